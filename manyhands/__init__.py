@@ -1,0 +1,67 @@
+"""Manyhands: many hands in one world.
+
+Multi-agent worlds in which language agents, learned policies, scripts and people play the same
+game through the same loop.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+from manyhands._version import __version__
+from manyhands.core.env import (
+    ConfigError,
+    Env,
+    EpisodeOver,
+    IllegalAction,
+    LayoutError,
+    ManyhandsError,
+    Outcome,
+    RecordError,
+    SeatError,
+    SnapshotError,
+    make,
+    register,
+    registered,
+)
+
+
+
+register("kitchen", "manyhands.envs.kitchen:Kitchen")
+
+# Loaded on first use, so that `import manyhands` stays light.
+_LAZY = {
+    "play": "manyhands.core.play",
+    "View": "manyhands.core.play",
+    "Reply": "manyhands.core.play",
+    "rollout": "manyhands.core.rollout",
+    "snapshot": "manyhands.core.pack",
+    "restore": "manyhands.core.pack",
+    "fingerprint": "manyhands.core.pack",
+    "vector": "manyhands.wrappers.vector",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name in _LAZY:
+        return getattr(importlib.import_module(_LAZY[name]), name)
+    raise AttributeError(f"module 'manyhands' has no attribute {name!r}")
+
+
+__all__ = [
+    "ConfigError",
+    "Env",
+    "EpisodeOver",
+    "IllegalAction",
+    "LayoutError",
+    "ManyhandsError",
+    "Outcome",
+    "RecordError",
+    "SeatError",
+    "SnapshotError",
+    "make",
+    "register",
+    "registered",
+    *_LAZY,
+]

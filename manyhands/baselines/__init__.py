@@ -1,0 +1,1 @@
+"""Agents to play with and against."""

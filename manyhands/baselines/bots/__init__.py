@@ -1,0 +1,1 @@
+"""Scripted players in pure JAX."""

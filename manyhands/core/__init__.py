@@ -1,0 +1,1 @@
+"""The contract of an environment, and the machinery that every environment shares."""

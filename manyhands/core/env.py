@@ -1,0 +1,361 @@
+"""The contract of an environment: `Env`, `Outcome`, the errors, and the table of environment ids.
+
+An environment instance is frozen configuration. Everything that changes while it is played is in
+its state, a frozen dataclass registered as a pytree (see `state_dataclass`).
+
+**Axes.** Arrays carry the agent axis first: `N` agents, `A` discrete actions. A *batch* of states
+is a state whose every leaf has one more axis, the *last* one: structure of arrays, so that the
+innermost loop of compiled code runs over environments. `step`, `observe`, `perceive`, `legal`,
+`acting` and `summary` of an environment with `batched = True` accept such states directly; those
+of any other environment are mapped (`batch_step` and its siblings do the right thing for both).
+
+**Keys.** The key of an episode is `jax.random.key(seed)`; `reset` gets it, and step `t` (from 0)
+gets `fold_in(episode_key, t)`, in every loop and API.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import importlib
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar, Generic, Protocol, TypeVar
+
+import gymnasium
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+Array = Any  # a jax.Array, or a NumPy array where a function runs on the host
+Action = Any  # int for Discrete, a NumPy array for MultiDiscrete and Box
+State = TypeVar("State")
+
+
+class ManyhandsError(Exception):
+    """Base of every error that Manyhands raises on purpose."""
+
+
+class ConfigError(ManyhandsError, ValueError):
+    """A configuration that no environment can be built from."""
+
+
+class LayoutError(ConfigError):
+    """A level text that cannot be played; `row` and `column` count from 0, or are None."""
+
+    def __init__(self, reason: str, row: int | None = None, column: int | None = None):
+        where = ""
+        if row is not None:
+            where = f"row {row}" + (f", column {column}" if column is not None else "") + ": "
+        super().__init__(where + reason)
+        self.reason, self.row, self.column = reason, row, column
+
+
+class IllegalAction(ManyhandsError, ValueError):
+    """An action that the agent may not take now; `reason` is written for the one who chose it."""
+
+    def __init__(self, reason: str):
+        super().__init__(reason)
+        self.reason = reason
+
+
+class EpisodeOver(ManyhandsError, RuntimeError):
+    """A finished episode was stepped; reset first."""
+
+
+class SnapshotError(ManyhandsError, ValueError):
+    """Bytes that are not a snapshot of this environment."""
+
+
+class RecordError(ManyhandsError, ValueError):
+    """A record file that cannot be read, or that does not match what is asked of it."""
+
+
+class SeatError(ManyhandsError, RuntimeError):
+    """A seat that cannot play: a missing extra, a failing endpoint, a wrong name."""
+
+
+def state_dataclass(cls: type) -> type:
+    """A frozen dataclass, registered as a pytree of all its fields."""
+    return jax.tree_util.register_dataclass(dataclasses.dataclass(frozen=True)(cls))
+
+
+@state_dataclass
+class Outcome:
+    """What one step did.
+
+    Attributes:
+        reward: f32[N], exactly `sum(weight * term)` over `Env.terms` in order.
+        terminated: bool[N], the episode of this agent ended by the rules.
+        truncated: bool[N], it ended by the clock.
+        terms: named parts of the reward, f32[N] each, before weighting.
+        metrics: scalars that people plot, one number each (never per agent).
+    """
+
+    reward: Array
+    terminated: Array
+    truncated: Array
+    terms: dict[str, Array]
+    metrics: dict[str, Array]
+
+
+class Env(Generic[State]):
+    """A multi-agent world. Subclasses set the attributes in `__init__`, then never change them.
+
+    Attributes:
+        id: the name it is registered under.
+        agents: names of the N agents, in axis order.
+        observation_space, action_space: Gymnasium spaces of ONE agent.
+        terms: names of the reward terms; `reward_weights` maps each to its weight.
+        max_steps: steps after which an episode is truncated.
+        noop: the action an agent takes when a caller asks for none (`on_illegal="noop"`).
+        batched: whether the pure functions (but `reset`) accept a trailing batch axis themselves.
+        deterministic_reset: whether `reset` gives one and the same state for every key.
+    """
+
+    id: ClassVar[str]
+    agents: tuple[str, ...]
+    observation_space: gymnasium.Space
+    action_space: gymnasium.Space
+    terms: tuple[str, ...]
+    reward_weights: dict[str, float]
+    max_steps: int
+    noop: Action = 0
+    batched: bool = False
+    deterministic_reset: bool = False
+
+    # ---- pure and traceable -------------------------------------------------------------------
+
+    def reset(self, key: Array) -> State:
+        """First state of the episode that `key` (a scalar typed PRNG key) names."""
+        raise NotImplementedError
+
+    def step(self, key: Array, state: State, actions: Array) -> tuple[State, Outcome]:
+        """One step; `actions` is [N, *action_space.shape]. An illegal action is a no-op, counted
+        in `metrics["illegal"]`."""
+        raise NotImplementedError
+
+    def observe(self, state: State) -> Array:
+        """Vector observations, [N, *observation_space.shape]."""
+        raise NotImplementedError
+
+    def perceive(self, state: State) -> Array:
+        """What scripted players and skills read, [N, ...]: the facts of `observe` in the form
+        that is easiest to compute with, whatever observation is configured."""
+        return self.observe(state)
+
+    def legal(self, state: State) -> Array:
+        """bool[N, A]: legal actions; the row of an agent that is not to move is all False."""
+        raise NotImplementedError
+
+    def acting(self, state: State) -> Array:
+        """bool[N]: who moves now."""
+        raise NotImplementedError
+
+    def summary(self, state: State) -> Array:
+        """The global state as one array, for centralised critics."""
+        raise NotImplementedError
+
+    # ---- on the host, one state at a time -----------------------------------------------------
+
+    def rules(self, agent: str | int) -> str:
+        """The rule book that `agent` may read, complete enough to play from."""
+        raise NotImplementedError
+
+    def describe(self, state: State, agent: str | int) -> str:
+        """Text observation: deterministic, the same facts as `observe`."""
+        raise NotImplementedError
+
+    def choices(self, state: State, agent: str | int) -> list[str]:
+        """The legal actions in words, in action order; each one parses to its action."""
+        raise NotImplementedError
+
+    def parse(self, text: str, state: State, agent: str | int) -> Action:
+        """The action that `text` names; raises `IllegalAction` with a reason to act on."""
+        raise NotImplementedError
+
+    def draw(self, state: State, canvas: Any, agent: str | int | None = None) -> None:
+        """Paint the state on a pygame surface of any size, as `agent` sees it (None: all of it)."""
+        raise NotImplementedError
+
+    def to_dict(self, state: State) -> dict[str, Any]:
+        """The true state in plain names and numbers, JSON-ready: for people, tools and tests."""
+        raise NotImplementedError
+
+    def config(self) -> dict[str, Any]:
+        """JSON-ready keyword arguments that rebuild this environment with `make(id, **config)`."""
+        raise NotImplementedError
+
+    # ---- what follows from the above ----------------------------------------------------------
+
+    @property
+    def num_agents(self) -> int:
+        return len(self.agents)
+
+    def index(self, agent: str | int) -> int:
+        """Axis index of an agent given by name or index."""
+        if isinstance(agent, str):
+            if agent in self.agents:
+                return self.agents.index(agent)
+        elif 0 <= int(agent) < len(self.agents):
+            return int(agent)
+        raise ConfigError(f"no agent {agent!r} here; the agents are {', '.join(self.agents)}")
+
+    def spec(self) -> dict[str, Any]:
+        """JSON-ready description that `from_spec` rebuilds an equal environment from."""
+        return {"id": self.id, "config": self.config()}
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Env) and self.spec_json() == other.spec_json()
+
+    def __hash__(self) -> int:
+        return hash(self.spec_json())
+
+    def __repr__(self) -> str:
+        arguments = ", ".join(f"{k}={v!r}" for k, v in self.config().items())
+        return f"{type(self).__name__}({arguments})"
+
+    def spec_json(self) -> str:
+        """`spec()` as canonical JSON: equal environments have equal strings."""
+        cached = self.__dict__.get("_spec_json")
+        if cached is None:
+            cached = json.dumps(self.spec(), sort_keys=True, separators=(",", ":"))
+            self.__dict__["_spec_json"] = cached
+        return cached
+
+    def outcome(
+        self,
+        terms: Mapping[str, Array],
+        terminated: Array,
+        truncated: Array,
+        metrics: Mapping[str, Array],
+    ) -> Outcome:
+        """An `Outcome` whose reward is the weighted sum of `terms`."""
+        reward = sum(jnp.float32(self.reward_weights[name]) * terms[name] for name in self.terms)
+        ordered = {name: terms[name] for name in self.terms}
+        return Outcome(reward, terminated, truncated, ordered, dict(metrics))
+
+    def batch_reset(self, keys: Array) -> State:
+        """States for a vector of keys, batch axis last."""
+        return jax.vmap(self.reset, out_axes=-1)(keys)
+
+    def batch_step(self, keys: Array, states: State, actions: Array) -> tuple[State, Outcome]:
+        """`step` of a batch: `keys` is [B], `actions` is [N, ..., B]."""
+        if self.batched:
+            return self.step(keys, states, actions)
+        return jax.vmap(self.step, in_axes=(0, -1, -1), out_axes=-1)(keys, states, actions)
+
+    def batch_observe(self, states: State) -> Array:
+        return self._mapped(self.observe)(states)
+
+    def batch_perceive(self, states: State) -> Array:
+        return self._mapped(self.perceive)(states)
+
+    def batch_legal(self, states: State) -> Array:
+        return self._mapped(self.legal)(states)
+
+    def batch_acting(self, states: State) -> Array:
+        return self._mapped(self.acting)(states)
+
+    def batch_summary(self, states: State) -> Array:
+        return self._mapped(self.summary)(states)
+
+    def _mapped(self, function: Any) -> Any:
+        return function if self.batched else jax.vmap(function, in_axes=-1, out_axes=-1)
+
+
+def episode_key(seed: int) -> Array:
+    """The key of the episode that an integer seed names."""
+    return jax.random.key(np.uint32(seed & 0xFFFFFFFF))
+
+
+def check_weights(
+    given: Mapping[str, float] | None, defaults: Mapping[str, float]
+) -> dict[str, float]:
+    """Reward weights: `defaults` overridden by `given`, whose names must be terms."""
+    weights = dict(defaults)
+    for name, weight in (given or {}).items():
+        if name not in weights:
+            raise ConfigError(
+                f"reward_weights names {name!r}, which is no reward term; "
+                f"the terms are {', '.join(weights)}"
+            )
+        weights[name] = float(weight)
+    return weights
+
+
+# ---- policies: pure functions for compiled loops -------------------------------------------------
+
+
+@state_dataclass
+class DeviceView:
+    """What one agent may know, inside compiled code (see `DevicePolicy`).
+
+    Attributes:
+        vector: the observation row, [*observation_space.shape].
+        perception: the row of `Env.perceive`.
+        legal: bool[A].
+        acting: bool.
+    """
+
+    vector: Array
+    perception: Array
+    legal: Array
+    acting: Array
+
+
+class DevicePolicy(Protocol):
+    """A policy as pure functions of one agent's view: it runs inside compiled rollouts, as a
+    partner in `gym.make_vec`, and as a seat of `play`. Loops map it over episodes."""
+
+    def init(self, env: Env, agent: int) -> Any:
+        """What the policy remembers at the start of an episode: a pytree of arrays, or ()."""
+
+    def act(self, env: Env, agent: int, memory: Any, key: Array, view: DeviceView) -> Any:
+        """(action, memory) for one step; `key` is this agent's own at this step."""
+
+
+# ---- the table of ids ----------------------------------------------------------------------------
+
+_REGISTRY: dict[str, str] = {}
+
+
+def register(id: str, entry_point: str) -> None:
+    """Make `make(id)` build the class at `entry_point` ("package.module:Class")."""
+    _REGISTRY[id] = entry_point
+
+
+def registered() -> tuple[str, ...]:
+    """All ids, of environments and of wrappers, sorted."""
+    return tuple(sorted(_REGISTRY))
+
+
+def load(id: str) -> Any:
+    """The class registered under `id`."""
+    if id not in _REGISTRY:
+        raise ConfigError(f"no environment is called {id!r}; there are {', '.join(registered())}")
+    module, _, name = _REGISTRY[id].partition(":")
+    return getattr(importlib.import_module(module), name)
+
+
+def make(id: str, **config: Any) -> Env:
+    """Build a registered environment: `make("kitchen", layout="coordination_ring")`."""
+    return load(id)(**config)
+
+
+def from_spec(spec: Mapping[str, Any]) -> Env:
+    """The environment that `Env.spec()` described. Only registered ids are built."""
+    if not isinstance(spec, Mapping) or not isinstance(spec.get("id"), str):
+        raise ConfigError(f"an environment spec has an 'id' and a 'config'; given {spec!r}")
+    config = dict(spec.get("config") or {})
+    if "env" in spec:
+        config["env"] = from_spec(spec["env"])
+    try:
+        return make(spec["id"], **config)
+    except TypeError as error:
+        raise ConfigError(f"{spec['id']!r} cannot be built from {config!r}: {error}") from error
+
+
+def names_of(values: Sequence[str]) -> str:
+    """`a, b or c`, for error messages."""
+    values = list(values)
+    return values[0] if len(values) == 1 else f"{', '.join(values[:-1])} or {values[-1]}"

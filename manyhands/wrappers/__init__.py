@@ -1,0 +1,1 @@
+"""What turns one environment into another, or into another library's API."""
