@@ -26,9 +26,9 @@ from manyhands.core.env import (
     registered,
 )
 
-
-
 register("kitchen", "manyhands.envs.kitchen:Kitchen")
+register("chat", "manyhands.wrappers.chat:Chat", wrapper=True)
+register("skills", "manyhands.wrappers.skills:Skills", wrapper=True)
 
 # Loaded on first use, so that `import manyhands` stays light.
 _LAZY = {

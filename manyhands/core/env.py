@@ -316,24 +316,27 @@ class DevicePolicy(Protocol):
 
 # ---- the table of ids ----------------------------------------------------------------------------
 
-_REGISTRY: dict[str, str] = {}
+_ENVS: dict[str, str] = {}
+_WRAPPERS: dict[str, str] = {}
 
 
-def register(id: str, entry_point: str) -> None:
-    """Make `make(id)` build the class at `entry_point` ("package.module:Class")."""
-    _REGISTRY[id] = entry_point
+def register(id: str, entry_point: str, *, wrapper: bool = False) -> None:
+    """Make `make(id)` build the class at `entry_point` ("package.module:Class"); a wrapper's class
+    takes the environment that it wraps as `env=`."""
+    (_WRAPPERS if wrapper else _ENVS)[id] = entry_point
 
 
-def registered() -> tuple[str, ...]:
-    """All ids, of environments and of wrappers, sorted."""
-    return tuple(sorted(_REGISTRY))
+def registered(*, wrappers: bool = False) -> tuple[str, ...]:
+    """The ids of all environments, or of all wrappers, sorted."""
+    return tuple(sorted(_WRAPPERS if wrappers else _ENVS))
 
 
 def load(id: str) -> Any:
     """The class registered under `id`."""
-    if id not in _REGISTRY:
+    entry_point = _ENVS.get(id) or _WRAPPERS.get(id)
+    if entry_point is None:
         raise ConfigError(f"no environment is called {id!r}; there are {', '.join(registered())}")
-    module, _, name = _REGISTRY[id].partition(":")
+    module, _, name = entry_point.partition(":")
     return getattr(importlib.import_module(module), name)
 
 
