@@ -1,0 +1,589 @@
+"""Levels of the kitchen: the shipped layouts, layouts given as text, recipes and orders.
+
+A layout is drawn with one symbol a cell, rows from north to south:
+
+    X counter          O onion dispenser    D dish dispenser    S serving window
+      (space) floor    T tomato dispenser   P pot               1..6 start cell of that chef
+
+Everything here is plain NumPy and Python on the host; the environment turns levels into arrays.
+"""
+
+from __future__ import annotations
+
+import difflib
+import textwrap
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from manyhands.core.env import ConfigError, LayoutError, names_of
+
+COUNTER, FLOOR, ONIONS, TOMATOES, DISHES, POT, SERVING, VOID = range(8)
+SYMBOLS = "X OTDPS"  # index = terrain code; VOID is only padding and has no symbol
+STATIONS = {
+    ONIONS: "onion dispenser",
+    TOMATOES: "tomato dispenser",
+    DISHES: "dish dispenser",
+    POT: "pot",
+    SERVING: "serving window",
+}
+MAX_CHEFS = 6
+MAX_CELLS = 255  # a cell index fits one byte, with one value to spare
+DIRECTIONS = ((0, -1), (0, 1), (1, 0), (-1, 0))  # (dx, dy) of north, south, east, west
+
+Recipe = tuple[int, int]  # (onions, tomatoes), one to three together
+RECIPES: tuple[Recipe, ...] = tuple(
+    (total - tomatoes, tomatoes) for total in (1, 2, 3) for tomatoes in range(total + 1)
+)
+STARTS = ("overcooked_ai", "jaxmarl", "random")
+
+
+@dataclass(frozen=True, eq=False)
+class Level:
+    """One kitchen to play in: where everything is, and what is ordered.
+
+    Attributes:
+        name: the layout's name, "text" for a text of the caller's, "generated ..." otherwise.
+        terrain: u8[H, W], read-only, terrain codes.
+        starts: (x, y) of each chef, in player order.
+        orders: recipes worth something, as (onions, tomatoes).
+        bonus_orders: those of them that are worth `order_bonus` times their value.
+        values: points of every recipe, were it ordered and no bonus order; see `worth`.
+        times: steps of cooking of every recipe.
+        order_bonus: the factor for bonus orders.
+    """
+
+    name: str
+    terrain: np.ndarray
+    starts: tuple[tuple[int, int], ...]
+    orders: tuple[Recipe, ...]
+    bonus_orders: tuple[Recipe, ...]
+    values: dict[Recipe, int]
+    times: dict[Recipe, int]
+    order_bonus: int = 2
+
+    @property
+    def width(self) -> int:
+        return int(self.terrain.shape[1])
+
+    @property
+    def height(self) -> int:
+        return int(self.terrain.shape[0])
+
+    @property
+    def chefs(self) -> int:
+        return len(self.starts)
+
+    def text(self) -> str:
+        """The layout as text, without a last newline; `load_level` reads it back."""
+        rows = [[SYMBOLS[code] for code in row] for row in self.terrain]
+        for player, (x, y) in enumerate(self.starts):
+            rows[y][x] = str(player + 1)
+        return "\n".join("".join(row) for row in rows)
+
+    def cells(self, code: int) -> list[tuple[int, int]]:
+        """(x, y) of all cells of one terrain code, in reading order."""
+        return [(int(x), int(y)) for y, x in np.argwhere(self.terrain == code)]
+
+    def worth(self, recipe: Recipe) -> int:
+        """Points for delivering a soup: 0 if it is not ordered."""
+        bonus = self.order_bonus if recipe in self.bonus_orders else 1
+        return self.values[recipe] * bonus if recipe in self.orders else 0
+
+    def worth_table(self) -> np.ndarray:
+        """i32[4, 4]: `worth` by [onions, tomatoes]; 0 where there is no such recipe."""
+        table = np.zeros((4, 4), np.int32)
+        for recipe in RECIPES:
+            table[recipe] = self.worth(recipe)
+        return table
+
+    def time_table(self) -> np.ndarray:
+        """u8[4, 4]: steps of cooking by [onions, tomatoes]; 0 where there is no such recipe."""
+        table = np.zeros((4, 4), np.uint8)
+        for recipe in RECIPES:
+            table[recipe] = self.times[recipe]
+        return table
+
+    def _key(self) -> tuple:
+        return (
+            self.text(),
+            self.orders,
+            self.bonus_orders,
+            tuple(sorted(self.values.items())),
+            tuple(sorted(self.times.items())),
+            self.order_bonus,
+        )
+
+    def __eq__(self, other: object) -> bool:
+        """Equal levels play the same; the name does not matter."""
+        return isinstance(other, Level) and self._key() == other._key()
+
+    def __hash__(self) -> int:
+        return hash(self._key())
+
+
+# ---- recipes -------------------------------------------------------------------------------------
+
+
+def parse_recipe(given: Any) -> Recipe:
+    """The recipe that `given` names: "onion+onion+tomato", ["onion", "onion", "tomato"], or a
+    pair of counts (onions, tomatoes). One to three ingredients, in any order."""
+    if isinstance(given, str):
+        names: list[Any] = [part.strip() for part in given.replace(",", "+").split("+")]
+    elif isinstance(given, Sequence):
+        names = list(given)
+    else:
+        names = [given]
+    if len(names) == 2 and all(isinstance(n, (int, np.integer)) for n in names):
+        recipe = (int(names[0]), int(names[1]))
+    else:
+        wrong = [name for name in names if name not in ("onion", "tomato")]
+        if wrong or not names:
+            raise ConfigError(
+                f"a recipe is written 'onion+onion+tomato', as a list of such names, or as counts "
+                f"(onions, tomatoes); given {given!r}"
+            )
+        recipe = (names.count("onion"), names.count("tomato"))
+    if recipe not in RECIPES:
+        raise ConfigError(f"a recipe has one to three ingredients; given {given!r}")
+    return recipe
+
+
+def recipe_name(recipe: Recipe) -> str:
+    """ "onion+onion+tomato" for (2, 1); `parse_recipe` reads it back."""
+    return "+".join(["onion"] * recipe[0] + ["tomato"] * recipe[1])
+
+
+def parse_orders(given: Iterable[Any], what: str = "orders") -> tuple[Recipe, ...]:
+    """A list of recipes (see `parse_recipe`), each at most once."""
+    if isinstance(given, str) or not isinstance(given, Iterable):
+        raise ConfigError(f"{what} is a list of recipes, e.g. ['onion+onion+onion']; got {given!r}")
+    orders = tuple(parse_recipe(recipe) for recipe in given)
+    if len(set(orders)) < len(orders):
+        raise ConfigError(
+            f"{what} names a recipe twice: {', '.join(map(recipe_name, orders))} "
+            "(each entry is a whole recipe, e.g. ['onion+onion+onion'])"
+        )
+    return orders
+
+
+def _numbers(
+    what: str,
+    given: int | Mapping[Any, int] | None,
+    onion: int | None,
+    tomato: int | None,
+    possible: set[str],
+    low: int,
+    high: int,
+) -> dict[Recipe, int]:
+    """A number for every recipe: its own, else the sum over its ingredients, else a constant."""
+    constant = 20
+    own: dict[Recipe, int] = {}
+    if isinstance(given, Mapping):
+        own = {parse_recipe(recipe): number for recipe, number in given.items()}
+    elif given is not None:
+        if onion is not None or tomato is not None:
+            raise ConfigError(f"give {what}s as one constant or per ingredient, not both")
+        constant = given
+    by_name = {"onion": onion, "tomato": tomato}
+    numbers: dict[Recipe, int] = {}
+    for recipe in RECIPES:
+        used = recipe_name(recipe).split("+")
+        parts = [by_name[name] for name in used]
+        if recipe in own:
+            number = own[recipe]
+        elif onion is None and tomato is None:
+            number = constant
+        elif None not in parts:
+            number = sum(parts)  # type: ignore[arg-type]
+        elif possible.issuperset(used):
+            raise ConfigError(
+                f"give both onion_{what} and tomato_{what}: this kitchen can make "
+                f"{recipe_name(recipe)}, whose {what} is not known"
+            )
+        else:
+            number = constant
+        if isinstance(number, bool) or not isinstance(number, (int, np.integer)):
+            raise ConfigError(f"the {what} of {recipe_name(recipe)} is an integer; got {number!r}")
+        if not low <= number <= high:
+            raise ConfigError(
+                f"the {what} of {recipe_name(recipe)} is {number}; it must be {low} to {high}"
+            )
+        numbers[recipe] = int(number)
+    return numbers
+
+
+# ---- layouts as text -----------------------------------------------------------------------------
+
+
+def parse_layout(text: str) -> tuple[np.ndarray, tuple[tuple[int, int], ...]]:
+    """(terrain u8[H, W], starts) of a layout text; `LayoutError` says what is wrong where.
+
+    Blank lines around the layout and indentation common to all rows are dropped (borders are
+    never floor, so nothing is lost). Rows and columns in errors count from 0 in what is left.
+    """
+    lines = textwrap.dedent(text.replace("\r\n", "\n")).split("\n")
+    while lines and not lines[0].strip(" \t"):
+        lines.pop(0)
+    while lines and not lines[-1].strip(" \t"):
+        lines.pop()
+    if not lines:
+        raise LayoutError("the layout is empty")
+    width, height = len(lines[0].rstrip(" \t")), len(lines)
+    rows = [line[:width] if not line[width:].strip(" \t") else line for line in lines]
+    for y, row in enumerate(rows):
+        for x, symbol in enumerate(row):
+            if symbol not in SYMBOLS and not ("1" <= symbol <= "9"):
+                raise LayoutError(
+                    f"unknown symbol {symbol!r}; a layout is made of X (counter), space (floor), "
+                    "O, T, D (dispensers), P (pot), S (serving window), 1..6 (chefs)",
+                    y,
+                    x,
+                )
+        if len(row) != width:
+            raise LayoutError(
+                f"the layout is ragged: this row has {len(row)} cells, the first has {width}",
+                y,
+                min(len(row), width),
+            )
+    if width < 3 or height < 3 or width * height > MAX_CELLS:
+        raise LayoutError(
+            f"a layout is at least 3 by 3 and has at most {MAX_CELLS} cells; "
+            f"this one is {width} by {height}"
+        )
+    terrain = np.empty((height, width), np.uint8)
+    found: dict[int, tuple[int, int]] = {}
+    for y, row in enumerate(rows):
+        for x, symbol in enumerate(row):
+            terrain[y, x] = FLOOR if symbol.isdigit() else SYMBOLS.index(symbol)
+            if terrain[y, x] == FLOOR and (x in (0, width - 1) or y in (0, height - 1)):
+                raise LayoutError("the border is open: close it with X or a station", y, x)
+            if symbol.isdigit():
+                if int(symbol) in found:
+                    raise LayoutError(f"chef {symbol} is on the layout twice", y, x)
+                found[int(symbol)] = (x, y)
+    for player in sorted(found):
+        x, y = found[player]
+        if player > MAX_CHEFS:
+            raise LayoutError(f"too many chefs: there are at most {MAX_CHEFS}", y, x)
+        if player > len(found):
+            missing = min(set(range(1, player)) - set(found))
+            raise LayoutError(
+                f"there is a chef {player} but no chef {missing}: number them from 1", y, x
+            )
+    if not found:
+        raise LayoutError("there is no chef: mark start cells with 1, 2, ...")
+    needed = {SERVING: (SERVING,), POT: (POT,), DISHES: (DISHES,), ONIONS: (ONIONS, TOMATOES)}
+    for codes in needed.values():
+        if not np.isin(terrain, codes).any():
+            names = [f"{STATIONS[code]} ({SYMBOLS[code]})" for code in codes]
+            raise LayoutError(f"a station is missing: there is no {names_of(names)}")
+    terrain.setflags(write=False)
+    return terrain, tuple(found[player] for player in sorted(found))
+
+
+# ---- the shipped layouts -------------------------------------------------------------------------
+
+_THREE_ONIONS: dict[str, Any] = {"orders": ((3, 0),)}
+
+# Name -> (text, keyword arguments of `load_level`). The texts of the first five, their order lists
+# and start cells are those of Overcooked-AI (Carroll et al. 2019).
+LAYOUTS: dict[str, tuple[str, dict[str, Any]]] = {
+    "cramped_room": (
+        """
+        XXPXX
+        O  2O
+        X1  X
+        XDXSX
+        """,
+        _THREE_ONIONS,
+    ),
+    "asymmetric_advantages": (
+        """
+        XXXXXXXXX
+        O XSXOX S
+        X   P 1 X
+        X2  P   X
+        XXXDXDXXX
+        """,
+        _THREE_ONIONS,
+    ),
+    "coordination_ring": (
+        """
+        XXXPX
+        X 1 P
+        D2X X
+        O   X
+        XOSXX
+        """,
+        _THREE_ONIONS,
+    ),
+    "forced_coordination": (
+        """
+        XXXPX
+        O X1P
+        O2X X
+        D X X
+        XXXSX
+        """,
+        _THREE_ONIONS,
+    ),
+    "counter_circuit_o_1order": (
+        """
+        XXXPPXXX
+        X  2   X
+        D XXXX S
+        X  1   X
+        XXXOOXXX
+        """,
+        _THREE_ONIONS,
+    ),
+    # The file that Overcooked-AI calls `counter_circuit`, a different game from the paper's layout
+    # of that name (above). It has bonus orders there; which ones is not recorded, so none here.
+    "counter_circuit_tomato": (
+        """
+        XXXPDPXXX
+        X   2   X
+        X XXXXX X
+        X   1   X
+        XXXOSTXXX
+        """,
+        {"onion_value": 21, "tomato_value": 13, "onion_time": 15, "tomato_time": 7},
+    ),
+    "multiplayer_schelling": (
+        """
+        XXSPDXX
+        X  1  X
+        X  X  X
+        O3   4O
+        X  X  X
+        X  2  X
+        XXDPSXX
+        """,
+        _THREE_ONIONS,
+    ),
+    # OvercookedV2 (Gessler et al. 2025), as far as two ingredients express it: ingredient 0 is the
+    # onion, 1 the tomato; every soup of three is ordered at once instead of one that indicators
+    # show, so an indicator is a counter.
+    "cramped_room_v2": (
+        """
+        XXPXX
+        O1 2T
+        X   X
+        XDXSX
+        """,
+        {},
+    ),
+    "asymm_advantages_recipes_center": (
+        """
+        XXXXXXXXX
+        O XSXOT S
+        T   P   X
+        X 1 P2  X
+        XXXDXDXXX
+        """,
+        {},
+    ),
+    "two_rooms": (
+        """
+        XXXXXDTOX
+        X   X   X
+        P 1 X 2 X
+        X   X   S
+        XXXXXXXXX
+        """,
+        {},
+    ),
+    "long_room": (
+        """
+        XXXXXXXXXXXXXXX
+        D            1P
+        O             S
+        XXXXXXXXXXXXXXX
+        """,
+        _THREE_ONIONS,
+    ),
+}
+ALIASES = {
+    "simple": "cramped_room",
+    "asymm_advantages": "asymmetric_advantages",
+    "unident_s": "asymmetric_advantages",
+    "coord_ring": "coordination_ring",
+    "random1": "coordination_ring",
+    "forced_coord": "forced_coordination",
+    "random0": "forced_coordination",
+    "counter_circuit": "counter_circuit_o_1order",  # as papers and JaxMARL call it
+    "random3": "counter_circuit_o_1order",
+}
+# JaxMARL's start cells, where they differ from the marked ones (forced_coordination: the players
+# the other way round). It has the same ones in coordination_ring and in the OvercookedV2 layouts.
+JAXMARL_STARTS = {
+    "cramped_room": ((1, 1), (3, 1)),
+    "asymmetric_advantages": ((2, 3), (5, 3)),
+    "coordination_ring": ((2, 1), (1, 2)),
+    "forced_coordination": ((1, 2), (3, 1)),
+    "counter_circuit_o_1order": ((2, 1), (6, 3)),
+} | {
+    name: parse_layout(LAYOUTS[name][0])[1]
+    for name in ("cramped_room_v2", "asymm_advantages_recipes_center", "two_rooms", "long_room")
+}
+
+
+def layout_names(*, aliases: bool = False) -> tuple[str, ...]:
+    """The shipped layouts' names, with their other names on request."""
+    return (*LAYOUTS, *(ALIASES if aliases else ()))
+
+
+def load_level(
+    layout: str,
+    *,
+    starts: str = "overcooked_ai",
+    chefs: int | None = None,
+    orders: Iterable[Any] | None = None,
+    bonus_orders: Iterable[Any] | None = None,
+    values: int | Mapping[Any, int] | None = None,
+    times: int | Mapping[Any, int] | None = None,
+    onion_value: int | None = None,
+    tomato_value: int | None = None,
+    onion_time: int | None = None,
+    tomato_time: int | None = None,
+    order_bonus: int = 2,
+) -> Level:
+    """The level of a shipped layout's name, or of a layout text (any string with a newline).
+
+    Args:
+        starts: "overcooked_ai", the cells marked on the layout; "jaxmarl", that library's, for the
+            layouts that it has; "random", drawn at each reset by the environment (the level keeps
+            the marked ones).
+        chefs: 1 to 6; fewer than the layout marks keeps the first ones, more adds start cells as
+            far as possible from all others.
+        orders: recipes that are worth something (see `parse_recipe`). By default the layout's own;
+            else, every recipe of three ingredients that the kitchen has dispensers for.
+        bonus_orders: orders that are worth `order_bonus` times their value.
+        values, times: one constant (20 by default), or a mapping from recipes; a value is -10000
+            to 10000 points, a time is 1 to 250 steps. Recipes that a mapping leaves out, or all,
+            are the sum of `onion_value` and `tomato_value` (`onion_time`, `tomato_time`) over
+            their ingredients where those are given.
+    """
+    if not isinstance(layout, str):
+        raise ConfigError(f"a layout is a name or a text with newlines; got {layout!r}")
+    if starts not in STARTS:
+        raise ConfigError(f"starts is {names_of([repr(s) for s in STARTS])}; got {starts!r}")
+    name, defaults = "text", dict[str, Any]()
+    text = layout
+    if "\n" not in layout:
+        name = ALIASES.get(layout, layout)
+        if name not in LAYOUTS:
+            near = difflib.get_close_matches(layout, layout_names(aliases=True), 1)
+            hint = f" (did you mean {near[0]!r}?)" if near else ""
+            raise LayoutError(
+                f"no layout is called {layout!r}{hint}; there are {', '.join(LAYOUTS)}; "
+                "a text with newlines is read as a layout itself"
+            )
+        text, defaults = LAYOUTS[name]
+    terrain, cells = parse_layout(text)
+    if starts == "jaxmarl":
+        if name not in JAXMARL_STARTS:
+            raise ConfigError(
+                f"starts='jaxmarl' is known for {', '.join(JAXMARL_STARTS)}; not for {layout!r}"
+            )
+        cells = JAXMARL_STARTS[name]
+    cells = _place(terrain, cells, len(cells) if chefs is None else chefs)
+
+    possible = {
+        name for name, code in (("onion", ONIONS), ("tomato", TOMATOES)) if (terrain == code).any()
+    }
+    if orders is None:
+        orders = defaults.get("orders") or [
+            r for r in RECIPES if sum(r) == 3 and possible.issuperset(recipe_name(r).split("+"))
+        ]
+    orders = parse_orders(orders)
+    bonus_orders = parse_orders(bonus_orders or (), "bonus_orders")
+    if not orders:
+        raise ConfigError("orders is empty: nothing could be cooked for points")
+    for recipe in bonus_orders:
+        if recipe not in orders:
+            raise ConfigError(f"the bonus order {recipe_name(recipe)} is not among the orders")
+    if (
+        isinstance(order_bonus, bool)
+        or not isinstance(order_bonus, int)
+        or not (1 <= order_bonus <= 100)
+    ):
+        raise ConfigError(f"order_bonus is an integer from 1 to 100; got {order_bonus!r}")
+    if values is None and onion_value is None and tomato_value is None:
+        onion_value, tomato_value = defaults.get("onion_value"), defaults.get("tomato_value")
+    if times is None and onion_time is None and tomato_time is None:
+        onion_time, tomato_time = defaults.get("onion_time"), defaults.get("tomato_time")
+    level = Level(
+        name,
+        terrain,
+        cells,
+        orders,
+        bonus_orders,
+        _numbers("value", values, onion_value, tomato_value, possible, -10_000, 10_000),
+        _numbers("time", times, onion_time, tomato_time, possible, 1, 250),
+        order_bonus,
+    )
+    check_level(level)
+    return level
+
+
+def rooms(terrain: np.ndarray) -> np.ndarray:
+    """i32[H, W]: the number of the room (connected floor) of each cell, -1 where no floor is."""
+    room = np.full(terrain.shape, -1, np.int32)
+    for start in map(tuple, np.argwhere(terrain == FLOOR)):
+        if room[start] >= 0:
+            continue
+        number, stack = int(room.max()) + 1, [start]
+        room[start] = number
+        while stack:
+            y, x = stack.pop()
+            for dx, dy in DIRECTIONS:
+                cell = (y + dy, x + dx)  # never off the map: the border is closed
+                if terrain[cell] == FLOOR and room[cell] < 0:
+                    room[cell] = number
+                    stack.append(cell)
+    return room
+
+
+def _place(
+    terrain: np.ndarray, marked: tuple[tuple[int, int], ...], chefs: int
+) -> tuple[tuple[int, int], ...]:
+    """Start cells for `chefs` chefs: the marked ones first, then, one by one, the cell whose
+    nearest chef is farthest (in straight steps), in rooms that a marked chef stands in."""
+    if (
+        isinstance(chefs, bool)
+        or not isinstance(chefs, (int, np.integer))
+        or not (1 <= chefs <= MAX_CHEFS)
+    ):
+        raise ConfigError(f"chefs is 1 to {MAX_CHEFS}; got {chefs!r}")
+    cells = list(marked[:chefs])
+    room = rooms(terrain)
+    inhabited = {room[y, x] for x, y in marked}
+    free = [(int(x), int(y)) for y, x in np.argwhere(np.isin(room, list(inhabited)))]
+    if chefs > len(free):
+        raise LayoutError(f"too many chefs: {chefs} do not fit on {len(free)} floor cells")
+    while len(cells) < chefs:
+        cells.append(
+            max(
+                (cell for cell in free if cell not in cells),
+                key=lambda cell: min(abs(cell[0] - x) + abs(cell[1] - y) for x, y in cells),
+            )
+        )
+    return tuple(cells)
+
+
+def check_level(level: Level) -> None:
+    """Raise `LayoutError` unless some chef can use each station."""
+    room = rooms(level.terrain)
+    inhabited = {room[y, x] for x, y in level.starts}
+    for code, station in STATIONS.items():
+        for x, y in level.cells(code):
+            beside = [(x + dx, y + dy) for dx, dy in DIRECTIONS]
+            if not any(
+                0 <= i < level.width and 0 <= j < level.height and room[j, i] in inhabited
+                for i, j in beside
+            ):
+                raise LayoutError(f"no chef can get to this {station}", y, x)
