@@ -1,0 +1,289 @@
+"""States as bytes: snapshots, fingerprints, and single stepping in one call.
+
+A compiled function pays for every array that it takes and gives back. `Stepper` therefore packs
+whatever one step needs, and all that it yields, into one byte buffer each way; what it returns are
+NumPy views into the buffer, with no copy and no further call.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import struct
+import zlib
+from dataclasses import dataclass
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from manyhands.core.env import Action, Array, Env, SnapshotError, episode_key
+
+MAGIC = b"MHSNAP\x00\x01"  # the last byte is the version of the format
+_HEADER = struct.Struct("<8s16sQI")  # magic, digest of the environment, payload bytes, CRC-32
+_ALIGN = 8
+
+
+class Packing:
+    """How a pytree of arrays lies in one byte buffer: each leaf at a multiple of 8 bytes."""
+
+    def __init__(self, tree: Any):
+        leaves, self.treedef = jax.tree_util.tree_flatten(tree)
+        self.leaves = [(tuple(leaf.shape), np.dtype(leaf.dtype)) for leaf in leaves]
+        self.offsets, self.size = [], 0
+        for shape, dtype in self.leaves:
+            self.offsets.append(self.size)
+            self.size += -(-int(np.prod(shape)) * dtype.itemsize // _ALIGN) * _ALIGN
+
+    def pack(self, tree: Any) -> Array:
+        """The tree as u8[size]; traceable."""
+        parts = []
+        for leaf, (shape, dtype) in zip(jax.tree_util.tree_leaves(tree), self.leaves, strict=True):
+            leaf = jnp.asarray(leaf, dtype).reshape(-1)
+            if dtype == np.bool_:
+                raw = leaf.astype(jnp.uint8)
+            else:
+                raw = jax.lax.bitcast_convert_type(leaf, jnp.uint8).reshape(-1)
+            parts += [raw, jnp.zeros(-raw.shape[0] % _ALIGN, jnp.uint8)]
+        return jnp.concatenate(parts) if parts else jnp.zeros(0, jnp.uint8)
+
+    def unpack(self, buffer: Array) -> Any:
+        """The inverse of `pack`; traceable."""
+        leaves = []
+        for (shape, dtype), offset in zip(self.leaves, self.offsets, strict=True):
+            count = int(np.prod(shape))
+            raw = buffer[offset : offset + count * dtype.itemsize]
+            if dtype == np.bool_:
+                leaf = raw != 0
+            elif dtype.itemsize == 1:
+                leaf = jax.lax.bitcast_convert_type(raw, dtype)
+            else:
+                leaf = jax.lax.bitcast_convert_type(raw.reshape(count, dtype.itemsize), dtype)
+            leaves.append(leaf.reshape(shape))
+        return jax.tree_util.tree_unflatten(self.treedef, leaves)
+
+    def views(self, buffer: np.ndarray) -> Any:
+        """The tree as NumPy views into a u8[size] buffer: no copy."""
+        leaves = [
+            np.ndarray(shape, dtype, buffer, offset)
+            for (shape, dtype), offset in zip(self.leaves, self.offsets, strict=True)
+        ]
+        return jax.tree_util.tree_unflatten(self.treedef, leaves)
+
+    def fill(self, buffer: np.ndarray, tree: Any) -> None:
+        """Write a tree of host arrays into a u8[size] buffer."""
+        leaves = jax.tree_util.tree_leaves(tree)
+        for leaf, (shape, dtype), offset in zip(leaves, self.leaves, self.offsets, strict=True):
+            np.ndarray(shape, dtype, buffer, offset)[...] = leaf
+
+
+@functools.lru_cache(maxsize=256)
+def state_packing(env: Env) -> Packing:
+    """How the states of an environment lie in bytes."""
+    return Packing(jax.eval_shape(env.reset, episode_key(0)))
+
+
+# ---- snapshots and fingerprints ------------------------------------------------------------------
+
+
+def _digest(env: Env) -> bytes:
+    return hashlib.blake2b(env.spec_json().encode(), digest_size=16).digest()
+
+
+def snapshot(env: Env, state: Any) -> bytes:
+    """The exact state as bytes, which `restore` turns back, here or in another process."""
+    packing = state_packing(env)
+    payload = np.zeros(packing.size, np.uint8)
+    packing.fill(payload, jax.device_get(state))
+    body = payload.tobytes()
+    return _HEADER.pack(MAGIC, _digest(env), len(body), zlib.crc32(body)) + body
+
+
+def restore(env: Env, data: bytes) -> Any:
+    """The state that `snapshot` saved, as NumPy arrays that every function of `env` accepts.
+
+    Raises:
+        SnapshotError: `data` is cut off, damaged, no snapshot at all, or one of another environment
+            or configuration.
+    """
+    if len(data) < _HEADER.size:
+        raise SnapshotError(
+            f"a snapshot has at least {_HEADER.size} bytes, given {len(data)}: cut off?"
+        )
+    magic, digest, size, checksum = _HEADER.unpack_from(data)
+    if magic[:6] != MAGIC[:6]:
+        raise SnapshotError("these bytes are no snapshot: they do not begin like one")
+    if magic != MAGIC:
+        raise SnapshotError(
+            f"this snapshot has format version {magic[7]}; this Manyhands reads version {MAGIC[7]}"
+        )
+    if digest != _digest(env):
+        raise SnapshotError(
+            "this snapshot was taken in another environment or configuration; restore it with the "
+            f"one it came from (given {env!r})"
+        )
+    body = bytes(data[_HEADER.size :])
+    packing = state_packing(env)
+    if len(body) != size or size != packing.size:
+        raise SnapshotError(f"a snapshot of {packing.size} bytes was expected, {len(body)} given")
+    if zlib.crc32(body) != checksum:
+        raise SnapshotError("the snapshot is damaged: its checksum does not match its contents")
+    return packing.views(np.frombuffer(bytearray(body), np.uint8))
+
+
+def fingerprint(env: Env, state: Any, agent: str | int | None = None) -> str:
+    """A stable hash, 32 hexadecimal digits.
+
+    Of the whole state, or, for one agent, of all that it can observe: its vector, its legal
+    actions and its text. Two states that look the same to the agent have the same fingerprint.
+    """
+    digest = hashlib.blake2b(digest_size=16)
+    if agent is None:
+        packing = state_packing(env)
+        payload = np.zeros(packing.size, np.uint8)
+        packing.fill(payload, jax.device_get(state))
+        digest.update(_digest(env))
+        digest.update(payload.tobytes())
+        return digest.hexdigest()
+    index = env.index(agent)
+    vector, legal, acting = jax.device_get(_sight(env)(state))
+    for part in jax.tree_util.tree_leaves((vector, legal, acting)):
+        digest.update(np.ascontiguousarray(part[index]).tobytes())
+    digest.update(env.describe(state, index).encode())
+    return digest.hexdigest()
+
+
+@functools.lru_cache(maxsize=256)
+def _sight(env: Env) -> Any:
+    return jax.jit(lambda state: (env.observe(state), env.legal(state), env.acting(state)))
+
+
+# ---- single stepping -----------------------------------------------------------------------------
+
+
+@dataclass
+class Frame:
+    """Everything that one reset or step yields, as NumPy arrays (views into one buffer).
+
+    Attributes:
+        state: the state after the step; never written to again, so it may be kept.
+        vector: [N, *observation_space.shape].
+        perception: [N, ...], what scripted players read.
+        legal: bool[N, A].
+        acting: bool[N].
+        reward: f32[N]; zeros after a reset.
+        terminated, truncated: bool[N].
+        terms: name -> f32[N].
+        metrics: name -> number, f32[].
+    """
+
+    state: Any
+    vector: np.ndarray
+    perception: np.ndarray
+    legal: np.ndarray
+    acting: np.ndarray
+    reward: np.ndarray
+    terminated: np.ndarray
+    truncated: np.ndarray
+    terms: dict[str, np.ndarray]
+    metrics: dict[str, np.ndarray]
+
+    @property
+    def over(self) -> bool:
+        """Whether the episode has ended for every agent."""
+        return bool((self.terminated | self.truncated).all())
+
+
+class Stepper:
+    """Single stepping on the CPU: one compiled call a step, one buffer in, one buffer out.
+
+    Obtain it with `stepper(env)`, which keeps one per environment, so that nothing compiles twice.
+    """
+
+    def __init__(self, env: Env):
+        self.env = env
+        self.device = jax.devices("cpu")[0]
+        key = episode_key(0)
+        state = jax.eval_shape(env.reset, key)
+        action = no_actions(env)
+        self._input = Packing((jax.random.key_data(key), jnp.int32(0), action, state))
+        self._output = Packing(jax.eval_shape(self._frame, state, None))
+        self._reset = jax.jit(self._packed_reset)
+        self._step = jax.jit(self._packed_step)
+        self._view = jax.jit(lambda state: self._output.pack(self._frame(state, None)))
+
+    def reset(self, key: Array) -> Frame:
+        """First frame of the episode that `key` names."""
+        with jax.default_device(self.device):
+            return self._read(self._reset(jax.random.key_data(key)))
+
+    def step(self, key_data: np.ndarray, time: int, state: Any, actions: Any) -> Frame:
+        """One step of a state from any frame, snapshot or `reset`.
+
+        Args:
+            key_data: u32[2], `np.asarray(jax.random.key_data(episode_key))`.
+            time: the number of this step in its episode, from 0.
+            state: as in `Frame.state`.
+            actions: [N, *action_space.shape].
+        """
+        buffer = np.empty(self._input.size, np.uint8)
+        self._input.fill(buffer, (key_data, time, actions, state))
+        with jax.default_device(self.device):
+            return self._read(self._step(buffer))
+
+    def view(self, state: Any) -> Frame:
+        """The frame of a state that was restored: what its agents see, with no reward."""
+        with jax.default_device(self.device):
+            return self._read(self._view(state))
+
+    def _packed_reset(self, key_data: Array) -> Array:
+        state = self.env.reset(jax.random.wrap_key_data(key_data))
+        return self._output.pack(self._frame(state, None))
+
+    def _packed_step(self, buffer: Array) -> Array:
+        key_data, time, actions, state = self._input.unpack(buffer)
+        key = jax.random.fold_in(jax.random.wrap_key_data(key_data), time)
+        state, outcome = self.env.step(key, state, actions)
+        return self._output.pack(self._frame(state, outcome))
+
+    def _frame(self, state: Any, outcome: Any) -> tuple[Any, ...]:
+        env = self.env
+        if outcome is None:
+            shapes = jax.eval_shape(env.step, episode_key(0), state, no_actions(env))[1]
+            outcome = jax.tree_util.tree_map(lambda s: jnp.zeros(s.shape, s.dtype), shapes)
+        return (
+            state,
+            env.observe(state),
+            env.perceive(state),
+            env.legal(state),
+            env.acting(state),
+            outcome.reward,
+            outcome.terminated,
+            outcome.truncated,
+            outcome.terms,
+            outcome.metrics,
+        )
+
+    def _read(self, buffer: Array) -> Frame:
+        return Frame(*self._output.views(np.asarray(buffer)))
+
+
+@functools.lru_cache(maxsize=64)
+def stepper(env: Env) -> Stepper:
+    """The stepper of an environment; equal environments share one."""
+    return Stepper(env)
+
+
+def no_actions(env: Env) -> np.ndarray:
+    """Zeros in the shape and dtype of all agents' actions, [N, *action_space.shape]."""
+    dtype = jax.dtypes.canonicalize_dtype(env.action_space.dtype)
+    return np.zeros((env.num_agents, *(env.action_space.shape or ())), dtype)
+
+
+def full_actions(env: Env, actions: dict[int, Action]) -> np.ndarray:
+    """Actions of all agents, `env.noop` where none is given."""
+    rows = no_actions(env)
+    for i in range(env.num_agents):
+        rows[i] = actions.get(i, env.noop)
+    return rows
