@@ -34,6 +34,8 @@ register("skills", "manyhands.wrappers.skills:Skills", wrapper=True)
 _LAZY = {
     "play": "manyhands.core.play",
     "View": "manyhands.core.play",
+    "seat": "manyhands.core.play",
+    "render": "manyhands.core.render",
     "Reply": "manyhands.core.play",
     "rollout": "manyhands.core.rollout",
     "snapshot": "manyhands.core.pack",
@@ -60,6 +62,7 @@ __all__ = [
     "RecordError",
     "SeatError",
     "SnapshotError",
+    "__version__",
     "make",
     "register",
     "registered",

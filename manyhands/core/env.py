@@ -310,8 +310,11 @@ class DevicePolicy(Protocol):
     def init(self, env: Env, agent: int) -> Any:
         """What the policy remembers at the start of an episode: a pytree of arrays, or ()."""
 
-    def act(self, env: Env, agent: int, memory: Any, key: Array, view: DeviceView) -> Any:
-        """(action, memory) for one step; `key` is this agent's own at this step."""
+    def apply(
+        self, env: Env, agent: int, memory: Any, key: Array, view: DeviceView
+    ) -> tuple[Array, Any]:
+        """(action, memory) for one step; `key` is this agent's own at this step. Where
+        `view.acting` is False the action is not used."""
 
 
 # ---- the table of ids ----------------------------------------------------------------------------

@@ -39,7 +39,7 @@ class Packing:
     def pack(self, tree: Any) -> Array:
         """The tree as u8[size]; traceable."""
         parts = []
-        for leaf, (shape, dtype) in zip(jax.tree_util.tree_leaves(tree), self.leaves, strict=True):
+        for leaf, (_, dtype) in zip(jax.tree_util.tree_leaves(tree), self.leaves, strict=True):
             leaf = jnp.asarray(leaf, dtype).reshape(-1)
             if dtype == np.bool_:
                 raw = leaf.astype(jnp.uint8)

@@ -2,5 +2,4 @@
 
 from manyhands.envs.kitchen.env import Kitchen, KitchenState, unpack
 
-
-__all__ = ["Kitchen", "KitchenState", "env", "parallel_env", "unpack"]
+__all__ = ["Kitchen", "KitchenState", "unpack"]

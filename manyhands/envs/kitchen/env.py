@@ -175,8 +175,8 @@ class Kitchen(Env[KitchenState]):
     or is carried; steps left of a cooking pot; soup done (a ready pot, or a soup outside one);
     dishes; onions; tomatoes (lying or held); urgent (all cells).
 
-    **Observation "features"**, f32[16 + 13 * (chefs - 1) + 27 + 9 * pots + 2] per chef, where `pots`
-    is the largest number in any layout, see `features`.
+    **Observation "features"**, f32[16 + 13 * (chefs - 1) + 27 + 9 * pots + 2] per chef, where
+    `pots` is the largest number in any layout, see `features`.
     """
 
     id = "kitchen"
@@ -478,7 +478,7 @@ class Kitchen(Env[KitchenState]):
     # ---- observations -------------------------------------------------------------------------
 
     def perceive(self, state: KitchenState) -> Array:
-        """The compact observation, i32[chefs, height, width], whatever observation is configured."""
+        """The compact observation, i32[chefs, height, width], whichever is configured."""
         rows = jnp.stack([self._codes(state, i, self.view_radius) for i in range(self.num_agents)])
         return self._as_map(rows, 1)
 

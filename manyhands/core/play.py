@@ -1,0 +1,165 @@
+"""The loop: seats, views, episodes, and many episodes at once."""
+
+from __future__ import annotations
+
+import functools
+import importlib
+from collections.abc import Awaitable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import numpy as np
+
+from manyhands.core.env import Action, Env, SeatError
+from manyhands.core.pack import Frame
+
+
+@dataclass(frozen=True)
+class Message:
+    """What somebody said: `sender` is an agent's name, stamped by the loop, never by the text."""
+
+    sender: str
+    text: str
+
+
+@dataclass
+class Reply:
+    """What a seat answers, when a bare action is not all.
+
+    Attributes:
+        action: an action, or words that `Env.parse` reads; None if the seat has none to give.
+        say: free text for the others, where the environment has a chat channel.
+        error: why `action` is None.
+        info: JSON-ready facts for the record (attempts, tokens, seconds, …).
+    """
+
+    action: Action | str | None
+    say: str | None = None
+    error: str | None = None
+    info: dict[str, Any] = field(default_factory=dict)
+
+
+class View:
+    """What one agent may know at one step. Everything costly is computed when it is first read.
+
+    Attributes:
+        agent, index: the agent's name and axis index.
+        episode: number of the episode in this run, from 0.
+        step: number of the step in the episode, from 0.
+        seed: 64 random bits of this agent at this step, the same whenever the episode is replayed.
+        messages: what was said to this agent since it last acted, oldest first.
+    """
+
+    def __init__(
+        self,
+        env: Env,
+        frame: Frame,
+        index: int,
+        *,
+        episode: int = 0,
+        step: int = 0,
+        seed: int = 0,
+        messages: Sequence[Message] = (),
+    ):
+        self._env, self._frame = env, frame
+        self.index, self.agent = index, env.agents[index]
+        self.episode, self.step, self.seed = episode, step, seed
+        self.messages = tuple(messages)
+
+    @property
+    def vector(self) -> np.ndarray:
+        """The observation, [*observation_space.shape]."""
+        return self._frame.vector[self.index]
+
+    @property
+    def perception(self) -> np.ndarray:
+        """What scripted players read (`Env.perceive`)."""
+        return self._frame.perception[self.index]
+
+    @property
+    def legal(self) -> np.ndarray:
+        """bool[A]."""
+        return self._frame.legal[self.index]
+
+    @functools.cached_property
+    def text(self) -> str:
+        return self._env.describe(self._frame.state, self.index)
+
+    @functools.cached_property
+    def choices(self) -> list[str]:
+        return self._env.choices(self._frame.state, self.index)
+
+    @functools.cached_property
+    def rules(self) -> str:
+        return self._env.rules(self.index)
+
+    @functools.cached_property
+    def image(self) -> np.ndarray:
+        """The picture that this agent sees, u8[height, width, 3]."""
+        from manyhands.core.render import render
+
+        return render(self._env, self._frame.state, self.index)
+
+    def parse(self, text: str) -> Action:
+        """The action that `text` names; raises `IllegalAction`."""
+        return self._env.parse(text, self._frame.state, self.index)
+
+    def rng(self) -> np.random.Generator:
+        """Random numbers of this agent at this step."""
+        return np.random.default_rng(self.seed)
+
+
+class Policy(Protocol):
+    """A player of any kind. `act` gets the views of several episodes at once, and answers each with
+    an action, with words, or with a `Reply`; it may be a coroutine function."""
+
+    def act(
+        self, views: Sequence[View]
+    ) -> Sequence[Action | str | Reply] | Awaitable[Sequence[Action | str | Reply]]: ...
+
+
+# ---- seats by name -------------------------------------------------------------------------------
+
+_SEATS: dict[str, str] = {}
+
+
+def register_seat(name: str, entry_point: str) -> None:
+    """Make `seat(name, env, **options)` call `entry_point` ("package.module:factory") with the
+    environment and the options; it gives a `Policy` or a `DevicePolicy`."""
+    _SEATS[name] = entry_point
+
+
+def seats_registered() -> tuple[str, ...]:
+    return tuple(sorted(_SEATS))
+
+
+def seat(name: str, env: Env, **options: Any) -> Any:
+    """The player registered under `name`; `"name:key=value,key=value"` passes options too, whose
+    values are numbers, true, false or words."""
+    name, _, rest = name.partition(":")
+    if name not in _SEATS:
+        raise SeatError(f"no seat is called {name!r}; there are {', '.join(seats_registered())}")
+    for pair in filter(None, rest.split(",")):
+        key, equals, value = pair.partition("=")
+        if not equals:
+            raise SeatError(f"{pair!r} in the seat {name!r} is not of the form key=value")
+        options[key.strip()] = _value(value.strip())
+    module, _, factory = _SEATS[name].partition(":")
+    try:
+        return getattr(importlib.import_module(module), factory)(env, **options)
+    except TypeError as error:
+        raise SeatError(f"the seat {name!r} cannot be set up with {options!r}: {error}") from error
+
+
+def _value(word: str) -> Any:
+    if word in ("true", "false"):
+        return word == "true"
+    for kind in (int, float):
+        try:
+            return kind(word)
+        except ValueError:
+            continue
+    return word
+
+
+__all__ = ["Message", "Policy", "Reply", "View", "register_seat", "seat", "seats_registered"]
