@@ -23,18 +23,26 @@ from manyhands.core.env import (
     SnapshotError,
     make,
     register,
+    register_seat,
     registered,
+    registered_seats,
+    seat,
 )
 
 register("kitchen", "manyhands.envs.kitchen:Kitchen")
 register("chat", "manyhands.wrappers.chat:Chat", wrapper=True)
 register("skills", "manyhands.wrappers.skills:Skills", wrapper=True)
 
+register_seat("random", "manyhands.baselines.random:Random")
+register_seat("greedy", "manyhands.baselines.bots.kitchen:greedy")
+register_seat("reader", "manyhands.baselines.reader:Reader")
+register_seat("language", "manyhands.baselines.language:Language")
+register_seat("human", "manyhands.viewer.human:Human")
+
 # Loaded on first use, so that `import manyhands` stays light.
 _LAZY = {
     "play": "manyhands.core.play",
     "View": "manyhands.core.play",
-    "seat": "manyhands.core.play",
     "render": "manyhands.core.render",
     "Reply": "manyhands.core.play",
     "rollout": "manyhands.core.rollout",
@@ -65,6 +73,9 @@ __all__ = [
     "__version__",
     "make",
     "register",
+    "register_seat",
     "registered",
+    "registered_seats",
+    "seat",
     *_LAZY,
 ]

@@ -365,3 +365,48 @@ def names_of(values: Sequence[str]) -> str:
     """`a, b or c`, for error messages."""
     values = list(values)
     return values[0] if len(values) == 1 else f"{', '.join(values[:-1])} or {values[-1]}"
+
+
+# ---- seats by name -------------------------------------------------------------------------------
+
+_SEATS: dict[str, str] = {}
+
+
+def register_seat(name: str, entry_point: str) -> None:
+    """Make `seat(name, env, **options)` call `entry_point` ("package.module:factory") with the
+    environment and the options; it gives a `Policy` (`core/play.py`) or
+    a `DevicePolicy`."""
+    _SEATS[name] = entry_point
+
+
+def registered_seats() -> tuple[str, ...]:
+    return tuple(sorted(_SEATS))
+
+
+def seat(name: str, env: Env, **options: Any) -> Any:
+    """The player registered under `name`; `"name:key=value,key=value"` passes options too, whose
+    values are numbers, true, false or words."""
+    name, _, rest = name.partition(":")
+    if name not in _SEATS:
+        raise SeatError(f"no seat is called {name!r}; there are {', '.join(registered_seats())}")
+    for pair in filter(None, rest.split(",")):
+        key, equals, value = pair.partition("=")
+        if not equals:
+            raise SeatError(f"{pair!r} in the seat {name!r} is not of the form key=value")
+        options[key.strip()] = _value(value.strip())
+    module, _, factory = _SEATS[name].partition(":")
+    try:
+        return getattr(importlib.import_module(module), factory)(env, **options)
+    except TypeError as error:
+        raise SeatError(f"the seat {name!r} cannot be set up with {options!r}: {error}") from error
+
+
+def _value(word: str) -> Any:
+    if word in ("true", "false"):
+        return word == "true"
+    for kind in (int, float):
+        try:
+            return kind(word)
+        except ValueError:
+            continue
+    return word

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import functools
-import importlib
 from collections.abc import Awaitable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 import numpy as np
 
-from manyhands.core.env import Action, Env, SeatError
+from manyhands.core.env import Action, Env
 from manyhands.core.pack import Frame
 
 
@@ -116,50 +115,3 @@ class Policy(Protocol):
     def act(
         self, views: Sequence[View]
     ) -> Sequence[Action | str | Reply] | Awaitable[Sequence[Action | str | Reply]]: ...
-
-
-# ---- seats by name -------------------------------------------------------------------------------
-
-_SEATS: dict[str, str] = {}
-
-
-def register_seat(name: str, entry_point: str) -> None:
-    """Make `seat(name, env, **options)` call `entry_point` ("package.module:factory") with the
-    environment and the options; it gives a `Policy` or a `DevicePolicy`."""
-    _SEATS[name] = entry_point
-
-
-def seats_registered() -> tuple[str, ...]:
-    return tuple(sorted(_SEATS))
-
-
-def seat(name: str, env: Env, **options: Any) -> Any:
-    """The player registered under `name`; `"name:key=value,key=value"` passes options too, whose
-    values are numbers, true, false or words."""
-    name, _, rest = name.partition(":")
-    if name not in _SEATS:
-        raise SeatError(f"no seat is called {name!r}; there are {', '.join(seats_registered())}")
-    for pair in filter(None, rest.split(",")):
-        key, equals, value = pair.partition("=")
-        if not equals:
-            raise SeatError(f"{pair!r} in the seat {name!r} is not of the form key=value")
-        options[key.strip()] = _value(value.strip())
-    module, _, factory = _SEATS[name].partition(":")
-    try:
-        return getattr(importlib.import_module(module), factory)(env, **options)
-    except TypeError as error:
-        raise SeatError(f"the seat {name!r} cannot be set up with {options!r}: {error}") from error
-
-
-def _value(word: str) -> Any:
-    if word in ("true", "false"):
-        return word == "true"
-    for kind in (int, float):
-        try:
-            return kind(word)
-        except ValueError:
-            continue
-    return word
-
-
-__all__ = ["Message", "Policy", "Reply", "View", "register_seat", "seat", "seats_registered"]
