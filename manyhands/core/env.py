@@ -283,6 +283,11 @@ def check_weights(
     return weights
 
 
+def agent_key(step_key: Array, agent: int) -> Array:
+    """The key of one agent's policy at one step, from the key of that step."""
+    return jax.random.fold_in(step_key, 1_000_000 + agent)
+
+
 # ---- policies: pure functions for compiled loops -------------------------------------------------
 
 
