@@ -11,6 +11,7 @@ Everything here is plain NumPy and Python on the host; the environment turns lev
 from __future__ import annotations
 
 import difflib
+import itertools
 import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -33,6 +34,7 @@ MAX_CHEFS = 6
 MAX_CELLS = 255  # a cell index fits one byte, with one value to spare
 DIRECTIONS = ((0, -1), (0, 1), (1, 0), (-1, 0))  # (dx, dy) of north, south, east, west
 
+Cell = tuple[int, int]  # (x, y)
 Recipe = tuple[int, int]  # (onions, tomatoes), one to three together
 RECIPES: tuple[Recipe, ...] = tuple(
     (total - tomatoes, tomatoes) for total in (1, 2, 3) for tomatoes in range(total + 1)
@@ -57,7 +59,7 @@ class Level:
 
     name: str
     terrain: np.ndarray
-    starts: tuple[tuple[int, int], ...]
+    starts: tuple[Cell, ...]
     orders: tuple[Recipe, ...]
     bonus_orders: tuple[Recipe, ...]
     values: dict[Recipe, int]
@@ -83,7 +85,7 @@ class Level:
             rows[y][x] = str(player + 1)
         return "\n".join("".join(row) for row in rows)
 
-    def cells(self, code: int) -> list[tuple[int, int]]:
+    def cells(self, code: int) -> list[Cell]:
         """(x, y) of all cells of one terrain code, in reading order."""
         return [(int(x), int(y)) for y, x in np.argwhere(self.terrain == code)]
 
@@ -218,7 +220,7 @@ def _numbers(
 # ---- layouts as text -----------------------------------------------------------------------------
 
 
-def parse_layout(text: str) -> tuple[np.ndarray, tuple[tuple[int, int], ...]]:
+def parse_layout(text: str) -> tuple[np.ndarray, tuple[Cell, ...]]:
     """(terrain u8[H, W], starts) of a layout text; `LayoutError` says what is wrong where.
 
     Blank lines around the layout and indentation common to all rows are dropped (borders are
@@ -254,7 +256,7 @@ def parse_layout(text: str) -> tuple[np.ndarray, tuple[tuple[int, int], ...]]:
             f"this one is {width} by {height}"
         )
     terrain = np.empty((height, width), np.uint8)
-    found: dict[int, tuple[int, int]] = {}
+    found: dict[int, Cell] = {}
     for y, row in enumerate(rows):
         for x, symbol in enumerate(row):
             terrain[y, x] = FLOOR if symbol.isdigit() else SYMBOLS.index(symbol)
@@ -530,27 +532,7 @@ def load_level(
     return level
 
 
-def rooms(terrain: np.ndarray) -> np.ndarray:
-    """i32[H, W]: the number of the room (connected floor) of each cell, -1 where no floor is."""
-    room = np.full(terrain.shape, -1, np.int32)
-    for start in map(tuple, np.argwhere(terrain == FLOOR)):
-        if room[start] >= 0:
-            continue
-        number, stack = int(room.max()) + 1, [start]
-        room[start] = number
-        while stack:
-            y, x = stack.pop()
-            for dx, dy in DIRECTIONS:
-                cell = (y + dy, x + dx)  # never off the map: the border is closed
-                if terrain[cell] == FLOOR and room[cell] < 0:
-                    room[cell] = number
-                    stack.append(cell)
-    return room
-
-
-def _place(
-    terrain: np.ndarray, marked: tuple[tuple[int, int], ...], chefs: int
-) -> tuple[tuple[int, int], ...]:
+def _place(terrain: np.ndarray, marked: tuple[Cell, ...], chefs: int) -> tuple[Cell, ...]:
     """Start cells for `chefs` chefs: the marked ones first, then, one by one, the cell whose
     nearest chef is farthest (in straight steps), in rooms that a marked chef stands in."""
     if (
@@ -560,9 +542,10 @@ def _place(
     ):
         raise ConfigError(f"chefs is 1 to {MAX_CHEFS}; got {chefs!r}")
     cells = list(marked[:chefs])
-    room = rooms(terrain)
-    inhabited = {room[y, x] for x, y in marked}
-    free = [(int(x), int(y)) for y, x in np.argwhere(np.isin(room, list(inhabited)))]
+    floor = frozenset((int(x), int(y)) for y, x in np.argwhere(terrain == FLOOR))
+    free = sorted(
+        cell for part in connected_parts(floor) if part.intersection(marked) for cell in part
+    )
     if chefs > len(free):
         raise LayoutError(f"too many chefs: {chefs} do not fit on {len(free)} floor cells")
     while len(cells) < chefs:
@@ -575,15 +558,136 @@ def _place(
     return tuple(cells)
 
 
+# ---- the checker ---------------------------------------------------------------------------------
+
+
+def connected_parts(cells: Iterable[Cell]) -> list[frozenset[Cell]]:
+    """The connected parts of a set of floor cells."""
+    left, parts = set(cells), []
+    while left:
+        stack = [min(left)]
+        left.discard(stack[0])
+        part = set(stack)
+        while stack:
+            x, y = stack.pop()
+            for dx, dy in DIRECTIONS:
+                cell = (x + dx, y + dy)
+                if cell in left:
+                    left.discard(cell)
+                    part.add(cell)
+                    stack.append(cell)
+        parts.append(frozenset(part))
+    return parts
+
+
+def _range(room: frozenset[Cell], start: Cell, others: set[Cell]) -> set[Cell]:
+    """The cells of `room` that the chef at `start` can get to, the others in the room helping.
+
+    Chefs cannot pass each other, so in a narrow place one may be stuck behind another. Apart from
+    the chef that is followed they are all alike, and alike chefs can take up any cells of the
+    connected part that they are in. So all that matters is the followed chef's cell, and how many
+    others are in each part that the room falls into without that cell. These few states are
+    searched through, which makes the answer exact."""
+    if not others:
+        return set(room)
+    parts_without: dict[Cell, list[frozenset[Cell]]] = {}
+
+    def parts(cell: Cell) -> list[frozenset[Cell]]:
+        if cell not in parts_without:
+            parts_without[cell] = connected_parts(room - {cell})
+        return parts_without[cell]
+
+    first = (start, tuple(len(others & part) for part in parts(start)))
+    seen, stack = {first}, [first]
+    while stack:
+        here, counts = stack.pop()
+        for dx, dy in DIRECTIONS:
+            there = (here[0] + dx, here[1] + dy)
+            if there not in room:
+                continue
+            ahead = next(i for i, part in enumerate(parts(here)) if there in part)
+            crowd = counts[ahead]
+            if crowd == len(parts(here)[ahead]):
+                continue  # no gap there to make way with
+            # Those ahead settle in the parts beyond `there`, or in the one that holds `here`.
+            beyond = [0 if here in part else len(part) for part in parts(there)]
+            shared = len(parts(here)[ahead]) - 1 - sum(beyond)
+            for split in itertools.product(*(range(min(size, crowd) + 1) for size in beyond)):
+                if 0 <= crowd - sum(split) <= shared:
+                    after = tuple(
+                        len(others) - sum(split) if here in part else number
+                        for part, number in zip(parts(there), split, strict=True)
+                    )
+                    if (there, after) not in seen:
+                        seen.add((there, after))
+                        stack.append((there, after))
+    return {cell for cell, _ in seen}
+
+
+def touching(level: Level) -> list[set[Cell]]:
+    """For each chef, the counters and stations that it can come to stand beside."""
+    parts = connected_parts(frozenset(level.cells(FLOOR)))
+    touched = []
+    for i, start in enumerate(level.starts):
+        room = next(part for part in parts if start in part)
+        others = {cell for j, cell in enumerate(level.starts) if j != i and cell in room}
+        touched.append(
+            {
+                (x + dx, y + dy)
+                for x, y in _range(room, start, others)
+                for dx, dy in DIRECTIONS
+                if level.terrain[y + dy, x + dx] != FLOOR
+            }
+        )
+    return touched
+
+
+def _unsolvable(level: Level, touched: list[set[Cell]]) -> str | None:
+    """Why no ordered soup can ever be delivered, or None if one can."""
+    # Chefs who share a counter can give each other anything: they form a team.
+    counters = set(level.cells(COUNTER))
+    teams = [set(touch) for touch in touched]
+    merged = True
+    while merged:
+        merged = False
+        for i, j in itertools.combinations(range(len(teams)), 2):
+            if teams[i] & teams[j] & counters:
+                teams[i] |= teams.pop(j)
+                merged = True
+                break
+    dishes, windows = set(level.cells(DISHES)), set(level.cells(SERVING))
+    onions, tomatoes = set(level.cells(ONIONS)), set(level.cells(TOMATOES))
+    reason = "no team of chefs gets at a pot, a dish and a serving window"
+    for pot in level.cells(POT):
+        cooks = [team for team in teams if pot in team]
+        # A soup stays with the team that took it out of the pot with its own dish.
+        if not any(team & dishes and team & windows for team in cooks):
+            continue
+        reason = "no recipe on the order list can be put into a pot from which soup can be served"
+        has_onions = any(team & onions for team in cooks)
+        has_tomatoes = any(team & tomatoes for team in cooks)
+        for recipe in level.orders:
+            if (has_onions or not recipe[0]) and (has_tomatoes or not recipe[1]):
+                return None
+    return reason
+
+
+def solvable(level: Level) -> bool:
+    """Whether the chefs, working together from where they start, can deliver an ordered soup.
+
+    Exact but for the clock: it accounts for separate rooms, for hand-overs across counters, for
+    pots and counters between rooms, and for chefs who stand in each other's way."""
+    return _unsolvable(level, touching(level)) is None
+
+
 def check_level(level: Level) -> None:
-    """Raise `LayoutError` unless some chef can use each station."""
-    room = rooms(level.terrain)
-    inhabited = {room[y, x] for x, y in level.starts}
+    """Raise `LayoutError` if some station is out of every chef's reach, or nothing can be served
+    (see `solvable`)."""
+    touched = touching(level)
     for code, station in STATIONS.items():
         for x, y in level.cells(code):
-            beside = [(x + dx, y + dy) for dx, dy in DIRECTIONS]
-            if not any(
-                0 <= i < level.width and 0 <= j < level.height and room[j, i] in inhabited
-                for i, j in beside
-            ):
+            if not any((x, y) in touch for touch in touched):
                 raise LayoutError(f"no chef can get to this {station}", y, x)
+    reason = _unsolvable(level, touched)
+    if reason:
+        raise LayoutError(f"this kitchen cannot be solved by its chefs: {reason}")
