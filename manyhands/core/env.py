@@ -110,6 +110,8 @@ class Env(Generic[State]):
         noop: the action an agent takes when a caller asks for none (`on_illegal="noop"`).
         batched: whether the pure functions (but `reset`) accept a trailing batch axis themselves.
         deterministic_reset: whether `reset` gives one and the same state for every key.
+        reset_pool: how many fresh states a rollout draws beforehand to start episodes from, where
+            drawing one costs more than a step; 0 where resetting is cheap.
     """
 
     id: ClassVar[str]
@@ -122,6 +124,7 @@ class Env(Generic[State]):
     noop: Action = 0
     batched: bool = False
     deterministic_reset: bool = False
+    reset_pool: int = 0
 
     # ---- pure and traceable -------------------------------------------------------------------
 

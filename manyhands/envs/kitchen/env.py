@@ -37,6 +37,7 @@ from manyhands.core.env import (
     state_dataclass,
 )
 from manyhands.envs.kitchen import levels as lv
+from manyhands.envs.kitchen.generator import GeneratorConfig, generate_levels
 from manyhands.envs.kitchen.levels import (
     COUNTER,
     DISHES,
@@ -149,7 +150,7 @@ class Kitchen(Env[KitchenState]):
         orders, bonus_orders, order_bonus, values, times, onion_value, tomato_value, onion_time,
             tomato_time: override the layout's orders, as in `levels.load_level`.
         reward_weights: weights of the terms; by default `delivery` counts 1 and shaping 0.
-        generator: knobs of `"generated"` kitchens, the fields of `levels.GeneratorConfig`.
+        generator: knobs of `"generated"` kitchens, the fields of `generator.GeneratorConfig`.
         num_levels, level_seed: how many kitchens are generated, and from which seed; keep some
             seeds apart to test generalisation.
 
@@ -183,6 +184,7 @@ class Kitchen(Env[KitchenState]):
     terms = ("delivery", *SHAPED)
     noop = STAY
     batched = True
+    reset_pool = 1024
 
     def __init__(
         self,
@@ -289,11 +291,11 @@ class Kitchen(Env[KitchenState]):
             terrain[i, : level.height, : level.width] = level.terrain
             self._values[i] = level.worth_table().ravel()
             self._times[i] = level.time_table().ravel()
-            room = np.full((self.height, self.width), -1)
-            room[: level.height, : level.width] = lv.rooms(level.terrain)
+            rooms = lv.connected_parts(level.cells(FLOOR))
             for j, (x, y) in enumerate(level.starts):
                 self._starts[i, j] = y * self.width + x
-                self._rooms[i, j] = (room == room[y, x]).ravel()
+                room = next(part for part in rooms if (x, y) in part)
+                self._rooms[i, j, [b * self.width + a for a, b in room]] = True
         self._terrain = terrain.reshape(count, cells)
         self.max_pots = int((self._terrain == POT).sum(1).max())
 
@@ -819,17 +821,11 @@ def _load_levels(
         if chefs is not None:
             knobs["chefs"] = chefs
         try:
-            config = lv.GeneratorConfig(**knobs)
+            config = GeneratorConfig(**knobs)
         except TypeError as error:
-            known = ", ".join(field.name for field in dataclasses.fields(lv.GeneratorConfig))
+            known = ", ".join(field.name for field in dataclasses.fields(GeneratorConfig))
             raise ConfigError(f"generator={knobs!r}: {error}; the knobs are {known}") from error
-        made = lv.generate_levels(config, num_levels, level_seed)
-        if overrides:
-            made = [
-                dataclasses.replace(lv.load_level(level.text(), **overrides), name=level.name)
-                for level in made
-            ]
-        return tuple(made)
+        return tuple(generate_levels(config, num_levels, level_seed, rules=overrides))
     names = [layout] if isinstance(layout, str) else list(layout)
     if not names:
         raise ConfigError("layout=[] is empty; give at least one layout")

@@ -1,0 +1,529 @@
+"""Batched rollouts on a device: one compiled loop, in which nothing waits for the host.
+
+The batch axis is the last one of every array inside the loop, and of the trajectories that come
+out: `[num_steps, N, ..., num_envs]`.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import gymnasium
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax.sharding import Mesh, NamedSharding, PartitionSpec
+
+from manyhands.core.env import (
+    Array,
+    ConfigError,
+    DevicePolicy,
+    DeviceView,
+    Env,
+    agent_key,
+    seat,
+    state_dataclass,
+)
+
+
+@state_dataclass
+class BatchView:
+    """What all agents of a batch see, for a `BatchPolicy`; what is not read costs nothing.
+
+    Attributes:
+        vector: [N, *observation_space.shape, B].
+        perception: [N, ..., B], what scripted players read.
+        legal: bool[N, A, B].
+        acting: bool[N, B].
+        first: bool[B], whether this is the first step of an episode: time to forget.
+    """
+
+    vector: Array
+    perception: Array
+    legal: Array
+    acting: Array
+    first: Array
+
+
+class BatchPolicy:
+    """A policy that plays all seats of all environments in one call; subclass and override."""
+
+    def init(self, env: Env, num_envs: int) -> Any:
+        """What it remembers before the first step: a pytree of arrays, batch axis last."""
+        return ()
+
+    def apply(
+        self, env: Env, params: Any, memory: Any, key: Array, view: BatchView
+    ) -> tuple[Array, Any]:
+        """(actions [N, *action_space.shape, B], memory); `key` is this step's own."""
+        raise NotImplementedError
+
+
+@state_dataclass
+class Trajectory:
+    """What happened, step by step; time first, batch last.
+
+    Attributes:
+        observation: [T, N, *observation_space.shape, B], what the actions were chosen from.
+        legal: bool[T, N, A, B].
+        acting: bool[T, N, B].
+        action: [T, N, *action_space.shape, B].
+        reward: f32[T, N, B].
+        terminated, truncated: bool[T, N, B]; where an episode is over for all of its agents, the
+            next step is the first one of a new episode.
+        terms, metrics: as in `Outcome`, f32[T, N, B] and f32[T, B] each.
+    """
+
+    observation: Array
+    legal: Array
+    acting: Array
+    action: Array
+    reward: Array
+    terminated: Array
+    truncated: Array
+    terms: dict[str, Array]
+    metrics: dict[str, Array]
+
+
+@dataclasses.dataclass(frozen=True)
+class Statistics:
+    """Sums and means over a rollout, on the host.
+
+    Attributes:
+        env_steps: environment steps made, all environments together.
+        episodes: episodes finished.
+        returns: f64[N], mean return of a finished episode, by agent; NaN if none finished.
+        returns_std: f64[N], its standard deviation over episodes.
+        length: mean number of steps of a finished episode.
+        reward: f64[N], reward of all steps, finished episodes or not.
+        terms: the same by term, before weighting, f64[N] each.
+        metrics: sums over all steps.
+    """
+
+    env_steps: int
+    episodes: int
+    returns: np.ndarray
+    returns_std: np.ndarray
+    length: float
+    reward: np.ndarray
+    terms: dict[str, np.ndarray]
+    metrics: dict[str, float]
+
+
+@state_dataclass
+class Carry:
+    """Where a rollout stands, to go on from (`rollout(..., carry=...)`).
+
+    Attributes:
+        state: batch of states.
+        memory: what the policy remembers.
+        episode: u32[B], number of the current episode of each environment, from 0.
+        time: i32[B], steps played in it.
+        returns: f32[N, B], its rewards so far.
+        step: i32[], steps since the first rollout.
+    """
+
+    state: Any
+    memory: Any
+    episode: Array
+    time: Array
+    returns: Array
+    step: Array
+
+
+@dataclasses.dataclass(frozen=True)
+class Rollout:
+    """The result of `rollout`: `trajectory` is None where only statistics were asked for."""
+
+    statistics: Statistics
+    trajectory: Trajectory | None
+    carry: Carry
+
+
+def rollout(
+    env: Env,
+    policy: Any,
+    num_envs: int,
+    num_steps: int,
+    key: Array,
+    *,
+    collect: str = "trajectory",
+    params: Any = None,
+    carry: Carry | None = None,
+    pool: int | None = None,
+    devices: Sequence[Any] | None = None,
+) -> Rollout:
+    """Play `num_envs` environments for `num_steps` steps each, in one compiled call.
+
+    Episodes that end start anew. Environment `i` plays episode `e` with the key
+    `rollout_key(key, i, e)`, and seats draw from it as they do in `play`: any episode of a rollout
+    can be played again alone.
+
+    Args:
+        policy: one of
+            a name or a `DevicePolicy`, which takes every seat (`"random"` draws faster than the
+            seat of that name, from the key of the step);
+            a sequence or mapping (by agent) of those, one per seat;
+            a `BatchPolicy`, which plays all seats in one call;
+            a function `f(key, view) -> actions`, or `f(params, key, view)` where `params` is given,
+            of a `BatchView`.
+        key: typed PRNG key, for everything that is random.
+        collect: `"trajectory"`, or `"statistics"`, which keeps no step: a billion steps need no
+            more memory than one.
+        params: pytree handed to the policy; new values do not compile anew.
+        carry: go on from the end of an earlier rollout, with the same key.
+        pool: number of fresh states drawn before the loop, from which episodes start; 0 resets
+            anew, at every step, for each environment. By default the environment's `reset_pool`.
+            Environments whose reset is deterministic need neither.
+        devices: devices to spread the environments over; by default all local ones, if their
+            number divides `num_envs`.
+
+    Raises:
+        ConfigError: sizes or names that make no sense.
+    """
+    for name, value in (("num_envs", num_envs), ("num_steps", num_steps)):
+        if not isinstance(value, (int, np.integer)) or value < 1:
+            raise ConfigError(f"{name} is a whole number from 1, given {value!r}")
+    if collect not in ("trajectory", "statistics"):
+        raise ConfigError(f'collect is "trajectory" or "statistics", given {collect!r}')
+    pool = env.reset_pool if pool is None else pool
+    spread = _devices(devices, num_envs)
+    player = _as_batch_policy(env, policy, params is not None)
+    program = _compile(env, player, num_envs, num_steps, collect, pool, spread)
+    if carry is None:
+        carry = program.begin(key)
+    carry, sums, trajectory = program.run(key, params, carry)
+    return Rollout(_statistics(jax.device_get(sums), num_envs * num_steps), trajectory, carry)
+
+
+def rollout_key(key: Array, env_index: Any, episode: Any) -> Array:
+    """The key of one episode of a rollout."""
+    return jax.random.fold_in(jax.random.fold_in(key, env_index), episode)
+
+
+# ---- automatic resets ----------------------------------------------------------------------------
+
+
+def fresh_states(env: Env, key: Array, pool: int) -> Any:
+    """What `auto_reset` starts episodes from: one state, a pool of `pool`, or None (reset anew)."""
+    if env.deterministic_reset:
+        return env.batch_reset(jax.random.split(key, 1))
+    return env.batch_reset(jax.random.split(key, pool)) if pool else None
+
+
+def auto_reset(env: Env, fresh: Any, over: Array, states: Any, keys: Array, draw: Array) -> Any:
+    """The batch `states` with a first state wherever `over`.
+
+    Args:
+        fresh: from `fresh_states`.
+        over: bool[B].
+        keys: [B], the key of each environment's next episode.
+        draw: u32[B], picks from a pool.
+    """
+    if fresh is None:
+        first = env.batch_reset(keys)
+    elif env.deterministic_reset:
+        first = fresh
+    else:
+        size = jax.tree_util.tree_leaves(fresh)[0].shape[-1]
+        first = jax.tree_util.tree_map(lambda leaf: leaf[..., draw % size], fresh)
+    return jax.tree_util.tree_map(lambda new, old: jnp.where(over, new, old), first, states)
+
+
+# ---- policies ------------------------------------------------------------------------------------
+
+
+class RandomActions(BatchPolicy):
+    """Uniform among the legal actions, for all seats and environments in one draw."""
+
+    def __eq__(self, other: object) -> bool:
+        return type(other) is type(self)
+
+    def __hash__(self) -> int:
+        return hash(type(self))
+
+    def apply(
+        self, env: Env, params: Any, memory: Any, key: Array, view: BatchView
+    ) -> tuple[Array, Any]:
+        space = env.action_space
+        if not isinstance(space, gymnasium.spaces.Discrete):
+            raise ConfigError(
+                f'rollout(policy="random") draws from Discrete actions, not {space}; '
+                'give the seats by name instead: ["random"] * env.num_agents'
+            )
+        # 16 random bits, scaled to the number of legal actions: even to one part in 65,536 / A.
+        bits = jax.random.bits(key, view.acting.shape, jnp.uint16).astype(jnp.uint32)
+        count = jnp.sum(view.legal, axis=1, dtype=jnp.uint32)
+        chosen = (bits * count) >> 16
+        rank = jnp.cumsum(view.legal, axis=1, dtype=jnp.uint32)
+        return jnp.sum(rank <= chosen[:, None], axis=1, dtype=jnp.int32), memory
+
+
+@dataclasses.dataclass(frozen=True)
+class _Function(BatchPolicy):
+    """A plain function as a `BatchPolicy`."""
+
+    function: Callable[..., Array]
+    takes_params: bool
+
+    def apply(
+        self, env: Env, params: Any, memory: Any, key: Array, view: BatchView
+    ) -> tuple[Array, Any]:
+        arguments = (params, key, view) if self.takes_params else (key, view)
+        return self.function(*arguments), memory
+
+
+@dataclasses.dataclass(frozen=True)
+class Seats:
+    """One `DevicePolicy` per agent, mapped over the batch; each draws from its episode's key."""
+
+    policies: tuple[DevicePolicy, ...]
+
+    def init(self, env: Env, num_envs: int) -> Any:
+        """Memories of all seats, batch axis last."""
+        memory = tuple(policy.init(env, i) for i, policy in enumerate(self.policies))
+        return jax.tree_util.tree_map(
+            lambda leaf: jnp.broadcast_to(
+                jnp.asarray(leaf)[..., None], (*jnp.shape(leaf), num_envs)
+            ),
+            memory,
+        )
+
+    def apply(self, env: Env, memory: Any, step_keys: Array, view: BatchView) -> tuple[Array, Any]:
+        """Actions [N, ..., B] and memories, given the key of each environment's step, [B]."""
+        start = self.init(env, step_keys.shape[0])
+        memory = jax.tree_util.tree_map(
+            lambda new, old: jnp.where(view.first, new, old), start, memory
+        )
+        actions, memories = [], []
+        for i, policy in enumerate(self.policies):
+            rows = DeviceView(view.vector[i], view.perception[i], view.legal[i], view.acting[i])
+            keys = jax.vmap(agent_key, (0, None))(step_keys, i)
+            act = functools.partial(policy.apply, env, i)
+            action, remembered = jax.vmap(act, in_axes=(-1, 0, -1), out_axes=-1)(
+                memory[i], keys, rows
+            )
+            actions.append(action)
+            memories.append(remembered)
+        return jnp.stack(actions), tuple(memories)
+
+
+def seats_of(env: Env, given: Any) -> Seats:
+    """`Seats` from one policy or name for all, or a sequence or mapping with one for each."""
+    if isinstance(given, Mapping):
+        missing = [agent for agent in env.agents if agent not in given]
+        if missing or len(given) != env.num_agents:
+            raise ConfigError(
+                f"seats are needed for {', '.join(env.agents)}; given {', '.join(map(str, given))}"
+            )
+        given = [given[agent] for agent in env.agents]
+    elif isinstance(given, str) or not isinstance(given, Sequence):
+        given = [given] * env.num_agents
+    if len(given) != env.num_agents:
+        raise ConfigError(f"{env.num_agents} seats are needed, {len(given)} given")
+    made: dict[str, Any] = {}
+    policies = []
+    for policy in given:
+        if isinstance(policy, str):
+            made.setdefault(policy, seat(policy, env))
+            policy = made[policy]
+        if not (hasattr(policy, "init") and hasattr(policy, "apply")):
+            raise ConfigError(
+                f"{policy!r} cannot play inside a compiled rollout: it has no init and apply "
+                "(see DevicePolicy); play() seats any kind of player"
+            )
+        policies.append(policy)
+    return Seats(tuple(policies))
+
+
+def _as_batch_policy(env: Env, policy: Any, takes_params: bool) -> BatchPolicy | Seats:
+    if isinstance(policy, (BatchPolicy, Seats)):
+        return policy
+    if isinstance(policy, str) and policy == "random":
+        return RandomActions()
+    if callable(policy) and not hasattr(policy, "apply"):
+        return _Function(policy, takes_params)
+    return seats_of(env, policy)
+
+
+# ---- the loop ------------------------------------------------------------------------------------
+
+
+@dataclasses.dataclass(frozen=True)
+class _Program:
+    begin: Callable[[Array], Carry]
+    run: Callable[..., tuple[Carry, dict[str, Any], Trajectory | None]]
+
+
+@functools.lru_cache(maxsize=128)
+def _compile(
+    env: Env,
+    player: BatchPolicy | Seats,
+    num_envs: int,
+    num_steps: int,
+    collect: str,
+    pool: int,
+    devices: tuple[Any, ...],
+) -> _Program:
+    indices = np.arange(num_envs, dtype=np.uint32)
+    keys_of = jax.vmap(rollout_key, (None, 0, 0))
+    fold_in = jax.vmap(jax.random.fold_in)
+
+    def spread(tree: Any) -> Any:
+        """Keep the batch axis divided over the devices."""
+        if len(devices) < 2:
+            return tree
+        mesh = Mesh(np.asarray(devices), ("envs",))
+
+        def place(leaf: Array) -> Array:
+            if leaf.ndim == 0:
+                return leaf
+            where = PartitionSpec(*[None] * (leaf.ndim - 1), "envs")
+            return jax.lax.with_sharding_constraint(leaf, NamedSharding(mesh, where))
+
+        return jax.tree_util.tree_map(place, tree)
+
+    def begin(key: Array) -> Carry:
+        episode = jnp.zeros(num_envs, jnp.uint32)
+        return spread(
+            Carry(
+                state=env.batch_reset(keys_of(key, indices, episode)),
+                memory=player.init(env, num_envs),
+                episode=episode,
+                time=jnp.zeros(num_envs, jnp.int32),
+                returns=jnp.zeros((env.num_agents, num_envs), jnp.float32),
+                step=jnp.int32(0),
+            )
+        )
+
+    def step(key: Array, params: Any, fresh: Any, at: tuple[Carry, Any], _: None) -> Any:
+        carry, sums = at
+        state = carry.state
+        view = BatchView(
+            vector=env.batch_observe(state),
+            perception=env.batch_perceive(state),
+            legal=env.batch_legal(state),
+            acting=env.batch_acting(state),
+            first=carry.time == 0,
+        )
+        episode_keys = keys_of(key, indices, carry.episode)
+        step_keys = fold_in(episode_keys, carry.time)
+        if isinstance(player, Seats):
+            actions, memory = player.apply(env, carry.memory, step_keys, view)
+        else:
+            policy_key = jax.random.fold_in(key, carry.step)
+            actions, memory = player.apply(env, params, carry.memory, policy_key, view)
+        state, outcome = env.batch_step(step_keys, state, actions)
+
+        over = jnp.all(outcome.terminated | outcome.truncated, axis=0)
+        returns = carry.returns + outcome.reward
+        time = carry.time + 1
+        done = over.astype(jnp.float32)
+        sums = jax.tree_util.tree_map(
+            jnp.add,
+            sums,
+            {
+                "episodes": over.astype(jnp.int32),
+                "returns": returns * done,
+                "squares": returns * returns * done,
+                "length": time * over,
+                "reward": outcome.reward,
+                "terms": outcome.terms,
+                "metrics": outcome.metrics,
+            },
+        )
+        trajectory = None
+        if collect == "trajectory":
+            trajectory = Trajectory(
+                observation=view.vector,
+                legal=view.legal,
+                acting=view.acting,
+                action=actions,
+                reward=outcome.reward,
+                terminated=outcome.terminated,
+                truncated=outcome.truncated,
+                terms=outcome.terms,
+                metrics=outcome.metrics,
+            )
+        episode = carry.episode + over
+        next_keys = keys_of(key, indices, episode)
+        # Odd, so that environments that end together draw different states of the pool.
+        draw = indices + episode * np.uint32(0x9E3779B1)
+        state = auto_reset(env, fresh, over, state, next_keys, draw)
+        carry = Carry(
+            state=state,
+            memory=memory,
+            episode=episode,
+            time=jnp.where(over, 0, time),
+            returns=jnp.where(over, 0.0, returns),
+            step=carry.step + 1,
+        )
+        return (spread(carry), sums), trajectory
+
+    def run(key: Array, params: Any, carry: Carry) -> Any:
+        zeros = functools.partial(jnp.zeros, dtype=jnp.float32)
+        per_agent = (env.num_agents, num_envs)
+        metrics = jax.eval_shape(
+            lambda: (
+                env.batch_step(
+                    keys_of(key, indices, carry.episode),
+                    carry.state,
+                    jnp.zeros(
+                        (env.num_agents, *(env.action_space.shape or ()), num_envs), jnp.int32
+                    ),
+                )[1].metrics
+            )
+        )
+        sums = {
+            "episodes": jnp.zeros(num_envs, jnp.int32),
+            "returns": zeros(per_agent),
+            "squares": zeros(per_agent),
+            "length": jnp.zeros(num_envs, jnp.int32),
+            "reward": zeros(per_agent),
+            "terms": {name: zeros(per_agent) for name in env.terms},
+            "metrics": {name: zeros(leaf.shape) for name, leaf in metrics.items()},
+        }
+        fresh = fresh_states(env, jax.random.fold_in(key, num_envs), pool)
+        body = functools.partial(step, key, params, fresh)
+        (carry, sums), trajectory = jax.lax.scan(
+            body, (spread(carry), spread(sums)), None, length=num_steps
+        )
+        return carry, sums, trajectory
+
+    return _Program(jax.jit(begin), jax.jit(run))
+
+
+def _devices(given: Sequence[Any] | None, num_envs: int) -> tuple[Any, ...]:
+    if given is not None:
+        if not given or num_envs % len(given):
+            raise ConfigError(
+                f"num_envs={num_envs} cannot be divided over {len(given)} devices evenly"
+            )
+        return tuple(given)
+    local = tuple(jax.local_devices())
+    return local if num_envs % len(local) == 0 else local[:1]
+
+
+def _statistics(sums: dict[str, Any], env_steps: int) -> Statistics:
+    """Sum over the batch, in double precision."""
+
+    def total(values: Any) -> Any:
+        return np.asarray(values, np.float64).sum(axis=-1)
+
+    episodes = int(total(sums["episodes"]))
+    count = episodes or np.nan
+    mean = total(sums["returns"]) / count
+    variance = np.maximum(total(sums["squares"]) / count - mean**2, 0.0)
+    return Statistics(
+        env_steps=env_steps,
+        episodes=episodes,
+        returns=mean,
+        returns_std=np.sqrt(variance),
+        length=float(total(sums["length"]) / count),
+        reward=total(sums["reward"]),
+        terms={name: total(values) for name, values in sums["terms"].items()},
+        metrics={name: float(total(values)) for name, values in sums["metrics"].items()},
+    )
