@@ -1,0 +1,591 @@
+"""The kitchen in words: rule book, description, choices, and reading what a player answers.
+
+`describe` says what the vector observations say, no less and no more: a map, and the facts in
+sentences of a fixed form, from which the vectors can be rebuilt. What a chef sees is cut out once,
+in `_look`; all that is said afterwards is said from that alone.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from manyhands.core.env import IllegalAction, names_of
+from manyhands.envs.kitchen.env import (
+    ACTIONS,
+    DISH,
+    EVENTS,
+    INTERACT,
+    ONION,
+    SHAPED,
+    SOUP,
+    STAY,
+    URGENT,
+)
+from manyhands.envs.kitchen.levels import (
+    COUNTER,
+    DIRECTIONS,
+    DISHES,
+    FLOOR,
+    ONIONS,
+    POT,
+    RECIPES,
+    SERVING,
+    STATIONS,
+    TOMATOES,
+    VOID,
+    Level,
+)
+
+if TYPE_CHECKING:
+    from manyhands.envs.kitchen.env import Kitchen, KitchenState
+
+MAP = "X.OTDPS?"  # index = terrain code; floor is a dot, so that no cell is lost to white space
+YOU = "@"
+MAX_ANSWER = 2_000  # characters that `parse` reads
+
+# ---- things in words -----------------------------------------------------------------------------
+
+
+def _amount(onions: int, tomatoes: int) -> str:
+    """ "2 onions and 1 tomato"."""
+    parts = []
+    if onions:
+        parts.append(f"{onions} onion{'s' * (onions > 1)}")
+    if tomatoes:
+        parts.append(f"{tomatoes} tomato{'es' * (tomatoes > 1)}")
+    return " and ".join(parts)
+
+
+def _thing(code: int) -> str:
+    if code < SOUP:
+        return ("nothing", "onion", "tomato", "dish")[code] if code <= DISH else "?"
+    return f"soup of {_AMOUNTS[code & 15]}"
+
+
+_AMOUNTS = [_amount(bits >> 2, bits & 3) for bits in range(16)]
+_THINGS = [_thing(code) for code in range(32)]
+_A_THING = ["nothing", "an onion", *(f"a {name}" for name in _THINGS[2:])]
+_STATION = {COUNTER: "counter", FLOOR: "floor", **STATIONS}
+
+
+# ---- what a chef sees ----------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Place:
+    """What stays the same while a chef stands somewhere: made once, then looked up."""
+
+    terrain: bytes  # VOID where the chef does not see
+    names: list[str]  # "(x, y)" of each cell
+    canvas: list[str]  # the map, character by character
+    spots: list[int]  # where on the canvas each cell is
+    stations: str
+    pots: list[int]  # cells in reading order: pot A, pot B, ...
+    letters: dict[int, str]
+    counters: list[int]
+
+
+@functools.lru_cache(maxsize=8192)
+def _place(terrain: bytes, width: int, own: int, radius: int | None) -> _Place:
+    cells = range(len(terrain))
+    if radius is not None:
+        x, y = own % width, own // width
+        near = [
+            abs(cell % width - x) <= radius and abs(cell // width - y) <= radius for cell in cells
+        ]
+        terrain = bytes(code if n else VOID for code, n in zip(terrain, near, strict=True))
+    names = [f"({cell % width}, {cell // width})" for cell in cells]
+    height = len(terrain) // width
+    margin = len(str(height - 1)) + 1
+    lines = []
+    if width > 10:
+        lines.append(" " * margin + "".join(str(x // 10) for x in range(width)))
+    lines.append(" " * margin + "".join(str(x % 10) for x in range(width)))
+    spots: list[int] = []
+    offset = sum(len(line) + 1 for line in lines)
+    for y in range(height):
+        row = terrain[y * width : (y + 1) * width]
+        lines.append(f"{y:>{margin - 1}} " + "".join(MAP[code] for code in row))
+        spots += range(offset + margin, offset + margin + width)
+        offset += margin + width + 1
+    stations = []
+    for code, label in ((ONIONS, "Onions"), (TOMATOES, "Tomatoes"), (DISHES, "Dishes")):
+        stations.append((label, [names[c] for c in cells if terrain[c] == code]))
+    stations.append(("Serving windows", [names[c] for c in cells if terrain[c] == SERVING]))
+    pots = [c for c in cells if terrain[c] == POT]
+    return _Place(
+        terrain,
+        names,
+        list("\n".join(lines)),
+        spots,
+        " ".join(f"{label}: {' '.join(where)}." for label, where in stations if where),
+        pots,
+        {c: _letter(number) for number, c in enumerate(pots)},
+        [c for c in cells if terrain[c] == COUNTER],
+    )
+
+
+def _letter(number: int) -> str:
+    """A, B, ... Z, AA, AB, ..."""
+    return (_letter(number // 26 - 1) if number >= 26 else "") + chr(ord("A") + number % 26)
+
+
+@dataclass(frozen=True)
+class _Look:
+    """What one chef sees at one moment, and nothing else."""
+
+    place: _Place
+    objects: bytes  # of counters and pots; read only at cells that `place` has in view
+    timer: bytes
+    chefs: list[tuple[int, int, int, int] | None]  # cell, facing, held, event; None: out of view
+    own: tuple[int, int, int, int]
+    at: dict[int, int]  # cell -> the chef in it, other than oneself
+
+
+def _look(kitchen: Kitchen, state: KitchenState, agent: int) -> _Look:
+    position = _bytes(state.position)
+    place = _place(_bytes(state.terrain), kitchen.width, position[agent], kitchen.view_radius)
+    chefs: list[tuple[int, int, int, int] | None] = [
+        chef if place.terrain[chef[0]] != VOID else None
+        for chef in zip(
+            position, _bytes(state.facing), _bytes(state.held), _bytes(state.event), strict=True
+        )
+    ]
+    own = chefs[agent]
+    assert own is not None  # a chef stands within its own view
+    at = {chef[0]: i for i, chef in enumerate(chefs) if chef is not None and i != agent}
+    return _Look(place, _bytes(state.objects), _bytes(state.timer), chefs, own, at)
+
+
+def _bytes(array: Any) -> bytes:
+    """Small numbers as bytes, the quickest thing to index in plain Python."""
+    return np.asarray(array, np.uint8).tobytes()
+
+
+def _front(kitchen: Kitchen, cell: int, facing: int) -> int:
+    dx, dy = DIRECTIONS[facing]
+    return cell + dx + dy * kitchen.width
+
+
+def _facing(kitchen: Kitchen, look: _Look, cell: int, facing: int, you: int = -1) -> str:
+    """What is in front of a chef, from what the reader sees; `you` is the reader's own cell."""
+    front = _front(kitchen, cell, facing)
+    code = look.place.terrain[front]
+    if code == VOID:
+        return "something out of sight"
+    if front == you:
+        return "you"
+    if front in look.at:
+        return kitchen.agents[look.at[front]]
+    if code == FLOOR:
+        return "floor"
+    return _named(look, front)
+
+
+def _named(look: _Look, cell: int) -> str:
+    """A counter or a station in words."""
+    place, code = look.place, look.place.terrain[cell]
+    if code == POT:
+        return f"pot {place.letters[cell]}"
+    if code != COUNTER:
+        return f"the {STATIONS[code]}"
+    thing = look.objects[cell]
+    return f"the counter with {_A_THING[thing]}" if thing else "an empty counter"
+
+
+# ---- description ---------------------------------------------------------------------------------
+
+
+def describe(kitchen: Kitchen, state: KitchenState, agent: int) -> str:
+    """What the chef sees, as text."""
+    look = _look(kitchen, state, agent)
+    place, names = look.place, look.place.names
+    canvas = place.canvas.copy()
+    own_cell, own_facing, held, event = look.own
+    canvas[place.spots[own_cell]] = YOU
+    for cell, i in look.at.items():
+        canvas[place.spots[cell]] = str(i)
+    time, soups = int(state.time), int(state.soups)
+    lines = [
+        f"Step {time} of {kitchen.max_steps}, {kitchen.max_steps - time} left. "
+        f"Soups served: {soups}. Score: {int(state.score)}.",
+        "".join(canvas),
+        f"You are {kitchen.agents[agent]} at {names[own_cell]}, facing {ACTIONS[own_facing]} to "
+        f"{_facing(kitchen, look, own_cell, own_facing)}, holding {_A_THING[held]}. "
+        f"Last step you {_YOUR_EVENTS[event]}.",
+    ]
+    for i, chef in enumerate(look.chefs):
+        if i == agent:
+            continue
+        if chef is None:
+            lines.append(f"{kitchen.agents[i]} is out of sight.")
+            continue
+        cell, facing, held, event = chef
+        lines.append(
+            f"{kitchen.agents[i]} is at {names[cell]}, facing {ACTIONS[facing]} to "
+            f"{_facing(kitchen, look, cell, facing, own_cell)}, holding {_A_THING[held]}. "
+            f"Last step it {EVENTS[event]}."
+        )
+    for cell in place.pots:
+        lines.append(
+            f"Pot {place.letters[cell]} at {names[cell]}: "
+            f"{_contents(kitchen, look.objects[cell], look.timer[cell])}."
+        )
+    lying: dict[int, list[str]] = {}
+    for cell in place.counters:
+        if look.objects[cell]:
+            lying.setdefault(look.objects[cell], []).append(names[cell])
+    on_counters = [f"{_THINGS[code]} {' '.join(lying[code])}" for code in sorted(lying)]
+    lines.append(f"On counters: {'; '.join(on_counters) or 'nothing'}.")
+    if place.stations:
+        lines.append(place.stations)
+    return "\n".join(lines)
+
+
+_YOUR_EVENTS = [
+    event.replace("has just arrived", "arrived").replace("was blocked", "were blocked")
+    for event in EVENTS
+]
+
+
+def _contents(kitchen: Kitchen, thing: int, clock: int) -> str:
+    """A pot's contents and progress in words."""
+    amount = _AMOUNTS[thing & 15]
+    if clock > 1:
+        return f"{amount}, cooking, ready in {clock - 1} step{'s' * (clock > 2)}"
+    if clock == 1:
+        return f"{amount}, ready to plate"
+    if not thing:
+        return "empty"
+    missing = 3 - (thing >> 2 & 3) - (thing & 3)
+    room = f"room for {missing} more" if missing else "full"
+    return f"{amount}, not cooking, {room}"
+
+
+# ---- choices -------------------------------------------------------------------------------------
+
+
+def choices(kitchen: Kitchen, state: KitchenState, agent: int) -> list[str]:
+    """What each of the six actions would do now."""
+    look = _look(kitchen, state, agent)
+    cell, facing, _, _ = look.own
+    words = []
+    for action in range(STAY):
+        to = _front(kitchen, cell, action)
+        if to in look.at:
+            words.append(f"blocked by {kitchen.agents[look.at[to]]} standing there")
+        elif look.place.terrain[to] == FLOOR:
+            words.append(f"step to {look.place.names[to]}")
+        elif action == facing:
+            words.append(f"no change, already facing {_named(look, to)}")
+        else:
+            words.append(f"turn to {_named(look, to)}")
+    words += ["wait here", _interact(kitchen, look)]
+    return [f"{name}: {what}" for name, what in zip(ACTIONS, words, strict=True)]
+
+
+def _interact(kitchen: Kitchen, look: _Look) -> str:
+    """What an interact would do, by the rules of `Kitchen.step`."""
+    cell, facing, hand, _ = look.own
+    front = _front(kitchen, cell, facing)
+    place, code = look.place, look.place.terrain[front]
+    thing, clock = look.objects[front], look.timer[front]
+    if front in look.at:
+        return f"nothing, {kitchen.agents[look.at[front]]} is in front of you"
+    if code == FLOOR:
+        return "nothing, only floor is in front of you"
+    if code == COUNTER:
+        if hand and not thing:
+            return f"put the {_THINGS[hand]} on the counter at {place.names[front]}"
+        if thing and not hand:
+            return f"take the {_THINGS[thing]} from the counter at {place.names[front]}"
+        if hand:
+            return f"nothing, the counter is taken by {_A_THING[thing]}"
+        return "nothing, your hands and the counter are empty"
+    if code in (ONIONS, TOMATOES, DISHES):
+        if hand:
+            return f"nothing, your hands hold {_A_THING[hand]}"
+        return f"take {_A_THING[code - ONIONS + ONION]}"
+    if code == SERVING:
+        if hand >= SOUP:
+            return f"serve the {_THINGS[hand]}{_price(kitchen, hand)}"
+        return "nothing, only a soup can be served"
+    pot = f"pot {place.letters[front]}"
+    count = (thing >> 2 & 3) + (thing & 3)
+    if hand >= SOUP:
+        return f"nothing, a soup does not go back into {pot}"
+    if clock > 1:
+        return f"nothing, {pot} is cooking, ready in {clock - 1} step{'s' * (clock > 2)}"
+    if clock == 1:
+        if hand == DISH:
+            return f"plate the {_THINGS[thing]} from {pot}"
+        return f"nothing, the soup in {pot} needs a dish"
+    if hand == DISH:
+        return f"nothing, {pot} holds no cooked soup"
+    if hand:
+        if count == 3:
+            return f"nothing, {pot} is full"
+        begins = ", starts cooking" if kitchen.dynamics == "classic" and count == 2 else ""
+        return f"put the {_THINGS[hand]} into {pot} ({count + 1} of 3{begins})"
+    if kitchen.dynamics == "manual" and count:
+        return f"start cooking {_AMOUNTS[thing & 15]} in {pot}"
+    return f"nothing, {pot} {'is not full' if count else 'is empty'} and so are your hands"
+
+
+def _price(kitchen: Kitchen, soup: int) -> str:
+    """What a soup earns, where that does not depend on which of several kitchens this is."""
+    worths = _worths(kitchen)[soup & 15]
+    if len(worths) > 1:
+        return ""
+    (worth,) = worths
+    return f" ({worth} points)" if worth else " (0 points, nobody ordered it)"
+
+
+@functools.lru_cache(maxsize=64)
+def _worths(kitchen: Kitchen) -> list[set[int]]:
+    """By recipe bits: the values that a soup has in the levels of the kitchen."""
+    found: list[set[int]] = [set() for _ in range(16)]
+    for onions, tomatoes in RECIPES:
+        found[onions << 2 | tomatoes] = {lv.worth((onions, tomatoes)) for lv in kitchen.levels}
+    return found
+
+
+# ---- rules ---------------------------------------------------------------------------------------
+
+
+def rules(kitchen: Kitchen, agent: int) -> str:
+    """The rule book of one chef."""
+    others = [name for i, name in enumerate(kitchen.agents) if i != agent]
+    mates = f", together with {' and '.join(others)}" if others else ", alone"
+    classic = kitchen.dynamics == "classic"
+    radius = kitchen.view_radius
+    lines = [
+        "THE KITCHEN",
+        f"You are {kitchen.agents[agent]}, a chef{mates}. Cook soups and serve as many points "
+        f"worth of them as you can in {kitchen.max_steps} steps. All points count for the whole "
+        "team. In each step every chef chooses one action, all at the same time.",
+        _aim(kitchen),
+        "",
+        "ORDERS",
+        *_orders(kitchen),
+        "Any other soup earns 0 points and is gone when served.",
+        "",
+        "THE MAP",
+        "Cells are (x, y): x grows to the east (right), y grows to the south (down), (0, 0) is the "
+        "top left. North is up: (x, y - 1). On the map, @ is you, a digit is the chef of that "
+        "number, . floor, X counter, O onion dispenser, T tomato dispenser, D dish dispenser, "
+        "P pot, S serving window, ? out of sight or outside. Chefs walk on floor only, one per "
+        "cell. Pots are called A, B, ... in reading order"
+        + (" of those that you see." if radius is not None else "."),
+    ]
+    if radius is not None:
+        lines.append(
+            f"You see only the cells at most {radius} columns and {radius} rows away from you."
+        )
+    start = (
+        "the third ingredient starts the cooking by itself."
+        if classic
+        else "an interact with EMPTY HANDS starts the cooking of 1 to 3 ingredients."
+    )
+    lines += [
+        "",
+        "ACTIONS (number, name)",
+        "0 north, 1 south, 2 east, 3 west: turn that way and, if the cell there is free floor, "
+        "step onto it. If it is a counter or a station, you only turn to face it.",
+        "4 stay: do nothing.",
+        "5 interact: use the one cell in front of you, the one you already face. So to use a "
+        "station, stand beside it, turn to it (one step), then interact (another step).",
+        "",
+        "WHAT INTERACT DOES (hands hold one object at most)",
+        "- dispenser, empty hands: take an onion, a tomato or a dish.",
+        "- counter: put your object on an empty one; with empty hands, take what lies there.",
+        f"- pot that is not cooking and not full, onion or tomato in hand: add it (3 at most); "
+        f"{start}",
+        *([] if classic else ["- idle pot with something in it, empty hands: start cooking."]),
+        "- pot with a ready soup, dish in hand: plate it; you then hold the soup, the pot is "
+        "empty.",
+        "- serving window, soup in hand: serve it.",
+        "- anything else: nothing happens. A cooking pot cannot be touched. Nothing burns, and "
+        "nothing can be thrown away or handed over directly; pass objects by way of counters.",
+        "",
+        "ORDER OF A STEP",
+        "1. Interacts, one after the other, lowest chef number first, each on the cell that the "
+        "chef faced before the step.",
+        "2. All moves at once. If any two chefs would end in one cell or would swap cells, NOBODY "
+        "moves in this step (everybody still turns). A chef who does not move keeps its cell, so "
+        "walking into it stops everyone; if you block each other, let one stay or step aside.",
+        "3. Pots cook one step. 'ready in n' means: n steps from now the soup can be plated.",
+        "",
+        "HOW TO PLAY WELL",
+        ("Bring ingredients until a pot is full" if classic else "Fill a pot and start it")
+        + ", fetch a dish while it cooks, plate the soup, serve it, and begin again; keep all pots "
+        "busy. See what the others carry and do what is missing. If you cannot reach a station, "
+        "put objects on a counter that another chef can reach, and take theirs.",
+        "",
+        "HOW TO ANSWER",
+        "Name one action: its name, its number, or one of the choices offered, for example "
+        '"north", "5", or a last line "ACTION: interact".',
+    ]
+    return "\n".join(lines)
+
+
+def _aim(kitchen: Kitchen) -> str:
+    """The reward, in words."""
+    weights = kitchen.reward_weights
+    parts = [f"{weights['delivery']:g} for each point served"]
+    for name, words in zip(SHAPED, ("put into a pot", "taken when useful", "plated"), strict=True):
+        thing = ("ingredient", "dish", "soup")[list(SHAPED).index(name)]
+        if weights[name]:
+            parts.append(f"{weights[name] * SHAPED[name]:g} for each {thing} that you have {words}")
+    return f"Your reward: {'; '.join(parts)}. The last {URGENT} steps are the last chance to serve."
+
+
+def _orders(kitchen: Kitchen) -> list[str]:
+    """The order sheet, or several where kitchens differ."""
+    sheets: dict[str, list[Level]] = {}
+    for level in kitchen.levels:
+        sheets.setdefault(_sheet(kitchen, level), []).append(level)
+    if len(sheets) == 1:
+        return list(sheets)
+    lines = ["Orders depend on the kitchen:"]
+    for sheet, group in sheets.items():
+        names = [f"{level.name} ({level.width} x {level.height})" for level in group[:8]]
+        if len(group) > 8:
+            names.append(f"{len(group) - 8} more")
+        lines.append(f"In {', '.join(names)}:\n{sheet}")
+    return lines
+
+
+def _sheet(kitchen: Kitchen, level: Level) -> str:
+    rows = []
+    for recipe in level.orders:
+        bonus = " (bonus order)" if recipe in level.bonus_orders else ""
+        rows.append(
+            f"- soup of {_amount(*recipe)}: {level.worth(recipe)} points{bonus}, "
+            f"cooks {level.times[recipe]} steps"
+        )
+    other = {level.times[r] for r in RECIPES if r not in level.orders}
+    if kitchen.dynamics == "classic":
+        other = {level.times[r] for r in RECIPES if r not in level.orders and sum(r) == 3}
+    if other and other != {level.times[r] for r in level.orders}:
+        low, high = min(other), max(other)
+        rows.append(f"- other soups cook {low if low == high else f'{low} to {high}'} steps")
+    return "\n".join(rows)
+
+
+# ---- reading an answer ---------------------------------------------------------------------------
+
+_NAMES = {
+    **{name: i for i, name in enumerate(ACTIONS)},
+    "n": 0, "up": 0, "northward": 0, "northwards": 0, "upward": 0, "upwards": 0,
+    "s": 1, "down": 1, "southward": 1, "southwards": 1, "downward": 1, "downwards": 1,
+    "e": 2, "right": 2, "eastward": 2, "eastwards": 2,
+    "w": 3, "left": 3, "westward": 3, "westwards": 3,
+    "wait": 4, "noop": 4, "no-op": 4, "no op": 4, "do nothing": 4, "nothing": 4, "pass": 4,
+    "idle": 4, "stand still": 4,
+    "use": 5, "act": 5,
+}  # fmt: skip
+
+# In a sentence, a name of an action counts, and so do words that can mean little else there.
+# "left" ("3 steps left"), "up" ("pick up") and their like count only after a verb of motion.
+_IN_SENTENCE = re.compile(
+    r"\b(?:(north|south|east|west)(?:wards?)?|(stay|wait)(?:s|ing)?|(no-?op|do\s+nothing|stand\s+still)"
+    r"|(interact)(?:s|ing)?|(use|act)"
+    r"|(?:go|going|move|moving|step|stepping|walk|walking|turn|turning|head|heading|face)"
+    r"\s+(?:to\s+(?:the|my)\s+)?(up|down|left|right)(?:wards?)?)\b"
+)
+_NOT = re.compile(
+    r"\b(?:not|never|cannot|avoid|without|neither|nor|instead\s+of|rather\s+than)\b|n['\u2019]t\b"
+)
+_CLAUSE = re.compile(r"[.,;:!?\n]|\b(?:but|so|then|and)\b")
+_ACTION_LINE = re.compile(r"^[\s>*_`#-]*action[\s*_`]*:(.*)$", re.IGNORECASE | re.MULTILINE)
+_NUMBERED = re.compile(
+    r"(?:(?:action|option|choice|number|no\.?)\s*)?#?\(?\s*([0-9]{1,4})\s*\)?(?:[:.)\-\s]+(.*))?",
+    re.DOTALL,
+)
+_WRAPPING = " \t\r\n\"'`*_[]{}<>.!"
+
+
+def parse(kitchen: Kitchen, text: Any, state: KitchenState, agent: int) -> int:
+    """The action that an answer names; `IllegalAction` if it names none, or more than one."""
+    if not isinstance(text, str):
+        raise _illegal(f"an answer is text, not {type(text).__name__}")
+    if len(text) > MAX_ANSWER:
+        raise _illegal(f"the answer has {len(text)} characters; at most {MAX_ANSWER} are read")
+    lines = _ACTION_LINE.findall(text)
+    answer = (lines[-1] if lines else text).strip(_WRAPPING)
+    plain = " ".join(answer.lower().split())
+    if not plain:
+        raise _illegal("the line ACTION: names nothing" if lines else "the answer is empty")
+    action = _whole(plain)
+    if action is None:
+        offered = [choice.lower() for choice in choices(kitchen, state, agent)]
+        action = _offered(plain, offered)
+        numbered = _NUMBERED.fullmatch(plain)
+        if action is None and numbered and numbered[2]:
+            # "5. interact: ...": the number and the words must agree.
+            words = numbered[2].strip(_WRAPPING)
+            action = _whole(words)
+            if action is None:
+                action = _offered(words, offered)
+            if action is None:
+                action = _sentence(words, answer)
+            if int(numbered[1]) != action:
+                raise _illegal(
+                    f"{_quoted(answer)} gives the number {numbered[1]} but the words of "
+                    f"{ACTIONS[action]} ({action})"
+                )
+    return _sentence(plain, answer) if action is None else action
+
+
+def _whole(plain: str) -> int | None:
+    """An answer that is nothing but a name or a number."""
+    if plain in _NAMES:
+        return _NAMES[plain]
+    numbered = _NUMBERED.fullmatch(plain)
+    if numbered and not numbered[2]:
+        number = int(numbered[1])
+        if number > INTERACT:
+            raise _illegal(f"there is no action {number}")
+        return number
+    return None
+
+
+def _offered(plain: str, offered: list[str]) -> int | None:
+    """An answer that repeats one of the choices, with or without the action's name."""
+    plain = plain.rstrip(".")
+    for action, choice in enumerate(offered):
+        if plain == choice:
+            return action
+    bodies = [choice.partition(": ")[2] for choice in offered]
+    return bodies.index(plain) if bodies.count(plain) == 1 else None
+
+
+def _sentence(plain: str, answer: str) -> int:
+    """The one action that a sentence names and does not deny."""
+    named = set()
+    for found in _IN_SENTENCE.finditer(plain):
+        if not _NOT.search(_CLAUSE.split(plain[: found.start()])[-1]):
+            word = next(word for word in found.groups() if word)
+            named.add(_NAMES.get(word, STAY))  # "no-op" and its like have many spellings
+    if len(named) == 1:
+        return named.pop()
+    if named:
+        several = names_of([ACTIONS[action] for action in sorted(named)])
+        raise _illegal(f"{_quoted(answer)} names more than one action ({several})")
+    raise _illegal(f"{_quoted(answer)} names no action")
+
+
+def _quoted(answer: str) -> str:
+    """What was given, short and without characters that could do harm in a prompt or a log."""
+    return repr(answer if len(answer) <= 60 else answer[:57] + "...")
+
+
+def _illegal(reason: str) -> IllegalAction:
+    allowed = ", ".join(f"{name} ({i})" for i, name in enumerate(ACTIONS))
+    return IllegalAction(f"{reason}. Answer with exactly one action, by name or number: {allowed}.")
