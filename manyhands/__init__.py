@@ -9,6 +9,8 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
+import pettingzoo
+
 from manyhands._version import __version__
 from manyhands.core.env import (
     ConfigError,
@@ -38,6 +40,9 @@ register_seat("greedy", "manyhands.baselines.bots.kitchen:greedy")
 register_seat("reader", "manyhands.baselines.reader:Reader")
 register_seat("language", "manyhands.baselines.language:Language")
 register_seat("human", "manyhands.viewer.human:Human")
+
+for _kind, _function in (("parallel", "parallel_env"), ("aec", "env")):
+    pettingzoo.register(_kind, "manyhands/kitchen-v0", f"manyhands.envs.kitchen:{_function}")
 
 # Loaded on first use, so that `import manyhands` stays light.
 _LAZY = {

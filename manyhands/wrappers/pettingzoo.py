@@ -1,0 +1,561 @@
+"""Any environment as a PettingZoo one: `Parallel` (all agents at once) and `Sequential` (AEC).
+
+Agents may answer with numbers, with the names of actions or with sentences, mixed in one step:
+text goes through the environment's own parser. Both classes are thin views of one packed `Stepper`.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Mapping
+from typing import Any
+
+import gymnasium
+import jax
+import numpy as np
+from gymnasium.utils import seeding
+from pettingzoo.utils.env import AECEnv, ParallelEnv
+
+from manyhands.core.env import (
+    Action,
+    ConfigError,
+    Env,
+    EpisodeOver,
+    IllegalAction,
+    episode_key,
+    make,
+    names_of,
+)
+from manyhands.core.pack import Frame, no_actions, restore, stepper
+from manyhands.core.play import View
+from manyhands.core.render import render
+
+OBSERVE = ("vector", "text", "both")
+ON_ILLEGAL = ("raise", "noop", "forfeit")
+RENDER_MODES = ("rgb_array", "human", "ansi")
+MAX_TEXT = 2**16  # characters in a text observation
+
+
+def parallel_env(
+    id: str,
+    *,
+    observe: str = "vector",
+    on_illegal: str = "raise",
+    render_mode: str | None = None,
+    max_cycles: int | None = None,
+    **config: Any,
+) -> Parallel:
+    """The environment `make(id, **config)` as a PettingZoo parallel one.
+
+    Args:
+        observe: `"vector"` (arrays), `"text"` (words) or `"both"` (a dict of the two).
+        on_illegal: what an illegal or unreadable action does: `"raise"` an `IllegalAction`, play
+            the environment's `"noop"` instead, or `"forfeit"`: the step is not played, and the
+            episode ends, terminated for everybody with no further reward.
+        render_mode: None, `"rgb_array"`, `"human"` (a window) or `"ansi"` (what agents read).
+        max_cycles: PettingZoo's word for `max_steps`.
+    """
+    if max_cycles is not None:
+        config.setdefault("max_steps", max_cycles)
+    return Parallel(
+        make(id, **config), observe=observe, on_illegal=on_illegal, render_mode=render_mode
+    )
+
+
+def env(id: str, **options: Any) -> Sequential:
+    """The same as a PettingZoo AEC environment; the arguments are those of `parallel_env`."""
+    return Sequential(parallel_env(id, **options))
+
+
+class Parallel(ParallelEnv):
+    """An environment whose agents act at once. In turn-taking games only the agents to move need
+    to give an action; the others may give anything, or nothing.
+
+    `infos[agent]` holds `"action_mask"` (int8[A]), `"terms"` (the parts of the reward, unweighted,
+    by name), `"metrics"`, and `"parse"`: a dict with `"status"`, which is `"ok"`, `"illegal"` (the
+    no-op was played), `"forfeit"` or `"none"` (no action was asked for), and, where something was
+    wrong, the `"reason"`.
+
+    Attributes:
+        game: the `Env`.
+        current: its true state, as NumPy views.
+        frame: everything that the last reset or step yielded (`core/pack.py`).
+        key_data: u32[2], the key of the episode.
+        time: steps played in this episode.
+    """
+
+    def __init__(
+        self,
+        game: Env,
+        *,
+        observe: str = "vector",
+        on_illegal: str = "raise",
+        render_mode: str | None = None,
+    ):
+        check_option("observe", observe, OBSERVE)
+        check_option("on_illegal", on_illegal, ON_ILLEGAL)
+        if render_mode is not None:
+            check_option("render_mode", render_mode, RENDER_MODES)
+        self.game, self.render_mode = game, render_mode
+        self.observe_as, self.on_illegal = observe, on_illegal
+        self.metadata = {
+            "name": f"{game.id}_v0",
+            "render_modes": list(RENDER_MODES),
+            "render_fps": 10,
+            "is_parallelizable": True,
+        }
+        self.possible_agents = list(game.agents)
+        self.agents: list[str] = []
+        # A space per agent: seeding one must not move another's random numbers.
+        self.observation_spaces = {a: observation_space(game, observe) for a in game.agents}
+        self.action_spaces = {a: copy_space(game.action_space) for a in game.agents}
+        self.frame: Frame | None = None
+        self.key_data = np.zeros(2, np.uint32)
+        self.time = 0
+        self._stepper = stepper(game)
+        self._np_random: np.random.Generator | None = None
+        self._read_number = _reader(game)
+        self._rows = no_actions(game)
+        self._window: Window | None = None
+
+    # ---- PettingZoo's interface ---------------------------------------------------------------
+
+    def observation_space(self, agent: str) -> gymnasium.Space:
+        return self.observation_spaces[agent]
+
+    def action_space(self, agent: str) -> gymnasium.Space:
+        return self.action_spaces[agent]
+
+    def reset(
+        self, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
+        """Begin the episode that `seed` names; without one, the next of a random series, which
+        the last seed given determines.
+
+        Args:
+            options: `"state"` begins from a state or a snapshot's bytes instead, as after
+                `"time"` steps (0): with the same seed, what follows is what followed there.
+        """
+        if seed is not None or self._np_random is None:
+            self._np_random, _ = seeding.np_random(seed)
+        if seed is None:
+            seed = int(self._np_random.integers(2**32))
+        key = episode_key(seed)
+        self.key_data = np.asarray(jax.random.key_data(key))
+        options = options or {}
+        self.time = int(options.get("time", 0))
+        state = options.get("state")
+        if state is None:
+            self.frame = self._stepper.reset(key)
+        else:
+            if isinstance(state, bytes):
+                state = restore(self.game, state)
+            self.frame = self._stepper.view(jax.device_get(state))
+        self.agents = list(self.game.agents)
+        status = [{"status": "none"} for _ in self.agents]
+        if self.render_mode == "human":
+            self.render()
+        return self._observations(self.frame), self._infos(self.frame, status)
+
+    def step(
+        self, actions: Mapping[str, Action | str]
+    ) -> tuple[
+        dict[str, Any],
+        dict[str, float],
+        dict[str, bool],
+        dict[str, bool],
+        dict[str, dict[str, Any]],
+    ]:
+        agents = self.agents
+        frame = self.playing()
+        expected = 0
+        statuses: list[dict[str, Any]] = []
+        rows = self._rows
+        live = len(agents) == len(self.possible_agents)
+        for i, acts in enumerate(frame.acting.tolist()):
+            agent = self.possible_agents[i]
+            if acts and (live or agent in agents):
+                try:
+                    action = actions[agent]
+                except KeyError:
+                    raise ConfigError(
+                        f"no action for {agent!r}, who is to move; given actions for "
+                        f"{', '.join(map(repr, actions)) or 'nobody'}"
+                    ) from None
+                rows[i], status = self.read(i, action)
+                expected += 1
+            else:
+                rows[i], status = self.game.noop, {"status": "none"}
+            statuses.append(status)
+        if len(actions) != expected:
+            for name in actions:
+                if name not in agents:
+                    raise ConfigError(
+                        f"an action for {name!r}, who is not playing; playing are "
+                        f"{', '.join(agents)}"
+                    )
+        return self.play(rows, statuses)
+
+    def state(self) -> np.ndarray:
+        """The global state, for centralised critics: `Env.summary`."""
+        return np.array(_summary(self.game)(self._begun().state))
+
+    @property
+    def state_space(self) -> gymnasium.Space:
+        shape = jax.eval_shape(
+            lambda key: self.game.summary(self.game.reset(key)), jax.random.key(0)
+        )
+        low, high = (-np.inf, np.inf)
+        if not np.issubdtype(shape.dtype, np.floating):
+            limits = (0, 1) if shape.dtype == bool else np.iinfo(shape.dtype)
+            low, high = limits if isinstance(limits, tuple) else (limits.min, limits.max)
+        return gymnasium.spaces.Box(low, high, shape.shape, shape.dtype)
+
+    def render(self) -> Any:
+        if self.render_mode is None:
+            raise ConfigError(
+                f"nothing to render: pass render_mode={names_of(list(map(repr, RENDER_MODES)))}"
+            )
+        state = self._begun().state
+        if self.render_mode == "ansi":
+            parts = [f"[{a}]\n{self.game.describe(state, a)}" for a in self.game.agents]
+            return "\n\n".join(parts)
+        if self.render_mode == "rgb_array":
+            return render(self.game, state)
+        if self._window is None:
+            self._window = Window(self.game, self.metadata["render_fps"])
+        self._window.show(state)
+        return None
+
+    def close(self) -> None:
+        if self._window is not None:
+            self._window.close()
+            self._window = None
+
+    # ---- what it adds -------------------------------------------------------------------------
+
+    @property
+    def current(self) -> Any:
+        return self._begun().state
+
+    def view(self, agent: str | int) -> View:
+        """All that an agent may know now: vector, legal actions, text, choices, rules, image."""
+        return View(self.game, self._begun(), self.game.index(agent), step=self.time)
+
+    def playing(self) -> Frame:
+        """The frame to act on; raises `EpisodeOver` if no episode is running."""
+        if not self.agents:
+            if self.frame is None:
+                raise EpisodeOver("no episode has begun; call reset() first")
+            raise EpisodeOver("this episode is over; call reset() to begin another")
+        assert self.frame is not None
+        return self.frame
+
+    def read(self, index: int, action: Action | str) -> tuple[Action, dict[str, Any]]:
+        """The action that an agent means, and its parse status. Raises `IllegalAction` with
+        `on_illegal="raise"`."""
+        frame = self.frame
+        assert frame is not None
+        try:
+            if isinstance(action, str):
+                action = self.game.parse(action, frame.state, index)
+            return self._read_number(action, frame.legal[index]), {"status": "ok"}
+        except IllegalAction as error:
+            if self.on_illegal == "raise":
+                raise IllegalAction(f"{self.game.agents[index]}: {error.reason}") from error
+            status = "forfeit" if self.on_illegal == "forfeit" else "illegal"
+            return self.game.noop, {"status": status, "reason": error.reason}
+
+    def play(self, rows: np.ndarray, statuses: list[dict[str, Any]]) -> tuple[Any, ...]:
+        """One step with actions that were read, [N, *action_space.shape]: what `step` returns."""
+        frame, agents = self.playing(), self.agents
+        if self.on_illegal == "forfeit" and any(s["status"] == "forfeit" for s in statuses):
+            infos = self._infos(self._stepper.view(frame.state), statuses)
+            self.agents = []
+            nothing = dict.fromkeys(agents, 0.0)
+            over, not_cut = dict.fromkeys(agents, True), dict.fromkeys(agents, False)
+            return self._observations(frame, agents), nothing, over, not_cut, infos
+        frame = self.frame = self._stepper.step(self.key_data, self.time, frame.state, rows)
+        self.time += 1
+        rewards = frame.reward.tolist()
+        terminated, truncated = frame.terminated.tolist(), frame.truncated.tolist()
+        observations = self._observations(frame, agents)
+        infos = self._infos(frame, statuses)
+        if self.render_mode == "human":
+            self.render()
+        names = self.possible_agents
+        result = (
+            observations,
+            dict(zip(names, rewards, strict=True)),
+            dict(zip(names, terminated, strict=True)),
+            dict(zip(names, truncated, strict=True)),
+            infos,
+        )
+        if len(agents) < len(names):
+            for part in result:
+                for agent in set(part).difference(agents):
+                    del part[agent]
+        if True in terminated or True in truncated:
+            ended = {n for n, a, b in zip(names, terminated, truncated, strict=True) if a or b}
+            self.agents = [agent for agent in agents if agent not in ended]
+        return result
+
+    def observation(self, agent: str) -> Any:
+        """What `agent` observes now."""
+        return self._observations(self._begun(), [agent])[agent]
+
+    # ---- inside -------------------------------------------------------------------------------
+
+    def _begun(self) -> Frame:
+        if self.frame is None:
+            raise EpisodeOver("no episode has begun; call reset() first")
+        return self.frame
+
+    def _observations(self, frame: Frame, agents: list[str] | None = None) -> dict[str, Any]:
+        if self.observe_as == "vector":
+            # A copy: the caller may write to it, and the frame's buffer stays as it is.
+            return dict(zip(self.possible_agents, frame.vector.copy(), strict=True))
+        found: dict[str, Any] = {}
+        for agent in agents or self.possible_agents:
+            index = self.game.index(agent)
+            text = self.game.describe(frame.state, index)
+            both = {"vector": frame.vector[index].copy(), "text": text}
+            found[agent] = both if self.observe_as == "both" else text
+        return found
+
+    def _infos(self, frame: Frame, statuses: list[dict[str, Any]]) -> dict[str, dict[str, Any]]:
+        terms = list(frame.terms)
+        columns = [values.tolist() for values in frame.terms.values()]
+        metrics = {name: value.item() for name, value in frame.metrics.items()}
+        masks = frame.legal.astype(np.int8)
+        return {
+            agent: {
+                "action_mask": masks[i],
+                "terms": dict(zip(terms, [column[i] for column in columns], strict=True)),
+                "metrics": metrics.copy(),
+                "parse": statuses[i],
+            }
+            for i, agent in enumerate(self.possible_agents)
+        }
+
+
+class Sequential(AECEnv):
+    """The same game, one agent after the other. In each round every agent that is to move gives
+    its action, in index order; then the step is played. A turn-taking game has one such agent.
+
+    `game`, `current`, `view` and the infos are those of `Parallel`.
+    """
+
+    def __init__(self, parallel: Parallel):
+        super().__init__()
+        self.parallel = parallel
+        self.game, self.metadata = parallel.game, parallel.metadata
+        self.render_mode = parallel.render_mode
+        self.possible_agents = parallel.possible_agents
+        self.observation_spaces = parallel.observation_spaces
+        self.action_spaces = parallel.action_spaces
+        self.agents: list[str] = []
+
+    @property
+    def current(self) -> Any:
+        return self.parallel.current
+
+    @property
+    def state_space(self) -> gymnasium.Space:
+        return self.parallel.state_space
+
+    def view(self, agent: str | int) -> View:
+        return self.parallel.view(agent)
+
+    def observation_space(self, agent: str) -> gymnasium.Space:
+        return self.observation_spaces[agent]
+
+    def action_space(self, agent: str) -> gymnasium.Space:
+        return self.action_spaces[agent]
+
+    def observe(self, agent: str) -> Any:
+        return self.parallel.observation(agent)
+
+    def state(self) -> np.ndarray:
+        return self.parallel.state()
+
+    def render(self) -> Any:
+        return self.parallel.render()
+
+    def close(self) -> None:
+        self.parallel.close()
+
+    def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
+        _, self.infos = self.parallel.reset(seed, options)
+        self.agents = list(self.parallel.agents)
+        self.rewards = dict.fromkeys(self.agents, 0.0)
+        self._cumulative_rewards = dict.fromkeys(self.agents, 0.0)
+        self.terminations = dict.fromkeys(self.agents, False)
+        self.truncations = dict.fromkeys(self.agents, False)
+        self._begin_round()
+
+    def step(self, action: Action | str | None) -> None:
+        if not self.agents:
+            self.parallel.playing()  # says whether an episode is over, or none has begun
+        agent = self.agent_selection
+        if self.terminations[agent] or self.truncations[agent]:
+            self._was_dead_step(action)
+            if self.parallel.agents and self.agent_selection in self.parallel.agents:
+                self.agent_selection = self._turns[0]
+            return
+        index = self.game.index(agent)
+        self._rows[index], self._statuses[index] = self.parallel.read(index, action)
+        self._cumulative_rewards[agent] = 0.0
+        self._clear_rewards()
+        self._turns.pop(0)
+        if self._turns and self._statuses[index]["status"] != "forfeit":
+            self.agent_selection = self._turns[0]
+            return
+        _, rewards, terminations, truncations, infos = self.parallel.play(
+            self._rows, self._statuses
+        )
+        self.rewards, self.infos = rewards, infos
+        self.terminations, self.truncations = terminations, truncations
+        self._accumulate_rewards()
+        if self.parallel.agents:
+            self._begin_round()
+        self._deads_step_first()
+
+    def _begin_round(self) -> None:
+        frame = self.parallel.playing()
+        self._rows = np.empty_like(no_actions(self.game))
+        self._rows[:] = self.game.noop
+        self._statuses: list[dict[str, Any]] = [{"status": "none"} for _ in self.game.agents]
+        live = self.parallel.agents
+        acting = zip(self.game.agents, frame.acting.tolist(), strict=True)
+        self._turns = [agent for agent, acts in acting if acts and agent in live]
+        self.agent_selection = self._turns[0]
+
+
+class Words(gymnasium.spaces.Text):
+    """A text space that contains every string up to a length. Samples are of printable ASCII;
+    flattening counts characters beyond it as `?`."""
+
+    def __init__(self, max_length: int = MAX_TEXT, seed: Any = None):
+        letters = "\n" + "".join(chr(code) for code in range(32, 127))
+        super().__init__(max_length, min_length=0, charset=letters, seed=seed)
+
+    def contains(self, x: Any) -> bool:
+        return isinstance(x, str) and len(x) <= self.max_length
+
+    def character_index(self, char: str) -> np.int32:
+        return super().character_index(char if char in self.character_set else "?")
+
+    def __repr__(self) -> str:
+        return f"Words({self.max_length})"
+
+
+class Window:
+    """A window that shows a game while it is played; closing it does not stop the game."""
+
+    def __init__(self, game: Env, fps: int, agent: int | None = None):
+        import pygame  # loaded on first use: most programs open no window
+
+        self.game, self.fps, self.agent = game, fps, agent
+        self.clock = pygame.time.Clock()
+        pygame.display.init()
+        pygame.display.set_caption(f"Manyhands: {game.id}")
+        self.canvas: Any = pygame.display.set_mode((640, 480), pygame.RESIZABLE)
+
+    def show(self, state: Any) -> None:
+        import pygame
+
+        if self.canvas is None:
+            return
+        if pygame.event.get(pygame.QUIT):
+            self.close()
+            return
+        pygame.event.pump()
+        self.canvas = pygame.display.get_surface()
+        self.game.draw(state, self.canvas, self.agent)
+        pygame.display.flip()
+        self.clock.tick(self.fps)
+
+    def close(self) -> None:
+        import pygame
+
+        if self.canvas is not None:
+            pygame.display.quit()
+            self.canvas = None
+
+
+def observation_space(game: Env, observe: str) -> gymnasium.Space:
+    """A new space of one agent's observations, as `observe` asks for them."""
+    if observe == "vector":
+        return copy_space(game.observation_space)
+    if observe == "text":
+        return Words()
+    return gymnasium.spaces.Dict({"vector": copy_space(game.observation_space), "text": Words()})
+
+
+def copy_space(space: gymnasium.Space) -> gymnasium.Space:
+    """An equal space with random numbers of its own."""
+    import copy
+
+    return copy.deepcopy(space)
+
+
+def check_option(name: str, value: Any, allowed: tuple[str, ...]) -> None:
+    if value not in allowed:
+        raise ConfigError(f"{name} is {names_of(list(map(repr, allowed)))}, given {value!r}")
+
+
+def _summary(game: Env) -> Any:
+    compiled = _SUMMARIES.get(game)
+    if compiled is None:
+        compiled = _SUMMARIES[game] = jax.jit(game.summary, backend="cpu")
+    return compiled
+
+
+_SUMMARIES: dict[Env, Any] = {}
+
+
+def _reader(game: Env) -> Any:
+    """How a game reads an action that is no text: function (action, legal row) -> action, which
+    raises `IllegalAction`."""
+    space = game.action_space
+    if isinstance(space, gymnasium.spaces.Discrete):
+        count = int(space.n)
+
+        def read_discrete(action: Any, legal: np.ndarray) -> int:
+            try:
+                number = operator.index(action)
+            except TypeError:
+                raise IllegalAction(
+                    f"an action is a whole number from 0 to {count - 1}, or words; given {action!r}"
+                ) from None
+            if not 0 <= number < count:
+                raise IllegalAction(f"actions are numbered from 0 to {count - 1}, given {number}")
+            if not legal[number]:
+                raise IllegalAction(
+                    f"action {number} is not legal now; legal are "
+                    f"{', '.join(map(str, np.flatnonzero(legal)))}"
+                )
+            return number
+
+        return read_discrete
+
+    def read_array(action: Any, legal: np.ndarray) -> np.ndarray:
+        try:
+            values = np.asarray(action).astype(space.dtype, casting="same_kind")
+        except (TypeError, ValueError) as error:
+            raise IllegalAction(f"an action is one of {space}, or words: {error}") from None
+        if values not in space:
+            raise IllegalAction(f"an action is one of {space}, or words; given {action!r}")
+        if isinstance(space, gymnasium.spaces.MultiDiscrete):
+            # A legal row holds the choices of all parts, one part after the other.
+            offsets = np.cumsum([0, *space.nvec.ravel()[:-1]])
+            allowed = legal[offsets + values.ravel()]
+            if not allowed.all():
+                part = int(np.argmin(allowed))
+                raise IllegalAction(
+                    f"{values.ravel()[part]} is not legal now as part {part} of the action"
+                )
+        return values
+
+    return read_array
