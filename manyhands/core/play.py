@@ -2,15 +2,37 @@
 
 from __future__ import annotations
 
+import asyncio
+import concurrent.futures
+import contextlib
 import functools
-from collections.abc import Awaitable, Sequence
+import hashlib
+import inspect
+import os
+import sys
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+import gymnasium
+import jax
 import numpy as np
 
-from manyhands.core.env import Action, Env
-from manyhands.core.pack import Frame
+from manyhands.core.env import (
+    Action,
+    ConfigError,
+    DeviceView,
+    Env,
+    IllegalAction,
+    SeatError,
+    agent_key,
+    episode_key,
+    from_spec,
+    make,
+    names_of,
+    seat,
+)
+from manyhands.core.pack import Frame, full_actions, stepper
 
 
 @dataclass(frozen=True)
@@ -115,3 +137,816 @@ class Policy(Protocol):
     def act(
         self, views: Sequence[View]
     ) -> Sequence[Action | str | Reply] | Awaitable[Sequence[Action | str | Reply]]: ...
+
+
+# ---- what happens, and what comes out ------------------------------------------------------------
+
+
+@dataclass
+class Turn:
+    """What the seats did in one step; every mapping is from an agent's index.
+
+    Attributes:
+        actions: what each asked agent did.
+        said: free text.
+        answers: the words that an action was read from, where a seat answered in words.
+        illegal: why an answer was refused (`play(on_illegal=)`).
+        info: `Reply.info`, where a seat gave any.
+        forfeits: agents whose illegal answer ended the episode; then the step was not made.
+    """
+
+    actions: dict[int, Action] = field(default_factory=dict)
+    said: dict[int, str] = field(default_factory=dict)
+    answers: dict[int, str] = field(default_factory=dict)
+    illegal: dict[int, str] = field(default_factory=dict)
+    info: dict[int, dict[str, Any]] = field(default_factory=dict)
+    forfeits: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True)
+class Moment:
+    """One moment of an episode, for onlookers: live (`play(on_step=)`) or from a record.
+
+    Attributes:
+        env: the environment.
+        episode, seed: the episode's number in its run, and its own seed.
+        step: steps played so far; 0 is the start.
+        frame: the state now (`frame.state`) and what the last step yielded.
+        turn: what the seats did to get here; None at the start.
+        views: what each agent may know now, text included, computed when read.
+        rewards: f64[N], total so far.
+        seats: the name of each agent's seat.
+        over: whether this is the last moment.
+    """
+
+    env: Env
+    episode: int
+    seed: int
+    step: int
+    frame: Frame
+    turn: Turn | None
+    views: tuple[View, ...]
+    rewards: np.ndarray
+    seats: tuple[str, ...]
+    over: bool
+
+
+@dataclass(frozen=True)
+class EpisodeResult:
+    """The totals of one episode.
+
+    Attributes:
+        episode, seed: its number in the run, and its own seed.
+        players: for each agent, which seat played it.
+        steps: steps made.
+        ended: "terminated", "truncated" (the environment's clock), "stopped" (`max_steps`), or
+            "forfeit".
+        rewards: total reward of each agent.
+        terms: total of each reward term, before weighting, for each agent.
+        metrics: sum of each metric over the steps.
+        illegal: illegal answers of each agent.
+        forfeits: agents that forfeited.
+    """
+
+    episode: int
+    seed: int
+    players: tuple[int, ...]
+    steps: int
+    ended: str
+    rewards: tuple[float, ...]
+    terms: dict[str, tuple[float, ...]]
+    metrics: dict[str, float]
+    illegal: tuple[int, ...]
+    forfeits: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Result:
+    """What `play` gives back; print it.
+
+    Attributes:
+        env: the environment.
+        seats: the names of the seats, in the order given.
+        episodes: one `EpisodeResult` each, by episode number.
+    """
+
+    env: Env
+    seats: tuple[str, ...]
+    episodes: tuple[EpisodeResult, ...]
+
+    @property
+    def rewards(self) -> np.ndarray:
+        """f64[episodes, N], total rewards by agent."""
+        return np.array([e.rewards for e in self.episodes], np.float64).reshape(
+            len(self.episodes), self.env.num_agents
+        )
+
+    @property
+    def seat_rewards(self) -> np.ndarray:
+        """f64[episodes, N], total rewards by seat: what differs when seats rotate."""
+        by_seat = np.zeros_like(self.rewards)
+        for row, rewards, episode in zip(by_seat, self.rewards, self.episodes, strict=True):
+            row[list(episode.players)] = rewards
+        return by_seat
+
+    @property
+    def mean(self) -> dict[str, float]:
+        """Means over episodes: the length, the metrics, and each term (the mean of the agents)."""
+        count = max(len(self.episodes), 1)
+        total = {"steps": 0.0}
+        for episode in self.episodes:
+            total["steps"] += episode.steps
+            for name, values in episode.terms.items():
+                total[name] = total.get(name, 0.0) + sum(values) / len(values)
+            for name, value in episode.metrics.items():
+                total[name] = total.get(name, 0.0) + value
+        return {name: value / count for name, value in total.items()}
+
+    def __str__(self) -> str:
+        count = len(self.episodes)
+        lines = [f"{self.env.id}: {count} episode{'' if count == 1 else 's'}"]
+        if not count:
+            return lines[0]
+        moved = any(e.players != self.episodes[0].players for e in self.episodes)
+        table = self.seat_rewards
+        for number, name in enumerate(self.seats):
+            agent = self.episodes[0].players.index(number)
+            where = "in turn in every seat" if moved else self.env.agents[agent]
+            spread = f" ± {table[:, number].std(ddof=1) / count**0.5:.2f}" if count > 1 else ""
+            lines.append(f"  {name} ({where}): reward {table[:, number].mean():.2f}{spread}")
+        lines.append("  " + ", ".join(f"{k} {v:g}" for k, v in self.mean.items()) + " (means)")
+        illegal = sum(sum(e.illegal) for e in self.episodes)
+        if illegal:
+            lines.append(f"  {illegal} illegal answers")
+        forfeits = [e for e in self.episodes if e.forfeits]
+        if forfeits:
+            lines.append(f"  {len(forfeits)} episodes forfeited")
+        return "\n".join(lines)
+
+
+# ---- one episode ---------------------------------------------------------------------------------
+
+
+def episode_seed(seed: int, episode: int) -> int:
+    """The 32-bit seed of one episode of a run: a hash of the run's seed and its number."""
+    digest = hashlib.blake2b(f"episode {seed} {episode}".encode(), digest_size=4).digest()
+    return int.from_bytes(digest, "little")
+
+
+def view_seed(seed: int, index: int, step: int) -> int:
+    """`View.seed` of an agent at a step of the episode with this seed."""
+    digest = hashlib.blake2b(f"view {seed} {index} {step}".encode(), digest_size=8).digest()
+    return int.from_bytes(digest, "little")
+
+
+class Game:
+    """One episode while it is played, or played again from a record.
+
+    Attributes:
+        frame, step: where it stands; `step` counts the steps made.
+        views: what each agent may know now.
+        done: bool[N], agents whose episode has ended.
+        rewards, terms, metrics: totals so far.
+        illegal: illegal answers of each agent so far.
+    """
+
+    def __init__(self, env: Env, seed: int, episode: int = 0):
+        self.env, self.seed, self.episode = env, seed, episode
+        self.stepper = stepper(env)
+        key = episode_key(seed)
+        self.key_data = np.asarray(jax.random.key_data(key))
+        self.frame = self.stepper.reset(key)
+        n = env.num_agents
+        self.step = 0
+        self.done = np.zeros(n, bool)
+        self.truncated = False
+        self.rewards = np.zeros(n)
+        self.terms = {name: np.zeros(n) for name in env.terms}
+        self.metrics = dict.fromkeys(self.frame.metrics, 0.0)
+        self.illegal = [0] * n
+        self.forfeits: tuple[int, ...] = ()
+        self._heard: list[list[Message]] = [[] for _ in range(n)]
+        self.views = self._look()
+
+    def _look(self) -> tuple[View, ...]:
+        return tuple(
+            View(
+                self.env,
+                self.frame,
+                i,
+                episode=self.episode,
+                step=self.step,
+                seed=view_seed(self.seed, i, self.step),
+                messages=self._heard[i],
+            )
+            for i in range(self.env.num_agents)
+        )
+
+    @property
+    def over(self) -> bool:
+        return bool(self.done.all()) or bool(self.forfeits)
+
+    def asked(self) -> list[int]:
+        """The agents that are to move now."""
+        return [i for i in np.flatnonzero(self.frame.acting & ~self.done).tolist()]
+
+    def read(self, index: int, action: Action | str | None, say: str | None) -> Action:
+        """The action that an answer means.
+
+        Raises:
+            IllegalAction: it means none, or one that the agent may not take now.
+        """
+        env, state = self.env, self.frame.state
+        if action is None:
+            raise IllegalAction("no action was given")
+        if isinstance(action, str):
+            action = env.parse(action, state, index)
+        if say is not None and getattr(env, "chat", None) is not None:
+            action = env.compose(action, say, state, index)  # type: ignore[attr-defined]
+        return check_action(env, self.frame.legal[index], action)
+
+    def advance(self, turn: Turn) -> None:
+        """Make one step, or end the episode by forfeit."""
+        for i in turn.illegal:
+            self.illegal[i] += 1
+        if turn.forfeits:
+            self.forfeits = turn.forfeits
+            return
+        env = self.env
+        for i in turn.actions:
+            self._heard[i] = []
+        chat = getattr(env, "chat", None)
+        if chat is not None and turn.said:
+            for i, messages in chat.deliver(self.frame.state, turn.said).items():
+                self._heard[i] += messages
+        actions = full_actions(env, turn.actions)
+        frame = self.frame = self.stepper.step(self.key_data, self.step, self.frame.state, actions)
+        self.step += 1
+        self.done = self.done | frame.terminated | frame.truncated
+        self.truncated = bool(frame.truncated.any())
+        self.rewards = self.rewards + frame.reward
+        for name, values in frame.terms.items():
+            self.terms[name] = self.terms[name] + values
+        for name, value in frame.metrics.items():
+            self.metrics[name] += float(value)
+        self.views = self._look()
+
+    def moment(self, turn: Turn | None, seats: Sequence[str], over: bool) -> Moment:
+        return Moment(
+            self.env,
+            self.episode,
+            self.seed,
+            self.step,
+            self.frame,
+            turn,
+            self.views,
+            self.rewards,
+            tuple(seats),
+            over,
+        )
+
+    def result(self, players: Sequence[int]) -> EpisodeResult:
+        if self.forfeits:
+            ended = "forfeit"
+        elif not self.done.all():
+            ended = "stopped"
+        else:
+            ended = "truncated" if self.truncated else "terminated"
+        return EpisodeResult(
+            episode=self.episode,
+            seed=self.seed,
+            players=tuple(players),
+            steps=self.step,
+            ended=ended,
+            rewards=tuple(self.rewards.tolist()),
+            terms={name: tuple(values.tolist()) for name, values in self.terms.items()},
+            metrics=dict(self.metrics),
+            illegal=tuple(self.illegal),
+            forfeits=tuple(self.env.agents[i] for i in self.forfeits),
+        )
+
+
+def check_action(env: Env, legal: np.ndarray, action: Action) -> Action:
+    """`action` in the plain form of the action space: an int, or a NumPy array.
+
+    Args:
+        legal: bool[A], the agent's row of `Env.legal`: for `MultiDiscrete` spaces, the masks of the
+            components one after the other.
+
+    Raises:
+        IllegalAction: it is not in the space, or not legal.
+    """
+    space = env.action_space
+    try:
+        given = np.asarray(action)
+    except (TypeError, ValueError):
+        given = np.asarray(None)
+    whole = given.dtype.kind in "iu"
+    if isinstance(space, gymnasium.spaces.Discrete):
+        first, last = int(space.start), int(space.start + space.n) - 1
+        if not (whole and given.shape == () and first <= int(given) <= last):
+            raise IllegalAction(
+                f"{shorten(action)} is no action; expected words, or a whole number "
+                f"from {first} to {last}"
+            )
+        if not legal[int(given) - first]:
+            raise IllegalAction(f"action {int(given)} is not legal now")
+        return int(given)
+    if isinstance(space, gymnasium.spaces.MultiDiscrete):
+        low, high = space.start, space.start + space.nvec - 1
+        fits = whole and given.shape == space.shape
+        if not (fits and (given >= low).all() and (given <= high).all()):
+            raise IllegalAction(
+                f"{shorten(action)} is no action; expected words, or whole numbers from "
+                f"{low.tolist()} to {high.tolist()}"
+            )
+        offset = 0
+        for size, value in zip(space.nvec.ravel(), (given - low).ravel(), strict=True):
+            if not legal[offset + int(value)]:
+                raise IllegalAction(f"{given.tolist()} is not legal now")
+            offset += int(size)
+        return given.astype(space.dtype)
+    if isinstance(space, gymnasium.spaces.Box):
+        if whole or given.dtype.kind == "f":
+            given = given.astype(space.dtype)
+        if given.shape != space.shape or not space.contains(given) or np.isnan(given).any():
+            raise IllegalAction(
+                f"{shorten(action)} is no action; expected {space.shape} numbers within "
+                f"{space.low.tolist()} and {space.high.tolist()}"
+            )
+        return given
+    raise ConfigError(f"actions of {space} cannot be played; use Discrete, MultiDiscrete or Box")
+
+
+def shorten(value: Any, limit: int = 80) -> str:
+    """`repr(value)`, cut to a length that fits an error message."""
+    text = repr(value)
+    return text if len(text) <= limit else text[: limit - 1] + "…"
+
+
+# ---- seats ---------------------------------------------------------------------------------------
+
+# Device policies are always called with this many episodes, the rest of them filled up: one
+# compilation, and the same rounding however many episodes run beside each other.
+BLOCK = 16
+
+
+class _Function:
+    """A function of one view, as a policy."""
+
+    def __init__(self, function: Callable[[View], Any]):
+        self.name = getattr(function, "__name__", type(function).__name__)
+        self._function = function
+
+    def act(self, views: Sequence[View]) -> list[Any]:
+        return [self._function(view) for view in views]
+
+
+class _AsyncFunction(_Function):
+    async def act(self, views: Sequence[View]) -> list[Any]:  # type: ignore[override]
+        return [await self._function(view) for view in views]
+
+
+def _seat_policies(env: Env, seats: Any) -> tuple[list[Any], tuple[str, ...]]:
+    """The policies of the seats and their names, from whatever `play` was given."""
+    if isinstance(seats, Mapping):
+        if set(seats) != set(env.agents):
+            raise SeatError(
+                f"seats are needed for {', '.join(env.agents)}; "
+                f"given {', '.join(map(str, seats)) or 'none'}"
+            )
+        seats = [seats[agent] for agent in env.agents]
+    elif isinstance(seats, str) or not isinstance(seats, Sequence):
+        seats = [seats] * env.num_agents
+    if len(seats) != env.num_agents:
+        raise SeatError(
+            f"{env.num_agents} seats are needed ({', '.join(env.agents)}), {len(seats)} given"
+        )
+    policies, names = [], []
+    for given in seats:
+        policy = seat(given, env) if isinstance(given, str) else given
+        plain = not (_on_device(policy) or hasattr(policy, "act"))
+        if plain and (isinstance(policy, type) or not callable(policy)):
+            raise SeatError(
+                f"{shorten(given)} cannot play: a seat is a name, a policy with act(views), a "
+                "device policy with init and apply, or a function of one view"
+            )
+        if plain:
+            asynchronous = inspect.iscoroutinefunction(policy)
+            policy = _AsyncFunction(policy) if asynchronous else _Function(policy)
+        name = given if isinstance(given, str) else getattr(policy, "name", None)
+        policies.append(policy)
+        names.append(name if isinstance(name, str) else type(policy).__name__)
+    return policies, tuple(names)
+
+
+def _on_device(policy: Any) -> bool:
+    return hasattr(policy, "init") and hasattr(policy, "apply")
+
+
+class _Queue:
+    """Answers of one policy that is called for several episodes at once: what is asked while the
+    event loop goes round once is answered in one call."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop):
+        self._loop = loop
+        self._waiting: list[tuple[Game, View, asyncio.Future[Any]]] = []
+
+    def ask(self, game: Game, view: View) -> asyncio.Future[Any]:
+        if not self._waiting:
+            self._loop.call_soon(self._flush)
+        future = self._loop.create_future()
+        self._waiting.append((game, view, future))
+        return future
+
+    def forget(self, episode: int) -> None:
+        """An episode is over."""
+
+    def _flush(self) -> None:
+        waiting, self._waiting = self._waiting, []
+        try:
+            self._answer(waiting)
+        except Exception as error:
+            for _, _, future in waiting:
+                if not future.done():
+                    future.set_exception(error)
+
+    def _answer(self, waiting: list[tuple[Game, View, asyncio.Future[Any]]]) -> None:
+        raise NotImplementedError
+
+
+class _HostQueue(_Queue):
+    """A policy with a plain `act`."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop, policy: Any):
+        super().__init__(loop)
+        self._policy = policy
+
+    def _answer(self, waiting: list[tuple[Game, View, asyncio.Future[Any]]]) -> None:
+        answers = self._policy.act([view for _, view, _ in waiting])
+        if inspect.isawaitable(answers):
+            raise TypeError("act() gave an awaitable; declare it with `async def`")
+        _settle(_counted(answers, len(waiting)), waiting)
+
+
+class _DeviceQueue(_Queue):
+    """A device policy in one agent's seat."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop, env: Env, policy: Any, index: int):
+        super().__init__(loop)
+        self._start = jax.tree_util.tree_map(np.asarray, policy.init(env, index))
+        self._memory: dict[int, Any] = {}
+        try:
+            self._apply = _compiled(policy, env, index)
+        except TypeError:  # a policy that cannot be hashed
+            self._apply = _compiled.__wrapped__(policy, env, index)
+
+    def forget(self, episode: int) -> None:
+        self._memory.pop(episode, None)
+
+    def _answer(self, waiting: list[tuple[Game, View, asyncio.Future[Any]]]) -> None:
+        for start in range(0, len(waiting), BLOCK):
+            block = waiting[start : start + BLOCK]
+            rows = [
+                (
+                    self._memory.get(game.episode, self._start),
+                    DeviceView(view.vector, view.perception, view.legal, np.True_),
+                )
+                for game, view, _ in block
+            ]
+            games = [game for game, _, _ in block]
+            rows += [rows[0]] * (BLOCK - len(rows))
+            games += [games[0]] * (BLOCK - len(games))
+            memory, views = jax.tree_util.tree_map(lambda *leaf: np.stack(leaf, axis=-1), *rows)
+            keys = np.stack([game.key_data for game in games])
+            times = np.array([game.step for game in games], np.int32)
+            actions, memory = jax.device_get(self._apply(memory, keys, times, views))
+            for k, (game, _, _) in enumerate(block):
+                self._memory[game.episode] = jax.tree_util.tree_map(
+                    lambda leaf, k=k: leaf[..., k], memory
+                )
+            _settle([actions[..., k] for k in range(len(block))], block)
+
+
+@functools.lru_cache(maxsize=64)
+def _compiled(policy: Any, env: Env, index: int) -> Callable[..., Any]:
+    """`policy.apply` for a block of episodes."""
+
+    def one(memory: Any, key_data: Any, time: Any, view: DeviceView) -> Any:
+        step_key = jax.random.fold_in(jax.random.wrap_key_data(key_data), time)
+        return policy.apply(env, index, memory, agent_key(step_key, index), view)
+
+    return jax.jit(jax.vmap(one, in_axes=(-1, 0, 0, -1), out_axes=-1))
+
+
+def _counted(answers: Any, count: int) -> list[Any]:
+    answers = list(answers)
+    if len(answers) != count:
+        raise ValueError(f"act() gave {len(answers)} answers to {count} views")
+    return answers
+
+
+def _settle(answers: Sequence[Any], waiting: list[tuple[Game, View, asyncio.Future[Any]]]) -> None:
+    for answer, (_, _, future) in zip(answers, waiting, strict=True):
+        if not future.done():
+            future.set_result(answer)
+
+
+class _Table:
+    """All seats of a run: whom to ask, in the event loop that it was made in."""
+
+    def __init__(self, env: Env, policies: Sequence[Any]):
+        self._env, self._policies = env, policies
+        self._loop = asyncio.get_running_loop()
+        self._queues: dict[Any, _Queue] = {}
+
+    def ask(self, number: int, game: Game, index: int) -> asyncio.Future[Any]:
+        """The answer of seat `number`, which plays agent `index`."""
+        policy, view = self._policies[number], game.views[index]
+        if _on_device(policy):
+            queue = self._queues.get((id(policy), index))
+            if queue is None:
+                queue = _DeviceQueue(self._loop, self._env, policy, index)
+                self._queues[id(policy), index] = queue
+            return queue.ask(game, view)
+        if inspect.iscoroutinefunction(policy.act):
+            return self._loop.create_task(self._alone(policy, view))
+        queue = self._queues.get(id(policy))
+        if queue is None:
+            queue = self._queues[id(policy)] = _HostQueue(self._loop, policy)
+        return queue.ask(game, view)
+
+    def forget(self, episode: int) -> None:
+        for queue in self._queues.values():
+            queue.forget(episode)
+
+    @staticmethod
+    async def _alone(policy: Any, view: View) -> Any:
+        return _counted(await policy.act([view]), 1)[0]
+
+
+# ---- the loop ------------------------------------------------------------------------------------
+
+ON_ILLEGAL = ("noop", "raise", "forfeit")
+
+
+def play(
+    env: Env | str | Mapping[str, Any],
+    seats: Any,
+    episodes: int = 1,
+    seed: int = 0,
+    *,
+    only: Iterable[int] | None = None,
+    record: str | os.PathLike[str] | None = None,
+    resume: bool = False,
+    concurrency: int = 16,
+    rotate: bool = False,
+    on_illegal: str = "noop",
+    max_steps: int | None = None,
+    fingerprint_every: int = 10,
+    progress: bool | None = None,
+    on_step: Callable[[Moment], None] | None = None,
+) -> Result:
+    """Play episodes of `env` with any kind of player in any seat.
+
+    Episode `e` has the seed `episode_seed(seed, e)`, and all that is random in it comes from there:
+    it is the same episode whichever others are played, and however many at once.
+
+    Args:
+        env: an environment, its id, or its `spec()`.
+        seats: one for each agent, in a sequence or a mapping by agent name (or one for all): a name
+            (`"greedy"`, `"language:model=x"`), a `Policy`, a `DevicePolicy`, or a function of one
+            `View`. One object may sit in several seats. A policy whose `act` is a coroutine
+            function is asked about each episode by itself, and holds up only that episode; any
+            other is asked about all waiting episodes in one call.
+        episodes, seed: how many, and the seed of the run.
+        only: the numbers of the episodes to play, instead of `range(episodes)`.
+        record: a file to write each episode to when it ends (`core/record.py`).
+        resume: go on with `record`: episodes that it holds are not played again.
+        concurrency: how many episodes run at once.
+        rotate: in episode `e` seat `s` plays agent `(s + e) % N`, which is fair in comparisons.
+        on_illegal: what an illegal answer does: `"noop"` plays `env.noop`, `"raise"` raises
+            `IllegalAction`, `"forfeit"` ends the episode.
+        max_steps: stop episodes after so many steps, although the environment would go on.
+        fingerprint_every: steps between the fingerprints in the record.
+        progress: show a progress bar; by default where a person is watching stderr.
+        on_step: called with every `Moment` of every episode, the start included.
+
+    Raises:
+        SeatError: a seat failed, whose exception is chained. No episode is started after that, but
+            those that run are finished and recorded first.
+        IllegalAction: with `on_illegal="raise"`.
+        RecordError: the file cannot be written, or holds another run.
+    """
+    if isinstance(env, str):
+        env = make(env)
+    elif not isinstance(env, Env):
+        env = from_spec(env)
+    if on_illegal not in ON_ILLEGAL:
+        raise ConfigError(f"on_illegal is {names_of(ON_ILLEGAL)}, given {on_illegal!r}")
+    for name, value in (
+        ("episodes", episodes),
+        ("concurrency", concurrency),
+        ("max_steps", 1 if max_steps is None else max_steps),
+        ("fingerprint_every", fingerprint_every),
+    ):
+        if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 1:
+            raise ConfigError(f"{name} is a whole number from 1, given {value!r}")
+    if resume and record is None:
+        raise ConfigError("resume=True needs record=, the file to go on with")
+    numbers = range(int(episodes)) if only is None else sorted({int(number) for number in only})
+    policies, names = _seat_policies(env, seats)
+    options = {"rotate": bool(rotate), "on_illegal": on_illegal, "max_steps": max_steps}
+    with contextlib.ExitStack() as stack:
+        writer = None
+        results: dict[int, EpisodeResult] = {}
+        if record is not None:
+            from manyhands.core.record import Writer
+
+            writer = stack.enter_context(
+                Writer(record, env, int(seed), names, options, fingerprint_every, resume)
+            )
+            results = {number: writer.done[number] for number in numbers if number in writer.done}
+        missing = [number for number in numbers if number not in results]
+        if progress is None:
+            progress = sys.stderr.isatty()
+        bar = stack.enter_context(_Bar(env, len(missing), max_steps)) if progress else None
+        run = _Run(env, policies, names, int(seed), options, writer, on_step, bar, results)
+        if missing:
+            _complete(run.all(missing, int(concurrency)))
+    if run.failure is not None:
+        raise run.failure
+    return Result(env, names, tuple(results[number] for number in sorted(results)))
+
+
+@dataclass
+class _Run:
+    """One call of `play`."""
+
+    env: Env
+    policies: list[Any]
+    names: tuple[str, ...]
+    seed: int
+    options: dict[str, Any]
+    writer: Any
+    on_step: Callable[[Moment], None] | None
+    bar: _Bar | None
+    results: dict[int, EpisodeResult]
+    failure: Exception | None = None
+
+    async def all(self, numbers: list[int], concurrency: int) -> None:
+        """Play these episodes, `concurrency` at once; `failure` is the first thing to go wrong."""
+        table = _Table(self.env, self.policies)
+        waiting = iter(numbers)
+
+        async def worker() -> None:
+            while self.failure is None:
+                number = next(waiting, None)
+                if number is None:
+                    return
+                try:
+                    await self.one(number, table)
+                except Exception as error:
+                    if self.failure is None:
+                        self.failure = error
+                finally:
+                    table.forget(number)
+
+        await asyncio.gather(*(worker() for _ in range(min(concurrency, len(numbers)))))
+
+    async def one(self, number: int, table: _Table) -> None:
+        env, n = self.env, self.env.num_agents
+        game = Game(env, episode_seed(self.seed, number), number)
+        shift = number % n if self.options["rotate"] else 0
+        players = tuple((i - shift) % n for i in range(n))
+        seats = tuple(self.names[player] for player in players)
+        limit = self.options["max_steps"]
+        log = self.writer.episode(game, players, seats) if self.writer is not None else None
+        if self.on_step is not None:
+            self.on_step(game.moment(None, seats, game.over))
+        while not game.over and (limit is None or game.step < limit):
+            turn = await self.turn(game, players, table)
+            game.advance(turn)
+            over = game.over or game.step == limit
+            if log is not None:
+                log.add(turn, over)
+            if self.on_step is not None:
+                self.on_step(game.moment(turn, seats, over))
+            if self.bar is not None:
+                self.bar.stepped()
+        result = game.result(players)
+        if log is not None:
+            self.writer.write(log.line(result))
+        self.results[number] = result
+        if self.bar is not None:
+            self.bar.finished(result)
+
+    async def turn(self, game: Game, players: tuple[int, ...], table: _Table) -> Turn:
+        """Ask those who are to move."""
+        turn, forfeits = Turn(), []
+        asked = game.asked()
+        futures = [table.ask(players[i], game, i) for i in asked]
+        for i, future in zip(asked, futures, strict=True):
+            where = f"agent {self.env.agents[i]}, episode {game.episode}, step {game.step}"
+            try:
+                answer = await future
+            except BaseException as error:
+                _abandon(futures)
+                if not isinstance(error, Exception):
+                    raise
+                raise SeatError(
+                    f"the seat {self.names[players[i]]!r} failed ({where}): "
+                    f"{type(error).__name__}: {error}"
+                ) from error
+            reply = answer if isinstance(answer, Reply) else Reply(answer)
+            if reply.info:
+                turn.info[i] = reply.info
+            if isinstance(reply.action, str):
+                turn.answers[i] = reply.action
+            try:
+                if reply.action is None and reply.error:
+                    raise IllegalAction(reply.error)
+                turn.actions[i] = game.read(i, reply.action, reply.say)
+            except IllegalAction as error:
+                turn.illegal[i] = error.reason
+                if self.options["on_illegal"] == "raise":
+                    _abandon(futures)
+                    error.add_note(f"seat {self.names[players[i]]!r}, {where}")
+                    raise
+                if self.options["on_illegal"] == "forfeit":
+                    forfeits.append(i)
+                turn.actions[i] = self.env.noop
+            if reply.say is not None:
+                turn.said[i] = reply.say
+        turn.forfeits = tuple(forfeits)
+        return turn
+
+
+def _abandon(futures: Sequence[asyncio.Future[Any]]) -> None:
+    """Stop waiting for answers, without complaints about errors that nobody will read."""
+    for future in futures:
+        if not future.done():
+            future.cancel()
+        elif not future.cancelled():
+            future.exception()
+
+
+def _complete(work: Coroutine[Any, Any, None]) -> None:
+    """Run a coroutine to its end, also where an event loop is running already (a notebook)."""
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        asyncio.run(work)
+        return
+    started: concurrent.futures.Future[Any] = concurrent.futures.Future()
+
+    async def main() -> None:
+        started.set_result((asyncio.get_running_loop(), asyncio.current_task()))
+        await work
+
+    with concurrent.futures.ThreadPoolExecutor(1) as pool:
+        ended = pool.submit(asyncio.run, main())
+        try:
+            ended.result()
+        except KeyboardInterrupt:
+            loop, task = started.result()
+            loop.call_soon_threadsafe(task.cancel)
+            raise
+
+
+class _Bar:
+    """The progress bar: steps fill it, episodes are counted beside it."""
+
+    def __init__(self, env: Env, episodes: int, max_steps: int | None):
+        from rich.console import Console
+        from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+        self._length = env.max_steps if max_steps is None else min(max_steps, env.max_steps)
+        self._episodes, self._done, self._steps, self._reward = episodes, 0, 0, 0.0
+        self._progress = Progress(
+            TextColumn("{task.description}"),
+            BarColumn(),
+            TextColumn("{task.fields[note]}"),
+            TimeRemainingColumn(),
+            console=Console(stderr=True),
+            transient=True,
+        )
+        total = episodes * self._length
+        self._task = self._progress.add_task(env.id, total=total, note=f"0/{episodes} episodes")
+
+    def __enter__(self) -> _Bar:
+        self._progress.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._progress.stop()
+
+    def stepped(self) -> None:
+        self._progress.advance(self._task)
+
+    def finished(self, result: EpisodeResult) -> None:
+        """Count an episode; one that ended early fills the bar as if it had not."""
+        self._done += 1
+        self._reward += sum(result.rewards) / len(result.rewards)
+        note = f"{self._done}/{self._episodes} episodes, mean reward {self._reward / self._done:g}"
+        self._progress.update(self._task, advance=max(self._length - result.steps, 0), note=note)
