@@ -26,41 +26,52 @@ _ALIGN = 8
 
 
 class Packing:
-    """How a pytree of arrays lies in one byte buffer: each leaf at a multiple of 8 bytes."""
+    """How a pytree of arrays lies in one byte buffer: leaves of one dtype together, each dtype from
+    a multiple of 8 bytes on."""
 
     def __init__(self, tree: Any):
         leaves, self.treedef = jax.tree_util.tree_flatten(tree)
         self.leaves = [(tuple(leaf.shape), np.dtype(leaf.dtype)) for leaf in leaves]
-        self.offsets, self.size = [], 0
-        for shape, dtype in self.leaves:
-            self.offsets.append(self.size)
-            self.size += -(-int(np.prod(shape)) * dtype.itemsize // _ALIGN) * _ALIGN
+        self.counts = [int(np.prod(shape)) for shape, _ in self.leaves]
+        self.groups: dict[np.dtype, list[int]] = {}
+        for i, (_, dtype) in enumerate(self.leaves):
+            self.groups.setdefault(dtype, []).append(i)
+        self.offsets, self.size = [0] * len(leaves), 0
+        for dtype, members in self.groups.items():
+            for i in members:
+                self.offsets[i] = self.size
+                self.size += self.counts[i] * dtype.itemsize
+            self.size += -self.size % _ALIGN
 
     def pack(self, tree: Any) -> Array:
         """The tree as u8[size]; traceable."""
+        leaves = jax.tree_util.tree_leaves(tree)
         parts = []
-        for leaf, (_, dtype) in zip(jax.tree_util.tree_leaves(tree), self.leaves, strict=True):
-            leaf = jnp.asarray(leaf, dtype).reshape(-1)
+        for dtype, members in self.groups.items():
+            group = jnp.concatenate([jnp.asarray(leaves[i], dtype).reshape(-1) for i in members])
             if dtype == np.bool_:
-                raw = leaf.astype(jnp.uint8)
+                raw = group.astype(jnp.uint8)
             else:
-                raw = jax.lax.bitcast_convert_type(leaf, jnp.uint8).reshape(-1)
+                raw = jax.lax.bitcast_convert_type(group, jnp.uint8).reshape(-1)
             parts += [raw, jnp.zeros(-raw.shape[0] % _ALIGN, jnp.uint8)]
         return jnp.concatenate(parts) if parts else jnp.zeros(0, jnp.uint8)
 
     def unpack(self, buffer: Array) -> Any:
         """The inverse of `pack`; traceable."""
-        leaves = []
-        for (shape, dtype), offset in zip(self.leaves, self.offsets, strict=True):
-            count = int(np.prod(shape))
-            raw = buffer[offset : offset + count * dtype.itemsize]
+        leaves: list[Array] = [None] * len(self.leaves)
+        for dtype, members in self.groups.items():
+            start = self.offsets[members[0]]
+            count = sum(self.counts[i] for i in members)
+            raw = buffer[start : start + count * dtype.itemsize]
             if dtype == np.bool_:
-                leaf = raw != 0
+                group = raw != 0
             elif dtype.itemsize == 1:
-                leaf = jax.lax.bitcast_convert_type(raw, dtype)
+                group = jax.lax.bitcast_convert_type(raw, dtype)
             else:
-                leaf = jax.lax.bitcast_convert_type(raw.reshape(count, dtype.itemsize), dtype)
-            leaves.append(leaf.reshape(shape))
+                group = jax.lax.bitcast_convert_type(raw.reshape(count, dtype.itemsize), dtype)
+            for i in members:
+                first = (self.offsets[i] - start) // dtype.itemsize
+                leaves[i] = group[first : first + self.counts[i]].reshape(self.leaves[i][0])
         return jax.tree_util.tree_unflatten(self.treedef, leaves)
 
     def views(self, buffer: np.ndarray) -> Any:
@@ -203,20 +214,20 @@ class Stepper:
 
     def __init__(self, env: Env):
         self.env = env
-        self.device = jax.devices("cpu")[0]
         key = episode_key(0)
         state = jax.eval_shape(env.reset, key)
         action = no_actions(env)
         self._input = Packing((jax.random.key_data(key), jnp.int32(0), action, state))
         self._output = Packing(jax.eval_shape(self._frame, state, None))
-        self._reset = jax.jit(self._packed_reset)
-        self._step = jax.jit(self._packed_step)
-        self._view = jax.jit(lambda state: self._output.pack(self._frame(state, None)))
+        cpu = jax.sharding.SingleDeviceSharding(jax.devices("cpu")[0])
+        jit = functools.partial(jax.jit, in_shardings=cpu, out_shardings=cpu)
+        self._reset = jit(self._packed_reset)
+        self._step = jit(self._packed_step)
+        self._view = jit(lambda state: self._output.pack(self._frame(state, None)))
 
     def reset(self, key: Array) -> Frame:
         """First frame of the episode that `key` names."""
-        with jax.default_device(self.device):
-            return self._read(self._reset(jax.random.key_data(key)))
+        return self._read(self._reset(np.asarray(jax.random.key_data(key))))
 
     def step(self, key_data: np.ndarray, time: int, state: Any, actions: Any) -> Frame:
         """One step of a state from any frame, snapshot or `reset`.
@@ -229,13 +240,11 @@ class Stepper:
         """
         buffer = np.empty(self._input.size, np.uint8)
         self._input.fill(buffer, (key_data, time, actions, state))
-        with jax.default_device(self.device):
-            return self._read(self._step(buffer))
+        return self._read(self._step(buffer))
 
     def view(self, state: Any) -> Frame:
         """The frame of a state that was restored: what its agents see, with no reward."""
-        with jax.default_device(self.device):
-            return self._read(self._view(state))
+        return self._read(self._view(state))
 
     def _packed_reset(self, key_data: Array) -> Array:
         state = self.env.reset(jax.random.wrap_key_data(key_data))

@@ -359,10 +359,11 @@ class Kitchen(Env[KitchenState]):
         wasted = jnp.zeros_like(state.soups)
         for i in range(n):
             interact = actions[i] == INTERACT
-            faced = cells == (state.position[i] + self._delta(state.facing[i]))[None]
-            ground = _read(terrain, faced)
-            there = _read(objects, faced)
-            clock = _read(timer, faced)
+            ahead = state.position[i] + self._delta(state.facing[i])
+            faced = cells == ahead[None]
+            ground = _read(terrain, ahead)
+            there = _read(objects, ahead)
+            clock = _read(timer, ahead)
             hand = held[i]
             empty = hand == NOTHING
 
@@ -426,7 +427,7 @@ class Kitchen(Env[KitchenState]):
         for i in range(n):
             moves = actions[i] < STAY
             to = state.position[i] + self._delta(actions[i])
-            enters = moves & (_read(terrain, cells == to[None]) == FLOOR)
+            enters = moves & (_read(terrain, to) == FLOOR)
             facing.append(jnp.where(moves, actions[i], state.facing[i]))
             target.append(jnp.where(enters, to, state.position[i]))
         clash = jnp.zeros(state.time.shape, bool)
@@ -488,6 +489,10 @@ class Kitchen(Env[KitchenState]):
         if self.observation == "compact":
             return self.perceive(state)
         if self.observation == "grid":
+            if state.time.ndim == 0:
+                # Alone it is launches that cost: expand the codes, once they are computed.
+                codes = jax.lax.optimization_barrier(self.perceive(state))
+                return unpack(codes, self.num_agents)
             planes = []
             for i in range(self.num_agents):
                 planes += self._planes(state, i, self.view_radius)
@@ -680,19 +685,27 @@ def unpack(codes: Array, chefs: int) -> Array:
     Returns:
         u8[..., 5 * chefs + 16, height, width]. Works on NumPy and JAX arrays alike.
     """
-    terrain, chef, facing = codes & 7, (codes >> 3) & 7, (codes >> 6) & 3
-    thing, timer, urgent = (codes >> 8) & 31, (codes >> 13) & 255, (codes >> 21) & 1
     xp = np if isinstance(codes, np.ndarray) else jnp
-    idle = (terrain == POT) & (timer == 0)
+    order, facings = range(1, chefs + 1), range(4)
+    here = [(7 << 3, k << 3) for k in order]
+    here += [(31 << 3, k << 3 | f << 6) for k in order for f in facings]
+    here += [(7, code) for code in (POT, COUNTER, ONIONS, TOMATOES, DISHES, SERVING)]
+    last = [(31 << 8, code << 8) for code in (DISH, ONION, TOMATO)] + [(1 << 21, 1 << 21)]
+
+    def equal(fields: list[tuple[int, int]]) -> Array:
+        """A plane for each (bits, value of these bits)."""
+        bits, value = np.asarray(fields, np.int32).T[:, :, None, None]
+        return ((codes[..., None, :, :] & bits) == value).astype(xp.uint8)
+
+    thing, timer = (codes >> 8) & 31, (codes >> 13) & 255
+    idle = ((codes & 7) == POT) & (timer == 0)
     soup = (thing >= SOUP) & ~idle
-    planes = [chef == k for k in range(1, chefs + 1)]
-    planes += [(chef == k) & (facing == f) for k in range(1, chefs + 1) for f in range(4)]
-    planes += [terrain == code for code in (POT, COUNTER, ONIONS, TOMATOES, DISHES, SERVING)]
-    planes += [xp.where(idle, (thing >> 2) & 3, 0), xp.where(idle, thing & 3, 0)]
-    planes += [xp.where(soup, (thing >> 2) & 3, 0), xp.where(soup, thing & 3, 0)]
-    planes += [xp.where(timer > 1, timer - 1, 0), soup & (timer < 2)]
-    planes += [thing == DISH, thing == ONION, thing == TOMATO, urgent]
-    return xp.stack([plane.astype(xp.uint8) for plane in planes], axis=-3)
+    counts = [
+        xp.where(mask, count, 0) for mask in (idle, soup) for count in (thing >> 2 & 3, thing & 3)
+    ]
+    counts += [xp.where(timer > 1, timer - 1, 0), soup & (timer < 2)]
+    middle = xp.stack([plane.astype(xp.uint8) for plane in counts], axis=-3)
+    return xp.concatenate([equal(here), middle, equal(last)], axis=-3)
 
 
 def features(codes: Array, left: Array, soups: Array, chefs: int, pots: int) -> Array:
@@ -782,9 +795,12 @@ def _cells(state: KitchenState) -> Array:
     return jnp.arange(state.terrain.shape[0], dtype=jnp.uint8).reshape(shape)
 
 
-def _read(values: Array, where: Array) -> Array:
-    """The value at the one cell that `where` marks."""
-    return jnp.sum(jnp.where(where, values, 0), axis=0, dtype=values.dtype)
+def _read(values: Array, cell: Array) -> Array:
+    """The value at a cell; in a batch by comparison, alone by indexing: both are the fastest."""
+    if cell.ndim == 0:
+        return jax.lax.dynamic_index_in_dim(values, cell.astype(jnp.int32), 0, keepdims=False)
+    cells = jnp.arange(values.shape[0], dtype=cell.dtype)[:, None]
+    return jnp.sum(jnp.where(cells == cell[None], values, 0), axis=0, dtype=values.dtype)
 
 
 def _busy_pots(terrain: Array, objects: Array, timer: Array) -> Array:
