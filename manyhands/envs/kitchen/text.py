@@ -24,7 +24,6 @@ from manyhands.envs.kitchen.env import (
     SHAPED,
     SOUP,
     STAY,
-    URGENT,
 )
 from manyhands.envs.kitchen.levels import (
     COUNTER,
@@ -217,7 +216,7 @@ def describe(kitchen: Kitchen, state: KitchenState, agent: int) -> str:
         "".join(canvas),
         f"You are {kitchen.agents[agent]} at {names[own_cell]}, facing {ACTIONS[own_facing]} to "
         f"{_facing(kitchen, look, own_cell, own_facing)}, holding {_A_THING[held]}. "
-        f"Last step you {_YOUR_EVENTS[event]}.",
+        f"{_YOUR_EVENTS[event]}",
     ]
     for i, chef in enumerate(look.chefs):
         if i == agent:
@@ -229,7 +228,7 @@ def describe(kitchen: Kitchen, state: KitchenState, agent: int) -> str:
         lines.append(
             f"{kitchen.agents[i]} is at {names[cell]}, facing {ACTIONS[facing]} to "
             f"{_facing(kitchen, look, cell, facing, own_cell)}, holding {_A_THING[held]}. "
-            f"Last step it {EVENTS[event]}."
+            f"{_ITS_EVENTS[event]}"
         )
     for cell in place.pots:
         lines.append(
@@ -247,9 +246,10 @@ def describe(kitchen: Kitchen, state: KitchenState, agent: int) -> str:
     return "\n".join(lines)
 
 
+_ITS_EVENTS = ["It has just arrived.", *(f"Last step it {event}." for event in EVENTS[1:])]
 _YOUR_EVENTS = [
-    event.replace("has just arrived", "arrived").replace("was blocked", "were blocked")
-    for event in EVENTS
+    event.replace(" it ", " you ").replace("It has", "You have").replace("was b", "were b")
+    for event in _ITS_EVENTS
 ]
 
 
@@ -342,8 +342,7 @@ def _price(kitchen: Kitchen, soup: int) -> str:
     worths = _worths(kitchen)[soup & 15]
     if len(worths) > 1:
         return ""
-    (worth,) = worths
-    return f" ({worth} points)" if worth else " (0 points, nobody ordered it)"
+    return f" ({min(worths)} points)"
 
 
 @functools.lru_cache(maxsize=64)
@@ -442,7 +441,7 @@ def _aim(kitchen: Kitchen) -> str:
         thing = ("ingredient", "dish", "soup")[list(SHAPED).index(name)]
         if weights[name]:
             parts.append(f"{weights[name] * SHAPED[name]:g} for each {thing} that you have {words}")
-    return f"Your reward: {'; '.join(parts)}. The last {URGENT} steps are the last chance to serve."
+    return f"Your reward: {'; '.join(parts)}."
 
 
 def _orders(kitchen: Kitchen) -> list[str]:
@@ -486,29 +485,28 @@ _NAMES = {
     "s": 1, "down": 1, "southward": 1, "southwards": 1, "downward": 1, "downwards": 1,
     "e": 2, "right": 2, "eastward": 2, "eastwards": 2,
     "w": 3, "left": 3, "westward": 3, "westwards": 3,
-    "wait": 4, "noop": 4, "no-op": 4, "no op": 4, "do nothing": 4, "nothing": 4, "pass": 4,
+    "wait": 4, "noop": 4, "no-op": 4, "do nothing": 4, "nothing": 4, "pass": 4,
     "idle": 4, "stand still": 4,
     "use": 5, "act": 5,
 }  # fmt: skip
 
 # In a sentence, a name of an action counts, and so do words that can mean little else there.
-# "left" ("3 steps left"), "up" ("pick up") and their like count only after a verb of motion.
+# "left" ("3 steps left"), "up" ("pick up") and their like count only after a verb of motion, and
+# numbers only after "action" and its like.
 _IN_SENTENCE = re.compile(
-    r"\b(?:(north|south|east|west)(?:wards?)?|(stay|wait)(?:s|ing)?|(no-?op|do\s+nothing|stand\s+still)"
-    r"|(interact)(?:s|ing)?|(use|act)"
+    r"\b(?:(north|south|east|west)(?:wards?)?|(stay|wait)(?:s|ing)?|(interact)(?:s|ing)?|(use|act)"
+    r"|(no-?op|do nothing|stand still)|(?:action|option|choice) #?([0-9]{1,4})"
     r"|(?:go|going|move|moving|step|stepping|walk|walking|turn|turning|head|heading|face)"
-    r"\s+(?:to\s+(?:the|my)\s+)?(up|down|left|right)(?:wards?)?)\b"
+    r"(?: to (?:the|my))? (up|down|left|right)(?:wards?)?)\b"
 )
 _NOT = re.compile(
     r"\b(?:not|never|cannot|avoid|without|neither|nor|instead\s+of|rather\s+than)\b|n['\u2019]t\b"
 )
 _CLAUSE = re.compile(r"[.,;:!?\n]|\b(?:but|so|then|and)\b")
-_ACTION_LINE = re.compile(r"^[\s>*_`#-]*action[\s*_`]*:(.*)$", re.IGNORECASE | re.MULTILINE)
-_NUMBERED = re.compile(
-    r"(?:(?:action|option|choice|number|no\.?)\s*)?#?\(?\s*([0-9]{1,4})\s*\)?(?:[:.)\-\s]+(.*))?",
-    re.DOTALL,
-)
-_WRAPPING = " \t\r\n\"'`*_[]{}<>.!"
+_ACTION_LINE = re.compile(r"^[ \t>*_`#-]*action[ \t*_`]*:(.*)$", re.IGNORECASE | re.MULTILINE)
+_NUMBER = re.compile(r"(?:(?:action|option|choice|number) )?#?\(?([0-9]{1,4})\)?")
+_NUMBERED = re.compile(r"(?:(?:action|option|choice|number) )?#?\(?([0-9]) ?[:.)-]+ ?(.+)")
+_WRAPPING = " \t\r\n\"'`*_[]{}<>.,:!"
 
 
 def parse(kitchen: Kitchen, text: Any, state: KitchenState, agent: int) -> int:
@@ -522,46 +520,40 @@ def parse(kitchen: Kitchen, text: Any, state: KitchenState, agent: int) -> int:
     plain = " ".join(answer.lower().split())
     if not plain:
         raise _illegal("the line ACTION: names nothing" if lines else "the answer is empty")
-    action = _whole(plain)
-    if action is None:
-        offered = [choice.lower() for choice in choices(kitchen, state, agent)]
-        action = _offered(plain, offered)
-        numbered = _NUMBERED.fullmatch(plain)
-        if action is None and numbered and numbered[2]:
-            # "5. interact: ...": the number and the words must agree.
-            words = numbered[2].strip(_WRAPPING)
-            action = _whole(words)
-            if action is None:
-                action = _offered(words, offered)
-            if action is None:
-                action = _sentence(words, answer)
-            if int(numbered[1]) != action:
-                raise _illegal(
-                    f"{_quoted(answer)} gives the number {numbered[1]} but the words of "
-                    f"{ACTIONS[action]} ({action})"
-                )
+    offered = [choice.lower() for choice in choices(kitchen, state, agent)]
+    numbered = _NUMBERED.fullmatch(plain)
+    if numbered is None or plain in offered:
+        return _read(plain, offered, answer)
+    action = _read(numbered[2], offered, answer)  # "5. interact: ...": both must agree
+    if int(numbered[1]) != action:
+        raise _illegal(
+            f"{_quoted(answer)} gives the number {numbered[1]} but the words of "
+            f"{ACTIONS[action]} ({action})"
+        )
+    return action
+
+
+def _read(plain: str, offered: list[str], answer: str) -> int:
+    """The action of a name, a number, a choice or a sentence, in lower case and single spaces."""
+    if plain in _NAMES:
+        return _NAMES[plain]
+    number = _NUMBER.fullmatch(plain)
+    if number:
+        return _numbered(number[1])
+    action = _offered(plain, offered)
     return _sentence(plain, answer) if action is None else action
 
 
-def _whole(plain: str) -> int | None:
-    """An answer that is nothing but a name or a number."""
-    if plain in _NAMES:
-        return _NAMES[plain]
-    numbered = _NUMBERED.fullmatch(plain)
-    if numbered and not numbered[2]:
-        number = int(numbered[1])
-        if number > INTERACT:
-            raise _illegal(f"there is no action {number}")
-        return number
-    return None
+def _numbered(digits: str) -> int:
+    if int(digits) > INTERACT:
+        raise _illegal(f"there is no action {int(digits)}")
+    return int(digits)
 
 
 def _offered(plain: str, offered: list[str]) -> int | None:
     """An answer that repeats one of the choices, with or without the action's name."""
-    plain = plain.rstrip(".")
-    for action, choice in enumerate(offered):
-        if plain == choice:
-            return action
+    if plain in offered:
+        return offered.index(plain)
     bodies = [choice.partition(": ")[2] for choice in offered]
     return bodies.index(plain) if bodies.count(plain) == 1 else None
 
@@ -572,7 +564,7 @@ def _sentence(plain: str, answer: str) -> int:
     for found in _IN_SENTENCE.finditer(plain):
         if not _NOT.search(_CLAUSE.split(plain[: found.start()])[-1]):
             word = next(word for word in found.groups() if word)
-            named.add(_NAMES.get(word, STAY))  # "no-op" and its like have many spellings
+            named.add(_numbered(word) if word.isdigit() else _NAMES[word])
     if len(named) == 1:
         return named.pop()
     if named:
