@@ -7,7 +7,10 @@ game through the same loop.
 from __future__ import annotations
 
 import importlib
+import os
 from typing import Any
+
+import jax
 
 import pettingzoo
 
@@ -30,6 +33,12 @@ from manyhands.core.env import (
     registered_seats,
     seat,
 )
+
+# By default JAX hands every call to another thread, even one that takes microseconds: on a CPU this
+# doubles the time of a single step. It has no effect once JAX is in use, or where the variable
+# is set; batched calls then block as NumPy does.
+if "JAX_CPU_ENABLE_ASYNC_DISPATCH" not in os.environ:
+    jax.config.update("jax_cpu_enable_async_dispatch", False)
 
 register("kitchen", "manyhands.envs.kitchen:Kitchen")
 register("chat", "manyhands.wrappers.chat:Chat", wrapper=True)

@@ -11,7 +11,6 @@ import functools
 import hashlib
 import struct
 import zlib
-from dataclasses import dataclass
 from typing import Any
 
 import jax
@@ -82,8 +81,24 @@ class Packing:
         ]
         return jax.tree_util.tree_unflatten(self.treedef, leaves)
 
+    def part(self, name: str, start: int) -> Any:
+        """A function from a buffer, in which the tree (a dict) begins at byte `start`, to the views
+        of its entry `name` alone."""
+        indices = jax.tree_util.tree_unflatten(self.treedef, range(len(self.leaves)))[name]
+        chosen, treedef = jax.tree_util.tree_flatten(indices)
+        layout = [(*self.leaves[i], start + self.offsets[i]) for i in chosen]
+        if not isinstance(indices, dict):
+            ((shape, dtype, offset),) = layout
+            return lambda buffer: np.ndarray(shape, dtype, buffer, offset)
+
+        def views(buffer: np.ndarray) -> Any:
+            leaves = [np.ndarray(shape, dtype, buffer, offset) for shape, dtype, offset in layout]
+            return jax.tree_util.tree_unflatten(treedef, leaves)
+
+        return views
+
     def fill(self, buffer: np.ndarray, tree: Any) -> None:
-        """Write a tree of host arrays into a u8[size] buffer."""
+        """Write a tree of host arrays into the first `size` bytes of a u8 buffer."""
         leaves = jax.tree_util.tree_leaves(tree)
         for leaf, (shape, dtype), offset in zip(leaves, self.leaves, self.offsets, strict=True):
             np.ndarray(shape, dtype, buffer, offset)[...] = leaf
@@ -173,12 +188,13 @@ def _sight(env: Env) -> Any:
 # ---- single stepping -----------------------------------------------------------------------------
 
 
-@dataclass
 class Frame:
-    """Everything that one reset or step yields, as NumPy arrays (views into one buffer).
+    """Everything that one reset or step yields: NumPy views into one buffer, made when first read.
+
+    A frame is never written to again: it, and its state, may be kept.
 
     Attributes:
-        state: the state after the step; never written to again, so it may be kept.
+        state: the state after the step.
         vector: [N, *observation_space.shape].
         perception: [N, ...], what scripted players read.
         legal: bool[N, A].
@@ -189,16 +205,16 @@ class Frame:
         metrics: name -> number, f32[].
     """
 
-    state: Any
-    vector: np.ndarray
-    perception: np.ndarray
-    legal: np.ndarray
-    acting: np.ndarray
-    reward: np.ndarray
-    terminated: np.ndarray
-    truncated: np.ndarray
-    terms: dict[str, np.ndarray]
-    metrics: dict[str, np.ndarray]
+    def __init__(self, stepper: Stepper, buffer: np.ndarray):
+        self._stepper, self.buffer = stepper, buffer
+
+    def __getattr__(self, name: str) -> Any:
+        # Called once for each attribute: the view is kept.
+        views = self._stepper.fields.get(name)
+        if views is None:
+            raise AttributeError(f"a frame has no {name!r}")
+        value = self.__dict__[name] = views(self.buffer)
+        return value
 
     @property
     def over(self) -> bool:
@@ -214,68 +230,77 @@ class Stepper:
 
     def __init__(self, env: Env):
         self.env = env
-        key = episode_key(0)
-        state = jax.eval_shape(env.reset, key)
-        action = no_actions(env)
-        self._input = Packing((jax.random.key_data(key), jnp.int32(0), action, state))
-        self._output = Packing(jax.eval_shape(self._frame, state, None))
+        key_data = np.asarray(jax.random.key_data(episode_key(0)))
+        state = jax.eval_shape(env.reset, episode_key(0))
+        self._state = Packing(state)
+        self._order = Packing((key_data, np.int32(0), no_actions(env)))
+        shapes = jax.eval_shape(self._rest, state, None)
+        self._result = Packing(shapes)
+        self.fields: dict[str, Any] = {"state": self._state.views}
+        for name in shapes:
+            self.fields[name] = self._result.part(name, self._state.size)
         cpu = jax.sharding.SingleDeviceSharding(jax.devices("cpu")[0])
         jit = functools.partial(jax.jit, in_shardings=cpu, out_shardings=cpu)
         self._reset = jit(self._packed_reset)
         self._step = jit(self._packed_step)
-        self._view = jit(lambda state: self._output.pack(self._frame(state, None)))
+        self._view = jit(lambda state: self._pack(state, None))
 
     def reset(self, key: Array) -> Frame:
         """First frame of the episode that `key` names."""
-        return self._read(self._reset(np.asarray(jax.random.key_data(key))))
+        return Frame(self, np.asarray(self._reset(np.asarray(jax.random.key_data(key)))))
 
-    def step(self, key_data: np.ndarray, time: int, state: Any, actions: Any) -> Frame:
-        """One step of a state from any frame, snapshot or `reset`.
+    def step(self, key_data: np.ndarray, time: int, before: Any, actions: Any) -> Frame:
+        """One step.
 
         Args:
             key_data: u32[2], `np.asarray(jax.random.key_data(episode_key))`.
             time: the number of this step in its episode, from 0.
-            state: as in `Frame.state`.
+            before: the frame to step from, or any state (of a snapshot, of `env.reset`, …).
             actions: [N, *action_space.shape].
         """
-        buffer = np.empty(self._input.size, np.uint8)
-        self._input.fill(buffer, (key_data, time, actions, state))
-        return self._read(self._step(buffer))
+        size = self._state.size
+        buffer = np.empty(size + self._order.size, np.uint8)
+        if isinstance(before, Frame):
+            buffer[:size] = before.buffer[:size]
+        else:
+            self._state.fill(buffer, before)
+        self._order.fill(buffer[size:], (key_data, time, actions))
+        return Frame(self, np.asarray(self._step(buffer)))
 
     def view(self, state: Any) -> Frame:
         """The frame of a state that was restored: what its agents see, with no reward."""
-        return self._read(self._view(state))
+        return Frame(self, np.asarray(self._view(jax.device_get(state))))
 
     def _packed_reset(self, key_data: Array) -> Array:
-        state = self.env.reset(jax.random.wrap_key_data(key_data))
-        return self._output.pack(self._frame(state, None))
+        return self._pack(self.env.reset(jax.random.wrap_key_data(key_data)), None)
 
     def _packed_step(self, buffer: Array) -> Array:
-        key_data, time, actions, state = self._input.unpack(buffer)
+        state = self._state.unpack(buffer[: self._state.size])
+        key_data, time, actions = self._order.unpack(buffer[self._state.size :])
         key = jax.random.fold_in(jax.random.wrap_key_data(key_data), time)
-        state, outcome = self.env.step(key, state, actions)
-        return self._output.pack(self._frame(state, outcome))
+        return self._pack(*self.env.step(key, state, actions))
 
-    def _frame(self, state: Any, outcome: Any) -> tuple[Any, ...]:
+    def _pack(self, state: Any, outcome: Any) -> Array:
+        rest = self._rest(state, outcome)
+        return jnp.concatenate([self._state.pack(state), self._result.pack(rest)])
+
+    def _rest(self, state: Any, outcome: Any) -> dict[str, Any]:
         env = self.env
         if outcome is None:
             shapes = jax.eval_shape(env.step, episode_key(0), state, no_actions(env))[1]
             outcome = jax.tree_util.tree_map(lambda s: jnp.zeros(s.shape, s.dtype), shapes)
-        return (
-            state,
-            env.observe(state),
-            env.perceive(state),
-            env.legal(state),
-            env.acting(state),
-            outcome.reward,
-            outcome.terminated,
-            outcome.truncated,
-            outcome.terms,
-            outcome.metrics,
-        )
-
-    def _read(self, buffer: Array) -> Frame:
-        return Frame(*self._output.views(np.asarray(buffer)))
+        return {
+            # Computed once, then packed: fused into the packing it would be computed byte by byte.
+            "vector": jax.lax.optimization_barrier(env.observe(state)),
+            "perception": env.perceive(state),
+            "legal": env.legal(state),
+            "acting": env.acting(state),
+            "reward": outcome.reward,
+            "terminated": outcome.terminated,
+            "truncated": outcome.truncated,
+            "terms": outcome.terms,
+            "metrics": outcome.metrics,
+        }
 
 
 @functools.lru_cache(maxsize=64)
