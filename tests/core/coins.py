@@ -104,7 +104,7 @@ class Coins(Env[CoinsState]):
         return f"There are {int(state.pile)} coins. Your luck is {float(state.luck)!r}."
 
     def choices(self, state, agent):
-        return [f"take {k}" for k in np.flatnonzero(self.legal(state)[self.index(agent)])]
+        return [f"take {k}" for k in np.flatnonzero(self.legal(state)[self.index(agent)][:4])]
 
     def parse(self, text, state, agent):
         match = re.fullmatch(r"\s*take (\d{1,3})\s*", text)
