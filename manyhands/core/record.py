@@ -538,6 +538,17 @@ def frames(episode: Episode, env: Env | None = None) -> Iterator[Moment]:
 
 
 def _replay(episode: Episode, env: Env) -> Iterator[tuple[Moment, Game]]:
+    try:
+        yield from _play_again(episode, env)
+    except (_Difference, RecordError):
+        raise
+    except Exception as error:  # a configuration that was accepted, but cannot be played
+        raise _Difference(
+            None, f"the environment {shorten(env)} fails: {type(error).__name__}: {error}"
+        ) from error
+
+
+def _play_again(episode: Episode, env: Env) -> Iterator[tuple[Moment, Game]]:
     result, limit = episode.result, episode.options.get("max_steps")
     game = Game(env, result.seed, result.episode)
     yield game.moment(None, episode.players, not episode.steps), game

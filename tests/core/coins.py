@@ -135,7 +135,8 @@ class Talk(Coins):
         }
 
     def compose(self, action, say, state, agent):
-        return np.array([np.ravel(action)[0], 1 if "please" in say else 2])
+        action = [*np.ravel(action), 0][:2]
+        return np.array(action if say is None else [action[0], 1 if "please" in say else 2])
 
 
 register("test-coins", "coins:Coins")
