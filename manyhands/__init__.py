@@ -11,7 +11,6 @@ import os
 from typing import Any
 
 import jax
-
 import pettingzoo
 
 from manyhands._version import __version__
