@@ -10,6 +10,7 @@ import importlib
 import os
 from typing import Any
 
+import gymnasium
 import jax
 import pettingzoo
 
@@ -51,6 +52,13 @@ register_seat("human", "manyhands.viewer.human:Human")
 
 for _kind, _function in (("parallel", "parallel_env"), ("aec", "env")):
     pettingzoo.register(_kind, "manyhands/kitchen-v0", f"manyhands.envs.kitchen:{_function}")
+
+gymnasium.register(
+    "manyhands/Kitchen-v0",
+    entry_point="manyhands.wrappers.gymnasium:SeatEnv",
+    vector_entry_point="manyhands.wrappers.gymnasium:SeatVectorEnv",
+    kwargs={"game": "kitchen"},
+)
 
 # Loaded on first use, so that `import manyhands` stays light.
 _LAZY = {

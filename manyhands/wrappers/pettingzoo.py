@@ -6,6 +6,8 @@ text goes through the environment's own parser. Both classes are thin views of o
 
 from __future__ import annotations
 
+import copy
+import functools
 import operator
 from collections.abc import Mapping
 from typing import Any
@@ -27,12 +29,13 @@ from manyhands.core.env import (
     names_of,
 )
 from manyhands.core.pack import Frame, no_actions, restore, stepper
-from manyhands.core.play import View
+from manyhands.core.play import View, check_action
 from manyhands.core.render import render
 
 OBSERVE = ("vector", "text", "both")
 ON_ILLEGAL = ("raise", "noop", "forfeit")
 RENDER_MODES = ("rgb_array", "human", "ansi")
+RENDER_FPS = 10
 MAX_TEXT = 2**16  # characters in a text observation
 
 
@@ -101,7 +104,7 @@ class Parallel(ParallelEnv):
         self.metadata = {
             "name": f"{game.id}_v0",
             "render_modes": list(RENDER_MODES),
-            "render_fps": 10,
+            "render_fps": RENDER_FPS,
             "is_parallelizable": True,
         }
         self.possible_agents = list(game.agents)
@@ -114,7 +117,9 @@ class Parallel(ParallelEnv):
         self.time = 0
         self._stepper = stepper(game)
         self._np_random: np.random.Generator | None = None
-        self._read_number = _reader(game)
+        space = game.action_space
+        plain = isinstance(space, gymnasium.spaces.Discrete) and space.start == 0
+        self._actions = int(space.n) if plain else 0  # type: ignore[attr-defined]
         self._rows = no_actions(game)
         self._window: Window | None = None
 
@@ -223,7 +228,7 @@ class Parallel(ParallelEnv):
         if self.render_mode == "rgb_array":
             return render(self.game, state)
         if self._window is None:
-            self._window = Window(self.game, self.metadata["render_fps"])
+            self._window = Window(self.game, RENDER_FPS)
         self._window.show(state)
         return None
 
@@ -251,15 +256,23 @@ class Parallel(ParallelEnv):
         assert self.frame is not None
         return self.frame
 
-    def read(self, index: int, action: Action | str) -> tuple[Action, dict[str, Any]]:
+    def read(self, index: int, action: Any) -> tuple[Action, dict[str, Any]]:
         """The action that an agent means, and its parse status. Raises `IllegalAction` with
         `on_illegal="raise"`."""
         frame = self.frame
         assert frame is not None
         try:
+            number = operator.index(action) if self._actions else -1  # the usual case, and quick
+            if 0 <= number < self._actions and frame.legal[index, number]:
+                return number, {"status": "ok"}
+        except TypeError:
+            pass
+        try:
+            if action is None:
+                raise IllegalAction("no action was given")
             if isinstance(action, str):
                 action = self.game.parse(action, frame.state, index)
-            return self._read_number(action, frame.legal[index]), {"status": "ok"}
+            return check_action(self.game, frame.legal[index], action), {"status": "ok"}
         except IllegalAction as error:
             if self.on_illegal == "raise":
                 raise IllegalAction(f"{self.game.agents[index]}: {error.reason}") from error
@@ -315,17 +328,14 @@ class Parallel(ParallelEnv):
         if self.observe_as == "vector":
             # A copy: the caller may write to it, and the frame's buffer stays as it is.
             return dict(zip(self.possible_agents, frame.vector.copy(), strict=True))
-        found: dict[str, Any] = {}
-        for agent in agents or self.possible_agents:
-            index = self.game.index(agent)
-            text = self.game.describe(frame.state, index)
-            both = {"vector": frame.vector[index].copy(), "text": text}
-            found[agent] = both if self.observe_as == "both" else text
-        return found
+        return {
+            agent: observe_as(self.game, frame, self.game.index(agent), self.observe_as)
+            for agent in agents or self.possible_agents
+        }
 
     def _infos(self, frame: Frame, statuses: list[dict[str, Any]]) -> dict[str, dict[str, Any]]:
-        terms = list(frame.terms)
-        columns = [values.tolist() for values in frame.terms.values()]
+        terms = self.game.terms
+        columns = [frame.terms[name].tolist() for name in terms]
         metrics = {name: value.item() for name, value in frame.metrics.items()}
         masks = frame.legal.astype(np.int8)
         return {
@@ -355,6 +365,7 @@ class Sequential(AECEnv):
         self.observation_spaces = parallel.observation_spaces
         self.action_spaces = parallel.action_spaces
         self.agents: list[str] = []
+        self.agent_selection: str
 
     @property
     def current(self) -> Any:
@@ -493,10 +504,16 @@ def observation_space(game: Env, observe: str) -> gymnasium.Space:
     return gymnasium.spaces.Dict({"vector": copy_space(game.observation_space), "text": Words()})
 
 
+def observe_as(game: Env, frame: Frame, index: int, observe: str) -> Any:
+    """What one agent observes; arrays are copies, for the caller to keep and to write to."""
+    if observe == "vector":
+        return frame.vector[index].copy()
+    text = game.describe(frame.state, index)
+    return text if observe == "text" else {"vector": frame.vector[index].copy(), "text": text}
+
+
 def copy_space(space: gymnasium.Space) -> gymnasium.Space:
     """An equal space with random numbers of its own."""
-    import copy
-
     return copy.deepcopy(space)
 
 
@@ -505,57 +522,12 @@ def check_option(name: str, value: Any, allowed: tuple[str, ...]) -> None:
         raise ConfigError(f"{name} is {names_of(list(map(repr, allowed)))}, given {value!r}")
 
 
+def on_host(function: Any) -> Any:
+    """`function`, compiled for the CPU, where single episodes are played."""
+    cpu = jax.sharding.SingleDeviceSharding(jax.devices("cpu")[0])
+    return jax.jit(function, in_shardings=cpu, out_shardings=cpu)
+
+
+@functools.lru_cache(maxsize=64)
 def _summary(game: Env) -> Any:
-    compiled = _SUMMARIES.get(game)
-    if compiled is None:
-        compiled = _SUMMARIES[game] = jax.jit(game.summary, backend="cpu")
-    return compiled
-
-
-_SUMMARIES: dict[Env, Any] = {}
-
-
-def _reader(game: Env) -> Any:
-    """How a game reads an action that is no text: function (action, legal row) -> action, which
-    raises `IllegalAction`."""
-    space = game.action_space
-    if isinstance(space, gymnasium.spaces.Discrete):
-        count = int(space.n)
-
-        def read_discrete(action: Any, legal: np.ndarray) -> int:
-            try:
-                number = operator.index(action)
-            except TypeError:
-                raise IllegalAction(
-                    f"an action is a whole number from 0 to {count - 1}, or words; given {action!r}"
-                ) from None
-            if not 0 <= number < count:
-                raise IllegalAction(f"actions are numbered from 0 to {count - 1}, given {number}")
-            if not legal[number]:
-                raise IllegalAction(
-                    f"action {number} is not legal now; legal are "
-                    f"{', '.join(map(str, np.flatnonzero(legal)))}"
-                )
-            return number
-
-        return read_discrete
-
-    def read_array(action: Any, legal: np.ndarray) -> np.ndarray:
-        try:
-            values = np.asarray(action).astype(space.dtype, casting="same_kind")
-        except (TypeError, ValueError) as error:
-            raise IllegalAction(f"an action is one of {space}, or words: {error}") from None
-        if values not in space:
-            raise IllegalAction(f"an action is one of {space}, or words; given {action!r}")
-        if isinstance(space, gymnasium.spaces.MultiDiscrete):
-            # A legal row holds the choices of all parts, one part after the other.
-            offsets = np.cumsum([0, *space.nvec.ravel()[:-1]])
-            allowed = legal[offsets + values.ravel()]
-            if not allowed.all():
-                part = int(np.argmin(allowed))
-                raise IllegalAction(
-                    f"{values.ravel()[part]} is not legal now as part {part} of the action"
-                )
-        return values
-
-    return read_array
+    return on_host(game.summary)

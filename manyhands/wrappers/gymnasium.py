@@ -1,0 +1,441 @@
+"""One seat of an environment as a Gymnasium environment, the other seats taken by partners.
+
+`gym.make("manyhands/Kitchen-v0", partners="greedy")` seats partners of any kind, one episode at a
+time; `gym.make_vec("manyhands/Kitchen-v0", num_envs=1024)` steps a batch on the device, with device
+policies as partners inside the compiled call.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+import inspect
+import threading
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import gymnasium
+import jax
+import jax.numpy as jnp
+import numpy as np
+from gymnasium.vector import AutoresetMode, VectorEnv
+
+from manyhands.core import env as core
+from manyhands.core.env import (
+    Action,
+    ConfigError,
+    DeviceView,
+    Env,
+    EpisodeOver,
+    IllegalAction,
+    agent_key,
+    make,
+)
+from manyhands.core.play import Game, Reply, Turn, View
+from manyhands.core.render import render
+from manyhands.core.rollout import seats_of
+from manyhands.wrappers.pettingzoo import (
+    OBSERVE,
+    ON_ILLEGAL,
+    RENDER_FPS,
+    RENDER_MODES,
+    Window,
+    check_option,
+    copy_space,
+    observation_space,
+    observe_as,
+    on_host,
+)
+from manyhands.wrappers.vector import Absent, Vector
+
+
+class SeatEnv(gymnasium.Env):
+    """One seat of an environment.
+
+    Args:
+        game: an id, built with `**config`, or an `Env`.
+        seat: index or name of the agent that is played from outside.
+        partners: who takes the other seats: a seat's name, a `Policy`, a `DevicePolicy`, a function
+            of a `View`; one for all, or a list or mapping with one for each. An illegal answer of a
+            partner is played as the environment's no-op.
+        observe: `"vector"`, `"text"` or `"both"`.
+        on_illegal: what an illegal action does: `"raise"` an `IllegalAction`, `"noop"`, or
+            `"forfeit"`: the episode ends, terminated, and the step is not played.
+        render_mode: None, `"rgb_array"`, `"human"` (a window) or `"ansi"`: what the seat sees.
+
+    `step` takes a number of the action space, or words. Where agents take turns, it lasts until the
+    seat is to move again, with rewards, terms and metrics summed. The info holds `"action_mask"`
+    (int8[A]), `"terms"`, `"metrics"` and `"parse"`, as in `wrappers/pettingzoo.py`.
+    """
+
+    metadata = {"render_modes": list(RENDER_MODES), "render_fps": RENDER_FPS}  # noqa: RUF012
+
+    def __init__(
+        self,
+        game: str | Env,
+        *,
+        seat: int | str = 0,
+        partners: Any = "greedy",
+        observe: str = "vector",
+        on_illegal: str = "raise",
+        render_mode: str | None = None,
+        **config: Any,
+    ):
+        check_option("observe", observe, OBSERVE)
+        check_option("on_illegal", on_illegal, ON_ILLEGAL)
+        if render_mode is not None:
+            check_option("render_mode", render_mode, RENDER_MODES)
+        self.game = configured(game, config)
+        self.seat = self.game.index(seat)
+        self.observe, self.on_illegal, self.render_mode = observe, on_illegal, render_mode
+        self.observation_space = observation_space(self.game, observe)
+        self.action_space = copy_space(self.game.action_space)
+        self._partners = _Partners(self.game, _fill(self.game, self.seat, partners))
+        self._episode: Game | None = None
+        self._over = True
+        self._window: Window | None = None
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Any, dict[str, Any]]:
+        super().reset(seed=seed)
+        while True:
+            episode = Game(self.game, int(self.np_random.integers(2**32)) if seed is None else seed)
+            seed = None
+            self._partners.begin(episode)
+            while not episode.done[self.seat] and self.seat not in episode.asked():
+                episode.advance(Turn(self._partners.act(episode)))
+            if not episode.done[self.seat]:  # else it ended before the seat's first move
+                break
+        self._episode, self._over = episode, False
+        if self.render_mode == "human":
+            self.render()
+        frame = episode.frame
+        terms = dict.fromkeys(self.game.terms, 0.0)
+        return self._observation(), self._info(terms, dict.fromkeys(frame.metrics, 0.0), "none")
+
+    def step(self, action: Action | str) -> tuple[Any, float, bool, bool, dict[str, Any]]:
+        episode, seat = self._playing(), self.seat
+        reward, terms = 0.0, dict.fromkeys(self.game.terms, 0.0)
+        metrics = dict.fromkeys(episode.frame.metrics, 0.0)
+        status, reason = "ok", None
+        try:
+            action = episode.read(seat, action, None)
+        except IllegalAction as error:
+            if self.on_illegal == "raise":
+                raise
+            status, reason = "illegal", error.reason
+            action = self.game.noop
+            if self.on_illegal == "forfeit":
+                self._over = True
+                info = self._info(terms, metrics, "forfeit", reason)
+                return self._observation(), 0.0, True, False, info
+        actions = self._partners.act(episode) | {seat: action}
+        while True:
+            episode.advance(Turn(actions))
+            frame = episode.frame
+            reward += float(frame.reward[seat])
+            for name, values in frame.terms.items():
+                terms[name] += float(values[seat])
+            for name, value in frame.metrics.items():
+                metrics[name] += float(value)
+            self._over = bool(episode.done[seat])
+            if self._over or seat in episode.asked():
+                break
+            actions = self._partners.act(episode)
+        if self.render_mode == "human":
+            self.render()
+        flags = bool(frame.terminated[seat]), bool(frame.truncated[seat])
+        return self._observation(), reward, *flags, self._info(terms, metrics, status, reason)
+
+    def render(self) -> Any:
+        if self._episode is None:
+            raise EpisodeOver("no episode has begun; call reset() first")
+        state = self._episode.frame.state
+        if self.render_mode == "ansi":
+            return self.game.describe(state, self.seat)
+        if self.render_mode == "rgb_array":
+            return render(self.game, state, self.seat)
+        if self.render_mode is None:
+            gymnasium.logger.warn("nothing is rendered: make the environment with a render_mode")
+            return None
+        if self._window is None:
+            self._window = Window(self.game, RENDER_FPS, self.seat)
+        self._window.show(state)
+        return None
+
+    def close(self) -> None:
+        self._partners.close()
+        if self._window is not None:
+            self._window.close()
+            self._window = None
+
+    @property
+    def current(self) -> Any:
+        """The true state."""
+        if self._episode is None:
+            raise EpisodeOver("no episode has begun; call reset() first")
+        return self._episode.frame.state
+
+    def view(self) -> View:
+        """All that the seat may know now: vector, legal actions, text, choices, rules, image."""
+        return self._playing().views[self.seat]
+
+    def _playing(self) -> Game:
+        if self._episode is None:
+            raise EpisodeOver("no episode has begun; call reset() first")
+        if self._over:
+            raise EpisodeOver("this episode is over; call reset() to begin another")
+        return self._episode
+
+    def _observation(self) -> Any:
+        assert self._episode is not None
+        return observe_as(self.game, self._episode.frame, self.seat, self.observe)
+
+    def _info(
+        self, terms: dict[str, float], metrics: dict[str, float], status: str, reason: Any = None
+    ) -> dict[str, Any]:
+        assert self._episode is not None
+        parse = {"status": status} if reason is None else {"status": status, "reason": reason}
+        mask = self._episode.frame.legal[self.seat].astype(np.int8)
+        return {"action_mask": mask, "terms": terms, "metrics": metrics, "parse": parse}
+
+
+class SeatVectorEnv(VectorEnv):
+    """One seat of many environments at once, on the device, partners included.
+
+    The arguments are those of `SeatEnv`, but partners are device policies, and observations are
+    vectors. Seeds, automatic resets and turns are as in `wrappers/vector.py`: environment `i` of
+    `reset(seed=s)` first plays the episode of the seed `s + i`.
+
+    With NumPy arrays the infos are those of Gymnasium's own vector environments: `info["_x"]` says
+    for which environments `info["x"]` holds, and in a step that ends episodes there are
+    `"final_obs"` (an object array) and `"final_info"`. With `arrays="jax"` nothing waits for the
+    device: `"final_obs"` (one dense array) and `"final_info"` are always there, for the
+    environments that `"_final_obs"` marks.
+
+    Args:
+        autoreset_mode: `"SameStep"`, `"NextStep"` or `"Disabled"`, or Gymnasium's constants.
+        arrays: `"numpy"`, or `"jax"`: arrays stay on the device.
+    """
+
+    def __init__(
+        self,
+        game: str | Env,
+        num_envs: int = 1,
+        *,
+        seat: int | str = 0,
+        partners: Any = "greedy",
+        observe: str = "vector",
+        arrays: str = "numpy",
+        autoreset_mode: str | AutoresetMode = AutoresetMode.SAME_STEP,
+        render_mode: str | None = None,
+        **config: Any,
+    ):
+        check_option("arrays", arrays, ("numpy", "jax"))
+        check_option("observe", observe, OBSERVE)
+        if observe != "vector":
+            raise ConfigError(
+                f"observe={observe!r} cannot be batched on the device; "
+                'pass vectorization_mode="sync", or observe="vector"'
+            )
+        if render_mode is not None:
+            check_option("render_mode", render_mode, ("rgb_array",))
+        self.game = configured(game, config)
+        self.seat = self.game.index(seat)
+        players = seats_of(self.game, _fill(self.game, self.seat, partners))
+        self._vector = Vector(
+            self.game,
+            num_envs,
+            arrays=arrays,
+            autoreset_mode=autoreset_mode,
+            seat=self.seat,
+            partners=players if self.game.num_agents > 1 else None,
+        )
+        self.num_envs, self.arrays, self.render_mode = num_envs, arrays, render_mode
+        self.metadata = {
+            "render_modes": ["rgb_array"],
+            "render_fps": RENDER_FPS,
+            "autoreset_mode": self._vector.autoreset_mode,
+        }
+        self.single_observation_space = self._vector.single_observation_space
+        self.single_action_space = self._vector.single_action_space
+        self.observation_space = self._vector.observation_space
+        self.action_space = self._vector.action_space
+        self._all: Any = jnp.ones(num_envs, bool) if arrays == "jax" else None
+
+    def reset(
+        self,
+        *,
+        seed: int | Sequence[int | None] | None = None,
+        options: dict[str, Any] | None = None,
+    ) -> tuple[Any, dict[str, Any]]:
+        if isinstance(seed, int):
+            super().reset(seed=seed)
+        observation, info = self._vector.reset(seed, options)
+        mask = (options or {}).get("reset_mask")
+        return observation, self._masked(info, mask)
+
+    def step(self, actions: Any) -> tuple[Any, Any, Any, Any, dict[str, Any]]:
+        observation, reward, terminated, truncated, found = self._vector.step(actions)
+        final = {name: found.pop(name, None) for name in ("final_obs", "_final_obs", "final_info")}
+        info = self._masked(found)
+        over, last = final["_final_obs"], final["final_obs"]
+        if over is not None and (self.arrays == "jax" or over.any()):
+            if self.arrays == "numpy":
+                last = np.full(self.num_envs, None, object)
+                for i in np.flatnonzero(over):
+                    last[i] = final["final_obs"][i].copy()
+            info |= {"final_obs": last, "_final_obs": over}
+            info |= {"final_info": self._masked(final["final_info"], over), "_final_info": over}
+        return observation, reward, terminated, truncated, info
+
+    def render(self) -> tuple[np.ndarray, ...]:
+        """A picture of each environment, as the seat sees it."""
+        if self.render_mode is None:
+            raise ConfigError('nothing to render: pass render_mode="rgb_array"')
+        states = jax.device_get(self._vector.states)
+        leaves, tree = jax.tree_util.tree_flatten(states)
+        each = [
+            jax.tree_util.tree_unflatten(tree, [leaf[..., i] for leaf in leaves])
+            for i in range(self.num_envs)
+        ]
+        return tuple(render(self.game, state, self.seat) for state in each)
+
+    def _masked(self, info: dict[str, Any], mask: Any = None) -> dict[str, Any]:
+        """Gymnasium's form: beside each entry, for which environments it is there."""
+        result: dict[str, Any] = {}
+        for name, value in info.items():
+            if isinstance(value, dict):
+                value = self._masked(value, mask)
+            if mask is not None:
+                there = mask
+            else:
+                there = np.ones(self.num_envs, bool) if self._all is None else self._all
+            result[name], result[f"_{name}"] = value, there
+        return result
+
+
+def configured(game: str | Env, config: Mapping[str, Any]) -> Env:
+    """The environment of an id and its configuration, or the one given."""
+    if isinstance(game, str):
+        return make(game, **config)
+    if config:
+        raise ConfigError(f"{game!r} is configured already; {', '.join(config)} cannot be changed")
+    return game
+
+
+# ---- partners ------------------------------------------------------------------------------------
+
+
+def _fill(game: Env, seat: int, partners: Any) -> list[Any]:
+    """A player for each seat, by name or as given; `Absent` in the one played from outside."""
+    others = [agent for i, agent in enumerate(game.agents) if i != seat]
+    if isinstance(partners, Mapping):
+        if set(partners) != set(others):
+            raise ConfigError(
+                f"partners are needed for {', '.join(others)}; "
+                f"given {', '.join(map(str, partners)) or 'none'}"
+            )
+        partners = [partners[agent] for agent in others]
+    elif isinstance(partners, str) or not isinstance(partners, Sequence):
+        partners = [partners] * len(others)
+    if len(partners) != len(others):
+        raise ConfigError(
+            f"{len(others)} partners are needed ({', '.join(others)}), {len(partners)} given"
+        )
+    return [*partners[:seat], Absent(), *partners[seat:]]
+
+
+class _Partners:
+    """The players of the other seats, asked one step at a time."""
+
+    def __init__(self, game: Env, given: Sequence[Any]):
+        made: dict[str, Any] = {}
+        self.game, self.policies = game, []
+        for policy in given:
+            if isinstance(policy, str):
+                if policy not in made:
+                    made[policy] = core.seat(policy, game)
+                policy = made[policy]
+            if not (_on_device(policy) or hasattr(policy, "act") or callable(policy)):
+                raise ConfigError(
+                    f"{policy!r} cannot play: a partner is a name, a policy with act(views), a "
+                    "device policy with init and apply, or a function of one view"
+                )
+            self.policies.append(policy)
+        self._memory: list[Any] = []
+        self._thread: threading.Thread | None = None
+        self._loop: asyncio.AbstractEventLoop | None = None
+
+    def begin(self, episode: Game) -> None:
+        self._memory = [
+            policy.init(self.game, i) if _on_device(policy) else ()
+            for i, policy in enumerate(self.policies)
+        ]
+
+    def act(self, episode: Game) -> dict[int, Action]:
+        """The actions of the partners that are to move."""
+        actions = {}
+        for i in episode.asked():
+            policy = self.policies[i]
+            if isinstance(policy, Absent):
+                continue
+            if _on_device(policy):
+                actions[i] = self._device_action(i, episode)
+                continue
+            view = episode.views[i]
+            answer = policy.act([view]) if hasattr(policy, "act") else policy(view)
+            if inspect.isawaitable(answer):
+                answer = self._wait(answer)
+            if hasattr(policy, "act"):
+                answer = answer[0]
+            say = answer.say if isinstance(answer, Reply) else None
+            try:
+                action = answer.action if isinstance(answer, Reply) else answer
+                actions[i] = episode.read(i, action, say)
+            except IllegalAction:
+                actions[i] = self.game.noop
+        return actions
+
+    def _device_action(self, index: int, episode: Game) -> Action:
+        frame = episode.frame
+        view = DeviceView(
+            frame.vector[index], frame.perception[index], frame.legal[index], np.True_
+        )
+        action, self._memory[index] = _compiled(self.policies[index], self.game, index)(
+            self._memory[index], episode.key_data, np.int32(episode.step), view
+        )
+        return np.asarray(action)
+
+    def _wait(self, answer: Any) -> Any:
+        """The result of an awaitable, from a loop of our own: the caller's may be running."""
+        if self._loop is None:
+            self._loop = asyncio.new_event_loop()
+            self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
+            self._thread.start()
+
+        async def whole() -> Any:
+            return await answer
+
+        return asyncio.run_coroutine_threadsafe(whole(), self._loop).result()
+
+    def close(self) -> None:
+        if self._loop is not None and self._thread is not None:
+            self._loop.call_soon_threadsafe(self._loop.stop)
+            self._thread.join()
+            self._loop.close()
+            self._loop = self._thread = None
+
+
+def _on_device(policy: Any) -> bool:
+    return hasattr(policy, "init") and hasattr(policy, "apply")
+
+
+@functools.lru_cache(maxsize=64)
+def _compiled(policy: Any, game: Env, index: int) -> Any:
+    def act(memory: Any, key_data: Any, time: Any, view: DeviceView) -> Any:
+        step_key = jax.random.fold_in(jax.random.wrap_key_data(key_data), time)
+        return policy.apply(game, index, memory, agent_key(step_key, index), view)
+
+    return on_host(act)

@@ -1,0 +1,489 @@
+"""Many copies of one environment, stepped together by one compiled call.
+
+`vector("kitchen", num_envs=1024)` is for learners that keep their own loop, in NumPy, JAX or
+PyTorch; a whole loop in JAX is faster still (`manyhands.rollout`).
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from gymnasium.utils import seeding
+from gymnasium.vector import AutoresetMode
+from gymnasium.vector.utils import batch_space
+
+from manyhands.core.env import (
+    Array,
+    ConfigError,
+    DeviceView,
+    Env,
+    EpisodeOver,
+    SeatError,
+    make,
+    names_of,
+    state_dataclass,
+)
+from manyhands.core.pack import no_actions
+from manyhands.core.rollout import BatchView, Seats, auto_reset, fresh_states
+
+ARRAYS = ("numpy", "jax", "torch")
+
+
+def vector(
+    game: str | Env,
+    num_envs: int,
+    *,
+    arrays: str = "numpy",
+    seed: int | None = None,
+    autoreset_mode: str | AutoresetMode = AutoresetMode.SAME_STEP,
+    **config: Any,
+) -> Vector:
+    """`num_envs` copies of an environment, given by id (with its configuration) or as it is.
+
+    Args:
+        arrays: what comes out: `"numpy"`, `"jax"` or `"torch"` arrays. JAX arrays are handed over
+            without waiting for the device; torch tensors share their memory (DLPack).
+        seed: of the first `reset()`, where that is given none.
+        autoreset_mode: as in Gymnasium; see `Vector`.
+    """
+    env = make(game, **config) if isinstance(game, str) else game
+    if config and env is game:
+        raise ConfigError(f"{env!r} is configured already; {', '.join(config)} cannot be changed")
+    return Vector(env, num_envs, arrays=arrays, seed=seed, autoreset_mode=autoreset_mode)
+
+
+class Vector:
+    """A batch of environments with a multi-agent `reset` and `step`.
+
+    Arrays are `[num_envs, num_agents, ...]`. NumPy ones are views (whose innermost axis in memory
+    is `num_envs`) and read-only.
+
+    Environment `i` of `reset(seed=s)` first plays the episode that the seed `s + i` names, the same
+    as through every other API; its episode `e` (from 1) has the key
+    `fold_in(episode_key(s + i), 2**31 + e)`. Environments with a `reset_pool` begin later episodes
+    from states of a pool.
+
+    What happens when an episode ends for all agents (`autoreset_mode`): with `SAME_STEP` the
+    observation is already the next episode's first, and `info["final_obs"]` holds the last one
+    where `info["_final_obs"]`; with `NEXT_STEP` the next step ignores the actions and begins the
+    next episode, with no reward; with `DISABLED` it takes a `reset(options={"reset_mask": mask})`,
+    and stepping on is an `EpisodeOver` (with `arrays="jax"`, which would have to wait to find
+    out, the environment stands still, without reward and with its flags up).
+
+    With `seat`, only that agent is played from outside: its arrays have no agent axis. `partners`
+    take the other seats, within the compiled call. Where agents take turns, a step lasts until the
+    seat is to move again (or its episode is over), with everything that is summed up to then
+    added; an episode that ends before the seat's first move is passed over.
+
+    Attributes:
+        game: the `Env`.
+        num_envs, agents, num_agents: sizes and names.
+        observation_space, action_space: of the whole batch; `single_...` of one agent.
+    """
+
+    def __init__(
+        self,
+        game: Env,
+        num_envs: int,
+        *,
+        arrays: str = "numpy",
+        seed: int | None = None,
+        autoreset_mode: str | AutoresetMode = AutoresetMode.SAME_STEP,
+        seat: int | None = None,
+        partners: Seats | None = None,
+    ):
+        if not isinstance(num_envs, (int, np.integer)) or num_envs < 1:
+            raise ConfigError(f"num_envs is a whole number from 1, given {num_envs!r}")
+        if arrays not in ARRAYS:
+            raise ConfigError(f"arrays is {names_of(list(map(repr, ARRAYS)))}, given {arrays!r}")
+        try:
+            self.autoreset_mode = AutoresetMode(autoreset_mode)
+        except ValueError:
+            modes = names_of([repr(mode.value) for mode in AutoresetMode])
+            raise ConfigError(f"autoreset_mode is {modes}, given {autoreset_mode!r}") from None
+        self.game, self.num_envs, self.arrays = game, int(num_envs), arrays
+        self.agents, self.num_agents = game.agents, game.num_agents
+        self.single_observation_space = game.observation_space
+        self.single_action_space = game.action_space
+        each = (lambda space: space) if seat is not None else self._per_agent
+        self.observation_space = batch_space(each(game.observation_space), self.num_envs)
+        self.action_space = batch_space(each(game.action_space), self.num_envs)
+        self._torch = _import_torch() if arrays == "torch" else None
+        self._program = _compile(
+            game, self.num_envs, self.autoreset_mode, seat, partners, arrays != "numpy"
+        )
+        self._seed = seed
+        self._np_random: np.random.Generator | None = None
+        self._carry: _Carry | None = None
+        self._fresh: Any = None
+        self._over: np.ndarray | None = None
+        shape = no_actions(game).shape[0 if seat is None else 1 :]
+        self._action_shape, self._action_dtype = (self.num_envs, *shape), no_actions(game).dtype
+
+    def reset(
+        self,
+        seed: int | Sequence[int | None] | None = None,
+        options: dict[str, Any] | None = None,
+    ) -> tuple[Any, dict[str, Any]]:
+        """Begin new episodes: (observations, info).
+
+        Args:
+            seed: one for all (environment `i` gets `seed + i`) or one for each. Without one, the
+                next of a random series, which the last seed given determines.
+            options: `"reset_mask"`, bool[num_envs]: only these environments.
+        """
+        mask = self._mask(options)
+        if seed is None and self._np_random is None:
+            seed = self._seed
+        seeds = self._seeds(seed)
+        if mask is None:
+            (self._carry, self._fresh), out = self._program.reset(seeds)
+            self._over = None
+        else:
+            if seed is None:
+                self._carry, out = self._program.restart(self._carry, self._fresh, mask)
+            else:
+                self._carry, out = self._program.reseed(self._carry, self._fresh, mask, seeds)
+            if self._over is not None:
+                self._over = self._over & ~mask
+        return self._hand_over(out)
+
+    def step(self, actions: Any) -> tuple[Any, Any, Any, Any, dict[str, Any]]:
+        """One step of every environment.
+
+        Args:
+            actions: [num_envs, num_agents, ...], of any kind of array.
+
+        Returns:
+            observations [num_envs, num_agents, ...], rewards f32[num_envs, num_agents], terminated
+            and truncated bool[num_envs, num_agents], and the info: `"legal"`
+            bool[num_envs, num_agents, A] and `"acting"` bool[num_envs, num_agents] of the new
+            state, `"terms"` and `"metrics"` of the step by name, and what the class says of
+            `"final_obs"`.
+        """
+        if self._carry is None:
+            raise EpisodeOver("no episode has begun; call reset() first")
+        if self.autoreset_mode is AutoresetMode.DISABLED and self._over is not None:
+            over = np.flatnonzero(self._over)
+            if len(over):
+                raise EpisodeOver(
+                    f"the episodes of environments {', '.join(map(str, over[:8]))} are over; call "
+                    'reset(options={"reset_mask": mask}) first'
+                )
+        self._carry, out = self._program.step(self._carry, self._fresh, self._read(actions))
+        if self.autoreset_mode is AutoresetMode.DISABLED and self.arrays != "jax":
+            self._over = np.asarray(self._carry.over)
+        return self._hand_over(out)
+
+    @property
+    def states(self) -> Any:
+        """The true states: a batch of them, batch axis last (see `core/env.py`)."""
+        if self._carry is None:
+            raise EpisodeOver("no episode has begun; call reset() first")
+        return self._carry.state
+
+    # ---- inside -------------------------------------------------------------------------------
+
+    def _per_agent(self, space: Any) -> Any:
+        return batch_space(space, self.num_agents)
+
+    def _seeds(self, seed: int | Sequence[int | None] | None) -> np.ndarray:
+        """u32[num_envs]."""
+        if isinstance(seed, (int, np.integer)):
+            self._np_random, _ = seeding.np_random(int(seed))
+            return (int(seed) + np.arange(self.num_envs, dtype=np.uint64)).astype(np.uint32)
+        if seed is not None and len(seed) != self.num_envs:
+            raise ConfigError(f"{self.num_envs} seeds are needed, one each; {len(seed)} given")
+        if seed is not None and seed[0] is not None:
+            self._np_random, _ = seeding.np_random(int(seed[0]))
+        elif self._np_random is None:
+            self._np_random, _ = seeding.np_random()
+        seeds = self._np_random.integers(2**32, size=self.num_envs, dtype=np.uint32)
+        for i, given in enumerate(() if seed is None else seed):
+            if given is not None:
+                seeds[i] = given & 0xFFFFFFFF
+        return seeds
+
+    def _mask(self, options: dict[str, Any] | None) -> np.ndarray | None:
+        if not options or options.get("reset_mask") is None:
+            return None
+        mask = np.asarray(options["reset_mask"])
+        if mask.shape != (self.num_envs,) or mask.dtype != np.bool_:
+            raise ConfigError(
+                f"reset_mask is bool[{self.num_envs}], given {mask.dtype}[{mask.shape}]"
+            )
+        if self._carry is None:
+            raise EpisodeOver("no episode has begun; call reset() without a reset_mask first")
+        return mask
+
+    def _read(self, actions: Any) -> Any:
+        """Actions as one dtype, so that nothing compiles twice."""
+        if self._torch is not None and isinstance(actions, self._torch.Tensor):
+            # A copy: the device may still read it when the caller writes to its tensor again.
+            kind = getattr(self._torch, self._action_dtype.name)
+            actions = jnp.from_dlpack(actions.detach().to(kind, copy=True).contiguous())
+        elif isinstance(actions, jax.Array):
+            actions = actions.astype(self._action_dtype)
+        else:
+            actions = np.asarray(actions).astype(self._action_dtype)
+        if actions.shape != self._action_shape:
+            raise ConfigError(f"actions have the shape {self._action_shape}, given {actions.shape}")
+        return actions
+
+    def _hand_over(self, out: Any) -> Any:
+        """What the compiled call gave, as the caller wants it."""
+        if self.arrays == "numpy":
+            host = jax.device_get(out)
+            return jax.tree_util.tree_map(lambda leaf: np.moveaxis(leaf, -1, 0), host)
+        if self._torch is not None:
+            return jax.tree_util.tree_map(self._torch.from_dlpack, jax.block_until_ready(out))
+        return out
+
+
+# ---- the compiled functions ----------------------------------------------------------------------
+
+
+@state_dataclass
+class _Carry:
+    """Where the batch stands.
+
+    Attributes:
+        state: batch of states.
+        memory: what the partners remember.
+        base: keys[B], of the first episodes.
+        key: keys[B], of the current ones.
+        episode: u32[B], their numbers, from 0.
+        time: i32[B], steps played in them.
+        over: bool[B], whether they are over and wait for a reset.
+        terminated, truncated: bool[N, B], the flags of the last step.
+    """
+
+    state: Any
+    memory: Any
+    base: Array
+    key: Array
+    episode: Array
+    time: Array
+    over: Array
+    terminated: Array
+    truncated: Array
+
+
+@dataclasses.dataclass(frozen=True)
+class _Program:
+    """Compiled functions; `fresh` is what `fresh_states` gave at the reset."""
+
+    reset: Callable[..., Any]  # (seeds) -> (carry, fresh), out
+    restart: Callable[..., Any]  # (carry, fresh, mask) -> carry, out
+    reseed: Callable[..., Any]  # (carry, fresh, mask, seeds) -> carry, out
+    step: Callable[..., Any]  # (carry, fresh, actions) -> carry, out
+
+
+@dataclasses.dataclass(frozen=True)
+class Absent:
+    """Holds the place of the seat that is played from outside."""
+
+    def init(self, env: Env, agent: int) -> Any:
+        return ()
+
+    def apply(
+        self, env: Env, agent: int, memory: Any, key: Array, view: DeviceView
+    ) -> tuple[Array, Any]:
+        return jnp.asarray(env.noop, no_actions(env).dtype), memory
+
+
+@functools.lru_cache(maxsize=64)
+def _compile(
+    env: Env,
+    num_envs: int,
+    mode: AutoresetMode,
+    seat: int | None,
+    partners: Seats | None,
+    batch_first: bool,
+) -> _Program:
+    """The functions of a batch. Inside, the batch axis is the last one; `batch_first` moves it to
+    the front of what comes out."""
+    fold_in = jax.vmap(jax.random.fold_in)
+    rows = slice(None) if seat is None else seat  # the agents that are played from outside
+    everywhere = np.ones(num_envs, bool)
+    idle = np.zeros((*no_actions(env)[0].shape, num_envs), no_actions(env).dtype)
+    idle[...] = np.asarray(env.noop)[..., None]
+
+    def where(mask: Array, new: Any, old: Any) -> Any:
+        return jax.tree_util.tree_map(lambda a, b: jnp.where(mask, a, b), new, old)
+
+    def sight(state: Any) -> tuple[Array, dict[str, Any]]:
+        legal = env.batch_legal(state)
+        if seat is None:
+            return env.batch_observe(state), {"legal": legal, "acting": env.batch_acting(state)}
+        # Gymnasium's name and dtype, as `Space.sample(mask=)` takes it.
+        return env.batch_observe(state)[seat], {"action_mask": legal[seat].astype(jnp.int8)}
+
+    def export(tree: Any) -> Any:
+        if not batch_first:
+            return tree
+        return jax.tree_util.tree_map(lambda leaf: jnp.moveaxis(leaf, -1, 0), tree)
+
+    def play(carry: _Carry, actions: Array) -> tuple[_Carry, Any]:
+        """One step of the environment: what it changes, and (reward, terms, metrics)."""
+        step_keys = fold_in(carry.key, carry.time)
+        memory = carry.memory
+        if partners is not None:
+            view = BatchView(
+                vector=env.batch_observe(carry.state),
+                perception=env.batch_perceive(carry.state),
+                legal=env.batch_legal(carry.state),
+                acting=env.batch_acting(carry.state),
+                first=carry.time == 0,
+            )
+            own = actions
+            actions, memory = partners.apply(env, memory, step_keys, view)
+            actions = actions.astype(own.dtype).at[seat].set(own)
+        state, outcome = env.batch_step(step_keys, carry.state, actions)
+        over = (outcome.terminated | outcome.truncated)[rows]
+        carry = dataclasses.replace(
+            carry,
+            state=state,
+            memory=memory,
+            time=carry.time + 1,
+            over=jnp.all(over, axis=0) if seat is None else over,
+            terminated=outcome.terminated,
+            truncated=outcome.truncated,
+        )
+        return carry, (outcome.reward, outcome.terms, outcome.metrics)
+
+    def others(carry: _Carry, gains: Any, mask: Array) -> tuple[_Carry, Any]:
+        """Where `mask`: play on until the seat is to move, or its episode is over."""
+
+        def moving(carry: _Carry) -> Array:
+            return mask & ~carry.over & ~env.batch_acting(carry.state)[seat]
+
+        def move(at: Any) -> Any:
+            carry, gains = at
+            moved, more = play(carry, idle)
+            more = jax.tree_util.tree_map(jnp.add, gains, more)
+            return where(moving(carry), (moved, more), at)
+
+        return jax.lax.while_loop(lambda at: jnp.any(moving(at[0])), move, (carry, gains))
+
+    def nothing(carry: _Carry) -> Any:
+        """Zeros in the place of rewards, terms and metrics."""
+        shape = (env.num_agents, *idle.shape) if seat is None else idle.shape
+        gains = jax.eval_shape(play, carry, jax.ShapeDtypeStruct(shape, idle.dtype))[1]
+        return jax.tree_util.tree_map(lambda leaf: jnp.zeros(leaf.shape, leaf.dtype), gains)
+
+    def again(carry: _Carry, fresh: Any, mask: Array) -> _Carry:
+        """The next episode where `mask`."""
+        episode = carry.episode + mask
+        key = where(mask, fold_in(carry.base, episode + np.uint32(2**31)), carry.key)
+        # Odd, so that environments that end together draw different states of the pool.
+        draw = np.arange(num_envs, dtype=np.uint32) + episode * np.uint32(0x9E3779B1)
+        return dataclasses.replace(
+            carry,
+            state=auto_reset(env, fresh, mask, carry.state, key, draw),
+            key=key,
+            episode=episode,
+            time=jnp.where(mask, 0, carry.time),
+            over=carry.over & ~mask,
+            terminated=carry.terminated & ~mask,
+            truncated=carry.truncated & ~mask,
+        )
+
+    def opened(carry: _Carry, fresh: Any, mask: Array) -> _Carry:
+        """Episodes that have just begun where `mask`, brought to the seat's first move."""
+        if seat is None:
+            return carry
+
+        def pending(carry: _Carry) -> Array:
+            return mask & (carry.over | ~env.batch_acting(carry.state)[seat])
+
+        def move(carry: _Carry) -> _Carry:
+            carry, _ = others(carry, nothing(carry), mask)
+            return again(carry, fresh, mask & carry.over)
+
+        return jax.lax.while_loop(lambda carry: jnp.any(pending(carry)), move, carry)
+
+    def restarted(carry: _Carry, fresh: Any, mask: Array) -> _Carry:
+        def begin(carry: _Carry) -> _Carry:
+            return opened(again(carry, fresh, mask), fresh, mask)
+
+        return jax.lax.cond(jnp.any(mask), begin, lambda carry: carry, carry)
+
+    def first(seeds: Array) -> tuple[_Carry, Any]:
+        keys = jax.vmap(jax.random.key)(seeds)
+        flags = jnp.zeros((env.num_agents, num_envs), bool)
+        carry = _Carry(
+            state=env.batch_reset(keys),
+            memory=partners.init(env, num_envs) if partners is not None else (),
+            base=keys,
+            key=keys,
+            episode=jnp.zeros(num_envs, jnp.uint32),
+            time=jnp.zeros(num_envs, jnp.int32),
+            over=jnp.zeros(num_envs, bool),
+            terminated=flags,
+            truncated=flags,
+        )
+        pool_key = jax.random.fold_in(keys[0], np.uint32(2**31))  # no episode's key
+        return carry, fresh_states(env, pool_key, env.reset_pool)
+
+    def reset(seeds: Array) -> Any:
+        carry, fresh = first(seeds)
+        carry = opened(carry, fresh, everywhere)
+        return (carry, fresh), export(sight(carry.state))
+
+    def restart(carry: _Carry, fresh: Any, mask: Array) -> Any:
+        carry = restarted(carry, fresh, mask)
+        return carry, export(sight(carry.state))
+
+    def reseed(carry: _Carry, fresh: Any, mask: Array, seeds: Array) -> Any:
+        carry = opened(where(mask, first(seeds)[0], carry), fresh, mask)
+        return carry, export(sight(carry.state))
+
+    def step(carry: _Carry, fresh: Any, actions: Array) -> Any:
+        before = carry
+        carry, gains = play(carry, jnp.moveaxis(actions, 0, -1))
+        if seat is not None:
+            carry, gains = others(carry, gains, ~before.over)
+        if mode is not AutoresetMode.SAME_STEP:  # what was over stands still
+            carry, gains = where(before.over, (before, nothing(before)), (carry, gains))
+        if mode is AutoresetMode.NEXT_STEP:
+            carry = restarted(carry, fresh, before.over)
+        reward, terms, metrics = gains
+        terms = {name: values[rows] for name, values in terms.items()}
+        flags = carry.terminated[rows], carry.truncated[rows]
+        over, last = carry.over, carry.state
+        if mode is AutoresetMode.SAME_STEP:
+            carry = restarted(carry, fresh, over)
+        observation, info = sight(carry.state)
+        if mode is AutoresetMode.SAME_STEP:
+            final = jax.lax.cond(
+                jnp.any(over),
+                lambda: sight(last),
+                lambda: jax.tree_util.tree_map(jnp.zeros_like, (observation, info)),
+            )
+            info |= {"final_obs": final[0], "_final_obs": over}
+            if seat is not None:  # as Gymnasium has it: the step belongs to the episode that ended
+                info["final_info"] = final[1] | {"terms": terms, "metrics": metrics}
+                zero = jax.tree_util.tree_map(jnp.zeros_like, (terms, metrics))
+                terms, metrics = where(over, zero, (terms, metrics))
+        info |= {"terms": terms, "metrics": metrics}
+        return carry, export((observation, reward[rows], *flags, info))
+
+    return _Program(jax.jit(reset), jax.jit(restart), jax.jit(reseed), jax.jit(step))
+
+
+def _import_torch() -> Any:
+    try:
+        import torch
+    except ImportError as error:
+        raise SeatError(
+            'arrays="torch" needs PyTorch, which is not installed: pip install torch, or use '
+            'arrays="numpy"'
+        ) from error
+    return torch
