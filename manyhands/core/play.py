@@ -361,8 +361,11 @@ class Game:
             raise IllegalAction("no action was given")
         if isinstance(action, str):
             action = env.parse(action, state, index)
-        if say is not None and getattr(env, "chat", None) is not None:
-            action = env.compose(action, say, state, index)  # type: ignore[attr-defined]
+        if getattr(env, "chat", None) is not None:
+            try:
+                action = env.compose(action, say, state, index)  # type: ignore[attr-defined]
+            except (ValueError, TypeError) as error:
+                raise IllegalAction(f"{shorten(action)} is no action: {error}") from error
         return check_action(env, self.frame.legal[index], action)
 
     def advance(self, turn: Turn) -> None:
@@ -439,7 +442,7 @@ def check_action(env: Env, legal: np.ndarray, action: Action) -> Action:
     space = env.action_space
     try:
         given = np.asarray(action)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         given = np.asarray(None)
     whole = given.dtype.kind in "iu"
     if isinstance(space, gymnasium.spaces.Discrete):
@@ -821,7 +824,7 @@ class _Run:
         players = tuple((i - shift) % n for i in range(n))
         seats = tuple(self.names[player] for player in players)
         limit = self.options["max_steps"]
-        log = self.writer.episode(game, players, seats) if self.writer is not None else None
+        log = self.writer.episode(game) if self.writer is not None else None
         if self.on_step is not None:
             self.on_step(game.moment(None, seats, game.over))
         while not game.over and (limit is None or game.step < limit):

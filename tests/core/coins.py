@@ -104,7 +104,7 @@ class Coins(Env[CoinsState]):
         return f"There are {int(state.pile)} coins. Your luck is {float(state.luck)!r}."
 
     def choices(self, state, agent):
-        return [f"take {k}" for k in np.flatnonzero(self.legal(state)[self.index(agent)])]
+        return [f"take {k}" for k in np.flatnonzero(self.legal(state)[self.index(agent)][:4])]
 
     def parse(self, text, state, agent):
         match = re.fullmatch(r"\s*take (\d{1,3})\s*", text)
@@ -135,7 +135,8 @@ class Talk(Coins):
         }
 
     def compose(self, action, say, state, agent):
-        return np.array([np.ravel(action)[0], 1 if "please" in say else 2])
+        action = [*np.ravel(action), 0][:2]
+        return np.array(action if say is None else [action[0], 1 if "please" in say else 2])
 
 
 register("test-coins", "coins:Coins")

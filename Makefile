@@ -1,0 +1,34 @@
+# `make demo` and `make test` set up what they need in .venv, and run.
+PYTHON ?= python3
+PIP := .venv/bin/python -m pip --disable-pip-version-check install --quiet
+
+.PHONY: demo test test-slow lint clean
+
+demo: .venv/demo
+	.venv/bin/manyhands demo
+
+test: .venv/dev
+	.venv/bin/python -m pytest -n auto
+
+test-slow: .venv/dev
+	.venv/bin/python -m pytest -n auto -m slow
+
+lint: .venv/dev
+	.venv/bin/ruff check .
+	.venv/bin/ruff format --check .
+	.venv/bin/mypy
+
+.venv/bin/python:
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Manyhands needs Python 3.11 or newer: make PYTHON=python3.11 ...")'
+	$(PYTHON) -m venv .venv
+
+.venv/demo: .venv/bin/python pyproject.toml
+	$(PIP) --editable ".[video]"
+	@touch $@
+
+.venv/dev: .venv/bin/python pyproject.toml
+	$(PIP) --editable ".[dev]"
+	@touch $@ .venv/demo
+
+clean:
+	rm -rf .venv .cache demo

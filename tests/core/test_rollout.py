@@ -1,0 +1,208 @@
+"""Batched rollouts: the same episodes as one by one, whatever the batch, the pool, the devices."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from manyhands.core.env import ConfigError, agent_key
+from manyhands.core.rollout import BatchPolicy, rollout, rollout_key
+from manyhands.envs.kitchen import Kitchen
+
+KEY = jax.random.key(7)
+
+
+@pytest.fixture(scope="module")
+def kitchen():
+    return Kitchen(max_steps=6, observation="compact")
+
+
+class Wander:
+    """A device policy that remembers: counts its steps, and draws from its key."""
+
+    def init(self, env, agent):
+        return jnp.int32(0)
+
+    def apply(self, env, agent, memory, key, view):
+        action = (jax.random.randint(key, (), 0, 6) + memory + agent) % 6
+        return action.astype(jnp.int32), memory + 1
+
+
+def by_hand(env, index, episode, steps):
+    """The actions and rewards of one episode of a rollout of `Wander`, one step at a time."""
+    key = rollout_key(KEY, index, episode)
+    state, actions, rewards = env.reset(key), [], []
+    step = jax.jit(env.step)
+    for t in range(steps):
+        step_key = jax.random.fold_in(key, t)
+        chosen = [
+            (int(jax.random.randint(agent_key(step_key, i), (), 0, 6)) + t + i) % 6 for i in (0, 1)
+        ]
+        state, outcome = step(step_key, state, jnp.asarray(chosen))
+        actions.append(chosen)
+        rewards.append(np.asarray(outcome.reward))
+    return np.asarray(actions), np.asarray(rewards)
+
+
+def test_a_rollouts_episodes_can_be_played_alone(kitchen):
+    result = rollout(kitchen, Wander(), 3, 14, KEY)
+    actions = np.asarray(result.trajectory.action)
+    assert actions.shape == (14, 2, 3)
+    for index in range(3):
+        alone, _ = by_hand(kitchen, index, 1, 6)  # the second episode: steps 6 to 11
+        np.testing.assert_array_equal(actions[6:12, :, index], alone)
+
+
+def test_random_starts_are_those_of_the_episodes_keys():
+    env = Kitchen(starts="random", max_steps=3, observation="compact")
+    result = rollout(env, "random", 2, 7, KEY, pool=0)
+    seen = np.asarray(result.trajectory.observation)
+    for index in range(2):
+        for episode in range(3):
+            first = env.observe(env.reset(rollout_key(KEY, index, episode)))
+            np.testing.assert_array_equal(seen[3 * episode, ..., index], first)
+
+
+def test_a_pool_gives_fresh_states_without_resetting():
+    env = Kitchen(starts="random", max_steps=2, observation="compact")
+    result = rollout(env, "random", 16, 21, KEY, pool=64)
+    first = np.asarray(result.trajectory.observation)[2::2]  # the first steps of all but the first
+    starts = {first[e, ..., i].tobytes() for e in range(len(first)) for i in range(16)}
+    assert len(starts) > 40  # of 64 in the pool, 160 drawn
+
+
+def test_statistics_are_those_of_the_trajectory(kitchen):
+    whole = rollout(kitchen, "random", 5, 15, KEY)
+    sums = rollout(kitchen, "random", 5, 15, KEY, collect="statistics")
+    assert sums.trajectory is None
+    track, stats = whole.trajectory, sums.statistics
+    assert stats.env_steps == 75
+    over = np.asarray(track.truncated | track.terminated).all(1)
+    assert stats.episodes == over.sum() == 10
+    assert stats.length == 6
+    for name, values in track.terms.items():
+        np.testing.assert_allclose(stats.terms[name], np.asarray(values).sum((0, 2)))
+    for name, values in track.metrics.items():
+        assert stats.metrics[name] == np.asarray(values).sum()
+    finished = np.asarray(track.reward)[:12].reshape(2, 6, 2, 5).sum(1)
+    np.testing.assert_allclose(stats.returns, finished.mean((0, 2)))
+    np.testing.assert_allclose(stats.returns_std, finished.std((0, 2)), atol=1e-6)
+
+
+def test_rewards_are_the_weighted_terms():
+    weights = {"delivery": 0.0, "pot_placement": 0.5, "dish_pickup": 2.0}
+    env = Kitchen(max_steps=8, reward_weights=weights)
+
+    def policy(params, key, view):
+        return jnp.broadcast_to(params, view.acting.shape)
+
+    # Chef 1, at (3, 1): an onion from the east, then west and north to the pot. Chef 0, at (1, 2),
+    # does the same moves and finds a counter, and no pot to its north.
+    earned, carry = [], None
+    for action in (2, 5, 3, 0, 5, 4, 4, 4):
+        result = rollout(
+            env, policy, 2, 1, KEY, params=jnp.int32(action), carry=carry, collect="trajectory"
+        )
+        carry = result.carry
+        earned.append(np.asarray(result.trajectory.reward)[0, :, 0])
+        terms = {name: np.asarray(values) for name, values in result.trajectory.terms.items()}
+        weighted = sum(np.float32(env.reward_weights[name]) * terms[name] for name in env.terms)
+        np.testing.assert_array_equal(np.asarray(result.trajectory.reward), weighted)
+    assert np.sum(earned, 0).tolist() == [0.0, 1.5]
+
+
+def test_going_on_is_the_same_as_going_through(kitchen):
+    through = rollout(kitchen, Wander(), 2, 10, KEY).trajectory.action
+    first = rollout(kitchen, Wander(), 2, 4, KEY)
+    second = rollout(kitchen, Wander(), 2, 6, KEY, carry=first.carry)
+    joined = jnp.concatenate([first.trajectory.action, second.trajectory.action])
+    np.testing.assert_array_equal(through, joined)
+
+
+def test_random_actions_are_legal_and_even(kitchen):
+    actions = np.asarray(rollout(kitchen, "random", 64, 64, KEY).trajectory.action)
+    counts = np.bincount(actions.ravel(), minlength=6)
+    assert len(counts) == 6
+    expected = actions.size / 6
+    assert (abs(counts - expected) < 5 * np.sqrt(expected)).all()
+
+
+class Recurrent(BatchPolicy):
+    """Remembers how many steps the episode has, and forgets at its start."""
+
+    def init(self, env, num_envs):
+        return jnp.zeros(num_envs, jnp.int32)
+
+    def apply(self, env, params, memory, key, view):
+        memory = jnp.where(view.first, 0, memory) + 1
+        actions = jnp.broadcast_to((memory * params) % 6, view.acting.shape)
+        return actions, memory
+
+
+def test_a_batch_policy_remembers_and_new_parameters_do_not_compile_anew(kitchen):
+    policy, compiled = Recurrent(), []
+
+    class Spy(Recurrent):
+        def apply(self, *args):
+            compiled.append(1)
+            return super().apply(*args)
+
+    policy = Spy()
+    one = rollout(kitchen, policy, 2, 8, KEY, params=jnp.int32(1)).trajectory.action
+    traces = len(compiled)
+    two = rollout(kitchen, policy, 2, 8, KEY, params=jnp.int32(2)).trajectory.action
+    assert len(compiled) == traces
+    np.testing.assert_array_equal(one[:, 0, 0], [1, 2, 3, 4, 5, 0, 1, 2])
+    np.testing.assert_array_equal(two[:, 0, 0], [2, 4, 0, 2, 4, 0, 2, 4])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"num_envs": 0}, "num_envs"),
+        ({"num_steps": 1.5}, "num_steps"),
+        ({"collect": "everything"}, "collect"),
+        ({"policy": ["random"]}, "2 seats"),
+        ({"policy": {"chef_0": "random"}}, "chef_1"),
+        ({"policy": [object(), object()]}, "init and apply"),
+    ],
+)
+def test_what_makes_no_sense_is_said(kitchen, arguments, message):
+    given = {"policy": "random", "num_envs": 2, "num_steps": 2, "key": KEY} | arguments
+    with pytest.raises(ConfigError, match=message):
+        rollout(kitchen, **given)
+
+
+SHARDED = """
+import json, jax, numpy as np
+from manyhands.core.rollout import rollout
+from manyhands.envs.kitchen import Kitchen
+result = rollout(Kitchen(max_steps=6, observation="compact"), "random", 4, 9, jax.random.key(7))
+spread = len(result.carry.state.position.sharding.device_set)
+track = result.trajectory
+print(json.dumps([spread, np.asarray(track.action).tolist(), np.asarray(track.observation).tolist(),
+                  result.statistics.terms["pot_placement"].tolist()]))
+"""
+
+
+def test_devices_share_the_batch_and_change_nothing(kitchen):
+    environment = os.environ | {
+        "XLA_FLAGS": "--xla_force_host_platform_device_count=2",
+        "JAX_PLATFORMS": "cpu",
+    }
+    output = subprocess.run(
+        [sys.executable, "-c", SHARDED], env=environment, capture_output=True, text=True, check=True
+    ).stdout
+    spread, actions, observations, placements = json.loads(output)
+    assert spread == 2
+    result = rollout(kitchen, "random", 4, 9, KEY)
+    np.testing.assert_array_equal(result.trajectory.action, actions)
+    np.testing.assert_array_equal(result.trajectory.observation, observations)
+    np.testing.assert_array_equal(result.statistics.terms["pot_placement"], placements)
