@@ -19,7 +19,7 @@ import dataclasses
 import importlib
 import json
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar, Generic, Protocol, TypeVar
+from typing import Any, ClassVar, Generic, Protocol, TypeVar, dataclass_transform
 
 import gymnasium
 import jax
@@ -29,6 +29,7 @@ import numpy as np
 Array = Any  # a jax.Array, or a NumPy array where a function runs on the host
 Action = Any  # int for Discrete, a NumPy array for MultiDiscrete and Box
 State = TypeVar("State")
+T = TypeVar("T")
 
 
 class ManyhandsError(Exception):
@@ -74,7 +75,8 @@ class SeatError(ManyhandsError, RuntimeError):
     """A seat that cannot play: a missing extra, a failing endpoint, a wrong name."""
 
 
-def state_dataclass(cls: type) -> type:
+@dataclass_transform(frozen_default=True)
+def state_dataclass(cls: type[T]) -> type[T]:
     """A frozen dataclass, registered as a pytree of all its fields."""
     return jax.tree_util.register_dataclass(dataclasses.dataclass(frozen=True)(cls))
 

@@ -18,6 +18,7 @@ comparing all cell numbers with it, never by a gather: on a CPU that is several 
 from __future__ import annotations
 
 import dataclasses
+import functools
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -237,7 +238,7 @@ class Kitchen(Env[KitchenState]):
             "onion_time": onion_time,
             "tomato_time": tomato_time,
         }
-        overrides = {name: value for name, value in overrides.items() if value is not None}
+        overrides = {name: _plain(value) for name, value in overrides.items() if value is not None}
         given = {
             "chefs": chefs,
             "view_radius": view_radius,
@@ -444,7 +445,7 @@ class Kitchen(Env[KitchenState]):
         # 3. The clock and the pots.
         timer = jnp.where(is_pot & (timer > 1), timer - 1, timer)
         time = state.time + jnp.int16(1)
-        delivery = sum(worth)
+        delivery = functools.reduce(jnp.add, worth)
         new = KitchenState(
             terrain=terrain,
             objects=objects,
@@ -821,6 +822,15 @@ def _object_dict(name: str, code: int) -> dict[str, Any]:
 def _one_of(name: str, value: Any, allowed: Sequence[str]) -> None:
     if value not in allowed:
         raise ConfigError(f"{name} is {names_of(allowed)}, given {value!r}")
+
+
+def _plain(value: Any) -> Any:
+    """Orders, and what is given by recipe, with the recipes' names: JSON-ready."""
+    if isinstance(value, Mapping):
+        return {lv.recipe_name(lv.parse_recipe(key)): item for key, item in value.items()}
+    if isinstance(value, (str, int, np.integer)):
+        return value
+    return [lv.recipe_name(recipe) for recipe in lv.parse_orders(value)]
 
 
 def _load_levels(
