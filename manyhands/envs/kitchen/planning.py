@@ -126,13 +126,11 @@ def _best(searches: list[_Search], effort: int) -> FirstDelivery:
             break
         lower += 1
     # Too many states to decide `lower`: plans that need not be the shortest, from narrow beams.
-    slack = 1
-    while slack <= 512:
+    for slack in (1, 2, 4, 8, 16, 32, 64, 128, 256, 512):
         found = [search.beam(lower + slack) for search in searches]
         steps = [number for number in found if number is not None]
         if steps:
             return FirstDelivery(lower, min(steps))
-        slack *= 2
     return FirstDelivery(lower, None)
 
 
@@ -293,8 +291,10 @@ class _Search:
                 return held, taken
             held = better
 
-    def bound(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """(steps to delivery, steps of them for the dish) that no plan from these states beats."""
+    def bound(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Steps to delivery that no plan from these states beats; the same were the dish there in
+        time; and a guide through states that are equal in that: the work left until the pot is
+        loaded, then the way of the dish."""
         n = self.n
         stands, hands, pot = rows[:n], rows[n : 2 * n], rows[2 * n]
         slots, plate = rows[2 * n + 1 : -1], rows[-1]
@@ -350,7 +350,28 @@ class _Search:
             start = np.where((missing == 0) & ~cooking, self.time + 1, start)
         ready = np.where(cooking, pot - COOKING + 1, start)
         steps = np.where(taken, soup, np.maximum(ready, dish) + self.carry)
-        return np.minimum(steps, FAR), np.where(taken, 0, dish)
+        plated = np.where(taken, soup, ready + self.carry)
+        guide = np.where(missing > 0, work, np.where(taken, 0, dish) - FAR)
+        return np.minimum(steps, FAR), np.minimum(plated, FAR), guide
+
+    def _next_job(self, rows: np.ndarray, guide: np.ndarray) -> np.ndarray:
+        """How far the next ingredient is from the pot, few missing ones first: following this
+        alone may be slow but does not get stuck. From then on, `guide`."""
+        n = self.n
+        stands, hands, pot = rows[:n], rows[n : 2 * n], rows[2 * n]
+        missing = np.where(pot < TAKEN, (pot >> 2) + (pot & 3), 0)
+        slots = rows[2 * n + 1 : -1]
+        carried = (hands == ONION) | (hands == TOMATO)
+        unborn = missing - carried.sum(0) - (slots > 0).sum(0)
+        near = np.full(rows.shape[1], FAR)
+        for i in range(n):
+            near = np.where(carried[i], np.minimum(near, self.to_pot[i, stands[i]]), near)
+            fetch = self.take_next[(hands[i] > 0).astype(int), stands[i]] + self.brought
+            near = np.where(unborn > 0, np.minimum(near, fetch), near)
+            for slot in slots:
+                way = self.face[stands[i], slot - 1] + 1 + self.pot_from[i, slot - 1]
+                near = np.where(slot > 0, np.minimum(near, way), near)
+        return np.where(missing > 0, missing * FAR + near, guide)
 
     def root_bound(self) -> int:
         return int(self.bound(self.root)[0][0]) if self.possible else FAR
@@ -375,7 +396,7 @@ class _Search:
         """The length of some plan of at most `limit` steps, if a narrow search finds one."""
         if self.root_bound() > limit:
             return None
-        return self._layers(limit, True, 0)[0]
+        return self._layers(limit, False, 0)[0]  # with time enough, the dish can wait
 
     def _layers(self, limit: int, early: bool, effort: int) -> tuple[int | None, bool, bool, int]:
         """(steps of a plan, whether the pot was ever loaded, whether nothing was cut, effort)."""
@@ -386,18 +407,21 @@ class _Search:
             if delivered:
                 return step, True, complete, effort
             rows = _distinct(rows)
-            steps, dish = self.bound(rows)
+            steps, plated, guide = self.bound(rows)
+            pot = rows[2 * self.n]
+            full = (pot == LOADED) | (pot >= TAKEN)
+            loaded = loaded or bool((full & (step + plated <= limit)).any())
+            if not early:  # the dish must not decide whether the ingredients come in time
+                steps = np.where(full, steps, plated)
             keep = step + steps <= limit
-            rows, steps, dish = rows[:, keep], steps[keep], dish[keep]
+            rows, steps, guide = rows[:, keep], steps[keep], guide[keep]
             if not rows.shape[1]:
                 break
-            pot = rows[2 * self.n]
-            loaded = loaded or bool(((pot == LOADED) | (pot >= TAKEN)).any())
-            room = max(effort, narrow)
-            if rows.shape[1] > room:
+            if rows.shape[1] > max(effort, narrow):
                 complete = False
-                order = np.argsort(steps * FAR + dish, kind="stable")[:narrow]
-                rows = rows[:, order]
+                best = np.lexsort((guide, steps))[: narrow // 2]
+                next_best = np.lexsort((steps, self._next_job(rows, guide)))[: narrow // 2]
+                rows = rows[:, np.union1d(best, next_best)]
             effort = max(effort - rows.shape[1], 0)
         return None, loaded, complete, effort
 
