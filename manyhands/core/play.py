@@ -9,6 +9,7 @@ import functools
 import hashlib
 import inspect
 import os
+import re
 import sys
 from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -510,6 +511,9 @@ class _AsyncFunction(_Function):
         return [await self._function(view) for view in views]
 
 
+_SECRET = re.compile(r"(key=)[^,]*", re.I)  # names of seats are recorded
+
+
 def _seat_policies(env: Env, seats: Any) -> tuple[list[Any], tuple[str, ...]]:
     """The policies of the seats and their names, from whatever `play` was given."""
     if isinstance(seats, Mapping):
@@ -538,8 +542,9 @@ def _seat_policies(env: Env, seats: Any) -> tuple[list[Any], tuple[str, ...]]:
             asynchronous = inspect.iscoroutinefunction(policy)
             policy = _AsyncFunction(policy) if asynchronous else _Function(policy)
         name = given if isinstance(given, str) else getattr(policy, "name", None)
+        name = name if isinstance(name, str) else type(policy).__name__
         policies.append(policy)
-        names.append(name if isinstance(name, str) else type(policy).__name__)
+        names.append(_SECRET.sub(r"\1***", name))
     return policies, tuple(names)
 
 
@@ -913,7 +918,8 @@ def _complete(work: Coroutine[Any, Any, None]) -> None:
             ended.result()
         except KeyboardInterrupt:
             loop, task = started.result()
-            loop.call_soon_threadsafe(task.cancel)
+            with contextlib.suppress(RuntimeError):  # the loop is closed already
+                loop.call_soon_threadsafe(task.cancel)
             raise
 
 

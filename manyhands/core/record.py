@@ -2,8 +2,9 @@
 
 A line is one object, in this order (`VERSION` 1):
 
-- `manyhands`: the version of the format; `env`: what `from_spec` rebuilds the environment from;
-  `seed`, `seats`, `options`: the run that the episode belongs to;
+- `manyhands`: the version of the format; `made_with`: the versions of the software; `env`: what
+  `from_spec` rebuilds the environment from; `seed`, `seats`, `options`: the run that the episode
+  belongs to;
 - `episode`, `episode_seed`, `agents`, `players` (for each agent, which of `seats` played it);
 - `start`: the fingerprint of the first state;
 - `steps`: for each step, by agent, `actions`, and where there are any `said` (free text), `answers`
@@ -32,8 +33,10 @@ from pathlib import Path
 from typing import Any
 
 import gymnasium
+import jax
 import numpy as np
 
+from manyhands._version import __version__
 from manyhands.core.env import Action, Env, IllegalAction, ManyhandsError, RecordError, from_spec
 from manyhands.core.pack import Frame, fingerprint, full_actions
 from manyhands.core.play import (
@@ -53,6 +56,7 @@ except ImportError:  # Windows: two runs that write one file are not noticed the
     fcntl = None  # type: ignore[assignment]
 
 VERSION = 1
+MADE_WITH = f"manyhands {__version__}, jax {jax.__version__}"
 _DIGEST = re.compile(rb',"digest":"([0-9a-f]{32})"\}\s*\Z')
 _NOT_FINITE = ("nan", "inf", "-inf")
 _FLAGS = os.O_RDWR | os.O_CREAT | os.O_APPEND | getattr(os, "O_BINARY", 0)
@@ -80,6 +84,7 @@ class Episode:
 
     Attributes:
         line: where it stands in its file, from 1.
+        made_with: the versions of the software that wrote it.
         spec: what `from_spec` rebuilds the environment from.
         run_seed, seats, options: the run that it belongs to.
         agents: names of the agents.
@@ -90,6 +95,7 @@ class Episode:
     """
 
     line: int
+    made_with: str
     spec: dict[str, Any]
     run_seed: int
     seats: tuple[str, ...]
@@ -151,6 +157,7 @@ class Writer:
         self.path, self._env, self._every = Path(path), env, every
         self._head = {
             "manyhands": VERSION,
+            "made_with": MADE_WITH,
             "env": env.spec(),
             "seed": seed,
             "seats": list(seats),
@@ -391,6 +398,7 @@ def _parse(line: int, data: bytes) -> Episode:
     digest = hashlib.blake2b(data[: found.start()] + b"}" if found else b"", digest_size=16)
     return Episode(
         line=line,
+        made_with=head.get("made_with", str),
         spec=head.get("env", dict),
         run_seed=head.get("seed", int),
         seats=seats,
@@ -670,6 +678,15 @@ def verify(path: PathLike) -> Verification:
 
 def _compare(episode: Episode, env: Env) -> None:
     """Raise `_Difference` unless playing the episode again gives what is recorded."""
+    try:
+        _compare_all(episode, env)
+    except _Difference as error:
+        if episode.made_with != MADE_WITH:
+            error.what += f" (recorded with {episode.made_with}; this is {MADE_WITH})"
+        raise
+
+
+def _compare_all(episode: Episode, env: Env) -> None:
     result, options = episode.result, episode.options
     n, number = env.num_agents, result.episode
     shift = number % n if options.get("rotate") else 0

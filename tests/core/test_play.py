@@ -2,6 +2,8 @@
 
 import asyncio
 import dataclasses
+import os
+import signal
 import threading
 import time
 
@@ -21,6 +23,7 @@ from manyhands.core.env import (
 )
 from manyhands.core.pack import full_actions, stepper
 from manyhands.core.play import BLOCK, Reply, check_action, episode_seed, play
+from manyhands.core.record import read
 
 TURNS = coins.Coins()
 TOGETHER = coins.Coins(turns=False)
@@ -301,6 +304,34 @@ def test_interrupting_ends_the_run_at_once():
     with pytest.raises(KeyboardInterrupt):
         play(TURNS, [interrupt, Slow()], episodes=9)
     assert time.monotonic() - start < 20 and threading.active_count() < 20
+
+
+def test_interrupting_a_notebook(tmp_path):
+    class Stuck:
+        async def act(self, views):
+            if views[0].episode == 1:
+                await asyncio.sleep(60)
+            return [1]
+
+    def interrupt(moment):
+        if moment.episode == 0 and moment.over:
+            threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT)).start()
+
+    async def notebook():
+        play(TURNS, Stuck(), episodes=2, record=tmp_path / "r", on_step=interrupt)
+
+    loop, start = asyncio.new_event_loop(), time.monotonic()
+    with pytest.raises(KeyboardInterrupt):
+        loop.run_until_complete(notebook())
+    loop.close()
+    assert time.monotonic() - start < 30
+    assert [e.result.episode for e in read(tmp_path / "r")] == [0]
+
+
+def test_keys_are_kept_out_of_names():
+    policy = Host()
+    policy.name = "language:model=m,api_key=sk-123,timeout=3"
+    assert play(TURNS, policy).seats[0] == "language:model=m,api_key=***,timeout=3"
 
 
 @pytest.mark.parametrize(

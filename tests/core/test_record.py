@@ -1,5 +1,6 @@
 """Records: what is written is exact, nothing finished is ever lost, and no change goes unseen."""
 
+import hashlib
 import json
 import os
 import signal
@@ -117,8 +118,6 @@ def tampered(path, out, change, reseal=False):
     del body["digest"]
     data = json.dumps(body, separators=(",", ":")).encode()
     if reseal:
-        import hashlib
-
         digest = hashlib.blake2b(data, digest_size=16).hexdigest()
     else:
         digest = json.loads(lines[1])["digest"]
@@ -166,6 +165,15 @@ def test_a_changed_record_fails_even_with_a_new_digest(recorded, tmp_path, name)
     assert not report and report.line == 2 and report.episodes == 1
     assert step is None or report.step == step
     assert "DIFFERENT at line 2" in str(report)
+
+
+def test_another_version_is_named_where_a_record_differs(recorded, tmp_path):
+    def change(body):
+        body["made_with"] = "manyhands 0.0.1"
+        body["start"] = "0" * 32
+
+    report = verify(tampered(recorded[0], tmp_path / "r", change, reseal=True))
+    assert "recorded with manyhands 0.0.1; this is manyhands " in report.difference
 
 
 def test_texts_are_sealed_by_the_digest(recorded, tmp_path):
@@ -338,6 +346,23 @@ def test_killed_at_any_moment_nothing_finished_is_lost_or_doubled(tmp_path):
 
     straight = play(TURNS, [words, "random"], 40, 3)
     assert tuple(sorted((e.result for e in episodes), key=lambda r: r.episode)) == straight.episodes
+
+
+def test_interrupted_it_leaves_what_was_finished(tmp_path):
+    environment = os.environ | {
+        "PYTHONPATH": os.pathsep.join([str(Path(__file__).parent), *sys.path])
+    }
+    command = [sys.executable, "-c", CHILD, str(tmp_path / "r")]
+    with subprocess.Popen(
+        command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as child:
+        for _ in range(8):  # three run at once, so five have ended
+            child.stdout.readline()
+        child.send_signal(signal.SIGINT)
+        _, complaint = child.communicate(timeout=30)
+    assert child.returncode != 0 and b"KeyboardInterrupt" in complaint
+    report = verify(tmp_path / "r")
+    assert report and 5 <= report.episodes < 40 and not report.cut
 
 
 def reads_or_complains(path, data):
