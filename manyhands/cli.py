@@ -1,0 +1,524 @@
+"""The `manyhands` command. `manyhands --help` lists what it does."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import manyhands
+from manyhands.core.env import ConfigError, Env, ManyhandsError, load, make
+
+_CONFIG = """\
+An environment is an id and, after it, its configuration as NAME=VALUE pairs, the keyword arguments
+of its class; values are JSON, or else words:
+
+  kitchen
+  kitchen layout=coordination_ring dynamics=manual max_steps=200
+  kitchen 'layout=["cramped_room","coordination_ring"]' view_radius=2
+
+--chat adds the chat channel, --skills lets seats act by named skills instead of single moves.
+"""
+_SEATS = """\
+Seats are named in the order of the agents, or once for all of them: random; greedy (a scripted
+chef); reader (a scripted player that reads the text and answers in words); language (a model behind
+any OpenAI-compatible endpoint: OPENAI_BASE_URL, OPENAI_API_KEY); human (the keyboard). Options
+follow a colon: greedy:noise=0.2  language:model=NAME,temperature=0.7
+"""
+_SHIPPED = ("gif", "mp4", "png", "chat", "arrays")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command; returns its exit status."""
+    parser = _parser()
+    options = parser.parse_args(arguments)
+    try:
+        status: int = options.run(options)
+        return status
+    except ManyhandsError as error:
+        print(f"manyhands: {error}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        print("manyhands: stopped; finished episodes are kept", file=sys.stderr)
+        return 130
+    except BrokenPipeError:  # `manyhands ... | head`
+        sys.stderr.close()
+        return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="manyhands",
+        description="Play, watch, record and measure multi-agent worlds.",
+        epilog="`manyhands COMMAND --help` explains each command.",
+    )
+    parser.add_argument("--version", action="version", version=manyhands.__version__)
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
+
+    def command(name: str, run: Any, summary: str, more: str = "") -> argparse.ArgumentParser:
+        added = commands.add_parser(
+            name,
+            help=summary[0].lower() + summary[1:].split(".")[0],
+            description=f"{summary}\n\n{more}".strip(),
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+        )
+        added.set_defaults(run=run)
+        return added
+
+    listing = command(
+        "list",
+        _list,
+        "List the environments, wrappers and seats; or explain one environment.",
+        "`manyhands list kitchen` shows its configuration, its spaces and its layouts.",
+    )
+    listing.add_argument("id", nargs="?", help="an environment to explain")
+
+    demo = command(
+        "demo",
+        _demo,
+        "Show it all in two minutes, without a display.",
+        "A greedy chef and a chef who reads the text and answers in words cook together. Writes\n"
+        "FOLDER/kitchen.jsonl (the record, which is then verified) and FOLDER/kitchen.gif, and\n"
+        "measures a batched rollout.",
+    )
+    demo.add_argument("--out", type=Path, default=Path("demo"), metavar="FOLDER")
+
+    playing = command(
+        "play",
+        _play,
+        "Play episodes with any kind of player in any seat.",
+        f"{_CONFIG}\n{_SEATS}\nFor example: manyhands play kitchen --seats human greedy",
+    )
+    _environment(playing)
+    _episodes(playing)
+    playing.add_argument("--watch", action="store_true", help="show a window while playing")
+    playing.add_argument("--transcript", action="store_true", help="print each step in words")
+
+    watch = command(
+        "watch",
+        _watch,
+        "Play episodes, and show them in a window.",
+        "With --headless it writes a film instead: --out FILE.gif or FILE.mp4.\n\n"
+        f"{_CONFIG}\n{_SEATS}",
+    )
+    _environment(watch)
+    _episodes(watch)
+    watch.add_argument("--speed", type=float, default=6.0, help="steps per second (default 6)")
+    watch.add_argument("--headless", action="store_true", help="write --out instead of a window")
+    watch.add_argument("--out", type=Path, default=Path("episode.gif"), metavar="FILE")
+
+    replay = command(
+        "replay",
+        _replay,
+        "Open a recorded episode in a window: play, step, scrub, and read what each seat saw.",
+        "space plays and pauses, the arrows step, home and end jump, the mouse scrubs, + and -\n"
+        "change the speed, tab changes the seat whose texts are shown, q quits. With --headless\n"
+        "it writes the film that the window would show.",
+    )
+    _record(replay)
+    replay.add_argument("--speed", type=float, default=6.0, help="steps per second (default 6)")
+    replay.add_argument("--headless", action="store_true", help="write --out instead of a window")
+    replay.add_argument("--out", type=Path, default=Path("replay.gif"), metavar="FILE")
+
+    verify = command(
+        "verify",
+        _verify,
+        "Play a record again and compare every reward and fingerprint.",
+        "Exit status 1 if anything differs.",
+    )
+    verify.add_argument("file", type=Path, help="a record (.jsonl)")
+
+    export = command(
+        "export",
+        _export,
+        "Turn a record into films, pictures, conversations or arrays.",
+        "The form is that of OUT's ending, or --format:\n"
+        "  gif, mp4   a film of one episode (--episode), with the texts beside it: --panel\n"
+        "  png        a strip of --count pictures of one episode\n"
+        "  chat       .jsonl: one conversation for each agent of each episode, in chat format,\n"
+        "             with rewards, legal actions and parse status\n"
+        "  arrays     .npz: observations, masks, actions, rewards and ends of all episodes",
+    )
+    _record(export)
+    export.add_argument("out", type=Path, help="the file to write")
+    export.add_argument("--format", choices=_SHIPPED)
+    export.add_argument("--fps", type=float, default=6.0, help="steps per second of a film")
+    export.add_argument("--count", type=int, default=4, help="pictures in a strip (default 4)")
+    export.add_argument("--panel", action="store_true", help="show what a seat saw and said")
+    export.add_argument("--agent", help="show what this agent sees")
+    export.add_argument("--size", type=_size, default=None, metavar="WIDTHxHEIGHT")
+
+    bench = command(
+        "bench",
+        _bench,
+        "Measure this machine: batched rollouts and single steps.",
+        "A quick look; benchmarks/ in the repository compares with other libraries.\n\n" + _CONFIG,
+    )
+    _environment(bench)
+    bench.add_argument("--num-envs", type=int, default=1024, help="size of the batch")
+    bench.add_argument("--num-steps", type=int, default=400, help="steps of each environment")
+    return parser
+
+
+def _environment(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("id", help="an environment, see `manyhands list`")
+    parser.add_argument("config", nargs="*", metavar="NAME=VALUE", help="its configuration")
+    parser.add_argument("--chat", action="store_true", help="let the agents talk")
+    parser.add_argument("--skills", action="store_true", help="act by named skills")
+
+
+def _episodes(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--seats", nargs="+", default=["greedy"], help="who plays (default greedy)")
+    parser.add_argument("--episodes", type=int, default=1)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument(
+        "--only", type=int, nargs="+", metavar="EPISODE", help="only these episodes"
+    )
+    parser.add_argument("--record", type=Path, metavar="FILE", help="write a record (.jsonl)")
+    parser.add_argument("--resume", action="store_true", help="go on with the record")
+    parser.add_argument(
+        "--rotate", action="store_true", help="change seats from episode to episode"
+    )
+    parser.add_argument("--concurrency", type=int, default=16, help="episodes at once (default 16)")
+    parser.add_argument(
+        "--on-illegal",
+        choices=("noop", "raise", "forfeit"),
+        default="noop",
+        help="what an illegal answer does (default noop)",
+    )
+
+
+def _record(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("file", type=Path, help="a record (.jsonl)")
+    parser.add_argument("--episode", type=int, help="number of the episode (default: the first)")
+
+
+def _size(text: str) -> tuple[int, int]:
+    width, _, height = text.partition("x")
+    if not (width.isdecimal() and height.isdecimal() and int(width) and int(height)):
+        raise argparse.ArgumentTypeError(f"a size is written 640x480, given {text!r}")
+    return int(width), int(height)
+
+
+def build(options: argparse.Namespace) -> Env:
+    """The environment that a command line names."""
+    if options.id not in manyhands.registered():
+        raise ConfigError(
+            f"no environment is called {options.id!r}; there are "
+            f"{', '.join(manyhands.registered())}"
+        )
+    config: dict[str, Any] = {}
+    for pair in options.config:
+        name, equals, value = pair.partition("=")
+        if not equals or not name.isidentifier():
+            raise ConfigError(f"{pair!r} is not of the form NAME=VALUE")
+        try:
+            config[name] = json.loads(value)
+        except json.JSONDecodeError:
+            # A layout's rows can be written on one line, as the shell has it.
+            config[name] = value.replace("\\n", "\n")
+    try:
+        env = make(options.id, **config)
+    except TypeError as error:
+        raise ConfigError(f"{options.id} cannot be configured so: {error}") from error
+    if options.skills:
+        env = make("skills", env=env)
+    if options.chat:
+        env = make("chat", env=env)
+    return env
+
+
+# ---- the commands --------------------------------------------------------------------------------
+
+
+def _list(options: argparse.Namespace) -> int:
+    from rich.console import Console
+    from rich.table import Table
+
+    console = Console()
+    if options.id is None:
+        table = Table("environment", "agents", "actions", "observation", "what it is")
+        for name in manyhands.registered():
+            env = make(name)
+            table.add_row(
+                name, str(env.num_agents), str(env.action_space), _shape(env), _summary(name)
+            )
+        console.print(table)
+        console.print("wrappers:", ", ".join(manyhands.registered(wrappers=True)))
+        console.print("seats:   ", ", ".join(manyhands.registered_seats()))
+        return 0
+    kind = load(options.id)
+    env = make(options.id)
+    console.print(f"[bold]{options.id}[/bold]: {kind.__doc__}", highlight=False)
+    layouts = getattr(env, "layouts", None)
+    if layouts:
+        table = Table("layout", "chefs", "map")
+        for level in layouts():
+            table.add_row(level.name, str(level.chefs), level.text())
+        console.print(table)
+    return 0
+
+
+def _shape(env: Env) -> str:
+    space = env.observation_space
+    return f"{space.dtype}{list(space.shape or ())}"
+
+
+def _summary(name: str) -> str:
+    return (load(name).__doc__ or "").strip().splitlines()[0]
+
+
+def _play(options: argparse.Namespace) -> int:
+    watch = None
+    if options.watch:
+        from manyhands.viewer.window import Watch
+
+        watch = Watch()
+
+    def onlooker(moment: Any) -> None:
+        if options.transcript:
+            _print_moment(moment)
+        if watch is not None:
+            watch(moment)
+
+    print(_run(options, build(options), onlooker if options.transcript or watch else None))
+    return 0
+
+
+def _run(options: argparse.Namespace, env: Env, on_step: Any) -> Any:
+    seats = options.seats[0] if len(options.seats) == 1 else options.seats
+    people = sum(seat.partition(":")[0] == "human" for seat in options.seats)
+    return manyhands.play(
+        env,
+        seats,
+        options.episodes,
+        options.seed,
+        only=options.only,
+        record=options.record,
+        resume=options.resume,
+        rotate=options.rotate,
+        concurrency=1 if people else options.concurrency,
+        on_illegal=options.on_illegal,
+        progress=False if people or on_step else None,
+        on_step=on_step,
+    )
+
+
+def _print_moment(moment: Any) -> None:
+    """One step in words: what each seat did, and what it earned."""
+    from manyhands.core.record import action_words
+
+    if moment.turn is None:
+        print(f"episode {moment.episode} (seed {moment.seed})")
+        return
+    for i, action in sorted(moment.turn.actions.items()):
+        words = moment.turn.answers.get(i) or action_words(moment.env, moment.views[i], action)
+        said = moment.turn.said.get(i)
+        refused = moment.turn.illegal.get(i)
+        print(
+            f"{moment.step:4d}  {moment.env.agents[i]} ({moment.seats[i]}): {words}"
+            + (f'  says "{said}"' if said else "")
+            + (f"  REFUSED: {refused}" if refused else "")
+        )
+    earned = {name: values.tolist() for name, values in moment.frame.terms.items() if values.any()}
+    if earned:
+        print(f"      earned: {earned}")
+
+
+def _watch(options: argparse.Namespace) -> int:
+    env = build(options)
+    if not options.headless:
+        from manyhands.viewer.window import Watch
+
+        print(_run(options, env, Watch(speed=options.speed)))
+        return 0
+    moments: list[Any] = []
+    first = min(options.only) if options.only else 0
+    print(_run(options, env, lambda m: moments.append(m) if m.episode == first else None))
+    _film(moments, options.out, options.speed)
+    return 0
+
+
+def _film(moments: Sequence[Any], out: Path, fps: float) -> None:
+    from manyhands.viewer.export import export_gif, export_mp4
+    from manyhands.viewer.scenes import scenes
+
+    write = {".gif": export_gif, ".mp4": export_mp4}.get(out.suffix.lower())
+    if write is None:
+        raise ConfigError(f"a film's name ends in .gif or .mp4, given {out}")
+    write(scenes(moments), out, fps=fps, size=(960, 480), panel=True)
+    print(f"wrote {out}")
+
+
+def _moments(options: argparse.Namespace) -> Iterator[Any]:
+    """The moments of the episode that a command line names."""
+    from manyhands.core.record import frames, read
+
+    numbers = []
+    for episode in read(options.file):
+        if options.episode is None or episode.result.episode == options.episode:
+            return frames(episode)
+        numbers.append(episode.result.episode)
+    if not numbers:
+        raise ConfigError(f"{options.file} holds no finished episode")
+    raise ConfigError(
+        f"{options.file} holds no episode {options.episode}; it holds {sorted(numbers)}"
+    )
+
+
+def _replay(options: argparse.Namespace) -> int:
+    moments = list(_moments(options))
+    if options.headless:
+        _film(moments, options.out, options.speed)
+        return 0
+    from manyhands.viewer.scenes import scenes
+    from manyhands.viewer.window import Replay
+
+    Replay(list(scenes(moments)), speed=options.speed, title=str(options.file)).run()
+    return 0
+
+
+def _verify(options: argparse.Namespace) -> int:
+    from manyhands.core.record import verify
+
+    result = verify(options.file)
+    print(result)
+    return 0 if result else 1
+
+
+def _export(options: argparse.Namespace) -> int:
+    endings = {".gif": "gif", ".mp4": "mp4", ".png": "png", ".jsonl": "chat", ".npz": "arrays"}
+    form = options.format or endings.get(options.out.suffix.lower())
+    if form is None:
+        raise ConfigError(
+            f"what to write cannot be told from {options.out}; pass --format, one of "
+            f"{', '.join(_SHIPPED)}"
+        )
+    if form in ("chat", "arrays"):
+        from manyhands.core.record import export_arrays, export_chat
+
+        count = (export_chat if form == "chat" else export_arrays)(options.file, options.out)
+        print(f"wrote {options.out}: {count} {'conversations' if form == 'chat' else 'steps'}")
+        return 0
+    from manyhands.viewer.export import export_gif, export_mp4, export_strip
+    from manyhands.viewer.scenes import scenes
+
+    moments = list(_moments(options))
+    look: dict[str, Any] = {"panel": options.panel}
+    if options.agent is not None:
+        look["agent"] = look["seat"] = moments[0].env.index(options.agent)
+    if options.size:
+        look["size"] = options.size
+    elif options.panel:
+        look["size"] = (960, 480)
+    if form == "png":
+        export_strip(scenes(moments), options.out, count=options.count, **look)
+    else:
+        write = export_gif if form == "gif" else export_mp4
+        write(scenes(moments), options.out, fps=options.fps, **look)
+    print(f"wrote {options.out}")
+    return 0
+
+
+def _bench(options: argparse.Namespace) -> int:
+    env = build(options)
+    import jax
+
+    device = jax.devices()[0]
+    print(f"{env.id}: {options.num_envs} environments x {options.num_steps} steps on {device}")
+    speed, seconds = measure_rollout(env, options.num_envs, options.num_steps)
+    print(f"  batched, random actions: {speed:,.0f} env-steps/s (first call {seconds:.1f} s)")
+    print(f"  alone, random actions:   {measure_single(env):,.0f} env-steps/s")
+    return 0
+
+
+def measure_rollout(env: Env, num_envs: int, num_steps: int) -> tuple[float, float]:
+    """Environment steps per second of a batched rollout with random actions (the best of three
+    runs), and the seconds that the first call took, compilation included."""
+    import jax
+
+    from manyhands.core.rollout import rollout
+
+    def once(seed: int) -> float:
+        began = time.perf_counter()
+        result = rollout(
+            env, "random", num_envs, num_steps, jax.random.key(seed), collect="statistics"
+        )
+        jax.block_until_ready(result.carry)
+        return time.perf_counter() - began
+
+    first = once(0)
+    return num_envs * num_steps / min(once(seed) for seed in range(1, 4)), first
+
+
+def measure_single(env: Env, steps: int = 1000) -> float:
+    """Environment steps per second of one environment, with its observation and legal actions."""
+    import jax
+    import numpy as np
+
+    from manyhands.core.env import episode_key
+    from manyhands.core.pack import no_actions, stepper
+
+    one, key = stepper(env), episode_key(0)
+    key_data = np.asarray(jax.random.key_data(key))
+    frame = one.step(key_data, 0, one.reset(key), no_actions(env))
+    space, actions = env.action_space, no_actions(env)
+    space.seed(0)
+    choices = [np.stack([space.sample() for _ in env.agents]) for _ in range(64)]
+    began = time.perf_counter()
+    frame = one.reset(key)
+    for t in range(steps):
+        actions[:] = choices[t % 64]
+        frame = one.step(key_data, t, frame, actions)
+        if frame.over:
+            frame = one.reset(key)
+    return steps / (time.perf_counter() - began)
+
+
+def _demo(options: argparse.Namespace) -> int:
+    from manyhands.core.record import frames, read, verify
+    from manyhands.viewer.export import export_gif
+    from manyhands.viewer.scenes import scenes
+
+    options.out.mkdir(parents=True, exist_ok=True)
+    record, film = options.out / "kitchen.jsonl", options.out / "kitchen.gif"
+    record.unlink(missing_ok=True)
+    env = make("chat", env=make("kitchen", layout="cramped_room"))
+    print(
+        "Two chefs in cramped_room: chef_0 is greedy (a policy in JAX that reads vectors), chef_1"
+    )
+    print("reads the text below and answers in words. What chef_1 reads at the start:\n")
+
+    def onlooker(moment: Any) -> None:
+        if moment.step == 0:
+            print("    " + moment.views[1].text.replace("\n", "\n    ") + "\n")
+            print("\n".join(f"    - {choice}" for choice in moment.views[1].choices[:6]) + "\n")
+        if moment.step <= 8 or moment.frame.terms["delivery"].any():
+            _print_moment(moment)
+
+    began = time.perf_counter()
+    result = manyhands.play(env, ["greedy", "reader"], record=record, on_step=onlooker)
+    print(f"\n{result}\n  in {time.perf_counter() - began:.1f} s, compilation included")
+    print(f"\n{record}: {verify(record)}")
+
+    episode = next(read(record))
+    moments = [moment for moment in frames(episode) if moment.step <= 150]
+    export_gif(scenes(moments), film, fps=8, size=(880, 420), panel=True, seat=1)
+    print(f"{film}: the first 150 steps, with what chef_1 reads and says")
+
+    kitchen = make("kitchen")
+    speed, seconds = measure_rollout(kitchen, 1024, 400)
+    print(
+        f"\nBatched rollout, 1,024 kitchens x 400 steps, random actions: {speed:,.0f} env-steps/s"
+    )
+    print(f"(the first call took {seconds:.1f} s, compilation included)")
+    print("\nNext: manyhands replay demo/kitchen.jsonl, or manyhands play --help")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
