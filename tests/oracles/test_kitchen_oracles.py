@@ -121,10 +121,10 @@ def kitchen(kind: str, group: tuple[Trace, ...]) -> Kitchen:
         options = {
             "orders": [(o, t) for o, t, _, pays, _ in orders if pays],
             "bonus_orders": [(o, t) for o, t, _, pays, bonus in orders if pays and bonus],
-            "recipe_values": {
+            "values": {
                 (o, t): pays // (2 if bonus else 1) for o, t, _, pays, bonus in orders if pays
             },
-            "recipe_times": {(o, t): time for o, t, time, _, _ in orders},
+            "times": {(o, t): time for o, t, time, _, _ in orders},
         }
     return Kitchen(
         layout=["\n".join(trace.grid) for trace in group], dynamics=RULES[kind][0], **options
@@ -157,9 +157,8 @@ def replay(kind: str, index: int | None) -> dict[str, tuple[dict[str, np.ndarray
         return state, (state, outcome.terms["delivery"], shaped, outcome.truncated, seen)
 
     scan = jax.jit(lambda start: (env.batch_observe(start), jax.lax.scan(body, start, actions)[1]))
-    first, stacked = scan(states) if actions.size else (None, None)
-    first = np.asarray(first)
-    state, delivery, shaped, truncated, seen = jax.tree.map(np.asarray, stacked)
+    first, stacked = jax.tree.map(np.asarray, scan(states))
+    state, delivery, shaped, truncated, seen = stacked
     assert truncated[-1].all() and not truncated[:-1].any()
     by_layout, begin = {}, 0
     for trace in group:
@@ -239,7 +238,11 @@ def test_grid_observation_is_the_lossless_encoding(kind: str, index: int) -> Non
     theirs, seen = trace.played["observations"], mine["observations"]
     height, width = theirs.shape[3:5]
     for number, name in enumerate(CHANNELS):
-        agree(name, theirs[:, :, number], seen[:, :, number, :height, :width])
+        channel = seen[:, :, number, :height, :width]
+        if kind == "jaxmarl" and name == "counters":  # there, only counters with nothing on them
+            lies = trace.played["objects"][trace.every - 1 :: trace.every] > 0
+            channel = channel * ~lies.reshape(len(seen), 1, height, width, -1)
+        agree(name, theirs[:, :, number], channel)
         assert trace.start is not None
         same = trace.start[:, number] == first[:, number, :height, :width]
         assert same.all(), f"{name} differs before the first step"
