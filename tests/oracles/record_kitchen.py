@@ -346,7 +346,8 @@ class Player:
                 add(1.0, at["P"])
         return [(w, c) for w, c in found if w > 0]
 
-    def act(self, now: Snapshot) -> int:
+    def act(self, now: Snapshot, first: int | None) -> int:
+        """The next action; the second chef is told what the `first` is going to do."""
         cell, facing, held = now.chefs[self.index]
         if self.noisy_left > 0 or self.rng.random() < self.noise:
             self.noisy_left = self.noisy_left - 1 if self.noisy_left else self.rng.randrange(3)
@@ -367,6 +368,10 @@ class Player:
             pot = now.pots.get(self.target)
             if pot and held == DISH and pot[2] > 2:  # it cooks: wait, mostly
                 return self.rng.choice((STAY, STAY, STAY, INTERACT))
+            # A dish is judged by the pots, which the first chef may change in the same step.
+            ambush = self.index == 1 and held == 0 and self.target in self.stations["D"]
+            if ambush and first != INTERACT and self.rng.random() < 0.85:
+                return STAY
             self.target = None
             return INTERACT
         for blocked in ({now.chefs[1 - self.index][0]}, set()):
@@ -413,7 +418,8 @@ def record(game: Any, seed: int, manual: bool) -> dict[str, Any]:
     counters: list[list[list[int]]] = []
     seen = [game.observe()]
     for step in range(HORIZON):
-        actions = [player.act(now) for player in players]
+        actions = [players[0].act(now, None)]
+        actions.append(players[1].act(now, actions[0]))
         reward, shaped = game.step(actions)
         now = game.snapshot()
         sparse.append(int(reward))

@@ -286,6 +286,7 @@ def test_traces_reach_the_corners(kind: str) -> None:
         ("served", "useless dish", "useful dish", "one target", "clash", "dish lies", "two dishes"),
         0,
     )
+    happened["dish while pots change"] = 0
     for trace in traces(kind):
         played = trace.played
         place = played["y"] * len(trace.grid[0]) + played["x"]
@@ -308,6 +309,9 @@ def test_traces_reach_the_corners(kind: str) -> None:
         counters = np.array([c == "X" for c in "".join(trace.grid)])
         lies = (played["objects"] == DISH)[:, counters].any(1)
         happened["dish lies"] += int(lies.sum())
+        busy = played["objects"][:, ~counters].astype(bool).sum(1)
+        changed = np.concatenate([np.zeros_like(busy[:1]), busy[1:] != busy[:-1]])
+        happened["dish while pots change"] += int((dish_corner(trace)[:, 1] & changed).sum())
         happened["two dishes"] += int((held == DISH).all(1).sum())
         assert (played["sparse"] > 0).any(), trace.layout
     assert min(happened.values()) >= 3, happened
