@@ -1,0 +1,168 @@
+"""What the benchmarks share: workers in processes of their own, timing, the machine, the report.
+
+Everything that is measured runs in a worker: a script that builds what it is asked for and then
+waits. The parent lets the workers run in turns (A, B, C, A, B, C, ...), one at a time, so that a
+noisy moment of the machine hits all of them alike. Workers of other packages run in virtual
+environments of their own, made under `.cache/peers/` when first needed; this file therefore
+imports nothing but the standard library at its top.
+"""
+
+from __future__ import annotations
+
+import datetime
+import json
+import os
+import platform
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[1]
+RESULTS = Path(__file__).parent / "results"
+PEERS = {
+    "jaxmarl": ("jaxmarl==0.2.0", "jax==0.10.1", "jaxlib==0.10.1"),
+    "overcooked_ai": ("overcooked-ai==1.1.0",),
+}
+
+
+# ---- workers -------------------------------------------------------------------------------------
+
+
+def peer_python(name: str) -> Path:
+    """The interpreter of a peer's virtual environment, which is made if it is missing."""
+    home = ROOT / ".cache" / "peers" / name
+    python = home / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
+    ready = home / "ready"
+    wanted = "\n".join(PEERS[name])
+    if not ready.exists() or ready.read_text() != wanted:
+        print(f"installing {' '.join(PEERS[name])} into {home}", file=sys.stderr)
+        subprocess.run([sys.executable, "-m", "venv", "--clear", home], check=True)
+        install = [python, "-m", "pip", "install", "--quiet", *PEERS[name]]
+        subprocess.run(install, check=True)
+        ready.write_text(wanted)
+    return python
+
+
+class Worker:
+    """A script in a process of its own, that answers requests (see `serve`)."""
+
+    def __init__(self, script: str, python: Path | str = sys.executable, device: str | None = None):
+        environment = dict(os.environ, XLA_PYTHON_CLIENT_PREALLOCATE="false")
+        environment["PYTHONPATH"] = str(ROOT)
+        if device is not None:
+            # JAX knows NVIDIA's and AMD's devices by their platforms' names.
+            environment["JAX_PLATFORMS"] = {"gpu": "cuda"}.get(device, device)
+        command = [str(python), str(Path(__file__).parent / script), "--worker"]
+        self.script = script
+        self.process = subprocess.Popen(
+            command,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            env=environment,
+            cwd=ROOT,
+        )
+
+    def ask(self, **request: Any) -> Any:
+        """One request, answered; what the worker raises ends the benchmark with its traceback."""
+        assert self.process.stdin is not None and self.process.stdout is not None
+        self.process.stdin.write(json.dumps(request) + "\n")
+        self.process.stdin.flush()
+        for line in self.process.stdout:
+            if line.startswith("answer: "):
+                return json.loads(line.removeprefix("answer: "))
+        raise SystemExit(f"{self.script} ended with status {self.process.wait()}")
+
+    def close(self) -> None:
+        assert self.process.stdin is not None
+        self.process.stdin.close()
+        self.process.wait()
+
+
+def serve(answer: Callable[..., Any]) -> None:
+    """The worker's side: call `answer(**request)` for each request on standard input."""
+    for line in sys.stdin:
+        print("answer: " + json.dumps(answer(**json.loads(line))), flush=True)
+
+
+def is_worker() -> bool:
+    return sys.argv[1:] == ["--worker"]
+
+
+# ---- timing --------------------------------------------------------------------------------------
+
+
+def rate(call: Callable[[], int], seconds: float) -> float:
+    """Units a second: `call` does some units of work and says how many; at least `seconds` long."""
+    done, begin = 0, time.perf_counter()
+    while (elapsed := time.perf_counter() - begin) < seconds or not done:
+        done += call()
+    return done / elapsed
+
+
+def interleave(subjects: dict[Any, Callable[[], float]], repeats: int) -> dict[Any, list[float]]:
+    """Measure all subjects in turns, `repeats` times."""
+    figures: dict[Any, list[float]] = {subject: [] for subject in subjects}
+    for _ in range(repeats):
+        for subject, measure in subjects.items():
+            figures[subject].append(measure())
+    return figures
+
+
+def summary(figures: Sequence[float], best: Callable[..., float] = max) -> dict[str, Any]:
+    """Best and median of repeats, with all of them."""
+    return {"best": best(figures), "median": statistics.median(figures), "all": list(figures)}
+
+
+# ---- the report ----------------------------------------------------------------------------------
+
+
+def machine() -> dict[str, Any]:
+    """Where and when: what a figure is worth nothing without."""
+    cpu = platform.processor() or platform.machine()
+    info = Path("/proc/cpuinfo")
+    if info.exists():
+        names = [line for line in info.read_text().splitlines() if line.startswith("model name")]
+        cpu = names[0].partition(":")[2].strip() if names else cpu
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    return {
+        "cpu": cpu,
+        "cores": cores,
+        "system": platform.platform(terse=True),
+        "python": platform.python_version(),
+        "load_before": os.getloadavg()[0] if hasattr(os, "getloadavg") else None,
+        "date": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
+        "commit": _git("rev-parse", "HEAD") + ("+" if _git("status", "--porcelain") else ""),
+    }
+
+
+def _git(*arguments: str) -> str:
+    try:
+        done = subprocess.run(["git", *arguments], cwd=ROOT, capture_output=True, text=True)
+    except OSError:
+        return ""
+    return done.stdout.strip()
+
+
+def report(title: str, columns: Sequence[str], rows: list[Sequence[str]]) -> None:
+    """A table on the terminal."""
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(title=title)
+    for i, column in enumerate(columns):
+        table.add_column(column, justify="left" if i == 0 else "right")
+    for row in rows:
+        table.add_row(*row)
+    Console(width=None if sys.stdout.isatty() else 120).print(table)
+
+
+def save(path: Path, **content: Any) -> None:
+    """The figures as JSON, with the machine they came from."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(content, indent=1) + "\n")
+    print(f"written: {path}")
