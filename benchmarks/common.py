@@ -9,6 +9,7 @@ imports nothing but the standard library at its top.
 
 from __future__ import annotations
 
+import contextlib
 import datetime
 import json
 import os
@@ -25,7 +26,8 @@ ROOT = Path(__file__).resolve().parents[1]
 RESULTS = Path(__file__).parent / "results"
 PEERS = {
     "jaxmarl": ("jaxmarl==0.2.0", "jax==0.10.1", "jaxlib==0.10.1"),
-    "overcooked_ai": ("overcooked-ai==1.1.0",),
+    # It needs SciPy without saying so, and a NumPy older than 2.
+    "overcooked_ai": ("overcooked-ai==1.1.0", "numpy==1.26.4", "scipy==1.15.3"),
 }
 
 
@@ -70,8 +72,9 @@ class Worker:
     def ask(self, **request: Any) -> Any:
         """One request, answered; what the worker raises ends the benchmark with its traceback."""
         assert self.process.stdin is not None and self.process.stdout is not None
-        self.process.stdin.write(json.dumps(request) + "\n")
-        self.process.stdin.flush()
+        with contextlib.suppress(BrokenPipeError):  # it has ended: told below
+            self.process.stdin.write(json.dumps(request) + "\n")
+            self.process.stdin.flush()
         for line in self.process.stdout:
             if line.startswith("answer: "):
                 return json.loads(line.removeprefix("answer: "))
