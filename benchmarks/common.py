@@ -18,12 +18,13 @@ import statistics
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
 RESULTS = Path(__file__).parent / "results"
+Slot = tuple[str, str, Any]  # what is measured: by whom, what, and on which size or layout
 PEERS = {
     "jaxmarl": ("jaxmarl==0.2.0", "jax==0.10.1", "jaxlib==0.10.1"),
     # It needs SciPy without saying so, and a NumPy older than 2.
@@ -42,8 +43,8 @@ def peer_python(name: str) -> Path:
     wanted = "\n".join(PEERS[name])
     if not ready.exists() or ready.read_text() != wanted:
         print(f"installing {' '.join(PEERS[name])} into {home}", file=sys.stderr)
-        subprocess.run([sys.executable, "-m", "venv", "--clear", home], check=True)
-        install = [python, "-m", "pip", "install", "--quiet", *PEERS[name]]
+        subprocess.run([sys.executable, "-m", "venv", "--clear", str(home)], check=True)
+        install = [str(python), "-m", "pip", "install", "--quiet", *PEERS[name]]
         subprocess.run(install, check=True)
         ready.write_text(wanted)
     return python
@@ -107,12 +108,14 @@ def rate(call: Callable[[], int], seconds: float) -> float:
     return done / elapsed
 
 
-def interleave(subjects: dict[Any, Callable[[], float]], repeats: int) -> dict[Any, list[float]]:
-    """Measure all subjects in turns, `repeats` times."""
-    figures: dict[Any, list[float]] = {subject: [] for subject in subjects}
+def interleave(
+    slots: Iterable[Slot], measure: Callable[[Slot], float], repeats: int
+) -> dict[Slot, list[float]]:
+    """Measure all slots in turns, `repeats` times."""
+    figures: dict[Slot, list[float]] = {slot: [] for slot in slots}
     for _ in range(repeats):
-        for subject, measure in subjects.items():
-            figures[subject].append(measure())
+        for slot in figures:
+            figures[slot].append(measure(slot))
     return figures
 
 
@@ -151,7 +154,7 @@ def _git(*arguments: str) -> str:
     return done.stdout.strip()
 
 
-def report(title: str, columns: Sequence[str], rows: list[Sequence[str]]) -> None:
+def report(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     """A table on the terminal."""
     from rich.console import Console
     from rich.table import Table

@@ -17,6 +17,7 @@ from typing import Any
 from common import (
     PEERS,
     RESULTS,
+    Slot,
     Worker,
     interleave,
     is_worker,
@@ -69,7 +70,7 @@ def worker() -> None:
         policy = watching[observation]
         size = 0
         if observation != "none":
-            space = env.observation_space
+            space: Any = env.observation_space
             size = env.num_agents * int(np.prod(space.shape)) * space.dtype.itemsize
         slot = (layout, observation, num_envs)
 
@@ -132,7 +133,7 @@ def worker() -> None:
         device = jax.local_devices()[0]
         return {"jax": jax.__version__, "platform": device.platform, "device": device.device_kind}
 
-    answers = {"kitchen": kitchen, "fill": fill, "copy": copy, "about": about}
+    answers: dict[str, Any] = {"kitchen": kitchen, "fill": fill, "copy": copy, "about": about}
     serve(lambda what, **request: answers[what](**request))
 
 
@@ -160,7 +161,7 @@ def main() -> None:
         python = args.peer_python or peer_python(args.peer)
         peer = Worker(f"peer_{args.peer}.py", python, args.device)
 
-    requests: dict[tuple[str, str, int], tuple[Worker, dict[str, Any]]] = {}
+    requests: dict[Slot, tuple[Worker, dict[str, Any]]] = {}
     for envs in args.envs:
         steps = max(64, min(4096, 2**18 // envs))
         common = {"num_envs": envs, "num_steps": steps}
@@ -184,11 +185,11 @@ def main() -> None:
         worker_, request = requests[slot]
         worker_.ask(**request, seconds=0)
 
-    def measure(slot: tuple[str, str, int]) -> float:
+    def measure(slot: Slot) -> float:
         worker_, request = requests[slot]
         return worker_.ask(**request, seconds=args.seconds)["rate"]
 
-    figures = interleave({slot: lambda s=slot: measure(s) for slot in requests}, args.repeats)
+    figures = interleave(requests, measure, args.repeats)
 
     rows, table = [], []
     for (subject, observation, envs), values in figures.items():

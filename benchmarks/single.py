@@ -22,6 +22,7 @@ from common import (
     PEERS,
     RESULTS,
     ROOT,
+    Slot,
     Worker,
     interleave,
     is_worker,
@@ -104,7 +105,7 @@ def worker() -> None:
     def about() -> dict[str, Any]:
         return {"jax": jax.__version__, "platform": jax.local_devices()[0].platform}
 
-    answers = {"step": step, "describe": describe, "about": about}
+    answers: dict[str, Any] = {"step": step, "describe": describe, "about": about}
     serve(lambda what, **request: answers[what](**request))
 
 
@@ -153,7 +154,7 @@ def main() -> None:
         python = args.peer_python or peer_python(args.peer)
         workers[args.peer] = Worker(f"peer_{args.peer}.py", python)
 
-    requests: dict[tuple[str, str, str], dict[str, Any]] = {}
+    requests: dict[Slot, dict[str, Any]] = {}
     for layout in args.layouts:
         requests["manyhands", "step", layout] = {"what": "step", "layout": layout}
         if args.peer:
@@ -162,10 +163,10 @@ def main() -> None:
     for slot, request in requests.items():
         workers[slot[0]].ask(**request, seconds=0)
 
-    def measure(slot: tuple[str, str, str]) -> float:
+    def measure(slot: Slot) -> float:
         return workers[slot[0]].ask(**requests[slot], seconds=args.seconds)["rate"]
 
-    figures = interleave({slot: lambda s=slot: measure(s) for slot in requests}, args.repeats)
+    figures = interleave(requests, measure, args.repeats)
     for one in workers.values():
         one.close()
 
