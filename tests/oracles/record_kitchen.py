@@ -434,9 +434,13 @@ def record(game: Any, seed: int, manual: bool) -> dict[str, Any]:
         if (step + 1) % OBSERVE_EVERY == 0:
             seen.append(game.observe())
     episode: dict[str, Any] = {"seed": seed, **columns, **contents, "sparse": sparse}
-    changes = [counters[0]]  # only what differs from the step before: most steps change nothing
-    changes += [b if a != b else None for a, b in itertools.pairwise(counters)]
-    episode["counters"] = {str(t): c for t, c in enumerate(changes) if c is not None}
+    changes = {"0": counters[0]}  # then only what differs from the step before: most steps do not
+    changes |= {
+        str(t + 1): after
+        for t, (before, after) in enumerate(itertools.pairwise(counters))
+        if after != before
+    }
+    episode["counters"] = changes
     if seen[0] is not None:
         packed = zlib.compress(np.stack(seen).tobytes(), 9)
         episode["observations"] = base64.b85encode(packed).decode()
