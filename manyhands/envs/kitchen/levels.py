@@ -343,7 +343,7 @@ LAYOUTS: dict[str, tuple[str, dict[str, Any]]] = {
         _THREE_ONIONS,
     ),
     # The file that Overcooked-AI calls `counter_circuit`, a different game from the paper's layout
-    # of that name (above). It has bonus orders there; which ones is not recorded, so none here.
+    # of that name (above).
     "counter_circuit_tomato": (
         """
         XXXPDPXXX
@@ -352,7 +352,14 @@ LAYOUTS: dict[str, tuple[str, dict[str, Any]]] = {
         X   1   X
         XXXOSTXXX
         """,
-        {"onion_value": 21, "tomato_value": 13, "onion_time": 15, "tomato_time": 7},
+        {
+            "orders": ((1, 2), (2, 1), (1, 1)),
+            "bonus_orders": ((1, 1),),
+            "onion_value": 21,
+            "tomato_value": 13,
+            "onion_time": 15,
+            "tomato_time": 7,
+        },
     ),
     "multiplayer_schelling": (
         """
@@ -498,6 +505,8 @@ def load_level(
         name for name, code in (("onion", ONIONS), ("tomato", TOMATOES)) if (terrain == code).any()
     }
     if orders is None:
+        if bonus_orders is None:
+            bonus_orders = defaults.get("bonus_orders")
         orders = defaults.get("orders") or [
             r for r in RECIPES if sum(r) == 3 and possible.issuperset(recipe_name(r).split("+"))
         ]

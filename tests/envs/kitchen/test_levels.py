@@ -68,10 +68,10 @@ def test_every_layout_round_trips(name):
 def test_counter_circuit_is_the_papers_layout_and_the_tomato_game_has_its_own_numbers():
     assert load_level("counter_circuit").name == "counter_circuit_o_1order"
     level = load_level("counter_circuit_tomato")
-    assert [level.worth(r) for r in ((3, 0), (2, 1), (1, 2), (0, 3))] == [63, 55, 47, 39]
+    assert [level.worth(r) for r in ((3, 0), (2, 1), (1, 2), (1, 1))] == [0, 55, 47, 68]
     assert [level.times[r] for r in ((3, 0), (2, 1), (1, 2), (0, 3))] == [45, 37, 29, 21]
     assert level.worth((1, 0)) == 0
-    assert load_level("counter_circuit_tomato", values=20).worth((3, 0)) == 20
+    assert load_level("counter_circuit_tomato", values=20).worth((1, 1)) == 40
 
 
 def test_unknown_name_and_starts():

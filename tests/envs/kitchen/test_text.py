@@ -470,7 +470,7 @@ def test_rules_tell_kitchens_with_different_orders_apart():
     assert same.count("soup of 3 onions") == 1 and "depend" not in same
     text = Kitchen(["cramped_room", "counter_circuit_tomato"]).rules(0)
     assert "In cramped_room (5 x 4):" in text and "In counter_circuit_tomato (9 x 5):" in text
-    assert "soup of 3 onions: 63 points, cooks 45 steps" in text
+    assert "soup of 2 onions and 1 tomato: 55 points, cooks 37 steps" in text
 
 
 # ---- answers -------------------------------------------------------------------------------------
