@@ -20,7 +20,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import gymnasium
 import jax
@@ -49,6 +49,9 @@ from manyhands.envs.kitchen.levels import (
     TOMATOES,
     VOID,
 )
+
+if TYPE_CHECKING:
+    from manyhands.envs.kitchen.planning import FirstDelivery
 
 ACTIONS = ("north", "south", "east", "west", "stay", "interact")
 NORTH, SOUTH, EAST, WEST, STAY, INTERACT = range(6)
@@ -450,18 +453,18 @@ class Kitchen(Env[KitchenState]):
             terrain=terrain,
             objects=objects,
             timer=timer,
-            position=jnp.stack(position),
-            facing=jnp.stack(facing),
-            held=jnp.stack(held),
+            position=_stack(position),
+            facing=_stack(facing),
+            held=_stack(held),
             time=time,
             level=state.level,
             soups=state.soups + soups,
             score=state.score + delivery,
-            event=jnp.stack(events),
+            event=_stack(events),
         )
         team = delivery.astype(jnp.float32)
-        terms = {"delivery": jnp.stack([team] * n)}
-        terms |= {name: jnp.stack(earned) for name, earned in shaped.items()}
+        terms = {"delivery": jnp.broadcast_to(team[None], (n, *team.shape))}
+        terms |= {name: _stack(earned) for name, earned in shaped.items()}
         over = time >= self.max_steps
         metrics = {
             "soups": soups.astype(jnp.float32),
@@ -469,7 +472,7 @@ class Kitchen(Env[KitchenState]):
             "collisions": clash.astype(jnp.float32),
             "illegal": jnp.sum(illegal, axis=0).astype(jnp.float32),
         }
-        truncated = jnp.stack([over] * n)
+        truncated = jnp.broadcast_to(over[None], (n, *over.shape))
         return new, self.outcome(terms, jnp.zeros_like(truncated), truncated, metrics)
 
     def legal(self, state: KitchenState) -> Array:
@@ -629,6 +632,25 @@ class Kitchen(Env[KitchenState]):
         from manyhands.envs.kitchen import draw
 
         draw.draw(self, state, canvas, None if agent is None else self.index(agent))
+
+    def draw_speech(
+        self,
+        state: KitchenState,
+        canvas: Any,
+        texts: Mapping[int, str],
+        agent: int | None = None,
+    ) -> None:
+        """Paint what chefs say over a picture that `draw` made on this canvas."""
+        from manyhands.envs.kitchen import draw
+
+        draw.bubbles(self, state, canvas, texts, agent)
+
+    def first_delivery(self, level: int = 0, **effort: Any) -> FirstDelivery:
+        """The fewest steps in which the chefs can serve their first soup in `levels[level]`, from
+        its own starts; see `planning.first_delivery`. It searches: seconds, in a large kitchen."""
+        from manyhands.envs.kitchen import planning
+
+        return planning.first_delivery(self.levels[level], self.dynamics, **effort)
 
     def to_dict(self, state: KitchenState) -> dict[str, Any]:
         width = self.width
@@ -794,6 +816,12 @@ def _cells(state: KitchenState) -> Array:
     """Cell numbers u8[cells, 1...], to compare positions with."""
     shape = (-1,) + (1,) * state.time.ndim
     return jnp.arange(state.terrain.shape[0], dtype=jnp.uint8).reshape(shape)
+
+
+def _stack(rows: list[Array]) -> Array:
+    """Rows on a new first axis, each computed by itself: fused into the stacking, a batch would
+    ask of every element which row it belongs to."""
+    return jnp.stack(jax.lax.optimization_barrier(rows) if rows[0].ndim else rows)
 
 
 def _read(values: Array, cell: Array) -> Array:
