@@ -1,13 +1,19 @@
-"""Pictures of states: pygame surfaces as arrays, with or without a display."""
+"""Pictures of states: pygame surfaces as arrays, with or without a display; and letters on them.
+
+Pygame is loaded on first use: most programs never draw.
+"""
 
 from __future__ import annotations
 
+import functools
 import os
 from typing import Any
 
 import numpy as np
 
 from manyhands.core.env import Env
+
+Colour = tuple[int, int, int]
 
 
 def render(
@@ -18,9 +24,62 @@ def render(
     Args:
         size: width and height in pixels.
     """
-    os.environ.setdefault("PYGAME_HIDE_SUPPORT_PROMPT", "1")
-    import pygame  # loaded on first use: most programs never draw
-
+    pygame = load_pygame()
     canvas = pygame.Surface(size)
     env.draw(state, canvas, agent)
     return np.ascontiguousarray(np.swapaxes(pygame.surfarray.array3d(canvas), 0, 1))
+
+
+def load_pygame() -> Any:
+    """The pygame module, without its greeting on the terminal."""
+    os.environ.setdefault("PYGAME_HIDE_SUPPORT_PROMPT", "1")
+    import pygame
+
+    return pygame
+
+
+@functools.lru_cache(maxsize=8192)
+def write(text: str, size: int, colour: Colour, outline: Colour | None = None) -> Any:
+    """A line of text as a surface, in the font that pygame brings; `size` is about the height of a
+    capital letter and a half, in pixels. What that font cannot hold is shown as "?"."""
+    pygame = load_pygame()
+    pygame.font.init()
+    font = pygame.font.Font(None, max(8, round(size * 1.35)))
+    clean = "".join(c if c.isprintable() and c < "\ud800" else "?" for c in text)
+    image = font.render(clean, True, colour)
+    if outline is None:
+        return image
+    edge = font.render(clean, True, outline)
+    framed = pygame.Surface((image.get_width() + 2, image.get_height() + 2), pygame.SRCALPHA)
+    for dx, dy in ((0, 1), (2, 1), (1, 0), (1, 2), (0, 0), (2, 2), (0, 2), (2, 0)):
+        framed.blit(edge, (dx, dy))
+    framed.blit(image, (1, 1))
+    return framed
+
+
+def wrap(text: str, size: int, width: int, *, limit: int | None = None) -> list[str]:
+    """The words of `text` in lines of at most `width` pixels (a longer word is cut), at most
+    `limit` of them."""
+
+    def fits(line: str) -> bool:
+        return write(line, size, (0, 0, 0)).get_width() <= width
+
+    lines = [""]
+    for word in text.split():
+        longer = f"{lines[-1]} {word}".strip()
+        if fits(longer):
+            lines[-1] = longer
+            continue
+        if lines[-1]:
+            lines.append("")
+        while not fits(word) and len(word) > 1:
+            keep = len(word) - 1
+            while keep > 1 and not fits(word[:keep]):
+                keep -= 1
+            lines[-1], word = word[:keep], word[keep:]
+            lines.append("")
+        lines[-1] = word
+    if limit is not None and len(lines) > limit:
+        lines = lines[:limit]
+        lines[-1] = lines[-1][:-1].rstrip() + "..."
+    return lines

@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 import pygame
 
+from manyhands.core.render import Colour, wrap, write
 from manyhands.envs.kitchen.env import (
     DISH,
     EAST,
@@ -42,8 +43,6 @@ from manyhands.envs.kitchen.levels import (
     VOID,
     Level,
 )
-
-Colour = tuple[int, int, int]
 
 BACKGROUND: Colour = (38, 42, 58)
 INK: Colour = (30, 33, 46)
@@ -120,7 +119,7 @@ def bubbles(
         seen = scene.sees_chef(i)
         words = text if seen else f"{kitchen.agents[i]}: {text}"
         width = max(scene.cell * 1.9, canvas.get_width() * 0.3)
-        lines = wrap(words, size, round(min(width, canvas.get_width() * 0.8)), 4)
+        lines = wrap(words, size, round(min(width, canvas.get_width() * 0.8)), limit=4)
         images = [write(line, size, INK) for line in lines]
         pad = size // 2
         box = pygame.Rect(0, 0, max(im.get_width() for im in images) + 2 * pad, 0)
@@ -300,49 +299,6 @@ def _bar(canvas: pygame.Surface, box: pygame.Rect, share: float, colour: Colour)
     filled = pygame.Rect(box.x, box.y, round(box.width * min(max(share, 0.0), 1.0)), box.height)
     if filled.width > 0:
         pygame.draw.rect(canvas, colour, filled, border_radius=radius)
-
-
-# ---- text ----------------------------------------------------------------------------------------
-
-
-@functools.lru_cache(maxsize=4096)
-def write(text: str, size: int, colour: Colour, outline: Colour | None = None) -> pygame.Surface:
-    """A line of text in pygame's own font; what the font cannot hold is shown as "?"."""
-    pygame.font.init()
-    font = pygame.font.Font(None, max(8, round(size * 1.35)))
-    clean = "".join(c if c.isprintable() and c < "\ud800" else "?" for c in text)
-    image = font.render(clean, True, colour)
-    if outline is None:
-        return image
-    edge = font.render(clean, True, outline)
-    framed = pygame.Surface((image.get_width() + 2, image.get_height() + 2), pygame.SRCALPHA)
-    for dx, dy in ((0, 1), (2, 1), (1, 0), (1, 2), (0, 0), (2, 2), (0, 2), (2, 0)):
-        framed.blit(edge, (dx, dy))
-    framed.blit(image, (1, 1))
-    return framed
-
-
-def wrap(text: str, size: int, width: int, limit: int | None = None) -> list[str]:
-    """Lines of at most `width` pixels (a longer word is cut), at most `limit` of them."""
-    lines = [""]
-    for word in text.split():
-        longer = f"{lines[-1]} {word}".strip()
-        if write(longer, size, INK).get_width() <= width:
-            lines[-1] = longer
-            continue
-        if lines[-1]:
-            lines.append("")
-        while write(word, size, INK).get_width() > width and len(word) > 1:
-            keep = len(word) - 1
-            while keep > 1 and write(word[:keep], size, INK).get_width() > width:
-                keep -= 1
-            lines[-1], word = word[:keep], word[keep:]
-            lines.append("")
-        lines[-1] = word
-    if limit is not None and len(lines) > limit:
-        lines = lines[:limit]
-        lines[-1] = lines[-1][:-1].rstrip() + "..."
-    return lines
 
 
 # ---- sprites -------------------------------------------------------------------------------------
