@@ -44,12 +44,19 @@ def write(text: str, size: int, colour: Colour, outline: Colour | None = None) -
     capital letter and a half, in pixels. What that font cannot hold is shown as "?"."""
     pygame = load_pygame()
     pygame.font.init()
-    font = pygame.font.Font(None, max(8, round(size * 1.35)))
+    # Rendered twice as large and scaled down: small letters are spaced unevenly otherwise.
+    font = pygame.font.Font(None, 2 * max(8, round(size * 1.35)))
     clean = "".join(c if c.isprintable() and c < "\ud800" else "?" for c in text)
-    image = font.render(clean, True, colour)
+
+    def half(ink: Colour) -> Any:
+        large = font.render(clean, True, ink)
+        area = (-(-large.get_width() // 2), -(-large.get_height() // 2))
+        return pygame.transform.smoothscale(large, area)
+
+    image = half(colour)
     if outline is None:
         return image
-    edge = font.render(clean, True, outline)
+    edge = half(outline)
     framed = pygame.Surface((image.get_width() + 2, image.get_height() + 2), pygame.SRCALPHA)
     for dx, dy in ((0, 1), (2, 1), (1, 0), (1, 2), (0, 0), (2, 2), (0, 2), (2, 0)):
         framed.blit(edge, (dx, dy))
@@ -57,28 +64,32 @@ def write(text: str, size: int, colour: Colour, outline: Colour | None = None) -
     return framed
 
 
+@functools.lru_cache(maxsize=65536)
+def _width(text: str, size: int) -> int:
+    return write(text, size, (0, 0, 0)).get_width()
+
+
 def wrap(text: str, size: int, width: int, *, limit: int | None = None) -> list[str]:
     """The words of `text` in lines of at most `width` pixels (a longer word is cut), at most
     `limit` of them."""
 
-    def fits(line: str) -> bool:
-        return write(line, size, (0, 0, 0)).get_width() <= width
-
-    lines = [""]
+    space = _width(" ", size)
+    lines, used = [""], 0  # `used` pixels of the last line
     for word in text.split():
-        longer = f"{lines[-1]} {word}".strip()
-        if fits(longer):
-            lines[-1] = longer
+        wide = _width(word, size)
+        if lines[-1] and used + space + wide <= width:
+            lines[-1] += f" {word}"
+            used += space + wide
             continue
         if lines[-1]:
             lines.append("")
-        while not fits(word) and len(word) > 1:
+        while _width(word, size) > width and len(word) > 1:
             keep = len(word) - 1
-            while keep > 1 and not fits(word[:keep]):
+            while keep > 1 and _width(word[:keep], size) > width:
                 keep -= 1
             lines[-1], word = word[:keep], word[keep:]
             lines.append("")
-        lines[-1] = word
+        lines[-1], used = word, _width(word, size)
     if limit is not None and len(lines) > limit:
         lines = lines[:limit]
         lines[-1] = lines[-1][:-1].rstrip() + "..."

@@ -1,0 +1,258 @@
+"""Windows: `Replay` shows an episode that was played, `Watch` one that is being played."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pygame
+
+from manyhands.core.env import ConfigError, Env, ManyhandsError
+from manyhands.core.render import write
+from manyhands.viewer.scenes import DARK, FADED, INK, LIT, PAPER, Scene, paint
+
+SIZE = (1100, 640)  # pixels; all windows can be resized
+SPEEDS = (0.5, 1, 2, 4, 6, 10, 15, 30, 60)  # scenes per second
+HELP = (
+    "space play/pause   left/right step   home/end   +/- speed   tab seat   v its view   "
+    "wheel scroll   q quit"
+)
+_FRAMES_PER_SECOND = 30  # of a window, whatever it shows
+
+
+def open_window(size: tuple[int, int], title: str) -> None:
+    """Open the window, or raise a `ManyhandsError` where there is no display."""
+    try:
+        pygame.display.init()
+        # What SDL falls back to where no screen is found; nobody would see it.
+        unseen = pygame.display.get_driver() == "offscreen"
+        if unseen and "offscreen" not in os.environ.get("SDL_VIDEODRIVER", ""):
+            pygame.display.quit()
+            raise pygame.error("no screen was found")
+        pygame.display.set_mode(size, pygame.RESIZABLE)
+    except pygame.error as error:
+        raise ManyhandsError(
+            f"no window can be opened here ({error}); on a machine without a display, write a "
+            "file instead: `manyhands export`, or `--headless`"
+        ) from error
+    pygame.display.set_caption(title)
+
+
+class Replay:
+    """The window of an episode that was played: `Replay(scenes).run()`.
+
+    Attributes:
+        index: the scene that is shown.
+        playing: whether time runs.
+        speed: scenes per second.
+        seat: the agent whose texts are shown.
+        own_view: whether the picture is that agent's, too.
+        closed: whether the person has had enough.
+    """
+
+    def __init__(
+        self,
+        scenes: Sequence[Scene],
+        *,
+        size: tuple[int, int] = SIZE,
+        speed: float = 6,
+        title: str = "Manyhands",
+    ):
+        if not scenes:
+            raise ConfigError("there is nothing to replay: no scene was given")
+        self.scenes, self.title, self.speed = scenes, title, speed
+        self.index, self.seat, self.scroll = 0, 0, 0
+        self.playing, self.own_view, self.closed = True, False, False
+        self._size = size
+        self._clock = 0.0  # scenes since the last change of `index`
+        self._dragging = False
+        self._more = 0  # lines that the text can still be scrolled
+
+    def run(self) -> None:
+        """Show the window until it is closed."""
+        open_window(self._size, self.title)
+        clock = pygame.time.Clock()
+        try:
+            while not self.closed:
+                for event in pygame.event.get():
+                    self.handle(event)
+                self.paint(pygame.display.get_surface())
+                pygame.display.flip()
+                self.advance(clock.tick(_FRAMES_PER_SECOND) / 1000)
+        finally:
+            pygame.display.quit()
+
+    def go(self, index: int) -> None:
+        """Show a scene; the first or last one, if there is no such scene."""
+        self.index = min(max(index, 0), len(self.scenes) - 1)
+        self._clock, self.scroll = 0.0, 0
+
+    def advance(self, seconds: float) -> None:
+        """Let time pass."""
+        if not self.playing:
+            return
+        self._clock += seconds * self.speed
+        steps = int(self._clock)
+        if steps:
+            rest = self._clock - steps
+            self.go(self.index + steps)
+            self._clock = rest
+        if self.index == len(self.scenes) - 1:
+            self.playing = False
+
+    def handle(self, event: pygame.event.Event) -> None:
+        """Do what a key or the mouse asks for."""
+        if event.type == pygame.QUIT:
+            self.closed = True
+        elif event.type == pygame.KEYDOWN:
+            self._key(event.key, getattr(event, "unicode", ""))
+        elif event.type == pygame.MOUSEBUTTONDOWN and event.button == 1:
+            self._dragging = self._track().inflate(0, 16).collidepoint(event.pos)
+            self._drag(event.pos[0])
+        elif event.type == pygame.MOUSEMOTION:
+            self._drag(event.pos[0])
+        elif event.type == pygame.MOUSEBUTTONUP and event.button == 1:
+            self._dragging = False
+        elif event.type == pygame.MOUSEWHEEL:
+            self.scroll = max(0, self.scroll - min(event.y, self.scroll)) if event.y > 0 else (
+                self.scroll + min(-event.y, self._more)
+            )
+
+    def _key(self, key: int, letter: str) -> None:
+        if key in (pygame.K_q, pygame.K_ESCAPE):
+            self.closed = True
+        elif key == pygame.K_SPACE:
+            if self.index == len(self.scenes) - 1 and not self.playing:
+                self.go(0)
+            self.playing = not self.playing
+        elif key in (pygame.K_LEFT, pygame.K_RIGHT, pygame.K_HOME, pygame.K_END):
+            self.playing = False
+            step = {pygame.K_LEFT: self.index - 1, pygame.K_RIGHT: self.index + 1, pygame.K_HOME: 0}
+            self.go(step.get(key, len(self.scenes) - 1))
+        elif key == pygame.K_TAB:
+            self.seat = (self.seat + 1) % self.scenes[self.index].env.num_agents
+            self.scroll = 0
+        elif key == pygame.K_v:
+            self.own_view = not self.own_view
+        elif letter in ("+", "=") or key in (pygame.K_PLUS, pygame.K_KP_PLUS):
+            self.speed = next((s for s in SPEEDS if s > self.speed), SPEEDS[-1])
+        elif letter in ("-", "_") or key in (pygame.K_MINUS, pygame.K_KP_MINUS):
+            self.speed = next((s for s in reversed(SPEEDS) if s < self.speed), SPEEDS[0])
+
+    def _track(self) -> pygame.Rect:
+        """Where the bar is."""
+        width, height = self._size
+        return pygame.Rect(16, height - 44, width - 32, 10)
+
+    def _drag(self, x: int) -> None:
+        if self._dragging:
+            track = self._track()
+            share = (x - track.x) / max(track.width, 1)
+            self.playing = False
+            self.go(round(share * (len(self.scenes) - 1)))
+
+    def paint(self, canvas: pygame.Surface) -> None:
+        """Paint the whole window."""
+        self._size = canvas.get_size()
+        scene, track = self.scenes[self.index], self._track()
+        canvas.fill(DARK)
+        room = canvas.subsurface((0, 0, canvas.get_width(), max(track.y - 10, 1)))
+        self._more = paint(
+            scene,
+            room,
+            agent=self.seat if self.own_view else None,
+            panel=True,
+            seat=self.seat,
+            scroll=self.scroll,
+        )
+        pygame.draw.rect(canvas, INK, track, border_radius=5)
+        share = self.index / max(len(self.scenes) - 1, 1)
+        done = pygame.Rect(track.x, track.y, round(track.width * share), track.height)
+        pygame.draw.rect(canvas, LIT, done, border_radius=5)
+        pygame.draw.circle(canvas, PAPER, (done.right, track.centery), 8)
+        state = "playing" if self.playing else "paused"
+        place = f"{state}, {self.index} of {len(self.scenes) - 1}, {self.speed:g} per second"
+        label = write(place, 13, PAPER)
+        canvas.blit(label, (16, track.bottom + 8))
+        help_line = write(HELP, 13, FADED)
+        canvas.blit(help_line, help_line.get_rect(topright=(track.right, track.bottom + 8)))
+
+
+class Watch:
+    """A window on episodes that are being played. Give it to a loop that calls it at each step;
+    without a display it does nothing. It shows one episode at a time, until that ends.
+
+    Keys: space pauses, + and - change the pace, tab changes the seat, q closes the window, and the
+    play goes on without it.
+
+    Attributes:
+        speed: steps per second.
+    """
+
+    def __init__(self, *, speed: float = 6, size: tuple[int, int] = SIZE):
+        self.speed, self._size = speed, size
+        self._episode: int | None = None
+        self._totals: list[float] = []
+        self._window: Replay | None = None
+        self._closed = False
+
+    def __call__(
+        self,
+        episode: int,
+        step: int,
+        env: Env,
+        state: Any,
+        texts: Mapping[str, str],
+        outcome: Any,
+    ) -> None:
+        """Show one step.
+
+        Args:
+            state: the state that the agents acted in.
+            texts: what they answered, by name.
+            outcome: what that did: any object with the `reward`, `terminated` and `truncated` of
+                an `Outcome`, or of a `Frame`.
+        """
+        if self._episode is None:
+            self._episode, self._totals = episode, [0.0] * env.num_agents
+        if self._closed or episode != self._episode:
+            return
+        said = [texts.get(name, "") for name in env.agents]
+        self._show(Scene(env, state, step, said=said, totals=tuple(self._totals)), episode)
+        self._totals = [a + float(b) for a, b in zip(self._totals, outcome.reward, strict=True)]
+        if all(a or b for a, b in zip(outcome.terminated, outcome.truncated, strict=True)):
+            self._episode = None
+
+    def _show(self, scene: Scene, episode: int) -> None:
+        if self._window is None:
+            try:
+                open_window(self._size, "Manyhands")
+            except ManyhandsError:
+                self._closed = True
+                return
+            self._window = Replay([scene], speed=self.speed)
+        window = self._window
+        window.scenes = [scene]
+        window.playing = True
+        pygame.display.set_caption(f"Manyhands: episode {episode}")
+        until = time.monotonic() + 1 / window.speed
+        paused = False
+        while not window.closed and (paused or time.monotonic() < until):
+            for event in pygame.event.get():
+                if event.type == pygame.KEYDOWN and event.key == pygame.K_SPACE:
+                    paused = not paused
+                else:
+                    window.handle(event)
+            window.paint(pygame.display.get_surface())
+            pygame.display.flip()
+            time.sleep(1 / _FRAMES_PER_SECOND)
+        if window.closed:
+            self.close()
+
+    def close(self) -> None:
+        """Close the window; later steps are not shown."""
+        if self._window is not None:
+            pygame.display.quit()
+        self._window, self._closed = None, True
