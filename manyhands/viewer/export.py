@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
@@ -63,7 +64,13 @@ def export_gif(
     # A GIF counts time in hundredths of a second.
     duration = max(2, round(100 / fps)) * 10
     small[0].save(
-        path, "GIF", save_all=True, append_images=small[1:], duration=duration, loop=0, optimize=True
+        path,
+        "GIF",
+        save_all=True,
+        append_images=small[1:],
+        duration=duration,
+        loop=0,
+        optimize=True,
     )
     return path
 
@@ -87,7 +94,10 @@ def export_mp4(
     writer = imageio_ffmpeg.write_frames(
         str(path), even, fps=fps, codec="libx264", quality=7, macro_block_size=2
     )
-    writer.send(None)
+    with warnings.catch_warnings():
+        # JAX warns of every new process; this one is ffmpeg, which shares no lock with JAX.
+        warnings.filterwarnings("ignore", message=r"os\.fork", category=RuntimeWarning)
+        writer.send(None)
     try:
         for frame in _some(frames(scenes, even, **options)):
             writer.send(frame)
@@ -140,6 +150,5 @@ def _prepared(path: str | Path) -> Path:
 
 def _missing(what: str, package: str, error: ImportError) -> ManyhandsError:
     return ManyhandsError(
-        f"writing {what} needs {package} ({error}); install it with: "
-        'pip install "manyhands[video]"'
+        f'writing {what} needs {package} ({error}); install it with: pip install "manyhands[video]"'
     )

@@ -3,13 +3,17 @@ said. Windows and files are painted by the same functions, on a pygame surface o
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any
 
+import gymnasium
+import numpy as np
 import pygame
 
-from manyhands.core.env import Env
+from manyhands.core.env import Action, Env
+from manyhands.core.play import Moment, Turn
 from manyhands.core.render import Colour, wrap, write
 
 DARK: Colour = (38, 42, 58)
@@ -17,6 +21,7 @@ INK: Colour = (30, 33, 46)
 PAPER: Colour = (246, 243, 236)
 FADED: Colour = (158, 164, 184)
 LIT: Colour = (255, 196, 92)
+_HOLD = 5  # steps that a bubble stays, unless its speaker says something new
 _SIZES = (16, 15, 14, 13, 12, 11, 10)  # letter sizes, the first at which a text fits is taken
 
 
@@ -56,6 +61,80 @@ class Scene:
         return f"{self.env.agents[agent]} ({seat})" if seat else self.env.agents[agent]
 
 
+class Teller:
+    """Makes scenes of the moments of one episode, in order; remembers who said what."""
+
+    def __init__(self) -> None:
+        self._said: dict[int, tuple[int, str]] = {}
+
+    def scene(self, moment: Moment, turn: Turn | None) -> Scene:
+        """The scene of a moment; `turn` is what the seats did next, None at the end."""
+        if moment.turn is not None:
+            for i, text in moment.turn.said.items():
+                self._said[i] = (moment.step, text)
+        env = moment.env
+        return Scene(
+            env,
+            moment.frame.state,
+            moment.step,
+            seats=moment.seats,
+            said=[_answer(moment, turn, i) for i in range(env.num_agents)] if turn else (),
+            heard=[[f"{m.sender}: {m.text}" for m in view.messages] for view in moment.views],
+            totals=moment.rewards.tolist(),
+            terms={name: values.tolist() for name, values in moment.frame.terms.items()},
+            bubbles={i: t for i, (at, t) in self._said.items() if moment.step - at < _HOLD},
+        )
+
+
+def scenes(moments: Iterable[Moment]) -> Iterator[Scene]:
+    """The scenes of the moments of one episode, or of several one after the other."""
+    teller, last = Teller(), None
+    for moment in moments:
+        if last is not None:
+            yield teller.scene(last, moment.turn)
+        if moment.turn is None:
+            teller = Teller()
+        last = moment
+    if last is not None:
+        yield teller.scene(last, None)
+
+
+def _answer(moment: Moment, turn: Turn, agent: int) -> str:
+    """What an agent answered in a step, as it was said, or else its action in words."""
+    lines = []
+    if agent in turn.answers:
+        lines.append(turn.answers[agent])
+    elif agent in turn.actions:
+        lines.append(in_words(moment.env, moment.frame, agent, turn.actions[agent]))
+    if turn.said.get(agent) and turn.said[agent] not in "\n".join(lines):
+        lines.append(f"says: {turn.said[agent]}")
+    if agent in turn.illegal:
+        lines.append(f"(refused: {turn.illegal[agent]})")
+    return "\n".join(lines)
+
+
+def in_words(env: Env, frame: Any, agent: int, action: Action) -> str:
+    """An action as its entry in `Env.choices`, which are those that `legal` allows, in order; the
+    parts of a multi-discrete one after another; numbers where neither is so.
+
+    Args:
+        frame: the `Frame` in which the agent acts.
+    """
+    space = env.action_space
+    if isinstance(space, gymnasium.spaces.Discrete):
+        numbers = [int(action) - int(space.start)]
+    elif isinstance(space, gymnasium.spaces.MultiDiscrete):
+        sizes = space.nvec.ravel()
+        firsts = np.concatenate([[0], np.cumsum(sizes)[:-1]])
+        numbers = (firsts + np.asarray(action).ravel() - space.start.ravel()).tolist()
+    else:
+        return np.array2string(np.asarray(action), precision=3)
+    legal, choices = frame.legal[agent], env.choices(frame.state, agent)
+    if len(choices) != legal.sum() or not all(legal[number] for number in numbers):
+        return str(np.asarray(action).tolist())
+    return "; ".join(choices[int(legal[:number].sum())] for number in numbers)
+
+
 def paint(
     scene: Scene,
     canvas: pygame.Surface,
@@ -92,11 +171,13 @@ def panel_width(width: int) -> int:
 
 
 def speak(scene: Scene, picture: pygame.Surface, agent: int | None) -> None:
-    """Show what is said: at the speakers, where the environment's `draw_speech(state, canvas,
-    texts, agent)` can, else in a list at the foot of the picture."""
-    at_speakers = getattr(scene.env, "draw_speech", None)
-    if at_speakers is not None:
-        at_speakers(scene.state, picture, scene.bubbles, agent)
+    """Show what is said: at the speakers, where the environment (beneath its wrappers) has a
+    method `draw_speech(state, canvas, texts, agent)`, else in a list at the foot of the picture."""
+    env, state = scene.env, scene.state
+    while "env" in vars(env) and hasattr(state, "inner"):
+        env, state = vars(env)["env"], state.inner
+    if hasattr(env, "draw_speech"):
+        env.draw_speech(state, picture, scene.bubbles, agent)
         return
     size = max(11, min(16, picture.get_height() // 28))
     lines = []
@@ -130,8 +211,8 @@ def _panel(scene: Scene, canvas: pygame.Surface, seat: int, scroll: int) -> int:
     foot = pygame.Rect(0, 0, width, 0)
     if said:
         # An answer gets as much room as it needs, up to 45 % of the panel.
-        lines, size = _fit(said, width - 2 * pad, round(height * 0.45))
-        high = len(lines) * _leading(size) + _leading(13) + 2 * pad
+        lines, size = fit_lines(said, width - 2 * pad, round(height * 0.45))
+        high = len(lines) * leading(size) + leading(13) + 2 * pad
         foot = pygame.Rect(0, height - high, width, high)
         pygame.draw.rect(canvas, (48, 53, 72), foot)
         below = foot.y + pad // 2 + _line(canvas, "SAID", 12, FADED, pad, foot.y + pad // 2)
@@ -147,10 +228,11 @@ def _line(canvas: pygame.Surface, text: str, size: int, colour: Colour, x: int, 
     """Write one line, cut at the edge; its height."""
     words = wrap(text, size, canvas.get_width() - 2 * x, limit=1)[0]
     canvas.blit(write(words, size, colour), (x, y))
-    return _leading(size)
+    return leading(size)
 
 
-def _leading(size: int) -> int:
+def leading(size: int) -> int:
+    """Pixels from one line to the next."""
     return round(size * 1.35) + 1
 
 
@@ -167,7 +249,7 @@ def lay_out(text: str, size: int, width: int) -> list[Line]:
     their letters keep their columns, and they are never broken."""
     given = text.replace("\t", "    ").splitlines()
     wordless = [
-        bool(line.strip()) and not any(a.islower() and b.islower() for a, b in _pairs(line))
+        bool(line.strip()) and not any(a.islower() and b.islower() for a, b in pairwise(line))
         for line in given
     ]
     lines: list[Line] = []
@@ -184,31 +266,26 @@ def lay_out(text: str, size: int, width: int) -> list[Line]:
     return lines
 
 
-def _pairs(line: str) -> zip:
-    return zip(line, line[1:], strict=False)
-
-
 def _pitch(size: int) -> int:
     return round(size * 0.82)
 
 
-def _fit(text: str, width: int, height: int) -> tuple[list[Line], int]:
+def fit_lines(text: str, width: int, height: int) -> tuple[list[Line], int]:
+    """(lines, letter size): in the largest letters in which the text fits, or cut off."""
     lines, size, _ = _fit_scrolled(text, width, height, 0)
     return lines, size
 
 
-def _fit_scrolled(
-    text: str, width: int, height: int, scroll: int
-) -> tuple[list[Line], int, int]:
+def _fit_scrolled(text: str, width: int, height: int, scroll: int) -> tuple[list[Line], int, int]:
     """(lines, letter size, number of all lines): in the largest letters in which all of it fits,
     or the smallest, cut off with an ellipsis."""
     lines: list[Line] = []
     size = _SIZES[0]
     for size in _SIZES:
         lines = lay_out(text, size, width)
-        if len(lines) * _leading(size) <= height:
+        if len(lines) * leading(size) <= height:
             return lines, size, len(lines)
-    room = max(1, height // _leading(size))
+    room = max(1, height // leading(size))
     shown = lines[scroll : scroll + room]
     if scroll + room < len(lines):
         shown[-1] = Line("...")
@@ -229,5 +306,5 @@ def print_lines(
                     canvas.blit(image, (middle, y))
         elif line.text:
             canvas.blit(write(line.text, size, colour), (x, y))
-        y += _leading(size)
+        y += leading(size)
     return y

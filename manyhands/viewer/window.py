@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 import pygame
 
-from manyhands.core.env import ConfigError, Env, ManyhandsError
+from manyhands.core.env import ConfigError, ManyhandsError
+from manyhands.core.play import Moment
 from manyhands.core.render import write
-from manyhands.viewer.scenes import DARK, FADED, INK, LIT, PAPER, Scene, paint
+from manyhands.viewer.scenes import DARK, FADED, INK, LIT, PAPER, Scene, Teller, paint
 
 SIZE = (1100, 640)  # pixels; all windows can be resized
 SPEEDS = (0.5, 1, 2, 4, 6, 10, 15, 30, 60)  # scenes per second
@@ -19,6 +19,7 @@ HELP = (
     "space play/pause   left/right step   home/end   +/- speed   tab seat   v its view   "
     "wheel scroll   q quit"
 )
+_WATCH_HELP = "space play/pause   +/- speed   tab seat   v its view   wheel scroll   q quit"
 _FRAMES_PER_SECOND = 30  # of a window, whatever it shows
 
 
@@ -40,6 +41,13 @@ def open_window(size: tuple[int, int], title: str) -> None:
     pygame.display.set_caption(title)
 
 
+def screen() -> pygame.Surface:
+    """The surface of the open window."""
+    surface = pygame.display.get_surface()
+    assert surface is not None, "open_window comes first"
+    return surface
+
+
 class Replay:
     """The window of an episode that was played: `Replay(scenes).run()`.
 
@@ -59,10 +67,11 @@ class Replay:
         size: tuple[int, int] = SIZE,
         speed: float = 6,
         title: str = "Manyhands",
+        help: str = HELP,
     ):
         if not scenes:
             raise ConfigError("there is nothing to replay: no scene was given")
-        self.scenes, self.title, self.speed = scenes, title, speed
+        self.scenes, self.title, self.speed, self.help = scenes, title, speed, help
         self.index, self.seat, self.scroll = 0, 0, 0
         self.playing, self.own_view, self.closed = True, False, False
         self._size = size
@@ -78,7 +87,7 @@ class Replay:
             while not self.closed:
                 for event in pygame.event.get():
                     self.handle(event)
-                self.paint(pygame.display.get_surface())
+                self.paint(screen())
                 pygame.display.flip()
                 self.advance(clock.tick(_FRAMES_PER_SECOND) / 1000)
         finally:
@@ -116,9 +125,7 @@ class Replay:
         elif event.type == pygame.MOUSEBUTTONUP and event.button == 1:
             self._dragging = False
         elif event.type == pygame.MOUSEWHEEL:
-            self.scroll = max(0, self.scroll - min(event.y, self.scroll)) if event.y > 0 else (
-                self.scroll + min(-event.y, self._more)
-            )
+            self.scroll = max(0, self.scroll + min(-event.y, self._more))
 
     def _key(self, key: int, letter: str) -> None:
         if key in (pygame.K_q, pygame.K_ESCAPE):
@@ -167,22 +174,23 @@ class Replay:
             seat=self.seat,
             scroll=self.scroll,
         )
-        pygame.draw.rect(canvas, INK, track, border_radius=5)
-        share = self.index / max(len(self.scenes) - 1, 1)
-        done = pygame.Rect(track.x, track.y, round(track.width * share), track.height)
-        pygame.draw.rect(canvas, LIT, done, border_radius=5)
-        pygame.draw.circle(canvas, PAPER, (done.right, track.centery), 8)
+        if len(self.scenes) > 1:
+            pygame.draw.rect(canvas, INK, track, border_radius=5)
+            share = self.index / (len(self.scenes) - 1)
+            done = pygame.Rect(track.x, track.y, round(track.width * share), track.height)
+            pygame.draw.rect(canvas, LIT, done, border_radius=5)
+            pygame.draw.circle(canvas, PAPER, (done.right, track.centery), 8)
         state = "playing" if self.playing else "paused"
-        place = f"{state}, {self.index} of {len(self.scenes) - 1}, {self.speed:g} per second"
+        place = f"{state}, step {scene.step}, {self.speed:g} per second"
         label = write(place, 13, PAPER)
         canvas.blit(label, (16, track.bottom + 8))
-        help_line = write(HELP, 13, FADED)
+        help_line = write(self.help, 13, FADED)
         canvas.blit(help_line, help_line.get_rect(topright=(track.right, track.bottom + 8)))
 
 
 class Watch:
-    """A window on episodes that are being played. Give it to a loop that calls it at each step;
-    without a display it does nothing. It shows one episode at a time, until that ends.
+    """A window on episodes that are being played: `play(..., on_step=Watch())`. It shows one
+    episode at a time, until that ends. Without a display it does nothing.
 
     Keys: space pauses, + and - change the pace, tab changes the seat, q closes the window, and the
     play goes on without it.
@@ -193,37 +201,22 @@ class Watch:
 
     def __init__(self, *, speed: float = 6, size: tuple[int, int] = SIZE):
         self.speed, self._size = speed, size
-        self._episode: int | None = None
-        self._totals: list[float] = []
+        self._last: Moment | None = None
+        self._teller = Teller()
         self._window: Replay | None = None
         self._closed = False
 
-    def __call__(
-        self,
-        episode: int,
-        step: int,
-        env: Env,
-        state: Any,
-        texts: Mapping[str, str],
-        outcome: Any,
-    ) -> None:
-        """Show one step.
-
-        Args:
-            state: the state that the agents acted in.
-            texts: what they answered, by name.
-            outcome: what that did: any object with the `reward`, `terminated` and `truncated` of
-                an `Outcome`, or of a `Frame`.
-        """
-        if self._episode is None:
-            self._episode, self._totals = episode, [0.0] * env.num_agents
-        if self._closed or episode != self._episode:
+    def __call__(self, moment: Moment) -> None:
+        """Show what led to this moment."""
+        if self._closed or (self._last is not None and moment.episode != self._last.episode):
             return
-        said = [texts.get(name, "") for name in env.agents]
-        self._show(Scene(env, state, step, said=said, totals=tuple(self._totals)), episode)
-        self._totals = [a + float(b) for a, b in zip(self._totals, outcome.reward, strict=True)]
-        if all(a or b for a, b in zip(outcome.terminated, outcome.truncated, strict=True)):
-            self._episode = None
+        if self._last is None:
+            self._teller = Teller()
+        elif moment.turn is not None:
+            self._show(self._teller.scene(self._last, moment.turn), moment.episode)
+        if moment.over and not self._closed:
+            self._show(self._teller.scene(moment, None), moment.episode)
+        self._last = None if moment.over else moment
 
     def _show(self, scene: Scene, episode: int) -> None:
         if self._window is None:
@@ -232,20 +225,16 @@ class Watch:
             except ManyhandsError:
                 self._closed = True
                 return
-            self._window = Replay([scene], speed=self.speed)
+            self._window = Replay([scene], speed=self.speed, help=_WATCH_HELP)
         window = self._window
         window.scenes = [scene]
-        window.playing = True
         pygame.display.set_caption(f"Manyhands: episode {episode}")
+        window.playing = True
         until = time.monotonic() + 1 / window.speed
-        paused = False
-        while not window.closed and (paused or time.monotonic() < until):
+        while not window.closed and (not window.playing or time.monotonic() < until):
             for event in pygame.event.get():
-                if event.type == pygame.KEYDOWN and event.key == pygame.K_SPACE:
-                    paused = not paused
-                else:
-                    window.handle(event)
-            window.paint(pygame.display.get_surface())
+                window.handle(event)
+            window.paint(screen())
             pygame.display.flip()
             time.sleep(1 / _FRAMES_PER_SECOND)
         if window.closed:
