@@ -224,7 +224,7 @@ class Human:
         scale = min(area.width / picture.get_width(), area.height / picture.get_height())
         fitted = (round(picture.get_width() * scale), round(picture.get_height() * scale))
         picture = pygame.transform.smoothscale(picture, fitted)
-        canvas.blit(picture, picture.get_rect(center=area.center))
+        canvas.blit(picture, picture.get_rect(midtop=area.midtop))
         self._panel(canvas, view, pygame.Rect(width - beside, 0, beside, height))
 
     def _panel(self, canvas: pygame.Surface, view: View, area: pygame.Rect) -> None:
@@ -240,7 +240,7 @@ class Human:
         helps = ["return types an action", "esc leaves"]
         if self._chats():
             helps.insert(1, "t types a message")
-        notes = [("   ".join(helps), FADED)]
+        notes = [(", ".join(helps), FADED)]
         if self._say:
             notes.insert(0, (f"To be said: {self._say}", LIT))
         if self._problem:

@@ -548,7 +548,7 @@ def _paint_pot(pen: _Pen, onions: int, tomatoes: int, status: str) -> None:
         _paint_pieces(pen, onions, tomatoes, 0.36, 0.13, 0.32)
     if status == "ready":
         for x in (0.36, 0.5, 0.64):
-            y = 0.02 if x == 0.5 else 0.08
+            y = 0.14 if x == 0.5 else 0.18
             wave = [(x + 0.025 * math.sin(k * 1.3), y - 0.16 + k * 0.035) for k in range(7)]
             pen.stroke((255, 255, 255), 0.035, *wave)
         pen.oval(PAPER, 0.8, 0.72, 0.19)
