@@ -43,13 +43,14 @@ def write(text: str, size: int, colour: Colour, outline: Colour | None = None) -
     """A line of text as a surface, in the font that pygame brings; `size` is about the height of a
     capital letter and a half, in pixels. What that font cannot hold is shown as "?"."""
     pygame = load_pygame()
-    pygame.font.init()
-    # Rendered twice as large and scaled down: small letters are spaced unevenly otherwise.
-    font = pygame.font.Font(None, 2 * max(8, round(size * 1.35)))
     clean = "".join(c if c.isprintable() and c < "\ud800" else "?" for c in text)
 
     def half(ink: Colour) -> Any:
-        large = font.render(clean, True, ink)
+        try:
+            large = _font(size).render(clean, True, ink)
+        except pygame.error:  # somebody called `pygame.quit()`, with which fonts die
+            _font.cache_clear()
+            large = _font(size).render(clean, True, ink)
         area = (-(-large.get_width() // 2), -(-large.get_height() // 2))
         return pygame.transform.smoothscale(large, area)
 
@@ -64,6 +65,14 @@ def write(text: str, size: int, colour: Colour, outline: Colour | None = None) -
     return framed
 
 
+@functools.lru_cache(maxsize=64)
+def _font(size: int) -> Any:
+    """Twice as large as asked for, to be scaled down: small letters are spaced unevenly."""
+    pygame = load_pygame()
+    pygame.font.init()
+    return pygame.font.Font(None, 2 * max(8, round(size * 1.35)))
+
+
 @functools.lru_cache(maxsize=65536)
 def _width(text: str, size: int) -> int:
     return write(text, size, (0, 0, 0)).get_width()
@@ -72,21 +81,23 @@ def _width(text: str, size: int) -> int:
 def wrap(text: str, size: int, width: int, *, limit: int | None = None) -> list[str]:
     """The words of `text` in lines of at most `width` pixels (a longer word is cut), at most
     `limit` of them."""
-
     space = _width(" ", size)
     lines, used = [""], 0  # `used` pixels of the last line
     for word in text.split():
-        wide = _width(word, size)
+        wide = _width(word[: width + 1], size)
         if lines[-1] and used + space + wide <= width:
             lines[-1] += f" {word}"
             used += space + wide
             continue
         if lines[-1]:
             lines.append("")
-        while _width(word, size) > width and len(word) > 1:
-            keep = len(word) - 1
-            while keep > 1 and _width(word[:keep], size) > width:
-                keep -= 1
+        # No letter is narrower than a pixel, so `width` letters of a longer word are enough.
+        while len(word) > 1 and _width(word[: width + 1], size) > width:
+            keep, beyond = 1, min(len(word), width + 1)
+            while beyond - keep > 1:
+                middle = (keep + beyond) // 2
+                fits = _width(word[:middle], size) <= width
+                keep, beyond = (middle, beyond) if fits else (keep, middle)
             lines[-1], word = word[:keep], word[keep:]
             lines.append("")
         lines[-1], used = word, _width(word, size)

@@ -125,7 +125,8 @@ class Human:
             self._open()
             started = time.monotonic()
             while True:
-                for event in pygame.event.get():
+                # One by one: keys pressed in advance wait for the next question.
+                while (event := pygame.event.poll()).type != pygame.NOEVENT:
                     reply = self._handle(event, view)
                     if reply is not None:
                         self._idle = asyncio.get_running_loop().create_task(_keep_alive())

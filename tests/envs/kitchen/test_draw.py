@@ -140,9 +140,7 @@ def test_padding_is_not_drawn_but_the_small_layout_is_centred():
         for seed in range(20)
         if int((s := jax.device_get(both.reset(jax.random.key(seed)))).level) == 0
     )
-    np.testing.assert_array_equal(
-        render(both, padded, size=SIZE), render(alone, state, size=SIZE)
-    )
+    np.testing.assert_array_equal(render(both, padded, size=SIZE), render(alone, state, size=SIZE))
 
 
 def test_an_agent_sees_only_what_is_in_view():
@@ -208,3 +206,15 @@ def test_wrapped_lines_fit_and_keep_every_word():
     assert all(write(line, 14, (0, 0, 0)).get_width() <= 121 for line in lines)
     assert "".join(lines).replace(" ", "") == text.replace(" ", "")
     assert wrap(text, 14, 120, limit=2)[-1].endswith("...")
+    assert "".join(wrap("w" * 100_000, 14, 120)) == "w" * 100_000
+    assert wrap("wide", 14, 1) == list("wide")
+    assert wrap("", 14, 120) == [""]
+
+
+def test_letters_survive_pygame_quit():
+    one = pygame.surfarray.array_alpha(write("kitchen", 14, (9, 9, 9)))
+    pygame.quit()
+    write.cache_clear()
+    np.testing.assert_array_equal(
+        one, pygame.surfarray.array_alpha(write("kitchen", 14, (9, 9, 9)))
+    )
