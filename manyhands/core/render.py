@@ -38,19 +38,14 @@ def load_pygame() -> Any:
     return pygame
 
 
-@functools.lru_cache(maxsize=8192)
+@functools.lru_cache(maxsize=1024)
 def write(text: str, size: int, colour: Colour, outline: Colour | None = None) -> Any:
     """A line of text as a surface, in the font that pygame brings; `size` is about the height of a
     capital letter and a half, in pixels. What that font cannot hold is shown as "?"."""
     pygame = load_pygame()
-    clean = "".join(c if c.isprintable() and c < "\ud800" else "?" for c in text)
 
     def half(ink: Colour) -> Any:
-        try:
-            large = _font(size).render(clean, True, ink)
-        except pygame.error:  # somebody called `pygame.quit()`, with which fonts die
-            _font.cache_clear()
-            large = _font(size).render(clean, True, ink)
+        large = _font(size).render(_printable(text), True, ink)
         area = (-(-large.get_width() // 2), -(-large.get_height() // 2))
         return pygame.transform.smoothscale(large, area)
 
@@ -65,9 +60,23 @@ def write(text: str, size: int, colour: Colour, outline: Colour | None = None) -
     return framed
 
 
-@functools.lru_cache(maxsize=64)
+def _printable(text: str) -> str:
+    return "".join(c if c.isprintable() and c < "\ud800" else "?" for c in text)
+
+
 def _font(size: int) -> Any:
     """Twice as large as asked for, to be scaled down: small letters are spaced unevenly."""
+    try:
+        font = _load_font(size)
+        font.get_height()
+    except load_pygame().error:  # somebody called `pygame.quit()`, with which fonts die
+        _load_font.cache_clear()
+        font = _load_font(size)
+    return font
+
+
+@functools.lru_cache(maxsize=64)
+def _load_font(size: int) -> Any:
     pygame = load_pygame()
     pygame.font.init()
     return pygame.font.Font(None, 2 * max(8, round(size * 1.35)))
@@ -75,7 +84,8 @@ def _font(size: int) -> Any:
 
 @functools.lru_cache(maxsize=65536)
 def _width(text: str, size: int) -> int:
-    return write(text, size, (0, 0, 0)).get_width()
+    """Pixels that `write` needs for a text."""
+    return -(-_font(size).size(_printable(text))[0] // 2)
 
 
 def wrap(text: str, size: int, width: int, *, limit: int | None = None) -> list[str]:

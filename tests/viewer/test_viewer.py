@@ -1,6 +1,7 @@
 """Replay windows, live watching and exported files, all without a display."""
 
 import builtins
+from types import SimpleNamespace
 
 import imageio.v3 as iio
 import numpy as np
@@ -10,6 +11,8 @@ from PIL import Image
 
 from manyhands.core.env import ConfigError, ManyhandsError
 from manyhands.core.play import Reply, play
+from manyhands.core.record import frames as moments_of
+from manyhands.core.record import read
 from manyhands.envs.kitchen.env import Kitchen
 from manyhands.viewer.export import export_gif, export_mp4, export_strip, frames
 from manyhands.viewer.scenes import Scene, lay_out, paint, scenes
@@ -76,6 +79,31 @@ def test_maps_keep_their_columns_and_prose_is_wrapped():
     assert len(prose) > 4 and " ".join(" ".join(prose).split()) == (
         "You are in a kitchen with a very long description. bye now"
     )
+
+
+def test_speech_goes_where_the_innermost_environment_puts_it(episode):
+    class Speaking(Kitchen):
+        def draw_speech(self, state, canvas, texts, agent):
+            told.append((state, dict(texts), agent))
+
+    class Wrapper(Kitchen):
+        def __init__(self, env):
+            super().__init__()
+            self.env = env
+
+        def draw(self, state, canvas, agent=None):
+            self.env.draw(state.inner, canvas, agent)
+
+    told = []
+    state = episode[0].state
+    wrapped = SimpleNamespace(inner=SimpleNamespace(inner=state))
+    env = Wrapper(Wrapper(Speaking()))
+    paint(Scene(env, wrapped, bubbles={1: "hello"}), pygame.Surface((300, 200)), agent=0)
+    assert told == [(state, {1: "hello"}, 0)]
+    # Where there is no such method, the words stand at the foot of the picture.
+    loud, quiet = (Scene(Kitchen(), state, bubbles=b) for b in ({0: "hello"}, {}))
+    one, two = (next(frames([scene], (300, 200))) for scene in (loud, quiet))
+    assert (one[-20:] != two[-20:]).any() and (one[:100] == two[:100]).all()
 
 
 def test_a_long_text_can_be_scrolled(episode):
@@ -241,6 +269,7 @@ def test_gif_of_a_hundred_frames_is_small(tmp_path):
     assert export_gif(scenes(moments), tmp_path / "a.gif").stat().st_size < 1_500_000
 
 
+@pytest.mark.filterwarnings("ignore:os.fork")  # the reader below starts ffmpeg
 def test_mp4(tmp_path, episode):
     path = export_mp4(episode, tmp_path / "a.mp4", size=(241, 180), panel=True)
     film = iio.imread(path, plugin="FFMPEG")
@@ -275,3 +304,23 @@ def test_a_missing_extra_is_named(tmp_path, episode, monkeypatch, export, module
     monkeypatch.setattr(builtins, "__import__", without)
     with pytest.raises(ManyhandsError, match=r'pip install "manyhands\[video\]"'):
         export(episode, tmp_path / "a")
+
+
+# ---- records -------------------------------------------------------------------------------------
+
+
+def test_a_record_is_shown_as_it_was_played(tmp_path):
+    live = []
+    play(
+        Kitchen(),
+        ["random", talker],
+        max_steps=6,
+        on_step=live.append,
+        record=tmp_path / "a.jsonl",
+    )
+    (recorded,) = read(tmp_path / "a.jsonl")
+    told, again = list(scenes(live)), list(scenes(moments_of(recorded)))
+    assert [s.said for s in again] == [s.said for s in told]
+    assert [s.bubbles for s in again] == [s.bubbles for s in told]
+    for one, two in zip(frames(told, panel=True), frames(again, panel=True), strict=True):
+        np.testing.assert_array_equal(one, two)

@@ -375,7 +375,7 @@ def _stamp(
     canvas.blit(image, corner, special_flags=pygame.BLEND_PREMULTIPLIED)
 
 
-@functools.lru_cache(maxsize=2048)
+@functools.lru_cache(maxsize=256)
 def _sprite(cell: int, name: str, *args: Any) -> pygame.Surface:
     size = cell + 2 * math.ceil(cell * _MARGIN)
     large = pygame.Surface((size * _SHARPNESS,) * 2, pygame.SRCALPHA)
