@@ -155,7 +155,7 @@ class Parallel(ParallelEnv):
         else:
             if isinstance(state, bytes):
                 state = restore(self.game, state)
-            self.frame = self._stepper.view(jax.device_get(state))
+            self.frame = self._stepper.view(state)
         self.agents = list(self.game.agents)
         status = [{"status": "none"} for _ in self.agents]
         if self.render_mode == "human":
@@ -288,7 +288,7 @@ class Parallel(ParallelEnv):
             nothing = dict.fromkeys(agents, 0.0)
             over, not_cut = dict.fromkeys(agents, True), dict.fromkeys(agents, False)
             return self._observations(frame, agents), nothing, over, not_cut, infos
-        frame = self.frame = self._stepper.step(self.key_data, self.time, frame.state, rows)
+        frame = self.frame = self._stepper.step(self.key_data, self.time, frame, rows)
         self.time += 1
         rewards = frame.reward.tolist()
         terminated, truncated = frame.terminated.tolist(), frame.truncated.tolist()

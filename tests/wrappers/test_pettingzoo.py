@@ -1,0 +1,236 @@
+"""PettingZoo's own checkers, and what the views promise beyond them."""
+
+import sys
+import warnings
+from pathlib import Path
+
+import gymnasium
+import numpy as np
+import pettingzoo
+import pytest
+from pettingzoo.test import (
+    api_test,
+    parallel_api_test,
+    parallel_seed_test,
+    render_test,
+    seed_test,
+)
+
+import manyhands
+from manyhands.core.env import ConfigError, EpisodeOver, IllegalAction, episode_key
+from manyhands.envs import kitchen
+from manyhands.wrappers.pettingzoo import Parallel, Sequential, Words
+
+sys.path.append(str(Path(__file__).parents[1] / "core"))
+from coins import Coins
+
+MODES = ("vector", "text", "both")
+
+
+@pytest.mark.parametrize("observe", MODES)
+def test_parallel_checkers(observe):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        parallel_api_test(kitchen.parallel_env(observe=observe, max_steps=20), 50)
+        parallel_seed_test(lambda: kitchen.parallel_env(observe=observe, max_steps=20), 10)
+
+
+# PettingZoo's api_test reads `observation.dtype`, so it takes no plain text.
+@pytest.mark.parametrize("observe", ("vector", "both"))
+def test_aec_checkers(observe):
+    with warnings.catch_warnings():
+        # It recommends arrays, and knows by name which environments may have dicts.
+        warnings.simplefilter("error" if observe == "vector" else "ignore")
+        api_test(kitchen.env(observe=observe, max_steps=20), 60)
+
+
+@pytest.mark.parametrize("observe", MODES)
+def test_seed_checker(observe):
+    seed_test(lambda: kitchen.env(observe=observe, max_steps=20, starts="random"), 10)
+
+
+def test_render_checker():
+    render_test(kitchen.env)
+
+
+def test_turn_taking_checkers():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        api_test(Sequential(Parallel(Coins(players=3))), 30)
+        seed_test(lambda: Sequential(Parallel(Coins(players=3))), 10)
+
+
+def test_registries():
+    parallel = pettingzoo.make("parallel", "manyhands/kitchen-v0", layout="coordination_ring")
+    assert parallel.game == manyhands.make("kitchen", layout="coordination_ring")
+    one = pettingzoo.make("aec", "manyhands/kitchen-v0", max_cycles=7)
+    assert isinstance(one, Sequential)
+    assert one.game.max_steps == 7
+
+
+def test_current_state_and_terms():
+    env = kitchen.parallel_env(layout="cramped_room", starts="overcooked_ai", max_steps=400)
+    env.reset(seed=0)
+    chefs = env.game.to_dict(env.current)["chefs"]
+    assert [(c["x"], c["y"], c["facing"], c["holding"]) for c in chefs] == [
+        (1, 2, "north", None),
+        (3, 1, "north", None),
+    ]
+    # chef_1 takes an onion to its right and brings it to the pot above the middle.
+    for action in (2, 5, 3, 0, 5):
+        _, rewards, _, _, infos = env.step({"chef_0": 4, "chef_1": action})
+    assert infos["chef_1"]["terms"] == {
+        "delivery": 0.0,
+        "pot_placement": 3.0,
+        "dish_pickup": 0.0,
+        "soup_pickup": 0.0,
+    }
+    assert infos["chef_0"]["terms"]["pot_placement"] == 0.0
+    assert all(type(v) is float for v in (*rewards.values(), *infos["chef_0"]["terms"].values()))
+    assert env.game.to_dict(env.current)["pots"][0]["onions"] == 1
+
+
+def test_numbers_and_words_in_one_step():
+    words, numbers = kitchen.parallel_env(), kitchen.parallel_env()
+    words.reset(seed=1), numbers.reset(seed=1)
+    for name, number in (("north", 0), ("I go ACTION: west", 3), (np.int64(4), np.array(4))):
+        got = words.step({"chef_0": name, "chef_1": 2})
+        expected = numbers.step({"chef_0": number, "chef_1": 2})
+        assert (got[0]["chef_0"] == expected[0]["chef_0"]).all()
+        assert got[4]["chef_0"]["parse"] == {"status": "ok"}
+    choice = words.view("chef_1").choices[5]
+    assert words.step({"chef_0": 4, "chef_1": choice})[4]["chef_1"]["parse"]["status"] == "ok"
+
+
+@pytest.mark.parametrize("action", ["fly", 6, -1, 2.5, None, "", [1, 2]])
+def test_illegal_actions(action):
+    env = kitchen.parallel_env()
+    env.reset(seed=0)
+    with pytest.raises(IllegalAction, match="chef_1"):
+        env.step({"chef_0": 0, "chef_1": action})
+    assert env.current.time == 0  # nothing has happened
+
+    env = kitchen.parallel_env(on_illegal="noop")
+    env.reset(seed=0)
+    _, _, terminated, _, infos = env.step({"chef_0": 0, "chef_1": action})
+    assert infos["chef_1"]["parse"]["status"] == "illegal" and infos["chef_1"]["parse"]["reason"]
+    assert env.current.time == 1 and not terminated["chef_1"]
+
+    env = kitchen.parallel_env(on_illegal="forfeit")
+    env.reset(seed=0)
+    _, rewards, terminated, truncated, infos = env.step({"chef_0": 0, "chef_1": action})
+    assert terminated == {"chef_0": True, "chef_1": True} and not any(truncated.values())
+    assert infos["chef_1"]["parse"]["status"] == "forfeit" and rewards["chef_1"] == 0.0
+    assert infos["chef_0"]["parse"]["status"] == "ok" and env.agents == []
+    with pytest.raises(EpisodeOver):
+        env.step({"chef_0": 0, "chef_1": 0})
+
+
+def test_forfeit_in_turns_ends_at_once():
+    env = kitchen.env(on_illegal="forfeit")
+    env.reset(seed=0)
+    env.step("fly")
+    assert env.terminations == {"chef_0": True, "chef_1": True}
+    for _ in env.possible_agents:
+        env.step(None)
+    assert env.agents == []
+
+
+def test_wrong_callers():
+    env = kitchen.parallel_env(max_steps=1)
+    with pytest.raises(EpisodeOver, match="reset"):
+        env.step({"chef_0": 0, "chef_1": 0})
+    with pytest.raises(EpisodeOver, match="reset"):
+        kitchen.env().step(0)
+    env.reset()
+    with pytest.raises(ConfigError, match="no action for 'chef_1'"):
+        env.step({"chef_0": 0})
+    with pytest.raises(ConfigError, match="chef_7"):
+        env.step({"chef_0": 0, "chef_1": 0, "chef_7": 0})
+    _, _, _, truncated, _ = env.step({"chef_0": 0, "chef_1": 0})
+    assert truncated == {"chef_0": True, "chef_1": True}
+    with pytest.raises(EpisodeOver, match="over"):
+        env.step({"chef_0": 0, "chef_1": 0})
+    with pytest.raises(ConfigError, match="observe"):
+        kitchen.parallel_env(observe="pixels")
+    with pytest.raises(ConfigError, match="render_mode"):
+        env.render()
+
+
+def test_text_space_contains_all_text():
+    space = Words()
+    for text in ("", "Ω → 汤 🍲\n\t", "x" * space.max_length):
+        assert text in space
+    assert "x" * (space.max_length + 1) not in space and 3 not in space
+    assert space.sample() in space
+    small = Words(8)
+    flat = gymnasium.spaces.flatten(small, "→ soup")
+    assert gymnasium.spaces.unflatten(small, flat) == "? soup"
+
+
+def test_seeds():
+    env = kitchen.parallel_env(starts="random")
+    env.reset(seed=5)
+    assert (env.current.position == env.game.reset(episode_key(5)).position).all()
+    series = []
+    for _ in range(2):
+        env.reset(seed=5)
+        series.append([env.reset()[0]["chef_0"].tobytes() for _ in range(4)])
+    assert series[0] == series[1]
+    assert len(set(series[0])) > 1
+
+
+def test_begin_from_a_snapshot():
+    env = Parallel(Coins(turns=False))
+    env.reset(seed=3)
+    env.step({"player_0": 1, "player_1": 0})
+    saved = manyhands.snapshot(env.game, env.current)
+    after = env.step({"player_0": 2, "player_1": 1})
+    for state in (saved, manyhands.restore(env.game, saved)):
+        env.reset(seed=3, options={"state": state, "time": 1})
+        again = env.step({"player_0": 2, "player_1": 1})
+        assert again[1] == after[1]
+        assert (again[0]["player_1"] == after[0]["player_1"]).all()
+
+
+def test_observations_belong_to_the_caller():
+    env = kitchen.parallel_env()
+    first, _ = env.reset(seed=0)
+    kept = first["chef_0"].copy()
+    second = env.step({"chef_0": 3, "chef_1": 4})[0]
+    second["chef_0"][:] = 77
+    assert (first["chef_0"] == kept).all()
+    assert (env.observation("chef_0") != 77).all()
+
+
+def test_aec_plays_the_same_game():
+    parallel, one = kitchen.parallel_env(max_steps=15), kitchen.env(max_steps=15)
+    parallel.reset(seed=2), one.reset(seed=2)
+    rng = np.random.default_rng(0)
+    while parallel.agents:
+        actions = {agent: int(rng.integers(6)) for agent in parallel.agents}
+        observations, rewards, _, truncated, _ = parallel.step(actions)
+        for agent in list(actions):
+            assert one.agent_selection == agent
+            one.step(actions[agent])
+        assert one.rewards == rewards and one.truncations == truncated
+        assert (one.observe("chef_1") == observations["chef_1"]).all()
+    assert (one.state() == parallel.state()).all()
+    assert one.state() in one.state_space
+
+
+def test_turns():
+    one = Sequential(Parallel(Coins(players=3)))
+    one.reset(seed=0)
+    order = []
+    for agent in one.agent_iter(5):
+        order.append(agent)
+        one.step("take 1")
+    assert order == ["player_0", "player_1", "player_2", "player_0", "player_1"]
+    many = Parallel(Coins(players=3))
+    many.reset(seed=0)
+    _, _, _, _, infos = many.step({"player_0": 1})
+    assert infos["player_1"]["parse"] == {"status": "none"}
+    assert not infos["player_2"]["action_mask"].any() and infos["player_1"]["action_mask"].any()
+    with pytest.raises(ConfigError, match="player_1"):
+        many.step({"player_0": 1})
