@@ -66,8 +66,7 @@ class Vector:
 
     Environment `i` of `reset(seed=s)` first plays the episode that the seed `s + i` names, the same
     as through every other API; its episode `e` (from 1) has the key
-    `fold_in(episode_key(s + i), 2**31 + e)`. Environments with a `reset_pool` begin later episodes
-    from states of a pool.
+    `fold_in(episode_key(s + i), 2**31 + e)`.
 
     What happens when an episode ends for all agents (`autoreset_mode`): with `SAME_STEP` the
     observation is already the next episode's first, and `info["final_obs"]` holds the last one
@@ -121,7 +120,6 @@ class Vector:
         self._seed = seed
         self._np_random: np.random.Generator | None = None
         self._carry: _Carry | None = None
-        self._fresh: Any = None
         self._over: np.ndarray | None = None
         shape = no_actions(game).shape[0 if seat is None else 1 :]
         self._action_shape, self._action_dtype = (self.num_envs, *shape), no_actions(game).dtype
@@ -143,13 +141,13 @@ class Vector:
             seed = self._seed
         seeds = self._seeds(seed)
         if mask is None:
-            (self._carry, self._fresh), out = self._program.reset(seeds)
+            self._carry, out = self._program.reset(seeds)
             self._over = None
         else:
             if seed is None:
-                self._carry, out = self._program.restart(self._carry, self._fresh, mask)
+                self._carry, out = self._program.restart(self._carry, mask)
             else:
-                self._carry, out = self._program.reseed(self._carry, self._fresh, mask, seeds)
+                self._carry, out = self._program.reseed(self._carry, mask, seeds)
             if self._over is not None:
                 self._over = self._over & ~mask
         return self._hand_over(out)
@@ -176,7 +174,7 @@ class Vector:
                     f"the episodes of environments {', '.join(map(str, over[:8]))} are over; call "
                     'reset(options={"reset_mask": mask}) first'
                 )
-        self._carry, out = self._program.step(self._carry, self._fresh, self._read(actions))
+        self._carry, out = self._program.step(self._carry, self._read(actions))
         if self.autoreset_mode is AutoresetMode.DISABLED and self.arrays != "jax":
             self._over = np.asarray(self._carry.over)
         return self._hand_over(out)
@@ -277,12 +275,12 @@ class _Carry:
 
 @dataclasses.dataclass(frozen=True)
 class _Program:
-    """Compiled functions; `fresh` is what `fresh_states` gave at the reset."""
+    """Compiled functions."""
 
-    reset: Callable[..., Any]  # (seeds) -> (carry, fresh), out
-    restart: Callable[..., Any]  # (carry, fresh, mask) -> carry, out
-    reseed: Callable[..., Any]  # (carry, fresh, mask, seeds) -> carry, out
-    step: Callable[..., Any]  # (carry, fresh, actions) -> carry, out
+    reset: Callable[..., Any]  # (seeds) -> carry, out
+    restart: Callable[..., Any]  # (carry, mask) -> carry, out
+    reseed: Callable[..., Any]  # (carry, mask, seeds) -> carry, out
+    step: Callable[..., Any]  # (carry, actions) -> carry, out
 
 
 @dataclasses.dataclass(frozen=True)
@@ -378,15 +376,15 @@ def _compile(
         gains = jax.eval_shape(play, carry, jax.ShapeDtypeStruct(shape, idle.dtype))[1]
         return jax.tree_util.tree_map(lambda leaf: jnp.zeros(leaf.shape, leaf.dtype), gains)
 
-    def again(carry: _Carry, fresh: Any, mask: Array) -> _Carry:
+    def again(carry: _Carry, mask: Array) -> _Carry:
         """The next episode where `mask`."""
         episode = carry.episode + mask
         key = where(mask, fold_in(carry.base, episode + np.uint32(2**31)), carry.key)
-        # Odd, so that environments that end together draw different states of the pool.
-        draw = np.arange(num_envs, dtype=np.uint32) + episode * np.uint32(0x9E3779B1)
+        # No pool: it would be drawn once, and a learner would see nothing else for ever.
+        fresh = fresh_states(env, key[0], pool=0)
         return dataclasses.replace(
             carry,
-            state=auto_reset(env, fresh, mask, carry.state, key, draw),
+            state=auto_reset(env, fresh, mask, carry.state, key, episode),
             key=key,
             episode=episode,
             time=jnp.where(mask, 0, carry.time),
@@ -395,7 +393,7 @@ def _compile(
             truncated=carry.truncated & ~mask,
         )
 
-    def opened(carry: _Carry, fresh: Any, mask: Array) -> _Carry:
+    def opened(carry: _Carry, mask: Array) -> _Carry:
         """Episodes that have just begun where `mask`, brought to the seat's first move."""
         if seat is None:
             return carry
@@ -405,20 +403,20 @@ def _compile(
 
         def move(carry: _Carry) -> _Carry:
             carry, _ = others(carry, nothing(carry), mask)
-            return again(carry, fresh, mask & carry.over)
+            return again(carry, mask & carry.over)
 
         return jax.lax.while_loop(lambda carry: jnp.any(pending(carry)), move, carry)
 
-    def restarted(carry: _Carry, fresh: Any, mask: Array) -> _Carry:
+    def restarted(carry: _Carry, mask: Array) -> _Carry:
         def begin(carry: _Carry) -> _Carry:
-            return opened(again(carry, fresh, mask), fresh, mask)
+            return opened(again(carry, mask), mask)
 
         return jax.lax.cond(jnp.any(mask), begin, lambda carry: carry, carry)
 
-    def first(seeds: Array) -> tuple[_Carry, Any]:
+    def first(seeds: Array) -> _Carry:
         keys = jax.vmap(jax.random.key)(seeds)
         flags = jnp.zeros((env.num_agents, num_envs), bool)
-        carry = _Carry(
+        return _Carry(
             state=env.batch_reset(keys),
             memory=partners.init(env, num_envs) if partners is not None else (),
             base=keys,
@@ -429,23 +427,20 @@ def _compile(
             terminated=flags,
             truncated=flags,
         )
-        pool_key = jax.random.fold_in(keys[0], np.uint32(2**31))  # no episode's key
-        return carry, fresh_states(env, pool_key, env.reset_pool)
 
     def reset(seeds: Array) -> Any:
-        carry, fresh = first(seeds)
-        carry = opened(carry, fresh, everywhere)
-        return (carry, fresh), export(sight(carry.state))
-
-    def restart(carry: _Carry, fresh: Any, mask: Array) -> Any:
-        carry = restarted(carry, fresh, mask)
+        carry = opened(first(seeds), everywhere)
         return carry, export(sight(carry.state))
 
-    def reseed(carry: _Carry, fresh: Any, mask: Array, seeds: Array) -> Any:
-        carry = opened(where(mask, first(seeds)[0], carry), fresh, mask)
+    def restart(carry: _Carry, mask: Array) -> Any:
+        carry = restarted(carry, mask)
         return carry, export(sight(carry.state))
 
-    def step(carry: _Carry, fresh: Any, actions: Array) -> Any:
+    def reseed(carry: _Carry, mask: Array, seeds: Array) -> Any:
+        carry = opened(where(mask, first(seeds), carry), mask)
+        return carry, export(sight(carry.state))
+
+    def step(carry: _Carry, actions: Array) -> Any:
         before = carry
         carry, gains = play(carry, jnp.moveaxis(actions, 0, -1))
         if seat is not None:
@@ -453,13 +448,13 @@ def _compile(
         if mode is not AutoresetMode.SAME_STEP:  # what was over stands still
             carry, gains = where(before.over, (before, nothing(before)), (carry, gains))
         if mode is AutoresetMode.NEXT_STEP:
-            carry = restarted(carry, fresh, before.over)
+            carry = restarted(carry, before.over)
         reward, terms, metrics = gains
         terms = {name: values[rows] for name, values in terms.items()}
         flags = carry.terminated[rows], carry.truncated[rows]
         over, last = carry.over, carry.state
         if mode is AutoresetMode.SAME_STEP:
-            carry = restarted(carry, fresh, over)
+            carry = restarted(carry, over)
         observation, info = sight(carry.state)
         if mode is AutoresetMode.SAME_STEP:
             final = jax.lax.cond(

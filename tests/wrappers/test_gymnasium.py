@@ -1,0 +1,275 @@
+"""One seat of an environment, alone and in batches, against Gymnasium's checker and its own
+vector environments."""
+
+import sys
+import warnings
+from pathlib import Path
+
+import gymnasium as gym
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from gymnasium.utils.env_checker import check_env, data_equivalence
+from gymnasium.vector import AutoresetMode
+
+import manyhands
+from manyhands.core.env import ConfigError, EpisodeOver, IllegalAction
+from manyhands.core.play import Reply
+from manyhands.wrappers.gymnasium import SeatEnv, SeatVectorEnv
+from manyhands.wrappers.pettingzoo import Parallel
+
+sys.path.append(str(Path(__file__).parents[1] / "core"))
+from coins import Coins
+
+ID = "manyhands/Kitchen-v0"
+
+
+class Walker:
+    """A device policy that remembers how often it was asked, and walks in a circle."""
+
+    def init(self, env, agent):
+        return jnp.int32(0)
+
+    def apply(self, env, agent, memory, key, view):
+        return jnp.array([2, 0, 3, 1])[memory % 4], memory + 1
+
+
+@pytest.mark.parametrize("observe", ("vector", "text", "both"))
+def test_checker(observe):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        check_env(gym.make(ID, observe=observe, partners="random").unwrapped)
+
+
+def test_compact_observations_pass_too():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        env = gym.make(ID, observation="compact", seat="chef_1", partners="random")
+        check_env(env.unwrapped, skip_render_check=True)
+
+
+def test_a_seat_plays_the_same_game_as_everybody():
+    seat = SeatEnv("kitchen", seat=1, partners=Walker(), max_steps=12)
+    both = Parallel(manyhands.make("kitchen", max_steps=12))
+    observation, info = seat.reset(seed=4)
+    assert (observation == both.reset(seed=4)[0]["chef_1"]).all()
+    assert info["parse"] == {"status": "none"}
+    truncated, step = False, 0
+    while not truncated:
+        action = ["interact", 3, "west", 0][step % 4]
+        expected = both.step({"chef_0": (2, 0, 3, 1)[step % 4], "chef_1": action})
+        observation, reward, terminated, truncated, info = seat.step(action)
+        assert data_equivalence(
+            (observation, reward, terminated, truncated, info),
+            tuple(part["chef_1"] for part in expected),
+        )
+        step += 1
+    assert step == 12
+    with pytest.raises(EpisodeOver):
+        seat.step(0)
+
+
+def test_partners_of_any_kind():
+    seen = []
+
+    async def patient(view):
+        seen.append((view.agent, view.text))
+        return "east"
+
+    class Talker:
+        def act(self, views):
+            return [Reply("walk on the ceiling, please") for _ in views]
+
+    env = SeatEnv("kitchen", chefs=None, layout="cramped_room", partners=patient)
+    env.reset(seed=0)
+    before = int(env.current.position[1])
+    env.step("stay")
+    env.step("stay")
+    assert [agent for agent, _ in seen] == ["chef_1", "chef_1"] and "chef_1" in seen[0][1]
+    assert int(env.current.position[1]) == before and env.current.facing[1] == 2
+    env.close()
+
+    env = SeatEnv("kitchen", partners=[Talker()])
+    env.reset(seed=0)
+    for _ in range(3):  # nonsense is played as the no-op
+        env.step("stay")
+    assert int(env.current.position[1]) == before and env.current.facing[1] == 0
+    env = SeatEnv(Coins(players=3), seat=1, partners={"player_0": Talker(), "player_2": "random"})
+    env.reset(seed=0)
+    assert env.step(1)[1] > 1.0
+
+    with pytest.raises(ConfigError, match="2 partners"):
+        SeatEnv(Coins(players=3), partners=["random"])
+    with pytest.raises(ConfigError, match="player_1"):
+        SeatEnv(Coins(players=3), seat=1, partners={"player_1": "random"})
+    with pytest.raises(ConfigError, match="cannot play"):
+        SeatEnv("kitchen", partners=[17])
+    with pytest.raises(ConfigError, match="configured already"):
+        SeatEnv(Coins(), players=3)
+
+
+def test_illegal_actions():
+    env = SeatEnv("kitchen", partners="random")
+    with pytest.raises(EpisodeOver, match="reset"):
+        env.step(0)
+    env.reset(seed=0)
+    with pytest.raises(IllegalAction):
+        env.step("fly")
+    env = SeatEnv("kitchen", partners="random", on_illegal="noop")
+    env.reset(seed=0)
+    assert env.step(9)[4]["parse"]["status"] == "illegal" and env.current.time == 1
+    env = SeatEnv("kitchen", partners="random", on_illegal="forfeit")
+    env.reset(seed=0)
+    _, reward, terminated, truncated, info = env.step("fly")
+    assert (reward, terminated, truncated) == (0.0, True, False)
+    assert info["parse"]["status"] == "forfeit" and env.current.time == 0
+    with pytest.raises(EpisodeOver):
+        env.step(0)
+
+
+class Taker:
+    """Takes two coins where it can."""
+
+    def init(self, env, agent):
+        return ()
+
+    def apply(self, env, agent, memory, key, view):
+        return jnp.where(view.legal[2], 2, 0), memory
+
+
+@pytest.mark.parametrize("seat", (0, 2))
+def test_turns_are_summed(seat):
+    game = Coins(players=3, pile=11, max_steps=20)
+    env, everybody = SeatEnv(game, seat=seat, partners=Taker()), Parallel(game)
+    env.reset(seed=1), everybody.reset(seed=1)
+    me = game.agents[seat]
+
+    def others(gains):
+        while everybody.agents and not everybody.frame.acting[seat]:
+            mover = int(np.argmax(everybody.frame.acting))
+            action = 2 if everybody.frame.legal[mover, 2] else 0
+            result = everybody.step({game.agents[mover]: action})
+            gains += [result[1][me], result[4][me]["metrics"]["coins"]]
+        return gains
+
+    others(np.zeros(2))
+    over = False
+    while not over:
+        result = everybody.step({me: 1})
+        gains = others(np.array([result[1][me], result[4][me]["metrics"]["coins"]]))
+        observation, reward, terminated, truncated, info = env.step(1)
+        over = terminated or truncated
+        assert np.allclose([reward, info["metrics"]["coins"]], gains)
+        assert over or info["action_mask"].any()
+        assert (observation == everybody.observation(me)).all()
+    assert everybody.agents == []
+
+
+def pair(mode, game="kitchen", **options):
+    """Our batch, and Gymnasium's own of the same environment."""
+    options = {"partners": Walker(), **options}
+    ours = SeatVectorEnv(game, 3, autoreset_mode=mode, **options)
+    theirs = gym.vector.SyncVectorEnv([lambda: SeatEnv(game, **options)] * 3, autoreset_mode=mode)
+    return ours, theirs
+
+
+def plain(tree):
+    """Without the dtypes, and without what only single environments tell."""
+    if isinstance(tree, dict):
+        return {k: plain(v) for k, v in tree.items() if k not in ("parse", "_parse")}
+    if isinstance(tree, tuple) or (isinstance(tree, np.ndarray) and tree.dtype == object):
+        return [plain(item) for item in tree]
+    return tree.tolist() if isinstance(tree, np.ndarray) else tree
+
+
+@pytest.mark.parametrize("mode", ("SameStep", "NextStep"))
+def test_batches_are_as_gymnasium_has_them(mode):
+    ours, theirs = pair(mode, max_steps=4)
+    assert ours.metadata["autoreset_mode"] is AutoresetMode(mode)
+    assert ours.observation_space == theirs.observation_space
+    assert ours.action_space == theirs.action_space
+    first, info = ours.reset(seed=7)
+    expected, expected_info = theirs.reset(seed=7)
+    assert (first == expected).all() and first.dtype == expected.dtype
+    assert plain(info) == {k: v for k, v in plain(expected_info).items() if "action" in k}
+    rng = np.random.default_rng(0)
+    for _ in range(11):
+        actions = rng.integers(0, 6, 3)
+        assert plain(ours.step(actions)) == plain(theirs.step(actions))
+    assert ours._vector._program.step._cache_size() == 1
+
+
+def test_batches_without_automatic_resets():
+    ours, theirs = pair("Disabled", max_steps=3)
+    ours.reset(seed=7), theirs.reset(seed=7)
+    for _ in range(3):
+        assert plain(ours.step([0, 1, 5])) == plain(theirs.step(np.array([0, 1, 5])))
+    with pytest.raises(EpisodeOver, match="0, 1, 2"):
+        ours.step([0, 0, 0])
+    for mask in ([True, False, True], [False, True, False]):
+        mask = np.array(mask)
+        got = ours.reset(seed=3, options={"reset_mask": mask})[0]
+        assert (got == theirs.reset(seed=3, options={"reset_mask": mask.copy()})[0]).all()
+    assert plain(ours.step([1, 2, 3])) == plain(theirs.step(np.array([1, 2, 3])))
+
+
+@pytest.mark.parametrize("seat", (0, 1))
+def test_batches_take_turns(seat):
+    game = Coins(players=3, pile=11, max_steps=20)
+    batch = SeatVectorEnv(game, 4, seat=seat, partners=["random", Taker()])
+    singles = [SeatEnv(game, seat=seat, partners=["random", Taker()]) for _ in range(4)]
+    first, _ = batch.reset(seed=2)
+    assert (first == [env.reset(seed=2 + i)[0] for i, env in enumerate(singles)]).all()
+    running = [True] * 4
+    for _ in range(4):
+        _, reward, terminated, truncated, info = batch.step(np.ones(4, int))
+        for i, env in enumerate(singles):
+            if not running[i]:
+                continue
+            single = env.step(1)
+            assert np.isclose(single[1], reward[i])
+            assert single[2:4] == (terminated[i], truncated[i])
+            running[i] = not (single[2] or single[3])
+            if running[i]:
+                assert single[4]["action_mask"].tolist() == info["action_mask"][i].tolist()
+            else:
+                assert (single[0] == info["final_obs"][i]).all()
+    assert not any(running)
+    assert batch.step(np.zeros(4, int))[4]["action_mask"].any(axis=1).all()
+
+
+def test_jax_arrays_stay_on_the_device():
+    env = gym.make_vec(ID, num_envs=4, partners="random", arrays="jax", max_steps=3)
+    twin = gym.make_vec(ID, num_envs=4, partners="random", max_steps=3)
+    observation, _ = env.reset(seed=1)
+    assert isinstance(observation, jax.Array) and env.metadata["autoreset_mode"]
+    assert (observation == twin.reset(seed=1)[0]).all()
+    for step in range(4):
+        with jax.transfer_guard("disallow"):
+            result = env.step(jax.device_put(np.full(4, step, np.int32)))
+        expected = twin.step(np.full(4, step))
+        assert all((a == b).all() for a, b in zip(result[:4], expected[:4], strict=True))
+        assert (result[4]["_final_obs"] == (step == 2)).all()
+    assert all(isinstance(leaf, jax.Array) for leaf in jax.tree_util.tree_leaves(result))
+    assert env.unwrapped._vector._program.step._cache_size() == 1
+
+
+def test_wrappers_of_gymnasium_work():
+    env = gym.make_vec(ID, num_envs=2, partners="random", max_steps=3, render_mode="rgb_array")
+    env = gym.wrappers.vector.RecordEpisodeStatistics(env)
+    env.reset(seed=0)
+    for _ in range(3):
+        info = env.step(env.action_space.sample())[4]
+    assert info["episode"]["l"].tolist() == [3, 3]
+    pictures = env.render()
+    assert len(pictures) == 2 and pictures[0].ndim == 3 and pictures[0].dtype == np.uint8
+
+
+def test_what_cannot_be_batched():
+    with pytest.raises(ConfigError, match="sync"):
+        gym.make_vec(ID, num_envs=2, partners="random", observe="text")
+    with pytest.raises(ConfigError, match="compiled"):
+        gym.make_vec(ID, num_envs=2, partners=[lambda view: 0])
+    env = gym.make_vec(ID, num_envs=2, vectorization_mode="sync", partners="random", observe="text")
+    assert isinstance(env.reset(seed=0)[0][1], str)

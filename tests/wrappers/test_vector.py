@@ -1,0 +1,151 @@
+"""Batches of environments against the same episodes played one by one."""
+
+import importlib.util
+import sys
+from pathlib import Path
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import manyhands
+from manyhands.core.env import ConfigError, EpisodeOver, SeatError, episode_key
+from manyhands.core.pack import stepper
+from manyhands.wrappers.pettingzoo import Parallel
+
+sys.path.append(str(Path(__file__).parents[1] / "core"))
+from coins import Coins
+
+
+def first_state(vector, i):
+    return jax.tree_util.tree_map(lambda leaf: leaf[..., i], vector.states)
+
+
+def test_a_batch_plays_the_episodes_of_its_seeds():
+    batch = manyhands.vector("kitchen", 3, starts="random", max_steps=6)
+    singles = [Parallel(batch.game) for _ in range(3)]
+    seen, info = batch.reset(seed=10)
+    for i, env in enumerate(singles):
+        expected = env.reset(seed=10 + i)[0]
+        assert (seen[i] == list(expected.values())).all()
+    assert seen in batch.observation_space
+    assert info["legal"].all() and info["acting"].shape == (3, 2)
+    rng = np.random.default_rng(0)
+    for step in range(6):
+        actions = rng.integers(0, 6, (3, 2))
+        seen, rewards, terminated, truncated, info = batch.step(actions)
+        if step == 5:
+            assert info["_final_obs"].all() and truncated.all() and not terminated.any()
+            seen = info["final_obs"]
+        for i, env in enumerate(singles):
+            one = env.step(dict(zip(env.agents, actions[i].tolist(), strict=True)))
+            assert (seen[i] == list(one[0].values())).all()
+            assert rewards[i].tolist() == list(one[1].values())
+            assert info["terms"]["dish_pickup"][i, 1] == one[4]["chef_1"]["terms"]["dish_pickup"]
+            assert info["metrics"]["collisions"][i] == one[4]["chef_0"]["metrics"]["collisions"]
+    # The second episode has the documented key.
+    for i in range(3):
+        key = jax.random.fold_in(episode_key(10 + i), np.uint32(2**31 + 1))
+        assert (first_state(batch, i).position == batch.game.reset(key).position).all()
+    assert batch._program.step._cache_size() == 1
+
+
+@pytest.mark.parametrize("arrays", ("numpy", "jax"))
+def test_random_games_of_different_lengths(arrays):
+    """Each environment replays alone, over several episodes that end at different times."""
+    game = Coins(players=2, turns=False, pile=9, max_steps=6)
+    batch = manyhands.vector(game, 4, arrays=arrays)
+    batch.reset(seed=[5, 6, 5, 8])
+    single = stepper(game)
+    keys = [episode_key(seed) for seed in (5, 6, 5, 8)]
+    bases, times, numbers = list(keys), [0] * 4, [0] * 4
+    states = [single.reset(key).state for key in keys]
+    rng = np.random.default_rng(1)
+    for _ in range(12):
+        actions = rng.integers(0, 4, (4, 2))
+        seen, rewards, *_, info = batch.step(jnp.asarray(actions) if arrays == "jax" else actions)
+        for i in range(4):
+            data = np.asarray(jax.random.key_data(keys[i]))
+            frame = single.step(data, times[i], states[i], actions[i].astype(np.int32))
+            states[i], times[i] = frame.state, times[i] + 1
+            assert np.allclose(rewards[i], frame.reward)
+            assert bool(info["_final_obs"][i]) == frame.over
+            if frame.over:
+                assert np.allclose(info["final_obs"][i], frame.vector)
+                numbers[i] += 1
+                keys[i] = jax.random.fold_in(bases[i], np.uint32(2**31 + numbers[i]))
+                frame, times[i] = single.reset(keys[i]), 0
+                states[i] = frame.state
+            assert np.allclose(seen[i], frame.vector)
+    assert min(numbers) >= 1
+    assert batch._program.step._cache_size() == 1
+
+
+def test_resets():
+    batch = manyhands.vector("kitchen", 4, starts="random", seed=3)
+    first = batch.reset()[0].copy()
+    assert (manyhands.vector("kitchen", 4, starts="random").reset(seed=3)[0] == first).all()
+    second = batch.reset()[0].copy()
+    assert (second != first).any()
+    batch.reset(seed=3)
+    assert (batch.reset()[0] == second).all()  # the series is determined by the last seed
+    mask = np.array([False, True, False, False])
+    batch.reset(seed=3)
+    batch.step(np.full((4, 2), 5))
+    seen = batch.reset(seed=[None, 4, None, None], options={"reset_mask": mask})[0]
+    assert (seen[1] == first[1]).all()
+    times = np.asarray(batch.states.time)
+    assert times.tolist() == [1, 0, 1, 1]
+    batch.reset(options={"reset_mask": ~mask})
+    assert np.asarray(batch.states.time).tolist() == [0, 0, 0, 0]
+
+
+def test_finished_episodes_stand_still_on_the_device():
+    batch = manyhands.vector("kitchen", 2, arrays="jax", autoreset_mode="Disabled", max_steps=2)
+    batch.reset(seed=0)
+    for _ in range(3):
+        _, rewards, _, truncated, _ = batch.step(np.zeros((2, 2), int))
+    assert truncated.all() and not rewards.any()
+    assert np.asarray(batch.states.time).tolist() == [2, 2]
+
+
+def test_wrong_callers():
+    batch = manyhands.vector("kitchen", 2, autoreset_mode="Disabled", max_steps=1)
+    with pytest.raises(EpisodeOver, match="reset"):
+        batch.step(np.zeros((2, 2), int))
+    batch.reset()
+    with pytest.raises(ConfigError, match="shape"):
+        batch.step(np.zeros((2, 3), int))
+    with pytest.raises(ConfigError, match="reset_mask"):
+        batch.reset(options={"reset_mask": np.ones(3, bool)})
+    with pytest.raises(ConfigError, match="2 seeds"):
+        batch.reset(seed=[1, 2, 3])
+    batch.step(np.zeros((2, 2), int))
+    with pytest.raises(EpisodeOver, match="0, 1"):
+        batch.step(np.zeros((2, 2), int))
+    for wrong in ({"num_envs": 0}, {"num_envs": 2, "arrays": "lists"}):
+        with pytest.raises(ConfigError):
+            manyhands.vector("kitchen", **wrong)
+    with pytest.raises(ConfigError, match="SameStep"):
+        manyhands.vector("kitchen", 2, autoreset_mode="sometimes")
+
+
+@pytest.mark.skipif(importlib.util.find_spec("torch") is not None, reason="torch is installed")
+def test_missing_torch_is_explained():
+    with pytest.raises(SeatError, match="pip install torch"):
+        manyhands.vector("kitchen", 2, arrays="torch")
+
+
+def test_torch_tensors():
+    torch = pytest.importorskip("torch")
+    batch = manyhands.vector("kitchen", 3, arrays="torch", max_steps=2)
+    twin = manyhands.vector("kitchen", 3, max_steps=2)
+    seen, _ = batch.reset(seed=1)
+    assert isinstance(seen, torch.Tensor) and (seen.numpy() == twin.reset(seed=1)[0]).all()
+    for _ in range(3):
+        actions = torch.randint(0, 6, (3, 2))
+        got, expected = batch.step(actions), twin.step(actions.numpy())
+        for a, b in zip(got[:4], expected[:4], strict=True):
+            assert isinstance(a, torch.Tensor) and (a.numpy() == b).all()
+        assert (got[4]["legal"].numpy() == expected[4]["legal"]).all()
