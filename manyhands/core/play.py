@@ -575,9 +575,13 @@ class _Queue:
         try:
             self._answer(waiting)
         except Exception as error:
+            failure: Exception = error
+            if isinstance(error, StopIteration):  # no future takes one
+                failure = RuntimeError("StopIteration was raised")
+                failure.__cause__ = error
             for _, _, future in waiting:
                 if not future.done():
-                    future.set_exception(error)
+                    future.set_exception(failure)
 
     def _answer(self, waiting: list[tuple[Game, View, asyncio.Future[Any]]]) -> None:
         raise NotImplementedError

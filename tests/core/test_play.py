@@ -287,6 +287,11 @@ def test_a_failing_seat_is_named_and_others_finish():
     assert {0, 2, 3} <= set(over) and len(over) < 49 and 1 not in over
 
 
+def test_a_seat_that_raises_stop_iteration_fails_too():
+    with pytest.raises(SeatError, match="StopIteration was raised"):
+        play(TURNS, lambda view: next(iter(())))
+
+
 def test_wrong_numbers_of_answers():
     class Wrong:
         def act(self, views):
