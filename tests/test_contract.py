@@ -1,7 +1,6 @@
 """The contract of an environment, for every registered id (`CASES` gives each small variants)."""
 
 import ast
-import dataclasses
 import json
 import subprocess
 import sys
@@ -13,13 +12,14 @@ import jax
 import numpy as np
 import pytest
 from gymnasium.spaces import Discrete
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import manyhands
 from manyhands.core.env import Env, Outcome, SnapshotError, episode_key, from_spec
 from manyhands.core.pack import Frame, fingerprint, no_actions, restore, snapshot, stepper
 from manyhands.core.play import episode_seed, play
+from manyhands.wrappers.gymnasium import SeatEnv
 from manyhands.wrappers.pettingzoo import Parallel
 
 CASES: dict[str, dict[str, dict[str, Any]]] = {
@@ -85,6 +85,11 @@ def batch_parts(env: Env, states: Any) -> tuple[Any, ...]:
     )
 
 
+def seen_of(frame: Frame) -> tuple[Any, ...]:
+    """The first four of `parts`, of a frame."""
+    return frame.vector, frame.perception, frame.legal, frame.acting
+
+
 def outcome_of(frame: Frame) -> Outcome:
     return Outcome(frame.reward, frame.terminated, frame.truncated, frame.terms, frame.metrics)
 
@@ -129,7 +134,7 @@ def test_compiled_calls_agree_with_the_plain_one(case):
     frame, after = case.frames[t], case.frames[t + 1]
     state, outcome = env.step(jax.random.fold_in(case.key, t), frame.state, case.actions[t])
     same((state, outcome), (after.state, outcome_of(after)))
-    same(parts(env, frame.state)[:4], (frame.vector, frame.perception, frame.legal, frame.acting))
+    same(parts(env, frame.state)[:4], seen_of(frame))
 
 
 def test_mapped_calls_and_batches_agree_with_single_ones(case):
@@ -151,7 +156,7 @@ def test_mapped_calls_and_batches_agree_with_single_ones(case):
         (state, outcome), seen = column(batch, i)
         frame, after = case.frames[i], case.frames[i + 1]
         same((state, outcome), (after.state, outcome_of(after)))
-        same(seen[:4], (frame.vector, frame.perception, frame.legal, frame.acting))
+        same(seen[:4], seen_of(frame))
     first = jax.tree_util.tree_map(lambda leaf: leaf[..., :1], (states, rows))
     same(column(jax.jit(batch_step)(keys[:1], *first), 0), column(batch, 0))
 
@@ -289,7 +294,8 @@ def test_snapshots_restore_and_fork_exactly(case):
         for u in range(t, len(case.actions)):
             frame = stepper(env).step(case.key_data, u, state, case.actions[u])
             state = frame.state
-            same(dataclasses.astuple(frame)[1:], dataclasses.astuple(case.frames[u + 1])[1:])
+            same(seen_of(frame), seen_of(case.frames[u + 1]))
+            same(outcome_of(frame), outcome_of(case.frames[u + 1]))
             assert snapshot(env, state) == snapshot(env, case.frames[u + 1].state)
 
 
@@ -311,6 +317,7 @@ def test_snapshots_of_others_are_refused(case):
             restore(env, bytes(damaged))
 
 
+@settings(deadline=None, max_examples=40)
 @given(data=st.binary(max_size=300), keep=st.integers(0, 60))
 def test_any_bytes_are_refused_politely(case, data, keep):
     good = snapshot(case.env, case.frames[0].state)
@@ -352,6 +359,23 @@ def test_a_seed_gives_the_same_bytes_through_pettingzoo(case):
             assert rewards[agent] == case.frames[t + 1].reward[i]
         found.append(snapshot(env, parallel.current))
     assert found == expected
+
+
+def test_a_seed_gives_the_same_bytes_through_gymnasium(case):
+    env = case.env
+    if not all(frame.acting.all() for frame in case.frames):
+        pytest.skip("with turns, a step of one seat is several of the game")
+
+    def partner(view):
+        return case.actions[view.step][view.index]
+
+    seat = SeatEnv(env, seat=0, partners=partner)
+    vector, _ = seat.reset(seed=SEED)
+    for t, rows in enumerate(case.actions):
+        same(vector, case.frames[t].vector[0])
+        vector, reward, *_ = seat.step(rows[0])
+        assert reward == case.frames[t + 1].reward[0]
+    same(vector, case.frames[-1].vector[0])
 
 
 def test_play_gives_the_episode_that_its_seed_names(case):
@@ -405,6 +429,7 @@ def test_texts_are_deterministic_and_by_name_or_index(case):
         assert env.rules(i) == env.rules(name) and name in env.rules(i)
 
 
+@settings(deadline=None, max_examples=40)
 @given(text=st.text(max_size=60))
 def test_any_text_is_an_action_or_is_refused_with_a_reason(case, text):
     env, state = case.env, case.frames[0].state

@@ -69,7 +69,6 @@ def _thing(code: int) -> str:
 _AMOUNTS = [_amount(bits >> 2, bits & 3) for bits in range(16)]
 _THINGS = [_thing(code) for code in range(32)]
 _A_THING = ["nothing", "an onion", *(f"a {name}" for name in _THINGS[2:])]
-_STATION = {COUNTER: "counter", FLOOR: "floor", **STATIONS}
 
 
 # ---- what a chef sees ----------------------------------------------------------------------------
@@ -113,16 +112,17 @@ def _place(terrain: bytes, width: int, own: int, radius: int | None) -> _Place:
         spots += range(offset + margin, offset + margin + width)
         offset += margin + width + 1
     stations = []
-    for code, label in ((ONIONS, "Onions"), (TOMATOES, "Tomatoes"), (DISHES, "Dishes")):
-        stations.append((label, [names[c] for c in cells if terrain[c] == code]))
-    stations.append(("Serving windows", [names[c] for c in cells if terrain[c] == SERVING]))
+    for code in (ONIONS, TOMATOES, DISHES, SERVING):
+        where = [names[c] for c in cells if terrain[c] == code]
+        if where:
+            stations.append(f"{STATIONS[code].capitalize()}s: {' '.join(where)}.")
     pots = [c for c in cells if terrain[c] == POT]
     return _Place(
         terrain,
         names,
         list("\n".join(lines)),
         spots,
-        " ".join(f"{label}: {' '.join(where)}." for label, where in stations if where),
+        " ".join(stations),
         pots,
         {c: _letter(number) for number, c in enumerate(pots)},
         [c for c in cells if terrain[c] == COUNTER],

@@ -6,7 +6,7 @@ import re
 import jax
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from manyhands.core.env import IllegalAction, episode_key
@@ -339,7 +339,7 @@ def test_a_description_reads_like_this():
         "Last step it moved.\n"
         "Pot A at (2, 0): 3 onions, cooking, ready in 17 steps.\n"
         "On counters: nothing.\n"
-        "Onions: (0, 1) (4, 1). Dishes: (1, 3). Serving windows: (3, 3)."
+        "Onion dispensers: (0, 1) (4, 1). Dish dispensers: (1, 3). Serving windows: (3, 3)."
     )
 
 
@@ -573,6 +573,7 @@ PIECES = st.sampled_from(
 )
 
 
+@settings(deadline=None)
 @given(st.one_of(st.text(max_size=2_100), st.lists(PIECES, max_size=40).map("".join)))
 def test_any_text_is_an_action_or_is_refused(game, text):
     env, state = game
