@@ -60,14 +60,9 @@ def _amount(onions: int, tomatoes: int) -> str:
     return " and ".join(parts)
 
 
-def _thing(code: int) -> str:
-    if code < SOUP:
-        return ("nothing", "onion", "tomato", "dish")[code] if code <= DISH else "?"
-    return f"soup of {_AMOUNTS[code & 15]}"
-
-
 _AMOUNTS = [_amount(bits >> 2, bits & 3) for bits in range(16)]
-_THINGS = [_thing(code) for code in range(32)]
+# By object code; there are no objects between the dish and the soups.
+_THINGS = ["nothing", "onion", "tomato", "dish", *[""] * 12, *(f"soup of {a}" for a in _AMOUNTS)]
 _A_THING = ["nothing", "an onion", *(f"a {name}" for name in _THINGS[2:])]
 
 
@@ -329,12 +324,12 @@ def _interact(kitchen: Kitchen, look: _Look) -> str:
         return f"nothing, {pot} holds no cooked soup"
     if hand:
         if count == 3:
-            return f"nothing, {pot} is full"
+            return f"nothing, {pot} is full; empty hands start it"
         begins = ", starts cooking" if kitchen.dynamics == "classic" and count == 2 else ""
         return f"put the {_THINGS[hand]} into {pot} ({count + 1} of 3{begins})"
     if kitchen.dynamics == "manual" and count:
         return f"start cooking {_AMOUNTS[thing & 15]} in {pot}"
-    return f"nothing, {pot} {'is not full' if count else 'is empty'} and so are your hands"
+    return f"nothing, your hands are empty and {pot} is {'not full' if count else 'empty'}"
 
 
 def _price(kitchen: Kitchen, soup: int) -> str:
@@ -387,9 +382,10 @@ def rules(kitchen: Kitchen, agent: int) -> str:
             f"You see only the cells at most {radius} columns and {radius} rows away from you."
         )
     start = (
-        "the third ingredient starts the cooking by itself."
+        "add it (3 at most); the third starts the cooking by itself."
         if classic
-        else "an interact with EMPTY HANDS starts the cooking of 1 to 3 ingredients."
+        else "add it (3 at most); the cooking does not start by itself.\n"
+        "- pot that is not cooking, with 1 to 3 ingredients, EMPTY HANDS: start the cooking."
     )
     lines += [
         "",
@@ -403,9 +399,7 @@ def rules(kitchen: Kitchen, agent: int) -> str:
         "WHAT INTERACT DOES (hands hold one object at most)",
         "- dispenser, empty hands: take an onion, a tomato or a dish.",
         "- counter: put your object on an empty one; with empty hands, take what lies there.",
-        f"- pot that is not cooking and not full, onion or tomato in hand: add it (3 at most); "
-        f"{start}",
-        *([] if classic else ["- idle pot with something in it, empty hands: start cooking."]),
+        f"- pot that is not cooking and not full, onion or tomato in hand: {start}",
         "- pot with a ready soup, dish in hand: plate it; you then hold the soup, the pot is "
         "empty.",
         "- serving window, soup in hand: serve it.",
@@ -421,7 +415,8 @@ def rules(kitchen: Kitchen, agent: int) -> str:
         "3. Pots cook one step. 'ready in n' means: n steps from now the soup can be plated.",
         "",
         "HOW TO PLAY WELL",
-        ("Bring ingredients until a pot is full" if classic else "Fill a pot and start it")
+        "Put the ingredients of an order into a pot"
+        + ("" if classic else ", start it")
         + ", fetch a dish while it cooks, plate the soup, serve it, and begin again; keep all pots "
         "busy. See what the others carry and do what is missing. If you cannot reach a station, "
         "put objects on a counter that another chef can reach, and take theirs.",
@@ -437,10 +432,14 @@ def _aim(kitchen: Kitchen) -> str:
     """The reward, in words."""
     weights = kitchen.reward_weights
     parts = [f"{weights['delivery']:g} for each point served"]
-    for name, words in zip(SHAPED, ("put into a pot", "taken when useful", "plated"), strict=True):
-        thing = ("ingredient", "dish", "soup")[list(SHAPED).index(name)]
+    for name, deed in (
+        ("pot_placement", "ingredient that you put into a pot"),
+        ("dish_pickup", "useful dish that you take (no dish lies on a counter, and fewer are in "
+         "hands than pots are partly filled, cooking or ready)"),
+        ("soup_pickup", "soup that you plate"),
+    ):  # fmt: skip
         if weights[name]:
-            parts.append(f"{weights[name] * SHAPED[name]:g} for each {thing} that you have {words}")
+            parts.append(f"{weights[name] * SHAPED[name]:g} for each {deed}")
     return f"Your reward: {'; '.join(parts)}."
 
 
