@@ -281,7 +281,7 @@ class SeatVectorEnv(VectorEnv):
         final = {name: found.pop(name, None) for name in ("final_obs", "_final_obs", "final_info")}
         info = self._masked(found)
         over, last = final["_final_obs"], final["final_obs"]
-        if over is not None and (self.arrays == "jax" or over.any()):
+        if over is not None:
             if self.arrays == "numpy":
                 last = np.full(self.num_envs, None, object)
                 for i in np.flatnonzero(over):

@@ -9,6 +9,7 @@ from __future__ import annotations
 import copy
 import functools
 import operator
+import struct
 from collections.abc import Mapping
 from typing import Any
 
@@ -121,6 +122,8 @@ class Parallel(ParallelEnv):
         plain = isinstance(space, gymnasium.spaces.Discrete) and space.start == 0
         self._actions = int(space.n) if plain else 0  # type: ignore[attr-defined]
         self._rows = no_actions(game)
+        self._scalars: _Scalars | None = None
+        self._acting: tuple[bool, ...] = ()
         self._window: Window | None = None
 
     # ---- PettingZoo's interface ---------------------------------------------------------------
@@ -172,12 +175,12 @@ class Parallel(ParallelEnv):
         dict[str, dict[str, Any]],
     ]:
         agents = self.agents
-        frame = self.playing()
+        self.playing()
         expected = 0
         statuses: list[dict[str, Any]] = []
         rows = self._rows
         live = len(agents) == len(self.possible_agents)
-        for i, acts in enumerate(frame.acting.tolist()):
+        for i, acts in enumerate(self._acting):
             agent = self.possible_agents[i]
             if acts and (live or agent in agents):
                 try:
@@ -287,30 +290,31 @@ class Parallel(ParallelEnv):
             self.agents = []
             nothing = dict.fromkeys(agents, 0.0)
             over, not_cut = dict.fromkeys(agents, True), dict.fromkeys(agents, False)
-            return self._observations(frame, agents), nothing, over, not_cut, infos
+            result = self._observations(frame, agents), nothing, over, not_cut, infos
+            _keep(result, agents)
+            return result
         frame = self.frame = self._stepper.step(self.key_data, self.time, frame, rows)
         self.time += 1
-        rewards = frame.reward.tolist()
-        terminated, truncated = frame.terminated.tolist(), frame.truncated.tolist()
-        observations = self._observations(frame, agents)
-        infos = self._infos(frame, statuses)
-        if self.render_mode == "human":
-            self.render()
+        read = self._scalars
+        assert read is not None
+        values = read.values(frame)
         names = self.possible_agents
+        terminated, truncated = read.terminated(values), read.truncated(values)
         result = (
-            observations,
-            dict(zip(names, rewards, strict=True)),
+            self._observations(frame, agents),
+            dict(zip(names, read.reward(values), strict=True)),
             dict(zip(names, terminated, strict=True)),
             dict(zip(names, truncated, strict=True)),
-            infos,
+            self._infos(frame, statuses, values),
         )
+        self._acting = read.acting(values)
         if len(agents) < len(names):
-            for part in result:
-                for agent in set(part).difference(agents):
-                    del part[agent]
+            _keep(result, agents)
         if True in terminated or True in truncated:
             ended = {n for n, a, b in zip(names, terminated, truncated, strict=True) if a or b}
             self.agents = [agent for agent in agents if agent not in ended]
+        if self.render_mode == "human":
+            self.render()
         return result
 
     def observation(self, agent: str) -> Any:
@@ -333,20 +337,70 @@ class Parallel(ParallelEnv):
             for agent in agents or self.possible_agents
         }
 
-    def _infos(self, frame: Frame, statuses: list[dict[str, Any]]) -> dict[str, dict[str, Any]]:
-        terms = self.game.terms
-        columns = [frame.terms[name].tolist() for name in terms]
-        metrics = {name: value.item() for name, value in frame.metrics.items()}
+    def _infos(
+        self, frame: Frame, statuses: list[dict[str, Any]], values: tuple[Any, ...] | None = None
+    ) -> dict[str, dict[str, Any]]:
+        if self._scalars is None:
+            self._scalars = _Scalars(self.game, frame)
+        read = self._scalars
+        if values is None:
+            values = read.values(frame)
+            self._acting = read.acting(values)
         masks = frame.legal.astype(np.int8)
-        return {
-            agent: {
+        metrics = read.metrics(values)
+        infos = {}
+        for i, agent in enumerate(self.possible_agents):
+            infos[agent] = {
                 "action_mask": masks[i],
-                "terms": dict(zip(terms, [column[i] for column in columns], strict=True)),
-                "metrics": metrics.copy(),
+                "terms": dict(zip(self.game.terms, read.terms[i](values), strict=True)),
+                "metrics": dict(zip(read.names, metrics, strict=True)),
                 "parse": statuses[i],
             }
-            for i, agent in enumerate(self.possible_agents)
-        }
+        return infos
+
+
+class _Scalars:
+    """The small parts of a frame as Python numbers, read in one go from where they lie in its
+    buffer: a tenth of the time of as many NumPy arrays."""
+
+    def __init__(self, game: Env, frame: Frame):
+        base = frame.buffer.__array_interface__["data"][0]
+        self.names = list(frame.metrics)
+        parts = [frame.acting, frame.reward, frame.terminated, frame.truncated]
+        parts += [frame.terms[name] for name in game.terms]
+        parts += [frame.metrics[name] for name in self.names]
+        starts = [part.__array_interface__["data"][0] - base for part in parts]
+        order = sorted(range(len(parts)), key=starts.__getitem__)
+        codes, end, count = ["="], starts[order[0]], 0
+        where: list[list[int]] = [[]] * len(parts)
+        for k in order:
+            part = parts[k]
+            kind = {"l": "q", "L": "Q"}.get(part.dtype.char, part.dtype.char)  # as struct has them
+            codes.append(f"{starts[k] - end}x{part.size}{kind}")
+            where[k] = list(range(count, count + part.size))
+            end, count = starts[k] + part.nbytes, count + part.size
+        self._unpack, self._start = struct.Struct("".join(codes)).unpack_from, starts[order[0]]
+        self.acting, self.reward, self.terminated, self.truncated = map(_picker, where[:4])
+        terms = where[4 : 4 + len(game.terms)]
+        self.terms = [_picker([column[i] for column in terms]) for i in range(game.num_agents)]
+        self.metrics = _picker([k for part in where[4 + len(game.terms) :] for k in part])
+
+    def values(self, frame: Frame) -> tuple[Any, ...]:
+        return self._unpack(frame.buffer, self._start)  # type: ignore[arg-type]
+
+
+def _picker(indices: list[int]) -> Any:
+    """A function from a tuple to the tuple of its items at `indices`."""
+    if len(indices) > 1:
+        return operator.itemgetter(*indices)
+    return lambda values: tuple(values[i] for i in indices)
+
+
+def _keep(parts: tuple[dict[str, Any], ...], agents: list[str]) -> None:
+    """Drop what concerns agents that had ended before."""
+    for part in parts:
+        for agent in set(part).difference(agents):
+            del part[agent]
 
 
 class Sequential(AECEnv):
@@ -438,7 +492,7 @@ class Sequential(AECEnv):
         self._rows[:] = self.game.noop
         self._statuses: list[dict[str, Any]] = [{"status": "none"} for _ in self.game.agents]
         live = self.parallel.agents
-        acting = zip(self.game.agents, frame.acting.tolist(), strict=True)
+        acting = zip(self.game.agents, frame.acting, strict=True)
         self._turns = [agent for agent, acts in acting if acts and agent in live]
         self.agent_selection = self._turns[0]
 

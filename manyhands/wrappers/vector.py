@@ -117,7 +117,12 @@ class Vector:
         self._program = _compile(
             game, self.num_envs, self.autoreset_mode, seat, partners, arrays != "numpy"
         )
-        self._seed = seed
+        self._seed, self._seat = seed, seat
+        # On a CPU the arrays are host memory already; from elsewhere they are fetched together.
+        on_host = jax.default_backend() == "cpu"
+        self._fetch = (
+            functools.partial(jax.tree_util.tree_map, np.asarray) if on_host else jax.device_get
+        )
         self._np_random: np.random.Generator | None = None
         self._carry: _Carry | None = None
         self._over: np.ndarray | None = None
@@ -175,6 +180,11 @@ class Vector:
                     'reset(options={"reset_mask": mask}) first'
                 )
         self._carry, out = self._program.step(self._carry, self._read(actions))
+        if self._seat is not None and self.arrays == "numpy":
+            over = out[4].get("_final_obs")
+            if over is not None and not np.asarray(over).any():
+                for name in ("final_obs", "_final_obs", "final_info"):
+                    del out[4][name]
         if self.autoreset_mode is AutoresetMode.DISABLED and self.arrays != "jax":
             self._over = np.asarray(self._carry.over)
         return self._hand_over(out)
@@ -237,8 +247,7 @@ class Vector:
     def _hand_over(self, out: Any) -> Any:
         """What the compiled call gave, as the caller wants it."""
         if self.arrays == "numpy":
-            host = jax.device_get(out)
-            return jax.tree_util.tree_map(lambda leaf: np.moveaxis(leaf, -1, 0), host)
+            return jax.tree_util.tree_map(_batch_first, self._fetch(out))
         if self._torch is not None:
             return jax.tree_util.tree_map(self._torch.from_dlpack, jax.block_until_ready(out))
         return out
@@ -471,6 +480,11 @@ def _compile(
         return carry, export((observation, reward[rows], *flags, info))
 
     return _Program(jax.jit(reset), jax.jit(restart), jax.jit(reseed), jax.jit(step))
+
+
+def _batch_first(leaf: np.ndarray) -> np.ndarray:
+    """`np.moveaxis(leaf, -1, 0)`, many times faster."""
+    return leaf.transpose(leaf.ndim - 1, *range(leaf.ndim - 1)) if leaf.ndim > 1 else leaf
 
 
 def _import_torch() -> Any:
