@@ -75,6 +75,8 @@ _LAZY = {
 
 
 def __getattr__(name: str) -> Any:
+    if name == "envs":
+        return importlib.import_module("manyhands.envs")
     if name in _LAZY:
         return getattr(importlib.import_module(_LAZY[name]), name)
     raise AttributeError(f"module 'manyhands' has no attribute {name!r}")

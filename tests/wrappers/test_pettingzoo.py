@@ -1,5 +1,6 @@
 """PettingZoo's own checkers, and what the views promise beyond them."""
 
+import subprocess
 import sys
 import warnings
 from pathlib import Path
@@ -66,6 +67,15 @@ def test_registries():
     one = pettingzoo.make("aec", "manyhands/kitchen-v0", max_cycles=7)
     assert isinstance(one, Sequential)
     assert one.game.max_steps == 7
+
+
+def test_everything_is_at_hand_and_light():
+    program = (
+        "import sys, manyhands; assert 'manyhands.envs.kitchen' not in sys.modules; "
+        "manyhands.envs.kitchen.parallel_env(); assert not hasattr(manyhands.envs, 'nothing'); "
+        "assert 'pygame' not in sys.modules and 'torch' not in sys.modules"
+    )
+    subprocess.run([sys.executable, "-c", program], check=True, cwd=Path(__file__).parents[2])
 
 
 def test_current_state_and_terms():
