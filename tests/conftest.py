@@ -12,3 +12,6 @@ os.environ.setdefault(
 )
 os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0.2")
 os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES", "0")
+# What is loaded from that cache is reported as compiled for another machine, at great length: XLA
+# compares its own tuning flags with the processor's features.
+os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")

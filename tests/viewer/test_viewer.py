@@ -81,7 +81,7 @@ def test_maps_keep_their_columns_and_prose_is_wrapped():
     )
 
 
-def test_speech_goes_where_the_innermost_environment_puts_it(episode):
+def test_speech_goes_where_the_innermost_environment_puts_it(episode, monkeypatch):
     class Speaking(Kitchen):
         def draw_speech(self, state, canvas, texts, agent):
             told.append((state, dict(texts), agent))
@@ -101,6 +101,7 @@ def test_speech_goes_where_the_innermost_environment_puts_it(episode):
     paint(Scene(env, wrapped, bubbles={1: "hello"}), pygame.Surface((300, 200)), agent=0)
     assert told == [(state, {1: "hello"}, 0)]
     # Where there is no such method, the words stand at the foot of the picture.
+    monkeypatch.delattr(Kitchen, "draw_speech")
     loud, quiet = (Scene(Kitchen(), state, bubbles=b) for b in ({0: "hello"}, {}))
     one, two = (next(frames([scene], (300, 200))) for scene in (loud, quiet))
     assert (one[-20:] != two[-20:]).any() and (one[:100] == two[:100]).all()
