@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import argparse
+import inspect
 import json
 import sys
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import manyhands
 from manyhands.core.env import ConfigError, Env, ManyhandsError, load, make
@@ -207,10 +208,7 @@ def _size(text: str) -> tuple[int, int]:
 def build(options: argparse.Namespace) -> Env:
     """The environment that a command line names."""
     if options.id not in manyhands.registered():
-        raise ConfigError(
-            f"no environment is called {options.id!r}; there are "
-            f"{', '.join(manyhands.registered())}"
-        )
+        _unknown(options.id)
     config: dict[str, Any] = {}
     for pair in options.config:
         name, equals, value = pair.partition("=")
@@ -238,6 +236,7 @@ def build(options: argparse.Namespace) -> Env:
 def _list(options: argparse.Namespace) -> int:
     from rich.console import Console
     from rich.table import Table
+    from rich.text import Text
 
     console = Console()
     if options.id is None:
@@ -251,16 +250,25 @@ def _list(options: argparse.Namespace) -> int:
         console.print("wrappers:", ", ".join(manyhands.registered(wrappers=True)))
         console.print("seats:   ", ", ".join(manyhands.registered_seats()))
         return 0
-    kind = load(options.id)
+    if options.id not in manyhands.registered():
+        _unknown(options.id)
     env = make(options.id)
-    console.print(f"[bold]{options.id}[/bold]: {kind.__doc__}", highlight=False)
-    layouts = getattr(env, "layouts", None)
-    if layouts:
-        table = Table("layout", "chefs", "map")
-        for level in layouts():
-            table.add_row(level.name, str(level.chefs), level.text())
+    print(f"{options.id}\n\n{inspect.cleandoc(type(env).__doc__ or '')}\n")
+    print(f"agents: {', '.join(env.agents)}\nactions: {env.action_space}")
+    print(f"observation: {_shape(env)}\nreward terms: {', '.join(env.terms)}\n")
+    levels = env.shipped_levels()
+    if levels:
+        table = Table("layout", "agents", "map", show_lines=True)
+        for name, agents, picture in levels:
+            table.add_row(name, str(agents), Text(picture))
         console.print(table)
     return 0
+
+
+def _unknown(name: str) -> NoReturn:
+    raise ConfigError(
+        f"no environment is called {name!r}; there are {', '.join(manyhands.registered())}"
+    )
 
 
 def _shape(env: Env) -> str:

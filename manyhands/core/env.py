@@ -190,6 +190,10 @@ class Env(Generic[State]):
         """JSON-ready keyword arguments that rebuild this environment with `make(id, **config)`."""
         raise NotImplementedError
 
+    def shipped_levels(self) -> list[tuple[str, int, str]]:
+        """(name, number of agents, map) of each level that comes with the environment."""
+        return []
+
     # ---- what follows from the above ----------------------------------------------------------
 
     @property

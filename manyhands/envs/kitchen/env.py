@@ -645,6 +645,10 @@ class Kitchen(Env[KitchenState]):
 
         draw.bubbles(self, state, canvas, texts, agent)
 
+    def shipped_levels(self) -> list[tuple[str, int, str]]:
+        shipped = [lv.load_level(name) for name in lv.layout_names()]
+        return [(level.name, level.chefs, level.text()) for level in shipped]
+
     def first_delivery(self, level: int = 0, **effort: Any) -> FirstDelivery:
         """The fewest steps in which the chefs can serve their first soup in `levels[level]`, from
         its own starts; see `planning.first_delivery`. It searches: seconds, in a large kitchen."""

@@ -1,0 +1,138 @@
+"""The `manyhands` command: every subcommand, without a display."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+from manyhands.cli import main
+
+KITCHEN = ["kitchen", "max_steps=8"]
+
+
+@pytest.fixture(scope="module")
+def record(tmp_path_factory):
+    """Three short episodes of random chefs."""
+    path = tmp_path_factory.mktemp("cli") / "run.jsonl"
+    assert (
+        main(["play", *KITCHEN, "--seats", "random", "--episodes", "3", "--record", str(path)]) == 0
+    )
+    return path
+
+
+def run(capsys, *arguments):
+    status = main([str(argument) for argument in arguments])
+    captured = capsys.readouterr()
+    return status, captured.out, captured.err
+
+
+def test_list_names_everything(capsys):
+    status, out, _ = run(capsys, "list")
+    assert status == 0
+    for word in ("kitchen", "skills", "chat", "greedy", "language", "human"):
+        assert word in out
+    status, out, _ = run(capsys, "list", "kitchen")
+    assert status == 0 and "cramped_room" in out and "XXPXX" in out
+
+
+def test_every_command_explains_itself(capsys):
+    for command in ("list", "demo", "play", "watch", "replay", "verify", "export", "bench"):
+        with pytest.raises(SystemExit) as stopped:
+            main([command, "--help"])
+        assert stopped.value.code == 0
+        assert len(capsys.readouterr().out) > 200
+
+
+def test_a_transcript_says_who_did_what(capsys):
+    status, out, _ = run(capsys, "play", *KITCHEN, "--seats", "random", "--transcript")
+    assert status == 0
+    assert "8  chef_1 (random): " in out and "kitchen: 1 episode" in out
+
+
+def test_one_episode_alone_is_the_same_episode(capsys, record, tmp_path):
+    alone = tmp_path / "alone.jsonl"
+    arguments = ["play", *KITCHEN, "--seats", "random", "--only", "2", "--record", alone]
+    assert run(capsys, *arguments)[0] == 0
+    lines = record.read_text().splitlines()
+    theirs = next(line for line in map(json.loads, lines) if line["episode"] == 2)
+    ours = json.loads(alone.read_text())
+    assert ours["steps"] == theirs["steps"] and ours["totals"] == theirs["totals"]
+
+
+def test_resume_plays_what_is_missing(capsys, record, tmp_path):
+    path = tmp_path / "run.jsonl"
+    lines = record.read_bytes().splitlines(keepends=True)
+    path.write_bytes(lines[0] + lines[1][:50])
+    arguments = ["play", *KITCHEN, "--seats", "random", "--episodes", "3", "--record", path]
+    status, _, err = run(capsys, *arguments)
+    assert status == 1 and "resume" in err
+    assert run(capsys, *arguments, "--resume")[0] == 0
+    assert sorted(path.read_bytes().splitlines()) == sorted(record.read_bytes().splitlines())
+
+
+def test_verify_finds_what_was_changed(capsys, record, tmp_path):
+    assert run(capsys, "verify", record)[:2] == (0, "verified: 3 episodes, 24 steps\n")
+    forged = tmp_path / "forged.jsonl"
+    forged.write_text(record.read_text().replace('"collisions":', '"collisions":1', 1))
+    status, out, _ = run(capsys, "verify", forged)
+    assert status == 1 and "DIFFERENT" in out
+
+
+def test_exports(capsys, record, tmp_path):
+    for name in ("film.gif", "film.mp4", "strip.png", "chat.jsonl", "arrays.npz"):
+        status, out, err = run(capsys, "export", record, tmp_path / name)
+        assert (status, err) == (0, "") and str(tmp_path / name) in out
+        assert (tmp_path / name).stat().st_size > 1000
+    talk = json.loads((tmp_path / "chat.jsonl").read_text().splitlines()[0])
+    assert [message["role"] for message in talk["messages"][:3]] == ["system", "user", "assistant"]
+    with np.load(tmp_path / "arrays.npz") as arrays:
+        assert arrays["observations"].shape == (24, 2, 26, 4, 5)
+    status, _, err = run(capsys, "export", record, tmp_path / "film.avi")
+    assert status == 1 and "--format" in err
+    panel = ["--panel", "--agent", "chef_1", "--size", "640x300", "--episode", "1"]
+    assert run(capsys, "export", record, tmp_path / "panel.gif", *panel)[0] == 0
+    assert (tmp_path / "panel.gif").read_bytes() != (tmp_path / "film.gif").read_bytes()
+
+
+def test_films_without_a_display(capsys, record, tmp_path):
+    film = tmp_path / "replay.gif"
+    assert run(capsys, "replay", record, "--headless", "--out", film)[0] == 0
+    assert film.read_bytes()[:4] == b"GIF8"
+    film = tmp_path / "watch.mp4"
+    seats = ["--seats", "random", "--headless", "--out", film]
+    assert run(capsys, "watch", *KITCHEN, *seats)[0] == 0
+    assert film.stat().st_size > 1000
+    status, _, err = run(capsys, "replay", record, "--headless", "--out", tmp_path / "x.txt")
+    assert status == 1 and ".gif or .mp4" in err
+
+
+def test_bench_measures(capsys):
+    status, out, _ = run(capsys, "bench", *KITCHEN, "--num-envs", "4", "--num-steps", "8")
+    assert status == 0 and out.count("env-steps/s") == 2
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["play", "kitchn"], "there are kitchen"),
+        (["play", "kitchen", "layout=nowhere"], "no layout is called"),
+        (["play", "kitchen", "layout"], "NAME=VALUE"),
+        (["play", "kitchen", "colour=red"], "colour"),
+        (["play", "kitchen", "--seats", "nobody"], "no seat is called"),
+        (["play", "kitchen", "--seats", "random", "random", "random"], "3"),
+        (["verify", "missing.jsonl"], "missing.jsonl"),
+        (["replay", "missing.jsonl"], "missing.jsonl"),
+        (["export", "missing.jsonl", "out.gif"], "missing.jsonl"),
+        (["list", "nothing"], "no environment"),
+    ],
+)
+def test_mistakes_are_explained(capsys, arguments, message):
+    status, _, err = run(capsys, *arguments)
+    assert status == 1 and message in err and "Traceback" not in err
+
+
+def test_an_episode_that_is_not_there(capsys, record):
+    status, _, err = run(capsys, "replay", record, "--episode", "9", "--headless")
+    assert status == 1 and "[0, 1, 2]" in err
