@@ -306,8 +306,9 @@ class Seats:
             action, remembered = jax.vmap(act, in_axes=(-1, 0, -1), out_axes=-1)(
                 memory[i], keys, rows
             )
+            asked = functools.partial(jnp.where, view.acting[i])  # `play` asks nobody else
             actions.append(action)
-            memories.append(remembered)
+            memories.append(jax.tree_util.tree_map(asked, remembered, memory[i]))
         return jnp.stack(actions), tuple(memories)
 
 

@@ -310,7 +310,8 @@ class Kitchen(Env[KitchenState]):
         if self.observation == "grid":
             return box(0, 255, (5 * self.num_agents + 16, self.height, self.width), np.uint8)
         size = 16 + 13 * (self.num_agents - 1) + 27 + 9 * self.max_pots + 2
-        return box(-np.inf, np.inf, (size,), np.float32)
+        farthest, highest = max(self.height, self.width), max(self.max_steps, 255)
+        return box(-farthest, highest, (size,), np.float32)
 
     # ---- the rules ----------------------------------------------------------------------------
 
