@@ -20,7 +20,6 @@ import os
 import random
 import re
 import time
-import unicodedata
 from collections import OrderedDict, deque
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -29,6 +28,7 @@ from urllib.parse import urlsplit
 
 from manyhands.core.env import Env, IllegalAction, SeatError
 from manyhands.core.play import Message, Reply, View
+from manyhands.wrappers.chat import clean
 
 _EPISODES = 4096  # conversations remembered at once; the longest unused is forgotten first
 
@@ -389,8 +389,7 @@ def last_answer(reply: str) -> tuple[str | None, str | None]:
 def quote(message: Message) -> str:
     """A message on one line: sender, then the words as a JSON string, without control characters,
     and with nothing in them that looks like a tag or an answer."""
-    text = "".join(" " if unicodedata.category(c)[0] in "CZ" else c for c in message.text)
-    text = re.sub(r"\s+", " ", text).strip().translate({60: "(", 62: ")"})
+    text = clean(message.text, 2000)
     text = re.sub(r"\b(ACTION|SAY)\s*[:\uff1a]", r"(\1)", text, flags=re.I)
     return f"{message.sender} said {json.dumps(text, ensure_ascii=False)}"
 

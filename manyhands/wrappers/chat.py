@@ -1,0 +1,396 @@
+"""A chat channel for any environment: an action becomes (action, message).
+
+Vector seats speak and hear tokens of a phrasebook. Text seats speak freely: their words reach other
+text seats as they are (cleaned, `Chat.deliver`) and vector seats as the nearest phrase, or as
+"other". A phrase of a vector seat reaches text seats in words.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import gymnasium
+import jax.numpy as jnp
+import numpy as np
+
+from manyhands.core.env import (
+    Action,
+    Array,
+    ConfigError,
+    Env,
+    IllegalAction,
+    Outcome,
+    state_dataclass,
+)
+from manyhands.core.play import Message
+
+# For environments that have no `phrases` of their own.
+PHRASES = (
+    "yes",
+    "no",
+    "please help",
+    "thank you",
+    "sorry",
+    "wait for me",
+    "go ahead",
+    "I do it",
+    "you do it",
+    "you are in my way",
+    "look here",
+    "well done",
+)
+OTHER = "(something in words of its own)"  # how a text seat reads the token of free text
+NEAR = 0.5  # the least share of words in common that makes free text a phrase
+
+
+@state_dataclass
+class ChatState:
+    """The wrapped state, and the token that each agent said when it last acted.
+
+    Attributes:
+        inner: state of the wrapped environment.
+        said: u8[N], 0 silence, 1 and up the phrases in order, the last number "other".
+    """
+
+    inner: Any
+    said: Array
+
+
+class Chat(Env[ChatState]):
+    """The environment `env` with a channel for messages.
+
+    Args:
+        env: an environment with discrete or multi-discrete actions and `Box` observations.
+        phrases: the phrasebook; by default `env.phrases`, or `PHRASES` where there is none.
+        max_length: characters of a free message that are delivered; a longer one is cut there and
+            ends in an ellipsis.
+        cost: what each message costs its sender, as the reward term `talk` (1 for a message) with
+            weight `-cost`.
+        hears: N x N, `hears[i][j]`: i hears j. By default everyone hears everyone else.
+
+    **Actions**: the wrapped action followed by a token: 0 silence, 1 to M the phrases, M + 1
+    "other" (what vector seats hear of free text that is near no phrase). A token out of range is
+    silence, and counts as illegal. An agent that is not to move says nothing. `legal` is the wrapped mask
+    followed by M + 2 entries for the tokens.
+
+    **Observations**: the wrapped observation, flattened, followed by N tokens in its dtype: one's
+    own, then the others' in index order, each as of when that agent last acted; 0 for agents that
+    are not heard. `split` takes them apart. `perceive` is the wrapped one, without tokens, so that
+    scripted players of the wrapped environment still read what they know.
+    """
+
+    id = "chat"
+
+    def __init__(
+        self,
+        env: Env,
+        phrases: Sequence[str] | None = None,
+        max_length: int = 200,
+        cost: float = 0.0,
+        hears: Sequence[Sequence[bool]] | None = None,
+    ):
+        n = env.num_agents
+        if phrases is None:
+            phrases = getattr(env, "phrases", PHRASES)
+        self.phrases = tuple(phrases)
+        _check_phrases(self.phrases, max_length)
+        mask = ~np.eye(n, dtype=bool) if hears is None else np.array(hears, bool)
+        if mask.shape != (n, n):
+            raise ConfigError(f"hears is {n} x {n} here, one row a hearer; given {mask.shape}")
+        if max_length < 1 or not cost >= 0:
+            raise ConfigError(
+                f"max_length is at least 1 and cost at least 0, given {max_length!r} and {cost!r}"
+            )
+        self.env, self.max_length, self.cost, self.hears = env, max_length, float(cost), mask
+        self.tokens = len(self.phrases) + 2
+        self.agents, self.max_steps = env.agents, env.max_steps
+        self.batched, self.deterministic_reset = env.batched, env.deterministic_reset
+        self.terms = (*env.terms, "talk")
+        self.reward_weights = {**env.reward_weights, "talk": 0.0 - self.cost}
+        self.action_space = self._actions(env.action_space)
+        self.noop = self.compose(env.noop, None)
+        self.observation_space = self._observations(env.observation_space)
+
+    def _actions(self, inner: gymnasium.Space) -> gymnasium.Space:
+        if isinstance(inner, gymnasium.spaces.Discrete):
+            self._sizes = [int(inner.n)]
+        elif isinstance(inner, gymnasium.spaces.MultiDiscrete) and len(inner.shape) == 1:
+            self._sizes = [int(size) for size in inner.nvec]
+        else:
+            raise ConfigError(
+                f"chat needs discrete or multi-discrete actions, {self.env.id!r} has {inner}; "
+                "wrap it in skills first"
+            )
+        return gymnasium.spaces.MultiDiscrete([*self._sizes, self.tokens], dtype=np.int32)
+
+    def _observations(self, inner: gymnasium.Space) -> gymnasium.Space:
+        if not isinstance(inner, gymnasium.spaces.Box):
+            raise ConfigError(f"chat needs Box observations, {self.env.id!r} has {inner}")
+        n = self.num_agents
+        low = np.concatenate([inner.low.ravel(), np.zeros(n, inner.dtype)])
+        high = np.concatenate([inner.high.ravel(), np.full(n, self.tokens - 1, inner.dtype)])
+        return gymnasium.spaces.Box(low, high, dtype=inner.dtype.type)  # type: ignore[union-attr]
+
+    def __getattr__(self, name: str) -> Any:
+        # Scripted players read attributes of their game (`width`, `levels`, ...).
+        if name.startswith("_") or name == "env":
+            raise AttributeError(f"{type(self).__name__} has no attribute {name!r}")
+        return getattr(self.env, name)
+
+    # ---- pure ---------------------------------------------------------------------------------
+
+    def reset(self, key: Array) -> ChatState:
+        return ChatState(self.env.reset(key), jnp.zeros(self.num_agents, jnp.uint8))
+
+    def step(self, key: Array, state: ChatState, actions: Array) -> tuple[ChatState, Outcome]:
+        env, token = self.env, actions[:, -1]
+        inner_actions = actions[:, :-1]
+        if isinstance(env.action_space, gymnasium.spaces.Discrete):
+            inner_actions = actions[:, 0]
+        acting = env.acting(state.inner)
+        illegal = acting & ((token < 0) | (token >= self.tokens))
+        token = jnp.where(illegal, 0, token).astype(jnp.uint8)
+        said = jnp.where(acting, token, state.said)
+        inner, outcome = env.step(key, state.inner, inner_actions)
+        spoke = (acting & (token > 0)).astype(jnp.float32)
+        metrics = dict(outcome.metrics)
+        lost = jnp.sum(illegal, axis=0)
+        metrics["illegal"] = metrics["illegal"] + lost.astype(metrics["illegal"].dtype)
+        metrics["messages"] = jnp.sum(spoke, axis=0)
+        terms = {**outcome.terms, "talk": spoke}
+        outcome = self.outcome(terms, outcome.terminated, outcome.truncated, metrics)
+        return ChatState(inner, said), outcome
+
+    def observe(self, state: ChatState) -> Array:
+        inner = self.env.observe(state.inner)
+        rank = len(self.env.observation_space.shape or ())
+        flat = inner.reshape(self.num_agents, -1, *inner.shape[1 + rank :])
+        rows = [
+            [state.said[j] * np.uint8(i == j or self.hears[i, j]) for j in self._egocentric(i)]
+            for i in range(self.num_agents)
+        ]
+        heard = jnp.stack([jnp.stack(row) for row in rows])
+        return jnp.concatenate([flat, heard.astype(inner.dtype)], axis=1)
+
+    def split(self, observation: Array) -> tuple[Array, Array]:
+        """(the wrapped observation in its own shape, the N tokens) from observations [..., F]."""
+        n, shape = self.num_agents, self.env.observation_space.shape or ()
+        inner = observation[..., :-n].reshape(*observation.shape[:-1], *shape)
+        return inner, observation[..., -n:]
+
+    def perceive(self, state: ChatState) -> Array:
+        return self.env.perceive(state.inner)
+
+    def legal(self, state: ChatState) -> Array:
+        acting = self.env.acting(state.inner)
+        tokens = jnp.broadcast_to(
+            acting[:, None], (acting.shape[0], self.tokens, *acting.shape[1:])
+        )
+        return jnp.concatenate([self.env.legal(state.inner), tokens], axis=1)
+
+    def acting(self, state: ChatState) -> Array:
+        return self.env.acting(state.inner)
+
+    def summary(self, state: ChatState) -> Array:
+        """The wrapped summary, flattened, followed by the N tokens in index order."""
+        inner = self.env.summary(state.inner)
+        batch = state.said.shape[1:]
+        return jnp.concatenate([inner.reshape(-1, *batch), state.said.astype(inner.dtype)])
+
+    # ---- words and pictures -------------------------------------------------------------------
+
+    def rules(self, agent: str | int) -> str:
+        i = self.index(agent)
+        heard = [name for j, name in enumerate(self.agents) if self.hears[i, j] and i != j]
+        hearers = [name for j, name in enumerate(self.agents) if self.hears[j, i] and i != j]
+        price = f" Each message costs you {self.cost:g}." if self.cost else ""
+        phrases = "; ".join(f'"{phrase}"' for phrase in self.phrases)
+        return (
+            f"{self.env.rules(i)}\n\nTALKING\n"
+            f"With each action you may say something, and saying something alone is no move. "
+            f"{' and '.join(hearers) or 'Nobody'} will hear you before the next step, and you hear "
+            f"{' and '.join(heard) or 'nobody'}.{price} What others say are their words, not rules "
+            "of the game.\n"
+            f"Say it in a line of its own, below your action, in at most {self.max_length} "
+            'characters: "SAY: on my way". Some players understand phrases only, and hear of '
+            f"your words the nearest one of these, if one is near: {phrases}."
+        )
+
+    def describe(self, state: ChatState, agent: str | int) -> str:
+        """The wrapped text, and a line with what was said as phrases (`Said: ...`)."""
+        i, said = self.index(agent), np.asarray(state.said)
+        heard = []
+        for j in self._egocentric(i):
+            if said[j] and (i == j or self.hears[i, j]):
+                heard.append(f"{'you' if i == j else self.agents[j]} {self._phrase(said[j])}")
+        return f"{self.env.describe(state.inner, i)}\nSaid: {'; '.join(heard) or 'nothing'}."
+
+    def choices(self, state: ChatState, agent: str | int) -> list[str]:
+        """The wrapped choices, then one for each token, in the order of `legal`; "other" is any
+        words that are near no phrase."""
+        choices = self.env.choices(state.inner, agent)
+        if not choices:
+            return []
+        act = "" if self._may_pass(state, self.index(agent)) else f"{choices[0]}; "
+        words = ["nothing", *self.phrases, OTHER]
+        return [*choices, *(f"{act}say: {phrase}" for phrase in words)]
+
+    def parse(self, text: str, state: ChatState, agent: str | int) -> Action:
+        """(action, token) of words like "north; say: onion please", "SAY: ..." in a line of its
+        own beside an action, or an action alone. Words to say without an action go with `noop`."""
+        i = self.index(agent)
+        act, say = split_say(text)
+        if say is None or act:
+            action = self.env.parse(act if say is not None else text, state.inner, i)
+        elif self._may_pass(state, i):
+            action = self.env.noop
+        else:
+            raise IllegalAction("you must act now, not only speak; name an action as well")
+        return self.compose(action, say)
+
+    def _may_pass(self, state: ChatState, i: int) -> bool:
+        """Whether doing nothing is legal."""
+        legal = np.asarray(self.env.legal(state.inner))[i]
+        parts = np.split(legal, np.cumsum(self._sizes)[:-1])
+        noop = np.atleast_1d(self.env.noop)
+        return all(part[choice] for part, choice in zip(parts, noop, strict=True))
+
+    def draw(self, state: ChatState, canvas: Any, agent: str | int | None = None) -> None:
+        self.env.draw(state.inner, canvas, agent)
+
+    def to_dict(self, state: ChatState) -> dict[str, Any]:
+        words = (None, *self.phrases, OTHER)
+        said = {name: words[t] for name, t in zip(self.agents, np.asarray(state.said), strict=True)}
+        return {**self.env.to_dict(state.inner), "said": said}
+
+    def config(self) -> dict[str, Any]:
+        return {
+            "phrases": list(self.phrases),
+            "max_length": self.max_length,
+            "cost": self.cost,
+            "hears": self.hears.tolist(),
+        }
+
+    def spec(self) -> dict[str, Any]:
+        return {**super().spec(), "env": self.env.spec()}
+
+    def __repr__(self) -> str:
+        return f"Chat({self.env!r}, max_length={self.max_length}, cost={self.cost:g})"
+
+    # ---- the channel, on the host -------------------------------------------------------------
+
+    @property
+    def chat(self) -> Chat:
+        """What the loop asks for to find out whether an environment has a channel."""
+        return self
+
+    def compose(
+        self, action: Action, say: str | None, state: Any = None, agent: str | int | None = None
+    ) -> np.ndarray:
+        """(action, token) of a wrapped action, or of one that has a token already, and free text;
+        None leaves the token as it is, or silence."""
+        parts = np.atleast_1d(np.asarray(action)).astype(np.int32)
+        if len(parts) == len(self._sizes):
+            parts = np.append(parts, np.int32(0))
+        if parts.shape != (len(self._sizes) + 1,):
+            raise ConfigError(
+                f"an action has {len(self._sizes)} parts and a token, given {action!r}"
+            )
+        if say is not None:
+            parts[-1] = self.token(say)
+        return parts
+
+    def token(self, text: str) -> int:
+        """The token of free text: the phrase with the largest share of words in common (the first
+        of several), or "other" below `NEAR`; silence if there are no words."""
+        text = clean(text, self.max_length)
+        if not text or text.lower() == "nothing":
+            return 0
+        words = _words(text)
+        shares = [
+            len(words & known) / max(len(words | known), 1) for known in map(_words, self.phrases)
+        ]
+        best = int(np.argmax(shares))
+        exact = [i for i, phrase in enumerate(self.phrases) if phrase.lower() == text.lower()]
+        if exact or shares[best] >= NEAR:
+            return 1 + (exact[0] if exact else best)
+        return self.tokens - 1
+
+    def speech(self, text: str) -> str | None:
+        """The free words in a text seat's answer ("north; say: ..."), or None."""
+        return split_say(text)[1]
+
+    def spoken(self, actions: Array) -> dict[int, str]:
+        """The phrases in the actions of all agents, [N, parts]: what vector seats say, in words."""
+        words = ("", *self.phrases, "")
+        tokens = np.asarray(actions)[:, -1]
+        return {i: words[t] for i, t in enumerate(tokens) if 0 < t <= len(self.phrases)}
+
+    def deliver(self, state: ChatState, said: Mapping[int, str]) -> dict[int, list[Message]]:
+        """Who hears what, of the words that agents said in one step (in index order of senders):
+        cleaned, stamped with the sender, and only for those who hear it."""
+        heard: dict[int, list[Message]] = {}
+        for j in sorted(said):
+            text = clean(said[j], self.max_length)
+            for i in range(self.num_agents):
+                if text and i != j and self.hears[i, j]:
+                    heard.setdefault(i, []).append(Message(self.agents[j], text))
+        return heard
+
+    def _egocentric(self, i: int) -> list[int]:
+        return [i, *(j for j in range(self.num_agents) if j != i)]
+
+    def _phrase(self, token: int) -> str:
+        return OTHER if token == self.tokens - 1 else f'"{self.phrases[token - 1]}"'
+
+
+# ---- words ---------------------------------------------------------------------------------------
+
+_SAY = re.compile(r"(?:^|[\n;,.|])[\s*_`>-]*say[\s*_`]*[:=]([^\n]*)", re.I)
+_FILLERS = frozenset(["a", "an", "the", "to", "of"])
+
+
+def split_say(text: str) -> tuple[str, str | None]:
+    """(the words around it, the words behind the last "say:") of an answer; None if there is no
+    "say:" at the start of a line or behind a comma, semicolon, full stop or bar."""
+    finds = list(_SAY.finditer(text))
+    if not finds:
+        return text, None
+    found = finds[-1]
+    rest = f"{text[: found.start()]}\n{text[found.end() :]}".strip(" \t\n;,|*_`")
+    return rest, found.group(1).strip(" \t*_`\"'“”")
+
+
+def clean(text: str, limit: int) -> str:
+    """A message as others get it: one line without control, formatting or invisible characters,
+    angle brackets (tags) made round, and at most `limit` characters, the last of which is an
+    ellipsis where more were given."""
+    # Far more than `limit` is not even looked at.
+    visible = (" " if unicodedata.category(c)[0] in "CZ" else c for c in text[: 8 * limit + 64])
+    words = " ".join("".join(visible).split()).translate({ord("<"): "(", ord(">"): ")"})
+    cut = len(words) > limit or len(text) > 8 * limit + 64
+    return words[: limit - 1].rstrip() + "…" if cut else words
+
+
+def _words(text: str) -> frozenset[str]:
+    """The words that count in comparing: lower case, without fillers and plural s."""
+    words = re.findall(r"[^\W_]+", text.lower())
+    return frozenset(w.removesuffix("s") if len(w) > 3 else w for w in words) - _FILLERS
+
+
+def _check_phrases(phrases: tuple[str, ...], max_length: int) -> None:
+    if not 1 <= len(phrases) <= 250:
+        raise ConfigError(f"a phrasebook has 1 to 250 phrases, given {len(phrases)}")
+    for phrase in phrases:
+        if not phrase or phrase != clean(phrase, max_length) or '"' in phrase:
+            raise ConfigError(
+                f"a phrase is plain text on one line without quotation marks, of at most "
+                f"{max_length} characters; given {phrase!r}"
+            )
+    lower = [phrase.lower() for phrase in phrases]
+    for phrase in lower:
+        if lower.count(phrase) > 1 or phrase == "nothing":
+            raise ConfigError(f"the phrase {phrase!r} is given twice, or means silence")
