@@ -73,8 +73,8 @@ class Chat(Env[ChatState]):
 
     **Actions**: the wrapped action followed by a token: 0 silence, 1 to M the phrases, M + 1
     "other" (what vector seats hear of free text that is near no phrase). A token out of range is
-    silence, and counts as illegal. An agent that is not to move says nothing. `legal` is the wrapped mask
-    followed by M + 2 entries for the tokens.
+    silence, and counts as illegal. An agent that is not to move says nothing. `legal` is the
+    wrapped mask followed by M + 2 entries for the tokens.
 
     **Observations**: the wrapped observation, flattened, followed by N tokens in its dtype: one's
     own, then the others' in index order, each as of when that agent last acted; 0 for agents that

@@ -1,0 +1,330 @@
+"""A chef that plays from words alone: it reads the text observation and the choices, as a language
+model would, plans on the map that it finds there, and answers with a sentence and an ACTION line.
+
+It remembers nothing: the same words always get the same answer. It is made for kitchens that are
+seen whole; what is out of sight does not exist for it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+
+from manyhands.core.env import Env
+from manyhands.core.play import Reply, View
+
+Cell = tuple[int, int]
+MOVES = {"north": (0, -1), "south": (0, 1), "east": (1, 0), "west": (-1, 0)}
+SYMBOLS = {"onion": "O", "tomato": "T", "dish": "D"}
+FAR = 1_000
+
+_ROW = re.compile(r"^ *(\d+) ([X.OTDPS?@\d]+)$", re.M)
+_CHEF = re.compile(
+    r"^(?:You are )?(\w+) (?:is )?at \((\d+), (\d+)\), facing (\w+) to .*?, holding (.*?)\. "
+    r"Last step (?:you|it) (.*)\.$",
+    re.M,
+)
+_POT = re.compile(r"^Pot (\w+) at \((\d+), (\d+)\): (.*)\.$", re.M)
+_COUNTERS = re.compile(r"^On counters: (.*)\.$", re.M)
+_ORDER = re.compile(r"^- soup of (.*?): (\d+) points", re.M)
+_AMOUNT = re.compile(r"(\d) (onion|tomato)")
+_CELL = re.compile(r"\((\d+), (\d+)\)")
+
+
+def _amounts(words: str) -> Counter[str]:
+    return Counter({name: int(count) for count, name in _AMOUNT.findall(words)})
+
+
+@dataclass
+class _Chef:
+    name: str
+    cell: Cell
+    facing: str
+    holding: str  # nothing, onion, tomato, dish or soup
+    blocked: bool  # in its last step, by another chef
+
+
+@dataclass
+class _Pot:
+    name: str
+    cell: Cell
+    needs: Counter[str]  # ingredients that it still takes to fill an order
+    left: int | None  # steps until the soup is ready, 0 when it is; None while it does not cook
+
+
+class _Kitchen:
+    """What the words say."""
+
+    def __init__(self, text: str, rules: str):
+        self.step = int(re.search(r"^Step (\d+)", text).group(1))  # type: ignore[union-attr]
+        self.map = {
+            (x, int(y)): symbol for y, row in _ROW.findall(text) for x, symbol in enumerate(row)
+        }
+        self.floor = {c for c, symbol in self.map.items() if symbol in ".@" or symbol.isdigit()}
+        chefs = [
+            _Chef(name, (int(x), int(y)), facing, held.split()[-1], "blocked" in event)
+            for name, x, y, facing, held, event in _CHEF.findall(
+                re.sub(r" of \d[^.;,]*", "", text)  # a soup is a soup
+            )
+        ]
+        self.me = next(chef for chef in chefs if self.map[chef.cell] == "@")
+        self.others = [chef for chef in chefs if chef is not self.me]
+        self.taken = {chef.cell for chef in self.others}
+        self.lying: dict[Cell, str] = {}
+        for part in _COUNTERS.findall(text)[0].split("; "):
+            for x, y in _CELL.findall(part):
+                self.lying[int(x), int(y)] = part.split()[0]
+        orders = [(int(value), _amounts(words)) for words, value in _ORDER.findall(rules)]
+        self.pots = [
+            self._pot(name, (int(x), int(y)), inside, orders)
+            for name, x, y, inside in _POT.findall(text)
+        ]
+        self.home = self.room(self.me.cell)
+        self.away = set[Cell]().union(*(self.room(c.cell) for c in self.others)) - self.home
+
+    def _pot(
+        self, name: str, cell: Cell, words: str, orders: list[tuple[int, Counter[str]]]
+    ) -> _Pot:
+        inside = _amounts(words)
+        cooking = re.search(r"ready in (\d+)", words)
+        if cooking or "ready to plate" in words:
+            return _Pot(name, cell, Counter(), int(cooking.group(1)) if cooking else 0)
+        have = [kind for kind in ("onion", "tomato") if self.find(SYMBOLS[kind])]
+        fitting = [
+            (value, order - inside)
+            for value, order in orders
+            if inside <= order and all(kind in have for kind in order - inside)
+        ]
+        if fitting:
+            return _Pot(name, cell, max(fitting, key=lambda pair: pair[0])[1], None)
+        # No order can be made of this any more: fill it up, to get rid of it.
+        filler = Counter({have[0]: 3 - inside.total()}) if have else Counter[str]()
+        return _Pot(name, cell, +filler, None)
+
+    # ---- the map ------------------------------------------------------------------------------
+
+    def find(self, symbol: str) -> list[Cell]:
+        return [cell for cell, found in self.map.items() if found == symbol]
+
+    def room(self, start: Cell) -> set[Cell]:
+        return set(self.walk(start, ()))
+
+    def beside(self, cells: Iterable[Cell], room: Collection[Cell]) -> list[Cell]:
+        """Those stations that can be used from a room."""
+        return [c for c in cells if any(n in room for n in _around(c).values())]
+
+    def walk(self, start: Cell, blocked: Collection[Cell]) -> dict[Cell, tuple[int, str]]:
+        """(steps, first move) to every floor cell in reach: breadth first."""
+        found: dict[Cell, tuple[int, str]] = {start: (0, "stay")}
+        queue = [start]
+        for cell in queue:
+            steps, first = found[cell]
+            for move, to in _around(cell).items():
+                if to in self.floor and to not in found and to not in blocked:
+                    found[to] = (steps + 1, move if cell == start else first)
+                    queue.append(to)
+        return found
+
+    def way(self, chef: _Chef, stations: Iterable[Cell], blocked: Collection[Cell] = ()) -> tuple:
+        """(steps, next action) to use the nearest of some stations; steps are `FAR` or more if
+        there is none."""
+        walked = self.walk(chef.cell, blocked)
+        best = (FAR, "stay")
+        for station in stations:
+            for direction, (dx, dy) in MOVES.items():
+                spot = station[0] - dx, station[1] - dy
+                if spot not in walked:
+                    continue
+                steps, first = walked[spot]
+                if steps:
+                    steps += 1  # it may have to turn
+                elif chef.facing == direction:
+                    first = "interact"
+                else:
+                    steps, first = 1, direction
+                best = min(best, (steps, first))
+        return best
+
+
+def _around(cell: Cell) -> dict[str, Cell]:
+    return {move: (cell[0] + dx, cell[1] + dy) for move, (dx, dy) in MOVES.items()}
+
+
+# ---- what to do ----------------------------------------------------------------------------------
+
+
+def _plan(k: _Kitchen) -> tuple[str, list[Cell]]:
+    """Why, and the stations to use one of; none: wait."""
+    hand, home = k.me.holding, k.home
+    pots = [pot for pot in k.pots if k.beside([pot.cell], home)]
+    supplying = not pots  # others cook, this chef hands them things over a counter
+    shared = k.beside(k.beside(k.find("X"), home), k.away)
+    empty = [c for c in k.beside(k.find("X"), home) if c not in k.lying]
+    serving = k.beside(k.find("S"), home)
+    if supplying:
+        pots = [pot for pot in k.pots if k.beside([pot.cell], k.away)]
+
+    def held(kind: str) -> int:
+        """How many the others bring to these pots."""
+        return sum(
+            chef.holding == kind
+            for chef in k.others
+            if supplying or k.beside([pot.cell for pot in pots], k.room(chef.cell))
+        )
+
+    def sources(kind: str) -> list[Cell]:
+        lying = [c for c, thing in k.lying.items() if thing == kind]
+        if supplying:
+            lying = [c for c in lying if c not in shared]
+        return k.beside(k.find(SYMBOLS.get(kind, "")) + lying, home)
+
+    def waiting(kind: str) -> int:
+        """How many lie ready for those whom this chef supplies."""
+        return sum(k.lying.get(c) == kind for c in shared) if supplying else 0
+
+    cooking = [pot for pot in pots if pot.left is not None]
+    idle = [pot for pot in pots if pot.left is None]
+    startable = [pot.cell for pot in idle if not pot.needs]
+    wanted = {
+        kind: sum(pot.needs[kind] for pot in idle) - held(kind) - waiting(kind)
+        for kind in ("onion", "tomato")
+    }
+    dishes = len(cooking) - held("dish") - waiting("dish")
+
+    def dish_is_mine() -> bool:
+        """Whether this chef is the one to fetch the next dish: the nearest, and rather one with
+        empty hands; but nobody waits for the others once a soup is ready."""
+        if dishes <= 0 or not sources("dish"):
+            return False
+        if supplying or any(pot.left == 0 for pot in cooking):
+            return True
+        able = [chef for chef in (k.me, *k.others) if chef.holding in ("nothing", *wanted)]
+        stations = sources("dish")
+        able.sort(key=lambda chef: (chef.holding != "nothing", k.way(chef, stations)[0], chef.name))
+        return k.me in able[:dishes]
+
+    if hand == "soup":
+        if serving:
+            return "I serve the soup", serving
+        return "I hand over the soup", [c for c in shared if c in empty]
+    if hand == "dish":
+        if supplying:
+            return "I hand over a dish", [c for c in shared if c in empty]
+        if cooking:
+            soon = min(max(k.way(k.me, [pot.cell])[0], pot.left or 0) for pot in cooking)
+            rivals = sum(
+                chef.holding == "dish" and k.way(chef, [pot.cell for pot in cooking])[0] < soon
+                for chef in k.others
+            )
+            if rivals < len(cooking):
+                best = min(cooking, key=lambda p: max(k.way(k.me, [p.cell])[0], p.left or 0))
+                return f"I wait with a dish for pot {best.name}", [best.cell]
+        elif any(pot.needs.total() <= 1 for pot in idle):
+            return "I keep the dish for the next soup", []
+        return "nobody needs this dish now", empty
+    if hand in wanted:
+        if supplying:
+            return f"I hand over the {hand}", [c for c in shared if c in empty]
+        filling = [pot for pot in idle if pot.needs[hand]]
+        if filling:
+            fullest = min(pot.needs.total() for pot in filling)
+            best = [pot.cell for pot in filling if pot.needs.total() == fullest]
+            return f"I put the {hand} into a pot", best
+        if startable or dish_is_mine() or idle:
+            return f"I put the {hand} down, there is something else to do", empty
+        return f"I keep the {hand} for the next soup", []
+
+    # Empty hands.
+    soups = k.beside([c for c, thing in k.lying.items() if thing == "soup"], home)
+    if soups and serving:
+        return "a soup waits to be served", soups
+    if startable and not supplying:
+        return "I start the cooking", startable
+    mine = dish_is_mine()
+    trip = k.way(k.me, sources("dish"))[0] + 6
+    if mine and (supplying or any((pot.left or 0) <= trip for pot in cooking)):
+        return "I take the dish", sources("dish")
+    for kind, count in wanted.items():
+        if count > 0 and sources(kind):
+            return f"the pots need {kind}s" if kind == "onion" else "the pots need tomatoes", (
+                sources(kind)
+            )
+    if mine:
+        return "I take the dish", sources("dish")
+    if cooking and not supplying:
+        for kind in wanted:
+            if k.beside(k.find(SYMBOLS[kind]), home):
+                return f"I fetch the next {kind}", sources(kind)
+    return "there is nothing for me to do", []
+
+
+def _act(k: _Kitchen, stations: list[Cell], asked: bool) -> str:
+    """The action that goes on with the plan, around and past the others."""
+    _, action = k.way(k.me, stations, k.taken)
+    around = _around(k.me.cell)
+    if action == "stay" and stations:
+        _, action = k.way(k.me, stations)  # somebody stands in the way
+    if action == "stay":
+        action = _park(k)
+    free = [move for move, to in around.items() if to in k.floor and to not in k.taken]
+    in_way = around.get(action) in k.taken or (k.me.blocked and action in free)
+    hindering = asked or any(
+        chef.blocked and _around(chef.cell).get(chef.facing) == k.me.cell for chef in k.others
+    )
+    waits = action == "stay" or (action == "interact" and not stations)
+    if in_way or (waits and hindering):
+        # One of two who block each other steps aside, in turns.
+        turn = (k.step // 2 + int(re.sub(r"\D", "", k.me.name) or 0)) % 2
+        aside = [move for move in free if move != action]
+        if aside and (turn or not in_way):
+            return aside[k.step // 4 % len(aside)]
+        return "stay" if around.get(action) in k.taken else action
+    return action
+
+
+def _park(k: _Kitchen) -> str:
+    """A step towards the nearest place where a waiting chef is in nobody's way."""
+
+    def busy(cell: Cell) -> int:
+        return sum({"P": 3, "S": 2, "D": 2}.get(k.map[c], 0) for c in _around(cell).values())
+
+    walked = k.walk(k.me.cell, k.taken)
+    best = min(walked, key=lambda c: (3 * busy(c) + walked[c][0], c))
+    return walked[best][1]
+
+
+class Reader:
+    """A text player for the kitchen; a host policy.
+
+    Args:
+        env: a kitchen, with or without a chat channel (where it says what it is about to do).
+    """
+
+    def __init__(self, env: Env):
+        self.talks = getattr(env, "chat", None) is not None
+
+    def act(self, views: Sequence[View]) -> list[Reply]:
+        return [self._answer(view) for view in views]
+
+    def _answer(self, view: View) -> Reply:
+        kitchen = _Kitchen(view.text, view.rules)
+        why, stations = _plan(kitchen)
+        asked = any("in my way" in message.text for message in view.messages)
+        action = _act(kitchen, stations, asked)
+        offered = {choice.partition(":")[0]: choice for choice in view.choices}
+        if action == "interact" and ": nothing" in offered.get("interact", ""):
+            action = "stay"  # the pot still cooks
+        if action not in offered:
+            return Reply(None, error=f"the reader chooses {action!r}, which is not offered here")
+        words = f"{why[0].upper()}{why[1:]}.\nACTION: {offered[action]}"
+        say = None
+        if self.talks:
+            if kitchen.me.blocked:
+                say = "you are in my way"
+            elif action == "interact" and why == "I take the dish":
+                say = why
+            elif action == "interact" and why == "I serve the soup":
+                say = "serving"
+        return Reply(words, say)
