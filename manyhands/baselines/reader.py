@@ -22,8 +22,7 @@ FAR = 1_000
 
 _ROW = re.compile(r"^ *(\d+) ([X.OTDPS?@\d]+)$", re.M)
 _CHEF = re.compile(
-    r"^(?:You are )?(\w+) (?:is )?at \((\d+), (\d+)\), facing (\w+) to .*?, holding (.*?)\. "
-    r"Last step (?:you|it) (.*)\.$",
+    r"^(?:You are )?(\w+) (?:is )?at \((\d+), (\d+)\), facing (\w+) to .*?, holding (.*?)\. (.*)$",
     re.M,
 )
 _POT = re.compile(r"^Pot (\w+) at \((\d+), (\d+)\): (.*)\.$", re.M)
