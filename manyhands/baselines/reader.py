@@ -19,6 +19,7 @@ Cell = tuple[int, int]
 MOVES = {"north": (0, -1), "south": (0, 1), "east": (1, 0), "west": (-1, 0)}
 SYMBOLS = {"onion": "O", "tomato": "T", "dish": "D"}
 FAR = 1_000
+DETOUR = 2  # steps that a chef who goes first makes around another one
 
 _ROW = re.compile(r"^ *(\d+) ([X.OTDPS?@\d]+)$", re.M)
 _CHEF = re.compile(
@@ -261,10 +262,11 @@ def _plan(k: _Kitchen) -> tuple[str, list[Cell]]:
 
 def _act(k: _Kitchen, stations: list[Cell], asked: bool) -> str:
     """The action that goes on with the plan, around and past the others."""
-    _, action = k.way(k.me, stations, k.taken)
+    steps, action = k.way(k.me, stations, k.taken)
+    straight, onward = k.way(k.me, stations)
     around = _around(k.me.cell)
-    if action == "stay" and stations:
-        _, action = k.way(k.me, stations)  # somebody stands in the way
+    if steps > straight + (DETOUR if _goes_first(k) else FAR - 1):
+        action = onward  # somebody stands in the way, and should move
     if action == "stay":
         action = _park(k)
     free = [move for move, to in around.items() if to in k.floor and to not in k.taken]
@@ -281,6 +283,14 @@ def _act(k: _Kitchen, stations: list[Cell], asked: bool) -> str:
             return aside[k.step // 4 % len(aside)]
         return "stay" if around.get(action) in k.taken else action
     return action
+
+
+def _goes_first(k: _Kitchen) -> bool:
+    """Who keeps to its way when two meet; the other one goes around. (If both did, both would
+    turn back for ever.)"""
+    rank = ("soup", "dish", "onion", "tomato", "nothing").index
+    own = rank(k.me.holding), k.me.name
+    return all(own < (rank(chef.holding), chef.name) for chef in k.others)
 
 
 def _park(k: _Kitchen) -> str:
