@@ -19,7 +19,6 @@ Cell = tuple[int, int]
 MOVES = {"north": (0, -1), "south": (0, 1), "east": (1, 0), "west": (-1, 0)}
 SYMBOLS = {"onion": "O", "tomato": "T", "dish": "D"}
 FAR = 1_000
-DETOUR = 2  # steps that a chef who goes first makes around another one
 
 _ROW = re.compile(r"^ *(\d+) ([X.OTDPS?@\d]+)$", re.M)
 _CHEF = re.compile(
@@ -265,7 +264,7 @@ def _act(k: _Kitchen, stations: list[Cell], asked: bool) -> str:
     steps, action = k.way(k.me, stations, k.taken)
     straight, onward = k.way(k.me, stations)
     around = _around(k.me.cell)
-    if steps > straight + (DETOUR if _goes_first(k) else FAR - 1):
+    if steps > straight + (0 if _goes_first(k) else FAR - 1):
         action = onward  # somebody stands in the way, and should move
     if action == "stay":
         action = _park(k)
