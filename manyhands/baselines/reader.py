@@ -43,6 +43,7 @@ class _Chef:
     facing: str
     holding: str  # nothing, onion, tomato, dish or soup
     blocked: bool  # in its last step, by another chef
+    waited: bool  # in its last step
 
 
 @dataclass
@@ -63,7 +64,14 @@ class _Kitchen:
         }
         self.floor = {c for c, symbol in self.map.items() if symbol in ".@" or symbol.isdigit()}
         chefs = [
-            _Chef(name, (int(x), int(y)), facing, held.split()[-1], "blocked" in event)
+            _Chef(
+                name,
+                (int(x), int(y)),
+                facing,
+                held.split()[-1],
+                "blocked" in event,
+                "waited" in event,
+            )
             for name, x, y, facing, held, event in _CHEF.findall(
                 re.sub(r" of \d[^.;,]*", "", text)  # a soup is a soup
             )
@@ -286,10 +294,10 @@ def _act(k: _Kitchen, stations: list[Cell], asked: bool) -> str:
 
 def _goes_first(k: _Kitchen) -> bool:
     """Who keeps to its way when two meet; the other one goes around. (If both did, both would
-    turn back for ever.)"""
+    turn back for ever.) Around one who stands still, everybody goes."""
     rank = ("soup", "dish", "onion", "tomato", "nothing").index
     own = rank(k.me.holding), k.me.name
-    return all(own < (rank(chef.holding), chef.name) for chef in k.others)
+    return all(own < (rank(chef.holding), chef.name) and not chef.waited for chef in k.others)
 
 
 def _park(k: _Kitchen) -> str:
