@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
-from manyhands.core.env import Env
+from manyhands.core.env import Env, SeatError
 from manyhands.core.play import Reply, View
 
 Cell = tuple[int, int]
@@ -58,7 +58,10 @@ class _Kitchen:
     """What the words say."""
 
     def __init__(self, text: str, rules: str):
-        self.step = int(re.search(r"^Step (\d+)", text).group(1))  # type: ignore[union-attr]
+        step = re.match(r"Step (\d+)", text)
+        if step is None or not _ROW.search(text) or not _CHEF.search(text):
+            raise SeatError(f"the reader plays kitchens; this is no kitchen's text: {text[:60]!r}")
+        self.step = int(step.group(1))
         self.map = {
             (x, int(y)): symbol for y, row in _ROW.findall(text) for x, symbol in enumerate(row)
         }
@@ -288,7 +291,8 @@ def _act(k: _Kitchen, stations: list[Cell], asked: bool) -> str:
         aside = [move for move in free if move != action]
         if aside and (turn or not in_way):
             return aside[k.step // 4 % len(aside)]
-        return "stay" if around.get(action) in k.taken else action
+        # A bump tells the other one; then it needs a step in which nobody bumps to get away.
+        return "stay" if around.get(action) in k.taken and k.me.blocked else action
     return action
 
 
