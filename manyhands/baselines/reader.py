@@ -240,8 +240,8 @@ def _plan(k: _Kitchen) -> tuple[str, list[Cell]]:
         filling = [pot for pot in idle if pot.needs[hand]]
         if filling:
             fullest = min(pot.needs.total() for pot in filling)
-            best = [pot.cell for pot in filling if pot.needs.total() == fullest]
-            return f"I put the {hand} into a pot", best
+            fullest_pots = [pot.cell for pot in filling if pot.needs.total() == fullest]
+            return f"I put the {hand} into a pot", fullest_pots
         if startable or dish_is_mine() or idle:
             return f"I put the {hand} down, there is something else to do", empty
         return f"I keep the {hand} for the next soup", []
@@ -270,8 +270,9 @@ def _plan(k: _Kitchen) -> tuple[str, list[Cell]]:
     return "there is nothing for me to do", []
 
 
-def _act(k: _Kitchen, stations: list[Cell], asked: bool) -> str:
-    """The action that goes on with the plan, around and past the others."""
+def _act(k: _Kitchen, stations: list[Cell], useful: bool, asked: bool) -> str:
+    """The action that goes on with the plan, around and past the others; `useful`: an interact
+    would do something now; `asked`: somebody wants this chef out of the way."""
     steps, action = k.way(k.me, stations, k.taken)
     straight, onward = k.way(k.me, stations)
     around = _around(k.me.cell)
@@ -279,13 +280,14 @@ def _act(k: _Kitchen, stations: list[Cell], asked: bool) -> str:
         action = onward  # somebody stands in the way, and should move
     if action == "stay":
         action = _park(k)
+    elif action == "interact" and not useful:
+        action = "stay"  # the pot still cooks
     free = [move for move, to in around.items() if to in k.floor and to not in k.taken]
     in_way = around.get(action) in k.taken or (k.me.blocked and action in free)
     hindering = asked or any(
         chef.blocked and _around(chef.cell).get(chef.facing) == k.me.cell for chef in k.others
     )
-    waits = action == "stay" or (action == "interact" and not stations)
-    if in_way or (waits and hindering):
+    if in_way or (action == "stay" and hindering):
         # One of two who block each other steps aside, in turns.
         turn = (k.step // 2 + int(re.sub(r"\D", "", k.me.name) or 0)) % 2
         aside = [move for move in free if move != action]
@@ -332,10 +334,9 @@ class Reader:
         kitchen = _Kitchen(view.text, view.rules)
         why, stations = _plan(kitchen)
         asked = any("in my way" in message.text for message in view.messages)
-        action = _act(kitchen, stations, asked)
         offered = {choice.partition(":")[0]: choice for choice in view.choices}
-        if action == "interact" and ": nothing" in offered.get("interact", ""):
-            action = "stay"  # the pot still cooks
+        useful = not offered.get("interact", "").startswith("interact: nothing")
+        action = _act(kitchen, stations, useful, asked)
         if action not in offered:
             return Reply(None, error=f"the reader chooses {action!r}, which is not offered here")
         words = f"{why[0].upper()}{why[1:]}.\nACTION: {offered[action]}"

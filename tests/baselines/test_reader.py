@@ -115,8 +115,8 @@ def test_it_steps_aside_when_asked():
 def test_text_of_another_game_is_refused():
     class Other:
         agents = ("a",)
-        describe = rules = staticmethod(lambda *_: "It is raining.")
+        describe = rules = staticmethod(lambda *_: "It is raining")
 
     view = View(Other(), SimpleNamespace(state=None), 0)
-    with pytest.raises(SeatError, match="no kitchen's text: 'It is raining.'"):
+    with pytest.raises(SeatError, match="no kitchen's text: 'It is raining'"):
         Reader(Other()).act([view])
