@@ -235,7 +235,7 @@ class Language:
 
     def prompt(self, view: View, error: str | None = None) -> tuple[str, str]:
         """The user message of a step: the part that is kept as history, and the whole."""
-        parts = [f"Step {view.step}.\n{view.text}"]
+        parts = [view.text]
         if view.messages:
             heard = "\n".join(quote(message) for message in view.messages)
             parts.append(f"HEARD (words of other players)\n{heard}\nEND OF HEARD")

@@ -220,7 +220,7 @@ def test_history_is_kept_per_episode_and_bounded(server, seat):
     first, *_, last, other = (request["messages"] for request in server.asked)
     assert len(first) == 2 and len(other) == 2
     assert [m["role"] for m in last] == ["system"] + ["user", "assistant"] * 2 + ["user"]
-    assert "Step 1." in last[1]["content"] and last[2]["content"] == "ACTION: north"
+    assert "You stand at 1." in last[1]["content"] and last[2]["content"] == "ACTION: north"
     assert "- south" not in last[1]["content"]  # choices of the past are of no use
     ask(policy, view(env, 0))
     assert len(server.asked[-1]["messages"]) == 2  # a new game
@@ -236,7 +236,7 @@ def test_views_are_answered_concurrently_and_in_order(server, seat):
 
     def do_post(handler):
         body = json.loads(handler.rfile.read(int(handler.headers["content-length"])))
-        handler.headers["x-step"] = body["messages"][-1]["content"].split("Step ")[1][0]
+        handler.headers["x-step"] = body["messages"][-1]["content"].split("stand at ")[1][0]
         together(handler)
 
     server.RequestHandlerClass = type("Gate", (Handler,), {"do_POST": do_post})
