@@ -303,6 +303,11 @@ class Chat(Env[ChatState]):
             parts[-1] = self.token(say)
         return parts
 
+    def lift(self, action: Array) -> Array:
+        """A wrapped action with nothing said; traceable, for scripted players of the wrapped
+        environment."""
+        return jnp.append(jnp.atleast_1d(action).astype(jnp.int32), jnp.int32(0))
+
     def token(self, text: str) -> int:
         """The token of free text: the phrase with the largest share of words in common (the first
         of several), or "other" below `NEAR`; silence if there are no words."""

@@ -283,6 +283,7 @@ def test_free_text_and_phrases_reach_each_other(chat):
     assert list(chat.compose(np.array([5, 2]), None)) == [5, 2]
     assert list(chat.compose(np.array([5, 2]), "serving")) == [5, 3]
     assert list(chat.compose(5, " \n ")) == [5, 0]
+    assert list(jax.jit(chat.lift)(jnp.int32(5))) == [5, 0]
     with pytest.raises(ConfigError):
         chat.compose(np.array([1, 2, 3]), None)
     assert chat.spoken(np.array([[5, 2], [4, 0]])) == {0: "I take the dish"}
