@@ -412,7 +412,9 @@ def seat(name: str, env: Env, **options: Any) -> Any:
     try:
         return getattr(importlib.import_module(module), factory)(env, **options)
     except TypeError as error:
-        raise SeatError(f"the seat {name!r} cannot be set up with {options!r}: {error}") from error
+        # The names alone: a value may be a key that is nobody's business.
+        given = ", ".join(options) or "no options"
+        raise SeatError(f"the seat {name!r} cannot be set up with {given}: {error}") from error
 
 
 def _value(word: str) -> Any:

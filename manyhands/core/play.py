@@ -384,7 +384,7 @@ class Game:
             for i, messages in chat.deliver(self.frame.state, turn.said).items():
                 self._heard[i] += messages
         actions = full_actions(env, turn.actions)
-        frame = self.frame = self.stepper.step(self.key_data, self.step, self.frame.state, actions)
+        frame = self.frame = self.stepper.step(self.key_data, self.step, self.frame, actions)
         self.step += 1
         self.done = self.done | frame.terminated | frame.truncated
         self.truncated = bool(frame.truncated.any())
@@ -873,12 +873,16 @@ class _Run:
             reply = answer if isinstance(answer, Reply) else Reply(answer)
             if reply.info:
                 turn.info[i] = reply.info
+            say = reply.say
             if isinstance(reply.action, str):
                 turn.answers[i] = reply.action
+                chat = getattr(self.env, "chat", None)
+                if say is None and chat is not None:
+                    say = chat.speech(reply.action)
             try:
                 if reply.action is None and reply.error:
                     raise IllegalAction(reply.error)
-                turn.actions[i] = game.read(i, reply.action, reply.say)
+                turn.actions[i] = game.read(i, reply.action, say)
             except IllegalAction as error:
                 turn.illegal[i] = error.reason
                 if self.options["on_illegal"] == "raise":
@@ -888,8 +892,8 @@ class _Run:
                 if self.options["on_illegal"] == "forfeit":
                     forfeits.append(i)
                 turn.actions[i] = self.env.noop
-            if reply.say is not None:
-                turn.said[i] = reply.say
+            if say is not None:
+                turn.said[i] = say
         turn.forfeits = tuple(forfeits)
         return turn
 

@@ -328,12 +328,6 @@ class Chat(Env[ChatState]):
         """The free words in a text seat's answer ("north; say: ..."), or None."""
         return split_say(text)[1]
 
-    def spoken(self, actions: Array) -> dict[int, str]:
-        """The phrases in the actions of all agents, [N, parts]: what vector seats say, in words."""
-        words = ("", *self.phrases, "")
-        tokens = np.asarray(actions)[:, -1]
-        return {i: words[t] for i, t in enumerate(tokens) if 0 < t <= len(self.phrases)}
-
     def deliver(self, state: ChatState, said: Mapping[int, str]) -> dict[int, list[Message]]:
         """Who hears what, of the words that agents said in one step (in index order of senders):
         cleaned, stamped with the sender, and only for those who hear it."""

@@ -126,7 +126,10 @@ class Talk(Coins):
         super().__init__(players, turns, pile, space, max_steps)
 
     def parse(self, text, state, agent):
-        return np.array([super().parse(text, state, agent), 0])
+        return np.array([super().parse(text.partition(";")[0], state, agent), 0])
+
+    def speech(self, text):
+        return text.partition("; say: ")[2] or None
 
     def deliver(self, state, said):
         return {

@@ -223,6 +223,17 @@ def test_random_plays_every_space_and_only_legally(space):
     assert len(np.unique(actions)) > 3
 
 
+def test_words_said_within_an_answer_are_heard():
+    heard = []
+
+    def listener(view):
+        heard.extend(view.messages)
+        return 1
+
+    play(coins.Talk(), [lambda view: "take 1; say: mine", listener], max_steps=2)
+    assert [(m.sender, m.text) for m in heard] == [("player_0", "MINE")]
+
+
 def test_messages_are_heard_by_the_others_until_they_act():
     heard = []
 

@@ -286,8 +286,6 @@ def test_free_text_and_phrases_reach_each_other(chat):
     assert list(jax.jit(chat.lift)(jnp.int32(5))) == [5, 0]
     with pytest.raises(ConfigError):
         chat.compose(np.array([1, 2, 3]), None)
-    assert chat.spoken(np.array([[5, 2], [4, 0]])) == {0: "I take the dish"}
-    assert chat.spoken(np.array([[5, 5], [4, 99]])) == {}  # no words stand behind "other"
     assert chat.speech("north; say: over here") == "over here" and chat.speech("north") is None
     assert chat.chat is chat
 

@@ -185,6 +185,21 @@ class Kitchen(Env[KitchenState]):
     """
 
     id = "kitchen"
+    # What chefs can say in a chat channel without free words (`wrappers/chat.py`).
+    phrases = (
+        "onion please",
+        "tomato please",
+        "dish please",
+        "I take the dish",
+        "I bring onions",
+        "serving",
+        "you are in my way",
+        "left pot is ready",
+        "right pot is ready",
+        "take it from the counter",
+        "wait for me",
+        "well done",
+    )
     terms = ("delivery", *SHAPED)
     noop = STAY
     batched = True
