@@ -7,7 +7,7 @@ import inspect
 import json
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -108,9 +108,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     _environment(watch)
     _episodes(watch)
-    watch.add_argument("--speed", type=float, default=6.0, help="steps per second (default 6)")
-    watch.add_argument("--headless", action="store_true", help="write --out instead of a window")
-    watch.add_argument("--out", type=Path, default=Path("episode.gif"), metavar="FILE")
+    _window(watch, "episode.gif")
 
     replay = command(
         "replay",
@@ -121,9 +119,7 @@ def _parser() -> argparse.ArgumentParser:
         "it writes the film that the window would show.",
     )
     _record(replay)
-    replay.add_argument("--speed", type=float, default=6.0, help="steps per second (default 6)")
-    replay.add_argument("--headless", action="store_true", help="write --out instead of a window")
-    replay.add_argument("--out", type=Path, default=Path("replay.gif"), metavar="FILE")
+    _window(replay, "replay.gif")
 
     verify = command(
         "verify",
@@ -196,6 +192,12 @@ def _episodes(parser: argparse.ArgumentParser) -> None:
 def _record(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("file", type=Path, help="a record (.jsonl)")
     parser.add_argument("--episode", type=int, help="number of the episode (default: the first)")
+
+
+def _window(parser: argparse.ArgumentParser, film: str) -> None:
+    parser.add_argument("--speed", type=float, default=6.0, help="steps per second (default 6)")
+    parser.add_argument("--headless", action="store_true", help="write --out instead of a window")
+    parser.add_argument("--out", type=Path, default=Path(film), metavar="FILE")
 
 
 def _size(text: str) -> tuple[int, int]:
@@ -287,13 +289,15 @@ def _play(options: argparse.Namespace) -> int:
 
         watch = Watch()
 
-    def onlooker(moment: Any) -> None:
-        if options.transcript:
-            _print_moment(moment)
-        if watch is not None:
-            watch(moment)
+    onlookers = [
+        onlooker for onlooker in (Transcript() if options.transcript else None, watch) if onlooker
+    ]
 
-    print(_run(options, build(options), onlooker if options.transcript or watch else None))
+    def on_step(moment: Any) -> None:
+        for onlooker in onlookers:
+            onlooker(moment)
+
+    print(_run(options, build(options), on_step if onlookers else None))
     return 0
 
 
@@ -316,25 +320,39 @@ def _run(options: argparse.Namespace, env: Env, on_step: Any) -> Any:
     )
 
 
-def _print_moment(moment: Any) -> None:
-    """One step in words: what each seat did, and what it earned."""
-    from manyhands.core.record import action_words
+class Transcript:
+    """Prints episodes in words, step by step: what each seat did, said, and earned.
 
-    if moment.turn is None:
-        print(f"episode {moment.episode} (seed {moment.seed})")
-        return
-    for i, action in sorted(moment.turn.actions.items()):
-        words = moment.turn.answers.get(i) or action_words(moment.env, moment.views[i], action)
-        said = moment.turn.said.get(i)
-        refused = moment.turn.illegal.get(i)
-        print(
-            f"{moment.step:4d}  {moment.env.agents[i]} ({moment.seats[i]}): {words}"
-            + (f'  says "{said}"' if said else "")
-            + (f"  REFUSED: {refused}" if refused else "")
-        )
-    earned = {name: values.tolist() for name, values in moment.frame.terms.items() if values.any()}
-    if earned:
-        print(f"      earned: {earned}")
+    Args:
+        wanted: which moments are printed; by default all.
+    """
+
+    def __init__(self, wanted: Callable[[Any], bool] = lambda moment: True):
+        self._wanted = wanted
+        self._views: dict[int, Any] = {}  # what the agents of each episode saw when they acted
+
+    def __call__(self, moment: Any) -> None:
+        views = self._views.pop(moment.episode, None)
+        if not moment.over:
+            self._views[moment.episode] = moment.views
+        if moment.turn is None:
+            print(f"episode {moment.episode} (seed {moment.seed})")
+        elif self._wanted(moment):
+            self._print(moment, views)
+
+    def _print(self, moment: Any, views: Any) -> None:
+        turn = moment.turn
+        for i, action in sorted(turn.actions.items()):
+            words = turn.answers.get(i) or views[i].words(action)
+            line = f"{moment.step:4d}  {moment.env.agents[i]} ({moment.seats[i]}): {words}"
+            if i in turn.said and turn.said[i] not in words:
+                line += f'  says "{turn.said[i]}"'
+            if i in turn.illegal:
+                line += f"  REFUSED: {turn.illegal[i]}"
+            print(line.replace("\n", " / "))
+        for name, values in moment.frame.terms.items():
+            if values.any() and not turn.forfeits:
+                print(f"      {name}: {', '.join(f'{value:g}' for value in values.tolist())}")
 
 
 def _watch(options: argparse.Namespace) -> int:
@@ -505,9 +523,9 @@ def _demo(options: argparse.Namespace) -> int:
         if moment.step == 0:
             print("    " + moment.views[1].text.replace("\n", "\n    ") + "\n")
             print("\n".join(f"    - {choice}" for choice in moment.views[1].choices[:6]) + "\n")
-        if moment.step <= 8 or moment.frame.terms["delivery"].any():
-            _print_moment(moment)
+        transcript(moment)
 
+    transcript = Transcript(lambda m: m.step <= 8 or bool(m.frame.terms["delivery"].any()))
     began = time.perf_counter()
     result = manyhands.play(env, ["greedy", "reader"], record=record, on_step=onlooker)
     print(f"\n{result}\n  in {time.perf_counter() - began:.1f} s, compilation included")

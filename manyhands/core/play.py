@@ -8,6 +8,7 @@ import contextlib
 import functools
 import hashlib
 import inspect
+import json
 import os
 import re
 import sys
@@ -125,6 +126,26 @@ class View:
     def parse(self, text: str) -> Action:
         """The action that `text` names; raises `IllegalAction`."""
         return self._env.parse(text, self._frame.state, self.index)
+
+    def words(self, action: Action) -> str:
+        """An action that this agent may take now, as `choices` says it: they are what `legal`
+        allows, in order, part after part where actions have several. Where that is not so, the
+        choice that means the action, or its numbers."""
+        space, legal = self._env.action_space, self.legal
+        numbers: list[int] = []
+        if isinstance(space, gymnasium.spaces.Discrete):
+            numbers = [int(action) - int(space.start)]
+        elif isinstance(space, gymnasium.spaces.MultiDiscrete):
+            firsts = np.cumsum([0, *space.nvec.ravel()[:-1]])
+            numbers = (firsts + np.asarray(action).ravel() - space.start.ravel()).tolist()
+        fits = len(self.choices) == int(legal.sum())
+        if numbers and fits and all(0 <= k < len(legal) and legal[k] for k in numbers):
+            return "; ".join(self.choices[int(legal[:k].sum())] for k in numbers)
+        for choice in self.choices:
+            with contextlib.suppress(IllegalAction):
+                if np.array_equal(self.parse(choice), action):
+                    return choice
+        return json.dumps(np.asarray(action).tolist())
 
     def rng(self) -> np.random.Generator:
         """Random numbers of this agent at this step."""

@@ -797,7 +797,7 @@ class _Conversation:
                 raw = turn.answers.get(i)
                 if raw is None:
                     refused = i in turn.illegal
-                    raw = "" if refused else action_words(self._env, view, turn.actions[i])
+                    raw = "" if refused else view.words(turn.actions[i])
                 if i in turn.said:
                     raw += f"\nSAY: {turn.said[i]}"
             status = str(last.get("status", "illegal")) if i in turn.illegal else "ok"
@@ -819,22 +819,6 @@ def _prompt(view: View) -> str:
     if view.choices:
         parts.append("You may:\n" + "\n".join(f"- {choice}" for choice in view.choices))
     return "\n\n".join(parts)
-
-
-def action_words(env: Env, view: View, action: Action) -> str:
-    """An action in the words of `Env.choices`, or as JSON where none of them means it."""
-    space = env.action_space
-    if isinstance(space, gymnasium.spaces.Discrete):
-        number = int(action) - int(space.start)
-        if view.legal[number] and len(view.choices) == int(view.legal.sum()):
-            return view.choices[int(view.legal[:number].sum())]
-    for choice in view.choices:
-        try:
-            if np.array_equal(view.parse(choice), action):
-                return choice
-        except IllegalAction:
-            continue
-    return json.dumps(_plain(action))
 
 
 def _legal_numbers(env: Env, legal: np.ndarray) -> list[Any]:

@@ -8,11 +8,9 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
 
-import gymnasium
-import numpy as np
 import pygame
 
-from manyhands.core.env import Action, Env
+from manyhands.core.env import Env
 from manyhands.core.play import Moment, Turn
 from manyhands.core.render import Colour, wrap, write
 
@@ -105,34 +103,12 @@ def _answer(moment: Moment, turn: Turn, agent: int) -> str:
     if agent in turn.answers:
         lines.append(turn.answers[agent])
     elif agent in turn.actions:
-        lines.append(in_words(moment.env, moment.frame, agent, turn.actions[agent]))
+        lines.append(moment.views[agent].words(turn.actions[agent]))
     if turn.said.get(agent) and turn.said[agent] not in "\n".join(lines):
         lines.append(f"says: {turn.said[agent]}")
     if agent in turn.illegal:
         lines.append(f"(refused: {turn.illegal[agent]})")
     return "\n".join(lines)
-
-
-def in_words(env: Env, frame: Any, agent: int, action: Action) -> str:
-    """An action as its entry in `Env.choices`, which are those that `legal` allows, in order; the
-    parts of a multi-discrete one after another; numbers where neither is so.
-
-    Args:
-        frame: the `Frame` in which the agent acts.
-    """
-    space = env.action_space
-    if isinstance(space, gymnasium.spaces.Discrete):
-        numbers = [int(action) - int(space.start)]
-    elif isinstance(space, gymnasium.spaces.MultiDiscrete):
-        sizes = space.nvec.ravel()
-        firsts = np.concatenate([[0], np.cumsum(sizes)[:-1]])
-        numbers = (firsts + np.asarray(action).ravel() - space.start.ravel()).tolist()
-    else:
-        return np.array2string(np.asarray(action), precision=3)
-    legal, choices = frame.legal[agent], env.choices(frame.state, agent)
-    if len(choices) != legal.sum() or not all(legal[number] for number in numbers):
-        return str(np.asarray(action).tolist())
-    return "; ".join(choices[int(legal[:number].sum())] for number in numbers)
 
 
 def paint(
