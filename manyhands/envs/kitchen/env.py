@@ -52,6 +52,7 @@ from manyhands.envs.kitchen.levels import (
 
 if TYPE_CHECKING:
     from manyhands.envs.kitchen.planning import FirstDelivery
+    from manyhands.envs.kitchen.skills import KitchenSkills
 
 ACTIONS = ("north", "south", "east", "west", "stay", "interact")
 NORTH, SOUTH, EAST, WEST, STAY, INTERACT = range(6)
@@ -643,6 +644,12 @@ class Kitchen(Env[KitchenState]):
         from manyhands.envs.kitchen import text as words
 
         return words.parse(self, text, state, self.index(agent))
+
+    def skills(self) -> KitchenSkills:
+        """The skill set that `wrappers/skills.py` lifts this kitchen to."""
+        from manyhands.envs.kitchen.skills import KitchenSkills
+
+        return KitchenSkills(self)
 
     def draw(self, state: KitchenState, canvas: Any, agent: str | int | None = None) -> None:
         from manyhands.envs.kitchen import draw

@@ -1,0 +1,443 @@
+"""The kitchen's skills: path-finding controllers, as pure functions of what one chef sees.
+
+A skill is a name in a table (`KitchenSkills.names`); at every step its controller turns the chef's
+own perception (the compact codes of one chef, `Kitchen.perceive`) into one primitive action. Nothing
+is remembered: a skill may be dropped or changed at any step. Cells out of view count as walls, so a
+skill whose target is not in view is impossible until the chef has walked to where it can see it.
+
+Paths lead around the other chefs; where there is no such path, through them, as if they would step
+aside. Costs are exact in steps, the turn towards a station included. Pots are called A, B, ... in
+reading order among the pots in view.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from manyhands.core.env import Array, IllegalAction
+from manyhands.envs.kitchen import levels as lv
+from manyhands.envs.kitchen.levels import (
+    COUNTER,
+    DISHES,
+    FLOOR,
+    ONIONS,
+    POT,
+    SERVING,
+    TOMATOES,
+    VOID,
+)
+
+if TYPE_CHECKING:
+    from manyhands.envs.kitchen.env import Kitchen
+
+# As in env.py, which imports this module only when skills are asked for.
+STAY, INTERACT = 4, 5
+NOTHING, ONION, TOMATO, DISH, SOUP = 0, 1, 2, 3, 16
+
+# Costs are `steps << 3 | first action`, so that a minimum over cells also says how to begin.
+STEP = 8
+FAR = 1 << 13  # no way; more than any path, and far from the limits of i16
+
+OBJECTS = {"onion": ONION, "tomato": TOMATO, "dish": DISH, "soup": SOUP}
+DISPENSERS = {"onion": ONIONS, "tomato": TOMATOES, "dish": DISHES}
+# Why a skill is impossible now.
+POSSIBLE, WRONG_HANDS, NO_TARGET, NO_WAY = range(4)
+
+
+# ---- seeing and path-finding -------------------------------------------------------------------
+
+
+class Sight(NamedTuple):
+    """One chef's perception, unpacked: i32[H, W] each (see `Kitchen`)."""
+
+    terrain: Array
+    chef: Array
+    facing: Array
+    thing: Array
+    timer: Array
+
+    @property
+    def own(self) -> Array:
+        """bool[H, W]: where this chef stands."""
+        return self.chef == 1
+
+    @property
+    def lying(self) -> Array:
+        """i32[H, W]: the object on a counter, 0 elsewhere."""
+        return jnp.where(self.terrain == COUNTER, self.thing, NOTHING)
+
+    @property
+    def count(self) -> Array:
+        """i32[H, W]: ingredients in a pot, 0 elsewhere."""
+        inside = ((self.thing >> 2) & 3) + (self.thing & 3)
+        return jnp.where(self.terrain == POT, inside, 0)
+
+
+def look(codes: Array) -> Sight:
+    """Unpack compact codes i32[H, W]."""
+    return Sight(
+        codes & 7, (codes >> 3) & 7, (codes >> 6) & 3, (codes >> 8) & 31, (codes >> 13) & 255
+    )
+
+
+def longest_path(env: Kitchen) -> int:
+    """Steps after which a flood has reached every cell of any room, whatever stands in the way."""
+    sizes = []
+    for level in env.levels:
+        room = lv.rooms(level.terrain)
+        sizes.append(int(np.bincount(room[room >= 0]).max()))
+    return max(sizes)
+
+
+def shifted(maps: Array, direction: int) -> Array:
+    """`maps[..., H, W]` moved one cell in a direction. What wraps around is the border, where
+    nobody can stand."""
+    dx, dy = lv.DIRECTIONS[direction]
+    return jnp.roll(maps, dx or dy, axis=-1 if dx else -2)
+
+
+def flood(seeds: Array, open: Array, steps: int) -> Array:
+    """Cost maps [F, H, W]: each open cell's cheapest way from the seeds, one step a cell."""
+
+    def spread(_: Any, maps: Array) -> Array:
+        near = shifted(maps, 0)
+        for direction in (1, 2, 3):
+            near = jnp.minimum(near, shifted(maps, direction))
+        return jnp.minimum(maps, jnp.where(open, near + STEP, FAR))
+
+    return jax.lax.fori_loop(0, steps, spread, seeds)
+
+
+def chef_seeds(own: Array, open: Array) -> Array:
+    """Seeds of a flood from chefs at `own` [F, H, W]: the cells beside them, and how to go there.
+    Their own cells must not be open."""
+    seeds = jnp.full(own.shape, FAR, jnp.int16)
+    for direction in range(4):
+        beside = shifted(own, direction) & open
+        seeds = jnp.where(beside, jnp.int16(STEP + direction), seeds)
+    return seeds
+
+
+def reach(maps: Array, own: Array, facing: Array, floor: Array) -> Array:
+    """What it costs chefs to stand on each floor cell, and to stand before and face any other one.
+
+    Args:
+        maps: i16[F, H, W], floods from `chef_seeds`.
+        own: bool[F, H, W].
+        facing: i16[F, 1, 1].
+        floor: bool[F, H, W], the cells that may be stood on.
+    """
+    best = jnp.full(maps.shape, FAR, jnp.int16)
+    for direction in range(4):
+        turn = jnp.where(own, jnp.int16(direction), maps) + STEP
+        # Whoever arrives in this direction faces on without a turn.
+        straight = jnp.where(floor, shifted(turn, direction), FAR)
+        cost = jnp.where(own & (facing == direction), 0, jnp.minimum(turn, straight))
+        best = jnp.minimum(best, shifted(jnp.where(floor, cost, FAR), direction))
+    return jnp.where(floor, jnp.where(own, 0, maps), best)
+
+
+def own_reach(sight: Sight, steps: int) -> tuple[Array, Array]:
+    """(around, through): the chef's reach maps i16[H, W], with and without the other chefs as
+    obstacles."""
+    own = jnp.stack([sight.own] * 2)
+    floor = sight.terrain == FLOOR
+    free = jnp.stack([floor & (sight.chef < 2), floor])
+    facing = jnp.sum(jnp.where(sight.own, sight.facing, 0)).astype(jnp.int16)
+    maps = flood(chef_seeds(own, free & ~own), free & ~own, steps)
+    around, through = reach(maps, own, facing[None, None, None], free)
+    return around, through
+
+
+# ---- the skills --------------------------------------------------------------------------------
+
+
+class Details(NamedTuple):
+    """All skills at once, as one chef sees them now.
+
+    Attributes:
+        action: i32[S], the primitive action to take; "stay" where the skill is impossible or done.
+        done: bool[S], what the skill is for holds now (a chef who holds an onion has fetched one).
+        why: i32[S], `POSSIBLE`, or what stands against it.
+        steps: i32[S], moves and turns to go, the last interact not counted.
+        target: i32[S], cell number of the target.
+    """
+
+    action: Array
+    done: Array
+    why: Array
+    steps: Array
+    target: Array
+
+
+class KitchenSkills:
+    """The skills of one kitchen's chefs: see the module's docstring, and `wrappers/skills.py`.
+
+    In table order: `fetch` an ingredient or a dish from the nearest dispenser; for each pot, `put
+    in pot A`, `start pot A` (only with manual dynamics) and `plate from pot A` (which waits beside
+    a pot that still cooks); `serve`; `put down` on the nearest empty counter; `pick up` from the
+    nearest counter; `wait`; `go to` each cell that is floor in any of the kitchen's layouts; and
+    the primitive actions themselves, for one step each.
+
+    Attributes:
+        names: the table.
+        instant: bool[S], whether a skill ends with its first step.
+        wait: index of the skill that does nothing.
+    """
+
+    def __init__(self, env: Kitchen):
+        self._env = env
+        self._steps = longest_path(env)
+        self._pots = [chr(ord("A") + i) for i in range(env.max_pots)]
+        terrains = [level.terrain for level in env.levels]
+        floors = {(int(x), int(y)) for t in terrains for y, x in np.argwhere(t == FLOOR)}
+        self._floors = sorted(floors, key=lambda cell: (cell[1], cell[0]))
+        verbs = ["put in", *(["start"] if env.dynamics == "manual" else []), "plate from"]
+        names = [f"fetch {name}" for name in DISPENSERS]
+        names += [f"{verb} pot {letter}" for letter in self._pots for verb in verbs]
+        names += ["serve", "put down", *(f"pick up {name}" for name in OBJECTS), "wait"]
+        self.wait = len(names) - 1
+        names += [f"go to ({x}, {y})" for x, y in self._floors]
+        self._first_primitive = len(names)
+        names += ["north", "south", "east", "west", "interact"]
+        self.names = tuple(names)
+        self.instant = np.arange(len(names)) >= self._first_primitive
+        self.instant[self.wait] = True
+        self._index = {name: i for i, name in enumerate(names)}
+        self._compiled = jax.jit(self.details)
+
+    def primitive(self, action: Array) -> Array:
+        """The skill that takes one primitive action for one step; traceable."""
+        skill = self._first_primitive + jnp.minimum(action, STAY)
+        skill = jnp.where(action == INTERACT, len(self.names) - 1, skill)
+        return jnp.where(action == STAY, self.wait, skill).astype(jnp.int32)
+
+    def survey(self, perception: Array) -> tuple[Array, Array, Array]:
+        """(action i32[S], done bool[S], possible bool[S]) of all skills, for one chef."""
+        details = self.details(perception)
+        return details.action, details.done, details.why == POSSIBLE
+
+    def control(self, perception: Array, skill: Array) -> tuple[Array, Array, Array]:
+        """(action, done, possible) of one skill, for one chef."""
+        action, done, possible = self.survey(perception)
+        return action[skill], done[skill], possible[skill]
+
+    def details(self, perception: Array) -> Details:
+        sight = look(perception)
+        around, through = own_reach(sight, self._steps)
+        hand = jnp.sum(jnp.where(sight.own, sight.thing, 0))
+        empty, soup = hand == NOTHING, hand >= SOUP
+        cook = (hand == ONION) | (hand == TOMATO)
+        pot = sight.terrain == POT
+        number = jnp.cumsum(pot.reshape(-1)).reshape(pot.shape)
+        lying = sight.lying
+        lying = jnp.minimum(lying, SOUP)
+        counter = sight.terrain == COUNTER
+        idle = sight.timer == 0
+
+        # (whether the hands are right, target cells, done), in the order of the table.
+        rows: list[tuple[Array, Array, Array]] = []
+        for name, code in DISPENSERS.items():
+            rows.append((empty, sight.terrain == code, hand == OBJECTS[name]))
+        for i in range(len(self._pots)):
+            this = pot & (number == i + 1)
+            rows.append((cook, this & idle & (sight.count < 3), empty))
+            if self._env.dynamics == "manual":
+                startable = this & idle & (sight.count > 0)
+                rows.append((empty, startable, jnp.any(this & ~idle)))
+            rows.append((hand == DISH, this & ~idle, soup))
+        rows.append((soup, sight.terrain == SERVING, empty))
+        rows.append((~empty, counter & (lying == NOTHING), empty))
+        for code in OBJECTS.values():
+            rows.append((empty, counter & (lying == code), jnp.minimum(hand, SOUP) == code))
+
+        targets = jnp.stack([target for _, target, _ in rows]).reshape(len(rows), -1)
+        hands = jnp.stack([right for right, _, _ in rows])
+        done = jnp.stack([achieved for _, _, achieved in rows])
+        costs_around = jnp.where(targets, around.reshape(-1), FAR)
+        costs_through = jnp.where(targets, through.reshape(-1), FAR)
+        costs = jnp.where(costs_around.min(1, keepdims=True) < FAR, costs_around, costs_through)
+        target, cost = costs.argmin(1).astype(jnp.int32), costs.min(1).astype(jnp.int32)
+        why = jnp.where(cost < FAR, POSSIBLE, jnp.where(targets.any(1), NO_WAY, NO_TARGET))
+        why = jnp.where(hands, why, WRONG_HANDS)
+        cooking = (sight.timer.reshape(-1)[target] > 1) & (hand == DISH)
+        there = jnp.where(cooking & jnp.asarray(self._plates()), STAY, INTERACT)
+        action = jnp.where(cost < STEP, there, cost & 7)
+
+        cells = jnp.asarray([y * self._env.width + x for x, y in self._floors], jnp.int32)
+        standing = sight.own.reshape(-1)[cells]
+        seen = (sight.terrain == FLOOR).reshape(-1)[cells]
+        ways = jnp.stack([around.reshape(-1)[cells], through.reshape(-1)[cells]])
+        way = jnp.where(ways[0] < FAR, ways[0], ways[1]).astype(jnp.int32)
+        go_why = jnp.where(way < FAR, POSSIBLE, jnp.where(seen, NO_WAY, NO_TARGET))
+        go_why = jnp.where(standing, WRONG_HANDS, go_why)
+
+        zero = jnp.zeros(1, jnp.int32)
+        one_step = jnp.asarray([0, 1, 2, 3, INTERACT], jnp.int32)
+        nowhere = jnp.zeros(5, jnp.int32)
+        action = jnp.concatenate([action, zero + STAY, way & 7, one_step])
+        done = jnp.concatenate([done, zero == 0, standing, one_step >= 0])
+        why = jnp.concatenate([why, zero, go_why, nowhere]).astype(jnp.int32)
+        return Details(
+            jnp.where(why == POSSIBLE, action, STAY).astype(jnp.int32),
+            done,
+            why,
+            jnp.concatenate([cost >> 3, zero, way >> 3, nowhere]),
+            jnp.concatenate([target, zero, cells, nowhere]),
+        )
+
+    def _plates(self) -> np.ndarray:
+        return np.array([name.startswith("plate") for name in self.names[: self.wait]])
+
+    # ---- in words -----------------------------------------------------------------------------
+
+    def words(self, perception: np.ndarray) -> list[str]:
+        """For each skill what it would do now, or, where it is impossible, why."""
+        details = jax.device_get(self._compiled(np.asarray(perception, np.int32)))
+        sight = look(np.asarray(perception))
+        hand = int(sight.thing[sight.chef == 1].sum())
+        return [self._word(i, details, sight, hand) for i in range(len(self.names))]
+
+    def _word(self, i: int, details: Details, sight: Sight, hand: int) -> str:
+        name = self.names[i]
+        if i == self.wait:
+            return "do nothing for one step"
+        if i >= self._first_primitive:
+            return "this one step only" if name != "interact" else "with what you face, once"
+        y, x = divmod(int(details.target[i]), self._env.width)
+        held = "nothing" if hand == NOTHING else next(
+            noun for noun, code in OBJECTS.items() if code == min(hand, SOUP)
+        )
+        why, verb = int(details.why[i]), name.split(" pot ")[0]
+        if why == WRONG_HANDS:
+            if name.startswith("go to"):
+                return "you are there"
+            wanted = {
+                "put in": "an ingredient",
+                "plate from": "a dish",
+                "serve": "a soup",
+                "put down": "something",
+            }.get(verb)
+            need = f"needs {wanted} in your hands" if wanted else "needs empty hands"
+            return f"{need}; you hold {held}"
+        if why == NO_WAY:
+            return "no way leads there"
+        if why == NO_TARGET:
+            return self._missing(name, verb, sight)
+        steps = int(details.steps[i])
+        far = "now" if steps == 0 else f"{steps} step{'s' * (steps > 1)} away"
+        if verb == "plate from" and int(sight.timer[y, x]) > 1:
+            far += f", ready in {int(sight.timer[y, x]) - 1} steps"
+        if verb == "put in":
+            far += f", {held} {int(sight.count[y, x]) + 1} of 3"
+        return far if name.startswith("go to") else f"at ({x}, {y}), {far}"
+
+    def _missing(self, name: str, verb: str, sight: Sight) -> str:
+        if " pot " in name:
+            number = self._pots.index(name[-1]) + 1
+            if int((sight.terrain == POT).sum()) < number:
+                return "there is no such pot in view"
+            timer = int(sight.timer[sight.terrain == POT][number - 1])
+            if verb == "plate from":
+                return "nothing cooks in it"
+            if verb == "start":
+                return "it is empty" if timer == 0 else "it is cooking or ready"
+            return "it is full" if timer == 0 else "it is cooking or ready"
+        if name == "put down":
+            return "no empty counter is in view"
+        if name.startswith("go to"):
+            return "no floor is seen there"
+        return f"there is none {'on a counter ' if verb.startswith('pick up') else ''}in view"
+
+    def parse(self, text: str) -> int | None:
+        """The skill that `text` names; None if it speaks of none.
+
+        Raises:
+            IllegalAction: it speaks of a skill, but not of one in the table.
+        """
+        words = " ".join(re.findall(r"[a-z0-9-]+", text.lower().split(":")[0]))
+        words = re.sub(r"\b(a|an|the|some|my|your|step)\b ?", "", words).strip()
+        words = words.replace("plates", "dish").replace("pan ", "pot ")
+        number = re.fullmatch(r"(?:go|walk|move)(?: ?to)? (-?\d+) (-?\d+)", words)
+        if number:
+            return self._named(f"go to ({number[1]}, {number[2]})", "that is no floor cell")
+        pot = re.search(r"\bpot(?: ([a-z]))?$", words)
+        if pot:
+            letter = (pot[1] or ("a" if len(self._pots) == 1 else "")).upper()
+            verb = words.split(" ")[0]
+            verb = {
+                "put": "put in",
+                "add": "put in",
+                "drop": "put in",
+                "start": "start",
+                "cook": "start",
+                "plate": "plate from",
+                "take": "plate from",
+            }.get(verb, "")
+            if verb and not letter:
+                raise IllegalAction(f"say which pot: {', '.join(self._pots)}")
+            if verb:
+                known = f"the pots are {', '.join(self._pots)}"
+                if verb == "start" and self._env.dynamics != "manual":
+                    known = "pots start by themselves with the third ingredient"
+                return self._named(f"{verb} pot {letter}", known)
+        verb, _, noun = words.partition(" ")
+        noun = noun.removeprefix("up ").removeprefix("from counter ").split(" ")[0]
+        noun = "dish" if noun == "plate" else noun
+        noun = noun.removesuffix("s") if noun in ("onions", "soups") else noun
+        if verb in ("fetch", "get", "take") and noun in DISPENSERS and "counter" not in words:
+            return self._index[f"fetch {noun}"]
+        if verb in ("pick", "fetch", "get", "take") and noun in OBJECTS:
+            return self._index[f"pick up {noun}"]
+        if verb in ("fetch", "pick") and noun:
+            raise IllegalAction(f"one can {verb} {', '.join(OBJECTS)}; not {noun!r}")
+        if verb in ("serve", "deliver"):
+            return self._index["serve"]
+        if words.startswith("put down") or verb == "drop":
+            return self._index["put down"]
+        return self._index.get(words)
+
+    def _named(self, name: str, otherwise: str) -> int:
+        if name not in self._index:
+            raise IllegalAction(f"there is no skill {name!r}: {otherwise}")
+        return self._index[name]
+
+    def rules(self) -> str:
+        """What a reader must know of the skills beyond the kitchen's own rules."""
+        pots = "".join(
+            [
+                "put in pot A (B, ...): bring the ingredient you hold to that pot.\n",
+                "start pot A: start cooking what is in it.\n"
+                if self._env.dynamics == "manual"
+                else "",
+                "plate from pot A: take the soup onto the dish you hold, as soon as it is ready.\n",
+            ]
+        )
+        return (
+            "You act by skills. A skill walks for you, one step each time you name it, around the "
+            "others; go on naming it until it is done, or name another one at any time.\n"
+            "fetch onion / tomato / dish: take one from the nearest dispenser.\n"
+            f"{pots}"
+            "serve: bring the soup you hold to the serving window.\n"
+            "put down: put what you hold onto the nearest empty counter.\n"
+            "pick up onion / tomato / dish / soup: take one from the nearest counter.\n"
+            "go to (x, y): walk to that cell; x counts columns from the west, y rows from the "
+            "north, both from 0.\n"
+            "wait: do nothing for one step. north, south, east, west, interact: one plain step.\n"
+            "Pots are lettered in reading order among those you see; a skill whose target you do "
+            "not see is impossible."
+        )
+
+
+def frontier(sight: Sight) -> Array:
+    """bool[H, W]: floor cells beside cells that were never seen."""
+    unseen = sight.terrain == VOID
+    beside = shifted(unseen, 0)
+    for direction in (1, 2, 3):
+        beside = beside | shifted(unseen, direction)
+    return (sight.terrain == FLOOR) & beside
