@@ -61,7 +61,8 @@ def kitchen_of(env: Env) -> tuple[Kitchen, list[Any]]:
     wrappers: list[Any] = []
     inner: Any = env
     while not isinstance(inner, Kitchen):
-        if not hasattr(inner, "env") or not hasattr(inner, "lift"):
+        # On the class: wrappers may hand on the attributes of what they wrap.
+        if not hasattr(type(inner), "lift"):
             raise SeatError(f"this chef plays kitchens, also wrapped ones; given {env!r}")
         wrappers.insert(0, inner)
         inner = inner.env
@@ -119,10 +120,11 @@ class Greedy:
     env: Env
     noise: float = 0.0
     jobs: str = "all"
-    _kitchen: Kitchen = field(init=False, repr=False)
-    _wrappers: list[Any] = field(init=False, repr=False)
-    _steps: int = field(init=False, repr=False)
-    _recipes: np.ndarray = field(init=False, repr=False)
+    _kitchen: Kitchen = field(init=False, repr=False, compare=False)
+    _wrappers: list[Any] = field(init=False, repr=False, compare=False)
+    _steps: int = field(init=False, repr=False, compare=False)
+    _recipes: np.ndarray = field(init=False, repr=False, compare=False)
+    _terrains: np.ndarray = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         if not 0 <= self.noise <= 1:
@@ -131,8 +133,16 @@ class Greedy:
         recipes = np.stack([_recipe_table(level, kitchen.dynamics) for level in kitchen.levels])
         if (recipes == recipes[0]).all():
             recipes = recipes[:1]
-        derived = {"_kitchen": kitchen, "_wrappers": wrappers, "_recipes": recipes}
-        derived["_steps"] = sk.longest_path(kitchen)
+        terrains = np.full((len(kitchen.levels), kitchen.height, kitchen.width), lv.VOID)
+        for table, level in zip(terrains, kitchen.levels, strict=True):
+            table[: level.height, : level.width] = level.terrain
+        derived = {
+            "_kitchen": kitchen,
+            "_wrappers": wrappers,
+            "_recipes": recipes,
+            "_steps": sk.longest_path(kitchen),
+            "_terrains": terrains.reshape(len(terrains), -1),
+        }
         for name, value in derived.items():
             object.__setattr__(self, name, value)
 
@@ -253,8 +263,7 @@ class _Plan:
         table = recipes[0]
         if len(recipes) > 1:
             # Which of the layouts this is shows in what is in view.
-            kitchen = self.policy._kitchen
-            known = flat.terrain == jnp.asarray(kitchen.terrain_table(), jnp.int32)
+            known = flat.terrain == jnp.asarray(self.policy._terrains, jnp.int32)
             fits = (known | (flat.terrain == lv.VOID)).all(1)
             table = recipes[jnp.argmax(fits)]
         inside = jnp.where(self.pot, flat.thing & 15, 0)

@@ -87,11 +87,12 @@ def look(codes: Array) -> Sight:
 
 def longest_path(env: Kitchen) -> int:
     """Steps after which a flood has reached every cell of any room, whatever stands in the way."""
-    sizes = []
-    for level in env.levels:
-        room = lv.rooms(level.terrain)
-        sizes.append(int(np.bincount(room[room >= 0]).max()))
-    return max(sizes)
+    rooms = [
+        room
+        for level in env.levels
+        for room in lv.connected_parts(level.cells(FLOOR))
+    ]
+    return max(map(len, rooms))
 
 
 def shifted(maps: Array, direction: int) -> Array:
