@@ -165,8 +165,7 @@ class Greedy:
         sight = sk.look(codes)
         plan = _Plan(self, sight, agent)
         goal, loiter = plan.choose()
-        cell = jnp.argmax(sight.own.reshape(-1)).astype(jnp.int32)
-        stuck = jnp.where(memory.moving & (cell == memory.cell), memory.stuck + 1, 0)
+        stuck = jnp.where(memory.moving & (plan.cell == memory.cell), memory.stuck + 1, 0)
         action = plan.walk(goal, loiter, stuck, jax.random.fold_in(key, 0))
         if self.noise:
             odd, which = jax.random.split(jax.random.fold_in(key, 1))
@@ -174,7 +173,7 @@ class Greedy:
             action = jnp.where(jax.random.uniform(odd) < self.noise, wild, action)
         action = action.astype(jnp.int32)
         moving = (action < STAY) & plan.enters(action)
-        new = Memory(codes if memory.codes.size else memory.codes, cell, stuck, moving)
+        new = Memory(codes if memory.codes.size else memory.codes, plan.cell, stuck, moving)
         return _lift(self._wrappers, action), new
 
 
@@ -211,7 +210,9 @@ class _Plan:
         kitchen = policy._kitchen
         self.policy, self.sight = policy, sight
         n = self.n = kitchen.num_agents
-        self.order = np.array([agent, *(i for i in range(n) if i != agent)])
+        k = jnp.arange(n)
+        self.order = jnp.where(k == 0, agent, jnp.where(k <= agent, k - 1, k))
+        self.others = k > 0
         own = jnp.stack([sight.chef == k + 1 for k in range(n)])
         floor = sight.terrain == FLOOR
         none = jnp.zeros_like(floor)
@@ -249,6 +250,12 @@ class _Plan:
         self.busy = self.pot & (flat.timer > 0)
         self.remaining = jnp.maximum(flat.timer - 1, 0)
         self.frontier = sk.frontier(sight).reshape(-1)
+        self.cell = jnp.argmax(self.own[0]).astype(jnp.int32)
+        # To the north, south, east and west: floor, free floor, a chef, floor before a pot.
+        chefs = flat.chef > 1
+        masks = jnp.stack([self.floor, self.floor & ~chefs, chefs, self.beside_pot])
+        width = kitchen.width
+        self.beside = masks[:, self.cell + jnp.array([-width, width, 1, -1])]
         self._missing()
 
     def _missing(self) -> None:
@@ -275,36 +282,57 @@ class _Plan:
         self.inside = jnp.where(idle, (inside >> 2) + (inside & 3), 0)
         self.full = idle & (self.inside > 0) & (self.missing.sum(0) == 0)
 
-    def nearest(self, costs: Array, mask: Array) -> Array:
-        """The least cost over masked cells (the last axis), at most FAR."""
-        return jnp.min(jnp.where(mask, costs, FAR), axis=-1)
+    def nearest(self, *rows: tuple[Array, Array]) -> Array:
+        """For pairs (costs, cells): each chef's least cost, at most FAR; i32[pairs, chefs]. All in
+        one reduction, as in `ranks`: that compiles several times faster."""
+        shape = self.far.shape
+        costs = jnp.stack([jnp.broadcast_to(costs, shape) for costs, _ in rows])
+        cells = jnp.stack([jnp.broadcast_to(cells, shape) for _, cells in rows])
+        return jnp.min(jnp.where(cells, costs, FAR), axis=-1)
 
-    def rank(self, scores: Array, among: Array) -> Array:
-        """How many of the other chefs come before oneself: a lower score, then a lower index."""
-        order = jnp.asarray(self.order)
-        before = (scores < scores[0]) | ((scores == scores[0]) & (order < order[0]))
-        return jnp.sum(before & among & (jnp.arange(self.n) > 0))
+    def ranks(self, *rows: tuple[Array, Array]) -> Array:
+        """For pairs (scores, chefs that count): how many of the others come before oneself, by a
+        lower score, then by a lower index; i32[pairs]."""
+        scores = jnp.stack([scores for scores, _ in rows])
+        among = jnp.stack([chefs for _, chefs in rows])
+        own = scores[:, :1]
+        before = (scores < own) | ((scores == own) & (self.order < self.order[0]))
+        return jnp.sum(before & among & self.others, axis=-1)
 
     def choose(self) -> tuple[Array, Array]:
         """(goal, loiter): extra costs i32[cells] of the cells that would do, FAR elsewhere; and
         whether there is no hurry to get to the goal."""
-        flat, hand, far, n = self.flat, self.hand, self.far, self.n
-        others = jnp.arange(n) > 0
+        flat, hand, far, others = self.flat, self.hand, self.far, self.others
         empty = (hand == NOTHING) & self.seen
         item = jnp.stack([hand == ONION, hand == TOMATO])  # [2, chefs]
         dish, soup = hand == DISH, hand >= SOUP
         window = flat.terrain == SERVING
-        pot_reach = (self.nearest(far, self.pot) < FAR) & self.seen
-        window_reach = (self.nearest(far, window) < FAR) & self.seen
-        counter = flat.terrain == COUNTER
-        free_counter = counter & (self.lying == NOTHING)
-        busy = jnp.sum(self.busy)
+        free_counter = (flat.terrain == COUNTER) & (self.lying == NOTHING)
+        on_counter = jnp.stack([self.lying == ONION, self.lying == TOMATO])
+        lying_dish, lying_soup = self.lying == DISH, self.lying >= SOUP
         wants = self.missing > 0  # [2, cells]
+        # The pots for what each chef has in hand, and the place for what is in one's own.
+        wanted = (item[:, :, None] & wants[:, None]).any(0)
+        mine = jnp.argmax(item[:, 0])
+        place = jnp.where(dish[0], self.busy, jnp.where(soup[0], window, wants[mine]))
+
+        to_pot, to_window, to_wanted, to_full, to_place, cost_soup = self.nearest(
+            (far, self.pot),
+            (far, window),
+            (far, wanted),
+            (far, self.full),
+            (far, place),
+            (far + self.from_windows, lying_soup),
+        )
+        pot_reach = (to_pot < FAR) & self.seen
+        window_reach = (to_window < FAR) & self.seen
+        # What somebody else who gets to the pots, or to the windows, can reach.
+        in_reach = ((far < FAR) & (pot_reach & others)[:, None]).any(0)
+        served = ((far < FAR) & (window_reach & others)[:, None]).any(0)
 
         # Where each chef will be free, and when: now, or after what it has in hand.
-        wanted = jnp.einsum("ik,ic->kc", item, wants) > 0
-        delay = jnp.where(soup, self.nearest(far, window), self.nearest(far, wanted))
-        useless = item.any(0) & ~wanted.any(1)
+        delay = jnp.where(soup, to_window, to_wanted)
+        useless = item.any(0) & (to_wanted == FAR)
         delay = jnp.where(empty, 0, jnp.where(useless, 10, delay))
         after = jnp.where(soup[:, None], self.from_windows, self.from_pots) + delay[:, None] + 1
         near = jnp.where((empty | useless)[:, None], far + delay[:, None], after)
@@ -313,62 +341,63 @@ class _Plan:
         # What things cost each chef, the way to the pot (and on to the window) included. A thing on
         # a counter is there for those who can walk with it to a pot.
         onward = jnp.minimum(self.from_pots, RELAY) + 1
-        on_counter = jnp.stack([self.lying == ONION, self.lying == TOMATO])
-        source = jnp.stack([flat.terrain == ONIONS, flat.terrain == TOMATOES])
-        sources = source[:, None] | (on_counter[:, None] & pot_reach[:, None])
-        cost_item = self.nearest(near + onward, sources)  # [2, chefs]
-        lying_dish = self.lying == DISH
-        dishes = (flat.terrain == DISHES) | (lying_dish & pot_reach[:, None])
-        to_window = self.nearest(self.from_windows, self.beside_pot & (far < FAR))
-        cost_dish = self.nearest(near + onward, dishes)
-        cost_serve = cost_dish + jnp.minimum(to_window, RELAY)
+        stations = jnp.stack([flat.terrain == code for code in (ONIONS, TOMATOES, DISHES)])
+        on_counters = jnp.stack([*on_counter, lying_dish])
+        sources = stations[:, None] | (on_counters[:, None] & pot_reach[:, None])
+        total = near + onward
+        *cost_items, cost_dish, last_leg = self.nearest(
+            *((total, source) for source in sources),
+            (self.from_windows, self.beside_pot & (far < FAR)),
+        )
+        cost_item = jnp.stack(cost_items)  # [2, chefs]
+        cost_serve = cost_dish + jnp.minimum(last_leg, RELAY)
 
         # Demand that nobody else covers. For who cannot get to a pot, what already lies within
         # reach of somebody who can is as good as there.
-        in_reach = ((far < FAR) & (pot_reach & others)[:, None]).any(0)
         cut_off = ~pot_reach[0]
-        staged_items = jnp.where(cut_off, jnp.sum(on_counter & in_reach, 1), 0)
-        staged_dishes = jnp.where(cut_off, jnp.sum(lying_dish & in_reach), 0)
-        need_item = self.missing.sum(1) - jnp.sum(item & others, 1) - staged_items  # [2]
-        held_dishes = jnp.sum(dish & others)
-        need_dish = busy - held_dishes - staged_dishes
-        urgent = jnp.sum(self.busy & (self.remaining <= cost_dish[0] + 2))
-        urgent = urgent - held_dishes - staged_dishes
+        due = self.busy & (self.remaining <= cost_dish[0] + 2)
+        shared = free_counter & in_reach & (far[0] < FAR)
+        counted = [*(on_counters & in_reach), self.busy, due, lying_soup, shared, self.inside > 0]
+        counts = jnp.sum(jnp.stack([*self.missing, *counted]).astype(jnp.int32), axis=-1)
+        missing, staged, (busy, urgent, soups, room, started) = counts[:2], counts[2:5], counts[5:]
+        staged = jnp.where(cut_off, staged, 0)
+        held = jnp.sum(jnp.stack([*item, dish]) & others, axis=-1)
+        need_item = missing - held[:2] - staged[:2]
+        covered_dishes = held[2] + staged[2]
 
         # Who does what: dishes go to those who are better placed for them than for ingredients.
         kind_cost = jnp.where((need_item > 0)[:, None], cost_item, FAR)
         cost_any = kind_cost.min(0)
-        bidder = self.seen & ~dish & (cost_dish < FAR)
         bias = cost_serve - jnp.minimum(cost_any, 2 * RELAY) + delay // 2
-        dish_rank = self.rank(bias, bidder)
-        item_rank = self.rank(cost_any, self.seen & ~dish & ~item.any(0) & (cost_any < FAR))
-        can_dish = cost_dish[0] < FAR
-        can_item = cost_any[0] < FAR
+        start_cost = to_full + jnp.where(empty, 0, 8)
+        dish_rank, item_rank, soup_rank, start_rank, place_rank = self.ranks(
+            (bias, self.seen & ~dish & (cost_dish < FAR)),
+            (cost_any, self.seen & ~dish & ~item.any(0) & (cost_any < FAR)),
+            (cost_soup, empty & window_reach),
+            (start_cost, self.seen),
+            (to_place, jnp.where(dish[0], dish, item[mine])),
+        )
         may_dish, may_item = self.policy.jobs != "onions", self.policy.jobs != "dishes"
-        dish_now = can_dish & (urgent > dish_rank) & may_dish
-        item_now = can_item & (need_item.sum() > item_rank) & may_item
-        dish_later = can_dish & (need_dish > dish_rank) & may_dish
-        spare = self.missing.sum() + jnp.sum(self.busy) * 3 - jnp.sum(item & others)
-        shared = free_counter & in_reach & (far[0] < FAR)
-        room = jnp.where(cut_off, jnp.sum(shared) > 1, True)
+        can_dish = (cost_dish[0] < FAR) & may_dish
+        dish_now = can_dish & (urgent - covered_dishes > dish_rank)
+        dish_later = can_dish & (busy - covered_dishes > dish_rank)
+        item_now = (cost_any[0] < FAR) & (need_item.sum() > item_rank) & may_item
+        # Ahead of any demand: for the soups after those that cook now.
         ahead_cost = cost_item[:, 0]
-        stock = (ahead_cost.min() < FAR) & (spare > 0) & room & may_item
+        spare = missing.sum() + busy * 3 - held[:2].sum()
+        roomy = ~cut_off | (room > 1)
+        stock = (ahead_cost.min() < FAR) & (spare > 0) & roomy & may_item
 
         def at(mask: Array, extra: Array | int = 0) -> Array:
             return jnp.where(mask, extra, FAR)
 
         # Empty hands.
-        lying_soup = self.lying >= SOUP
-        cost_soup = self.nearest(far + self.from_windows, lying_soup)
         soup_mine = empty[0] & window_reach[0] & (cost_soup[0] < FAR) & may_dish
-        soup_mine &= jnp.sum(lying_soup) > self.rank(cost_soup, empty & window_reach)
-        start_cost = self.nearest(far, self.full) + jnp.where(empty, 0, 8)
-        start_mine = (start_cost[0] < FAR) & may_item & (self.rank(start_cost, self.seen) == 0)
+        soup_mine &= soups > soup_rank
+        start_mine = (start_cost[0] < FAR) & may_item & (start_rank == 0)
         take_dish = dish_now | (~item_now & dish_later)
         kind = jnp.argmin(jnp.where(item_now, kind_cost[:, 0], ahead_cost))
-        get_item = sources[kind, 0]
-        get_dish = dishes[0]
-        fetch = at(jnp.where(take_dish, get_dish, get_item), onward)
+        fetch = at(sources[jnp.where(take_dish, 2, kind), 0], onward)
         idle = ~(take_dish | item_now | stock)
         goal = jnp.where(idle, at(self.pot), fetch)
         loiter = idle
@@ -381,67 +410,55 @@ class _Plan:
         away = at(free_counter, 2 * in_reach)
         start_blocked = start_mine & ~empty[0]
 
-        def deliver(place: Array, able: Array, beyond: Array) -> tuple[Array, Array]:
-            """(goal, whether there is a way): directly, else over a counter."""
-            direct = (far[0] < FAR) & place
-            reached = ((far < FAR) & (able & others)[:, None]).any(0)
-            over = free_counter & reached & (far[0] < FAR)
-            goal = jnp.where(direct.any(), at(direct), at(over, jnp.minimum(beyond, RELAY)))
-            return goal, direct.any() | over.any()
-
-        mine = jnp.argmax(item[:, 0])
-        place = wants[mine]
-        holders = item[mine] & others
-        covered = self.rank(self.nearest(far, place), holders) >= self.missing[mine].sum()
-        put, way = deliver(place, pot_reach, self.from_pots)
-        put = jnp.where(place, put - 3 * self.inside + 9, put)
-        use = way & place.any() & ~covered
-        use |= way & cut_off & room
+        # There directly, or over a counter within reach of somebody who can go on with it.
+        direct = (far[0] < FAR) & place
+        over = free_counter & jnp.where(soup[0], served, in_reach) & (far[0] < FAR)
+        beyond = jnp.where(soup[0], self.from_windows, self.from_pots)
+        goes = direct.any()
+        way = goes | over.any()
+        bring = jnp.where(goes, at(direct), at(over, jnp.minimum(beyond, RELAY)))
+        put = jnp.where(place, bring - 3 * self.inside + 9, bring)
+        use = way & place.any() & (place_rank < missing[mine])
+        use |= way & cut_off & roomy
         swap = (dish_now | (dish_later & ~empty[1:].any())) & ~use
         swap |= start_blocked
         # What no pot will ever take again is put away: the other ingredient is wanted instead.
-        swap |= ~use & (need_item.sum() > 0) & (self.missing[mine].sum() == 0)
+        swap |= ~use & (need_item.sum() > 0) & (missing[mine] == 0)
         item_goal = jnp.where(use & ~start_blocked, put, jnp.where(swap, away, at(self.pot)))
         item_loiter = ~use & ~swap
 
-        soonest = jnp.maximum(self.remaining, far[0])
-        dish_place = self.busy
-        plate, way = deliver(dish_place, pot_reach, self.from_pots)
-        plate = jnp.where(dish_place, jnp.where(plate < FAR, soonest - far[0], FAR), plate)
-        sooner = self.rank(self.nearest(far, dish_place), dish & others)
-        almost = jnp.sum(self.pot & (self.inside > 0)) + busy
-        surplus = (sooner >= almost) | start_blocked
-        use = way & (sooner < busy)
+        soonest = jnp.maximum(self.remaining - far[0], 0)
+        plate = jnp.where(self.busy & (bring < FAR), soonest, bring)
+        surplus = (place_rank >= started + busy) | start_blocked
+        use = way & (place_rank < busy)
         dish_goal = jnp.where(use & ~start_blocked, plate, jnp.where(surplus, away, at(self.pot)))
-        early = self.nearest(self.remaining - far[0], self.busy & (far[0] < FAR)) > 0
+        early = ~(self.busy & (self.remaining <= far[0]) & (far[0] < FAR)).any()
         dish_loiter = jnp.where(use, early & pot_reach[0], ~surplus)
-
-        serve, _ = deliver(window, window_reach, self.from_windows)
 
         goal = jnp.where(item[:, 0].any(), item_goal, goal)
         goal = jnp.where(dish[0], dish_goal, goal)
-        goal = jnp.where(soup[0], serve, goal)
+        goal = jnp.where(soup[0], bring, goal)
         loiter = jnp.where(item[:, 0].any(), item_loiter, loiter)
         loiter = jnp.where(dish[0], dish_loiter, loiter)
         return goal, loiter & ~soup[0]
 
     def walk(self, goal: Array, loiter: Array, stuck: Array, key: Array) -> Array:
         """The next primitive action towards the cheapest cell of the goal."""
-        flat, own = self.flat, self.own[0]
+        flat = self.flat
         wanted = goal < FAR
         extra = jnp.where(wanted, goal, 0) * sk.STEP
         around = jnp.where(wanted & (self.around < sk.FAR), self.around + extra, sk.FAR)
         through = jnp.where(wanted & (self.through < sk.FAR), self.through + extra, sk.FAR)
         nowhere = through.min() >= sk.FAR
         # Nothing known to go for: look where nobody has looked.
-        explore = self.frontier & ~own
+        explore = self.frontier & ~self.own[0]
         around = jnp.where(nowhere & explore, self.around, around)
         through = jnp.where(nowhere & explore, self.through, through)
         loiter = loiter & ~(nowhere & explore.any())
 
         # Who has to give way: the one with less in hand, then the one with the higher index.
         weight = jnp.asarray([0, 1, 1, 2])[jnp.minimum(self.hand, 3)] + (self.hand >= SOUP)
-        weight = weight * self.n - jnp.asarray(self.order)
+        weight = weight * self.n - self.order
         humble = (jnp.where(self.seen, weight, -self.n)[1:] > weight[0]).any()
         slack = jnp.where(humble | (stuck > 1), 20, 2) * sk.STEP
         detour = around.min() <= jnp.minimum(through.min() + slack, sk.FAR - 1)
@@ -460,16 +477,12 @@ class _Plan:
             return action
         # Step aside, to a free cell drawn at random, of cells that are not before a pot if idle.
         noise = jax.random.uniform(key, (6,))
-        free = self.floor & (flat.chef == 0)
-        chefs = flat.chef > 1
-        beside = [self._at(free, d) for d in range(4)]
-        open_before_pot = [self._at(free & ~self.beside_pot, d) for d in range(4)]
-        crowd = jnp.stack([self._at(chefs, d) for d in range(4)])
-        scores = noise[:4] + jnp.stack(beside) + jnp.stack(open_before_pot)
-        aside = jnp.where(jnp.stack(beside).any(), jnp.argmax(scores), STAY)
+        free, crowd, before_pot = self.beside[1], self.beside[2], self.beside[3]
+        scores = noise[:4] + free + (free & ~before_pot)
+        aside = jnp.where(free.any(), jnp.argmax(scores), STAY)
         blocked = (action < STAY) & crowd[jnp.minimum(action, 3)]
         waiting = action == STAY
-        in_way = jnp.any(own & self.beside_pot) & (noise[4] < 0.8)
+        in_way = self.beside_pot[self.cell] & (noise[4] < 0.8)
         in_way |= crowd.any() & (noise[4] < 0.4)
         yields = blocked & humble & (noise[4] < 0.7)
         yields |= (stuck > 2) & (noise[4] < 0.5)
@@ -477,12 +490,6 @@ class _Plan:
         pause = (stuck > 0) & humble & ~blocked & (noise[5] < 0.5) & (action < STAY)
         return jnp.where(yields, aside, jnp.where(pause, STAY, action))
 
-    def _at(self, mask: Array, direction: int) -> Array:
-        """Whether the mask holds at the cell next to oneself in a direction."""
-        shape = self.sight.terrain.shape
-        return (sk.shifted(self.own[0].reshape(shape), direction) & mask.reshape(shape)).any()
-
     def enters(self, action: Array) -> Array:
         """Whether a move would enter a floor cell, were no chef on it."""
-        floor = jnp.stack([self._at(self.floor, d) for d in range(4)])
-        return floor[jnp.minimum(action, 3)]
+        return self.beside[0][jnp.minimum(action, 3)]

@@ -1,9 +1,10 @@
 """The kitchen's skills: path-finding controllers, as pure functions of what one chef sees.
 
 A skill is a name in a table (`KitchenSkills.names`); at every step its controller turns the chef's
-own perception (the compact codes of one chef, `Kitchen.perceive`) into one primitive action. Nothing
-is remembered: a skill may be dropped or changed at any step. Cells out of view count as walls, so a
-skill whose target is not in view is impossible until the chef has walked to where it can see it.
+own perception (the compact codes of one chef, `Kitchen.perceive`) into one primitive action.
+Nothing is remembered: a skill may be dropped or changed at any step. Cells out of view count as
+walls, so a skill whose target is not in view is impossible until the chef has walked to where it
+can see it.
 
 Paths lead around the other chefs; where there is no such path, through them, as if they would step
 aside. Costs are exact in steps, the turn towards a station included. Pots are called A, B, ... in
@@ -87,11 +88,7 @@ def look(codes: Array) -> Sight:
 
 def longest_path(env: Kitchen) -> int:
     """Steps after which a flood has reached every cell of any room, whatever stands in the way."""
-    rooms = [
-        room
-        for level in env.levels
-        for room in lv.connected_parts(level.cells(FLOOR))
-    ]
+    rooms = [room for level in env.levels for room in lv.connected_parts(level.cells(FLOOR))]
     return max(map(len, rooms))
 
 
@@ -311,8 +308,10 @@ class KitchenSkills:
         if i >= self._first_primitive:
             return "this one step only" if name != "interact" else "with what you face, once"
         y, x = divmod(int(details.target[i]), self._env.width)
-        held = "nothing" if hand == NOTHING else next(
-            noun for noun, code in OBJECTS.items() if code == min(hand, SOUP)
+        held = (
+            "nothing"
+            if hand == NOTHING
+            else next(noun for noun, code in OBJECTS.items() if code == min(hand, SOUP))
         )
         why, verb = int(details.why[i]), name.split(" pot ")[0]
         if why == WRONG_HANDS:
