@@ -33,7 +33,7 @@ from manyhands.envs.kitchen.levels import COUNTER, DISHES, FLOOR, ONIONS, POT, S
 
 FAR = sk.FAR // sk.STEP  # steps; no way
 RELAY = 20  # steps: a guess for a job's second half, when somebody else has to do it
-JOBS = ("onions", "dishes", "all")
+BACK_OFF = 5  # steps that a chef backs off who has cornered another one
 
 
 def greedy(env: Env, noise: float = 0.0) -> Greedy:
@@ -99,12 +99,14 @@ class Memory:
         cell: i32[], where it stood.
         stuck: i32[], steps in a row in which it meant to move, and stood still.
         moving: bool[], whether it meant to move to another cell in the last step.
+        retreat: i32[], for how many more steps it backs off from another chef.
     """
 
     codes: Array
     cell: Array
     stuck: Array
     moving: Array
+    retreat: Array
 
 
 @dataclass(frozen=True)
@@ -150,7 +152,11 @@ class Greedy:
         kitchen = self._kitchen
         shape = (kitchen.height, kitchen.width) if kitchen.view_radius is not None else (0, 0)
         return Memory(
-            jnp.full(shape, lv.VOID, jnp.int32), jnp.int32(-1), jnp.int32(0), jnp.bool_(False)
+            jnp.full(shape, lv.VOID, jnp.int32),
+            jnp.int32(-1),
+            jnp.int32(0),
+            jnp.bool_(False),
+            jnp.int32(0),
         )
 
     def apply(
@@ -166,14 +172,17 @@ class Greedy:
         plan = _Plan(self, sight, agent)
         goal, loiter = plan.choose()
         stuck = jnp.where(memory.moving & (plan.cell == memory.cell), memory.stuck + 1, 0)
-        action = plan.walk(goal, loiter, stuck, jax.random.fold_in(key, 0))
+        draw = jax.random.fold_in(key, 0)
+        action, retreat = plan.walk(goal, loiter, stuck, memory.retreat, draw)
         if self.noise:
             odd, which = jax.random.split(jax.random.fold_in(key, 1))
             wild = jax.random.randint(which, (), 0, 6, jnp.int32)
             action = jnp.where(jax.random.uniform(odd) < self.noise, wild, action)
         action = action.astype(jnp.int32)
         moving = (action < STAY) & plan.enters(action)
-        new = Memory(codes if memory.codes.size else memory.codes, plan.cell, stuck, moving)
+        new = Memory(
+            codes if memory.codes.size else memory.codes, plan.cell, stuck, moving, retreat
+        )
         return _lift(self._wrappers, action), new
 
 
@@ -218,9 +227,11 @@ class _Plan:
         none = jnp.zeros_like(floor)
         self.seen = own.any((1, 2))
 
-        # One flood: around the others, through them, from each other chef, from pots, from windows.
-        starts = jnp.stack([own[0], *own, none, none])
-        stand = jnp.stack([floor & (sight.chef < 2), *[floor] * (n + 2)])
+        # One flood: from oneself, around the others and through them; from each other chef, through
+        # everybody and around them; from the pots; from the windows.
+        starts = jnp.stack([own[0], *own, *own[1:], none, none])
+        free = floor & (sight.chef == 0)
+        stand = jnp.stack([floor & (sight.chef < 2), *[floor] * n, *[free] * (n - 1), floor, floor])
         seeds = sk.chef_seeds(starts, stand & ~starts)
         beside = []
         for code in (POT, SERVING):
@@ -233,13 +244,16 @@ class _Plan:
         maps = sk.flood(seeds, stand & ~starts, policy._steps)
         maps = jnp.minimum(maps, seeds)
         facing = jnp.sum(jnp.where(own, sight.facing, 0), (1, 2)).astype(jnp.int16)
-        facing = jnp.concatenate([facing[:1], facing, jnp.full(2, -1, jnp.int16)])
+        facing = jnp.concatenate([facing[:1], facing, facing[1:], jnp.full(2, -1, jnp.int16)])
+        # How much floor each chef has to itself, if nobody gives way.
+        own_floor = jnp.concatenate([maps[:1], maps[n + 1 : -2]])
+        self.freedom = jnp.sum(own_floor < sk.FAR, (1, 2), dtype=jnp.int32)
         maps = sk.reach(maps, starts, facing[:, None, None], stand)
-        maps = maps.reshape(n + 3, -1).astype(jnp.int32)
+        maps = maps.reshape(len(starts), -1).astype(jnp.int32)
         self.around, self.through = maps[0], maps[1]
         steps = maps >> 3
         self.far = steps[1 : n + 1]
-        self.from_pots, self.from_windows = steps[n + 1], steps[n + 2]
+        self.from_pots, self.from_windows = steps[-2], steps[-1]
         self.beside_pot = beside[0].reshape(-1)
 
         flat = sk.Sight(*(part.reshape(-1) for part in sight))
@@ -255,7 +269,9 @@ class _Plan:
         chefs = flat.chef > 1
         masks = jnp.stack([self.floor, self.floor & ~chefs, chefs, self.beside_pot])
         width = kitchen.width
-        self.beside = masks[:, self.cell + jnp.array([-width, width, 1, -1])]
+        beside_cells = self.cell + jnp.array([-width, width, 1, -1])
+        self.beside = masks[:, beside_cells]
+        self.company = jnp.min(self.far[1:], axis=0, initial=FAR)[beside_cells]
         self._missing()
 
     def _missing(self) -> None:
@@ -442,8 +458,11 @@ class _Plan:
         loiter = jnp.where(dish[0], dish_loiter, loiter)
         return goal, loiter & ~soup[0]
 
-    def walk(self, goal: Array, loiter: Array, stuck: Array, key: Array) -> Array:
-        """The next primitive action towards the cheapest cell of the goal."""
+    def walk(
+        self, goal: Array, loiter: Array, stuck: Array, retreat: Array, key: Array
+    ) -> tuple[Array, Array]:
+        """(action, retreat): the next primitive action towards the cheapest cell of the goal, and
+        for how many steps to back off."""
         flat = self.flat
         wanted = goal < FAR
         extra = jnp.where(wanted, goal, 0) * sk.STEP
@@ -456,10 +475,11 @@ class _Plan:
         through = jnp.where(nowhere & explore, self.through, through)
         loiter = loiter & ~(nowhere & explore.any())
 
-        # Who has to give way: the one with less in hand, then the one with the higher index.
+        # Who has to give way: the one with more room, then the one with less in hand, then the one
+        # with the higher index.
         weight = jnp.asarray([0, 1, 1, 2])[jnp.minimum(self.hand, 3)] + (self.hand >= SOUP)
-        weight = weight * self.n - self.order
-        humble = (jnp.where(self.seen, weight, -self.n)[1:] > weight[0]).any()
+        weight = weight * self.n - self.order - 8 * self.n * self.freedom
+        humble = ((weight > weight[0]) & self.seen).any()
         slack = jnp.where(humble | (stuck > 1), 20, 2) * sk.STEP
         detour = around.min() <= jnp.minimum(through.min() + slack, sk.FAR - 1)
         costs = jnp.where(detour, around, through)
@@ -474,7 +494,7 @@ class _Plan:
         action = jnp.where(ready | (loiter & there), STAY, action)
 
         if self.n == 1:
-            return action
+            return action, retreat
         # Step aside, to a free cell drawn at random, of cells that are not before a pot if idle.
         noise = jax.random.uniform(key, (6,))
         free, crowd, before_pot = self.beside[1], self.beside[2], self.beside[3]
@@ -488,7 +508,14 @@ class _Plan:
         yields |= (stuck > 2) & (noise[4] < 0.5)
         yields |= waiting & in_way
         pause = (stuck > 0) & humble & ~blocked & (noise[5] < 0.5) & (action < STAY)
-        return jnp.where(yields, aside, jnp.where(pause, STAY, action))
+        action = jnp.where(yields, aside, jnp.where(pause, STAY, action))
+        # One that keeps another one in a dead end backs off for some steps.
+        corked = (
+            (self.freedom < self.freedom[0]) & self.seen & (self.far[:, self.cell] <= 1)
+        ).any()
+        retreat = jnp.where(blocked & corked, BACK_OFF, jnp.maximum(retreat - 1, 0))
+        backwards = jnp.argmax(jnp.where(free, self.company + noise[:4], -1.0))
+        return jnp.where((retreat > 0) & free.any(), backwards, action), retreat
 
     def enters(self, action: Array) -> Array:
         """Whether a move would enter a floor cell, were no chef on it."""
