@@ -475,11 +475,13 @@ class _Plan:
         through = jnp.where(nowhere & explore, self.through, through)
         loiter = loiter & ~(nowhere & explore.any())
 
-        # Who has to give way: the one with more room, then the one with less in hand, then the one
-        # with the higher index.
+        # Who has to give way: the one with far more room, else the one with less in hand, then the
+        # one with the higher index.
         weight = jnp.asarray([0, 1, 1, 2])[jnp.minimum(self.hand, 3)] + (self.hand >= SOUP)
-        weight = weight * self.n - self.order - 8 * self.n * self.freedom
-        humble = ((weight > weight[0]) & self.seen).any()
+        weight = weight * self.n - self.order
+        cornering = (2 * self.freedom < self.freedom[0]) & self.seen
+        cornered = (2 * self.freedom[0] < self.freedom) & self.seen
+        humble = ((cornering | ((weight > weight[0]) & ~cornered)) & self.seen).any()
         slack = jnp.where(humble | (stuck > 1), 20, 2) * sk.STEP
         detour = around.min() <= jnp.minimum(through.min() + slack, sk.FAR - 1)
         costs = jnp.where(detour, around, through)
@@ -509,10 +511,13 @@ class _Plan:
         yields |= waiting & in_way
         pause = (stuck > 0) & humble & ~blocked & (noise[5] < 0.5) & (action < STAY)
         action = jnp.where(yields, aside, jnp.where(pause, STAY, action))
-        # One that keeps another one in a dead end backs off for some steps.
-        corked = (
-            (self.freedom < self.freedom[0]) & self.seen & (self.far[:, self.cell] <= 1)
-        ).any()
+        # One that waits in a dead end comes out towards those who may want in; one that keeps
+        # another one in a dead end backs off for some steps.
+        near = self.far[:, self.cell]
+        towards = jnp.min(jnp.where(flat.chef > 1, self.through, sk.FAR))
+        come_out = loiter & (cornered & (near <= 3)).any() & (towards < sk.FAR)
+        action = jnp.where(come_out, towards & 7, action)
+        corked = (cornering & (near <= 1)).any()
         retreat = jnp.where(blocked & corked, BACK_OFF, jnp.maximum(retreat - 1, 0))
         backwards = jnp.argmax(jnp.where(free, self.company + noise[:4], -1.0))
         return jnp.where((retreat > 0) & free.any(), backwards, action), retreat

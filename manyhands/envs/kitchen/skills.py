@@ -361,7 +361,7 @@ class KitchenSkills:
             IllegalAction: it speaks of a skill, but not of one in the table.
         """
         words = " ".join(re.findall(r"[a-z0-9-]+", text.lower().split(":")[0]))
-        words = re.sub(r"\b(a|an|the|some|my|your|step)\b ?", "", words).strip()
+        words = re.sub(r"(?<!pot )\b(a|an|the|some|my|your|step)\b ?", "", words).strip()
         words = words.replace("plates", "dish").replace("pan ", "pot ")
         number = re.fullmatch(r"(?:go|walk|move)(?: ?to)? (-?\d+) (-?\d+)", words)
         if number:

@@ -1,0 +1,116 @@
+"""Scripted chefs: what they score, and where they must not fail."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import manyhands
+from manyhands.baselines.bots import kitchen as bots
+from manyhands.core.env import ConfigError, DeviceView, SeatError, agent_key
+from manyhands.envs.kitchen import Kitchen
+from manyhands.wrappers.skills import Skills
+
+CLASSICS = (
+    "cramped_room",
+    "asymmetric_advantages",
+    "coordination_ring",
+    "forced_coordination",
+    "counter_circuit_o_1order",
+)
+
+
+def points(env: Any, policies: Any, episodes: int = 8, steps: int = 400) -> np.ndarray:
+    """Points served in each of some episodes, f64[episodes]."""
+    policies = policies if isinstance(policies, list) else [policies] * env.num_agents
+
+    def play(key: Any) -> Any:
+        def step(carry: Any, time: Any) -> Any:
+            state, memory = carry
+            step_key = jax.random.fold_in(key, time)
+            sight, legal = env.perceive(state), env.legal(state)
+            actions, memories = [], []
+            for i, policy in enumerate(policies):
+                view = DeviceView(sight[i], sight[i], legal[i], jnp.bool_(True))
+                action, new = policy.apply(env, i, memory[i], agent_key(step_key, i), view)
+                assert action.dtype == jnp.int32
+                actions.append(action)
+                memories.append(new)
+            state, outcome = env.step(step_key, state, jnp.stack(actions))
+            return (state, tuple(memories)), outcome.terms["delivery"][0]
+
+        memory = tuple(policy.init(env, i) for i, policy in enumerate(policies))
+        _, served = jax.lax.scan(step, (env.reset(key), memory), jnp.arange(steps))
+        return served.sum()
+
+    keys = jax.vmap(jax.random.key)(jnp.arange(episodes, dtype=jnp.uint32))
+    return np.asarray(jax.jit(jax.vmap(play))(keys), np.float64)
+
+
+def test_scores_on_the_classics() -> None:
+    """One compilation for all five: each episode draws its layout."""
+    env = Kitchen(CLASSICS)
+    keys = jax.vmap(jax.random.key)(jnp.arange(48, dtype=jnp.uint32))
+    level = np.asarray(jax.vmap(lambda key: env.reset(key).level)(keys))
+    served = points(env, bots.greedy(env), episodes=48)
+    means = {name: served[level == i].mean() for i, name in enumerate(CLASSICS)}
+    least = dict(zip(CLASSICS, (200, 340, 260, 220, 160), strict=True))
+    assert all(means[name] >= least[name] for name in CLASSICS), means
+
+
+@pytest.mark.parametrize(
+    ("config", "least"),
+    [
+        ({"layout": "cramped_room", "chefs": 1, "dynamics": "manual"}, 140),
+        ({"layout": "counter_circuit_tomato", "view_radius": 2, "starts": "random"}, 100),
+        ({"layout": "multiplayer_schelling", "chefs": 3}, 200),
+    ],
+    ids=("alone, manual", "short-sighted, tomatoes", "three"),
+)
+def test_other_kitchens(config: dict[str, Any], least: int) -> None:
+    env = Kitchen(**config)
+    served = points(env, bots.greedy(env), episodes=4)
+    assert served.mean() >= least, served
+
+
+def test_generated_kitchens() -> None:
+    """Most are played well; in a few, two chefs cannot pass each other where they would need to."""
+    env = Kitchen("generated", num_levels=16)
+    served = points(env, bots.greedy(env), episodes=32)
+    assert served.mean() >= 100 and (served > 0).mean() >= 0.75, served
+
+
+def test_partners_of_graded_skill() -> None:
+    env = Kitchen("asymmetric_advantages")
+    onions, plates, still = bots.onion_only(env), bots.plate_only(env), bots.stationary(env)
+
+    def mean(*policies: Any) -> float:
+        return points(env, list(policies), episodes=2).mean()
+
+    noisy, alone = mean(bots.greedy(env, noise=0.5), still), mean(bots.greedy(env), still)
+    assert 0 <= noisy < alone
+    # Neither serves anything by itself, both together do.
+    assert mean(onions, still) == 0 and mean(plates, still) == 0
+    assert mean(onions, plates) > 100
+
+
+def test_plays_through_a_wrapper() -> None:
+    kitchen = Kitchen("cramped_room", chefs=1)
+    env = Skills(kitchen)
+    plain = points(kitchen, bots.greedy(kitchen), episodes=1, steps=120)
+    assert points(env, bots.greedy(env), episodes=1, steps=120) == plain > 0
+
+
+def test_the_seat_and_its_errors() -> None:
+    env = Kitchen("cramped_room")
+    policy = manyhands.seat("greedy:noise=0.25", env)
+    assert policy.noise == 0.25
+    assert policy == bots.greedy(env, noise=0.25) and hash(policy) == hash(bots.greedy(env, 0.25))
+    with pytest.raises(ConfigError, match="probability"):
+        bots.greedy(env, noise=2)
+    with pytest.raises(SeatError, match="plays kitchens"):
+        bots.greedy(object())  # type: ignore[arg-type]

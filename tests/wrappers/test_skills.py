@@ -1,0 +1,189 @@
+"""Skills: what each does, in words, in single steps and in batches."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from manyhands.core.env import ConfigError, IllegalAction, from_spec
+from manyhands.core.play import Reply, play
+from manyhands.envs.kitchen import Kitchen
+from manyhands.wrappers.skills import DONE, IMPOSSIBLE, UNDER_WAY, Persist, Skills, persist
+
+
+@functools.lru_cache
+def game(layout: str = "cramped_room", **config: Any) -> tuple[Skills, Any]:
+    env = Skills(Kitchen(layout, **config))
+    return env, jax.jit(env.step)
+
+
+def run(env: Skills, step: Any, state: Any, words: str, agent: int = 0, limit: int = 40) -> Any:
+    """One agent does one skill until it is done, the others wait."""
+    for _ in range(limit):
+        actions = np.full(env.num_agents, env.noop, np.int32)
+        actions[agent] = env.parse(words, state, agent)
+        state, outcome = step(jax.random.key(0), state, actions)
+        assert outcome.metrics["illegal"] == 0
+        if state.status[agent] == DONE:
+            return state
+        assert state.status[agent] == UNDER_WAY
+        assert "(under way)" in env.describe(state, agent)
+    raise AssertionError(f"{words!r} was not done in {limit} steps")
+
+
+def test_a_soup_by_skills() -> None:
+    env, step = game()
+    state = env.reset(jax.random.key(0))
+    for _ in range(3):
+        state = run(env, step, state, "fetch onion")
+        state = run(env, step, state, "Put the onion in pot A.")
+    state = run(env, step, state, "get a dish")
+    state = run(env, step, state, "plate soup from pot A")
+    assert env.to_dict(state)["chefs"][0]["holding"] == "soup"
+    state = run(env, step, state, "put down")
+    assert env.to_dict(state)["counters"][0]["object"] == "soup"
+    state = run(env, step, state, "pick up the soup")
+    state = run(env, step, state, "serve")
+    assert env.to_dict(state)["score"] == 20
+    assert "Your last skill: serve (done)." in env.describe(state, 0)
+    assert "Your last skill: wait (done)." in env.describe(state, 1)
+
+
+def test_manual_dynamics_start_a_pot() -> None:
+    env, step = game(dynamics="manual", chefs=1)
+    state = env.reset(jax.random.key(0))
+    with pytest.raises(IllegalAction, match="it is empty"):
+        env.parse("start pot A", state, 0)
+    for words in ("fetch onion", "put in pot A", "cook pot A"):
+        state = run(env, step, state, words)
+    assert env.to_dict(state)["pots"][0]["status"] == "cooking"
+    with pytest.raises(IllegalAction, match="cooking"):
+        env.parse("start pot A", state, 0)
+
+
+def test_paths_lead_around_others() -> None:
+    env, _ = game("coordination_ring")
+    state = env.reset(jax.random.key(0))
+    here = env.env.reset(jax.random.key(0))
+    # Chef 0 at (2, 1) goes to (1, 1): one step west; with chef 1 in between, the long way round.
+    sight = np.asarray(env.perceive(state))[0]
+    go = env.skills.names.index("go to (1, 2)")
+    assert int(here.position[1]) == 1 + 2 * 5
+    action, done, possible = env.skills.control(sight, go)
+    # (1, 2) is taken: there is only the way through the other one.
+    assert (int(action), bool(done), bool(possible)) == (3, False, True)
+    beyond = env.skills.names.index("go to (1, 3)")
+    action, _, possible = env.skills.control(sight, beyond)
+    assert (int(action), bool(possible)) == (2, True)  # east, although west is nearer
+
+
+def test_choices_parse_to_themselves_and_reasons_are_given() -> None:
+    env, step = game("counter_circuit")
+    state = env.reset(jax.random.key(0))
+    for _ in range(2):
+        legal = np.flatnonzero(np.asarray(env.legal(state))[0])
+        choices = env.choices(state, 0)
+        assert [env.parse(choice, state, 0) for choice in choices] == legal.tolist()
+        assert [env.parse(c.split(":")[0], state, 0) for c in choices] == legal.tolist()
+        state = run(env, step, state, "fetch onion")
+    reasons = {
+        "fetch onion": "needs empty hands; you hold onion",
+        "put in pot C": "the pots are A, B",
+        "put the onion in the pot": "say which pot",
+        "plate from pot B": "needs a dish",
+        "start pot A": "third ingredient",
+        "go to (0, 0)": "no floor cell",
+        "pick up spoon": "not 'spoon'",
+        "3": "in words",
+        "dance": "names no skill",
+        "": "in words",
+    }
+    for words, reason in reasons.items():
+        with pytest.raises(IllegalAction, match=reason):
+            env.parse(words, state, 0)
+    assert env.skills.names[env.parse("I think it is best\nACTION: north", state, 0)] == "north"
+    assert env.skills.names[env.parse("ACTION: put it into pot b", state, 0)] == "put in pot B"
+    assert env.parse("stay", state, 0) == env.noop
+    assert "put in pot A" in env.rules(0)
+
+
+def test_impossible_skills_are_counted_and_do_nothing() -> None:
+    env, step = game()
+    state = env.reset(jax.random.key(0))
+    serve = env.skills.names.index("serve")
+    new, outcome = step(jax.random.key(0), state, np.array([serve, 999], np.int32))
+    assert outcome.metrics["illegal"] == 2
+    assert (np.asarray(new.status) == IMPOSSIBLE).all()
+    assert (np.asarray(new.inner.position) == np.asarray(state.inner.position)).all()
+    assert "impossible" in env.describe(new, 0)
+
+
+def test_only_what_is_in_view_counts() -> None:
+    env, _ = game("asymmetric_advantages", view_radius=1)
+    state = env.reset(jax.random.key(0))
+    near = dict(zip(env.skills.names, env.skills.words(env.perceive(state)[0]), strict=True))
+    assert near["fetch onion"].startswith("at (5, 1)")
+    assert near["fetch dish"] == "there is none in view"
+    assert near["go to (1, 1)"] == "no floor is seen there"
+
+
+def test_batches_agree_with_single_steps() -> None:
+    env, step = game()
+    keys = jax.vmap(jax.random.key)(jnp.arange(3, dtype=jnp.uint32))
+    states, single = env.batch_reset(keys), [env.reset(key) for key in keys]
+    rng = np.random.default_rng(0)
+    batch_step = jax.jit(env.batch_step)
+    for _ in range(12):
+        actions = rng.integers(0, len(env.skills.names), (2, 3)).astype(np.int32)
+        states, _ = batch_step(keys, states, actions)
+        single = [
+            step(key, s, actions[:, i])[0]
+            for i, (key, s) in enumerate(zip(keys, single, strict=True))
+        ]
+    legal = np.asarray(env.batch_legal(states))
+    for i, state in enumerate(single):
+        row = jax.tree_util.tree_map(lambda leaf, i=i: np.asarray(leaf[..., i]), states)
+        for a, b in zip(*map(jax.tree_util.tree_leaves, (row, state)), strict=True):
+            assert (a == np.asarray(b)).all()
+        assert (legal[..., i] == np.asarray(env.legal(state))).all()
+
+
+def test_a_spec_rebuilds_it_and_other_environments_are_refused() -> None:
+    env, _ = game()
+    assert from_spec(env.spec()) == env
+    with pytest.raises(ConfigError, match="no skill set"):
+        Skills(env)
+
+
+class _Cook:
+    """Names the next skill of a soup, in words; counts nothing itself."""
+
+    plan = (*["fetch onion", "put in pot A"] * 3, "fetch dish", "plate from pot A", "serve")
+
+    def __init__(self) -> None:
+        self.turn = 0
+
+    def act(self, views: Any) -> list[Any]:
+        words = self.plan[self.turn % len(self.plan)]
+        self.turn += 1
+        return [Reply(words)] * len(views)
+
+
+class _AsyncCook(_Cook):
+    async def act(self, views: Any) -> list[Any]:  # type: ignore[override]
+        return super().act(views)
+
+
+@pytest.mark.parametrize("kind", [_Cook, _AsyncCook])
+def test_persist_asks_only_for_decisions(kind: Any) -> None:
+    env, _ = game(chefs=1, max_steps=120)
+    cook: Persist = persist(kind(), env, patience=40)
+    result = play(env, [cook], 1, seed=0)
+    assert result.episodes[0].rewards[0] >= 40
+    assert cook.asked < 40
+    assert result.episodes[0].illegal == (0,)
