@@ -85,12 +85,12 @@ def test_paths_lead_around_others() -> None:
 def test_choices_parse_to_themselves_and_reasons_are_given() -> None:
     env, step = game("counter_circuit")
     state = env.reset(jax.random.key(0))
-    for _ in range(2):
+    for words in ("fetch onion", "go to (3, 3)"):
         legal = np.flatnonzero(np.asarray(env.legal(state))[0])
         choices = env.choices(state, 0)
         assert [env.parse(choice, state, 0) for choice in choices] == legal.tolist()
         assert [env.parse(c.split(":")[0], state, 0) for c in choices] == legal.tolist()
-        state = run(env, step, state, "fetch onion")
+        state = run(env, step, state, words)
     reasons = {
         "fetch onion": "needs empty hands; you hold onion",
         "put in pot C": "the pots are A, B",

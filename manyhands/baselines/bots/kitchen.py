@@ -96,7 +96,8 @@ class Memory:
 
     Attributes:
         codes: i32[H, W], what it has seen of each cell last; i32[0, 0] where all is in view.
-        cell: i32[], where it stood.
+        cell, before: i32[], where it stood one step ago, and two.
+        dither: i32[], for how long it has gone to and fro.
         stuck: i32[], steps in a row in which it meant to move, and stood still.
         moving: bool[], whether it meant to move to another cell in the last step.
         retreat: i32[], for how many more steps it backs off from another chef.
@@ -104,6 +105,8 @@ class Memory:
 
     codes: Array
     cell: Array
+    before: Array
+    dither: Array
     stuck: Array
     moving: Array
     retreat: Array
@@ -154,6 +157,8 @@ class Greedy:
         return Memory(
             jnp.full(shape, lv.VOID, jnp.int32),
             jnp.int32(-1),
+            jnp.int32(-1),
+            jnp.int32(0),
             jnp.int32(0),
             jnp.bool_(False),
             jnp.int32(0),
@@ -172,17 +177,18 @@ class Greedy:
         plan = _Plan(self, sight, agent)
         goal, loiter = plan.choose()
         stuck = jnp.where(memory.moving & (plan.cell == memory.cell), memory.stuck + 1, 0)
+        to_and_fro = (plan.cell == memory.before) & (plan.cell != memory.cell)
+        dither = jnp.clip(memory.dither + jnp.where(to_and_fro, 1, -1), 0, 6)
         draw = jax.random.fold_in(key, 0)
-        action, retreat = plan.walk(goal, loiter, stuck, memory.retreat, draw)
+        action, retreat = plan.walk(goal, loiter, stuck, dither > 3, memory.retreat, draw)
         if self.noise:
             odd, which = jax.random.split(jax.random.fold_in(key, 1))
             wild = jax.random.randint(which, (), 0, 6, jnp.int32)
             action = jnp.where(jax.random.uniform(odd) < self.noise, wild, action)
         action = action.astype(jnp.int32)
         moving = (action < STAY) & plan.enters(action)
-        new = Memory(
-            codes if memory.codes.size else memory.codes, plan.cell, stuck, moving, retreat
-        )
+        seen = codes if memory.codes.size else memory.codes
+        new = Memory(seen, plan.cell, memory.cell, dither, stuck, moving, retreat)
         return _lift(self._wrappers, action), new
 
 
@@ -459,7 +465,13 @@ class _Plan:
         return goal, loiter & ~soup[0]
 
     def walk(
-        self, goal: Array, loiter: Array, stuck: Array, retreat: Array, key: Array
+        self,
+        goal: Array,
+        loiter: Array,
+        stuck: Array,
+        dithers: Array,
+        retreat: Array,
+        key: Array,
     ) -> tuple[Array, Array]:
         """(action, retreat): the next primitive action towards the cheapest cell of the goal, and
         for how many steps to back off."""
@@ -482,7 +494,7 @@ class _Plan:
         cornering = (2 * self.freedom < self.freedom[0]) & self.seen
         cornered = (2 * self.freedom[0] < self.freedom) & self.seen
         humble = ((cornering | ((weight > weight[0]) & ~cornered)) & self.seen).any()
-        slack = jnp.where(humble | (stuck > 1), 20, 2) * sk.STEP
+        slack = jnp.where(humble | (stuck > 1), 20, jnp.where(dithers, 0, 2)) * sk.STEP
         detour = around.min() <= jnp.minimum(through.min() + slack, sk.FAR - 1)
         costs = jnp.where(detour, around, through)
         target = jnp.argmin(costs)
@@ -520,7 +532,10 @@ class _Plan:
         corked = (cornering & (near <= 1)).any()
         retreat = jnp.where(blocked & corked, BACK_OFF, jnp.maximum(retreat - 1, 0))
         backwards = jnp.argmax(jnp.where(free, self.company + noise[:4], -1.0))
-        return jnp.where((retreat > 0) & free.any(), backwards, action), retreat
+        action = jnp.where((retreat > 0) & free.any(), backwards, action)
+        # Two who dodge each other in step go on for ever, unless one of them hesitates.
+        hesitates = dithers & (noise[5] < 0.3) & (action < STAY)
+        return jnp.where(hesitates, STAY, action), retreat
 
     def enters(self, action: Array) -> Array:
         """Whether a move would enter a floor cell, were no chef on it."""
