@@ -504,7 +504,7 @@ class _Plan:
         act = jnp.where(flat.terrain[target] == FLOOR, STAY, INTERACT)
         action = jnp.where(lost, STAY, jnp.where(there, act, cost & 7))
         # Early: stand ready, but not in the way.
-        ready = loiter & ((cost >> 3) <= 2)
+        ready = loiter & (((cost >> 3) <= 2) | (self.hand[0] == NOTHING))
         action = jnp.where(ready | (loiter & there), STAY, action)
 
         if self.n == 1:
