@@ -191,7 +191,7 @@ class KitchenSkills:
     def __init__(self, env: Kitchen):
         self._env = env
         self._steps = longest_path(env)
-        self._pots = [chr(ord("A") + i) for i in range(env.max_pots)]
+        self._pots = [_letter(i) for i in range(env.max_pots)]
         terrains = [level.terrain for level in env.levels]
         floors = {(int(x), int(y)) for t in terrains for y, x in np.argwhere(t == FLOOR)}
         self._floors = sorted(floors, key=lambda cell: (cell[1], cell[0]))
@@ -339,7 +339,7 @@ class KitchenSkills:
 
     def _missing(self, name: str, verb: str, sight: Sight) -> str:
         if " pot " in name:
-            number = self._pots.index(name[-1]) + 1
+            number = self._pots.index(name.split(" ")[-1]) + 1
             if int((sight.terrain == POT).sum()) < number:
                 return "there is no such pot in view"
             timer = int(sight.timer[sight.terrain == POT][number - 1])
@@ -366,7 +366,7 @@ class KitchenSkills:
         number = re.fullmatch(r"(?:go|walk|move)(?: ?to)? (-?\d+) (-?\d+)", words)
         if number:
             return self._named(f"go to ({number[1]}, {number[2]})", "that is no floor cell")
-        pot = re.search(r"\bpot(?: ([a-z]))?$", words)
+        pot = re.search(r"\bpot(?: ([a-z]{1,2}))?$", words)
         if pot:
             letter = (pot[1] or ("a" if len(self._pots) == 1 else "")).upper()
             verb = words.split(" ")[0]
@@ -432,6 +432,11 @@ class KitchenSkills:
             "Pots are lettered in reading order among those you see; a skill whose target you do "
             "not see is impossible."
         )
+
+
+def _letter(number: int) -> str:
+    """A, B, ... Z, AA, AB, ..., as the kitchen's text has it."""
+    return (_letter(number // 26 - 1) if number >= 26 else "") + chr(ord("A") + number % 26)
 
 
 def frontier(sight: Sight) -> Array:
