@@ -491,8 +491,10 @@ class _Plan:
         # one with the higher index.
         weight = jnp.asarray([0, 1, 1, 2])[jnp.minimum(self.hand, 3)] + (self.hand >= SOUP)
         weight = weight * self.n - self.order
-        cornering = (2 * self.freedom < self.freedom[0]) & self.seen
-        cornered = (2 * self.freedom[0] < self.freedom) & self.seen
+        near = self.far[:, self.cell]
+        close = self.seen & (near <= 3)
+        cornering = close & (2 * self.freedom < self.freedom[0])
+        cornered = close & (2 * self.freedom[0] < self.freedom)
         humble = ((cornering | ((weight > weight[0]) & ~cornered)) & self.seen).any()
         slack = jnp.where(humble | (stuck > 1), 20, jnp.where(dithers, 0, 2)) * sk.STEP
         detour = around.min() <= jnp.minimum(through.min() + slack, sk.FAR - 1)
@@ -525,9 +527,8 @@ class _Plan:
         action = jnp.where(yields, aside, jnp.where(pause, STAY, action))
         # One that waits in a dead end comes out towards those who may want in; one that keeps
         # another one in a dead end backs off for some steps.
-        near = self.far[:, self.cell]
         towards = jnp.min(jnp.where(flat.chef > 1, self.through, sk.FAR))
-        come_out = loiter & (cornered & (near <= 3)).any() & (towards < sk.FAR)
+        come_out = loiter & cornered.any() & (towards < sk.FAR)
         action = jnp.where(come_out, towards & 7, action)
         corked = (cornering & (near <= 1)).any()
         retreat = jnp.where(blocked & corked, BACK_OFF, jnp.maximum(retreat - 1, 0))
