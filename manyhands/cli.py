@@ -344,6 +344,7 @@ class Transcript:
         turn = moment.turn
         for i, action in sorted(turn.actions.items()):
             words = turn.answers.get(i) or views[i].words(action)
+            words = words.removesuffix("; say: nothing")  # beside a chat channel's silent choice
             line = f"{moment.step:4d}  {moment.env.agents[i]} ({moment.seats[i]}): {words}"
             if i in turn.said and turn.said[i] not in words:
                 line += f'  says "{turn.said[i]}"'

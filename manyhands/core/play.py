@@ -286,7 +286,11 @@ class Result:
 
     def __str__(self) -> str:
         count = len(self.episodes)
-        lines = [f"{self.env.id}: {count} episode{'' if count == 1 else 's'}"]
+        ids, spec = [], self.env.spec()
+        while spec is not None:
+            ids.insert(0, spec["id"])
+            spec = spec.get("env")
+        lines = [f"{' + '.join(ids)}: {count} episode{'' if count == 1 else 's'}"]
         if not count:
             return lines[0]
         moved = any(e.players != self.episodes[0].players for e in self.episodes)
