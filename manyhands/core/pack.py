@@ -11,17 +11,20 @@ import functools
 import hashlib
 import struct
 import zlib
+from collections.abc import Callable
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.experimental.xla_metadata import set_xla_metadata
 
 from manyhands.core.env import Action, Array, Env, SnapshotError, episode_key
 
 MAGIC = b"MHSNAP\x00\x01"  # the last byte is the version of the format
 _HEADER = struct.Struct("<8s16sQI")  # magic, digest of the environment, payload bytes, CRC-32
 _ALIGN = 8
+_KEY_AND_TIME = struct.Struct("=IIi")  # how a step's order begins: u32[2] and i32
 
 
 class Packing:
@@ -196,7 +199,7 @@ class Frame:
     Attributes:
         state: the state after the step.
         vector: [N, *observation_space.shape].
-        perception: [N, ...], what scripted players read.
+        perception: [N, ...], what scripted players read; computed when it is first read.
         legal: bool[N, A].
         acting: bool[N].
         reward: f32[N]; zeros after a reset.
@@ -222,6 +225,75 @@ class Frame:
         return bool((self.terminated | self.truncated).all())
 
 
+# What XLA cannot put into a single kernel, by the beginnings of the primitives' names: these call a
+# routine of the runtime, or need a kernel of their own.
+_NOT_SMALL: tuple[str, ...] = (
+    "sort",
+    "top_k",
+    "scatter",
+    "fft",
+    "conv_general",
+    "cholesky",
+    "lu",
+    "qr",
+    "eig",
+    "svd",
+)
+_NOT_SMALL += ("schur", "hessenberg", "householder", "tridiagonal", "triangular", "ffi", "custom")
+_NOT_SMALL += ("pure_callback", "io_callback", "debug_callback", "approx")
+
+
+class SmallCall:
+    """A function from one array to one array, compiled for the CPU as a single kernel.
+
+    XLA's CPU runtime starts a kernel for every few operations, and hands them to several threads;
+    for a function of microseconds that costs many times the work itself. A call that carries the
+    attribute below is compiled as one kernel. Where XLA cannot do so, or does not know the
+    attribute, the function is compiled as any other.
+    """
+
+    def __init__(self, function: Callable[[Array], Array], size: int, dtype: Any = np.uint8):
+        cpu = jax.sharding.SingleDeviceSharding(jax.devices("cpu")[0])
+        jit = functools.partial(jax.jit, in_shardings=cpu, out_shardings=cpu)
+        inner = jax.jit(function)
+        names = _primitives(jax.make_jaxpr(inner)(np.zeros(size, dtype)).jaxpr)
+
+        def tagged(array: Array) -> Array:
+            return set_xla_metadata(inner(array), xla_cpu_small_call="true", inlineable="false")
+
+        self._usual = jit(function)
+        self._run = self._usual if any(map(_is_not_small, names)) else jit(tagged)
+
+    def __call__(self, array: np.ndarray) -> np.ndarray:
+        try:
+            return np.asarray(self._run(array))
+        except jax.errors.JaxRuntimeError:
+            if self._run is self._usual:
+                raise
+            self._run = self._usual
+            return np.asarray(self._run(array))
+
+
+def _is_not_small(primitive: str) -> bool:
+    return primitive.startswith(_NOT_SMALL) and not primitive.startswith(
+        ("custom_jvp", "custom_vjp")
+    )
+
+
+def _primitives(jaxpr: Any) -> set[str]:
+    """The names of all primitives in a jaxpr, nested ones included."""
+    names = set()
+    for equation in jaxpr.eqns:
+        names.add(equation.primitive.name)
+        for value in jax.tree_util.tree_leaves(
+            list(equation.params.values()), is_leaf=lambda leaf: hasattr(leaf, "eqns")
+        ):
+            nested = getattr(value, "jaxpr", value)
+            if hasattr(nested, "eqns"):
+                names |= _primitives(nested)
+    return names
+
+
 class Stepper:
     """Single stepping on the CPU: one compiled call a step, one buffer in, one buffer out.
 
@@ -234,20 +306,29 @@ class Stepper:
         state = jax.eval_shape(env.reset, episode_key(0))
         self._state = Packing(state)
         self._order = Packing((key_data, np.int32(0), no_actions(env)))
+        self._actions = (*self._order.leaves[2], self._state.size + self._order.offsets[2])
         shapes = jax.eval_shape(self._rest, state, None)
         self._result = Packing(shapes)
         self.fields: dict[str, Any] = {"state": self._state.views}
         for name in shapes:
             self.fields[name] = self._result.part(name, self._state.size)
-        cpu = jax.sharding.SingleDeviceSharding(jax.devices("cpu")[0])
-        jit = functools.partial(jax.jit, in_shardings=cpu, out_shardings=cpu)
-        self._reset = jit(self._packed_reset)
-        self._step = jit(self._packed_step)
-        self._view = jit(lambda state: self._pack(state, None))
+        seen = jax.eval_shape(env.perceive, state)
+        perceive = SmallCall(
+            lambda buffer: Packing(seen).pack(env.perceive(self._state.unpack(buffer))),
+            self._state.size,
+        )
+        self.fields["perception"] = lambda buffer: Packing(seen).views(
+            perceive(buffer[: self._state.size])
+        )
+        self._reset = SmallCall(self._packed_reset, key_data.size, np.uint32)
+        self._step = SmallCall(self._packed_step, self._state.size + self._order.size)
+        self._view = SmallCall(
+            lambda buffer: self._pack(self._state.unpack(buffer), None), self._state.size
+        )
 
     def reset(self, key: Array) -> Frame:
         """First frame of the episode that `key` names."""
-        return Frame(self, np.asarray(self._reset(np.asarray(jax.random.key_data(key)))))
+        return Frame(self, self._reset(np.asarray(jax.random.key_data(key))))
 
     def step(self, key_data: np.ndarray, time: int, before: Any, actions: Any) -> Frame:
         """One step.
@@ -264,12 +345,16 @@ class Stepper:
             buffer[:size] = before.buffer[:size]
         else:
             self._state.fill(buffer, before)
-        self._order.fill(buffer[size:], (key_data, time, actions))
-        return Frame(self, np.asarray(self._step(buffer)))
+        _KEY_AND_TIME.pack_into(buffer.data, size, *key_data, time)
+        shape, dtype, offset = self._actions
+        np.ndarray(shape, dtype, buffer, offset)[...] = actions
+        return Frame(self, self._step(buffer))
 
     def view(self, state: Any) -> Frame:
         """The frame of a state that was restored: what its agents see, with no reward."""
-        return Frame(self, np.asarray(self._view(jax.device_get(state))))
+        buffer = np.zeros(self._state.size, np.uint8)
+        self._state.fill(buffer, jax.device_get(state))
+        return Frame(self, self._view(buffer))
 
     def _packed_reset(self, key_data: Array) -> Array:
         return self._pack(self.env.reset(jax.random.wrap_key_data(key_data)), None)
@@ -292,7 +377,6 @@ class Stepper:
         return {
             # Computed once, then packed: fused into the packing it would be computed byte by byte.
             "vector": jax.lax.optimization_barrier(env.observe(state)),
-            "perception": env.perceive(state),
             "legal": env.legal(state),
             "acting": env.acting(state),
             "reward": outcome.reward,

@@ -286,10 +286,11 @@ class Result:
 
     def __str__(self) -> str:
         count = len(self.episodes)
-        ids, spec = [], self.env.spec()
-        while spec is not None:
+        ids: list[str] = []
+        spec: Mapping[str, Any] = self.env.spec()
+        while spec:
             ids.insert(0, spec["id"])
-            spec = spec.get("env")
+            spec = spec.get("env", {})
         lines = [f"{' + '.join(ids)}: {count} episode{'' if count == 1 else 's'}"]
         if not count:
             return lines[0]

@@ -124,6 +124,9 @@ class Parallel(ParallelEnv):
         self._rows = no_actions(game)
         self._scalars: _Scalars | None = None
         self._acting: tuple[bool, ...] = ()
+        self._legal_bytes = b""
+        self._legal: list[list[bool]] = []
+        self._masks: list[np.ndarray] = []
         self._window: Window | None = None
 
     # ---- PettingZoo's interface ---------------------------------------------------------------
@@ -266,7 +269,7 @@ class Parallel(ParallelEnv):
         assert frame is not None
         try:
             number = operator.index(action) if self._actions else -1  # the usual case, and quick
-            if 0 <= number < self._actions and frame.legal[index, number]:
+            if 0 <= number < self._actions and self._legal[index][number]:
                 return number, {"status": "ok"}
         except TypeError:
             pass
@@ -331,7 +334,8 @@ class Parallel(ParallelEnv):
     def _observations(self, frame: Frame, agents: list[str] | None = None) -> dict[str, Any]:
         if self.observe_as == "vector":
             # A copy: the caller may write to it, and the frame's buffer stays as it is.
-            return dict(zip(self.possible_agents, frame.vector.copy(), strict=True))
+            vector = self._stepper.fields["vector"](frame.buffer).copy()
+            return dict(zip(self.possible_agents, vector, strict=True))
         return {
             agent: observe_as(self.game, frame, self.game.index(agent), self.observe_as)
             for agent in agents or self.possible_agents
@@ -346,17 +350,25 @@ class Parallel(ParallelEnv):
         if values is None:
             values = read.values(frame)
             self._acting = read.acting(values)
-        masks = frame.legal.astype(np.int8)
-        metrics = read.metrics(values)
-        infos = {}
-        for i, agent in enumerate(self.possible_agents):
-            infos[agent] = {
-                "action_mask": masks[i],
-                "terms": dict(zip(self.game.terms, read.terms[i](values), strict=True)),
-                "metrics": dict(zip(read.names, metrics, strict=True)),
-                "parse": statuses[i],
+        legal = frame.buffer[read.legal_at].tobytes()
+        if legal != self._legal_bytes:
+            # Most steps of most games leave it as it was: the same arrays are handed out again.
+            masks = frame.legal.astype(np.int8)
+            masks.flags.writeable = False
+            self._legal_bytes, self._legal, self._masks = legal, frame.legal.tolist(), list(masks)
+        metrics = dict(zip(read.names, read.metrics(values), strict=True))
+        terms = self.game.terms
+        return {
+            agent: {
+                "action_mask": mask,
+                "terms": dict(zip(terms, pick(values), strict=True)),
+                "metrics": metrics.copy(),
+                "parse": status,
             }
-        return infos
+            for agent, mask, pick, status in zip(
+                self.possible_agents, self._masks, read.terms, statuses, strict=True
+            )
+        }
 
 
 class _Scalars:
@@ -365,6 +377,8 @@ class _Scalars:
 
     def __init__(self, game: Env, frame: Frame):
         base = frame.buffer.__array_interface__["data"][0]
+        start = frame.legal.__array_interface__["data"][0] - base
+        self.legal_at = slice(start, start + frame.legal.nbytes)
         self.names = list(frame.metrics)
         parts = [frame.acting, frame.reward, frame.terminated, frame.truncated]
         parts += [frame.terms[name] for name in game.terms]
