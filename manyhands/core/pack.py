@@ -10,6 +10,7 @@ from __future__ import annotations
 import functools
 import hashlib
 import struct
+import threading
 import zlib
 from collections.abc import Callable
 from typing import Any
@@ -306,7 +307,7 @@ class Stepper:
         state = jax.eval_shape(env.reset, episode_key(0))
         self._state = Packing(state)
         self._order = Packing((key_data, np.int32(0), no_actions(env)))
-        self._actions = (*self._order.leaves[2], self._state.size + self._order.offsets[2])
+        self._inputs = threading.local()
         shapes = jax.eval_shape(self._rest, state, None)
         self._result = Packing(shapes)
         self.fields: dict[str, Any] = {"state": self._state.views}
@@ -339,16 +340,29 @@ class Stepper:
             before: the frame to step from, or any state (of a snapshot, of `env.reset`, …).
             actions: [N, *action_space.shape].
         """
-        size = self._state.size
-        buffer = np.empty(size + self._order.size, np.uint8)
-        if isinstance(before, Frame):
-            buffer[:size] = before.buffer[:size]
+        try:
+            buffer, state, room = self._inputs.parts
+        except AttributeError:
+            buffer, state, room = self._inputs.parts = self._prepared()
+        if type(before) is Frame:
+            state[:] = before.buffer[: self._state.size]
         else:
             self._state.fill(buffer, before)
-        _KEY_AND_TIME.pack_into(buffer.data, size, *key_data, time)
-        shape, dtype, offset = self._actions
-        np.ndarray(shape, dtype, buffer, offset)[...] = actions
+        _KEY_AND_TIME.pack_into(buffer.data, self._state.size, *key_data, time)
+        room[...] = actions
         return Frame(self, self._step(buffer))
+
+    def _prepared(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """A buffer for the inputs of steps, and its parts for the state and the actions. Each
+        thread has one, for all steps: they have ended when their outputs are read."""
+        size = self._state.size
+        buffer = np.zeros(size + self._order.size, np.uint8)
+        shape, dtype = self._order.leaves[2]
+        return (
+            buffer,
+            buffer[:size],
+            np.ndarray(shape, dtype, buffer, size + self._order.offsets[2]),
+        )
 
     def view(self, state: Any) -> Frame:
         """The frame of a state that was restored: what its agents see, with no reward."""
@@ -375,8 +389,7 @@ class Stepper:
             shapes = jax.eval_shape(env.step, episode_key(0), state, no_actions(env))[1]
             outcome = jax.tree_util.tree_map(lambda s: jnp.zeros(s.shape, s.dtype), shapes)
         return {
-            # Computed once, then packed: fused into the packing it would be computed byte by byte.
-            "vector": jax.lax.optimization_barrier(env.observe(state)),
+            "vector": env.observe(state),
             "legal": env.legal(state),
             "acting": env.acting(state),
             "reward": outcome.reward,

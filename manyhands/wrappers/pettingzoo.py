@@ -177,14 +177,14 @@ class Parallel(ParallelEnv):
         dict[str, bool],
         dict[str, dict[str, Any]],
     ]:
-        agents = self.agents
+        agents, names, legal = self.agents, self.possible_agents, self._legal
         self.playing()
         expected = 0
         statuses: list[dict[str, Any]] = []
         rows = self._rows
-        live = len(agents) == len(self.possible_agents)
+        live = len(agents) == len(names)
         for i, acts in enumerate(self._acting):
-            agent = self.possible_agents[i]
+            agent = names[i]
             if acts and (live or agent in agents):
                 try:
                     action = actions[agent]
@@ -193,8 +193,12 @@ class Parallel(ParallelEnv):
                         f"no action for {agent!r}, who is to move; given actions for "
                         f"{', '.join(map(repr, actions)) or 'nobody'}"
                     ) from None
-                rows[i], status = self.read(i, action)
                 expected += 1
+                # The usual case, and quick.
+                if type(action) is int and 0 <= action < self._actions and legal[i][action]:
+                    rows[i], status = action, {"status": "ok"}
+                else:
+                    rows[i], status = self.read(i, action)
             else:
                 rows[i], status = self.game.noop, {"status": "none"}
             statuses.append(status)
@@ -268,7 +272,7 @@ class Parallel(ParallelEnv):
         frame = self.frame
         assert frame is not None
         try:
-            number = operator.index(action) if self._actions else -1  # the usual case, and quick
+            number = operator.index(action) if self._actions else -1
             if 0 <= number < self._actions and self._legal[index][number]:
                 return number, {"status": "ok"}
         except TypeError:
@@ -305,16 +309,16 @@ class Parallel(ParallelEnv):
         terminated, truncated = read.terminated(values), read.truncated(values)
         result = (
             self._observations(frame, agents),
-            dict(zip(names, read.reward(values), strict=True)),
-            dict(zip(names, terminated, strict=True)),
-            dict(zip(names, truncated, strict=True)),
+            dict(zip(names, read.reward(values))),
+            dict(zip(names, terminated)),
+            dict(zip(names, truncated)),
             self._infos(frame, statuses, values),
         )
         self._acting = read.acting(values)
         if len(agents) < len(names):
             _keep(result, agents)
         if True in terminated or True in truncated:
-            ended = {n for n, a, b in zip(names, terminated, truncated, strict=True) if a or b}
+            ended = {n for n, a, b in zip(names, terminated, truncated) if a or b}
             self.agents = [agent for agent in agents if agent not in ended]
         if self.render_mode == "human":
             self.render()
@@ -335,7 +339,7 @@ class Parallel(ParallelEnv):
         if self.observe_as == "vector":
             # A copy: the caller may write to it, and the frame's buffer stays as it is.
             vector = self._stepper.fields["vector"](frame.buffer).copy()
-            return dict(zip(self.possible_agents, vector, strict=True))
+            return dict(zip(self.possible_agents, vector))
         return {
             agent: observe_as(self.game, frame, self.game.index(agent), self.observe_as)
             for agent in agents or self.possible_agents
@@ -356,17 +360,17 @@ class Parallel(ParallelEnv):
             masks = frame.legal.astype(np.int8)
             masks.flags.writeable = False
             self._legal_bytes, self._legal, self._masks = legal, frame.legal.tolist(), list(masks)
-        metrics = dict(zip(read.names, read.metrics(values), strict=True))
+        metrics = dict(zip(read.names, read.metrics(values)))
         terms = self.game.terms
         return {
             agent: {
                 "action_mask": mask,
-                "terms": dict(zip(terms, pick(values), strict=True)),
+                "terms": dict(zip(terms, pick(values))),
                 "metrics": metrics.copy(),
                 "parse": status,
             }
             for agent, mask, pick, status in zip(
-                self.possible_agents, self._masks, read.terms, statuses, strict=True
+                self.possible_agents, self._masks, read.terms, statuses
             )
         }
 

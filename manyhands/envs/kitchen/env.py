@@ -510,10 +510,6 @@ class Kitchen(Env[KitchenState]):
         if self.observation == "compact":
             return self.perceive(state)
         if self.observation == "grid":
-            if state.time.ndim == 0:
-                # Alone it is launches that cost: expand the codes, once they are computed.
-                codes = jax.lax.optimization_barrier(self.perceive(state))
-                return unpack(codes, self.num_agents)
             planes = []
             for i in range(self.num_agents):
                 planes += self._planes(state, i, self.view_radius)
