@@ -123,7 +123,9 @@ def case(request) -> SimpleNamespace:
 
 
 def test_every_environment_is_covered():
-    assert set(CASES) == set(manyhands.registered())
+    # Other tests register environments of their own, all of them called "test-...".
+    shipped = {name for name in manyhands.registered() if not name.startswith("test-")}
+    assert set(CASES) == shipped
 
 
 # ---- pure functions ------------------------------------------------------------------------------
@@ -190,7 +192,7 @@ def test_stepping_compiles_once_and_needs_no_packing(case):
         step(key, case.frames[t].state, rows)  # NumPy states, as snapshots give
         state, _ = step(key, state, rows)
     assert len(traces) == 1
-    assert stepper(env)._step._cache_size() == 1
+    assert stepper(env)._step.compilations == 1
 
 
 def test_a_step_changes_no_shape_and_no_dtype(case):

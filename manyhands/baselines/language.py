@@ -140,6 +140,7 @@ class Language:
         self._openai = openai
         self.env = env
         self.model = model or os.environ.get("MANYHANDS_MODEL", "")
+        self.name = f"language:model={self.model}"  # in results and records
         self.base_url = base_url or os.environ.get("OPENAI_BASE_URL") or "https://api.openai.com/v1"
         self._key = api_key or os.environ.get("OPENAI_API_KEY", "")
         if not self.model:

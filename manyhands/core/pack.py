@@ -274,6 +274,15 @@ class SmallCall:
             self._run = self._usual
             return np.asarray(self._run(array))
 
+    @property
+    def one_kernel(self) -> bool:
+        return self._run is not self._usual
+
+    @property
+    def compilations(self) -> int:
+        """How often it was compiled: 1 after the first call, whatever follows."""
+        return self._run._cache_size()  # type: ignore[attr-defined]
+
 
 def _is_not_small(primitive: str) -> bool:
     return primitive.startswith(_NOT_SMALL) and not primitive.startswith(

@@ -160,7 +160,7 @@ def rollout(
 
     Episodes that end start anew. Environment `i` plays episode `e` with the key
     `rollout_key(key, i, e)`, and seats draw from it as they do in `play`: any episode of a rollout
-    can be played again alone.
+    can be played again alone (but for its first state, where that comes from a `pool`).
 
     Args:
         policy: one of

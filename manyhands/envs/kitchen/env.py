@@ -274,6 +274,8 @@ class Kitchen(Env[KitchenState]):
         self.levels = _load_levels(
             layout, starts, chefs, overrides, generator, num_levels, level_seed
         )
+        if dynamics == "classic":
+            self.levels = tuple(_cookable(level, orders) for level in self.levels)
         counts = {len(level.starts) for level in self.levels}
         if len(counts) > 1:
             raise ConfigError(
@@ -882,6 +884,21 @@ def _plain(value: Any) -> Any:
     if isinstance(value, (str, int, np.integer)):
         return value
     return [lv.recipe_name(recipe) for recipe in lv.parse_orders(value)]
+
+
+def _cookable(level: lv.Level, given: Any) -> lv.Level:
+    """The level without orders that classic dynamics cannot cook: only three ingredients start."""
+    short = [recipe for recipe in level.orders if sum(recipe) < 3]
+    if not short:
+        return level
+    if given is not None:
+        raise ConfigError(
+            f"{names_of([lv.recipe_name(recipe) for recipe in short])} cannot be cooked with "
+            'dynamics="classic", where the third ingredient starts the pot; use "manual"'
+        )
+    orders = tuple(recipe for recipe in level.orders if recipe not in short)
+    bonus = tuple(recipe for recipe in level.bonus_orders if recipe not in short)
+    return dataclasses.replace(level, orders=orders, bonus_orders=bonus)
 
 
 def _load_levels(

@@ -106,7 +106,8 @@ def both(request) -> Kitchen:
     return Kitchen(
         "cramped_room_v2",
         dynamics=request.param,
-        orders=["onion+onion+onion", "onion+tomato+tomato", "onion"],
+        orders=["onion+onion+onion", "onion+tomato+tomato"]
+        + (["onion"] if request.param == "manual" else []),
         bonus_orders=["onion+tomato+tomato"],
         order_bonus=3,
         onion_value=5,
@@ -154,7 +155,7 @@ def interact_table(manual: bool, ground: int, hand: int, there: int, clock: int)
     if ground == POT and hand == DISH and clock == 1:
         return there, 0, 0, PLATED
     if ground == SERVING and hand >= 16:
-        return 0, 0, 0, SERVED if worth(hand) else WASTED
+        return 0, 0, 0, SERVED if worth(hand, manual) else WASTED
     return hand, there, clock, USELESS
 
 
@@ -162,8 +163,8 @@ def cook_time(code: int) -> int:
     return 4 * (code >> 2 & 3) + (code & 3)
 
 
-def worth(code: int) -> int:
-    return {soup(3): 15, soup(1, 2): 3 * 9, soup(1): 5}.get(code, 0)
+def worth(code: int, manual: bool) -> int:
+    return {soup(3): 15, soup(1, 2): 3 * 9, soup(1): 5 if manual else 0}.get(code, 0)
 
 
 def test_every_row_of_the_interact_table(both):
@@ -366,7 +367,8 @@ def test_usefulness_counts_pots_before_the_step_and_dishes_within_it():
 
 
 def test_orders_bonus_and_waste(both):
-    for code, value in ((soup(3), 15), (soup(1, 2), 27), (soup(1), 5), (soup(0, 3), 0)):
+    single = 5 if both.dynamics == "manual" else 0
+    for code, value in ((soup(3), 15), (soup(1, 2), 27), (soup(1), single), (soup(0, 3), 0)):
         state = make_state(both, [(3, 2, SOUTH, code), (1, 1, NORTH, 0)])
         frame = act(both, state, "interact", "stay")
         assert frame.reward.tolist() == [value, value]
@@ -615,3 +617,11 @@ def test_all_shipped_layouts_can_be_made():
         env = Kitchen(layout)
         state = env.reset(episode_key(0))
         assert (np.asarray(state.terrain) == POT).sum() == env.max_pots > 0
+
+
+def test_classic_dynamics_order_only_what_they_can_cook():
+    classic = Kitchen("counter_circuit_tomato")
+    assert all(sum(recipe) == 3 for recipe in classic.levels[0].orders)
+    assert (1, 1) in Kitchen("counter_circuit_tomato", dynamics="manual").levels[0].orders
+    with pytest.raises(ConfigError, match="manual"):
+        Kitchen("two_rooms", orders=["onion", "onion+onion+onion"])
