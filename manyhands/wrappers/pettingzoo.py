@@ -354,7 +354,7 @@ class Parallel(ParallelEnv):
         if values is None:
             values = read.values(frame)
             self._acting = read.acting(values)
-        legal = frame.buffer[read.legal_at].tobytes()
+        legal = values[read.legal]
         if legal != self._legal_bytes:
             # Most steps of most games leave it as it was: the same arrays are handed out again.
             masks = frame.legal.astype(np.int8)
@@ -381,10 +381,8 @@ class _Scalars:
 
     def __init__(self, game: Env, frame: Frame):
         base = frame.buffer.__array_interface__["data"][0]
-        start = frame.legal.__array_interface__["data"][0] - base
-        self.legal_at = slice(start, start + frame.legal.nbytes)
         self.names = list(frame.metrics)
-        parts = [frame.acting, frame.reward, frame.terminated, frame.truncated]
+        parts = [frame.acting, frame.reward, frame.terminated, frame.truncated, frame.legal]
         parts += [frame.terms[name] for name in game.terms]
         parts += [frame.metrics[name] for name in self.names]
         starts = [part.__array_interface__["data"][0] - base for part in parts]
@@ -393,15 +391,21 @@ class _Scalars:
         where: list[list[int]] = [[]] * len(parts)
         for k in order:
             part = parts[k]
+            if part is frame.legal:  # as bytes, to compare with those of the last step
+                codes.append(f"{starts[k] - end}x{part.size}s")
+                where[k] = [count]
+                end, count = starts[k] + part.nbytes, count + 1
+                continue
             kind = {"l": "q", "L": "Q"}.get(part.dtype.char, part.dtype.char)  # as struct has them
             codes.append(f"{starts[k] - end}x{part.size}{kind}")
             where[k] = list(range(count, count + part.size))
             end, count = starts[k] + part.nbytes, count + part.size
         self._unpack, self._start = struct.Struct("".join(codes)).unpack_from, starts[order[0]]
         self.acting, self.reward, self.terminated, self.truncated = map(_picker, where[:4])
-        terms = where[4 : 4 + len(game.terms)]
+        (self.legal,) = where[4]
+        terms = where[5 : 5 + len(game.terms)]
         self.terms = [_picker([column[i] for column in terms]) for i in range(game.num_agents)]
-        self.metrics = _picker([k for part in where[4 + len(game.terms) :] for k in part])
+        self.metrics = _picker([k for part in where[5 + len(game.terms) :] for k in part])
 
     def values(self, frame: Frame) -> tuple[Any, ...]:
         return self._unpack(frame.buffer, self._start)  # type: ignore[arg-type]

@@ -199,7 +199,7 @@ def test_every_row_of_the_interact_table(both):
             cases[i]
         )
         assert (after.position[:, i] == batch.position[:, i]).all()
-        value = worth(hand) if event in (SERVED, WASTED) else 0
+        value = worth(hand, both.dynamics == "manual") if event in (SERVED, WASTED) else 0
         assert outcome.terms["delivery"][:, i].tolist() == [value, value]
         assert after.score[i] == value
         assert after.soups[i] == outcome.metrics["soups"][i] == (event == SERVED)
