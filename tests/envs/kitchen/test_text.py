@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from manyhands.core.env import IllegalAction, episode_key
 from manyhands.core.pack import stepper
+from manyhands.core.rollout import rollout
 from manyhands.envs.kitchen.env import (
     ACTIONS,
     EVENTS,
@@ -113,6 +114,18 @@ def played_states(env: Kitchen, batch: int, steps: int) -> KitchenState:
     )
 
 
+def scripted_states(env: Kitchen, batch: int) -> KitchenState:
+    """States that greedy chefs reach: soups cook, are carried, handed over and served."""
+    carry, found = None, []
+    for _ in range(5):
+        result = rollout(
+            env, "greedy", batch, 37, jax.random.key(4), collect="statistics", carry=carry
+        )
+        carry = result.carry
+        found.append(jax.device_get(carry.state))
+    return joined(*found)
+
+
 def one(states: KitchenState, i: int) -> KitchenState:
     return jax.tree_util.tree_map(lambda leaf: leaf[..., i], states)
 
@@ -187,9 +200,10 @@ def everywhere() -> Kitchen:
 @pytest.fixture(scope="module")
 def states(everywhere) -> KitchenState:
     layouts = len(everywhere.levels)
-    return joined(
-        any_states(everywhere, 8 * layouts, 0), played_states(everywhere, 2 * layouts, 160)
-    )
+    scripted = scripted_states(everywhere, 4 * layouts)
+    assert len(np.unique(scripted.level)) > layouts // 2 and scripted.soups.max() > 2
+    random = played_states(everywhere, 2 * layouts, 160)
+    return joined(any_states(everywhere, 8 * layouts, 0), random, scripted)
 
 
 def check_parity(config: dict, states: KitchenState) -> None:
