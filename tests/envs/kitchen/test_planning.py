@@ -58,14 +58,19 @@ class BruteForce:
 
 
 @pytest.mark.parametrize(
-    "chefs, dynamics, rules, width",
+    "chefs, dynamics, rules, width, count, seed",
     [
-        (1, "classic", {"times": 4}, (4, 5)),
-        (1, "manual", {"orders": [(1, 1), (0, 2)], "times": 2}, (4, 5)),
-        (2, "manual", {"orders": [(1, 0)], "times": 1}, 4),
+        (1, "classic", {"times": 4}, (4, 5), 4, 11),
+        (1, "manual", {"orders": [(1, 1), (0, 2)], "times": 2}, (4, 5), 4, 11),
+        (2, "manual", {"orders": [(1, 0)], "times": 1}, 4, 2, 11),
+        pytest.param(1, "classic", {"times": 6}, (4, 5), 25, 1, marks=pytest.mark.slow),
+        pytest.param(
+            1, "manual", {"orders": [(2, 1)], "times": 3}, (4, 5), 25, 2, marks=pytest.mark.slow
+        ),
+        pytest.param(2, "manual", {"orders": [(1, 0)]}, 4, 5, 3, marks=pytest.mark.slow),
     ],
 )
-def test_agrees_with_brute_force(chefs, dynamics, rules, width):
+def test_agrees_with_brute_force(chefs, dynamics, rules, width, count, seed):
     levels = generate_levels(
         GeneratorConfig(
             width=width,
@@ -77,8 +82,8 @@ def test_agrees_with_brute_force(chefs, dynamics, rules, width):
             servings=(1, 2),
             openness=(0.4, 1.0),
         ),
-        4 if chefs == 1 else 2,
-        seed=11,
+        count,
+        seed=seed,
         rules=rules,
     )
     brute_force = BruteForce([level.text() for level in levels], dynamics=dynamics, **rules)
