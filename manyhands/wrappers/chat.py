@@ -107,7 +107,8 @@ class Chat(Env[ChatState]):
         self.env, self.max_length, self.cost, self.hears = env, max_length, float(cost), mask
         self.tokens = len(self.phrases) + 2
         self.agents, self.max_steps = env.agents, env.max_steps
-        self.batched, self.deterministic_reset = env.batched, env.deterministic_reset
+        self.batched, self.reset_pool = env.batched, env.reset_pool
+        self.deterministic_reset = env.deterministic_reset
         self.terms = (*env.terms, "talk")
         self.reward_weights = {**env.reward_weights, "talk": 0.0 - self.cost}
         self.action_space = self._actions(env.action_space)
@@ -348,6 +349,7 @@ class Chat(Env[ChatState]):
 
 # ---- words ---------------------------------------------------------------------------------------
 
+_ACTION = re.compile(r"^[\s*_`>-]*action[\s*_`]*[:=][\s*_`]*([^\n]*)", re.I | re.M)
 _SAY = re.compile(r"(?:^|[\n;,.|])[\s*_`>-]*say[\s*_`]*[:=]([^\n]*)", re.I)
 _FILLERS = frozenset(["a", "an", "the", "to", "of"])
 
@@ -355,6 +357,9 @@ _FILLERS = frozenset(["a", "an", "the", "to", "of"])
 def split_say(text: str) -> tuple[str, str | None]:
     """(the words around it, the words behind the last "say:") of an answer; None if there is no
     "say:" at the start of a line or behind a comma, semicolon, full stop or bar."""
+    actions = _ACTION.findall(text)
+    if actions and _SAY.match(actions[-1]):  # "ACTION: say: ...": to speak is all that is done
+        text = actions[-1]
     finds = list(_SAY.finditer(text))
     if not finds:
         return text, None

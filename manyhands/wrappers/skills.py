@@ -108,7 +108,9 @@ class Skills(Env[SkillState]):
         self.observation_space = env.observation_space
         self.action_space = gymnasium.spaces.Discrete(len(self.skills.names))
         self.noop = self.skills.wait
-        self.deterministic_reset = env.deterministic_reset
+        self.deterministic_reset, self.reset_pool = env.deterministic_reset, env.reset_pool
+        if hasattr(env, "phrases"):  # what a chat channel around the skills offers to say
+            self.phrases = env.phrases
         self._perceive = jax.jit(env.perceive)
 
     def lift(self, action: Array) -> Array:

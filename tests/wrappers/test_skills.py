@@ -10,7 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from manyhands.core.env import ConfigError, IllegalAction, from_spec
+from manyhands.core.env import ConfigError, IllegalAction, from_spec, make
 from manyhands.core.play import Reply, play
 from manyhands.envs.kitchen import Kitchen
 from manyhands.wrappers.skills import DONE, IMPOSSIBLE, UNDER_WAY, Persist, Skills, persist
@@ -187,3 +187,10 @@ def test_persist_asks_only_for_decisions(kind: Any) -> None:
     assert result.episodes[0].rewards[0] >= 40
     assert cook.asked < 40
     assert result.episodes[0].illegal == (0,)
+
+
+def test_what_the_kitchen_says_of_itself_is_passed_on() -> None:
+    kitchen = Kitchen(starts="random")
+    chat = make("chat", env=make("skills", env=kitchen))
+    assert chat.phrases == kitchen.phrases
+    assert chat.reset_pool == kitchen.reset_pool > 0
