@@ -214,11 +214,14 @@ class Frame:
 
     def __getattr__(self, name: str) -> Any:
         # Called once for each attribute: the view is kept.
-        views = self._stepper.fields.get(name)
+        views = None if name.startswith("_") else self._stepper.fields.get(name)
         if views is None:
             raise AttributeError(f"a frame has no {name!r}")
         value = self.__dict__[name] = views(self.buffer)
         return value
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Frame, (self._stepper, self.buffer)
 
     @property
     def over(self) -> bool:
@@ -322,19 +325,19 @@ class Stepper:
         self.fields: dict[str, Any] = {"state": self._state.views}
         for name in shapes:
             self.fields[name] = self._result.part(name, self._state.size)
-        seen = jax.eval_shape(env.perceive, state)
+        seen = Packing(jax.eval_shape(env.perceive, state))
         perceive = SmallCall(
-            lambda buffer: Packing(seen).pack(env.perceive(self._state.unpack(buffer))),
-            self._state.size,
+            lambda buffer: seen.pack(env.perceive(self._state.unpack(buffer))), self._state.size
         )
-        self.fields["perception"] = lambda buffer: Packing(seen).views(
-            perceive(buffer[: self._state.size])
-        )
+        self.fields["perception"] = lambda buffer: seen.views(perceive(buffer[: self._state.size]))
         self._reset = SmallCall(self._packed_reset, key_data.size, np.uint32)
         self._step = SmallCall(self._packed_step, self._state.size + self._order.size)
         self._view = SmallCall(
             lambda buffer: self._pack(self._state.unpack(buffer), None), self._state.size
         )
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return stepper, (self.env,)  # copies, and other processes, compile their own or share one
 
     def reset(self, key: Array) -> Frame:
         """First frame of the episode that `key` names."""

@@ -95,6 +95,9 @@ class SeatEnv(gymnasium.Env):
         self._over = True
         self._window: Window | None = None
 
+    def __getstate__(self) -> dict[str, Any]:
+        return self.__dict__ | {"_window": None}
+
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Any, dict[str, Any]]:
@@ -367,6 +370,9 @@ class _Partners:
         self._memory: list[Any] = []
         self._thread: threading.Thread | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        return self.__dict__ | {"_thread": None, "_loop": None}
 
     def begin(self, episode: Game) -> None:
         self._memory = [

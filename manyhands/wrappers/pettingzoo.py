@@ -129,6 +129,14 @@ class Parallel(ParallelEnv):
         self._masks: list[np.ndarray] = []
         self._window: Window | None = None
 
+    def __getstate__(self) -> dict[str, Any]:
+        return self.__dict__ | {"_scalars": None, "_window": None}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        if self.frame is not None:
+            self._scalars = _Scalars(self.game, self.frame)
+
     # ---- PettingZoo's interface ---------------------------------------------------------------
 
     def observation_space(self, agent: str) -> gymnasium.Space:

@@ -113,6 +113,9 @@ class Skills(Env[SkillState]):
             self.phrases = env.phrases
         self._perceive = jax.jit(env.perceive)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Skills, (self.env,)
+
     def lift(self, action: Array) -> Array:
         """The skill that takes one primitive action of `env`; traceable."""
         return self.skills.primitive(action)

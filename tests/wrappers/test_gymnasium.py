@@ -1,6 +1,8 @@
 """One seat of an environment, alone and in batches, against Gymnasium's checker and its own
 vector environments."""
 
+import copy
+import pickle
 import sys
 import warnings
 from pathlib import Path
@@ -273,3 +275,14 @@ def test_what_cannot_be_batched():
         gym.make_vec(ID, num_envs=2, partners=[lambda view: 0])
     env = gym.make_vec(ID, num_envs=2, vectorization_mode="sync", partners="random", observe="text")
     assert isinstance(env.reset(seed=0)[0][1], str)
+
+
+@pytest.mark.parametrize("copied", (copy.deepcopy, lambda env: pickle.loads(pickle.dumps(env))))
+def test_a_copy_goes_on_by_itself_with_its_partners(copied):
+    env = gym.make(ID, partners=[Walker()]).unwrapped
+    env.reset(seed=1)
+    env.step(0)
+    fork = copied(env)
+    after = [env.step(action)[0] for action in (3, 5)]
+    for expected, action in zip(after, (3, 5), strict=True):
+        np.testing.assert_array_equal(fork.step(action)[0], expected)

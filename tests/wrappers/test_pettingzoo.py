@@ -1,5 +1,7 @@
 """PettingZoo's own checkers, and what the views promise beyond them."""
 
+import copy
+import pickle
 import subprocess
 import sys
 import warnings
@@ -244,3 +246,18 @@ def test_turns():
     assert not infos["player_2"]["action_mask"].any() and infos["player_1"]["action_mask"].any()
     with pytest.raises(ConfigError, match="player_1"):
         many.step({"player_0": 1})
+
+
+@pytest.mark.parametrize("copied", (copy.deepcopy, lambda env: pickle.loads(pickle.dumps(env))))
+def test_a_copy_goes_on_by_itself(copied):
+    game = manyhands.make("chat", env=manyhands.make("skills", env=manyhands.make("kitchen")))
+    for env in (kitchen.parallel_env(), Parallel(game, observe="text")):
+        env.reset(seed=1)
+        first = {agent: env.action_space(agent).sample() * 0 for agent in env.agents}
+        env.step(first)
+        fork = copied(env)
+        env.step({agent: env.game.noop for agent in env.agents})
+        assert (fork.time, env.time) == (1, 2)
+        fork.step({agent: env.game.noop for agent in env.agents})
+        assert (fork.frame.buffer == env.frame.buffer).all()
+        assert fork.view(0).text == env.view(0).text
