@@ -41,6 +41,8 @@ if "JAX_CPU_ENABLE_ASYNC_DISPATCH" not in os.environ:
     jax.config.update("jax_cpu_enable_async_dispatch", False)
 
 register("kitchen", "manyhands.envs.kitchen:Kitchen")
+register("kuhn_poker", "manyhands.envs.poker:KuhnPoker")
+register("leduc_holdem", "manyhands.envs.poker:LeducHoldem")
 register("chat", "manyhands.wrappers.chat:Chat", wrapper=True)
 register("skills", "manyhands.wrappers.skills:Skills", wrapper=True)
 
@@ -52,6 +54,9 @@ register_seat("human", "manyhands.viewer.human:Human")
 
 for _kind, _function in (("parallel", "parallel_env"), ("aec", "env")):
     pettingzoo.register(_kind, "manyhands/kitchen-v0", f"manyhands.envs.kitchen:{_function}")
+    for _game in ("kuhn_poker", "leduc_holdem"):
+        _entry = f"manyhands.envs.poker:{_function}"
+        pettingzoo.register(_kind, f"manyhands/{_game}-v0", _entry, kwargs={"game": _game})
 
 gymnasium.register(
     "manyhands/Kitchen-v0",
@@ -59,6 +64,14 @@ gymnasium.register(
     vector_entry_point="manyhands.wrappers.gymnasium:SeatVectorEnv",
     kwargs={"game": "kitchen"},
 )
+
+for _name, _game in (("KuhnPoker", "kuhn_poker"), ("LeducHoldem", "leduc_holdem")):
+    gymnasium.register(
+        f"manyhands/{_name}-v0",
+        entry_point="manyhands.wrappers.gymnasium:SeatEnv",
+        vector_entry_point="manyhands.wrappers.gymnasium:SeatVectorEnv",
+        kwargs={"game": _game, "partners": "random"},
+    )
 
 # Loaded on first use, so that `import manyhands` stays light.
 _LAZY = {

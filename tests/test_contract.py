@@ -41,6 +41,10 @@ CASES: dict[str, dict[str, dict[str, Any]]] = {
         },
         "generated": {"layout": "generated", "num_levels": 4, "chefs": 3, "max_steps": 24},
     },
+    "kuhn_poker": {
+        "three players, two hands": {"players": 3, "hands": 2, "reward_weights": {"win": 0.3}}
+    },
+    "leduc_holdem": {"duplicate": {"hands": 4, "duplicate": True, "max_steps": 40}},
     # Wrappers keep the contract too.
     "chat": {"the kitchen": {"env": manyhands.make("kitchen", max_steps=24)}},
     "skills": {"the kitchen": {"env": manyhands.make("kitchen", max_steps=24)}},
@@ -281,13 +285,14 @@ def test_illegal_actions_are_counted_and_do_nothing(case):
     if not isinstance(env.action_space, Discrete):
         pytest.skip("every number of this action space is legal")
     frame = case.frames[2]
+    actor = int(np.flatnonzero(frame.acting)[0])
     noops = no_actions(env)
     noops[:] = env.noop
     expected = stepper(env).step(case.key_data, 2, frame.state, noops)
     assert expected.metrics["illegal"] == 0
     for wrong in (-1, int(env.action_space.n), 2**31 - 1, -(2**31)):
         rows = noops.copy()
-        rows[0] = wrong
+        rows[actor] = wrong
         found = stepper(env).step(case.key_data, 2, frame.state, rows)
         # A wrapper may remember that something was tried; the game does not.
         same(

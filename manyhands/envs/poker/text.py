@@ -1,0 +1,496 @@
+"""Poker in words: rule book, description, choices, and reading what a player answers.
+
+`describe` says what the vector observations say, no less and no more, in sentences of a fixed form
+from which the vectors can be rebuilt. What a seat sees is cut out once, in `_look` and `_last`; all
+that is said afterwards is said from that alone.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from manyhands.core.env import IllegalAction, names_of
+
+if TYPE_CHECKING:
+    from manyhands.envs.poker.env import Poker, PokerState
+
+MAX_ANSWER = 2_000  # characters that `parse` reads
+ROUNDS = ("first", "second")
+
+
+# ---- what a seat sees ----------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Deed:
+    """One decision of a betting line."""
+
+    seat: int
+    word: str  # check, bet, call, raise, fold
+    chips: int  # of a bet, a call or a raise
+
+
+@dataclass(frozen=True)
+class Look:
+    """A hand as one seat sees it, or, with nobody's eyes, as it is."""
+
+    first: int  # the seat that opens
+    cards: list[int | None]  # None: face down
+    board: list[int]  # public cards turned up
+    rounds: list[list[Deed]]  # the rounds that were begun
+    bets: list[int]
+    folded: list[bool]
+
+
+def look(poker: Poker, state: PokerState, agent: int | None) -> Look:
+    """The hand that is played; all cards open where `agent` is None."""
+    n = poker.num_agents
+    cards, folded = _numbers(state.cards), [bool(out) for out in _numbers(state.folded)]
+    showdown = int(state.turn) == n and n - sum(folded) > 1
+    seen = [
+        card if agent is None or seat == agent or (showdown and not folded[seat]) else None
+        for seat, card in enumerate(cards)
+    ]
+    begun = int(state.round) + 1
+    first = poker.opener(int(state.hand))
+    rounds = betting(poker, _numbers(state.line), first, begun)
+    return Look(
+        first, seen, _numbers(state.board)[: begun - 1], rounds, _numbers(state.bets), folded
+    )
+
+
+def last_look(poker: Poker, state: PokerState, agent: int | None) -> Look:
+    """The hand before, in a match that has had one."""
+    last = state.last
+    assert last is not None
+    shown = _numbers(last.shown)
+    cards = [
+        card if agent is None or seat == agent or shown[seat] else None
+        for seat, card in enumerate(_numbers(last.cards))
+    ]
+    board = [card for card in _numbers(last.board) if card < poker.num_cards]
+    first = poker.opener(int(state.hand) - 1)
+    rounds = betting(poker, _numbers(last.line), first, len(board) + 1)
+    gone = {deed.seat for deeds in rounds for deed in deeds if deed.word == "fold"}
+    folded = [seat in gone for seat in range(poker.num_agents)]
+    return Look(first, cards, board, rounds, _numbers(last.bets), folded)
+
+
+def betting(poker: Poker, line: list[int], first: int, begun: int) -> list[list[Deed]]:
+    """The betting line in words, for the rounds that were begun."""
+    n = poker.num_agents
+    bets, folded = [1] * n, [False] * n
+    rounds: list[list[Deed]] = []
+    for r in range(begun):
+        deeds: list[Deed] = []
+        seat, raises = first, 0
+        for code in line[r * poker.round_slots : (r + 1) * poker.round_slots]:
+            if not code:
+                break
+            while folded[seat]:
+                seat = (seat + 1) % n
+            action, top, chips = code - 1, max(bets), 0
+            if action == poker.raise_action and raises < poker.cap:
+                word, chips = "raise" if raises else "bet", poker.sizes[r]
+                bets[seat], raises = top + chips, raises + 1
+            elif action:
+                word, chips = "call", top - bets[seat]
+                bets[seat] = top
+            else:
+                word = "fold" if raises else "check"
+                folded[seat] = bool(raises)
+            deeds.append(Deed(seat, word, chips))
+            seat = (seat + 1) % n
+        rounds.append(deeds)
+    return rounds
+
+
+def _numbers(array: Any) -> list[int]:
+    return np.asarray(array).tolist()
+
+
+# ---- description ---------------------------------------------------------------------------------
+
+
+def describe(poker: Poker, state: PokerState, agent: int) -> str:
+    """What a seat sees, as text."""
+    n, turn, hand = poker.num_agents, int(state.turn), int(state.hand)
+    seen = look(poker, state, agent)
+    opens = "you open" if seen.first == agent else f"{poker.agents[seen.first]} opens"
+    lines = [f"{poker.title}, hand {hand + 1} of {poker.hands}, {opens}. "
+             f"You are {poker.agents[agent]}."]  # fmt: skip
+    if poker.hands > 1:
+        lines.append(
+            f"Chips won so far: {_amounts(poker, _numbers(state.chips), agent, sign=True)}."
+        )
+        if hand:
+            lines += _last(poker, state, agent)
+    lines += _hand(poker, seen, agent)
+    lines.append(_pot(poker, seen, agent))
+    if turn == n:
+        lines += _ending(poker, state, seen, agent)
+    elif turn == agent:
+        lines.append("It is your turn.")
+    else:
+        lines.append(f"It is {poker.agents[turn]}'s turn.")
+    return "\n".join(lines)
+
+
+def _hand(poker: Poker, seen: Look, agent: int) -> list[str]:
+    """The cards and the betting line, a sentence each."""
+    own = seen.cards[agent]
+    assert own is not None
+    lines = [f"Your card: {poker.card_name(own)}."]
+    if poker.boards:
+        board = ", ".join(poker.card_name(card) for card in seen.board)
+        lines.append(f"Public card: {board or 'face down until the second round'}.")
+    for r, deeds in enumerate(seen.rounds):
+        where = f"Betting, {ROUNDS[r]} round" if poker.rounds > 1 else "Betting"
+        lines.append(f"{where}: {_line(poker, deeds, agent)}.")
+    return lines
+
+
+def _line(poker: Poker, deeds: list[Deed], agent: int) -> str:
+    words = []
+    for deed in deeds:
+        verb = f"you {deed.word}" if deed.seat == agent else (
+            f"{poker.agents[deed.seat]} {deed.word}s"
+        )  # fmt: skip
+        words.append(f"{verb} {deed.chips}" if deed.chips else verb)
+    return ", ".join(words) or "nobody has acted yet"
+
+
+def _pot(poker: Poker, seen: Look, agent: int) -> str:
+    return f"Pot: {_chips(sum(seen.bets))} ({_amounts(poker, seen.bets, agent)})."
+
+
+def _ending(poker: Poker, state: PokerState, seen: Look, agent: int) -> list[str]:
+    """What came out, when a match is over."""
+    if poker.hands > 1:
+        return [*_shown(poker, seen, agent), "The match is over."]
+    won = _amounts(poker, _numbers(state.chips), agent, sign=True)
+    return [*_shown(poker, seen, agent), f"The hand is over. Won: {won}."]
+
+
+def _shown(poker: Poker, seen: Look, agent: int) -> list[str]:
+    """The others' cards, as far as they were shown."""
+    shown = [
+        f"{poker.agents[seat]} {poker.card_name(card)}"
+        for seat, card in _round_table(seen.cards, agent)
+        if card is not None and seat != agent
+    ]
+    return [f"Shown: {', '.join(shown) or 'no other card'}."]
+
+
+def _last(poker: Poker, state: PokerState, agent: int) -> list[str]:
+    """The hand before, told in the same sentences."""
+    assert state.last is not None
+    seen = last_look(poker, state, agent)
+    won = _amounts(poker, _numbers(state.last.won), agent, sign=True)
+    lines = [*_hand(poker, seen, agent), _pot(poker, seen, agent), *_shown(poker, seen, agent)]
+    return [
+        f"The hand before (hand {int(state.hand)}):",
+        *(f"  {line}" for line in [*lines, f"Won: {won}."]),
+        "This hand:",
+    ]
+
+
+def _amounts(poker: Poker, chips: list[int], agent: int, sign: bool = False) -> str:
+    """ "you 2, player_1 1"."""
+    return ", ".join(
+        f"{'you' if seat == agent else poker.agents[seat]} {amount:+d}"
+        if sign and amount
+        else f"{'you' if seat == agent else poker.agents[seat]} {amount}"
+        for seat, amount in _round_table(chips, agent)
+    )
+
+
+def _round_table(values: list[Any], agent: int) -> list[tuple[int, Any]]:
+    """(seat, value) in the order of seats, from one on."""
+    n = len(values)
+    return [((agent + k) % n, values[(agent + k) % n]) for k in range(n)]
+
+
+def _chips(count: int) -> str:
+    return f"{count} chip{'s' * (count != 1)}"
+
+
+# ---- choices -------------------------------------------------------------------------------------
+
+
+def choices(poker: Poker, state: PokerState, agent: int) -> list[str]:
+    """The legal actions in words, in action order."""
+    return list(_offers(poker, state, agent).values())
+
+
+def _offers(poker: Poker, state: PokerState, agent: int) -> dict[int, str]:
+    """What each legal action is called now."""
+    if int(state.turn) != agent:
+        return {}
+    size, raises = poker.sizes[int(state.round)], int(state.raises)
+    if not raises:
+        return {0: "check", poker.raise_action: f"bet {size}"}
+    bets = _numbers(state.bets)
+    offers = {0: "fold", 1: f"call {max(bets) - bets[agent]}"}
+    if raises < poker.cap:
+        offers[poker.raise_action] = f"raise {size}"
+    return offers
+
+
+# ---- rules ---------------------------------------------------------------------------------------
+
+
+def rules(poker: Poker, agent: int) -> str:
+    """The rule book of one seat."""
+    n, most = poker.num_agents, poker.most
+    others = [name for i, name in enumerate(poker.agents) if i != agent]
+    sizes = poker.sizes
+    lines = [
+        poker.title.upper(),
+        f"You are {poker.agents[agent]}, at a table with {' and '.join(others)}. " + _aim(poker),
+        "",
+        "CARDS",
+        _deck(poker),
+        "",
+        "A HAND",
+        f"Everybody pays 1 chip into the pot and is dealt one card, which only its owner sees. "
+        f"Seats act in turn, from the one that opens the hand: {_order(poker)}, and round again.",
+        "- Nobody has bet in this round: check (do nothing), or bet.",
+        "- Somebody has bet: fold (give up the hand and what you paid), or call (pay what you are "
+        "behind)" + (", or raise (call, and bet as much again)." if poker.cap > 1 else "."),
+        f"- A bet{' or a raise' if poker.cap > 1 else ''} is always {_sizes(poker)}.",
+    ]
+    if poker.cap > 1:
+        lines.append(
+            f"- A round has at most {poker.cap} bets and raises together; after that only fold and "
+            "call are left."
+        )
+    else:
+        lines.append("- There is one bet in a hand at most; nobody can raise it.")
+    lines.append(
+        "A round ends when everybody has checked, or when all who are still in have answered the "
+        "last bet."
+    )
+    if poker.boards:
+        lines += [
+            "After the first round the public card is turned up, which counts for both. Then the "
+            "second round begins, with the seat that opened the hand.",
+        ]
+    lines += [
+        "If all others fold, the last one in takes the pot and shows no card. Otherwise, after the "
+        "last round, all who are still in show their cards: "
+        + (
+            "a card of the same rank as the public card (a pair) wins; with no pair, the higher "
+            "rank. Equal ranks share the pot."
+            if poker.boards
+            else "the highest card takes the pot."
+        )
+        + " Folded cards stay hidden for ever.",
+        f"So one hand costs you at most {_chips(most)}.",
+    ]
+    if poker.hands > 1:
+        lines += [
+            "",
+            "THE MATCH",
+            f"The match has {poker.hands} hands. {poker.agents[0]} opens the first, then each hand "
+            "is opened by the next seat. Chips count from 0 and may fall below it; everybody plays "
+            "to the end.",
+        ]
+        if poker.duplicate:
+            lines[-1] = (
+                f"The match has {poker.hands} hands: {_deals(poker)}. Then the same "
+                f"{'deals are' if poker.num_deals > 1 else 'deal is'} played again with every seat "
+                "in the place, and with the cards, of the seat before it"
+                + (", until everybody has been in every place." if n > 2 else ".")
+                + f" {poker.agents[0]} opens the first hand. Chips count from 0 and may fall below "
+                "it; everybody plays to the end."
+            )
+    calls = ["check", f"bet {sizes[0]}", "fold", f"call {sizes[0]}"]
+    if poker.cap > 1:
+        calls.append(f"raise {sizes[0]}")
+    lines += [
+        "",
+        "HOW TO ANSWER",
+        f"Name one action that is open to you: {names_of(calls)}; the number of chips may be left "
+        'out. A last line such as "ACTION: check" is read alone, and so is a word in brackets, '
+        "such as [check].",
+        "An answer that cannot be read, or an action that is not open to you, is refused.",
+    ]
+    return "\n".join(lines)
+
+
+def _aim(poker: Poker) -> str:
+    weights = poker.reward_weights
+    parts = []
+    if weights["chips"]:
+        parts.append(f"{weights['chips']:g} for each chip that you win, net of what you paid")
+    if weights["win"]:
+        parts.append(
+            f"{weights['win']:g} if you have most chips at the end, and if another has, "
+            f"{-weights['win'] / (poker.num_agents - 1):g} (those who lead together share)"
+        )
+    return f"Your reward: {'; '.join(parts) or 'nothing'}."
+
+
+def _deck(poker: Poker) -> str:
+    ranks = " < ".join(poker.ranks)
+    if poker.suits > 1:
+        return (
+            f"The deck has {poker.num_cards} cards: the ranks {ranks}, each once in spades and "
+            "once in hearts. Suits count for nothing."
+        )
+    return f"The deck has {poker.num_cards} cards: {ranks}, one of each. One card is not dealt."
+
+
+def _order(poker: Poker) -> str:
+    return ", ".join(poker.agents)
+
+
+def _sizes(poker: Poker) -> str:
+    if poker.rounds == 1:
+        return _chips(poker.sizes[0])
+    return " and ".join(
+        f"{_chips(size)} in the {ROUNDS[r]} round" for r, size in enumerate(poker.sizes)
+    )
+
+
+def _deals(poker: Poker) -> str:
+    return f"first {poker.num_deals} with new deals" if poker.num_deals > 1 else "one deal first"
+
+
+# ---- reading an answer ---------------------------------------------------------------------------
+
+_WORDS = "check|bet|call|fold|raise"
+_ENDINGS = {"checking": "check", "betting": "bet", "calling": "call", "folding": "fold"}
+_ENDINGS |= {"raising": "raise", "checks": "check", "bets": "bet", "calls": "call"}
+_ENDINGS |= {"folds": "fold", "raises": "raise"}
+_NAMED = re.compile(
+    rf"\b({_WORDS}|{'|'.join(_ENDINGS)})\b"
+    r"(?: (?:of |by |to |it to |it by |with )?([-+]?\d[\w.,+-]*))?"
+)
+_NUMBERED = re.compile(r"(?:(?:action|option|choice|number) )?#?\(?([0-9]{1,4})\)?")
+_NOT = re.compile(
+    r"\b(?:not|never|cannot|avoid|without|neither|nor|instead\s+of|rather\s+than)\b|n['\u2019]t\b"
+)
+_CLAUSE = re.compile(r"[.,;:!?\n]|\b(?:but|so|then|and)\b")
+_ACTION_LINE = re.compile(r"^[ \t>*_`#-]*action[ \t*_`]*:(.*)$", re.IGNORECASE | re.MULTILINE)
+_BRACKETS = re.compile(rf"[\[{{]\s*((?:{_WORDS})\b[^\]}}]*)[\]}}]", re.IGNORECASE)
+_WRAPPING = " \t\r\n\"'`*_[]{}<>.,:!"
+
+
+def parse(poker: Poker, text: Any, state: PokerState, agent: int) -> int:
+    """The action that an answer names; `IllegalAction` if it names none, more than one, or one
+    that is not open."""
+    offers = _offers(poker, state, agent)
+    if not offers:
+        raise IllegalAction("It is not your turn.")
+    if not isinstance(text, str):
+        raise _illegal(f"an answer is text, not {type(text).__name__}", offers)
+    if len(text) > MAX_ANSWER:
+        raise _illegal(
+            f"the answer has {len(text)} characters; at most {MAX_ANSWER} are read", offers
+        )
+    lines = _ACTION_LINE.findall(text)
+    bracketed = [] if lines else _BRACKETS.findall(text)
+    answer = (lines[-1] if lines else "; ".join(bracketed) or text).strip(_WRAPPING)
+    plain = " ".join(answer.lower().split())
+    if not plain:
+        raise _illegal("the line ACTION: names nothing" if lines else "the answer is empty", offers)
+    number = _NUMBERED.fullmatch(plain)
+    if number:
+        if int(number[1]) not in offers:
+            raise _illegal(f"there is no action {int(number[1])} now", offers)
+        return int(number[1])
+    named: dict[str, list[str]] = {}
+    for found in _NAMED.finditer(plain):
+        if not _NOT.search(_CLAUSE.split(plain[: found.start()])[-1]):
+            named.setdefault(_ENDINGS.get(found[1], found[1]), []).append(found[2])
+    if len(named) > 1:
+        raise _illegal(
+            f"{_quoted(answer)} names more than one action ({names_of(list(named))})", offers
+        )
+    if not named:
+        raise _illegal(f"{_quoted(answer)} names no action", offers)
+    ((word, amounts),) = named.items()
+    return _open(word, amounts, offers)
+
+
+def _open(word: str, amounts: list[str], offers: dict[int, str]) -> int:
+    """The action of a word, if it is open and the chips said with it are right."""
+    for action, offer in offers.items():
+        name, _, chips = offer.partition(" ")
+        if name == word:
+            wrong = [amount for amount in amounts if amount not in (None, chips)]
+            if wrong:
+                raise _illegal(
+                    f"you cannot {word} {_quoted(wrong[0])}"
+                    + (f"; it is {offer}" if chips else ""),
+                    offers,
+                )
+            return action
+    facing = "fold" in offers.values()
+    reasons = {
+        "check": "there is a bet to answer, so you cannot check",
+        "bet": "there is a bet already, so you cannot bet",
+        "raise": "no raise is left in this round" if facing else "there is nothing to raise yet",
+        "call": "there is no bet to call",
+        "fold": "there is no bet to fold to, and checking is free",
+    }
+    raise _illegal(reasons[word], offers)
+
+
+def _quoted(answer: str) -> str:
+    """What was given, short and without characters that could do harm in a prompt or a log."""
+    return repr(answer if len(answer) <= 60 else answer[:57] + "...")
+
+
+def _illegal(reason: str, offers: dict[int, str]) -> IllegalAction:
+    return IllegalAction(
+        f"{reason}. Answer with exactly one of the actions open to you: "
+        f"{names_of(list(offers.values()))}."
+    )
+
+
+# ---- the true state ------------------------------------------------------------------------------
+
+
+def to_dict(poker: Poker, state: PokerState) -> dict[str, Any]:
+    """The true state in plain names and numbers."""
+    n, turn = poker.num_agents, int(state.turn)
+    found = {
+        "hand": int(state.hand) + 1,
+        "hands": poker.hands,
+        "step": int(state.time),
+        **_hand_dict(poker, look(poker, state, None)),
+        "face_down": [poker.card_name(card) for card in _numbers(state.board)[int(state.round) :]],
+        "turn": poker.agents[turn] if turn < n else None,
+        "chips": dict(zip(poker.agents, _numbers(state.chips), strict=True)),
+    }
+    if poker.hands > 1 and int(state.hand):
+        assert state.last is not None
+        won = dict(zip(poker.agents, _numbers(state.last.won), strict=True))
+        found["last_hand"] = _hand_dict(poker, last_look(poker, state, None)) | {"won": won}
+    return found
+
+
+def _hand_dict(poker: Poker, seen: Look) -> dict[str, Any]:
+    names = poker.agents
+    return {
+        "opens": names[seen.first],
+        "cards": {
+            name: poker.card_name(card)
+            for name, card in zip(names, seen.cards, strict=True)
+            if card is not None
+        },
+        "board": [poker.card_name(card) for card in seen.board],
+        "betting": [
+            [f"{names[deed.seat]} {deed.word} {deed.chips or ''}".strip() for deed in deeds]
+            for deeds in seen.rounds
+        ],
+        "pot": dict(zip(names, seen.bets, strict=True)),
+        "folded": [name for name, out in zip(names, seen.folded, strict=True) if out],
+    }
