@@ -50,6 +50,8 @@ register_seat("random", "manyhands.baselines.random:Random")
 register_seat("greedy", "manyhands.baselines.bots.kitchen:greedy")
 register_seat("reader", "manyhands.baselines.reader:Reader")
 register_seat("language", "manyhands.baselines.language:Language")
+register_seat("table", "manyhands.baselines.game_theory.policies:table_seat")
+register_seat("equilibrium", "manyhands.baselines.game_theory.policies:equilibrium_seat")
 register_seat("human", "manyhands.viewer.human:Human")
 
 for _kind, _function in (("parallel", "parallel_env"), ("aec", "env")):

@@ -27,7 +27,8 @@ of its class; values are JSON, or else words:
 _SEATS = """\
 Seats are named in the order of the agents, or once for all of them: random; greedy (a scripted
 chef); reader (a scripted player that reads the text and answers in words); language (a model behind
-any OpenAI-compatible endpoint: OPENAI_BASE_URL, OPENAI_API_KEY); human (the keyboard). Options
+any OpenAI-compatible endpoint: OPENAI_BASE_URL, OPENAI_API_KEY); human (the keyboard); equilibrium
+(perfect two-player Kuhn poker); table:file=FILE (what `manyhands solve` found). Options
 follow a colon: greedy:noise=0.2  language:model=NAME,temperature=0.7
 """
 _SHIPPED = ("gif", "mp4", "png", "chat", "arrays")
@@ -148,6 +149,26 @@ def _parser() -> argparse.ArgumentParser:
     export.add_argument("--panel", action="store_true", help="show what a seat saw and said")
     export.add_argument("--agent", help="show what this agent sees")
     export.add_argument("--size", type=_size, default=None, metavar="WIDTHxHEIGHT")
+
+    solving = command(
+        "solve",
+        _solve,
+        "Find an equilibrium of a small game by counterfactual regret minimisation.",
+        "Prints what each seat earns, and the exploitability: what a perfect opponent would gain.\n"
+        "Writes FOLDER/policy.safetensors, which the seat table:file=... plays, result.json, and\n"
+        "curve.png; and a checkpoint, so that --resume can go on from there.\n\n"
+        f"{_CONFIG}\nFor example: manyhands solve leduc_holdem --iterations 10000 --out leduc",
+    )
+    _environment(solving)
+    solving.add_argument(
+        "--algorithm",
+        default="cfr+",
+        help="cfr, cfr+ (default), or mccfr, which samples the deal and the others' actions",
+    )
+    solving.add_argument("--iterations", type=int, default=1000, help="in all (default 1000)")
+    solving.add_argument("--seed", type=int, default=0, help="of mccfr (default 0)")
+    solving.add_argument("--out", type=Path, metavar="FOLDER", help="where to write the results")
+    solving.add_argument("--resume", action="store_true", help="go on with the run in FOLDER")
 
     bench = command(
         "bench",
@@ -448,6 +469,24 @@ def _export(options: argparse.Namespace) -> int:
         write = export_gif if form == "gif" else export_mp4
         write(scenes(moments), options.out, fps=options.fps, **look)
     print(f"wrote {options.out}")
+    return 0
+
+
+def _solve(options: argparse.Namespace) -> int:
+    from manyhands.baselines.game_theory.cfr import solve
+
+    solution = solve(
+        build(options),
+        options.algorithm,
+        options.iterations,
+        seed=options.seed,
+        out=options.out,
+        resume=options.resume,
+        progress=sys.stderr.isatty(),
+    )
+    print(solution)
+    if options.out is not None:
+        print(f"wrote {options.out}: policy.safetensors, result.json, curve.png")
     return 0
 
 

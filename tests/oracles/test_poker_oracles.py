@@ -134,7 +134,7 @@ def test_observations_are_information_states(name):
 def test_deals_are_uniform(name):
     id, config, _ = GAMES[name]
     env = manyhands.make(id, **config)
-    deals = env.deals()
+    deals = list(env.deals())
     assert sum(chance for _, chance in deals) == pytest.approx(1, abs=1e-12)
     count = 200 * len(deals)
     drawn = np.asarray(jax.vmap(env.deal)(jax.random.split(jax.random.key(1), count)))

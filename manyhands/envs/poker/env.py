@@ -24,7 +24,8 @@ from __future__ import annotations
 import dataclasses
 import functools
 import itertools
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import gymnasium
@@ -454,12 +455,13 @@ those of the first round |
 
     # ---- the deals: all that is random --------------------------------------------------------
 
-    def deals(self) -> list[tuple[tuple[int, ...], float]]:
+    def deals(self) -> Iterator[tuple[tuple[int, ...], float]]:
         """Every deal of a hand with its probability: the cards by position (the seat that opens,
-        the next, ...), then the public cards."""
+        the next, ...), then the public cards. For ten players there are 40 million."""
         drawn = self.num_agents + self.boards
-        found = list(itertools.permutations(range(self.num_cards), drawn))
-        return [(deal, 1 / len(found)) for deal in found]
+        chance = 1 / math.perm(self.num_cards, drawn)
+        for deal in itertools.permutations(range(self.num_cards), drawn):
+            yield deal, chance
 
     def with_deal(self, state: PokerState, deal: Sequence[int]) -> PokerState:
         """The state with other cards in the hand that is played: `deal` is one of `deals()`."""

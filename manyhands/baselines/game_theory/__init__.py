@@ -1,0 +1,38 @@
+"""Exact game theory of small games: values, best responses, CFR, and what records show."""
+
+from manyhands.baselines.game_theory.cfr import ALGORITHMS, Solution, Solver, plot, solve
+from manyhands.baselines.game_theory.policies import (
+    TablePolicy,
+    as_policy,
+    best_response,
+    expected_values,
+    exploitability,
+    from_counts,
+    kuhn_equilibrium,
+    nash_conv,
+    one_hand,
+    tree_of,
+    uniform,
+)
+from manyhands.baselines.game_theory.tree import Tree, unroll
+
+__all__ = [
+    "ALGORITHMS",
+    "Solution",
+    "Solver",
+    "TablePolicy",
+    "Tree",
+    "as_policy",
+    "best_response",
+    "expected_values",
+    "exploitability",
+    "from_counts",
+    "kuhn_equilibrium",
+    "nash_conv",
+    "one_hand",
+    "plot",
+    "solve",
+    "tree_of",
+    "uniform",
+    "unroll",
+]

@@ -1,0 +1,726 @@
+"""Counterfactual regret minimisation: CFR, CFR+ and external-sampling MCCFR, compiled.
+
+CFR is due to Zinkevich et al. ("Regret Minimization in Games with Incomplete Information", NIPS
+2007), CFR+ to Tammelin ("Solving Large Imperfect Information Games Using CFR+", 2014), external
+sampling to Lanctot et al. ("Monte Carlo Sampling for Regret Minimization in Extensive Games", NIPS
+2009). As in OpenSpiel's solvers, agents are updated in turns: the second one answers what the first
+has become in the same iteration.
+
+- `cfr`: regret matching; the average policy weights each iteration by the agent's own reach.
+- `cfr+`: regrets are cut at zero after each update, and iteration t counts t times in the average.
+- `mccfr`: an update of an agent draws one deal and one action at each information set of the
+  others, and tries all actions of its own. The average is taken over the agent's own information
+  sets of the deal that was drawn.
+
+An iteration works on the sequence form (see `tree.py`), not on the points of the tree: what an
+agent's sequence is worth directly is one weighted sum over the others' reach probabilities, and its
+own later decisions are folded in, last ones first. Each of these is a fixed table of indices, so
+that an iteration is a dozen small gathers, which XLA compiles into a single kernel inside one loop.
+In double precision: regret matching divides by sums that cancel exactly, and has to notice it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import itertools
+import json
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax.experimental.xla_metadata import set_xla_metadata
+
+from manyhands.baselines.game_theory.policies import (
+    PathLike,
+    as_policy,
+    expected_values,
+    nash_conv,
+    read,
+    write,
+)
+from manyhands.baselines.game_theory.tree import Tree, unroll
+from manyhands.core.env import Array, ConfigError, Env, names_of
+
+ALGORITHMS = ("cfr", "cfr+", "mccfr")
+
+
+# ---- the tables of an iteration ------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Shape:
+    """What the compiled program depends on: for each agent the first and last information set of
+    each level, in the agent's own numbering; A; and the algorithm."""
+
+    levels: tuple[tuple[tuple[int, int], ...], ...]
+    num_actions: int
+    algorithm: str
+
+
+def _padded(rows: Sequence[Sequence[int]], width: int | None = None) -> np.ndarray:
+    """i32[width, len(rows)]: each row as a column, filled up with -1."""
+    width = max(map(len, rows), default=0) if width is None else width
+    table = np.full((width, len(rows)), -1, np.int32)
+    for i, row in enumerate(rows):
+        table[: len(row), i] = row
+    return table
+
+
+def _tables(
+    tree: Tree, infosets: Sequence[np.ndarray], ends: np.ndarray, payoffs: np.ndarray
+) -> list[dict[str, Any]]:
+    """For each agent, the index tables of an update over some information sets and ends.
+
+    Args:
+        infosets: for each agent, the global numbers of those that take part, by level.
+        ends: i32[N, T], sequences at the ends; payoffs: f64[N, T].
+
+    Returns:
+        dicts of
+        `past` i32[L, n A], for each sequence itself and the agent's sequences before it;
+        `weight` f64[W, n A], payoffs of the ends after each sequence, and
+        `others` i32[N - 1, W, n A], the sequences of the others there;
+        `next`, a list with i32[C, ...] for each level: for each of its sequences, the information
+        sets that come next, counted from the first of the next level. -1 fills up, and stands for
+        the empty sequence.
+    """
+    a, n = tree.num_actions, tree.num_agents
+    local = np.full(tree.empty + 1, -1, np.int64)  # of sequences, for each agent's own numbering
+    for own in infosets:
+        local[(own[:, None] * a + np.arange(a)).ravel()] = np.arange(len(own) * a)
+    tables = []
+    for agent, own in enumerate(infosets):
+        size = len(own) * a
+        before = local[tree.before[own]]
+        past = [[s] for s in range(size)]
+        after: list[list[int]] = [[] for _ in range(size)]
+        for i, s in enumerate(before.tolist()):
+            if s >= 0:
+                after[s].append(i)
+                for b in range(a):
+                    past[i * a + b] = [i * a + b, *past[s]]
+        level = tree.level[own]
+        bounds = np.searchsorted(level, np.arange(level.max(initial=-1) + 2))
+        following = []
+        for first, last in itertools.pairwise(bounds):
+            of_level = after[first * a : last * a]
+            following.append(_padded([[i - last for i in row] for row in of_level]))
+        acted = np.flatnonzero(ends[agent] != tree.empty)
+        mine = local[ends[agent, acted]]
+        order = np.argsort(mine, kind="stable")
+        mine, acted = mine[order], acted[order]
+        count = np.bincount(mine, minlength=size)
+        place = np.arange(len(mine)) - np.repeat(np.cumsum(count) - count, count)
+        weight = np.zeros((count.max(initial=0), size))
+        weight[place, mine] = payoffs[agent, acted]
+        others = np.full((n - 1, *weight.shape), -1, np.int32)
+        for k, other in enumerate(o for o in range(n) if o != agent):
+            others[k, place, mine] = local[ends[other, acted]]
+        tables.append(
+            {
+                "past": _padded(past),
+                "weight": weight,
+                "others": others,
+                "next": following,
+                "legal": tree.legal[own],
+            }
+        )
+    return tables
+
+
+def _whole(tree: Tree) -> tuple[list[dict[str, Any]], Any]:
+    """The tables of an update over the whole tree, and the levels."""
+    everything = [np.arange(tree.num_infosets)[tree.infosets(p)] for p in range(tree.num_agents)]
+    tables = _tables(tree, everything, *tree.merged)
+    levels = tuple(
+        tuple((s.start - int(tree.first[p]), s.stop - int(tree.first[p])) for s in tree.levels(p))
+        for p in range(tree.num_agents)
+    )
+    return tables, levels
+
+
+def _by_deal(tree: Tree) -> tuple[dict[str, Any], Any]:
+    """The tables of an update over a single deal, for all deals (first axis), and the levels.
+
+    Deals differ in which information sets they can lead to, and may in how many: each level is as
+    wide as in the widest deal. Besides what `_tables` gives there are `here` i32[D, n], the agent's
+    information sets in the deal, and the inverse `where` i32[D, infosets of the agent].
+    """
+    n = tree.num_agents
+    deal_of_end = tree.deal[tree.ends]
+    inner = tree.infoset >= 0
+    pairs = np.unique(np.stack([tree.deal[inner], tree.infoset[inner]]), axis=1)
+    of_deal = np.split(pairs[1], np.searchsorted(pairs[0], np.arange(1, len(tree.deals))))
+    own = [[i[tree.owner[i] == p] for i in of_deal] for p in range(n)]
+    depth = [int(tree.level[tree.infosets(p)].max(initial=-1)) + 1 for p in range(n)]
+    widths = [
+        [max(int((tree.level[i] == level).sum()) for i in own[p]) for level in range(depth[p])]
+        for p in range(n)
+    ]
+    levels = tuple(
+        tuple(zip(np.cumsum([0, *w])[:-1].tolist(), np.cumsum(w).tolist(), strict=True))
+        for w in widths
+    )
+    deals = []
+    for d in range(len(tree.deals)):
+        here = deal_of_end == d
+        sets = [own[p][d] for p in range(n)]
+        tables = _tables(tree, sets, tree.sequences[:, here], tree.payoffs[:, here])
+        deals.append([_widened(tree, p, tables[p], sets, levels) for p in range(n)])
+    stacked = []
+    for p in range(n):
+        joined: dict[str, Any] = {}
+        for name in deals[0][p]:
+            entries = [deal[p][name] for deal in deals]
+            if name == "next":
+                joined[name] = [
+                    _stacked([entry[level] for entry in entries]) for level in range(depth[p])
+                ]
+            else:
+                joined[name] = _stacked(entries)
+        stacked.append(joined)
+    return {"agents": stacked, "chances": np.cumsum(tree.deals)}, levels
+
+
+def _widened(
+    tree: Tree, agent: int, table: dict[str, Any], sets: list[np.ndarray], levels: Any
+) -> dict[str, Any]:
+    """One deal's tables of one agent, with the columns where the widest deal has them."""
+    a = tree.num_actions
+
+    def columns(p: int) -> np.ndarray:
+        """The wide number of each of agent p's information sets."""
+        level = tree.level[sets[p]]
+        begin = np.array([first for first, _ in levels[p]], np.int64)
+        rank = np.arange(len(level)) - np.searchsorted(level, level)
+        return begin[level] + rank
+
+    def renamed(index: np.ndarray, wide: np.ndarray) -> np.ndarray:
+        """Sequences by their wide numbers."""
+        if not len(wide):
+            return index
+        return np.where(index < 0, -1, wide[index // a] * a + index % a).astype(np.int32)
+
+    wide = columns(agent)
+    size = levels[agent][-1][1] if levels[agent] else 0
+    at = (wide[:, None] * a + np.arange(a)).ravel()
+
+    def spread(values: np.ndarray, fill: Any) -> np.ndarray:
+        result = np.full((*values.shape[:-1], size * a), fill, values.dtype)
+        result[..., at] = values
+        return result
+
+    others = table["others"].copy()
+    for k, other in enumerate(p for p in range(tree.num_agents) if p != agent):
+        others[k] = renamed(others[k], columns(other))
+    following, level = [], tree.level[sets[agent]]
+    for k, (first, last) in enumerate(levels[agent]):
+        entries = table["next"][k] if k < len(table["next"]) else np.zeros((0, 0), np.int32)
+        result = np.full((len(entries), (last - first) * a), -1, np.int32)
+        # Ranks within the next level are the same in both numberings.
+        result[:, : int((level == k).sum()) * a] = entries
+        following.append(result)
+    here = np.full(size, -1, np.int32)
+    here[wide] = sets[agent] - tree.first[agent]
+    where = np.full(tree.first[agent + 1] - tree.first[agent], -1, np.int32)
+    where[sets[agent] - tree.first[agent]] = wide
+    return {
+        "past": spread(renamed(table["past"], wide), -1),
+        "weight": spread(table["weight"], 0.0),
+        "others": spread(others, -1),
+        "next": following,
+        "here": here,
+        "where": where,
+    }
+
+
+def _stacked(entries: list[np.ndarray]) -> np.ndarray:
+    """Arrays that differ in length along the axis before the last, as one, filled up."""
+    if entries[0].ndim == 1:
+        return np.stack(entries)
+    longest = max(entry.shape[-2] for entry in entries)
+    fill = 0 if entries[0].dtype == np.float64 else -1
+    result = [
+        np.pad(
+            entry,
+            [*[(0, 0)] * (entry.ndim - 2), (0, longest - entry.shape[-2]), (0, 0)],
+            constant_values=fill,
+        )
+        for entry in entries
+    ]
+    return np.stack(result)
+
+
+# ---- an iteration --------------------------------------------------------------------------------
+
+
+def _take(values: Array, index: Array, fill: float) -> Array:
+    """values[index], and `fill` where the index is -1."""
+    if not values.size:  # of an agent that never acts
+        return jnp.full(index.shape, fill)
+    found = values.at[jnp.maximum(index, 0)].get(mode="promise_in_bounds")
+    return jnp.where(index >= 0, found, fill)
+
+
+def _matched(regrets: Array, legal: Array) -> Array:
+    """Regret matching: probabilities in proportion to positive regrets, or else even ones."""
+    positive = jnp.where(legal, jnp.maximum(regrets, 0.0), 0.0)
+    total = positive.sum(axis=-1, keepdims=True)
+    even = legal / jnp.maximum(legal.sum(axis=-1, keepdims=True), 1)
+    return jnp.where(total > 0, positive / jnp.where(total > 0, total, 1.0), even)
+
+
+def _reach(policy: Array, table: dict[str, Any]) -> Array:
+    """f64[n A]: how likely the agent's own choices make each of its sequences."""
+    flat = policy.reshape(-1)
+    product = jnp.ones(flat.shape)
+    for step in table["past"]:
+        product = product * _take(flat, step, 1.0)
+    return product
+
+
+def _regrets(policy: Array, xs: list[Array], table: dict[str, Any], levels: Any) -> Array:
+    """f64[n, A]: by how much each action beats `policy`, times the reach of chance and others.
+
+    Args:
+        xs: the reach of the others, in order.
+    """
+    a = policy.shape[-1]
+    product = table["weight"]
+    for x, index in zip(xs, table["others"], strict=True):
+        product = product * _take(x, index, 1.0)
+    direct = product.sum(axis=0)
+    parts: list[Array] = []
+    value = jnp.zeros(0)
+    for (first, last), following in reversed(list(zip(levels, table["next"], strict=True))):
+        gains = direct[first * a : last * a]
+        for index in following:
+            gains = gains + _take(value, index, 0.0)
+        gains = gains.reshape(-1, a)
+        value = (policy[first:last] * gains).sum(axis=1)
+        parts.insert(0, gains - value[:, None])
+    return jnp.concatenate(parts) if parts else jnp.zeros((0, a))
+
+
+def _iterate(shape: _Shape, tables: list[dict[str, Any]], carry: Any) -> Any:
+    """One iteration of CFR or CFR+."""
+    plus = shape.algorithm == "cfr+"
+    time, regrets, sums, policies, xs = carry
+    regrets, sums, policies, xs = list(regrets), list(sums), list(policies), list(xs)
+    time = time + 1
+    for p, (table, levels) in enumerate(zip(tables, shape.levels, strict=True)):
+        others = [x for q, x in enumerate(xs) if q != p]
+        gained = jnp.where(table["legal"], _regrets(policies[p], others, table, levels), 0.0)
+        sums[p] = sums[p] + (time if plus else 1.0) * xs[p].reshape(gained.shape)
+        regrets[p] = jnp.maximum(regrets[p] + gained, 0.0) if plus else regrets[p] + gained
+        policies[p] = _matched(regrets[p], table["legal"])
+        xs[p] = _reach(policies[p], table)
+    return time, tuple(regrets), tuple(sums), tuple(policies), tuple(xs)
+
+
+def _sample(shape: _Shape, tables: dict[str, Any], key: Array, carry: Any) -> Any:
+    """One iteration of external-sampling MCCFR: one traversal for each agent."""
+    time, regrets, sums = carry
+    regrets, sums = list(regrets), list(sums)
+    key = jax.random.fold_in(key, time.astype(jnp.uint32))
+    time = time + 1
+    count = [levels[-1][1] if levels else 0 for levels in shape.levels]
+    for p, levels in enumerate(shape.levels):
+        draws = jax.random.uniform(jax.random.fold_in(key, p), (1 + sum(count),), jnp.float64)
+        deal = jnp.minimum(jnp.sum(tables["chances"] <= draws[0]), len(tables["chances"]) - 1)
+        xs, begin = [], 1
+        for q, agent in enumerate(tables["agents"]):
+            rows: dict[str, Any] = {
+                name: [part[deal] for part in entry] if name == "next" else entry[deal]
+                for name, entry in agent.items()
+                if name != "legal"
+            }
+            here = jnp.maximum(rows["here"], 0)
+            legal = agent["legal"][here] & (rows["here"] >= 0)[:, None]
+            current = _matched(regrets[q][here], legal)
+            if q == p:
+                policy, table = current, rows
+            else:
+                # The first action whose sum exceeds the draw, among those with any probability.
+                total = jnp.cumsum(current, axis=1)
+                draw = draws[begin : begin + count[q], None] * total[:, -1:]
+                chosen = jnp.sum(total <= draw, axis=1, keepdims=True)
+                xs.append(_reach(jnp.arange(shape.num_actions) == chosen, rows).astype(jnp.float64))
+            begin += count[q]
+        gained = _regrets(policy, xs, table, levels).reshape(-1)
+        x = _reach(policy, table)
+        where = table["where"][:, None]
+        index = jnp.where(where < 0, -1, where * shape.num_actions + jnp.arange(shape.num_actions))
+        allowed = tables["agents"][p]["legal"]
+        regrets[p] = regrets[p] + jnp.where(allowed, _take(gained, index, 0.0), 0.0)
+        sums[p] = sums[p] + jnp.where(allowed, _take(x, index, 0.0), 0.0)
+    return time, tuple(regrets), tuple(sums)
+
+
+@functools.lru_cache(maxsize=32)
+def _program(shape: _Shape, one_kernel: bool) -> Callable[..., Any]:
+    """`run(tables, key data, carry, count)`, compiled once for any number of iterations."""
+
+    def run(tables: Any, key_data: Array, carry: Any, count: Array) -> Any:
+        if shape.algorithm == "mccfr":
+            key = jax.random.wrap_key_data(key_data)
+            one = jax.jit(lambda carry: _sample(shape, tables, key, carry))
+        else:
+            policies = tuple(map(_matched, carry[1], [table["legal"] for table in tables]))
+            carry = (*carry, policies, tuple(map(_reach, policies, tables)))
+            one = jax.jit(lambda carry: _iterate(shape, tables, carry))
+
+        def body(_: Any, carry: Any) -> Any:
+            if not one_kernel:
+                return one(carry)
+            # As in `core/pack.py`: a kernel a call, instead of one for every few operations.
+            return set_xla_metadata(one(carry), xla_cpu_small_call="true", inlineable="false")
+
+        return jax.lax.fori_loop(0, count, body, carry)[:3]
+
+    return jax.jit(run)
+
+
+@contextlib.contextmanager
+def _double() -> Iterator[None]:
+    """Double precision, on the CPU, for this thread and this block alone."""
+    with jax.enable_x64(True), jax.default_device(jax.local_devices(backend="cpu")[0]):
+        yield
+
+
+class Solver:
+    """Regret minimisation on a tree. What it has learned so far is `average()`.
+
+    Args:
+        algorithm: `"cfr"`, `"cfr+"` or `"mccfr"`.
+        seed: of the draws of `"mccfr"`; the other two draw nothing.
+
+    Attributes:
+        iteration: iterations made.
+        regrets, sums: f64[I, A], what the iterations have added up.
+    """
+
+    def __init__(self, tree: Tree, algorithm: str = "cfr+", seed: int = 0):
+        if algorithm not in ALGORITHMS:
+            raise ConfigError(f"algorithm is {names_of(ALGORITHMS)}, given {algorithm!r}")
+        self.tree, self.algorithm, self.seed = tree, algorithm, int(seed)
+        self.iteration = 0
+        self.regrets = np.zeros(tree.legal.shape)
+        self.sums = np.zeros(tree.legal.shape)
+        self._tables: Any
+        if algorithm == "mccfr":
+            self._tables, levels = _by_deal(tree)
+            for p, agent in enumerate(self._tables["agents"]):
+                agent["legal"] = tree.legal[tree.infosets(p)]
+        else:
+            self._tables, levels = _whole(tree)
+        self._shape = _Shape(levels, tree.num_actions, algorithm)
+        # XLA's single kernels crash on the empty arrays of an agent that never acts.
+        self._one_kernel = bool((np.diff(tree.first) > 0).all())
+
+    def run(self, iterations: int) -> None:
+        """Make so many iterations more. How they are divided into calls makes no difference."""
+        split = self.tree.first[1:-1]
+        carry = (
+            np.float64(self.iteration),
+            tuple(np.split(self.regrets, split)),
+            tuple(np.split(self.sums, split)),
+        )
+        with _double():
+            self._tables = jax.device_put(self._tables)
+            key_data = jax.random.key_data(jax.random.key(np.uint32(self.seed & 0xFFFFFFFF)))
+            order = self._tables, key_data, carry, np.int64(iterations)
+            try:
+                done = _program(self._shape, self._one_kernel)(*order)
+            except jax.errors.JaxRuntimeError:
+                if not self._one_kernel:
+                    raise
+                self._one_kernel = False  # this XLA cannot
+                done = _program(self._shape, False)(*order)
+            _, regrets, sums = jax.device_get(done)
+        self.iteration += iterations
+        self.regrets, self.sums = np.concatenate(regrets), np.concatenate(sums)
+
+    def average(self) -> np.ndarray:
+        """f64[I, A]: the average policy, which approaches equilibrium in two-player games."""
+        total = self.sums.sum(axis=1, keepdims=True)
+        even = self.tree.legal / self.tree.legal.sum(axis=1, keepdims=True)
+        return np.where(total > 0, self.sums / np.where(total > 0, total, 1), even)
+
+    def current(self) -> np.ndarray:
+        """f64[I, A]: the policy of the next iteration."""
+        with _double():
+            return np.asarray(_matched(jnp.asarray(self.regrets), jnp.asarray(self.tree.legal)))
+
+    def save(self, path: PathLike, **notes: Any) -> None:
+        """Write all that `load` needs to go on, and `notes` (JSON-ready)."""
+        head = {
+            "env": self.tree.env.spec(),
+            "tree": self.tree.digest,
+            "algorithm": self.algorithm,
+            "seed": self.seed,
+            "iteration": self.iteration,
+            "notes": notes,
+        }
+        write(path, "checkpoint", {"regrets": self.regrets, "sums": self.sums}, head)
+
+    def load(self, path: PathLike) -> dict[str, Any]:
+        """Go on from a checkpoint of the same run; returns its notes.
+
+        Raises:
+            ConfigError: it is no checkpoint, or one of another game, algorithm or seed.
+        """
+        tensors, head = read(path, "checkpoint")
+        mine = {
+            "env": self.tree.env.spec(),
+            "tree": self.tree.digest,
+            "algorithm": self.algorithm,
+            "seed": self.seed,
+        }
+        for name, value in mine.items():
+            if head.get(name) != value:
+                raise ConfigError(
+                    f"{path} is of another run: its {name} is {json.dumps(head.get(name))}, "
+                    f"this run's is {json.dumps(value)}"
+                )
+        iteration = head.get("iteration")
+        arrays = [tensors.get(name) for name in ("regrets", "sums")]
+        fit = all(
+            array is not None
+            and array.shape == self.tree.legal.shape
+            and array.dtype == np.float64
+            and np.isfinite(array).all()
+            for array in arrays
+        )
+        if not fit or not isinstance(iteration, int) or iteration < 0:
+            raise ConfigError(f"{path} holds no whole checkpoint")
+        self.iteration, (self.regrets, self.sums) = iteration, arrays  # type: ignore[assignment]
+        notes = head.get("notes")
+        return notes if isinstance(notes, dict) else {}
+
+
+# ---- a run with files ----------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Solution:
+    """What `solve` gives back.
+
+    Attributes:
+        tree, policy: the game, and the average policy, f64[I, A].
+        algorithm, seed, iterations: how it was found.
+        values: f64[N], what each agent earns when all play it.
+        nash_conv: what they could gain by changing it, each alone.
+        exploitability: that by agent.
+        curve: (iteration, exploitability) at some iterations, the last one included.
+        speed: iterations a second in this call, without evaluations; None if there were none.
+    """
+
+    tree: Tree
+    policy: np.ndarray
+    algorithm: str
+    seed: int
+    iterations: int
+    values: np.ndarray
+    nash_conv: float
+    exploitability: float
+    curve: tuple[tuple[int, float], ...]
+    speed: float | None
+
+    def __str__(self) -> str:
+        tree = self.tree
+        lines = [
+            f"{tree.env!r}: {tree.num_infosets:,} information sets, "
+            f"{self.iterations:,} iterations of {self.algorithm}"
+            + (f" ({self.speed:,.0f} a second)" if self.speed else "")
+        ]
+        for agent, value in zip(tree.env.agents, self.values, strict=True):
+            lines.append(f"  {agent} earns {value:+.6f} a hand")
+        lines.append(f"  NashConv {self.nash_conv:.3g}, exploitability {self.exploitability:.3g}")
+        return "\n".join(lines)
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON-ready, without what depends on the machine."""
+        tree = self.tree
+        rows: dict[str, dict[str, list[float]]] = {agent: {} for agent in tree.env.agents}
+        for owner, name, row in zip(tree.owner, tree.names, self.policy, strict=True):
+            rows[tree.env.agents[owner]][name] = row.tolist()
+        return {
+            "env": tree.env.spec(),
+            "algorithm": self.algorithm,
+            "seed": self.seed,
+            "iterations": self.iterations,
+            "values": dict(zip(tree.env.agents, self.values.tolist(), strict=True)),
+            "nash_conv": self.nash_conv,
+            "exploitability": self.exploitability,
+            "curve": [list(point) for point in self.curve],
+            "policy": rows,
+        }
+
+
+def _evaluated_after(iteration: int) -> int:
+    """The next iteration at which the curve has a point: eight in each power of ten."""
+    k = 0
+    while (point := round(10 ** (k / 8))) <= iteration:
+        k += 1
+    return point
+
+
+def solve(
+    env: Env,
+    algorithm: str = "cfr+",
+    iterations: int = 1000,
+    *,
+    seed: int = 0,
+    out: PathLike | None = None,
+    resume: bool = False,
+    progress: bool = False,
+) -> Solution:
+    """Solve a game.
+
+    Args:
+        iterations: in all, those before a resumption included.
+        out: a folder for `policy.safetensors` (which the seat `table` plays), `result.json`,
+            `curve.png` and `checkpoint.safetensors`.
+        resume: go on with the checkpoint in `out`, if there is one. The policy that comes out is
+            the same, byte for byte, as without the interruption.
+        progress: show a bar.
+
+    Raises:
+        ConfigError: the game has no small tree, or the folder holds something else.
+    """
+    if isinstance(iterations, bool) or not isinstance(iterations, int) or iterations < 1:
+        raise ConfigError(f"iterations is a whole number from 1, given {iterations!r}")
+    if resume and out is None:
+        raise ConfigError("resume=True needs the folder `out` to go on from")
+    folder = None if out is None else Path(out)
+    checkpoint = None if folder is None else folder / "checkpoint.safetensors"
+    if checkpoint is not None and checkpoint.exists() and not resume:
+        raise ConfigError(
+            f"{folder} holds a run already; resume it (resume=True, --resume), or name another "
+            "folder"
+        )
+    solver = Solver(unroll(env), algorithm, seed)
+    curve: list[tuple[int, float]] = []
+    if checkpoint is not None and checkpoint.exists():
+        curve = [(int(i), float(e)) for i, e in solver.load(checkpoint).get("curve", [])]
+        if solver.iteration > iterations:
+            raise ConfigError(
+                f"{checkpoint} has made {solver.iteration} iterations already, {iterations} asked"
+            )
+    if folder is not None:
+        folder.mkdir(parents=True, exist_ok=True)
+    begun, seconds, saved, chunk = solver.iteration, 0.0, time.monotonic(), 1
+    with _Bar(algorithm, iterations, begun, progress) as bar:
+        try:
+            while solver.iteration < iterations:
+                point = _evaluated_after(solver.iteration)
+                count = min(point, iterations) - solver.iteration
+                count = min(count, chunk)
+                start = time.perf_counter()
+                solver.run(count)
+                took = time.perf_counter() - start
+                # The first call compiles. The others are long enough to cost nothing, and short
+                # enough to be interrupted.
+                if solver.iteration - count > begun:
+                    seconds += took
+                chunk = max(1, min(int(count * 0.3 / max(took, 1e-6)), 4 * chunk, 2**30))
+                if solver.iteration == point:
+                    gap = nash_conv(solver.tree, solver.average()) / env.num_agents
+                    curve.append((point, gap))
+                    bar.note(gap)
+                bar.at(solver.iteration)
+                if checkpoint is not None and time.monotonic() > saved + 10:
+                    solver.save(checkpoint, curve=curve)
+                    saved = time.monotonic()
+        finally:
+            if checkpoint is not None and solver.iteration > begun:
+                solver.save(checkpoint, curve=curve)
+    policy = solver.average()
+    gap = nash_conv(solver.tree, policy)
+    last = (solver.iteration, gap / env.num_agents)
+    solution = Solution(
+        tree=solver.tree,
+        policy=policy,
+        algorithm=algorithm,
+        seed=solver.seed,
+        iterations=solver.iteration,
+        values=expected_values(solver.tree, policy),
+        nash_conv=gap,
+        exploitability=last[1],
+        curve=tuple(curve) if curve and curve[-1][0] == last[0] else (*curve, last),
+        speed=(solver.iteration - begun - 1) / seconds if seconds else None,
+    )
+    if folder is not None:
+        notes = {"algorithm": algorithm, "iterations": solver.iteration}
+        as_policy(solver.tree, policy).save(folder / "policy.safetensors", **notes)
+        text = json.dumps(solution.to_dict(), indent=1)
+        (folder / "result.json").write_text(text + "\n")
+        plot([solution], folder / "curve.png")
+    return solution
+
+
+def plot(solutions: Sequence[Solution], path: PathLike) -> None:
+    """Exploitability against iterations as a picture."""
+    try:
+        from matplotlib.figure import Figure
+    except ImportError as error:
+        raise ConfigError('the plot needs matplotlib: pip install "manyhands[train]"') from error
+    figure = Figure(figsize=(6, 4), layout="constrained")
+    axes = figure.subplots()
+    for solution in solutions:
+        points = np.array(solution.curve)
+        label = f"{solution.tree.env!r}, {solution.algorithm}"
+        axes.loglog(points[:, 0], np.maximum(points[:, 1], 1e-16), marker=".", label=label)
+    axes.set_xlabel("iterations")
+    axes.set_ylabel("exploitability (chips a hand)")
+    axes.grid(alpha=0.3)
+    axes.legend(fontsize="small")
+    figure.savefig(path, dpi=110, metadata={"Software": None})
+
+
+class _Bar:
+    """A progress bar, or nothing."""
+
+    def __init__(self, name: str, total: int, done: int, shown: bool):
+        self._progress = None
+        if shown:
+            from rich.progress import (
+                BarColumn,
+                MofNCompleteColumn,
+                Progress,
+                TextColumn,
+                TimeRemainingColumn,
+            )
+
+            self._progress = Progress(
+                TextColumn(name),
+                BarColumn(),
+                MofNCompleteColumn(),
+                TimeRemainingColumn(),
+                TextColumn("exploitability {task.fields[gap]}"),
+            )
+            self._task = self._progress.add_task(name, total=total, completed=done, gap="…")
+
+    def __enter__(self) -> _Bar:
+        if self._progress is not None:
+            self._progress.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._progress is not None:
+            self._progress.stop()
+
+    def at(self, iteration: int) -> None:
+        if self._progress is not None:
+            self._progress.update(self._task, completed=iteration)
+
+    def note(self, gap: float) -> None:
+        if self._progress is not None:
+            self._progress.update(self._task, gap=f"{gap:.3g}")
