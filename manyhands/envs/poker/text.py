@@ -39,7 +39,7 @@ class Look:
     """A hand as one seat sees it, or, with nobody's eyes, as it is."""
 
     first: int  # the seat that opens
-    cards: list[int | None]  # None: face down
+    cards: list[int | None]  # of each seat; None: face down
     board: list[int]  # public cards turned up
     rounds: list[list[Deed]]  # the rounds that were begun
     bets: list[int]
@@ -150,11 +150,12 @@ def _hand(poker: Poker, seen: Look, agent: int) -> list[str]:
         lines.append(f"Public card: {board or 'face down until the second round'}.")
     for r, deeds in enumerate(seen.rounds):
         where = f"Betting, {ROUNDS[r]} round" if poker.rounds > 1 else "Betting"
-        lines.append(f"{where}: {_line(poker, deeds, agent)}.")
+        lines.append(f"{where}: {told(poker, deeds, agent)}.")
     return lines
 
 
-def _line(poker: Poker, deeds: list[Deed], agent: int) -> str:
+def told(poker: Poker, deeds: list[Deed], agent: int | None) -> str:
+    """The decisions of a round, as one seat or nobody in particular tells them."""
     words = []
     for deed in deeds:
         verb = f"you {deed.word}" if deed.seat == agent else (
