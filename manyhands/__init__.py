@@ -43,11 +43,15 @@ if "JAX_CPU_ENABLE_ASYNC_DISPATCH" not in os.environ:
 register("kitchen", "manyhands.envs.kitchen:Kitchen")
 register("kuhn_poker", "manyhands.envs.poker:KuhnPoker")
 register("leduc_holdem", "manyhands.envs.poker:LeducHoldem")
+register("tic_tac_toe", "manyhands.envs.board:TicTacToe")
+register("connect_four", "manyhands.envs.board:ConnectFour")
 register("chat", "manyhands.wrappers.chat:Chat", wrapper=True)
 register("skills", "manyhands.wrappers.skills:Skills", wrapper=True)
 
 register_seat("random", "manyhands.baselines.random:Random")
 register_seat("greedy", "manyhands.baselines.bots.kitchen:greedy")
+register_seat("perfect", "manyhands.baselines.bots.board:Perfect")
+register_seat("solver", "manyhands.baselines.bots.board:Searcher")
 register_seat("reader", "manyhands.baselines.reader:Reader")
 register_seat("language", "manyhands.baselines.language:Language")
 register_seat("table", "manyhands.baselines.game_theory.policies:table_seat")
@@ -59,6 +63,9 @@ for _kind, _function in (("parallel", "parallel_env"), ("aec", "env")):
     for _game in ("kuhn_poker", "leduc_holdem"):
         _entry = f"manyhands.envs.poker:{_function}"
         pettingzoo.register(_kind, f"manyhands/{_game}-v0", _entry, kwargs={"game": _game})
+    for _game in ("tic_tac_toe", "connect_four"):
+        _entry = f"manyhands.envs.board:{_function}"
+        pettingzoo.register(_kind, f"manyhands/{_game}-v0", _entry, kwargs={"game": _game})
 
 gymnasium.register(
     "manyhands/Kitchen-v0",
@@ -67,7 +74,12 @@ gymnasium.register(
     kwargs={"game": "kitchen"},
 )
 
-for _name, _game in (("KuhnPoker", "kuhn_poker"), ("LeducHoldem", "leduc_holdem")):
+for _name, _game in (
+    ("KuhnPoker", "kuhn_poker"),
+    ("LeducHoldem", "leduc_holdem"),
+    ("TicTacToe", "tic_tac_toe"),
+    ("ConnectFour", "connect_four"),
+):
     gymnasium.register(
         f"manyhands/{_name}-v0",
         entry_point="manyhands.wrappers.gymnasium:SeatEnv",

@@ -45,6 +45,8 @@ CASES: dict[str, dict[str, dict[str, Any]]] = {
         "three players, two hands": {"players": 3, "hands": 2, "reward_weights": {"win": 0.3}}
     },
     "leduc_holdem": {"duplicate": {"hands": 4, "duplicate": True, "max_steps": 40}},
+    "tic_tac_toe": {"as it is": {}},
+    "connect_four": {"small, three in a line": {"rows": 4, "columns": 5, "connect": 3}},
     # Wrappers keep the contract too.
     "chat": {"the kitchen": {"env": manyhands.make("kitchen", max_steps=24)}},
     "skills": {"the kitchen": {"env": manyhands.make("kitchen", max_steps=24)}},

@@ -257,7 +257,8 @@ class Chat(Env[ChatState]):
         legal = np.asarray(self.env.legal(state.inner))[i]
         parts = np.split(legal, np.cumsum(self._sizes)[:-1])
         noop = np.atleast_1d(self.env.noop)
-        return all(part[choice] for part, choice in zip(parts, noop, strict=True))
+        pairs = zip(parts, noop, strict=True)
+        return all(0 <= choice < len(part) and part[choice] for part, choice in pairs)
 
     def draw(self, state: ChatState, canvas: Any, agent: str | int | None = None) -> None:
         self.env.draw(state.inner, canvas, agent)

@@ -106,7 +106,7 @@ class Board(Env[BoardState]):
         self.rows, self.columns, self.connect = rows, columns, connect
         self.max_steps = max_steps
         self.reward_weights = check_weights(reward_weights, {"win": 1.0})
-        self._config = {
+        self._config: dict[str, Any] = {
             "rows": rows,
             "columns": columns,
             "connect": connect,

@@ -55,8 +55,7 @@ def describe(board: Board, state: BoardState, agent: int) -> str:
         marks = [STONES[i] if i >= 0 else "." for i in row]
         lines.append(" ".join(f"{mark:>{wide}}" for mark in [number, *marks]))
     if board.falling:
-        piles = [(x, cells[::-1, x]) for x in columns]
-        piles = [(x, [STONES[i] for i in pile if i >= 0]) for x, pile in piles]
+        piles = [(x, [STONES[i] for i in cells[::-1, x].tolist() if i >= 0]) for x in columns]
         stones = [f"column {x + 1}: {' '.join(pile)}" for x, pile in piles if pile]
         lines.append(f"Stones, from the bottom up: {'; '.join(stones) or 'none'}.")
         open_ = [str(x + 1) for x, pile in piles if len(pile) < board.rows]
@@ -76,7 +75,7 @@ def _standing(board: Board, state: BoardState, agent: int) -> str:
         return "It is your turn." if mover == agent else f"It is {board.agents[mover]}'s turn."
     if result == DRAW:
         return "The game is over: a draw."
-    return f"The game is over: {'you have' if result - 1 == agent else 'you have not'} won."
+    return f"The game is over: you have {'won' if result - 1 == agent else 'lost'}."
 
 
 def choices(board: Board, state: BoardState, agent: int) -> list[str]:
@@ -194,7 +193,7 @@ def parse(board: Board, text: Any, state: BoardState, agent: int) -> int:
     if not named:
         raise _illegal(board, f"{_quoted(answer)} names no {kind}")
     if len(named) > 1:
-        several = " and ".join(named_ for named_ in [name(board, action) for action in named])
+        several = names_of([name(board, action) for action in named])
         raise _illegal(board, f"{_quoted(answer)} names more than one {kind} ({several})")
     (action,) = named
     if action not in _free(board, state, agent):

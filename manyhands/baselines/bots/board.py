@@ -1,0 +1,89 @@
+"""Players of board games: `perfect` on small boards, `solver` on any.
+
+Both see what a player sees, and judge moves by `envs/board/solvers.py`. Among equally good moves
+they draw.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from manyhands.core.env import Array, ConfigError, DeviceView, Env, SeatError
+from manyhands.core.play import View
+from manyhands.envs.board import solvers
+from manyhands.envs.board.env import Board
+
+
+def board_of(env: Env) -> tuple[Board, list[Any]]:
+    """The board inside wrappers, and the wrappers from the inside out."""
+    wrappers: list[Any] = []
+    inner: Any = env
+    while not isinstance(inner, Board):
+        # On the class: wrappers may hand on the attributes of what they wrap.
+        if not hasattr(type(inner), "lift"):
+            raise SeatError(
+                f"this seat plays tic_tac_toe, connect_four, and wrappers of them; given {env!r}"
+            )
+        wrappers.insert(0, inner)
+        inner = inner.env
+    return inner, wrappers
+
+
+def _lift(wrappers: list[Any], action: Array) -> Array:
+    for wrapper in wrappers:
+        action = wrapper.lift(action)
+    return action
+
+
+class Perfect:
+    """A `DevicePolicy` that never gives anything away, wins as soon and loses as late as it can: a
+    look into a table of all positions, on boards of up to 9 squares."""
+
+    def __init__(self, env: Env):
+        board, self._wrappers = board_of(env)
+        try:
+            self._table = solvers.perfect_table(
+                board.rows, board.columns, board.connect, board.falling
+            )
+        except ConfigError as error:
+            raise SeatError(f"{error}; for larger ones there is the seat solver:depth=8") from error
+        self._actions = int(board.action_space.n)  # type: ignore[attr-defined]
+
+    def init(self, env: Env, agent: int) -> tuple[()]:
+        return ()
+
+    def apply(
+        self, env: Env, agent: int, memory: tuple[()], key: Array, view: DeviceView
+    ) -> tuple[Array, tuple[()]]:
+        stones = view.perception[:2].reshape(2, -1).astype(jnp.int32)
+        digits = stones[0] + 2 * stones[1]
+        index = jnp.sum(digits * 3 ** np.arange(len(digits)))
+        good = (jnp.asarray(self._table)[index] >> np.arange(self._actions)) & 1
+        noise = jax.random.uniform(key, good.shape)
+        action = jnp.argmax(jnp.where(good == 1, noise, -1.0)).astype(jnp.int32)
+        return _lift(self._wrappers, action), memory
+
+
+class Searcher:
+    """A host policy that looks `depth` moves ahead, forced replies not counted."""
+
+    def __init__(self, env: Env, depth: int = 6):
+        self._board, self._wrappers = board_of(env)
+        if isinstance(depth, bool) or not isinstance(depth, int) or depth < 1:
+            raise SeatError(f"solver:depth=N looks N moves ahead, N from 1; given {depth!r}")
+        self.depth = depth
+        self.name = f"solver:depth={depth}"
+
+    def act(self, views: Sequence[View]) -> list[Any]:
+        return [self._move(view) for view in views]
+
+    def _move(self, view: View) -> Any:
+        stones = solvers.stones_of(self._board, view.perception)
+        good = solvers.best(solvers.solve_stones(self._board, *stones, self.depth))
+        action = good[int(view.rng().integers(len(good)))]
+        return np.asarray(_lift(self._wrappers, action)) if self._wrappers else action
