@@ -170,6 +170,23 @@ def _parser() -> argparse.ArgumentParser:
     solving.add_argument("--out", type=Path, metavar="FOLDER", help="where to write the results")
     solving.add_argument("--resume", action="store_true", help="go on with the run in FOLDER")
 
+    judging = command(
+        "analyse",
+        _analyse,
+        "Judge the players of a record of poker: how exploitable, and what they do wrong.",
+        "For every seat, a network's or a language model's: chips a hand with a 95 % confidence\n"
+        "interval, the exploitability of the policy that was seen, dominated actions, and bluffs\n"
+        "and calls beside equilibrium.",
+    )
+    judging.add_argument("file", type=Path, help="a record (.jsonl)")
+    judging.add_argument(
+        "--fill",
+        default="uniform",
+        choices=("uniform", "equilibrium"),
+        help="what to assume where a seat never acted (default uniform)",
+    )
+    judging.add_argument("--out", type=Path, metavar="FILE", help="write all of it as JSON, too")
+
     bench = command(
         "bench",
         _bench,
@@ -487,6 +504,17 @@ def _solve(options: argparse.Namespace) -> int:
     print(solution)
     if options.out is not None:
         print(f"wrote {options.out}: policy.safetensors, result.json, curve.png")
+    return 0
+
+
+def _analyse(options: argparse.Namespace) -> int:
+    from manyhands.baselines.game_theory.analysis import analyse
+
+    analysis = analyse(options.file, options.fill)
+    analysis.show()
+    if options.out is not None:
+        options.out.write_text(json.dumps(analysis.to_dict(), indent=1) + "\n")
+        print(f"wrote {options.out}")
     return 0
 
 

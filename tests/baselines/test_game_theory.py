@@ -14,12 +14,15 @@ from open_spiel.python.algorithms import expected_game_score
 from open_spiel.python.algorithms import exploitability as spiel_exploitability
 
 import manyhands
+from manyhands.baselines import game_theory
 from manyhands.baselines.game_theory import (
     Solver,
     TablePolicy,
     Tree,
+    analyse,
     as_policy,
     best_response,
+    dominated,
     expected_values,
     exploitability,
     from_counts,
@@ -32,7 +35,15 @@ from manyhands.baselines.game_theory import (
     unroll,
 )
 from manyhands.cli import main
-from manyhands.core.env import ConfigError, DeviceView, Env, SeatError, state_dataclass
+from manyhands.core.env import (
+    ConfigError,
+    DeviceView,
+    Env,
+    RecordError,
+    SeatError,
+    state_dataclass,
+)
+from manyhands.core.record import read
 
 GAMES = {
     "kuhn2": ("kuhn_poker", {}, "kuhn_poker"),
@@ -246,6 +257,9 @@ class Walker(Env[Walk]):
         if self.flaw == "masks":
             choice = choice.at[1].set(state.moves[0] != 0)
         return self.acting(state)[:, None] & choice
+
+    def choices(self, state, agent):
+        return ["left", "right"]
 
     def observe(self, state):
         hidden = self.flaw in ("forgetful", "masks")
@@ -579,3 +593,157 @@ def test_solve_arguments(kuhn, tmp_path):
     solution = solve(kuhn.env, "mccfr", 50, seed=3)
     assert solution.iterations == 50 and len(solution.curve) > 5
     plot([solution], tmp_path / "curve.png")
+
+
+# ---- what records show ---------------------------------------------------------------------------
+
+
+def test_dominated_actions_of_kuhn(kuhn):
+    def named(marked):
+        return {
+            f"{kuhn.owner[i]} {kuhn.names[i]}: {kuhn.word(i, a)}" for i, a in np.argwhere(marked)
+        }
+
+    plain = {"0 J pr: call 1", "0 K pr: fold", "1 K p: check", "1 K r: fold", "1 J r: call 1"}
+    assert named(dominated(kuhn)) == plain
+    # Nobody calls with the jack or folds the king: then a bet with the queen gains nothing.
+    assert named(dominated(kuhn, iterated=True)) == plain | {"0 Q: bet 1", "1 Q p: bet 1"}
+
+
+@pytest.mark.parametrize("name", ["kuhn3", "leduc"])
+def test_dominated_actions_never_pay(name):
+    """Against any play of the others, what is marked earns no more than something else."""
+    ours = tree(name)
+    marked = dominated(ours)
+    assert 20 < marked.sum() < 0.25 * ours.legal.sum()
+    for seed in range(20):
+        others = random_table(ours, seed)
+        if seed % 2:  # pure ones
+            others = np.eye(ours.num_actions)[others.argmax(axis=1)]
+        for agent in range(ours.num_agents):
+            values = game_theory.policies.direct_values(
+                ours, game_theory.policies.reach(ours, others), agent
+            )
+            rows = values[:-1].reshape(ours.legal.shape)
+            for level in reversed(ours.levels(agent)):
+                best = np.where(ours.legal[level], rows[level], -np.inf).max(axis=1)
+                unmarked = np.where(ours.legal & ~marked, rows, -np.inf)[level].max(axis=1)
+                assert (best <= unmarked + 1e-12).all()
+                np.add.at(values, ours.before[level], best)
+
+
+def record_of(path, env, seats, episodes, **options):
+    manyhands.play(env, seats, episodes, 5, record=path, rotate=True, **options)
+    return path
+
+
+class Passive:
+    """Checks and folds."""
+
+    def act(self, views):
+        return [0] * len(views)
+
+
+def test_analysis_of_a_record(kuhn, tmp_path):
+    path = record_of(tmp_path / "r.jsonl", kuhn.env, [Passive(), "random"], 200)
+    analysis = analyse(path)
+    calm, wild = analysis.seats
+    assert analysis.episodes == 200 and calm.hands == wild.hands == 200
+    assert calm.seen == calm.known == 12
+    # It passes everywhere: NashConv 2, half of it a seat.
+    assert calm.exploitability == pytest.approx(1.0, abs=1e-3)
+    assert (calm.policy == [1.0, 0.0]).all()
+    # Its dominated actions: every fold of a king, and every check of the last king.
+    rows = {name: i for i, name in enumerate(kuhn.names)}
+    folds = sum(calm.counts[rows[name], 0] for name in ("K pr", "K r", "K p"))
+    assert calm.dominated.count == folds > 20
+    assert calm.dominated.of == folds + calm.counts[[rows["J pr"], rows["J r"]]].sum()
+    assert {share.what for share in calm.mistakes} == {
+        "player_0 with K pr: fold", "player_1 with K r: fold", "player_1 with K p: check",
+    }  # fmt: skip
+    bluff = next(share for share in calm.frequencies if share.what.startswith("second: J bets"))
+    assert bluff.count == 0 and bluff.of == calm.counts[rows["J p"]].sum() and not bluff.fits
+    # Chips from the record's own totals.
+    chips, by_position = [], {0: [], 1: []}
+    for episode in read(path):
+        position = episode.result.players.index(0)
+        chips.append(episode.result.rewards[position])
+        by_position[position].append(chips[-1])
+    assert calm.chips == pytest.approx(np.mean(chips))
+    assert calm.error == pytest.approx(1.96 * np.std(chips, ddof=1) / 200**0.5, rel=1e-4)
+    assert [row[1] for row in calm.by_position] == [100, 100]
+    assert calm.by_position[1][2] == pytest.approx(np.mean(by_position[1]))
+    assert wild.chips == pytest.approx(-calm.chips)
+    assert calm.decisions + wild.decisions == sum(e.result.steps for e in read(path))
+
+
+def test_analysis_of_perfect_play(kuhn, tmp_path):
+    path = record_of(tmp_path / "r.jsonl", kuhn.env, ["equilibrium:a=0.2", "random"], 400)
+    perfect, wild = analyse(path).seats
+    assert perfect.dominated_iterated.count == 0 < wild.dominated.count
+    assert perfect.exploitability < 0.12 < wild.exploitability
+    assert sum(share.fits is False for share in perfect.frequencies) <= 2
+    assert sum(share.fits is False for share in wild.frequencies) >= 6
+
+
+def test_analysis_of_matches(tmp_path):
+    env = manyhands.make("kuhn_poker", hands=8, duplicate=True)
+    analysis = analyse(record_of(tmp_path / "m.jsonl", env, [Passive(), "random"], 6))
+    calm, wild = analysis.seats
+    assert calm.hands == 48 and [row[1] for row in calm.by_position] == [24, 24]
+    total = sum(sum(e.result.rewards) * 0 + e.result.rewards[e.result.players.index(0)]
+                for e in read(tmp_path / "m.jsonl"))  # fmt: skip
+    assert calm.chips == pytest.approx(total / 48) and wild.chips == pytest.approx(-total / 48)
+    assert calm.error is not None
+
+
+def test_analysis_through_chat_and_leduc(tmp_path):
+    env = manyhands.make("chat", env=manyhands.make("leduc_holdem"))
+    path = record_of(tmp_path / "c.jsonl", env, ["random", "random"], 30)
+    analysis = analyse(path, fill="equilibrium")
+    first, second = analysis.seats
+    assert first.name == "random (0)" and first.hands == 30
+    assert first.decisions + second.decisions == sum(e.result.steps for e in read(path))
+    assert first.exploitability < analyse(path).seats[0].exploitability
+    assert first.dominated.of > 0
+    for share in first.frequencies:
+        assert share.fits is None and 0 <= share.reference <= 1 and share.of >= share.count
+    assert sum(share.count for share in first.frequencies) == first.decisions
+
+
+def test_analysis_of_three_players(tmp_path):
+    env = manyhands.make("kuhn_poker", players=3)
+    path = record_of(tmp_path / "t.jsonl", env, [Passive(), "random", "random"], 30)
+    calm = analyse(path).seats[0]
+    assert calm.hands == 30 and {row[0] for row in calm.by_position} == {0, 1, 2}
+    assert calm.exploitability > 0.3
+
+
+def test_bad_records(kuhn, tmp_path):
+    (tmp_path / "empty").write_bytes(b"")
+    with pytest.raises(RecordError, match="no finished episode"):
+        analyse(tmp_path / "empty")
+    with pytest.raises(RecordError, match="cannot read"):
+        analyse(tmp_path / "none")
+    with pytest.raises(ConfigError, match="fill is"):
+        analyse(tmp_path / "none", fill="x")
+    a = record_of(tmp_path / "a", kuhn.env, ["random", "random"], 1)
+    b = record_of(tmp_path / "b", manyhands.make("kuhn_poker", players=3), "random", 1)
+    (tmp_path / "both").write_bytes(a.read_bytes() + b.read_bytes())
+    with pytest.raises(RecordError, match="another game"):
+        analyse(tmp_path / "both")
+
+
+def test_analyse_command(kuhn, tmp_path, capsys):
+    path = record_of(tmp_path / "r.jsonl", kuhn.env, ["equilibrium", "random"], 40)
+    assert main(["analyse", str(path), "--out", str(tmp_path / "a.json")]) == 0
+    out = capsys.readouterr().out
+    for words in ("dominated actions", "exploitability", "J bets", "equilibrium"):
+        assert words in out
+    result = json.loads((tmp_path / "a.json").read_text())
+    assert result["episodes"] == 40 and result["seats"][0]["hands"] == 40
+    assert (
+        sum(sum(row["counts"]) for row in result["seats"][1]["policy"])
+        == (result["seats"][1]["decisions"])
+    )
+    assert main(["analyse", str(tmp_path / "none")]) == 1

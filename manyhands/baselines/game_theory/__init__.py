@@ -1,5 +1,13 @@
 """Exact game theory of small games: values, best responses, CFR, and what records show."""
 
+from manyhands.baselines.game_theory.analysis import (
+    Analysis,
+    SeatReport,
+    Share,
+    analyse,
+    dominated,
+    equilibrium,
+)
 from manyhands.baselines.game_theory.cfr import ALGORITHMS, Solution, Solver, plot, solve
 from manyhands.baselines.game_theory.policies import (
     TablePolicy,
@@ -18,12 +26,18 @@ from manyhands.baselines.game_theory.tree import Tree, unroll
 
 __all__ = [
     "ALGORITHMS",
+    "Analysis",
+    "SeatReport",
+    "Share",
     "Solution",
     "Solver",
     "TablePolicy",
     "Tree",
+    "analyse",
     "as_policy",
     "best_response",
+    "dominated",
+    "equilibrium",
     "expected_values",
     "exploitability",
     "from_counts",

@@ -233,15 +233,12 @@ class TablePolicy:
 
     def on(self, tree: Tree) -> np.ndarray:
         """The table in the order of a tree's information sets."""
-        mine = {
-            (o, r.tobytes()): i for i, (o, r) in enumerate(zip(self.owner, self._rows, strict=True))
-        }
-        rows = np.ascontiguousarray(tree.observations.reshape(tree.num_infosets, -1))
-        try:
-            order = [mine[o, r.tobytes()] for o, r in zip(tree.owner, rows, strict=True)]
-        except KeyError:
-            raise ConfigError(f"this table is for {self.env!r}, not for {tree.env!r}") from None
-        return check(tree, self.table[order])
+        found = [tree.find(row, owner) for row, owner in zip(self._rows, self.owner, strict=True)]
+        if sorted(found, key=str) != sorted(range(tree.num_infosets), key=str):
+            raise ConfigError(f"this table is for {self.env!r}, not for {tree.env!r}")
+        table = np.empty_like(self.table)
+        table[np.array(found)] = self.table
+        return check(tree, table)
 
     def save(self, path: PathLike, **notes: Any) -> None:
         """Write the table, and `notes` (JSON-ready), to a .safetensors file."""

@@ -56,6 +56,7 @@ class Tree:
         legal: bool[I, A].
         observations: [I, *observation_space.shape], what the agent sees there.
         names: what the environment calls them (`information_state`), else their numbers.
+        words: for each, the legal actions in words (`choices`), in action order.
     """
 
     env: Env
@@ -76,6 +77,7 @@ class Tree:
     legal: np.ndarray
     observations: np.ndarray
     names: tuple[str, ...]
+    words: tuple[tuple[str, ...], ...]
 
     @property
     def num_agents(self) -> int:
@@ -122,6 +124,23 @@ class Tree:
             state.update(f"{part.dtype}{part.shape}".encode() + part.tobytes())
         return state.hexdigest()
 
+    @functools.cached_property
+    def _rows(self) -> tuple[bool, dict[Any, int]]:
+        rows = np.ascontiguousarray(self.observations.reshape(self.num_infosets, -1))
+        keys = [row.tobytes() for row in rows]
+        if len(set(keys)) == len(keys):
+            return True, {key: i for i, key in enumerate(keys)}
+        return False, {(int(self.owner[i]), key): i for i, key in enumerate(keys)}
+
+    def find(self, vector: Any, agent: int) -> int | None:
+        """The information set of an observation, or None. In a match of several hands, where the
+        observation begins with that of the hand, any agent may come to it; where observations do
+        not tell whose they are, it is one of `agent`'s."""
+        anyone, index = self._rows
+        size = int(np.prod(self.observations.shape[1:]))
+        key = np.asarray(vector).ravel()[:size].astype(self.observations.dtype).tobytes()
+        return index.get(key if anyone else (agent, key))
+
     def infosets(self, agent: int) -> slice:
         """The information sets of one agent."""
         return slice(int(self.first[agent]), int(self.first[agent + 1]))
@@ -143,6 +162,10 @@ class Tree:
             moves.append((int(self.player[parent]), int(self.action[point])))
             point = parent
         return moves[::-1]
+
+    def word(self, infoset: int, action: int) -> str:
+        """What an action is called at an information set."""
+        return self.words[infoset][int(self.legal[infoset, :action].sum())]
 
     def __repr__(self) -> str:
         return (
@@ -176,6 +199,7 @@ class _Unroller:
         self.legal: list[np.ndarray] = []
         self.observations: list[np.ndarray] = []
         self.names: list[str] = []
+        self.words: list[tuple[str, ...]] = []
 
     def run(self) -> Tree:
         env, n, a = self.env, self.env.num_agents, int(self.env.action_space.n)  # type: ignore[attr-defined]
@@ -261,6 +285,7 @@ class _Unroller:
             legal=np.stack(self.legal)[order],
             observations=np.stack(self.observations)[order],
             names=tuple(self.names[i] for i in order),
+            words=tuple(self.words[i] for i in order),
         )
 
     def _look(self, states: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -327,7 +352,10 @@ class _Unroller:
                 self.before.append(int(before[i]))
                 self.legal.append(legal[i])
                 self.observations.append(seen[i])
-                self.names.append(self._name(states, i, mover[i]))
+                state = jax.tree_util.tree_map(lambda leaf, i=i: leaf[..., i], states)
+                name = getattr(self.env, "information_state", lambda *_: len(self.names))
+                self.names.append(str(name(state, int(mover[i]))))
+                self.words.append(tuple(self.env.choices(state, int(mover[i]))))
             found[group] = self.numbers[key]
         infoset = found[which.ravel()]
         agent = self.env.agents
@@ -345,12 +373,6 @@ class _Unroller:
                 f"{who} gets the same observation in {self.env!r} where different actions are legal"
             )
         return infoset
-
-    def _name(self, states: Any, i: int, agent: int) -> str:
-        if not hasattr(self.env, "information_state"):
-            return str(len(self.names))
-        state = jax.tree_util.tree_map(lambda leaf: leaf[..., i], states)
-        return str(self.env.information_state(state, int(agent)))
 
 
 def _too_large(env: Env, points: int, max_points: int) -> NoReturn:

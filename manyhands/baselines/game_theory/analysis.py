@@ -1,0 +1,594 @@
+"""What a record shows about its players: how exploitable they are, and what they do wrong.
+
+`analyse(record)` plays the episodes of a record again and notes, for every seat, at which
+information set it stood and what it did there: a network's, a script's or a language model's play
+becomes a table, and the table is judged by the exact methods of `policies.py`.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import itertools
+import math
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from manyhands.baselines.game_theory.cfr import Solver
+from manyhands.baselines.game_theory.policies import (
+    PathLike,
+    best_response,
+    exploitability,
+    from_counts,
+    one_hand,
+    tree_of,
+    uniform,
+)
+from manyhands.baselines.game_theory.tree import Tree
+from manyhands.core.env import ConfigError, Env, RecordError, names_of
+
+FILLS = ("uniform", "equilibrium")
+_NORMAL = 1.959964  # 95 % of a normal distribution lie within so many deviations
+
+
+# ---- dominated actions ---------------------------------------------------------------------------
+
+
+@functools.lru_cache(maxsize=16)
+def dominated(tree: Tree, iterated: bool = False) -> np.ndarray:
+    """bool[I, A]: actions that some other action is never worse than.
+
+    An action is marked if there is another one, with a plan for the agent's own later decisions,
+    such that whatever the others hold and do, the plan earns at least the most that the marked
+    action could have earned from the same point, and sometimes more. No marked action is better
+    than its alternative against anybody. The converse does not hold: an action may be dominated in
+    ways that this comparison of best and worst cases does not see.
+
+    Args:
+        iterated: mark further what is dominated against others who avoid all marked actions,
+            until nothing is added: what a player who trusts the others' reason would not do.
+    """
+    marked = np.zeros(tree.legal.shape, bool)
+    while True:
+        more = marked.copy()
+        for agent in range(tree.num_agents):
+            judge = _Judge(tree, agent, marked)
+            for i in range(*tree.infosets(agent).indices(tree.num_infosets)):
+                for action in np.flatnonzero(tree.legal[i] & ~marked[i]):
+                    more[i, action] = judge.is_dominated(i, int(action))
+        if not iterated or (more == marked).all():
+            more.flags.writeable = False  # the same for all who ask
+            return more
+        marked = more
+
+
+class _Judge:
+    """Compares one agent's actions, given actions that the others avoid."""
+
+    def __init__(self, tree: Tree, agent: int, avoided: np.ndarray):
+        self.tree, self.agent = tree, agent
+        size, actions = len(tree.parent), tree.num_actions
+        inner = np.flatnonzero(tree.parent >= 0)
+        parent, action = tree.parent[inner], tree.action[inner]
+        self.child = np.full((size, actions), -1, np.int64)
+        self.child[parent, action] = inner
+        mover, infoset = tree.player[parent], tree.infoset[parent]
+        shunned = np.zeros(size, bool)  # points that the others' avoidance rules out
+        shunned[inner] = (mover != agent) & avoided[infoset, action]
+        for first, last in list(itertools.pairwise(tree.offsets))[1:]:
+            shunned[first:last] |= shunned[tree.parent[first:last]]
+        self.possible = ~shunned
+        # The most and the least that the agent may get from each point on.
+        self.most, self.least = np.full(size, -np.inf), np.full(size, np.inf)
+        ends = np.flatnonzero(self.possible[tree.ends])
+        self.pay = tree.payoffs[agent]
+        self.most[tree.ends[ends]] = self.least[tree.ends[ends]] = self.pay[ends]
+        for first, last in list(itertools.pairwise(tree.offsets))[:0:-1]:
+            np.maximum.at(self.most, tree.parent[first:last], self.most[first:last])
+            np.minimum.at(self.least, tree.parent[first:last], self.least[first:last])
+        # For each end, the points of the agent's decisions on the way; by their number.
+        depth = int(tree.level[tree.infosets(agent)].max(initial=-1)) + 1
+        self.decided = np.full((depth, len(tree.ends)), -1, np.int64)
+        point = tree.ends.astype(np.int64)
+        while (point >= 0).any():
+            own = (point >= 0) & (tree.player[point] == agent)
+            self.decided[tree.level[tree.infoset[point[own]]], np.flatnonzero(own)] = point[own]
+            point = np.where(point >= 0, tree.parent[point], -1)
+        # The ends right after each of its sequences, and the information sets.
+        order = ends[np.argsort(tree.sequences[agent, ends], kind="stable")]
+        bounds = np.searchsorted(tree.sequences[agent, order], np.arange(tree.empty + 2))
+        self.ends = [order[a:b] for a, b in itertools.pairwise(bounds)]
+        self.points: dict[int, list[int]] = {}
+        for m in np.flatnonzero((tree.player == agent) & self.possible):
+            self.points.setdefault(int(tree.infoset[m]), []).append(int(m))
+        self.next: dict[int, list[int]] = {}
+        for i in self.points:
+            self.next.setdefault(int(tree.before[i]), []).append(i)
+
+    def is_dominated(self, infoset: int, action: int) -> bool:
+        points = self.points.get(infoset)
+        if points is None:  # the others never let it come to this
+            return False
+        after = self.child[points, action]
+        # Another action need not be strictly better where this one can turn out worse itself.
+        strict = bool((self.least[after] < self.most[after]).any())
+        needed = np.full(len(self.tree.parent), np.nan)
+        needed[points] = self.most[after]
+        level = int(self.tree.level[infoset])
+        first = infoset * self.tree.num_actions
+        for other in np.flatnonzero(self.tree.legal[infoset]):
+            if other != action:
+                better = self._reaches(first + int(other), needed, level)
+                if better or (better is not None and strict):
+                    return True
+        return False
+
+    def _reaches(self, sequence: int, needed: np.ndarray, level: int) -> bool | None:
+        """Whether some plan from a sequence on always earns what is needed: None if not, else
+        whether it can earn more."""
+        ends = self.ends[sequence]
+        need = needed[self.decided[level, ends]]
+        if (self.pay[ends] < need).any():
+            return None
+        more = bool((self.pay[ends] > need).any())
+        for infoset in self.next.get(sequence, ()):
+            first = infoset * self.tree.num_actions
+            found = [
+                self._reaches(first + int(action), needed, level)
+                for action in np.flatnonzero(self.tree.legal[infoset])
+            ]
+            plans = [plan for plan in found if plan is not None]
+            if not plans:
+                return None
+            more |= any(plans)
+        return more
+
+
+@functools.lru_cache(maxsize=8)
+def equilibrium(tree: Tree) -> np.ndarray:
+    """f64[I, A]: an approximate equilibrium, by CFR+: exploitability below 0.0005, or as good as
+    it gets in 20,000 iterations."""
+    solver = Solver(tree, "cfr+")
+    while solver.iteration < 20_000:
+        solver.run(1000)
+        table = solver.average()
+        if exploitability(tree, table) < 5e-4:
+            break
+    return table
+
+
+# ---- what a record shows -------------------------------------------------------------------------
+
+
+@dataclasses.dataclass(frozen=True)
+class Share:
+    """How often something was done where it could be done.
+
+    Attributes:
+        what: in words.
+        count, of: times done, and opportunities.
+        low, high: the range of what equilibria do, where all of them are known.
+        reference: what one equilibrium does, where others may do otherwise.
+    """
+
+    what: str
+    count: int
+    of: int
+    low: float | None = None
+    high: float | None = None
+    reference: float | None = None
+
+    @property
+    def share(self) -> float:
+        return self.count / self.of if self.of else math.nan
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """Where the true share lies, with 95 % confidence (Wilson 1927)."""
+        if not self.of:
+            return 0.0, 1.0
+        z2 = _NORMAL**2 / self.of
+        centre = (self.share + z2 / 2) / (1 + z2)
+        half = math.sqrt(self.share * (1 - self.share) * z2 + z2 * z2 / 4) / (1 + z2)
+        return max(0.0, centre - half), min(1.0, centre + half)
+
+    @property
+    def fits(self) -> bool | None:
+        """Whether an equilibrium may play so, as far as these counts tell."""
+        if self.low is None or self.high is None or not self.of:
+            return None
+        low, high = self.interval
+        return low <= self.high + 1e-9 and high >= self.low - 1e-9
+
+    def to_dict(self) -> dict[str, Any]:
+        share = self.share if self.of else None
+        return {**dataclasses.asdict(self), "share": share, "fits": self.fits}
+
+
+@dataclasses.dataclass(frozen=True)
+class SeatReport:
+    """One seat of a record.
+
+    Attributes:
+        name: of the seat.
+        hands: hands played to their end.
+        decisions: actions taken; illegal: answers that were refused.
+        seen: information sets it acted at; known: those of the positions it played in.
+        chips: mean chips a hand, and error: half the width of the 95 % confidence interval (None
+            with fewer than two hands). Hands of one deal, in duplicate matches, count as one.
+        by_position: the same for each position that it played in: (position, hands, mean, error).
+        exploitability: of the observed policy, chips a hand: in two-player zero-sum games the mean,
+            over the positions that it played in, of what a perfect opponent who knows the policy
+            wins above the value of the game; in others, `nash_conv` by agent of a table where
+            everybody plays so. Few hands make it look more exploitable than it is.
+        dominated, dominated_iterated: how often it took an action that another one always beats,
+            where there was such a one (see `dominated`).
+        mistakes: the dominated actions it took, each with how often it took it there.
+        frequencies: what it did beside what an equilibrium does.
+        counts: i64[I, A], all that it did.
+        policy: f64[I, A], the observed policy, filled up.
+    """
+
+    name: str
+    hands: int
+    decisions: int
+    illegal: int
+    seen: int
+    known: int
+    chips: float | None
+    error: float | None
+    by_position: tuple[tuple[int, int, float, float | None], ...]
+    exploitability: float | None
+    dominated: Share
+    dominated_iterated: Share
+    mistakes: tuple[Share, ...]
+    frequencies: tuple[Share, ...]
+    counts: np.ndarray
+    policy: np.ndarray
+
+
+@dataclasses.dataclass(frozen=True)
+class Analysis:
+    """What `analyse` gives back; `show()` prints it.
+
+    Attributes:
+        env: the game of one hand; tree: its tree.
+        episodes: episodes read.
+        fill: what was assumed where a seat never acted.
+        seats: one report each.
+    """
+
+    env: Env
+    tree: Tree
+    episodes: int
+    fill: str
+    seats: tuple[SeatReport, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON-ready."""
+        seats = []
+        for seat in self.seats:
+            entry: dict[str, Any] = {}
+            for field in dataclasses.fields(seat):
+                value = getattr(seat, field.name)
+                if isinstance(value, Share):
+                    value = value.to_dict()
+                elif field.name in ("mistakes", "frequencies"):
+                    value = [share.to_dict() for share in value]
+                elif isinstance(value, np.ndarray):
+                    continue
+                entry[field.name] = value
+            entry["policy"] = [
+                {
+                    "agent": self.tree.env.agents[self.tree.owner[i]],
+                    "at": self.tree.names[i],
+                    "counts": seat.counts[i].tolist(),
+                }
+                for i in np.flatnonzero(seat.counts.sum(axis=1))
+            ]
+            seats.append(entry)
+        return {
+            "env": self.env.spec(),
+            "episodes": self.episodes,
+            "fill": self.fill,
+            "seats": seats,
+        }
+
+    def show(self) -> None:
+        """Print it as tables."""
+        from rich.console import Console
+        from rich.table import Table
+
+        console = Console()
+        table = Table(title=f"{self.env!r}: {self.episodes:,} episodes")
+        for column in ("", *(seat.name for seat in self.seats)):
+            table.add_column(column, justify="right" if column else "left")
+        for label, cell in _ROWS:
+            table.add_row(label, *(cell(seat) for seat in self.seats))
+        for position in range(self.env.num_agents):
+            found = [dict((p, rest) for p, *rest in seat.by_position) for seat in self.seats]
+            cells = [_chips(*entry[position][1:]) if position in entry else "" for entry in found]
+            table.add_row(f"  in position {position}", *cells)
+        console.print(table)
+        for seat in self.seats:
+            if seat.mistakes:
+                table = Table("dominated", "times", "of", title=f"{seat.name}: mistakes")
+                for share in seat.mistakes:
+                    table.add_row(share.what, str(share.count), str(share.of))
+                console.print(table)
+            table = Table(title=f"{seat.name}: beside equilibrium")
+            for column in ("", "times", "of", "share (95 %)", "equilibrium", ""):
+                table.add_column(column, justify="right" if column else "left")
+            for share in seat.frequencies:
+                low, high = share.interval
+                table.add_row(
+                    share.what,
+                    str(share.count),
+                    str(share.of),
+                    f"{share.share:.2f} ({low:.2f} to {high:.2f})" if share.of else "",
+                    _range(share),
+                    {None: "", True: "", False: "off"}[share.fits],
+                )
+            console.print(table)
+        console.print(
+            f"Exploitability fills unseen information sets in by: {self.fill}. Few hands make it "
+            "too large."
+        )
+
+
+def _chips(mean: float | None, error: float | None) -> str:
+    if mean is None:
+        return ""
+    return f"{mean:+.4f}" + ("" if error is None else f" ± {error:.4f}")
+
+
+def _percent(share: Share) -> str:
+    return f"{share.share:.1%} ({share.count} of {share.of})" if share.of else "no occasion"
+
+
+def _range(share: Share) -> str:
+    if share.reference is not None:
+        return f"{share.reference:.2f}"
+    if share.low is None or share.high is None:
+        return ""
+    if abs(share.high - share.low) < 5e-4:
+        return f"{share.low:.2f}"
+    return f"{share.low:.2f} to {share.high:.2f}"
+
+
+_ROWS = (
+    ("hands", lambda seat: f"{seat.hands:,}"),
+    ("decisions", lambda seat: f"{seat.decisions:,}"),
+    ("illegal answers", lambda seat: f"{seat.illegal:,}"),
+    ("information sets seen", lambda seat: f"{seat.seen} of {seat.known}"),
+    ("dominated actions", lambda seat: _percent(seat.dominated)),
+    ("  iterated", lambda seat: _percent(seat.dominated_iterated)),
+    (
+        "exploitability, chips a hand",
+        lambda seat: "" if seat.exploitability is None else f"{seat.exploitability:.4f}",
+    ),
+    ("chips a hand", lambda seat: _chips(seat.chips, seat.error)),
+)
+
+
+def analyse(path: PathLike, fill: str = "uniform") -> Analysis:
+    """Judge the seats of a record of a small game.
+
+    Illegal answers count as what was played in their place.
+
+    Args:
+        path: a record (`play(record=...)`).
+        fill: what is assumed where a seat never acted: `"uniform"`, or `"equilibrium"`, which
+            blames it for what it was seen to do alone.
+
+    Raises:
+        RecordError: the record cannot be read or played again.
+        ConfigError: its game is too large to unroll.
+    """
+    from manyhands.core.record import read
+
+    if fill not in FILLS:
+        raise ConfigError(f"fill is {names_of(FILLS)}, given {fill!r}")
+    log: _Log | None = None
+    episodes = 0
+    for episode in read(path):
+        if log is None:
+            log = _Log(episode)
+        log.add(episode)
+        episodes += 1
+    if log is None:
+        raise RecordError(f"{path} holds no finished episode")
+    reports = [log.report(number, fill) for number in range(len(log.names))]
+    return Analysis(log.tree.env, log.tree, episodes, fill, tuple(reports))
+
+
+class _Log:
+    """What the seats of a record did, summed up."""
+
+    def __init__(self, episode: Any):
+        self.spec, self.env = episode.spec, episode.env()
+        self.base = self.env
+        while isinstance(inner := self.base.__dict__.get("env"), Env):
+            self.base = inner  # a wrapper adds to observations and actions at the end
+        self.tree = tree_of(one_hand(self.base))
+        self.seats = episode.seats
+        repeated = {name for name in self.seats if self.seats.count(name) > 1}
+        self.names = [
+            f"{name} ({k})" if name in repeated else name for k, name in enumerate(self.seats)
+        ]
+        count = len(self.names)
+        self.counts = np.zeros((count, *self.tree.legal.shape), np.int64)
+        self.illegal = [0] * count
+        # For each seat: (what makes hands one sample, position, chips).
+        self.hands: list[list[tuple[tuple[int, int], int, float]]] = [[] for _ in range(count)]
+
+    def add(self, episode: Any) -> None:
+        from manyhands.core.record import frames
+
+        if episode.spec != self.spec or episode.seats != self.seats:
+            raise RecordError(
+                f"line {episode.line} is of another game or other seats than the first; analyse "
+                "them one by one"
+            )
+        players, n = episode.result.players, self.env.num_agents
+        hand, opener, before = 0, 0, None
+        for moment in frames(episode, self.env):
+            turn = moment.turn
+            if turn is not None and before is not None and not turn.forfeits:
+                for agent, action in turn.actions.items():
+                    infoset = self.tree.find(before.views[agent].vector, agent)
+                    if infoset is None:
+                        raise RecordError(
+                            f"line {episode.line}, step {moment.step}: what "
+                            f"{self.env.agents[agent]} saw is not in the tree of {self.tree.env!r}"
+                        )
+                    opener = (agent - int(self.tree.owner[infoset])) % n
+                    first = int(self.tree.env.action_space.start)  # type: ignore[attr-defined]
+                    number = int(np.ravel(action)[0]) - first
+                    self.counts[players[agent], infoset, number] += 1
+                for agent in turn.illegal:
+                    self.illegal[players[agent]] += 1
+                if self._ended(moment):
+                    deal = hand % getattr(self.base, "num_deals", hand + 1)
+                    for agent in range(n):
+                        sample = (episode.result.episode, deal)
+                        chips = self._chips(moment, agent)
+                        self.hands[players[agent]].append((sample, (agent - opener) % n, chips))
+                    hand += 1
+            before = moment
+
+    def _ended(self, moment: Any) -> bool:
+        metrics = moment.frame.metrics
+        return bool(metrics["hands"] > 0 if "hands" in metrics else moment.over)
+
+    def _chips(self, moment: Any, agent: int) -> float:
+        terms = moment.frame.terms
+        return float(terms["chips"][agent] if "chips" in terms else moment.rewards[agent])
+
+    def report(self, number: int, fill: str) -> SeatReport:
+        tree, counts, hands = self.tree, self.counts[number], self.hands[number]
+        filled = uniform(tree) if fill == "uniform" else equilibrium(tree)
+        policy, seen = from_counts(tree, counts, filled)
+        positions = sorted({position for _, position, _ in hands})
+        chips, error = _mean(hands)
+        known = sum(int(np.diff(tree.first)[p]) for p in positions)
+        return SeatReport(
+            name=self.names[number],
+            hands=len(hands),
+            decisions=int(counts.sum()),
+            illegal=self.illegal[number],
+            seen=int(seen.sum()),
+            known=known,
+            chips=chips,
+            error=error,
+            by_position=tuple(
+                (p, len(part), *_mean(part))  # type: ignore[misc]
+                for p in positions
+                for part in [[hand for hand in hands if hand[1] == p]]
+            ),
+            exploitability=_exploitability(tree, policy, positions),
+            dominated=_wrong(tree, counts, dominated(tree), "dominated"),
+            dominated_iterated=_wrong(
+                tree, counts, dominated(tree, iterated=True), "dominated, iterated"
+            ),
+            mistakes=tuple(_mistakes(tree, counts)),
+            frequencies=tuple(_frequencies(tree, counts)),
+            counts=counts,
+            policy=policy,
+        )
+
+
+def _mean(hands: list[tuple[tuple[int, int], int, float]]) -> tuple[float | None, float | None]:
+    """Mean chips, and half the width of the 95 % confidence interval."""
+    samples: dict[tuple[int, int], list[float]] = {}
+    for sample, _, chips in hands:
+        samples.setdefault(sample, []).append(chips)
+    means = [float(np.mean(part)) for part in samples.values()]
+    if not means:
+        return None, None
+    if len(means) < 2:
+        return means[0], None
+    return float(np.mean(means)), float(_NORMAL * np.std(means, ddof=1) / len(means) ** 0.5)
+
+
+def _exploitability(tree: Tree, policy: np.ndarray, positions: list[int]) -> float | None:
+    if not positions:
+        return None
+    if tree.num_agents != 2 or not tree.zero_sum:
+        return exploitability(tree, policy)
+    value = _value(tree)
+    losses = [best_response(tree, policy, 1 - p)[0] + value[p] for p in positions]
+    return max(0.0, float(np.mean(losses)))
+
+
+def _value(tree: Tree) -> np.ndarray:
+    """f64[2]: the value of a zero-sum game, as well as `equilibrium` knows it: between what each
+    side's best response to it earns."""
+    table = equilibrium(tree)
+    gap = best_response(tree, table, 0)[0] - best_response(tree, table, 1)[0]
+    return np.array([gap / 2, -gap / 2])
+
+
+def _wrong(tree: Tree, counts: np.ndarray, marked: np.ndarray, what: str) -> Share:
+    where = marked.any(axis=1)
+    return Share(what, int(counts[marked].sum()), int(counts[where].sum()))
+
+
+def _mistakes(tree: Tree, counts: np.ndarray) -> Iterator[Share]:
+    marked = np.argwhere(dominated(tree, iterated=True) & (counts > 0))
+    plainly = dominated(tree)
+    for i, action in sorted(marked.tolist(), key=lambda at: -counts[at[0], at[1]]):
+        agent = tree.env.agents[tree.owner[i]]
+        what = f"{agent} with {tree.names[i]}: {tree.word(i, action)}"
+        what += "" if plainly[i, action] else " (iterated)"
+        yield Share(what, int(counts[i, action]), int(counts[i].sum()))
+
+
+def _frequencies(tree: Tree, counts: np.ndarray) -> Iterator[Share]:
+    env: Any = tree.env
+    if env.id == "kuhn_poker" and env.num_agents == 2:
+        yield from _kuhn_frequencies(tree, counts)
+        return
+    # By what the agent holds and may do: each kind of action, beside one equilibrium at the very
+    # information sets that the seat came to.
+    table = equilibrium(tree)
+    groups: dict[tuple[str, ...], dict[str, list[float]]] = {}
+    for i in np.flatnonzero(counts.sum(axis=1)):
+        options = [word.partition(" ")[0] for word in tree.words[i]]
+        held = tree.names[i].partition(" ")[0][:1] if hasattr(env, "information_state") else ""
+        facing = "to a bet" if "fold" in options else "without a bet"
+        group = groups.setdefault((facing, held), {})
+        for option, action in zip(options, np.flatnonzero(tree.legal[i]), strict=True):
+            entry = group.setdefault(option, [0, 0, 0.0])
+            entry[0] += counts[i, action]
+            entry[1] += counts[i].sum()
+            entry[2] += counts[i].sum() * table[i, action]
+    for (facing, held), group in sorted(groups.items()):
+        for option, (count, of, expected) in group.items():
+            what = f"{option} {f'with {held} ' if held else ''}{facing}"
+            yield Share(what, int(count), int(of), reference=expected / of)
+
+
+def _kuhn_frequencies(tree: Tree, counts: np.ndarray) -> Iterator[Share]:
+    """Bets and calls beside the equilibrium family."""
+    third = 1 / 3
+    rows = (
+        ("first: J bets, a bluff (a)", 0, "J", 0.0, third),
+        ("first: Q bets", 0, "Q", 0.0, 0.0),
+        ("first: K bets (3a)", 0, "K", 0.0, 1.0),
+        ("first: J calls", 0, "J pr", 0.0, 0.0),
+        ("first: Q calls (a + 1/3)", 0, "Q pr", third, 2 * third),
+        ("first: K calls", 0, "K pr", 1.0, 1.0),
+        ("second: J bets, a bluff", 1, "J p", third, third),
+        ("second: Q bets", 1, "Q p", 0.0, 0.0),
+        ("second: K bets", 1, "K p", 1.0, 1.0),
+        ("second: J calls", 1, "J r", 0.0, 0.0),
+        ("second: Q calls", 1, "Q r", third, third),
+        ("second: K calls", 1, "K r", 1.0, 1.0),
+    )
+    number = {(int(tree.owner[i]), name): i for i, name in enumerate(tree.names)}
+    for what, owner, name, low, high in rows:
+        row = counts[number[owner, name]]
+        yield Share(what, int(row[1]), int(row.sum()), low, high)
