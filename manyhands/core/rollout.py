@@ -9,7 +9,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import gymnasium
 import jax
@@ -27,6 +27,7 @@ from manyhands.core.env import (
     seat,
     state_dataclass,
 )
+from manyhands.core.pack import no_actions
 
 
 @state_dataclass
@@ -39,6 +40,8 @@ class BatchView:
         legal: bool[N, A, B].
         acting: bool[N, B].
         first: bool[B], whether this is the first step of an episode: time to forget.
+        index: u32[B], the number of each environment in the whole rollout (see
+            `BatchPolicy.separable`).
     """
 
     vector: Array
@@ -46,10 +49,20 @@ class BatchView:
     legal: Array
     acting: Array
     first: Array
+    index: Array
 
 
 class BatchPolicy:
-    """A policy that plays all seats of all environments in one call; subclass and override."""
+    """A policy that plays all seats of all environments in one call; subclass and override.
+
+    Attributes:
+        separable: whether it treats each environment by itself, so that playing a batch in parts
+            changes nothing: no mean over the batch, and randomness from keys like
+            `jax.vmap(jax.random.fold_in, (None, 0))(key, view.index)`. Large batches of such
+            policies run in chunks that fit the cache.
+    """
+
+    separable: bool = False
 
     def init(self, env: Env, num_envs: int) -> Any:
         """What it remembers before the first step: a pytree of arrays, batch axis last."""
@@ -155,6 +168,7 @@ def rollout(
     carry: Carry | None = None,
     pool: int | None = None,
     devices: Sequence[Any] | None = None,
+    chunk: int | None = None,
 ) -> Rollout:
     """Play `num_envs` environments for `num_steps` steps each, in one compiled call.
 
@@ -180,6 +194,13 @@ def rollout(
             Environments whose reset is deterministic need neither.
         devices: devices to spread the environments over; by default all local ones, if their
             number divides `num_envs`.
+        chunk: how many environments play all their steps before the next ones begin; a divisor of
+            `num_envs`. By default (None) as many as fit the cache of a CPU, and on other devices
+            all. What happens is the same, bit for bit, where a policy treats each environment by
+            itself: names, device policies, `BatchPolicy.separable` ones (a network's matrix
+            products may round differently for another size of batch). Others are divided only if
+            `chunk` says so, and then see a chunk as their batch, with the key of the step folded
+            with the chunk's number.
 
     Raises:
         ConfigError: sizes or names that make no sense.
@@ -192,7 +213,8 @@ def rollout(
     pool = env.reset_pool if pool is None else pool
     spread = _devices(devices, num_envs)
     player = _as_batch_policy(env, policy, params is not None)
-    program = _compile(env, player, num_envs, num_steps, collect, pool, spread)
+    chunk = _chunk(env, player, num_envs, spread, chunk)
+    program = _compile(env, player, num_envs, num_steps, collect, pool, spread, chunk)
     if carry is None:
         carry = program.begin(key)
     carry, sums, trajectory = program.run(key, params, carry)
@@ -239,6 +261,8 @@ def auto_reset(env: Env, fresh: Any, over: Array, states: Any, keys: Array, draw
 class RandomActions(BatchPolicy):
     """Uniform among the legal actions, for all seats and environments in one draw."""
 
+    separable = True
+
     def __eq__(self, other: object) -> bool:
         return type(other) is type(self)
 
@@ -254,11 +278,21 @@ class RandomActions(BatchPolicy):
                 f'rollout(policy="random") draws from Discrete actions, not {space}; '
                 'give the seats by name instead: ["random"] * env.num_agents'
             )
-        # 16 random bits, scaled to the number of legal actions: even to one part in 65,536 / A.
-        bits = jax.random.bits(key, view.acting.shape, jnp.uint16).astype(jnp.uint32)
-        count = jnp.sum(view.legal, axis=1, dtype=jnp.uint32)
+        # A key folded with the number of an environment is 64 random bits, of which each agent
+        # gets 16, scaled to the number of legal actions: even to one part in 65,536 / A.
+        fold_in = jax.vmap(jax.random.fold_in, (None, 0))
+        halves: list[Array] = []
+        while len(halves) < env.num_agents:
+            words = jax.random.key_data(fold_in(jax.random.fold_in(key, len(halves)), view.index))
+            halves += [half for i in (0, 1) for half in (words[:, i] >> 16, words[:, i] & 0xFFFF)]
+        bits = jnp.stack(halves[: env.num_agents])
+        legal = view.legal
+        if legal.shape[-1] > 2**13:
+            # Else the compiler sums up a mask that is constant itself, which takes it seconds.
+            legal = jax.lax.optimization_barrier(legal)
+        count = jnp.sum(legal, axis=1, dtype=jnp.uint32)
         chosen = (bits * count) >> 16
-        rank = jnp.cumsum(view.legal, axis=1, dtype=jnp.uint32)
+        rank = jnp.cumsum(legal, axis=1, dtype=jnp.uint32)
         return jnp.sum(rank <= chosen[:, None], axis=1, dtype=jnp.int32), memory
 
 
@@ -281,6 +315,7 @@ class Seats:
     """One `DevicePolicy` per agent, mapped over the batch; each draws from its episode's key."""
 
     policies: tuple[DevicePolicy, ...]
+    separable: ClassVar[bool] = True
 
     def init(self, env: Env, num_envs: int) -> Any:
         """Memories of all seats, batch axis last."""
@@ -352,6 +387,11 @@ def _as_batch_policy(env: Env, policy: Any, takes_params: bool) -> BatchPolicy |
 
 # ---- the loop ------------------------------------------------------------------------------------
 
+# On a CPU, what a step of one chunk reads and writes should stay in the cache of a core, and yet be
+# enough work for each of the loops it is compiled to (docs/performance.md).
+CACHE = 2**18  # bytes
+SMALLEST_CHUNK = 256  # environments
+
 
 @dataclasses.dataclass(frozen=True)
 class _Program:
@@ -368,10 +408,11 @@ def _compile(
     collect: str,
     pool: int,
     devices: tuple[Any, ...],
+    chunk: int,
 ) -> _Program:
-    indices = np.arange(num_envs, dtype=np.uint32)
     keys_of = jax.vmap(rollout_key, (None, 0, 0))
     fold_in = jax.vmap(jax.random.fold_in)
+    chunks = num_envs // chunk
 
     def spread(tree: Any) -> Any:
         """Keep the batch axis divided over the devices."""
@@ -387,8 +428,38 @@ def _compile(
 
         return jax.tree_util.tree_map(place, tree)
 
+    def divide(tree: Any) -> Any:
+        """Batches [..., B] as [..., devices, chunks, rest]: each chunk has a share of a device."""
+        shape = (len(devices), chunks, chunk // len(devices))
+        return jax.tree_util.tree_map(lambda leaf: leaf.reshape(*leaf.shape[:-1], *shape), tree)
+
+    def unite(tree: Any) -> Any:
+        """What was divided, as batches."""
+        return jax.tree_util.tree_map(lambda leaf: leaf.reshape(*leaf.shape[:-3], num_envs), tree)
+
+    def take(tree: Any, number: Array) -> Any:
+        """One chunk of what was divided, as a batch."""
+
+        def one(leaf: Array) -> Array:
+            part = jax.lax.dynamic_index_in_dim(leaf, number, -2, keepdims=False)
+            return part.reshape(*leaf.shape[:-3], chunk)
+
+        return jax.tree_util.tree_map(one, tree)
+
+    def put(tree: Any, part: Any, number: Array, *time: Array) -> Any:
+        """What was divided with one chunk (at one step) replaced: the compiler writes in place."""
+
+        def one(leaf: Array, new: Array) -> Array:
+            shape = (*leaf.shape[len(time) : -2], 1, leaf.shape[-1])
+            new = new.reshape(*(1 for _ in time), *shape)
+            between = (0,) * (leaf.ndim - len(time) - 2)
+            return jax.lax.dynamic_update_slice(leaf, new, (*time, *between, number, 0))
+
+        return jax.tree_util.tree_map(one, tree, part)
+
     def begin(key: Array) -> Carry:
         episode = jnp.zeros(num_envs, jnp.uint32)
+        indices = jnp.arange(num_envs, dtype=jnp.uint32)
         return spread(
             Carry(
                 state=env.batch_reset(keys_of(key, indices, episode)),
@@ -400,8 +471,11 @@ def _compile(
             )
         )
 
-    def step(key: Array, params: Any, fresh: Any, at: tuple[Carry, Any], _: None) -> Any:
-        carry, sums = at
+    def step(
+        key: Array, policy_key: Array, params: Any, fresh: Any, indices: Array, carry: Carry
+    ) -> tuple[Carry, dict[str, Any], Trajectory]:
+        """One step of the environments `indices`: the new carry, what to add to the sums, and what
+        to keep."""
         state = carry.state
         view = BatchView(
             vector=env.batch_observe(state),
@@ -409,13 +483,12 @@ def _compile(
             legal=env.batch_legal(state),
             acting=env.batch_acting(state),
             first=carry.time == 0,
+            index=indices,
         )
-        episode_keys = keys_of(key, indices, carry.episode)
-        step_keys = fold_in(episode_keys, carry.time)
+        step_keys = fold_in(keys_of(key, indices, carry.episode), carry.time)
         if isinstance(player, Seats):
             actions, memory = player.apply(env, carry.memory, step_keys, view)
         else:
-            policy_key = jax.random.fold_in(key, carry.step)
             actions, memory = player.apply(env, params, carry.memory, policy_key, view)
         state, outcome = env.batch_step(step_keys, state, actions)
 
@@ -423,78 +496,119 @@ def _compile(
         returns = carry.returns + outcome.reward
         time = carry.time + 1
         done = over.astype(jnp.float32)
-        sums = jax.tree_util.tree_map(
-            jnp.add,
-            sums,
-            {
-                "episodes": over.astype(jnp.int32),
-                "returns": returns * done,
-                "squares": returns * returns * done,
-                "length": time * over,
-                "reward": outcome.reward,
-                "terms": outcome.terms,
-                "metrics": outcome.metrics,
-            },
+        gains = {
+            "episodes": over.astype(jnp.int32),
+            "returns": returns * done,
+            "squares": returns * returns * done,
+            "length": time * over,
+            "reward": outcome.reward,
+            "terms": outcome.terms,
+            "metrics": {name: x.astype(jnp.float32) for name, x in outcome.metrics.items()},
+        }
+        kept = Trajectory(
+            observation=view.vector,
+            legal=view.legal,
+            acting=view.acting,
+            action=actions,
+            reward=outcome.reward,
+            terminated=outcome.terminated,
+            truncated=outcome.truncated,
+            terms=outcome.terms,
+            metrics=outcome.metrics,
         )
-        trajectory = None
-        if collect == "trajectory":
-            trajectory = Trajectory(
-                observation=view.vector,
-                legal=view.legal,
-                acting=view.acting,
-                action=actions,
-                reward=outcome.reward,
-                terminated=outcome.terminated,
-                truncated=outcome.truncated,
-                terms=outcome.terms,
-                metrics=outcome.metrics,
-            )
         episode = carry.episode + over
         next_keys = keys_of(key, indices, episode)
         # Odd, so that environments that end together draw different states of the pool.
         draw = indices + episode * np.uint32(0x9E3779B1)
-        state = auto_reset(env, fresh, over, state, next_keys, draw)
         carry = Carry(
-            state=state,
+            state=auto_reset(env, fresh, over, state, next_keys, draw),
             memory=memory,
             episode=episode,
             time=jnp.where(over, 0, time),
             returns=jnp.where(over, 0.0, returns),
             step=carry.step + 1,
         )
-        return (spread(carry), sums), trajectory
+        return carry, gains, kept
 
     def run(key: Array, params: Any, carry: Carry) -> Any:
-        zeros = functools.partial(jnp.zeros, dtype=jnp.float32)
-        per_agent = (env.num_agents, num_envs)
-        metrics = jax.eval_shape(
-            lambda: (
-                env.batch_step(
-                    keys_of(key, indices, carry.episode),
-                    carry.state,
-                    jnp.zeros(
-                        (env.num_agents, *(env.action_space.shape or ()), num_envs), jnp.int32
-                    ),
-                )[1].metrics
-            )
-        )
-        sums = {
-            "episodes": jnp.zeros(num_envs, jnp.int32),
-            "returns": zeros(per_agent),
-            "squares": zeros(per_agent),
-            "length": jnp.zeros(num_envs, jnp.int32),
-            "reward": zeros(per_agent),
-            "terms": {name: zeros(per_agent) for name in env.terms},
-            "metrics": {name: zeros(leaf.shape) for name, leaf in metrics.items()},
-        }
+        everyone = jnp.arange(num_envs, dtype=jnp.uint32)
         fresh = fresh_states(env, jax.random.fold_in(key, num_envs), pool)
-        body = functools.partial(step, key, params, fresh)
-        (carry, sums), trajectory = jax.lax.scan(
-            body, (spread(carry), spread(sums)), None, length=num_steps
-        )
-        return carry, sums, trajectory
+        _, gains, kept = jax.eval_shape(step, key, key, params, fresh, everyone, carry)
+        sums = jax.tree_util.tree_map(lambda leaf: jnp.zeros(leaf.shape, leaf.dtype), gains)
+        track = None
+        if collect == "trajectory":
+            track = jax.tree_util.tree_map(
+                lambda leaf: jnp.zeros((num_steps, *leaf.shape), leaf.dtype), kept
+            )
+        begun = carry.step
+
+        def play(whole: Any, number: Array) -> tuple[Any, None]:
+            """All steps of one chunk."""
+            carry, sums, track = whole
+            indices = take(divide(everyone), number)
+
+            def once(at: Any, time: Array) -> tuple[Any, None]:
+                part, totals, track = at
+                policy_key = jax.random.fold_in(key, part.step)
+                if chunks > 1 and not player.separable:
+                    policy_key = jax.random.fold_in(policy_key, number)
+                part, gains, kept = step(key, policy_key, params, fresh, indices, part)
+                totals = jax.tree_util.tree_map(jnp.add, totals, gains)
+                if track is not None:
+                    track = put(track, kept, number, time)
+                return (spread(part), totals, track), None
+
+            part = spread(dataclasses.replace(take(carry, number), step=begun))
+            (part, totals, track), _ = jax.lax.scan(
+                once, (part, take(sums, number), track), jnp.arange(num_steps)
+            )
+            carry = put(carry, dataclasses.replace(part, step=None), number)
+            return (carry, put(sums, totals, number), track), None
+
+        carry = dataclasses.replace(carry, step=None)  # the same for all
+        whole = divide(spread((carry, sums, track)))
+        whole, _ = jax.lax.scan(play, whole, jnp.arange(chunks))
+        carry, sums, track = spread(unite(whole))
+        return dataclasses.replace(carry, step=begun + num_steps), sums, track
 
     return _Program(jax.jit(begin), jax.jit(run))
+
+
+def _chunk(
+    env: Env,
+    player: BatchPolicy | Seats,
+    num_envs: int,
+    devices: tuple[Any, ...],
+    given: int | None,
+) -> int:
+    """How many environments play together."""
+    if given is not None:
+        if not isinstance(given, (int, np.integer)) or given < 1 or num_envs % given:
+            raise ConfigError(f"chunk is a divisor of num_envs={num_envs}, given {given!r}")
+        if given % len(devices):
+            raise ConfigError(f"chunk={given} cannot be divided over {len(devices)} devices evenly")
+        return int(given)
+    if not player.separable or devices[0].platform != "cpu":
+        return num_envs
+    each = num_envs // len(devices)
+    most = max(SMALLEST_CHUNK, CACHE // _bytes_per_env(env))
+    chunks = next(n for n in range(-(-each // most), each + 1) if each % n == 0)
+    # A number without fitting divisors is better played at once than in crumbs.
+    return num_envs // chunks if each // chunks >= SMALLEST_CHUNK // 2 else num_envs
+
+
+@functools.lru_cache(maxsize=128)
+def _bytes_per_env(env: Env) -> int:
+    """What one step of one environment reads and writes, at least: its state twice, its
+    observation, its outcome."""
+
+    def step(key: Array) -> Any:
+        state = env.batch_reset(key[None])
+        actions = jnp.asarray(no_actions(env))[..., None]
+        return state, env.batch_observe(state), env.batch_step(key[None], state, actions)
+
+    leaves = jax.tree_util.tree_leaves(jax.eval_shape(step, jax.random.key(0)))
+    return sum(leaf.size * leaf.dtype.itemsize for leaf in leaves)
 
 
 def _devices(given: Sequence[Any] | None, num_envs: int) -> tuple[Any, ...]:

@@ -348,6 +348,7 @@ def _compile(
                 legal=env.batch_legal(carry.state),
                 acting=env.batch_acting(carry.state),
                 first=carry.time == 0,
+                index=jnp.arange(num_envs, dtype=jnp.uint32),
             )
             own = actions
             actions, memory = partners.apply(env, memory, step_keys, view)

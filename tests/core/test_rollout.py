@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import os
 import subprocess
@@ -12,8 +13,9 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+from manyhands.core import rollout as rollouts
 from manyhands.core.env import ConfigError, agent_key
-from manyhands.core.rollout import BatchPolicy, rollout, rollout_key
+from manyhands.core.rollout import BatchPolicy, RandomActions, rollout, rollout_key
 from manyhands.envs.kitchen import Kitchen
 
 KEY = jax.random.key(7)
@@ -134,6 +136,88 @@ def test_random_actions_are_legal_and_even(kitchen):
     assert (abs(counts - expected) < 5 * np.sqrt(expected)).all()
 
 
+def equal(one, other):
+    """Whether two results hold the same bits."""
+
+    def bits(leaf):
+        if jnp.issubdtype(leaf.dtype, jax.dtypes.prng_key):
+            leaf = jax.random.key_data(leaf)
+        return np.asarray(leaf).tobytes()
+
+    parts = [(r.carry, r.trajectory, dataclasses.asdict(r.statistics)) for r in (one, other)]
+    for a, b in zip(*map(jax.tree_util.tree_leaves, parts), strict=True):
+        assert bits(jnp.asarray(a)) == bits(jnp.asarray(b))
+    return True
+
+
+@pytest.mark.parametrize(
+    ("policy", "collect"),
+    [("random", "statistics"), (Wander(), "trajectory")],
+    ids=["all", "seats"],
+)
+def test_chunks_change_nothing(policy, collect):
+    env = Kitchen(starts="random", max_steps=4, observation="compact")
+    whole = rollout(env, policy, 12, 6, KEY, collect=collect, pool=8)
+    parts = rollout(env, policy, 12, 6, KEY, collect=collect, pool=8, chunk=4)
+    assert whole.statistics.episodes == 12
+    assert equal(whole, parts)
+    whole = rollout(env, policy, 12, 6, KEY, collect=collect, pool=8, carry=whole.carry)
+    parts = rollout(env, policy, 12, 6, KEY, collect=collect, pool=8, carry=parts.carry, chunk=4)
+    assert whole.carry.step == 12
+    assert equal(whole, parts)
+
+
+def test_large_batches_are_divided_where_that_changes_nothing(kitchen):
+    cpu = (jax.devices("cpu")[0],)
+    sizes = {n: rollouts._chunk(kitchen, RandomActions(), n, cpu, None) for n in (1, 300, 8192)}
+    assert sizes[1] == 1 and sizes[300] == 300
+    assert 256 <= sizes[8192] <= 1024
+    assert 8192 % sizes[8192] == 0
+    assert rollouts._chunk(kitchen, RandomActions(), 8191, cpu, None) == 8191  # a prime number
+    assert rollouts._chunk(kitchen, BatchPolicy(), 8192, cpu, None) == 8192
+    assert rollouts._chunk(kitchen, RandomActions(), 8192, cpu * 2, None) == 2 * sizes[8192]
+    wide = Kitchen(layout="counter_circuit", observation="grid")
+    assert rollouts._chunk(wide, RandomActions(), 8192, cpu, None) <= sizes[8192]
+
+
+def test_a_policy_that_draws_for_the_batch_draws_for_a_chunk(kitchen):
+    def policy(key, view):
+        return jax.random.randint(key, view.acting.shape, 0, 6)
+
+    whole = np.asarray(rollout(kitchen, policy, 4, 3, KEY).trajectory.action)
+    parts = np.asarray(rollout(kitchen, policy, 4, 3, KEY, chunk=2).trajectory.action)
+    for t in range(3):
+        key = jax.random.fold_in(KEY, t)
+        np.testing.assert_array_equal(whole[t], jax.random.randint(key, (2, 4), 0, 6))
+        for i in range(2):
+            drawn = jax.random.randint(jax.random.fold_in(key, i), (2, 2), 0, 6)
+            np.testing.assert_array_equal(parts[t, :, 2 * i : 2 * i + 2], drawn)
+
+
+@pytest.mark.parametrize("chunk", [None, 4])
+def test_rollouts_compile_once_and_move_nothing_to_or_from_the_host(kitchen, chunk):
+    traced = []
+
+    class Spy(RandomActions):
+        __hash__ = object.__hash__
+
+        def apply(self, *args):
+            traced.append(1)
+            return super().apply(*args)
+
+    policy, keys = Spy(), [jax.random.key(seed) for seed in range(3)]
+    result = rollout(kitchen, policy, 8, 4, keys[0], collect="statistics", chunk=chunk)
+    count = len(traced)
+    # What comes out is fetched, explicitly; nothing else may cross over.
+    with jax.transfer_guard("disallow"):
+        for key in keys[1:]:
+            result = rollout(
+                kitchen, policy, 8, 4, key, collect="statistics", chunk=chunk, carry=result.carry
+            )
+    assert len(traced) == count
+    assert result.statistics.env_steps == 32
+
+
 class Recurrent(BatchPolicy):
     """Remembers how many steps the episode has, and forgets at its start."""
 
@@ -172,6 +256,7 @@ def test_a_batch_policy_remembers_and_new_parameters_do_not_compile_anew(kitchen
         ({"policy": ["random"]}, "2 seats"),
         ({"policy": {"chef_0": "random"}}, "chef_1"),
         ({"policy": [object(), object()]}, "init and apply"),
+        ({"num_envs": 6, "chunk": 4}, "divisor of num_envs=6"),
     ],
 )
 def test_what_makes_no_sense_is_said(kitchen, arguments, message):
@@ -184,7 +269,8 @@ SHARDED = """
 import json, jax, numpy as np
 from manyhands.core.rollout import rollout
 from manyhands.envs.kitchen import Kitchen
-result = rollout(Kitchen(max_steps=6, observation="compact"), "random", 4, 9, jax.random.key(7))
+env = Kitchen(max_steps=6, observation="compact")
+result = rollout(env, "random", 4, 9, jax.random.key(7), chunk=2)
 spread = len(result.carry.state.position.sharding.device_set)
 track = result.trajectory
 print(json.dumps([spread, np.asarray(track.action).tolist(), np.asarray(track.observation).tolist(),
