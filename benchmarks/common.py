@@ -27,6 +27,7 @@ RESULTS = Path(__file__).parent / "results"
 Slot = tuple[str, str, Any]  # what is measured: by whom, what, and on which size or layout
 PEERS = {
     "jaxmarl": ("jaxmarl==0.2.0", "jax==0.10.1", "jaxlib==0.10.1"),
+    "open_spiel": ("open_spiel==2.0.2", "numpy==2.4.6", "scipy==1.17.1"),
     # It needs SciPy without saying so, and a NumPy older than 2.
     "overcooked_ai": ("overcooked-ai==1.1.0", "numpy==1.26.4", "scipy==1.15.3"),
 }

@@ -218,7 +218,7 @@ def test_best_response_earns_what_it_says():
 
 @state_dataclass
 class Walk:
-    """Two moves by one agent, or one move by each of two."""
+    """Two moves by one agent; with `flaw="turns"`, which is none, one by each of two."""
 
     moves: Any
     count: Any
@@ -249,8 +249,10 @@ class Walker(Env[Walk]):
         return Walk(jnp.full(2, -1, jnp.int8), jnp.int8(0))
 
     def acting(self, state):
-        both = self.flaw == "simultaneous"
-        return jnp.stack([jnp.asarray(True), jnp.asarray(both)])
+        both = jnp.asarray(self.flaw == "simultaneous")
+        turns = self.flaw == "turns"
+        second = jnp.logical_and(turns, state.count == 1)
+        return jnp.stack([~second, both | second])
 
     def legal(self, state):
         choice = jnp.asarray([True, True])
@@ -267,7 +269,8 @@ class Walker(Env[Walk]):
         return jnp.broadcast_to(jnp.append(moves, state.count), (2, 3)).astype(jnp.int8)
 
     def step(self, key, state, actions):
-        moves = state.moves.at[state.count].set(actions[0].astype(jnp.int8))
+        who = jnp.where(self.flaw == "turns", state.count, 0)
+        moves = state.moves.at[state.count].set(actions[who].astype(jnp.int8))
         count = state.count + jnp.int8(1)
         over = count == 2
         luck = jax.random.bernoulli(key) if self.flaw == "luck" else False
@@ -288,6 +291,12 @@ def test_games_without_chance():
         solver = Solver(tree, algorithm)
         solver.run(200)
         assert expected_values(tree, solver.average())[0] > 1.95
+    tree = unroll(Walker("turns"))  # the second subtracts what it can
+    assert np.diff(tree.first).tolist() == [1, 2]
+    for algorithm in ("cfr", "cfr+", "mccfr"):
+        solver = Solver(tree, algorithm)
+        solver.run(200)
+        np.testing.assert_allclose(expected_values(tree, solver.average()), [1, -1], atol=0.05)
 
 
 @pytest.mark.parametrize(
@@ -503,11 +512,12 @@ def test_sampling_converges(name, count, gap):
     assert (solver.sums != other.sums).any()
 
 
-@pytest.mark.slow
 def test_sampling_converges_in_leduc():
     solver = Solver(tree("leduc"), "mccfr")
-    solver.run(1_000_000)
-    assert exploitability(tree("leduc"), solver.average()) < 0.05
+    solver.run(30_000)
+    first = exploitability(tree("leduc"), solver.average())
+    solver.run(120_000)
+    assert exploitability(tree("leduc"), solver.average()) < 0.6 * first < 0.3
 
 
 def test_sampled_regrets_are_unbiased(kuhn):

@@ -55,18 +55,48 @@ ALGORITHMS = ("cfr", "cfr+", "mccfr")
 
 @dataclass(frozen=True)
 class _Shape:
-    """What the compiled program depends on: for each agent the first and last information set of
-    each level, in the agent's own numbering; A; and the algorithm."""
+    """What the compiled program depends on.
 
-    levels: tuple[tuple[tuple[int, int], ...], ...]
-    num_actions: int
+    Attributes:
+        algorithm: one of `ALGORITHMS`.
+        num_actions: A.
+        levels: for each agent the first and last information set of each level, in the agent's own
+            numbering.
+        treedef, leaves: how the tables lie in a buffer of numbers of each kind (`_packed`).
+    """
+
     algorithm: str
+    num_actions: int
+    levels: tuple[tuple[tuple[int, int], ...], ...]
+    treedef: Any
+    leaves: tuple[tuple[str, tuple[int, ...]], ...]
 
 
-def _padded(rows: Sequence[Sequence[int]], width: int | None = None) -> np.ndarray:
+def _packed(tables: Any) -> tuple[Any, tuple[Any, ...], dict[str, np.ndarray]]:
+    """The tables as one array of each dtype: XLA's single kernels crash on inputs that turn out to
+    be of no use (a table of a single entry) and on empty ones, and one of these is neither."""
+    leaves, treedef = jax.tree_util.tree_flatten(tables)
+    kinds: dict[str, list[np.ndarray]] = {}
+    for leaf in leaves:
+        kinds.setdefault(leaf.dtype.str, []).append(leaf.ravel())
+    buffers = {kind: np.concatenate(parts) for kind, parts in kinds.items()}
+    return treedef, tuple((leaf.dtype.str, leaf.shape) for leaf in leaves), buffers
+
+
+def _unpacked(shape: _Shape, buffers: dict[str, Array]) -> Any:
+    """The inverse of `_packed`; traceable."""
+    offsets, leaves = dict.fromkeys(buffers, 0), []
+    for kind, size in shape.leaves:
+        count = int(np.prod(size))
+        part = jax.lax.slice(buffers[kind], (offsets[kind],), (offsets[kind] + count,))
+        leaves.append(part.reshape(size))
+        offsets[kind] += count
+    return jax.tree_util.tree_unflatten(shape.treedef, leaves)
+
+
+def _padded(rows: Sequence[Sequence[int]]) -> np.ndarray:
     """i32[width, len(rows)]: each row as a column, filled up with -1."""
-    width = max(map(len, rows), default=0) if width is None else width
-    table = np.full((width, len(rows)), -1, np.int32)
+    table = np.full((max(map(len, rows), default=0), len(rows)), -1, np.int32)
     for i, row in enumerate(rows):
         table[: len(row), i] = row
     return table
@@ -79,7 +109,8 @@ def _tables(
 
     Args:
         infosets: for each agent, the global numbers of those that take part, by level.
-        ends: i32[N, T], sequences at the ends; payoffs: f64[N, T].
+        ends: i32[N, T], sequences at the ends; payoffs: f64[N, T]. Agents that never act are in
+            none of the three.
 
     Returns:
         dicts of
@@ -90,7 +121,7 @@ def _tables(
         sets that come next, counted from the first of the next level. -1 fills up, and stands for
         the empty sequence.
     """
-    a, n = tree.num_actions, tree.num_agents
+    a, n = tree.num_actions, len(infosets)
     local = np.full(tree.empty + 1, -1, np.int64)  # of sequences, for each agent's own numbering
     for own in infosets:
         local[(own[:, None] * a + np.arange(a)).ravel()] = np.arange(len(own) * a)
@@ -134,34 +165,33 @@ def _tables(
     return tables
 
 
-def _whole(tree: Tree) -> tuple[list[dict[str, Any]], Any]:
+def _whole(tree: Tree, agents: Sequence[int]) -> tuple[list[dict[str, Any]], Any]:
     """The tables of an update over the whole tree, and the levels."""
-    everything = [np.arange(tree.num_infosets)[tree.infosets(p)] for p in range(tree.num_agents)]
-    tables = _tables(tree, everything, *tree.merged)
+    everything = [np.arange(tree.num_infosets)[tree.infosets(p)] for p in agents]
+    sequences, payoffs = tree.merged
     levels = tuple(
         tuple((s.start - int(tree.first[p]), s.stop - int(tree.first[p])) for s in tree.levels(p))
-        for p in range(tree.num_agents)
+        for p in agents
     )
-    return tables, levels
+    return _tables(tree, everything, sequences[agents], payoffs[agents]), levels
 
 
-def _by_deal(tree: Tree) -> tuple[dict[str, Any], Any]:
+def _by_deal(tree: Tree, agents: Sequence[int]) -> tuple[dict[str, Any], Any]:
     """The tables of an update over a single deal, for all deals (first axis), and the levels.
 
     Deals differ in which information sets they can lead to, and may in how many: each level is as
-    wide as in the widest deal. Besides what `_tables` gives there are `here` i32[D, n], the agent's
-    information sets in the deal, and the inverse `where` i32[D, infosets of the agent].
+    wide as in the widest deal. Besides what `_tables` gives there is `here` i32[D, n], the agent's
+    information sets in the deal.
     """
-    n = tree.num_agents
     deal_of_end = tree.deal[tree.ends]
     inner = tree.infoset >= 0
     pairs = np.unique(np.stack([tree.deal[inner], tree.infoset[inner]]), axis=1)
     of_deal = np.split(pairs[1], np.searchsorted(pairs[0], np.arange(1, len(tree.deals))))
-    own = [[i[tree.owner[i] == p] for i in of_deal] for p in range(n)]
-    depth = [int(tree.level[tree.infosets(p)].max(initial=-1)) + 1 for p in range(n)]
+    own = [[i[tree.owner[i] == p] for i in of_deal] for p in agents]
+    depth = [int(tree.level[tree.infosets(p)].max(initial=-1)) + 1 for p in agents]
     widths = [
-        [max(int((tree.level[i] == level).sum()) for i in own[p]) for level in range(depth[p])]
-        for p in range(n)
+        [max(int((tree.level[i] == level).sum()) for i in own[k]) for level in range(depth[k])]
+        for k in range(len(agents))
     ]
     levels = tuple(
         tuple(zip(np.cumsum([0, *w])[:-1].tolist(), np.cumsum(w).tolist(), strict=True))
@@ -170,20 +200,23 @@ def _by_deal(tree: Tree) -> tuple[dict[str, Any], Any]:
     deals = []
     for d in range(len(tree.deals)):
         here = deal_of_end == d
-        sets = [own[p][d] for p in range(n)]
-        tables = _tables(tree, sets, tree.sequences[:, here], tree.payoffs[:, here])
-        deals.append([_widened(tree, p, tables[p], sets, levels) for p in range(n)])
+        sets = [of_agent[d] for of_agent in own]
+        payoffs = tree.payoffs[agents][:, here]
+        tables = _tables(tree, sets, tree.sequences[agents][:, here], payoffs)
+        deals.append([_widened(tree, k, tables[k], sets, levels) for k in range(len(agents))])
     stacked = []
-    for p in range(n):
+    for k, agent in enumerate(agents):
         joined: dict[str, Any] = {}
-        for name in deals[0][p]:
-            entries = [deal[p][name] for deal in deals]
+        for name in deals[0][k]:
+            entries = [deal[k][name] for deal in deals]
             if name == "next":
                 joined[name] = [
-                    _stacked([entry[level] for entry in entries]) for level in range(depth[p])
+                    _stacked([entry[level] for entry in entries]) for level in range(depth[k])
                 ]
             else:
                 joined[name] = _stacked(entries)
+        joined["here"] -= np.where(joined["here"] < 0, 0, tree.first[agent]).astype(np.int32)
+        joined["legal"] = tree.legal[tree.infosets(agent)]
         stacked.append(joined)
     return {"agents": stacked, "chances": np.cumsum(tree.deals)}, levels
 
@@ -217,7 +250,7 @@ def _widened(
         return result
 
     others = table["others"].copy()
-    for k, other in enumerate(p for p in range(tree.num_agents) if p != agent):
+    for k, other in enumerate(p for p in range(len(sets)) if p != agent):
         others[k] = renamed(others[k], columns(other))
     following, level = [], tree.level[sets[agent]]
     for k, (first, last) in enumerate(levels[agent]):
@@ -227,16 +260,13 @@ def _widened(
         result[:, : int((level == k).sum()) * a] = entries
         following.append(result)
     here = np.full(size, -1, np.int32)
-    here[wide] = sets[agent] - tree.first[agent]
-    where = np.full(tree.first[agent + 1] - tree.first[agent], -1, np.int32)
-    where[sets[agent] - tree.first[agent]] = wide
+    here[wide] = sets[agent]
     return {
         "past": spread(renamed(table["past"], wide), -1),
         "weight": spread(table["weight"], 0.0),
         "others": spread(others, -1),
         "next": following,
         "here": here,
-        "where": where,
     }
 
 
@@ -262,8 +292,6 @@ def _stacked(entries: list[np.ndarray]) -> np.ndarray:
 
 def _take(values: Array, index: Array, fill: float) -> Array:
     """values[index], and `fill` where the index is -1."""
-    if not values.size:  # of an agent that never acts
-        return jnp.full(index.shape, fill)
     found = values.at[jnp.maximum(index, 0)].get(mode="promise_in_bounds")
     return jnp.where(index >= 0, found, fill)
 
@@ -308,10 +336,24 @@ def _regrets(policy: Array, xs: list[Array], table: dict[str, Any], levels: Any)
     return jnp.concatenate(parts) if parts else jnp.zeros((0, a))
 
 
-def _iterate(shape: _Shape, tables: list[dict[str, Any]], carry: Any) -> Any:
+def _added(total: Array, here: Array, allowed: Array, values: Array) -> Array:
+    """`total` with `values` added in the rows `here`, where allowed: one by one, since a scatter
+    cannot be part of a single kernel."""
+    values = jnp.where(allowed, values, 0.0)
+
+    def add(i: Array, total: Array) -> Array:
+        row = jnp.maximum(here[i], 0)
+        old = jax.lax.dynamic_slice_in_dim(total, row, 1)
+        return jax.lax.dynamic_update_slice_in_dim(total, old + values[i], row, 0)
+
+    return jax.lax.fori_loop(0, len(here), add, total)
+
+
+def _iterate(
+    shape: _Shape, tables: Any, time: Array, regrets: Any, sums: Any, policies: Any, xs: Any
+) -> Any:
     """One iteration of CFR or CFR+."""
     plus = shape.algorithm == "cfr+"
-    time, regrets, sums, policies, xs = carry
     regrets, sums, policies, xs = list(regrets), list(sums), list(policies), list(xs)
     time = time + 1
     for p, (table, levels) in enumerate(zip(tables, shape.levels, strict=True)):
@@ -324,11 +366,12 @@ def _iterate(shape: _Shape, tables: list[dict[str, Any]], carry: Any) -> Any:
     return time, tuple(regrets), tuple(sums), tuple(policies), tuple(xs)
 
 
-def _sample(shape: _Shape, tables: dict[str, Any], key: Array, carry: Any) -> Any:
+def _sample(
+    shape: _Shape, tables: Any, time: Array, regrets: Any, sums: Any, key_data: Array
+) -> Any:
     """One iteration of external-sampling MCCFR: one traversal for each agent."""
-    time, regrets, sums = carry
     regrets, sums = list(regrets), list(sums)
-    key = jax.random.fold_in(key, time.astype(jnp.uint32))
+    key = jax.random.fold_in(jax.random.wrap_key_data(key_data), time.astype(jnp.uint32))
     time = time + 1
     count = [levels[-1][1] if levels else 0 for levels in shape.levels]
     for p, levels in enumerate(shape.levels):
@@ -345,7 +388,7 @@ def _sample(shape: _Shape, tables: dict[str, Any], key: Array, carry: Any) -> An
             legal = agent["legal"][here] & (rows["here"] >= 0)[:, None]
             current = _matched(regrets[q][here], legal)
             if q == p:
-                policy, table = current, rows
+                policy, table, allowed = current, rows, legal
             else:
                 # The first action whose sum exceeds the draw, among those with any probability.
                 total = jnp.cumsum(current, axis=1)
@@ -353,34 +396,39 @@ def _sample(shape: _Shape, tables: dict[str, Any], key: Array, carry: Any) -> An
                 chosen = jnp.sum(total <= draw, axis=1, keepdims=True)
                 xs.append(_reach(jnp.arange(shape.num_actions) == chosen, rows).astype(jnp.float64))
             begin += count[q]
-        gained = _regrets(policy, xs, table, levels).reshape(-1)
-        x = _reach(policy, table)
-        where = table["where"][:, None]
-        index = jnp.where(where < 0, -1, where * shape.num_actions + jnp.arange(shape.num_actions))
-        allowed = tables["agents"][p]["legal"]
-        regrets[p] = regrets[p] + jnp.where(allowed, _take(gained, index, 0.0), 0.0)
-        sums[p] = sums[p] + jnp.where(allowed, _take(x, index, 0.0), 0.0)
+        gained = _regrets(policy, xs, table, levels)
+        x = _reach(policy, table).reshape(gained.shape)
+        regrets[p] = _added(regrets[p], table["here"], allowed, gained)
+        sums[p] = _added(sums[p], table["here"], allowed, x)
     return time, tuple(regrets), tuple(sums)
 
 
 @functools.lru_cache(maxsize=32)
 def _program(shape: _Shape, one_kernel: bool) -> Callable[..., Any]:
-    """`run(tables, key data, carry, count)`, compiled once for any number of iterations."""
+    """`run(buffers, key data, carry, count)`, compiled once for any number of iterations."""
 
-    def run(tables: Any, key_data: Array, carry: Any, count: Array) -> Any:
+    def run(buffers: Any, key_data: Array, carry: Any, count: Array) -> Any:
         if shape.algorithm == "mccfr":
-            key = jax.random.wrap_key_data(key_data)
-            one = jax.jit(lambda carry: _sample(shape, tables, key, carry))
+            # The key is in the carry, for it is of use only where something is drawn.
+            one = jax.jit(
+                lambda buffers, carry: (
+                    *_sample(shape, _unpacked(shape, buffers), *carry),
+                    carry[-1],
+                )
+            )
+            carry = (*carry, key_data)
         else:
+            tables = _unpacked(shape, buffers)
             policies = tuple(map(_matched, carry[1], [table["legal"] for table in tables]))
             carry = (*carry, policies, tuple(map(_reach, policies, tables)))
-            one = jax.jit(lambda carry: _iterate(shape, tables, carry))
+            one = jax.jit(lambda buffers, carry: _iterate(shape, _unpacked(shape, buffers), *carry))
 
         def body(_: Any, carry: Any) -> Any:
+            done = one(buffers, carry)
             if not one_kernel:
-                return one(carry)
+                return done
             # As in `core/pack.py`: a kernel a call, instead of one for every few operations.
-            return set_xla_metadata(one(carry), xla_cpu_small_call="true", inlineable="false")
+            return set_xla_metadata(done, xla_cpu_small_call="true", inlineable="false")
 
         return jax.lax.fori_loop(0, count, body, carry)[:3]
 
@@ -413,29 +461,23 @@ class Solver:
         self.iteration = 0
         self.regrets = np.zeros(tree.legal.shape)
         self.sums = np.zeros(tree.legal.shape)
-        self._tables: Any
-        if algorithm == "mccfr":
-            self._tables, levels = _by_deal(tree)
-            for p, agent in enumerate(self._tables["agents"]):
-                agent["legal"] = tree.legal[tree.infosets(p)]
-        else:
-            self._tables, levels = _whole(tree)
-        self._shape = _Shape(levels, tree.num_actions, algorithm)
-        # XLA's single kernels crash on the empty arrays of an agent that never acts.
-        self._one_kernel = bool((np.diff(tree.first) > 0).all())
+        self._agents = [p for p in range(tree.num_agents) if tree.first[p] < tree.first[p + 1]]
+        tables, levels = (_by_deal if algorithm == "mccfr" else _whole)(tree, self._agents)
+        treedef, leaves, self._buffers = _packed(tables)
+        self._shape = _Shape(algorithm, tree.num_actions, levels, treedef, leaves)
+        self._one_kernel = True
 
     def run(self, iterations: int) -> None:
         """Make so many iterations more. How they are divided into calls makes no difference."""
-        split = self.tree.first[1:-1]
+        own = [self.tree.infosets(p) for p in self._agents]
         carry = (
             np.float64(self.iteration),
-            tuple(np.split(self.regrets, split)),
-            tuple(np.split(self.sums, split)),
+            tuple(self.regrets[rows] for rows in own),
+            tuple(self.sums[rows] for rows in own),
         )
         with _double():
-            self._tables = jax.device_put(self._tables)
             key_data = jax.random.key_data(jax.random.key(np.uint32(self.seed & 0xFFFFFFFF)))
-            order = self._tables, key_data, carry, np.int64(iterations)
+            order = self._buffers, key_data, carry, np.int64(iterations)
             try:
                 done = _program(self._shape, self._one_kernel)(*order)
             except jax.errors.JaxRuntimeError:
