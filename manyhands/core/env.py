@@ -112,6 +112,8 @@ class Env(Generic[State]):
         noop: the action an agent takes when a caller asks for none (`on_illegal="noop"`).
         batched: whether the pure functions (but `reset`) accept a trailing batch axis themselves.
         deterministic_reset: whether `reset` gives one and the same state for every key.
+        memoise: whether single steps may be remembered and looked up (`core/pack.py`): where `step`
+            takes nothing from its key and the states are few, as in games small enough to solve.
         reset_pool: how many fresh states a rollout draws beforehand to start episodes from, where
             drawing one costs more than a step; 0 where resetting is cheap.
     """
@@ -126,6 +128,7 @@ class Env(Generic[State]):
     noop: Action = 0
     batched: bool = False
     deterministic_reset: bool = False
+    memoise: bool = False
     reset_pool: int = 0
 
     # ---- pure and traceable -------------------------------------------------------------------
@@ -275,6 +278,14 @@ class Env(Generic[State]):
 def episode_key(seed: int) -> Array:
     """The key of the episode that an integer seed names."""
     return jax.random.key(np.uint32(seed & 0xFFFFFFFF))
+
+
+def episode_key_data(seed: int) -> np.ndarray:
+    """u32[2], the data of `episode_key(seed)`; without a call of JAX, which would take longer than a
+    step of a small game."""
+    if jax.config.jax_default_prng_impl == "threefry2x32":
+        return np.array([0, seed & 0xFFFFFFFF], np.uint32)
+    return np.asarray(jax.random.key_data(episode_key(seed)))
 
 
 def check_weights(

@@ -25,6 +25,7 @@ from manyhands.core.env import Action, Array, Env, SnapshotError, episode_key
 MAGIC = b"MHSNAP\x00\x01"  # the last byte is the version of the format
 _HEADER = struct.Struct("<8s16sQI")  # magic, digest of the environment, payload bytes, CRC-32
 _ALIGN = 8
+_MEMORY = 2**15  # frames that are remembered
 _KEY_AND_TIME = struct.Struct("=IIi")  # how a step's order begins: u32[2] and i32
 
 
@@ -34,6 +35,8 @@ class Packing:
 
     def __init__(self, tree: Any):
         leaves, self.treedef = jax.tree_util.tree_flatten(tree)
+        # What `body` joins: leaves, and between dtypes fillings, as (-1, bytes).
+        self._pieces: list[tuple[int, bytes]] = []
         self.leaves = [(tuple(leaf.shape), np.dtype(leaf.dtype)) for leaf in leaves]
         self.counts = [int(np.prod(shape)) for shape, _ in self.leaves]
         self.groups: dict[np.dtype, list[int]] = {}
@@ -44,6 +47,8 @@ class Packing:
             for i in members:
                 self.offsets[i] = self.size
                 self.size += self.counts[i] * dtype.itemsize
+                self._pieces.append((i, b""))
+            self._pieces.append((-1, bytes(-self.size % _ALIGN)))
             self.size += -self.size % _ALIGN
 
     def pack(self, tree: Any) -> Array:
@@ -101,6 +106,14 @@ class Packing:
 
         return views
 
+    def body(self, tree: Any) -> bytes:
+        """A tree of arrays, wherever they are, as bytes."""
+        leaves = jax.tree_util.tree_leaves(tree)
+        host = [
+            np.asarray(leaf, dtype) for leaf, (_, dtype) in zip(leaves, self.leaves, strict=True)
+        ]
+        return b"".join([host[i].tobytes() if i >= 0 else gap for i, gap in self._pieces])
+
     def fill(self, buffer: np.ndarray, tree: Any) -> None:
         """Write a tree of host arrays into the first `size` bytes of a u8 buffer."""
         leaves = jax.tree_util.tree_leaves(tree)
@@ -117,16 +130,14 @@ def state_packing(env: Env) -> Packing:
 # ---- snapshots and fingerprints ------------------------------------------------------------------
 
 
+@functools.lru_cache(maxsize=256)
 def _digest(env: Env) -> bytes:
     return hashlib.blake2b(env.spec_json().encode(), digest_size=16).digest()
 
 
 def snapshot(env: Env, state: Any) -> bytes:
     """The exact state as bytes, which `restore` turns back, here or in another process."""
-    packing = state_packing(env)
-    payload = np.zeros(packing.size, np.uint8)
-    packing.fill(payload, jax.device_get(state))
-    body = payload.tobytes()
+    body = state_packing(env).body(state)
     return _HEADER.pack(MAGIC, _digest(env), len(body), zlib.crc32(body)) + body
 
 
@@ -170,11 +181,8 @@ def fingerprint(env: Env, state: Any, agent: str | int | None = None) -> str:
     """
     digest = hashlib.blake2b(digest_size=16)
     if agent is None:
-        packing = state_packing(env)
-        payload = np.zeros(packing.size, np.uint8)
-        packing.fill(payload, jax.device_get(state))
         digest.update(_digest(env))
-        digest.update(payload.tobytes())
+        digest.update(state_packing(env).body(state))
         return digest.hexdigest()
     index = env.index(agent)
     vector, legal, acting = jax.device_get(_sight(env)(state))
@@ -195,7 +203,8 @@ def _sight(env: Env) -> Any:
 class Frame:
     """Everything that one reset or step yields: NumPy views into one buffer, made when first read.
 
-    A frame is never written to again: it, and its state, may be kept.
+    A frame is never written to again: it, and its state, may be kept. Where the environment lets
+    steps be remembered (`Env.memoise`), equal frames are one object, in all episodes.
 
     Attributes:
         state: the state after the step.
@@ -207,10 +216,12 @@ class Frame:
         terminated, truncated: bool[N].
         terms: name -> f32[N].
         metrics: name -> number, f32[].
+        notes: what readers have worked out from this frame alone, by name, to find it again.
     """
 
     def __init__(self, stepper: Stepper, buffer: np.ndarray):
         self._stepper, self.buffer = stepper, buffer
+        self.notes: dict[Any, Any] = {}
 
     def __getattr__(self, name: str) -> Any:
         # Called once for each attribute: the view is kept.
@@ -227,6 +238,26 @@ class Frame:
     def over(self) -> bool:
         """Whether the episode has ended for every agent."""
         return bool((self.terminated | self.truncated).all())
+
+    def text(self, agent: int) -> str:
+        """What an agent reads: `Env.describe`."""
+        found = self.notes.get(("text", agent))
+        if found is None:
+            found = self._stepper.env.describe(self.state, agent)
+            self.notes["text", agent] = found
+        return found
+
+    def parse(self, text: str, agent: int) -> Action:
+        """What an agent's answer means: `Env.parse`."""
+        if not self._stepper.memoises or len(text) > 100:
+            return self._stepper.env.parse(text, self.state, agent)
+        answers = self.notes.setdefault(("answers", agent), {})
+        action = answers.get(text)
+        if action is None:
+            action = self._stepper.env.parse(text, self.state, agent)
+            if type(action) is int and len(answers) < 100:
+                answers[text] = action
+        return action
 
 
 # What XLA cannot put into a single kernel, by the beginnings of the primitives' names: these call a
@@ -311,6 +342,9 @@ class Stepper:
     """Single stepping on the CPU: one compiled call a step, one buffer in, one buffer out.
 
     Obtain it with `stepper(env)`, which keeps one per environment, so that nothing compiles twice.
+
+    Where `Env.memoise` is set, a step that was made before is looked up: the table grows from the
+    environment's own `step` while it is played, each frame remembering where its actions led.
     """
 
     def __init__(self, env: Env):
@@ -322,6 +356,8 @@ class Stepper:
         self._inputs = threading.local()
         shapes = jax.eval_shape(self._rest, state, None)
         self._result = Packing(shapes)
+        self.memoises = env.memoise
+        self._known: dict[bytes, Frame] = {}
         self.fields: dict[str, Any] = {"state": self._state.views}
         for name in shapes:
             self.fields[name] = self._result.part(name, self._state.size)
@@ -340,8 +376,20 @@ class Stepper:
         return stepper, (self.env,)  # copies, and other processes, compile their own or share one
 
     def reset(self, key: Array) -> Frame:
-        """First frame of the episode that `key` names."""
-        return Frame(self, self._reset(np.asarray(jax.random.key_data(key))))
+        """First frame of the episode that `key` names: a typed key, or its data, u32[2]."""
+        data = key if type(key) is np.ndarray else np.asarray(jax.random.key_data(key))
+        return self._frame(self._reset(data))
+
+    def _frame(self, buffer: np.ndarray) -> Frame:
+        if not self.memoises:
+            return Frame(self, buffer)
+        contents = buffer.tobytes()
+        frame = self._known.get(contents)
+        if frame is None:
+            if len(self._known) >= _MEMORY:
+                self._known.clear()
+            frame = self._known[contents] = Frame(self, np.frombuffer(contents, np.uint8))
+        return frame
 
     def step(self, key_data: np.ndarray, time: int, before: Any, actions: Any) -> Frame:
         """One step.
@@ -352,6 +400,18 @@ class Stepper:
             before: the frame to step from, or any state (of a snapshot, of `env.reset`, …).
             actions: [N, *action_space.shape].
         """
+        if self.memoises and type(before) is Frame:
+            led = before.notes.setdefault("steps", {})
+            move = np.asarray(actions).tobytes()
+            frame = led.get(move)
+            if frame is None:
+                frame = self._frame(self._stepped(key_data, time, before, actions))
+                if len(led) < 1000:  # numbers that are no actions are without end
+                    led[move] = frame
+            return frame
+        return self._frame(self._stepped(key_data, time, before, actions))
+
+    def _stepped(self, key_data: np.ndarray, time: int, before: Any, actions: Any) -> np.ndarray:
         try:
             buffer, state, room = self._inputs.parts
         except AttributeError:
@@ -362,7 +422,7 @@ class Stepper:
             self._state.fill(buffer, before)
         _KEY_AND_TIME.pack_into(buffer.data, self._state.size, *key_data, time)
         room[...] = actions
-        return Frame(self, self._step(buffer))
+        return self._step(buffer)
 
     def _prepared(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """A buffer for the inputs of steps, and its parts for the state and the actions. Each
@@ -380,7 +440,7 @@ class Stepper:
         """The frame of a state that was restored: what its agents see, with no reward."""
         buffer = np.zeros(self._state.size, np.uint8)
         self._state.fill(buffer, jax.device_get(state))
-        return Frame(self, self._view(buffer))
+        return self._frame(self._view(buffer))
 
     def _packed_reset(self, key_data: Array) -> Array:
         return self._pack(self.env.reset(jax.random.wrap_key_data(key_data)), None)

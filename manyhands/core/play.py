@@ -28,7 +28,7 @@ from manyhands.core.env import (
     IllegalAction,
     SeatError,
     agent_key,
-    episode_key,
+    episode_key_data,
     from_spec,
     make,
     names_of,
@@ -340,9 +340,8 @@ class Game:
     def __init__(self, env: Env, seed: int, episode: int = 0):
         self.env, self.seed, self.episode = env, seed, episode
         self.stepper = stepper(env)
-        key = episode_key(seed)
-        self.key_data = np.asarray(jax.random.key_data(key))
-        self.frame = self.stepper.reset(key)
+        self.key_data = episode_key_data(seed)
+        self.frame = self.stepper.reset(self.key_data)
         n = env.num_agents
         self.step = 0
         self.done = np.zeros(n, bool)
@@ -387,7 +386,7 @@ class Game:
         if action is None:
             raise IllegalAction("no action was given")
         if isinstance(action, str):
-            action = env.parse(action, state, index)
+            action = self.frame.parse(action, index)
         if getattr(env, "chat", None) is not None:
             try:
                 action = env.compose(action, say, state, index)  # type: ignore[attr-defined]

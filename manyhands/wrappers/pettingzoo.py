@@ -25,7 +25,7 @@ from manyhands.core.env import (
     Env,
     EpisodeOver,
     IllegalAction,
-    episode_key,
+    episode_key_data,
     make,
     names_of,
 )
@@ -123,10 +123,7 @@ class Parallel(ParallelEnv):
         self._actions = int(space.n) if plain else 0  # type: ignore[attr-defined]
         self._rows = no_actions(game)
         self._scalars: _Scalars | None = None
-        self._acting: tuple[bool, ...] = ()
-        self._legal_bytes = b""
-        self._legal: list[list[bool]] = []
-        self._masks: list[np.ndarray] = []
+        self._report = _NOTHING
         self._window: Window | None = None
 
     def __getstate__(self) -> dict[str, Any]:
@@ -155,26 +152,33 @@ class Parallel(ParallelEnv):
             options: `"state"` begins from a state or a snapshot's bytes instead, as after
                 `"time"` steps (0): with the same seed, what follows is what followed there.
         """
+        infos = self.begin(seed, options)
+        assert self.frame is not None
+        return self._observations(self.frame, self.agents), infos
+
+    def begin(
+        self, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> dict[str, dict[str, Any]]:
+        """`reset`, but for the observations."""
         if seed is not None or self._np_random is None:
             self._np_random, _ = seeding.np_random(seed)
         if seed is None:
             seed = int(self._np_random.integers(2**32))
-        key = episode_key(seed)
-        self.key_data = np.asarray(jax.random.key_data(key))
+        self.key_data = episode_key_data(seed)
         options = options or {}
         self.time = int(options.get("time", 0))
         state = options.get("state")
         if state is None:
-            self.frame = self._stepper.reset(key)
+            self.frame = self._stepper.reset(self.key_data)
         else:
             if isinstance(state, bytes):
                 state = restore(self.game, state)
             self.frame = self._stepper.view(state)
         self.agents = list(self.game.agents)
-        status = [{"status": "none"} for _ in self.agents]
         if self.render_mode == "human":
             self.render()
-        return self._observations(self.frame), self._infos(self.frame, status)
+        report = self._report = self._read(self.frame)
+        return self._infos(report, [{"status": "none"} for _ in self.agents])
 
     def step(
         self, actions: Mapping[str, Action | str]
@@ -185,13 +189,13 @@ class Parallel(ParallelEnv):
         dict[str, bool],
         dict[str, dict[str, Any]],
     ]:
-        agents, names, legal = self.agents, self.possible_agents, self._legal
+        agents, names, report = self.agents, self.possible_agents, self._report
         self.playing()
         expected = 0
         statuses: list[dict[str, Any]] = []
         rows = self._rows
         live = len(agents) == len(names)
-        for i, acts in enumerate(self._acting):
+        for i, acts in enumerate(report.acting):
             agent = names[i]
             if acts and (live or agent in agents):
                 try:
@@ -203,7 +207,9 @@ class Parallel(ParallelEnv):
                     ) from None
                 expected += 1
                 # The usual case, and quick.
-                if type(action) is int and 0 <= action < self._actions and legal[i][action]:
+                if type(action) is int and (
+                    0 <= action < self._actions and report.legal[i][action]
+                ):
                     rows[i], status = action, {"status": "ok"}
                 else:
                     rows[i], status = self.read(i, action)
@@ -281,7 +287,7 @@ class Parallel(ParallelEnv):
         assert frame is not None
         try:
             number = operator.index(action) if self._actions else -1
-            if 0 <= number < self._actions and self._legal[index][number]:
+            if 0 <= number < self._actions and self._report.legal[index][number]:
                 return number, {"status": "ok"}
         except TypeError:
             pass
@@ -289,7 +295,7 @@ class Parallel(ParallelEnv):
             if action is None:
                 raise IllegalAction("no action was given")
             if isinstance(action, str):
-                action = self.game.parse(action, frame.state, index)
+                action = frame.parse(action, index)
             return check_action(self.game, frame.legal[index], action), {"status": "ok"}
         except IllegalAction as error:
             if self.on_illegal == "raise":
@@ -299,34 +305,37 @@ class Parallel(ParallelEnv):
 
     def play(self, rows: np.ndarray, statuses: list[dict[str, Any]]) -> tuple[Any, ...]:
         """One step with actions that were read, [N, *action_space.shape]: what `step` returns."""
-        frame, agents = self.playing(), self.agents
+        agents = self.agents
+        rest = self.advance(rows, statuses)
+        assert self.frame is not None
+        return self._observations(self.frame, agents), *rest
+
+    def advance(
+        self, rows: np.ndarray, statuses: list[dict[str, Any]]
+    ) -> tuple[dict[str, float], dict[str, bool], dict[str, bool], dict[str, dict[str, Any]]]:
+        """`play`, but for the observations."""
+        frame, agents, names = self.playing(), self.agents, self.possible_agents
         if self.on_illegal == "forfeit" and any(s["status"] == "forfeit" for s in statuses):
-            infos = self._infos(self._stepper.view(frame.state), statuses)
+            infos = self._infos(self._read(self._stepper.view(frame.state)), statuses)
             self.agents = []
             nothing = dict.fromkeys(agents, 0.0)
             over, not_cut = dict.fromkeys(agents, True), dict.fromkeys(agents, False)
-            result = self._observations(frame, agents), nothing, over, not_cut, infos
+            result = nothing, over, not_cut, infos
             _keep(result, agents)
             return result
-        frame = self.frame = self._stepper.step(self.key_data, self.time, frame, rows)
+        self.frame = self._stepper.step(self.key_data, self.time, frame, rows)
         self.time += 1
-        read = self._scalars
-        assert read is not None
-        values = read.values(frame)
-        names = self.possible_agents
-        terminated, truncated = read.terminated(values), read.truncated(values)
+        report = self._report = self._read(self.frame)
         result = (
-            self._observations(frame, agents),
-            dict(zip(names, read.reward(values))),
-            dict(zip(names, terminated)),
-            dict(zip(names, truncated)),
-            self._infos(frame, statuses, values),
+            dict(zip(names, report.reward)),
+            dict(zip(names, report.terminated)),
+            dict(zip(names, report.truncated)),
+            self._infos(report, statuses),
         )
-        self._acting = read.acting(values)
         if len(agents) < len(names):
             _keep(result, agents)
-        if True in terminated or True in truncated:
-            ended = {n for n, a, b in zip(names, terminated, truncated) if a or b}
+        if report.ends:
+            ended = {n for n, a, b in zip(names, report.terminated, report.truncated) if a or b}
             self.agents = [agent for agent in agents if agent not in ended]
         if self.render_mode == "human":
             self.render()
@@ -334,7 +343,16 @@ class Parallel(ParallelEnv):
 
     def observation(self, agent: str) -> Any:
         """What `agent` observes now."""
-        return self._observations(self._begun(), [agent])[agent]
+        return observe_as(self.game, self._begun(), self.game.index(agent), self.observe_as)
+
+    @property
+    def movers(self) -> list[str]:
+        """The agents that are to move now, in index order."""
+        return [
+            agent
+            for agent, acts in zip(self.possible_agents, self._report.acting)
+            if acts and agent in self.agents
+        ]
 
     # ---- inside -------------------------------------------------------------------------------
 
@@ -343,44 +361,72 @@ class Parallel(ParallelEnv):
             raise EpisodeOver("no episode has begun; call reset() first")
         return self.frame
 
-    def _observations(self, frame: Frame, agents: list[str] | None = None) -> dict[str, Any]:
-        if self.observe_as == "vector":
+    def _observations(self, frame: Frame, agents: list[str]) -> dict[str, Any]:
+        if self.observe_as == "vector" and len(agents) == len(self.possible_agents):
             # A copy: the caller may write to it, and the frame's buffer stays as it is.
             vector = self._stepper.fields["vector"](frame.buffer).copy()
-            return dict(zip(self.possible_agents, vector))
+            return dict(zip(agents, vector))
         return {
             agent: observe_as(self.game, frame, self.game.index(agent), self.observe_as)
-            for agent in agents or self.possible_agents
+            for agent in agents
         }
 
-    def _infos(
-        self, frame: Frame, statuses: list[dict[str, Any]], values: tuple[Any, ...] | None = None
-    ) -> dict[str, dict[str, Any]]:
-        if self._scalars is None:
-            self._scalars = _Scalars(self.game, frame)
-        read = self._scalars
-        if values is None:
-            values = read.values(frame)
-            self._acting = read.acting(values)
-        legal = values[read.legal]
-        if legal != self._legal_bytes:
-            # Most steps of most games leave it as it was: the same arrays are handed out again.
-            masks = frame.legal.astype(np.int8)
-            masks.flags.writeable = False
-            self._legal_bytes, self._legal, self._masks = legal, frame.legal.tolist(), list(masks)
-        metrics = dict(zip(read.names, read.metrics(values)))
-        terms = self.game.terms
+    def _read(self, frame: Frame) -> _Report:
+        """The small parts of a frame."""
+        report = frame.notes.get("report")
+        if report is None:
+            if self._scalars is None:
+                self._scalars = _Scalars(self.game, frame)
+            report = frame.notes["report"] = self._scalars.report(frame, self._report)
+        return report
+
+    def _infos(self, report: _Report, statuses: list[dict[str, Any]]) -> dict[str, dict[str, Any]]:
+        metrics = report.metrics
         return {
             agent: {
                 "action_mask": mask,
-                "terms": dict(zip(terms, pick(values))),
+                "terms": terms.copy(),
                 "metrics": metrics.copy(),
                 "parse": status,
             }
-            for agent, mask, pick, status in zip(
-                self.possible_agents, self._masks, read.terms, statuses
+            for agent, mask, terms, status in zip(
+                self.possible_agents, report.masks, report.terms, statuses
             )
         }
+
+
+class _Report:
+    """The small parts of a frame as Python numbers; nobody writes to them.
+
+    Attributes:
+        acting, reward, terminated, truncated: by agent.
+        ends: whether the episode ended for anybody.
+        legal: by agent, a list of bools, of which `masks` are read-only arrays, i8[A]; `raw` is all
+            of it as bytes.
+        terms: by agent, the unweighted terms by name.
+        metrics: by name.
+    """
+
+    __slots__ = (
+        "acting", "ends", "legal", "masks", "metrics", "raw", "reward", "terminated", "terms",
+        "truncated",
+    )  # fmt: skip
+    acting: tuple[bool, ...]
+    ends: bool
+    legal: list[list[bool]]
+    masks: list[np.ndarray]
+    metrics: dict[str, float]
+    raw: bytes
+    reward: tuple[float, ...]
+    terminated: tuple[bool, ...]
+    terms: list[dict[str, float]]
+    truncated: tuple[bool, ...]
+
+    def __init__(self) -> None:
+        self.raw, self.acting = b"", ()
+
+
+_NOTHING = _Report()
 
 
 class _Scalars:
@@ -409,14 +455,32 @@ class _Scalars:
             where[k] = list(range(count, count + part.size))
             end, count = starts[k] + part.nbytes, count + part.size
         self._unpack, self._start = struct.Struct("".join(codes)).unpack_from, starts[order[0]]
-        self.acting, self.reward, self.terminated, self.truncated = map(_picker, where[:4])
-        (self.legal,) = where[4]
+        self._acting, self._reward, self._terminated, self._truncated = map(_picker, where[:4])
+        (self._legal,) = where[4]
         terms = where[5 : 5 + len(game.terms)]
-        self.terms = [_picker([column[i] for column in terms]) for i in range(game.num_agents)]
-        self.metrics = _picker([k for part in where[5 + len(game.terms) :] for k in part])
+        self._terms = [_picker([column[i] for column in terms]) for i in range(game.num_agents)]
+        self._term_names = game.terms
+        self._metrics = _picker([k for part in where[5 + len(game.terms) :] for k in part])
 
-    def values(self, frame: Frame) -> tuple[Any, ...]:
-        return self._unpack(frame.buffer, self._start)  # type: ignore[arg-type]
+    def report(self, frame: Frame, last: _Report) -> _Report:
+        """The report of a frame; `last` is any earlier one."""
+        values: tuple[Any, ...] = self._unpack(frame.buffer, self._start)  # type: ignore[arg-type]
+        report = _Report()
+        report.acting, report.reward = self._acting(values), self._reward(values)
+        report.terminated, report.truncated = self._terminated(values), self._truncated(values)
+        report.ends = True in report.terminated or True in report.truncated
+        report.raw = values[self._legal]
+        if report.raw == last.raw:
+            # Most steps of most games leave it as it was: the same arrays are handed out again.
+            report.legal, report.masks = last.legal, last.masks
+        else:
+            masks = frame.legal.astype(np.int8)
+            masks.flags.writeable = False
+            report.legal, report.masks = frame.legal.tolist(), list(masks)
+        names = self._term_names
+        report.terms = [dict(zip(names, pick(values))) for pick in self._terms]
+        report.metrics = dict(zip(self.names, self._metrics(values)))
+        return report
 
 
 def _picker(indices: list[int]) -> Any:
@@ -450,6 +514,8 @@ class Sequential(AECEnv):
         self.action_spaces = parallel.action_spaces
         self.agents: list[str] = []
         self.agent_selection: str
+        self._index = {agent: i for i, agent in enumerate(self.possible_agents)}
+        self._rows = no_actions(self.game)
 
     @property
     def current(self) -> Any:
@@ -481,7 +547,7 @@ class Sequential(AECEnv):
         self.parallel.close()
 
     def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
-        _, self.infos = self.parallel.reset(seed, options)
+        self.infos = self.parallel.begin(seed, options)
         self.agents = list(self.parallel.agents)
         self.rewards = dict.fromkeys(self.agents, 0.0)
         self._cumulative_rewards = dict.fromkeys(self.agents, 0.0)
@@ -490,40 +556,36 @@ class Sequential(AECEnv):
         self._begin_round()
 
     def step(self, action: Action | str | None) -> None:
+        parallel = self.parallel
         if not self.agents:
-            self.parallel.playing()  # says whether an episode is over, or none has begun
+            parallel.playing()  # says whether an episode is over, or none has begun
         agent = self.agent_selection
         if self.terminations[agent] or self.truncations[agent]:
             self._was_dead_step(action)
-            if self.parallel.agents and self.agent_selection in self.parallel.agents:
+            if parallel.agents and self.agent_selection in parallel.agents:
                 self.agent_selection = self._turns[0]
             return
-        index = self.game.index(agent)
-        self._rows[index], self._statuses[index] = self.parallel.read(index, action)
+        index = self._index[agent]
+        self._rows[index], self._statuses[index] = parallel.read(index, action)
         self._cumulative_rewards[agent] = 0.0
-        self._clear_rewards()
         self._turns.pop(0)
         if self._turns and self._statuses[index]["status"] != "forfeit":
+            self._clear_rewards()
             self.agent_selection = self._turns[0]
             return
-        _, rewards, terminations, truncations, infos = self.parallel.play(
+        self.rewards, self.terminations, self.truncations, self.infos = parallel.advance(
             self._rows, self._statuses
         )
-        self.rewards, self.infos = rewards, infos
-        self.terminations, self.truncations = terminations, truncations
         self._accumulate_rewards()
-        if self.parallel.agents:
+        if parallel.agents:
             self._begin_round()
-        self._deads_step_first()
+        if len(parallel.agents) < len(self.agents):
+            self._deads_step_first()
 
     def _begin_round(self) -> None:
-        frame = self.parallel.playing()
-        self._rows = np.empty_like(no_actions(self.game))
-        self._rows[:] = self.game.noop
-        self._statuses: list[dict[str, Any]] = [{"status": "none"} for _ in self.game.agents]
-        live = self.parallel.agents
-        acting = zip(self.game.agents, frame.acting, strict=True)
-        self._turns = [agent for agent, acts in acting if acts and agent in live]
+        self._rows[...] = self.game.noop
+        self._statuses: list[dict[str, Any]] = [{"status": "none"} for _ in self.possible_agents]
+        self._turns = self.parallel.movers
         self.agent_selection = self._turns[0]
 
 
@@ -592,7 +654,7 @@ def observe_as(game: Env, frame: Frame, index: int, observe: str) -> Any:
     """What one agent observes; arrays are copies, for the caller to keep and to write to."""
     if observe == "vector":
         return frame.vector[index].copy()
-    text = game.describe(frame.state, index)
+    text = frame.text(index)
     return text if observe == "text" else {"vector": frame.vector[index].copy(), "text": text}
 
 

@@ -189,6 +189,7 @@ those of the first round |
         self.agents = tuple(f"player_{i}" for i in range(n))
         self.ranks, self.hands, self.duplicate = tuple(ranks), hands, duplicate
         self.num_deals = hands // least
+        self.memoise = hands == 1  # the deal is drawn at reset, and in a match with a step
         self.num_cards = len(self.ranks) * self.suits
         self.rounds = len(self.sizes)
         self.boards = self.rounds - 1
