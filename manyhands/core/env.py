@@ -112,8 +112,9 @@ class Env(Generic[State]):
         noop: the action an agent takes when a caller asks for none (`on_illegal="noop"`).
         batched: whether the pure functions (but `reset`) accept a trailing batch axis themselves.
         deterministic_reset: whether `reset` gives one and the same state for every key.
-        memoise: whether single steps may be remembered and looked up (`core/pack.py`): where `step`
-            takes nothing from its key and the states are few, as in games small enough to solve.
+        memoise: whether single steps may be remembered and looked up (`core/pack.py`): where the
+            states are few, as in games small enough to solve, and `step` takes nothing from its
+            key, or only what `luck` says.
         reset_pool: how many fresh states a rollout draws beforehand to start episodes from, where
             drawing one costs more than a step; 0 where resetting is cheap.
     """
@@ -163,7 +164,16 @@ class Env(Generic[State]):
         """The global state as one array, for centralised critics."""
         raise NotImplementedError
 
+    def luck(self, key: Array) -> Array | None:
+        """u8[k]: all that `step` takes from its key; None where it takes nothing. For environments
+        that `memoise`, with `lucky`."""
+        return None
+
     # ---- on the host, one state at a time -----------------------------------------------------
+
+    def lucky(self, before: State, after: State) -> bool:
+        """Whether what followed upon `before` depended on luck."""
+        return False
 
     def rules(self, agent: str | int) -> str:
         """The rule book that `agent` may read, complete enough to play from."""
@@ -281,9 +291,9 @@ def episode_key(seed: int) -> Array:
 
 
 def episode_key_data(seed: int) -> np.ndarray:
-    """u32[2], the data of `episode_key(seed)`; without a call of JAX, which would take longer than a
-    step of a small game."""
-    if jax.config.jax_default_prng_impl == "threefry2x32":
+    """u32[2], the data of `episode_key(seed)`; without a call of JAX, which would take longer than
+    a step of a small game."""
+    if jax.config.jax_default_prng_impl == "threefry2x32":  # type: ignore[attr-defined]
         return np.array([0, seed & 0xFFFFFFFF], np.uint32)
     return np.asarray(jax.random.key_data(episode_key(seed)))
 

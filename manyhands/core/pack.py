@@ -26,6 +26,7 @@ MAGIC = b"MHSNAP\x00\x01"  # the last byte is the version of the format
 _HEADER = struct.Struct("<8s16sQI")  # magic, digest of the environment, payload bytes, CRC-32
 _ALIGN = 8
 _MEMORY = 2**15  # frames that are remembered
+BLOCK = 16  # resets, or the luck of steps, that are drawn in one call
 _KEY_AND_TIME = struct.Struct("=IIi")  # how a step's order begins: u32[2] and i32
 
 
@@ -358,6 +359,7 @@ class Stepper:
         self._result = Packing(shapes)
         self.memoises = env.memoise
         self._known: dict[bytes, Frame] = {}
+        self._luck: dict[tuple[bytes, int], list[bytes]] = {}
         self.fields: dict[str, Any] = {"state": self._state.views}
         for name in shapes:
             self.fields[name] = self._result.part(name, self._state.size)
@@ -400,16 +402,53 @@ class Stepper:
             before: the frame to step from, or any state (of a snapshot, of `env.reset`, …).
             actions: [N, *action_space.shape].
         """
-        if self.memoises and type(before) is Frame:
-            led = before.notes.setdefault("steps", {})
-            move = np.asarray(actions).tobytes()
-            frame = led.get(move)
-            if frame is None:
-                frame = self._frame(self._stepped(key_data, time, before, actions))
-                if len(led) < 1000:  # numbers that are no actions are without end
+        if not (self.memoises and type(before) is Frame):
+            return self._frame(self._stepped(key_data, time, before, actions))
+        led = before.notes.setdefault("steps", {})
+        move = np.asarray(actions).tobytes()
+        frame = led.get(move)
+        if type(frame) is dict:
+            frame = frame.get(self._luck_of(key_data, time))
+        if frame is None:
+            frame = self._frame(self._stepped(key_data, time, before, actions))
+            if len(led) < 1000:  # numbers that are no actions are without end
+                if self.env.lucky(before.state, frame.state):
+                    led.setdefault(move, {})[self._luck_of(key_data, time)] = frame
+                else:
                     led[move] = frame
-            return frame
-        return self._frame(self._stepped(key_data, time, before, actions))
+        return frame
+
+    def _luck_of(self, key_data: np.ndarray, time: int) -> bytes:
+        """`Env.luck` of a step; drawn for several steps of an episode at once."""
+        block, within = divmod(time, BLOCK)
+        which = key_data.tobytes(), block
+        found = self._luck.get(which)
+        if found is None:
+            if len(self._luck) >= 256:
+                self._luck.clear()
+            drawn = self._draw(np.array([*key_data, block * BLOCK], np.uint32))
+            found = self._luck[which] = [row.tobytes() for row in drawn]
+        return found[within]
+
+    @functools.cached_property
+    def _draw(self) -> SmallCall:
+        def draw(order: Array) -> Array:
+            key = jax.random.wrap_key_data(order[:2])
+            times = order[2] + jnp.arange(BLOCK, dtype=jnp.uint32)
+            return jax.vmap(lambda time: self.env.luck(jax.random.fold_in(key, time)))(times)
+
+        return SmallCall(draw, 3, np.uint32)
+
+    def resets(self, key_data: np.ndarray) -> list[Frame]:
+        """First frames of the episodes of several keys, u32[BLOCK, 2], in one call."""
+        return [self._frame(buffer) for buffer in self._resets(key_data.ravel())]
+
+    @functools.cached_property
+    def _resets(self) -> SmallCall:
+        def resets(data: Array) -> Array:
+            return jax.vmap(self._packed_reset)(data.reshape(BLOCK, 2))
+
+        return SmallCall(resets, 2 * BLOCK, np.uint32)
 
     def _stepped(self, key_data: np.ndarray, time: int, before: Any, actions: Any) -> np.ndarray:
         try:

@@ -11,6 +11,7 @@ import functools
 import operator
 import struct
 from collections.abc import Mapping
+from itertools import compress
 from typing import Any
 
 import gymnasium
@@ -29,7 +30,7 @@ from manyhands.core.env import (
     make,
     names_of,
 )
-from manyhands.core.pack import Frame, no_actions, restore, stepper
+from manyhands.core.pack import BLOCK, Frame, no_actions, restore, stepper
 from manyhands.core.play import View, check_action
 from manyhands.core.render import render
 
@@ -118,6 +119,7 @@ class Parallel(ParallelEnv):
         self.time = 0
         self._stepper = stepper(game)
         self._np_random: np.random.Generator | None = None
+        self._ahead: list[tuple[np.ndarray, Frame]] = []  # episodes that begin without a seed
         space = game.action_space
         plain = isinstance(space, gymnasium.spaces.Discrete) and space.start == 0
         self._actions = int(space.n) if plain else 0  # type: ignore[attr-defined]
@@ -162,14 +164,24 @@ class Parallel(ParallelEnv):
         """`reset`, but for the observations."""
         if seed is not None or self._np_random is None:
             self._np_random, _ = seeding.np_random(seed)
-        if seed is None:
-            seed = int(self._np_random.integers(2**32))
-        self.key_data = episode_key_data(seed)
+            self._ahead = []
         options = options or {}
         self.time = int(options.get("time", 0))
         state = options.get("state")
+        first = None
+        if seed is not None:
+            self.key_data = episode_key_data(seed)
+        elif not self._stepper.memoises:
+            self.key_data = episode_key_data(int(self._np_random.integers(2**32)))
+        else:
+            # A small game's reset costs more than its steps, and in one call many cost little more.
+            if not self._ahead:
+                seeds = self._np_random.integers(2**32, size=BLOCK)
+                keys = np.stack([episode_key_data(int(seed)) for seed in seeds])
+                self._ahead = list(zip(keys, self._stepper.resets(keys)))
+            self.key_data, first = self._ahead.pop()
         if state is None:
-            self.frame = self._stepper.reset(self.key_data)
+            self.frame = first or self._stepper.reset(self.key_data)
         else:
             if isinstance(state, bytes):
                 state = restore(self.game, state)
@@ -348,11 +360,10 @@ class Parallel(ParallelEnv):
     @property
     def movers(self) -> list[str]:
         """The agents that are to move now, in index order."""
-        return [
-            agent
-            for agent, acts in zip(self.possible_agents, self._report.acting)
-            if acts and agent in self.agents
-        ]
+        movers = compress(self.possible_agents, self._report.acting)
+        if len(self.agents) == len(self.possible_agents):
+            return list(movers)
+        return [agent for agent in movers if agent in self.agents]
 
     # ---- inside -------------------------------------------------------------------------------
 
@@ -583,7 +594,7 @@ class Sequential(AECEnv):
             self._deads_step_first()
 
     def _begin_round(self) -> None:
-        self._rows[...] = self.game.noop
+        self._rows[:] = self.game.noop
         self._statuses: list[dict[str, Any]] = [{"status": "none"} for _ in self.possible_agents]
         self._turns = self.parallel.movers
         self.agent_selection = self._turns[0]

@@ -6,7 +6,11 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from manyhands.core.pack import Packing, SmallCall
+from manyhands.core import pack
+from manyhands.core.env import episode_key, episode_key_data
+from manyhands.core.pack import Packing, SmallCall, Stepper
+from manyhands.envs.poker import KuhnPoker
+from manyhands.wrappers.pettingzoo import Parallel
 
 TREE = {
     "flags": np.array([[True, False, True]]),
@@ -32,6 +36,7 @@ def test_trees_survive_packing_on_the_device_and_on_the_host():
     filled = np.zeros(packing.size, np.uint8)
     packing.fill(filled, TREE)
     np.testing.assert_array_equal(buffer, filled)
+    assert packing.body(TREE) == filled.tobytes()
     same(packing.views(buffer), jax.jit(packing.unpack)(buffer))
     for name, leaf in TREE.items():
         np.testing.assert_array_equal(packing.part(name, 0)(buffer), leaf)
@@ -64,3 +69,82 @@ def test_a_small_call_that_cannot_be_compiled_is_compiled_as_usual(monkeypatch):
     assert call.one_kernel
     np.testing.assert_array_equal(call(np.array([2, 1, 3, 0], np.float32)), [0, 1, 2, 3])
     assert not call.one_kernel
+
+
+# ---- steps that are remembered -------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", [0, 1, -1, 2**31, 2**32 - 1, 2**40 + 5])
+def test_the_key_of_a_seed_needs_no_call(seed):
+    found = episode_key_data(seed)
+    np.testing.assert_array_equal(found, jax.random.key_data(episode_key(seed)))
+    assert found.dtype == np.uint32
+
+
+@pytest.fixture(scope="module")
+def steppers():
+    """One that remembers its steps and one that does not, of a game with luck within."""
+    game, plain = KuhnPoker(hands=3), KuhnPoker(hands=3)
+    assert game.memoise
+    plain.memoise = False
+    return Stepper(game), Stepper(plain)
+
+
+def test_remembered_steps_are_those_of_the_environment(steppers):
+    table, plain = steppers
+    rng, frames = np.random.default_rng(0), set()
+    for episode in range(60):
+        key_data = episode_key_data(episode % 20)  # the same deals, with other actions and again
+        left, right, time = table.reset(key_data), plain.reset(key_data), 0
+        while not right.over:
+            np.testing.assert_array_equal(left.buffer, right.buffer)
+            actions = rng.integers(-1, 3, 2)  # illegal ones too
+            left = table.step(key_data, time, left, actions)
+            right = plain.step(key_data, time, right, actions)
+            time += 1
+        np.testing.assert_array_equal(left.buffer, right.buffer)
+        frames.add(id(left))
+    assert len(frames) < 60  # some came from the table
+
+
+def test_a_table_has_an_end(steppers, monkeypatch):
+    table, _ = steppers
+    monkeypatch.setattr(pack, "_MEMORY", 50)
+    key_data = episode_key_data(3)
+    first = table.reset(key_data)
+    for number in range(3, 1200):
+        table.step(key_data, 0, first, np.array([number, 0]))
+    assert len(first.notes["steps"]) <= 1000
+    for episode in range(60):
+        frame, time = table.reset(episode_key_data(episode)), 0
+        while not frame.over:
+            frame = table.step(key_data, time, frame, np.array([episode % 2, 0]))
+            time += 1
+        assert len(table._known) <= 50
+
+
+def test_what_is_remembered_cannot_be_changed_from_outside():
+    table = Parallel(KuhnPoker(), observe="vector")
+    first, infos = table.reset(seed=3)
+    infos["player_0"]["terms"]["chips"] = infos["player_0"]["metrics"]["pot"] = 99.0
+    first["player_0"][:] = -1
+    again, infos = table.reset(seed=3)
+    assert (again["player_0"] >= 0).all()
+    assert infos["player_0"]["terms"]["chips"] == infos["player_0"]["metrics"]["pot"] == 0
+    for array in (infos["player_0"]["action_mask"], table.current.cards, table.frame.vector):
+        with pytest.raises(ValueError, match="read-only"):
+            array[...] = 1
+
+
+def test_episodes_without_a_seed_begin_in_blocks_but_are_their_keys_own():
+    table, plain = Parallel(KuhnPoker()), Stepper(KuhnPoker())
+    table.reset(seed=1)
+    begun = []
+    for _ in range(2 * pack.BLOCK + 3):
+        table.reset()
+        np.testing.assert_array_equal(table.frame.buffer, plain.reset(table.key_data).buffer)
+        begun.append(table.key_data.tolist())
+    assert len({tuple(key) for key in begun}) == len(begun)
+    table.reset(seed=1)
+    table.reset()
+    assert table.key_data.tolist() == begun[0]

@@ -82,7 +82,7 @@ class PokerState:
         raises: u8[], bets and raises in this round.
         waiting: u8[], seats that have yet to act before the round ends.
         hand: u16[], the number of this hand, from 0.
-        time: u16[], steps played.
+        time: u16[], steps played; None where `max_steps` is not given, which changes nothing then.
         chips: i16[N], won and lost so far; this hand counts when it ends.
         last: the hand before; None where the episode is one hand.
         deals: u8[deals, N + boards], duplicate matches: cards by position, as first dealt; else
@@ -100,7 +100,7 @@ class PokerState:
     raises: Array
     waiting: Array
     hand: Array
-    time: Array
+    time: Array | None
     chips: Array
     last: LastHand | None
     deals: Array | None
@@ -189,7 +189,6 @@ those of the first round |
         self.agents = tuple(f"player_{i}" for i in range(n))
         self.ranks, self.hands, self.duplicate = tuple(ranks), hands, duplicate
         self.num_deals = hands // least
-        self.memoise = hands == 1  # the deal is drawn at reset, and in a match with a step
         self.num_cards = len(self.ranks) * self.suits
         self.rounds = len(self.sizes)
         self.boards = self.rounds - 1
@@ -211,6 +210,32 @@ those of the first round |
         # The most that one seat can put into a pot.
         self.most = ANTE + self.cap * sum(self.sizes)
         self.observation_space = self._observation_space()
+        self.memoise = self._frames() <= 2**15
+
+    def _frames(self) -> int:
+        """About how many moments there are in all possible matches: for each hand its deals, and
+        twice its betting lines, times what is remembered of the hand before (its deal and line),
+        the chips won until then, and the deals of a duplicate match."""
+        deals = math.perm(self.num_cards, self.num_agents + self.boards)
+        hand = deals * self._lines()
+        stakes = sum(1 + 2 * self.most * before for before in range(self.hands - 1))
+        return 2 * hand * (1 + hand * stakes) * deals ** (self.duplicate * (self.num_deals - 1))
+
+    def _lines(self) -> int:
+        """Betting lines of a hand, from its beginning to its end."""
+
+        @functools.cache
+        def count(round: int, live: int, waiting: int, raises: int) -> int:
+            if live == 1 or (not waiting and round == self.rounds - 1):
+                return 1
+            if not waiting:
+                return count(round + 1, live, live, 0)
+            passed = count(round, live - (raises > 0), waiting - 1, raises)
+            called = count(round, live, waiting - 1, raises) if raises else 0
+            raised = count(round, live, live - 1, raises + 1) if raises < self.cap else 0
+            return passed + called + raised
+
+        return count(0, self.num_agents, self.num_agents, 0)
 
     def _observation_space(self) -> gymnasium.Space:
         n, bits = self.num_agents, np.ones
@@ -273,7 +298,7 @@ those of the first round |
             raises=zero,
             waiting=jnp.uint8(n),
             hand=jnp.uint16(0),
-            time=jnp.uint16(0),
+            time=jnp.uint16(0) if "max_steps" in self._config else None,
             chips=chips,
             last=last,
             deals=deals,
@@ -321,7 +346,10 @@ those of the first round |
         won = jnp.where(final, jnp.where(wins, share, 0) - bets, 0).astype(jnp.int16)
         chips = state.chips + won
         over = final & (state.hand == self.hands - 1)
-        time = state.time + going.astype(jnp.uint16)
+        time, late = state.time, jnp.zeros_like(going)
+        if time is not None:
+            time = time + going.astype(jnp.uint16)
+            late = time >= self.max_steps
         after = PokerState(
             cards=state.cards,
             board=state.board,
@@ -346,7 +374,7 @@ those of the first round |
                 lambda new, old: jnp.where(again, new, old), following, after
             )
         ended = jnp.broadcast_to(over | ~going, mover.shape)
-        cut = jnp.broadcast_to((time >= self.max_steps) & ~over & going, mover.shape)
+        cut = jnp.broadcast_to(late & ~over & going, mover.shape)
         numbers = {
             "hands": final,
             "showdowns": final & ~alone,
@@ -482,6 +510,12 @@ those of the first round |
         return dataclasses.replace(
             state, cards=np.array(by_seat, np.uint8), board=np.array(given[n:], np.uint8)
         )
+
+    def luck(self, key: Array) -> Array | None:
+        return self.deal(key) if self.hands > 1 else None
+
+    def lucky(self, before: PokerState, after: PokerState) -> bool:
+        return bool(after.hand != before.hand)  # with a new hand
 
     # ---- what is seen -------------------------------------------------------------------------
 

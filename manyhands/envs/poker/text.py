@@ -465,7 +465,6 @@ def to_dict(poker: Poker, state: PokerState) -> dict[str, Any]:
     found = {
         "hand": int(state.hand) + 1,
         "hands": poker.hands,
-        "step": int(state.time),
         **_hand_dict(poker, look(poker, state, None)),
         "face_down": [poker.card_name(card) for card in _numbers(state.board)[int(state.round) :]],
         "turn": poker.agents[turn] if turn < n else None,

@@ -197,7 +197,7 @@ def test_impossible_configurations_are_refused(config, reason):
 def test_deals_can_be_chosen():
     env = LeducHoldem(hands=2)
     state = env.reset(episode_key(0))
-    deals = env.deals()
+    deals = list(env.deals())
     assert len(deals) == 120 and len({deal for deal, _ in deals}) == 120
     chosen = env.with_deal(state, (5, 0, 3))
     assert chosen.cards.tolist() == [5, 0] and chosen.board.tolist() == [3]
