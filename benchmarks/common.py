@@ -30,6 +30,9 @@ PEERS = {
     "open_spiel": ("open_spiel==2.0.2", "numpy==2.4.6", "scipy==1.17.1"),
     # It needs SciPy without saying so, and a NumPy older than 2.
     "overcooked_ai": ("overcooked-ai==1.1.0", "numpy==1.26.4", "scipy==1.15.3"),
+    "pgx": ("pgx==2.6.0", "jax==0.10.1", "jaxlib==0.10.1"),
+    "textarena": ("textarena==0.7.4",),
+    "pettingzoo": ("pettingzoo==1.27.0", "pygame-ce==2.5.8", "rlcard==1.2.0"),
 }
 
 
@@ -98,6 +101,26 @@ def is_worker() -> bool:
     return sys.argv[1:] == ["--worker"]
 
 
+def watching() -> Any:
+    """A policy for `manyhands.rollout` that acts randomly and remembers the last observation, so
+    that each one must be written."""
+    import jax
+    import jax.numpy as jnp
+
+    from manyhands.core.rollout import BatchPolicy, RandomActions
+
+    class Watching(BatchPolicy):
+        def init(self, env: Any, num_envs: int) -> Any:
+            space = env.observation_space
+            return jnp.zeros((env.num_agents, *space.shape, num_envs), space.dtype)
+
+        def apply(self, env: Any, params: Any, memory: Any, key: Any, view: Any) -> Any:
+            actions, _ = RandomActions().apply(env, params, (), key, view)
+            return actions, jax.lax.optimization_barrier(view.vector)
+
+    return Watching()
+
+
 # ---- timing --------------------------------------------------------------------------------------
 
 
@@ -123,6 +146,39 @@ def interleave(
 def summary(figures: Sequence[float], best: Callable[..., float] = max) -> dict[str, Any]:
     """Best and median of repeats, with all of them."""
     return {"best": best(figures), "median": statistics.median(figures), "all": list(figures)}
+
+
+def aec_game(env: Any, choose: Callable[[Any, Any], Any]) -> int:
+    """One game through PettingZoo's AEC API, with the actions that `choose(observation, info)`
+    gives; how many there were."""
+    steps = 0
+    env.reset()
+    for agent in env.agent_iter():
+        if env.terminations[agent] or env.truncations[agent]:
+            env.step(None)
+        else:
+            observation, _, _, _, info = env.last()
+            env.step(choose(observation, info))
+            steps += 1
+    return steps
+
+
+def play_games(game: Callable[[], int], seconds: float, games: int = 0) -> dict[str, Any]:
+    """Steps a second of `game()`, which plays one from its reset on. Given a number of games, that
+    many, with the speed of the first and of the last hundred of them beside the whole."""
+    if not games:
+        game()
+        return {"rate": rate(game, seconds) if seconds else 0.0}
+    steps, times = [], []
+    for _ in range(games):
+        begin = time.perf_counter()
+        steps.append(game())
+        times.append(time.perf_counter() - begin)
+    return {
+        "rate": sum(steps) / sum(times),
+        "first": sum(steps[:100]) / sum(times[:100]),
+        "last": sum(steps[-100:]) / sum(times[-100:]),
+    }
 
 
 # ---- the report ----------------------------------------------------------------------------------

@@ -1,8 +1,9 @@
-"""OpenSpiel's regret minimisation, in C++ and in Python: a worker of cfr.py, in a virtual
-environment with `open_spiel`."""
+"""OpenSpiel's regret minimisation, in C++ and in Python, and its games in a Python loop: a worker
+of cfr.py and of tables.py, in a virtual environment with `open_spiel`."""
 
 from __future__ import annotations
 
+import random
 from importlib.metadata import version
 from typing import Any
 
@@ -67,10 +68,39 @@ def values(game: str, algorithm: str, language: str) -> dict[str, Any]:
     return {"values": [*map(float, earned), float(gap) / n]}
 
 
+def play(game: str, seconds: float) -> dict[str, Any]:
+    """Decisions a second, one game after the other: random legal actions, chance drawn as it says,
+    with the observation tensor of the player to move."""
+    loaded, rng = pyspiel.load_game(game), random.Random(0)
+
+    def hundred_games() -> int:
+        steps = 0
+        for _ in range(100):
+            state = loaded.new_initial_state()
+            while not state.is_terminal():
+                if state.is_chance_node():
+                    actions, chances = zip(*state.chance_outcomes(), strict=True)
+                    state.apply_action(rng.choices(actions, chances)[0])
+                    continue
+                state.observation_tensor()
+                state.apply_action(rng.choice(state.legal_actions()))
+                steps += 1
+            state.returns()
+        return steps
+
+    hundred_games()
+    return {"rate": rate(hundred_games, seconds) if seconds else 0.0}
+
+
 def about() -> dict[str, Any]:
     return {"open_spiel": version("open_spiel")}
 
 
 if __name__ == "__main__":
-    answers: dict[str, Any] = {"iterate": iterate, "values": values, "about": about}
+    answers: dict[str, Any] = {
+        "iterate": iterate,
+        "values": values,
+        "play": play,
+        "about": about,
+    }
     serve(lambda what, **request: answers[what](**request))

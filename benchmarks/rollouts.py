@@ -28,6 +28,7 @@ from common import (
     save,
     serve,
     summary,
+    watching,
 )
 
 OBSERVATIONS = ("grid", "compact", "none")
@@ -44,19 +45,8 @@ def worker() -> None:
     import numpy as np
 
     import manyhands
-    from manyhands.core.rollout import BatchPolicy, RandomActions
+    from manyhands.core.rollout import RandomActions
     from manyhands.envs.kitchen import Kitchen
-
-    class Watching(BatchPolicy):
-        """Random actions; remembers the last observation, so that each one must be written."""
-
-        def init(self, env: Any, num_envs: int) -> Any:
-            space = env.observation_space
-            return jnp.zeros((env.num_agents, *space.shape, num_envs), space.dtype)
-
-        def apply(self, env: Any, params: Any, memory: Any, key: Any, view: Any) -> Any:
-            actions, _ = RandomActions().apply(env, params, (), key, view)
-            return actions, jax.lax.optimization_barrier(view.vector)
 
     carries: dict[Any, Any] = {}
     filled: dict[int, Any] = {}
@@ -67,7 +57,7 @@ def worker() -> None:
         env = Kitchen(
             layout=layout, observation="compact" if observation == "none" else observation
         )
-        policy = watching[observation]
+        policy = policies[observation]
         size = 0
         if observation != "none":
             space: Any = env.observation_space
@@ -94,7 +84,7 @@ def worker() -> None:
         return {"rate": speed, "bytes": size, "jax": jax.__version__}
 
     # One policy object each: a rollout compiles anew for a new one.
-    watching: dict[str, Any] = {"grid": Watching(), "compact": Watching(), "none": RandomActions()}
+    policies: dict[str, Any] = {"grid": watching(), "compact": watching(), "none": RandomActions()}
 
     def fill(size: int, seconds: float) -> dict[str, Any]:
         """Bytes a second written by a loop that fills a buffer of `size` bytes, step by step."""
