@@ -138,24 +138,24 @@ class _Search:
     """Negamax on one kind of board; what it has found out is kept for later calls."""
 
     def __init__(self, rows: int, columns: int, connect: int, falling: bool):
-        self.rows, self.columns, self.falling = rows, columns, falling
+        self.rows, self.columns, self.connect, self.falling = rows, columns, connect, falling
         self.stride = rows + 1
+        self.steps = (1, self.stride, self.stride + 1, self.stride - 1)
         self.bottom = sum(1 << x * self.stride for x in range(columns))
         self.full = self.bottom * ((1 << rows) - 1)
         # A line that misses one stone: where its others lie, seen from the gap.
         self.lines = [
             [(i - gap) * step for i in range(connect) if i != gap]
-            for step in (1, self.stride, self.stride + 1, self.stride - 1)
+            for step in self.steps
             for gap in range(connect)
         ]
-        # Squares near the middle are part of more lines; they are tried first, and count more.
+        # Squares near the middle are part of more lines: they are tried first.
         cells = [(x, y) for x in range(columns) for y in range(rows)]
-        self.weights: dict[int, int] = {}
+        groups: dict[int, int] = {}
         for x, y in cells:
             off = abs(2 * x - columns + 1) + (0 if falling else abs(2 * y - rows + 1))
-            weight = max(0, 8 - off)
-            self.weights[weight] = self.weights.get(weight, 0) | 1 << x * self.stride + y
-        self.order = [self.weights[weight] for weight in sorted(self.weights, reverse=True)]
+            groups[off] = groups.get(off, 0) | 1 << x * self.stride + y
+        self.order = [groups[off] for off in sorted(groups)]
         # Rows 1, 3, 5 counted from the bottom: where the first player's threats last.
         self.odd = sum(1 << x * self.stride + y for x, y in cells if y % 2 == 0)
         self.known: dict[tuple[int, int], tuple[int, int, int]] = {}
@@ -201,6 +201,16 @@ class _Search:
                     break
             found |= hit
         return found
+
+    def room(self, cells: int) -> int:
+        """How many lines lie wholly in these squares."""
+        total = 0
+        for step in self.steps:
+            lines = cells
+            for i in range(1, self.connect):
+                lines &= cells >> i * step
+            total += lines.bit_count()
+        return total
 
     def completes(self, stones: int, bit: int) -> bool:
         return bool(self.gaps(stones, bit))
@@ -270,7 +280,8 @@ class _Search:
         return top
 
     def estimate(self, mine: int, theirs: int, count: int) -> int:
-        """A guess at an undecided position: squares that would complete a line, and the middle."""
+        """A guess at an undecided position: squares that would complete a line, above all those
+        that the other player cannot spoil in the end, and lines that are still open."""
         free = self.full & ~(mine | theirs)
         ours, others = self.gaps(mine, free), self.gaps(theirs, free)
         score = 40 * (ours.bit_count() - others.bit_count())
@@ -278,8 +289,7 @@ class _Search:
             first, second = (ours, others) if count % 2 == 0 else (others, ours)
             lasting = (first & self.odd).bit_count() - (second & ~self.odd).bit_count()
             score += 30 * lasting if count % 2 == 0 else -30 * lasting
-        for weight, cells in self.weights.items():
-            score += weight * ((mine & cells).bit_count() - (theirs & cells).bit_count())
+        score += 4 * (self.room(self.full & ~theirs) - self.room(self.full & ~mine))
         return max(1 - _ESTIMATE, min(_ESTIMATE - 1, score))
 
 
