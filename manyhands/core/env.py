@@ -75,6 +75,10 @@ class SeatError(ManyhandsError, RuntimeError):
     """A seat that cannot play: a missing extra, a failing endpoint, a wrong name."""
 
 
+class PolicyError(ManyhandsError, ValueError):
+    """A file that is no policy, or a policy of something else than what it is asked to play."""
+
+
 @dataclass_transform(frozen_default=True)
 def state_dataclass(cls: type[T]) -> type[T]:
     """A frozen dataclass, registered as a pytree of all its fields."""
@@ -151,6 +155,10 @@ class Env(Generic[State]):
         """What scripted players and skills read, [N, ...]: the facts of `observe` in the form
         that is easiest to compute with, whatever observation is configured."""
         return self.observe(state)
+
+    def network_input(self, row: Array) -> Array:
+        """What a network reads of one agent's row of `perceive`: f32[K]. By default `squash`."""
+        return squash(row)
 
     def legal(self, state: State) -> Array:
         """bool[N, A]: legal actions; the row of an agent that is not to move is all False."""
@@ -311,6 +319,15 @@ def check_weights(
             )
         weights[name] = float(weight)
     return weights
+
+
+def squash(values: Array) -> Array:
+    """An array of anything as f32[K]: flattened; whole numbers become sign(x) log(1 + |x|) (Hafner
+    et al. 2023), so that counts and codes of any size stay small for a network."""
+    wide = values.reshape(-1).astype(jnp.float32)
+    if jnp.issubdtype(values.dtype, jnp.floating) or values.dtype == bool:
+        return wide
+    return jnp.sign(wide) * jnp.log1p(jnp.abs(wide))
 
 
 def agent_key(step_key: Array, agent: int) -> Array:

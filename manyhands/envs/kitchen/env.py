@@ -508,6 +508,50 @@ class Kitchen(Env[KitchenState]):
         rows = jnp.stack([self._codes(state, i, self.view_radius) for i in range(self.num_agents)])
         return self._as_map(rows, 1)
 
+    def network_input(self, row: Array) -> Array:
+        """What varies in this kitchen, as zeros and ones, from one compact observation: f32[K].
+
+        Per chef, oneself first: facing (4), object held (onion, tomato, dish, soup), position
+        among the cells that are floor in any layout, oneself by facing too (4 for each cell). Then
+        for each cell that is a counter in any layout the object on it; for each pot cell: one, two,
+        three onions in it, the same of tomatoes, cooking, ready, a twentieth of the steps left; the
+        terrain of the cells in which layouts differ; urgent. What can never be is left out: the
+        tomatoes of a kitchen without them.
+        """
+        codes = row.reshape(-1)
+        terrain, chef, facing = codes & 7, (codes >> 3) & 7, (codes >> 6) & 3
+        thing, timer = (codes >> 8) & 31, (codes >> 13) & 255
+        ever = {code: np.flatnonzero((self._terrain == code).any(0)) for code in range(VOID)}
+        floor, counters, pots = ever[FLOOR], ever[COUNTER], ever[POT]
+        tomatoes = bool(len(ever[TOMATOES]))
+
+        def objects(values: Array) -> list[Array]:
+            kinds = [values == ONION, values == DISH, values >= SOUP]
+            if tomatoes:  # soups differ then, too
+                soup = values >= SOUP
+                kinds += [values == TOMATO]
+                kinds += [soup & (((values >> bits) & 3) == k) for bits in (0, 2) for k in (1, 2, 3)]
+            return kinds
+
+        parts = []
+        for k in range(1, self.num_agents + 1):
+            here = chef == k
+            turned = [jnp.any(here & (facing == f)) for f in range(4)]
+            held = jnp.sum(jnp.where(here, thing, 0))
+            parts += [jnp.stack([*turned, *objects(held)]), here[floor]]
+            if k == 1:  # what a chef can do follows from where it stands and faces
+                parts += [here[floor] & side for side in turned]
+        parts += objects(thing[counters])
+        inside, clock = thing[pots], timer[pots]
+        for bits in (2, 0) if tomatoes else (2,):
+            parts += [((inside >> bits) & 3) == k for k in (1, 2, 3)]
+        parts += [clock > 1, clock == 1, jnp.where(clock > 1, clock - 1, 0) / 20]
+        differ = np.flatnonzero((self._terrain != self._terrain[:1]).any(0))
+        if len(differ):
+            parts += [terrain[differ] == code for code in range(VOID)]
+        parts += [codes[:1] >> 21]
+        return jnp.concatenate([part.astype(jnp.float32) for part in parts])
+
     def observe(self, state: KitchenState) -> Array:
         if self.observation == "compact":
             return self.perceive(state)

@@ -1,0 +1,293 @@
+"""Trained networks as players, and the files they live in.
+
+A policy is two files: NAME.safetensors holds the arrays and, in its header, what they are for;
+NAME.json, the card, says where they come from: command, seeds, steps, time, scores. Reading either
+executes nothing.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import functools
+import json
+import os
+import tempfile
+from collections.abc import Mapping
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import safetensors
+import safetensors.numpy
+
+from manyhands.baselines.networks import Network, NetworkConfig, actions_of
+from manyhands.core.env import Array, DeviceView, Env, PolicyError, names_of
+
+FORMAT = "manyhands-policy-1"
+READS = ("perception", "vector")
+# What an environment's configuration may differ in, and a network still play it.
+FREE = ("observation", "max_steps", "reward_weights", "starts")
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class NetworkPolicy:
+    """A trained network as a `DevicePolicy`: in compiled rollouts, as a partner, in `play`.
+
+    Attributes:
+        params: {"network": flax parameters, "mean": f32[K], "scale": f32[K]}: inputs are shifted
+            and scaled before they enter.
+        network: its shape.
+        reads: "perception", what `Env.network_input` makes of a row of `Env.perceive`, so that it
+            plays whatever observation is configured; or "vector", the same of the observation.
+        spec: `Env.spec()` of the environment that it was trained in.
+        greedy: take the most likely (or most valued) action instead of drawing one.
+        algorithm: what trained it.
+    """
+
+    params: Any
+    network: NetworkConfig
+    reads: str
+    spec: Mapping[str, Any]
+    greedy: bool = False
+    algorithm: str = ""
+
+    def init(self, env: Env, agent: int) -> Array:
+        return jnp.zeros(self.network.width if self.network.recurrent else 0)
+
+    def apply(
+        self, env: Env, agent: int, memory: Any, key: Array, view: DeviceView
+    ) -> tuple[Array, Any]:
+        actions = actions_of(env.action_space)
+        row = view.perception if self.reads == "perception" else view.vector
+        x = (env.network_input(row) - self.params["mean"]) * self.params["scale"]
+        network = Network(self.network, actions.size)
+        # Loops give each episode a fresh memory, so there is nothing to forget here.
+        memory, outputs = network.apply(  # type: ignore[misc]
+            self.params["network"], memory, x, jnp.bool_(False)
+        )
+        if self.greedy:
+            action = actions.mode(outputs, view.legal)
+        else:
+            action = actions.sample(key, outputs, view.legal)
+        return actions.playable(action), memory
+
+
+def save(path: str | Path, policy: NetworkPolicy, card: Mapping[str, Any]) -> None:
+    """Write a policy to `path` (.safetensors) and its card to the .json beside it.
+
+    Raises:
+        PolicyError: the path has another ending.
+        OSError: it cannot be written; what was there before is still there.
+    """
+    path = Path(path)
+    if path.suffix != ".safetensors":
+        raise PolicyError(f"policies are kept in .safetensors files, given {path}")
+    about = {
+        "network": dataclasses.asdict(policy.network),
+        "reads": policy.reads,
+        "spec": policy.spec,
+        "greedy": policy.greedy,
+        "algorithm": policy.algorithm,
+    }
+    write_tensors(path, tensors_of(policy.params), {"format": FORMAT, "about": json.dumps(about)})
+    replace(path.with_suffix(".json"), (json.dumps(card, indent=2) + "\n").encode())
+
+
+def load(path: str | Path, env: Env | None = None, *, greedy: bool | None = None) -> NetworkPolicy:
+    """Read a policy, for `env` if that is given.
+
+    Raises:
+        PolicyError: no such file, no policy, cut off, damaged, or of another environment.
+    """
+    path = Path(path)
+    tensors, metadata = read_tensors(path)
+    if metadata.get("format") != FORMAT:
+        raise PolicyError(
+            f"{path} is not a policy that this version reads: its format is "
+            f"{metadata.get('format', 'not given')!r}, expected {FORMAT!r}"
+        )
+    try:
+        about = json.loads(metadata["about"])
+        policy = NetworkPolicy(
+            params=tree_of(tensors),
+            network=NetworkConfig(**about["network"]),
+            reads=about["reads"],
+            spec=about["spec"],
+            greedy=bool(about["greedy"] if greedy is None else greedy),
+            algorithm=str(about["algorithm"]),
+        )
+        if policy.reads not in READS or not isinstance(policy.spec["id"], str):
+            raise ValueError(f"it reads {policy.reads!r}")
+    except (KeyError, TypeError, ValueError) as error:
+        raise PolicyError(f"{path} does not say what its arrays are for: {error!r}") from error
+    if env is not None:
+        _check(policy, env, path)
+    return policy
+
+
+def _check(policy: NetworkPolicy, env: Env, path: Path) -> None:
+    """That `policy` can play `env`."""
+    trained, played = policy.spec, env.spec()
+    differences = []
+    if trained["id"] != played["id"]:
+        differences.append(f"the environment {trained['id']!r}, not {played['id']!r}")
+    else:
+        before = _essence(trained)
+        now = _essence(played)
+        for name in sorted({*before, *now}):
+            if before.get(name) != now.get(name):
+                given = f"{before[name]!r}" if name in before else "the default"
+                wanted = f"{now[name]!r}" if name in now else "the default"
+                differences.append(f"{name}={given}, not {wanted}")
+    if differences:
+        raise PolicyError(f"{path} was trained for {'; '.join(differences)}; choose another policy")
+
+    def shapes() -> Any:
+        state = env.reset(jax.random.key(0))
+        row = (env.perceive if policy.reads == "perception" else env.observe)(state)[0]
+        x = env.network_input(row)
+        network = Network(policy.network, actions_of(env.action_space).size)
+        memory = network.start()
+        params = network.init(jax.random.key(0), memory, x, jnp.bool_(False))
+        return {"network": params, "mean": x, "scale": x}
+
+    wanted = {name: leaf.shape for name, leaf in _leaves(jax.eval_shape(shapes)).items()}
+    given = {name: leaf.shape for name, leaf in _leaves(policy.params).items()}
+    if wanted != given:
+        names = sorted(n for n in {*wanted, *given} if wanted.get(n) != given.get(n))
+        one = names[0]
+        raise PolicyError(
+            f"{path} does not fit this environment's observation or actions: {one} has the shape "
+            f"{given.get(one, 'of nothing')}, expected {wanted.get(one, 'nothing')}"
+            + (f" (and {len(names) - 1} more differ)" if len(names) > 1 else "")
+            + (
+                f"; it reads the observation of {trained['config']!r}"
+                if policy.reads == "vector"
+                else ""
+            )
+        )
+
+
+def _essence(spec: Mapping[str, Any]) -> dict[str, Any]:
+    """The configuration of an environment without what a network need not know. Written out as
+    JSON, since a file's lists are tuples elsewhere."""
+    config = {k: v for k, v in (spec.get("config") or {}).items() if k not in FREE}
+    if "env" in spec:
+        config["env"] = {"id": spec["env"]["id"], "config": _essence(spec["env"])}
+    plain: dict[str, Any] = json.loads(json.dumps(config))
+    return plain
+
+
+# ---- players by name -----------------------------------------------------------------------------
+
+
+def from_file(env: Env, file: str = "", greedy: bool | None = None) -> NetworkPolicy:
+    """The seat `policy:file=PATH`."""
+    if not file:
+        raise PolicyError("which policy? name its file: policy:file=PATH.safetensors")
+    return load(file, env, greedy=greedy)
+
+
+def shipped(env: Env, algorithm: str, greedy: bool | None = None) -> NetworkPolicy:
+    """The policy that comes with the package for this environment and algorithm."""
+    folder = resources.files("manyhands") / "assets" / "policies" / env.id
+    tried = []
+    for file in sorted(_files(folder), key=lambda file: file.name):
+        if not file.name.endswith(f"-{algorithm}.safetensors"):
+            continue
+        tried.append(file.name.removesuffix(f"-{algorithm}.safetensors"))
+        with resources.as_file(file) as path, contextlib.suppress(PolicyError):
+            return load(path, env, greedy=greedy)
+    there = f"there is one for {names_of(tried)}" if tried else "there is none for any"
+    raise PolicyError(
+        f"no {algorithm!r} policy comes with the package for {env!r}: {there}, as first configured; "
+        f"`manyhands train {env.id} --algorithm {algorithm}` makes one, policy:file=PATH seats it"
+    )
+
+
+def _files(folder: Any) -> list[Any]:
+    return list(folder.iterdir()) if folder.is_dir() else []
+
+
+ippo = functools.partial(shipped, algorithm="ippo")
+mappo = functools.partial(shipped, algorithm="mappo")
+vdn = functools.partial(shipped, algorithm="vdn")
+qmix = functools.partial(shipped, algorithm="qmix")
+fcp = functools.partial(shipped, algorithm="fcp")
+
+
+# ---- files ---------------------------------------------------------------------------------------
+
+
+def write_tensors(
+    path: str | Path, tensors: Mapping[str, np.ndarray], metadata: Mapping[str, str]
+) -> None:
+    """Write arrays as safetensors: beside, flushed to the disk, then renamed."""
+    data = {name: np.ascontiguousarray(array) for name, array in tensors.items()}
+    replace(path, safetensors.numpy.save(data, dict(metadata)))
+
+
+def replace(path: str | Path, data: bytes) -> None:
+    """Make `data` the content of a file at once: whatever dies, the old content or the new is
+    there, whole."""
+    path = Path(path)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, beside = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        os.chmod(beside, 0o644)
+        os.replace(beside, path)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            os.unlink(beside)
+        raise
+
+
+def read_tensors(path: str | Path) -> tuple[dict[str, np.ndarray], dict[str, str]]:
+    """The arrays and the metadata of a safetensors file.
+
+    Raises:
+        PolicyError: there is no such file, or it is cut off, damaged or of another kind.
+    """
+    path = Path(path)
+    try:
+        with safetensors.safe_open(str(path), framework="numpy") as file:
+            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+            return tensors, dict(file.metadata() or {})
+    except FileNotFoundError:
+        raise PolicyError(f"there is no file {path}") from None
+    except IsADirectoryError:
+        raise PolicyError(f"{path} is a folder; name a .safetensors file in it") from None
+    except (safetensors.SafetensorError, OSError, ValueError, TypeError) as error:
+        raise PolicyError(
+            f"{path} cannot be read as safetensors; it is damaged, cut off or something else: {error}"
+        ) from error
+
+
+def tensors_of(tree: Any) -> dict[str, np.ndarray]:
+    """Nested dicts of arrays as one dict, the names joined by "/"."""
+    return {name: np.asarray(leaf) for name, leaf in _leaves(jax.device_get(tree)).items()}
+
+
+def tree_of(tensors: Mapping[str, np.ndarray]) -> dict[str, Any]:
+    """The inverse of `tensors_of`."""
+    tree: dict[str, Any] = {}
+    for name, array in tensors.items():
+        *path, last = name.split("/")
+        branch = tree
+        for part in path:
+            branch = branch.setdefault(part, {})
+        branch[last] = array
+    return tree
+
+
+def _leaves(tree: Any) -> dict[str, Any]:
+    paths = jax.tree_util.tree_flatten_with_path(tree)[0]
+    return {"/".join(str(key.key) for key in path): leaf for path, leaf in paths}

@@ -1,0 +1,603 @@
+"""Proximal policy optimisation (Schulman et al. 2017) for any number of agents.
+
+`PPO(env, PPOConfig())` is IPPO: every seat is played by one network, which learns from each of
+them (de Witt et al. 2020). With `centralised_critic=True` it is MAPPO (Yu et al. 2022): the critic
+also sees `Env.summary`. One `update` is a rollout, the advantages, and some epochs of minibatches:
+one pure function, which `training.train` compiles, repeats, and maps over seeds.
+
+**Ends.** An episode that ends by the rules starts anew at once. One that is cut by the clock is
+looked at once more, so that the value of its last state is known, and starts anew after that: the
+step in between is played by nobody and learned from by nobody. An agent that is done before the
+others neither acts nor learns until the next episode.
+
+**Turns.** Values are learned at every step, the policy where its agent is `acting`.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import optax
+
+from manyhands.baselines.networks import Actions, Network, NetworkConfig, actions_of, inputs
+from manyhands.baselines.policies import READS, NetworkPolicy
+from manyhands.core.env import Array, ConfigError, Env, names_of, squash, state_dataclass
+from manyhands.core.pack import no_actions
+from manyhands.core.rollout import auto_reset, fresh_states, rollout_key
+
+ADVANTAGES = ("gae", "role")
+
+
+@dataclasses.dataclass(frozen=True)
+class PPOConfig:
+    """How PPO learns. "Share" means share of all updates, from 0 to 1.
+
+    Attributes:
+        total_steps: environment steps, of one seed.
+        num_envs: environments at once.
+        num_steps: steps of each between updates.
+        epochs, minibatches: passes over the data of an update, and parts of the environments
+            that each pass is divided into.
+        learning_rate: Adam's, falling linearly to `learning_rate_end` times itself.
+        discount, gae_lambda: of generalised advantage estimation (Schulman et al. 2016).
+        clip: of the probability ratio.
+        entropy, entropy_end: weight of the entropy bonus, linear from the first to the last update.
+        value_weight: weight of the critic's loss.
+        max_grad_norm: gradients are scaled down to this norm.
+        reward_scale: what the reward is multiplied with before learning, so that values are of
+            order one.
+        shaping: (reward term, weight) pairs, added to the environment's own reward while learning;
+            they fall linearly to nothing over `shaping_share` of the updates.
+        centralised_critic: MAPPO instead of IPPO.
+        advantage: "gae", or "role": the return less its running mean for the seat, with no critic
+            (role-conditioned advantage estimation, Liu et al. 2025, SPIRAL).
+        role_decay: decay of these running means per update.
+        normalise: shift and scale inputs by their running mean and deviation.
+        reads: what the network sees, "perception" or "vector" (see `policies.NetworkPolicy`).
+        width, layers, recurrent, activation: of the networks, see `networks.NetworkConfig`.
+    """
+
+    total_steps: int = 5_000_000
+    num_envs: int = 256
+    num_steps: int = 100
+    epochs: int = 4
+    minibatches: int = 4
+    learning_rate: float = 1e-3
+    learning_rate_end: float = 0.0
+    discount: float = 0.99
+    gae_lambda: float = 0.95
+    clip: float = 0.2
+    entropy: float = 0.01
+    entropy_end: float = 0.01
+    value_weight: float = 0.5
+    max_grad_norm: float = 0.5
+    reward_scale: float = 1.0
+    shaping: tuple[tuple[str, float], ...] = ()
+    shaping_share: float = 0.5
+    centralised_critic: bool = False
+    advantage: str = "gae"
+    role_decay: float = 0.95
+    normalise: bool = False
+    reads: str = "perception"
+    width: int = 64
+    layers: int = 2
+    recurrent: bool = False
+    activation: str = "tanh"
+
+    def __post_init__(self) -> None:
+        for name in ("total_steps", "num_envs", "num_steps", "epochs", "minibatches"):
+            if getattr(self, name) < 1:
+                raise ConfigError(f"{name} is a whole number from 1, given {getattr(self, name)}")
+        if self.num_envs % self.minibatches:
+            raise ConfigError(
+                f"num_envs={self.num_envs} cannot be divided into minibatches={self.minibatches}"
+            )
+        for name, allowed in (("reads", READS), ("advantage", ADVANTAGES)):
+            if getattr(self, name) not in allowed:
+                raise ConfigError(f"{name} is {names_of(allowed)}, given {getattr(self, name)!r}")
+        if self.total_steps < self.num_envs * self.num_steps:
+            raise ConfigError(
+                f"total_steps={self.total_steps} is less than one update, num_envs x num_steps = "
+                f"{self.num_envs * self.num_steps}"
+            )
+
+
+@state_dataclass
+class Playing:
+    """The environments between two steps, batch axis last, and what goes with each.
+
+    Attributes:
+        state: batch of states.
+        actor, critic: memories, f32[B, N, width].
+        first: bool[B], whether the next step is the first of an episode.
+        cut: bool[B], whether the episode was cut by the clock and awaits its new start.
+        alive: bool[B, N], who has not ended yet.
+        episode, time: u32[B], i32[B]: the episode's number, and its steps so far.
+        returns: f32[B, N], its rewards so far, unscaled and unshaped.
+        metrics: its metrics so far, f32[B] each.
+    """
+
+    state: Any
+    actor: Array
+    critic: Array
+    first: Array
+    cut: Array
+    alive: Array
+    episode: Array
+    time: Array
+    returns: Array
+    metrics: dict[str, Array]
+
+
+@state_dataclass
+class Steps:
+    """What is learned from: time first, then environments, then agents.
+
+    Attributes:
+        row: [T, B, N, ...], what the network reads, as the environment gives it.
+        summary: [T, B, ...], the global state for a centralised critic, or None.
+        legal: bool[T, B, N, A].
+        acts: bool[T, B, N], whether the action counted.
+        counts: bool[T, B, N], whether the step is one of an episode, of an agent that is in it.
+        action: [T, B, N, ...]. log_prob: f32[T, B, N].
+        reward: f32[T, B, N], scaled, with shaping.
+        ended, terminated: bool[T, B, N].
+        first: bool[T, B].
+    """
+
+    row: Array
+    summary: Array | None
+    legal: Array
+    acts: Array
+    counts: Array
+    action: Array
+    log_prob: Array
+    reward: Array
+    ended: Array
+    terminated: Array
+    first: Array
+
+
+@state_dataclass
+class Progress:
+    """All that changes while learning.
+
+    Attributes:
+        params: {"actor": ..., "critic": ...}.
+        optimiser: optax state.
+        mean, variance, count: running moments of the inputs, f32[K], f32[K], f32[].
+        baseline: f32[N], mean return of each seat, for `advantage="role"`.
+        playing: the environments.
+        fresh: first states to start episodes from (see `core.rollout.fresh_states`).
+        key: of everything that is random. update: i32[], updates made.
+    """
+
+    params: dict[str, Any]
+    optimiser: Any
+    mean: Array
+    variance: Array
+    count: Array
+    baseline: Array
+    playing: Playing
+    fresh: Any
+    key: Array
+    update: Array
+
+
+@dataclasses.dataclass(frozen=True)
+class PPO:
+    """A learner: see the module's text, and `PPOConfig`."""
+
+    env: Env
+    config: PPOConfig
+
+    def __post_init__(self) -> None:
+        for name, _ in self.config.shaping:
+            if name not in self.env.terms:
+                raise ConfigError(
+                    f"shaping names {name!r}, which is no reward term; "
+                    f"the terms are {', '.join(self.env.terms)}"
+                )
+        actions_of(self.env.action_space)  # raises if networks cannot act there
+
+    @property
+    def name(self) -> str:
+        return "mappo" if self.config.centralised_critic else "ippo"
+
+    @property
+    def steps_per_update(self) -> int:
+        return self.config.num_envs * self.config.num_steps
+
+    @property
+    def num_updates(self) -> int:
+        return self.config.total_steps // self.steps_per_update
+
+    @property
+    def network(self) -> NetworkConfig:
+        c = self.config
+        return NetworkConfig(c.width, c.layers, c.recurrent, c.activation)
+
+    @property
+    def _actions(self) -> Actions:
+        return actions_of(self.env.action_space)
+
+    @property
+    def _actor(self) -> Network:
+        return Network(self.network, self._actions.size, head_scale=0.01)
+
+    @property
+    def _critic(self) -> Network:
+        return Network(self.network, 1)
+
+    @functools.cached_property
+    def _optimiser(self) -> optax.GradientTransformation:
+        clip = optax.clip_by_global_norm(self.config.max_grad_norm)
+        return optax.chain(clip, optax.scale_by_adam(eps=1e-5))
+
+    # ---- the beginning ------------------------------------------------------------------------
+
+    def init(self, key: Array) -> Progress:
+        """Networks and environments as they are before the first update."""
+        env, c = self.env, self.config
+        actor_key, critic_key, pool_key, play_key = jax.random.split(key, 4)
+        episode = jnp.zeros(c.num_envs, jnp.uint32)
+        state = env.batch_reset(self._episode_keys(play_key, episode))
+        x = inputs(env, self._rows(state), 2)
+        first = jnp.ones(c.num_envs, bool)
+        actor = self._actor.start(c.num_envs, env.num_agents)
+        critic = self._critic.start(c.num_envs, env.num_agents)
+        summary = self._summary(state)
+        seen = x if summary is None else self._critic_inputs(x[None], summary[None])[0]
+        params = {
+            "actor": self._actor.init(actor_key, actor, x, first[:, None]),
+            "critic": self._critic.init(critic_key, critic, seen, first[:, None]),
+        }
+        playing = Playing(
+            state=state,
+            actor=actor,
+            critic=critic,
+            first=first,
+            cut=jnp.zeros(c.num_envs, bool),
+            alive=jnp.ones((c.num_envs, env.num_agents), bool),
+            episode=episode,
+            time=jnp.zeros(c.num_envs, jnp.int32),
+            returns=jnp.zeros((c.num_envs, env.num_agents)),
+            metrics={name: jnp.zeros(c.num_envs) for name in self._metric_names},
+        )
+        return Progress(
+            params=params,
+            optimiser=self._optimiser.init(params),
+            mean=jnp.zeros(x.shape[-1]),
+            variance=jnp.ones(x.shape[-1]),
+            count=jnp.float32(1e-4),
+            baseline=jnp.zeros(env.num_agents),
+            playing=playing,
+            fresh=fresh_states(env, pool_key, env.reset_pool),
+            key=play_key,
+            update=jnp.int32(0),
+        )
+
+    def policy(self, progress: Progress) -> NetworkPolicy:
+        """What `progress` (of one seed) has learned, as a player."""
+        params = {
+            "network": progress.params["actor"],
+            "mean": progress.mean,
+            "scale": self._input_scale(progress),
+        }
+        return NetworkPolicy(
+            jax.device_get(params), self.network, self.config.reads, self.env.spec(), False, self.name
+        )
+
+    # ---- one update ---------------------------------------------------------------------------
+
+    def update(self, progress: Progress) -> tuple[Progress, dict[str, Array]]:
+        """Play `num_steps` steps in all environments, then learn from them. Pure."""
+        c = self.config
+        share = progress.update / max(self.num_updates - 1, 1)
+        shaping = jnp.maximum(0.0, 1.0 - share / c.shaping_share) if c.shaping_share else 0.0
+        key = jax.random.fold_in(progress.key, progress.update)
+        playing, (steps, report) = jax.lax.scan(
+            functools.partial(self._step, progress, shaping),
+            progress.playing,
+            jax.random.split(key, c.num_steps),
+        )
+        values, critic = self._values(progress, playing, steps)
+        advantages = self._advantages(steps, values)
+        targets = advantages + values[:-1]
+        params, optimiser, losses = self._learn(
+            progress, steps, advantages, targets, jax.random.fold_in(key, 0), share
+        )
+        playing = dataclasses.replace(playing, critic=critic)
+        episodes = jnp.sum(report["episodes"])
+        returns = jnp.sum(report["returns"], axis=0) / episodes
+        baseline = progress.baseline
+        if c.advantage == "role":
+            moved = c.role_decay * baseline + (1 - c.role_decay) * returns * c.reward_scale
+            baseline = jnp.where(episodes > 0, moved, baseline)
+        if c.normalise:  # from the next update on: this one's probabilities are of the old inputs
+            progress = self._learn_scale(progress, steps)
+        progress = dataclasses.replace(
+            progress,
+            params=params,
+            optimiser=optimiser,
+            baseline=baseline,
+            playing=playing,
+            update=progress.update + 1,
+        )
+        metrics = {
+            "return": jnp.mean(returns),
+            **{f"return/{name}": returns[i] for i, name in enumerate(self.env.agents)},
+            "episodes": episodes,
+            "length": jnp.sum(report["length"]) / episodes,
+            **losses,
+            "shaping": jnp.asarray(shaping, jnp.float32),
+            **{
+                f"metrics/{name}": jnp.sum(values) / episodes
+                for name, values in report["metrics"].items()
+            },
+        }
+        return progress, metrics
+
+    def _step(
+        self, progress: Progress, shaping: Array, playing: Playing, key: Array
+    ) -> tuple[Playing, Any]:
+        """One step of all environments."""
+        env, c = self.env, self.config
+        rows = self._rows(playing.state)
+        legal = jnp.moveaxis(env.batch_legal(playing.state), -1, 0)
+        acting = jnp.moveaxis(env.batch_acting(playing.state), -1, 0)
+        x = self._scaled(progress, inputs(env, rows, 2))
+        memory, outputs = self._actor.apply(  # type: ignore[misc]
+            progress.params["actor"], playing.actor, x, playing.first[:, None]
+        )
+        action = self._actions.sample(key, outputs, legal)
+        log_prob = self._actions.log_prob(outputs, legal, action)
+
+        played = jnp.moveaxis(self._actions.playable(action), 0, -1)
+        episode_keys = self._episode_keys(progress.key, playing.episode)
+        step_keys = jax.vmap(jax.random.fold_in)(episode_keys, playing.time)
+        state, outcome = env.batch_step(step_keys, playing.state, played)
+
+        counts = playing.alive & ~playing.cut[:, None]
+        own = jnp.moveaxis(outcome.reward, -1, 0) * counts
+        reward = own
+        for name, weight in c.shaping:
+            reward = reward + shaping * weight * jnp.moveaxis(outcome.terms[name], -1, 0) * counts
+        terminated = jnp.moveaxis(outcome.terminated, -1, 0)
+        ended = terminated | jnp.moveaxis(outcome.truncated, -1, 0) | ~playing.alive
+        over = jnp.all(ended, axis=1) & ~playing.cut
+        # By the clock alone, for at least one agent whose episode went on until now.
+        cut = over & jnp.any(ended & ~terminated & playing.alive, axis=1)
+        anew = (over & ~cut) | playing.cut
+
+        returns = playing.returns + own
+        time = playing.time + ~playing.cut
+        metrics = {
+            name: playing.metrics[name] + jnp.where(playing.cut, 0.0, value)
+            for name, value in outcome.metrics.items()
+        }
+        report = {
+            "episodes": jnp.sum(over, dtype=jnp.float32),
+            "returns": jnp.sum(jnp.where(over[:, None], returns, 0.0), axis=0),
+            "length": jnp.sum(jnp.where(over, time, 0), dtype=jnp.float32),
+            "metrics": {
+                name: jnp.sum(jnp.where(over, value, 0.0)) for name, value in metrics.items()
+            },
+        }
+        steps = Steps(
+            row=rows,
+            summary=self._summary(playing.state),
+            legal=legal,
+            acts=acting & counts,
+            counts=counts,
+            action=action,
+            log_prob=log_prob,
+            reward=reward * c.reward_scale,
+            ended=ended,
+            terminated=terminated,
+            first=playing.first,
+        )
+        episode = playing.episode + anew
+        draw = jnp.arange(c.num_envs, dtype=jnp.uint32) + episode * np.uint32(0x9E3779B1)
+        next_keys = self._episode_keys(progress.key, episode)
+        state = jax.tree_util.tree_map(
+            lambda new, old: jnp.where(playing.cut, old, new), state, playing.state
+        )
+        playing = Playing(
+            state=auto_reset(env, progress.fresh, anew, state, next_keys, draw),
+            actor=memory,
+            critic=playing.critic,
+            first=anew,
+            cut=cut,
+            alive=jnp.where(anew[:, None], True, ~ended),
+            episode=episode,
+            time=jnp.where(anew, 0, time),
+            returns=jnp.where(anew[:, None], 0.0, returns),
+            metrics={name: jnp.where(anew, 0.0, value) for name, value in metrics.items()},
+        )
+        return playing, (steps, report)
+
+    def _values(self, progress: Progress, playing: Playing, steps: Steps) -> tuple[Array, Array]:
+        """(values f32[T + 1, B, N], the critic's memory after T steps)."""
+        c = self.config
+        if c.advantage == "role":
+            shape = (c.num_steps + 1, *steps.reward.shape[1:])
+            return jnp.broadcast_to(progress.baseline, shape), playing.critic
+        after, later = self._rows(playing.state), self._summary(playing.state)
+        x = self._scaled(progress, inputs(self.env, steps.row, 3))
+        x = self._critic_inputs(x, steps.summary)
+        memory, values = self._critic.unroll(
+            progress.params["critic"], progress.playing.critic, x, steps.first[..., None]
+        )
+        x = self._scaled(progress, inputs(self.env, after, 2))[None]
+        x = self._critic_inputs(x, None if later is None else later[None])[0]
+        _, last = self._critic.apply(  # type: ignore[misc]
+            progress.params["critic"], memory, x, playing.first[:, None]
+        )
+        return jnp.concatenate([values, last[None]])[..., 0], memory
+
+    def _advantages(self, steps: Steps, values: Array) -> Array:
+        """Generalised advantage estimates, f32[T, B, N]."""
+        c = self.config
+        decay = c.discount * (1.0 if c.advantage == "role" else c.gae_lambda)
+
+        def back(following: Array, at: tuple[Array, ...]) -> tuple[Array, Array]:
+            reward, ended, terminated, value, next_value = at
+            surprise = reward + c.discount * jnp.where(terminated, 0.0, next_value) - value
+            advantage = surprise + decay * jnp.where(ended, 0.0, following)
+            return advantage, advantage
+
+        at = (steps.reward, steps.ended, steps.terminated, values[:-1], values[1:])
+        return jax.lax.scan(back, jnp.zeros_like(values[0]), at, reverse=True)[1]
+
+    def _learn(
+        self,
+        progress: Progress,
+        steps: Steps,
+        advantages: Array,
+        targets: Array,
+        key: Array,
+        share: Array,
+    ) -> tuple[Any, Any, dict[str, Array]]:
+        """(parameters, optimiser state, mean losses) after all epochs of minibatches."""
+        c = self.config
+        memories = (progress.playing.actor, progress.playing.critic)
+        rate = c.learning_rate * (1.0 + share * (c.learning_rate_end - 1.0))
+        bonus = c.entropy + share * (c.entropy_end - c.entropy)
+
+        def minibatch(at: tuple[Any, Any], chosen: Array) -> Any:
+            params, optimiser = at
+            part, advantage, target = jax.tree_util.tree_map(
+                lambda leaf: jnp.take(leaf, chosen, axis=1, mode="clip"),
+                (steps, advantages, targets),
+            )
+            memory = tuple(jnp.take(m, chosen, axis=0, mode="clip") for m in memories)
+            loss = functools.partial(self._loss, progress, part, advantage, target, memory, bonus)
+            (_, losses), gradient = jax.value_and_grad(loss, has_aux=True)(params)
+            losses["grad_norm"] = optax.global_norm(gradient)
+            change, optimiser = self._optimiser.update(gradient, optimiser, params)
+            params = jax.tree_util.tree_map(lambda p, d: p - rate * d, params, change)
+            return (params, optimiser), losses
+
+        def epoch(at: tuple[Any, Any], key: Array) -> Any:
+            order = jax.random.permutation(key, c.num_envs).reshape(c.minibatches, -1)
+            return jax.lax.scan(minibatch, at, order)
+
+        (params, optimiser), losses = jax.lax.scan(
+            epoch, (progress.params, progress.optimiser), jax.random.split(key, c.epochs)
+        )
+        return params, optimiser, jax.tree_util.tree_map(jnp.mean, losses)
+
+    def _loss(
+        self,
+        progress: Progress,
+        steps: Steps,
+        advantage: Array,
+        target: Array,
+        memory: tuple[Array, Array],
+        bonus: Array,
+        params: Any,
+    ) -> tuple[Array, dict[str, Array]]:
+        """The clipped objective, and what people plot."""
+        c = self.config
+        first = steps.first[..., None]
+        x = self._scaled(progress, inputs(self.env, steps.row, 3))
+        _, outputs = self._actor.unroll(params["actor"], memory[0], x, first)
+        log_prob = self._actions.log_prob(outputs, steps.legal, steps.action)
+
+        acts, counts = steps.acts, steps.counts
+        centre = _mean(advantage, acts)
+        spread = jnp.sqrt(_mean((advantage - centre) ** 2, acts))
+        advantage = (advantage - centre) / (spread + 1e-8)
+        change = jnp.where(acts, log_prob - steps.log_prob, 0.0)
+        ratio = jnp.exp(change)
+        clipped = jnp.clip(ratio, 1 - c.clip, 1 + c.clip)
+        policy_loss = -_mean(jnp.minimum(ratio * advantage, clipped * advantage), acts)
+        entropy = _mean(self._actions.entropy(outputs, steps.legal), acts)
+        loss = policy_loss - bonus * entropy
+        losses = {
+            "policy_loss": policy_loss,
+            "entropy": entropy,
+            "kl": _mean(ratio - 1 - change, acts),
+            "clip_fraction": _mean((jnp.abs(ratio - 1) > c.clip).astype(jnp.float32), acts),
+        }
+        if c.advantage == "gae":
+            seen = self._critic_inputs(x, steps.summary)
+            _, values = self._critic.unroll(params["critic"], memory[1], seen, first)
+            error = target - values[..., 0]
+            value_loss = 0.5 * _mean(error**2, counts)
+            loss = loss + c.value_weight * value_loss
+            variance = _mean((target - _mean(target, counts)) ** 2, counts)
+            losses["value_loss"] = value_loss
+            losses["explained_variance"] = 1 - 2 * value_loss / (variance + 1e-8)
+        losses["loss"] = loss
+        return loss, losses
+
+    # ---- what the networks see ----------------------------------------------------------------
+
+    def _rows(self, state: Any) -> Array:
+        """What each agent's network reads, [B, N, ...]."""
+        read = self.env.batch_perceive if self.config.reads == "perception" else None
+        return jnp.moveaxis((read or self.env.batch_observe)(state), -1, 0)
+
+    def _summary(self, state: Any) -> Array | None:
+        if not self.config.centralised_critic:
+            return None
+        return jnp.moveaxis(self.env.batch_summary(state), -1, 0)
+
+    def _critic_inputs(self, x: Array, summary: Array | None) -> Array:
+        """The agents' own inputs [T, B, N, K], and beside them the summary [T, B, ...] if any."""
+        if summary is None:
+            return x
+        wide = jax.vmap(jax.vmap(squash))(summary)[:, :, None]
+        return jnp.concatenate([x, jnp.broadcast_to(wide, (*x.shape[:3], wide.shape[-1]))], axis=-1)
+
+    def _input_scale(self, progress: Progress) -> Array:
+        return jax.lax.rsqrt(progress.variance + 1e-8)
+
+    def _scaled(self, progress: Progress, x: Array) -> Array:
+        if not self.config.normalise:
+            return x
+        return (x - progress.mean) * self._input_scale(progress)
+
+    def _learn_scale(self, progress: Progress, steps: Steps) -> Progress:
+        """Running moments with the rows of `steps` counted in (Chan et al. 1979)."""
+        x = inputs(self.env, steps.row, 3)
+        weight = steps.counts[..., None].astype(jnp.float32)
+        count = jnp.sum(weight)
+        mean = jnp.sum(x * weight, axis=(0, 1, 2)) / count
+        variance = jnp.sum((x - mean) ** 2 * weight, axis=(0, 1, 2)) / count
+        total = progress.count + count
+        shift = mean - progress.mean
+        merged = progress.variance * progress.count + variance * count
+        merged = merged + shift**2 * progress.count * count / total
+        return dataclasses.replace(
+            progress,
+            mean=progress.mean + shift * count / total,
+            variance=merged / total,
+            count=total,
+        )
+
+    # ---- small things -------------------------------------------------------------------------
+
+    def _episode_keys(self, key: Array, episode: Array) -> Array:
+        return jax.vmap(rollout_key, (None, 0, 0))(key, jnp.arange(self.config.num_envs), episode)
+
+    @functools.cached_property
+    def _metric_names(self) -> tuple[str, ...]:
+        env = self.env
+
+        def metrics(key: Array) -> Any:
+            return env.step(key, env.reset(key), jnp.asarray(no_actions(env)))[1].metrics
+
+        return tuple(jax.eval_shape(metrics, jax.random.key(0)))
+
+
+def _mean(values: Array, mask: Array) -> Array:
+    """The mean where `mask` holds; 0 if it holds nowhere."""
+    return jnp.sum(jnp.where(mask, values, 0.0)) / jnp.maximum(jnp.sum(mask), 1)
