@@ -62,6 +62,9 @@ class Network(nn.Module):
         """One step: (memory [..., width], inputs [..., K], first bool[...]: forget before this
         step) -> (memory, outputs [..., outputs]). Feed-forward networks pass memory through."""
         activation = ACTIVATIONS[self.config.activation]
+        # One long axis of samples: products of matrices are much faster on a CPU than the same
+        # contraction over several axes.
+        leading, x = x.shape[:-1], x.reshape(-1, x.shape[-1])
         for _ in range(self.config.layers):
             dense = nn.Dense(
                 self.config.width, kernel_init=nn.initializers.orthogonal(math.sqrt(2))
@@ -69,9 +72,11 @@ class Network(nn.Module):
             x = activation(dense(x))
         if self.config.recurrent:
             memory = jnp.where(first[..., None], 0.0, memory)
+            memory = memory.reshape(-1, self.config.width)
             memory, x = nn.GRUCell(self.config.width)(memory, x)
+            memory = memory.reshape(*leading, self.config.width)
         head = nn.Dense(self.outputs, kernel_init=nn.initializers.orthogonal(self.head_scale))
-        return memory, head(x)
+        return memory, head(x).reshape(*leading, self.outputs)
 
     def start(self, *leading: int) -> Array:
         """The memory before the first step, f32[*leading, width]; of width 0 without a GRU."""
@@ -133,8 +138,12 @@ class Categorical:
         return jax.nn.log_softmax(jnp.where(allowed, outputs, -1e9))
 
     def sample(self, key: Array, outputs: Array, legal: Array) -> Array:
-        logits = self._logits(outputs, legal)
-        return jax.random.categorical(key, logits).astype(jnp.int32) + self.first
+        # One random number an action, against the cumulative probabilities. The last sum counts as
+        # 1, so that rounding cannot lead past the last action that is possible.
+        chances = jnp.exp(self._logits(outputs, legal))
+        below = jnp.cumsum(chances, axis=-1)
+        drawn = jax.random.uniform(key, outputs.shape[:-1]) * below[..., -1]
+        return jnp.sum(below <= drawn[..., None], axis=-1, dtype=jnp.int32) + self.first
 
     def mode(self, outputs: Array, legal: Array) -> Array:
         return jnp.argmax(self._logits(outputs, legal), axis=-1).astype(jnp.int32) + self.first
