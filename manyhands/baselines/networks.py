@@ -16,7 +16,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from manyhands.core.env import Array, ConfigError, Env, names_of
+from manyhands.core.env import Array, ConfigError, Env, names_of, squash
 
 ACTIVATIONS = {"tanh": nn.tanh, "relu": nn.relu}
 
@@ -82,21 +82,30 @@ class Network(nn.Module):
         """The memory before the first step, f32[*leading, width]; of width 0 without a GRU."""
         return jnp.zeros((*leading, self.config.width if self.config.recurrent else 0))
 
+    def advance(self, params: Any, memory: Array, x: Array, first: Array) -> tuple[Array, Array]:
+        """`__call__` with these parameters."""
+        return self.apply(params, memory, x, first)  # type: ignore[return-value]
+
     def unroll(self, params: Any, memory: Array, x: Array, first: Array) -> tuple[Array, Array]:
-        """`apply` over sequences: inputs [T, ..., K], first [T, ...] -> (memory, outputs [T, ...]).
+        """`advance` over sequences: inputs [T, ..., K], first [T, ...] -> (memory, outputs
+        [T, ...]).
         Without a memory all steps are one call."""
         if not self.config.recurrent:
-            return self.apply(params, memory, x, first)  # type: ignore[return-value]
+            return self.advance(params, memory, x, first)
 
         def step(memory: Array, at: tuple[Array, Array]) -> tuple[Array, Array]:
-            return self.apply(params, memory, *at)  # type: ignore[return-value]
+            return self.advance(params, memory, *at)
 
         return jax.lax.scan(step, memory, (x, first))
 
 
-def inputs(env: Env, rows: Array, leading: int) -> Array:
-    """What a network reads, f32[..., K], of rows of `Env.perceive` with `leading` leading axes."""
-    read = env.network_input
+READS = ("perception", "vector")
+
+
+def inputs(env: Env, reads: str, rows: Array, leading: int) -> Array:
+    """What a network sees, f32[..., K], of rows with `leading` leading axes: rows of `Env.perceive`
+    as `Env.network_input` gives them ("perception"), or of `Env.observe`, squashed ("vector")."""
+    read = env.network_input if reads == "perception" else squash
     for _ in range(leading):
         read = jax.vmap(read)
     return read(rows)
@@ -113,7 +122,8 @@ class Actions(Protocol):
     `playable` makes them what the environment takes.
     """
 
-    size: int
+    @property
+    def size(self) -> int: ...
 
     def sample(self, key: Array, outputs: Array, legal: Array) -> Array: ...
 
@@ -247,9 +257,10 @@ def actions_of(space: gymnasium.Space) -> Actions:
         return Categorical(int(space.n), int(space.start))
     if isinstance(space, gymnasium.spaces.MultiDiscrete) and space.nvec.ndim == 1:
         return Independent(tuple(map(int, space.nvec)), tuple(map(int, space.start)))
-    if isinstance(space, gymnasium.spaces.Box) and len(space.shape) == 1:
+    if isinstance(space, gymnasium.spaces.Box) and space.low.ndim == 1:
+        low, high = map(float, space.low), map(float, space.high)
         if np.issubdtype(space.dtype, np.floating):
-            return Gaussian(tuple(map(float, space.low)), tuple(map(float, space.high)))
+            return Gaussian(tuple(low), tuple(high))
     raise ConfigError(
         f"networks act in Discrete, in flat MultiDiscrete and in flat Box spaces of floats, "
         f"not in {space}"

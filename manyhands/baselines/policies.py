@@ -24,11 +24,10 @@ import numpy as np
 import safetensors
 import safetensors.numpy
 
-from manyhands.baselines.networks import Network, NetworkConfig, actions_of
+from manyhands.baselines.networks import READS, Network, NetworkConfig, actions_of, inputs
 from manyhands.core.env import Array, DeviceView, Env, PolicyError, names_of
 
 FORMAT = "manyhands-policy-1"
-READS = ("perception", "vector")
 # What an environment's configuration may differ in, and a network still play it.
 FREE = ("observation", "max_steps", "reward_weights", "starts")
 
@@ -41,8 +40,8 @@ class NetworkPolicy:
         params: {"network": flax parameters, "mean": f32[K], "scale": f32[K]}: inputs are shifted
             and scaled before they enter.
         network: its shape.
-        reads: "perception", what `Env.network_input` makes of a row of `Env.perceive`, so that it
-            plays whatever observation is configured; or "vector", the same of the observation.
+        reads: "perception", so that it plays whatever observation is configured, or "vector",
+            the configured observation (see `networks.inputs`).
         spec: `Env.spec()` of the environment that it was trained in.
         greedy: take the most likely (or most valued) action instead of drawing one.
         algorithm: what trained it.
@@ -63,12 +62,10 @@ class NetworkPolicy:
     ) -> tuple[Array, Any]:
         actions = actions_of(env.action_space)
         row = view.perception if self.reads == "perception" else view.vector
-        x = (env.network_input(row) - self.params["mean"]) * self.params["scale"]
+        x = (inputs(env, self.reads, row, 0) - self.params["mean"]) * self.params["scale"]
         network = Network(self.network, actions.size)
         # Loops give each episode a fresh memory, so there is nothing to forget here.
-        memory, outputs = network.apply(  # type: ignore[misc]
-            self.params["network"], memory, x, jnp.bool_(False)
-        )
+        memory, outputs = network.advance(self.params["network"], memory, x, jnp.bool_(False))
         if self.greedy:
             action = actions.mode(outputs, view.legal)
         else:
@@ -140,29 +137,29 @@ def _check(policy: NetworkPolicy, env: Env, path: Path) -> None:
         now = _essence(played)
         for name in sorted({*before, *now}):
             if before.get(name) != now.get(name):
-                given = f"{before[name]!r}" if name in before else "the default"
-                wanted = f"{now[name]!r}" if name in now else "the default"
-                differences.append(f"{name}={given}, not {wanted}")
+                theirs = f"{before[name]!r}" if name in before else "the default"
+                ours = f"{now[name]!r}" if name in now else "the default"
+                differences.append(f"{name}={theirs}, not {ours}")
     if differences:
         raise PolicyError(f"{path} was trained for {'; '.join(differences)}; choose another policy")
 
     def shapes() -> Any:
         state = env.reset(jax.random.key(0))
         row = (env.perceive if policy.reads == "perception" else env.observe)(state)[0]
-        x = env.network_input(row)
+        x = inputs(env, policy.reads, row, 0)
         network = Network(policy.network, actions_of(env.action_space).size)
         memory = network.start()
         params = network.init(jax.random.key(0), memory, x, jnp.bool_(False))
         return {"network": params, "mean": x, "scale": x}
 
-    wanted = {name: leaf.shape for name, leaf in _leaves(jax.eval_shape(shapes)).items()}
-    given = {name: leaf.shape for name, leaf in _leaves(policy.params).items()}
-    if wanted != given:
-        names = sorted(n for n in {*wanted, *given} if wanted.get(n) != given.get(n))
+    expected = {name: leaf.shape for name, leaf in _leaves(jax.eval_shape(shapes)).items()}
+    given = {name: np.shape(leaf) for name, leaf in _leaves(policy.params).items()}
+    if expected != given:
+        names = sorted(n for n in {*expected, *given} if expected.get(n) != given.get(n))
         one = names[0]
         raise PolicyError(
             f"{path} does not fit this environment's observation or actions: {one} has the shape "
-            f"{given.get(one, 'of nothing')}, expected {wanted.get(one, 'nothing')}"
+            f"{given.get(one, 'of nothing')}, expected {expected.get(one, 'nothing')}"
             + (f" (and {len(names) - 1} more differ)" if len(names) > 1 else "")
             + (
                 f"; it reads the observation of {trained['config']!r}"
@@ -204,8 +201,9 @@ def shipped(env: Env, algorithm: str, greedy: bool | None = None) -> NetworkPoli
             return load(path, env, greedy=greedy)
     there = f"there is one for {names_of(tried)}" if tried else "there is none for any"
     raise PolicyError(
-        f"no {algorithm!r} policy comes with the package for {env!r}: {there}, as first configured; "
-        f"`manyhands train {env.id} --algorithm {algorithm}` makes one, policy:file=PATH seats it"
+        f"no {algorithm!r} policy comes with the package for {env!r}: {there}, otherwise as they "
+        f"come; `manyhands train {env.id} --algorithm {algorithm}` makes one, and "
+        "policy:file=PATH seats it"
     )
 
 
@@ -267,7 +265,8 @@ def read_tensors(path: str | Path) -> tuple[dict[str, np.ndarray], dict[str, str
         raise PolicyError(f"{path} is a folder; name a .safetensors file in it") from None
     except (safetensors.SafetensorError, OSError, ValueError, TypeError) as error:
         raise PolicyError(
-            f"{path} cannot be read as safetensors; it is damaged, cut off or something else: {error}"
+            f"{path} cannot be read as safetensors: it is damaged, cut off or something else "
+            f"({error})"
         ) from error
 
 

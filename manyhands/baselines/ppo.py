@@ -24,8 +24,8 @@ import jax.numpy as jnp
 import numpy as np
 import optax
 
-from manyhands.baselines.networks import Actions, Network, NetworkConfig, actions_of, inputs
-from manyhands.baselines.policies import READS, NetworkPolicy
+from manyhands.baselines.networks import READS, Actions, Network, NetworkConfig, actions_of, inputs
+from manyhands.baselines.policies import NetworkPolicy
 from manyhands.core.env import Array, ConfigError, Env, names_of, squash, state_dataclass
 from manyhands.core.pack import no_actions
 from manyhands.core.rollout import auto_reset, fresh_states, rollout_key
@@ -247,7 +247,7 @@ class PPO:
         actor_key, critic_key, pool_key, play_key = jax.random.split(key, 4)
         episode = jnp.zeros(c.num_envs, jnp.uint32)
         state = env.batch_reset(self._episode_keys(play_key, episode))
-        x = inputs(env, self._rows(state), 2)
+        x = self._inputs(self._rows(state), 2)
         first = jnp.ones(c.num_envs, bool)
         actor = self._actor.start(c.num_envs, env.num_agents)
         critic = self._critic.start(c.num_envs, env.num_agents)
@@ -290,7 +290,12 @@ class PPO:
             "scale": self._input_scale(progress),
         }
         return NetworkPolicy(
-            jax.device_get(params), self.network, self.config.reads, self.env.spec(), False, self.name
+            jax.device_get(params),
+            self.network,
+            self.config.reads,
+            self.env.spec(),
+            False,
+            self.name,
         )
 
     # ---- one update ---------------------------------------------------------------------------
@@ -351,8 +356,8 @@ class PPO:
         rows = self._rows(playing.state)
         legal = jnp.moveaxis(env.batch_legal(playing.state), -1, 0)
         acting = jnp.moveaxis(env.batch_acting(playing.state), -1, 0)
-        x = self._scaled(progress, inputs(env, rows, 2))
-        memory, outputs = self._actor.apply(  # type: ignore[misc]
+        x = self._scaled(progress, self._inputs(rows, 2))
+        memory, outputs = self._actor.advance(
             progress.params["actor"], playing.actor, x, playing.first[:, None]
         )
         action = self._actions.sample(key, outputs, legal)
@@ -429,16 +434,14 @@ class PPO:
             shape = (c.num_steps + 1, *steps.reward.shape[1:])
             return jnp.broadcast_to(progress.baseline, shape), playing.critic
         after, later = self._rows(playing.state), self._summary(playing.state)
-        x = self._scaled(progress, inputs(self.env, steps.row, 3))
+        x = self._scaled(progress, self._inputs(steps.row, 3))
         x = self._critic_inputs(x, steps.summary)
         memory, values = self._critic.unroll(
             progress.params["critic"], progress.playing.critic, x, steps.first[..., None]
         )
-        x = self._scaled(progress, inputs(self.env, after, 2))[None]
+        x = self._scaled(progress, self._inputs(after, 2))[None]
         x = self._critic_inputs(x, None if later is None else later[None])[0]
-        _, last = self._critic.apply(  # type: ignore[misc]
-            progress.params["critic"], memory, x, playing.first[:, None]
-        )
+        _, last = self._critic.advance(progress.params["critic"], memory, x, playing.first[:, None])
         return jnp.concatenate([values, last[None]])[..., 0], memory
 
     def _advantages(self, steps: Steps, values: Array) -> Array:
@@ -476,7 +479,9 @@ class PPO:
                 lambda leaf: jnp.take(leaf, chosen, axis=1, mode="clip"),
                 (steps, advantages, targets),
             )
-            memory = tuple(jnp.take(m, chosen, axis=0, mode="clip") for m in memories)
+            memory = jax.tree_util.tree_map(
+                lambda leaf: jnp.take(leaf, chosen, axis=0, mode="clip"), memories
+            )
             loss = functools.partial(self._loss, progress, part, advantage, target, memory, bonus)
             (_, losses), gradient = jax.value_and_grad(loss, has_aux=True)(params)
             losses["grad_norm"] = optax.global_norm(gradient)
@@ -506,7 +511,7 @@ class PPO:
         """The clipped objective, and what people plot."""
         c = self.config
         first = steps.first[..., None]
-        x = self._scaled(progress, inputs(self.env, steps.row, 3))
+        x = self._scaled(progress, self._inputs(steps.row, 3))
         _, outputs = self._actor.unroll(params["actor"], memory[0], x, first)
         log_prob = self._actions.log_prob(outputs, steps.legal, steps.action)
 
@@ -545,6 +550,9 @@ class PPO:
         read = self.env.batch_perceive if self.config.reads == "perception" else None
         return jnp.moveaxis((read or self.env.batch_observe)(state), -1, 0)
 
+    def _inputs(self, rows: Array, leading: int) -> Array:
+        return inputs(self.env, self.config.reads, rows, leading)
+
     def _summary(self, state: Any) -> Array | None:
         if not self.config.centralised_critic:
             return None
@@ -567,7 +575,7 @@ class PPO:
 
     def _learn_scale(self, progress: Progress, steps: Steps) -> Progress:
         """Running moments with the rows of `steps` counted in (Chan et al. 1979)."""
-        x = inputs(self.env, steps.row, 3)
+        x = self._inputs(steps.row, 3)
         weight = steps.counts[..., None].astype(jnp.float32)
         count = jnp.sum(weight)
         mean = jnp.sum(x * weight, axis=(0, 1, 2)) / count

@@ -421,14 +421,14 @@ def names_of(values: Sequence[str]) -> str:
 
 # ---- seats by name -------------------------------------------------------------------------------
 
-_SEATS: dict[str, str] = {}
+_SEATS: dict[str, tuple[str, str]] = {}
 
 
-def register_seat(name: str, entry_point: str) -> None:
+def register_seat(name: str, entry_point: str, *, extra: str = "") -> None:
     """Make `seat(name, env, **options)` call `entry_point` ("package.module:factory") with the
     environment and the options; it gives a `Policy` (`core/play.py`) or
-    a `DevicePolicy`."""
-    _SEATS[name] = entry_point
+    a `DevicePolicy`. `extra` names the extra of this package that it cannot be loaded without."""
+    _SEATS[name] = (entry_point, extra)
 
 
 def registered_seats() -> tuple[str, ...]:
@@ -446,9 +446,18 @@ def seat(name: str, env: Env, **options: Any) -> Any:
         if not equals:
             raise SeatError(f"{pair!r} in the seat {name!r} is not of the form key=value")
         options[key.strip()] = _value(value.strip())
-    module, _, factory = _SEATS[name].partition(":")
+    entry_point, extra = _SEATS[name]
+    module, _, factory = entry_point.partition(":")
     try:
-        return getattr(importlib.import_module(module), factory)(env, **options)
+        loaded = importlib.import_module(module)
+    except ModuleNotFoundError as error:
+        if not extra:
+            raise
+        raise SeatError(
+            f'the seat {name!r} needs the package {error.name!r}: pip install "manyhands[{extra}]"'
+        ) from error
+    try:
+        return getattr(loaded, factory)(env, **options)
     except TypeError as error:
         # The names alone: a value may be a key that is nobody's business.
         given = ", ".join(options) or "no options"

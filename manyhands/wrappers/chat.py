@@ -185,6 +185,9 @@ class Chat(Env[ChatState]):
     def perceive(self, state: ChatState) -> Array:
         return self.env.perceive(state.inner)
 
+    def network_input(self, row: Array) -> Array:
+        return self.env.network_input(row)
+
     def legal(self, state: ChatState) -> Array:
         acting = self.env.acting(state.inner)
         tokens = jnp.broadcast_to(

@@ -164,6 +164,9 @@ class Skills(Env[SkillState]):
     def perceive(self, state: SkillState) -> Array:
         return self.env.perceive(state.inner)
 
+    def network_input(self, row: Array) -> Array:
+        return self.env.network_input(row)
+
     def legal(self, state: SkillState) -> Array:
         _, _, possible = jax.vmap(self.skills.survey)(self.env.perceive(state.inner))
         return possible & self.env.acting(state.inner)[:, None]

@@ -530,7 +530,9 @@ class Kitchen(Env[KitchenState]):
             if tomatoes:  # soups differ then, too
                 soup = values >= SOUP
                 kinds += [values == TOMATO]
-                kinds += [soup & (((values >> bits) & 3) == k) for bits in (0, 2) for k in (1, 2, 3)]
+                kinds += [
+                    soup & (((values >> bits) & 3) == k) for bits in (0, 2) for k in (1, 2, 3)
+                ]
             return kinds
 
         parts = []
