@@ -26,7 +26,7 @@ import optax
 
 from manyhands.baselines.networks import READS, Actions, Network, NetworkConfig, actions_of, inputs
 from manyhands.baselines.policies import NetworkPolicy
-from manyhands.core.env import Array, ConfigError, Env, names_of, squash, state_dataclass
+from manyhands.core.env import Array, ConfigError, Env, Outcome, names_of, squash, state_dataclass
 from manyhands.core.pack import no_actions
 from manyhands.core.rollout import auto_reset, fresh_states, rollout_key
 
@@ -53,6 +53,7 @@ class PPOConfig:
             order one.
         shaping: (reward term, weight) pairs, added to the environment's own reward while learning;
             they fall linearly to nothing over `shaping_share` of the updates.
+        team_shaping: every agent gets what these terms pay to all of them, instead of its own.
         centralised_critic: MAPPO instead of IPPO.
         advantage: "gae", or "role": the return less its running mean for the seat, with no critic
             (role-conditioned advantage estimation, Liu et al. 2025, SPIRAL).
@@ -79,6 +80,7 @@ class PPOConfig:
     reward_scale: float = 1.0
     shaping: tuple[tuple[str, float], ...] = ()
     shaping_share: float = 0.5
+    team_shaping: bool = False
     centralised_critic: bool = False
     advantage: str = "gae"
     role_decay: float = 0.95
@@ -119,7 +121,7 @@ class Playing:
         alive: bool[B, N], who has not ended yet.
         episode, time: u32[B], i32[B]: the episode's number, and its steps so far.
         returns: f32[B, N], its rewards so far, unscaled and unshaped.
-        metrics: its metrics so far, f32[B] each.
+        metrics: its metrics and terms so far (`_plotted`), f32[B] each.
     """
 
     state: Any
@@ -341,10 +343,7 @@ class PPO:
             "length": jnp.sum(report["length"]) / episodes,
             **losses,
             "shaping": jnp.asarray(shaping, jnp.float32),
-            **{
-                f"metrics/{name}": jnp.sum(values) / episodes
-                for name, values in report["metrics"].items()
-            },
+            **{name: jnp.sum(values) / episodes for name, values in report["metrics"].items()},
         }
         return progress, metrics
 
@@ -372,7 +371,10 @@ class PPO:
         own = jnp.moveaxis(outcome.reward, -1, 0) * counts
         reward = own
         for name, weight in c.shaping:
-            reward = reward + shaping * weight * jnp.moveaxis(outcome.terms[name], -1, 0) * counts
+            term = jnp.moveaxis(outcome.terms[name], -1, 0)
+            if c.team_shaping:
+                term = jnp.sum(term, axis=1, keepdims=True)
+            reward = reward + shaping * weight * term * counts
         terminated = jnp.moveaxis(outcome.terminated, -1, 0)
         ended = terminated | jnp.moveaxis(outcome.truncated, -1, 0) | ~playing.alive
         over = jnp.all(ended, axis=1) & ~playing.cut
@@ -384,7 +386,7 @@ class PPO:
         time = playing.time + ~playing.cut
         metrics = {
             name: playing.metrics[name] + jnp.where(playing.cut, 0.0, value)
-            for name, value in outcome.metrics.items()
+            for name, value in _plotted(outcome).items()
         }
         report = {
             "episodes": jnp.sum(over, dtype=jnp.float32),
@@ -601,9 +603,15 @@ class PPO:
         env = self.env
 
         def metrics(key: Array) -> Any:
-            return env.step(key, env.reset(key), jnp.asarray(no_actions(env)))[1].metrics
+            return _plotted(env.step(key, env.reset(key), jnp.asarray(no_actions(env)))[1])
 
         return tuple(jax.eval_shape(metrics, jax.random.key(0)))
+
+
+def _plotted(outcome: Outcome) -> dict[str, Array]:
+    """The metrics, and the reward terms as means over agents."""
+    terms = {f"terms/{name}": jnp.mean(value, axis=0) for name, value in outcome.terms.items()}
+    return {f"metrics/{name}": value for name, value in outcome.metrics.items()} | terms
 
 
 def _mean(values: Array, mask: Array) -> Array:
