@@ -262,10 +262,22 @@ those of the first round |
     def deal(self, key: Array) -> Array:
         """u8[N + boards]: the cards by position in the hand, then the public cards; each ordered
         choice of different cards is as likely as another."""
-        drawn = self.num_agents + self.boards
-        bits = jax.random.bits(key, (drawn,), jnp.uint32)
-        # Card i is the bits[i]-th of those that are left. (Even to one part in 2 ** 32 / cards.)
-        cards = [bits[i] % np.uint32(self.num_cards - i) for i in range(drawn)]
+        # Card i is the n-th of those that are left: one random number serves as many cards as keep
+        # the choice even to one part in 2 ** 16.
+        drawn, ways = self.num_agents + self.boards, 2**16
+        groups: list[list[int]] = []
+        for left in range(self.num_cards, self.num_cards - drawn, -1):
+            if ways * left > 2**16:
+                groups.append([])
+                ways = 1
+            groups[-1].append(left)
+            ways *= left
+        bits = jax.random.bits(key, (len(groups),), jnp.uint32)
+        cards = []
+        for number, group in zip(bits, groups, strict=True):
+            for left in group:
+                cards.append(number % np.uint32(left))
+                number = number // np.uint32(left)
         for i in reversed(range(drawn)):
             for j in range(i + 1, drawn):
                 cards[j] += cards[j] >= cards[i]
