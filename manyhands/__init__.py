@@ -88,7 +88,7 @@ for _name, _game in (
         f"manyhands/{_name}-v0",
         entry_point="manyhands.wrappers.gymnasium:SeatEnv",
         vector_entry_point="manyhands.wrappers.gymnasium:SeatVectorEnv",
-        kwargs={"game": _game, "partners": "random"},
+        kwargs={"game": _game},
     )
 
 # Loaded on first use, so that `import manyhands` stays light.

@@ -207,7 +207,9 @@ def _environment(parser: argparse.ArgumentParser) -> None:
 
 
 def _episodes(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--seats", nargs="+", default=["greedy"], help="who plays (default greedy)")
+    parser.add_argument(
+        "--seats", nargs="+", help="who plays (by default greedy chefs, or random players)"
+    )
     parser.add_argument("--episodes", type=int, default=1)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument(
@@ -340,8 +342,9 @@ def _play(options: argparse.Namespace) -> int:
 
 
 def _run(options: argparse.Namespace, env: Env, on_step: Any) -> Any:
-    seats = options.seats[0] if len(options.seats) == 1 else options.seats
-    people = sum(seat.partition(":")[0] == "human" for seat in options.seats)
+    given = options.seats or [env.usual_seat]
+    seats = given[0] if len(given) == 1 else given
+    people = sum(seat.partition(":")[0] == "human" for seat in given)
     return manyhands.play(
         env,
         seats,

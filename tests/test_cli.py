@@ -51,6 +51,12 @@ def test_a_transcript_says_who_did_what(capsys):
     assert "8  chef_1 (random): " in out and "kitchen: 1 episode" in out
 
 
+def test_a_game_without_a_script_is_played_at_random_if_nobody_is_named(capsys):
+    status, out, _ = run(capsys, "play", "kuhn_poker", "--transcript")
+    assert status == 0
+    assert "1  player_0 (random): " in out and "kuhn_poker: 1 episode" in out
+
+
 def test_one_episode_alone_is_the_same_episode(capsys, record, tmp_path):
     alone = tmp_path / "alone.jsonl"
     arguments = ["play", *KITCHEN, "--seats", "random", "--only", "2", "--record", alone]

@@ -121,6 +121,7 @@ class Env(Generic[State]):
             key, or only what `luck` says.
         reset_pool: how many fresh states a rollout draws beforehand to start episodes from, where
             drawing one costs more than a step; 0 where resetting is cheap.
+        usual_seat: the seat that plays where nobody says who does.
     """
 
     id: ClassVar[str]
@@ -135,6 +136,7 @@ class Env(Generic[State]):
     deterministic_reset: bool = False
     memoise: bool = False
     reset_pool: int = 0
+    usual_seat: str = "random"
 
     # ---- pure and traceable -------------------------------------------------------------------
 

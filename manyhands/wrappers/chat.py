@@ -108,7 +108,7 @@ class Chat(Env[ChatState]):
         self.tokens = len(self.phrases) + 2
         self.agents, self.max_steps = env.agents, env.max_steps
         self.batched, self.reset_pool = env.batched, env.reset_pool
-        self.deterministic_reset = env.deterministic_reset
+        self.deterministic_reset, self.usual_seat = env.deterministic_reset, env.usual_seat
         self.terms = (*env.terms, "talk")
         self.reward_weights = {**env.reward_weights, "talk": 0.0 - self.cost}
         self.action_space = self._actions(env.action_space)

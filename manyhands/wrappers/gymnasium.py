@@ -56,8 +56,8 @@ class SeatEnv(gymnasium.Env):
         game: an id, built with `**config`, or an `Env`.
         seat: index or name of the agent that is played from outside.
         partners: who takes the other seats: a seat's name, a `Policy`, a `DevicePolicy`, a function
-            of a `View`; one for all, or a list or mapping with one for each. An illegal answer of a
-            partner is played as the environment's no-op.
+            of a `View`; one for all, or a list or mapping with one for each; by default the game's
+            `usual_seat`. An illegal answer of a partner is played as the environment's no-op.
         observe: `"vector"`, `"text"` or `"both"`.
         on_illegal: what an illegal action does: `"raise"` an `IllegalAction`, `"noop"`, or
             `"forfeit"`: the episode ends, terminated, and the step is not played.
@@ -75,7 +75,7 @@ class SeatEnv(gymnasium.Env):
         game: str | Env,
         *,
         seat: int | str = 0,
-        partners: Any = "greedy",
+        partners: Any = None,
         observe: str = "vector",
         on_illegal: str = "raise",
         render_mode: str | None = None,
@@ -228,7 +228,7 @@ class SeatVectorEnv(VectorEnv):
         num_envs: int = 1,
         *,
         seat: int | str = 0,
-        partners: Any = "greedy",
+        partners: Any = None,
         observe: str = "vector",
         arrays: str = "numpy",
         autoreset_mode: str | AutoresetMode = AutoresetMode.SAME_STEP,
@@ -334,6 +334,8 @@ def configured(game: str | Env, config: Mapping[str, Any]) -> Env:
 def _fill(game: Env, seat: int, partners: Any) -> list[Any]:
     """A player for each seat, by name or as given; `Absent` in the one played from outside."""
     others = [agent for i, agent in enumerate(game.agents) if i != seat]
+    if partners is None:
+        partners = game.usual_seat
     if isinstance(partners, Mapping):
         if set(partners) != set(others):
             raise ConfigError(

@@ -105,6 +105,7 @@ class Board(Env[BoardState]):
         _whole("max_steps", max_steps, 1, 30_000)
         self.rows, self.columns, self.connect = rows, columns, connect
         self.max_steps = max_steps
+        self.memoise = rows * columns <= 9  # tic-tac-toe has 5,478 positions
         self.reward_weights = check_weights(reward_weights, {"win": 1.0})
         self._config: dict[str, Any] = {
             "rows": rows,

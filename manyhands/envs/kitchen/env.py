@@ -205,6 +205,7 @@ class Kitchen(Env[KitchenState]):
     noop = STAY
     batched = True
     reset_pool = 1024
+    usual_seat = "greedy"
 
     def __init__(
         self,

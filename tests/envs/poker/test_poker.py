@@ -404,6 +404,24 @@ def test_nothing_leaks_to_a_seat_of_play_or_of_gymnasium_or_into_exports(tmp_pat
     assert len(seats) == 4 and all(len(found) == 1 for found in seats.values())
 
 
+def test_a_gymnasium_seat_moves_only_in_its_turn():
+    env = KuhnPoker(3, hands=2)
+    table = SeatEnv(env, seat=1, partners=lambda view: view.choices[0])  # they check or fold
+    first, info = table.reset(seed=0)
+    assert info["action_mask"].tolist() == [1, 1] and table.current.turn == 1
+    second, reward, over, _, info = table.step("bet")  # both fold: 2 chips; then player_1 opens
+    assert (reward, over, info["terms"]["chips"], info["metrics"]["folds"]) == (2, False, 2, 2)
+    assert table.current.hand == 1 and table.current.turn == 1
+    assert first.shape == second.shape
+    _, reward, over, _, info = table.step(1)
+    assert (reward, over, info["metrics"]["hands"]) == (2, True, 1)
+    assert table.current.chips.tolist() == [-2, 4, -2]
+    # Where no partners are named, they are random in a game that has no script.
+    usual = SeatEnv(KuhnPoker(), seat=1)
+    usual.reset(seed=0)
+    assert usual.step("fold" if usual.current.raises else "check")[0].shape == (18,)
+
+
 # ---- reading answers -----------------------------------------------------------------------------
 
 
