@@ -246,8 +246,8 @@ class Gaussian:
     def playable(self, action: Array) -> Array:
         low, high = np.asarray(self.low, np.float32), np.asarray(self.high, np.float32)
         bounded = np.isfinite(low) & np.isfinite(high)
-        middle = np.where(bounded, (low + high) / 2, 0.0).astype(np.float32)
-        half = np.where(bounded, (high - low) / 2, 1.0).astype(np.float32)
+        bottom, top = np.where(bounded, low, -1.0), np.where(bounded, high, 1.0)
+        middle, half = np.float32((bottom + top) / 2), np.float32((top - bottom) / 2)
         return jnp.clip(middle + half * action, low, high)
 
 

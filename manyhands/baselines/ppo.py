@@ -28,9 +28,10 @@ from manyhands.baselines.networks import READS, Actions, Network, NetworkConfig,
 from manyhands.baselines.policies import NetworkPolicy
 from manyhands.core.env import Array, ConfigError, Env, Outcome, names_of, squash, state_dataclass
 from manyhands.core.pack import no_actions
-from manyhands.core.rollout import auto_reset, fresh_states, rollout_key
+from manyhands.core.rollout import auto_reset, fresh_states, rollout_key, seats_of, view_of
 
 ADVANTAGES = ("gae", "role")
+POOL = 512  # states to start from, of games played by `start_player`
 
 
 @dataclasses.dataclass(frozen=True)
@@ -54,6 +55,10 @@ class PPOConfig:
         shaping: (reward term, weight) pairs, added to the environment's own reward while learning;
             they fall linearly to nothing over `shaping_share` of the updates.
         team_shaping: every agent gets what these terms pay to all of them, instead of its own.
+        start_player: a seat by name; where rewards are far away, episodes may begin in the middle
+            of games that it played with itself (Salimans and Chen 2018), at a random step.
+        start_share: how many of the episodes do at first; falls linearly to none at half of the
+            updates. Only whole episodes count in what is reported.
         centralised_critic: MAPPO instead of IPPO.
         advantage: "gae", or "role": the return less its running mean for the seat, with no critic
             (role-conditioned advantage estimation, Liu et al. 2025, SPIRAL).
@@ -81,6 +86,8 @@ class PPOConfig:
     shaping: tuple[tuple[str, float], ...] = ()
     shaping_share: float = 0.5
     team_shaping: bool = False
+    start_player: str = ""
+    start_share: float = 0.5
     centralised_critic: bool = False
     advantage: str = "gae"
     role_decay: float = 0.95
@@ -118,6 +125,7 @@ class Playing:
         actor, critic: memories, f32[B, N, width].
         first: bool[B], whether the next step is the first of an episode.
         cut: bool[B], whether the episode was cut by the clock and awaits its new start.
+        whole: bool[B], whether the episode began at its beginning.
         alive: bool[B, N], who has not ended yet.
         episode, time: u32[B], i32[B]: the episode's number, and its steps so far.
         returns: f32[B, N], its rewards so far, unscaled and unshaped.
@@ -129,6 +137,7 @@ class Playing:
     critic: Array
     first: Array
     cut: Array
+    whole: Array
     alive: Array
     episode: Array
     time: Array
@@ -176,6 +185,7 @@ class Progress:
         baseline: f32[N], mean return of each seat, for `advantage="role"`.
         playing: the environments.
         fresh: first states to start episodes from (see `core.rollout.fresh_states`).
+        played: states from games of `start_player`, batch axis last, or None.
         key: of everything that is random. update: i32[], updates made.
     """
 
@@ -187,6 +197,7 @@ class Progress:
     baseline: Array
     playing: Playing
     fresh: Any
+    played: Any
     key: Array
     update: Array
 
@@ -265,6 +276,7 @@ class PPO:
             critic=critic,
             first=first,
             cut=jnp.zeros(c.num_envs, bool),
+            whole=jnp.ones(c.num_envs, bool),
             alive=jnp.ones((c.num_envs, env.num_agents), bool),
             episode=episode,
             time=jnp.zeros(c.num_envs, jnp.int32),
@@ -280,6 +292,7 @@ class PPO:
             baseline=jnp.zeros(env.num_agents),
             playing=playing,
             fresh=fresh_states(env, pool_key, env.reset_pool),
+            played=self._played(pool_key) if c.start_player else None,
             key=play_key,
             update=jnp.int32(0),
         )
@@ -320,7 +333,7 @@ class PPO:
             progress, steps, advantages, targets, jax.random.fold_in(key, 0), share
         )
         playing = dataclasses.replace(playing, critic=critic)
-        episodes = jnp.sum(report["episodes"])
+        episodes = jnp.sum(report["episodes"])  # 0 / 0 below is NaN, as it should be
         returns = jnp.sum(report["returns"], axis=0) / episodes
         baseline = progress.baseline
         if c.advantage == "role":
@@ -388,12 +401,13 @@ class PPO:
             name: playing.metrics[name] + jnp.where(playing.cut, 0.0, value)
             for name, value in _plotted(outcome).items()
         }
+        told = over & playing.whole
         report = {
-            "episodes": jnp.sum(over, dtype=jnp.float32),
-            "returns": jnp.sum(jnp.where(over[:, None], returns, 0.0), axis=0),
-            "length": jnp.sum(jnp.where(over, time, 0), dtype=jnp.float32),
+            "episodes": jnp.sum(told, dtype=jnp.float32),
+            "returns": jnp.sum(jnp.where(told[:, None], returns, 0.0), axis=0),
+            "length": jnp.sum(jnp.where(told, time, 0), dtype=jnp.float32),
             "metrics": {
-                name: jnp.sum(jnp.where(over, value, 0.0)) for name, value in metrics.items()
+                name: jnp.sum(jnp.where(told, value, 0.0)) for name, value in metrics.items()
             },
         }
         steps = Steps(
@@ -415,12 +429,19 @@ class PPO:
         state = jax.tree_util.tree_map(
             lambda new, old: jnp.where(playing.cut, old, new), state, playing.state
         )
+        state = auto_reset(env, progress.fresh, anew, state, next_keys, draw)
+        within = jnp.zeros_like(anew)
+        if c.start_player:
+            share = c.start_share * jnp.maximum(0.0, 1 - 2 * progress.update / self.num_updates)
+            within = anew & (jax.random.uniform(jax.random.fold_in(key, 1), anew.shape) < share)
+            state = auto_reset(env, progress.played, within, state, next_keys, draw)
         playing = Playing(
-            state=auto_reset(env, progress.fresh, anew, state, next_keys, draw),
+            state=state,
             actor=memory,
             critic=playing.critic,
             first=anew,
             cut=cut,
+            whole=jnp.where(anew, ~within, playing.whole),
             alive=jnp.where(anew[:, None], True, ~ended),
             episode=episode,
             time=jnp.where(anew, 0, time),
@@ -592,6 +613,29 @@ class PPO:
             variance=merged / total,
             count=total,
         )
+
+    def _played(self, key: Array) -> Any:
+        """`POOL` states from as many games of `start_player` with itself, each at a random step."""
+        env = self.env
+        seats = seats_of(env, self.config.start_player)
+        keys = jax.random.split(key, POOL)
+        chosen = jax.random.randint(key, (POOL,), 0, env.max_steps)
+
+        def step(at: tuple[Any, ...], time: Array) -> tuple[tuple[Any, ...], None]:
+            state, memory, kept, over = at
+            kept = jax.tree_util.tree_map(
+                lambda new, old: jnp.where((time <= chosen) & ~over, new, old), state, kept
+            )
+            step_keys = jax.vmap(jax.random.fold_in, (0, None))(keys, time)
+            view = view_of(env, state, jnp.broadcast_to(time == 0, (POOL,)), jnp.arange(POOL))
+            actions, memory = seats.apply(env, memory, step_keys, view)
+            state, outcome = env.batch_step(step_keys, state, actions)
+            over = over | jnp.any(outcome.terminated | outcome.truncated, axis=0)
+            return (state, memory, kept, over), None
+
+        first = env.batch_reset(keys)
+        start = (first, seats.init(env, POOL), first, jnp.zeros(POOL, bool))
+        return jax.lax.scan(step, start, jnp.arange(env.max_steps))[0][2]
 
     # ---- small things -------------------------------------------------------------------------
 

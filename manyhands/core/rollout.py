@@ -52,6 +52,18 @@ class BatchView:
     index: Array
 
 
+def view_of(env: Env, states: Any, first: Array, index: Array) -> BatchView:
+    """What the agents of a batch of states see."""
+    return BatchView(
+        vector=env.batch_observe(states),
+        perception=env.batch_perceive(states),
+        legal=env.batch_legal(states),
+        acting=env.batch_acting(states),
+        first=first,
+        index=index,
+    )
+
+
 class BatchPolicy:
     """A policy that plays all seats of all environments in one call; subclass and override.
 
@@ -247,11 +259,11 @@ def auto_reset(env: Env, fresh: Any, over: Array, states: Any, keys: Array, draw
     """
     if fresh is None:
         first = env.batch_reset(keys)
-    elif env.deterministic_reset:
-        first = fresh
     else:
         size = jax.tree_util.tree_leaves(fresh)[0].shape[-1]
-        first = jax.tree_util.tree_map(lambda leaf: leaf[..., draw % size], fresh)
+        first = fresh
+        if size > 1:
+            first = jax.tree_util.tree_map(lambda leaf: leaf[..., draw % size], fresh)
     return jax.tree_util.tree_map(lambda new, old: jnp.where(over, new, old), first, states)
 
 
@@ -477,14 +489,7 @@ def _compile(
         """One step of the environments `indices`: the new carry, what to add to the sums, and what
         to keep."""
         state = carry.state
-        view = BatchView(
-            vector=env.batch_observe(state),
-            perception=env.batch_perceive(state),
-            legal=env.batch_legal(state),
-            acting=env.batch_acting(state),
-            first=carry.time == 0,
-            index=indices,
-        )
+        view = view_of(env, state, carry.time == 0, indices)
         step_keys = fold_in(keys_of(key, indices, carry.episode), carry.time)
         if isinstance(player, Seats):
             actions, memory = player.apply(env, carry.memory, step_keys, view)

@@ -250,7 +250,7 @@ def test_categorical_draws_what_it_says() -> None:
     assert actions.entropy(outputs, legal) == pytest.approx(entropy, abs=1e-5)
     assert actions.mode(outputs, legal) == 5
     nobody = jnp.zeros(4, bool)  # of an agent that is not to move: anything, but finite
-    assert np.isfinite(actions.log_prob(outputs, nobody, 2))
+    assert np.isfinite(actions.log_prob(outputs, nobody, jnp.int32(2)))
     assert actions.mode(outputs, nobody) == 4
 
 
@@ -260,7 +260,7 @@ def test_independent_components() -> None:
     outputs = jax.random.normal(jax.random.key(1), (500, 5))
     legal = jnp.array([True, False, True, True, True])
     drawn = actions.sample(jax.random.key(2), outputs, legal)
-    assert all(space.contains(np.asarray(row)) for row in drawn.astype(jnp.int64))
+    assert all(space.contains(row) for row in np.asarray(drawn, np.int64))
     assert not np.any(np.asarray(drawn)[:, 0] == 1)
     pairs = jnp.array([[a, b] for a in range(3) for b in range(2)])
     total = sum(np.exp(actions.log_prob(outputs, legal, pair)) for pair in pairs)
@@ -292,12 +292,12 @@ def test_spaces_that_networks_cannot_act_in(space: gymnasium.Space) -> None:
 
 
 def test_kitchen_inputs_tell_states_apart() -> None:
-    """Zeros and ones that differ wherever the compact observation does."""
-    env = manyhands.make("kitchen", layout=["cramped_room", "asymmetric_advantages_tomato"])
+    """They differ wherever compact observations do."""
+    env = manyhands.make("kitchen", layout=["cramped_room", "counter_circuit_tomato"])
     result = manyhands.rollout(
         manyhands.make(
             "kitchen",
-            layout=["cramped_room", "asymmetric_advantages_tomato"],
+            layout=["cramped_room", "counter_circuit_tomato"],
             observation="compact",
             starts="random",
         ),
@@ -310,7 +310,7 @@ def test_kitchen_inputs_tell_states_apart() -> None:
     codes = codes.reshape(-1, *codes.shape[-2:])
     codes = np.unique(codes, axis=0)
     read = np.asarray(jax.vmap(env.network_input)(jnp.asarray(codes)))
-    assert read.min() == 0 and read.max() == 1
+    assert read.min() == 0 and read.max() < 3  # times are in units of 20 steps
     assert len(np.unique(read, axis=0)) == len(codes)
 
 
