@@ -28,6 +28,18 @@ Slot = tuple[str, str, Any]  # what is measured: by whom, what, and on which siz
 PEERS = {
     "jaxmarl": ("jaxmarl==0.2.0", "jax==0.10.1", "jaxlib==0.10.1"),
     "open_spiel": ("open_spiel==2.0.2", "numpy==2.4.6", "scipy==1.17.1"),
+    # What its IPPO baseline imports; the baseline itself is no part of the package (learning.py).
+    "jaxmarl_ippo": (
+        "jaxmarl==0.2.0",
+        "jax==0.10.1",
+        "jaxlib==0.10.1",
+        "flax==0.12.8",
+        "optax==0.2.8",
+        "distrax==0.1.9",
+        "hydra-core==1.3.8",
+        "omegaconf==2.3.1",
+    ),
+    "craftax": ("craftax==1.6.1", "jax==0.10.1", "jaxlib==0.10.1"),
     # It needs SciPy without saying so, and a NumPy older than 2.
     "overcooked_ai": ("overcooked-ai==1.1.0", "numpy==1.26.4", "scipy==1.15.3"),
     "pgx": ("pgx==2.6.0", "jax==0.10.1", "jaxlib==0.10.1"),
@@ -57,9 +69,16 @@ def peer_python(name: str) -> Path:
 class Worker:
     """A script in a process of its own, that answers requests (see `serve`)."""
 
-    def __init__(self, script: str, python: Path | str = sys.executable, device: str | None = None):
+    def __init__(
+        self,
+        script: str,
+        python: Path | str = sys.executable,
+        device: str | None = None,
+        cpu_devices: int = 1,
+    ):
         environment = dict(os.environ, XLA_PYTHON_CLIENT_PREALLOCATE="false")
         environment["PYTHONPATH"] = str(ROOT)
+        environment["JAX_NUM_CPU_DEVICES"] = str(cpu_devices)
         if device is not None:
             # JAX knows NVIDIA's and AMD's devices by their platforms' names.
             environment["JAX_PLATFORMS"] = {"gpu": "cuda"}.get(device, device)
@@ -99,26 +118,6 @@ def serve(answer: Callable[..., Any]) -> None:
 
 def is_worker() -> bool:
     return sys.argv[1:] == ["--worker"]
-
-
-def watching() -> Any:
-    """A policy for `manyhands.rollout` that acts randomly and remembers the last observation, so
-    that each one must be written."""
-    import jax
-    import jax.numpy as jnp
-
-    from manyhands.core.rollout import BatchPolicy, RandomActions
-
-    class Watching(BatchPolicy):
-        def init(self, env: Any, num_envs: int) -> Any:
-            space = env.observation_space
-            return jnp.zeros((env.num_agents, *space.shape, num_envs), space.dtype)
-
-        def apply(self, env: Any, params: Any, memory: Any, key: Any, view: Any) -> Any:
-            actions, _ = RandomActions().apply(env, params, (), key, view)
-            return actions, jax.lax.optimization_barrier(view.vector)
-
-    return Watching()
 
 
 # ---- timing --------------------------------------------------------------------------------------
@@ -221,7 +220,7 @@ def report(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) ->
         table.add_column(column, justify="left" if i == 0 else "right")
     for row in rows:
         table.add_row(*row)
-    Console(width=None if sys.stdout.isatty() else 120).print(table)
+    Console(width=None if sys.stdout.isatty() else 140).print(table)
 
 
 def save(path: Path, **content: Any) -> None:

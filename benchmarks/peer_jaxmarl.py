@@ -40,19 +40,19 @@ def program(env: Any, observed: bool, num_envs: int, num_steps: int) -> tuple[An
 
 
 def answer(
-    subject: str, layout: str, observation: str, num_envs: int, num_steps: int, seconds: float
+    game: str, layout: str, observation: str, num_envs: int, num_steps: int, seconds: float
 ) -> dict[str, Any]:
-    """Steps a second of `subject` ("overcooked" or "overcooked_v2"); 0 s compile it only."""
-    slot = (subject, observation, num_envs)
+    """Steps a second of `game` ("overcooked" or "overcooked_v2"); 0 s compile it only."""
+    slot = (game, observation, num_envs)
     if slot not in PROGRAMS:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            if subject == "overcooked":
+            if game == "overcooked":
                 from jaxmarl.environments.overcooked import layouts  # type: ignore
 
-                env = make(subject, layout=layouts.overcooked_layouts[layout])
+                env = make(game, layout=layouts.overcooked_layouts[layout])
             else:
-                env = make(subject, layout=layout)
+                env = make(game, layout=layout)
         run, carry, size = program(env, observation != "none", num_envs, num_steps)
         PROGRAMS[slot] = [run, jax.block_until_ready(run(carry, jax.random.key(1))), size]
     run, _, size = PROGRAMS[slot]

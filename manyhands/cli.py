@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import inspect
 import json
+import os
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -38,6 +39,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; returns its exit status."""
     parser = _parser()
     options = parser.parse_args(arguments)
+    options.own_process = arguments is None
     try:
         status: int = options.run(options)
         return status
@@ -190,12 +192,18 @@ def _parser() -> argparse.ArgumentParser:
     bench = command(
         "bench",
         _bench,
-        "Measure this machine: batched rollouts and single steps.",
-        "A quick look; benchmarks/ in the repository compares with other libraries.\n\n" + _CONFIG,
+        "Measure how fast environments run on this machine.",
+        "Batches with random actions, with every observation written to memory, and with a small\n"
+        "network that chooses; and one environment alone. All environments, or those that are\n"
+        "named; configured, if it is one. benchmarks/ in the repository measures more, beside\n"
+        "other libraries.\n\n  manyhands bench\n  manyhands bench kuhn_poker leduc_holdem\n"
+        "  manyhands bench kitchen layout=coordination_ring observation=compact",
     )
-    _environment(bench)
+    bench.add_argument("what", nargs="*", metavar="ID or NAME=VALUE", help="default: all")
+    bench.add_argument("--chat", action="store_true", help="let the agents talk")
+    bench.add_argument("--skills", action="store_true", help="act by named skills")
     bench.add_argument("--num-envs", type=int, default=1024, help="size of the batch")
-    bench.add_argument("--num-steps", type=int, default=400, help="steps of each environment")
+    bench.add_argument("--num-steps", type=int, default=256, help="steps of each environment")
     return parser
 
 
@@ -522,34 +530,40 @@ def _analyse(options: argparse.Namespace) -> int:
 
 
 def _bench(options: argparse.Namespace) -> int:
-    env = build(options)
+    import importlib.util
+
     import jax
 
+    from manyhands.baselines.speed import Course, movers
+
+    ids = [word for word in options.what if "=" not in word]
+    config = [word for word in options.what if "=" in word]
+    if config and len(ids) != 1:
+        raise ConfigError(f"{config[0]!r} configures one environment; name it before")
+    loads = {"none": "random actions", "observed": "and observations", "network": "a network"}
+    if importlib.util.find_spec("flax") is None:
+        del loads["network"]
+        print('no networks: they need flax (pip install "manyhands[train]")')
+    if options.own_process:  # a CPU as one device for each core: see docs/performance.md
+        jax.config.update("jax_num_cpu_devices", os.cpu_count() or 1)
     device = jax.devices()[0]
-    print(f"{env.id}: {options.num_envs} environments x {options.num_steps} steps on {device}")
-    speed, seconds = measure_rollout(env, options.num_envs, options.num_steps)
-    print(f"  batched, random actions: {speed:,.0f} env-steps/s (first call {seconds:.1f} s)")
-    print(f"  alone, random actions:   {measure_single(env):,.0f} env-steps/s")
+    print(
+        f"{options.num_envs} environments x {options.num_steps} steps on "
+        f"{len(jax.devices())} x {device.device_kind}; steps a second:"
+    )
+    for id in ids or manyhands.registered():
+        env = build(argparse.Namespace(**{**vars(options), "id": id, "config": config}))
+        acting = movers(env)
+        print(f"{id} ({acting:.2g} of {env.num_agents} agents act in a step)")
+        for name, words in loads.items():
+            speed, seconds = Course(env, name, options.num_envs, options.num_steps).measure()
+            print(
+                f"  {words + ':':18}{speed:14,.0f} env-steps {speed * acting:14,.0f} agent-steps"
+                f"  (first call {seconds:.1f} s)",
+                flush=True,
+            )
+        print(f"  {'one alone:':18}{measure_single(env):14,.0f} env-steps", flush=True)
     return 0
-
-
-def measure_rollout(env: Env, num_envs: int, num_steps: int) -> tuple[float, float]:
-    """Environment steps per second of a batched rollout with random actions (the best of three
-    runs), and the seconds that the first call took, compilation included."""
-    import jax
-
-    from manyhands.core.rollout import rollout
-
-    def once(seed: int) -> float:
-        began = time.perf_counter()
-        result = rollout(
-            env, "random", num_envs, num_steps, jax.random.key(seed), collect="statistics"
-        )
-        jax.block_until_ready(result.carry)
-        return time.perf_counter() - began
-
-    first = once(0)
-    return num_envs * num_steps / min(once(seed) for seed in range(1, 4)), first
 
 
 def measure_single(env: Env, steps: int = 1000) -> float:
@@ -607,8 +621,9 @@ def _demo(options: argparse.Namespace) -> int:
     export_gif(scenes(moments), film, fps=8, size=(880, 420), panel=True, seat=1)
     print(f"{film}: the first 150 steps, with what chef_1 reads and says")
 
-    kitchen = make("kitchen")
-    speed, seconds = measure_rollout(kitchen, 1024, 400)
+    from manyhands.baselines.speed import Course
+
+    speed, seconds = Course(make("kitchen"), "none", 1024, 400).measure()
     print(
         f"\nBatched rollout, 1,024 kitchens x 400 steps, random actions: {speed:,.0f} env-steps/s"
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import numpy as np
 import pytest
@@ -115,8 +116,17 @@ def test_films_without_a_display(capsys, record, tmp_path):
 
 
 def test_bench_measures(capsys):
-    status, out, _ = run(capsys, "bench", *KITCHEN, "--num-envs", "4", "--num-steps", "8")
-    assert status == 0 and out.count("env-steps/s") == 2
+    sizes = ("--num-envs", "4", "--num-steps", "8")
+    status, out, _ = run(capsys, "bench", *KITCHEN, *sizes)
+    assert status == 0 and "2 of 2 agents act" in out
+    rates = re.findall(r"^  (\D+): +([\d,]+) env-steps +([\d,]+) agent-steps", out, re.M)
+    assert [name for name, *_ in rates] == ["random actions", "and observations", "a network"]
+    for _, steps, agents in rates:
+        ratio = int(agents.replace(",", "")) / int(steps.replace(",", ""))
+        assert ratio == pytest.approx(2, rel=0.01)
+    assert re.search(r"one alone: +[\d,]+ env-steps", out)
+    status, _, err = run(capsys, "bench", "kitchen", "kuhn_poker", "chefs=2", *sizes)
+    assert status == 1 and "configures one environment" in err
 
 
 @pytest.mark.parametrize(

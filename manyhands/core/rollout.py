@@ -596,14 +596,14 @@ def _chunk(
     if not player.separable or devices[0].platform != "cpu":
         return num_envs
     each = num_envs // len(devices)
-    most = max(SMALLEST_CHUNK, CACHE // _bytes_per_env(env))
+    most = max(SMALLEST_CHUNK, CACHE // bytes_per_env(env))
     chunks = next(n for n in range(-(-each // most), each + 1) if each % n == 0)
     # A number without fitting divisors is better played at once than in crumbs.
     return num_envs // chunks if each // chunks >= SMALLEST_CHUNK // 2 else num_envs
 
 
 @functools.lru_cache(maxsize=128)
-def _bytes_per_env(env: Env) -> int:
+def bytes_per_env(env: Env) -> int:
     """What one step of one environment reads and writes, at least: its state twice, its
     observation, its outcome."""
 
