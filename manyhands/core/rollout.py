@@ -205,7 +205,7 @@ def rollout(
             anew, at every step, for each environment. By default the environment's `reset_pool`.
             Environments whose reset is deterministic need neither.
         devices: devices to spread the environments over; by default all local ones, if their
-            number divides `num_envs`.
+            number divides `num_envs` (and each part of a CPU gets 128 or more).
         chunk: how many environments play all their steps before the next ones begin; a divisor of
             `num_envs`. By default (None) as many as fit the cache of a CPU, and on other devices
             all. What happens is the same, bit for bit, where a policy treats each environment by
@@ -624,7 +624,10 @@ def _devices(given: Sequence[Any] | None, num_envs: int) -> tuple[Any, ...]:
             )
         return tuple(given)
     local = tuple(jax.local_devices())
-    return local if num_envs % len(local) == 0 else local[:1]
+    # Waiting for each other at every step costs more than sharing a few environments gains.
+    least = SMALLEST_CHUNK // 2 if local[0].platform == "cpu" else 1
+    fits = num_envs % len(local) == 0 and num_envs >= least * len(local)
+    return local if fits else local[:1]
 
 
 def _statistics(sums: dict[str, Any], env_steps: int) -> Statistics:

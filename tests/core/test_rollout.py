@@ -270,7 +270,7 @@ import json, jax, numpy as np
 from manyhands.core.rollout import rollout
 from manyhands.envs.kitchen import Kitchen
 env = Kitchen(max_steps=6, observation="compact")
-result = rollout(env, "random", 4, 9, jax.random.key(7), chunk=2)
+result = rollout(env, "random", 4, 9, jax.random.key(7), chunk=2, devices=jax.devices())
 spread = len(result.carry.state.position.sharding.device_set)
 track = result.trajectory
 print(json.dumps([spread, np.asarray(track.action).tolist(), np.asarray(track.observation).tolist(),
