@@ -23,7 +23,7 @@ lint: .venv/dev
 	$(PYTHON) -m venv .venv
 
 .venv/demo: .venv/bin/python pyproject.toml
-	$(PIP) --editable ".[video]"
+	$(PIP) --editable ".[train,video]"
 	@touch $@
 
 .venv/dev: .venv/bin/python pyproject.toml

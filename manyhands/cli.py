@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import argparse
+import dataclasses
 import inspect
 import json
 import os
+import shlex
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Annotated, Any, NoReturn
 
 import manyhands
 from manyhands.core.env import ConfigError, Env, ManyhandsError, load, make
@@ -31,6 +33,14 @@ chef); reader (a scripted player that reads the text and answers in words); lang
 any OpenAI-compatible endpoint: OPENAI_BASE_URL, OPENAI_API_KEY); human (the keyboard); equilibrium
 (perfect two-player Kuhn poker); table:file=FILE (what `manyhands solve` found). Options
 follow a colon: greedy:noise=0.2  language:model=NAME,temperature=0.7
+"""
+_TRAIN = """\
+  manyhands train kitchen --layout cramped_room --algorithm mappo --seeds 4
+  manyhands train kitchen layout=coordination_ring kitchen layout=forced_coordination --seeds 4
+
+Environments come first, one or several: they are trained one after the other. Each is followed by
+its configuration as NAME=VALUE pairs; as flags (--layout NAME) it holds for every environment that
+takes it. Then come the settings of the run, and those of the algorithm:
 """
 _SHIPPED = ("gif", "mp4", "png", "chat", "arrays")
 
@@ -189,6 +199,16 @@ def _parser() -> argparse.ArgumentParser:
     )
     judging.add_argument("--out", type=Path, metavar="FILE", help="write all of it as JSON, too")
 
+    # Its flags depend on the environment and the algorithm: `_train` reads them.
+    training = commands.add_parser(
+        "train",
+        help="train networks: several seeds at once, with curves, checkpoints and scores",
+        add_help=False,
+        prefix_chars="\0",
+    )
+    training.add_argument("words", nargs="*")
+    training.set_defaults(run=_train)
+
     bench = command(
         "bench",
         _bench,
@@ -257,25 +277,37 @@ def _size(text: str) -> tuple[int, int]:
 
 def build(options: argparse.Namespace) -> Env:
     """The environment that a command line names."""
-    if options.id not in manyhands.registered():
-        _unknown(options.id)
-    config: dict[str, Any] = {}
-    for pair in options.config:
-        name, equals, value = pair.partition("=")
-        if not equals or not name.isidentifier():
-            raise ConfigError(f"{pair!r} is not of the form NAME=VALUE")
-        try:
-            config[name] = json.loads(value)
-        except json.JSONDecodeError:
-            # A layout's rows can be written on one line, as the shell has it.
-            config[name] = value.replace("\\n", "\n")
+    pairs = dict(map(_pair, options.config))
+    config = {name: _value(value) for name, value in pairs.items()}
+    return _build(options.id, config, options.skills, options.chat)
+
+
+def _pair(word: str) -> tuple[str, str]:
+    name, equals, value = word.partition("=")
+    if not equals or not name.isidentifier():
+        raise ConfigError(f"{word!r} is not of the form NAME=VALUE")
+    return name, value
+
+
+def _value(text: str) -> Any:
+    """JSON, or else words."""
     try:
-        env = make(options.id, **config)
+        return json.loads(text)
+    except json.JSONDecodeError:
+        # A layout's rows can be written on one line, as the shell has it.
+        return text.replace("\\n", "\n")
+
+
+def _build(id: str, config: dict[str, Any], skills: bool, chat: bool) -> Env:
+    if id not in manyhands.registered():
+        _unknown(id)
+    try:
+        env = make(id, **config)
     except TypeError as error:
-        raise ConfigError(f"{options.id} cannot be configured so: {error}") from error
-    if options.skills:
+        raise ConfigError(f"{id} cannot be configured so: {error}") from error
+    if skills:
         env = make("skills", env=env)
-    if options.chat:
+    if chat:
         env = make("chat", env=env)
     return env
 
@@ -516,6 +548,180 @@ def _solve(options: argparse.Namespace) -> int:
     if options.out is not None:
         print(f"wrote {options.out}: policy.safetensors, result.json, curve.png")
     return 0
+
+@dataclasses.dataclass(frozen=True)
+class TrainOptions:
+    """How a run is made and kept."""
+
+    algorithm: str = "ippo"
+    """what learns"""
+    seeds: str = "1"
+    """how many seeds (0, 1, ...) train at once; or which, with commas: 3,5,8"""
+    out: Path | None = None
+    """the folder of the run, by default runs/ENVIRONMENT-ALGORITHM; of several, one folder each
+    in it"""
+    resume: bool = False
+    """go on from the last checkpoint; begin if there is none"""
+    overwrite: bool = False
+    """delete the run that the folder holds"""
+    config: Path | None = None
+    """a JSON file of the algorithm's settings; flags go before it"""
+    episodes: int = 100
+    """played by each seed for its score"""
+    checkpoint_minutes: float = 5.0
+    """between checkpoints"""
+    updates_per_report: int | None = None
+    """by default a 200th of the run"""
+    skills: bool = False
+    """act by named skills"""
+    chat: bool = False
+    """let the agents talk"""
+
+
+def _train(options: argparse.Namespace) -> int:
+    try:
+        from rich.console import Console
+
+        from manyhands.baselines import training
+    except ImportError as error:
+        raise needs_training(error) from error
+    words = list(options.words)
+    jobs = training_jobs(words)
+    if len({out for _, _, _, out in jobs}) < len(jobs):
+        raise ConfigError(
+            "two environments of the same name would share a folder; train them apart"
+        )
+    console, status = Console(), 0
+    for env, run, config, out in jobs:
+        learner = training.make_learner(env, run.algorithm, config)
+        try:
+            result = training.train(
+                learner,
+                _seeds(run.seeds),
+                out,
+                resume=run.resume,
+                overwrite=run.overwrite,
+                updates_per_report=run.updates_per_report,
+                checkpoint_minutes=run.checkpoint_minutes,
+                episodes=run.episodes,
+                command=shlex.join(["manyhands", "train", *words]),
+            )
+        except training.TrainingError as error:
+            if error.result is None:
+                raise
+            print(f"manyhands: {error}", file=sys.stderr)
+            result, status = error.result, 1
+        except KeyboardInterrupt:
+            return 130
+        console.print(training.summary(result))
+    return status
+
+
+def needs_training(error: ImportError) -> ManyhandsError:
+    """What to say where a module of the `train` extra is missing."""
+    return ManyhandsError(
+        f"training needs more than the core ({error}); install it with: "
+        'pip install "manyhands[train]"'
+    )
+
+
+def _seeds(text: str) -> int | list[int]:
+    parts = [part.strip() for part in text.split(",")]
+    if not all(part.isdecimal() for part in parts if part) or not parts[0]:
+        raise ConfigError(f"seeds are a number, or numbers with commas (3,5,8), given {text!r}")
+    return int(parts[0]) if len(parts) == 1 else [int(part) for part in parts if part]
+
+
+def training_jobs(words: Sequence[str]) -> list[tuple[Env, TrainOptions, Any, Path]]:
+    """(environment, options, the algorithm's configuration, folder) of each run that the words
+    after `manyhands train` name."""
+    import tyro
+
+    from manyhands.baselines import training
+
+    count = next((i for i, word in enumerate(words) if word.startswith("-")), len(words))
+    named: list[tuple[str, dict[str, Any]]] = []
+    for word in words[:count]:
+        if "=" not in word:
+            if word not in manyhands.registered():
+                _unknown(word)
+            named.append((word, {}))
+        elif not named:
+            raise ConfigError(f"{word!r} configures nothing: an environment comes before it")
+        else:
+            name, value = _pair(word)
+            named[-1][1][name] = _value(value)
+    flags = list(words[count:])
+    if not named and not {"-h", "--help"} & set(flags):
+        raise ConfigError(f"which environment? There are {', '.join(manyhands.registered())}")
+
+    first = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
+    first.add_argument("--algorithm", default=TrainOptions.algorithm)
+    first.add_argument("--config", type=Path)
+    known = first.parse_known_args(flags)[0]
+    settings = training.config_class(known.algorithm)
+    taken = {field.name for kind in (TrainOptions, settings) for field in dataclasses.fields(kind)}
+    accepted = {
+        id: [name for name in inspect.signature(load(id)).parameters if name not in taken]
+        for id in dict(named or [("kitchen", {})])
+    }
+    given, flags = _environment_flags(
+        flags, {name for names in accepted.values() for name in names}
+    )
+
+    jobs = []
+    for id, pairs in named or [("kitchen", {})]:
+        config = {name: value for name, value in given.items() if name in accepted[id]} | pairs
+        chat, skills = (f"--{wrapper}" in flags for wrapper in ("chat", "skills"))
+        env = _build(id, config, skills, chat)
+        default = training.default_config(env, known.algorithm)
+        if known.config is not None:
+            default = training.configured(default, known.config)
+        both = dataclasses.make_dataclass(
+            "Both",
+            [
+                ("run", Annotated[TrainOptions, tyro.conf.arg(name="")], TrainOptions()),
+                ("settings", Annotated[settings, tyro.conf.arg(name="")], default),
+            ],
+        )
+        parsed: Any = tyro.cli(
+            both,
+            args=flags,
+            prog=f"manyhands train {id}" if named else "manyhands train ENVIRONMENT",
+            description=(
+                f"{_TRAIN}\nAlgorithms: {', '.join(training.ALGORITHMS)}. The flags of "
+                f"{known.algorithm} are shown. {id} takes "
+                + ", ".join("--" + name.replace("_", "-") for name in accepted[id])
+            ),
+        )
+        name = training.folder_name(env)
+        run = parsed.run
+        if run.out is None:
+            out = Path("runs") / f"{name}-{run.algorithm}"
+        else:
+            out = run.out if len(named) == 1 else run.out / name
+        jobs.append((env, run, parsed.settings, out))
+    return jobs
+
+
+def _environment_flags(
+    words: Sequence[str], names: Collection[str]
+) -> tuple[dict[str, Any], list[str]]:
+    """Those of `words` that are flags of `names` (`--max-steps 100`), read; and all others."""
+    given: dict[str, Any] = {}
+    rest, remaining = [], iter(words)
+    for word in remaining:
+        flag, equals, value = word.partition("=")
+        name = flag.removeprefix("--").replace("-", "_")
+        if not flag.startswith("--") or name not in names:
+            rest.append(word)
+            continue
+        if not equals:
+            value = next(remaining, "--")
+            if value.startswith("--"):
+                raise ConfigError(f"{flag} wants a value")
+        given[name] = _value(value)
+    return given, rest
 
 
 def _analyse(options: argparse.Namespace) -> int:

@@ -71,6 +71,12 @@ class RecordError(ManyhandsError, ValueError):
     """A record file that cannot be read, or that does not match what is asked of it."""
 
 
+class TrainingError(ManyhandsError, RuntimeError):
+    """A run of training that cannot begin, go on or be kept; `result` is what it made so far."""
+
+    result: Any = None
+
+
 class SeatError(ManyhandsError, RuntimeError):
     """A seat that cannot play: a missing extra, a failing endpoint, a wrong name."""
 
