@@ -549,6 +549,7 @@ def _solve(options: argparse.Namespace) -> int:
         print(f"wrote {options.out}: policy.safetensors, result.json, curve.png")
     return 0
 
+
 @dataclasses.dataclass(frozen=True)
 class TrainOptions:
     """How a run is made and kept."""

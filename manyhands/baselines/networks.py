@@ -46,6 +46,26 @@ class NetworkConfig:
             raise ConfigError(f"no network has width {self.width} and {self.layers} layers")
 
 
+def orthogonal(scale: float) -> Any:
+    """An initialiser: a random matrix with orthonormal rows or columns, times `scale` (Saxe et al.
+    2014). By Gram and Schmidt's method, twice for each column, which is exact enough; flax's own
+    calls LAPACK, which can deadlock in batches on few cores."""
+
+    def initialise(key: Array, shape: tuple[int, int], dtype: Any = jnp.float32) -> Array:
+        drawn = jax.random.normal(key, (max(shape), min(shape)), dtype)
+
+        def column(k: Array, done: Array) -> Array:
+            rest = drawn[:, k]
+            for _ in range(2):
+                rest = rest - done @ (done.T @ rest)
+            return done.at[:, k].set(rest / jnp.linalg.norm(rest))
+
+        columns = jax.lax.fori_loop(0, min(shape), column, jnp.zeros_like(drawn))
+        return scale * (columns if shape[0] >= shape[1] else columns.T)
+
+    return initialise
+
+
 class Network(nn.Module):
     """Hidden layers, a memory if there is to be one, and a linear head.
 
@@ -66,16 +86,15 @@ class Network(nn.Module):
         # contraction over several axes.
         leading, x = x.shape[:-1], x.reshape(-1, x.shape[-1])
         for _ in range(self.config.layers):
-            dense = nn.Dense(
-                self.config.width, kernel_init=nn.initializers.orthogonal(math.sqrt(2))
-            )
+            dense = nn.Dense(self.config.width, kernel_init=orthogonal(math.sqrt(2)))
             x = activation(dense(x))
         if self.config.recurrent:
             memory = jnp.where(first[..., None], 0.0, memory)
             memory = memory.reshape(-1, self.config.width)
-            memory, x = nn.GRUCell(self.config.width)(memory, x)
+            cell = nn.GRUCell(self.config.width, recurrent_kernel_init=orthogonal(1.0))
+            memory, x = cell(memory, x)
             memory = memory.reshape(*leading, self.config.width)
-        head = nn.Dense(self.outputs, kernel_init=nn.initializers.orthogonal(self.head_scale))
+        head = nn.Dense(self.outputs, kernel_init=orthogonal(self.head_scale))
         return memory, head(x).reshape(*leading, self.outputs)
 
     def start(self, *leading: int) -> Array:
