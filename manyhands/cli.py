@@ -35,12 +35,17 @@ any OpenAI-compatible endpoint: OPENAI_BASE_URL, OPENAI_API_KEY); human (the key
 follow a colon: greedy:noise=0.2  language:model=NAME,temperature=0.7
 """
 _TRAIN = """\
+Train networks: several seeds at once, with curves, checkpoints and scores.
+
   manyhands train kitchen --layout cramped_room --algorithm mappo --seeds 4
   manyhands train kitchen layout=coordination_ring kitchen layout=forced_coordination --seeds 4
 
-Environments come first, one or several: they are trained one after the other. Each is followed by
-its configuration as NAME=VALUE pairs; as flags (--layout NAME) it holds for every environment that
-takes it. Then come the settings of the run, and those of the algorithm:
+Environments come first, one or several, to be trained one after the other; each is followed by its
+configuration as NAME=VALUE pairs. As flags (--layout NAME) it holds for every environment that
+takes it.
+
+Algorithms: {algorithms}; the flags of {algorithm} are below.
+Configuration of {id}: {flags}
 """
 _SHIPPED = ("gif", "mp4", "png", "chat", "arrays")
 
@@ -581,11 +586,14 @@ class TrainOptions:
 
 def _train(options: argparse.Namespace) -> int:
     try:
+        import tyro  # noqa: F401
         from rich.console import Console
 
         from manyhands.baselines import training
     except ImportError as error:
-        raise needs_training(error) from error
+        raise ManyhandsError(
+            f'training needs the package {error.name!r}: pip install "manyhands[train]"'
+        ) from error
     words = list(options.words)
     jobs = training_jobs(words)
     if len({out for _, _, _, out in jobs}) < len(jobs):
@@ -616,14 +624,6 @@ def _train(options: argparse.Namespace) -> int:
             return 130
         console.print(training.summary(result))
     return status
-
-
-def needs_training(error: ImportError) -> ManyhandsError:
-    """What to say where a module of the `train` extra is missing."""
-    return ManyhandsError(
-        f"training needs more than the core ({error}); install it with: "
-        'pip install "manyhands[train]"'
-    )
 
 
 def _seeds(text: str) -> int | list[int]:
@@ -689,10 +689,11 @@ def training_jobs(words: Sequence[str]) -> list[tuple[Env, TrainOptions, Any, Pa
             both,
             args=flags,
             prog=f"manyhands train {id}" if named else "manyhands train ENVIRONMENT",
-            description=(
-                f"{_TRAIN}\nAlgorithms: {', '.join(training.ALGORITHMS)}. The flags of "
-                f"{known.algorithm} are shown. {id} takes "
-                + ", ".join("--" + name.replace("_", "-") for name in accepted[id])
+            description=_TRAIN.format(
+                algorithms=", ".join(training.ALGORITHMS),
+                algorithm=known.algorithm,
+                id=id,
+                flags=" ".join(f"--{name.replace('_', '-')}" for name in accepted[id]),
             ),
         )
         name = training.folder_name(env)

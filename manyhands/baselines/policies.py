@@ -224,9 +224,15 @@ fcp = functools.partial(shipped, algorithm="fcp")
 def write_tensors(
     path: str | Path, tensors: Mapping[str, np.ndarray], metadata: Mapping[str, str]
 ) -> None:
-    """Write arrays as safetensors: beside, flushed to the disk, then renamed."""
-    data = {name: np.ascontiguousarray(array) for name, array in tensors.items()}
-    replace(path, safetensors.numpy.save(data, dict(metadata)))
+    """Write arrays as safetensors: beside, flushed to the disk, then renamed. Equal contents are
+    equal bytes."""
+    data = {name: np.asarray(array, order="C") for name, array in tensors.items()}
+    packed = safetensors.numpy.save(data, dict(metadata))
+    # The library orders metadata differently in each process.
+    size = int.from_bytes(packed[:8], "little")
+    header = json.dumps(json.loads(packed[8 : 8 + size]), sort_keys=True).encode()
+    header += b" " * (-len(header) % 8)
+    replace(path, len(header).to_bytes(8, "little") + header + packed[8 + size :])
 
 
 def replace(path: str | Path, data: bytes) -> None:

@@ -346,9 +346,9 @@ def train(
         except OSError as error:
             raise TrainingError(f"{_because(error, folder)}; {run.whereabouts()}") from error
     if result.failed:
-        error = TrainingError(run.failures())
-        error.result = result
-        raise error
+        diverged = TrainingError(run.failures())
+        diverged.result = result
+        raise diverged
     return result
 
 
@@ -1057,7 +1057,7 @@ class _Display:
             if len(values):
                 numbers[name] = f"{values.mean():.4g}"
         left = f"{datetime.timedelta(seconds=round(at.seconds_left))} left"
-        steps = f"{at.steps / 1e6:.2f} M steps"
+        steps = f"{at.steps:,} steps"
         if self._live:
             self._numbers, self._note = numbers, ""
             self._bar.update(self._task, completed=at.update, steps=steps, left=left)

@@ -23,6 +23,8 @@ from tensorboard.backend.event_processing.event_accumulator import EventAccumula
 
 from manyhands.baselines import policies, training
 from manyhands.baselines.networks import Network, NetworkConfig, actions_of
+from manyhands.baselines.presets import PRESETS
+from manyhands.cli import main, training_jobs
 from manyhands.core.env import ConfigError, Env, TrainingError, register, state_dataclass
 
 UPDATES, PER_REPORT = 11, 2  # so that the last interval is a short one
@@ -77,7 +79,14 @@ class Toss(Env[TossState]):
         canvas.fill((40 * int(state.time) % 256, 90, 90))
 
 
+class Jump(Toss):
+    """Toss by another name."""
+
+    id = "test-jump"
+
+
 register("test-toss", "test_training:Toss")
+register("test-jump", "test_training:Jump")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -648,3 +657,153 @@ def test_lines_where_there_is_no_terminal(learner, tmp_path, capsys):
     assert len(shown) == 6
     for word in ("100%", "return", "±", "best", "entropy", "loss", "left"):
         assert word in shown[-1]
+
+
+# ---- the command ---------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def drift(monkeypatch):
+    entry = ("test_training:Drift", "test_training:DriftConfig")
+    monkeypatch.setitem(training.ALGORITHMS, "drift", training.Algorithm(*entry, {"rate": 0.5}))
+    return ["--algorithm", "drift", "--episodes", "4", "--updates-per-report", "6"]
+
+
+def run(capsys, *words):
+    status = main(["train", *map(str, words)])
+    captured = capsys.readouterr()
+    return status, captured.out, captured.err
+
+
+def test_one_command_trains_several_environments(drift, capsys, tmp_path, monkeypatch):
+    monkeypatch.setitem(PRESETS, ("test-toss", "drift"), {"total_steps": 28, "rate": 0.25})
+    out = tmp_path / "runs"
+    words = ["test-toss", "max_steps=5", "test-toss", *drift, "--seeds", "7,9", "--out", out]
+    status, _, err = run(capsys, *words)
+    assert status == 1 and "share a folder" in err
+    monkeypatch.setitem(PRESETS, ("test-jump", "drift"), {"pairs": (("a", 1.0),)})
+    words[2] = "test-jump"
+    status, shown, err = run(capsys, *words, "--num-envs", "5", "--max-steps", "9")
+    assert status == 0 and shown.count("(best)") == 2 and "env-steps/s" in err
+    first = json.loads((out / "test-toss" / "run.json").read_text())
+    second = json.loads((out / "test-jump" / "run.json").read_text())
+    assert first["environment"]["config"] == {"max_steps": 5}  # pairs go before flags
+    assert second["environment"]["config"] == {"max_steps": 9}
+    settings = {"total_steps": 28, "num_envs": 5, "rate": 0.25, "pairs": []}
+    assert first["settings"] == settings | {"odd_seeds_diverge": 0}
+    assert second["settings"]["total_steps"] == 4 * UPDATES
+    assert second["settings"]["rate"] == 0.5 and second["settings"]["pairs"] == [["a", 1.0]]
+    assert first["seeds"] == [7, 9]
+    assert first["command"].startswith("manyhands train test-toss max_steps=5 test-jump")
+    card = json.loads((out / "test-toss" / "policy-9.json").read_text())
+    assert card["command"] == first["command"] and card["steps"] == 28
+    assert run(capsys, *words, "--num-envs", "5", "--max-steps", "9")[0] == 1
+    words += ["--num-envs", "5", "--max-steps", "9", "--resume"]
+    assert run(capsys, *words)[0] == 0
+
+
+def test_a_run_that_diverges_has_an_exit_status(drift, capsys, tmp_path):
+    words = ["test-toss", *drift, "--seeds", "2", "--odd-seeds-diverge", "3", "--out", tmp_path]
+    status, shown, err = run(capsys, *words)
+    assert status == 1 and "seed 1 in update 3" in err and "diverged in update 3" in shown
+
+
+def jobs(*words):
+    return training_jobs([*map(str, words)])
+
+
+def test_flags_go_where_they_belong():
+    (env, options, config, out), = jobs(
+        "kitchen", "--layout", "coordination_ring", "--algorithm", "mappo", "--seeds", "4",
+        "--learning-rate", "3e-4", "--num-envs=64", "--recurrent", "--max-steps=200",
+        "--reward-weights", '{"delivery": 2}', "--shaping", "dish_pickup", "3",
+    )  # fmt: skip
+    assert env.max_steps == 200 and env.reward_weights["delivery"] == 2
+    assert env.config()["layout"] == "coordination_ring"
+    assert (config.learning_rate, config.num_envs, config.recurrent) == (3e-4, 64, True)
+    assert config.centralised_critic and config.shaping == (("dish_pickup", 3.0),)
+    assert options.seeds == "4" and out == Path("runs/kitchen-coordination_ring-mappo")
+    ((_, _, config, out),) = jobs("kitchen")
+    assert not config.centralised_critic and out == Path("runs/kitchen-cramped_room-ippo")
+
+
+def test_settings_from_a_file(tmp_path):
+    path = tmp_path / "settings.json"
+    path.write_text('{"learning_rate": 1, "width": 32, "shaping": [["dish_pickup", 2.0]]}')
+    ((_, _, config, _),) = jobs("kitchen", "--config", path, "--width", "16")
+    assert (config.learning_rate, config.width) == (1.0, 16)
+    assert config.shaping == (("dish_pickup", 2.0),)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ('{"learning_rat": 1}', "learning_rat'; the settings are total_steps"),
+        ('{"width": "wide"}', "width in .* is a int such as 64, given 'wide'"),
+        ('{"recurrent": 1}', "recurrent in .* is a bool"),
+        ("[1]", "no JSON object"),
+        ("{", "cannot be read as JSON"),
+    ],
+)
+def test_a_file_of_nonsense(tmp_path, text, message):
+    path = tmp_path / "settings.json"
+    path.write_text(text)
+    with pytest.raises(ConfigError, match=message):
+        jobs("kitchen", "--config", path)
+
+
+def test_presets_of_a_layout_come_on_top(monkeypatch):
+    monkeypatch.setitem(PRESETS, ("kitchen", "ippo"), {"width": 48, "layers": 3})
+    monkeypatch.setitem(PRESETS, ("kitchen", "ippo", "cramped_room"), {"width": 40})
+    (_, _, one, _), (_, _, other, _) = jobs("kitchen", "kitchen", "layout=forced_coordination")
+    assert (one.width, one.layers) == (40, 3) and (other.width, other.layers) == (48, 3)
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ([], "which environment"),
+        (["kitchn"], "no environment is called"),
+        (["layout=cramped_room"], "an environment comes before"),
+        (["kitchen", "--layout"], "--layout wants a value"),
+        (["kitchen", "--layout", "--resume"], "--layout wants a value"),
+        (["kitchen", "colour=red"], "colour"),
+        (["kitchen", "--algorithm", "magic"], "no algorithm is called 'magic'; there are"),
+        (["kitchen", "--num-envs", "0"], "num_envs"),
+        (["kitchen", "--seeds", "four"], "3,5,8"),
+        (["kitchen", "--seeds", "0"], "seeds are"),
+        (["kitchen", "--config", "missing.json"], "missing.json"),
+    ],
+)
+def test_mistakes_are_explained(capsys, tmp_path, monkeypatch, words, message):
+    monkeypatch.chdir(tmp_path)
+    status, _, err = run(capsys, *words)
+    assert status == 1 and message in err and "Traceback" not in err
+    assert not (tmp_path / "runs").exists()
+
+
+def test_help_lists_what_can_be_set(capsys):
+    with pytest.raises(SystemExit) as stopped:
+        main(["train", "kitchen", "--algorithm", "mappo", "--help"])
+    assert stopped.value.code == 0
+    shown = capsys.readouterr().out
+    for word in ("--seeds", "--learning-rate", "--layout", "--recurrent", "mappo", "--resume"):
+        assert word in shown
+    with pytest.raises(SystemExit) as stopped:
+        main(["train", "kitchen", "--learnin-rate", "1"])
+    assert stopped.value.code == 2
+
+
+def test_without_the_extra_it_says_what_to_install(capsys, monkeypatch):
+    monkeypatch.setitem(sys.modules, "tyro", None)
+    status, _, err = run(capsys, "kitchen")
+    assert status == 1 and 'pip install "manyhands[train]"' in err and "'tyro'" in err
+
+
+def test_the_command_is_light_until_it_trains():
+    code = (
+        "import sys, manyhands.cli; "
+        "print([m for m in ('flax', 'optax', 'tyro', 'tensorboard') if m in sys.modules])"
+    )
+    shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert shown.stdout == "[]\n"
