@@ -21,7 +21,7 @@ import pytest
 from rich.console import Console
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
-from manyhands.baselines import policies, training
+from manyhands.baselines import policies, runs, training
 from manyhands.baselines.networks import Network, NetworkConfig, actions_of
 from manyhands.baselines.presets import PRESETS
 from manyhands.cli import main, training_jobs
@@ -342,7 +342,7 @@ def killer(update):
 @pytest.mark.parametrize("update", [2, 6, 10])
 def test_killed_and_resumed_it_ends_the_same(whole, learner, tmp_path, monkeypatch, update):
     with monkeypatch.context() as patch:
-        patch.setattr(training._Run, "rescue", lambda run: None)
+        patch.setattr(training.Run, "rescue", lambda run: None)
         with pytest.raises(Killed):
             go(learner, tmp_path, report=killer(update))
     before = len(training.read_curve(tmp_path / "curve.jsonl"))
@@ -526,7 +526,7 @@ def test_a_checkpoint_of_another_shape_is_refused(learner, stopped):
     tensors, metadata = policies.read_tensors(newest)
     name = next(name for name in tensors if "mean" in name)
     tensors[name] = tensors[name][:, :-1]
-    policies.write_tensors(newest, tensors, {**metadata, "sum": training._sum(tensors)})
+    policies.write_tensors(newest, tensors, {**metadata, "sum": runs.checksum(tensors)})
     with pytest.raises(TrainingError, match=r"mean.*float32\[2, 2\], expected float32\[2, 3\]"):
         go(learner, stopped, resume=True)
 
