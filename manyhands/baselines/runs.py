@@ -70,7 +70,7 @@ class Learner(Protocol):
 
     def update(self, progress: Any) -> tuple[Any, dict[str, Array]]:
         """One update, pure: (progress, means f32[]). "episodes" counts the episodes that finished;
-        "return...", "length" and "metrics/..." are means over those, NaN if there were none."""
+        "return...", "length", "metrics/..." and "terms/..." are means over those, NaN if none."""
 
     def policy(self, progress: Any) -> policies.NetworkPolicy:
         """What the progress of one seed has learned, as a player."""

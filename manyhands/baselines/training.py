@@ -356,7 +356,7 @@ def _means(rows: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
         if name == "episodes":
             means[name] = weight.sum(0)
             continue
-        by_episode = name.startswith(("return", "metrics/")) or name == "length"
+        by_episode = name.startswith(("return", "metrics/", "terms/")) or name == "length"
         share = (weight if by_episode else np.ones_like(values)) * ~np.isnan(values)
         with np.errstate(invalid="ignore"):
             means[name] = (np.nan_to_num(values, posinf=np.inf) * share).sum(0) / share.sum(0)

@@ -23,6 +23,7 @@ from tensorboard.backend.event_processing.event_accumulator import EventAccumula
 
 from manyhands.baselines import policies, runs, training
 from manyhands.baselines.networks import Network, NetworkConfig, actions_of
+from manyhands.baselines.ppo import PPO, PPOConfig
 from manyhands.baselines.presets import PRESETS
 from manyhands.cli import main, training_jobs
 from manyhands.core.env import ConfigError, Env, TrainingError, register, state_dataclass
@@ -424,6 +425,23 @@ def test_a_process_killed_at_any_moment_can_be_resumed(learner, whole, tmp_path)
         child.wait()
     assert child.returncode == 0 and deaths >= 3
     assert learned(out) == learned(whole[0].out)
+
+
+def test_a_real_learner_goes_on_bit_for_bit(tmp_path):
+    """PPO, with its optimiser, environments and keys."""
+    config = PPOConfig(total_steps=128, num_envs=4, num_steps=8, epochs=2, minibatches=2, width=8)
+    ppo, through, stopped = PPO(Toss(), config), tmp_path / "through", tmp_path / "stopped"
+    go(ppo, through, updates_per_report=1)
+    with pytest.raises(Killed):
+        go(ppo, stopped, updates_per_report=1, report=killer(2))
+    go(ppo, stopped, updates_per_report=1, resume=True)
+    assert learned(stopped) == learned(through)
+    first, last = (
+        policies.read_tensors(through / "checkpoints" / f"update-00000000{n}.safetensors")[0]
+        for n in (3, 4)
+    )
+    moved = [name for name in first if not np.array_equal(first[name], last[name])]
+    assert any("optimiser" in name for name in moved) and any("params" in name for name in moved)
 
 
 def test_a_finished_run_is_not_trained_again(learner, whole):
