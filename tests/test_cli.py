@@ -132,7 +132,7 @@ def test_bench_measures(capsys):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["play", "kitchn"], "there are kitchen"),
+        (["play", "kitchn"], "no environment is called"),
         (["play", "kitchen", "layout=nowhere"], "no layout is called"),
         (["play", "kitchen", "layout"], "NAME=VALUE"),
         (["play", "kitchen", "colour=red"], "colour"),
