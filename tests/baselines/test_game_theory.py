@@ -488,6 +488,18 @@ def test_three_players():
     assert expected_values(tree, solver.average())[1] == pytest.approx(-1 / 48, abs=1e-4)
 
 
+def test_large_tables(monkeypatch):
+    """Trees of many ends are iterated in another layout, with the same results."""
+    tree = tree_of(manyhands.make("kuhn_poker", players=4))
+    small = Solver(tree, "cfr")
+    monkeypatch.setattr(game_theory.cfr, "_SMALL", 0)
+    large = Solver(tree, "cfr")
+    assert "end" in large._buffers[0]
+    for solver in (small, large):
+        solver.run(20)
+    np.testing.assert_allclose(large.average(), small.average(), atol=1e-9)
+
+
 def test_leduc():
     tree = tree_of(manyhands.make("leduc_holdem"))
     assert tree.num_infosets == 936

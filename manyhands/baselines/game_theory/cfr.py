@@ -22,6 +22,7 @@ In double precision: regret matching divides by sums that cancel exactly, and ha
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import functools
 import itertools
 import json
@@ -48,6 +49,7 @@ from manyhands.baselines.game_theory.tree import Tree, unroll
 from manyhands.core.env import Array, ConfigError, Env, names_of
 
 ALGORITHMS = ("cfr", "cfr+", "mccfr")
+_SMALL = 8 << 20  # bytes of tables up to which an iteration is one kernel: Leduc has half a million
 
 
 # ---- the tables of an iteration ------------------------------------------------------------------
@@ -62,14 +64,15 @@ class _Shape:
         num_actions: A.
         levels: for each agent the first and last information set of each level, in the agent's own
             numbering.
-        treedef, leaves: how the tables lie in a buffer of numbers of each kind (`_packed`).
+        treedef, leaves: how the tables lie in a buffer of numbers of each kind (`_packed`); None
+            where they are arrays of their own.
     """
 
     algorithm: str
     num_actions: int
     levels: tuple[tuple[tuple[int, int], ...], ...]
-    treedef: Any
-    leaves: tuple[tuple[str, tuple[int, ...]], ...]
+    treedef: Any = None
+    leaves: tuple[tuple[str, tuple[int, ...]], ...] = ()
 
 
 def _packed(tables: Any) -> tuple[Any, tuple[Any, ...], dict[str, np.ndarray]]:
@@ -84,7 +87,9 @@ def _packed(tables: Any) -> tuple[Any, tuple[Any, ...], dict[str, np.ndarray]]:
 
 
 def _unpacked(shape: _Shape, buffers: dict[str, Array]) -> Any:
-    """The inverse of `_packed`; traceable."""
+    """The tables, of the buffers that the program was given; traceable."""
+    if shape.treedef is None:
+        return buffers
     offsets, leaves = dict.fromkeys(buffers, 0), []
     for kind, size in shape.leaves:
         count = int(np.prod(size))
@@ -119,7 +124,8 @@ def _tables(
         `others` i32[N - 1, W, n A], the sequences of the others there;
         `next`, a list with i32[C, ...] for each level: for each of its sequences, the information
         sets that come next, counted from the first of the next level. -1 fills up, and stands for
-        the empty sequence.
+        the empty sequence. Where filling up would make the tables many times as large, `weight`
+        f64[T], `others` i32[N - 1, T] and `end` i32[T], the sequences, are lists of the ends.
     """
     a, n = tree.num_actions, len(infosets)
     local = np.full(tree.empty + 1, -1, np.int64)  # of sequences, for each agent's own numbering
@@ -148,20 +154,18 @@ def _tables(
         mine, acted = mine[order], acted[order]
         count = np.bincount(mine, minlength=size)
         place = np.arange(len(mine)) - np.repeat(np.cumsum(count) - count, count)
-        weight = np.zeros((count.max(initial=0), size))
-        weight[place, mine] = payoffs[agent, acted]
-        others = np.full((n - 1, *weight.shape), -1, np.int32)
-        for k, other in enumerate(o for o in range(n) if o != agent):
-            others[k, place, mine] = local[ends[other, acted]]
-        tables.append(
-            {
-                "past": _padded(past),
-                "weight": weight,
-                "others": others,
-                "next": following,
-                "legal": tree.legal[own],
-            }
-        )
+        weight = payoffs[agent, acted]
+        other_ends = local[np.delete(ends, agent, axis=0)[:, acted]].astype(np.int32)
+        table = {"past": _padded(past), "next": following, "legal": tree.legal[own]}
+        width = int(count.max(initial=0))
+        if width * size < max(_SMALL // 8, 4 * len(mine)):
+            table["weight"] = np.zeros((width, size))
+            table["weight"][place, mine] = weight
+            table["others"] = np.full((n - 1, width, size), -1, np.int32)
+            table["others"][:, place, mine] = other_ends
+        else:
+            table |= {"weight": weight, "others": other_ends, "end": mine.astype(np.int32)}
+        tables.append(table)
     return tables
 
 
@@ -323,7 +327,11 @@ def _regrets(policy: Array, xs: list[Array], table: dict[str, Any], levels: Any)
     product = table["weight"]
     for x, index in zip(xs, table["others"], strict=True):
         product = product * _take(x, index, 1.0)
-    direct = product.sum(axis=0)
+    if "end" in table:
+        size = policy.size
+        direct = jax.ops.segment_sum(product, table["end"], size, indices_are_sorted=True)
+    else:
+        direct = product.sum(axis=0)
     parts: list[Array] = []
     value = jnp.zeros(0)
     for (first, last), following in reversed(list(zip(levels, table["next"], strict=True))):
@@ -463,9 +471,13 @@ class Solver:
         self.sums = np.zeros(tree.legal.shape)
         self._agents = [p for p in range(tree.num_agents) if tree.first[p] < tree.first[p + 1]]
         tables, levels = (_by_deal if algorithm == "mccfr" else _whole)(tree, self._agents)
-        treedef, leaves, self._buffers = _packed(tables)
-        self._shape = _Shape(algorithm, tree.num_actions, levels, treedef, leaves)
-        self._one_kernel = True
+        # A single kernel has one thread, and copies what it slices out of the packed tables.
+        size = sum(leaf.nbytes for leaf in jax.tree_util.tree_leaves(tables))
+        self._one_kernel = size < _SMALL
+        self._shape, self._buffers = _Shape(algorithm, tree.num_actions, levels), tables
+        if self._one_kernel:
+            treedef, leaves, self._buffers = _packed(tables)
+            self._shape = dataclasses.replace(self._shape, treedef=treedef, leaves=leaves)
 
     def run(self, iterations: int) -> None:
         """Make so many iterations more. How they are divided into calls makes no difference."""
