@@ -158,7 +158,7 @@ def _tables(
         other_ends = local[np.delete(ends, agent, axis=0)[:, acted]].astype(np.int32)
         table = {"past": _padded(past), "next": following, "legal": tree.legal[own]}
         width = int(count.max(initial=0))
-        if width * size < max(_SMALL // 8, 4 * len(mine)):
+        if width * size < max(_SMALL // 8, 3 * len(mine)):
             table["weight"] = np.zeros((width, size))
             table["weight"][place, mine] = weight
             table["others"] = np.full((n - 1, width, size), -1, np.int32)
@@ -728,10 +728,13 @@ def plot(solutions: Sequence[Solution], path: PathLike) -> None:
         raise ConfigError('the plot needs matplotlib: pip install "manyhands[train]"') from error
     figure = Figure(figsize=(6, 4), layout="constrained")
     axes = figure.subplots()
+    games = {solution.tree.env for solution in solutions}
     for solution in solutions:
-        points = np.array(solution.curve)
-        label = f"{solution.tree.env!r}, {solution.algorithm}"
+        game, points = solution.tree.env, np.array(solution.curve)
+        label = solution.algorithm if len(games) == 1 else f"{game!r}, {solution.algorithm}"
         axes.loglog(points[:, 0], np.maximum(points[:, 1], 1e-16), marker=".", label=label)
+    if len(games) == 1:
+        axes.set_title(repr(game), fontsize="medium")
     axes.set_xlabel("iterations")
     axes.set_ylabel("exploitability (chips a hand)")
     axes.grid(alpha=0.3)
