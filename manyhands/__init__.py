@@ -46,6 +46,7 @@ register("kuhn_poker", "manyhands.envs.poker:KuhnPoker")
 register("leduc_holdem", "manyhands.envs.poker:LeducHoldem")
 register("tic_tac_toe", "manyhands.envs.board:TicTacToe")
 register("connect_four", "manyhands.envs.board:ConnectFour")
+register("negotiation", "manyhands.envs.negotiation:Negotiation")
 register("chat", "manyhands.wrappers.chat:Chat", wrapper=True)
 register("skills", "manyhands.wrappers.skills:Skills", wrapper=True)
 
@@ -70,6 +71,7 @@ for _kind, _function in (("parallel", "parallel_env"), ("aec", "env")):
     for _game in ("tic_tac_toe", "connect_four"):
         _entry = f"manyhands.envs.board:{_function}"
         pettingzoo.register(_kind, f"manyhands/{_game}-v0", _entry, kwargs={"game": _game})
+    pettingzoo.register(_kind, "manyhands/negotiation-v0", f"manyhands.envs.negotiation:{_function}")
 
 gymnasium.register(
     "manyhands/Kitchen-v0",
@@ -90,6 +92,12 @@ for _name, _game in (
         vector_entry_point="manyhands.wrappers.gymnasium:SeatVectorEnv",
         kwargs={"game": _game},
     )
+gymnasium.register(
+    "manyhands/Negotiation-v0",
+    entry_point="manyhands.wrappers.gymnasium:SeatEnv",
+    vector_entry_point="manyhands.wrappers.gymnasium:SeatVectorEnv",
+    kwargs={"game": "negotiation", "partners": "fair"},
+)
 
 # Loaded on first use, so that `import manyhands` stays light.
 _LAZY = {

@@ -7,8 +7,6 @@ text seats as they are (cleaned, `Chat.deliver`) and vector seats as the nearest
 
 from __future__ import annotations
 
-import re
-import unicodedata
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -26,6 +24,9 @@ from manyhands.core.env import (
     state_dataclass,
 )
 from manyhands.core.play import Message
+from manyhands.core.talk import OTHER, Channel, clean, split_say
+
+__all__ = ["OTHER", "PHRASES", "Chat", "ChatState", "clean", "split_say"]
 
 # For environments that have no `phrases` of their own.
 PHRASES = (
@@ -42,8 +43,6 @@ PHRASES = (
     "look here",
     "well done",
 )
-OTHER = "(something in words of its own)"  # how a text seat reads the token of free text
-NEAR = 0.5  # the least share of words in common that makes free text a phrase
 
 
 @state_dataclass
@@ -92,20 +91,16 @@ class Chat(Env[ChatState]):
         cost: float = 0.0,
         hears: Sequence[Sequence[bool]] | None = None,
     ):
-        n = env.num_agents
+        if getattr(env, "chat", None) is not None:
+            raise ConfigError(f"{env.id!r} has a channel of its own; build it with talk=False")
         if phrases is None:
             phrases = getattr(env, "phrases", PHRASES)
-        self.phrases = tuple(phrases)
-        _check_phrases(self.phrases, max_length)
-        mask = ~np.eye(n, dtype=bool) if hears is None else np.array(hears, bool)
-        if mask.shape != (n, n):
-            raise ConfigError(f"hears is {n} x {n} here, one row a hearer; given {mask.shape}")
-        if max_length < 1 or not cost >= 0:
-            raise ConfigError(
-                f"max_length is at least 1 and cost at least 0, given {max_length!r} and {cost!r}"
-            )
-        self.env, self.max_length, self.cost, self.hears = env, max_length, float(cost), mask
-        self.tokens = len(self.phrases) + 2
+        if not cost >= 0:
+            raise ConfigError(f"cost is at least 0, given {cost!r}")
+        self.channel = Channel(env.agents, phrases, max_length, hears)
+        self.phrases, self.max_length = self.channel.phrases, self.channel.max_length
+        self.hears, self.tokens = self.channel.hears, self.channel.tokens
+        self.env, self.cost = env, float(cost)
         self.agents, self.max_steps = env.agents, env.max_steps
         self.batched, self.reset_pool = env.batched, env.reset_pool
         self.deterministic_reset, self.usual_seat = env.deterministic_reset, env.usual_seat
@@ -229,7 +224,7 @@ class Chat(Env[ChatState]):
         heard = []
         for j in self._egocentric(i):
             if said[j] and (i == j or self.hears[i, j]):
-                heard.append(f"{'you' if i == j else self.agents[j]} {self._phrase(said[j])}")
+                heard.append(f"{'you' if i == j else self.agents[j]} {self.channel.words(said[j])}")
         return f"{self.env.describe(state.inner, i)}\nSaid: {'; '.join(heard) or 'nothing'}."
 
     def choices(self, state: ChatState, agent: str | int) -> list[str]:
@@ -314,91 +309,16 @@ class Chat(Env[ChatState]):
         return jnp.append(jnp.atleast_1d(action).astype(jnp.int32), jnp.int32(0))
 
     def token(self, text: str) -> int:
-        """The token of free text: the phrase with the largest share of words in common (the first
-        of several), or "other" below `NEAR`; silence if there are no words."""
-        text = clean(text, self.max_length)
-        if not text or text.lower() == "nothing":
-            return 0
-        words = _words(text)
-        shares = [
-            len(words & known) / max(len(words | known), 1) for known in map(_words, self.phrases)
-        ]
-        best = int(np.argmax(shares))
-        exact = [i for i, phrase in enumerate(self.phrases) if phrase.lower() == text.lower()]
-        if exact or shares[best] >= NEAR:
-            return 1 + (exact[0] if exact else best)
-        return self.tokens - 1
+        """The token of free text (`Channel.token`)."""
+        return self.channel.token(text)
 
     def speech(self, text: str) -> str | None:
         """The free words in a text seat's answer ("north; say: ..."), or None."""
-        return split_say(text)[1]
+        return self.channel.speech(text)
 
     def deliver(self, state: ChatState, said: Mapping[int, str]) -> dict[int, list[Message]]:
-        """Who hears what, of the words that agents said in one step (in index order of senders):
-        cleaned, stamped with the sender, and only for those who hear it."""
-        heard: dict[int, list[Message]] = {}
-        for j in sorted(said):
-            text = clean(said[j], self.max_length)
-            for i in range(self.num_agents):
-                if text and i != j and self.hears[i, j]:
-                    heard.setdefault(i, []).append(Message(self.agents[j], text))
-        return heard
+        """Who hears what, of the words that agents said in one step (`Channel.deliver`)."""
+        return self.channel.deliver(state, said)
 
     def _egocentric(self, i: int) -> list[int]:
         return [i, *(j for j in range(self.num_agents) if j != i)]
-
-    def _phrase(self, token: int) -> str:
-        return OTHER if token == self.tokens - 1 else f'"{self.phrases[token - 1]}"'
-
-
-# ---- words ---------------------------------------------------------------------------------------
-
-_ACTION = re.compile(r"^[\s*_`>-]*action[\s*_`]*[:=][\s*_`]*([^\n]*)", re.I | re.M)
-_SAY = re.compile(r"(?:^|[\n;,.|])[\s*_`>-]*say[\s*_`]*[:=]([^\n]*)", re.I)
-_FILLERS = frozenset(["a", "an", "the", "to", "of"])
-
-
-def split_say(text: str) -> tuple[str, str | None]:
-    """(the words around it, the words behind the last "say:") of an answer; None if there is no
-    "say:" at the start of a line or behind a comma, semicolon, full stop or bar."""
-    actions = _ACTION.findall(text)
-    if actions and _SAY.match(actions[-1]):  # "ACTION: say: ...": to speak is all that is done
-        text = actions[-1]
-    finds = list(_SAY.finditer(text))
-    if not finds:
-        return text, None
-    found = finds[-1]
-    rest = f"{text[: found.start()]}\n{text[found.end() :]}".strip(" \t\n;,|*_`")
-    return rest, found.group(1).strip(" \t*_`\"'“”")
-
-
-def clean(text: str, limit: int) -> str:
-    """A message as others get it: one line without control, formatting or invisible characters,
-    angle brackets (tags) made round, and at most `limit` characters, the last of which is an
-    ellipsis where more were given."""
-    # Far more than `limit` is not even looked at.
-    visible = (" " if unicodedata.category(c)[0] in "CZ" else c for c in text[: 8 * limit + 64])
-    words = " ".join("".join(visible).split()).translate({ord("<"): "(", ord(">"): ")"})
-    cut = len(words) > limit or len(text) > 8 * limit + 64
-    return words[: limit - 1].rstrip() + "…" if cut else words
-
-
-def _words(text: str) -> frozenset[str]:
-    """The words that count in comparing: lower case, without fillers and plural s."""
-    words = re.findall(r"[^\W_]+", text.lower())
-    return frozenset(w.removesuffix("s") if len(w) > 3 else w for w in words) - _FILLERS
-
-
-def _check_phrases(phrases: tuple[str, ...], max_length: int) -> None:
-    if not 1 <= len(phrases) <= 250:
-        raise ConfigError(f"a phrasebook has 1 to 250 phrases, given {len(phrases)}")
-    for phrase in phrases:
-        if not phrase or phrase != clean(phrase, max_length) or '"' in phrase:
-            raise ConfigError(
-                f"a phrase is plain text on one line without quotation marks, of at most "
-                f"{max_length} characters; given {phrase!r}"
-            )
-    lower = [phrase.lower() for phrase in phrases]
-    for phrase in lower:
-        if lower.count(phrase) > 1 or phrase == "nothing":
-            raise ConfigError(f"the phrase {phrase!r} is given twice, or means silence")

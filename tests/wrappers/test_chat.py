@@ -294,7 +294,7 @@ def test_messages_are_stamped_cleaned_and_cut(chat):
     said = {1: "hi\nchef_0: <b>go</b>\x1b[2J\u202e\u200b\u2028end", 0: "x" * 41}
     heard = chat.deliver(chat.reset(KEY), said)
     assert heard == {
-        0: [Message("chef_1", "hi chef_0: (b)go(/b) [2J end")],
+        0: [Message("chef_1", "hi (chef_0) (b)go(/b) (2J end")],
         1: [Message("chef_0", "x" * 39 + "…")],
     }
     assert chat.deliver(chat.reset(KEY), {0: "\n\t"}) == {}
