@@ -54,6 +54,8 @@ register_seat("random", "manyhands.baselines.random:Random")
 register_seat("greedy", "manyhands.baselines.bots.kitchen:greedy")
 register_seat("perfect", "manyhands.baselines.bots.board:Perfect")
 register_seat("solver", "manyhands.baselines.bots.board:Searcher")
+for _style in ("fair", "tit_for_tat", "boulware", "conceder"):
+    register_seat(_style, f"manyhands.baselines.bots.negotiation:{_style}")
 register_seat("reader", "manyhands.baselines.reader:Reader")
 register_seat("language", "manyhands.baselines.language:Language")
 register_seat("table", "manyhands.baselines.game_theory.policies:table_seat")

@@ -47,6 +47,24 @@ CASES: dict[str, dict[str, dict[str, Any]]] = {
     "leduc_holdem": {"duplicate": {"hands": 4, "duplicate": True, "max_steps": 40}},
     "tic_tac_toe": {"as it is": {}},
     "connect_four": {"small, three in a line": {"rows": 4, "columns": 5, "connect": 3}},
+    "negotiation": {
+        "a deal by offers": {"protocol": "offers", "max_steps": 24, "discount": 0.9},
+        "a small trade": {
+            "scenario": "trade",
+            "goods": ["wood", "gold"],
+            "holdings": [[(2, 4), (2, 4)]] * 2,
+            "values": [[(1, 3), (2, 4)]] * 2,
+            "max_steps": 20,
+        },
+        "the commons": {
+            "scenario": "commons",
+            "players": 3,
+            "months": 5,
+            "values": (1, 3),
+            "collapse": 0,
+            "reward_weights": {"survival": 0.3},
+        },
+    },
     # Wrappers keep the contract too.
     "chat": {"the kitchen": {"env": manyhands.make("kitchen", max_steps=24)}},
     "skills": {"the kitchen": {"env": manyhands.make("kitchen", max_steps=24)}},
@@ -132,8 +150,9 @@ def case(request) -> SimpleNamespace:
             mask = frames[-1].legal[i].astype(np.int8)
             if isinstance(env.action_space, Discrete):
                 rows[i] = env.action_space.sample(mask if mask.any() else None)
-            else:
-                rows[i] = env.action_space.sample()
+            else:  # a mask for each part
+                firsts = np.cumsum(env.action_space.nvec)[:-1]
+                rows[i] = env.action_space.sample(tuple(np.split(mask, firsts)))
         actions.append(rows)
         frames.append(stepper(env).step(key_data, len(actions) - 1, frames[-1].state, rows))
     return SimpleNamespace(

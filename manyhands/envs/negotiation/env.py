@@ -579,7 +579,7 @@ class Negotiation(Env[NegotiationState]):
                 start += size
             code, content = actions[:, 0], actions[:, 1:]
             offers = code == self.first[OFFER]
-            allowed = parts[0] & (~offers | (_all(parts) & jnp.any(content > 0, axis=1)))
+            allowed = _all(parts) & (~offers | jnp.any(content > 0, axis=1))
         else:
             code = actions
             allowed = _at(legal, code)
