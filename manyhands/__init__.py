@@ -73,7 +73,9 @@ for _kind, _function in (("parallel", "parallel_env"), ("aec", "env")):
     for _game in ("tic_tac_toe", "connect_four"):
         _entry = f"manyhands.envs.board:{_function}"
         pettingzoo.register(_kind, f"manyhands/{_game}-v0", _entry, kwargs={"game": _game})
-    pettingzoo.register(_kind, "manyhands/negotiation-v0", f"manyhands.envs.negotiation:{_function}")
+    pettingzoo.register(
+        _kind, "manyhands/negotiation-v0", f"manyhands.envs.negotiation:{_function}"
+    )
 
 gymnasium.register(
     "manyhands/Kitchen-v0",

@@ -327,9 +327,7 @@ class Negotiator:
         share = jnp.minimum(share, jnp.sum(legal[first : first + game.sizes[OFFER]]))
         now = phase == PICK
         code = jnp.where(now & (share > 0), first + share - 1, PASS).astype(jnp.int32)
-        after = Memory(
-            memory.conceded, jnp.where(now, total, memory.seen), memory.offers + now
-        )
+        after = Memory(memory.conceded, jnp.where(now, total, memory.seen), memory.offers + now)
         return code, after
 
     def _gift(self, look: dict[str, Array], phase: Array, legal: Array) -> Array:

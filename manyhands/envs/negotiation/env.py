@@ -3,7 +3,7 @@
 Players move in one of these phases:
 
 - TURNS: one player after the other, any move: an offer, an answer to the standing offer, words, or
-  nothing. An offer replaces the one that stands; a rejected offer is closed; nobody accepts his own.
+  nothing. An offer replaces the one that stands; a rejected one is closed; nobody accepts his own.
 - TALK: a discussion, one player after the other: words, or nothing.
 - PROPOSE: the leader of the round makes an offer; RESPOND: all others answer it at the same time.
 - PICK: a choice in private: what to take after a chat, what to catch, what to give. All who are to
@@ -20,6 +20,7 @@ pictures are made of that alone.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -129,9 +130,9 @@ class Negotiation(Env[NegotiationState]):
         **options: those of the scenario, see `scenarios.py`.
 
     **Actions** are `Discrete`: moves in the order of `KINDS`, only those that the scenario has
-    (`first` and `sizes` say where): 0 `pass`; `accept`, `reject`, `walk away`, `ready`; one for each
-    enumerated offer (`scenario.offers`), which is also what is chosen in private, caught or given;
-    one for each phrase, and "something in words of its own"; one for each claim
+    (`first` and `sizes` say where): 0 `pass`; `accept`, `reject`, `walk away`, `ready`; one for
+    each enumerated offer (`scenario.offers`), which is also what is chosen in private, caught or
+    given; one for each phrase, and "something in words of its own"; one for each claim
     (`scenario.claims`). In a trade they are `MultiDiscrete`: the kind of move (where `offer` is a
     single one), then how much of each good is offered, then how much of each is asked for; the
     amounts count only with `offer`. An illegal action is a `pass`, counted in `illegal`: so is an
@@ -423,7 +424,7 @@ class Negotiation(Env[NegotiationState]):
         dealt = turns & (move == ACCEPT)  # on `state.offer`, by `state.offerer`
         agreed, by = state.offer, state.offerer
         over = ((turns | talk | (state.phase == PROPOSE)) & (move == WALK)) | (
-            (state.time + 1 >= self.max_steps)
+            state.time + 1 >= self.max_steps
         )
         finished = jnp.zeros_like(over)  # the round
         after = state.phase
@@ -605,7 +606,7 @@ class Negotiation(Env[NegotiationState]):
     def _steps(self) -> list[tuple[int, int]]:
         """(a kind, the next one) of the kinds that this scenario has."""
         kinds = [kind for kind, size in enumerate(self.sizes) if size]
-        return list(zip(kinds, kinds[1:], strict=False))
+        return list(itertools.pairwise(kinds))
 
     def _parts(self, content: Array, by: Array, pool: Array) -> Array:
         """i16[N, R], what each player gets by an agreement on an offer."""
@@ -657,7 +658,9 @@ class Negotiation(Env[NegotiationState]):
             shown = jnp.where(kind[i][None] == OFFER, content[i], 0)
             if self.scenario.form in (HARVEST, GIFT):
                 shown = content[i]
-            head = jnp.stack([jnp.full_like(words[i], i + 1), kind[i].astype(words.dtype), words[i]])
+            head = jnp.stack(
+                [jnp.full_like(words[i], i + 1), kind[i].astype(words.dtype), words[i]]
+            )
             row = jnp.concatenate([head, shown.astype(head.dtype)]).astype(jnp.int16)
             longer = jnp.concatenate([log[1:], row[None]])
             log = jnp.where(acting[i][None, None], longer, log)
@@ -717,7 +720,9 @@ class Negotiation(Env[NegotiationState]):
                 "nash_product": _everybody(product, n),
                 "envy": envy,
             }
-        return {name: jnp.where(end, grade, 0).astype(jnp.float32) for name, grade in grades.items()}
+        return {
+            name: jnp.where(end, grade, 0).astype(jnp.float32) for name, grade in grades.items()
+        }
 
     def _outcomes(self, state: NegotiationState) -> Array | None:
         """f32[O + 1, N]: what each enumerated agreement, and none, gives to each player, at once;
@@ -827,7 +832,8 @@ class Negotiation(Env[NegotiationState]):
         if bargains:
             layout.append(("deals", 1, 0, self.max_steps))
         rows = [n, len(KINDS) - 1, max(most_words, 1), *[max(inside, n)] * self.width]
-        low, high = [], []
+        low: list[int] = []
+        high: list[int] = []
         self.at: dict[str, slice] = {}
         for name, size, lowest, highest in layout:
             self.at[name] = slice(len(low), len(low) + size)
@@ -838,8 +844,9 @@ class Negotiation(Env[NegotiationState]):
         high += rows * self.memory
         self._scale = np.maximum(np.abs(low), np.abs(high)).astype(np.float32)
         self._per_unit = np.float32(1) / self._scale
-        bounds = (np.array(edge, np.float32) * self._per_unit for edge in (low, high))
-        self.observation_space = gymnasium.spaces.Box(*bounds, dtype=np.float32)
+        lowest_row = np.array(low, np.float32) * self._per_unit
+        highest_row = np.array(high, np.float32) * self._per_unit
+        self.observation_space = gymnasium.spaces.Box(lowest_row, highest_row, dtype=np.float32)
 
     @property
     def fields(self) -> tuple[tuple[str, float], ...]:
@@ -855,9 +862,9 @@ class Negotiation(Env[NegotiationState]):
             content = ["given", "spent on punishing", "receiver"]
         labels = {
             "phase": [PHASES[phase] for phase in self.phases],
-            **dict.fromkeys(("to_move", "lead", "offer_by", "receiver"), others),
+            **{name: others for name in ("to_move", "lead", "offer_by", "receiver")},
             "seat": list(self.agents),
-            **dict.fromkeys(("pool", "own_holdings", "own_values"), list(goods)),
+            **{name: list(goods) for name in ("pool", "own_holdings", "own_values")},
             "other_holdings": [f"{who} {good}" for who in others[1:] for good in goods],
             "offer": content,
             "claims": [f"{who} {good}" for who in others for good in goods],
@@ -889,8 +896,8 @@ class Negotiation(Env[NegotiationState]):
         - `receiver`; `record`: for each player, times a donor, coins given, spent on punishing.
         - `deals`: agreements so far.
         - `log`: the last moves, oldest first: player (1 you, 2 the next one, ...; 0: no move), kind
-          (`KINDS`), phrase or claim (from 1; 1 with an offer: chosen in private), offer. The receiver of a gift is numbered like the
-          player.
+          (`KINDS`), phrase or claim (from 1; 1 with an offer: chosen in private), offer. The
+          receiver of a gift is numbered like the player.
         """
         data, n = self.scenario, self.num_agents
         order = [(i + j) % n for j in range(n)]
@@ -1049,7 +1056,9 @@ class Negotiation(Env[NegotiationState]):
             "time": int(state.time),
             "steps_left": self.max_steps - int(state.time),
             "to_move": [
-                name for name, acts in zip(self.agents, self._acting(state, np), strict=True) if acts
+                name
+                for name, acts in zip(self.agents, self._acting(state, np), strict=True)
+                if acts
             ],
             "pool": dict(zip(data.goods, state.pool.tolist(), strict=True)),
             "offer": state.offer.tolist() if state.offerer else None,
@@ -1079,7 +1088,7 @@ def most_catch(scenario: sc.Scenario) -> tuple[int, list[int]]:
     grown = _regrown(scenario)
     limit = scenario.players * int(scenario.offers.max())
     value = np.zeros(capacity + 1, np.int64)
-    plans = []
+    plans: list[np.ndarray] = []
     for _ in range(scenario.rounds):
         best, plan = np.zeros_like(value), np.zeros_like(value)
         for stock in range(capacity + 1):
@@ -1090,13 +1099,13 @@ def most_catch(scenario: sc.Scenario) -> tuple[int, list[int]]:
             best[stock], plan[stock] = total[chosen], stock - left[chosen]
         value = best
         plans.insert(0, plan)
-    stock, catches = int(scenario.pool[0]), []
+    now, catches = int(scenario.pool[0]), []
     for plan in plans:
-        catches.append(int(plan[stock]))
-        left = stock - catches[-1]
-        if left < collapse:
+        catches.append(int(plan[now]))
+        rest = now - catches[-1]
+        if rest < collapse:
             break
-        stock = int(grown[left])
+        now = int(grown[rest])
     return int(value[scenario.pool[0]]), catches
 
 

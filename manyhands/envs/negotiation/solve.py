@@ -49,8 +49,9 @@ def outcomes(env: Negotiation, state: NegotiationState) -> list[Deal]:
     for offer in data.offers.tolist():
         if data.form == PRICE:
             price = offer[0]
-            gains = (price - int(values[0, 0]), int(values[1, 0]) - price)
-            found.append(Deal(gains, {"price": price}))
+            found.append(
+                Deal((price - int(values[0, 0]), int(values[1, 0]) - price), {"price": price})
+            )
             continue
         if data.form == POOL:
             pool = np.asarray(state.pool, int)

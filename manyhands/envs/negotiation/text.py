@@ -65,7 +65,7 @@ def _listed(parts: list[str]) -> str:
     return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
 
 
-class _Sight:
+class Sight:
     """What one player may know, by name (`Negotiation.sight`)."""
 
     def __init__(self, env: Negotiation, state: NegotiationState, agent: int, you: bool = True):
@@ -186,7 +186,7 @@ class _Sight:
 
 def history(env: Negotiation, state: NegotiationState) -> list[str]:
     """The last moves in words, with everybody's name."""
-    look = _Sight(env, state, 0, you=False)
+    look = Sight(env, state, 0, you=False)
     return [look.move_words(entry) for entry in look.entries()]
 
 
@@ -195,7 +195,7 @@ def history(env: Negotiation, state: NegotiationState) -> list[str]:
 
 def describe(env: Negotiation, state: NegotiationState, agent: int) -> str:
     """What the player knows, as text."""
-    look = _Sight(env, state, agent)
+    look = Sight(env, state, agent)
     data, goods, form = look.data, look.data.goods, look.data.form
     left = int(look["steps_left"][0])
     played = env.max_steps - left
@@ -205,11 +205,11 @@ def describe(env: Negotiation, state: NegotiationState, agent: int) -> str:
         lines = [f"Turn {played + 1} of at most {env.max_steps}. {_PHASES[look.phase](look)}"]
     if data.flow == ROUNDS:
         rounds = int(look["rounds_left"][0])
-        lines.append(
-            f"{_round(form).capitalize()} {data.rounds - rounds + 1} of {data.rounds}. {_lead(look)}"
-            if rounds
-            else f"All {data.rounds} {_round(form)}s have been played. {_lead(look)}"
-        )
+        if rounds:
+            now = f"{_round(form).capitalize()} {data.rounds - rounds + 1} of {data.rounds}."
+        else:
+            now = f"All {data.rounds} {_round(form)}s have been played."
+        lines.append(f"{now} {_lead(look)}")
     movers = [look.who(int(j)) for j in np.flatnonzero(look["to_move"])]
     together = " (at the same time)" if len(movers) > 1 else ""
     lines.append(f"To move: {_listed(movers) if movers else 'nobody'}{together}.")
@@ -238,10 +238,8 @@ def describe(env: Negotiation, state: NegotiationState, agent: int) -> str:
     if "record" in env.at:
         for j, (times, given, spent) in enumerate(look["record"].reshape(-1, 3)):
             punished = f", and spent {spent} on punishing" if data.extra["punishment"] else ""
-            lines.append(
-                f"As a donor {times} time{'' if times == 1 else 's'}, {look.who(j)} gave {given} in all"
-                f"{punished}."
-            )
+            how_often = f"{times} time{'' if times == 1 else 's'}"
+            lines.append(f"As a donor {how_often}, {look.who(j)} gave {given} in all{punished}.")
     if "offer" in env.at:
         maker = look.marked("offer_by")
         if maker is None:
@@ -271,7 +269,7 @@ def _round(form: str) -> str:
     return "month" if form == HARVEST else "round"
 
 
-def _lead(look: _Sight) -> str:
+def _lead(look: Sight) -> str:
     """What the leader of the round does."""
     lead = look.marked("lead")
     assert lead is not None
@@ -296,7 +294,7 @@ _PHASES = {
 }
 
 
-def _claims(look: _Sight) -> str:
+def _claims(look: Sight) -> str:
     """What players said about themselves, last of each good."""
     told = look["claims"].reshape(len(look.names), -1)
     parts = []
@@ -315,7 +313,7 @@ def _claims(look: _Sight) -> str:
 
 def choices(env: Negotiation, state: NegotiationState, agent: int) -> list[str]:
     """The legal actions in words; in a trade, the legal parts of one."""
-    look = _Sight(env, state, agent)
+    look = Sight(env, state, agent)
     legal = env._legal(state, np)[agent]
     words = []
     for kind, (first, size) in enumerate(zip(env.first, env.sizes, strict=True)):
@@ -331,7 +329,7 @@ def choices(env: Negotiation, state: NegotiationState, agent: int) -> list[str]:
     return words
 
 
-def _choice(look: _Sight, kind: int, number: int) -> str:
+def _choice(look: Sight, kind: int, number: int) -> str:
     data, phase, goods = look.data, look.phase, look.data.goods
     maker = look.marked("offer_by") if "offer_by" in look.env.at else None
     if kind == PASS:
@@ -342,7 +340,9 @@ def _choice(look: _Sight, kind: int, number: int) -> str:
             return f"reject: turn down the offer of {look.who(maker)}"
         return f"accept: {look.offer_means(maker, look['offer'])}"
     if kind == WALK:
-        ends = "end the game, keeping what you own" if data.form == EXCHANGE else "end without a deal"
+        ends = (
+            "end the game, keeping what you own" if data.form == EXCHANGE else "end without a deal"
+        )
         return f"walk away: {ends}"
     if kind == READY:
         return "ready: end the talk; then both state in private what they take"
@@ -357,7 +357,9 @@ def _choice(look: _Sight, kind: int, number: int) -> str:
         return f"offer {amount(goods, give)} for {amount(goods, get)}, or other amounts"
     content = data.offers[number]
     if data.form == POOL:
-        verb = "take" if phase == PICK else "propose to take" if data.flow == CHAT else "offer to take"
+        verb = (
+            "take" if phase == PICK else "propose to take" if data.flow == CHAT else "offer to take"
+        )
         rest = amount(goods, look["pool"] - content)
         worth = f"worth {look.worth(content)} to you, " if len(goods) > 1 else ""
         return f"{verb} {amount(goods, content)}: {worth}{look.names[1]} gets {rest}"
@@ -371,7 +373,8 @@ def _choice(look: _Sight, kind: int, number: int) -> str:
     receiver = look.marked("receiver")
     assert receiver is not None
     if content[1]:
-        return f"punish with {amount(goods, content[1:2])}: {look.who(receiver)} loses {2 * content[1]}"
+        coins = amount(goods, content[1:2])
+        return f"punish with {coins}: {look.who(receiver)} loses {2 * content[1]}"
     arrives = int(content[0] * data.extra["multiplier"])
     return f"give {amount(goods, content[:1])}: {look.who(receiver)} gets {arrives}"
 
@@ -387,7 +390,7 @@ _PASSING = {
 }
 
 
-def _example(look: _Sight) -> tuple[np.ndarray, np.ndarray]:
+def _example(look: Sight) -> tuple[np.ndarray, np.ndarray]:
     """A small offer that this player can make: one unit for one of another good."""
     count = len(look.data.goods)
     give, get = np.zeros(count, int), np.zeros(count, int)
@@ -458,7 +461,8 @@ def _pool_rules(env: Negotiation, agent: int) -> list[str]:
     return [
         private,
         "You make offers in turns. Who accepts the standing offer makes it the deal, and each "
-        "scores the worth of its part. Without a deal both score 0." + _late(env, "turn t", "t - 2"),
+        "scores the worth of its part. Without a deal both score 0."
+        + _late(env, "turn t", "t - 2"),
     ]
 
 
@@ -528,7 +532,8 @@ def _exchange_rules(env: Negotiation, agent: int) -> list[str]:
         "some of your goods for some of the other's; who accepts makes the exchange, if both own "
         "what they are to give, and the game goes on. "
         "What a unit is worth to you, only you know; to the other it is worth something else "
-        f"({', '.join(spans)}, for either of you). Your gain is by how much the worth of all that you own grows.",
+        f"({', '.join(spans)}, for either of you). Your gain is by how much the worth of all that you "
+        "own grows.",
     ]
 
 
@@ -540,11 +545,12 @@ def _harvest_rules(env: Negotiation, agent: int) -> list[str]:
     if low != high:
         private = f" A ton is worth something else ({low} to {high}) to each of you."
     return [
-        f"You fish in one lake, for {data.rounds} months. In each month all catch at the same time, "
-        f"0 to {most} tons each; if together you want more than there is, each gets the same share "
-        f"of its wish. Then what is left is multiplied by {extra['growth']:g}, up to "
-        f"{int(extra['capacity'])} tons. If fewer than {int(extra['collapse'])} tons are left after a "
-        f"harvest, the lake is empty for ever and the game is over. You gain what you catch.{private}",
+        f"You fish in one lake, for {data.rounds} months. In each month all catch at the same "
+        f"time, 0 to {most} tons each; if together you want more than there is, each gets the same "
+        f"share of its wish. Then what is left is multiplied by {extra['growth']:g}, up to "
+        f"{int(extra['capacity'])} tons. If fewer than {int(extra['collapse'])} tons are left after "
+        "a harvest, the lake is empty for ever and the game is over. You gain what you catch."
+        + private,
     ]
 
 
@@ -561,11 +567,11 @@ def _gift_rules(env: Negotiation, agent: int) -> list[str]:
         else ""
     )
     return [
-        f"Each of you starts with {int(data.holdings.max())} coins. In each of {data.rounds} rounds "
-        "one of you, in turns, is the donor, and another one, drawn at random, the receiver. The "
-        f"donor may give up to {int(extra['max_gift'])} of its coins; the receiver gets "
-        f"{int(extra['multiplier'])} for each.{punish} All see what everybody owns and gave so far. "
-        f"You gain what you own at the end beyond what you started with.{private}",
+        f"Each of you starts with {int(data.holdings.max())} coins. In each of {data.rounds} "
+        "rounds one of you, in turns, is the donor, and another one, drawn at random, the receiver. "
+        f"The donor may give up to {int(extra['max_gift'])} of its coins; the receiver gets "
+        f"{int(extra['multiplier'])} for each.{punish} All see what everybody owns and gave so "
+        f"far. You gain what you own at the end beyond what you started with.{private}",
     ]
 
 
@@ -620,7 +626,8 @@ def _turns(env: Negotiation) -> list[str]:
     first = ""
     if env.discussion:
         times = "once" if env.discussion == 1 else f"{env.discussion} times"
-        first = f"Each {_round(data.form)} begins with a discussion: everybody speaks {times}, in turns. "
+        first = f"Each {_round(data.form)} begins with a discussion: everybody speaks {times}, "
+        first += "in turns. "
     if data.form == HARVEST:
         return [f"{first}Then all choose their catch at the same time."]
     if data.form == GIFT:
@@ -656,18 +663,26 @@ def _answering(env: Negotiation, agent: int) -> list[str]:
             '"take 1 hat and 2 balls" names what you would take, "give 2 books" (or "offer 2 '
             f'books") what {other} would get; the rest goes to the one of you who is not named'
         )
-        how += '; then "accept" or "reject"' if data.flow != CHAT else '; then "ready", and "take ..."'
+        how += (
+            '; then "accept" or "reject"' if data.flow != CHAT else '; then "ready", and "take ..."'
+        )
     elif data.form == PRICE:
         how = '"offer 25", "accept", "reject"'
     elif data.form == SHARES:
-        how = f'"{_equal_shares(env)}" proposes that (the shares must add up); then "accept" or "reject"'
+        how = f'"{_equal_shares(env)}" proposes that (the shares must add up); then "accept" or '
+        how += '"reject"'
     elif data.form == EXCHANGE:
         goods = data.goods if len(data.goods) > 1 else data.goods * 2
-        how = f'"offer 3 {goods[0]} for 2 {goods[1]}", several goods on a side with "and"; "accept", "reject"'
+        how = f'"offer 3 {goods[0]} for 2 {goods[1]}", several goods on a side with "and"; '
+        how += '"accept", "reject"'
     elif data.form == HARVEST:
         how = '"catch 10"'
     else:
-        how = '"give 3"' + (', "punish 2"' if data.extra["punishment"] else "") + ', "pass" to keep all'
+        how = (
+            '"give 3"'
+            + (', "punish 2"' if data.extra["punishment"] else "")
+            + ', "pass" to keep all'
+        )
     speak = ', "SAY: ..." alone to speak' if env.sizes[SAY] else ""
     claim = ""
     if env.sizes[CLAIM]:
@@ -699,12 +714,15 @@ _INTRO = re.compile(
     r"|my (?:offer|proposal|move|answer)(?: is)?(?: to)?|we)[ ,:]+)+"
 )
 _HEADS: tuple[tuple[int, str], ...] = (
-    (REJECT, r"(?:i )?(?:do not|don't|cannot|can't|will not|won't|never|not) (?:accept|agree|take it)"),
-    (REJECT, r"(?:i )?(?:reject|refuse|decline|deny|turn (?:it )?down|vote (?:no|against)|disagree)"),
+    (REJECT, r"(?:i )?(?:do not|don't|cannot|can't|will not|won't|never|not)"
+     r" (?:accept|agree|take it)"),
+    (REJECT, r"(?:i )?(?:reject|refuse|decline|deny|turn (?:it )?down|vote (?:no|against)"
+     r"|disagree)"),
     (REJECT, r"no(?: deal| thanks| thank you)?"),
     (ACCEPT, r"(?:i )?(?:accept|agree|agreed|take it|take (?:the|your|this|that) (?:deal|offer)"
      r"|vote (?:yes|for)|approve)|it'?s a deal|deal|yes"),
-    (WALK, r"(?:i )?(?:walk away|walk|leave|quit|give up|end (?:the )?(?:negotiations?|talks? without))"),
+    (WALK, r"(?:i )?(?:walk away|walk|leave|quit|give up"
+     r"|end (?:the )?(?:negotiations?|talks? without))"),
     (READY, r"(?:i am |i'm )?(?:ready|done|finished)|(?:i )?end (?:the )?talk(?:ing)?|finish"),
     (PASS, r"(?:i )?(?:pass|skip|wait|do nothing|say nothing|stay silent|abstain|keep everything"
      r"|keep all|catch nothing|take nothing)|no-?op|nothing|silence"),
@@ -714,7 +732,7 @@ _CONDITION = re.compile(r"\b(?:if|but|unless|only|when|provided|instead|reject|a
 _NUMBER_WORDS = {
     word: number
     for number, word in enumerate(
-        "no one two three four five six seven eight nine ten eleven twelve".split()
+        ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
     )
 } | {"zero": 0, "a": 1, "an": 1, "nothing": 0, "none": 0}
 _WORD_NUMBER = "|".join(_NUMBER_WORDS)
@@ -727,8 +745,8 @@ def parse(env: Negotiation, text: Any, state: NegotiationState, agent: int) -> A
         raise IllegalAction(f"an answer is text, not {type(text).__name__}")
     if len(text) > MAX_ANSWER:
         raise IllegalAction(
-            f"the answer has {len(text)} characters; at most {MAX_ANSWER} are read. Answer with one "
-            "move"
+            f"the answer has {len(text)} characters; at most {MAX_ANSWER} are read. Answer with "
+            "one move"
         )
     return _Reader(env, state, agent).read(text)
 
@@ -738,7 +756,7 @@ class _Reader:
 
     def __init__(self, env: Negotiation, state: NegotiationState, agent: int):
         self.env, self.state, self.agent = env, state, agent
-        self.look = _Sight(env, state, agent)
+        self.look = Sight(env, state, agent)
         self.legal = env._legal(state, np)[agent]
         self.data = env.scenario
 
@@ -756,7 +774,7 @@ class _Reader:
                 )
             if not answer:
                 return self.words(say)
-        plain = " ".join(answer.lower().replace("’", "'").split())
+        plain = " ".join(answer.lower().replace("\u2019", "'").split())
         if not plain:
             raise self.illegal("the line ACTION: names nothing" if lines else "the answer is empty")
         offered = [choice.lower() for choice in choices(self.env, self.state, self.agent)]
@@ -816,7 +834,12 @@ class _Reader:
                 return f"the offer asks for {asked}, more than you own"
         if not env.sizes[kind]:
             return f"there is no {KINDS[kind]!r} in this game"
-        when = {TALK: "the discussion", PROPOSE: "a proposal", RESPOND: "answers", PICK: "the choice"}
+        when = {
+            TALK: "the discussion",
+            PROPOSE: "a proposal",
+            RESPOND: "answers",
+            PICK: "the choice",
+        }
         return f"that cannot be done now, it is time for {when.get(phase, 'something else')}"
 
     def sentence(self, plain: str, answer: str) -> Action:
@@ -873,7 +896,9 @@ class _Reader:
         good = named[0] if len(named) == 1 else 0 if len(goods) == 1 else None
         if good is None or len(numbers) != 1:
             example = f"{goods[0]} 4" if len(goods) > 1 else "10"
-            raise self.illegal(f'{quoted}: a claim names one thing and one number: "claim {example}"')
+            raise self.illegal(
+                f'{quoted}: a claim names one thing and one number: "claim {example}"'
+            )
         fits = np.flatnonzero((claims[:, 0] == good) & (claims[:, 1] == numbers[0]))
         if not len(fits):
             known = claims[claims[:, 0] == good, 1]
@@ -905,8 +930,10 @@ class _Reader:
             raise self.illegal(f"{quoted} names no move")
         number = numbers[0]
         if form == HARVEST:
-            return self.move(PASS, quoted=quoted) if not number and self.look.phase == PICK else (
-                self.enumerated(np.array([number]), quoted)
+            return (
+                self.move(PASS, quoted=quoted)
+                if not number and self.look.phase == PICK
+                else (self.enumerated(np.array([number]), quoted))
             )
         if form == GIFT:
             if not number and self.look.phase == PICK:
@@ -983,7 +1010,9 @@ class _Reader:
         total = int(self.look["pool"][0])
         who = r"(player_\d+|me|myself|you|everybody|everyone|each|all)"
         named: dict[int, int] = {}
-        pairs = [(w, int(c)) for c, w in re.findall(rf"(\d+)(?: coins?)? (?:for|to) {who}\b", plain)]
+        pairs = [
+            (w, int(c)) for c, w in re.findall(rf"(\d+)(?: coins?)? (?:for|to) {who}\b", plain)
+        ]
         if not pairs:
             pairs = [(w, int(c)) for w, c in re.findall(rf"\b{who}[ :=]+(?:gets? )?(\d+)\b", plain)]
         for word, count in pairs:
@@ -1014,10 +1043,9 @@ class _Reader:
         goods = self.data.goods
         counts = np.zeros(len(goods), int)
         names = "|".join(goods)
-        rest = plain
         pattern = (
-            rf"\b(?:(\d+|{_WORD_NUMBER}|all|every|both|the)(?: ?x)? (?:of )?(?:the |my |your |these )?"
-            rf"(?:units? of |pieces? of )?)?({names})s?\b"
+            rf"\b(?:(\d+|{_WORD_NUMBER}|all|every|both|the)(?: ?x)? (?:of )?"
+            rf"(?:the |my |your |these )?(?:units? of |pieces? of )?)?({names})s?\b"
         )
         for count, good in re.findall(pattern, plain):
             k = goods.index(good)
@@ -1035,9 +1063,8 @@ class _Reader:
         if re.search(r"\d", rest):
             known = ", ".join(goods)
             raise self.illegal(f"{quoted}: an amount of what? There are {known}")
-        if re.search(rf"({names})s?\b", plain) is None and not everything:
-            if not re.search(r"\b(?:nothing|none|no)\b", plain):
-                raise self.illegal(f"{quoted} names no move")
+        if not everything and not re.search(rf"({names})s?\b|\b(?:nothing|none|no)\b", plain):
+            raise self.illegal(f"{quoted} names no move")
         return counts
 
     def pool_part(self, plain: str, quoted: str) -> np.ndarray:
@@ -1048,9 +1075,9 @@ class _Reader:
         other = self.look.names[1]
         mine = r"(?:i (?:take|keep|get|want|have|need)|me|take|keep|want|taking|keeping|get)"
         theirs = (
-            rf"(?:you (?:can |may |could )?(?:take|keep|get|have|receive)|(?:{other}|he|she|they) (?:can )?"
-            r"(?:takes?|keeps?|gets?|has|have|receives?)|giv(?:e|ing)(?: you)?|offer(?:ing)?(?: you)?"
-            r"|leav(?:e|ing) you|hand over)"
+            r"(?:you (?:can |may |could )?(?:take|keep|get|have|receive)"
+            rf"|(?:{other}|he|she|they) (?:can )?(?:takes?|keeps?|gets?|has|have|receives?)"
+            r"|giv(?:e|ing)(?: you)?|offer(?:ing)?(?: you)?|leav(?:e|ing) you|hand over)"
         )
         trailing = r"(?:for (?:me|you|myself)|to (?:me|you))"
         sides: dict[bool, list[str]] = {True: [], False: []}
@@ -1072,9 +1099,8 @@ class _Reader:
         if side is None and not sides[True] and not sides[False]:
             counts = self.quantities(plain, pool, quoted)
             if self.look.phase != PICK:
-                raise self.illegal(
-                    f'{quoted}: say whether you would "take" or "give" {amount(self.data.goods, counts)}'
-                )
+                words = amount(self.data.goods, counts)
+                raise self.illegal(f'{quoted}: say whether you would "take" or "give" {words}')
             return self.within(counts, quoted)
         parts = {
             key: self.within(
@@ -1121,7 +1147,9 @@ class _Reader:
             give = head
             if not found and not get and not re.search(r"\b(?:give|offer|trade|propose)", plain):
                 raise self.illegal(f"{quoted} names no move")
-        give = re.sub(r"\b(?:i|offer|trade|give|propose|swap|exchange|sell|you|my|to|with)\b", " ", give)
+        give = re.sub(
+            r"\b(?:i|offer|trade|give|propose|swap|exchange|sell|you|my|to|with)\b", " ", give
+        )
         get = re.sub(r"\b(?:i|you|your|from|to|want|get|of|me)\b", " ", get)
         sides = [
             self.quantities(" ".join(words.split()), None, quoted)
@@ -1161,7 +1189,9 @@ class _Reader:
         names = {"offer": _OFFERING[self.data.form]}
         if self.look.phase == PICK and self.data.form == POOL:
             names["offer"] = '"take ..."'
-        able = [names.get(kind, f'"{kind}"' if kind not in ("say", "claim") else kind) for kind in able]
+        able = [
+            names.get(kind, f'"{kind}"' if kind not in ("say", "claim") else kind) for kind in able
+        ]
         return IllegalAction(f"{reason}. Now you can: {', '.join(able)}.")
 
 
