@@ -99,7 +99,11 @@ class _Table(_Places):
                 rows = self.look["other_holdings"].reshape(env.num_agents - 1, -1)
                 for j, row in enumerate(rows, start=1):
                     self.owned[(self.look.agent + j) % env.num_agents] = row
+        self.outside: dict[int, int] = {}
+        if "own_outside" in env.at:
+            self.outside[self.look.agent] = int(self.look["own_outside"][0])
         if agent is None:
+            self.outside = dict(enumerate(np.asarray(state.outside).tolist()))
             self.values = dict(enumerate(np.asarray(state.values)))
             self.owned = dict(enumerate(np.asarray(state.holdings)))
         self.labels: list[tuple[str, int, Colour, float, float, str]] = []
@@ -268,8 +272,13 @@ class _Table(_Places):
             word = ("cost", "value")[i]
             rows.append([("", f"{word} {'?' if known is None else int(known[0])}", _TURN)])
         elif len(goods) > 1:
-            worth = ["?"] * len(goods) if known is None else [f"{int(v)}" for v in known]
-            rows.append([(g, w, _TURN) for g, w in zip(goods, worth, strict=True)])
+            each = ["?"] * len(goods) if known is None else [f"{int(v)}" for v in known]
+            rows.append([(g, w, _TURN) for g, w in zip(goods, each, strict=True)])
+        elif (data.values[..., 0] != data.values[..., 1]).any():
+            worth = "?" if known is None else f"{int(known[0])}"
+            rows.append([("", f"each worth {worth}", _TURN)])
+        if data.has_outside:
+            rows.append([("", f"no deal: {self.outside.get(i, '?')}", _TURN)])
         if owned is not None and (data.form in (EXCHANGE, HARVEST, GIFT) or owned.any()):
             rows.append([(g, f"x{int(c)}", PAPER) for g, c in zip(goods, owned, strict=True)])
         elif data.form == EXCHANGE:

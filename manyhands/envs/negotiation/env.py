@@ -188,11 +188,11 @@ class Negotiation(Env[NegotiationState]):
         self._config |= {name: value for name, value in given.items() if value is not None}
         self.score, self.memory, self.max_steps = score, memory, data.max_steps
         self.agents = tuple(f"player_{i}" for i in range(n))
+        book = data.phrases if phrases is None else tuple(phrases)
         self._channel = None
         if talk:
-            book = data.phrases if phrases is None else tuple(phrases)
             self._channel = Channel(self.agents, book, max_length)
-        self.phrases = self._channel.phrases if self._channel else ()
+        self.phrases = book
         self.discussion = data.discussion if talk else 0
         terms = TERMS.get(data.form) or (*_BARGAINING, "truthful", "untruthful")
         self.terms = terms
@@ -251,7 +251,10 @@ class Negotiation(Env[NegotiationState]):
         )
         pool = jnp.asarray(data.pool)
         if data.table is not None:
-            row = jnp.asarray(data.table)[jax.random.randint(keys[3], (), 0, len(data.table))]
+            row = jnp.asarray(data.table[0])
+            if len(data.table) > 1:
+                which = jax.random.randint(keys[3], (), 0, len(data.table))
+                row = jnp.asarray(data.table)[which]
             pool, values = row[:r], row[r:].reshape(n, r)
         rounds = data.flow == ROUNDS
         return NegotiationState(

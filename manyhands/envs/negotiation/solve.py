@@ -45,6 +45,9 @@ def outcomes(env: Negotiation, state: NegotiationState) -> list[Deal]:
     if data.form in (EXCHANGE, HARVEST, GIFT):
         raise ConfigError(f"the outcomes of {data.name!r} are too many to list")
     values = np.asarray(state.values, int)
+    pool = np.asarray(state.pool, int)
+    if data.form != PRICE:
+        pool = pool + np.asarray(state.holdings, int).sum(0)  # a deal may have been made already
     found = []
     for offer in data.offers.tolist():
         if data.form == PRICE:
@@ -54,7 +57,6 @@ def outcomes(env: Negotiation, state: NegotiationState) -> list[Deal]:
             )
             continue
         if data.form == POOL:
-            pool = np.asarray(state.pool, int)
             if (np.array(offer) > pool).any():
                 continue
             parts = [np.array(offer), pool - offer]

@@ -144,7 +144,7 @@ class Sight:
         """A claim, as its maker says it."""
         good, value = map(int, self.data.claims[number])
         if self.data.about == "pledge":
-            return f"I will catch at most {amount(self.data.goods, [value])}"
+            return f"I will catch at most {value} {_plural('ton', value)}"
         if self.data.about == "outside":
             return f"having no deal is worth {value} to me"
         if self.data.form == PRICE:
@@ -532,8 +532,8 @@ def _exchange_rules(env: Negotiation, agent: int) -> list[str]:
         "some of your goods for some of the other's; who accepts makes the exchange, if both own "
         "what they are to give, and the game goes on. "
         "What a unit is worth to you, only you know; to the other it is worth something else "
-        f"({', '.join(spans)}, for either of you). Your gain is by how much the worth of all that you "
-        "own grows.",
+        f"({', '.join(spans)}, for either of you). Your gain is by how much the worth of all that "
+        "you own grows.",
     ]
 
 
@@ -548,8 +548,8 @@ def _harvest_rules(env: Negotiation, agent: int) -> list[str]:
         f"You fish in one lake, for {data.rounds} months. In each month all catch at the same "
         f"time, 0 to {most} tons each; if together you want more than there is, each gets the same "
         f"share of its wish. Then what is left is multiplied by {extra['growth']:g}, up to "
-        f"{int(extra['capacity'])} tons. If fewer than {int(extra['collapse'])} tons are left after "
-        "a harvest, the lake is empty for ever and the game is over. You gain what you catch."
+        f"{int(extra['capacity'])} tons. If fewer than {int(extra['collapse'])} tons are left "
+        "after a harvest, the lake is empty for ever and the game is over. You gain what you catch."
         + private,
     ]
 
@@ -568,9 +568,9 @@ def _gift_rules(env: Negotiation, agent: int) -> list[str]:
     )
     return [
         f"Each of you starts with {int(data.holdings.max())} coins. In each of {data.rounds} "
-        "rounds one of you, in turns, is the donor, and another one, drawn at random, the receiver. "
-        f"The donor may give up to {int(extra['max_gift'])} of its coins; the receiver gets "
-        f"{int(extra['multiplier'])} for each.{punish} All see what everybody owns and gave so "
+        "rounds one of you, in turns, is the donor, and another one, drawn at random, the "
+        f"receiver. The donor may give up to {int(extra['max_gift'])} of its coins; the "
+        f"receiver gets {int(extra['multiplier'])} for each.{punish} All see what everybody owns and gave so "
         f"far. You gain what you own at the end beyond what you started with.{private}",
     ]
 
@@ -738,6 +738,14 @@ _NUMBER_WORDS = {
 _WORD_NUMBER = "|".join(_NUMBER_WORDS)
 
 
+# What may follow an amount where there is one good only.
+_BEHIND_NUMBERS = frozenset([
+    "coin", "coins", "ton", "tons", "fish", "point", "points", "dollar", "dollars", "for", "to",
+    "and", "of", "each", "me", "you", "in", "is", "it", "now", "here", "from", "on", "or", "as",
+    "please", "more", "at", "most", "the",
+])  # fmt: skip
+
+
 def parse(env: Negotiation, text: Any, state: NegotiationState, agent: int) -> Action:
     """The action that an answer names; `IllegalAction` if it names none, or one that is not
     allowed now."""
@@ -860,6 +868,8 @@ class _Reader:
         for kind, pattern in _HEADS:
             for words in (plain, short):
                 found = re.match(rf"(?:{pattern})(?![\w'-])", words)
+                if found and kind == PASS and "take" in found[0] and self.data.form == POOL:
+                    continue  # to take nothing gives the other everything
                 if found and self.is_head(kind, words[found.end() :]):
                     return self.head(kind, quoted)
         return self.offer(short, quoted)
@@ -955,6 +965,10 @@ class _Reader:
     def numbers(self, plain: str) -> list[int]:
         """All amounts, in digits or in words; names of players hold none."""
         plain = re.sub(r"\b[a-z]+_\d+\b", " ", plain)
+        for noun in re.findall(r"\d ?([a-z]+)", plain):
+            if noun not in _BEHIND_NUMBERS:
+                goods = _plural(self.data.goods[0], 2) if self.data.form != PRICE else "coins"
+                raise self.illegal(f"{noun!r}: amounts here are {goods}")
         found = re.findall(rf"\d+|\b(?:{_WORD_NUMBER})\b(?= (?:coins?|tons?))", plain)
         return [int(word) if word.isdigit() else _NUMBER_WORDS[word] for word in found]
 
@@ -1086,15 +1100,15 @@ class _Reader:
         for found in re.finditer(rf"\b(?:({trailing})|({theirs})|({mine}))\b", plain):
             words = plain[start : found.start()]
             after, their, my = found.groups()
-            if after and words.strip(" ,;and"):
+            if after and self.counts_something(words):
                 sides[after.endswith(("me", "myself"))].append(words)
-            elif side is not None and words.strip(" ,;."):
+            elif side is not None and self.counts_something(words):
                 sides[side].append(words)
             if not after:
                 side = bool(my) and not their
             start = found.end()
         tail = plain[start:]
-        if side is not None and tail.strip(" ,;."):
+        if side is not None and self.counts_something(tail):
             sides[side].append(tail)
         if side is None and not sides[True] and not sides[False]:
             counts = self.quantities(plain, pool, quoted)
@@ -1118,6 +1132,11 @@ class _Reader:
                 f"{amount(self.data.goods, pool)}"
             )
         return parts[True] if True in parts else pool - parts[False]
+
+    def counts_something(self, words: str) -> bool:
+        """Whether words name goods or an amount."""
+        names = "|".join(self.data.goods)
+        return bool(re.search(rf"\d|\b(?:(?:{names})s?|everything|nothing|all of)\b", words))
 
     def within(self, counts: np.ndarray, quoted: str) -> np.ndarray:
         pool = self.look["pool"]
