@@ -569,8 +569,8 @@ def _gift_rules(env: Negotiation, agent: int) -> list[str]:
     return [
         f"Each of you starts with {int(data.holdings.max())} coins. In each of {data.rounds} "
         "rounds one of you, in turns, is the donor, and another one, drawn at random, the "
-        f"receiver. The donor may give up to {int(extra['max_gift'])} of its coins; the "
-        f"receiver gets {int(extra['multiplier'])} for each.{punish} All see what everybody owns and gave so "
+        f"receiver. The donor may give up to {int(extra['max_gift'])} of its coins; the other gets "
+        f"{int(extra['multiplier'])} for each.{punish} All see what everybody owns and gave so "
         f"far. You gain what you own at the end beyond what you started with.{private}",
     ]
 
