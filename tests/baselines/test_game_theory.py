@@ -612,6 +612,20 @@ def test_solve_command(kuhn, tmp_path, capsys):
     assert exploitability(kuhn, player.on(kuhn)) == pytest.approx(result["exploitability"])
 
 
+def test_interrupted_before_a_point_of_the_curve(kuhn, tmp_path, monkeypatch):
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(game_theory.cfr, "nash_conv", interrupt)
+        with pytest.raises(KeyboardInterrupt):
+            solve(kuhn.env, "cfr", 50, out=tmp_path / "a")
+    parts = solve(kuhn.env, "cfr", 50, out=tmp_path / "a", resume=True)
+    assert parts.curve == solve(kuhn.env, "cfr", 50, out=tmp_path / "b").curve
+    for name in ("checkpoint.safetensors", "result.json", "curve.png"):
+        assert (tmp_path / "a" / name).read_bytes() == (tmp_path / "b" / name).read_bytes()
+
+
 def test_solve_arguments(kuhn, tmp_path):
     for bad in ({"iterations": 0}, {"iterations": 1.5}, {"resume": True}, {"algorithm": "x"}):
         with pytest.raises(ConfigError):

@@ -498,8 +498,8 @@ class Solver:
                 self._one_kernel = False  # this XLA cannot
                 done = _program(self._shape, False)(*order)
             _, regrets, sums = jax.device_get(done)
-        self.iteration += iterations
-        self.regrets, self.sums = np.concatenate(regrets), np.concatenate(sums)
+        parts = self.iteration + iterations, np.concatenate(regrets), np.concatenate(sums)
+        self.iteration, self.regrets, self.sums = parts  # all, or none if interrupted before
 
     def average(self) -> np.ndarray:
         """f64[I, A]: the average policy, which approaches equilibrium in two-player games."""
@@ -671,8 +671,19 @@ def solve(
     if folder is not None:
         folder.mkdir(parents=True, exist_ok=True)
     begun, seconds, saved, chunk = solver.iteration, 0.0, time.monotonic(), 1
+
+    def evaluate() -> None:
+        """Add to the curve, where it has a point."""
+        here = solver.iteration
+        if _evaluated_after(here - 1) == here and (not curve or curve[-1][0] < here):
+            gap = nash_conv(solver.tree, solver.average()) / env.num_agents
+            curve.append((here, gap))
+            bar.note(gap)
+
     with _Bar(algorithm, iterations, begun, progress) as bar:
         try:
+            if begun:
+                evaluate()  # it may have been interrupted just before
             while solver.iteration < iterations:
                 point = _evaluated_after(solver.iteration)
                 count = min(point, iterations) - solver.iteration
@@ -685,10 +696,7 @@ def solve(
                 if solver.iteration - count > begun:
                     seconds += took
                 chunk = max(1, min(int(count * 0.3 / max(took, 1e-6)), 4 * chunk, 2**30))
-                if solver.iteration == point:
-                    gap = nash_conv(solver.tree, solver.average()) / env.num_agents
-                    curve.append((point, gap))
-                    bar.note(gap)
+                evaluate()
                 bar.at(solver.iteration)
                 if checkpoint is not None and time.monotonic() > saved + 10:
                     solver.save(checkpoint, curve=curve)
