@@ -51,7 +51,8 @@ register("chat", "manyhands.wrappers.chat:Chat", wrapper=True)
 register("skills", "manyhands.wrappers.skills:Skills", wrapper=True)
 
 register_seat("random", "manyhands.baselines.random:Random")
-register_seat("greedy", "manyhands.baselines.bots.kitchen:greedy")
+for _bot in ("greedy", "onion_only", "plate_only", "stationary"):
+    register_seat(_bot, f"manyhands.baselines.bots.kitchen:{_bot}")
 register_seat("perfect", "manyhands.baselines.bots.board:Perfect")
 register_seat("solver", "manyhands.baselines.bots.board:Searcher")
 for _style in ("fair", "tit_for_tat", "boulware", "conceder"):

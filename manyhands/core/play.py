@@ -554,23 +554,25 @@ def _seat_policies(env: Env, seats: Any) -> tuple[list[Any], tuple[str, ...]]:
         raise SeatError(
             f"{env.num_agents} seats are needed ({', '.join(env.agents)}), {len(seats)} given"
         )
-    policies, names = [], []
-    for given in seats:
-        policy = seat(given, env) if isinstance(given, str) else given
-        plain = not (_on_device(policy) or hasattr(policy, "act"))
-        if plain and (isinstance(policy, type) or not callable(policy)):
-            raise SeatError(
-                f"{shorten(given)} cannot play: a seat is a name, a policy with act(views), a "
-                "device policy with init and apply, or a function of one view"
-            )
-        if plain:
-            asynchronous = inspect.iscoroutinefunction(policy)
-            policy = _AsyncFunction(policy) if asynchronous else _Function(policy)
-        name = given if isinstance(given, str) else getattr(policy, "name", None)
-        name = name if isinstance(name, str) else type(policy).__name__
-        policies.append(policy)
-        names.append(_SECRET.sub(r"\1***", name))
-    return policies, tuple(names)
+    pairs = [seat_policy(env, given) for given in seats]
+    return [policy for policy, _ in pairs], tuple(name for _, name in pairs)
+
+
+def seat_policy(env: Env, given: Any) -> tuple[Any, str]:
+    """The policy that one seat of `play` means, and its name, without secrets."""
+    policy = seat(given, env) if isinstance(given, str) else given
+    plain = not (_on_device(policy) or hasattr(policy, "act"))
+    if plain and (isinstance(policy, type) or not callable(policy)):
+        raise SeatError(
+            f"{shorten(given)} cannot play: a seat is a name, a policy with act(views), a "
+            "device policy with init and apply, or a function of one view"
+        )
+    if plain:
+        asynchronous = inspect.iscoroutinefunction(policy)
+        policy = _AsyncFunction(policy) if asynchronous else _Function(policy)
+    name = given if isinstance(given, str) else getattr(policy, "name", None)
+    name = name if isinstance(name, str) else type(policy).__name__
+    return policy, _SECRET.sub(r"\1***", name)
 
 
 def _on_device(policy: Any) -> bool:

@@ -1,4 +1,5 @@
-"""Scripted chefs: `greedy`, which plans, and some that do less, as partners of graded skill.
+"""Scripted chefs: `greedy`, which plans, and some that do less, as partners of graded skill;
+`HELD_OUT` is the set of them that a zero-shot evaluation meets.
 
 `greedy` is memoryless but for what it has seen and whether it is stuck. At each step it floods the
 floor once from every chef, from the pots and from the serving windows (`envs/kitchen/skills.py`),
@@ -9,6 +10,7 @@ it leaves on a counter that somebody who can is able to reach.
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -36,24 +38,45 @@ RELAY = 20  # steps: a guess for a job's second half, when somebody else has to 
 BACK_OFF = 5  # steps that a chef backs off who has cornered another one
 
 
+# Partners for a zero-shot evaluation, by name, from the least able to the most: nothing that is
+# trained by default has met them. All but the first two are one compiled program.
+HELD_OUT = {
+    "stationary": "stationary",
+    "random": "random",
+    "onion_only": "onion_only",
+    "plate_only": "plate_only",
+    "greedy_noise_75": "greedy:noise=0.75",
+    "greedy_noise_50": "greedy:noise=0.5",
+    "greedy_noise_25": "greedy:noise=0.25",
+    "greedy_noise_10": "greedy:noise=0.1",
+    "greedy": "greedy",
+}
+
+
 def greedy(env: Env, noise: float = 0.0) -> Greedy:
     """A chef that plans; `noise` is the probability of a random action at each step."""
-    return Greedy(env, noise)
+    return Greedy(env, _probability(noise))
 
 
 def onion_only(env: Env, noise: float = 0.0) -> Greedy:
     """A chef that only ever brings ingredients to pots (and starts them)."""
-    return Greedy(env, noise, jobs="onions")
+    return Greedy(env, _probability(noise), serves=False)
 
 
 def plate_only(env: Env, noise: float = 0.0) -> Greedy:
     """A chef that only ever plates and serves."""
-    return Greedy(env, noise, jobs="dishes")
+    return Greedy(env, _probability(noise), cooks=False)
 
 
 def stationary(env: Env) -> Stationary:
     """A chef that does nothing, wherever it stands."""
     return Stationary(env)
+
+
+def _probability(noise: float) -> float:
+    if not 0 <= noise <= 1:
+        raise ConfigError(f"noise is a probability from 0 to 1, given {noise!r}")
+    return float(noise)
 
 
 def kitchen_of(env: Env) -> tuple[Kitchen, list[Any]]:
@@ -75,11 +98,14 @@ def _lift(wrappers: list[Any], action: Array) -> Array:
     return action
 
 
+@dataclass(frozen=True)
 class Stationary:
-    """A `DevicePolicy` that always stays."""
+    """A `DevicePolicy` that always stays, in the kitchen `env` or a wrapper of it."""
 
-    def __init__(self, env: Env):
-        self._wrappers = kitchen_of(env)[1]
+    env: Env
+
+    def __post_init__(self) -> None:
+        kitchen_of(self.env)
 
     def init(self, env: Env, agent: int) -> tuple[()]:
         return ()
@@ -87,7 +113,7 @@ class Stationary:
     def apply(
         self, env: Env, agent: int, memory: tuple[()], key: Array, view: DeviceView
     ) -> tuple[Array, tuple[()]]:
-        return _lift(self._wrappers, jnp.int32(STAY)), memory
+        return _lift(kitchen_of(self.env)[1], jnp.int32(STAY)), memory
 
 
 @state_dataclass
@@ -112,19 +138,27 @@ class Memory:
     retreat: Array
 
 
+@functools.partial(
+    jax.tree_util.register_dataclass,
+    data_fields=("noise", "cooks", "serves"),
+    meta_fields=("env",),
+)
 @dataclass(frozen=True)
 class Greedy:
-    """A `DevicePolicy`; see the module's docstring.
+    """A `DevicePolicy`; see the module's docstring. A pytree whose leaves are all but the kitchen,
+    so that chefs of different skill can share one compiled program (`baselines/evaluation.py`).
 
     Args:
         env: the kitchen, or a wrapper of it.
         noise: probability of a random action at each step.
-        jobs: "all", or what alone the chef cares for: "onions" or "dishes".
+        cooks: whether it cares for what goes into the pots.
+        serves: whether it cares for dishes and for what comes out of the pots.
     """
 
     env: Env
     noise: float = 0.0
-    jobs: str = "all"
+    cooks: bool = True
+    serves: bool = True
     _kitchen: Kitchen = field(init=False, repr=False, compare=False)
     _wrappers: list[Any] = field(init=False, repr=False, compare=False)
     _steps: int = field(init=False, repr=False, compare=False)
@@ -132,23 +166,7 @@ class Greedy:
     _terrains: np.ndarray = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        if not 0 <= self.noise <= 1:
-            raise ConfigError(f"noise is a probability from 0 to 1, given {self.noise!r}")
-        kitchen, wrappers = kitchen_of(self.env)
-        recipes = np.stack([_recipe_table(level, kitchen.dynamics) for level in kitchen.levels])
-        if (recipes == recipes[0]).all():
-            recipes = recipes[:1]
-        terrains = np.full((len(kitchen.levels), kitchen.height, kitchen.width), lv.VOID)
-        for table, level in zip(terrains, kitchen.levels, strict=True):
-            table[: level.height, : level.width] = level.terrain
-        derived = {
-            "_kitchen": kitchen,
-            "_wrappers": wrappers,
-            "_recipes": recipes,
-            "_steps": sk.longest_path(kitchen),
-            "_terrains": terrains.reshape(len(terrains), -1),
-        }
-        for name, value in derived.items():
+        for name, value in _tables(self.env).items():
             object.__setattr__(self, name, value)
 
     def init(self, env: Env, agent: int) -> Memory:
@@ -181,7 +199,7 @@ class Greedy:
         dither = jnp.clip(memory.dither + jnp.where(to_and_fro, 1, -1), 0, 6)
         draw = jax.random.fold_in(key, 0)
         action, retreat = plan.walk(goal, loiter, stuck, dither > 3, memory.retreat, draw)
-        if self.noise:
+        if not (isinstance(self.noise, float) and self.noise == 0):  # or traced
             odd, which = jax.random.split(jax.random.fold_in(key, 1))
             wild = jax.random.randint(which, (), 0, 6, jnp.int32)
             action = jnp.where(jax.random.uniform(odd) < self.noise, wild, action)
@@ -190,6 +208,25 @@ class Greedy:
         seen = codes if memory.codes.size else memory.codes
         new = Memory(seen, plan.cell, memory.cell, dither, stuck, moving, retreat)
         return _lift(self._wrappers, action), new
+
+
+@functools.lru_cache(maxsize=64)
+def _tables(env: Env) -> dict[str, Any]:
+    """What a `Greedy` chef knows of its kitchen beforehand, by the names of its attributes."""
+    kitchen, wrappers = kitchen_of(env)
+    recipes = np.stack([_recipe_table(level, kitchen.dynamics) for level in kitchen.levels])
+    if (recipes == recipes[0]).all():
+        recipes = recipes[:1]
+    terrains = np.full((len(kitchen.levels), kitchen.height, kitchen.width), lv.VOID)
+    for table, level in zip(terrains, kitchen.levels, strict=True):
+        table[: level.height, : level.width] = level.terrain
+    return {
+        "_kitchen": kitchen,
+        "_wrappers": wrappers,
+        "_recipes": recipes,
+        "_steps": sk.longest_path(kitchen),
+        "_terrains": terrains.reshape(len(terrains), -1),
+    }
 
 
 def _recipe_table(level: lv.Level, dynamics: str) -> np.ndarray:
@@ -399,7 +436,7 @@ class _Plan:
             (start_cost, self.seen),
             (to_place, jnp.where(dish[0], dish, item[mine])),
         )
-        may_dish, may_item = self.policy.jobs != "onions", self.policy.jobs != "dishes"
+        may_dish, may_item = self.policy.serves, self.policy.cooks
         can_dish = (cost_dish[0] < FAR) & may_dish
         dish_now = can_dish & (urgent - covered_dishes > dish_rank)
         dish_later = can_dish & (busy - covered_dishes > dish_rank)
