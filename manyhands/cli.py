@@ -28,11 +28,15 @@ of its class; values are JSON, or else words:
 --chat adds the chat channel, --skills lets seats act by named skills instead of single moves.
 """
 _SEATS = """\
-Seats are named in the order of the agents, or once for all of them: random; greedy (a scripted
-chef); reader (a scripted player that reads the text and answers in words); language (a model behind
-any OpenAI-compatible endpoint: OPENAI_BASE_URL, OPENAI_API_KEY); human (the keyboard); equilibrium
-(perfect two-player Kuhn poker); table:file=FILE (what `manyhands solve` found). Options
-follow a colon: greedy:noise=0.2  language:model=NAME,temperature=0.7
+Seats are named in the order of the agents, or once for all of them: random; greedy, onion_only,
+plate_only and stationary (scripted chefs); reader (a scripted player that reads the text and
+answers in words); language (a model behind any OpenAI-compatible endpoint: OPENAI_BASE_URL,
+OPENAI_API_KEY); human (the keyboard); equilibrium (perfect two-player Kuhn poker); table:file=FILE
+(what `manyhands solve` found). Options follow a colon:
+greedy:noise=0.2  language:model=NAME,temperature=0.7
+"""
+_FILES = """\
+A name that ends in .safetensors is the file of a trained policy.
 """
 _TRAIN = """\
 Train networks: several seeds at once, with curves, checkpoints and scores.
@@ -214,6 +218,39 @@ def _parser() -> argparse.ArgumentParser:
     training.add_argument("words", nargs="*")
     training.set_defaults(run=_train)
 
+    evaluate = command(
+        "evaluate",
+        _evaluate,
+        "Measure how well a policy or a team plays: means with confidence intervals.",
+        "One policy takes all seats; a team also plays in the other seat orders. --zero-shot\n"
+        "pairs one policy with partners that it has not met, in every seat: by default the\n"
+        f"held-out scripted players of the environment.\n\n{_CONFIG}\n{_SEATS}{_FILES}\n"
+        "For example: manyhands evaluate kitchen layout=cramped_room --seats greedy --zero-shot",
+    )
+    _environment(evaluate)
+    evaluate.add_argument("--seats", nargs="+", required=True, help="who plays")
+    evaluate.add_argument(
+        "--zero-shot", nargs="*", metavar="PARTNER", help="play with partners never met"
+    )
+    _measured(evaluate)
+    evaluate.add_argument("--json", type=Path, metavar="FILE", help="write all of it as JSON, too")
+
+    crossing = command(
+        "crossplay",
+        _crossplay,
+        "Play every policy with every other, in every seat order.",
+        "Writes FOLDER/crossplay.json, .csv, .md (tables with confidence intervals) and .png (a\n"
+        f"heat map).\n\n{_CONFIG}\n{_SEATS}{_FILES}\n"
+        "For example: manyhands crossplay kitchen layout=cramped_room greedy onion_only random",
+    )
+    crossing.add_argument("id", help="an environment, see `manyhands list`")
+    crossing.add_argument(
+        "config", nargs="*", metavar="NAME=VALUE | POLICY", help="its configuration; two policies+"
+    )
+    _wrapped(crossing)
+    _measured(crossing)
+    crossing.add_argument("--out", type=Path, default=Path("crossplay"), metavar="FOLDER")
+
     bench = command(
         "bench",
         _bench,
@@ -235,6 +272,10 @@ def _parser() -> argparse.ArgumentParser:
 def _environment(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("id", help="an environment, see `manyhands list`")
     parser.add_argument("config", nargs="*", metavar="NAME=VALUE", help="its configuration")
+    _wrapped(parser)
+
+
+def _wrapped(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--chat", action="store_true", help="let the agents talk")
     parser.add_argument("--skills", action="store_true", help="act by named skills")
 
@@ -260,6 +301,13 @@ def _episodes(parser: argparse.ArgumentParser) -> None:
         default="noop",
         help="what an illegal answer does (default noop)",
     )
+
+
+def _measured(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--episodes", type=int, default=100, help="of each seat order (default 100)"
+    )
+    parser.add_argument("--seed", type=int, default=0)
 
 
 def _record(parser: argparse.ArgumentParser) -> None:
@@ -734,6 +782,45 @@ def _analyse(options: argparse.Namespace) -> int:
     if options.out is not None:
         options.out.write_text(json.dumps(analysis.to_dict(), indent=1) + "\n")
         print(f"wrote {options.out}")
+    return 0
+
+
+def _evaluate(options: argparse.Namespace) -> int:
+    from manyhands.baselines.evaluation import evaluate, zero_shot
+
+    env = build(options)
+    result: Any
+    if options.zero_shot is None:
+        result = evaluate(env, options.seats, options.episodes, options.seed)
+    else:
+        if len(options.seats) != 1:
+            raise ConfigError(
+                f"--zero-shot evaluates one policy, {len(options.seats)} given with --seats; "
+                "partners follow --zero-shot"
+            )
+        partners = options.zero_shot or None
+        result = zero_shot(env, options.seats[0], partners, options.episodes, options.seed)
+    print(result)
+    if options.json is not None:
+        from manyhands.baselines.policies import replace
+
+        replace(options.json, (json.dumps(result.to_dict(), indent=2) + "\n").encode())
+        print(f"wrote {options.json}")
+    return 0
+
+
+def _crossplay(options: argparse.Namespace) -> int:
+    from manyhands.baselines.crossplay import crossplay
+
+    given, options.config = options.config, []
+    policies: list[str] = []
+    for word in given:
+        name, equals, _ = word.partition("=")
+        (options.config if equals and name.isidentifier() else policies).append(word)
+    result = crossplay(build(options), policies, options.episodes, options.seed)
+    print(result)
+    for path in result.save(options.out):
+        print(f"wrote {path}")
     return 0
 
 

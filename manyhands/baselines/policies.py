@@ -73,6 +73,30 @@ class NetworkPolicy:
         return actions.playable(action), memory
 
 
+@dataclasses.dataclass(frozen=True)
+class _About:
+    """What a `NetworkPolicy` is beside its arrays; equal where the same program plays it."""
+
+    network: NetworkConfig
+    reads: str
+    greedy: bool
+    spec: Mapping[str, Any] = dataclasses.field(compare=False)
+    algorithm: str = dataclasses.field(compare=False)
+
+
+# A pytree, so that compiled loops can take its arrays as arguments.
+jax.tree_util.register_pytree_node(
+    NetworkPolicy,
+    lambda policy: (
+        (policy.params,),
+        _About(policy.network, policy.reads, policy.greedy, policy.spec, policy.algorithm),
+    ),
+    lambda about, children: NetworkPolicy(
+        children[0], about.network, about.reads, about.spec, about.greedy, about.algorithm
+    ),
+)
+
+
 def save(path: str | Path, policy: NetworkPolicy, card: Mapping[str, Any]) -> None:
     """Write a policy to `path` (.safetensors) and its card to the .json beside it.
 

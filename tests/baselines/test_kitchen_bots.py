@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import gymnasium
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -11,6 +12,7 @@ import pytest
 
 import manyhands
 from manyhands.baselines.bots import kitchen as bots
+from manyhands.baselines.evaluation import play_matches, split
 from manyhands.core.env import ConfigError, DeviceView, SeatError, agent_key
 from manyhands.envs.kitchen import Kitchen
 from manyhands.wrappers.skills import Skills
@@ -86,16 +88,46 @@ def test_generated_kitchens() -> None:
 
 def test_partners_of_graded_skill() -> None:
     env = Kitchen("asymmetric_advantages")
-    onions, plates, still = bots.onion_only(env), bots.plate_only(env), bots.stationary(env)
-
-    def mean(*policies: Any) -> float:
-        return points(env, list(policies), episodes=2).mean()
-
-    noisy, alone = mean(bots.greedy(env, noise=0.5), still), mean(bots.greedy(env), still)
-    assert 0 <= noisy < alone
+    policies = [
+        bots.greedy(env),
+        bots.greedy(env, noise=0.5),
+        bots.onion_only(env),
+        bots.plate_only(env),
+        bots.stationary(env),
+    ]
+    greedy, noisy, onions, plates, still = range(5)
+    pairs = [(greedy, still), (noisy, still), (onions, still), (plates, still), (onions, plates)]
+    matches = play_matches(env, policies, pairs, episodes=4)
+    alone, clumsy, cook, waiter, both = (match.returns[:, 0].mean() for match in matches)
+    assert 0 < clumsy < alone
     # Neither serves anything by itself, both together do.
-    assert mean(onions, still) == 0 and mean(plates, still) == 0
-    assert mean(onions, plates) > 100
+    assert cook == waiter == 0 and both > 100
+
+
+def test_skill_is_data() -> None:
+    """Chefs of all skills are one program (`evaluation.split`), which plays as each alone does."""
+    env = Kitchen("cramped_room", max_steps=60)
+    seats = ["plate_only:noise=0.3", "onion_only"]
+    policies = [manyhands.seat(name, env) for name in seats]
+    assert split(policies[0])[0] == split(policies[1])[0] == split(bots.greedy(env))[0]
+    (match,) = play_matches(env, policies, [(0, 1)], episodes=3)
+    played = manyhands.play(env, seats, 3)
+    assert np.array_equal(match.returns, played.rewards)
+    for name, values in match.metrics.items():
+        assert values.tolist() == [e.metrics[name] for e in played.episodes]
+    assert match.metrics["soups"].sum() > 0
+
+
+def test_graded_chefs_are_partners_of_a_batch() -> None:
+    for name in ("stationary", "onion_only:noise=0.5"):
+        envs = gymnasium.make_vec("manyhands/Kitchen-v0", num_envs=2, partners=name, max_steps=8)
+        envs.reset(seed=0)
+        moved = [envs.unwrapped._vector.states.position[1]]
+        for _ in range(8):
+            envs.step(np.full(2, 4))
+            moved.append(envs.unwrapped._vector.states.position[1])
+        assert (np.ptp(np.array(moved), axis=0) > 0).all() == (name != "stationary")
+        envs.close()
 
 
 def test_plays_through_a_wrapper() -> None:
