@@ -299,18 +299,18 @@ class PPO:
 
     def policy(self, progress: Progress) -> NetworkPolicy:
         """What `progress` (of one seed) has learned, as a player."""
+        policy: NetworkPolicy = jax.device_get(self.player(progress))
+        return policy
+
+    def player(self, progress: Progress) -> NetworkPolicy:
+        """The same inside compiled code."""
         params = {
             "network": progress.params["actor"],
             "mean": progress.mean,
             "scale": self._input_scale(progress),
         }
         return NetworkPolicy(
-            jax.device_get(params),
-            self.network,
-            self.config.reads,
-            self.env.spec(),
-            False,
-            self.name,
+            params, self.network, self.config.reads, self.env.spec(), False, self.name
         )
 
     # ---- one update ---------------------------------------------------------------------------
@@ -646,10 +646,13 @@ class PPO:
     def _metric_names(self) -> tuple[str, ...]:
         env = self.env
 
-        def metrics(key: Array) -> Any:
-            return _plotted(env.step(key, env.reset(key), jnp.asarray(no_actions(env)))[1])
+        def metrics() -> Any:
+            keys = jax.random.split(jax.random.key(0), self.config.num_envs)
+            none = no_actions(env)
+            idle = jnp.zeros((*none.shape, self.config.num_envs), none.dtype)
+            return _plotted(env.batch_step(keys, env.batch_reset(keys), idle)[1])
 
-        return tuple(jax.eval_shape(metrics, jax.random.key(0)))
+        return tuple(jax.eval_shape(metrics))
 
 
 def _plotted(outcome: Outcome) -> dict[str, Array]:

@@ -77,17 +77,35 @@ class Algorithm:
     Attributes:
         learner, config: "package.module:Class" of the learner and of its configuration.
         settings: what differs from the configuration's own defaults.
+        base: another algorithm, whose presets it starts from.
     """
 
     learner: str
     config: str
     settings: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+    base: str = ""
 
 
 _PPO = ("manyhands.baselines.ppo:PPO", "manyhands.baselines.ppo:PPOConfig")
 ALGORITHMS: dict[str, Algorithm] = {
     "ippo": Algorithm(*_PPO),
     "mappo": Algorithm(*_PPO, {"centralised_critic": True}),
+    "self_play_pool": Algorithm(
+        "manyhands.baselines.population:SelfPlayPool",
+        "manyhands.baselines.population:SelfPlayPoolConfig",
+        base="ippo",
+    ),
+    "fcp": Algorithm(
+        "manyhands.baselines.population:FCP",
+        "manyhands.baselines.population:FCPConfig",
+        {"num_envs": 384},  # 8 members, 3 checkpoints, 2 seats: 48 blocks
+        base="ippo",
+    ),
+    "best_response": Algorithm(
+        "manyhands.baselines.population:BestResponse",
+        "manyhands.baselines.population:BestResponseConfig",
+        base="ippo",
+    ),
 }
 
 
@@ -99,7 +117,8 @@ def config_class(algorithm: str) -> Any:
 def default_config(env: Env, algorithm: str) -> Any:
     """The configuration that an algorithm starts from in an environment (see `presets`)."""
     known = _known(algorithm)
-    return config_class(algorithm)(**{**known.settings, **preset(env, algorithm)})
+    base = preset(env, known.base) if known.base else {}
+    return config_class(algorithm)(**{**base, **known.settings, **preset(env, algorithm)})
 
 
 def configured(config: Any, path: str | Path) -> Any:

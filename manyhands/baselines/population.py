@@ -1,0 +1,577 @@
+"""Learning beside partners: past selves, a population, or a fixed seat. PPO does the learning.
+
+`Partnered` turns an environment into one with a single agent, the learner: in every environment of
+a batch the learner has a seat, and one partner of a pool has all others. Each partner has a block
+of neighbours in the batch for each seat of the learner, so that networks are evaluated for all
+environments in one batched product of matrices (`evaluation.Lineup`); seats and partners are shared
+out evenly instead of drawn. An environment keeps its partner, whose parameters may change.
+
+- `BestResponse`: the partner is any device policy that can be seated, `"greedy"` for example.
+- `SelfPlayPool`: some partners are the learner itself, the others past selves, drawn evenly from
+  all of its past (reservoir sampling, Vitter 1985).
+- `FCP`, fictitious co-play (Strouse et al., "Collaborating with Humans without Human Data", NeurIPS
+  2021): first several agents learn in self-play; then the learner meets three checkpoints of each,
+  its first, its last, and one whose return was about half of the last's, none of which learns.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from manyhands.baselines.evaluation import NOBODY, Lineup, Program
+from manyhands.baselines.policies import NetworkPolicy
+from manyhands.baselines.ppo import PPO, PPOConfig, Progress
+from manyhands.core.env import (
+    Array,
+    ConfigError,
+    DeviceView,
+    Env,
+    Outcome,
+    SeatError,
+    seat,
+    state_dataclass,
+)
+
+
+@state_dataclass
+class PartneredState:
+    """state: of the environment inside. memory: of the partners, by agent and program."""
+
+    state: Any
+    memory: Any
+
+
+class Partnered(Env[PartneredState]):
+    """The environment of the learner alone; its functions take batches, of `num_envs` only.
+
+    Args:
+        env: the environment, of two agents or more.
+        lineup, stacked: the partners (see `evaluation.Lineup`); in each block one agent is played
+            by `NOBODY`: the learner.
+    """
+
+    id = "partnered"
+    batched = True
+
+    def __init__(self, env: Env, lineup: Lineup, stacked: Any):
+        self.env, self._lineup = env, lineup
+        self._arranged = lineup.arrange(stacked)
+        self._seats = np.array([row.index(NOBODY) for row in lineup.players])
+        self.agents = ("learner",)
+        self.observation_space, self.action_space = env.observation_space, env.action_space
+        self.terms, self.reward_weights = env.terms, env.reward_weights
+        self.max_steps, self.noop = env.max_steps, env.noop
+        self.deterministic_reset, self.reset_pool = env.deterministic_reset, env.reset_pool
+
+    def config(self) -> dict[str, Any]:
+        return {"env": self.env.spec(), "players": self._lineup.players}
+
+    def reset(self, key: Array) -> PartneredState:
+        memory = [
+            [
+                jax.tree_util.tree_map(
+                    jnp.asarray,
+                    self._lineup.programs[number]
+                    .policy([leaf[0] for leaf in arrays])
+                    .init(self.env, a),
+                )
+                for (number, _, _), arrays in zip(self._lineup.blocks(a), by_program, strict=True)
+            ]
+            for a, by_program in enumerate(self._arranged)
+        ]
+        return PartneredState(self.env.reset(key), memory)
+
+    def step(
+        self, key: Array, state: PartneredState, actions: Array
+    ) -> tuple[PartneredState, Outcome]:
+        env, inner = self.env, state.state
+        views = DeviceView(
+            env.batch_observe(inner),
+            env.batch_perceive(inner),
+            env.batch_legal(inner),
+            env.batch_acting(inner),
+        )
+        memory = self._each_memory(self._gather, state.memory)
+        played, memory = self._lineup.apply(env, self._arranged, memory, key, views)
+        agents = np.arange(env.num_agents).reshape(-1, *[1] * (played.ndim - 1))
+        played = jnp.where(self._seat(key.shape[0]) == agents, actions, played)
+        inner, outcome = env.batch_step(key, inner, played)
+        outcome = Outcome(
+            self._own(outcome.reward),
+            self._own(outcome.terminated),
+            self._own(outcome.truncated),
+            {name: self._own(values) for name, values in outcome.terms.items()},
+            outcome.metrics,
+        )
+        return PartneredState(inner, self._each_memory(self._scatter, memory)), outcome
+
+    def observe(self, state: PartneredState) -> Array:
+        return self._own(self.env.batch_observe(state.state))
+
+    def perceive(self, state: PartneredState) -> Array:
+        return self._own(self.env.batch_perceive(state.state))
+
+    def network_input(self, row: Array) -> Array:
+        return self.env.network_input(row)
+
+    def legal(self, state: PartneredState) -> Array:
+        return self._own(self.env.batch_legal(state.state))
+
+    def acting(self, state: PartneredState) -> Array:
+        return self._own(self.env.batch_acting(state.state))
+
+    def summary(self, state: PartneredState) -> Array:
+        return self.env.batch_summary(state.state)
+
+    def _seat(self, count: int) -> np.ndarray:
+        """The learner's seat in each of `count` environments."""
+        return np.repeat(self._seats, count // len(self._seats))
+
+    def _own(self, rows: Array) -> Array:
+        """The learner's row of [N, ..., B]: [1, ..., B]."""
+        own, seats = rows[0], self._seat(rows.shape[-1])
+        for a in range(1, self.env.num_agents):
+            own = jnp.where(seats == a, rows[a], own)
+        return own[None]
+
+    def _each_memory(self, change: Any, memory: Any) -> Any:
+        """`change(blocks, leaf)` of every leaf."""
+        return [
+            [
+                jax.tree_util.tree_map(functools.partial(change, blocks), tree)
+                for (_, blocks, _), tree in zip(self._lineup.blocks(a), trees, strict=True)
+            ]
+            for a, trees in enumerate(memory)
+        ]
+
+    def _gather(self, blocks: np.ndarray, leaf: Array) -> Array:
+        """[..., B] -> [..., some blocks, environments]."""
+        *shape, size = leaf.shape
+        count = len(self._seats)
+        return leaf.reshape(*shape, count, size // count)[..., blocks, :]
+
+    def _scatter(self, blocks: np.ndarray, leaf: Array) -> Array:
+        """The inverse; what belongs to no block is nobody's, and 0."""
+        *shape, _, size = leaf.shape
+        count = len(self._seats)
+        wide = jnp.zeros((*shape, count, size), leaf.dtype).at[..., blocks, :].set(leaf)
+        return wide.reshape(*shape, count * size)
+
+
+def pairing(env: Env, num_envs: int, partners: int) -> tuple[tuple[int, ...], ...]:
+    """`Lineup.players`: the learner in each seat beside each partner."""
+    blocks = env.num_agents * partners
+    if env.num_agents < 2:
+        raise ConfigError(f"{env!r} has one agent, and no seat for a partner")
+    if num_envs % blocks:
+        raise ConfigError(
+            f"num_envs={num_envs} cannot be divided among {partners} partners and "
+            f"{env.num_agents} seats; choose a multiple of {blocks}"
+        )
+    return tuple(
+        tuple(NOBODY if a == own else partner for a in range(env.num_agents))
+        for own in range(env.num_agents)
+        for partner in range(partners)
+    )
+
+
+def beside_networks(env: Env, num_envs: int, pool: NetworkPolicy) -> Partnered:
+    """The learner beside networks of one shape, the arrays of `pool` being [partners, ...]."""
+    leaves, treedef = jax.tree_util.tree_flatten(pool)
+    shapes = tuple((leaf.shape[1:], leaf.dtype.name) for leaf in leaves)
+    program = Program(treedef, (None,) * len(leaves), shapes)
+    partners = len(leaves[0])
+    kinds = tuple((0, row) for row in range(partners))
+    lineup = Lineup((program,), kinds, pairing(env, num_envs, partners))
+    return Partnered(env, lineup, (tuple(leaves),))
+
+
+def _unborn(solo: PPO, partners: int) -> NetworkPolicy:
+    """A pool that holds nothing yet, for shapes alone."""
+    shape = jax.eval_shape(lambda: solo.player(solo.init(jax.random.key(0))))
+    return jax.tree_util.tree_map(lambda leaf: jnp.zeros((partners, *leaf.shape)), shape)
+
+
+def _signed(policy: NetworkPolicy, env: Env, name: str) -> NetworkPolicy:
+    """A policy as that of `env`, trained by `name`, on the host."""
+    policy = dataclasses.replace(jax.device_get(policy), spec=env.spec(), algorithm=name)
+    return policy
+
+
+# ---- best response -------------------------------------------------------------------------------
+
+
+@dataclasses.dataclass(frozen=True)
+class BestResponseConfig(PPOConfig):
+    """Beyond `PPOConfig`:
+
+    Attributes:
+        partner: who plays all other seats and does not learn: any device policy by name, such as
+            "greedy:noise=0.2" or "policy:file=PATH.safetensors".
+    """
+
+    partner: str = "greedy"
+
+
+@dataclasses.dataclass(frozen=True)
+class BestResponse:
+    """A learner beside one fixed partner."""
+
+    env: Env
+    config: BestResponseConfig
+
+    def __post_init__(self) -> None:
+        self._ppo  # noqa: B018 - raises if this cannot be learned
+
+    @property
+    def name(self) -> str:
+        return "best_response"
+
+    @functools.cached_property
+    def _ppo(self) -> PPO:
+        partner = seat(self.config.partner, self.env)
+        if not (hasattr(partner, "init") and hasattr(partner, "apply")):
+            raise SeatError(
+                f"the seat {self.config.partner!r} cannot play inside a compiled loop; a partner "
+                "to learn with is a network or a scripted player in JAX"
+            )
+        players = pairing(self.env, self.config.num_envs, 1)
+        return PPO(Partnered(self.env, *Lineup.of([partner], players)), self.config)
+
+    @property
+    def steps_per_update(self) -> int:
+        return self._ppo.steps_per_update
+
+    @property
+    def num_updates(self) -> int:
+        return self._ppo.num_updates
+
+    def init(self, key: Array) -> Progress:
+        return self._ppo.init(key)
+
+    def update(self, progress: Progress) -> tuple[Progress, dict[str, Array]]:
+        return self._ppo.update(progress)
+
+    def policy(self, progress: Progress) -> NetworkPolicy:
+        return _signed(self._ppo.player(progress), self.env, self.name)
+
+
+# ---- self-play with a pool of past selves --------------------------------------------------------
+
+
+@dataclasses.dataclass(frozen=True)
+class SelfPlayPoolConfig(PPOConfig):
+    """Beyond `PPOConfig`:
+
+    Attributes:
+        partners: partners at once, each in an equal share of the environments.
+        latest: how many of them are the learner as it is now; the others are past selves.
+        snapshots: how many past selves are put forward for the pool over the whole run.
+    """
+
+    partners: int = 8
+    latest: int = 4
+    snapshots: int = 50
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not 0 <= self.latest < self.partners or self.snapshots < 1:
+            raise ConfigError(
+                "latest is from 0 and below partners, snapshots from 1; given "
+                f"latest={self.latest}, partners={self.partners}, snapshots={self.snapshots}"
+            )
+
+
+@state_dataclass
+class SelfPlayPoolProgress:
+    """All that changes: the learner, and the past selves, whose arrays are [pool, ...]."""
+
+    learner: Progress
+    past: NetworkPolicy
+
+    @property
+    def params(self) -> Any:
+        return self.learner.params
+
+
+@dataclasses.dataclass(frozen=True)
+class SelfPlayPool:
+    """A learner beside itself and its past selves."""
+
+    env: Env
+    config: SelfPlayPoolConfig
+
+    def __post_init__(self) -> None:
+        pairing(self.env, self.config.num_envs, self.config.partners)
+        self._solo  # noqa: B018 - raises if this cannot be learned
+
+    @property
+    def name(self) -> str:
+        return "self_play_pool"
+
+    @functools.cached_property
+    def _solo(self) -> PPO:
+        return PPO(self.env, self.config)
+
+    @property
+    def steps_per_update(self) -> int:
+        return self._solo.steps_per_update
+
+    @property
+    def num_updates(self) -> int:
+        return self._solo.num_updates
+
+    def _beside(self, pool: NetworkPolicy) -> PPO:
+        return PPO(beside_networks(self.env, self.config.num_envs, pool), self.config)
+
+    def init(self, key: Array) -> SelfPlayPoolProgress:
+        c = self.config
+        learner = self._beside(_unborn(self._solo, c.partners)).init(key)
+        past = jax.tree_util.tree_map(
+            lambda leaf: jnp.broadcast_to(leaf, (c.partners - c.latest, *leaf.shape)),
+            self._solo.player(learner),
+        )
+        return SelfPlayPoolProgress(learner, past)
+
+    def update(
+        self, progress: SelfPlayPoolProgress
+    ) -> tuple[SelfPlayPoolProgress, dict[str, Array]]:
+        c, past = self.config, progress.past
+        now = self._solo.player(progress.learner)
+        past = self._remember(progress.learner, now, past)
+        pool = jax.tree_util.tree_map(
+            lambda new, old: jnp.concatenate([jnp.broadcast_to(new, (c.latest, *new.shape)), old]),
+            now,
+            past,
+        )
+        learner, metrics = self._beside(pool).update(progress.learner)
+        return SelfPlayPoolProgress(learner, past), metrics
+
+    def _remember(self, learner: Progress, now: NetworkPolicy, past: NetworkPolicy) -> Any:
+        """The pool with the present self put forward, where it is time: each that ever was has the
+        same chance of being in it."""
+        room = self.config.partners - self.config.latest
+        every = max(1, self.num_updates // self.config.snapshots)
+        number = learner.update // every  # of this self, from 1
+        key = jax.random.fold_in(jax.random.fold_in(learner.key, 1_000_000), number)
+        drawn = jax.random.randint(key, (), 0, jnp.maximum(number, 1))
+        place = jnp.where(number <= room, number - 1, drawn)
+        enters = (learner.update % every == 0) & (number > 0) & (place < room)
+        chosen = enters & (jnp.arange(room) == place)
+
+        def put(new: Array, old: Array) -> Array:
+            return jnp.where(chosen.reshape(-1, *[1] * new.ndim), new, old)
+
+        return jax.tree_util.tree_map(put, now, past)
+
+    def policy(self, progress: SelfPlayPoolProgress) -> NetworkPolicy:
+        return _signed(self._solo.player(progress.learner), self.env, self.name)
+
+
+# ---- fictitious co-play --------------------------------------------------------------------------
+
+
+@dataclasses.dataclass(frozen=True)
+class FCPConfig(PPOConfig):
+    """Beyond `PPOConfig`, whose `total_steps` are those of the learner:
+
+    Attributes:
+        members: agents that first learn in self-play, to be partners.
+        member_steps: environment steps of each of them.
+        snapshots: checkpoints kept of each, at even distances, from which the middle one is chosen.
+    """
+
+    num_envs: int = 384
+    members: int = 8
+    member_steps: int = 5_000_000
+    snapshots: int = 10
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.members < 1 or self.snapshots < 2:
+            raise ConfigError(
+                f"members is from 1 and snapshots from 2, given {self.members}, {self.snapshots}"
+            )
+        update = self.num_envs * self.num_steps
+        for name, steps in (
+            ("member_steps", update * self.snapshots),
+            ("total_steps", update * self.members),
+        ):
+            if getattr(self, name) < steps:
+                raise ConfigError(
+                    f"{name}={getattr(self, name)} is too little: {steps} at least, with "
+                    f"num_envs x num_steps = {update}, {self.members} members and "
+                    f"{self.snapshots} snapshots"
+                )
+
+
+@state_dataclass
+class FCPProgress:
+    """All that changes.
+
+    Attributes:
+        members: `ppo.Progress` of each, [members, ...].
+        snapshots: their policies, [1 + snapshots, members, ...], the untrained ones first.
+        scores: f32[1 + snapshots, members], their mean returns then.
+        score: f32[members], the newest of these.
+        learner: who meets them.
+        update: i32[], updates made, of both stages.
+    """
+
+    members: Progress
+    snapshots: NetworkPolicy
+    scores: Array
+    score: Array
+    learner: Progress
+    update: Array
+
+    @property
+    def params(self) -> Any:
+        return self.members.params, self.learner.params
+
+
+@dataclasses.dataclass(frozen=True)
+class FCP:
+    """Fictitious co-play. An update is one of each member in the first stage, and as many of the
+    learner in the second: always the same number of steps."""
+
+    env: Env
+    config: FCPConfig
+
+    def __post_init__(self) -> None:
+        pairing(self.env, self.config.num_envs, 3 * self.config.members)
+        self._solo  # noqa: B018 - raises if this cannot be learned
+
+    @property
+    def name(self) -> str:
+        return "fcp"
+
+    @functools.cached_property
+    def _solo(self) -> PPO:
+        steps = self.config.member_steps
+        return PPO(self.env, dataclasses.replace(self.config, total_steps=steps))
+
+    @property
+    def steps_per_update(self) -> int:
+        return self._solo.steps_per_update * self.config.members
+
+    @property
+    def stages(self) -> tuple[int, int]:
+        """Updates of the first stage, and of the second."""
+        return self._solo.num_updates, self.config.total_steps // self.steps_per_update
+
+    @property
+    def num_updates(self) -> int:
+        return sum(self.stages)
+
+    def _beside(self, pool: NetworkPolicy) -> PPO:
+        return PPO(beside_networks(self.env, self.config.num_envs, pool), self.config)
+
+    def init(self, key: Array) -> FCPProgress:
+        c = self.config
+        member_key, learner_key = jax.random.split(key)
+        members = jax.vmap(self._solo.init)(jax.random.split(member_key, c.members))
+        snapshots = jax.tree_util.tree_map(
+            lambda leaf: jnp.broadcast_to(leaf, (1 + c.snapshots, *leaf.shape)),
+            jax.vmap(self._solo.player)(members),
+        )
+        return FCPProgress(
+            members=members,
+            snapshots=snapshots,
+            scores=jnp.zeros((1 + c.snapshots, c.members)),
+            score=jnp.zeros(c.members),
+            learner=self._beside(_unborn(self._solo, 3 * c.members)).init(learner_key),
+            update=jnp.int32(0),
+        )
+
+    def update(self, progress: FCPProgress) -> tuple[FCPProgress, dict[str, Array]]:
+        """All seeds are in the same stage; a plain `cond`, mapped over them, would make both."""
+        first = self.stages[0]
+
+        @jax.custom_batching.custom_vmap
+        def advance(progress: FCPProgress) -> Any:
+            return jax.lax.cond(progress.update < first, self._learn_alone, self._meet, progress)
+
+        @advance.def_vmap
+        def _(axis_size: int, mapped: list[Any], progress: FCPProgress) -> Any:
+            progress = jax.tree_util.tree_map(
+                lambda leaf, has: leaf if has else jnp.broadcast_to(leaf, (axis_size, *leaf.shape)),
+                progress,
+                mapped[0],
+            )
+            out = jax.lax.cond(
+                progress.update[0] < first,
+                jax.vmap(self._learn_alone),
+                jax.vmap(self._meet),
+                progress,
+            )
+            return out, jax.tree_util.tree_map(lambda _: True, out)
+
+        made: tuple[FCPProgress, dict[str, Array]] = advance(progress)
+        return made
+
+    def _learn_alone(self, progress: FCPProgress) -> tuple[FCPProgress, dict[str, Array]]:
+        """Stage 1: every member in self-play."""
+        members, metrics = jax.vmap(self._solo.update)(progress.members)
+        score = jnp.where(jnp.isnan(metrics["return"]), progress.score, metrics["return"])
+        due = np.linspace(0, self.stages[0], 1 + self.config.snapshots).round().astype(np.int32)
+        now = (due == progress.update + 1) & (due > 0)
+        policies = jax.vmap(self._solo.player)(members)
+
+        def put(new: Array, old: Array) -> Array:
+            return jnp.where(now.reshape(-1, *[1] * new.ndim), new, old)
+
+        progress = dataclasses.replace(
+            progress,
+            members=members,
+            snapshots=jax.tree_util.tree_map(put, policies, progress.snapshots),
+            scores=put(score, progress.scores),
+            score=score,
+            update=progress.update + 1,
+        )
+        return progress, _summed_up(metrics, stage=1)
+
+    def _meet(self, progress: FCPProgress) -> tuple[FCPProgress, dict[str, Array]]:
+        """Stage 2: the learner, with the pool."""
+        beside = self._beside(self.pool(progress))
+        learner, metrics = jax.lax.scan(
+            lambda learner, _: beside.update(learner),
+            progress.learner,
+            length=self.config.members,
+        )
+        progress = dataclasses.replace(progress, learner=learner, update=progress.update + 1)
+        return progress, _summed_up(metrics, stage=2)
+
+    def pool(self, progress: FCPProgress) -> NetworkPolicy:
+        """The partners, [3 members, ...]: all first ones, then the middle ones, then the last."""
+        scores = progress.scores
+        distance = jnp.abs(scores[1:-1] - scores[-1] / 2)
+        middle = 1 + jnp.argmin(distance, axis=0)
+        member = jnp.arange(self.config.members)
+        return jax.tree_util.tree_map(
+            lambda leaf: jnp.concatenate([leaf[0], leaf[middle, member], leaf[-1]]),
+            progress.snapshots,
+        )
+
+    def policy(self, progress: FCPProgress) -> NetworkPolicy:
+        return _signed(self._solo.player(progress.learner), self.env, self.name)
+
+
+def _summed_up(metrics: dict[str, Array], stage: int) -> dict[str, Array]:
+    """The metrics of several updates, [n] each, as those of one."""
+    episodes = metrics["episodes"]
+    over_episodes = {"return", "length"}
+    combined = {"stage": jnp.float32(stage), "episodes": jnp.sum(episodes)}
+    for name, values in metrics.items():
+        if name in over_episodes or name.startswith(("metrics/", "terms/")):
+            total = jnp.sum(jnp.where(episodes > 0, values * episodes, 0.0))
+            combined[name] = total / combined["episodes"]
+        elif not name.startswith("return/") and name != "episodes":  # agents are others by stage
+            combined[name] = jnp.mean(values)
+    return combined

@@ -1,0 +1,334 @@
+"""Learning beside partners, in a game small enough to know the answers: choose the same door."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import types
+from typing import Any
+
+import gymnasium
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import manyhands
+from manyhands.baselines.evaluation import Lineup, evaluate, play_matches
+from manyhands.baselines.population import (
+    FCP,
+    BestResponse,
+    BestResponseConfig,
+    FCPConfig,
+    Partnered,
+    SelfPlayPool,
+    SelfPlayPoolConfig,
+    pairing,
+)
+from manyhands.core.env import ConfigError, Env, SeatError, register_seat, state_dataclass
+from manyhands.core.play import episode_seed
+
+DOORS, STEPS = 3, 4
+SMALL = {"num_envs": 48, "num_steps": 8, "width": 16, "layers": 1, "learning_rate": 3e-2}
+
+
+@state_dataclass
+class DoorsState:
+    """last: i32[N], the doors chosen last. time: i32[]. draw: i32[], random."""
+
+    last: jax.Array
+    time: jax.Array
+    draw: jax.Array
+
+
+class Doors(Env[DoorsState]):
+    """At each step all choose a door; each earns a coin for every other one at the same door."""
+
+    id = "test-doors"
+    terms = ("coins",)
+    batched = True
+
+    def __init__(self, players: int = 2):
+        self.agents = tuple(f"player_{i}" for i in range(players))
+        self.action_space = gymnasium.spaces.Discrete(DOORS)
+        self.observation_space = gymnasium.spaces.Box(0, 9, (players + 2,), np.int32)
+        self.reward_weights, self.max_steps = {"coins": 1.0}, STEPS
+
+    def config(self) -> dict[str, Any]:
+        return {"players": self.num_agents}
+
+    def reset(self, key: Any) -> DoorsState:
+        draw = jax.random.randint(key, (), 0, DOORS)
+        return DoorsState(jnp.zeros(self.num_agents, jnp.int32), jnp.int32(0), draw)
+
+    def step(self, key: Any, state: DoorsState, actions: Any) -> Any:
+        same = (actions[:, None] == actions[None]).sum(1).astype(jnp.float32) - 1
+        time = state.time + 1
+        over = jnp.broadcast_to(time == STEPS, actions.shape)
+        metrics = {"coins": same.sum(0)}
+        outcome = self.outcome({"coins": same}, jnp.zeros_like(over), over, metrics)
+        return DoorsState(actions, time, state.draw), outcome
+
+    def observe(self, state: DoorsState) -> Any:
+        """Everybody's last door from one's own on, the time, and one's seat."""
+        rows = []
+        for i in range(self.num_agents):
+            about = jnp.stack([state.time, jnp.full_like(state.time, i)])
+            rows.append(jnp.concatenate([jnp.roll(state.last, -i, axis=0), about]))
+        return jnp.stack(rows)
+
+    def legal(self, state: DoorsState) -> Any:
+        return jnp.ones((self.num_agents, DOORS, *state.time.shape), bool)
+
+    def acting(self, state: DoorsState) -> Any:
+        return jnp.ones((self.num_agents, *state.time.shape), bool)
+
+    def summary(self, state: DoorsState) -> Any:
+        return jnp.concatenate([state.last, state.time[None]])
+
+
+@functools.partial(jax.tree_util.register_dataclass, data_fields=("door",), meta_fields=())
+@dataclasses.dataclass(frozen=True)
+class Loyal:
+    """Goes to one door in even steps, and somewhere at random in odd ones, by its own count."""
+
+    door: Any
+
+    def init(self, env: Env, agent: int) -> Any:
+        return jnp.int32(agent)
+
+    def apply(self, env: Env, agent: int, memory: Any, key: Any, view: Any) -> Any:
+        wild = jax.random.randint(key, (), 0, DOORS)
+        return jnp.where((memory - agent) % 2 == 0, self.door, wild), memory + 1
+
+
+@dataclasses.dataclass(frozen=True)
+class Stubborn:
+    """Always goes to one door, which depends on the seat."""
+
+    def init(self, env: Env, agent: int) -> Any:
+        return ()
+
+    def apply(self, env: Env, agent: int, memory: Any, key: Any, view: Any) -> Any:
+        return jnp.int32(1 + agent), memory
+
+
+def stubborn(env: Env) -> Stubborn:
+    return Stubborn()
+
+
+def host(env: Env) -> Any:
+    return lambda view: 0
+
+
+register_seat("test-stubborn", f"{__name__}:stubborn")
+register_seat("test-host", f"{__name__}:host")
+
+
+@pytest.fixture(scope="module")
+def env() -> Doors:
+    return Doors()
+
+
+@functools.lru_cache
+def programs(learner: Any) -> tuple[Any, Any]:
+    """Compiled (init, update) for two seeds."""
+    return jax.jit(jax.vmap(learner.init)), jax.jit(jax.vmap(learner.update))
+
+
+def learn(learner: Any, updates: int | None = None) -> tuple[Any, list[dict[str, Any]]]:
+    init, update = programs(learner)
+    progress, metrics = init(jax.random.split(jax.random.key(0), 2)), []
+    for _ in range(updates or learner.num_updates):
+        progress, report = update(progress)
+        metrics.append(jax.device_get(report))
+    return progress, metrics
+
+
+def seed_of(progress: Any, seed: int) -> Any:
+    return jax.tree_util.tree_map(lambda leaf: leaf[seed], progress)
+
+
+@pytest.mark.parametrize("players", [2, 3])
+def test_partners_play_as_they_do_in_matches(players: int) -> None:
+    """Every block: the learner's seat, the partner's arrays, memory and random numbers."""
+    env = Doors(players)
+    partners = [Loyal(np.int32(0)), Loyal(np.int32(2)), Stubborn()]
+    size = 2
+    num_envs = size * 3 * players
+    rows = pairing(env, num_envs, 3)
+    beside = Partnered(env, *Lineup.of(partners, rows))
+    # The learner goes where Stubborn would, in its seat, always.
+    own = [row.index(-1) for row in rows]
+    doors = jnp.asarray(np.repeat(own, size) + 1)[None].astype(jnp.int32)
+    seeds = np.array([episode_seed(0, e) for e in range(size)], np.uint32)
+    keys = jnp.tile(jax.vmap(jax.random.key)(seeds), len(rows))
+    state, earned = beside.batch_reset(keys), 0.0
+    step = jax.jit(beside.batch_step)
+    for time in range(STEPS):
+        assert beside.batch_observe(state).shape == (1, players + 2, num_envs)
+        state, outcome = step(jax.vmap(jax.random.fold_in, (0, None))(keys, time), state, doors)
+        earned = earned + outcome.reward
+    assert outcome.truncated.shape == (1, num_envs) and outcome.truncated.all()
+    lineups = [tuple(2 if player == -1 else player for player in row) for row in rows]
+    matches = play_matches(env, partners, lineups, episodes=size)
+    expected = np.concatenate([m.returns[:, a] for m, a in zip(matches, own, strict=True)])
+    assert np.array_equal(earned[0], expected)
+    assert len(set(expected)) > 2
+
+
+def test_a_best_response_is_found(env: Doors) -> None:
+    config = BestResponseConfig(total_steps=48 * 8 * 30, partner="test-stubborn", **SMALL)
+    learner = BestResponse(env, config)
+    progress, metrics = learn(learner)
+    assert metrics[0]["return"].mean() < 2  # one door in three
+    assert metrics[-1]["return"].min() > 3.7  # of four
+    policy = learner.policy(seed_of(progress, 0))
+    assert policy.algorithm == "best_response" and policy.spec == env.spec()
+    result = evaluate(env, [policy, "test-stubborn"], episodes=20)
+    assert result.mean["return"].mean > 3.7
+
+
+def test_the_pool_is_drawn_evenly_from_the_past() -> None:
+    """Reservoir sampling, the network replaced by the number of its snapshot."""
+    config = SelfPlayPoolConfig(
+        total_steps=48 * 8 * 24, partners=4, latest=1, snapshots=12, **SMALL
+    )
+    pool = SelfPlayPool(Doors(), config)
+
+    def history(key: Any) -> Any:
+        def update(past: Any, number: Any) -> Any:
+            learner = types.SimpleNamespace(update=number, key=key)
+            return pool._remember(learner, number, past), None  # type: ignore[arg-type]
+
+        return jax.lax.scan(update, jnp.zeros(3, jnp.int32), jnp.arange(24))[0]
+
+    held = np.asarray(jax.jit(jax.vmap(history))(jax.random.split(jax.random.key(0), 3000)))
+    # Updates 2, 4, ..., 22 were put forward: 11 of them, 3 are held, all different.
+    assert set(np.unique(held)) == set(range(2, 24, 2))
+    assert all(len(set(row)) == 3 for row in held.tolist())
+    shares = np.array([(held == number).any(1).mean() for number in range(2, 24, 2)])
+    assert np.abs(shares - 3 / 11).max() < 4 * np.sqrt(3 / 11 * 8 / 11 / 3000)
+
+
+def test_self_play_with_past_selves(env: Doors) -> None:
+    config = SelfPlayPoolConfig(
+        total_steps=48 * 8 * 20, partners=4, latest=2, snapshots=20, **SMALL
+    )
+    learner = SelfPlayPool(env, config)
+    init, update = programs(learner)
+    progress = init(jax.random.split(jax.random.key(0), 2))
+    selves, returns = [], []
+    for _ in range(learner.num_updates):
+        selves.append(jax.tree_util.tree_leaves(seed_of(progress.learner.params["actor"], 1))[0])
+        progress, metrics = update(progress)
+        returns.append(np.asarray(metrics["return"]))
+    held = jax.tree_util.tree_leaves(seed_of(progress.past, 1).params["network"])[0]
+    ages = [[np.array_equal(self, old) for self in selves].index(True) for old in held]
+    assert len(set(ages)) == 2 and min(ages) >= 1  # two different ones, of its own
+    assert returns[-1].min() > 2.5 > returns[0].mean()
+    policy = learner.policy(seed_of(progress, 1))
+    assert evaluate(env, policy, episodes=20).mean["return"].mean > 2.5
+
+
+@pytest.fixture(scope="module")
+def fcp(env: Doors) -> FCP:
+    config = FCPConfig(
+        total_steps=48 * 8 * 2 * 8, members=2, member_steps=48 * 8 * 12, snapshots=3, **SMALL
+    )
+    return FCP(env, config)
+
+
+def test_fictitious_co_play(env: Doors, fcp: FCP) -> None:
+    assert fcp.stages == (12, 8) and fcp.steps_per_update == 48 * 8 * 2
+    init, update = programs(fcp)
+    begun = progress = init(jax.random.split(jax.random.key(0), 2))
+    stages, returns = [], []
+    for number in range(fcp.num_updates):
+        before, (progress, metrics) = progress, update(progress)
+        stages.append(float(metrics["stage"][0]))
+        returns.append(np.asarray(metrics["return"]))
+        moved = [
+            any(
+                not np.array_equal(a, b)
+                for a, b in zip(*map(jax.tree_util.tree_leaves, pair), strict=True)
+            )
+            for pair in (
+                (before.members.params, progress.members.params),
+                (before.learner.params, progress.learner.params),
+            )
+        ]
+        assert moved == ([True, False] if number < 12 else [False, True])
+        assert (metrics["length"] == STEPS).all() and (metrics["episodes"] % 48 == 0).all()
+    assert stages == [1.0] * 12 + [2.0] * 8
+    assert returns[11].min() > returns[0].max()
+    # The pool: untrained, in between, and as they are now.
+    one = seed_of(progress, 0)
+    pool = jax.tree_util.tree_leaves(fcp.pool(one).params["network"])
+    first = jax.tree_util.tree_leaves(seed_of(begun, 0).members.params["actor"])
+    last = jax.tree_util.tree_leaves(one.members.params["actor"])
+    for leaf, old, new in zip(pool, first, last, strict=True):
+        assert len(leaf) == 6
+        assert np.array_equal(leaf[:2], old) and np.array_equal(leaf[4:], new)
+    assert not np.array_equal(pool[-1][2:4], pool[-1][:2])
+    policy = fcp.policy(one)
+    assert policy.algorithm == "fcp"
+    assert manyhands.play(env, [policy, "random"], episodes=2).rewards.shape == (2, 2)
+
+
+def test_the_middle_checkpoint_has_half_the_return(fcp: FCP) -> None:
+    scores = jnp.array([[0.0, 0.0], [0.9, 2.0], [2.9, 3.0], [4.0, 4.4]])
+    snapshots = jnp.arange(8).reshape(4, 2)
+    progress = types.SimpleNamespace(scores=scores, snapshots=snapshots)
+    # Halves are 2 and 2.2: closest are the second snapshot of member 0, the first of member 1.
+    assert fcp.pool(progress).tolist() == [0, 1, 4, 3, 6, 7]  # type: ignore[arg-type]
+
+
+@pytest.mark.slow
+def test_a_seed_alone_learns_the_same(fcp: FCP) -> None:
+    """Mapped over seeds only the stage that is on is computed; alone, the same comes out."""
+    init, update = programs(fcp)
+    many = init(jax.random.split(jax.random.key(0), 2))
+    alone = jax.jit(fcp.update)
+    for number in (0, 12):
+        many = dataclasses.replace(many, update=jnp.full(2, number, jnp.int32))
+        mapped, _ = update(many)
+        single, _ = alone(seed_of(many, 1))
+        for a, b in zip(
+            jax.tree_util.tree_leaves(mapped.params), jax.tree_util.tree_leaves(single.params),
+            strict=True,
+        ):  # fmt: skip
+            np.testing.assert_allclose(a[1], b, rtol=1e-3, atol=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("make", "error", "message"),
+    [
+        (
+            lambda env: FCP(env, FCPConfig(num_envs=64)),
+            ConfigError,
+            "24 partners and 2 seats; choose a multiple of 48",
+        ),
+        (
+            lambda env: BestResponse(env, BestResponseConfig(partner="test-host")),
+            SeatError,
+            "cannot play inside",
+        ),
+        (
+            lambda env: BestResponse(env, BestResponseConfig(partner="nobody")),
+            SeatError,
+            "no seat is called",
+        ),
+        (
+            lambda env: BestResponse(Doors(1), BestResponseConfig(partner="random")),
+            ConfigError,
+            "one agent",
+        ),
+        (lambda env: SelfPlayPoolConfig(latest=8), ConfigError, "below partners"),
+        (lambda env: FCPConfig(snapshots=1), ConfigError, "snapshots from 2"),
+        (lambda env: FCPConfig(member_steps=1000), ConfigError, "member_steps=1000 is too little"),
+    ],
+)
+def test_mistakes_are_explained(env: Doors, make: Any, error: Any, message: str) -> None:
+    with pytest.raises(error, match=message):
+        make(env)
