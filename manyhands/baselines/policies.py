@@ -60,17 +60,22 @@ class NetworkPolicy:
     def apply(
         self, env: Env, agent: int, memory: Any, key: Array, view: DeviceView
     ) -> tuple[Array, Any]:
-        actions = actions_of(env.action_space)
+        inner, wrappers = _unwrapped(env, self.spec)
+        actions = actions_of(inner.action_space)
+        legal = functools.reduce(lambda row, wrapper: wrapper.lower(row), wrappers, view.legal)
         row = view.perception if self.reads == "perception" else view.vector
-        x = (inputs(env, self.reads, row, 0) - self.params["mean"]) * self.params["scale"]
+        x = (inputs(inner, self.reads, row, 0) - self.params["mean"]) * self.params["scale"]
         network = Network(self.network, actions.size)
         # Loops give each episode a fresh memory, so there is nothing to forget here.
         memory, outputs = network.advance(self.params["network"], memory, x, jnp.bool_(False))
         if self.greedy:
-            action = actions.mode(outputs, view.legal)
+            action = actions.mode(outputs, legal)
         else:
-            action = actions.sample(key, outputs, view.legal)
-        return actions.playable(action), memory
+            action = actions.sample(key, outputs, legal)
+        action = actions.playable(action)
+        for wrapper in reversed(wrappers):
+            action = wrapper.lift(action)
+        return action, memory
 
 
 @dataclasses.dataclass(frozen=True)
@@ -150,8 +155,22 @@ def load(path: str | Path, env: Env | None = None, *, greedy: bool | None = None
     return policy
 
 
+def _unwrapped(env: Env, spec: Mapping[str, Any]) -> tuple[Env, list[Any]]:
+    """The environment that a policy of `spec` plays in `env`, and the wrappers around it, from the
+    outside in: those that can turn its actions into their own."""
+    wrappers: list[Any] = []
+    inner: Any = env
+    while inner.id != spec["id"] and hasattr(type(inner), "lift"):
+        wrappers.append(inner)
+        inner = inner.env
+    return inner, wrappers
+
+
 def _check(policy: NetworkPolicy, env: Env, path: Path) -> None:
     """That `policy` can play `env`."""
+    env, wrappers = _unwrapped(env, policy.spec)
+    if wrappers and policy.reads == "vector":
+        raise PolicyError(f"{path} reads the observation of {env.id!r}, which a wrapper changes")
     trained, played = policy.spec, env.spec()
     differences = []
     if trained["id"] != played["id"]:
@@ -215,7 +234,10 @@ def from_file(env: Env, file: str = "", greedy: bool | None = None) -> NetworkPo
 
 def shipped(env: Env, algorithm: str, greedy: bool | None = None) -> NetworkPolicy:
     """The policy that comes with the package for this environment and algorithm."""
-    folder = resources.files("manyhands") / "assets" / "policies" / env.id
+    inner: Any = env
+    while hasattr(type(inner), "lift"):
+        inner = inner.env
+    folder = resources.files("manyhands") / "assets" / "policies" / inner.id
     tried = []
     for file in sorted(_files(folder), key=lambda file: file.name):
         if not file.name.endswith(f"-{algorithm}.safetensors"):
@@ -226,7 +248,7 @@ def shipped(env: Env, algorithm: str, greedy: bool | None = None) -> NetworkPoli
     there = f"there is one for {names_of(tried)}" if tried else "there is none for any"
     raise PolicyError(
         f"no {algorithm!r} policy comes with the package for {env!r}: {there}, otherwise as they "
-        f"come; `manyhands train {env.id} --algorithm {algorithm}` makes one, and "
+        f"come; `manyhands train {inner.id} --algorithm {algorithm}` makes one, and "
         "policy:file=PATH seats it"
     )
 
@@ -285,14 +307,14 @@ def read_tensors(path: str | Path) -> tuple[dict[str, np.ndarray], dict[str, str
         PolicyError: there is no such file, or it is cut off, damaged or of another kind.
     """
     path = Path(path)
+    if path.is_dir():
+        raise PolicyError(f"{path} is a folder; name a .safetensors file in it")
     try:
         with safetensors.safe_open(str(path), framework="numpy") as file:
             tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
             return tensors, dict(file.metadata() or {})
     except FileNotFoundError:
         raise PolicyError(f"there is no file {path}") from None
-    except IsADirectoryError:
-        raise PolicyError(f"{path} is a folder; name a .safetensors file in it") from None
     except (safetensors.SafetensorError, OSError, ValueError, TypeError) as error:
         raise PolicyError(
             f"{path} cannot be read as safetensors: it is damaged, cut off or something else "

@@ -507,7 +507,7 @@ class PPO:
             )
             loss = functools.partial(self._loss, progress, part, advantage, target, memory, bonus)
             (_, losses), gradient = jax.value_and_grad(loss, has_aux=True)(params)
-            losses["grad_norm"] = optax.global_norm(gradient)
+            losses["grad_norm"] = optax.tree.norm(gradient)
             change, optimiser = self._optimiser.update(gradient, optimiser, params)
             params = jax.tree_util.tree_map(lambda p, d: p - rate * d, params, change)
             return (params, optimiser), losses

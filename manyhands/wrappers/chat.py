@@ -308,6 +308,10 @@ class Chat(Env[ChatState]):
         environment."""
         return jnp.append(jnp.atleast_1d(action).astype(jnp.int32), jnp.int32(0))
 
+    def lower(self, legal: Array) -> Array:
+        """The wrapped environment's row of `legal`, from a row of this one's; traceable."""
+        return legal[: -self.tokens]
+
     def token(self, text: str) -> int:
         """The token of free text (`Channel.token`)."""
         return self.channel.token(text)

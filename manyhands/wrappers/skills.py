@@ -121,6 +121,12 @@ class Skills(Env[SkillState]):
         """The skill that takes one primitive action of `env`; traceable."""
         return self.skills.primitive(action)
 
+    def lower(self, legal: Array) -> Array:
+        """Of a row of `legal`, what the skills that take one primitive action each say of it."""
+        space = self.env.action_space
+        primitives = jnp.arange(space.start, space.start + space.n)  # type: ignore[attr-defined]
+        return legal[jax.vmap(self.skills.primitive)(primitives)]
+
     # ---- pure ---------------------------------------------------------------------------------
 
     def reset(self, key: Array) -> SkillState:

@@ -337,7 +337,7 @@ def test_policies_on_disk(trained, tmp_path) -> None:
     assert sorted(file.name for file in path.parent.iterdir()) == ["echo.json", "echo.safetensors"]
     seat = manyhands.seat(f"policy:file={path},greedy=true", env)
     result = manyhands.play(env, [seat, "random"], episodes=20, seed=0)
-    assert result.returns[:, 0].mean() == 1.0
+    assert result.rewards[:, 0].mean() == 1.0
 
 
 def test_files_that_are_no_policies_for_this(trained, tmp_path) -> None:
@@ -390,7 +390,7 @@ def test_a_recurrent_policy_remembers_in_every_loop(tmp_path) -> None:
     learner, progress, _ = learned(60, steps=3, recurrent=True, turns=True)
     policy = learner.policy(progress)
     result = manyhands.play(learner.env, [policy, policy], episodes=20, seed=0)
-    assert result.returns.mean() > 0.9
+    assert result.rewards.mean() > 0.9
     batch = manyhands.rollout(learner.env, policy, 64, 30, jax.random.key(0), collect="statistics")
     assert batch.statistics.returns.mean() > 0.9
 
@@ -418,3 +418,21 @@ def test_views_may_hold_any_observation(trained) -> None:
         )
         taken.append(int(policy.apply(env, 0, policy.init(env, 0), jax.random.key(7), view)[0]))
     assert len(set(taken)) == 1
+
+
+@pytest.mark.parametrize("wrapper", ["chat", "skills"])
+def test_policies_play_wrapped_environments(wrapper: str) -> None:
+    """The same moves in a wrapper as without."""
+    kitchen = manyhands.make("kitchen", observation="compact", max_steps=20)
+    learner = PPO(kitchen, PPOConfig(**{**QUICK, "total_steps": 64 * 8}))
+    policy = learner.policy(learner.init(jax.random.key(0)))
+    wrapped = manyhands.make(wrapper, env=kitchen)
+    taken = []
+    for env in (kitchen, wrapped):
+        state = env.reset(jax.random.key(0))
+        view = DeviceView(
+            env.observe(state)[0], env.perceive(state)[0], env.legal(state)[0], jnp.bool_(True)
+        )
+        taken.append(policy.apply(env, 0, policy.init(env, 0), jax.random.key(7), view)[0])
+    np.testing.assert_array_equal(taken[1], wrapped.lift(taken[0]))
+    assert wrapped.lower(wrapped.legal(wrapped.reset(jax.random.key(0)))[0]).shape == (6,)

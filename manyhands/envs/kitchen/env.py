@@ -241,7 +241,10 @@ class Kitchen(Env[KitchenState]):
         if not (isinstance(max_steps, int) and 1 <= max_steps <= 30_000):
             raise ConfigError(f"max_steps is a whole number from 1 to 30000, given {max_steps!r}")
         self._config: dict[str, Any] = {
-            "layout": layout if isinstance(layout, str) else list(layout),
+            # By one name each, so that equal kitchens are equal.
+            "layout": lv.ALIASES.get(layout, layout)
+            if isinstance(layout, str)
+            else [lv.ALIASES.get(name, name) for name in layout],
             "starts": starts,
             "dynamics": dynamics,
             "observation": observation,
