@@ -192,6 +192,12 @@ def beside_networks(env: Env, num_envs: int, pool: NetworkPolicy) -> Partnered:
     return Partnered(env, lineup, (tuple(leaves),))
 
 
+def _beside_others(config: PPOConfig) -> PPOConfig:
+    """The settings of a learner with partners: it sees what they do from its own first steps on,
+    and needs no games of others to begin in."""
+    return dataclasses.replace(config, start_player="")
+
+
 def _unborn(solo: PPO, partners: int) -> NetworkPolicy:
     """A pool that holds nothing yet, for shapes alone."""
     shape = jax.eval_shape(lambda: solo.player(solo.init(jax.random.key(0))))
@@ -242,7 +248,7 @@ class BestResponse:
                 "to learn with is a network or a scripted player in JAX"
             )
         players = pairing(self.env, self.config.num_envs, 1)
-        return PPO(Partnered(self.env, *Lineup.of([partner], players)), self.config)
+        return PPO(Partnered(self.env, *Lineup.of([partner], players)), _beside_others(self.config))
 
     @property
     def steps_per_update(self) -> int:
@@ -328,7 +334,9 @@ class SelfPlayPool:
         return self._solo.num_updates
 
     def _beside(self, pool: NetworkPolicy) -> PPO:
-        return PPO(beside_networks(self.env, self.config.num_envs, pool), self.config)
+        return PPO(
+            beside_networks(self.env, self.config.num_envs, pool), _beside_others(self.config)
+        )
 
     def init(self, key: Array) -> SelfPlayPoolProgress:
         c = self.config
@@ -471,7 +479,9 @@ class FCP:
         return sum(self.stages)
 
     def _beside(self, pool: NetworkPolicy) -> PPO:
-        return PPO(beside_networks(self.env, self.config.num_envs, pool), self.config)
+        return PPO(
+            beside_networks(self.env, self.config.num_envs, pool), _beside_others(self.config)
+        )
 
     def init(self, key: Array) -> FCPProgress:
         c = self.config

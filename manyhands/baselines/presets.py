@@ -31,6 +31,9 @@ _CIRCUIT: dict[str, Any] = {
 PRESETS: dict[tuple[str, ...], dict[str, Any]] = {
     ("kitchen", "ippo"): _KITCHEN,
     ("kitchen", "mappo"): _KITCHEN,
+    # Four members and three checkpoints of each: less than the paper's, for two cores.
+    ("kitchen", "fcp"): {"members": 4, "member_steps": 1_500_000, "num_envs": 192},
+    ("kitchen", "fcp", "counter_circuit_o_1order"): {"member_steps": 3_000_000},
     ("kitchen", "ippo", "counter_circuit_o_1order"): _CIRCUIT,
     ("kitchen", "mappo", "counter_circuit_o_1order"): _CIRCUIT,
 }

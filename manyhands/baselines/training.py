@@ -511,7 +511,7 @@ class _Player(BatchPolicy):
     greedy: bool
 
     def _seats(self, env: Env, params: Any) -> Seats:
-        policy = policies.NetworkPolicy(params, self.network, self.reads, {}, self.greedy)
+        policy = policies.NetworkPolicy(params, self.network, self.reads, env.spec(), self.greedy)
         return Seats((policy,) * env.num_agents)
 
     def init(self, env: Env, num_envs: int) -> Any:
