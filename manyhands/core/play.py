@@ -130,7 +130,12 @@ class View:
     def words(self, action: Action) -> str:
         """An action that this agent may take now, as `choices` says it: they are what `legal`
         allows, in order, part after part where actions have several. Where that is not so, the
-        choice that means the action, or its numbers."""
+        choice that means the action, or its numbers. An environment whose choices are parts of an
+        action may have words of its own for a whole one (`Env.words`)."""
+        # On the class: wrappers hand on the attributes of what they wrap.
+        if hasattr(type(self._env), "words"):
+            own = self._env.words(action, self._frame.state, self.index)  # type: ignore[attr-defined]
+            return str(own)
         space, legal = self._env.action_space, self.legal
         numbers: list[int] = []
         if isinstance(space, gymnasium.spaces.Discrete):

@@ -488,6 +488,13 @@ def test_pledges_are_kept_or_not():
     assert not table.state.claims.any()  # a pledge is for one month
 
 
+def test_two_players_give_to_each_other():
+    env = make("donor", players=2, discussion=0, rounds=2, values=1, punishment=False)
+    assert env.deterministic_reset
+    table = Table(env).do("give 10", "give 5")
+    assert table.over and table.total.tolist() == [0, 15]
+
+
 def test_gifts_are_multiplied_and_punishment_costs():
     env = make("donor", players=3, discussion=0, wealth=10, values=1)
     table = Table(env)
@@ -672,6 +679,21 @@ def test_every_choice_is_read_back_everywhere(game):
                         assert number in action + firsts
                     else:
                         assert action == number
+
+
+def test_whole_actions_in_words_are_read_back(game):
+    env, told = game.env, 0
+    for frames, actions in game.episodes:
+        for frame, rows in zip(frames, actions, strict=False):
+            for i in np.flatnonzero(frame.acting):
+                words = env.words(rows[i], frame.state, int(i))
+                action = np.asarray(env.parse(words, frame.state, int(i)))
+                if env.scenario.form == EXCHANGE and rows[i][0] != env.first[5]:
+                    assert action[0] == rows[i][0]  # amounts count in offers only
+                elif env.scenario.form != EXCHANGE or rows[i][1:].any():
+                    np.testing.assert_array_equal(action, rows[i])
+                    told += 1
+    assert told
 
 
 # ---- the same facts in words ---------------------------------------------------------------------

@@ -9,7 +9,7 @@ they guess that it values all goods like the average player.
 - `fair` wants half of what all is worth to it (among n players its equal share; in buying and
   selling half of what there is to gain if the other's limit is the middle one; in a trade an
   exchange at average worth), and takes no less. Of the offers worth as much it tries another one
-  each time.
+  each time, as all do in a trade.
 - `tit_for_tat` begins with the most, and concedes as much as the other's offers have improved for
   it; and of its own accord, with time, half.
 - `boulware` and `conceder` follow the time-dependent tactics of Faratin, Sierra and Jennings
@@ -58,6 +58,7 @@ BARGAINING = (POOL, SHARES, PRICE, EXCHANGE)
 # are worth these shares of them on average.
 UNITS = (1, 2, 3, 5, 8, 10, 15, 20, 25)
 RATES = (0.85, 0.92, 1.0, 1.08, 1.18)
+TRIED = 16  # exchanges, the best ones, that are offered in turn
 OWN_ACCORD = 0.5  # of the most, that tit_for_tat gives up by itself until the end
 
 
@@ -213,7 +214,9 @@ class Negotiator:
             enough = enough & (worth > 0)
         rank = jnp.argsort(jnp.where(enough, -others - worth * 1e-4, jnp.inf))
         count = jnp.sum(enough)
-        pick = memory.offers % jnp.maximum(count, 1) if self.style == "fair" else 0
+        # In a trade all do, among the best, as what the other has too much of cannot be seen.
+        tried = TRIED if data.form == EXCHANGE else len(self._offers) if self.style == "fair" else 1
+        pick = memory.offers % jnp.clip(count, 1, tried)
         if data.form == EXCHANGE and self.style == "fair":
             rank = jnp.argsort(jnp.where(enough, -worth, jnp.inf))
         best = rank[pick]

@@ -209,7 +209,8 @@ class Negotiation(Env[NegotiationState]):
             drawn |= len(data.table) > 1
         else:
             drawn |= bool((data.values[..., 0] != data.values[..., 1]).any())
-        return not drawn and data.form != GIFT
+        receivers = data.form == GIFT and self.num_agents > 2  # who is drawn
+        return not drawn and not receivers
 
     def _lay_out_actions(self, talk: bool) -> None:
         data, exchange = self.scenario, self.scenario.form == EXCHANGE
@@ -291,6 +292,8 @@ class Negotiation(Env[NegotiationState]):
         if self.scenario.form != GIFT:
             return jnp.zeros_like(donor)
         n = self.num_agents
+        if n == 2:
+            return 1 - donor
 
         def draw(key: Array) -> Array:
             return jax.random.randint(key, (), 1, n)
@@ -1003,6 +1006,13 @@ class Negotiation(Env[NegotiationState]):
         from manyhands.envs.negotiation import text
 
         return text.choices(self, _on_host(state), self.index(agent))
+
+    def words(self, action: Action, state: NegotiationState, agent: str | int) -> str:
+        """An action of the player in words that `parse` reads back; in a trade a whole one, where
+        `choices` are parts."""
+        from manyhands.envs.negotiation import text
+
+        return text.words(self, action, _on_host(state), self.index(agent))
 
     def parse(self, text: str, state: NegotiationState, agent: str | int) -> Action:
         from manyhands.envs.negotiation import text as words

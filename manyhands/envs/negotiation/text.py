@@ -379,6 +379,15 @@ def _choice(look: Sight, kind: int, number: int) -> str:
     return f"give {amount(goods, content[:1])}: {look.who(receiver)} gets {arrives}"
 
 
+def words(env: Negotiation, action: Any, state: NegotiationState, agent: int) -> str:
+    """A whole action in words."""
+    look, row = Sight(env, state, agent), np.atleast_1d(np.asarray(action)).astype(int)
+    kind = max(k for k, size in enumerate(env.sizes) if size and env.first[k] <= row[0])
+    if env.scenario.form == EXCHANGE and kind == OFFER:
+        return f"offer {look.offer_words(0, row[1:])}"
+    return _choice(look, kind, int(row[0]) - env.first[kind])
+
+
 _PASSING = {
     TURNS: lambda look: "let the turn go by",
     TALK: lambda look: "say nothing",
