@@ -289,6 +289,12 @@ def _episodes(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--only", type=int, nargs="+", metavar="EPISODE", help="only these episodes"
     )
+    parser.add_argument(
+        "--group", type=int, default=1, help="play each episode so often from one start (default 1)"
+    )
+    parser.add_argument(
+        "--fork", type=Path, nargs="+", metavar="FILE", help="begin from snapshots, in turn"
+    )
     parser.add_argument("--record", type=Path, metavar="FILE", help="write a record (.jsonl)")
     parser.add_argument("--resume", action="store_true", help="go on with the record")
     parser.add_argument(
@@ -444,6 +450,8 @@ def _run(options: argparse.Namespace, env: Env, on_step: Any) -> Any:
         options.episodes,
         options.seed,
         only=options.only,
+        group=options.group,
+        fork=[_bytes(file) for file in options.fork] if options.fork else None,
         record=options.record,
         resume=options.resume,
         rotate=options.rotate,
@@ -452,6 +460,13 @@ def _run(options: argparse.Namespace, env: Env, on_step: Any) -> Any:
         progress=False if people or on_step else None,
         on_step=on_step,
     )
+
+
+def _bytes(file: Path) -> bytes:
+    try:
+        return file.read_bytes()
+    except OSError as error:
+        raise ConfigError(f"cannot read {file}: {error.strerror}") from error
 
 
 class Transcript:

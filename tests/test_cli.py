@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 
 from manyhands.cli import main
+from manyhands.core.env import episode_key, make
+from manyhands.core.pack import fingerprint, snapshot
 
 KITCHEN = ["kitchen", "max_steps=8"]
 
@@ -77,6 +79,23 @@ def test_resume_plays_what_is_missing(capsys, record, tmp_path):
     assert status == 1 and "resume" in err
     assert run(capsys, *arguments, "--resume")[0] == 0
     assert sorted(path.read_bytes().splitlines()) == sorted(record.read_bytes().splitlines())
+
+
+def test_groups_and_forks(capsys, tmp_path):
+    kitchen = make("kitchen", max_steps=8)
+    state = kitchen.reset(episode_key(3))
+    (tmp_path / "a.snap").write_bytes(snapshot(kitchen, state))
+    path = tmp_path / "groups.jsonl"
+    arguments = ["play", *KITCHEN, "--seats", "random", "--group", "2", "--fork"]
+    assert run(capsys, *arguments, tmp_path / "a.snap", "--record", path)[0] == 0
+    lines = [json.loads(line) for line in path.read_text().splitlines()]
+    assert sorted((line["group"], line["member"]) for line in lines) == [(0, 0), (0, 1)]
+    assert {line["start"] for line in lines} == {fingerprint(kitchen, state)}
+    assert run(capsys, "verify", path)[:2] == (0, "verified: 2 episodes, 16 steps\n")
+    status, _, err = run(capsys, *arguments, tmp_path / "b.snap")
+    assert status == 1 and "cannot read" in err
+    status, _, err = run(capsys, *arguments, path)
+    assert status == 1 and "no snapshot" in err
 
 
 def test_verify_finds_what_was_changed(capsys, record, tmp_path):

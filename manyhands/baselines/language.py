@@ -219,7 +219,7 @@ class Language:
 
     def _talk(self, view: View) -> _Talk:
         where = (view.episode, view.index)
-        if view.step == 0 or where not in self._talks:
+        if view.turn == 0 or where not in self._talks:
             self._talks[where] = _Talk(deque(maxlen=self.history))
             if len(self._talks) > _EPISODES:
                 self._talks.popitem(last=False)

@@ -34,7 +34,7 @@ from manyhands.core.env import (
     names_of,
     seat,
 )
-from manyhands.core.pack import Frame, full_actions, stepper
+from manyhands.core.pack import Frame, fingerprint, full_actions, restore, stepper
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,9 @@ class View:
     Attributes:
         agent, index: the agent's name and axis index.
         episode: number of the episode in this run, from 0.
-        step: number of the step in the episode, from 0.
+        step: number of the step in the episode, from 0; a fork (`play(fork=)`) counts on from the
+            clock of its state.
+        turn: how often the agent has been asked before in this episode.
         seed: 64 random bits of this agent at this step, the same whenever the episode is replayed.
         messages: what was said to this agent since it last acted, oldest first.
     """
@@ -81,12 +83,14 @@ class View:
         *,
         episode: int = 0,
         step: int = 0,
+        turn: int | None = None,
         seed: int = 0,
         messages: Sequence[Message] = (),
     ):
         self._env, self._frame = env, frame
         self.index, self.agent = index, env.agents[index]
         self.episode, self.step, self.seed = episode, step, seed
+        self.turn = step if turn is None else turn
         self.messages = tuple(messages)
 
     @property
@@ -122,6 +126,16 @@ class View:
         from manyhands.core.render import render
 
         return render(self._env, self._frame.state, self.index)
+
+    @functools.cached_property
+    def anchor(self) -> str:
+        """The fingerprint of all that the agent sees in this state (`core/pack.py`), and of nothing
+        else: equal wherever that is equal. Messages are no part of the state."""
+        notes, name = self._frame.notes, ("anchor", self.index)
+        if name not in notes:
+            notes[name] = fingerprint(self._env, self._frame.state, self.index)
+        found: str = notes[name]
+        return found
 
     def parse(self, text: str) -> Action:
         """The action that `text` names; raises `IllegalAction`."""
@@ -197,7 +211,7 @@ class Moment:
     Attributes:
         env: the environment.
         episode, seed: the episode's number in its run, and its own seed.
-        step: steps played so far; 0 is the start.
+        step: number of the step to come: 0 is the start, where the episode is no fork.
         frame: the state now (`frame.state`) and what the last step yielded.
         turn: what the seats did to get here; None at the start.
         views: what each agent may know now, text included, computed when read.
@@ -224,6 +238,8 @@ class EpisodeResult:
 
     Attributes:
         episode, seed: its number in the run, and its own seed.
+        group, member: which of the run's groups it belongs to, and its place there, from 0: members
+            of a group begin alike (`play(group=)`).
         players: for each agent, which seat played it.
         steps: steps made.
         ended: "terminated", "truncated" (the environment's clock), "stopped" (`max_steps`), or
@@ -237,6 +253,8 @@ class EpisodeResult:
 
     episode: int
     seed: int
+    group: int
+    member: int
     players: tuple[int, ...]
     steps: int
     ended: str
@@ -319,14 +337,24 @@ class Result:
 # ---- one episode ---------------------------------------------------------------------------------
 
 
-def episode_seed(seed: int, episode: int) -> int:
-    """The 32-bit seed of one episode of a run: a hash of the run's seed and its number."""
-    digest = hashlib.blake2b(f"episode {seed} {episode}".encode(), digest_size=4).digest()
+def episode_seed(seed: int, group: int) -> int:
+    """The 32-bit seed of an episode of a run: a hash of the run's seed and the number of the
+    episode's group, which is its own number unless `play(group=)` says otherwise."""
+    digest = hashlib.blake2b(f"episode {seed} {group}".encode(), digest_size=4).digest()
+    return int.from_bytes(digest, "little")
+
+
+def member_seed(seed: int, member: int) -> int:
+    """The 32-bit seed of what the seats draw in an episode with this seed: the seed itself for the
+    first member of a group, a hash of it and the member's number for the others."""
+    if member == 0:
+        return seed
+    digest = hashlib.blake2b(f"member {seed} {member}".encode(), digest_size=4).digest()
     return int.from_bytes(digest, "little")
 
 
 def view_seed(seed: int, index: int, step: int) -> int:
-    """`View.seed` of an agent at a step of the episode with this seed."""
+    """`View.seed` of an agent at a step of the episode with this seed (`member_seed`)."""
     digest = hashlib.blake2b(f"view {seed} {index} {step}".encode(), digest_size=8).digest()
     return int.from_bytes(digest, "little")
 
@@ -334,21 +362,55 @@ def view_seed(seed: int, index: int, step: int) -> int:
 class Game:
     """One episode while it is played, or played again from a record.
 
+    Args:
+        env, seed: the environment, and the seed of all that is random in it.
+        episode, group, member: as in `EpisodeResult`; by default a group of its own.
+        fork: the snapshot to begin from, instead of a reset. Steps are numbered on from the clock
+            of its state (`time`), where it has one, else from 0; what seats remember and what was
+            said before is no part of it.
+
+    Raises:
+        SnapshotError: `fork` is no snapshot of this environment.
+        ConfigError: `fork` is the end of an episode.
+
     Attributes:
-        frame, step: where it stands; `step` counts the steps made.
+        first: number of the step that it began with.
+        frame, step: where it stands; `step` is the number of the step to come.
         views: what each agent may know now.
         done: bool[N], agents whose episode has ended.
         rewards, terms, metrics: totals so far.
         illegal: illegal answers of each agent so far.
     """
 
-    def __init__(self, env: Env, seed: int, episode: int = 0):
-        self.env, self.seed, self.episode = env, seed, episode
+    def __init__(
+        self,
+        env: Env,
+        seed: int,
+        episode: int = 0,
+        *,
+        group: int | None = None,
+        member: int = 0,
+        fork: bytes | None = None,
+    ):
+        self.env, self.seed, self.episode, self.fork = env, seed, episode, fork
+        self.group, self.member = episode if group is None else group, member
         self.stepper = stepper(env)
         self.key_data = episode_key_data(seed)
-        self.frame = self.stepper.reset(self.key_data)
+        self.seat_seed = member_seed(seed, member)
+        self.seat_key_data = episode_key_data(self.seat_seed)
         n = env.num_agents
-        self.step = 0
+        if fork is None:
+            self.frame, self.first = self.stepper.reset(self.key_data), 0
+        else:
+            state = restore(env, fork)
+            self.frame, self.first = self.stepper.view(state), _clock(state)
+            if self.first >= env.max_steps or not self.frame.acting.any():
+                raise ConfigError(
+                    "this snapshot is of the end of an episode: nobody is to move; fork from an "
+                    "earlier state"
+                )
+        self.step = self.first
+        self._turns = [0] * n
         self.done = np.zeros(n, bool)
         self.truncated = False
         self.rewards = np.zeros(n)
@@ -367,7 +429,8 @@ class Game:
                 i,
                 episode=self.episode,
                 step=self.step,
-                seed=view_seed(self.seed, i, self.step),
+                turn=self._turns[i],
+                seed=view_seed(self.seat_seed, i, self.step),
                 messages=self._heard[i],
             )
             for i in range(self.env.num_agents)
@@ -376,6 +439,11 @@ class Game:
     @property
     def over(self) -> bool:
         return bool(self.done.all()) or bool(self.forfeits)
+
+    @property
+    def made(self) -> int:
+        """Steps made."""
+        return self.step - self.first
 
     def asked(self) -> list[int]:
         """The agents that are to move now."""
@@ -409,6 +477,7 @@ class Game:
         env = self.env
         for i in turn.actions:
             self._heard[i] = []
+            self._turns[i] += 1
         chat = getattr(env, "chat", None)
         if chat is not None and turn.said:
             for i, messages in chat.deliver(self.frame.state, turn.said).items():
@@ -449,8 +518,10 @@ class Game:
         return EpisodeResult(
             episode=self.episode,
             seed=self.seed,
+            group=self.group,
+            member=self.member,
             players=tuple(players),
-            steps=self.step,
+            steps=self.made,
             ended=ended,
             rewards=tuple(self.rewards.tolist()),
             terms={name: tuple(values.tolist()) for name, values in self.terms.items()},
@@ -458,6 +529,15 @@ class Game:
             illegal=tuple(self.illegal),
             forfeits=tuple(self.env.agents[i] for i in self.forfeits),
         )
+
+
+def _clock(state: Any) -> int:
+    """Steps played in a state, where it counts them, itself or as the state that it wraps; else
+    0."""
+    while hasattr(state, "inner"):
+        state = state.inner
+    time = getattr(state, "time", None)
+    return 0 if time is None else int(time)
 
 
 def check_action(env: Env, legal: np.ndarray, action: Action) -> Action:
@@ -662,7 +742,7 @@ class _DeviceQueue(_Queue):
             rows += [rows[0]] * (BLOCK - len(rows))
             games += [games[0]] * (BLOCK - len(games))
             memory, views = jax.tree_util.tree_map(lambda *leaf: np.stack(leaf, axis=-1), *rows)
-            keys = np.stack([game.key_data for game in games])
+            keys = np.stack([game.seat_key_data for game in games])
             times = np.array([game.step for game in games], np.int32)
             actions, memory = jax.device_get(self._apply(memory, keys, times, views))
             for k, (game, _, _) in enumerate(block):
@@ -741,6 +821,8 @@ def play(
     seed: int = 0,
     *,
     only: Iterable[int] | None = None,
+    group: int = 1,
+    fork: bytes | Sequence[bytes] | None = None,
     record: str | os.PathLike[str] | None = None,
     resume: bool = False,
     concurrency: int = 16,
@@ -753,8 +835,8 @@ def play(
 ) -> Result:
     """Play episodes of `env` with any kind of player in any seat.
 
-    Episode `e` has the seed `episode_seed(seed, e)`, and all that is random in it comes from there:
-    it is the same episode whichever others are played, and however many at once.
+    Episode `e` has the seed `episode_seed(seed, e // group)`, and all that is random in it comes
+    from there: it is the same episode whichever others are played, and however many at once.
 
     Args:
         env: an environment, its id, or its `spec()`.
@@ -763,15 +845,27 @@ def play(
             `View`. One object may sit in several seats. A policy whose `act` is a coroutine
             function is asked about each episode by itself, and holds up only that episode; any
             other is asked about all waiting episodes in one call.
-        episodes, seed: how many, and the seed of the run.
-        only: the numbers of the episodes to play, instead of `range(episodes)`.
+        episodes, seed: how many (groups of episodes, where `group` is given), and the seed of the
+            run.
+        only: the numbers of the episodes to play, instead of `range(episodes * group)`.
+        group: how often each of the `episodes` is played. Episode `e` is member `e % group` of
+            group `e // group`. Members have the same first state, and the environment draws the
+            same luck at the same step; what the seats draw (`View.seed`, the keys of device
+            policies) differs, by `member_seed`. The first member is the episode that is played
+            without groups.
+        fork: a snapshot (`core/pack.py`) to begin from instead of a reset, or several: then group
+            `g` begins from number `g % len(fork)`. Steps are numbered on from the clock of the
+            state (its `time`; from 0 where it has none), and step `t` gets the key that it has in
+            any episode of this seed: a fork of an episode under that episode's seed and number
+            meets the luck that the episode met.
         record: a file to write each episode to when it ends (`core/record.py`).
         resume: go on with `record`: episodes that it holds are not played again.
         concurrency: how many episodes run at once.
-        rotate: in episode `e` seat `s` plays agent `(s + e) % N`, which is fair in comparisons.
+        rotate: in group `g` seat `s` plays agent `(s + g) % N`, which is fair in comparisons; a
+            group is an episode, unless `group` is given.
         on_illegal: what an illegal answer does: `"noop"` plays `env.noop`, `"raise"` raises
             `IllegalAction`, `"forfeit"` ends the episode.
-        max_steps: stop episodes after so many steps, although the environment would go on.
+        max_steps: stop episodes after so many steps of play, although the environment would go on.
         fingerprint_every: steps between the fingerprints in the record.
         progress: show a progress bar; by default where a person is watching stderr.
         on_step: called with every `Moment` of every episode, the start included.
@@ -781,6 +875,7 @@ def play(
             those that run are finished and recorded first.
         IllegalAction: with `on_illegal="raise"`.
         RecordError: the file cannot be written, or holds another run.
+        SnapshotError: `fork` is no snapshot of this environment.
     """
     if isinstance(env, str):
         env = make(env)
@@ -790,6 +885,7 @@ def play(
         raise ConfigError(f"on_illegal is {names_of(ON_ILLEGAL)}, given {on_illegal!r}")
     for name, value in (
         ("episodes", episodes),
+        ("group", group),
         ("concurrency", concurrency),
         ("max_steps", 1 if max_steps is None else max_steps),
         ("fingerprint_every", fingerprint_every),
@@ -798,9 +894,16 @@ def play(
             raise ConfigError(f"{name} is a whole number from 1, given {value!r}")
     if resume and record is None:
         raise ConfigError("resume=True needs record=, the file to go on with")
-    numbers = range(int(episodes)) if only is None else sorted({int(number) for number in only})
+    whole = range(int(episodes) * int(group))
+    numbers = whole if only is None else sorted({int(number) for number in only})
     policies, names = _seat_policies(env, seats)
-    options = {"rotate": bool(rotate), "on_illegal": on_illegal, "max_steps": max_steps}
+    forks = _forks(env, fork)
+    options = {
+        "rotate": bool(rotate),
+        "on_illegal": on_illegal,
+        "max_steps": max_steps,
+        "group": int(group),
+    }
     with contextlib.ExitStack() as stack:
         writer = None
         results: dict[int, EpisodeResult] = {}
@@ -808,19 +911,35 @@ def play(
             from manyhands.core.record import Writer
 
             writer = stack.enter_context(
-                Writer(record, env, int(seed), names, options, fingerprint_every, resume)
+                Writer(record, env, int(seed), names, options, fingerprint_every, resume, forks)
             )
             results = {number: writer.done[number] for number in numbers if number in writer.done}
         missing = [number for number in numbers if number not in results]
         if progress is None:
             progress = sys.stderr.isatty()
         bar = stack.enter_context(_Bar(env, len(missing), max_steps)) if progress else None
-        run = _Run(env, policies, names, int(seed), options, writer, on_step, bar, results)
+        run = _Run(env, policies, names, int(seed), options, forks, writer, on_step, bar, results)
         if missing:
             _complete(run.all(missing, int(concurrency)))
     if run.failure is not None:
         raise run.failure
     return Result(env, names, tuple(results[number] for number in sorted(results)))
+
+
+def _forks(env: Env, fork: Any) -> tuple[bytes, ...]:
+    """What `play(fork=)` was given, each tried once before anything is played."""
+    if fork is None:
+        return ()
+    given = fork if isinstance(fork, (list, tuple)) else [fork]
+    if not given or not all(isinstance(one, (bytes, bytearray, memoryview)) for one in given):
+        raise ConfigError(
+            f"fork is a snapshot (the bytes of `snapshot`), or a list of them, given "
+            f"{shorten(fork)}"
+        )
+    forks = tuple(bytes(one) for one in given)
+    for one in forks:
+        Game(env, 0, fork=one)
+    return forks
 
 
 @dataclass
@@ -832,6 +951,7 @@ class _Run:
     names: tuple[str, ...]
     seed: int
     options: dict[str, Any]
+    forks: tuple[bytes, ...]
     writer: Any
     on_step: Callable[[Moment], None] | None
     bar: _Bar | None
@@ -860,18 +980,21 @@ class _Run:
 
     async def one(self, number: int, table: _Table) -> None:
         env, n = self.env, self.env.num_agents
-        game = Game(env, episode_seed(self.seed, number), number)
-        shift = number % n if self.options["rotate"] else 0
+        group, member = divmod(number, self.options["group"])
+        fork = self.forks[group % len(self.forks)] if self.forks else None
+        seed = episode_seed(self.seed, group)
+        game = Game(env, seed, number, group=group, member=member, fork=fork)
+        shift = group % n if self.options["rotate"] else 0
         players = tuple((i - shift) % n for i in range(n))
         seats = tuple(self.names[player] for player in players)
         limit = self.options["max_steps"]
         log = self.writer.episode(game) if self.writer is not None else None
         if self.on_step is not None:
             self.on_step(game.moment(None, seats, game.over))
-        while not game.over and (limit is None or game.step < limit):
+        while not game.over and (limit is None or game.made < limit):
             turn = await self.turn(game, players, table)
             game.advance(turn)
-            over = game.over or game.step == limit
+            over = game.over or game.made == limit
             if log is not None:
                 log.add(turn, over)
             if self.on_step is not None:

@@ -5,8 +5,10 @@ A line is one object, in this order (`VERSION` 1):
 - `manyhands`: the version of the format; `made_with`: the versions of the software; `env`: what
   `from_spec` rebuilds the environment from; `seed`, `seats`, `options`: the run that the episode
   belongs to;
-- `episode`, `episode_seed`, `agents`, `players` (for each agent, which of `seats` played it);
-- `start`: the fingerprint of the first state;
+- `episode`, `episode_seed`, `group` and `member` (`play(group=)`), `agents`, `players` (for each
+  agent, which of `seats` played it);
+- `fork`, where the episode began from a snapshot (`play(fork=)`): its bytes in base64; `start`: the
+  fingerprint of the first state;
 - `steps`: for each step, by agent, `actions`, and where there are any `said` (free text), `answers`
   (the words that an action was read from), `illegal` (why an answer was refused), `info` (what a
   seat notes: attempts, raw replies, tokens); the `terms` of the reward that are not all zero, one
@@ -20,6 +22,8 @@ Numbers are exact; NaN and the infinities are the strings "nan", "inf" and "-inf
 
 from __future__ import annotations
 
+import base64
+import binascii
 import hashlib
 import json
 import math
@@ -37,8 +41,17 @@ import jax
 import numpy as np
 
 from manyhands._version import __version__
-from manyhands.core.env import Action, Env, IllegalAction, ManyhandsError, RecordError, from_spec
-from manyhands.core.pack import Frame, fingerprint, full_actions
+from manyhands.core.env import (
+    Action,
+    ConfigError,
+    Env,
+    IllegalAction,
+    ManyhandsError,
+    RecordError,
+    SnapshotError,
+    from_spec,
+)
+from manyhands.core.pack import fingerprint, full_actions
 from manyhands.core.play import (
     EpisodeResult,
     Game,
@@ -88,9 +101,10 @@ class Episode:
         spec: what `from_spec` rebuilds the environment from.
         run_seed, seats, options: the run that it belongs to.
         agents: names of the agents.
+        fork: the snapshot that it began from, if it did not begin with a reset.
         start: fingerprint of the first state.
         steps: what happened.
-        result: the totals, and the episode's number, seed and players.
+        result: the totals, and the episode's number, seed, group and players.
         intact: whether the digest fits: nobody has edited the line since it was written.
     """
 
@@ -101,6 +115,7 @@ class Episode:
     seats: tuple[str, ...]
     options: dict[str, Any]
     agents: tuple[str, ...]
+    fork: bytes | None
     start: str
     steps: tuple[Step, ...]
     result: EpisodeResult
@@ -139,6 +154,7 @@ class Writer:
         env, seed, seats, options: the run, written into every line and compared on resuming.
         every: steps between fingerprints.
         resume: go on with the file. Otherwise it must not hold anything yet.
+        forks: the snapshots that groups begin from in turn.
 
     Attributes:
         done: the episodes that the file holds already.
@@ -153,8 +169,9 @@ class Writer:
         options: Mapping[str, Any],
         every: int = 10,
         resume: bool = False,
+        forks: Sequence[bytes] = (),
     ):
-        self.path, self._env, self._every = Path(path), env, every
+        self.path, self._env, self._every, self._forks = Path(path), env, every, tuple(forks)
         self._head = {
             "manyhands": VERSION,
             "made_with": MADE_WITH,
@@ -210,7 +227,7 @@ class Writer:
             "env": episode.spec,
             "seed": episode.run_seed,
             "seats": list(episode.seats),
-            "options": episode.options,
+            "options": {"group": 1} | episode.options,
         }
         for name, value in theirs.items():
             if json.dumps(value, sort_keys=True) != json.dumps(self._head[name], sort_keys=True):
@@ -221,10 +238,18 @@ class Writer:
         number = episode.result.episode
         if number in self.done:
             raise RecordError(f"{self.path} holds episode {number} twice (line {episode.line})")
-        if episode.result.seed != episode_seed(episode.run_seed, number):
+        for name, (right, recorded) in _place(episode).items():
+            if right != recorded:
+                raise RecordError(
+                    f"{self.path}, line {episode.line}: the {name} of episode {number} of seed "
+                    f"{episode.run_seed} is {right}, not {recorded}"
+                )
+        group = episode.result.group
+        fork = self._forks[group % len(self._forks)] if self._forks else None
+        if episode.fork != fork:
             raise RecordError(
-                f"{self.path}, line {episode.line}: episode {number} of seed {episode.run_seed} "
-                f"has the seed {episode_seed(episode.run_seed, number)}, not {episode.result.seed}"
+                f"{self.path} holds another run (line {episode.line}): there group {group} begins "
+                f"{_beginning(episode.fork)}, in this run {_beginning(fork)}"
             )
 
     def episode(self, game: Game) -> EpisodeLog:
@@ -251,6 +276,26 @@ class Writer:
 
     def __exit__(self, *_: object) -> None:
         os.close(self._file)
+
+
+def _place(episode: Episode) -> dict[str, tuple[Any, Any]]:
+    """Where an episode belongs in its run: what follows from its number, and what is recorded."""
+    result, options = episode.result, episode.options
+    n = len(episode.agents)
+    group, member = divmod(result.episode, options.get("group", 1))
+    shift = group % n if options.get("rotate") else 0
+    return {
+        "group": (group, result.group),
+        "member": (member, result.member),
+        "seed": (episode_seed(episode.run_seed, group), result.seed),
+        "players": ([(i - shift) % n for i in range(n)], list(result.players)),
+    }
+
+
+def _beginning(fork: bytes | None) -> str:
+    if fork is None:
+        return "with a reset"
+    return f"from the snapshot {hashlib.blake2b(fork, digest_size=8).hexdigest()}"
 
 
 class EpisodeLog:
@@ -283,12 +328,17 @@ class EpisodeLog:
 
     def line(self, result: EpisodeResult) -> bytes:
         """The episode as a line of a record."""
+        begun = self._game.fork
+        fork = {} if begun is None else {"fork": base64.b64encode(begun).decode()}
         body = {
             **self._head,
             "episode": result.episode,
             "episode_seed": result.seed,
+            "group": result.group,
+            "member": result.member,
             "agents": list(self._game.env.agents),
             "players": list(result.players),
+            **fork,
             "start": self._start,
             "steps": self._steps,
             "totals": _totals(result),
@@ -394,6 +444,10 @@ def _parse(line: int, data: bytes) -> Episode:
         steps.append(_parse_step(_Fields(step, f"{where}, step {t}", agents)))
     totals = _Fields(head.get("totals", dict), f"{where}, totals", agents)
     number = head.whole(head.get("episode", int), "episode")
+    options = head.get("options", dict)
+    size = head.whole(options.get("group", 1), "options.group")
+    if size == 0:
+        raise head.wrong("options.group", "a whole number from 1", size)
     found = _DIGEST.search(data)
     digest = hashlib.blake2b(data[: found.start()] + b"}" if found else b"", digest_size=16)
     return Episode(
@@ -402,13 +456,16 @@ def _parse(line: int, data: bytes) -> Episode:
         spec=head.get("env", dict),
         run_seed=head.get("seed", int),
         seats=seats,
-        options=head.get("options", dict),
+        options=options,
         agents=agents,
+        fork=head.decoded("fork"),
         start=head.get("start", str),
         steps=tuple(steps),
         result=EpisodeResult(
             episode=number,
             seed=head.whole(head.get("episode_seed", int), "episode_seed"),
+            group=head.whole(head.get("group", int, number), "group"),
+            member=head.whole(head.get("member", int, 0), "member"),
             players=tuple(players),
             steps=totals.whole(totals.get("steps", int), "steps"),
             ended=totals.get("ended", str),
@@ -472,6 +529,15 @@ class _Fields:
         if not all(isinstance(value, str) for value in values):
             raise self.wrong(name, "a list of texts", values)
         return tuple(values)
+
+    def decoded(self, name: str) -> bytes | None:
+        """Bytes in base64, if there are any."""
+        if name not in self.values:
+            return None
+        try:
+            return base64.b64decode(self.get(name, str), validate=True)
+        except (binascii.Error, ValueError) as error:
+            raise self.wrong(name, "a snapshot in base64", self.values[name]) from error
 
     def whole(self, value: Any, name: str) -> int:
         if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < 2**63:
@@ -558,11 +624,21 @@ def _replay(episode: Episode, env: Env) -> Iterator[tuple[Moment, Game]]:
 
 def _play_again(episode: Episode, env: Env) -> Iterator[tuple[Moment, Game]]:
     result, limit = episode.result, episode.options.get("max_steps")
-    game = Game(env, result.seed, result.episode)
+    try:
+        game = Game(
+            env,
+            result.seed,
+            result.episode,
+            group=result.group,
+            member=result.member,
+            fork=episode.fork,
+        )
+    except (SnapshotError, ConfigError) as error:
+        raise _Difference(None, f"the episode cannot begin: {error}") from error
     yield game.moment(None, episode.players, not episode.steps), game
     for t, step in enumerate(episode.steps):
         turn = step.turn
-        if game.over or game.step == limit:
+        if game.over or game.made == limit:
             raise _Difference(t, "the episode is over here, but the record goes on")
         if sorted(turn.actions) != game.asked():
             names = ", ".join(env.agents[i] for i in game.asked()) or "nobody"
@@ -657,7 +733,10 @@ def verify(path: PathLike) -> Verification:
         try:
             episode = _parse(line, data)
             number = episode.result.episode
-            run = json.dumps([episode.spec, episode.run_seed, episode.seats, number])
+            run = json.dumps(
+                [episode.spec, episode.run_seed, episode.seats, episode.options, number]
+            )
+            run += _beginning(episode.fork)
             if run in seen:
                 raise _Difference(None, f"episode {number} is in the record twice")
             seen.add(run)
@@ -688,13 +767,7 @@ def _compare(episode: Episode, env: Env) -> None:
 
 def _compare_all(episode: Episode, env: Env) -> None:
     result, options = episode.result, episode.options
-    n, number = env.num_agents, result.episode
-    shift = number % n if options.get("rotate") else 0
-    expected = {
-        "seed": (episode_seed(episode.run_seed, number), result.seed),
-        "players": ([(i - shift) % n for i in range(n)], list(result.players)),
-    }
-    for name, (right, recorded) in expected.items():
+    for name, (right, recorded) in _place(episode).items():
         _same(None, f"the episode's {name}", right, recorded)
     game = None
     for moment, game in _replay(episode, env):
@@ -703,7 +776,7 @@ def _compare_all(episode: Episode, env: Env) -> None:
             continue
         if game.forfeits:
             continue
-        t = moment.step - 1
+        t = game.made - 1
         step = episode.steps[t]
         terms = {k: v.tolist() for k, v in moment.frame.terms.items() if v.any()}
         _same(t, "the reward by terms", terms, step.terms)
@@ -712,8 +785,8 @@ def _compare_all(episode: Episode, env: Env) -> None:
         elif moment.over:
             raise _Difference(t, "the fingerprint of the last state is missing")
     assert game is not None
-    if not game.over and game.step != options.get("max_steps"):
-        raise _Difference(game.step, "the record stops here, but the episode goes on")
+    if not game.over and game.made != options.get("max_steps"):
+        raise _Difference(game.made, "the record stops here, but the episode goes on")
     recorded = _totals(result)
     for name, right in _totals(game.result(result.players)).items():
         _same(None, f"the total `{name}`", right, recorded[name])
@@ -738,9 +811,24 @@ def export_chat(path: PathLike, out: PathLike) -> int:
     A line has `messages`: the rules (system), then for each time the agent was asked what it read
     (user: the text observation, what it heard, its choices) and what it answered (assistant: the
     raw reply if the seat noted it, else the words it answered in, else its action in words). With
-    them, one entry for each answer: `actions`, `legal` (the legal action numbers; a list for each
-    part where actions have several), `parse` ("ok", or what was wrong), `rewards` (what the agent
-    got until it was asked again). And `total`, `agent`, `seat`, `episode`, `seed`, `env`.
+    them, one entry for each answer:
+
+    - `turns`: number of the step in which it was given, from 0 (a fork counts on from the clock of
+      its state); `actions`: what was played;
+    - `legal`: the legal action numbers (a list for each part where actions have several), and
+      `choices`, in words;
+    - `parse`: "ok", or what was wrong, and `retries`: how many answers of this turn were refused
+      before it, where the seat noted its attempts;
+    - `rewards`: what the agent got until it was asked again;
+    - `anchors`: `View.anchor`, the fingerprint of what it saw, messages apart.
+
+    And of the whole: `total` (the agent's return), `payoffs` (every agent's, in the order of
+    `agents`), `ended` and `forfeits` (who forfeited); the role, `agent` and `agent_index`; the seat
+    that played it, `seat` and `seat_index`; `episode`, `seed`, `group` and `member`
+    (`play(group=)`); and the game, `env`. What the others hide is not in it, nor a hash of it; the
+    seed would tell who deals again, so keep it out of prompts.
+
+    `baselines/advantages.py` computes advantages from such a file alone.
 
     Returns:
         The number of lines written.
@@ -749,6 +837,7 @@ def export_chat(path: PathLike, out: PathLike) -> int:
     with _create(out, "w") as file:
         for episode in read(path):
             env = episode.env()
+            result = episode.result
             talks = [_Conversation(env, i) for i in range(env.num_agents)]
             for before, after in _pairs(episode, env):
                 assert after.turn is not None
@@ -757,15 +846,20 @@ def export_chat(path: PathLike, out: PathLike) -> int:
             for i, talk in enumerate(talks):
                 body = {
                     "messages": talk.messages,
-                    "actions": talk.actions,
-                    "legal": talk.legal,
-                    "parse": talk.parse,
-                    "rewards": talk.rewards,
-                    "total": episode.result.rewards[i],
+                    **talk.answers,
+                    "total": result.rewards[i],
+                    "payoffs": result.rewards,
+                    "ended": result.ended,
+                    "forfeits": result.forfeits,
+                    "agents": env.agents,
                     "agent": env.agents[i],
+                    "agent_index": i,
                     "seat": episode.players[i],
-                    "episode": episode.result.episode,
-                    "seed": episode.result.seed,
+                    "seat_index": result.players[i],
+                    "episode": result.episode,
+                    "seed": result.seed,
+                    "group": result.group,
+                    "member": result.member,
                     "env": episode.spec,
                 }
                 file.write(json.dumps(_plain(body)) + "\n")
@@ -779,10 +873,8 @@ class _Conversation:
     def __init__(self, env: Env, index: int):
         self._env, self._index = env, index
         self.messages = [{"role": "system", "content": env.rules(index)}]
-        self.actions: list[Any] = []
-        self.legal: list[Any] = []
-        self.parse: list[str] = []
-        self.rewards: list[float] = []
+        names = "turns actions legal choices parse retries rewards anchors"
+        self.answers: dict[str, list[Any]] = {name: [] for name in names.split()}
 
     def add(self, before: Moment, after: Moment) -> None:
         i, turn = self._index, after.turn
@@ -805,12 +897,27 @@ class _Conversation:
                 {"role": "user", "content": _prompt(view)},
                 {"role": "assistant", "content": raw},
             ]
-            self.actions.append(_plain(turn.actions[i]))
-            self.legal.append(_legal_numbers(self._env, view.legal))
-            self.parse.append(status)
-            self.rewards.append(0.0)
-        if self.rewards and not turn.forfeits:
-            self.rewards[-1] += float(after.frame.reward[i])
+            noted = {
+                "turns": view.step,
+                "actions": _plain(turn.actions[i]),
+                "legal": _legal_numbers(self._env, view.legal),
+                "choices": view.choices,
+                "parse": status,
+                "retries": _retries(turn, i),
+                "rewards": 0.0,
+                "anchors": view.anchor,
+            }
+            for name, value in noted.items():
+                self.answers[name].append(value)
+        rewards = self.answers["rewards"]
+        if rewards and not turn.forfeits:
+            rewards[-1] += float(after.frame.reward[i])
+
+
+def _retries(turn: Turn, index: int) -> int:
+    """How many answers of this turn were refused before the last, as far as the seat noted."""
+    attempts = turn.info.get(index, {}).get("attempts")
+    return max(len(attempts) - 1, 0) if isinstance(attempts, list) else 0
 
 
 def _prompt(view: View) -> str:
@@ -843,8 +950,15 @@ def export_arrays(path: PathLike, out: PathLike) -> int:
       episode that `max_steps` stopped, the last step counts as truncated; in a forfeited one, as
       terminated;
     - `final_observations` [E, N, ...], `final_masks` bool[E, N, A]: after the last step;
+    - `turns` i64[S]: number of the step, from 0 (a fork counts on from the clock of its state);
+      `anchors` U32[S, N]: `View.anchor` of who acted, "" for who did not;
+    - `illegal` bool[S, N]: where an answer was refused and `env.noop` played; `retries` i64[S, N]:
+      how many were refused before it, where the seat noted its attempts;
     - `lengths` i64[E]: steps of each episode, in order, so that the first one's rows are
-      `[:lengths[0]]`; `episodes` i64[E], `seeds` i64[E]: its number and its seed;
+      `[:lengths[0]]`; `episodes` i64[E], `seeds` i64[E]: its number and its seed; `groups` i64[E],
+      `members` i64[E]: as in `play(group=)`;
+    - `payoffs` f64[E, N]: returns; `forfeits` bool[E, N]: who forfeited; `seats` [E, N]: the names
+      of the seats that played the agents;
     - `agents`: the N names; `env`: the environment's `spec` as JSON.
 
     Returns:
@@ -852,9 +966,10 @@ def export_arrays(path: PathLike, out: PathLike) -> int:
     """
     env: Env | None = None
     names = "observations masks acting actions rewards terminated truncated"
+    names += " turns anchors illegal retries"
     rows: dict[str, list[np.ndarray]] = {name: [] for name in names.split()}
     rows |= {"final_observations": [], "final_masks": []}
-    lengths, numbers, seeds = [], [], []
+    lengths, results, seats = [], [], []
     for episode in read(path):
         env = episode.env() if env is None else env
         if json.dumps(episode.spec) != json.dumps(env.spec()):
@@ -862,36 +977,51 @@ def export_arrays(path: PathLike, out: PathLike) -> int:
                 f"line {episode.line}: another environment than the episodes before it; "
                 "export one environment at a time"
             )
-        final: Frame | None = None
+        last: Moment | None = None
         length = 0
         for moment in frames(episode, env):
             turn = moment.turn
             if turn is not None and not turn.forfeits:
-                assert final is not None
-                rows["observations"].append(final.vector)
-                rows["masks"].append(final.legal)
-                rows["acting"].append(final.acting)
+                assert last is not None
+                agents = range(env.num_agents)
+                anchors = [last.views[i].anchor if i in turn.actions else "" for i in agents]
+                rows["observations"].append(last.frame.vector)
+                rows["masks"].append(last.frame.legal)
+                rows["acting"].append(last.frame.acting)
                 rows["actions"].append(full_actions(env, turn.actions))
                 rows["rewards"].append(moment.frame.reward)
                 rows["terminated"].append(moment.frame.terminated)
                 rows["truncated"].append(moment.frame.truncated)
+                rows["turns"].append(np.array(last.step, np.int64))
+                rows["anchors"].append(np.array(anchors, "U32"))
+                rows["illegal"].append(np.array([i in turn.illegal for i in agents]))
+                rows["retries"].append(np.array([_retries(turn, i) for i in agents], np.int64))
                 length += 1
-            final = moment.frame
-        assert final is not None
+            last = moment
+        assert last is not None
         ending = {"stopped": "truncated", "forfeit": "terminated"}.get(episode.result.ended)
         if ending and length:
             rows[ending][-1] = np.ones(env.num_agents, bool)
-        rows["final_observations"].append(final.vector)
-        rows["final_masks"].append(final.legal)
+        rows["final_observations"].append(last.frame.vector)
+        rows["final_masks"].append(last.frame.legal)
         lengths.append(length)
-        numbers.append(episode.result.episode)
-        seeds.append(episode.result.seed)
+        results.append(episode.result)
+        seats.append(episode.players)
     if env is None:
         raise RecordError(f"{os.fspath(path)} holds no episode to export")
-    first = {"lengths": lengths, "episodes": numbers, "seeds": seeds}
-    arrays = {name: np.array(values, np.int64) for name, values in first.items()}
+    whole = {
+        "lengths": lengths,
+        "episodes": [result.episode for result in results],
+        "seeds": [result.seed for result in results],
+        "groups": [result.group for result in results],
+        "members": [result.member for result in results],
+    }
+    arrays = {name: np.array(values, np.int64) for name, values in whole.items()}
+    arrays["payoffs"] = np.array([result.rewards for result in results], np.float64)
+    arrays["forfeits"] = np.array([[a in r.forfeits for a in env.agents] for r in results])
     arrays |= {name: np.stack(values) for name, values in rows.items() if values}
-    arrays |= {"agents": np.array(env.agents), "env": np.array(json.dumps(env.spec()))}
+    arrays |= {"agents": np.array(env.agents), "seats": np.array(seats)}
+    arrays["env"] = np.array(json.dumps(env.spec()))
     with _create(out, "wb") as file:
         np.savez_compressed(file, **arrays)  # type: ignore[arg-type]
     return sum(lengths)

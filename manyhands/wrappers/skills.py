@@ -299,7 +299,7 @@ class Persist:
         """The skill to go on with, or None where there is something to decide."""
         skill, steps = self._under_way.get((view.episode, view.index), (self.env.noop, 0))
         over = self.env.skills.instant[skill] or not view.legal[skill]
-        if view.step == 0 or over or view.messages or steps >= self.patience:
+        if view.turn == 0 or over or view.messages or steps >= self.patience:
             return None
         self._under_way[view.episode, view.index] = (skill, steps + 1)
         return skill

@@ -388,7 +388,7 @@ def test_nothing_leaks_to_a_seat_of_play_or_of_gymnasium_or_into_exports(tmp_pat
     for line in chats.read_text().splitlines():
         talk = json.loads(line)
         own = re.findall(r"Your card: (\w+)", talk["messages"][-2]["content"])
-        for private in ("episode", "seed"):
+        for private in ("episode", "group", "seed"):
             talk.pop(private)
         talks.setdefault((talk["agent"], *own), set()).add(json.dumps(talk, sort_keys=True))
     assert len(talks) > 20 and all(len(found) == 1 for found in talks.values())
