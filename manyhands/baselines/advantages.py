@@ -110,8 +110,8 @@ def advantages(
 
     sights: list[Hashable] = []
     to_come: list[float] = []
-    for line, name in zip(lines, groups, strict=True):
-        sights += [(name, sight) for sight in line["anchors"]]
+    for line, key in zip(lines, groups, strict=True):
+        sights += [(key, sight) for sight in line["anchors"]]
         to_come += _discounted(line["rewards"], discount)
     answers, end = _compared(to_come, sights, scale), 0
     credits = []

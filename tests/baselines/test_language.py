@@ -226,6 +226,14 @@ def test_history_is_kept_per_episode_and_bounded(server, seat):
     assert len(server.asked[-1]["messages"]) == 2  # a new game
 
 
+def test_who_moves_second_or_from_a_fork_begins_a_new_talk_too(server, seat):
+    env = Words()
+    policy = seat(env)
+    for step, turn in ((1, 0), (3, 1), (1, 0)):  # an episode, and the first turn of another run's
+        ask(policy, View(env, SimpleNamespace(state=step), 0, step=step, turn=turn))
+    assert [len(request["messages"]) for request in server.asked] == [2, 4, 2]
+
+
 def test_views_are_answered_concurrently_and_in_order(server, seat):
     gate = threading.Barrier(3, timeout=5)  # opens only when all three requests are there
 
