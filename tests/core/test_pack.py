@@ -148,3 +148,15 @@ def test_episodes_without_a_seed_begin_in_blocks_but_are_their_keys_own():
     table.reset(seed=1)
     table.reset()
     assert table.key_data.tolist() == begun[0]
+
+
+def test_one_kernel_whose_input_does_not_matter():
+    """A draw of one of one: XLA would end the process, were its input optimised away."""
+
+    def draw(data):
+        key = jax.random.wrap_key_data(data.view(np.uint32)[:2])
+        return jax.random.randint(key, (2, 3), 0, 1).astype(jnp.uint8)
+
+    small = SmallCall(draw, 16)
+    np.testing.assert_array_equal(small(np.arange(16, dtype=np.uint8)), np.zeros((2, 3)))
+    assert small.one_kernel and small.compilations == 1
