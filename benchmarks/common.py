@@ -25,6 +25,9 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[1]
 RESULTS = Path(__file__).parent / "results"
 Slot = tuple[str, str, Any]  # what is measured: by whom, what, and on which size or layout
+# What JaxMARL calls our kitchens, where it differs.
+SHORT = {"asymmetric_advantages": "asymm_advantages", "coordination_ring": "coord_ring"}
+SHORT |= {"forced_coordination": "forced_coord", "counter_circuit_o_1order": "counter_circuit"}
 PEERS = {
     "jaxmarl": ("jaxmarl==0.2.0", "jax==0.10.1", "jaxlib==0.10.1"),
     "open_spiel": ("open_spiel==2.0.2", "numpy==2.4.6", "scipy==1.17.1"),

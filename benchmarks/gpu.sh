@@ -38,32 +38,35 @@ part() {
 
 if [ -n "$smoke" ]; then
     device=(--device cpu) sizes=(1 8) repeats=1 seconds=0.01 big=(8)
-    learn=(--layout cramped_room --mark 0.01 --minutes 0.4) layouts=(cramped_room)
+    mark=0.01 minutes=2 others=()
     # A copy of memory and one environment stand for all.
     games=(--env kitchen)
 else
     device=(--device gpu) sizes=(1024 16384 65536 262144 1048576) repeats=3 seconds=0.25
     big=(1024 4096 16384 65536 262144)
-    learn=(--mark 200 --minutes 1) games=()
-    layouts=(cramped_room asymmetric_advantages coordination_ring forced_coordination
-        counter_circuit_o_1order)
+    mark=200 minutes=1.2 games=()
+    # A little below what a whole training reaches.
+    others=(asymmetric_advantages:350 coordination_ring:200 forced_coordination:150
+        counter_circuit_o_1order:100)
 fi
 
 : >"$out/gpu.log"
 # The kitchen first: the largest batch that pays, and the share of the memory's bandwidth.
 part 120 "kitchen" "$python" benchmarks/rollouts.py "${device[@]}" --env kitchen --limits \
     --sizes "${sizes[@]}" --repeats "$repeats" --seconds "$seconds" --out "$out/gpu-kitchen.json"
+beside=()
 if [ -n "${JAXMARL_PYTHON:-}" ]; then
+    beside=(--peer jaxmarl --peer-python "$JAXMARL_PYTHON")
     part 120 "kitchen beside JaxMARL" "$python" benchmarks/rollouts.py "${device[@]}" \
-        --peer jaxmarl --peer-python "$JAXMARL_PYTHON" --sizes "${big[@]}" --repeats "$repeats" \
+        "${beside[@]}" --sizes "${big[@]}" --repeats "$repeats" \
         --seconds "$seconds" --out "$out/gpu-jaxmarl.json"
-    part 150 "learning beside JaxMARL" "$python" benchmarks/learning.py "${device[@]}" \
-        --peer jaxmarl --peer-python "$JAXMARL_PYTHON" "${learn[@]}" \
-        --out "$out/gpu-learning-cramped_room.json"
 fi
-for layout in "${layouts[@]}"; do
-    part 60 "learning $layout" "$python" benchmarks/learning.py "${device[@]}" "${learn[@]}" \
-        --layout "$layout" --out "$out/gpu-learning-$layout.json"
+part 220 "learning cramped_room" "$python" benchmarks/learning.py "${device[@]}" "${beside[@]}" \
+    --mark "$mark" --minutes "$minutes" --out "$out/gpu-learning-cramped_room.json"
+for goal in "${others[@]}"; do
+    layout=${goal%:*}
+    part 60 "learning $layout" "$python" benchmarks/learning.py "${device[@]}" --layout "$layout" \
+        --mark "${goal#*:}" --minutes 0.5 --no-parts --out "$out/gpu-learning-$layout.json"
 done
 part 240 "all environments" "$python" benchmarks/rollouts.py "${device[@]}" "${games[@]}" \
     --sizes "${sizes[@]}" --repeats 1 --seconds "$seconds" --minutes 3 --limits \

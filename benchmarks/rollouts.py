@@ -21,6 +21,7 @@ from typing import Any
 from common import (
     PEERS,
     RESULTS,
+    SHORT,
     Slot,
     Worker,
     interleave,
@@ -46,9 +47,6 @@ PEER_GAMES = {
     },
     "craftax": {"craftworld": ("Craftax-Classic-Symbolic-v1",)},
 }
-# JaxMARL's names of layouts.
-SHORT = {"asymmetric_advantages": "asymm_advantages", "coordination_ring": "coord_ring"}
-SHORT |= {"forced_coordination": "forced_coord", "counter_circuit_o_1order": "counter_circuit"}
 LONGEST = 4.0  # seconds that one call of a rollout may be expected to take; else it is left out
 
 

@@ -75,10 +75,58 @@ def test_movers_counts_who_acts():
 def test_a_missing_baseline_is_explained(tmp_path, monkeypatch):
     learning = load("learning")
     monkeypatch.setattr(learning, "HOME", tmp_path)
-    monkeypatch.setattr(learning, "BASELINE", (tmp_path / "gone").as_uri() + "/{commit}/{path}")
+    monkeypatch.setattr(learning, "URL", (tmp_path / "gone").as_uri() + "/{commit}/{path}")
     with pytest.raises(SystemExit, match=r"cannot be downloaded.*Save .*ippo_cnn_overcooked"):
-        learning.fetch_baseline()
+        learning.fetch_baseline("cnn")
     assert not list(tmp_path.iterdir())
+
+
+def test_baselines_are_kept_and_named(tmp_path, monkeypatch):
+    learning = load("learning")
+    (tmp_path / "there" / "config").mkdir(parents=True)
+    for path in learning.BASELINES["ff"]:
+        (tmp_path / "there" / path).write_text(path)
+    monkeypatch.setattr(learning, "HOME", tmp_path / "home")
+    monkeypatch.setattr(learning, "URL", (tmp_path / "there").as_uri() + "/{path}")
+    files = learning.fetch_baseline("ff")
+    assert {path.name for path in (tmp_path / "home").iterdir()} == set(files)
+    (tmp_path / "home" / "ippo_ff_overcooked.py").write_text("another")
+    again = learning.fetch_baseline("ff")  # what is there stays, and is recorded as it is
+    assert (tmp_path / "home" / "ippo_ff_overcooked.py").read_text() == "another"
+    changed = [name for name in files if files[name]["sha256"] != again[name]["sha256"]]
+    assert changed == ["ippo_ff_overcooked.py"]
+
+
+def lines_of(*means):
+    """What a worker tells that compiles for 3 s, and then has an update of 100 steps a second."""
+    yield {"compiled": 3.0, "jax": "", "device": "cpu"}
+    for i, mean in enumerate(means, 1):
+        yield {"seconds": 3.0 + i, "steps": 100 * i, "mean": mean}
+
+
+@pytest.mark.parametrize(
+    ("means", "cells"),
+    [
+        ((5.0, 21.0, 90.0), ["3.0 s", "5.0 s", "2.0 s", "200", "100"]),
+        ((5.0, 8.0, 7.0), ["3.0 s", "not in 6 s", "best 8", "300", "100"]),
+        ((), ["3.0 s", "no episode ended", "", "", ""]),
+    ],
+)
+def test_learning_reports_the_first_time_or_how_far_it_came(means, cells, monkeypatch):
+    learning = load("learning")
+    monkeypatch.setattr(learning, "told", lambda *_: lines_of(*means))
+    row = learning.train("someone", "python", "manyhands", {"seed": 0, "mark": 20.0}, 1.0)
+    assert learning.cells(row) == ["someone", "0", *cells]
+
+
+def test_learning_stops_a_run_that_takes_too_long(tmp_path, monkeypatch):
+    learning = load("learning")
+    slow = "import time; print('told: {\"begun\": true}', flush=True); time.sleep(60)"
+    (tmp_path / "slow.py").write_text(slow)
+    monkeypatch.setattr(learning, "__file__", str(tmp_path / "slow.py"))
+    settings = {"seed": 0, "mark": 1.0, "device": "cpu"}
+    row = learning.train("someone", sys.executable, "manyhands", settings, 0.2 / 60)
+    assert learning.cells(row)[2] == "not in time"
 
 
 @pytest.mark.slow
