@@ -154,7 +154,11 @@ def main() -> None:
     parser.add_argument("--layout", default="cramped_room", help="of the kitchen")
     parser.add_argument("--sizes", type=int, nargs="+", default=SIZES, help="environments at once")
     parser.add_argument("--observations", nargs="+", help="default: all that each one has")
-    parser.add_argument("--peer", choices=PEER_GAMES, help="measure this package too, in turns")
+    parser.add_argument(
+        "--peer",
+        choices=PEER_GAMES,
+        help="measure this package too, in turns (craftax has not been tried yet)",
+    )
     parser.add_argument("--peer-python", type=Path, help="an interpreter that has the peer")
     parser.add_argument(
         "--limits", action="store_true", help="measure how fast memory can be written, too"
