@@ -30,12 +30,15 @@ class NetworkConfig:
         layers: number of hidden layers.
         recurrent: whether a GRU (Cho et al. 2014) follows the hidden layers.
         activation: "tanh" or "relu".
+        layer_norm: whether each hidden layer's sums are normalised before the activation (Ba et
+            al. 2016).
     """
 
     width: int = 64
     layers: int = 2
     recurrent: bool = False
     activation: str = "tanh"
+    layer_norm: bool = False
 
     def __post_init__(self) -> None:
         if self.activation not in ACTIVATIONS:
@@ -87,7 +90,10 @@ class Network(nn.Module):
         leading, x = x.shape[:-1], x.reshape(-1, x.shape[-1])
         for _ in range(self.config.layers):
             dense = nn.Dense(self.config.width, kernel_init=orthogonal(math.sqrt(2)))
-            x = activation(dense(x))
+            x = dense(x)
+            if self.config.layer_norm:
+                x = nn.LayerNorm()(x)
+            x = activation(x)
         if self.config.recurrent:
             memory = jnp.where(first[..., None], 0.0, memory)
             memory = memory.reshape(-1, self.config.width)

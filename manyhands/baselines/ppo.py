@@ -5,12 +5,8 @@ them (de Witt et al. 2020). With `centralised_critic=True` it is MAPPO (Yu et al
 also sees `Env.summary`. One `update` is a rollout, the advantages, and some epochs of minibatches:
 one pure function, which `training.train` compiles, repeats, and maps over seeds.
 
-**Ends.** An episode that ends by the rules starts anew at once. One that is cut by the clock is
-looked at once more, so that the value of its last state is known, and starts anew after that: the
-step in between is played by nobody and learned from by nobody. An agent that is done before the
-others neither acts nor learns until the next episode.
-
-**Turns.** Values are learned at every step, the policy where its agent is `acting`.
+**Turns.** Values are learned at every step, the policy where its agent is `acting`. How episodes
+end and begin anew is told in `learning`.
 """
 
 from __future__ import annotations
@@ -21,14 +17,26 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
-import numpy as np
 import optax
 
-from manyhands.baselines.networks import READS, Actions, Network, NetworkConfig, actions_of, inputs
+from manyhands.baselines.learning import (
+    Playing,
+    advance,
+    begin,
+    by_env,
+    check_settings,
+    check_shaping,
+    descend,
+    fallen,
+    masked_mean,
+    means_of,
+    rows_of,
+    start_from,
+)
+from manyhands.baselines.networks import Actions, Network, NetworkConfig, actions_of, inputs
 from manyhands.baselines.policies import NetworkPolicy
-from manyhands.core.env import Array, ConfigError, Env, Outcome, names_of, squash, state_dataclass
-from manyhands.core.pack import no_actions
-from manyhands.core.rollout import auto_reset, fresh_states, rollout_key, seats_of, view_of
+from manyhands.core.env import Array, ConfigError, Env, names_of, squash, state_dataclass
+from manyhands.core.rollout import fresh_states, seats_of, view_of
 
 ADVANTAGES = ("gae", "role")
 POOL = 512  # states to start from, of games played by `start_player`
@@ -99,50 +107,9 @@ class PPOConfig:
     activation: str = "tanh"
 
     def __post_init__(self) -> None:
-        for name in ("total_steps", "num_envs", "num_steps", "epochs", "minibatches"):
-            if getattr(self, name) < 1:
-                raise ConfigError(f"{name} is a whole number from 1, given {getattr(self, name)}")
-        if self.num_envs % self.minibatches:
-            raise ConfigError(
-                f"num_envs={self.num_envs} cannot be divided into minibatches={self.minibatches}"
-            )
-        for name, allowed in (("reads", READS), ("advantage", ADVANTAGES)):
-            if getattr(self, name) not in allowed:
-                raise ConfigError(f"{name} is {names_of(allowed)}, given {getattr(self, name)!r}")
-        if self.total_steps < self.num_envs * self.num_steps:
-            raise ConfigError(
-                f"total_steps={self.total_steps} is less than one update, num_envs x num_steps = "
-                f"{self.num_envs * self.num_steps}"
-            )
-
-
-@state_dataclass
-class Playing:
-    """The environments between two steps, batch axis last, and what goes with each.
-
-    Attributes:
-        state: batch of states.
-        actor, critic: memories, f32[B, N, width].
-        first: bool[B], whether the next step is the first of an episode.
-        cut: bool[B], whether the episode was cut by the clock and awaits its new start.
-        whole: bool[B], whether the episode began at its beginning.
-        alive: bool[B, N], who has not ended yet.
-        episode, time: u32[B], i32[B]: the episode's number, and its steps so far.
-        returns: f32[B, N], its rewards so far, unscaled and unshaped.
-        metrics: its metrics and terms so far (`_plotted`), f32[B] each.
-    """
-
-    state: Any
-    actor: Array
-    critic: Array
-    first: Array
-    cut: Array
-    whole: Array
-    alive: Array
-    episode: Array
-    time: Array
-    returns: Array
-    metrics: dict[str, Array]
+        check_settings(self)
+        if self.advantage not in ADVANTAGES:
+            raise ConfigError(f"advantage is {names_of(ADVANTAGES)}, given {self.advantage!r}")
 
 
 @state_dataclass
@@ -210,12 +177,7 @@ class PPO:
     config: PPOConfig
 
     def __post_init__(self) -> None:
-        for name, _ in self.config.shaping:
-            if name not in self.env.terms:
-                raise ConfigError(
-                    f"shaping names {name!r}, which is no reward term; "
-                    f"the terms are {', '.join(self.env.terms)}"
-                )
+        check_shaping(self.env, self.config.shaping)
         actions_of(self.env.action_space)  # raises if networks cannot act there
 
     @property
@@ -258,31 +220,18 @@ class PPO:
         """Networks and environments as they are before the first update."""
         env, c = self.env, self.config
         actor_key, critic_key, pool_key, play_key = jax.random.split(key, 4)
-        episode = jnp.zeros(c.num_envs, jnp.uint32)
-        state = env.batch_reset(self._episode_keys(play_key, episode))
-        x = self._inputs(self._rows(state), 2)
-        first = jnp.ones(c.num_envs, bool)
-        actor = self._actor.start(c.num_envs, env.num_agents)
-        critic = self._critic.start(c.num_envs, env.num_agents)
-        summary = self._summary(state)
+        memory = {
+            "actor": self._actor.start(c.num_envs, env.num_agents),
+            "critic": self._critic.start(c.num_envs, env.num_agents),
+        }
+        playing = begin(env, play_key, c.num_envs, memory)
+        x = self._inputs(self._rows(playing.state), 2)
+        first, summary = playing.first[:, None], self._summary(playing.state)
         seen = x if summary is None else self._critic_inputs(x[None], summary[None])[0]
         params = {
-            "actor": self._actor.init(actor_key, actor, x, first[:, None]),
-            "critic": self._critic.init(critic_key, critic, seen, first[:, None]),
+            "actor": self._actor.init(actor_key, memory["actor"], x, first),
+            "critic": self._critic.init(critic_key, memory["critic"], seen, first),
         }
-        playing = Playing(
-            state=state,
-            actor=actor,
-            critic=critic,
-            first=first,
-            cut=jnp.zeros(c.num_envs, bool),
-            whole=jnp.ones(c.num_envs, bool),
-            alive=jnp.ones((c.num_envs, env.num_agents), bool),
-            episode=episode,
-            time=jnp.zeros(c.num_envs, jnp.int32),
-            returns=jnp.zeros((c.num_envs, env.num_agents)),
-            metrics={name: jnp.zeros(c.num_envs) for name in self._metric_names},
-        )
         return Progress(
             params=params,
             optimiser=self._optimiser.init(params),
@@ -319,7 +268,7 @@ class PPO:
         """Play `num_steps` steps in all environments, then learn from them. Pure."""
         c = self.config
         share = progress.update / max(self.num_updates - 1, 1)
-        shaping = jnp.maximum(0.0, 1.0 - share / c.shaping_share) if c.shaping_share else 0.0
+        shaping = fallen(share, c.shaping_share)
         key = jax.random.fold_in(progress.key, progress.update)
         playing, (steps, report) = jax.lax.scan(
             functools.partial(self._step, progress, shaping),
@@ -332,13 +281,13 @@ class PPO:
         params, optimiser, losses = self._learn(
             progress, steps, advantages, targets, jax.random.fold_in(key, 0), share
         )
-        playing = dataclasses.replace(playing, critic=critic)
-        episodes = jnp.sum(report["episodes"])  # 0 / 0 below is NaN, as it should be
-        returns = jnp.sum(report["returns"], axis=0) / episodes
+        playing = dataclasses.replace(playing, memory={**playing.memory, "critic": critic})
+        told = means_of(self.env, report)
+        returns = jnp.stack([told[f"return/{name}"] for name in self.env.agents])
         baseline = progress.baseline
         if c.advantage == "role":
             moved = c.role_decay * baseline + (1 - c.role_decay) * returns * c.reward_scale
-            baseline = jnp.where(episodes > 0, moved, baseline)
+            baseline = jnp.where(told["episodes"] > 0, moved, baseline)
         if c.normalise:  # from the next update on: this one's probabilities are of the old inputs
             progress = self._learn_scale(progress, steps)
         progress = dataclasses.replace(
@@ -349,16 +298,7 @@ class PPO:
             playing=playing,
             update=progress.update + 1,
         )
-        metrics = {
-            "return": jnp.mean(returns),
-            **{f"return/{name}": returns[i] for i, name in enumerate(self.env.agents)},
-            "episodes": episodes,
-            "length": jnp.sum(report["length"]) / episodes,
-            **losses,
-            "shaping": jnp.asarray(shaping, jnp.float32),
-            **{name: jnp.sum(values) / episodes for name, values in report["metrics"].items()},
-        }
-        return progress, metrics
+        return progress, {**told, **losses, "shaping": shaping}
 
     def _step(
         self, progress: Progress, shaping: Array, playing: Playing, key: Array
@@ -366,50 +306,32 @@ class PPO:
         """One step of all environments."""
         env, c = self.env, self.config
         rows = self._rows(playing.state)
-        legal = jnp.moveaxis(env.batch_legal(playing.state), -1, 0)
-        acting = jnp.moveaxis(env.batch_acting(playing.state), -1, 0)
+        legal = by_env(env.batch_legal(playing.state))
+        acting = by_env(env.batch_acting(playing.state))
         x = self._scaled(progress, self._inputs(rows, 2))
-        memory, outputs = self._actor.advance(
-            progress.params["actor"], playing.actor, x, playing.first[:, None]
+        actor, outputs = self._actor.advance(
+            progress.params["actor"], playing.memory["actor"], x, playing.first[:, None]
         )
         action = self._actions.sample(key, outputs, legal)
         log_prob = self._actions.log_prob(outputs, legal, action)
 
-        played = jnp.moveaxis(self._actions.playable(action), 0, -1)
-        episode_keys = self._episode_keys(progress.key, playing.episode)
-        step_keys = jax.vmap(jax.random.fold_in)(episode_keys, playing.time)
-        state, outcome = env.batch_step(step_keys, playing.state, played)
-
+        after, happened = advance(
+            env,
+            progress.key,
+            progress.fresh,
+            playing,
+            {**playing.memory, "actor": actor},
+            self._actions.playable(action),
+            [(name, shaping * weight) for name, weight in c.shaping],
+            c.team_shaping,
+        )
+        if c.start_player:
+            share = c.start_share * fallen(progress.update / self.num_updates, 0.5)
+            drawn = jax.random.uniform(jax.random.fold_in(key, 1), after.first.shape)
+            within = after.first & (drawn < share)
+            after = start_from(env, progress.key, progress.played, after, within)
+            after = dataclasses.replace(after, whole=after.whole & ~within)
         counts = playing.alive & ~playing.cut[:, None]
-        own = jnp.moveaxis(outcome.reward, -1, 0) * counts
-        reward = own
-        for name, weight in c.shaping:
-            term = jnp.moveaxis(outcome.terms[name], -1, 0)
-            if c.team_shaping:
-                term = jnp.sum(term, axis=1, keepdims=True)
-            reward = reward + shaping * weight * term * counts
-        terminated = jnp.moveaxis(outcome.terminated, -1, 0)
-        ended = terminated | jnp.moveaxis(outcome.truncated, -1, 0) | ~playing.alive
-        over = jnp.all(ended, axis=1) & ~playing.cut
-        # By the clock alone, for at least one agent whose episode went on until now.
-        cut = over & jnp.any(ended & ~terminated & playing.alive, axis=1)
-        anew = (over & ~cut) | playing.cut
-
-        returns = playing.returns + own
-        time = playing.time + ~playing.cut
-        metrics = {
-            name: playing.metrics[name] + jnp.where(playing.cut, 0.0, value)
-            for name, value in _plotted(outcome).items()
-        }
-        told = over & playing.whole
-        report = {
-            "episodes": jnp.sum(told, dtype=jnp.float32),
-            "returns": jnp.sum(jnp.where(told[:, None], returns, 0.0), axis=0),
-            "length": jnp.sum(jnp.where(told, time, 0), dtype=jnp.float32),
-            "metrics": {
-                name: jnp.sum(jnp.where(told, value, 0.0)) for name, value in metrics.items()
-            },
-        }
         steps = Steps(
             row=rows,
             summary=self._summary(playing.state),
@@ -418,49 +340,24 @@ class PPO:
             counts=counts,
             action=action,
             log_prob=log_prob,
-            reward=reward * c.reward_scale,
-            ended=ended,
-            terminated=terminated,
+            reward=happened.reward * c.reward_scale,
+            ended=happened.ended,
+            terminated=happened.terminated,
             first=playing.first,
         )
-        episode = playing.episode + anew
-        draw = jnp.arange(c.num_envs, dtype=jnp.uint32) + episode * np.uint32(0x9E3779B1)
-        next_keys = self._episode_keys(progress.key, episode)
-        state = jax.tree_util.tree_map(
-            lambda new, old: jnp.where(playing.cut, old, new), state, playing.state
-        )
-        state = auto_reset(env, progress.fresh, anew, state, next_keys, draw)
-        within = jnp.zeros_like(anew)
-        if c.start_player:
-            share = c.start_share * jnp.maximum(0.0, 1 - 2 * progress.update / self.num_updates)
-            within = anew & (jax.random.uniform(jax.random.fold_in(key, 1), anew.shape) < share)
-            state = auto_reset(env, progress.played, within, state, next_keys, draw)
-        playing = Playing(
-            state=state,
-            actor=memory,
-            critic=playing.critic,
-            first=anew,
-            cut=cut,
-            whole=jnp.where(anew, ~within, playing.whole),
-            alive=jnp.where(anew[:, None], True, ~ended),
-            episode=episode,
-            time=jnp.where(anew, 0, time),
-            returns=jnp.where(anew[:, None], 0.0, returns),
-            metrics={name: jnp.where(anew, 0.0, value) for name, value in metrics.items()},
-        )
-        return playing, (steps, report)
+        return after, (steps, happened.report)
 
     def _values(self, progress: Progress, playing: Playing, steps: Steps) -> tuple[Array, Array]:
         """(values f32[T + 1, B, N], the critic's memory after T steps)."""
         c = self.config
         if c.advantage == "role":
             shape = (c.num_steps + 1, *steps.reward.shape[1:])
-            return jnp.broadcast_to(progress.baseline, shape), playing.critic
+            return jnp.broadcast_to(progress.baseline, shape), playing.memory["critic"]
         after, later = self._rows(playing.state), self._summary(playing.state)
         x = self._scaled(progress, self._inputs(steps.row, 3))
         x = self._critic_inputs(x, steps.summary)
         memory, values = self._critic.unroll(
-            progress.params["critic"], progress.playing.critic, x, steps.first[..., None]
+            progress.params["critic"], progress.playing.memory["critic"], x, steps.first[..., None]
         )
         x = self._scaled(progress, self._inputs(after, 2))[None]
         x = self._critic_inputs(x, None if later is None else later[None])[0]
@@ -492,34 +389,24 @@ class PPO:
     ) -> tuple[Any, Any, dict[str, Array]]:
         """(parameters, optimiser state, mean losses) after all epochs of minibatches."""
         c = self.config
-        memories = (progress.playing.actor, progress.playing.critic)
         rate = c.learning_rate * (1.0 + share * (c.learning_rate_end - 1.0))
         bonus = c.entropy + share * (c.entropy_end - c.entropy)
 
-        def minibatch(at: tuple[Any, Any], chosen: Array) -> Any:
-            params, optimiser = at
-            part, advantage, target = jax.tree_util.tree_map(
-                lambda leaf: jnp.take(leaf, chosen, axis=1, mode="clip"),
-                (steps, advantages, targets),
-            )
-            memory = jax.tree_util.tree_map(
-                lambda leaf: jnp.take(leaf, chosen, axis=0, mode="clip"), memories
-            )
-            loss = functools.partial(self._loss, progress, part, advantage, target, memory, bonus)
-            (_, losses), gradient = jax.value_and_grad(loss, has_aux=True)(params)
-            losses["grad_norm"] = optax.tree.norm(gradient)
-            change, optimiser = self._optimiser.update(gradient, optimiser, params)
-            params = jax.tree_util.tree_map(lambda p, d: p - rate * d, params, change)
-            return (params, optimiser), losses
+        def loss(params: Any, part: Any, memory: dict[str, Array]) -> Any:
+            return self._loss(progress, *part, memory, bonus, params)
 
-        def epoch(at: tuple[Any, Any], key: Array) -> Any:
-            order = jax.random.permutation(key, c.num_envs).reshape(c.minibatches, -1)
-            return jax.lax.scan(minibatch, at, order)
-
-        (params, optimiser), losses = jax.lax.scan(
-            epoch, (progress.params, progress.optimiser), jax.random.split(key, c.epochs)
+        return descend(
+            loss,
+            self._optimiser,
+            rate,
+            progress.params,
+            progress.optimiser,
+            (steps, advantages, targets),
+            progress.playing.memory,
+            key,
+            c.epochs,
+            c.minibatches,
         )
-        return params, optimiser, jax.tree_util.tree_map(jnp.mean, losses)
 
     def _loss(
         self,
@@ -527,7 +414,7 @@ class PPO:
         steps: Steps,
         advantage: Array,
         target: Array,
-        memory: tuple[Array, Array],
+        memory: dict[str, Array],
         bonus: Array,
         params: Any,
     ) -> tuple[Array, dict[str, Array]]:
@@ -535,32 +422,32 @@ class PPO:
         c = self.config
         first = steps.first[..., None]
         x = self._scaled(progress, self._inputs(steps.row, 3))
-        _, outputs = self._actor.unroll(params["actor"], memory[0], x, first)
+        _, outputs = self._actor.unroll(params["actor"], memory["actor"], x, first)
         log_prob = self._actions.log_prob(outputs, steps.legal, steps.action)
 
         acts, counts = steps.acts, steps.counts
-        centre = _mean(advantage, acts)
-        spread = jnp.sqrt(_mean((advantage - centre) ** 2, acts))
+        centre = masked_mean(advantage, acts)
+        spread = jnp.sqrt(masked_mean((advantage - centre) ** 2, acts))
         advantage = (advantage - centre) / (spread + 1e-8)
         change = jnp.where(acts, log_prob - steps.log_prob, 0.0)
         ratio = jnp.exp(change)
         clipped = jnp.clip(ratio, 1 - c.clip, 1 + c.clip)
-        policy_loss = -_mean(jnp.minimum(ratio * advantage, clipped * advantage), acts)
-        entropy = _mean(self._actions.entropy(outputs, steps.legal), acts)
+        policy_loss = -masked_mean(jnp.minimum(ratio * advantage, clipped * advantage), acts)
+        entropy = masked_mean(self._actions.entropy(outputs, steps.legal), acts)
         loss = policy_loss - bonus * entropy
         losses = {
             "policy_loss": policy_loss,
             "entropy": entropy,
-            "kl": _mean(ratio - 1 - change, acts),
-            "clip_fraction": _mean((jnp.abs(ratio - 1) > c.clip).astype(jnp.float32), acts),
+            "kl": masked_mean(ratio - 1 - change, acts),
+            "clip_fraction": masked_mean((jnp.abs(ratio - 1) > c.clip).astype(jnp.float32), acts),
         }
         if c.advantage == "gae":
             seen = self._critic_inputs(x, steps.summary)
-            _, values = self._critic.unroll(params["critic"], memory[1], seen, first)
+            _, values = self._critic.unroll(params["critic"], memory["critic"], seen, first)
             error = target - values[..., 0]
-            value_loss = 0.5 * _mean(error**2, counts)
+            value_loss = 0.5 * masked_mean(error**2, counts)
             loss = loss + c.value_weight * value_loss
-            variance = _mean((target - _mean(target, counts)) ** 2, counts)
+            variance = masked_mean((target - masked_mean(target, counts)) ** 2, counts)
             losses["value_loss"] = value_loss
             losses["explained_variance"] = 1 - 2 * value_loss / (variance + 1e-8)
         losses["loss"] = loss
@@ -570,8 +457,7 @@ class PPO:
 
     def _rows(self, state: Any) -> Array:
         """What each agent's network reads, [B, N, ...]."""
-        read = self.env.batch_perceive if self.config.reads == "perception" else None
-        return jnp.moveaxis((read or self.env.batch_observe)(state), -1, 0)
+        return rows_of(self.env, self.config.reads, state)
 
     def _inputs(self, rows: Array, leading: int) -> Array:
         return inputs(self.env, self.config.reads, rows, leading)
@@ -579,7 +465,7 @@ class PPO:
     def _summary(self, state: Any) -> Array | None:
         if not self.config.centralised_critic:
             return None
-        return jnp.moveaxis(self.env.batch_summary(state), -1, 0)
+        return by_env(self.env.batch_summary(state))
 
     def _critic_inputs(self, x: Array, summary: Array | None) -> Array:
         """The agents' own inputs [T, B, N, K], and beside them the summary [T, B, ...] if any."""
@@ -636,31 +522,3 @@ class PPO:
         first = env.batch_reset(keys)
         start = (first, seats.init(env, POOL), first, jnp.zeros(POOL, bool))
         return jax.lax.scan(step, start, jnp.arange(env.max_steps))[0][2]
-
-    # ---- small things -------------------------------------------------------------------------
-
-    def _episode_keys(self, key: Array, episode: Array) -> Array:
-        return jax.vmap(rollout_key, (None, 0, 0))(key, jnp.arange(self.config.num_envs), episode)
-
-    @functools.cached_property
-    def _metric_names(self) -> tuple[str, ...]:
-        env = self.env
-
-        def metrics() -> Any:
-            keys = jax.random.split(jax.random.key(0), self.config.num_envs)
-            none = no_actions(env)
-            idle = jnp.zeros((*none.shape, self.config.num_envs), none.dtype)
-            return _plotted(env.batch_step(keys, env.batch_reset(keys), idle)[1])
-
-        return tuple(jax.eval_shape(metrics))
-
-
-def _plotted(outcome: Outcome) -> dict[str, Array]:
-    """The metrics, and the reward terms as means over agents."""
-    terms = {f"terms/{name}": jnp.mean(value, axis=0) for name, value in outcome.terms.items()}
-    return {f"metrics/{name}": value for name, value in outcome.metrics.items()} | terms
-
-
-def _mean(values: Array, mask: Array) -> Array:
-    """The mean where `mask` holds; 0 if it holds nowhere."""
-    return jnp.sum(jnp.where(mask, values, 0.0)) / jnp.maximum(jnp.sum(mask), 1)

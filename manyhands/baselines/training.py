@@ -87,9 +87,15 @@ class Algorithm:
 
 
 _PPO = ("manyhands.baselines.ppo:PPO", "manyhands.baselines.ppo:PPOConfig")
+_VALUES = (
+    "manyhands.baselines.value_decomposition:ValueDecomposition",
+    "manyhands.baselines.value_decomposition:ValueConfig",
+)
 ALGORITHMS: dict[str, Algorithm] = {
     "ippo": Algorithm(*_PPO),
     "mappo": Algorithm(*_PPO, {"centralised_critic": True}),
+    "vdn": Algorithm(*_VALUES),
+    "qmix": Algorithm(*_VALUES, {"mixer": "monotonic"}),
     "self_play_pool": Algorithm(
         "manyhands.baselines.population:SelfPlayPool",
         "manyhands.baselines.population:SelfPlayPoolConfig",

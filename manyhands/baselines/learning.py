@@ -1,0 +1,305 @@
+"""What learners share: environments that are played while learning, and passes over minibatches.
+
+**Ends.** An episode that ends by the rules starts anew at once. One that is cut by the clock is
+looked at once more, so that the value of its last state is known, and starts anew after that: the
+step in between is played by nobody and learned from by nobody. An agent that is done before the
+others neither acts nor learns until the next episode.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import optax
+
+from manyhands.baselines.networks import READS
+from manyhands.core.env import Array, ConfigError, Env, Outcome, names_of, state_dataclass
+from manyhands.core.pack import no_actions
+from manyhands.core.rollout import auto_reset, rollout_key
+
+# ---- settings ------------------------------------------------------------------------------------
+
+
+def check_settings(config: Any) -> None:
+    """That the settings which all learners have make sense together."""
+    for name in ("total_steps", "num_envs", "num_steps", "epochs", "minibatches"):
+        if getattr(config, name) < 1:
+            raise ConfigError(f"{name} is a whole number from 1, given {getattr(config, name)}")
+    if config.num_envs % config.minibatches:
+        raise ConfigError(
+            f"num_envs={config.num_envs} cannot be divided into minibatches={config.minibatches}"
+        )
+    if config.reads not in READS:
+        raise ConfigError(f"reads is {names_of(READS)}, given {config.reads!r}")
+    if config.total_steps < config.num_envs * config.num_steps:
+        raise ConfigError(
+            f"total_steps={config.total_steps} is less than one update, num_envs x num_steps = "
+            f"{config.num_envs * config.num_steps}"
+        )
+
+
+def check_shaping(env: Env, shaping: Sequence[tuple[str, float]]) -> None:
+    """That shaping names reward terms."""
+    for name, _ in shaping:
+        if name not in env.terms:
+            raise ConfigError(
+                f"shaping names {name!r}, which is no reward term; "
+                f"the terms are {', '.join(env.terms)}"
+            )
+
+
+def fallen(share: Array, over: float) -> Array:
+    """From 1 linearly to 0, while `share` (of the updates) goes from 0 to `over`."""
+    return jnp.maximum(0.0, 1.0 - share / over) if over else jnp.float32(0)
+
+
+# ---- environments that are played ----------------------------------------------------------------
+
+
+@state_dataclass
+class Playing:
+    """The environments between two steps, batch axis last, and what goes with each.
+
+    Attributes:
+        state: batch of states.
+        memory: what networks remember, arrays f32[B, N, width] by name.
+        first: bool[B], whether the next step is the first of an episode.
+        cut: bool[B], whether the episode was cut by the clock and awaits its new start.
+        whole: bool[B], whether the episode began at its beginning.
+        alive: bool[B, N], who has not ended yet; where an episode was cut, who had not before.
+        episode, time: u32[B], i32[B]: the episode's number, and its steps so far.
+        returns: f32[B, N], its rewards so far, unscaled and unshaped.
+        metrics: its metrics and terms so far, f32[B] each.
+    """
+
+    state: Any
+    memory: dict[str, Array]
+    first: Array
+    cut: Array
+    whole: Array
+    alive: Array
+    episode: Array
+    time: Array
+    returns: Array
+    metrics: dict[str, Array]
+
+
+@state_dataclass
+class Happened:
+    """What one step did.
+
+    Attributes:
+        reward: f32[B, N], of agents that are in the episode, with shaping.
+        ended, terminated: bool[B, N], since whenever, and by the rules in this step.
+        over: bool[B], whether the episode is.
+        report: sums over the episodes that ended, for `means_of`.
+    """
+
+    reward: Array
+    ended: Array
+    terminated: Array
+    over: Array
+    report: dict[str, Any]
+
+
+def begin(env: Env, key: Array, num_envs: int, memory: dict[str, Array]) -> Playing:
+    """All environments at the beginning of their first episode."""
+    episode = jnp.zeros(num_envs, jnp.uint32)
+    return Playing(
+        state=env.batch_reset(_episode_keys(key, episode)),
+        memory=memory,
+        first=jnp.ones(num_envs, bool),
+        cut=jnp.zeros(num_envs, bool),
+        whole=jnp.ones(num_envs, bool),
+        alive=jnp.ones((num_envs, env.num_agents), bool),
+        episode=episode,
+        time=jnp.zeros(num_envs, jnp.int32),
+        returns=jnp.zeros((num_envs, env.num_agents)),
+        metrics={name: jnp.zeros(num_envs) for name in _plotted_names(env, num_envs)},
+    )
+
+
+def advance(
+    env: Env,
+    key: Array,
+    fresh: Any,
+    playing: Playing,
+    memory: dict[str, Array],
+    actions: Array,
+    shaping: Sequence[tuple[str, Array]],
+    team_shaping: bool = False,
+) -> tuple[Playing, Happened]:
+    """One step of all environments.
+
+    Args:
+        key: the one that `begin` got.
+        fresh: first states to start episodes from (see `core.rollout.fresh_states`).
+        memory: what networks remember after this step.
+        actions: [B, N, ...], as the environment takes them.
+        shaping: (reward term, weight now) pairs, added to the reward.
+        team_shaping: every agent gets what these terms pay to all of them.
+    """
+    episode_keys = _episode_keys(key, playing.episode)
+    step_keys = jax.vmap(jax.random.fold_in)(episode_keys, playing.time)
+    state, outcome = env.batch_step(step_keys, playing.state, jnp.moveaxis(actions, 0, -1))
+
+    counts = playing.alive & ~playing.cut[:, None]
+    own = by_env(outcome.reward) * counts
+    reward = own
+    for name, weight in shaping:
+        term = by_env(outcome.terms[name])
+        if team_shaping:
+            term = jnp.sum(term, axis=1, keepdims=True)
+        reward = reward + weight * term * counts
+    terminated = by_env(outcome.terminated)
+    ended = terminated | by_env(outcome.truncated) | ~playing.alive
+    over = jnp.all(ended, axis=1) & ~playing.cut
+    # By the clock alone, for at least one agent whose episode went on until now.
+    lasting = playing.alive & ~terminated
+    cut = over & jnp.any(lasting, axis=1)
+    anew = (over & ~cut) | playing.cut
+
+    returns = playing.returns + own
+    time = playing.time + ~playing.cut
+    metrics = {
+        name: playing.metrics[name] + jnp.where(playing.cut, 0.0, value)
+        for name, value in _plotted(outcome).items()
+    }
+    told = over & playing.whole
+    report = {
+        "episodes": jnp.sum(told, dtype=jnp.float32),
+        "returns": jnp.sum(jnp.where(told[:, None], returns, 0.0), axis=0),
+        "length": jnp.sum(jnp.where(told, time, 0), dtype=jnp.float32),
+        "metrics": {name: jnp.sum(jnp.where(told, value, 0.0)) for name, value in metrics.items()},
+    }
+    state = jax.tree_util.tree_map(
+        lambda new, old: jnp.where(playing.cut, old, new), state, playing.state
+    )
+    after = Playing(
+        state=state,
+        memory=memory,
+        first=anew,
+        cut=cut,
+        whole=anew | playing.whole,
+        alive=jnp.where(anew[:, None], True, jnp.where(cut[:, None], lasting, ~ended)),
+        episode=playing.episode + anew,
+        time=jnp.where(anew, 0, time),
+        returns=jnp.where(anew[:, None], 0.0, returns),
+        metrics={name: jnp.where(anew, 0.0, value) for name, value in metrics.items()},
+    )
+    after = start_from(env, key, fresh, after, anew)
+    return after, Happened(reward, ended, terminated, over, report)
+
+
+def start_from(env: Env, key: Array, fresh: Any, playing: Playing, chosen: Array) -> Playing:
+    """`playing` with a state of `fresh` wherever `chosen`, bool[B], as an episode's first."""
+    keys = _episode_keys(key, playing.episode)
+    count = jnp.arange(chosen.shape[0], dtype=jnp.uint32)
+    # Odd, so that environments that end together draw different states of a pool.
+    draw = count + playing.episode * np.uint32(0x9E3779B1)
+    state = auto_reset(env, fresh, chosen, playing.state, keys, draw)
+    return dataclasses.replace(playing, state=state)
+
+
+def means_of(env: Env, report: dict[str, Any]) -> dict[str, Array]:
+    """What every learner tells of the episodes that ended in an update, given the reports of its
+    steps, time first: means over them, NaN if there were none, and their number."""
+    episodes = jnp.sum(report["episodes"])  # 0 / 0 below is NaN, as it should be
+    returns = jnp.sum(report["returns"], axis=0) / episodes
+    return {
+        "return": jnp.mean(returns),
+        **{f"return/{name}": returns[i] for i, name in enumerate(env.agents)},
+        "episodes": episodes,
+        "length": jnp.sum(report["length"]) / episodes,
+        **{name: jnp.sum(values) / episodes for name, values in report["metrics"].items()},
+    }
+
+
+def rows_of(env: Env, reads: str, state: Any) -> Array:
+    """What each agent's network reads, [B, N, ...]."""
+    return by_env(env.batch_perceive(state) if reads == "perception" else env.batch_observe(state))
+
+
+def by_env(values: Array) -> Array:
+    """[N, ..., B] as [B, N, ...]."""
+    return jnp.moveaxis(values, -1, 0)
+
+
+def _episode_keys(key: Array, episode: Array) -> Array:
+    return jax.vmap(rollout_key, (None, 0, 0))(key, jnp.arange(episode.shape[0]), episode)
+
+
+def _plotted(outcome: Outcome) -> dict[str, Array]:
+    """The metrics, and the reward terms as means over agents."""
+    terms = {f"terms/{name}": jnp.mean(value, axis=0) for name, value in outcome.terms.items()}
+    return {f"metrics/{name}": value for name, value in outcome.metrics.items()} | terms
+
+
+def _plotted_names(env: Env, num_envs: int) -> tuple[str, ...]:
+    def plotted() -> Any:
+        keys = jax.random.split(jax.random.key(0), num_envs)
+        none = no_actions(env)
+        idle = jnp.zeros((*none.shape, num_envs), none.dtype)
+        return _plotted(env.batch_step(keys, env.batch_reset(keys), idle)[1])
+
+    return tuple(jax.eval_shape(plotted))
+
+
+# ---- learning from them --------------------------------------------------------------------------
+
+
+def descend(
+    loss: Callable[[Any, Any, Any], tuple[Array, dict[str, Array]]],
+    optimiser: optax.GradientTransformation,
+    rate: Array,
+    params: Any,
+    moments: Any,
+    steps: Any,
+    memory: Any,
+    key: Array,
+    epochs: int,
+    minibatches: int,
+) -> tuple[Any, Any, dict[str, Array]]:
+    """(parameters, optimiser state, mean losses) after all epochs of minibatches.
+
+    Args:
+        loss: of parameters, and of the parts of `steps` and `memory` that are in a minibatch.
+        optimiser, rate: a step is `rate` times what the optimiser says.
+        params, moments: parameters and optimiser state before.
+        steps, memory: what is learned from: [T, B, ...], and before its first step, [B, ...];
+            minibatches are of environments, so that sequences stay whole.
+    """
+    count = jax.tree_util.tree_leaves(steps)[0].shape[1]
+
+    def minibatch(at: tuple[Any, Any], chosen: Array) -> Any:
+        params, moments = at
+        part = jax.tree_util.tree_map(
+            lambda leaf: jnp.take(leaf, chosen, axis=1, mode="clip"), steps
+        )
+        before = jax.tree_util.tree_map(
+            lambda leaf: jnp.take(leaf, chosen, axis=0, mode="clip"), memory
+        )
+        (_, losses), gradient = jax.value_and_grad(loss, has_aux=True)(params, part, before)
+        losses["grad_norm"] = optax.tree.norm(gradient)
+        change, moments = optimiser.update(gradient, moments, params)
+        params = jax.tree_util.tree_map(lambda p, d: p - rate * d, params, change)
+        return (params, moments), losses
+
+    def epoch(at: tuple[Any, Any], key: Array) -> Any:
+        order = jax.random.permutation(key, count).reshape(minibatches, -1)
+        return jax.lax.scan(minibatch, at, order)
+
+    (params, moments), losses = jax.lax.scan(
+        epoch, (params, moments), jax.random.split(key, epochs)
+    )
+    return params, moments, jax.tree_util.tree_map(jnp.mean, losses)
+
+
+def masked_mean(values: Array, mask: Array) -> Array:
+    """The mean where `mask` holds; 0 if it holds nowhere."""
+    return jnp.sum(jnp.where(mask, values, 0.0)) / jnp.maximum(jnp.sum(mask), 1)
