@@ -25,6 +25,17 @@ _CIRCUIT: dict[str, Any] = {
     "start_player": "greedy:noise=0.2",
     "start_share": 0.9,
 }
+# Values take many small steps, each from little data (Gallici et al. 2024).
+_KITCHEN_VALUES: dict[str, Any] = {
+    "total_steps": 5_000_000,
+    "num_envs": 128,
+    "num_steps": 25,
+    "epochs": 2,
+    "minibatches": 16,
+    "learning_rate": 1e-3,
+    "reward_scale": 0.1,
+    "shaping": _SHAPING,
+}
 # By environment id, algorithm and, where it matters, layout: the keyword arguments of the
 # algorithm's configuration that differ from its own defaults. The layout's come on top of the
 # environment's.
@@ -36,6 +47,8 @@ PRESETS: dict[tuple[str, ...], dict[str, Any]] = {
     ("kitchen", "fcp", "counter_circuit_o_1order"): {"member_steps": 3_000_000},
     ("kitchen", "ippo", "counter_circuit_o_1order"): _CIRCUIT,
     ("kitchen", "mappo", "counter_circuit_o_1order"): _CIRCUIT,
+    ("kitchen", "vdn"): _KITCHEN_VALUES,
+    ("kitchen", "qmix"): _KITCHEN_VALUES,
 }
 
 

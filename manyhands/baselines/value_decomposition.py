@@ -91,10 +91,10 @@ class ValueConfig:
     learning_rate: float = 1e-3
     learning_rate_end: float = 0.0
     discount: float = 0.99
-    td_lambda: float = 0.65
+    td_lambda: float = 0.9
     epsilon: float = 1.0
     epsilon_end: float = 0.05
-    epsilon_share: float = 0.25
+    epsilon_share: float = 0.2
     max_grad_norm: float = 10.0
     reward_scale: float = 1.0
     shaping: tuple[tuple[str, float], ...] = ()
@@ -230,7 +230,8 @@ class ValueDecomposition:
 
     @property
     def _utility(self) -> Network:
-        return Network(self.network, self._actions.size)
+        # Small at first: maxima of random utilities would feed on themselves.
+        return Network(self.network, self._actions.size, head_scale=0.01)
 
     @property
     def _mixer(self) -> Mixer:
