@@ -179,7 +179,7 @@ def test_mixtures() -> None:
     assert np.std(mixer.apply(params, utilities[:1].repeat(500, 0), summary)) > 0.1
 
     qmix = ValueDecomposition(
-        Echo(players=3), ValueConfig(**QUICK, total_steps=total, mixer="monotonic")
+        Echo(players=3), ValueConfig(**QUICK, total_steps=total, mixer="monotonic", mixing_width=8)
     )
     given = {"mixer": params}
     rows, states = utilities[None], summary[None]
