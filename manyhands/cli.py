@@ -29,10 +29,12 @@ of its class; values are JSON, or else words:
 """
 _SEATS = """\
 Seats are named in the order of the agents, or once for all of them: random; greedy, onion_only,
-plate_only and stationary (scripted chefs); reader (a scripted player that reads the text and
-answers in words); language (a model behind any OpenAI-compatible endpoint: OPENAI_BASE_URL,
-OPENAI_API_KEY); human (the keyboard); equilibrium (perfect two-player Kuhn poker); table:file=FILE
-(what `manyhands solve` found). Options follow a colon:
+plate_only and stationary (scripted chefs); ippo and fcp (trained networks that come with the
+package); policy:file=FILE (what `manyhands train` made); reader (a scripted player that reads the
+text and answers in words); language (a model behind any OpenAI-compatible endpoint:
+OPENAI_BASE_URL, OPENAI_API_KEY); human (the keyboard); equilibrium (perfect two-player Kuhn poker);
+table:file=FILE (what `manyhands solve` found); perfect and solver:depth=6 (boards); fair,
+tit_for_tat, boulware and conceder (negotiation). Options follow a colon:
 greedy:noise=0.2  language:model=NAME,temperature=0.7
 """
 _FILES = """\
@@ -104,7 +106,7 @@ def _parser() -> argparse.ArgumentParser:
         "demo",
         _demo,
         "Show it all in two minutes, without a display.",
-        "A greedy chef and a chef who reads the text and answers in words cook together. Writes\n"
+        "A trained network and a chef who reads text and answers in words cook together. Writes\n"
         "FOLDER/kitchen.jsonl (the record, which is then verified) and FOLDER/kitchen.gif, and\n"
         "measures a batched rollout.",
     )
@@ -910,7 +912,7 @@ def _demo(options: argparse.Namespace) -> int:
     record.unlink(missing_ok=True)
     env = make("chat", env=make("kitchen", layout="cramped_room"))
     print(
-        "Two chefs in cramped_room: chef_0 is greedy (a policy in JAX that reads vectors), chef_1"
+        "Two chefs in cramped_room: chef_0 is a trained network, which reads vectors (IPPO), chef_1"
     )
     print("reads the text below and answers in words. What chef_1 reads at the start:\n")
 
@@ -922,7 +924,7 @@ def _demo(options: argparse.Namespace) -> int:
 
     transcript = Transcript(lambda m: m.step <= 8 or bool(m.frame.terms["delivery"].any()))
     began = time.perf_counter()
-    result = manyhands.play(env, ["greedy", "reader"], record=record, on_step=onlooker)
+    result = manyhands.play(env, ["ippo", "reader"], record=record, on_step=onlooker)
     print(f"\n{result}\n  in {time.perf_counter() - began:.1f} s, compilation included")
     print(f"\n{record}: {verify(record)}")
 
