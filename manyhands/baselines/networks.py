@@ -81,9 +81,12 @@ class Network(nn.Module):
     head_scale: float = 1.0
 
     @nn.compact
-    def __call__(self, memory: Array, x: Array, first: Array) -> tuple[Array, Array]:
+    def __call__(
+        self, memory: Array, x: Array, first: Array, moves: Array | bool = True
+    ) -> tuple[Array, Array]:
         """One step: (memory [..., width], inputs [..., K], first bool[...]: forget before this
-        step) -> (memory, outputs [..., outputs]). Feed-forward networks pass memory through."""
+        step, moves bool[...]: remember it) -> (memory, outputs [..., outputs]). Loops ask those
+        who are to move, and nobody else. Feed-forward networks pass memory through."""
         activation = ACTIVATIONS[self.config.activation]
         # One long axis of samples: products of matrices are much faster on a CPU than the same
         # contraction over several axes.
@@ -96,10 +99,11 @@ class Network(nn.Module):
             x = activation(x)
         if self.config.recurrent:
             memory = jnp.where(first[..., None], 0.0, memory)
-            memory = memory.reshape(-1, self.config.width)
             cell = nn.GRUCell(self.config.width, recurrent_kernel_init=orthogonal(1.0))
-            memory, x = cell(memory, x)
-            memory = memory.reshape(*leading, self.config.width)
+            then, x = cell(memory.reshape(-1, self.config.width), x)
+            memory = jnp.where(
+                jnp.asarray(moves)[..., None], then.reshape(*leading, self.config.width), memory
+            )
         head = nn.Dense(self.outputs, kernel_init=orthogonal(self.head_scale))
         return memory, head(x).reshape(*leading, self.outputs)
 
@@ -107,21 +111,24 @@ class Network(nn.Module):
         """The memory before the first step, f32[*leading, width]; of width 0 without a GRU."""
         return jnp.zeros((*leading, self.config.width if self.config.recurrent else 0))
 
-    def advance(self, params: Any, memory: Array, x: Array, first: Array) -> tuple[Array, Array]:
+    def advance(
+        self, params: Any, memory: Array, x: Array, first: Array, moves: Array | bool = True
+    ) -> tuple[Array, Array]:
         """`__call__` with these parameters."""
-        return self.apply(params, memory, x, first)  # type: ignore[return-value]
+        return self.apply(params, memory, x, first, moves)  # type: ignore[return-value]
 
-    def unroll(self, params: Any, memory: Array, x: Array, first: Array) -> tuple[Array, Array]:
-        """`advance` over sequences: inputs [T, ..., K], first [T, ...] -> (memory, outputs
-        [T, ...]).
-        Without a memory all steps are one call."""
+    def unroll(
+        self, params: Any, memory: Array, x: Array, first: Array, moves: Array | bool = True
+    ) -> tuple[Array, Array]:
+        """`advance` over sequences: inputs [T, ..., K], first and moves [T, ...] -> (memory,
+        outputs [T, ...]). Without a memory all steps are one call."""
         if not self.config.recurrent:
             return self.advance(params, memory, x, first)
 
-        def step(memory: Array, at: tuple[Array, Array]) -> tuple[Array, Array]:
+        def step(memory: Array, at: tuple[Array, ...]) -> tuple[Array, Array]:
             return self.advance(params, memory, *at)
 
-        return jax.lax.scan(step, memory, (x, first))
+        return jax.lax.scan(step, memory, (x, first, jnp.broadcast_to(moves, x.shape[:-1])))
 
 
 READS = ("perception", "vector")

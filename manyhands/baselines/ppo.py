@@ -310,7 +310,7 @@ class PPO:
         acting = by_env(env.batch_acting(playing.state))
         x = self._scaled(progress, self._inputs(rows, 2))
         actor, outputs = self._actor.advance(
-            progress.params["actor"], playing.memory["actor"], x, playing.first[:, None]
+            progress.params["actor"], playing.memory["actor"], x, playing.first[:, None], acting
         )
         action = self._actions.sample(key, outputs, legal)
         log_prob = self._actions.log_prob(outputs, legal, action)
@@ -392,8 +392,8 @@ class PPO:
         rate = c.learning_rate * (1.0 + share * (c.learning_rate_end - 1.0))
         bonus = c.entropy + share * (c.entropy_end - c.entropy)
 
-        def loss(params: Any, part: Any, memory: dict[str, Array]) -> Any:
-            return self._loss(progress, *part, memory, bonus, params)
+        def loss(params: Any, part: tuple[Steps, Array, Array], memory: dict[str, Array]) -> Any:
+            return self._loss(progress, part[0], part[1], part[2], memory, bonus, params)
 
         return descend(
             loss,
@@ -422,7 +422,7 @@ class PPO:
         c = self.config
         first = steps.first[..., None]
         x = self._scaled(progress, self._inputs(steps.row, 3))
-        _, outputs = self._actor.unroll(params["actor"], memory["actor"], x, first)
+        _, outputs = self._actor.unroll(params["actor"], memory["actor"], x, first, steps.acts)
         log_prob = self._actions.log_prob(outputs, steps.legal, steps.action)
 
         acts, counts = steps.acts, steps.counts

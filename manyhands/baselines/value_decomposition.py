@@ -328,11 +328,13 @@ class ValueDecomposition:
         env, c = self.env, self.config
         rows = rows_of(env, c.reads, playing.state)
         legal = by_env(env.batch_legal(playing.state))
+        moves = by_env(env.batch_acting(playing.state)) & playing.alive
         memory, utilities = self._utility.advance(
             progress.params["utility"],
             playing.memory["utility"],
             self._inputs(rows, 2),
             playing.first[:, None],
+            moves,
         )
         explore_key, choose_key = jax.random.split(key)
         explore = jax.random.uniform(explore_key, utilities.shape[:-1]) < epsilon
@@ -352,7 +354,7 @@ class ValueDecomposition:
             summary=self._summary(playing.state),
             action=action,
             best=_best(utilities, legal),
-            moves=by_env(env.batch_acting(playing.state)) & playing.alive,
+            moves=moves,
             counts=~playing.cut,
             reward=jnp.mean(happened.reward, axis=-1) * c.reward_scale,
             over=happened.over,
@@ -376,7 +378,7 @@ class ValueDecomposition:
         moves = by_env(env.batch_acting(playing.state)) & playing.alive
         moves = jnp.concatenate([steps.moves, moves[None]])
         summary = self._summary(playing.state)
-        if steps.summary is not None:
+        if steps.summary is not None and summary is not None:
             summary = jnp.concatenate([steps.summary, summary[None]])
         anybody = jnp.any(moves, axis=-1)
         return jnp.where(anybody, self._mix(progress.params, best, moves, summary), 0.0), anybody
@@ -406,6 +408,7 @@ class ValueDecomposition:
             memory["utility"],
             self._inputs(steps.row, 3),
             steps.first[..., None],
+            steps.moves,
         )
         # A select rather than a gather: several times faster on a CPU.
         chosen = (steps.action - self._actions.first)[..., None] == jnp.arange(self._actions.size)
