@@ -1,5 +1,9 @@
 """Trained networks as players, and the files they live in.
 
+A policy may be several snapshots of one network, taken while it learned, of which it draws one for
+each episode: the average strategy of self-play, whose last snapshot alone may go in circles around
+an equilibrium.
+
 A policy is two files: NAME.safetensors holds the arrays and, in its header, what they are for;
 NAME.json, the card, says where they come from: command, seeds, steps, time, scores. Reading either
 executes nothing.
@@ -24,8 +28,15 @@ import numpy as np
 import safetensors
 import safetensors.numpy
 
-from manyhands.baselines.networks import READS, Network, NetworkConfig, actions_of, inputs
-from manyhands.core.env import Array, DeviceView, Env, PolicyError, names_of
+from manyhands.baselines.networks import (
+    READS,
+    Categorical,
+    Network,
+    NetworkConfig,
+    actions_of,
+    inputs,
+)
+from manyhands.core.env import Array, ConfigError, DeviceView, Env, PolicyError, names_of
 
 FORMAT = "manyhands-policy-1"
 # What an environment's configuration may differ in, and a network still play it.
@@ -45,6 +56,8 @@ class NetworkPolicy:
         spec: `Env.spec()` of the environment that it was trained in.
         greedy: take the most likely (or most valued) action instead of drawing one.
         algorithm: what trained it.
+        snapshots: 0, or how many there are along a first axis of all parameters: each seat draws
+            one at the first step of an episode, all with the same chance, and plays it to the end.
     """
 
     params: Any
@@ -53,9 +66,11 @@ class NetworkPolicy:
     spec: Mapping[str, Any]
     greedy: bool = False
     algorithm: str = ""
+    snapshots: int = 0
 
-    def init(self, env: Env, agent: int) -> Array:
-        return jnp.zeros(self.network.width if self.network.recurrent else 0)
+    def init(self, env: Env, agent: int) -> Any:
+        memory = jnp.zeros(self.network.width if self.network.recurrent else 0)
+        return (jnp.int32(-1), memory) if self.snapshots else memory
 
     def apply(
         self, env: Env, agent: int, memory: Any, key: Array, view: DeviceView
@@ -64,10 +79,14 @@ class NetworkPolicy:
         actions = actions_of(inner.action_space)
         legal = functools.reduce(lambda row, wrapper: wrapper.lower(row), wrappers, view.legal)
         row = view.perception if self.reads == "perception" else view.vector
-        x = (inputs(inner, self.reads, row, 0) - self.params["mean"]) * self.params["scale"]
-        network = Network(self.network, actions.size)
+        params, chosen = self.params, None
+        if self.snapshots:
+            chosen, memory = memory
+            draw = jax.random.randint(jax.random.fold_in(key, 1), (), 0, self.snapshots)
+            chosen = jnp.where(chosen < 0, draw, chosen)
+            params = jax.tree_util.tree_map(lambda leaf: jnp.asarray(leaf)[chosen], params)
         # Loops give each episode a fresh memory, so there is nothing to forget here.
-        memory, outputs = network.advance(self.params["network"], memory, x, jnp.bool_(False))
+        memory, outputs = self._advance(inner, params, memory, row)
         if self.greedy:
             action = actions.mode(outputs, legal)
         else:
@@ -75,7 +94,42 @@ class NetworkPolicy:
         action = actions.playable(action)
         for wrapper in reversed(wrappers):
             action = wrapper.lift(action)
-        return action, memory
+        return action, memory if chosen is None else (chosen, memory)
+
+    def _advance(self, env: Env, params: Any, memory: Array, row: Array) -> tuple[Array, Array]:
+        """(memory, outputs) of one network."""
+        x = (inputs(env, self.reads, row, 0) - params["mean"]) * params["scale"]
+        network = Network(self.network, actions_of(env.action_space).size)
+        return network.advance(params["network"], memory, x, jnp.bool_(False))
+
+    def chances(self, env: Env, rows: Array, legal: Array) -> Array:
+        """f32[max(snapshots, 1), B, A]: how likely each snapshot takes each of A discrete actions,
+        given rows [B, ...] of what it reads, and bool[B, A].
+
+        Raises:
+            PolicyError: it is of another environment.
+            ConfigError: what it does depends on more than one row, since it remembers.
+        """
+        actions, wrappers = actions_of(env.action_space), _unwrapped(env, self.spec)[1]
+        if self.network.recurrent or wrappers or not isinstance(actions, Categorical):
+            raise ConfigError(
+                "chances are told of networks without a memory, of Discrete actions, in an "
+                f"environment without wrappers; given {self.network} in {env!r}"
+            )
+        _check(self, env, "the policy")
+
+        def of(params: Any, row: Array, legal: Array) -> Array:
+            _, outputs = self._advance(env, params, jnp.zeros(0), row)
+            every = jnp.arange(actions.size) + actions.first
+            if self.greedy:
+                return (every == actions.mode(outputs, legal)).astype(jnp.float32)
+            return jnp.exp(jax.vmap(actions.log_prob, (None, None, 0))(outputs, legal, every))
+
+        params = self.params
+        if not self.snapshots:
+            params = jax.tree_util.tree_map(lambda leaf: jnp.asarray(leaf)[None], params)
+        each = jax.vmap(jax.vmap(of, (None, 0, 0)), (0, None, None))
+        return jax.jit(each)(params, rows, legal)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -85,6 +139,7 @@ class _About:
     network: NetworkConfig
     reads: str
     greedy: bool
+    snapshots: int
     spec: Mapping[str, Any] = dataclasses.field(compare=False)
     algorithm: str = dataclasses.field(compare=False)
 
@@ -94,10 +149,23 @@ jax.tree_util.register_pytree_node(
     NetworkPolicy,
     lambda policy: (
         (policy.params,),
-        _About(policy.network, policy.reads, policy.greedy, policy.spec, policy.algorithm),
+        _About(
+            policy.network,
+            policy.reads,
+            policy.greedy,
+            policy.snapshots,
+            policy.spec,
+            policy.algorithm,
+        ),
     ),
     lambda about, children: NetworkPolicy(
-        children[0], about.network, about.reads, about.spec, about.greedy, about.algorithm
+        children[0],
+        about.network,
+        about.reads,
+        about.spec,
+        about.greedy,
+        about.algorithm,
+        about.snapshots,
     ),
 )
 
@@ -118,6 +186,7 @@ def save(path: str | Path, policy: NetworkPolicy, card: Mapping[str, Any]) -> No
         "spec": policy.spec,
         "greedy": policy.greedy,
         "algorithm": policy.algorithm,
+        "snapshots": policy.snapshots,
     }
     write_tensors(path, tensors_of(policy.params), {"format": FORMAT, "about": json.dumps(about)})
     replace(path.with_suffix(".json"), (json.dumps(card, indent=2) + "\n").encode())
@@ -145,7 +214,10 @@ def load(path: str | Path, env: Env | None = None, *, greedy: bool | None = None
             spec=about["spec"],
             greedy=bool(about["greedy"] if greedy is None else greedy),
             algorithm=str(about["algorithm"]),
+            snapshots=int(about.get("snapshots", 0)),
         )
+        if policy.snapshots < 0:
+            raise ValueError(f"it has {policy.snapshots} snapshots")
         if policy.reads not in READS or not isinstance(policy.spec["id"], str):
             raise ValueError(f"it reads {policy.reads!r}")
     except (KeyError, TypeError, ValueError) as error:
@@ -166,11 +238,11 @@ def _unwrapped(env: Env, spec: Mapping[str, Any]) -> tuple[Env, list[Any]]:
     return inner, wrappers
 
 
-def _check(policy: NetworkPolicy, env: Env, path: Path) -> None:
-    """That `policy` can play `env`."""
+def _check(policy: NetworkPolicy, env: Env, name: Path | str) -> None:
+    """That `policy`, called `name` in errors, can play `env`."""
     env, wrappers = _unwrapped(env, policy.spec)
     if wrappers and policy.reads == "vector":
-        raise PolicyError(f"{path} reads the observation of {env.id!r}, which a wrapper changes")
+        raise PolicyError(f"{name} reads the observation of {env.id!r}, which a wrapper changes")
     trained, played = policy.spec, env.spec()
     differences = []
     if trained["id"] != played["id"]:
@@ -178,13 +250,13 @@ def _check(policy: NetworkPolicy, env: Env, path: Path) -> None:
     else:
         before = _essence(trained)
         now = _essence(played)
-        for name in sorted({*before, *now}):
-            if before.get(name) != now.get(name):
-                theirs = f"{before[name]!r}" if name in before else "the default"
-                ours = f"{now[name]!r}" if name in now else "the default"
-                differences.append(f"{name}={theirs}, not {ours}")
+        for option in sorted({*before, *now}):
+            if before.get(option) != now.get(option):
+                theirs = f"{before[option]!r}" if option in before else "the default"
+                ours = f"{now[option]!r}" if option in now else "the default"
+                differences.append(f"{option}={theirs}, not {ours}")
     if differences:
-        raise PolicyError(f"{path} was trained for {'; '.join(differences)}; choose another policy")
+        raise PolicyError(f"{name} was trained for {'; '.join(differences)}; choose another policy")
 
     def shapes() -> Any:
         state = env.reset(jax.random.key(0))
@@ -195,13 +267,15 @@ def _check(policy: NetworkPolicy, env: Env, path: Path) -> None:
         params = network.init(jax.random.key(0), memory, x, jnp.bool_(False))
         return {"network": params, "mean": x, "scale": x}
 
-    expected = {name: leaf.shape for name, leaf in _leaves(jax.eval_shape(shapes)).items()}
-    given = {name: np.shape(leaf) for name, leaf in _leaves(policy.params).items()}
+    leading = (policy.snapshots,) * (policy.snapshots > 0)
+    leaves = _leaves(jax.eval_shape(shapes))
+    expected = {leaf: (*leading, *spec.shape) for leaf, spec in leaves.items()}
+    given = {leaf: np.shape(array) for leaf, array in _leaves(policy.params).items()}
     if expected != given:
         names = sorted(n for n in {*expected, *given} if expected.get(n) != given.get(n))
         one = names[0]
         raise PolicyError(
-            f"{path} does not fit this environment's observation or actions: {one} has the shape "
+            f"{name} does not fit this environment's observation or actions: {one} has the shape "
             f"{given.get(one, 'of nothing')}, expected {expected.get(one, 'nothing')}"
             + (f" (and {len(names) - 1} more differ)" if len(names) > 1 else "")
             + (

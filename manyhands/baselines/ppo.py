@@ -7,6 +7,11 @@ one pure function, which `training.train` compiles, repeats, and maps over seeds
 
 **Turns.** Values are learned at every step, the policy where its agent is `acting`. How episodes
 end and begin anew is told in `learning`.
+
+**Averages.** Where one network plays all seats of a game of interests opposed, what it does goes in
+circles around an equilibrium; what it did on average comes close (as in fictitious play, Heinrich
+and Silver 2016). With `average=K` snapshots are kept on the way, and `PPO.average` is the player
+that draws one of them for each episode.
 """
 
 from __future__ import annotations
@@ -71,6 +76,9 @@ class PPOConfig:
         advantage: "gae", or "role": the return less its running mean for the seat, with no critic
             (role-conditioned advantage estimation, Liu et al. 2025, SPIRAL).
         role_decay: decay of these running means per update.
+        average: how many snapshots of the policy are kept for the average strategy, at regular
+            updates, each at most once; 0 keeps none.
+        average_from: share of the updates after which the first is taken.
         normalise: shift and scale inputs by their running mean and deviation.
         reads: what the network sees, "perception" or "vector" (see `policies.NetworkPolicy`).
         width, layers, recurrent, activation: of the networks, see `networks.NetworkConfig`.
@@ -99,6 +107,8 @@ class PPOConfig:
     centralised_critic: bool = False
     advantage: str = "gae"
     role_decay: float = 0.95
+    average: int = 0
+    average_from: float = 0.5
     normalise: bool = False
     reads: str = "perception"
     width: int = 64
@@ -110,6 +120,11 @@ class PPOConfig:
         check_settings(self)
         if self.advantage not in ADVANTAGES:
             raise ConfigError(f"advantage is {names_of(ADVANTAGES)}, given {self.advantage!r}")
+        if self.average < 0 or not 0 <= self.average_from < 1:
+            raise ConfigError(
+                "average is a whole number from 0, average_from a share from 0 and below 1; given "
+                f"{self.average} and {self.average_from}"
+            )
 
 
 @state_dataclass
@@ -150,6 +165,7 @@ class Progress:
         optimiser: optax state.
         mean, variance, count: running moments of the inputs, f32[K], f32[K], f32[].
         baseline: f32[N], mean return of each seat, for `advantage="role"`.
+        snapshots: what `policy` gave after some updates, along a first axis of `average`, or None.
         playing: the environments.
         fresh: first states to start episodes from (see `core.rollout.fresh_states`).
         played: states from games of `start_player`, batch axis last, or None.
@@ -162,6 +178,7 @@ class Progress:
     variance: Array
     count: Array
     baseline: Array
+    snapshots: Any
     playing: Playing
     fresh: Any
     played: Any
@@ -191,6 +208,12 @@ class PPO:
     @property
     def num_updates(self) -> int:
         return self.config.total_steps // self.steps_per_update
+
+    @property
+    def _kept(self) -> int:
+        """How many snapshots there are at the end."""
+        c = self.config
+        return min(c.average, self.num_updates - int(c.average_from * self.num_updates))
 
     @property
     def network(self) -> NetworkConfig:
@@ -232,27 +255,43 @@ class PPO:
             "actor": self._actor.init(actor_key, memory["actor"], x, first),
             "critic": self._critic.init(critic_key, memory["critic"], seen, first),
         }
-        return Progress(
+        progress = Progress(
             params=params,
             optimiser=self._optimiser.init(params),
             mean=jnp.zeros(x.shape[-1]),
             variance=jnp.ones(x.shape[-1]),
             count=jnp.float32(1e-4),
             baseline=jnp.zeros(env.num_agents),
+            snapshots=None,
             playing=playing,
             fresh=fresh_states(env, pool_key, env.reset_pool),
             played=self._played(pool_key) if c.start_player else None,
             key=play_key,
             update=jnp.int32(0),
         )
+        if not c.average:
+            return progress
+        snapshots = jax.tree_util.tree_map(
+            lambda leaf: jnp.zeros((self._kept, *leaf.shape), leaf.dtype), self.player(progress)
+        )
+        return dataclasses.replace(progress, snapshots=snapshots)
 
     def policy(self, progress: Progress) -> NetworkPolicy:
         """What `progress` (of one seed) has learned, as a player."""
         policy: NetworkPolicy = jax.device_get(self.player(progress))
         return policy
 
+    def average(self, progress: Progress) -> NetworkPolicy | None:
+        """The average strategy of the updates until now, as a player that draws one of the
+        snapshots for each episode; None if there are none."""
+        taken = int(self._slot(progress.update)) + 1 if self.config.average else 0
+        if taken < 1:
+            return None
+        snapshots = jax.tree_util.tree_map(lambda leaf: leaf[:taken], progress.snapshots)
+        return dataclasses.replace(jax.device_get(snapshots), snapshots=taken)
+
     def player(self, progress: Progress) -> NetworkPolicy:
-        """The same inside compiled code."""
+        """What `policy` gives, inside compiled code."""
         params = {
             "network": progress.params["actor"],
             "mean": progress.mean,
@@ -261,6 +300,13 @@ class PPO:
         return NetworkPolicy(
             params, self.network, self.config.reads, self.env.spec(), False, self.name
         )
+
+    def _slot(self, update: Array) -> Array:
+        """Which snapshot the policy after so many updates belongs to; -1 before the first. Each
+        snapshot is the last of its equal part of the updates that are averaged."""
+        before = int(self.config.average_from * self.num_updates)
+        done, averaged = update - before, self.num_updates - before
+        return jnp.where(done > 0, (done - 1) * self._kept // averaged, -1)
 
     # ---- one update ---------------------------------------------------------------------------
 
@@ -298,6 +344,15 @@ class PPO:
             playing=playing,
             update=progress.update + 1,
         )
+        if c.average:
+            slot = self._slot(progress.update)
+            slot = jnp.where(slot < 0, self._kept, slot)  # out of bounds: dropped
+            snapshots = jax.tree_util.tree_map(
+                lambda kept, now: kept.at[slot].set(now, mode="drop"),
+                progress.snapshots,
+                self.player(progress),
+            )
+            progress = dataclasses.replace(progress, snapshots=snapshots)
         return progress, {**told, **losses, "shaping": shaping}
 
     def _step(

@@ -73,7 +73,8 @@ class Learner(Protocol):
         "return...", "length", "metrics/..." and "terms/..." are means over those, NaN if none."""
 
     def policy(self, progress: Any) -> policies.NetworkPolicy:
-        """What the progress of one seed has learned, as a player."""
+        """What the progress of one seed has learned, as a player. A learner may also have a method
+        `average`, which gives its average strategy as a player, or None."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -154,6 +155,8 @@ _WHOLE = (
     "episode.gif",
     "policy-[0-9]*.safetensors",
     "policy-[0-9]*.json",
+    "average-[0-9]*.safetensors",
+    "average-[0-9]*.json",
     "checkpoints/update-*.safetensors",
     "tensorboard/seed-*/events.out.tfevents.*",
 )

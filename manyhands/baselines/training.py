@@ -9,6 +9,8 @@ but a few means between calls. What it leaves in the folder `out`:
     checkpoints/          all that changes, after one update, PRNG keys included; the newest two
     policy-S.safetensors  what seed S has learned, and beside it the card: where it comes from, and
     policy-S.json         what it scores
+    average-S.safetensors where the learner keeps snapshots (`average` of PPO): the average strategy
+    average-S.json        of self-play, and its card
     curve.png             the learning curve: mean and spread over the seeds
     episode.gif           an episode of the best seed
 
@@ -41,8 +43,7 @@ import jax.numpy as jnp
 import numpy as np
 from rich.table import Table
 
-from manyhands.baselines import policies
-from manyhands.baselines.networks import NetworkConfig
+from manyhands.baselines import game_theory, policies
 from manyhands.baselines.presets import preset
 from manyhands.baselines.runs import (
     Display,
@@ -224,6 +225,8 @@ class TrainingResult:
     Attributes:
         out: the run's folder.
         policies, scores: by seed; seeds that diverged are not among them.
+        averages: average strategies by seed, of learners that keep snapshots.
+        exploitability: of each policy in `averages`, where the game is small enough to unroll.
         best: the seed with the highest score, None if all diverged.
         failed: seeds that diverged, and in which update.
         steps: environment steps of each seed.
@@ -233,6 +236,8 @@ class TrainingResult:
     out: Path
     policies: dict[int, policies.NetworkPolicy]
     scores: dict[int, Score]
+    averages: dict[int, policies.NetworkPolicy]
+    exploitability: dict[int, float]
     best: int | None
     failed: dict[int, int]
     steps: int
@@ -475,7 +480,8 @@ def _signals(display: Display) -> Iterator[list[int]]:
 def _finish(run: Run, episodes: int) -> TrainingResult:
     """Evaluate every seed that did not diverge, and write what it learned."""
     learner, host = run.learner, arrays_of(run.state["progress"])
-    made, scores = {}, {}
+    made, scores, averages = {}, {}, {}
+    average = getattr(learner, "average", lambda progress: None)
     evaluation: Evaluation | None = None
     for i, seed in enumerate(run.seeds):
         if seed in run.failed:
@@ -488,6 +494,10 @@ def _finish(run: Run, episodes: int) -> TrainingResult:
         scores[seed] = evaluation(made[seed], jax.random.key(seed))
         path = run.folder / f"policy-{seed}.safetensors"
         policies.save(path, made[seed], run.card(seed, scores[seed].plain()))
+        mixed = average(progress)
+        if mixed is not None:
+            averages[seed] = mixed
+    exploitable = _judge(run, made, averages)
     best = max(scores, key=lambda seed: scores[seed].mean) if scores else None
     run.display.note("drawing the learning curve")
     curve = run.folder / "curve.jsonl"
@@ -500,6 +510,8 @@ def _finish(run: Run, episodes: int) -> TrainingResult:
         out=run.folder,
         policies=made,
         scores=scores,
+        averages=averages,
+        exploitability=exploitable,
         best=best,
         failed=dict(run.failed),
         steps=run.update * learner.steps_per_update,
@@ -508,17 +520,51 @@ def _finish(run: Run, episodes: int) -> TrainingResult:
     )
 
 
+def _judge(
+    run: Run,
+    last: Mapping[int, policies.NetworkPolicy],
+    averages: Mapping[int, policies.NetworkPolicy],
+) -> dict[int, float]:
+    """Write the average strategies, with what a perfect opponent wins from them and from the last
+    policies where that can be computed; returns it for the averages."""
+    if not averages:
+        return {}
+    run.display.note("judging the average strategies")
+    tables: dict[int, dict[str, np.ndarray]] = {}
+    unknown = ""
+    try:
+        tree = game_theory.tree_of(run.learner.env)
+        for seed, policy in averages.items():
+            players = {"average": policy, "last": last[seed]}
+            tables[seed] = {k: game_theory.tabulate(tree, each) for k, each in players.items()}
+    except ConfigError as error:
+        unknown = f"not computed: {error}"
+        run.display.print(f"exploitability is {unknown}")
+    exploitable = {}
+    for seed, policy in averages.items():
+        score: dict[str, Any] = {"exploitability": unknown}
+        if not unknown:
+            gaps = {k: game_theory.nash_conv(tree, table) for k, table in tables[seed].items()}
+            exploitable[seed] = gaps["average"] / tree.num_agents
+            score = {
+                "nash_conv": gaps["average"],
+                "exploitability": exploitable[seed],
+                "exploitability_of_last": gaps["last"] / tree.num_agents,
+                "values": game_theory.expected_values(tree, tables[seed]["average"]).tolist(),
+            }
+        path = run.folder / f"average-{seed}.safetensors"
+        policies.save(path, policy, run.card(seed, score))
+    return exploitable
+
+
 @dataclasses.dataclass(frozen=True)
 class _Player(BatchPolicy):
     """A network in every seat whose parameters are data, so that one program plays all seeds."""
 
-    network: NetworkConfig
-    reads: str
-    greedy: bool
+    policy: policies.NetworkPolicy  # without its parameters
 
     def _seats(self, env: Env, params: Any) -> Seats:
-        policy = policies.NetworkPolicy(params, self.network, self.reads, env.spec(), self.greedy)
-        return Seats((policy,) * env.num_agents)
+        return Seats((dataclasses.replace(self.policy, params=params),) * env.num_agents)
 
     def init(self, env: Env, num_envs: int) -> Any:
         return self._seats(env, None).init(env, num_envs)
@@ -539,7 +585,7 @@ class Evaluation:
 
     def __init__(self, env: Env, policy: policies.NetworkPolicy, episodes: int):
         self._env, self._episodes = env, episodes
-        self._player = _Player(policy.network, policy.reads, policy.greedy)
+        self._player = _Player(dataclasses.replace(policy, params=None))
         space = env.observation_space
         size = math.prod(space.shape or ()) * np.dtype(space.dtype).itemsize + 64
         at_once = max(1, _BLOCK // (size * env.num_agents * episodes))
@@ -653,6 +699,8 @@ def summary(result: TrainingResult) -> Table:
     table = Table(
         "seed", "return", "episodes", "steps of one", "policy", title=f"self-play, {result.out}"
     )
+    if result.exploitability:
+        table.add_column("exploitability of the average")
     for seed, score in result.scores.items():
         table.add_row(
             f"{seed}{' (best)' * (seed == result.best and len(result.scores) > 1)}",
@@ -660,6 +708,7 @@ def summary(result: TrainingResult) -> Table:
             str(score.episodes),
             f"{score.length:g}",
             str(result.out / f"policy-{seed}.safetensors"),
+            *(f"{value:.4f}" for s, value in result.exploitability.items() if s == seed),
         )
     for seed, at in result.failed.items():
         table.add_row(str(seed), f"diverged in update {at}", "", "", "")

@@ -12,6 +12,7 @@ from manyhands.baselines.game_theory.cfr import ALGORITHMS, Solution, Solver, pl
 from manyhands.baselines.game_theory.policies import (
     TablePolicy,
     as_policy,
+    average,
     best_response,
     expected_values,
     exploitability,
@@ -19,6 +20,7 @@ from manyhands.baselines.game_theory.policies import (
     kuhn_equilibrium,
     nash_conv,
     one_hand,
+    tabulate,
     tree_of,
     uniform,
 )
@@ -35,6 +37,7 @@ __all__ = [
     "Tree",
     "analyse",
     "as_policy",
+    "average",
     "best_response",
     "dominated",
     "equilibrium",
@@ -46,6 +49,7 @@ __all__ = [
     "one_hand",
     "plot",
     "solve",
+    "tabulate",
     "tree_of",
     "uniform",
     "unroll",

@@ -14,7 +14,7 @@ import math
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import jax
 import jax.numpy as jnp
@@ -22,6 +22,9 @@ import numpy as np
 
 from manyhands.baselines.game_theory.tree import Tree, unroll
 from manyhands.core.env import Array, ConfigError, DeviceView, Env, from_spec, make
+
+if TYPE_CHECKING:  # it needs flax, which tables do not
+    from manyhands.baselines.policies import NetworkPolicy
 
 PathLike = str | os.PathLike[str]
 FORMAT = 1  # of files
@@ -51,6 +54,33 @@ def from_counts(
     total = counts.sum(axis=1, keepdims=True)
     fill = uniform(tree) if fill is None else fill
     return np.where(total > 0, counts / np.maximum(total, 1e-300), fill), total[:, 0] > 0
+
+
+def average(tree: Tree, tables: Any) -> np.ndarray:
+    """The table that plays as if each agent drew one of `tables` (f64[K, I, A]) before every hand,
+    all with the same chance, and played it to the end.
+
+    At an information set those count more that come there more often: each row is weighted by how
+    likely its table's own choices before lead there (Kuhn 1953: with perfect recall the two cannot
+    be told apart). Where none does, actions are even.
+    """
+    plans = [reach(tree, check(tree, table))[:-1] for table in tables]
+    return from_counts(tree, np.mean(plans, axis=0).reshape(tree.legal.shape))[0]
+
+
+def tabulate(tree: Tree, policy: NetworkPolicy) -> np.ndarray:
+    """A trained network as a table: what it does at each information set. Of one with snapshots,
+    which draws one for each hand, their `average`.
+
+    Raises:
+        ConfigError: what it does there depends on more than the agent's observation.
+        PolicyError: it was trained for another environment.
+    """
+    if policy.reads == "perception" and type(tree.env).perceive is not Env.perceive:
+        raise ConfigError(f"the tree of {tree.env!r} keeps observations; this network reads others")
+    chances = policy.chances(tree.env, jnp.asarray(tree.observations), jnp.asarray(tree.legal))
+    tables = np.asarray(chances, np.float64) * tree.legal
+    return average(tree, tables / tables.sum(axis=2, keepdims=True))
 
 
 def kuhn_equilibrium(tree: Tree, a: float = 1 / 6) -> np.ndarray:
