@@ -39,8 +39,8 @@ _KITCHEN_VALUES: dict[str, Any] = {
 # Much randomness at first, less later, keeps self-play near enough to equilibrium for its average
 # over the second half to be one: docs/training.md has its exploitability.
 _KUHN: dict[str, Any] = {
-    "total_steps": 1_200_000,
-    "num_envs": 64,
+    "total_steps": 3_000_000,
+    "num_envs": 128,
     "num_steps": 64,
     "epochs": 2,
     "minibatches": 2,
@@ -48,7 +48,7 @@ _KUHN: dict[str, Any] = {
     "learning_rate_end": 0.1,
     "discount": 1.0,
     "entropy": 0.3,
-    "entropy_end": 0.05,
+    "entropy_end": 0.03,
     "advantage": "role",
     "average": 64,
     "width": 32,

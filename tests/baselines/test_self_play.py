@@ -211,13 +211,12 @@ def test_the_baseline_of_a_role(tree):
     np.testing.assert_allclose(advantages[2:], 0.0, atol=1e-6)
 
 
-def test_one_command_trains_several_games(tmp_path, capsys):
+def test_one_command_trains_several_games(tmp_path):
     """Each by a learner of its own, with the baselines and snapshots of its own roles."""
     words = ["kuhn_poker", "leduc_holdem", "--advantage", "role", "--average", "2", "--epochs", "1"]
     words += ["--total-steps", "256", "--num-envs", "8", "--num-steps", "16", "--minibatches", "1"]
     words += ["--average-from", "0", "--width", "4", "--seeds", "5,", "--episodes", "4"]
     assert main(["train", *words, "--out", str(tmp_path)]) == 0
-    assert "exploitability" in capsys.readouterr().out
     for id in ("kuhn_poker", "leduc_holdem"):
         out, env = tmp_path / f"{id}", manyhands.make(id)
         card = json.loads((out / "average-5.json").read_text())
