@@ -44,6 +44,7 @@ import numpy as np
 from rich.table import Table
 
 from manyhands.baselines import game_theory, policies
+from manyhands.baselines.policies import NetworkPolicy
 from manyhands.baselines.presets import preset
 from manyhands.baselines.runs import (
     Display,
@@ -234,9 +235,9 @@ class TrainingResult:
     """
 
     out: Path
-    policies: dict[int, policies.NetworkPolicy]
+    policies: dict[int, NetworkPolicy]
     scores: dict[int, Score]
-    averages: dict[int, policies.NetworkPolicy]
+    averages: dict[int, NetworkPolicy]
     exploitability: dict[int, float]
     best: int | None
     failed: dict[int, int]

@@ -211,6 +211,7 @@ def test_the_baseline_of_a_role(tree):
     np.testing.assert_allclose(advantages[2:], 0.0, atol=1e-6)
 
 
+@pytest.mark.slow
 def test_one_command_trains_several_games(tmp_path):
     """Each by a learner of its own, with the baselines and snapshots of its own roles."""
     words = ["kuhn_poker", "leduc_holdem", "--advantage", "role", "--average", "2", "--epochs", "1"]
