@@ -3,7 +3,7 @@
     python benchmarks/policies.py
 
 Trains IPPO (4 seeds) and FCP in the five classic kitchens with the default commands, into `runs/`
-(what is there already is not trained again), copies the best seed of each to
+(what is there already is not trained again), copies IPPO's best seed of each to
 `manyhands/assets/policies/kitchen/`, and plays: every seed with itself, the seeds with each other,
 and IPPO and FCP with the held-out scripted chefs. Tables are printed; all figures go to
 `benchmarks/results/policies.json`.
@@ -57,21 +57,22 @@ def measured(layout: str, runs: Path, episodes: int) -> dict[str, Any]:
         best = max(range(len(files)), key=lambda i: cards[i]["score"]["return"])
         scores = {str(card["seed"]): card["score"]["return"] for card in cards}
         card = cards[best] | {"scores_of_all_seeds": scores}
-        shipped = SHIPPED / f"{layout}-{algorithm}.safetensors"
-        policies.save(shipped, policies.load(files[best], env), card)
+        policy = policies.load(files[best], env)
+        if algorithm == "ippo":
+            policies.save(SHIPPED / f"{layout}-{algorithm}.safetensors", policy, card)
         result[algorithm] = {
             "command": card["command"],
             "steps": card["steps"],
             "seconds": card["seconds"],
             "self_play": scores,
-            "held_out": zero_shot(env, shipped, episodes=episodes).to_dict(),
+            "held_out": zero_shot(env, policy, episodes=episodes).to_dict(),
         }
         if len(files) > 1:
             table = crossplay(env, files, episodes=episodes)
             result[algorithm]["cross_play"] = table.cross_play.to_dict()
             result[algorithm]["self_play_mean"] = table.self_play.to_dict()
         else:
-            own = evaluate(env, shipped, episodes=episodes).mean["return"]
+            own = evaluate(env, policy, episodes=episodes).mean["return"]
             result[algorithm]["self_play_mean"] = own.to_dict()
     return result
 

@@ -61,8 +61,7 @@ register_seat("reader", "manyhands.baselines.reader:Reader")
 register_seat("language", "manyhands.baselines.language:Language")
 register_seat("table", "manyhands.baselines.game_theory.policies:table_seat")
 register_seat("equilibrium", "manyhands.baselines.game_theory.policies:equilibrium_seat")
-for _name in ("ippo", "mappo", "vdn", "qmix", "fcp"):
-    register_seat(_name, f"manyhands.baselines.policies:{_name}", extra="train")
+register_seat("ippo", "manyhands.baselines.policies:ippo", extra="train")
 register_seat("policy", "manyhands.baselines.policies:from_file", extra="train")
 register_seat("human", "manyhands.viewer.human:Human")
 

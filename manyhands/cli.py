@@ -29,7 +29,7 @@ of its class; values are JSON, or else words:
 """
 _SEATS = """\
 Seats are named in the order of the agents, or once for all of them: random; greedy, onion_only,
-plate_only and stationary (scripted chefs); ippo and fcp (trained networks that come with the
+plate_only and stationary (scripted chefs); ippo (trained networks that come with the
 package); policy:file=FILE (what `manyhands train` made); reader (a scripted player that reads the
 text and answers in words); language (a model behind any OpenAI-compatible endpoint:
 OPENAI_BASE_URL, OPENAI_API_KEY); human (the keyboard); equilibrium (perfect two-player Kuhn poker);

@@ -332,10 +332,6 @@ def _files(folder: Any) -> list[Any]:
 
 
 ippo = functools.partial(shipped, algorithm="ippo")
-mappo = functools.partial(shipped, algorithm="mappo")
-vdn = functools.partial(shipped, algorithm="vdn")
-qmix = functools.partial(shipped, algorithm="qmix")
-fcp = functools.partial(shipped, algorithm="fcp")
 
 
 # ---- files ---------------------------------------------------------------------------------------

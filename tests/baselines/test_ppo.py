@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import json
+import pathlib
 from typing import Any
 
 import gymnasium
@@ -396,8 +398,8 @@ def test_a_recurrent_policy_remembers_in_every_loop(tmp_path) -> None:
 
 
 def test_seats_that_are_not_shipped() -> None:
-    with pytest.raises(PolicyError, match="manyhands train test-echo --algorithm qmix"):
-        manyhands.seat("qmix", Echo())
+    with pytest.raises(PolicyError, match="manyhands train test-echo --algorithm ippo"):
+        manyhands.seat("ippo", Echo())
     with pytest.raises(PolicyError, match="name its file"):
         manyhands.seat("policy", Echo())
 
@@ -436,3 +438,36 @@ def test_policies_play_wrapped_environments(wrapper: str) -> None:
         taken.append(policy.apply(env, 0, policy.init(env, 0), jax.random.key(7), view)[0])
     np.testing.assert_array_equal(taken[1], wrapped.lift(taken[0]))
     assert wrapped.lower(wrapped.legal(wrapped.reset(jax.random.key(0)))[0]).shape == (6,)
+
+
+@pytest.mark.parametrize(
+    "layout",
+    [
+        "cramped_room",
+        "asymmetric_advantages",
+        "coordination_ring",
+        "forced_coordination",
+        "counter_circuit",
+    ],
+)
+def test_shipped_policies_fit_their_kitchens(layout: str) -> None:
+    """Whatever else is configured; what they score is in their cards."""
+    env = manyhands.make("kitchen", layout=layout, observation="features", max_steps=100)
+    policy = manyhands.seat("ippo", env)
+    assert policy.spec["config"]["layout"] == env.config()["layout"]
+    folder = pathlib.Path(manyhands.__file__).parent / "assets" / "policies" / "kitchen"
+    card = json.loads((folder / f"{layout}-ippo.json").read_text())
+    assert len(card["scores_of_all_seeds"]) >= 3 and card["command"].startswith("manyhands train")
+    assert (folder / f"{layout}-ippo.safetensors").stat().st_size < 1_000_000
+
+
+def test_a_shipped_policy_cooks() -> None:
+    """Two soups at least in the first hundred steps; partners of a batch, too."""
+    env = manyhands.make("kitchen", layout="cramped_room", max_steps=100)
+    result = manyhands.rollout(env, ["ippo", "ippo"], 4, 100, jax.random.key(0))
+    assert np.asarray(result.trajectory.metrics["soups"]).sum(axis=0).min() >= 2
+    envs = gymnasium.make_vec("manyhands/Kitchen-v0", num_envs=2, partners="ippo")
+    envs.reset(seed=0)
+    assert envs.step(envs.action_space.sample())[0].shape[0] == 2
+    with pytest.raises(PolicyError, match="manyhands train kitchen"):
+        manyhands.seat("ippo", manyhands.make("kitchen", layout="two_rooms"))
