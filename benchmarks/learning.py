@@ -124,7 +124,7 @@ def profile(settings: dict[str, Any]) -> None:
             x = x + jax.random.uniform(key)  # else it would be computed once for all steps
             return learner._actor.advance(progress.params["actor"], memory, x, first)
 
-        memory, outputs = jax.lax.scan(step, progress.playing.actor, keys)
+        memory, outputs = jax.lax.scan(step, progress.playing.memory["actor"], keys)
         return memory, jnp.sum(outputs)
 
     def perceive(progress: Any) -> Any:

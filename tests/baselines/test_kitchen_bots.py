@@ -86,6 +86,7 @@ def test_generated_kitchens() -> None:
     assert served.mean() >= 100 and (served > 0).mean() >= 0.75, served
 
 
+@pytest.mark.slow
 def test_partners_of_graded_skill() -> None:
     env = Kitchen("asymmetric_advantages")
     policies = [
@@ -104,6 +105,7 @@ def test_partners_of_graded_skill() -> None:
     assert cook == waiter == 0 and both > 100
 
 
+@pytest.mark.slow
 def test_skill_is_data() -> None:
     """Chefs of all skills are one program (`evaluation.split`), which plays as each alone does."""
     env = Kitchen("cramped_room", max_steps=60)

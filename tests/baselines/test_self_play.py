@@ -151,6 +151,7 @@ def test_each_seat_draws_one_snapshot_for_each_episode(tree, tmp_path):
 # ---- learning ------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_snapshots_are_taken_at_even_distances(tree):
     """Of seven updates the last four are averaged, in two parts: after the fifth and seventh."""
     learner = PPO(tree.env, PPOConfig(total_steps=7 * 32, average=2, average_from=0.5, **TINY))

@@ -56,7 +56,9 @@ def learned(updates: int, **options: Any) -> tuple[ValueDecomposition, Any, np.n
 @pytest.mark.parametrize(
     "options",
     [
-        {"players": 3, "leave": True, "steps": 2, "clock": True},
+        pytest.param(
+            {"players": 3, "leave": True, "steps": 2, "clock": True}, marks=pytest.mark.slow
+        ),
         {"mixer": "monotonic", "steps": 3, "recurrent": True, "turns": True},
     ],
     ids=["vdn", "qmix"],
