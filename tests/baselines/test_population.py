@@ -211,6 +211,7 @@ def test_the_pool_is_drawn_evenly_from_the_past() -> None:
     assert np.abs(shares - 3 / 11).max() < 4 * np.sqrt(3 / 11 * 8 / 11 / 3000)
 
 
+@pytest.mark.slow
 def test_self_play_with_past_selves(env: Doors) -> None:
     config = SelfPlayPoolConfig(
         total_steps=48 * 8 * 20, partners=4, latest=2, snapshots=20, **SMALL
@@ -239,6 +240,7 @@ def fcp(env: Doors) -> FCP:
     return FCP(env, config)
 
 
+@pytest.mark.slow
 def test_fictitious_co_play(env: Doors, fcp: FCP) -> None:
     assert fcp.stages == (12, 8) and fcp.steps_per_update == 48 * 8 * 2
     init, update = programs(fcp)

@@ -377,6 +377,7 @@ def test_a_full_disk_leaves_the_old_file(trained, tmp_path, monkeypatch) -> None
     assert len(list(tmp_path.iterdir())) == 2
 
 
+@pytest.mark.slow
 def test_a_recurrent_policy_remembers_in_every_loop(tmp_path) -> None:
     learner, progress, _ = learned(60, steps=3, recurrent=True, turns=True)
     policy = learner.policy(progress)

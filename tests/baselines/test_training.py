@@ -693,6 +693,7 @@ def run(capsys, *words):
     return status, captured.out, captured.err
 
 
+@pytest.mark.slow
 def test_one_command_trains_several_environments(drift, capsys, tmp_path, monkeypatch):
     monkeypatch.setitem(PRESETS, ("test-toss", "drift"), {"total_steps": 28, "rate": 0.25})
     out = tmp_path / "runs"
