@@ -910,11 +910,11 @@ def _demo(options: argparse.Namespace) -> int:
     options.out.mkdir(parents=True, exist_ok=True)
     record, film = options.out / "kitchen.jsonl", options.out / "kitchen.gif"
     record.unlink(missing_ok=True)
-    env = make("chat", env=make("kitchen", layout="cramped_room"))
+    env = make("chat", env=make("kitchen", layout="coordination_ring"))
     print(
-        "Two chefs in cramped_room: chef_0 is a trained network, which reads vectors (IPPO), chef_1"
+        "Two chefs in coordination_ring: chef_0 is a trained network, which reads vectors (IPPO),"
     )
-    print("reads the text below and answers in words. What chef_1 reads at the start:\n")
+    print("chef_1 reads the text below and answers in words. What it reads at the start:\n")
 
     def onlooker(moment: Any) -> None:
         if moment.step == 0:
