@@ -64,6 +64,7 @@ def test_scores_on_the_classics() -> None:
     assert all(means[name] >= least[name] for name in CLASSICS), means
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("config", "least"),
     [
@@ -79,6 +80,7 @@ def test_other_kitchens(config: dict[str, Any], least: int) -> None:
     assert served.mean() >= least, served
 
 
+@pytest.mark.slow
 def test_generated_kitchens() -> None:
     """Most are played well; in a few, two chefs cannot pass each other where they would need to."""
     env = Kitchen("generated", num_levels=16)

@@ -427,6 +427,7 @@ def test_a_process_killed_at_any_moment_can_be_resumed(learner, whole, tmp_path)
     assert learned(out) == learned(whole[0].out)
 
 
+@pytest.mark.slow
 def test_a_real_learner_goes_on_bit_for_bit(tmp_path):
     """PPO, with its optimiser, environments and keys."""
     config = PPOConfig(total_steps=128, num_envs=4, num_steps=8, epochs=2, minibatches=2, width=8)

@@ -156,6 +156,7 @@ def test_targets_at_ends() -> None:
     np.testing.assert_allclose(targets, [first, second, third, fourth, last], rtol=1e-6)
 
 
+@pytest.mark.slow
 def test_mixtures() -> None:
     """Sums are sums; monotonic mixtures never fall when a utility rises, and depend on the state;
     who does not move does not matter."""
