@@ -305,6 +305,8 @@ def test_a_failing_seat_leaves_finished_episodes_on_disk(tmp_path):
 
 
 CHILD = """
+import signal
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background ignores it
 import sys, time
 import coins
 from manyhands.core.play import play
