@@ -132,10 +132,18 @@ def learned(updates: int, **options: Any) -> tuple[PPO, Any, np.ndarray]:
     ("options", "least"),
     [
         ({"space": "discrete"}, 0.95),
-        ({"space": "multi", "normalise": True, "centralised_critic": True, "reads": "vector"}, 0.9),
+        pytest.param(
+            {"space": "multi", "normalise": True, "centralised_critic": True, "reads": "vector"},
+            0.9,
+            marks=pytest.mark.slow,
+        ),
         ({"space": "box", "entropy": 0.0, "entropy_end": 0.0, "clock": True}, 0.7),
         ({"steps": 3, "recurrent": True, "turns": True}, 0.9),  # remember the cue until one's turn
-        ({"advantage": "role", "discount": 1.0, "players": 3, "leave": True, "steps": 2}, 0.5),
+        pytest.param(
+            {"advantage": "role", "discount": 1.0, "players": 3, "leave": True, "steps": 2},
+            0.5,
+            marks=pytest.mark.slow,
+        ),
     ],
     ids=lambda value: (
         ", ".join(f"{k}={v}" for k, v in value.items()) if type(value) is dict else ""
