@@ -336,10 +336,15 @@ def test_interrupting_a_notebook(tmp_path):
     async def notebook():
         play(TURNS, Stuck(), episodes=2, record=tmp_path / "r", on_step=interrupt)
 
+    # What is started from a shell's background ignores the signal.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
     loop, start = asyncio.new_event_loop(), time.monotonic()
-    with pytest.raises(KeyboardInterrupt):
-        loop.run_until_complete(notebook())
-    loop.close()
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            loop.run_until_complete(notebook())
+    finally:
+        signal.signal(signal.SIGINT, before)
+        loop.close()
     assert time.monotonic() - start < 30
     assert [e.result.episode for e in read(tmp_path / "r")] == [0]
 
