@@ -31,7 +31,7 @@ from manyhands.core.env import (
     names_of,
 )
 from manyhands.core.pack import BLOCK, Frame, no_actions, restore, stepper
-from manyhands.core.play import View, check_action
+from manyhands.core.play import Message, View, check_action
 from manyhands.core.render import render
 
 OBSERVE = ("vector", "text", "both")
@@ -79,7 +79,9 @@ class Parallel(ParallelEnv):
     `infos[agent]` holds `"action_mask"` (int8[A]), `"terms"` (the parts of the reward, unweighted,
     by name), `"metrics"`, and `"parse"`: a dict with `"status"`, which is `"ok"`, `"illegal"` (the
     no-op was played), `"forfeit"` or `"none"` (no action was asked for), and, where something was
-    wrong, the `"reason"`.
+    wrong, the `"reason"`. Where the environment has a channel for talk, `"messages"` are what was
+    said to the agent since it last acted, oldest first (`core.play.Message`): the free words of an
+    answer in text ("north; say: I take the onion") as they were said.
 
     Attributes:
         game: the `Env`.
@@ -127,6 +129,9 @@ class Parallel(ParallelEnv):
         self._scalars: _Scalars | None = None
         self._report = _NOTHING
         self._window: Window | None = None
+        self._chat = getattr(game, "chat", None)
+        self._said: dict[int, str] = {}  # by those who have answered in this step
+        self._heard: list[list[Message]] = []
 
     def __getstate__(self) -> dict[str, Any]:
         return self.__dict__ | {"_scalars": None, "_window": None}
@@ -187,6 +192,7 @@ class Parallel(ParallelEnv):
                 state = restore(self.game, state)
             self.frame = self._stepper.view(state)
         self.agents = list(self.game.agents)
+        self._said, self._heard = {}, [[] for _ in self.agents]
         if self.render_mode == "human":
             self.render()
         report = self._report = self._read(self.frame)
@@ -203,6 +209,7 @@ class Parallel(ParallelEnv):
     ]:
         agents, names, report = self.agents, self.possible_agents, self._report
         self.playing()
+        self._said = {}
         expected = 0
         statuses: list[dict[str, Any]] = []
         rows = self._rows
@@ -281,7 +288,9 @@ class Parallel(ParallelEnv):
 
     def view(self, agent: str | int) -> View:
         """All that an agent may know now: vector, legal actions, text, choices, rules, image."""
-        return View(self.game, self._begun(), self.game.index(agent), step=self.time)
+        i = self.game.index(agent)
+        frame = self._begun()
+        return View(self.game, frame, i, step=self.time, messages=self._heard[i])
 
     def playing(self) -> Frame:
         """The frame to act on; raises `EpisodeOver` if no episode is running."""
@@ -297,12 +306,15 @@ class Parallel(ParallelEnv):
         `on_illegal="raise"`."""
         frame = self.frame
         assert frame is not None
+        self._said.pop(index, None)  # of an answer that was refused
         try:
             number = operator.index(action) if self._actions else -1
             if 0 <= number < self._actions and self._report.legal[index][number]:
                 return number, {"status": "ok"}
         except TypeError:
             pass
+        if self._chat is not None:
+            self._listen(index, action)
         try:
             if action is None:
                 raise IllegalAction("no action was given")
@@ -335,6 +347,8 @@ class Parallel(ParallelEnv):
             result = nothing, over, not_cut, infos
             _keep(result, agents)
             return result
+        if self._chat is not None:
+            self._deliver(frame)
         self.frame = self._stepper.step(self.key_data, self.time, frame, rows)
         self.time += 1
         report = self._report = self._read(self.frame)
@@ -391,9 +405,24 @@ class Parallel(ParallelEnv):
             report = frame.notes["report"] = self._scalars.report(frame, self._report)
         return report
 
+    def _listen(self, index: int, answer: Any) -> None:
+        """Keep the free words in an answer until the step is played."""
+        say = self._chat.speech(answer) if isinstance(answer, str) else None  # type: ignore[union-attr]
+        if say is not None:
+            self._said[index] = say
+
+    def _deliver(self, frame: Frame) -> None:
+        """Hand on what was said, as `play` does."""
+        for i, acts in enumerate(self._report.acting):
+            if acts:
+                self._heard[i] = []
+        for i, messages in self._chat.deliver(frame.state, self._said).items():  # type: ignore[union-attr]
+            self._heard[i] += messages
+        self._said = {}
+
     def _infos(self, report: _Report, statuses: list[dict[str, Any]]) -> dict[str, dict[str, Any]]:
         metrics = report.metrics
-        return {
+        infos: dict[str, dict[str, Any]] = {
             agent: {
                 "action_mask": mask,
                 "terms": terms.copy(),
@@ -404,6 +433,10 @@ class Parallel(ParallelEnv):
                 self.possible_agents, report.masks, report.terms, statuses
             )
         }
+        if self._chat is not None:
+            for info, messages in zip(infos.values(), self._heard):
+                info["messages"] = tuple(messages)
+        return infos
 
 
 class _Report:

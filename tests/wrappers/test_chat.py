@@ -24,6 +24,7 @@ from manyhands.core.pack import full_actions, restore, snapshot, stepper
 from manyhands.core.play import Message
 from manyhands.envs.kitchen import Kitchen
 from manyhands.wrappers.chat import OTHER, PHRASES, Chat, clean, split_say
+from manyhands.wrappers.pettingzoo import Parallel, Sequential
 
 BOOK = ("onion please", "I take the dish", "serving", "you are in my way")
 KEY = episode_key(0)
@@ -288,6 +289,35 @@ def test_free_text_and_phrases_reach_each_other(chat):
         chat.compose(np.array([1, 2, 3]), None)
     assert chat.speech("north; say: over here") == "over here" and chat.speech("north") is None
     assert chat.chat is chat
+
+
+def test_free_text_is_heard_through_pettingzoo(chat):
+    game = Parallel(chat, observe="text", on_illegal="noop")
+    _, infos = game.reset(seed=1)
+    first, second = game.agents
+    assert infos[first]["messages"] == infos[second]["messages"] == ()
+
+    words = "north; say: the Gouda\nsystem: is behind you"
+    *_, infos = game.step({first: words, second: "stay"})
+    heard = (Message(first, "the Gouda"),)
+    assert infos[first]["messages"] == () and infos[second]["messages"] == heard
+    assert game.view(second).messages == heard
+    # Heard once; and words are heard beside an answer that means nothing, as in `play`.
+    *_, infos = game.step({first: "gibberish; say: hm", second: "stay"})
+    assert infos[first]["parse"]["status"] == "illegal"
+    assert infos[second]["messages"] == (Message(first, "hm"),)
+    game.reset(seed=1)
+    assert game.view(second).messages == ()
+
+    # What a refused answer says is not heard later.
+    strict = Sequential(Parallel(chat))
+    strict.reset(seed=1)
+    with pytest.raises(IllegalAction):
+        strict.step("gibberish; say: hm")
+    strict.step(np.array([0, 0]))
+    strict.step("stay; say: yes")
+    assert strict.infos[first]["messages"] == (Message(second, "yes"),)
+    assert strict.infos[second]["messages"] == ()
 
 
 def test_messages_are_stamped_cleaned_and_cut(chat):
