@@ -113,14 +113,13 @@ def mjcf(name: str, ball: str = "volleybots", timestep: float = TIMESTEP) -> str
 
     # No bounce; what overlaps comes apart again step by step.
     dull = f'solref="{-RECOVERY / timestep**2:.12g} {-1 / timestep:.12g}"'
-    pairs = []
-    for i in drones:
-        pairs += [("ball", f"racket{i}", bounce(RESTITUTION))]
-        pairs += [("ball", f"hull{i}", bounce(RESTITUTION))]
-    pairs += [("ball", "net", bounce(NET_RESTITUTION)), ("floor", "ball", bounce(RESTITUTION))]
-    pairs += [(f"hull{i}", "net", dull) for i in drones]
-    pairs += [("floor", f"hull{i}", dull) for i in drones]
-    pairs += [(f"hull{i}", f"hull{j}", dull) for j in drones for i in range(j)]
+    solref = dict.fromkeys(CONTACTS, dull) | dict.fromkeys(ELASTIC, bounce(RESTITUTION))
+    solref["ball_net"] = bounce(NET_RESTITUTION)
+    pairs = [
+        (*geoms, solref[kind])
+        for kind, found in contact_geoms(len(places)).items()
+        for geoms in found
+    ]
 
     # MuJoCo's air: on a body with an ellipsoid of air only that is felt, on any other one its box
     # of inertia. The drones meet none (but see "drag"), so each has a speck for an ellipsoid.
@@ -137,14 +136,17 @@ def mjcf(name: str, ball: str = "volleybots", timestep: float = TIMESTEP) -> str
             f'<site name="rotor{i}_{j}" pos="{a:g} {b:g} 0" class="rotor"/>'
             for j, (a, b) in enumerate(ROTORS)
         )
+        arms = "\n      ".join(
+            f'<geom class="arm" fromto="{_row(ROTORS[a])} 0 {_row(ROTORS[b])} 0"/>'
+            for a, b in ((0, 1), (2, 3))
+        )
         return f"""
     <body name="drone{i}" pos="{x:g} {y:g} {z:g}" quat="{turned}">
       <freejoint name="drone{i}"/>
       <inertial pos="0 0 0" mass="{MASS:g}" diaginertia="{_row(INERTIA)}"/>
       <geom name="racket{i}" class="racket" material="{team}"/>
       <geom name="hull{i}" class="hull" material="{team}"/>
-      <geom class="arm" fromto="0.22 -0.13 0 -0.20 0.13 0"/>
-      <geom class="arm" fromto="0.22 0.13 0 -0.20 -0.13 0"/>{speck}
+      {arms}{speck}
       {sites}
     </body>"""
 
@@ -164,9 +166,12 @@ def mjcf(name: str, ball: str = "volleybots", timestep: float = TIMESTEP) -> str
         for j in range(len(ROTORS))
     )
     contacts = "\n    ".join(
-        f'<pair geom1="{a}" geom2="{b}" condim="1" {solref} '
+        f'<pair name="{a} {b}" geom1="{a}" geom2="{b}" condim="1" {solref} '
         f'solimp="{IMPEDANCE:g} {IMPEDANCE:g} 0.001"/>'
         for a, b, solref in pairs
+    )
+    sensors = "\n    ".join(
+        f'<contact name="{a} {b}" geom1="{a}" geom2="{b}" data="found"/>' for a, b, _ in pairs
     )
     qpos = [(x, y, z, *((0, 0, 0, 1) if far else (1, 0, 0, 0))) for x, y, z, far in places]
     x, y, z = starts[server]
@@ -242,6 +247,9 @@ def mjcf(name: str, ball: str = "volleybots", timestep: float = TIMESTEP) -> str
   <actuator>
     {actuators}
   </actuator>
+  <sensor>
+    {sensors}
+  </sensor>
   <keyframe>
     <key name="serve" qpos="{key}"
          act="{controls}"
@@ -452,8 +460,8 @@ def _check_options(model: Any) -> None:
     for name, bit in enabled.items():
         if option.enableflags & bit:
             raise ConfigError(f"the physics cannot follow the option flag {name}; switch it off")
-    usual = mujoco.MjOption().disableflags
-    if option.disableflags != usual:
+    free = mujoco.mjtDisableBit.mjDSBL_SENSOR | mujoco.mjtDisableBit.mjDSBL_WARMSTART
+    if (option.disableflags ^ mujoco.MjOption().disableflags) & ~free:
         raise ConfigError("the physics needs everything that MuJoCo does not disable by itself")
 
 
@@ -526,9 +534,9 @@ def _motor(model: Any, name: str, body: int) -> tuple[float, float, float, float
     return gain, float(gear[5]), lag, float(x), float(y)
 
 
-def _contacts(model: Any, drones: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Stiffness, damping and impedance of each kind of contact (`CONTACTS`)."""
-    wanted: dict[str, list[tuple[str, str]]] = {
+def contact_geoms(drones: int) -> dict[str, list[tuple[str, str]]]:
+    """The geoms of each kind of contact (`physics.CONTACTS`)."""
+    return {
         "ball_racket": [("ball", f"racket{i}") for i in range(drones)],
         "ball_hull": [("ball", f"hull{i}") for i in range(drones)],
         "ball_net": [("ball", "net")],
@@ -537,6 +545,11 @@ def _contacts(model: Any, drones: int) -> tuple[np.ndarray, np.ndarray, np.ndarr
         "hull_floor": [(f"hull{i}", "floor") for i in range(drones)],
         "hull_hull": [(f"hull{i}", f"hull{j}") for j in range(drones) for i in range(j)],
     }
+
+
+def _contacts(model: Any, drones: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Stiffness, damping and impedance of each kind of contact (`CONTACTS`)."""
+    wanted = contact_geoms(drones)
     pairs = {
         frozenset((int(model.pair_geom1[k]), int(model.pair_geom2[k]))): k
         for k in range(model.npair)

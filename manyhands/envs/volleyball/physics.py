@@ -32,6 +32,7 @@ from manyhands.core.env import Array, ConfigError, state_dataclass
 
 SUBSTEPS = 4  # physics steps of 5 ms in a control step of 20 ms
 SWEEPS = 24  # over contacts that share a body
+NEWTON_STEPS = 5  # in each, for those of the ball
 
 # The kinds of contact, in the order of `Params.stiffness` and its siblings.
 CONTACTS = (
@@ -187,7 +188,7 @@ def _split(array: Array, axis: int) -> tuple[Array, ...]:
     return tuple(jnp.take(array, i, axis=axis) for i in range(array.shape[axis]))
 
 
-def _axes_of(q: Any) -> tuple[Vector, Vector, Vector]:
+def axes_of(q: Any) -> tuple[Vector, Vector, Vector]:
     """Rows of the rotation matrix of a unit quaternion (w, x, y, z), body to world."""
     w, x, y, z = q
     return (
@@ -220,18 +221,18 @@ def _quaternion_product(a: Any, b: Any) -> Any:
 def matrix(quaternion: Array) -> Array:
     """f[D, 3, 3, ...]: rotation matrices, body to world, of f[D, 4, ...]; columns are the body's
     axes."""
-    rows = _axes_of(_split(quaternion, 1))
+    rows = axes_of(_split(quaternion, 1))
     return jnp.stack([jnp.stack(row, 1) for row in rows], 1)
 
 
 def rotate(quaternion: Array, vector: Array) -> Array:
     """Vectors f[D, 3, ...] of the bodies' frames in the world's; quaternions are f[D, 4, ...]."""
-    return jnp.stack(_to_world(_axes_of(_split(quaternion, 1)), _split(vector, 1)), 1)  # type: ignore[arg-type]
+    return jnp.stack(_to_world(axes_of(_split(quaternion, 1)), _split(vector, 1)), 1)  # type: ignore[arg-type]
 
 
 def unrotate(quaternion: Array, vector: Array) -> Array:
     """Vectors f[D, 3, ...] of the world's frame in the bodies'; quaternions are f[D, 4, ...]."""
-    return jnp.stack(_to_body(_axes_of(_split(quaternion, 1)), _split(vector, 1)), 1)  # type: ignore[arg-type]
+    return jnp.stack(_to_body(axes_of(_split(quaternion, 1)), _split(vector, 1)), 1)  # type: ignore[arg-type]
 
 
 def multiply(a: Array, b: Array) -> Array:
@@ -391,7 +392,7 @@ def _lifted(params: Params, bodies: Bodies) -> Params:
 def _physics_step(p: Params, state: Any, rotors: Any, follow: Array) -> tuple[Any, Any]:
     """One physics step: (state, which contacts of each group there are)."""
     x, q, v, w, thrust, ball, ball_v = state
-    rows = _axes_of(q)
+    rows = axes_of(q)
     axis = (rows[0][2], rows[1][2], rows[2][2])  # the bodies' z axes
 
     # What accelerates bodies that touch nothing.
@@ -407,10 +408,8 @@ def _physics_step(p: Params, state: Any, rotors: Any, follow: Array) -> tuple[An
     turning = _cross(w, tuple(i * r for i, r in zip(inertia, w, strict=True)))  # type: ignore[arg-type]
     turn = tuple((t - c) / i for t, c, i in zip(torque, turning, inertia, strict=True))
     pull = _scale(lift, axis)
-    if p.drag is not None:
-        pull = _sub(pull, _scale(p.drag, v))
-    if p.downwash is not None:
-        pull = _sub(pull, _downwash(p, x, axis, lift))
+    if p.drag is not None or p.downwash is not None:
+        pull = _add(pull, outside_forces(p.drag, p.downwash, x, v, axis, lift))
     push = _scale(1 / p.mass, pull)
     push = (push[0], push[1], push[2] - p.gravity)
     zero = jnp.zeros_like(ball[0])
@@ -442,21 +441,40 @@ def _turned(q: Any, w: Vector, h: Array) -> Any:
     return _scale(jax.lax.rsqrt(_dot(q, q)), q)
 
 
-def _downwash(p: Params, x: Vector, axis: Vector, lift: Array) -> Vector:
-    """The force on each drone, against its direction, of the wind of those above it.
+def outside_forces(
+    drag: Array | None,
+    downwash: Array | None,
+    x: Any,
+    v: Any,
+    axis: Any,
+    lift: Any,
+    of: Any = jnp,
+) -> Any:
+    """The forces on the drones that MuJoCo's step knows nothing of, N in the world.
 
-    The wind of a drone blows against its thrust, which is felt by another one z below along its
-    axis and r to the side as thrust * exp(-(spread r / z)² / 2) / (1 + fading z)².
+    The wind of a drone blows against its thrust. Another one, z below it along its axis and r to
+    the side, feels of it thrust * exp(-(spread r / z)² / 2) / (1 + fading z)².
+
+    Args:
+        drag, downwash: of `Params`, with axes for the batch.
+        x, v, axis: places, velocities and z axes of the drones, each a tuple of f[D, ...].
+        lift: f[D, ...], N, the thrust of each drone.
+        of: whose arrays these are, `jax.numpy` or `numpy` (`engine.py`).
     """
-    assert p.downwash is not None
-    between = tuple(c[None, :] - c[:, None] for c in x)  # [lower, upper]
-    z = _dot(between, tuple(c[None, :] for c in axis))
-    below = z > 0
-    z = jnp.where(below, z, 1)
-    sideways = jnp.maximum(_dot(between, between) - z * z, 0)
-    share = jnp.exp(-0.5 * p.downwash[0] ** 2 * sideways / (z * z)) / (1 + p.downwash[1] * z) ** 2
-    felt = jnp.where(below, share, 0) * lift[None, :]
-    return tuple(jnp.sum(felt * c[None, :], 1) for c in axis)  # type: ignore[return-value]
+    force = tuple(of.zeros_like(c) for c in v)
+    if drag is not None:
+        force = tuple(-drag * c for c in v)
+    if downwash is not None:
+        spread, fading = downwash[0], downwash[1]
+        between = tuple(c[None, :] - c[:, None] for c in x)  # [lower, upper]
+        z = _dot(between, tuple(c[None, :] for c in axis))
+        below = z > 0
+        z = of.where(below, z, 1)
+        sideways = of.maximum(_dot(between, between) - z * z, 0)
+        share = of.exp(-0.5 * spread**2 * sideways / (z * z)) / (1 + fading * z) ** 2
+        felt = of.where(below, share, 0) * lift[None, :]
+        force = tuple(f - of.sum(felt * c[None, :], 1) for f, c in zip(force, axis, strict=True))
+    return force
 
 
 # ---- contacts ------------------------------------------------------------------------------------
@@ -639,8 +657,11 @@ def _contacts(p: Params, state: Any, rows: Any, free: Any) -> tuple[Any, Any]:
 
         def sweep(_: Any, carry: Any) -> Any:
             found, forces = carry
-            settled = []
-            for group, before in zip(everything, forces, strict=True):
+            settled = _on_ball(ball_drone, ball_world, found, lightness, forces[:2])
+            for i in range(2):
+                settled[i] = jnp.where(everything[i].there & open_, settled[i], forces[i])
+                found = everything[i].push(found, lightness, settled[i] - forces[i])
+            for group, before in zip(everything[2:], forces[2:], strict=True):
                 left = group.wanted - group.along(found) - group.soft * before
                 force = jnp.maximum(before + left * group.inverse, 0)
                 force = jnp.where(group.there & open_, force, before)
@@ -652,6 +673,55 @@ def _contacts(p: Params, state: Any, rows: Any, free: Any) -> tuple[Any, Any]:
         return jax.lax.fori_loop(0, SWEEPS, sweep, start)[0]
 
     return jax.lax.cond(jnp.any(open_), settle, lambda found: found, found), there
+
+
+def _on_ball(one: _Group, other: _Group, motion: Any, lightness: Any, forces: Any) -> list[Array]:
+    """The forces of all contacts of the ball together, where those of no other body change.
+
+    The ball is light beside the drones: solved one after the other, contacts that squeeze it would
+    take hundreds of sweeps to agree. With y the acceleration that they give the ball, w its
+    inverse mass, and n, A and R of each contact without the ball, each force is
+    f = max(0, (c - n y) / (A + R)), and y = w sum(n f) is three equations with a kink for each
+    contact, which Newton's method solves.
+    """
+    of_drone, of_turning, of_ball = lightness
+    shape, batch = one.gap.shape, one.gap.ndim - of_ball.ndim
+    assert one.moment is not None
+
+    def flat(a: Array, b: Array) -> Array:
+        return jnp.concatenate((a.reshape(-1, *a.shape[2:]), b))
+
+    weight = of_drone + _dot(tuple(m * m for m in one.moment), of_turning)
+    weight = weight * jnp.maximum(jnp.sum(one.there, 0), 1).astype(weight.dtype)
+    weight = flat(jnp.broadcast_to(weight, shape), jnp.zeros_like(other.gap))
+    soft = flat(jnp.broadcast_to(one.soft, shape), jnp.broadcast_to(other.soft, other.gap.shape))
+    there = flat(one.there, other.there)
+    n = tuple(flat(a, b) for a, b in zip(one.normal, other.normal, strict=True))
+    f = flat(*forces)
+    left = flat(*(group.wanted - group.along(motion) for group in (one, other)))
+    y = tuple(of_ball * jnp.sum(f * c, 0) for c in n)
+    c = left + weight * f + _dot(n, y)
+    share = of_ball / (weight + soft)
+
+    def newton(_: Any, y: Any) -> Any:
+        active = jnp.where(there & (c > _dot(n, y)), share, 0)
+        xx, yy, zz = (1 + jnp.sum(active * a * a, 0) for a in n)
+        xy, xz, yz = (jnp.sum(active * n[a] * n[b], 0) for a, b in ((0, 1), (0, 2), (1, 2)))
+        u, v, w = (jnp.sum(active * a * c, 0) for a in n)
+        # Cramer's rule
+        a, b, d = yy * zz - yz * yz, xz * yz - xy * zz, xy * yz - xz * yy
+        e, g, k = xx * zz - xz * xz, xy * xz - xx * yz, xx * yy - xy * xy
+        scale = 1 / (xx * a + xy * b + xz * d)
+        return (
+            scale * (a * u + b * v + d * w),
+            scale * (b * u + e * v + g * w),
+            scale * (d * u + g * v + k * w),
+        )
+
+    y = jax.lax.fori_loop(0, NEWTON_STEPS, newton, y)
+    f = jnp.where(there, jnp.maximum(c - _dot(n, y), 0) / (weight + soft), 0)
+    rows = int(np.prod(shape[:batch]))
+    return [f[:rows].reshape(shape), f[rows:]]
 
 
 def _stacked(one: Vector, other: Vector) -> Vector:

@@ -1,0 +1,310 @@
+"""MuJoCo's own engine in the place of `physics.advance`: the reference, and for the doubtful.
+
+    engine = Engine(load_model("1v1"))
+    bodies, touched = engine.advance(params, bodies, commands)      # also inside jax.jit
+
+One game is stepped by `mujoco.mj_step`, a batch of them by `mujoco.batch` on all cores. Both run on
+the host in double precision, from the state that they are given and nothing else: the solver is
+started anew at each control step, so that the same state gives the same next one. Forces that are
+not in the model (`Params.drag` and `Params.downwash`) go in as `xfrc_applied` at each physics step;
+what was drawn for a game (`physics.randomise`) is written into its copy of the model.
+
+`Engine.write` and `Engine.read` go between bodies and an `mujoco.MjData`, for MuJoCo's viewer and
+for programs of one's own.
+"""
+
+from __future__ import annotations
+
+import copy
+import threading
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import mujoco
+import mujoco.batch
+import numpy as np
+
+from manyhands.core.env import Array, ConfigError
+from manyhands.envs.volleyball import model as models
+from manyhands.envs.volleyball.physics import (
+    CONTACTS,
+    SUBSTEPS,
+    Bodies,
+    Params,
+    Touched,
+    axes_of,
+    outside_forces,
+)
+
+# What `physics.randomise` changes and the model must be told.
+_DRAWN = ("mass", "inertia", "power", "moment", "lag", "ball_mass", "damping")
+_FIELDS = (
+    "body_mass",
+    "body_inertia",
+    "actuator_gainprm",
+    "actuator_gear",
+    "actuator_dynprm",
+    "pair_solref",
+)
+
+
+class Engine:
+    """MuJoCo's engine on a copy of `model`, for single games and for batches of any size."""
+
+    def __init__(self, model: mujoco.MjModel):
+        self._params = models.params_from_model(model)  # says what is wrong with it
+        self.model = copy.copy(model)
+        self._drawn_model = copy.copy(model)  # with what is drawn for single games
+        self.drones = d = models.drone_count(model)
+        self._data = mujoco.MjData(self.model)
+        self._batches: dict[int, mujoco.batch.Batch] = {}
+        self._drawn: dict[int, Any] = {}
+        self._lock = threading.Lock()
+
+        joints = [self.model.joint(name) for name in (*(f"drone{i}" for i in range(d)), "ball")]
+        self._place = np.stack([j.qposadr[0] + np.arange(7) for j in joints])  # [D + 1, 7]
+        self._speed = np.stack([j.dofadr[0] + np.arange(6) for j in joints])
+        self._body = np.array([j.bodyid[0] for j in joints])
+        motors = [[self.model.actuator(f"rotor{i}_{j}") for j in range(4)] for i in range(d)]
+        self._motor = np.array([[motor.id for motor in row] for row in motors])  # [D, 4]
+        self._thrust = np.array([[motor.actadr[0] for motor in row] for row in motors])
+        # Which pair and which sensor tell of each kind of contact.
+        pairs = {
+            frozenset((int(a), int(b))): k
+            for k, (a, b) in enumerate(zip(model.pair_geom1, model.pair_geom2, strict=True))
+        }
+        kinds = models.contact_geoms(d)
+        self._pair_kind = np.zeros(self.model.npair, int)
+        self._sensor: dict[str, np.ndarray] = {}
+        for k, kind in enumerate(CONTACTS):
+            found = []
+            for one, other in kinds[kind]:
+                geoms = frozenset((model.geom(one).id, model.geom(other).id))
+                self._pair_kind[pairs[geoms]] = k
+                sensor = models._id(model, "sensor", f"{one} {other}")
+                found.append(int(model.sensor_adr[sensor]))
+            self._sensor[kind] = np.array(found, int)
+        self._meetings = np.array([(i, j) for j in range(d) for i in range(j)], int).reshape(-1, 2)
+        if self.model.opt.disableflags & mujoco.mjtDisableBit.mjDSBL_SENSOR:
+            raise ConfigError("the model's sensors, which tell of contacts, are switched off")
+
+    # ---- bodies and MjData -----------------------------------------------------------------------
+
+    def write(self, data: mujoco.MjData, bodies: Bodies) -> None:
+        """Put the bodies of one game into `data`, and start its solver anew."""
+        self._write(data.qpos, data.qvel, data.act, jax.tree.map(np.asarray, bodies))
+        data.qacc_warmstart[:] = 0
+        data.xfrc_applied[:] = 0
+
+    def read(self, data: mujoco.MjData) -> Bodies:
+        """The bodies in `data`, in double precision."""
+        return self._read(data.qpos, data.qvel, data.act)
+
+    def _write(self, qpos: np.ndarray, qvel: np.ndarray, act: np.ndarray, b: Bodies) -> None:
+        """Into the arrays of one simulation, or of a batch, whose axis they have first."""
+        d = self.drones
+        first = lambda a: np.moveaxis(a, -1, 0) if qpos.ndim == 2 else a  # noqa: E731
+        qpos[..., self._place[:d, :3]] = first(b.position)
+        qpos[..., self._place[:d, 3:]] = first(b.quaternion)
+        qpos[..., self._place[d, :3]] = first(b.ball)
+        qpos[..., self._place[d, 3:]] = (1, 0, 0, 0)  # without friction it never turns
+        qvel[..., self._speed[:d, :3]] = first(b.velocity)
+        qvel[..., self._speed[:d, 3:]] = first(b.rates)
+        qvel[..., self._speed[d, :3]] = first(b.ball_velocity)
+        qvel[..., self._speed[d, 3:]] = 0
+        act[..., self._thrust] = first(b.thrust)
+
+    def _read(self, qpos: np.ndarray, qvel: np.ndarray, act: np.ndarray) -> Bodies:
+        d = self.drones
+        last = lambda a: np.moveaxis(a, 0, -1) if qpos.ndim == 2 else a  # noqa: E731
+        return Bodies(
+            position=last(qpos[..., self._place[:d, :3]]),
+            quaternion=last(qpos[..., self._place[:d, 3:]]),
+            velocity=last(qvel[..., self._speed[:d, :3]]),
+            rates=last(qvel[..., self._speed[:d, 3:]]),
+            thrust=last(act[..., self._thrust]),
+            ball=last(qpos[..., self._place[d, :3]]),
+            ball_velocity=last(qvel[..., self._speed[d, :3]]),
+        )
+
+    # ---- one control step ------------------------------------------------------------------------
+
+    def advance(
+        self, params: Params, bodies: Bodies, commands: Array, substeps: int = SUBSTEPS
+    ) -> tuple[Bodies, Touched]:
+        """`physics.advance`, computed by MuJoCo; differs from it by rounding (tests/oracles/)."""
+        batch, dtype = bodies.ball.shape[1:], bodies.ball.dtype
+        if len(batch) > 1:
+            raise ConfigError(f"MuJoCo's engine takes one batch axis, given {len(batch)}")
+        # One array in and one out: each further one costs as much as a physics step.
+        leaves: list[Any]
+        form: Any
+        leaves, form = jax.tree.flatten(bodies)
+        sizes = [leaf.ndim - len(batch) for leaf in leaves]
+        shapes = [leaf.shape[:n] for leaf, n in zip(leaves, sizes, strict=True)]
+        ends = np.cumsum([int(np.prod(shape)) for shape in shapes])
+
+        def joined(parts: Any, of: Any) -> Any:
+            return of.concatenate([part.reshape(-1, *batch) for part in parts])
+
+        def parted(array: Any) -> Any:
+            parts = zip(np.split(array, ends[:-1]), shapes, strict=True)
+            return form.unflatten([part.reshape(*shape, *batch) for part, shape in parts])
+
+        told = {name: getattr(params, name) for name in (*_DRAWN, "drag", "downwash")}
+        told = {name: value for name, value in told.items() if value is not None}
+        fixed = {n: np.asarray(v) for n, v in told.items() if not isinstance(v, jax.core.Tracer)}
+        traced = {name: value for name, value in told.items() if name not in fixed}
+
+        def host(state: Any, commands: Any, drawn: Any) -> Any:
+            given = parted(np.asarray(state, np.float64)[: ends[-1]])
+            drawn = fixed | {n: np.asarray(v, np.float64) for n, v in drawn.items()}
+            control = np.clip((np.asarray(commands, np.float64) + 1) / 2, 0, 1)
+            with self._lock:
+                moved, touched = self._step(given, control, drawn, substeps)
+            parts = [np.asarray(leaf, dtype) for leaf in (*jax.tree.leaves(moved), *touched)]
+            return joined(parts, np)
+
+        contacts = sum(map(len, self._sensor.values()))
+        shape = jax.ShapeDtypeStruct((int(ends[-1]) + contacts, *batch), dtype)
+        state = joined(leaves, jnp)
+        out = jax.pure_callback(host, shape, state, commands, traced, vmap_method="sequential")
+        return self._split(out, ends, shapes, form, batch)
+
+    def _split(self, out: Array, ends: Any, shapes: Any, form: Any, batch: Any) -> Any:
+        """(bodies, touched) from what the host gave."""
+        starts = [0, *ends[:-1]]
+        leaves = [
+            out[a:b].reshape(*shape, *batch)
+            for a, b, shape in zip(starts, ends, shapes, strict=True)
+        ]
+        found, start = {}, int(ends[-1])
+        for kind in CONTACTS:
+            found[kind] = out[start : start + len(self._sensor[kind])] > 0
+            start += len(self._sensor[kind])
+        d = self.drones
+        which = np.zeros((d, d), int)
+        which[tuple(self._meetings.T)] = which[tuple(self._meetings.T[::-1])] = np.arange(
+            len(self._meetings)
+        )
+        if d == 1:
+            collided = jnp.zeros((1, 1, *batch), bool)
+        else:
+            others = ~np.eye(d, dtype=bool).reshape(d, d, *[1] * len(batch))
+            collided = found["hull_hull"][which] & others
+        touched = Touched(
+            racket=found["ball_racket"],
+            hull=found["ball_hull"],
+            net=found["ball_net"][0],
+            floor=found["ball_floor"][0],
+            grounded=found["hull_floor"],
+            netted=found["hull_net"],
+            collided=collided,
+        )
+        return form.unflatten(leaves), touched
+
+    # ---- on the host -----------------------------------------------------------------------------
+
+    def _step(
+        self, bodies: Bodies, control: np.ndarray, drawn: dict[str, np.ndarray], substeps: int
+    ) -> tuple[Bodies, list[np.ndarray]]:
+        """(bodies, whether each sensor found its contact in any physics step), by kind."""
+        if bodies.ball.ndim == 1:
+            qpos, qvel, act, sensed = self._step_one(bodies, control, drawn, substeps)
+            found = [sensed[self._sensor[kind]] for kind in CONTACTS]
+        else:
+            qpos, qvel, act, sensed = self._step_many(bodies, control, drawn, substeps)
+            found = [sensed[:, self._sensor[kind]].T for kind in CONTACTS]
+        return self._read(qpos, qvel, act), found
+
+    def _step_one(self, bodies: Bodies, control: Any, drawn: Any, substeps: int) -> Any:
+        model, data = self._drawn_model, self._data
+        if self._new(0, drawn):
+            self._tell({name: getattr(model, name) for name in _FIELDS}, drawn)
+            mujoco.mj_setConst(model, data)
+        self.write(data, bodies)
+        data.ctrl[self._motor] = control
+        sensed = np.zeros(model.nsensordata)
+        for _ in range(substeps):
+            if "drag" in drawn or "downwash" in drawn:
+                force = self._outside(self._read(data.qpos, data.qvel, data.act), drawn)
+                data.xfrc_applied[self._body[:-1], :3] = force
+            mujoco.mj_step(model, data)
+            sensed += data.sensordata
+        return data.qpos, data.qvel, data.act, sensed
+
+    def _step_many(self, bodies: Bodies, control: Any, drawn: Any, substeps: int) -> Any:
+        size = bodies.ball.shape[-1]
+        batch = self._batches.get(size)
+        if batch is None:
+            batch = self._batches[size] = mujoco.batch.Batch(self.model, size)
+        if self._new(size, drawn):
+            self._tell({name: batch.expand(name) for name in _FIELDS}, drawn)
+            batch.set_const()
+        qpos, qvel, act = batch.bind("qpos"), batch.bind("qvel"), batch.bind("act")
+        self._write(qpos, qvel, act, bodies)
+        batch.bind("qacc_warmstart")[:] = 0
+        batch.bind("time")[:] = 0
+        batch.bind("ctrl")[:, self._motor] = np.moveaxis(control, -1, 0)
+        outside = "drag" in drawn or "downwash" in drawn
+        sensed = np.zeros((size, self.model.nsensordata))
+        for _ in range(substeps if outside else 1):
+            if outside:
+                force = self._outside(self._read(qpos, qvel, act), drawn)
+                batch.bind("xfrc_applied")[:, self._body[:-1], :3] = np.moveaxis(force, -1, 0)
+            seen = batch.rollout(1 if outside else substeps, record=("sensordata",))
+            sensed += seen["sensordata"].sum(1)
+        return qpos, qvel, act, sensed
+
+    def _new(self, size: int, drawn: dict[str, np.ndarray]) -> bool:
+        """Whether the model of single games (size 0) or of a batch has other numbers now."""
+        known = self._drawn.get(size)
+        if known is None:
+            known = {name: getattr(self._params, name) for name in _DRAWN}
+        if all(known[name] is drawn[name] for name in _DRAWN):
+            return False
+        self._drawn[size] = {name: drawn[name] for name in _DRAWN}
+        return not all(np.array_equal(known[name], drawn[name]) for name in _DRAWN)
+
+    def _tell(self, fields: dict[str, np.ndarray], drawn: dict[str, np.ndarray]) -> None:
+        """Write what was drawn into fields of the model, whose batch axis, if any, comes first."""
+        many = fields["body_mass"].ndim == 2
+
+        def put(name: str, axes: int) -> np.ndarray:
+            value = drawn[name]
+            return np.moveaxis(value, -1, 0) if many and value.ndim > axes else value
+
+        drones, ball = self._body[:-1], self._body[-1]
+        ball_mass = put("ball_mass", 0)
+        share = ball_mass / self.model.body_mass[ball]
+        fields["body_inertia"][..., ball, :] = np.multiply.outer(
+            share, self.model.body_inertia[ball]
+        )
+        fields["body_mass"][..., ball] = ball_mass
+        fields["body_mass"][..., drones] = put("mass", 1)
+        fields["body_inertia"][..., drones, :] = put("inertia", 2)
+        fields["actuator_gainprm"][..., self._motor, 0] = put("power", 1)[..., None]
+        moment = put("moment", 1)[..., None] * self._params.spin
+        fields["actuator_gear"][..., self._motor, 5] = moment
+        fields["actuator_dynprm"][..., self._motor, 0] = put("lag", 1)[..., None]
+        damping = put("damping", 1) * self._params.impedance
+        fields["pair_solref"][..., 1] = -damping[..., self._pair_kind]
+
+    def _outside(self, bodies: Bodies, drawn: dict[str, np.ndarray]) -> np.ndarray:
+        """f[D, 3, ...]: the forces on the drones that are not in the model."""
+        axes = bodies.ball.ndim  # of numbers for each drone, with those of the batch
+
+        def lift(name: str) -> Any:
+            value = drawn.get(name)
+            return (
+                None if value is None else value.reshape(value.shape + (1,) * (axes - value.ndim))
+            )
+
+        def split(array: np.ndarray) -> tuple[np.ndarray, ...]:
+            return tuple(np.moveaxis(array, 1, 0))
+
+        axis = tuple(row[2] for row in axes_of(split(bodies.quaternion)))
+        thrust = lift("power") * bodies.thrust.sum(1)
+        x, v = split(bodies.position), split(bodies.velocity)
+        return np.stack(outside_forces(lift("drag"), lift("downwash"), x, v, axis, thrust, np), 1)
