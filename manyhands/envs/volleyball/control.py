@@ -1,0 +1,150 @@
+"""Flight controllers: from wanted velocities, attitudes and rates to the four rotors.
+
+Cascaded, as on real quadrotors: a velocity controller asks for an attitude and a thrust, an
+attitude controller for body rates, a rate controller for torques, and the model's mixer for rotor
+forces. The lag of the motors, which is known, is undone as far as their limits allow. All of it is
+proportional and remembers nothing: there is no steady error to integrate away but what
+`physics.randomise` makes of the drone.
+
+`from_rates`, `from_attitude` and `from_velocity` take drones as rows, `[D, ...]`, with any batch
+axes last, as `physics.advance` does. The helpers take vectors with the component axis first,
+`[3, ...]`, whatever follows.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import jax.numpy as jnp
+
+from manyhands.core.env import Array
+
+if TYPE_CHECKING:
+    from manyhands.envs.volleyball.physics import Bodies, Params
+
+CONTROL_STEP = 0.02  # s, of the environment
+RATE_GAINS = (18.0, 18.0, 5.0)  # 1/s, of the rates about x, y and z
+ATTITUDE_GAIN = 12.0  # 1/s
+VELOCITY_GAIN = 3.0  # 1/s
+MAX_RATE = 6.0  # rad/s, that the attitude controller asks for
+MAX_TILT = 0.7  # rad, that the velocity controller asks for
+MAX_YAW = 0.1  # N m: yawing must leave the rotors enough of their range for tilting
+
+
+def from_rates(params: Params, bodies: Bodies, rates: Array, thrust: Array) -> Array:
+    """Rotor commands f32[D, 4] for body rates f32[D, 3] (rad/s) and a collective thrust f32[D],
+    0 to 1 of the greatest. Where the rotors cannot give both, tilting goes before thrust."""
+    batch = bodies.ball.ndim - 1
+    inertia = [_over(params.inertia[:, i], 1, batch) for i in range(3)]
+    now = [bodies.rates[:, i] for i in range(3)]
+    wanted = [
+        inertia[i] * RATE_GAINS[i] * (rates[:, i] - now[i])
+        + (inertia[k] - inertia[j]) * now[j] * now[k]  # what turning about two axes does to a third
+        for i, j, k in ((0, 1, 2), (1, 2, 0), (2, 0, 1))
+    ]
+    power, lag = _over(params.power, 1, batch), _over(params.lag, 1, batch)
+    force = thrust * 4 * power
+    yaw = jnp.clip(wanted[2], -MAX_YAW, MAX_YAW)
+    mixer = params.mixer
+    shares = [
+        (mixer[i, 0] * force + mixer[i, 1] * wanted[0] + mixer[i, 2] * wanted[1] + mixer[i, 3] * yaw)
+        / power
+        for i in range(4)
+    ]
+    top = jnp.maximum(jnp.maximum(shares[0], shares[1]), jnp.maximum(shares[2], shares[3]))
+    shares = [share - jnp.maximum(top - 1, 0) for share in shares]
+    low = jnp.minimum(jnp.minimum(shares[0], shares[1]), jnp.minimum(shares[2], shares[3]))
+    follow = 1 - jnp.exp(-CONTROL_STEP / lag)
+    commands = []
+    for i, share in enumerate(shares):
+        share = jnp.clip(share - jnp.minimum(low, 0), 0, 1)
+        ahead = bodies.thrust[:, i] + (share - bodies.thrust[:, i]) / follow
+        commands.append(jnp.clip(2 * ahead - 1, -1, 1))
+    return jnp.stack(commands, 1)
+
+
+def from_attitude(
+    params: Params, bodies: Bodies, normal: Array, thrust: Array, yaw_rate: Array | float = 0.0
+) -> Array:
+    """Rotor commands f32[D, 4] that turn each body's z axis into `normal` f32[D, 3] (a unit vector
+    in the world), at a collective thrust f32[D], 0 to 1 of the greatest; `yaw_rate` is in rad/s."""
+    x, y = rates_to(jnp.moveaxis(bodies.quaternion, 1, 0), jnp.moveaxis(normal, 1, 0))
+    rates = jnp.stack([x, y, jnp.broadcast_to(yaw_rate, x.shape)], 1)
+    return from_rates(params, bodies, rates, thrust)
+
+
+def from_velocity(params: Params, bodies: Bodies, velocity: Array, yaw_rate: Array) -> Array:
+    """Rotor commands f32[D, 4] for velocities f32[D, 3] (m/s, in the world) and rates of yaw
+    f32[D] (rad/s)."""
+    batch = bodies.ball.ndim - 1
+    gravity = _over(params.gravity, 0, batch)
+    ceiling = 4 * _over(params.power, 1, batch) / _over(params.mass, 1, batch)  # m/s²
+    push = [VELOCITY_GAIN * (velocity[:, i] - bodies.velocity[:, i]) for i in range(3)]
+    normal, thrust = attitude_for(
+        jnp.stack(push), gravity, ceiling, jnp.moveaxis(bodies.quaternion, 1, 0), MAX_TILT
+    )
+    return from_attitude(params, bodies, jnp.moveaxis(normal, 0, 1), thrust, yaw_rate)
+
+
+def _over(leaf: Array, axes: int, batch: int) -> Array:
+    """A leaf of `Params`, whose first `axes` axes are its own, beside arrays with `batch` axes."""
+    return jnp.reshape(leaf, leaf.shape + (1,) * (axes + batch - leaf.ndim))
+
+
+# ---- with the component axis first ---------------------------------------------------------------
+
+
+def dot(a: Array, b: Array) -> Array:
+    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
+
+
+def cross(a: Array, b: Array) -> Array:
+    return jnp.stack(
+        [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]]
+    )
+
+
+def length(a: Array) -> Array:
+    return jnp.sqrt(dot(a, a) + 1e-12)
+
+
+def body_axes(quaternion: Array) -> tuple[Array, Array, Array]:
+    """The body's x, y and z axes in the world, f32[3, ...] each, of quaternions f32[4, ...]."""
+    w, x, y, z = quaternion
+    return (
+        jnp.stack([1 - 2 * (y * y + z * z), 2 * (x * y + w * z), 2 * (x * z - w * y)]),
+        jnp.stack([2 * (x * y - w * z), 1 - 2 * (x * x + z * z), 2 * (y * z + w * x)]),
+        jnp.stack([2 * (x * z + w * y), 2 * (y * z - w * x), 1 - 2 * (x * x + y * y)]),
+    )
+
+
+def rates_to(quaternion: Array, normal: Array) -> tuple[Array, Array]:
+    """Rates about the body's x and y axes (rad/s) that turn its z axis into `normal` f32[3, ...]."""
+    x, y, z = body_axes(quaternion)
+    error = ATTITUDE_GAIN * cross(z, normal)
+    # The sine of the angle falls again beyond a right angle; a drone upside down must still turn.
+    behind = dot(z, normal) < 0
+    scale = jnp.where(behind, ATTITUDE_GAIN / length(error), 1.0)
+    return (
+        jnp.clip(scale * dot(error, x), -MAX_RATE, MAX_RATE),
+        jnp.clip(scale * dot(error, y), -MAX_RATE, MAX_RATE),
+    )
+
+
+def attitude_for(
+    push: Array, gravity: Array, ceiling: Array, quaternion: Array, tilt: float
+) -> tuple[Array, Array]:
+    """The body's z axis f32[3, ...] and the thrust (0 to 1) that accelerate a drone by `push`
+    f32[3, ...] (m/s²): height goes before the rest, and the axis within `tilt` (rad) of upright.
+
+    Args:
+        gravity: m/s².
+        ceiling: m/s², what all rotors together can give.
+        quaternion: f32[4, ...], the attitude now, which the thrust acts along.
+    """
+    up = jnp.clip(push[2] + gravity, 0.3 * gravity, ceiling)
+    across = jnp.sqrt(push[0] ** 2 + push[1] ** 2 + 1e-12)
+    shrink = jnp.minimum(1.0, jnp.tan(tilt) * up / across)
+    force = jnp.stack([push[0] * shrink, push[1] * shrink, up])
+    upright = jnp.maximum(body_axes(quaternion)[2][2], 0.3)
+    return force / length(force), jnp.clip(up / (upright * ceiling), 0.05, 1.0)
