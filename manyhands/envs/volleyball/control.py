@@ -13,6 +13,7 @@ axes last, as `physics.advance` does. The helpers take vectors with the componen
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import jax.numpy as jnp
@@ -26,8 +27,9 @@ CONTROL_STEP = 0.02  # s, of the environment
 RATE_GAINS = (18.0, 18.0, 5.0)  # 1/s, of the rates about x, y and z
 ATTITUDE_GAIN = 12.0  # 1/s
 VELOCITY_GAIN = 3.0  # 1/s
-MAX_RATE = 6.0  # rad/s, that the attitude controller asks for
+MAX_RATE = 4.0  # rad/s, that the attitude controller asks for
 MAX_TILT = 0.7  # rad, that the velocity controller asks for
+MAX_TURN = 45.0  # rad/s², that the rate controller asks for about x and y
 MAX_YAW = 0.1  # N m: yawing must leave the rotors enough of their range for tilting
 
 
@@ -35,32 +37,17 @@ def from_rates(params: Params, bodies: Bodies, rates: Array, thrust: Array) -> A
     """Rotor commands f32[D, 4] for body rates f32[D, 3] (rad/s) and a collective thrust f32[D],
     0 to 1 of the greatest. Where the rotors cannot give both, tilting goes before thrust."""
     batch = bodies.ball.ndim - 1
-    inertia = [_over(params.inertia[:, i], 1, batch) for i in range(3)]
-    now = [bodies.rates[:, i] for i in range(3)]
-    wanted = [
-        inertia[i] * RATE_GAINS[i] * (rates[:, i] - now[i])
-        + (inertia[k] - inertia[j]) * now[j] * now[k]  # what turning about two axes does to a third
-        for i, j, k in ((0, 1, 2), (1, 2, 0), (2, 0, 1))
-    ]
-    power, lag = _over(params.power, 1, batch), _over(params.lag, 1, batch)
-    force = thrust * 4 * power
-    yaw = jnp.clip(wanted[2], -MAX_YAW, MAX_YAW)
-    mixer = params.mixer
-    shares = [
-        (mixer[i, 0] * force + mixer[i, 1] * wanted[0] + mixer[i, 2] * wanted[1] + mixer[i, 3] * yaw)
-        / power
-        for i in range(4)
-    ]
-    top = jnp.maximum(jnp.maximum(shares[0], shares[1]), jnp.maximum(shares[2], shares[3]))
-    shares = [share - jnp.maximum(top - 1, 0) for share in shares]
-    low = jnp.minimum(jnp.minimum(shares[0], shares[1]), jnp.minimum(shares[2], shares[3]))
-    follow = 1 - jnp.exp(-CONTROL_STEP / lag)
-    commands = []
-    for i, share in enumerate(shares):
-        share = jnp.clip(share - jnp.minimum(low, 0), 0, 1)
-        ahead = bodies.thrust[:, i] + (share - bodies.thrust[:, i]) / follow
-        commands.append(jnp.clip(2 * ahead - 1, -1, 1))
-    return jnp.stack(commands, 1)
+    commands = rotors(
+        jnp.moveaxis(rates, 1, 0),
+        thrust,
+        jnp.moveaxis(bodies.rates, 1, 0),
+        jnp.moveaxis(bodies.thrust, 1, 0),
+        inertia=[_over(params.inertia[:, i], 1, batch) for i in range(3)],
+        power=_over(params.power, 1, batch),
+        lag=_over(params.lag, 1, batch),
+        mixer=params.mixer,
+    )
+    return jnp.moveaxis(commands, 0, 1)
 
 
 def from_attitude(
@@ -116,6 +103,42 @@ def body_axes(quaternion: Array) -> tuple[Array, Array, Array]:
         jnp.stack([2 * (x * y - w * z), 1 - 2 * (x * x + z * z), 2 * (y * z + w * x)]),
         jnp.stack([2 * (x * z + w * y), 2 * (y * z - w * x), 1 - 2 * (x * x + y * y)]),
     )
+
+
+def rotors(
+    wanted: Array,
+    thrust: Array,
+    rates: Array,
+    now: Array,
+    *,
+    inertia: Sequence[Array],
+    power: Array,
+    lag: Array,
+    mixer: Array,
+) -> Array:
+    """Rotor commands f32[4, ...] in [-1, 1].
+
+    Args:
+        wanted, rates: rad/s about the body's axes, f32[3, ...].
+        thrust: f32[...], of all rotors, 0 to 1. now: f32[4, ...], of each rotor.
+        inertia (kg m², three), power (N), lag (s), mixer (f32[4, 4]): as in `physics.Params`.
+    """
+    torque = []
+    for i, j, k in ((0, 1, 2), (1, 2, 0), (2, 0, 1)):
+        turn = jnp.clip(RATE_GAINS[i] * (wanted[i] - rates[i]), -MAX_TURN, MAX_TURN)
+        # What turning about two axes does to the third is made up for.
+        torque.append(inertia[i] * turn + (inertia[k] - inertia[j]) * rates[j] * rates[k])
+    forces = (thrust * 4 * power, torque[0], torque[1], jnp.clip(torque[2], -MAX_YAW, MAX_YAW))
+    shares = [sum(mixer[i, k] * forces[k] for k in range(4)) / power for i in range(4)]
+    top = jnp.maximum(jnp.maximum(shares[0], shares[1]), jnp.maximum(shares[2], shares[3]))
+    shares = [share - jnp.maximum(top - 1, 0) for share in shares]
+    low = jnp.minimum(jnp.minimum(shares[0], shares[1]), jnp.minimum(shares[2], shares[3]))
+    follow = 1 - jnp.exp(-CONTROL_STEP / lag)
+    commands = []
+    for i, share in enumerate(shares):
+        share = jnp.clip(share - jnp.minimum(low, 0), 0, 1)
+        commands.append(jnp.clip(2 * (now[i] + (share - now[i]) / follow) - 1, -1, 1))
+    return jnp.stack(commands)
 
 
 def rates_to(quaternion: Array, normal: Array) -> tuple[Array, Array]:
