@@ -167,7 +167,9 @@ def _parser() -> argparse.ArgumentParser:
     _record(export)
     export.add_argument("out", type=Path, help="the file to write")
     export.add_argument("--format", choices=_SHIPPED)
-    export.add_argument("--fps", type=float, default=6.0, help="steps per second of a film")
+    export.add_argument(
+        "--fps", type=float, help="steps per second of a film (default: the environment's pace)"
+    )
     export.add_argument("--count", type=int, default=4, help="pictures in a strip (default 4)")
     export.add_argument("--panel", action="store_true", help="show what a seat saw and said")
     export.add_argument("--agent", help="show what this agent sees")
@@ -324,7 +326,9 @@ def _record(parser: argparse.ArgumentParser) -> None:
 
 
 def _window(parser: argparse.ArgumentParser, film: str) -> None:
-    parser.add_argument("--speed", type=float, default=6.0, help="steps per second (default 6)")
+    parser.add_argument(
+        "--speed", type=float, help="steps per second (default: the environment's pace)"
+    )
     parser.add_argument("--headless", action="store_true", help="write --out instead of a window")
     parser.add_argument("--out", type=Path, default=Path(film), metavar="FILE")
 
@@ -521,7 +525,7 @@ def _watch(options: argparse.Namespace) -> int:
     return 0
 
 
-def _film(moments: Sequence[Any], out: Path, fps: float) -> None:
+def _film(moments: Sequence[Any], out: Path, fps: float | None) -> None:
     from manyhands.viewer.export import export_gif, export_mp4
     from manyhands.viewer.scenes import scenes
 

@@ -689,7 +689,7 @@ def _film(env: Env, policy: policies.NetworkPolicy, seed: int, path: Path) -> No
     play(env, policy, episodes=1, seed=seed, on_step=moments.append, progress=False)
     beside = path.with_name(f".{path.name}")
     try:
-        export_gif(scenes(moments), beside, fps=10)
+        export_gif(scenes(moments), beside, fps=max(10.0, env.pace))
         os.replace(beside, path)
     finally:
         beside.unlink(missing_ok=True)

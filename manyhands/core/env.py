@@ -81,6 +81,10 @@ class SeatError(ManyhandsError, RuntimeError):
     """A seat that cannot play: a missing extra, a failing endpoint, a wrong name."""
 
 
+class RenderError(ManyhandsError, RuntimeError):
+    """A picture that cannot be made on this machine."""
+
+
 class PolicyError(ManyhandsError, ValueError):
     """A file that is no policy, or a policy of something else than what it is asked to play."""
 
@@ -128,6 +132,7 @@ class Env(Generic[State]):
         reset_pool: how many fresh states a rollout draws beforehand to start episodes from, where
             drawing one costs more than a step; 0 where resetting is cheap.
         usual_seat: the seat that plays where nobody says who does.
+        pace: steps per second at which films and windows show it, unless told otherwise.
     """
 
     id: ClassVar[str]
@@ -143,6 +148,7 @@ class Env(Generic[State]):
     memoise: bool = False
     reset_pool: int = 0
     usual_seat: str = "random"
+    pace: float = 6.0
 
     # ---- pure and traceable -------------------------------------------------------------------
 

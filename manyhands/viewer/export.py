@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -15,6 +16,7 @@ from manyhands.viewer.scenes import Scene, paint
 
 _SAMPLE = 12  # frames that a GIF's palette is made from
 _COLOURS = 96  # in a GIF's palette: enough for smooth edges of flat colours
+_GIF_RATE, _MP4_RATE = 16.0, 50.0  # pictures per second, at most
 
 
 def frames(
@@ -40,19 +42,22 @@ def export_gif(
     scenes: Iterable[Scene],
     path: str | Path,
     *,
-    fps: float = 6,
+    fps: float | None = None,
     size: tuple[int, int] = (480, 360),
     **options: Any,
 ) -> Path:
-    """Write an endless GIF, `fps` scenes a second; `options` are those of `frames`.
+    """Write an endless GIF, `fps` scenes a second (by default at the environment's pace); `options`
+    are those of `frames`.
 
-    Scenes that look the same are stored once, and shown for as long.
+    Scenes that look the same are stored once, and shown for as long. Where scenes follow faster
+    than 16 a second, only every second one is stored, or every third, and so on.
     """
     try:
         from PIL import Image
     except ImportError as error:
         raise _missing("a GIF", "Pillow", error) from error
-    pictures = [Image.fromarray(frame) for frame in _some(frames(scenes, size, **options))]
+    kept, fps = _thinned(scenes, fps, _GIF_RATE)
+    pictures = [Image.fromarray(frame) for frame in frames(kept, size, **options)]
     # One palette for all frames, so that what does not change has the same bytes in each.
     chosen = pictures[:: max(1, len(pictures) // _SAMPLE)]
     sample = Image.new("RGB", (size[0], size[1] * len(chosen)))
@@ -79,17 +84,19 @@ def export_mp4(
     scenes: Iterable[Scene],
     path: str | Path,
     *,
-    fps: float = 6,
+    fps: float | None = None,
     size: tuple[int, int] = (960, 720),
     **options: Any,
 ) -> Path:
-    """Write an H.264 film, `fps` scenes a second; `options` are those of `frames`. Odd sizes are
-    made even, as the format asks for."""
+    """Write an H.264 film, `fps` scenes a second (by default at the environment's pace, and with at
+    most 50 pictures a second); `options` are those of `frames`. Odd sizes are made even, as the
+    format asks for."""
     try:
         import imageio_ffmpeg
     except ImportError as error:
         raise _missing("an MP4", "imageio with ffmpeg", error) from error
     even = (size[0] + size[0] % 2, size[1] + size[1] % 2)
+    kept, fps = _thinned(scenes, fps, _MP4_RATE)
     path = _prepared(path)
     writer = imageio_ffmpeg.write_frames(
         str(path), even, fps=fps, codec="libx264", quality=7, macro_block_size=2
@@ -99,7 +106,7 @@ def export_mp4(
         warnings.filterwarnings("ignore", message=r"os\.fork", category=RuntimeWarning)
         writer.send(None)
     try:
-        for frame in _some(frames(scenes, even, **options)):
+        for frame in frames(kept, even, **options):
             writer.send(frame)
     finally:
         writer.close()
@@ -133,6 +140,18 @@ def export_strip(
     path = _prepared(path)
     pygame.image.save(sheet, str(path))
     return path
+
+
+def _thinned(
+    given: Iterable[Scene], fps: float | None, most: float
+) -> tuple[list[Scene], float]:
+    """Every k-th scene and the last one, with the smallest k for which there are at most `most` of
+    them a second; and how many there are, if all of them would be `fps`."""
+    scenes = _some(given)
+    fps = scenes[0].env.pace if fps is None else fps
+    k = max(1, math.ceil(fps / most))
+    kept = scenes[::k]
+    return kept if kept[-1] is scenes[-1] else [*kept, scenes[-1]], fps / k
 
 
 def _some(given: Iterable[Any]) -> list[Any]:

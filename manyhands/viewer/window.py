@@ -14,7 +14,7 @@ from manyhands.core.render import write
 from manyhands.viewer.scenes import DARK, FADED, INK, LIT, PAPER, Scene, Teller, paint
 
 SIZE = (1100, 640)  # pixels; all windows can be resized
-SPEEDS = (0.5, 1, 2, 4, 6, 10, 15, 30, 60)  # scenes per second
+SPEEDS = (0.5, 1, 2, 4, 6, 10, 15, 25, 50, 100)  # scenes per second
 HELP = (
     "space play/pause   left/right step   home/end   +/- speed   tab seat   v its view   "
     "wheel scroll   q quit"
@@ -54,7 +54,7 @@ class Replay:
     Attributes:
         index: the scene that is shown.
         playing: whether time runs.
-        speed: scenes per second.
+        speed: scenes per second, by default the environment's pace.
         seat: the agent whose texts are shown.
         own_view: whether the picture is that agent's, too.
         closed: whether the person has had enough.
@@ -65,13 +65,14 @@ class Replay:
         scenes: Sequence[Scene],
         *,
         size: tuple[int, int] = SIZE,
-        speed: float = 6,
+        speed: float | None = None,
         title: str = "Manyhands",
         help: str = HELP,
     ):
         if not scenes:
             raise ConfigError("there is nothing to replay: no scene was given")
-        self.scenes, self.title, self.speed, self.help = scenes, title, speed, help
+        self.scenes, self.title, self.help = scenes, title, help
+        self.speed = scenes[0].env.pace if speed is None else speed
         self.index, self.seat, self.scroll = 0, 0, 0
         self.playing, self.own_view, self.closed = True, False, False
         self._size = size
@@ -196,10 +197,10 @@ class Watch:
     play goes on without it.
 
     Attributes:
-        speed: steps per second.
+        speed: steps per second, by default the environment's pace.
     """
 
-    def __init__(self, *, speed: float = 6, size: tuple[int, int] = SIZE):
+    def __init__(self, *, speed: float | None = None, size: tuple[int, int] = SIZE):
         self.speed, self._size = speed, size
         self._last: Moment | None = None
         self._teller = Teller()
@@ -236,7 +237,8 @@ class Watch:
                 window.handle(event)
             window.paint(screen())
             pygame.display.flip()
-            time.sleep(1 / _FRAMES_PER_SECOND)
+            rest = until - time.monotonic() if window.playing else 1.0
+            time.sleep(min(max(rest, 0.0), 1 / _FRAMES_PER_SECOND))
         if window.closed:
             self.close()
 

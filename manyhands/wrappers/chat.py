@@ -104,6 +104,7 @@ class Chat(Env[ChatState]):
         self.agents, self.max_steps = env.agents, env.max_steps
         self.batched, self.reset_pool = env.batched, env.reset_pool
         self.deterministic_reset, self.usual_seat = env.deterministic_reset, env.usual_seat
+        self.pace = env.pace
         self.terms = (*env.terms, "talk")
         self.reward_weights = {**env.reward_weights, "talk": 0.0 - self.cost}
         self.action_space = self._actions(env.action_space)

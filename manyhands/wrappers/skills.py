@@ -109,7 +109,7 @@ class Skills(Env[SkillState]):
         self.action_space = gymnasium.spaces.Discrete(len(self.skills.names))
         self.noop = self.skills.wait
         self.deterministic_reset, self.reset_pool = env.deterministic_reset, env.reset_pool
-        self.usual_seat = env.usual_seat
+        self.usual_seat, self.pace = env.usual_seat, env.pace
         if hasattr(env, "phrases"):  # what a chat channel around the skills offers to say
             self.phrases = env.phrases
         self._perceive = jax.jit(env.perceive)

@@ -144,7 +144,7 @@ def test_keys_step_and_play(replay):
 
 
 def test_time_runs_at_the_speed_and_stops_at_the_end(replay):
-    assert replay.speed == 6
+    assert replay.speed == replay.scenes[0].env.pace == 6
     replay.advance(0.1)
     assert replay.index == 0
     replay.advance(0.1)
