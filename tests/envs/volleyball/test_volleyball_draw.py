@@ -1,0 +1,132 @@
+"""Pictures of volleyball: what is shown stands where it is, and at every size."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import numpy as np
+import pygame
+import pytest
+
+from manyhands.envs.volleyball.draw import Frame, Scene, _View, paint, speak
+
+ROTORS = np.array([(0.22, -0.13, 0), (-0.2, 0.13, 0), (0.22, 0.13, 0), (-0.2, -0.13, 0)])
+FRAME = Frame(ROTORS, racket=0.2, racket_height=0.06, hull=0.15, hull_height=-0.13, ball=0.1)
+GREEN, RED = (60, 176, 100), (226, 72, 64)
+
+
+@pytest.fixture
+def scene() -> Scene:
+    """One against one; the ball rises over the near half and will come down in the far one."""
+    return Scene(
+        length=6.0,
+        width=3.0,
+        net=2.43,
+        frame=FRAME,
+        position=np.array([(1.5, 0.0, 2.0), (-1.5, 0.4, 2.0)]),
+        axes=np.stack([np.eye(3), np.diag([-1.0, -1.0, 1.0])]),
+        thrust=np.full((2, 4), 0.6),
+        ball=np.array([1.0, 0.2, 3.0]),
+        ball_velocity=np.array([-2.0, 0.0, 3.0]),
+        names=("near_0", "far_0"),
+        sides=(0, 1),
+        since=0.3,
+        playing=(1,),
+        title="one against one",
+        status="far to play",
+        score=(3, 12),
+        serving=1,
+    )
+
+
+def picture(scene: Scene, size: tuple[int, int] = (640, 360)) -> np.ndarray:
+    canvas = pygame.Surface(size)
+    paint(scene, canvas)
+    return pygame.surfarray.array3d(canvas).swapaxes(0, 1)
+
+
+def near(image: np.ndarray, colour: Any, tolerance: int = 40) -> np.ndarray:
+    """bool[height, width]: pixels of about that colour."""
+    return np.abs(image.astype(int) - colour).max(-1) <= tolerance
+
+
+def test_the_ball_comes_down_where_a_free_fall_ends(scene: Scene) -> None:
+    path, end = scene.path(4.0)
+    time = (3 + np.sqrt(9 + 2 * 9.81 * (3.0 - 0.1))) / 9.81
+    assert end == "floor"
+    np.testing.assert_allclose(path[-1], [1.0 - 2 * time, 0.2, 0.1], atol=0.15)
+    k = 30  # 0.6 s
+    np.testing.assert_allclose(path[k], [-0.2, 0.2, 3 + 1.8 - 9.81 * 0.18], atol=1e-9)
+
+
+def test_the_past_is_the_future_backwards(scene: Scene) -> None:
+    for drag in (0.0, 0.05):
+        start = dataclasses.replace(scene, frame=dataclasses.replace(FRAME, drag=drag))
+        path = start.path(0.4)[0]
+        step = 0.02
+        velocity = (path[20] - path[19]) / step - np.array([0, 0, 9.81 * step / 2])
+        later = dataclasses.replace(start, ball=path[20], ball_velocity=velocity)
+        np.testing.assert_allclose(later.path(0.4, past=True)[0], path[::-1], atol=0.03)
+
+
+def test_air_shortens_the_flight_and_the_net_ends_it(scene: Scene) -> None:
+    slow = dataclasses.replace(scene, frame=dataclasses.replace(FRAME, drag=0.05))
+    assert slow.path(4.0)[0][-1, 0] > scene.path(4.0)[0][-1, 0] + 0.1
+    low = dataclasses.replace(
+        scene, ball=np.array([1.0, 0.0, 1.5]), ball_velocity=np.array([-4.0, 0.0, 1.0])
+    )
+    path, end = low.path(4.0)
+    assert end == "net" and abs(path[-1, 0]) < 0.1
+
+
+def test_the_landing_is_green_inside_and_red_outside(scene: Scene) -> None:
+    inside = picture(scene)
+    outside = picture(dataclasses.replace(scene, ball_velocity=np.array([-3.9, 0.0, 3.0])))
+    assert near(inside, GREEN).sum() > 20 > near(outside, GREEN).sum()
+    assert near(outside, RED).sum() > 20 > near(inside, RED).sum()
+
+
+def test_things_are_where_the_camera_says(scene: Scene) -> None:
+    """The ball is yellow at its place, and nowhere once it is elsewhere."""
+    for ball in ((1.0, 0.2, 3.0), (-1.0, -0.8, 1.2)):
+        here = dataclasses.replace(scene, ball=np.array(ball), since=0.0)
+        x, y = _View(here, (640, 360)).place(ball)
+        patch = picture(here)[round(y) - 3 : round(y) + 4, round(x) - 3 : round(x) + 4]
+        assert near(patch, (252, 218, 84), 60).any()
+
+
+def test_who_watches_is_in_front(scene: Scene) -> None:
+    """The drone of the side that watches is painted larger, on either side."""
+    blue, orange = (58, 124, 214), (238, 130, 38)
+    body = dataclasses.replace(scene, score=None, title="", status="", playing=())
+    for seen, front, back in ((body, blue, orange), (body.turned(), orange, blue)):
+        image = picture(seen)[120:]
+        rows = [np.flatnonzero(near(image, colour, 30).any(1)) for colour in (front, back)]
+        assert np.ptp(rows[0]) > np.ptp(rows[1])
+    assert scene.turned().watched == 1
+    np.testing.assert_allclose(scene.turned().turned().position, scene.position)
+
+
+def test_every_size_can_be_painted_and_is_the_same_again(scene: Scene) -> None:
+    for size in ((1, 1), (40, 30), (200, 900), (640, 480), (1280, 720)):
+        image = picture(scene, size)
+        assert image.shape == (size[1], size[0], 3)
+        np.testing.assert_array_equal(image, picture(scene, size))
+
+
+def test_a_ball_above_the_picture_is_announced(scene: Scene) -> None:
+    high = picture(dataclasses.replace(scene, ball=np.array([1.0, 0.0, 30.0])))
+    assert near(high[32:60], (252, 218, 84), 20).sum() > 100
+
+
+def test_drones_speak_where_they_are(scene: Scene) -> None:
+    canvas = pygame.Surface((640, 360))
+    paint(scene, canvas)
+    before = pygame.surfarray.array3d(canvas).swapaxes(0, 1).astype(int)
+    speak(scene, canvas, {0: "mine", 1: "  "})
+    changed = (pygame.surfarray.array3d(canvas).swapaxes(0, 1) != before).any(-1)
+    rows, columns = np.nonzero(changed)
+    x, y = _View(scene, (640, 360)).place(scene.position[0])
+    assert changed.sum() > 200
+    assert abs(columns.mean() - x) < 40 and rows.max() < y
