@@ -165,6 +165,9 @@ class Actions(Protocol):
 
     def entropy(self, outputs: Array, legal: Array) -> Array: ...
 
+    def divergence(self, outputs: Array, others: Array, legal: Array) -> Array:
+        """Kullback and Leibler's, of the distribution of `outputs` from that of `others`."""
+
     def playable(self, action: Array) -> Array: ...
 
 
@@ -198,6 +201,10 @@ class Categorical:
     def entropy(self, outputs: Array, legal: Array) -> Array:
         logits = self._logits(outputs, legal)
         return -jnp.sum(jnp.exp(logits) * logits, axis=-1)
+
+    def divergence(self, outputs: Array, others: Array, legal: Array) -> Array:
+        logits, other = self._logits(outputs, legal), self._logits(others, legal)
+        return jnp.sum(jnp.exp(logits) * (logits - other), axis=-1)
 
     def playable(self, action: Array) -> Array:
         return action
@@ -238,6 +245,10 @@ class Independent:
     def entropy(self, outputs: Array, legal: Array) -> Array:
         return sum(part.entropy(o, m) for part, o, m in self._parts(outputs, legal))
 
+    def divergence(self, outputs: Array, others: Array, legal: Array) -> Array:
+        parts = self._parts(outputs, others, legal)
+        return sum(part.divergence(o, other, m) for part, o, other, m in parts)
+
     def playable(self, action: Array) -> Array:
         return action
 
@@ -274,6 +285,12 @@ class Gaussian:
     def entropy(self, outputs: Array, legal: Array) -> Array:
         _, log_std = self._moments(outputs)
         return jnp.sum(log_std + 0.5 * math.log(2 * math.pi * math.e), axis=-1)
+
+    def divergence(self, outputs: Array, others: Array, legal: Array) -> Array:
+        (mean, log_std), (other, log_other) = self._moments(outputs), self._moments(others)
+        spread = jnp.exp(2 * (log_std - log_other))
+        shift = ((mean - other) * jnp.exp(-log_other)) ** 2
+        return jnp.sum(log_other - log_std + (spread + shift - 1) / 2, axis=-1)
 
     def playable(self, action: Array) -> Array:
         low, high = np.asarray(self.low, np.float32), np.asarray(self.high, np.float32)

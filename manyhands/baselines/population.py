@@ -1,10 +1,11 @@
 """Learning beside partners: past selves, a population, or a fixed seat. PPO does the learning.
 
-`Partnered` turns an environment into one with a single agent, the learner: in every environment of
-a batch the learner has a seat, and one partner of a pool has all others. Each partner has a block
-of neighbours in the batch for each seat of the learner, so that networks are evaluated for all
-environments in one batched product of matrices (`evaluation.Lineup`); seats and partners are shared
-out evenly instead of drawn. An environment keeps its partner, whose parameters may change.
+`Partnered` turns an environment into one of the learner's own agents: in every environment of a
+batch the learner has a seat, or all seats of a side, and one partner of a pool has all others. Each
+partner has a block of neighbours in the batch for each seat of the learner, so that networks are
+evaluated for all environments in one batched product of matrices (`evaluation.Lineup`); seats and
+partners are shared out evenly instead of drawn. An environment keeps its partner, whose parameters
+may change.
 
 - `BestResponse`: the partner is any device policy that can be seated, `"greedy"` for example.
 - `SelfPlayPool`: some partners are the learner itself, the others past selves, drawn evenly from
@@ -52,8 +53,8 @@ class Partnered(Env[PartneredState]):
 
     Args:
         env: the environment, of two agents or more.
-        lineup, stacked: the partners (see `evaluation.Lineup`); in each block one agent is played
-            by `NOBODY`: the learner.
+        lineup, stacked: the partners (see `evaluation.Lineup`); in each block one agent, or as many
+            as in every other block, is played by `NOBODY`: the learner.
     """
 
     id = "partnered"
@@ -62,8 +63,11 @@ class Partnered(Env[PartneredState]):
     def __init__(self, env: Env, lineup: Lineup, stacked: Any):
         self.env, self._lineup = env, lineup
         self._arranged = lineup.arrange(stacked)
-        self._seats = np.array([row.index(NOBODY) for row in lineup.players])
-        self.agents = ("learner",)
+        self._seats = np.array(
+            [[a for a, player in enumerate(row) if player == NOBODY] for row in lineup.players]
+        )
+        team = self._seats.shape[1]
+        self.agents = tuple(f"learner_{k}" for k in range(team)) if team > 1 else ("learner",)
         self.observation_space, self.action_space = env.observation_space, env.action_space
         self.terms, self.reward_weights = env.terms, env.reward_weights
         self.max_steps, self.noop = env.max_steps, env.noop
@@ -100,7 +104,8 @@ class Partnered(Env[PartneredState]):
         memory = self._each_memory(self._gather, state.memory)
         played, memory = self._lineup.apply(env, self._arranged, memory, key, views)
         agents = np.arange(env.num_agents).reshape(-1, *[1] * (played.ndim - 1))
-        played = jnp.where(self._seat(key.shape[0]) == agents, actions, played)
+        for own, action in zip(self._seat(key.shape[0]), actions, strict=True):
+            played = jnp.where(own == agents, action, played)
         inner, outcome = env.batch_step(key, inner, played)
         outcome = Outcome(
             self._own(outcome.reward),
@@ -130,15 +135,18 @@ class Partnered(Env[PartneredState]):
         return self.env.batch_summary(state.state)
 
     def _seat(self, count: int) -> np.ndarray:
-        """The learner's seat in each of `count` environments."""
-        return np.repeat(self._seats, count // len(self._seats))
+        """The learner's seats in each of `count` environments, [seats, count]."""
+        return np.repeat(self._seats, count // len(self._seats), axis=0).T
 
     def _own(self, rows: Array) -> Array:
-        """The learner's row of [N, ..., B]: [1, ..., B]."""
-        own, seats = rows[0], self._seat(rows.shape[-1])
-        for a in range(1, self.env.num_agents):
-            own = jnp.where(seats == a, rows[a], own)
-        return own[None]
+        """The learner's rows of [N, ..., B]: [seats, ..., B]."""
+        own = []
+        for seats in self._seat(rows.shape[-1]):
+            row = rows[0]
+            for a in range(1, self.env.num_agents):
+                row = jnp.where(seats == a, rows[a], row)
+            own.append(row)
+        return jnp.stack(own)
 
     def _each_memory(self, change: Any, memory: Any) -> Any:
         """`change(blocks, leaf)` of every leaf."""

@@ -505,8 +505,14 @@ class PPO:
             variance = masked_mean((target - masked_mean(target, counts)) ** 2, counts)
             losses["value_loss"] = value_loss
             losses["explained_variance"] = 1 - 2 * value_loss / (variance + 1e-8)
-        losses["loss"] = loss
-        return loss, losses
+        penalty, told = self._penalty(steps, outputs)
+        losses |= told
+        losses["loss"] = loss + penalty
+        return losses["loss"], losses
+
+    def _penalty(self, steps: Steps, outputs: Array) -> tuple[Array, dict[str, Array]]:
+        """What a kind of PPO adds to the loss, given the actor's outputs, and what to plot of it."""
+        return jnp.float32(0), {}
 
     # ---- what the networks see ----------------------------------------------------------------
 
