@@ -40,7 +40,10 @@ from manyhands.core.env import Array, ConfigError, DeviceView, Env, PolicyError,
 
 FORMAT = "manyhands-policy-1"
 # What an environment's configuration may differ in, and a network still play it.
-FREE = ("observation", "max_steps", "reward_weights", "starts")
+FREE = (
+    *("observation", "max_steps", "reward_weights", "starts"),
+    *("physics", "rules", "points", "lead", "serve", "randomise"),
+)
 
 
 @dataclasses.dataclass(frozen=True, eq=False)

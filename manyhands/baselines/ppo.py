@@ -511,7 +511,7 @@ class PPO:
         return losses["loss"], losses
 
     def _penalty(self, steps: Steps, outputs: Array) -> tuple[Array, dict[str, Array]]:
-        """What a kind of PPO adds to the loss, given the actor's outputs, and what to plot of it."""
+        """What a kind of PPO adds to the loss, given the actor's outputs; and what to plot."""
         return jnp.float32(0), {}
 
     # ---- what the networks see ----------------------------------------------------------------

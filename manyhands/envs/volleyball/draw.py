@@ -568,12 +568,12 @@ def _court(key: _Key) -> pygame.Surface:
     surface = pygame.Surface((width, height))
     half, side = key.length / 2, key.width / 2
     foot = float(camera((-half - 0.6 * key.length, 0, 0))[0][1])
-    for y in range(height):
-        if y < foot:
-            colour = _mixed(_WALL, _WALL_FOOT, (y / max(foot, 1)) ** 2)
+    for row in range(height):
+        if row < foot:
+            colour = _mixed(_WALL, _WALL_FOOT, (row / max(foot, 1)) ** 2)
         else:
-            colour = _mixed(_FLOOR, _FLOOR_FRONT, (y - foot) / max(height - foot, 1))
-        pygame.draw.line(surface, colour, (0, y), (width, y))
+            colour = _mixed(_FLOOR, _FLOOR_FRONT, (row - foot) / max(height - foot, 1))
+        pygame.draw.line(surface, colour, (0, row), (width, row))
     pen = _Pen(surface, camera)
     # Boards along the court, in two shades.
     boards = max(6, round(key.width * 1.5))

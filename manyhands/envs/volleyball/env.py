@@ -376,6 +376,7 @@ class Volleyball(Env[VolleyballState]):
     noop: Action = np.zeros(4, np.float32)
     batched = True
     reset_pool = 1024
+    pace = 1 / STEP
 
     def __init__(
         self,
@@ -444,6 +445,8 @@ class Volleyball(Env[VolleyballState]):
         else:
             self.agents = tuple(f"drone_{i}" for i in range(count))
         self.team_size = team_size
+        if plan.teams == 2:  # who plays with whom, for whatever learns in teams
+            self.sides = (tuple(range(team_size)), tuple(range(team_size, count)))
         self._team = np.repeat(np.arange(plan.teams, dtype=np.int8), team_size)
         self._mates = (self._team[:, None] == self._team) & ~np.eye(count, dtype=bool)
         self._places = np.asarray(plan.places, np.float32)
@@ -1395,6 +1398,18 @@ class Volleyball(Env[VolleyballState]):
         from manyhands.envs.volleyball import draw
 
         draw.draw(self, state, canvas, None if agent is None else self.index(agent))
+
+    def draw_speech(
+        self,
+        state: VolleyballState,
+        canvas: Any,
+        texts: Mapping[int, str],
+        agent: str | int | None = None,
+    ) -> None:
+        """Paint what drones say, by axis index, over a picture that `draw` made on this canvas."""
+        from manyhands.envs.volleyball import draw
+
+        draw.bubbles(self, state, canvas, texts, None if agent is None else self.index(agent))
 
     def place(
         self,
