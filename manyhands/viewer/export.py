@@ -142,9 +142,7 @@ def export_strip(
     return path
 
 
-def _thinned(
-    given: Iterable[Scene], fps: float | None, most: float
-) -> tuple[list[Scene], float]:
+def _thinned(given: Iterable[Scene], fps: float | None, most: float) -> tuple[list[Scene], float]:
     """Every k-th scene and the last one, with the smallest k for which there are at most `most` of
     them a second; and how many there are, if all of them would be `fps`."""
     scenes = _some(given)
