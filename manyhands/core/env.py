@@ -320,6 +320,15 @@ def episode_key_data(seed: int) -> np.ndarray:
     return np.asarray(jax.random.key_data(episode_key(seed)))
 
 
+def episode_keys_data(seeds: np.ndarray) -> np.ndarray:
+    """u32[K, 2], `episode_key_data` of K whole numbers from 0."""
+    if jax.config.jax_default_prng_impl == "threefry2x32":  # type: ignore[attr-defined]
+        data = np.zeros((len(seeds), 2), np.uint32)
+        data[:, 1] = seeds & 0xFFFFFFFF
+        return data
+    return np.stack([episode_key_data(int(seed)) for seed in seeds])
+
+
 def check_weights(
     given: Mapping[str, float] | None, defaults: Mapping[str, float]
 ) -> dict[str, float]:

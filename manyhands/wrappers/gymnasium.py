@@ -193,7 +193,7 @@ class SeatEnv(gymnasium.Env):
 
     def _observation(self) -> Any:
         assert self._episode is not None
-        return observe_as(self.game, self._episode.frame, self.seat, self.observe)
+        return observe_as(self._episode.frame, self.seat, self.observe)
 
     def _info(
         self, terms: dict[str, float], metrics: dict[str, float], status: str, reason: Any = None

@@ -27,6 +27,7 @@ from manyhands.core.env import (
     EpisodeOver,
     IllegalAction,
     episode_key_data,
+    episode_keys_data,
     make,
     names_of,
 )
@@ -112,6 +113,7 @@ class Parallel(ParallelEnv):
             "is_parallelizable": True,
         }
         self.possible_agents = list(game.agents)
+        self._index = {agent: i for i, agent in enumerate(game.agents)}
         self.agents: list[str] = []
         # A space per agent: seeding one must not move another's random numbers.
         self.observation_spaces = {a: observation_space(game, observe) for a in game.agents}
@@ -181,8 +183,7 @@ class Parallel(ParallelEnv):
         else:
             # A small game's reset costs more than its steps, and in one call many cost little more.
             if not self._ahead:
-                seeds = self._np_random.integers(2**32, size=BLOCK)
-                keys = np.stack([episode_key_data(int(seed)) for seed in seeds])
+                keys = episode_keys_data(self._np_random.integers(2**32, size=BLOCK))
                 self._ahead = list(zip(keys, self._stepper.resets(keys)))
             self.key_data, first = self._ahead.pop()
         if state is None:
@@ -306,20 +307,21 @@ class Parallel(ParallelEnv):
         `on_illegal="raise"`."""
         frame = self.frame
         assert frame is not None
-        self._said.pop(index, None)  # of an answer that was refused
+        if self._said:
+            self._said.pop(index, None)  # of an answer that was refused
         try:
-            number = operator.index(action) if self._actions else -1
-            if 0 <= number < self._actions and self._report.legal[index][number]:
-                return number, {"status": "ok"}
-        except TypeError:
-            pass
-        if self._chat is not None:
-            self._listen(index, action)
-        try:
-            if action is None:
-                raise IllegalAction("no action was given")
             if isinstance(action, str):
+                if self._chat is not None:
+                    self._listen(index, action)
                 action = frame.parse(action, index)
+            elif isinstance(action, np.integer):
+                action = int(action)
+            # The usual case, and quick.
+            if type(action) is int and 0 <= action < self._actions:
+                if self._report.legal[index][action]:
+                    return action, {"status": "ok"}
+            elif action is None:
+                raise IllegalAction("no action was given")
             return check_action(self.game, frame.legal[index], action), {"status": "ok"}
         except IllegalAction as error:
             if self.on_illegal == "raise":
@@ -369,14 +371,17 @@ class Parallel(ParallelEnv):
 
     def observation(self, agent: str) -> Any:
         """What `agent` observes now."""
-        return observe_as(self.game, self._begun(), self.game.index(agent), self.observe_as)
+        index = self._index.get(agent)
+        if index is None:
+            index = self.game.index(agent)
+        return observe_as(self.frame or self._begun(), index, self.observe_as)
 
     @property
     def movers(self) -> list[str]:
         """The agents that are to move now, in index order."""
-        movers = compress(self.possible_agents, self._report.acting)
+        movers = self._report.movers
         if len(self.agents) == len(self.possible_agents):
-            return list(movers)
+            return movers.copy()
         return [agent for agent in movers if agent in self.agents]
 
     # ---- inside -------------------------------------------------------------------------------
@@ -391,10 +396,7 @@ class Parallel(ParallelEnv):
             # A copy: the caller may write to it, and the frame's buffer stays as it is.
             vector = self._stepper.fields["vector"](frame.buffer).copy()
             return dict(zip(agents, vector))
-        return {
-            agent: observe_as(self.game, frame, self.game.index(agent), self.observe_as)
-            for agent in agents
-        }
+        return {agent: observe_as(frame, self._index[agent], self.observe_as) for agent in agents}
 
     def _read(self, frame: Frame) -> _Report:
         """The small parts of a frame."""
@@ -405,9 +407,9 @@ class Parallel(ParallelEnv):
             report = frame.notes["report"] = self._scalars.report(frame, self._report)
         return report
 
-    def _listen(self, index: int, answer: Any) -> None:
+    def _listen(self, index: int, answer: str) -> None:
         """Keep the free words in an answer until the step is played."""
-        say = self._chat.speech(answer) if isinstance(answer, str) else None  # type: ignore[union-attr]
+        say = self._chat.speech(answer)  # type: ignore[union-attr]
         if say is not None:
             self._said[index] = say
 
@@ -449,17 +451,19 @@ class _Report:
             of it as bytes.
         terms: by agent, the unweighted terms by name.
         metrics: by name.
+        movers: names of the agents that act.
     """
 
     __slots__ = (
-        "acting", "ends", "legal", "masks", "metrics", "raw", "reward", "terminated", "terms",
-        "truncated",
+        "acting", "ends", "legal", "masks", "metrics", "movers", "raw", "reward", "terminated",
+        "terms", "truncated",
     )  # fmt: skip
     acting: tuple[bool, ...]
     ends: bool
     legal: list[list[bool]]
     masks: list[np.ndarray]
     metrics: dict[str, float]
+    movers: list[str]
     raw: bytes
     reward: tuple[float, ...]
     terminated: tuple[bool, ...]
@@ -467,7 +471,7 @@ class _Report:
     truncated: tuple[bool, ...]
 
     def __init__(self) -> None:
-        self.raw, self.acting = b"", ()
+        self.raw, self.acting, self.movers = b"", (), []
 
 
 _NOTHING = _Report()
@@ -479,7 +483,7 @@ class _Scalars:
 
     def __init__(self, game: Env, frame: Frame):
         base = frame.buffer.__array_interface__["data"][0]
-        self.names = list(frame.metrics)
+        self.names, self.agents = list(frame.metrics), game.agents
         parts = [frame.acting, frame.reward, frame.terminated, frame.truncated, frame.legal]
         parts += [frame.terms[name] for name in game.terms]
         parts += [frame.metrics[name] for name in self.names]
@@ -511,6 +515,7 @@ class _Scalars:
         values: tuple[Any, ...] = self._unpack(frame.buffer, self._start)  # type: ignore[arg-type]
         report = _Report()
         report.acting, report.reward = self._acting(values), self._reward(values)
+        report.movers = list(compress(self.agents, report.acting))
         report.terminated, report.truncated = self._terminated(values), self._truncated(values)
         report.ends = True in report.terminated or True in report.truncated
         report.raw = values[self._legal]
@@ -694,7 +699,7 @@ def observation_space(game: Env, observe: str) -> gymnasium.Space:
     return gymnasium.spaces.Dict({"vector": copy_space(game.observation_space), "text": Words()})
 
 
-def observe_as(game: Env, frame: Frame, index: int, observe: str) -> Any:
+def observe_as(frame: Frame, index: int, observe: str) -> Any:
     """What one agent observes; arrays are copies, for the caller to keep and to write to."""
     if observe == "vector":
         return frame.vector[index].copy()
