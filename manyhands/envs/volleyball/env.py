@@ -20,7 +20,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import gymnasium
 import jax
@@ -39,6 +39,9 @@ from manyhands.core.env import (
 )
 from manyhands.envs.volleyball import physics
 from manyhands.envs.volleyball.physics import Bodies, Touched
+
+if TYPE_CHECKING:
+    from manyhands.envs.volleyball.skills import VolleyballSkills
 
 STEP = 0.02  # s, one step of the environment
 NET = 2.43  # m, height of the net
@@ -1231,12 +1234,27 @@ class Volleyball(Env[VolleyballState]):
         (own, other). In drills: `target`, `streak` and `board`, as in `Drill`.
         """
         state = jax.eval_shape(self.reset, jax.random.key(0))
-        parts = jax.eval_shape(lambda s: self._facts(s, s.bodies), state)
+        # The dicts that come out of eval_shape are sorted.
+        names: list[str] = []
+
+        def facts(state: VolleyballState) -> list[Array]:
+            found = self._facts(state, state.bodies)
+            names.extend(found)
+            return list(found.values())
+
+        sizes = jax.eval_shape(facts, state)
+        parts = dict(zip(names, sizes, strict=True))
         found, start = {}, 0
         for name, part in parts.items():
             found[name] = slice(start, start + part.shape[1])
             start += part.shape[1]
         return found
+
+    def skills(self) -> VolleyballSkills:
+        """What `wrappers/skills.py` plays this by."""
+        from manyhands.envs.volleyball.skills import VolleyballSkills
+
+        return VolleyballSkills(self)
 
     def network_input(self, row: Array) -> Array:
         """The observation, out of a row of `perceive`."""
