@@ -47,6 +47,7 @@ register("leduc_holdem", "manyhands.envs.poker:LeducHoldem")
 register("tic_tac_toe", "manyhands.envs.board:TicTacToe")
 register("connect_four", "manyhands.envs.board:ConnectFour")
 register("negotiation", "manyhands.envs.negotiation:Negotiation")
+register("volleyball", "manyhands.envs.volleyball:Volleyball")
 register("chat", "manyhands.wrappers.chat:Chat", wrapper=True)
 register("skills", "manyhands.wrappers.skills:Skills", wrapper=True)
 
@@ -65,6 +66,10 @@ register_seat("ippo", "manyhands.baselines.policies:ippo", extra="train")
 register_seat("policy", "manyhands.baselines.policies:from_file", extra="train")
 register_seat("human", "manyhands.viewer.human:Human")
 
+_VOLLEYBALL = (
+    *("1v1", "3v3", "6v6", "back_and_forth", "hit", "solo_bump", "bump_and_pass"),
+    *("set_and_spike", "set_and_spike_hard"),
+)
 for _kind, _function in (("parallel", "parallel_env"), ("aec", "env")):
     pettingzoo.register(_kind, "manyhands/kitchen-v0", f"manyhands.envs.kitchen:{_function}")
     for _game in ("kuhn_poker", "leduc_holdem"):
@@ -76,6 +81,14 @@ for _kind, _function in (("parallel", "parallel_env"), ("aec", "env")):
     pettingzoo.register(
         _kind, "manyhands/negotiation-v0", f"manyhands.envs.negotiation:{_function}"
     )
+    pettingzoo.register(_kind, "manyhands/volleyball-v0", f"manyhands.envs.volleyball:{_function}")
+    for _task in _VOLLEYBALL:
+        pettingzoo.register(
+            _kind,
+            f"manyhands/volleyball_{_task}-v0",
+            f"manyhands.envs.volleyball:{_function}",
+            kwargs={"task": _task},
+        )
 
 gymnasium.register(
     "manyhands/Kitchen-v0",
@@ -102,6 +115,13 @@ gymnasium.register(
     vector_entry_point="manyhands.wrappers.gymnasium:SeatVectorEnv",
     kwargs={"game": "negotiation", "partners": "fair"},
 )
+for _task in ("", *_VOLLEYBALL):
+    gymnasium.register(
+        f"manyhands/Volleyball{_task.title().replace('V', 'v').replace('_', '')}-v0",
+        entry_point="manyhands.wrappers.gymnasium:SeatEnv",
+        vector_entry_point="manyhands.wrappers.gymnasium:SeatVectorEnv",
+        kwargs={"game": "volleyball", **({"task": _task} if _task else {})},
+    )
 
 # Loaded on first use, so that `import manyhands` stays light.
 _LAZY = {

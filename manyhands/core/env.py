@@ -125,6 +125,10 @@ class Env(Generic[State]):
         max_steps: steps after which an episode is truncated.
         noop: the action an agent takes when a caller asks for none (`on_illegal="noop"`).
         batched: whether the pure functions (but `reset`) accept a trailing batch axis themselves.
+        exact: whether a step gives the same bits however it is compiled. It does where states are
+            whole numbers; in a physics of fractions a compiler may round a product and a sum once
+            or twice, so that a batch and a single step differ in the last bits. One and the same
+            compiled step gives the same bits everywhere: in `play`, PettingZoo and Gymnasium.
         deterministic_reset: whether `reset` gives one and the same state for every key.
         memoise: whether single steps may be remembered and looked up (`core/pack.py`): where the
             states are few, as in games small enough to solve, and `step` takes nothing from its
@@ -144,6 +148,7 @@ class Env(Generic[State]):
     max_steps: int
     noop: Action = 0
     batched: bool = False
+    exact: bool = True
     deterministic_reset: bool = False
     memoise: bool = False
     reset_pool: int = 0

@@ -124,7 +124,7 @@ class Task:
     target: tuple[float, float, float] = (0.0, 0.0, 0.0)
 
 
-_SOLO = dict(court=(18.0, 9.0), places=((4.5, 0.0, 2.0),), model="solo")
+_SOLO: dict[str, Any] = dict(court=(18.0, 9.0), places=((4.5, 0.0, 2.0),), model="solo")
 _TEAM_WEIGHTS = dict(win=100.0, hit=10.0, approach=0.5, anchor=0.05, ground=100.0, close=100.0)
 _SPIKE: dict[str, Any] = dict(
     model="pair",
@@ -378,6 +378,7 @@ class Volleyball(Env[VolleyballState]):
     phrases = ("mine", "yours", "set me", "to the left", "to the right", "cover", "well played")
     noop: Action = np.zeros(4, np.float32)
     batched = True
+    exact = False
     reset_pool = 1024
     pace = 1 / STEP
 
@@ -585,9 +586,9 @@ class Volleyball(Env[VolleyballState]):
         serves = _numbers(count, axes) == server[None]
         ball = jnp.sum(jnp.where(serves[:, None], position, 0), axis=0)
         if self.task == "back_and_forth":  # it lies where it is in nobody's way
-            ball = jnp.broadcast_to(_along(np.float32([-8.0, -4.0, RADIUS]), axes), ball.shape)
+            ball = jnp.broadcast_to(_along(_floats([-8.0, -4.0, RADIUS]), axes), ball.shape)
         else:
-            ball = ball + _along(np.float32([0.0, 0.0, plan.ball]), axes)
+            ball = ball + _along(_floats([0.0, 0.0, plan.ball]), axes)
         zeros = jnp.zeros_like(position)
         zero = jnp.zeros_like(serving)
         bodies = Bodies(
@@ -623,7 +624,7 @@ class Volleyball(Env[VolleyballState]):
     def _anchors(self, match: Any, batch: tuple[int, ...]) -> Array:
         """f32[D, 3, ...]: where each drone belongs, in the world's frame."""
         axes = len(batch)
-        turned = _along(np.float32([[1, 1, 1], [-1, -1, 1]])[self._team], axes)
+        turned = _along(_floats([[1, 1, 1], [-1, -1, 1]])[self._team], axes)
         n = self.team_size
         if self.points == 1 or n == 1:
             anchor = turned * _along(np.tile(self._places, (self.plan.teams, 1)), axes)
@@ -633,7 +634,7 @@ class Volleyball(Env[VolleyballState]):
             at = place[:, None, None] == _along(np.arange(n)[None, :, None], axes)
             anchor = turned * jnp.sum(jnp.where(at, _along(self._places[None], axes), 0), axis=1)
         if self.points > 1:
-            flip = _along(np.float32([[-1, -1, 1]]), axes)
+            flip = _along(_floats([[-1, -1, 1]]), axes)
             anchor = jnp.where(match.swapped[None, None], anchor * flip, anchor)
         return jnp.broadcast_to(anchor, (self.num_agents, 3, *batch))
 
@@ -736,7 +737,7 @@ class Volleyball(Env[VolleyballState]):
 
     def _see(self, state: VolleyballState, now: Bodies, touched: Touched) -> _Sight:
         """What happened in a step, as the rules tell it."""
-        before, axes = state.bodies, state.time.ndim
+        before = state.bodies
         length, width = self.plan.court
         ball, was = now.ball, before.ball
         racket, body = touched.racket, touched.hull
@@ -934,7 +935,7 @@ class Volleyball(Env[VolleyballState]):
         distance = _length(position[0] - drill.target, axis=0)
         streak = jnp.where(distance < 0.6, drill.streak + jnp.int16(1), jnp.int16(0))
         reached = streak >= 5
-        ends = [_along(np.float32(end), state.time.ndim) for end in self._ends()]
+        ends = [_along(_floats(end), state.time.ndim) for end in self._ends()]
         away = jnp.where(drill.target == ends[0], ends[1], ends[0])
         new = dataclasses.replace(
             new,
@@ -1110,7 +1111,7 @@ class Volleyball(Env[VolleyballState]):
         new = dataclasses.replace(new, turn=turn)
         crossing = crossed & (turn == 2) & (new.possession == 1)
         landing = sight.landed & (turn == 2) & (now.ball[0] < 0) & sight.inside
-        target = _along(np.float32(self.plan.target), axes)
+        target = _along(_floats(self.plan.target), axes)
         miss = jnp.sqrt((now.ball[0] - target[0]) ** 2 + (now.ball[1] - target[1]) ** 2)
         # A spike is told by where the ball goes after it, at the attacker's touch.
         vz = now.ball_velocity[2]
@@ -1178,10 +1179,10 @@ class Volleyball(Env[VolleyballState]):
             [drill.board[0] + share * dx, drill.board[1] + share * dy, drill.board[2]]
         )
 
-        goal = _along(np.float32([length / 4, 0.0, RADIUS]), axes)
+        goal = _along(_floats([length / 4, 0.0, RADIUS]), axes)
         half = jnp.float32(0.5 * BOARD_FLIGHT)
         wanted = (goal - ball) / BOARD_FLIGHT
-        wanted = wanted + _along(np.float32([0, 0, 1]), axes) * gravity * half
+        wanted = wanted + _along(_floats([0, 0, 1]), axes) * gravity * half
         change = wanted - velocity
         normal = change / jnp.maximum(_length(change, axis=0), 1e-6)
         turn = normal - drill.tilt
@@ -1766,12 +1767,16 @@ def _pick(line: Array, number: Array) -> Array:
     return jnp.sum(jnp.where(numbers == number, line, 0), axis=0)
 
 
-def _numbers(count: int, axes: int) -> np.ndarray:
+def _floats(values: Any) -> np.ndarray:
+    return np.asarray(values, np.float32)
+
+
+def _numbers(count: int, axes: int) -> Any:
     """i8[count, 1...], to compare numbers of drones with."""
     return _along(np.arange(count, dtype=np.int8), axes)
 
 
-def _along(values: np.ndarray, axes: int) -> np.ndarray:
+def _along(values: Any, axes: int) -> Any:
     """Values before `axes` batch axes."""
     return np.asarray(values).reshape(*np.shape(values), *(1,) * axes)
 
