@@ -109,7 +109,10 @@ def describe(game: Volleyball, state: VolleyballState, agent: int) -> str:
     turned = np.array([sides[agent], sides[agent], 1.0])
     bodies = game.sensed(state)
     positions = np.asarray(bodies.position) * turned
-    ball, ball_velocity = np.asarray(bodies.ball) * turned, np.asarray(bodies.ball_velocity) * turned
+    ball, ball_velocity = (
+        np.asarray(bodies.ball) * turned,
+        np.asarray(bodies.ball_velocity) * turned,
+    )
     lines = [*_situation(game, state, agent)]
     if game.task != "back_and_forth":
         params = state.params if game._physical else game.params
@@ -166,8 +169,8 @@ def _yourself(
     return (
         f"You: at {_metres(own)} m, {where(game, own[0], own[1])}, {own[2]:.2f} m high; velocity "
         f"{_metres(np.asarray(bodies.velocity)[agent] * turned)} m/s; attitude "
-        f"{_parts(quaternion)}; nose {_parts(nose)}; up {_parts(up)}, tilted by {tilt:.0f} degrees; "
-        f"turning {_metres(turning)} rad/s; motors {_parts(throttle)}; your place is "
+        f"{_parts(quaternion)}; nose {_parts(nose)}; up {_parts(up)}, tilted by {tilt:.0f} "
+        f"degrees; turning {_metres(turning)} rad/s; motors {_parts(throttle)}; your place is "
         f"{_metres(place)} m."
     )
 
@@ -219,8 +222,9 @@ def _situation(game: Volleyball, state: VolleyballState, agent: int) -> list[str
             if bool(np.asarray(game._allowed(state))[i])
         ]
         lines.append(
-            f"The ball is in {half} half. Touched it since it came: {', '.join(touched) or 'nobody'}."
-            f" May touch it next: {', '.join(allowed) or 'nobody'}."
+            f"The ball is in {half} half. Touched it since it came: "
+            f"{', '.join(touched) or 'nobody'}. "
+            f"May touch it next: {', '.join(allowed) or 'nobody'}."
         )
     ended = _ending(game, state, team)
     return [*lines, ended] if ended else lines
@@ -248,7 +252,9 @@ def _drill(game: Volleyball, state: VolleyballState, agent: int) -> list[str]:
     else:
         turn = int(state.turn)
         name = game.agents[turn] if turn < len(game.agents) else "nobody"
-        lines.append(f"The next touch must be {'yours' if turn == agent else name + chr(39) + 's'}.")
+        lines.append(
+            f"The next touch must be {'yours' if turn == agent else name + chr(39) + 's'}."
+        )
     if game.task == "bump_and_pass":
         lines.append(f"Passes across, above 4 m: {int(drill.done)}.")
     if game.task == "solo_bump":
@@ -299,14 +305,14 @@ def rules(game: Volleyball, agent: int) -> str:
     else:
         lines.append(f"You are {you}; the drones are {', '.join(game.agents)}.")
     lines += [
-        "Each drone is a quadrotor of 1.5 kg with a round racket of 0.2 m radius on its top. A step "
-        f"lasts {STEP:g} s; every drone acts in every step.",
+        "Each drone is a quadrotor of 1.5 kg with a round racket of 0.2 m radius on its top. A "
+        f"step lasts {STEP:g} s; every drone acts in every step.",
         "",
         "THE COURT",
         f"{length:g} m long, {width:g} m wide. The net stands across its middle, {NET:g} m high. "
         "Numbers are in metres, m/s and rad/s, in your own frame: x is the distance from the net, "
         "positive in your half; z is the height. Facing the net from your half, y grows to the "
-        "right. \"Near\" is your half, \"far\" the other one. Your nose at first points away from "
+        'right. "Near" is your half, "far" the other one. Your nose at first points away from '
         "the net.",
         "",
         "AIM",
@@ -330,8 +336,8 @@ def _aim(game: Volleyball) -> list[str]:
         lines = [
             f"The ball starts at rest {plan.ball:g} m above the server, who must touch it first. "
             "Send it over the net so that it lands in the other half, or the other team makes a "
-            "fault. The team that makes a fault loses the point; if both do in the same step, it is "
-            "a draw.",
+            "fault. The team that makes a fault loses the point; if both do in the same step, it "
+            "is a draw.",
         ]
         if game.team_size == 1:
             lines.append("After your touch the next one must be the other drone's.")
@@ -362,7 +368,8 @@ def _aim(game: Volleyball) -> list[str]:
             "how far from your place it is when it falls below 2 m."
         ),
         "solo_bump": (
-            "Bump the ball up with your racket again and again, to a mean height of more than 3.5 m."
+            "Bump the ball up with your racket again and again, to a mean height of more than "
+            "3.5 m."
         ),
         "bump_and_pass": (
             "Bump the ball to each other in turn, drone_0 first, across y = 0 above 4 m."
@@ -457,8 +464,9 @@ def _rewards(game: Volleyball) -> str:
 _NUMBERS = {
     "rotors": "the thrust of each rotor (front right, back left, front left, back right): -1 is "
     "none, 1 is all of it",
-    "ctbr": f"the rates about your x, y and z axes (1 is {MAX_RATE:.2f} rad/s: x tips to the right, "
-    "y the nose down, z turns to the left) and the collective thrust (-1 is none, 1 all of it)",
+    "ctbr": f"the rates about your x, y and z axes (1 is {MAX_RATE:.2f} rad/s: x tips to the "
+    "right, y the nose down, z turns to the left) and the collective thrust (-1 is none, 1 all of "
+    "it)",
     "velocity": f"the velocity along x, y and z in your frame (1 is {MAX_VELOCITY:g} m/s) and the "
     f"rate of turning to the left (1 is {MAX_YAW_RATE:g} rad/s)",
 }
@@ -467,7 +475,7 @@ _NUMBERS = {
 def commands(game: Volleyball) -> dict[str, np.ndarray]:
     """Named actions, f32[4] each; those of rotors and rates are about the drone's own axes."""
     if game.actions == "velocity":
-        moves = {
+        moves: dict[str, Any] = {
             "hold": (0, 0, 0, 0),
             "to the net": (-0.4, 0, 0, 0),
             "from the net": (0.4, 0, 0, 0),
@@ -479,6 +487,7 @@ def commands(game: Volleyball) -> dict[str, np.ndarray]:
             "turn right": (0, 0, 0, -0.5),
         }
         return {name: np.asarray(move, np.float32) for name, move in moves.items()}
+
     # About the axes x (right down), y (nose down) and z (to the left), and along z.
     if game.actions == "ctbr":
         hover = np.array([0, 0, 0, 2 * game.trim.mean() - 1])
@@ -523,7 +532,8 @@ _ACTION_LINE = re.compile(r"^[ \t>*_`#-]*action[ \t*_`]*:(.*)$", re.IGNORECASE |
 _WRAPPING = " \t\r\n\"'`*_[](){}<>.,:;!"
 _NUMBER = re.compile(r"[-+]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:e[-+]?[0-9]{1,3})?", re.ASCII)
 _FOUR = re.compile(
-    rf"(?:[a-z]+ ?[:=]? ?)?[\[(]? ?((?:{_NUMBER.pattern})(?:(?: ?, ?| )(?:{_NUMBER.pattern}))*) ?[\])]?",
+    rf"(?:[a-z]+ ?[:=]? ?)?[\[(]? ?"
+    rf"((?:{_NUMBER.pattern})(?:(?: ?, ?| )(?:{_NUMBER.pattern}))*) ?[\])]?",
     re.ASCII,
 )
 _NOT = re.compile(
@@ -587,5 +597,6 @@ def _quoted(answer: str) -> str:
 
 def _illegal(game: Volleyball, reason: str) -> IllegalAction:
     return IllegalAction(
-        f"{reason}. Answer with four numbers from -1 to 1, or with {names_of(list(commands(game)))}."
+        f"{reason}. Answer with four numbers from -1 to 1, or with "
+        f"{names_of(list(commands(game)))}."
     )
