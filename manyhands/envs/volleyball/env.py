@@ -353,6 +353,8 @@ class Volleyball(Env[VolleyballState]):
             vy, vz in the own frame (1 is 5 m/s) and rate of yaw (1 is 2 rad/s).
         physics: `"jax"`, or `"mujoco"`: MuJoCo's C engine on the same model, on the host.
         ball: `"volleybots"`: 5 g, no air; `"real"`: 0.27 kg, with air.
+        drag: whether drones feel the air.
+        downwash: whether drones feel the wind of those above them.
         rules: `"manyhands"`: touches are physical contacts at 200 Hz; a crash, or two team-mates
             too close, loses the point; in 1v1 standing at y = 0 costs nothing. `"volleybots"`: as
             published: touches are told from the ball's change of velocity at 50 Hz, the net is
@@ -389,6 +391,8 @@ class Volleyball(Env[VolleyballState]):
         actions: str = "rotors",
         physics: str = "jax",
         ball: str = "volleybots",
+        drag: bool = False,
+        downwash: bool = False,
         rules: str = "manyhands",
         points: int = 1,
         lead: int = 2,
@@ -408,6 +412,9 @@ class Volleyball(Env[VolleyballState]):
         self.task, self.plan = task, TASKS[task]
         plan = self.plan
         self.versus = plan.teams == 2
+        for name, value in (("drag", drag), ("downwash", downwash)):
+            if not isinstance(value, bool):
+                raise ConfigError(f"{name} is True or False, given {value!r}")
         if not self.versus and (points != 1 or serve != "random"):
             raise ConfigError(f"points= and serve= are for {names_of(_MATCHES)}, not for {task!r}")
         if max_steps is None:
@@ -418,6 +425,7 @@ class Volleyball(Env[VolleyballState]):
         self.point_steps = min(plan.steps, max_steps)
         self._config: dict[str, Any] = {"task": task, "actions": actions, "physics": physics}
         self._config |= {"ball": ball, "rules": rules, "max_steps": max_steps}
+        self._config |= {"drag": drag, "downwash": downwash}
         if self.versus:
             self._config |= {"points": points, "serve": serve}
         if points > 1:
@@ -455,7 +463,9 @@ class Volleyball(Env[VolleyballState]):
         self._mates = (self._team[:, None] == self._team) & ~np.eye(count, dtype=bool)
         self._places = np.asarray(plan.places, np.float32)
         loaded = model.load_model(plan.model, ball=self.ball)
-        self.params = model.params_from_model(loaded)
+        self.params = model.params_from_model(
+            loaded, drag=self._config["drag"], downwash=self._config["downwash"]
+        )
         self.trim = np.asarray(physics.trim(self.params), np.float32)  # of the greatest thrust
         if self.physics == "mujoco":
             from manyhands.envs.volleyball.engine import Engine
