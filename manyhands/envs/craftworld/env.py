@@ -98,6 +98,7 @@ BREAKS = 4  # tables, furnaces and plants that arrows break in one step, at most
 APPEARS = {COW: (GRASS,), ZOMBIE: (GRASS, PATH), SKELETON: (PATH,)}
 CHANCE = {COW: 0.1, ZOMBIE: 0.02, SKELETON: 0.05}
 NIGHT_CHANCE = 0.1  # of zombies, times the square of the darkness
+ODD = (1, 0x9E3779B1, 0x85EBCA77)  # factors that reorder random words
 CLOSEST, FARTHEST = {COW: 4, ZOMBIE: 10, SKELETON: 10}, 13
 BALANCE, CHUNK = 10, 12  # Crafter: every so many steps, in chunks of so many rows and columns
 GOAL, SITE = 29, 5  # bytes of a goal, and cells along a side of the building site (`tasks.py`)
@@ -652,8 +653,8 @@ be joint tasks |
             creature = creature & (now.kind != ARROW)
         met = jnp.max(jnp.where(creature, now.kind, 0), axis=0)
         other = (now.alive != DEAD) & (now.spot == ahead[None])
-        someone = jnp.any(other, axis=0)
-        blocked = (met > 0) | someone
+        blocked = (met > 0) | jnp.any(other, axis=0)
+        ground, met, blocked, action, ahead = wd.alone(ground, met, blocked, action, ahead)
 
         # Moving.
         enters = moves & ~blocked & (_among(ground, rl.WALKABLE) | (ground == LAVA))
@@ -671,6 +672,7 @@ be joint tasks |
         struck = creature & hits[None]
         health = jnp.where(struck, jnp.maximum(now.health - strength[None], 0), now.health)
         killed = hits & jnp.any(struck & (health == 0), axis=0)
+        killed, hits, strength = wd.alone(killed, hits, strength)
         eats = killed & (met == COW)
         gets["defeat_zombie"] = killed & (met == ZOMBIE)
         gets["defeat_skeleton"] = killed & (met == SKELETON)
@@ -688,6 +690,7 @@ be joint tasks |
         takes = works & (item >= 0) & owns
         picks = takes & (ground == GRASS)
         takes = takes & (~picks | (_at(chances, k) & forages))
+        takes, item = wd.alone(takes, item)
         drinks = works & (ground == WATER)
         for code, (name, _, _) in rl.COLLECT.items():
             gets[f"collect_{name}"] = (drinks if code == WATER else takes) & (ground == code)
@@ -713,8 +716,10 @@ be joint tasks |
         near = self._near(now, spot)
         makes = pays & (action >= MAKE) & near[0] & (near[1] | ~costs.iron[action])
         makes = makes & ((role == 0) | (role == costs.role[action]))
+        made = costs.made[action]
+        places, makes, made, cost = wd.alone(places, makes, made, cost)
         pockets = jnp.where((places | makes)[None], pockets - cost, pockets)
-        pockets = pockets + (_one_hot(costs.made[action], 12) & makes[None])
+        pockets = pockets + (_one_hot(made, 12) & makes[None])
         becomes = jnp.where(places, costs.placed[action], becomes)
         for i, name in enumerate(rl.PLACES):
             gets[f"place_{name}"] = places & (action == PLACE + i)
@@ -871,6 +876,7 @@ be joint tasks |
             row = jnp.sum(jnp.where(prey, rows, 0), axis=0)
             column = jnp.sum(jnp.where(prey, columns, 0), axis=0)
             napping = jnp.any(prey & at.asleep, axis=0)
+            prey, row, column, distance, napping = wd.alone(prey, row, column, distance, napping)
             acts = kind > 0
             if crafter:
                 acts = acts & (distance < craft.near) & ~_at(at.fresh, i)
@@ -887,7 +893,7 @@ be joint tasks |
                 ground = jnp.where(inside, _read(now.map, cell), VOID)
                 creature = jnp.any(solid & (at.spot == to[None]), axis=0)
                 player = jnp.any(standing & (now.spot == to[None]), axis=0)
-                return ground, creature, player, cell
+                return wd.alone(ground, creature, player, cell)
 
             def free(seen: tuple[Array, Array, Array, Array]) -> Array:
                 return _among(seen[0], rl.WALKABLE) & ~seen[1] & ~seen[2]
@@ -916,7 +922,7 @@ be joint tasks |
                 skeleton_step = jnp.where(strolls, anywhere, skeleton_step)
                 step = jnp.where(is_zombie, zombie_step, jnp.where(is_cow, cow_step, skeleton_step))
                 step = jnp.where(is_arrow, self._step_of(heading), step)
-                to = spot + step
+                to = wd.alone(spot + step)[0]
                 seen = look(to)
                 open_ = free(seen)
                 loaded = jnp.where(is_skeleton, jnp.maximum(wait - 1, 0), wait)
@@ -951,7 +957,7 @@ be joint tasks |
                 skeleton_step = jnp.where(draw[1] < _odds(0.15), planned, anywhere)
                 step = jnp.where(is_zombie, zombie_step, jnp.where(is_cow, cow_step, skeleton_step))
                 step = jnp.where(is_arrow, self._step_of(heading), step)
-                to = spot + step
+                to = wd.alone(spot + step)[0]
                 seen = look(to)
                 open_ = free(seen)
                 cornered = (distance <= 3) & ~open_
@@ -972,11 +978,14 @@ be joint tasks |
             # An arrow that cannot fly on vanishes, whatever it hit.
             stays = stays & ~(is_arrow & ~flies)
             kept = jnp.where(acts, jnp.where(stays, kind, 0), kind)
+            loaded = jnp.where(acts, loaded, wait)
+            kept, here, loaded, bites, shoots, struck = wd.alone(
+                kept, here, loaded, bites, shoots, is_arrow & ~flies
+            )
             new_kind = _put(at.kind, i, kept)
             new_spot = _put(at.spot, i, here)
-            cooldown = _put(at.cooldown, i, jnp.where(acts, loaded, wait))
+            cooldown = _put(at.cooldown, i, loaded)
 
-            struck = is_arrow & ~flies
             hurt = jnp.where(
                 bites, jnp.where(napping, craft.zombie_damage_asleep, craft.zombie_damage), 0
             )
@@ -1098,21 +1107,26 @@ be joint tasks |
                 _, _, distances = self._offsets(now.spot[:, None], to[None])
                 distance = jnp.min(jnp.where(up[:, None], distances, FAR), axis=0)
             solid = jnp.where((now.kind > 0) & (now.kind < ARROW), now.spot_of, -1)
-            free = ~jnp.any(solid[None] == to[:, None], axis=1)
+            taken = jnp.any(solid[None] == to[:, None], axis=1)
             if n > 1:
-                free = free & ~jnp.any((now.spot[None] == to[:, None]), axis=1)
+                taken = taken | jnp.any(now.spot[None] == to[:, None], axis=1)
+            words = luck.words("where", len(rings), salt=k)
+            ground, words = wd.alone(jnp.where(taken, VOID, ground), words)
             kind, spot_of, health, cooldown = now.kind, now.spot_of, now.health, now.cooldown
+            before = jnp.full_like(spot, -1)
             for j, (which, grounds) in enumerate(APPEARS.items()):
-                fits = free & (distance >= CLOSEST[which]) & _among(ground, grounds)
-                index = _pick(fits, luck.words("where", len(rings), salt=3 * k + j))
-                chosen = jnp.asarray(rings)[jnp.maximum(index, 0)] + spot
+                fits = (distance >= CLOSEST[which]) & _among(ground, grounds) & (to != before[None])
+                # The same words in another order for each kind.
+                index = _pick(fits, words * np.uint32(ODD[j]))
                 comes = (index >= 0) & (_at(chances, k)[j] < odds[j]) & _at(up, k)
+                chosen = jnp.asarray(rings)[jnp.maximum(index, 0)] + spot
+                comes, chosen = wd.alone(comes, chosen)
                 slot = _first(self._slot_mask(which, kind) & (kind == 0)) & comes[None]
                 kind = jnp.where(slot, which, kind)
                 spot_of = jnp.where(slot, chosen[None], spot_of)
                 health = jnp.where(slot, self._healths[which], health)
                 cooldown = jnp.where(slot, 0, cooldown)
-                free = free & ~(comes[None] & (to == chosen[None]))
+                before = jnp.where(comes, chosen, before)
             return now._replace(kind=kind, spot_of=spot_of, health=health, cooldown=cooldown)
 
         if n == 1:

@@ -27,6 +27,7 @@ from typing import TYPE_CHECKING, Any
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.experimental.xla_metadata import set_xla_metadata
 
 from manyhands.core.env import Array, ConfigError, LayoutError
 from manyhands.envs.craftworld.rules import (
@@ -383,6 +384,20 @@ _NEIGHBOURS = np.array(
 )
 
 
+@jax.jit
+def _same(*values: Array) -> tuple[Array, ...]:
+    return values
+
+
+def alone(*values: Array) -> tuple[Array, ...]:
+    """Values that several others are made of, computed once. In a batch the compiler would compute
+    them again for each of those, element by element, as deep as it can fuse; a call that it may not
+    inline ends that (an optimization barrier does not, on a CPU)."""
+    if values[0].ndim == 0:
+        return values
+    return set_xla_metadata(_same(*values), inlineable="false")
+
+
 def _mixed(*words: Array) -> Array:
     """u32, one well-mixed word of several (the mixing of `lowbias32`, C. Wellons 2018)."""
     found = jnp.uint32(0x9E3779B9)
@@ -432,11 +447,12 @@ def perlin(seed: Array, shape: tuple[int, int], period: tuple[int, int]) -> Arra
     cells = [np.arange(side) // p for side, p in zip(shape, period, strict=True)]
     within = [np.arange(side) % p / p for side, p in zip(shape, period, strict=True)]
     fades = [np.round(1024 * (t**3 * (t * (t * 6 - 15) + 10))).astype(np.int32) for t in within]
-    rows, columns = cells[0][:, None], cells[1][None]
-    table = jnp.asarray(_gradients())
+    # The gradients of the corners, and of each cell's own four.
+    corners = np.indices((cells[0][-1] + 2, cells[1][-1] + 2))
+    table = jnp.asarray(_gradients())[:, _mixed(seed, *corners) >> 24]
 
     def ramp(down: int, right: int) -> Array:
-        slope = table[:, _mixed(seed, rows + down, columns + right) >> 24]
+        slope = table[:, cells[0][:, None] + down, cells[1][None] + right]
         dy = np.round(1024 * (within[0] - down)).astype(np.int32)[:, None]
         dx = np.round(1024 * (within[1] - right)).astype(np.int32)[None]
         return (slope[0] * dy + slope[1] * dx) >> 10
@@ -448,9 +464,10 @@ def perlin(seed: Array, shape: tuple[int, int], period: tuple[int, int]) -> Arra
     left = between(ramp(0, 0), ramp(1, 0), down) >> 10
     other = between(ramp(0, 1), ramp(1, 1), down) >> 10
     noise = between(left, other, right)  # of 1024 * 1024
-    noise = noise >> 4
+    (noise,) = alone(noise >> 4)
     least, most = jnp.min(noise), jnp.max(noise)
-    return ((noise - least) * 16 // jnp.maximum((most - least) // 256, 1)).astype(jnp.int32)
+    (noise,) = alone((noise - least) * 16 // jnp.maximum((most - least) // 256, 1))
+    return noise
 
 
 # ---- generation ----------------------------------------------------------------------------------
@@ -488,10 +505,9 @@ def generate(
     ]
     if any(forced):
         # One stone of all becomes a diamond, each as likely.
-        order = jnp.where(ground == STONE, uniform(9) | (uniform(8) << 16) | 1, 0)
+        order = jnp.where(ground == STONE, (uniform(8) << 16) | cells.astype(np.uint32) | 1 << 15, 0)
         chosen = (order == jnp.max(order)) & (order > 0)
-        first = jnp.cumsum(chosen.reshape(-1)).reshape(chosen.shape) == 1
-        ground = jnp.where(chosen & first & jnp.asarray(forced)[world], DIAMOND, ground)
+        ground = jnp.where(chosen & jnp.asarray(forced)[world], DIAMOND, ground)
 
     places = start_places(env.height, env.width, env.num_agents)
     rows, columns = np.array(places).T
@@ -500,6 +516,9 @@ def generate(
         for row, column, material in joint_cells(env):
             ground = ground.at[row, column].set(material)
             creatures = creatures.at[row, column].set(0)
+    if env.craft.name != "crafter":  # none at first
+        none = jnp.zeros(env.slots, jnp.uint8)
+        return ground.astype(jnp.uint8), jnp.asarray(places, jnp.uint8), (none, none, none)
     # The creatures in Crafter's order: column by column.
     kinds = creatures.T.reshape(-1)
     found = jnp.nonzero(kinds, size=env.slots, fill_value=len(kinds))[0]
