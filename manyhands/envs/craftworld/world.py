@@ -505,7 +505,9 @@ def generate(
     ]
     if any(forced):
         # One stone of all becomes a diamond, each as likely.
-        order = jnp.where(ground == STONE, (uniform(8) << 16) | cells.astype(np.uint32) | 1 << 15, 0)
+        order = jnp.where(
+            ground == STONE, (uniform(8) << 16) | cells.astype(np.uint32) | 1 << 15, 0
+        )
         chosen = (order == jnp.max(order)) & (order > 0)
         ground = jnp.where(chosen & jnp.asarray(forced)[world], DIAMOND, ground)
 
