@@ -73,12 +73,14 @@ class Network(nn.Module):
     """Hidden layers, a memory if there is to be one, and a linear head.
 
     `head_scale` scales the head's orthogonal initial weights: small for policies, so that they
-    begin close to uniform (Andrychowicz et al. 2021).
+    begin close to uniform (Andrychowicz et al. 2021). `head_bias` is what is added at first, by
+    default nothing.
     """
 
     config: NetworkConfig
     outputs: int
     head_scale: float = 1.0
+    head_bias: tuple[float, ...] = ()
 
     @nn.compact
     def __call__(
@@ -104,7 +106,10 @@ class Network(nn.Module):
             memory = jnp.where(
                 jnp.asarray(moves)[..., None], then.reshape(*leading, self.config.width), memory
             )
-        head = nn.Dense(self.outputs, kernel_init=orthogonal(self.head_scale))
+        bias = nn.initializers.zeros
+        if self.head_bias:
+            bias = lambda *_: jnp.array(self.head_bias, jnp.float32)  # noqa: E731
+        head = nn.Dense(self.outputs, kernel_init=orthogonal(self.head_scale), bias_init=bias)
         return memory, head(x).reshape(*leading, self.outputs)
 
     def start(self, *leading: int) -> Array:
@@ -266,6 +271,10 @@ class Gaussian:
     def size(self) -> int:
         return 2 * len(self.low)
 
+    def bias(self, noise: float) -> tuple[float, ...]:
+        """Outputs of actions around the middle, with that standard deviation."""
+        return (0.0,) * len(self.low) + (math.log(noise) + 0.5,) * len(self.low)
+
     def _moments(self, outputs: Array) -> tuple[Array, Array]:
         mean, log_std = jnp.split(outputs, 2, axis=-1)
         return mean, jnp.clip(log_std - 0.5, -5.0, 1.0)
@@ -301,7 +310,10 @@ class Gaussian:
 
 
 def actions_of(space: gymnasium.Space) -> Actions:
-    """The distributions over the actions of a space."""
+    """The distributions over the actions of a space, which may bring its own: `distribution()`."""
+    if hasattr(space, "distribution"):
+        own: Actions = space.distribution()
+        return own
     if isinstance(space, gymnasium.spaces.Discrete):
         return Categorical(int(space.n), int(space.start))
     if isinstance(space, gymnasium.spaces.MultiDiscrete) and space.nvec.ndim == 1:

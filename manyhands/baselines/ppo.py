@@ -38,7 +38,13 @@ from manyhands.baselines.learning import (
     rows_of,
     start_from,
 )
-from manyhands.baselines.networks import Actions, Network, NetworkConfig, actions_of, inputs
+from manyhands.baselines.networks import (
+    Actions,
+    Network,
+    NetworkConfig,
+    actions_of,
+    inputs,
+)
 from manyhands.baselines.policies import NetworkPolicy
 from manyhands.core.env import Array, ConfigError, Env, names_of, squash, state_dataclass
 from manyhands.core.rollout import fresh_states, seats_of, view_of
@@ -81,6 +87,8 @@ class PPOConfig:
         average_from: share of the updates after which the first is taken.
         normalise: shift and scale inputs by their running mean and deviation.
         reads: what the network sees, "perception" or "vector" (see `policies.NetworkPolicy`).
+        noise: where actions are numbers, the standard deviation of the first ones, in units of half
+            the space's width: what is lost by too much of it must first be unlearned.
         width, layers, recurrent, activation: of the networks, see `networks.NetworkConfig`.
     """
 
@@ -111,6 +119,7 @@ class PPOConfig:
     average_from: float = 0.5
     normalise: bool = False
     reads: str = "perception"
+    noise: float = 0.6
     width: int = 64
     layers: int = 2
     recurrent: bool = False
@@ -118,6 +127,8 @@ class PPOConfig:
 
     def __post_init__(self) -> None:
         check_settings(self)
+        if not 0 < self.noise <= 2:
+            raise ConfigError(f"noise is above 0 and at most 2, given {self.noise}")
         if self.advantage not in ADVANTAGES:
             raise ConfigError(f"advantage is {names_of(ADVANTAGES)}, given {self.advantage!r}")
         if self.average < 0 or not 0 <= self.average_from < 1:
@@ -226,7 +237,9 @@ class PPO:
 
     @property
     def _actor(self) -> Network:
-        return Network(self.network, self._actions.size, head_scale=0.01)
+        actions = self._actions
+        bias = actions.bias(self.config.noise) if hasattr(actions, "bias") else ()
+        return Network(self.network, actions.size, head_scale=0.01, head_bias=bias)
 
     @property
     def _critic(self) -> Network:

@@ -54,7 +54,18 @@ _KUHN: dict[str, Any] = {
     "width": 32,
     "layers": 1,
 }
-# By environment id, algorithm and, where it matters, layout: the keyword arguments of the
+# Drones: inputs of many sizes, and little noise, with which they stay in the air from the start.
+_FLIGHT: dict[str, Any] = {
+    "total_steps": 8_000_000,
+    "num_envs": 256,
+    "num_steps": 64,
+    "entropy": 0.0,
+    "entropy_end": 0.0,
+    "reward_scale": 0.05,
+    "noise": 0.1,
+    "normalise": True,
+}
+# By environment id, algorithm and, where it matters, layout or task: the keyword arguments of the
 # algorithm's configuration that differ from its own defaults. The layout's come on top of the
 # environment's.
 PRESETS: dict[tuple[str, ...], dict[str, Any]] = {
@@ -76,13 +87,16 @@ PRESETS: dict[tuple[str, ...], dict[str, Any]] = {
     ("kitchen", "mappo", "counter_circuit_o_1order"): _CIRCUIT,
     ("kitchen", "vdn"): _KITCHEN_VALUES,
     ("kitchen", "qmix"): _KITCHEN_VALUES,
+    ("volleyball", "ippo"): _FLIGHT,
+    ("volleyball", "mappo"): _FLIGHT,
 }
 
 
 def preset(env: Env, algorithm: str) -> dict[str, Any]:
     """The settings of `algorithm` in `env`, beyond the algorithm's own."""
     settings = dict(PRESETS.get((env.id, algorithm), {}))
-    layout = env.config().get("layout")
-    if isinstance(layout, str):
-        settings.update(PRESETS.get((env.id, algorithm, layout), {}))
+    config = env.config()
+    level = config.get("layout", config.get("task"))
+    if isinstance(level, str):
+        settings.update(PRESETS.get((env.id, algorithm, level), {}))
     return settings

@@ -136,8 +136,9 @@ class League:
     Attributes:
         env, seed: what was played.
         names: of the P strategies.
-        margins: f64[P, P, E], by how much the row on the first side beat the column on the second
-            one in each episode; 0 on the diagonal, which is not played.
+        margins: f64[P, P, E], half of what the row on the first side earned more than the column
+            on the second one, in each episode (of a game with zero sum: what it won); 0 on the
+            diagonal, which is not played.
         by: the reward term that decides, "" for all of the reward.
     """
 
@@ -290,7 +291,7 @@ def _meet(
     found = []
     for match in play_matches(env, strategies, lineups, episodes, seed):
         earned = match.terms[by] if by else match.returns
-        found.append(earned[:, list(first)].mean(1) - earned[:, list(second)].mean(1))
+        found.append((earned[:, list(first)].mean(1) - earned[:, list(second)].mean(1)) / 2)
     return found
 
 
@@ -303,8 +304,8 @@ class PSROConfig(PPOConfig):
 
     Attributes:
         meta_solver: "nash" or "uniform".
-        counts: what a strategy wants, "wins" (twice its win rate less 1) or "margin" (how much more
-            it earns than the other side).
+        counts: what a strategy wants, "wins" (twice its win rate less 1) or "margin" (see
+            `League.margins`).
         decided_by: the reward term whose sum decides an episode; "" for all of the reward.
         strategies: how many there are at the end, the first ones included.
         start: the first strategies: seats by name, or policy files; "" is an untrained network.
@@ -417,7 +418,7 @@ def respond(
         for block in range(config.opponents)
     )
     lineup, stacked = Lineup.of([opponents[number] for number in shared], players)
-    solo = PPO(env, _plain(config))
+    solo = PPO(env, plain(config))
     begin, advance = _programs(env, lineup, solo.config, learner)
     progress = begin(stacked, start_key)
     if warm is not None:
@@ -456,7 +457,7 @@ def respond(
             return dataclasses.replace(response, curve=tuple(curve))
 
 
-def _plain(config: PSROConfig) -> PPOConfig:
+def plain(config: PSROConfig) -> PPOConfig:
     """The part of the settings that PPO reads."""
     names = [field.name for field in dataclasses.fields(PPOConfig)]
     settings = {name: getattr(config, name) for name in names}
@@ -545,7 +546,7 @@ def psro(
         TrainingError: a response diverged; the folder holds another run, or one already.
     """
     say = told or (lambda line: None)
-    solo = PPO(env, _plain(config))
+    solo = PPO(env, plain(config))
     root = jax.random.key(seed)
     folder = None if out is None else Path(out)
     names, strategies = _first(env, config, solo, root)
@@ -575,7 +576,7 @@ def psro(
         mixture = found.mixture(config.meta_solver, config.counts)
         say(f"strategy {count} learns against {_spoken(names, mixture)}")
         if config.warm_start and warm is None:
-            warm = _parameters(solo, strategies, root)
+            warm = begin_from(solo, strategies, root)
         response = respond(
             env,
             strategies,
@@ -640,8 +641,9 @@ def _first(env: Env, config: PSROConfig, solo: PPO, key: Any) -> tuple[list[str]
     return names, strategies
 
 
-def _parameters(solo: PPO, strategies: Sequence[Any], key: Any) -> Progress | None:
-    """What the newest network of the learner's own shape knows, to begin the next one from."""
+def begin_from(solo: PPO, strategies: Sequence[Any], key: Any) -> Progress | None:
+    """A beginning that knows what the newest of `strategies` knows that is a network of the
+    learner's own shape, but for the critic; None if none is."""
     fresh = jax.eval_shape(solo.init, key)
     for strategy in reversed(strategies):
         if isinstance(strategy, NetworkPolicy) and strategy.network == solo.network:

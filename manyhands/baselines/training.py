@@ -31,6 +31,7 @@ import io
 import json
 import math
 import os
+import re
 import signal
 import threading
 import time
@@ -166,12 +167,12 @@ def make_learner(env: Env, algorithm: str, config: Any = None) -> Learner:
 
 
 def folder_name(env: Env) -> str:
-    """What a run's folder is called: the environment, and its layout if that has a name."""
+    """What a run's folder is called: the environment, and its layout or task if it has a name."""
     spec, wrappers = env.spec(), ""
     while "env" in spec:
         spec, wrappers = spec["env"], f"-{spec['id']}{wrappers}"
-    layout = spec["config"].get("layout")
-    named = isinstance(layout, str) and layout.isidentifier()
+    layout = spec["config"].get("layout", spec["config"].get("task"))
+    named = isinstance(layout, str) and re.fullmatch(r"\w+", layout)
     return f"{spec['id']}-{layout}{wrappers}" if named else f"{spec['id']}{wrappers}"
 
 

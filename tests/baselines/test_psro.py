@@ -198,9 +198,9 @@ def test_a_population_grows_and_goes_on(grown: Any) -> None:
 def test_responses_beat_what_they_were_learned_against(grown: Any) -> None:
     *_, population = grown
     payoffs = population.league.payoffs
-    assert payoffs[1, 0] > 0.1
+    assert payoffs[1, 0] > 0.05
     mixture = np.array(population.history[1]["mixture"])
-    assert payoffs[2, :2] @ mixture > 0.05
+    assert payoffs[2, :2] @ mixture > 0.02
     assert population.mixture.sum() == pytest.approx(1)
 
 
