@@ -671,6 +671,13 @@ def _train(options: argparse.Namespace) -> int:
         )
     console, status = Console(), 0
     for env, run, config, out in jobs:
+        if training.ALGORITHMS[run.algorithm].run:
+            seeds = _seeds(run.seeds)
+            for seed in range(seeds) if isinstance(seeds, int) else seeds:
+                options_of = {"resume": run.resume, "overwrite": run.overwrite, "told": print}
+                folder = out if seeds == 1 else out / f"seed-{seed}"
+                print(training.grow(env, run.algorithm, config, folder, seed, **options_of))
+            continue
         learner = training.make_learner(env, run.algorithm, config)
         try:
             result = training.train(

@@ -523,6 +523,9 @@ class Population:
     mixture: np.ndarray
     history: tuple[dict[str, Any], ...]
 
+    def __str__(self) -> str:
+        return f"{self.league}\n\nThe mixture: {_spoken(self.league.names, self.mixture)}"
+
 
 def psro(
     env: Env,
@@ -531,6 +534,7 @@ def psro(
     seed: int = 0,
     *,
     resume: bool = False,
+    overwrite: bool = False,
     told: Callable[[str], None] | None = None,
 ) -> Population:
     """Grow a population until it has `config.strategies`.
@@ -539,6 +543,7 @@ def psro(
         out: a folder for the strategies (strategy-K.safetensors), psro.json (all that is needed to
             go on) and the tables (league.json, .csv and .md), written whenever one has joined.
         resume: go on with what the folder holds, if it holds anything.
+        overwrite: begin anew, whatever the folder holds.
         told: called with a line on what goes on.
 
     Raises:
@@ -557,9 +562,11 @@ def psro(
         "config": json.loads(json.dumps(dataclasses.asdict(config))),
         "seed": seed,
     }
-    if folder is not None and (folder / "psro.json").exists():
+    if folder is not None and (folder / "psro.json").exists() and not overwrite:
         if not resume:
-            raise TrainingError(f"{folder} holds a run already; go on with resume=True")
+            raise TrainingError(
+                f"{folder} holds a run already: go on with it (resume), or overwrite it"
+            )
         table, history = _restore(env, folder, about, len(names))
         for k in range(len(names), len(names) + len(history)):
             strategies.append(policy_files.load(folder / f"strategy-{k}.safetensors", env))

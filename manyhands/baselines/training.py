@@ -78,15 +78,18 @@ class Algorithm:
     """Where a learner is found, and what makes it this algorithm.
 
     Attributes:
-        learner, config: "package.module:Class" of the learner and of its configuration.
+        learner, config: "package.module:Class" of the learner and of its configuration. An
+            algorithm that learns more than one policy has no learner: `run` is its function.
         settings: what differs from the configuration's own defaults.
         base: another algorithm, whose presets it starts from.
+        run: "package.module:function" of (environment, configuration, folder, seed), see `psro`.
     """
 
     learner: str
     config: str
     settings: Mapping[str, Any] = dataclasses.field(default_factory=dict)
     base: str = ""
+    run: str = ""
 
 
 _PPO = ("manyhands.baselines.ppo:PPO", "manyhands.baselines.ppo:PPOConfig")
@@ -114,6 +117,12 @@ ALGORITHMS: dict[str, Algorithm] = {
         "manyhands.baselines.population:BestResponse",
         "manyhands.baselines.population:BestResponseConfig",
         base="ippo",
+    ),
+    "psro": Algorithm(
+        "",
+        "manyhands.baselines.psro:PSROConfig",
+        base="ippo",
+        run="manyhands.baselines.psro:psro",
     ),
 }
 
@@ -161,9 +170,19 @@ def _like(default: Any, value: Any, name: str) -> Any:
 
 def make_learner(env: Env, algorithm: str, config: Any = None) -> Learner:
     """The learner of that name: `make_learner(env, "mappo")`, by default as `default_config`."""
+    known = _known(algorithm)
+    if not known.learner:
+        raise ConfigError(f"{algorithm!r} learns more than one policy: call {known.run}")
     config = default_config(env, algorithm) if config is None else config
-    learner: Learner = _load(_known(algorithm).learner)(env, config)
+    learner: Learner = _load(known.learner)(env, config)
     return learner
+
+
+def grow(
+    env: Env, algorithm: str, config: Any, out: str | Path, seed: int = 0, **options: Any
+) -> Any:
+    """Run an algorithm that learns more than one policy; `options` are those of its function."""
+    return _load(_known(algorithm).run)(env, config, out, seed, **options)
 
 
 def folder_name(env: Env) -> str:

@@ -169,7 +169,7 @@ def grown(tmp_path_factory: Any) -> Any:
     lines: list[str] = []
     two = dataclasses.replace(QUICK, strategies=2)
     first = psro(env, two, out, seed=1, told=lines.append)
-    with pytest.raises(TrainingError, match="resume=True"):
+    with pytest.raises(TrainingError, match="holds a run already"):
         psro(env, two, out, seed=1)
     return env, out, lines, first, psro(env, QUICK, out, seed=1, resume=True)
 
