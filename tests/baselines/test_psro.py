@@ -138,17 +138,17 @@ def test_a_learner_can_have_all_seats_of_a_side() -> None:
     lineup, stacked = Lineup.of([rival], [(NOBODY, 0, NOBODY), (NOBODY, NOBODY, 0)])
     team = Partnered(env, lineup, stacked)
     assert team.agents == ("learner_0", "learner_1")
-    states = team.batch_reset(jax.random.split(jax.random.key(0), 6))
-    rows = team.batch_observe(states)
-    full = env.batch_observe(states.state)
+    states = jax.jit(team.batch_reset)(jax.random.split(jax.random.key(0), 6))
+    rows, full = jax.jit(lambda s: (team.batch_observe(s), env.batch_observe(s.state)))(states)
     np.testing.assert_array_equal(rows[0], full[0])
     np.testing.assert_array_equal(rows[1, ..., :3], full[2, ..., :3])
     np.testing.assert_array_equal(rows[1, ..., 3:], full[1, ..., 3:])
     # All pass: whoever the rival is, the learner's own actions are what happens in its seats.
+    step, acting = jax.jit(team.batch_step), jax.jit(env.batch_acting)
     for t in range(2):
         keys = jax.random.split(jax.random.key(t + 1), 6)
-        before = env.batch_acting(states.state)
-        states, _ = team.batch_step(keys, states, jnp.zeros((2, 6), jnp.int32))
+        before = acting(states.state)
+        states, _ = step(keys, states, jnp.zeros((2, 6), jnp.int32))
         assert before[t].all()
 
 
