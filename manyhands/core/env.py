@@ -137,6 +137,7 @@ class Env(Generic[State]):
             drawing one costs more than a step; 0 where resetting is cheap.
         usual_seat: the seat that plays where nobody says who does.
         pace: steps per second at which films and windows show it, unless told otherwise.
+        reset_options: what `reset_to` reads of `reset(options=...)`, by name.
     """
 
     id: ClassVar[str]
@@ -154,6 +155,7 @@ class Env(Generic[State]):
     reset_pool: int = 0
     usual_seat: str = "random"
     pace: float = 6.0
+    reset_options: tuple[str, ...] = ()
 
     # ---- pure and traceable -------------------------------------------------------------------
 
@@ -197,6 +199,11 @@ class Env(Generic[State]):
         return None
 
     # ---- on the host, one state at a time -----------------------------------------------------
+
+    def reset_to(self, key: Array, options: Mapping[str, Any]) -> State:
+        """`reset`, but for what `options` ask for, of `reset_options`: how a curriculum sets the
+        next episode through `reset(options=...)` of the other APIs."""
+        raise ConfigError(f"{self.id!r} has no options to reset to, given {options!r}")
 
     def lucky(self, before: State, after: State) -> bool:
         """Whether what followed upon `before` depended on luck."""

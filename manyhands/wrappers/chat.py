@@ -105,6 +105,7 @@ class Chat(Env[ChatState]):
         self.batched, self.reset_pool = env.batched, env.reset_pool
         self.deterministic_reset, self.usual_seat = env.deterministic_reset, env.usual_seat
         self.pace = env.pace
+        self.reset_options = env.reset_options
         self.terms = (*env.terms, "talk")
         self.reward_weights = {**env.reward_weights, "talk": 0.0 - self.cost}
         self.action_space = self._actions(env.action_space)
@@ -140,7 +141,13 @@ class Chat(Env[ChatState]):
     # ---- pure ---------------------------------------------------------------------------------
 
     def reset(self, key: Array) -> ChatState:
-        return ChatState(self.env.reset(key), jnp.zeros(self.num_agents, jnp.uint8))
+        return self._begun(self.env.reset(key))
+
+    def reset_to(self, key: Array, options: Mapping[str, Any]) -> ChatState:
+        return self._begun(self.env.reset_to(key, options))
+
+    def _begun(self, inner: Any) -> ChatState:
+        return ChatState(inner, jnp.zeros(self.num_agents, jnp.uint8))
 
     def step(self, key: Array, state: ChatState, actions: Array) -> tuple[ChatState, Outcome]:
         env, token = self.env, actions[:, -1]

@@ -31,6 +31,7 @@ from manyhands.core.env import (
     agent_key,
     make,
 )
+from manyhands.core.pack import snapshot
 from manyhands.core.play import Game, Reply, Turn, View
 from manyhands.core.render import render
 from manyhands.core.rollout import seats_of
@@ -101,9 +102,16 @@ class SeatEnv(gymnasium.Env):
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Any, dict[str, Any]]:
+        """As `Parallel.reset`; of the options, only `Env.reset_options`."""
         super().reset(seed=seed)
+        wishes = {n: options[n] for n in self.game.reset_options if n in options} if options else {}
         while True:
-            episode = Game(self.game, int(self.np_random.integers(2**32)) if seed is None else seed)
+            number = int(self.np_random.integers(2**32)) if seed is None else seed
+            fork = None
+            if wishes:
+                first = self.game.reset_to(core.episode_key(number), wishes)
+                fork = snapshot(self.game, jax.device_get(first))
+            episode = Game(self.game, number, fork=fork)
             seed = None
             self._partners.begin(episode)
             while not episode.done[self.seat] and self.seat not in episode.asked():

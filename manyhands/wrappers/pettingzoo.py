@@ -160,6 +160,7 @@ class Parallel(ParallelEnv):
         Args:
             options: `"state"` begins from a state or a snapshot's bytes instead, as after
                 `"time"` steps (0): with the same seed, what follows is what followed there.
+                `Env.reset_options` names what else an environment can begin with.
         """
         infos = self.begin(seed, options)
         assert self.frame is not None
@@ -175,6 +176,7 @@ class Parallel(ParallelEnv):
         options = options or {}
         self.time = int(options.get("time", 0))
         state = options.get("state")
+        wishes = {name: options[name] for name in self.game.reset_options if name in options}
         first = None
         if seed is not None:
             self.key_data = episode_key_data(seed)
@@ -186,6 +188,8 @@ class Parallel(ParallelEnv):
                 keys = episode_keys_data(self._np_random.integers(2**32, size=BLOCK))
                 self._ahead = list(zip(keys, self._stepper.resets(keys)))
             self.key_data, first = self._ahead.pop()
+        if state is None and wishes:
+            state = self.game.reset_to(jax.random.wrap_key_data(self.key_data), wishes)
         if state is None:
             self.frame = first or self._stepper.reset(self.key_data)
         else:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
 import gymnasium
@@ -110,6 +110,7 @@ class Skills(Env[SkillState]):
         self.noop = self.skills.wait
         self.deterministic_reset, self.reset_pool = env.deterministic_reset, env.reset_pool
         self.usual_seat, self.pace = env.usual_seat, env.pace
+        self.reset_options = env.reset_options
         if hasattr(env, "phrases"):  # what a chat channel around the skills offers to say
             self.phrases = env.phrases
         self._perceive = jax.jit(env.perceive)
@@ -130,9 +131,15 @@ class Skills(Env[SkillState]):
     # ---- pure ---------------------------------------------------------------------------------
 
     def reset(self, key: Array) -> SkillState:
+        return self._begun(self.env.reset(key))
+
+    def reset_to(self, key: Array, options: Mapping[str, Any]) -> SkillState:
+        return self._begun(self.env.reset_to(key, options))
+
+    def _begun(self, inner: Any) -> SkillState:
         n = self.num_agents
         skill = jnp.full(n, self.skills.wait, jnp.int16)
-        return SkillState(self.env.reset(key), skill, jnp.full(n, NEW, jnp.uint8))
+        return SkillState(inner, skill, jnp.full(n, NEW, jnp.uint8))
 
     def step(self, key: Array, state: SkillState, actions: Array) -> tuple[SkillState, Outcome]:
         count = len(self.skills.names)
