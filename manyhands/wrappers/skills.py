@@ -225,7 +225,7 @@ class Skills(Env[SkillState]):
         answer = (lines[-1] if lines else text[:2_000]).strip(" \t\r\n\"'`*_.!")
         if re.fullmatch(r"[-+\d.\s]*", answer):
             raise IllegalAction("name a skill in words, for example one of the choices offered")
-        skill = self.skills.parse(answer)
+        skill = self._named(answer, state, i)
         if skill is None:
             try:
                 action = self.env.parse(answer, state.inner, i)
@@ -239,6 +239,16 @@ class Skills(Env[SkillState]):
         if not np.asarray(self._legal(state))[i, skill]:
             why = self.skills.words(self._row(state, i))[skill]
             raise IllegalAction(f"{self.skills.names[skill]!r} is impossible now: {why}")
+        return skill
+
+    def _named(self, answer: str, state: SkillState, i: int) -> int | None:
+        """The skill that words name. Words of a set with `read(text, perception, current)` may
+        depend on what the agent sees, and on its skill if that is under way."""
+        if not hasattr(self.skills, "read"):
+            return self.skills.parse(answer)
+        under_way = int(np.asarray(state.status)[i]) == UNDER_WAY
+        current = int(np.asarray(state.skill)[i]) if under_way else None
+        skill: int | None = self.skills.read(answer, self._row(state, i), current)
         return skill
 
     def _row(self, state: SkillState, i: int) -> np.ndarray:

@@ -14,15 +14,19 @@ ways with them in batches of maps.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
-from manyhands.core.env import Array
+from manyhands.core.env import Array, IllegalAction
 from manyhands.envs.craftworld import rules as rl
+
+if TYPE_CHECKING:
+    from manyhands.envs.craftworld.env import CraftWorld
 
 # Costs are `steps << 3 | direction`, so that a minimum over cells also says how to begin.
 STEP = 8
@@ -88,7 +92,9 @@ def touching(ways: Array, seeds: Array) -> Array:
 ROWS, COLUMNS = 7, 9  # of the view
 HERE = (3, 4)  # the player's own cell in it
 PLAYER = 5  # of `Sight.bodies`: + the index of a player; below it 1 + `rules.CREATURES`
-MINED = {code: tool for code, (_, tool, _) in rl.COLLECT.items() if code not in (rl.WATER, rl.GRASS)}
+MINED = {
+    code: tool for code, (_, tool, _) in rl.COLLECT.items() if code not in (rl.WATER, rl.GRASS)
+}
 
 
 class Sight(NamedTuple):
@@ -139,7 +145,7 @@ def look(layout: Mapping[str, slice], row: Array) -> Sight:
     rest = row.shape[1:]
 
     def part(name: str, *shape: int) -> Array:
-        return row[layout[name]].reshape(*shape, *rest)
+        return row[layout[name]].reshape((*shape, *rest))
 
     near = part("near", 2)
     return Sight(
@@ -154,7 +160,7 @@ def look(layout: Mapping[str, slice], row: Array) -> Sight:
         table=near[0] > 0,
         furnace=near[1] > 0,
         role=part("role"),
-        teammates=part("teammates", -1, 10),
+        teammates=part("teammates", -1, 10) if "teammates" in layout else row[:0].reshape((0, 10, *rest)),
     )
 
 
@@ -183,6 +189,22 @@ def entering(cells: Array, sight: Sight, swim: bool = True) -> Array:
     return cost
 
 
+def turn_to(sight: Sight, good: Array) -> tuple[Array, Array]:
+    """(action, whether the faced cell is good): how the player comes to face a good cell that
+    nobody is on (`good` is bool[7, 9, ...]): where it can turn without walking off it does, else it
+    walks to where it will face one."""
+    good = good & (sight.bodies == 0)
+    free = one_of(sight.cells, rl.WALKABLE) & (sight.bodies == 0)
+    action = jnp.full(sight.facing.shape, rl.NOOP, jnp.int32)
+    for rank in range(3):
+        for d, (row, column) in enumerate(rl.DELTAS):
+            there = HERE[0] + row, HERE[1] + column
+            on = HERE[0] + 2 * row, HERE[1] + 2 * column
+            fits = [free[there], free[there] & good[on], good[there] & ~free[there]][rank]
+            action = jnp.where(fits, rl.MOVE + d, action)
+    return action, sight.faced(good)
+
+
 def stride(sight: Sight, direction: Array) -> Array:
     """The action that begins to go in a direction: turn, strike or mine what is there, lay a stone
     into water, or walk; noop before lava, and where nothing helps."""
@@ -199,3 +221,437 @@ def stride(sight: Sight, direction: Array) -> Array:
         here = jnp.where((cell == rl.LAVA) & ~creature, rl.NOOP, here)
         action = jnp.where(direction == d, here, action)
     return action
+
+
+# ---- the skills ----------------------------------------------------------------------------------
+
+POSSIBLE, ASLEEP, ALREADY, NEEDS, NO_TARGET, NO_WAY = range(6)
+GATHERED = {"wood": rl.TREE, "sapling": rl.GRASS} | {
+    name: code for code, (name, _, _) in rl.COLLECT.items() if code in MINED and name != "wood"
+}
+HUNTED = {"eat cow": rl.COW, "fight zombie": rl.ZOMBIE, "fight skeleton": rl.SKELETON}
+SIGHTS = ("tree", "grass", "sand", "path", "water", "stone", "coal", "iron", "diamond", "table")
+SIGHTS += ("furnace", "plant", "ripe plant")
+COMPASS = ("west", "east", "north", "south")  # as `rules.FACINGS`
+# What players of a chat channel around CraftWorld may say.
+PHRASES = (
+    "yes",
+    "no",
+    "thank you",
+    "please help me",
+    "come here",
+    "I go west",
+    "I go east",
+    "I go north",
+    "I go south",
+    "I gather wood",
+    "I gather stone",
+    "I look for iron",
+    "I look for diamonds",
+    "trees here",
+    "water here",
+    "cows here",
+    "coal here",
+    "iron here",
+    "diamonds here",
+    "table here",
+    "I need wood",
+    "I need stone",
+    "I need coal",
+    "I need iron",
+    "take this",
+    "I have an iron pickaxe",
+    "zombies here",
+    "I sleep now",
+)
+
+
+class Details(NamedTuple):
+    """All skills at once, as one player sees them now.
+
+    Attributes:
+        action: i32[S], the primitive action to take; noop where the skill is impossible or done.
+        done: bool[S], what the skill is for holds now.
+        why: i32[S], `POSSIBLE`, or what stands against it.
+        steps: i32[S], how far the target is, about.
+    """
+
+    action: Array
+    done: Array
+    why: Array
+    steps: Array
+
+
+class CraftSkills:
+    """The skills of one world's players: see the module's docstring, and `wrappers/skills.py`.
+
+    In table order: `collect wood until you hold 1`, ..., 9, and so for saplings, stone, coal, iron,
+    diamonds; `drink`, `eat plant`, `eat cow`, `fight zombie`, `fight skeleton`; `place stone`, ...;
+    `make wood pickaxe`, ...; `sleep`; `wait`; `go to tree`, ... (the nearest in view); `explore
+    west`, ...; for each other player `follow player_1`, `help player_1` (who is down), and `give
+    stone to player_1 until you hold 0`, ..., 8; and the primitive actions themselves, for one step
+    each.
+
+    Attributes:
+        names: the table.
+        instant: bool[S], whether a skill ends with its first step.
+        wait: index of the skill that does nothing.
+    """
+
+    def __init__(self, env: CraftWorld):
+        self._env = env
+        names = [f"collect {item} until you hold {k}" for item in GATHERED for k in range(1, 10)]
+        names += ["drink", "eat plant", *HUNTED]
+        names += [f"place {name}" for name in rl.PLACES]
+        names += [f"make {name.replace('_', ' ')}" for name in rl.MAKES]
+        names += ["sleep", "wait"]
+        self.wait = len(names) - 1
+        names += [f"go to {name}" for name in SIGHTS]
+        names += [f"explore {name}" for name in COMPASS]
+        self._gifts = [
+            (item, keep)
+            for item in rl.ITEMS
+            for keep in (range(rl.MOST) if item in GATHERED else range(1))
+        ]
+        for mate in env.agents if env.num_agents > 1 else ():
+            names += [f"follow {mate}", f"help {mate}"]
+            names += [f"give {item} to {mate} until you hold {k}" for item, k in self._gifts]
+        self._first_primitive = len(names)
+        names += env.actions[1:]
+        self.names = tuple(names)
+        self.instant = np.arange(len(names)) >= self._first_primitive
+        self.instant[self.wait] = True
+        self._index = {name: i for i, name in enumerate(names)}
+        self._compiled = jax.jit(self.details)
+
+    def primitive(self, action: Array) -> Array:
+        """The skill that takes one primitive action for one step; traceable."""
+        skill = self._first_primitive + action - 1
+        return jnp.where(action == rl.NOOP, self.wait, skill).astype(jnp.int32)
+
+    def survey(self, perception: Array) -> tuple[Array, Array, Array]:
+        """(action i32[S], done bool[S], possible bool[S]) of all skills, for one player."""
+        details = self.details(perception)
+        return details.action, details.done, details.why == POSSIBLE
+
+    def control(self, perception: Array, skill: Array) -> tuple[Array, Array, Array]:
+        """(action, done, possible) of one skill, for one player."""
+        action, done, possible = self.survey(perception)
+        return action[skill], done[skill], possible[skill]
+
+    def details(self, perception: Array) -> Details:
+        s, craft = look(self._env.layout, perception), self._env.craft
+        seeds = jnp.asarray(starts(ROWS, COLUMNS, *HERE))
+        others = jnp.asarray(s.bodies > 0).at[HERE].set(False)
+        cost = entering(s.cells, s)
+        cost = jnp.where(others & (cost < FAR), 4 * STEP, cost).at[HERE].set(FAR)
+        ways = flood(seeds, cost.astype(jnp.int16), ROWS * COLUMNS // 2)
+        touch = touching(ways, seeds)
+        groups: list[Details] = []
+
+        def add(action: Any, done: Any, why: Any, steps: Any = 0) -> None:
+            """One skill, or as many as any of these is long."""
+            parts = jnp.broadcast_arrays(*(jnp.atleast_1d(x) for x in (action, done, why, steps)))
+            groups.append(Details(*parts))
+
+        def nearest_of(mask: Array) -> tuple[Array, Array, Array]:
+            """(the action that leads to the nearest of some cells, why not, steps)."""
+            least = jnp.min(jnp.where(mask, touch, FAR)).astype(jnp.int32)
+            why = jnp.where(least < FAR, POSSIBLE, jnp.where(jnp.any(mask), NO_WAY, NO_TARGET))
+            return stride(s, least & 7), why, (least >> 3) - 1
+
+        def facing(good: Array, act: int) -> Array:
+            """What leads to facing a good cell, and then to acting on it."""
+            walk, faces = turn_to(s, good)
+            return jnp.where(faces, act, walk)
+
+        free = s.bodies == 0
+        counts = np.arange(1, rl.MOST + 1)
+        for item, code in GATHERED.items():
+            action, why, steps = nearest_of((s.cells == code) & free)
+            if code == rl.GRASS:
+                action = facing(s.cells == code, rl.DO)
+            if MINED.get(code) is not None:
+                why = jnp.where(s.item(MINED[code]) > 0, why, NEEDS)
+            add(action, s.item(item) >= counts, why, steps)
+        water, why, steps = nearest_of((s.cells == rl.WATER) & free)
+        at_water = (s.faced(s.cells) == rl.WATER) & (s.faced(s.bodies) == 0)
+        add(jnp.where(at_water, rl.DO, water), s.vital(rl.DRINK) >= rl.MOST, why, steps)
+        fed = s.vital(rl.FOOD) >= rl.MOST
+        plant, why, steps = nearest_of((s.cells == rl.RIPE_PLANT) & free)
+        add(plant, fed & s.done("eat_plant"), why, steps)
+        for kind in HUNTED.values():
+            there = s.bodies == kind
+            if kind == rl.COW:
+                done = fed & s.done("eat_cow")
+            else:
+                done = s.done(f"defeat_{rl.CREATURES[kind - 1]}") & ~jnp.any(there)
+            action, why, steps = nearest_of(there)
+            add(action, done, why, steps)
+        for i, name in enumerate(rl.PLACES):
+            item, count = craft.place_cost(name)
+            ground = one_of(s.cells, craft.place_on(name))
+            why = jnp.where(s.item(item) >= count, POSSIBLE, NEEDS)
+            done = s.faced(s.cells) == rl.PLACED[i]
+            add(facing(ground, rl.PLACE + i), done, why)
+        for i, name in enumerate(rl.MAKES):
+            able = s.table & (s.furnace if name.startswith("iron") else True)
+            for item, count in craft.make_cost(name).items():
+                able = able & (s.item(item) >= count)
+            add(rl.MAKE + i, s.item(name) > 0, jnp.where(able, POSSIBLE, NEEDS))
+        rested = (s.vital(rl.ENERGY) >= rl.MOST) & ~s.asleep
+        add(rl.SLEEP, rested, jnp.where(rested, ALREADY, POSSIBLE))
+        add(rl.NOOP, True, POSSIBLE)
+
+        for name in SIGHTS:
+            here = s.cells == rl.MATERIALS.index(name)
+            action, why, steps = nearest_of(here & free)
+            done = s.faced(here) | (here[HERE] if name in ("grass", "sand", "path") else False)
+            add(action, done, why, steps)
+        rows = np.arange(ROWS)[:, None] - HERE[0]
+        columns = np.arange(COLUMNS)[None] - HERE[1]
+        for down, right in rl.DELTAS:
+            # Towards the edge of the view on that side, and as straight as can be.
+            ahead = rows * down + columns * right
+            aside = np.abs(rows * right) + np.abs(columns * down)
+            left = (HERE[0] if down else HERE[1]) - ahead
+            total = jnp.where(ways < FAR, ways + (2 * left + aside) * STEP, 2 * FAR)
+            best = jnp.min(jnp.where(ahead > 0, total, 2 * FAR)).astype(jnp.int32)
+            edge = s.cells[HERE[0] + down, HERE[1] + right] == rl.VOID
+            why = jnp.where(best < 2 * FAR, POSSIBLE, NO_WAY)
+            add(stride(s, best & 7), edge, why, left[HERE])
+
+        if self._env.num_agents > 1:
+            self._with_others(s, ways, touch, add)
+        primitives = np.arange(1, len(self._env.actions))
+        add(primitives, True, POSSIBLE)
+        joined = Details(*(jnp.concatenate(part) for part in zip(*groups, strict=True)))
+        instant = jnp.asarray(self.instant)
+        why = jnp.where(joined.done & ~instant & (joined.why == POSSIBLE), ALREADY, joined.why)
+        # The only thing to do asleep, and down, is to wait; a skill begun goes on afterwards.
+        awake = ~s.asleep
+        waits = np.arange(len(self.names)) == self.wait
+        why = jnp.where(awake | waits, why, ASLEEP)
+        action = jnp.where(why == POSSIBLE, joined.action, rl.NOOP)
+        return Details(action.astype(jnp.int32), joined.done, why, joined.steps)
+
+    def _with_others(self, s: Sight, ways: Array, touch: Array, add: Any) -> None:
+        """The skills that concern another player, for each of all players."""
+        own = s.bodies[HERE].astype(jnp.int32) - PLAYER
+        rows = np.arange(ROWS)[:, None] - HERE[0]
+        columns = np.arange(COLUMNS)[None] - HERE[1]
+        keeps = np.array([keep for _, keep in self._gifts])
+        gives = np.array([rl.GIVE + rl.GIFTS.index(item) for item, _ in self._gifts])
+        held = jnp.stack([s.item(item) for item, _ in self._gifts])
+        for k in range(self._env.num_agents):
+            slot = jnp.clip(jnp.where(k < own, k, k - 1), 0, self._env.num_agents - 2)
+            mate = s.teammates[slot].astype(jnp.int32)
+            row, column, alive = mate[0] - 128, mate[1] - 128, mate[2]
+            there = s.bodies == PLAYER + k
+            # Out of view, as the crow flies.
+            left = jnp.abs(rows - row) + jnp.abs(columns - column)
+            far = jnp.min(jnp.where(ways < FAR, ways + left * STEP, 2 * FAR)).astype(jnp.int32)
+            close = jnp.min(jnp.where(there, touch, FAR)).astype(jnp.int32)
+            cost = jnp.where(close < FAR, close, far)
+            why = jnp.where(cost < 2 * FAR, POSSIBLE, NO_WAY)
+            why = jnp.where((alive != rl.DEAD) & (own != k), why, NO_TARGET)
+            steps = jnp.abs(row) + jnp.abs(column) - 1
+            faces = s.faced(there)
+            walk = jnp.where(faces, rl.NOOP, stride(s, cost & 7))
+            add(walk, (steps <= 0) & (own != k), why, steps)
+            down = jnp.where(alive == rl.DOWN, why, NO_TARGET)
+            add(jnp.where(faces, rl.DO, walk), (alive == rl.ALIVE) & (own != k), down, steps)
+            up = jnp.where(alive == rl.ALIVE, why, NO_TARGET)
+            done = (held <= keeps) & (own != k)
+            add(jnp.where(faces, gives, walk), done, jnp.where(held > keeps, up, NEEDS), steps)
+
+    # ---- in words -----------------------------------------------------------------------------
+
+    def words(self, perception: np.ndarray) -> list[str]:
+        """For each skill what it would do now, or, where it is impossible, why."""
+        details = jax.device_get(self._compiled(np.asarray(perception)))
+        sight = look(self._env.layout, np.asarray(perception))
+        return [self._word(i, details, sight) for i in range(len(self.names))]
+
+    def _word(self, i: int, details: Details, sight: Sight) -> str:
+        name, why, steps = self.names[i], int(details.why[i]), int(details.steps[i])
+        if why == ASLEEP:
+            return "you are asleep"
+        if i >= self._first_primitive:
+            return "this one step only"
+        if i == self.wait:
+            return "do nothing for one step"
+        if why == ALREADY:
+            return "done already"
+        if why == NEEDS:
+            return self._needs(name, sight)
+        if why == NO_WAY:
+            return "no way leads there"
+        if why == NO_TARGET:
+            if name.startswith(("follow", "help", "give")):
+                return "not now: that is you, or nobody who can take it"
+            return "there is none in view"
+        if name == "sleep":
+            return "until you have all your energy; you can be attacked meanwhile"
+        if name.startswith(("place", "make")):
+            return f"takes {self._price(name)}"
+        return "now" if steps <= 0 else f"{steps} step{'s' * (steps > 1)} away"
+
+    def _price(self, name: str) -> str:
+        """What a thing costs to place or to make, in words."""
+        craft, (verb, _, thing) = self._env.craft, name.partition(" ")
+        costs = [craft.place_cost(thing)] if verb == "place" else None
+        cost = dict(costs) if costs else craft.make_cost(thing.replace(" ", "_"))
+        return ", ".join(f"{count} {item}" for item, count in cost.items())
+
+    def _needs(self, name: str, sight: Sight) -> str:
+        if name.startswith("collect"):
+            item = name.split(" ")[1]
+            return f"needs a {str(MINED[GATHERED[item]]).replace('_', ' ')}"
+        if name.startswith("give"):
+            return f"you hold {int(sight.item(name.split(' ')[1]))}"
+        if name.startswith("place"):
+            return f"needs {self._price(name)}"
+        stations = self._env.craft.make_near(name.removeprefix("make ").replace(" ", "_"))
+        near = " and a ".join(rl.MATERIALS[station] for station in stations)
+        return f"needs {self._price(name)}, and a {near} within reach"
+
+    def parse(self, text: str) -> int | None:
+        """The skill that `text` names; None if it speaks of none.
+
+        Raises:
+            IllegalAction: it speaks of a skill, but not of one in the table.
+        """
+        given = text.split(":")[0].strip().lower()
+        if given in self._index:
+            return self._index[given]
+        words = " ".join(re.findall(r"[a-z0-9]+", given.replace("player_", "player")))
+        words = re.sub(r"\b(a|an|the|some|my|nearest|closest|up|more)\b ?", "", words).strip()
+        for verb, meant in _VERBS.items():
+            if words.startswith(verb + " ") or words == verb:
+                words = (meant + words[len(verb) :]).strip()
+                break
+        verb, _, rest = words.partition(" ")
+        if verb == "collect":
+            return self._collect(rest)
+        if verb in ("follow", "help", "give"):
+            return self._about(verb, rest)
+        if verb == "go":
+            rest = rest.removeprefix("to ")
+            player = re.fullmatch(r"player(\d)", rest)
+            if player:
+                return self._about("follow", rest)
+            return self._named(f"go to {_singular(rest)}", f"one can go to {', '.join(SIGHTS)}")
+        if verb == "explore":
+            side = {"left": "west", "right": "east", "up": "north", "down": "south"}.get(rest, rest)
+            return self._named(f"explore {side}", f"the directions are {', '.join(COMPASS)}")
+        if verb in ("place", "make", "eat", "fight"):
+            return self._named(f"{verb} {_singular(rest)}", "see the list of skills")
+        return self._index.get(words)
+
+    def read(self, text: str, perception: np.ndarray, current: int | None) -> int | None:
+        """As `parse`, for words that count from what the player holds: `give 2 stone to player_1`
+        is to go on giving until it holds two less. Said again while that skill is under way
+        (`current`), it means the same one."""
+        match = re.match(r"\W*give (\d) ([a-z_]+) to player_?(\d)\W*$", text.lower())
+        if match is None:
+            return self.parse(text)
+        item = _singular(match[2])
+        if item not in rl.ITEMS:
+            raise IllegalAction(f"{match[2]!r} cannot be given; there are {', '.join(rl.ITEMS)}")
+        begun = f"give {item} to player_{match[3]} until"
+        if current is not None and self.names[current].startswith(begun):
+            return current
+        held = int(look(self._env.layout, np.asarray(perception)).item(item))
+        keep = held - int(match[1])
+        if keep < 0:
+            raise IllegalAction(f"you hold {held} {item}, and cannot give {match[1]}")
+        return self._named(f"{begun} you hold {keep}", "there is no such player, or not so many")
+
+    def _collect(self, rest: str) -> int:
+        match = re.fullmatch(r"(?:(\d+) )?([a-z ]+?)(?: until you hold (\d+))?", rest)
+        item = _singular(match[2]) if match else rest
+        if match is None or item not in GATHERED:
+            raise IllegalAction(f"one can collect {', '.join(GATHERED)}; not {rest!r}")
+        count = match[1] or match[3] or rl.MOST
+        return self._named(f"collect {item} until you hold {count}", f"one can hold {rl.MOST}")
+
+    def _about(self, verb: str, rest: str) -> int:
+        match = re.search(r"player(\d)", rest)
+        if match is None or self._env.num_agents == 1:
+            others = ", ".join(self._env.agents)
+            raise IllegalAction(f"{verb} whom? The players are {others}")
+        mate = f"player_{match[1]}"
+        if verb != "give":
+            return self._named(f"{verb} {mate}", "there is no such player")
+        what = re.match(r"([a-z ]+?) to player", rest)
+        keep = re.search(r"until you hold (\d)", rest)
+        item = _singular(what[1] if what else rest.split(" ")[0]).replace(" ", "_")
+        name = f"give {item} to {mate} until you hold {keep[1] if keep else 0}"
+        return self._named(name, f"one can give {', '.join(rl.ITEMS)}, to another player")
+
+    def _named(self, name: str, otherwise: str) -> int:
+        if name not in self._index:
+            raise IllegalAction(f"there is no skill {name!r}: {otherwise}")
+        return self._index[name]
+
+    def rules(self) -> str:
+        """What a reader must know of the skills beyond the rules of the world."""
+        others = (
+            "follow player_1: go to that player and stay near.\n"
+            "help player_1: go to that player, who is down, and help them up.\n"
+            "give 2 stone to player_1: go there and hand them over, one in each step. In the list "
+            "it is called by what is left: give stone to player_1 until you hold 3.\n"
+        )
+        return (
+            "You act by skills. A skill walks, mines and builds for you, one step each time you "
+            "name it; go on naming it until it is done, or name another one at any time.\n"
+            "collect wood (sapling, stone, coal, iron, diamond) until you hold 3: take them from "
+            "the nearest in view, with the tool that this needs.\n"
+            "drink, eat plant, eat cow: go there, and do it until you are full.\n"
+            "fight zombie (skeleton): go there and hit it.\n"
+            "place stone (table, furnace, plant): in front of you, or where you can turn to.\n"
+            "make wood pickaxe, ...: what stands beside you and what you hold must suffice.\n"
+            "sleep: until you have all your energy. wait: do nothing for one step.\n"
+            f"go to tree ({', '.join(SIGHTS[1:])}): the nearest in view.\n"
+            f"explore west (east, north, south): walk on that way, around what is in the way.\n"
+            f"{others if self._env.num_agents > 1 else ''}"
+            f"{', '.join(self._env.actions[1:6])}, ...: one plain step, an action by its name.\n"
+            "On the way trees are felled, stones mined, and stones laid into water; nobody walks "
+            "into lava. A skill whose target you do not see is impossible: explore first."
+        )
+
+
+_VERBS = {
+    "gather": "collect",
+    "get": "collect",
+    "mine": "collect",
+    "chop": "collect",
+    "pick": "collect",
+    "craft": "make",
+    "build": "place",
+    "put": "place",
+    "plant sapling": "place plant",
+    "place sapling": "place plant",
+    "attack": "fight",
+    "kill": "fight",
+    "defeat": "fight",
+    "hunt": "eat",
+    "walk": "go",
+    "move to": "go",
+    "revive": "help",
+    "hand": "give",
+    "drink water": "drink",
+    "collect drink": "drink",
+    "collect water": "drink",
+    "wake": "sleep",
+    "rest": "sleep",
+    "noop": "wait",
+}
+
+
+def _singular(words: str) -> str:
+    """`saplings` as `sapling`, and the like."""
+    known = (*rl.MATERIALS, *rl.ITEMS, *rl.CREATURES)
+    short = words.strip().removesuffix("s")
+    return short if short in known or short.replace(" ", "_") in known else words.strip()

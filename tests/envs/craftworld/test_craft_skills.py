@@ -1,0 +1,200 @@
+"""Skills: what each does on small maps, in words, and together with the wrapper."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+import jax
+import numpy as np
+import pytest
+
+from manyhands.core.env import IllegalAction
+from manyhands.envs.craftworld import CraftWorld
+from manyhands.envs.craftworld import skills as sk
+from manyhands.wrappers.skills import DONE, IMPOSSIBLE, UNDER_WAY, Skills
+
+ALONE = """
+TTTSSSWWWW
+T...SCWWWW
+T.0....WWW
+......,,WW
+...c...,WW
+..........
+LLL....I.D
+"""
+PAIR = """
+..........
+.0..S.....
+....S...1.
+....S.....
+..........
+"""
+
+
+@functools.lru_cache
+def game(map: str, **config: Any) -> tuple[Skills, Any]:
+    env = Skills(CraftWorld(map=map, spawning=False, **config))
+    return env, jax.jit(env.step)
+
+
+def run(map: str, words: list[str], start: Any = None, agent: int = 0, limit: int = 40) -> Any:
+    """(env, state) after one agent did skills, each until it was done; the others wait."""
+    env, step = game(map)
+    state = env.reset(jax.random.key(0))
+    if start is not None:
+        state = _given(state, agent, **start)
+    for text in words:
+        for time in range(limit):
+            actions = np.full(env.num_agents, env.noop, np.int32)
+            actions[agent] = env.parse(text, state, agent)
+            state, outcome = step(jax.random.key(time), state, actions)
+            assert outcome.metrics["illegal"] == 0
+            if state.status[agent] == DONE:
+                break
+            assert state.status[agent] == UNDER_WAY
+        else:
+            raise AssertionError(f"{text!r} was not done in {limit} steps")
+    return env, state
+
+
+def _given(state: Any, agent: int, **numbers: int) -> Any:
+    """The state with things in an agent's hands, or other vitals."""
+    import dataclasses
+
+    from manyhands.envs.craftworld.rules import ITEMS, VITALS
+
+    inner = state.inner
+    for name, number in numbers.items():
+        field = "inventory" if name in ITEMS else "vitals"
+        index = (ITEMS if name in ITEMS else VITALS).index(name)
+        values = np.array(getattr(inner, field))
+        values[agent, index] = number
+        inner = dataclasses.replace(inner, **{field: values})
+    return dataclasses.replace(state, inner=inner)
+
+
+def held(state: Any, name: str, agent: int = 0) -> int:
+    from manyhands.envs.craftworld.rules import ITEMS
+
+    return int(state.inner.inventory[agent, ITEMS.index(name)])
+
+
+def test_from_trees_to_a_stone_pickaxe_by_skills():
+    env, state = run(
+        ALONE,
+        [
+            "collect 5 wood",
+            "place table",
+            "make a wood pickaxe",
+            "collect stone until you hold 2",
+            "go to table",
+            "make stone pickaxe",
+            "mine 1 coal",
+        ],
+    )
+    assert held(state, "stone_pickaxe") == 1
+    assert held(state, "coal") == 1
+    assert held(state, "wood") == 1
+    assert env.to_dict(state)  # and it is a state like any other
+
+
+def test_hunting_drinking_and_eating():
+    _, state = run(ALONE, ["eat cow"], {"food": 3})
+    assert state.inner.vitals[0, 1] == 9
+    _, state = run(ALONE, ["drink"], {"drink": 5})
+    assert state.inner.vitals[0, 2] == 9
+    assert state.inner.achievements.sum() == 1
+
+
+def test_saplings_take_patience():
+    _, state = run(ALONE, ["collect 1 sapling", "plant sapling"], limit=400)
+    assert held(state, "sapling") == 0
+
+
+def test_exploring_leads_to_the_edge_and_around_lava():
+    env, state = run(ALONE, ["explore west"])
+    assert state.inner.position[0, 1] == 0
+    env, state = run(ALONE, ["go to sand", "explore south"])
+    assert state.inner.position[0, 0] == env.env.height - 1
+    assert state.inner.vitals[0, 0] == 9
+
+
+def test_gifts_are_carried_over_and_counted():
+    env, state = run(PAIR, ["give 2 stone to player_1"], {"stone": 5, "wood_pickaxe": 1})
+    assert (held(state, "stone"), held(state, "stone", 1)) == (3, 2)
+    env, state = run(PAIR, ["give wood to player_0"], {"wood": 2}, agent=1)
+    assert (held(state, "wood", 1), held(state, "wood", 0)) == (0, 2)
+    env, state = run(PAIR, ["follow player_1"])
+    away = np.abs(np.subtract(*np.asarray(state.inner.position, int)))
+    assert away.sum() == 1
+
+
+def test_a_gift_said_again_goes_on():
+    env, step = game(PAIR)
+    state = _given(env.reset(jax.random.key(0)), 0, stone=5, wood_pickaxe=1)
+    first = env.parse("give 2 stone to player_1", state, 0)
+    assert env.skills.names[first] == "give stone to player_1 until you hold 3"
+    state, _ = step(jax.random.key(0), state, np.array([first, env.noop]))
+    fewer = _given(state, 0, stone=4)
+    assert env.parse("give 2 stone to player_1", fewer, 0) == first
+
+
+def test_impossible_skills_say_why():
+    env, _ = game(ALONE)
+    state = env.reset(jax.random.key(0))
+    why = dict(zip(env.skills.names, env.skills.words(env.perceive(state)[0]), strict=True))
+    assert why["collect stone until you hold 1"] == "needs a wood pickaxe"
+    assert "1 wood, 1 stone, and a table within" in why["make stone pickaxe"]
+    assert "table and a furnace" in why["make iron sword"]
+    assert why["place table"] == "needs 2 wood"
+    assert why["fight zombie"] == "there is none in view"
+    assert why["sleep"] == "done already"
+    assert why["collect wood until you hold 1"] == "1 step away"
+    for text, reason in (
+        ("make iron sword", "impossible now: needs"),
+        ("collect gold", "one can collect"),
+        ("explore mars", "the directions are"),
+        ("follow player_1", "whom"),
+        ("collect 12 wood", "one can hold 9"),
+        ("dance", "names no skill"),
+    ):
+        with pytest.raises(IllegalAction, match=reason):
+            env.parse(text, state, 0)
+
+
+def test_every_choice_parses_to_its_skill():
+    env, _ = game(PAIR)
+    state = _given(env.reset(jax.random.key(0)), 0, stone=5, wood=3)
+    legal = np.flatnonzero(np.asarray(env.legal(state))[0])
+    choices = env.choices(state, 0)
+    assert [env.parse(choice, state, 0) for choice in choices] == legal.tolist()
+
+
+def test_only_waiting_is_possible_asleep():
+    env, step = game(ALONE)
+    state = _given(env.reset(jax.random.key(0)), 0, energy=3)
+    sleep = env.parse("sleep", state, 0)
+    state, _ = step(jax.random.key(0), state, np.array([sleep]))
+    assert np.flatnonzero(np.asarray(env.legal(state))[0]).tolist() == [env.skills.wait]
+
+
+def test_primitives_are_skills_of_one_step():
+    env, step = game(ALONE)
+    for action, name in enumerate(env.env.actions):
+        skill = int(env.skills.primitive(np.int32(action)))
+        assert env.skills.instant[skill]
+        assert env.skills.names[skill] == ("wait" if name == "noop" else name)
+
+
+def test_ways_are_the_cheapest():
+    # A wall of stone with a gap far away: through it with a pickaxe, else around.
+    cost = np.full((7, 9), sk.STEP, np.int16)
+    cost[:, 5] = sk.FAR
+    seeds = sk.starts(7, 9, 3, 4)
+    assert sk.flood(seeds, cost, 40)[3, 6] == sk.FAR
+    cost[0, 5] = sk.STEP
+    assert int(sk.flood(seeds, cost, 40)[3, 6]) >> 3 == 3 + 2 + 3
+    cost[3, 5] = 2 * sk.STEP
+    way = int(sk.flood(seeds, cost, 40)[3, 6])
+    assert (way >> 3, way & 7) == (3, 1)
