@@ -58,6 +58,7 @@ register_seat("perfect", "manyhands.baselines.bots.board:Perfect")
 register_seat("solver", "manyhands.baselines.bots.board:Searcher")
 for _style in ("fair", "tit_for_tat", "boulware", "conceder"):
     register_seat(_style, f"manyhands.baselines.bots.negotiation:{_style}")
+register_seat("survivor", "manyhands.baselines.bots.craftworld:survivor")
 register_seat("reader", "manyhands.baselines.reader:Reader")
 register_seat("language", "manyhands.baselines.language:Language")
 register_seat("table", "manyhands.baselines.game_theory.policies:table_seat")

@@ -16,6 +16,7 @@ from typing import Any
 
 import gymnasium
 import jax
+import jax.numpy as jnp
 import numpy as np
 from gymnasium.utils import seeding
 from pettingzoo.utils.env import AECEnv, ParallelEnv
@@ -189,7 +190,8 @@ class Parallel(ParallelEnv):
                 self._ahead = list(zip(keys, self._stepper.resets(keys)))
             self.key_data, first = self._ahead.pop()
         if state is None and wishes:
-            state = self.game.reset_to(jax.random.wrap_key_data(self.key_data), wishes)
+            key = jax.random.wrap_key_data(jnp.asarray(self.key_data))
+            state = self.game.reset_to(key, wishes)
         if state is None:
             self.frame = first or self._stepper.reset(self.key_data)
         else:

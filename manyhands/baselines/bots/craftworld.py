@@ -100,9 +100,9 @@ class Survivor:
     def apply(
         self, env: Env, agent: int, memory: Memory, key: Array, view: DeviceView
     ) -> tuple[Array, Memory]:
-        legal = functools.reduce(
-            lambda row, wrapper: wrapper.lower(row), self._wrappers[::-1], view.legal
-        )
+        legal = view.legal
+        for wrapper in self._wrappers[::-1]:
+            legal = wrapper.lower(legal)
         luck = jax.random.bits(key, (), jnp.uint32)
         action, memory = _decide(self._world)(memory, view.perception, legal, luck)
         for wrapper in self._wrappers:
@@ -227,8 +227,8 @@ class _Plan:
         trailing = (1,) * (window.ndim - 2)
         self.own = own.reshape(*own.shape, *trailing)
         cost = jnp.where(self.own, np.int16(FAR), cost)
-        seeds = sk.starts(2 * h + 1, 2 * w + 1, h, w).reshape(*own.shape, *trailing)
-        seeds = jnp.broadcast_to(jnp.asarray(seeds), cost.shape)
+        begin = sk.starts(2 * h + 1, 2 * w + 1, h, w).reshape(*own.shape, *trailing)
+        seeds = jnp.broadcast_to(jnp.asarray(begin), cost.shape)
         self.ways = sk.flood(seeds, cost, SWEEPS)
         self.touch = sk.touching(self.ways, seeds)
         self.rows = np.arange(-h, h + 1).reshape(-1, 1, *trailing)
@@ -445,9 +445,10 @@ class _Plan:
         return least >> 16, self.towards(row, column)
 
     def towards(self, row: Array, column: Array) -> Array:
-        """The direction in which to go to reach a point, relative to the player."""
+        """The direction in which to go to reach a point, relative to the player. What is left of
+        the way counts twice, so that pockets on the straight way are no traps."""
         left = jnp.abs(self.rows - row) + jnp.abs(self.columns - column)
-        total = self.ways + (left * STEP).astype(jnp.int16)
+        total = self.ways + (2 * left * STEP).astype(jnp.int16)
         total = jnp.where(self.ways < FAR, total, np.int16(2 * FAR))
         return jnp.min(total, (0, 1)).astype(jnp.int32) & 7
 
@@ -503,7 +504,7 @@ class _Plan:
             inner.append(at(blocked, step, step, step))
             deep = at(rock, step, step) & functools.reduce(jnp.logical_and, inner)
             digs.append((at(rock, step) | at(self.open, step)) & side & deep)
-        number = sum(leak.astype(jnp.int32) for leak in leaks)
+        number = jnp.sum(jnp.stack(leaks), axis=0, dtype=jnp.int32)
         enclosed = number == 0
         action = jnp.full(stone.shape, rl.NOOP, jnp.int32)
         chosen = jnp.zeros(stone.shape, bool)

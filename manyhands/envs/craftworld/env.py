@@ -81,6 +81,7 @@ from manyhands.envs.craftworld.rules import (
     ZOMBIE,
     CraftRules,
 )
+from manyhands.envs.craftworld.skills import PHRASES
 
 if TYPE_CHECKING:
     from manyhands.envs.craftworld.skills import CraftSkills
@@ -190,7 +191,7 @@ class CraftWorld(Env[CraftState]):
             a bridge one over a gap; a beacon lights. On maps the letters are there anyway.
         helpers: how many that takes.
         goal: what the team is to reach, in words (`tasks.parse_goal`); reaching it ends the
-            episode.
+            episode. Of a list, each episode draws one.
         compass: whether players know their row and column.
         max_steps: steps in an episode, which then is truncated.
         reward_weights: weights of the terms.
@@ -263,6 +264,8 @@ be joint tasks |
     noop = NOOP
     batched = True
     reset_pool = 128
+    reset_options = ("goal", "world")
+    phrases = PHRASES
 
     def __init__(
         self,
@@ -281,7 +284,7 @@ be joint tasks |
         roles: str = "none",
         joint: str | None = None,
         helpers: int = 2,
-        goal: str | None = None,
+        goal: str | Sequence[str] | None = None,
         compass: bool = False,
         max_steps: int = 10_000,
         reward_weights: Mapping[str, float] | None = None,
@@ -322,8 +325,11 @@ be joint tasks |
         )
         self.action_space = gymnasium.spaces.Discrete(len(self.actions))
         self._pockets, self._vitals, self._clock = wd.check_start(start, n)
-        self.goal, self._goal = _goal(goal, n)
-        self.deterministic_reset = self.chart is not None and len(self.worlds) == 1
+        self.goals, self._goals = _goals(goal, n)
+        several = f"one of these, drawn for each episode: {'; '.join(self.goals)}"
+        self.goal = several if len(self.goals) > 1 else "".join(self.goals)
+        drawn = len(self.worlds) > 1 or len(self.goals) > 1
+        self.deterministic_reset = self.chart is not None and not drawn
         plain_rules = dataclasses.asdict(rules) if isinstance(rules, CraftRules) else rules
         self._config = {
             "rules": plain_rules if isinstance(plain_rules, str) else _plain(plain_rules),
@@ -343,7 +349,7 @@ be joint tasks |
             "world": None if world is None else [w.to_dict() for w in self.worlds],
             "joint": joint,
             "helpers": helpers if joint else None,
-            "goal": self.goal or None,
+            "goal": self.goals[0] if len(self.goals) == 1 else list(self.goals) or None,
             "reward_weights": dict(reward_weights) if reward_weights else None,
         }
         self._config |= {name: value for name, value in given.items() if value is not None}
@@ -426,11 +432,48 @@ be joint tasks |
     # ---- beginning ----------------------------------------------------------------------------
 
     def reset(self, key: Array) -> CraftState:
-        n, slots = self.num_agents, self.slots
         world_key, ground_key = jax.random.split(key)
         world = jnp.uint8(0)
         if len(self.worlds) > 1:
             world = jax.random.randint(world_key, (), 0, len(self.worlds)).astype(jnp.uint8)
+        goal = jnp.asarray(self._goals[0])
+        if len(self._goals) > 1:
+            drawn = jax.random.randint(jax.random.fold_in(world_key, 1), (), 0, len(self._goals))
+            goal = jnp.asarray(self._goals)[drawn]
+        return self._begin(ground_key, world, goal)
+
+    def reset_to(self, key: Array, options: Mapping[str, Any]) -> CraftState:
+        """The episode of `key` with `"goal"`, a text, and in `"world"`: a whole number, which names
+        the ground (the same for every episode, and none that training meets by chance: see
+        `tasks.HELD_OUT_WORLDS`), or the parameters of one of `worlds`."""
+        from manyhands.envs.craftworld import tasks
+
+        state = None
+        given = options.get("world")
+        if isinstance(given, (int, np.integer)) and not isinstance(given, bool):
+            if not 0 <= given < 2**32:
+                raise ConfigError(f"worlds are numbered 0 to {2**32 - 1}, given {given}")
+            state = _compiled(self, "reset")(jax.random.key(np.uint32(given)))
+        elif given is not None:
+            wanted = wd.load_world(given)
+            if wanted not in self.worlds:
+                raise ConfigError(
+                    "the option 'world' is a number, or one of the worlds that this environment "
+                    f"was made with (world=[...], {len(self.worlds)} of them); given {given!r}"
+                )
+            number = jnp.uint8(self.worlds.index(wanted))
+            ground_key = jax.random.split(key)[1]
+            state = _compiled(self, "_begin")(ground_key, number, jnp.asarray(self._goals[0]))
+        if state is None:
+            state = _compiled(self, "reset")(key)
+        if options.get("goal") is None:
+            return state
+        row = tasks.parse_goal(options["goal"], self.num_agents).row()
+        return dataclasses.replace(state, goal=jnp.asarray(row))
+
+    def _begin(self, ground_key: Array, world: Array, goal: Array) -> CraftState:
+        """The first state of an episode in one of the worlds."""
+        n, slots = self.num_agents, self.slots
         plant_place = np.zeros((self.craft.plants, 2), np.uint8)
         plant_age = np.zeros(self.craft.plants, np.uint16)
         if self.chart is not None:
@@ -476,7 +519,7 @@ be joint tasks |
             plant_age=jnp.asarray(plant_age),
             clock=jnp.int32(self._clock),
             world=world,
-            goal=jnp.asarray(self._goal),
+            goal=goal,
             site=self._building_site(),
             goal_step=jnp.int32(0),
         )
@@ -1969,14 +2012,21 @@ def _slices(sizes: Mapping[str, int]) -> dict[str, slice]:
     return found
 
 
-def _goal(text: str | None, players: int) -> tuple[str, np.ndarray]:
-    """A goal in words as `tasks` writes them, and as states hold it."""
-    if not text:
-        return "", np.zeros(GOAL, np.uint8)
+def _goals(given: Any, players: int) -> tuple[tuple[str, ...], np.ndarray]:
+    """Goals in words as `tasks` writes them, and as states hold them, u8[1 or more, GOAL]."""
+    if not given:
+        return (), np.zeros((1, GOAL), np.uint8)
     from manyhands.envs.craftworld import tasks
 
-    goal = tasks.parse_goal(text, players)
-    return str(goal), goal.row()
+    texts = [given] if isinstance(given, str) else list(given)
+    goals = [tasks.parse_goal(text, players) for text in texts]
+    return tuple(map(str, goals)), np.stack([goal.row() for goal in goals])
+
+
+@functools.lru_cache(maxsize=16)
+def _compiled(world: CraftWorld, name: str) -> Any:
+    """A method of an environment, compiled."""
+    return jax.jit(getattr(world, name))
 
 
 def _one_of(name: str, value: Any, allowed: Sequence[str]) -> None:

@@ -160,7 +160,9 @@ def look(layout: Mapping[str, slice], row: Array) -> Sight:
         table=near[0] > 0,
         furnace=near[1] > 0,
         role=part("role"),
-        teammates=part("teammates", -1, 10) if "teammates" in layout else row[:0].reshape((0, 10, *rest)),
+        teammates=part("teammates", -1, 10)
+        if "teammates" in layout
+        else row[:0].reshape((0, 10, *rest)),
     )
 
 
@@ -230,8 +232,10 @@ GATHERED = {"wood": rl.TREE, "sapling": rl.GRASS} | {
     name: code for code, (name, _, _) in rl.COLLECT.items() if code in MINED and name != "wood"
 }
 HUNTED = {"eat cow": rl.COW, "fight zombie": rl.ZOMBIE, "fight skeleton": rl.SKELETON}
-SIGHTS = ("tree", "grass", "sand", "path", "water", "stone", "coal", "iron", "diamond", "table")
-SIGHTS += ("furnace", "plant", "ripe plant")
+SIGHTS = (
+    *("tree", "grass", "sand", "path", "water", "stone", "coal", "iron", "diamond"),
+    *("table", "furnace", "plant", "ripe plant"),
+)
 COMPASS = ("west", "east", "north", "south")  # as `rules.FACINGS`
 # What players of a chat channel around CraftWorld may say.
 PHRASES = (
@@ -289,8 +293,7 @@ class CraftSkills:
     diamonds; `drink`, `eat plant`, `eat cow`, `fight zombie`, `fight skeleton`; `place stone`, ...;
     `make wood pickaxe`, ...; `sleep`; `wait`; `go to tree`, ... (the nearest in view); `explore
     west`, ...; for each other player `follow player_1`, `help player_1` (who is down), and `give
-    stone to player_1 until you hold 0`, ..., 8; and the primitive actions themselves, for one step
-    each.
+    stone to player_1 until you hold 0`, ..., 8; and the other primitive actions, for one step each.
 
     Attributes:
         names: the table.
@@ -317,17 +320,17 @@ class CraftSkills:
             names += [f"follow {mate}", f"help {mate}"]
             names += [f"give {item} to {mate} until you hold {k}" for item, k in self._gifts]
         self._first_primitive = len(names)
-        names += env.actions[1:]
+        names += [name for name in env.actions[1:] if name != "sleep"]
         self.names = tuple(names)
         self.instant = np.arange(len(names)) >= self._first_primitive
         self.instant[self.wait] = True
         self._index = {name: i for i, name in enumerate(names)}
+        self._primitives = [self._index.get(name, self.wait) for name in env.actions]
         self._compiled = jax.jit(self.details)
 
     def primitive(self, action: Array) -> Array:
-        """The skill that takes one primitive action for one step; traceable."""
-        skill = self._first_primitive + action - 1
-        return jnp.where(action == rl.NOOP, self.wait, skill).astype(jnp.int32)
+        """The skill that takes one primitive action (`sleep` is one already); traceable."""
+        return jnp.asarray(self._primitives, jnp.int32)[action]
 
     def survey(self, perception: Array) -> tuple[Array, Array, Array]:
         """(action i32[S], done bool[S], possible bool[S]) of all skills, for one player."""
@@ -371,8 +374,9 @@ class CraftSkills:
             action, why, steps = nearest_of((s.cells == code) & free)
             if code == rl.GRASS:
                 action = facing(s.cells == code, rl.DO)
-            if MINED.get(code) is not None:
-                why = jnp.where(s.item(MINED[code]) > 0, why, NEEDS)
+            tool = MINED.get(code)
+            if tool is not None:
+                why = jnp.where(s.item(tool) > 0, why, NEEDS)
             add(action, s.item(item) >= counts, why, steps)
         water, why, steps = nearest_of((s.cells == rl.WATER) & free)
         at_water = (s.faced(s.cells) == rl.WATER) & (s.faced(s.bodies) == 0)
@@ -422,9 +426,9 @@ class CraftSkills:
             add(stride(s, best & 7), edge, why, left[HERE])
 
         if self._env.num_agents > 1:
-            self._with_others(s, ways, touch, add)
-        primitives = np.arange(1, len(self._env.actions))
-        add(primitives, True, POSSIBLE)
+            self._with_others(s, seeds, add)
+        every = np.arange(1, len(self._env.actions))
+        add(every[every != rl.SLEEP], True, POSSIBLE)
         joined = Details(*(jnp.concatenate(part) for part in zip(*groups, strict=True)))
         instant = jnp.asarray(self.instant)
         why = jnp.where(joined.done & ~instant & (joined.why == POSSIBLE), ALREADY, joined.why)
@@ -435,8 +439,12 @@ class CraftSkills:
         action = jnp.where(why == POSSIBLE, joined.action, rl.NOOP)
         return Details(action.astype(jnp.int32), joined.done, why, joined.steps)
 
-    def _with_others(self, s: Sight, ways: Array, touch: Array, add: Any) -> None:
-        """The skills that concern another player, for each of all players."""
+    def _with_others(self, s: Sight, seeds: Array, add: Any) -> None:
+        """The skills that concern another player, for each of all players. On the way nothing is
+        mined and no stone is laid, so that what is given is what was meant."""
+        walkable = one_of(s.cells, rl.WALKABLE) & (s.bodies == 0)
+        ways = flood(seeds, jnp.where(walkable, np.int16(STEP), FAR), ROWS * COLUMNS // 2)
+        touch = touching(ways, seeds)
         own = s.bodies[HERE].astype(jnp.int32) - PLAYER
         rows = np.arange(ROWS)[:, None] - HERE[0]
         columns = np.arange(COLUMNS)[None] - HERE[1]
@@ -448,9 +456,10 @@ class CraftSkills:
             mate = s.teammates[slot].astype(jnp.int32)
             row, column, alive = mate[0] - 128, mate[1] - 128, mate[2]
             there = s.bodies == PLAYER + k
-            # Out of view, as the crow flies.
+            # Out of view, as the crow flies; that counts twice, so that pockets on the straight
+            # way are no traps.
             left = jnp.abs(rows - row) + jnp.abs(columns - column)
-            far = jnp.min(jnp.where(ways < FAR, ways + left * STEP, 2 * FAR)).astype(jnp.int32)
+            far = jnp.min(jnp.where(ways < FAR, ways + 2 * left * STEP, 2 * FAR)).astype(jnp.int32)
             close = jnp.min(jnp.where(there, touch, FAR)).astype(jnp.int32)
             cost = jnp.where(close < FAR, close, far)
             why = jnp.where(cost < 2 * FAR, POSSIBLE, NO_WAY)

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import json
 
-import gymnasium
 import jax.numpy as jnp
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from manyhands.core.env import ConfigError, IllegalAction
-from manyhands.envs.craftworld import CraftWorld, parallel_env, tasks
+from manyhands.core.env import ConfigError
+from manyhands.envs.craftworld import tasks
 from manyhands.envs.craftworld.rules import ACHIEVEMENTS, ITEMS, MATERIALS, PRESETS
 from manyhands.envs.craftworld.tasks import Curriculum, Goal, parse_goal
 
