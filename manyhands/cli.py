@@ -173,6 +173,7 @@ def _parser() -> argparse.ArgumentParser:
     export.add_argument("--count", type=int, default=4, help="pictures in a strip (default 4)")
     export.add_argument("--panel", action="store_true", help="show what a seat saw and said")
     export.add_argument("--agent", help="show what this agent sees")
+    export.add_argument("--camera", help="how the world is shown: map, or whom to follow")
     export.add_argument("--size", type=_size, default=None, metavar="WIDTHxHEIGHT")
 
     solving = command(
@@ -590,7 +591,7 @@ def _export(options: argparse.Namespace) -> int:
     from manyhands.viewer.scenes import scenes
 
     moments = list(_moments(options))
-    look: dict[str, Any] = {"panel": options.panel}
+    look: dict[str, Any] = {"panel": options.panel, "camera": options.camera or ""}
     if options.agent is not None:
         look["agent"] = look["seat"] = moments[0].env.index(options.agent)
     if options.size:

@@ -24,6 +24,7 @@ def frames(
     size: tuple[int, int] = (640, 480),
     *,
     agent: int | None = None,
+    camera: str = "",
     panel: bool = False,
     seat: int = 0,
 ) -> Iterator[np.ndarray]:
@@ -34,7 +35,7 @@ def frames(
     """
     canvas = pygame.Surface(size)
     for scene in scenes:
-        paint(scene, canvas, agent=agent, panel=panel, seat=seat)
+        paint(scene, canvas, agent=agent, camera=camera, panel=panel, seat=seat)
         yield np.ascontiguousarray(np.swapaxes(pygame.surfarray.array3d(canvas), 0, 1))
 
 

@@ -6,7 +6,7 @@ import asyncio
 import re
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
 import numpy as np
@@ -54,6 +54,7 @@ _KEYS = {
     pygame.K_SPACE: "space",
     pygame.K_PERIOD: ".",
     pygame.K_x: ".",
+    pygame.K_TAB: "tab",
 }
 _NUMBERS = "1234567890"
 _RED = (240, 110, 96)
@@ -67,9 +68,16 @@ async def _keep_alive() -> None:
         await asyncio.sleep(0.1)
 
 
-def bind(choices: Sequence[str]) -> dict[str, int]:
-    """Which key means which choice: arrows, space and full stop for those whose first words say so,
-    numbers for the first ten of the others."""
+def bind(choices: Sequence[str], own: Mapping[str, str] | None = None) -> dict[str, int]:
+    """Which key means which choice: those that the game brings (`own`, from keys to how a choice
+    begins); arrows, space and full stop for those whose first words say so; numbers for the first
+    ten of the others."""
+    if own:
+        actions = [choice.partition(":")[0] for choice in choices]
+        chosen = {key: actions.index(act) for key, act in own.items() if act in actions}
+        rest = [i for i in range(len(choices)) if i not in chosen.values()]
+        free = [number for number in _NUMBERS if number not in own]
+        return chosen | dict(zip(free, rest, strict=False))
     first = [re.match(r"[a-z]*", choice.lower()).group() for choice in choices]  # type: ignore[union-attr]
     names = [_WORDS.get(word, "") for word in first]
     taken = Counter(names)
@@ -84,9 +92,10 @@ def bind(choices: Sequence[str]) -> dict[str, int]:
 class Human:
     """The seat of a person, in a window that shows what the agent may know, and nothing else.
 
-    A choice is made with its key (see `bind`), by a click, or in words, which return opens a line
-    for. Where the environment has a chat channel, t opens a line for a message, which is sent with
-    the next action. Escape leaves the game, which ends the run with a `SeatError`.
+    A choice is made with its key (see `bind`; a game may bring its own, as `keys`), by a click, or in
+    words, which return opens a line for. Where the environment has a chat channel, t (or /,
+    where the game uses t) opens a line for a message, which is sent with the next action. Escape
+    leaves the game, which ends the run with a `SeatError`.
 
     One window asks for one agent at a time, so play with `concurrency=1`; two seats of people take
     turns at it.
@@ -103,6 +112,8 @@ class Human:
         if pace is not None and not pace > 0:
             raise ConfigError(f"pace is None or more than 0 seconds, given {pace!r}")
         self.env, self.pace, self._size = env, pace, size
+        self._keys: dict[str, str] = getattr(env, "keys", {})
+        self._talk = "/" if "t" in self._keys else "t"
         self._left = False
         self._say: str | None = None
         self._line: str | None = None  # what is being typed, None if nothing
@@ -176,13 +187,18 @@ class Human:
                 self.close()
             elif event.key in (pygame.K_RETURN, pygame.K_KP_ENTER):
                 self._line, self._typing = "", "action"
-            elif event.key == pygame.K_t and self._chats():
+            elif self._chats() and (letter or pygame.key.name(event.key)) == self._talk:
                 self._line, self._typing = "", "say"
             else:
-                keys = bind(view.choices)
+                keys = bind(view.choices, self._keys)
                 key = _KEYS.get(event.key, letter)
                 if key in keys:
                     return self._reply(view.choices[keys[key]])
+                if key in self._keys:  # an action of the game that is not possible now
+                    try:
+                        view.parse(self._keys[key])
+                    except IllegalAction as error:
+                        self._problem = error.reason
         if self._left:
             raise SeatError("the person at the keyboard has left the game")
         return None
@@ -240,7 +256,7 @@ class Human:
         y = area.bottom - pad
         helps = ["return types an action", "esc leaves"]
         if self._chats():
-            helps.insert(1, "t types a message")
+            helps.insert(1, f"{self._talk} types a message")
         notes = [(", ".join(helps), FADED)]
         if self._say:
             notes.insert(0, (f"To be said: {self._say}", LIT))
@@ -252,7 +268,7 @@ class Human:
             for line in reversed(wrap(text, 13, room)):
                 y -= leading(13)
                 canvas.blit(write(line, 13, colour), (x, y))
-        names = {i: key for key, i in bind(view.choices).items()}
+        names = {i: key for key, i in bind(view.choices, self._keys).items()}
         indent = 52
         wrapped = [wrap(choice, size, room - indent) for choice in view.choices]
         if sum(map(len, wrapped)) * leading(size) > area.height // 2:

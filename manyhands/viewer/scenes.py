@@ -10,7 +10,7 @@ from typing import Any
 
 import pygame
 
-from manyhands.core.env import Env
+from manyhands.core.env import ConfigError, Env
 from manyhands.core.play import Moment, Turn
 from manyhands.core.render import Colour, wrap, write
 
@@ -116,6 +116,7 @@ def paint(
     canvas: pygame.Surface,
     *,
     agent: int | None = None,
+    camera: str = "",
     panel: bool = False,
     seat: int = 0,
     scroll: int = 0,
@@ -124,6 +125,7 @@ def paint(
 
     Args:
         agent: show only what this agent sees; None: everything.
+        camera: how everything is shown, one of the environment's `cameras`, where it has some.
         panel: put the text of `seat` beside the picture.
         scroll: lines of the text seen that are skipped.
 
@@ -133,9 +135,20 @@ def paint(
     width, height = canvas.get_size()
     beside = panel_width(width) if panel else 0
     picture = canvas.subsurface((0, 0, width - beside, height))
-    scene.env.draw(scene.state, picture, agent)
+    chosen = {}
+    if camera and agent is None:
+        known = cameras(scene)
+        if camera not in known:
+            raise ConfigError(
+                f"no camera is called {camera!r} here; there are {', '.join(known) or 'none'}"
+            )
+        env, state = _innermost(scene)
+        chosen = {"camera": camera}
+        env.draw(state, picture, None, **chosen)
+    else:
+        scene.env.draw(scene.state, picture, agent)
     if scene.bubbles:
-        speak(scene, picture, agent)
+        speak(scene, picture, agent, **chosen)
     if not panel:
         return 0
     return _panel(scene, canvas.subsurface((width - beside, 0, beside, height)), seat, scroll)
@@ -146,14 +159,26 @@ def panel_width(width: int) -> int:
     return min(460, round(width * 0.42))
 
 
-def speak(scene: Scene, picture: pygame.Surface, agent: int | None) -> None:
-    """Show what is said: at the speakers, where the environment (beneath its wrappers) has a
-    method `draw_speech(state, canvas, texts, agent)`, else in a list at the foot of the picture."""
+def cameras(scene: Scene) -> tuple[str, ...]:
+    """The ways in which the environment can show everything: names that its `draw` takes as
+    `camera=`, the usual one first; none where there is but one way."""
+    return tuple(getattr(_innermost(scene)[0], "cameras", ()))
+
+
+def _innermost(scene: Scene) -> tuple[Any, Any]:
+    """The environment beneath its wrappers, and its state."""
     env, state = scene.env, scene.state
     while "env" in vars(env) and hasattr(state, "inner"):
         env, state = vars(env)["env"], state.inner
+    return env, state
+
+
+def speak(scene: Scene, picture: pygame.Surface, agent: int | None, **camera: str) -> None:
+    """Show what is said: at the speakers, where the environment (beneath its wrappers) has a
+    method `draw_speech(state, canvas, texts, agent)`, else in a list at the foot of the picture."""
+    env, state = _innermost(scene)
     if hasattr(env, "draw_speech"):
-        env.draw_speech(state, picture, scene.bubbles, agent)
+        env.draw_speech(state, picture, scene.bubbles, agent, **camera)
         return
     size = max(11, min(16, picture.get_height() // 28))
     lines = []

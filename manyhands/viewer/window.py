@@ -11,7 +11,7 @@ import pygame
 from manyhands.core.env import ConfigError, ManyhandsError
 from manyhands.core.play import Moment
 from manyhands.core.render import write
-from manyhands.viewer.scenes import DARK, FADED, INK, LIT, PAPER, Scene, Teller, paint
+from manyhands.viewer.scenes import DARK, FADED, INK, LIT, PAPER, Scene, Teller, cameras, paint
 
 SIZE = (1100, 640)  # pixels; all windows can be resized
 SPEEDS = (0.5, 1, 2, 4, 6, 10, 15, 25, 50, 100)  # scenes per second
@@ -19,6 +19,7 @@ HELP = (
     "space play/pause   left/right step   home/end   +/- speed   tab seat   v its view   "
     "wheel scroll   q quit"
 )
+_CAMERA_HELP = "c camera   "  # where there are several
 _WATCH_HELP = "space play/pause   +/- speed   tab seat   v its view   wheel scroll   q quit"
 _FRAMES_PER_SECOND = 30  # of a window, whatever it shows
 
@@ -57,6 +58,7 @@ class Replay:
         speed: scenes per second, by default the environment's pace.
         seat: the agent whose texts are shown.
         own_view: whether the picture is that agent's, too.
+        camera: number of the camera that shows everything, where the environment has several.
         closed: whether the person has had enough.
     """
 
@@ -75,6 +77,7 @@ class Replay:
         self.speed = scenes[0].env.pace if speed is None else speed
         self.index, self.seat, self.scroll = 0, 0, 0
         self.playing, self.own_view, self.closed = True, False, False
+        self.camera = 0
         self._size = size
         self._clock = 0.0  # scenes since the last change of `index`
         self._dragging = False
@@ -144,6 +147,8 @@ class Replay:
             self.scroll = 0
         elif key == pygame.K_v:
             self.own_view = not self.own_view
+        elif key == pygame.K_c:
+            self.camera += 1
         elif letter in ("+", "=") or key in (pygame.K_PLUS, pygame.K_KP_PLUS):
             self.speed = next((s for s in SPEEDS if s > self.speed), SPEEDS[-1])
         elif letter in ("-", "_") or key in (pygame.K_MINUS, pygame.K_KP_MINUS):
@@ -167,10 +172,12 @@ class Replay:
         scene, track = self.scenes[self.index], self._track()
         canvas.fill(DARK)
         room = canvas.subsurface((0, 0, canvas.get_width(), max(track.y - 10, 1)))
+        views = cameras(scene)
         self._more = paint(
             scene,
             room,
             agent=self.seat if self.own_view else None,
+            camera=views[self.camera % len(views)] if views else "",
             panel=True,
             seat=self.seat,
             scroll=self.scroll,
@@ -185,7 +192,7 @@ class Replay:
         place = f"{state}, step {scene.step}, {self.speed:g} per second"
         label = write(place, 13, PAPER)
         canvas.blit(label, (16, track.bottom + 8))
-        help_line = write(self.help, 13, FADED)
+        help_line = write(_CAMERA_HELP * bool(views) + self.help, 13, FADED)
         canvas.blit(help_line, help_line.get_rect(topright=(track.right, track.bottom + 8)))
 
 
