@@ -92,8 +92,8 @@ def bind(choices: Sequence[str], own: Mapping[str, str] | None = None) -> dict[s
 class Human:
     """The seat of a person, in a window that shows what the agent may know, and nothing else.
 
-    A choice is made with its key (see `bind`; a game may bring its own, as `keys`), by a click, or in
-    words, which return opens a line for. Where the environment has a chat channel, t (or /,
+    A choice is made with its key (see `bind`; a game may bring its own, as `keys`), by a click, or
+    in words, which return opens a line for. Where the environment has a chat channel, t (or /,
     where the game uses t) opens a line for a message, which is sent with the next action. Escape
     leaves the game, which ends the run with a `SeatError`.
 

@@ -23,11 +23,16 @@ from manyhands.envs.craftworld.rules import (
     ARROW,
     DEAD,
     FACINGS,
+    FURNACE,
     GIFTS,
+    GRASS,
     ITEMS,
+    LAVA,
+    LIT_BEACON,
     MATERIALS,
     MOST,
     VITALS,
+    VOID,
 )
 from manyhands.envs.craftworld.sprites import CELL, SIZE
 from manyhands.envs.craftworld.text import COLUMNS, OWN, ROWS, Look, look_at
@@ -46,7 +51,7 @@ LOW: Colour = (236, 92, 80)
 
 # Colours of light, as factors of red, green and blue, from night over dusk to day.
 _NIGHT, _DUSK, _DAY = (0.30, 0.34, 0.62), (0.98, 0.74, 0.60), (1.0, 1.0, 1.0)
-_GLOW = {"lava": 2.2, "furnace": 2.6, "lit beacon": 5.0}  # material: cells that it lights
+_GLOW = {LAVA: 2.2, FURNACE: 2.6, LIT_BEACON: 5.0}  # material: cells that it lights around it
 
 
 # ---- a piece of the world ------------------------------------------------------------------------
@@ -57,13 +62,13 @@ class Piece:
     """A rectangle of cells as it is to be seen.
 
     Attributes:
-        cells: names of materials (`sprites.materials`), [rows][columns].
+        cells: u8[rows, columns], codes of `rules.MATERIALS`.
         bodies: (row, column, picture u8[14, 14, 4]) of what stands on them, lowest first.
         light: 0 night to 1 day.
         corner: row and column of the world that the first cell is; chooses among kinds of grass.
     """
 
-    cells: Sequence[Sequence[str]]
+    cells: np.ndarray
     bodies: Sequence[tuple[int, int, np.ndarray]] = ()
     light: float = 1.0
     corner: tuple[int, int] = (0, 0)
@@ -72,14 +77,11 @@ class Piece:
 def compose(piece: Piece, cell: int = SIZE) -> np.ndarray:
     """The piece as u8[rows * cell, columns * cell, 3]; `cell` is 14, or 7 for pictures at half
     their size."""
-    rows, columns = len(piece.cells), len(piece.cells[0])
-    pictures = _pictures(cell)
-    image = np.empty((rows, cell, columns, cell, 3), np.uint8)
-    for y, line in enumerate(piece.cells):
-        for x, name in enumerate(line):
-            if name == "grass" and _speckled(y + piece.corner[0], x + piece.corner[1]):
-                name = "meadow"
-            image[y, :, x] = pictures[name]
+    rows, columns = piece.cells.shape
+    flowers = _flowers(rows, columns, piece.corner) & (piece.cells == GRASS)
+    kinds = np.where(flowers, len(MATERIALS), piece.cells)
+    image = np.swapaxes(_pictures(cell)[kinds], 1, 2)  # [rows, cell, columns, cell, 3]
+    image = np.ascontiguousarray(image)
     for y, x, picture in piece.bodies:
         small = picture if cell == SIZE else sprites.half(picture)
         image[y, :, x] = np.where(small[..., 3:] > 0, small[..., :3], image[y, :, x])
@@ -88,30 +90,35 @@ def compose(piece: Piece, cell: int = SIZE) -> np.ndarray:
 
 
 @functools.cache
-def _pictures(cell: int) -> dict[str, np.ndarray]:
-    found = sprites.materials().items()
-    return {
-        name: (picture if cell == SIZE else sprites.half(picture))[..., :3]
-        for name, picture in found
-    }
+def _pictures(cell: int) -> np.ndarray:
+    """u8[materials + 1, cell, cell, 3] by code; the last one is grass with flowers."""
+    pictures = [sprites.materials()[name] for name in (*MATERIALS, "meadow")]
+    return np.stack([p if cell == SIZE else sprites.half(p) for p in pictures])[..., :3]
 
 
-def _speckled(row: int, column: int) -> bool:
-    """Whether this cell of grass has flowers: about one in nine, always the same ones."""
-    return (row * 73 + column * 151 + row * column * 37) % 53 < 6
+def _flowers(rows: int, columns: int, corner: tuple[int, int]) -> np.ndarray:
+    """bool[rows, columns]: cells whose grass has flowers, always the same ones, about 1 in 9."""
+    y, x = np.ogrid[corner[0] : corner[0] + rows, corner[1] : corner[1] + columns]
+    mixed = (y * 374761393 + x * 668265263) & 0xFFFFFFFF
+    mixed = ((mixed ^ mixed >> 13) * 1274126177) & 0xFFFFFFFF
+    return (mixed ^ mixed >> 16) % 9 == 0
 
 
 def _lit(image: np.ndarray, piece: Piece, cell: int) -> np.ndarray:
     """The picture by the light of the hour, with fires that shine in the dark."""
-    rows, columns = len(piece.cells), len(piece.cells[0])
+    rows, columns = piece.cells.shape
     light = np.full((rows * cell, columns * cell), piece.light, np.float32)
     ys, xs = np.ogrid[: rows * cell, : columns * cell]
-    for y, line in enumerate(piece.cells):
-        for x, name in enumerate(line):
-            if name in _GLOW:
-                away = np.hypot(ys - (y + 0.5) * cell, xs - (x + 0.5) * cell) / cell
-                near = np.clip(1.15 - away / _GLOW[name], 0, 1)
-                np.maximum(light, np.floor(near * 5) / 5, out=light)  # in steps, like the pixels
+    for code, reach in _GLOW.items():
+        for y, x in np.argwhere(piece.cells == code):
+            # Only as far as it shines, in steps, like the pixels.
+            box = tuple(
+                slice(max(0, int((at - reach) * cell)), int((at + 1 + reach) * cell))
+                for at in (y, x)
+            )
+            far = np.hypot(ys[box[0]] - (y + 0.5) * cell, xs[:, box[1]] - (x + 0.5) * cell) / cell
+            near = np.floor(np.clip(1.15 - far / reach, 0, 1) * 5) / 5
+            light[box] = np.maximum(light[box], near)
     colours = zip(_NIGHT, _DUSK, _DAY, strict=True)
     tint = np.stack([np.interp(light, (0.0, 0.55, 0.9), three) for three in colours], -1)
     return (image * tint).astype(np.uint8)
@@ -193,11 +200,10 @@ def _own_players(env: CraftWorld, look: Look) -> list[_Player]:
 
 def _own_piece(env: CraftWorld, look: Look, players: Sequence[_Player]) -> Piece:
     """The view of a player."""
-    cells = [[MATERIALS[code] for code in row] for row in look.cells.tolist()]
     bodies = [(b.row, b.column, sprites.body(b.kind, b.heading)) for b in look.bodies if b.kind]
     bodies += [(*p.place, sprites.player(p.number)[p.pose]) for p in players if p.place]
     light = look.light / 255 * (0.25 if look.asleep else 1.0)
-    return Piece(cells, bodies, light)
+    return Piece(look.cells, bodies, light)
 
 
 def _all_players(env: CraftWorld, state: CraftState) -> list[_Player]:
@@ -231,14 +237,10 @@ def _true_piece(
     columns: int,
 ) -> Piece:
     """A rectangle of the world as it is."""
-    ground = np.asarray(state.map)
-    cells = [
-        [
-            MATERIALS[ground[y, x]] if 0 <= y < env.height and 0 <= x < env.width else "void"
-            for x in range(corner[1], corner[1] + columns)
-        ]
-        for y in range(corner[0], corner[0] + rows)
-    ]
+    edge = max(rows, columns)
+    around = np.pad(np.asarray(state.map), edge, constant_values=VOID)
+    y, x = corner[0] + edge, corner[1] + edge
+    cells = around[y : y + rows, x : x + columns]
 
     def inside(place: tuple[int, int]) -> bool:
         return 0 <= place[0] - corner[0] < rows and 0 <= place[1] - corner[1] < columns
@@ -313,10 +315,10 @@ def draw(
     frame = _true_frame(env, state, canvas, camera)
     rows, columns = frame.world.height // frame.side, frame.world.width // frame.side
     piece = _true_piece(env, state, frame.players, frame.corner, rows, columns)
-    native = SIZE if frame.side >= SIZE else CELL
-    image = _surface(compose(piece, native), 1)
+    native = SIZE if frame.side > CELL else CELL
+    whole = _surface(compose(piece, native), 1)
     scale = pygame.transform.scale if frame.side % native == 0 else pygame.transform.smoothscale
-    canvas.blit(scale(image, frame.world.size), frame.world)
+    canvas.blit(scale(whole, frame.world.size), frame.world)
     _signs(canvas, frame, None)
     if camera != "map":
         followed = frame.players[env.index(camera)]
@@ -356,10 +358,8 @@ def _true_frame(env: CraftWorld, state: CraftState, canvas: pygame.Surface, came
         room -= wide
     if camera == "map":
         side = max(1, min(room // env.width, height // env.height))
-        for native in (SIZE, CELL):
-            if side >= native:
-                side -= side % native
-                break
+        if side > SIZE:
+            side -= side % SIZE
         world = pygame.Rect(0, 0, side * env.width, side * env.height)
         world.center = room // 2, height // 2
         return _Frame(world, side, (0, 0), pygame.Rect(0, height, 0, 0), beside, players)
@@ -566,8 +566,8 @@ def _minimap(
     shown: tuple[int, int],
 ) -> None:
     """The whole world in the corner, a pixel or two a cell, and where the picture is in it."""
-    colours = np.array([_pictures(CELL)[name].reshape(-1, 3).mean(0) for name in MATERIALS])
-    image = colours[np.asarray(state.map)].astype(np.uint8)
+    colours = _pictures(CELL).mean((1, 2)).astype(np.uint8)
+    image = colours[np.asarray(state.map)]
     room = min(frame.world.width, canvas.get_width() - frame.beside.width)
     scale = max(1, min(room, frame.bar.y) // 3 // max(env.height, env.width))
     small = _surface(image, scale)
@@ -600,6 +600,7 @@ def bubbles(
         frame = _true_frame(env, state, canvas, camera)
     size = max(10, min(15, canvas.get_height() // 34))
     corner = 6
+    taken = [pygame.Rect(frame.point(p.place), (frame.side,) * 2) for p in frame.players if p.place]
     room = pygame.Rect(0, 0, canvas.get_width() - frame.beside.width, canvas.get_height())
     room.height = frame.bar.y or room.height
     for player in sorted(frame.players, key=lambda p: p.number):
@@ -618,8 +619,8 @@ def bubbles(
             box.topleft = 6, corner
             corner = box.bottom + 4
         else:
-            box.midbottom = at[0] + frame.side // 2, at[1] - size - 4
-            box.clamp_ip(room)
+            _settle(box, pygame.Rect(at, (frame.side, frame.side)), taken, room, size)
+        taken.append(box)
         pygame.draw.rect(canvas, INK, box.inflate(4, 4), border_radius=size // 2 + 2)
         pygame.draw.rect(canvas, PAPER, box, border_radius=size // 2)
         band = pygame.Rect(box.x, box.y + 3, 4, box.height - 6)
@@ -628,3 +629,28 @@ def bubbles(
         for image in images:
             canvas.blit(image, (box.x + size * 2 // 3, y))
             y += image.get_height()
+
+
+def _settle(
+    box: pygame.Rect,
+    head: pygame.Rect,
+    taken: Sequence[pygame.Rect],
+    room: pygame.Rect,
+    size: int,
+) -> None:
+    """Move a bubble to where it hides least: above its speaker, or else beside or below it."""
+    above = head.midtop[0], head.top - size - 4  # there stands the name
+    best = None
+    for corner, point in (
+        ("midbottom", above),
+        ("midleft", (head.right + 4, head.centery)),
+        ("midright", (head.left - 4, head.centery)),
+        ("midtop", (head.centerx, head.bottom + 4)),
+    ):
+        setattr(box, corner, point)
+        box.clamp_ip(room)
+        hidden = sum(box.clip(other).width * box.clip(other).height for other in taken)
+        if best is None or hidden < best[0]:
+            best = hidden, box.topleft
+    assert best is not None
+    box.topleft = best[1]

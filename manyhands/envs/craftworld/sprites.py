@@ -956,7 +956,7 @@ def pixels(env: CraftWorld, rows: Array) -> Array:
         image = jnp.where(covers, picture(being[..., :3]), image)
     light = jnp.where(part("asleep") > 0, part("light") // 4, part("light"))
     light = light.reshape(n, 1, 1, 1, 1, 1, *batch).astype(jnp.uint16)
-    night = picture(np.broadcast_to(np.uint16([77, 87, 158]), (CELL, CELL, 3)))
+    night = picture(np.broadcast_to(np.array([77, 87, 158], np.uint16), (CELL, CELL, 3)))
     shade = night + ((256 - night) * light >> 8)
     image = (image.astype(jnp.uint16) * shade >> 8).astype(jnp.uint8)
     view = image.reshape(n, VIEW[0] * CELL, VIEW[1] * CELL, 3, *batch)

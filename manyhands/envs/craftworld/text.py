@@ -21,6 +21,7 @@ from manyhands.envs.craftworld import rules as rl
 from manyhands.envs.craftworld.rules import (
     ACHIEVEMENTS,
     ALIVE,
+    ARROW,
     COLLECT,
     COW,
     CREATURES,
@@ -29,7 +30,6 @@ from manyhands.envs.craftworld.rules import (
     DO,
     DOWN,
     FACINGS,
-    FORAGER,
     FURNACE,
     GIFTS,
     GIVE,
@@ -143,6 +143,18 @@ class Look:
         """The body in a cell of the view."""
         return next((b for b in self.bodies if (b.row, b.column) == cell), None)
 
+    def helpless(self, env: CraftWorld) -> bool:
+        """Whether only `noop` is possible."""
+        # In Crafter one wakes at the start of a step, and acts in it.
+        rested = env.craft.name == "crafter" and self.vitals["energy"] >= MOST
+        return self.alive != ALIVE or (self.asleep and not rested)
+
+    def met(self, env: CraftWorld) -> _Body | None:
+        """What stands in the way in front; only in Crafter arrows do."""
+        body = self.at(self.front)
+        flies = body is not None and body.kind == ARROW and env.craft.name != "crafter"
+        return None if flies else body
+
     def mate(self, player: int) -> _Mate:
         return next(mate for mate in self.mates if mate.player == player)
 
@@ -153,7 +165,7 @@ def read_row(env: CraftWorld, row: np.ndarray, agent: int) -> Look:
     cells = np.reshape(parts["cells"], (ROWS, COLUMNS)).astype(np.uint8)
     bodies = []
     for k, (code, heading) in enumerate(zip(parts["bodies"], parts["headings"], strict=True)):
-        if code and k != OWN[0] * COLUMNS + OWN[1]:
+        if code and code != len(CREATURES) + 1 + agent:
             kind, player = (code, -1) if code <= len(CREATURES) else (0, code - 1 - len(CREATURES))
             bodies.append(_Body(*divmod(k, COLUMNS), kind, player, heading - 1))
     others = [i for i in range(env.num_agents) if i != agent]
@@ -172,9 +184,11 @@ def read_row(env: CraftWorld, row: np.ndarray, agent: int) -> Look:
         parts["alive"][0],
         parts["light"][0],
         tuple(n for n, on in zip(ACHIEVEMENTS, parts["achievements"], strict=True) if on),
-        *map(bool, parts["near"]),
+        bool(parts["near"][0]),
+        bool(parts["near"][1]),
         parts["role"][0],
-        *parts["request"],
+        parts["request"][0],
+        parts["request"][1],
         tuple(mates),
         Goal.of_row(parts["goal"]),
         (parts["site"][0] - 128, parts["site"][1] - 128),
@@ -263,7 +277,7 @@ def describe(env: CraftWorld, state: CraftState, agent: int) -> str:
     )
     if longer:
         lines.append(f"Next: {_next(env.craft, look)}.")
-        lines.append(f"Possible now: {', '.join(_possible(env, look, legal))}.")
+        lines.append(f"Possible now: {', '.join(_possible(env, look, legal)) or 'nothing'}.")
     if longer > 1:
         lines += ["Not possible now:", *_impossible(env, look, legal)]
     return "\n".join(lines)
@@ -398,7 +412,9 @@ def _mate_line(env: CraftWorld, mate: _Mate) -> str:
     if mate.alive == DEAD:
         return f"{name} is dead."
     role = f", {_a(ROLES[mate.role])}" if mate.role else ""
-    state = "down, help it up" if mate.alive == DOWN else "asleep" if mate.asleep else "up"
+    state = "asleep" if mate.asleep else "up"
+    if mate.alive == DOWN:
+        state = "down and asleep, help it up" if mate.asleep else "down, help it up"
     request = ""
     if mate.request:
         request = f", asks for {_plain(GIFTS[mate.request - 1])} ({_steps(mate.left)} more)"
@@ -432,7 +448,18 @@ def _next(craft: CraftRules, look: Look) -> str:
         for name in ACHIEVEMENTS
         if name not in look.done and all(before in look.done for before in needs[name])
     ]
-    return ", ".join(map(_plain, sorted(open_now, key=lambda n: depth[n]))) or "nothing is left"
+    words = [_plain(n) + _price(craft, n) for n in sorted(open_now, key=lambda n: depth[n])]
+    return ", ".join(words) or "nothing is left"
+
+
+def _price(craft: CraftRules, achievement: str) -> str:
+    """ " (1 wood, at a table)" behind an achievement that costs something."""
+    verb, _, what = achievement.partition("_")
+    if verb == "place":
+        return f" ({_count(*craft.place_cost(what))})"
+    if verb == "make":
+        return f" ({_cost(craft, what)}, at {_stations(craft, what)})"
+    return ""
 
 
 def _possible(env: CraftWorld, look: Look, legal: np.ndarray) -> list[str]:
@@ -452,7 +479,7 @@ def _possible(env: CraftWorld, look: Look, legal: np.ndarray) -> list[str]:
 
 def _impossible(env: CraftWorld, look: Look, legal: np.ndarray) -> list[str]:
     """Why other actions are not possible; what is so of all of them, once."""
-    if look.alive != ALIVE or look.asleep:
+    if look.helpless(env):
         return [f"- anything else: {_helpless(look)}."]
     lines = []
     for action in range(min(len(legal), GIVE)):
@@ -525,7 +552,7 @@ def _stations(craft: CraftRules, tool: str) -> str:
 
 def _doing_now(env: CraftWorld, look: Look) -> str:
     """What a legal `do` does to the cell in front."""
-    body, code = look.at(look.front), int(look.cells[look.front])
+    body, code = look.met(env), int(look.cells[look.front])
     if body is not None and not body.kind:
         down = look.mate(body.player).alive == DOWN
         return f"{'help up' if down else 'hit'} {_who(env, body)}"
@@ -539,7 +566,9 @@ def _doing_now(env: CraftWorld, look: Look) -> str:
         return "eat the ripe plant"
     if code in COLLECT:
         return f"take {COLLECT[code][0]} from {'the tree' if code == rl.TREE else 'the rock'}"
-    return f"work on the {_NAMES[code]} ({env.helpers} players at once)"
+    if code in [before for before, _ in rl.JOINT.values()]:
+        return f"work on the {_NAMES[code]} ({env.helpers} players at once)"
+    return "hit what is behind the arrow"
 
 
 # ---- why not -------------------------------------------------------------------------------------
@@ -555,7 +584,7 @@ def _helpless(look: Look) -> str:
 
 def _why_not(env: CraftWorld, look: Look, action: int) -> str:
     """Why an action that is not legal is not."""
-    if look.alive != ALIVE or look.asleep:
+    if look.helpless(env):
         return _helpless(look)
     if action == DO:
         return _nothing_to_do(env, look)
@@ -565,28 +594,24 @@ def _why_not(env: CraftWorld, look: Look, action: int) -> str:
         return _cannot_place(env, look, PLACES[action - PLACE])
     if action < GIVE:
         return _cannot_make(env, look, MAKES[action - MAKE])
-    if action < REQUEST:
-        return _cannot_give(env, look, GIFTS[action - GIVE])
-    return "your request for it is shown already"
+    return _cannot_give(env, look, GIFTS[action - GIVE])
 
 
 def _nothing_to_do(env: CraftWorld, look: Look) -> str:
-    body, code = look.at(look.front), int(look.cells[look.front])
-    if body is not None and body.kind == COW and look.role:
+    body, code = look.met(env), int(look.cells[look.front])
+    if body is not None and body.kind == COW:
         return "only foragers eat cows"
     if body is not None:
-        return f"{_faced(env, look)} is in front of you, and nothing can be done to it"
+        return f"{_faced(env, look)} is in front of you, and there is nothing to do to it"
     if code in COLLECT:
-        item, tool, _ = COLLECT[code]
+        _, tool, _ = COLLECT[code]
         if tool is not None and not look.items[tool]:
             return f"the {_NAMES[code]} in front of you needs {_a(_plain(tool))}"
-        if code == GRASS and look.role not in (0, FORAGER):
-            return "only foragers collect saplings"
-        return f"you have as much {item} as you can hold"
+        return "only foragers collect saplings"
     if code == PLANT:
         return "the plant in front of you is not ripe yet"
     if code == RIPE_PLANT:
-        return "only foragers eat plants" if look.role not in (0, FORAGER) else "you are full"
+        return "only foragers eat plants"
     if code == LIT_BEACON:
         return "the beacon is lit already"
     what = "the edge of the world" if code == VOID else _a(_NAMES[code])
@@ -600,7 +625,7 @@ def _cannot_place(env: CraftWorld, look: Look, name: str) -> str:
         return "only miners place stone"
     if look.items[item] < number:
         lacks.append(f"needs {_count(item, number)}, you have {look.items[item]}")
-    body, code = look.at(look.front), int(look.cells[look.front])
+    body, code = look.met(env), int(look.cells[look.front])
     if body is not None or code not in craft.place_on(name):
         grounds = _list([MATERIALS[g] for g in craft.place_on(name)], "or")
         lacks.append(f"needs free {grounds} in front, there is {_faced(env, look)}")
@@ -612,8 +637,6 @@ def _cannot_make(env: CraftWorld, look: Look, tool: str) -> str:
     kind = tool.partition("_")[2]
     if look.role not in (0, MINER if kind == "pickaxe" else WARRIOR):
         return f"only {'miners make pickaxes' if kind == 'pickaxe' else 'warriors make swords'}"
-    if look.items[tool] >= MOST:
-        return f"you have {MOST} of them already"
     missing = {
         item: number - look.items[item]
         for item, number in craft.make_cost(tool).items()
@@ -635,7 +658,7 @@ def _cannot_give(env: CraftWorld, look: Look, gift: str) -> str:
     have = look.vitals[gift] if gift in VITALS else look.items[gift]
     if not have:
         return f"you have no {_plain(gift)} to give"
-    return f"{_who(env, body)} can hold no more {_plain(gift)}, or you would keep none"
+    return f"{_who(env, body)} can hold no more {_plain(gift)}"
 
 
 # ---- rules ---------------------------------------------------------------------------------------
@@ -666,9 +689,7 @@ def _aim(env: CraftWorld, agent: int) -> list[str]:
     others = [name for i, name in enumerate(env.agents) if i != agent]
     role = ROLES[1 + agent % (len(ROLES) - 1)] if env.roles != "none" else ""
     mates = f"together with {_list(others)}" if others else "alone"
-    first = (
-        f"You are {env.agents[agent]}{f', {_a(role)},' if role else ''} in a wild land, {mates}."
-    )
+    name = env.agents[agent] + (f", {_a(role)}," if role else "")
     weights, craft = env.reward_weights, env.craft
     parts = []
     if weights["achievements"]:
@@ -690,8 +711,9 @@ def _aim(env: CraftWorld, agent: int) -> list[str]:
     }[env.reward]
     end = "you die" if not others else "nobody is up any more"
     lines = [
-        f"{first} Gather, build, make tools, eat, drink, sleep and stay alive. There are "
-        f"{len(ACHIEVEMENTS)} achievements to unlock; most need others first. In each step "
+        f"You are {name} in a wild land, {mates}. Gather, build, make tools, eat, drink, "
+        f"sleep and stay alive. There are {len(ACHIEVEMENTS)} achievements to unlock; most need "
+        "others first. In each step "
         f"{'every player chooses' if others else 'you choose'} one action. The episode ends when "
         f"{end}, or after {env.max_steps} steps.",
         f"Your reward: {'; '.join(parts) or 'none'}.{share if others else ''}",
@@ -1062,13 +1084,13 @@ def _read(env: CraftWorld, look: Look, legal: np.ndarray, plain: str) -> int:
         if int(numbered[1]) != action:
             raise _Unread(f"the number {numbered[1]} and the words of {env.actions[action]} differ")
         return action
-    action = _named(env, plain)
-    if action is None:
-        bodies = [text.partition(": ")[2] for text in offered]
-        if bodies.count(plain) == 1:
-            return list(offered.values())[bodies.index(plain)]
-        action = _sentence(env, look, plain)
-    return action
+    named = _named(env, plain)
+    if named is not None:
+        return named
+    bodies = [text.partition(": ")[2] for text in offered]
+    if bodies.count(plain) == 1:
+        return list(offered.values())[bodies.index(plain)]
+    return _sentence(env, look, plain)
 
 
 def _named(env: CraftWorld, plain: str) -> int | None:

@@ -1,0 +1,469 @@
+"""CraftWorld in words: vectors can be rebuilt from them, what they promise happens, and what they
+call impossible is."""
+
+import copy
+import dataclasses
+import re
+
+import jax
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from manyhands.core.env import ConfigError, IllegalAction, episode_key
+from manyhands.core.pack import stepper
+from manyhands.envs.craftworld import CraftWorld, text
+from manyhands.envs.craftworld import rules as rl
+from manyhands.envs.craftworld.tasks import families, parse_goal
+from manyhands.envs.craftworld.world import LETTERS
+
+SIZE = 13
+ALONE = "\n".join(["." * SIZE] * 6 + ["......0......"] + ["." * SIZE] * 6)
+THREE = ALONE.replace("0..", "012")
+TEAM = {
+    "map": THREE,
+    "roles": "specialists",
+    "joint": "beacon",
+    "compass": True,
+    "friendly_fire": True,
+    "goal": "collect 2 iron",
+}
+
+
+# ---- states to describe --------------------------------------------------------------------------
+
+
+def any_states(env: CraftWorld, count: int, seed: int) -> list:
+    """States with everything everywhere; more than play can reach."""
+    rng = np.random.default_rng(seed)
+    start = jax.device_get(env.reset(episode_key(0)))
+    n, slots = env.num_agents, len(start.kind)
+    goals = [goal.row() for goal in families(env.craft)] + [parse_goal("build shelter").row()]
+    # What there is of each kind: slots may be kept for one of them.
+    kinds = [np.flatnonzero([env._slots[k][i] for k in range(1, 5)]) + 1 for i in range(slots)]
+    made = []
+    for _ in range(count):
+        spots = np.stack(np.divmod(rng.choice(SIZE * SIZE, n + slots, replace=False), SIZE), 1)
+        # Near each other, so that they meet.
+        spots[:n] = np.clip(spots[:n] % 4 + 5, 0, SIZE - 1)
+        spots[:n, 1] = 5 + np.arange(n)
+        spots = spots.astype(np.uint8)
+        there = rng.random(slots) < 0.7
+        kind = np.array([rng.choice(options) for options in kinds]) * there
+        request = rng.integers(0, len(rl.GIFTS) + 1, n)
+        made.append(
+            dataclasses.replace(
+                start,
+                map=rng.integers(1, env.materials, (SIZE, SIZE), dtype=np.uint8),
+                position=spots[:n],
+                facing=rng.integers(0, 4, n, dtype=np.uint8),
+                inventory=(rng.integers(0, 10, (n, 12)) * (rng.random((n, 12)) < 0.6)).astype(
+                    np.uint8
+                ),
+                vitals=rng.integers(0, 10, (n, 4), dtype=np.uint8),
+                asleep=rng.random(n) < 0.2,
+                alive=rng.choice([1, 1, 1, 2, 0], n).astype(np.uint8) if n > 1 else np.uint8([1]),
+                achievements=rng.random((n, 22)) < 0.3,
+                request=request.astype(np.uint8),
+                request_left=np.where(request > 0, rng.integers(1, 11, n), 0).astype(np.uint8),
+                kind=kind.astype(np.uint8),
+                place=spots[n:],
+                health=np.where(there, rng.integers(1, 6, slots), 0).astype(np.uint8),
+                heading=np.where(kind == rl.ARROW, rng.integers(0, 4, slots), 0).astype(np.uint8),
+                clock=np.int32(rng.integers(0, 600)),
+                goal=goals[rng.integers(len(goals))] if env.goal else start.goal,
+                site=rng.integers(0, SIZE, 2, dtype=np.uint8),
+            )
+        )
+    return made
+
+
+# ---- reading a description back ------------------------------------------------------------------
+
+ITEM_NAMES = {name.replace("_", " "): i for i, name in enumerate(rl.ITEMS)}
+CREATURES = {name: 1 + i for i, name in enumerate(rl.CREATURES)}
+
+
+def where(words: str) -> tuple[int, int]:
+    """(rows down, columns right) of "3 right 2 up"."""
+    rows = columns = 0
+    for number, way in re.findall(r"(\d+) (left|right|up|down)", words):
+        step = rl.DELTAS[rl.FACINGS.index(way)]
+        rows, columns = rows + int(number) * step[0], columns + int(number) * step[1]
+    return rows, columns
+
+
+def material(name: str) -> int:
+    return rl.MATERIALS.index(name)
+
+
+def gift(words: str) -> int:
+    return 1 + rl.GIFTS.index(words.replace(" ", "_"))
+
+
+def decode(env: CraftWorld, words: str) -> np.ndarray:
+    """A row of `perceive`, from the text alone."""
+    lines = words.split("\n")
+    parts = {name: np.zeros(at.stop - at.start, np.int64) for name, at in env.layout.items()}
+    head = re.fullmatch(
+        r"You are player_(\d)(?:, an? (\w+))?(, down and helpless|, dead)?(, asleep)?, standing on "
+        r"(.+?), facing (\w+) to .+?\. Light (\d+) of 255 \(\w+\)\."
+        r"(?: You are at row (\d+), column (\d+)\.)?",
+        lines[0],
+    )
+    assert head, lines[0]
+    me = int(head[1])
+    parts["role"][:] = rl.ROLES.index(head[2]) if head[2] else 0
+    parts["alive"][:] = {None: 1, ", down and helpless": 2, ", dead": 0}[head[3]]
+    parts["asleep"][:] = head[4] is not None
+    parts["facing"][:] = rl.FACINGS.index(head[6])
+    parts["light"][:] = int(head[7])
+    if head[8]:
+        parts["position"][:] = int(head[8]), int(head[9])
+    grid = lines[1:8]
+    cells, bodies, headings = (
+        parts[name].reshape(7, 9) for name in ("cells", "bodies", "headings")
+    )
+    for y, x in np.ndindex(7, 9):
+        cells[y, x] = LETTERS.get(grid[y][x], 0) if grid[y][x] not in "zkc<>^v01234567@" else 255
+    cells[3, 4] = material(head[5])
+    if parts["alive"][0]:
+        bodies[3, 4], headings[3, 4] = 5 + me, 1 + parts["facing"][0]
+    for line in lines[8:]:
+        if line.startswith("In view: ") and line != "In view: nobody.":
+            for found in re.finditer(
+                r"(zombie|skeleton|cow|arrow|player_(\d)) ([^;]*?) on ([a-z ]+)"
+                r"(?:, (?:facing|flying) (\w+))?(?=[;.])",
+                line,
+            ):
+                rows, columns = where(found[3])
+                at = 3 + rows, 4 + columns
+                assert cells[at] == 255 or at == (3, 4), "the letter on the map is a body's"
+                cells[at] = material(found[4])
+                bodies[at] = CREATURES.get(found[1]) or 5 + int(found[2])
+                headings[at] = 1 + rl.FACINGS.index(found[5]) if found[5] else 0
+        elif vitals := re.match(
+            r"You have health (\d+), food (\d+), drink (\d+), energy (\d+)\.", line
+        ):
+            parts["vitals"][:] = [int(number) for number in vitals.groups()]
+        elif line.startswith("You carry "):
+            carried, _, near = line.partition(". Within reach: ")
+            for number, name in re.findall(r"(\d) ([a-z ]+)", carried):
+                parts["inventory"][ITEM_NAMES[name]] = int(number)
+            parts["near"][:] = "a table" in near, "a furnace" in near
+        elif asked := re.fullmatch(r"You ask for (.+) \((\d+) steps? more\)\.", line):
+            parts["request"][:] = gift(asked[1]), int(asked[2])
+        elif line.startswith("Achievements "):
+            for name in line.partition(": ")[2].rstrip(".").split(", "):
+                if name != "none":
+                    parts["achievements"][rl.ACHIEVEMENTS.index(name.replace(" ", "_"))] = 1
+        elif line.startswith("Goal: "):
+            parts["goal"][:] = parse_goal(line[6:-1], env.num_agents).row()
+        elif line.startswith("Building site: "):
+            parts["site"][:] = np.add(where(line), 128)
+        elif mate := re.match(r"player_(\d)", line):
+            other = int(mate[1])
+            row = parts["teammates"][10 * (other - (other > me)) :][:10]
+            if line.endswith("is dead."):
+                continue
+            said = re.fullmatch(
+                r"player_\d(?:, an? (\w+))?: (.+?), (up|asleep|down(?: and asleep)?, help it up), "
+                r"facing (\w+), health (\d+), food (\d+)"
+                r"(?:, asks for (.+) \((\d+) steps? more\))?\.",
+                line,
+            )
+            assert said, line
+            rows, columns = where(said[2])
+            row[:5] = rows + 128, columns + 128, 1, "asleep" in said[3], rl.FACINGS.index(said[4])
+            row[2] = 2 if said[3].startswith("down") else 1
+            row[5:7] = int(said[5]), int(said[6])
+            row[7:9] = (gift(said[7]), int(said[8])) if said[7] else (0, 0)
+            row[9] = rl.ROLES.index(said[1]) if said[1] else 0
+    assert not (cells == 255).any()
+    return np.concatenate([parts[name] for name in env.layout]).astype(np.uint8)
+
+
+@pytest.fixture(scope="module")
+def alone() -> CraftWorld:
+    return CraftWorld(map=ALONE)
+
+
+@pytest.fixture(scope="module")
+def team() -> CraftWorld:
+    return CraftWorld(**TEAM)
+
+
+@pytest.fixture(scope="module", params=["alone", "team", "crafter"])
+def played(request, alone, team):
+    """(an environment, states, rows of perceive, symbolic observations, legal actions)."""
+    crafter = CraftWorld("crafter", map=ALONE)
+    env = {"alone": alone, "team": team, "crafter": crafter}[request.param]
+    states = any_states(env, 40 if env is team else 25, 3)
+    see = jax.jit(jax.vmap(lambda s: (env.perceive(s), env.observe(s), env.legal(s))))
+    stacked = jax.tree_util.tree_map(lambda *leaves: np.stack(leaves), *states)
+    return (env, states, *jax.device_get(see(stacked)))
+
+
+def told(env: CraftWorld, detail: str, state, agent: int) -> str:
+    """A description of another length, by what is compiled for this environment already."""
+    env.spec_json()
+    other = copy.copy(env)
+    other.detail = detail
+    return other.describe(state, agent)
+
+
+def test_vectors_are_rebuilt_from_text_of_every_length(played):
+    env, states, rows, vectors, _ = played
+    rebuilt = jax.jit(jax.vmap(env.symbolic))
+    for detail in text.DETAILS:
+        said = np.stack(
+            [
+                [decode(env, told(env, detail, state, i)) for i in range(env.num_agents)]
+                for state in states
+            ]
+        )
+        np.testing.assert_array_equal(said, rows)
+        np.testing.assert_array_equal(rebuilt(said), vectors)
+
+
+def test_longer_texts_say_more(alone):
+    (state,) = any_states(alone, 1, 5)
+    texts = [told(alone, detail, state, 0).split("\n") for detail in text.DETAILS]
+    assert CraftWorld(map=ALONE, detail="full").describe(state, 0).split("\n") == texts[2]
+    assert len(texts[0]) < len(texts[1]) < len(texts[2])
+    assert set(texts[1]) <= set(texts[2])
+    with pytest.raises(ConfigError, match="brief, normal or full"):
+        CraftWorld(detail="chatty")
+
+
+# ---- what is possible ----------------------------------------------------------------------------
+
+
+def test_what_is_not_legal_is_refused_with_a_reason_and_the_rest_is_not(played):
+    env, states, _, _, legal = played
+    for k, state in enumerate(states):
+        for i in range(env.num_agents):
+            if not legal[k, i].any():
+                continue
+            why = told(env, "full", state, i).partition("Not possible now:")[2]
+            for number, name in enumerate(env.actions):
+                if legal[k, i, number]:
+                    assert env.parse(name, state, i) == env.parse(str(number), state, i) == number
+                    assert f"- {name}:" not in why
+                    continue
+                with pytest.raises(IllegalAction, match=f"{name} is not possible now: ") as error:
+                    env.parse(name, state, i)
+                reason = re.search("possible now: (.*?)[.] Answer", error.value.reason)[1]
+                assert len(reason) > 10
+                if number < rl.GIVE and "anything else" not in why:
+                    assert f"- {name}: {reason}." in why
+            assert bool(re.search("^- ", why, re.M)) == (not legal[k, i].all())
+
+
+@pytest.mark.parametrize(
+    ("action", "reason"),
+    [
+        ("make stone pickaxe", "needs 1 more stone, and a table within reach"),
+        ("make iron sword", "needs 1 more stone, 1 more coal and 1 more iron, and a table and a "
+         "furnace within reach"),
+        ("place furnace", "needs 1 stone, you have 0"),
+        ("place plant", "needs 1 sapling, you have 0; needs free grass in front, there is a tree"),
+        ("sleep", "your energy is 9, you are not tired"),
+    ],
+)  # fmt: skip
+def test_reasons_say_what_is_missing(action, reason):
+    env = CraftWorld(map=ALONE, start={"inventory": {"wood": 3}})
+    state = jax.device_get(env.reset(episode_key(0)))
+    ground = state.map.copy()
+    ground[5, 6] = rl.TREE  # it faces up
+    state = dataclasses.replace(state, map=ground)
+    with pytest.raises(IllegalAction, match=re.escape(reason) + "(;|[.] Answer)"):
+        env.parse(action, state, 0)
+    assert env.choices(state, 0)[5] == "do: take wood from the tree"
+
+
+def after(env, state, agent, action):
+    """The state after one action of one player, the others waiting."""
+    actions = np.zeros(env.num_agents, np.int32)
+    actions[agent] = action
+    key = np.asarray(jax.random.key_data(episode_key(1)))
+    return stepper(env).step(key, 0, state, actions).state
+
+
+def test_choices_come_true(team):
+    states = any_states(team, 12, 11)
+    seen = set()
+    for k, state in enumerate(states):
+        state.map[5, 5] = rl.GRASS  # before the forager
+        # Without creatures, which would move, and in one row, so that they meet.
+        state = dataclasses.replace(
+            state,
+            kind=np.zeros_like(state.kind),
+            vitals=np.full_like(state.vitals, 6),
+            map=np.where(state.map == rl.LAVA, rl.GRASS, state.map),
+            position=np.uint8([[6, 5], [6, 6], [6, 7]]),
+            facing=np.uint8([[k % 4, 0, 0], [1, 1, k % 4]][k % 2]),
+            asleep=np.zeros(3, bool),
+            alive=np.uint8([1, 1 + k % 2, 1]),
+        )
+        for i in range(team.num_agents):
+            for choice in team.choices(state, i)[: -len(rl.GIFTS) + 2]:
+                action = team.parse(choice, state, i)
+                name, what = choice.split(": ", 1)
+                new = after(team, state, i, action)
+                gain = new.inventory[i].astype(int) - state.inventory[i]
+                kind = what.split()[0]
+                seen.add(kind)
+                if kind == "step":
+                    step = rl.DELTAS[action - rl.MOVE]
+                    np.testing.assert_array_equal(new.position[i], state.position[i] + step)
+                    ground = rl.MATERIALS[state.map[tuple(new.position[i])]]
+                    assert what == f"step onto {ground}"
+                elif kind == "turn":
+                    np.testing.assert_array_equal(new.position[i], state.position[i])
+                    assert new.facing[i] == action - rl.MOVE
+                elif kind == "take":
+                    item = rl.ITEMS.index(what.split()[1])
+                    assert gain[item] == (state.inventory[i, item] < 9) and abs(gain).sum() <= 1
+                elif kind == "costs":
+                    cost = re.findall(r"(\d) (\w+)", what)
+                    for number, item in cost:
+                        assert gain[rl.ITEMS.index(item)] == -int(number)
+                elif kind == "drink":
+                    assert new.vitals[i, rl.DRINK] >= 7
+                elif kind == "eat":
+                    assert new.vitals[i, rl.FOOD] >= 9
+                elif kind == "hand":
+                    to = int(re.search(r"to player_(\d)", what)[1])
+                    goods = re.search(r"hand 1 (.+) to", what)[1].replace(" ", "_")
+                    if goods in rl.ITEMS:
+                        item = rl.ITEMS.index(goods)
+                        assert gain[item] == -1
+                        assert new.inventory[to, item] == state.inventory[to, item] + 1
+                elif kind == "help":
+                    assert new.alive[int(what[-1])] == rl.ALIVE != state.alive[int(what[-1])]
+                elif kind == "let":
+                    assert new.request[i] == 1 + rl.GIFTS.index(name.removeprefix("request_"))
+    assert seen >= {"step", "turn", "take", "costs", "hand", "help", "let", "look", "fall", "hit"}
+
+
+# ---- reading answers -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("answer", "action"),
+    [
+        ("move_left", "move_left"),
+        ("3", "move_up"),
+        ("north", "move_up"),
+        ("I will go left to collect wood.", "move_left"),
+        ("I do not want to go left, so I move down", "move_down"),
+        ("collect wood", "do"),
+        ("chop the tree", "do"),
+        ("do", "do"),
+        ("wait", "noop"),
+        ("do nothing", "noop"),
+        ("place a table", "place_table"),
+        ("Let me think about the trees on the left.\n**ACTION: place_table**", "place_table"),
+        ("8. place table", "place_table"),
+        ("take a step to the right", "move_right"),
+        ("take wood from the tree", "do"),
+    ],
+)
+def test_answers_are_read(answer, action):
+    env = CraftWorld(map=ALONE.replace("......0......", ".....T0......"),
+                     start={"inventory": {"wood": 3}})  # fmt: skip
+    state = jax.device_get(env.reset(episode_key(0)))
+    state = dataclasses.replace(state, facing=np.uint8([0]))
+    if action == "place_table":
+        state = dataclasses.replace(state, facing=np.uint8([1]))
+    assert env.actions[env.parse(answer, state, 0)] == action
+
+
+@pytest.mark.parametrize(
+    ("answer", "reason"),
+    [
+        ("", "empty"),
+        ("99", "no action 99"),
+        ("the weather is fine", "names no action"),
+        ("move left or move right", "more than one action"),
+        ("6. place table", "differ"),
+        ("give wood", "no other player"),
+        ("x" * 5000, "at most 2000"),
+        (7, "not int"),
+    ],
+)
+def test_other_answers_are_refused(alone, answer, reason):
+    state = jax.device_get(alone.reset(episode_key(0)))
+    with pytest.raises(IllegalAction, match=reason):
+        alone.parse(answer, state, 0)
+
+
+def test_a_gift_goes_to_whom_one_faces(team):
+    state = jax.device_get(team.reset(episode_key(0)))
+    state = dataclasses.replace(
+        state, facing=np.uint8([1, 1, 1]), inventory=np.full_like(state.inventory, 2)
+    )
+    assert team.actions[team.parse("give 1 wood to player_1", state, 0)] == "give_wood"
+    with pytest.raises(IllegalAction, match="you do not face player_2"):
+        team.parse("give wood to player_2", state, 0)
+    assert team.actions[team.parse("ask for a stone pickaxe", state, 0)] == "request_stone_pickaxe"
+
+
+START = jax.device_get(CraftWorld(map=ALONE).reset(episode_key(0)))
+
+
+@settings(deadline=None, max_examples=60)
+@given(answer=st.text(max_size=80))
+def test_any_answer_is_an_action_or_refused(alone, answer):
+    try:
+        assert 0 <= alone.parse(answer, START, 0) < len(alone.actions)
+    except IllegalAction as error:
+        assert "Answer with" in error.reason
+
+
+# ---- the rule book -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("preset", list(rl.PRESETS))
+def test_the_rule_book_has_every_action_cost_and_achievement(preset):
+    env = CraftWorld(preset, map=ALONE)
+    book = env.rules(0)
+    for number, name in enumerate(env.actions):
+        assert re.search(rf"\b{number} {name}\b", book), name
+    for name in rl.ACHIEVEMENTS:
+        assert re.search(rf"^\d\. {name.replace('_', ' ')}( <-|$)", book, re.M), name
+    stone = {"crafter": 4, "craftax_classic": 1}[preset]
+    assert f"place_furnace: costs {stone} stone;" in book
+    iron = {"crafter": "1 wood, 1 coal and 1 iron", "craftax_classic": "1 wood, 1 stone, 1 coal"}
+    assert f"make_iron_sword: costs {iron[preset]}" in book
+    assert f"ripe after {env.craft.ripe} steps" in book
+    assert "player_1" not in book and "give_" not in book
+
+
+def test_the_rule_book_follows_the_rules_in_force():
+    odd = {"name": "crafter", "table_wood": 5, "sapling_chance": 0.25, "zombie_damage": 3,
+           "hunger": 40, "damage": [2, 4, 6, 8]}  # fmt: skip
+    book = CraftWorld(odd, map=ALONE).rules(0)
+    for words in (
+        "place_table: costs 5 wood",
+        "chance of 25%",
+        "hits for 3 (7 if",
+        "every 41 steps",
+        "A hit takes 2 with bare hands, 4 with a wood sword",
+    ):
+        assert words in book, words
+
+
+def test_the_rule_book_of_a_team_says_who_does_what(team):
+    book = team.rules(1)
+    assert book.startswith("CRAFTWORLD\nYou are player_1, a miner, in a wild land, together with")
+    for words in (
+        "17 give_food",
+        "only miners make pickaxes",
+        "beacon: becomes a lit beacon when 2",
+        "The goal is: collect 2 iron",
+        "a player who is up: you hurt it",
+    ):
+        assert words in book, words
