@@ -324,8 +324,8 @@ def draw(
         followed = frame.players[env.index(camera)]
         _bar(canvas, frame.bar, followed)
         _minimap(env, state, canvas, frame, (rows, columns))
-    light = round(piece.light * 255)
-    _column(canvas, frame.beside, frame.players, light, env.goal, int(state.clock))
+    look, _ = look_at(env, state, 0)  # the hour and the goal are everyone's
+    _column(canvas, frame.beside, frame.players, look.light, str(look.goal), int(state.clock))
 
 
 def _own_frame(env: CraftWorld, look: Look, canvas: pygame.Surface) -> _Frame:

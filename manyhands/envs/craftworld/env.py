@@ -25,7 +25,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import gymnasium
 import jax
@@ -88,6 +88,7 @@ if TYPE_CHECKING:
 
 VIEW = (7, 9)  # rows and columns that a player sees, itself in the middle
 OBSERVATIONS = ("symbolic", "compact", "pixels")
+DETAILS = ("brief", "normal", "full")
 REWARDS = ("own", "team", "mixed")
 DEATHS = ("down", "final")
 ROLES = ("none", "specialists")
@@ -178,6 +179,8 @@ class CraftWorld(Env[CraftState]):
         spawning: whether creatures appear and vanish by themselves; by default (None) in generated
             worlds but not on a map that was given, where there is what was written.
         observation: `"symbolic"`, `"compact"` or `"pixels"`, see below.
+        detail: how long the text observation is: `"brief"`, the facts; `"normal"`, with what is
+            near, warnings and what is possible; `"full"`, with why other actions are not.
         reward: `"own"`; `"team"`, the sum over all players for each; `"mixed"`, half of each.
         death: `"down"`: who has no health left lies there until a neighbour does it; `"final"`.
             The episode is over once nobody is up. Lava is always final.
@@ -227,7 +230,7 @@ class CraftWorld(Env[CraftState]):
     | `request` | 2 | own request: 0, or 1 + the number in `rules.GIFTS`; steps left |
     | `teammates` | 10 each | the others, in index order, see below |
     | `goal` | 29 | `tasks.Goal.row` |
-    | `site` | 2 | rows and columns to the building site's top left cell, plus 128 |
+    | `site` | 2 | rows, columns to the building site's first cell, plus 128; zeros without goal |
     | `position` | 2 | row and column; zeros without `compass` |
 
     A teammate: rows down to it plus 128, columns to its right plus 128, alive, asleep, facing,
@@ -262,6 +265,13 @@ be joint tasks |
     id = "craftworld"
     terms = ("achievements", "health", "joint", "goal")
     noop = NOOP
+    # What a person presses (`viewer/human.py`): Crafter's keys, and arrows for the moves.
+    keys: ClassVar[dict[str, str]] = {
+        **dict(zip(("left", "right", "up", "down"), rl.SOLO_ACTIONS[MOVE:], strict=False)),
+        **{".": "noop", "space": "do", "tab": "sleep"},
+        **dict(zip("rtfp", rl.SOLO_ACTIONS[PLACE:], strict=False)),
+        **dict(zip("123456", rl.SOLO_ACTIONS[MAKE:], strict=True)),
+    }
     batched = True
     reset_pool = 128
     reset_options = ("goal", "world")
@@ -278,6 +288,7 @@ be joint tasks |
         world: Any = None,
         spawning: bool | None = None,
         observation: str = "symbolic",
+        detail: str = "normal",
         reward: str = "own",
         death: str = "down",
         friendly_fire: bool = False,
@@ -290,6 +301,7 @@ be joint tasks |
         reward_weights: Mapping[str, float] | None = None,
     ):
         _one_of("observation", observation, OBSERVATIONS)
+        _one_of("detail", detail, DETAILS)
         _one_of("reward", reward, REWARDS)
         _one_of("death", death, DEATHS)
         _one_of("roles", roles, ROLES)
@@ -316,8 +328,9 @@ be joint tasks |
         self.worlds = wd.load_worlds(world)
         self.spawning = self.chart is None if spawning is None else bool(spawning)
         self.agents = tuple(f"player_{i}" for i in range(n))
+        self.cameras = ("map", *self.agents)
         self.actions = rl.actions(n)
-        self.observation, self.reward, self.death = observation, reward, death
+        self.observation, self.detail, self.reward, self.death = observation, detail, reward, death
         self.friendly_fire, self.roles, self.joint = friendly_fire, roles, joint
         self.helpers, self.compass, self.max_steps = helpers, compass, max_steps
         self.reward_weights = check_weights(
@@ -347,6 +360,7 @@ be joint tasks |
         given = {
             "start": _plain(start),
             "world": None if world is None else [w.to_dict() for w in self.worlds],
+            "detail": detail if detail != "normal" else None,
             "joint": joint,
             "helpers": helpers if joint else None,
             "goal": self.goals[0] if len(self.goals) == 1 else list(self.goals) or None,
@@ -1428,9 +1442,10 @@ be joint tasks |
             parts["teammates"] = self._teammates(now)
         goal = jnp.broadcast_to(state.goal[None], (n, *state.goal.shape))
         site = state.site[0].astype(jnp.int32) << 8 | state.site[1].astype(jnp.int32)
+        wanted = state.goal[0] > 0
         rows, columns, _ = self._offsets(site[None], now.spot)
         here = jnp.stack([now.spot >> 8, now.spot & 255], axis=1)
-        parts |= {"goal": goal, "site": jnp.stack([rows + 128, columns + 128], axis=1)}
+        parts |= {"goal": goal, "site": jnp.stack([rows + 128, columns + 128], axis=1) * wanted}
         parts |= {"position": here if self.compass else jnp.zeros_like(here)}
         ready = _kept(*(part.astype(jnp.uint8) for part in parts.values()))
         return jnp.concatenate(ready, axis=1)
@@ -1458,12 +1473,9 @@ be joint tasks |
             return rows
         if self.observation == "symbolic":
             return self.symbolic(rows)
-        from manyhands.envs.craftworld import draw
+        from manyhands.envs.craftworld import sprites
 
-        paint = functools.partial(draw.pixels, self)
-        for axis in range(1, rows.ndim - 1):  # the batch, if there is one
-            paint = jax.vmap(paint, in_axes=axis - 1 + 1, out_axes=-1)
-        return jax.vmap(paint)(rows)
+        return sprites.pixels(self, rows)
 
     def symbolic(self, rows: Array) -> Array:
         """Observation "symbolic", f32[..., S, ...], of rows of `perceive`, u8[N, K, ...]."""
@@ -1564,10 +1576,30 @@ be joint tasks |
 
         return CraftSkills(self)
 
-    def draw(self, state: CraftState, canvas: Any, agent: str | int | None = None) -> None:
+    def draw(
+        self,
+        state: CraftState,
+        canvas: Any,
+        agent: str | int | None = None,
+        camera: str = "map",
+    ) -> None:
+        """Paint the world as `agent` sees it, or for onlookers by `camera`, one of `cameras`."""
         from manyhands.envs.craftworld import draw
 
-        draw.draw(self, state, canvas, None if agent is None else self.index(agent))
+        draw.draw(self, state, canvas, None if agent is None else self.index(agent), camera)
+
+    def draw_speech(
+        self,
+        state: CraftState,
+        canvas: Any,
+        texts: Mapping[int, str],
+        agent: int | None = None,
+        camera: str = "map",
+    ) -> None:
+        """Paint what players say over a picture that `draw` made on this canvas."""
+        from manyhands.envs.craftworld import draw
+
+        draw.bubbles(self, state, canvas, texts, agent, camera)
 
     def to_text(self, state: CraftState) -> str:
         """The map as text, as `CraftWorld(map=...)` takes it; the dead are not on it."""

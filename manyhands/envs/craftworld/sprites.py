@@ -14,6 +14,7 @@ import numpy as np
 
 from manyhands.core.env import Array
 from manyhands.core.render import Colour
+from manyhands.envs.craftworld.env import VIEW
 from manyhands.envs.craftworld.rules import (
     ALIVE,
     ARROW,
@@ -29,7 +30,6 @@ from manyhands.envs.craftworld.rules import (
 if TYPE_CHECKING:
     from manyhands.envs.craftworld.env import CraftWorld
 
-VIEW = (7, 9)  # rows and columns of cells that a player sees
 
 SIZE = 14  # pixels of a picture's side
 CELL = 7  # pixels of a cell's side in the `pixels` observation

@@ -18,6 +18,7 @@ import numpy as np
 
 from manyhands.core.env import IllegalAction, names_of
 from manyhands.envs.craftworld import rules as rl
+from manyhands.envs.craftworld.env import DETAILS, VIEW
 from manyhands.envs.craftworld.rules import (
     ACHIEVEMENTS,
     ALIVE,
@@ -67,9 +68,8 @@ from manyhands.envs.craftworld.world import LETTERS
 if TYPE_CHECKING:
     from manyhands.envs.craftworld.env import CraftState, CraftWorld
 
-DETAILS = ("brief", "normal", "full")  # lengths of a description
 MAX_ANSWER = 2_000  # characters that `parse` reads
-ROWS, COLUMNS = 7, 9  # of the view
+ROWS, COLUMNS = VIEW
 OWN = (3, 4)  # row and column of the player in its view
 YOU = "@"
 _LETTER = {code: letter for letter, code in LETTERS.items()} | {VOID: "-"}
