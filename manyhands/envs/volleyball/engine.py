@@ -16,6 +16,7 @@ for programs of one's own.
 from __future__ import annotations
 
 import copy
+import dataclasses
 import threading
 from typing import Any
 
@@ -29,6 +30,8 @@ from manyhands.core.env import Array, ConfigError
 from manyhands.envs.volleyball import model as models
 from manyhands.envs.volleyball.physics import (
     CONTACTS,
+    FASTEST,
+    FASTEST_TURN,
     SUBSTEPS,
     Bodies,
     Params,
@@ -216,7 +219,10 @@ class Engine:
         else:
             qpos, qvel, act, sensed = self._step_many(bodies, control, drawn, substeps)
             found = [sensed[:, self._sensor[kind]].T for kind in CONTACTS]
-        return self._read(qpos, qvel, act), found
+        moved = self._read(qpos, qvel, act)
+        limits = {"velocity": FASTEST, "ball_velocity": FASTEST, "rates": FASTEST_TURN}
+        slowed = {name: np.clip(getattr(moved, name), -m, m) for name, m in limits.items()}
+        return dataclasses.replace(moved, **slowed), found
 
     def _step_one(self, bodies: Bodies, control: Any, drawn: Any, substeps: int) -> Any:
         model, data = self._drawn_model, self._data

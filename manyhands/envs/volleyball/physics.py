@@ -21,6 +21,7 @@ a second in double precision, every test in tests/oracles/test_volleyball_oracle
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -34,6 +35,11 @@ SUBSTEPS = 4  # physics steps of 5 ms in a control step of 20 ms
 SWEEPS = 24  # over contacts that share a body
 NEWTON_STEPS = 5  # in each, for those of the ball
 
+# No component of a velocity grows beyond these, many times what play has. Euler's steps turn a body
+# that spins much faster into one that spins faster still, until its numbers overflow.
+FASTEST = 100.0  # m/s
+FASTEST_TURN = 100.0  # rad/s
+
 # The kinds of contact, in the order of `Params.stiffness` and its siblings.
 CONTACTS = (
     "ball_racket",
@@ -44,6 +50,8 @@ CONTACTS = (
     "hull_floor",
     "hull_hull",
 )
+
+RACKET, HULL, NET, FLOOR = 1, 2, 4, 8  # bits: what a drone, or the ball, touches
 
 Vector = tuple[Array, Array, Array]
 
@@ -350,8 +358,8 @@ def advance(
         _split(bodies.ball, 0),
         _split(bodies.ball_velocity, 0),
     )
-    shapes = ((2, drones, *batch), (2, *batch), (2, drones, *batch), (drones, drones, *batch))
-    touched = tuple(jnp.zeros(shape, bool) for shape in shapes)
+    touched = tuple(jnp.zeros(shape, jnp.uint8) for shape in ((drones, *batch), batch))
+    touched = (*touched, jnp.zeros((drones, drones, *batch), bool))
     rotors = _split(wanted, 1)
     follow = 1 - jnp.exp(-p.timestep / p.lag)
 
@@ -361,17 +369,16 @@ def advance(
         return state, tuple(a | b for a, b in zip(touched, now, strict=True))
 
     state, touched = jax.lax.fori_loop(0, substeps, physics_step, (state, touched))
-    parts = jax.lax.optimization_barrier(state)  # a fused concatenation is slow on a CPU
-    stacked = [jnp.stack(part, 1) for part in parts[:5]] + [jnp.stack(x, 0) for x in parts[5:]]
-    ball_drone, ball_world, drone_world, drone_drone = touched
+    stacked = [jnp.stack(part, 1) for part in state[:5]] + [jnp.stack(x, 0) for x in state[5:]]
+    of_drone, of_ball, collided = touched
     return Bodies(*stacked), Touched(
-        racket=ball_drone[0],
-        hull=ball_drone[1],
-        net=ball_world[0],
-        floor=ball_world[1],
-        grounded=drone_world[1],
-        netted=drone_world[0],
-        collided=drone_drone,
+        racket=(of_drone & RACKET) > 0,
+        hull=(of_drone & HULL) > 0,
+        net=(of_ball & NET) > 0,
+        floor=(of_ball & FLOOR) > 0,
+        grounded=(of_drone & FLOOR) > 0,
+        netted=(of_drone & NET) > 0,
+        collided=collided,
     )
 
 
@@ -390,7 +397,8 @@ def _lifted(params: Params, bodies: Bodies) -> Params:
 
 
 def _physics_step(p: Params, state: Any, rotors: Any, follow: Array) -> tuple[Any, Any]:
-    """One physics step: (state, which contacts of each group there are)."""
+    """One physics step: (state, what touches what: bits of each drone and of the ball, and pairs of
+    drones)."""
     x, q, v, w, thrust, ball, ball_v = state
     rows = axes_of(q)
     axis = (rows[0][2], rows[1][2], rows[2][2])  # the bodies' z axes
@@ -419,25 +427,33 @@ def _physics_step(p: Params, state: Any, rotors: Any, follow: Array) -> tuple[An
             fall, _scale(p.ball_drag / p.ball_mass * jnp.sqrt(_dot(ball_v, ball_v)), ball_v)
         )
 
-    (push, turn, fall), active = _contacts(p, state, rows, (push, turn, fall))
+    (push, turn, fall), touching = _contacts(p, state, (push, turn, fall))
 
     # Semi-implicit Euler: the new velocities move the bodies.
     h = p.timestep
-    v, w = _add(v, _scale(h, push)), _add(w, _scale(h, turn))
-    ball_v = _add(ball_v, _scale(h, fall))
+    v = _within(FASTEST, _add(v, _scale(h, push)))
+    w = _within(FASTEST_TURN, _add(w, _scale(h, turn)))
+    ball_v = _within(FASTEST, _add(ball_v, _scale(h, fall)))
     x, ball = _add(x, _scale(h, v)), _add(ball, _scale(h, ball_v))
     q = _turned(q, w, h)
     thrust = tuple(t + (u - t) * follow for t, u in zip(thrust, rotors, strict=True))
-    return (x, q, v, w, thrust, ball, ball_v), active
+    return (x, q, v, w, thrust, ball, ball_v), touching
+
+
+def _within(limit: float, v: Any) -> Any:
+    return tuple(jnp.clip(c, -limit, limit) for c in v)
 
 
 def _turned(q: Any, w: Vector, h: Array) -> Any:
     """Unit quaternions after turning at the rates `w` about the body's axes for `h` seconds."""
     half = _scale(h / 2, w)
-    angle = jnp.sqrt(_dot(half, half))
-    # sin(a) / a, whose limit is 1
-    ratio = jnp.where(angle > 0, jnp.sin(angle) / jnp.where(angle > 0, angle, 1), 1)
-    q = _quaternion_product(q, (jnp.cos(angle), *_scale(ratio, half)))
+    square = _dot(half, half)  # at most 0.75, by FASTEST_TURN and the longest timestep
+    # cos and sin(a) / a as series, to the precision of doubles; a library's would be scalar code
+    cosine = ratio = jnp.zeros_like(square)
+    for k in range(8, -1, -1):
+        cosine = cosine * square + (-1) ** k / math.factorial(2 * k)
+        ratio = ratio * square + (-1) ** k / math.factorial(2 * k + 1)
+    q = _quaternion_product(q, (cosine, *_scale(ratio, half)))
     return _scale(jax.lax.rsqrt(_dot(q, q)), q)
 
 
@@ -480,202 +496,283 @@ def outside_forces(
 # ---- contacts ------------------------------------------------------------------------------------
 
 
+def _contacts(p: Params, state: Any, free: Any) -> tuple[Any, Any]:
+    """The accelerations with the forces of all contacts, and what touches what.
+
+    A body seldom touches two others at once. So each drone has one row here, for the contact it
+    has, if any, and so has the ball for net and floor; what these say is right unless a body has
+    two contacts, or drones touch each other. Such games, all rare, go through `_settled`.
+    """
+    x, q, v, w, _, ball, ball_v = state
+    push, turn, fall = free
+    rows = axes_of(q)
+    radius, height = p.hull[0], p.hull[1]
+    centre: Any = tuple(a + height * row[2] for a, row in zip(x, rows, strict=True))
+
+    # The ball, net and floor.
+    from_net, off_net, net_length = _from_net(p, ball)
+    ball_net, ball_floor = from_net < p.ball_radius, ball[2] < p.ball_radius
+    gap = jnp.where(ball_net, from_net, ball[2]) - p.ball_radius
+    n: Any = tuple(
+        jnp.where(ball_net, c, up) / jnp.where(ball_net, net_length, 1)
+        for c, up in zip(off_net, (0, 0, 1), strict=True)
+    )
+    k, b, d = _chosen(p, ((ball_net, "ball_net"),), "ball_floor")
+    here = ball_net | ball_floor
+    asked = -b * _dot(n, ball_v) - k * gap - _dot(n, fall)
+    # A + R is A / d here, as R = (1 - d) / d A
+    force = jnp.where(here, jnp.maximum(asked * d * p.ball_mass, 0), 0)
+    thrown = _scale(force, n)
+
+    # The drones: direction `u` in which one is pushed, and the arm at which.
+    offset: Any = _to_body(rows, tuple(a - c for a, c in zip(ball, x, strict=True)))  # type: ignore[arg-type]
+    from_racket, off_racket, racket_length = _from_racket(p, offset)
+    below = (offset[0], offset[1], offset[2] - height)
+    from_hull, off_hull, hull_length = _from_point(below, radius)
+    from_net, off_net, net_length = _from_net(p, centre)
+    racket, hull = from_racket < p.ball_radius, from_hull < p.ball_radius
+    net, floor = from_net < radius, centre[2] < radius
+    by_ball, there = racket | hull, racket | hull | net | floor
+    gap = jnp.where(
+        by_ball,
+        jnp.where(racket, from_racket, from_hull) - p.ball_radius,
+        jnp.where(net, from_net, centre[2]) - radius,
+    )
+    length = jnp.where(
+        by_ball,
+        -jnp.where(racket, racket_length, hull_length),
+        jnp.where(net, net_length, 1),
+    )
+    local = tuple(
+        jnp.where(by_ball, jnp.where(racket, r, h), jnp.where(net, c, up)) / length
+        for r, h, c, up in zip(off_racket, off_hull, _to_body(rows, off_net), rows[2], strict=True)
+    )
+    arm = tuple(jnp.where(racket, o, c) for o, c in zip(offset, (0, 0, height), strict=True))
+    u, moment = _to_world(rows, local), _cross(arm, local)  # type: ignore[arg-type]
+    kinds = ((racket, "ball_racket"), (hull, "ball_hull"), (net, "hull_net"))
+    k, b, d = _chosen(p, kinds, "hull_floor")
+    with_ball = by_ball.astype(gap.dtype)
+
+    def parting(linear: Any, angular: Any, of_ball: Any) -> Array:
+        other = _scale(with_ball, of_ball)
+        return _dot(u, _sub(linear, other)) + _dot(moment, angular)
+
+    lightness = 1 / p.mass + with_ball / p.ball_mass
+    agility = tuple(1 / i for i in _split(p.inertia, 1))
+    weight = lightness + _dot(tuple(m * m for m in moment), agility)
+    asked = -b * parting(v, w, ball_v) - k * gap - parting(push, turn, fall)
+    # The quotient comes last, and what reads it is cheap: a compiler computes products again for
+    # each of their readers, but not quotients.
+    force = jnp.maximum(asked, 0) / (weight + (1 - d) / d * lightness)
+    force = jnp.where(there, force, 0)
+    struck = tuple(jnp.sum(force * with_ball * c, 0) for c in u)
+    found = (
+        _add(push, _scale(force / p.mass, u)),
+        tuple(t + force * m * i for t, m, i in zip(turn, moment, agility, strict=True)),
+        _add(fall, _scale(1 / p.ball_mass, _sub(thrown, struck))),
+    )
+
+    apart = tuple(c[None, :] - c[:, None] for c in centre)
+    others = ~np.eye(len(x[0]), dtype=bool).reshape(len(x[0]), -1, *[1] * ball[0].ndim)
+    near = (_dot(apart, apart) < 4 * radius**2) & others
+    few = jnp.uint8
+    of_drone = racket * few(RACKET) | hull * few(HULL) | net * few(NET) | floor * few(FLOOR)
+    of_ball = ball_net * few(NET) | ball_floor * few(FLOOR)
+    crowded = jnp.any((of_drone & (of_drone - few(1))) > 0, 0) | jnp.any(near, (0, 1))
+    on_ball = jnp.sum(by_ball, 0, few) + ball_net.astype(few) + ball_floor.astype(few)
+    crowded = crowded | (on_ball > 1)
+    found = jax.lax.cond(
+        jnp.any(crowded), lambda: _settled(p, state, free, found, crowded), lambda: found
+    )
+    return found, (of_drone, of_ball, near)
+
+
+def _chosen(p: Params, kinds: Any, other: str) -> tuple[Array, Array, Array]:
+    """k, b and d of the first kind of contact whose mask is set, or of the other one."""
+
+    def choose(numbers: Array) -> Array:
+        chosen = numbers[CONTACTS.index(other)]
+        for there, kind in reversed(kinds):
+            chosen = jnp.where(there, numbers[CONTACTS.index(kind)], chosen)
+        return chosen
+
+    return choose(p.stiffness), choose(p.damping), choose(p.impedance)
+
+
 @dataclasses.dataclass
 class _Group:
-    """All contacts of the same sorts of bodies, as arrays with a leading axis of rows: the ball
-    with each drone's racket and hull [2, D], the ball with net and floor [2], each drone's hull
-    with net and floor [2, D], and each drone's hull with each other one [D, D].
+    """The contacts of one kind, as arrays: [D, ...] for those of each drone, [...] for those of
+    the ball alone, [D, D, ...] for those of each drone (second) with each other (first).
 
     Attributes:
-        ball: whether the ball is in them; the normals point towards it.
-        drone: +1, -1 or 0: the normals point towards the drone of the second axis, away from it,
-            or there is none.
-        mutual: the rows are drones, too; every contact is there twice, with opposite normals.
+        kind: one of `CONTACTS`.
+        ball: whether the ball is in them; then the normals point towards it.
+        drone: +1 or -1: the normals point towards the drone or away from it; 0: there is none.
         gap: distance, m; there is a contact where it is negative.
         normal: unit vector in the world.
         moment: r x n of a unit force along the normal, in the drone's frame.
         there: whether there is a contact.
         wanted: acceleration along the normal that MuJoCo's contact asks for, m/s².
         soft: R, 1/kg.
-        inverse: 1 / (A + R), kg.
+        resistance: A + R, 1/kg.
     """
 
+    kind: str
     ball: bool
     drone: int
-    mutual: bool
     gap: Array
-    normal: Vector
-    moment: Vector | None
+    normal: Any
+    moment: Any
     there: Array
     wanted: Array = None
     soft: Array = None
-    inverse: Array = None
+    resistance: Array = None
+
+    @property
+    def mutual(self) -> bool:
+        return self.kind == "hull_hull"
 
     def along(self, motion: Any) -> Array:
-        """How fast the bodies part (or what parts them): `motion` is the velocities (or the
-        accelerations) of drones, their rates and the ball."""
+        """How fast the bodies part: `motion` is the velocities (or the accelerations) of drones,
+        their rates and the ball."""
         linear, angular, ball = motion
         total: Any = _dot(self.normal, ball) if self.ball else 0
-        if self.moment is not None:
+        if self.drone:
             part = _dot(self.normal, linear) + _dot(self.moment, angular)
             total = total + part if self.drone > 0 else total - part
         return total + jnp.swapaxes(total, 0, 1) if self.mutual else total
 
-    def prepare(self, p: Params, kinds: slice, motion: Any, lightness: Any) -> None:
+    def prepare(self, p: Params, motion: Any, lightness: Any) -> None:
         """What the solver needs, from the contacts' velocities."""
-        of_drone, of_turning, of_ball = lightness
-        k, b, d = (
-            c[kinds].reshape(-1, *[1] * (self.gap.ndim - c.ndim), *c.shape[1:])
-            for c in (p.stiffness, p.damping, p.impedance)
-        )
+        of_drone, _, of_ball = lightness
+        row = CONTACTS.index(self.kind)
+        k, b, d = p.stiffness[row], p.damping[row], p.impedance[row]
         self.wanted = -b * self.along(motion) - k * self.gap
-        # Contacts of one group on one body share it: as if it were split into as many parts.
-        # They then may be solved all at once (Tonge et al., Mass splitting, SIGGRAPH 2012).
-        weight: Any = 0
-        each: Any = 0
-        if self.moment is not None:
-            square = tuple(m * m for m in self.moment)
-            weight = of_drone + _dot(square, of_turning)
-            weight = weight * jnp.maximum(jnp.sum(self.there, 0), 1).astype(weight.dtype)
-            each = jnp.broadcast_to(of_drone, weight.shape)
+        # Contacts of one kind on one body share it, as if it were split into as many parts. They
+        # then may be solved all at once (Tonge et al., Mass splitting, SIGGRAPH 2012).
+        weight = self.weight(lightness)
+        each: Any = of_drone if self.drone else 0
         if self.mutual:
-            weight, each = weight + jnp.swapaxes(weight, 0, 1), each + jnp.swapaxes(each, 0, 1)
+            each = each + jnp.swapaxes(jnp.broadcast_to(each, self.gap.shape), 0, 1)
         if self.ball:
-            rows = tuple(range(self.gap.ndim - of_ball.ndim))
-            shared = jnp.maximum(jnp.sum(self.there, rows), 1)
-            weight, each = weight + of_ball * shared.astype(self.gap.dtype), each + of_ball
+            each = each + of_ball
+            weight = weight + of_ball * (_how_many(self.there, of_ball) if self.drone else 1)
         self.soft = (1 - d) / d * each
-        self.inverse = 1 / (weight + self.soft)
+        self.resistance = weight + self.soft
+
+    def weight(self, lightness: Any) -> Any:
+        """A without the ball, 1/kg."""
+        of_drone, of_turning, _ = lightness
+        if not self.drone:
+            return 0
+        weight = of_drone + _dot(tuple(m * m for m in self.moment), of_turning)
+        if self.mutual:
+            weight = weight * _how_many(self.there, self.gap[0])
+            return weight + jnp.swapaxes(weight, 0, 1)
+        return weight
 
     def push(self, motion: Any, lightness: Any, force: Array) -> Any:
         """The accelerations with the contacts' forces, N along the normals."""
         linear, angular, ball = motion
         of_drone, of_turning, of_ball = lightness
-        if self.moment is not None:
-            signed = force * self.drone
+        if self.drone:
+            signed = force if self.drone > 0 else -force
+
+            def on_drone(part: Array) -> Array:
+                return jnp.sum(signed * part, 0) if self.mutual else signed * part
+
             linear = tuple(
-                a + of_drone * jnp.sum(signed * n, 0)
-                for a, n in zip(linear, self.normal, strict=True)
+                a + of_drone * on_drone(n) for a, n in zip(linear, self.normal, strict=True)
             )
             angular = tuple(
-                a + i * jnp.sum(signed * m, 0)
+                a + i * on_drone(m)
                 for a, m, i in zip(angular, self.moment, of_turning, strict=True)
             )
         if self.ball:
-            rows = tuple(range(self.gap.ndim - ball[0].ndim))
-            ball = tuple(
-                a + of_ball * jnp.sum(force * n, rows)
-                for a, n in zip(ball, self.normal, strict=True)
-            )
+
+            def on_ball(part: Array) -> Array:
+                return jnp.sum(force * part, 0) if self.drone else force * part
+
+            ball = tuple(a + of_ball * on_ball(n) for a, n in zip(ball, self.normal, strict=True))
         return linear, angular, ball
 
 
-def _contacts(p: Params, state: Any, rows: Any, free: Any) -> tuple[Any, Any]:
-    """The accelerations with the forces of all contacts, and where there are contacts."""
-    x, _, v, w, _, ball, ball_v = state
+def _how_many(there: Array, like: Array) -> Array:
+    """How many contacts there are along the first axis, at least 1."""
+    return jnp.maximum(jnp.sum(there, 0), 1).astype(like.dtype)
+
+
+def _settled(p: Params, state: Any, free: Any, plain: Any, crowded: Array) -> Any:
+    """The accelerations with the forces of all contacts together in the games that are `crowded`,
+    and `plain` in the others: sweeps over all contacts until their forces agree."""
+    x, q, v, w, _, ball, ball_v = state
+    rows = axes_of(q)
     motion = (v, w, ball_v)
     lightness = (1 / p.mass, tuple(1 / i for i in _split(p.inertia, 1)), 1 / p.ball_mass)
     height = p.hull[1]
-    centre = tuple(a + height * row[2] for a, row in zip(x, rows, strict=True))
+    centre: Any = tuple(a + height * row[2] for a, row in zip(x, rows, strict=True))
 
+    groups = []
     offset: Any = _to_body(rows, tuple(a - c for a, c in zip(ball, x, strict=True)))  # type: ignore[arg-type]
-    gap_racket, on_racket = _from_racket(p, offset)
-    gap_hull, on_hull = _from_point((offset[0], offset[1], offset[2] - height), p.hull[0])
-    gap = jnp.stack((gap_racket, gap_hull)) - p.ball_radius
-    local = _stacked(on_racket, on_hull)
-    ball_drone = _Group(
-        ball=True,
-        drone=-1,
-        mutual=False,
-        gap=gap,
-        normal=_to_world(rows, local),
-        moment=_cross(offset, local),
-        there=gap < 0,
-    )
-
-    gap_net, off_net = _from_net(p, ball)
-    gap = jnp.stack((gap_net, ball[2])) - p.ball_radius
-    zero, one = jnp.zeros_like(ball[0]), jnp.ones_like(ball[0])
-    ball_world = _Group(
-        ball=True,
-        drone=0,
-        mutual=False,
-        gap=gap,
-        normal=_stacked(off_net, (zero, zero, one)),
-        moment=None,
-        there=gap < 0,
-    )
-
-    gap_net, off_net = _from_net(p, centre)
-    gap = jnp.stack((gap_net, centre[2])) - p.hull[0]
-    zero, one = jnp.zeros_like(x[0]), jnp.ones_like(x[0])
-    normal = _stacked(off_net, (zero, zero, one))
-    drone_world = _Group(
-        ball=False,
-        drone=1,
-        mutual=False,
-        gap=gap,
-        normal=normal,
-        moment=_lever(height, _to_body(rows, normal)),
-        there=gap < 0,
-    )
-
+    below: Any = (offset[0], offset[1], offset[2] - height)
+    for kind, (gap, local) in (
+        ("ball_racket", _unit(_from_racket(p, offset))),
+        ("ball_hull", _unit(_from_point(below, p.hull[0]))),
+    ):
+        gap, normal = gap - p.ball_radius, _to_world(rows, local)
+        groups.append(_Group(kind, True, -1, gap, normal, _cross(offset, local), gap < 0))
+    up: Any = tuple(jnp.full_like(ball[0], c) for c in (0, 0, 1))
+    for kind, (gap, normal) in (
+        ("ball_net", _unit(_from_net(p, ball))),
+        ("ball_floor", (ball[2], up)),
+    ):  # type: ignore[assignment]
+        gap = gap - p.ball_radius
+        groups.append(_Group(kind, True, 0, gap, normal, None, gap < 0))
+    up = tuple(jnp.full_like(x[0], c) for c in (0, 0, 1))
+    for kind, (gap, normal) in (
+        ("hull_net", _unit(_from_net(p, centre))),
+        ("hull_floor", (centre[2], up)),  # type: ignore[assignment]
+    ):
+        gap, moment = gap - p.hull[0], _lever(height, _to_body(rows, normal))
+        groups.append(_Group(kind, False, 1, gap, normal, moment, gap < 0))
     apart: Any = tuple(c[None, :] - c[:, None] for c in centre)  # [other, this]
-    drones = len(x[0])
-    others = ~np.eye(drones, dtype=bool).reshape(drones, drones, *[1] * zero[0].ndim)
-    near = (_dot(apart, apart) < 4 * p.hull[0] ** 2) & others
+    others = ~np.eye(len(x[0]), dtype=bool).reshape(len(x[0]), -1, *[1] * ball[0].ndim)
+    length = jnp.sqrt(jnp.where(others, _dot(apart, apart), 1))
+    normal = _scale(jnp.where(others, 1 / length, 0), apart)
+    gap, moment = length - 2 * p.hull[0], _lever(height, _to_body(rows, normal))
+    groups.append(_Group("hull_hull", False, 1, gap, normal, moment, (gap < 0) & others))
 
-    groups = ((ball_drone, slice(0, 2)), (ball_world, slice(2, 4)), (drone_world, slice(4, 6)))
-    found, forces = free, []
-    for group, kinds in groups:
-        group.prepare(p, kinds, motion, lightness)
-        force = jnp.maximum((group.wanted - group.along(found)) * group.inverse, 0)
-        forces.append(jnp.where(group.there, force, 0))
-        found = group.push(found, lightness, forces[-1])
-    there = (ball_drone.there, ball_world.there, drone_world.there, near)
+    scale = jnp.ones_like(ball[0])
+    for group in groups:
+        group.prepare(p, motion, lightness)
+        scale = jnp.maximum(scale, _greatest(jnp.where(group.there, group.wanted, 0), scale))
+    near_enough = 8 * jnp.finfo(scale.dtype).eps * scale
 
-    # Contacts that share no body are done. The others, and those of drones with each other, both
-    # rare, go on until they agree.
-    on_ball = jnp.sum(ball_drone.there, (0, 1)) + jnp.sum(ball_world.there, 0)
-    on_drone = jnp.sum(ball_drone.there, 0) + jnp.sum(drone_world.there, 0)
-    open_ = (on_ball > 1) | jnp.any(on_drone > 1, 0) | jnp.any(near, (0, 1))
-
-    def settle(found: Any) -> Any:
-        length = jnp.sqrt(jnp.where(others, _dot(apart, apart), 1))
-        normal: Any = _scale(jnp.where(others, 1 / length, 0), apart)
-        drone_drone = _Group(
-            ball=False,
-            drone=1,
-            mutual=True,
-            gap=length - 2 * p.hull[0],
-            normal=normal,
-            moment=_lever(height, _to_body(rows, normal)),
-            there=near,
-        )
-        drone_drone.prepare(p, slice(6, 7), motion, lightness)
-        everything = [group for group, _ in groups] + [drone_drone]
-
-        def sweep(_: Any, carry: Any) -> Any:
-            found, forces = carry
-            settled = _on_ball(ball_drone, ball_world, found, lightness, forces[:2])
-            for i in range(2):
-                settled[i] = jnp.where(everything[i].there & open_, settled[i], forces[i])
-                found = everything[i].push(found, lightness, settled[i] - forces[i])
-            for group, before in zip(everything[2:], forces[2:], strict=True):
+    def sweep(carry: Any) -> Any:
+        found, forces, going, sweeps = carry
+        after = []
+        changed = jnp.zeros_like(scale)
+        at_once = _on_ball(groups[:4], found, lightness, forces)
+        for group, before, force in zip(groups, forces, [*at_once, None, None, None], strict=True):
+            if force is None:
                 left = group.wanted - group.along(found) - group.soft * before
-                force = jnp.maximum(before + left * group.inverse, 0)
-                force = jnp.where(group.there & open_, force, before)
-                found = group.push(found, lightness, force - before)
-                settled.append(force)
-            return found, settled
+                force = jnp.maximum(before + left / group.resistance, 0)
+            force = jnp.where(group.there & going, force, before)
+            found = group.push(found, lightness, force - before)
+            changed = jnp.maximum(changed, _greatest((force - before) * group.resistance, scale))
+            after.append(force)
+        # A game stops by what happens in it, whatever games are beside it.
+        return found, after, going & (changed > near_enough), sweeps + 1
 
-        start = (found, [*forces, jnp.zeros_like(drone_drone.gap)])
-        return jax.lax.fori_loop(0, SWEEPS, sweep, start)[0]
+    def unsettled(carry: Any) -> Any:
+        return jnp.any(carry[2]) & (carry[3] < SWEEPS)
 
-    return jax.lax.cond(jnp.any(open_), settle, lambda found: found, found), there
+    start = (free, [jnp.zeros_like(group.gap) for group in groups], crowded, 0)
+    found = jax.lax.while_loop(unsettled, sweep, start)[0]
+    return jax.tree.map(lambda a, b: jnp.where(crowded, a, b), found, plain)
 
 
-def _on_ball(one: _Group, other: _Group, motion: Any, lightness: Any, forces: Any) -> list[Array]:
+def _on_ball(groups: list[_Group], motion: Any, lightness: Any, forces: Any) -> list[Array]:
     """The forces of all contacts of the ball together, where those of no other body change.
 
     The ball is light beside the drones: solved one after the other, contacts that squeeze it would
@@ -684,23 +781,23 @@ def _on_ball(one: _Group, other: _Group, motion: Any, lightness: Any, forces: An
     f = max(0, (c - n y) / (A + R)), and y = w sum(n f) is three equations with a kink for each
     contact, which Newton's method solves.
     """
-    of_drone, of_turning, of_ball = lightness
-    shape, batch = one.gap.shape, one.gap.ndim - of_ball.ndim
-    assert one.moment is not None
+    of_ball = lightness[2]
 
-    def flat(a: Array, b: Array) -> Array:
-        return jnp.concatenate((a.reshape(-1, *a.shape[2:]), b))
+    def flat(parts: Any) -> Array:
+        parts = [jnp.broadcast_to(a, g.gap.shape) for a, g in zip(parts, groups, strict=True)]
+        return jnp.concatenate(
+            [a if g.drone else a[None] for a, g in zip(parts, groups, strict=True)]
+        )
 
-    weight = of_drone + _dot(tuple(m * m for m in one.moment), of_turning)
-    weight = weight * jnp.maximum(jnp.sum(one.there, 0), 1).astype(weight.dtype)
-    weight = flat(jnp.broadcast_to(weight, shape), jnp.zeros_like(other.gap))
-    soft = flat(jnp.broadcast_to(one.soft, shape), jnp.broadcast_to(other.soft, other.gap.shape))
-    there = flat(one.there, other.there)
-    n = tuple(flat(a, b) for a, b in zip(one.normal, other.normal, strict=True))
-    f = flat(*forces)
-    left = flat(*(group.wanted - group.along(motion) for group in (one, other)))
-    y = tuple(of_ball * jnp.sum(f * c, 0) for c in n)
-    c = left + weight * f + _dot(n, y)
+    # A drone whose racket and hull are both in contact is shared by the two.
+    both = 1 + (groups[0].there & groups[1].there).astype(of_ball.dtype)
+    weight = flat([both * g.weight(lightness) if g.drone else 0 for g in groups])
+    soft = flat([group.soft for group in groups])
+    there = flat([group.there for group in groups])
+    n = tuple(flat([group.normal[i] for group in groups]) for i in range(3))
+    f = flat(forces[: len(groups)])
+    left = flat([group.wanted - group.along(motion) for group in groups])
+    c = left + weight * f + _dot(n, tuple(of_ball * jnp.sum(f * a, 0) for a in n))
     share = of_ball / (weight + soft)
 
     def newton(_: Any, y: Any) -> Any:
@@ -718,16 +815,21 @@ def _on_ball(one: _Group, other: _Group, motion: Any, lightness: Any, forces: An
             scale * (d * u + g * v + k * w),
         )
 
+    y = tuple(of_ball * jnp.sum(f * a, 0) for a in n)
     y = jax.lax.fori_loop(0, NEWTON_STEPS, newton, y)
     f = jnp.where(there, jnp.maximum(c - _dot(n, y), 0) / (weight + soft), 0)
-    rows = int(np.prod(shape[:batch]))
-    return [f[:rows].reshape(shape), f[rows:]]
+    found, start = [], 0
+    for group in groups:
+        rows = len(group.gap) if group.drone else 1
+        part = f[start : start + rows]
+        found.append(part if group.drone else part[0])
+        start += rows
+    return found
 
 
-def _stacked(one: Vector, other: Vector) -> Vector:
-    """Two rows of vectors as one array a component."""
-    x, y, z = (jnp.stack(pair) for pair in zip(one, other, strict=True))
-    return x, y, z
+def _greatest(values: Array, like: Array) -> Array:
+    """The greatest magnitude in each game."""
+    return jnp.max(jnp.abs(values), tuple(range(values.ndim - like.ndim)))
 
 
 def _lever(height: Array, normal: Vector) -> Vector:
@@ -735,17 +837,21 @@ def _lever(height: Array, normal: Vector) -> Vector:
     return (-height * normal[1], height * normal[0], jnp.zeros_like(normal[0]))
 
 
-def _from_point(offset: Vector, radius: Array) -> tuple[Array, Vector]:
-    """Distance from a sphere around the origin, and the direction from it."""
+# Each of these gives the distance of points from a body, and the direction from it as a vector and
+# what to divide it by. A quotient is computed once; products, for each of their readers.
+
+
+def _from_point(offset: Vector, radius: Array) -> tuple[Array, Vector, Array]:
+    """From a sphere around the origin."""
     square = _dot(offset, offset)
     apart = square > 0
     length = jnp.sqrt(jnp.where(apart, square, 1))
-    x, y, z = _scale(1 / length, offset)
-    return jnp.where(apart, length, 0) - radius, (x, y, jnp.where(apart, z, 1))
+    x, y, z = offset
+    return jnp.where(apart, length, 0) - radius, (x, y, jnp.where(apart, z, 1)), length
 
 
-def _from_racket(p: Params, offset: Vector) -> tuple[Array, Vector]:
-    """Distance from the racket, a cylinder about the drone's z axis, and the direction from it.
+def _from_racket(p: Params, offset: Vector) -> tuple[Array, Vector, Array]:
+    """From the racket, a cylinder about the drone's z axis.
 
     As MuJoCo's sphere and cylinder: where the point is above or below a face or beside the wall,
     the nearest of these; else the rim.
@@ -755,24 +861,24 @@ def _from_racket(p: Params, offset: Vector) -> tuple[Array, Vector]:
     square = x * x + y * y
     beside = square > 0
     distance = jnp.sqrt(jnp.where(beside, square, 1))
-    out_x, out_y = jnp.where(beside, x / distance, 1), jnp.where(beside, y / distance, 0)
-    up = jnp.where(z > 0, 1, -1).astype(z.dtype)
+    x, up = jnp.where(beside, x, 1), jnp.where(z > 0, 1, -1).astype(z.dtype)
     over = jnp.abs(z) - half  # of the face
     wide = jnp.where(beside, distance, 0) - radius  # of the wall
-    corner = jnp.sqrt(jnp.where((over >= 0) & (wide >= 0), over * over + wide * wide, 1))
-    at_corner = (over >= 0) & (wide >= 0) & (corner > 0)
+    square = over * over + wide * wide
+    at_corner = (over >= 0) & (wide >= 0) & (square > 0)
     at_face = ~at_corner & (over > wide)
-    flat = jnp.where(at_corner, wide / corner, jnp.where(at_face, 0, 1))
-    steep = jnp.where(at_corner, over / corner, jnp.where(at_face, 1, 0))
+    corner = jnp.sqrt(jnp.where(at_corner, square, 1))
+    outwards = jnp.where(at_corner, wide / distance, jnp.where(at_face, 0, 1))
+    upwards = jnp.where(at_corner, over, jnp.where(at_face, 1, 0)) * up
     gap = jnp.where(at_corner, corner, jnp.maximum(over, wide))
-    return gap, (flat * out_x, flat * out_y, steep * up)
+    length = jnp.where(at_corner, corner, jnp.where(at_face, 1, distance))
+    return gap, (outwards * x, outwards * y, upwards), length
 
 
-def _from_net(p: Params, point: Any) -> tuple[Array, Vector]:
-    """Distance of points [...] or [D, ...] from the net, a box, and the direction from it."""
+def _from_net(p: Params, point: Any) -> tuple[Array, Vector, Array]:
+    """From the net, a box; points are [...] or [D, ...]."""
     middle, half = p.net[0], p.net[1]
     away = tuple(c - middle[i] for i, c in enumerate(point))
-    sign = tuple(jnp.where(c > 0, 1, -1).astype(c.dtype) for c in away)
     over = tuple(jnp.abs(c) - half[i] for i, c in enumerate(away))
     outside = tuple(jnp.maximum(c, 0) for c in over)
     square = _dot(outside, outside)
@@ -783,8 +889,14 @@ def _from_net(p: Params, point: Any) -> tuple[Array, Vector]:
     first = over[0] >= deepest
     second = ~first & (over[1] >= deepest)
     inside = (first, second, ~first & ~second)
-    normal = tuple(
-        s * jnp.where(is_out, o / length, i.astype(o.dtype))
-        for s, o, i in zip(sign, outside, inside, strict=True)
+    x, y, z = (
+        jnp.where(is_out, o, i.astype(o.dtype)) * jnp.where(c > 0, 1, -1).astype(o.dtype)
+        for c, o, i in zip(away, outside, inside, strict=True)
     )
-    return jnp.where(is_out, length, deepest), normal  # type: ignore[return-value]
+    return jnp.where(is_out, length, deepest), (x, y, z), length
+
+
+def _unit(found: tuple[Array, Vector, Array]) -> tuple[Array, Vector]:
+    """(distance, direction) of what one of these gives."""
+    x, y, z = (c / found[2] for c in found[1])
+    return found[0], (x, y, z)
