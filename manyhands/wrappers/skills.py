@@ -1,12 +1,18 @@
 """Named skills in place of primitive actions, for any environment that ships a skill set.
 
-One step of the wrapper is one primitive step of each agent's chosen skill: whoever plays names the
+One step of `Skills` is one primitive step of each agent's chosen skill: whoever plays names the
 skill again to go on with it, or another one at any time. `persist` does the naming again for
 players whose every answer is dear.
+
+One step of `Events` is as many primitive steps as it takes until something happens: a semi-Markov
+decision process (Sutton, Precup & Singh 1999). `embody` seats a player of `Events` in the
+environment below it, beside players who choose every primitive action.
 """
 
 from __future__ import annotations
 
+import dataclasses
+import functools
 import inspect
 import re
 from collections.abc import Mapping, Sequence
@@ -24,6 +30,7 @@ from manyhands.core.env import (
     Env,
     IllegalAction,
     Outcome,
+    names_of,
     state_dataclass,
 )
 from manyhands.core.play import Reply, View
@@ -62,6 +69,41 @@ class SkillSet(Protocol):
 
     def rules(self) -> str:
         """The skills, explained to a player."""
+
+
+class EventSkills(SkillSet, Protocol):
+    """A skill set that `Events` can play: its functions also take any further axes.
+
+    Attributes:
+        events: what may happen, in words; the first one is "nothing".
+        members: how many agents make a team; a team's agents are neighbours in axis order.
+        options: what a whole team may choose, in words; empty where teams cannot choose as one.
+    """
+
+    events: tuple[str, ...]
+    members: int
+    options: tuple[str, ...]
+
+    def look(self, row: Array) -> Any:
+        """What an agent sees, a pytree of arrays [..., *axes], of a perception [K, *axes]."""
+
+    def order(self, skill: Array) -> Any:
+        """Skills [*axes] with their arguments, ready to be followed for many steps."""
+
+    def follow(self, sight: Any, order: Any) -> Array:
+        """The next primitive action, [*action_space.shape, *axes]."""
+
+    def possible(self, sight: Any) -> Array:
+        """bool[S, *axes]: which skills can be chosen."""
+
+    def event(self, before: Any, after: Any) -> Array:
+        """u8[*axes], index into `events`: what happened between two sights of an agent."""
+
+    def assign(self, sight: Any, option: Array) -> Array:
+        """The skill of each agent, [*axes], that its team's option [*axes] means for it."""
+
+    def parse_option(self, text: str) -> int:
+        """The option that `text` names; raises `IllegalAction`."""
 
 
 STATUS = ("none yet", "done", "under way", "impossible, you stayed where you were")
@@ -219,12 +261,7 @@ class Skills(Env[SkillState]):
         """The skill that an answer names, or the one-step skill of a primitive action that `env`
         reads in it; of several lines, the last one that begins with "ACTION:" counts."""
         i = self.index(agent)
-        if not isinstance(text, str):
-            raise IllegalAction(f"an answer is text, not {type(text).__name__}")
-        lines = _ACTION_LINE.findall(text[:2_000])
-        answer = (lines[-1] if lines else text[:2_000]).strip(" \t\r\n\"'`*_.!")
-        if re.fullmatch(r"[-+\d.\s]*", answer):
-            raise IllegalAction("name a skill in words, for example one of the choices offered")
+        answer = _answer(text)
         skill = self._named(answer, state, i)
         if skill is None:
             try:
@@ -280,6 +317,332 @@ class Skills(Env[SkillState]):
 
     def __repr__(self) -> str:
         return f"Skills({self.env!r})"
+
+
+# ---- from event to event --------------------------------------------------------------------------
+
+
+@state_dataclass
+class EventState:
+    """The wrapped state, and what led there.
+
+    Attributes:
+        inner: state of the wrapped environment.
+        chosen: i16[N], the last action of each agent of this environment.
+        event: u8[], index into the skill set's `events`: why the last step ended; "nothing" where
+            its time was up.
+        steps: i16[], primitive steps of the last step.
+    """
+
+    inner: Any
+    chosen: Array
+    event: Array
+    steps: Array
+
+
+PER = ("agent", "team")
+
+
+class Events(Env[EventState]):
+    """The environment `env`, played by skills that run from one event to the next.
+
+    Args:
+        env: an environment whose `skills()` is a set of `EventSkills`.
+        patience: primitive steps after which all choose again although nothing happened.
+        per: `"agent"`: everybody chooses a skill; `"team"`: teams choose one of the set's `options`
+            for all their members.
+
+    A step ends with the first event, with the end of the episode, or after `patience` primitive
+    steps. Reward terms and metrics are summed over them; for a team, terms are the means of its
+    members. The metric `steps` counts them: whoever discounts a primitive step by gamma discounts
+    this one by gamma to that power. `max_steps` is that of `env`: no episode has more steps, and
+    most have far fewer.
+
+    Actions are `Discrete`, in the order of the table (`skills.names`, or `skills.options`). An
+    impossible skill is `skills.wait`, counted in `metrics["illegal"]`. An agent's observation is
+    the wrapped one; a team's, its members' one after the other.
+    """
+
+    id = "events"
+
+    def __init__(self, env: Env, patience: int = 50, per: str = "agent"):
+        skills = env.skills() if callable(getattr(env, "skills", None)) else None  # type: ignore[attr-defined]
+        if not hasattr(skills, "event"):
+            raise ConfigError(f"{env.id!r} ships no skill set that knows events")
+        if isinstance(patience, bool) or not isinstance(patience, int) or patience < 1:
+            raise ConfigError(f"patience is a whole number of steps from 1, given {patience!r}")
+        if per not in PER:
+            raise ConfigError(f"per is {names_of(PER)}, given {per!r}")
+        self.env, self.patience, self.per = env, patience, per
+        self.skills: EventSkills = skills  # type: ignore[assignment]
+        self.members = self.skills.members if per == "team" else 1
+        self.max_steps, self.terms, self.reward_weights = env.max_steps, env.terms, env.reward_weights
+        self.agents, self.observation_space = env.agents, env.observation_space
+        table = self.skills.names
+        self.noop = self.skills.wait
+        if per == "team":
+            table = self.skills.options
+            if not table:
+                raise ConfigError(f"teams cannot choose as one in {env!r}; leave out per='team'")
+            self.agents = tuple(dict.fromkeys(name.rpartition("_")[0] for name in env.agents))
+            self.noop = len(table) - 1
+            space = env.observation_space
+            self.observation_space = gymnasium.spaces.Box(
+                np.tile(space.low, self.members),  # type: ignore[attr-defined]
+                np.tile(space.high, self.members),  # type: ignore[attr-defined]
+                dtype=space.dtype,  # type: ignore[arg-type]
+            )
+        self.table = table
+        self.action_space = gymnasium.spaces.Discrete(len(table))
+        self.batched = env.batched
+        self.deterministic_reset, self.reset_pool = env.deterministic_reset, env.reset_pool
+        self.usual_seat = env.usual_seat
+        if hasattr(env, "phrases"):
+            self.phrases = env.phrases
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Events, (self.env, self.patience, self.per)
+
+    # ---- pure ---------------------------------------------------------------------------------
+
+    def _look(self, inner: Any) -> Any:
+        """What each agent of `env` sees, its axis after the components."""
+        return self.skills.look(jnp.moveaxis(self.env.perceive(inner), 0, 1))
+
+    def reset(self, key: Array) -> EventState:
+        chosen = jnp.full(self.num_agents, self.noop, jnp.int16)
+        begins = jnp.uint8(len(self.skills.events) - 1)
+        return EventState(self.env.reset(key), chosen, begins, jnp.int16(0))
+
+    def step(self, key: Array, state: EventState, actions: Array) -> tuple[EventState, Outcome]:
+        env, skills, batch = self.env, self.skills, jnp.shape(state.event)
+        sight = self._look(state.inner)
+        known = (actions >= 0) & (actions < len(self.table))
+        actions = jnp.where(known, actions, self.noop)
+        if self.per == "team":
+            ready = known
+            skill = skills.assign(sight, jnp.repeat(actions, self.members, axis=0))
+        else:
+            ready = known & _of(self.legal_of(sight), actions)
+            skill = jnp.where(ready, actions, skills.wait)
+        order = skills.order(skill)
+        illegal = jnp.sum(self.acting(state) & ~ready, axis=0)
+
+        def go_on(carry: Any) -> Any:
+            running, count, inner, sight, event, sums, ends = carry
+            moves = jnp.moveaxis(skills.follow(sight, order), -1 - len(batch), 0)
+            keys = jax.vmap(jax.random.fold_in)(key, count) if batch else fold_in(key, count)
+            new, outcome = env.step(keys, inner, moves)
+            seen = self._look(new)
+            happened = skills.event(sight, seen)[0]
+            over = jnp.all(outcome.terminated | outcome.truncated, axis=0)
+
+            def chosen(now: Any, before: Any) -> Any:
+                return jax.tree_util.tree_map(
+                    lambda a, b: jnp.where(running, a, b).astype(b.dtype), now, before
+                )
+
+            gained = jax.tree_util.tree_map(jnp.add, sums, (outcome.terms, outcome.metrics))
+            count = chosen(count + 1, count)
+            after = (
+                count,
+                chosen(new, inner),
+                chosen(seen, sight),
+                chosen(happened, event),
+                chosen(gained, sums),
+                chosen((outcome.terminated, outcome.truncated), ends),
+            )
+            return (running & (happened == 0) & ~over & (count < self.patience), *after)
+
+        fold_in = jax.random.fold_in
+        _, shapes = jax.eval_shape(
+            env.step,
+            key,
+            state.inner,
+            jnp.moveaxis(skills.follow(sight, order), -1 - len(batch), 0),
+        )
+        nothing = jax.tree_util.tree_map(lambda leaf: jnp.zeros(leaf.shape, leaf.dtype), shapes)
+        begin = (
+            jnp.ones(batch, bool),
+            jnp.zeros(batch, jnp.int32),
+            state.inner,
+            sight,
+            jnp.zeros(batch, jnp.uint8),
+            (nothing.terms, nothing.metrics),
+            (nothing.terminated, nothing.truncated),
+        )
+        _, count, inner, _, event, (terms, metrics), ends = jax.lax.while_loop(
+            lambda carry: jnp.any(carry[0]), go_on, begin
+        )
+        metrics["illegal"] = metrics["illegal"] + illegal.astype(metrics["illegal"].dtype)
+        metrics["steps"] = count.astype(jnp.float32)
+        if self.per == "team":
+            terms = {name: jnp.mean(self._teams(values), axis=1) for name, values in terms.items()}
+            ends = tuple(jnp.all(self._teams(values), axis=1) for values in ends)
+        acting = self.acting(state)
+        new = EventState(
+            inner,
+            jnp.where(acting & ready, actions, state.chosen).astype(jnp.int16),
+            event,
+            count.astype(jnp.int16),
+        )
+        return new, self.outcome(terms, *ends, metrics)
+
+    def _teams(self, rows: Array) -> Array:
+        """[N, ...] of the agents of `env` as [teams, members, ...]."""
+        return rows.reshape(-1, self.members, *rows.shape[1:])
+
+    def observe(self, state: EventState) -> Array:
+        rows = self.env.observe(state.inner)
+        if self.per == "team":
+            return rows.reshape(-1, self.members * rows.shape[1], *rows.shape[2:])
+        return rows
+
+    def perceive(self, state: EventState) -> Array:
+        """The wrapped rows; of a team, [members, K]."""
+        rows = self.env.perceive(state.inner)
+        return self._teams(rows) if self.per == "team" else rows
+
+    def network_input(self, row: Array) -> Array:
+        if self.per == "team":
+            return jnp.concatenate([self.env.network_input(row[i]) for i in range(self.members)])
+        return self.env.network_input(row)
+
+    def legal(self, state: EventState) -> Array:
+        acting = self.acting(state)
+        if self.per == "team":
+            shape = (self.num_agents, len(self.table), *acting.shape[1:])
+            return jnp.broadcast_to(acting[:, None], shape)
+        return self.legal_of(self._look(state.inner)) & acting[:, None]
+
+    def legal_of(self, sight: Any) -> Array:
+        """bool[N, S, ...] of what the agents of `env` see: the skills that can be chosen."""
+        return jnp.moveaxis(self.skills.possible(sight), 0, 1)
+
+    def acting(self, state: EventState) -> Array:
+        acting = self.env.acting(state.inner)
+        return jnp.any(self._teams(acting), axis=1) if self.per == "team" else acting
+
+    def summary(self, state: EventState) -> Array:
+        return self.env.summary(state.inner)
+
+    # ---- words and pictures -------------------------------------------------------------------
+
+    def _member(self, agent: str | int) -> int:
+        """The agent of `env` through whose eyes an agent of this environment looks."""
+        return self.index(agent) * self.members
+
+    def rules(self, agent: str | int) -> str:
+        i = self._member(agent)
+        return self.manual(self.env.rules(i), self.agents[self.index(agent)])
+
+    def manual(self, rules: str, agent: str) -> str:
+        """The wrapped rule book, and what is different here."""
+        text = (
+            f"{rules}\n\nSKILLS\nIn place of the actions above, answer with the name of a skill, in "
+            f"words.\n{self.skills.rules()}"
+        )
+        if self.per == "team":
+            names = ", ".join(self.env.agents[self._member(agent) :][: self.members])
+            text += (
+                f"\nYou are the {agent} team, and choose for all its drones ({names}) at once: what "
+                "the one does who receives, the one who sets, and the one who attacks. Who that is "
+                "follows from who is nearest and who has touched the ball."
+            )
+        return text
+
+    def describe(self, state: EventState, agent: str | int) -> str:
+        """The wrapped text, and what happened since the agent last chose."""
+        i = self.index(agent)
+        text = self.env.describe(state.inner, self._member(agent))
+        event, steps = int(np.asarray(state.event)), int(np.asarray(state.steps))
+        return f"{text}\n{self.news(event, steps, int(np.asarray(state.chosen)[i]))}"
+
+    def news(self, event: int, steps: int, chosen: int) -> str:
+        """What happened in the last `steps` primitive steps of an agent who chose `chosen`."""
+        if steps == 0:
+            return f"Choose: {self.skills.events[-1]}."
+        what = self.skills.events[event] if event else "nothing in particular happened"
+        return (
+            f"Choose: {what}, {steps} step{'s' * (steps != 1)} after your last choice, "
+            f'"{self.table[chosen]}".'
+        )
+
+    def choices(self, state: EventState, agent: str | int) -> list[str]:
+        i = self.index(agent)
+        if not bool(np.asarray(self.acting(state))[i]):
+            return []
+        if self.per == "team":
+            return list(self.table)
+        return self.offers(np.asarray(self.env.perceive(state.inner))[i])
+
+    def offers(self, row: np.ndarray) -> list[str]:
+        """The skills that can be chosen with this perception, each with what it would do."""
+        possible, words = self.can(row), self.skills.words(row)
+        return [f"{self.table[k]}: {words[k]}" for k in np.flatnonzero(possible)]
+
+    def can(self, row: np.ndarray) -> np.ndarray:
+        """bool[S]: the skills that can be chosen with this perception."""
+        compiled = self.__dict__.get("_can")
+        if compiled is None:
+            compiled = jax.jit(lambda row: self.skills.possible(self.skills.look(row)))
+            self.__dict__["_can"] = compiled
+        return np.asarray(compiled(np.asarray(row)))
+
+    def parse(self, text: str, state: EventState, agent: str | int) -> Action:
+        """The skill, or a team's option, that an answer names; of several lines, the last one that
+        begins with "ACTION:" counts."""
+        i = self.index(agent)
+        if self.per == "team":
+            return self.skills.parse_option(_answer(text))
+        return self.read(text, np.asarray(self.env.perceive(state.inner))[i])
+
+    def read(self, text: str, row: np.ndarray) -> int:
+        """The skill that an answer names, if it can be chosen with this perception."""
+        skill = self.skills.parse(_answer(text))
+        assert skill is not None
+        if not self.can(row)[skill]:
+            why = self.skills.words(row)[skill]
+            raise IllegalAction(f"{self.table[skill]!r} is impossible now: {why}")
+        return skill
+
+    def draw(self, state: EventState, canvas: Any, agent: str | int | None = None) -> None:
+        self.env.draw(state.inner, canvas, None if agent is None else self._member(agent))
+
+    def to_dict(self, state: EventState) -> dict[str, Any]:
+        chosen = [self.table[int(k)] for k in np.asarray(state.chosen)]
+        return {
+            **self.env.to_dict(state.inner),
+            "chosen": dict(zip(self.agents, chosen, strict=True)),
+            "event": self.skills.events[int(np.asarray(state.event))],
+            "steps_since_choice": int(np.asarray(state.steps)),
+        }
+
+    def config(self) -> dict[str, Any]:
+        return {"patience": self.patience, "per": self.per}
+
+    def spec(self) -> dict[str, Any]:
+        return {**super().spec(), "env": self.env.spec()}
+
+    def __repr__(self) -> str:
+        return f"Events({self.env!r}, patience={self.patience!r}, per={self.per!r})"
+
+
+def _of(table: Array, numbers: Array) -> Array:
+    """Entry `numbers[n, ...]` of each row of `table`, [N, S, ...]: one-hot, for batches."""
+    count = jnp.arange(table.shape[1]).reshape((-1,) + (1,) * (table.ndim - 2))
+    return jnp.any(table & (count == numbers[:, None]), axis=1)
+
+
+def _answer(text: str) -> str:
+    """What counts of an answer."""
+    if not isinstance(text, str):
+        raise IllegalAction(f"an answer is text, not {type(text).__name__}")
+    lines = _ACTION_LINE.findall(text[:2_000])
+    answer: str = (lines[-1] if lines else text[:2_000]).strip(" \t\r\n\"'`*_.!")
+    if re.fullmatch(r"[-+\d.\s]*", answer):
+        raise IllegalAction("name a skill in words, for example one of the choices offered")
+    return answer
 
 
 # ---- players who choose seldom -------------------------------------------------------------------
@@ -350,3 +713,145 @@ class _AsyncPersist(Persist):
         kept = [self._keep(view) for view in views]
         ask = [view for view, skill in zip(views, kept, strict=True) if skill is None]
         return self._merge(views, kept, await self.policy.act(ask) if ask else [])
+
+
+# ---- a player of skills among players of primitive actions ---------------------------------------
+
+
+class SkillView(View):
+    """What an agent of `Events` would know, made of what one of the environment below knows."""
+
+    def __init__(self, events: Events, view: View, news: str, turn: int):
+        super().__init__(
+            view._env,
+            view._frame,
+            view.index,
+            episode=view.episode,
+            step=view.step,
+            turn=turn,
+            seed=view.seed,
+            messages=view.messages,
+        )
+        self._events, self._news = events, news
+
+    @property
+    def legal(self) -> np.ndarray:
+        return self._events.can(self.perception)
+
+    @functools.cached_property
+    def text(self) -> str:
+        return f"{super().text}\n{self._news}"
+
+    @functools.cached_property
+    def choices(self) -> list[str]:
+        return self._events.offers(self.perception)
+
+    @functools.cached_property
+    def rules(self) -> str:
+        return self._events.manual(super().rules, self.agent)
+
+    def parse(self, text: str) -> Action:
+        return self._events.read(text, self.perception)
+
+    def words(self, action: Action) -> str:
+        return self._events.table[int(action)]
+
+
+@dataclasses.dataclass
+class _Body:
+    """How one agent of one episode stands: the skill it follows, for how many steps, what it
+    perceived last, and how often it chose."""
+
+    skill: int
+    steps: int
+    row: np.ndarray
+    turns: int
+
+
+def embody(policy: Any, events: Events) -> Embodied:
+    """`policy`, a host policy for `events` (an agent each), as one for the environment below, where
+    it sits beside players of any other kind: it is asked at every event, and its skill flies on in
+    between."""
+    asynchronous = inspect.iscoroutinefunction(policy.act)
+    return (_AsyncEmbodied if asynchronous else Embodied)(policy, events)
+
+
+class Embodied:
+    """A host policy that chooses a skill at every event, and follows it. Build it with `embody`.
+
+    An answer that is no possible skill is the skill that does nothing, until the next event; why it
+    was refused stands in `Reply.info["refused"]`.
+    """
+
+    def __init__(self, policy: Any, events: Events):
+        if events.per != "agent":
+            raise ConfigError("an embodied player chooses for one agent; give Events(per='agent')")
+        self.policy, self.events = policy, events
+        self.name = getattr(policy, "name", type(policy).__name__)
+        self._bodies: dict[tuple[int, int], _Body] = {}
+        skills = events.skills
+
+        def look_on(before: Array, row: Array) -> Array:
+            return skills.event(skills.look(before), skills.look(row))
+
+        def follow(row: Array, skill: Array) -> Array:
+            return skills.follow(skills.look(row), skills.order(skill))
+
+        self._event, self._follow = jax.jit(look_on), jax.jit(follow)
+
+    def act(self, views: Sequence[View]) -> Any:
+        asked = self._asked(views)
+        return self._moves(views, asked, self.policy.act(asked) if asked else [])
+
+    def _asked(self, views: Sequence[View]) -> list[SkillView]:
+        """What is to be decided now."""
+        asked = []
+        for view in views:
+            body = self._bodies.get((view.episode, view.index))
+            if view.turn == 0 or body is None:
+                news, turn = self.events.news(0, 0, 0), 0
+            else:
+                event = int(self._event(body.row, view.perception))
+                if not event and body.steps < self.events.patience and not view.messages:
+                    continue
+                news = self.events.news(event, body.steps, body.skill)
+                turn = body.turns
+            asked.append(SkillView(self.events, view, news, turn))
+        return asked
+
+    def _moves(
+        self, views: Sequence[View], asked: Sequence[SkillView], answers: Sequence[Any]
+    ) -> list[Reply]:
+        said: dict[tuple[int, int], Reply] = {}
+        for view, answer in zip(asked, answers, strict=True):
+            reply = answer if isinstance(answer, Reply) else Reply(answer)
+            skill, info = self.events.skills.wait, dict(reply.info)
+            try:
+                if reply.action is None:
+                    raise IllegalAction(reply.error or "no action was given")
+                named = reply.action
+                skill = int(view.parse(named) if isinstance(named, str) else named)
+                if not (0 <= skill < len(self.events.table) and view.legal[skill]):
+                    raise IllegalAction(f"{named!r} is no skill that is possible now")
+            except IllegalAction as error:
+                skill = self.events.skills.wait
+                info["refused"] = error.reason
+            key = view.episode, view.index
+            self._bodies[key] = _Body(skill, 0, view.perception, view.turn + 1)
+            info["skill"] = self.events.table[skill]
+            said[key] = Reply(None, reply.say, None, info)
+        moves = []
+        for view in views:
+            key = view.episode, view.index
+            body = self._bodies[key]
+            body.row, body.steps = view.perception, body.steps + 1
+            action = np.asarray(self._follow(view.perception, body.skill))
+            reply = said.get(key, Reply(None))
+            moves.append(Reply(action, reply.say, None, reply.info))
+        return moves
+
+
+class _AsyncEmbodied(Embodied):
+    async def act(self, views: Sequence[View]) -> Any:
+        asked = self._asked(views)
+        return self._moves(views, asked, await self.policy.act(asked) if asked else [])

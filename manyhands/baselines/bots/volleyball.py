@@ -1,0 +1,139 @@
+"""Scripted volleyball players, on the skills of `envs/volleyball/skills.py`.
+
+They are pure functions of what one drone perceives, and play wherever volleyball is played: drone
+by drone with rotors or rates, by skills, or from event to event, for a drone or for a team.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+from typing import Any
+
+import jax.numpy as jnp
+
+from manyhands.core.env import Array, DeviceView, Env, SeatError
+from manyhands.envs.volleyball.env import Volleyball
+from manyhands.envs.volleyball.skills import (
+    ATTACKER,
+    BUMP,
+    GO,
+    RECEIVER,
+    SETTER,
+    Sight,
+    VolleyballSkills,
+)
+from manyhands.wrappers.skills import Events, Skills
+
+
+def court_of(env: Env) -> Volleyball:
+    """The volleyball inside the wrappers that these players know."""
+    inner: Any = env
+    while isinstance(inner, (Events, Skills)):
+        inner = inner.env
+    if not isinstance(inner, Volleyball):
+        raise SeatError(
+            f"this seat plays volleyball, by itself or in `skills` or `events`; given {env!r}"
+        )
+    return inner
+
+
+@functools.lru_cache(maxsize=32)
+def skills_of(court: Volleyball) -> VolleyballSkills:
+    return court.skills()
+
+
+@dataclasses.dataclass(frozen=True)
+class Scripted:
+    """A `DevicePolicy` that looks, chooses a skill, and follows it.
+
+    Attributes:
+        name: `"hover"`, `"rally"` or `"team"`.
+    """
+
+    name: str
+
+    def init(self, env: Env, agent: int) -> tuple[()]:
+        return ()
+
+    def apply(
+        self, env: Env, agent: int, memory: Any, key: Array, view: DeviceView
+    ) -> tuple[Array, Any]:
+        skills = skills_of(court_of(env))
+        if isinstance(env, Events) and env.per == "team":
+            return self.option(skills, skills.look(view.perception[0])), memory
+        sight = skills.look(view.perception)
+        skill = self.choose(skills, sight)
+        if isinstance(env, (Events, Skills)):
+            return skill, memory
+        return skills.follow(sight, skills.order(skill)), memory
+
+    def choose(self, skills: VolleyballSkills, sight: Sight) -> Array:
+        """The skill of one drone."""
+        if self.name == "hover":
+            return jnp.full(sight.served.shape, skills.wait, jnp.int32)
+        if self.name == "team":
+            return skills.assign(sight, self.option(skills, sight))
+        return rally(skills, sight)
+
+    def option(self, skills: VolleyballSkills, sight: Sight) -> Array:
+        """The option of a team, as one of its drones sees the court."""
+        if self.name == "hover":
+            return jnp.full(sight.served.shape, len(skills.options) - 1, jnp.int32)
+        return strategy(skills, sight)
+
+
+def rally(skills: VolleyballSkills, sight: Sight) -> Array:
+    """One against one: serve, bump the ball back to where the other one stands, and go to the
+    middle of the own half; what would land outside is left alone."""
+    body = skills.body
+    names = skills.names.index
+    home = skills.nearest(GO, jnp.asarray((0.5 * body.half_length, 0.0, 1.8)))
+    back = skills.nearest(BUMP, jnp.asarray((-0.8 * body.half_length, 0.0, body.radius)))
+    mine = skills.own(sight, sight.allowed) > 0
+    play = jnp.where(skills.stays_in(sight), back, home)
+    play = jnp.where(sight.served > 0, play, names("serve"))
+    return jnp.where(mine, play, home).astype(jnp.int32)
+
+
+def strategy(skills: VolleyballSkills, sight: Sight) -> Array:
+    """A team: receive, set, and spike to the side that is farther from the other team."""
+    body, members = skills.body, sight.me.shape[0]
+    others = sight.positions[members:]
+    gaps = []
+    for side in (-0.5, 0.5):
+        x, y = others[:, 0] + 0.8 * body.half_length, others[:, 1] - side * body.half_width
+        gaps.append(jnp.min(x**2 + y**2, axis=0))
+    left = gaps[0] >= gaps[1]
+    attack = jnp.where(left, ATTACKER.index("spike left"), ATTACKER.index("spike right"))
+    first = RECEIVER.index("pass high") * len(SETTER) + SETTER.index("set")
+    return (first * len(ATTACKER) + attack).astype(jnp.int32)
+
+
+def seat(env: Env, name: str) -> Scripted:
+    """A scripted player by name, for `env`."""
+    court = court_of(env)
+    if name != "hover" and (name == "team") != (court.team_size > 1):
+        raise SeatError(f"the seat {name!r} does not play {court.task}; 'bot' plays any match")
+    skills_of(court)  # refuses what cannot be played
+    return Scripted(name)
+
+
+def hover(env: Env) -> Scripted:
+    """Stays where it is."""
+    return seat(env, "hover")
+
+
+def rallies(env: Env) -> Scripted:
+    """Plays one against one."""
+    return seat(env, "rally")
+
+
+def team(env: Env) -> Scripted:
+    """Plays in a team."""
+    return seat(env, "team")
+
+
+def bot(env: Env) -> Scripted:
+    """The scripted player of whatever is played."""
+    return seat(env, "team" if court_of(env).team_size > 1 else "rally")

@@ -1,0 +1,767 @@
+"""Volleyball's skills: controllers that predict the ball, meet it, and send it where it should go.
+
+A skill is a name in a table (`VolleyballSkills.names`). At every step its controller turns what one
+drone perceives (a row of `Volleyball.perceive`) into rotor commands, and remembers nothing: a
+skill may be dropped or changed at any step. Everything is in the drone's own frame, in which its
+team defends x > 0; the other team's rows are turned by half a circle.
+
+**Hitting.** The ball flies on a parabola (or, with air, along steps of one), so that a controller
+knows when and where it falls through the heights at which it can be met, and takes the highest that
+the drone can reach in time. From there the ball is to leave with a velocity that carries it over
+the net to its target. A racket with unit normal n that moves at s along n turns the ball's velocity
+u into u + g (s - u·n) n, g = (1 + restitution) / (1 + ball mass / drone mass); hence n is the
+direction of the change of velocity that is wanted, and s = u·n + |change| / g. The drone flies a
+path of least jerk to that place (Mueller, Hehn & D'Andrea 2013, "A computationally efficient
+algorithm for state-to-state quadrocopter trajectory generation"), to be there at that time with the
+acceleration that goes with the normal, since a quadrotor accelerates along it; over the last moment
+the attitude alone counts.
+
+All functions take vectors with the component axis first, [3, ...], and any axes after it.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from manyhands.core.env import Array, ConfigError, IllegalAction, names_of
+from manyhands.envs.volleyball.control import (
+    attitude_for,
+    body_axes,
+    dot,
+    length,
+    rates_to,
+    rotors,
+)
+
+if TYPE_CHECKING:
+    from manyhands.envs.volleyball.env import Volleyball
+
+HOVER, GO, RECEIVE, BUMP, SET, SPIKE, SERVE, BLOCK = range(8)
+VERBS = ("hover", "go to", "receive", "bump to", "set to", "spike to", "serve", "block")
+
+NOTHING, TOUCHED, CROSSED, BEGINS = range(4)
+EVENTS = ("nothing", "the ball was touched", "the ball crossed the net", "a point begins")
+# What a team can choose for the one who receives, the one who sets, and the one who attacks (the
+# joint options of HCSP, Zhang et al. 2025).
+RECEIVER = ("go left", "go to the middle", "go right", "pass high", "pass quickly", "hover")
+SETTER = ("go", "set", "hover")
+ATTACKER = ("go", "spike left", "spike right", "hover")
+Place = tuple[float, float, float]
+
+HORIZON = 0.65  # s, a path is never planned for less: shorter ones ask for more than attitudes give
+CLIMB_HORIZON = 0.18  # s, the same for heights, which thrust changes at once
+EASY_CLIMB = 3.6  # m/s², that a place to meet the ball may ask for
+STEEP = 4.0  # m/s², that a climb may end with
+SOFT = 0.01  # s³, how little a hit's exact height matters
+LOOK = 0.17  # s, how far ahead on the path the attitude is taken from
+SWING = 0.22  # s before the hit, from when on the push is to be what goes with the normal
+LEAD = 0.08  # s before the hit, from when on the racket rises evenly
+FINAL = 0.22  # s before the hit, from when on only the racket's normal counts
+DRIFT = 0.4  # share of the push until the hit that a drone, still tilting, gets
+FADE = 0.04  # s, over which the one gives way to the other
+MAX_TILT = 0.9  # rad, on the way
+SLOWEST, FASTEST = -1.0, 2.5  # m/s, of the racket along its normal at a hit
+HEIGHTS = 12  # at which a ball may be met
+STEP_UP = 0.6  # m/s, between the upward velocities that are tried for a hit
+TRIES = 10
+NET_MARGIN = 0.35  # m between ball and net
+APART = 1.4  # m, that drones keep from their team-mates, where they have the choice
+NEAREST = 0.45  # m, how near to the net a drone goes
+LOWEST = 0.7  # m, how low
+
+
+class Sight(NamedTuple):
+    """What one drone perceives, in its own frame; `D` drones, its own team's first, in team order.
+
+    Attributes:
+        position, velocity, ball, ball_velocity: f32[3, ...].
+        quaternion, thrust: f32[4, ...]; rates: f32[3, ...], about the body's axes.
+        positions, anchors: f32[D, 3, ...], of all drones.
+        me: f32[members, ...], one-hot.
+        allowed, touched, last: f32[D, ...], as in `Volleyball.layout`.
+        mine: f32[...], 1 while the ball is in the own half.
+        served: f32[...], 0 until the first hit of a point.
+        since: f32[D, ...], steps since each drone's last touch.
+        clock: f32[...], steps of this point.
+    """
+
+    position: Array
+    quaternion: Array
+    velocity: Array
+    rates: Array
+    thrust: Array
+    ball: Array
+    ball_velocity: Array
+    positions: Array
+    anchors: Array
+    me: Array
+    allowed: Array
+    touched: Array
+    last: Array
+    mine: Array
+    served: Array
+    since: Array
+    clock: Array
+
+
+def look(layout: dict[str, slice], row: Array) -> Sight:
+    """A row of `Volleyball.perceive`, f32[K, ...], unpacked."""
+    me = row[layout["me"]]
+    members = me.shape[0]
+
+    def each(name: str, size: int) -> Array:
+        return row[layout[name]].reshape(-1, size, *row.shape[1:])
+
+    def own(everyone: Array) -> Array:
+        return jnp.sum(me[:, None] * everyone[:members], axis=0)
+
+    positions = each("position", 3)
+    return Sight(
+        position=own(positions),
+        quaternion=own(each("quaternion", 4)),
+        velocity=own(each("velocity", 3)),
+        rates=own(each("rates", 3)),
+        thrust=own(each("thrust", 4)),
+        ball=row[layout["ball"]],
+        ball_velocity=row[layout["ball_velocity"]],
+        positions=positions,
+        anchors=each("anchor", 3),
+        me=me,
+        allowed=row[layout["allowed"]],
+        touched=row[layout["touched"]],
+        last=row[layout["last"]],
+        mine=row[layout["possession"]][0],
+        served=row[layout["served"]][0],
+        since=row[layout["since"]],
+        clock=row[layout["clock"]][0],
+    )
+
+
+class Body(NamedTuple):
+    """The numbers that a player knows of its drone, the ball and the court.
+
+    Attributes:
+        gravity: m/s². ceiling: m/s², what all rotors together can give.
+        offset: m, from the drone's centre to the ball's, when they touch.
+        gain: the ball's change of velocity per speed at which ball and racket meet.
+        drag: 1/m, the ball is slowed by drag |v| v.
+        net: m, height. radius: m, of the ball. half_length, half_width: m, of the court.
+        run_up: m, by which a server rises before it meets the ball.
+    """
+
+    gravity: float
+    ceiling: float
+    offset: float
+    gain: float
+    drag: float
+    net: float
+    radius: float
+    half_length: float
+    half_width: float
+    run_up: float
+
+
+class Order(NamedTuple):
+    """A skill with its argument: i32[...], f32[3, ...]."""
+
+    kind: Array
+    goal: Array
+
+
+class Hit(NamedTuple):
+    """How a ball is to be met: after `time` (s), with the drone's centre at `place`, moving at
+    `velocity`, accelerating at `push` (all [3, ...]), its racket's normal along `normal`."""
+
+    time: Array
+    place: Array
+    velocity: Array
+    push: Array
+    normal: Array
+
+
+# ---- the flight of the ball ----------------------------------------------------------------------
+
+
+def falls_to(body: Body, place: Array, velocity: Array, height: Array) -> tuple[Array, Array]:
+    """(time, place): when a ball falls through a height (s, negative if it never is so high), and
+    where f32[3, ...]. Without air."""
+    g = body.gravity
+    left = velocity[2] ** 2 + 2 * g * (place[2] - height)
+    time = (velocity[2] + jnp.sqrt(jnp.maximum(left, 0))) / g
+    time = jnp.where(left >= 0, time, -1.0)
+    across = [place[i] + velocity[i] * time for i in range(2)]
+    return time, jnp.stack([*across, height + jnp.zeros_like(time)])
+
+
+def lands(body: Body, sight: Sight) -> tuple[Array, Array]:
+    """(time, place): when and where the ball comes down to the floor, if nobody meets it."""
+    return falls_to(body, sight.ball, sight.ball_velocity, jnp.float32(body.radius))
+
+
+def _least(costs: Array) -> Array:
+    """f32[K, ...], one-hot over the first axis: where the cost is least."""
+    numbers = jnp.arange(costs.shape[0]).reshape((-1,) + (1,) * (costs.ndim - 1))
+    return (numbers == jnp.argmin(costs, axis=0)).astype(jnp.float32)
+
+
+def _pick(one_hot: Array, values: Array) -> Array:
+    """The chosen one of values [K, ...], or of vectors [3, K, ...]."""
+    return jnp.sum(one_hot * values, axis=values.ndim - one_hot.ndim)
+
+
+def meet(body: Body, sight: Sight, heights: Array) -> tuple[Array, Array, Array]:
+    """(time, place, late) of the ball's centre where the drone should meet it: the first of the
+    heights f32[K, ...] that it can reach in time, or else where it comes too `late` (s) by least."""
+    time, place = falls_to(body, sight.ball[:, None], sight.ball_velocity[:, None], heights)
+    soon = [sight.position[i] + 0.2 * sight.velocity[i] for i in range(2)]
+    far = jnp.sqrt((place[0] - soon[0]) ** 2 + (place[1] - soon[1]) ** 2 + 1e-9)
+    late = jnp.maximum(0.9 * jnp.sqrt(jnp.maximum(far - 0.2, 0)) - time, 0)
+    rise = heights - body.offset - sight.position[2]
+    beyond = jnp.maximum(rise - 0.25 - sight.velocity[2] * time - EASY_CLIMB / 2 * time**2, 0)
+    gone = jnp.where(time > -0.05, 0.0, 100.0)
+    chosen = _least(heights[0] - heights + 20 * late + 10 * beyond + gone)
+    return jnp.maximum(_pick(chosen, time), 0), _pick(chosen, place), _pick(chosen, late + gone)
+
+
+def send(
+    body: Body, place: Array, into: Array, target: Array, rise: Array, tilt: Array
+) -> tuple[Array, Array, Array]:
+    """(normal f32[3, ...], speed f32[...], velocity f32[3, ...]): how the racket meets a ball at
+    `place` that comes with the velocity `into`, so that it falls onto `target`.
+
+    Of upward velocities from `rise` on, the lowest counts that brings the ball over the net with
+    the racket no more tilted than `tilt`, and no faster than a drone can move it.
+    """
+    g = body.gravity
+    steps = jnp.arange(TRIES, dtype=jnp.float32).reshape((-1,) + (1,) * rise.ndim)
+    up = rise + STEP_UP * steps
+    left = up**2 + 2 * g * (place[2] - target[2])
+    time = jnp.maximum((up + jnp.sqrt(jnp.maximum(left, 0))) / g, 0.15)
+    away = jnp.stack([(target[0] - place[0]) / time, (target[1] - place[1]) / time, up])
+    over = place[0] * target[0] < 0
+    at_net = place[0] / jnp.maximum(jnp.abs(away[0]), 1e-3)
+    height = place[2] + up * at_net - g / 2 * at_net**2
+    clear = ~over | (height > body.net + body.radius + NET_MARGIN)
+    change = away - into[:, None]
+    size = length(change)
+    normal = change / size
+    speed = dot(jnp.broadcast_to(into[:, None], normal.shape), normal) + size / body.gain
+    fits = (normal[2] > jnp.cos(tilt)) & (speed > SLOWEST) & (speed < FASTEST)
+    chosen = _least(steps + jnp.where(fits & (left > 0), 0, 10) + jnp.where(clear, 0, 100))
+    speed = jnp.clip(_pick(chosen, speed), SLOWEST, FASTEST)
+    return _pick(chosen, normal), speed, _pick(chosen, away)
+
+
+# How each kind of hit is made: the highest and lowest heights at which the ball is met (m), the
+# least upward velocity that it is given (m/s), and how far the racket may tilt (rad).
+_STYLES = np.zeros((len(VERBS), 4), np.float32)
+_STYLES[:] = (2.1, 1.0, 5.4, 0.6)
+_STYLES[RECEIVE] = (2.1, 1.0, 6.5, 0.5)
+_STYLES[SET] = (2.4, 1.2, 6.2, 0.5)
+_STYLES[SPIKE] = (3.3, 1.5, -2.0, 0.75)
+_STYLES[SERVE] = (2.3, 0.9, 5.6, 0.6)
+_STYLES[BLOCK] = (3.3, 2.3, 3.0, 0.7)
+
+
+def plan(body: Body, sight: Sight, order: Order) -> Hit:
+    """How to meet the ball for a skill that hits it."""
+    kinds = jnp.arange(len(VERBS)).reshape((-1,) + (1,) * order.kind.ndim)
+    mine = (kinds == order.kind).astype(jnp.float32)
+    style = jnp.sum(mine[:, None] * _STYLES.reshape(_STYLES.shape + (1,) * order.kind.ndim), 0)
+    top, low, rise, tilt = style
+    # There is no time to dip before a serve, so the ball is met on the way up from the own place.
+    place_z = jnp.sum(sight.me * sight.anchors[: sight.me.shape[0], 2], axis=0)
+    top = jnp.where(order.kind == SERVE, place_z + body.offset + body.run_up, top)
+    parts = jnp.linspace(0, 1, HEIGHTS).reshape((-1,) + (1,) * order.kind.ndim)
+    time, place, _ = meet(body, sight, top + (low - top) * parts)
+    into = sight.ball_velocity.at[2].add(-body.gravity * time)
+    normal, speed, _ = send(body, place, into, order.goal, rise, tilt)
+    where = place - body.offset * normal
+    zero = jnp.zeros_like(speed)
+    return Hit(
+        time=time,
+        place=jnp.stack([jnp.maximum(where[0], NEAREST), where[1], jnp.maximum(where[2], LOWEST)]),
+        velocity=jnp.stack([zero, zero, speed / normal[2]]),
+        push=body.gravity * jnp.stack([normal[0] / normal[2], normal[1] / normal[2], zero]),
+        normal=normal,
+    )
+
+
+# ---- flying --------------------------------------------------------------------------------------
+
+
+def steer(body: Body, sight: Sight, hit: Hit) -> tuple[Array, Array]:
+    """(normal f32[3, ...], thrust f32[...]) now, on the way to be at `hit.place` in `hit.time`."""
+    z = body_axes(sight.quaternion)[2]
+    lift = body.ceiling * (sight.thrust[0] + sight.thrust[1] + sight.thrust[2] + sight.thrust[3]) / 4
+    now = (lift * z)[:2]
+    time = jnp.maximum(hit.time - SWING, HORIZON)
+    more = time - hit.time  # the push is the same for a while before the hit, and behind it
+    goal = hit.place + hit.velocity * more + hit.push * more**2 / 2
+    gap = goal[:2] - sight.position[:2] - sight.velocity[:2] * time - now * time**2 / 2
+    speed = (hit.velocity + hit.push * more - sight.velocity)[:2] - now * time
+    push = hit.push[:2] - now
+    jerk = 60 * gap / time**3 - 24 * speed / time**2 + 3 * push / time
+    snap = -360 * gap / time**4 + 168 * speed / time**3 - 24 * push / time**2
+    pop = 720 * gap / time**5 - 360 * speed / time**4 + 60 * push / time**3
+    across = now + jerk * LOOK + snap * LOOK**2 / 2 + pop * LOOK**3 / 6
+
+    # Least effort, where the speed at the hit must be right, and the place only nearly so. Rotors
+    # push little harder than gravity pulls: no dip is so deep that they cannot make up for it.
+    time = jnp.maximum(hit.time - LEAD, CLIMB_HORIZON)
+    even = (hit.velocity[2] - sight.velocity[2]) / time
+    goal = hit.place[2] + hit.velocity[2] * (time - hit.time)
+    miss = goal - sight.position[2] - (sight.velocity[2] + hit.velocity[2]) / 2 * time
+    miss = miss * time**3 / (time**3 + SOFT)
+    climb = even + jnp.maximum(6 * miss / time**2, even - STEEP)
+    return attitude_for(
+        jnp.stack([across[0], across[1], climb]),
+        jnp.float32(body.gravity),
+        jnp.float32(body.ceiling),
+        sight.quaternion,
+        MAX_TILT,
+    )
+
+
+def strike(body: Body, sight: Sight, hit: Hit) -> tuple[Array, Array]:
+    """(normal, thrust) now, to meet the ball as planned."""
+    last = jnp.clip((FINAL - hit.time) / FADE + 1, 0, 1)
+    # The racket's speed along its normal is what counts: make up for drifting by climbing.
+    drift = sight.velocity[:2] + DRIFT * hit.push[:2] * hit.time
+    slope = hit.normal[:2] / hit.normal[2]
+    climb = hit.velocity[2] - last * jnp.clip(slope[0] * drift[0] + slope[1] * drift[1], -1.0, 1.0)
+    hit = hit._replace(velocity=jnp.stack([hit.velocity[0], hit.velocity[1], climb]))
+    normal, thrust = steer(body, sight, hit)
+    normal = normal + (hit.normal - normal) * last
+    return normal / length(normal), thrust
+
+
+def travel(body: Body, sight: Sight, goal: Array) -> tuple[Array, Array]:
+    """(normal, thrust) now, to come to rest at `goal` f32[3, ...], around the team-mates."""
+    members = sight.me.shape[0]
+    if members > 1:
+        away = jnp.moveaxis(sight.position[None] - sight.positions[:members], 1, 0)
+        near = length(away)
+        push = (1 - sight.me) * jnp.clip(APART - near, 0, APART) / near
+        shift = jnp.sum(push * away, axis=1)
+        goal = goal + jnp.stack([shift[0], shift[1], jnp.zeros_like(shift[0])])
+    far = length(goal - sight.position)
+    zero = jnp.zeros_like(sight.position)
+    return steer(body, sight, Hit(0.8 + 0.9 * jnp.sqrt(far), goal, zero, zero, zero))
+
+
+# ---- the skills ----------------------------------------------------------------------------------
+
+
+class VolleyballSkills:
+    """The skills of one court's drones: see the module's docstring, and `wrappers/skills.py`.
+
+    In table order: `hover`; `receive`, which plays the ball high to where a team sets (in 1v1, to
+    the middle of the other half); `serve`; `block`; `go to (x, y, z)`, `bump to (x, y)` and `spike
+    to (x, y)` on the other half, and, in teams, `set to (x, y, z)`, where the ball is to fall
+    through that place; each for a grid of places.
+
+    Attributes:
+        names: the table.
+        orders: what each skill is: its kind and its place.
+        instant: bool[S], whether a skill ends with its first step.
+        wait: index of the skill that does nothing (`hover`).
+    """
+
+    def __init__(self, env: Volleyball):
+        if not env.versus or env.actions not in ("rotors", "ctbr"):
+            raise ConfigError(
+                "the skills are for 1v1, 3v3 and 6v6, and for actions='rotors' or 'ctbr'; given "
+                f"task={env.task!r} and actions={env.actions!r}"
+            )
+        self._env, self._layout, self.members = env, env.layout, env.team_size
+        self.body = _body(env)
+        length, width = self.body.half_length, self.body.half_width
+        self.set_place = (_round(0.25 * length), 0.0, 3.0)
+        self.attack_place = (_round(0.4 * length), _round(0.5 * width), 3.0)
+        middle = (-(0.8 if self.members == 1 else 0.65) * length, 0.0, self.body.radius)
+        first = self.set_place if self.members > 1 else middle
+        table: list[tuple[str, int, Place]] = [
+            ("hover", HOVER, (0.0, 0.0, 0.0)),
+            ("receive", RECEIVE, first),
+            ("serve", SERVE, middle),
+            ("block", BLOCK, (-0.4 * length, 0.0, self.body.radius)),
+        ]
+        sides = [_round(width * part) for part in (-0.5, 0.0, 0.5)]
+        for x in (_round(length * part) for part in (0.2, 0.5, 0.8)):
+            for y in sides:
+                for z in (1.8, 3.0) if x < 0.3 * length else (1.8,):
+                    table.append((f"go to ({x:g}, {y:g}, {z:g})", GO, (x, y, z)))
+        for kind in (BUMP, SPIKE):
+            for x in (_round(-length * part) for part in (0.3, 0.55, 0.8)):
+                for y in sides:
+                    place = (x, y, self.body.radius)
+                    table.append((f"{VERBS[kind]} ({x:g}, {y:g})", kind, place))
+        for x in (_round(length * part) for part in (0.25, 0.4)) if self.members > 1 else ():
+            for y in sides:
+                table.append((f"set to ({x:g}, {y:g}, 3)", SET, (x, y, 3.0)))
+        self.names = tuple(name for name, _, _ in table)
+        self._kinds = np.array([kind for _, kind, _ in table], np.int32)
+        self._goals = np.array([goal for _, _, goal in table], np.float32)
+        self.instant = self._kinds == HOVER
+        self.wait = 0
+        self.events = EVENTS
+        self.options: tuple[str, ...] = ()
+        if self.members > 1:
+            self.options = tuple(
+                f"receiver: {receiver}; setter: {setter}; attacker: {attacker}"
+                for receiver in RECEIVER
+                for setter in SETTER
+                for attacker in ATTACKER
+            )
+        self._full_rate = 0.8 * np.pi
+        self._compiled = jax.jit(self._brief)
+
+    # ---- pure, vectors first, any axes after ---------------------------------------------------
+
+    def look(self, row: Array) -> Sight:
+        return look(self._layout, row)
+
+    def order(self, skill: Array) -> Order:
+        """Skills i32[...] of the table, with their places."""
+        numbers = jnp.arange(len(self.names)).reshape((-1,) + (1,) * jnp.ndim(skill))
+        chosen = numbers == skill
+        kinds = self._kinds.reshape(numbers.shape)
+        kind = jnp.sum(jnp.where(chosen, kinds, 0), axis=0).astype(jnp.int32)
+        goals = self._goals.T.reshape(3, *numbers.shape)
+        return Order(kind, jnp.sum(jnp.where(chosen, goals, 0), axis=1))
+
+    def follow(self, sight: Sight, order: Order) -> Array:
+        """The next primitive action of a skill, f32[4, ...]."""
+        body, kind = self.body, order.kind
+        hit = plan(body, sight, order)
+        # A block waits at the net until the ball comes to it there.
+        comes = (hit.time > 0) & (hit.place[0] < 0.4 * body.half_length)
+        strikes = (kind != HOVER) & (kind != GO) & ((kind != BLOCK) | comes)
+        across = jnp.clip(sight.ball[1], -body.half_width, body.half_width)
+        guard = [jnp.full_like(across, x) for x in (NEAREST + 0.1, body.net + 0.1)]
+        goal = jnp.where(kind == BLOCK, jnp.stack([guard[0], across, guard[1]]), order.goal)
+        goal = jnp.where(kind == HOVER, sight.position + 0.4 * sight.velocity, goal)
+        calm, rest = travel(body, sight, goal)
+        normal, thrust = strike(body, sight, hit)
+        normal, thrust = jnp.where(strikes, normal, calm), jnp.where(strikes, thrust, rest)
+        x, y = rates_to(sight.quaternion, normal)
+        rates = jnp.stack([x, y, jnp.zeros_like(x)])
+        if self._env.actions == "ctbr":
+            action = jnp.stack([*(rates / self._full_rate), 2 * thrust - 1])
+            return jnp.clip(action, -1, 1).astype(jnp.float32)
+        params = self._env.params
+        return rotors(
+            rates,
+            thrust,
+            sight.rates,
+            sight.thrust,
+            inertia=[params.inertia[0, i] for i in range(3)],
+            power=params.power[0],
+            lag=params.lag[0],
+            mixer=params.mixer,
+        ).astype(jnp.float32)
+
+    def comes(self, sight: Sight) -> Array:
+        """bool[...]: whether the ball will come down in the own half, untouched."""
+        _, place = lands(self.body, sight)
+        return place[0] > 0
+
+    def possible(self, sight: Sight) -> Array:
+        """bool[S, ...]: the skills that can be chosen. Who may not touch the ball can only get
+        ready; in teams, all may prepare to receive a ball that comes from the other half."""
+        allowed = self.own(sight, sight.allowed) > 0
+        if self.members > 1:
+            allowed = allowed | ((sight.mine == 0) & (sight.served > 0) & self.comes(sight))
+        kinds = self._kinds.reshape((-1,) + (1,) * sight.served.ndim)
+        served = sight.served > 0
+        ready = (kinds == HOVER) | (kinds == GO) | (kinds == BLOCK)
+        return ready | jnp.where(kinds == SERVE, allowed & ~served, allowed & served)
+
+    def done(self, sight: Sight, order: Order) -> Array:
+        """bool[...]: a place is reached; the ball has been touched."""
+        there = (length(order.goal - sight.position) < 0.25) & (length(sight.velocity) < 0.3)
+        touched = self.own(sight, sight.last) > 0
+        hits = (order.kind != HOVER) & (order.kind != BLOCK)
+        return jnp.where(order.kind == GO, there, hits & touched)
+
+    def event(self, before: Sight, after: Sight) -> Array:
+        """u8[...]: what one step has changed, as an index into `events`."""
+        event = jnp.where(before.mine != after.mine, CROSSED, NOTHING)
+        event = jnp.where(jnp.any(after.since == 0, axis=0), TOUCHED, event)
+        return jnp.where(after.clock < before.clock, BEGINS, event).astype(jnp.uint8)
+
+    @staticmethod
+    def own(sight: Sight, everyone: Array) -> Array:
+        """The drone's own entry of [D, ...]."""
+        return jnp.sum(sight.me * everyone[: sight.me.shape[0]], axis=0)
+
+    def nearest(self, kind: int, place: Array) -> Array:
+        """i32[...]: of the skills of one kind, the one whose place is nearest to f32[3, ...]."""
+        rows = np.flatnonzero(self._kinds == kind)
+        goals = self._goals[rows].reshape(len(rows), 3, *(1,) * (place.ndim - 1))
+        apart = jnp.sum((goals - place) ** 2, axis=1)
+        return jnp.int32(rows[0]) + jnp.argmin(apart, axis=0).astype(jnp.int32)
+
+    # ---- a team as one -------------------------------------------------------------------------
+
+    def roles(self, sight: Sight) -> tuple[Array, Array, Array, Array]:
+        """(receiver, setter, attacker, touches): one-hot f32[members, ...] each, the same for all
+        of a team, and how often it has touched the ball in this possession.
+
+        Who is next is the nearest to where the ball comes down to 2 m, of those who may still
+        touch it; who comes after that, the nearest to the place to set, then to attack.
+        """
+        members = sight.me.shape[0]
+        time, falls = falls_to(self.body, sight.ball, sight.ball_velocity, jnp.float32(2.0))
+        back = jnp.asarray([0.6 * self.body.half_length, 0.0, 2.0]).reshape(
+            (3,) + (1,) * sight.served.ndim
+        )
+        coming = self.comes(sight) & (time > 0) & (sight.served > 0)
+        places = sight.positions[:members]
+        mine = sight.mine > 0
+        touched = sight.touched[:members] * mine
+        touches = jnp.sum(touched, axis=0)
+
+        def closest(place: Array, taken: Array) -> Array:
+            across = (places[:, 0] - place[0]) ** 2 + (places[:, 1] - place[1]) ** 2
+            return _least(across + 1e6 * taken)
+
+        def at(place: Place) -> Array:
+            return jnp.asarray(place).reshape(back.shape)
+
+        setting, attack = at(self.set_place), at(self.attack_place)
+        first = closest(jnp.where(coming, falls, back), touched)
+        second = closest(jnp.where(touches == 0, setting, attack), touched + first)
+        third = closest(attack, touched + first + second)
+        none = jnp.zeros_like(first)
+        return (
+            jnp.where(touches == 0, first, none),
+            jnp.where(touches == 0, second, jnp.where(touches == 1, first, none)),
+            jnp.where(touches == 0, third, jnp.where(touches == 1, second, first)),
+            touches,
+        )
+
+    def assign(self, sight: Sight, option: Array) -> Array:
+        """i32[...]: the skill that a team's option i32[...] means for this drone."""
+        names, length_, width = self.names.index, self.body.half_length, self.body.half_width
+        receiver, setter, attacker, touches = (
+            part if i == 3 else jnp.sum(part * sight.me, axis=0) > 0
+            for i, part in enumerate(self.roles(sight))
+        )
+        receives = option // (len(SETTER) * len(ATTACKER))
+        sets, attacks = option // len(ATTACKER) % len(SETTER), option % len(ATTACKER)
+        ready = jnp.any(self.possible(sight)[1:2], axis=0)  # to receive
+
+        def go(place: Place) -> Array:
+            return self.nearest(GO, jnp.asarray(place))
+
+        def placed(kind: int, place: Place) -> Array:
+            return self.nearest(kind, jnp.asarray(place))
+
+        home = self.nearest(GO, jnp.sum(sight.me[:, None] * sight.anchors[: self.members], axis=0))
+        skill = home
+        back = [go((0.5 * length_, side * width, 1.8)) for side in (-0.5, 0.0, 0.5)]
+        pick = jnp.where(receives == 0, back[0], jnp.where(receives == 1, back[1], back[2]))
+        passes = jnp.where(receives == 3, names("receive"), placed(SET, self.attack_place))
+        passes = jnp.where(ready & self.stays_in(sight), passes, home)
+        pick = jnp.where(receives < 3, pick, jnp.where(receives == 5, self.wait, passes))
+        skill = jnp.where(receiver, pick, skill)
+
+        wait = go((self.set_place[0], self.set_place[1], 1.8))
+        do = jnp.where((touches == 1) & ready, placed(SET, self.attack_place), wait)
+        pick = jnp.where(sets == 0, wait, jnp.where(sets == 1, do, self.wait))
+        skill = jnp.where(setter, pick, skill)
+
+        wait = go((self.attack_place[0], self.attack_place[1], 1.8))
+        sides = [placed(SPIKE, (-0.8 * length_, side * width, 0.0)) for side in (-0.5, 0.5)]
+        do = jnp.where(attacks == 1, sides[0], sides[1])
+        do = jnp.where((touches >= 2) & ready, do, wait)
+        pick = jnp.where(attacks == 0, wait, jnp.where(attacks == 3, self.wait, do))
+        skill = jnp.where(attacker, pick, skill)
+
+        serves = (sight.served == 0) & (self.own(sight, sight.allowed) > 0)
+        skill = jnp.where(sight.served == 0, jnp.where(serves, names("serve"), home), skill)
+        return skill.astype(jnp.int32)
+
+    def stays_in(self, sight: Sight) -> Array:
+        """bool[...]: whether the ball, untouched, comes down inside the own half, or nearly so."""
+        _, place = lands(self.body, sight)
+        slack = 2 * self.body.radius
+        inside = jnp.abs(place[1]) < self.body.half_width + slack
+        return inside & (place[0] > 0) & (place[0] < self.body.half_length + slack)
+
+    def parse_option(self, text: str) -> int:
+        """The option of a team that `text` names, role by role; who is not spoken of hovers."""
+        words = " ".join(text.lower().split())
+        number, found = 0, False
+        for role, table in (("receiver", RECEIVER), ("setter", SETTER), ("attacker", ATTACKER)):
+            said = re.search(rf"{role}\s*:\s*([a-z ]*)", words)
+            chosen = len(table) - 1
+            if said is not None:
+                found = True
+                name = said[1].strip()
+                if name not in table:
+                    raise IllegalAction(f"the {role} can {names_of(table)}; not {name[:40]!r}")
+                chosen = table.index(name)
+            number = number * len(table) + chosen
+        if not found:
+            raise IllegalAction(
+                f"{text[:80]!r} says nothing of receiver, setter or attacker; for example "
+                f"{self.options[len(self.options) // 2]!r}"
+            )
+        return number
+
+    # ---- as `wrappers/skills.py` asks ----------------------------------------------------------
+
+    def control(self, perception: Array, skill: Array) -> tuple[Array, Array, Array]:
+        """(action, done, possible) of one skill, for one drone."""
+        sight, order = self.look(perception), self.order(skill)
+        chosen = jnp.arange(len(self.names)) == skill
+        possible = jnp.any(self.possible(sight) & chosen)
+        return self.follow(sight, order), self.done(sight, order), possible
+
+    def survey(self, perception: Array) -> tuple[Array, Array, Array]:
+        """(action f32[S, 4], done bool[S], possible bool[S]) of all skills, for one drone."""
+        order, possible = self.order(jnp.arange(len(self.names))), self.possible(
+            self.look(perception)
+        )
+        sight = self.look(jnp.broadcast_to(perception[:, None], (*perception.shape, len(possible))))
+        return self.follow(sight, order).T, self.done(sight, order), possible
+
+    def primitive(self, action: Array) -> Array:
+        raise ConfigError(
+            "no skill of volleyball is one primitive action; who chooses those plays the "
+            "environment itself"
+        )
+
+    # ---- in words ------------------------------------------------------------------------------
+
+    def _brief(self, row: Array) -> tuple[Array, Array, Array]:
+        """(possible bool[S], time f32[S] until the ball is met, gap f32[S, 3] to the place)."""
+        order = self.order(jnp.arange(len(self.names)))
+        sight = self.look(jnp.broadcast_to(row[:, None], (*row.shape, len(self.names))))
+        time = plan(self.body, sight, order).time
+        return self.possible(self.look(row)), time, (order.goal - sight.position).T
+
+    def words(self, perception: np.ndarray) -> list[str]:
+        """For each skill what it would do now, or why it cannot be chosen."""
+        possible, time, gap = jax.device_get(self._compiled(np.asarray(perception, np.float32)))
+        return [self._word(i, possible[i], time[i], gap[i]) for i in range(len(self.names))]
+
+    def _word(self, i: int, possible: bool, time: float, gap: np.ndarray) -> str:
+        kind = int(self._kinds[i])
+        if kind == HOVER:
+            return "stay where you are"
+        if kind == GO:
+            return f"{np.linalg.norm(gap):.1f} m away"
+        if kind == BLOCK:
+            return "at the net, before the ball"
+        if not possible:
+            if kind == SERVE:
+                return "it is not yours to serve now"
+            return "the ball is not yours to touch now"
+        meets = f"you meet the ball in {max(float(time), 0):.1f} s"
+        if kind == RECEIVE:
+            where = "the middle of the far half" if self.members == 1 else "where your team sets"
+            return f"high to {where}; {meets}"
+        if kind == SERVE:
+            return f"to the middle of the far half; {meets}"
+        return meets
+
+    def parse(self, text: str) -> int:
+        """The skill that `text` names; numbers mean the nearest place of the table.
+
+        Raises:
+            IllegalAction: it names none.
+        """
+        words = " ".join(text.lower().split(":")[0].replace("the ball", "").split())
+        verb = next((v for v in _VERBS if re.match(rf"{v}\b", words)), None)
+        known = names_of([v if n < GO or n > SPIKE else f"{v} (...)" for n, v in enumerate(VERBS)])
+        if verb is None:
+            raise IllegalAction(f"{text[:80]!r} names no skill; there are {known}")
+        kind = _VERBS[verb]
+        numbers = [float(n) for n in re.findall(r"-?\d+(?:\.\d*)?", words[len(verb) :])][:3]
+        rows = np.flatnonzero(self._kinds == kind)
+        if not len(rows):
+            raise IllegalAction(f"there is no {VERBS[kind]!r} here: each team has one drone")
+        if len(rows) == 1:
+            return int(rows[0])
+        wanted = 2 if kind in (BUMP, SPIKE) else 3
+        if len(numbers) < 2 or any(abs(n) > 1e6 for n in numbers):
+            places = ", ".join(self.names[r].removeprefix(VERBS[kind]) for r in rows[:4])
+            raise IllegalAction(f"say where to {VERBS[kind]}:{places}, ...")
+        given = np.array(numbers[:wanted])
+        apart = np.linalg.norm(self._goals[rows][:, : len(given)] - given, axis=1)
+        return int(rows[np.argmin(apart)])
+
+    def rules(self) -> str:
+        """The skills, explained to a player."""
+        team = self.members > 1
+        set_words = (
+            "set to (x, y, z): bump the ball up so that it falls through that place, for a "
+            "team-mate to spike.\n"
+        )
+        return (
+            "You act by skills. A skill flies your drone until something happens: somebody touches "
+            "the ball, it crosses the net, a point begins, or a second passes. Then you choose "
+            "again; name the same skill to go on with it.\n"
+            "hover: come to rest where you are.\n"
+            "go to (x, y, z): fly there, around your team-mates.\n"
+            "receive: meet the ball, and play it high to "
+            + ("where your team sets.\n" if team else "the middle of the far half.\n")
+            + "bump to (x, y): meet the ball, and play it in a high arc to that place of the far "
+            "half (x < 0).\n"
+            + (set_words if team else "")
+            + "spike to (x, y): meet the ball as high as can be, and play it as flat and fast as "
+            "can be to that place of the far half.\n"
+            "serve: when the ball hangs above you, play it over the net.\n"
+            "block: wait at the net before the ball, racket up, and play it back as it comes over.\n"
+            "All places are in your own frame, in metres; any numbers are taken as the nearest of "
+            "the places that are offered. A skill that touches the ball is impossible while you "
+            "may not touch it."
+        )
+
+
+_VERBS = {verb: kind for kind, verb in enumerate(VERBS)} | {
+    "go": GO,
+    "fly to": GO,
+    "move to": GO,
+    "pass": RECEIVE,
+    "bump": BUMP,
+    "set": SET,
+    "spike": SPIKE,
+    "stay": HOVER,
+    "wait": HOVER,
+}
+
+
+def _round(value: float) -> float:
+    return round(value, 2)
+
+
+def _body(env: Volleyball) -> Body:
+    """What players know: the model's numbers, not those that an episode has drawn."""
+    params, (length_, width) = env.params, env.plan.court
+    # b = (1 + e) / (h d), see model.py.
+    bounce = float(params.damping[0] * params.timestep * params.impedance[0])
+    _, thickness, height = (float(x) for x in params.racket)
+    mass, ball = float(params.mass[0]), float(params.ball_mass)
+    drag = 0.0 if params.ball_drag is None else float(params.ball_drag) / ball
+    return Body(
+        gravity=float(params.gravity),
+        ceiling=4 * float(params.power[0]) / mass,
+        offset=height + thickness + float(params.ball_radius),
+        gain=bounce / (1 + ball / mass),
+        drag=drag,
+        net=float(params.net[0, 2] + params.net[1, 2]),
+        radius=float(params.ball_radius),
+        half_length=length_ / 2,
+        half_width=width / 2,
+        run_up=0.2 + 0.26 * (env.plan.ball - 1.5),  # more, where the ball comes down faster
+    )
