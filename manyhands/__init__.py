@@ -50,6 +50,7 @@ register("negotiation", "manyhands.envs.negotiation:Negotiation")
 register("volleyball", "manyhands.envs.volleyball:Volleyball")
 register("chat", "manyhands.wrappers.chat:Chat", wrapper=True)
 register("skills", "manyhands.wrappers.skills:Skills", wrapper=True)
+register("events", "manyhands.wrappers.skills:Events", wrapper=True)
 
 register_seat("random", "manyhands.baselines.random:Random")
 for _bot in ("greedy", "onion_only", "plate_only", "stationary"):
@@ -59,6 +60,10 @@ register_seat("solver", "manyhands.baselines.bots.board:Searcher")
 for _style in ("fair", "tit_for_tat", "boulware", "conceder"):
     register_seat(_style, f"manyhands.baselines.bots.negotiation:{_style}")
 register_seat("survivor", "manyhands.baselines.bots.craftworld:survivor")
+for _bot in ("hover", "rally", "team"):
+    register_seat(_bot, f"manyhands.baselines.bots.volleyball:{_bot}")
+register_seat("bot", "manyhands.baselines.bots:bot")
+register_seat("text", "manyhands.baselines.reader:text")
 register_seat("reader", "manyhands.baselines.reader:Reader")
 register_seat("language", "manyhands.baselines.language:Language")
 register_seat("table", "manyhands.baselines.game_theory.policies:table_seat")

@@ -25,13 +25,15 @@ of its class; values are JSON, or else words:
   kitchen layout=coordination_ring dynamics=manual max_steps=200
   kitchen 'layout=["cramped_room","coordination_ring"]' view_radius=2
 
---chat adds the chat channel, --skills lets seats act by named skills instead of single moves.
+--chat adds the chat channel, --skills lets seats act by named skills instead of single moves, and
+--events has them choose a skill only when something has happened.
 """
 _SEATS = """\
-Seats are named in the order of the agents, or once for all of them: random; greedy, onion_only,
-plate_only and stationary (scripted chefs); ippo (trained networks that come with the
-package); policy:file=FILE (what `manyhands train` made); reader (a scripted player that reads the
-text and answers in words); language (a model behind any OpenAI-compatible endpoint:
+Seats are named in the order of the agents (with spaces or commas between them), or once for all of
+them: random; bot (the scripted player that fits); text (one that reads text and answers in words);
+greedy, onion_only, plate_only and stationary (scripted chefs); hover, rally and team (volleyball);
+ippo (trained networks that come with the package); policy:file=FILE (what `manyhands train` made);
+reader (text, for kitchens); language (a model behind any OpenAI-compatible endpoint:
 OPENAI_BASE_URL, OPENAI_API_KEY); human (the keyboard); equilibrium (perfect two-player Kuhn poker);
 table:file=FILE (what `manyhands solve` found); perfect and solver:depth=6 (boards); fair,
 tit_for_tat, boulware and conceder (negotiation). Options follow a colon:
@@ -283,6 +285,9 @@ def _environment(parser: argparse.ArgumentParser) -> None:
 def _wrapped(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--chat", action="store_true", help="let the agents talk")
     parser.add_argument("--skills", action="store_true", help="act by named skills")
+    parser.add_argument(
+        "--events", action="store_true", help="choose a skill only when something has happened"
+    )
 
 
 def _episodes(parser: argparse.ArgumentParser) -> None:
@@ -345,7 +350,7 @@ def build(options: argparse.Namespace) -> Env:
     """The environment that a command line names."""
     pairs = dict(map(_pair, options.config))
     config = {name: _value(value) for name, value in pairs.items()}
-    return _build(options.id, config, options.skills, options.chat)
+    return _build(options.id, config, options.skills, options.chat, options.events)
 
 
 def _pair(word: str) -> tuple[str, str]:
@@ -364,15 +369,17 @@ def _value(text: str) -> Any:
         return text.replace("\\n", "\n")
 
 
-def _build(id: str, config: dict[str, Any], skills: bool, chat: bool) -> Env:
+def _build(id: str, config: dict[str, Any], skills: bool, chat: bool, events: bool = False) -> Env:
     if id not in manyhands.registered():
         _unknown(id)
     try:
         env = make(id, **config)
     except TypeError as error:
         raise ConfigError(f"{id} cannot be configured so: {error}") from error
-    if skills:
-        env = make("skills", env=env)
+    if skills and events:
+        raise ConfigError("--skills and --events are two ways of acting by skills; give one")
+    if skills or events:
+        env = make("skills" if skills else "events", env=env)
     if chat:
         env = make("chat", env=env)
     return env
@@ -448,7 +455,7 @@ def _play(options: argparse.Namespace) -> int:
 
 
 def _run(options: argparse.Namespace, env: Env, on_step: Any) -> Any:
-    given = options.seats or [env.usual_seat]
+    given = [name for word in options.seats or [env.usual_seat] for name in _names(word)]
     seats = given[0] if len(given) == 1 else given
     people = sum(seat.partition(":")[0] == "human" for seat in given)
     return manyhands.play(
@@ -467,6 +474,11 @@ def _run(options: argparse.Namespace, env: Env, on_step: Any) -> Any:
         progress=False if people or on_step else None,
         on_step=on_step,
     )
+
+
+def _names(word: str) -> list[str]:
+    """Seats in one word: "text,bot"; commas after a colon divide the options of one seat."""
+    return [word] if ":" in word else [name for name in word.split(",") if name]
 
 
 def _bytes(file: Path) -> bytes:

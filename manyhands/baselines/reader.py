@@ -349,3 +349,15 @@ class Reader:
             elif action == "interact" and why == "I serve the soup":
                 say = "serving"
         return Reply(words, say)
+
+
+def text(env: Env) -> object:
+    """The scripted player that reads text and answers in words, for a kitchen or for volleyball."""
+    inner = env
+    while hasattr(inner, "env"):
+        inner = inner.env
+    if inner.id == "volleyball":
+        from manyhands.baselines.volleyball_reader import reader
+
+        return reader(env)
+    return Reader(env)

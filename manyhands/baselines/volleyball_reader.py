@@ -30,9 +30,7 @@ class _Court:
     def __init__(self, view: View):
         text, size, name = view.text, _COURT.search(view.rules), _NAME.search(view.text)
         if size is None or name is None:
-            raise SeatError(
-                f"this reader plays volleyball; this is no match's text: {text[:60]!r}"
-            )
+            raise SeatError(f"this reader plays volleyball; this is no match's text: {text[:60]!r}")
         self.length, self.width = float(size[1]) / 2, float(size[2]) / 2
         self.me = name[1]
         self.mates = re.findall(r"\w+_\d+", name[2] or "")

@@ -319,7 +319,7 @@ class Skills(Env[SkillState]):
         return f"Skills({self.env!r})"
 
 
-# ---- from event to event --------------------------------------------------------------------------
+# ---- from event to event -------------------------------------------------------------------------
 
 
 @state_dataclass
@@ -376,7 +376,11 @@ class Events(Env[EventState]):
         self.env, self.patience, self.per = env, patience, per
         self.skills: EventSkills = skills  # type: ignore[assignment]
         self.members = self.skills.members if per == "team" else 1
-        self.max_steps, self.terms, self.reward_weights = env.max_steps, env.terms, env.reward_weights
+        self.max_steps, self.terms, self.reward_weights = (
+            env.max_steps,
+            env.terms,
+            env.reward_weights,
+        )
         self.agents, self.observation_space = env.agents, env.observation_space
         table = self.skills.names
         self.noop = self.skills.wait
@@ -396,7 +400,7 @@ class Events(Env[EventState]):
         self.action_space = gymnasium.spaces.Discrete(len(table))
         self.batched = env.batched
         self.deterministic_reset, self.reset_pool = env.deterministic_reset, env.reset_pool
-        self.usual_seat = env.usual_seat
+        self.usual_seat, self.pace = env.usual_seat, 1.0
         if hasattr(env, "phrases"):
             self.phrases = env.phrases
 
@@ -478,7 +482,7 @@ class Events(Env[EventState]):
         metrics["steps"] = count.astype(jnp.float32)
         if self.per == "team":
             terms = {name: jnp.mean(self._teams(values), axis=1) for name, values in terms.items()}
-            ends = tuple(jnp.all(self._teams(values), axis=1) for values in ends)
+            ends = jax.tree_util.tree_map(lambda rows: jnp.all(self._teams(rows), 1), ends)
         acting = self.acting(state)
         new = EventState(
             inner,
@@ -539,15 +543,15 @@ class Events(Env[EventState]):
     def manual(self, rules: str, agent: str) -> str:
         """The wrapped rule book, and what is different here."""
         text = (
-            f"{rules}\n\nSKILLS\nIn place of the actions above, answer with the name of a skill, in "
-            f"words.\n{self.skills.rules()}"
+            f"{rules}\n\nSKILLS\nIn place of the actions above, answer with the name of a skill, "
+            f"in words.\n{self.skills.rules()}"
         )
         if self.per == "team":
             names = ", ".join(self.env.agents[self._member(agent) :][: self.members])
             text += (
-                f"\nYou are the {agent} team, and choose for all its drones ({names}) at once: what "
-                "the one does who receives, the one who sets, and the one who attacks. Who that is "
-                "follows from who is nearest and who has touched the ball."
+                f"\nYou are the {agent} team, and choose for all its drones ({names}) at once: "
+                "what the one does who receives, the one who sets, and the one who attacks. Who "
+                "that is follows from who is nearest and who has touched the ball."
             )
         return text
 
@@ -823,21 +827,21 @@ class Embodied:
         self, views: Sequence[View], asked: Sequence[SkillView], answers: Sequence[Any]
     ) -> list[Reply]:
         said: dict[tuple[int, int], Reply] = {}
-        for view, answer in zip(asked, answers, strict=True):
+        for choosing, answer in zip(asked, answers, strict=True):
             reply = answer if isinstance(answer, Reply) else Reply(answer)
             skill, info = self.events.skills.wait, dict(reply.info)
             try:
                 if reply.action is None:
                     raise IllegalAction(reply.error or "no action was given")
                 named = reply.action
-                skill = int(view.parse(named) if isinstance(named, str) else named)
-                if not (0 <= skill < len(self.events.table) and view.legal[skill]):
+                skill = int(choosing.parse(named) if isinstance(named, str) else named)
+                if not (0 <= skill < len(self.events.table) and choosing.legal[skill]):
                     raise IllegalAction(f"{named!r} is no skill that is possible now")
             except IllegalAction as error:
                 skill = self.events.skills.wait
                 info["refused"] = error.reason
-            key = view.episode, view.index
-            self._bodies[key] = _Body(skill, 0, view.perception, view.turn + 1)
+            key = choosing.episode, choosing.index
+            self._bodies[key] = _Body(skill, 0, choosing.perception, choosing.turn + 1)
             info["skill"] = self.events.table[skill]
             said[key] = Reply(None, reply.say, None, info)
         moves = []

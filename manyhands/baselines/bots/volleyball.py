@@ -18,6 +18,7 @@ from manyhands.envs.volleyball.skills import (
     ATTACKER,
     BUMP,
     GO,
+    READY,
     RECEIVER,
     SETTER,
     Sight,
@@ -74,7 +75,7 @@ class Scripted:
             return jnp.full(sight.served.shape, skills.wait, jnp.int32)
         if self.name == "team":
             return skills.assign(sight, self.option(skills, sight))
-        return rally(skills, sight)
+        return returning(skills, sight)
 
     def option(self, skills: VolleyballSkills, sight: Sight) -> Array:
         """The option of a team, as one of its drones sees the court."""
@@ -83,12 +84,12 @@ class Scripted:
         return strategy(skills, sight)
 
 
-def rally(skills: VolleyballSkills, sight: Sight) -> Array:
+def returning(skills: VolleyballSkills, sight: Sight) -> Array:
     """One against one: serve, bump the ball back to where the other one stands, and go to the
     middle of the own half; what would land outside is left alone."""
     body = skills.body
     names = skills.names.index
-    home = skills.nearest(GO, jnp.asarray((0.5 * body.half_length, 0.0, 1.8)))
+    home = skills.nearest(GO, jnp.asarray((0.45 * body.half_length, 0.0, READY)))
     back = skills.nearest(BUMP, jnp.asarray((-0.8 * body.half_length, 0.0, body.radius)))
     mine = skills.own(sight, sight.allowed) > 0
     play = jnp.where(skills.stays_in(sight), back, home)
@@ -110,30 +111,25 @@ def strategy(skills: VolleyballSkills, sight: Sight) -> Array:
     return (first * len(ATTACKER) + attack).astype(jnp.int32)
 
 
-def seat(env: Env, name: str) -> Scripted:
-    """A scripted player by name, for `env`."""
-    court = court_of(env)
-    if name != "hover" and (name == "team") != (court.team_size > 1):
-        raise SeatError(f"the seat {name!r} does not play {court.task}; 'bot' plays any match")
-    skills_of(court)  # refuses what cannot be played
-    return Scripted(name)
-
-
 def hover(env: Env) -> Scripted:
-    """Stays where it is."""
-    return seat(env, "hover")
+    """The player that stays where it is."""
+    return _scripted(env, "hover")
 
 
-def rallies(env: Env) -> Scripted:
-    """Plays one against one."""
-    return seat(env, "rally")
+def rally(env: Env) -> Scripted:
+    """The player of one against one."""
+    return _scripted(env, "rally")
 
 
 def team(env: Env) -> Scripted:
-    """Plays in a team."""
-    return seat(env, "team")
+    """The player in a team, which is a whole team where teams choose as one."""
+    return _scripted(env, "team")
 
 
-def bot(env: Env) -> Scripted:
-    """The scripted player of whatever is played."""
-    return seat(env, "team" if court_of(env).team_size > 1 else "rally")
+def _scripted(env: Env, name: str) -> Scripted:
+    court = court_of(env)
+    skills_of(court)  # refuses what cannot be played
+    if name != "hover" and (name == "team") != (court.team_size > 1):
+        fits = "team" if court.team_size > 1 else "rally"
+        raise SeatError(f"the seat {name!r} does not play {court.task}; {fits!r} does")
+    return Scripted(name)

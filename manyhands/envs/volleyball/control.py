@@ -24,12 +24,12 @@ if TYPE_CHECKING:
     from manyhands.envs.volleyball.physics import Bodies, Params
 
 CONTROL_STEP = 0.02  # s, of the environment
-RATE_GAINS = (20.0, 20.0, 5.0)  # 1/s, of the rates about x, y and z
-ATTITUDE_GAIN = 8.5  # 1/s
+RATE_GAINS = (15.0, 15.0, 5.0)  # 1/s, of the rates about x, y and z
+ATTITUDE_GAIN = 6.8  # 1/s
 VELOCITY_GAIN = 3.0  # 1/s
-MAX_RATE = 4.0  # rad/s, that the attitude controller asks for
+MAX_RATE = 3.4  # rad/s, that the attitude controller asks for
 MAX_TILT = 0.7  # rad, that the velocity controller asks for
-MAX_TURN = 30.0  # rad/s², that the rate controller asks for about x and y
+MAX_TURN = 36.0  # rad/s², that the rate controller asks for about x and y
 MAX_YAW = 0.1  # N m: yawing must leave the rotors enough of their range for tilting
 
 
@@ -142,7 +142,7 @@ def rotors(
 
 
 def rates_to(quaternion: Array, normal: Array) -> tuple[Array, Array]:
-    """Rates about the body's x and y axes (rad/s) that turn its z axis into `normal` f32[3, ...]."""
+    """Rates about the body's x and y axes (rad/s) that turn its z axis into `normal` [3, ...]."""
     x, y, z = body_axes(quaternion)
     error = ATTITUDE_GAIN * cross(z, normal)
     # The sine of the angle falls again beyond a right angle; a drone upside down must still turn.

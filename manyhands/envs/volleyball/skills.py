@@ -22,7 +22,7 @@ All functions take vectors with the component axis first, [3, ...], and any axes
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -55,13 +55,13 @@ Place = tuple[float, float, float]
 
 HORIZON = 0.65  # s, a path is never planned for less: shorter ones ask for more than attitudes give
 CLIMB_HORIZON = 0.18  # s, the same for heights, which thrust changes at once
-EASY_CLIMB = 3.6  # m/s², that a place to meet the ball may ask for
-STEEP = 4.0  # m/s², that a climb may end with
-SOFT = 0.01  # s³, how little a hit's exact height matters
-LOOK = 0.17  # s, how far ahead on the path the attitude is taken from
-SWING = 0.22  # s before the hit, from when on the push is to be what goes with the normal
-LEAD = 0.08  # s before the hit, from when on the racket rises evenly
-FINAL = 0.22  # s before the hit, from when on only the racket's normal counts
+EASY_CLIMB = 4.4  # m/s², that a place to meet the ball may ask for
+STEEP = 3.9  # m/s², that a climb may end with
+SOFT = 0.006  # s³, how little a hit's exact height matters
+LOOK = 0.2  # s, how far ahead on the path the attitude is taken from
+SWING = 0.28  # s before the hit, from when on the push is to be what goes with the normal
+LEAD = 0.1  # s before the hit, from when on the racket rises evenly
+FINAL = 0.25  # s before the hit, from when on only the racket's normal counts
 DRIFT = 0.4  # share of the push until the hit that a drone, still tilting, gets
 FADE = 0.04  # s, over which the one gives way to the other
 MAX_TILT = 0.9  # rad, on the way
@@ -71,6 +71,7 @@ STEP_UP = 0.6  # m/s, between the upward velocities that are tried for a hit
 TRIES = 10
 NET_MARGIN = 0.35  # m between ball and net
 APART = 1.4  # m, that drones keep from their team-mates, where they have the choice
+READY = 1.6  # m, the height to wait for the ball at
 NEAREST = 0.45  # m, how near to the net a drone goes
 LOWEST = 0.7  # m, how low
 
@@ -216,7 +217,7 @@ def _pick(one_hot: Array, values: Array) -> Array:
 
 def meet(body: Body, sight: Sight, heights: Array) -> tuple[Array, Array, Array]:
     """(time, place, late) of the ball's centre where the drone should meet it: the first of the
-    heights f32[K, ...] that it can reach in time, or else where it comes too `late` (s) by least."""
+    heights f32[K, ...] that it can reach in time, or else where it is least too `late` (s)."""
     time, place = falls_to(body, sight.ball[:, None], sight.ball_velocity[:, None], heights)
     soon = [sight.position[i] + 0.2 * sight.velocity[i] for i in range(2)]
     far = jnp.sqrt((place[0] - soon[0]) ** 2 + (place[1] - soon[1]) ** 2 + 1e-9)
@@ -260,11 +261,11 @@ def send(
 # How each kind of hit is made: the highest and lowest heights at which the ball is met (m), the
 # least upward velocity that it is given (m/s), and how far the racket may tilt (rad).
 _STYLES = np.zeros((len(VERBS), 4), np.float32)
-_STYLES[:] = (2.1, 1.0, 5.4, 0.6)
+_STYLES[:] = (2.1, 1.0, 4.5, 0.6)
 _STYLES[RECEIVE] = (2.1, 1.0, 6.5, 0.5)
 _STYLES[SET] = (2.4, 1.2, 6.2, 0.5)
 _STYLES[SPIKE] = (3.3, 1.5, -2.0, 0.75)
-_STYLES[SERVE] = (2.3, 0.9, 5.6, 0.6)
+_STYLES[SERVE] = (2.3, 0.9, 4.5, 0.6)
 _STYLES[BLOCK] = (3.3, 2.3, 3.0, 0.7)
 
 
@@ -298,7 +299,9 @@ def plan(body: Body, sight: Sight, order: Order) -> Hit:
 def steer(body: Body, sight: Sight, hit: Hit) -> tuple[Array, Array]:
     """(normal f32[3, ...], thrust f32[...]) now, on the way to be at `hit.place` in `hit.time`."""
     z = body_axes(sight.quaternion)[2]
-    lift = body.ceiling * (sight.thrust[0] + sight.thrust[1] + sight.thrust[2] + sight.thrust[3]) / 4
+    lift = (
+        body.ceiling * (sight.thrust[0] + sight.thrust[1] + sight.thrust[2] + sight.thrust[3]) / 4
+    )
     now = (lift * z)[:2]
     time = jnp.maximum(hit.time - SWING, HORIZON)
     more = time - hit.time  # the push is the same for a while before the hit, and behind it
@@ -393,9 +396,9 @@ class VolleyballSkills:
             ("block", BLOCK, (-0.4 * length, 0.0, self.body.radius)),
         ]
         sides = [_round(width * part) for part in (-0.5, 0.0, 0.5)]
-        for x in (_round(length * part) for part in (0.2, 0.5, 0.8)):
+        for x in (_round(length * part) for part in (0.2, 0.45, 0.8)):
             for y in sides:
-                for z in (1.8, 3.0) if x < 0.3 * length else (1.8,):
+                for z in (READY, 3.0) if x < 0.3 * length else (READY,):
                     table.append((f"go to ({x:g}, {y:g}, {z:g})", GO, (x, y, z)))
         for kind in (BUMP, SPIKE):
             for x in (_round(-length * part) for part in (0.3, 0.55, 0.8)):
@@ -566,19 +569,19 @@ class VolleyballSkills:
 
         home = self.nearest(GO, jnp.sum(sight.me[:, None] * sight.anchors[: self.members], axis=0))
         skill = home
-        back = [go((0.5 * length_, side * width, 1.8)) for side in (-0.5, 0.0, 0.5)]
+        back = [go((0.5 * length_, side * width, READY)) for side in (-0.5, 0.0, 0.5)]
         pick = jnp.where(receives == 0, back[0], jnp.where(receives == 1, back[1], back[2]))
         passes = jnp.where(receives == 3, names("receive"), placed(SET, self.attack_place))
         passes = jnp.where(ready & self.stays_in(sight), passes, home)
         pick = jnp.where(receives < 3, pick, jnp.where(receives == 5, self.wait, passes))
         skill = jnp.where(receiver, pick, skill)
 
-        wait = go((self.set_place[0], self.set_place[1], 1.8))
+        wait = go((self.set_place[0], self.set_place[1], READY))
         do = jnp.where((touches == 1) & ready, placed(SET, self.attack_place), wait)
         pick = jnp.where(sets == 0, wait, jnp.where(sets == 1, do, self.wait))
         skill = jnp.where(setter, pick, skill)
 
-        wait = go((self.attack_place[0], self.attack_place[1], 1.8))
+        wait = go((self.attack_place[0], self.attack_place[1], READY))
         sides = [placed(SPIKE, (-0.8 * length_, side * width, 0.0)) for side in (-0.5, 0.5)]
         do = jnp.where(attacks == 1, sides[0], sides[1])
         do = jnp.where((touches >= 2) & ready, do, wait)
@@ -628,8 +631,9 @@ class VolleyballSkills:
 
     def survey(self, perception: Array) -> tuple[Array, Array, Array]:
         """(action f32[S, 4], done bool[S], possible bool[S]) of all skills, for one drone."""
-        order, possible = self.order(jnp.arange(len(self.names))), self.possible(
-            self.look(perception)
+        order, possible = (
+            self.order(jnp.arange(len(self.names))),
+            self.possible(self.look(perception)),
         )
         sight = self.look(jnp.broadcast_to(perception[:, None], (*perception.shape, len(possible))))
         return self.follow(sight, order).T, self.done(sight, order), possible
@@ -721,7 +725,7 @@ class VolleyballSkills:
             + "spike to (x, y): meet the ball as high as can be, and play it as flat and fast as "
             "can be to that place of the far half.\n"
             "serve: when the ball hangs above you, play it over the net.\n"
-            "block: wait at the net before the ball, racket up, and play it back as it comes over.\n"
+            "block: wait at the net before the ball, and play it back as it comes over.\n"
             "All places are in your own frame, in metres; any numbers are taken as the nearest of "
             "the places that are offered. A skill that touches the ball is impossible while you "
             "may not touch it."
