@@ -85,7 +85,7 @@ CASES: dict[str, dict[str, dict[str, Any]]] = {
     # Wrappers keep the contract too.
     "chat": {"the kitchen": {"env": manyhands.make("kitchen", max_steps=24)}},
     "skills": {"the kitchen": {"env": manyhands.make("kitchen", max_steps=24)}},
-    "events": {"volleyball": {"env": manyhands.make("volleyball", max_steps=400), "patience": 5}},
+    "events": {"volleyball": {"env": manyhands.make("volleyball", max_steps=300), "patience": 3}},
 }
 STEPS, SEED = 16, 5
 

@@ -151,8 +151,8 @@ class Skills(Env[SkillState]):
         self.action_space = gymnasium.spaces.Discrete(len(self.skills.names))
         self.noop = self.skills.wait
         self.deterministic_reset, self.reset_pool = env.deterministic_reset, env.reset_pool
-        self.usual_seat, self.pace = env.usual_seat, env.pace
         self.reset_options = env.reset_options
+        self.usual_seat, self.pace, self.exact = env.usual_seat, env.pace, env.exact
         if hasattr(env, "phrases"):  # what a chat channel around the skills offers to say
             self.phrases = env.phrases
         self._perceive = jax.jit(env.perceive)
@@ -400,7 +400,8 @@ class Events(Env[EventState]):
         self.action_space = gymnasium.spaces.Discrete(len(table))
         self.batched = env.batched
         self.deterministic_reset, self.reset_pool = env.deterministic_reset, env.reset_pool
-        self.usual_seat, self.pace = env.usual_seat, 1.0
+        self.usual_seat, self.pace, self.exact = env.usual_seat, 1.0, env.exact
+        self.reset_options = env.reset_options
         if hasattr(env, "phrases"):
             self.phrases = env.phrases
 
@@ -414,9 +415,15 @@ class Events(Env[EventState]):
         return self.skills.look(jnp.moveaxis(self.env.perceive(inner), 0, 1))
 
     def reset(self, key: Array) -> EventState:
+        return self._begun(self.env.reset(key))
+
+    def reset_to(self, key: Array, options: Mapping[str, Any]) -> EventState:
+        return self._begun(self.env.reset_to(key, options))
+
+    def _begun(self, inner: Any) -> EventState:
         chosen = jnp.full(self.num_agents, self.noop, jnp.int16)
         begins = jnp.uint8(len(self.skills.events) - 1)
-        return EventState(self.env.reset(key), chosen, begins, jnp.int16(0))
+        return EventState(inner, chosen, begins, jnp.int16(0))
 
     def step(self, key: Array, state: EventState, actions: Array) -> tuple[EventState, Outcome]:
         env, skills, batch = self.env, self.skills, jnp.shape(state.event)
