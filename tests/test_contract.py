@@ -66,12 +66,10 @@ CASES: dict[str, dict[str, dict[str, Any]]] = {
         },
     },
     "volleyball": {
-        "a match": {"points": 2, "lead": 1, "max_steps": 24, "reward_weights": {"hit": 0.3}},
-        "a noisy drill by velocities": {
-            "task": "set_and_spike_hard",
+        "a match by velocities, noisy and late": {
+            "points": 2,
+            "lead": 1,
             "actions": "velocity",
-            "ball": "real",
-            "rules": "volleybots",
             "randomise": {
                 "mass": [0.9, 1.1],
                 "restitution": [0.7, 0.8],
@@ -80,6 +78,7 @@ CASES: dict[str, dict[str, dict[str, Any]]] = {
                 "position_noise": [0.0, 0.02],
             },
             "max_steps": 24,
+            "reward_weights": {"hit": 0.3},
         },
     },
     # Wrappers keep the contract too.

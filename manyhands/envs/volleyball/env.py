@@ -320,6 +320,7 @@ class _Sight:
         before, now: the bodies.
         racket, body: bool[D], counted touches of the ball by racket and by the rest of the drone.
         net, landed: bool[], ball in the net, ball down.
+        netted: bool[D], drones that touch the net, or would if it went on upwards.
         inside: bool[], the ball's centre is over the court.
         sign: f32[D], +1 for who plays in x > 0, else -1.
         anchor: f32[D, 3], where each drone belongs, m.
@@ -333,6 +334,7 @@ class _Sight:
     body: Array
     net: Array
     landed: Array
+    netted: Array
     inside: Array
     sign: Array
     anchor: Array
@@ -775,6 +777,7 @@ class Volleyball(Env[VolleyballState]):
             body=body & ~racket & fresh,
             net=net,
             landed=ball[2] < LANDED,
+            netted=touched.netted | (jnp.abs(now.position[:, 0]) < 0.01),
             inside=within & (jnp.abs(ball[0]) < length / 2),
             sign=self._sides(state.match, state.time.shape),
             anchor=self._anchors(state.match, state.time.shape),
@@ -1000,14 +1003,13 @@ class Volleyball(Env[VolleyballState]):
         return new, legal, wrong, body, crossed
 
     def _solo_faults(self, sight: _Sight, wrong: Array, body: Array) -> dict[str, Array]:
-        x, z = sight.now.position[:, 0], sight.now.position[:, 2]
-        ball = sight.now.ball
+        z, ball = sight.now.position[:, 2], sight.now.ball
         return {
             "double": wrong,
             "body": body,
             "ball_low": (ball[2] < 0.15)[None],
             "drone_low": z < 0.4,
-            "drone_net": jnp.abs(x) < 0.01,
+            "drone_net": sight.netted,
         }
 
     def _hit(
@@ -1060,8 +1062,7 @@ class Volleyball(Env[VolleyballState]):
         return new, faults, terms, {"hits": hit, "high_hits": high}, False
 
     def _pair_faults(self, sight: _Sight, wrong: Array, body: Array) -> dict[str, Array]:
-        x, z = sight.now.position[:, 0], sight.now.position[:, 2]
-        ball = sight.now.ball
+        z, ball = sight.now.position[:, 2], sight.now.ball
 
         def any_of(mask: Array) -> Array:
             return jnp.any(mask, axis=0, keepdims=True)
@@ -1073,7 +1074,7 @@ class Volleyball(Env[VolleyballState]):
             "out": ~sight.inside[None],
             "net": sight.net[None],
             "drone_low": any_of(z < 0.4),
-            "drone_net": any_of(jnp.abs(x) < 0.01),
+            "drone_net": any_of(sight.netted),
         }
 
     def _toward(self, sight: _Sight, goal: Array) -> Array:
@@ -1485,7 +1486,8 @@ class Volleyball(Env[VolleyballState]):
         """
         _one_of("serving", serving, TEAMS)
         team = jnp.int8(TEAMS.index(serving) if self.versus else 0)
-        state = self.reset(jax.random.key(0))
+        reset, begin = _compiled(self)
+        state = reset(jax.random.key(0))
         match = state.match
         if self.points > 1:
             places = jnp.asarray(rotation, jnp.int8) % self.team_size
@@ -1494,7 +1496,7 @@ class Volleyball(Env[VolleyballState]):
             )
         elif swapped or any(rotation):
             raise ConfigError("swapped= and rotation= are of matches: points= more than 1")
-        point = self._point(team, match, jnp.zeros((self.num_agents, 6), jnp.float32))
+        point = begin(team, match)
         bodies = point["bodies"]
         given = {
             "position": positions,
@@ -1531,16 +1533,15 @@ class Volleyball(Env[VolleyballState]):
                 point["last"] = jnp.int8(1 - int(point["turn"]))
         if last is not None:
             point["last"] = jnp.int8(self.index(last))
-        sign = self._sides(match, ())
         if ball is not None and float(ball[0]) != 0 and self.task != "back_and_forth":
-            side = self._side_of(sign, jnp.float32(ball[0]))
+            side = jnp.int8((ball[0] > 0) == swapped)
             point["possession"] = side
             if self.versus and self.team_size > 1:
                 point["turn"] = side
         seen = state.seen
         if self._sensing:
             seen = jax.tree_util.tree_map(
-                lambda leaf: jnp.stack([leaf] * self._ages), point["bodies"]
+                lambda leaf: np.stack([leaf] * self._ages), point["bodies"]
             )
         if score is not None:
             points = jnp.asarray(_finite("score", score, (self.plan.teams,)), jnp.int16)
@@ -1673,6 +1674,14 @@ class Volleyball(Env[VolleyballState]):
 
 
 # ---- small things --------------------------------------------------------------------------------
+
+
+@functools.lru_cache(maxsize=64)
+def _compiled(env: Volleyball) -> tuple[Any, Any]:
+    """What `place` starts from: `reset`, and the start of a point without noise."""
+    still = jnp.zeros((env.num_agents, 6), jnp.float32)
+    return jax.jit(env.reset), jax.jit(lambda team, match: env._point(team, match, still))
+
 
 _MATCHES = tuple(name for name, plan in TASKS.items() if plan.teams == 2)
 

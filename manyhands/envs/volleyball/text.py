@@ -49,7 +49,7 @@ FAULTS = {
     "ball_high": "sent the ball too high",
     "drone_low": "flew too low",
     "drone_high": "flew too high",
-    "drone_net": "flew into the plane of the net",
+    "drone_net": "flew into the net",
     "far_away": "flew too far from the target",
 }
 
@@ -105,8 +105,8 @@ def landing(
 
 def describe(game: Volleyball, state: VolleyballState, agent: int) -> str:
     """What the agent perceives, as text, in its own frame."""
-    sides = np.asarray(game._sides(state.match, ()))
-    turned = np.array([sides[agent], sides[agent], 1.0])
+    side = _side(game, state, agent)
+    turned = np.array([side, side, 1.0])
     bodies = game.sensed(state)
     positions = np.asarray(bodies.position) * turned
     ball, ball_velocity = (
@@ -131,6 +131,20 @@ def describe(game: Volleyball, state: VolleyballState, agent: int) -> str:
     return "\n".join(lines)
 
 
+def _side(game: Volleyball, state: VolleyballState, agent: int) -> int:
+    """+1 for who plays in x > 0, else -1."""
+    side = 1 - 2 * int(game._team[agent])
+    return -side if game.points > 1 and bool(state.match.swapped) else side
+
+
+def _place(game: Volleyball, state: VolleyballState, agent: int) -> np.ndarray:
+    """Where an agent belongs, in its own frame."""
+    n, team = game.team_size, int(game._team[agent])
+    moved = int(np.asarray(state.match.rotation)[team]) if game.points > 1 else 0
+    place: np.ndarray = game._places[(agent % n + moved) % n]
+    return place
+
+
 def _forecast(game: Volleyball, spot: np.ndarray, time: float, net: bool) -> str:
     if net:
         return f"Untouched, it hits the net in {time:.2f} s, {spot[2]:.2f} m high."
@@ -153,17 +167,17 @@ def _yourself(
     turned: np.ndarray,
 ) -> str:
     """The agent's own body."""
-    from manyhands.envs.volleyball.env import _half_turn  # one definition of the own frame
-
-    quaternion = np.asarray(_half_turn(np.asarray(bodies.quaternion)[agent][None], turned[:1]))[0]
-    w, x, y, z = quaternion.tolist()
+    w, x, y, z = np.asarray(bodies.quaternion, float)[agent].tolist()
+    if turned[0] < 0:
+        w, x, y, z = -z, -y, x, w
+    w, x, y, z = quaternion = (w, x, y, z) if w >= 0 else (-w, -x, -y, -z)
     nose = (1 - 2 * (y * y + z * z), 2 * (x * y + w * z), 2 * (x * z - w * y))
     up = (2 * (x * z + w * y), 2 * (y * z - w * x), 1 - 2 * (x * x + y * y))
-    side = np.cross(up, nose)
+    left = np.cross(up, nose)
     rates = np.asarray(bodies.rates)[agent]
-    turning = rates[0] * np.array(nose) + rates[1] * side + rates[2] * np.array(up)
+    turning = rates[0] * np.array(nose) + rates[1] * left + rates[2] * np.array(up)
     throttle = 2 * np.sqrt(np.clip(np.asarray(bodies.thrust)[agent], 0, 1)) - 1
-    place = np.asarray(game._anchors(state.match, ()))[agent] * turned
+    place = _place(game, state, agent)
     own = positions[agent]
     tilt = np.degrees(np.arccos(np.clip(up[2], -1, 1)))
     return (
@@ -419,7 +433,7 @@ def _fault_rules(game: Volleyball) -> list[str]:
         "ball_high": f"the ball higher than {4.5 if game.task == 'solo_bump' else 16:g} m",
         "drone_low": "a drone lower than 0.4 m",
         "drone_high": f"a drone higher than {5 if game.task == 'back_and_forth' else 2.5:g} m",
-        "drone_net": "a drone within 0.01 m of the plane of the net",
+        "drone_net": "a drone in the net, or within 0.01 m of its plane above it",
         "far_away": "more than 7.5 m from the target",
     }
     ends = "Each of these ends the point:" if game.versus else "Each of these ends the drill:"
