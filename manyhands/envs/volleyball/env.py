@@ -1476,8 +1476,8 @@ class Volleyball(Env[VolleyballState]):
             serving: the team that has served, or will.
             turn: whose touch is next: `"near"` or `"far"` in 1v1, a drone (or `"done"`) in the
                 drills of two.
-            touched: drones that have touched the ball in this possession.
-            last: the drone that touched the ball last.
+            touched: drones that have touched the ball in this possession, a second ago.
+            last: the drone that touched the ball last, a second ago.
             served: whether the first touch has been made; by default, if `turn`, `touched` or
                 `last` says so.
             score: points of the near and of the far team.
@@ -1527,12 +1527,16 @@ class Volleyball(Env[VolleyballState]):
         point["clock"] = jnp.int16(clock)
         hit = [self.index(agent) for agent in touched]
         point["touched"] = jnp.asarray([i in hit for i in range(self.num_agents)])
+        point["hits"] = jnp.int16(len(hit))
         if turn is not None:
             point["turn"] = jnp.int8(self._turn_number(turn))
             if self.versus:
                 point["last"] = jnp.int8(1 - int(point["turn"]))
         if last is not None:
             point["last"] = jnp.int8(self.index(last))
+            hit.append(self.index(last))
+        ago = [round(1 / STEP) if i in hit else LONG_AGO for i in range(self.num_agents)]
+        point["since"] = jnp.asarray(ago, jnp.int16)
         if ball is not None and float(ball[0]) != 0 and self.task != "back_and_forth":
             side = jnp.int8((ball[0] > 0) == swapped)
             point["possession"] = side
