@@ -48,6 +48,7 @@ register("tic_tac_toe", "manyhands.envs.board:TicTacToe")
 register("connect_four", "manyhands.envs.board:ConnectFour")
 register("negotiation", "manyhands.envs.negotiation:Negotiation")
 register("volleyball", "manyhands.envs.volleyball:Volleyball")
+register("craftworld", "manyhands.envs.craftworld:CraftWorld")
 register("chat", "manyhands.wrappers.chat:Chat", wrapper=True)
 register("skills", "manyhands.wrappers.skills:Skills", wrapper=True)
 register("events", "manyhands.wrappers.skills:Events", wrapper=True)
@@ -87,6 +88,7 @@ for _kind, _function in (("parallel", "parallel_env"), ("aec", "env")):
     pettingzoo.register(
         _kind, "manyhands/negotiation-v0", f"manyhands.envs.negotiation:{_function}"
     )
+    pettingzoo.register(_kind, "manyhands/craftworld-v0", f"manyhands.envs.craftworld:{_function}")
     pettingzoo.register(_kind, "manyhands/volleyball-v0", f"manyhands.envs.volleyball:{_function}")
     for _task in _VOLLEYBALL:
         pettingzoo.register(
@@ -128,6 +130,12 @@ for _task in ("", *_VOLLEYBALL):
         vector_entry_point="manyhands.wrappers.gymnasium:SeatVectorEnv",
         kwargs={"game": "volleyball", **({"task": _task} if _task else {})},
     )
+gymnasium.register(
+    "manyhands/CraftWorld-v0",
+    entry_point="manyhands.wrappers.gymnasium:SeatEnv",
+    vector_entry_point="manyhands.wrappers.gymnasium:SeatVectorEnv",
+    kwargs={"game": "craftworld"},
+)
 
 # Loaded on first use, so that `import manyhands` stays light.
 _LAZY = {

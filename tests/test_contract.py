@@ -81,6 +81,26 @@ CASES: dict[str, dict[str, dict[str, Any]]] = {
             "reward_weights": {"hit": 0.3},
         },
     },
+    "craftworld": {
+        "Craftax-Classic, two specialists": {
+            "players": 2,
+            "size": [16, 20],
+            "roles": "specialists",
+            "observation": "compact",
+            "reward": "mixed",
+            "max_steps": 40,
+        },
+        "Crafter on a map, with a beacon": {
+            "rules": {"name": "crafter", "slots": [12], "plants": 4},
+            "map": "TTWW..S\n.0.z..S\n..Bc.CO\n,k_<.1F",
+            "start": {"inventory": {"wood": 5, "stone": 2}, "vitals": {"energy": 5}},
+            "joint": "beacon",
+            "world": [{"name": "brief days", "day_length": 20}, {"name": "usual"}],
+            "spawning": True,
+            "max_steps": 24,
+            "reward_weights": {"joint": 0.3},
+        },
+    },
     # Wrappers keep the contract too.
     "chat": {"the kitchen": {"env": manyhands.make("kitchen", max_steps=24)}},
     "skills": {"the kitchen": {"env": manyhands.make("kitchen", max_steps=24)}},

@@ -446,6 +446,9 @@ be joint tasks |
     # ---- beginning ----------------------------------------------------------------------------
 
     def reset(self, key: Array) -> CraftState:
+        return _compiled(self, "_reset")(key)
+
+    def _reset(self, key: Array) -> CraftState:
         world_key, ground_key = jax.random.split(key)
         world = jnp.uint8(0)
         if len(self.worlds) > 1:
@@ -467,7 +470,7 @@ be joint tasks |
         if isinstance(given, (int, np.integer)) and not isinstance(given, bool):
             if not 0 <= given < 2**32:
                 raise ConfigError(f"worlds are numbered 0 to {2**32 - 1}, given {given}")
-            state = _compiled(self, "reset")(jax.random.key(np.uint32(given)))
+            state = _compiled(self, "_reset")(jax.random.key(np.uint32(given)))
         elif given is not None:
             wanted = wd.load_world(given)
             if wanted not in self.worlds:
@@ -479,7 +482,7 @@ be joint tasks |
             ground_key = jax.random.split(key)[1]
             state = _compiled(self, "_begin")(ground_key, number, jnp.asarray(self._goals[0]))
         if state is None:
-            state = _compiled(self, "reset")(key)
+            state = _compiled(self, "_reset")(key)
         if options.get("goal") is None:
             return state
         row = tasks.parse_goal(options["goal"], self.num_agents).row()
@@ -552,6 +555,10 @@ be joint tasks |
     # ---- the rules ----------------------------------------------------------------------------
 
     def step(self, key: Array, state: CraftState, actions: Array) -> tuple[CraftState, Outcome]:
+        # Compiled even where nobody asked for it: it is a thousand small operations.
+        return _compiled(self, "_step")(key, state, actions)
+
+    def _step(self, key: Array, state: CraftState, actions: Array) -> tuple[CraftState, Outcome]:
         craft = self.craft
         luck = _Luck(key)
         before = _Now.of(state)
