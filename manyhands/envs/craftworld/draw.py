@@ -492,7 +492,7 @@ def _column(
             return
         y += _card(canvas, pygame.Rect(x, y, room, 34), player)
     done = {name for player in players for name in player.done}
-    title = write(f"{len(done)} of {len(ACHIEVEMENTS)} achievements", 11, FADED)
+    title = write(f"{len(done)}/{len(ACHIEVEMENTS)} achievements", 11, FADED)
     if y + 18 > area.bottom:
         return
     canvas.blit(title, (x, y + 2))

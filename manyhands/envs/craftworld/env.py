@@ -259,7 +259,7 @@ be joint tasks |
     / 2, asleep, facing (4), health / 9, food / 27, request (15), steps left / 10, role (4).
 
     **Observation "pixels"**, u8[63, 63, 3]: the view, 7 x 7 pixels a cell, and under it two rows of
-    cells with the vitals and the inventory (`draw.pixels`).
+    cells with the vitals and the inventory (`sprites.pixels`).
     """
 
     id = "craftworld"
