@@ -252,6 +252,16 @@ def _a(name: str) -> str:
     return f"{'an' if name[0] in 'aeiou' else 'a'} {name}"
 
 
+# The other cells of the view, the nearest first: (number in reading order, in words).
+_AROUND = [
+    (row * COLUMNS + column, _from_you(row, column))
+    for row, column in sorted(
+        np.ndindex(ROWS, COLUMNS), key=lambda at: abs(at[0] - OWN[0]) + abs(at[1] - OWN[1])
+    )
+    if (row, column) != OWN
+]
+
+
 def _who(env: CraftWorld, body: _Body) -> str:
     return CREATURES[body.kind - 1] if body.kind else env.agents[body.player]
 
@@ -276,7 +286,7 @@ def describe(env: CraftWorld, state: CraftState, agent: int) -> str:
         f"{', '.join(map(_plain, look.done)) or 'none'}."
     )
     if longer:
-        lines.append(f"Next: {_next(env.craft, look)}.")
+        lines.append(f"Next: {_next(env.craft, look.done)}.")
         lines.append(f"Possible now: {', '.join(_possible(env, look, legal)) or 'nothing'}.")
     if longer > 1:
         lines += ["Not possible now:", *_impossible(env, look, legal)]
@@ -385,13 +395,11 @@ _SEEK = (rl.TREE, WATER, rl.STONE, rl.COAL, rl.IRON, rl.DIAMOND, TABLE, FURNACE,
 
 def _nearest(env: CraftWorld, look: Look) -> list[str]:
     """The nearest of each thing that one may want, and dangers at hand."""
-    found = []
-    for code in _SEEK:
-        spots = np.argwhere(look.cells == code) - OWN
-        spots = spots[np.abs(spots).sum(1) > 0]
-        if len(spots):
-            rows, columns = min(spots.tolist(), key=lambda s: (abs(s[0]) + abs(s[1]), s))
-            found.append(f"{_NAMES[code]} {_where(rows, columns)}")
+    seen = look.cells.ravel().tolist()
+    first: dict[int, str] = {}
+    for cell, where in _AROUND:
+        first.setdefault(seen[cell], where)
+    found = [f"{_NAMES[code]} {first[code]}" for code in _SEEK if code in first]
     lines = [f"Nearest: {', '.join(found) or 'nothing of use'}."]
     beside = [(OWN[0] + rows, OWN[1] + columns) for rows, columns in DELTAS]
     dangers = []
@@ -440,13 +448,14 @@ def _aims(look: Look) -> list[str]:
     return lines
 
 
-def _next(craft: CraftRules, look: Look) -> str:
+@functools.lru_cache(maxsize=4096)
+def _next(craft: CraftRules, done: tuple[str, ...]) -> str:
     """The achievements that nothing but effort stands before, the easiest first."""
     needs, depth = requirements(craft), depths(craft)
     open_now = [
         name
         for name in ACHIEVEMENTS
-        if name not in look.done and all(before in look.done for before in needs[name])
+        if name not in done and all(before in done for before in needs[name])
     ]
     words = [_plain(n) + _price(craft, n) for n in sorted(open_now, key=lambda n: depth[n])]
     return ", ".join(words) or "nothing is left"
@@ -509,7 +518,7 @@ def choices(env: CraftWorld, state: CraftState, agent: int) -> list[str]:
 def _effect(env: CraftWorld, look: Look, action: int) -> str:
     """What a legal action does."""
     if action == NOOP:
-        return "sleep on" if look.asleep else "wait"
+        return "sleep on" if look.asleep and look.helpless(env) else "wait"
     if action < DO:
         return _step(env, look, action - MOVE)
     if action == DO:

@@ -16,6 +16,7 @@ from manyhands.envs.craftworld import rules as rl
 from manyhands.viewer.export import frames
 from manyhands.viewer.human import Human, bind
 from manyhands.viewer.scenes import Scene, cameras
+from manyhands.viewer.window import Replay
 
 SIZE = (640, 480)
 MAP = "\n".join(["." * 15] * 6 + [".......01......"] + ["." * 15] * 6)
@@ -181,6 +182,13 @@ def test_the_viewer_offers_the_cameras(env, start):
     assert len(looks) == 3  # "map" is the usual one
     with pytest.raises(ConfigError, match="there are map, player_0, player_1"):
         next(frames([scene], SIZE, camera="player_7"))
+    window, canvas = Replay([scene], size=SIZE), pygame.Surface(SIZE)
+    shown = []
+    for _ in range(4):
+        window.paint(canvas)
+        shown.append(pygame.image.tobytes(canvas, "RGB"))
+        window.handle(pygame.event.Event(pygame.KEYDOWN, key=pygame.K_c))
+    assert shown[3] == shown[0] and len(set(shown)) == 3
 
 
 # ---- pixels --------------------------------------------------------------------------------------
