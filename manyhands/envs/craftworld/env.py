@@ -415,10 +415,16 @@ be joint tasks |
             kinds = np.concatenate([np.full(n * craft.slots[kind - 1], kind) for kind in order])
             self._slots = {kind: kinds == kind for kind in range(1, 5)}
         self.slots = len(self._slots[ZOMBIE])
-        if self.chart is not None and len(self.chart.creatures) > self.slots:
-            raise ConfigError(
-                f"the map has {len(self.chart.creatures)} creatures; there is room for {self.slots}"
-            )
+        self._drawn = np.zeros((4, self.slots), np.uint8)  # kind, row, column, heading
+        for body in self.chart.creatures if self.chart is not None else ():
+            free = np.flatnonzero(self._slots[body[0]] & (self._drawn[0] == 0))
+            if not len(free):
+                most = int(self._slots[body[0]].sum())
+                raise ConfigError(
+                    f"the map has too many creatures: there is room for no more than {most}, "
+                    f"{rl.CREATURES[body[0] - 1]}s among them (the rules' slots)"
+                )
+            self._drawn[:, free[0]] = body
         joint = self.joint is not None
         if self.chart is not None:
             joint |= bool((self.chart.ground >= rl.SINGLE).any())
@@ -496,16 +502,7 @@ be joint tasks |
         if self.chart is not None:
             ground = jnp.asarray(self.chart.ground)
             position = jnp.asarray(self.chart.players, jnp.uint8)
-            creatures = np.zeros((4, slots), np.uint8)
-            for kind, row, column, heading in self.chart.creatures:
-                free = np.flatnonzero(self._slots[kind] & (creatures[0] == 0))
-                if not len(free):
-                    raise ConfigError(
-                        f"the map has more than {int(self._slots[kind].sum())} creatures of a "
-                        f"kind, {rl.CREATURES[kind - 1]}; the rules have room for no more"
-                    )
-                creatures[:, free[0]] = kind, row, column, heading
-            kinds, rows, columns, headings = jnp.asarray(creatures)
+            kinds, rows, columns, headings = jnp.asarray(self._drawn)
             for i, (y, x, ripe) in enumerate(self.chart.plants[: self.craft.plants]):
                 plant_place[i], plant_age[i] = (y, x), 1 + self.craft.ripe * ripe
         else:
