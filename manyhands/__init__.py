@@ -60,7 +60,8 @@ register_seat("perfect", "manyhands.baselines.bots.board:Perfect")
 register_seat("solver", "manyhands.baselines.bots.board:Searcher")
 for _style in ("fair", "tit_for_tat", "boulware", "conceder"):
     register_seat(_style, f"manyhands.baselines.bots.negotiation:{_style}")
-register_seat("survivor", "manyhands.baselines.bots.craftworld:survivor")
+for _craft in ("survivor", "crew"):
+    register_seat(_craft, f"manyhands.baselines.bots.craftworld:{_craft}")
 for _bot in ("hover", "rally", "team"):
     register_seat(_bot, f"manyhands.baselines.bots.volleyball:{_bot}")
 register_seat("bot", "manyhands.baselines.bots:bot")

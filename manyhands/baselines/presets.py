@@ -65,6 +65,20 @@ _FLIGHT: dict[str, Any] = {
     "noise": 0.1,
     "normalise": True,
 }
+# As in Craftax's own baselines (Matthews et al. 2024), but a small network and larger steps, for a
+# budget of minutes.
+_CRAFT: dict[str, Any] = {
+    "total_steps": 4_000_000,
+    "num_envs": 256,
+    "num_steps": 64,
+    "epochs": 4,
+    "minibatches": 8,
+    "learning_rate": 1e-3,
+    "learning_rate_end": 0.1,
+    "gae_lambda": 0.9,
+    "entropy": 0.01,
+    "width": 128,
+}
 # By environment id, algorithm and, where it matters, layout or task: the keyword arguments of the
 # algorithm's configuration that differ from its own defaults. The layout's come on top of the
 # environment's.
@@ -85,6 +99,8 @@ PRESETS: dict[tuple[str, ...], dict[str, Any]] = {
     },
     ("kitchen", "ippo", "counter_circuit_o_1order"): _CIRCUIT,
     ("kitchen", "mappo", "counter_circuit_o_1order"): _CIRCUIT,
+    ("craftworld", "ippo"): _CRAFT,
+    ("craftworld", "mappo"): _CRAFT,
     ("kitchen", "vdn"): _KITCHEN_VALUES,
     ("kitchen", "qmix"): _KITCHEN_VALUES,
     ("volleyball", "ippo"): _FLIGHT,

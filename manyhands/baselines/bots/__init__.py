@@ -11,6 +11,7 @@ _USUAL = {
     "negotiation": "fair",
     "tic_tac_toe": "perfect",
     "connect_four": "solver",
+    "craftworld": "survivor",
 }
 
 

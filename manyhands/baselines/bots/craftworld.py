@@ -1,4 +1,4 @@
-"""Scripted players of CraftWorld: `survivor`, who works through the achievements alone, and
+"""Scripted players of CraftWorld: `survivor`, who works through the achievements by itself, and
 `crew`, survivors that share the work by talking.
 
 A survivor remembers the map as it has seen it, relative to itself, and finds its ways on the part
@@ -7,12 +7,18 @@ applies: make a tool whose materials it holds, beside a table; hit a zombie that
 what it needs most; take the nearest of what it still has a use for; go where it remembers some;
 explore. It sleeps in rock that it walls itself into.
 
+Crew members do the same, and talk in phrases (`skills.PHRASES`) of the chat channel around the
+world: they part at the start, each says what it has found, and whoever needs that, and knows of
+none, goes there; they say what they lack for a tool, and who has more of it than it needs brings
+some. All survivors help up those who are down.
+
 All of it is written for any number of trailing batch axes: in compiled loops the batch is the
 innermost axis, as in the game itself.
 """
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 from dataclasses import dataclass, field
 from typing import Any
@@ -26,11 +32,26 @@ from manyhands.envs.craftworld import rules as rl
 from manyhands.envs.craftworld import skills as sk
 from manyhands.envs.craftworld.env import CraftWorld
 from manyhands.envs.craftworld.skills import FAR, HERE, STEP, Sight
+from manyhands.wrappers.chat import Chat
 
 REACH = 15  # cells to each side in which ways are found; beyond, as the crow flies
 SWEEPS = 36
 PLACE_STONE, PLACE_TABLE, PLACE_FURNACE, PLACE_PLANT = range(rl.PLACE, rl.PLACE + 4)
 ROCK = (rl.STONE, rl.COAL, rl.IRON, rl.DIAMOND)
+# What crew members tell each other of: the phrase, the material (None: cows), most wanted first.
+FINDS = {
+    "diamonds here": rl.DIAMOND,
+    "iron here": rl.IRON,
+    "coal here": rl.COAL,
+    "water here": rl.WATER,
+    "cows here": None,
+    "trees here": rl.TREE,
+}
+NEEDS = {"I need iron": "iron", "I need coal": "coal", "I need wood": "wood"}
+LEAVES = ("I go west", "I go east", "I go north", "I go south")  # as `rules.FACINGS`
+PAUSE = 40  # steps before the same is said again
+PLEA = 25  # steps for which somebody's need is remembered
+NOWHERE = 127  # in `Memory.hints`
 DRINKING = 5  # number of the option in `_Plan.choose`
 UNSEEN = 0  # in `Memory.known`
 
@@ -38,6 +59,16 @@ UNSEEN = 0  # in `Memory.known`
 def survivor(env: Env) -> Survivor:
     """A player that looks after itself."""
     return Survivor(env)
+
+
+def crew(env: Env) -> Survivor:
+    """A survivor that shares the work with others by talking."""
+    if not isinstance(env, Chat):
+        raise SeatError(
+            "crew members talk: put a chat channel around the world, "
+            f"Chat(CraftWorld(players=2)); given {env!r}"
+        )
+    return Survivor(env, talks=True)
 
 
 @state_dataclass
@@ -54,6 +85,10 @@ class Memory:
         clock: i32[], steps so far.
         stuck: u8[], steps in a row in which nothing came of what it did.
         before: u8[], its last action.
+        hints: i8[finds, 2], rows and columns to where somebody has seen each of `FINDS`.
+        pause: u8[finds + needs], steps before it tells of each again.
+        plea: u8[others], 1 + the number in `NEEDS` of what each other player lacks.
+        plea_left: u8[others], for how many more steps that is remembered.
     """
 
     known: Array
@@ -63,6 +98,10 @@ class Memory:
     clock: Array
     stuck: Array
     before: Array
+    hints: Array
+    pause: Array
+    plea: Array
+    plea_left: Array
 
 
 @dataclass(frozen=True)
@@ -71,9 +110,11 @@ class Survivor:
 
     Args:
         env: the world, or a wrapper of it.
+        talks: whether it is of a crew; then `env` is a `Chat`.
     """
 
     env: Env
+    talks: bool = False
     _world: CraftWorld = field(init=False, repr=False, compare=False)
     _wrappers: list[Any] = field(init=False, repr=False, compare=False)
 
@@ -95,6 +136,10 @@ class Survivor:
             clock=jnp.int32(0),
             stuck=jnp.uint8(0),
             before=jnp.uint8(rl.NOOP),
+            hints=jnp.full((len(FINDS), 2), NOWHERE, jnp.int8),
+            pause=jnp.zeros(len(FINDS) + len(NEEDS), jnp.uint8),
+            plea=jnp.zeros(world.num_agents - 1, jnp.uint8),
+            plea_left=jnp.zeros(world.num_agents - 1, jnp.uint8),
         )
 
     def apply(
@@ -104,10 +149,36 @@ class Survivor:
         for wrapper in self._wrappers[::-1]:
             legal = wrapper.lower(legal)
         luck = jax.random.bits(key, (), jnp.uint32)
-        action, memory = _decide(self._world)(memory, view.perception, legal, luck)
+        heard = jnp.zeros(self._world.num_agents - 1, jnp.uint8)
+        chat = self.env if self.talks else None
+        if isinstance(chat, Chat):
+            tokens = chat.split(view.vector)[1].astype(jnp.uint8)
+            heard = jnp.asarray(_numbers(chat.phrases, chat.tokens))[tokens[1:]]
+        decision = _decide(self._world, self.talks)
+        action, says, memory = decision(memory, view.perception, legal, luck, heard)
         for wrapper in self._wrappers:
             action = wrapper.lift(action)
+        if isinstance(chat, Chat):
+            action = action.at[-1].set(jnp.asarray(_tokens(chat.phrases))[says])
         return action, memory
+
+
+def _numbers(phrases: tuple[str, ...], tokens: int) -> np.ndarray:
+    """u8[tokens]: for each token of a channel 1 + the number of its phrase in `skills.PHRASES`; 0
+    for silence and for other words."""
+    numbers = np.zeros(tokens, np.uint8)
+    for token, phrase in enumerate(phrases, 1):
+        if phrase in sk.PHRASES:
+            numbers[token] = _number(phrase)
+    return numbers
+
+
+def _tokens(phrases: tuple[str, ...]) -> np.ndarray:
+    """i32: the inverse; silence for what the channel has no phrase for."""
+    known = {
+        _number(phrase): token for token, phrase in enumerate(phrases, 1) if phrase in sk.PHRASES
+    }
+    return np.array([known.get(number, 0) for number in range(len(sk.PHRASES) + 1)], np.int32)
 
 
 def world_of(env: Env) -> tuple[CraftWorld, list[Any]]:
@@ -124,9 +195,9 @@ def world_of(env: Env) -> tuple[CraftWorld, list[Any]]:
 
 
 @functools.lru_cache(maxsize=64)
-def _decide(world: CraftWorld) -> Any:
+def _decide(world: CraftWorld, talks: bool) -> Any:
     """`decide` in this world; under `vmap` the batch goes last instead of first."""
-    function = jax.custom_batching.custom_vmap(functools.partial(decide, world))
+    function = jax.custom_batching.custom_vmap(functools.partial(decide, world, talks))
 
     @function.def_vmap
     def rule(size: int, batched: Any, *arguments: Any) -> Any:
@@ -146,17 +217,27 @@ def _decide(world: CraftWorld) -> Any:
 
 
 def decide(
-    world: CraftWorld, memory: Memory, row: Array, legal: Array, luck: Array
-) -> tuple[Array, Memory]:
-    """(action, memory) for one step.
+    world: CraftWorld,
+    talks: bool,
+    memory: Memory,
+    row: Array,
+    legal: Array,
+    luck: Array,
+    heard: Array,
+) -> tuple[Array, Array, Memory]:
+    """(action, what it says, memory) for one step; to say is 0, or 1 + a number in `PHRASES`.
 
     Args:
         row: u8[K, ...] of `CraftWorld.perceive`. legal: bool[A, ...]. luck: u32[...], random.
+        heard: u8[others, ...], what the others said.
     """
     sight = sk.look(world.layout, row)
     known, moved = _remember(memory, sight)
+    if talks:
+        memory = _listen(memory, sight, moved, heard)
     plan = _Plan(world, memory, sight, known, luck)
     action, heading = plan.choose()
+    says, pause = plan.speak() if talks else (jnp.zeros_like(action), memory.pause)
     # Nothing that changes anything: a stumble to the side breaks the spell.
     same = (action == memory.before) & ~moved & ~sight.asleep & (action != rl.NOOP)
     idle = (action == rl.NOOP) & ~sight.asleep
@@ -169,7 +250,8 @@ def decide(
         allowed = allowed | ((action == number) & legal[number])
     action = jnp.where(allowed, action, rl.NOOP).astype(jnp.int32)
     planted = jnp.where(action == PLACE_PLANT, memory.clock, memory.planted)
-    new = Memory(
+    new = dataclasses.replace(
+        memory,
         known=known,
         moving=plan.walks(action),
         heading=heading.astype(jnp.int8),
@@ -177,8 +259,48 @@ def decide(
         clock=memory.clock + 1,
         stuck=jnp.where(stumble & ((luck & 3) == 0), 0, stuck).astype(jnp.uint8),
         before=action.astype(jnp.uint8),
+        pause=pause,
     )
-    return action, new
+    return action, says, new
+
+
+def _number(phrase: str) -> int:
+    """How a phrase is heard and said: 1 + its number."""
+    return 1 + sk.PHRASES.index(phrase)
+
+
+def _listen(memory: Memory, sight: Sight, moved: Array, heard: Array) -> Memory:
+    """What a crew member keeps of what it hears."""
+    down, right = (
+        sum(jnp.where(sight.facing == d, delta[axis], 0) for d, delta in enumerate(rl.DELTAS))
+        for axis in (0, 1)
+    )
+    step = jnp.stack([jnp.where(moved, down, 0), jnp.where(moved, right, 0)])  # [2, ...]
+    hints = memory.hints.astype(jnp.int32)
+    gone = jnp.abs(hints[:, 0]) + jnp.abs(hints[:, 1]) <= 2
+    lost = (hints[:, 0] == NOWHERE) | gone
+    hints = jnp.where(lost[:, None], NOWHERE, jnp.clip(hints - step[None], -100, 100))
+    heading = memory.heading
+    plea, left = memory.plea, jnp.maximum(memory.plea_left, 1) - np.uint8(1)
+    for j in range(heard.shape[0]):
+        mate = sight.teammates[j].astype(jnp.int32)
+        spot = jnp.clip(jnp.stack([mate[0] - 128, mate[1] - 128]), -100, 100)
+        for number, phrase in enumerate(FINDS):
+            told = heard[j] == _number(phrase)
+            hints = hints.at[number].set(jnp.where(told, spot, hints[number]))
+        for number, phrase in enumerate(NEEDS, 1):
+            told = heard[j] == _number(phrase)
+            plea = plea.at[j].set(jnp.where(told, np.uint8(number), plea[j]))
+            left = left.at[j].set(jnp.where(told, np.uint8(PLEA), left[j]))
+        for phrase, (row, column) in zip(LEAVES, rl.DELTAS, strict=True):
+            # Away from where somebody goes who has a lower number.
+            told = (heard[j] == _number(phrase)) & (memory.clock < 4)
+            first = sight.bodies[HERE] > sk.PLAYER + j
+            same = heading[0].astype(jnp.int32) * row + heading[1].astype(jnp.int32) * column > 7
+            heading = jnp.where(told & first & same, -heading, heading)
+    return dataclasses.replace(
+        memory, heading=heading, hints=hints.astype(jnp.int8), plea=plea, plea_left=left
+    )
 
 
 def _remember(memory: Memory, sight: Sight) -> tuple[Array, Array]:
@@ -371,6 +493,10 @@ class _Plan:
                 jnp.where(skeleton < 2 * STEP, 40, 10),
             ),
         ]
+        gift, carry, recipient = self.bring(has, wood_todo, stone_todo, iron_todo)
+        fallen, helps = self.fallen()
+        options.append((carry < FAR, carry, 10))
+        options.append((fallen < FAR, fallen, 40))
         best = jnp.full(food.shape, FAR, jnp.int32)
         direction = jnp.full(food.shape, 7, jnp.int32)
         picked = jnp.full(food.shape, -1, jnp.int32)
@@ -391,9 +517,19 @@ class _Plan:
         far, far_direction = self.remembered(far_wants)
         rocky = pickaxe & ~wants[rl.TREE] & ~pressing
         explore_direction, heading = self.explore(rocky)
-        beyond = jnp.where(far < 70, far_direction, explore_direction)
+        told, told_direction = self.told(wants, food)
+        beyond = jnp.where(told < FAR, told_direction, explore_direction)
+        beyond = jnp.where((far < 70) & (far <= told), far_direction, beyond)
+        self.lacks = {
+            "iron": (iron_todo > 0) & ~todo["stone_pickaxe"] & (has["iron"] < 1),
+            "coal": (iron_todo > 0) & (has["iron"] > 0) & (has["coal"] < 1),
+            "wood": (tools_todo > 0) & pickaxe & (wood < 1),
+        }
         action = sk.stride(s, jnp.where(best < FAR, direction, beyond))
         action = jnp.where(at_water & (picked == DRINKING), rl.DO, action)
+        if len(s.teammates):
+            action = jnp.where(recipient & (picked == len(options) - 2), gift, action)
+            action = jnp.where(helps & (picked == len(options) - 1), rl.DO, action)
 
         # -- what comes first, the last one before all others --
         grass = free & (self.faced == rl.GRASS)
@@ -424,10 +560,93 @@ class _Plan:
             able = ready[tool] & s.table
             able = able & (s.furnace if tool.startswith("iron") else True)
             action = jnp.where(able, rl.MAKE + rl.MAKES.index(tool), action)
-        fight = (zombie < 2 * STEP) & ~(enclosed & (zombie >= FAR))
+        fight = zombie < 2 * STEP
         action = jnp.where(fight, sk.stride(s, zombie.astype(jnp.int32) & 7), action)
         action = jnp.where(lie_down & ~fight & ~urgent, rl.SLEEP, action)
         return jnp.where(s.asleep, rl.NOOP, action), heading
+
+    # ---- together -----------------------------------------------------------------------------
+
+    def fallen(self) -> tuple[Array, Array]:
+        """(the least cost to stand before a player who is down, whether one is faced)."""
+        s, least = self.sight, jnp.full(self.faced.shape, FAR, jnp.int16)
+        faces = jnp.zeros(self.faced.shape, bool)
+        for j in range(len(s.teammates)):
+            down = s.teammates[j, 2] == rl.DOWN
+            least = jnp.where(down, jnp.minimum(least, self._mate(j)), least)
+            faces = faces | (down & (self.blocker == self._body(j)))
+        return least, faces
+
+    def _body(self, j: int) -> Array:
+        """How another player looks in `Sight.bodies`."""
+        return sk.PLAYER + j + (self.sight.bodies[HERE] <= sk.PLAYER + j).astype(jnp.uint8)
+
+    def _mate(self, j: int) -> Array:
+        """The least cost to stand before another player; `FAR` out of reach of the map."""
+        mate = self.sight.teammates[j].astype(jnp.int32)
+        there = (self.rows == mate[0] - 128) & (self.columns == mate[1] - 128)
+        return self.least(there, self.touch)
+
+    def bring(
+        self, has: dict[str, Array], wood_todo: Array, stone_todo: Array, iron_todo: Array
+    ) -> tuple[Array, Array, Array]:
+        """(the gift that somebody asked for, the least cost to stand before them, whether they are
+        faced): what is more than the player needs itself."""
+        s, m = self.sight, self.memory
+        own = {"wood": wood_todo + stone_todo + iron_todo, "coal": iron_todo, "iron": iron_todo}
+        gift = jnp.full(self.faced.shape, rl.NOOP, jnp.int32)
+        least = jnp.full(self.faced.shape, FAR, jnp.int16)
+        faces = jnp.zeros(self.faced.shape, bool)
+        for j in range(len(s.teammates)):
+            cost = self._mate(j)
+            up = (s.teammates[j, 2] == rl.ALIVE) & (m.plea_left[j] > 0)
+            for number, item in enumerate(NEEDS.values(), 1):
+                spare = has[item] > own[item]
+                fits = up & spare & (m.plea[j] == number) & (cost < least)
+                give = rl.GIVE + rl.GIFTS.index(item)
+                gift = jnp.where(fits, give, gift)
+                faces = jnp.where(fits, self.blocker == self._body(j), faces)
+                least = jnp.where(fits, cost, least)
+        return gift, least, faces
+
+    def told(self, wants: dict[int, Array], food: Array) -> tuple[Array, Array]:
+        """(distance, direction to go) to the nearest place of which somebody has told, of what the
+        player wants; `FAR` if there is none."""
+        best = jnp.full(food.shape, FAR, jnp.int32)
+        row = column = jnp.zeros(food.shape, jnp.int32)
+        for number, code in enumerate(FINDS.values()):
+            wanted = wants[code] if code is not None else food <= 5
+            spot = self.memory.hints[number].astype(jnp.int32)
+            away = jnp.abs(spot[0]) + jnp.abs(spot[1])
+            better = wanted & (spot[0] != NOWHERE) & (away < best)
+            best = jnp.where(better, away, best)
+            row, column = jnp.where(better, spot[0], row), jnp.where(better, spot[1], column)
+        return best, self.towards(row, column)
+
+    def speak(self) -> tuple[Array, Array]:
+        """(what to say, the pauses that follow): at first where one goes; then what one lacks, and
+        what one sees. After `choose`."""
+        s, m = self.sight, self.memory
+        says = jnp.zeros(self.faced.shape, jnp.int32)
+        pause = m.pause
+        offers = [
+            (sk.one_of(s.cells, (code,)) if code is not None else s.bodies == rl.COW, phrase)
+            for phrase, code in FINDS.items()
+        ]
+        flags = [jnp.any(seen, (0, 1)) for seen, _ in offers]
+        flags += [self.lacks[item] for item in NEEDS.values()]
+        for number, phrase in enumerate((*FINDS, *NEEDS)):
+            now = flags[number] & (pause[number] == 0) & (says == 0)
+            says = jnp.where(now, _number(phrase), says)
+            pause = pause.at[number].set(jnp.where(now, np.uint8(PAUSE), pause[number]))
+        row, column = m.heading[0].astype(jnp.int32), m.heading[1].astype(jnp.int32)
+        flat = jnp.abs(column) >= jnp.abs(row)
+        side = jnp.where(flat, jnp.where(column < 0, 0, 1), jnp.where(row < 0, 2, 3))
+        leave = jnp.asarray([_number(phrase) for phrase in LEAVES], jnp.int32)
+        setting_out = m.clock == 0
+        return jnp.where(setting_out, leave[side], says), jnp.where(setting_out, m.pause, pause)
+
+    # ---- ways ---------------------------------------------------------------------------------
 
     def remembered(self, wants: dict[int, Array]) -> tuple[Array, Array]:
         """(distance, direction to go) to the nearest wanted material on the whole map, as the crow
@@ -457,8 +676,8 @@ class _Plan:
         near rock if that is looked for, else not."""
         rock = sk.one_of(self.cells, (*ROCK, rl.PATH, rl.LAVA)) & ~self.unseen
         for _ in range(3):
-            for direction in range(4):
-                rock = rock | sk.beside(rock, direction, False)
+            for side in range(4):
+                rock = rock | sk.beside(rock, side, False)
         ahead = jnp.abs(self.rows - self.memory.heading[0].astype(jnp.int16))
         ahead = ahead + jnp.abs(self.columns - self.memory.heading[1].astype(jnp.int16))
         score = self.touch + ahead.astype(jnp.int16) * STEP

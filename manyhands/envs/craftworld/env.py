@@ -81,7 +81,7 @@ from manyhands.envs.craftworld.rules import (
     ZOMBIE,
     CraftRules,
 )
-from manyhands.envs.craftworld.skills import PHRASES
+from manyhands.envs.craftworld.skills import PHRASES, gist
 
 if TYPE_CHECKING:
     from manyhands.envs.craftworld.skills import CraftSkills
@@ -1540,8 +1540,9 @@ be joint tasks |
         return jnp.concatenate(_kept(*parts.values()), axis=1)
 
     def network_input(self, row: Array) -> Array:
-        """Observation "symbolic" of one row of `perceive`, whatever is configured."""
-        return self.symbolic(row.reshape(1, -1))[0]
+        """Where the nearest of everything is, whatever observation is configured: see
+        `skills.gist`. (A learner with `reads="vector"` gets the observation itself.)"""
+        return gist(self.layout, row)
 
     def summary(self, state: CraftState) -> Array:
         """u8[N * (K + 2) + 4, ...]: the rows of `perceive` of all players, their rows and columns,

@@ -166,6 +166,53 @@ def look(layout: Mapping[str, slice], row: Array) -> Sight:
     )
 
 
+NOTED = tuple(code for code in range(1, rl.SINGLE) if code not in (rl.GRASS, rl.PATH))
+
+
+def gist(layout: Mapping[str, slice], row: Array) -> Array:
+    """What a network reads of one row of `CraftWorld.perceive`, f32[K]: in place of the 63 cells,
+    where the nearest of each kind of material, creature and body is, and what lies around. A
+    tenth of the observation "symbolic", and what small networks learn from several times as fast.
+    """
+    s = look(layout, row)
+    cells, bodies = s.cells.reshape(-1), s.bodies.reshape(-1)
+    number = np.arange(ROWS * COLUMNS)
+    down, right = number // COLUMNS - HERE[0], number % COLUMNS - HERE[1]
+    rank = np.where(number == HERE[0] * COLUMNS + HERE[1], 1 << 14, (abs(down) + abs(right)) << 6)
+    rank = (rank + number).astype(np.int16)
+    kinds = [cells == code for code in NOTED]
+    kinds += [bodies == 1 + kind for kind in range(len(rl.CREATURES))]
+    kinds += [bodies >= PLAYER]
+    least = jnp.min(jnp.where(jnp.stack(kinds), rank, np.int16(1 << 14)), axis=1)
+    there, cell = least < 1 << 14, least & 63
+    rows, columns = cell // COLUMNS - HERE[0], cell % COLUMNS - HERE[1]
+    nearest = [rows / HERE[0], columns / HERE[1], rows < 0, rows > 0, columns < 0, columns > 0]
+    nearest += [jnp.ones_like(there), least < 2 << 6]
+    beside_here = [(HERE[0] + y) * COLUMNS + HERE[1] + x for y, x in rl.DELTAS]
+    around = cells[np.array(beside_here)]
+    parts: list[Array] = [
+        jnp.stack([part * there for part in nearest]),
+        s.faced(s.cells) == np.arange(rl.SINGLE),
+        s.faced(s.bodies) == np.arange(1, PLAYER),
+        one_of(around, rl.WALKABLE),
+        around == rl.LAVA,
+        s.inventory / 9,
+        s.inventory > 0,
+        s.vitals / 9,
+        s.vitals <= 3,
+        s.facing == np.arange(4),
+        jnp.stack([s.asleep, s.light / 255, s.table, s.furnace]),
+        s.achievements,
+        s.role == np.arange(1, 4),
+        row[layout["goal"]] / 9,
+        row[layout["request"]] / 10,
+    ]
+    if len(s.teammates):
+        away = s.teammates[:, :2].astype(jnp.float32) - 128
+        parts += [away / 32, away < 0, away > 0, s.teammates[:, 2:] / 9]
+    return jnp.concatenate([part.astype(jnp.float32).reshape(-1) for part in parts])
+
+
 def one_of(maps: Array, codes: tuple[int, ...]) -> Array:
     """bool, where `maps` holds one of some codes."""
     found = maps == codes[0]

@@ -33,7 +33,6 @@ import jax.numpy as jnp
 import numpy as np
 
 from manyhands.core.env import Array, ConfigError, Env
-from manyhands.core.pack import no_actions
 from manyhands.core.rollout import seats_of, view_of
 from manyhands.envs.craftworld.rules import (
     ACHIEVEMENTS,
@@ -532,11 +531,13 @@ class Scores:
         unlocked: bool[episodes, N, 22].
         returns: f64[episodes, N], total reward.
         steps: i64[episodes], lengths.
+        reached: bool[episodes], whether the goal was, if there was one.
     """
 
     unlocked: np.ndarray
     returns: np.ndarray
     steps: np.ndarray
+    reached: np.ndarray
 
     @property
     def success(self) -> dict[str, float]:
@@ -585,24 +586,25 @@ def play_scores(env: Env, seats: Any, episodes: int = 100, seed: int = 0) -> Sco
     players = seats_of(env, seats)
     seeds = jnp.asarray((seed + np.arange(episodes)) & 0xFFFFFFFF, jnp.uint32)
     found = jax.device_get(_score_loop(env, players)(seeds))
-    unlocked, returns, steps = found
+    unlocked, returns, steps, reached = found
     return Scores(
         np.moveaxis(unlocked, -1, 0).astype(bool),
         np.moveaxis(returns, -1, 0).astype(np.float64),
         steps.astype(np.int64),
+        reached > 0,
     )
 
 
 @functools.lru_cache(maxsize=16)
 def _score_loop(env: Env, players: Any) -> Any:
-    n, none = env.num_agents, no_actions(env)
+    n = env.num_agents
 
     def run(seeds: Array) -> Any:
         keys, size = jax.vmap(jax.random.key)(seeds), seeds.shape[0]
         index = jnp.arange(size, dtype=jnp.uint32)
 
         def step(at: Any) -> Any:
-            time, state, memory, done, unlocked, returns, steps = at
+            time, state, memory, done, unlocked, returns, steps, reached = at
             acting = env.batch_acting(state) & ~done
             view = view_of(env, state, jnp.broadcast_to(time == 0, (size,)), index)
             view = dataclasses.replace(view, acting=acting)
@@ -615,7 +617,8 @@ def _score_loop(env: Env, players: Any) -> Any:
             unlocked = jnp.where(playing, _inner(state).achievements, unlocked)
             returns = returns + jnp.where(playing, outcome.reward, 0.0)
             done = done | outcome.terminated | outcome.truncated
-            return time + 1, state, memory, done, unlocked, returns, steps + playing
+            reached = jnp.where(playing, _inner(state).goal_step, reached)
+            return time + 1, state, memory, done, unlocked, returns, steps + playing, reached
 
         state = env.batch_reset(keys)
         start = (
@@ -626,10 +629,10 @@ def _score_loop(env: Env, players: Any) -> Any:
             _inner(state).achievements,
             jnp.zeros((n, size)),
             jnp.zeros(size, jnp.int32),
+            jnp.zeros(size, jnp.int32),
         )
         return jax.lax.while_loop(lambda at: ~jnp.all(at[3]), step, start)[4:]
 
-    assert none.dtype == np.int32
     return jax.jit(run)
 
 

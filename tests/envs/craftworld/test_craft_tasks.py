@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import json
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from manyhands.core.env import ConfigError
-from manyhands.envs.craftworld import tasks
+from manyhands.core.env import ConfigError, episode_key
+from manyhands.envs.craftworld import CraftWorld, tasks
 from manyhands.envs.craftworld.rules import ACHIEVEMENTS, ITEMS, MATERIALS, PRESETS
 from manyhands.envs.craftworld.tasks import Curriculum, Goal, parse_goal
+from manyhands.wrappers.gymnasium import SeatEnv
+from manyhands.wrappers.pettingzoo import Parallel
 
 RULES = PRESETS["craftax_classic"]
+FULFILLED = jax.jit(tasks.fulfilled)
 
 
 # ---- the graph -----------------------------------------------------------------------------------
@@ -108,8 +112,8 @@ def share(text, held=(0, 0), names=((), ()), present=(True, True), site=None):
     for y, row in enumerate(site or []):
         ground[y, : len(row)] = [MATERIALS.index(name) for name in row]
     given = (parse_goal(text, 2).row(), inventory, done, np.array(present), ground)
-    single = float(tasks.fulfilled(*map(jnp.asarray, given)))
-    batch = tasks.fulfilled(*(jnp.stack([jnp.asarray(x)] * 3, -1) for x in given))
+    single = float(FULFILLED(*given))
+    batch = FULFILLED(*(np.stack([x] * 3, -1) for x in given))
     assert batch.tolist() == [single] * 3
     return single
 
@@ -218,8 +222,59 @@ def test_team_and_player_scores_differ():
     unlocked = np.zeros((2, 2, len(ACHIEVEMENTS)), bool)
     unlocked[:, 0, :11] = True
     unlocked[:, 1, 11:] = True
-    scores = tasks.Scores(unlocked, np.zeros((2, 2)), np.array([3, 4]))
+    scores = tasks.Scores(unlocked, np.zeros((2, 2)), np.array([3, 4]), np.zeros(2, bool))
     assert scores.team == pytest.approx(100)
     half = np.expm1(np.log(101) / 2)
     assert scores.per_player == pytest.approx([half, half])
     assert scores.to_dict()["achievements"] == {"per_player": [11, 11], "team": 22}
+
+
+# ---- goals in the world, and at reset ------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def world():
+    return CraftWorld(
+        size=16, max_steps=30, start={"inventory": {"wood": 2}}, observation="compact"
+    )
+
+
+def test_the_next_goal_and_world_are_set_at_reset(world):
+    env = Parallel(world)
+    number = tasks.HELD_OUT_WORLDS[3]
+    grounds = []
+    for seed in (1, 2):
+        env.reset(seed=seed, options={"goal": "place table", "world": number})
+        assert str(Goal.of_row(env.current.goal)) == "place table"
+        grounds.append(np.array(env.current.map))
+    np.testing.assert_array_equal(*grounds)
+    env.reset(seed=1)
+    assert not env.current.goal.any()
+    assert (env.current.map != grounds[0]).any()
+    with pytest.raises(ConfigError, match="no goal"):
+        env.reset(seed=1, options={"goal": "win"})
+    for wrong in (-1, {"day_length": 77}):
+        with pytest.raises(ConfigError, match="world"):
+            env.reset(seed=1, options={"world": wrong})
+
+
+def test_reaching_the_goal_ends_the_episode_and_tells_the_step(world):
+    env = SeatEnv(world)
+    env.reset(seed=4, options={"goal": "place table", "world": 5})
+    _, _, over, _, info = env.step("noop")
+    assert not over
+    assert info["metrics"]["steps_to_goal"] == 0
+    _, reward, over, _, info = env.step("place_table")
+    assert over
+    assert info["metrics"]["steps_to_goal"] == 2
+    assert info["terms"]["goal"] == 1
+    assert reward == 2  # the goal, and the achievement
+    env.reset(seed=4, options={"goal": "collect 3 wood", "world": 5})
+    _, _, over, _, info = env.step("place_table")
+    assert not over
+
+
+def test_a_batch_of_states_takes_the_goals_of_a_curriculum(world):
+    states = jax.jit(world.batch_reset)(jnp.stack([episode_key(i) for i in range(3)]))
+    rows = Curriculum(["eat cow", "wake up"], "uniform").rows(3)
+    np.testing.assert_array_equal(tasks.with_goals(states, rows).goal, rows)

@@ -1,0 +1,61 @@
+"""The scripted players of CraftWorld: what they unlock, what they say, and where they can play."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax
+import numpy as np
+import pytest
+
+from manyhands.baselines.bots.craftworld import Survivor, crew, survivor
+from manyhands.core.env import SeatError, seat
+from manyhands.core.rollout import rollout
+from manyhands.envs.craftworld import CraftWorld
+from manyhands.envs.craftworld.rules import ACHIEVEMENTS
+from manyhands.envs.craftworld.tasks import play_scores
+from manyhands.envs.kitchen import Kitchen
+from manyhands.wrappers.chat import Chat
+
+SEEDS, STEPS = 8, 240
+
+
+@pytest.fixture(scope="module")
+def team() -> Chat:
+    return Chat(CraftWorld(players=2, size=32, max_steps=STEPS, reward="team"))
+
+
+@pytest.fixture(scope="module")
+def played(team: Chat) -> Any:
+    """What a crew's rollout gave."""
+    return rollout(team, crew(team), SEEDS, STEPS, jax.random.key(3), pool=0)
+
+
+def test_a_crew_talks_and_gets_on(team: Chat, played: Any):
+    assert played.statistics.metrics["illegal"] == 0
+    # The first words are where each goes; then they tell of what they need or have found.
+    words = np.asarray(played.trajectory.action)[:, :, 1]  # [T, N, B]
+    first = {team.phrases[token - 1] for token in words[0].ravel()}
+    assert first <= {"I go west", "I go east", "I go north", "I go south"}
+    said = {team.phrases[token - 1] for token in np.unique(words[1:]) if token}
+    assert {"trees here", "cows here"} <= said
+    assert (words[1:] > 0).mean() < 0.2  # and not without end
+    unlocked = sum(played.statistics.metrics[name] for name in ACHIEVEMENTS)
+    assert unlocked / (SEEDS * 2) > 10
+
+
+def test_only_who_can_talk_is_of_a_crew():
+    world = CraftWorld(players=2)
+    with pytest.raises(SeatError, match="chat channel"):
+        crew(world)
+    with pytest.raises(SeatError, match="at home in CraftWorld"):
+        survivor(Kitchen("cramped_room"))
+    assert seat("bot", world) == Survivor(world)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("rules", ["craftax_classic", "crafter"])
+def test_a_survivor_unlocks_more_than_half_of_all(rules: str):
+    env = CraftWorld(rules, max_steps=2_000)
+    scores = play_scores(env, survivor(env), 100)
+    assert scores.unlocked.sum(2).mean() > 16
