@@ -47,6 +47,8 @@ PEERS = {
     "overcooked_ai": ("overcooked-ai==1.1.0", "numpy==1.26.4", "scipy==1.15.3"),
     "pgx": ("pgx==2.6.0", "jax==0.10.1", "jaxlib==0.10.1"),
     "textarena": ("textarena==0.7.4",),
+    # Newer releases of MuJoCo than this one have no MJX yet.
+    "mjx": ("mujoco-mjx==3.17.0", "mujoco==3.17.0", "jax==0.10.1", "jaxlib==0.10.1"),
     "pettingzoo": ("pettingzoo==1.27.0", "pygame-ce==2.5.8", "rlcard==1.2.0"),
 }
 

@@ -32,7 +32,7 @@ import numpy as np
 from manyhands.core.env import Array, ConfigError, state_dataclass
 
 SUBSTEPS = 4  # physics steps of 5 ms in a control step of 20 ms
-SWEEPS = 24  # over contacts that share a body
+SWEEPS = 100  # at most, over contacts that share a body
 NEWTON_STEPS = 5  # in each, for those of the ball
 
 # No component of a velocity grows beyond these, many times what play has. Euler's steps turn a body
@@ -599,242 +599,156 @@ def _chosen(p: Params, kinds: Any, other: str) -> tuple[Array, Array, Array]:
     return choose(p.stiffness), choose(p.damping), choose(p.impedance)
 
 
-@dataclasses.dataclass
-class _Group:
-    """The contacts of one kind, as arrays: [D, ...] for those of each drone, [...] for those of
-    the ball alone, [D, D, ...] for those of each drone (second) with each other (first).
-
-    Attributes:
-        kind: one of `CONTACTS`.
-        ball: whether the ball is in them; then the normals point towards it.
-        drone: +1 or -1: the normals point towards the drone or away from it; 0: there is none.
-        gap: distance, m; there is a contact where it is negative.
-        normal: unit vector in the world.
-        moment: r x n of a unit force along the normal, in the drone's frame.
-        there: whether there is a contact.
-        wanted: acceleration along the normal that MuJoCo's contact asks for, m/s².
-        soft: R, 1/kg.
-        resistance: A + R, 1/kg.
-    """
-
-    kind: str
-    ball: bool
-    drone: int
-    gap: Array
-    normal: Any
-    moment: Any
-    there: Array
-    wanted: Array = None
-    soft: Array = None
-    resistance: Array = None
-
-    @property
-    def mutual(self) -> bool:
-        return self.kind == "hull_hull"
-
-    def along(self, motion: Any) -> Array:
-        """How fast the bodies part: `motion` is the velocities (or the accelerations) of drones,
-        their rates and the ball."""
-        linear, angular, ball = motion
-        total: Any = _dot(self.normal, ball) if self.ball else 0
-        if self.drone:
-            part = _dot(self.normal, linear) + _dot(self.moment, angular)
-            total = total + part if self.drone > 0 else total - part
-        return total + jnp.swapaxes(total, 0, 1) if self.mutual else total
-
-    def prepare(self, p: Params, motion: Any, lightness: Any) -> None:
-        """What the solver needs, from the contacts' velocities."""
-        of_drone, _, of_ball = lightness
-        row = CONTACTS.index(self.kind)
-        k, b, d = p.stiffness[row], p.damping[row], p.impedance[row]
-        self.wanted = -b * self.along(motion) - k * self.gap
-        # Contacts of one kind on one body share it, as if it were split into as many parts. They
-        # then may be solved all at once (Tonge et al., Mass splitting, SIGGRAPH 2012).
-        weight = self.weight(lightness)
-        each: Any = of_drone if self.drone else 0
-        if self.mutual:
-            each = each + jnp.swapaxes(jnp.broadcast_to(each, self.gap.shape), 0, 1)
-        if self.ball:
-            each = each + of_ball
-            weight = weight + of_ball * (_how_many(self.there, of_ball) if self.drone else 1)
-        self.soft = (1 - d) / d * each
-        self.resistance = weight + self.soft
-
-    def weight(self, lightness: Any) -> Any:
-        """A without the ball, 1/kg."""
-        of_drone, of_turning, _ = lightness
-        if not self.drone:
-            return 0
-        weight = of_drone + _dot(tuple(m * m for m in self.moment), of_turning)
-        if self.mutual:
-            weight = weight * _how_many(self.there, self.gap[0])
-            return weight + jnp.swapaxes(weight, 0, 1)
-        return weight
-
-    def push(self, motion: Any, lightness: Any, force: Array) -> Any:
-        """The accelerations with the contacts' forces, N along the normals."""
-        linear, angular, ball = motion
-        of_drone, of_turning, of_ball = lightness
-        if self.drone:
-            signed = force if self.drone > 0 else -force
-
-            def on_drone(part: Array) -> Array:
-                return jnp.sum(signed * part, 0) if self.mutual else signed * part
-
-            linear = tuple(
-                a + of_drone * on_drone(n) for a, n in zip(linear, self.normal, strict=True)
-            )
-            angular = tuple(
-                a + i * on_drone(m)
-                for a, m, i in zip(angular, self.moment, of_turning, strict=True)
-            )
-        if self.ball:
-
-            def on_ball(part: Array) -> Array:
-                return jnp.sum(force * part, 0) if self.drone else force * part
-
-            ball = tuple(a + of_ball * on_ball(n) for a, n in zip(ball, self.normal, strict=True))
-        return linear, angular, ball
-
-
-def _how_many(there: Array, like: Array) -> Array:
-    """How many contacts there are along the first axis, at least 1."""
-    return jnp.maximum(jnp.sum(there, 0), 1).astype(like.dtype)
-
-
 def _settled(p: Params, state: Any, free: Any, plain: Any, crowded: Array) -> Any:
     """The accelerations with the forces of all contacts together in the games that are `crowded`,
-    and `plain` in the others: sweeps over all contacts until their forces agree."""
+    and `plain` in the others: sweeps over all contacts until their forces agree.
+
+    There are 4 + D rows for each drone: the ball on its racket, the ball on its hull, net, floor,
+    and each of the drones; and two of the ball alone, net and floor. Contacts of a drone share it,
+    as if it were split into as many parts: so all rows can be solved at once, and still converge
+    (Tonge et al., "Mass splitting for jitter-free parallel rigid body simulation", 2012).
+    """
     x, q, v, w, _, ball, ball_v = state
     rows = axes_of(q)
-    motion = (v, w, ball_v)
-    lightness = (1 / p.mass, tuple(1 / i for i in _split(p.inertia, 1)), 1 / p.ball_mass)
-    height = p.hull[1]
+    radius, height = p.hull[0], p.hull[1]
     centre: Any = tuple(a + height * row[2] for a, row in zip(x, rows, strict=True))
+    drones, trailing = len(x[0]), [1] * ball[0].ndim
 
-    groups = []
+    # Where each row pushes its drone (`u`), how it turns it, and whether there is a contact.
     offset: Any = _to_body(rows, tuple(a - c for a, c in zip(ball, x, strict=True)))  # type: ignore[arg-type]
-    below: Any = (offset[0], offset[1], offset[2] - height)
-    for kind, (gap, local) in (
-        ("ball_racket", _unit(_from_racket(p, offset))),
-        ("ball_hull", _unit(_from_point(below, p.hull[0]))),
-    ):
-        gap, normal = gap - p.ball_radius, _to_world(rows, local)
-        groups.append(_Group(kind, True, -1, gap, normal, _cross(offset, local), gap < 0))
-    up: Any = tuple(jnp.full_like(ball[0], c) for c in (0, 0, 1))
-    for kind, (gap, normal) in (
-        ("ball_net", _unit(_from_net(p, ball))),
-        ("ball_floor", (ball[2], up)),
-    ):  # type: ignore[assignment]
-        gap = gap - p.ball_radius
-        groups.append(_Group(kind, True, 0, gap, normal, None, gap < 0))
-    up = tuple(jnp.full_like(x[0], c) for c in (0, 0, 1))
-    for kind, (gap, normal) in (
-        ("hull_net", _unit(_from_net(p, centre))),
-        ("hull_floor", (centre[2], up)),  # type: ignore[assignment]
-    ):
-        gap, moment = gap - p.hull[0], _lever(height, _to_body(rows, normal))
-        groups.append(_Group(kind, False, 1, gap, normal, moment, gap < 0))
+    racket = _unit(_from_racket(p, offset))
+    hull = _unit(_from_point((offset[0], offset[1], offset[2] - height), radius))
+    net = _unit(_from_net(p, centre))
     apart: Any = tuple(c[None, :] - c[:, None] for c in centre)  # [other, this]
-    others = ~np.eye(len(x[0]), dtype=bool).reshape(len(x[0]), -1, *[1] * ball[0].ndim)
+    others = ~np.eye(drones, dtype=bool).reshape(drones, drones, *trailing)
     length = jnp.sqrt(jnp.where(others, _dot(apart, apart), 1))
-    normal = _scale(jnp.where(others, 1 / length, 0), apart)
-    gap, moment = length - 2 * p.hull[0], _lever(height, _to_body(rows, normal))
-    groups.append(_Group("hull_hull", False, 1, gap, normal, moment, (gap < 0) & others))
+    from_others = tuple(jnp.where(others, c, 0) / length for c in apart)
 
-    scale = jnp.ones_like(ball[0])
-    for group in groups:
-        group.prepare(p, motion, lightness)
-        scale = jnp.maximum(scale, _greatest(jnp.where(group.there, group.wanted, 0), scale))
+    def table(four: Any, others: Array) -> Array:
+        return jnp.concatenate([jnp.stack(four), others])
+
+    local: Any = tuple(
+        table((-r, -h, n, up), o)
+        for r, h, n, up, o in zip(
+            racket[1],
+            hull[1],
+            _to_body(rows, net[1]),
+            rows[2],
+            _to_body(rows, from_others),  # type: ignore[arg-type]
+            strict=True,
+        )
+    )
+    ball_gaps = (racket[0] - p.ball_radius, hull[0] - p.ball_radius)
+    gap = table((*ball_gaps, net[0] - radius, centre[2] - radius), length - 2 * radius)
+    there = (gap < 0) & np.concatenate([np.ones((4, *others.shape[1:]), bool), others])
+    u = _to_world(rows, local)
+    at_racket = _cross(offset, tuple(c[0] for c in local))  # type: ignore[arg-type]
+    at_hull = (-height * local[1], height * local[0], jnp.zeros_like(local[0]))
+    moment = tuple(
+        jnp.concatenate([first[None], rest[1:]])
+        for first, rest in zip(at_racket, at_hull, strict=True)
+    )
+    by_ball = np.array([1, 1] + [0] * (2 + drones)).reshape(-1, 1, *trailing).astype(x[0].dtype)
+    from_net, off_net = _unit(_from_net(p, ball))
+    n: Any = tuple(
+        jnp.stack((c, jnp.full_like(c, up))) for c, up in zip(off_net, (0, 0, 1), strict=True)
+    )
+    ball_gap = jnp.stack((from_net, ball[2])) - p.ball_radius
+
+    def partner(rows: Array) -> Array:
+        """What the other drone of a row adds."""
+        return jnp.concatenate([jnp.zeros_like(rows[:4]), jnp.swapaxes(rows[4:], 0, 1)])
+
+    def parting(linear: Any, angular: Any, of_ball: Any) -> tuple[Array, Array]:
+        """How fast the bodies of each row part: of the drones, and of the ball alone."""
+        own = _dot(u, linear) + _dot(moment, angular) - by_ball * _dot(u, of_ball)
+        return own + partner(own), _dot(n, of_ball)
+
+    kinds = ["ball_racket", "ball_hull", "hull_net", "hull_floor"] + ["hull_hull"] * drones
+    of_rows = np.array([CONTACTS.index(kind) for kind in kinds])
+    of_ball = np.array([CONTACTS.index(kind) for kind in ("ball_net", "ball_floor")])
+    k, b, d = (c[of_rows][:, None] for c in (p.stiffness, p.damping, p.impedance))
+    ball_k, ball_b, ball_d = (c[of_ball] for c in (p.stiffness, p.damping, p.impedance))
+    closing, ball_closing = parting(v, w, ball_v)
+    wanted, ball_wanted = -b * closing - k * gap, -ball_b * ball_closing - ball_k * ball_gap
+
+    agility = tuple(1 / i for i in _split(p.inertia, 1))
+    lightness = jnp.broadcast_to(1 / p.mass, gap.shape)
+    weight = lightness + _dot(tuple(m * m for m in moment), agility)
+    weight = weight * jnp.maximum(jnp.sum(there, 0), 1).astype(weight.dtype)
+    weight = weight + partner(weight)
+    soft = (1 - d) / d * (lightness + partner(lightness) + by_ball / p.ball_mass)
+    ball_soft = (1 - ball_d) / ball_d / p.ball_mass + jnp.zeros_like(ball_gap)
+
+    # The rows of the ball. It is light beside the drones: solved one by one, contacts that squeeze
+    # it would take thousands of sweeps to agree. With y the acceleration that they give it, and A
+    # and R of each row without it, each force is f = max(0, (c - n y) / (A + R)), and
+    # y = sum(n f) / mass is three equations with a kink for each row, for Newton's method.
+    def flat(of_drones: Array, of_ball: Array) -> Array:
+        return jnp.concatenate([of_drones[0], of_drones[1], of_ball])
+
+    all_n = tuple(flat(-a, b) for a, b in zip(u, n, strict=True))
+    all_weight, all_soft = flat(weight, jnp.zeros_like(ball_soft)), flat(soft, ball_soft)
+    all_there = flat(there, ball_gap < 0)
+    share = 1 / (all_weight + all_soft) / p.ball_mass
+
+    def thrown(f: Array) -> Any:
+        return tuple(jnp.sum(f * a, 0) / p.ball_mass for a in all_n)
+
+    def on_ball(f: Array, left: Array) -> Array:
+        c = left + all_weight * f + _dot(all_n, thrown(f))
+
+        def newton(_: Any, y: Any) -> Any:
+            active = jnp.where(all_there & (c > _dot(all_n, y)), share, 0)
+            xx, yy, zz = (1 + jnp.sum(active * a * a, 0) for a in all_n)
+            xy, xz, yz = (
+                jnp.sum(active * all_n[i] * all_n[j], 0) for i, j in ((0, 1), (0, 2), (1, 2))
+            )
+            right = tuple(jnp.sum(active * a * c, 0) for a in all_n)
+            # Cramer's rule
+            first = (yy * zz - yz * yz, xz * yz - xy * zz, xy * yz - xz * yy)
+            second = (first[1], xx * zz - xz * xz, xy * xz - xx * yz)
+            third = (first[2], second[2], xx * yy - xy * xy)
+            whole = _dot((xx, xy, xz), first)
+            return tuple(_dot(row, right) / whole for row in (first, second, third))
+
+        y = jax.lax.fori_loop(0, NEWTON_STEPS, newton, thrown(f))
+        force = jnp.maximum(c - _dot(all_n, y), 0) / (all_weight + all_soft)
+        return jnp.where(all_there, force, 0)
+
+    scale = jnp.maximum(
+        jnp.max(jnp.where(there, jnp.abs(wanted), 1), (0, 1)), jnp.max(jnp.abs(ball_wanted), 0)
+    )
     near_enough = 8 * jnp.finfo(scale.dtype).eps * scale
 
     def sweep(carry: Any) -> Any:
-        found, forces, going, sweeps = carry
-        after = []
-        changed = jnp.zeros_like(scale)
-        at_once = _on_ball(groups[:4], found, lightness, forces)
-        for group, before, force in zip(groups, forces, [*at_once, None, None, None], strict=True):
-            if force is None:
-                left = group.wanted - group.along(found) - group.soft * before
-                force = jnp.maximum(before + left / group.resistance, 0)
-            force = jnp.where(group.there & going, force, before)
-            found = group.push(found, lightness, force - before)
-            changed = jnp.maximum(changed, _greatest((force - before) * group.resistance, scale))
-            after.append(force)
+        (linear, angular, fall), f, ball_f, going, sweeps = carry
+        left, ball_left = parting(linear, angular, fall)
+        left, ball_left = wanted - left, ball_wanted - ball_left
+        new = jnp.maximum(f + (left - soft * f) / (weight + soft), 0)
+        by_newton = on_ball(flat(f, ball_f), flat(left, ball_left))
+        new = jnp.concatenate([by_newton[: 2 * drones].reshape(2, drones, *f.shape[2:]), new[2:]])
+        change = jnp.where(there & going, new - f, 0)
+        ball_change = jnp.where(going, by_newton[2 * drones :] - ball_f, 0)
+        thrust = tuple(a + jnp.sum(change * c, 0) / p.mass for a, c in zip(linear, u, strict=True))
+        turned = tuple(
+            a + i * jnp.sum(change * m, 0) for a, m, i in zip(angular, moment, agility, strict=True)
+        )
+        fall = _add(fall, thrown(flat(change, ball_change)))
+        changed = jnp.maximum(
+            jnp.max(jnp.abs(change) * (weight + soft + by_ball / p.ball_mass), (0, 1)),
+            jnp.max(jnp.abs(ball_change), 0) / p.ball_mass,
+        )
         # A game stops by what happens in it, whatever games are beside it.
-        return found, after, going & (changed > near_enough), sweeps + 1
+        going = going & (changed > near_enough)
+        return (thrust, turned, fall), f + change, ball_f + ball_change, going, sweeps + 1
 
     def unsettled(carry: Any) -> Any:
-        return jnp.any(carry[2]) & (carry[3] < SWEEPS)
+        return jnp.any(carry[3]) & (carry[4] < SWEEPS)
 
-    start = (free, [jnp.zeros_like(group.gap) for group in groups], crowded, 0)
+    start = (free, jnp.zeros_like(gap), jnp.zeros_like(ball_gap), crowded, 0)
     found = jax.lax.while_loop(unsettled, sweep, start)[0]
     return jax.tree.map(lambda a, b: jnp.where(crowded, a, b), found, plain)
-
-
-def _on_ball(groups: list[_Group], motion: Any, lightness: Any, forces: Any) -> list[Array]:
-    """The forces of all contacts of the ball together, where those of no other body change.
-
-    The ball is light beside the drones: solved one after the other, contacts that squeeze it would
-    take hundreds of sweeps to agree. With y the acceleration that they give the ball, w its
-    inverse mass, and n, A and R of each contact without the ball, each force is
-    f = max(0, (c - n y) / (A + R)), and y = w sum(n f) is three equations with a kink for each
-    contact, which Newton's method solves.
-    """
-    of_ball = lightness[2]
-
-    def flat(parts: Any) -> Array:
-        parts = [jnp.broadcast_to(a, g.gap.shape) for a, g in zip(parts, groups, strict=True)]
-        return jnp.concatenate(
-            [a if g.drone else a[None] for a, g in zip(parts, groups, strict=True)]
-        )
-
-    # A drone whose racket and hull are both in contact is shared by the two.
-    both = 1 + (groups[0].there & groups[1].there).astype(of_ball.dtype)
-    weight = flat([both * g.weight(lightness) if g.drone else 0 for g in groups])
-    soft = flat([group.soft for group in groups])
-    there = flat([group.there for group in groups])
-    n = tuple(flat([group.normal[i] for group in groups]) for i in range(3))
-    f = flat(forces[: len(groups)])
-    left = flat([group.wanted - group.along(motion) for group in groups])
-    c = left + weight * f + _dot(n, tuple(of_ball * jnp.sum(f * a, 0) for a in n))
-    share = of_ball / (weight + soft)
-
-    def newton(_: Any, y: Any) -> Any:
-        active = jnp.where(there & (c > _dot(n, y)), share, 0)
-        xx, yy, zz = (1 + jnp.sum(active * a * a, 0) for a in n)
-        xy, xz, yz = (jnp.sum(active * n[a] * n[b], 0) for a, b in ((0, 1), (0, 2), (1, 2)))
-        u, v, w = (jnp.sum(active * a * c, 0) for a in n)
-        # Cramer's rule
-        a, b, d = yy * zz - yz * yz, xz * yz - xy * zz, xy * yz - xz * yy
-        e, g, k = xx * zz - xz * xz, xy * xz - xx * yz, xx * yy - xy * xy
-        scale = 1 / (xx * a + xy * b + xz * d)
-        return (
-            scale * (a * u + b * v + d * w),
-            scale * (b * u + e * v + g * w),
-            scale * (d * u + g * v + k * w),
-        )
-
-    y = tuple(of_ball * jnp.sum(f * a, 0) for a in n)
-    y = jax.lax.fori_loop(0, NEWTON_STEPS, newton, y)
-    f = jnp.where(there, jnp.maximum(c - _dot(n, y), 0) / (weight + soft), 0)
-    found, start = [], 0
-    for group in groups:
-        rows = len(group.gap) if group.drone else 1
-        part = f[start : start + rows]
-        found.append(part if group.drone else part[0])
-        start += rows
-    return found
-
-
-def _greatest(values: Array, like: Array) -> Array:
-    """The greatest magnitude in each game."""
-    return jnp.max(jnp.abs(values), tuple(range(values.ndim - like.ndim)))
-
-
-def _lever(height: Array, normal: Vector) -> Vector:
-    """r x n, for r = `height` along z and the normal in the drone's frame."""
-    return (-height * normal[1], height * normal[0], jnp.zeros_like(normal[0]))
 
 
 # Each of these gives the distance of points from a body, and the direction from it as a vector and
