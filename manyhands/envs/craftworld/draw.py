@@ -7,6 +7,7 @@ made of its row of `perceive`, and of nothing else.
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -35,6 +36,7 @@ from manyhands.envs.craftworld.rules import (
     VOID,
 )
 from manyhands.envs.craftworld.sprites import CELL, SIZE
+from manyhands.envs.craftworld.tasks import BUILD
 from manyhands.envs.craftworld.text import COLUMNS, OWN, ROWS, Look, look_at
 
 if TYPE_CHECKING:
@@ -307,6 +309,7 @@ def draw(
         frame = _own_frame(env, look, canvas)
         image = compose(_own_piece(env, look, frame.players))
         canvas.blit(pygame.transform.scale(_surface(image, 1), frame.world.size), frame.world)
+        _site(canvas, frame, look)
         _signs(canvas, frame, look.agent)
         _arrows(canvas, frame)
         _bar(canvas, frame.bar, frame.players[0])
@@ -319,12 +322,15 @@ def draw(
     whole = _surface(compose(piece, native), 1)
     scale = pygame.transform.scale if frame.side % native == 0 else pygame.transform.smoothscale
     canvas.blit(scale(whole, frame.world.size), frame.world)
+    look, _ = look_at(env, state, 0)  # the hour and the goal are everyone's
+    row, column = (int(x) for x in state.position[0])
+    away = look.site[0] + row - OWN[0], look.site[1] + column - OWN[1]
+    _site(canvas, frame, dataclasses.replace(look, site=away))
     _signs(canvas, frame, None)
     if camera != "map":
         followed = frame.players[env.index(camera)]
         _bar(canvas, frame.bar, followed)
         _minimap(env, state, canvas, frame, (rows, columns))
-    look, _ = look_at(env, state, 0)  # the hour and the goal are everyone's
     _column(canvas, frame.beside, frame.players, look.light, str(look.goal), int(state.clock))
 
 
@@ -380,6 +386,26 @@ def _true_frame(env: CraftWorld, state: CraftState, canvas: pygame.Surface, came
     world = pygame.Rect(0, 0, columns * side, rows * side)
     bar = pygame.Rect(0, tall, room, height - tall)
     return _Frame(world, side, corner, bar, beside, players)
+
+
+def _site(canvas: pygame.Surface, frame: _Frame, look: Look) -> None:
+    """Frames around the cells of a plan that is to be built, with the picture of what goes there;
+    `look.site` counts from the player's cell, whose place in the picture is that of the view."""
+    if look.goal.kind != BUILD:
+        return
+    icons = {"S": "stone", "P": "sapling"}
+    for y, line in enumerate(look.goal.plan.split("/")):
+        for x, letter in enumerate(line):
+            place = OWN[0] + look.site[0] + y, OWN[1] + look.site[1] + x
+            box = pygame.Rect(frame.point(place), (frame.side, frame.side))
+            if letter == "." or not frame.world.contains(box):
+                continue
+            pygame.draw.rect(canvas, (252, 218, 98), box, max(1, frame.side // 28))
+            if frame.side >= 2 * SIZE and letter in icons:
+                canvas.blit(_icon(icons[letter], SIZE), (box.x + 3, box.y + 3))
+            elif frame.side >= 2 * SIZE:
+                words = {"T": "table", "F": "furnace"}.get(letter, "free")
+                canvas.blit(write(words, 9, PAPER, INK), (box.x + 3, box.y + 2))
 
 
 def _signs(canvas: pygame.Surface, frame: _Frame, own: int | None) -> None:

@@ -31,6 +31,7 @@ from manyhands.envs.craftworld.rules import (
     DO,
     DOWN,
     FACINGS,
+    FORAGER,
     FURNACE,
     GIFTS,
     GIVE,
@@ -62,7 +63,7 @@ from manyhands.envs.craftworld.rules import (
     ZOMBIE,
     CraftRules,
 )
-from manyhands.envs.craftworld.tasks import Goal, depths, requirements
+from manyhands.envs.craftworld.tasks import BUILD, Goal, depths, requirements
 from manyhands.envs.craftworld.world import LETTERS
 
 if TYPE_CHECKING:
@@ -280,13 +281,13 @@ def describe(env: CraftWorld, state: CraftState, agent: int) -> str:
     if longer:
         lines += _nearest(env, look)
     lines += [_mate_line(env, mate) for mate in look.mates]
-    lines += _aims(look)
+    lines += _aims(look, explain=longer > 0)
     lines.append(
         f"Achievements ({len(look.done)} of {len(ACHIEVEMENTS)}): "
         f"{', '.join(map(_plain, look.done)) or 'none'}."
     )
     if longer:
-        lines.append(f"Next: {_next(env.craft, look.done)}.")
+        lines.append(f"Next: {_next(env.craft, look)}.")
         lines.append(f"Possible now: {', '.join(_possible(env, look, legal)) or 'nothing'}.")
     if longer > 1:
         lines += ["Not possible now:", *_impossible(env, look, legal)]
@@ -420,9 +421,9 @@ def _mate_line(env: CraftWorld, mate: _Mate) -> str:
     if mate.alive == DEAD:
         return f"{name} is dead."
     role = f", {_a(ROLES[mate.role])}" if mate.role else ""
-    state = "asleep" if mate.asleep else "up"
+    state = "asleep" if mate.asleep else "awake"
     if mate.alive == DOWN:
-        state = "down and asleep, help it up" if mate.asleep else "down, help it up"
+        state = "helpless and asleep, help it up" if mate.asleep else "helpless, help it up"
     request = ""
     if mate.request:
         request = f", asks for {_plain(GIFTS[mate.request - 1])} ({_steps(mate.left)} more)"
@@ -436,7 +437,7 @@ def _steps(number: int) -> str:
     return f"{number} step{'s' * (number != 1)}"
 
 
-def _aims(look: Look) -> list[str]:
+def _aims(look: Look, explain: bool) -> list[str]:
     """The own request, and the goal."""
     lines = []
     if look.request:
@@ -445,20 +446,43 @@ def _aims(look: Look) -> list[str]:
     if look.goal.kind:
         lines.append(f"Goal: {look.goal}.")
         lines.append(f"Building site: its top left cell is {_where(*look.site)}.")
+    if look.goal.kind == BUILD and explain:
+        lines.append(
+            "The plan is told row by row from the top: S stone, T table, F furnace, P plant, "
+            "_ free ground, . anything."
+        )
     return lines
 
 
-@functools.lru_cache(maxsize=4096)
-def _next(craft: CraftRules, done: tuple[str, ...]) -> str:
+def _next(craft: CraftRules, look: Look) -> str:
     """The achievements that nothing but effort stands before, the easiest first."""
+    # What others have given or built is as good as one's own.
+    met = {f"{verb}_{item}" for item, n in look.items.items() if n for verb in ("collect", "make")}
+    met |= {"place_table"} if look.table else set()
+    met |= {"place_furnace"} if look.furnace else set()
+    words = _open(craft, look.done, frozenset(met), look.role)
+    return ", ".join(words) or "nothing that you could do alone"
+
+
+@functools.lru_cache(maxsize=4096)
+def _open(
+    craft: CraftRules, done: tuple[str, ...], met: frozenset[str], role: int
+) -> tuple[str, ...]:
     needs, depth = requirements(craft), depths(craft)
-    open_now = [
+    names = [
         name
-        for name in ACHIEVEMENTS
-        if name not in done and all(before in done for before in needs[name])
+        for name in sorted(ACHIEVEMENTS, key=lambda n: depth[n])
+        if name not in done
+        and all(before in done or before in met for before in needs[name])
+        and role in (0, _ONLY.get(name, role))
     ]
-    words = [_plain(n) + _price(craft, n) for n in sorted(open_now, key=lambda n: depth[n])]
-    return ", ".join(words) or "nothing is left"
+    return tuple(_plain(name) + _price(craft, name) for name in names)
+
+
+# Achievements that only one role can unlock, where there are roles.
+_ONLY = dict.fromkeys(("collect_sapling", "eat_cow", "eat_plant"), FORAGER)
+_ONLY |= {"place_stone": MINER} | {f"make_{m}_pickaxe": MINER for m in ("wood", "stone", "iron")}
+_ONLY |= {f"make_{metal}_sword": WARRIOR for metal in ("wood", "stone", "iron")}
 
 
 def _price(craft: CraftRules, achievement: str) -> str:

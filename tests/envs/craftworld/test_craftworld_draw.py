@@ -11,7 +11,7 @@ import pytest
 
 from manyhands.core.env import ConfigError, episode_key
 from manyhands.core.render import render
-from manyhands.envs.craftworld import CraftWorld, draw, sprites, text
+from manyhands.envs.craftworld import CraftWorld, draw, sprites, tasks, text
 from manyhands.envs.craftworld import rules as rl
 from manyhands.viewer.export import frames
 from manyhands.viewer.human import Human, bind
@@ -162,6 +162,18 @@ def test_it_is_dark_at_night_but_for_fires(env, start):
         for state in (start, night, fire)
     ]
     assert means[0] > 1.5 * means[1] and means[2] > 1.5 * means[1]
+
+
+def test_a_plan_is_drawn_where_it_is_to_be_built(env, start):
+    goal = tasks.parse_goal("build SSS/S_S/SSS", 2).row()
+    states = [dataclasses.replace(start, site=np.uint8([4, 8])) for _ in range(2)]
+    states[1] = dataclasses.replace(states[1], goal=goal)
+    for agent in (0, 1, None):
+        one, two = (render(env, state, agent, SIZE)[:, :450] for state in states)
+        changed = np.argwhere((one != two).any(2))
+        assert len(changed)
+        high, wide = changed.max(0) - changed.min(0)
+        assert abs(high - wide) <= 2
 
 
 def test_bubbles_are_at_their_speakers(env, start):

@@ -168,7 +168,8 @@ def decode(env: CraftWorld, words: str) -> np.ndarray:
             if line.endswith("is dead."):
                 continue
             said = re.fullmatch(
-                r"player_\d(?:, an? (\w+))?: (.+?), (up|asleep|down(?: and asleep)?, help it up), "
+                r"player_\d(?:, an? (\w+))?: (.+?), "
+                r"(awake|asleep|helpless(?: and asleep)?, help it up), "
                 r"facing (\w+), health (\d+), food (\d+)"
                 r"(?:, asks for (.+) \((\d+) steps? more\))?\.",
                 line,
@@ -176,7 +177,7 @@ def decode(env: CraftWorld, words: str) -> np.ndarray:
             assert said, line
             rows, columns = where(said[2])
             row[:5] = rows + 128, columns + 128, 1, "asleep" in said[3], rl.FACINGS.index(said[4])
-            row[2] = 2 if said[3].startswith("down") else 1
+            row[2] = 2 if said[3].startswith("helpless") else 1
             row[5:7] = int(said[5]), int(said[6])
             row[7:9] = (gift(said[7]), int(said[8])) if said[7] else (0, 0)
             row[9] = rl.ROLES.index(said[1]) if said[1] else 0
@@ -424,6 +425,24 @@ def test_any_answer_is_an_action_or_refused(alone, answer):
 
 
 # ---- the rule book -------------------------------------------------------------------------------
+
+
+def test_what_is_next_counts_what_others_gave_and_leaves_out_what_they_must_do(alone, team):
+    def following(env, agent, **changes):
+        state = jax.device_get(env.reset(episode_key(0)))
+        words = env.describe(dataclasses.replace(state, **changes), agent)
+        return re.search(r"^Next: (.*)\.$", words, re.M)[1]
+
+    said = following(alone, 0)
+    assert "collect wood" in said and "collect stone" not in said and "eat plant" not in said
+    pockets = np.zeros((1, 12), np.uint8)
+    pockets[0, rl.ITEMS.index("wood_pickaxe")] = 1
+    assert "collect stone" in following(alone, 0, inventory=pockets)
+    assert "place table (2 wood)" in following(alone, 0, achievements=np.ones((1, 22), bool)
+                                               & (np.arange(22) != 20))  # fmt: skip
+    assert following(alone, 0, achievements=np.ones((1, 22), bool)).startswith("nothing")
+    forager, miner = (following(team, i) for i in (0, 1))
+    assert "eat cow" in forager and "eat cow" not in miner
 
 
 @pytest.mark.parametrize("preset", list(rl.PRESETS))
