@@ -165,7 +165,7 @@ def attitude_for(
         ceiling: m/s², what all rotors together can give.
         quaternion: f32[4, ...], the attitude now, which the thrust acts along.
     """
-    up = jnp.clip(push[2] + gravity, 0.3 * gravity, ceiling)
+    up = jnp.clip(push[2] + gravity, 0.6 * gravity, ceiling)
     across = jnp.sqrt(push[0] ** 2 + push[1] ** 2 + 1e-12)
     shrink = jnp.minimum(1.0, jnp.tan(tilt) * up / across)
     force = jnp.stack([push[0] * shrink, push[1] * shrink, up])

@@ -46,6 +46,7 @@ VERBS = ("hover", "go to", "receive", "bump to", "set to", "spike to", "serve", 
 
 NOTHING, TOUCHED, CROSSED, BEGINS = range(4)
 EVENTS = ("nothing", "the ball was touched", "the ball crossed the net", "a point begins")
+SET_DEPTH, ATTACK_DEPTH = 0.25, 0.5  # of the half, from the net: where a team sets and attacks
 # What a team can choose for the one who receives, the one who sets, and the one who attacks (the
 # joint options of HCSP, Zhang et al. 2025).
 RECEIVER = ("go left", "go to the middle", "go right", "pass high", "pass quickly", "hover")
@@ -64,14 +65,14 @@ LEAD = 0.1  # s before the hit, from when on the racket rises evenly
 FINAL = 0.25  # s before the hit, from when on only the racket's normal counts
 DRIFT = 0.4  # share of the push until the hit that a drone, still tilting, gets
 FADE = 0.04  # s, over which the one gives way to the other
-MAX_TILT = 0.9  # rad, on the way
-SLOWEST, FASTEST = -1.0, 2.5  # m/s, of the racket along its normal at a hit
+MAX_TILT = 0.65  # rad, on the way
+SLOWEST = -1.0  # m/s, of the racket along its normal at a hit
 HEIGHTS = 12  # at which a ball may be met
 STEP_UP = 0.6  # m/s, between the upward velocities that are tried for a hit
-TRIES = 10
+TRIES = 14
 NET_MARGIN = 0.35  # m between ball and net
 APART = 1.4  # m, that drones keep from their team-mates, where they have the choice
-READY = 1.6  # m, the height to wait for the ball at
+READY, HIGH = 1.6, 2.4  # m, heights to wait for the ball at, and for a ball to attack
 NEAREST = 0.45  # m, how near to the net a drone goes
 LOWEST = 0.7  # m, how low
 
@@ -230,13 +231,19 @@ def meet(body: Body, sight: Sight, heights: Array) -> tuple[Array, Array, Array]
 
 
 def send(
-    body: Body, place: Array, into: Array, target: Array, rise: Array, tilt: Array
+    body: Body,
+    place: Array,
+    into: Array,
+    target: Array,
+    rise: Array,
+    tilt: Array,
+    fastest: Array,
 ) -> tuple[Array, Array, Array]:
     """(normal f32[3, ...], speed f32[...], velocity f32[3, ...]): how the racket meets a ball at
     `place` that comes with the velocity `into`, so that it falls onto `target`.
 
     Of upward velocities from `rise` on, the lowest counts that brings the ball over the net with
-    the racket no more tilted than `tilt`, and no faster than a drone can move it.
+    the racket tilted by no more than `tilt`, and no faster than `fastest`.
     """
     g = body.gravity
     steps = jnp.arange(TRIES, dtype=jnp.float32).reshape((-1,) + (1,) * rise.ndim)
@@ -252,21 +259,24 @@ def send(
     size = length(change)
     normal = change / size
     speed = dot(jnp.broadcast_to(into[:, None], normal.shape), normal) + size / body.gain
-    fits = (normal[2] > jnp.cos(tilt)) & (speed > SLOWEST) & (speed < FASTEST)
-    chosen = _least(steps + jnp.where(fits & (left > 0), 0, 10) + jnp.where(clear, 0, 100))
-    speed = jnp.clip(_pick(chosen, speed), SLOWEST, FASTEST)
+    lean = jnp.maximum(jnp.cos(tilt) - normal[2], 0)
+    haste = jnp.maximum(speed - fastest, 0) + jnp.maximum(SLOWEST - speed, 0)
+    bad = jnp.where(clear & (left > 0), 0, 1000)
+    chosen = _least(steps + 200 * lean + 20 * haste + bad)
+    speed = jnp.clip(_pick(chosen, speed), SLOWEST, fastest)
     return _pick(chosen, normal), speed, _pick(chosen, away)
 
 
 # How each kind of hit is made: the highest and lowest heights at which the ball is met (m), the
-# least upward velocity that it is given (m/s), and how far the racket may tilt (rad).
-_STYLES = np.zeros((len(VERBS), 4), np.float32)
-_STYLES[:] = (2.1, 1.0, 4.5, 0.6)
-_STYLES[RECEIVE] = (2.1, 1.0, 6.5, 0.5)
-_STYLES[SET] = (2.4, 1.2, 6.2, 0.5)
-_STYLES[SPIKE] = (3.3, 1.5, -2.0, 0.75)
-_STYLES[SERVE] = (2.3, 0.9, 4.5, 0.6)
-_STYLES[BLOCK] = (3.3, 2.3, 3.0, 0.7)
+# least upward velocity that it is given (m/s), how far the racket may tilt (rad), and how fast it
+# may move along its normal (m/s).
+_STYLES = np.zeros((len(VERBS), 5), np.float32)
+_STYLES[:] = (2.1, 1.0, 4.5, 0.6, 2.5)
+_STYLES[RECEIVE] = (2.1, 1.0, 6.5, 0.5, 2.5)
+_STYLES[SET] = (2.4, 1.2, 6.2, 0.5, 2.5)
+_STYLES[SPIKE] = (3.2, 1.5, -1.0, 0.65, 1.6)
+_STYLES[SERVE] = (2.3, 0.9, 6.5, 0.6, 2.5)
+_STYLES[BLOCK] = (3.3, 2.3, 3.0, 0.7, 1.0)
 
 
 def plan(body: Body, sight: Sight, order: Order) -> Hit:
@@ -274,14 +284,15 @@ def plan(body: Body, sight: Sight, order: Order) -> Hit:
     kinds = jnp.arange(len(VERBS)).reshape((-1,) + (1,) * order.kind.ndim)
     mine = (kinds == order.kind).astype(jnp.float32)
     style = jnp.sum(mine[:, None] * _STYLES.reshape(_STYLES.shape + (1,) * order.kind.ndim), 0)
-    top, low, rise, tilt = style
+    top, low, rise, tilt, fastest = style
     # There is no time to dip before a serve, so the ball is met on the way up from the own place.
     place_z = jnp.sum(sight.me * sight.anchors[: sight.me.shape[0], 2], axis=0)
     top = jnp.where(order.kind == SERVE, place_z + body.offset + body.run_up, top)
     parts = jnp.linspace(0, 1, HEIGHTS).reshape((-1,) + (1,) * order.kind.ndim)
     time, place, _ = meet(body, sight, top + (low - top) * parts)
-    into = sight.ball_velocity.at[2].add(-body.gravity * time)
-    normal, speed, _ = send(body, place, into, order.goal, rise, tilt)
+    x, y, z = sight.ball_velocity
+    into = jnp.stack([x, y, z - body.gravity * time])
+    normal, speed, _ = send(body, place, into, order.goal, rise, tilt, fastest)
     where = place - body.offset * normal
     zero = jnp.zeros_like(speed)
     return Hit(
@@ -355,7 +366,7 @@ def travel(body: Body, sight: Sight, goal: Array) -> tuple[Array, Array]:
         goal = goal + jnp.stack([shift[0], shift[1], jnp.zeros_like(shift[0])])
     far = length(goal - sight.position)
     zero = jnp.zeros_like(sight.position)
-    return steer(body, sight, Hit(0.8 + 0.9 * jnp.sqrt(far), goal, zero, zero, zero))
+    return steer(body, sight, Hit(0.7 + 0.75 * jnp.sqrt(far), goal, zero, zero, zero))
 
 
 # ---- the skills ----------------------------------------------------------------------------------
@@ -364,10 +375,10 @@ def travel(body: Body, sight: Sight, goal: Array) -> tuple[Array, Array]:
 class VolleyballSkills:
     """The skills of one court's drones: see the module's docstring, and `wrappers/skills.py`.
 
-    In table order: `hover`; `receive`, which plays the ball high to where a team sets (in 1v1, to
-    the middle of the other half); `serve`; `block`; `go to (x, y, z)`, `bump to (x, y)` and `spike
-    to (x, y)` on the other half, and, in teams, `set to (x, y, z)`, where the ball is to fall
-    through that place; each for a grid of places.
+    In table order: `hover`; `receive`, which plays the ball high before the team-mate who is to set
+    it (in 1v1, to the middle of the other half); `serve`; `block`; `go to (x, y, z)`, `bump to
+    (x, y)` and `spike to (x, y)` on the other half, and, in teams, `set to (x, y, z)`, where the
+    ball is to fall through that place; each for a grid of places.
 
     Attributes:
         names: the table.
@@ -385,27 +396,28 @@ class VolleyballSkills:
         self._env, self._layout, self.members = env, env.layout, env.team_size
         self.body = _body(env)
         length, width = self.body.half_length, self.body.half_width
-        self.set_place = (_round(0.25 * length), 0.0, 3.0)
-        self.attack_place = (_round(0.4 * length), _round(0.5 * width), 3.0)
         middle = (-(0.8 if self.members == 1 else 0.65) * length, 0.0, self.body.radius)
-        first = self.set_place if self.members > 1 else middle
         table: list[tuple[str, int, Place]] = [
             ("hover", HOVER, (0.0, 0.0, 0.0)),
-            ("receive", RECEIVE, first),
+            ("receive", RECEIVE, middle),  # in a team: to the one who sets
             ("serve", SERVE, middle),
             ("block", BLOCK, (-0.4 * length, 0.0, self.body.radius)),
         ]
         sides = [_round(width * part) for part in (-0.5, 0.0, 0.5)]
-        for x in (_round(length * part) for part in (0.2, 0.45, 0.8)):
-            for y in sides:
-                for z in (READY, 3.0) if x < 0.3 * length else (READY,):
+        for x in (_round(length * part) for part in (0.2, 0.35, 0.5, 0.65, 0.8)):
+            for y in (_round(width * part) for part in (-0.35, 0.0, 0.35)):
+                for z in (READY, HIGH) if x < 0.7 * length else (READY,):
                     table.append((f"go to ({x:g}, {y:g}, {z:g})", GO, (x, y, z)))
         for kind in (BUMP, SPIKE):
             for x in (_round(-length * part) for part in (0.3, 0.55, 0.8)):
                 for y in sides:
                     place = (x, y, self.body.radius)
                     table.append((f"{VERBS[kind]} ({x:g}, {y:g})", kind, place))
-        for x in (_round(length * part) for part in (0.25, 0.4)) if self.members > 1 else ():
+        for x in (
+            (_round(length * part) for part in (SET_DEPTH, ATTACK_DEPTH))
+            if self.members > 1
+            else ()
+        ):
             for y in sides:
                 table.append((f"set to ({x:g}, {y:g}, 3)", SET, (x, y, 3.0)))
         self.names = tuple(name for name, _, _ in table)
@@ -442,6 +454,9 @@ class VolleyballSkills:
     def follow(self, sight: Sight, order: Order) -> Array:
         """The next primitive action of a skill, f32[4, ...]."""
         body, kind = self.body, order.kind
+        if self.members > 1:
+            setter = self.before(sight, self.roles(sight)[1], SET_DEPTH)
+            order = Order(kind, jnp.where(kind == RECEIVE, setter, order.goal))
         hit = plan(body, sight, order)
         # A block waits at the net until the ball comes to it there.
         comes = (hit.time > 0) & (hit.place[0] < 0.4 * body.half_length)
@@ -518,30 +533,20 @@ class VolleyballSkills:
         of a team, and how often it has touched the ball in this possession.
 
         Who is next is the nearest to where the ball comes down to 2 m, of those who may still
-        touch it; who comes after that, the nearest to the place to set, then to attack.
+        touch it; who comes after that, the one who is nearest to the net. Everybody is played to
+        where he is, so that nobody's way crosses another's.
         """
-        members = sight.me.shape[0]
-        time, falls = falls_to(self.body, sight.ball, sight.ball_velocity, jnp.float32(2.0))
-        back = jnp.asarray([0.6 * self.body.half_length, 0.0, 2.0]).reshape(
-            (3,) + (1,) * sight.served.ndim
-        )
-        coming = self.comes(sight) & (time > 0) & (sight.served > 0)
-        places = sight.positions[:members]
-        mine = sight.mine > 0
-        touched = sight.touched[:members] * mine
+        height = jnp.minimum(2.0, sight.ball[2])
+        _, falls = falls_to(self.body, sight.ball, sight.ball_velocity, height)
+        coming = self.comes(sight) & (sight.served > 0)
+        places = sight.positions[: self.members]
+        touched = sight.touched[: self.members] * (sight.mine > 0)
         touches = jnp.sum(touched, axis=0)
-
-        def closest(place: Array, taken: Array) -> Array:
-            across = (places[:, 0] - place[0]) ** 2 + (places[:, 1] - place[1]) ** 2
-            return _least(across + 1e6 * taken)
-
-        def at(place: Place) -> Array:
-            return jnp.asarray(place).reshape(back.shape)
-
-        setting, attack = at(self.set_place), at(self.attack_place)
-        first = closest(jnp.where(coming, falls, back), touched)
-        second = closest(jnp.where(touches == 0, setting, attack), touched + first)
-        third = closest(attack, touched + first + second)
+        across = (places[:, 0] - falls[0]) ** 2 + (places[:, 1] - falls[1]) ** 2
+        # Until it is known where the ball comes down, the one at the back receives.
+        first = _least(jnp.where(coming, across, -places[:, 0]) + 1e6 * touched)
+        second = _least(places[:, 0] + 1e6 * (touched + first))
+        third = _least(places[:, 0] + 1e6 * (touched + first + second))
         none = jnp.zeros_like(first)
         return (
             jnp.where(touches == 0, first, none),
@@ -550,47 +555,61 @@ class VolleyballSkills:
             touches,
         )
 
+    def before(self, sight: Sight, who: Array, depth: float) -> Array:
+        """f32[3, ...]: the place before one of the team (one-hot f32[members, ...]), `depth` of
+        the half from the net, at a height that the ball is played to."""
+        across = jnp.sum(who * sight.positions[: self.members, 1], axis=0)
+        most = 0.6 * self.body.half_width
+        away = jnp.full_like(across, depth * self.body.half_length)
+        return jnp.stack([away, jnp.clip(across, -most, most), jnp.full_like(across, 3.0)])
+
     def assign(self, sight: Sight, option: Array) -> Array:
         """i32[...]: the skill that a team's option i32[...] means for this drone."""
-        names, length_, width = self.names.index, self.body.half_length, self.body.half_width
-        receiver, setter, attacker, touches = (
-            part if i == 3 else jnp.sum(part * sight.me, axis=0) > 0
-            for i, part in enumerate(self.roles(sight))
-        )
+        names, half = self.names.index, self.body.half_length
+        *roles, touches = self.roles(sight)
+        receiver, setter, attacker = (jnp.sum(part * sight.me, axis=0) > 0 for part in roles)
         receives = option // (len(SETTER) * len(ATTACKER))
         sets, attacks = option // len(ATTACKER) % len(SETTER), option % len(ATTACKER)
-        ready = jnp.any(self.possible(sight)[1:2], axis=0)  # to receive
+        ready = self.possible(sight)[names("receive")]
+        attack = self.nearest(SET, self.before(sight, roles[2], ATTACK_DEPTH))
 
-        def go(place: Place) -> Array:
-            return self.nearest(GO, jnp.asarray(place))
+        def wait(depth: float, height: float) -> Array:
+            x, y, _ = self.before(sight, sight.me, depth)
+            return self.nearest(GO, jnp.stack([x, y, jnp.full_like(x, height)]))
 
-        def placed(kind: int, place: Place) -> Array:
-            return self.nearest(kind, jnp.asarray(place))
+        # Nearer to the net than they stand at first: there serves come down.
+        x, y, _ = jnp.sum(sight.me[:, None] * sight.anchors[: self.members], axis=0)
+        home = self.nearest(GO, jnp.stack([0.7 * x, y, jnp.full_like(x, READY)]))
+        back = [
+            self.nearest(GO, jnp.asarray((0.5 * half, side * self.body.half_width, READY)))
+            for side in (-0.5, 0.0, 0.5)
+        ]
+        passes = jnp.where(receives == 3, names("receive"), attack)
+        choice = jnp.where(ready & self.stays_in(sight), passes, home)
+        for i, place in enumerate(back):
+            choice = jnp.where(receives == i, place, choice)
+        choice = jnp.where(receives == len(RECEIVER) - 1, self.wait, choice)
+        skill = jnp.where(receiver, choice, home)
 
-        home = self.nearest(GO, jnp.sum(sight.me[:, None] * sight.anchors[: self.members], axis=0))
-        skill = home
-        back = [go((0.5 * length_, side * width, READY)) for side in (-0.5, 0.0, 0.5)]
-        pick = jnp.where(receives == 0, back[0], jnp.where(receives == 1, back[1], back[2]))
-        passes = jnp.where(receives == 3, names("receive"), placed(SET, self.attack_place))
-        passes = jnp.where(ready & self.stays_in(sight), passes, home)
-        pick = jnp.where(receives < 3, pick, jnp.where(receives == 5, self.wait, passes))
-        skill = jnp.where(receiver, pick, skill)
+        choice = jnp.where((touches == 1) & ready & (sets == 1), attack, wait(SET_DEPTH, READY))
+        choice = jnp.where(sets == len(SETTER) - 1, self.wait, choice)
+        skill = jnp.where(setter, choice, skill)
 
-        wait = go((self.set_place[0], self.set_place[1], READY))
-        do = jnp.where((touches == 1) & ready, placed(SET, self.attack_place), wait)
-        pick = jnp.where(sets == 0, wait, jnp.where(sets == 1, do, self.wait))
-        skill = jnp.where(setter, pick, skill)
+        far = 0.55 * half
+        left, right = (
+            self.nearest(SPIKE, jnp.asarray((-far, side * self.body.half_width, 0.0)))
+            for side in (-0.5, 0.5)
+        )
+        choice = jnp.where(attacks == 1, left, right)
+        early = jnp.where(touches > 0, wait(ATTACK_DEPTH, HIGH), wait(0.65, HIGH))
+        choice = jnp.where((touches >= 2) & ready & (attacks > 0), choice, early)
+        choice = jnp.where(attacks == len(ATTACKER) - 1, self.wait, choice)
+        skill = jnp.where(attacker, choice, skill)
 
-        wait = go((self.attack_place[0], self.attack_place[1], READY))
-        sides = [placed(SPIKE, (-0.8 * length_, side * width, 0.0)) for side in (-0.5, 0.5)]
-        do = jnp.where(attacks == 1, sides[0], sides[1])
-        do = jnp.where((touches >= 2) & ready, do, wait)
-        pick = jnp.where(attacks == 0, wait, jnp.where(attacks == 3, self.wait, do))
-        skill = jnp.where(attacker, pick, skill)
-
-        serves = (sight.served == 0) & (self.own(sight, sight.allowed) > 0)
-        skill = jnp.where(sight.served == 0, jnp.where(serves, names("serve"), home), skill)
-        return skill.astype(jnp.int32)
+        serves = self.own(sight, sight.allowed) > 0
+        start = jnp.where(serves, names("serve"), home)
+        skill = jnp.where(self.comes(sight), skill, home)
+        return jnp.where(sight.served > 0, skill, start).astype(jnp.int32)
 
     def stays_in(self, sight: Sight) -> Array:
         """bool[...]: whether the ball, untouched, comes down inside the own half, or nearly so."""
@@ -672,7 +691,7 @@ class VolleyballSkills:
             return "the ball is not yours to touch now"
         meets = f"you meet the ball in {max(float(time), 0):.1f} s"
         if kind == RECEIVE:
-            where = "the middle of the far half" if self.members == 1 else "where your team sets"
+            where = "the middle of the far half" if self.members == 1 else "the one who sets"
             return f"high to {where}; {meets}"
         if kind == SERVE:
             return f"to the middle of the far half; {meets}"
@@ -718,7 +737,7 @@ class VolleyballSkills:
             "hover: come to rest where you are.\n"
             "go to (x, y, z): fly there, around your team-mates.\n"
             "receive: meet the ball, and play it high to "
-            + ("where your team sets.\n" if team else "the middle of the far half.\n")
+            + ("the team-mate who sets.\n" if team else "the middle of the far half.\n")
             + "bump to (x, y): meet the ball, and play it in a high arc to that place of the far "
             "half (x < 0).\n"
             + (set_words if team else "")
@@ -767,5 +786,5 @@ def _body(env: Volleyball) -> Body:
         radius=float(params.ball_radius),
         half_length=length_ / 2,
         half_width=width / 2,
-        run_up=0.2 + 0.26 * (env.plan.ball - 1.5),  # more, where the ball comes down faster
+        run_up=0.2 + 0.35 * (env.plan.ball - 1.5),  # more, where the ball comes down faster
     )
