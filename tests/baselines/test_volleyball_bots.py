@@ -1,0 +1,108 @@
+"""Scripted volleyball players rally, play as a team, and one of them from words alone."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from manyhands.baselines.bots.volleyball import Scripted, skills_of
+from manyhands.baselines.reader import text
+from manyhands.baselines.volleyball_reader import VolleyballReader
+from manyhands.core.env import SeatError, make, seat
+from manyhands.core.play import View, play
+from manyhands.envs.volleyball import Volleyball
+from manyhands.envs.volleyball.skills import RECEIVE, SET, SPIKE
+from manyhands.wrappers.skills import Embodied, Events
+
+
+def played(env, name, games, steps):
+    """(crossings [steps, games], kinds of the touching skills [steps, D, games] or -1, last
+    state)."""
+    skills, player = skills_of(env), Scripted(name)
+    keys = jax.vmap(jax.random.key)(jnp.arange(games, dtype=jnp.uint32))
+
+    def step(state, _):
+        sight = skills.look(jnp.moveaxis(env.perceive(state), 0, 1))
+        order = skills.order(player.choose(skills, sight))
+        actions = jnp.moveaxis(skills.follow(sight, order), 0, 1)
+        new, outcome = env.step(keys, state, actions)
+        touched = (new.since == 0) & ~state.over
+        return new, (outcome.metrics["crossings"], jnp.where(touched, order.kind, -1))
+
+    play = jax.jit(lambda keys: jax.lax.scan(step, env.batch_reset(keys), None, length=steps))
+    last, (crossings, kinds) = jax.device_get(play(keys))
+    return crossings, kinds, last
+
+
+def test_two_players_rally():
+    crossings, _, last = played(Volleyball("1v1"), "rally", 16, 500)
+    assert not last.over.any()  # no fault in ten seconds
+    assert crossings.sum(0).min() >= 8
+
+
+@pytest.mark.slow
+def test_a_team_receives_sets_and_spikes():
+    env = Volleyball("3v3", randomise={"mass": (0.98, 1.02), "restitution": (0.79, 0.81)})
+    crossings, kinds, _ = played(env, "team", 32, 400)
+    assert (crossings.sum(0) >= 2).mean() >= 0.8  # serves that come back
+    plays = 0
+    for game in range(32):
+        touches = [k for row in kinds[:, :, game] for k in row if k >= 0]
+        plays += touches[1:4] == [RECEIVE, SET, SPIKE]
+    assert plays >= 24
+
+
+@pytest.mark.slow
+def test_a_hovering_player_loses_to_one_who_plays():
+    result = play(Volleyball("1v1", serve="near"), ["rally", "hover"], 3, seed=1)
+    assert all(episode.metrics["near_points"] == 1 for episode in result.episodes)
+
+
+class Words(View):
+    """A view of nothing but words: whatever else is read fails."""
+
+    @property
+    def vector(self):
+        raise AssertionError("the reader looked at numbers")
+
+    perception = legal = image = vector
+
+
+def test_a_player_who_only_reads_rallies_with_a_bot():
+    env = Volleyball("1v1", serve="near", max_steps=230)
+    result = play(env, ["text", "bot"], 1, seed=0)
+    (episode,) = result.episodes
+    assert episode.ended == "truncated"  # the ball is still in play
+    assert episode.metrics["crossings"] >= 3
+    assert episode.illegal == (0, 0)
+
+
+def test_what_it_reads_and_answers():
+    env = Events(Volleyball("1v1"))
+    game = env.env
+    base = dict(ball_velocity=(2.7, 0.1, -1.0), served=True, turn="near")
+    cases = [
+        (game.place(ball=(1.0, 0.0, 3.0), serving="near"), "It is mine to serve.", "serve"),
+        (game.place(ball=(0.5, 0.0, 3.5), **base), "The ball is mine: I send it back.", "bump to"),
+        (game.place(ball=(2.2, 0.0, 4.5), **base), "That ball goes out: I leave it.", "go to"),
+    ]
+    for inner, why, skill in cases:
+        state = env._begun(inner)
+        view = Words(env, type("Frame", (), {"state": state})(), 0)
+        (reply,) = VolleyballReader().act([view])
+        thought, action = reply.action.split("\n")
+        assert thought == why
+        assert action.startswith(f"ACTION: {skill}")
+        assert env.skills.names[env.parse(reply.action, state, 0)] == action[len("ACTION: ") :]
+
+
+def test_seats_that_do_not_fit_are_refused():
+    team = Volleyball("3v3")
+    with pytest.raises(SeatError, match="'team' does"):
+        seat("rally", team)
+    with pytest.raises(SeatError, match="plays volleyball"):
+        seat("hover", make("kitchen"))
+    assert seat("bot", team) == Scripted("team")
+    assert isinstance(text(team), Embodied)
+    assert type(text(make("kitchen"))).__name__ == "Reader"
+    assert np.array_equal(team.noop, np.zeros(4))

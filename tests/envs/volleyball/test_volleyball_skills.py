@@ -1,0 +1,180 @@
+"""The skills: predicting the ball, meeting it, and their names in words."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from manyhands.core.env import ConfigError, IllegalAction, from_spec
+from manyhands.envs.volleyball import Volleyball
+from manyhands.envs.volleyball import skills as sk
+from manyhands.wrappers.skills import Events
+
+DUEL, TEAMS = Volleyball("1v1"), Volleyball("3v3")
+SOLO, TEAM = DUEL.skills(), TEAMS.skills()
+
+
+def rows(env, **situation):
+    return np.asarray(env.perceive(env.place(**situation)))
+
+
+def test_a_ball_falls_where_it_is_predicted():
+    place, velocity = np.array([0.5, -1.0, 2.0]), np.array([2.0, 0.5, 4.0])
+    time, where = sk.falls_to(SOLO.body, place, velocity, jnp.float32(1.2))
+    t = float(time)
+    np.testing.assert_allclose(
+        where, place + velocity * t - np.array([0, 0, 9.81 / 2]) * t * t, atol=1e-4
+    )
+    assert abs(float(where[2]) - 1.2) < 1e-4 and velocity[2] - 9.81 * t < 0
+    assert float(sk.falls_to(SOLO.body, place, velocity, jnp.float32(9.0))[0]) < 0
+
+
+@pytest.mark.parametrize("target", [(-2.4, 0.5, 0.1), (-1.0, -1.0, 0.1), (1.0, 0.3, 3.0)])
+def test_a_racket_sends_the_ball_to_its_target(target):
+    """By the law of reflection, and then by free flight."""
+    place, into = np.array([1.5, 0.2, 2.1]), np.array([2.5, 0.0, -5.0])
+    normal, speed, _ = sk.send(
+        SOLO.body,
+        place,
+        into,
+        np.array(target),
+        jnp.float32(4.5),
+        jnp.float32(0.6),
+        jnp.float32(2.5),
+    )
+    normal, speed = np.asarray(normal, float), float(speed)
+    away = into + SOLO.body.gain * (speed - into @ normal) * normal
+    t = (away[2] + np.sqrt(away[2] ** 2 + 2 * 9.81 * (place[2] - target[2]))) / 9.81
+    np.testing.assert_allclose(place[:2] + away[:2] * t, target[:2], atol=1e-3)
+    assert abs(np.linalg.norm(normal) - 1) < 1e-4
+    if target[0] < 0:
+        t = -place[0] / away[0]
+        assert place[2] + away[2] * t - 9.81 / 2 * t * t > 2.43 + 0.1 + 0.3
+
+
+def test_the_numbers_are_the_models():
+    body = SOLO.body
+    assert abs(body.gain - 1.8 / (1 + 0.005 / 1.52)) < 1e-3
+    assert abs(body.ceiling * 1.52 - 24.01) < 0.05
+    assert (body.net, body.half_length, body.half_width) == (2.43, 3.0, 1.5)
+
+
+def test_who_may_touch_the_ball_decides_what_is_possible():
+    def possible(skills, row):
+        allowed = np.asarray(skills.possible(skills.look(jnp.asarray(row))))
+        return {name.split(" (")[0] for name, ok in zip(skills.names, allowed, strict=True) if ok}
+
+    ready = {"hover", "block", "go to"}
+    hits = {"receive", "bump to", "spike to"}
+    start = rows(DUEL, ball=(1.5, 0, 3.5), serving="near")
+    assert possible(SOLO, start[0]) == ready | {"serve"}
+    assert possible(SOLO, start[1]) == ready
+    rally = rows(DUEL, ball=(-1, 0, 3), ball_velocity=(3, 0, 3), served=True, turn="near")
+    assert possible(SOLO, rally[0]) == ready | hits
+    assert possible(SOLO, rally[1]) == ready
+    # In teams those may prepare to whom the ball comes, but not who has touched it.
+    coming = rows(TEAMS, ball=(-2, 0, 4), ball_velocity=(5, 0, 3), served=True)
+    assert possible(TEAM, coming[0]) == ready | hits | {"set to"}
+    passed = rows(TEAMS, ball=(2, 0, 4), served=True, touched=("near_0",), last="near_0")
+    assert possible(TEAM, passed[0]) == ready
+    assert possible(TEAM, passed[1]) == ready | hits | {"set to"}
+
+
+def test_a_team_shares_the_roles_out():
+    passed = rows(TEAMS, ball=(1.5, 1.0, 4), served=True, touched=("near_0",), last="near_0")
+    option = jnp.int32(TEAM.parse_option("receiver: pass high; setter: set; attacker: spike left"))
+    names = [TEAM.names[int(TEAM.assign(TEAM.look(jnp.asarray(row)), option))] for row in passed]
+    assert [name.split(" (")[0] for name in names] == ["go to", "set to", "go to"] + ["go to"] * 3
+    idle = [int(TEAM.assign(TEAM.look(jnp.asarray(row)), jnp.int32(71))) for row in passed[1:3]]
+    assert idle == [TEAM.wait, TEAM.wait]
+    assert len(TEAM.options) == 72 == len(set(TEAM.options))
+    for i, option_name in enumerate(TEAM.options):
+        assert TEAM.parse_option(option_name) == i
+    with pytest.raises(IllegalAction, match="the setter can go, set or hover; not 'dance'"):
+        TEAM.parse_option("setter: dance")
+
+
+def test_words_name_skills_and_any_numbers_the_nearest_place():
+    for skills in (SOLO, TEAM):
+        assert [skills.parse(name) for name in skills.names] == list(range(len(skills.names)))
+    assert SOLO.names[SOLO.parse("Bump the ball to (-2.2, 0.1)")] == "bump to (-2.4, 0)"
+    assert TEAM.names[TEAM.parse("set to (1.4, 1.6, 4)")] == "set to (1.5, 1.5, 3)"
+    assert SOLO.names[SOLO.parse("pass")] == "receive"
+    for words, reason in {
+        "dance": "names no skill",
+        "bump to": "say where",
+        "set to (1, 0, 3)": "no 'set to' here",
+        "go to (99999999, 0)": "say where",
+    }.items():
+        with pytest.raises(IllegalAction, match=reason):
+            SOLO.parse(words)
+
+
+def test_courts_without_skills_are_refused():
+    for config in ({"task": "solo_bump"}, {"actions": "velocity"}):
+        with pytest.raises(ConfigError, match="the skills are for"):
+            Volleyball(**config).skills()
+
+
+# ---- from event to event -------------------------------------------------------------------------
+
+
+@pytest.mark.slow
+def test_a_step_of_events_is_its_primitive_steps():
+    env = Events(Volleyball("1v1", serve="near"))
+    game, skills = env.env, env.skills
+    key = jax.random.key(3)
+    state = env.reset(key)
+    serve, home = (env.skills.names.index(name) for name in ("serve", "go to (1.5, 0, 1.6)"))
+    after, outcome = jax.jit(env.step)(key, state, jnp.array([serve, home]))
+    assert skills.events[int(after.event)] == "the ball was touched"
+    assert int(after.inner.hits) == 1 and int(after.inner.last) == 0
+    count = int(after.steps)
+    assert outcome.metrics["steps"] == count == int(after.inner.time) > 10
+
+    @jax.jit
+    def once(inner, count):
+        sight = skills.look(jnp.moveaxis(game.perceive(inner), 0, 1))
+        moves = skills.follow(sight, skills.order(jnp.array([serve, home])))
+        return game.step(jax.random.fold_in(key, count), inner, moves.T)
+
+    inner, reward = state.inner, np.zeros(2)
+    for t in range(count):
+        inner, step_outcome = once(inner, t)
+        reward += np.asarray(step_outcome.reward)
+    np.testing.assert_allclose(inner.bodies.position, after.inner.bodies.position, atol=1e-3)
+    np.testing.assert_allclose(reward, outcome.reward, rtol=1e-3)
+    text = env.describe(after, 1)
+    assert "the ball was touched, " in text and '"go to (1.5, 0, 1.6)"' in text
+
+
+@pytest.mark.slow
+def test_teams_choose_as_one_in_batches_that_wait_for_nobody():
+    env = Events(Volleyball("3v3"), per="team")
+    assert env.agents == ("near", "far") and env.action_space.n == 72
+    keys = jax.vmap(jax.random.key)(np.arange(4))
+    states, step = env.batch_reset(keys), jax.jit(env.batch_step)
+    play = env.skills.parse_option("receiver: pass high; setter: set; attacker: spike left")
+    chosen = np.array([[play] * 4, [play, play, 71, 71]])
+    steps, reward = [], np.zeros((2, 4))
+    for _ in range(14):
+        states, outcome = step(keys, states, chosen)
+        steps.append(np.asarray(outcome.metrics["steps"]))
+        reward += np.asarray(outcome.reward)
+    assert len({tuple(row) for row in np.array(steps).T}) > 1  # each at its own pace
+    np.testing.assert_allclose(np.sum(steps, 0)[0], states.inner.time[0])
+    assert (np.asarray(states.inner.crossings) >= 1).all()
+    assert env.observe(env.reset(keys[0])).shape == (2, 3 * 57)
+    assert "choose for all its drones (far_0, far_1, far_2)" in env.rules("far")
+    assert from_spec(env.spec()) == env
+
+
+def test_only_courts_with_events_are_played_so():
+    from manyhands.envs.kitchen import Kitchen
+
+    with pytest.raises(ConfigError, match="knows events"):
+        Events(Kitchen())
+    with pytest.raises(ConfigError, match="teams cannot choose as one"):
+        Events(DUEL, per="team")
+    with pytest.raises(ConfigError, match="patience"):
+        Events(DUEL, patience=0)
