@@ -369,7 +369,7 @@ def _value(text: str) -> Any:
         return text.replace("\\n", "\n")
 
 
-def _build(id: str, config: dict[str, Any], skills: bool, chat: bool, events: bool = False) -> Env:
+def _build(id: str, config: dict[str, Any], skills: bool, chat: bool, events: Any = False) -> Env:
     if id not in manyhands.registered():
         _unknown(id)
     try:
@@ -378,8 +378,10 @@ def _build(id: str, config: dict[str, Any], skills: bool, chat: bool, events: bo
         raise ConfigError(f"{id} cannot be configured so: {error}") from error
     if skills and events:
         raise ConfigError("--skills and --events are two ways of acting by skills; give one")
-    if skills or events:
-        env = make("skills" if skills else "events", env=env)
+    if skills:
+        env = make("skills", env=env)
+    if events:
+        env = make("events", env=env, **({"per": events} if isinstance(events, str) else {}))
     if chat:
         env = make("chat", env=env)
     return env
@@ -662,6 +664,8 @@ class TrainOptions:
     """by default a 200th of the run"""
     skills: bool = False
     """act by named skills"""
+    events: str = ""
+    """choose a skill only when something has happened: "agent", everybody for itself, or "team" """
     chat: bool = False
     """let the agents talk"""
 
@@ -748,6 +752,7 @@ def training_jobs(words: Sequence[str]) -> list[tuple[Env, TrainOptions, Any, Pa
     first = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
     first.add_argument("--algorithm", default=TrainOptions.algorithm)
     first.add_argument("--config", type=Path)
+    first.add_argument("--events", default=TrainOptions.events)
     known = first.parse_known_args(flags)[0]
     settings = training.config_class(known.algorithm)
     taken = {field.name for kind in (TrainOptions, settings) for field in dataclasses.fields(kind)}
@@ -763,7 +768,7 @@ def training_jobs(words: Sequence[str]) -> list[tuple[Env, TrainOptions, Any, Pa
     for id, pairs in named or [("kitchen", {})]:
         config = {name: value for name, value in given.items() if name in accepted[id]} | pairs
         chat, skills = (f"--{wrapper}" in flags for wrapper in ("chat", "skills"))
-        env = _build(id, config, skills, chat)
+        env = _build(id, config, skills, chat, known.events)
         default = training.default_config(env, known.algorithm)
         if known.config is not None:
             default = training.configured(default, known.config)

@@ -79,6 +79,18 @@ _CRAFT: dict[str, Any] = {
     "entropy": 0.01,
     "width": 128,
 }
+# A choice of skills lasts about a second: few decisions a point, each of them dear to play.
+_STRATEGY: dict[str, Any] = {
+    "total_steps": 200_000,
+    "num_envs": 256,
+    "num_steps": 16,
+    "learning_rate": 2e-3,
+    "entropy": 0.02,
+    "entropy_end": 0.0,
+    "discount": 0.99,
+    "reward_scale": 0.01,
+    "normalise": True,
+}
 # By environment id, algorithm and, where it matters, layout or task: the keyword arguments of the
 # algorithm's configuration that differ from its own defaults. The layout's come on top of the
 # environment's.
@@ -103,6 +115,8 @@ PRESETS: dict[tuple[str, ...], dict[str, Any]] = {
     ("craftworld", "mappo"): _CRAFT,
     ("kitchen", "vdn"): _KITCHEN_VALUES,
     ("kitchen", "qmix"): _KITCHEN_VALUES,
+    ("events", "ippo"): _STRATEGY,
+    ("events", "psro"): {"decided_by": "win", "strategies": 5, "warm_start": False},
     ("volleyball", "ippo"): _FLIGHT,
     ("volleyball", "mappo"): _FLIGHT,
 }

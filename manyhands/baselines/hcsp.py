@@ -1,0 +1,313 @@
+"""Hierarchical co-self-play (HCSP, Zhang et al. 2025): how a team learns a strategy over skills.
+
+stage 1  skills: controllers that are good at one thing each, scripted, or trained in the drills
+stage 2  strategy: who uses which skill, chosen whenever something happens, the skills being
+         frozen: a population grows by self-play in a game of events (`psro`)
+stage 3  both together, step by step (`Joint`): the strategy goes on learning, and with it
+         corrections of what the skills do, while a penalty keeps both close to where they began
+         (`finetune`)
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import gymnasium
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from manyhands.baselines.learning import masked_mean
+from manyhands.baselines.networks import Gaussian, Independent, Network
+from manyhands.baselines.policies import NetworkPolicy
+from manyhands.baselines.ppo import PPO, Steps
+from manyhands.baselines.psro import PSROConfig, Response, begin_from, plain, respond
+from manyhands.core.env import Array, ConfigError, Env, Outcome, state_dataclass
+from manyhands.wrappers.skills import Events, EventState
+
+# ---- choices and numbers at once -----------------------------------------------------------------
+
+
+class MixedSpace(gymnasium.spaces.Box):
+    """f32[C + D]: C choices, as whole numbers from 0, and D numbers in [-1, 1] beside them."""
+
+    def __init__(self, sizes: Sequence[int], numbers: int):
+        self.sizes, self.numbers = tuple(sizes), numbers
+        low = np.array([0.0] * len(self.sizes) + [-1.0] * numbers, np.float32)
+        high = np.array([size - 1.0 for size in self.sizes] + [1.0] * numbers, np.float32)
+        super().__init__(low, high, dtype=np.float32)
+
+    def distribution(self) -> Mixed:
+        return Mixed(self.sizes, self.numbers)
+
+
+@dataclasses.dataclass(frozen=True)
+class Mixed:
+    """Distributions over a `MixedSpace`: categoricals, and a diagonal normal one beside them (see
+    `networks.Actions`). `legal` is the masks of all choices."""
+
+    sizes: tuple[int, ...]
+    numbers: int
+
+    @property
+    def size(self) -> int:
+        return sum(self.sizes) + 2 * self.numbers
+
+    @property
+    def choices(self) -> Independent:
+        return Independent(self.sizes, (0,) * len(self.sizes))
+
+    @property
+    def rest(self) -> Gaussian:
+        return Gaussian((-1.0,) * self.numbers, (1.0,) * self.numbers)
+
+    def bias(self, noise: float) -> tuple[float, ...]:
+        return (0.0,) * sum(self.sizes) + self.rest.bias(noise)
+
+    def _outputs(self, outputs: Array) -> tuple[Array, Array]:
+        return outputs[..., : sum(self.sizes)], outputs[..., sum(self.sizes) :]
+
+    def _action(self, action: Array) -> tuple[Array, Array]:
+        count = len(self.sizes)
+        return jnp.round(action[..., :count]).astype(jnp.int32), action[..., count:]
+
+    def sample(self, key: Array, outputs: Array, legal: Array) -> Array:
+        first, second = jax.random.split(key)
+        logits, moments = self._outputs(outputs)
+        chosen = self.choices.sample(first, logits, legal)
+        drawn = self.rest.sample(second, moments, legal)
+        return jnp.concatenate([chosen.astype(jnp.float32), drawn], axis=-1)
+
+    def mode(self, outputs: Array, legal: Array) -> Array:
+        logits, moments = self._outputs(outputs)
+        chosen = self.choices.mode(logits, legal).astype(jnp.float32)
+        return jnp.concatenate([chosen, self.rest.mode(moments, legal)], axis=-1)
+
+    def log_prob(self, outputs: Array, legal: Array, action: Array) -> Array:
+        (logits, moments), (chosen, drawn) = self._outputs(outputs), self._action(action)
+        of_choices = self.choices.log_prob(logits, legal, chosen)
+        return of_choices + self.rest.log_prob(moments, legal, drawn)
+
+    def entropy(self, outputs: Array, legal: Array) -> Array:
+        logits, moments = self._outputs(outputs)
+        return self.choices.entropy(logits, legal) + self.rest.entropy(moments, legal)
+
+    def divergence(self, outputs: Array, others: Array, legal: Array) -> Array:
+        (logits, moments), (other, mean) = self._outputs(outputs), self._outputs(others)
+        of_choices = self.choices.divergence(logits, other, legal)
+        return of_choices + self.rest.divergence(moments, mean, legal)
+
+    def playable(self, action: Array) -> Array:
+        count = len(self.sizes)
+        numbers = jnp.clip(action[..., count:], -1.0, 1.0)
+        return jnp.concatenate([action[..., :count], numbers], axis=-1)
+
+
+# ---- strategy and skills in one game -------------------------------------------------------------
+
+
+@state_dataclass
+class JointState:
+    """Between two steps; T teams, N agents of the game.
+
+    Attributes:
+        inner: of the game.
+        option: i16[T], what each team is doing. skill: i16[N], what that is for each agent.
+        fresh: bool[], whether something has happened, so that teams choose anew.
+        waited: i16[], steps since they last did.
+    """
+
+    inner: Any
+    option: Array
+    skill: Array
+    fresh: Array
+    waited: Array
+
+
+class Joint(Env[JointState]):
+    """The game of events of stage 2, played step by step, with a hand in what the skills do.
+
+    An action of a team is an option, which counts when something has happened (at other times only
+    the one under way is legal), and for each number of its members' actions a correction, which
+    always counts: `reach` times it is added to what the skill does.
+
+    Args:
+        events: teams that choose options, `Events(env, per="team")`; the actions of `env` are
+            numbers from -1 to 1.
+        reach: the largest correction.
+    """
+
+    id = "joint"
+
+    def __init__(self, events: Events, reach: float = 0.1):
+        if events.per != "team":
+            raise ConfigError(f"teams choose as one here (per='team'), given {events!r}")
+        self.events, self.env, self.skills = events, events.env, events.skills
+        self.reach, self.members, self.batched = float(reach), events.members, events.batched
+        self.agents, self.observation_space = events.agents, events.observation_space
+        self.width = math.prod(events.env.action_space.shape or ())
+        self.actions = Mixed((len(events.table),), self.members * self.width)
+        self.action_space = MixedSpace(self.actions.sizes, self.actions.numbers)
+        self.terms, self.reward_weights = events.terms, events.reward_weights
+        self.max_steps, self.reset_pool = events.max_steps, events.reset_pool
+        self.deterministic_reset = events.deterministic_reset
+        self.noop = np.zeros(self.action_space.shape, np.float32)
+
+    def config(self) -> dict[str, Any]:
+        return {"reach": self.reach}
+
+    def spec(self) -> dict[str, Any]:
+        return {**super().spec(), "env": self.events.spec()}
+
+    def reset(self, key: Array) -> JointState:
+        return JointState(
+            self.env.reset(key),
+            jnp.full(self.num_agents, self.events.noop, jnp.int16),
+            jnp.full(self.env.num_agents, self.skills.wait, jnp.int16),
+            jnp.bool_(True),
+            jnp.int16(0),
+        )
+
+    def step(self, key: Array, state: JointState, actions: Array) -> tuple[JointState, Outcome]:
+        env, skills, batch = self.env, self.skills, jnp.shape(state.fresh)
+        asked = jnp.clip(jnp.round(actions[:, 0]), 0, len(self.events.table) - 1)
+        option = jnp.where(state.fresh, asked.astype(jnp.int16), state.option)
+        sight = skills.look(jnp.moveaxis(env.perceive(state.inner), 0, 1))
+        assigned = skills.assign(sight, jnp.repeat(option, self.members, axis=0).astype(jnp.int32))
+        skill = jnp.where(state.fresh, assigned.astype(jnp.int16), state.skill)
+        order = skills.order(skill.astype(jnp.int32))
+        moves = jnp.moveaxis(skills.follow(sight, order), -1 - len(batch), 0)
+        correction = jnp.clip(actions[:, 1:], -1, 1).reshape(-1, self.width, *batch)
+        inner, outcome = env.step(key, state.inner, moves + self.reach * correction)
+
+        seen = skills.look(jnp.moveaxis(env.perceive(inner), 0, 1))
+        waited = jnp.where(state.fresh, 0, state.waited) + 1
+        fresh = (skills.event(sight, seen)[0] != 0) | (waited >= self.events.patience)
+
+        def of_team(rows: Array) -> Array:
+            return rows.reshape(self.num_agents, self.members, *rows.shape[1:])
+
+        terms = {name: jnp.mean(of_team(term), axis=1) for name, term in outcome.terms.items()}
+        terminated = jnp.all(of_team(outcome.terminated), axis=1)
+        truncated = jnp.all(of_team(outcome.truncated), axis=1)
+        after = JointState(inner, option, skill, fresh, waited.astype(jnp.int16))
+        return after, self.outcome(terms, terminated, truncated, outcome.metrics)
+
+    def _event(self, state: JointState) -> EventState:
+        """As the game of events has it."""
+        return EventState(state.inner, state.option, jnp.uint8(0), state.waited)
+
+    def observe(self, state: JointState) -> Array:
+        return self.events.observe(self._event(state))
+
+    def perceive(self, state: JointState) -> Array:
+        return self.events.perceive(self._event(state))
+
+    def network_input(self, row: Array) -> Array:
+        return self.events.network_input(row)
+
+    def legal(self, state: JointState) -> Array:
+        """bool[T, A]: all options for teams that may choose, else the one under way."""
+        numbers = jnp.arange(len(self.events.table)).reshape(1, -1, *[1] * jnp.ndim(state.fresh))
+        going = state.option[:, None] == numbers
+        return (state.fresh | going) & self.acting(state)[:, None]
+
+    def acting(self, state: JointState) -> Array:
+        return self.events.acting(self._event(state))
+
+    def summary(self, state: JointState) -> Array:
+        return self.env.summary(state.inner)
+
+
+def lift(joint: Joint, strategy: NetworkPolicy, noise: float = 0.01) -> NetworkPolicy:
+    """A strategy of stage 2, over the same options, as a player of stage 3 that corrects nothing,
+    but for normal noise of that standard deviation."""
+    mixed, params = joint.actions, strategy.params["network"]["params"]
+    head = f"Dense_{strategy.network.layers}"
+    kernel, bias = (np.asarray(params[head][name]) for name in ("kernel", "bias"))
+    row = jax.eval_shape(joint.reset, jax.random.key(0))
+    width = jax.eval_shape(lambda s: joint.network_input(joint.perceive(s)[0]), row).shape[0]
+    if bias.shape[0] != mixed.sizes[0] or np.shape(strategy.params["mean"]) != (width,):
+        raise ConfigError(
+            f"the strategy reads {np.shape(strategy.params['mean'])[0]} numbers and chooses among "
+            f"{bias.shape[0]} options; this game shows {width} and has {mixed.sizes[0]}"
+        )
+    more = np.zeros((kernel.shape[0], 2 * mixed.numbers), kernel.dtype)
+    widened = {
+        "kernel": np.concatenate([kernel, more], axis=1),
+        "bias": np.concatenate([bias, np.array(mixed.rest.bias(noise), np.float32)]),
+    }
+    network = {"params": {**params, head: widened}}
+    return dataclasses.replace(
+        strategy, params={**strategy.params, "network": network}, spec=joint.spec()
+    )
+
+
+# ---- staying close to a policy -------------------------------------------------------------------
+
+
+@dataclasses.dataclass(frozen=True)
+class Anchored(PPO):
+    """PPO that is kept close to a policy: to the loss is added `weight` times the divergence
+    (Kullback and Leibler's) from that policy, averaged over the steps.
+
+    Attributes:
+        anchor: a network without a memory, of the same actions, which reads what the learner reads.
+        weight: of the penalty.
+    """
+
+    anchor: NetworkPolicy
+    weight: float
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.anchor.network.recurrent or self.anchor.snapshots:
+            raise ConfigError("an anchor is one network without a memory")
+        if self.anchor.reads != self.config.reads or self.weight < 0:
+            raise ConfigError(
+                f"an anchor reads what the learner reads ({self.config.reads}), and weighs 0 or "
+                f"more; given {self.anchor.reads} and {self.weight}"
+            )
+
+    def _penalty(self, steps: Steps, outputs: Array) -> tuple[Array, dict[str, Array]]:
+        params = self.anchor.params
+        x = (self._inputs(steps.row, 3) - params["mean"]) * params["scale"]
+        network = Network(self.anchor.network, self._actions.size)
+        others = network.advance(params["network"], jnp.zeros((*x.shape[:-1], 0)), x, steps.first)
+        gap = self._actions.divergence(outputs, others[1], steps.legal)
+        mean = masked_mean(gap, steps.acts)
+        return self.weight * mean, {"anchor_divergence": mean}
+
+
+def finetune(
+    joint: Joint,
+    strategies: Sequence[NetworkPolicy],
+    mixture: np.ndarray,
+    config: PSROConfig,
+    key: Any,
+    weight: float = 0.1,
+    seed: int = 0,
+    told: Callable[[str], None] | None = None,
+) -> Response:
+    """Stage 3: let strategy and corrections learn together against the population of stage 2.
+
+    Args:
+        strategies, mixture: networks of stage 2 and their chances (`psro.Population`); the most
+            likely one is what is tuned, and what the tuned one is kept close to.
+        weight: of the divergence from it.
+        key, seed, told: see `psro.respond`.
+    """
+    best = strategies[int(np.argmax(mixture))]
+    anchor = lift(joint, best, config.noise)
+    opponents = [lift(joint, strategy) for strategy in strategies]
+    learner = functools.partial(Anchored, anchor=anchor, weight=weight)
+    warm = begin_from(PPO(joint, plain(config)), [anchor], key)
+    if warm is None:
+        raise ConfigError(
+            f"the settings describe another network than that of the strategy: {anchor.network}"
+        )
+    return respond(joint, opponents, mixture, config, key, seed, warm, told, learner)

@@ -1,0 +1,160 @@
+"""Strategies over skills: distributions over choices and numbers, anchors, and the joint game."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import math
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import manyhands
+from manyhands.baselines.hcsp import Anchored, Joint, Mixed, MixedSpace, finetune, lift
+from manyhands.baselines.networks import actions_of
+from manyhands.baselines.ppo import PPO, PPOConfig
+from manyhands.baselines.psro import PSROConfig
+from manyhands.core.env import ConfigError
+from manyhands.wrappers.skills import Events
+
+# ---- distributions -------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def mixed() -> Any:
+    found = actions_of(MixedSpace((3, 2), 2))
+    assert found == Mixed((3, 2), 2) and found.size == 9
+    return found
+
+
+LEGAL = jnp.array([True, True, False, True, True])
+
+
+def test_what_is_drawn_fits_the_space_and_the_probabilities(mixed: Mixed) -> None:
+    outputs = jnp.array([0.5, -0.5, 9.0, 1.0, 0.0, 0.3, -0.2, 0.4, -0.6])
+    draw = jax.jit(jax.vmap(lambda key: mixed.sample(key, outputs, LEGAL)))
+    drawn = np.asarray(draw(jax.random.split(jax.random.key(0), 20_000)))
+    space = MixedSpace((3, 2), 2)
+    assert all(space.contains(row) for row in np.asarray(mixed.playable(drawn[:100])))
+    first = np.bincount(drawn[:, 0].astype(int), minlength=3) / len(drawn)
+    chance = 1 / (1 + math.exp(-1.0))
+    np.testing.assert_allclose(first, [chance, 1 - chance, 0], atol=0.02)
+    spread = np.exp(np.array([0.4, -0.6]) - 0.5)
+    np.testing.assert_allclose(drawn[:, 2:].mean(0), [0.3, -0.2], atol=0.03)
+    np.testing.assert_allclose(drawn[:, 2:].std(0), spread, rtol=0.03)
+    # The density of what was drawn: the choices' chances times the normal densities.
+    row = drawn[0]
+    density = -0.5 * ((row[2:] - [0.3, -0.2]) / spread) ** 2 - np.log(spread * np.sqrt(2 * np.pi))
+    second = jax.nn.log_softmax(jnp.array([1.0, 0.0]))[int(row[1])]
+    expected = math.log(first[int(row[0])]) + float(second) + density.sum()
+    assert float(mixed.log_prob(outputs, LEGAL, row)) == pytest.approx(expected, abs=0.05)
+
+
+@pytest.mark.parametrize("shift", [0.0, 0.7])
+def test_divergence_is_the_mean_log_ratio(mixed: Mixed, shift: float) -> None:
+    outputs = jnp.linspace(-1, 1, 9)
+    others = outputs + shift * jnp.array([1.0, -1, 0, 1, 0, -1, 0.5, 0.3, -0.4])
+    drawn = jax.vmap(lambda key: mixed.sample(key, outputs, LEGAL))(
+        jax.random.split(jax.random.key(1), 20_000)
+    )
+    ratio = mixed.log_prob(outputs, LEGAL, drawn) - mixed.log_prob(others, LEGAL, drawn)
+    gap = float(mixed.divergence(outputs, others, LEGAL))
+    assert gap == pytest.approx(float(ratio.mean()), abs=4 * float(ratio.std()) / 140 + 1e-6)
+    assert (gap > 0.1) == (shift > 0)
+
+
+def test_one_choice_alone_is_certain(mixed: Mixed) -> None:
+    only = jnp.array([False, True, False, True, False])
+    outputs = jnp.linspace(-1, 1, 9)
+    assert mixed.mode(outputs, only)[:2].tolist() == [1.0, 0.0]
+    rest = mixed.rest.entropy(outputs[5:], only)
+    assert float(mixed.entropy(outputs, only)) == pytest.approx(float(rest), abs=1e-5)
+
+
+# ---- anchors -------------------------------------------------------------------------------------
+
+
+def test_an_anchor_holds() -> None:
+    """The more it weighs, the closer a learner stays to it."""
+    config = PPOConfig(
+        total_steps=64 * 8 * 12, num_envs=64, num_steps=8, minibatches=1, width=8, layers=1,
+        learning_rate=0.05,
+    )  # fmt: skip
+    env = manyhands.make("kuhn_poker")
+    anchor = PPO(env, config).policy(PPO(env, config).init(jax.random.key(0)))
+    gaps = []
+    for weight in (0.0, 10.0):
+        learner = Anchored(env, config, anchor, weight)
+        progress = learner.init(jax.random.key(1))
+        update = jax.jit(learner.update)
+        for _ in range(learner.num_updates):
+            progress, metrics = update(progress)
+        gaps.append(float(metrics["anchor_divergence"]))
+    assert gaps[0] > 0.1 and gaps[1] < gaps[0] / 10
+
+
+def test_anchors_that_cannot_hold() -> None:
+    env, config = manyhands.make("kuhn_poker"), PPOConfig(total_steps=256 * 100, width=8)
+    policy = PPO(env, config).policy(PPO(env, config).init(jax.random.key(0)))
+    with pytest.raises(ConfigError, match="weighs 0 or more"):
+        Anchored(env, config, policy, -1.0)
+    with pytest.raises(ConfigError, match="one network"):
+        Anchored(env, config, dataclasses.replace(policy, snapshots=2), 1.0)
+
+
+# ---- the joint game ------------------------------------------------------------------------------
+
+
+@functools.lru_cache
+def joint() -> Joint:
+    game = manyhands.make("volleyball", task="3v3", actions="ctbr", max_steps=120)
+    return Joint(Events(game, per="team"))
+
+
+@pytest.mark.slow
+def test_without_corrections_it_is_the_game_of_events() -> None:
+    """Step by step, until the first event and the next, the same states."""
+    game = joint()
+    events, key = game.events, jax.random.key(4)
+    at, state = events.reset(key), game.reset(key)
+    step, leap = jax.jit(game.step), jax.jit(events.step)
+    for turn in range(3):
+        options = jnp.array([7 * turn + 3, 11 * turn + 5])
+        before = at
+        at, _ = leap(key, before, options)
+        assert bool(state.fresh)
+        for t in range(int(at.steps)):
+            asked = options if t == 0 else options + 1  # which is not legal, and does not count
+            action = jnp.zeros((2, 1 + game.actions.numbers)).at[:, 0].set(asked)
+            state, _ = step(jax.random.fold_in(key, t), state, action)
+            assert bool(state.fresh) == (t + 1 == int(at.steps))
+        for a, b in zip(
+            jax.tree_util.tree_leaves(state.inner.bodies),
+            jax.tree_util.tree_leaves(at.inner.bodies),
+            strict=True,
+        ):
+            np.testing.assert_allclose(a, b, atol=1e-4)
+
+
+@pytest.mark.slow
+def test_strategy_and_corrections_learn_together() -> None:
+    game = joint()
+    config = PSROConfig(
+        total_steps=16 * 16 * 2, num_envs=16, num_steps=16, minibatches=1, epochs=1, width=16,
+        layers=1, noise=0.05, opponents=2, checks=1, matches=4, strategies=2, decided_by="win",
+    )  # fmt: skip
+    learner = PPO(game.events, dataclasses.replace(config, total_steps=10**4))
+    strategy = learner.policy(learner.init(jax.random.key(0)))
+    lifted = lift(game, strategy, 0.05)
+    response = finetune(game, [strategy], np.ones(1), config, jax.random.key(1), weight=0.5)
+    assert response.steps == config.total_steps
+    for name, leaf in lifted.params["network"]["params"]["Dense_0"].items():
+        moved = np.abs(response.policy.params["network"]["params"]["Dense_0"][name] - leaf).max()
+        assert 0 < moved < 0.1  # it has learned, from where the strategy was
+    with pytest.raises(ConfigError, match="another network"):
+        finetune(
+            game, [strategy], np.ones(1), dataclasses.replace(config, width=8), jax.random.key(1)
+        )
