@@ -79,6 +79,15 @@ _CRAFT: dict[str, Any] = {
     "entropy": 0.01,
     "width": 128,
 }
+# What a hit was worth is known when the ball comes down, a second later.
+_HIT: dict[str, Any] = {
+    "total_steps": 6_000_000,
+    "learning_rate": 2e-3,
+    "reward_scale": 0.1,
+    "discount": 0.998,
+    "gae_lambda": 0.98,
+    "noise": 0.3,
+}
 # A choice of skills lasts about a second: few decisions a point, each of them dear to play.
 _STRATEGY: dict[str, Any] = {
     "total_steps": 200_000,
@@ -118,6 +127,7 @@ PRESETS: dict[tuple[str, ...], dict[str, Any]] = {
     ("events", "ippo"): _STRATEGY,
     ("events", "psro"): {"decided_by": "win", "strategies": 5, "warm_start": False},
     ("volleyball", "ippo"): _FLIGHT,
+    ("volleyball", "ippo", "hit"): _HIT,
     ("volleyball", "mappo"): _FLIGHT,
 }
 
