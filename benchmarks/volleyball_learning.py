@@ -135,7 +135,9 @@ def picture(runs: dict[str, Path]) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    )
     parser.add_argument("--runs", type=Path, default=Path("runs"))
     parser.add_argument("--scale", type=float, default=1.0, help="of the number of steps")
     parser.add_argument("--only", nargs="+", choices=tuple(RUNS), default=tuple(RUNS))

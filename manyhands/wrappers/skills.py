@@ -298,7 +298,8 @@ class Skills(Env[SkillState]):
         return compiled(state)
 
     def draw(self, state: SkillState, canvas: Any, agent: str | int | None = None) -> None:
-        self.env.draw(state.inner, canvas, agent)
+        doing = [self.skills.names[int(s)] for s in np.asarray(state.skill)]
+        draw_doing(self.env, state.inner, canvas, doing, agent)
 
     def to_dict(self, state: SkillState) -> dict[str, Any]:
         skills = [self.skills.names[int(s)] for s in np.asarray(state.skill)]
@@ -618,7 +619,11 @@ class Events(Env[EventState]):
         return skill
 
     def draw(self, state: EventState, canvas: Any, agent: str | int | None = None) -> None:
-        self.env.draw(state.inner, canvas, None if agent is None else self._member(agent))
+        doing = (
+            [self.table[int(k)] for k in np.asarray(state.chosen)] if self.per == "agent" else ()
+        )
+        who = None if agent is None else self._member(agent)
+        draw_doing(self.env, state.inner, canvas, doing, who)
 
     def to_dict(self, state: EventState) -> dict[str, Any]:
         chosen = [self.table[int(k)] for k in np.asarray(state.chosen)]
@@ -654,6 +659,18 @@ def _answer(text: str) -> str:
     if re.fullmatch(r"[-+\d.\s]*", answer):
         raise IllegalAction("name a skill in words, for example one of the choices offered")
     return answer
+
+
+def draw_doing(
+    env: Env, state: Any, canvas: Any, doing: Sequence[str], agent: str | int | None
+) -> None:
+    """`env.draw`, with what each agent is doing, where the environment can show that: it then has a
+    method `draw_doing(state, canvas, doing, agent)`."""
+    show = getattr(env, "draw_doing", None)
+    if show is None or not doing:
+        env.draw(state, canvas, agent)
+    else:
+        show(state, canvas, doing, agent)
 
 
 # ---- players who choose seldom -------------------------------------------------------------------

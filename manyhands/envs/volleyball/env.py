@@ -1431,6 +1431,18 @@ class Volleyball(Env[VolleyballState]):
 
         draw.draw(self, state, canvas, None if agent is None else self.index(agent))
 
+    def draw_doing(
+        self,
+        state: VolleyballState,
+        canvas: Any,
+        doing: Sequence[str],
+        agent: str | int | None = None,
+    ) -> None:
+        """`draw`, with what each drone is doing written at it."""
+        from manyhands.envs.volleyball import draw
+
+        draw.draw(self, state, canvas, None if agent is None else self.index(agent), doing)
+
     def draw_speech(
         self,
         state: VolleyballState,
