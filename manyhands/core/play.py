@@ -581,9 +581,11 @@ def check_action(env: Env, legal: np.ndarray, action: Action) -> Action:
             offset += int(size)
         return given.astype(space.dtype)
     if isinstance(space, gymnasium.spaces.Box):
-        if whole or given.dtype.kind == "f":
+        fits = (whole or given.dtype.kind == "f") and given.shape == space.shape
+        if fits:
             given = given.astype(space.dtype)
-        if given.shape != space.shape or not space.contains(given) or np.isnan(given).any():
+        # A NaN is within no bounds.
+        if not (fits and ((given >= space.low) & (given <= space.high)).all()):
             raise IllegalAction(
                 f"{shorten(action)} is no action; expected {space.shape} numbers within "
                 f"{space.low.tolist()} and {space.high.tolist()}"

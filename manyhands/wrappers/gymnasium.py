@@ -18,6 +18,7 @@ import gymnasium
 import jax
 import jax.numpy as jnp
 import numpy as np
+from gymnasium.spaces import Box
 from gymnasium.vector import AutoresetMode, VectorEnv
 
 from manyhands.core import env as core
@@ -66,7 +67,8 @@ class SeatEnv(gymnasium.Env):
 
     `step` takes a number of the action space, or words. Where agents take turns, it lasts until the
     seat is to move again, with rewards, terms and metrics summed. The info holds `"action_mask"`
-    (int8[A]), `"terms"`, `"metrics"` and `"parse"`, as in `wrappers/pettingzoo.py`.
+    (int8[A]; not where actions are `Box`), `"terms"`, `"metrics"` and `"parse"`, as in
+    `wrappers/pettingzoo.py`.
     """
 
     metadata = {"render_modes": list(RENDER_MODES), "render_fps": RENDER_FPS}  # noqa: RUF012
@@ -208,8 +210,11 @@ class SeatEnv(gymnasium.Env):
     ) -> dict[str, Any]:
         assert self._episode is not None
         parse = {"status": status} if reason is None else {"status": status, "reason": reason}
+        info: dict[str, Any] = {"terms": terms, "metrics": metrics, "parse": parse}
+        if isinstance(self.action_space, Box):  # which cannot be masked
+            return info
         mask = self._episode.frame.legal[self.seat].astype(np.int8)
-        return {"action_mask": mask, "terms": terms, "metrics": metrics, "parse": parse}
+        return {"action_mask": mask, **info}
 
 
 class SeatVectorEnv(VectorEnv):

@@ -78,12 +78,13 @@ class Parallel(ParallelEnv):
     """An environment whose agents act at once. In turn-taking games only the agents to move need
     to give an action; the others may give anything, or nothing.
 
-    `infos[agent]` holds `"action_mask"` (int8[A]), `"terms"` (the parts of the reward, unweighted,
-    by name), `"metrics"`, and `"parse"`: a dict with `"status"`, which is `"ok"`, `"illegal"` (the
-    no-op was played), `"forfeit"` or `"none"` (no action was asked for), and, where something was
-    wrong, the `"reason"`. Where the environment has a channel for talk, `"messages"` are what was
-    said to the agent since it last acted, oldest first (`core.play.Message`): the free words of an
-    answer in text ("north; say: I take the onion") as they were said.
+    `infos[agent]` holds `"action_mask"` (int8[A]; not where actions are `Box`), `"terms"` (the
+    parts of the reward, unweighted, by name), `"metrics"`, and `"parse"`: a dict with `"status"`,
+    which is `"ok"`, `"illegal"` (the no-op was played), `"forfeit"` or `"none"` (no action was
+    asked for), and, where something was wrong, the `"reason"`. Where the environment has a channel
+    for talk, `"messages"` are what was said to the agent since it last acted, oldest first
+    (`core.play.Message`): the free words of an answer in text ("north; say: I take the onion") as
+    they were said.
 
     Attributes:
         game: the `Env`.
@@ -128,6 +129,7 @@ class Parallel(ParallelEnv):
         space = game.action_space
         plain = isinstance(space, gymnasium.spaces.Discrete) and space.start == 0
         self._actions = int(space.n) if plain else 0  # type: ignore[attr-defined]
+        self._masks = not isinstance(space, gymnasium.spaces.Box)  # a Box cannot be masked
         self._rows = no_actions(game)
         self._scalars: _Scalars | None = None
         self._report = _NOTHING
@@ -441,6 +443,9 @@ class Parallel(ParallelEnv):
                 self.possible_agents, report.masks, report.terms, statuses
             )
         }
+        if not self._masks:
+            for info in infos.values():
+                del info["action_mask"]
         if self._chat is not None:
             for info, messages in zip(infos.values(), self._heard):
                 info["messages"] = tuple(messages)

@@ -14,6 +14,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
+from gymnasium.spaces import Box
 from gymnasium.utils import seeding
 from gymnasium.vector import AutoresetMode
 from gymnasium.vector.utils import batch_space
@@ -329,6 +330,8 @@ def _compile(
         legal = env.batch_legal(state)
         if seat is None:
             return env.batch_observe(state), {"legal": legal, "acting": env.batch_acting(state)}
+        if isinstance(env.action_space, Box):
+            return env.batch_observe(state)[seat], {}
         # Gymnasium's name and dtype, as `Space.sample(mask=)` takes it.
         return env.batch_observe(state)[seat], {"action_mask": legal[seat].astype(jnp.int8)}
 

@@ -665,6 +665,9 @@ class Volleyball(Env[VolleyballState]):
     def step(
         self, key: Array, state: VolleyballState, actions: Array
     ) -> tuple[VolleyballState, Outcome]:
+        shape = (self.num_agents, 4, *state.time.shape)
+        if jnp.shape(actions) != shape:
+            raise ConfigError(f"actions have the shape {shape}, given {jnp.shape(actions)}")
         done = state.over | (state.time >= self.max_steps)
         finite = jnp.all(jnp.isfinite(actions), axis=1)
         actions = jnp.where(finite[:, None], jnp.clip(actions, -1.0, 1.0), 0.0)

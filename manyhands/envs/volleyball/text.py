@@ -7,6 +7,7 @@ x > 0), with metres, m/s and rad/s rounded to `METRES` and parts of one (attitud
 
 from __future__ import annotations
 
+import math
 import re
 from typing import TYPE_CHECKING, Any
 
@@ -86,18 +87,18 @@ def landing(
 ) -> tuple[np.ndarray, float, bool]:
     """Where the ball will first be on the floor or in the net, if no drone touches it: its centre,
     in how many seconds, and whether it is the net. In steps of 5 ms with the air's drag."""
-    ball, velocity = ball.astype(float), velocity.astype(float)
     gravity, radius = float(params.gravity), float(params.ball_radius)
     drag = 0.0 if params.ball_drag is None else float(params.ball_drag) / float(params.ball_mass)
-    width, step, time = game.plan.court[1], 0.005, 0.0
-    while time < FORESIGHT and (ball[2] > radius or velocity[2] > 0):
-        air = drag * float(np.linalg.norm(velocity))
-        velocity = velocity - step * (np.array([0.0, 0.0, gravity]) + air * velocity)
-        before, ball = ball, ball + step * velocity
+    width, step, time, net = game.plan.court[1], 0.005, 0.0, False
+    x, y, z = ball.tolist()
+    vx, vy, vz = velocity.tolist()
+    while time < FORESIGHT and not net and (z > radius or vz > 0):
+        slower = 1 - step * drag * math.sqrt(vx * vx + vy * vy + vz * vz)
+        vx, vy, vz = vx * slower, vy * slower, vz * slower - step * gravity
+        before, x, y, z = x, x + step * vx, y + step * vy, z + step * vz
         time += step
-        if before[0] * ball[0] < 0 and abs(ball[1]) < width / 2 and ball[2] < NET:
-            return ball, time, True
-    return ball, time, False
+        net = before * x < 0 and abs(y) < width / 2 and z < NET
+    return np.array([x, y, z]), time, net
 
 
 # ---- description ---------------------------------------------------------------------------------

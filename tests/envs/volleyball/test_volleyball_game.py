@@ -14,10 +14,13 @@ import jax.numpy as jnp
 import numpy as np
 import pettingzoo
 import pytest
+from gymnasium.utils.env_checker import check_env
+from pettingzoo.test import api_test, parallel_api_test, parallel_seed_test
 
 import manyhands
 from manyhands.core.env import ConfigError, IllegalAction
 from manyhands.envs.volleyball import TASKS, Volleyball, parallel_env
+from manyhands.envs.volleyball import env as sequential
 from manyhands.envs.volleyball.env import BOARD, LONG_AGO, NOISES
 from manyhands.envs.volleyball.text import METRES, PARTS, commands, landing
 
@@ -825,6 +828,9 @@ def test_configurations_that_make_no_sense_are_refused():
     ):
         with pytest.raises(ConfigError, match=reason):
             env.place(**situation)
+    for shape in ((2, 3), (3, 4), (4, 2), (2, 4, 1)):
+        with pytest.raises(ConfigError, match=r"shape \(2, 4\), given"):
+            env.step(jax.random.key(0), env.place(), np.zeros(shape, np.float32))
     for wrong in (2, -1, "near_1"):
         with pytest.raises(ConfigError, match="no agent"):
             env.describe(env.place(), wrong)
@@ -962,6 +968,34 @@ def test_every_task_has_its_ids():
     parallel = pettingzoo.make("parallel", "manyhands/volleyball_hit-v0")
     assert env.unwrapped.game == parallel.unwrapped.game == game("hit")
     assert manyhands.make("volleyball") == game("1v1")
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore:.*observation space")
+def test_the_checkers_of_others_are_content():
+    parallel_api_test(parallel_env(max_steps=40), num_cycles=60)
+    parallel_seed_test(lambda: parallel_env(max_steps=20), num_cycles=30)
+    api_test(sequential(task="bump_and_pass", max_steps=40), num_cycles=60)
+    seat = gymnasium.make("manyhands/VolleyballHit-v0", max_steps=30, disable_env_checker=True)
+    check_env(seat.unwrapped, skip_render_check=True)
+    _, info = seat.reset(seed=0)
+    assert "action_mask" not in info  # a Box cannot be masked
+
+
+@pytest.mark.slow
+def test_both_engines_play_the_same_point():
+    games = [parallel_env(physics=engine, serve="near") for engine in ("jax", "mujoco")]
+    rng = np.random.default_rng(0)
+    for one in games:
+        one.reset(seed=1)
+    for _ in range(60):
+        hover = 2 * games[0].game.trim - 1 + 0.05 * rng.normal(size=(2, 4))
+        actions = dict(zip(games[0].agents, hover.astype(np.float32), strict=True))
+        ours, theirs = (one.step(actions) for one in games)
+        for agent in actions:
+            np.testing.assert_allclose(ours[0][agent], theirs[0][agent], atol=1e-4)
+            np.testing.assert_allclose(ours[1][agent], theirs[1][agent], atol=1e-4)
+    assert games[0].current.hits == games[1].current.hits == 1
 
 
 @pytest.mark.slow
