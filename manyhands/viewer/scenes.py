@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
 
+import numpy as np
 import pygame
 
 from manyhands.core.env import ConfigError, Env
@@ -68,7 +69,7 @@ class Teller:
     def scene(self, moment: Moment, turn: Turn | None) -> Scene:
         """The scene of a moment; `turn` is what the seats did next, None at the end."""
         if moment.turn is not None:
-            for i, text in moment.turn.said.items():
+            for i, text in (_phrases(moment) | moment.turn.said).items():
                 self._said[i] = (moment.step, text)
         env = moment.env
         return Scene(
@@ -95,6 +96,17 @@ def scenes(moments: Iterable[Moment]) -> Iterator[Scene]:
         last = moment
     if last is not None:
         yield teller.scene(last, None)
+
+
+def _phrases(moment: Moment) -> dict[int, str]:
+    """What agents said in the last step by tokens of a channel (`wrappers/chat.py`), in words."""
+    env, state = moment.env, moment.frame.state
+    while "env" in vars(env) and hasattr(state, "inner"):
+        if hasattr(state, "said") and "channel" in vars(env):
+            channel, tokens = vars(env)["channel"], np.asarray(state.said)
+            return {i: channel.words(int(t)).strip('"') for i, t in enumerate(tokens) if t}
+        env, state = vars(env)["env"], state.inner
+    return {}
 
 
 def _answer(moment: Moment, turn: Turn, agent: int) -> str:

@@ -9,6 +9,7 @@ import pygame
 import pytest
 from PIL import Image
 
+import manyhands
 from manyhands.core.env import ConfigError, ManyhandsError
 from manyhands.core.play import Reply, play
 from manyhands.core.record import frames as moments_of
@@ -69,6 +70,16 @@ def test_episodes_do_not_share_bubbles():
     told = list(scenes(moments))
     assert [scene.step for scene in told] == [0, 1, 0, 1]
     assert [bool(scene.bubbles) for scene in told] == [False, True, False, True]
+
+
+def test_phrases_of_a_channel_are_shown_as_speech():
+    moments = []
+    env = manyhands.make("chat", env=Kitchen(max_steps=4))
+    speakers = [lambda view: np.array([4, 2 * (view.step == 1)]), lambda view: "stay; say: hello"]
+    play(env, speakers, on_step=moments.append, progress=False)
+    told = list(scenes(moments))
+    assert [scene.bubbles.get(0) for scene in told] == [None, None, *["tomato please"] * 3]
+    assert told[1].bubbles == {1: "hello"}
 
 
 def test_maps_keep_their_columns_and_prose_is_wrapped():

@@ -503,8 +503,8 @@ def _possible(env: CraftWorld, look: Look, legal: np.ndarray) -> list[str]:
         if action == DO:
             words.append(f"do ({_doing_now(env, look)})")
         elif name.startswith("request_"):
-            if "request_..." not in words:
-                words.append("request_...")
+            if "request_food (or anything else)" not in words:
+                words.append("request_food (or anything else)")
         else:
             words.append(name)
     return words
