@@ -43,6 +43,7 @@ PEERS = {
         "omegaconf==2.3.1",
     ),
     "craftax": ("craftax==1.6.1", "jax==0.10.1", "jaxlib==0.10.1"),
+    "crafter": ("crafter==1.8.3", "numpy==2.4.6"),
     # It needs SciPy without saying so, and a NumPy older than 2.
     "overcooked_ai": ("overcooked-ai==1.1.0", "numpy==1.26.4", "scipy==1.15.3"),
     "pgx": ("pgx==2.6.0", "jax==0.10.1", "jaxlib==0.10.1"),

@@ -1084,9 +1084,15 @@ be joint tasks |
                 broken=broken,
             )
 
+        last: Any = slots
+        if len(craft.slots) == 1:  # many, of which the first ones are in use
+            used = jnp.max(
+                jnp.where(now.kind > 0, np.arange(slots).reshape(_axes(now.kind, 0)), -1)
+            )
+            last = used + 1
         turns = jax.lax.fori_loop(
             0,
-            slots,
+            last,
             turn,
             _Turns(
                 now.kind,

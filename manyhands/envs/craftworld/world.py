@@ -393,8 +393,6 @@ def alone(*values: Array) -> tuple[Array, ...]:
     """Values that several others are made of, computed once. In a batch the compiler would compute
     them again for each of those, element by element, as deep as it can fuse; a call that it may not
     inline ends that (an optimization barrier does not, on a CPU)."""
-    if values[0].ndim == 0:
-        return values
     return set_xla_metadata(_same(*values), inlineable="false")
 
 
