@@ -11,7 +11,7 @@ test: .venv/dev
 	.venv/bin/python -m pytest -n auto
 
 test-slow: .venv/dev
-	.venv/bin/python -m pytest -n auto -m slow
+	XLA_FLAGS= .venv/bin/python -m pytest -n auto -m slow
 
 lint: .venv/dev
 	.venv/bin/ruff check .
