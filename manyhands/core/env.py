@@ -211,23 +211,23 @@ class Env(Generic[State]):
 
     def rules(self, agent: str | int) -> str:
         """The rule book that `agent` may read, complete enough to play from."""
-        raise NotImplementedError
+        return str(self._module("text").rules(self, self.index(agent)))
 
     def describe(self, state: State, agent: str | int) -> str:
         """Text observation: deterministic, the same facts as `observe`."""
-        raise NotImplementedError
+        return str(self._module("text").describe(self, state, self.index(agent)))
 
     def choices(self, state: State, agent: str | int) -> list[str]:
         """The legal actions in words, in action order; each one parses to its action."""
-        raise NotImplementedError
+        return list(self._module("text").choices(self, state, self.index(agent)))
 
     def parse(self, text: str, state: State, agent: str | int) -> Action:
         """The action that `text` names; raises `IllegalAction` with a reason to act on."""
-        raise NotImplementedError
+        return self._module("text").parse(self, text, state, self.index(agent))
 
     def draw(self, state: State, canvas: Any, agent: str | int | None = None) -> None:
         """Paint the state on a pygame surface of any size, as `agent` sees it (None: all of it)."""
-        raise NotImplementedError
+        self._module("draw").draw(self, state, canvas, None if agent is None else self.index(agent))
 
     def to_dict(self, state: State) -> dict[str, Any]:
         """The true state in plain names and numbers, JSON-ready: for people, tools and tests."""
@@ -255,6 +255,13 @@ class Env(Generic[State]):
         elif 0 <= int(agent) < len(self.agents):
             return int(agent)
         raise ConfigError(f"no agent {agent!r} here; the agents are {', '.join(self.agents)}")
+
+    def _module(self, name: str) -> Any:
+        if not hasattr(self, "package"):
+            raise NotImplementedError(
+                f"{type(self).__name__} lacks a method of its own, or `package`"
+            )
+        return importlib.import_module(f"{self.package}.{name}")
 
     def spec(self) -> dict[str, Any]:
         """JSON-ready description that `from_spec` rebuilds an equal environment from."""

@@ -22,7 +22,6 @@ import numpy as np
 from jax.experimental.xla_metadata import set_xla_metadata
 
 from manyhands.core.env import (
-    Action,
     Array,
     ConfigError,
     Env,
@@ -82,6 +81,7 @@ class Board(Env[BoardState]):
     are 1 everywhere while the first or the second player is to move.
     """
 
+    package = "manyhands.envs.board"
     terms = ("win",)
     agents = PLAYERS
     noop = NO_MOVE
@@ -299,31 +299,6 @@ class Board(Env[BoardState]):
                     if inside and all(own[cell] for cell in line):
                         found.update(line)
         return sorted(found)
-
-    def rules(self, agent: str | int) -> str:
-        from manyhands.envs.board import text
-
-        return text.rules(self, self.index(agent))
-
-    def describe(self, state: BoardState, agent: str | int) -> str:
-        from manyhands.envs.board import text
-
-        return text.describe(self, state, self.index(agent))
-
-    def choices(self, state: BoardState, agent: str | int) -> list[str]:
-        from manyhands.envs.board import text
-
-        return text.choices(self, state, self.index(agent))
-
-    def parse(self, text: str, state: BoardState, agent: str | int) -> Action:
-        from manyhands.envs.board import text as words
-
-        return words.parse(self, text, state, self.index(agent))
-
-    def draw(self, state: BoardState, canvas: Any, agent: str | int | None = None) -> None:
-        from manyhands.envs.board import draw
-
-        draw.draw(self, state, canvas, None if agent is None else self.index(agent))
 
     def to_dict(self, state: BoardState) -> dict[str, Any]:
         from manyhands.envs.board import text

@@ -28,7 +28,6 @@ import jax.numpy as jnp
 import numpy as np
 
 from manyhands.core.env import (
-    Action,
     Array,
     ConfigError,
     Env,
@@ -186,6 +185,7 @@ class Kitchen(Env[KitchenState]):
     """
 
     id = "kitchen"
+    package = "manyhands.envs.kitchen"
     # What chefs can say in a chat channel without free words (`wrappers/chat.py`).
     phrases = (
         "onion please",
@@ -673,36 +673,11 @@ class Kitchen(Env[KitchenState]):
 
     # ---- words and pictures -------------------------------------------------------------------
 
-    def rules(self, agent: str | int) -> str:
-        from manyhands.envs.kitchen import text
-
-        return text.rules(self, self.index(agent))
-
-    def describe(self, state: KitchenState, agent: str | int) -> str:
-        from manyhands.envs.kitchen import text
-
-        return text.describe(self, state, self.index(agent))
-
-    def choices(self, state: KitchenState, agent: str | int) -> list[str]:
-        from manyhands.envs.kitchen import text
-
-        return text.choices(self, state, self.index(agent))
-
-    def parse(self, text: str, state: KitchenState, agent: str | int) -> Action:
-        from manyhands.envs.kitchen import text as words
-
-        return words.parse(self, text, state, self.index(agent))
-
     def skills(self) -> KitchenSkills:
         """The skill set that `wrappers/skills.py` lifts this kitchen to."""
         from manyhands.envs.kitchen.skills import KitchenSkills
 
         return KitchenSkills(self)
-
-    def draw(self, state: KitchenState, canvas: Any, agent: str | int | None = None) -> None:
-        from manyhands.envs.kitchen import draw
-
-        draw.draw(self, state, canvas, None if agent is None else self.index(agent))
 
     def draw_speech(
         self,

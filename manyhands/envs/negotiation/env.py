@@ -152,6 +152,7 @@ class Negotiation(Env[NegotiationState]):
     """
 
     id = "negotiation"
+    package = "manyhands.envs.negotiation"
     noop: Action
     batched = True
 
@@ -992,11 +993,6 @@ class Negotiation(Env[NegotiationState]):
             row[1:] = content
         return row
 
-    def rules(self, agent: str | int) -> str:
-        from manyhands.envs.negotiation import text
-
-        return text.rules(self, self.index(agent))
-
     def describe(self, state: NegotiationState, agent: str | int) -> str:
         from manyhands.envs.negotiation import text
 
@@ -1026,9 +1022,7 @@ class Negotiation(Env[NegotiationState]):
         return solve.best_joint(self, _on_host(state))
 
     def draw(self, state: NegotiationState, canvas: Any, agent: str | int | None = None) -> None:
-        from manyhands.envs.negotiation import draw
-
-        draw.draw(self, _on_host(state), canvas, None if agent is None else self.index(agent))
+        super().draw(_on_host(state), canvas, agent)
 
     def draw_speech(
         self,

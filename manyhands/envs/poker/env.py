@@ -155,6 +155,7 @@ those of the first round |
     | N | chips won in it by each seat |
     """
 
+    package = "manyhands.envs.poker"
     terms = ("chips", "win")
     noop = PASS
     batched = True
@@ -627,23 +628,6 @@ those of the first round |
         """`"Q"`, or with suits `"Q of hearts"`."""
         rank, suit = divmod(card, self.suits)
         return self.ranks[rank] + (f" of {SUITS[suit]}" if self.suits > 1 else "")
-
-    def rules(self, agent: str | int) -> str:
-        return words.rules(self, self.index(agent))
-
-    def describe(self, state: PokerState, agent: str | int) -> str:
-        return words.describe(self, state, self.index(agent))
-
-    def choices(self, state: PokerState, agent: str | int) -> list[str]:
-        return words.choices(self, state, self.index(agent))
-
-    def parse(self, text: str, state: PokerState, agent: str | int) -> int:
-        return words.parse(self, text, state, self.index(agent))
-
-    def draw(self, state: PokerState, canvas: Any, agent: str | int | None = None) -> None:
-        from manyhands.envs.poker.draw import draw  # pygame is loaded on first use
-
-        draw(self, state, canvas, None if agent is None else self.index(agent))
 
     def to_dict(self, state: PokerState) -> dict[str, Any]:
         return words.to_dict(self, state)
