@@ -193,7 +193,10 @@ def _scale(s: Array, a: Any) -> Any:
 
 def _split(array: Array, axis: int) -> tuple[Array, ...]:
     """The components of vectors that lie along `axis`."""
-    return tuple(jnp.take(array, i, axis=axis) for i in range(array.shape[axis]))
+    array = jnp.asarray(array)
+    return tuple(
+        jax.lax.index_in_dim(array, i, axis, keepdims=False) for i in range(array.shape[axis])
+    )
 
 
 def axes_of(q: Any) -> tuple[Vector, Vector, Vector]:
