@@ -103,7 +103,7 @@ def strategy(skills: VolleyballSkills, sight: Sight) -> Array:
     others = sight.positions[members:]
     gaps = []
     for side in (-0.5, 0.5):
-        x, y = others[:, 0] + 0.55 * body.half_length, others[:, 1] - side * body.half_width
+        x, y = others[:, 0] + 3.3, others[:, 1] - side * body.half_width
         gaps.append(jnp.min(x**2 + y**2, axis=0))
     left = gaps[0] >= gaps[1]
     attack = jnp.where(left, ATTACKER.index("spike left"), ATTACKER.index("spike right"))

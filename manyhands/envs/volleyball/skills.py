@@ -46,7 +46,8 @@ VERBS = ("hover", "go to", "receive", "bump to", "set to", "spike to", "serve", 
 
 NOTHING, TOUCHED, CROSSED, BEGINS = range(4)
 EVENTS = ("nothing", "the ball was touched", "the ball crossed the net", "a point begins")
-SET_DEPTH, ATTACK_DEPTH = 0.25, 0.5  # of the half, from the net: where a team sets and attacks
+SET_DEPTH, ATTACK_DEPTH = 1.5, 3.0  # m from the net, where a team sets and attacks
+RUN_UP = 3.9  # m from the net, where the attacker waits before that
 # What a team can choose for the one who receives, the one who sets, and the one who attacks (the
 # joint options of HCSP, Zhang et al. 2025).
 RECEIVER = ("go left", "go to the middle", "go right", "pass high", "pass quickly", "hover")
@@ -397,10 +398,12 @@ class VolleyballSkills:
         self.body = _body(env)
         length, width = self.body.half_length, self.body.half_width
         middle = (-(0.8 if self.members == 1 else 0.65) * length, 0.0, self.body.radius)
+        # From the end of the longest court no serve comes over the net: it goes to the front.
+        serve = middle if length < 7 else (ATTACK_DEPTH, 0.0, 3.0)
         table: list[tuple[str, int, Place]] = [
             ("hover", HOVER, (0.0, 0.0, 0.0)),
             ("receive", RECEIVE, middle),  # in a team: to the one who sets
-            ("serve", SERVE, middle),
+            ("serve", SERVE, serve),
             ("block", BLOCK, (-0.4 * length, 0.0, self.body.radius)),
         ]
         sides = [_round(width * part) for part in (-0.5, 0.0, 0.5)]
@@ -413,14 +416,11 @@ class VolleyballSkills:
                 for y in sides:
                     place = (x, y, self.body.radius)
                     table.append((f"{VERBS[kind]} ({x:g}, {y:g})", kind, place))
-        for x in (
-            (_round(length * part) for part in (SET_DEPTH, ATTACK_DEPTH))
-            if self.members > 1
-            else ()
-        ):
+        for x in (SET_DEPTH, ATTACK_DEPTH) if self.members > 1 else ():
             for y in sides:
                 table.append((f"set to ({x:g}, {y:g}, 3)", SET, (x, y, 3.0)))
         self.names = tuple(name for name, _, _ in table)
+        self._served_to = "middle of the far half" if serve is middle else "front of your half"
         self._kinds = np.array([kind for _, kind, _ in table], np.int32)
         self._goals = np.array([goal for _, _, goal in table], np.float32)
         self.instant = self._kinds == HOVER
@@ -556,11 +556,11 @@ class VolleyballSkills:
         )
 
     def before(self, sight: Sight, who: Array, depth: float) -> Array:
-        """f32[3, ...]: the place before one of the team (one-hot f32[members, ...]), `depth` of
-        the half from the net, at a height that the ball is played to."""
+        """f32[3, ...]: the place before one of the team (one-hot f32[members, ...]), `depth`
+        metres from the net, at a height that the ball is played to."""
         across = jnp.sum(who * sight.positions[: self.members, 1], axis=0)
         most = 0.6 * self.body.half_width
-        away = jnp.full_like(across, depth * self.body.half_length)
+        away = jnp.full_like(across, depth)
         return jnp.stack([away, jnp.clip(across, -most, most), jnp.full_like(across, 3.0)])
 
     def assign(self, sight: Sight, option: Array) -> Array:
@@ -595,13 +595,13 @@ class VolleyballSkills:
         choice = jnp.where(sets == len(SETTER) - 1, self.wait, choice)
         skill = jnp.where(setter, choice, skill)
 
-        far = 0.55 * half
+        far = 3.3  # m; nobody spikes much farther
         left, right = (
             self.nearest(SPIKE, jnp.asarray((-far, side * self.body.half_width, 0.0)))
             for side in (-0.5, 0.5)
         )
         choice = jnp.where(attacks == 1, left, right)
-        early = jnp.where(touches > 0, wait(ATTACK_DEPTH, HIGH), wait(0.65, HIGH))
+        early = jnp.where(touches > 0, wait(ATTACK_DEPTH, HIGH), wait(RUN_UP, HIGH))
         choice = jnp.where((touches >= 2) & ready & (attacks > 0), choice, early)
         choice = jnp.where(attacks == len(ATTACKER) - 1, self.wait, choice)
         skill = jnp.where(attacker, choice, skill)
@@ -694,7 +694,7 @@ class VolleyballSkills:
             where = "the middle of the far half" if self.members == 1 else "the one who sets"
             return f"high to {where}; {meets}"
         if kind == SERVE:
-            return f"to the middle of the far half; {meets}"
+            return f"to the {self._served_to}; {meets}"
         return meets
 
     def parse(self, text: str) -> int:
@@ -743,7 +743,7 @@ class VolleyballSkills:
             + (set_words if team else "")
             + "spike to (x, y): meet the ball as high as can be, and play it as flat and fast as "
             "can be to that place of the far half.\n"
-            "serve: when the ball hangs above you, play it over the net.\n"
+            f"serve: when the ball hangs above you, play it to the {self._served_to}.\n"
             "block: wait at the net before the ball, and play it back as it comes over.\n"
             "All places are in your own frame, in metres; any numbers are taken as the nearest of "
             "the places that are offered. A skill that touches the ball is impossible while you "
