@@ -1500,19 +1500,13 @@ class Volleyball(Env[VolleyballState]):
             swapped, rotation: as in `Match`, in a match of several points.
         """
         _one_of("serving", serving, TEAMS)
-        team = jnp.int8(TEAMS.index(serving) if self.versus else 0)
-        reset, begin = _compiled(self)
-        state = reset(jax.random.key(0))
-        match = state.match
-        if self.points > 1:
-            places = jnp.asarray(rotation, jnp.int8) % self.team_size
-            match = dataclasses.replace(
-                match, swapped=jnp.bool_(swapped), rotation=places.astype(jnp.int8)
-            )
-        elif swapped or any(rotation):
+        team = np.int8(TEAMS.index(serving) if self.versus else 0)
+        if self.points == 1 and (swapped or any(rotation)):
             raise ConfigError("swapped= and rotation= are of matches: points= more than 1")
-        point = begin(team, match)
-        bodies = point["bodies"]
+        places = np.asarray(rotation, np.int8) % self.team_size
+        state = jax.device_get(_beginning(self)(team, np.bool_(swapped), places.astype(np.int8)))
+        bodies = state.bodies
+        point: dict[str, Any] = {}
         given = {
             "position": positions,
             "quaternion": quaternions,
@@ -1534,26 +1528,26 @@ class Volleyball(Env[VolleyballState]):
             if value is not None:
                 changed[name] = _finite(name, value, (3,))
         point["bodies"] = dataclasses.replace(
-            bodies, **{name: jnp.asarray(x, jnp.float32) for name, x in changed.items()}
+            bodies, **{name: np.asarray(x, np.float32) for name, x in changed.items()}
         )
         if served is None:
             served = turn is not None or bool(touched) or last is not None
-        point["served"] = jnp.bool_(served)
-        point["clock"] = jnp.int16(clock)
+        point["served"] = np.bool_(served)
+        point["clock"] = np.int16(clock)
         hit = [self.index(agent) for agent in touched]
-        point["touched"] = jnp.asarray([i in hit for i in range(self.num_agents)])
-        point["hits"] = jnp.int16(len(hit))
+        point["touched"] = np.asarray([i in hit for i in range(self.num_agents)])
+        point["hits"] = np.int16(len(hit))
         if turn is not None:
-            point["turn"] = jnp.int8(self._turn_number(turn))
+            point["turn"] = np.int8(self._turn_number(turn))
             if self.versus:
-                point["last"] = jnp.int8(1 - int(point["turn"]))
+                point["last"] = np.int8(1 - int(point["turn"]))
         if last is not None:
-            point["last"] = jnp.int8(self.index(last))
+            point["last"] = np.int8(self.index(last))
             hit.append(self.index(last))
         ago = [round(1 / STEP) if i in hit else LONG_AGO for i in range(self.num_agents)]
-        point["since"] = jnp.asarray(ago, jnp.int16)
+        point["since"] = np.asarray(ago, np.int16)
         if ball is not None and float(ball[0]) != 0 and self.task != "back_and_forth":
-            side = jnp.int8((ball[0] > 0) == swapped)
+            side = np.int8((ball[0] > 0) == swapped)
             point["possession"] = side
             if self.versus and self.team_size > 1:
                 point["turn"] = side
@@ -1563,16 +1557,15 @@ class Volleyball(Env[VolleyballState]):
                 lambda leaf: np.stack([leaf] * self._ages), point["bodies"]
             )
         if score is not None:
-            points = jnp.asarray(_finite("score", score, (self.plan.teams,)), jnp.int16)
+            points = np.asarray(_finite("score", score, (self.plan.teams,)), np.int16)
             state = dataclasses.replace(state, score=points)
         drill = state.drill
         if not self.versus:
             drill = dataclasses.replace(drill, apex=point["bodies"].ball[2])
-        placed = dataclasses.replace(
-            state, match=match, seen=seen, drill=drill, time=jnp.int32(clock), **point
+        placed: VolleyballState = dataclasses.replace(
+            state, seen=seen, drill=drill, time=np.int32(clock), **point
         )
-        found: VolleyballState = jax.device_get(placed)
-        return found
+        return placed
 
     def _turn_number(self, turn: str) -> int:
         if self.versus and self.team_size == 1:
@@ -1696,10 +1689,18 @@ class Volleyball(Env[VolleyballState]):
 
 
 @functools.lru_cache(maxsize=64)
-def _compiled(env: Volleyball) -> tuple[Any, Any]:
-    """What `place` starts from: `reset`, and the start of a point without noise."""
-    still = jnp.zeros((env.num_agents, 6), jnp.float32)
-    return jax.jit(env.reset), jax.jit(lambda team, match: env._point(team, match, still))
+def _beginning(env: Volleyball) -> Any:
+    """What `place` starts from, compiled: the first state with this team serving, without noise."""
+    still = np.zeros((env.num_agents, 6), np.float32)
+
+    def begin(team: Array, swapped: Array, rotation: Array) -> VolleyballState:
+        state = env.reset(jax.random.key(0))
+        match = state.match
+        if env.points > 1:
+            match = dataclasses.replace(match, swapped=swapped, rotation=rotation)
+        return dataclasses.replace(state, match=match, **env._point(team, match, still))
+
+    return jax.jit(begin)
 
 
 _MATCHES = tuple(name for name, plan in TASKS.items() if plan.teams == 2)

@@ -50,7 +50,12 @@ def stepping(env: Volleyball) -> Any:
 
 @functools.cache
 def seeing(env: Volleyball) -> Any:
-    return jax.jit(lambda state: (env.observe(state), env.perceive(state), env.summary(state)))
+    return jax.jit(env.observe)
+
+
+@functools.cache
+def knowing(env: Volleyball) -> Any:
+    return jax.jit(lambda state: (env.perceive(state), env.summary(state)))
 
 
 def judge(env: Volleyball, situations: list[Any], actions: Any = None) -> list[tuple[Any, Any]]:
@@ -176,20 +181,28 @@ def test_touches_soon_after_each_other_are_one():
     assert faults(env, later[0]) == {("wrong_turn", 0)} and later[0].since[0] == 0
 
 
-def test_rewards_of_one_against_one():
+@pytest.mark.parametrize(
+    ("rules", "middle"),
+    [("manyhands", 0), pytest.param("volleybots", -1, marks=pytest.mark.slow)],
+)
+def test_rewards_of_one_against_one(rules, middle):
+    env = game("1v1", rules=rules) if rules != "manyhands" else game("1v1")
     places = {"near_0": (1.5, 0.6, 2.0), "far_0": (-0.4, 0.2, 3.2)}
-    situation = {"positions": places, "ball": (1.0, 0.6, 5.0), "turn": "near"}
-    for rules, centre in (("manyhands", 0), ("volleybots", -1)):
-        env = game("1v1", rules=rules)
-        middle = {"positions": {"near_0": (1.5, 0.1, 2.0)}, "ball": (1.0, 0.6, 5.0)}
-        (state, outcome), (_, still) = judge(env, [env.place(**situation), env.place(**middle)])
-        flat = np.hypot(*(state.bodies.ball[:2] - state.bodies.position[0, :2]))
-        np.testing.assert_allclose(outcome.terms["approach"], [1 / (1 + flat), 0], atol=1e-6)
-        # far_0 is too near to the net, and more than 1 m off the height of its anchor.
-        assert outcome.terms["position"].tolist() == [0, -1]
-        assert still.terms["position"].tolist() == [centre, centre]
-        expected = 0.5 * outcome.terms["approach"] + 0.2 * outcome.terms["position"]
-        np.testing.assert_allclose(outcome.reward, expected, atol=1e-6)
+    ball = (1.0, 0.6, 5.0)
+    (state, outcome), (_, still) = judge(
+        env,
+        [
+            env.place(positions=places, ball=ball, turn="near"),
+            env.place(positions={"near_0": (1.5, 0.1, 2.0)}, ball=ball),
+        ],
+    )
+    flat = np.hypot(*(state.bodies.ball[:2] - state.bodies.position[0, :2]))
+    np.testing.assert_allclose(outcome.terms["approach"], [1 / (1 + flat), 0], atol=1e-6)
+    # far_0 is too near to the net, and more than 1 m off the height of its anchor.
+    assert outcome.terms["position"].tolist() == [0, -1]
+    assert still.terms["position"].tolist() == [middle, middle]
+    expected = 0.5 * outcome.terms["approach"] + 0.2 * outcome.terms["position"]
+    np.testing.assert_allclose(outcome.reward, expected, atol=1e-6)
 
 
 def test_what_is_over_stays_as_it_is():
@@ -383,6 +396,7 @@ def test_back_and_forth():
     assert rest[0][1].terms["mistake"] == -1 and rest[0][1].terminated.all()
 
 
+@pytest.mark.slow
 def test_solo_bump():
     env = game("solo_bump")
     hit = env.place(ball=(4.5, 0, 2.2), **FALLING)
@@ -572,16 +586,16 @@ def test_observations_are_the_published_ones(task):
     assert env.observation_space.shape == (SIZES[task],)
     more = {"turn": "far"} if task == "1v1" else {"turn": "drone_1"} if "and_" in task else {}
     state = anywhere(env, rng, **({} if task == "back_and_forth" else more))
-    rows, seen, _ = seeing(env)(state)
+    rows = seeing(env)(state)
     for i in range(env.num_agents):
         np.testing.assert_allclose(rows[i], expected_observation(env, state, i), atol=2e-5)
-    np.testing.assert_allclose(seen[:, env.layout["observation"]], rows, atol=1e-6)
-    np.testing.assert_array_equal(env.network_input(seen[0]), seen[0][env.layout["observation"]])
+    seen = jax.eval_shape(env.perceive, state)
     assert sum(part.stop - part.start for part in env.layout.values()) == seen.shape[1]
+    assert env.layout["observation"] == slice(0, SIZES[task])
 
 
 def test_both_sides_see_the_same_of_turned_states():
-    env, rng = game("3v3"), np.random.default_rng(1)
+    env, rng = teams(), np.random.default_rng(1)
     state = anywhere(env, rng, score=(2, 5), serving="near", last="near_1")
     b, n = state.bodies, env.team_size
     turn, swap = np.array([-1, -1, 1], np.float32), np.r_[n : 2 * n, :n]
@@ -607,14 +621,14 @@ def test_both_sides_see_the_same_of_turned_states():
         score=state.score[::-1],
     )
     np.testing.assert_allclose(
-        seeing(env)(state)[1], np.asarray(seeing(env)(turned)[1])[swap], atol=1e-5
+        knowing(env)(state)[0], np.asarray(knowing(env)(turned)[0])[swap], atol=1e-5
     )
 
 
 def test_perception_tells_everything_in_the_own_frame():
     env, rng = teams(), np.random.default_rng(2)
     state = anywhere(env, rng, score=(2, 1), rotation=(1, 2), swapped=True, touched=["near_1"])
-    _, rows, summary = jax.device_get(seeing(env)(state))
+    rows, summary = jax.device_get(knowing(env)(state))
     parts, d = env.layout, env.num_agents
 
     def read(i: int, name: str, *shape: int) -> np.ndarray:
@@ -637,6 +651,8 @@ def test_perception_tells_everything_in_the_own_frame():
     np.testing.assert_allclose(read(5, "anchor", d)[2], env._places[1])
     assert read(1, "score").tolist() == [2, 1] and read(5, "score").tolist() == [1, 2]
     np.testing.assert_allclose(summary, rows[0], atol=1e-6)
+    np.testing.assert_allclose(rows[:, :57], seeing(env)(state), atol=1e-6)
+    np.testing.assert_array_equal(env.network_input(rows[4]), rows[4, :57])
 
 
 # ---- words ---------------------------------------------------------------------------------------
@@ -701,7 +717,7 @@ def test_the_text_tells_the_vector(task):
         elif "and_" in task and task != "back_and_forth":
             more = {"turn": ("drone_0", "drone_1", "done" if "spike" in task else "drone_0")[k]}
         state = anywhere(env, rng, **more)
-        rows = np.asarray(seeing(env)(state)[0])
+        rows = np.asarray(seeing(env)(state))
         for i in range(env.num_agents):
             found = told(env, env.describe(state, i), i)
             # A difference of two rounded numbers is off by at most their precision; attitude,
@@ -916,6 +932,7 @@ def test_a_body_that_breaks_stops():
 # ---- randomised episodes -------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_episodes_draw_their_own_physics():
     env = Volleyball(
         "hit",
