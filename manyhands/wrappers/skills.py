@@ -355,7 +355,7 @@ class Events(Env[EventState]):
 
     A step ends with the first event, with the end of the episode, or after `patience` primitive
     steps. Reward terms and metrics are summed over them; for a team, terms are the means of its
-    members. The metric `steps` counts them: whoever discounts a primitive step by gamma discounts
+    members. The metric `primitive_steps` counts them: whoever discounts a primitive step by gamma discounts
     this one by gamma to that power. `max_steps` is that of `env`: no episode has more steps, and
     most have far fewer.
 
@@ -487,7 +487,7 @@ class Events(Env[EventState]):
             lambda carry: jnp.any(carry[0]), go_on, begin
         )
         metrics["illegal"] = metrics["illegal"] + illegal.astype(metrics["illegal"].dtype)
-        metrics["steps"] = count.astype(jnp.float32)
+        metrics["primitive_steps"] = count.astype(jnp.float32)
         if self.per == "team":
             terms = {name: jnp.mean(self._teams(values), axis=1) for name, values in terms.items()}
             ends = jax.tree_util.tree_map(lambda rows: jnp.all(self._teams(rows), 1), ends)

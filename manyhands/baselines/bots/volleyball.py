@@ -1,7 +1,7 @@
 """Scripted volleyball players, on the skills of `envs/volleyball/skills.py`.
 
 They are pure functions of what one drone perceives, and play wherever volleyball is played: drone
-by drone with rotors or rates, by skills, or from event to event, for a drone or for a team.
+by drone with rotors, by skills, or from event to event, for a drone or for a team.
 """
 
 from __future__ import annotations

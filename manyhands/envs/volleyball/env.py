@@ -447,8 +447,8 @@ class Volleyball(Env[VolleyballState]):
         noise = any(plan.spread) or plan.tilt or plan.yaw
         chance = self.versus and (serve == "random" or points > 1)
         self.deterministic_reset = not (noise or chance or self.ranges)
-        # Its skills, which the scripted players use, fly rotors and rates.
-        self.usual_seat = "bot" if self.versus and actions != "velocity" else "random"
+        # The skills, which the scripted players use, turn rotors.
+        self.usual_seat = "bot" if self.versus and actions == "rotors" else "random"
 
     def _prepare(self, ranges: dict[str, tuple[float, float]]) -> None:
         """Bodies, teams and constants."""

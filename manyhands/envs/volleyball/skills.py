@@ -389,9 +389,9 @@ class VolleyballSkills:
     """
 
     def __init__(self, env: Volleyball):
-        if not env.versus or env.actions not in ("rotors", "ctbr"):
+        if not env.versus or env.actions != "rotors":
             raise ConfigError(
-                "the skills are for 1v1, 3v3 and 6v6, and for actions='rotors' or 'ctbr'; given "
+                "the skills are for 1v1, 3v3 and 6v6, and for actions='rotors'; given "
                 f"task={env.task!r} and actions={env.actions!r}"
             )
         self._env, self._layout, self.members = env, env.layout, env.team_size
@@ -434,7 +434,6 @@ class VolleyballSkills:
                 for setter in SETTER
                 for attacker in ATTACKER
             )
-        self._full_rate = 0.8 * np.pi
         self._compiled = jax.jit(self._brief)
 
     # ---- pure, vectors first, any axes after ---------------------------------------------------
@@ -470,9 +469,6 @@ class VolleyballSkills:
         normal, thrust = jnp.where(strikes, normal, calm), jnp.where(strikes, thrust, rest)
         x, y = rates_to(sight.quaternion, normal)
         rates = jnp.stack([x, y, jnp.zeros_like(x)])
-        if self._env.actions == "ctbr":
-            action = jnp.stack([*(rates / self._full_rate), 2 * thrust - 1])
-            return jnp.clip(action, -1, 1).astype(jnp.float32)
         params = self._env.params
         return rotors(
             rates,

@@ -111,7 +111,7 @@ def test_words_name_skills_and_any_numbers_the_nearest_place():
 
 
 def test_courts_without_skills_are_refused():
-    for config in ({"task": "solo_bump"}, {"actions": "velocity"}):
+    for config in ({"task": "solo_bump"}, {"actions": "velocity"}, {"actions": "ctbr"}):
         with pytest.raises(ConfigError, match="the skills are for"):
             Volleyball(**config).skills()
 
@@ -130,7 +130,7 @@ def test_a_step_of_events_is_its_primitive_steps():
     assert skills.events[int(after.event)] == "the ball was touched"
     assert int(after.inner.hits) == 1 and int(after.inner.last) == 0
     count = int(after.steps)
-    assert outcome.metrics["steps"] == count == int(after.inner.time) > 10
+    assert outcome.metrics["primitive_steps"] == count == int(after.inner.time) > 10
 
     @jax.jit
     def once(inner, count):
@@ -159,7 +159,7 @@ def test_teams_choose_as_one_in_batches_that_wait_for_nobody():
     steps, reward = [], np.zeros((2, 4))
     for _ in range(14):
         states, outcome = step(keys, states, chosen)
-        steps.append(np.asarray(outcome.metrics["steps"]))
+        steps.append(np.asarray(outcome.metrics["primitive_steps"]))
         reward += np.asarray(outcome.reward)
     assert len({tuple(row) for row in np.array(steps).T}) > 1  # each at its own pace
     np.testing.assert_allclose(np.sum(steps, 0)[0], states.inner.time[0])
