@@ -355,9 +355,9 @@ class Events(Env[EventState]):
 
     A step ends with the first event, with the end of the episode, or after `patience` primitive
     steps. Reward terms and metrics are summed over them; for a team, terms are the means of its
-    members. The metric `primitive_steps` counts them: whoever discounts a primitive step by gamma discounts
-    this one by gamma to that power. `max_steps` is that of `env`: no episode has more steps, and
-    most have far fewer.
+    members. The metric `primitive_steps` counts them: whoever discounts a primitive step by gamma
+    discounts this one by gamma to that power. `max_steps` is that of `env`: no episode has more
+    steps, and most have far fewer.
 
     Actions are `Discrete`, in the order of the table (`skills.names`, or `skills.options`). An
     impossible skill is `skills.wait`, counted in `metrics["illegal"]`. An agent's observation is
