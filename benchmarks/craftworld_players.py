@@ -2,8 +2,9 @@
 
     python benchmarks/craftworld_players.py
 
-Plays `--episodes` whole episodes (seeds 0, 1, ...) of random legal actions and of the survivor,
-alone, under both sets of rules: achievements, success rates, and the Crafter score (Hafner 2021).
+Plays `--episodes` episodes (seeds 0, 1, ...) of at most `--steps` steps by random legal actions and
+by the survivor, alone, under both sets of rules: achievements, success rates, and the Crafter score
+(Hafner 2021).
 Then the same goals, in the same worlds, by teams of `--players` survivors and, where there are
 others to talk to, crew members: in how many episodes the goal was reached, and in how many steps
 (of those that did; the comparison that DAMCS makes between one, two and six agents). Tables are
@@ -19,12 +20,12 @@ import numpy as np
 from common import RESULTS, machine, report, save
 
 
-def alone(rules: str, seat: str, episodes: int) -> dict[str, Any]:
-    """Whole episodes of one player."""
+def alone(rules: str, seat: str, episodes: int, steps: int) -> dict[str, Any]:
+    """Episodes of one player."""
     from manyhands.envs.craftworld import CraftWorld
     from manyhands.envs.craftworld.tasks import play_scores
 
-    return play_scores(CraftWorld(rules), seat, episodes).to_dict()
+    return play_scores(CraftWorld(rules, max_steps=steps), seat, episodes).to_dict()
 
 
 def together(goal: str, players: int, seat: str, episodes: int, limit: int) -> dict[str, Any]:
@@ -49,13 +50,17 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--episodes", type=int, default=100)
+    parser.add_argument("--steps", type=int, default=10_000, help="of an episode alone, at most")
     parser.add_argument("--rules", nargs="*", default=["craftax_classic", "crafter"])
     parser.add_argument("--goals", nargs="*", default=["collect 1 diamond"])
     parser.add_argument("--players", nargs="+", type=int, default=[1, 2, 6])
     parser.add_argument("--limit", type=int, default=1000, help="steps of an episode with a goal")
     options = parser.parse_args()
     singles = {
-        rules: {seat: alone(rules, seat, options.episodes) for seat in ("random", "survivor")}
+        rules: {
+            seat: alone(rules, seat, options.episodes, options.steps)
+            for seat in ("random", "survivor")
+        }
         for rules in options.rules
     }
     rows = [
@@ -71,7 +76,8 @@ def main() -> None:
         for seat, found in seats.items()
     ]
     columns = ["rules", "player", "achievements", "Crafter score", "return", "steps"]
-    report(f"One player, {options.episodes} episodes", columns, rows)
+    title = f"One player, {options.episodes} episodes of at most {options.steps} steps"
+    report(title, columns, rows)
     teams: dict[str, Any] = {}
     for goal in options.goals:
         for players in options.players:
@@ -90,11 +96,14 @@ def main() -> None:
         for team, found in found_by_team.items()
     ]
     columns = ["goal", "team", "reached", "steps to goal", "median, all"]
-    report(f"Teams, {options.episodes} episodes of at most {options.limit} steps", columns, rows)
+    if rows:
+        title = f"Teams, {options.episodes} episodes of at most {options.limit} steps"
+        report(title, columns, rows)
     save(
         RESULTS / "craftworld-players.json",
         machine=machine(),
         episodes=options.episodes,
+        steps=options.steps,
         limit=options.limit,
         alone=singles,
         together=teams,

@@ -220,6 +220,12 @@ class Vector:
         return seeds
 
     def _mask(self, options: dict[str, Any] | None) -> np.ndarray | None:
+        wishes = [name for name in self.game.reset_options if name in (options or {})]
+        if wishes:
+            raise ConfigError(
+                f"a batch has no reset option {wishes[0]!r}: make the environment so that each "
+                "episode draws its own, or reset single environments"
+            )
         if not options or options.get("reset_mask") is None:
             return None
         mask = np.asarray(options["reset_mask"])

@@ -17,6 +17,7 @@ from manyhands.envs.craftworld.rules import ACHIEVEMENTS, ITEMS, MATERIALS, PRES
 from manyhands.envs.craftworld.tasks import Curriculum, Goal, parse_goal
 from manyhands.wrappers.gymnasium import SeatEnv
 from manyhands.wrappers.pettingzoo import Parallel
+from manyhands.wrappers.vector import Vector
 
 RULES = PRESETS["craftax_classic"]
 FULFILLED = jax.jit(tasks.fulfilled)
@@ -278,3 +279,13 @@ def test_a_batch_of_states_takes_the_goals_of_a_curriculum(world):
     states = jax.jit(world.batch_reset)(jnp.stack([episode_key(i) for i in range(3)]))
     rows = Curriculum(["eat cow", "wake up"], "uniform").rows(3)
     np.testing.assert_array_equal(tasks.with_goals(states, rows).goal, rows)
+
+
+def test_batches_say_that_they_draw_their_own_goals(world):
+    with pytest.raises(ConfigError, match="no reset option 'goal'"):
+        Vector(world, 2).reset(seed=1, options={"goal": "eat cow"})
+    several = CraftWorld(size=16, goal=["eat cow", "collect 2 wood", "everyone: wake up"])
+    states = jax.jit(several.batch_reset)(jnp.stack([episode_key(i) for i in range(12)]))
+    drawn = {str(Goal.of_row(row)) for row in np.asarray(states.goal).T}
+    assert drawn == set(several.goals)
+    assert several.config()["goal"] == list(several.goals)
