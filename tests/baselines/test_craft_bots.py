@@ -8,8 +8,9 @@ import jax
 import numpy as np
 import pytest
 
+from manyhands.baselines import policies
 from manyhands.baselines.bots.craftworld import Survivor, crew, survivor
-from manyhands.core.env import SeatError, seat
+from manyhands.core.env import PolicyError, SeatError, seat
 from manyhands.core.rollout import rollout
 from manyhands.envs.craftworld import CraftWorld
 from manyhands.envs.craftworld.rules import ACHIEVEMENTS
@@ -59,3 +60,17 @@ def test_a_survivor_unlocks_more_than_half_of_all(rules: str):
     env = CraftWorld(rules, max_steps=2_000)
     scores = play_scores(env, survivor(env), 100)
     assert scores.unlocked.sum(2).mean() > 16
+
+
+def test_the_trained_player_comes_with_the_package():
+    policy = seat("ippo", CraftWorld(observation="compact"))
+    assert policy.spec["id"] == "craftworld"
+    with pytest.raises(PolicyError, match="players=1, not 2"):
+        policies.shipped(CraftWorld(players=2), "ippo")
+
+
+@pytest.mark.slow
+def test_the_trained_player_does_what_its_card_says():
+    env = CraftWorld()
+    scores = play_scores(env, seat("ippo", env), 32, seed=1_000)
+    assert scores.returns.mean() > 12
