@@ -494,7 +494,7 @@ class Events(Env[EventState]):
         acting = self.acting(state)
         new = EventState(
             inner,
-            jnp.where(acting & ready, actions, state.chosen).astype(jnp.int16),
+            jnp.where(acting, jnp.where(ready, actions, self.noop), state.chosen).astype(jnp.int16),
             event,
             count.astype(jnp.int16),
         )
