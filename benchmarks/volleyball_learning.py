@@ -10,7 +10,7 @@ that are printed:
     1v1             PPO in self-play, choosing skills at events    (points won)
     3v3             PSRO over team options at events, beginning with the scripted team (points won)
 
-It plays what was learned, ships the policies in `manyhands/assets/policies/volleyball/`, and writes
+It plays what was learned, ships the policies in `manyhands/assets/policies/`, and writes
 every figure to `benchmarks/results/volleyball_learning.json` and the curves of the drills to
 `docs/volleyball_learning.png`.
 """
@@ -28,7 +28,7 @@ from typing import Any
 import numpy as np
 from common import RESULTS, ROOT, machine, save
 
-SHIPPED = ROOT / "manyhands" / "assets" / "policies" / "volleyball"
+SHIPPED = ROOT / "manyhands" / "assets" / "policies"
 RUNS: dict[str, list[str]] = {
     "solo_bump": ["--actions", "velocity"],
     "hit": ["--actions", "velocity"],
@@ -80,10 +80,11 @@ def drill(task: str, out: Path, episodes: int) -> dict[str, Any]:
 
 def ship(task: str, path: Path) -> dict[str, Any]:
     """Copy a policy into the package; what its card says of how it was made."""
-    SHIPPED.mkdir(parents=True, exist_ok=True)
-    for ending in (".safetensors", ".json"):
-        shutil.copy(path.with_suffix(ending), (SHIPPED / f"{task}-ippo").with_suffix(ending))
     card = json.loads(path.with_suffix(".json").read_text())
+    folder = SHIPPED / card["environment"]["id"]
+    folder.mkdir(parents=True, exist_ok=True)
+    for ending in (".safetensors", ".json"):
+        shutil.copy(path.with_suffix(ending), (folder / f"{task}-ippo").with_suffix(ending))
     return {name: card[name] for name in ("command", "seed", "steps", "seconds")}
 
 

@@ -90,8 +90,8 @@ _HIT: dict[str, Any] = {
 }
 # A choice of skills lasts about a second: few decisions a point, each of them dear to play.
 _STRATEGY: dict[str, Any] = {
-    "total_steps": 200_000,
-    "num_envs": 256,
+    "total_steps": 120_000,
+    "num_envs": 128,
     "num_steps": 16,
     "learning_rate": 2e-3,
     "entropy": 0.02,
