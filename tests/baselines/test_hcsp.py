@@ -110,7 +110,7 @@ def test_anchors_that_cannot_hold() -> None:
 
 @functools.lru_cache
 def joint() -> Joint:
-    game = manyhands.make("volleyball", task="3v3", actions="ctbr", max_steps=120)
+    game = manyhands.make("volleyball", task="3v3", max_steps=120)
     return Joint(Events(game, per="team"))
 
 
