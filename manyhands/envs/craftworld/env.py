@@ -33,7 +33,6 @@ import jax.numpy as jnp
 import numpy as np
 
 from manyhands.core.env import (
-    Action,
     Array,
     ConfigError,
     Env,
@@ -263,6 +262,7 @@ be joint tasks |
     """
 
     id = "craftworld"
+    package = "manyhands.envs.craftworld"
     terms = ("achievements", "health", "joint", "goal")
     noop = NOOP
     # What a person presses (`viewer/human.py`): Crafter's keys, and arrows for the moves.
@@ -1560,26 +1560,6 @@ be joint tasks |
         return jnp.concatenate([rows, where, *clock], axis=0)
 
     # ---- words and pictures -------------------------------------------------------------------
-
-    def rules(self, agent: str | int) -> str:
-        from manyhands.envs.craftworld import text
-
-        return text.rules(self, self.index(agent))
-
-    def describe(self, state: CraftState, agent: str | int) -> str:
-        from manyhands.envs.craftworld import text
-
-        return text.describe(self, state, self.index(agent))
-
-    def choices(self, state: CraftState, agent: str | int) -> list[str]:
-        from manyhands.envs.craftworld import text
-
-        return text.choices(self, state, self.index(agent))
-
-    def parse(self, text: str, state: CraftState, agent: str | int) -> Action:
-        from manyhands.envs.craftworld import text as words
-
-        return words.parse(self, text, state, self.index(agent))
 
     def skills(self) -> CraftSkills:
         """The skill set that `wrappers/skills.py` lifts this world to."""

@@ -379,6 +379,7 @@ class Volleyball(Env[VolleyballState]):
     """
 
     id = "volleyball"
+    package = "manyhands.envs.volleyball"
     phrases = ("mine", "yours", "set me", "to the left", "to the right", "cover", "well played")
     noop: Action = np.zeros(4, np.float32)
     batched = True
@@ -1408,31 +1409,6 @@ class Volleyball(Env[VolleyballState]):
         return jnp.broadcast_to(value[None], (self.num_agents, *value.shape))
 
     # ---- words, pictures, situations ----------------------------------------------------------
-
-    def rules(self, agent: str | int) -> str:
-        from manyhands.envs.volleyball import text
-
-        return text.rules(self, self.index(agent))
-
-    def describe(self, state: VolleyballState, agent: str | int) -> str:
-        from manyhands.envs.volleyball import text
-
-        return text.describe(self, state, self.index(agent))
-
-    def choices(self, state: VolleyballState, agent: str | int) -> list[str]:
-        from manyhands.envs.volleyball import text
-
-        return text.choices(self, state, self.index(agent))
-
-    def parse(self, text: str, state: VolleyballState, agent: str | int) -> Action:
-        from manyhands.envs.volleyball import text as words
-
-        return words.parse(self, text, state, self.index(agent))
-
-    def draw(self, state: VolleyballState, canvas: Any, agent: str | int | None = None) -> None:
-        from manyhands.envs.volleyball import draw
-
-        draw.draw(self, state, canvas, None if agent is None else self.index(agent))
 
     def draw_doing(
         self,
