@@ -12,8 +12,8 @@ os.environ.setdefault(
 )
 os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0.2")
 os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES", "0")
-# Tests compile more than they compute, and mostly wait for LLVM: without its optimisations they take
-# three quarters of the time. The slow ones are run with them (Makefile).
+# Tests compile more than they compute, and mostly wait for LLVM: without its optimisations they
+# take three quarters of the time. The slow ones are run with them (Makefile).
 os.environ.setdefault("XLA_FLAGS", "--xla_backend_optimization_level=0")
 # What is loaded from that cache is reported as compiled for another machine, at great length: XLA
 # compares its own tuning flags with the processor's features.
