@@ -56,7 +56,7 @@ _KUHN: dict[str, Any] = {
 }
 # Drones: inputs of many sizes, and little noise, with which they stay in the air from the start.
 _FLIGHT: dict[str, Any] = {
-    "total_steps": 8_000_000,
+    "total_steps": 12_000_000,
     "num_envs": 256,
     "num_steps": 64,
     "entropy": 0.0,
