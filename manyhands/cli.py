@@ -269,8 +269,7 @@ def _parser() -> argparse.ArgumentParser:
         "  manyhands bench kitchen layout=coordination_ring observation=compact",
     )
     bench.add_argument("what", nargs="*", metavar="ID or NAME=VALUE", help="default: all")
-    bench.add_argument("--chat", action="store_true", help="let the agents talk")
-    bench.add_argument("--skills", action="store_true", help="act by named skills")
+    _wrapped(bench)
     bench.add_argument("--num-envs", type=int, default=1024, help="size of the batch")
     bench.add_argument("--num-steps", type=int, default=256, help="steps of each environment")
     return parser

@@ -67,6 +67,7 @@ def test_loads_play_on_and_compile_once(name):
     assert best > 0 and seconds < 5
 
 
+@pytest.mark.slow
 def test_movers_counts_who_acts():
     assert movers(make("kitchen")) == 2
     assert movers(make("kuhn_poker")) == 1

@@ -77,6 +77,7 @@ def test_one_choice_alone_is_certain(mixed: Mixed) -> None:
 # ---- anchors -------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_an_anchor_holds() -> None:
     """The more it weighs, the closer a learner stays to it."""
     config = PPOConfig(

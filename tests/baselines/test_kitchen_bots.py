@@ -53,6 +53,7 @@ def points(env: Any, policies: Any, episodes: int = 8, steps: int = 400) -> np.n
     return np.asarray(jax.jit(jax.vmap(play))(keys), np.float64)
 
 
+@pytest.mark.slow
 def test_scores_on_the_classics() -> None:
     """One compilation for all five: each episode draws its layout."""
     env = Kitchen(CLASSICS)

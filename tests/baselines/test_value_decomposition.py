@@ -79,6 +79,7 @@ def test_learns(options: dict[str, Any]) -> None:
         assert played.min() > 0.9, played
 
 
+@pytest.mark.slow
 def test_policies_on_disk(tmp_path) -> None:
     learner, progress, _ = learned(60, players=3, leave=True, steps=2, clock=True)
     policy = learner.policy(progress)

@@ -1125,6 +1125,7 @@ def test_exports_hold_what_each_player_may_know(tmp_path):
 # ---- players -------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_scripted_players_agree():
     """Few episodes of each, with what they must reach."""
     deal = play(make("chat"), ["boulware", "conceder"], episodes=8, progress=False)

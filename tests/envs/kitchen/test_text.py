@@ -247,8 +247,11 @@ def test_vectors_are_rebuilt_from_text_in_every_layout(states, radius):
     "config",
     [
         {"layout": "cramped_room"},
-        {"layout": "two_rooms", "chefs": 6, "view_radius": 2},
-        {"layout": "multiplayer_schelling", "starts": "random", "view_radius": 3},
+        pytest.param({"layout": "two_rooms", "chefs": 6, "view_radius": 2}, marks=pytest.mark.slow),
+        pytest.param(
+            {"layout": "multiplayer_schelling", "starts": "random", "view_radius": 3},
+            marks=pytest.mark.slow,
+        ),
         {"layout": "long_room"},
         {"layout": "generated", "num_levels": 5, "level_seed": 3, "view_radius": 2},
     ],
