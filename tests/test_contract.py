@@ -106,6 +106,8 @@ CASES: dict[str, dict[str, dict[str, Any]]] = {
     "skills": {"the kitchen": {"env": manyhands.make("kitchen", max_steps=24)}},
     "events": {"volleyball": {"env": manyhands.make("volleyball", max_steps=300), "patience": 3}},
 }
+# What takes longest to compile.
+SLOW = {("events", "volleyball"), ("craftworld", "Crafter on a map, with a beacon")}
 STEPS, SEED = 16, 5
 
 
@@ -174,8 +176,13 @@ def outcome_of(frame: Frame) -> Outcome:
 
 @pytest.fixture(
     scope="module",
-    params=[(id, name) for id, variants in CASES.items() for name in variants],
-    ids=lambda param: f"{param[0]}: {param[1]}",
+    params=[
+        pytest.param(
+            (id, name), id=f"{id}: {name}", marks=[pytest.mark.slow] * ((id, name) in SLOW)
+        )
+        for id, variants in CASES.items()
+        for name in variants
+    ],
 )
 def case(request) -> SimpleNamespace:
     """An environment, and random legal play in it: frame t + 1 comes from actions t."""

@@ -123,6 +123,7 @@ def test_chunks_change_nothing(poker: Any, monkeypatch: Any) -> None:
         assert np.array_equal(match.returns, other.returns) and len(match.lengths) == 7
 
 
+@pytest.mark.slow
 def test_one_policy_has_one_seat_order(poker: Any) -> None:
     result = evaluate(poker, "random", episodes=4)
     assert [match.players for match in result.matches] == [(0, 0)]

@@ -59,6 +59,7 @@ def test_the_numbers_are_the_models():
     assert (body.net, body.half_length, body.half_width) == (2.43, 3.0, 1.5)
 
 
+@pytest.mark.slow
 def test_who_may_touch_the_ball_decides_what_is_possible():
     def possible(skills, row):
         allowed = np.asarray(skills.possible(skills.look(jnp.asarray(row))))
