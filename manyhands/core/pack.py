@@ -12,15 +12,14 @@ import hashlib
 import struct
 import threading
 import zlib
-from collections.abc import Callable
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jax.experimental.xla_metadata import set_xla_metadata
 
 from manyhands.core.env import Action, Array, Env, SnapshotError, episode_key
+from manyhands.core.kernel import SmallCall
 
 MAGIC = b"MHSNAP\x00\x01"  # the last byte is the version of the format
 _HEADER = struct.Struct("<8s16sQI")  # magic, digest of the environment, payload bytes, CRC-32
@@ -259,91 +258,6 @@ class Frame:
             if type(action) is int and len(answers) < 100:
                 answers[text] = action
         return action
-
-
-# What XLA cannot put into a single kernel, by the beginnings of the primitives' names: these call a
-# routine of the runtime, or need a kernel of their own.
-_NOT_SMALL: tuple[str, ...] = (
-    "sort",
-    "top_k",
-    "scatter",
-    "fft",
-    "conv_general",
-    "cholesky",
-    "lu",
-    "qr",
-    "eig",
-    "svd",
-)
-_NOT_SMALL += ("schur", "hessenberg", "householder", "tridiagonal", "triangular", "ffi", "custom")
-_NOT_SMALL += ("pure_callback", "io_callback", "debug_callback", "approx")
-
-
-class SmallCall:
-    """A function from one array to one array, compiled for the CPU as a single kernel.
-
-    XLA's CPU runtime starts a kernel for every few operations, and hands them to several threads;
-    for a function of microseconds that costs many times the work itself. A call that carries the
-    attribute below is compiled as one kernel. Where XLA cannot do so, or does not know the
-    attribute, the function is compiled as any other.
-    """
-
-    def __init__(self, function: Callable[[Array], Array], size: int, dtype: Any = np.uint8):
-        cpu = jax.sharding.SingleDeviceSharding(jax.devices("cpu")[0])
-        jit = functools.partial(jax.jit, in_shardings=cpu, out_shardings=cpu)
-        example = np.zeros(size, dtype)
-        names = _primitives(jax.make_jaxpr(function)(example).jaxpr)
-        self._shape = jax.eval_shape(function, example).shape
-
-        # XLA ends the process if such a kernel's input is optimised away, as that of a reset that
-        # draws one of one; so a part of it always comes out again, at the end.
-        @jax.jit
-        def inner(array: Array) -> Array:
-            made = function(array)
-            return jnp.append(made.ravel(), array[:1].astype(made.dtype))
-
-        def tagged(array: Array) -> Array:
-            return set_xla_metadata(inner(array), xla_cpu_small_call="true", inlineable="false")
-
-        self._usual = jit(function)
-        self._run = self._usual if any(map(_is_not_small, names)) else jit(tagged)
-
-    def __call__(self, array: np.ndarray) -> np.ndarray:
-        if self._run is not self._usual:
-            try:
-                return np.asarray(self._run(array))[:-1].reshape(self._shape)
-            except jax.errors.JaxRuntimeError:
-                self._run = self._usual
-        return np.asarray(self._run(array))
-
-    @property
-    def one_kernel(self) -> bool:
-        return self._run is not self._usual
-
-    @property
-    def compilations(self) -> int:
-        """How often it was compiled: 1 after the first call, whatever follows."""
-        return self._run._cache_size()  # type: ignore[attr-defined]
-
-
-def _is_not_small(primitive: str) -> bool:
-    return primitive.startswith(_NOT_SMALL) and not primitive.startswith(
-        ("custom_jvp", "custom_vjp")
-    )
-
-
-def _primitives(jaxpr: Any) -> set[str]:
-    """The names of all primitives in a jaxpr, nested ones included."""
-    names = set()
-    for equation in jaxpr.eqns:
-        names.add(equation.primitive.name)
-        for value in jax.tree_util.tree_leaves(
-            list(equation.params.values()), is_leaf=lambda leaf: hasattr(leaf, "eqns")
-        ):
-            nested = getattr(value, "jaxpr", value)
-            if hasattr(nested, "eqns"):
-                names |= _primitives(nested)
-    return names
 
 
 class Stepper:

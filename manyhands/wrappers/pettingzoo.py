@@ -129,7 +129,12 @@ class Parallel(ParallelEnv):
         space = game.action_space
         plain = isinstance(space, gymnasium.spaces.Discrete) and space.start == 0
         self._actions = int(space.n) if plain else 0  # type: ignore[attr-defined]
-        self._masks = not isinstance(space, gymnasium.spaces.Box)  # a Box cannot be masked
+        self._box = (
+            (space.shape, space.dtype, space.low, space.high)
+            if isinstance(space, gymnasium.spaces.Box)
+            else None
+        )
+        self._masks = self._box is None  # a Box cannot be masked
         self._rows = no_actions(game)
         self._scalars: _Scalars | None = None
         self._report = _NOTHING
@@ -221,8 +226,9 @@ class Parallel(ParallelEnv):
         self._said = {}
         expected = 0
         statuses: list[dict[str, Any]] = []
-        rows = self._rows
+        rows, box = self._rows, self._box
         live = len(agents) == len(names)
+        unread: list[int] = []
         for i, acts in enumerate(report.acting):
             agent = names[i]
             if acts and (live or agent in agents):
@@ -239,6 +245,14 @@ class Parallel(ParallelEnv):
                     0 <= action < self._actions and report.legal[i][action]
                 ):
                     rows[i], status = action, {"status": "ok"}
+                elif (
+                    box is not None
+                    and type(action) is np.ndarray
+                    and action.shape == box[0]
+                    and action.dtype == box[1]
+                ):
+                    rows[i], status = action, {"status": "ok"}
+                    unread.append(i)
                 else:
                     rows[i], status = self.read(i, action)
             else:
@@ -251,6 +265,10 @@ class Parallel(ParallelEnv):
                         f"an action for {name!r}, who is not playing; playing are "
                         f"{', '.join(agents)}"
                     )
+        # Numbers of all agents are checked at once, and one by one only to say what is wrong.
+        if unread and not ((rows >= box[2]) & (rows <= box[3])).all():  # type: ignore[index]
+            for i in unread:
+                rows[i], statuses[i] = self.read(i, actions[names[i]])
         return self.play(rows, statuses)
 
     def state(self) -> np.ndarray:

@@ -1,14 +1,13 @@
-"""Packing trees into bytes, and functions compiled as one kernel. Snapshots, fingerprints and
+"""Packing trees into bytes. Snapshots, fingerprints and
 stepping are tested for every environment in `test_contract.py`."""
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 import pytest
 
 from manyhands.core import pack
 from manyhands.core.env import episode_key, episode_key_data
-from manyhands.core.pack import Packing, SmallCall, Stepper
+from manyhands.core.pack import Packing, Stepper
 from manyhands.envs.poker import KuhnPoker
 from manyhands.wrappers.pettingzoo import Parallel
 
@@ -40,35 +39,6 @@ def test_trees_survive_packing_on_the_device_and_on_the_host():
     same(packing.views(buffer), jax.jit(packing.unpack)(buffer))
     for name, leaf in TREE.items():
         np.testing.assert_array_equal(packing.part(name, 0)(buffer), leaf)
-
-
-@pytest.mark.parametrize(
-    ("function", "one_kernel"),
-    [
-        (lambda x: jnp.cumsum(x) * 2, True),
-        (lambda x: jax.lax.fori_loop(0, 5, lambda i, c: c + i * x, x), True),
-        (lambda x: jax.random.uniform(jax.random.key(3), x.shape) + x, True),
-        (lambda x: jax.lax.cond(x[0] > 2, lambda y: y + 1, lambda y: y - 1, x), True),
-        (jnp.sort, False),
-        (lambda x: x.at[jnp.array([1, 1])].add(x[:2]), False),
-        (lambda x: jax.jit(jnp.argsort)(x).astype(jnp.float32), False),
-    ],
-)
-def test_small_calls_compute_what_plain_ones_do(function, one_kernel):
-    x = np.linspace(3, -1, 16, dtype=np.float32)
-    call = SmallCall(function, 16, np.float32)
-    for _ in range(2):
-        np.testing.assert_array_equal(call(x), jax.jit(function)(x))
-    assert call.compilations == 1
-    assert call.one_kernel == one_kernel
-
-
-def test_a_small_call_that_cannot_be_compiled_is_compiled_as_usual(monkeypatch):
-    monkeypatch.setattr("manyhands.core.pack._NOT_SMALL", ("nothing",))
-    call = SmallCall(jnp.sort, 4, np.float32)
-    assert call.one_kernel
-    np.testing.assert_array_equal(call(np.array([2, 1, 3, 0], np.float32)), [0, 1, 2, 3])
-    assert not call.one_kernel
 
 
 # ---- steps that are remembered -------------------------------------------------------------------
@@ -149,15 +119,3 @@ def test_episodes_without_a_seed_begin_in_blocks_but_are_their_keys_own():
     table.reset(seed=1)
     table.reset()
     assert table.key_data.tolist() == begun[0]
-
-
-def test_one_kernel_whose_input_does_not_matter():
-    """A draw of one of one: XLA would end the process, were its input optimised away."""
-
-    def draw(data):
-        key = jax.random.wrap_key_data(data.view(np.uint32)[:2])
-        return jax.random.randint(key, (2, 3), 0, 1).astype(jnp.uint8)
-
-    small = SmallCall(draw, 16)
-    np.testing.assert_array_equal(small(np.arange(16, dtype=np.uint8)), np.zeros((2, 3)))
-    assert small.one_kernel and small.compilations == 1

@@ -435,7 +435,7 @@ def _program(shape: _Shape, one_kernel: bool) -> Callable[..., Any]:
             done = one(buffers, carry)
             if not one_kernel:
                 return done
-            # As in `core/pack.py`: a kernel a call, instead of one for every few operations.
+            # As in `core/kernel.py`: a kernel a call, instead of one for every few operations.
             return set_xla_metadata(done, xla_cpu_small_call="true", inlineable="false")
 
         return jax.lax.fori_loop(0, count, body, carry)[:3]

@@ -879,6 +879,29 @@ def test_single_interfaces_refuse_what_is_no_action():
         parallel.step({"drone_0": 3})
 
 
+def test_numbers_of_two_agents_are_checked_for_each():
+    good = np.array([0.1, -0.2, 1, -1], np.float32)
+    for wrong in ([np.nan, 0, 0, 0], [0, 0, 0, 1.01], [0, -np.inf, 0, 0]):
+        parallel = parallel_env(task="1v1", serve="near")
+        parallel.reset(seed=0)
+        with pytest.raises(IllegalAction, match="far_0: .* is no action"):
+            parallel.step({"near_0": good, "far_0": np.array(wrong, np.float32)})
+        assert parallel.time == 0
+        # What was refused leaves no trace in the step that is then played.
+        parallel.step({"near_0": good, "far_0": good.tolist()})
+        other = parallel_env(task="1v1", serve="near", on_illegal="noop")
+        other.reset(seed=0)
+        *_, infos = other.step({"near_0": good, "far_0": np.array(wrong, np.float32)})
+        assert infos["near_0"]["parse"] == {"status": "ok"}
+        assert infos["far_0"]["parse"]["status"] == "illegal"
+        *_, infos = other.step({"near_0": good, "far_0": good})
+        assert infos["far_0"]["parse"] == {"status": "ok"}
+        parallel.reset(seed=0)
+        parallel.step({"near_0": good, "far_0": np.zeros(4, np.float32)})
+        parallel.step({"near_0": good.astype(np.float64), "far_0": good})
+        jax.tree_util.tree_map(np.testing.assert_array_equal, parallel.current, other.current)
+
+
 def extremes(env: Volleyball, steps: int, num_envs: int) -> Any:
     """Random corners, huge and unreal numbers as actions, for many steps of a rollout."""
 

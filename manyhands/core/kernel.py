@@ -1,0 +1,168 @@
+"""Functions of microseconds, compiled for the CPU as a single kernel.
+
+XLA's CPU runtime is made for large arrays. Two of its costs are many times what a step of a small
+game computes, and are avoided here:
+
+- It starts a kernel for every few operations, and hands them to several threads. A call that
+  carries the attribute `xla_cpu_small_call` is compiled as one kernel.
+- In every call it makes an object for every buffer in the program, and the function that combines
+  two elements in a reduction has three, one for each scalar. So reductions of a few elements are
+  written out, element by element.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax.experimental.xla_metadata import set_xla_metadata
+from jax.extend.core import ClosedJaxpr, Literal
+
+from manyhands.core.env import Array
+
+# What XLA cannot put into a single kernel, by the beginnings of the primitives' names: these call a
+# routine of the runtime, or need a kernel of their own.
+_NOT_SMALL: tuple[str, ...] = (
+    "sort",
+    "top_k",
+    "scatter",
+    "fft",
+    "conv_general",
+    "cholesky",
+    "lu",
+    "qr",
+    "eig",
+    "svd",
+)
+_NOT_SMALL += ("schur", "hessenberg", "householder", "tridiagonal", "triangular", "ffi", "custom")
+_NOT_SMALL += ("pure_callback", "io_callback", "debug_callback", "approx")
+
+_COMBINES: dict[str, Callable[[Array, Array], Array]] = {
+    "reduce_sum": jax.lax.add,
+    "reduce_prod": jax.lax.mul,
+    "reduce_max": jax.lax.max,
+    "reduce_min": jax.lax.min,
+    "reduce_or": jax.lax.bitwise_or,
+    "reduce_and": jax.lax.bitwise_and,
+}
+_FEW, _SMALL = 16, 32  # elements that are combined, and of the whole array, to be written out
+# Primitives that call a part of the program, by the name of the parameter that holds it.
+_CALLS = {"jit": "jaxpr", "closed_call": "call_jaxpr", "custom_jvp_call": "call_jaxpr"}
+
+
+class SmallCall:
+    """A function from one array to one array, compiled for the CPU as a single kernel.
+
+    Where XLA cannot do so, or does not know the attribute, the function is compiled as any other.
+    """
+
+    def __init__(self, function: Callable[[Array], Array], size: int, dtype: Any = np.uint8):
+        cpu = jax.sharding.SingleDeviceSharding(jax.devices("cpu")[0])
+        jit = functools.partial(jax.jit, in_shardings=cpu, out_shardings=cpu)
+        program = jax.make_jaxpr(function)(np.zeros(size, dtype))
+        self._shape = program.out_avals[0].shape
+
+        # XLA ends the process if such a kernel's input is optimised away, as that of a reset that
+        # draws one of one; so a part of it always comes out again, at the end.
+        @jax.jit
+        def inner(array: Array) -> Array:
+            (made,) = _written_out(program, (array,))
+            return jnp.append(made.ravel(), array[:1].astype(made.dtype))
+
+        def tagged(array: Array) -> Array:
+            return set_xla_metadata(inner(array), xla_cpu_small_call="true", inlineable="false")
+
+        self._usual = jit(function)
+        small = not any(map(_is_not_small, _primitives(program.jaxpr)))
+        self._run = jit(tagged) if small else self._usual
+
+    def __call__(self, array: np.ndarray) -> np.ndarray:
+        if self._run is not self._usual:
+            try:
+                return np.asarray(self._run(array))[:-1].reshape(self._shape)
+            except jax.errors.JaxRuntimeError:
+                self._run = self._usual
+        return np.asarray(self._run(array))
+
+    @property
+    def one_kernel(self) -> bool:
+        return self._run is not self._usual
+
+    @property
+    def compilations(self) -> int:
+        """How often it was compiled: 1 after the first call, whatever follows."""
+        return self._run._cache_size()  # type: ignore[attr-defined]
+
+
+def _is_not_small(primitive: str) -> bool:
+    return primitive.startswith(_NOT_SMALL) and not primitive.startswith(
+        ("custom_jvp", "custom_vjp")
+    )
+
+
+def _primitives(jaxpr: Any) -> set[str]:
+    """The names of all primitives in a jaxpr, nested ones included."""
+    names = set()
+    for equation in jaxpr.eqns:
+        names.add(equation.primitive.name)
+        for value in jax.tree_util.tree_leaves(
+            list(equation.params.values()), is_leaf=lambda leaf: hasattr(leaf, "eqns")
+        ):
+            nested = getattr(value, "jaxpr", value)
+            if hasattr(nested, "eqns"):
+                names |= _primitives(nested)
+    return names
+
+
+def _written_out(program: ClosedJaxpr, arguments: Sequence[Array]) -> list[Array]:
+    """What a program computes, with reductions of a few elements written out; traceable."""
+    jaxpr = program.jaxpr
+    values: dict[Any, Any] = dict(zip(jaxpr.constvars, program.consts, strict=True))
+    values |= dict(zip(jaxpr.invars, arguments, strict=True))
+
+    def value(atom: Any) -> Any:
+        return atom.val if isinstance(atom, Literal) else values[atom]
+
+    for equation in jaxpr.eqns:
+        name, params = equation.primitive.name, equation.params
+        operands = [value(atom) for atom in equation.invars]
+        called = params.get(_CALLS.get(name, ""))
+        if isinstance(called, ClosedJaxpr):
+            made = _written_out(called, operands)
+        elif name in _COMBINES and _few(operands[0], params["axes"]):
+            made = [_reduced(_COMBINES[name], operands[0], params["axes"])]
+        else:
+            # Loops and branches hold programs of their own.
+            params = {key: _rewritten(param) for key, param in params.items()}
+            made = equation.primitive.bind(*operands, **equation.primitive.get_bind_params(params))
+            if not equation.primitive.multiple_results:
+                made = [made]
+        values |= dict(zip(equation.outvars, made, strict=True))
+    return [value(atom) for atom in jaxpr.outvars]
+
+
+def _rewritten(param: Any) -> Any:
+    """A parameter of a primitive, the programs in it rewritten."""
+    if isinstance(param, ClosedJaxpr):
+        return jax.make_jaxpr(lambda *given: _written_out(param, given))(*param.in_avals)
+    if isinstance(param, tuple) and any(isinstance(part, ClosedJaxpr) for part in param):
+        return tuple(map(_rewritten, param))  # of a branch
+    return param
+
+
+def _few(array: Array, axes: Sequence[int]) -> bool:
+    count = math.prod(array.shape[axis] for axis in axes)
+    return 0 < count <= _FEW and array.size <= _SMALL
+
+
+def _reduced(combine: Callable[[Array, Array], Array], array: Array, axes: Sequence[int]) -> Array:
+    """A reduction, in the order in which XLA's loop runs over the elements."""
+    rows = jnp.moveaxis(array, sorted(axes), range(len(axes)))
+    rows = rows.reshape(-1, *rows.shape[len(axes) :])
+    parts = [jax.lax.index_in_dim(rows, i, keepdims=False) for i in range(rows.shape[0])]
+    return functools.reduce(combine, parts)
