@@ -783,26 +783,44 @@ def _drone(scene: Scene, pen: _Pen, i: int) -> None:
 
 
 def _names(scene: Scene, view: _View, canvas: pygame.Surface) -> None:
-    """Each drone's name on a tag beneath it, and what it is doing."""
+    """Each drone's name on a tag beneath it, and what it is doing; where tags would cover each
+    other, those of the drones farther away make room."""
     size = view.letters
     below = scene.frame.hull - scene.frame.hull_height
-    order = sorted(range(len(scene.names)), key=lambda i: scene.position[i, 0])
-    for i in order:
+    tags: list[Any] = []
+    taken: list[pygame.Rect] = []
+    for i in sorted(range(len(scene.names)), key=lambda i: -scene.position[i, 0]):
         x, y = view.place(scene.position[i] - [0, 0, below])
-        colour = TEAMS[scene.sides[i]]
         near = scene.position[i, 0] > -0.5
-        name = write(scene.names[i], size if near else size - 1, PAPER)
-        box = name.get_rect(midtop=(round(x), round(y) + size // 2)).inflate(size, size // 3)
-        box.clamp_ip(canvas.get_rect())
-        _plate(canvas, box, (*_mixed(colour, INK, 0.35), 215))
-        canvas.blit(name, name.get_rect(center=box.center))
-        words = scene.labels[i] if i < len(scene.labels) else ""
-        if words:
-            text = write(words, size - 1, INK)
-            plate = text.get_rect(midtop=(box.centerx, box.bottom)).inflate(size, size // 3)
-            plate.clamp_ip(canvas.get_rect())
-            _plate(canvas, plate, (*PAPER, 205))
-            canvas.blit(text, text.get_rect(center=plate.center))
+        colour = (*_mixed(TEAMS[scene.sides[i]], INK, 0.35), 215)
+        lines = [(write(scene.names[i], size if near else size - 1, PAPER), colour)]
+        if i < len(scene.labels) and scene.labels[i]:
+            lines.append((write(scene.labels[i], size - 1, INK), (*PAPER, 205)))
+        sizes = [text.get_rect().inflate(size, size // 3).size for text, _ in lines]
+        whole = pygame.Rect(0, 0, max(w for w, _ in sizes), sum(h for _, h in sizes))
+        whole.midtop = round(x), round(y) + size // 3
+        whole = _roomy(whole, taken, canvas.get_rect())
+        taken.append(whole)
+        tags.append((whole, lines, sizes))
+    for whole, lines, sizes in reversed(tags):
+        top = whole.top
+        for (text, colour), (wide, high) in zip(lines, sizes, strict=True):
+            box = pygame.Rect(whole.centerx - wide // 2, top, wide, high)
+            _plate(canvas, box, colour)
+            canvas.blit(text, text.get_rect(center=box.center))
+            top = box.bottom
+
+
+def _roomy(box: pygame.Rect, taken: list[pygame.Rect], frame: pygame.Rect) -> pygame.Rect:
+    """`box`, moved by as little as can be to cover none of the others; where it is, if there is no
+    room near."""
+    box = box.clamp(frame)
+    steps = [(x, y) for x in range(-8, 9) for y in range(-8, 9)]
+    for x, y in sorted(steps, key=lambda step: (step[0] ** 2 + step[1] ** 2, step)):
+        moved = box.move(x * box.width // 4, y * box.height // 4)
+        if frame.contains(moved) and moved.collidelist(taken) < 0:
+            return moved
+    return box
 
 
 def _plate(canvas: pygame.Surface, box: pygame.Rect, colour: Any) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 import pygame
 import pytest
 
-from manyhands.envs.volleyball.draw import Frame, Scene, _View, paint, speak
+from manyhands.envs.volleyball.draw import Frame, Scene, _roomy, _View, paint, speak
 
 ROTORS = np.array([(0.22, -0.13, 0), (-0.2, 0.13, 0), (0.22, 0.13, 0), (-0.2, -0.13, 0)])
 FRAME = Frame(ROTORS, racket=0.2, racket_height=0.06, hull=0.15, hull_height=-0.13, ball=0.1)
@@ -130,3 +130,17 @@ def test_drones_speak_where_they_are(scene: Scene) -> None:
     x, y = _View(scene, (640, 360)).place(scene.position[0])
     assert changed.sum() > 200
     assert abs(columns.mean() - x) < 40 and rows.max() < y
+
+
+def test_tags_make_room_for_each_other():
+    frame = pygame.Rect(0, 0, 400, 300)
+    taken: list[pygame.Rect] = []
+    for i in range(12):
+        box = pygame.Rect(180 + 5 * i, 150 - 3 * i, 60, 30)
+        found = _roomy(box, taken, frame)
+        assert found.size == box.size and frame.contains(found) and found.collidelist(taken) < 0
+        taken.append(found)
+    alone = pygame.Rect(390, -20, 60, 30)
+    assert _roomy(alone, [], frame) == alone.clamp(frame)
+    crammed = _roomy(alone, [frame], frame)
+    assert crammed == alone.clamp(frame)

@@ -884,7 +884,7 @@ def test_numbers_of_two_agents_are_checked_for_each():
     for wrong in ([np.nan, 0, 0, 0], [0, 0, 0, 1.01], [0, -np.inf, 0, 0]):
         parallel = parallel_env(task="1v1", serve="near")
         parallel.reset(seed=0)
-        with pytest.raises(IllegalAction, match="far_0: .* is no action"):
+        with pytest.raises(IllegalAction, match=r"far_0: .* is no action"):
             parallel.step({"near_0": good, "far_0": np.array(wrong, np.float32)})
         assert parallel.time == 0
         # What was refused leaves no trace in the step that is then played.
