@@ -78,11 +78,13 @@ class EventSkills(SkillSet, Protocol):
         events: what may happen, in words; the first one is "nothing".
         members: how many agents make a team; a team's agents are neighbours in axis order.
         options: what a whole team may choose, in words; empty where teams cannot choose as one.
+        plays: what the words of options mean.
     """
 
     events: tuple[str, ...]
     members: int
     options: tuple[str, ...]
+    plays: str
 
     def look(self, row: Array) -> Any:
         """What an agent sees, a pytree of arrays [..., *axes], of a perception [K, *axes]."""
@@ -550,18 +552,14 @@ class Events(Env[EventState]):
 
     def manual(self, rules: str, agent: str) -> str:
         """The wrapped rule book, and what is different here."""
-        text = (
-            f"{rules}\n\nSKILLS\nIn place of the actions above, answer with the name of a skill, "
-            f"in words.\n{self.skills.rules()}"
+        rules = f"{rules}\n\nSKILLS\nIn place of the actions above, answer with "
+        if self.per == "agent":
+            return f"{rules}the name of a skill, in words.\n{self.skills.rules()}"
+        names = ", ".join(self.env.agents[self._member(agent) :][: self.members])
+        return (
+            f"{rules}one of the options, in words. You are the {agent} team, and choose for all "
+            f"its drones ({names}) at once, whenever something has happened.\n{self.skills.plays}"
         )
-        if self.per == "team":
-            names = ", ".join(self.env.agents[self._member(agent) :][: self.members])
-            text += (
-                f"\nYou are the {agent} team, and choose for all its drones ({names}) at once: "
-                "what the one does who receives, the one who sets, and the one who attacks. Who "
-                "that is follows from who is nearest and who has touched the ball."
-            )
-        return text
 
     def describe(self, state: EventState, agent: str | int) -> str:
         """The wrapped text, and what happened since the agent last chose."""

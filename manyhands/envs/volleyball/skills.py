@@ -48,8 +48,10 @@ NOTHING, TOUCHED, CROSSED, BEGINS = range(4)
 EVENTS = ("nothing", "the ball was touched", "the ball crossed the net", "a point begins")
 SET_DEPTH, ATTACK_DEPTH = 1.5, 3.0  # m from the net, where a team sets and attacks
 RUN_UP = 3.9  # m from the net, where the attacker waits before that
+DEEP, SHORT = 3.3, 1.2  # m behind the net, where attacks aim: few spikes come farther than that
 # What a team can choose for the one who receives, the one who sets, and the one who attacks (the
 # joint options of HCSP, Zhang et al. 2025).
+# Which pass is named tells the attacker, too: after a quick one, it attacks short.
 RECEIVER = ("go left", "go to the middle", "go right", "pass high", "pass quickly", "hover")
 SETTER = ("go", "set", "hover")
 ATTACKER = ("go", "spike left", "spike right", "hover")
@@ -416,6 +418,8 @@ class VolleyballSkills:
                 for y in sides:
                     place = (x, y, self.body.radius)
                     table.append((f"{VERBS[kind]} ({x:g}, {y:g})", kind, place))
+        for y in (_round(width * part) for part in (-0.85, 0.0, 0.85)) if self.members > 1 else ():
+            table.append((f"spike to ({-SHORT:g}, {y:g})", SPIKE, (-SHORT, y, self.body.radius)))
         for x in (SET_DEPTH, ATTACK_DEPTH) if self.members > 1 else ():
             for y in sides:
                 table.append((f"set to ({x:g}, {y:g}, 3)", SET, (x, y, 3.0)))
@@ -427,6 +431,7 @@ class VolleyballSkills:
         self.wait = 0
         self.events = EVENTS
         self.options: tuple[str, ...] = ()
+        self.plays = ""
         if self.members > 1:
             self.options = tuple(
                 f"receiver: {receiver}; setter: {setter}; attacker: {attacker}"
@@ -434,6 +439,7 @@ class VolleyballSkills:
                 for setter in SETTER
                 for attacker in ATTACKER
             )
+            self.plays = _PLAYS
         self._compiled = jax.jit(self._brief)
 
     # ---- pure, vectors first, any axes after ---------------------------------------------------
@@ -591,10 +597,14 @@ class VolleyballSkills:
         choice = jnp.where(sets == len(SETTER) - 1, self.wait, choice)
         skill = jnp.where(setter, choice, skill)
 
-        far = 3.3  # m; nobody spikes much farther
+        quick = receives == RECEIVER.index("pass quickly")
         left, right = (
-            self.nearest(SPIKE, jnp.asarray((-far, side * self.body.half_width, 0.0)))
-            for side in (-0.5, 0.5)
+            jnp.where(
+                quick,
+                self.nearest(SPIKE, jnp.asarray((-SHORT, 0.85 * side, 0.0))),
+                self.nearest(SPIKE, jnp.asarray((-DEEP, 0.5 * side, 0.0))),
+            )
+            for side in (-self.body.half_width, self.body.half_width)
         )
         choice = jnp.where(attacks == 1, left, right)
         early = jnp.where(touches > 0, wait(ATTACK_DEPTH, HIGH), wait(RUN_UP, HIGH))
@@ -747,6 +757,20 @@ class VolleyballSkills:
         )
 
 
+_PLAYS = (
+    "An option says what the one does who receives, the one who sets, and the one who attacks; for "
+    'example "ACTION: receiver: pass high; setter: set; attacker: spike left". Who '
+    "that is follows from where the ball comes down, who is nearest, and who has touched it; they "
+    "fly and hit by themselves, and serve. Whose touch is past, or not yet come, gets ready.\n"
+    "receiver: plays the ball up before the setter (pass high) or before the attacker (pass "
+    "quickly), or flies to a place at the back and leaves the ball alone (go left, go to the "
+    "middle, go right).\n"
+    "setter: plays it up before the attacker (set), or waits near the net (go).\n"
+    "attacker: spikes it to the left or to the right of the far half, as seen facing the net: "
+    f"deep, {DEEP:g} m behind the net, or, with 'pass quickly' in the same option, short and wide, "
+    f"{SHORT:g} m behind it near the side line; or waits where the ball will come (go).\n"
+    "hover: stays where it is."
+)
 _VERBS = {verb: kind for kind, verb in enumerate(VERBS)} | {
     "go": GO,
     "fly to": GO,

@@ -1,5 +1,7 @@
 """The skills: predicting the ball, meeting it, and their names in words."""
 
+import re
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -91,6 +93,16 @@ def test_a_team_shares_the_roles_out():
     assert len(TEAM.options) == 72 == len(set(TEAM.options))
     for i, option_name in enumerate(TEAM.options):
         assert TEAM.parse_option(option_name) == i
+    # The pass that an option names tells the attacker how deep to aim.
+    ready = rows(TEAMS, ball=(3, 0, 4), served=True, touched=("near_0", "near_1"), last="near_1")[2]
+    sight = TEAM.look(jnp.asarray(ready))
+    for words, spike in {
+        "receiver: pass high; setter: set; attacker: spike left": "spike to (-3.3, -1.5)",
+        "receiver: pass high; setter: set; attacker: spike right": "spike to (-3.3, 1.5)",
+        "receiver: pass quickly; setter: set; attacker: spike left": "spike to (-1.2, -2.55)",
+        "receiver: pass quickly; setter: set; attacker: spike right": "spike to (-1.2, 2.55)",
+    }.items():
+        assert TEAM.names[int(TEAM.assign(sight, jnp.int32(TEAM.parse_option(words))))] == spike
     with pytest.raises(IllegalAction, match="the setter can go, set or hover; not 'dance'"):
         TEAM.parse_option("setter: dance")
 
@@ -166,7 +178,11 @@ def test_teams_choose_as_one_in_batches_that_wait_for_nobody():
     np.testing.assert_allclose(np.sum(steps, 0)[0], states.inner.time[0])
     assert (np.asarray(states.inner.crossings) >= 1).all()
     assert env.observe(env.reset(keys[0])).shape == (2, 3 * 57)
-    assert "choose for all its drones (far_0, far_1, far_2)" in env.rules("far")
+    rules = env.rules("far")
+    assert "choose for all its drones (far_0, far_1, far_2) at once" in rules
+    example = re.search(r'for example "(ACTION: receiver: [^"]*)"', rules)[1]
+    assert env.table[env.parse(example, env.reset(keys[0]), "far")] == example[len("ACTION: ") :]
+    assert all(f"{word}" in rules for word in ("pass quickly", "spikes", "(set)", "hover: "))
     assert from_spec(env.spec()) == env
 
 
