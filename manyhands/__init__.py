@@ -71,6 +71,7 @@ register_seat("language", "manyhands.baselines.language:Language")
 register_seat("table", "manyhands.baselines.game_theory.policies:table_seat")
 register_seat("equilibrium", "manyhands.baselines.game_theory.policies:equilibrium_seat")
 register_seat("ippo", "manyhands.baselines.policies:ippo", extra="train")
+register_seat("psro", "manyhands.baselines.policies:psro", extra="train")
 register_seat("policy", "manyhands.baselines.policies:from_file", extra="train")
 register_seat("human", "manyhands.viewer.human:Human")
 

@@ -32,8 +32,8 @@ _SEATS = """\
 Seats are named in the order of the agents (with spaces or commas between them), or once for all of
 them: random; bot (the scripted player that fits); text (one that reads text and answers in words);
 greedy, onion_only, plate_only and stationary (scripted chefs); hover, rally and team (volleyball);
-ippo (trained networks that come with the package); policy:file=FILE (what `manyhands train` made);
-reader (text, for kitchens); language (a model behind any OpenAI-compatible endpoint:
+ippo, psro (trained networks that come with the package); policy:file=FILE (what `manyhands train`
+made); reader (text, for kitchens); language (a model behind any OpenAI-compatible endpoint:
 OPENAI_BASE_URL, OPENAI_API_KEY); human (the keyboard); equilibrium (perfect two-player Kuhn poker);
 table:file=FILE (what `manyhands solve` found); perfect and solver:depth=6 (boards); fair,
 tit_for_tat, boulware and conceder (negotiation). Options follow a colon:
@@ -285,7 +285,13 @@ def _wrapped(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--chat", action="store_true", help="let the agents talk")
     parser.add_argument("--skills", action="store_true", help="act by named skills")
     parser.add_argument(
-        "--events", action="store_true", help="choose a skill only when something has happened"
+        "--events",
+        nargs="?",
+        const="agent",
+        default="",
+        choices=("agent", "team"),
+        help='choose a skill only when something has happened: everybody for itself ("agent", if '
+        'nothing is said), or "team"',
     )
 
 
@@ -368,7 +374,7 @@ def _value(text: str) -> Any:
         return text.replace("\\n", "\n")
 
 
-def _build(id: str, config: dict[str, Any], skills: bool, chat: bool, events: Any = False) -> Env:
+def _build(id: str, config: dict[str, Any], skills: bool, chat: bool, events: str = "") -> Env:
     if id not in manyhands.registered():
         _unknown(id)
     try:
@@ -380,7 +386,7 @@ def _build(id: str, config: dict[str, Any], skills: bool, chat: bool, events: An
     if skills:
         env = make("skills", env=env)
     if events:
-        env = make("events", env=env, **({"per": events} if isinstance(events, str) else {}))
+        env = make("events", env=env, per=events)
     if chat:
         env = make("chat", env=env)
     return env

@@ -8,7 +8,7 @@ import re
 import numpy as np
 import pytest
 
-from manyhands.cli import main
+from manyhands.cli import _parser, build, main
 from manyhands.core.env import episode_key, make
 from manyhands.core.pack import fingerprint, snapshot
 
@@ -171,3 +171,17 @@ def test_mistakes_are_explained(capsys, arguments, message):
 def test_an_episode_that_is_not_there(capsys, record):
     status, _, err = run(capsys, "replay", record, "--episode", "9", "--headless")
     assert status == 1 and "[0, 1, 2]" in err
+
+
+def test_events_are_chosen_by_agents_or_teams(capsys):
+    for words, per, agents in (
+        (["--events"], "agent", 6),
+        (["--events", "agent"], "agent", 6),
+        (["--events", "team"], "team", 2),
+    ):
+        env = build(_parser().parse_args(["play", "volleyball", "task=3v3", *words]))
+        assert (env.id, env.per, env.num_agents) == ("events", per, agents)
+    assert build(_parser().parse_args(["play", "volleyball"])).id == "volleyball"
+    with pytest.raises(SystemExit):
+        main(["play", "volleyball", "--events", "everybody"])
+    assert "invalid choice: 'everybody'" in capsys.readouterr().err

@@ -335,6 +335,7 @@ def _files(folder: Any) -> list[Any]:
 
 
 ippo = functools.partial(shipped, algorithm="ippo")
+psro = functools.partial(shipped, algorithm="psro")
 
 
 # ---- files ---------------------------------------------------------------------------------------
