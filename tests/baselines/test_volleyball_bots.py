@@ -6,9 +6,11 @@ import numpy as np
 import pytest
 
 from manyhands.baselines.bots.volleyball import Scripted, skills_of
+from manyhands.baselines.evaluation import play_matches
+from manyhands.baselines.psro import league
 from manyhands.baselines.reader import text
 from manyhands.baselines.volleyball_reader import VolleyballReader
-from manyhands.core.env import SeatError, make, seat
+from manyhands.core.env import ConfigError, SeatError, make, seat
 from manyhands.core.play import View, play
 from manyhands.envs.volleyball import Volleyball
 from manyhands.envs.volleyball.skills import RECEIVE, SET, SPIKE
@@ -96,13 +98,61 @@ def test_what_it_reads_and_answers():
         assert env.skills.names[env.parse(reply.action, state, 0)] == action[len("ACTION: ") :]
 
 
+@pytest.mark.slow
+def test_who_hovers_by_velocities_stays():
+    env = Volleyball("back_and_forth", actions="velocity")
+    result = play(env, ["hover"], 2, seed=0)
+    assert [episode.steps for episode in result.episodes] == [env.max_steps] * 2
+
+
 def test_seats_that_do_not_fit_are_refused():
     team = Volleyball("3v3")
     with pytest.raises(SeatError, match="'team' does"):
         seat("rally", team)
     with pytest.raises(SeatError, match="plays volleyball"):
         seat("hover", make("kitchen"))
+    with pytest.raises(ConfigError, match="the skills are for"):
+        seat("hover", Volleyball("1v1", actions="ctbr"))
     assert seat("bot", team) == Scripted("team")
     assert isinstance(text(team), Embodied)
     assert type(text(make("kitchen"))).__name__ == "Reader"
     assert np.array_equal(team.noop, np.zeros(4))
+
+
+# ---- networks that come with the package ---------------------------------------------------------
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("task", "metric", "least"), [("solo_bump", "hits", 10), ("hit", "distance", 5)]
+)
+def test_shipped_networks_fly(task, metric, least):
+    """They depend on the controllers' gains: whoever changes those trains them anew."""
+    env = make("volleyball", task=task, actions="velocity")
+    (match,) = play_matches(env, [seat("ippo", env)], [(0,)], 16, seed=5)
+    assert match.metrics[metric].mean() >= least
+
+
+@pytest.mark.slow
+def test_a_shipped_network_wins_by_skills():
+    env = Events(Volleyball("1v1"))
+    table = league(env, ["ippo", "hover", "random"], 20, seed=5, by="win")
+    assert table.wins[0, 1] >= 0.95 and table.wins[0, 2] >= 0.95
+
+
+@pytest.mark.slow
+def test_a_shipped_strategy_beats_the_scripted_team():
+    drawn = {"mass": (0.98, 1.02), "restitution": (0.79, 0.81)}
+    env = Events(Volleyball("3v3", randomise=drawn), per="team")
+    table = league(env, ["psro", "bot"], 64, seed=5, by="win")
+    won = np.concatenate([table.margins[0, 1], -table.margins[1, 0]]) > 0
+    assert won.mean() >= 0.6
+
+
+@pytest.mark.slow
+def test_a_team_that_attacks_short_beats_one_that_attacks_deep():
+    drawn = {"mass": (0.98, 1.02), "restitution": (0.79, 0.81)}
+    env = Events(Volleyball("3v3", randomise=drawn), per="team")
+    assert league(env, ["team:attack=short", "team"], 32, by="win").wins[0, 1] > 0.65
+    with pytest.raises(SeatError, match="attack is deep or short, given 'high'"):
+        seat("team:attack=high", env)

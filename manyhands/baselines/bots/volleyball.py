@@ -12,11 +12,12 @@ from typing import Any
 
 import jax.numpy as jnp
 
-from manyhands.core.env import Array, DeviceView, Env, SeatError
+from manyhands.core.env import Array, DeviceView, Env, SeatError, names_of
 from manyhands.envs.volleyball.env import Volleyball
 from manyhands.envs.volleyball.skills import (
     ATTACKER,
     BUMP,
+    DEEP,
     GO,
     READY,
     RECEIVER,
@@ -50,9 +51,11 @@ class Scripted:
 
     Attributes:
         name: `"hover"`, `"rally"` or `"team"`.
+        attack: how a team does: `"deep"` or `"short"` (see `strategy`).
     """
 
     name: str
+    attack: str = "deep"
 
     def init(self, env: Env, agent: int) -> tuple[()]:
         return ()
@@ -81,7 +84,7 @@ class Scripted:
         """The option of a team, as one of its drones sees the court."""
         if self.name == "hover":
             return jnp.full(sight.served.shape, len(skills.options) - 1, jnp.int32)
-        return strategy(skills, sight)
+        return strategy(skills, sight, self.attack)
 
 
 def returning(skills: VolleyballSkills, sight: Sight) -> Array:
@@ -97,23 +100,43 @@ def returning(skills: VolleyballSkills, sight: Sight) -> Array:
     return jnp.where(mine, play, home).astype(jnp.int32)
 
 
-def strategy(skills: VolleyballSkills, sight: Sight) -> Array:
-    """A team: receive, set, and spike to the side that is farther from the other team."""
+ATTACKS = ("deep", "short")
+
+
+def strategy(skills: VolleyballSkills, sight: Sight, attack: str = "deep") -> Array:
+    """A team: receive, set, and spike deep, to the side that is farther from the other team; or
+    always short, to the right."""
+    set_ = len(SETTER) * RECEIVER.index("pass high" if attack == "deep" else "pass quickly")
+    play = (set_ + SETTER.index("set")) * len(ATTACKER)
+    right = jnp.full(sight.served.shape, play + ATTACKER.index("spike right"), jnp.int32)
+    if attack == "short":
+        return right
     body, members = skills.body, sight.me.shape[0]
     others = sight.positions[members:]
     gaps = []
     for side in (-0.5, 0.5):
-        x, y = others[:, 0] + 3.3, others[:, 1] - side * body.half_width
+        x, y = others[:, 0] + DEEP, others[:, 1] - side * body.half_width
         gaps.append(jnp.min(x**2 + y**2, axis=0))
-    left = gaps[0] >= gaps[1]
-    attack = jnp.where(left, ATTACKER.index("spike left"), ATTACKER.index("spike right"))
-    first = RECEIVER.index("pass high") * len(SETTER) + SETTER.index("set")
-    return (first * len(ATTACKER) + attack).astype(jnp.int32)
+    left = jnp.int32(play + ATTACKER.index("spike left"))
+    return jnp.where(gaps[0] >= gaps[1], left, right)
 
 
-def hover(env: Env) -> Scripted:
+@dataclasses.dataclass(frozen=True)
+class Still:
+    """The `DevicePolicy` of velocities that asks for none."""
+
+    def init(self, env: Env, agent: int) -> tuple[()]:
+        return ()
+
+    def apply(
+        self, env: Env, agent: int, memory: Any, key: Array, view: DeviceView
+    ) -> tuple[Array, Any]:
+        return jnp.zeros((4, *jnp.shape(view.acting)), jnp.float32), memory
+
+
+def hover(env: Env) -> Scripted | Still:
     """The player that stays where it is."""
-    return _scripted(env, "hover")
+    return Still() if court_of(env).actions == "velocity" else _scripted(env, "hover")
 
 
 def rally(env: Env) -> Scripted:
@@ -121,9 +144,12 @@ def rally(env: Env) -> Scripted:
     return _scripted(env, "rally")
 
 
-def team(env: Env) -> Scripted:
-    """The player in a team, which is a whole team where teams choose as one."""
-    return _scripted(env, "team")
+def team(env: Env, attack: str = "deep") -> Scripted:
+    """The player in a team, which is a whole team where teams choose as one; it attacks deep or
+    short."""
+    if attack not in ATTACKS:
+        raise SeatError(f"a team's attack is {names_of(ATTACKS)}, given {attack!r}")
+    return dataclasses.replace(_scripted(env, "team"), attack=attack)
 
 
 def _scripted(env: Env, name: str) -> Scripted:
