@@ -44,12 +44,22 @@ from manyhands.baselines.evaluation import (
     play_matches,
 )
 from manyhands.baselines.evaluation import players as read_players
+from manyhands.baselines.learning import masked_mean
 from manyhands.baselines.policies import NetworkPolicy
 from manyhands.baselines.population import Partnered
-from manyhands.baselines.ppo import PPO, PPOConfig, Progress
-from manyhands.core.env import ConfigError, Env, SeatError, TrainingError, names_of
+from manyhands.baselines.ppo import PPO, PPOConfig, Progress, Steps
+from manyhands.core.env import (
+    Array,
+    ConfigError,
+    DeviceView,
+    Env,
+    SeatError,
+    TrainingError,
+    names_of,
+)
 
 Sides = tuple[tuple[int, ...], tuple[int, ...]]
+_LIKE_THE_TEACHER = 0.8  # how likely a pupil is to choose as its teacher does, at the end
 
 
 def sides_of(env: Env) -> Sides:
@@ -310,6 +320,8 @@ class PSROConfig(PPOConfig):
         strategies: how many there are at the end, the first ones included.
         start: the first strategies: seats by name, or policy files; "" is an untrained network.
         warm_start: whether a response begins from the newest network instead of from scratch.
+        teacher: a scripted seat by name; where there is no network yet, what a response begins
+            from is first taught to choose as it does, for `lessons` steps (see `Taught`).
         opponents: blocks of environments that the mixture is shared out over, for each side.
         checks: how often the response meets the mixture while it learns, to see how good it is.
         enough: win rate against the mixture at which a response is finished.
@@ -322,6 +334,8 @@ class PSROConfig(PPOConfig):
     strategies: int = 6
     start: tuple[str, ...] = ("",)
     warm_start: bool = True
+    teacher: str = ""
+    lessons: int = 50_000
     opponents: int = 8
     checks: int = 5
     enough: float = 0.9
@@ -343,6 +357,14 @@ class PSROConfig(PPOConfig):
             raise ConfigError(
                 "opponents, checks and matches are from 1, enough is above 0 and at most 1; given "
                 f"{self.opponents}, {self.checks}, {self.matches} and {self.enough}"
+            )
+        taught = self.warm_start and self.reads == "perception" and not self.recurrent
+        if self.teacher and not (taught and self.lessons > 0):
+            raise ConfigError(
+                "who is taught by a scripted player reads its perception, has no memory, goes on "
+                "from its lessons (warm_start) and takes a step of them or more; given "
+                f"reads={self.reads!r}, recurrent={self.recurrent}, warm_start={self.warm_start} "
+                f"and lessons={self.lessons}"
             )
         if self.num_envs % (2 * self.opponents):
             raise ConfigError(
@@ -455,6 +477,32 @@ def respond(
             told(f"{response.steps:,} steps, {response.seconds:.0f} s: wins {wins} of the mixture")
         if done == solo.num_updates or wins.mean >= config.enough:
             return dataclasses.replace(response, curve=tuple(curve))
+
+
+@dataclasses.dataclass(frozen=True)
+class Taught(PPO):
+    """PPO beside a teacher: to the loss is added the cross-entropy between what the learner would
+    do and what a scripted player does in its place, averaged over the steps; but no more is asked
+    than to do the same four times of five, so that there is something left to explore.
+
+    Attributes:
+        teacher: a device policy that reads the perception alone, and remembers nothing.
+    """
+
+    teacher: Any
+
+    def _penalty(self, steps: Steps, outputs: Array) -> tuple[Array, dict[str, Array]]:
+        game = self.env.env if isinstance(self.env, Partnered) else self.env
+        memory, key = self.teacher.init(game, 0), jax.random.key(0)
+
+        def chosen(row: Array, legal: Array) -> Array:
+            view = DeviceView(vector=row, perception=row, legal=legal, acting=jnp.bool_(True))
+            return self.teacher.apply(game, 0, memory, key, view)[0]
+
+        wanted = jax.vmap(jax.vmap(jax.vmap(chosen)))(steps.row, steps.legal)
+        gap = -self._actions.log_prob(outputs, steps.legal, wanted)
+        mean = masked_mean(jnp.maximum(gap, -math.log(_LIKE_THE_TEACHER)), steps.acts)
+        return mean, {"teacher_cross_entropy": mean}
 
 
 def plain(config: PSROConfig) -> PPOConfig:
@@ -584,6 +632,9 @@ def psro(
         say(f"strategy {count} learns against {_spoken(names, mixture)}")
         if config.warm_start and warm is None:
             warm = begin_from(solo, strategies, root)
+        if config.teacher and warm is None:
+            say(f"{config.teacher} teaches")
+            warm = _lessons(env, strategies, mixture, config, root, seed, say)
         response = respond(
             env,
             strategies,
@@ -621,6 +672,24 @@ def psro(
     return Population(found, tuple(strategies), mixture, tuple(history))
 
 
+def _lessons(
+    env: Env,
+    opponents: Sequence[Any],
+    mixture: np.ndarray,
+    config: PSROConfig,
+    key: Any,
+    seed: int,
+    told: Callable[[str], None],
+) -> Progress:
+    """What a network is like after its lessons."""
+    (teacher,), _ = read_players(env, [config.teacher])
+    settings = dataclasses.replace(config, total_steps=config.lessons, checks=1, enough=1.0)
+    learner = functools.partial(Taught, teacher=teacher)
+    return respond(
+        env, opponents, mixture, settings, key, seed, told=told, learner=learner
+    ).progress
+
+
 def exploitability(
     env: Env,
     population: Population,
@@ -628,11 +697,14 @@ def exploitability(
     seed: int = 0,
     told: Callable[[str], None] | None = None,
 ) -> Response:
-    """A best response from scratch to the final mixture. What it wins (`wins`, beyond one half, or
-    `margin`, beyond 0) is the least by which the mixture can be exploited: a better learner or more
-    steps may find more."""
+    """A best response to the final mixture, from scratch, or from what the teacher teaches. What it
+    wins (`wins`, beyond one half, or `margin`, beyond 0) is the least by which the mixture can be
+    exploited: a better learner or more steps may find more."""
     key = jax.random.fold_in(jax.random.key(seed), 1_000_000)
-    return respond(env, population.strategies, population.mixture, config, key, seed, told=told)
+    against = population.strategies, population.mixture, config
+    say = told or (lambda line: None)
+    warm = _lessons(env, *against, key, seed, say) if config.teacher else None
+    return respond(env, *against, key, seed, warm, told)
 
 
 def _first(env: Env, config: PSROConfig, solo: PPO, key: Any) -> tuple[list[str], list[Any]]:

@@ -19,19 +19,22 @@ from manyhands.baselines import game_theory
 from manyhands.baselines.evaluation import NOBODY, Lineup
 from manyhands.baselines.policies import NetworkPolicy
 from manyhands.baselines.population import Partnered
+from manyhands.baselines.ppo import PPO
 from manyhands.baselines.psro import (
     PSROConfig,
+    _lessons,
     _shared_out,
     elo,
     exploitability,
     league,
     nash,
+    plain,
     psro,
     respond,
     sides_of,
     uniform,
 )
-from manyhands.core.env import ConfigError, SeatError, TrainingError
+from manyhands.core.env import ConfigError, DeviceView, SeatError, TrainingError
 
 QUICK = PSROConfig(
     total_steps=128 * 8 * 30,
@@ -220,6 +223,39 @@ def test_the_mixture_is_harder_to_exploit_than_its_first_strategy(grown: Any) ->
     assert response.steps == QUICK.total_steps and len(response.curve) == QUICK.checks
 
 
+class Calls:
+    """Bets or calls, whatever it holds."""
+
+    def init(self, env: Any, agent: int) -> tuple[()]:
+        return ()
+
+    def apply(self, env: Any, agent: int, memory: Any, key: Any, view: Any) -> tuple[Any, Any]:
+        return jnp.where(view.legal[1], 1, 0), memory
+
+
+def test_a_response_begins_with_what_a_script_teaches(monkeypatch: Any) -> None:
+    env = manyhands.make("kuhn_poker")
+    monkeypatch.setattr(
+        "manyhands.baselines.psro.read_players", lambda env, given: ([Calls()], ["calls"])
+    )
+    config = dataclasses.replace(QUICK, teacher="calls", lessons=128 * 8 * 20, strategies=1)
+    told: list[str] = []
+    rival = [manyhands.seat("random", env)]
+    progress = _lessons(env, rival, np.ones(1), config, jax.random.key(0), seed=0, told=told.append)
+    player = PPO(env, plain(config)).player(progress)
+    state = env.reset(jax.random.key(1))
+    for action in (1, 0):  # a bet is called, a check is followed by a bet
+        legal = env.legal(state)
+        agent = int(np.argmax(np.asarray(env.acting(state))))
+        view = DeviceView(
+            env.observe(state)[agent], env.perceive(state)[agent], legal[agent], jnp.bool_(True)
+        )
+        chosen = [int(player.apply(env, agent, (), jax.random.key(k), view)[0]) for k in range(20)]
+        assert sum(chosen) >= 18
+        state, _ = env.step(jax.random.key(2), state, jnp.array([action, action]))
+    assert len(told) == 1 and "20,480 steps" in told[0]
+
+
 def test_opponents_must_compile() -> None:
     env = manyhands.make("kuhn_poker")
     with pytest.raises(SeatError, match="compiled loop"):
@@ -233,6 +269,9 @@ def test_opponents_must_compile() -> None:
         ({"strategies": 0}, "strategies is from 1"),
         ({"enough": 0.0}, "enough is above 0"),
         ({"opponents": 3}, "multiple of 6"),
+        ({"teacher": "random", "warm_start": False}, "who is taught .* warm_start=False"),
+        ({"teacher": "random", "recurrent": True}, "recurrent=True"),
+        ({"teacher": "random", "lessons": 0}, "lessons=0"),
     ],
 )
 def test_settings_that_make_no_sense(change: dict[str, Any], words: str) -> None:
