@@ -38,7 +38,7 @@ from common import (
 TASKS = ("1v1", "3v3")
 MODELS = ROOT / "manyhands" / "assets" / "volleyball"
 STEPS = {"manyhands": 32, "manyhands, mujoco's engine": 4, "mujoco": 16, "mjx": 4}
-MJX_MOST = 256  # games at once: with more, MJX can wait for itself for ever on a few cores
+MJX_MOST = 64  # games at once: with more, MJX can wait for itself for ever on a few cores
 BATCH, SINGLE = "batch", "single, PettingZoo"
 COMPILE = """
 import time
