@@ -108,9 +108,9 @@ _STRATEGY: dict[str, Any] = {
     "reward_scale": 0.01,
     "normalise": True,
 }
-# Among 72 options a learner finds a safe rally before it finds an attack, and stays there; so it
-# begins as the better of the two scripts. Everybody stays an opponent, or a response forgets how to
-# win from the first ones.
+# Among 72 options a learner finds a safe rally before it finds an attack, and stays there, unless
+# it tries much, or a script teaches it (`teacher`). Everybody stays an opponent, or a response
+# forgets how to win from the first ones.
 _RESPONSE: dict[str, Any] = {
     "total_steps": 600_000,
     "num_envs": 256,
