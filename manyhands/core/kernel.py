@@ -165,4 +165,8 @@ def _reduced(combine: Callable[[Array, Array], Array], array: Array, axes: Seque
     rows = jnp.moveaxis(array, sorted(axes), range(len(axes)))
     rows = rows.reshape(-1, *rows.shape[len(axes) :])
     parts = [jax.lax.index_in_dim(rows, i, keepdims=False) for i in range(rows.shape[0])]
-    return functools.reduce(combine, parts)
+    total = functools.reduce(combine, parts)
+    if combine is jax.lax.add and len(parts) > 1 and jnp.issubdtype(total.dtype, jnp.floating):
+        # XLA's sum begins with 0, so that it is never -0; an addition of 0 would be left out here.
+        total = jnp.where(total == 0, jnp.zeros_like(total), total)
+    return total

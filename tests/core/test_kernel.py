@@ -106,6 +106,19 @@ def test_reductions_inside_loops_branches_and_calls_are_written_out():
     assert call.one_kernel and call.compilations == 1
 
 
+@pytest.mark.parametrize("count", [1, 2, 3])
+def test_sums_of_negative_zeros_have_the_sign_that_batches_give(count):
+    x = np.full(4, -0.0, np.float32)
+
+    def function(x):
+        return jnp.sum(x[:count])[None]
+
+    batch = jax.jit(jax.vmap(function))(np.stack([x] * 3))
+    np.testing.assert_array_equal(
+        np.signbit(SmallCall(function, 4, np.float32)(x)), np.signbit(batch[0])
+    )
+
+
 def test_long_reductions_stay_as_they_are():
     program = jax.make_jaxpr(jnp.sum)(np.zeros(17, np.float32))
     left = jax.make_jaxpr(lambda x: kernel._written_out(program, (x,)))(np.zeros(17, np.float32))

@@ -811,12 +811,18 @@ def _names(scene: Scene, view: _View, canvas: pygame.Surface) -> None:
             top = box.bottom
 
 
+# Quarters of a tag's width and height, the nearest first.
+_NUDGES = sorted(
+    ((x, y) for x in range(-8, 9) for y in range(-8, 9)),
+    key=lambda step: (step[0] ** 2 + step[1] ** 2, step),
+)
+
+
 def _roomy(box: pygame.Rect, taken: list[pygame.Rect], frame: pygame.Rect) -> pygame.Rect:
     """`box`, moved by as little as can be to cover none of the others; where it is, if there is no
     room near."""
     box = box.clamp(frame)
-    steps = [(x, y) for x in range(-8, 9) for y in range(-8, 9)]
-    for x, y in sorted(steps, key=lambda step: (step[0] ** 2 + step[1] ** 2, step)):
+    for x, y in _NUDGES:
         moved = box.move(x * box.width // 4, y * box.height // 4)
         if frame.contains(moved) and moved.collidelist(taken) < 0:
             return moved
