@@ -31,7 +31,7 @@ import jax.numpy as jnp
 import numpy as np
 from scipy.special import stdtrit
 
-from manyhands.core.env import Array, ConfigError, DeviceView, Env, agent_key, seat
+from manyhands.core.env import Array, ConfigError, DeviceView, Env, agent_key, seat, seed_key
 from manyhands.core.pack import no_actions
 from manyhands.core.play import episode_seed, play, seat_policy
 
@@ -376,7 +376,7 @@ def _compile(env: Env, lineup: Lineup, size: int) -> Any:
     n, count = env.num_agents, len(lineup.players) * size
 
     def run(stacked: Any, seeds: Array) -> dict[str, Any]:
-        keys = jnp.tile(jax.vmap(jax.random.key)(seeds), len(lineup.players))
+        keys = jnp.tile(jax.vmap(seed_key)(seeds), len(lineup.players))
         arranged = lineup.arrange(stacked)
 
         def step(at: Any) -> Any:

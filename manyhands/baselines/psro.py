@@ -56,6 +56,7 @@ from manyhands.core.env import (
     SeatError,
     TrainingError,
     names_of,
+    seed_key,
 )
 
 Sides = tuple[tuple[int, ...], tuple[int, ...]]
@@ -493,7 +494,7 @@ class Taught(PPO):
 
     def _penalty(self, steps: Steps, outputs: Array) -> tuple[Array, dict[str, Array]]:
         game = self.env.env if isinstance(self.env, Partnered) else self.env
-        memory, key = self.teacher.init(game, 0), jax.random.key(0)
+        memory, key = self.teacher.init(game, 0), seed_key(0)
 
         def chosen(row: Array, legal: Array) -> Array:
             view = DeviceView(vector=row, perception=row, legal=legal, acting=jnp.bool_(True))
@@ -600,7 +601,7 @@ def psro(
     """
     say = told or (lambda line: None)
     solo = PPO(env, plain(config))
-    root = jax.random.key(seed)
+    root = seed_key(seed)
     folder = None if out is None else Path(out)
     names, strategies = _first(env, config, solo, root)
     table: dict[tuple[int, int], np.ndarray] = {}
@@ -700,7 +701,7 @@ def exploitability(
     """A best response to the final mixture, from scratch, or from what the teacher teaches. What it
     wins (`wins`, beyond one half, or `margin`, beyond 0) is the least by which the mixture can be
     exploited: a better learner or more steps may find more."""
-    key = jax.random.fold_in(jax.random.key(seed), 1_000_000)
+    key = jax.random.fold_in(seed_key(seed), 1_000_000)
     against = population.strategies, population.mixture, config
     say = told or (lambda line: None)
     warm = _lessons(env, *against, key, seed, say) if config.teacher else None

@@ -66,6 +66,7 @@ from manyhands.core.env import (
     Env,
     TrainingError,
     names_of,
+    seed_key,
 )
 from manyhands.core.rollout import BatchPolicy, BatchView, Seats, rollout
 
@@ -345,7 +346,7 @@ def _begin(learner: Learner, seeds: tuple[int, ...]) -> Callable[[], Any]:
     numbers = np.asarray(seeds, np.uint32)
 
     def begin() -> Any:
-        progress = jax.vmap(lambda seed: learner.init(jax.random.key(seed)))(numbers)
+        progress = jax.vmap(lambda seed: learner.init(seed_key(seed)))(numbers)
         # A scalar of no fixed type would make the next call another program.
         progress = jax.tree_util.tree_map(
             lambda leaf: leaf if is_key(leaf) else jax.lax.convert_element_type(leaf, leaf.dtype),
@@ -509,10 +510,10 @@ def _finish(run: Run, episodes: int) -> TrainingResult:
             continue
         run.display.note(f"evaluating seed {seed}")
         own = {name: array[i] for name, array in host.items()}
-        progress = restore(lambda: learner.init(jax.random.key(0)), own, run.folder)
+        progress = restore(lambda: learner.init(seed_key(0)), own, run.folder)
         made[seed] = learner.policy(progress)
         evaluation = evaluation or Evaluation(learner.env, made[seed], episodes)
-        scores[seed] = evaluation(made[seed], jax.random.key(seed))
+        scores[seed] = evaluation(made[seed], seed_key(seed))
         path = run.folder / f"policy-{seed}.safetensors"
         policies.save(path, made[seed], run.card(seed, scores[seed].plain()))
         mixed = average(progress)

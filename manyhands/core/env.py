@@ -9,8 +9,9 @@ innermost loop of compiled code runs over environments. `step`, `observe`, `perc
 `acting` and `summary` of an environment with `batched = True` accept such states directly; those
 of any other environment are mapped (`batch_step` and its siblings do the right thing for both).
 
-**Keys.** The key of an episode is `jax.random.key(seed)`; `reset` gets it, and step `t` (from 0)
-gets `fold_in(episode_key, t)`, in every loop and API.
+**Keys.** The key of an episode is `episode_key(seed)`; `reset` gets it, and step `t` (from 0)
+gets `fold_in(episode_key, t)`, in every loop and API. Keys are of threefry2x32, whatever JAX's
+default is.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from __future__ import annotations
 import dataclasses
 import importlib
 import json
+import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Generic, Protocol, TypeVar, dataclass_transform
 
@@ -326,26 +328,57 @@ class Env(Generic[State]):
         return function if self.batched else jax.vmap(function, in_axes=-1, out_axes=-1)
 
 
+# Named wherever a key is made: another default of JAX (JAX_DEFAULT_PRNG_IMPL) changes nothing.
+_PRNG = "threefry2x32"
+
+
+def seed_key(seed: Any) -> Array:
+    """The key of a 32-bit seed; traceable."""
+    return jax.random.key(seed, impl=_PRNG)
+
+
+def wrap_key(data: Array) -> Array:
+    """The key whose data is u32[..., 2]; traceable."""
+    return jax.random.wrap_key_data(data, impl=_PRNG)
+
+
+def own_key(key: Array) -> Array:
+    """A typed key that a caller made with any of JAX's generators, as one of threefry2x32. Made
+    from one seed, they are one key: the data of an "rbg" key is that of the threefry key twice."""
+    if jax.random.key_impl(key) == _PRNG:
+        return key
+    return wrap_key(jax.random.key_data(key)[..., :2])
+
+
 def episode_key(seed: int) -> Array:
     """The key of the episode that an integer seed names."""
-    return jax.random.key(np.uint32(seed & 0xFFFFFFFF))
+    return seed_key(np.uint32(seed & 0xFFFFFFFF))
 
 
 def episode_key_data(seed: int) -> np.ndarray:
     """u32[2], the data of `episode_key(seed)`; without a call of JAX, which would take longer than
     a step of a small game."""
-    if jax.config.jax_default_prng_impl == "threefry2x32":  # type: ignore[attr-defined]
-        return np.array([0, seed & 0xFFFFFFFF], np.uint32)
-    return np.asarray(jax.random.key_data(episode_key(seed)))
+    return np.array([0, seed & 0xFFFFFFFF], np.uint32)
 
 
 def episode_keys_data(seeds: np.ndarray) -> np.ndarray:
     """u32[K, 2], `episode_key_data` of K whole numbers from 0."""
-    if jax.config.jax_default_prng_impl == "threefry2x32":  # type: ignore[attr-defined]
-        data = np.zeros((len(seeds), 2), np.uint32)
-        data[:, 1] = seeds & 0xFFFFFFFF
-        return data
-    return np.stack([episode_key_data(int(seed)) for seed in seeds])
+    data = np.zeros((len(seeds), 2), np.uint32)
+    data[:, 1] = seeds & 0xFFFFFFFF
+    return data
+
+
+def warn_of_x64() -> None:
+    """Warn where JAX computes in 64 bits: states then have other bytes, so records, snapshots and
+    fingerprints do not fit those of other processes."""
+    if jax.config.jax_enable_x64:  # type: ignore[attr-defined]
+        warnings.warn(
+            "jax_enable_x64 is set: states, snapshots, records and fingerprints differ from those "
+            "made without it. Unset JAX_ENABLE_X64, or call "
+            "jax.config.update('jax_enable_x64', False) before an environment is played; for your "
+            "own computations in 64 bits use `with jax.enable_x64(True):`",
+            stacklevel=3,
+        )
 
 
 def check_weights(

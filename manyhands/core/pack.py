@@ -18,7 +18,16 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from manyhands.core.env import Action, Array, Env, SnapshotError, episode_key
+from manyhands.core.env import (
+    Action,
+    Array,
+    Env,
+    SnapshotError,
+    episode_key,
+    own_key,
+    warn_of_x64,
+    wrap_key,
+)
 from manyhands.core.kernel import SmallCall
 
 MAGIC = b"MHSNAP\x00\x01"  # the last byte is the version of the format
@@ -124,6 +133,7 @@ class Packing:
 @functools.lru_cache(maxsize=256)
 def state_packing(env: Env) -> Packing:
     """How the states of an environment lie in bytes."""
+    warn_of_x64()
     return Packing(jax.eval_shape(env.reset, episode_key(0)))
 
 
@@ -270,6 +280,7 @@ class Stepper:
     """
 
     def __init__(self, env: Env):
+        warn_of_x64()
         self.env = env
         key_data = np.asarray(jax.random.key_data(episode_key(0)))
         state = jax.eval_shape(env.reset, episode_key(0))
@@ -300,7 +311,7 @@ class Stepper:
 
     def reset(self, key: Array) -> Frame:
         """First frame of the episode that `key` names: a typed key, or its data, u32[2]."""
-        data = key if type(key) is np.ndarray else np.asarray(jax.random.key_data(key))
+        data = key if type(key) is np.ndarray else np.asarray(jax.random.key_data(own_key(key)))
         return self._frame(self._reset(data))
 
     def _frame(self, buffer: np.ndarray) -> Frame:
@@ -354,7 +365,7 @@ class Stepper:
     @functools.cached_property
     def _draw(self) -> SmallCall:
         def draw(order: Array) -> Array:
-            key = jax.random.wrap_key_data(order[:2])
+            key = wrap_key(order[:2])
             times = order[2] + jnp.arange(BLOCK, dtype=jnp.uint32)
             return jax.vmap(lambda time: self.env.luck(jax.random.fold_in(key, time)))(times)
 
@@ -403,12 +414,12 @@ class Stepper:
         return self._frame(self._view(buffer))
 
     def _packed_reset(self, key_data: Array) -> Array:
-        return self._pack(self.env.reset(jax.random.wrap_key_data(key_data)), None)
+        return self._pack(self.env.reset(wrap_key(key_data)), None)
 
     def _packed_step(self, buffer: Array) -> Array:
         state = self._state.unpack(buffer[: self._state.size])
         key_data, time, actions = self._order.unpack(buffer[self._state.size :])
-        key = jax.random.fold_in(jax.random.wrap_key_data(key_data), time)
+        key = jax.random.fold_in(wrap_key(key_data), time)
         return self._pack(*self.env.step(key, state, actions))
 
     def _pack(self, state: Any, outcome: Any) -> Array:

@@ -33,6 +33,7 @@ from manyhands.core.env import (
     make,
     names_of,
     seat,
+    wrap_key,
 )
 from manyhands.core.pack import Frame, fingerprint, full_actions, restore, stepper
 
@@ -759,7 +760,7 @@ def _compiled(policy: Any, env: Env, index: int) -> Callable[..., Any]:
     """`policy.apply` for a block of episodes."""
 
     def one(memory: Any, key_data: Any, time: Any, view: DeviceView) -> Any:
-        step_key = jax.random.fold_in(jax.random.wrap_key_data(key_data), time)
+        step_key = jax.random.fold_in(wrap_key(key_data), time)
         return policy.apply(env, index, memory, agent_key(step_key, index), view)
 
     return jax.jit(jax.vmap(one, in_axes=(-1, 0, 0, -1), out_axes=-1))

@@ -24,6 +24,7 @@ from manyhands.core.env import (
     DeviceView,
     Env,
     agent_key,
+    own_key,
     seat,
     state_dataclass,
 )
@@ -196,7 +197,7 @@ def rollout(
             a `BatchPolicy`, which plays all seats in one call;
             a function `f(key, view) -> actions`, or `f(params, key, view)` where `params` is given,
             of a `BatchView`.
-        key: typed PRNG key, for everything that is random.
+        key: typed PRNG key, for everything that is random; of any of JAX's generators.
         collect: `"trajectory"`, or `"statistics"`, which keeps no step: a billion steps need no
             more memory than one.
         params: pytree handed to the policy; new values do not compile anew.
@@ -222,7 +223,7 @@ def rollout(
             raise ConfigError(f"{name} is a whole number from 1, given {value!r}")
     if collect not in ("trajectory", "statistics"):
         raise ConfigError(f'collect is "trajectory" or "statistics", given {collect!r}')
-    pool = env.reset_pool if pool is None else pool
+    key, pool = own_key(key), env.reset_pool if pool is None else pool
     spread = _devices(devices, num_envs)
     player = _as_batch_policy(env, policy, params is not None)
     chunk = _chunk(env, player, num_envs, spread, chunk)

@@ -31,6 +31,7 @@ from manyhands.core.env import (
     IllegalAction,
     agent_key,
     make,
+    wrap_key,
 )
 from manyhands.core.pack import snapshot
 from manyhands.core.play import Game, Reply, Turn, View
@@ -456,7 +457,7 @@ def _on_device(policy: Any) -> bool:
 @functools.lru_cache(maxsize=64)
 def _compiled(policy: Any, game: Env, index: int) -> Any:
     def act(memory: Any, key_data: Any, time: Any, view: DeviceView) -> Any:
-        step_key = jax.random.fold_in(jax.random.wrap_key_data(key_data), time)
+        step_key = jax.random.fold_in(wrap_key(key_data), time)
         return policy.apply(game, index, memory, agent_key(step_key, index), view)
 
     return on_host(act)

@@ -27,10 +27,12 @@ from manyhands.core.env import (
     Env,
     EpisodeOver,
     IllegalAction,
+    episode_key,
     episode_key_data,
     episode_keys_data,
     make,
     names_of,
+    wrap_key,
 )
 from manyhands.core.pack import BLOCK, Frame, no_actions, restore, stepper
 from manyhands.core.play import Message, View, check_action
@@ -197,7 +199,7 @@ class Parallel(ParallelEnv):
                 self._ahead = list(zip(keys, self._stepper.resets(keys)))
             self.key_data, first = self._ahead.pop()
         if state is None and wishes:
-            key = jax.random.wrap_key_data(jnp.asarray(self.key_data))
+            key = wrap_key(jnp.asarray(self.key_data))
             state = self.game.reset_to(key, wishes)
         if state is None:
             self.frame = first or self._stepper.reset(self.key_data)
@@ -277,9 +279,7 @@ class Parallel(ParallelEnv):
 
     @property
     def state_space(self) -> gymnasium.Space:
-        shape = jax.eval_shape(
-            lambda key: self.game.summary(self.game.reset(key)), jax.random.key(0)
-        )
+        shape = jax.eval_shape(lambda key: self.game.summary(self.game.reset(key)), episode_key(0))
         low, high = (-np.inf, np.inf)
         if not np.issubdtype(shape.dtype, np.floating):
             limits = (0, 1) if shape.dtype == bool else np.iinfo(shape.dtype)

@@ -28,6 +28,7 @@ from manyhands.core.env import (
     SeatError,
     make,
     names_of,
+    seed_key,
     state_dataclass,
 )
 from manyhands.core.pack import no_actions
@@ -433,7 +434,7 @@ def _compile(
         return jax.lax.cond(jnp.any(mask), begin, lambda carry: carry, carry)
 
     def first(seeds: Array) -> _Carry:
-        keys = jax.vmap(jax.random.key)(seeds)
+        keys = jax.vmap(seed_key)(seeds)
         flags = jnp.zeros((env.num_agents, num_envs), bool)
         return _Carry(
             state=env.batch_reset(keys),

@@ -46,7 +46,7 @@ from manyhands.baselines.game_theory.policies import (
     write,
 )
 from manyhands.baselines.game_theory.tree import Tree, unroll
-from manyhands.core.env import Array, ConfigError, Env, names_of
+from manyhands.core.env import Array, ConfigError, Env, episode_key_data, names_of, wrap_key
 
 ALGORITHMS = ("cfr", "cfr+", "mccfr")
 _SMALL = 8 << 20  # bytes of tables up to which an iteration is one kernel: Leduc has half a million
@@ -379,7 +379,7 @@ def _sample(
 ) -> Any:
     """One iteration of external-sampling MCCFR: one traversal for each agent."""
     regrets, sums = list(regrets), list(sums)
-    key = jax.random.fold_in(jax.random.wrap_key_data(key_data), time.astype(jnp.uint32))
+    key = jax.random.fold_in(wrap_key(key_data), time.astype(jnp.uint32))
     time = time + 1
     count = [levels[-1][1] if levels else 0 for levels in shape.levels]
     for p, levels in enumerate(shape.levels):
@@ -488,7 +488,7 @@ class Solver:
             tuple(self.sums[rows] for rows in own),
         )
         with _double():
-            key_data = jax.random.key_data(jax.random.key(np.uint32(self.seed & 0xFFFFFFFF)))
+            key_data = episode_key_data(self.seed)
             order = self._buffers, key_data, carry, np.int64(iterations)
             try:
                 done = _program(self._shape, self._one_kernel)(*order)

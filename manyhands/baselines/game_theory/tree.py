@@ -24,7 +24,7 @@ import gymnasium
 import jax
 import numpy as np
 
-from manyhands.core.env import ConfigError, Env, episode_key
+from manyhands.core.env import ConfigError, Env, episode_key, seed_key
 
 _CHUNK = 1024  # points in one batched call: one compilation for trees of every size
 
@@ -420,7 +420,7 @@ def _sight(env: Env) -> Any:
 def _moves(env: Env) -> Any:
     def move(seed: Any, order: Any) -> Any:
         states, actions = order
-        keys = jax.random.split(jax.random.key(seed), actions.shape[-1])
+        keys = jax.random.split(seed_key(seed), actions.shape[-1])
         states, outcome = env.batch_step(keys, states, actions)
         over = outcome.terminated | outcome.truncated
         return states, outcome.reward, over, outcome.metrics.get("illegal", np.float32(0)) > 0

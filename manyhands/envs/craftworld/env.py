@@ -39,6 +39,7 @@ from manyhands.core.env import (
     Outcome,
     check_weights,
     names_of,
+    seed_key,
     state_dataclass,
 )
 from manyhands.envs.craftworld import rules as rl
@@ -476,7 +477,7 @@ be joint tasks |
         if isinstance(given, (int, np.integer)) and not isinstance(given, bool):
             if not 0 <= given < 2**32:
                 raise ConfigError(f"worlds are numbered 0 to {2**32 - 1}, given {given}")
-            state = _compiled(self, "_reset")(jax.random.key(np.uint32(given)))
+            state = _compiled(self, "_reset")(seed_key(np.uint32(given)))
         elif given is not None:
             wanted = wd.load_world(given)
             if wanted not in self.worlds:

@@ -32,7 +32,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from manyhands.core.env import Array, ConfigError, Env
+from manyhands.core.env import Array, ConfigError, Env, seed_key
 from manyhands.core.rollout import seats_of, view_of
 from manyhands.envs.craftworld.rules import (
     ACHIEVEMENTS,
@@ -600,7 +600,7 @@ def _score_loop(env: Env, players: Any) -> Any:
     n = env.num_agents
 
     def run(seeds: Array) -> Any:
-        keys, size = jax.vmap(jax.random.key)(seeds), seeds.shape[0]
+        keys, size = jax.vmap(seed_key)(seeds), seeds.shape[0]
         index = jnp.arange(size, dtype=jnp.uint32)
 
         def step(at: Any) -> Any:
