@@ -19,8 +19,10 @@ from __future__ import annotations
 import dataclasses
 import importlib
 import json
+import math
 import warnings
 from collections.abc import Mapping, Sequence
+from numbers import Real
 from typing import Any, ClassVar, Generic, Protocol, TypeVar, dataclass_transform
 
 import gymnasium
@@ -384,7 +386,10 @@ def warn_of_x64() -> None:
 def check_weights(
     given: Mapping[str, float] | None, defaults: Mapping[str, float]
 ) -> dict[str, float]:
-    """Reward weights: `defaults` overridden by `given`, whose names must be terms."""
+    """Reward weights: `defaults` overridden by `given`, whose names must be terms and whose
+    values finite numbers."""
+    if given is not None and not isinstance(given, Mapping):
+        raise ConfigError(f"reward_weights maps reward terms to numbers, given {given!r}")
     weights = dict(defaults)
     for name, weight in (given or {}).items():
         if name not in weights:
@@ -392,6 +397,9 @@ def check_weights(
                 f"reward_weights names {name!r}, which is no reward term; "
                 f"the terms are {', '.join(weights)}"
             )
+        number = isinstance(weight, Real) and not isinstance(weight, bool)
+        if not number or not math.isfinite(weight):
+            raise ConfigError(f"the weight of {name!r} is a finite number, given {weight!r}")
         weights[name] = float(weight)
     return weights
 
