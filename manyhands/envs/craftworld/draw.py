@@ -319,9 +319,9 @@ def draw(
     rows, columns = frame.world.height // frame.side, frame.world.width // frame.side
     piece = _true_piece(env, state, frame.players, frame.corner, rows, columns)
     native = SIZE if frame.side > CELL else CELL
-    whole = _surface(compose(piece, native), 1)
-    scale = pygame.transform.scale if frame.side % native == 0 else pygame.transform.smoothscale
-    canvas.blit(scale(whole, frame.world.size), frame.world)
+    # Enlarged with sharp edges, and from there made smaller to fit exactly.
+    whole = _surface(compose(piece, native), -(-frame.side // native))
+    canvas.blit(pygame.transform.smoothscale(whole, frame.world.size), frame.world)
     look, _ = look_at(env, state, 0)  # the hour and the goal are everyone's
     row, column = (int(x) for x in state.position[0])
     away = look.site[0] + row - OWN[0], look.site[1] + column - OWN[1]
@@ -331,7 +331,9 @@ def draw(
         followed = frame.players[env.index(camera)]
         _bar(canvas, frame.bar, followed)
         _minimap(env, state, canvas, frame, (rows, columns))
-    _column(canvas, frame.beside, frame.players, look.light, str(look.goal), int(state.clock))
+    _column(
+        canvas, frame.beside, frame.players, look.light, str(look.goal), int(env.elapsed(state))
+    )
 
 
 def _own_frame(env: CraftWorld, look: Look, canvas: pygame.Surface) -> _Frame:
@@ -364,8 +366,6 @@ def _true_frame(env: CraftWorld, state: CraftState, canvas: pygame.Surface, came
         room -= wide
     if camera == "map":
         side = max(1, min(room // env.width, height // env.height))
-        if side > SIZE:
-            side -= side % SIZE
         world = pygame.Rect(0, 0, side * env.width, side * env.height)
         world.center = room // 2, height // 2
         return _Frame(world, side, (0, 0), pygame.Rect(0, height, 0, 0), beside, players)
@@ -496,7 +496,7 @@ def _column(
     players: Sequence[_Player],
     light: int,
     goal: str,
-    clock: int | None = None,
+    step: int | None = None,
 ) -> None:
     """The hour, the players, and the first one's achievements as far as there is room."""
     if area.width < 60:
@@ -506,7 +506,7 @@ def _column(
     x, y, room = area.x + pad, area.y + pad, area.width - 2 * pad
     _hour(canvas, (x + 9, y + 9), light)
     words = "day" if light > 190 else "dusk" if light > 100 else "night"
-    words += f", step {clock}" if clock is not None else ""
+    words += f", step {step}" if step is not None else ""
     canvas.blit(write(words, 12, FADED), (x + 24, y + 3))
     y += 26
     for line in wrap(f"Goal: {goal}", 11, room, limit=3) if goal else ():

@@ -32,6 +32,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from manyhands.core.config import boolean
 from manyhands.core.env import (
     Array,
     ConfigError,
@@ -130,11 +131,11 @@ class CraftState:
         heading: u8[M], where an arrow flies, as `facing`.
         plant_place: u8[P, 2].
         plant_age: u16[P], 0 for an empty slot, else 1 + the age.
-        clock: i32[], steps played.
+        clock: i32[], the time of the world: `start["clock"]` and the steps played since.
         world: u8[], which of `CraftWorld.worlds` this is.
         goal: u8[29], what is to be reached (`tasks.Goal.row`); zeros for nothing.
         site: u8[2], row and column of the top left cell of the building site (5 x 5 cells).
-        goal_step: i32[], the step that reached the goal, from 1; 0 before.
+        goal_step: i32[], steps played when the goal was reached, from 1; 0 before.
     """
 
     map: Array
@@ -173,7 +174,8 @@ class CraftWorld(Env[CraftState]):
         size: rows and columns of generated worlds, 8 to 127 each, or one number for both.
         map: a world as text, one letter a cell (`world.LETTERS`), instead of generated ones.
         start: what players begin with: `{"inventory": {"wood": 3}, "vitals": {"energy": 4},
-            "clock": 150}`; or a list of these, one for each player (the clock from the first).
+            "clock": 150}`; or a list of these, one for each player (the clock, which is the time of
+            the world's day and not a step of the episode, from the first).
         world: parameters of generated worlds: a dict of `world.WORLD_SCHEMA`, the path of a JSON
             file with one, or a list of such, of which each episode draws one.
         spawning: whether creatures appear and vanish by themselves; by default (None) in generated
@@ -308,9 +310,8 @@ be joint tasks |
         _one_of("roles", roles, ROLES)
         if joint is not None:
             _one_of("joint", joint, tuple(rl.JOINT))
-        for name, flag in (("friendly_fire", friendly_fire), ("compass", compass)):
-            if not isinstance(flag, bool):
-                raise ConfigError(f"{name} is True or False, given {flag!r}")
+        boolean("friendly_fire", friendly_fire)
+        boolean("compass", compass)
         self.craft = rl.load_rules(rules)
         self.chart = None if map is None else wd.read_map(map)
         marked = 1 if self.chart is None else len(self.chart.players)
@@ -327,7 +328,10 @@ be joint tasks |
         else:
             self.height, self.width = self.chart.ground.shape
         self.worlds = wd.load_worlds(world)
-        self.spawning = self.chart is None if spawning is None else bool(spawning)
+        if spawning is None:
+            self.spawning = self.chart is None
+        else:
+            self.spawning = boolean("spawning", spawning)
         self.agents = tuple(f"player_{i}" for i in range(n))
         self.cameras = ("map", *self.agents)
         self.actions = rl.actions(n)
@@ -592,14 +596,15 @@ be joint tasks |
         alive = jnp.where(fallen, jnp.where(now.in_lava, DEAD, left), now.alive)
         now = now._replace(alive=alive, asleep=now.asleep & ~fallen)
         clock = state.clock + 1
+        played = self._played(clock)
         share = self._share_of_goal(now, state)
         reached = (state.goal_step == 0) & (share >= 1)
-        new = now.state(state, clock, jnp.where(reached, clock, state.goal_step))
+        new = now.state(state, clock, jnp.where(reached, played, state.goal_step))
 
         nobody = ~jnp.any(alive == ALIVE, axis=0)
         over = nobody | (new.goal_step > 0)
         terminated = (alive == DEAD) | over[None]
-        truncated = jnp.broadcast_to((clock >= self.max_steps)[None], terminated.shape)
+        truncated = jnp.broadcast_to((played >= self.max_steps)[None], terminated.shape)
         unlocked = now.done & ~before.done
         bits = [((unlocked >> i) & 1).astype(jnp.float32) for i in range(len(rl.ACHIEVEMENTS))]
         count = sum(bits)
@@ -613,11 +618,19 @@ be joint tasks |
             "illegal": jnp.sum(illegal, axis=0).astype(jnp.float32),
             "deaths": jnp.sum(fallen, axis=0).astype(jnp.float32),
             "gifts": gifts.astype(jnp.float32),
-            "steps_to_goal": jnp.where(reached, clock, 0).astype(jnp.float32),
+            "steps_to_goal": jnp.where(reached, played, 0).astype(jnp.float32),
         }
         for name, who in zip(rl.ACHIEVEMENTS, bits, strict=True):
             metrics[name] = jnp.sum(who, axis=0)
         return new, self.outcome(terms, terminated, truncated, metrics)
+
+    def elapsed(self, state: CraftState) -> Array:
+        """Steps played in this episode, i32[...]: `state.clock` is the time of the world, which may
+        have begun later than 0 (`start`)."""
+        return self._played(state.clock)
+
+    def _played(self, clock: Array) -> Array:
+        return clock - self._clock if self._clock else clock
 
     def _shared(self, term: Array) -> Array:
         """A term as each player's reward counts it."""

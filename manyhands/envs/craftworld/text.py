@@ -144,6 +144,11 @@ class Look:
         """The body in a cell of the view."""
         return next((b for b in self.bodies if (b.row, b.column) == cell), None)
 
+    @property
+    def abandoned(self) -> bool:
+        """Whether the player is down and no other is up, which ends the episode."""
+        return self.alive == DOWN and not any(mate.alive == ALIVE for mate in self.mates)
+
     def helpless(self, env: CraftWorld) -> bool:
         """Whether only `noop` is possible."""
         # In Crafter one wakes at the start of a step, and acts in it.
@@ -298,6 +303,8 @@ def _you(env: CraftWorld, look: Look) -> str:
     """The first line: oneself."""
     role = f", {_a(ROLES[look.role])}" if look.role else ""
     condition = {ALIVE: "", DOWN: ", down and helpless", DEAD: ", dead"}[look.alive]
+    if look.abandoned:
+        condition = ", down for good, since nobody is up"
     condition += ", asleep" if look.asleep else ""
     ground = _NAMES[look.cells[OWN]]
     words = [
@@ -409,7 +416,7 @@ def _nearest(env: CraftWorld, look: Look) -> list[str]:
         if look.cells[cell] == LAVA:
             dangers.append(f"lava {way} of you, to step into it is death")
         if body is not None and body.kind in (ZOMBIE, SKELETON):
-            dangers.append(f"a {CREATURES[body.kind - 1]} right beside you ({way})")
+            dangers.append(f"a {CREATURES[body.kind - 1]} next to you ({way})")
     if dangers:
         lines.append(f"DANGER: {'; '.join(dangers)}.")
     return lines
@@ -611,6 +618,8 @@ def _helpless(look: Look) -> str:
     if look.alive == DEAD:
         return "you are dead"
     if look.alive == DOWN:
+        if look.abandoned:
+            return "you are down, and nobody is up to help: the episode is over"
         return "you are down, until another player helps you up"
     return "you are asleep, until your energy is full or something hurts you"
 

@@ -308,6 +308,9 @@ def load_worlds(given: Any) -> tuple[WorldConfig, ...]:
     if isinstance(given, (list, tuple)):
         if not 1 <= len(given) <= 255:
             raise ConfigError(f"world is one world or a list of 1 to 255, given {len(given)}")
+        for item in given:
+            if item is None:
+                raise ConfigError(f"a list of worlds has no None in it, given {given!r}")
         return tuple(load_world(item) for item in given)
     return (load_world(given),)
 

@@ -302,6 +302,38 @@ def test_what_holds_in_every_world(rules):
     assert after.achievements.any(0).sum() > 3 * batch
 
 
+# ---- the clock -----------------------------------------------------------------------------------
+
+
+def test_an_episode_that_starts_at_night_has_all_its_steps():
+    """`start["clock"]` sets the time of day; steps are counted from 0 all the same."""
+    env = CraftWorld(map="....\n.0T.\n....", start={"clock": 150}, max_steps=3)
+    state = env.reset(episode_key(0))
+    assert int(state.clock) == 150 and int(env.elapsed(state)) == 0
+    wait, ends = np.zeros(1, np.int32), []
+    for time in range(3):
+        state, outcome = env.step(jax.random.key(time), state, wait)
+        ends.append(bool(outcome.truncated[0]))
+    assert ends == [False, False, True]
+    assert int(state.clock) == 153 and int(env.elapsed(state)) == 3
+    # The light goes by the clock.
+    bright, dark = (
+        CraftWorld(map="0", start={"clock": clock}).reset(episode_key(0)) for clock in (0, 210)
+    )
+    light = env.layout["light"]
+    assert env.perceive(bright)[0, light] > env.perceive(dark)[0, light]
+
+
+def test_steps_to_the_goal_are_steps_played():
+    start = {"inventory": {"wood": 9}, "clock": 150}
+    env = CraftWorld(map="....\n.0..\n....", start=start, goal="place table")
+    state = env.reset(episode_key(0))
+    for action in (0, env.actions.index("place_table")):
+        state, outcome = env.step(jax.random.key(0), state, np.int32([action]))
+    assert outcome.terminated.all() and outcome.metrics["steps_to_goal"] == 2
+    assert int(state.goal_step) == 2
+
+
 # ---- configuration -------------------------------------------------------------------------------
 
 
@@ -326,6 +358,7 @@ def test_worlds_are_data_with_a_schema(tmp_path):
         (5, "object of parameters"),
         (str(tmp_path / "none.json"), "no world can be read"),
         ([], "1 to 255"),
+        ([None], "no None"),
     ):
         with pytest.raises(ConfigError, match=reason):
             CraftWorld(world=wrong)
@@ -345,6 +378,9 @@ def test_worlds_are_data_with_a_schema(tmp_path):
         ({"observation": "smell"}, "observation is"),
         ({"reward": "none"}, "reward is"),
         ({"joint": "gate"}, "there are 1 players"),
+        ({"spawning": "no"}, "spawning is True or False, given 'no'"),
+        ({"spawning": 0}, "spawning is True or False, given 0"),
+        ({"compass": "yes"}, "compass is True or False"),
         ({"map": "..0..\n..."}, "row 1"),
         ({"map": "..0?."}, "no letter of a map"),
         ({"map": "....."}, "numbered 0, 1, 2"),

@@ -154,6 +154,19 @@ def test_any_size_and_camera(env, start, size):
         assert pygame.surfarray.array3d(canvas)[:: max(size[0] // 60, 1)].std() > 3
 
 
+@pytest.mark.parametrize("size", [(720, 480), (640, 640), (1280, 720)])
+@pytest.mark.parametrize("side", [16, 24, 40])
+def test_the_map_fills_the_picture(size, side):
+    """The camera "map" enlarges the world until it touches two edges of its part of the canvas."""
+    world = CraftWorld(map="\n".join(["0".ljust(side, ".")] + ["." * side] * (side - 1)))
+    state = jax.device_get(world.reset(episode_key(0)))
+    canvas = pygame.Surface(size)
+    world.draw(state, canvas)
+    shown = np.any(pygame.surfarray.array3d(canvas) != draw.BACKGROUND, axis=2)
+    columns = min(size[0] - min(260, max(150, size[0] - size[1])), size[1])  # beside the panel
+    assert shown[:columns].any(0).sum() > columns - side
+
+
 def test_it_is_dark_at_night_but_for_fires(env, start):
     night = dataclasses.replace(start, clock=np.int32(210))
     fire = with_ground(night, rl.FURNACE)

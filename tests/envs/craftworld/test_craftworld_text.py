@@ -107,7 +107,8 @@ def decode(env: CraftWorld, words: str) -> np.ndarray:
     lines = words.split("\n")
     parts = {name: np.zeros(at.stop - at.start, np.int64) for name, at in env.layout.items()}
     head = re.fullmatch(
-        r"You are player_(\d)(?:, an? (\w+))?(, down and helpless|, dead)?(, asleep)?, standing on "
+        r"You are player_(\d)(?:, an? (\w+))?(, down and helpless|, down for good, since "
+        r"nobody is up|, dead)?(, asleep)?, standing on "
         r"(.+?), facing (\w+) to .+?\. Light (\d+) of 255 \(\w+\)\."
         r"(?: You are at row (\d+), column (\d+)\.)?",
         lines[0],
@@ -115,7 +116,7 @@ def decode(env: CraftWorld, words: str) -> np.ndarray:
     assert head, lines[0]
     me = int(head[1])
     parts["role"][:] = rl.ROLES.index(head[2]) if head[2] else 0
-    parts["alive"][:] = {None: 1, ", down and helpless": 2, ", dead": 0}[head[3]]
+    parts["alive"][:] = {None: 1, ", dead": 0}.get(head[3], 2)
     parts["asleep"][:] = head[4] is not None
     parts["facing"][:] = rl.FACINGS.index(head[6])
     parts["light"][:] = int(head[7])
@@ -399,6 +400,25 @@ def test_other_answers_are_refused(alone, answer, reason):
     state = jax.device_get(alone.reset(episode_key(0)))
     with pytest.raises(IllegalAction, match=reason):
         alone.parse(answer, state, 0)
+
+
+def test_the_end_is_called_the_end(alone, team):
+    """Where nobody is left to help, a player who is down is not asked to wait for help."""
+    for env in (alone, team):
+        state = jax.device_get(env.reset(episode_key(0)))
+        state = dataclasses.replace(state, alive=np.full_like(state.alive, rl.DOWN))
+        assert "helpless," not in env.describe(state, 0).splitlines()[0]
+        assert "down for good" in env.describe(state, 0)
+        with pytest.raises(IllegalAction, match="the episode is over"):
+            env.parse("do", state, 0)
+    state = dataclasses.replace(state, alive=np.uint8([rl.DOWN, rl.ALIVE, rl.DOWN]))
+    assert "down and helpless" in team.describe(state, 0)
+
+
+def test_dangers_say_once_where_they_are():
+    env = CraftWorld(map=".....\n..0z.\n.....")
+    text = env.describe(env.reset(episode_key(0)), 0)
+    assert "a zombie next to you (right)" in text and "right beside" not in text
 
 
 def test_a_gift_goes_to_whom_one_faces(team):
