@@ -1,5 +1,5 @@
-"""Free words between players: reading them from an answer, cleaning, delivering, and the phrase
-that players without words hear in their place.
+"""Free words between players: cleaning, delivering, and the phrase that players without words hear
+in their place. (`core/answers.py` reads them from an answer.)
 
 Any environment can have a channel: the wrapper `wrappers/chat.py` adds one, and a game of talk
 brings its own.
@@ -13,6 +13,8 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from manyhands.core.answers import denies, split_say
+from manyhands.core.config import whole
 from manyhands.core.env import ConfigError
 from manyhands.core.play import Message
 
@@ -43,12 +45,9 @@ class Channel:
         mask = ~np.eye(n, dtype=bool) if hears is None else np.array(hears, bool)
         if mask.shape != (n, n):
             raise ConfigError(f"hears is {n} x {n} here, one row a hearer; given {mask.shape}")
-        whole = isinstance(max_length, (int, np.integer)) and not isinstance(max_length, bool)
-        if not whole or max_length < 1:
-            raise ConfigError(f"max_length is a whole number from 1, given {max_length!r}")
-        _check_phrases(tuple(phrases), max_length)
-        self.agents, self.phrases = tuple(agents), tuple(phrases)
-        self.max_length, self.hears = int(max_length), mask
+        self.max_length = whole("max_length", max_length, 1)
+        _check_phrases(tuple(phrases), self.max_length)
+        self.agents, self.phrases, self.hears = tuple(agents), tuple(phrases), mask
         self.tokens = len(self.phrases) + 2
 
     def token(self, text: str) -> int:
@@ -61,9 +60,9 @@ class Channel:
         for i, phrase in enumerate(self.phrases):
             if phrase.lower() == text.lower():
                 return 1 + i
-        words, denies = _words(text), _denies(text)
+        words, denial = _words(text), denies(text)
         shares = [
-            len(words & known) / max(len(words | known), 1) if _denies(phrase) == denies else 0.0
+            len(words & known) / max(len(words | known), 1) if denies(phrase) == denial else 0.0
             for phrase, known in zip(self.phrases, map(_words, self.phrases), strict=True)
         ]
         best = int(np.argmax(shares))
@@ -91,25 +90,7 @@ class Channel:
 
 # ---- words ---------------------------------------------------------------------------------------
 
-_ACTION = re.compile(r"^[\s*_`>-]*action[\s*_`]*[:=][\s*_`]*([^\n]*)", re.I | re.M)
-_SAY = re.compile(r"(?:^|[\n;,.|])[\s*_`>-]*say[\s*_`]*[:=]([^\n]*)", re.I)
 _FILLERS = frozenset(["a", "an", "the", "to", "of"])
-_DENIAL = re.compile(r"\b(?:no|not|never|none|nothing|cannot|without)\b|n['\u2019]t\b", re.I)
-
-
-def split_say(text: str) -> tuple[str, str | None]:
-    """(the words around it, the words behind the last "say:") of an answer; None if there is no
-    "say:" at the start of a line or behind a comma, semicolon, full stop or bar."""
-    actions = _ACTION.findall(text)
-    if actions and _SAY.match(actions[-1]):  # "ACTION: say: ...": to speak is all that is done
-        text = actions[-1]
-    finds = list(_SAY.finditer(text))
-    if not finds:
-        return text, None
-    found = finds[-1]
-    rest = f"{text[: found.start()]}\n{text[found.end() :]}".strip(" \t\n;,|*_`")
-    return rest, found.group(1).strip(" \t*_`\"'“”")
-
 
 # What a referee, a chat template or an answer would begin with; and runs of rule characters.
 _MARKER = re.compile(
@@ -149,10 +130,6 @@ def _words(text: str) -> frozenset[str]:
     """The words that count in comparing: lower case, without fillers and plural s."""
     words = re.findall(r"[^\W_]+", text.lower())
     return frozenset(w.removesuffix("s") if len(w) > 3 else w for w in words) - _FILLERS
-
-
-def _denies(text: str) -> bool:
-    return bool(_DENIAL.search(text))
 
 
 def _check_phrases(phrases: tuple[str, ...], max_length: int) -> None:
