@@ -1,10 +1,6 @@
 """The contract of an environment, for every registered id (`CASES` gives each small variants)."""
 
-import ast
 import json
-import subprocess
-import sys
-from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -569,53 +565,3 @@ def test_specs_rebuild_equal_environments(case):
         names[type(inner).__name__] = type(inner)
         inner = vars(inner).get("env")
     assert eval(repr(env), names) == env
-
-
-# ---- what imports what ---------------------------------------------------------------------------
-
-ROOT = Path(manyhands.__file__).parent
-# Folder -> what its modules may not import while they are imported themselves.
-FORBIDDEN = {
-    "core": ("envs", "wrappers", "baselines", "viewer"),
-    "envs": ("wrappers", "baselines", "viewer"),
-    "wrappers": ("envs", "baselines", "viewer"),
-    "baselines": ("viewer",),
-    "viewer": ("wrappers", "baselines"),
-}
-HEAVY = ("pygame", "mujoco", "optax", "flax", "openai", "imageio", "torch")
-
-
-def imported_at_once(tree: ast.AST) -> list[str]:
-    """Modules that are imported with this one: not inside functions, not for types alone."""
-    found = []
-    for node in ast.iter_child_nodes(tree):
-        if isinstance(node, ast.Import):
-            found += [alias.name for alias in node.names]
-        elif isinstance(node, ast.ImportFrom):
-            found += [node.module or "", *(f"{node.module}.{alias.name}" for alias in node.names)]
-        elif isinstance(node, ast.If) and "TYPE_CHECKING" in ast.dump(node.test):
-            found += imported_at_once(ast.Module(node.orelse, []))
-        elif not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
-            found += imported_at_once(node)
-    return found
-
-
-@pytest.mark.parametrize("folder", FORBIDDEN)
-def test_imports_run_one_way(folder):
-    for path in (ROOT / folder).rglob("*.py"):
-        tree = ast.parse(path.read_text())
-        for module in imported_at_once(tree):
-            where = module.split(".")
-            assert not (where[0] == "manyhands" and where[1:2] and where[1] in FORBIDDEN[folder]), (
-                f"{path} imports {module}"
-            )
-            if folder == "core":
-                assert where[0] not in HEAVY, f"{path} imports {module}"
-
-
-def test_importing_the_package_is_light():
-    code = f"import manyhands, sys; print([m for m in {HEAVY} if m in sys.modules])"
-    done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT.parent, check=True
-    )
-    assert done.stdout.strip() == "[]"
