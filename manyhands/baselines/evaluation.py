@@ -31,7 +31,16 @@ import jax.numpy as jnp
 import numpy as np
 from scipy.special import stdtrit
 
-from manyhands.core.env import Array, ConfigError, DeviceView, Env, agent_key, seat, seed_key
+from manyhands.core.batch import BatchView, Transition, play_episodes
+from manyhands.core.env import (
+    Array,
+    ConfigError,
+    Env,
+    agent_key,
+    is_device_policy,
+    seat,
+    seed_key,
+)
 from manyhands.core.pack import no_actions
 from manyhands.core.play import episode_seed, play, seat_policy
 
@@ -209,10 +218,10 @@ class Lineup:
         return memories
 
     def apply(
-        self, env: Env, arranged: Any, memory: Any, step_keys: Array, views: DeviceView
+        self, env: Env, arranged: Any, memory: Any, step_keys: Array, view: BatchView
     ) -> tuple[Array, Any]:
         """(actions [N, ..., B], memory), given the key of each environment's step, [B], and what
-        the agents see, [N, ..., B]; where nobody plays an agent its action is 0."""
+        the agents see; where nobody plays an agent its action is 0."""
         count = len(self.players)
         none = no_actions(env)[0]
 
@@ -222,7 +231,7 @@ class Lineup:
         actions, memories = [], []
         for a, by_program in enumerate(arranged):
             keys = in_blocks(jax.vmap(agent_key, (0, None))(step_keys, a))
-            rows = jax.tree_util.tree_map(lambda leaf, a=a: in_blocks(leaf[a]), views)
+            rows = jax.tree_util.tree_map(in_blocks, view.row(a))
             played, remembered, places = [], [], []
             for (number, blocks, _), arrays, old in zip(
                 self.blocks(a), by_program, memory[a], strict=True
@@ -323,7 +332,7 @@ def play_matches(
 
 def _compiles(policy: Any) -> bool:
     """Whether a policy can play in the compiled loop: one that is not hashable cannot."""
-    if not (hasattr(policy, "init") and hasattr(policy, "apply")):
+    if not is_device_policy(policy):
         return False
     try:
         hash(split(policy)[0])
@@ -379,33 +388,21 @@ def _compile(env: Env, lineup: Lineup, size: int) -> Any:
         keys = jnp.tile(jax.vmap(seed_key)(seeds), len(lineup.players))
         arranged = lineup.arrange(stacked)
 
-        def step(at: Any) -> Any:
-            time, state, memory, done, totals = at
-            acting = env.batch_acting(state) & ~done
-            views = DeviceView(
-                env.batch_observe(state), env.batch_perceive(state), env.batch_legal(state), acting
-            )
-            step_keys = jax.vmap(jax.random.fold_in, (0, None))(keys, time)
-            actions, memory = lineup.apply(env, arranged, memory, step_keys, views)
-            noop = jnp.asarray(env.noop, actions.dtype)[..., None]
-            asked = acting.reshape(n, *[1] * (actions.ndim - 2), count)
-            state, outcome = env.batch_step(step_keys, state, jnp.where(asked, actions, noop))
-            playing = ~jnp.all(done, axis=0)
+        def add(totals: Any, made: Transition, playing: Array) -> Any:
             gained = {
-                "returns": outcome.reward,
+                "returns": made.outcome.reward,
                 "lengths": jnp.ones(count),
-                "terms": outcome.terms,
-                "metrics": outcome.metrics,
+                "terms": made.outcome.terms,
+                "metrics": made.outcome.metrics,
             }
-            totals = jax.tree_util.tree_map(
+            return jax.tree_util.tree_map(
                 lambda total, gain: total + jnp.where(playing, gain, 0.0), totals, gained
             )
-            return time + 1, state, memory, done | outcome.terminated | outcome.truncated, totals
 
-        state = env.batch_reset(keys)
         zeros = functools.partial(jnp.zeros, dtype=jnp.float32)
         none = no_actions(env)
         idle = jnp.zeros((*none.shape, count), none.dtype)
+        state = jax.eval_shape(env.batch_reset, keys)
         metrics = jax.eval_shape(env.batch_step, keys, state, idle)[1].metrics
         totals = {
             "returns": zeros((n, count)),
@@ -413,10 +410,9 @@ def _compile(env: Env, lineup: Lineup, size: int) -> Any:
             "terms": {name: zeros((n, count)) for name in env.terms},
             "metrics": {name: zeros(count) for name in metrics},
         }
-        done = jnp.zeros((n, count), bool)
+        player = functools.partial(lineup.apply, env, arranged)
         memory = lineup.init(env, arranged, size)
-        at = (jnp.int32(0), state, memory, done, totals)
-        return jax.lax.while_loop(lambda at: ~jnp.all(at[3]), step, at)[-1]
+        return play_episodes(env, player, memory, keys, totals, add)
 
     return jax.jit(run)
 

@@ -14,13 +14,12 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
-import numpy as np
 import optax
 
 from manyhands.baselines.networks import READS
+from manyhands.core.batch import auto_reset, play_step, pool_draw, restart, rollout_keys
 from manyhands.core.env import Array, ConfigError, Env, Outcome, names_of, state_dataclass
 from manyhands.core.pack import no_actions
-from manyhands.core.rollout import auto_reset, rollout_key
 
 # ---- settings ------------------------------------------------------------------------------------
 
@@ -109,9 +108,9 @@ class Happened:
 
 def begin(env: Env, key: Array, num_envs: int, memory: dict[str, Array]) -> Playing:
     """All environments at the beginning of their first episode."""
-    episode = jnp.zeros(num_envs, jnp.uint32)
+    index, episode = jnp.arange(num_envs, dtype=jnp.uint32), jnp.zeros(num_envs, jnp.uint32)
     return Playing(
-        state=env.batch_reset(_episode_keys(key, episode)),
+        state=env.batch_reset(rollout_keys(key, index, episode)),
         memory=memory,
         first=jnp.ones(num_envs, bool),
         cut=jnp.zeros(num_envs, bool),
@@ -138,15 +137,17 @@ def advance(
 
     Args:
         key: the one that `begin` got.
-        fresh: first states to start episodes from (see `core.rollout.fresh_states`).
+        fresh: first states to start episodes from (see `core.batch.fresh_states`).
         memory: what networks remember after this step.
         actions: [B, N, ...], as the environment takes them.
         shaping: (reward term, weight now) pairs, added to the reward.
         team_shaping: every agent gets what these terms pay to all of them.
     """
-    episode_keys = _episode_keys(key, playing.episode)
-    step_keys = jax.vmap(jax.random.fold_in)(episode_keys, playing.time)
-    state, outcome = env.batch_step(step_keys, playing.state, jnp.moveaxis(actions, 0, -1))
+    index = jnp.arange(actions.shape[0], dtype=jnp.uint32)
+    keys = rollout_keys(key, index, playing.episode)
+    actions = jnp.moveaxis(actions, 0, -1)
+    made = play_step(env, actions, playing.state, memory, keys, playing.time)
+    outcome = made.outcome
 
     counts = playing.alive & ~playing.cut[:, None]
     own = by_env(outcome.reward) * counts
@@ -178,8 +179,9 @@ def advance(
         "metrics": {name: jnp.sum(jnp.where(told, value, 0.0)) for name, value in metrics.items()},
     }
     state = jax.tree_util.tree_map(
-        lambda new, old: jnp.where(playing.cut, old, new), state, playing.state
+        lambda new, old: jnp.where(playing.cut, old, new), made.state, playing.state
     )
+    state, time, episode = restart(env, fresh, anew, state, time, key, index, playing.episode)
     after = Playing(
         state=state,
         memory=memory,
@@ -187,21 +189,19 @@ def advance(
         cut=cut,
         whole=anew | playing.whole,
         alive=jnp.where(anew[:, None], True, jnp.where(cut[:, None], lasting, ~ended)),
-        episode=playing.episode + anew,
-        time=jnp.where(anew, 0, time),
+        episode=episode,
+        time=time,
         returns=jnp.where(anew[:, None], 0.0, returns),
         metrics={name: jnp.where(anew, 0.0, value) for name, value in metrics.items()},
     )
-    after = start_from(env, key, fresh, after, anew)
     return after, Happened(reward, ended, terminated, over, report)
 
 
 def start_from(env: Env, key: Array, fresh: Any, playing: Playing, chosen: Array) -> Playing:
     """`playing` with a state of `fresh` wherever `chosen`, bool[B], as an episode's first."""
-    keys = _episode_keys(key, playing.episode)
-    count = jnp.arange(chosen.shape[0], dtype=jnp.uint32)
-    # Odd, so that environments that end together draw different states of a pool.
-    draw = count + playing.episode * np.uint32(0x9E3779B1)
+    index = jnp.arange(chosen.shape[0], dtype=jnp.uint32)
+    keys = rollout_keys(key, index, playing.episode)
+    draw = pool_draw(index, playing.episode)
     state = auto_reset(env, fresh, chosen, playing.state, keys, draw)
     return dataclasses.replace(playing, state=state)
 
@@ -228,10 +228,6 @@ def rows_of(env: Env, reads: str, state: Any) -> Array:
 def by_env(values: Array) -> Array:
     """[N, ..., B] as [B, N, ...]."""
     return jnp.moveaxis(values, -1, 0)
-
-
-def _episode_keys(key: Array, episode: Array) -> Array:
-    return jax.vmap(rollout_key, (None, 0, 0))(key, jnp.arange(episode.shape[0]), episode)
 
 
 def _plotted(outcome: Outcome) -> dict[str, Array]:

@@ -28,13 +28,14 @@ import numpy as np
 from manyhands.baselines.evaluation import NOBODY, Lineup, Program
 from manyhands.baselines.policies import NetworkPolicy
 from manyhands.baselines.ppo import PPO, PPOConfig, Progress
+from manyhands.core.batch import view_of
 from manyhands.core.env import (
     Array,
     ConfigError,
-    DeviceView,
     Env,
     Outcome,
     SeatError,
+    is_device_policy,
     seat,
     state_dataclass,
 )
@@ -95,14 +96,8 @@ class Partnered(Env[PartneredState]):
         self, key: Array, state: PartneredState, actions: Array
     ) -> tuple[PartneredState, Outcome]:
         env, inner = self.env, state.state
-        views = DeviceView(
-            env.batch_observe(inner),
-            env.batch_perceive(inner),
-            env.batch_legal(inner),
-            env.batch_acting(inner),
-        )
         memory = self._each_memory(self._gather, state.memory)
-        played, memory = self._lineup.apply(env, self._arranged, memory, key, views)
+        played, memory = self._lineup.apply(env, self._arranged, memory, key, view_of(env, inner))
         agents = np.arange(env.num_agents).reshape(-1, *[1] * (played.ndim - 1))
         for own, action in zip(self._seat(key.shape[0]), actions, strict=True):
             played = jnp.where(own == agents, action, played)
@@ -250,7 +245,7 @@ class BestResponse:
     @functools.cached_property
     def _ppo(self) -> PPO:
         partner = seat(self.config.partner, self.env)
-        if not (hasattr(partner, "init") and hasattr(partner, "apply")):
+        if not is_device_policy(partner):
             raise SeatError(
                 f"the seat {self.config.partner!r} cannot play inside a compiled loop; a partner "
                 "to learn with is a network or a scripted player in JAX"

@@ -46,8 +46,8 @@ from manyhands.baselines.networks import (
     inputs,
 )
 from manyhands.baselines.policies import NetworkPolicy
+from manyhands.core.batch import Transition, fresh_states, play_episodes, seats_of
 from manyhands.core.env import Array, ConfigError, Env, names_of, squash, state_dataclass
-from manyhands.core.rollout import fresh_states, seats_of, view_of
 
 ADVANTAGES = ("gae", "role")
 POOL = 512  # states to start from, of games played by `start_player`
@@ -178,7 +178,7 @@ class Progress:
         baseline: f32[N], mean return of each seat, for `advantage="role"`.
         snapshots: what `policy` gave after some updates, along a first axis of `average`, or None.
         playing: the environments.
-        fresh: first states to start episodes from (see `core.rollout.fresh_states`).
+        fresh: first states to start episodes from (see `core.batch.fresh_states`).
         played: states from games of `start_player`, batch axis last, or None.
         key: of everything that is random. update: i32[], updates made.
     """
@@ -581,18 +581,15 @@ class PPO:
         keys = jax.random.split(key, POOL)
         chosen = jax.random.randint(key, (POOL,), 0, env.max_steps)
 
-        def step(at: tuple[Any, ...], time: Array) -> tuple[tuple[Any, ...], None]:
-            state, memory, kept, over = at
-            kept = jax.tree_util.tree_map(
-                lambda new, old: jnp.where((time <= chosen) & ~over, new, old), state, kept
+        def keep(kept: Any, made: Transition, playing: Array) -> Any:
+            state, over = kept
+            over = over | jnp.any(made.outcome.terminated | made.outcome.truncated, axis=0)
+            reached = (made.time < chosen) & ~over
+            state = jax.tree_util.tree_map(
+                lambda new, old: jnp.where(reached, new, old), made.state, state
             )
-            step_keys = jax.vmap(jax.random.fold_in, (0, None))(keys, time)
-            view = view_of(env, state, jnp.broadcast_to(time == 0, (POOL,)), jnp.arange(POOL))
-            actions, memory = seats.apply(env, memory, step_keys, view)
-            state, outcome = env.batch_step(step_keys, state, actions)
-            over = over | jnp.any(outcome.terminated | outcome.truncated, axis=0)
-            return (state, memory, kept, over), None
+            return state, over
 
-        first = env.batch_reset(keys)
-        start = (first, seats.init(env, POOL), first, jnp.zeros(POOL, bool))
-        return jax.lax.scan(step, start, jnp.arange(env.max_steps))[0][2]
+        start = (env.batch_reset(keys), jnp.zeros(POOL, bool))
+        play = functools.partial(seats.apply, env)
+        return play_episodes(env, play, seats.init(env, POOL), keys, start, keep)[0]

@@ -15,8 +15,9 @@ import jax
 import jax.numpy as jnp
 
 from manyhands.baselines.random import Random
+from manyhands.core.batch import BatchPolicy, BatchView, RandomActions
 from manyhands.core.env import Array, DeviceView, Env, agent_key
-from manyhands.core.rollout import BatchPolicy, BatchView, Carry, RandomActions, rollout
+from manyhands.core.rollout import Carry, rollout
 
 
 def _keys(key: Array, view: BatchView) -> Array:
@@ -40,8 +41,7 @@ class Blind(BatchPolicy):
             def act(key: Array, row: DeviceView, i: int = i) -> Array:
                 return Random().apply(env, i, (), agent_key(key, i), row)[0]
 
-            row = DeviceView(view.vector[i], view.perception[i], view.legal[i], view.acting[i])
-            chosen.append(jax.vmap(act, in_axes=(0, -1), out_axes=-1)(keys, row))
+            chosen.append(jax.vmap(act, in_axes=(0, -1), out_axes=-1)(keys, view.row(i)))
         return jnp.stack(chosen), memory
 
 

@@ -60,6 +60,7 @@ from manyhands.baselines.runs import (
     restore,
     writing,
 )
+from manyhands.core.batch import BatchPolicy, BatchView, Seats
 from manyhands.core.env import (
     Array,
     ConfigError,
@@ -68,7 +69,7 @@ from manyhands.core.env import (
     names_of,
     seed_key,
 )
-from manyhands.core.rollout import BatchPolicy, BatchView, Seats, rollout
+from manyhands.core.rollout import rollout
 
 _REPORTS = 200  # reports of a run, unless told otherwise
 _BLOCK = 256 << 20  # bytes of a trajectory that evaluation may hold

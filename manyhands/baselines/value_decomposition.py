@@ -50,8 +50,8 @@ from manyhands.baselines.networks import (
     orthogonal,
 )
 from manyhands.baselines.policies import NetworkPolicy
+from manyhands.core.batch import fresh_states
 from manyhands.core.env import Array, ConfigError, Env, names_of, squash, state_dataclass
-from manyhands.core.rollout import fresh_states
 
 MIXERS = ("sum", "monotonic")
 
@@ -178,7 +178,7 @@ class Progress:
         params: {"utility": ..., "mixer": ...}; sums need no "mixer".
         optimiser: optax state.
         playing: the environments.
-        fresh: first states to start episodes from (see `core.rollout.fresh_states`).
+        fresh: first states to start episodes from (see `core.batch.fresh_states`).
         key: of everything that is random. update: i32[], updates made.
     """
 

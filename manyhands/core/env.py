@@ -452,6 +452,11 @@ class DevicePolicy(Protocol):
         `view.acting` is False the action is not used."""
 
 
+def is_device_policy(policy: Any) -> bool:
+    """Whether `policy` has the methods of a `DevicePolicy`."""
+    return hasattr(policy, "init") and hasattr(policy, "apply")
+
+
 # ---- the table of ids ----------------------------------------------------------------------------
 
 _ENVS: dict[str, str] = {}

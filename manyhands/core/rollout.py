@@ -8,84 +8,45 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, ClassVar
+from collections.abc import Callable, Sequence
+from typing import Any
 
-import gymnasium
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
-from manyhands.core.env import (
-    Array,
-    ConfigError,
-    DevicePolicy,
-    DeviceView,
-    Env,
-    agent_key,
-    own_key,
-    seat,
-    state_dataclass,
+from manyhands.core.batch import (
+    BatchPolicy,
+    BatchView,
+    RandomActions,
+    Seats,
+    batch_policy_of,
+    fresh_states,
+    play_step,
+    restart,
+    rollout_key,
+    rollout_keys,
+    seats_of,
+    view_of,
 )
+from manyhands.core.env import Array, ConfigError, Env, own_key, state_dataclass
 from manyhands.core.pack import no_actions
 
-
-@state_dataclass
-class BatchView:
-    """What all agents of a batch see, for a `BatchPolicy`; what is not read costs nothing.
-
-    Attributes:
-        vector: [N, *observation_space.shape, B].
-        perception: [N, ..., B], what scripted players read.
-        legal: bool[N, A, B].
-        acting: bool[N, B].
-        first: bool[B], whether this is the first step of an episode: time to forget.
-        index: u32[B], the number of each environment in the whole rollout (see
-            `BatchPolicy.separable`).
-    """
-
-    vector: Array
-    perception: Array
-    legal: Array
-    acting: Array
-    first: Array
-    index: Array
-
-
-def view_of(env: Env, states: Any, first: Array, index: Array) -> BatchView:
-    """What the agents of a batch of states see."""
-    return BatchView(
-        vector=env.batch_observe(states),
-        perception=env.batch_perceive(states),
-        legal=env.batch_legal(states),
-        acting=env.batch_acting(states),
-        first=first,
-        index=index,
-    )
-
-
-class BatchPolicy:
-    """A policy that plays all seats of all environments in one call; subclass and override.
-
-    Attributes:
-        separable: whether it treats each environment by itself, so that playing a batch in parts
-            changes nothing: no mean over the batch, and randomness from keys like
-            `jax.vmap(jax.random.fold_in, (None, 0))(key, view.index)`. Large batches of such
-            policies run in chunks that fit the cache.
-    """
-
-    separable: bool = False
-
-    def init(self, env: Env, num_envs: int) -> Any:
-        """What it remembers before the first step: a pytree of arrays, batch axis last."""
-        return ()
-
-    def apply(
-        self, env: Env, params: Any, memory: Any, key: Array, view: BatchView
-    ) -> tuple[Array, Any]:
-        """(actions [N, *action_space.shape, B], memory); `key` is this step's own."""
-        raise NotImplementedError
+__all__ = [
+    "BatchPolicy",
+    "BatchView",
+    "Carry",
+    "RandomActions",
+    "Rollout",
+    "Statistics",
+    "Trajectory",
+    "bytes_per_env",
+    "rollout",
+    "rollout_key",
+    "seats_of",
+    "view_of",
+]
 
 
 @state_dataclass
@@ -225,177 +186,13 @@ def rollout(
         raise ConfigError(f'collect is "trajectory" or "statistics", given {collect!r}')
     key, pool = own_key(key), env.reset_pool if pool is None else pool
     spread = _devices(devices, num_envs)
-    player = _as_batch_policy(env, policy, params is not None)
+    player = batch_policy_of(env, policy, params is not None)
     chunk = _chunk(env, player, num_envs, spread, chunk)
     program = _compile(env, player, num_envs, num_steps, collect, pool, spread, chunk)
     if carry is None:
         carry = program.begin(key)
     carry, sums, trajectory = program.run(key, params, carry)
     return Rollout(_statistics(jax.device_get(sums), num_envs * num_steps), trajectory, carry)
-
-
-def rollout_key(key: Array, env_index: Any, episode: Any) -> Array:
-    """The key of one episode of a rollout."""
-    return jax.random.fold_in(jax.random.fold_in(key, env_index), episode)
-
-
-# ---- automatic resets ----------------------------------------------------------------------------
-
-
-def fresh_states(env: Env, key: Array, pool: int) -> Any:
-    """What `auto_reset` starts episodes from: one state, a pool of `pool`, or None (reset anew)."""
-    if env.deterministic_reset:
-        return env.batch_reset(jax.random.split(key, 1))
-    return env.batch_reset(jax.random.split(key, pool)) if pool else None
-
-
-def auto_reset(env: Env, fresh: Any, over: Array, states: Any, keys: Array, draw: Array) -> Any:
-    """The batch `states` with a first state wherever `over`.
-
-    Args:
-        fresh: from `fresh_states`.
-        over: bool[B].
-        keys: [B], the key of each environment's next episode.
-        draw: u32[B], picks from a pool.
-    """
-    if fresh is None:
-        first = env.batch_reset(keys)
-    else:
-        size = jax.tree_util.tree_leaves(fresh)[0].shape[-1]
-        first = fresh
-        if size > 1:
-            first = jax.tree_util.tree_map(lambda leaf: leaf[..., draw % size], fresh)
-    return jax.tree_util.tree_map(lambda new, old: jnp.where(over, new, old), first, states)
-
-
-# ---- policies ------------------------------------------------------------------------------------
-
-
-class RandomActions(BatchPolicy):
-    """Uniform among the legal actions, for all seats and environments in one draw."""
-
-    separable = True
-
-    def __eq__(self, other: object) -> bool:
-        return type(other) is type(self)
-
-    def __hash__(self) -> int:
-        return hash(type(self))
-
-    def apply(
-        self, env: Env, params: Any, memory: Any, key: Array, view: BatchView
-    ) -> tuple[Array, Any]:
-        space = env.action_space
-        if not isinstance(space, gymnasium.spaces.Discrete):
-            raise ConfigError(
-                f'rollout(policy="random") draws from Discrete actions, not {space}; '
-                'give the seats by name instead: ["random"] * env.num_agents'
-            )
-        # A key folded with the number of an environment is 64 random bits, of which each agent
-        # gets 16, scaled to the number of legal actions: even to one part in 65,536 / A.
-        fold_in = jax.vmap(jax.random.fold_in, (None, 0))
-        halves: list[Array] = []
-        while len(halves) < env.num_agents:
-            words = jax.random.key_data(fold_in(jax.random.fold_in(key, len(halves)), view.index))
-            halves += [half for i in (0, 1) for half in (words[:, i] >> 16, words[:, i] & 0xFFFF)]
-        bits = jnp.stack(halves[: env.num_agents])
-        legal = view.legal
-        if legal.shape[-1] > 2**13:
-            # Else the compiler sums up a mask that is constant itself, which takes it seconds.
-            legal = jax.lax.optimization_barrier(legal)
-        count = jnp.sum(legal, axis=1, dtype=jnp.uint32)
-        chosen = (bits * count) >> 16
-        rank = jnp.cumsum(legal, axis=1, dtype=jnp.uint32)
-        return jnp.sum(rank <= chosen[:, None], axis=1, dtype=jnp.int32), memory
-
-
-@dataclasses.dataclass(frozen=True)
-class _Function(BatchPolicy):
-    """A plain function as a `BatchPolicy`."""
-
-    function: Callable[..., Array]
-    takes_params: bool
-
-    def apply(
-        self, env: Env, params: Any, memory: Any, key: Array, view: BatchView
-    ) -> tuple[Array, Any]:
-        arguments = (params, key, view) if self.takes_params else (key, view)
-        return self.function(*arguments), memory
-
-
-@dataclasses.dataclass(frozen=True)
-class Seats:
-    """One `DevicePolicy` per agent, mapped over the batch; each draws from its episode's key."""
-
-    policies: tuple[DevicePolicy, ...]
-    separable: ClassVar[bool] = True
-
-    def init(self, env: Env, num_envs: int) -> Any:
-        """Memories of all seats, batch axis last."""
-        memory = tuple(policy.init(env, i) for i, policy in enumerate(self.policies))
-        return jax.tree_util.tree_map(
-            lambda leaf: jnp.broadcast_to(
-                jnp.asarray(leaf)[..., None], (*jnp.shape(leaf), num_envs)
-            ),
-            memory,
-        )
-
-    def apply(self, env: Env, memory: Any, step_keys: Array, view: BatchView) -> tuple[Array, Any]:
-        """Actions [N, ..., B] and memories, given the key of each environment's step, [B]."""
-        start = self.init(env, step_keys.shape[0])
-        memory = jax.tree_util.tree_map(
-            lambda new, old: jnp.where(view.first, new, old), start, memory
-        )
-        actions, memories = [], []
-        for i, policy in enumerate(self.policies):
-            rows = DeviceView(view.vector[i], view.perception[i], view.legal[i], view.acting[i])
-            keys = jax.vmap(agent_key, (0, None))(step_keys, i)
-            act = functools.partial(policy.apply, env, i)
-            action, remembered = jax.vmap(act, in_axes=(-1, 0, -1), out_axes=-1)(
-                memory[i], keys, rows
-            )
-            asked = functools.partial(jnp.where, view.acting[i])  # `play` asks nobody else
-            actions.append(action)
-            memories.append(jax.tree_util.tree_map(asked, remembered, memory[i]))
-        return jnp.stack(actions), tuple(memories)
-
-
-def seats_of(env: Env, given: Any) -> Seats:
-    """`Seats` from one policy or name for all, or a sequence or mapping with one for each."""
-    if isinstance(given, Mapping):
-        missing = [agent for agent in env.agents if agent not in given]
-        if missing or len(given) != env.num_agents:
-            raise ConfigError(
-                f"seats are needed for {', '.join(env.agents)}; given {', '.join(map(str, given))}"
-            )
-        given = [given[agent] for agent in env.agents]
-    elif isinstance(given, str) or not isinstance(given, Sequence):
-        given = [given] * env.num_agents
-    if len(given) != env.num_agents:
-        raise ConfigError(f"{env.num_agents} seats are needed, {len(given)} given")
-    made: dict[str, Any] = {}
-    policies = []
-    for policy in given:
-        if isinstance(policy, str):
-            made.setdefault(policy, seat(policy, env))
-            policy = made[policy]
-        if not (hasattr(policy, "init") and hasattr(policy, "apply")):
-            raise ConfigError(
-                f"{policy!r} cannot play inside a compiled rollout: it has no init and apply "
-                "(see DevicePolicy); play() seats any kind of player"
-            )
-        policies.append(policy)
-    return Seats(tuple(policies))
-
-
-def _as_batch_policy(env: Env, policy: Any, takes_params: bool) -> BatchPolicy | Seats:
-    if isinstance(policy, (BatchPolicy, Seats)):
-        return policy
-    if isinstance(policy, str) and policy == "random":
-        return RandomActions()
-    if callable(policy) and not hasattr(policy, "apply"):
-        return _Function(policy, takes_params)
-    return seats_of(env, policy)
 
 
 # ---- the loop ------------------------------------------------------------------------------------
@@ -423,8 +220,6 @@ def _compile(
     devices: tuple[Any, ...],
     chunk: int,
 ) -> _Program:
-    keys_of = jax.vmap(rollout_key, (None, 0, 0))
-    fold_in = jax.vmap(jax.random.fold_in)
     chunks = num_envs // chunk
 
     def spread(tree: Any) -> Any:
@@ -475,7 +270,7 @@ def _compile(
         indices = jnp.arange(num_envs, dtype=jnp.uint32)
         return spread(
             Carry(
-                state=env.batch_reset(keys_of(key, indices, episode)),
+                state=env.batch_reset(rollout_keys(key, indices, episode)),
                 memory=player.init(env, num_envs),
                 episode=episode,
                 time=jnp.zeros(num_envs, jnp.int32),
@@ -489,16 +284,16 @@ def _compile(
     ) -> tuple[Carry, dict[str, Any], Trajectory]:
         """One step of the environments `indices`: the new carry, what to add to the sums, and what
         to keep."""
-        state = carry.state
-        view = view_of(env, state, carry.time == 0, indices)
-        step_keys = fold_in(keys_of(key, indices, carry.episode), carry.time)
-        if isinstance(player, Seats):
-            actions, memory = player.apply(env, carry.memory, step_keys, view)
-        else:
-            actions, memory = player.apply(env, params, carry.memory, policy_key, view)
-        state, outcome = env.batch_step(step_keys, state, actions)
 
-        over = jnp.all(outcome.terminated | outcome.truncated, axis=0)
+        def choose(memory: Any, step_keys: Array, view: BatchView) -> tuple[Array, Any]:
+            if isinstance(player, Seats):
+                return player.apply(env, memory, step_keys, view)
+            return player.apply(env, params, memory, policy_key, view)
+
+        keys = rollout_keys(key, indices, carry.episode)
+        made = play_step(env, choose, carry.state, carry.memory, keys, carry.time, index=indices)
+        view, outcome, over = made.view, made.outcome, made.over
+        assert view is not None
         returns = carry.returns + outcome.reward
         time = carry.time + 1
         done = over.astype(jnp.float32)
@@ -515,22 +310,21 @@ def _compile(
             observation=view.vector,
             legal=view.legal,
             acting=view.acting,
-            action=actions,
+            action=made.actions,
             reward=outcome.reward,
             terminated=outcome.terminated,
             truncated=outcome.truncated,
             terms=outcome.terms,
             metrics=outcome.metrics,
         )
-        episode = carry.episode + over
-        next_keys = keys_of(key, indices, episode)
-        # Odd, so that environments that end together draw different states of the pool.
-        draw = indices + episode * np.uint32(0x9E3779B1)
+        state, time, episode = restart(
+            env, fresh, over, made.state, time, key, indices, carry.episode
+        )
         carry = Carry(
-            state=auto_reset(env, fresh, over, state, next_keys, draw),
-            memory=memory,
+            state=state,
+            memory=made.memory,
             episode=episode,
-            time=jnp.where(over, 0, time),
+            time=time,
             returns=jnp.where(over, 0.0, returns),
             step=carry.step + 1,
         )

@@ -22,6 +22,7 @@ from gymnasium.spaces import Box
 from gymnasium.vector import AutoresetMode, VectorEnv
 
 from manyhands.core import env as core
+from manyhands.core.batch import seats_of
 from manyhands.core.env import (
     Action,
     ConfigError,
@@ -36,7 +37,6 @@ from manyhands.core.env import (
 from manyhands.core.pack import snapshot
 from manyhands.core.play import Game, Reply, Turn, View
 from manyhands.core.render import render
-from manyhands.core.rollout import seats_of
 from manyhands.wrappers.pettingzoo import (
     OBSERVE,
     ON_ILLEGAL,

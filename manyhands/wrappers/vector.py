@@ -19,6 +19,7 @@ from gymnasium.utils import seeding
 from gymnasium.vector import AutoresetMode
 from gymnasium.vector.utils import batch_space
 
+from manyhands.core.batch import BatchView, Seats, auto_reset, fresh_states, play_step
 from manyhands.core.env import (
     Array,
     ConfigError,
@@ -32,7 +33,6 @@ from manyhands.core.env import (
     state_dataclass,
 )
 from manyhands.core.pack import no_actions
-from manyhands.core.rollout import BatchView, Seats, auto_reset, fresh_states
 
 ARRAYS = ("numpy", "jax", "torch")
 
@@ -349,28 +349,21 @@ def _compile(
 
     def play(carry: _Carry, actions: Array) -> tuple[_Carry, Any]:
         """One step of the environment: what it changes, and (reward, terms, metrics)."""
-        step_keys = fold_in(carry.key, carry.time)
-        memory = carry.memory
-        if partners is not None:
-            view = BatchView(
-                vector=env.batch_observe(carry.state),
-                perception=env.batch_perceive(carry.state),
-                legal=env.batch_legal(carry.state),
-                acting=env.batch_acting(carry.state),
-                first=carry.time == 0,
-                index=jnp.arange(num_envs, dtype=jnp.uint32),
-            )
-            own = actions
-            actions, memory = partners.apply(env, memory, step_keys, view)
-            actions = actions.astype(own.dtype).at[seat].set(own)
-        state, outcome = env.batch_step(step_keys, carry.state, actions)
-        over = (outcome.terminated | outcome.truncated)[rows]
+
+        def choose(memory: Any, step_keys: Array, view: BatchView) -> tuple[Array, Any]:
+            assert partners is not None
+            chosen, memory = partners.apply(env, memory, step_keys, view)
+            return chosen.astype(actions.dtype).at[seat].set(actions), memory
+
+        player = actions if partners is None else choose
+        made = play_step(env, player, carry.state, carry.memory, carry.key, carry.time)
+        outcome = made.outcome
         carry = dataclasses.replace(
             carry,
-            state=state,
-            memory=memory,
+            state=made.state,
+            memory=made.memory,
             time=carry.time + 1,
-            over=jnp.all(over, axis=0) if seat is None else over,
+            over=made.over if seat is None else (outcome.terminated | outcome.truncated)[seat],
             terminated=outcome.terminated,
             truncated=outcome.truncated,
         )
