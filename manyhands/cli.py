@@ -601,7 +601,7 @@ def _export(options: argparse.Namespace) -> int:
             f"{', '.join(_SHIPPED)}"
         )
     if form in ("chat", "arrays"):
-        from manyhands.core.record import export_arrays, export_chat
+        from manyhands.core.export import export_arrays, export_chat
 
         count = (export_chat if form == "chat" else export_arrays)(options.file, options.out)
         print(f"wrote {options.out}: {count} {'conversations' if form == 'chat' else 'steps'}")

@@ -30,7 +30,7 @@ from manyhands.core.env import ConfigError, RecordError
 from manyhands.core.play import shorten
 
 _NEEDED: dict[str, type | tuple[type, ...]] = {
-    "env": dict,
+    "env": (str, dict),  # JSON text; an object in older exports
     "agent": str,
     "seat": str,
     "seed": int,
@@ -170,4 +170,6 @@ def _checked(line: Any) -> dict[str, Any]:
         isinstance(sight, str) for sight in line["anchors"]
     ):
         raise ValueError("`rewards` and `anchors` have one number and one text for each answer")
+    if isinstance(line["env"], str):
+        line["env"] = json.loads(line["env"])
     return line

@@ -10,7 +10,6 @@ import hashlib
 import inspect
 import json
 import os
-import re
 import sys
 from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -36,6 +35,7 @@ from manyhands.core.env import (
     wrap_key,
 )
 from manyhands.core.pack import Frame, fingerprint, full_actions, restore, stepper
+from manyhands.core.redact import redact
 
 
 @dataclass(frozen=True)
@@ -624,9 +624,6 @@ class _AsyncFunction(_Function):
         return [await self._function(view) for view in views]
 
 
-_SECRET = re.compile(r"(key=)[^,]*", re.I)  # names of seats are recorded
-
-
 def _seat_policies(env: Env, seats: Any) -> tuple[list[Any], tuple[str, ...]]:
     """The policies of the seats and their names, from whatever `play` was given."""
     if isinstance(seats, Mapping):
@@ -660,7 +657,7 @@ def seat_policy(env: Env, given: Any) -> tuple[Any, str]:
         policy = _AsyncFunction(policy) if asynchronous else _Function(policy)
     name = given if isinstance(given, str) else getattr(policy, "name", None)
     name = name if isinstance(name, str) else type(policy).__name__
-    return policy, _SECRET.sub(r"\1***", name)
+    return policy, redact(name)
 
 
 def _on_device(policy: Any) -> bool:
@@ -911,7 +908,7 @@ def play(
         writer = None
         results: dict[int, EpisodeResult] = {}
         if record is not None:
-            from manyhands.core.record import Writer
+            from manyhands.core.writer import Writer
 
             writer = stack.enter_context(
                 Writer(record, env, int(seed), names, options, fingerprint_every, resume, forks)
@@ -924,6 +921,8 @@ def play(
         run = _Run(env, policies, names, int(seed), options, forks, writer, on_step, bar, results)
         if missing:
             _complete(run.all(missing, int(concurrency)))
+        if writer is not None and run.failure is None:
+            writer.close()
     if run.failure is not None:
         raise run.failure
     return Result(env, names, tuple(results[number] for number in sorted(results)))
@@ -1006,7 +1005,7 @@ class _Run:
                 self.bar.stepped()
         result = game.result(players)
         if log is not None:
-            self.writer.write(log.line(result))
+            self.writer.write(log.body(result))
         self.results[number] = result
         if self.bar is not None:
             self.bar.finished(result)

@@ -7,8 +7,8 @@ import pytest
 
 from manyhands.baselines.advantages import advantages
 from manyhands.core.env import ConfigError, RecordError
+from manyhands.core.export import export_chat
 from manyhands.core.play import play
-from manyhands.core.record import export_chat
 from manyhands.envs.poker import KuhnPoker
 
 

@@ -7,8 +7,10 @@ import signal
 import subprocess
 import sys
 import time
+import unicodedata
 import warnings
 from pathlib import Path
+from types import SimpleNamespace
 
 import coins
 import numpy as np
@@ -17,16 +19,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from manyhands.core.env import RecordError, SeatError
+from manyhands.core.export import export_arrays, export_chat
 from manyhands.core.pack import fingerprint
 from manyhands.core.play import Reply, play
-from manyhands.core.record import (
-    Writer,
-    export_arrays,
-    export_chat,
-    frames,
-    read,
-    verify,
-)
+from manyhands.core.record import frames, read, verify
+from manyhands.core.writer import Writer, repair
 
 TURNS = coins.Coins()
 
@@ -184,6 +181,252 @@ def test_texts_are_sealed_by_the_digest(recorded, tmp_path):
     assert not report and report.line == 2 and "edited" in report.difference
 
 
+def bodies(path):
+    """The lines of a record without their digests."""
+    return [line.partition(b',"previous":')[0] for line in path.read_bytes().splitlines()]
+
+
+def lines_of(path):
+    return path.read_bytes().splitlines(keepends=True)
+
+
+def sealed(body, previous=None):
+    """A line of a record, its digest computed anew."""
+    body = {name: value for name, value in body.items() if name not in ("previous", "digest")}
+    body |= {} if previous is None else {"previous": previous}
+    data = json.dumps(body, separators=(",", ":")).encode()
+    digest = hashlib.blake2b(data, digest_size=16).hexdigest()
+    return data[:-1] + f',"digest":"{digest}"}}\n'.encode()
+
+
+def as_version_1(path, out):
+    """The record as it was written before lines were chained."""
+    old = []
+    for line in lines_of(path)[:-1]:
+        body = json.loads(line) | {"manyhands": 1}
+        del body["env_version"]
+        old.append(sealed(body))
+    out.write_bytes(b"".join(old))
+    return out
+
+
+@pytest.fixture(scope="module")
+def five(tmp_path_factory):
+    path = tmp_path_factory.mktemp("five") / "run.jsonl"
+    run(path, episodes=5, concurrency=1)
+    assert verify(path) and len(lines_of(path)) == 6
+    return path
+
+
+@pytest.mark.parametrize(
+    "keep, line, missing",
+    [
+        ([0, 2, 3, 4, 5], 2, "of episodes 0 to 4 the file lacks 1"),
+        ([0, 4, 5], 2, "of episodes 0 to 4 the file lacks 1, 2, 3"),
+        ([1, 2, 3, 4, 5], 1, "of episodes 0 to 4 the file lacks 0"),
+        ([0, 1, 2, 5], 4, "had 5 episodes when this line closed it; 3 are before it"),
+        ([5], 1, "no episode is before it"),
+        ([5, 4, 3, 2, 1, 0], 1, "no episode is before it"),
+        ([4, 3, 2, 1, 0], 1, "not the first line of its run"),
+        ([0, 2, 1, 3, 4, 5], 2, "does not follow line 1"),
+        ([0, 1, 2, 3, 4, 5, 5], 7, "no episode is before it"),
+        ([], None, "empty"),
+    ],
+    ids=str,
+)
+def test_deleted_and_moved_lines_are_noticed(five, tmp_path, keep, line, missing):
+    path = tmp_path / "r"
+    path.write_bytes(b"".join(lines_of(five)[k] for k in keep))
+    report = verify(path)
+    assert not report and report.line == line and missing in report.difference, report
+    if keep:
+        with pytest.raises(RecordError, match="repair"):
+            run(path, episodes=5, resume=True)
+
+
+@pytest.mark.parametrize("keep", [1, 3, 5])
+def test_a_record_without_its_last_lines_is_unfinished(five, tmp_path, keep):
+    path = tmp_path / "r"
+    path.write_bytes(b"".join(lines_of(five)[:keep]))
+    report = verify(path)
+    assert not report and report.difference is None and report.unfinished == keep
+    assert str(report).startswith(f"UNFINISHED: {keep} episodes")
+    run(path, episodes=5, concurrency=1, resume=True)
+    assert path.read_bytes() == five.read_bytes()
+
+
+def test_a_closed_record_goes_on_and_is_closed_again(five, tmp_path):
+    path = tmp_path / "r"
+    run(path, episodes=2, concurrency=1)
+    assert verify(path) and json.loads(lines_of(path)[-1])["closed"] == {"episodes": 2}
+    run(path, episodes=5, concurrency=1, resume=True)
+    assert path.read_bytes() == five.read_bytes()
+
+
+@pytest.mark.parametrize("number", [0, 1, 4])
+def test_forged_seats_are_noticed_though_the_digest_fits(five, tmp_path, number):
+    lines = lines_of(five)
+    body = json.loads(lines[number])
+    lines[number] = sealed(body | {"seats": ["champion", "random"]}, body["previous"])
+    path = tmp_path / "r"
+    path.write_bytes(b"".join(lines))
+    report = verify(path)
+    assert not report and report.line == number + 1
+
+
+@pytest.mark.parametrize("old", [False, True])
+def test_resume_refuses_edited_totals(five, tmp_path, old):
+    path = tmp_path / "r"
+    if old:
+        as_version_1(five, path)
+    else:
+        path.write_bytes(five.read_bytes())
+    lines = lines_of(path)
+    body = json.loads(lines[1])
+    right = json.dumps(body["totals"]["rewards"], separators=(",", ":")).encode()
+    lines[1] = lines[1].replace(b'"rewards":' + right, b'"rewards":[91.0,0.0]')
+    path.write_bytes(b"".join(lines))
+    with pytest.raises(RecordError, match="line 2: the line was edited"):
+        run(path, episodes=6, resume=True)
+    assert lines_of(path) == lines
+
+
+def test_resume_notices_a_recomputed_digest(five, tmp_path):
+    lines = lines_of(five)
+    body = json.loads(lines[1])
+    body["totals"]["rewards"] = [91.0, 0.0]
+    lines[1] = sealed(body, body["previous"])
+    path = tmp_path / "r"
+    path.write_bytes(b"".join(lines))
+    with pytest.raises(RecordError, match="line 3: it does not follow line 2"):
+        run(path, episodes=5, resume=True)
+
+
+def test_a_damaged_record_is_repaired_and_resumed(five, tmp_path):
+    lines = lines_of(five)
+    lines[1] = lines[1][:100] + b"\x00" * 50 + lines[1][150:]
+    lines.insert(3, b"garbage\n")
+    path, out = tmp_path / "r", tmp_path / "repaired"
+    path.write_bytes(b"".join(lines))
+    with pytest.raises(RecordError, match=r"line 2 .*repair\(path, out\)"):
+        run(path, episodes=5, resume=True)
+    assert repair(path, out) == 2
+    assert [e.result.episode for e in read(out)] == [0, 2, 3, 4]
+    report = verify(out)
+    assert report.difference is None and report.unfinished == 4
+    played = []
+    run(out, episodes=5, resume=True, on_step=lambda m: played.append(m.episode))
+    assert set(played) == {1} and verify(out).episodes == 5
+    with pytest.raises(RecordError, match="File exists"):
+        repair(path, out)
+
+
+def test_records_of_version_1_are_read_resumed_and_verified(five, tmp_path):
+    path = as_version_1(five, tmp_path / "r")
+    before = lines_of(path)
+    assert [e.result for e in read(path)] == [e.result for e in read(five)]
+    report = verify(path)
+    assert report and report.unchained == 5 and "5 are unchained" in str(report)
+    run(path, episodes=5, resume=True, on_step=lambda m: pytest.fail("nothing was missing"))
+    assert lines_of(path) == before
+    run(path, episodes=7, resume=True, concurrency=1)
+    assert lines_of(path)[:5] == before
+    report = verify(path)
+    assert report and (report.episodes, report.unchained) == (7, 5)
+    path.write_bytes(b"".join(lines_of(path)[k] for k in (0, 1, 2, 3, 5, 6, 7)))
+    report = verify(path)
+    assert not report and report.line == 5 and "the file lacks 4" in report.difference
+    assert repair(path, tmp_path / "out") == 0
+    assert verify(tmp_path / "out").unfinished == 6
+
+
+def test_a_line_of_version_2_needs_its_place_in_the_chain(five, tmp_path):
+    lines = lines_of(five)
+    lines[1] = sealed(json.loads(lines[1]))
+    (tmp_path / "r").write_bytes(b"".join(lines))
+    assert "digests at its end are missing" in verify(tmp_path / "r").difference
+
+
+def test_parts_of_a_run_may_follow_each_other_in_one_file(tmp_path):
+    parts = [tmp_path / "a", tmp_path / "b"]
+    for path, only in zip(parts, ([0, 2], [1, 3]), strict=True):
+        run(path, only=only, concurrency=1)
+    both = tmp_path / "both"
+    both.write_bytes(b"".join(path.read_bytes() for path in parts))
+    assert verify(both) and verify(both).episodes == 4
+    run(both, episodes=5, resume=True)
+    assert verify(both) and verify(both).episodes == 5
+    # The first part was killed.
+    both.write_bytes(b"".join(lines_of(parts[0])[:-1]) + parts[1].read_bytes())
+    report = verify(both)
+    assert not report and report.difference is None and report.unfinished == 2
+    both.write_bytes(parts[0].read_bytes() * 2)
+    assert "in the record twice" in verify(both).difference
+
+
+def test_characters_that_do_not_show_are_escaped_on_disk(tmp_path):
+    hidden = " ".join(
+        chr(k) for k in range(0x7F, 0x110000) if unicodedata.category(chr(k)) in ("Cc", "Cf", "Cs")
+    )
+    text = f"north\u202e\u2066 \u2028{hidden} ✓ Köln"
+
+    def says(view):
+        return Reply(view.choices[0], say=text)
+
+    run(tmp_path / "r", seats=(says, "random"), episodes=1)
+    shown = (tmp_path / "r").read_text()
+    assert "✓ Köln" in shown and "\\u202e" in shown
+    assert not {unicodedata.category(c) for c in shown if c != "\n"} & {
+        "Cc",
+        "Cf",
+        "Cs",
+        "Zl",
+        "Zp",
+    }
+    (episode,) = read(tmp_path / "r")
+    assert episode.steps[0].turn.said[0] == text
+    assert verify(tmp_path / "r")
+
+
+def test_another_version_of_the_rules_is_named(five, recorded, tmp_path, monkeypatch):
+    monkeypatch.setattr(coins.Coins, "version", 3, raising=False)
+    report = verify(five)
+    assert not report and "version 0 of the rules" in report.difference
+    with pytest.raises(RecordError, match=r"version 0 of the rules .* version 3"):
+        list(frames(next(read(five))))
+    with pytest.raises(RecordError, match="its env_version is 0, this run's is 3"):
+        path = tmp_path / "r"
+        path.write_bytes(five.read_bytes())
+        run(path, episodes=5, resume=True)
+    run(tmp_path / "new", episodes=1)
+    assert next(read(tmp_path / "new")).env_version == 3 and verify(tmp_path / "new")
+
+
+@pytest.mark.parametrize(
+    "name, shown",
+    [
+        ("greedy:noise=0.2", "greedy:noise=0.2"),
+        ("language:model=m,max_tokens=5", "language:model=m,max_tokens=5"),
+        ("language:api_key=sk-1\n,model=m", "language:api_key=***,model=m"),
+        (
+            "x:token=a,PASSWORD=b,client_secret=c,n=1",
+            "x:token=***,PASSWORD=***,client_secret=***,n=1",
+        ),
+        (
+            "l:base_url=http://u:p@h:1/v1?token=t&k=v#f,n=1",
+            "l:base_url=http://***@h:1/v1?token=***,n=1",
+        ),
+        ("https://h/v1?abc&user=me", "https://h/v1?***&user=***"),
+        ("https://user@h/", "https://***@h/"),
+    ],
+)
+def test_names_are_recorded_without_secrets(tmp_path, name, shown):
+    policy = SimpleNamespace(act=lambda views: [0] * len(views), name=name)
+    result = run(tmp_path / "r", seats=(policy, policy), episodes=1)
+    assert result.seats == (shown, shown)
+    assert next(read(tmp_path / "r")).seats == (shown, shown)
+
+
 def test_resume_plays_only_what_is_missing(tmp_path):
     whole, part = tmp_path / "whole", tmp_path / "part"
     everything = run(whole, episodes=5)
@@ -194,7 +437,8 @@ def test_resume_plays_only_what_is_missing(tmp_path):
     )
     assert {episode for episode, _ in played} == {2, 3, 4}
     assert result.episodes == everything.episodes
-    assert sorted(part.read_bytes().splitlines()) == sorted(whole.read_bytes().splitlines())
+    assert sorted(bodies(part)) == sorted(bodies(whole))  # the order, and so the chain, may differ
+    assert len(bodies(part)) == 6 and verify(part)
     played.clear()
     assert run(part, episodes=5, resume=True, on_step=played.append).episodes == result.episodes
     assert not played
@@ -202,17 +446,24 @@ def test_resume_plays_only_what_is_missing(tmp_path):
 
 def test_a_cut_off_line_is_noted_and_played_again(recorded, tmp_path):
     whole = recorded[0].read_bytes()
-    start = whole.rindex(b"\n", 0, -1) + 1
+    end = whole.rindex(b"\n", 0, -1) + 1  # the line that closes the record begins here
+    start = whole.rindex(b"\n", 0, end - 1) + 1
     path = tmp_path / "r"
-    size = len(whole) - start
+    size = end - start
     for cut in [1, 2, 17, size // 2, size - 40, size - 3, size - 2]:
         path.write_bytes(whole[: start + cut])
         with pytest.warns(UserWarning, match=r"last line \(3\) is cut off"):
             assert len(list(read(path))) == 2
         report = verify(path)
-        assert report and report.cut and report.episodes == 2 and "cut off" in str(report)
+        assert report.cut and report.episodes == report.unfinished == 2 and not report
+        assert report.difference is None and "cut off" in str(report)
         run(path, resume=True, fingerprint_every=2)
         assert path.read_bytes() == whole
+    path.write_bytes(whole[: end + 9])  # the closing line
+    report = verify(path)
+    assert report.cut and report.episodes == report.unfinished == 3
+    run(path, resume=True, on_step=lambda moment: pytest.fail("nothing was missing"))
+    assert path.read_bytes() == whole
     path.write_bytes(whole[:-1])  # all there but the end of the line
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -364,7 +615,8 @@ def test_interrupted_it_leaves_what_was_finished(tmp_path):
         _, complaint = child.communicate(timeout=30)
     assert child.returncode != 0 and b"KeyboardInterrupt" in complaint
     report = verify(tmp_path / "r")
-    assert report and 5 <= report.episodes < 40 and not report.cut
+    assert report.difference is None and 5 <= report.episodes < 40 and not report.cut
+    assert not report and report.unfinished == report.episodes
 
 
 def reads_or_complains(path, data):
@@ -538,6 +790,6 @@ def test_export_marks_the_end_of_stopped_and_forfeited_episodes(tmp_path):
 def test_arrays_are_of_one_environment(recorded, tmp_path):
     run(tmp_path / "r", env=coins.Coins(pile=9))
     (tmp_path / "both").write_bytes((tmp_path / "r").read_bytes() + recorded[0].read_bytes())
-    with pytest.raises(RecordError, match="line 4: another environment"):
+    with pytest.raises(RecordError, match="line 5: another environment"):
         export_arrays(tmp_path / "both", tmp_path / "o")
     assert verify(tmp_path / "both").episodes == 6

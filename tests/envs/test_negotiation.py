@@ -15,9 +15,9 @@ from pettingzoo.test import api_test, parallel_api_test
 import manyhands
 from manyhands.baselines.random import Random
 from manyhands.core.env import ConfigError, IllegalAction, SeatError, episode_key
+from manyhands.core.export import export_chat
 from manyhands.core.pack import full_actions, no_actions, restore, snapshot, stepper
 from manyhands.core.play import Game, Message, Reply, play
-from manyhands.core.record import export_chat
 from manyhands.core.rollout import rollout
 from manyhands.core.talk import OTHER, clean
 from manyhands.envs import negotiation

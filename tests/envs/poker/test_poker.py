@@ -16,9 +16,9 @@ from hypothesis import strategies as st
 
 import manyhands
 from manyhands.core.env import ConfigError, Env, IllegalAction, episode_key
+from manyhands.core.export import export_chat
 from manyhands.core.pack import fingerprint, stepper
 from manyhands.core.play import play
-from manyhands.core.record import export_chat
 from manyhands.envs.poker.env import KuhnPoker, LeducHoldem, Poker, PokerState
 from manyhands.wrappers.gymnasium import SeatEnv
 from manyhands.wrappers.pettingzoo import Parallel, Sequential
