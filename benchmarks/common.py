@@ -81,9 +81,11 @@ class Worker:
         python: Path | str = sys.executable,
         device: str | None = None,
         cpu_devices: int = 1,
+        root: Path = ROOT,
     ):
+        """`root` is the checkout whose `manyhands` it imports."""
         environment = dict(os.environ, XLA_PYTHON_CLIENT_PREALLOCATE="false")
-        environment["PYTHONPATH"] = str(ROOT)
+        environment["PYTHONPATH"] = str(root)
         environment["JAX_NUM_CPU_DEVICES"] = str(cpu_devices)
         if device is not None:
             # JAX knows NVIDIA's and AMD's devices by their platforms' names.
@@ -96,7 +98,7 @@ class Worker:
             stdout=subprocess.PIPE,
             text=True,
             env=environment,
-            cwd=ROOT,
+            cwd=root,
         )
 
     def ask(self, **request: Any) -> Any:
@@ -129,10 +131,12 @@ def is_worker() -> bool:
 # ---- timing --------------------------------------------------------------------------------------
 
 
-def rate(call: Callable[[], int], seconds: float) -> float:
+def rate(
+    call: Callable[[], int], seconds: float, clock: Callable[[], float] = time.perf_counter
+) -> float:
     """Units a second: `call` does some units of work and says how many; at least `seconds` long."""
-    done, begin = 0, time.perf_counter()
-    while (elapsed := time.perf_counter() - begin) < seconds or not done:
+    done, begin = 0, clock()
+    while (elapsed := clock() - begin) < seconds or not done:
         done += call()
     return done / elapsed
 

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+import manyhands
 from manyhands.baselines.speed import LOADS, Course, movers
 from manyhands.core.env import make
 
@@ -54,6 +55,35 @@ def test_rollouts_measures_and_saves(tmp_path):
 def test_rollouts_says_what_it_cannot_measure():
     done = run("benchmarks/rollouts.py", "--env", "chess")
     assert done.returncode == 1 and "'chess'; there are" in done.stderr
+
+
+def test_compare_measures_two_commits_in_turns(tmp_path):
+    out = tmp_path / "compare.json"
+    small = ["--only", "tic_tac_toe", "--repeats", 3, "--seconds", 0.01, "--batch", 4]
+    done = run("benchmarks/compare.py", "--against", "HEAD", *small, "--out", out)
+    assert done.returncode == 0, done.stderr
+    content = json.loads(out.read_text())
+    commit = subprocess.run(["git", "rev-parse", "HEAD"], cwd=ROOT, capture_output=True, text=True)
+    assert commit.stdout.startswith(content["against"]) and len(content["against"]) == 12
+    assert content["machine"]["platform"] == "cpu" and content["machine"]["jax"]
+    rows = {row["measure"]: row for row in content["rows"]}
+    assert set(rows) == {"step", "rollout"}
+    for name, row in rows.items():
+        now, before = row["now"]["all"], row["before"]["all"]
+        assert len(now) == len(before) == len(row["again"]["all"]) == 3
+        each = [b / a if name == "step" else a / b for a, b in zip(now, before, strict=True)]
+        assert row["speedup"] == pytest.approx(sorted(each)[1]) and row["noise"] >= 0
+
+
+def test_compare_covers_every_environment_and_knows_noise(tmp_path):
+    compare = load("compare")
+    ids = {spec["id"] for spec, _ in compare.ENVIRONMENTS.values()}
+    shipped = {name for name in manyhands.registered() if not name.startswith("test-")}
+    assert ids == shipped | set(manyhands.registered(wrappers=True))
+    assert compare.noise([1.0, 1.0, 1.0]) == 0 and compare.noise([1.1]) == pytest.approx(0.1)
+    assert compare.noise([0.9, 0.9, 1.1, 1.1]) == pytest.approx(0.1)
+    with pytest.raises(SystemExit, match="rev-parse"), compare.checkout("no-such-commit"):
+        pass
 
 
 @pytest.mark.parametrize("name", LOADS)
