@@ -53,10 +53,9 @@ def package_of(module: str) -> list[str]:
     return parts if modules()[module][0].name == "__init__.py" else parts[:-1]
 
 
-def walk(tree: ast.AST, functions: bool = True) -> Iterator[ast.AST]:
-    """All nodes but those for types alone; those inside functions only if they are asked for."""
+def walk(tree: ast.AST, functions: bool) -> Iterator[ast.AST]:
     for node in ast.iter_child_nodes(tree):
-        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.dump(node.test):
+        if isinstance(node, ast.If) and ast.unparse(node.test).endswith("TYPE_CHECKING"):
             yield from walk(ast.Module(node.orelse, []), functions)
             continue
         yield node
@@ -64,9 +63,15 @@ def walk(tree: ast.AST, functions: bool = True) -> Iterator[ast.AST]:
             yield from walk(node, functions)
 
 
+@functools.cache
+def nodes(module: str, functions: bool = True) -> list[ast.AST]:
+    """The nodes of a module but those for types alone, and those inside functions only if asked."""
+    return list(walk(modules()[module][1], functions))
+
+
 def imported(module: str, functions: bool = True) -> Iterator[tuple[str, str, str]]:
     """(module, member, as) of each import; the member is "" where a module is imported whole."""
-    for node in walk(modules()[module][1], functions):
+    for node in nodes(module, functions):
         if isinstance(node, ast.Import):
             for alias in node.names:
                 yield alias.name, "", alias.asname or alias.name
@@ -214,7 +219,7 @@ def private_uses(module: str) -> Iterator[str]:
             known[name] = target
         if foreign and (private(member) or private(target.rpartition(".")[2])):
             yield f"{module}: {target}{'.' * bool(member)}{member}"
-    for node in walk(modules()[module][1]):
+    for node in nodes(module):
         if not (isinstance(node, ast.Attribute) and private(node.attr)):
             continue
         owner = ast.unparse(node.value)
@@ -267,7 +272,7 @@ ALLOWED_GUESSES: set[str] = {
 
 
 def guesses(module: str) -> Iterator[str]:
-    for node in walk(modules()[module][1]):
+    for node in nodes(module):
         if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Name)):
             continue
         if node.func.id not in ("getattr", "hasattr") or len(node.args) < 2:
