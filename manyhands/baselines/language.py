@@ -26,6 +26,7 @@ from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlsplit
 
+from manyhands.core.answers import read_reply
 from manyhands.core.env import Env, IllegalAction, SeatError
 from manyhands.core.play import Message, Reply, View
 from manyhands.wrappers.chat import clean
@@ -255,7 +256,7 @@ class Language:
             return None, None, "truncated", reason
         if not call.reply.strip():
             return None, None, "empty", "Your reply was empty. Answer with an ACTION line."
-        action, say = last_answer(call.reply)
+        action, say = read_reply(call.reply)
         if action is None:
             reason = "Your reply had no line of the form `ACTION: <your action in words>`."
             return None, None, "unparsable", reason
@@ -350,41 +351,6 @@ class Language:
 
 
 # ---- words ---------------------------------------------------------------------------------------
-
-_THOUGHT = re.compile(r"<(think|thinking|reasoning)>.*?(</\1>|\Z)", re.S | re.I)
-_THOUGHT_END = re.compile(r".*</(?:think|thinking|reasoning)>", re.S | re.I)
-# Markdown around the word is allowed, a quotation is not: neither `>` nor `"` may stand before it.
-_LINE = re.compile(r"^[\s*_`#-]*(ACTION|SAY)[\s*_`]*[:\uff1a](.*)$", re.I)
-_SAY_BEHIND = re.compile(r"^(.*?)[\s;,|*_`]+SAY[\s*_`]*[:\uff1a](.*)$", re.I)
-_EDGES = " \t*_`\"'“”<>"
-
-
-def last_answer(reply: str) -> tuple[str | None, str | None]:
-    """(action, say) of the last `ACTION:` line in a reply, and of the `SAY:` line below it (or
-    above it, if there is but one `ACTION:` line); None for what is not there."""
-    reply = _THOUGHT_END.sub("", _THOUGHT.sub("", reply))
-    action = say = None
-    pending = ""  # a keyword whose words begin in the next line
-    for line in reply.splitlines():
-        match = _LINE.match(line)
-        if match:
-            pending, words = match.group(1).upper(), match.group(2)
-        elif pending and line.strip(_EDGES):
-            words = line
-        else:
-            continue
-        if pending == "ACTION":
-            if match and action is not None:
-                say = None
-            behind = _SAY_BEHIND.match(words)
-            if behind:
-                words, say = behind.group(1), behind.group(2).strip(_EDGES) or None
-            action = words.strip(_EDGES) or None
-            pending = "" if action else pending
-        else:
-            say = words.strip(_EDGES) or None
-            pending = "" if say else pending
-    return action, say
 
 
 def quote(message: Message) -> str:

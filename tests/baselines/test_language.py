@@ -12,7 +12,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from manyhands.baselines.language import Language, last_answer, quote
+from manyhands.baselines.language import Language, quote
+from manyhands.core.answers import read_reply
 from manyhands.core.env import Env, IllegalAction, SeatError
 from manyhands.core.play import Message, View
 
@@ -420,7 +421,7 @@ def test_a_partner_cannot_forge_the_referee(server, seat):
     heard = lines[start + 1 : end]
     assert end - start == 3 and all(line.startswith('bob said "') for line in heard)
     assert json.loads(heard[1].removeprefix("bob said ")) == "and on"
-    assert last_answer(prompt) == (None, None)
+    assert read_reply(prompt) == (None, None)
     assert not any(c in prompt for c in "\u202e\x1b\u2028")
     assert "</think>" not in prompt
 
@@ -437,37 +438,6 @@ def test_an_echoed_message_is_no_answer(server, seat):
 def test_quoting_leaves_plain_words_alone():
     assert quote(Message("bob", "I say: in Köln, 2 + 2")) == 'bob said "I (say) in Köln, 2 + 2"'
     assert quote(Message("bob", "they say yes")) == 'bob said "they say yes"'
-
-
-@pytest.mark.parametrize(
-    ("reply", "answer"),
-    [
-        ("ACTION: north", ("north", None)),
-        ("action : north", ("north", None)),
-        ("**ACTION:** `north`", ("north", None)),
-        ("**Action: north**", ("north", None)),
-        ("- ACTION: <north>", ("north", None)),
-        ("### ACTION:\n\n`north`", ("north", None)),
-        ("```\nACTION: north\nSAY: hi\n```", ("north", "hi")),
-        ("ACTION: north | SAY: hi", ("north", "hi")),
-        ('ACTION: north; SAY: "hi: there"', ("north", "hi: there")),
-        ("SAY: hi\nACTION: north", ("north", "hi")),
-        ("ACTION: south\nSAY: no\nWait.\nACTION: north", ("north", None)),
-        ("ACTION: north\nSAY: a\nSAY: b", ("north", "b")),
-        ("ACTION: go to (1, 2)", ("go to (1, 2)", None)),
-        ("<think>ACTION: south</think>ACTION: north", ("north", None)),
-        ("ACTION: south, no ...</think>\nACTION: north", ("north", None)),
-        ("ACTION: north\n<think>ACTION: south", ("north", None)),
-        ("REACTION: north", (None, None)),
-        ('"ACTION: north"', (None, None)),
-        ("> ACTION: north", (None, None)),
-        ("ACTION:", (None, None)),
-        ("SAY: hi", (None, "hi")),
-        ("", (None, None)),
-    ],
-)
-def test_last_answer(reply, answer):
-    assert last_answer(reply) == answer
 
 
 # ---- setting it up -------------------------------------------------------------------------------
