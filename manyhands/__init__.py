@@ -8,11 +8,9 @@ from __future__ import annotations
 
 import importlib
 import os
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import gymnasium
 import jax
-import pettingzoo
 
 from manyhands._version import __version__
 from manyhands.core.env import (
@@ -27,13 +25,27 @@ from manyhands.core.env import (
     RecordError,
     SeatError,
     SnapshotError,
+    Wrapper,
+    unwrap,
+)
+from manyhands.core.registry import (
+    Game,
+    find_installed,
     make,
     register,
     register_seat,
+    register_wrapper,
     registered,
     registered_seats,
     seat,
 )
+
+if TYPE_CHECKING:  # at run time they are loaded on first use, below
+    from manyhands.core.pack import fingerprint, restore, snapshot
+    from manyhands.core.play import Reply, View, play
+    from manyhands.core.render import render
+    from manyhands.core.rollout import rollout
+    from manyhands.wrappers.vector import vector
 
 # By default JAX hands every call to another thread, even one that takes microseconds: on a CPU this
 # doubles the time of a single step. It has no effect once JAX is in use, or where the variable
@@ -41,17 +53,27 @@ from manyhands.core.env import (
 if "JAX_CPU_ENABLE_ASYNC_DISPATCH" not in os.environ:
     jax.config.update("jax_cpu_enable_async_dispatch", False)
 
-register("kitchen", "manyhands.envs.kitchen:Kitchen")
-register("kuhn_poker", "manyhands.envs.poker:KuhnPoker")
-register("leduc_holdem", "manyhands.envs.poker:LeducHoldem")
-register("tic_tac_toe", "manyhands.envs.board:TicTacToe")
-register("connect_four", "manyhands.envs.board:ConnectFour")
-register("negotiation", "manyhands.envs.negotiation:Negotiation")
-register("volleyball", "manyhands.envs.volleyball:Volleyball")
-register("craftworld", "manyhands.envs.craftworld:CraftWorld")
-register("chat", "manyhands.wrappers.chat:Chat", wrapper=True)
-register("skills", "manyhands.wrappers.skills:Skills", wrapper=True)
-register("events", "manyhands.wrappers.skills:Events", wrapper=True)
+register(Game("kitchen", "manyhands.envs.kitchen:Kitchen"))
+register(Game("kuhn_poker", "manyhands.envs.poker:KuhnPoker"))
+register(Game("leduc_holdem", "manyhands.envs.poker:LeducHoldem"))
+register(Game("tic_tac_toe", "manyhands.envs.board:TicTacToe"))
+register(Game("connect_four", "manyhands.envs.board:ConnectFour"))
+register(Game("negotiation", "manyhands.envs.negotiation:Negotiation"))
+register(Game("craftworld", "manyhands.envs.craftworld:CraftWorld", gym_id="CraftWorld"))
+_TASKS = (
+    *("1v1", "3v3", "6v6", "back_and_forth", "hit", "solo_bump", "bump_and_pass"),
+    *("set_and_spike", "set_and_spike_hard"),
+)
+register(
+    Game(
+        "volleyball",
+        "manyhands.envs.volleyball:Volleyball",
+        variants={task: {"task": task} for task in _TASKS},
+    )
+)
+register_wrapper("chat", "manyhands.wrappers.chat:Chat")
+register_wrapper("skills", "manyhands.wrappers.skills:Skills")
+register_wrapper("events", "manyhands.wrappers.skills:Events")
 
 register_seat("random", "manyhands.baselines.random:Random")
 for _bot in ("greedy", "onion_only", "plate_only", "stationary"):
@@ -75,69 +97,7 @@ register_seat("psro", "manyhands.baselines.policies:psro", extra="train")
 register_seat("policy", "manyhands.baselines.policies:from_file", extra="train")
 register_seat("human", "manyhands.viewer.human:Human")
 
-_VOLLEYBALL = (
-    *("1v1", "3v3", "6v6", "back_and_forth", "hit", "solo_bump", "bump_and_pass"),
-    *("set_and_spike", "set_and_spike_hard"),
-)
-for _kind, _function in (("parallel", "parallel_env"), ("aec", "env")):
-    pettingzoo.register(_kind, "manyhands/kitchen-v0", f"manyhands.envs.kitchen:{_function}")
-    for _game in ("kuhn_poker", "leduc_holdem"):
-        _entry = f"manyhands.envs.poker:{_function}"
-        pettingzoo.register(_kind, f"manyhands/{_game}-v0", _entry, kwargs={"game": _game})
-    for _game in ("tic_tac_toe", "connect_four"):
-        _entry = f"manyhands.envs.board:{_function}"
-        pettingzoo.register(_kind, f"manyhands/{_game}-v0", _entry, kwargs={"game": _game})
-    pettingzoo.register(
-        _kind, "manyhands/negotiation-v0", f"manyhands.envs.negotiation:{_function}"
-    )
-    pettingzoo.register(_kind, "manyhands/craftworld-v0", f"manyhands.envs.craftworld:{_function}")
-    pettingzoo.register(_kind, "manyhands/volleyball-v0", f"manyhands.envs.volleyball:{_function}")
-    for _task in _VOLLEYBALL:
-        pettingzoo.register(
-            _kind,
-            f"manyhands/volleyball_{_task}-v0",
-            f"manyhands.envs.volleyball:{_function}",
-            kwargs={"task": _task},
-        )
-
-gymnasium.register(
-    "manyhands/Kitchen-v0",
-    entry_point="manyhands.wrappers.gymnasium:SeatEnv",
-    vector_entry_point="manyhands.wrappers.gymnasium:SeatVectorEnv",
-    kwargs={"game": "kitchen"},
-)
-
-for _name, _game in (
-    ("KuhnPoker", "kuhn_poker"),
-    ("LeducHoldem", "leduc_holdem"),
-    ("TicTacToe", "tic_tac_toe"),
-    ("ConnectFour", "connect_four"),
-):
-    gymnasium.register(
-        f"manyhands/{_name}-v0",
-        entry_point="manyhands.wrappers.gymnasium:SeatEnv",
-        vector_entry_point="manyhands.wrappers.gymnasium:SeatVectorEnv",
-        kwargs={"game": _game},
-    )
-gymnasium.register(
-    "manyhands/Negotiation-v0",
-    entry_point="manyhands.wrappers.gymnasium:SeatEnv",
-    vector_entry_point="manyhands.wrappers.gymnasium:SeatVectorEnv",
-    kwargs={"game": "negotiation", "partners": "fair"},
-)
-for _task in ("", *_VOLLEYBALL):
-    gymnasium.register(
-        f"manyhands/Volleyball{_task.title().replace('V', 'v').replace('_', '')}-v0",
-        entry_point="manyhands.wrappers.gymnasium:SeatEnv",
-        vector_entry_point="manyhands.wrappers.gymnasium:SeatVectorEnv",
-        kwargs={"game": "volleyball", **({"task": _task} if _task else {})},
-    )
-gymnasium.register(
-    "manyhands/CraftWorld-v0",
-    entry_point="manyhands.wrappers.gymnasium:SeatEnv",
-    vector_entry_point="manyhands.wrappers.gymnasium:SeatVectorEnv",
-    kwargs={"game": "craftworld"},
-)
+find_installed()
 
 # Loaded on first use, so that `import manyhands` stays light.
 _LAZY = {
@@ -153,32 +113,46 @@ _LAZY = {
 }
 
 
-def __getattr__(name: str) -> Any:
-    if name == "envs":
-        return importlib.import_module("manyhands.envs")
-    if name in _LAZY:
-        return getattr(importlib.import_module(_LAZY[name]), name)
-    raise AttributeError(f"module 'manyhands' has no attribute {name!r}")
+if not TYPE_CHECKING:  # which would take any name for a member
+
+    def __getattr__(name: str) -> Any:
+        if name == "envs":
+            return importlib.import_module("manyhands.envs")
+        if name in _LAZY:
+            return getattr(importlib.import_module(_LAZY[name]), name)
+        raise AttributeError(f"module 'manyhands' has no attribute {name!r}")
 
 
 __all__ = [
     "ConfigError",
     "Env",
     "EpisodeOver",
+    "Game",
     "IllegalAction",
     "LayoutError",
     "ManyhandsError",
     "Outcome",
     "PolicyError",
     "RecordError",
+    "Reply",
     "SeatError",
     "SnapshotError",
+    "View",
+    "Wrapper",
     "__version__",
+    "fingerprint",
     "make",
+    "play",
     "register",
     "register_seat",
+    "register_wrapper",
     "registered",
     "registered_seats",
+    "render",
+    "restore",
+    "rollout",
     "seat",
-    *_LAZY,
+    "snapshot",
+    "unwrap",
+    "vector",
 ]

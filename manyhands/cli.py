@@ -15,7 +15,8 @@ from pathlib import Path
 from typing import Annotated, Any, NoReturn
 
 import manyhands
-from manyhands.core.env import ConfigError, Env, ManyhandsError, load, make
+from manyhands.core.env import ConfigError, Env, ManyhandsError
+from manyhands.core.registry import load, make
 
 _CONFIG = """\
 An environment is an id and, after it, its configuration as NAME=VALUE pairs, the keyword arguments
@@ -462,7 +463,7 @@ def _play(options: argparse.Namespace) -> int:
 
 
 def _run(options: argparse.Namespace, env: Env, on_step: Any) -> Any:
-    given = [name for word in options.seats or [env.usual_seat] for name in _names(word)]
+    given = [name for word in options.seats or [env.default_policy] for name in _names(word)]
     seats = given[0] if len(given) == 1 else given
     people = sum(seat.partition(":")[0] == "human" for seat in given)
     return manyhands.play(

@@ -13,7 +13,7 @@ import pytest
 
 import manyhands
 from manyhands.baselines.speed import LOADS, Course, movers
-from manyhands.core.env import make
+from manyhands.core.registry import make
 
 ROOT = Path(__file__).parents[1]
 

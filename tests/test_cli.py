@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 
 from manyhands.cli import _parser, build, main
-from manyhands.core.env import episode_key, make
+from manyhands.core.env import episode_key
 from manyhands.core.pack import fingerprint, snapshot
+from manyhands.core.registry import make
 
 KITCHEN = ["kitchen", "max_steps=8"]
 

@@ -38,11 +38,11 @@ from manyhands.core.env import (
     Env,
     agent_key,
     is_device_policy,
-    seat,
     seed_key,
 )
 from manyhands.core.pack import no_actions
 from manyhands.core.play import episode_seed, play, seat_policy
+from manyhands.core.registry import seat
 
 CONFIDENCE = 0.95
 INTERVAL = "95% t-interval over seeds: mean ± t(0.975, n - 1) · s / √n"

@@ -165,7 +165,7 @@ class Language:
             self._fields["temperature"] = temperature
         if extra:
             self._fields["extra_body"] = dict(extra)
-        self._chat = getattr(env, "chat", None)
+        self._chat = env.chat
         self._talks: OrderedDict[tuple[int, int], _Talk] = OrderedDict()
         self._client: Any = None
         self._client_loop: Any = None
@@ -231,7 +231,7 @@ class Language:
         """The system message: who the model is, the rules, and the form of an answer."""
         others = [name for name in self.env.agents if name != view.agent]
         who = f"You are {view.agent}" + (f", playing with {', '.join(others)}" if others else "")
-        limit = getattr(self._chat, "max_length", 200)
+        limit = 200 if self._chat is None else self._chat.max_length
         answer = _ANSWER + (_SAY.format(limit=limit) if self._chat is not None else "")
         return f"{who}.\n\n{view.rules}\n\n{answer}"
 

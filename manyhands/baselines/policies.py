@@ -17,7 +17,7 @@ import functools
 import json
 import os
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -36,7 +36,7 @@ from manyhands.baselines.networks import (
     actions_of,
     inputs,
 )
-from manyhands.core.env import Array, ConfigError, DeviceView, Env, PolicyError, names_of
+from manyhands.core.env import Array, ConfigError, DeviceView, Env, PolicyError, layers, names_of
 
 FORMAT = "manyhands-policy-1"
 # What an environment's configuration may differ in, and a network still play it.
@@ -230,15 +230,13 @@ def load(path: str | Path, env: Env | None = None, *, greedy: bool | None = None
     return policy
 
 
-def _unwrapped(env: Env, spec: Mapping[str, Any]) -> tuple[Env, list[Any]]:
+def _unwrapped(env: Env, spec: Mapping[str, Any]) -> tuple[Env, Sequence[Any]]:
     """The environment that a policy of `spec` plays in `env`, and the wrappers around it, from the
-    outside in: those that can turn its actions into their own."""
-    wrappers: list[Any] = []
-    inner: Any = env
-    while inner.id != spec["id"] and hasattr(type(inner), "lift"):
-        wrappers.append(inner)
-        inner = inner.env
-    return inner, wrappers
+    outside in; the innermost one that actions can be lifted from, if none has its id."""
+    stack = layers(env)
+    ids = [inner.id for inner in stack]
+    depth = ids.index(spec["id"]) if spec["id"] in ids else len(stack) - 1
+    return stack[depth], stack[:depth]
 
 
 def _check(policy: NetworkPolicy, env: Env, name: Path | str) -> None:
@@ -311,9 +309,7 @@ def from_file(env: Env, file: str = "", greedy: bool | None = None) -> NetworkPo
 
 def shipped(env: Env, algorithm: str, greedy: bool | None = None) -> NetworkPolicy:
     """The policy that comes with the package for this environment and algorithm."""
-    inner: Any = env
-    while hasattr(type(inner), "lift"):
-        inner = inner.env
+    inner = layers(env)[-1]
     folder = resources.files("manyhands") / "assets" / "policies" / inner.id
     tried = []
     for file in sorted(_files(folder), key=lambda file: file.name):

@@ -36,9 +36,9 @@ from manyhands.core.env import (
     Outcome,
     SeatError,
     is_device_policy,
-    seat,
     state_dataclass,
 )
+from manyhands.core.registry import seat
 
 
 @state_dataclass

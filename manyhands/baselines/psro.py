@@ -66,7 +66,7 @@ _LIKE_THE_TEACHER = 0.8  # how likely a pupil is to choose as its teacher does, 
 def sides_of(env: Env) -> Sides:
     """The agents of both sides, by axis index: the environment's own attribute `sides`, or the two
     agents of a game of two."""
-    given = getattr(env, "sides", None)
+    given = env.sides
     if given is None and env.num_agents == 2:
         given = ((0,), (1,))
     if given is None:

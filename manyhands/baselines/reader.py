@@ -325,7 +325,7 @@ class Reader:
     """
 
     def __init__(self, env: Env):
-        self.talks = getattr(env, "chat", None) is not None
+        self.talks = env.chat is not None
 
     def act(self, views: Sequence[View]) -> list[Reply]:
         return [self._answer(view) for view in views]
@@ -353,10 +353,7 @@ class Reader:
 
 def text(env: Env) -> object:
     """The scripted player that reads text and answers in words, for a kitchen or for volleyball."""
-    inner = env
-    while hasattr(inner, "env"):
-        inner = inner.env
-    if inner.id == "volleyball":
+    if env.unwrapped.id == "volleyball":
         from manyhands.baselines.volleyball_reader import reader
 
         return reader(env)

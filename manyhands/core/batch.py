@@ -27,9 +27,9 @@ from manyhands.core.env import (
     Outcome,
     agent_key,
     is_device_policy,
-    seat,
     state_dataclass,
 )
+from manyhands.core.registry import seat
 
 # ---- what is observed ----------------------------------------------------------------------------
 

@@ -1,4 +1,4 @@
-"""The contract of an environment: `Env`, `Outcome`, the errors, and the table of environment ids.
+"""The contract of an environment: `Env`, `Outcome`, `Wrapper`, the errors, and the keys.
 
 An environment instance is frozen configuration. Everything that changes while it is played is in
 its state, a frozen dataclass registered as a pytree (see `state_dataclass`).
@@ -18,11 +18,13 @@ from __future__ import annotations
 
 import dataclasses
 import importlib
+import inspect
 import json
 import math
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from numbers import Real
+from types import MappingProxyType
 from typing import Any, ClassVar, Generic, Protocol, TypeVar, dataclass_transform
 
 import gymnasium
@@ -34,6 +36,7 @@ Array = Any  # a jax.Array, or a NumPy array where a function runs on the host
 Action = Any  # int for Discrete, a NumPy array for MultiDiscrete and Box
 State = TypeVar("State")
 T = TypeVar("T")
+E = TypeVar("E", bound="Env[Any]")
 
 
 class ManyhandsError(Exception):
@@ -121,30 +124,44 @@ class Outcome:
 class Env(Generic[State]):
     """A multi-agent world. Subclasses set the attributes in `__init__`, then never change them.
 
+    What must be written is `reset`, `step`, `observe`, `legal`, `acting`, `to_dict`, `config`, and
+    `rules`, `describe`, `choices`, `parse` and `draw`, as methods or as functions of the modules
+    `text` and `draw` of `package`. Everything else has a default.
+
     Attributes:
         id: the name it is registered under.
+        version: of the rules and observations; raised when either changes, so that records and
+            policies of another version are recognised.
+        package: the package whose modules `text` and `draw` hold the words and pictures.
         agents: names of the N agents, in axis order.
         observation_space, action_space: Gymnasium spaces of ONE agent.
         terms: names of the reward terms; `reward_weights` maps each to its weight.
         max_steps: steps after which an episode is truncated.
-        noop: the action an agent takes when a caller asks for none (`on_illegal="noop"`).
+        noop: the action that replaces an illegal one (`on_illegal="noop"`).
         batched: whether the pure functions (but `reset`) accept a trailing batch axis themselves.
         exact: whether a step gives the same bits however it is compiled. It does where states are
             whole numbers; in a physics of fractions a compiler may round a product and a sum once
             or twice, so that a batch and a single step differ in the last bits. One and the same
             compiled step gives the same bits everywhere: in `play`, PettingZoo and Gymnasium.
         deterministic_reset: whether `reset` gives one and the same state for every key.
-        memoise: whether single steps may be remembered and looked up (`core/pack.py`): where the
-            states are few, as in games small enough to solve, and `step` takes nothing from its
-            key, or only what `luck` says.
         reset_pool: how many fresh states a rollout draws beforehand to start episodes from, where
             drawing one costs more than a step; 0 where resetting is cheap.
-        usual_seat: the seat that plays where nobody says who does.
+        default_policy: the seat that is used when no policy is given.
+        scripted_policy: the seat that the name "bot" means; empty where there is no scripted one.
         pace: steps per second at which films and windows show it, unless told otherwise.
         reset_options: what `reset_to` reads of `reset(options=...)`, by name.
+        chat: the channel for free words (`core/talk.py`), None where there is none.
+        phrases: what a chat channel around the environment offers to say; empty for the usual ones.
+        keys: keyboard key -> choice, for a person at the window; empty for automatic keys.
+        cameras: names that `draw` takes as `camera`, the usual one first; empty where there is
+            one view only.
+        sides: the agents of both sides in a game between two teams; None elsewhere.
+        num_deals: how many deals a match of cards plays before it repeats them; 0 elsewhere.
     """
 
     id: ClassVar[str]
+    version: ClassVar[int] = 0
+    package: ClassVar[str] = ""
     agents: tuple[str, ...]
     observation_space: gymnasium.Space
     action_space: gymnasium.Space
@@ -155,11 +172,17 @@ class Env(Generic[State]):
     batched: bool = False
     exact: bool = True
     deterministic_reset: bool = False
-    memoise: bool = False
     reset_pool: int = 0
-    usual_seat: str = "random"
+    default_policy: str = "random"
+    scripted_policy: str = ""
     pace: float = 6.0
     reset_options: tuple[str, ...] = ()
+    chat: Any = None
+    phrases: tuple[str, ...] = ()
+    keys: Mapping[str, str] = MappingProxyType({})
+    cameras: tuple[str, ...] = ()
+    sides: tuple[tuple[int, ...], tuple[int, ...]] | None = None
+    num_deals: int = 0
 
     # ---- pure and traceable -------------------------------------------------------------------
 
@@ -197,11 +220,6 @@ class Env(Generic[State]):
         """The global state as one array, for centralised critics."""
         raise NotImplementedError
 
-    def luck(self, key: Array) -> Array | None:
-        """u8[k]: all that `step` takes from its key; None where it takes nothing. For environments
-        that `memoise`, with `lucky`."""
-        return None
-
     # ---- on the host, one state at a time -----------------------------------------------------
 
     def reset_to(self, key: Array, options: Mapping[str, Any]) -> State:
@@ -209,9 +227,10 @@ class Env(Generic[State]):
         next episode through `reset(options=...)` of the other APIs."""
         raise ConfigError(f"{self.id!r} has no options to reset to, given {options!r}")
 
-    def lucky(self, before: State, after: State) -> bool:
-        """Whether what followed upon `before` depended on luck."""
-        return False
+    def elapsed(self, state: State) -> Array | None:
+        """Steps played in the episode of a state, i32[]; traceable. By default its field `time`;
+        None where states do not count them: a fork then numbers its steps from 0."""
+        return state.time  # type: ignore[attr-defined]
 
     def rules(self, agent: str | int) -> str:
         """The rule book that `agent` may read, complete enough to play from."""
@@ -229,9 +248,49 @@ class Env(Generic[State]):
         """The action that `text` names; raises `IllegalAction` with a reason to act on."""
         return self._module("text").parse(self, text, state, self.index(agent))
 
-    def draw(self, state: State, canvas: Any, agent: str | int | None = None) -> None:
-        """Paint the state on a pygame surface of any size, as `agent` sees it (None: all of it)."""
-        self._module("draw").draw(self, state, canvas, None if agent is None else self.index(agent))
+    def words(self, action: Action, state: State, agent: str | int) -> str | None:
+        """A legal action in words, where choices are parts of an action; None: as `choices` say."""
+        return None
+
+    def compose(self, action: Action, say: str | None, state: State, agent: str | int) -> Action:
+        """The whole action of an action and free words, where there is a `chat` channel."""
+        return action
+
+    def said(self, state: State) -> dict[int, str]:
+        """The phrases that agents said in the last step, by index, where the state knows."""
+        return {}
+
+    def draw(
+        self, state: State, canvas: Any, agent: str | int | None = None, camera: str = ""
+    ) -> None:
+        """Paint the state on a pygame surface of any size, as `agent` sees it (None: all of it, by
+        one of `cameras` where there are several)."""
+        who = None if agent is None else self.index(agent)
+        chosen = {"camera": camera} if camera else {}
+        self._module("draw").draw(self, state, canvas, who, **chosen)
+
+    def draw_doing(
+        self,
+        state: State,
+        canvas: Any,
+        doing: Sequence[str],
+        agent: str | int | None = None,
+        camera: str = "",
+    ) -> None:
+        """`draw`, with what each agent is doing in words, where the pictures can show that; `doing`
+        is empty where nothing is known."""
+        self.draw(state, canvas, agent, camera)
+
+    def draw_speech(
+        self,
+        state: State,
+        canvas: Any,
+        texts: Mapping[int, str],
+        agent: str | int | None = None,
+        camera: str = "",
+    ) -> bool:
+        """Add what agents say, by index, at the speakers; False where the pictures cannot."""
+        return False
 
     def to_dict(self, state: State) -> dict[str, Any]:
         """The true state in plain names and numbers, JSON-ready: for people, tools and tests."""
@@ -244,6 +303,22 @@ class Env(Generic[State]):
     def shipped_levels(self) -> list[tuple[str, int, str]]:
         """(name, number of agents, map) of each level that comes with the environment."""
         return []
+
+    def skill_set(self) -> Any:
+        """The named skills of its agents (`wrappers.skills.SkillSet`), or None."""
+        return None
+
+    def deals(self) -> Iterator[tuple[Any, float]] | None:
+        """(deal, probability) of all that `reset` may draw, for solvers; None: not listed."""
+        return None
+
+    def with_deal(self, state: State, deal: Any) -> State:
+        """The first state with one of `deals`."""
+        raise NotImplementedError(f"{type(self).__name__} lists no deals")
+
+    def information_state(self, state: State, agent: str | int) -> str:
+        """The name of what `agent` knows, as solvers print it; empty where it has none."""
+        return ""
 
     # ---- what follows from the above ----------------------------------------------------------
 
@@ -261,15 +336,22 @@ class Env(Generic[State]):
         raise ConfigError(f"no agent {agent!r} here; the agents are {', '.join(self.agents)}")
 
     def _module(self, name: str) -> Any:
-        if not hasattr(self, "package"):
+        if not self.package:
             raise NotImplementedError(
-                f"{type(self).__name__} lacks a method of its own, or `package`"
+                f"{type(self).__name__} needs a method of its own in place of the module {name!r}, "
+                "or the attribute `package`"
             )
         return importlib.import_module(f"{self.package}.{name}")
 
     def spec(self) -> dict[str, Any]:
         """JSON-ready description that `from_spec` rebuilds an equal environment from."""
-        return {"id": self.id, "config": self.config()}
+        version = {"version": self.version} if self.version else {}
+        return {"id": self.id, **version, "config": self.config()}
+
+    @property
+    def unwrapped(self) -> Env[Any]:
+        """The environment beneath all wrappers."""
+        return self
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Env) and self.spec_json() == other.spec_json()
@@ -328,6 +410,241 @@ class Env(Generic[State]):
 
     def _mapped(self, function: Any) -> Any:
         return function if self.batched else jax.vmap(function, in_axes=-1, out_axes=-1)
+
+
+# ---- wrappers ------------------------------------------------------------------------------------
+
+
+class Wrapper(Env[State]):
+    """An environment that changes another one, `env`: every member is forwarded, and a subclass
+    overrides what differs. A wrapper whose states hold more than those of `env` overrides `begin`
+    and `inner`, which turn one into the other.
+
+    Subclasses override `config` (their own arguments but `env`), and `lift` and `lower` where
+    actions differ, so that players of `env` can take a seat here.
+
+    Attributes:
+        env: the wrapped environment.
+        lifts: whether actions of `env` can be taken here, through `lift`.
+    """
+
+    lifts: ClassVar[bool] = True
+    _FORWARDED = (
+        "agents",
+        "observation_space",
+        "action_space",
+        "terms",
+        "reward_weights",
+        "max_steps",
+        "noop",
+        "batched",
+        "exact",
+        "deterministic_reset",
+        "reset_pool",
+        "default_policy",
+        "scripted_policy",
+        "pace",
+        "reset_options",
+        "chat",
+        "phrases",
+        "keys",
+        "cameras",
+        "sides",
+        "num_deals",
+    )
+
+    def __init__(self, env: Env[Any]):
+        self.env = env
+        for name in self._FORWARDED:
+            # Not where the subclass computes it.
+            if not isinstance(inspect.getattr_static(type(self), name, None), property):
+                setattr(self, name, getattr(env, name))
+
+    # ---- what a subclass says -----------------------------------------------------------------
+
+    def begin(self, inner: Any) -> State:
+        """The first state of an episode, from the first one of `env`; traceable."""
+        state: State = inner
+        return state
+
+    def inner(self, state: State) -> Any:
+        """The state of `env` in a state of this environment; traceable."""
+        return state
+
+    def lift(self, action: Array) -> Array:
+        """The action here that takes an action of `env`; traceable."""
+        return action
+
+    def lower(self, legal: Array) -> Array:
+        """A row of `env.legal`, from a row of `legal` here; traceable."""
+        return legal
+
+    def config(self) -> dict[str, Any]:
+        return {}
+
+    # ---- what is forwarded ---------------------------------------------------------------------
+
+    @property
+    def unwrapped(self) -> Env[Any]:
+        return self.env.unwrapped
+
+    def reset(self, key: Array) -> State:
+        return self.begin(self.env.reset(key))
+
+    def reset_to(self, key: Array, options: Mapping[str, Any]) -> State:
+        return self.begin(self.env.reset_to(key, options))
+
+    def step(self, key: Array, state: State, actions: Array) -> tuple[State, Outcome]:
+        new, outcome = self.env.step(key, self.inner(state), actions)
+        return new, outcome
+
+    def observe(self, state: State) -> Array:
+        return self.env.observe(self.inner(state))
+
+    def perceive(self, state: State) -> Array:
+        return self.env.perceive(self.inner(state))
+
+    def network_input(self, row: Array) -> Array:
+        return self.env.network_input(row)
+
+    def legal(self, state: State) -> Array:
+        return self.env.legal(self.inner(state))
+
+    def acting(self, state: State) -> Array:
+        return self.env.acting(self.inner(state))
+
+    def summary(self, state: State) -> Array:
+        return self.env.summary(self.inner(state))
+
+    def elapsed(self, state: State) -> Array | None:
+        return self.env.elapsed(self.inner(state))
+
+    def rules(self, agent: str | int) -> str:
+        return self.env.rules(agent)
+
+    def describe(self, state: State, agent: str | int) -> str:
+        return self.env.describe(self.inner(state), agent)
+
+    def choices(self, state: State, agent: str | int) -> list[str]:
+        return self.env.choices(self.inner(state), agent)
+
+    def parse(self, text: str, state: State, agent: str | int) -> Action:
+        return self.env.parse(text, self.inner(state), agent)
+
+    def words(self, action: Action, state: State, agent: str | int) -> str | None:
+        return self.env.words(action, self.inner(state), agent)
+
+    def compose(self, action: Action, say: str | None, state: State, agent: str | int) -> Action:
+        return self.env.compose(action, say, self.inner(state), agent)
+
+    def said(self, state: State) -> dict[int, str]:
+        return self.env.said(self.inner(state))
+
+    def draw(
+        self, state: State, canvas: Any, agent: str | int | None = None, camera: str = ""
+    ) -> None:
+        self.env.draw(self.inner(state), canvas, agent, camera)
+
+    def draw_doing(
+        self,
+        state: State,
+        canvas: Any,
+        doing: Sequence[str],
+        agent: str | int | None = None,
+        camera: str = "",
+    ) -> None:
+        self.env.draw_doing(self.inner(state), canvas, doing, agent, camera)
+
+    def draw_speech(
+        self,
+        state: State,
+        canvas: Any,
+        texts: Mapping[int, str],
+        agent: str | int | None = None,
+        camera: str = "",
+    ) -> bool:
+        return self.env.draw_speech(self.inner(state), canvas, texts, agent, camera)
+
+    def to_dict(self, state: State) -> dict[str, Any]:
+        return self.env.to_dict(self.inner(state))
+
+    def shipped_levels(self) -> list[tuple[str, int, str]]:
+        return self.env.shipped_levels()
+
+    def skill_set(self) -> Any:
+        return self.env.skill_set()
+
+    def deals(self) -> Iterator[tuple[Any, float]] | None:
+        return self.env.deals()
+
+    def with_deal(self, state: State, deal: Any) -> State:
+        return self.begin(self.env.with_deal(self.inner(state), deal))
+
+    def information_state(self, state: State, agent: str | int) -> str:
+        return self.env.information_state(self.inner(state), agent)
+
+    def spec(self) -> dict[str, Any]:
+        return {**super().spec(), "env": self.env.spec()}
+
+    def __repr__(self) -> str:
+        own = "".join(f", {k}={v!r}" for k, v in self.config().items())
+        return f"{type(self).__name__}({self.env!r}{own})"
+
+
+class Unwrapped(Generic[E]):
+    """What `unwrap` found.
+
+    Attributes:
+        env: the environment of the kind asked for.
+        wrappers: those around it, from the inside out.
+    """
+
+    def __init__(self, env: E, wrappers: tuple[Wrapper[Any], ...]):
+        self.env, self.wrappers = env, wrappers
+
+    def lift(self, action: Array) -> Array:
+        """The outermost environment's action that takes an action of `env`; traceable."""
+        for wrapper in self.wrappers:
+            action = wrapper.lift(action)
+        return action
+
+    def lower(self, legal: Array) -> Array:
+        """A row of `env.legal`, from one of the outermost environment; traceable."""
+        for wrapper in reversed(self.wrappers):
+            legal = wrapper.lower(legal)
+        return legal
+
+    def inner(self, state: Any) -> Any:
+        """The state of `env`, from one of the outermost environment; traceable."""
+        for wrapper in reversed(self.wrappers):
+            state = wrapper.inner(state)
+        return state
+
+
+def layers(env: Env[Any]) -> tuple[Env[Any], ...]:
+    """An environment and those that it wraps, from the outside in, as far as actions can be
+    lifted."""
+    found = [env]
+    while isinstance(found[-1], Wrapper) and found[-1].lifts:
+        found.append(found[-1].env)
+    return tuple(found)
+
+
+def unwrap(env: Env[Any], kind: type[E], error: type[ManyhandsError] = ConfigError) -> Unwrapped[E]:
+    """The outermost environment of a class in a stack of wrappers, and the way to it:
+    `unwrap(env, Kitchen).lift(action)` takes an action of the kitchen in `env`.
+
+    Raises:
+        error: there is none, or actions cannot be lifted to `env`.
+    """
+    stack = layers(env)
+    for depth, inner in enumerate(stack):
+        if isinstance(inner, kind):
+            return Unwrapped(inner, stack[:depth][::-1])  # type: ignore[arg-type]
+    raise error(f"expected {kind.__name__}, itself or in wrappers that lift actions; given {env!r}")
+
+
+# ---- keys ----------------------------------------------------------------------------------------
 
 
 # Named wherever a key is made: another default of JAX (JAX_DEFAULT_PRNG_IMPL) changes nothing.
@@ -418,6 +735,12 @@ def agent_key(step_key: Array, agent: int) -> Array:
     return jax.random.fold_in(step_key, 1_000_000 + agent)
 
 
+def names_of(values: Sequence[str]) -> str:
+    """`a, b or c`, for error messages."""
+    values = list(values)
+    return values[0] if len(values) == 1 else f"{', '.join(values[:-1])} or {values[-1]}"
+
+
 # ---- policies: pure functions for compiled loops -------------------------------------------------
 
 
@@ -455,109 +778,3 @@ class DevicePolicy(Protocol):
 def is_device_policy(policy: Any) -> bool:
     """Whether `policy` has the methods of a `DevicePolicy`."""
     return hasattr(policy, "init") and hasattr(policy, "apply")
-
-
-# ---- the table of ids ----------------------------------------------------------------------------
-
-_ENVS: dict[str, str] = {}
-_WRAPPERS: dict[str, str] = {}
-
-
-def register(id: str, entry_point: str, *, wrapper: bool = False) -> None:
-    """Make `make(id)` build the class at `entry_point` ("package.module:Class"); a wrapper's class
-    takes the environment that it wraps as `env=`."""
-    (_WRAPPERS if wrapper else _ENVS)[id] = entry_point
-
-
-def registered(*, wrappers: bool = False) -> tuple[str, ...]:
-    """The ids of all environments, or of all wrappers, sorted."""
-    return tuple(sorted(_WRAPPERS if wrappers else _ENVS))
-
-
-def load(id: str) -> Any:
-    """The class registered under `id`."""
-    entry_point = _ENVS.get(id) or _WRAPPERS.get(id)
-    if entry_point is None:
-        raise ConfigError(f"no environment is called {id!r}; there are {', '.join(registered())}")
-    module, _, name = entry_point.partition(":")
-    return getattr(importlib.import_module(module), name)
-
-
-def make(id: str, **config: Any) -> Env:
-    """Build a registered environment: `make("kitchen", layout="coordination_ring")`."""
-    return load(id)(**config)
-
-
-def from_spec(spec: Mapping[str, Any]) -> Env:
-    """The environment that `Env.spec()` described. Only registered ids are built."""
-    if not isinstance(spec, Mapping) or not isinstance(spec.get("id"), str):
-        raise ConfigError(f"an environment spec has an 'id' and a 'config'; given {spec!r}")
-    config = dict(spec.get("config") or {})
-    if "env" in spec:
-        config["env"] = from_spec(spec["env"])
-    try:
-        return make(spec["id"], **config)
-    except TypeError as error:
-        raise ConfigError(f"{spec['id']!r} cannot be built from {config!r}: {error}") from error
-
-
-def names_of(values: Sequence[str]) -> str:
-    """`a, b or c`, for error messages."""
-    values = list(values)
-    return values[0] if len(values) == 1 else f"{', '.join(values[:-1])} or {values[-1]}"
-
-
-# ---- seats by name -------------------------------------------------------------------------------
-
-_SEATS: dict[str, tuple[str, str]] = {}
-
-
-def register_seat(name: str, entry_point: str, *, extra: str = "") -> None:
-    """Make `seat(name, env, **options)` call `entry_point` ("package.module:factory") with the
-    environment and the options; it gives a `Policy` (`core/play.py`) or
-    a `DevicePolicy`. `extra` names the extra of this package that it cannot be loaded without."""
-    _SEATS[name] = (entry_point, extra)
-
-
-def registered_seats() -> tuple[str, ...]:
-    return tuple(sorted(_SEATS))
-
-
-def seat(name: str, env: Env, **options: Any) -> Any:
-    """The player registered under `name`; `"name:key=value,key=value"` passes options too, whose
-    values are numbers, true, false or words."""
-    name, _, rest = name.partition(":")
-    if name not in _SEATS:
-        raise SeatError(f"no seat is called {name!r}; there are {', '.join(registered_seats())}")
-    for pair in filter(None, rest.split(",")):
-        key, equals, value = pair.partition("=")
-        if not equals:
-            raise SeatError(f"{pair!r} in the seat {name!r} is not of the form key=value")
-        options[key.strip()] = _value(value.strip())
-    entry_point, extra = _SEATS[name]
-    module, _, factory = entry_point.partition(":")
-    try:
-        loaded = importlib.import_module(module)
-    except ModuleNotFoundError as error:
-        if not extra:
-            raise
-        raise SeatError(
-            f'the seat {name!r} needs the package {error.name!r}: pip install "manyhands[{extra}]"'
-        ) from error
-    try:
-        return getattr(loaded, factory)(env, **options)
-    except TypeError as error:
-        # The names alone: a value may be a key that is nobody's business.
-        given = ", ".join(options) or "no options"
-        raise SeatError(f"the seat {name!r} cannot be set up with {given}: {error}") from error
-
-
-def _value(word: str) -> Any:
-    if word in ("true", "false"):
-        return word == "true"
-    for kind in (int, float):
-        try:
-            return kind(word)
-        except ValueError:
-            continue
-    return word

@@ -34,7 +34,8 @@ MAGIC = b"MHSNAP\x00\x01"  # the last byte is the version of the format
 _HEADER = struct.Struct("<8s16sQI")  # magic, digest of the environment, payload bytes, CRC-32
 _ALIGN = 8
 _MEMORY = 2**15  # frames that are remembered
-BLOCK = 16  # resets, or the luck of steps, that are drawn in one call
+_SMALL = 64  # bytes of a state that may be one of few
+BLOCK = 16  # resets that are drawn in one call
 _KEY_AND_TIME = struct.Struct("=IIi")  # how a step's order begins: u32[2] and i32
 
 
@@ -213,8 +214,8 @@ def _sight(env: Env) -> Any:
 class Frame:
     """Everything that one reset or step yields: NumPy views into one buffer, made when first read.
 
-    A frame is never written to again: it, and its state, may be kept. Where the environment lets
-    steps be remembered (`Env.memoise`), equal frames are one object, in all episodes.
+    A frame is never written to again: it, and its state, may be kept. Where steps are remembered
+    (`Stepper.memoises`), equal frames are one object, in all episodes.
 
     Attributes:
         state: the state after the step.
@@ -275,8 +276,14 @@ class Stepper:
 
     Obtain it with `stepper(env)`, which keeps one per environment, so that nothing compiles twice.
 
-    Where `Env.memoise` is set, a step that was made before is looked up: the table grows from the
-    environment's own `step` while it is played, each frame remembering where its actions led.
+    Where states are small and steps take nothing from their keys, as in a hand of Kuhn poker, a
+    step that was made before is looked up: the table grows from the environment's own `step` while
+    it is played, each frame remembering where its actions led. A game that turns out to have many
+    states is not remembered any longer.
+
+    Attributes:
+        memoises: whether steps are remembered.
+        fields: name -> function from a frame's buffer to the view of that name.
     """
 
     def __init__(self, env: Env):
@@ -289,9 +296,8 @@ class Stepper:
         self._inputs = threading.local()
         shapes = jax.eval_shape(self._rest, state, None)
         self._result = Packing(shapes)
-        self.memoises = env.memoise
+        self.memoises = self._state.size <= _SMALL and not _draws(env, state)
         self._known: dict[bytes, Frame] = {}
-        self._luck: dict[tuple[bytes, int], list[bytes]] = {}
         self.fields: dict[str, Any] = {"state": self._state.views}
         for name in shapes:
             self.fields[name] = self._result.part(name, self._state.size)
@@ -322,6 +328,7 @@ class Stepper:
         if frame is None:
             if len(self._known) >= _MEMORY:
                 self._known.clear()
+                self.memoises = False
             frame = self._known[contents] = Frame(self, np.frombuffer(contents, np.uint8))
         return frame
 
@@ -339,37 +346,11 @@ class Stepper:
         led = before.notes.setdefault("steps", {})
         move = np.asarray(actions).tobytes()
         frame = led.get(move)
-        if type(frame) is dict:
-            frame = frame.get(self._luck_of(key_data, time))
         if frame is None:
             frame = self._frame(self._stepped(key_data, time, before, actions))
             if len(led) < 1000:  # numbers that are no actions are without end
-                if self.env.lucky(before.state, frame.state):
-                    led.setdefault(move, {})[self._luck_of(key_data, time)] = frame
-                else:
-                    led[move] = frame
+                led[move] = frame
         return frame
-
-    def _luck_of(self, key_data: np.ndarray, time: int) -> bytes:
-        """`Env.luck` of a step; drawn for several steps of an episode at once."""
-        block, within = divmod(time, BLOCK)
-        which = key_data.tobytes(), block
-        found = self._luck.get(which)
-        if found is None:
-            if len(self._luck) >= 256:
-                self._luck.clear()
-            drawn = self._draw(np.array([*key_data, block * BLOCK], np.uint32))
-            found = self._luck[which] = [row.tobytes() for row in drawn]
-        return found[within]
-
-    @functools.cached_property
-    def _draw(self) -> SmallCall:
-        def draw(order: Array) -> Array:
-            key = wrap_key(order[:2])
-            times = order[2] + jnp.arange(BLOCK, dtype=jnp.uint32)
-            return jax.vmap(lambda time: self.env.luck(jax.random.fold_in(key, time)))(times)
-
-        return SmallCall(draw, 3, np.uint32)
 
     def resets(self, key_data: np.ndarray) -> list[Frame]:
         """First frames of the episodes of several keys, u32[BLOCK, 2], in one call."""
@@ -441,6 +422,16 @@ class Stepper:
             "terms": outcome.terms,
             "metrics": outcome.metrics,
         }
+
+
+def _draws(env: Env, state: Any) -> bool:
+    """Whether a step takes anything from its key, as far as its jaxpr tells."""
+    jaxpr = jax.make_jaxpr(env.step)(episode_key(0), state, no_actions(env)).jaxpr
+    needed = set(map(id, jaxpr.outvars))
+    for equation in reversed(jaxpr.eqns):
+        if any(id(variable) in needed for variable in equation.outvars):
+            needed.update(map(id, equation.invars))
+    return id(jaxpr.invars[0]) in needed
 
 
 @functools.lru_cache(maxsize=64)

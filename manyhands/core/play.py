@@ -28,22 +28,13 @@ from manyhands.core.env import (
     SeatError,
     agent_key,
     episode_key_data,
-    from_spec,
-    make,
     names_of,
-    seat,
     wrap_key,
 )
 from manyhands.core.pack import Frame, fingerprint, full_actions, restore, stepper
 from manyhands.core.redact import redact
-
-
-@dataclass(frozen=True)
-class Message:
-    """What somebody said: `sender` is an agent's name, stamped by the loop, never by the text."""
-
-    sender: str
-    text: str
+from manyhands.core.registry import from_spec, make, seat
+from manyhands.core.talk import Message
 
 
 @dataclass
@@ -147,10 +138,9 @@ class View:
         allows, in order, part after part where actions have several. Where that is not so, the
         choice that means the action, or its numbers. An environment whose choices are parts of an
         action may have words of its own for a whole one (`Env.words`)."""
-        # On the class: wrappers hand on the attributes of what they wrap.
-        if hasattr(type(self._env), "words"):
-            own = self._env.words(action, self._frame.state, self.index)  # type: ignore[attr-defined]
-            return str(own)
+        own = self._env.words(action, self._frame.state, self.index)
+        if own is not None:
+            return own
         space, legal = self._env.action_space, self.legal
         numbers: list[int] = []
         if isinstance(space, gymnasium.spaces.Discrete):
@@ -404,7 +394,8 @@ class Game:
             self.frame, self.first = self.stepper.reset(self.key_data), 0
         else:
             state = restore(env, fork)
-            self.frame, self.first = self.stepper.view(state), _clock(state)
+            played = env.elapsed(state)
+            self.frame, self.first = self.stepper.view(state), 0 if played is None else int(played)
             if self.first >= env.max_steps or not self.frame.acting.any():
                 raise ConfigError(
                     "this snapshot is of the end of an episode: nobody is to move; fork from an "
@@ -461,9 +452,9 @@ class Game:
             raise IllegalAction("no action was given")
         if isinstance(action, str):
             action = self.frame.parse(action, index)
-        if getattr(env, "chat", None) is not None:
+        if env.chat is not None:
             try:
-                action = env.compose(action, say, state, index)  # type: ignore[attr-defined]
+                action = env.compose(action, say, state, index)
             except (ValueError, TypeError) as error:
                 raise IllegalAction(f"{shorten(action)} is no action: {error}") from error
         return check_action(env, self.frame.legal[index], action)
@@ -479,9 +470,8 @@ class Game:
         for i in turn.actions:
             self._heard[i] = []
             self._turns[i] += 1
-        chat = getattr(env, "chat", None)
-        if chat is not None and turn.said:
-            for i, messages in chat.deliver(self.frame.state, turn.said).items():
+        if env.chat is not None and turn.said:
+            for i, messages in env.chat.deliver(self.frame.state, turn.said).items():
                 self._heard[i] += messages
         actions = full_actions(env, turn.actions)
         frame = self.frame = self.stepper.step(self.key_data, self.step, self.frame, actions)
@@ -530,15 +520,6 @@ class Game:
             illegal=tuple(self.illegal),
             forfeits=tuple(self.env.agents[i] for i in self.forfeits),
         )
-
-
-def _clock(state: Any) -> int:
-    """Steps played in a state, where it counts them, itself or as the state that it wraps; else
-    0."""
-    while hasattr(state, "inner"):
-        state = state.inner
-    time = getattr(state, "time", None)
-    return 0 if time is None else int(time)
 
 
 def check_action(env: Env, legal: np.ndarray, action: Action) -> Action:
@@ -1033,9 +1014,8 @@ class _Run:
             say = reply.say
             if isinstance(reply.action, str):
                 turn.answers[i] = reply.action
-                chat = getattr(self.env, "chat", None)
-                if say is None and chat is not None:
-                    say = chat.speech(reply.action)
+                if say is None and self.env.chat is not None:
+                    say = self.env.chat.speech(reply.action)
             try:
                 if reply.action is None and reply.error:
                     raise IllegalAction(reply.error)

@@ -58,7 +58,6 @@ from manyhands.core.env import (
     ManyhandsError,
     RecordError,
     SnapshotError,
-    from_spec,
 )
 from manyhands.core.pack import fingerprint
 from manyhands.core.play import (
@@ -70,6 +69,7 @@ from manyhands.core.play import (
     episode_seed,
     shorten,
 )
+from manyhands.core.registry import from_spec
 
 VERSION = 2
 MADE_WITH = f"manyhands {__version__}, jax {jax.__version__}"

@@ -10,16 +10,24 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
 from manyhands.core.answers import denies, split_say
 from manyhands.core.config import whole
 from manyhands.core.env import ConfigError
-from manyhands.core.play import Message
 
 OTHER = "(something in words of its own)"  # how a text seat reads the token of free text
 NEAR = 0.5  # the least share of words in common that makes free text a phrase
+
+
+@dataclass(frozen=True)
+class Message:
+    """What somebody said: `sender` is an agent's name, stamped by the loop, never by the text."""
+
+    sender: str
+    text: str
 
 
 class Channel:

@@ -112,7 +112,7 @@ class Human:
         if pace is not None and not pace > 0:
             raise ConfigError(f"pace is None or more than 0 seconds, given {pace!r}")
         self.env, self.pace, self._size = env, pace, size
-        self._keys: dict[str, str] = getattr(env, "keys", {})
+        self._keys = dict(env.keys)
         self._talk = "/" if "t" in self._keys else "t"
         self._left = False
         self._say: str | None = None
@@ -227,7 +227,7 @@ class Human:
         return None
 
     def _chats(self) -> bool:
-        return getattr(self.env, "chat", None) is not None
+        return self.env.chat is not None
 
     # ---- the window ---------------------------------------------------------------------------
 

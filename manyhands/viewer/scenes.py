@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
 
-import numpy as np
 import pygame
 
 from manyhands.core.env import ConfigError, Env
@@ -69,7 +68,7 @@ class Teller:
     def scene(self, moment: Moment, turn: Turn | None) -> Scene:
         """The scene of a moment; `turn` is what the seats did next, None at the end."""
         if moment.turn is not None:
-            for i, text in (_phrases(moment) | moment.turn.said).items():
+            for i, text in (moment.env.said(moment.frame.state) | moment.turn.said).items():
                 self._said[i] = (moment.step, text)
         env = moment.env
         return Scene(
@@ -96,17 +95,6 @@ def scenes(moments: Iterable[Moment]) -> Iterator[Scene]:
         last = moment
     if last is not None:
         yield teller.scene(last, None)
-
-
-def _phrases(moment: Moment) -> dict[int, str]:
-    """What agents said in the last step by tokens of a channel (`wrappers/chat.py`), in words."""
-    env, state = moment.env, moment.frame.state
-    while "env" in vars(env) and hasattr(state, "inner"):
-        if hasattr(state, "said") and "channel" in vars(env):
-            channel, tokens = vars(env)["channel"], np.asarray(state.said)
-            return {i: channel.words(int(t)).strip('"') for i, t in enumerate(tokens) if t}
-        env, state = vars(env)["env"], state.inner
-    return {}
 
 
 def _answer(moment: Moment, turn: Turn, agent: int) -> str:
@@ -147,20 +135,17 @@ def paint(
     width, height = canvas.get_size()
     beside = panel_width(width) if panel else 0
     picture = canvas.subsurface((0, 0, width - beside, height))
-    chosen = {}
     if camera and agent is None:
-        known = cameras(scene)
+        known = scene.env.cameras
         if camera not in known:
             raise ConfigError(
                 f"no camera is called {camera!r} here; there are {', '.join(known) or 'none'}"
             )
-        env, state = _innermost(scene)
-        chosen = {"camera": camera}
-        env.draw(state, picture, None, **chosen)
+        scene.env.draw(scene.state, picture, None, camera)
     else:
         scene.env.draw(scene.state, picture, agent)
     if scene.bubbles:
-        speak(scene, picture, agent, **chosen)
+        speak(scene, picture, agent, camera if agent is None else "")
     if not panel:
         return 0
     return _panel(scene, canvas.subsurface((width - beside, 0, beside, height)), seat, scroll)
@@ -171,26 +156,10 @@ def panel_width(width: int) -> int:
     return min(460, round(width * 0.42))
 
 
-def cameras(scene: Scene) -> tuple[str, ...]:
-    """The ways in which the environment can show everything: names that its `draw` takes as
-    `camera=`, the usual one first; none where there is but one way."""
-    return tuple(getattr(_innermost(scene)[0], "cameras", ()))
-
-
-def _innermost(scene: Scene) -> tuple[Any, Any]:
-    """The environment beneath its wrappers, and its state."""
-    env, state = scene.env, scene.state
-    while "env" in vars(env) and hasattr(state, "inner"):
-        env, state = vars(env)["env"], state.inner
-    return env, state
-
-
-def speak(scene: Scene, picture: pygame.Surface, agent: int | None, **camera: str) -> None:
-    """Show what is said: at the speakers, where the environment (beneath its wrappers) has a
-    method `draw_speech(state, canvas, texts, agent)`, else in a list at the foot of the picture."""
-    env, state = _innermost(scene)
-    if hasattr(env, "draw_speech"):
-        env.draw_speech(state, picture, scene.bubbles, agent, **camera)
+def speak(scene: Scene, picture: pygame.Surface, agent: int | None, camera: str = "") -> None:
+    """Show what is said: at the speakers, where the environment draws that, else in a list at the
+    foot of the picture."""
+    if scene.env.draw_speech(scene.state, picture, scene.bubbles, agent, camera):
         return
     size = max(11, min(16, picture.get_height() // 28))
     lines = []

@@ -11,7 +11,7 @@ import pygame
 from manyhands.core.env import ConfigError, ManyhandsError
 from manyhands.core.play import Moment
 from manyhands.core.render import write
-from manyhands.viewer.scenes import DARK, FADED, INK, LIT, PAPER, Scene, Teller, cameras, paint
+from manyhands.viewer.scenes import DARK, FADED, INK, LIT, PAPER, Scene, Teller, paint
 
 SIZE = (1100, 640)  # pixels; all windows can be resized
 SPEEDS = (0.5, 1, 2, 4, 6, 10, 15, 25, 50, 100)  # scenes per second
@@ -172,7 +172,7 @@ class Replay:
         scene, track = self.scenes[self.index], self._track()
         canvas.fill(DARK)
         room = canvas.subsurface((0, 0, canvas.get_width(), max(track.y - 10, 1)))
-        views = cameras(scene)
+        views = scene.env.cameras
         self._more = paint(
             scene,
             room,

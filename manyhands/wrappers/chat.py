@@ -21,10 +21,10 @@ from manyhands.core.env import (
     Env,
     IllegalAction,
     Outcome,
+    Wrapper,
     state_dataclass,
 )
-from manyhands.core.play import Message
-from manyhands.core.talk import OTHER, Channel, clean, split_say
+from manyhands.core.talk import OTHER, Channel, Message, clean, split_say
 
 __all__ = ["OTHER", "PHRASES", "Chat", "ChatState", "clean", "split_say"]
 
@@ -58,7 +58,7 @@ class ChatState:
     said: Array
 
 
-class Chat(Env[ChatState]):
+class Chat(Wrapper[ChatState]):
     """The environment `env` with a channel for messages.
 
     Args:
@@ -91,21 +91,17 @@ class Chat(Env[ChatState]):
         cost: float = 0.0,
         hears: Sequence[Sequence[bool]] | None = None,
     ):
-        if getattr(env, "chat", None) is not None:
+        if env.chat is not None:
             raise ConfigError(f"{env.id!r} has a channel of its own; build it with talk=False")
+        super().__init__(env)
         if phrases is None:
-            phrases = getattr(env, "phrases", PHRASES)
+            phrases = env.phrases or PHRASES
         if not cost >= 0:
             raise ConfigError(f"cost is at least 0, given {cost!r}")
         self.channel = Channel(env.agents, phrases, max_length, hears)
         self.phrases, self.max_length = self.channel.phrases, self.channel.max_length
         self.hears, self.tokens = self.channel.hears, self.channel.tokens
-        self.env, self.cost = env, float(cost)
-        self.agents, self.max_steps = env.agents, env.max_steps
-        self.batched, self.reset_pool = env.batched, env.reset_pool
-        self.deterministic_reset, self.usual_seat = env.deterministic_reset, env.usual_seat
-        self.pace = env.pace
-        self.reset_options = env.reset_options
+        self.cost = float(cost)
         self.terms = (*env.terms, "talk")
         self.reward_weights = {**env.reward_weights, "talk": 0.0 - self.cost}
         self.action_space = self._actions(env.action_space)
@@ -132,21 +128,12 @@ class Chat(Env[ChatState]):
         high = np.concatenate([inner.high.ravel(), np.full(n, self.tokens - 1, inner.dtype)])
         return gymnasium.spaces.Box(low, high, dtype=inner.dtype.type)  # type: ignore[union-attr]
 
-    def __getattr__(self, name: str) -> Any:
-        # Scripted players read attributes of their game (`width`, `levels`, ...).
-        if name.startswith("_") or name == "env":
-            raise AttributeError(f"{type(self).__name__} has no attribute {name!r}")
-        return getattr(self.env, name)
-
     # ---- pure ---------------------------------------------------------------------------------
 
-    def reset(self, key: Array) -> ChatState:
-        return self._begun(self.env.reset(key))
+    def inner(self, state: ChatState) -> Any:
+        return state.inner
 
-    def reset_to(self, key: Array, options: Mapping[str, Any]) -> ChatState:
-        return self._begun(self.env.reset_to(key, options))
-
-    def _begun(self, inner: Any) -> ChatState:
+    def begin(self, inner: Any) -> ChatState:
         return ChatState(inner, jnp.zeros(self.num_agents, jnp.uint8))
 
     def step(self, key: Array, state: ChatState, actions: Array) -> tuple[ChatState, Outcome]:
@@ -185,21 +172,12 @@ class Chat(Env[ChatState]):
         inner = observation[..., :-n].reshape(*observation.shape[:-1], *shape)
         return inner, observation[..., -n:]
 
-    def perceive(self, state: ChatState) -> Array:
-        return self.env.perceive(state.inner)
-
-    def network_input(self, row: Array) -> Array:
-        return self.env.network_input(row)
-
     def legal(self, state: ChatState) -> Array:
         acting = self.env.acting(state.inner)
         tokens = jnp.broadcast_to(
             acting[:, None], (acting.shape[0], self.tokens, *acting.shape[1:])
         )
         return jnp.concatenate([self.env.legal(state.inner), tokens], axis=1)
-
-    def acting(self, state: ChatState) -> Array:
-        return self.env.acting(state.inner)
 
     def summary(self, state: ChatState) -> Array:
         """The wrapped summary, flattened, followed by the N tokens in index order."""
@@ -266,8 +244,9 @@ class Chat(Env[ChatState]):
         pairs = zip(parts, noop, strict=True)
         return all(0 <= choice < len(part) and part[choice] for part, choice in pairs)
 
-    def draw(self, state: ChatState, canvas: Any, agent: str | int | None = None) -> None:
-        self.env.draw(state.inner, canvas, agent)
+    def said(self, state: ChatState) -> dict[int, str]:
+        tokens = enumerate(np.asarray(state.said))
+        return {i: self.channel.words(int(token)).strip('"') for i, token in tokens if token}
 
     def to_dict(self, state: ChatState) -> dict[str, Any]:
         words = (None, *self.phrases, OTHER)
@@ -282,18 +261,19 @@ class Chat(Env[ChatState]):
             "hears": self.hears.tolist(),
         }
 
-    def spec(self) -> dict[str, Any]:
-        return {**super().spec(), "env": self.env.spec()}
-
     def __repr__(self) -> str:
         return f"Chat({self.env!r}, max_length={self.max_length}, cost={self.cost:g})"
 
     # ---- the channel, on the host -------------------------------------------------------------
 
     @property
-    def chat(self) -> Chat:
-        """What the loop asks for to find out whether an environment has a channel."""
+    def chat(self) -> Chat:  # type: ignore[override]
+        """The channel: this wrapper itself."""
         return self
+
+    def words(self, action: Action, state: ChatState, agent: str | int) -> str | None:
+        """None: an action is said as its parts are, by `choices`."""
+        return None
 
     def compose(
         self, action: Action, say: str | None, state: Any = None, agent: str | int | None = None

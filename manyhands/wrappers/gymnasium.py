@@ -21,7 +21,6 @@ import numpy as np
 from gymnasium.spaces import Box
 from gymnasium.vector import AutoresetMode, VectorEnv
 
-from manyhands.core import env as core
 from manyhands.core.batch import seats_of
 from manyhands.core.env import (
     Action,
@@ -31,11 +30,13 @@ from manyhands.core.env import (
     EpisodeOver,
     IllegalAction,
     agent_key,
-    make,
+    episode_key,
     wrap_key,
 )
 from manyhands.core.pack import snapshot
 from manyhands.core.play import Game, Reply, Turn, View
+from manyhands.core.registry import make
+from manyhands.core.registry import seat as make_seat
 from manyhands.core.render import render
 from manyhands.wrappers.pettingzoo import (
     OBSERVE,
@@ -60,7 +61,7 @@ class SeatEnv(gymnasium.Env):
         seat: index or name of the agent that is played from outside.
         partners: who takes the other seats: a seat's name, a `Policy`, a `DevicePolicy`, a function
             of a `View`; one for all, or a list or mapping with one for each; by default the game's
-            `usual_seat`. An illegal answer of a partner is played as the environment's no-op.
+            `default_policy`. An illegal answer of a partner is played as the environment's no-op.
         observe: `"vector"`, `"text"` or `"both"`.
         on_illegal: what an illegal action does: `"raise"` an `IllegalAction`, `"noop"`, or
             `"forfeit"`: the episode ends, terminated, and the step is not played.
@@ -112,7 +113,7 @@ class SeatEnv(gymnasium.Env):
             number = int(self.np_random.integers(2**32)) if seed is None else seed
             fork = None
             if wishes:
-                first = self.game.reset_to(core.episode_key(number), wishes)
+                first = self.game.reset_to(episode_key(number), wishes)
                 fork = snapshot(self.game, jax.device_get(first))
             episode = Game(self.game, number, fork=fork)
             seed = None
@@ -349,7 +350,7 @@ def _fill(game: Env, seat: int, partners: Any) -> list[Any]:
     """A player for each seat, by name or as given; `Absent` in the one played from outside."""
     others = [agent for i, agent in enumerate(game.agents) if i != seat]
     if partners is None:
-        partners = game.usual_seat
+        partners = game.default_policy
     if isinstance(partners, Mapping):
         if set(partners) != set(others):
             raise ConfigError(
@@ -375,7 +376,7 @@ class _Partners:
         for policy in given:
             if isinstance(policy, str):
                 if policy not in made:
-                    made[policy] = core.seat(policy, game)
+                    made[policy] = make_seat(policy, game)
                 policy = made[policy]
             if not (_on_device(policy) or hasattr(policy, "act") or callable(policy)):
                 raise ConfigError(

@@ -30,12 +30,12 @@ from manyhands.core.env import (
     episode_key,
     episode_key_data,
     episode_keys_data,
-    make,
     names_of,
     wrap_key,
 )
 from manyhands.core.pack import BLOCK, Frame, no_actions, restore, stepper
 from manyhands.core.play import Message, View, check_action
+from manyhands.core.registry import make
 from manyhands.core.render import render
 
 OBSERVE = ("vector", "text", "both")
@@ -141,7 +141,7 @@ class Parallel(ParallelEnv):
         self._scalars: _Scalars | None = None
         self._report = _NOTHING
         self._window: Window | None = None
-        self._chat = getattr(game, "chat", None)
+        self._chat = game.chat
         self._said: dict[int, str] = {}  # by those who have answered in this step
         self._heard: list[list[Message]] = []
 
@@ -196,7 +196,7 @@ class Parallel(ParallelEnv):
             # A small game's reset costs more than its steps, and in one call many cost little more.
             if not self._ahead:
                 keys = episode_keys_data(self._np_random.integers(2**32, size=BLOCK))
-                self._ahead = list(zip(keys, self._stepper.resets(keys)))
+                self._ahead = list(zip(keys, self._stepper.resets(keys)))[::-1]
             self.key_data, first = self._ahead.pop()
         if state is None and wishes:
             key = wrap_key(jnp.asarray(self.key_data))

@@ -15,7 +15,7 @@ import dataclasses
 import functools
 import inspect
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, Protocol
 
 import gymnasium
@@ -30,6 +30,7 @@ from manyhands.core.env import (
     Env,
     IllegalAction,
     Outcome,
+    Wrapper,
     names_of,
     state_dataclass,
 )
@@ -128,7 +129,7 @@ class SkillState:
     status: Array
 
 
-class Skills(Env[SkillState]):
+class Skills(Wrapper[SkillState]):
     """The environment `env`, played by skills.
 
     Args:
@@ -143,20 +144,14 @@ class Skills(Env[SkillState]):
     id = "skills"
 
     def __init__(self, env: Env):
-        if not callable(getattr(env, "skills", None)):
-            raise ConfigError(f"{env.id!r} ships no skill set (a method `skills()`)")
-        self.env = env
-        self.skills: SkillSet = env.skills()  # type: ignore[attr-defined]
-        self.agents, self.max_steps, self.terms = env.agents, env.max_steps, env.terms
-        self.reward_weights = env.reward_weights
-        self.observation_space = env.observation_space
+        skills = env.skill_set()
+        if skills is None:
+            raise ConfigError(f"{env.id!r} ships no skill set (a method `skill_set()`)")
+        super().__init__(env)
+        self.batched, self.chat, self.keys = False, None, {}
+        self.skills: SkillSet = skills
         self.action_space = gymnasium.spaces.Discrete(len(self.skills.names))
         self.noop = self.skills.wait
-        self.deterministic_reset, self.reset_pool = env.deterministic_reset, env.reset_pool
-        self.reset_options = env.reset_options
-        self.usual_seat, self.pace, self.exact = env.usual_seat, env.pace, env.exact
-        if hasattr(env, "phrases"):  # what a chat channel around the skills offers to say
-            self.phrases = env.phrases
         self._perceive = jax.jit(env.perceive)
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -174,13 +169,16 @@ class Skills(Env[SkillState]):
 
     # ---- pure ---------------------------------------------------------------------------------
 
-    def reset(self, key: Array) -> SkillState:
-        return self._begun(self.env.reset(key))
+    def inner(self, state: SkillState) -> Any:
+        return state.inner
 
-    def reset_to(self, key: Array, options: Mapping[str, Any]) -> SkillState:
-        return self._begun(self.env.reset_to(key, options))
+    def skill_set(self) -> None:
+        return None  # the skills are the actions here
 
-    def _begun(self, inner: Any) -> SkillState:
+    def words(self, action: Action, state: SkillState, agent: str | int) -> None:
+        return None
+
+    def begin(self, inner: Any) -> SkillState:
         n = self.num_agents
         skill = jnp.full(n, self.skills.wait, jnp.int16)
         return SkillState(inner, skill, jnp.full(n, NEW, jnp.uint8))
@@ -216,24 +214,9 @@ class Skills(Env[SkillState]):
         )
         return new, outcome
 
-    def observe(self, state: SkillState) -> Array:
-        return self.env.observe(state.inner)
-
-    def perceive(self, state: SkillState) -> Array:
-        return self.env.perceive(state.inner)
-
-    def network_input(self, row: Array) -> Array:
-        return self.env.network_input(row)
-
     def legal(self, state: SkillState) -> Array:
         _, _, possible = jax.vmap(self.skills.survey)(self.env.perceive(state.inner))
         return possible & self.env.acting(state.inner)[:, None]
-
-    def acting(self, state: SkillState) -> Array:
-        return self.env.acting(state.inner)
-
-    def summary(self, state: SkillState) -> Array:
-        return self.env.summary(state.inner)
 
     # ---- words and pictures -------------------------------------------------------------------
 
@@ -299,9 +282,11 @@ class Skills(Env[SkillState]):
             compiled = self.__dict__["_compiled_legal"] = jax.jit(self.legal)
         return compiled(state)
 
-    def draw(self, state: SkillState, canvas: Any, agent: str | int | None = None) -> None:
+    def draw(
+        self, state: SkillState, canvas: Any, agent: str | int | None = None, camera: str = ""
+    ) -> None:
         doing = [self.skills.names[int(s)] for s in np.asarray(state.skill)]
-        draw_doing(self.env, state.inner, canvas, doing, agent)
+        self.env.draw_doing(state.inner, canvas, doing, agent, camera)
 
     def to_dict(self, state: SkillState) -> dict[str, Any]:
         skills = [self.skills.names[int(s)] for s in np.asarray(state.skill)]
@@ -311,15 +296,6 @@ class Skills(Env[SkillState]):
             for name, skill, status in zip(self.agents, skills, statuses, strict=True)
         }
         return {**self.env.to_dict(state.inner), "skills": own}
-
-    def config(self) -> dict[str, Any]:
-        return {}
-
-    def spec(self) -> dict[str, Any]:
-        return {**super().spec(), "env": self.env.spec()}
-
-    def __repr__(self) -> str:
-        return f"Skills({self.env!r})"
 
 
 # ---- from event to event -------------------------------------------------------------------------
@@ -346,7 +322,7 @@ class EventState:
 PER = ("agent", "team")
 
 
-class Events(Env[EventState]):
+class Events(Wrapper[EventState]):
     """The environment `env`, played by skills that run from one event to the next.
 
     Args:
@@ -367,24 +343,21 @@ class Events(Env[EventState]):
     """
 
     id = "events"
+    lifts = False  # a skill lasts for many actions of `env`; `embody` goes the other way
 
     def __init__(self, env: Env, patience: int = 50, per: str = "agent"):
-        skills = env.skills() if callable(getattr(env, "skills", None)) else None  # type: ignore[attr-defined]
+        skills = env.skill_set()
         if not hasattr(skills, "event"):
             raise ConfigError(f"{env.id!r} ships no skill set that knows events")
         if isinstance(patience, bool) or not isinstance(patience, int) or patience < 1:
             raise ConfigError(f"patience is a whole number of steps from 1, given {patience!r}")
         if per not in PER:
             raise ConfigError(f"per is {names_of(PER)}, given {per!r}")
-        self.env, self.patience, self.per = env, patience, per
-        self.skills: EventSkills = skills  # type: ignore[assignment]
+        super().__init__(env)
+        self.patience, self.per, self.pace = patience, per, 1.0
+        self.chat, self.keys = None, {}
+        self.skills: EventSkills = skills
         self.members = self.skills.members if per == "team" else 1
-        self.max_steps, self.terms, self.reward_weights = (
-            env.max_steps,
-            env.terms,
-            env.reward_weights,
-        )
-        self.agents, self.observation_space = env.agents, env.observation_space
         table = self.skills.names
         self.noop = self.skills.wait
         if per == "team":
@@ -399,14 +372,9 @@ class Events(Env[EventState]):
                 np.tile(space.high, self.members),  # type: ignore[attr-defined]
                 dtype=space.dtype,  # type: ignore[arg-type]
             )
+            self.sides = None
         self.table = table
         self.action_space = gymnasium.spaces.Discrete(len(table))
-        self.batched = env.batched
-        self.deterministic_reset, self.reset_pool = env.deterministic_reset, env.reset_pool
-        self.usual_seat, self.pace, self.exact = env.usual_seat, 1.0, env.exact
-        self.reset_options = env.reset_options
-        if hasattr(env, "phrases"):
-            self.phrases = env.phrases
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Events, (self.env, self.patience, self.per)
@@ -417,13 +385,16 @@ class Events(Env[EventState]):
         """What each agent of `env` sees, its axis after the components."""
         return self.skills.look(jnp.moveaxis(self.env.perceive(inner), 0, 1))
 
-    def reset(self, key: Array) -> EventState:
-        return self._begun(self.env.reset(key))
+    def inner(self, state: EventState) -> Any:
+        return state.inner
 
-    def reset_to(self, key: Array, options: Mapping[str, Any]) -> EventState:
-        return self._begun(self.env.reset_to(key, options))
+    def skill_set(self) -> None:
+        return None
 
-    def _begun(self, inner: Any) -> EventState:
+    def words(self, action: Action, state: EventState, agent: str | int) -> None:
+        return None
+
+    def begin(self, inner: Any) -> EventState:
         chosen = jnp.full(self.num_agents, self.noop, jnp.int16)
         begins = jnp.uint8(len(self.skills.events) - 1)
         return EventState(inner, chosen, begins, jnp.int16(0))
@@ -537,9 +508,6 @@ class Events(Env[EventState]):
         acting = self.env.acting(state.inner)
         return jnp.any(self._teams(acting), axis=1) if self.per == "team" else acting
 
-    def summary(self, state: EventState) -> Array:
-        return self.env.summary(state.inner)
-
     # ---- words and pictures -------------------------------------------------------------------
 
     def _member(self, agent: str | int) -> int:
@@ -616,12 +584,14 @@ class Events(Env[EventState]):
             raise IllegalAction(f"{self.table[skill]!r} is impossible now: {why}")
         return skill
 
-    def draw(self, state: EventState, canvas: Any, agent: str | int | None = None) -> None:
+    def draw(
+        self, state: EventState, canvas: Any, agent: str | int | None = None, camera: str = ""
+    ) -> None:
         doing = (
             [self.table[int(k)] for k in np.asarray(state.chosen)] if self.per == "agent" else ()
         )
         who = None if agent is None else self._member(agent)
-        draw_doing(self.env, state.inner, canvas, doing, who)
+        self.env.draw_doing(state.inner, canvas, doing, who, camera)
 
     def to_dict(self, state: EventState) -> dict[str, Any]:
         chosen = [self.table[int(k)] for k in np.asarray(state.chosen)]
@@ -634,12 +604,6 @@ class Events(Env[EventState]):
 
     def config(self) -> dict[str, Any]:
         return {"patience": self.patience, "per": self.per}
-
-    def spec(self) -> dict[str, Any]:
-        return {**super().spec(), "env": self.env.spec()}
-
-    def __repr__(self) -> str:
-        return f"Events({self.env!r}, patience={self.patience!r}, per={self.per!r})"
 
 
 def _of(table: Array, numbers: Array) -> Array:
@@ -657,18 +621,6 @@ def _answer(text: str) -> str:
     if re.fullmatch(r"[-+\d.\s]*", answer):
         raise IllegalAction("name a skill in words, for example one of the choices offered")
     return answer
-
-
-def draw_doing(
-    env: Env, state: Any, canvas: Any, doing: Sequence[str], agent: str | int | None
-) -> None:
-    """`env.draw`, with what each agent is doing, where the environment can show that: it then has a
-    method `draw_doing(state, canvas, doing, agent)`."""
-    show = getattr(env, "draw_doing", None)
-    if show is None or not doing:
-        env.draw(state, canvas, agent)
-    else:
-        show(state, canvas, doing, agent)
 
 
 # ---- players who choose seldom -------------------------------------------------------------------

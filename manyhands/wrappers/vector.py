@@ -27,12 +27,12 @@ from manyhands.core.env import (
     Env,
     EpisodeOver,
     SeatError,
-    make,
     names_of,
     seed_key,
     state_dataclass,
 )
 from manyhands.core.pack import no_actions
+from manyhands.core.registry import make
 
 ARRAYS = ("numpy", "jax", "torch")
 

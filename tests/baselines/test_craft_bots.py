@@ -11,7 +11,8 @@ import pytest
 
 from manyhands.baselines import policies
 from manyhands.baselines.bots.craftworld import Survivor, crew, decide, survivor
-from manyhands.core.env import PolicyError, SeatError, seat
+from manyhands.core.env import PolicyError, SeatError
+from manyhands.core.registry import seat
 from manyhands.core.rollout import rollout
 from manyhands.envs.craftworld import CraftWorld
 from manyhands.envs.craftworld.rules import ACHIEVEMENTS, ITEMS, VITALS

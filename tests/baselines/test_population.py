@@ -25,8 +25,9 @@ from manyhands.baselines.population import (
     SelfPlayPoolConfig,
     pairing,
 )
-from manyhands.core.env import ConfigError, Env, SeatError, register_seat, state_dataclass
+from manyhands.core.env import ConfigError, Env, SeatError, state_dataclass
 from manyhands.core.play import episode_seed
+from manyhands.core.registry import register_seat
 
 DOORS, STEPS = 3, 4
 SMALL = {"num_envs": 48, "num_steps": 8, "width": 16, "layers": 1, "learning_rate": 3e-2}

@@ -17,7 +17,14 @@ import pytest
 import manyhands
 from manyhands.baselines import networks, policies
 from manyhands.baselines.ppo import PPO, PPOConfig
-from manyhands.core.env import ConfigError, DeviceView, Env, PolicyError, register, state_dataclass
+from manyhands.core.env import (
+    ConfigError,
+    DeviceView,
+    Env,
+    PolicyError,
+    state_dataclass,
+)
+from manyhands.core.registry import register
 
 
 @state_dataclass

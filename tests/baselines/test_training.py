@@ -26,7 +26,8 @@ from manyhands.baselines.networks import Network, NetworkConfig, actions_of
 from manyhands.baselines.ppo import PPO, PPOConfig
 from manyhands.baselines.presets import PRESETS
 from manyhands.cli import main, training_jobs
-from manyhands.core.env import ConfigError, Env, TrainingError, register, state_dataclass
+from manyhands.core.env import ConfigError, Env, TrainingError, state_dataclass
+from manyhands.core.registry import register
 
 UPDATES, PER_REPORT = 11, 2  # so that the last interval is a short one
 TRACES: list[int] = []

@@ -10,8 +10,9 @@ from manyhands.baselines.evaluation import play_matches
 from manyhands.baselines.psro import league
 from manyhands.baselines.reader import text
 from manyhands.baselines.volleyball_reader import VolleyballReader
-from manyhands.core.env import ConfigError, SeatError, make, seat
+from manyhands.core.env import ConfigError, SeatError
 from manyhands.core.play import View, play
+from manyhands.core.registry import make, seat
 from manyhands.envs.volleyball import Volleyball
 from manyhands.envs.volleyball.skills import RECEIVE, SET, SPIKE
 from manyhands.wrappers.skills import Embodied, Events

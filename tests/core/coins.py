@@ -9,8 +9,9 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from manyhands.core.env import ConfigError, Env, IllegalAction, register, state_dataclass
+from manyhands.core.env import ConfigError, Env, IllegalAction, state_dataclass
 from manyhands.core.play import Message
+from manyhands.core.registry import register
 
 SPACES = {
     "discrete": gymnasium.spaces.Discrete(4),

@@ -5,6 +5,7 @@ import jax
 import numpy as np
 import pytest
 
+import manyhands
 from manyhands.core import pack
 from manyhands.core.env import episode_key, episode_key_data
 from manyhands.core.pack import Packing, Stepper
@@ -53,11 +54,16 @@ def test_the_key_of_a_seed_needs_no_call(seed):
 
 @pytest.fixture(scope="module")
 def steppers():
-    """One that remembers its steps and one that does not, of a game with luck within."""
-    game, plain = KuhnPoker(hands=3), KuhnPoker(hands=3)
-    assert game.memoise
-    plain.memoise = False
-    return Stepper(game), Stepper(plain)
+    """One that remembers its steps, and one that does not."""
+    table, plain = Stepper(KuhnPoker()), Stepper(KuhnPoker())
+    assert table.memoises
+    plain.memoises = False
+    return table, plain
+
+
+def test_only_steps_without_chance_are_remembered():
+    assert not Stepper(KuhnPoker(hands=3)).memoises  # the next hand is dealt from the key
+    assert not Stepper(manyhands.make("kitchen")).memoises  # too large
 
 
 def test_remembered_steps_are_those_of_the_environment(steppers):
@@ -79,19 +85,20 @@ def test_remembered_steps_are_those_of_the_environment(steppers):
 
 
 def test_a_table_has_an_end(steppers, monkeypatch):
-    table, _ = steppers
+    table = Stepper(KuhnPoker(players=3))
     monkeypatch.setattr(pack, "_MEMORY", 50)
     key_data = episode_key_data(3)
     first = table.reset(key_data)
     for number in range(3, 1200):
-        table.step(key_data, 0, first, np.array([number, 0]))
+        table.step(key_data, 0, first, np.array([number, 0, 0]))
     assert len(first.notes["steps"]) <= 1000
     for episode in range(60):
         frame, time = table.reset(episode_key_data(episode)), 0
         while not frame.over:
-            frame = table.step(key_data, time, frame, np.array([episode % 2, 0]))
+            frame = table.step(key_data, time, frame, np.array([episode % 2, 0, episode % 3 == 0]))
             time += 1
         assert len(table._known) <= 50
+    assert not table.memoises  # a game of many states is not worth remembering
 
 
 def test_what_is_remembered_cannot_be_changed_from_outside():

@@ -6,9 +6,10 @@ import jax
 import pygame
 import pytest
 
-from manyhands.core.env import ConfigError, SeatError, seat
+from manyhands.core.env import ConfigError, SeatError
 from manyhands.core.pack import stepper
 from manyhands.core.play import Message, Reply, View, play
+from manyhands.core.registry import seat
 from manyhands.envs.kitchen.env import Kitchen
 from manyhands.viewer.human import Human, bind
 

@@ -16,12 +16,11 @@ from manyhands.core.env import (
     Env,
     IllegalAction,
     episode_key,
-    from_spec,
-    make,
     state_dataclass,
 )
 from manyhands.core.pack import full_actions, restore, snapshot, stepper
 from manyhands.core.play import Message
+from manyhands.core.registry import from_spec, make
 from manyhands.envs.kitchen import Kitchen
 from manyhands.wrappers.chat import OTHER, PHRASES, Chat, clean, split_say
 from manyhands.wrappers.pettingzoo import Parallel, Sequential
@@ -209,7 +208,7 @@ def test_snapshots_specs_and_names(kitchen, chat):
     spec = json.loads(json.dumps(chat.spec()))
     assert from_spec(spec) == chat and spec["env"]["id"] == "kitchen"
     assert chat != Chat(kitchen, BOOK) and chat != kitchen
-    assert make("chat", env=kitchen).phrases == getattr(Kitchen, "phrases", PHRASES)
+    assert make("chat", env=kitchen).phrases == Kitchen.phrases
     assert chat.width == kitchen.width  # the game's own attributes stay within reach
     with pytest.raises(AttributeError):
         _ = chat.no_such_thing

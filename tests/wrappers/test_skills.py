@@ -10,8 +10,9 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from manyhands.core.env import ConfigError, IllegalAction, from_spec, make
+from manyhands.core.env import ConfigError, IllegalAction
 from manyhands.core.play import Reply, play
+from manyhands.core.registry import from_spec, make
 from manyhands.envs.kitchen import Kitchen
 from manyhands.wrappers.skills import DONE, IMPOSSIBLE, UNDER_WAY, Persist, Skills, persist
 

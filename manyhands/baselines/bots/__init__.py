@@ -4,27 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from manyhands.core.env import Env, SeatError, names_of, seat
-
-_USUAL = {
-    "kitchen": "greedy",
-    "negotiation": "fair",
-    "tic_tac_toe": "perfect",
-    "connect_four": "solver",
-    "craftworld": "survivor",
-}
+from manyhands.core.env import Env, SeatError
+from manyhands.core.registry import seat
 
 
 def bot(env: Env) -> Any:
-    """The scripted player that fits what is played, whatever wraps it."""
-    inner: Any = env
-    while hasattr(inner, "env"):
-        inner = inner.env
-    if inner.id == "volleyball":
-        return seat("team" if inner.team_size > 1 else "rally", env)
-    if inner.id not in _USUAL:
-        raise SeatError(
-            f"there is no scripted player for {inner.id!r}; there are some for "
-            f"{names_of([*_USUAL, 'volleyball'])}"
-        )
-    return seat(_USUAL[inner.id], env)
+    """The seat `bot`: the scripted player of what is played (`Env.scripted_policy`)."""
+    if not env.scripted_policy:
+        raise SeatError(f"there is no scripted player for {env.unwrapped.id!r}")
+    return seat(env.scripted_policy, env)

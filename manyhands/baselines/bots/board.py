@@ -13,31 +13,10 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from manyhands.core.env import Array, ConfigError, DeviceView, Env, SeatError
+from manyhands.core.env import Array, ConfigError, DeviceView, Env, SeatError, unwrap
 from manyhands.core.play import View
 from manyhands.envs.board import solvers
 from manyhands.envs.board.env import Board
-
-
-def board_of(env: Env) -> tuple[Board, list[Any]]:
-    """The board inside wrappers, and the wrappers from the inside out."""
-    wrappers: list[Any] = []
-    inner: Any = env
-    while not isinstance(inner, Board):
-        # On the class: wrappers may hand on the attributes of what they wrap.
-        if not hasattr(type(inner), "lift"):
-            raise SeatError(
-                f"this seat plays tic_tac_toe, connect_four, and wrappers of them; given {env!r}"
-            )
-        wrappers.insert(0, inner)
-        inner = inner.env
-    return inner, wrappers
-
-
-def _lift(wrappers: list[Any], action: Array) -> Array:
-    for wrapper in wrappers:
-        action = wrapper.lift(action)
-    return action
 
 
 class Perfect:
@@ -45,7 +24,8 @@ class Perfect:
     look into a table of all positions, on boards of up to 9 squares."""
 
     def __init__(self, env: Env):
-        board, self._wrappers = board_of(env)
+        self._found = unwrap(env, Board, SeatError)
+        board = self._found.env
         try:
             self._table = solvers.perfect_table(
                 board.rows, board.columns, board.connect, board.falling
@@ -66,14 +46,15 @@ class Perfect:
         good = (jnp.asarray(self._table)[index] >> np.arange(self._actions)) & 1
         noise = jax.random.uniform(key, good.shape)
         action = jnp.argmax(jnp.where(good == 1, noise, -1.0)).astype(jnp.int32)
-        return _lift(self._wrappers, action), memory
+        return self._found.lift(action), memory
 
 
 class Searcher:
     """A host policy that looks `depth` moves ahead, forced replies not counted."""
 
     def __init__(self, env: Env, depth: int = 6):
-        self._board, self._wrappers = board_of(env)
+        self._found = unwrap(env, Board, SeatError)
+        self._board = self._found.env
         if isinstance(depth, bool) or not isinstance(depth, int) or depth < 1:
             raise SeatError(f"solver:depth=N looks N moves ahead, N from 1; given {depth!r}")
         self.depth = depth
@@ -86,4 +67,4 @@ class Searcher:
         stones = solvers.stones_of(self._board, view.perception)
         good = solvers.best(solvers.solve_stones(self._board, *stones, self.depth))
         action = good[int(view.rng().integers(len(good)))]
-        return np.asarray(_lift(self._wrappers, action)) if self._wrappers else action
+        return np.asarray(self._found.lift(action)) if self._found.wrappers else action

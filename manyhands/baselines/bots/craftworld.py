@@ -27,7 +27,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from manyhands.core.env import Array, DeviceView, Env, SeatError, state_dataclass
+from manyhands.core.env import Array, DeviceView, Env, SeatError, Unwrapped, state_dataclass, unwrap
 from manyhands.envs.craftworld import rules as rl
 from manyhands.envs.craftworld import skills as sk
 from manyhands.envs.craftworld.env import CraftWorld
@@ -116,12 +116,12 @@ class Survivor:
     env: Env
     talks: bool = False
     _world: CraftWorld = field(init=False, repr=False, compare=False)
-    _wrappers: list[Any] = field(init=False, repr=False, compare=False)
+    _found: Unwrapped[CraftWorld] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        world, wrappers = world_of(self.env)
-        object.__setattr__(self, "_world", world)
-        object.__setattr__(self, "_wrappers", wrappers)
+        found = unwrap(self.env, CraftWorld, SeatError)
+        object.__setattr__(self, "_world", found.env)
+        object.__setattr__(self, "_found", found)
 
     def init(self, env: Env, agent: int) -> Memory:
         world = self._world
@@ -145,9 +145,7 @@ class Survivor:
     def apply(
         self, env: Env, agent: int, memory: Memory, key: Array, view: DeviceView
     ) -> tuple[Array, Memory]:
-        legal = view.legal
-        for wrapper in self._wrappers[::-1]:
-            legal = wrapper.lower(legal)
+        legal = self._found.lower(view.legal)
         luck = jax.random.bits(key, (), jnp.uint32)
         heard = jnp.zeros(self._world.num_agents - 1, jnp.uint8)
         chat = self.env if self.talks else None
@@ -156,8 +154,7 @@ class Survivor:
             heard = jnp.asarray(_numbers(chat.phrases, chat.tokens))[tokens[1:]]
         decision = _decide(self._world, self.talks)
         action, says, memory = decision(memory, view.perception, legal, luck, heard)
-        for wrapper in self._wrappers:
-            action = wrapper.lift(action)
+        action = self._found.lift(action)
         if isinstance(chat, Chat):
             action = action.at[-1].set(jnp.asarray(_tokens(chat.phrases))[says])
         return action, memory
@@ -179,19 +176,6 @@ def _tokens(phrases: tuple[str, ...]) -> np.ndarray:
         _number(phrase): token for token, phrase in enumerate(phrases, 1) if phrase in sk.PHRASES
     }
     return np.array([known.get(number, 0) for number in range(len(sk.PHRASES) + 1)], np.int32)
-
-
-def world_of(env: Env) -> tuple[CraftWorld, list[Any]]:
-    """The world inside wrappers, and the wrappers from the inside out."""
-    wrappers: list[Any] = []
-    inner: Any = env
-    while not isinstance(inner, CraftWorld):
-        # On the class: wrappers may hand on the attributes of what they wrap.
-        if not hasattr(type(inner), "lift"):
-            raise SeatError(f"this player is at home in CraftWorld, also wrapped; given {env!r}")
-        wrappers.insert(0, inner)
-        inner = inner.env
-    return inner, wrappers
 
 
 @functools.lru_cache(maxsize=64)

@@ -18,7 +18,16 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from manyhands.core.env import Array, ConfigError, DeviceView, Env, SeatError, state_dataclass
+from manyhands.core.env import (
+    Array,
+    ConfigError,
+    DeviceView,
+    Env,
+    SeatError,
+    Unwrapped,
+    state_dataclass,
+    unwrap,
+)
 from manyhands.envs.kitchen import levels as lv
 from manyhands.envs.kitchen import skills as sk
 from manyhands.envs.kitchen.env import (
@@ -79,25 +88,6 @@ def _probability(noise: float) -> float:
     return float(noise)
 
 
-def kitchen_of(env: Env) -> tuple[Kitchen, list[Any]]:
-    """The kitchen inside wrappers, and the wrappers from the inside out."""
-    wrappers: list[Any] = []
-    inner: Any = env
-    while not isinstance(inner, Kitchen):
-        # On the class: wrappers may hand on the attributes of what they wrap.
-        if not hasattr(type(inner), "lift"):
-            raise SeatError(f"this chef plays kitchens, also wrapped ones; given {env!r}")
-        wrappers.insert(0, inner)
-        inner = inner.env
-    return inner, wrappers
-
-
-def _lift(wrappers: list[Any], action: Array) -> Array:
-    for wrapper in wrappers:
-        action = wrapper.lift(action)
-    return action
-
-
 @dataclass(frozen=True)
 class Stationary:
     """A `DevicePolicy` that always stays, in the kitchen `env` or a wrapper of it."""
@@ -105,7 +95,7 @@ class Stationary:
     env: Env
 
     def __post_init__(self) -> None:
-        kitchen_of(self.env)
+        unwrap(self.env, Kitchen, SeatError)
 
     def init(self, env: Env, agent: int) -> tuple[()]:
         return ()
@@ -113,7 +103,7 @@ class Stationary:
     def apply(
         self, env: Env, agent: int, memory: tuple[()], key: Array, view: DeviceView
     ) -> tuple[Array, tuple[()]]:
-        return _lift(kitchen_of(self.env)[1], jnp.int32(STAY)), memory
+        return unwrap(self.env, Kitchen).lift(jnp.int32(STAY)), memory
 
 
 @state_dataclass
@@ -160,7 +150,7 @@ class Greedy:
     cooks: bool = True
     serves: bool = True
     _kitchen: Kitchen = field(init=False, repr=False, compare=False)
-    _wrappers: list[Any] = field(init=False, repr=False, compare=False)
+    _found: Unwrapped[Kitchen] = field(init=False, repr=False, compare=False)
     _steps: int = field(init=False, repr=False, compare=False)
     _recipes: np.ndarray = field(init=False, repr=False, compare=False)
     _terrains: np.ndarray = field(init=False, repr=False, compare=False)
@@ -207,13 +197,14 @@ class Greedy:
         moving = (action < STAY) & plan.enters(action)
         seen = codes if memory.codes.size else memory.codes
         new = Memory(seen, plan.cell, memory.cell, dither, stuck, moving, retreat)
-        return _lift(self._wrappers, action), new
+        return self._found.lift(action), new
 
 
 @functools.lru_cache(maxsize=64)
 def _tables(env: Env) -> dict[str, Any]:
     """What a `Greedy` chef knows of its kitchen beforehand, by the names of its attributes."""
-    kitchen, wrappers = kitchen_of(env)
+    found = unwrap(env, Kitchen, SeatError)
+    kitchen = found.env
     recipes = np.stack([_recipe_table(level, kitchen.dynamics) for level in kitchen.levels])
     if (recipes == recipes[0]).all():
         recipes = recipes[:1]
@@ -222,7 +213,7 @@ def _tables(env: Env) -> dict[str, Any]:
         table[: level.height, : level.width] = level.terrain
     return {
         "_kitchen": kitchen,
-        "_wrappers": wrappers,
+        "_found": found,
         "_recipes": recipes,
         "_steps": sk.longest_path(kitchen),
         "_terrains": terrains.reshape(len(terrains), -1),

@@ -25,12 +25,20 @@ as much as the receiver gave on average when it was a donor.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
 
 import jax.numpy as jnp
 import numpy as np
 
-from manyhands.core.env import Array, ConfigError, DeviceView, Env, SeatError, state_dataclass
+from manyhands.core.env import (
+    Array,
+    ConfigError,
+    DeviceView,
+    Env,
+    SeatError,
+    Unwrapped,
+    state_dataclass,
+    unwrap,
+)
 from manyhands.envs.negotiation.env import (
     ACCEPT,
     OFFER,
@@ -82,19 +90,6 @@ def conceder(env: Env, beta: float = 5.0) -> Negotiator:
     return Negotiator(env, "conceder", beta)
 
 
-def negotiation_of(env: Env) -> tuple[Negotiation, list[Any]]:
-    """The negotiation inside wrappers, and the wrappers from the inside out."""
-    wrappers: list[Any] = []
-    inner: Any = env
-    while not isinstance(inner, Negotiation):
-        # On the class: wrappers may hand on the attributes of what they wrap.
-        if not hasattr(type(inner), "lift"):
-            raise SeatError(f"this player negotiates, and nothing else; given {env!r}")
-        wrappers.insert(0, inner)
-        inner = inner.env
-    return inner, wrappers
-
-
 @state_dataclass
 class Memory:
     """What a negotiator remembers.
@@ -125,11 +120,12 @@ class Negotiator:
     style: str
     beta: float = 1.0
     _game: Negotiation = field(init=False, repr=False, compare=False)
-    _wrappers: list[Any] = field(init=False, repr=False, compare=False)
+    _found: Unwrapped[Negotiation] = field(init=False, repr=False, compare=False)
     _offers: np.ndarray = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        game, wrappers = negotiation_of(self.env)
+        found = unwrap(self.env, Negotiation, SeatError)
+        game = found.env
         timed = self.style in ("boulware", "conceder")
         if timed and game.scenario.form not in BARGAINING:
             raise SeatError(
@@ -139,7 +135,7 @@ class Negotiator:
         if not 0.01 <= self.beta <= 100:
             raise ConfigError(f"beta is a number from 0.01 to 100, given {self.beta!r}")
         object.__setattr__(self, "_game", game)
-        object.__setattr__(self, "_wrappers", wrappers)
+        object.__setattr__(self, "_found", found)
         object.__setattr__(self, "_offers", _candidates(game))
 
     def init(self, env: Env, agent: int) -> Memory:
@@ -164,9 +160,7 @@ class Negotiator:
             jnp.where(acts, after.seen, memory.seen),
             jnp.where(acts, after.offers, memory.offers),
         )
-        for wrapper in self._wrappers:
-            action = wrapper.lift(action)
-        return action, new
+        return self._found.lift(action), new
 
     # ---- bargaining -----------------------------------------------------------------------
 

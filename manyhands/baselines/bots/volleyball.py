@@ -42,7 +42,7 @@ def court_of(env: Env) -> Volleyball:
 
 @functools.lru_cache(maxsize=32)
 def skills_of(court: Volleyball) -> VolleyballSkills:
-    return court.skills()
+    return court.skill_set()
 
 
 @dataclasses.dataclass(frozen=True)

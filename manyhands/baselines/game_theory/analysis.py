@@ -451,7 +451,7 @@ class _Log:
                 for agent in turn.illegal:
                     self.illegal[players[agent]] += 1
                 if self._ended(moment):
-                    deal = hand % getattr(self.base, "num_deals", hand + 1)
+                    deal = hand % (self.base.num_deals or hand + 1)
                     for agent in range(n):
                         sample = (episode.result.episode, deal)
                         chips = self._chips(moment, agent)
@@ -555,9 +555,10 @@ def _frequencies(tree: Tree, counts: np.ndarray) -> Iterator[Share]:
     # information sets that the seat came to.
     table = equilibrium(tree)
     groups: dict[tuple[str, ...], dict[str, list[float]]] = {}
+    named = any(name != str(i) for i, name in enumerate(tree.names))
     for i in np.flatnonzero(counts.sum(axis=1)):
         options = [word.partition(" ")[0] for word in tree.words[i]]
-        held = tree.names[i].partition(" ")[0][:1] if hasattr(env, "information_state") else ""
+        held = tree.names[i].partition(" ")[0][:1] if named else ""
         facing = "to a bet" if "fold" in options else "without a bet"
         group = groups.setdefault((facing, held), {})
         for option, action in zip(options, np.flatnonzero(tree.legal[i]), strict=True):

@@ -21,7 +21,8 @@ import jax.numpy as jnp
 import numpy as np
 
 from manyhands.baselines.game_theory.tree import Tree, unroll
-from manyhands.core.env import Array, ConfigError, DeviceView, Env, from_spec, make
+from manyhands.core.env import Array, ConfigError, DeviceView, Env
+from manyhands.core.registry import from_spec, make
 
 if TYPE_CHECKING:  # it needs flax, which tables do not
     from manyhands.baselines.policies import NetworkPolicy

@@ -353,8 +353,8 @@ class _Unroller:
                 self.legal.append(legal[i])
                 self.observations.append(seen[i])
                 state = jax.tree_util.tree_map(lambda leaf, i=i: leaf[..., i], states)
-                name = getattr(self.env, "information_state", lambda *_: len(self.names))
-                self.names.append(str(name(state, int(mover[i]))))
+                name = self.env.information_state(state, int(mover[i]))
+                self.names.append(name or str(len(self.names)))
                 self.words.append(tuple(self.env.choices(state, int(mover[i]))))
             found[group] = self.numbers[key]
         infoset = found[which.ravel()]
@@ -384,8 +384,9 @@ def _too_large(env: Env, points: int, max_points: int) -> NoReturn:
 
 def _deals(env: Any, max_points: int) -> tuple[Any, np.ndarray]:
     """All first states (a batch, on the host), and the probability of each."""
-    if hasattr(env, "deals") and hasattr(env, "with_deal"):
-        listed = list(itertools.islice(env.deals(), max_points + 1))
+    deals = env.deals()
+    if deals is not None:
+        listed = list(itertools.islice(deals, max_points + 1))
         if len(listed) > max_points:
             _too_large(env, len(listed), max_points)
         state = jax.device_get(jax.jit(env.reset)(episode_key(0)))

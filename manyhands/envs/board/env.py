@@ -105,7 +105,6 @@ class Board(Env[BoardState]):
         _whole("max_steps", max_steps, 1, 30_000)
         self.rows, self.columns, self.connect = rows, columns, connect
         self.max_steps = max_steps
-        self.memoise = rows * columns <= 9  # tic-tac-toe has 5,478 positions
         self.reward_weights = check_weights(reward_weights, {"win": 1.0})
         self._config: dict[str, Any] = {
             "rows": rows,
@@ -334,6 +333,7 @@ class TicTacToe(Board):
     """
 
     id = "tic_tac_toe"
+    scripted_policy = "perfect"
     title = "tic-tac-toe"
     falling = False
 
@@ -356,6 +356,7 @@ class ConnectFour(Board):
     """
 
     id = "connect_four"
+    scripted_policy = "solver"
     title = "Connect Four"
     falling = True
 

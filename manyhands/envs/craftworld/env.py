@@ -25,7 +25,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import gymnasium
 import jax
@@ -269,7 +269,7 @@ be joint tasks |
     terms = ("achievements", "health", "joint", "goal")
     noop = NOOP
     # What a person presses (`viewer/human.py`): Crafter's keys, and arrows for the moves.
-    keys: ClassVar[dict[str, str]] = {
+    keys = {  # noqa: RUF012
         **dict(zip(("left", "right", "up", "down"), rl.SOLO_ACTIONS[MOVE:], strict=False)),
         **{".": "noop", "space": "do", "tab": "sleep"},
         **dict(zip("rtfp", rl.SOLO_ACTIONS[PLACE:], strict=False)),
@@ -279,6 +279,7 @@ be joint tasks |
     reset_pool = 128
     reset_options = ("goal", "world")
     phrases = PHRASES
+    scripted_policy = "survivor"
 
     def __init__(
         self,
@@ -1575,7 +1576,7 @@ be joint tasks |
 
     # ---- words and pictures -------------------------------------------------------------------
 
-    def skills(self) -> CraftSkills:
+    def skill_set(self) -> CraftSkills:
         """The skill set that `wrappers/skills.py` lifts this world to."""
         from manyhands.envs.craftworld.skills import CraftSkills
 
@@ -1586,25 +1587,28 @@ be joint tasks |
         state: CraftState,
         canvas: Any,
         agent: str | int | None = None,
-        camera: str = "map",
+        camera: str = "",
     ) -> None:
         """Paint the world as `agent` sees it, or for onlookers by `camera`, one of `cameras`."""
         from manyhands.envs.craftworld import draw
 
-        draw.draw(self, state, canvas, None if agent is None else self.index(agent), camera)
+        who = None if agent is None else self.index(agent)
+        draw.draw(self, state, canvas, who, camera or "map")
 
     def draw_speech(
         self,
         state: CraftState,
         canvas: Any,
         texts: Mapping[int, str],
-        agent: int | None = None,
-        camera: str = "map",
-    ) -> None:
+        agent: str | int | None = None,
+        camera: str = "",
+    ) -> bool:
         """Paint what players say over a picture that `draw` made on this canvas."""
         from manyhands.envs.craftworld import draw
 
-        draw.bubbles(self, state, canvas, texts, agent, camera)
+        who = None if agent is None else self.index(agent)
+        draw.bubbles(self, state, canvas, texts, who, camera or "map")
+        return True
 
     def to_text(self, state: CraftState) -> str:
         """The map as text, as `CraftWorld(map=...)` takes it; the dead are not on it."""

@@ -205,7 +205,8 @@ class Kitchen(Env[KitchenState]):
     noop = STAY
     batched = True
     reset_pool = 1024
-    usual_seat = "greedy"
+    default_policy = "greedy"
+    scripted_policy = "greedy"
 
     def __init__(
         self,
@@ -673,7 +674,7 @@ class Kitchen(Env[KitchenState]):
 
     # ---- words and pictures -------------------------------------------------------------------
 
-    def skills(self) -> KitchenSkills:
+    def skill_set(self) -> KitchenSkills:
         """The skill set that `wrappers/skills.py` lifts this kitchen to."""
         from manyhands.envs.kitchen.skills import KitchenSkills
 
@@ -684,12 +685,14 @@ class Kitchen(Env[KitchenState]):
         state: KitchenState,
         canvas: Any,
         texts: Mapping[int, str],
-        agent: int | None = None,
-    ) -> None:
+        agent: str | int | None = None,
+        camera: str = "",
+    ) -> bool:
         """Paint what chefs say over a picture that `draw` made on this canvas."""
         from manyhands.envs.kitchen import draw
 
-        draw.bubbles(self, state, canvas, texts, agent)
+        draw.bubbles(self, state, canvas, texts, None if agent is None else self.index(agent))
+        return True
 
     def shipped_levels(self) -> list[tuple[str, int, str]]:
         shipped = [lv.load_level(name) for name in lv.layout_names()]

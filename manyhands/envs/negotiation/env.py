@@ -153,6 +153,8 @@ class Negotiation(Env[NegotiationState]):
 
     id = "negotiation"
     package = "manyhands.envs.negotiation"
+    default_policy = "fair"
+    scripted_policy = "fair"
     noop: Action
     batched = True
 
@@ -1021,20 +1023,28 @@ class Negotiation(Env[NegotiationState]):
 
         return solve.best_joint(self, _on_host(state))
 
-    def draw(self, state: NegotiationState, canvas: Any, agent: str | int | None = None) -> None:
-        super().draw(_on_host(state), canvas, agent)
+    def draw(
+        self,
+        state: NegotiationState,
+        canvas: Any,
+        agent: str | int | None = None,
+        camera: str = "",
+    ) -> None:
+        super().draw(_on_host(state), canvas, agent, camera)
 
     def draw_speech(
         self,
         state: NegotiationState,
         canvas: Any,
         texts: Mapping[int, str],
-        agent: int | None = None,
-    ) -> None:
+        agent: str | int | None = None,
+        camera: str = "",
+    ) -> bool:
         """Paint what players say over a picture that `draw` made on this canvas."""
         from manyhands.envs.negotiation import draw
 
-        draw.bubbles(self, canvas, texts, agent)
+        draw.bubbles(self, canvas, texts, None if agent is None else self.index(agent))
+        return True
 
     def to_dict(self, state: NegotiationState) -> dict[str, Any]:
         from manyhands.envs.negotiation import text

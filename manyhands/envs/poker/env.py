@@ -211,32 +211,6 @@ those of the first round |
         # The most that one seat can put into a pot.
         self.most = ANTE + self.cap * sum(self.sizes)
         self.observation_space = self._observation_space()
-        self.memoise = self._frames() <= 2**15
-
-    def _frames(self) -> int:
-        """About how many moments there are in all possible matches: for each hand its deals, and
-        twice its betting lines, times what is remembered of the hand before (its deal and line),
-        the chips won until then, and the deals of a duplicate match."""
-        deals = math.perm(self.num_cards, self.num_agents + self.boards)
-        hand = deals * self._lines()
-        stakes = sum(1 + 2 * self.most * before for before in range(self.hands - 1))
-        return 2 * hand * (1 + hand * stakes) * deals ** (self.duplicate * (self.num_deals - 1))
-
-    def _lines(self) -> int:
-        """Betting lines of a hand, from its beginning to its end."""
-
-        @functools.cache
-        def count(round: int, live: int, waiting: int, raises: int) -> int:
-            if live == 1 or (not waiting and round == self.rounds - 1):
-                return 1
-            if not waiting:
-                return count(round + 1, live, live, 0)
-            passed = count(round, live - (raises > 0), waiting - 1, raises)
-            called = count(round, live, waiting - 1, raises) if raises else 0
-            raised = count(round, live, live - 1, raises + 1) if raises < self.cap else 0
-            return passed + called + raised
-
-        return count(0, self.num_agents, self.num_agents, 0)
 
     def _observation_space(self) -> gymnasium.Space:
         n, bits = self.num_agents, np.ones
@@ -524,11 +498,8 @@ those of the first round |
             state, cards=np.array(by_seat, np.uint8), board=np.array(given[n:], np.uint8)
         )
 
-    def luck(self, key: Array) -> Array | None:
-        return self.deal(key) if self.hands > 1 else None
-
-    def lucky(self, before: PokerState, after: PokerState) -> bool:
-        return bool(after.hand != before.hand)  # with a new hand
+    def elapsed(self, state: PokerState) -> Array | None:
+        return state.time
 
     # ---- what is seen -------------------------------------------------------------------------
 

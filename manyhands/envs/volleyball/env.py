@@ -449,7 +449,9 @@ class Volleyball(Env[VolleyballState]):
         chance = self.versus and (serve == "random" or points > 1)
         self.deterministic_reset = not (noise or chance or self.ranges)
         # The skills, which the scripted players use, turn rotors.
-        self.usual_seat = "bot" if self.versus and actions == "rotors" else "random"
+        self.scripted_policy = "team" if self.team_size > 1 else "rally"
+        scripted = self.versus and actions == "rotors"
+        self.default_policy = self.scripted_policy if scripted else "random"
 
     def _prepare(self, ranges: dict[str, tuple[float, float]]) -> None:
         """Bodies, teams and constants."""
@@ -1268,7 +1270,7 @@ class Volleyball(Env[VolleyballState]):
             start += part.shape[1]
         return found
 
-    def skills(self) -> VolleyballSkills:
+    def skill_set(self) -> VolleyballSkills:
         """What `wrappers/skills.py` plays this by."""
         from manyhands.envs.volleyball.skills import VolleyballSkills
 
@@ -1416,6 +1418,7 @@ class Volleyball(Env[VolleyballState]):
         canvas: Any,
         doing: Sequence[str],
         agent: str | int | None = None,
+        camera: str = "",
     ) -> None:
         """`draw`, with what each drone is doing written at it."""
         from manyhands.envs.volleyball import draw
@@ -1428,11 +1431,13 @@ class Volleyball(Env[VolleyballState]):
         canvas: Any,
         texts: Mapping[int, str],
         agent: str | int | None = None,
-    ) -> None:
+        camera: str = "",
+    ) -> bool:
         """Paint what drones say, by axis index, over a picture that `draw` made on this canvas."""
         from manyhands.envs.volleyball import draw
 
         draw.bubbles(self, state, canvas, texts, None if agent is None else self.index(agent))
+        return True
 
     def place(
         self,

@@ -9,8 +9,9 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from manyhands.core.env import ConfigError, episode_key, from_spec
+from manyhands.core.env import ConfigError, episode_key
 from manyhands.core.pack import stepper
+from manyhands.core.registry import from_spec
 from manyhands.envs.craftworld import CraftWorld, tasks
 from manyhands.envs.craftworld import rules as rl
 from manyhands.envs.craftworld import world as wd

@@ -7,13 +7,14 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from manyhands.core.env import ConfigError, IllegalAction, from_spec
+from manyhands.core.env import ConfigError, IllegalAction
+from manyhands.core.registry import from_spec
 from manyhands.envs.volleyball import Volleyball
 from manyhands.envs.volleyball import skills as sk
 from manyhands.wrappers.skills import Events
 
 DUEL, TEAMS = Volleyball("1v1"), Volleyball("3v3")
-SOLO, TEAM = DUEL.skills(), TEAMS.skills()
+SOLO, TEAM = DUEL.skill_set(), TEAMS.skill_set()
 
 
 def rows(env, **situation):
@@ -126,7 +127,7 @@ def test_words_name_skills_and_any_numbers_the_nearest_place():
 def test_courts_without_skills_are_refused():
     for config in ({"task": "solo_bump"}, {"actions": "velocity"}, {"actions": "ctbr"}):
         with pytest.raises(ConfigError, match="the skills are for"):
-            Volleyball(**config).skills()
+            Volleyball(**config).skill_set()
 
 
 # ---- from event to event -------------------------------------------------------------------------

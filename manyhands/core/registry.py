@@ -1,0 +1,273 @@
+"""What exists by name: games, wrappers and seats, shipped ones and those of other packages.
+
+A package that is installed with entry points in the groups `manyhands.games` (id = "module:Class")
+or `manyhands.seats` (name = "module:factory") is found without an import. `"module:id"` imports a
+module first, which registers what it has, as in Gymnasium.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import importlib
+import importlib.metadata
+import inspect
+import re
+import warnings
+from collections.abc import Mapping
+from typing import Any
+
+import gymnasium
+import pettingzoo
+
+from manyhands.core.config import check_options, nearest
+from manyhands.core.env import ConfigError, Env, SeatError
+
+# ---- games and wrappers --------------------------------------------------------------------------
+
+
+@dataclasses.dataclass(frozen=True)
+class Game:
+    """One row of the table of games.
+
+    Attributes:
+        id: what `make` calls it, `"matching_pennies"`.
+        entry_point: its class, `"package.module:Class"`; loaded when it is first made.
+        gym_id: its name in Gymnasium, `"manyhands/<gym_id>-v0"`; by default the id in CamelCase. In
+            PettingZoo it is `"manyhands/<id>-v0"`.
+        variants: configurations that get names of their own: `"1v1": {"task": "1v1"}` is
+            `"manyhands/<gym_id>1v1-v0"` in Gymnasium and `"manyhands/<id>_1v1-v0"` in PettingZoo.
+    """
+
+    id: str
+    entry_point: str
+    gym_id: str = ""
+    variants: Mapping[str, Mapping[str, Any]] = dataclasses.field(default_factory=dict)
+
+
+_GAMES: dict[str, Game] = {}
+_WRAPPERS: dict[str, str] = {}
+_NAME = re.compile(r"[A-Za-z][\w-]*")
+
+
+def register(game: Game | str, entry_point: str = "", **about: Any) -> None:
+    """Add a game: a row of the table, or its fields. After that the id works in `make`, `play` and
+    the command line, and its names in `gymnasium.make` and `pettingzoo.make`.
+
+    Raises:
+        ConfigError: the id is no plain name, or the entry point is not "module:Class".
+    """
+    if isinstance(game, str):
+        game = Game(game, entry_point, **about)
+    _check_entry("game", game.id, game.entry_point)
+    _GAMES[game.id] = game
+    gym_id = game.gym_id or game.id.replace("_", " ").title().replace(" ", "").replace("-", "")
+    for name, options in {"": {}, **game.variants}.items():
+        suffix = name.title().replace("V", "v").replace("_", "")
+        full = f"manyhands/{gym_id}{suffix}-v0"
+        gymnasium.registry.pop(full, None)  # without a warning: a module may be loaded twice
+        gymnasium.register(
+            full,
+            entry_point="manyhands.wrappers.gymnasium:SeatEnv",
+            vector_entry_point="manyhands.wrappers.gymnasium:SeatVectorEnv",
+            kwargs={"game": game.id, **options},
+        )
+        known = f"manyhands/{game.id}{name and f'_{name}'}-v0"
+        for kind, listed, function in (
+            ("parallel", pettingzoo.parallel_registry, "parallel_env"),
+            ("aec", pettingzoo.aec_registry, "env"),
+        ):
+            listed.pop(known, None)
+            pettingzoo.register(
+                kind,  # type: ignore[arg-type]
+                known,
+                f"manyhands.wrappers.pettingzoo:{function}",
+                kwargs={"id": game.id, **options},
+            )
+
+
+def register_wrapper(id: str, entry_point: str) -> None:
+    """Add a wrapper: its class takes the environment that it wraps as `env=`."""
+    _check_entry("wrapper", id, entry_point)
+    _WRAPPERS[id] = entry_point
+
+
+def registered(*, wrappers: bool = False) -> tuple[str, ...]:
+    """The ids of all games, or of all wrappers, sorted."""
+    return tuple(sorted(_WRAPPERS if wrappers else _GAMES))
+
+
+def load(id: str) -> Any:
+    """The class registered under `id`, which may be `"module:id"` and end in a version, `"-v0"`.
+
+    Raises:
+        ConfigError: nothing is registered under it, or with another version.
+    """
+    if not isinstance(id, str):
+        raise ConfigError(f"the id of an environment is text, given {id!r}")
+    name, version = _parsed(id)
+    entry_point = _entry_of(name)
+    if entry_point is None:
+        known = registered()
+        raise ConfigError(
+            f"no environment is called {name!r};{nearest(name, known)} there are {', '.join(known)}"
+        )
+    loaded = _load(entry_point)
+    if version is not None and version != loaded.version:
+        raise ConfigError(
+            f"{name!r} has version {loaded.version} here, given {id!r}: its rules or observations "
+            "have changed; leave out the version, or install the Manyhands that has it"
+        )
+    return loaded
+
+
+def make(id: str, **config: Any) -> Env[Any]:
+    """Build a registered environment: `make("kitchen", layout="coordination_ring")`.
+
+    Args:
+        id: `"kitchen"`, `"kitchen-v0"`, or `"module:id"`, which imports the module first.
+
+    Raises:
+        ConfigError: there is no such id or option, or the options make no environment.
+    """
+    made = load(id)
+    check_options(made, config, id)
+    env: Env[Any] = made(**config)
+    return env
+
+
+def from_spec(spec: Mapping[str, Any]) -> Env[Any]:
+    """The environment that `Env.spec()` described. Only registered ids are built."""
+    if not isinstance(spec, Mapping) or not isinstance(spec.get("id"), str) or ":" in spec["id"]:
+        raise ConfigError(f"an environment spec has an 'id' and a 'config'; given {spec!r}")
+    config = spec.get("config") or {}
+    if not isinstance(config, Mapping):
+        raise ConfigError(f"the 'config' of an environment spec is a mapping, given {config!r}")
+    config = dict(config)
+    if "env" in spec:
+        config["env"] = from_spec(spec["env"])
+    try:
+        return make(spec["id"], **config)
+    except TypeError as error:
+        raise ConfigError(f"{spec['id']!r} cannot be built from {config!r}: {error}") from error
+
+
+def _parsed(id: str) -> tuple[str, int | None]:
+    """(the name of an id, its version), after importing the module that it names."""
+    module, _, name = id.rpartition(":")
+    if module:
+        try:
+            importlib.import_module(module)
+        except ImportError as error:
+            raise ConfigError(f"the module of {id!r} cannot be imported: {error}") from error
+    found = re.fullmatch(r"(.+)-v(\d+)", name)
+    return (found[1], int(found[2])) if found and name not in _GAMES else (name, None)
+
+
+def _entry_of(name: str) -> str | None:
+    return _GAMES[name].entry_point if name in _GAMES else _WRAPPERS.get(name)
+
+
+def _load(entry_point: str) -> Any:
+    module, _, name = entry_point.partition(":")
+    return getattr(importlib.import_module(module), name)
+
+
+def _check_entry(kind: str, name: str, entry_point: str) -> None:
+    if not _NAME.fullmatch(name):
+        raise ConfigError(
+            f"the id of a {kind} is one word of letters, digits and _, given {name!r}"
+        )
+    if not re.fullmatch(r"[\w.]+:\w+", entry_point):
+        raise ConfigError(
+            f'the entry point of the {kind} {name!r} is "module:name", given {entry_point!r}'
+        )
+
+
+# ---- seats ---------------------------------------------------------------------------------------
+
+_SEATS: dict[str, tuple[str, str]] = {}
+
+
+def register_seat(name: str, entry_point: str, *, extra: str = "") -> None:
+    """Make `seat(name, env, **options)` call `entry_point` ("package.module:factory") with the
+    environment and the options; it gives a `Policy` (`core/play.py`) or a `DevicePolicy`. `extra`
+    names the extra of this package that it cannot be loaded without."""
+    _check_entry("seat", name, entry_point)
+    _SEATS[name] = (entry_point, extra)
+
+
+def registered_seats() -> tuple[str, ...]:
+    """The names of all seats, sorted."""
+    return tuple(sorted(_SEATS))
+
+
+def seat(name: str, env: Env[Any], **options: Any) -> Any:
+    """The player registered under `name`; `"name:key=value,key=value"` passes options too, whose
+    values are numbers, true, false or words.
+
+    Raises:
+        SeatError: there is no such seat or option, or the seat needs an extra.
+    """
+    name, _, rest = name.partition(":")
+    if name not in _SEATS:
+        known = registered_seats()
+        if name not in known:
+            raise SeatError(
+                f"no seat is called {name!r};{nearest(name, known)} there are {', '.join(known)}"
+            )
+    for pair in filter(None, rest.split(",")):
+        key, equals, value = pair.partition("=")
+        if not equals:
+            raise SeatError(f"{pair!r} in the seat {name!r} is not of the form key=value")
+        options[key.strip()] = _value(value.strip())
+    entry_point, extra = _SEATS[name]
+    try:
+        factory = _load(entry_point)
+    except ModuleNotFoundError as error:
+        if not extra:
+            raise
+        raise SeatError(
+            f'the seat {name!r} needs the package {error.name!r}: pip install "manyhands[{extra}]"'
+        ) from error
+    try:
+        inspect.signature(factory).bind(env, **options)
+    except TypeError:
+        # The names alone: a value may be a key that is nobody's business.
+        theirs = [key for key in list(inspect.signature(factory).parameters)[1:] if key != "kwargs"]
+        wrong = [key for key in options if key not in theirs]
+        near = nearest(wrong[0], theirs) if wrong else ""
+        raise SeatError(
+            f"the seat {name!r} cannot be set up with {', '.join(options) or 'no options'};{near} "
+            f"its options are {', '.join(theirs) or 'none'}"
+        ) from None
+    return factory(env, **options)
+
+
+def _value(word: str) -> Any:
+    if word in ("true", "false"):
+        return word == "true"
+    for kind in (int, float):
+        try:
+            return kind(word)
+        except ValueError:
+            continue
+    return word
+
+
+# ---- what other packages bring -------------------------------------------------------------------
+
+
+def find_installed() -> None:
+    """Register the entry points of installed packages; nothing of theirs is imported, and what is
+    wrong with one is a warning. Called by `import manyhands`."""
+    for group, known, add in (
+        ("manyhands.games", _GAMES, register),
+        ("manyhands.seats", _SEATS, register_seat),
+    ):
+        for point in importlib.metadata.entry_points(group=group):
+            if point.name in known:
+                continue
+            try:
+                add(point.name, point.value)  # type: ignore[operator]
+            except ConfigError as error:
+                warnings.warn(f"an entry point in {group} is left out: {error}", stacklevel=2)
