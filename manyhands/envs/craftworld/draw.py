@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pygame
 
+from manyhands.core.paint import FADED, INK, PAPER, TURN, bar, bubble, label, mix
 from manyhands.core.render import Colour, wrap, write
 from manyhands.envs.craftworld import sprites
 from manyhands.envs.craftworld.rules import (
@@ -45,9 +46,6 @@ if TYPE_CHECKING:
 BACKGROUND: Colour = (30, 29, 42)
 PANEL: Colour = (42, 42, 60)
 SLOT: Colour = (60, 61, 82)
-INK: Colour = (24, 22, 34)
-PAPER: Colour = (248, 246, 238)
-FADED: Colour = (138, 142, 166)
 DONE: Colour = (150, 220, 120)
 LOW: Colour = (236, 92, 80)
 
@@ -312,7 +310,7 @@ def draw(
         _site(canvas, frame, look)
         _signs(canvas, frame, look.agent)
         _arrows(canvas, frame)
-        _bar(canvas, frame.bar, frame.players[0])
+        _slots(canvas, frame.bar, frame.players[0])
         _column(canvas, frame.beside, frame.players, look.light, str(look.goal))
         return
     frame = _true_frame(env, state, canvas, camera)
@@ -329,7 +327,7 @@ def draw(
     _signs(canvas, frame, None)
     if camera != "map":
         followed = frame.players[env.index(camera)]
-        _bar(canvas, frame.bar, followed)
+        _slots(canvas, frame.bar, followed)
         _minimap(env, state, canvas, frame, (rows, columns))
     _column(
         canvas, frame.beside, frame.players, look.light, str(look.goal), int(env.elapsed(state))
@@ -400,7 +398,7 @@ def _site(canvas: pygame.Surface, frame: _Frame, look: Look) -> None:
             box = pygame.Rect(frame.point(place), (frame.side, frame.side))
             if letter == "." or not frame.world.contains(box):
                 continue
-            pygame.draw.rect(canvas, (252, 218, 98), box, max(1, frame.side // 28))
+            pygame.draw.rect(canvas, TURN, box, max(1, frame.side // 28))
             if frame.side >= 2 * SIZE and letter in icons:
                 canvas.blit(_icon(icons[letter], SIZE), (box.x + 3, box.y + 3))
             elif frame.side >= 2 * SIZE:
@@ -425,7 +423,7 @@ def _signs(canvas: pygame.Surface, frame: _Frame, own: int | None) -> None:
             pygame.draw.circle(
                 canvas, colour, (middle, y + frame.side // 2), max(4, round(frame.side * 0.85)), 2
             )
-        name = write(player.name, 10 if frame.side < 2 * SIZE else 12, _bright(colour), INK)
+        name = write(player.name, 10 if frame.side < 2 * SIZE else 12, mix(colour, PAPER, 0.4), INK)
         place = name.get_rect(midbottom=(middle, y - (frame.side // 3 if frame.side < 28 else 0)))
         canvas.blit(name, place.clamp(frame.world.clip(canvas.get_rect())))
         if player.asks and frame.side >= 2 * SIZE:
@@ -434,11 +432,6 @@ def _signs(canvas: pygame.Surface, frame: _Frame, own: int | None) -> None:
             box.clamp_ip(frame.world)
             pygame.draw.rect(canvas, PAPER, box, border_radius=6)
             canvas.blit(icon, icon.get_rect(center=box.center))
-
-
-def _bright(colour: Colour) -> Colour:
-    r, g, b = (c + (255 - c) * 2 // 5 for c in colour)
-    return r, g, b
 
 
 def _arrows(canvas: pygame.Surface, frame: _Frame) -> None:
@@ -455,14 +448,13 @@ def _arrows(canvas: pygame.Surface, frame: _Frame) -> None:
         spot.clamp_ip(frame.world)
         pygame.draw.circle(canvas, INK, spot.center, 10)
         pygame.draw.circle(canvas, sprites.shirt(player.number)[0], spot.center, 8)
-        label = write(str(player.number), 11, INK)
-        canvas.blit(label, label.get_rect(center=spot.center))
+        label(canvas, str(player.number), 11, INK, center=spot.center)
 
 
 # ---- what stands around the world ----------------------------------------------------------------
 
 
-def _bar(canvas: pygame.Surface, area: pygame.Rect, player: _Player) -> None:
+def _slots(canvas: pygame.Surface, area: pygame.Rect, player: _Player) -> None:
     """Vital signs and items, in two rows of slots."""
     pygame.draw.rect(canvas, PANEL, area)
     if area.height < 12 or area.width < 80:
@@ -486,8 +478,7 @@ def _bar(canvas: pygame.Surface, area: pygame.Rect, player: _Player) -> None:
         canvas.blit(icon, icon.get_rect(midleft=(slot.x + 3, slot.centery)))
         if value or vital:
             colour = LOW if vital and value <= 3 else PAPER
-            number = write(str(value), size, colour)
-            canvas.blit(number, number.get_rect(midleft=(slot.x + side + 7, slot.centery)))
+            label(canvas, str(value), size, colour, midleft=(slot.x + side + 7, slot.centery))
 
 
 def _column(
@@ -510,7 +501,7 @@ def _column(
     canvas.blit(write(words, 12, FADED), (x + 24, y + 3))
     y += 26
     for line in wrap(f"Goal: {goal}", 11, room, limit=3) if goal else ():
-        canvas.blit(write(line, 11, (252, 218, 98)), (x, y))
+        canvas.blit(write(line, 11, TURN), (x, y))
         y += 15
     shown = list(players) if len(players) > 1 else []
     for player in shown:
@@ -557,16 +548,12 @@ def _card(canvas: pygame.Surface, area: pygame.Rect, player: _Player) -> int:
         write(name, 11, PAPER if player.pose != "dead" else FADED), (area.x + 10, area.y + 4)
     )
     bars = {"health": (228, 78, 70), "food": (244, 152, 52), "drink": (84, 156, 230),
-            "energy": (252, 218, 98)}  # fmt: skip
+            "energy": TURN}  # fmt: skip
     known = [(name, value) for name, value in player.vitals.items() if name in bars]
     wide = (area.width - 14 - (18 if player.asks else 0)) // max(len(known), 1)
     for k, (name, value) in enumerate(known):
         box = pygame.Rect(area.x + 10 + k * wide, area.bottom - 12, wide - 4, 5)
-        pygame.draw.rect(canvas, PANEL, box, border_radius=2)
-        filled = box.copy()
-        filled.width = round(box.width * min(value / MOST, 1))
-        if filled.width:
-            pygame.draw.rect(canvas, bars[name], filled, border_radius=2)
+        bar(canvas, box, value / MOST, bars[name])
     if player.asks:
         canvas.blit(_icon(player.asks, SIZE), (area.right - 18, area.bottom - 20))
     return area.height
@@ -575,10 +562,10 @@ def _card(canvas: pygame.Surface, area: pygame.Rect, player: _Player) -> int:
 def _hour(canvas: pygame.Surface, place: tuple[int, int], light: int) -> None:
     """A sun or a moon."""
     if light > 100:
-        pygame.draw.circle(canvas, (252, 218, 98) if light > 190 else (244, 152, 52), place, 7)
+        pygame.draw.circle(canvas, TURN if light > 190 else (244, 152, 52), place, 7)
         for k in range(8):
             turn = pygame.Vector2(1, 0).rotate(45 * k)
-            pygame.draw.line(canvas, (252, 218, 98), place + turn * 8, place + turn * 10, 1)
+            pygame.draw.line(canvas, TURN, place + turn * 8, place + turn * 10, 1)
     else:
         pygame.draw.circle(canvas, (196, 201, 222), place, 7)
         pygame.draw.circle(canvas, PANEL, (place[0] + 4, place[1] - 2), 6)
@@ -629,54 +616,26 @@ def bubbles(
     taken = [pygame.Rect(frame.point(p.place), (frame.side,) * 2) for p in frame.players if p.place]
     room = pygame.Rect(0, 0, canvas.get_width() - frame.beside.width, canvas.get_height())
     room.height = frame.bar.y or room.height
+    wide = max(80, min(220, room.width // 2))
     for player in sorted(frame.players, key=lambda p: p.number):
         text = texts.get(player.number, "")
         if not text.strip():
             continue
+        colour, tail = sprites.shirt(player.number)[0], None
         at = frame.point(player.place) if player.place is not None else None
-        if at is not None and not room.collidepoint(at):
-            at = None
-        words = text if at is not None else f"{player.name}: {text}"
-        lines = wrap(words, size, max(80, min(220, room.width // 2)), limit=4)
-        images = [write(line, size, INK) for line in lines]
-        box = pygame.Rect(0, 0, max(i.get_width() for i in images) + size, 0)
-        box.height = sum(i.get_height() for i in images) + size * 2 // 3
-        if at is None:
-            box.topleft = 6, corner
-            corner = box.bottom + 4
+        if at is None or not room.collidepoint(at):
+            places = [("topleft", (6.0, float(corner)))]
+            text = f"{player.name}: {text}"
         else:
-            _settle(box, pygame.Rect(at, (frame.side, frame.side)), taken, room, size)
+            head = pygame.Rect(at, (frame.side, frame.side))
+            tail = head.center
+            places = [
+                ("midbottom", (head.centerx, head.top - size - 4)),  # there stands the name
+                ("midleft", (head.right + 4, head.centery)),
+                ("midright", (head.left - 4, head.centery)),
+                ("midtop", (head.centerx, head.bottom + 4)),
+            ]
+        box = bubble(canvas, text, size, wide, colour, places, tail, room=room, taken=taken)
+        if tail is None:
+            corner = box.bottom + 4
         taken.append(box)
-        pygame.draw.rect(canvas, INK, box.inflate(4, 4), border_radius=size // 2 + 2)
-        pygame.draw.rect(canvas, PAPER, box, border_radius=size // 2)
-        band = pygame.Rect(box.x, box.y + 3, 4, box.height - 6)
-        pygame.draw.rect(canvas, sprites.shirt(player.number)[0], band, border_radius=2)
-        y = box.y + size // 3
-        for image in images:
-            canvas.blit(image, (box.x + size * 2 // 3, y))
-            y += image.get_height()
-
-
-def _settle(
-    box: pygame.Rect,
-    head: pygame.Rect,
-    taken: Sequence[pygame.Rect],
-    room: pygame.Rect,
-    size: int,
-) -> None:
-    """Move a bubble to where it hides least: above its speaker, or else beside or below it."""
-    above = head.midtop[0], head.top - size - 4  # there stands the name
-    best = None
-    for corner, point in (
-        ("midbottom", above),
-        ("midleft", (head.right + 4, head.centery)),
-        ("midright", (head.left - 4, head.centery)),
-        ("midtop", (head.centerx, head.bottom + 4)),
-    ):
-        setattr(box, corner, point)
-        box.clamp_ip(room)
-        hidden = sum(box.clip(other).width * box.clip(other).height for other in taken)
-        if best is None or hidden < best[0]:
-            best = hidden, box.topleft
-    assert best is not None
-    box.topleft = best[1]
