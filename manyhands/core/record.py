@@ -155,11 +155,11 @@ class Episode:
 
     def other_version(self, env: Env) -> str | None:
         """Why the episode cannot be played again in `env`, if its rules have another version."""
-        if self.env_version == rules_version(env):
+        if self.env_version == env.version:
             return None
         return (
             f"the episode was played by version {self.env_version} of the rules of {env.id!r}, and "
-            f"this is version {rules_version(env)}; use the software that recorded it "
+            f"this is version {env.version}; use the software that recorded it "
             f"({self.made_with})"
         )
 
@@ -178,10 +178,6 @@ class Closing:
     intact: bool
     previous: str | None
     digest: str
-
-
-def rules_version(env: Env) -> int:
-    return int(getattr(env, "version", 0))
 
 
 # ---- the chain -----------------------------------------------------------------------------------

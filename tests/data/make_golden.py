@@ -396,7 +396,7 @@ def changed_texts() -> list[str]:
 
     found = []
     for content in read_rows()[1:]:
-        env = from_spec(json.loads(content["record"])["env"])
+        env = from_spec(json.loads(content["record"].splitlines()[0])["env"])
         state = restore(env, base64.b64decode(content["snapshot"]))
         if texts_of(env, state) != content["texts"]:
             found.append(content["name"])
