@@ -3,8 +3,8 @@
 A line is one object, in this order (`VERSION` 2):
 
 - `manyhands`: the version of the format; `made_with`: the versions of the software; `env`: what
-  `from_spec` rebuilds the environment from, and `env_version`, the version of its rules; `seed`,
-  `seats`, `options`: the run that the episode belongs to;
+  `from_spec` rebuilds the environment from, with the version of its rules; `seed`, `seats`,
+  `options`: the run that the episode belongs to;
 - `episode`, `episode_seed`, `group` and `member` (`play(group=)`), `agents`, `players` (for each
   agent, which of `seats` played it);
 - `fork`, where the episode began from a snapshot (`play(fork=)`): its bytes in base64; `start`: the
@@ -15,8 +15,8 @@ A line is one object, in this order (`VERSION` 2):
   number for each agent; `fingerprint` of the state after every k-th step and after the last one;
   `forfeit`, if agents forfeited here: such a step was not made;
 - `totals`;
-- `previous`, the digest of the line before (in the first line that of the run: `env`,
-  `env_version`, `seed`, `seats`, `options`); and `digest`, a hash of all of the line before it.
+- `previous`, the digest of the line before (in the first line that of the run: `env`, `seed`,
+  `seats`, `options`); and `digest`, a hash of all of the line before it.
 
 So the lines form a chain: none can be deleted, moved or edited unseen. When the run is complete, a
 line of its own closes the chain: `manyhands`, `made_with`, `closed` (the number of `episodes`),
@@ -73,7 +73,7 @@ from manyhands.core.registry import from_spec
 
 VERSION = 2
 MADE_WITH = f"manyhands {__version__}, jax {jax.__version__}"
-_RUN = ("env", "env_version", "seed", "seats", "options")  # what all lines of a chain share
+_RUN = ("env", "seed", "seats", "options")  # what all lines of a chain share
 TAIL = re.compile(rb'(?:,"previous":"([0-9a-f]{32})")?,"digest":"([0-9a-f]{32})"\}\s*\Z')
 _NOT_FINITE = ("nan", "inf", "-inf")
 PathLike = str | os.PathLike[str]
@@ -102,7 +102,6 @@ class Episode:
         line: where it stands in its file, from 1.
         made_with: the versions of the software that wrote it.
         spec: what `from_spec` rebuilds the environment from.
-        env_version: the version of the environment's rules (`Env.version`).
         run_seed, seats, options: the run that it belongs to.
         agents: names of the agents.
         fork: the snapshot that it began from, if it did not begin with a reset.
@@ -117,7 +116,6 @@ class Episode:
     line: int
     made_with: str
     spec: dict[str, Any]
-    env_version: int
     run_seed: int
     seats: tuple[str, ...]
     options: dict[str, Any]
@@ -155,13 +153,14 @@ class Episode:
 
     def other_version(self, env: Env) -> str | None:
         """Why the episode cannot be played again in `env`, if its rules have another version."""
-        if self.env_version == env.version:
-            return None
-        return (
-            f"the episode was played by version {self.env_version} of the rules of {env.id!r}, and "
-            f"this is version {env.version}; use the software that recorded it "
-            f"({self.made_with})"
-        )
+        for recorded, here in zip(_layers(self.spec), _layers(env.spec()), strict=False):
+            if recorded[0] == here[0] and recorded[1] != here[1]:
+                return (
+                    f"the episode was played by version {recorded[1]} of the rules of {here[0]!r}, "
+                    f"and this is version {here[1]}; use the software that recorded it "
+                    f"({self.made_with})"
+                )
+        return None
 
     @property
     def players(self) -> tuple[str, ...]:
@@ -178,6 +177,13 @@ class Closing:
     intact: bool
     previous: str | None
     digest: str
+
+
+def _layers(spec: Any) -> Iterator[tuple[Any, Any]]:
+    """(id, version) of an environment and of those that it wraps, from the outside in."""
+    while isinstance(spec, Mapping):
+        yield spec.get("id"), spec.get("version", 0)
+        spec = spec.get("env")
 
 
 # ---- the chain -----------------------------------------------------------------------------------
@@ -354,13 +360,11 @@ def parse_line(line: int, data: bytes) -> Episode | Closing:
     if size == 0:
         raise head.wrong("options.group", "a whole number from 1", size)
     spec, run_seed = head.get("env", dict), head.get("seed", int)
-    version = head.whole(head.get("env_version", int, 0), "env_version")
-    run = {"env": spec, "env_version": version, "seed": run_seed, "seats": list(seats)}
+    run = {"env": spec, "seed": run_seed, "seats": list(seats)}
     return Episode(
         line=line,
         made_with=head.get("made_with", str),
         spec=spec,
-        env_version=version,
         run_seed=run_seed,
         seats=seats,
         options=options,
@@ -673,7 +677,7 @@ def verify(path: PathLike) -> Verification:
             if key in seen:
                 raise Difference(None, f"episode {number} is in the record twice")
             seen.add(key)
-            spec = json.dumps([episode.spec, episode.env_version])
+            spec = json.dumps(episode.spec)
             if spec not in envs:
                 envs[spec] = episode.env()
             _compare(episode, envs[spec])

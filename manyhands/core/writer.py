@@ -83,7 +83,6 @@ class Writer:
             "manyhands": VERSION,
             "made_with": MADE_WITH,
             "env": env.spec(),
-            "env_version": env.version,
             "seed": seed,
             "seats": [redact(seat) for seat in seats],
             "options": dict(options),
@@ -145,7 +144,6 @@ class Writer:
         """Raise unless the episode is one of this run."""
         theirs = {
             "env": episode.spec,
-            "env_version": episode.env_version,
             "seed": episode.run_seed,
             "seats": list(episode.seats),
             "options": {"group": 1} | episode.options,

@@ -116,7 +116,7 @@ def test_a_record_from_before_groups_is_read_and_resumed(tmp_path):
     result = play(TURNS, "random", 3, 1, record=path, concurrency=1)
     old = []
     for body in lines(path):
-        for name in ("group", "member", "env_version", "previous", "digest"):
+        for name in ("group", "member", "previous", "digest"):
             del body[name]
         del body["options"]["group"]
         body["manyhands"] = 1
