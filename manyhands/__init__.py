@@ -28,6 +28,7 @@ from manyhands.core.env import (
     Wrapper,
     unwrap,
 )
+from manyhands.core.processes import ProcessError
 from manyhands.core.registry import (
     Game,
     find_installed,
@@ -133,6 +134,7 @@ __all__ = [
     "ManyhandsError",
     "Outcome",
     "PolicyError",
+    "ProcessError",
     "RecordError",
     "Reply",
     "SeatError",

@@ -24,6 +24,7 @@ from jax.experimental.xla_metadata import set_xla_metadata
 from jax.extend.core import ClosedJaxpr, Literal
 
 from manyhands.core.env import Array
+from manyhands.core.processes import check_process
 
 # What XLA cannot put into a single kernel, by the beginnings of the primitives' names: these call a
 # routine of the runtime, or need a kernel of their own.
@@ -62,6 +63,7 @@ class SmallCall:
     """
 
     def __init__(self, function: Callable[[Array], Array], size: int, dtype: Any = np.uint8):
+        check_process()
         cpu = jax.sharding.SingleDeviceSharding(jax.devices("cpu")[0])
         jit = functools.partial(jax.jit, in_shardings=cpu, out_shardings=cpu)
         program = jax.make_jaxpr(function)(np.zeros(size, dtype))
@@ -80,8 +82,12 @@ class SmallCall:
         self._usual = jit(function)
         small = not any(map(_is_not_small, _primitives(program.jaxpr)))
         self._run = jit(tagged) if small else self._usual
+        self._compiled = False  # what was compiled before a fork goes on to work after it
 
     def __call__(self, array: np.ndarray) -> np.ndarray:
+        if not self._compiled:
+            check_process()
+            self._compiled = True
         if self._run is not self._usual:
             try:
                 return np.asarray(self._run(array))[:-1].reshape(self._shape)

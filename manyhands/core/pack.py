@@ -29,6 +29,7 @@ from manyhands.core.env import (
     wrap_key,
 )
 from manyhands.core.kernel import SmallCall
+from manyhands.core.processes import check_process
 
 MAGIC = b"MHSNAP\x00\x01"  # the last byte is the version of the format
 _HEADER = struct.Struct("<8s16sQI")  # magic, digest of the environment, payload bytes, CRC-32
@@ -287,6 +288,7 @@ class Stepper:
     """
 
     def __init__(self, env: Env):
+        check_process()
         warn_of_x64()
         self.env = env
         key_data = np.asarray(jax.random.key_data(episode_key(0)))

@@ -32,6 +32,7 @@ from manyhands.core.env import (
     wrap_key,
 )
 from manyhands.core.pack import Frame, fingerprint, full_actions, restore, stepper
+from manyhands.core.processes import check_process
 from manyhands.core.redact import redact
 from manyhands.core.registry import from_spec, make, seat
 from manyhands.core.talk import Message
@@ -699,6 +700,7 @@ class _DeviceQueue(_Queue):
 
     def __init__(self, loop: asyncio.AbstractEventLoop, env: Env, policy: Any, index: int):
         super().__init__(loop)
+        check_process()
         self._start = jax.tree_util.tree_map(np.asarray, policy.init(env, index))
         self._memory: dict[int, Any] = {}
         try:

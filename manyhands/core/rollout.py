@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -32,6 +33,7 @@ from manyhands.core.batch import (
 )
 from manyhands.core.env import Array, ConfigError, Env, own_key, state_dataclass
 from manyhands.core.pack import no_actions
+from manyhands.core.processes import check_process
 
 __all__ = [
     "BatchPolicy",
@@ -166,8 +168,9 @@ def rollout(
         pool: number of fresh states drawn before the loop, from which episodes start; 0 resets
             anew, at every step, for each environment. By default the environment's `reset_pool`.
             Environments whose reset is deterministic need neither.
-        devices: devices to spread the environments over; by default all local ones, if their
-            number divides `num_envs` (and each part of a CPU gets 128 or more).
+        devices: devices to spread the environments over; by default all local ones, where each of
+            them gets one environment or more (on a CPU 128 or more). Where their number does not
+            divide `num_envs` all environments run on one, with a warning.
         chunk: how many environments play all their steps before the next ones begin; a divisor of
             `num_envs`. By default (None) as many as fit the cache of a CPU, and on other devices
             all. What happens is the same, bit for bit, where a policy treats each environment by
@@ -179,6 +182,7 @@ def rollout(
     Raises:
         ConfigError: sizes or names that make no sense.
     """
+    check_process()
     for name, value in (("num_envs", num_envs), ("num_steps", num_steps)):
         if not isinstance(value, (int, np.integer)) or value < 1:
             raise ConfigError(f"{name} is a whole number from 1, given {value!r}")
@@ -421,8 +425,16 @@ def _devices(given: Sequence[Any] | None, num_envs: int) -> tuple[Any, ...]:
     local = tuple(jax.local_devices())
     # Waiting for each other at every step costs more than sharing a few environments gains.
     least = SMALLEST_CHUNK // 2 if local[0].platform == "cpu" else 1
-    fits = num_envs % len(local) == 0 and num_envs >= least * len(local)
-    return local if fits else local[:1]
+    if num_envs < least * len(local):
+        return local[:1]
+    if num_envs % len(local):
+        warnings.warn(
+            f"num_envs={num_envs} cannot be divided over {len(local)} devices evenly, so all of "
+            f"them run on one; choose a multiple of {len(local)}, or name the devices (devices=)",
+            stacklevel=3,
+        )
+        return local[:1]
+    return local
 
 
 def _statistics(sums: dict[str, Any], env_steps: int) -> Statistics:

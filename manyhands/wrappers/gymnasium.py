@@ -271,10 +271,11 @@ class SeatVectorEnv(VectorEnv):
             partners=players if self.game.num_agents > 1 else None,
         )
         self.num_envs, self.arrays, self.render_mode = num_envs, arrays, render_mode
+        self.autoreset_mode = self._vector.autoreset_mode
         self.metadata = {
             "render_modes": ["rgb_array"],
             "render_fps": RENDER_FPS,
-            "autoreset_mode": self._vector.autoreset_mode,
+            "autoreset_mode": self.autoreset_mode,
         }
         self.single_observation_space = self._vector.single_observation_space
         self.single_action_space = self._vector.single_action_space

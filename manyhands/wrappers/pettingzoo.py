@@ -35,6 +35,7 @@ from manyhands.core.env import (
 )
 from manyhands.core.pack import BLOCK, Frame, no_actions, restore, stepper
 from manyhands.core.play import Message, View, check_action
+from manyhands.core.processes import check_process
 from manyhands.core.registry import make
 from manyhands.core.render import render
 
@@ -749,7 +750,14 @@ def check_option(name: str, value: Any, allowed: tuple[str, ...]) -> None:
 def on_host(function: Any) -> Any:
     """`function`, compiled for the CPU, where single episodes are played."""
     cpu = jax.sharding.SingleDeviceSharding(jax.devices("cpu")[0])
-    return jax.jit(function, in_shardings=cpu, out_shardings=cpu)
+    compiled = jax.jit(function, in_shardings=cpu, out_shardings=cpu)
+
+    @functools.wraps(function)
+    def call(*arguments: Any) -> Any:
+        check_process()
+        return compiled(*arguments)
+
+    return call
 
 
 @functools.lru_cache(maxsize=64)

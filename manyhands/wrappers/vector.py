@@ -20,6 +20,7 @@ from gymnasium.vector import AutoresetMode
 from gymnasium.vector.utils import batch_space
 
 from manyhands.core.batch import BatchView, Seats, auto_reset, fresh_states, play_step
+from manyhands.core.config import nearest, whole
 from manyhands.core.env import (
     Array,
     ConfigError,
@@ -32,6 +33,8 @@ from manyhands.core.env import (
     state_dataclass,
 )
 from manyhands.core.pack import no_actions
+from manyhands.core.play import member_seed
+from manyhands.core.processes import check_process
 from manyhands.core.registry import make
 
 ARRAYS = ("numpy", "jax", "torch")
@@ -78,9 +81,10 @@ class Vector:
     out, the environment stands still, without reward and with its flags up).
 
     With `seat`, only that agent is played from outside: its arrays have no agent axis. `partners`
-    take the other seats, within the compiled call. Where agents take turns, a step lasts until the
-    seat is to move again (or its episode is over), with everything that is summed up to then
-    added; an episode that ends before the seat's first move is passed over.
+    take the other seats, within the compiled call; with `reset(options={"member": k})` they draw as
+    in member `k` of a group (`play(group=)`). Where agents take turns, a step lasts until the seat
+    is to move again (or its episode is over), with everything that is summed up to then added; an
+    episode that ends before the seat's first move is passed over.
 
     Attributes:
         game: the `Env`.
@@ -129,7 +133,10 @@ class Vector:
         self._carry: _Carry | None = None
         self._over: np.ndarray | None = None
         shape = no_actions(game).shape[0 if seat is None else 1 :]
+        continuous = np.issubdtype(no_actions(game).dtype, np.floating)
         self._action_shape, self._action_dtype = (self.num_envs, *shape), no_actions(game).dtype
+        self._action_kinds = {"int", "uint"} | ({"float", "bfloat"} if continuous else set())
+        self._has_partners = partners is not None
 
     def reset(
         self,
@@ -141,20 +148,25 @@ class Vector:
         Args:
             seed: one for all (environment `i` gets `seed + i`) or one for each. Without one, the
                 next of a random series, which the last seed given determines.
-            options: `"reset_mask"`, bool[num_envs]: only these environments.
+            options:
+                `"reset_mask"`, bool[num_envs]: only these environments.
+                `"member"`: a whole number from 0, or one for each environment: resets of one seed
+                begin alike, and partners play differently in each member, as in `play(group=)`.
         """
+        check_process()
         mask = self._mask(options)
         if seed is None and self._np_random is None:
             seed = self._seed
         seeds = self._seeds(seed)
+        seats = self._seat_seeds(seeds, options)
         if mask is None:
-            self._carry, out = self._program.reset(seeds)
+            self._carry, out = self._program.reset(seeds, seats)
             self._over = None
         else:
-            if seed is None:
+            if seed is None and seats is None:
                 self._carry, out = self._program.restart(self._carry, mask)
             else:
-                self._carry, out = self._program.reseed(self._carry, mask, seeds)
+                self._carry, out = self._program.reseed(self._carry, mask, seeds, seats)
             if self._over is not None:
                 self._over = self._over & ~mask
         return self._hand_over(out)
@@ -172,6 +184,7 @@ class Vector:
             state, `"terms"` and `"metrics"` of the step by name, and what the class says of
             `"final_obs"`.
         """
+        check_process()
         if self._carry is None:
             raise EpisodeOver("no episode has begun; call reset() first")
         if self.autoreset_mode is AutoresetMode.DISABLED and self._over is not None:
@@ -227,6 +240,13 @@ class Vector:
                 f"a batch has no reset option {wishes[0]!r}: make the environment so that each "
                 "episode draws its own, or reset single environments"
             )
+        known = ("reset_mask", "member")
+        for name in options or {}:
+            if name not in known:
+                raise ConfigError(
+                    f"there is no reset option {name!r};{nearest(name, known)} a batch has "
+                    f"{names_of(known)}"
+                )
         if not options or options.get("reset_mask") is None:
             return None
         mask = np.asarray(options["reset_mask"])
@@ -238,8 +258,37 @@ class Vector:
             raise EpisodeOver("no episode has begun; call reset() without a reset_mask first")
         return mask
 
+    def _seat_seeds(self, seeds: np.ndarray, options: dict[str, Any] | None) -> np.ndarray | None:
+        """u32[num_envs], of what partners draw; None where it is as in an episode of no group."""
+        given = (options or {}).get("member")
+        if given is None:
+            return None
+        if not self._has_partners:
+            raise ConfigError(f"member={given!r} tells partners apart, and there are none here")
+        members = [given] * self.num_envs if isinstance(given, (int, np.integer)) else list(given)
+        if len(members) != self.num_envs:
+            raise ConfigError(
+                f"member is one whole number, or {self.num_envs} of them; {len(members)} given"
+            )
+        members = [whole("member", member, 0) for member in members]
+        made = [member_seed(*pair) for pair in zip(seeds.tolist(), members, strict=True)]
+        return np.array(made, np.uint64).astype(np.uint32)
+
     def _read(self, actions: Any) -> Any:
         """Actions as one dtype, so that nothing compiles twice."""
+        if not hasattr(actions, "dtype"):
+            actions = np.asarray(actions)
+        if tuple(actions.shape) != self._action_shape:
+            raise ConfigError(
+                f"actions have the shape {self._action_shape}, given {tuple(actions.shape)}"
+            )
+        # "int64" of NumPy and JAX, "torch.int64" of PyTorch.
+        kind = str(actions.dtype).rpartition(".")[2].rstrip("0123456789")
+        if kind not in self._action_kinds:
+            raise ConfigError(
+                f"actions of {self.game.action_space} are of a dtype like {self._action_dtype}, "
+                f"given {actions.dtype}"
+            )
         if self._torch is not None and isinstance(actions, self._torch.Tensor):
             # A copy: the device may still read it when the caller writes to its tensor again.
             kind = getattr(self._torch, self._action_dtype.name)
@@ -248,8 +297,6 @@ class Vector:
             actions = actions.astype(self._action_dtype)
         else:
             actions = np.asarray(actions).astype(self._action_dtype)
-        if actions.shape != self._action_shape:
-            raise ConfigError(f"actions have the shape {self._action_shape}, given {actions.shape}")
         return actions
 
     def _hand_over(self, out: Any) -> Any:
@@ -273,6 +320,7 @@ class _Carry:
         memory: what the partners remember.
         base: keys[B], of the first episodes.
         key: keys[B], of the current ones.
+        seats: keys[B], in the place of `base` for what partners draw; None where it is the same.
         episode: u32[B], their numbers, from 0.
         time: i32[B], steps played in them.
         over: bool[B], whether they are over and wait for a reset.
@@ -283,6 +331,7 @@ class _Carry:
     memory: Any
     base: Array
     key: Array
+    seats: Array | None
     episode: Array
     time: Array
     over: Array
@@ -294,9 +343,9 @@ class _Carry:
 class _Program:
     """Compiled functions."""
 
-    reset: Callable[..., Any]  # (seeds) -> carry, out
+    reset: Callable[..., Any]  # (seeds, seats) -> carry, out
     restart: Callable[..., Any]  # (carry, mask) -> carry, out
-    reseed: Callable[..., Any]  # (carry, mask, seeds) -> carry, out
+    reseed: Callable[..., Any]  # (carry, mask, seeds, seats) -> carry, out
     step: Callable[..., Any]  # (carry, actions) -> carry, out
 
 
@@ -330,6 +379,10 @@ def _compile(
     idle = np.zeros((*no_actions(env)[0].shape, num_envs), no_actions(env).dtype)
     idle[...] = np.asarray(env.noop)[..., None]
 
+    def later(base: Array, episode: Array) -> Array:
+        """The keys of episodes from 1 on."""
+        return fold_in(base, episode + np.uint32(2**31))
+
     def where(mask: Array, new: Any, old: Any) -> Any:
         return jax.tree_util.tree_map(lambda a, b: jnp.where(mask, a, b), new, old)
 
@@ -352,6 +405,9 @@ def _compile(
 
         def choose(memory: Any, step_keys: Array, view: BatchView) -> tuple[Array, Any]:
             assert partners is not None
+            if carry.seats is not None:
+                key = where(carry.episode > 0, later(carry.seats, carry.episode), carry.seats)
+                step_keys = fold_in(key, carry.time)
             chosen, memory = partners.apply(env, memory, step_keys, view)
             return chosen.astype(actions.dtype).at[seat].set(actions), memory
 
@@ -392,7 +448,7 @@ def _compile(
     def again(carry: _Carry, mask: Array) -> _Carry:
         """The next episode where `mask`."""
         episode = carry.episode + mask
-        key = where(mask, fold_in(carry.base, episode + np.uint32(2**31)), carry.key)
+        key = where(mask, later(carry.base, episode), carry.key)
         # No pool: it would be drawn once, and a learner would see nothing else for ever.
         fresh = fresh_states(env, key[0], pool=0)
         return dataclasses.replace(
@@ -426,7 +482,7 @@ def _compile(
 
         return jax.lax.cond(jnp.any(mask), begin, lambda carry: carry, carry)
 
-    def first(seeds: Array) -> _Carry:
+    def first(seeds: Array, seats: Array | None) -> _Carry:
         keys = jax.vmap(seed_key)(seeds)
         flags = jnp.zeros((env.num_agents, num_envs), bool)
         return _Carry(
@@ -434,6 +490,7 @@ def _compile(
             memory=partners.init(env, num_envs) if partners is not None else (),
             base=keys,
             key=keys,
+            seats=None if seats is None else jax.vmap(seed_key)(seats),
             episode=jnp.zeros(num_envs, jnp.uint32),
             time=jnp.zeros(num_envs, jnp.int32),
             over=jnp.zeros(num_envs, bool),
@@ -441,16 +498,22 @@ def _compile(
             truncated=flags,
         )
 
-    def reset(seeds: Array) -> Any:
-        carry = opened(first(seeds), everywhere)
+    def reset(seeds: Array, seats: Array | None) -> Any:
+        carry = opened(first(seeds, seats), everywhere)
         return carry, export(sight(carry.state))
 
     def restart(carry: _Carry, mask: Array) -> Any:
         carry = restarted(carry, mask)
         return carry, export(sight(carry.state))
 
-    def reseed(carry: _Carry, mask: Array, seeds: Array) -> Any:
-        carry = opened(where(mask, first(seeds), carry), mask)
+    def reseed(carry: _Carry, mask: Array, seeds: Array, seats: Array | None) -> Any:
+        begun = first(seeds, seats)
+        if begun.seats is not None or carry.seats is not None:
+            begun, carry = (
+                dataclasses.replace(one, seats=one.base if one.seats is None else one.seats)
+                for one in (begun, carry)
+            )
+        carry = opened(where(mask, begun, carry), mask)
         return carry, export(sight(carry.state))
 
     def step(carry: _Carry, actions: Array) -> Any:

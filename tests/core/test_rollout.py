@@ -265,6 +265,13 @@ def test_what_makes_no_sense_is_said(kitchen, arguments, message):
         rollout(kitchen, **given)
 
 
+def test_a_batch_that_devices_cannot_share_is_warned_of(kitchen, monkeypatch):
+    two = [jax.devices()[0]] * 2
+    monkeypatch.setattr(jax, "local_devices", lambda: two)
+    with pytest.warns(UserWarning, match="num_envs=257 .* 2 devices"):
+        rollout(kitchen, lambda key, view: view.acting * 0, 257, 1, KEY, collect="statistics")
+
+
 SHARDED = """
 import json, jax, numpy as np
 from manyhands.core.rollout import rollout

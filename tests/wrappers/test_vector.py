@@ -10,9 +10,11 @@ import numpy as np
 import pytest
 
 import manyhands
+from manyhands.core.batch import seats_of
 from manyhands.core.env import ConfigError, EpisodeOver, SeatError, episode_key
 from manyhands.core.pack import stepper
 from manyhands.wrappers.pettingzoo import Parallel
+from manyhands.wrappers.vector import Absent, Vector
 
 sys.path.append(str(Path(__file__).parents[1] / "core"))
 from coins import Coins
@@ -99,6 +101,57 @@ def test_resets():
     assert times.tolist() == [1, 0, 1, 1]
     batch.reset(options={"reset_mask": ~mask})
     assert np.asarray(batch.states.time).tolist() == [0, 0, 0, 0]
+
+
+@pytest.mark.parametrize("arrays", ("numpy", "jax"))
+@pytest.mark.parametrize(
+    ("actions", "given"),
+    [
+        (np.full((2, 2), 1.9), "float64"),
+        (np.full((2, 2), np.nan, np.float32), "float32"),
+        ([[1.0, 0.0], [0.0, 0.0]], "float64"),
+        (np.zeros((2, 2), bool), "bool"),
+        (np.zeros(2, int), r"\(2, 2\)"),
+    ],
+)
+def test_actions_of_another_kind_are_refused(arrays, actions, given):
+    batch = manyhands.vector(Coins(players=2), 2, arrays=arrays)
+    batch.reset(seed=0)
+    given = given.replace("float64", "float32") if arrays == "jax" else given
+    with pytest.raises(ConfigError, match=given):
+        batch.step(jnp.asarray(actions) if arrays == "jax" else actions)
+    batch.step(np.zeros((2, 2), np.uint8))
+    assert batch._program.step._cache_size() == 1
+
+
+def test_members_of_a_group_begin_alike_and_meet_partners_that_draw_differently():
+    game = Coins(players=2, turns=False, pile=60, max_steps=20)
+    partners = seats_of(game, [Absent(), "random"])
+    batch = Vector(game, 4, seat=0, partners=partners)
+
+    def episode(**options):
+        batch.reset(seed=[5] * 4, options=options)
+        first = np.asarray(jax.tree_util.tree_leaves(batch.states)[0])
+        steps = [batch.step(np.zeros(4, int)) for _ in range(6)]
+        return first, np.stack([observation for observation, *_ in steps])
+
+    first, alone = episode()
+    same, together = episode(member=[0, 1, 2, 1])
+    assert (first == same).all() and (alone == alone[:, :1]).all()
+    assert (together[:, 0] == alone[:, 0]).all()  # member 0 is the episode of no group
+    assert (together[:, 1] == together[:, 3]).all()
+    assert (together[:, 1] != together[:, 0]).any() and (together[:, 2] != together[:, 1]).any()
+    assert (episode(member=1)[1] == together[:, [1] * 4]).all()
+    batch.reset(seed=5, options={"reset_mask": np.array([True, False, False, False])})
+    batch.step(np.zeros(4, int))
+    with pytest.raises(ConfigError, match="-1"):
+        episode(member=-1)
+    with pytest.raises(ConfigError, match="3 given"):
+        episode(member=[0, 1, 2])
+    with pytest.raises(ConfigError, match='"member"'):
+        episode(members=1)
+    with pytest.raises(ConfigError, match="member=1"):
+        manyhands.vector(game, 2).reset(seed=0, options={"member": 1})
 
 
 def test_finished_episodes_stand_still_on_the_device():
