@@ -13,9 +13,11 @@ end its own block nor look like the referee or like an answer.
 from __future__ import annotations
 
 import asyncio
+import base64
 import datetime
 import email.utils
 import json
+import math
 import os
 import random
 import re
@@ -24,13 +26,17 @@ from collections import OrderedDict, deque
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import parse_qsl, quote_plus, unquote, urlsplit
 
+from manyhands.baselines.endpoint import Endpoint, Response, TooLong, TransportError
 from manyhands.core.answers import read_reply
 from manyhands.core.env import Env, IllegalAction, SeatError
 from manyhands.core.play import Message, Reply, View
+from manyhands.core.redact import redact
 from manyhands.wrappers.chat import clean
 
+MAX_BODY = 4 << 20  # bytes of a response that are read
+_SENT_BACK = 2_000  # characters of a reply that the model is shown again with its mistake
 _EPISODES = 4096  # conversations remembered at once; the longest unused is forgotten first
 
 _ANSWER = """\
@@ -109,6 +115,7 @@ class Language:
         max_wait: seconds that are waited at most. An endpoint whose Retry-After asks for more
             fails the seat.
         max_tokens: limit of one reply; None leaves it to the endpoint.
+        max_reply: characters of a reply that are read and recorded, counted from its end.
         temperature: None leaves it to the endpoint.
         extra: further fields of the request, e.g. `{"reasoning_effort": "low"}`.
     """
@@ -128,22 +135,15 @@ class Language:
         backoff: float = 0.5,
         max_wait: float = 60.0,
         max_tokens: int | None = 1024,
+        max_reply: int = 20_000,
         temperature: float | None = None,
         extra: dict[str, Any] | None = None,
     ):
-        try:
-            import openai
-        except ImportError as error:
-            raise SeatError(
-                "a language seat needs the openai package; install it with "
-                '`pip install "manyhands[language]"`'
-            ) from error
-        self._openai = openai
         self.env = env
         self.model = model or os.environ.get("MANYHANDS_MODEL", "")
         self.name = f"language:model={self.model}"  # in results and records
         self.base_url = base_url or os.environ.get("OPENAI_BASE_URL") or "https://api.openai.com/v1"
-        self._key = api_key or os.environ.get("OPENAI_API_KEY", "")
+        self._key = (api_key or os.environ.get("OPENAI_API_KEY", "")).strip()
         if not self.model:
             raise SeatError("no model is named: pass model=, or set MANYHANDS_MODEL")
         if not self._key:
@@ -156,6 +156,14 @@ class Language:
                 raise SeatError(f"{name} is a whole number from {least}, given {value!r}")
         if tries < 1 or timeout <= 0:
             raise SeatError(f"tries is at least 1 and timeout positive, given {tries}, {timeout}")
+        if max_reply < 1:
+            raise SeatError(f"max_reply is a whole number from 1, given {max_reply!r}")
+        try:
+            Endpoint(self.base_url, {"api_key": self._key}, MAX_BODY)
+            self._secrets = _secrets(self._key, self.base_url)
+        except ValueError as error:
+            raise SeatError(f"no endpoint can be asked at {self._place()!r}: {error}") from None
+        self.max_reply = max_reply
         self.show_choices, self.history, self.retries = show_choices, history, retries
         self.timeout, self.tries, self.backoff, self.max_wait = timeout, tries, backoff, max_wait
         self._fields: dict[str, Any] = {"model": self.model}
@@ -164,11 +172,11 @@ class Language:
         if temperature is not None:
             self._fields["temperature"] = temperature
         if extra:
-            self._fields["extra_body"] = dict(extra)
+            self._fields |= extra
         self._chat = env.chat
         self._talks: OrderedDict[tuple[int, int], _Talk] = OrderedDict()
-        self._client: Any = None
-        self._client_loop: Any = None
+        self._endpoint: Endpoint | None = None
+        self._loop: asyncio.AbstractEventLoop | None = None
 
     def __repr__(self) -> str:
         return f"Language(model={self.model!r}, base_url={self._place()!r})"
@@ -201,9 +209,9 @@ class Language:
             log.add(call, status, error)
             if error is None:
                 break
-            # Half of a long thought is no use to the model; the other replies show it its mistake.
+            # Half of a long thought is no use to the model; the end of others shows its mistake.
             if status in ("unparsable", "illegal"):
-                messages.append({"role": "assistant", "content": call.reply})
+                messages.append({"role": "assistant", "content": call.reply[-_SENT_BACK:]})
             messages.append({"role": "user", "content": error})
         talk.error = error
         if error is None:
@@ -294,60 +302,86 @@ class Language:
 
     async def _send(self, messages: list[dict[str, str]]) -> _Call:
         """One request. Errors of the endpoint become part of the result."""
-        openai, began = self._openai, time.monotonic()
-        loop = asyncio.get_running_loop()
-        if self._client is None or self._client_loop is not loop:
-            # Connections belong to the event loop that opened them.
-            self._client_loop = loop
-            self._client = openai.AsyncOpenAI(
-                api_key=self._key, base_url=self.base_url, timeout=self.timeout, max_retries=0
-            )
+        began = time.monotonic()
+        body = json.dumps({"messages": messages, **self._fields}).encode()
         try:
-            # The client's own limit is one of silence, not of the whole.
             async with asyncio.timeout(self.timeout):
-                answer = await self._client.chat.completions.create(
-                    messages=messages, **self._fields
-                )
-            call = self._unpack(answer)
-        except (TimeoutError, openai.APITimeoutError):
+                response = await self._connected().post("/chat/completions", body)
+            call = self._unpack(response)
+        except TimeoutError:
             call = _Call(error=f"no answer within {self.timeout:g} s", status="timeout", retry=True)
-        except openai.APIStatusError as error:
-            code = error.status_code
-            call = _Call(
-                error=f"status {code}: {self._clean(error.message)[:300]}",
-                status=f"http {code}",
-                retry=code in (408, 409, 429) or code >= 500,
-                wait=_retry_after(error.response.headers.get("retry-after")),
-            )
-        except openai.APIConnectionError as error:
-            reason = self._clean(f"{error} {error.__cause__ or ''}".strip())
+        except TransportError as error:
+            reason = self._clean(str(error))[:300]
             call = _Call(error=f"connection lost ({reason})", status="connection", retry=True)
-        except (openai.APIError, ValueError, TypeError, AttributeError, LookupError) as error:
+        except TooLong as error:
+            call = _Call(error=f"too long an answer: {error}", status="too long", retry=True)
+        except (ValueError, TypeError, AttributeError, LookupError, RecursionError) as error:
             reason = self._clean(f"{type(error).__name__}: {error}")[:300]
             call = _Call(error=f"not a chat completion ({reason})", status="garbage", retry=True)
         call.seconds = time.monotonic() - began
         return call
 
-    def _unpack(self, answer: Any) -> _Call:
-        """What counts in a completion; anything missing raises."""
-        choice = answer.choices[0]
-        content = choice.message.content
+    def _connected(self) -> Endpoint:
+        """The endpoint, with connections of the running event loop."""
+        loop = asyncio.get_running_loop()
+        if self._endpoint is None or self._loop is not loop:
+            headers = {"authorization": f"Bearer {self._key}", "user-agent": "manyhands"}
+            self._loop = loop
+            self._endpoint = Endpoint(self.base_url, headers, MAX_BODY)
+        return self._endpoint
+
+    async def aclose(self) -> None:
+        """Close the connections; `play` does so at its end. A later request opens new ones."""
+        endpoint, self._endpoint = self._endpoint, None
+        if endpoint is not None and self._loop is asyncio.get_running_loop():
+            await endpoint.aclose()
+
+    def _unpack(self, response: Response) -> _Call:
+        """What counts in a response; anything missing of a completion raises."""
+        code = response.status
+        if not 200 <= code < 300:
+            try:
+                reason = str(json.loads(response.body)["error"]["message"])
+            except (ValueError, TypeError, LookupError, RecursionError):
+                reason = response.body[:2000].decode(errors="replace")
+            return _Call(
+                error=f"status {code}: {self._clean(reason)[:300]}",
+                status=f"http {code}",
+                retry=code in (408, 409, 429) or code >= 500,
+                wait=_retry_after(response.headers.get("retry-after")),
+            )
+        answer = json.loads(response.body)
+        choice = answer["choices"][0]
+        content = choice["message"].get("content")
         if content is not None and not isinstance(content, str):
             raise TypeError(f"content is a {type(content).__name__}, not text")
-        tokens = (0, 0)
-        if answer.usage is not None:
-            tokens = (int(answer.usage.prompt_tokens), int(answer.usage.completion_tokens))
-        return _Call(self._clean(content or ""), choice.finish_reason, tokens)
+        usage = answer.get("usage")
+        usage = usage if isinstance(usage, dict) else {}
+        tokens = _count(usage.get("prompt_tokens")), _count(usage.get("completion_tokens"))
+        return _Call(
+            self._clean(self._shortened(content or "")), choice.get("finish_reason"), tokens
+        )
+
+    def _shortened(self, reply: str) -> str:
+        """The end of a reply, where the ACTION line is, if it is longer than `max_reply`."""
+        left_out = len(reply) - self.max_reply
+        if left_out <= 0:
+            return reply
+        opened = max(reply.rfind(f"<{tag}", 0, left_out) for tag in ("think", "reasoning"))
+        closed = max(reply.rfind(f"</{tag}", 0, left_out) for tag in ("think", "reasoning"))
+        inside = "<think>" if opened > closed else ""
+        return f"({left_out} characters left out)\n{inside}{reply[left_out:]}"
 
     def _clean(self, text: str) -> str:
-        """Text from the endpoint without the key, should it send that back. (A few characters are
-        the placeholder for a local server, no secret, and may be part of any word.)"""
-        return text.replace(self._key, "***") if len(self._key) >= 8 else text
+        """Text from the endpoint, or of an error, without the key and the parts of the URL that are
+        secret, should they be in it."""
+        for secret in self._secrets:
+            text = text.replace(secret, "***")
+        return text
 
     def _place(self) -> str:
         """The endpoint without passwords or parameters."""
-        url = urlsplit(self.base_url)
-        return f"{url.scheme}://{url.netloc.rpartition('@')[2]}{url.path}"
+        return redact(self.base_url).partition("#")[0].partition("?")[0].replace("***@", "", 1)
 
 
 # ---- words ---------------------------------------------------------------------------------------
@@ -359,6 +393,28 @@ def quote(message: Message) -> str:
     text = clean(message.text, 2000)
     text = re.sub(r"\b(ACTION|SAY)\s*[:\uff1a]", r"(\1)", text, flags=re.I)
     return f"{message.sender} said {json.dumps(text, ensure_ascii=False)}"
+
+
+def _secrets(key: str, url: str) -> tuple[str, ...]:
+    """What must not be shown, longest first: the key, and user, password and query values of the
+    URL, plain and escaped. A few characters are the placeholder for a local server, no secret, and
+    may be part of any word."""
+    parts = urlsplit(url)
+    secrets = [key] if len(key) >= 8 else []
+    others = [parts.password or "", *(value for _, value in parse_qsl(parts.query))]
+    secrets += [text for text in others if len(text) >= 4]
+    if parts.username is not None:
+        secrets.append(f"{unquote(parts.username)}:{unquote(parts.password or '')}")
+        secrets.append(base64.b64encode(secrets[-1].encode()).decode())
+    forms = (unquote, quote_plus, lambda text: repr(text)[1:-1], str)
+    found = {form(text) for text in secrets for form in forms}
+    return tuple(sorted(found, key=len, reverse=True))
+
+
+def _count(value: Any) -> int:
+    """A number of tokens, 0 for what is none."""
+    known = isinstance(value, (int, float)) and math.isfinite(value)
+    return max(0, int(value)) if known else 0
 
 
 def _retry_after(value: str | None) -> float | None:

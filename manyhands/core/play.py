@@ -961,7 +961,12 @@ class _Run:
                 finally:
                     table.forget(number)
 
-        await asyncio.gather(*(worker() for _ in range(min(concurrency, len(numbers)))))
+        try:
+            await asyncio.gather(*(worker() for _ in range(min(concurrency, len(numbers)))))
+        finally:
+            for policy in {id(policy): policy for policy in self.policies}.values():
+                if hasattr(policy, "aclose"):
+                    await policy.aclose()
 
     async def one(self, number: int, table: _Table) -> None:
         env, n = self.env, self.env.num_agents

@@ -1,17 +1,20 @@
 """The language seat against a real HTTP server on loopback, which behaves and misbehaves."""
 
 import asyncio
+import base64
+import gzip
 import json
 import socket
 import struct
-import sys
 import threading
 import time
+import traceback
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import SimpleNamespace
 
 import pytest
 
+import manyhands
 from manyhands.baselines.language import Language, quote
 from manyhands.core.answers import read_reply
 from manyhands.core.env import Env, IllegalAction, SeatError
@@ -397,6 +400,193 @@ def test_the_key_is_in_no_record(server, seat):
     assert KEY not in repr(reply)
 
 
+def test_a_key_may_end_in_a_newline(server, seat):
+    env = Words()
+    ask(seat(env, api_key=KEY + "\n"), view(env))
+    assert server.asked[0]["auth"] == f"Bearer {KEY}"
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"api_key": "sk-secret\nvalue"},
+        {"api_key": "sk-secret\u2028value"},
+        {"base_url": "ftp://user:secret@host/v1"},
+        {"base_url": "http://user:secret/secret@host/v1"},
+        {"base_url": "http://user:secret@host:port/v1"},
+        {"base_url": "http://user:secret@[::1/v1"},
+    ],
+    ids=lambda options: next(iter(options)),
+)
+def test_what_cannot_be_asked_is_refused_without_secrets(seat, options):
+    with pytest.raises(SeatError) as caught:
+        seat(**options)
+    assert "secret" not in "".join(traceback.format_exception(caught.value)).split("Error: ")[-1]
+    assert "secret" not in repr(caught.value) + str(caught.value)
+
+
+def test_secrets_of_the_url_are_in_no_error(server, seat):
+    def echoes(handler):
+        said = handler.path + " " + handler.headers["authorization"]
+        handler.answer(400, {}, {"error": {"message": said}})
+
+    server.script = [echoes]
+    env = Words()
+    place = f"127.0.0.1:{server.server_port}"
+    policy = seat(env, base_url=f"http://user:pass%2Fword@{place}/v1?token=t0ken%21")
+    with pytest.raises(SeatError) as caught:
+        ask(policy, view(env))
+    text = str(caught.value) + repr(policy)
+    assert "400" in text and "/v1/chat/completions?token=***" in text
+    basic = base64.b64encode(b"user:pass/word").decode()
+    for secret in ("pass/word", "pass%2Fword", "t0ken", basic):
+        assert secret not in text
+    assert server.asked[0]["auth"] == f"Basic {basic}"
+
+
+@pytest.mark.parametrize("tokens", [float("nan"), float("inf"), -3, None, "many", True])
+def test_odd_counts_of_tokens_do_not_cost_the_answer(server, seat, tokens):
+    body = completion("ACTION: north") | {"usage": {"prompt_tokens": tokens}}
+    server.script = [(200, {}, body)]
+    env = Words()
+    (reply,) = ask(seat(env), view(env))
+    assert reply.action == "north" and statuses(reply) == ["ok"]
+    assert reply.info["prompt_tokens"] in (0, 1) and reply.info["completion_tokens"] == 0
+
+
+def endless(head):
+    """A body that never ends, in the form that `head` announces."""
+
+    def behaviour(handler):
+        handler.wfile.write(b"HTTP/1.1 200 OK\r\n" + head + b"\r\n\r\n")
+        part = b" " * (1 << 16)
+        if b"chunked" in head:
+            part = b"10000\r\n" + part + b"\r\n"
+        try:
+            while True:
+                handler.server.sent += len(part)
+                handler.wfile.write(part)
+        except OSError:
+            handler.close_connection = True
+
+    return behaviour
+
+
+@pytest.mark.parametrize(
+    "head", [b"Transfer-Encoding: chunked", b"Connection: close", b"Content-Length: 999999999999"]
+)
+def test_a_body_without_end_is_cut_off(server, seat, head):
+    server.sent = 0
+    server.script = [endless(head), "ACTION: north"]
+    env = Words()
+    (reply,) = ask(seat(env, timeout=30.0), view(env))
+    assert statuses(reply) == ["too long", "ok"]
+    assert server.sent < 16 << 20
+
+
+def test_long_replies_are_cut_to_their_end(server, seat):
+    env = Words()
+    server.script = ["ACTION: south\n" + "x " * 500 + "\nACTION: north"]
+    (reply,) = ask(seat(env, max_reply=100), view(env))
+    assert reply.action == "north"
+    noted = reply.info["attempts"][0]["reply"]
+    assert len(noted) < 150 and noted.startswith("(928 characters left out)")
+    server.script = ["<think>" + "ACTION: south\n" * 100]
+    (reply,) = ask(seat(env, max_reply=100), view(env))
+    assert statuses(reply) == ["unparsable"] * 3
+
+
+def test_a_long_unreadable_reply_is_not_sent_back_whole(server, seat):
+    server.script = ["hmm " * 4000, "ACTION: north"]
+    env = Words()
+    (reply,) = ask(seat(env), view(env))
+    assert reply.action == "north"
+    assert len(reply.info["attempts"][0]["reply"]) == 16_000
+    sent = [message["content"] for message in server.asked[1]["messages"]]
+    assert sum(map(len, sent)) < 4_000
+
+
+def test_connections_are_kept_and_closed(server, seat):
+    env = Words()
+    policy = seat(env)
+    opened = []
+    server.RequestHandlerClass = type(
+        "Noting", (Handler,), {"setup": lambda self: (opened.append(self), Handler.setup(self))[1]}
+    )
+
+    async def run():
+        for step in range(3):
+            await policy.act([view(env, step)])
+        assert len(opened) == 1
+        await policy.act([view(env, step, episode=step) for step in range(4)])
+        assert len(opened) == 4
+        await policy.aclose()
+        deadline = time.monotonic() + 5  # the other end hears of it
+        while any(not handler.rfile.closed for handler in opened):
+            assert time.monotonic() < deadline
+            await asyncio.sleep(0.01)
+        await policy.act([view(env, 4)])
+        await policy.aclose()
+
+    asyncio.run(run())
+    assert len(opened) == 5 and len(server.asked) == 8
+
+
+def test_a_kept_connection_that_the_endpoint_closed_is_replaced(server, seat):
+    def leaves(handler):
+        handler.answer(200, {}, completion("ACTION: north"))
+        handler.close_connection = True  # without a word
+
+    server.script = [leaves]
+    env = Words()
+    policy = seat(env, tries=1)
+
+    async def run():
+        for step in range(3):
+            await policy.act([view(env, step)])
+
+    asyncio.run(run())
+    assert len(server.asked) == 3
+
+
+def test_compressed_and_chunked_bodies(server, seat):
+    packed = gzip.compress(json.dumps(completion("ACTION: south")).encode())
+
+    def chunked(handler):
+        handler.send_response(200)
+        handler.send_header("Transfer-Encoding", "chunked")
+        handler.send_header("Content-Encoding", "gzip")
+        handler.end_headers()
+        for part in (packed[:7], packed[7:]):
+            handler.wfile.write(b"%x;x=y\r\n%b\r\n" % (len(part), part))
+        handler.wfile.write(b"0\r\nTrailer: t\r\n\r\n")
+
+    bomb = gzip.compress(bytes(64 << 20))
+    server.script = [(200, {"Content-Encoding": "gzip"}, bomb), chunked, "ACTION: south"]
+    env = Words()
+    (reply,) = ask(seat(env), view(env))
+    assert statuses(reply) == ["too long", "ok"] and reply.action == "south"
+
+
+def test_the_proxy_of_the_environment_is_used(server, seat, monkeypatch):
+    monkeypatch.setenv("http_proxy", f"http://me:word@127.0.0.1:{server.server_port}")
+    monkeypatch.delenv("no_proxy", raising=False)
+    monkeypatch.delenv("NO_PROXY", raising=False)
+    env = Words()
+    (reply,) = ask(seat(env, base_url="http://nowhere.invalid/v1"), view(env))
+    assert reply.action == "north"
+    assert server.asked[0]["path"] == "http://nowhere.invalid:80/v1/chat/completions"
+
+
+def test_play_closes_the_seats_that_it_opened(server, seat):
+    env = manyhands.make("kuhn_poker")
+    server.script = ["ACTION: check"]
+    policy = seat(env, retries=0)
+    seen = []
+    manyhands.play(env, policy, episodes=3, on_step=lambda m: seen.append(policy._endpoint))
+    assert any(seen) and policy._endpoint is None
+
+
 def test_nobody_at_home(seat):
     env = Words()
     with socket.create_server(("127.0.0.1", 0)) as taken:
@@ -459,12 +649,6 @@ def test_what_is_missing_is_named(monkeypatch, variable, options):
     monkeypatch.delenv(variable, raising=False)
     with pytest.raises(SeatError, match=variable):
         Language(Words(), **options)
-
-
-def test_without_the_package(monkeypatch):
-    monkeypatch.setitem(sys.modules, "openai", None)
-    with pytest.raises(SeatError, match=r'pip install "manyhands\[language\]"'):
-        Language(Words(), model="m", api_key="k")
 
 
 def test_bad_numbers():
