@@ -14,6 +14,8 @@ import gymnasium
 import jax.numpy as jnp
 import numpy as np
 
+from manyhands.core.answers import split_say
+from manyhands.core.config import number
 from manyhands.core.env import (
     Action,
     Array,
@@ -24,7 +26,7 @@ from manyhands.core.env import (
     Wrapper,
     state_dataclass,
 )
-from manyhands.core.talk import OTHER, Channel, Message, clean, split_say
+from manyhands.core.talk import OTHER, Channel, Message, clean
 
 __all__ = ["OTHER", "PHRASES", "Chat", "ChatState", "clean", "split_say"]
 
@@ -96,12 +98,11 @@ class Chat(Wrapper[ChatState]):
         super().__init__(env)
         if phrases is None:
             phrases = env.phrases or PHRASES
-        if not cost >= 0:
-            raise ConfigError(f"cost is at least 0, given {cost!r}")
+        cost = number("cost", cost, 0)
         self.channel = Channel(env.agents, phrases, max_length, hears)
         self.phrases, self.max_length = self.channel.phrases, self.channel.max_length
         self.hears, self.tokens = self.channel.hears, self.channel.tokens
-        self.cost = float(cost)
+        self.cost = cost
         self.terms = (*env.terms, "talk")
         self.reward_weights = {**env.reward_weights, "talk": 0.0 - self.cost}
         self.action_space = self._actions(env.action_space)

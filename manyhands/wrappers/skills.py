@@ -23,6 +23,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from manyhands.core.answers import read
+from manyhands.core.config import one_of, whole
 from manyhands.core.env import (
     Action,
     Array,
@@ -31,7 +33,6 @@ from manyhands.core.env import (
     IllegalAction,
     Outcome,
     Wrapper,
-    names_of,
     state_dataclass,
 )
 from manyhands.core.play import Reply, View
@@ -111,7 +112,6 @@ class EventSkills(SkillSet, Protocol):
 
 STATUS = ("none yet", "done", "under way", "impossible, you stayed where you were")
 NEW, DONE, UNDER_WAY, IMPOSSIBLE = range(4)
-_ACTION_LINE = re.compile(r"^[\s>*_`#-]*action[\s*_`]*:(.*)$", re.IGNORECASE | re.MULTILINE)
 
 
 @state_dataclass
@@ -349,10 +349,8 @@ class Events(Wrapper[EventState]):
         skills = env.skill_set()
         if not hasattr(skills, "event"):
             raise ConfigError(f"{env.id!r} ships no skill set that knows events")
-        if isinstance(patience, bool) or not isinstance(patience, int) or patience < 1:
-            raise ConfigError(f"patience is a whole number of steps from 1, given {patience!r}")
-        if per not in PER:
-            raise ConfigError(f"per is {names_of(PER)}, given {per!r}")
+        patience = whole("patience", patience, 1)
+        one_of("per", per, PER)
         super().__init__(env)
         self.patience, self.per, self.pace = patience, per, 1.0
         self.chat, self.keys = None, {}
@@ -614,13 +612,13 @@ def _of(table: Array, numbers: Array) -> Array:
 
 def _answer(text: str) -> str:
     """What counts of an answer."""
-    if not isinstance(text, str):
-        raise IllegalAction(f"an answer is text, not {type(text).__name__}")
-    lines = _ACTION_LINE.findall(text[:2_000])
-    answer: str = (lines[-1] if lines else text[:2_000]).strip(" \t\r\n\"'`*_.!")
+    answer = read(text, lambda reason: IllegalAction(f"{reason}; {_IN_WORDS}")).text
     if re.fullmatch(r"[-+\d.\s]*", answer):
-        raise IllegalAction("name a skill in words, for example one of the choices offered")
+        raise IllegalAction(_IN_WORDS)
     return answer
+
+
+_IN_WORDS = "name a skill in words, for example one of the choices offered"
 
 
 # ---- players who choose seldom -------------------------------------------------------------------
