@@ -58,7 +58,7 @@ def worker(settings: dict[str, Any]) -> None:
     import jax
 
     import manyhands
-    from manyhands.baselines.training import make_learner
+    from manyhands.baselines.learners.training import make_learner
 
     tell(begun=True)
     begun = time.perf_counter()
@@ -88,7 +88,7 @@ def profile(settings: dict[str, Any]) -> None:
     import jax.numpy as jnp
 
     import manyhands
-    from manyhands.baselines.training import make_learner
+    from manyhands.baselines.learners.training import make_learner
     from manyhands.core.rollout import rollout
 
     env = manyhands.make("kitchen", layout=settings["layout"])

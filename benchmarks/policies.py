@@ -45,9 +45,9 @@ def trained(layout: str, algorithm: str, runs: Path) -> list[Path]:
 def measured(layout: str, runs: Path, episodes: int) -> dict[str, Any]:
     """Train, ship and play in one kitchen."""
     import manyhands
-    from manyhands.baselines import policies
-    from manyhands.baselines.crossplay import crossplay
     from manyhands.baselines.evaluation import evaluate, zero_shot
+    from manyhands.baselines.evaluation.crossplay import crossplay
+    from manyhands.baselines.players import network as policies
 
     env = manyhands.make("kitchen", layout=layout)
     result: dict[str, Any] = {}

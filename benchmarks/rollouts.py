@@ -59,7 +59,7 @@ def worker() -> None:
     import numpy as np
 
     import manyhands
-    from manyhands.baselines import speed
+    from manyhands.baselines.learners import speed
     from manyhands.core.rollout import bytes_per_env
 
     courses: dict[Any, Any] = {}

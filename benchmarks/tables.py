@@ -52,7 +52,7 @@ def worker() -> None:
     import numpy as np
 
     import manyhands
-    from manyhands.baselines.speed import LOADS
+    from manyhands.baselines.learners.speed import LOADS
     from manyhands.core.pack import stepper
     from manyhands.envs import poker
 

@@ -45,7 +45,7 @@ BATCH, SINGLE = "batch", "single, PettingZoo"
 COMPILE = """
 import time
 import jax, manyhands
-from manyhands.baselines import speed
+from manyhands.baselines.learners import speed
 env = manyhands.make("volleyball", task={task!r})
 course = speed.Course(env, "observed", {envs}, 32)
 begin = time.perf_counter()
@@ -62,7 +62,7 @@ def worker() -> None:
     import numpy as np
 
     import manyhands
-    from manyhands.baselines import speed
+    from manyhands.baselines.learners import speed
     from manyhands.envs import volleyball
 
     made: dict[Any, Any] = {}

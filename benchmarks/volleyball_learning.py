@@ -82,8 +82,8 @@ def spread(values: np.ndarray) -> dict[str, float]:
 def drill(task: str, out: Path, episodes: int) -> dict[str, Any]:
     """Play a drill's policy: the most likely actions, and drawn ones."""
     import manyhands
-    from manyhands.baselines import policies
     from manyhands.baselines.evaluation import play_matches
+    from manyhands.baselines.players import network as policies
 
     env = manyhands.make("volleyball", task=task, actions="velocity")
     metric = {"solo_bump": "hits", "hit": "distance"}[task]
@@ -112,7 +112,7 @@ def ship(run: str, path: Path) -> dict[str, Any]:
 def duel(run: str, out: Path, episodes: int) -> dict[str, Any]:
     """Points of what was learned in 1v1 against hovering, random and scripted players."""
     import manyhands
-    from manyhands.baselines.psro import league
+    from manyhands.baselines.evaluation.league import league
 
     path = out / "policy-0.safetensors"
     about = ship(run, path)
@@ -136,7 +136,8 @@ def strategies(run: str, out: Path, episodes: int) -> dict[str, Any]:
     """Points of every strategy of a population against the scripted teams, and what is left to win
     from all of them. Ships the one with the highest Elo rating in the run's own table."""
     import manyhands
-    from manyhands.baselines.psro import exploitability, league, psro
+    from manyhands.baselines.evaluation.league import league
+    from manyhands.baselines.learners.psro import exploitability, psro
     from manyhands.cli import training_jobs
 
     words, kept = words_of(run), json.loads((out / "psro.json").read_text())
@@ -209,7 +210,7 @@ def picture(runs: dict[str, Path]) -> None:
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
-    from manyhands.baselines.training import read_curve
+    from manyhands.baselines.learners.training import read_curve
 
     wanted = {
         "solo_bump": ("metrics/hits", "bumps in a row", 10),

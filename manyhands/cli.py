@@ -681,7 +681,7 @@ def _train(options: argparse.Namespace) -> int:
         import tyro  # noqa: F401
         from rich.console import Console
 
-        from manyhands.baselines import training
+        from manyhands.baselines.learners import training
     except ImportError as error:
         raise ManyhandsError(
             f'training needs the package {error.name!r}: pip install "manyhands[train]"'
@@ -737,7 +737,7 @@ def training_jobs(words: Sequence[str]) -> list[tuple[Env, TrainOptions, Any, Pa
     after `manyhands train` name."""
     import tyro
 
-    from manyhands.baselines import training
+    from manyhands.baselines.learners import training
 
     count = next((i for i, word in enumerate(words) if word.startswith("-")), len(words))
     named: list[tuple[str, dict[str, Any]]] = []
@@ -854,7 +854,7 @@ def _evaluate(options: argparse.Namespace) -> int:
         result = zero_shot(env, options.seats[0], partners, options.episodes, options.seed)
     print(result)
     if options.json is not None:
-        from manyhands.baselines.policies import replace
+        from manyhands.baselines.players.network import replace
 
         replace(options.json, (json.dumps(result.to_dict(), indent=2) + "\n").encode())
         print(f"wrote {options.json}")
@@ -862,7 +862,7 @@ def _evaluate(options: argparse.Namespace) -> int:
 
 
 def _crossplay(options: argparse.Namespace) -> int:
-    from manyhands.baselines.crossplay import crossplay
+    from manyhands.baselines.evaluation.crossplay import crossplay
 
     given, options.config = options.config, []
     policies: list[str] = []
@@ -881,7 +881,7 @@ def _bench(options: argparse.Namespace) -> int:
 
     import jax
 
-    from manyhands.baselines.speed import Course, movers
+    from manyhands.baselines.learners.speed import Course, movers
 
     ids = [word for word in options.what if "=" not in word]
     config = [word for word in options.what if "=" in word]
@@ -968,7 +968,7 @@ def _demo(options: argparse.Namespace) -> int:
     export_gif(scenes(moments), film, fps=8, size=(880, 420), panel=True, seat=1)
     print(f"{film}: the first 150 steps, with what chef_1 reads and says")
 
-    from manyhands.baselines.speed import Course
+    from manyhands.baselines.learners.speed import Course
 
     speed, seconds = Course(make("kitchen"), "none", 1024, 400).measure()
     print(

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 import manyhands
-from manyhands.baselines.speed import LOADS, Course, movers
+from manyhands.baselines.learners.speed import LOADS, Course, movers
 from manyhands.core.registry import make
 
 ROOT = Path(__file__).parents[1]

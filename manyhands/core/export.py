@@ -40,7 +40,7 @@ def export_chat(path: PathLike, out: PathLike) -> int:
     games load into one table. What the others hide is not in it, nor a hash of it; the
     seed would tell who deals again, so keep it out of prompts.
 
-    `baselines/advantages.py` computes advantages from such a file alone.
+    `baselines/learners/advantages.py` computes advantages from such a file alone.
 
     Returns:
         The number of lines written.

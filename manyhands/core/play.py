@@ -28,6 +28,7 @@ from manyhands.core.env import (
     SeatError,
     agent_key,
     episode_key_data,
+    is_device_policy,
     names_of,
     wrap_key,
 )
@@ -628,7 +629,7 @@ def _seat_policies(env: Env, seats: Any) -> tuple[list[Any], tuple[str, ...]]:
 def seat_policy(env: Env, given: Any) -> tuple[Any, str]:
     """The policy that one seat of `play` means, and its name, without secrets."""
     policy = seat(given, env) if isinstance(given, str) else given
-    plain = not (_on_device(policy) or hasattr(policy, "act"))
+    plain = not (is_device_policy(policy) or hasattr(policy, "act"))
     if plain and (isinstance(policy, type) or not callable(policy)):
         raise SeatError(
             f"{shorten(given)} cannot play: a seat is a name, a policy with act(views), a "
@@ -640,10 +641,6 @@ def seat_policy(env: Env, given: Any) -> tuple[Any, str]:
     name = given if isinstance(given, str) else getattr(policy, "name", None)
     name = name if isinstance(name, str) else type(policy).__name__
     return policy, redact(name)
-
-
-def _on_device(policy: Any) -> bool:
-    return hasattr(policy, "init") and hasattr(policy, "apply")
 
 
 class _Queue:
@@ -770,7 +767,7 @@ class _Table:
     def ask(self, number: int, game: Game, index: int) -> asyncio.Future[Any]:
         """The answer of seat `number`, which plays agent `index`."""
         policy, view = self._policies[number], game.views[index]
-        if _on_device(policy):
+        if is_device_policy(policy):
             queue = self._queues.get((id(policy), index))
             if queue is None:
                 queue = _DeviceQueue(self._loop, self._env, policy, index)

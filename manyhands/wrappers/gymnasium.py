@@ -31,6 +31,7 @@ from manyhands.core.env import (
     IllegalAction,
     agent_key,
     episode_key,
+    is_device_policy,
     wrap_key,
 )
 from manyhands.core.pack import snapshot
@@ -379,7 +380,7 @@ class _Partners:
                 if policy not in made:
                     made[policy] = make_seat(policy, game)
                 policy = made[policy]
-            if not (_on_device(policy) or hasattr(policy, "act") or callable(policy)):
+            if not (is_device_policy(policy) or hasattr(policy, "act") or callable(policy)):
                 raise ConfigError(
                     f"{policy!r} cannot play: a partner is a name, a policy with act(views), a "
                     "device policy with init and apply, or a function of one view"
@@ -394,7 +395,7 @@ class _Partners:
 
     def begin(self, episode: Game) -> None:
         self._memory = [
-            policy.init(self.game, i) if _on_device(policy) else ()
+            policy.init(self.game, i) if is_device_policy(policy) else ()
             for i, policy in enumerate(self.policies)
         ]
 
@@ -405,7 +406,7 @@ class _Partners:
             policy = self.policies[i]
             if isinstance(policy, Absent):
                 continue
-            if _on_device(policy):
+            if is_device_policy(policy):
                 actions[i] = self._device_action(i, episode)
                 continue
             view = episode.views[i]
@@ -450,10 +451,6 @@ class _Partners:
             self._thread.join()
             self._loop.close()
             self._loop = self._thread = None
-
-
-def _on_device(policy: Any) -> bool:
-    return hasattr(policy, "init") and hasattr(policy, "apply")
 
 
 @functools.lru_cache(maxsize=64)

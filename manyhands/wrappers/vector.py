@@ -265,14 +265,16 @@ class Vector:
             return None
         if not self._has_partners:
             raise ConfigError(f"member={given!r} tells partners apart, and there are none here")
-        members = [given] * self.num_envs if isinstance(given, (int, np.integer)) else list(given)
+        members = [given] * self.num_envs if np.ndim(given) == 0 else list(given)
         if len(members) != self.num_envs:
             raise ConfigError(
                 f"member is one whole number, or {self.num_envs} of them; {len(members)} given"
             )
-        members = [whole("member", member, 0) for member in members]
-        made = [member_seed(*pair) for pair in zip(seeds.tolist(), members, strict=True)]
-        return np.array(made, np.uint64).astype(np.uint32)
+        made = [
+            member_seed(seed, whole("member", member, 0))
+            for seed, member in zip(seeds.tolist(), members, strict=True)
+        ]
+        return np.array(made, np.uint32)
 
     def _read(self, actions: Any) -> Any:
         """Actions as one dtype, so that nothing compiles twice."""

@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from manyhands.baselines.advantages import advantages
+from manyhands.baselines.learners.advantages import advantages
 from manyhands.core.env import ConfigError, RecordError
 from manyhands.core.export import export_chat
 from manyhands.core.play import play

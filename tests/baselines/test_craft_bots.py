@@ -9,8 +9,8 @@ import jax
 import numpy as np
 import pytest
 
-from manyhands.baselines import policies
 from manyhands.baselines.bots.craftworld import Survivor, crew, decide, survivor
+from manyhands.baselines.players import network as policies
 from manyhands.core.env import PolicyError, SeatError
 from manyhands.core.registry import seat
 from manyhands.core.rollout import rollout

@@ -13,10 +13,10 @@ import numpy as np
 import pytest
 
 import manyhands
-from manyhands.baselines import evaluation
-from manyhands.baselines.crossplay import CrossPlay, crossplay
-from manyhands.baselines.networks import Network, NetworkConfig
-from manyhands.baselines.policies import NetworkPolicy, load, save
+from manyhands.baselines.evaluation import matches
+from manyhands.baselines.evaluation.crossplay import CrossPlay, crossplay
+from manyhands.baselines.learners.networks import Network, NetworkConfig
+from manyhands.baselines.players.network import NetworkPolicy, load, save
 from manyhands.cli import main
 from manyhands.core.env import ConfigError
 
@@ -73,9 +73,9 @@ def test_more_than_two_agents() -> None:
 
 
 def test_all_pairs_are_one_program(env: Any) -> None:
-    before = evaluation._compile.cache_info().misses
+    before = matches._compile.cache_info().misses
     crossplay(env, [Always(1), Always(0), "random", Always(1)], episodes=3)
-    assert evaluation._compile.cache_info().misses == before + 1
+    assert matches._compile.cache_info().misses == before + 1
 
 
 def test_networks_from_files_are_one_program(env: Any, tmp_path: Any) -> None:
@@ -93,10 +93,10 @@ def test_networks_from_files_are_one_program(env: Any, tmp_path: Any) -> None:
         save(files[-1], policy, {})
     first = crossplay(env, [str(file) for file in files[:2]], episodes=30)
     assert first.names == ("seed-0", "seed-1")
-    before = evaluation._compile.cache_info().misses
+    before = matches._compile.cache_info().misses
     with jax.no_tracing():
         second = crossplay(env, {"one": load(files[2]), "two": load(files[1])}, episodes=30)
-    assert evaluation._compile.cache_info().misses == before
+    assert matches._compile.cache_info().misses == before
     assert np.array_equal(first.returns[:, 1, 1], second.returns[:, 1, 1])
     assert not np.array_equal(first.returns[:, 0, 0], second.returns[:, 0, 0])
     played = manyhands.play(env, [load(files[0]), load(files[1])], 30).rewards

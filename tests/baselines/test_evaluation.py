@@ -15,8 +15,8 @@ import pytest
 from scipy import stats
 
 import manyhands
-from manyhands.baselines import evaluation
-from manyhands.baselines.evaluation import Estimate, evaluate, held_out, split, zero_shot
+from manyhands.baselines.evaluation import Estimate, evaluate, held_out, matches, zero_shot
+from manyhands.baselines.evaluation.matches import split
 from manyhands.cli import main
 from manyhands.core.env import ConfigError, SeatError
 
@@ -103,10 +103,10 @@ def test_host_seats_take_part(poker: Any) -> None:
 
 def test_other_arrays_do_not_compile_anew(poker: Any) -> None:
     first = evaluate(poker, [counter(3, 1), counter(1, 3)], episodes=5)
-    programs = evaluation._compile.cache_info().misses
+    programs = matches._compile.cache_info().misses
     with jax.no_tracing():
         second = evaluate(poker, [counter(1, 9), counter(9, 1)], episodes=5, seed=4)
-    assert evaluation._compile.cache_info().misses == programs
+    assert matches._compile.cache_info().misses == programs
     assert (first.matches[0].returns != second.matches[0].returns).any()
     # Greedy chefs of all skills are one program, too.
     env = manyhands.make("kitchen")
@@ -117,7 +117,7 @@ def test_other_arrays_do_not_compile_anew(poker: Any) -> None:
 
 def test_chunks_change_nothing(poker: Any, monkeypatch: Any) -> None:
     whole = evaluate(poker, [counter(3, 1), "random"], episodes=7)
-    monkeypatch.setattr(evaluation, "BATCH", 6)
+    monkeypatch.setattr(matches, "BATCH", 6)
     parts = evaluate(poker, [counter(3, 1), "random"], episodes=7)
     for match, other in zip(whole.matches, parts.matches, strict=True):
         assert np.array_equal(match.returns, other.returns) and len(match.lengths) == 7

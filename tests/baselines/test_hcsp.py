@@ -13,10 +13,10 @@ import numpy as np
 import pytest
 
 import manyhands
-from manyhands.baselines.hcsp import Anchored, Joint, Mixed, MixedSpace, finetune, lift
-from manyhands.baselines.networks import actions_of
-from manyhands.baselines.ppo import PPO, PPOConfig
-from manyhands.baselines.psro import PSROConfig
+from manyhands.baselines.learners.hcsp import Anchored, Joint, Mixed, MixedSpace, finetune, lift
+from manyhands.baselines.learners.networks import actions_of
+from manyhands.baselines.learners.ppo import PPO, PPOConfig
+from manyhands.baselines.learners.psro import PSROConfig
 from manyhands.core.env import ConfigError
 from manyhands.wrappers.skills import Events
 

@@ -12,7 +12,7 @@ import pytest
 
 import manyhands
 from manyhands.baselines.bots import kitchen as bots
-from manyhands.baselines.evaluation import play_matches, split
+from manyhands.baselines.evaluation.matches import play_matches, split
 from manyhands.core.env import ConfigError, DeviceView, SeatError, agent_key
 from manyhands.envs.kitchen import Kitchen
 from manyhands.wrappers.skills import Skills

@@ -15,7 +15,7 @@ from types import SimpleNamespace
 import pytest
 
 import manyhands
-from manyhands.baselines.language import Language, quote
+from manyhands.baselines.players.language import Language, quote
 from manyhands.core.answers import read_reply
 from manyhands.core.env import Env, IllegalAction, SeatError
 from manyhands.core.play import Message, View
@@ -373,7 +373,7 @@ def test_backoff_grows(server, seat, monkeypatch):
         waits.append(seconds)
         await sleep(0)
 
-    monkeypatch.setattr("manyhands.baselines.language.asyncio.sleep", note)
+    monkeypatch.setattr("manyhands.baselines.players.language.asyncio.sleep", note)
     env = Words()
     with pytest.raises(SeatError):
         ask(seat(env, tries=5, backoff=1.0, max_wait=3.0), view(env))

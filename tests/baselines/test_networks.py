@@ -6,7 +6,7 @@ import jax
 import numpy as np
 import pytest
 
-from manyhands.baselines.networks import orthogonal
+from manyhands.baselines.learners.networks import orthogonal
 
 
 @pytest.mark.parametrize("shape", [(64, 64), (200, 24), (5, 32), (32, 1)])

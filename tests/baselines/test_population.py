@@ -14,8 +14,9 @@ import numpy as np
 import pytest
 
 import manyhands
-from manyhands.baselines.evaluation import Lineup, evaluate, play_matches
-from manyhands.baselines.population import (
+from manyhands.baselines.evaluation import evaluate, play_matches
+from manyhands.baselines.evaluation.matches import Lineup
+from manyhands.baselines.learners.population import (
     FCP,
     BestResponse,
     BestResponseConfig,

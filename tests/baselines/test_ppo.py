@@ -15,8 +15,9 @@ import numpy as np
 import pytest
 
 import manyhands
-from manyhands.baselines import networks, policies
-from manyhands.baselines.ppo import PPO, PPOConfig
+from manyhands.baselines.learners import networks
+from manyhands.baselines.learners.ppo import PPO, PPOConfig
+from manyhands.baselines.players import network as policies
 from manyhands.core.env import (
     ConfigError,
     DeviceView,

@@ -16,24 +16,20 @@ import pytest
 
 import manyhands
 from manyhands.baselines import game_theory
-from manyhands.baselines.evaluation import NOBODY, Lineup
-from manyhands.baselines.policies import NetworkPolicy
-from manyhands.baselines.population import Partnered
-from manyhands.baselines.ppo import PPO
-from manyhands.baselines.psro import (
+from manyhands.baselines.evaluation.league import elo, league, nash, sides_of, uniform
+from manyhands.baselines.evaluation.matches import NOBODY, Lineup
+from manyhands.baselines.learners.population import Partnered
+from manyhands.baselines.learners.ppo import PPO
+from manyhands.baselines.learners.psro import (
     PSROConfig,
     _lessons,
     _shared_out,
-    elo,
     exploitability,
-    league,
-    nash,
     plain,
     psro,
     respond,
-    sides_of,
-    uniform,
 )
+from manyhands.baselines.players.network import NetworkPolicy
 from manyhands.core.env import ConfigError, DeviceView, SeatError, TrainingError
 
 QUICK = PSROConfig(

@@ -6,7 +6,7 @@ import jax
 import numpy as np
 import pytest
 
-from manyhands.baselines.reader import Reader
+from manyhands.baselines.players.reader import Reader
 from manyhands.core.env import SeatError, episode_key
 from manyhands.core.pack import full_actions, stepper
 from manyhands.core.play import Message, View

@@ -12,10 +12,12 @@ import numpy as np
 import pytest
 
 import manyhands
-from manyhands.baselines import game_theory, policies, training
-from manyhands.baselines.networks import NetworkConfig
-from manyhands.baselines.policies import NetworkPolicy
-from manyhands.baselines.ppo import PPO, PPOConfig, Steps
+from manyhands.baselines import game_theory
+from manyhands.baselines.learners import training
+from manyhands.baselines.learners.networks import NetworkConfig
+from manyhands.baselines.learners.ppo import PPO, PPOConfig, Steps
+from manyhands.baselines.players import network as policies
+from manyhands.baselines.players.network import NetworkPolicy
 from manyhands.cli import main
 from manyhands.core.env import ConfigError, PolicyError
 

@@ -21,10 +21,11 @@ import pytest
 from rich.console import Console
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
-from manyhands.baselines import policies, runs, training
-from manyhands.baselines.networks import Network, NetworkConfig, actions_of
-from manyhands.baselines.ppo import PPO, PPOConfig
-from manyhands.baselines.presets import PRESETS
+from manyhands.baselines.learners import runs, training
+from manyhands.baselines.learners.networks import Network, NetworkConfig, actions_of
+from manyhands.baselines.learners.ppo import PPO, PPOConfig
+from manyhands.baselines.learners.presets import PRESETS
+from manyhands.baselines.players import network as policies
 from manyhands.cli import main, training_jobs
 from manyhands.core.env import ConfigError, Env, TrainingError, state_dataclass
 from manyhands.core.registry import register

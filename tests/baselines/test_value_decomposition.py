@@ -13,13 +13,14 @@ import pytest
 from test_ppo import Echo
 
 import manyhands
-from manyhands.baselines import policies, training
-from manyhands.baselines.value_decomposition import (
+from manyhands.baselines.learners import training
+from manyhands.baselines.learners.value_decomposition import (
     Mixer,
     Steps,
     ValueConfig,
     ValueDecomposition,
 )
+from manyhands.baselines.players import network as policies
 from manyhands.core.env import ConfigError
 
 QUICK = {

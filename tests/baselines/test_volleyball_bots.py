@@ -7,9 +7,9 @@ import pytest
 
 from manyhands.baselines.bots.volleyball import Scripted, skills_of
 from manyhands.baselines.evaluation import play_matches
-from manyhands.baselines.psro import league
-from manyhands.baselines.reader import text
-from manyhands.baselines.volleyball_reader import VolleyballReader
+from manyhands.baselines.evaluation.league import league
+from manyhands.baselines.players.reader import text
+from manyhands.baselines.players.volleyball_reader import VolleyballReader
 from manyhands.core.env import ConfigError, SeatError
 from manyhands.core.play import View, play
 from manyhands.core.registry import make, seat

@@ -13,7 +13,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from manyhands.baselines.random import Random
+from manyhands.baselines.players.random import Random
 from manyhands.core.env import (
     ConfigError,
     IllegalAction,

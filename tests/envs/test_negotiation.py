@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from pettingzoo.test import api_test, parallel_api_test
 
 import manyhands
-from manyhands.baselines.random import Random
+from manyhands.baselines.players.random import Random
 from manyhands.core.env import ConfigError, IllegalAction, SeatError, episode_key
 from manyhands.core.export import export_chat
 from manyhands.core.pack import full_actions, no_actions, restore, snapshot, stepper

@@ -25,7 +25,7 @@ from manyhands.core.env import Array, ConfigError, DeviceView, Env
 from manyhands.core.registry import from_spec, make
 
 if TYPE_CHECKING:  # it needs flax, which tables do not
-    from manyhands.baselines.policies import NetworkPolicy
+    from manyhands.baselines.players.network import NetworkPolicy
 
 PathLike = str | os.PathLike[str]
 FORMAT = 1  # of files

@@ -28,7 +28,7 @@ from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import parse_qsl, quote_plus, unquote, urlsplit
 
-from manyhands.baselines.endpoint import Endpoint, Response, TooLong, TransportError
+from manyhands.baselines.players.endpoint import Endpoint, Response, TooLong, TransportError
 from manyhands.core.answers import read_reply
 from manyhands.core.env import Env, IllegalAction, SeatError
 from manyhands.core.play import Message, Reply, View

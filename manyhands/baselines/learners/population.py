@@ -25,9 +25,9 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from manyhands.baselines.evaluation import NOBODY, Lineup, Program
-from manyhands.baselines.policies import NetworkPolicy
-from manyhands.baselines.ppo import PPO, PPOConfig, Progress
+from manyhands.baselines.evaluation.matches import NOBODY, Lineup, Program
+from manyhands.baselines.learners.ppo import PPO, PPOConfig, Progress
+from manyhands.baselines.players.network import NetworkPolicy
 from manyhands.core.batch import view_of
 from manyhands.core.env import (
     Array,

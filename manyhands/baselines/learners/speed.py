@@ -14,7 +14,7 @@ import gymnasium
 import jax
 import jax.numpy as jnp
 
-from manyhands.baselines.random import Random
+from manyhands.baselines.players.random import Random
 from manyhands.core.batch import BatchPolicy, BatchView, RandomActions
 from manyhands.core.env import Array, DeviceView, Env, agent_key
 from manyhands.core.rollout import Carry, rollout
@@ -68,7 +68,7 @@ class Thinking(BatchPolicy):
     def apply(
         self, env: Env, params: Any, memory: Any, key: Array, view: BatchView
     ) -> tuple[Array, Any]:
-        from manyhands.baselines.networks import Network, NetworkConfig, actions_of, inputs
+        from manyhands.baselines.learners.networks import Network, NetworkConfig, actions_of, inputs
 
         actions = actions_of(env.action_space)
         network = Network(NetworkConfig(), actions.size)
@@ -81,7 +81,7 @@ class Thinking(BatchPolicy):
 
     def weights(self, env: Env) -> Any:
         """Parameters for `env`, from a fixed key."""
-        from manyhands.baselines.networks import Network, NetworkConfig, actions_of, inputs
+        from manyhands.baselines.learners.networks import Network, NetworkConfig, actions_of, inputs
 
         x = inputs(env, "vector", env.observe(env.reset(jax.random.key(0))), 1)
         network = Network(NetworkConfig(), actions_of(env.action_space).size)

@@ -354,7 +354,7 @@ class Reader:
 def text(env: Env) -> object:
     """The scripted player that reads text and answers in words, for a kitchen or for volleyball."""
     if env.unwrapped.id == "volleyball":
-        from manyhands.baselines.volleyball_reader import reader
+        from manyhands.baselines.players.volleyball_reader import reader
 
         return reader(env)
     return Reader(env)

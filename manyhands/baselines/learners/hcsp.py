@@ -21,11 +21,11 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from manyhands.baselines.learning import masked_mean
-from manyhands.baselines.networks import Gaussian, Independent, Network
-from manyhands.baselines.policies import NetworkPolicy
-from manyhands.baselines.ppo import PPO, Steps
-from manyhands.baselines.psro import PSROConfig, Response, begin_from, plain, respond
+from manyhands.baselines.learners.networks import Gaussian, Independent, Network
+from manyhands.baselines.learners.on_policy import masked_mean
+from manyhands.baselines.learners.ppo import PPO, Steps
+from manyhands.baselines.learners.psro import PSROConfig, Response, begin_from, plain, respond
+from manyhands.baselines.players.network import NetworkPolicy
 from manyhands.core.env import Array, ConfigError, Env, Outcome, state_dataclass
 from manyhands.wrappers.skills import Events, EventState
 

@@ -44,10 +44,9 @@ import jax.numpy as jnp
 import numpy as np
 from rich.table import Table
 
-from manyhands.baselines import game_theory, policies
-from manyhands.baselines.policies import NetworkPolicy
-from manyhands.baselines.presets import preset
-from manyhands.baselines.runs import (
+from manyhands.baselines import game_theory
+from manyhands.baselines.learners.presets import preset
+from manyhands.baselines.learners.runs import (
     Display,
     Learner,
     Report,
@@ -60,6 +59,8 @@ from manyhands.baselines.runs import (
     restore,
     writing,
 )
+from manyhands.baselines.players import network as policies
+from manyhands.baselines.players.network import NetworkPolicy
 from manyhands.core.batch import BatchPolicy, BatchView, Seats
 from manyhands.core.env import (
     Array,
@@ -94,10 +95,10 @@ class Algorithm:
     run: str = ""
 
 
-_PPO = ("manyhands.baselines.ppo:PPO", "manyhands.baselines.ppo:PPOConfig")
+_PPO = ("manyhands.baselines.learners.ppo:PPO", "manyhands.baselines.learners.ppo:PPOConfig")
 _VALUES = (
-    "manyhands.baselines.value_decomposition:ValueDecomposition",
-    "manyhands.baselines.value_decomposition:ValueConfig",
+    "manyhands.baselines.learners.value_decomposition:ValueDecomposition",
+    "manyhands.baselines.learners.value_decomposition:ValueConfig",
 )
 ALGORITHMS: dict[str, Algorithm] = {
     "ippo": Algorithm(*_PPO),
@@ -105,26 +106,26 @@ ALGORITHMS: dict[str, Algorithm] = {
     "vdn": Algorithm(*_VALUES),
     "qmix": Algorithm(*_VALUES, {"mixer": "monotonic"}),
     "self_play_pool": Algorithm(
-        "manyhands.baselines.population:SelfPlayPool",
-        "manyhands.baselines.population:SelfPlayPoolConfig",
+        "manyhands.baselines.learners.population:SelfPlayPool",
+        "manyhands.baselines.learners.population:SelfPlayPoolConfig",
         base="ippo",
     ),
     "fcp": Algorithm(
-        "manyhands.baselines.population:FCP",
-        "manyhands.baselines.population:FCPConfig",
+        "manyhands.baselines.learners.population:FCP",
+        "manyhands.baselines.learners.population:FCPConfig",
         {"num_envs": 384},  # 8 members, 3 checkpoints, 2 seats: 48 blocks
         base="ippo",
     ),
     "best_response": Algorithm(
-        "manyhands.baselines.population:BestResponse",
-        "manyhands.baselines.population:BestResponseConfig",
+        "manyhands.baselines.learners.population:BestResponse",
+        "manyhands.baselines.learners.population:BestResponseConfig",
         base="ippo",
     ),
     "psro": Algorithm(
         "",
-        "manyhands.baselines.psro:PSROConfig",
+        "manyhands.baselines.learners.psro:PSROConfig",
         base="ippo",
-        run="manyhands.baselines.psro:psro",
+        run="manyhands.baselines.learners.psro:psro",
     ),
 }
 

@@ -34,7 +34,7 @@ from tensorboard.compat.proto.summary_pb2 import Summary
 from tensorboard.summary.writer.record_writer import RecordWriter
 
 from manyhands._version import __version__
-from manyhands.baselines import policies
+from manyhands.baselines.players import network as policies
 from manyhands.core.env import Array, ConfigError, Env, PolicyError, TrainingError
 
 try:

@@ -16,7 +16,7 @@ import jax
 import jax.numpy as jnp
 import optax
 
-from manyhands.baselines.networks import READS
+from manyhands.baselines.learners.networks import READS
 from manyhands.core.batch import auto_reset, play_step, pool_draw, restart, rollout_keys
 from manyhands.core.env import Array, ConfigError, Env, Outcome, names_of, state_dataclass
 from manyhands.core.pack import no_actions

@@ -28,7 +28,7 @@ import numpy as np
 import safetensors
 import safetensors.numpy
 
-from manyhands.baselines.networks import (
+from manyhands.baselines.learners.networks import (
     READS,
     Categorical,
     Network,

@@ -18,8 +18,9 @@ from typing import Any
 
 import numpy as np
 
-from manyhands.baselines.evaluation import INTERVAL, Estimate, described, markdown, play_matches
-from manyhands.baselines.evaluation import players as read_players
+from manyhands.baselines.evaluation.matches import play_matches
+from manyhands.baselines.evaluation.scores import players as read_players
+from manyhands.baselines.evaluation.tables import INTERVAL, Estimate, described, markdown
 from manyhands.core.env import ConfigError, Env, SeatError
 
 
@@ -145,7 +146,7 @@ class CrossPlay:
 
     def save(self, folder: str | Path) -> list[Path]:
         """Write crossplay.json, .csv, .md and .png; gives their paths."""
-        from manyhands.baselines.policies import replace
+        from manyhands.baselines.players.network import replace
 
         files = {
             "json": (json.dumps(self.to_dict(), indent=2) + "\n").encode(),

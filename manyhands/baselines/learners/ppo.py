@@ -24,7 +24,14 @@ import jax
 import jax.numpy as jnp
 import optax
 
-from manyhands.baselines.learning import (
+from manyhands.baselines.learners.networks import (
+    Actions,
+    Network,
+    NetworkConfig,
+    actions_of,
+    inputs,
+)
+from manyhands.baselines.learners.on_policy import (
     Playing,
     advance,
     begin,
@@ -38,14 +45,7 @@ from manyhands.baselines.learning import (
     rows_of,
     start_from,
 )
-from manyhands.baselines.networks import (
-    Actions,
-    Network,
-    NetworkConfig,
-    actions_of,
-    inputs,
-)
-from manyhands.baselines.policies import NetworkPolicy
+from manyhands.baselines.players.network import NetworkPolicy
 from manyhands.core.batch import Transition, fresh_states, play_episodes, seats_of
 from manyhands.core.env import Array, ConfigError, Env, names_of, squash, state_dataclass
 

@@ -28,7 +28,15 @@ import jax
 import jax.numpy as jnp
 import optax
 
-from manyhands.baselines.learning import (
+from manyhands.baselines.learners.networks import (
+    Categorical,
+    Network,
+    NetworkConfig,
+    actions_of,
+    inputs,
+    orthogonal,
+)
+from manyhands.baselines.learners.on_policy import (
     Playing,
     advance,
     begin,
@@ -41,15 +49,7 @@ from manyhands.baselines.learning import (
     means_of,
     rows_of,
 )
-from manyhands.baselines.networks import (
-    Categorical,
-    Network,
-    NetworkConfig,
-    actions_of,
-    inputs,
-    orthogonal,
-)
-from manyhands.baselines.policies import NetworkPolicy
+from manyhands.baselines.players.network import NetworkPolicy
 from manyhands.core.batch import fresh_states
 from manyhands.core.env import Array, ConfigError, Env, names_of, squash, state_dataclass
 

@@ -1,0 +1,1 @@
+"""Learners: IPPO, MAPPO, VDN, QMIX, populations, PSRO, and the runs that train them."""
