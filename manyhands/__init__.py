@@ -43,9 +43,10 @@ from manyhands.core.registry import (
 
 if TYPE_CHECKING:  # at run time they are loaded on first use, below
     from manyhands.core.pack import fingerprint, restore, snapshot
-    from manyhands.core.play import Reply, View, play
+    from manyhands.core.play import play
     from manyhands.core.render import render
     from manyhands.core.rollout import rollout
+    from manyhands.core.view import Reply, View
     from manyhands.wrappers.vector import vector
 
 # By default JAX hands every call to another thread, even one that takes microseconds: on a CPU this
@@ -103,9 +104,9 @@ find_installed()
 # Loaded on first use, so that `import manyhands` stays light.
 _LAZY = {
     "play": "manyhands.core.play",
-    "View": "manyhands.core.play",
+    "View": "manyhands.core.view",
     "render": "manyhands.core.render",
-    "Reply": "manyhands.core.play",
+    "Reply": "manyhands.core.view",
     "rollout": "manyhands.core.rollout",
     "snapshot": "manyhands.core.pack",
     "restore": "manyhands.core.pack",

@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 
 import manyhands
 from manyhands.core.env import Env, Outcome, SnapshotError, episode_key
+from manyhands.core.episode import episode_seed
 from manyhands.core.pack import Frame, fingerprint, no_actions, restore, snapshot, stepper
-from manyhands.core.play import episode_seed, play
+from manyhands.core.play import play
 from manyhands.core.registry import from_spec
 from manyhands.wrappers.gymnasium import SeatEnv
 from manyhands.wrappers.pettingzoo import Parallel

@@ -741,6 +741,12 @@ def names_of(values: Sequence[str]) -> str:
     return values[0] if len(values) == 1 else f"{', '.join(values[:-1])} or {values[-1]}"
 
 
+def shorten(value: Any, limit: int = 80) -> str:
+    """`repr(value)`, cut to a length that fits an error message."""
+    text = repr(value)
+    return text if len(text) <= limit else text[: limit - 1] + "…"
+
+
 # ---- policies: pure functions for compiled loops -------------------------------------------------
 
 

@@ -11,9 +11,10 @@ import gymnasium
 import numpy as np
 
 from manyhands.core.env import Env, RecordError
+from manyhands.core.episode import Moment, Turn
 from manyhands.core.pack import full_actions
-from manyhands.core.play import Moment, Turn, View
 from manyhands.core.record import Episode, PathLike, frames, plain, read
+from manyhands.core.view import View
 
 
 def export_chat(path: PathLike, out: PathLike) -> int:

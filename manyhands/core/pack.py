@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import functools
 import hashlib
+import operator
 import struct
 import threading
 import zlib
+from itertools import compress
 from typing import Any
 
 import jax
@@ -246,6 +248,11 @@ class Frame:
     def __reduce__(self) -> tuple[Any, ...]:
         return Frame, (self._stepper, self.buffer)
 
+    @functools.cached_property
+    def report(self) -> Report:
+        """The small parts as Python numbers."""
+        return self._stepper.report(self)
+
     @property
     def over(self) -> bool:
         """Whether the episode has ended for every agent."""
@@ -270,6 +277,101 @@ class Frame:
             if type(action) is int and len(answers) < 100:
                 answers[text] = action
         return action
+
+
+class Report:
+    """The small parts of a frame as Python numbers; nobody writes to them.
+
+    Attributes:
+        acting, reward, terminated, truncated: by agent.
+        ends: whether the episode ended for anybody.
+        legal: by agent, a list of bools, of which `masks` are read-only arrays, i8[A]; `raw` is all
+            of it as bytes.
+        terms: by agent, the unweighted terms by name.
+        metrics: by name.
+        movers: names of the agents that act.
+    """
+
+    __slots__ = (
+        "acting", "ends", "legal", "masks", "metrics", "movers", "raw", "reward", "terminated",
+        "terms", "truncated",
+    )  # fmt: skip
+    acting: tuple[bool, ...]
+    ends: bool
+    legal: list[list[bool]]
+    masks: list[np.ndarray]
+    metrics: dict[str, float]
+    movers: list[str]
+    raw: bytes
+    reward: tuple[float, ...]
+    terminated: tuple[bool, ...]
+    terms: list[dict[str, float]]
+    truncated: tuple[bool, ...]
+
+    def __init__(self) -> None:
+        self.raw, self.acting, self.movers = b"", (), []
+
+
+class _Reporter:
+    """Reads reports in one go from where they lie in a frame's buffer: a tenth of the time of as
+    many NumPy arrays."""
+
+    def __init__(self, game: Env, frame: Frame):
+        base = frame.buffer.__array_interface__["data"][0]
+        self.names, self.agents = list(frame.metrics), game.agents
+        parts = [frame.acting, frame.reward, frame.terminated, frame.truncated, frame.legal]
+        parts += [frame.terms[name] for name in game.terms]
+        parts += [frame.metrics[name] for name in self.names]
+        starts = [part.__array_interface__["data"][0] - base for part in parts]
+        order = sorted(range(len(parts)), key=starts.__getitem__)
+        codes, end, count = ["="], starts[order[0]], 0
+        where: list[list[int]] = [[]] * len(parts)
+        for k in order:
+            part = parts[k]
+            if part is frame.legal:  # as bytes, to compare with those of the last step
+                codes.append(f"{starts[k] - end}x{part.size}s")
+                where[k] = [count]
+                end, count = starts[k] + part.nbytes, count + 1
+                continue
+            kind = {"l": "q", "L": "Q"}.get(part.dtype.char, part.dtype.char)  # as struct has them
+            codes.append(f"{starts[k] - end}x{part.size}{kind}")
+            where[k] = list(range(count, count + part.size))
+            end, count = starts[k] + part.nbytes, count + part.size
+        self._unpack, self._start = struct.Struct("".join(codes)).unpack_from, starts[order[0]]
+        self._acting, self._reward, self._terminated, self._truncated = map(_picker, where[:4])
+        (self._legal,) = where[4]
+        terms = where[5 : 5 + len(game.terms)]
+        self._terms = [_picker([column[i] for column in terms]) for i in range(game.num_agents)]
+        self._term_names = game.terms
+        self._metrics = _picker([k for part in where[5 + len(game.terms) :] for k in part])
+
+    def report(self, frame: Frame, last: Report) -> Report:
+        """The report of a frame; `last` is any earlier one."""
+        values: tuple[Any, ...] = self._unpack(frame.buffer, self._start)  # type: ignore[arg-type]
+        report = Report()
+        report.acting, report.reward = self._acting(values), self._reward(values)
+        report.movers = list(compress(self.agents, report.acting))
+        report.terminated, report.truncated = self._terminated(values), self._truncated(values)
+        report.ends = True in report.terminated or True in report.truncated
+        report.raw = values[self._legal]
+        if report.raw == last.raw:
+            # Most steps of most games leave it as it was: the same arrays are handed out again.
+            report.legal, report.masks = last.legal, last.masks
+        else:
+            masks = frame.legal.astype(np.int8)
+            masks.flags.writeable = False
+            report.legal, report.masks = frame.legal.tolist(), list(masks)
+        names = self._term_names
+        report.terms = [dict(zip(names, pick(values))) for pick in self._terms]
+        report.metrics = dict(zip(self.names, self._metrics(values)))
+        return report
+
+
+def _picker(indices: list[int]) -> Any:
+    """A function from a tuple to the tuple of its items at `indices`."""
+    if len(indices) > 1:
+        return operator.itemgetter(*indices)
+    return lambda values: tuple(values[i] for i in indices)
 
 
 class Stepper:
@@ -300,6 +402,8 @@ class Stepper:
         self._result = Packing(shapes)
         self.memoises = self._state.size <= _SMALL and not _draws(env, state)
         self._known: dict[bytes, Frame] = {}
+        self._reporter: _Reporter | None = None  # made with the first frame that is read
+        self._last = Report()
         self.fields: dict[str, Any] = {"state": self._state.views}
         for name in shapes:
             self.fields[name] = self._result.part(name, self._state.size)
@@ -316,6 +420,13 @@ class Stepper:
 
     def __reduce__(self) -> tuple[Any, ...]:
         return stepper, (self.env,)  # copies, and other processes, compile their own or share one
+
+    def report(self, frame: Frame) -> Report:
+        """The report of a frame (`Frame.report`)."""
+        if self._reporter is None:
+            self._reporter = _Reporter(self.env, frame)
+        self._last = self._reporter.report(frame, self._last)
+        return self._last
 
     def reset(self, key: Array) -> Frame:
         """First frame of the episode that `key` names: a typed key, or its data, u32[2]."""

@@ -58,17 +58,10 @@ from manyhands.core.env import (
     ManyhandsError,
     RecordError,
     SnapshotError,
-)
-from manyhands.core.pack import fingerprint
-from manyhands.core.play import (
-    EpisodeResult,
-    Game,
-    Moment,
-    Turn,
-    check_action,
-    episode_seed,
     shorten,
 )
+from manyhands.core.episode import EpisodeResult, Game, Moment, Turn, check_action, episode_seed
+from manyhands.core.pack import fingerprint
 from manyhands.core.registry import from_spec
 
 VERSION = 2

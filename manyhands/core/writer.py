@@ -11,9 +11,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from manyhands.core.env import Env, RecordError
+from manyhands.core.env import Env, RecordError, shorten
+from manyhands.core.episode import EpisodeResult, Game, Turn
 from manyhands.core.pack import fingerprint
-from manyhands.core.play import EpisodeResult, Game, Turn, shorten
 from manyhands.core.record import (
     MADE_WITH,
     TAIL,

@@ -13,8 +13,8 @@ import numpy as np
 import pygame
 
 from manyhands.core.env import ConfigError, Env, IllegalAction, ManyhandsError, SeatError
-from manyhands.core.play import Reply, View
 from manyhands.core.render import wrap, write
+from manyhands.core.view import Reply, View
 from manyhands.viewer.scenes import (
     DARK,
     FADED,

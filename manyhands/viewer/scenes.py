@@ -11,7 +11,7 @@ from typing import Any
 import pygame
 
 from manyhands.core.env import ConfigError, Env
-from manyhands.core.play import Moment, Turn
+from manyhands.core.episode import Moment, Turn
 from manyhands.core.render import Colour, wrap, write
 
 DARK: Colour = (38, 42, 58)

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import pygame
 
 from manyhands.core.env import ConfigError, ManyhandsError
-from manyhands.core.play import Moment
+from manyhands.core.episode import Moment
 from manyhands.core.render import write
 from manyhands.viewer.scenes import DARK, FADED, INK, LIT, PAPER, Scene, Teller, paint
 

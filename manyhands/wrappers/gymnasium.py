@@ -34,11 +34,12 @@ from manyhands.core.env import (
     is_device_policy,
     wrap_key,
 )
+from manyhands.core.episode import Game, Turn
 from manyhands.core.pack import snapshot
-from manyhands.core.play import Game, Reply, Turn, View
 from manyhands.core.registry import make
 from manyhands.core.registry import seat as make_seat
 from manyhands.core.render import render
+from manyhands.core.view import Reply, View
 from manyhands.wrappers.pettingzoo import (
     OBSERVE,
     ON_ILLEGAL,

@@ -1,22 +1,20 @@
 """Any environment as a PettingZoo one: `Parallel` (all agents at once) and `Sequential` (AEC).
 
 Agents may answer with numbers, with the names of actions or with sentences, mixed in one step:
-text goes through the environment's own parser. Both classes are thin views of one packed `Stepper`.
+text goes through the environment's own parser. Both classes are thin views of one `Game`
+(`core/episode.py`), as `play` is.
 """
 
 from __future__ import annotations
 
 import copy
 import functools
-import operator
-import struct
 from collections.abc import Mapping
 from itertools import compress
 from typing import Any
 
 import gymnasium
 import jax
-import jax.numpy as jnp
 import numpy as np
 from gymnasium.utils import seeding
 from pettingzoo.utils.env import AECEnv, ParallelEnv
@@ -28,16 +26,15 @@ from manyhands.core.env import (
     EpisodeOver,
     IllegalAction,
     episode_key,
-    episode_key_data,
     episode_keys_data,
     names_of,
-    wrap_key,
 )
-from manyhands.core.pack import BLOCK, Frame, no_actions, restore, stepper
-from manyhands.core.play import Message, View, check_action
+from manyhands.core.episode import Game, check_action
+from manyhands.core.pack import BLOCK, Frame, Report, no_actions, restore, stepper
 from manyhands.core.processes import check_process
 from manyhands.core.registry import make
 from manyhands.core.render import render
+from manyhands.core.view import View
 
 OBSERVE = ("vector", "text", "both")
 ON_ILLEGAL = ("raise", "noop", "forfeit")
@@ -86,15 +83,16 @@ class Parallel(ParallelEnv):
     which is `"ok"`, `"illegal"` (the no-op was played), `"forfeit"` or `"none"` (no action was
     asked for), and, where something was wrong, the `"reason"`. Where the environment has a channel
     for talk, `"messages"` are what was said to the agent since it last acted, oldest first
-    (`core.play.Message`): the free words of an answer in text ("north; say: I take the onion") as
+    (`core.talk.Message`): the free words of an answer in text ("north; say: I take the onion") as
     they were said.
 
     Attributes:
         game: the `Env`.
+        episode: the episode that is played (`core/episode.py`), None before the first reset.
         current: its true state, as NumPy views.
         frame: everything that the last reset or step yielded (`core/pack.py`).
         key_data: u32[2], the key of the episode.
-        time: steps played in this episode.
+        time: number of the step to come.
     """
 
     def __init__(
@@ -123,12 +121,10 @@ class Parallel(ParallelEnv):
         # A space per agent: seeding one must not move another's random numbers.
         self.observation_spaces = {a: observation_space(game, observe) for a in game.agents}
         self.action_spaces = {a: copy_space(game.action_space) for a in game.agents}
-        self.frame: Frame | None = None
-        self.key_data = np.zeros(2, np.uint32)
-        self.time = 0
+        self.episode: Game | None = None
         self._stepper = stepper(game)
         self._np_random: np.random.Generator | None = None
-        self._ahead: list[tuple[np.ndarray, Frame]] = []  # episodes that begin without a seed
+        self._ahead: list[tuple[int, Frame]] = []  # episodes that begin without a seed
         space = game.action_space
         plain = isinstance(space, gymnasium.spaces.Discrete) and space.start == 0
         self._actions = int(space.n) if plain else 0  # type: ignore[attr-defined]
@@ -139,20 +135,12 @@ class Parallel(ParallelEnv):
         )
         self._masks = self._box is None  # a Box cannot be masked
         self._rows = no_actions(game)
-        self._scalars: _Scalars | None = None
-        self._report = _NOTHING
         self._window: Window | None = None
         self._chat = game.chat
         self._said: dict[int, str] = {}  # by those who have answered in this step
-        self._heard: list[list[Message]] = []
 
     def __getstate__(self) -> dict[str, Any]:
-        return self.__dict__ | {"_scalars": None, "_window": None}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)
-        if self.frame is not None:
-            self._scalars = _Scalars(self.game, self.frame)
+        return self.__dict__ | {"_window": None}
 
     # ---- PettingZoo's interface ---------------------------------------------------------------
 
@@ -174,8 +162,7 @@ class Parallel(ParallelEnv):
                 `Env.reset_options` names what else an environment can begin with.
         """
         infos = self.begin(seed, options)
-        assert self.frame is not None
-        return self._observations(self.frame, self.agents), infos
+        return self._observations(self._begun().frame, self.agents), infos
 
     def begin(
         self, seed: int | None = None, options: dict[str, Any] | None = None
@@ -185,35 +172,31 @@ class Parallel(ParallelEnv):
             self._np_random, _ = seeding.np_random(seed)
             self._ahead = []
         options = options or {}
-        self.time = int(options.get("time", 0))
         state = options.get("state")
         wishes = {name: options[name] for name in self.game.reset_options if name in options}
-        first = None
-        if seed is not None:
-            self.key_data = episode_key_data(seed)
-        elif not self._stepper.memoises:
-            self.key_data = episode_key_data(int(self._np_random.integers(2**32)))
-        else:
+        frame: Frame | None = None
+        if seed is None and not self._stepper.memoises:
+            seed = int(self._np_random.integers(2**32))
+        elif seed is None:
             # A small game's reset costs more than its steps, and in one call many cost little more.
             if not self._ahead:
-                keys = episode_keys_data(self._np_random.integers(2**32, size=BLOCK))
-                self._ahead = list(zip(keys, self._stepper.resets(keys)))[::-1]
-            self.key_data, first = self._ahead.pop()
+                seeds = self._np_random.integers(2**32, size=BLOCK)
+                frames = self._stepper.resets(episode_keys_data(seeds))
+                self._ahead = list(zip(seeds.tolist(), frames))[::-1]
+            seed, frame = self._ahead.pop()
         if state is None and wishes:
-            key = wrap_key(jnp.asarray(self.key_data))
-            state = self.game.reset_to(key, wishes)
-        if state is None:
-            self.frame = first or self._stepper.reset(self.key_data)
-        else:
-            if isinstance(state, bytes):
-                state = restore(self.game, state)
-            self.frame = self._stepper.view(state)
+            state = self.game.reset_to(episode_key(seed), wishes)
+        if state is not None:
+            frame = self._stepper.view(
+                restore(self.game, state) if isinstance(state, bytes) else state
+            )
+        first = int(options.get("time", 0))
+        self.episode = Game(self.game, seed, frame=frame, first=first, totals=False)
         self.agents = list(self.game.agents)
-        self._said, self._heard = {}, [[] for _ in self.agents]
+        self._said = {}
         if self.render_mode == "human":
             self.render()
-        report = self._report = self._read(self.frame)
-        return self._infos(report, [{"status": "none"} for _ in self.agents])
+        return self._infos(self.episode.frame.report, [{"status": "none"} for _ in self.agents])
 
     def step(
         self, actions: Mapping[str, Action | str]
@@ -224,8 +207,7 @@ class Parallel(ParallelEnv):
         dict[str, bool],
         dict[str, dict[str, Any]],
     ]:
-        agents, names, report = self.agents, self.possible_agents, self._report
-        self.playing()
+        agents, names, report = self.agents, self.possible_agents, self.playing().frame.report
         self._said = {}
         expected = 0
         statuses: list[dict[str, Any]] = []
@@ -276,7 +258,7 @@ class Parallel(ParallelEnv):
 
     def state(self) -> np.ndarray:
         """The global state, for centralised critics: `Env.summary`."""
-        return np.array(_summary(self.game)(self._begun().state))
+        return np.array(_summary(self.game)(self.current))
 
     @property
     def state_space(self) -> gymnasium.Space:
@@ -292,7 +274,7 @@ class Parallel(ParallelEnv):
             raise ConfigError(
                 f"nothing to render: pass render_mode={names_of(list(map(repr, RENDER_MODES)))}"
             )
-        state = self._begun().state
+        state = self.current
         if self.render_mode == "ansi":
             parts = [f"[{a}]\n{self.game.describe(state, a)}" for a in self.game.agents]
             return "\n\n".join(parts)
@@ -312,28 +294,35 @@ class Parallel(ParallelEnv):
 
     @property
     def current(self) -> Any:
-        return self._begun().state
+        return self.frame.state
+
+    @property
+    def frame(self) -> Frame:
+        return self._begun().frame
+
+    @property
+    def key_data(self) -> np.ndarray:
+        return self._begun().key_data
+
+    @property
+    def time(self) -> int:
+        return self._begun().step
 
     def view(self, agent: str | int) -> View:
         """All that an agent may know now: vector, legal actions, text, choices, rules, image."""
-        i = self.game.index(agent)
-        frame = self._begun()
-        return View(self.game, frame, i, step=self.time, messages=self._heard[i])
+        return self._begun().views[self.game.index(agent)]
 
-    def playing(self) -> Frame:
-        """The frame to act on; raises `EpisodeOver` if no episode is running."""
+    def playing(self) -> Game:
+        """The episode to act in; raises `EpisodeOver` if none is running."""
+        episode = self._begun()
         if not self.agents:
-            if self.frame is None:
-                raise EpisodeOver("no episode has begun; call reset() first")
             raise EpisodeOver("this episode is over; call reset() to begin another")
-        assert self.frame is not None
-        return self.frame
+        return episode
 
     def read(self, index: int, action: Any) -> tuple[Action, dict[str, Any]]:
         """The action that an agent means, and its parse status. Raises `IllegalAction` with
         `on_illegal="raise"`."""
         frame = self.frame
-        assert frame is not None
         if self._said:
             self._said.pop(index, None)  # of an answer that was refused
         try:
@@ -345,7 +334,7 @@ class Parallel(ParallelEnv):
                 action = int(action)
             # The usual case, and quick.
             if type(action) is int and 0 <= action < self._actions:
-                if self._report.legal[index][action]:
+                if frame.report.legal[index][action]:
                     return action, {"status": "ok"}
             elif action is None:
                 raise IllegalAction("no action was given")
@@ -360,27 +349,24 @@ class Parallel(ParallelEnv):
         """One step with actions that were read, [N, *action_space.shape]: what `step` returns."""
         agents = self.agents
         rest = self.advance(rows, statuses)
-        assert self.frame is not None
         return self._observations(self.frame, agents), *rest
 
     def advance(
         self, rows: np.ndarray, statuses: list[dict[str, Any]]
     ) -> tuple[dict[str, float], dict[str, bool], dict[str, bool], dict[str, dict[str, Any]]]:
         """`play`, but for the observations."""
-        frame, agents, names = self.playing(), self.agents, self.possible_agents
+        episode, agents, names = self.playing(), self.agents, self.possible_agents
         if self.on_illegal == "forfeit" and any(s["status"] == "forfeit" for s in statuses):
-            infos = self._infos(self._read(self._stepper.view(frame.state)), statuses)
+            infos = self._infos(self._stepper.view(episode.frame.state).report, statuses)
             self.agents = []
             nothing = dict.fromkeys(agents, 0.0)
             over, not_cut = dict.fromkeys(agents, True), dict.fromkeys(agents, False)
             result = nothing, over, not_cut, infos
             _keep(result, agents)
             return result
-        if self._chat is not None:
-            self._deliver(frame)
-        self.frame = self._stepper.step(self.key_data, self.time, frame, rows)
-        self.time += 1
-        report = self._report = self._read(self.frame)
+        episode.hear(compress(range(len(names)), episode.frame.report.acting), self._said)
+        self._said = {}
+        report = episode.make(rows).report
         result = (
             dict(zip(names, report.reward)),
             dict(zip(names, report.terminated)),
@@ -401,22 +387,22 @@ class Parallel(ParallelEnv):
         index = self._index.get(agent)
         if index is None:
             index = self.game.index(agent)
-        return observe_as(self.frame or self._begun(), index, self.observe_as)
+        return observe_as(self.frame, index, self.observe_as)
 
     @property
     def movers(self) -> list[str]:
         """The agents that are to move now, in index order."""
-        movers = self._report.movers
+        movers = self.frame.report.movers
         if len(self.agents) == len(self.possible_agents):
             return movers.copy()
         return [agent for agent in movers if agent in self.agents]
 
     # ---- inside -------------------------------------------------------------------------------
 
-    def _begun(self) -> Frame:
-        if self.frame is None:
+    def _begun(self) -> Game:
+        if self.episode is None:
             raise EpisodeOver("no episode has begun; call reset() first")
-        return self.frame
+        return self.episode
 
     def _observations(self, frame: Frame, agents: list[str]) -> dict[str, Any]:
         if self.observe_as == "vector" and len(agents) == len(self.possible_agents):
@@ -425,31 +411,13 @@ class Parallel(ParallelEnv):
             return dict(zip(agents, vector))
         return {agent: observe_as(frame, self._index[agent], self.observe_as) for agent in agents}
 
-    def _read(self, frame: Frame) -> _Report:
-        """The small parts of a frame."""
-        report = frame.notes.get("report")
-        if report is None:
-            if self._scalars is None:
-                self._scalars = _Scalars(self.game, frame)
-            report = frame.notes["report"] = self._scalars.report(frame, self._report)
-        return report
-
     def _listen(self, index: int, answer: str) -> None:
         """Keep the free words in an answer until the step is played."""
         say = self._chat.speech(answer)  # type: ignore[union-attr]
         if say is not None:
             self._said[index] = say
 
-    def _deliver(self, frame: Frame) -> None:
-        """Hand on what was said, as `play` does."""
-        for i, acts in enumerate(self._report.acting):
-            if acts:
-                self._heard[i] = []
-        for i, messages in self._chat.deliver(frame.state, self._said).items():  # type: ignore[union-attr]
-            self._heard[i] += messages
-        self._said = {}
-
-    def _infos(self, report: _Report, statuses: list[dict[str, Any]]) -> dict[str, dict[str, Any]]:
+    def _infos(self, report: Report, statuses: list[dict[str, Any]]) -> dict[str, dict[str, Any]]:
         metrics = report.metrics
         infos: dict[str, dict[str, Any]] = {
             agent: {
@@ -466,107 +434,9 @@ class Parallel(ParallelEnv):
             for info in infos.values():
                 del info["action_mask"]
         if self._chat is not None:
-            for info, messages in zip(infos.values(), self._heard):
-                info["messages"] = tuple(messages)
+            for i, info in enumerate(infos.values()):
+                info["messages"] = self._begun().messages(i)
         return infos
-
-
-class _Report:
-    """The small parts of a frame as Python numbers; nobody writes to them.
-
-    Attributes:
-        acting, reward, terminated, truncated: by agent.
-        ends: whether the episode ended for anybody.
-        legal: by agent, a list of bools, of which `masks` are read-only arrays, i8[A]; `raw` is all
-            of it as bytes.
-        terms: by agent, the unweighted terms by name.
-        metrics: by name.
-        movers: names of the agents that act.
-    """
-
-    __slots__ = (
-        "acting", "ends", "legal", "masks", "metrics", "movers", "raw", "reward", "terminated",
-        "terms", "truncated",
-    )  # fmt: skip
-    acting: tuple[bool, ...]
-    ends: bool
-    legal: list[list[bool]]
-    masks: list[np.ndarray]
-    metrics: dict[str, float]
-    movers: list[str]
-    raw: bytes
-    reward: tuple[float, ...]
-    terminated: tuple[bool, ...]
-    terms: list[dict[str, float]]
-    truncated: tuple[bool, ...]
-
-    def __init__(self) -> None:
-        self.raw, self.acting, self.movers = b"", (), []
-
-
-_NOTHING = _Report()
-
-
-class _Scalars:
-    """The small parts of a frame as Python numbers, read in one go from where they lie in its
-    buffer: a tenth of the time of as many NumPy arrays."""
-
-    def __init__(self, game: Env, frame: Frame):
-        base = frame.buffer.__array_interface__["data"][0]
-        self.names, self.agents = list(frame.metrics), game.agents
-        parts = [frame.acting, frame.reward, frame.terminated, frame.truncated, frame.legal]
-        parts += [frame.terms[name] for name in game.terms]
-        parts += [frame.metrics[name] for name in self.names]
-        starts = [part.__array_interface__["data"][0] - base for part in parts]
-        order = sorted(range(len(parts)), key=starts.__getitem__)
-        codes, end, count = ["="], starts[order[0]], 0
-        where: list[list[int]] = [[]] * len(parts)
-        for k in order:
-            part = parts[k]
-            if part is frame.legal:  # as bytes, to compare with those of the last step
-                codes.append(f"{starts[k] - end}x{part.size}s")
-                where[k] = [count]
-                end, count = starts[k] + part.nbytes, count + 1
-                continue
-            kind = {"l": "q", "L": "Q"}.get(part.dtype.char, part.dtype.char)  # as struct has them
-            codes.append(f"{starts[k] - end}x{part.size}{kind}")
-            where[k] = list(range(count, count + part.size))
-            end, count = starts[k] + part.nbytes, count + part.size
-        self._unpack, self._start = struct.Struct("".join(codes)).unpack_from, starts[order[0]]
-        self._acting, self._reward, self._terminated, self._truncated = map(_picker, where[:4])
-        (self._legal,) = where[4]
-        terms = where[5 : 5 + len(game.terms)]
-        self._terms = [_picker([column[i] for column in terms]) for i in range(game.num_agents)]
-        self._term_names = game.terms
-        self._metrics = _picker([k for part in where[5 + len(game.terms) :] for k in part])
-
-    def report(self, frame: Frame, last: _Report) -> _Report:
-        """The report of a frame; `last` is any earlier one."""
-        values: tuple[Any, ...] = self._unpack(frame.buffer, self._start)  # type: ignore[arg-type]
-        report = _Report()
-        report.acting, report.reward = self._acting(values), self._reward(values)
-        report.movers = list(compress(self.agents, report.acting))
-        report.terminated, report.truncated = self._terminated(values), self._truncated(values)
-        report.ends = True in report.terminated or True in report.truncated
-        report.raw = values[self._legal]
-        if report.raw == last.raw:
-            # Most steps of most games leave it as it was: the same arrays are handed out again.
-            report.legal, report.masks = last.legal, last.masks
-        else:
-            masks = frame.legal.astype(np.int8)
-            masks.flags.writeable = False
-            report.legal, report.masks = frame.legal.tolist(), list(masks)
-        names = self._term_names
-        report.terms = [dict(zip(names, pick(values))) for pick in self._terms]
-        report.metrics = dict(zip(self.names, self._metrics(values)))
-        return report
-
-
-def _picker(indices: list[int]) -> Any:
-    """A function from a tuple to the tuple of its items at `indices`."""
-    if len(indices) > 1:
-        return operator.itemgetter(*indices)
-    return lambda values: tuple(values[i] for i in indices)
 
 
 def _keep(parts: tuple[dict[str, Any], ...], agents: list[str]) -> None:

@@ -35,7 +35,7 @@ from manyhands.core.env import (
     Wrapper,
     state_dataclass,
 )
-from manyhands.core.play import Reply, View
+from manyhands.core.view import Reply, View
 
 
 class SkillSet(Protocol):

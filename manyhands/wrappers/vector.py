@@ -32,8 +32,8 @@ from manyhands.core.env import (
     seed_key,
     state_dataclass,
 )
+from manyhands.core.episode import member_seed
 from manyhands.core.pack import no_actions
-from manyhands.core.play import member_seed
 from manyhands.core.processes import check_process
 from manyhands.core.registry import make
 

@@ -18,7 +18,8 @@ import manyhands
 from manyhands.baselines.players.language import Language, quote
 from manyhands.core.answers import read_reply
 from manyhands.core.env import Env, IllegalAction, SeatError
-from manyhands.core.play import Message, View
+from manyhands.core.talk import Message
+from manyhands.core.view import View
 
 KEY = "sk-a-secret-of-some-length"
 

@@ -27,7 +27,7 @@ from manyhands.baselines.learners.population import (
     pairing,
 )
 from manyhands.core.env import ConfigError, Env, SeatError, state_dataclass
-from manyhands.core.play import episode_seed
+from manyhands.core.episode import episode_seed
 from manyhands.core.registry import register_seat
 
 DOORS, STEPS = 3, 4

@@ -9,7 +9,8 @@ import pytest
 from manyhands.baselines.players.reader import Reader
 from manyhands.core.env import SeatError, episode_key
 from manyhands.core.pack import full_actions, stepper
-from manyhands.core.play import Message, View
+from manyhands.core.talk import Message
+from manyhands.core.view import View
 from manyhands.envs.kitchen import Kitchen
 from manyhands.wrappers.chat import Chat
 

@@ -11,8 +11,9 @@ from manyhands.baselines.evaluation.league import league
 from manyhands.baselines.players.reader import text
 from manyhands.baselines.players.volleyball_reader import VolleyballReader
 from manyhands.core.env import ConfigError, SeatError
-from manyhands.core.play import View, play
+from manyhands.core.play import play
 from manyhands.core.registry import make, seat
+from manyhands.core.view import View
 from manyhands.envs.volleyball import Volleyball
 from manyhands.envs.volleyball.skills import RECEIVE, SET, SPIKE
 from manyhands.wrappers.skills import Embodied, Events

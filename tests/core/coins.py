@@ -10,8 +10,8 @@ import jax.numpy as jnp
 import numpy as np
 
 from manyhands.core.env import ConfigError, Env, IllegalAction, state_dataclass
-from manyhands.core.play import Message
 from manyhands.core.registry import register
+from manyhands.core.talk import Message
 
 SPACES = {
     "discrete": gymnasium.spaces.Discrete(4),

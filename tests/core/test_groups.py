@@ -11,11 +11,13 @@ import numpy as np
 import pytest
 
 from manyhands.core.env import ConfigError, RecordError, SnapshotError, episode_key
+from manyhands.core.episode import episode_seed, member_seed
 from manyhands.core.export import export_arrays, export_chat
 from manyhands.core.pack import fingerprint, snapshot
-from manyhands.core.play import Reply, episode_seed, member_seed, play
+from manyhands.core.play import play
 from manyhands.core.record import frames, read, verify
 from manyhands.core.registry import make
+from manyhands.core.view import Reply
 from manyhands.envs.poker import KuhnPoker
 
 TURNS = coins.Coins()

@@ -21,9 +21,11 @@ from manyhands.core.env import (
     agent_key,
     episode_key,
 )
+from manyhands.core.episode import check_action, episode_seed
 from manyhands.core.pack import full_actions, stepper
-from manyhands.core.play import BLOCK, Reply, check_action, episode_seed, play
+from manyhands.core.play import BLOCK, play
 from manyhands.core.record import read
+from manyhands.core.view import Reply
 
 TURNS = coins.Coins()
 TOGETHER = coins.Coins(turns=False)

@@ -21,8 +21,9 @@ from hypothesis import strategies as st
 from manyhands.core.env import RecordError, SeatError
 from manyhands.core.export import export_arrays, export_chat
 from manyhands.core.pack import fingerprint
-from manyhands.core.play import Reply, play
+from manyhands.core.play import play
 from manyhands.core.record import frames, read, verify
+from manyhands.core.view import Reply
 from manyhands.core.writer import Writer, repair
 
 TURNS = coins.Coins()

@@ -15,11 +15,13 @@ from pettingzoo.test import api_test, parallel_api_test
 import manyhands
 from manyhands.baselines.players.random import Random
 from manyhands.core.env import ConfigError, IllegalAction, SeatError, episode_key
+from manyhands.core.episode import Game
 from manyhands.core.export import export_chat
 from manyhands.core.pack import full_actions, no_actions, restore, snapshot, stepper
-from manyhands.core.play import Game, Message, Reply, play
+from manyhands.core.play import play
 from manyhands.core.rollout import rollout
-from manyhands.core.talk import OTHER, clean
+from manyhands.core.talk import OTHER, Message, clean
+from manyhands.core.view import Reply
 from manyhands.envs import negotiation
 from manyhands.envs.negotiation import solve
 from manyhands.envs.negotiation.env import KINDS, OVER, PHASES, PICK
@@ -1238,7 +1240,7 @@ def test_talk_before_the_choice_is_heard_in_a_game():
     before the private choice."""
     env = make("chat", **DEAL)
     game = Game(env, 0)
-    from manyhands.core.play import Turn
+    from manyhands.core.episode import Turn
 
     for actor, text, words in ((0, "take 2 hats", "fine?"), (1, "ready", "as you said")):
         game.advance(Turn({actor: game.read(actor, text, words)}, {actor: words}))

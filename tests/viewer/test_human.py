@@ -8,8 +8,10 @@ import pytest
 
 from manyhands.core.env import ConfigError, SeatError
 from manyhands.core.pack import stepper
-from manyhands.core.play import Message, Reply, View, play
+from manyhands.core.play import play
 from manyhands.core.registry import seat
+from manyhands.core.talk import Message
+from manyhands.core.view import Reply, View
 from manyhands.envs.kitchen.env import Kitchen
 from manyhands.viewer.human import Human, bind
 

@@ -11,9 +11,10 @@ from PIL import Image
 
 import manyhands
 from manyhands.core.env import ConfigError, ManyhandsError
-from manyhands.core.play import Reply, play
+from manyhands.core.play import play
 from manyhands.core.record import frames as moments_of
 from manyhands.core.record import read
+from manyhands.core.view import Reply
 from manyhands.envs.kitchen.env import Kitchen
 from manyhands.viewer.export import export_gif, export_mp4, export_strip, frames
 from manyhands.viewer.scenes import Scene, lay_out, paint, scenes

@@ -19,8 +19,8 @@ from manyhands.core.env import (
     state_dataclass,
 )
 from manyhands.core.pack import full_actions, restore, snapshot, stepper
-from manyhands.core.play import Message
 from manyhands.core.registry import from_spec, make
+from manyhands.core.talk import Message
 from manyhands.envs.kitchen import Kitchen
 from manyhands.wrappers.chat import OTHER, PHRASES, Chat, clean, split_say
 from manyhands.wrappers.pettingzoo import Parallel, Sequential

@@ -17,7 +17,7 @@ from gymnasium.vector import AutoresetMode
 
 import manyhands
 from manyhands.core.env import ConfigError, EpisodeOver, IllegalAction
-from manyhands.core.play import Reply
+from manyhands.core.view import Reply
 from manyhands.wrappers.gymnasium import SeatEnv, SeatVectorEnv
 from manyhands.wrappers.pettingzoo import Parallel
 

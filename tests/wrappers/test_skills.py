@@ -11,8 +11,9 @@ import numpy as np
 import pytest
 
 from manyhands.core.env import ConfigError, IllegalAction
-from manyhands.core.play import Reply, play
+from manyhands.core.play import play
 from manyhands.core.registry import from_spec, make
+from manyhands.core.view import Reply
 from manyhands.envs.kitchen import Kitchen
 from manyhands.wrappers.skills import DONE, IMPOSSIBLE, UNDER_WAY, Persist, Skills, persist
 

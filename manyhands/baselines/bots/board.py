@@ -14,7 +14,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from manyhands.core.env import Array, ConfigError, DeviceView, Env, SeatError, unwrap
-from manyhands.core.play import View
+from manyhands.core.view import View
 from manyhands.envs.board import solvers
 from manyhands.envs.board.env import Board
 

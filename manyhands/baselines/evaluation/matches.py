@@ -29,8 +29,9 @@ from manyhands.core.env import (
     is_device_policy,
     seed_key,
 )
+from manyhands.core.episode import episode_seed
 from manyhands.core.pack import no_actions
-from manyhands.core.play import episode_seed, play
+from manyhands.core.play import play
 
 CONFIDENCE = 0.95
 INTERVAL = "95% t-interval over seeds: mean ± t(0.975, n - 1) · s / √n"

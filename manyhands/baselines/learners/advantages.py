@@ -26,8 +26,7 @@ from typing import Any
 
 import numpy as np
 
-from manyhands.core.env import ConfigError, RecordError
-from manyhands.core.play import shorten
+from manyhands.core.env import ConfigError, RecordError, shorten
 
 _NEEDED: dict[str, type | tuple[type, ...]] = {
     "env": (str, dict),  # JSON text; an object in older exports

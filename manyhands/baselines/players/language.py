@@ -31,8 +31,9 @@ from urllib.parse import parse_qsl, quote_plus, unquote, urlsplit
 from manyhands.baselines.players.endpoint import Endpoint, Response, TooLong, TransportError
 from manyhands.core.answers import read_reply
 from manyhands.core.env import Env, IllegalAction, SeatError
-from manyhands.core.play import Message, Reply, View
 from manyhands.core.redact import redact
+from manyhands.core.talk import Message
+from manyhands.core.view import Reply, View
 from manyhands.wrappers.chat import clean
 
 MAX_BODY = 4 << 20  # bytes of a response that are read

@@ -13,7 +13,7 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 from manyhands.core.env import Env, SeatError
-from manyhands.core.play import Reply, View
+from manyhands.core.view import Reply, View
 
 Cell = tuple[int, int]
 MOVES = {"north": (0, -1), "south": (0, 1), "east": (1, 0), "west": (-1, 0)}

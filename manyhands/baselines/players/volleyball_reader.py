@@ -11,7 +11,7 @@ import re
 from collections.abc import Sequence
 
 from manyhands.core.env import Env, SeatError
-from manyhands.core.play import Reply, View
+from manyhands.core.view import Reply, View
 
 Spot = tuple[float, float]
 

@@ -1,0 +1,392 @@
+"""One episode on the host: what happens in it, step by step, and its totals."""
+
+from __future__ import annotations
+
+import hashlib
+import operator
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import gymnasium
+import numpy as np
+
+from manyhands.core.env import (
+    Action,
+    ConfigError,
+    Env,
+    IllegalAction,
+    episode_key_data,
+    shorten,
+)
+from manyhands.core.pack import Frame, full_actions, restore, stepper
+from manyhands.core.talk import Message
+from manyhands.core.view import View
+
+
+@dataclass
+class Turn:
+    """What the seats did in one step; every mapping is from an agent's index.
+
+    Attributes:
+        actions: what each asked agent did.
+        said: free text.
+        answers: the words that an action was read from, where a seat answered in words.
+        illegal: why an answer was refused (`play(on_illegal=)`).
+        info: `Reply.info`, where a seat gave any.
+        forfeits: agents whose illegal answer ended the episode; then the step was not made.
+    """
+
+    actions: dict[int, Action] = field(default_factory=dict)
+    said: dict[int, str] = field(default_factory=dict)
+    answers: dict[int, str] = field(default_factory=dict)
+    illegal: dict[int, str] = field(default_factory=dict)
+    info: dict[int, dict[str, Any]] = field(default_factory=dict)
+    forfeits: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True)
+class Moment:
+    """One moment of an episode, for onlookers: live (`play(on_step=)`) or from a record.
+
+    Attributes:
+        env: the environment.
+        episode, seed: the episode's number in its run, and its own seed.
+        step: number of the step to come: 0 is the start, where the episode is no fork.
+        frame: the state now (`frame.state`) and what the last step yielded.
+        turn: what the seats did to get here; None at the start.
+        views: what each agent may know now, text included, computed when read.
+        rewards: f64[N], total so far.
+        seats: the name of each agent's seat.
+        over: whether this is the last moment.
+    """
+
+    env: Env
+    episode: int
+    seed: int
+    step: int
+    frame: Frame
+    turn: Turn | None
+    views: tuple[View, ...]
+    rewards: np.ndarray
+    seats: tuple[str, ...]
+    over: bool
+
+
+@dataclass(frozen=True)
+class EpisodeResult:
+    """The totals of one episode.
+
+    Attributes:
+        episode, seed: its number in the run, and its own seed.
+        group, member: which of the run's groups it belongs to, and its place there, from 0: members
+            of a group begin alike (`play(group=)`).
+        players: for each agent, which seat played it.
+        steps: steps made.
+        ended: "terminated", "truncated" (the environment's clock), "stopped" (`max_steps`), or
+            "forfeit".
+        rewards: total reward of each agent.
+        terms: total of each reward term, before weighting, for each agent.
+        metrics: sum of each metric over the steps.
+        illegal: illegal answers of each agent.
+        forfeits: agents that forfeited.
+    """
+
+    episode: int
+    seed: int
+    group: int
+    member: int
+    players: tuple[int, ...]
+    steps: int
+    ended: str
+    rewards: tuple[float, ...]
+    terms: dict[str, tuple[float, ...]]
+    metrics: dict[str, float]
+    illegal: tuple[int, ...]
+    forfeits: tuple[str, ...] = ()
+
+
+# ---- seeds ---------------------------------------------------------------------------------------
+
+
+def episode_seed(seed: int, group: int) -> int:
+    """The 32-bit seed of an episode of a run: a hash of the run's seed and the number of the
+    episode's group, which is its own number unless `play(group=)` says otherwise."""
+    digest = hashlib.blake2b(f"episode {seed} {group}".encode(), digest_size=4).digest()
+    return int.from_bytes(digest, "little")
+
+
+def member_seed(seed: int, member: int) -> int:
+    """The 32-bit seed of what the seats draw in an episode with this seed: the seed itself for the
+    first member of a group, a hash of it and the member's number for the others."""
+    if member == 0:
+        return seed
+    digest = hashlib.blake2b(f"member {seed} {member}".encode(), digest_size=4).digest()
+    return int.from_bytes(digest, "little")
+
+
+def view_seed(seed: int, index: int, step: int) -> int:
+    """`View.seed` of an agent at a step of the episode with this seed (`member_seed`)."""
+    digest = hashlib.blake2b(f"view {seed} {index} {step}".encode(), digest_size=8).digest()
+    return int.from_bytes(digest, "little")
+
+
+# ---- the episode ---------------------------------------------------------------------------------
+
+
+class Game:
+    """One episode while it is played, or played again from a record.
+
+    Args:
+        env, seed: the environment, and the seed of all that is random in it.
+        episode, group, member: as in `EpisodeResult`; by default a group of its own.
+        fork: the snapshot to begin from, instead of a reset. Steps are numbered on from those that
+            its state has played (`Env.elapsed`); what seats remember and what was said before is
+            no part of it.
+        frame, first: the frame to begin from instead, and the number of the step to come.
+        totals: whether rewards, terms and metrics are summed up, which takes time.
+
+    Raises:
+        SnapshotError: `fork` is no snapshot of this environment.
+        ConfigError: `fork` is the end of an episode.
+
+    Attributes:
+        first: number of the step that it began with.
+        frame, step: where it stands; `step` is the number of the step to come.
+        views: what each agent may know now.
+        done: bool[N], agents whose episode has ended.
+        rewards, metrics: totals so far.
+        illegal: illegal answers of each agent so far.
+    """
+
+    def __init__(
+        self,
+        env: Env,
+        seed: int,
+        episode: int = 0,
+        *,
+        group: int | None = None,
+        member: int = 0,
+        fork: bytes | None = None,
+        frame: Frame | None = None,
+        first: int = 0,
+        totals: bool = True,
+    ):
+        self.env, self.seed, self.episode, self.fork = env, seed, episode, fork
+        self.group, self.member = episode if group is None else group, member
+        self.stepper = stepper(env)
+        self.key_data = episode_key_data(seed)
+        self.seat_seed = member_seed(seed, member)
+        self.seat_key_data = episode_key_data(self.seat_seed)
+        n = env.num_agents
+        self.first = first
+        if fork is None:
+            self.frame = self.stepper.reset(self.key_data) if frame is None else frame
+        else:
+            state = restore(env, fork)
+            played = env.elapsed(state)
+            self.frame, self.first = self.stepper.view(state), 0 if played is None else int(played)
+            if self.first >= env.max_steps or not self.frame.acting.any():
+                raise ConfigError(
+                    "this snapshot is of the end of an episode: nobody is to move; fork from an "
+                    "earlier state"
+                )
+        self.step = self.first
+        self.done = [False] * n
+        self.illegal = [0] * n
+        self.forfeits: tuple[int, ...] = ()
+        self._turns = [0] * n
+        self._heard: list[list[Message]] = [[] for _ in range(n)]
+        self._views: tuple[View, ...] | None = None
+        self._totals = totals
+        if totals:
+            self._rewards = [0.0] * n
+            self._terms = [dict.fromkeys(env.terms, 0.0) for _ in range(n)]
+            self.metrics = dict.fromkeys(self.frame.metrics, 0.0)
+
+    @property
+    def views(self) -> tuple[View, ...]:
+        """What each agent may know now."""
+        if self._views is None:
+            self._views = tuple(
+                View(
+                    self.env,
+                    self.frame,
+                    i,
+                    episode=self.episode,
+                    step=self.step,
+                    turn=self._turns[i],
+                    seed=view_seed(self.seat_seed, i, self.step),
+                    messages=self._heard[i],
+                )
+                for i in range(self.env.num_agents)
+            )
+        return self._views
+
+    @property
+    def rewards(self) -> np.ndarray:
+        """f64[N], the total reward of each agent so far."""
+        return np.array(self._rewards)
+
+    def messages(self, index: int) -> tuple[Message, ...]:
+        """What was said to an agent since it last acted, oldest first."""
+        return tuple(self._heard[index])
+
+    @property
+    def over(self) -> bool:
+        return all(self.done) or bool(self.forfeits)
+
+    @property
+    def made(self) -> int:
+        """Steps made."""
+        return self.step - self.first
+
+    def asked(self) -> list[int]:
+        """The agents that are to move now."""
+        acting = self.frame.report.acting
+        return [i for i, acts in enumerate(acting) if acts and not self.done[i]]
+
+    def read(self, index: int, action: Action | str | None, say: str | None) -> Action:
+        """The action that an answer means.
+
+        Raises:
+            IllegalAction: it means none, or one that the agent may not take now.
+        """
+        env, state = self.env, self.frame.state
+        if action is None:
+            raise IllegalAction("no action was given")
+        if isinstance(action, str):
+            action = self.frame.parse(action, index)
+        if env.chat is not None:
+            try:
+                action = env.compose(action, say, state, index)
+            except (ValueError, TypeError) as error:
+                raise IllegalAction(f"{shorten(action)} is no action: {error}") from error
+        return check_action(env, self.frame.legal[index], action)
+
+    def advance(self, turn: Turn) -> None:
+        """Make one step, or end the episode by forfeit."""
+        for i in turn.illegal:
+            self.illegal[i] += 1
+        if turn.forfeits:
+            self.forfeits = turn.forfeits
+            return
+        self.hear(turn.actions, turn.said)
+        self.make(full_actions(self.env, turn.actions))
+
+    def hear(self, speakers: Iterable[int], said: Mapping[int, str]) -> None:
+        """Deliver what the agents that act in this step say; they have read what they had heard."""
+        for i in speakers:
+            self._heard[i] = []
+            self._turns[i] += 1
+        if self.env.chat is not None and said:
+            for i, messages in self.env.chat.deliver(self.frame.state, said).items():
+                self._heard[i] += messages
+
+    def make(self, rows: np.ndarray) -> Frame:
+        """Make one step with an action of each agent, [N, *action_space.shape]."""
+        frame = self.frame = self.stepper.step(self.key_data, self.step, self.frame, rows)
+        self.step += 1
+        self._views = None
+        report = frame.report
+        if report.ends:
+            self.done = list(map(any, zip(self.done, report.terminated, report.truncated)))
+        if not self._totals:
+            return frame
+        self._rewards = list(map(operator.add, self._rewards, report.reward))
+        for totals, values in zip(self._terms, report.terms):
+            for name, value in values.items():
+                totals[name] += value
+        for name, value in report.metrics.items():
+            self.metrics[name] += value
+        return frame
+
+    def moment(self, turn: Turn | None, seats: Sequence[str], over: bool) -> Moment:
+        return Moment(
+            self.env,
+            self.episode,
+            self.seed,
+            self.step,
+            self.frame,
+            turn,
+            self.views,
+            self.rewards,
+            tuple(seats),
+            over,
+        )
+
+    def result(self, players: Sequence[int]) -> EpisodeResult:
+        if self.forfeits:
+            ended = "forfeit"
+        elif not all(self.done):
+            ended = "stopped"
+        else:
+            ended = "truncated" if any(self.frame.report.truncated) else "terminated"
+        return EpisodeResult(
+            episode=self.episode,
+            seed=self.seed,
+            group=self.group,
+            member=self.member,
+            players=tuple(players),
+            steps=self.made,
+            ended=ended,
+            rewards=tuple(self._rewards),
+            terms={name: tuple(own[name] for own in self._terms) for name in self.env.terms},
+            metrics=dict(self.metrics),
+            illegal=tuple(self.illegal),
+            forfeits=tuple(self.env.agents[i] for i in self.forfeits),
+        )
+
+
+def check_action(env: Env, legal: np.ndarray, action: Action) -> Action:
+    """`action` in the plain form of the action space: an int, or a NumPy array.
+
+    Args:
+        legal: bool[A], the agent's row of `Env.legal`: for `MultiDiscrete` spaces, the masks of the
+            components one after the other.
+
+    Raises:
+        IllegalAction: it is not in the space, or not legal.
+    """
+    space = env.action_space
+    try:
+        given = np.asarray(action)
+    except (TypeError, ValueError, OverflowError):
+        given = np.asarray(None)
+    whole = given.dtype.kind in "iu"
+    if isinstance(space, gymnasium.spaces.Discrete):
+        first, last = int(space.start), int(space.start + space.n) - 1
+        if not (whole and given.shape == () and first <= int(given) <= last):
+            raise IllegalAction(
+                f"{shorten(action)} is no action; expected words, or a whole number "
+                f"from {first} to {last}"
+            )
+        if not legal[int(given) - first]:
+            raise IllegalAction(f"action {int(given)} is not legal now")
+        return int(given)
+    if isinstance(space, gymnasium.spaces.MultiDiscrete):
+        low, high = space.start, space.start + space.nvec - 1
+        fits = whole and given.shape == space.shape
+        if not (fits and (given >= low).all() and (given <= high).all()):
+            raise IllegalAction(
+                f"{shorten(action)} is no action; expected words, or whole numbers from "
+                f"{low.tolist()} to {high.tolist()}"
+            )
+        offset = 0
+        for size, value in zip(space.nvec.ravel(), (given - low).ravel(), strict=True):
+            if not legal[offset + int(value)]:
+                raise IllegalAction(f"{given.tolist()} is not legal now")
+            offset += int(size)
+        return given.astype(space.dtype)
+    if isinstance(space, gymnasium.spaces.Box):
+        fits = (whole or given.dtype.kind == "f") and given.shape == space.shape
+        if fits:
+            given = given.astype(space.dtype)
+        # A NaN is within no bounds.
+        if not (fits and ((given >= space.low) & (given <= space.high)).all()):
+            raise IllegalAction(
+                f"{shorten(action)} is no action; expected {space.shape} numbers within "
+                f"{space.low.tolist()} and {space.high.tolist()}"
+            )
+        return given
+    raise ConfigError(f"actions of {space} cannot be played; use Discrete, MultiDiscrete or Box")

@@ -1,0 +1,151 @@
+"""What one agent may know at one step, and what it answers."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import json
+from collections.abc import Awaitable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import gymnasium
+import numpy as np
+
+from manyhands.core.env import Action, Env, IllegalAction
+from manyhands.core.pack import Frame, fingerprint
+from manyhands.core.talk import Message
+
+
+@dataclass
+class Reply:
+    """What a seat answers, when a bare action is not all.
+
+    Attributes:
+        action: an action, or words that `Env.parse` reads; None if the seat has none to give.
+        say: free text for the others, where the environment has a chat channel.
+        error: why `action` is None.
+        info: JSON-ready facts for the record (attempts, tokens, seconds, …).
+    """
+
+    action: Action | str | None
+    say: str | None = None
+    error: str | None = None
+    info: dict[str, Any] = field(default_factory=dict)
+
+
+class View:
+    """What one agent may know at one step. Everything costly is computed when it is first read.
+
+    Attributes:
+        agent, index: the agent's name and axis index.
+        episode: number of the episode in this run, from 0.
+        step: number of the step in the episode, from 0; a fork (`play(fork=)`) counts on from the
+            clock of its state.
+        turn: how often the agent has been asked before in this episode.
+        seed: 64 random bits of this agent at this step, the same whenever the episode is replayed.
+        messages: what was said to this agent since it last acted, oldest first.
+    """
+
+    def __init__(
+        self,
+        env: Env,
+        frame: Frame,
+        index: int,
+        *,
+        episode: int = 0,
+        step: int = 0,
+        turn: int | None = None,
+        seed: int = 0,
+        messages: Sequence[Message] = (),
+    ):
+        self._env, self._frame = env, frame
+        self.index, self.agent = index, env.agents[index]
+        self.episode, self.step, self.seed = episode, step, seed
+        self.turn = step if turn is None else turn
+        self.messages = tuple(messages)
+
+    @property
+    def vector(self) -> np.ndarray:
+        """The observation, [*observation_space.shape]."""
+        return self._frame.vector[self.index]
+
+    @property
+    def perception(self) -> np.ndarray:
+        """What scripted players read (`Env.perceive`)."""
+        return self._frame.perception[self.index]
+
+    @property
+    def legal(self) -> np.ndarray:
+        """bool[A]."""
+        return self._frame.legal[self.index]
+
+    @functools.cached_property
+    def text(self) -> str:
+        return self._env.describe(self._frame.state, self.index)
+
+    @functools.cached_property
+    def choices(self) -> list[str]:
+        return self._env.choices(self._frame.state, self.index)
+
+    @functools.cached_property
+    def rules(self) -> str:
+        return self._env.rules(self.index)
+
+    @functools.cached_property
+    def image(self) -> np.ndarray:
+        """The picture that this agent sees, u8[height, width, 3]."""
+        from manyhands.core.render import render
+
+        return render(self._env, self._frame.state, self.index)
+
+    @functools.cached_property
+    def anchor(self) -> str:
+        """The fingerprint of all that the agent sees in this state (`core/pack.py`), and of nothing
+        else: equal wherever that is equal. Messages are no part of the state."""
+        notes, name = self._frame.notes, ("anchor", self.index)
+        if name not in notes:
+            notes[name] = fingerprint(self._env, self._frame.state, self.index)
+        found: str = notes[name]
+        return found
+
+    def parse(self, text: str) -> Action:
+        """The action that `text` names; raises `IllegalAction`."""
+        return self._env.parse(text, self._frame.state, self.index)
+
+    def words(self, action: Action) -> str:
+        """An action that this agent may take now, as `choices` says it: they are what `legal`
+        allows, in order, part after part where actions have several. Where that is not so, the
+        choice that means the action, or its numbers. An environment whose choices are parts of an
+        action may have words of its own for a whole one (`Env.words`)."""
+        own = self._env.words(action, self._frame.state, self.index)
+        if own is not None:
+            return own
+        space, legal = self._env.action_space, self.legal
+        numbers: list[int] = []
+        if isinstance(space, gymnasium.spaces.Discrete):
+            numbers = [int(action) - int(space.start)]
+        elif isinstance(space, gymnasium.spaces.MultiDiscrete):
+            firsts = np.cumsum([0, *space.nvec.ravel()[:-1]])
+            numbers = (firsts + np.asarray(action).ravel() - space.start.ravel()).tolist()
+        fits = len(self.choices) == int(legal.sum())
+        if numbers and fits and all(0 <= k < len(legal) and legal[k] for k in numbers):
+            return "; ".join(self.choices[int(legal[:k].sum())] for k in numbers)
+        for choice in self.choices:
+            with contextlib.suppress(IllegalAction):
+                if np.array_equal(self.parse(choice), action):
+                    return choice
+        return json.dumps(np.asarray(action).tolist())
+
+    def rng(self) -> np.random.Generator:
+        """Random numbers of this agent at this step."""
+        return np.random.default_rng(self.seed)
+
+
+class Policy(Protocol):
+    """A player of any kind. `act` gets the views of several episodes at once, and answers each with
+    an action, with words, or with a `Reply`; it may be a coroutine function."""
+
+    def act(
+        self, views: Sequence[View]
+    ) -> Sequence[Action | str | Reply] | Awaitable[Sequence[Action | str | Reply]]: ...
