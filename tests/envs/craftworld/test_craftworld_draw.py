@@ -15,7 +15,7 @@ from manyhands.envs.craftworld import CraftWorld, draw, sprites, tasks, text
 from manyhands.envs.craftworld import rules as rl
 from manyhands.viewer.export import frames
 from manyhands.viewer.human import Human, bind
-from manyhands.viewer.scenes import Scene, cameras
+from manyhands.viewer.scenes import Scene
 from manyhands.viewer.window import Replay
 
 SIZE = (640, 480)
@@ -200,10 +200,8 @@ def test_bubbles_are_at_their_speakers(env, start):
 
 def test_the_viewer_offers_the_cameras(env, start):
     scene = Scene(env, start)
-    assert cameras(scene) == ("map", "player_0", "player_1")
-    looks = {
-        next(frames([scene], SIZE, camera=camera)).tobytes() for camera in ("", *cameras(scene))
-    }
+    assert env.cameras == ("map", "player_0", "player_1")
+    looks = {next(frames([scene], SIZE, camera=camera)).tobytes() for camera in ("", *env.cameras)}
     assert len(looks) == 3  # "map" is the usual one
     with pytest.raises(ConfigError, match="there are map, player_0, player_1"):
         next(frames([scene], SIZE, camera="player_7"))
