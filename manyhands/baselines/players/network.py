@@ -4,9 +4,9 @@ A policy may be several snapshots of one network, taken while it learned, of whi
 each episode: the average strategy of self-play, whose last snapshot alone may go in circles around
 an equilibrium.
 
-A policy is two files: NAME.safetensors holds the arrays and, in its header, what they are for;
-NAME.json, the card, says where they come from: command, seeds, steps, time, scores. Reading either
-executes nothing.
+A policy is two files: NAME.safetensors holds the arrays and, in its header, what they are for and
+a checksum of both (files from before checksums are read, too); NAME.json, the card, says where they
+come from: command, seeds, steps, time, scores. Reading either executes nothing.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import functools
+import hashlib
 import json
 import os
 import tempfile
@@ -199,7 +200,8 @@ def load(path: str | Path, env: Env | None = None, *, greedy: bool | None = None
     """Read a policy, for `env` if that is given.
 
     Raises:
-        PolicyError: no such file, no policy, cut off, damaged, or of another environment.
+        PolicyError: no such file, no policy, cut off, damaged, not finite, or of another
+            environment.
     """
     path = Path(path)
     tensors, metadata = read_tensors(path)
@@ -209,25 +211,55 @@ def load(path: str | Path, env: Env | None = None, *, greedy: bool | None = None
             f"{metadata.get('format', 'not given')!r}, expected {FORMAT!r}"
         )
     try:
-        about = json.loads(metadata["about"])
-        policy = NetworkPolicy(
-            params=tree_of(tensors),
-            network=NetworkConfig(**about["network"]),
-            reads=about["reads"],
-            spec=about["spec"],
-            greedy=bool(about["greedy"] if greedy is None else greedy),
-            algorithm=str(about["algorithm"]),
-            snapshots=int(about.get("snapshots", 0)),
-        )
-        if policy.snapshots < 0:
-            raise ValueError(f"it has {policy.snapshots} snapshots")
-        if policy.reads not in READS or not isinstance(policy.spec["id"], str):
-            raise ValueError(f"it reads {policy.reads!r}")
-    except (KeyError, TypeError, ValueError) as error:
+        policy = _described(json.loads(metadata["about"]), tensors)
+    except (LookupError, TypeError, ValueError, AttributeError, RecursionError) as error:
         raise PolicyError(f"{path} does not say what its arrays are for: {error!r}") from error
+    for name, array in tensors.items():
+        if not (array.dtype.kind == "f" and np.isfinite(array).all()):
+            raise PolicyError(
+                f"{path} is no trained network: {name} has values that are no numbers"
+            )
+    if greedy is not None:
+        policy = dataclasses.replace(policy, greedy=greedy)
     if env is not None:
         _check(policy, env, path)
     return policy
+
+
+def _described(about: Any, tensors: Mapping[str, np.ndarray]) -> NetworkPolicy:
+    """The policy that a header describes; raises an ordinary error where it describes none."""
+    network = NetworkConfig(**about["network"])
+    for field in dataclasses.fields(network):
+        if type(getattr(network, field.name)) is not type(field.default):
+            raise TypeError(f"{field.name} is {getattr(network, field.name)!r}")
+    widest = max((max(array.shape, default=1) for array in tensors.values()), default=0)
+    if network.layers > len(tensors) or network.width > widest:
+        raise ValueError(f"its arrays are too few or too small for {network}")
+    policy = NetworkPolicy(
+        params=tree_of(tensors),
+        network=network,
+        reads=about["reads"],
+        spec=about["spec"],
+        greedy=about["greedy"],
+        algorithm=about["algorithm"],
+        snapshots=about.get("snapshots", 0),
+    )
+    kinds = (policy.greedy, bool), (policy.algorithm, str), (policy.snapshots, int)
+    if not all(type(value) is kind for value, kind in kinds) or policy.snapshots < 0:
+        raise ValueError(f"it says {[value for value, _ in kinds]}")
+    if policy.reads not in READS or not _is_spec(policy.spec):
+        raise ValueError(f"it reads {policy.reads!r} of {policy.spec!r}")
+    return policy
+
+
+def _is_spec(spec: Any) -> bool:
+    """Whether something from a file has the form of `Env.spec()`."""
+    return (
+        isinstance(spec, dict)
+        and isinstance(spec.get("id"), str)
+        and isinstance(spec.get("config", {}), dict)
+        and ("env" not in spec or _is_spec(spec["env"]))
+    )
 
 
 def _unwrapped(env: Env, spec: Mapping[str, Any]) -> tuple[Env, Sequence[Any]]:
@@ -246,8 +278,11 @@ def _check(policy: NetworkPolicy, env: Env, name: Path | str) -> None:
         raise PolicyError(f"{name} reads the observation of {env.id!r}, which a wrapper changes")
     trained, played = policy.spec, env.spec()
     differences = []
+    versions = trained.get("version", 0), played.get("version", 0)
     if trained["id"] != played["id"]:
         differences.append(f"the environment {trained['id']!r}, not {played['id']!r}")
+    elif versions[0] != versions[1]:
+        differences.append(f"version {versions[0]!r} of its rules, not {versions[1]!r}")
     else:
         before = _essence(trained)
         now = _essence(played)
@@ -269,7 +304,10 @@ def _check(policy: NetworkPolicy, env: Env, name: Path | str) -> None:
         return {"network": params, "mean": x, "scale": x}
 
     leading = (policy.snapshots,) * (policy.snapshots > 0)
-    leaves = _leaves(jax.eval_shape(shapes))
+    try:
+        leaves = _leaves(jax.eval_shape(shapes))
+    except (TypeError, ValueError, OverflowError) as error:
+        raise PolicyError(f"{name}: {policy.network} does not fit here: {error}") from error
     expected = {leaf: (*leading, *spec.shape) for leaf, spec in leaves.items()}
     given = {leaf: np.shape(array) for leaf, array in _leaves(policy.params).items()}
     if expected != given:
@@ -280,7 +318,7 @@ def _check(policy: NetworkPolicy, env: Env, name: Path | str) -> None:
             f"{given.get(one, 'of nothing')}, expected {expected.get(one, 'nothing')}"
             + (f" (and {len(names) - 1} more differ)" if len(names) > 1 else "")
             + (
-                f"; it reads the observation of {trained['config']!r}"
+                f"; it reads the observation of {trained.get('config')!r}"
                 if policy.reads == "vector"
                 else ""
             )
@@ -340,10 +378,11 @@ psro = functools.partial(shipped, algorithm="psro")
 def write_tensors(
     path: str | Path, tensors: Mapping[str, np.ndarray], metadata: Mapping[str, str]
 ) -> None:
-    """Write arrays as safetensors: beside, flushed to the disk, then renamed. Equal contents are
-    equal bytes."""
+    """Write arrays as safetensors, with a checksum: to a temporary file, flushed to the disk, then
+    renamed. Equal contents are equal bytes."""
     data = {name: np.asarray(array, order="C") for name, array in tensors.items()}
-    packed = safetensors.numpy.save(data, dict(metadata))
+    about = {**metadata, "checksum": _checksum(data, metadata)}
+    packed = safetensors.numpy.save(data, about)
     # The library orders metadata differently in each process.
     size = int.from_bytes(packed[:8], "little")
     header = json.dumps(json.loads(packed[8 : 8 + size]), sort_keys=True).encode()
@@ -382,14 +421,30 @@ def read_tensors(path: str | Path) -> tuple[dict[str, np.ndarray], dict[str, str
     try:
         with safetensors.safe_open(str(path), framework="numpy") as file:
             tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-            return tensors, dict(file.metadata() or {})
+            metadata = dict(file.metadata() or {})
     except FileNotFoundError:
         raise PolicyError(f"there is no file {path}") from None
-    except (safetensors.SafetensorError, OSError, ValueError, TypeError) as error:
+    except Exception as error:  # the library does not say what a damaged header makes it raise
         raise PolicyError(
             f"{path} cannot be read as safetensors: it is damaged, cut off or something else "
             f"({error})"
         ) from error
+    expected = metadata.pop("checksum", None)
+    if expected is not None and expected != _checksum(tensors, metadata):
+        raise PolicyError(
+            f"{path} is damaged: its contents do not fit its checksum; fetch or train it again"
+        )
+    return tensors, metadata
+
+
+def _checksum(tensors: Mapping[str, np.ndarray], metadata: Mapping[str, str]) -> str:
+    """A checksum of arrays, of their names, shapes and types, and of what is said of them."""
+    said = sorted((name, text) for name, text in metadata.items() if name != "checksum")
+    digest = hashlib.blake2b(json.dumps(said).encode(), digest_size=16)
+    for name, array in sorted(tensors.items()):
+        digest.update(json.dumps([name, array.dtype.str, array.shape]).encode())
+        digest.update(np.asarray(array, order="C").tobytes())
+    return digest.hexdigest()
 
 
 def tensors_of(tree: Any) -> dict[str, np.ndarray]:
