@@ -124,7 +124,6 @@ ALLOWED_CIRCLES: set[str] = {
     "envs.board",
     "envs.craftworld",
     "envs.kitchen",
-    "envs.negotiation",
     "envs.volleyball",
 }
 
@@ -299,8 +298,6 @@ ALLOWED_LONG: set[str] = {
     "envs/craftworld/env.py",
     "envs/craftworld/text.py",
     "envs/kitchen/env.py",
-    "envs/negotiation/env.py",
-    "envs/negotiation/text.py",
     "envs/volleyball/draw.py",
     "envs/volleyball/env.py",
 }

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from manyhands.envs.negotiation.env import Negotiation, NegotiationState
-from manyhands.envs.negotiation.scenarios import SCENARIOS, Scenario, deal_scenarios
+from manyhands.envs.negotiation.env import Negotiation
+from manyhands.envs.negotiation.forms import Scenario
+from manyhands.envs.negotiation.scenarios import SCENARIOS, deal_scenarios, register_scenario
+from manyhands.envs.negotiation.state import NegotiationState
 
 if TYPE_CHECKING:
     from manyhands.wrappers.pettingzoo import Parallel, Sequential
@@ -18,6 +20,7 @@ __all__ = [
     "deal_scenarios",
     "env",
     "parallel_env",
+    "register_scenario",
 ]
 
 

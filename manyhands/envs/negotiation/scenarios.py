@@ -1,126 +1,36 @@
 """The scenarios of the negotiation engine, as data.
 
 A scenario says who owns what, what it is worth to whom, which offers there are, and in which order
-players move; `env.py` plays any of them. Each function here builds one from its options, checks
-that it can be played, and raises `ConfigError` where it cannot.
+players move; its form (`forms/`) says what an agreement does. Each function here builds one from
+its options, checks that it can be played, and raises `ConfigError` where it cannot.
 """
 
 from __future__ import annotations
 
 import functools
-import inspect
 import itertools
+import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from manyhands.core.env import ConfigError, names_of
-
-# What an agreement does.
-POOL = "pool"  # the proposer takes a part of what lies on the table, the other gets the rest
-SHARES = "shares"  # a sum is split among all players
-PRICE = "price"  # an item changes hands for a price
-EXCHANGE = "exchange"  # goods change hands against goods
-HARVEST = "harvest"  # everybody takes from a stock that regrows
-GIFT = "gift"  # one player gives to another, or punishes
-
-# Who moves when.
-OFFERS = "offers"  # turns of any move; an accepted offer binds
-CHAT = "chat"  # turns of any move, nothing binds; then everybody chooses in private
-ROUNDS = "rounds"  # a discussion, then a decision, round after round
+from manyhands.core.config import boolean, check_options, number, one_of, whole
+from manyhands.core.env import ConfigError
+from manyhands.envs.negotiation.forms import (
+    Exchange,
+    Gift,
+    Harvest,
+    Pool,
+    Price,
+    Scenario,
+    Shares,
+)
+from manyhands.envs.negotiation.forms.base import COMMUNITY_PHRASES
+from manyhands.envs.negotiation.state import CHAT, MOST, OFFERS, ROUNDS
 
 PLAYERS = (2, 6)
 MOST_OFFERS = 1024  # that are enumerated as actions
-MOST = 1000  # units, coins, points: the largest number in any scenario
-
-BARGAINING_PHRASES = (
-    "let us share fairly",
-    "that is too little for me",
-    "make me a better offer",
-    "I can give way a little",
-    "that is my last offer",
-    "what do you need most?",
-    "I do not need much of this",
-    "without a deal we both lose",
-    "I like this offer",
-    "take it or leave it",
-)
-COMMUNITY_PHRASES = (
-    "let us all take less",
-    "let us all take the same",
-    "I will hold back if you do",
-    "somebody took too much",
-    "I keep my promises",
-    "we must save for later",
-    "help those who help others",
-    "thank you",
-    "that was selfish",
-    "trust me",
-)
-
-
-@dataclass(frozen=True, eq=False)
-class Scenario:
-    """One kind of negotiation; N players, R goods, O enumerated offers of K numbers each.
-
-    Attributes:
-        name, form, flow: which one; what an agreement does; who moves when.
-        goods: R names (of one), the goods, or the currency.
-        offers: i16[O, K], the contents of the enumerated offers, selections, catches or gifts; with
-            `EXCHANGE` [0, 2R], as offers are then put together from R amounts given and R asked.
-        table: i16[S, R + N * R], pools and values to draw from, or [0, ...]: draw from the ranges.
-        pool: i16[R], what lies on the table at first (where `table` is empty).
-        values: i16[N, R, 2], lowest and highest worth of one unit to each player.
-        holdings: i16[N, R, 2], lowest and highest number of units that each player starts with.
-        outside: i16[N, 2], lowest and highest worth of having no deal.
-        claims: i16[C, 2], (good, number) that a player may state about itself.
-        about: what claims are about: "value", "outside" or "pledge" (of a catch).
-        slack: how far a stated number may be from the truth and still count as true.
-        max_steps: steps after which all is over.
-        rounds, discussion: with `ROUNDS`, how many, and how often each player speaks in each.
-        roles: what each player is called beside its name, or empty.
-        phrases: the phrasebook.
-        public: whether everybody sees everybody's holdings.
-        unanimous: whether a split needs all votes, not only more than half.
-        discount: what a deal is multiplied with for each turn (or round) that it is late.
-        break_off: probability that talks end without a deal after a turn.
-        extra: numbers of one form only: growth, collapse, multiplier, punishment.
-    """
-
-    name: str
-    form: str
-    flow: str
-    goods: tuple[str, ...]
-    offers: np.ndarray
-    values: np.ndarray
-    holdings: np.ndarray
-    outside: np.ndarray
-    max_steps: int
-    table: np.ndarray | None = None
-    pool: np.ndarray | None = None
-    claims: np.ndarray = field(default_factory=lambda: np.zeros((0, 2), np.int16))
-    about: str = "value"
-    slack: float = 0.0
-    rounds: int = 0
-    discussion: int = 0
-    roles: tuple[str, ...] = ()
-    phrases: tuple[str, ...] = BARGAINING_PHRASES
-    public: bool = False
-    unanimous: bool = False
-    discount: float = 1.0
-    break_off: float = 0.0
-    extra: Mapping[str, float] = field(default_factory=dict)
-
-    @property
-    def players(self) -> int:
-        return len(self.values)
-
-    @property
-    def has_outside(self) -> bool:
-        return bool(self.outside.any())
-
 
 # ---- Deal or No Deal -----------------------------------------------------------------------------
 
@@ -178,7 +88,7 @@ def deal_or_no_deal(
             points: the first that is possible is worth all.
         break_off: with `"offers"`, the probability that talks end without a deal after each turn.
     """
-    _one_of("protocol", protocol, (CHAT, OFFERS))
+    one_of("protocol", protocol, (CHAT, OFFERS))
     if protocol == CHAT and (discount != 1 or break_off != 0):
         raise ConfigError('discount and break_off are for protocol="offers"')
     if (counts is None) != (values is None):
@@ -198,9 +108,8 @@ def deal_or_no_deal(
     pools = {tuple(row) for row in table[:, :3].tolist()}
     parts = {part for pool in pools for part in itertools.product(*(range(c + 1) for c in pool))}
     claims = [(good, number) for good in range(3) for number in range(POINTS + 1)]
-    return Scenario(
+    return Pool(
         name="deal_or_no_deal",
-        form=POOL,
         flow=protocol,
         goods=ITEMS,
         offers=np.array(sorted(parts), np.int16),
@@ -210,7 +119,7 @@ def deal_or_no_deal(
         holdings=_ranges(2, 3, 0, 0),
         outside=np.zeros((2, 2), np.int16),
         claims=np.array(claims, np.int16),
-        max_steps=_whole("max_steps", max_steps, 2, 10_000),
+        max_steps=whole("max_steps", max_steps, 2, 10_000),
         discount=_share("discount", discount, 1),
         break_off=_share("break_off", break_off, 0),
     )
@@ -257,7 +166,7 @@ def trade(
         holdings, values: for each of the two players and each good a number, or (lowest, highest)
             of what is drawn.
     """
-    _one_of("preset", preset, tuple(TRADES))
+    one_of("preset", preset, tuple(TRADES))
     given = TRADES[preset]()
     if goods is not None:
         if holdings is None or values is None:
@@ -277,9 +186,8 @@ def trade(
     ]
     if len(claims) > 250:
         raise ConfigError("the values of all goods together may differ by at most 250 numbers")
-    return Scenario(
+    return Exchange(
         name="trade",
-        form=EXCHANGE,
         flow=OFFERS,
         goods=given["goods"],
         offers=np.zeros((0, 2 * count), np.int16),
@@ -288,7 +196,7 @@ def trade(
         holdings=owned,
         outside=np.zeros((2, 2), np.int16),
         claims=np.array(claims, np.int16),
-        max_steps=_whole("max_steps", max_steps, 2, 10_000),
+        max_steps=whole("max_steps", max_steps, 2, 10_000),
         public=bool((owned[..., 0] == owned[..., 1]).all()),
     )
 
@@ -326,9 +234,8 @@ def buy_sell(
     first, last = int(worth[..., 0].min()), int(worth[..., 1].max())
     step = 5 if last - first > 10 else 1
     claims = [(0, number) for number in range(first, last + 1, step)]
-    return Scenario(
+    return Price(
         name="buy_sell",
-        form=PRICE,
         flow=OFFERS,
         goods=("item",),
         offers=np.arange(low, high + 1, dtype=np.int16)[:, None],
@@ -338,7 +245,7 @@ def buy_sell(
         outside=np.zeros((2, 2), np.int16),
         claims=np.array(claims, np.int16),
         slack=step / 2 if step > 1 else 0,
-        max_steps=_whole("max_steps", max_steps, 2, 10_000),
+        max_steps=whole("max_steps", max_steps, 2, 10_000),
         roles=("the seller", "the buyer"),
         discount=_share("discount", discount, 1),
         break_off=_share("break_off", break_off, 0),
@@ -368,13 +275,12 @@ def ultimatum(
         discount: a deal in round r (from 1) is worth `discount ** (r - 1)` of its coins.
         max_steps: a limit on the steps of all rounds together.
     """
-    amount = _whole("amount", amount, 1, 249)
-    rounds = _whole("rounds", rounds, 1, 100)
-    discussion = _whole("discussion", discussion, 0, 10)
+    amount = whole("amount", amount, 1, 249)
+    rounds = whole("rounds", rounds, 1, 100)
+    discussion = whole("discussion", discussion, 0, 10)
     span, claims = _outside(outside, 2, amount)
-    return Scenario(
+    return Pool(
         name="ultimatum",
-        form=POOL,
         flow=ROUNDS,
         goods=("coin",),
         offers=np.arange(amount + 1, dtype=np.int16)[:, None],
@@ -414,12 +320,12 @@ def divide(
         outside, discussion, discount, max_steps: as in `ultimatum`.
     """
     players = _players(players)
-    amount = _whole("amount", amount, 1, MOST)
-    _one_of("vote", vote, ("majority", "unanimity"))
+    amount = whole("amount", amount, 1, MOST)
+    one_of("vote", vote, ("majority", "unanimity"))
     if parts is None:
         allowed = [p for p in range(1, 11) if amount % p == 0 and _splits(p, players) <= 500]
         parts = allowed[-1]
-    parts = _whole("parts", parts, 1, amount)
+    parts = whole("parts", parts, 1, amount)
     if amount % parts:
         raise ConfigError(f"amount={amount} cannot be split into {parts} equal parts")
     if _splits(parts, players) > MOST_OFFERS:
@@ -429,12 +335,11 @@ def divide(
         )
     cuts = itertools.combinations(range(parts + players - 1), players - 1)
     shares = np.diff([(-1, *cut, parts + players - 1) for cut in cuts], axis=1) - 1
-    rounds = _whole("rounds", players if rounds is None else rounds, 1, 100)
-    discussion = _whole("discussion", discussion, 0, 10)
+    rounds = whole("rounds", players if rounds is None else rounds, 1, 100)
+    discussion = whole("discussion", discussion, 0, 10)
     span, claims = _outside(outside, players, amount)
-    return Scenario(
+    return Shares(
         name="divide",
-        form=SHARES,
         flow=ROUNDS,
         goods=("coin",),
         offers=(shares * (amount // parts)).astype(np.int16),
@@ -454,9 +359,7 @@ def divide(
 
 def _splits(parts: int, players: int) -> int:
     """In how many ways `parts` can be split among `players`."""
-    from math import comb
-
-    return comb(parts + players - 1, players - 1)
+    return math.comb(parts + players - 1, players - 1)
 
 
 # ---- living together -----------------------------------------------------------------------------
@@ -493,21 +396,18 @@ def commons(
         max_steps: a limit on the steps of all months together.
     """
     players = _players(players)
-    months = _whole("months", months, 1, 1000)
-    capacity = _whole("capacity", capacity, 1, MOST)
+    months = whole("months", months, 1, 1000)
+    capacity = whole("capacity", capacity, 1, MOST)
     most = capacity // players if max_harvest is None else max_harvest
-    most = _whole("max_harvest", most, 1, min(capacity, 249))
+    most = whole("max_harvest", most, 1, min(capacity, 249))
     if months * most > 30_000:
         raise ConfigError(f"{months} catches of {most} tons are too much: at most 30000 in all")
-    collapse = _whole("collapse", collapse, 0, capacity)
-    if not (isinstance(growth, (int, float)) and 1 <= growth <= 10):
-        raise ConfigError(f"growth is a number from 1 to 10, given {growth!r}")
-    discussion = _whole("discussion", discussion, 0, 10)
+    collapse = whole("collapse", collapse, 0, capacity)
+    discussion = whole("discussion", discussion, 0, 10)
     step = max(1, most // 10)
     pledges = [(0, number) for number in range(0, most + 1, step)]
-    return Scenario(
+    return Harvest(
         name="commons",
-        form=HARVEST,
         flow=ROUNDS,
         goods=("ton",),
         offers=np.arange(1, most + 1, dtype=np.int16)[:, None],
@@ -522,7 +422,9 @@ def commons(
         discussion=discussion,
         phrases=COMMUNITY_PHRASES,
         public=True,
-        extra={"growth": float(growth), "collapse": collapse, "capacity": capacity},
+        growth=number("growth", growth, 1, 10),
+        capacity=capacity,
+        collapse=collapse,
     )
 
 
@@ -555,22 +457,20 @@ def donor(
         max_steps: a limit on the steps of all rounds together.
     """
     players = _players(players)
-    rounds = _whole("rounds", rounds, 1, 1000)
-    wealth = _whole("wealth", wealth, 0, MOST)
-    most = _whole("max_gift", max_gift, 1, 100)
-    multiplier = _whole("multiplier", multiplier, 1, 10)
-    if not isinstance(punishment, bool):
-        raise ConfigError(f"punishment is True or False, given {punishment!r}")
-    discussion = _whole("discussion", discussion, 0, 10)
+    rounds = whole("rounds", rounds, 1, 1000)
+    wealth = whole("wealth", wealth, 0, MOST)
+    most = whole("max_gift", max_gift, 1, 100)
+    multiplier = whole("multiplier", multiplier, 1, 10)
+    punishment = boolean("punishment", punishment)
+    discussion = whole("discussion", discussion, 0, 10)
     if wealth + rounds * most * multiplier > 30_000:
         raise ConfigError("too many coins: take fewer rounds, or smaller gifts")
     amounts = np.arange(1, most + 1)
     offers = np.stack([amounts, 0 * amounts, 0 * amounts], 1)  # given, spent on punishing, to whom
     if punishment:
         offers = np.concatenate([offers, offers[:, [1, 0, 2]]])
-    return Scenario(
+    return Gift(
         name="donor",
-        form=GIFT,
         flow=ROUNDS,
         goods=("coin",),
         offers=offers.astype(np.int16),
@@ -583,7 +483,9 @@ def donor(
         discussion=discussion,
         phrases=COMMUNITY_PHRASES,
         public=True,
-        extra={"multiplier": multiplier, "punishment": int(punishment), "max_gift": most},
+        max_gift=most,
+        multiplier=multiplier,
+        punishment=punishment,
     )
 
 
@@ -598,43 +500,31 @@ SCENARIOS: dict[str, Callable[..., Scenario]] = {
 }
 
 
+def register_scenario(name: str, builder: Callable[..., Scenario]) -> None:
+    """Make `Negotiation(scenario=name, **options)` play what `builder(**options)` gives."""
+    SCENARIOS[name] = builder
+
+
 def build(name: Any, options: Mapping[str, Any]) -> Scenario:
     """The scenario `name` with these options."""
-    _one_of("scenario", name, tuple(SCENARIOS))
-    known = inspect.signature(SCENARIOS[name]).parameters
-    for option in options:
-        if option not in known:
-            raise ConfigError(
-                f"{option!r} is no option of the scenario {name!r}; it has {', '.join(known)}"
-            )
+    one_of("scenario", name, tuple(SCENARIOS))
+    check_options(SCENARIOS[name], options, f"the scenario {name!r}")
     return SCENARIOS[name](**options)
 
 
 # ---- checks --------------------------------------------------------------------------------------
 
 
-def _one_of(name: str, value: Any, allowed: Sequence[str]) -> None:
-    if not isinstance(value, str) or value not in allowed:
-        raise ConfigError(f"{name} is {names_of(list(allowed))}, given {value!r}")
-
-
-def _whole(name: str, value: Any, low: int, high: int) -> int:
-    fits = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
-    if not fits or not low <= value <= high:
-        raise ConfigError(f"{name} is a whole number from {low} to {high}, given {value!r}")
-    return int(value)
-
-
 def _share(name: str, value: Any, default: float) -> float:
     """A number from 0 to 1, of which 0 is allowed only where it is the default."""
-    if not isinstance(value, (int, float)) or not 0 <= value <= 1 or (default and not value):
-        bounds = "above 0, up to 1" if default else "from 0 to 1"
-        raise ConfigError(f"{name} is a number {bounds}, given {value!r}")
-    return float(value)
+    share = number(name, value, 0, 1)
+    if default and not share:
+        raise ConfigError(f"{name} is a number above 0, up to 1, given {value!r}")
+    return share
 
 
 def _players(value: Any) -> int:
-    return _whole("players", value, *PLAYERS)
+    return whole("players", value, *PLAYERS)
 
 
 def _length(given: Any, all_rounds: int) -> int:
@@ -643,7 +533,7 @@ def _length(given: Any, all_rounds: int) -> int:
         raise ConfigError(f"all rounds together take {all_rounds} steps; at most 30000 are played")
     if given is None:
         return all_rounds
-    return min(_whole("max_steps", given, 1, 30_000), all_rounds)
+    return min(whole("max_steps", given, 1, 30_000), all_rounds)
 
 
 def _numbers(name: str, value: Any, shape: tuple[int, ...], low: int, high: int) -> np.ndarray:
