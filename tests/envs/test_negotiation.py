@@ -1036,6 +1036,74 @@ def test_sentences_of_a_trade(spiral):
         read("offer 3 bananas for 2 gold")
 
 
+REFUSED = {
+    "trade": (
+        "I'll give you 3 wood if you give me 2 gold",
+        "You give 2 gold, I give 3 wood",
+        "I offer you 3 wood and in exchange you give me 2 gold",
+        "offer 3 wood for 2 gold or 4 wood for 3 gold",
+        "offer 3 wood for 2 gold, 4 wood for 3 gold",
+        "never offer 3 wood for 2 gold",
+    ),
+    "buy_sell": (
+        "I will not offer 25",
+        "I refuse to sell for 30",
+        "Your offer of 45 is too high for me",
+        "I would sell for 30 if you hurry",
+        "offer 30?",
+    ),
+    "offers": (
+        "I don't want the hats",
+        "take 2 hats but not the ball",
+        "I'd never give you the ball",
+        "pass the ball",
+    ),
+    "ultimatum": ("I would never give 4", "keep 6 or give 6", "I won't keep 6"),
+    "commons": ("I will not catch 5", "I refuse to catch 10", "never more than 5"),
+    "donor": ("I will never give 3", "I won't punish 2", "give 3 unless it was greedy"),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_denials_and_conditions_are_not_read_as_offers(name, spiral):
+    env = spiral if name == "trade" else _quiet(name)
+    state = env.reset(episode_key(0))
+    for text in REFUSED[name]:
+        with pytest.raises(IllegalAction):
+            env.parse(text, state, 0)
+
+
+def test_answers_to_an_offer_are_answers_alone(spiral):
+    state = Table(spiral).do("offer 1 wood for 1 gold").state
+    for text in (
+        "I accept your offer of 1 wood",
+        "I agree, this is unfair, so no",
+        "deal breaker",
+        "Deal or no deal?",
+        "I take it you want gold?",
+        "quit asking for gold",
+        "leave it",
+        "no problem",
+    ):
+        with pytest.raises(IllegalAction):
+            spiral.parse(text, state, 1)
+    for kind, texts in {
+        "accept": ("accept", "I accept this offer.", "Deal!", "yes, I accept", "I take the deal"),
+        "reject": ("no", "no deal", "I don't accept", "reject, that is unfair"),
+        "walk away": ("walk away", "I quit", "leave the negotiation"),
+        "pass": ("pass", "I pass this turn", "wait"),
+    }.items():
+        for text in texts:
+            assert spiral.parse(text, state, 1)[0] == spiral.first[KINDS.index(kind)], text
+
+
+def test_keeping_everything_is_an_offer_where_there_is_a_pool():
+    env = make("offers", **DEAL)
+    state = env.reset(episode_key(0))
+    for text in ("keep everything", "take everything"):
+        assert env.scenario.offers[env.parse(text, state, 0) - env.first[5]].tolist() == [1, 2, 3]
+
+
 # ---- talk ----------------------------------------------------------------------------------------
 
 FORGERIES = (

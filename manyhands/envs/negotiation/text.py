@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from manyhands.core import answers
 from manyhands.core.env import Action, IllegalAction
-from manyhands.core.talk import OTHER, clean, split_say
+from manyhands.core.talk import OTHER, clean
 from manyhands.envs.negotiation import observe
 from manyhands.envs.negotiation import rules as rulebook
 from manyhands.envs.negotiation.forms import Bargain
@@ -42,8 +43,6 @@ from manyhands.envs.negotiation.words import Observation, amount, listed, owned
 
 if TYPE_CHECKING:
     from manyhands.envs.negotiation.env import Negotiation
-
-MAX_ANSWER = 2_000  # characters that `parse` reads
 
 
 def observation(
@@ -337,8 +336,6 @@ def _answering(env: Negotiation, agent: int) -> list[str]:
 
 # ---- reading an answer ---------------------------------------------------------------------------
 
-_ACTION_LINE = re.compile(r"^[ \t>*_`#-]*action[ \t*_`]*[:=](.*)$", re.IGNORECASE | re.MULTILINE)
-_WRAPPING = " \t\r\n\"'`*_[]{}<>.,;:!“”"
 _INTRO = re.compile(
     r"^(?:(?:ok|okay|yes|well|sure|fine|so|then|now|please|hello|hi|let me|let us|let's|i will|i'll"
     r"|i shall|i would like to|i'd like to|i want to|i choose to|i decide to|i am going to|i hereby"
@@ -358,19 +355,64 @@ _HEADS: tuple[tuple[int, str], ...] = (
     (PASS, r"(?:i )?(?:pass|skip|wait|do nothing|say nothing|stay silent|abstain|keep everything"
      r"|keep all|catch nothing|take nothing)|no-?op|nothing|silence"),
 )  # fmt: skip
-_CONDITION = re.compile(r"\b(?:if|but|unless|only|when|provided|instead|reject|accept|offer)\b|\d")
+# What a sentence that begins like a move may go on with; anything else is not that move.
+_AND = r"(?:[ ,.;:!-]|\b(?:{})\b)*"
+_POLITE = r"then|now|please|thanks?|thank you|and|so|here|i|ok|okay|well"
+_GOES_ON = {
+    ACCEPT: _AND.format(
+        rf"{_POLITE}|player_\d+'s|your|the|this|that|current|standing|last|latest|new"
+        r"|offer|deal|proposal|price|terms|split|exchange|trade|it|to|with|for|of|from|by|me"
+        r"|player_\d+|is|fair|good|great|fine|gladly|happily|accept|agree|agreed|yes|take|sure"
+    ),
+    WALK: _AND.format(
+        rf"{_POLITE}|away|from|the|this|table|game|negotiations?|talks?|trade|without|a|deal|sorry"
+    ),
+    READY: _AND.format(
+        rf"{_POLITE}|to|choose|with|talk|talking|the|end|finish|this|negotiations?|am|done|ready"
+    ),
+    PASS: _AND.format(
+        rf"{_POLITE}|this|the|my|turn|time|round|month|for|on|it|once|again|say|do|nothing"
+    ),
+}
+# Of an acceptance with these, the reason says more.
+_CONDITION = re.compile(r"\b(?:if|but|unless|only|provided|when)\b")
+# Behind "no", "reject" and the like: it is another move, or none.
+_NOT_A_NO = re.compile(
+    r"\b(?:if|but|unless|only|when|provided|instead|reject|accept|offer)\b|\d"
+    r"|^ (?:problem|problems|doubt|worries|objections?|need|reason|question|issue|matter)\b"
+)
+# What no offer says, with the reason. A sentence with any of these may mean the opposite of its
+# amounts, so none is read from it.
+_NO_OFFER = tuple(
+    (re.compile(pattern), reason)
+    for pattern, reason in (
+        (r"\?", "a question is no move; write a move, or ask behind SAY:"),
+        (
+            r"\b(?:not|never|cannot|neither|nor|without|instead of|rather than|refus\w+|declin\w+"
+            r"|avoid\w*|hardly|except)\b|n't\b",
+            "it denies something; write only what you do",
+        ),
+        (
+            r"\b(?:if|unless|provided|only|when|until|as long as|in case|would have|could have)\b",
+            "a move has no conditions; write an offer, the other can accept or reject it",
+        ),
+        (r"\bor\b", "it names more than one move; write one"),
+        (
+            r"\b(?:accept|agree|reject|deny|disagree)\w*\b",
+            'write "accept" or "reject" alone, or only an offer of your own',
+        ),
+        (
+            r"\btoo (?:high|low|much|little|many|few|dear|expensive|cheap|big|small|large)\b"
+            r"|\byour (?:last |first |new )?(?:offer|price|proposal|bid|demand)\b",
+            "it is about an offer of the other; write your own move",
+        ),
+    )
+)
 
 
 def parse(env: Negotiation, text: Any, state: NegotiationState, agent: int) -> Action:
-    """The action that an answer names; `IllegalAction` if it names none, or one that is not
-    allowed now."""
-    if not isinstance(text, str):
-        raise IllegalAction(f"an answer is text, not {type(text).__name__}")
-    if len(text) > MAX_ANSWER:
-        raise IllegalAction(
-            f"the answer has {len(text)} characters; at most {MAX_ANSWER} are read. Answer with "
-            "one move"
-        )
+    """The action that an answer names; `IllegalAction` if it names none, more than one, or one that
+    is not allowed now."""
     return _Reader(env, state, agent).read(text)
 
 
@@ -383,27 +425,28 @@ class _Reader:
         self.legal = _legal(env, state, agent)
         self.data = env.scenario
 
-    def read(self, text: str) -> Action:
+    def read(self, text: Any) -> Action:
         if not self.legal.any():
             raise IllegalAction("it is not your turn")
-        act, say = split_say(text)
-        lines = _ACTION_LINE.findall(act)
-        answer = (lines[-1] if lines else act).strip(_WRAPPING)
+        say = None
+        if isinstance(text, str) and len(text) <= answers.MAX_ANSWER:
+            text, say = answers.split_say(text)
         if say is not None and self.env.chat is not None:
             limit = self.env.chat.max_length
             if len(say) > limit:
                 raise IllegalAction(
                     f"your words have {len(say)} characters; at most {limit} are heard. Say less"
                 )
-            if not answer:
+            if not answers.find(text).text:
                 return self.words(say)
-        plain = " ".join(answer.lower().replace("\u2019", "'").split())
-        if not plain:
-            raise self.illegal("the line ACTION: names nothing" if lines else "the answer is empty")
-        offered = [c.lower().strip(_WRAPPING) for c in _choices(self.env, self.seen, self.legal)]
-        if plain in offered:
-            return self.choice(offered.index(plain))
-        return self.sentence(plain, answer)
+        answer = answers.read(text, self.illegal)
+        offered = [
+            answers.normalise(choice).strip(answers.WRAPPING)
+            for choice in _choices(self.env, self.seen, self.legal)
+        ]
+        if answer.plain in offered:
+            return self.choice(offered.index(answer.plain))
+        return self.sentence(answer.plain, answers.quoted(answer.text))
 
     # ---- kinds of moves -------------------------------------------------------------------
 
@@ -463,9 +506,8 @@ class _Reader:
         }
         return f"that cannot be done now, it is time for {when.get(phase, 'something else')}"
 
-    def sentence(self, plain: str, answer: str) -> Action:
+    def sentence(self, plain: str, quoted: str) -> Action:
         """The move of a sentence in lower case."""
-        quoted = _quoted(answer)
         if any(c.isnumeric() and not c.isascii() for c in plain):
             raise self.illegal(f"{quoted}: write amounts with the digits 0 to 9")
         if re.search(r"(?<![\w)])[-\u2212\u2013]\s*[\d.]", plain) or "minus" in plain.split():
@@ -478,10 +520,11 @@ class _Reader:
         claim = re.match(r"(?:i )?(?:claim|state|pledge|promise)\b[: ]*(.*)", short)
         if claim and self.env.sizes[CLAIM]:
             return self.claim(claim[1], quoted)
+        takes = self.data.takes_nothing
         for kind, pattern in _HEADS:
             for words in (plain, short):
                 found = re.match(rf"(?:{pattern})(?![\w'-])", words)
-                if found and kind == PASS and "take" in found[0] and self.data.takes_nothing:
+                if found and kind == PASS and re.search("take|keep", found[0]) and takes:
                     continue  # to take nothing gives the other everything
                 if found and self.is_head(kind, words[found.end() :]):
                     return self.head(kind, quoted)
@@ -489,9 +532,13 @@ class _Reader:
 
     def is_head(self, kind: int, rest: str) -> bool:
         """Whether a sentence that begins like a move goes on like one."""
-        if kind == ACCEPT and re.search(r"\b(?:if|but|unless|only|provided|when)\b", rest):
+        if kind == ACCEPT and _CONDITION.search(rest):
             raise self.illegal("an acceptance has no conditions; make an offer of your own instead")
-        return not _CONDITION.search(rest.partition(":")[0]) or rest.startswith(":")
+        if rest.startswith(":"):  # as in the choices
+            return "?" not in rest
+        if kind == REJECT:
+            return "?" not in rest and not _NOT_A_NO.search(rest.partition(":")[0])
+        return re.fullmatch(_GOES_ON[kind], rest) is not None
 
     def head(self, kind: int, quoted: str) -> Action:
         data, seen = self.data, self.seen
@@ -535,6 +582,10 @@ class _Reader:
     # ---- offers ---------------------------------------------------------------------------
 
     def offer(self, plain: str, quoted: str) -> Action:
+        offered = re.sub(r",? or other amounts$", "", plain)
+        for pattern, reason in _NO_OFFER:
+            if pattern.search(offered):
+                raise self.illegal(f"{quoted}: {reason}")
         try:
             content = self.data.read_offer(self.seen, plain, quoted)
         except IllegalAction as error:
@@ -588,8 +639,3 @@ class _Reader:
         names = {"offer": offering, "say": "say", "claim": "claim"}
         able = [names.get(kind, f'"{kind}"') for kind in able]
         return IllegalAction(f"{reason}. Now you can: {', '.join(able)}.")
-
-
-def _quoted(answer: str) -> str:
-    """What was given, short and without characters that could do harm in a prompt or a log."""
-    return repr(answer if len(answer) <= 60 else answer[:57] + "...")

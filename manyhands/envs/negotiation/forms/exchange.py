@@ -20,6 +20,9 @@ from manyhands.envs.negotiation.words import Observation, amount, listed, quanti
 # are worth these shares of them on average.
 UNITS = (1, 2, 3, 5, 8, 10, 15, 20, 25)
 RATES = (0.85, 0.92, 1.0, 1.08, 1.18)
+_ASKED_AS_GIVEN = re.compile(
+    r"\byou(?:'ll| will| would| could| can| should)? (?:give|pay|offer|hand|send|trade)\b"
+)
 
 
 class Exchange(Bargain):
@@ -188,6 +191,9 @@ class Exchange(Bargain):
 
     def read_offer(self, seen: Observation, plain: str, quoted: str) -> np.ndarray:
         plain = re.sub(r",? or other amounts$", "", plain)
+        if _ASKED_AS_GIVEN.search(plain):
+            example = f'"offer 3 {self.goods[0]} for 2 {self.goods[-1]}"'
+            raise IllegalAction(f"{quoted}: name what you give and what you ask for, as {example}")
         plain = re.sub(r"\b(?:in exchange for|in return for|against|->|=>|→|⇒)", " for ", plain)
         plain = plain.replace("->", " for ").replace("→", " for ")
         asks = r"(?:ask(?: for)?|want|get|receive|request|buy|need)"
@@ -210,6 +216,8 @@ class Exchange(Bargain):
             r"\b(?:i|offer|trade|give|propose|swap|exchange|sell|you|my|to|with)\b", " ", give
         )
         get = re.sub(r"\b(?:i|you|your|from|to|want|get|of|me)\b", " ", get)
+        if " for " in get or " for " in give:
+            raise IllegalAction(f"{quoted} names more than one exchange")
         sides = [
             quantities(" ".join(words.split()), self.goods, None, quoted)
             if words.strip(" ,.;")
