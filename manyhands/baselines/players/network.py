@@ -234,7 +234,7 @@ def _described(about: Any, tensors: Mapping[str, np.ndarray]) -> NetworkPolicy:
             raise TypeError(f"{field.name} is {getattr(network, field.name)!r}")
     widest = max((max(array.shape, default=1) for array in tensors.values()), default=0)
     if network.layers > len(tensors) or network.width > widest:
-        raise ValueError(f"its arrays are too few or too small for {network}")
+        raise ValueError(f"{network} does not fit its arrays, too few or too small")
     policy = NetworkPolicy(
         params=tree_of(tensors),
         network=network,
