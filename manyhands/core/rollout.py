@@ -31,6 +31,7 @@ from manyhands.core.batch import (
     seats_of,
     view_of,
 )
+from manyhands.core.config import one_of, whole
 from manyhands.core.env import Array, ConfigError, Env, own_key, state_dataclass
 from manyhands.core.pack import no_actions
 from manyhands.core.processes import check_process
@@ -183,11 +184,8 @@ def rollout(
         ConfigError: sizes or names that make no sense.
     """
     check_process()
-    for name, value in (("num_envs", num_envs), ("num_steps", num_steps)):
-        if not isinstance(value, (int, np.integer)) or value < 1:
-            raise ConfigError(f"{name} is a whole number from 1, given {value!r}")
-    if collect not in ("trajectory", "statistics"):
-        raise ConfigError(f'collect is "trajectory" or "statistics", given {collect!r}')
+    num_envs, num_steps = whole("num_envs", num_envs, 1), whole("num_steps", num_steps, 1)
+    one_of("collect", collect, ("trajectory", "statistics"))
     key, pool = own_key(key), env.reset_pool if pool is None else pool
     spread = _devices(devices, num_envs)
     player = batch_policy_of(env, policy, params is not None)

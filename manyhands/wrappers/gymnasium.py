@@ -22,6 +22,7 @@ from gymnasium.spaces import Box
 from gymnasium.vector import AutoresetMode, VectorEnv
 
 from manyhands.core.batch import seats_of
+from manyhands.core.config import one_of
 from manyhands.core.env import (
     Action,
     ConfigError,
@@ -46,7 +47,6 @@ from manyhands.wrappers.pettingzoo import (
     RENDER_FPS,
     RENDER_MODES,
     Window,
-    check_option,
     copy_space,
     observation_space,
     observe_as,
@@ -88,10 +88,10 @@ class SeatEnv(gymnasium.Env):
         render_mode: str | None = None,
         **config: Any,
     ):
-        check_option("observe", observe, OBSERVE)
-        check_option("on_illegal", on_illegal, ON_ILLEGAL)
+        one_of("observe", observe, OBSERVE)
+        one_of("on_illegal", on_illegal, ON_ILLEGAL)
         if render_mode is not None:
-            check_option("render_mode", render_mode, RENDER_MODES)
+            one_of("render_mode", render_mode, RENDER_MODES)
         self.game = configured(game, config)
         self.seat = self.game.index(seat)
         self.observe, self.on_illegal, self.render_mode = observe, on_illegal, render_mode
@@ -252,15 +252,15 @@ class SeatVectorEnv(VectorEnv):
         render_mode: str | None = None,
         **config: Any,
     ):
-        check_option("arrays", arrays, ("numpy", "jax"))
-        check_option("observe", observe, OBSERVE)
+        one_of("arrays", arrays, ("numpy", "jax"))
+        one_of("observe", observe, OBSERVE)
         if observe != "vector":
             raise ConfigError(
                 f"observe={observe!r} cannot be batched on the device; "
                 'pass vectorization_mode="sync", or observe="vector"'
             )
         if render_mode is not None:
-            check_option("render_mode", render_mode, ("rgb_array",))
+            one_of("render_mode", render_mode, ("rgb_array",))
         self.game = configured(game, config)
         self.seat = self.game.index(seat)
         players = seats_of(self.game, _fill(self.game, self.seat, partners))

@@ -19,6 +19,7 @@ import numpy as np
 from gymnasium.utils import seeding
 from pettingzoo.utils.env import AECEnv, ParallelEnv
 
+from manyhands.core.config import one_of
 from manyhands.core.env import (
     Action,
     ConfigError,
@@ -103,10 +104,10 @@ class Parallel(ParallelEnv):
         on_illegal: str = "raise",
         render_mode: str | None = None,
     ):
-        check_option("observe", observe, OBSERVE)
-        check_option("on_illegal", on_illegal, ON_ILLEGAL)
+        one_of("observe", observe, OBSERVE)
+        one_of("on_illegal", on_illegal, ON_ILLEGAL)
         if render_mode is not None:
-            check_option("render_mode", render_mode, RENDER_MODES)
+            one_of("render_mode", render_mode, RENDER_MODES)
         self.game, self.render_mode = game, render_mode
         self.observe_as, self.on_illegal = observe, on_illegal
         self.metadata = {
@@ -610,11 +611,6 @@ def observe_as(frame: Frame, index: int, observe: str) -> Any:
 def copy_space(space: gymnasium.Space) -> gymnasium.Space:
     """An equal space with random numbers of its own."""
     return copy.deepcopy(space)
-
-
-def check_option(name: str, value: Any, allowed: tuple[str, ...]) -> None:
-    if value not in allowed:
-        raise ConfigError(f"{name} is {names_of(list(map(repr, allowed)))}, given {value!r}")
 
 
 def on_host(function: Any) -> Any:

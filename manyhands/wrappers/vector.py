@@ -20,7 +20,7 @@ from gymnasium.vector import AutoresetMode
 from gymnasium.vector.utils import batch_space
 
 from manyhands.core.batch import BatchView, Seats, auto_reset, fresh_states, play_step
-from manyhands.core.config import nearest, whole
+from manyhands.core.config import nearest, one_of, whole
 from manyhands.core.env import (
     Array,
     ConfigError,
@@ -103,10 +103,8 @@ class Vector:
         seat: int | None = None,
         partners: Seats | None = None,
     ):
-        if not isinstance(num_envs, (int, np.integer)) or num_envs < 1:
-            raise ConfigError(f"num_envs is a whole number from 1, given {num_envs!r}")
-        if arrays not in ARRAYS:
-            raise ConfigError(f"arrays is {names_of(list(map(repr, ARRAYS)))}, given {arrays!r}")
+        num_envs = whole("num_envs", num_envs, 1)
+        one_of("arrays", arrays, ARRAYS)
         try:
             self.autoreset_mode = AutoresetMode(autoreset_mode)
         except ValueError:
