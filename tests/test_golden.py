@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import base64
 import importlib.util
+import json
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -17,6 +18,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import manyhands
 from manyhands.core.pack import restore, snapshot
 from manyhands.core.play import play
 from manyhands.core.record import frames, read, verify
@@ -127,3 +129,23 @@ def test_the_same_seats_play_the_same_game(case, tmp_path):
         for agent, action in old.turn.actions.items():
             close(new.turn.actions[agent], action)
     close(found.result.rewards, episode.result.rewards)
+
+
+def test_every_environment_and_every_shipped_network_is_covered():
+    ids, scenarios, networks = set(), set(), set()
+    for name, row in CASES.items():
+        spec = json.loads(row["record"])["env"]
+        while spec:
+            ids.add(spec["id"])
+            if spec["id"] == "negotiation":
+                scenarios.add(spec["config"]["scenario"])
+            spec = spec.get("env")
+        if name.startswith("network "):
+            networks.add(name.removeprefix("network "))
+    shipped = {name for name in manyhands.registered() if not name.startswith("test-")}
+    assert shipped | set(manyhands.registered(wrappers=True)) <= ids
+    assert len(scenarios) == 7
+    folder = Path(manyhands.__file__).parent / "assets" / "policies"
+    files = {f"{path.parent.name}/{path.stem}" for path in folder.rglob("*.safetensors")}
+    assert files == networks
+    assert set(CASES) >= QUICK
