@@ -148,8 +148,8 @@ class Negotiation(Env[NegotiationState]):
             self.action_space = gymnasium.spaces.MultiDiscrete(parts, dtype=np.int32)
             self.noop = np.zeros(len(parts), np.int32)
         self.phases = data.phases
-        self.layout = observe.layout(data)
-        self.observation_space = self.layout.space(divided=True)
+        self.observation_layout = observe.layout(data)
+        self.observation_space = self.observation_layout.space(divided=True)
 
     # ---- pure and traceable -------------------------------------------------------------------
 
@@ -173,11 +173,11 @@ class Negotiation(Env[NegotiationState]):
 
     def perceive(self, state: NegotiationState) -> Array:
         """i32[N, F], see `observe.py`."""
-        return observe.perceive(self.scenario, self.layout, state)
+        return observe.perceive(self.scenario, self.observation_layout, state)
 
     def observe(self, state: NegotiationState) -> Array:
         """f32[N, F]: `perceive`, each number divided by the largest that it can be."""
-        scale = expand(np.float32(1) / self.layout.divisors, state.time.ndim)
+        scale = expand(np.float32(1) / self.observation_layout.divisors, state.time.ndim)
         return self.perceive(state).astype(jnp.float32) * scale[None]
 
     def summary(self, state: NegotiationState) -> Array:
@@ -187,12 +187,18 @@ class Negotiation(Env[NegotiationState]):
     @property
     def at(self) -> Layout:
         """Where each part of an observation lies: a slice for each name."""
-        return self.layout
+        return self.observation_layout
 
     @property
     def fields(self) -> tuple[tuple[str, float], ...]:
         """(name, what it is divided by) of each number of an observation, in order."""
-        return tuple(zip(self.layout.names, self.layout.divisors.tolist(), strict=True))
+        return tuple(
+            zip(
+                self.observation_layout.names,
+                self.observation_layout.divisors.tolist(),
+                strict=True,
+            )
+        )
 
     # ---- words and pictures -------------------------------------------------------------------
 

@@ -49,7 +49,7 @@ def observation(
     env: Negotiation, state: NegotiationState, agent: int, you: bool = True
 ) -> Observation:
     """What a player knows of a state, by name."""
-    return observe.observation(env.scenario, env.layout, state, agent, you)
+    return observe.observation(env.scenario, env.observation_layout, state, agent, you)
 
 
 def history(env: Negotiation, state: NegotiationState) -> list[str]:
@@ -330,7 +330,8 @@ def _answering(env: Negotiation, agent: int) -> list[str]:
     return [
         f"Name one move, or one of the choices offered: {data.answer_words(agent)}{claim}{speak}"
         f'{away}, "pass". Amounts are whole numbers, in the digits 0 to 9. Or put your move in a '
-        'last line "ACTION: ...".'
+        'last line "ACTION: ...". A move that is not possible now is refused; if it is played all '
+        'the same, it counts as "pass".'
     ]
 
 
