@@ -30,17 +30,9 @@ from manyhands.core.env import (
 )
 from manyhands.envs.kitchen import levels as lv
 from manyhands.envs.kitchen import skills as sk
-from manyhands.envs.kitchen.env import (
-    DISH,
-    INTERACT,
-    NOTHING,
-    ONION,
-    SOUP,
-    STAY,
-    TOMATO,
-    Kitchen,
-)
+from manyhands.envs.kitchen.env import Kitchen
 from manyhands.envs.kitchen.levels import COUNTER, DISHES, FLOOR, ONIONS, POT, SERVING, TOMATOES
+from manyhands.envs.kitchen.state import DISH, INTERACT, NOTHING, ONION, SOUP, STAY, TOMATO
 
 FAR = sk.FAR // sk.STEP  # steps; no way
 RELAY = 20  # steps: a guess for a job's second half, when somebody else has to do it

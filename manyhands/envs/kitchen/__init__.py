@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from manyhands.envs.kitchen.env import Kitchen, KitchenState, unpack
+from manyhands.envs.kitchen.env import Kitchen
+from manyhands.envs.kitchen.observe import unpack
+from manyhands.envs.kitchen.state import KitchenState
 
 if TYPE_CHECKING:
     from manyhands.wrappers.pettingzoo import Parallel, Sequential

@@ -11,7 +11,6 @@ Coordinates of the painting functions are in cells: (0, 0) is the north-west cor
 from __future__ import annotations
 
 import functools
-import itertools
 import math
 from collections.abc import Mapping
 from typing import Any
@@ -19,19 +18,23 @@ from typing import Any
 import numpy as np
 import pygame
 
-from manyhands.core.render import Colour, wrap, write
-from manyhands.envs.kitchen.env import (
-    DISH,
-    EAST,
-    NORTH,
-    NOTHING,
-    ONION,
-    SOUP,
-    TOMATO,
-    WEST,
-    Kitchen,
-    KitchenState,
+from manyhands.core.paint import (
+    BACKGROUND,
+    FADED,
+    GOOD,
+    INK,
+    PAPER,
+    PLAYERS,
+    SKIN,
+    Pen,
+    bar,
+    bubble,
+    header_height,
+    mix,
+    player_colour,
 )
+from manyhands.core.render import Colour, wrap, write
+from manyhands.envs.kitchen.env import Kitchen
 from manyhands.envs.kitchen.levels import (
     COUNTER,
     DIRECTIONS,
@@ -43,21 +46,19 @@ from manyhands.envs.kitchen.levels import (
     VOID,
     Level,
 )
-
-BACKGROUND: Colour = (38, 42, 58)
-INK: Colour = (30, 33, 46)
-PAPER: Colour = (246, 243, 236)
-FADED: Colour = (158, 164, 184)
-FLOORS: tuple[Colour, Colour] = ((236, 231, 221), (227, 221, 209))
-# Blue and orange first: the pair that most colour-blind people tell apart best.
-CHEFS: tuple[Colour, ...] = (
-    (58, 124, 214),
-    (238, 130, 38),
-    (52, 160, 98),
-    (140, 92, 204),
-    (222, 92, 150),
-    (32, 158, 172),
+from manyhands.envs.kitchen.state import (
+    DISH,
+    EAST,
+    NORTH,
+    NOTHING,
+    ONION,
+    SOUP,
+    TOMATO,
+    WEST,
+    KitchenState,
 )
+
+FLOORS: tuple[Colour, Colour] = ((236, 231, 221), (227, 221, 209))
 _WOOD, _WOOD_EDGE, _WOOD_FRONT = (198, 150, 100), (214, 169, 119), (150, 106, 66)
 _STEEL, _STEEL_DARK, _IRON = (176, 184, 194), (120, 129, 142), (66, 72, 84)
 _ONION, _ONION_DARK, _TOMATO, _TOMATO_DARK = (
@@ -67,8 +68,7 @@ _ONION, _ONION_DARK, _TOMATO, _TOMATO_DARK = (
     (168, 36, 32),
 )
 _LEAF, _CHINA, _CHINA_DARK = (84, 150, 66), (250, 250, 252), (190, 197, 208)
-_SKIN, _SKIN_DARK = (250, 211, 172), (222, 172, 130)
-_READY, _COOKING = (64, 176, 96), (244, 150, 40)
+_SKIN_DARK, _COOKING = (222, 172, 130), (244, 150, 40)
 
 _SHARPNESS = 4  # how many times larger sprites are painted
 _MARGIN = 0.5  # cells that a sprite may reach beyond its own, on every side
@@ -96,7 +96,7 @@ def draw(
     for i in sorted(chefs, key=lambda i: (scene.chefs[i][1], i)):
         x, y = scene.chefs[i]
         facing, held = int(scene.facing[i]), int(scene.held[i])
-        _blit(canvas, scene, x, y, "chef", i % len(CHEFS), facing, held, i == agent)
+        _blit(canvas, scene, x, y, "chef", i % len(PLAYERS), facing, held, i == agent)
     for y, x in np.argwhere((scene.terrain == POT) & (scene.timer > 1)):
         _timer(scene, canvas, int(x), int(y))  # over the hats of chefs below
 
@@ -112,42 +112,27 @@ def bubbles(
     its chef; the words of a chef that `agent` cannot see stand in the corner, with its name."""
     scene = _Scene(kitchen, state, canvas, agent)
     size = max(11, min(24, round(scene.cell * 0.2)))
-    corner = scene.top + size // 2
+    pad, corner = size // 2, scene.top + size // 2
+    width = min(max(scene.cell * 1.9, canvas.get_width() * 0.3), canvas.get_width() * 0.8)
     for i, text in sorted(texts.items()):
         if not text.strip():
             continue
-        seen = scene.sees_chef(i)
-        words = text if seen else f"{kitchen.agents[i]}: {text}"
-        width = max(scene.cell * 1.9, canvas.get_width() * 0.3)
-        lines = wrap(words, size, round(min(width, canvas.get_width() * 0.8)), limit=4)
-        images = [write(line, size, INK) for line in lines]
-        pad = size // 2
-        box = pygame.Rect(0, 0, max(im.get_width() for im in images) + 2 * pad, 0)
-        box.height = len(images) * images[0].get_height() + pad
-        tail = None
-        if seen:
-            x, y = scene.chefs[i]
-            middle = scene.left + round((x + 0.5) * scene.cell)
-            # Above the hat; beneath the feet where there is no room above.
-            above = scene.top + round((y - 0.12) * scene.cell)
-            fits = above - box.height - pad > 0
-            box.midbottom = (middle, above - pad)
-            if not fits:
-                above = scene.top + round((y + 1.02) * scene.cell)
-                box.midtop = (middle, above + pad)
-            box.clamp_ip(canvas.get_rect().inflate(-4, -4))
-            root = box.bottom - 2 if fits else box.top + 1
-            tail = [(middle - pad, root), (middle + pad, root), (middle, above)]
-        else:
-            box.topleft = (scene.left + pad, corner)
-            corner = box.bottom + pad
-        colour = CHEFS[i % len(CHEFS)]
-        pygame.draw.rect(canvas, colour, box.inflate(4, 4), border_radius=pad + 2)
-        if tail:
-            pygame.draw.polygon(canvas, colour, tail)
-        pygame.draw.rect(canvas, PAPER, box, border_radius=pad)
-        for k, image in enumerate(images):
-            canvas.blit(image, (box.x + pad, box.y + pad // 2 + k * image.get_height()))
+        colour = player_colour(i)
+        if not scene.sees_chef(i):
+            place = ("topleft", (scene.left + pad, corner))
+            named = f"{kitchen.agents[i]}: {text}"
+            corner = bubble(canvas, named, size, width, colour, [place]).bottom + pad
+            continue
+        x, y = scene.chefs[i]
+        middle = scene.left + round((x + 0.5) * scene.cell)
+        # Above the hat; beneath the feet where there is no room above.
+        lines = len(wrap(text, size, round(width), limit=4))
+        tip = scene.top + round((y - 0.12) * scene.cell)
+        place = ("midbottom", (middle, tip - pad))
+        if tip - lines * write("A", size, INK).get_height() - 2 * pad <= 0:
+            tip = scene.top + round((y + 1.02) * scene.cell)
+            place = ("midtop", (middle, tip + pad))
+        bubble(canvas, text, size, width, colour, [place], (middle, tip))
 
 
 class _Scene:
@@ -176,9 +161,7 @@ class _Scene:
             self.terrain = np.where(self.seen, self.terrain, VOID)
 
         width, height = canvas.get_size()
-        self.header = 0
-        if width >= 200 and height >= 120:
-            self.header = round(max(24, min(height * 0.11, width * 0.09, 72)))
+        self.header = header_height(canvas)
         pad = min(width, height) // 60
         across, down = width - 2 * pad, height - self.header - 2 * pad
         self.cell = max(1, min(across // self.columns, down // self.rows))
@@ -232,15 +215,15 @@ def _timer(scene: _Scene, canvas: pygame.Surface, x: int, y: int) -> None:
     inside = int(scene.objects[y, x])
     left = int(scene.timer[y, x]) - 1
     total = max(left, scene.level.times.get((inside >> 2 & 3, inside & 3), left), 1)
-    bar = pygame.Rect(0, 0, round(scene.cell * 0.76), max(3, round(scene.cell * 0.13)))
-    bar.midbottom = (
+    box = pygame.Rect(0, 0, round(scene.cell * 0.76), max(3, round(scene.cell * 0.13)))
+    box.midbottom = (
         scene.left + round((x + 0.5) * scene.cell),
         scene.top + round((y + 0.95) * scene.cell),
     )
-    _bar(canvas, bar, 1 - left / total, _COOKING)
+    bar(canvas, box, 1 - left / total, _COOKING)
     if scene.cell >= 28:
         label = write(str(left), max(9, round(scene.cell * 0.2)), PAPER, INK)
-        canvas.blit(label, label.get_rect(center=bar.center))
+        canvas.blit(label, label.get_rect(center=box.center))
 
 
 def _header(scene: _Scene, canvas: pygame.Surface) -> None:
@@ -264,7 +247,7 @@ def _header(scene: _Scene, canvas: pygame.Surface) -> None:
         if label == "TIME":
             track = pygame.Rect(x, 0, room, max(2, high // 14))
             track.bottom = high - 2
-            _bar(canvas, track, left / kitchen.max_steps, FADED)
+            bar(canvas, track, left / kitchen.max_steps, FADED)
         x += room + gap
     if scene.limited:
         return
@@ -292,73 +275,7 @@ def _header(scene: _Scene, canvas: pygame.Surface) -> None:
             canvas.blit(title, title.get_rect(midright=(right - gap // 2, high // 2)))
 
 
-def _bar(canvas: pygame.Surface, box: pygame.Rect, share: float, colour: Colour) -> None:
-    radius = box.height // 2
-    pygame.draw.rect(canvas, INK, box.inflate(2, 2), border_radius=radius + 1)
-    pygame.draw.rect(canvas, (86, 92, 112), box, border_radius=radius)
-    filled = pygame.Rect(box.x, box.y, round(box.width * min(max(share, 0.0), 1.0)), box.height)
-    if filled.width > 0:
-        pygame.draw.rect(canvas, colour, filled, border_radius=radius)
-
-
 # ---- sprites -------------------------------------------------------------------------------------
-
-
-class _Pen:
-    """Shapes in cell coordinates on a large surface."""
-
-    def __init__(self, surface: pygame.Surface, x: float, y: float, scale: float):
-        self.surface, self.x, self.y, self.scale = surface, x, y, scale
-
-    def at(self, x: float, y: float, scale: float) -> _Pen:
-        """A pen whose cell is centred on (x, y) and `scale` times as large."""
-        corner = (x - scale / 2, y - scale / 2)
-        return _Pen(
-            self.surface,
-            self.x + corner[0] * self.scale,
-            self.y + corner[1] * self.scale,
-            self.scale * scale,
-        )
-
-    def point(self, x: float, y: float) -> tuple[float, float]:
-        return self.x + x * self.scale, self.y + y * self.scale
-
-    def box(self, colour: Any, x: float, y: float, w: float, h: float, radius: float = 0.0) -> None:
-        left, top = map(round, self.point(x, y))
-        right, bottom = map(round, self.point(x + w, y + h))
-        rect = (left, top, right - left, bottom - top)
-        pygame.draw.rect(self.surface, colour, rect, border_radius=round(radius * self.scale))
-
-    def oval(self, colour: Any, x: float, y: float, rx: float, ry: float | None = None) -> None:
-        ry = rx if ry is None else ry
-        left, top = map(round, self.point(x - rx, y - ry))
-        rect = (left, top, round(2 * rx * self.scale), round(2 * ry * self.scale))
-        pygame.draw.ellipse(self.surface, colour, rect)
-
-    def shape(self, colour: Any, *points: tuple[float, float]) -> None:
-        pygame.draw.polygon(self.surface, colour, [self.point(*p) for p in points])
-
-    def stroke(self, colour: Any, width: float, *points: tuple[float, float]) -> None:
-        """A line with round joints and ends."""
-        placed = [self.point(*p) for p in points]
-        thick = max(1, round(width * self.scale))
-        for a, b in itertools.pairwise(placed):
-            pygame.draw.line(self.surface, colour, a, b, thick)
-            length = math.hypot(b[0] - a[0], b[1] - a[1]) or 1.0
-            nx, ny = (a[1] - b[1]) / length * thick / 2, (b[0] - a[0]) / length * thick / 2
-            corners = [(a[0] + nx, a[1] + ny), (b[0] + nx, b[1] + ny)]
-            corners += [(b[0] - nx, b[1] - ny), (a[0] - nx, a[1] - ny)]
-            pygame.draw.polygon(self.surface, colour, corners)
-        for p in placed:
-            pygame.draw.circle(self.surface, colour, p, thick / 2)
-
-    def curve(
-        self, colour: Any, width: float, x: float, y: float, rx: float, ry: float, a: int, b: int
-    ) -> None:
-        """Part of an oval's outline, from `a` to `b` degrees (0 east, 90 south)."""
-        steps = [math.radians(a + (b - a) * k / 16) for k in range(17)]
-        points = [(x + rx * math.cos(t), y + ry * math.sin(t)) for t in steps]
-        self.stroke(colour, width, *points)
 
 
 def _blit(canvas: pygame.Surface, scene: _Scene, x: int, y: int, name: str, *args: Any) -> None:
@@ -380,25 +297,23 @@ def _sprite(cell: int, name: str, *args: Any) -> pygame.Surface:
     size = cell + 2 * math.ceil(cell * _MARGIN)
     large = pygame.Surface((size * _SHARPNESS,) * 2, pygame.SRCALPHA)
     corner = math.ceil(cell * _MARGIN) * _SHARPNESS
-    _PAINTERS[name](_Pen(large, corner, corner, cell * _SHARPNESS), *args)
+    _PAINTERS[name](Pen(large, corner, corner, cell * _SHARPNESS), *args)
     return pygame.transform.smoothscale(large, (size, size))
 
 
 def _darker(colour: Colour, by: float = 0.75) -> Colour:
-    r, g, b = colour
-    return round(r * by), round(g * by), round(b * by)
+    return mix((0, 0, 0), colour, by)
 
 
 def _lighter(colour: Colour, by: float = 0.4) -> Colour:
-    r, g, b = (round(c + (255 - c) * by) for c in colour)
-    return r, g, b
+    return mix(colour, (255, 255, 255), by)
 
 
-def _paint_fog(pen: _Pen, odd: int) -> None:
+def _paint_fog(pen: Pen, odd: int) -> None:
     pen.box((50, 55, 74) if odd else (46, 51, 69), 0, 0, 1, 1)
 
 
-def _paint_floor(pen: _Pen, odd: int, north: bool, west: bool) -> None:
+def _paint_floor(pen: Pen, odd: int, north: bool, west: bool) -> None:
     colour = FLOORS[odd]
     pen.box(colour, 0, 0, 1, 1)
     if north:
@@ -407,7 +322,7 @@ def _paint_floor(pen: _Pen, odd: int, north: bool, west: bool) -> None:
         pen.box(_darker(colour, 0.92), 0, 0, 0.05, 1)
 
 
-def _paint_counter(pen: _Pen, front: bool) -> None:
+def _paint_counter(pen: Pen, front: bool) -> None:
     pen.box(_WOOD_FRONT, 0, 0, 1, 1)
     depth = 0.86 if front else 1.0
     pen.box(_darker(_WOOD, 0.9), 0, 0, 1, depth)
@@ -417,7 +332,7 @@ def _paint_counter(pen: _Pen, front: bool) -> None:
         pen.box(_darker(_WOOD_FRONT, 0.82), 0, 0.965, 1, 0.035)
 
 
-def _paint_onion(pen: _Pen) -> None:
+def _paint_onion(pen: Pen) -> None:
     pen.stroke(_LEAF, 0.08, (0.5, 0.3), (0.44, 0.12))
     pen.stroke(_LEAF, 0.08, (0.5, 0.3), (0.57, 0.1))
     pen.shape(_ONION_DARK, (0.3, 0.4), (0.5, 0.16), (0.7, 0.4))
@@ -431,7 +346,7 @@ def _paint_onion(pen: _Pen) -> None:
     pen.stroke(_ONION_DARK, 0.03, (0.54, 0.87), (0.55, 0.91))
 
 
-def _paint_tomato(pen: _Pen) -> None:
+def _paint_tomato(pen: Pen) -> None:
     pen.oval(_TOMATO_DARK, 0.5, 0.57, 0.36, 0.32)
     pen.oval(_TOMATO, 0.5, 0.565, 0.32, 0.28)
     pen.oval(_lighter(_TOMATO, 0.55), 0.35, 0.5, 0.05, 0.08)
@@ -442,7 +357,7 @@ def _paint_tomato(pen: _Pen) -> None:
     pen.stroke(_darker(_LEAF), 0.07, (0.5, 0.32), (0.52, 0.2))
 
 
-def _paint_dish(pen: _Pen) -> None:
+def _paint_dish(pen: Pen) -> None:
     pen.oval(_CHINA_DARK, 0.5, 0.58, 0.4, 0.3)
     pen.oval(_CHINA, 0.5, 0.55, 0.4, 0.3)
     pen.oval(_CHINA_DARK, 0.5, 0.555, 0.26, 0.19)
@@ -456,7 +371,7 @@ def _soup_colour(onions: int, tomatoes: int) -> Colour:
 
 
 def _paint_pieces(
-    pen: _Pen, onions: int, tomatoes: int, y: float, spread: float, size: float
+    pen: Pen, onions: int, tomatoes: int, y: float, spread: float, size: float
 ) -> None:
     """Up to three ingredients in a triangle about (0.5, y)."""
     things = [ONION] * onions + [TOMATO] * tomatoes
@@ -469,7 +384,7 @@ def _paint_pieces(
         _paint_thing(pen.at(0.5 + dx * spread, y + dy * spread, size), thing)
 
 
-def _paint_soup(pen: _Pen, onions: int, tomatoes: int) -> None:
+def _paint_soup(pen: Pen, onions: int, tomatoes: int) -> None:
     colour = _soup_colour(onions, tomatoes)
     pen.oval(_CHINA_DARK, 0.5, 0.62, 0.43, 0.33)
     pen.oval(_CHINA, 0.5, 0.57, 0.43, 0.33)
@@ -478,7 +393,7 @@ def _paint_soup(pen: _Pen, onions: int, tomatoes: int) -> None:
     _paint_pieces(pen, onions, tomatoes, 0.56, 0.14, 0.34)
 
 
-def _paint_thing(pen: _Pen, thing: int) -> None:
+def _paint_thing(pen: Pen, thing: int) -> None:
     if thing == ONION:
         _paint_onion(pen)
     elif thing == TOMATO:
@@ -489,12 +404,12 @@ def _paint_thing(pen: _Pen, thing: int) -> None:
         _paint_soup(pen, thing >> 2 & 3, thing & 3)
 
 
-def _paint_lying(pen: _Pen, thing: int) -> None:
+def _paint_lying(pen: Pen, thing: int) -> None:
     pen.oval(_darker(_WOOD, 0.8), 0.5, 0.68, 0.3, 0.12)
     _paint_thing(pen.at(0.5, 0.42, 0.66), thing)
 
 
-def _paint_crate(pen: _Pen, thing: int) -> None:
+def _paint_crate(pen: Pen, thing: int) -> None:
     wood, dark = (232, 196, 142), (168, 122, 72)
     pen.box(dark, 0.08, 0.14, 0.84, 0.72, 0.06)
     pen.box((110, 76, 44), 0.14, 0.19, 0.72, 0.42, 0.03)
@@ -507,13 +422,13 @@ def _paint_crate(pen: _Pen, thing: int) -> None:
         pen.oval(dark, x + 0.02, 0.78, 0.018)
 
 
-def _paint_dishes(pen: _Pen) -> None:
+def _paint_dishes(pen: Pen) -> None:
     pen.oval(_darker(_WOOD, 0.8), 0.5, 0.72, 0.4, 0.16)
     for k in range(4):
         _paint_dish(pen.at(0.5, 0.56 - k * 0.075, 0.86))
 
 
-def _paint_serving(pen: _Pen, towards: int) -> None:
+def _paint_serving(pen: Pen, towards: int) -> None:
     """A belt whose arrows point away from the kitchen."""
     pen.box(_STEEL_DARK, 0.04, 0.04, 0.92, 0.82, 0.06)
     pen.box((58, 132, 98), 0.1, 0.1, 0.8, 0.7, 0.05)
@@ -525,7 +440,7 @@ def _paint_serving(pen: _Pen, towards: int) -> None:
         pen.stroke((190, 236, 206), 0.07, ends[0], tip, ends[1])
 
 
-def _paint_pot(pen: _Pen, onions: int, tomatoes: int, status: str) -> None:
+def _paint_pot(pen: Pen, onions: int, tomatoes: int, status: str) -> None:
     pen.box(_STEEL_DARK, 0.05, 0.05, 0.9, 0.8, 0.06)
     pen.box(_STEEL, 0.07, 0.06, 0.86, 0.76, 0.05)
     if status == "cooking":
@@ -552,12 +467,12 @@ def _paint_pot(pen: _Pen, onions: int, tomatoes: int, status: str) -> None:
             wave = [(x + 0.025 * math.sin(k * 1.3), y - 0.16 + k * 0.035) for k in range(7)]
             pen.stroke((255, 255, 255), 0.035, *wave)
         pen.oval(PAPER, 0.8, 0.72, 0.19)
-        pen.oval(_READY, 0.8, 0.72, 0.16)
+        pen.oval(GOOD, 0.8, 0.72, 0.16)
         pen.stroke(PAPER, 0.05, (0.72, 0.73), (0.78, 0.79), (0.88, 0.66))
 
 
-def _paint_chef(pen: _Pen, number: int, facing: int, held: int, own: bool) -> None:
-    colour = CHEFS[number]
+def _paint_chef(pen: Pen, number: int, facing: int, held: int, own: bool) -> None:
+    colour = PLAYERS[number]
     dark, white, shade = _darker(colour), (252, 252, 252), (214, 219, 230)
     dx = DIRECTIONS[facing][0]
     # On the floor: the shadow, and a ring about oneself.
@@ -586,7 +501,7 @@ def _paint_chef(pen: _Pen, number: int, facing: int, held: int, own: bool) -> No
     # The head and its hat.
     x = 0.5 + 0.03 * dx
     pen.oval(_SKIN_DARK, x, 0.41, 0.225, 0.19)
-    pen.oval(_SKIN if facing != NORTH else (120, 80, 56), x, 0.4, 0.21, 0.18)
+    pen.oval(SKIN if facing != NORTH else (120, 80, 56), x, 0.4, 0.21, 0.18)
     if facing in (EAST, WEST):
         pen.oval((120, 80, 56), x - 0.15 * dx, 0.39, 0.09, 0.13)
         pen.oval(_SKIN_DARK, x + 0.215 * dx, 0.43, 0.04, 0.035)
@@ -611,7 +526,7 @@ def _paint_chef(pen: _Pen, number: int, facing: int, held: int, own: bool) -> No
         _paint_thing(pen.at(*place, 0.58), held)
     for x, y in hands:
         pen.oval(_SKIN_DARK, x, y, 0.075)
-        pen.oval(_SKIN, x, y - 0.005, 0.062)
+        pen.oval(SKIN, x, y - 0.005, 0.062)
 
 
 _PAINTERS: dict[str, Any] = {

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from manyhands.core.config import check_options, whole
 from manyhands.core.env import ConfigError, LayoutError
 from manyhands.envs.kitchen.levels import (
     DIRECTIONS,
@@ -122,11 +123,8 @@ def generate(
         config, knobs: a `GeneratorConfig`, or its fields by name, or both (knobs win).
         rules: recipes, as keyword arguments of `load_level` (orders, values, times, ...).
     """
-    try:
-        config = replace(config or GeneratorConfig(), **knobs)
-    except TypeError:
-        names = ", ".join(field.name for field in fields(GeneratorConfig))
-        raise ConfigError(f"the knobs of generated kitchens are {names}; got {knobs}") from None
+    check_options(GeneratorConfig, knobs, "the generator")
+    config = replace(config or GeneratorConfig(), **knobs)
     rng = np.random.default_rng(seed)
     reason = "no draft has room for all stations and chefs"
     for _ in range(TRIES):
@@ -153,6 +151,8 @@ def generate_levels(
     rules: Mapping[str, Any] | None = None,
 ) -> list[Level]:
     """`count` different kitchens; the first ones are the same whatever the count."""
+    whole("num_levels", count, 1)
+    whole("level_seed", seed, 0)
     levels: dict[Level, None] = {}
     for i in range(20 * count + 100):
         levels.setdefault(generate([seed, i], config, rules=rules))

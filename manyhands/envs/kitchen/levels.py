@@ -10,7 +10,6 @@ Everything here is plain NumPy and Python on the host; the environment turns lev
 
 from __future__ import annotations
 
-import difflib
 import itertools
 import textwrap
 from collections.abc import Iterable, Mapping, Sequence
@@ -19,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from manyhands.core.config import nearest, one_of, whole
 from manyhands.core.env import ConfigError, LayoutError, names_of
 
 COUNTER, FLOOR, ONIONS, TOMATOES, DISHES, POT, SERVING, VOID = range(8)
@@ -188,8 +188,11 @@ def _numbers(
     elif given is not None:
         if onion is not None or tomato is not None:
             raise ConfigError(f"give {what}s as one constant or per ingredient, not both")
-        constant = given
+        constant = whole(f"{what}s", given, low, high)
     by_name = {"onion": onion, "tomato": tomato}
+    for name, part in by_name.items():
+        if part is not None:  # its sums are checked below
+            whole(f"{name}_{what}", part, -(10**6), 10**6)
     numbers: dict[Recipe, int] = {}
     for recipe in RECIPES:
         used = recipe_name(recipe).split("+")
@@ -207,13 +210,7 @@ def _numbers(
             )
         else:
             number = constant
-        if isinstance(number, bool) or not isinstance(number, (int, np.integer)):
-            raise ConfigError(f"the {what} of {recipe_name(recipe)} is an integer; got {number!r}")
-        if not low <= number <= high:
-            raise ConfigError(
-                f"the {what} of {recipe_name(recipe)} is {number}; it must be {low} to {high}"
-            )
-        numbers[recipe] = int(number)
+        numbers[recipe] = whole(f"the {what} of {recipe_name(recipe)}", number, low, high)
     return numbers
 
 
@@ -478,18 +475,15 @@ def load_level(
     """
     if not isinstance(layout, str):
         raise ConfigError(f"a layout is a name or a text with newlines; got {layout!r}")
-    if starts not in STARTS:
-        raise ConfigError(f"starts is {names_of([repr(s) for s in STARTS])}; got {starts!r}")
+    one_of("starts", starts, STARTS)
     name, defaults = "text", dict[str, Any]()
     text = layout
     if "\n" not in layout:
         name = ALIASES.get(layout, layout)
         if name not in LAYOUTS:
-            near = difflib.get_close_matches(layout, layout_names(aliases=True), 1)
-            hint = f" (did you mean {near[0]!r}?)" if near else ""
             raise LayoutError(
-                f"no layout is called {layout!r}{hint}; there are {', '.join(LAYOUTS)}; "
-                "a text with newlines is read as a layout itself"
+                f"no layout is called {layout!r};{nearest(layout, layout_names(aliases=True))} "
+                f"there are {', '.join(LAYOUTS)}; a text with newlines is read as a layout itself"
             )
         text, defaults = LAYOUTS[name]
     terrain, cells = parse_layout(text)
@@ -517,12 +511,7 @@ def load_level(
     for recipe in bonus_orders:
         if recipe not in orders:
             raise ConfigError(f"the bonus order {recipe_name(recipe)} is not among the orders")
-    if (
-        isinstance(order_bonus, bool)
-        or not isinstance(order_bonus, int)
-        or not (1 <= order_bonus <= 100)
-    ):
-        raise ConfigError(f"order_bonus is an integer from 1 to 100; got {order_bonus!r}")
+    order_bonus = whole("order_bonus", order_bonus, 1, 100)
     if values is None and onion_value is None and tomato_value is None:
         onion_value, tomato_value = defaults.get("onion_value"), defaults.get("tomato_value")
     if times is None and onion_time is None and tomato_time is None:
@@ -544,12 +533,7 @@ def load_level(
 def _place(terrain: np.ndarray, marked: tuple[Cell, ...], chefs: int) -> tuple[Cell, ...]:
     """Start cells for `chefs` chefs: the marked ones first, then, one by one, the cell whose
     nearest chef is farthest (in straight steps), in rooms that a marked chef stands in."""
-    if (
-        isinstance(chefs, bool)
-        or not isinstance(chefs, (int, np.integer))
-        or not (1 <= chefs <= MAX_CHEFS)
-    ):
-        raise ConfigError(f"chefs is 1 to {MAX_CHEFS}; got {chefs!r}")
+    chefs = whole("chefs", chefs, 1, MAX_CHEFS)
     cells = list(marked[:chefs])
     floor = frozenset((int(x), int(y)) for y, x in np.argwhere(terrain == FLOOR))
     free = sorted(

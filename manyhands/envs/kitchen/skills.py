@@ -14,7 +14,7 @@ reading order among the pots in view.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -32,13 +32,16 @@ from manyhands.envs.kitchen.levels import (
     TOMATOES,
     VOID,
 )
-
-if TYPE_CHECKING:
-    from manyhands.envs.kitchen.env import Kitchen
-
-# As in env.py, which imports this module only when skills are asked for.
-STAY, INTERACT = 4, 5
-NOTHING, ONION, TOMATO, DISH, SOUP = 0, 1, 2, 3, 16
+from manyhands.envs.kitchen.state import (
+    DISH,
+    INTERACT,
+    NOTHING,
+    ONION,
+    SOUP,
+    STAY,
+    TOMATO,
+    KitchenConfig,
+)
 
 # Costs are `steps << 3 | first action`, so that a minimum over cells also says how to begin.
 STEP = 8
@@ -86,9 +89,9 @@ def look(codes: Array) -> Sight:
     )
 
 
-def longest_path(env: Kitchen) -> int:
+def longest_path(config: KitchenConfig) -> int:
     """Steps after which a flood has reached every cell of any room, whatever stands in the way."""
-    rooms = [room for level in env.levels for room in lv.connected_parts(level.cells(FLOOR))]
+    rooms = [room for level in config.levels for room in lv.connected_parts(level.cells(FLOOR))]
     return max(map(len, rooms))
 
 
@@ -188,14 +191,14 @@ class KitchenSkills:
         wait: index of the skill that does nothing.
     """
 
-    def __init__(self, env: Kitchen):
-        self._env = env
-        self._steps = longest_path(env)
-        self._pots = [_letter(i) for i in range(env.max_pots)]
-        terrains = [level.terrain for level in env.levels]
+    def __init__(self, config: KitchenConfig):
+        self._config = config
+        self._steps = longest_path(config)
+        self._pots = [_letter(i) for i in range(config.max_pots)]
+        terrains = [level.terrain for level in config.levels]
         floors = {(int(x), int(y)) for t in terrains for y, x in np.argwhere(t == FLOOR)}
         self._floors = sorted(floors, key=lambda cell: (cell[1], cell[0]))
-        verbs = ["put in", *(["start"] if env.dynamics == "manual" else []), "plate from"]
+        verbs = ["put in", *(["start"] if config.dynamics == "manual" else []), "plate from"]
         names = [f"fetch {name}" for name in DISPENSERS]
         names += [f"{verb} pot {letter}" for letter in self._pots for verb in verbs]
         names += ["serve", "put down", *(f"pick up {name}" for name in OBJECTS), "wait"]
@@ -245,7 +248,7 @@ class KitchenSkills:
         for i in range(len(self._pots)):
             this = pot & (number == i + 1)
             rows.append((cook, this & idle & (sight.count < 3), empty))
-            if self._env.dynamics == "manual":
+            if self._config.dynamics == "manual":
                 startable = this & idle & (sight.count > 0)
                 rows.append((empty, startable, jnp.any(this & ~idle)))
             rows.append((hand == DISH, this & ~idle, soup))
@@ -267,7 +270,7 @@ class KitchenSkills:
         there = jnp.where(cooking & jnp.asarray(self._plates()), STAY, INTERACT)
         action = jnp.where(cost < STEP, there, cost & 7)
 
-        cells = jnp.asarray([y * self._env.width + x for x, y in self._floors], jnp.int32)
+        cells = jnp.asarray([y * self._config.width + x for x, y in self._floors], jnp.int32)
         standing = sight.own.reshape(-1)[cells]
         seen = (sight.terrain == FLOOR).reshape(-1)[cells]
         ways = jnp.stack([around.reshape(-1)[cells], through.reshape(-1)[cells]])
@@ -307,7 +310,7 @@ class KitchenSkills:
             return "do nothing for one step"
         if i >= self._first_primitive:
             return "this one step only" if name != "interact" else "with what you face, once"
-        y, x = divmod(int(details.target[i]), self._env.width)
+        y, x = divmod(int(details.target[i]), self._config.width)
         held = (
             "nothing"
             if hand == NOTHING
@@ -383,7 +386,7 @@ class KitchenSkills:
                 raise IllegalAction(f"say which pot: {', '.join(self._pots)}")
             if verb:
                 known = f"the pots are {', '.join(self._pots)}"
-                if verb == "start" and self._env.dynamics != "manual":
+                if verb == "start" and self._config.dynamics != "manual":
                     known = "pots start by themselves with the third ingredient"
                 return self._named(f"{verb} pot {letter}", known)
         verb, _, noun = words.partition(" ")
@@ -413,7 +416,7 @@ class KitchenSkills:
             [
                 "put in pot A (B, ...): bring the ingredient you hold to that pot.\n",
                 "start pot A: start cooking what is in it.\n"
-                if self._env.dynamics == "manual"
+                if self._config.dynamics == "manual"
                 else "",
                 "plate from pot A: take the soup onto the dish you hold, as soon as it is ready.\n",
             ]

@@ -14,17 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from manyhands.core.answers import meant, number, numbered, quoted, read
 from manyhands.core.env import IllegalAction, names_of
-from manyhands.envs.kitchen.env import (
-    ACTIONS,
-    DISH,
-    EVENTS,
-    INTERACT,
-    ONION,
-    SHAPED,
-    SOUP,
-    STAY,
-)
 from manyhands.envs.kitchen.levels import (
     COUNTER,
     DIRECTIONS,
@@ -39,13 +30,24 @@ from manyhands.envs.kitchen.levels import (
     VOID,
     Level,
 )
+from manyhands.envs.kitchen.state import (
+    ACTIONS,
+    DISH,
+    EVENTS,
+    INTERACT,
+    NOTHING,
+    ONION,
+    SHAPED,
+    SOUP,
+    STAY,
+    KitchenState,
+)
 
 if TYPE_CHECKING:
-    from manyhands.envs.kitchen.env import Kitchen, KitchenState
+    from manyhands.envs.kitchen.env import Kitchen
 
 MAP = "X.OTDPS?"  # index = terrain code; floor is a dot, so that no cell is lost to white space
 YOU = "@"
-MAX_ANSWER = 2_000  # characters that `parse` reads
 
 # ---- things in words -----------------------------------------------------------------------------
 
@@ -498,35 +500,19 @@ _IN_SENTENCE = re.compile(
     r"|(?:go|going|move|moving|step|stepping|walk|walking|turn|turning|head|heading|face)"
     r"(?: to (?:the|my))? (up|down|left|right)(?:wards?)?)\b"
 )
-_NOT = re.compile(
-    r"\b(?:not|never|cannot|avoid|without|neither|nor|instead\s+of|rather\s+than)\b|n['\u2019]t\b"
-)
-_CLAUSE = re.compile(r"[.,;:!?\n]|\b(?:but|so|then|and)\b")
-_ACTION_LINE = re.compile(r"^[ \t>*_`#-]*action[ \t*_`]*:(.*)$", re.IGNORECASE | re.MULTILINE)
-_NUMBER = re.compile(r"(?:(?:action|option|choice|number) )?#?\(?([0-9]{1,4})\)?")
-_NUMBERED = re.compile(r"(?:(?:action|option|choice|number) )?#?\(?([0-9]) ?[:.)-]+ ?(.+)")
-_WRAPPING = " \t\r\n\"'`*_[]{}<>.,:!"
 
 
 def parse(kitchen: Kitchen, text: Any, state: KitchenState, agent: int) -> int:
     """The action that an answer names; `IllegalAction` if it names none, or more than one."""
-    if not isinstance(text, str):
-        raise _illegal(f"an answer is text, not {type(text).__name__}")
-    if len(text) > MAX_ANSWER:
-        raise _illegal(f"the answer has {len(text)} characters; at most {MAX_ANSWER} are read")
-    lines = _ACTION_LINE.findall(text)
-    answer = (lines[-1] if lines else text).strip(_WRAPPING)
-    plain = " ".join(answer.lower().split())
-    if not plain:
-        raise _illegal("the line ACTION: names nothing" if lines else "the answer is empty")
+    answer = read(text, _illegal)
     offered = [choice.lower() for choice in choices(kitchen, state, agent)]
-    numbered = _NUMBERED.fullmatch(plain)
-    if numbered is None or plain in offered:
-        return _read(plain, offered, answer)
-    action = _read(numbered[2], offered, answer)  # "5. interact: ...": both must agree
-    if int(numbered[1]) != action:
+    pair = None if answer.plain in offered else numbered(answer.plain)
+    if pair is None:
+        return _read(answer.plain, offered, answer.text)
+    action = _read(pair[1], offered, answer.text)  # "5. interact: ...": both must agree
+    if pair[0] != action:
         raise _illegal(
-            f"{_quoted(answer)} gives the number {numbered[1]} but the words of "
+            f"{quoted(answer.text)} gives the number {pair[0]} but the words of "
             f"{ACTIONS[action]} ({action})"
         )
     return action
@@ -536,17 +522,17 @@ def _read(plain: str, offered: list[str], answer: str) -> int:
     """The action of a name, a number, a choice or a sentence, in lower case and single spaces."""
     if plain in _NAMES:
         return _NAMES[plain]
-    number = _NUMBER.fullmatch(plain)
-    if number:
-        return _numbered(number[1])
+    found = number(plain)
+    if found is not None:
+        return _numbered(found)
     action = _offered(plain, offered)
     return _sentence(plain, answer) if action is None else action
 
 
-def _numbered(digits: str) -> int:
-    if int(digits) > INTERACT:
-        raise _illegal(f"there is no action {int(digits)}")
-    return int(digits)
+def _numbered(action: int) -> int:
+    if action > INTERACT:
+        raise _illegal(f"there is no action {action}")
+    return action
 
 
 def _offered(plain: str, offered: list[str]) -> int | None:
@@ -560,23 +546,69 @@ def _offered(plain: str, offered: list[str]) -> int | None:
 def _sentence(plain: str, answer: str) -> int:
     """The one action that a sentence names and does not deny."""
     named = set()
-    for found in _IN_SENTENCE.finditer(plain):
-        if not _NOT.search(_CLAUSE.split(plain[: found.start()])[-1]):
-            word = next(word for word in found.groups() if word)
-            named.add(_numbered(word) if word.isdigit() else _NAMES[word])
+    for found in meant(_IN_SENTENCE, plain):
+        word = next(word for word in found.groups() if word)
+        named.add(_numbered(int(word)) if word.isdigit() else _NAMES[word])
     if len(named) == 1:
         return named.pop()
     if named:
         several = names_of([ACTIONS[action] for action in sorted(named)])
-        raise _illegal(f"{_quoted(answer)} names more than one action ({several})")
-    raise _illegal(f"{_quoted(answer)} names no action")
-
-
-def _quoted(answer: str) -> str:
-    """What was given, short and without characters that could do harm in a prompt or a log."""
-    return repr(answer if len(answer) <= 60 else answer[:57] + "...")
+        raise _illegal(f"{quoted(answer)} names more than one action ({several})")
+    raise _illegal(f"{quoted(answer)} names no action")
 
 
 def _illegal(reason: str) -> IllegalAction:
     allowed = ", ".join(f"{name} ({i})" for i, name in enumerate(ACTIONS))
     return IllegalAction(f"{reason}. Answer with exactly one action, by name or number: {allowed}.")
+
+
+# ---- the true state ------------------------------------------------------------------------------
+
+
+def to_dict(kitchen: Kitchen, state: KitchenState) -> dict[str, Any]:
+    """The true state in plain names and numbers."""
+    width = kitchen.width
+    level = kitchen.levels[int(state.level)]
+    terrain, objects = np.asarray(state.terrain), np.asarray(state.objects)
+    timer = np.asarray(state.timer)
+    facing, held = np.asarray(state.facing), np.asarray(state.held)
+    chefs = []
+    for i, cell in enumerate(np.asarray(state.position)):
+        chef = {"name": kitchen.agents[i], "x": int(cell) % width, "y": int(cell) // width}
+        chef |= {"facing": ACTIONS[facing[i]], **_object_dict("holding", held[i])}
+        chefs.append(chef)
+    pots, counters = [], []
+    for cell in np.flatnonzero(terrain == POT):
+        clock = int(timer[cell])
+        pots.append(
+            {
+                "x": int(cell) % width,
+                "y": int(cell) // width,
+                "onions": int(objects[cell]) >> 2 & 3,
+                "tomatoes": int(objects[cell]) & 3,
+                "status": ("idle", "ready", "cooking")[min(clock, 2)],
+                "steps_left": max(clock - 1, 0),
+            }
+        )
+    for cell in np.flatnonzero((terrain == COUNTER) & (objects != NOTHING)):
+        place = {"x": int(cell) % width, "y": int(cell) // width}
+        counters.append(place | _object_dict("object", objects[cell]))
+    return {
+        "layout": level.name,
+        "map": level.text().split("\n"),
+        "time": int(state.time),
+        "steps_left": kitchen.max_steps - int(state.time),
+        "soups": int(state.soups),
+        "score": int(state.score),
+        "chefs": chefs,
+        "pots": pots,
+        "counters": counters,
+    }
+
+
+def _object_dict(name: str, code: int) -> dict[str, Any]:
+    """An object in words, with the contents of a soup beside it."""
+    code = int(code)
+    if code < SOUP:
+        return {name: (None, "onion", "tomato", "dish")[code]}
+    return {name: "soup", "onions": code >> 2 & 3, "tomatoes": code & 3}

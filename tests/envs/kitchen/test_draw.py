@@ -9,8 +9,14 @@ import pytest
 
 from manyhands.core.render import render, wrap, write
 from manyhands.envs.kitchen import draw
-from manyhands.envs.kitchen.env import DISH, ONION, SOUP, TOMATO, Kitchen
+from manyhands.envs.kitchen.env import Kitchen
 from manyhands.envs.kitchen.levels import COUNTER, LAYOUTS, POT
+from manyhands.envs.kitchen.state import (
+    DISH,
+    ONION,
+    SOUP,
+    TOMATO,
+)
 
 SIZE = (500, 440)
 

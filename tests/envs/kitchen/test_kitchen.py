@@ -2,6 +2,7 @@
 
 import dataclasses
 import itertools
+import math
 
 import jax
 import numpy as np
@@ -9,7 +10,21 @@ import pytest
 
 from manyhands.core.env import ConfigError, episode_key
 from manyhands.core.pack import Frame, fingerprint, stepper
-from manyhands.envs.kitchen.env import (
+from manyhands.envs.kitchen.env import Kitchen
+from manyhands.envs.kitchen.levels import (
+    COUNTER,
+    DISHES,
+    FLOOR,
+    LAYOUTS,
+    ONIONS,
+    POT,
+    SERVING,
+    TOMATOES,
+    VOID,
+    connected_parts,
+)
+from manyhands.envs.kitchen.observe import unpack
+from manyhands.envs.kitchen.state import (
     ACTIONS,
     ARRIVED,
     BLOCKED,
@@ -33,21 +48,7 @@ from manyhands.envs.kitchen.env import (
     USELESS,
     WAITED,
     WASTED,
-    Kitchen,
     KitchenState,
-    unpack,
-)
-from manyhands.envs.kitchen.levels import (
-    COUNTER,
-    DISHES,
-    FLOOR,
-    LAYOUTS,
-    ONIONS,
-    POT,
-    SERVING,
-    TOMATOES,
-    VOID,
-    connected_parts,
 )
 
 NORTH, SOUTH, EAST, WEST = range(4)
@@ -439,7 +440,7 @@ def test_random_starts_stay_in_the_own_room():
             # Every cell of the chef's own room comes up, and no other.
             assert set(chosen[i]) == {y * env.width + x for x, y in own}
         assert all(len(set(column)) == 3 for column in chosen.T)
-    assert states.terrain[:, 0].tolist() == env._terrain[states.level[0]].tolist()
+    assert states.terrain[:, 0].tolist() == env.terrains[states.level[0]].tolist()
 
 
 @pytest.mark.parametrize("chefs", range(1, 7))
@@ -588,28 +589,59 @@ def test_the_true_state_in_plain_names(room):
 
 
 @pytest.mark.parametrize(
-    "config",
+    ("config", "named"),
     [
-        {"layout": "cramped_rom"},
-        {"layout": []},
-        {"layout": ["cramped_room", "long_room"]},
-        {"dynamics": "old"},
-        {"starts": "anywhere"},
-        {"observation": "pixels"},
-        {"view_radius": 0},
-        {"view_radius": 1.5},
-        {"max_steps": 0},
-        {"chefs": 7},
-        {"reward_weights": {"fun": 1}},
-        {"generator": {"width": 5}},
-        {"orders": ["onion", "onion"]},
+        ({"layout": "cramped_rom"}, "cramped_room"),
+        ({"layout": []}, "layout"),
+        ({"layout": ["cramped_room", "long_room"]}, "chefs"),
+        ({"dynamics": "old"}, "dynamics"),
+        ({"starts": "anywhere"}, "starts"),
+        ({"observation": "pixels"}, "observation"),
+        ({"view_radius": 0}, "view_radius"),
+        ({"view_radius": 1.5}, "view_radius"),
+        ({"view_radius": True}, "view_radius"),
+        ({"max_steps": 0}, "max_steps"),
+        ({"max_steps": True}, "max_steps"),
+        ({"chefs": 7}, "chefs"),
+        ({"chefs": True}, "chefs"),
+        ({"reward_weights": {"fun": 1}}, "fun"),
+        ({"reward_weights": {"delivery": math.nan}}, "delivery"),
+        ({"reward_weights": {"delivery": math.inf}}, "delivery"),
+        ({"values": math.nan}, "values"),
+        ({"times": [20]}, "times"),
+        ({"orders": ["onion", "onion"]}, "orders"),
+        ({"bonus_orders": 3}, "bonus_orders"),
+        ({"generator": {"width": 5}}, "generated"),
+        ({"num_levels": 8}, "num_levels"),
+        ({"level_seed": 1}, "level_seed"),
+        ({"layout": "generated", "num_levels": True}, "num_levels"),
+        ({"layout": "generated", "level_seed": 1.5}, "level_seed"),
+        ({"layout": "generated", "generator": {"widht": 5}}, "width"),
     ],
     ids=repr,
 )
-def test_wrong_configurations_are_refused(config):
-    with pytest.raises(ConfigError) as error:
+def test_wrong_configurations_are_refused(config, named):
+    with pytest.raises(ConfigError, match=named):
         Kitchen(**config)
-    assert str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("actions", "given"),
+    [
+        (np.array([np.nan, 4.0], np.float32), "float"),
+        (np.array([1.9, 4.0]), "float"),
+        (np.array([True, False]), "bool"),
+        (np.int32(3), r"\(\)"),
+        (np.array([3], np.int32), r"\(1,\)"),
+        (np.array([3, 3, 3], np.int32), r"\(3,\)"),
+    ],
+    ids=repr,
+)
+def test_actions_that_are_not_a_whole_number_for_each_chef_are_refused(room, actions, given):
+    state = room.reset(episode_key(0))
+    for step in (room.step, jax.jit(room.step)):
+        with pytest.raises(ConfigError, match=given):
+            step(episode_key(0), state, actions)
 
 
 def test_all_shipped_layouts_can_be_made():

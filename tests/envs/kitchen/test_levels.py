@@ -75,7 +75,7 @@ def test_counter_circuit_is_the_papers_layout_and_the_tomato_game_has_its_own_nu
 
 
 def test_unknown_name_and_starts():
-    with pytest.raises(LayoutError, match="did you mean 'cramped_room'"):
+    with pytest.raises(LayoutError, match='did you mean "cramped_room"'):
         load_level("cramped_rom")
     with pytest.raises(ConfigError, match="starts is"):
         load_level("cramped_room", starts="north")
@@ -95,7 +95,7 @@ def test_number_of_chefs():
     with pytest.raises(LayoutError, match="cannot be solved"):  # no floor left to move on
         load_level("cramped_room", chefs=6)
     for wrong in (0, 7, True, "2"):
-        with pytest.raises(ConfigError, match="chefs is 1 to 6"):
+        with pytest.raises(ConfigError, match="chefs is a whole number from 1 to 6"):
             load_level("cramped_room", chefs=wrong)
     with pytest.raises(LayoutError, match="too many chefs: 2 do not fit on 1"):
         load_level(SMALL, chefs=2)
@@ -146,12 +146,15 @@ def test_values_and_times():
 @pytest.mark.parametrize(
     "wrong, message",
     [
-        ({"times": 0}, "1 to 250"),
+        ({"times": 0}, "times .* 1 to 250"),
         ({"times": 251}, "1 to 250"),
         ({"onion_time": 100}, "give both"),
-        ({"onion_time": 100, "tomato_time": 1}, "is 300"),
+        ({"onion_time": 100, "tomato_time": 1}, "given 300"),
         ({"values": 10_001}, "-10000 to 10000"),
-        ({"values": 2.5}, "integer"),
+        ({"values": 2.5}, "values is a whole number"),
+        ({"values": float("nan")}, "values is a whole number"),
+        ({"times": {"onion": True}}, "the time of onion is a whole number"),
+        ({"onion_value": 1.5, "tomato_value": 1}, "onion_value is a whole number"),
         ({"values": 3, "onion_value": 3, "tomato_value": 1}, "not both"),
         ({"orders": []}, "empty"),
         ({"bonus_orders": ["onion"]}, "not among"),
@@ -358,7 +361,7 @@ def test_generator_config():
     for knobs, message in wrong:
         with pytest.raises(ConfigError, match=message):
             GeneratorConfig(**knobs)
-    with pytest.raises(ConfigError, match="knobs of generated kitchens are width"):
+    with pytest.raises(ConfigError, match="height"):
         generate(0, size=3)
     with pytest.raises(ConfigError, match="no solvable kitchen"):
         generate(0, width=4, height=4, pots=9)

@@ -12,7 +12,10 @@ from hypothesis import strategies as st
 from manyhands.core.env import IllegalAction, episode_key
 from manyhands.core.pack import stepper
 from manyhands.core.rollout import rollout
-from manyhands.envs.kitchen.env import (
+from manyhands.envs.kitchen.env import Kitchen
+from manyhands.envs.kitchen.levels import COUNTER, DIRECTIONS, FLOOR, LAYOUTS, POT, SERVING, VOID
+from manyhands.envs.kitchen.observe import features, unpack
+from manyhands.envs.kitchen.state import (
     ACTIONS,
     EVENTS,
     INTERACT,
@@ -25,12 +28,8 @@ from manyhands.envs.kitchen.env import (
     STAY,
     USELESS,
     WASTED,
-    Kitchen,
     KitchenState,
-    features,
-    unpack,
 )
-from manyhands.envs.kitchen.levels import COUNTER, DIRECTIONS, FLOOR, LAYOUTS, POT, SERVING, VOID
 
 CLASSICS = (
     "cramped_room",
@@ -52,7 +51,7 @@ def any_states(env: Kitchen, count: int, seed: int) -> KitchenState:
     made = []
     for i in range(count):
         level = i % len(env.levels)
-        terrain = env._terrain[level]
+        terrain = env.terrains[level]
         free = np.flatnonzero(terrain == FLOOR)
         cells, n = len(terrain), env.num_agents
         pots = rng.choice((0, *SOUPS), cells)

@@ -1,0 +1,367 @@
+"""What chefs and networks are given of a kitchen: observations, perception and the summary.
+
+Functions of the configuration and the state, with any number of trailing batch axes (none, or one).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import gymnasium
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from manyhands.core.env import Array
+from manyhands.core.layout import Layout, Piece, labelled
+from manyhands.envs.kitchen.levels import (
+    COUNTER,
+    DISHES,
+    FLOOR,
+    ONIONS,
+    POT,
+    SERVING,
+    TOMATOES,
+    VOID,
+)
+from manyhands.envs.kitchen.state import (
+    DISH,
+    NOTHING,
+    ONION,
+    SOUP,
+    TOMATO,
+    URGENT,
+    KitchenConfig,
+    KitchenState,
+    cell_numbers,
+)
+
+SIDES = ("north", "south", "east", "west")
+NEAREST = (
+    "onion dispenser",
+    "tomato dispenser",
+    "dish dispenser",
+    "serving window",
+    "empty counter",
+    "onion on a counter",
+    "tomato on a counter",
+    "dish on a counter",
+    "soup on a counter",
+)
+
+
+def layout(config: KitchenConfig) -> Layout | None:
+    """The pieces of the configured observation; None for "compact", which is a map of codes."""
+    others = config.chefs - 1
+    if config.observation == "compact":
+        return None
+    if config.observation == "grid":
+        grid: list[tuple[str, Any, str]] = [
+            ("own_position", 1, "1 at the own cell"),
+            ("positions", others, "1 at the cell of each other chef"),
+            ("own_facing", 4, "1 at the own cell, if it faces north, south, east, west"),
+            ("facings", (others, 4), "the same of each other chef, at its cell"),
+            ("terrain", 6, "pots, counters, onion, tomato, dish dispensers, serving windows"),
+            ("idle_pot", 2, "onions, tomatoes in a pot that does not cook yet (counts)"),
+            ("soup", 2, "onions, tomatoes in a soup that cooks, is ready, lies or is carried"),
+            ("steps_left", 1, "of a cooking pot"),
+            ("soup_done", 1, "a soup that is done, in a pot or outside one"),
+            ("objects", 3, "dishes, onions, tomatoes that lie or are held"),
+            ("urgent", 1, f"1 everywhere while fewer than {URGENT} steps are left"),
+        ]
+        over = (config.height, config.width)
+        return Layout([Piece(name, n, 0, 255, text) for name, n, text in grid], np.uint8, over)
+    low, high = -max(config.height, config.width), max(config.max_steps, 255)
+    pieces: list[tuple[str, Any, str, Sequence[str]]] = [
+        ("own_facing", 4, "facing north, south, east, west", SIDES),
+        ("holding", 4, "an onion, a tomato, a dish, a soup", ("onion", "tomato", "dish", "soup")),
+        ("soup_held", 2, "onions, tomatoes in the soup held", ("onions", "tomatoes")),
+        ("own_cell", 2, "column and row", ("column", "row")),
+        ("blocked", 4, "no floor, or another chef, to the north, south, east, west", SIDES),
+        (
+            "others",
+            (others, 13),
+            "of each other chef: in view; facing (4); holding (4); its soup (2); dx, dy",
+            (),
+        ),
+        (
+            "nearest",
+            (9, 3),
+            f"there is one, dx, dy of the nearest {', '.join(NEAREST)}",
+            labelled(NEAREST, ("there", "dx", "dy")),
+        ),
+        (
+            "pots",
+            (config.max_pots, 9),
+            "of each pot in view, in reading order: there is one, dx, dy, empty, cooking, ready, "
+            "onions, tomatoes, steps left",
+            (),
+        ),
+        ("steps_left", 1, "in the episode", ()),
+        ("soups", 1, "served", ()),
+    ]
+    return Layout([Piece(n, k, low, high, text, of) for n, k, text, of in pieces], np.float32)
+
+
+def space(config: KitchenConfig) -> gymnasium.Space:
+    """The space of one chef's observation."""
+    if config.observation == "compact":
+        return gymnasium.spaces.Box(0, 2**22 - 1, (config.height, config.width), np.int32)
+    found = layout(config)
+    assert found is not None
+    return found.space()
+
+
+def perceive(config: KitchenConfig, state: KitchenState) -> Array:
+    """The compact observation, i32[chefs, height, width], whichever is configured."""
+    rows = jnp.stack([_codes(config, state, i, config.view_radius) for i in range(config.chefs)])
+    return _as_map(config, rows, 1)
+
+
+def network_input(config: KitchenConfig, row: Array) -> Array:
+    """What varies in this kitchen, as zeros and ones, from one compact observation: f32[K].
+
+    Per chef, oneself first: facing (4), object held (onion, tomato, dish, soup), position
+    among the cells that are floor in any layout, oneself by facing too (4 for each cell). Then
+    for each cell that is a counter in any layout the object on it; for each pot cell: one, two,
+    three onions in it, the same of tomatoes, cooking, ready, a twentieth of the steps left; the
+    terrain of the cells in which layouts differ; urgent. What can never be is left out: the
+    tomatoes of a kitchen without them.
+    """
+    codes = row.reshape(-1)
+    terrain, chef, facing = codes & 7, (codes >> 3) & 7, (codes >> 6) & 3
+    thing, timer = (codes >> 8) & 31, (codes >> 13) & 255
+    ever = {code: np.flatnonzero((config.terrains == code).any(0)) for code in range(VOID)}
+    floor, counters, pots = ever[FLOOR], ever[COUNTER], ever[POT]
+    tomatoes = bool(len(ever[TOMATOES]))
+
+    def objects(values: Array) -> list[Array]:
+        kinds = [values == ONION, values == DISH, values >= SOUP]
+        if tomatoes:  # soups differ then, too
+            soup = values >= SOUP
+            kinds += [values == TOMATO]
+            kinds += [soup & (((values >> bits) & 3) == k) for bits in (0, 2) for k in (1, 2, 3)]
+        return kinds
+
+    parts = []
+    for k in range(1, config.chefs + 1):
+        here = chef == k
+        turned = [jnp.any(here & (facing == f)) for f in range(4)]
+        held = jnp.sum(jnp.where(here, thing, 0))
+        parts += [jnp.stack([*turned, *objects(held)]), here[floor]]
+        if k == 1:  # what a chef can do follows from where it stands and faces
+            parts += [here[floor] & side for side in turned]
+    parts += objects(thing[counters])
+    inside, clock = thing[pots], timer[pots]
+    for bits in (2, 0) if tomatoes else (2,):
+        parts += [((inside >> bits) & 3) == k for k in (1, 2, 3)]
+    parts += [clock > 1, clock == 1, jnp.where(clock > 1, clock - 1, 0) / 20]
+    differ = np.flatnonzero((config.terrains != config.terrains[:1]).any(0))
+    if len(differ):
+        parts += [terrain[differ] == code for code in range(VOID)]
+    parts += [codes[:1] >> 21]
+    return jnp.concatenate([part.astype(jnp.float32) for part in parts])
+
+
+def observe(config: KitchenConfig, state: KitchenState) -> Array:
+    """The configured observation of every chef, [chefs, *space.shape]; see `Kitchen`."""
+    if config.observation == "compact":
+        return perceive(config, state)
+    if config.observation == "grid":
+        planes = []
+        for i in range(config.chefs):
+            planes += _planes(config, state, i, config.view_radius)
+        # Each plane is computed by itself, in one pass over the batch, and then copied: fused
+        # into the copy, the compiler would choose among all planes for every single byte.
+        grid = jnp.stack(jax.lax.optimization_barrier(planes))
+        grid = grid.reshape(config.chefs, -1, *grid.shape[1:])
+        return _as_map(config, grid, 2)
+    left = (config.max_steps - state.time).astype(jnp.float32)
+    return features(perceive(config, state), left, state.soups, config.chefs, config.max_pots)
+
+
+def summary(config: KitchenConfig, state: KitchenState) -> Array:
+    """The whole kitchen, u8[5 * chefs + 17, height, width]: the grid as chef 0 would see it
+    with no limit of view (so chefs stand in index order), and a plane of the time left in
+    255ths of the episode."""
+    planes = _planes(config, state, 0, None)
+    left = (config.max_steps - state.time.astype(jnp.int32)) * 255 // config.max_steps
+    planes.append(jnp.broadcast_to(left.astype(jnp.uint8)[None], planes[0].shape))
+    return _as_map(config, jnp.stack(jax.lax.optimization_barrier(planes)), 1)
+
+
+def _codes(config: KitchenConfig, state: KitchenState, agent: int, radius: int | None) -> Array:
+    """The compact observation of one chef, i32[cells, ...]."""
+    cells = cell_numbers(state)
+    lying = state.objects.astype(jnp.int32) << 8
+    code = state.terrain.astype(jnp.int32) | lying | (state.timer.astype(jnp.int32) << 13)
+    for order, i in enumerate(_egocentric(config, agent), start=1):
+        facing = state.facing[i].astype(jnp.int32) << 6
+        chef = (order << 3) | facing | (state.held[i].astype(jnp.int32) << 8)
+        code = code | jnp.where(cells == state.position[i][None], chef[None], 0)
+    if radius is not None:
+        code = jnp.where(_in_view(config, state, agent, radius), code, VOID)
+    urgent = (config.max_steps - state.time < URGENT).astype(jnp.int32) << 21
+    return code | urgent[None]
+
+
+def _planes(
+    config: KitchenConfig, state: KitchenState, agent: int, radius: int | None
+) -> list[Array]:
+    """The grid observation of one chef, 5 * chefs + 16 planes u8[cells, ...]."""
+    cells = cell_numbers(state)
+    terrain, objects, timer = state.terrain, state.objects, state.timer
+    if radius is not None:
+        seen = _in_view(config, state, agent, radius)
+        terrain = jnp.where(seen, terrain, VOID)
+        objects = jnp.where(seen, objects, NOTHING)
+        timer = jnp.where(seen, timer, 0)
+    order = _egocentric(config, agent)
+    here = [cells == state.position[i][None] for i in order]
+    if radius is not None:
+        here = [mask & seen for mask in here]
+    carried = objects
+    for mask, i in zip(here, order, strict=True):
+        carried = jnp.where(mask, state.held[i][None], carried)
+    is_pot = terrain == POT
+    idle = is_pot & (timer == 0)
+    soup = (carried >= SOUP) & ~idle
+    # What is neither a soup nor in a pot: pots hold contents with the SOUP bit, or nothing.
+    urgent = config.max_steps - state.time < URGENT
+    planes = list(here)
+    for mask, i in zip(here, order, strict=True):
+        planes += [mask & (state.facing[i] == f)[None] for f in range(4)]
+    planes += [
+        is_pot,
+        *(terrain == code for code in (COUNTER, ONIONS, TOMATOES, DISHES, SERVING)),
+        jnp.where(idle, (objects >> 2) & 3, 0),
+        jnp.where(idle, objects & 3, 0),
+        jnp.where(soup, (carried >> 2) & 3, 0),
+        jnp.where(soup, carried & 3, 0),
+        jnp.where(timer > 1, timer - 1, 0),
+        soup & (timer < 2),
+        carried == DISH,
+        carried == ONION,
+        carried == TOMATO,
+        jnp.broadcast_to(urgent[None], terrain.shape),
+    ]
+    return [plane.astype(jnp.uint8) for plane in planes]
+
+
+def _egocentric(config: KitchenConfig, agent: int) -> list[int]:
+    return [agent, *(i for i in range(config.chefs) if i != agent)]
+
+
+def _in_view(config: KitchenConfig, state: KitchenState, agent: int, radius: int) -> Array:
+    """bool[cells, ...]: at most `radius` columns and rows from the chef."""
+    cells = cell_numbers(state).astype(jnp.int32)
+    own = state.position[agent].astype(jnp.int32)[None]
+    across = jnp.abs(cells % config.width - own % config.width)
+    return (across <= radius) & (jnp.abs(cells // config.width - own // config.width) <= radius)
+
+
+def _as_map(config: KitchenConfig, rows: Array, axis: int) -> Array:
+    """Split the axis of cells into rows and columns."""
+    return rows.reshape(*rows.shape[:axis], config.height, config.width, *rows.shape[axis + 1 :])
+
+
+def unpack(codes: Array, chefs: int) -> Array:
+    """The grid observation from the compact one.
+
+    Args:
+        codes: i32[..., height, width], one chef's view in each row of the leading axes.
+        chefs: how many chefs are in the kitchen.
+
+    Returns:
+        u8[..., 5 * chefs + 16, height, width]. Works on NumPy and JAX arrays alike.
+    """
+    xp = np if isinstance(codes, np.ndarray) else jnp
+    order, facings = range(1, chefs + 1), range(4)
+    here = [(7 << 3, k << 3) for k in order]
+    here += [(31 << 3, k << 3 | f << 6) for k in order for f in facings]
+    here += [(7, code) for code in (POT, COUNTER, ONIONS, TOMATOES, DISHES, SERVING)]
+    last = [(31 << 8, code << 8) for code in (DISH, ONION, TOMATO)] + [(1 << 21, 1 << 21)]
+
+    def equal(fields: list[tuple[int, int]]) -> Array:
+        """A plane for each (bits, value of these bits)."""
+        bits, value = np.asarray(fields, np.int32).T[:, :, None, None]
+        return ((codes[..., None, :, :] & bits) == value).astype(xp.uint8)
+
+    thing, timer = (codes >> 8) & 31, (codes >> 13) & 255
+    idle = ((codes & 7) == POT) & (timer == 0)
+    soup = (thing >= SOUP) & ~idle
+    counts = [
+        xp.where(mask, count, 0) for mask in (idle, soup) for count in (thing >> 2 & 3, thing & 3)
+    ]
+    counts += [xp.where(timer > 1, timer - 1, 0), soup & (timer < 2)]
+    middle = xp.stack([plane.astype(xp.uint8) for plane in counts], axis=-3)
+    return xp.concatenate([equal(here), middle, equal(last)], axis=-3)
+
+
+def features(codes: Array, left: Array, soups: Array, chefs: int, pots: int) -> Array:
+    """The "features" observation from the compact one, f32[chefs, F, ...].
+
+    `layout` names the pieces. Distances are columns to the east (dx) and rows to the south (dy)
+    from the own cell; "nearest" is by |dx| + |dy|, the first in reading order on a tie. What is
+    not there, or out of view, is 0.
+
+    Args:
+        codes: i32[chefs, height, width, ...].
+        left, soups: [...].
+    """
+    height, width = codes.shape[1:3]
+    batch = codes.shape[3:]
+    codes = codes.reshape(chefs, height * width, *batch)
+    one = (1,) * len(batch)
+    columns = jnp.tile(jnp.arange(width), height).reshape(1, -1, *one)
+    rows = jnp.repeat(jnp.arange(height), width).reshape(1, -1, *one)
+    terrain, chef, facing = codes & 7, (codes >> 3) & 7, (codes >> 6) & 3
+    thing, timer = (codes >> 8) & 31, (codes >> 13) & 255
+
+    def pick(values: Array, mask: Array) -> Array:
+        return jnp.sum(jnp.where(mask, values, 0), axis=1)
+
+    own = chef == 1
+    x, y = pick(columns, own), pick(rows, own)
+    dx, dy = columns - x[:, None], rows - y[:, None]
+
+    def body(mask: Array) -> list[Array]:
+        turned, hand = pick(facing, mask), pick(thing, mask)
+        there = mask.any(axis=1)
+        soup = hand >= SOUP
+        holding = [hand == ONION, hand == TOMATO, hand == DISH, soup]
+        counts = [jnp.where(soup, (hand >> 2) & 3, 0), jnp.where(soup, hand & 3, 0)]
+        return [*((turned == f) & there for f in range(4)), *holding, *counts]
+
+    blocked = (terrain != FLOOR) | (chef > 1)
+    beside = [(dx == a) & (dy == b) for a, b in ((0, -1), (0, 1), (1, 0), (-1, 0))]
+    columns_out = [*body(own), x, y, *((blocked & mask).any(axis=1) for mask in beside)]
+    for k in range(2, chefs + 1):
+        mask = chef == k
+        columns_out += [mask.any(axis=1), *body(mask), pick(dx, mask), pick(dy, mask)]
+
+    order = jnp.arange(height * width).reshape(1, -1, *one)
+    rank = (jnp.abs(dx) + jnp.abs(dy)) * (height * width) + order
+    far = jnp.iinfo(jnp.int32).max
+    counter = terrain == COUNTER
+    wanted = [terrain == code for code in (ONIONS, TOMATOES, DISHES, SERVING)]
+    wanted += [counter & (thing == NOTHING)]
+    wanted += [counter & (thing == code) for code in (ONION, TOMATO, DISH)]
+    wanted += [counter & (thing >= SOUP)]
+    for mask in wanted:
+        best = jnp.min(jnp.where(mask, rank, far), axis=1)
+        nearest = mask & (rank == best[:, None])
+        columns_out += [mask.any(axis=1), pick(dx, nearest), pick(dy, nearest)]
+
+    is_pot = terrain == POT
+    number = jnp.cumsum(is_pot, axis=1)
+    for k in range(1, pots + 1):
+        mask = is_pot & (number == k)
+        there, clock, inside = mask.any(axis=1), pick(timer, mask), pick(thing, mask)
+        columns_out += [there, pick(dx, mask), pick(dy, mask), there & (inside == NOTHING)]
+        columns_out += [clock > 1, clock == 1, (inside >> 2) & 3, inside & 3]
+        columns_out += [jnp.where(clock > 1, clock - 1, 0)]
+
+    columns_out += [jnp.broadcast_to(value, x.shape) for value in (left, soups)]
+    return jnp.stack([column.astype(jnp.float32) for column in columns_out], axis=1)

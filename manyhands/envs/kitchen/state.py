@@ -1,0 +1,168 @@
+"""The kitchen's state, its fixed configuration, and the codes of actions, objects and events.
+
+Every function of the rules (`rules.py`) and of the observations (`observe.py`) takes a
+`KitchenConfig` and a `KitchenState`, with any number of trailing batch axes (none, or one): per
+cell arrays are `[cells, ...]`, per chef arrays `[chefs, ...]`.
+"""
+
+from __future__ import annotations
+
+import jax.numpy as jnp
+import numpy as np
+
+from manyhands.core.env import Array, ConfigError, state_dataclass
+from manyhands.envs.kitchen.levels import FLOOR, MAX_CELLS, POT, VOID, Level, connected_parts
+
+ACTIONS = ("north", "south", "east", "west", "stay", "interact")
+NORTH, SOUTH, EAST, WEST, STAY, INTERACT = range(6)
+
+# Objects, in a hand, on a counter or in a pot: SOUP | onions << 2 | tomatoes is a soup, or what has
+# been put into a pot so far.
+NOTHING, ONION, TOMATO, DISH, SOUP = 0, 1, 2, 3, 16
+
+# What a chef's last action did (`KitchenState.event`).
+EVENTS = (
+    "has just arrived",
+    "waited",
+    "moved",
+    "turned",
+    "was blocked by another chef",
+    "did nothing useful",
+    "took an onion",
+    "took a tomato",
+    "took a dish",
+    "put something down",
+    "picked something up",
+    "put an ingredient into a pot",
+    "started a pot",
+    "plated a soup",
+    "served a soup",
+    "served a soup that nobody ordered",
+)
+(
+    ARRIVED,
+    WAITED,
+    MOVED,
+    TURNED,
+    BLOCKED,
+    USELESS,
+    TOOK_ONION,
+    TOOK_TOMATO,
+    TOOK_DISH,
+    PUT_DOWN,
+    PICKED_UP,
+    POTTED,
+    STARTED,
+    PLATED,
+    SERVED,
+    WASTED,
+) = range(len(EVENTS))
+
+# Published shaping, Overcooked-AI: ingredient into a pot 3, useful dish 3, soup onto a dish 5.
+SHAPED = {"pot_placement": 3.0, "dish_pickup": 3.0, "soup_pickup": 5.0}
+URGENT = 40  # "urgent" is on while fewer steps than this are left (Overcooked-AI)
+
+OBSERVATIONS = ("grid", "compact", "features")
+DYNAMICS = ("classic", "manual")
+
+
+@state_dataclass
+class KitchenState:
+    """One kitchen at one moment; cells are numbered `y * width + x` from the top left.
+
+    Attributes:
+        terrain: u8[cells], the codes of `levels.py`.
+        objects: u8[cells], the object on a counter, or the contents of a pot.
+        timer: u8[cells], pots: 0 idle, 1 ready, 1 + n cooking with n steps left.
+        position: u8[chefs], cell numbers.
+        facing: u8[chefs], 0 north, 1 south, 2 east, 3 west.
+        held: u8[chefs], the object in hand.
+        time: i16[], steps played.
+        level: i16[], which of `Kitchen.levels` this is.
+        soups: i16[], soups served that were worth something.
+        score: i32[], sum of their values.
+        event: u8[chefs], what each chef's last action did (`EVENTS`).
+    """
+
+    terrain: Array
+    objects: Array
+    timer: Array
+    position: Array
+    facing: Array
+    held: Array
+    time: Array
+    level: Array
+    soups: Array
+    score: Array
+    event: Array
+
+
+class KitchenConfig:
+    """What the rules and observations read of a kitchen, fixed while it is played.
+
+    `Kitchen` (`env.py`) is one, made from keyword arguments.
+
+    Attributes:
+        levels: the layouts; `KitchenState.level` is an index into them.
+        chefs: number of chefs.
+        height, width: rows and columns of the largest layout.
+        max_pots: the largest number of pots in any layout.
+        dynamics, observation, view_radius, max_steps: as in `Kitchen`.
+        random_starts: whether `reset` draws the start cells.
+        terrains: u8[levels, cells], padded with `VOID` to the largest layout.
+        start_cells: u8[levels, chefs].
+        rooms: bool[levels, chefs, cells], the floor that each chef can walk on from its start.
+        worths: i32[levels, 16], points for a soup, by `onions << 2 | tomatoes`.
+        cook_times: u8[levels, 16], steps, likewise.
+    """
+
+    levels: tuple[Level, ...]
+    chefs: int
+    height: int
+    width: int
+    max_pots: int
+    dynamics: str
+    observation: str
+    view_radius: int | None
+    max_steps: int
+    random_starts: bool
+    terrains: np.ndarray
+    start_cells: np.ndarray
+    rooms: np.ndarray
+    worths: np.ndarray
+    cook_times: np.ndarray
+
+    def tabulate(self) -> None:
+        """Set the attributes that follow from `levels`, which have equal numbers of chefs."""
+        count, n = len(self.levels), len(self.levels[0].starts)
+        self.height = max(level.height for level in self.levels)
+        self.width = max(level.width for level in self.levels)
+        cells = self.height * self.width
+        if cells > MAX_CELLS:
+            raise ConfigError(
+                f"layouts of up to {self.height} rows and {self.width} columns need {cells} cells; "
+                f"at most {MAX_CELLS} fit (height x width)"
+            )
+        terrain = np.full((count, self.height, self.width), VOID, np.uint8)
+        self.chefs = n
+        self.start_cells = np.zeros((count, n), np.uint8)
+        self.rooms = np.zeros((count, n, cells), bool)
+        self.worths = np.zeros((count, 16), np.int32)
+        self.cook_times = np.zeros((count, 16), np.uint8)
+        for i, level in enumerate(self.levels):
+            terrain[i, : level.height, : level.width] = level.terrain
+            self.worths[i] = level.worth_table().ravel()
+            self.cook_times[i] = level.time_table().ravel()
+            rooms = connected_parts(level.cells(FLOOR))
+            for j, (x, y) in enumerate(level.starts):
+                self.start_cells[i, j] = y * self.width + x
+                room = next(part for part in rooms if (x, y) in part)
+                self.rooms[i, j, [b * self.width + a for a, b in room]] = True
+        self.terrains = terrain.reshape(count, cells)
+        self.max_pots = int((self.terrains == POT).sum(1).max())
+
+
+def cell_numbers(state: KitchenState) -> Array:
+    """Cell numbers u8[cells, 1...], to compare positions with."""
+    shape = (-1,) + (1,) * state.time.ndim
+    return jnp.arange(state.terrain.shape[0], dtype=jnp.uint8).reshape(shape)
