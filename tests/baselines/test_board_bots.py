@@ -14,7 +14,7 @@ from manyhands.baselines.bots.board import Perfect, Searcher
 from manyhands.core.env import DeviceView, SeatError
 from manyhands.core.play import play
 from manyhands.envs.board import ConnectFour, TicTacToe
-from manyhands.envs.board.env import BoardState
+from manyhands.envs.board.state import BoardState
 
 
 @pytest.mark.parametrize("seat", [0, 1])

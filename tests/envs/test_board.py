@@ -18,8 +18,8 @@ from manyhands.core.env import ConfigError, IllegalAction, episode_key
 from manyhands.core.pack import stepper
 from manyhands.core.render import render
 from manyhands.envs.board import ConnectFour, TicTacToe, env, parallel_env
-from manyhands.envs.board.env import NO_MOVE
 from manyhands.envs.board.solvers import best, grade, perfect_table, solve
+from manyhands.envs.board.state import NO_MOVE
 
 KEY_DATA = np.asarray(jax.random.key_data(episode_key(0)))
 TIC, FOUR = TicTacToe(), ConnectFour()

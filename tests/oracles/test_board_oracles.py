@@ -16,8 +16,8 @@ import pytest
 
 from manyhands.core.pack import stepper
 from manyhands.envs.board import ConnectFour, TicTacToe
-from manyhands.envs.board.env import NO_MOVE
 from manyhands.envs.board.solvers import best, solve
+from manyhands.envs.board.state import NO_MOVE
 
 pyspiel = pytest.importorskip("pyspiel")
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from manyhands.envs.board.env import Board, BoardState, ConnectFour, TicTacToe
+from manyhands.envs.board.env import Board, ConnectFour, TicTacToe
+from manyhands.envs.board.state import BoardState
 
 if TYPE_CHECKING:
     from manyhands.wrappers.pettingzoo import Parallel, Sequential

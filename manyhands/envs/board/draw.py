@@ -11,16 +11,11 @@ import functools
 import numpy as np
 import pygame
 
+from manyhands.core.paint import BACKGROUND, FADED, PAPER, PLAYERS, Pen, header_height, mix
 from manyhands.core.render import Colour, write
-from manyhands.envs.board.env import DRAW, NO_CELL, PLAYING, Board, BoardState
-from manyhands.envs.board.text import STONES
+from manyhands.envs.board.env import Board
+from manyhands.envs.board.state import DRAW, NO_CELL, PLAYING, STONES, BoardState
 
-BACKGROUND: Colour = (38, 42, 58)
-PAPER: Colour = (246, 243, 236)
-INK: Colour = (30, 33, 46)
-FADED: Colour = (158, 164, 184)
-# Blue and orange: the pair that most colour-blind people tell apart best; by shape, X and O.
-PLAYERS: tuple[Colour, Colour] = ((58, 124, 214), (238, 130, 38))
 _GRID: Colour = (196, 186, 168)
 _FRAME, _FRAME_EDGE = (44, 82, 140), (31, 60, 106)
 _DISCS: tuple[Colour, Colour] = ((232, 66, 58), (250, 200, 62))
@@ -34,9 +29,7 @@ def draw(board: Board, state: BoardState, canvas: pygame.Surface, agent: int | N
     the winning line is lit. Both players see everything; `agent` is named in the header."""
     canvas.fill(BACKGROUND)
     width, height = canvas.get_size()
-    header = 0
-    if width >= 200 and height >= 120:
-        header = round(max(24, min(height * 0.11, width * 0.09, 72)))
+    header = header_height(canvas)
     across, down = board.columns + 1.1, board.rows + 0.9  # cells, with margins for the labels
     cell = int(min(width / across, (height - header) / down))
     if cell < 1:
@@ -150,12 +143,12 @@ def _stone(
     image = pygame.Surface((size, size), pygame.SRCALPHA)
     image.fill(ground)
     if dimmed and not lit:
-        colour = _mix(colour, _HOLE if falling else PAPER, 0.45)
+        colour = mix(colour, _HOLE if falling else PAPER, 0.45)
     middle = (size / 2, size / 2)
     if falling:
-        pygame.draw.circle(image, _mix(colour, (0, 0, 0), 0.25), middle, size * 0.40)
+        pygame.draw.circle(image, mix(colour, (0, 0, 0), 0.25), middle, size * 0.40)
         pygame.draw.circle(image, colour, (size / 2, size * 0.485), size * 0.375)
-        pygame.draw.circle(image, _mix(colour, (0, 0, 0), 0.12), middle, size * 0.28)
+        pygame.draw.circle(image, mix(colour, (0, 0, 0), 0.12), middle, size * 0.28)
         pygame.draw.circle(image, colour, middle, size * 0.25)
         if lit:
             pygame.draw.circle(image, _MARK, middle, size * 0.42, max(1, round(size * 0.06)))
@@ -165,37 +158,17 @@ def _stone(
         if lit:
             rim = pygame.Rect(0, 0, round(size * 0.9), round(size * 0.9))
             rim.center = (round(middle[0]), round(middle[1]))
-            glow = _mix(colour, PAPER, 0.72)
+            glow = mix(colour, PAPER, 0.72)
             pygame.draw.rect(image, glow, rim, border_radius=round(size * 0.14))
         thick = size * 0.13
         if STONES[player] == "O":
             pygame.draw.circle(image, colour, middle, size * 0.32, max(1, round(thick)))
         else:
             near, far = size * 0.24, size * 0.76
-            for a, b in (((near, near), (far, far)), ((near, far), (far, near))):
-                _stroke(image, colour, a, b, thick)
+            pen = Pen(image)
+            pen.stroke(colour, thick, (near, near), (far, far))
+            pen.stroke(colour, thick, (near, far), (far, near))
         if last:
             corner = (size * 0.87, size * 0.13)
             pygame.draw.circle(image, colour, corner, size * 0.045)
     return pygame.transform.smoothscale(image, (cell, cell))
-
-
-def _stroke(
-    image: pygame.Surface,
-    colour: Colour,
-    a: tuple[float, float],
-    b: tuple[float, float],
-    thick: float,
-) -> None:
-    """A straight line with round ends."""
-    along = pygame.Vector2(b) - pygame.Vector2(a)
-    across = pygame.Vector2(-along.y, along.x).normalize() * (thick / 2)
-    corners = [pygame.Vector2(p) + side * across for p, side in ((a, 1), (b, 1), (b, -1), (a, -1))]
-    pygame.draw.polygon(image, colour, corners)
-    for end in (a, b):
-        pygame.draw.circle(image, colour, end, thick / 2)
-
-
-def _mix(one: Colour, other: Colour, share: float) -> Colour:
-    r, g, b = (round(p + (q - p) * share) for p, q in zip(one, other, strict=True))
-    return r, g, b

@@ -18,7 +18,8 @@ from typing import Any
 import numpy as np
 
 from manyhands.core.env import ConfigError, IllegalAction
-from manyhands.envs.board.env import Board, BoardState
+from manyhands.envs.board.env import Board
+from manyhands.envs.board.state import BoardState
 
 SMALL = 9  # squares up to which a board is searched to the end if no depth is given
 DEPTH = 8  # moves that are looked ahead on any other

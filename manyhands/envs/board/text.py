@@ -9,13 +9,12 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
+from manyhands.core.answers import meant, quoted, read
 from manyhands.core.env import IllegalAction, names_of
-from manyhands.envs.board.env import DRAW, PLAYING, STONES
+from manyhands.envs.board.state import DRAW, NO_CELL, PLAYERS, PLAYING, STONES, BoardState
 
 if TYPE_CHECKING:
-    from manyhands.envs.board.env import Board, BoardState
-
-MAX_ANSWER = 2_000  # characters that `parse` reads
+    from manyhands.envs.board.env import Board
 
 
 def place(board: Board, cell: int) -> str:
@@ -141,12 +140,6 @@ def _kind(board: Board) -> str:
 
 # ---- reading an answer ---------------------------------------------------------------------------
 
-_NOT = re.compile(
-    r"\b(?:not|never|cannot|avoid|without|neither|nor|instead\s+of|rather\s+than)\b|n['\u2019]t\b"
-)
-_CLAUSE = re.compile(r"[.,;:!?\n]|\b(?:but|so|then|and)\b")
-_ACTION_LINE = re.compile(r"^[ \t>*_`#-]*action[ \t*_`]*:(.*)$", re.IGNORECASE | re.MULTILINE)
-_WRAPPING = " \t\r\n\"'`*_[]{}<>.,:!"
 _END = r"(?![\w-]|[.,][0-9])"  # of a number: 1.5, 1e9 and 1-2 are none
 
 _ACROSS = {"left": 0, "middle": 1, "centre": 1, "center": 1, "right": 2}
@@ -173,28 +166,18 @@ _BARE = re.compile(r"#?\(?([0-9]+)\)?")
 def parse(board: Board, text: Any, state: BoardState, agent: int) -> int:
     """The action that an answer names; `IllegalAction` if it names none, more than one, or one that
     is not open to the player now."""
-    if not isinstance(text, str):
-        raise _illegal(board, f"an answer is text, not {type(text).__name__}")
     if int(state.result) != PLAYING:
         raise IllegalAction("The game is over; there is nothing to answer.")
     if int(state.turn) != agent:
         raise IllegalAction(f"It is not your turn; {board.agents[1 - agent]} is to move.")
-    if len(text) > MAX_ANSWER:
-        problem = f"the answer has {len(text)} characters; at most {MAX_ANSWER} are read"
-        raise _illegal(board, problem)
-    lines = _ACTION_LINE.findall(text)
-    answer = (lines[-1] if lines else text).strip(_WRAPPING)
-    plain = " ".join(answer.lower().split())
-    if not plain:
-        empty = "the line ACTION: names nothing" if lines else "the answer is empty"
-        raise _illegal(board, empty)
-    kind = _kind(board)
+    found = read(text, lambda reason: _illegal(board, reason))
+    answer, plain, kind = found.text, found.plain, _kind(board)
     named = sorted(_columns(board, plain) if board.falling else _squares(board, plain, answer))
     if not named:
-        raise _illegal(board, f"{_quoted(answer)} names no {kind}")
+        raise _illegal(board, f"{quoted(answer)} names no {kind}")
     if len(named) > 1:
         several = names_of([name(board, action) for action in named])
-        raise _illegal(board, f"{_quoted(answer)} names more than one {kind} ({several})")
+        raise _illegal(board, f"{quoted(answer)} names more than one {kind} ({several})")
     (action,) = named
     if action not in _free(board, state, agent):
         what = name(board, action)
@@ -206,15 +189,6 @@ def parse(board: Board, text: Any, state: BoardState, agent: int) -> int:
     return action
 
 
-def _meant(pattern: re.Pattern[str], plain: str) -> list[re.Match[str]]:
-    """What a sentence mentions and does not deny."""
-    return [
-        found
-        for found in pattern.finditer(plain)
-        if not _NOT.search(_CLAUSE.split(plain[: found.start()])[-1])
-    ]
-
-
 def _columns(board: Board, plain: str) -> set[int]:
     """The columns that an answer names, from 0."""
     bare = _BARE.fullmatch(plain)
@@ -224,7 +198,7 @@ def _columns(board: Board, plain: str) -> set[int]:
     middle = (board.columns + 1) / 2  # between two columns where their number is even
     by_word: dict[str, float] = {word: i for i, word in enumerate(_ORDINALS, start=1)}
     by_word |= {"leftmost": 1, "rightmost": board.columns, "last": board.columns}
-    for found in _meant(_COLUMN, plain):
+    for found in meant(_COLUMN, plain):
         if found["ordinal"]:
             number = by_word.get(found["ordinal"], middle)
             if number != int(number):
@@ -238,16 +212,16 @@ def _columns(board: Board, plain: str) -> set[int]:
 
 def _column(board: Board, digits: str) -> int:
     if not 1 <= int(digits) <= board.columns:
-        raise _illegal(board, f"there is no column {_quoted(digits)[1:-1]}")
+        raise _illegal(board, f"there is no column {quoted(digits)[1:-1]}")
     return int(digits) - 1
 
 
 def _squares(board: Board, plain: str, answer: str) -> set[int]:
     """The squares that an answer names, as actions."""
     if _BARE.fullmatch(plain):
-        raise _illegal(board, f"the number {_quoted(answer)} alone does not say which square")
+        raise _illegal(board, f"the number {quoted(answer)} alone does not say which square")
     named = set()
-    for found in _meant(_SQUARE, plain):
+    for found in meant(_SQUARE, plain):
         if found["down"] or found["across2"] or found["centre"]:
             if (board.rows, board.columns) != (3, 3):
                 continue
@@ -259,14 +233,9 @@ def _squares(board: Board, plain: str, answer: str) -> set[int]:
             row = int(found["number"] or found["row"] or found["row2"]) - 1
             column = int(letter) - 1 if letter.isdigit() else ord(letter) - ord("a")
         if not (0 <= row < board.rows and 0 <= column < board.columns):
-            raise _illegal(board, f"there is no square {_quoted(found[0])[1:-1]}")
+            raise _illegal(board, f"there is no square {quoted(found[0])[1:-1]}")
         named.add(row * board.columns + column)
     return named
-
-
-def _quoted(answer: str) -> str:
-    """What was given, short and without characters that could do harm in a prompt or a log."""
-    return repr(answer if len(answer) <= 60 else answer[:57] + "...")
 
 
 def _illegal(board: Board, reason: str, state: BoardState | None = None) -> IllegalAction:
@@ -278,3 +247,21 @@ def _illegal(board: Board, reason: str, state: BoardState | None = None) -> Ille
     else:
         allowed = f"a1 to {place(board, board.rows * board.columns - 1)}"
     return IllegalAction(f"{reason}. Answer with exactly one {_kind(board)}: {allowed}.")
+
+
+# ---- the true state ------------------------------------------------------------------------------
+
+
+def to_dict(board: Board, state: BoardState) -> dict[str, Any]:
+    """The true state in plain names and numbers."""
+    result, last = int(state.result), int(state.last)
+    cells = board.cells(state)
+    return {
+        "board": ["".join(STONES[i] if i >= 0 else "." for i in row) for row in cells.tolist()],
+        "to_move": None if result else PLAYERS[int(state.turn)],
+        "last": None if last == NO_CELL else place(board, last),
+        "winner": PLAYERS[result - 1] if result in (1, 2) else None,
+        "draw": result == DRAW,
+        "line": [place(board, y * board.columns + x) for y, x in board.winning_line(state)],
+        "time": int(state.time),
+    }
