@@ -12,7 +12,7 @@ import pytest
 
 import manyhands
 from manyhands.core.env import episode_key
-from manyhands.envs.poker.env import CALL, PASS, RAISE
+from manyhands.envs.poker.state import CALL, PASS, RAISE
 
 pyspiel = pytest.importorskip("pyspiel")
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from manyhands.envs.poker.env import KuhnPoker, LeducHoldem, Poker, PokerState
+from manyhands.envs.poker.env import KuhnPoker, LeducHoldem, Poker
+from manyhands.envs.poker.state import PokerState
 
 if TYPE_CHECKING:
     from manyhands.wrappers.pettingzoo import Parallel, Sequential

@@ -1,36 +1,31 @@
 """Pictures of a card table, painted with pygame's shapes: no image files, no display needed.
 
 Shapes are painted twice too large and scaled down, which smooths their edges; letters are written
-afterwards, at their own size. What a seat may not know is not looked at: the picture is painted
-from `text.look` alone.
+afterwards, at their own size. The picture is painted from the view of one seat alone
+(`observe.view_hand`).
 """
 
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
 
 import pygame
 
+from manyhands.core.paint import FADED, INK, PAPER, TURN, Sheet
 from manyhands.core.render import Colour, wrap, write
 from manyhands.envs.poker import text as words
+from manyhands.envs.poker.env import Poker
+from manyhands.envs.poker.observe import view_hand
+from manyhands.envs.poker.state import PokerState
 
-if TYPE_CHECKING:
-    from manyhands.envs.poker.env import Poker, PokerState
-
-BACKGROUND: Colour = (30, 33, 46)
-PAPER: Colour = (246, 243, 236)
-FADED: Colour = (158, 164, 184)
-INK: Colour = (30, 33, 46)
 _FELT, _FELT_EDGE, _FELT_LINE = (34, 112, 78), (24, 86, 60), (62, 142, 106)
 _WOOD, _WOOD_DARK = (122, 78, 46), (84, 52, 30)
 _FACE, _FACE_EDGE, _RED, _BLACK = (252, 250, 244), (190, 186, 174), (198, 40, 48), (28, 30, 40)
 _BACK, _BACK_LINE = (44, 74, 140), (94, 128, 200)
 _CHIP, _CHIP_DARK, _CHIP_LIGHT = (214, 62, 58), (150, 34, 36), (250, 232, 224)
-_TURN, _PLATE = (255, 204, 72), (22, 25, 36)
+_PLATE = (22, 25, 36)
 _WON, _LOST = (120, 208, 140), (236, 130, 120)
 
-_SHARPNESS = 2  # how many times larger shapes are painted
 _STACK = 5  # chips in a column
 _SHADE: tuple[int, int, int, int] = (16, 40, 30, 150)  # over the cards of those who folded
 
@@ -47,14 +42,13 @@ class _Table:
 
     def __init__(self, poker: Poker, state: PokerState, canvas: pygame.Surface, agent: int | None):
         self.poker, self.canvas, self.agent = poker, canvas, agent
-        self.seen = words.look(poker, state, agent)
+        self.seen = view_hand(poker, state, agent)
         self.turn, self.hand = int(state.turn), int(state.hand)
         self.chips = [int(amount) for amount in state.chips]
         self.over = self.turn == poker.num_agents
         self.width, self.height = canvas.get_size()
         self.letter = max(8, min(22, round(min(self.width / 36, self.height / 26))))
-        self.shapes = pygame.Surface((self.width * _SHARPNESS, self.height * _SHARPNESS))
-        self.labels: list[tuple[str, int, Colour, float, float]] = []
+        self.sheet = Sheet(canvas, INK)
         n = poker.num_agents
         self.lines = 1 if n <= 4 else 2 if n <= 7 else 3  # of text, for a round
         head = 1.9 * self.letter
@@ -68,22 +62,24 @@ class _Table:
         self.card_height = min(share * self.ry, 2.2 * share * self.rx)
 
     def paint(self) -> None:
-        self.shapes.fill(BACKGROUND)
         rail = 0.35 * self.letter + 0.03 * self.ry
-        self._ellipse(_WOOD_DARK, self.rx + rail, self.ry + rail)
-        self._ellipse(_WOOD, self.rx + 0.6 * rail, self.ry + 0.6 * rail)
-        self._ellipse(_FELT_EDGE, self.rx - 0.4 * rail, self.ry - 0.4 * rail)
-        self._ellipse(_FELT, self.rx - 0.8 * rail, self.ry - 0.8 * rail)
-        self._ellipse(_FELT_LINE, 0.55 * self.rx, 0.42 * self.ry, line=max(1.0, self.ry / 130))
+        self.sheet.oval(_WOOD_DARK, self.cx, self.cy, self.rx + rail, self.ry + rail)
+        self.sheet.oval(_WOOD, self.cx, self.cy, self.rx + 0.6 * rail, self.ry + 0.6 * rail)
+        self.sheet.oval(_FELT_EDGE, self.cx, self.cy, self.rx - 0.4 * rail, self.ry - 0.4 * rail)
+        self.sheet.oval(_FELT, self.cx, self.cy, self.rx - 0.8 * rail, self.ry - 0.8 * rail)
+        self.sheet.oval(
+            _FELT_LINE,
+            self.cx,
+            self.cy,
+            0.55 * self.rx,
+            0.42 * self.ry,
+            line=max(1.0, self.ry / 130),
+        )
         self._middle()
         for seat in range(self.poker.num_agents):
             self._seat(seat)
-        scaled = pygame.transform.smoothscale(self.shapes, (self.width, self.height))
-        self.canvas.blit(scaled, (0, 0))
+        self.sheet.finish()
         self._header()
-        for text, size, colour, x, y in self.labels:
-            image = write(text, size, colour)
-            self.canvas.blit(image, (x - image.get_width() / 2, y - image.get_height() / 2))
 
     # ---- what lies on the table ---------------------------------------------------------------
 
@@ -97,8 +93,8 @@ class _Table:
                 self._card(card, x - 0.5 * high + r * 0.8 * high, self.cy, high)
             x += 0.55 * high
         size = self._size(0.3)
-        self.labels.append(("POT", round(0.7 * size), _FELT_LINE, x, self.cy - 0.8 * size))
-        self.labels.append((str(sum(self.seen.bets)), size, PAPER, x, self.cy + 0.3 * size))
+        self.sheet.write("POT", round(0.7 * size), _FELT_LINE, x, self.cy - 0.8 * size)
+        self.sheet.write(str(sum(self.seen.bets)), size, PAPER, x, self.cy + 0.3 * size)
 
     def _seat(self, seat: int) -> None:
         poker, n, high = self.poker, self.poker.num_agents, self.card_height
@@ -138,23 +134,23 @@ class _Table:
             y += away if math.sin(angle) > -1e-6 else -away
         if seat == self.turn:
             edge = max(2.0, 0.2 * size)
-            self._box(_TURN, x, y, wide + 2 * edge, tall + 2 * edge, 0.7 * size)
-        self._box(_PLATE, x, y, wide, tall, 0.5 * size)
-        colour = FADED if folded else _TURN if seat == self.turn else PAPER
-        self.labels.append((name, size, colour, x, y - (0.62 * size if notes else 0)))
+            self.sheet.plate(TURN, x, y, wide + 2 * edge, tall + 2 * edge, 0.7 * size)
+        self.sheet.plate(_PLATE, x, y, wide, tall, 0.5 * size)
+        colour = FADED if folded else TURN if seat == self.turn else PAPER
+        self.sheet.write(name, size, colour, x, y - (0.62 * size if notes else 0))
         if notes:
             won = self.chips[seat]
             shade = _WON if won > 0 else _LOST if won < 0 else FADED
-            self.labels.append((notes, size, shade, x, y + 0.62 * size))
+            self.sheet.write(notes, size, shade, x, y + 0.62 * size)
 
     def _card(
         self, card: int | None, x: float, y: float, high: float, folded: bool = False
     ) -> None:
         wide, corner = 0.7 * high, 0.09 * high
-        self._box((14, 52, 36), x + 0.02 * high, y + 0.03 * high, wide, high, corner)
+        self.sheet.plate((14, 52, 36), x + 0.02 * high, y + 0.03 * high, wide, high, corner)
         if card is None:
-            self._box(_FACE, x, y, wide, high, corner)
-            self._box(_BACK, x, y, 0.88 * wide, 0.91 * high, 0.7 * corner)
+            self.sheet.plate(_FACE, x, y, wide, high, corner)
+            self.sheet.plate(_BACK, x, y, 0.88 * wide, 0.91 * high, 0.7 * corner)
             inner_w, inner_h = 0.74 * wide, 0.8 * high
             for i in range(-6, 7):  # a lattice, cut at the edge of the inner field
                 for slope in (1, -1):
@@ -162,19 +158,20 @@ class _Table:
         else:
             rank, suit = divmod(card, self.poker.suits)
             colour = _RED if suit else _BLACK
-            self._box(_FACE_EDGE, x, y, wide, high, corner)
-            self._box(_FACE, x, y, 0.97 * wide, 0.98 * high, corner)
+            self.sheet.plate(_FACE_EDGE, x, y, wide, high, corner)
+            self.sheet.plate(_FACE, x, y, 0.97 * wide, 0.98 * high, corner)
             name = self.poker.ranks[rank]
             if self.poker.suits > 1:
                 self._suit(suit, x, y + 0.22 * high, 0.17 * high, colour)
-                self.labels.append((name, round(0.36 * high), colour, x, y - 0.17 * high))
+                self.sheet.write(name, round(0.36 * high), colour, x, y - 0.17 * high)
             else:
-                self.labels.append((name, round(0.5 * high), colour, x, y))
+                self.sheet.write(name, round(0.5 * high), colour, x, y)
         if folded:
-            k = _SHARPNESS
+            k = self.sheet.scale
             shade = pygame.Surface((round(wide * k), round(high * k)), pygame.SRCALPHA)
             shade.fill(_SHADE)
-            self.shapes.blit(shade, (round((x - wide / 2) * k), round((y - high / 2) * k)))
+            place = (round((x - wide / 2) * k), round((y - high / 2) * k))
+            self.sheet.surface.blit(shade, place)
 
     def _hatch(self, x: float, y: float, w: float, h: float, at: float, slope: int) -> None:
         """One line of a card's back: through (at, 0), both in halves of the inner field."""
@@ -185,27 +182,25 @@ class _Table:
         ends = [
             (x + (at + slope * v) * w / 2, y + v * h / 2) for v in (min(low, high), max(low, high))
         ]
-        k = _SHARPNESS
-        (ax, ay), (bx, by) = ends
-        width = max(1, round(0.02 * h * k))
-        pygame.draw.line(self.shapes, _BACK_LINE, (ax * k, ay * k), (bx * k, by * k), width)
+        width = max(1, round(0.02 * h * self.sheet.scale))
+        start, end = (self.sheet.point(*place) for place in ends)
+        pygame.draw.line(self.sheet.surface, _BACK_LINE, start, end, width)
 
     def _suit(self, suit: int, x: float, y: float, r: float, colour: Colour) -> None:
         """A spade (0) or a heart (1), about 2 r wide."""
         up = -1 if suit == 0 else 1  # a spade is a heart upside down, on a foot
         half = 0.54 * r
         for side in (-1, 1):
-            self._disc(colour, x + side * half * 0.92, y - up * 0.3 * r, half)
+            self.sheet.oval(colour, x + side * half * 0.92, y - up * 0.3 * r, half)
         points = [
             (x - 0.98 * r, y - up * 0.08 * r),
             (x + 0.98 * r, y - up * 0.08 * r),
             (x, y + up * 1.05 * r),
         ]
-        self._polygon(colour, points)
+        self.sheet.shape(colour, *points)
         if suit == 0:
-            self._polygon(
-                colour, [(x, y + 0.1 * r), (x - 0.4 * r, y + 1.15 * r), (x + 0.4 * r, y + 1.15 * r)]
-            )
+            foot = ((x, y + 0.1 * r), (x - 0.4 * r, y + 1.15 * r), (x + 0.4 * r, y + 1.15 * r))
+            self.sheet.shape(colour, *foot)
 
     def _stack(self, chips: int, x: float, y: float) -> None:
         """Chips in columns, and their number."""
@@ -215,11 +210,11 @@ class _Table:
         for chip in range(chips):
             column, level = divmod(chip, _STACK)
             cx, cy = left + column * 2.2 * r, y - level * 0.42 * r
-            self._oval(_CHIP_DARK, cx, cy + 0.3 * r, r, 0.62 * r)
-            self._oval(_CHIP, cx, cy, r, 0.62 * r)
-            self._oval(_CHIP_LIGHT, cx, cy, 0.66 * r, 0.4 * r)
-            self._oval(_CHIP, cx, cy, 0.54 * r, 0.32 * r)
-        self.labels.append((str(chips), self._size(0.17), PAPER, x, y + 1.6 * r))
+            self.sheet.oval(_CHIP_DARK, cx, cy + 0.3 * r, r, 0.62 * r)
+            self.sheet.oval(_CHIP, cx, cy, r, 0.62 * r)
+            self.sheet.oval(_CHIP_LIGHT, cx, cy, 0.66 * r, 0.4 * r)
+            self.sheet.oval(_CHIP, cx, cy, 0.54 * r, 0.32 * r)
+        self.sheet.write(str(chips), self._size(0.17), PAPER, x, y + 1.6 * r)
 
     # ---- words --------------------------------------------------------------------------------
 
@@ -235,11 +230,11 @@ class _Table:
         else:
             state = f"{poker.agents[self.turn]} to move"
         self.canvas.blit(write(title, size, PAPER), (pad, pad))
-        image = write(state, size, FADED if self.over else _TURN)
+        image = write(state, size, FADED if self.over else TURN)
         self.canvas.blit(image, (self.width - image.get_width() - pad, pad))
         y = self.foot
-        for r, deeds in enumerate(self.seen.rounds):
-            told = words.told(poker, deeds, self.agent)
+        for r, moves in enumerate(self.seen.rounds):
+            told = words.told(poker, moves, self.agent)
             where = f"{words.ROUNDS[r].capitalize()} round: " if poker.rounds > 1 else ""
             room = max(1, round(self.width - 2 * pad))
             size = self.letter
@@ -252,34 +247,3 @@ class _Table:
     def _size(self, share: float) -> int:
         """Letters that fit to the cards."""
         return max(8, min(self.letter + 6, round(share * self.card_height)))
-
-    # ---- shapes -------------------------------------------------------------------------------
-
-    def _ellipse(self, colour: Colour, rx: float, ry: float, line: float = 0) -> None:
-        self._oval(colour, self.cx, self.cy, rx, ry, line)
-
-    def _oval(
-        self, colour: Colour, x: float, y: float, rx: float, ry: float, line: float = 0
-    ) -> None:
-        k = _SHARPNESS
-        box = pygame.Rect(
-            round((x - rx) * k),
-            round((y - ry) * k),
-            max(1, round(2 * rx * k)),
-            max(1, round(2 * ry * k)),
-        )
-        pygame.draw.ellipse(self.shapes, colour, box, round(line * k))
-
-    def _disc(self, colour: Colour, x: float, y: float, r: float) -> None:
-        self._oval(colour, x, y, r, r)
-
-    def _polygon(self, colour: Colour, points: list[tuple[float, float]]) -> None:
-        k = _SHARPNESS
-        pygame.draw.polygon(self.shapes, colour, [(x * k, y * k) for x, y in points])
-
-    def _box(self, colour: Colour, x: float, y: float, w: float, h: float, corner: float) -> None:
-        k = _SHARPNESS
-        box = pygame.Rect(
-            round((x - w / 2) * k), round((y - h / 2) * k), round(w * k), round(h * k)
-        )
-        pygame.draw.rect(self.shapes, colour, box, border_radius=round(corner * k))

@@ -1,116 +1,24 @@
 """Poker in words: rule book, description, choices, and reading what a player answers.
 
 `describe` says what the vector observations say, no less and no more, in sentences of a fixed form
-from which the vectors can be rebuilt. What a seat sees is cut out once, in `_look` and `_last`; all
-that is said afterwards is said from that alone.
+from which the vectors can be rebuilt. All that is said is said from the view of one seat
+(`observe.view_hand`).
 """
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
+from manyhands.core.answers import find, meant, number, quoted, read
 from manyhands.core.env import IllegalAction, names_of
+from manyhands.envs.poker.observe import HandView, Move, as_list, view_hand, view_last_hand
+from manyhands.envs.poker.state import PokerState
 
 if TYPE_CHECKING:
-    from manyhands.envs.poker.env import Poker, PokerState
+    from manyhands.envs.poker.env import Poker
 
-MAX_ANSWER = 2_000  # characters that `parse` reads
 ROUNDS = ("first", "second")
-
-
-# ---- what a seat sees ----------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Deed:
-    """One decision of a betting line."""
-
-    seat: int
-    word: str  # check, bet, call, raise, fold
-    chips: int  # of a bet, a call or a raise
-
-
-@dataclass(frozen=True)
-class Look:
-    """A hand as one seat sees it, or, with nobody's eyes, as it is."""
-
-    first: int  # the seat that opens
-    cards: list[int | None]  # of each seat; None: face down
-    board: list[int]  # public cards turned up
-    rounds: list[list[Deed]]  # the rounds that were begun
-    bets: list[int]
-    folded: list[bool]
-
-
-def look(poker: Poker, state: PokerState, agent: int | None) -> Look:
-    """The hand that is played; all cards open where `agent` is None."""
-    n = poker.num_agents
-    cards, folded = _numbers(state.cards), [bool(out) for out in _numbers(state.folded)]
-    showdown = int(state.turn) == n and n - sum(folded) > 1
-    seen = [
-        card if agent is None or seat == agent or (showdown and not folded[seat]) else None
-        for seat, card in enumerate(cards)
-    ]
-    begun = int(state.round) + 1
-    first = poker.opener(int(state.hand))
-    rounds = betting(poker, _numbers(state.line), first, begun)
-    return Look(
-        first, seen, _numbers(state.board)[: begun - 1], rounds, _numbers(state.bets), folded
-    )
-
-
-def last_look(poker: Poker, state: PokerState, agent: int | None) -> Look:
-    """The hand before, in a match that has had one."""
-    last = state.last
-    assert last is not None
-    shown = _numbers(last.shown)
-    cards = [
-        card if agent is None or seat == agent or shown[seat] else None
-        for seat, card in enumerate(_numbers(last.cards))
-    ]
-    board = [card for card in _numbers(last.board) if card < poker.num_cards]
-    first = poker.opener(int(state.hand) - 1)
-    rounds = betting(poker, _numbers(last.line), first, len(board) + 1)
-    gone = {deed.seat for deeds in rounds for deed in deeds if deed.word == "fold"}
-    folded = [seat in gone for seat in range(poker.num_agents)]
-    return Look(first, cards, board, rounds, _numbers(last.bets), folded)
-
-
-def betting(poker: Poker, line: list[int], first: int, begun: int) -> list[list[Deed]]:
-    """The betting line in words, for the rounds that were begun."""
-    n = poker.num_agents
-    bets, folded = [1] * n, [False] * n
-    rounds: list[list[Deed]] = []
-    for r in range(begun):
-        deeds: list[Deed] = []
-        seat, raises = first, 0
-        for code in line[r * poker.round_slots : (r + 1) * poker.round_slots]:
-            if not code:
-                break
-            while folded[seat]:
-                seat = (seat + 1) % n
-            action, top, chips = code - 1, max(bets), 0
-            if action == poker.raise_action and raises < poker.cap:
-                word, chips = "raise" if raises else "bet", poker.sizes[r]
-                bets[seat], raises = top + chips, raises + 1
-            elif action:
-                word, chips = "call", top - bets[seat]
-                bets[seat] = top
-            else:
-                word = "fold" if raises else "check"
-                folded[seat] = bool(raises)
-            deeds.append(Deed(seat, word, chips))
-            seat = (seat + 1) % n
-        rounds.append(deeds)
-    return rounds
-
-
-def _numbers(array: Any) -> list[int]:
-    return np.asarray(array).tolist()
 
 
 # ---- description ---------------------------------------------------------------------------------
@@ -119,13 +27,13 @@ def _numbers(array: Any) -> list[int]:
 def describe(poker: Poker, state: PokerState, agent: int) -> str:
     """What a seat sees, as text."""
     n, turn, hand = poker.num_agents, int(state.turn), int(state.hand)
-    seen = look(poker, state, agent)
+    seen = view_hand(poker, state, agent)
     opens = "you open" if seen.first == agent else f"{poker.agents[seen.first]} opens"
     lines = [f"{poker.title}, hand {hand + 1} of {poker.hands}, {opens}. "
              f"You are {poker.agents[agent]}."]  # fmt: skip
     if poker.hands > 1:
         lines.append(
-            f"Chips won so far: {_amounts(poker, _numbers(state.chips), agent, sign=True)}."
+            f"Chips won so far: {_amounts(poker, as_list(state.chips), agent, sign=True)}."
         )
         if hand:
             lines += _last(poker, state, agent)
@@ -140,7 +48,7 @@ def describe(poker: Poker, state: PokerState, agent: int) -> str:
     return "\n".join(lines)
 
 
-def _hand(poker: Poker, seen: Look, agent: int) -> list[str]:
+def _hand(poker: Poker, seen: HandView, agent: int) -> list[str]:
     """The cards and the betting line, a sentence each."""
     own = seen.cards[agent]
     assert own is not None
@@ -148,36 +56,36 @@ def _hand(poker: Poker, seen: Look, agent: int) -> list[str]:
     if poker.boards:
         board = ", ".join(poker.card_name(card) for card in seen.board)
         lines.append(f"Public card: {board or 'face down until the second round'}.")
-    for r, deeds in enumerate(seen.rounds):
+    for r, moves in enumerate(seen.rounds):
         where = f"Betting, {ROUNDS[r]} round" if poker.rounds > 1 else "Betting"
-        lines.append(f"{where}: {told(poker, deeds, agent)}.")
+        lines.append(f"{where}: {told(poker, moves, agent)}.")
     return lines
 
 
-def told(poker: Poker, deeds: list[Deed], agent: int | None) -> str:
-    """The decisions of a round, as one seat or nobody in particular tells them."""
+def told(poker: Poker, moves: list[Move], agent: int | None) -> str:
+    """The moves of a round, told to one seat, or to nobody in particular."""
     words = []
-    for deed in deeds:
-        verb = f"you {deed.word}" if deed.seat == agent else (
-            f"{poker.agents[deed.seat]} {deed.word}s"
+    for move in moves:
+        verb = f"you {move.word}" if move.seat == agent else (
+            f"{poker.agents[move.seat]} {move.word}s"
         )  # fmt: skip
-        words.append(f"{verb} {deed.chips}" if deed.chips else verb)
+        words.append(f"{verb} {move.chips}" if move.chips else verb)
     return ", ".join(words) or "nobody has acted yet"
 
 
-def _pot(poker: Poker, seen: Look, agent: int) -> str:
+def _pot(poker: Poker, seen: HandView, agent: int) -> str:
     return f"Pot: {_chips(sum(seen.bets))} ({_amounts(poker, seen.bets, agent)})."
 
 
-def _ending(poker: Poker, state: PokerState, seen: Look, agent: int) -> list[str]:
+def _ending(poker: Poker, state: PokerState, seen: HandView, agent: int) -> list[str]:
     """What came out, when a match is over."""
     if poker.hands > 1:
         return [*_shown(poker, seen, agent), "The match is over."]
-    won = _amounts(poker, _numbers(state.chips), agent, sign=True)
+    won = _amounts(poker, as_list(state.chips), agent, sign=True)
     return [*_shown(poker, seen, agent), f"The hand is over. Won: {won}."]
 
 
-def _shown(poker: Poker, seen: Look, agent: int) -> list[str]:
+def _shown(poker: Poker, seen: HandView, agent: int) -> list[str]:
     """The others' cards, as far as they were shown."""
     shown = [
         f"{poker.agents[seat]} {poker.card_name(card)}"
@@ -190,8 +98,8 @@ def _shown(poker: Poker, seen: Look, agent: int) -> list[str]:
 def _last(poker: Poker, state: PokerState, agent: int) -> list[str]:
     """The hand before, told in the same sentences."""
     assert state.last is not None
-    seen = last_look(poker, state, agent)
-    won = _amounts(poker, _numbers(state.last.won), agent, sign=True)
+    seen = view_last_hand(poker, state, agent)
+    won = _amounts(poker, as_list(state.last.won), agent, sign=True)
     lines = [*_hand(poker, seen, agent), _pot(poker, seen, agent), *_shown(poker, seen, agent)]
     return [
         f"The hand before (hand {int(state.hand)}):",
@@ -235,7 +143,7 @@ def _offers(poker: Poker, state: PokerState, agent: int) -> dict[int, str]:
     size, raises = poker.sizes[int(state.round)], int(state.raises)
     if not raises:
         return {0: "check", poker.raise_action: f"bet {size}"}
-    bets = _numbers(state.bets)
+    bets = as_list(state.bets)
     offers = {0: "fold", 1: f"call {max(bets) - bets[agent]}"}
     if raises < poker.cap:
         offers[poker.raise_action] = f"raise {size}"
@@ -373,14 +281,7 @@ _NAMED = re.compile(
     rf"\b({_WORDS}|{'|'.join(_ENDINGS)})\b"
     r"(?: (?:of |by |to |it to |it by |with )?([-+]?\d[\w.,+-]*))?"
 )
-_NUMBERED = re.compile(r"(?:(?:action|option|choice|number) )?#?\(?([0-9]{1,4})\)?")
-_NOT = re.compile(
-    r"\b(?:not|never|cannot|avoid|without|neither|nor|instead\s+of|rather\s+than)\b|n['\u2019]t\b"
-)
-_CLAUSE = re.compile(r"[.,;:!?\n]|\b(?:but|so|then|and)\b")
-_ACTION_LINE = re.compile(r"^[ \t>*_`#-]*action[ \t*_`]*:(.*)$", re.IGNORECASE | re.MULTILINE)
 _BRACKETS = re.compile(rf"[\[{{]\s*((?:{_WORDS})\b[^\]}}]*)[\]}}]", re.IGNORECASE)
-_WRAPPING = " \t\r\n\"'`*_[]{}<>.,:!"
 
 
 def parse(poker: Poker, text: Any, state: PokerState, agent: int) -> int:
@@ -389,33 +290,24 @@ def parse(poker: Poker, text: Any, state: PokerState, agent: int) -> int:
     offers = _offers(poker, state, agent)
     if not offers:
         raise IllegalAction("It is not your turn.")
-    if not isinstance(text, str):
-        raise _illegal(f"an answer is text, not {type(text).__name__}", offers)
-    if len(text) > MAX_ANSWER:
-        raise _illegal(
-            f"the answer has {len(text)} characters; at most {MAX_ANSWER} are read", offers
-        )
-    lines = _ACTION_LINE.findall(text)
-    bracketed = [] if lines else _BRACKETS.findall(text)
-    answer = (lines[-1] if lines else "; ".join(bracketed) or text).strip(_WRAPPING)
-    plain = " ".join(answer.lower().split())
-    if not plain:
-        raise _illegal("the line ACTION: names nothing" if lines else "the answer is empty", offers)
-    number = _NUMBERED.fullmatch(plain)
-    if number:
-        if int(number[1]) not in offers:
-            raise _illegal(f"there is no action {int(number[1])} now", offers)
-        return int(number[1])
+    answer = read(text, lambda reason: _illegal(reason, offers))
+    bracketed = [] if answer.lined else _BRACKETS.findall(text)
+    if bracketed:
+        answer = find("; ".join(bracketed))
+    action = number(answer.plain)
+    if action is not None:
+        if action not in offers:
+            raise _illegal(f"there is no action {action} now", offers)
+        return action
     named: dict[str, list[str]] = {}
-    for found in _NAMED.finditer(plain):
-        if not _NOT.search(_CLAUSE.split(plain[: found.start()])[-1]):
-            named.setdefault(_ENDINGS.get(found[1], found[1]), []).append(found[2])
+    for found in meant(_NAMED, answer.plain):
+        named.setdefault(_ENDINGS.get(found[1], found[1]), []).append(found[2])
     if len(named) > 1:
         raise _illegal(
-            f"{_quoted(answer)} names more than one action ({names_of(list(named))})", offers
+            f"{quoted(answer.text)} names more than one action ({names_of(list(named))})", offers
         )
     if not named:
-        raise _illegal(f"{_quoted(answer)} names no action", offers)
+        raise _illegal(f"{quoted(answer.text)} names no action", offers)
     ((word, amounts),) = named.items()
     return _open(word, amounts, offers)
 
@@ -428,8 +320,7 @@ def _open(word: str, amounts: list[str], offers: dict[int, str]) -> int:
             wrong = [amount for amount in amounts if amount not in (None, chips)]
             if wrong:
                 raise _illegal(
-                    f"you cannot {word} {_quoted(wrong[0])}"
-                    + (f"; it is {offer}" if chips else ""),
+                    f"you cannot {word} {quoted(wrong[0])}" + (f"; it is {offer}" if chips else ""),
                     offers,
                 )
             return action
@@ -442,11 +333,6 @@ def _open(word: str, amounts: list[str], offers: dict[int, str]) -> int:
         "fold": "there is no bet to fold to, and checking is free",
     }
     raise _illegal(reasons[word], offers)
-
-
-def _quoted(answer: str) -> str:
-    """What was given, short and without characters that could do harm in a prompt or a log."""
-    return repr(answer if len(answer) <= 60 else answer[:57] + "...")
 
 
 def _illegal(reason: str, offers: dict[int, str]) -> IllegalAction:
@@ -465,19 +351,19 @@ def to_dict(poker: Poker, state: PokerState) -> dict[str, Any]:
     found = {
         "hand": int(state.hand) + 1,
         "hands": poker.hands,
-        **_hand_dict(poker, look(poker, state, None)),
-        "face_down": [poker.card_name(card) for card in _numbers(state.board)[int(state.round) :]],
+        **_hand_dict(poker, view_hand(poker, state, None)),
+        "face_down": [poker.card_name(card) for card in as_list(state.board)[int(state.round) :]],
         "turn": poker.agents[turn] if turn < n else None,
-        "chips": dict(zip(poker.agents, _numbers(state.chips), strict=True)),
+        "chips": dict(zip(poker.agents, as_list(state.chips), strict=True)),
     }
     if poker.hands > 1 and int(state.hand):
         assert state.last is not None
-        won = dict(zip(poker.agents, _numbers(state.last.won), strict=True))
-        found["last_hand"] = _hand_dict(poker, last_look(poker, state, None)) | {"won": won}
+        won = dict(zip(poker.agents, as_list(state.last.won), strict=True))
+        found["last_hand"] = _hand_dict(poker, view_last_hand(poker, state, None)) | {"won": won}
     return found
 
 
-def _hand_dict(poker: Poker, seen: Look) -> dict[str, Any]:
+def _hand_dict(poker: Poker, seen: HandView) -> dict[str, Any]:
     names = poker.agents
     return {
         "opens": names[seen.first],
@@ -488,8 +374,8 @@ def _hand_dict(poker: Poker, seen: Look) -> dict[str, Any]:
         },
         "board": [poker.card_name(card) for card in seen.board],
         "betting": [
-            [f"{names[deed.seat]} {deed.word} {deed.chips or ''}".strip() for deed in deeds]
-            for deeds in seen.rounds
+            [f"{names[move.seat]} {move.word} {move.chips or ''}".strip() for move in moves]
+            for moves in seen.rounds
         ],
         "pot": dict(zip(names, seen.bets, strict=True)),
         "folded": [name for name, out in zip(names, seen.folded, strict=True) if out],

@@ -19,7 +19,9 @@ from manyhands.core.env import ConfigError, Env, IllegalAction, episode_key
 from manyhands.core.export import export_chat
 from manyhands.core.pack import fingerprint, stepper
 from manyhands.core.play import play
-from manyhands.envs.poker.env import KuhnPoker, LeducHoldem, Poker, PokerState
+from manyhands.envs.poker import rules
+from manyhands.envs.poker.env import KuhnPoker, LeducHoldem, Poker
+from manyhands.envs.poker.state import PokerState
 from manyhands.wrappers.gymnasium import SeatEnv
 from manyhands.wrappers.pettingzoo import Parallel, Sequential
 
@@ -143,11 +145,11 @@ def test_duplicate_matches_of_equal_players_end_even(env):
 def test_the_winner_has_most_chips():
     env = KuhnPoker(3, hands=2)
     chips = np.array([[4, -2, -2], [3, 3, -6], [0, 0, 0], [-1, 2, -1]], np.int16).T
-    won = np.asarray(env._victory(chips, np.ones(4, bool)))
+    won = np.asarray(rules.victory(env, chips, np.ones(4, bool)))
     np.testing.assert_allclose(
         won.T, [[1, -0.5, -0.5], [0.25, 0.25, -0.5], [0] * 3, [-0.5, 1, -0.5]]
     )
-    assert (np.asarray(env._victory(chips, np.zeros(4, bool))) == 0).all()
+    assert (np.asarray(rules.victory(env, chips, np.zeros(4, bool))) == 0).all()
 
 
 def test_an_illegal_action_is_played_as_a_pass():
