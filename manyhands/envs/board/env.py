@@ -22,18 +22,23 @@ from manyhands.envs.board.state import NO_MOVE, PLAYERS, BoardConfig, BoardState
 class Board(BoardConfig, Env[BoardState]):
     """What `TicTacToe` and `ConnectFour` share: all but the size, and whether stones fall.
 
+    Args:
+        rows, columns: size of the board, up to 8 and 26.
+        connect: how many stones in a line win.
+        max_steps: steps after which a game is truncated, by default twice the squares: only turns
+            wasted by illegal actions can make it last so long.
+        reward_weights: weight of the term `win`.
+
     Terms: `win`, 1 for the winner and -1 for the loser in the step that ends the game. Metrics, per
     step: `player_0_wins`, `player_1_wins`, `draws` (1 in the step that ends a game so) and
     `illegal`.
 
-    Only the action of the player to move counts. One that is not legal leaves the board as it is,
-    with the same player to move, and is counted in `illegal`; `noop` (-2) does the same and is not
-    counted. Steps wasted like that are all that `max_steps` is for: without them a board is full
-    before. A game that is over stays as it is.
+    Only the action of the player to move counts. An illegal one plays `noop` (-2, outside the
+    action space): it leaves the board as it is, with the same player to move, and is counted in
+    `illegal`, which `noop` itself is not. A game that is over stays as it is.
 
-    **Observation**, u8[3, rows, columns] per player, row 0 at the top: plane 0 holds the own
-    stones, plane 1 the other player's, and plane 2 is 1 everywhere while it is the observer's turn
-    (0 for both players when the game is over).
+    **Observation**, u8[3, rows, columns] per player: the planes that `observation_layout` names,
+    row 0 at the top.
 
     `summary`, u8[4, rows, columns]: the first player's stones, the second player's, and planes that
     are 1 everywhere while the first or the second player is to move.
@@ -94,15 +99,8 @@ class Board(BoardConfig, Env[BoardState]):
 class TicTacToe(Board):
     """Tic-tac-toe: three in a line on three by three squares, or as you set it.
 
-    Action `row * columns + column` takes that square, row 0 at the top. See `Board` for terms,
-    metrics and observations.
-
-    Args:
-        rows, columns: size of the board, up to 8 and 26.
-        connect: how many stones in a line win.
-        max_steps: steps after which a game is truncated, by default twice the squares: only turns
-            wasted by illegal actions can make it last so long.
-        reward_weights: weight of the term `win`.
+    Action `row * columns + column` takes that square, row 0 at the top. See `Board` for arguments,
+    terms, metrics and observations.
     """
 
     id = "tic_tac_toe"
@@ -125,7 +123,7 @@ class ConnectFour(Board):
     """Connect Four: stones fall down in seven columns of six squares; four in a line win.
 
     Action `i` drops a stone into column `i`, counted from 0 at the left (in text, columns count
-    from 1). See `Board` for terms, metrics and observations, and `TicTacToe` for the arguments.
+    from 1). See `Board` for arguments, terms, metrics and observations.
     """
 
     id = "connect_four"

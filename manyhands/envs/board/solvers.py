@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from manyhands.core.config import whole
 from manyhands.core.env import ConfigError, IllegalAction
 from manyhands.envs.board.env import Board
 from manyhands.envs.board.state import BoardState
@@ -74,8 +75,7 @@ def solve_stones(
     bits of u8[columns] (`BoardState.stones`)."""
     if depth is None:
         depth = board.rows * board.columns if board.rows * board.columns <= SMALL else DEPTH
-    elif isinstance(depth, bool) or not isinstance(depth, int) or depth < 1:
-        raise ConfigError(f"depth is a whole number from 1, given {depth!r}")
+    depth = whole("depth", depth, 1)
     search = _search(board.rows, board.columns, board.connect, board.falling)
     return search.verdicts(search.bits(mine), search.bits(theirs), depth)
 

@@ -41,8 +41,8 @@ class Poker(PokerConfig, Env[PokerState]):
             settlement; by default more than the longest match has.
         reward_weights: weights of the terms; by default `chips` counts 1 and `win` 0.
 
-    An illegal action is played as 0 (check, or fold facing a bet) and counted in
-    `metrics["illegal"]`. Actions of seats that are not to move are not looked at.
+    An illegal action plays `noop`, which is action 0: a check, or, facing a bet, a *fold*. It is
+    counted in `metrics["illegal"]`. Actions of seats that are not to move are ignored.
 
     Terms: `chips` (net chips, when a hand ends) and `win` (when the match ends: +1 for the seat
     with most chips and -1 / (N - 1) for the others; m seats that lead together get
