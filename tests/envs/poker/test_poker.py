@@ -21,7 +21,7 @@ from manyhands.core.pack import fingerprint, stepper
 from manyhands.core.play import play
 from manyhands.envs.poker import rules
 from manyhands.envs.poker.env import KuhnPoker, LeducHoldem, Poker
-from manyhands.envs.poker.state import PokerState
+from manyhands.envs.poker.state import PASS, RAISE, PokerState
 from manyhands.wrappers.gymnasium import SeatEnv
 from manyhands.wrappers.pettingzoo import Parallel, Sequential
 
@@ -543,3 +543,27 @@ def test_any_answer_is_a_legal_action_or_refused(table, answer):
         assert error.reason.isprintable() and env.choices(state, agent)[0] in error.reason
     else:
         assert np.asarray(env.legal(state))[agent, action]
+
+
+def test_a_fork_counts_the_steps_of_its_state():
+    """One and two hands hold all their steps in their betting lines; longer ones need a clock."""
+    for env in (KuhnPoker(), LeducHoldem(hands=2), LeducHoldem(hands=4, max_steps=60)):
+        one, key = stepper(env), episode_key(3)
+        key_data, frame = np.asarray(jax.random.key_data(key)), one.reset(key)
+        time = 0
+        while not frame.over:
+            assert int(env.elapsed(frame.state)) == time
+            frame = one.step(key_data, time, frame, np.full(2, PASS))
+            time += 1
+        assert int(env.elapsed(frame.state)) == time > 1
+    assert env.hands == 4 and LeducHoldem(hands=4).elapsed(LeducHoldem(hands=4).reset(key)) is None
+
+
+def test_an_illegal_action_facing_a_bet_folds():
+    env = LeducHoldem()
+    state = env.step(episode_key(1), env.reset(episode_key(0)), np.array([RAISE, PASS]))[0]
+    state, outcome = env.step(episode_key(1), state, np.array([PASS, 7]))
+    assert outcome.metrics["illegal"] == outcome.metrics["folds"] == 1
+    assert state.folded.tolist() == [False, True]
+    with pytest.raises(ConfigError, match="float"):
+        env.step(episode_key(1), state, np.array([0.0, np.nan]))
