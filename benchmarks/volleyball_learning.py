@@ -172,7 +172,7 @@ def strategies(run: str, out: Path, episodes: int) -> dict[str, Any]:
         }
         print(json.dumps({s: {k: v["both"] for k, v in against[s].items()} for s in against}))
         played[what] = {"league": table.to_dict(), "against": against}
-    response = exploitability(env, population, config, told=print)
+    response = exploitability(env, population, config, log=print)
     left = {"wins": response.wins(population.mixture).to_dict(), "steps": response.steps}
     return {
         **ship(run, out / f"strategy-{best}.safetensors"),

@@ -697,7 +697,7 @@ def _train(options: argparse.Namespace) -> int:
         if training.ALGORITHMS[run.algorithm].run:
             seeds = _seeds(run.seeds)
             for seed in range(seeds) if isinstance(seeds, int) else seeds:
-                options_of = {"resume": run.resume, "overwrite": run.overwrite, "told": print}
+                options_of = {"resume": run.resume, "overwrite": run.overwrite, "log": print}
                 folder = out if seeds == 1 else out / f"seed-{seed}"
                 print(training.grow(env, run.algorithm, config, folder, seed, **options_of))
             continue

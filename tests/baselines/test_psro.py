@@ -22,8 +22,8 @@ from manyhands.baselines.learners.population import Partnered
 from manyhands.baselines.learners.ppo import PPO
 from manyhands.baselines.learners.psro import (
     PSROConfig,
-    _lessons,
-    _shared_out,
+    _allocate,
+    _pretrain,
     exploitability,
     plain,
     psro,
@@ -151,11 +151,11 @@ def test_a_learner_can_have_all_seats_of_a_side() -> None:
         assert before[t].all()
 
 
-def test_blocks_are_shared_out_as_the_mixture_says() -> None:
+def test_blocks_are_allocate_as_the_mixture_says() -> None:
     mixture = np.array([0.5, 0.0, 0.3, 0.2])
     counts = np.zeros(4)
     for offset in (np.arange(1000) + 0.5) / 1000:
-        shared = _shared_out(mixture, 8, offset)
+        shared = _allocate(mixture, 8, offset)
         assert shared == sorted(shared) and len(shared) == 8
         counts += np.bincount(shared, minlength=4) / 8000
         assert abs(np.bincount(shared, minlength=4) - 8 * mixture).max() < 1
@@ -167,7 +167,7 @@ def grown(tmp_path_factory: Any) -> Any:
     env, out = manyhands.make("kuhn_poker"), tmp_path_factory.mktemp("psro")
     lines: list[str] = []
     two = dataclasses.replace(QUICK, strategies=2)
-    first = psro(env, two, out, seed=1, told=lines.append)
+    first = psro(env, two, out, seed=1, log=lines.append)
     with pytest.raises(TrainingError, match="holds a run already"):
         psro(env, two, out, seed=1)
     return env, out, lines, first, psro(env, QUICK, out, seed=1, resume=True)
@@ -235,9 +235,11 @@ def test_a_response_begins_with_what_a_script_teaches(monkeypatch: Any) -> None:
         "manyhands.baselines.psro.read_players", lambda env, given: ([Calls()], ["calls"])
     )
     config = dataclasses.replace(QUICK, teacher="calls", lessons=128 * 8 * 20, strategies=1)
-    told: list[str] = []
+    lines: list[str] = []
     rival = [manyhands.seat("random", env)]
-    progress = _lessons(env, rival, np.ones(1), config, jax.random.key(0), seed=0, told=told.append)
+    progress = _pretrain(
+        env, rival, np.ones(1), config, jax.random.key(0), seed=0, log=lines.append
+    )
     player = PPO(env, plain(config)).player(progress)
     state = env.reset(jax.random.key(1))
     for action in (1, 0):  # a bet is called, a check is followed by a bet
@@ -249,7 +251,7 @@ def test_a_response_begins_with_what_a_script_teaches(monkeypatch: Any) -> None:
         chosen = [int(player.apply(env, agent, (), jax.random.key(k), view)[0]) for k in range(20)]
         assert sum(chosen) >= 18
         state, _ = env.step(jax.random.key(2), state, jnp.array([action, action]))
-    assert len(told) == 1 and "20,480 steps" in told[0]
+    assert len(lines) == 1 and "20,480 steps" in lines[0]
 
 
 def test_opponents_must_compile() -> None:

@@ -187,7 +187,7 @@ def no_pictures(monkeypatch):
     """They take most of the time of a run that costs nothing; `whole` has made some by now."""
     with monkeypatch.context() as patch:
         patch.setattr(training, "plot", lambda *_: b"")
-        patch.setattr(training, "_film", lambda *_: None)
+        patch.setattr(training, "_render_gif", lambda *_: None)
         yield
 
 
@@ -537,9 +537,11 @@ def test_two_runs_do_not_share_a_folder(learner, tmp_path):
 def test_another_version_of_jax_is_said(learner, stopped, capsys):
     about = json.loads((stopped / "run.json").read_text())
     about["versions"]["jax"] = "0.1"
+    about["machine"]["devices"] = 64
     (stopped / "run.json").write_text(json.dumps(about))
     go(learner, stopped, resume=True, progress=None)
-    assert "began with jax 0.1" in capsys.readouterr().err
+    warnings = capsys.readouterr().err
+    assert "began with jax 0.1" in warnings and "began with devices 64" in warnings
 
 
 def test_a_checkpoint_of_another_shape_is_refused(learner, stopped):

@@ -291,7 +291,7 @@ def finetune(
     key: Any,
     weight: float = 0.1,
     seed: int = 0,
-    told: Callable[[str], None] | None = None,
+    log: Callable[[str], None] | None = None,
 ) -> Response:
     """Stage 3: let strategy and corrections learn together against the population of stage 2.
 
@@ -299,7 +299,7 @@ def finetune(
         strategies, mixture: networks of stage 2 and their chances (`psro.Population`); the most
             likely one is what is tuned, and what the tuned one is kept close to.
         weight: of the divergence from it.
-        key, seed, told: see `psro.respond`.
+        key, seed, log: see `psro.respond`.
     """
     best = strategies[int(np.argmax(mixture))]
     anchor = lift(joint, best, config.noise)
@@ -310,4 +310,4 @@ def finetune(
         raise ConfigError(
             f"the settings describe another network than that of the strategy: {anchor.network}"
         )
-    return respond(joint, opponents, mixture, config, key, seed, warm, told, learner)
+    return respond(joint, opponents, mixture, config, key, seed, warm, log, learner)

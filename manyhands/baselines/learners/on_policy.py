@@ -1,9 +1,10 @@
-"""What learners share: environments that are played while learning, and passes over minibatches.
+"""What on-policy learners share: settings, environments that are stepped while learning, and epochs
+of minibatch updates.
 
-**Ends.** An episode that ends by the rules starts anew at once. One that is cut by the clock is
-looked at once more, so that the value of its last state is known, and starts anew after that: the
-step in between is played by nobody and learned from by nobody. An agent that is done before the
-others neither acts nor learns until the next episode.
+**Ends of episodes.** A terminated episode is reset at once. A truncated one takes one extra, masked
+step, so that the value of its final state can be bootstrapped: nobody acts in that step, and
+nothing is learned from it. An agent that is done before the others neither acts nor learns until
+the next episode.
 """
 
 from __future__ import annotations
@@ -16,30 +17,101 @@ import jax
 import jax.numpy as jnp
 import optax
 
-from manyhands.baselines.learners.networks import READS
+from manyhands.baselines.learners.networks import READS, inputs
 from manyhands.core.batch import auto_reset, play_step, pool_draw, restart, rollout_keys
-from manyhands.core.env import Array, ConfigError, Env, Outcome, names_of, state_dataclass
+from manyhands.core.config import one_of
+from manyhands.core.env import Array, ConfigError, Env, Outcome, state_dataclass
 from manyhands.core.pack import no_actions
 
 # ---- settings ------------------------------------------------------------------------------------
 
 
-def check_settings(config: Any) -> None:
-    """That the settings which all learners have make sense together."""
-    for name in ("total_steps", "num_envs", "num_steps", "epochs", "minibatches"):
-        if getattr(config, name) < 1:
-            raise ConfigError(f"{name} is a whole number from 1, given {getattr(config, name)}")
-    if config.num_envs % config.minibatches:
-        raise ConfigError(
-            f"num_envs={config.num_envs} cannot be divided into minibatches={config.minibatches}"
-        )
-    if config.reads not in READS:
-        raise ConfigError(f"reads is {names_of(READS)}, given {config.reads!r}")
-    if config.total_steps < config.num_envs * config.num_steps:
-        raise ConfigError(
-            f"total_steps={config.total_steps} is less than one update, num_envs x num_steps = "
-            f"{config.num_envs * config.num_steps}"
-        )
+@dataclasses.dataclass(frozen=True)
+class LearnerConfig:
+    """Settings of every on-policy learner. "Share" means share of all updates, from 0 to 1.
+
+    Attributes:
+        total_steps: environment steps, of one seed.
+        num_envs: parallel environments.
+        num_steps: steps of each environment per update.
+        epochs, minibatches: passes over the data of an update, and parts of the environments
+            that each pass is divided into.
+        learning_rate: decays linearly to `learning_rate_end` times itself.
+        discount: of later rewards.
+        max_grad_norm: gradients are clipped to this global norm.
+        reward_scale: what the reward is multiplied with before learning, so that values are of
+            order one.
+        shaping: (reward term, weight) pairs, added to the environment's own reward while learning;
+            the weights decay linearly to 0 over `shaping_share` of the updates.
+        reads: what the network observes, "perception" or "vector" (see `NetworkPolicy`).
+        width, layers, recurrent, activation: of the networks, see `networks.NetworkConfig`.
+    """
+
+    total_steps: int = 5_000_000
+    num_envs: int = 256
+    num_steps: int = 100
+    epochs: int = 4
+    minibatches: int = 4
+    learning_rate: float = 1e-3
+    learning_rate_end: float = 0.0
+    discount: float = 0.99
+    max_grad_norm: float = 0.5
+    reward_scale: float = 1.0
+    shaping: tuple[tuple[str, float], ...] = ()
+    shaping_share: float = 0.5
+    reads: str = "perception"
+    width: int = 64
+    layers: int = 2
+    recurrent: bool = False
+    activation: str = "tanh"
+
+    def __post_init__(self) -> None:
+        for name in ("total_steps", "num_envs", "num_steps", "epochs", "minibatches"):
+            if getattr(self, name) < 1:
+                raise ConfigError(f"{name} is a whole number from 1, given {getattr(self, name)}")
+        if self.num_envs % self.minibatches:
+            raise ConfigError(
+                f"num_envs={self.num_envs} cannot be divided into minibatches={self.minibatches}"
+            )
+        one_of("reads", self.reads, READS)
+        if self.total_steps < self.num_envs * self.num_steps:
+            raise ConfigError(
+                f"total_steps={self.total_steps} is less than one update, num_envs x num_steps = "
+                f"{self.num_envs * self.num_steps}"
+            )
+
+
+@dataclasses.dataclass(frozen=True)
+class OnPolicyLearner:
+    """The part of a learner (see `runs.Learner`) that follows from its settings."""
+
+    env: Env
+    config: Any
+
+    def __post_init__(self) -> None:
+        check_shaping(self.env, self.config.shaping)
+
+    @property
+    def steps_per_update(self) -> int:
+        return self.config.num_envs * self.config.num_steps
+
+    @property
+    def num_updates(self) -> int:
+        return self.config.total_steps // self.steps_per_update
+
+    def learning_rate(self, share: Array) -> Array:
+        """At this share of the updates."""
+        c = self.config
+        return c.learning_rate * (1.0 + share * (c.learning_rate_end - 1.0))
+
+    def _rows(self, state: Any) -> Array:
+        """What each agent's network observes, [B, N, ...]."""
+        env = self.env
+        perceive = self.config.reads == "perception"
+        return by_env(env.batch_perceive(state) if perceive else env.batch_observe(state))
+
+    def _inputs(self, rows: Array, leading: int) -> Array:
+        return inputs(self.env, self.config.reads, rows, leading)
 
 
 def check_shaping(env: Env, shaping: Sequence[tuple[str, float]]) -> None:
@@ -52,12 +124,12 @@ def check_shaping(env: Env, shaping: Sequence[tuple[str, float]]) -> None:
             )
 
 
-def fallen(share: Array, over: float) -> Array:
+def linear_decay(share: Array, over: float) -> Array:
     """From 1 linearly to 0, while `share` (of the updates) goes from 0 to `over`."""
     return jnp.maximum(0.0, 1.0 - share / over) if over else jnp.float32(0)
 
 
-# ---- environments that are played ----------------------------------------------------------------
+# ---- environments --------------------------------------------------------------------------------
 
 
 @state_dataclass
@@ -68,9 +140,10 @@ class Playing:
         state: batch of states.
         memory: what networks remember, arrays f32[B, N, width] by name.
         first: bool[B], whether the next step is the first of an episode.
-        cut: bool[B], whether the episode was cut by the clock and awaits its new start.
-        whole: bool[B], whether the episode began at its beginning.
-        alive: bool[B, N], who has not ended yet; where an episode was cut, who had not before.
+        cut: bool[B], whether the episode was truncated, and is reset after one more, masked step.
+        whole: bool[B], whether the episode started at its initial state.
+        alive: bool[B, N], agents that are not done; where an episode was truncated, those that were
+            not done before.
         episode, time: u32[B], i32[B]: the episode's number, and its steps so far.
         returns: f32[B, N], its rewards so far, unscaled and unshaped.
         metrics: its metrics and terms so far, f32[B] each.
@@ -89,14 +162,15 @@ class Playing:
 
 
 @state_dataclass
-class Happened:
+class StepResult:
     """What one step did.
 
     Attributes:
-        reward: f32[B, N], of agents that are in the episode, with shaping.
-        ended, terminated: bool[B, N], since whenever, and by the rules in this step.
-        over: bool[B], whether the episode is.
-        report: sums over the episodes that ended, for `means_of`.
+        reward: f32[B, N], of agents that are not done, with shaping.
+        ended: bool[B, N], agents that are done, since this step or an earlier one.
+        terminated: bool[B, N], in this step.
+        over: bool[B], whether the episode ended in this step.
+        report: sums over the episodes that ended, for `episode_stats`.
     """
 
     reward: Array
@@ -106,8 +180,8 @@ class Happened:
     report: dict[str, Any]
 
 
-def begin(env: Env, key: Array, num_envs: int, memory: dict[str, Array]) -> Playing:
-    """All environments at the beginning of their first episode."""
+def reset_envs(env: Env, key: Array, num_envs: int, memory: dict[str, Array]) -> Playing:
+    """All environments at the initial states of their first episodes."""
     index, episode = jnp.arange(num_envs, dtype=jnp.uint32), jnp.zeros(num_envs, jnp.uint32)
     return Playing(
         state=env.batch_reset(rollout_keys(key, index, episode)),
@@ -123,7 +197,7 @@ def begin(env: Env, key: Array, num_envs: int, memory: dict[str, Array]) -> Play
     )
 
 
-def advance(
+def step_envs(
     env: Env,
     key: Array,
     fresh: Any,
@@ -132,11 +206,11 @@ def advance(
     actions: Array,
     shaping: Sequence[tuple[str, Array]],
     team_shaping: bool = False,
-) -> tuple[Playing, Happened]:
+) -> tuple[Playing, StepResult]:
     """One step of all environments.
 
     Args:
-        key: the one that `begin` got.
+        key: the one that `reset_envs` got.
         fresh: first states to start episodes from (see `core.batch.fresh_states`).
         memory: what networks remember after this step.
         actions: [B, N, ...], as the environment takes them.
@@ -160,10 +234,10 @@ def advance(
     terminated = by_env(outcome.terminated)
     ended = terminated | by_env(outcome.truncated) | ~playing.alive
     over = jnp.all(ended, axis=1) & ~playing.cut
-    # By the clock alone, for at least one agent whose episode went on until now.
+    # Truncated, for at least one agent that was not done before.
     lasting = playing.alive & ~terminated
     cut = over & jnp.any(lasting, axis=1)
-    anew = (over & ~cut) | playing.cut
+    reset = (over & ~cut) | playing.cut
 
     returns = playing.returns + own
     time = playing.time + ~playing.cut
@@ -171,30 +245,32 @@ def advance(
         name: playing.metrics[name] + jnp.where(playing.cut, 0.0, value)
         for name, value in _plotted(outcome).items()
     }
-    told = over & playing.whole
+    counted = over & playing.whole
     report = {
-        "episodes": jnp.sum(told, dtype=jnp.float32),
-        "returns": jnp.sum(jnp.where(told[:, None], returns, 0.0), axis=0),
-        "length": jnp.sum(jnp.where(told, time, 0), dtype=jnp.float32),
-        "metrics": {name: jnp.sum(jnp.where(told, value, 0.0)) for name, value in metrics.items()},
+        "episodes": jnp.sum(counted, dtype=jnp.float32),
+        "returns": jnp.sum(jnp.where(counted[:, None], returns, 0.0), axis=0),
+        "length": jnp.sum(jnp.where(counted, time, 0), dtype=jnp.float32),
+        "metrics": {
+            name: jnp.sum(jnp.where(counted, value, 0.0)) for name, value in metrics.items()
+        },
     }
     state = jax.tree_util.tree_map(
         lambda new, old: jnp.where(playing.cut, old, new), made.state, playing.state
     )
-    state, time, episode = restart(env, fresh, anew, state, time, key, index, playing.episode)
+    state, time, episode = restart(env, fresh, reset, state, time, key, index, playing.episode)
     after = Playing(
         state=state,
         memory=memory,
-        first=anew,
+        first=reset,
         cut=cut,
-        whole=anew | playing.whole,
-        alive=jnp.where(anew[:, None], True, jnp.where(cut[:, None], lasting, ~ended)),
+        whole=reset | playing.whole,
+        alive=jnp.where(reset[:, None], True, jnp.where(cut[:, None], lasting, ~ended)),
         episode=episode,
         time=time,
-        returns=jnp.where(anew[:, None], 0.0, returns),
-        metrics={name: jnp.where(anew, 0.0, value) for name, value in metrics.items()},
+        returns=jnp.where(reset[:, None], 0.0, returns),
+        metrics={name: jnp.where(reset, 0.0, value) for name, value in metrics.items()},
     )
-    return after, Happened(reward, ended, terminated, over, report)
+    return after, StepResult(reward, ended, terminated, over, report)
 
 
 def start_from(env: Env, key: Array, fresh: Any, playing: Playing, chosen: Array) -> Playing:
@@ -206,9 +282,9 @@ def start_from(env: Env, key: Array, fresh: Any, playing: Playing, chosen: Array
     return dataclasses.replace(playing, state=state)
 
 
-def means_of(env: Env, report: dict[str, Any]) -> dict[str, Array]:
-    """What every learner tells of the episodes that ended in an update, given the reports of its
-    steps, time first: means over them, NaN if there were none, and their number."""
+def episode_stats(env: Env, report: dict[str, Any]) -> dict[str, Array]:
+    """Statistics of the episodes that ended in an update, given the reports of its steps, time
+    first: means over them, NaN if there were none, and their number."""
     episodes = jnp.sum(report["episodes"])  # 0 / 0 below is NaN, as it should be
     returns = jnp.sum(report["returns"], axis=0) / episodes
     return {
@@ -218,11 +294,6 @@ def means_of(env: Env, report: dict[str, Any]) -> dict[str, Array]:
         "length": jnp.sum(report["length"]) / episodes,
         **{name: jnp.sum(values) / episodes for name, values in report["metrics"].items()},
     }
-
-
-def rows_of(env: Env, reads: str, state: Any) -> Array:
-    """What each agent's network reads, [B, N, ...]."""
-    return by_env(env.batch_perceive(state) if reads == "perception" else env.batch_observe(state))
 
 
 def by_env(values: Array) -> Array:
@@ -246,10 +317,10 @@ def _plotted_names(env: Env, num_envs: int) -> tuple[str, ...]:
     return tuple(jax.eval_shape(plotted))
 
 
-# ---- learning from them --------------------------------------------------------------------------
+# ---- updates -------------------------------------------------------------------------------------
 
 
-def descend(
+def update_epochs(
     loss: Callable[[Any, Any, Any], tuple[Array, dict[str, Array]]],
     optimiser: optax.GradientTransformation,
     rate: Array,
@@ -265,7 +336,7 @@ def descend(
 
     Args:
         loss: of parameters, and of the parts of `steps` and `memory` that are in a minibatch.
-        optimiser, rate: a step is `rate` times what the optimiser says.
+        optimiser, rate: a step is `rate` times the optimiser's update.
         params, moments: parameters and optimiser state before.
         steps, memory: what is learned from: [T, B, ...], and before its first step, [B, ...];
             minibatches are of environments, so that sequences stay whole.

@@ -1,18 +1,18 @@
-"""Learning beside partners: past selves, a population, or a fixed seat. PPO does the learning.
+"""PPO with partners: past selves, a population, or a fixed policy.
 
 `Partnered` turns an environment into one of the learner's own agents: in every environment of a
 batch the learner has a seat, or all seats of a side, and one partner of a pool has all others. Each
 partner has a block of neighbours in the batch for each seat of the learner, so that networks are
-evaluated for all environments in one batched product of matrices (`evaluation.Lineup`); seats and
-partners are shared out evenly instead of drawn. An environment keeps its partner, whose parameters
-may change.
+evaluated for all environments in one batched matrix product (`evaluation.matches.Lineup`). Seats
+and partners are stratified, not drawn. An environment keeps its partner, whose parameters may
+change.
 
-- `BestResponse`: the partner is any device policy that can be seated, `"greedy"` for example.
-- `SelfPlayPool`: some partners are the learner itself, the others past selves, drawn evenly from
-  all of its past (reservoir sampling, Vitter 1985).
+- `BestResponse`: the partner is any device policy, `"greedy"` for example.
+- `SelfPlayPool`: some partners are the learner itself, the others past selves, sampled uniformly
+  from all of its past (reservoir sampling, Vitter 1985).
 - `FCP`, fictitious co-play (Strouse et al., "Collaborating with Humans without Human Data", NeurIPS
-  2021): first several agents learn in self-play; then the learner meets three checkpoints of each,
-  its first, its last, and one whose return was about half of the last's, none of which learns.
+  2021): first several agents learn in self-play; then the learner is trained with three frozen
+  checkpoints of each: its first, its last, and one with about half of the last one's return.
 """
 
 from __future__ import annotations
@@ -168,7 +168,7 @@ class Partnered(Env[PartneredState]):
 
 
 def pairing(env: Env, num_envs: int, partners: int) -> tuple[tuple[int, ...], ...]:
-    """`Lineup.players`: the learner in each seat beside each partner."""
+    """`Lineup.players`: the learner in each seat with each partner."""
     blocks = env.num_agents * partners
     if env.num_agents < 2:
         raise ConfigError(f"{env!r} has one agent, and no seat for a partner")
@@ -184,8 +184,8 @@ def pairing(env: Env, num_envs: int, partners: int) -> tuple[tuple[int, ...], ..
     )
 
 
-def beside_networks(env: Env, num_envs: int, pool: NetworkPolicy) -> Partnered:
-    """The learner beside networks of one shape, the arrays of `pool` being [partners, ...]."""
+def with_networks(env: Env, num_envs: int, pool: NetworkPolicy) -> Partnered:
+    """The learner with networks of one shape; the arrays of `pool` are [partners, ...]."""
     leaves, treedef = jax.tree_util.tree_flatten(pool)
     shapes = tuple((leaf.shape[1:], leaf.dtype.name) for leaf in leaves)
     program = Program(treedef, (None,) * len(leaves), shapes)
@@ -195,19 +195,19 @@ def beside_networks(env: Env, num_envs: int, pool: NetworkPolicy) -> Partnered:
     return Partnered(env, lineup, (tuple(leaves),))
 
 
-def _beside_others(config: PPOConfig) -> PPOConfig:
-    """The settings of a learner with partners: it sees what they do from its own first steps on,
-    and needs no games of others to begin in."""
+def _without_starts(config: PPOConfig) -> PPOConfig:
+    """The settings of a learner with partners: they show it the game from its first steps on, so
+    that it needs no episodes of others to start in."""
     return dataclasses.replace(config, start_player="")
 
 
-def _unborn(solo: PPO, partners: int) -> NetworkPolicy:
-    """A pool that holds nothing yet, for shapes alone."""
+def _empty_pool(solo: PPO, partners: int) -> NetworkPolicy:
+    """A pool of zeros, for its shapes alone."""
     shape = jax.eval_shape(lambda: solo.player(solo.init(jax.random.key(0))))
     return jax.tree_util.tree_map(lambda leaf: jnp.zeros((partners, *leaf.shape)), shape)
 
 
-def _signed(policy: NetworkPolicy, env: Env, name: str) -> NetworkPolicy:
+def _labelled(policy: NetworkPolicy, env: Env, name: str) -> NetworkPolicy:
     """A policy as that of `env`, trained by `name`, on the host."""
     policy = dataclasses.replace(jax.device_get(policy), spec=env.spec(), algorithm=name)
     return policy
@@ -230,7 +230,7 @@ class BestResponseConfig(PPOConfig):
 
 @dataclasses.dataclass(frozen=True)
 class BestResponse:
-    """A learner beside one fixed partner."""
+    """A learner with one fixed partner."""
 
     env: Env
     config: BestResponseConfig
@@ -251,7 +251,9 @@ class BestResponse:
                 "to learn with is a network or a scripted player in JAX"
             )
         players = pairing(self.env, self.config.num_envs, 1)
-        return PPO(Partnered(self.env, *Lineup.of([partner], players)), _beside_others(self.config))
+        return PPO(
+            Partnered(self.env, *Lineup.of([partner], players)), _without_starts(self.config)
+        )
 
     @property
     def steps_per_update(self) -> int:
@@ -268,7 +270,7 @@ class BestResponse:
         return self._ppo.update(progress)
 
     def policy(self, progress: Progress) -> NetworkPolicy:
-        return _signed(self._ppo.player(progress), self.env, self.name)
+        return _labelled(self._ppo.player(progress), self.env, self.name)
 
 
 # ---- self-play with a pool of past selves --------------------------------------------------------
@@ -311,7 +313,7 @@ class SelfPlayPoolProgress:
 
 @dataclasses.dataclass(frozen=True)
 class SelfPlayPool:
-    """A learner beside itself and its past selves."""
+    """A learner with itself and its past selves as partners."""
 
     env: Env
     config: SelfPlayPoolConfig
@@ -336,14 +338,14 @@ class SelfPlayPool:
     def num_updates(self) -> int:
         return self._solo.num_updates
 
-    def _beside(self, pool: NetworkPolicy) -> PPO:
+    def _with_partners(self, pool: NetworkPolicy) -> PPO:
         return PPO(
-            beside_networks(self.env, self.config.num_envs, pool), _beside_others(self.config)
+            with_networks(self.env, self.config.num_envs, pool), _without_starts(self.config)
         )
 
     def init(self, key: Array) -> SelfPlayPoolProgress:
         c = self.config
-        learner = self._beside(_unborn(self._solo, c.partners)).init(key)
+        learner = self._with_partners(_empty_pool(self._solo, c.partners)).init(key)
         past = jax.tree_util.tree_map(
             lambda leaf: jnp.broadcast_to(leaf, (c.partners - c.latest, *leaf.shape)),
             self._solo.player(learner),
@@ -361,7 +363,7 @@ class SelfPlayPool:
             now,
             past,
         )
-        learner, metrics = self._beside(pool).update(progress.learner)
+        learner, metrics = self._with_partners(pool).update(progress.learner)
         return SelfPlayPoolProgress(learner, past), metrics
 
     def _remember(self, learner: Progress, now: NetworkPolicy, past: NetworkPolicy) -> Any:
@@ -382,7 +384,7 @@ class SelfPlayPool:
         return jax.tree_util.tree_map(put, now, past)
 
     def policy(self, progress: SelfPlayPoolProgress) -> NetworkPolicy:
-        return _signed(self._solo.player(progress.learner), self.env, self.name)
+        return _labelled(self._solo.player(progress.learner), self.env, self.name)
 
 
 # ---- fictitious co-play --------------------------------------------------------------------------
@@ -481,9 +483,9 @@ class FCP:
     def num_updates(self) -> int:
         return sum(self.stages)
 
-    def _beside(self, pool: NetworkPolicy) -> PPO:
+    def _with_partners(self, pool: NetworkPolicy) -> PPO:
         return PPO(
-            beside_networks(self.env, self.config.num_envs, pool), _beside_others(self.config)
+            with_networks(self.env, self.config.num_envs, pool), _without_starts(self.config)
         )
 
     def init(self, key: Array) -> FCPProgress:
@@ -499,7 +501,7 @@ class FCP:
             snapshots=snapshots,
             scores=jnp.zeros((1 + c.snapshots, c.members)),
             score=jnp.zeros(c.members),
-            learner=self._beside(_unborn(self._solo, 3 * c.members)).init(learner_key),
+            learner=self._with_partners(_empty_pool(self._solo, 3 * c.members)).init(learner_key),
             update=jnp.int32(0),
         )
 
@@ -509,7 +511,9 @@ class FCP:
 
         @jax.custom_batching.custom_vmap
         def advance(progress: FCPProgress) -> Any:
-            return jax.lax.cond(progress.update < first, self._learn_alone, self._meet, progress)
+            return jax.lax.cond(
+                progress.update < first, self._train_members, self._train_learner, progress
+            )
 
         @advance.def_vmap
         def _(axis_size: int, mapped: list[Any], progress: FCPProgress) -> Any:
@@ -520,8 +524,8 @@ class FCP:
             )
             out = jax.lax.cond(
                 progress.update[0] < first,
-                jax.vmap(self._learn_alone),
-                jax.vmap(self._meet),
+                jax.vmap(self._train_members),
+                jax.vmap(self._train_learner),
                 progress,
             )
             return out, jax.tree_util.tree_map(lambda _: True, out)
@@ -529,8 +533,8 @@ class FCP:
         made: tuple[FCPProgress, dict[str, Array]] = advance(progress)
         return made
 
-    def _learn_alone(self, progress: FCPProgress) -> tuple[FCPProgress, dict[str, Array]]:
-        """Stage 1: every member in self-play."""
+    def _train_members(self, progress: FCPProgress) -> tuple[FCPProgress, dict[str, Array]]:
+        """Stage 1: every member trains in self-play."""
         members, metrics = jax.vmap(self._solo.update)(progress.members)
         score = jnp.where(jnp.isnan(metrics["return"]), progress.score, metrics["return"])
         due = np.linspace(0, self.stages[0], 1 + self.config.snapshots).round().astype(np.int32)
@@ -548,18 +552,18 @@ class FCP:
             score=score,
             update=progress.update + 1,
         )
-        return progress, _summed_up(metrics, stage=1)
+        return progress, _combined(metrics, stage=1)
 
-    def _meet(self, progress: FCPProgress) -> tuple[FCPProgress, dict[str, Array]]:
-        """Stage 2: the learner, with the pool."""
-        beside = self._beside(self.pool(progress))
+    def _train_learner(self, progress: FCPProgress) -> tuple[FCPProgress, dict[str, Array]]:
+        """Stage 2: the learner trains with the pool."""
+        ppo = self._with_partners(self.pool(progress))
         learner, metrics = jax.lax.scan(
-            lambda learner, _: beside.update(learner),
+            lambda learner, _: ppo.update(learner),
             progress.learner,
             length=self.config.members,
         )
         progress = dataclasses.replace(progress, learner=learner, update=progress.update + 1)
-        return progress, _summed_up(metrics, stage=2)
+        return progress, _combined(metrics, stage=2)
 
     def pool(self, progress: FCPProgress) -> NetworkPolicy:
         """The partners, [3 members, ...]: all first ones, then the middle ones, then the last."""
@@ -573,10 +577,10 @@ class FCP:
         )
 
     def policy(self, progress: FCPProgress) -> NetworkPolicy:
-        return _signed(self._solo.player(progress.learner), self.env, self.name)
+        return _labelled(self._solo.player(progress.learner), self.env, self.name)
 
 
-def _summed_up(metrics: dict[str, Array], stage: int) -> dict[str, Array]:
+def _combined(metrics: dict[str, Array], stage: int) -> dict[str, Array]:
     """The metrics of several updates, [n] each, as those of one."""
     episodes = metrics["episodes"]
     over_episodes = {"return", "length"}

@@ -5,13 +5,12 @@ them (de Witt et al. 2020). With `centralised_critic=True` it is MAPPO (Yu et al
 also sees `Env.summary`. One `update` is a rollout, the advantages, and some epochs of minibatches:
 one pure function, which `training.train` compiles, repeats, and maps over seeds.
 
-**Turns.** Values are learned at every step, the policy where its agent is `acting`. How episodes
-end and begin anew is told in `learning`.
+**Turns.** Values are learned at every step, the policy where its agent is `acting`. Ends of
+episodes are described in `on_policy`.
 
-**Averages.** Where one network plays all seats of a game of interests opposed, what it does goes in
-circles around an equilibrium; what it did on average comes close (as in fictitious play, Heinrich
-and Silver 2016). With `average=K` snapshots are kept on the way, and `PPO.average` is the player
-that draws one of them for each episode.
+**Averages.** In a zero-sum game the policy of self-play cycles around an equilibrium, while its
+average converges (as in fictitious play, Heinrich and Silver 2016). With `average=K` snapshots are
+kept, and `PPO.average` is the player that draws one of them for each episode.
 """
 
 from __future__ import annotations
@@ -29,86 +28,60 @@ from manyhands.baselines.learners.networks import (
     Network,
     NetworkConfig,
     actions_of,
-    inputs,
 )
 from manyhands.baselines.learners.on_policy import (
+    LearnerConfig,
+    OnPolicyLearner,
     Playing,
-    advance,
-    begin,
     by_env,
-    check_settings,
-    check_shaping,
-    descend,
-    fallen,
+    episode_stats,
+    linear_decay,
     masked_mean,
-    means_of,
-    rows_of,
+    reset_envs,
     start_from,
+    step_envs,
+    update_epochs,
 )
 from manyhands.baselines.players.network import NetworkPolicy
 from manyhands.core.batch import Transition, fresh_states, play_episodes, seats_of
-from manyhands.core.env import Array, ConfigError, Env, names_of, squash, state_dataclass
+from manyhands.core.config import one_of
+from manyhands.core.env import Array, ConfigError, squash, state_dataclass
 
 ADVANTAGES = ("gae", "role")
 POOL = 512  # states to start from, of games played by `start_player`
 
 
 @dataclasses.dataclass(frozen=True)
-class PPOConfig:
-    """How PPO learns. "Share" means share of all updates, from 0 to 1.
+class PPOConfig(LearnerConfig):
+    """Settings of PPO, beyond `LearnerConfig`; the optimiser is Adam.
 
     Attributes:
-        total_steps: environment steps, of one seed.
-        num_envs: environments at once.
-        num_steps: steps of each between updates.
-        epochs, minibatches: passes over the data of an update, and parts of the environments
-            that each pass is divided into.
-        learning_rate: Adam's, falling linearly to `learning_rate_end` times itself.
-        discount, gae_lambda: of generalised advantage estimation (Schulman et al. 2016).
+        gae_lambda: of generalised advantage estimation (Schulman et al. 2016).
         clip: of the probability ratio.
         entropy, entropy_end: weight of the entropy bonus, linear from the first to the last update.
         value_weight: weight of the critic's loss.
-        max_grad_norm: gradients are scaled down to this norm.
-        reward_scale: what the reward is multiplied with before learning, so that values are of
-            order one.
-        shaping: (reward term, weight) pairs, added to the environment's own reward while learning;
-            they fall linearly to nothing over `shaping_share` of the updates.
-        team_shaping: every agent gets what these terms pay to all of them, instead of its own.
-        start_player: a seat by name; where rewards are far away, episodes may begin in the middle
-            of games that it played with itself (Salimans and Chen 2018), at a random step.
-        start_share: how many of the episodes do at first; falls linearly to none at half of the
+        team_shaping: every agent gets the sum over all agents of the shaping terms, not its own.
+        start_player: a seat by name; where rewards are sparse, episodes may start in the middle of
+            games that it played with itself (Salimans and Chen 2018), at a random step.
+        start_share: share of such episodes at first; it decays linearly to 0 at half of the
             updates. Only whole episodes count in what is reported.
         centralised_critic: MAPPO instead of IPPO.
-        advantage: "gae", or "role": the return less its running mean for the seat, with no critic
+        advantage: "gae", or "role": the return minus its running mean for the seat, without critic
             (role-conditioned advantage estimation, Liu et al. 2025, SPIRAL).
         role_decay: decay of these running means per update.
         average: how many snapshots of the policy are kept for the average strategy, at regular
             updates, each at most once; 0 keeps none.
         average_from: share of the updates after which the first is taken.
         normalise: shift and scale inputs by their running mean and deviation.
-        reads: what the network sees, "perception" or "vector" (see `policies.NetworkPolicy`).
-        noise: where actions are numbers, the standard deviation of the first ones, in units of half
-            the space's width: what is lost by too much of it must first be unlearned.
-        width, layers, recurrent, activation: of the networks, see `networks.NetworkConfig`.
+        noise: for continuous actions, the initial standard deviation, in units of half the space's
+            width: too much of it must first be unlearned.
     """
 
-    total_steps: int = 5_000_000
-    num_envs: int = 256
-    num_steps: int = 100
-    epochs: int = 4
-    minibatches: int = 4
-    learning_rate: float = 1e-3
-    learning_rate_end: float = 0.0
-    discount: float = 0.99
     gae_lambda: float = 0.95
     clip: float = 0.2
     entropy: float = 0.01
     entropy_end: float = 0.01
     value_weight: float = 0.5
-    max_grad_norm: float = 0.5
-    reward_scale: float = 1.0
-    shaping: tuple[tuple[str, float], ...] = ()
-    shaping_share: float = 0.5
     team_shaping: bool = False
     start_player: str = ""
     start_share: float = 0.5
@@ -118,19 +91,13 @@ class PPOConfig:
     average: int = 0
     average_from: float = 0.5
     normalise: bool = False
-    reads: str = "perception"
     noise: float = 0.6
-    width: int = 64
-    layers: int = 2
-    recurrent: bool = False
-    activation: str = "tanh"
 
     def __post_init__(self) -> None:
-        check_settings(self)
+        super().__post_init__()
         if not 0 < self.noise <= 2:
             raise ConfigError(f"noise is above 0 and at most 2, given {self.noise}")
-        if self.advantage not in ADVANTAGES:
-            raise ConfigError(f"advantage is {names_of(ADVANTAGES)}, given {self.advantage!r}")
+        one_of("advantage", self.advantage, ADVANTAGES)
         if self.average < 0 or not 0 <= self.average_from < 1:
             raise ConfigError(
                 "average is a whole number from 0, average_from a share from 0 and below 1; given "
@@ -140,14 +107,14 @@ class PPOConfig:
 
 @state_dataclass
 class Steps:
-    """What is learned from: time first, then environments, then agents.
+    """The data of an update: time first, then environments, then agents.
 
     Attributes:
-        row: [T, B, N, ...], what the network reads, as the environment gives it.
+        row: [T, B, N, ...], what the network observes, as the environment gives it.
         summary: [T, B, ...], the global state for a centralised critic, or None.
         legal: bool[T, B, N, A].
         acts: bool[T, B, N], whether the action counted.
-        counts: bool[T, B, N], whether the step is one of an episode, of an agent that is in it.
+        counts: bool[T, B, N], whether the step is one of an episode in which the agent is not done.
         action: [T, B, N, ...]. log_prob: f32[T, B, N].
         reward: f32[T, B, N], scaled, with shaping.
         ended, terminated: bool[T, B, N].
@@ -198,27 +165,18 @@ class Progress:
 
 
 @dataclasses.dataclass(frozen=True)
-class PPO:
+class PPO(OnPolicyLearner):
     """A learner: see the module's text, and `PPOConfig`."""
 
-    env: Env
     config: PPOConfig
 
     def __post_init__(self) -> None:
-        check_shaping(self.env, self.config.shaping)
+        super().__post_init__()
         actions_of(self.env.action_space)  # raises if networks cannot act there
 
     @property
     def name(self) -> str:
         return "mappo" if self.config.centralised_critic else "ippo"
-
-    @property
-    def steps_per_update(self) -> int:
-        return self.config.num_envs * self.config.num_steps
-
-    @property
-    def num_updates(self) -> int:
-        return self.config.total_steps // self.steps_per_update
 
     @property
     def _kept(self) -> int:
@@ -250,17 +208,17 @@ class PPO:
         clip = optax.clip_by_global_norm(self.config.max_grad_norm)
         return optax.chain(clip, optax.scale_by_adam(eps=1e-5))
 
-    # ---- the beginning ------------------------------------------------------------------------
+    # ---- before the first update --------------------------------------------------------------
 
     def init(self, key: Array) -> Progress:
-        """Networks and environments as they are before the first update."""
+        """Networks and environments before the first update."""
         env, c = self.env, self.config
         actor_key, critic_key, pool_key, play_key = jax.random.split(key, 4)
         memory = {
             "actor": self._actor.start(c.num_envs, env.num_agents),
             "critic": self._critic.start(c.num_envs, env.num_agents),
         }
-        playing = begin(env, play_key, c.num_envs, memory)
+        playing = reset_envs(env, play_key, c.num_envs, memory)
         x = self._inputs(self._rows(playing.state), 2)
         first, summary = playing.first[:, None], self._summary(playing.state)
         seen = x if summary is None else self._critic_inputs(x[None], summary[None])[0]
@@ -290,7 +248,7 @@ class PPO:
         return dataclasses.replace(progress, snapshots=snapshots)
 
     def policy(self, progress: Progress) -> NetworkPolicy:
-        """What `progress` (of one seed) has learned, as a player."""
+        """The policy of `progress` (of one seed), as a player."""
         policy: NetworkPolicy = jax.device_get(self.player(progress))
         return policy
 
@@ -327,7 +285,7 @@ class PPO:
         """Play `num_steps` steps in all environments, then learn from them. Pure."""
         c = self.config
         share = progress.update / max(self.num_updates - 1, 1)
-        shaping = fallen(share, c.shaping_share)
+        shaping = linear_decay(share, c.shaping_share)
         key = jax.random.fold_in(progress.key, progress.update)
         playing, (steps, report) = jax.lax.scan(
             functools.partial(self._step, progress, shaping),
@@ -341,12 +299,12 @@ class PPO:
             progress, steps, advantages, targets, jax.random.fold_in(key, 0), share
         )
         playing = dataclasses.replace(playing, memory={**playing.memory, "critic": critic})
-        told = means_of(self.env, report)
-        returns = jnp.stack([told[f"return/{name}"] for name in self.env.agents])
+        stats = episode_stats(self.env, report)
+        returns = jnp.stack([stats[f"return/{name}"] for name in self.env.agents])
         baseline = progress.baseline
         if c.advantage == "role":
             moved = c.role_decay * baseline + (1 - c.role_decay) * returns * c.reward_scale
-            baseline = jnp.where(told["episodes"] > 0, moved, baseline)
+            baseline = jnp.where(stats["episodes"] > 0, moved, baseline)
         if c.normalise:  # from the next update on: this one's probabilities are of the old inputs
             progress = self._learn_scale(progress, steps)
         progress = dataclasses.replace(
@@ -366,7 +324,7 @@ class PPO:
                 self.player(progress),
             )
             progress = dataclasses.replace(progress, snapshots=snapshots)
-        return progress, {**told, **losses, "shaping": shaping}
+        return progress, {**stats, **losses, "shaping": shaping}
 
     def _step(
         self, progress: Progress, shaping: Array, playing: Playing, key: Array
@@ -383,7 +341,7 @@ class PPO:
         action = self._actions.sample(key, outputs, legal)
         log_prob = self._actions.log_prob(outputs, legal, action)
 
-        after, happened = advance(
+        after, result = step_envs(
             env,
             progress.key,
             progress.fresh,
@@ -394,7 +352,7 @@ class PPO:
             c.team_shaping,
         )
         if c.start_player:
-            share = c.start_share * fallen(progress.update / self.num_updates, 0.5)
+            share = c.start_share * linear_decay(progress.update / self.num_updates, 0.5)
             drawn = jax.random.uniform(jax.random.fold_in(key, 1), after.first.shape)
             within = after.first & (drawn < share)
             after = start_from(env, progress.key, progress.played, after, within)
@@ -408,12 +366,12 @@ class PPO:
             counts=counts,
             action=action,
             log_prob=log_prob,
-            reward=happened.reward * c.reward_scale,
-            ended=happened.ended,
-            terminated=happened.terminated,
+            reward=result.reward * c.reward_scale,
+            ended=result.ended,
+            terminated=result.terminated,
             first=playing.first,
         )
-        return after, (steps, happened.report)
+        return after, (steps, result.report)
 
     def _values(self, progress: Progress, playing: Playing, steps: Steps) -> tuple[Array, Array]:
         """(values f32[T + 1, B, N], the critic's memory after T steps)."""
@@ -439,8 +397,8 @@ class PPO:
 
         def back(following: Array, at: tuple[Array, ...]) -> tuple[Array, Array]:
             reward, ended, terminated, value, next_value = at
-            surprise = reward + c.discount * jnp.where(terminated, 0.0, next_value) - value
-            advantage = surprise + decay * jnp.where(ended, 0.0, following)
+            td_error = reward + c.discount * jnp.where(terminated, 0.0, next_value) - value
+            advantage = td_error + decay * jnp.where(ended, 0.0, following)
             return advantage, advantage
 
         at = (steps.reward, steps.ended, steps.terminated, values[:-1], values[1:])
@@ -457,13 +415,13 @@ class PPO:
     ) -> tuple[Any, Any, dict[str, Array]]:
         """(parameters, optimiser state, mean losses) after all epochs of minibatches."""
         c = self.config
-        rate = c.learning_rate * (1.0 + share * (c.learning_rate_end - 1.0))
+        rate = self.learning_rate(share)
         bonus = c.entropy + share * (c.entropy_end - c.entropy)
 
         def loss(params: Any, part: tuple[Steps, Array, Array], memory: dict[str, Array]) -> Any:
             return self._loss(progress, part[0], part[1], part[2], memory, bonus, params)
 
-        return descend(
+        return update_epochs(
             loss,
             self._optimiser,
             rate,
@@ -486,7 +444,7 @@ class PPO:
         bonus: Array,
         params: Any,
     ) -> tuple[Array, dict[str, Array]]:
-        """The clipped objective, and what people plot."""
+        """The clipped objective, and metrics."""
         c = self.config
         first = steps.first[..., None]
         x = self._scaled(progress, self._inputs(steps.row, 3))
@@ -518,23 +476,16 @@ class PPO:
             variance = masked_mean((target - masked_mean(target, counts)) ** 2, counts)
             losses["value_loss"] = value_loss
             losses["explained_variance"] = 1 - 2 * value_loss / (variance + 1e-8)
-        penalty, told = self._penalty(steps, outputs)
-        losses |= told
+        penalty, stats = self._penalty(steps, outputs)
+        losses |= stats
         losses["loss"] = loss + penalty
         return losses["loss"], losses
 
     def _penalty(self, steps: Steps, outputs: Array) -> tuple[Array, dict[str, Array]]:
-        """What a kind of PPO adds to the loss, given the actor's outputs; and what to plot."""
+        """What a subclass adds to the loss, given the actor's outputs; and its metrics."""
         return jnp.float32(0), {}
 
     # ---- what the networks see ----------------------------------------------------------------
-
-    def _rows(self, state: Any) -> Array:
-        """What each agent's network reads, [B, N, ...]."""
-        return rows_of(self.env, self.config.reads, state)
-
-    def _inputs(self, rows: Array, leading: int) -> Array:
-        return inputs(self.env, self.config.reads, rows, leading)
 
     def _summary(self, state: Any) -> Array | None:
         if not self.config.centralised_critic:

@@ -51,7 +51,7 @@ from manyhands.core.env import (
     seed_key,
 )
 
-_LIKE_THE_TEACHER = 0.8  # how likely a pupil is to choose as its teacher does, at the end
+_TEACHER_PROBABILITY = 0.8  # how likely a pupil is to choose as its teacher does, at the end
 
 
 # ---- a best response -----------------------------------------------------------------------------
@@ -158,7 +158,7 @@ def respond(
     key: Any,
     seed: int = 0,
     warm: Progress | None = None,
-    told: Callable[[str], None] | None = None,
+    log: Callable[[str], None] | None = None,
     learner: Callable[[Env, PPOConfig], PPO] = PPO,
 ) -> Response:
     """Learn a best response to a mixture of strategies.
@@ -167,7 +167,7 @@ def respond(
         opponents: device policies, whose chances are `mixture`, f64[P].
         key: of everything that is random while learning; `seed` is that of the matches.
         warm: begin from these parameters; None: from scratch.
-        told: called with a line at each check.
+        log: called with a line at each check.
         learner: what learns, a kind of PPO.
 
     Raises:
@@ -181,7 +181,7 @@ def respond(
                 "a network or a scripted player in JAX"
             )
     start_key, share_key = jax.random.split(key)
-    shared = _shared_out(mixture, config.opponents, float(jax.random.uniform(share_key)))
+    shared = _allocate(mixture, config.opponents, float(jax.random.uniform(share_key)))
     count = env.num_agents
     players = tuple(
         tuple(NOBODY if a in own else block for a in range(count))
@@ -222,17 +222,17 @@ def respond(
         )
         wins = response.wins(mixture)
         curve.append((response.steps, wins.mean))
-        if told is not None:
-            told(f"{response.steps:,} steps, {response.seconds:.0f} s: wins {wins} of the mixture")
+        if log is not None:
+            log(f"{response.steps:,} steps, {response.seconds:.0f} s: wins {wins} of the mixture")
         if done == solo.num_updates or wins.mean >= config.enough:
             return dataclasses.replace(response, curve=tuple(curve))
 
 
 @dataclasses.dataclass(frozen=True)
 class Taught(PPO):
-    """PPO beside a teacher: to the loss is added the cross-entropy between what the learner would
-    do and what a scripted player does in its place, averaged over the steps; but no more is asked
-    than to do the same four times of five, so that there is something left to explore.
+    """PPO with an imitation loss: the cross-entropy to the actions that a scripted player takes in
+    the learner's place, averaged over the steps. It is bounded from below, at a probability of four
+    fifths, so that the learner goes on exploring.
 
     Attributes:
         teacher: a device policy that reads the perception alone, and remembers nothing.
@@ -250,7 +250,7 @@ class Taught(PPO):
 
         wanted = jax.vmap(jax.vmap(jax.vmap(chosen)))(steps.row, steps.legal)
         gap = -self._actions.log_prob(outputs, steps.legal, wanted)
-        mean = masked_mean(jnp.maximum(gap, -math.log(_LIKE_THE_TEACHER)), steps.acts)
+        mean = masked_mean(jnp.maximum(gap, -math.log(_TEACHER_PROBABILITY)), steps.acts)
         return mean, {"teacher_cross_entropy": mean}
 
 
@@ -268,19 +268,19 @@ def _programs(
 ) -> tuple[Any, Any]:
     """Compiled (begin(stacked, key), advance(stacked, progress, updates))."""
 
-    def beside(stacked: Any) -> PPO:
+    def ppo(stacked: Any) -> PPO:
         return learner(Partnered(env, lineup, stacked), config)
 
     def advance(stacked: Any, progress: Progress, count: Any) -> Progress:
-        update = beside(stacked).update
+        update = ppo(stacked).update
         made: Progress = jax.lax.fori_loop(0, count, lambda _, at: update(at)[0], progress)
         return made
 
-    begin = jax.jit(lambda stacked, key: beside(stacked).init(key))
+    begin = jax.jit(lambda stacked, key: ppo(stacked).init(key))
     return begin, jax.jit(advance, donate_argnums=1)
 
 
-def _shared_out(mixture: np.ndarray, blocks: int, offset: float) -> list[int]:
+def _allocate(mixture: np.ndarray, blocks: int, offset: float) -> list[int]:
     """Which strategy each block meets: as many blocks as its chance, rounded up or down so that
     the mean over all offsets from 0 to 1 is exact; equal ones beside each other."""
     ends = np.cumsum(mixture) / np.sum(mixture)
@@ -321,7 +321,7 @@ class Population:
     history: tuple[dict[str, Any], ...]
 
     def __str__(self) -> str:
-        return f"{self.league}\n\nThe mixture: {_spoken(self.league.names, self.mixture)}"
+        return f"{self.league}\n\nThe mixture: {_describe(self.league.names, self.mixture)}"
 
 
 def psro(
@@ -332,7 +332,7 @@ def psro(
     *,
     resume: bool = False,
     overwrite: bool = False,
-    told: Callable[[str], None] | None = None,
+    log: Callable[[str], None] | None = None,
 ) -> Population:
     """Grow a population until it has `config.strategies`.
 
@@ -340,14 +340,14 @@ def psro(
         out: a folder for the strategies (strategy-K.safetensors), psro.json (all that is needed to
             go on) and the tables (league.json, .csv and .md), written whenever one has joined.
         resume: go on with what the folder holds, if it holds anything.
-        overwrite: begin anew, whatever the folder holds.
-        told: called with a line on what goes on.
+        overwrite: start again, whatever the folder holds.
+        log: called with a line on progress.
 
     Raises:
         ConfigError, SeatError, PolicyError: what was given makes no sense, or cannot play here.
         TrainingError: a response diverged; the folder holds another run, or one already.
     """
-    say = told or (lambda line: None)
+    log = log or (lambda line: None)
     solo = PPO(env, plain(config))
     root = seed_key(seed)
     folder = None if out is None else Path(out)
@@ -378,12 +378,12 @@ def psro(
         count = len(strategies)
         found = _league(env, seed, names, table, config)
         mixture = found.mixture(config.meta_solver, config.counts)
-        say(f"strategy {count} learns against {_spoken(names, mixture)}")
+        log(f"strategy {count} learns against {_describe(names, mixture)}")
         if config.warm_start and warm is None:
             warm = begin_from(solo, strategies, root)
         if config.teacher and warm is None:
-            say(f"{config.teacher} teaches")
-            warm = _lessons(env, strategies, mixture, config, root, seed, say)
+            log(f"{config.teacher} teaches")
+            warm = _pretrain(env, strategies, mixture, config, root, seed, log)
         response = respond(
             env,
             strategies,
@@ -392,7 +392,7 @@ def psro(
             jax.random.fold_in(root, count),
             seed,
             warm if config.warm_start else None,
-            say,
+            log,
         )
         warm = response.progress
         for k in range(count):
@@ -421,22 +421,20 @@ def psro(
     return Population(found, tuple(strategies), mixture, tuple(history))
 
 
-def _lessons(
+def _pretrain(
     env: Env,
     opponents: Sequence[Any],
     mixture: np.ndarray,
     config: PSROConfig,
     key: Any,
     seed: int,
-    told: Callable[[str], None],
+    log: Callable[[str], None],
 ) -> Progress:
-    """What a network is like after its lessons."""
+    """A network after pre-training with the teacher."""
     (teacher,), _ = read_players(env, [config.teacher])
     settings = dataclasses.replace(config, total_steps=config.lessons, checks=1, enough=1.0)
     learner = functools.partial(Taught, teacher=teacher)
-    return respond(
-        env, opponents, mixture, settings, key, seed, told=told, learner=learner
-    ).progress
+    return respond(env, opponents, mixture, settings, key, seed, log=log, learner=learner).progress
 
 
 def exploitability(
@@ -444,16 +442,16 @@ def exploitability(
     population: Population,
     config: PSROConfig,
     seed: int = 0,
-    told: Callable[[str], None] | None = None,
+    log: Callable[[str], None] | None = None,
 ) -> Response:
     """A best response to the final mixture, from scratch, or from what the teacher teaches. What it
     wins (`wins`, beyond one half, or `margin`, beyond 0) is the least by which the mixture can be
     exploited: a better learner or more steps may find more."""
     key = jax.random.fold_in(seed_key(seed), 1_000_000)
     against = population.strategies, population.mixture, config
-    say = told or (lambda line: None)
-    warm = _lessons(env, *against, key, seed, say) if config.teacher else None
-    return respond(env, *against, key, seed, warm, told)
+    log = log or (lambda line: None)
+    warm = _pretrain(env, *against, key, seed, log) if config.teacher else None
+    return respond(env, *against, key, seed, warm, log)
 
 
 def _first(env: Env, config: PSROConfig, solo: PPO, key: Any) -> tuple[list[str], list[Any]]:
@@ -528,7 +526,7 @@ def _restore(
     return table, history
 
 
-def _spoken(names: Sequence[str], mixture: np.ndarray) -> str:
+def _describe(names: Sequence[str], mixture: np.ndarray) -> str:
     """The mixture in words, the most likely first."""
     order = [i for i in np.argsort(-mixture) if mixture[i] >= 0.005]
     return names_of([f"{names[i]} ({mixture[i]:.2f})" for i in order]).replace(" or ", ", ")

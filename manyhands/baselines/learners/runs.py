@@ -120,7 +120,7 @@ def must_be_finite(name: str) -> bool:
 
 
 @contextlib.contextmanager
-def held(folder: Path, resume: bool, overwrite: bool) -> Iterator[None]:
+def locked(folder: Path, resume: bool, overwrite: bool) -> Iterator[None]:
     """The folder, for this run alone; without a run in it, unless that is to be resumed."""
     if resume and overwrite:
         raise ConfigError("resume goes on with a run, overwrite deletes it; choose one")
@@ -181,10 +181,10 @@ def writing(folder: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise TrainingError(because(error, folder)) from error
+        raise TrainingError(io_error(error, folder)) from error
 
 
-def because(error: OSError, folder: Path) -> str:
+def io_error(error: OSError, folder: Path) -> str:
     where = error.filename if isinstance(error.filename, str) else folder
     return f"cannot write {where}: {error.strerror or error}"
 
@@ -373,7 +373,7 @@ class Run:
         if found:
             raise TrainingError(
                 f"no checkpoint in {self.folder} can be read: {'; '.join(problems)}; "
-                "begin anew with --overwrite (overwrite=True)"
+                "start again with --overwrite (overwrite=True)"
             )
         return None
 
@@ -388,13 +388,17 @@ class Run:
                     f"{json.dumps(theirs.get(name))}, this run's is {json.dumps(ours.get(name))}; "
                     "give the same settings to go on with it, or name another folder"
                 )
-        for name, version in _versions().items():
-            before = about.get("versions", {}).get(name, version)
-            if before != version:
-                self.display.print(
-                    f"warning: this run began with {name} {before}, this is {version}: what "
-                    "follows may differ in the last digits"
-                )
+        # Compilers differ, and long sums are divided among the threads of a CPU, of which there is
+        # one for each core or host device.
+        machine = {name: value for name, value in _machine().items() if name != "system"}
+        for kind, values in (("versions", _versions()), ("machine", machine)):
+            for name, value in values.items():
+                before = about.get(kind, {}).get(name, value)
+                if before != value:
+                    self.display.print(
+                        f"warning: this run began with {name} {before}, this is {value}: what "
+                        "follows may differ in the last digits"
+                    )
 
     def _made(self) -> dict[str, Any]:
         """How and where, for run.json and the cards."""
@@ -442,6 +446,7 @@ def _machine() -> dict[str, Any]:
         "system": platform.platform(),
         "cpus": os.cpu_count(),
         "device": f"{device.platform} ({device.device_kind})",
+        "devices": jax.local_device_count(),
     }
 
 
@@ -503,7 +508,7 @@ def restore(make: Callable[[], Any], arrays: Mapping[str, np.ndarray], where: Pa
             found = "nothing" if array is None else f"{array.dtype}{list(array.shape)}"
             raise TrainingError(
                 f"the checkpoint in {where} is of another version: {name} is {found}, expected "
-                f"{like.dtype}{list(like.shape)}; begin anew with --overwrite (overwrite=True)"
+                f"{like.dtype}{list(like.shape)}; start again with --overwrite (overwrite=True)"
             )
         # A copy: a checkpoint's memory must not be donated to a computation.
         value = jnp.array(array)

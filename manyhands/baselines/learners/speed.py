@@ -89,7 +89,7 @@ class Thinking(BatchPolicy):
         return network.init(jax.random.key(1), start, x, jnp.zeros(len(x), bool))
 
 
-# One object each: a rollout compiles anew for a new policy.
+# One object each: a rollout compiles again for a new policy.
 LOADS: dict[str, BatchPolicy] = {
     "none": Blind(),
     "observed": Watching(),

@@ -52,9 +52,9 @@ from manyhands.baselines.learners.runs import (
     Report,
     Run,
     arrays_of,
-    because,
-    held,
+    io_error,
     is_key,
+    locked,
     must_be_finite,
     restore,
     writing,
@@ -313,7 +313,7 @@ def train(
     folder = Path(out)
     with contextlib.ExitStack() as stack:
         display = stack.enter_context(Display(learner, len(chosen), progress))
-        stack.enter_context(held(folder, resume, overwrite))
+        stack.enter_context(locked(folder, resume, overwrite))
         run = Run(learner, chosen, folder, command, display)
         stack.callback(run.close)
         with writing(folder):
@@ -322,7 +322,7 @@ def train(
         try:
             result = _finish(run, episodes)
         except OSError as error:
-            raise TrainingError(f"{because(error, folder)}; {run.whereabouts()}") from error
+            raise TrainingError(f"{io_error(error, folder)}; {run.whereabouts()}") from error
     if result.failed:
         diverged = TrainingError(run.failures())
         diverged.result = result
@@ -466,7 +466,9 @@ def _loop(run: Run, every: int, pause: float, report: Callable[[Report], None] |
         except BaseException as error:
             run.rescue()
             if isinstance(error, OSError):
-                raise TrainingError(f"{because(error, run.folder)}; {run.whereabouts()}") from error
+                raise TrainingError(
+                    f"{io_error(error, run.folder)}; {run.whereabouts()}"
+                ) from error
             raise
     if asked and not run.over:
         run.display.print(run.whereabouts())
@@ -521,7 +523,7 @@ def _finish(run: Run, episodes: int) -> TrainingResult:
         mixed = average(progress)
         if mixed is not None:
             averages[seed] = mixed
-    exploitable = _judge(run, made, averages)
+    exploitable = _exploitability(run, made, averages)
     best = max(scores, key=lambda seed: scores[seed].mean) if scores else None
     run.display.note("drawing the learning curve")
     curve = run.folder / "curve.jsonl"
@@ -529,7 +531,7 @@ def _finish(run: Run, episodes: int) -> TrainingResult:
     policies.replace(run.folder / "curve.png", plot(curve, title))
     if best is not None:
         run.display.note(f"filming seed {best}")
-        _film(learner.env, made[best], best, run.folder / "episode.gif")
+        _render_gif(learner.env, made[best], best, run.folder / "episode.gif")
     return TrainingResult(
         out=run.folder,
         policies=made,
@@ -544,7 +546,7 @@ def _finish(run: Run, episodes: int) -> TrainingResult:
     )
 
 
-def _judge(
+def _exploitability(
     run: Run,
     last: Mapping[int, policies.NetworkPolicy],
     averages: Mapping[int, policies.NetworkPolicy],
@@ -702,7 +704,7 @@ def plot(curve: str | Path, title: str = "") -> bytes:
     return data.getvalue()
 
 
-def _film(env: Env, policy: policies.NetworkPolicy, seed: int, path: Path) -> None:
+def _render_gif(env: Env, policy: policies.NetworkPolicy, seed: int, path: Path) -> None:
     """A GIF of one episode."""
     from manyhands.core.play import play
     from manyhands.viewer.export import export_gif

@@ -14,7 +14,7 @@ exploration), and some epochs of minibatches: one pure function, as in `ppo`.
 
 **Turns and ends.** An agent that is not to move, or is done before the others, contributes nothing
 to the mixture. Where nobody is to move there is nothing to value: returns pass through such steps.
-How episodes end and begin anew is told in `learning`.
+Ends of episodes are described in `on_policy`.
 """
 
 from __future__ import annotations
@@ -33,85 +33,56 @@ from manyhands.baselines.learners.networks import (
     Network,
     NetworkConfig,
     actions_of,
-    inputs,
     orthogonal,
 )
 from manyhands.baselines.learners.on_policy import (
+    LearnerConfig,
+    OnPolicyLearner,
     Playing,
-    advance,
-    begin,
     by_env,
-    check_settings,
-    check_shaping,
-    descend,
-    fallen,
+    episode_stats,
+    linear_decay,
     masked_mean,
-    means_of,
-    rows_of,
+    reset_envs,
+    step_envs,
+    update_epochs,
 )
 from manyhands.baselines.players.network import NetworkPolicy
 from manyhands.core.batch import fresh_states
-from manyhands.core.env import Array, ConfigError, Env, names_of, squash, state_dataclass
+from manyhands.core.config import one_of
+from manyhands.core.env import Array, ConfigError, squash, state_dataclass
 
 MIXERS = ("sum", "monotonic")
 
 
 @dataclasses.dataclass(frozen=True)
-class ValueConfig:
-    """How utilities are learned. "Share" means share of all updates, from 0 to 1.
+class ValueConfig(LearnerConfig):
+    """Settings of VDN and QMIX, beyond `LearnerConfig`; the optimiser is RAdam (Liu et al. 2020).
 
     Attributes:
-        total_steps: environment steps, of one seed.
-        num_envs: environments at once.
-        num_steps: steps of each between updates.
-        epochs, minibatches: passes over the data of an update, and parts of the environments
-            that each pass is divided into.
-        learning_rate: RAdam's (Liu et al. 2020), falling linearly to `learning_rate_end` times
-            itself.
-        discount, td_lambda: of the lambda-returns.
-        epsilon, epsilon_end: chance of each agent's action to be a random legal one, falling
+        td_lambda: of the lambda-returns.
+        epsilon, epsilon_end: probability of each agent's action to be a random legal one, decaying
             linearly from the first to the second over `epsilon_share` of the updates.
-        max_grad_norm: gradients are scaled down to this norm.
-        reward_scale: what the reward is multiplied with before learning, so that values are of
-            order one.
-        shaping: (reward term, weight) pairs, added to the environment's own reward while learning;
-            they fall linearly to nothing over `shaping_share` of the updates.
         mixer: how utilities are mixed, "sum" (VDN) or "monotonic" (QMIX).
         mixing_width: hidden units of the monotonic mixer.
-        reads: what the network sees, "perception" or "vector" (see `policies.NetworkPolicy`).
-        width, layers, recurrent, activation, layer_norm: of the network, see
-            `networks.NetworkConfig`.
+        layer_norm: see `networks.NetworkConfig`.
     """
 
-    total_steps: int = 5_000_000
-    num_envs: int = 256
     num_steps: int = 32
-    epochs: int = 4
-    minibatches: int = 4
-    learning_rate: float = 1e-3
-    learning_rate_end: float = 0.0
-    discount: float = 0.99
+    max_grad_norm: float = 10.0
+    width: int = 128
+    activation: str = "relu"
     td_lambda: float = 0.9
     epsilon: float = 1.0
     epsilon_end: float = 0.05
     epsilon_share: float = 0.2
-    max_grad_norm: float = 10.0
-    reward_scale: float = 1.0
-    shaping: tuple[tuple[str, float], ...] = ()
-    shaping_share: float = 0.5
     mixer: str = "sum"
     mixing_width: int = 32
-    reads: str = "perception"
-    width: int = 128
-    layers: int = 2
-    recurrent: bool = False
-    activation: str = "relu"
     layer_norm: bool = True
 
     def __post_init__(self) -> None:
-        check_settings(self)
-        if self.mixer not in MIXERS:
-            raise ConfigError(f"mixer is {names_of(MIXERS)}, given {self.mixer!r}")
+        super().__post_init__()
+        one_of("mixer", self.mixer, MIXERS)
         if self.mixing_width < 1:
             raise ConfigError(f"mixing_width is a whole number from 1, given {self.mixing_width}")
         for name in ("epsilon", "epsilon_end", "td_lambda"):
@@ -144,17 +115,17 @@ class Mixer(nn.Module):
 
 @state_dataclass
 class Steps:
-    """What is learned from: time first, then environments, then agents.
+    """The data of an update: time first, then environments, then agents.
 
     Attributes:
-        row: [T, B, N, ...], what the network reads, as the environment gives it.
+        row: [T, B, N, ...], what the network observes, as the environment gives it.
         summary: [T, B, ...], the global state for the monotonic mixer, or None.
         action: i32[T, B, N].
         best: f32[T, B, N], the highest utility of a legal action.
         moves: bool[T, B, N], whose utility counts.
         counts: bool[T, B], whether the step is one of an episode.
         reward: f32[T, B], the team's, scaled, with shaping.
-        over: bool[T, B], whether the episode is, after this step; cut: because of the clock.
+        over: bool[T, B], whether the episode ended in this step; cut: whether it was truncated.
         first: bool[T, B].
     """
 
@@ -191,14 +162,13 @@ class Progress:
 
 
 @dataclasses.dataclass(frozen=True)
-class ValueDecomposition:
+class ValueDecomposition(OnPolicyLearner):
     """A learner: see the module's text, and `ValueConfig`."""
 
-    env: Env
     config: ValueConfig
 
     def __post_init__(self) -> None:
-        check_shaping(self.env, self.config.shaping)
+        super().__post_init__()
         if not isinstance(actions_of(self.env.action_space), Categorical):
             raise ConfigError(
                 f"{self.name} needs a utility for each action, so a Discrete action space, "
@@ -208,14 +178,6 @@ class ValueDecomposition:
     @property
     def name(self) -> str:
         return "vdn" if self.config.mixer == "sum" else "qmix"
-
-    @property
-    def steps_per_update(self) -> int:
-        return self.config.num_envs * self.config.num_steps
-
-    @property
-    def num_updates(self) -> int:
-        return self.config.total_steps // self.steps_per_update
 
     @property
     def network(self) -> NetworkConfig:
@@ -242,15 +204,15 @@ class ValueDecomposition:
         clip = optax.clip_by_global_norm(self.config.max_grad_norm)
         return optax.chain(clip, optax.scale_by_radam())
 
-    # ---- the beginning ------------------------------------------------------------------------
+    # ---- before the first update --------------------------------------------------------------
 
     def init(self, key: Array) -> Progress:
-        """Networks and environments as they are before the first update."""
+        """Networks and environments before the first update."""
         env, c = self.env, self.config
         utility_key, mixer_key, pool_key, play_key = jax.random.split(key, 4)
         memory = self._utility.start(c.num_envs, env.num_agents)
-        playing = begin(env, play_key, c.num_envs, {"utility": memory})
-        x = self._inputs(rows_of(env, c.reads, playing.state), 2)
+        playing = reset_envs(env, play_key, c.num_envs, {"utility": memory})
+        x = self._inputs(self._rows(playing.state), 2)
         first, summary = playing.first[:, None], self._summary(playing.state)
         params = {"utility": self._utility.init(utility_key, memory, x, first)}
         if summary is not None:
@@ -266,9 +228,9 @@ class ValueDecomposition:
         )
 
     def policy(self, progress: Progress) -> NetworkPolicy:
-        """What `progress` (of one seed) has learned, as a player that takes the best action."""
+        """The policy of `progress` (of one seed), as a player that takes the best action."""
         state = self.env.batch_reset(jax.random.split(jax.random.key(0), 1))
-        size = self._inputs(rows_of(self.env, self.config.reads, state), 2).shape[-1]
+        size = self._inputs(self._rows(state), 2).shape[-1]
         params = {
             "network": progress.params["utility"],
             "mean": jnp.zeros(size),
@@ -289,9 +251,8 @@ class ValueDecomposition:
         """Play `num_steps` steps in all environments, then learn from them. Pure."""
         c = self.config
         share = progress.update / max(self.num_updates - 1, 1)
-        shaping = fallen(share, c.shaping_share)
-        epsilon = c.epsilon_end + (c.epsilon - c.epsilon_end) * fallen(share, c.epsilon_share)
-        rate = c.learning_rate * (1.0 + share * (c.learning_rate_end - 1.0))
+        shaping = linear_decay(share, c.shaping_share)
+        epsilon = c.epsilon_end + (c.epsilon - c.epsilon_end) * linear_decay(share, c.epsilon_share)
         key = jax.random.fold_in(progress.key, progress.update)
         playing, (steps, report) = jax.lax.scan(
             functools.partial(self._step, progress, shaping, epsilon),
@@ -299,10 +260,10 @@ class ValueDecomposition:
             jax.random.split(key, c.num_steps),
         )
         targets = self._targets(steps, *self._values(progress, playing, steps))
-        params, optimiser, losses = descend(
+        params, optimiser, losses = update_epochs(
             self._loss,
             self._optimiser,
-            rate,
+            self.learning_rate(share),
             progress.params,
             progress.optimiser,
             (steps, targets),
@@ -318,15 +279,15 @@ class ValueDecomposition:
             playing=playing,
             update=progress.update + 1,
         )
-        told = means_of(self.env, report)
-        return progress, {**told, **losses, "epsilon": epsilon, "shaping": shaping}
+        stats = episode_stats(self.env, report)
+        return progress, {**stats, **losses, "epsilon": epsilon, "shaping": shaping}
 
     def _step(
         self, progress: Progress, shaping: Array, epsilon: Array, playing: Playing, key: Array
     ) -> tuple[Playing, Any]:
         """One step of all environments."""
         env, c = self.env, self.config
-        rows = rows_of(env, c.reads, playing.state)
+        rows = self._rows(playing.state)
         legal = by_env(env.batch_legal(playing.state))
         moves = by_env(env.batch_acting(playing.state)) & playing.alive
         memory, utilities = self._utility.advance(
@@ -340,7 +301,7 @@ class ValueDecomposition:
         explore = jax.random.uniform(explore_key, utilities.shape[:-1]) < epsilon
         drawn = self._actions.sample(choose_key, jnp.zeros_like(utilities), legal)
         action = jnp.where(explore, drawn, self._actions.mode(utilities, legal))
-        after, happened = advance(
+        after, result = step_envs(
             env,
             progress.key,
             progress.fresh,
@@ -356,12 +317,12 @@ class ValueDecomposition:
             best=_best(utilities, legal),
             moves=moves,
             counts=~playing.cut,
-            reward=jnp.mean(happened.reward, axis=-1) * c.reward_scale,
-            over=happened.over,
+            reward=jnp.mean(result.reward, axis=-1) * c.reward_scale,
+            over=result.over,
             cut=after.cut,
             first=playing.first,
         )
-        return after, (steps, happened.report)
+        return after, (steps, result.report)
 
     def _values(self, progress: Progress, playing: Playing, steps: Steps) -> tuple[Array, Array]:
         """(values f32[T + 1, B] of the best joint actions, bool[T + 1, B]: whether anybody moves
@@ -370,7 +331,7 @@ class ValueDecomposition:
         _, utilities = self._utility.advance(
             progress.params["utility"],
             playing.memory["utility"],
-            self._inputs(rows_of(env, self.config.reads, playing.state), 2),
+            self._inputs(self._rows(playing.state), 2),
             playing.first[:, None],
         )
         last = _best(utilities, by_env(env.batch_legal(playing.state)))
@@ -401,7 +362,7 @@ class ValueDecomposition:
     def _loss(
         self, params: Any, part: tuple[Steps, Array], memory: dict[str, Array]
     ) -> tuple[Array, dict[str, Array]]:
-        """Half the mean squared error of the joint values, and what people plot."""
+        """Half the mean squared error of the joint values, and metrics."""
         steps, target = part
         _, utilities = self._utility.unroll(
             params["utility"],
@@ -434,9 +395,6 @@ class ValueDecomposition:
         wide = jax.vmap(jax.vmap(squash))(summary)
         value: Array = self._mixer.apply(params["mixer"], utilities, wide)
         return value
-
-    def _inputs(self, rows: Array, leading: int) -> Array:
-        return inputs(self.env, self.config.reads, rows, leading)
 
     def _summary(self, state: Any) -> Array | None:
         if self.config.mixer == "sum":
