@@ -21,7 +21,7 @@ import pytest
 from rich.console import Console
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
-from manyhands.baselines.learners import runs, training
+from manyhands.baselines.learners import results, runs, training
 from manyhands.baselines.learners.networks import Network, NetworkConfig, actions_of
 from manyhands.baselines.learners.ppo import PPO, PPOConfig
 from manyhands.baselines.learners.presets import PRESETS
@@ -187,7 +187,7 @@ def no_pictures(monkeypatch):
     """They take most of the time of a run that costs nothing; `whole` has made some by now."""
     with monkeypatch.context() as patch:
         patch.setattr(training, "plot", lambda *_: b"")
-        patch.setattr(training, "_render_gif", lambda *_: None)
+        patch.setattr(training, "render_gif", lambda *_: None)
         yield
 
 
@@ -314,7 +314,7 @@ def test_a_score_counts_every_episode_once(learner):
 def test_long_episodes_are_evaluated_piece_by_piece(learner, monkeypatch):
     policy = learner.policy(learner.init(jax.random.key(0)))
     at_once = training.Evaluation(learner.env, policy, 16)(policy, jax.random.key(0))
-    monkeypatch.setattr(training, "_BLOCK", 1)
+    monkeypatch.setattr(results, "_BLOCK", 1)
     in_pieces = training.Evaluation(learner.env, policy, 16)(policy, jax.random.key(0))
     assert dataclasses.asdict(at_once).pop("mean") == in_pieces.mean
 

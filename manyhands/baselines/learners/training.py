@@ -26,12 +26,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-import importlib
-import io
-import json
 import math
-import os
-import re
 import signal
 import threading
 import time
@@ -45,7 +40,16 @@ import numpy as np
 from rich.table import Table
 
 from manyhands.baselines import game_theory
-from manyhands.baselines.learners.presets import preset
+from manyhands.baselines.learners.algorithms import (
+    ALGORITHMS,
+    config_class,
+    configured,
+    default_config,
+    folder_name,
+    grow,
+    make_learner,
+)
+from manyhands.baselines.learners.results import Evaluation, Score, plot, read_curve, render_gif
 from manyhands.baselines.learners.runs import (
     Display,
     Learner,
@@ -61,185 +65,34 @@ from manyhands.baselines.learners.runs import (
 )
 from manyhands.baselines.players import network as policies
 from manyhands.baselines.players.network import NetworkPolicy
-from manyhands.core.batch import BatchPolicy, BatchView, Seats
 from manyhands.core.env import (
     Array,
     ConfigError,
-    Env,
     TrainingError,
-    names_of,
     seed_key,
 )
-from manyhands.core.rollout import rollout
 
-_REPORTS = 200  # reports of a run, unless told otherwise
-_BLOCK = 256 << 20  # bytes of a trajectory that evaluation may hold
+__all__ = [
+    "ALGORITHMS",
+    "Evaluation",
+    "Learner",
+    "Report",
+    "Score",
+    "TrainingError",
+    "TrainingResult",
+    "config_class",
+    "configured",
+    "default_config",
+    "folder_name",
+    "grow",
+    "make_learner",
+    "plot",
+    "read_curve",
+    "summary",
+    "train",
+]
 
-
-@dataclasses.dataclass(frozen=True)
-class Algorithm:
-    """Where a learner is found, and what makes it this algorithm.
-
-    Attributes:
-        learner, config: "package.module:Class" of the learner and of its configuration. An
-            algorithm that learns more than one policy has no learner: `run` is its function.
-        settings: what differs from the configuration's own defaults.
-        base: another algorithm, whose presets it starts from.
-        run: "package.module:function" of (environment, configuration, folder, seed), see `psro`.
-    """
-
-    learner: str
-    config: str
-    settings: Mapping[str, Any] = dataclasses.field(default_factory=dict)
-    base: str = ""
-    run: str = ""
-
-
-_PPO = ("manyhands.baselines.learners.ppo:PPO", "manyhands.baselines.learners.ppo:PPOConfig")
-_VALUES = (
-    "manyhands.baselines.learners.value_decomposition:ValueDecomposition",
-    "manyhands.baselines.learners.value_decomposition:ValueConfig",
-)
-ALGORITHMS: dict[str, Algorithm] = {
-    "ippo": Algorithm(*_PPO),
-    "mappo": Algorithm(*_PPO, {"centralised_critic": True}),
-    "vdn": Algorithm(*_VALUES),
-    "qmix": Algorithm(*_VALUES, {"mixer": "monotonic"}),
-    "self_play_pool": Algorithm(
-        "manyhands.baselines.learners.population:SelfPlayPool",
-        "manyhands.baselines.learners.population:SelfPlayPoolConfig",
-        base="ippo",
-    ),
-    "fcp": Algorithm(
-        "manyhands.baselines.learners.population:FCP",
-        "manyhands.baselines.learners.population:FCPConfig",
-        {"num_envs": 384},  # 8 members, 3 checkpoints, 2 seats: 48 blocks
-        base="ippo",
-    ),
-    "best_response": Algorithm(
-        "manyhands.baselines.learners.population:BestResponse",
-        "manyhands.baselines.learners.population:BestResponseConfig",
-        base="ippo",
-    ),
-    "psro": Algorithm(
-        "",
-        "manyhands.baselines.learners.psro:PSROConfig",
-        base="ippo",
-        run="manyhands.baselines.learners.psro:psro",
-    ),
-}
-
-
-def config_class(algorithm: str) -> Any:
-    """The class of an algorithm's configuration."""
-    return _load(_known(algorithm).config)
-
-
-def default_config(env: Env, algorithm: str) -> Any:
-    """The configuration that an algorithm starts from in an environment (see `presets`)."""
-    known = _known(algorithm)
-    base = preset(env, known.base) if known.base else {}
-    return config_class(algorithm)(**{**base, **known.settings, **preset(env, algorithm)})
-
-
-def configured(config: Any, path: str | Path) -> Any:
-    """`config` with the settings in a JSON file."""
-    try:
-        data = json.loads(Path(path).read_text())
-    except (OSError, ValueError) as error:
-        raise ConfigError(f"{path} cannot be read as JSON: {error}") from error
-    if not isinstance(data, dict):
-        raise ConfigError(f"{path} holds no JSON object of settings: {str(data)[:80]}")
-    for name, value in data.items():
-        if not hasattr(config, name):
-            names = ", ".join(field.name for field in dataclasses.fields(config))
-            raise ConfigError(f"{path} sets {name!r}; the settings are {names}")
-        data[name] = _like(getattr(config, name), value, f"{name} in {path}")
-    return dataclasses.replace(config, **data)
-
-
-def _like(default: Any, value: Any, name: str) -> Any:
-    """A value read from JSON, if it is of the default's type."""
-    if isinstance(default, tuple) and isinstance(value, list):
-        return tuple(tuple(item) if isinstance(item, list) else item for item in value)
-    if isinstance(default, float) and type(value) is int:
-        return float(value)
-    if type(default) is not type(value):
-        raise ConfigError(
-            f"{name} is a {type(default).__name__} such as {json.dumps(default)}, given {value!r}"
-        )
-    return value
-
-
-def make_learner(env: Env, algorithm: str, config: Any = None) -> Learner:
-    """The learner of that name: `make_learner(env, "mappo")`, by default as `default_config`."""
-    known = _known(algorithm)
-    if not known.learner:
-        raise ConfigError(f"{algorithm!r} learns more than one policy: call {known.run}")
-    config = default_config(env, algorithm) if config is None else config
-    learner: Learner = _load(known.learner)(env, config)
-    return learner
-
-
-def grow(
-    env: Env, algorithm: str, config: Any, out: str | Path, seed: int = 0, **options: Any
-) -> Any:
-    """Run an algorithm that learns more than one policy; `options` are those of its function."""
-    return _load(_known(algorithm).run)(env, config, out, seed, **options)
-
-
-def folder_name(env: Env) -> str:
-    """What a run's folder is called: the environment, and its layout or task if it has a name."""
-    spec, wrappers = env.spec(), ""
-    while "env" in spec:
-        spec, wrappers = spec["env"], f"-{spec['id']}{wrappers}"
-    layout = spec["config"].get("layout", spec["config"].get("task"))
-    named = isinstance(layout, str) and re.fullmatch(r"\w+", layout)
-    return f"{spec['id']}-{layout}{wrappers}" if named else f"{spec['id']}{wrappers}"
-
-
-def _known(algorithm: str) -> Algorithm:
-    if algorithm not in ALGORITHMS:
-        raise ConfigError(
-            f"no algorithm is called {algorithm!r}; there are {names_of(list(ALGORITHMS))}"
-        )
-    return ALGORITHMS[algorithm]
-
-
-def _load(entry_point: str) -> Any:
-    module, _, name = entry_point.partition(":")
-    return getattr(importlib.import_module(module), name)
-
-
-@dataclasses.dataclass(frozen=True)
-class Score:
-    """What a policy earned in self-play, by the environment's own reward.
-
-    Attributes:
-        episodes: played, from the first step to the end, one in each environment of a batch.
-        mean, standard_error: return of an episode, averaged over the agents; the error of the mean.
-        by_agent: f64[N], mean return of each agent.
-        length: mean number of steps.
-        metrics: mean sums over an episode.
-    """
-
-    episodes: int
-    mean: float
-    standard_error: float
-    by_agent: np.ndarray
-    length: float
-    metrics: dict[str, float]
-
-    def plain(self) -> dict[str, Any]:
-        """As JSON."""
-        return {
-            "return": self.mean,
-            "standard_error": self.standard_error,
-            "episodes": self.episodes,
-            "return_by_agent": self.by_agent.tolist(),
-            "length": self.length,
-            "metrics": self.metrics,
-        }
+_REPORTS = 200  # reports of a run, by default
 
 
 @dataclasses.dataclass(frozen=True)
@@ -531,7 +384,7 @@ def _finish(run: Run, episodes: int) -> TrainingResult:
     policies.replace(run.folder / "curve.png", plot(curve, title))
     if best is not None:
         run.display.note(f"filming seed {best}")
-        _render_gif(learner.env, made[best], best, run.folder / "episode.gif")
+        render_gif(learner.env, made[best], best, run.folder / "episode.gif")
     return TrainingResult(
         out=run.folder,
         policies=made,
@@ -581,143 +434,6 @@ def _exploitability(
         path = run.folder / f"average-{seed}.safetensors"
         policies.save(path, policy, run.card(seed, score))
     return exploitable
-
-
-@dataclasses.dataclass(frozen=True)
-class _Player(BatchPolicy):
-    """A network in every seat whose parameters are data, so that one program plays all seeds."""
-
-    policy: policies.NetworkPolicy  # without its parameters
-
-    def _seats(self, env: Env, params: Any) -> Seats:
-        return Seats((dataclasses.replace(self.policy, params=params),) * env.num_agents)
-
-    def init(self, env: Env, num_envs: int) -> Any:
-        return self._seats(env, None).init(env, num_envs)
-
-    def apply(
-        self, env: Env, params: Any, memory: Any, key: Array, view: BatchView
-    ) -> tuple[Array, Any]:
-        keys = jax.random.split(key, view.first.shape[0])
-        return self._seats(env, params).apply(env, memory, keys, view)
-
-
-class Evaluation:
-    """Plays whole episodes of policies that share one network, in self-play.
-
-    Every environment of the batch plays exactly one episode from its first step to its last, so
-    that short episodes do not count more often than long ones.
-    """
-
-    def __init__(self, env: Env, policy: policies.NetworkPolicy, episodes: int):
-        self._env, self._episodes = env, episodes
-        self._player = _Player(dataclasses.replace(policy, params=None))
-        space = env.observation_space
-        size = math.prod(space.shape or ()) * np.dtype(space.dtype).itemsize + 64
-        at_once = max(1, _BLOCK // (size * env.num_agents * episodes))
-        self._calls = math.ceil(env.max_steps / at_once)
-        self._steps = math.ceil(env.max_steps / self._calls)
-
-    def __call__(self, policy: policies.NetworkPolicy, key: Array) -> Score:
-        env, count = self._env, self._episodes
-        returns = np.zeros((env.num_agents, count))
-        length, playing, carry = np.zeros(count), np.ones(count, bool), None
-        metrics: dict[str, np.ndarray] = {}
-        for _ in range(self._calls):
-            played = rollout(
-                env, self._player, count, self._steps, key, params=policy.params, carry=carry
-            )
-            carry, steps = played.carry, played.trajectory
-            assert steps is not None
-            over = np.asarray(steps.terminated | steps.truncated).all(1)  # [T, B]
-            counts = playing & (np.cumsum(over, 0) - over == 0)
-            returns += (np.asarray(steps.reward, np.float64) * counts[:, None]).sum(0)
-            length += counts.sum(0)
-            for name, values in steps.metrics.items():
-                total = (np.asarray(values, np.float64) * counts).sum(0)
-                metrics[name] = metrics.get(name, 0.0) + total
-            playing = playing & ~over.any(0)
-            if not playing.any():
-                break
-        each = returns.mean(0)
-        return Score(
-            episodes=count,
-            mean=float(each.mean()),
-            standard_error=float(each.std(ddof=1) / math.sqrt(count)) if count > 1 else math.nan,
-            by_agent=returns.mean(1),
-            length=float(length.mean()),
-            metrics={name: float(values.mean()) for name, values in metrics.items()},
-        )
-
-
-def read_curve(path: str | Path) -> list[dict[str, Any]]:
-    """The lines of a curve.jsonl; a last one that was cut off is left out."""
-    lines = []
-    for line in Path(path).read_text().splitlines():
-        try:
-            lines.append(json.loads(line))
-        except json.JSONDecodeError:
-            break
-    return lines
-
-
-def plot(curve: str | Path, title: str = "") -> bytes:
-    """The learning curve in a curve.jsonl as a PNG: a thin line for each seed, their mean, and one
-    standard deviation around it."""
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
-    from matplotlib.ticker import EngFormatter
-
-    lines = read_curve(curve)
-    steps = np.array([line["steps"] for line in lines])
-    returns = np.array([line["metrics"]["return"] for line in lines], np.float64)
-    figure = Figure(figsize=(7, 4.5), layout="constrained")
-    FigureCanvasAgg(figure)
-    axes = figure.add_subplot()
-    if len(lines):
-        for i, values in enumerate(returns.T):
-            label, known = "single seeds" if i == 0 else None, np.isfinite(values)
-            axes.plot(
-                steps[known], values[known], color="tab:blue", linewidth=0.6, alpha=0.5, label=label
-            )
-        known = np.isfinite(returns).any(1)
-        steps, returns = steps[known], returns[known]
-        mean, spread = np.nanmean(returns, 1), np.nanstd(returns, 1)
-        axes.plot(steps, mean, color="tab:blue", linewidth=2, label="mean")
-        axes.fill_between(
-            steps,
-            mean - spread,
-            mean + spread,
-            color="tab:blue",
-            alpha=0.2,
-            linewidth=0,
-            label="± 1 standard deviation",
-        )
-        axes.legend(loc="best", frameon=False)
-    axes.set_xlabel("environment steps of each seed")
-    axes.xaxis.set_major_formatter(EngFormatter(sep=""))
-    axes.set_ylabel("return of an episode (reward, mean of the agents)")
-    axes.set_title(title, fontsize="medium")
-    axes.grid(alpha=0.3)
-    data = io.BytesIO()
-    figure.savefig(data, format="png", dpi=130)
-    return data.getvalue()
-
-
-def _render_gif(env: Env, policy: policies.NetworkPolicy, seed: int, path: Path) -> None:
-    """A GIF of one episode."""
-    from manyhands.core.play import play
-    from manyhands.viewer.export import export_gif
-    from manyhands.viewer.scenes import scenes
-
-    moments: list[Any] = []
-    play(env, policy, episodes=1, seed=seed, on_step=moments.append, progress=False)
-    beside = path.with_name(f".{path.name}")
-    try:
-        export_gif(scenes(moments), beside, fps=max(10.0, env.pace))
-        os.replace(beside, path)
-    finally:
-        beside.unlink(missing_ok=True)
 
 
 def summary(result: TrainingResult) -> Table:
