@@ -134,6 +134,7 @@ class Vector:
         continuous = np.issubdtype(no_actions(game).dtype, np.floating)
         self._action_shape, self._action_dtype = (self.num_envs, *shape), no_actions(game).dtype
         self._action_kinds = {"int", "uint"} | ({"float", "bfloat"} if continuous else set())
+        self._accepted: set[Any] = set()  # dtypes that actions had
         self._has_partners = partners is not None
 
     def reset(
@@ -282,13 +283,15 @@ class Vector:
             raise ConfigError(
                 f"actions have the shape {self._action_shape}, given {tuple(actions.shape)}"
             )
-        # "int64" of NumPy and JAX, "torch.int64" of PyTorch.
-        kind = str(actions.dtype).rpartition(".")[2].rstrip("0123456789")
-        if kind not in self._action_kinds:
-            raise ConfigError(
-                f"actions of {self.game.action_space} are of a dtype like {self._action_dtype}, "
-                f"given {actions.dtype}"
-            )
+        if actions.dtype not in self._accepted:
+            # "int64" of NumPy and JAX, "torch.int64" of PyTorch.
+            kind = str(actions.dtype).rpartition(".")[2].rstrip("0123456789")
+            if kind not in self._action_kinds:
+                raise ConfigError(
+                    f"actions of {self.game.action_space} are of a dtype like "
+                    f"{self._action_dtype}, given {actions.dtype}"
+                )
+            self._accepted.add(actions.dtype)
         if self._torch is not None and isinstance(actions, self._torch.Tensor):
             # A copy: the device may still read it when the caller writes to its tensor again.
             kind = getattr(self._torch, self._action_dtype.name)
