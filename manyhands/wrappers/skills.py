@@ -88,22 +88,22 @@ class EventSkills(SkillSet, Protocol):
     options: tuple[str, ...]
     plays: str
 
-    def look(self, row: Array) -> Any:
-        """What an agent sees, a pytree of arrays [..., *axes], of a perception [K, *axes]."""
+    def parse_observation(self, row: Array) -> Any:
+        """An agent's perception [K, *axes] by names: a pytree of arrays [..., *axes]."""
 
     def order(self, skill: Array) -> Any:
         """Skills [*axes] with their arguments, ready to be followed for many steps."""
 
-    def follow(self, sight: Any, order: Any) -> Array:
+    def follow(self, obs: Any, order: Any) -> Array:
         """The next primitive action, [*action_space.shape, *axes]."""
 
-    def possible(self, sight: Any) -> Array:
+    def possible(self, obs: Any) -> Array:
         """bool[S, *axes]: which skills can be chosen."""
 
     def event(self, before: Any, after: Any) -> Array:
-        """u8[*axes], index into `events`: what happened between two sights of an agent."""
+        """u8[*axes], index into `events`: what happened between two observations of an agent."""
 
-    def assign(self, sight: Any, option: Array) -> Array:
+    def assign(self, obs: Any, option: Array) -> Array:
         """The skill of each agent, [*axes], that its team's option [*axes] means for it."""
 
     def parse_option(self, text: str) -> int:
@@ -379,9 +379,9 @@ class Events(Wrapper[EventState]):
 
     # ---- pure ---------------------------------------------------------------------------------
 
-    def _look(self, inner: Any) -> Any:
-        """What each agent of `env` sees, its axis after the components."""
-        return self.skills.look(jnp.moveaxis(self.env.perceive(inner), 0, 1))
+    def _parsed(self, inner: Any) -> Any:
+        """What each agent of `env` perceives, by names; the agent axis after the components."""
+        return self.skills.parse_observation(jnp.moveaxis(self.env.perceive(inner), 0, 1))
 
     def inner(self, state: EventState) -> Any:
         return state.inner
@@ -399,25 +399,25 @@ class Events(Wrapper[EventState]):
 
     def step(self, key: Array, state: EventState, actions: Array) -> tuple[EventState, Outcome]:
         env, skills, batch = self.env, self.skills, jnp.shape(state.event)
-        sight = self._look(state.inner)
+        obs = self._parsed(state.inner)
         known = (actions >= 0) & (actions < len(self.table))
         actions = jnp.where(known, actions, self.noop)
         if self.per == "team":
             ready = known
-            skill = skills.assign(sight, jnp.repeat(actions, self.members, axis=0))
+            skill = skills.assign(obs, jnp.repeat(actions, self.members, axis=0))
         else:
-            ready = known & _of(self.legal_of(sight), actions)
+            ready = known & _of(self.legal_of(obs), actions)
             skill = jnp.where(ready, actions, skills.wait)
         order = skills.order(skill)
         illegal = jnp.sum(self.acting(state) & ~ready, axis=0)
 
         def go_on(carry: Any) -> Any:
-            running, count, inner, sight, event, sums, ends = carry
-            moves = jnp.moveaxis(skills.follow(sight, order), -1 - len(batch), 0)
+            running, count, inner, obs, event, sums, ends = carry
+            moves = jnp.moveaxis(skills.follow(obs, order), -1 - len(batch), 0)
             keys = jax.vmap(jax.random.fold_in)(key, count) if batch else fold_in(key, count)
             new, outcome = env.step(keys, inner, moves)
-            seen = self._look(new)
-            happened = skills.event(sight, seen)[0]
+            seen = self._parsed(new)
+            happened = skills.event(obs, seen)[0]
             over = jnp.all(outcome.terminated | outcome.truncated, axis=0)
 
             def chosen(now: Any, before: Any) -> Any:
@@ -430,7 +430,7 @@ class Events(Wrapper[EventState]):
             after = (
                 count,
                 chosen(new, inner),
-                chosen(seen, sight),
+                chosen(seen, obs),
                 chosen(happened, event),
                 chosen(gained, sums),
                 chosen((outcome.terminated, outcome.truncated), ends),
@@ -442,14 +442,14 @@ class Events(Wrapper[EventState]):
             env.step,
             key,
             state.inner,
-            jnp.moveaxis(skills.follow(sight, order), -1 - len(batch), 0),
+            jnp.moveaxis(skills.follow(obs, order), -1 - len(batch), 0),
         )
         nothing = jax.tree_util.tree_map(lambda leaf: jnp.zeros(leaf.shape, leaf.dtype), shapes)
         begin = (
             jnp.ones(batch, bool),
             jnp.zeros(batch, jnp.int32),
             state.inner,
-            sight,
+            obs,
             jnp.zeros(batch, jnp.uint8),
             (nothing.terms, nothing.metrics),
             (nothing.terminated, nothing.truncated),
@@ -496,11 +496,11 @@ class Events(Wrapper[EventState]):
         if self.per == "team":
             shape = (self.num_agents, len(self.table), *acting.shape[1:])
             return jnp.broadcast_to(acting[:, None], shape)
-        return self.legal_of(self._look(state.inner)) & acting[:, None]
+        return self.legal_of(self._parsed(state.inner)) & acting[:, None]
 
-    def legal_of(self, sight: Any) -> Array:
+    def legal_of(self, obs: Any) -> Array:
         """bool[N, S, ...] of what the agents of `env` see: the skills that can be chosen."""
-        return jnp.moveaxis(self.skills.possible(sight), 0, 1)
+        return jnp.moveaxis(self.skills.possible(obs), 0, 1)
 
     def acting(self, state: EventState) -> Array:
         acting = self.env.acting(state.inner)
@@ -561,7 +561,7 @@ class Events(Wrapper[EventState]):
         """bool[S]: the skills that can be chosen with this perception."""
         compiled = self.__dict__.get("_can")
         if compiled is None:
-            compiled = jax.jit(lambda row: self.skills.possible(self.skills.look(row)))
+            compiled = jax.jit(lambda row: self.skills.possible(self.skills.parse_observation(row)))
             self.__dict__["_can"] = compiled
         return np.asarray(compiled(np.asarray(row)))
 
@@ -767,13 +767,13 @@ class Embodied:
         self._bodies: dict[tuple[int, int], _Body] = {}
         skills = events.skills
 
-        def look_on(before: Array, row: Array) -> Array:
-            return skills.event(skills.look(before), skills.look(row))
+        def happened(before: Array, row: Array) -> Array:
+            return skills.event(skills.parse_observation(before), skills.parse_observation(row))
 
         def follow(row: Array, skill: Array) -> Array:
-            return skills.follow(skills.look(row), skills.order(skill))
+            return skills.follow(skills.parse_observation(row), skills.order(skill))
 
-        self._event, self._follow = jax.jit(look_on), jax.jit(follow)
+        self._event, self._follow = jax.jit(happened), jax.jit(follow)
 
     def act(self, views: Sequence[View]) -> Any:
         asked = self._asked(views)

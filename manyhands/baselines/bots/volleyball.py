@@ -14,6 +14,7 @@ import jax.numpy as jnp
 
 from manyhands.core.env import Array, DeviceView, Env, SeatError, names_of
 from manyhands.envs.volleyball.env import Volleyball
+from manyhands.envs.volleyball.observe import Observation
 from manyhands.envs.volleyball.skills import (
     ATTACKER,
     BUMP,
@@ -22,7 +23,6 @@ from manyhands.envs.volleyball.skills import (
     READY,
     RECEIVER,
     SETTER,
-    Sight,
     VolleyballSkills,
 )
 from manyhands.wrappers.skills import Events, Skills
@@ -65,54 +65,54 @@ class Scripted:
     ) -> tuple[Array, Any]:
         skills = skills_of(court_of(env))
         if isinstance(env, Events) and env.per == "team":
-            return self.option(skills, skills.look(view.perception[0])), memory
-        sight = skills.look(view.perception)
-        skill = self.choose(skills, sight)
+            return self.option(skills, skills.parse_observation(view.perception[0])), memory
+        obs = skills.parse_observation(view.perception)
+        skill = self.choose(skills, obs)
         if isinstance(env, (Events, Skills)):
             return skill, memory
-        return skills.follow(sight, skills.order(skill)), memory
+        return skills.follow(obs, skills.order(skill)), memory
 
-    def choose(self, skills: VolleyballSkills, sight: Sight) -> Array:
+    def choose(self, skills: VolleyballSkills, obs: Observation) -> Array:
         """The skill of one drone."""
         if self.name == "hover":
-            return jnp.full(sight.served.shape, skills.wait, jnp.int32)
+            return jnp.full(obs.served.shape, skills.wait, jnp.int32)
         if self.name == "team":
-            return skills.assign(sight, self.option(skills, sight))
-        return returning(skills, sight)
+            return skills.assign(obs, self.option(skills, obs))
+        return returning(skills, obs)
 
-    def option(self, skills: VolleyballSkills, sight: Sight) -> Array:
+    def option(self, skills: VolleyballSkills, obs: Observation) -> Array:
         """The option of a team, as one of its drones sees the court."""
         if self.name == "hover":
-            return jnp.full(sight.served.shape, len(skills.options) - 1, jnp.int32)
-        return strategy(skills, sight, self.attack)
+            return jnp.full(obs.served.shape, len(skills.options) - 1, jnp.int32)
+        return strategy(skills, obs, self.attack)
 
 
-def returning(skills: VolleyballSkills, sight: Sight) -> Array:
+def returning(skills: VolleyballSkills, obs: Observation) -> Array:
     """One against one: serve, bump the ball back to where the other one stands, and go to the
     middle of the own half; what would land outside is left alone."""
     body = skills.body
     names = skills.names.index
     home = skills.nearest(GO, jnp.asarray((0.45 * body.half_length, 0.0, READY)))
     back = skills.nearest(BUMP, jnp.asarray((-0.8 * body.half_length, 0.0, body.radius)))
-    mine = skills.own(sight, sight.allowed) > 0
-    play = jnp.where(skills.stays_in(sight), back, home)
-    play = jnp.where(sight.served > 0, play, names("serve"))
+    mine = skills.own(obs, obs.allowed) > 0
+    play = jnp.where(skills.stays_in(obs), back, home)
+    play = jnp.where(obs.served > 0, play, names("serve"))
     return jnp.where(mine, play, home).astype(jnp.int32)
 
 
 ATTACKS = ("deep", "short")
 
 
-def strategy(skills: VolleyballSkills, sight: Sight, attack: str = "deep") -> Array:
+def strategy(skills: VolleyballSkills, obs: Observation, attack: str = "deep") -> Array:
     """A team: receive, set, and spike deep, to the side that is farther from the other team; or
     always short, to the right."""
     set_ = len(SETTER) * RECEIVER.index("pass high" if attack == "deep" else "pass quickly")
     play = (set_ + SETTER.index("set")) * len(ATTACKER)
-    right = jnp.full(sight.served.shape, play + ATTACKER.index("spike right"), jnp.int32)
+    right = jnp.full(obs.served.shape, play + ATTACKER.index("spike right"), jnp.int32)
     if attack == "short":
         return right
-    body, members = skills.body, sight.me.shape[0]
-    others = sight.positions[members:]
+    body, members = skills.body, obs.me.shape[0]
+    others = obs.positions[members:]
     gaps = []
     for side in (-0.5, 0.5):
         x, y = others[:, 0] + DEEP, others[:, 1] - side * body.half_width

@@ -176,17 +176,17 @@ class Joint(Env[JointState]):
         env, skills, batch = self.env, self.skills, jnp.shape(state.fresh)
         asked = jnp.clip(jnp.round(actions[:, 0]), 0, len(self.events.table) - 1)
         option = jnp.where(state.fresh, asked.astype(jnp.int16), state.option)
-        sight = skills.look(jnp.moveaxis(env.perceive(state.inner), 0, 1))
-        assigned = skills.assign(sight, jnp.repeat(option, self.members, axis=0).astype(jnp.int32))
+        obs = skills.parse_observation(jnp.moveaxis(env.perceive(state.inner), 0, 1))
+        assigned = skills.assign(obs, jnp.repeat(option, self.members, axis=0).astype(jnp.int32))
         skill = jnp.where(state.fresh, assigned.astype(jnp.int16), state.skill)
         order = skills.order(skill.astype(jnp.int32))
-        moves = jnp.moveaxis(skills.follow(sight, order), -1 - len(batch), 0)
+        moves = jnp.moveaxis(skills.follow(obs, order), -1 - len(batch), 0)
         correction = jnp.clip(actions[:, 1:], -1, 1).reshape(-1, self.width, *batch)
         inner, outcome = env.step(key, state.inner, moves + self.reach * correction)
 
-        seen = skills.look(jnp.moveaxis(env.perceive(inner), 0, 1))
+        seen = skills.parse_observation(jnp.moveaxis(env.perceive(inner), 0, 1))
         waited = jnp.where(state.fresh, 0, state.waited) + 1
-        fresh = (skills.event(sight, seen)[0] != 0) | (waited >= self.events.patience)
+        fresh = (skills.event(obs, seen)[0] != 0) | (waited >= self.events.patience)
 
         def of_team(rows: Array) -> Array:
             return rows.reshape(self.num_agents, self.members, *rows.shape[1:])

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from manyhands.envs.volleyball.env import TASKS, Volleyball, VolleyballState
+from manyhands.envs.volleyball.env import Volleyball
+from manyhands.envs.volleyball.state import TASKS, VolleyballState
 
 if TYPE_CHECKING:
     from manyhands.wrappers.pettingzoo import Parallel, Sequential

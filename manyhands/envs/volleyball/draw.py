@@ -25,7 +25,9 @@ import pygame
 
 from manyhands.core.env import ConfigError, RenderError
 from manyhands.core.render import Colour, wrap, write
-from manyhands.envs.volleyball.env import STEP, Volleyball, VolleyballState
+from manyhands.envs.volleyball.env import Volleyball
+from manyhands.envs.volleyball.referee import allowed
+from manyhands.envs.volleyball.state import STEP, VolleyballState
 
 BACKGROUND: Colour = (30, 34, 50)
 INK: Colour = (30, 33, 46)
@@ -175,7 +177,7 @@ def scene_of(
     count = env.num_agents
     swapped = env.points > 1 and bool(state.match.swapped)
     free = min(int(np.min(np.asarray(state.since))), int(state.clock)) * STEP
-    playing = np.flatnonzero(np.asarray(env._allowed(state)))
+    playing = np.flatnonzero(np.asarray(allowed(env.setup, state)))
     scene = Scene(
         length=plan.court[0],
         width=plan.court[1],

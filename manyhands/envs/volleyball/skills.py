@@ -21,13 +21,15 @@ All functions take vectors with the component axis first, [3, ...], and any axes
 
 from __future__ import annotations
 
+import math
 import re
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
+from manyhands.core.axes import expand, least, select
 from manyhands.core.env import Array, ConfigError, IllegalAction, names_of
 from manyhands.envs.volleyball.control import (
     attitude_for,
@@ -37,9 +39,8 @@ from manyhands.envs.volleyball.control import (
     rates_to,
     rotors,
 )
-
-if TYPE_CHECKING:
-    from manyhands.envs.volleyball.env import Volleyball
+from manyhands.envs.volleyball.observe import Observation, parse_observation
+from manyhands.envs.volleyball.state import Setup
 
 HOVER, GO, RECEIVE, BUMP, SET, SPIKE, SERVE, BLOCK = range(8)
 VERBS = ("hover", "go to", "receive", "bump to", "set to", "spike to", "serve", "block")
@@ -78,73 +79,7 @@ APART = 1.4  # m, that drones keep from their team-mates, where they have the ch
 READY, HIGH = 1.6, 2.4  # m, heights to wait for the ball at, and for a ball to attack
 NEAREST = 0.45  # m, how near to the net a drone goes
 LOWEST = 0.7  # m, how low
-
-
-class Sight(NamedTuple):
-    """What one drone perceives, in its own frame; `D` drones, its own team's first, in team order.
-
-    Attributes:
-        position, velocity, ball, ball_velocity: f32[3, ...].
-        quaternion, thrust: f32[4, ...]; rates: f32[3, ...], about the body's axes.
-        positions, anchors: f32[D, 3, ...], of all drones.
-        me: f32[members, ...], one-hot.
-        allowed, touched, last: f32[D, ...], as in `Volleyball.layout`.
-        mine: f32[...], 1 while the ball is in the own half.
-        served: f32[...], 0 until the first hit of a point.
-        since: f32[D, ...], steps since each drone's last touch.
-        clock: f32[...], steps of this point.
-    """
-
-    position: Array
-    quaternion: Array
-    velocity: Array
-    rates: Array
-    thrust: Array
-    ball: Array
-    ball_velocity: Array
-    positions: Array
-    anchors: Array
-    me: Array
-    allowed: Array
-    touched: Array
-    last: Array
-    mine: Array
-    served: Array
-    since: Array
-    clock: Array
-
-
-def look(layout: dict[str, slice], row: Array) -> Sight:
-    """A row of `Volleyball.perceive`, f32[K, ...], unpacked."""
-    me = row[layout["me"]]
-    members = me.shape[0]
-
-    def each(name: str, size: int) -> Array:
-        return row[layout[name]].reshape(-1, size, *row.shape[1:])
-
-    def own(everyone: Array) -> Array:
-        return jnp.sum(me[:, None] * everyone[:members], axis=0)
-
-    positions = each("position", 3)
-    return Sight(
-        position=own(positions),
-        quaternion=own(each("quaternion", 4)),
-        velocity=own(each("velocity", 3)),
-        rates=own(each("rates", 3)),
-        thrust=own(each("thrust", 4)),
-        ball=row[layout["ball"]],
-        ball_velocity=row[layout["ball_velocity"]],
-        positions=positions,
-        anchors=each("anchor", 3),
-        me=me,
-        allowed=row[layout["allowed"]],
-        touched=row[layout["touched"]],
-        last=row[layout["last"]],
-        mine=row[layout["possession"]][0],
-        served=row[layout["served"]][0],
-        since=row[layout["since"]],
-        clock=row[layout["clock"]][0],
-    )
+AROUND, TOP = 1.0, 6.0  # m around the court and above it, of places that are named in words
 
 
 class Body(NamedTuple):
@@ -203,34 +138,23 @@ def falls_to(body: Body, place: Array, velocity: Array, height: Array) -> tuple[
     return time, jnp.stack([*across, height + jnp.zeros_like(time)])
 
 
-def lands(body: Body, sight: Sight) -> tuple[Array, Array]:
+def lands(body: Body, obs: Observation) -> tuple[Array, Array]:
     """(time, place): when and where the ball comes down to the floor, if nobody meets it."""
-    return falls_to(body, sight.ball, sight.ball_velocity, jnp.float32(body.radius))
+    return falls_to(body, obs.ball, obs.ball_velocity, jnp.float32(body.radius))
 
 
-def _least(costs: Array) -> Array:
-    """f32[K, ...], one-hot over the first axis: where the cost is least."""
-    numbers = jnp.arange(costs.shape[0]).reshape((-1,) + (1,) * (costs.ndim - 1))
-    return (numbers == jnp.argmin(costs, axis=0)).astype(jnp.float32)
-
-
-def _pick(one_hot: Array, values: Array) -> Array:
-    """The chosen one of values [K, ...], or of vectors [3, K, ...]."""
-    return jnp.sum(one_hot * values, axis=values.ndim - one_hot.ndim)
-
-
-def meet(body: Body, sight: Sight, heights: Array) -> tuple[Array, Array, Array]:
+def meet(body: Body, obs: Observation, heights: Array) -> tuple[Array, Array, Array]:
     """(time, place, late) of the ball's centre where the drone should meet it: the first of the
     heights f32[K, ...] that it can reach in time, or else where it is least too `late` (s)."""
-    time, place = falls_to(body, sight.ball[:, None], sight.ball_velocity[:, None], heights)
-    soon = [sight.position[i] + 0.2 * sight.velocity[i] for i in range(2)]
+    time, place = falls_to(body, obs.ball[:, None], obs.ball_velocity[:, None], heights)
+    soon = [obs.position[i] + 0.2 * obs.velocity[i] for i in range(2)]
     far = jnp.sqrt((place[0] - soon[0]) ** 2 + (place[1] - soon[1]) ** 2 + 1e-9)
     late = jnp.maximum(0.9 * jnp.sqrt(jnp.maximum(far - 0.2, 0)) - time, 0)
-    rise = heights - body.offset - sight.position[2]
-    beyond = jnp.maximum(rise - 0.25 - sight.velocity[2] * time - EASY_CLIMB / 2 * time**2, 0)
+    rise = heights - body.offset - obs.position[2]
+    beyond = jnp.maximum(rise - 0.25 - obs.velocity[2] * time - EASY_CLIMB / 2 * time**2, 0)
     gone = jnp.where(time > -0.05, 0.0, 100.0)
-    chosen = _least(heights[0] - heights + 20 * late + 10 * beyond + gone)
-    return jnp.maximum(_pick(chosen, time), 0), _pick(chosen, place), _pick(chosen, late + gone)
+    chosen = least(heights[0] - heights + 20 * late + 10 * beyond + gone)
+    return jnp.maximum(select(chosen, time), 0), select(chosen, place), select(chosen, late + gone)
 
 
 def send(
@@ -249,7 +173,7 @@ def send(
     the racket tilted by no more than `tilt`, and no faster than `fastest`.
     """
     g = body.gravity
-    steps = jnp.arange(TRIES, dtype=jnp.float32).reshape((-1,) + (1,) * rise.ndim)
+    steps = expand(jnp.arange(TRIES, dtype=jnp.float32), rise.ndim)
     up = rise + STEP_UP * steps
     left = up**2 + 2 * g * (place[2] - target[2])
     time = jnp.maximum((up + jnp.sqrt(jnp.maximum(left, 0))) / g, 0.15)
@@ -265,9 +189,9 @@ def send(
     lean = jnp.maximum(jnp.cos(tilt) - normal[2], 0)
     haste = jnp.maximum(speed - fastest, 0) + jnp.maximum(SLOWEST - speed, 0)
     bad = jnp.where(clear & (left > 0), 0, 1000)
-    chosen = _least(steps + 200 * lean + 20 * haste + bad)
-    speed = jnp.clip(_pick(chosen, speed), SLOWEST, fastest)
-    return _pick(chosen, normal), speed, _pick(chosen, away)
+    chosen = least(steps + 200 * lean + 20 * haste + bad)
+    speed = jnp.clip(select(chosen, speed), SLOWEST, fastest)
+    return select(chosen, normal), speed, select(chosen, away)
 
 
 # How each kind of hit is made: the highest and lowest heights at which the ball is met (m), the
@@ -282,18 +206,18 @@ _STYLES[SERVE] = (2.3, 0.9, 6.5, 0.6, 2.5)
 _STYLES[BLOCK] = (3.3, 2.3, 3.0, 0.7, 1.0)
 
 
-def plan(body: Body, sight: Sight, order: Order) -> Hit:
+def plan(body: Body, obs: Observation, order: Order) -> Hit:
     """How to meet the ball for a skill that hits it."""
-    kinds = jnp.arange(len(VERBS)).reshape((-1,) + (1,) * order.kind.ndim)
+    kinds = expand(jnp.arange(len(VERBS)), order.kind.ndim)
     mine = (kinds == order.kind).astype(jnp.float32)
-    style = jnp.sum(mine[:, None] * _STYLES.reshape(_STYLES.shape + (1,) * order.kind.ndim), 0)
+    style = jnp.sum(mine[:, None] * expand(_STYLES, order.kind.ndim), 0)
     top, low, rise, tilt, fastest = style
     # There is no time to dip before a serve, so the ball is met on the way up from the own place.
-    place_z = jnp.sum(sight.me * sight.anchors[: sight.me.shape[0], 2], axis=0)
+    place_z = jnp.sum(obs.me * obs.anchors[: obs.me.shape[0], 2], axis=0)
     top = jnp.where(order.kind == SERVE, place_z + body.offset + body.run_up, top)
-    parts = jnp.linspace(0, 1, HEIGHTS).reshape((-1,) + (1,) * order.kind.ndim)
-    time, place, _ = meet(body, sight, top + (low - top) * parts)
-    x, y, z = sight.ball_velocity
+    parts = expand(jnp.linspace(0, 1, HEIGHTS), order.kind.ndim)
+    time, place, _ = meet(body, obs, top + (low - top) * parts)
+    x, y, z = obs.ball_velocity
     into = jnp.stack([x, y, z - body.gravity * time])
     normal, speed, _ = send(body, place, into, order.goal, rise, tilt, fastest)
     where = place - body.offset * normal
@@ -310,18 +234,16 @@ def plan(body: Body, sight: Sight, order: Order) -> Hit:
 # ---- flying --------------------------------------------------------------------------------------
 
 
-def steer(body: Body, sight: Sight, hit: Hit) -> tuple[Array, Array]:
+def steer(body: Body, obs: Observation, hit: Hit) -> tuple[Array, Array]:
     """(normal f32[3, ...], thrust f32[...]) now, on the way to be at `hit.place` in `hit.time`."""
-    z = body_axes(sight.quaternion)[2]
-    lift = (
-        body.ceiling * (sight.thrust[0] + sight.thrust[1] + sight.thrust[2] + sight.thrust[3]) / 4
-    )
+    z = body_axes(obs.quaternion)[2]
+    lift = body.ceiling * (obs.thrust[0] + obs.thrust[1] + obs.thrust[2] + obs.thrust[3]) / 4
     now = (lift * z)[:2]
     time = jnp.maximum(hit.time - SWING, HORIZON)
     more = time - hit.time  # the push is the same for a while before the hit, and behind it
     goal = hit.place + hit.velocity * more + hit.push * more**2 / 2
-    gap = goal[:2] - sight.position[:2] - sight.velocity[:2] * time - now * time**2 / 2
-    speed = (hit.velocity + hit.push * more - sight.velocity)[:2] - now * time
+    gap = goal[:2] - obs.position[:2] - obs.velocity[:2] * time - now * time**2 / 2
+    speed = (hit.velocity + hit.push * more - obs.velocity)[:2] - now * time
     push = hit.push[:2] - now
     jerk = 60 * gap / time**3 - 24 * speed / time**2 + 3 * push / time
     snap = -360 * gap / time**4 + 168 * speed / time**3 - 24 * push / time**2
@@ -331,45 +253,45 @@ def steer(body: Body, sight: Sight, hit: Hit) -> tuple[Array, Array]:
     # Least effort, where the speed at the hit must be right, and the place only nearly so. Rotors
     # push little harder than gravity pulls: no dip is so deep that they cannot make up for it.
     time = jnp.maximum(hit.time - LEAD, CLIMB_HORIZON)
-    even = (hit.velocity[2] - sight.velocity[2]) / time
+    even = (hit.velocity[2] - obs.velocity[2]) / time
     goal = hit.place[2] + hit.velocity[2] * (time - hit.time)
-    miss = goal - sight.position[2] - (sight.velocity[2] + hit.velocity[2]) / 2 * time
+    miss = goal - obs.position[2] - (obs.velocity[2] + hit.velocity[2]) / 2 * time
     miss = miss * time**3 / (time**3 + SOFT)
     climb = even + jnp.maximum(6 * miss / time**2, even - STEEP)
     return attitude_for(
         jnp.stack([across[0], across[1], climb]),
         jnp.float32(body.gravity),
         jnp.float32(body.ceiling),
-        sight.quaternion,
+        obs.quaternion,
         MAX_TILT,
     )
 
 
-def strike(body: Body, sight: Sight, hit: Hit) -> tuple[Array, Array]:
+def strike(body: Body, obs: Observation, hit: Hit) -> tuple[Array, Array]:
     """(normal, thrust) now, to meet the ball as planned."""
     last = jnp.clip((FINAL - hit.time) / FADE + 1, 0, 1)
     # The racket's speed along its normal is what counts: make up for drifting by climbing.
-    drift = sight.velocity[:2] + DRIFT * hit.push[:2] * hit.time
+    drift = obs.velocity[:2] + DRIFT * hit.push[:2] * hit.time
     slope = hit.normal[:2] / hit.normal[2]
     climb = hit.velocity[2] - last * jnp.clip(slope[0] * drift[0] + slope[1] * drift[1], -1.0, 1.0)
     hit = hit._replace(velocity=jnp.stack([hit.velocity[0], hit.velocity[1], climb]))
-    normal, thrust = steer(body, sight, hit)
+    normal, thrust = steer(body, obs, hit)
     normal = normal + (hit.normal - normal) * last
     return normal / length(normal), thrust
 
 
-def travel(body: Body, sight: Sight, goal: Array) -> tuple[Array, Array]:
+def travel(body: Body, obs: Observation, goal: Array) -> tuple[Array, Array]:
     """(normal, thrust) now, to come to rest at `goal` f32[3, ...], around the team-mates."""
-    members = sight.me.shape[0]
+    members = obs.me.shape[0]
     if members > 1:
-        away = jnp.moveaxis(sight.position[None] - sight.positions[:members], 1, 0)
+        away = jnp.moveaxis(obs.position[None] - obs.positions[:members], 1, 0)
         near = length(away)
-        push = (1 - sight.me) * jnp.clip(APART - near, 0, APART) / near
+        push = (1 - obs.me) * jnp.clip(APART - near, 0, APART) / near
         shift = jnp.sum(push * away, axis=1)
         goal = goal + jnp.stack([shift[0], shift[1], jnp.zeros_like(shift[0])])
-    far = length(goal - sight.position)
-    zero = jnp.zeros_like(sight.position)
-    return steer(body, sight, Hit(0.7 + 0.75 * jnp.sqrt(far), goal, zero, zero, zero))
+    far = length(goal - obs.position)
+    zero = jnp.zeros_like(obs.position)
+    return steer(body, obs, Hit(0.7 + 0.75 * jnp.sqrt(far), goal, zero, zero, zero))
 
 
 # ---- the skills ----------------------------------------------------------------------------------
@@ -390,14 +312,14 @@ class VolleyballSkills:
         wait: index of the skill that does nothing (`hover`).
     """
 
-    def __init__(self, env: Volleyball):
-        if not env.versus or env.actions != "rotors":
+    def __init__(self, setup: Setup, layout: dict[str, slice]):
+        if not setup.versus or setup.actions != "rotors":
             raise ConfigError(
                 "the skills are for 1v1, 3v3 and 6v6, and for actions='rotors'; given "
-                f"task={env.task!r} and actions={env.actions!r}"
+                f"task={setup.task!r} and actions={setup.actions!r}"
             )
-        self._env, self._layout, self.members = env, env.layout, env.team_size
-        self.body = _body(env)
+        self._params, self._layout, self.members = setup.params, layout, setup.team_size
+        self.body = _body(setup)
         length, width = self.body.half_length, self.body.half_width
         middle = (-(0.8 if self.members == 1 else 0.65) * length, 0.0, self.body.radius)
         # From the end of the longest court no serve comes over the net: it goes to the front.
@@ -444,93 +366,94 @@ class VolleyballSkills:
 
     # ---- pure, vectors first, any axes after ---------------------------------------------------
 
-    def look(self, row: Array) -> Sight:
-        return look(self._layout, row)
+    def parse_observation(self, row: Array) -> Observation:
+        """Rows of `perceive`, [K, ...], by names."""
+        return parse_observation(self._layout, row)
 
     def order(self, skill: Array) -> Order:
         """Skills i32[...] of the table, with their places."""
-        numbers = jnp.arange(len(self.names)).reshape((-1,) + (1,) * jnp.ndim(skill))
+        numbers = expand(jnp.arange(len(self.names)), jnp.ndim(skill))
         chosen = numbers == skill
         kinds = self._kinds.reshape(numbers.shape)
         kind = jnp.sum(jnp.where(chosen, kinds, 0), axis=0).astype(jnp.int32)
         goals = self._goals.T.reshape(3, *numbers.shape)
         return Order(kind, jnp.sum(jnp.where(chosen, goals, 0), axis=1))
 
-    def follow(self, sight: Sight, order: Order) -> Array:
+    def follow(self, obs: Observation, order: Order) -> Array:
         """The next primitive action of a skill, f32[4, ...]."""
         body, kind = self.body, order.kind
         if self.members > 1:
-            setter = self.before(sight, self.roles(sight)[1], SET_DEPTH)
+            setter = self.before(obs, self.roles(obs)[1], SET_DEPTH)
             order = Order(kind, jnp.where(kind == RECEIVE, setter, order.goal))
-        hit = plan(body, sight, order)
+        hit = plan(body, obs, order)
         # A block waits at the net until the ball comes to it there.
         comes = (hit.time > 0) & (hit.place[0] < 0.4 * body.half_length)
         strikes = (kind != HOVER) & (kind != GO) & ((kind != BLOCK) | comes)
-        across = jnp.clip(sight.ball[1], -body.half_width, body.half_width)
+        across = jnp.clip(obs.ball[1], -body.half_width, body.half_width)
         guard = [jnp.full_like(across, x) for x in (NEAREST + 0.1, body.net + 0.1)]
         goal = jnp.where(kind == BLOCK, jnp.stack([guard[0], across, guard[1]]), order.goal)
-        goal = jnp.where(kind == HOVER, sight.position + 0.4 * sight.velocity, goal)
-        calm, rest = travel(body, sight, goal)
-        normal, thrust = strike(body, sight, hit)
+        goal = jnp.where(kind == HOVER, obs.position + 0.4 * obs.velocity, goal)
+        calm, rest = travel(body, obs, goal)
+        normal, thrust = strike(body, obs, hit)
         normal, thrust = jnp.where(strikes, normal, calm), jnp.where(strikes, thrust, rest)
-        x, y = rates_to(sight.quaternion, normal)
+        x, y = rates_to(obs.quaternion, normal)
         rates = jnp.stack([x, y, jnp.zeros_like(x)])
-        params = self._env.params
+        params = self._params
         return rotors(
             rates,
             thrust,
-            sight.rates,
-            sight.thrust,
+            obs.rates,
+            obs.thrust,
             inertia=[params.inertia[0, i] for i in range(3)],
             power=params.power[0],
             lag=params.lag[0],
             mixer=params.mixer,
         ).astype(jnp.float32)
 
-    def comes(self, sight: Sight) -> Array:
+    def comes(self, obs: Observation) -> Array:
         """bool[...]: whether the ball will come down in the own half, untouched."""
-        _, place = lands(self.body, sight)
+        _, place = lands(self.body, obs)
         return place[0] > 0
 
-    def possible(self, sight: Sight) -> Array:
+    def possible(self, obs: Observation) -> Array:
         """bool[S, ...]: the skills that can be chosen. Who may not touch the ball can only get
         ready; in teams, all may prepare to receive a ball that comes from the other half."""
-        allowed = self.own(sight, sight.allowed) > 0
+        allowed = self.own(obs, obs.allowed) > 0
         if self.members > 1:
-            allowed = allowed | ((sight.mine == 0) & (sight.served > 0) & self.comes(sight))
-        kinds = self._kinds.reshape((-1,) + (1,) * sight.served.ndim)
-        served = sight.served > 0
+            allowed = allowed | ((obs.mine == 0) & (obs.served > 0) & self.comes(obs))
+        kinds = expand(self._kinds, obs.served.ndim)
+        served = obs.served > 0
         ready = (kinds == HOVER) | (kinds == GO) | (kinds == BLOCK)
         return ready | jnp.where(kinds == SERVE, allowed & ~served, allowed & served)
 
-    def done(self, sight: Sight, order: Order) -> Array:
+    def done(self, obs: Observation, order: Order) -> Array:
         """bool[...]: a place is reached; the ball has been touched."""
-        there = (length(order.goal - sight.position) < 0.25) & (length(sight.velocity) < 0.3)
-        touched = self.own(sight, sight.last) > 0
+        there = (length(order.goal - obs.position) < 0.25) & (length(obs.velocity) < 0.3)
+        touched = self.own(obs, obs.last) > 0
         hits = (order.kind != HOVER) & (order.kind != BLOCK)
         return jnp.where(order.kind == GO, there, hits & touched)
 
-    def event(self, before: Sight, after: Sight) -> Array:
+    def event(self, before: Observation, after: Observation) -> Array:
         """u8[...]: what one step has changed, as an index into `events`."""
         event = jnp.where(before.mine != after.mine, CROSSED, NOTHING)
         event = jnp.where(jnp.any(after.since == 0, axis=0), TOUCHED, event)
         return jnp.where(after.clock < before.clock, BEGINS, event).astype(jnp.uint8)
 
     @staticmethod
-    def own(sight: Sight, everyone: Array) -> Array:
+    def own(obs: Observation, everyone: Array) -> Array:
         """The drone's own entry of [D, ...]."""
-        return jnp.sum(sight.me * everyone[: sight.me.shape[0]], axis=0)
+        return jnp.sum(obs.me * everyone[: obs.me.shape[0]], axis=0)
 
     def nearest(self, kind: int, place: Array) -> Array:
         """i32[...]: of the skills of one kind, the one whose place is nearest to f32[3, ...]."""
         rows = np.flatnonzero(self._kinds == kind)
-        goals = self._goals[rows].reshape(len(rows), 3, *(1,) * (place.ndim - 1))
+        goals = expand(self._goals[rows], place.ndim - 1)
         apart = jnp.sum((goals - place) ** 2, axis=1)
         return jnp.int32(rows[0]) + jnp.argmin(apart, axis=0).astype(jnp.int32)
 
     # ---- a team as one -------------------------------------------------------------------------
 
-    def roles(self, sight: Sight) -> tuple[Array, Array, Array, Array]:
+    def roles(self, obs: Observation) -> tuple[Array, Array, Array, Array]:
         """(receiver, setter, attacker, touches): one-hot f32[members, ...] each, the same for all
         of a team, and how often it has touched the ball in this possession.
 
@@ -538,17 +461,17 @@ class VolleyballSkills:
         touch it; who comes after that, the one who is nearest to the net. Everybody is played to
         where he is, so that nobody's way crosses another's.
         """
-        height = jnp.minimum(2.0, sight.ball[2])
-        _, falls = falls_to(self.body, sight.ball, sight.ball_velocity, height)
-        coming = self.comes(sight) & (sight.served > 0)
-        places = sight.positions[: self.members]
-        touched = sight.touched[: self.members] * (sight.mine > 0)
+        height = jnp.minimum(2.0, obs.ball[2])
+        _, falls = falls_to(self.body, obs.ball, obs.ball_velocity, height)
+        coming = self.comes(obs) & (obs.served > 0)
+        places = obs.positions[: self.members]
+        touched = obs.touched[: self.members] * (obs.mine > 0)
         touches = jnp.sum(touched, axis=0)
         across = (places[:, 0] - falls[0]) ** 2 + (places[:, 1] - falls[1]) ** 2
         # Until it is known where the ball comes down, the one at the back receives.
-        first = _least(jnp.where(coming, across, -places[:, 0]) + 1e6 * touched)
-        second = _least(places[:, 0] + 1e6 * (touched + first))
-        third = _least(places[:, 0] + 1e6 * (touched + first + second))
+        first = least(jnp.where(coming, across, -places[:, 0]) + 1e6 * touched)
+        second = least(places[:, 0] + 1e6 * (touched + first))
+        third = least(places[:, 0] + 1e6 * (touched + first + second))
         none = jnp.zeros_like(first)
         return (
             jnp.where(touches == 0, first, none),
@@ -557,37 +480,37 @@ class VolleyballSkills:
             touches,
         )
 
-    def before(self, sight: Sight, who: Array, depth: float) -> Array:
+    def before(self, obs: Observation, who: Array, depth: float) -> Array:
         """f32[3, ...]: the place before one of the team (one-hot f32[members, ...]), `depth`
         metres from the net, at a height that the ball is played to."""
-        across = jnp.sum(who * sight.positions[: self.members, 1], axis=0)
+        across = jnp.sum(who * obs.positions[: self.members, 1], axis=0)
         most = 0.6 * self.body.half_width
         away = jnp.full_like(across, depth)
         return jnp.stack([away, jnp.clip(across, -most, most), jnp.full_like(across, 3.0)])
 
-    def assign(self, sight: Sight, option: Array) -> Array:
+    def assign(self, obs: Observation, option: Array) -> Array:
         """i32[...]: the skill that a team's option i32[...] means for this drone."""
         names, half = self.names.index, self.body.half_length
-        *roles, touches = self.roles(sight)
-        receiver, setter, attacker = (jnp.sum(part * sight.me, axis=0) > 0 for part in roles)
+        *roles, touches = self.roles(obs)
+        receiver, setter, attacker = (jnp.sum(part * obs.me, axis=0) > 0 for part in roles)
         receives = option // (len(SETTER) * len(ATTACKER))
         sets, attacks = option // len(ATTACKER) % len(SETTER), option % len(ATTACKER)
-        ready = self.possible(sight)[names("receive")]
-        attack = self.nearest(SET, self.before(sight, roles[2], ATTACK_DEPTH))
+        ready = self.possible(obs)[names("receive")]
+        attack = self.nearest(SET, self.before(obs, roles[2], ATTACK_DEPTH))
 
         def wait(depth: float, height: float) -> Array:
-            x, y, _ = self.before(sight, sight.me, depth)
+            x, y, _ = self.before(obs, obs.me, depth)
             return self.nearest(GO, jnp.stack([x, y, jnp.full_like(x, height)]))
 
         # Nearer to the net than they stand at first: there serves come down.
-        x, y, _ = jnp.sum(sight.me[:, None] * sight.anchors[: self.members], axis=0)
+        x, y, _ = jnp.sum(obs.me[:, None] * obs.anchors[: self.members], axis=0)
         home = self.nearest(GO, jnp.stack([0.7 * x, y, jnp.full_like(x, READY)]))
         back = [
             self.nearest(GO, jnp.asarray((0.5 * half, side * self.body.half_width, READY)))
             for side in (-0.5, 0.0, 0.5)
         ]
         passes = jnp.where(receives == 3, names("receive"), attack)
-        choice = jnp.where(ready & self.stays_in(sight), passes, home)
+        choice = jnp.where(ready & self.stays_in(obs), passes, home)
         for i, place in enumerate(back):
             choice = jnp.where(receives == i, place, choice)
         choice = jnp.where(receives == len(RECEIVER) - 1, self.wait, choice)
@@ -612,14 +535,14 @@ class VolleyballSkills:
         choice = jnp.where(attacks == len(ATTACKER) - 1, self.wait, choice)
         skill = jnp.where(attacker, choice, skill)
 
-        serves = self.own(sight, sight.allowed) > 0
+        serves = self.own(obs, obs.allowed) > 0
         start = jnp.where(serves, names("serve"), home)
-        skill = jnp.where(self.comes(sight), skill, home)
-        return jnp.where(sight.served > 0, skill, start).astype(jnp.int32)
+        skill = jnp.where(self.comes(obs), skill, home)
+        return jnp.where(obs.served > 0, skill, start).astype(jnp.int32)
 
-    def stays_in(self, sight: Sight) -> Array:
+    def stays_in(self, obs: Observation) -> Array:
         """bool[...]: whether the ball, untouched, comes down inside the own half, or nearly so."""
-        _, place = lands(self.body, sight)
+        _, place = lands(self.body, obs)
         slack = 2 * self.body.radius
         inside = jnp.abs(place[1]) < self.body.half_width + slack
         return inside & (place[0] > 0) & (place[0] < self.body.half_length + slack)
@@ -649,19 +572,26 @@ class VolleyballSkills:
 
     def control(self, perception: Array, skill: Array) -> tuple[Array, Array, Array]:
         """(action, done, possible) of one skill, for one drone."""
-        sight, order = self.look(perception), self.order(skill)
+        obs, order = self.parse_observation(perception), self.order(skill)
         chosen = jnp.arange(len(self.names)) == skill
-        possible = jnp.any(self.possible(sight) & chosen)
-        return self.follow(sight, order), self.done(sight, order), possible
+        possible = jnp.any(self.possible(obs) & chosen)
+        return self.follow(obs, order), self.done(obs, order), possible
 
     def survey(self, perception: Array) -> tuple[Array, Array, Array]:
         """(action f32[S, 4], done bool[S], possible bool[S]) of all skills, for one drone."""
         order, possible = (
             self.order(jnp.arange(len(self.names))),
-            self.possible(self.look(perception)),
+            self.possible(self.parse_observation(perception)),
         )
-        sight = self.look(jnp.broadcast_to(perception[:, None], (*perception.shape, len(possible))))
-        return self.follow(sight, order).T, self.done(sight, order), possible
+        obs = self.parse_observation(
+            jnp.broadcast_to(perception[:, None], (*perception.shape, len(possible)))
+        )
+        return self.follow(obs, order).T, self.done(obs, order), possible
+
+    def _repeated(self, row: Array) -> Observation:
+        """One drone's perception, once for each skill: components [..., S]."""
+        shape = (*row.shape, len(self.names))
+        return self.parse_observation(jnp.broadcast_to(row[:, None], shape))
 
     def primitive(self, action: Array) -> Array:
         raise ConfigError(
@@ -674,9 +604,9 @@ class VolleyballSkills:
     def _brief(self, row: Array) -> tuple[Array, Array, Array]:
         """(possible bool[S], time f32[S] until the ball is met, gap f32[S, 3] to the place)."""
         order = self.order(jnp.arange(len(self.names)))
-        sight = self.look(jnp.broadcast_to(row[:, None], (*row.shape, len(self.names))))
-        time = plan(self.body, sight, order).time
-        return self.possible(self.look(row)), time, (order.goal - sight.position).T
+        obs = self._repeated(row)
+        time = plan(self.body, obs, order).time
+        return self.possible(self.parse_observation(row)), time, (order.goal - obs.position).T
 
     def words(self, perception: np.ndarray) -> list[str]:
         """For each skill what it would do now, or why it cannot be chosen."""
@@ -707,7 +637,7 @@ class VolleyballSkills:
         """The skill that `text` names; numbers mean the nearest place of the table.
 
         Raises:
-            IllegalAction: it names none.
+            IllegalAction: it names none, or a place that is off the court or not finite.
         """
         words = " ".join(text.lower().split(":")[0].replace("the ball", "").split())
         verb = next((v for v in _VERBS if re.match(rf"{v}\b", words)), None)
@@ -715,17 +645,21 @@ class VolleyballSkills:
         if verb is None:
             raise IllegalAction(f"{text[:80]!r} names no skill; there are {known}")
         kind = _VERBS[verb]
-        numbers = [float(n) for n in re.findall(r"-?\d+(?:\.\d*)?", words[len(verb) :])][:3]
         rows = np.flatnonzero(self._kinds == kind)
         if not len(rows):
             raise IllegalAction(f"there is no {VERBS[kind]!r} here: each team has one drone")
         if len(rows) == 1:
             return int(rows[0])
-        wanted = 2 if kind in (BUMP, SPIKE) else 3
-        if len(numbers) < 2 or any(abs(n) > 1e6 for n in numbers):
+        given = np.array(_numbers(words[len(verb) :])[: 2 if kind in (BUMP, SPIKE) else 3])
+        if len(given) < 2 or not np.isfinite(given).all():
             places = ", ".join(self.names[r].removeprefix(VERBS[kind]) for r in rows[:4])
-            raise IllegalAction(f"say where to {VERBS[kind]}:{places}, ...")
-        given = np.array(numbers[:wanted])
+            raise IllegalAction(f"say where to {VERBS[kind]}, in finite numbers:{places}, ...")
+        high = np.array([self.body.half_length + AROUND, self.body.half_width + AROUND, TOP])
+        low = high * (-1, -1, 0)
+        if ((given < low[: len(given)]) | (given > high[: len(given)])).any():
+            spans = [f"{n} from {a:g} to {b:g}" for n, a, b in zip("xyz", low, high, strict=True)]
+            place = ", ".join(f"{number:g}" for number in given)
+            raise IllegalAction(f"({place}) is off the court; places have {', '.join(spans)}")
         apart = np.linalg.norm(self._goals[rows][:, : len(given)] - given, axis=1)
         return int(rows[np.argmin(apart)])
 
@@ -751,9 +685,9 @@ class VolleyballSkills:
             "can be to that place of the far half.\n"
             f"serve: when the ball hangs above you, play it to the {self._served_to}.\n"
             "block: wait at the net before the ball, and play it back as it comes over.\n"
-            "All places are in your own frame, in metres; any numbers are taken as the nearest of "
-            "the places that are offered. A skill that touches the ball is impossible while you "
-            "may not touch it."
+            "All places are in your own frame, in metres; numbers on the court, or within "
+            f"{AROUND:g} m of it, are taken as the nearest of the places that are offered. A skill "
+            "that touches the ball is impossible while you may not touch it."
         )
 
 
@@ -784,13 +718,27 @@ _VERBS = {verb: kind for kind, verb in enumerate(VERBS)} | {
 }
 
 
+def _numbers(words: str) -> list[float]:
+    """The numbers in brackets, or in all of the words if there are no brackets. In brackets nan
+    stands for a word that is no number."""
+    inside = re.search(r"\(([^)]*)", words)
+    if inside is None:
+        return [float(number) for number in _NUMBER.findall(words)]
+    parts = [part for part in re.split(r"[\s,;=]+", inside[1]) if part not in _BESIDE]
+    return [float(part) if _NUMBER.fullmatch(part) else math.nan for part in parts]
+
+
+_NUMBER = re.compile(r"[-+]?(?:(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[-+]?[0-9]+)?|\b(?:nan|inf)\b)")
+_BESIDE = ("", "x", "y", "z", "m", "metres", "meters")  # beside numbers, of no meaning
+
+
 def _round(value: float) -> float:
     return round(value, 2)
 
 
-def _body(env: Volleyball) -> Body:
+def _body(setup: Setup) -> Body:
     """What players know: the model's numbers, not those that an episode has drawn."""
-    params, (length_, width) = env.params, env.plan.court
+    params, (length_, width) = setup.params, setup.plan.court
     # b = (1 + e) / (h d), see model.py.
     bounce = float(params.damping[0] * params.timestep * params.impedance[0])
     _, thickness, height = (float(x) for x in params.racket)
@@ -806,5 +754,5 @@ def _body(env: Volleyball) -> Body:
         radius=float(params.ball_radius),
         half_length=length_ / 2,
         half_width=width / 2,
-        run_up=0.2 + 0.35 * (env.plan.ball - 1.5),  # more, where the ball comes down faster
+        run_up=0.2 + 0.35 * (setup.plan.ball - 1.5),  # more, where the ball comes down faster
     )

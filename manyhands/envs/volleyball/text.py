@@ -7,14 +7,19 @@ x > 0), with metres, m/s and rad/s rounded to `METRES` and parts of one (attitud
 
 from __future__ import annotations
 
+import functools
 import math
 import re
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from manyhands.core import answers
 from manyhands.core.env import IllegalAction, names_of
-from manyhands.envs.volleyball.env import (
+from manyhands.envs.volleyball.drills import ends_of
+from manyhands.envs.volleyball.env import Volleyball
+from manyhands.envs.volleyball.referee import allowed
+from manyhands.envs.volleyball.state import (
     BOARD,
     CLOSE,
     CRASHED,
@@ -26,12 +31,9 @@ from manyhands.envs.volleyball.env import (
     PAUSE,
     STEP,
     TEAMS,
+    VolleyballState,
 )
 
-if TYPE_CHECKING:
-    from manyhands.envs.volleyball.env import Volleyball, VolleyballState
-
-MAX_ANSWER = 2_000  # characters that `parse` reads
 METRES, PARTS = 0.01, 0.001  # to which numbers are rounded
 FORESIGHT = 10.0  # s that the ball's way is looked ahead
 
@@ -116,7 +118,7 @@ def describe(game: Volleyball, state: VolleyballState, agent: int) -> str:
     )
     lines = [*_situation(game, state, agent)]
     if game.task != "back_and_forth":
-        params = state.params if game._physical else game.params
+        params = state.params if game.setup.physical else game.params
         spot, time, net = landing(game, ball, ball_velocity, params)
         lines.append(
             f"Ball: at {_metres(ball)} m, {where(game, *ball[:2])}, {ball[2]:.2f} m high; velocity "
@@ -134,15 +136,15 @@ def describe(game: Volleyball, state: VolleyballState, agent: int) -> str:
 
 def _side(game: Volleyball, state: VolleyballState, agent: int) -> int:
     """+1 for who plays in x > 0, else -1."""
-    side = 1 - 2 * int(game._team[agent])
+    side = 1 - 2 * int(game.setup.team[agent])
     return -side if game.points > 1 and bool(state.match.swapped) else side
 
 
 def _place(game: Volleyball, state: VolleyballState, agent: int) -> np.ndarray:
     """Where an agent belongs, in its own frame."""
-    n, team = game.team_size, int(game._team[agent])
+    n, team = game.team_size, int(game.setup.team[agent])
     moved = int(np.asarray(state.match.rotation)[team]) if game.points > 1 else 0
-    place: np.ndarray = game._places[(agent % n + moved) % n]
+    place: np.ndarray = game.setup.places[(agent % n + moved) % n]
     return place
 
 
@@ -194,7 +196,7 @@ def _situation(game: Volleyball, state: VolleyballState, agent: int) -> list[str
     """Who plays, the clock, the score, and whose touch it is."""
     if not game.versus:
         return _drill(game, state, agent)
-    n, team = game.team_size, int(game._team[agent])
+    n, team = game.team_size, int(game.setup.team[agent])
     own, other = _team(game, team), _team(game, 1 - team)
     mates = [name for name in own if name != game.agents[agent]]
     beside = f" with {names_of(mates).replace(' or ', ' and ')}" if mates else ""
@@ -226,20 +228,13 @@ def _situation(game: Volleyball, state: VolleyballState, agent: int) -> list[str
         lines.append(f"The next touch must be {'yours' if mine else other[0] + chr(39) + 's'}.")
     else:
         half = "your" if int(state.possession) == team else "their"
-        touched = [
-            "you" if i == agent else name
-            for i, name in enumerate(game.agents)
-            if bool(np.asarray(state.touched)[i])
-        ]
-        allowed = [
-            "you" if i == agent else name
-            for i, name in enumerate(game.agents)
-            if bool(np.asarray(game._allowed(state))[i])
-        ]
+        touched, next_ones = (
+            ", ".join("you" if i == agent else game.agents[i] for i in np.flatnonzero(mask))
+            for mask in (state.touched, allowed(game.setup, state))
+        )
         lines.append(
-            f"The ball is in {half} half. Touched it since it came: "
-            f"{', '.join(touched) or 'nobody'}. "
-            f"May touch it next: {', '.join(allowed) or 'nobody'}."
+            f"The ball is in {half} half. Touched it since it came: {touched or 'nobody'}. "
+            f"May touch it next: {next_ones or 'nobody'}."
         )
     ended = _ending(game, state, team)
     return [*lines, ended] if ended else lines
@@ -310,7 +305,7 @@ def rules(game: Volleyball, agent: int) -> str:
     """The rule book of one agent."""
     plan, you = game.plan, game.agents[agent]
     length, width = plan.court
-    team = int(game._team[agent])
+    team = int(game.setup.team[agent])
     lines = [f"DRONE VOLLEYBALL: {plan.title.upper()}"]
     if game.versus:
         lines.append(
@@ -372,7 +367,7 @@ def _aim(game: Volleyball) -> list[str]:
         else:
             lines.append(f"A point longer than {game.point_steps * STEP:g} s is a draw.")
         return lines
-    ends = game._ends()
+    ends = ends_of(game.setup)
     texts = {
         "back_and_forth": (
             f"Fly between {_metres(ends[1])} and {_metres(ends[0])}: stay within 0.6 m of the "
@@ -543,55 +538,32 @@ def _how_to_answer(game: Volleyball) -> list[str]:
     ]
 
 
-_ACTION_LINE = re.compile(r"^[ \t>*_`#-]*action[ \t*_`]*:(.*)$", re.IGNORECASE | re.MULTILINE)
-_WRAPPING = " \t\r\n\"'`*_[](){}<>.,:;!"
+_AROUND = " \t\"'`*_<>!;"  # numbers, of no meaning; points and brackets may belong to them
 _NUMBER = re.compile(r"[-+]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:e[-+]?[0-9]{1,3})?", re.ASCII)
 _FOUR = re.compile(
     rf"(?:[a-z]+ ?[:=]? ?)?[\[(]? ?"
-    rf"((?:{_NUMBER.pattern})(?:(?: ?, ?| )(?:{_NUMBER.pattern}))*) ?[\])]?",
+    rf"((?:{_NUMBER.pattern})(?:(?: ?, ?| )(?:{_NUMBER.pattern}))*) ?[\])]?[.,]?",
     re.ASCII,
 )
-_NOT = re.compile(
-    r"\b(?:not|never|cannot|avoid|without|neither|nor|instead\s+of|rather\s+than)\b|n['\u2019]t\b"
-)
-_CLAUSE = re.compile(r"[.,;:!?\n]|\b(?:but|so|then|and)\b")
 
 
 def parse(game: Volleyball, text: Any, state: VolleyballState, agent: int) -> np.ndarray:
     """The action that an answer names, f32[4]; `IllegalAction` if it names none, or more than one,
     or numbers out of bounds."""
-    if not isinstance(text, str):
-        raise _illegal(game, f"an answer is text, not {type(text).__name__}")
-    if bool(state.over) or int(state.time) >= game.max_steps:
+    if not choices(game, state, agent):
         raise IllegalAction("The episode is over; there is nothing to answer.")
-    if len(text) > MAX_ANSWER:
-        raise _illegal(
-            game, f"the answer has {len(text)} characters; at most {MAX_ANSWER} are read"
-        )
-    lines = _ACTION_LINE.findall(text)
-    answer = lines[-1] if lines else text
-    plain = " ".join(answer.lower().split())
-    if not plain.strip(_WRAPPING):
-        empty = "the line ACTION: names nothing" if lines else "the answer is empty"
-        raise _illegal(game, empty)
-    bare = plain.strip(" \t\"'`*_<>!;")
-    four = _FOUR.fullmatch(bare[:-1] if bare.endswith((".", ",")) else bare)
+    answer = answers.read(text, functools.partial(_illegal, game))
+    four = _FOUR.fullmatch(answers.normalise(answer.raw).strip(_AROUND))
     if four:
         return _four(game, four[1])
     table = commands(game)
-    pattern = "|".join(re.escape(name) for name in sorted(table, key=len, reverse=True))
-    named = {
-        found[0]
-        for found in re.finditer(rf"(?<![\w-])(?:{pattern})(?![\w-])", plain)
-        if not _NOT.search(_CLAUSE.split(plain[: found.start()])[-1])
-    }
-    if not named:
-        raise _illegal(game, f"{_quoted(answer)} names no action")
-    if len(named) > 1:
-        raise _illegal(
-            game, f"{_quoted(answer)} names more than one action ({names_of(sorted(named))})"
-        )
-    return table[named.pop()]
+    names = "|".join(re.escape(name) for name in sorted(table, key=len, reverse=True))
+    pattern = re.compile(rf"(?<![\w-])(?:{names})(?![\w-])")
+    named = {found[0] for found in answers.meant(pattern, answer.plain)}
+    if len(named) == 1:
+        return table[named.pop()]
+    what = f"more than one action ({names_of(sorted(named))})" if named else "no action"
+    raise _illegal(game, f"{answers.quoted(answer.raw)} names {what}")
 
 
 def _four(game: Volleyball, numbers: str) -> np.ndarray:
@@ -602,12 +574,6 @@ def _four(game: Volleyball, numbers: str) -> np.ndarray:
     if outside:
         raise _illegal(game, f"{outside[0]:g} is not within -1 and 1")
     return np.asarray(found, np.float32)
-
-
-def _quoted(answer: str) -> str:
-    """What was given, short and without characters that could do harm in a prompt or a log."""
-    answer = answer.strip()
-    return repr(answer if len(answer) <= 60 else answer[:57] + "...")
 
 
 def _illegal(game: Volleyball, reason: str) -> IllegalAction:

@@ -19,9 +19,10 @@ from pettingzoo.test import api_test, parallel_api_test, parallel_seed_test
 
 import manyhands
 from manyhands.core.env import ConfigError, IllegalAction
-from manyhands.envs.volleyball import TASKS, Volleyball, parallel_env
+from manyhands.envs.volleyball import Volleyball, parallel_env
 from manyhands.envs.volleyball import env as sequential
-from manyhands.envs.volleyball.env import BOARD, LONG_AGO, NOISES
+from manyhands.envs.volleyball.referee import allowed
+from manyhands.envs.volleyball.state import BOARD, LONG_AGO, NOISES, TASKS
 from manyhands.envs.volleyball.text import METRES, PARTS, commands, landing
 
 SIZES = {
@@ -264,7 +265,7 @@ def test_points_between_teams():
     assert outcome.terms["hit"].tolist() == [1, 1, 1, 0, 0, 0]
     # Two have touched it now, the third may.
     assert found[2][0].touched.tolist() == [True, False, True, False, False, False]
-    np.testing.assert_array_equal(env._allowed(found[2][0]), [0, 1, 0, 0, 0, 0])
+    np.testing.assert_array_equal(allowed(env.setup, found[2][0]), [0, 1, 0, 0, 0, 0])
     assert found[12][1].terms["close"].tolist() == [-1, -1, 0, 0, 0, 0]
     assert found[12][0].score.tolist() == [0, 1]
 
@@ -276,8 +277,8 @@ def test_a_crossing_starts_the_touches_anew():
     (there, outcome), (here, _) = judge(env, [env.place(**over), env.place(**back)])
     assert there.possession == 1 and there.crossings == 1 and outcome.metrics["crossings"] == 1
     assert not there.touched.any() and not here.touched.any() and here.possession == 0
-    np.testing.assert_array_equal(env._allowed(there), [0, 0, 0, 1, 1, 1])
-    np.testing.assert_array_equal(env._allowed(here), [1, 1, 1, 0, 0, 0])
+    np.testing.assert_array_equal(allowed(env.setup, there), [0, 0, 0, 1, 1, 1])
+    np.testing.assert_array_equal(allowed(env.setup, here), [1, 1, 1, 0, 0, 0])
 
 
 def test_rewards_between_teams():
@@ -340,7 +341,7 @@ def test_a_match_rotates_serves_and_changes_sides():
     assert not kept.match.swapped and half.match.swapped
     np.testing.assert_allclose(half.bodies.position[0], (-3, 1.5, 2))
     np.testing.assert_allclose(half.bodies.ball, (6, 0, 5))  # far_1 serves from x > 0
-    np.testing.assert_array_equal(env._allowed(half)[3:], [0, 1, 0])
+    np.testing.assert_array_equal(allowed(env.setup, half)[3:], [0, 1, 0])
     assert won.over and won.score.tolist() == [2, 4]
     assert not tied.over and led.over and led.score.tolist() == [3, 5]
     assert swapped.score.tolist() == [2, 2]  # the far team plays in x > 0: its own floor
@@ -647,8 +648,8 @@ def test_perception_tells_everything_in_the_own_frame():
         np.testing.assert_array_equal(read(i, "touched"), state.touched[order])
         assert read(i, "me").tolist() == [i % 3 == k for k in range(3)]
     # near_1 stands one place on, far_2 two; each on the other side now, in its own frame as ever.
-    np.testing.assert_allclose(read(1, "anchor", d)[1], env._places[2])
-    np.testing.assert_allclose(read(5, "anchor", d)[2], env._places[1])
+    np.testing.assert_allclose(read(1, "anchor", d)[1], (6, 0, 2))
+    np.testing.assert_allclose(read(5, "anchor", d)[2], (3, 1.5, 2))
     assert read(1, "score").tolist() == [2, 1] and read(5, "score").tolist() == [1, 2]
     np.testing.assert_allclose(summary, rows[0], atol=1e-6)
     np.testing.assert_allclose(rows[:, :57], seeing(env)(state), atol=1e-6)

@@ -65,7 +65,7 @@ def test_the_numbers_are_the_models():
 @pytest.mark.slow
 def test_who_may_touch_the_ball_decides_what_is_possible():
     def possible(skills, row):
-        allowed = np.asarray(skills.possible(skills.look(jnp.asarray(row))))
+        allowed = np.asarray(skills.possible(skills.parse_observation(jnp.asarray(row))))
         return {name.split(" (")[0] for name, ok in zip(skills.names, allowed, strict=True) if ok}
 
     ready = {"hover", "block", "go to"}
@@ -87,23 +87,29 @@ def test_who_may_touch_the_ball_decides_what_is_possible():
 def test_a_team_shares_the_roles_out():
     passed = rows(TEAMS, ball=(1.5, 1.0, 4), served=True, touched=("near_0",), last="near_0")
     option = jnp.int32(TEAM.parse_option("receiver: pass high; setter: set; attacker: spike left"))
-    names = [TEAM.names[int(TEAM.assign(TEAM.look(jnp.asarray(row)), option))] for row in passed]
+    names = [
+        TEAM.names[int(TEAM.assign(TEAM.parse_observation(jnp.asarray(row)), option))]
+        for row in passed
+    ]
     assert [name.split(" (")[0] for name in names] == ["go to", "set to", "go to"] + ["go to"] * 3
-    idle = [int(TEAM.assign(TEAM.look(jnp.asarray(row)), jnp.int32(71))) for row in passed[1:3]]
+    idle = [
+        int(TEAM.assign(TEAM.parse_observation(jnp.asarray(row)), jnp.int32(71)))
+        for row in passed[1:3]
+    ]
     assert idle == [TEAM.wait, TEAM.wait]
     assert len(TEAM.options) == 72 == len(set(TEAM.options))
     for i, option_name in enumerate(TEAM.options):
         assert TEAM.parse_option(option_name) == i
     # The pass that an option names tells the attacker how deep to aim.
     ready = rows(TEAMS, ball=(3, 0, 4), served=True, touched=("near_0", "near_1"), last="near_1")[2]
-    sight = TEAM.look(jnp.asarray(ready))
+    obs = TEAM.parse_observation(jnp.asarray(ready))
     for words, spike in {
         "receiver: pass high; setter: set; attacker: spike left": "spike to (-3.3, -1.5)",
         "receiver: pass high; setter: set; attacker: spike right": "spike to (-3.3, 1.5)",
         "receiver: pass quickly; setter: set; attacker: spike left": "spike to (-1.2, -2.55)",
         "receiver: pass quickly; setter: set; attacker: spike right": "spike to (-1.2, 2.55)",
     }.items():
-        assert TEAM.names[int(TEAM.assign(sight, jnp.int32(TEAM.parse_option(words))))] == spike
+        assert TEAM.names[int(TEAM.assign(obs, jnp.int32(TEAM.parse_option(words))))] == spike
     with pytest.raises(IllegalAction, match="the setter can go, set or hover; not 'dance'"):
         TEAM.parse_option("setter: dance")
 
@@ -113,12 +119,21 @@ def test_words_name_skills_and_any_numbers_the_nearest_place():
         assert [skills.parse(name) for name in skills.names] == list(range(len(skills.names)))
     assert SOLO.names[SOLO.parse("Bump the ball to (-2.2, 0.1)")] == "bump to (-2.4, 0)"
     assert TEAM.names[TEAM.parse("set to (1.4, 1.6, 4)")] == "set to (1.5, 1.5, 3)"
+    assert SOLO.names[SOLO.parse("go to (3.4, -.2, 1.5e0)")] == "go to (2.4, 0, 1.6)"
     assert SOLO.names[SOLO.parse("pass")] == "receive"
     for words, reason in {
         "dance": "names no skill",
         "bump to": "say where",
         "set to (1, 0, 3)": "no 'set to' here",
-        "go to (99999999, 0)": "say where",
+        "go to (nan, 0, 1)": "finite",
+        "go to (1, -inf, 1": "finite",
+        "go to nan 0 1": "finite",
+        "go to (somewhere, 0, 1)": "finite",
+        "go to (1e999, 0, 1)": "finite",
+        "go to (99999999, 0)": "off the court",
+        "go to (900, 0, 1e9)": "off the court; places have x from -4 to 4, y from -2.5 to 2.5",
+        "go to (1, 0, -1)": "off the court",
+        "bump to (-2.4, 9)": "off the court",
     }.items():
         with pytest.raises(IllegalAction, match=reason):
             SOLO.parse(words)
@@ -148,8 +163,8 @@ def test_a_step_of_events_is_its_primitive_steps():
 
     @jax.jit
     def once(inner, count):
-        sight = skills.look(jnp.moveaxis(game.perceive(inner), 0, 1))
-        moves = skills.follow(sight, skills.order(jnp.array([serve, home])))
+        obs = skills.parse_observation(jnp.moveaxis(game.perceive(inner), 0, 1))
+        moves = skills.follow(obs, skills.order(jnp.array([serve, home])))
         return game.step(jax.random.fold_in(key, count), inner, moves.T)
 
     inner, reward = state.inner, np.zeros(2)
