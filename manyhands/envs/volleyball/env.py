@@ -71,6 +71,10 @@ class Volleyball(Env[VolleyballState]):
     step, counted in `metrics["illegal"]`. Numbers outside [-1, 1] are clipped. An episode that is
     over stays as it is. `docs/volleyball.md` lists rules, terms, metrics and observations, index by
     index.
+
+    Attributes:
+        layout: where in a row of `perceive` each piece is (`observe.perception_layout`).
+        setup: what the rules need of these options.
     """
 
     id = "volleyball"
@@ -125,9 +129,8 @@ class Volleyball(Env[VolleyballState]):
             n = self.team_size
             self.sides = (tuple(range(n)), tuple(range(n, 2 * n)))
         self.action_space = gymnasium.spaces.Box(-1.0, 1.0, (4,), np.float32)
-        state = jax.eval_shape(self.reset, jax.random.key(0))
-        size = jax.eval_shape(self.observe, state).shape[1]
-        self.observation_space = gymnasium.spaces.Box(-np.inf, np.inf, (size,), np.float32)
+        self.observation_space = observe.observation_layout(setup).space()
+        self.layout = observe.perception_layout(setup)
         chance = self.versus and (serve == "random" or points > 1)
         self.deterministic_reset = not (start.varies(setup) or chance or self.ranges)
         # The skills, which the scripted players use, turn rotors.
@@ -220,25 +223,9 @@ class Volleyball(Env[VolleyballState]):
         so."""
         return randomise.sensed(self.setup, state)
 
-    @functools.cached_property
-    def layout(self) -> dict[str, slice]:
-        """Where in a row of `perceive` each part is. Where a part holds something of each drone,
-        the own team's come first, in the order of their numbers.
-
-        `observation`: the row of `observe`. `me`: one-hot, which of the own team's drones this is.
-        `position`, `quaternion`, `velocity`, `rates` (about the body's axes), `thrust`, `anchor`:
-        of each drone. `ball`, `ball_velocity`. `allowed`, `touched`: of each drone, whether it may
-        touch the ball next, and has in this possession. `last`: one-hot, the drone that touched the
-        ball last (all zeros before the first touch). `since`: of each drone, steps since its last
-        touch, at most 1000. `clock`: steps played and steps left in this point. Between teams:
-        `possession` (the ball is in the own half, in the other), `serving` (own team, other),
-        `served`, `score` (own, other). In drills: `target`, `streak` and `board`, as in `Drill`.
-        """
-        return observe.layout(self.setup)
-
     def skill_set(self) -> VolleyballSkills:
         """What `wrappers/skills.py` plays this by."""
-        return VolleyballSkills(self.setup, self.layout)
+        return VolleyballSkills(self.setup)
 
     # ---- words, pictures, situations ----------------------------------------------------------
 

@@ -1,21 +1,21 @@
 """What agents observe and perceive: the rows, their layout, and the way back from a row.
 
-Everything is in the agent's own frame (see `state.py`). docs/volleyball.md lists the observation
-index by index.
+Everything is in the agent's own frame (see `state.py`).
 """
 
 from __future__ import annotations
 
 import functools
+from collections.abc import Mapping
 from typing import NamedTuple
 
-import jax
 import jax.numpy as jnp
 import numpy as np
 
 from manyhands.core.axes import apart, expand, indices, repeat
 from manyhands.core.env import Array
-from manyhands.envs.volleyball import physics, start
+from manyhands.core.layout import Layout, Piece
+from manyhands.envs.volleyball import physics
 from manyhands.envs.volleyball.frames import anchors, number, sides, turn, turn_attitude
 from manyhands.envs.volleyball.physics import Bodies
 from manyhands.envs.volleyball.randomise import sensed
@@ -24,74 +24,156 @@ from manyhands.envs.volleyball.state import Setup, VolleyballState
 
 
 def observe(setup: Setup, state: VolleyballState) -> Array:
-    """f32[D, K, ...], the published observation."""
-    return _concatenated(_published(setup, state, sensed(setup, state)))
+    """f32[D, K, ...], the published observation; see `observation_layout`."""
+    parts = _published(setup, state, sensed(setup, state))
+    return _concatenated(observation_layout(setup).ordered(parts, axis=1))
 
 
 def perceive(setup: Setup, state: VolleyballState) -> Array:
-    """f32[D, K, ...], the observation and then everything there is to know; see `layout`."""
-    return _concatenated(list(_facts(setup, state, sensed(setup, state)).values()))
+    """f32[D, K, ...], the observation and then everything there is to know; see
+    `perception_layout`."""
+    parts = _facts(setup, state, sensed(setup, state))
+    return _concatenated(perception_layout(setup).ordered(parts, axis=1))
 
 
 def summary(setup: Setup, state: VolleyballState) -> Array:
     """f32[K, ...], what the first agent perceives, without noise or delay of the sensors."""
-    return _concatenated(list(_facts(setup, state, state.bodies).values()))[0]
+    parts = _facts(setup, state, state.bodies)
+    return _concatenated(perception_layout(setup).ordered(parts, axis=1))[0]
 
 
-def layout(setup: Setup) -> dict[str, slice]:
-    """Where in a row of `perceive` each part is; `Volleyball.layout` explains the parts."""
-    state = jax.eval_shape(functools.partial(start.reset, setup), jax.random.key(0))
-    names: list[str] = []  # the dicts that come out of eval_shape are sorted
-
-    def parts(state: VolleyballState) -> list[Array]:
-        found = _facts(setup, state, state.bodies)
-        names.extend(found)
-        return list(found.values())
-
-    found, first = {}, 0
-    for name, part in zip(names, jax.eval_shape(parts, state), strict=False):
-        found[name] = slice(first, first + part.shape[1])
-        first += part.shape[1]
-    return found
+# ---- layouts -------------------------------------------------------------------------------------
 
 
-def _published(setup: Setup, state: VolleyballState, bodies: Bodies) -> list[Array]:
-    """The parts of the observation, f32[D, k, ...] each."""
+def _piece(name: str, shape: int | tuple[int, ...], meaning: str) -> Piece:
+    return Piece(name, shape, -np.inf, np.inf, meaning)
+
+
+@functools.lru_cache(maxsize=64)
+def observation_layout(setup: Setup) -> Layout:
+    """The pieces of a row of `observe`."""
+    n, count = setup.team_size, setup.count
+    pieces = [
+        _piece("position", 3, "position"),
+        _piece("attitude", 4, "attitude, a quaternion (w, x, y, z) with w ≥ 0"),
+        _piece("velocity", 3, "velocity"),
+        _piece("turning", 3, "angular velocity about the frame's axes"),
+        _piece("nose", 3, "the body's x axis"),
+        _piece("up", 3, "the body's z axis"),
+        _piece("throttle", 4, "throttle of each rotor: 2 · √(thrust / greatest) - 1"),
+    ]
+    own = _piece("own_place", 3, "position - anchor")
+    ball = _piece("ball", 3, "position - ball")
+    speed = _piece("ball_velocity", 3, "ball's velocity")
+    me = _piece("me", n, "one-hot: which of the team this is")
+    if setup.task == "back_and_forth":
+        pieces += [_piece("target", 3, "target - position")]
+    elif count == 1:
+        pieces += [own, ball, speed]
+    elif setup.versus and n > 1:
+        pieces += [
+            own,
+            _piece("ball", 3, "ball - position"),
+            speed,
+            _piece("possession", 2, "ball in the own half, in the other"),
+            me,
+            _piece("touched", 2, "has not, has touched the ball in this possession"),
+            _piece("positions", (count, 3), "positions of all, own team first"),
+        ]
+    else:
+        whose = {"1v1": "own, other", "bump_and_pass": "drone_0, drone_1"}
+        turns = whose.get(setup.task, "drone_0, drone_1, nobody")
+        pieces += [
+            own,
+            _piece("other", 3, f"position - {'opponent' if setup.versus else 'partner'}'s"),
+            ball,
+            speed,
+            _piece("turn", len(turns.split(", ")), f"whose touch is next: {turns}"),
+        ]
+        pieces += [] if setup.versus else [me]
+    return Layout(pieces, np.float32)
+
+
+@functools.lru_cache(maxsize=64)
+def perception_layout(setup: Setup) -> Layout:
+    """The pieces of a row of `perceive`, in the own frame. Where a piece holds something of each
+    drone, the own team's come first, in the order of their numbers."""
+    d = setup.count
+    pieces = [
+        _piece("observation", observation_layout(setup).size, "the row of `observe`"),
+        _piece("me", setup.team_size, "one-hot: which of the own team's drones this is"),
+        _piece("position", (d, 3), "of each drone"),
+        _piece("quaternion", (d, 4), "of each drone"),
+        _piece("velocity", (d, 3), "of each drone"),
+        _piece("rates", (d, 3), "of each drone, about its body's axes"),
+        _piece("thrust", (d, 4), "of each drone's rotors"),
+        _piece("anchor", (d, 3), "of each drone"),
+        _piece("ball", 3, "where it is"),
+        _piece("ball_velocity", 3, "how it moves"),
+        _piece("allowed", d, "of each drone: whether it may touch the ball next"),
+        _piece("touched", d, "of each drone: whether it has in this possession"),
+        _piece("last", d, "one-hot: the last to touch the ball; zeros before the first touch"),
+        _piece("since", d, "of each drone: steps since its last touch, at most 1000"),
+        _piece("clock", 2, "steps of this point played, and left"),
+    ]
+    if setup.versus:
+        pieces += [
+            _piece("possession", 2, "the ball is in the own half, in the other"),
+            _piece("serving", 2, "own team, other"),
+            _piece("served", 1, "whether the first touch has been made"),
+            _piece("score", 2, "own, other"),
+        ]
+    else:
+        pieces += [
+            _piece("target", 3, "`Drill.target`"),
+            _piece("streak", 1, "`Drill.streak`"),
+            _piece("board", 3, "`Drill.board`"),
+        ]
+    return Layout(pieces, np.float32)
+
+
+# ---- their contents ------------------------------------------------------------------------------
+
+
+def _published(setup: Setup, state: VolleyballState, bodies: Bodies) -> dict[str, Array]:
+    """The pieces of the observation, f32[D, k, ...] each."""
     axes, batch, count, n = state.time.ndim, state.time.shape, setup.count, setup.team_size
     sign = sides(setup, state.match, batch)
     position = turn(bodies.position, sign)
     quaternion = turn_attitude(bodies.quaternion, sign)
     rotation = physics.matrix(quaternion)
-    rates = physics.rotate(quaternion, bodies.rates)
-    throttle = 2 * jnp.sqrt(jnp.clip(bodies.thrust, 0.0, 1.0)) - 1
-    parts = [position, quaternion, turn(bodies.velocity, sign), rates]
-    parts += [rotation[:, :, 0], rotation[:, :, 2], throttle]
-    offset = position - turn(anchors(setup, state.match, batch), sign)
     ball = turn(repeat(bodies.ball, count), sign)
-    away, ball_velocity = position - ball, turn(repeat(bodies.ball_velocity, count), sign)
-    if setup.task == "back_and_forth":
-        return [*parts, repeat(state.drill.target, count) - position]
-    if count == 1:
-        return [*parts, offset, away, ball_velocity]
+    found = {
+        "position": position,
+        "attitude": quaternion,
+        "velocity": turn(bodies.velocity, sign),
+        "turning": physics.rotate(quaternion, bodies.rates),
+        "nose": rotation[:, :, 0],
+        "up": rotation[:, :, 2],
+        "throttle": 2 * jnp.sqrt(jnp.clip(bodies.thrust, 0.0, 1.0)) - 1,
+        "own_place": position - turn(anchors(setup, state.match, batch), sign),
+        "ball": position - ball,
+        "ball_velocity": turn(repeat(bodies.ball_velocity, count), sign),
+        "me": _members(setup, batch),
+    }
     team = expand(setup.team, axes)
-    if setup.versus and n > 1:
-        return [
-            *parts,
-            offset,
-            -away,
-            ball_velocity,
-            _either(team == state.possession[None]),
-            _members(setup, batch),
-            jnp.flip(_either(state.touched), 1),
-            _of_all(setup, bodies.position, sign).reshape(count, -1, *batch),
-        ]
-    other = position - turn(bodies.position[::-1], sign)
-    parts += [offset, other, away, ball_velocity]
-    if setup.versus:
-        return [*parts, _either(team == state.turn[None])]
-    turns = expand(np.arange(2 if setup.task == "bump_and_pass" else 3), axes)
-    whose = number(state.turn[None] == turns)
-    return [*parts, repeat(whose, count), _members(setup, batch)]
+    if setup.task == "back_and_forth":
+        found["target"] = repeat(state.drill.target, count) - position
+    elif setup.versus and n > 1:
+        found |= {
+            "ball": -found["ball"],
+            "possession": _either(team == state.possession[None]),
+            "touched": jnp.flip(_either(state.touched), 1),
+            "positions": _of_all(setup, bodies.position, sign).reshape(count, -1, *batch),
+        }
+    elif count > 1:
+        found["other"] = position - turn(bodies.position[::-1], sign)
+        if setup.versus:
+            found["turn"] = _either(team == state.turn[None])
+        else:
+            turns = expand(np.arange(observation_layout(setup).pieces["turn"].size), axes)
+            found["turn"] = repeat(number(state.turn[None] == turns), count)
+    return found
 
 
 def _facts(setup: Setup, state: VolleyballState, bodies: Bodies) -> dict[str, Array]:
@@ -109,8 +191,9 @@ def _facts(setup: Setup, state: VolleyballState, bodies: Bodies) -> dict[str, Ar
     attitude = turn_attitude(seen.reshape(-1, 4, *batch), other)
     last = (indices(count, axes + 1, dtype=np.int8) == state.last[None]) & state.served[None]
     clock = [state.clock, setup.point_steps - state.clock]
+    published = _published(setup, state, bodies)
     facts = {
-        "observation": _concatenated(_published(setup, state, bodies)),
+        "observation": _concatenated(observation_layout(setup).ordered(published, axis=1)),
         "me": _members(setup, batch),
         "position": flat(everyone(bodies.position)),
         "quaternion": attitude.reshape(count, -1, *batch),
@@ -222,7 +305,7 @@ class Observation(NamedTuple):
     clock: Array
 
 
-def parse_observation(layout: dict[str, slice], row: Array) -> Observation:
+def parse_observation(layout: Mapping[str, slice], row: Array) -> Observation:
     """A row of `perceive`, f32[K, ...], by names."""
     me = row[layout["me"]]
     members = me.shape[0]

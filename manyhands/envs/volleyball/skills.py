@@ -39,7 +39,7 @@ from manyhands.envs.volleyball.control import (
     rates_to,
     rotors,
 )
-from manyhands.envs.volleyball.observe import Observation, parse_observation
+from manyhands.envs.volleyball.observe import Observation, parse_observation, perception_layout
 from manyhands.envs.volleyball.state import Setup
 
 HOVER, GO, RECEIVE, BUMP, SET, SPIKE, SERVE, BLOCK = range(8)
@@ -312,14 +312,14 @@ class VolleyballSkills:
         wait: index of the skill that does nothing (`hover`).
     """
 
-    def __init__(self, setup: Setup, layout: dict[str, slice]):
+    def __init__(self, setup: Setup):
         if not setup.versus or setup.actions != "rotors":
             raise ConfigError(
                 "the skills are for 1v1, 3v3 and 6v6, and for actions='rotors'; given "
                 f"task={setup.task!r} and actions={setup.actions!r}"
             )
-        self._params, self._layout, self.members = setup.params, layout, setup.team_size
-        self.body = _body(setup)
+        self._params, self._layout = setup.params, perception_layout(setup)
+        self.members, self.body = setup.team_size, _body(setup)
         length, width = self.body.half_length, self.body.half_width
         middle = (-(0.8 if self.members == 1 else 0.65) * length, 0.0, self.body.radius)
         # From the end of the longest court no serve comes over the net: it goes to the front.
