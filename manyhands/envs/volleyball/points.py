@@ -125,14 +125,12 @@ def score(
     ended = jnp.any(table, axis=(0, 1))
     win = of_team(setup, number(won) - number(won[::-1]))
     points = state.score + won
-    late = ended
-    if setup.points > 1:
-        late = ended | (new.clock >= setup.point_steps)
+    over_now = ended | (new.clock >= setup.point_steps)
     metrics = {
         "near_points": won[0],
         "far_points": won[1],
-        "draws": late & ~jnp.any(won, axis=0),
-        "rally": jnp.where(late, new.crossings, 0),
+        "draws": over_now & ~jnp.any(won, axis=0),
+        "rally": jnp.where(over_now, new.crossings, 0),
     }
     if setup.points == 1:
         return dataclasses.replace(new, score=points, over=ended), win, metrics
@@ -141,10 +139,10 @@ def score(
     over = (high >= setup.points) & (high - jnp.min(points, axis=0) >= setup.lead)
     match, serving = _next_match(setup, state, won, high)
     start = next_point(setup, serving, match)
-    begins = late & ~over
+    begins = over_now & ~over
     kept = {name: getattr(new, name) for name in start}
     chosen = jax.tree_util.tree_map(lambda a, b: jnp.where(begins, a, b), start, kept)
-    faults = jnp.where(late, table, state.faults)
+    faults = jnp.where(over_now, table, state.faults)
     return dataclasses.replace(new, score=points, over=over, faults=faults, **chosen), win, metrics
 
 

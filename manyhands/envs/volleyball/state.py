@@ -309,8 +309,6 @@ class Setup:
     Attributes:
         task, actions, rulebook, serve, points, lead, max_steps: the options (`rulebook` is
             `rules`).
-        plan: the task's row of `TASKS`.
-        point_steps: the longest a point lasts.
         ranges: (low, high) by name, of `randomise`.
         params: the physics as designed.
         advance: `(params, bodies, commands) -> (bodies, touched)`, of `physics` or of `Engine`.
@@ -338,7 +336,8 @@ class Setup:
 
     @functools.cached_property
     def point_steps(self) -> int:
-        return min(self.plan.steps, self.max_steps)
+        """The longest a point or a drill lasts."""
+        return self.max_steps if self.points == 1 else min(self.plan.steps, self.max_steps)
 
     @functools.cached_property
     def team_size(self) -> int:

@@ -221,6 +221,30 @@ def test_what_is_over_stays_as_it_is():
     assert outcome.truncated.all() and not outcome.terminated.any() and not state.over
 
 
+def test_points_that_end_by_the_clock_are_draws():
+    env = game("1v1")
+    last = env.place(ball=AWAY, turn="far", clock=env.max_steps - 1)
+    last = dataclasses.replace(last, crossings=np.int16(7))
+    before = dataclasses.replace(last, time=np.int32(900), clock=np.int16(900))
+    lost = env.place(ball=(1, 0, 0.15), turn="near", clock=env.max_steps - 1)
+    (_, late), (_, early), (_, decided) = judge(env, [last, before, lost])
+    assert late.truncated.all() and late.metrics["draws"] == 1 and late.metrics["rally"] == 7
+    assert not late.terms["win"].any() and early.metrics["draws"] == early.metrics["rally"] == 0
+    assert decided.metrics["draws"] == 0 and decided.metrics["far_points"] == 1
+
+
+@pytest.mark.slow
+def test_a_longer_point_ends_with_its_own_clock():
+    env = game("3v3", max_steps=600)
+    state = env.place(ball=(3, 0, 30.0), last="far_0", clock=550)
+    ((_, outcome),) = judge(env, [state])
+    assert outcome.metrics["draws"] == 0 and not outcome.truncated.any()
+    row = np.asarray(env.perceive(state))[0]
+    np.testing.assert_array_equal(row[env.layout["clock"]], [550, 50])
+    assert "Step 550 of 600 of this point, 1.00 s left" in env.describe(state, 0)
+    assert "longer than 12 s" in env.rules(0)
+
+
 # ---- points between teams ------------------------------------------------------------------------
 
 
