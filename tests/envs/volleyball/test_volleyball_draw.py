@@ -9,7 +9,9 @@ import numpy as np
 import pygame
 import pytest
 
-from manyhands.envs.volleyball.draw import Frame, Scene, _roomy, _View, paint, speak
+from manyhands.envs.volleyball.camera import View
+from manyhands.envs.volleyball.draw import paint, roomy, speak
+from manyhands.envs.volleyball.scene import Frame, Scene
 
 ROTORS = np.array([(0.22, -0.13, 0), (-0.2, 0.13, 0), (0.22, 0.13, 0), (-0.2, -0.13, 0)])
 FRAME = Frame(ROTORS, racket=0.2, racket_height=0.06, hull=0.15, hull_height=-0.13, ball=0.1)
@@ -91,7 +93,7 @@ def test_things_are_where_the_camera_says(scene: Scene) -> None:
     """The ball is yellow at its place, and nowhere once it is elsewhere."""
     for ball in ((1.0, 0.2, 3.0), (-1.0, -0.8, 1.2)):
         here = dataclasses.replace(scene, ball=np.array(ball), since=0.0)
-        x, y = _View(here, (640, 360)).place(ball)
+        x, y = View(here, (640, 360)).place(ball)
         patch = picture(here)[round(y) - 3 : round(y) + 4, round(x) - 3 : round(x) + 4]
         assert near(patch, (252, 218, 84), 60).any()
 
@@ -127,7 +129,7 @@ def test_drones_speak_where_they_are(scene: Scene) -> None:
     speak(scene, canvas, {0: "mine", 1: "  "})
     changed = (pygame.surfarray.array3d(canvas).swapaxes(0, 1) != before).any(-1)
     rows, columns = np.nonzero(changed)
-    x, y = _View(scene, (640, 360)).place(scene.position[0])
+    x, y = View(scene, (640, 360)).place(scene.position[0])
     assert changed.sum() > 200
     assert abs(columns.mean() - x) < 40 and rows.max() < y
 
@@ -137,10 +139,52 @@ def test_tags_make_room_for_each_other():
     taken: list[pygame.Rect] = []
     for i in range(12):
         box = pygame.Rect(180 + 5 * i, 150 - 3 * i, 60, 30)
-        found = _roomy(box, taken, frame)
+        found = roomy(box, taken, frame)
         assert found.size == box.size and frame.contains(found) and found.collidelist(taken) < 0
         taken.append(found)
     alone = pygame.Rect(390, -20, 60, 30)
-    assert _roomy(alone, [], frame) == alone.clamp(frame)
-    crammed = _roomy(alone, [frame], frame)
+    assert roomy(alone, [], frame) == alone.clamp(frame)
+    crammed = roomy(alone, [frame], frame)
     assert crammed == alone.clamp(frame)
+
+
+@pytest.mark.parametrize("size", [(640, 360), (320, 240), (240, 180), (200, 150)])
+def test_words_of_the_header_leave_the_score_alone(scene: Scene, size: tuple[int, int]) -> None:
+    bare = dataclasses.replace(scene, title="", status="")
+    blank = picture(dataclasses.replace(bare, score=None), size)
+    high = View(scene, size).key.header
+
+    def changed(one: np.ndarray, other: np.ndarray) -> set[int]:
+        return set(np.flatnonzero((one[:high] != other[:high]).any((0, 2))))
+
+    score = changed(picture(bare, size), blank)
+    words = dataclasses.replace(
+        scene, title="three against three, 12.0 s", status="far to play " * 6
+    )
+    written = changed(picture(words, size), picture(bare, size))
+    assert score and not written & set(range(min(score), max(score) + 1))
+    assert written or size[0] < 240
+
+
+def test_tags_leave_crowded_drones_in_view(scene: Scene) -> None:
+    places = [(0.6, -0.5, 2.4), (0.7, 0.4, 2.5), (1.6, 0, 2.2)]
+    crowd = dataclasses.replace(
+        scene,
+        length=12.0,
+        width=6.0,
+        position=np.array([*places, *((-x, y, z) for x, y, z in places)]),
+        axes=np.stack([np.eye(3)] * 6),
+        thrust=np.full((6, 4), 0.6),
+        names=[f"{team}_{i}" for team in ("near", "far") for i in range(3)],
+        sides=(0, 0, 0, 1, 1, 1),
+        playing=(),
+        labels=["go to (1, 0, 2)"] * 6,
+    )
+    for size in ((640, 480), (320, 240)):
+        bare = picture(dataclasses.replace(crowd, names=[""] * 6, labels=()), size)
+        same = (picture(crowd, size) == bare).all(-1)
+        assert not same.all()
+        for place in crowd.position:
+            x, y = (round(v) for v in View(crowd, size).place(place))
+            # At most the line that ties a tag to its drone.
+            assert same[y - 1 : y + 2, x - 1 : x + 2].mean() > 0.5
