@@ -30,7 +30,7 @@ from manyhands.wrappers.skills import Events, Skills
 
 def court_of(env: Env) -> Volleyball:
     """The volleyball inside the wrappers that these players know."""
-    inner: Any = env
+    inner = env
     while isinstance(inner, (Events, Skills)):
         inner = inner.env
     if not isinstance(inner, Volleyball):
@@ -47,7 +47,7 @@ def skills_of(court: Volleyball) -> VolleyballSkills:
 
 @dataclasses.dataclass(frozen=True)
 class Scripted:
-    """A `DevicePolicy` that looks, chooses a skill, and follows it.
+    """A `DevicePolicy` that chooses a skill from what it perceives, and follows it.
 
     Attributes:
         name: `"hover"`, `"rally"` or `"team"`.

@@ -1,7 +1,7 @@
 """A volleyball player that plays from words alone, as a language model would: it reads the text and
 the choices at each event, and answers with a sentence and an ACTION line that names a skill.
 
-It remembers nothing: the same words always get the same answer.
+It is stateless: the same text always gets the same answer.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from collections.abc import Sequence
 
 from manyhands.core.env import Env, SeatError
 from manyhands.core.view import Reply, View
+from manyhands.wrappers.skills import Events, embody
 
 Spot = tuple[float, float]
 
@@ -25,7 +26,7 @@ _SKILL = re.compile(r"([a-z ]+?)(?: \(([^)]*)\))?:")
 
 
 class _Court:
-    """What the words say."""
+    """The court, as far as the text describes it."""
 
     def __init__(self, view: View):
         text, size, name = view.text, _COURT.search(view.rules), _NAME.search(view.text)
@@ -34,7 +35,7 @@ class _Court:
         self.length, self.width = float(size[1]) / 2, float(size[2]) / 2
         self.me = name[1]
         self.mates = re.findall(r"\w+_\d+", name[2] or "")
-        places = {who: (float(x), float(y)) for who, x, y in _PLACE.findall(text)}
+        places = {name: (float(x), float(y)) for name, x, y in _PLACE.findall(text)}
         self.places = {**places, self.me: places["You"]}
         home = _HOME.search(text)
         self.home = (float(home[1]), float(home[2])) if home else self.places[self.me]
@@ -45,7 +46,9 @@ class _Court:
         touched = _TOUCHED.search(text)
         mine = "The ball is in your half" in text
         names = touched[1].split(", ") if touched and mine else []
-        self.touched = [self.me if who == "you" else who for who in names if who != "nobody"]
+        self.touched = [
+            self.me if other == "you" else other for other in names if other != "nobody"
+        ]
         self.offers: dict[str, list[tuple[tuple[float, ...], str]]] = {}
         for choice in view.choices:
             found = _SKILL.match(choice)
@@ -58,7 +61,7 @@ class _Court:
         return min(self.offers[kind], key=lambda offer: math.dist(offer[0][:2], spot))[1]
 
     def closest(self, names: Sequence[str], spot: Spot) -> str:
-        return min(names, key=lambda who: (math.dist(self.places[who], spot), who))
+        return min(names, key=lambda name: (math.dist(self.places[name], spot), name))
 
 
 def _decide(court: _Court) -> tuple[str, str]:
@@ -83,7 +86,7 @@ def _in_team(court: _Court, home: str) -> tuple[str, str]:
     """Receive, set, spike: whoever is nearest of those who have not touched the ball."""
     assert court.lands is not None
     setting, attack = (0.25 * court.length, 0.0), (0.4 * court.length, 0.5 * court.width)
-    free = [who for who in (court.me, *court.mates) if who not in court.touched]
+    free = [name for name in (court.me, *court.mates) if name not in court.touched]
     if court.me not in free:
         return "I have had my touch: I cover.", home
     order = []
@@ -103,7 +106,7 @@ def _in_team(court: _Court, home: str) -> tuple[str, str]:
         return "The ball is mine: I receive it.", court.offers["receive"][0][1]
     if len(court.touched) == 1:
         return "I set it up.", court.nearest("set to", attack)
-    others = [spot for who, spot in court.places.items() if spot[0] < 0]
+    others = [spot for spot in court.places.values() if spot[0] < 0]
     corners = [(-0.8 * court.length, side * court.width) for side in (-0.5, 0.5)]
     goal = max(corners, key=lambda spot: min(math.dist(spot, other) for other in others))
     return "I attack where they are not.", court.nearest("spike to", goal)
@@ -125,8 +128,6 @@ class VolleyballReader:
 def reader(env: Env) -> object:
     """The text player for `env`: volleyball, which it plays by skills from event to event, whether
     the others do so too (`events`) or not."""
-    from manyhands.wrappers.skills import Events, embody
-
     if isinstance(env, Events) and env.per == "agent":
         return VolleyballReader()
     if env.id == "volleyball":

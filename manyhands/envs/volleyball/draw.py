@@ -21,14 +21,14 @@ import pygame
 
 from manyhands.core.env import ConfigError, RenderError
 from manyhands.core.paint import BAD, FADED, GOOD, INK, PAPER, PLAYERS, bubble, label, mix
-from manyhands.core.render import Colour, wrap, write
+from manyhands.core.render import wrap, write
 from manyhands.envs.volleyball import model
 from manyhands.envs.volleyball.camera import SHARPNESS, Brush, Key, View, camera_for, circle
 from manyhands.envs.volleyball.env import Volleyball
 from manyhands.envs.volleyball.scene import Scene, scene_of
 from manyhands.envs.volleyball.state import VolleyballState
 
-TEAMS: tuple[Colour, Colour] = PLAYERS[:2]  # near and far
+TEAMS = PLAYERS[:2]  # near and far
 _WALL, _WALL_FOOT = (38, 43, 62), (66, 74, 100)
 _FLOOR, _FLOOR_FRONT = (58, 96, 108), (74, 120, 130)
 _COURT, _COURT_STRIPE, _LINE = (226, 208, 178), (219, 199, 167), (252, 252, 250)
@@ -598,10 +598,10 @@ def _score(
         pygame.draw.rect(canvas, TEAMS[team], box)
         canvas.blit(image, image.get_rect(center=box.center))
         if view.width >= 14 * high:
-            edge = {("midright", "midleft")[team]: (ends[team] + sign * gap // 2, high / 2)}
-            colour = mix(TEAMS[team], PAPER, 0.35)
-            name = label(canvas, ("near", "far")[team], small, colour, **edge)
-            ends[team] = name.right if team else name.left
+            name = write(("near", "far")[team], small, mix(TEAMS[team], PAPER, 0.35))
+            ends[team] += sign * (gap // 2 + name.get_width())
+            left = ends[team] - (name.get_width() if team else 0)
+            canvas.blit(name, (left, (high - name.get_height()) // 2))
         radius = max(3, high // 12)
         ends[team] += sign * (gap // 2 + radius)
         if scene.serving == team:
