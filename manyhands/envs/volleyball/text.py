@@ -1,8 +1,8 @@
-"""Drone volleyball in words: rule book, description, choices, and reading what a player answers.
+"""Drone volleyball as text: rule book, description, choices, and reading answers.
 
-`describe` tells what the vector observation holds, in the same frame (the reader's own half is
+`describe` holds the facts of the vector observation, in the same frame (the reader's own half is
 x > 0), with metres, m/s and rad/s rounded to `METRES` and parts of one (attitude, axes, motors) to
-`PARTS`; and beside it, in the words of a court, what follows from that and from the score.
+`PARTS`; and, in the words of a court, what follows from them and from the score.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ def _rounded(value: float, digits: int) -> str:
 
 
 def where(game: Volleyball, x: float, y: float) -> str:
-    """A place in the reader's frame as said on a court: "near-left, 1.20 m from the net"; near is
+    """A place in the reader's frame in the words of a court: "near-left, 1.20 m from the net"; near is
     the reader's own half, left and right are as seen from there."""
     length, width = game.plan.court
     half = "near" if x > 0 else "far"
@@ -135,7 +135,7 @@ def describe(game: Volleyball, state: VolleyballState, agent: int) -> str:
 
 
 def _side(game: Volleyball, state: VolleyballState, agent: int) -> int:
-    """+1 for who plays in x > 0, else -1."""
+    """+1 for an agent that plays in x > 0, else -1."""
     side = 1 - 2 * int(game.setup.team[agent])
     return -side if game.points > 1 and bool(state.match.swapped) else side
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import re
+from pathlib import Path
 from typing import Any
 
 import gymnasium
@@ -21,6 +22,7 @@ import manyhands
 from manyhands.core.env import ConfigError, IllegalAction
 from manyhands.envs.volleyball import Volleyball, parallel_env
 from manyhands.envs.volleyball import env as sequential
+from manyhands.envs.volleyball.observe import observation_layout
 from manyhands.envs.volleyball.referee import allowed
 from manyhands.envs.volleyball.state import BOARD, LONG_AGO, NOISES, TASKS
 from manyhands.envs.volleyball.text import METRES, PARTS, commands, landing
@@ -617,6 +619,20 @@ def test_observations_are_the_published_ones(task):
     seen = jax.eval_shape(env.perceive, state)
     assert sum(part.stop - part.start for part in env.layout.values()) == seen.shape[1]
     assert env.layout["observation"] == slice(0, SIZES[task])
+
+
+def test_the_documentation_has_the_layouts():
+    page = (Path(__file__).parents[3] / "docs" / "volleyball.md").read_text()
+    for task in TASKS:
+        pieces = observation_layout(game(task).setup)
+        tasks = rf"^\|(?: `\w+`,)* `{task}`(?:, `\w+`)*"
+        (row,) = re.findall(rf"{tasks} \| ([0-9]+) \| (23.*) \|$", page, re.M)
+        expected = [
+            f"{where.start}\u2013{where.stop - 1} {pieces.pieces[name].meaning}"
+            for name, where in pieces.items()
+            if where.start >= 23
+        ]
+        assert row == (str(pieces.size), "; ".join(expected)), task
 
 
 def test_both_sides_see_the_same_of_turned_states():
