@@ -74,7 +74,7 @@ def from_velocity(params: Params, bodies: Bodies, velocity: Array, yaw_rate: Arr
 
 
 def _over(leaf: Array, axes: int, batch: int) -> Array:
-    """A leaf of `Params`, whose first `axes` axes are its own, beside arrays with `batch` axes."""
+    """A leaf of `Params`, whose first `axes` axes are its own, broadcast to `batch` batch axes."""
     return jnp.reshape(leaf, leaf.shape + (1,) * (axes + batch - leaf.ndim))
 
 

@@ -32,7 +32,7 @@ def length(vectors: Array, axis: int = 1) -> Array:
     return jnp.sqrt(x * x + y * y + z * z)
 
 
-# ---- who plays where -----------------------------------------------------------------------------
+# ---- sides and anchors ---------------------------------------------------------------------------
 
 
 def sides(setup: Setup, match: Any, batch: tuple[int, ...]) -> Array:

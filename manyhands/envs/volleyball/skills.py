@@ -50,9 +50,8 @@ EVENTS = ("nothing", "the ball was touched", "the ball crossed the net", "a poin
 SET_DEPTH, ATTACK_DEPTH = 1.5, 3.0  # m from the net, where a team sets and attacks
 RUN_UP = 3.9  # m from the net, where the attacker waits before that
 DEEP, SHORT = 3.3, 1.2  # m behind the net, where attacks aim: few spikes come farther than that
-# What a team can choose for the one who receives, the one who sets, and the one who attacks (the
-# joint options of HCSP, Zhang et al. 2025).
-# Which pass is named tells the attacker, too: after a quick one, it attacks short.
+# What a team can choose for its receiver, its setter and its attacker (the joint options of HCSP,
+# Zhang et al. 2025). After a quick pass the attacker attacks short.
 RECEIVER = ("go left", "go to the middle", "go right", "pass high", "pass quickly", "hover")
 SETTER = ("go", "set", "hover")
 ATTACKER = ("go", "spike left", "spike right", "hover")
@@ -300,14 +299,13 @@ def travel(body: Body, obs: Observation, goal: Array) -> tuple[Array, Array]:
 class VolleyballSkills:
     """The skills of one court's drones: see the module's docstring, and `wrappers/skills.py`.
 
-    In table order: `hover`; `receive`, which plays the ball high before the team-mate who is to set
-    it (in 1v1, to the middle of the other half); `serve`; `block`; `go to (x, y, z)`, `bump to
-    (x, y)` and `spike to (x, y)` on the other half, and, in teams, `set to (x, y, z)`, where the
-    ball is to fall through that place; each for a grid of places.
+    In table order: `hover`; `receive`, which plays the ball high before the setter (in 1v1, to
+    the middle of the other half); `serve`; `block`; `go to (x, y, z)`, `bump to (x, y)` and `spike
+    to (x, y)` on the other half, and, in teams, `set to (x, y, z)`, where the ball is to fall
+    through that place; each for a grid of places.
 
     Attributes:
         names: the table.
-        orders: what each skill is: its kind and its place.
         instant: bool[S], whether a skill ends with its first step.
         wait: index of the skill that does nothing (`hover`).
     """
@@ -457,9 +455,9 @@ class VolleyballSkills:
         """(receiver, setter, attacker, touches): one-hot f32[members, ...] each, the same for all
         of a team, and how often it has touched the ball in this possession.
 
-        Who is next is the nearest to where the ball comes down to 2 m, of those who may still
-        touch it; who comes after that, the one who is nearest to the net. Everybody is played to
-        where he is, so that nobody's way crosses another's.
+        Next is the drone nearest to where the ball comes down to 2 m, of those that may still touch
+        it; after it comes the one nearest to the net. The ball is played to where the next drone
+        is, so that no paths cross.
         """
         height = jnp.minimum(2.0, obs.ball[2])
         _, falls = falls_to(self.body, obs.ball, obs.ball_velocity, height)
@@ -548,7 +546,7 @@ class VolleyballSkills:
         return inside & (place[0] > 0) & (place[0] < self.body.half_length + slack)
 
     def parse_option(self, text: str) -> int:
-        """The option of a team that `text` names, role by role; who is not spoken of hovers."""
+        """The option of a team that `text` names, role by role; a role that is not named hovers."""
         words = " ".join(text.lower().split())
         number, found = 0, False
         for role, table in (("receiver", RECEIVER), ("setter", SETTER), ("attacker", ATTACKER)):
@@ -595,8 +593,8 @@ class VolleyballSkills:
 
     def primitive(self, action: Array) -> Array:
         raise ConfigError(
-            "no skill of volleyball is one primitive action; who chooses those plays the "
-            "environment itself"
+            "no skill of volleyball is one primitive action; to choose primitive actions, play the "
+            "environment without skills"
         )
 
     # ---- in words ------------------------------------------------------------------------------

@@ -264,7 +264,7 @@ class VolleyballState:
         turn: i8[], whose touch is next: the team in 1v1, the drone in a drill (2 when setter and
             attacker are both done). Elsewhere the team in possession.
         possession: i8[], the team in whose half the ball is.
-        touched: bool[D], who has touched the ball in this possession.
+        touched: bool[D], the drones that have touched the ball in this possession.
         since: i16[D], steps since each drone's last counted touch, at most `LONG_AGO`.
         last: i8[], the drone that touched the ball last; the server before the first touch.
         server: i8[], the drone that serves, or is served to in a drill.

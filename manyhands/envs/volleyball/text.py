@@ -75,8 +75,8 @@ def _rounded(value: float, digits: int) -> str:
 
 
 def where(game: Volleyball, x: float, y: float) -> str:
-    """A place in the reader's frame in the words of a court: "near-left, 1.20 m from the net"; near is
-    the reader's own half, left and right are as seen from there."""
+    """A place in the reader's frame in the words of a court: "near-left, 1.20 m from the net"; near
+    is the reader's own half, left and right are as seen from there."""
     length, width = game.plan.court
     half = "near" if x > 0 else "far"
     part = "left" if y < -width / 6 else "right" if y > width / 6 else "centre"
