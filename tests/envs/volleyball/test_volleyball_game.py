@@ -1046,7 +1046,8 @@ def test_every_task_has_its_ids():
         spec = gymnasium.spec(f"manyhands/Volleyball{name}-v0")
         assert spec.kwargs == {"game": "volleyball", "task": task}
         for kind in ("parallel", "aec"):
-            assert pettingzoo.spec(kind, f"manyhands/volleyball_{task}-v0").kwargs == {"task": task}
+            kwargs = pettingzoo.spec(kind, f"manyhands/volleyball_{task}-v0").kwargs
+            assert kwargs == {"id": "volleyball", "task": task}
     env = gymnasium.make("manyhands/VolleyballHit-v0", disable_env_checker=True)
     parallel = pettingzoo.make("parallel", "manyhands/volleyball_hit-v0")
     assert env.unwrapped.game == parallel.unwrapped.game == game("hit")
