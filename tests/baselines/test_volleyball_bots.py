@@ -91,7 +91,7 @@ def test_what_it_reads_and_answers():
         (game.place(ball=(2.2, 0.0, 4.5), **base), "That ball goes out: I leave it.", "go to"),
     ]
     for inner, why, skill in cases:
-        state = env._begun(inner)
+        state = env.begin(inner)
         view = Words(env, type("Frame", (), {"state": state})(), 0)
         (reply,) = VolleyballReader().act([view])
         thought, action = reply.action.split("\n")
