@@ -131,12 +131,10 @@ def is_worker() -> bool:
 # ---- timing --------------------------------------------------------------------------------------
 
 
-def rate(
-    call: Callable[[], int], seconds: float, clock: Callable[[], float] = time.perf_counter
-) -> float:
+def rate(call: Callable[[], int], seconds: float) -> float:
     """Units a second: `call` does some units of work and says how many; at least `seconds` long."""
-    done, begin = 0, clock()
-    while (elapsed := clock() - begin) < seconds or not done:
+    done, begin = 0, time.perf_counter()
+    while (elapsed := time.perf_counter() - begin) < seconds or not done:
         done += call()
     return done / elapsed
 

@@ -2,8 +2,8 @@
 
     python benchmarks/compare.py --against COMMIT
 
-For each environment, the packed single step (random legal actions, recorded beforehand) and batched
-rollouts with random players, of both. Three processes take turns, one measuring at a time: this
+For each environment, the packed single step (random legal actions) and batched rollouts with random
+players, of both. Three processes take turns, one measuring at a time: this
 checkout, the other one, and this checkout once more. What the first and the last differ by is the
 noise of the machine.
 """
@@ -12,16 +12,17 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import itertools
 import os
 import statistics
 import subprocess
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from common import RESULTS, ROOT, Worker, is_worker, machine, rate, report, save, serve, summary
+from common import RESULTS, ROOT, Worker, is_worker, machine, report, save, serve, summary
 
 # Id (with what a wrapper wraps in `env`), configuration, and how many steps a rollout makes in one
 # call: few where a step of a wrapper is many of the game.
@@ -84,44 +85,41 @@ def worker() -> None:
         for name, prepare in (("step", single), ("rollout", batched)):
             began = time.perf_counter()
             runs[name] = prepare(env, batch, steps)
-            runs[name]()
+            runs[name](time.perf_counter)
             seconds[name] = time.perf_counter() - began
         return seconds
 
     def single(env: Any, batch: int, steps: int) -> Any:
-        """Plays recorded episodes through; each call is one pass over all steps."""
-        step, rng = stepper(env), np.random.default_rng(0)
-        dtype = jax.dtypes.canonicalize_dtype(env.action_space.dtype)
-        shape = (env.num_agents, *(env.action_space.shape or ()))
-        episodes: list[tuple[Any, Any, list[Any]]] = []
-        count = 0
-        while count < 100:
-            key = jax.random.key(np.uint32(len(episodes)))
-            data = np.asarray(jax.random.key_data(key))
-            frame = first = step.reset(key)
-            played: list[Any] = []
-            while not frame.over and count + len(played) < 100:
-                rows = np.zeros(shape, dtype)
-                for i in range(env.num_agents):
-                    legal = np.asarray(frame.legal[i])
-                    if isinstance(env.action_space, Box):
-                        rows[i] = rng.uniform(env.action_space.low, env.action_space.high)
-                    elif isinstance(env.action_space, Discrete):
-                        rows[i] = rng.choice(np.flatnonzero(legal)) if legal.any() else 0
-                    else:
-                        ends = np.cumsum(env.action_space.nvec)[:-1]
-                        masks = np.split(legal, ends)
-                        rows[i] = [rng.choice(np.flatnonzero(m)) if m.any() else 0 for m in masks]
-                frame = step.step(data, len(played), frame, rows)
-                played.append(rows)
-            episodes.append((data, first, played))
-            count += len(played)
+        """Plays on at random. Only the steps are timed; games are always new ones, so that steps
+        which are remembered are looked up as often as they are in play."""
+        step, rng, numbers = stepper(env), np.random.default_rng(0), itertools.count()
+        space: Any = env.action_space
+        dtype = jax.dtypes.canonicalize_dtype(space.dtype)
+        at: dict[str, Any] = {}
 
-        def run() -> int:
-            for data, frame, played in episodes:
-                for t, rows in enumerate(played):
-                    frame = step.step(data, t, frame, rows)
-            return count
+        def choose(legal: np.ndarray) -> Any:
+            if isinstance(space, Box):
+                return rng.uniform(space.low, space.high)
+            if isinstance(space, Discrete):
+                return rng.choice(np.flatnonzero(legal)) if legal.any() else 0
+            masks = np.split(legal, np.cumsum(space.nvec)[:-1])
+            return [rng.choice(np.flatnonzero(mask)) if mask.any() else 0 for mask in masks]
+
+        def run(clock: Callable[[], float]) -> tuple[int, float]:
+            spent = 0.0
+            for _ in range(50):
+                if not at or at["frame"].over:
+                    key = jax.random.key(np.uint32(next(numbers)))
+                    at.update(frame=step.reset(key), time=0)
+                    at["key"] = np.asarray(jax.random.key_data(key))
+                rows = np.zeros((env.num_agents, *(space.shape or ())), dtype)
+                for i in range(env.num_agents):
+                    rows[i] = choose(np.asarray(at["frame"].legal[i]))
+                begin = clock()
+                frame = step.step(at["key"], at["time"], at["frame"], rows)
+                spent += clock() - begin
+                at.update(frame=frame, time=at["time"] + 1)
+            return 50, spent
 
         return run
 
@@ -131,20 +129,25 @@ def worker() -> None:
         if not isinstance(env.action_space, Discrete):
             players = [players] * env.num_agents
 
-        def run() -> int:
+        def run(clock: Callable[[], float]) -> tuple[int, float]:
             nonlocal carry
+            begin = clock()
             found = manyhands.rollout(
                 env, players, batch, steps, key, collect="statistics", carry=carry
             )
             carry = jax.block_until_ready(found.carry)
-            return batch * steps
+            return batch * steps, clock() - begin
 
-        run()  # from a carry: as it will be measured
+        run(time.perf_counter)  # from a carry: as it will be measured
         return run
 
     def measure(name: str, seconds: float, clock: str) -> dict[str, Any]:
         now = time.process_time if clock == "cpu" else time.perf_counter
-        done = rate(runs[name], seconds, now)
+        count, spent = 0, 0.0
+        while spent < seconds:
+            more, took = runs[name](now)
+            count, spent = count + more, spent + took
+        done = count / spent
         return {"value": 1e6 / done if name == "step" else done}
 
     what = {"about": about, "begin": begin, "measure": measure}

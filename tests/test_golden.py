@@ -149,3 +149,16 @@ def test_every_environment_and_every_shipped_network_is_covered():
     files = {f"{path.parent.name}/{path.stem}" for path in folder.rglob("*.safetensors")}
     assert files == networks
     assert set(CASES) >= QUICK
+
+
+LOOPS = json.loads(golden.LOOPS.read_text())
+del LOOPS["machine"]  # nothing here has fractions that are rounded
+QUICK_LOOPS = {"rollout kuhn", "vector leduc"}
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(n, marks=[pytest.mark.slow] * (n not in QUICK_LOOPS)) for n in LOOPS]
+)
+def test_a_loop_over_a_batch_gives_the_same(name):
+    again = golden.rolled if name in golden.ROLLOUTS else golden.stepped
+    assert again(name) == LOOPS[name]

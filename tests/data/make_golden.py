@@ -2,12 +2,14 @@
 plays again.
 
     cd CHECKOUT && python .../tests/data/make_golden.py            # adds the cases that it lacks
+    cd CHECKOUT && python .../tests/data/make_golden.py --loops    # adds to golden_loops.json
     cd CHECKOUT && python .../tests/data/make_golden.py --texts    # names cases whose texts changed
 
 The `manyhands` that is imported is the one of the current folder, so that an old checkout can write
 what a new one has to match. One line of JSON a case: the line of the record, and of a state in the
 middle its snapshot, digests of everything that agents and learners are given, and a digest of the
-texts. Texts may be improved, so no test compares those.
+texts. Texts may be improved, so no test compares those. `golden_loops.json` holds digests of what
+rollouts and vector environments gave.
 """
 
 from __future__ import annotations
@@ -37,6 +39,7 @@ import jaxlib
 import numpy as np
 
 FILE = Path(__file__).parent / "golden.jsonl.gz"
+LOOPS = Path(__file__).parent / "golden_loops.json"
 SEED = 7
 SPECIALISTS = {"players": 3, "size": 24, "roles": "specialists", "reward": "mixed"}
 MAP = "TTWW..S\n.0.z..S\n..Bc.CO\n,k_<.1F"
@@ -53,7 +56,7 @@ DUEL = {
 
 
 def game(id: str, env: Any = None, **config: Any) -> dict[str, Any]:
-    """A specification, as `from_spec` takes it; `env` is what a wrapper wraps."""
+    """A specification, as `build` takes it; `env` is what a wrapper wraps."""
     return {"id": id, "config": config, **({} if env is None else {"env": env})}
 
 
@@ -261,6 +264,14 @@ CASES: dict[str, tuple[dict[str, Any], Any, int]] = {
 FORKS = {"kitchen": 10, "leduc, match": 6, "connect_four": 5}
 
 
+def build(spec: dict[str, Any]) -> Any:
+    """What `game` specifies; by public names alone, which are those of any commit."""
+    import manyhands
+
+    inner = {"env": build(spec["env"])} if "env" in spec else {}
+    return manyhands.make(spec["id"], **spec["config"], **inner)
+
+
 def networks() -> dict[str, tuple[dict[str, Any], Any, int]]:
     """A case for every network that is shipped, in the environment that it was trained for."""
     import safetensors
@@ -331,12 +342,11 @@ def middle_of(episode: Any, env: Any) -> tuple[int, Any]:
 
 
 def row(name: str, spec: Any, seats: Any, steps: int, fork: bytes | None = None) -> dict[str, Any]:
-    from manyhands.core.env import from_spec
     from manyhands.core.pack import snapshot
     from manyhands.core.play import play
     from manyhands.core.record import read
 
-    env = from_spec(spec)
+    env = build(spec)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "record"
         play(
@@ -363,7 +373,6 @@ def row(name: str, spec: Any, seats: Any, steps: int, fork: bytes | None = None)
 
 def make_rows(made: dict[str, dict[str, Any]]) -> Iterator[dict[str, Any]]:
     """The cases that are not made yet."""
-    from manyhands.core.env import from_spec
     from manyhands.core.pack import snapshot
     from manyhands.core.play import play
 
@@ -374,7 +383,7 @@ def make_rows(made: dict[str, dict[str, Any]]) -> Iterator[dict[str, Any]]:
         forked = f"{name}, from a snapshot"
         if name in FORKS and forked not in made:
             kept: list[bytes] = []
-            env = from_spec(spec)
+            env = build(spec)
             play(
                 env,
                 seats,
@@ -389,14 +398,81 @@ def make_rows(made: dict[str, dict[str, Any]]) -> Iterator[dict[str, Any]]:
         print(f"{time.perf_counter() - begin:6.1f} s  {name}", flush=True)
 
 
+# ---- loops ---------------------------------------------------------------------------------------
+
+# name -> (specification, what plays, environments, steps)
+ROLLOUTS: dict[str, tuple[dict[str, Any], Any, int, int]] = {
+    "rollout kuhn": (game("kuhn_poker", hands=2), "random", 6, 30),
+    "rollout leduc, seats": (game("leduc_holdem"), ["random", "random"], 6, 30),
+    "rollout kitchen": (
+        game("kitchen", max_steps=12, starts="random"),
+        ["random", "greedy"],
+        4,
+        20,
+    ),
+    "rollout craftworld": (game("craftworld", size=16, max_steps=12), "random", 4, 20),
+}
+VECTORS: dict[str, tuple[str, dict[str, Any], str]] = {
+    "vector leduc": ("leduc_holdem", {"hands": 2}, "SameStep"),
+    "vector kitchen, next step": ("kitchen", {"max_steps": 9, "starts": "random"}, "NextStep"),
+}
+
+
+def rolled(name: str) -> dict[str, str]:
+    """Digests of what a batched rollout kept."""
+    import manyhands
+
+    spec, seats, envs, steps = ROLLOUTS[name]
+    found = manyhands.rollout(build(spec), seats, envs, steps, jax.random.key(SEED))
+    track = found.trajectory
+    names = "observation legal acting action reward terminated truncated"
+    kept = {name: digest_of(np.asarray(getattr(track, name))) for name in names.split()}
+    for name, values in {**track.terms, **track.metrics}.items():
+        kept[f"of {name}"] = digest_of(np.asarray(values))
+    return {**kept, "episodes": str(int(found.statistics.episodes))}
+
+
+def stepped(name: str) -> dict[str, str]:
+    """Digests of what a vector environment gave in 30 steps of legal actions."""
+    import manyhands
+
+    id, config, mode = VECTORS[name]
+    env = manyhands.vector(id, 4, seed=SEED, autoreset_mode=mode, **config)
+    observations, info = env.reset()
+    kept: dict[str, list[Any]] = {"observations": [observations]}
+    for t in range(30):
+        legal = np.asarray(info["legal"])
+        order = np.argsort(~legal, axis=-1, kind="stable")  # the legal ones first
+        which = (t * 5 + np.arange(legal[..., 0].size).reshape(legal.shape[:2])) % np.maximum(
+            legal.sum(-1), 1
+        )
+        actions = np.take_along_axis(order, which[..., None], -1)[..., 0]
+        observations, reward, terminated, truncated, info = env.step(actions)
+        made = {"observations": observations, "reward": reward, "legal": info["legal"]}
+        made |= {"terminated": terminated, "truncated": truncated}
+        for part, array in made.items():
+            kept.setdefault(part, []).append(np.array(array))
+    return {part: digest_of(np.stack(arrays)) for part, arrays in kept.items()}
+
+
+def make_loops() -> None:
+    """Add to the file what it lacks of what loops over batches gave."""
+    found = json.loads(LOOPS.read_text()) if LOOPS.exists() else {"machine": machine()}
+    for make, names in ((rolled, ROLLOUTS), (stepped, VECTORS)):
+        for name in names:
+            if name not in found:
+                found[name] = make(name)
+                LOOPS.write_text(json.dumps(found, indent=1) + "\n")
+                print(name, flush=True)
+
+
 def changed_texts() -> list[str]:
     """The cases of the file whose texts are others today."""
-    from manyhands.core.env import from_spec
     from manyhands.core.pack import restore
 
     found = []
     for content in read_rows()[1:]:
-        env = from_spec(json.loads(content["record"].splitlines()[0])["env"])
+        env = build(json.loads(content["record"].splitlines()[0])["env"])
         state = restore(env, base64.b64decode(content["snapshot"]))
         if texts_of(env, state) != content["texts"]:
             found.append(content["name"])
@@ -412,7 +488,12 @@ def read_rows() -> list[dict[str, Any]]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--texts", action="store_true", help="only name what reads otherwise")
-    if parser.parse_args().texts:
+    parser.add_argument("--loops", action="store_true", help="only add to golden_loops.json")
+    options = parser.parse_args()
+    if options.loops:
+        make_loops()
+        return
+    if options.texts:
         print("\n".join(changed_texts()) or "no text has changed")
         return
     contents = read_rows() if FILE.exists() else [{"machine": machine()}]
