@@ -31,7 +31,9 @@ from manyhands.core.env import Array, DeviceView, Env, SeatError, Unwrapped, sta
 from manyhands.envs.craftworld import rules as rl
 from manyhands.envs.craftworld import skills as sk
 from manyhands.envs.craftworld.env import CraftWorld
-from manyhands.envs.craftworld.skills import FAR, HERE, STEP, Sight
+from manyhands.envs.craftworld.observe import Perception, one_of, parse_perception
+from manyhands.envs.craftworld.skills import FAR, STEP
+from manyhands.envs.craftworld.state import HERE
 from manyhands.wrappers.chat import Chat
 
 REACH = 15  # cells to each side in which ways are found; beyond, as the crow flies
@@ -215,7 +217,7 @@ def decide(
         row: u8[K, ...] of `CraftWorld.perceive`. legal: bool[A, ...]. luck: u32[...], random.
         heard: u8[others, ...], what the others said.
     """
-    sight = sk.look(world.layout, row)
+    sight = parse_perception(world.layout, row)
     known, moved = _remember(memory, sight)
     if talks:
         memory = _listen(memory, sight, moved, heard)
@@ -253,7 +255,7 @@ def _number(phrase: str) -> int:
     return 1 + sk.PHRASES.index(phrase)
 
 
-def _listen(memory: Memory, sight: Sight, moved: Array, heard: Array) -> Memory:
+def _listen(memory: Memory, sight: Perception, moved: Array, heard: Array) -> Memory:
     """What a crew member keeps of what it hears."""
     down, right = (
         sum(jnp.where(sight.facing == d, delta[axis], 0) for d, delta in enumerate(rl.DELTAS))
@@ -287,7 +289,7 @@ def _listen(memory: Memory, sight: Sight, moved: Array, heard: Array) -> Memory:
     )
 
 
-def _remember(memory: Memory, sight: Sight) -> tuple[Array, Array]:
+def _remember(memory: Memory, sight: Perception) -> tuple[Array, Array]:
     """(the map with what is in view now, whether the player has walked in the last step)."""
     known = memory.known
     rows, columns = known.shape[:2]
@@ -312,7 +314,9 @@ def _remember(memory: Memory, sight: Sight) -> tuple[Array, Array]:
 class _Plan:
     """A survivor's reckoning at one step. Maps are of the window around it, [R, C, ...]."""
 
-    def __init__(self, world: CraftWorld, memory: Memory, sight: Sight, known: Array, luck: Array):
+    def __init__(
+        self, world: CraftWorld, memory: Memory, sight: Perception, known: Array, luck: Array
+    ):
         self.rules = world.craft
         self.memory, self.sight, self.known, self.luck = memory, sight, known, luck
         rows, columns = known.shape[:2]
@@ -339,7 +343,7 @@ class _Plan:
         self.touch = sk.touching(self.ways, seeds)
         self.rows = np.arange(-h, h + 1).reshape(-1, 1, *trailing)
         self.columns = np.arange(-w, w + 1).reshape(1, -1, *trailing)
-        self.open = sk.one_of(sight.cells, rl.WALKABLE)  # of the view
+        self.open = one_of(sight.cells, rl.WALKABLE)  # of the view
         self.faced = sight.faced(sight.cells)
         self.blocker = sight.faced(sight.bodies)
 
@@ -351,7 +355,7 @@ class _Plan:
 
     def stuff(self, *codes: int) -> Array:
         """The least cost to stand before one of some materials."""
-        return self.least(sk.one_of(self.cells, codes) & ~self.unseen, self.touch)
+        return self.least(one_of(self.cells, codes) & ~self.unseen, self.touch)
 
     def creature(self, kind: int) -> Array:
         return self.least(self.bodies == kind, self.touch)
@@ -413,7 +417,7 @@ class _Plan:
         simple = wooden | ready["stone_pickaxe"] | ready["stone_sword"]
         any_ready = metal | simple
         free = self.blocker == 0
-        ground = free & sk.one_of(self.faced, rules.place_on("table"))
+        ground = free & one_of(self.faced, rules.place_on("table"))
 
         # -- sleep --
         hostile = (self.bodies == rl.ZOMBIE) | (self.bodies == rl.SKELETON)
@@ -523,7 +527,7 @@ class _Plan:
         action = jnp.where(
             (has["sapling"] > 0) & grass & ~s.done("place_plant"), PLACE_PLANT, action
         )
-        tunnel = free & sk.one_of(self.faced, rules.place_on("stone"))
+        tunnel = free & one_of(self.faced, rules.place_on("stone"))
         action = jnp.where(
             ~s.done("place_stone") & (stone > 1) & tunnel & calm, PLACE_STONE, action
         )
@@ -562,7 +566,7 @@ class _Plan:
         return least, faces
 
     def _body(self, j: int) -> Array:
-        """How another player looks in `Sight.bodies`."""
+        """How another player looks in `Perception.bodies`."""
         return sk.PLAYER + j + (self.sight.bodies[HERE] <= sk.PLAYER + j).astype(jnp.uint8)
 
     def _mate(self, j: int) -> Array:
@@ -587,7 +591,7 @@ class _Plan:
             for number, item in enumerate(NEEDS.values(), 1):
                 spare = has[item] > own[item]
                 fits = up & spare & (m.plea[j] == number) & (cost < least)
-                give = rl.GIVE + rl.GIFTS.index(item)
+                give = self.rules.give + self.rules.gifts.index(item)
                 gift = jnp.where(fits, give, gift)
                 faces = jnp.where(fits, self.blocker == self._body(j), faces)
                 least = jnp.where(fits, cost, least)
@@ -614,7 +618,7 @@ class _Plan:
         says = jnp.zeros(self.faced.shape, jnp.int32)
         pause = m.pause
         offers = [
-            (sk.one_of(s.cells, (code,)) if code is not None else s.bodies == rl.COW, phrase)
+            (one_of(s.cells, (code,)) if code is not None else s.bodies == rl.COW, phrase)
             for phrase, code in FINDS.items()
         ]
         flags = [jnp.any(seen, (0, 1)) for seen, _ in offers]
@@ -658,7 +662,7 @@ class _Plan:
     def explore(self, rocky: Array) -> tuple[Array, Array]:
         """(direction, heading): towards cells that were never seen, rather ahead than behind, and
         near rock if that is looked for, else not."""
-        rock = sk.one_of(self.cells, (*ROCK, rl.PATH, rl.LAVA)) & ~self.unseen
+        rock = one_of(self.cells, (*ROCK, rl.PATH, rl.LAVA)) & ~self.unseen
         for _ in range(3):
             for side in range(4):
                 rock = rock | sk.beside(rock, side, False)
@@ -688,7 +692,7 @@ class _Plan:
         s, here = self.sight, HERE
         blocked = ~self.open
         able = s.item("wood_pickaxe") > 0
-        rock = sk.one_of(s.cells, (rl.STONE, rl.COAL)) & able
+        rock = one_of(s.cells, (rl.STONE, rl.COAL)) & able
 
         def at(maps: Array, *steps: tuple[int, int]) -> Array:
             row = here[0] + sum(step[0] for step in steps)
@@ -729,7 +733,7 @@ class _Plan:
         for d in range(4):
             offer(digs[d] & (number > 0), sk.stride(s, jnp.full(stone.shape, d)))
         # To rock that is rock all around.
-        solid = sk.one_of(self.cells, ROCK) & ~self.unseen
+        solid = one_of(self.cells, ROCK) & ~self.unseen
         deep_rock = solid
         for d in range(4):
             deep_rock = deep_rock & sk.beside(solid, d, False)

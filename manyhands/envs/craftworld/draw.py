@@ -11,7 +11,6 @@ import dataclasses
 import functools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pygame
@@ -19,16 +18,14 @@ import pygame
 from manyhands.core.paint import FADED, INK, PAPER, TURN, bar, bubble, label, mix
 from manyhands.core.render import Colour, wrap, write
 from manyhands.envs.craftworld import sprites
+from manyhands.envs.craftworld.goals import BUILD
 from manyhands.envs.craftworld.rules import (
-    ACHIEVEMENTS,
     ALIVE,
     ARROW,
     DEAD,
     FACINGS,
     FURNACE,
-    GIFTS,
     GRASS,
-    ITEMS,
     LAVA,
     LIT_BEACON,
     MATERIALS,
@@ -36,12 +33,10 @@ from manyhands.envs.craftworld.rules import (
     VITALS,
     VOID,
 )
+from manyhands.envs.craftworld.setting import Setting
 from manyhands.envs.craftworld.sprites import CELL, SIZE
-from manyhands.envs.craftworld.tasks import BUILD
-from manyhands.envs.craftworld.text import COLUMNS, OWN, ROWS, Look, look_at
-
-if TYPE_CHECKING:
-    from manyhands.envs.craftworld.env import CraftState, CraftWorld
+from manyhands.envs.craftworld.state import HERE, CraftState
+from manyhands.envs.craftworld.words import COLUMNS, ROWS, Observation, observe
 
 BACKGROUND: Colour = (30, 29, 42)
 PANEL: Colour = (42, 42, 60)
@@ -175,14 +170,12 @@ def _pose(alive: int, asleep: bool, facing: int) -> str:
     return "downed" if alive != ALIVE else "asleep" if asleep else FACINGS[facing]
 
 
-def _own_players(env: CraftWorld, look: Look) -> list[_Player]:
+def _own_players(env: Setting, obs: Observation) -> list[_Player]:
     """Oneself, and the others as far as one knows of them."""
-    pose = _pose(look.alive, look.asleep, look.facing)
-    found = [
-        _Player(env.agents[look.agent], look.agent, OWN, pose, look.vitals, look.items, look.done)
-    ]
-    for mate in look.mates:
-        place = OWN[0] + mate.rows, OWN[1] + mate.columns
+    pose = _pose(obs.alive, obs.asleep, obs.facing)
+    found = [_Player(env.agents[obs.agent], obs.agent, HERE, pose, obs.vitals, obs.items, obs.done)]
+    for mate in obs.mates:
+        place = HERE[0] + mate.rows, HERE[1] + mate.columns
         seen = mate.alive != DEAD and 0 <= place[0] < ROWS and 0 <= place[1] < COLUMNS
         found.append(
             _Player(
@@ -192,21 +185,21 @@ def _own_players(env: CraftWorld, look: Look) -> list[_Player]:
                 "dead" if mate.alive == DEAD else _pose(mate.alive, mate.asleep, mate.facing),
                 {"health": mate.health, "food": mate.food},
                 away=(mate.rows, mate.columns),
-                asks=GIFTS[mate.request - 1] if mate.request else "",
+                asks=env.craft.gifts[mate.request - 1] if mate.request else "",
             )
         )
     return found
 
 
-def _own_piece(env: CraftWorld, look: Look, players: Sequence[_Player]) -> Piece:
+def _own_piece(env: Setting, obs: Observation, players: Sequence[_Player]) -> Piece:
     """The view of a player."""
-    bodies = [(b.row, b.column, sprites.body(b.kind, b.heading)) for b in look.bodies if b.kind]
+    bodies = [(b.row, b.column, sprites.body(b.kind, b.heading)) for b in obs.bodies if b.kind]
     bodies += [(*p.place, sprites.player(p.number)[p.pose]) for p in players if p.place]
-    light = look.light / 255 * (0.25 if look.asleep else 1.0)
-    return Piece(look.cells, bodies, light)
+    light = obs.light / 255 * (0.25 if obs.asleep else 1.0)
+    return Piece(obs.cells, bodies, light)
 
 
-def _all_players(env: CraftWorld, state: CraftState) -> list[_Player]:
+def _all_players(env: Setting, state: CraftState) -> list[_Player]:
     """All players as they are."""
     found = []
     for i, name in enumerate(env.agents):
@@ -220,16 +213,16 @@ def _all_players(env: CraftWorld, state: CraftState) -> list[_Player]:
                 None if alive == DEAD else (row, column),
                 "dead" if alive == DEAD else pose,
                 dict(zip(VITALS, np.asarray(state.vitals[i]).tolist(), strict=True)),
-                dict(zip(ITEMS, np.asarray(state.inventory[i]).tolist(), strict=True)),
-                [ACHIEVEMENTS[k] for k in np.flatnonzero(state.achievements[i])],
-                asks=GIFTS[asks - 1] if asks else "",
+                dict(zip(env.contents.items, np.asarray(state.inventory[i]).tolist(), strict=True)),
+                [env.contents.achievements[k] for k in np.flatnonzero(state.achievements[i])],
+                asks=env.craft.gifts[asks - 1] if asks else "",
             )
         )
     return found
 
 
 def _true_piece(
-    env: CraftWorld,
+    env: Setting,
     state: CraftState,
     players: Sequence[_Player],
     corner: tuple[int, int],
@@ -255,7 +248,7 @@ def _true_piece(
         if p.place and inside(p.place):
             picture = sprites.player(p.number)[p.pose]
             bodies.append((p.place[0] - corner[0], p.place[1] - corner[1], picture))
-    light = look_at(env, state, 0)[0].light / 255
+    light = observe(env, state, 0)[0].light / 255
     return Piece(cells, bodies, light, corner)
 
 
@@ -290,7 +283,7 @@ class _Frame:
 
 
 def draw(
-    env: CraftWorld,
+    env: Setting,
     state: CraftState,
     canvas: pygame.Surface,
     agent: int | None = None,
@@ -303,15 +296,16 @@ def draw(
     """
     canvas.fill(BACKGROUND)
     if agent is not None:
-        look, _ = look_at(env, state, agent)
-        frame = _own_frame(env, look, canvas)
-        image = compose(_own_piece(env, look, frame.players))
+        obs, _ = observe(env, state, agent)
+        frame = _own_frame(env, obs, canvas)
+        image = compose(_own_piece(env, obs, frame.players))
         canvas.blit(pygame.transform.scale(_surface(image, 1), frame.world.size), frame.world)
-        _site(canvas, frame, look)
-        _signs(canvas, frame, look.agent)
+        _site(canvas, frame, obs)
+        _signs(canvas, frame, obs.agent)
         _arrows(canvas, frame)
         _slots(canvas, frame.bar, frame.players[0])
-        _column(canvas, frame.beside, frame.players, look.light, str(look.goal))
+        names = env.contents.achievements
+        _column(canvas, frame.beside, frame.players, names, obs.light, str(obs.goal))
         return
     frame = _true_frame(env, state, canvas, camera)
     rows, columns = frame.world.height // frame.side, frame.world.width // frame.side
@@ -320,21 +314,27 @@ def draw(
     # Enlarged with sharp edges, and from there made smaller to fit exactly.
     whole = _surface(compose(piece, native), -(-frame.side // native))
     canvas.blit(pygame.transform.smoothscale(whole, frame.world.size), frame.world)
-    look, _ = look_at(env, state, 0)  # the hour and the goal are everyone's
+    obs, _ = observe(env, state, 0)  # the hour and the goal are everyone's
     row, column = (int(x) for x in state.position[0])
-    away = look.site[0] + row - OWN[0], look.site[1] + column - OWN[1]
-    _site(canvas, frame, dataclasses.replace(look, site=away))
+    away = obs.site[0] + row - HERE[0], obs.site[1] + column - HERE[1]
+    _site(canvas, frame, dataclasses.replace(obs, site=away))
     _signs(canvas, frame, None)
     if camera != "map":
-        followed = frame.players[env.index(camera)]
+        followed = frame.players[env.agents.index(camera)]
         _slots(canvas, frame.bar, followed)
         _minimap(env, state, canvas, frame, (rows, columns))
     _column(
-        canvas, frame.beside, frame.players, look.light, str(look.goal), int(env.elapsed(state))
+        canvas,
+        frame.beside,
+        frame.players,
+        env.contents.achievements,
+        obs.light,
+        str(obs.goal),
+        int(env.played(state.clock)),
     )
 
 
-def _own_frame(env: CraftWorld, look: Look, canvas: pygame.Surface) -> _Frame:
+def _own_frame(env: Setting, obs: Observation, canvas: pygame.Surface) -> _Frame:
     """The view as large as it fits with a strip below, cells a whole number of sprites where there
     is room for that."""
     width, height = canvas.get_size()
@@ -349,10 +349,10 @@ def _own_frame(env: CraftWorld, look: Look, canvas: pygame.Surface) -> _Frame:
         rest -= beside.width
     world.x = rest // 2
     bar = pygame.Rect(0, world.height, width, height - world.height)
-    return _Frame(world, side, (0, 0), bar, beside, _own_players(env, look))
+    return _Frame(world, side, (0, 0), bar, beside, _own_players(env, obs))
 
 
-def _true_frame(env: CraftWorld, state: CraftState, canvas: pygame.Surface, camera: str) -> _Frame:
+def _true_frame(env: Setting, state: CraftState, canvas: pygame.Surface, camera: str) -> _Frame:
     """The whole map, or as much as fits around a player."""
     width, height = canvas.get_size()
     players = _all_players(env, state)
@@ -367,7 +367,7 @@ def _true_frame(env: CraftWorld, state: CraftState, canvas: pygame.Surface, came
         world = pygame.Rect(0, 0, side * env.width, side * env.height)
         world.center = room // 2, height // 2
         return _Frame(world, side, (0, 0), pygame.Rect(0, height, 0, 0), beside, players)
-    index = env.index(camera)
+    index = env.agents.index(camera)
     tall = height * 9 // 11
     side = max(SIZE, min(room // COLUMNS, tall // ROWS) // SIZE * SIZE)
     if side > 3 * SIZE:  # rather see more than see it larger
@@ -386,15 +386,15 @@ def _true_frame(env: CraftWorld, state: CraftState, canvas: pygame.Surface, came
     return _Frame(world, side, corner, bar, beside, players)
 
 
-def _site(canvas: pygame.Surface, frame: _Frame, look: Look) -> None:
+def _site(canvas: pygame.Surface, frame: _Frame, obs: Observation) -> None:
     """Frames around the cells of a plan that is to be built, with the picture of what goes there;
-    `look.site` counts from the player's cell, whose place in the picture is that of the view."""
-    if look.goal.kind != BUILD:
+    `obs.site` counts from the player's cell, whose place in the picture is that of the view."""
+    if obs.goal.kind != BUILD:
         return
     icons = {"S": "stone", "P": "sapling"}
-    for y, line in enumerate(look.goal.plan.split("/")):
+    for y, line in enumerate(obs.goal.plan.split("/")):
         for x, letter in enumerate(line):
-            place = OWN[0] + look.site[0] + y, OWN[1] + look.site[1] + x
+            place = HERE[0] + obs.site[0] + y, HERE[1] + obs.site[1] + x
             box = pygame.Rect(frame.point(place), (frame.side, frame.side))
             if letter == "." or not frame.world.contains(box):
                 continue
@@ -459,7 +459,7 @@ def _slots(canvas: pygame.Surface, area: pygame.Rect, player: _Player) -> None:
     pygame.draw.rect(canvas, PANEL, area)
     if area.height < 12 or area.width < 80:
         return
-    across = 8
+    across = -(-(len(player.vitals) + len(player.items)) // 2)
     wide, high = area.width // across, area.height // 2
     values = {**player.vitals, **player.items}
     side = max(8, min(wide // 2, high - 8))
@@ -485,6 +485,7 @@ def _column(
     canvas: pygame.Surface,
     area: pygame.Rect,
     players: Sequence[_Player],
+    achievements: Sequence[str],
     light: int,
     goal: str,
     step: int | None = None,
@@ -509,12 +510,12 @@ def _column(
             return
         y += _card(canvas, pygame.Rect(x, y, room, 34), player)
     done = {name for player in players for name in player.done}
-    title = write(f"{len(done)}/{len(ACHIEVEMENTS)} achievements", 11, FADED)
+    title = write(f"{len(done)}/{len(achievements)} achievements", 11, FADED)
     if y + 18 > area.bottom:
         return
     canvas.blit(title, (x, y + 2))
     y += 18
-    high = (area.bottom - pad - y) // len(ACHIEVEMENTS)
+    high = (area.bottom - pad - y) // len(achievements)
     if high < 9:  # no room for all: only those that are done
         for name in sorted(done):
             if y + 12 > area.bottom - pad:
@@ -522,7 +523,7 @@ def _column(
             _achievement(canvas, (x, y), room, 12, name, True)
             y += 12
         return
-    for name in ACHIEVEMENTS:
+    for name in achievements:
         _achievement(canvas, (x, y), room, min(high, 18), name, name in done)
         y += min(high, 18)
 
@@ -572,7 +573,7 @@ def _hour(canvas: pygame.Surface, place: tuple[int, int], light: int) -> None:
 
 
 def _minimap(
-    env: CraftWorld,
+    env: Setting,
     state: CraftState,
     canvas: pygame.Surface,
     frame: _Frame,
@@ -598,7 +599,7 @@ def _minimap(
 
 
 def bubbles(
-    env: CraftWorld,
+    env: Setting,
     state: CraftState,
     canvas: pygame.Surface,
     texts: Mapping[int, str],
@@ -608,7 +609,7 @@ def bubbles(
     """Paint what players say over a picture that `draw` made on this canvas: in bubbles at their
     heads, or, where a speaker is out of the picture, in the corner with its name."""
     if agent is not None:
-        frame = _own_frame(env, look_at(env, state, agent)[0], canvas)
+        frame = _own_frame(env, observe(env, state, agent)[0], canvas)
     else:
         frame = _true_frame(env, state, canvas, camera)
     size = max(10, min(15, canvas.get_height() // 34))

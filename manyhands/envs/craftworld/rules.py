@@ -1,19 +1,23 @@
-"""The rules of CraftWorld as data: names, tables, and the two presets.
+"""The rules of CraftWorld as data: names, tables, and the presets.
 
 `crafter` follows Crafter (Hafner, "Benchmarking the Spectrum of Agent Capabilities", ICLR 2022;
 package 1.8.3), `craftax_classic` follows Craftax-Classic (Matthews et al., "Craftax: A
 Lightning-Fast Benchmark for Open-Ended Reinforcement Learning", ICML 2024; package 1.6.1). What
 several players do together follows Craftax-Coop (arXiv 2511.04904), where it says something.
 
-Codes are positions in these tuples: `MATERIALS[state.map[row, column]]`.
+Codes are positions in these tuples: `MATERIALS[state.map[row, column]]`. Every preset has Crafter's
+materials, items, actions and achievements, in this order; it may have others of its own after them
+(`Contents`; docs/craftworld.md, "Adding a preset, an item").
 """
 
 from __future__ import annotations
 
 import dataclasses
+import functools
 from collections.abc import Mapping
 from typing import Any
 
+from manyhands.core.config import nearest
 from manyhands.core.env import ConfigError, names_of
 
 # ---- names ---------------------------------------------------------------------------------------
@@ -65,7 +69,8 @@ MATERIALS = (
     LIT_BEACON,
     WALL,
 ) = range(len(MATERIALS))
-SINGLE = GAP  # materials below this one occur in worlds without joint tasks
+CORE = tuple(range(GAP))  # materials of all presets
+TOGETHER = tuple(range(GAP, WALL + 1))  # those of joint tasks
 WALKABLE = (GRASS, PATH, SAND, BRIDGE)  # lava can be entered, too: once
 
 VITALS = ("health", "food", "drink", "energy")
@@ -122,43 +127,16 @@ DELTAS = ((0, -1), (0, 1), (-1, 0), (1, 0))
 CREATURES = ("zombie", "skeleton", "cow", "arrow")
 ZOMBIE, SKELETON, COW, ARROW = range(1, 5)  # `state.kind`; 0 is an empty slot
 
-# What can be handed to, and asked of, another player.
-GIFTS = ("food", "drink", *ITEMS)
-
-SOLO_ACTIONS = (
-    "noop",
-    "move_left",
-    "move_right",
-    "move_up",
-    "move_down",
-    "do",
-    "sleep",
-    "place_stone",
-    "place_table",
-    "place_furnace",
-    "place_plant",
-    "make_wood_pickaxe",
-    "make_stone_pickaxe",
-    "make_iron_pickaxe",
-    "make_wood_sword",
-    "make_stone_sword",
-    "make_iron_sword",
-)
+# Actions begin with these and `place_...` for each of `PLACES`; then come `make_...` for each of
+# `Contents.makes`, and towards others `give_...` and `request_...` for each of `CraftRules.gifts`.
 NOOP, MOVE, DO, SLEEP, PLACE, MAKE = 0, 1, 5, 6, 7, 11  # MOVE, PLACE and MAKE begin their groups
-GIVE = len(SOLO_ACTIONS)  # give_food ... give_iron_sword, then request_food ...
-REQUEST = GIVE + len(GIFTS)
-SOCIAL_ACTIONS = (*(f"give_{name}" for name in GIFTS), *(f"request_{name}" for name in GIFTS))
-
-
-def actions(players: int) -> tuple[str, ...]:
-    """The actions of one player; those towards others exist where there are others."""
-    return SOLO_ACTIONS if players == 1 else SOLO_ACTIONS + SOCIAL_ACTIONS
+BASIC_ACTIONS = ("noop", *(f"move_{way}" for way in FACINGS), "do", "sleep")
 
 
 # ---- what may be done to what --------------------------------------------------------------------
 
 # material -> (what one gets, the tool one needs, what is left). `drink` is a vital.
-COLLECT: dict[int, tuple[str, str | None, int]] = {
+COLLECT: Mapping[int, tuple[str, str | None, int]] = {
     TREE: ("wood", None, GRASS),
     STONE: ("stone", "wood_pickaxe", PATH),
     COAL: ("coal", "wood_pickaxe", PATH),
@@ -167,7 +145,6 @@ COLLECT: dict[int, tuple[str, str | None, int]] = {
     WATER: ("drink", None, WATER),
     GRASS: ("sapling", None, GRASS),  # with probability `CraftRules.sapling_chance`
 }
-MAKES = ITEMS[6:]  # in the order of the actions
 PLACES = ("stone", "table", "furnace", "plant")  # in the order of the actions
 PLACED = (STONE, TABLE, FURNACE, PLANT)
 
@@ -178,7 +155,135 @@ JOINT = {"bridge": (GAP, BRIDGE), "gate": (GATE, PATH), "beacon": (BEACON, LIT_B
 ROLES = ("none", "forager", "miner", "warrior")
 FORAGER, MINER, WARRIOR = 1, 2, 3
 
+
+@dataclasses.dataclass(frozen=True)
+class Recipe:
+    """How a tool is made.
+
+    Attributes:
+        cost: item -> how many: a number, or the name of a number in `CraftRules`.
+        near: materials that must be within the 3 x 3 cells around who makes it.
+        role: whose task it is, where there are roles.
+    """
+
+    cost: Mapping[str, int | str]
+    near: tuple[int, ...] = (TABLE,)
+    role: int = MINER
+
+
+_IRON: dict[str, int | str] = {"wood": 1, "stone": "iron_stone", "coal": 1, "iron": 1}
+RECIPES = {
+    "wood_pickaxe": Recipe({"wood": 1}),
+    "stone_pickaxe": Recipe({"wood": 1, "stone": 1}),
+    "iron_pickaxe": Recipe(_IRON, (TABLE, FURNACE)),
+    "wood_sword": Recipe({"wood": 1}, role=WARRIOR),
+    "stone_sword": Recipe({"wood": 1, "stone": 1}, role=WARRIOR),
+    "iron_sword": Recipe(_IRON, (TABLE, FURNACE), WARRIOR),
+}
+MAKES = tuple(RECIPES)  # in the order of the actions
+
 ALIVE, DOWN, DEAD = 1, 2, 0  # `state.alive`
+
+
+@dataclasses.dataclass(frozen=True)
+class Rulebook:
+    """How a game runs, where the two differ in more than numbers; `phases.PHASES` has the order of
+    each one's phases, and `generation.WORLDS` its worlds.
+
+    Attributes:
+        wakes_to_act: with full energy a player wakes at the start of its turn and acts in it; else
+            it wakes after the creatures.
+        sleeps_at_once: whether `sleep` takes effect in the player's turn, before its needs.
+        needs_first: whether players' needs come before the creatures; else after them.
+        hurt_wakes: whether a player wakes with its needs if it has lost health; else at a hit.
+        lava_at_once: whether lava takes all health in the player's turn, not at the end of a step.
+        arrows_block: whether arrows are in the way of players and creatures.
+        fresh_arrows_fly: whether an arrow flies in the step in which it is shot, where its turn is
+            still to come.
+        kills_at_once: whether what has no health left vanishes at once, not at its own turn.
+        creatures_at_first: whether a generated world begins with creatures.
+        always_diamond: whether a generated world has one diamond at least.
+    """
+
+    name: str
+    wakes_to_act: bool
+    sleeps_at_once: bool
+    needs_first: bool
+    hurt_wakes: bool
+    lava_at_once: bool
+    arrows_block: bool
+    fresh_arrows_fly: bool
+    kills_at_once: bool
+    creatures_at_first: bool
+    always_diamond: bool
+
+
+CRAFTER = Rulebook(
+    name="crafter",
+    wakes_to_act=True,
+    sleeps_at_once=True,
+    needs_first=True,
+    hurt_wakes=True,
+    lava_at_once=True,
+    arrows_block=True,
+    fresh_arrows_fly=False,
+    kills_at_once=False,
+    creatures_at_first=True,
+    always_diamond=False,
+)
+CRAFTAX = Rulebook(
+    name="craftax_classic",
+    wakes_to_act=False,
+    sleeps_at_once=False,
+    needs_first=False,
+    hurt_wakes=False,
+    lava_at_once=False,
+    arrows_block=False,
+    fresh_arrows_fly=True,
+    kills_at_once=True,
+    creatures_at_first=False,
+    always_diamond=True,
+)
+
+
+@dataclasses.dataclass(frozen=True)
+class Contents:
+    """What there is under a preset. Crafter's come first, in their order.
+
+    Attributes:
+        book: how the game runs.
+        items: what players carry, at most 9 of each.
+        achievements: 32 at most; `collect_<item>` and `make_<tool>` are unlocked by doing so.
+        materials: codes that the preset has beside `CORE` and `TOGETHER`.
+        collect: material -> (item, the tool one needs or None, what is left).
+        recipes: tool -> how it is made, in the order of the actions.
+        swords: from the weakest; `CraftRules.damage` has a number for each, after bare hands.
+        veins: material -> the share of stone that it takes the place of in generated worlds.
+    """
+
+    book: Rulebook
+    items: tuple[str, ...] = ITEMS
+    achievements: tuple[str, ...] = ACHIEVEMENTS
+    materials: tuple[int, ...] = ()
+    collect: Mapping[int, tuple[str, str | None, int]] = dataclasses.field(
+        default_factory=lambda: COLLECT
+    )
+    recipes: Mapping[str, Recipe] = dataclasses.field(default_factory=lambda: RECIPES)
+    swords: tuple[str, ...] = ("wood_sword", "stone_sword", "iron_sword")
+    veins: Mapping[int, float] = dataclasses.field(default_factory=dict)
+
+    @property
+    def makes(self) -> tuple[str, ...]:
+        """Tools, in the order of the actions."""
+        return tuple(self.recipes)
+
+    @property
+    def codes(self) -> tuple[int, ...]:
+        """All materials, those of joint tasks among them."""
+        return (*CORE, *TOGETHER, *self.materials)
+
+
+CONTENTS: dict[str, Contents] = {"crafter": Contents(CRAFTER), "craftax_classic": Contents(CRAFTAX)}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -279,18 +384,56 @@ class CraftRules:
 
     def make_cost(self, name: str) -> dict[str, int]:
         """What making a tool costs: item -> how many."""
-        metal = name.partition("_")[0]
-        cost = {"wood": 1}
-        if metal == "stone":
-            cost["stone"] = 1
-        if metal == "iron":
-            cost |= {"stone": self.iron_stone} if self.iron_stone else {}
-            cost |= {"coal": 1, "iron": 1}
-        return cost
+        cost = self.contents.recipes[name].cost.items()
+        numbers = {item: getattr(self, n) if isinstance(n, str) else n for item, n in cost}
+        return {item: number for item, number in numbers.items() if number}
 
     def make_near(self, name: str) -> tuple[int, ...]:
         """The materials that must be within the 3 x 3 cells around who makes it."""
-        return (TABLE, FURNACE) if name.startswith("iron") else (TABLE,)
+        return self.contents.recipes[name].near
+
+    # ---- what the preset has -------------------------------------------------------------------
+
+    @property
+    def contents(self) -> Contents:
+        if self.name not in CONTENTS:
+            raise ConfigError(
+                f"rules are {names_of(list(CONTENTS))} or one of them with other numbers, given "
+                f"the name {self.name!r}"
+            )
+        return CONTENTS[self.name]
+
+    @property
+    def book(self) -> Rulebook:
+        return self.contents.book
+
+    @property
+    def gifts(self) -> tuple[str, ...]:
+        """What can be handed to, and asked of, another player."""
+        return ("food", "drink", *self.contents.items)
+
+    @functools.cached_property
+    def solo_actions(self) -> tuple[str, ...]:
+        """The actions of a player who is alone."""
+        places, makes = (f"place_{x}" for x in PLACES), (f"make_{x}" for x in self.contents.makes)
+        return (*BASIC_ACTIONS, *places, *makes)
+
+    @property
+    def give(self) -> int:
+        """The number of `give_food`, after which come the other gifts."""
+        return len(self.solo_actions)
+
+    @property
+    def request(self) -> int:
+        """The number of `request_food`."""
+        return self.give + len(self.gifts)
+
+    def actions(self, players: int) -> tuple[str, ...]:
+        """The actions of one player; those towards others exist where there are others."""
+        if players == 1:
+            return self.solo_actions
+        social = [f"{verb}_{name}" for verb in ("give", "request") for name in self.gifts]
+        return (*self.solo_actions, *social)
 
 
 PRESETS = {
@@ -376,15 +519,21 @@ def load_rules(given: str | Mapping[str, Any] | CraftRules) -> CraftRules:
     `{"name": "crafter", "furnace_stone": 2}`."""
     if isinstance(given, CraftRules):
         return given
+    if not isinstance(given, (str, Mapping)):
+        raise ConfigError(f"rules are {names_of(list(PRESETS))}, or a dict of it, given {given!r}")
     changes: dict[str, Any] = {"name": given} if isinstance(given, str) else dict(given)
     name = changes.get("name", "craftax_classic")
     if name not in PRESETS:
-        raise ConfigError(f"rules are {names_of(list(PRESETS))}, given {name!r}")
+        raise ConfigError(
+            f"rules are {names_of(list(PRESETS))}, given {name!r};{nearest(name, PRESETS)}"
+        )
     fields = {field.name: field for field in dataclasses.fields(CraftRules)}
     preset = PRESETS[name]
     for key, value in changes.items():
         if key not in fields:
-            raise ConfigError(f"rules have no {key!r}; there are {', '.join(fields)}")
+            raise ConfigError(
+                f"rules have no {key!r};{nearest(key, fields)} there are {', '.join(fields)}"
+            )
         usual = getattr(preset, key)
         if isinstance(usual, tuple):
             fits = (

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -24,9 +24,10 @@ import numpy as np
 
 from manyhands.core.env import Array, IllegalAction
 from manyhands.envs.craftworld import rules as rl
-
-if TYPE_CHECKING:
-    from manyhands.envs.craftworld.env import CraftWorld
+from manyhands.envs.craftworld.observe import PLAYER, Perception, one_of, parse_perception
+from manyhands.envs.craftworld.rules import CraftRules
+from manyhands.envs.craftworld.setting import Setting
+from manyhands.envs.craftworld.state import HERE, VIEW
 
 # Costs are `steps << 3 | direction`, so that a minimum over cells also says how to begin.
 STEP = 8
@@ -87,150 +88,36 @@ def touching(ways: Array, seeds: Array) -> Array:
     return jnp.minimum(jnp.minimum(nearest(ways) + STEP, seeds), FAR)
 
 
-# ---- seeing --------------------------------------------------------------------------------------
+# ---- ways of one player --------------------------------------------------------------------------
 
-ROWS, COLUMNS = 7, 9  # of the view
-HERE = (3, 4)  # the player's own cell in it
-PLAYER = 5  # of `Sight.bodies`: + the index of a player; below it 1 + `rules.CREATURES`
-MINED = {
-    code: tool for code, (_, tool, _) in rl.COLLECT.items() if code not in (rl.WATER, rl.GRASS)
-}
+ROWS, COLUMNS = VIEW
+Mined = Mapping[int, int | None]  # material -> the number of the tool in the inventory, or None
 
 
-class Sight(NamedTuple):
-    """One player's perception, unpacked; every array may have trailing batch axes.
-
-    Attributes:
-        cells, bodies: u8[7, 9], see `CraftWorld`.
-        facing: u8[]. asleep, table, furnace: bool[], the latter two within reach. light: u8[].
-        inventory: u8[12]. vitals: u8[4]. achievements: bool[22].
-        role: u8[]. teammates: u8[others, 10].
-    """
-
-    cells: Array
-    bodies: Array
-    facing: Array
-    inventory: Array
-    vitals: Array
-    asleep: Array
-    light: Array
-    achievements: Array
-    table: Array
-    furnace: Array
-    role: Array
-    teammates: Array
-
-    def item(self, name: str) -> Array:
-        """How many the player holds."""
-        return self.inventory[rl.ITEMS.index(name)]
-
-    def vital(self, number: int) -> Array:
-        return self.vitals[number]
-
-    def done(self, name: str) -> Array:
-        """Whether an achievement is unlocked."""
-        return self.achievements[rl.ACHIEVEMENTS.index(name)]
-
-    def faced(self, maps: Array) -> Array:
-        """What `maps` [7, 9, ...] says of the faced cell."""
-        value = jnp.zeros_like(maps[0, 0])
-        for direction, (row, column) in enumerate(rl.DELTAS):
-            there = maps[HERE[0] + row, HERE[1] + column]
-            value = jnp.where(self.facing == direction, there, value)
-        return value
+def mined_by(rules: CraftRules) -> Mined:
+    """What is in the way until it is mined, and with what."""
+    items = rules.contents.items
+    return {
+        code: None if tool is None else items.index(tool)
+        for code, (_, tool, _) in rules.contents.collect.items()
+        if code not in (rl.WATER, rl.GRASS)
+    }
 
 
-def look(layout: Mapping[str, slice], row: Array) -> Sight:
-    """Unpack a row of `CraftWorld.perceive`, u8[K, ...]."""
-    rest = row.shape[1:]
-
-    def part(name: str, *shape: int) -> Array:
-        return row[layout[name]].reshape((*shape, *rest))
-
-    near = part("near", 2)
-    return Sight(
-        cells=part("cells", ROWS, COLUMNS),
-        bodies=part("bodies", ROWS, COLUMNS),
-        facing=part("facing"),
-        inventory=part("inventory", len(rl.ITEMS)),
-        vitals=part("vitals", len(rl.VITALS)),
-        asleep=part("asleep") > 0,
-        light=part("light"),
-        achievements=part("achievements", len(rl.ACHIEVEMENTS)) > 0,
-        table=near[0] > 0,
-        furnace=near[1] > 0,
-        role=part("role"),
-        teammates=part("teammates", -1, 10)
-        if "teammates" in layout
-        else row[:0].reshape((0, 10, *rest)),
-    )
+MINED = mined_by(rl.PRESETS["crafter"])
 
 
-NOTED = tuple(code for code in range(1, rl.SINGLE) if code not in (rl.GRASS, rl.PATH))
-
-
-def gist(layout: Mapping[str, slice], row: Array) -> Array:
-    """What a network reads of one row of `CraftWorld.perceive`, f32[K]: in place of the 63 cells,
-    where the nearest of each kind of material, creature and body is, and what lies around. A
-    tenth of the observation "symbolic", and what small networks learn from several times as fast.
-    """
-    s = look(layout, row)
-    cells, bodies = s.cells.reshape(-1), s.bodies.reshape(-1)
-    number = np.arange(ROWS * COLUMNS)
-    down, right = number // COLUMNS - HERE[0], number % COLUMNS - HERE[1]
-    rank = np.where(number == HERE[0] * COLUMNS + HERE[1], 1 << 14, (abs(down) + abs(right)) << 6)
-    rank = (rank + number).astype(np.int16)
-    kinds = [cells == code for code in NOTED]
-    kinds += [bodies == 1 + kind for kind in range(len(rl.CREATURES))]
-    kinds += [bodies >= PLAYER]
-    least = jnp.min(jnp.where(jnp.stack(kinds), rank, np.int16(1 << 14)), axis=1)
-    there, cell = least < 1 << 14, least & 63
-    rows, columns = cell // COLUMNS - HERE[0], cell % COLUMNS - HERE[1]
-    nearest = [rows / HERE[0], columns / HERE[1], rows < 0, rows > 0, columns < 0, columns > 0]
-    nearest += [jnp.ones_like(there), least < 2 << 6]
-    beside_here = [(HERE[0] + y) * COLUMNS + HERE[1] + x for y, x in rl.DELTAS]
-    around = cells[np.array(beside_here)]
-    parts: list[Array] = [
-        jnp.stack([part * there for part in nearest]),
-        s.faced(s.cells) == np.arange(rl.SINGLE),
-        s.faced(s.bodies) == np.arange(1, PLAYER),
-        one_of(around, rl.WALKABLE),
-        around == rl.LAVA,
-        s.inventory / 9,
-        s.inventory > 0,
-        s.vitals / 9,
-        s.vitals <= 3,
-        s.facing == np.arange(4),
-        jnp.stack([s.asleep, s.light / 255, s.table, s.furnace]),
-        s.achievements,
-        s.role == np.arange(1, 4),
-        row[layout["goal"]] / 9,
-        row[layout["request"]] / 10,
-    ]
-    if len(s.teammates):
-        away = s.teammates[:, :2].astype(jnp.float32) - 128
-        parts += [away / 32, away < 0, away > 0, s.teammates[:, 2:] / 9]
-    return jnp.concatenate([part.astype(jnp.float32).reshape(-1) for part in parts])
-
-
-def one_of(maps: Array, codes: tuple[int, ...]) -> Array:
-    """bool, where `maps` holds one of some codes."""
-    found = maps == codes[0]
-    for code in codes[1:]:
-        found = found | (maps == code)
-    return found
-
-
-def entering(cells: Array, sight: Sight, swim: bool = True) -> Array:
+def entering(cells: Array, sight: Perception, swim: bool = True, mined: Mined = MINED) -> Array:
     """i16: what it costs the player to enter cells (codes of `rules.MATERIALS`, of any map that it
     knows), with what it holds now; `FAR` where it cannot, or should not.
 
     Args:
         swim: whether to lay stones into water.
+        mined: from `mined_by`.
     """
     cost = jnp.where(one_of(cells, rl.WALKABLE), STEP, FAR).astype(jnp.int16)
-    for code, tool in MINED.items():
-        able = True if tool is None else sight.item(tool) > 0
+    for code, tool in mined.items():
+        able = True if tool is None else sight.inventory[tool] > 0
         cost = jnp.where((cells == code) & able, np.int16(2 * STEP), cost)
     if swim:
         able = (sight.item("stone") > 0) & (sight.item("wood_pickaxe") > 0)
@@ -238,7 +125,7 @@ def entering(cells: Array, sight: Sight, swim: bool = True) -> Array:
     return cost
 
 
-def turn_to(sight: Sight, good: Array) -> tuple[Array, Array]:
+def turn_to(sight: Perception, good: Array) -> tuple[Array, Array]:
     """(action, whether the faced cell is good): how the player comes to face a good cell that
     nobody is on (`good` is bool[7, 9, ...]): where it can turn without walking off it does, else it
     walks to where it will face one."""
@@ -254,7 +141,7 @@ def turn_to(sight: Sight, good: Array) -> tuple[Array, Array]:
     return action, sight.faced(good)
 
 
-def stride(sight: Sight, direction: Array) -> Array:
+def stride(sight: Perception, direction: Array, mined: Mined = MINED) -> Array:
     """The action that begins to go in a direction: turn, strike or mine what is there, lay a stone
     into water, or walk; noop before lava, and where nothing helps."""
     action = jnp.full(direction.shape, rl.NOOP, jnp.int32)
@@ -263,7 +150,7 @@ def stride(sight: Sight, direction: Array) -> Array:
         body = sight.bodies[HERE[0] + row, HERE[1] + column]
         creature = (body > 0) & (body < PLAYER)
         facing = sight.facing == d
-        use = creature | one_of(cell, (*MINED, rl.RIPE_PLANT))
+        use = creature | one_of(cell, (*mined, rl.RIPE_PLANT))
         fill = (cell == rl.WATER) & ~creature
         here = jnp.where(facing & use, rl.DO, rl.MOVE + d)
         here = jnp.where(facing & fill, rl.PLACE + rl.PLACES.index("stone"), here)
@@ -275,9 +162,6 @@ def stride(sight: Sight, direction: Array) -> Array:
 # ---- the skills ----------------------------------------------------------------------------------
 
 POSSIBLE, ASLEEP, ALREADY, NEEDS, NO_TARGET, NO_WAY = range(6)
-GATHERED = {"wood": rl.TREE, "sapling": rl.GRASS} | {
-    name: code for code, (name, _, _) in rl.COLLECT.items() if code in MINED and name != "wood"
-}
 HUNTED = {"eat cow": rl.COW, "fight zombie": rl.ZOMBIE, "fight skeleton": rl.SKELETON}
 SIGHTS = (
     *("tree", "grass", "sand", "path", "water", "stone", "coal", "iron", "diamond"),
@@ -348,22 +232,28 @@ class CraftSkills:
         wait: index of the skill that does nothing.
     """
 
-    def __init__(self, env: CraftWorld):
-        self._env = env
-        names = [f"collect {item} until you hold {k}" for item in GATHERED for k in range(1, 10)]
+    def __init__(self, env: Setting):
+        self._env, contents = env, env.contents
+        self._mined = mined_by(env.craft)
+        self._gathered = {"wood": rl.TREE, "sapling": rl.GRASS}
+        for code, (name, _, _) in contents.collect.items():
+            if code in self._mined:
+                self._gathered.setdefault(name, code)
+        self._sights = (*SIGHTS, *(rl.MATERIALS[code] for code in contents.materials))
+        names = [f"collect {x} until you hold {k}" for x in self._gathered for k in range(1, 10)]
         names += ["drink", "eat plant", *HUNTED]
         names += [f"place {name}" for name in rl.PLACES]
-        names += [f"make {name.replace('_', ' ')}" for name in rl.MAKES]
+        names += [f"make {name.replace('_', ' ')}" for name in contents.makes]
         names += ["sleep", "wait"]
         self.wait = len(names) - 1
-        names += [f"go to {name}" for name in SIGHTS]
+        names += [f"go to {name}" for name in self._sights]
         names += [f"explore {name}" for name in COMPASS]
         self._gifts = [
             (item, keep)
-            for item in rl.ITEMS
-            for keep in (range(rl.MOST) if item in GATHERED else range(1))
+            for item in contents.items
+            for keep in (range(rl.MOST) if item in self._gathered else range(1))
         ]
-        for mate in env.agents if env.num_agents > 1 else ():
+        for mate in env.agents if env.num_players > 1 else ():
             names += [f"follow {mate}", f"help {mate}"]
             names += [f"give {item} to {mate} until you hold {k}" for item, k in self._gifts]
         self._first_primitive = len(names)
@@ -374,6 +264,10 @@ class CraftSkills:
         self._index = {name: i for i, name in enumerate(names)}
         self._primitives = [self._index.get(name, self.wait) for name in env.actions]
         self._compiled = jax.jit(self.details)
+
+    def _held(self, sight: Perception, item: str) -> Array:
+        """How many of an item the player holds."""
+        return sight.inventory[self._env.contents.items.index(item)]
 
     def primitive(self, action: Array) -> Array:
         """The skill that takes one primitive action (`sleep` is one already); traceable."""
@@ -390,10 +284,10 @@ class CraftSkills:
         return action[skill], done[skill], possible[skill]
 
     def details(self, perception: Array) -> Details:
-        s, craft = look(self._env.layout, perception), self._env.craft
+        s, craft, held = parse_perception(self._env.layout, perception), self._env.craft, self._held
         seeds = jnp.asarray(starts(ROWS, COLUMNS, *HERE))
         others = jnp.asarray(s.bodies > 0).at[HERE].set(False)
-        cost = entering(s.cells, s)
+        cost = entering(s.cells, s, mined=self._mined)
         cost = jnp.where(others & (cost < FAR), 4 * STEP, cost).at[HERE].set(FAR)
         ways = flood(seeds, cost.astype(jnp.int16), ROWS * COLUMNS // 2)
         touch = touching(ways, seeds)
@@ -408,7 +302,7 @@ class CraftSkills:
             """(the action that leads to the nearest of some cells, why not, steps)."""
             least = jnp.min(jnp.where(mask, touch, FAR)).astype(jnp.int32)
             why = jnp.where(least < FAR, POSSIBLE, jnp.where(jnp.any(mask), NO_WAY, NO_TARGET))
-            return stride(s, least & 7), why, (least >> 3) - 1
+            return stride(s, least & 7, self._mined), why, (least >> 3) - 1
 
         def facing(good: Array, act: int) -> Array:
             """What leads to facing a good cell, and then to acting on it."""
@@ -417,14 +311,14 @@ class CraftSkills:
 
         free = s.bodies == 0
         counts = np.arange(1, rl.MOST + 1)
-        for item, code in GATHERED.items():
+        for item, code in self._gathered.items():
             action, why, steps = nearest_of((s.cells == code) & free)
             if code == rl.GRASS:
                 action = facing(s.cells == code, rl.DO)
-            tool = MINED.get(code)
+            tool = self._mined.get(code)
             if tool is not None:
-                why = jnp.where(s.item(tool) > 0, why, NEEDS)
-            add(action, s.item(item) >= counts, why, steps)
+                why = jnp.where(s.inventory[tool] > 0, why, NEEDS)
+            add(action, held(s, item) >= counts, why, steps)
         water, why, steps = nearest_of((s.cells == rl.WATER) & free)
         at_water = (s.faced(s.cells) == rl.WATER) & (s.faced(s.bodies) == 0)
         add(jnp.where(at_water, rl.DO, water), s.vital(rl.DRINK) >= rl.MOST, why, steps)
@@ -442,19 +336,19 @@ class CraftSkills:
         for i, name in enumerate(rl.PLACES):
             item, count = craft.place_cost(name)
             ground = one_of(s.cells, craft.place_on(name))
-            why = jnp.where(s.item(item) >= count, POSSIBLE, NEEDS)
+            why = jnp.where(held(s, item) >= count, POSSIBLE, NEEDS)
             done = s.faced(s.cells) == rl.PLACED[i]
             add(facing(ground, rl.PLACE + i), done, why)
-        for i, name in enumerate(rl.MAKES):
-            able = s.table & (s.furnace if name.startswith("iron") else True)
+        for i, (name, recipe) in enumerate(self._env.contents.recipes.items()):
+            able = s.table & (s.furnace if rl.FURNACE in recipe.near else True)
             for item, count in craft.make_cost(name).items():
-                able = able & (s.item(item) >= count)
-            add(rl.MAKE + i, s.item(name) > 0, jnp.where(able, POSSIBLE, NEEDS))
+                able = able & (held(s, item) >= count)
+            add(rl.MAKE + i, held(s, name) > 0, jnp.where(able, POSSIBLE, NEEDS))
         rested = (s.vital(rl.ENERGY) >= rl.MOST) & ~s.asleep
         add(rl.SLEEP, rested, jnp.where(rested, ALREADY, POSSIBLE))
         add(rl.NOOP, True, POSSIBLE)
 
-        for name in SIGHTS:
+        for name in self._sights:
             here = s.cells == rl.MATERIALS.index(name)
             action, why, steps = nearest_of(here & free)
             done = s.faced(here) | (here[HERE] if name in ("grass", "sand", "path") else False)
@@ -470,9 +364,9 @@ class CraftSkills:
             best = jnp.min(jnp.where(ahead > 0, total, 2 * FAR)).astype(jnp.int32)
             edge = s.cells[HERE[0] + down, HERE[1] + right] == rl.VOID
             why = jnp.where(best < 2 * FAR, POSSIBLE, NO_WAY)
-            add(stride(s, best & 7), edge, why, left[HERE])
+            add(stride(s, best & 7, self._mined), edge, why, left[HERE])
 
-        if self._env.num_agents > 1:
+        if self._env.num_players > 1:
             self._with_others(s, seeds, add)
         every = np.arange(1, len(self._env.actions))
         add(every[every != rl.SLEEP], True, POSSIBLE)
@@ -486,7 +380,7 @@ class CraftSkills:
         action = jnp.where(why == POSSIBLE, joined.action, rl.NOOP)
         return Details(action.astype(jnp.int32), joined.done, why, joined.steps)
 
-    def _with_others(self, s: Sight, seeds: Array, add: Any) -> None:
+    def _with_others(self, s: Perception, seeds: Array, add: Any) -> None:
         """The skills that concern another player, for each of all players. On the way nothing is
         mined and no stone is laid, so that what is given is what was meant."""
         walkable = one_of(s.cells, rl.WALKABLE) & (s.bodies == 0)
@@ -496,10 +390,11 @@ class CraftSkills:
         rows = np.arange(ROWS)[:, None] - HERE[0]
         columns = np.arange(COLUMNS)[None] - HERE[1]
         keeps = np.array([keep for _, keep in self._gifts])
-        gives = np.array([rl.GIVE + rl.GIFTS.index(item) for item, _ in self._gifts])
-        held = jnp.stack([s.item(item) for item, _ in self._gifts])
-        for k in range(self._env.num_agents):
-            slot = jnp.clip(jnp.where(k < own, k, k - 1), 0, self._env.num_agents - 2)
+        craft = self._env.craft
+        gives = np.array([craft.give + craft.gifts.index(item) for item, _ in self._gifts])
+        held = jnp.stack([self._held(s, item) for item, _ in self._gifts])
+        for k in range(self._env.num_players):
+            slot = jnp.clip(jnp.where(k < own, k, k - 1), 0, self._env.num_players - 2)
             mate = s.teammates[slot].astype(jnp.int32)
             row, column, alive = mate[0] - 128, mate[1] - 128, mate[2]
             there = s.bodies == PLAYER + k
@@ -513,7 +408,7 @@ class CraftSkills:
             why = jnp.where((alive != rl.DEAD) & (own != k), why, NO_TARGET)
             steps = jnp.abs(row) + jnp.abs(column) - 1
             faces = s.faced(there)
-            walk = jnp.where(faces, rl.NOOP, stride(s, cost & 7))
+            walk = jnp.where(faces, rl.NOOP, stride(s, cost & 7, self._mined))
             add(walk, (steps <= 0) & (own != k), why, steps)
             down = jnp.where(alive == rl.DOWN, why, NO_TARGET)
             add(jnp.where(faces, rl.DO, walk), (alive == rl.ALIVE) & (own != k), down, steps)
@@ -526,10 +421,10 @@ class CraftSkills:
     def words(self, perception: np.ndarray) -> list[str]:
         """For each skill what it would do now, or, where it is impossible, why."""
         details = jax.device_get(self._compiled(np.asarray(perception)))
-        sight = look(self._env.layout, np.asarray(perception))
+        sight = parse_perception(self._env.layout, np.asarray(perception))
         return [self._word(i, details, sight) for i in range(len(self.names))]
 
-    def _word(self, i: int, details: Details, sight: Sight) -> str:
+    def _word(self, i: int, details: Details, sight: Perception) -> str:
         name, why, steps = self.names[i], int(details.why[i]), int(details.steps[i])
         if why == ASLEEP:
             return "you are asleep"
@@ -560,12 +455,13 @@ class CraftSkills:
         cost = dict(costs) if costs else craft.make_cost(thing.replace(" ", "_"))
         return ", ".join(f"{count} {item}" for item, count in cost.items())
 
-    def _needs(self, name: str, sight: Sight) -> str:
+    def _needs(self, name: str, sight: Perception) -> str:
         if name.startswith("collect"):
             item = name.split(" ")[1]
-            return f"needs a {str(MINED[GATHERED[item]]).replace('_', ' ')}"
+            tool = self._env.contents.collect[self._gathered[item]][1]
+            return f"needs a {str(tool).replace('_', ' ')}"
         if name.startswith("give"):
-            return f"you hold {int(sight.item(name.split(' ')[1]))}"
+            return f"you hold {int(self._held(sight, name.split(' ')[1]))}"
         if name.startswith("place"):
             return f"needs {self._price(name)}"
         stations = self._env.craft.make_near(name.removeprefix("make ").replace(" ", "_"))
@@ -597,12 +493,14 @@ class CraftSkills:
             player = re.fullmatch(r"player(\d)", rest)
             if player:
                 return self._about("follow", rest)
-            return self._named(f"go to {_singular(rest)}", f"one can go to {', '.join(SIGHTS)}")
+            return self._named(
+                f"go to {self._singular(rest)}", f"one can go to {', '.join(self._sights)}"
+            )
         if verb == "explore":
             side = {"left": "west", "right": "east", "up": "north", "down": "south"}.get(rest, rest)
             return self._named(f"explore {side}", f"the directions are {', '.join(COMPASS)}")
         if verb in ("place", "make", "eat", "fight"):
-            return self._named(f"{verb} {_singular(rest)}", "see the list of skills")
+            return self._named(f"{verb} {self._singular(rest)}", "see the list of skills")
         return self._index.get(words)
 
     def read(self, text: str, perception: np.ndarray, current: int | None) -> int | None:
@@ -612,13 +510,13 @@ class CraftSkills:
         match = re.match(r"\W*give (\d) ([a-z_]+) to player_?(\d)\W*$", text.lower())
         if match is None:
             return self.parse(text)
-        item = _singular(match[2])
-        if item not in rl.ITEMS:
-            raise IllegalAction(f"{match[2]!r} cannot be given; there are {', '.join(rl.ITEMS)}")
+        item, items = self._singular(match[2]), self._env.contents.items
+        if item not in items:
+            raise IllegalAction(f"{match[2]!r} cannot be given; there are {', '.join(items)}")
         begun = f"give {item} to player_{match[3]} until"
         if current is not None and self.names[current].startswith(begun):
             return current
-        held = int(look(self._env.layout, np.asarray(perception)).item(item))
+        held = int(self._held(parse_perception(self._env.layout, np.asarray(perception)), item))
         keep = held - int(match[1])
         if keep < 0:
             raise IllegalAction(f"you hold {held} {item}, and cannot give {match[1]}")
@@ -626,15 +524,16 @@ class CraftSkills:
 
     def _collect(self, rest: str) -> int:
         match = re.fullmatch(r"(?:(\d+) )?([a-z ]+?)(?: until you hold (\d+))?", rest)
-        item = _singular(match[2]) if match else rest
-        if match is None or item not in GATHERED:
-            raise IllegalAction(f"one can collect {', '.join(GATHERED)}; not {rest!r}")
+        item = self._singular(match[2]) if match else rest
+        if match is None or item not in self._gathered:
+            there = ", ".join(self._gathered)
+            raise IllegalAction(f"one can collect {there}; not {rest!r}")
         count = match[1] or match[3] or rl.MOST
         return self._named(f"collect {item} until you hold {count}", f"one can hold {rl.MOST}")
 
     def _about(self, verb: str, rest: str) -> int:
         match = re.search(r"player(\d)", rest)
-        if match is None or self._env.num_agents == 1:
+        if match is None or self._env.num_players == 1:
             others = ", ".join(self._env.agents)
             raise IllegalAction(f"{verb} whom? The players are {others}")
         mate = f"player_{match[1]}"
@@ -642,9 +541,17 @@ class CraftSkills:
             return self._named(f"{verb} {mate}", "there is no such player")
         what = re.match(r"([a-z ]+?) to player", rest)
         keep = re.search(r"until you hold (\d)", rest)
-        item = _singular(what[1] if what else rest.split(" ")[0]).replace(" ", "_")
+        item = self._singular(what[1] if what else rest.split(" ")[0]).replace(" ", "_")
         name = f"give {item} to {mate} until you hold {keep[1] if keep else 0}"
-        return self._named(name, f"one can give {', '.join(rl.ITEMS)}, to another player")
+        return self._named(
+            name, f"one can give {', '.join(self._env.contents.items)}, to another player"
+        )
+
+    def _singular(self, words: str) -> str:
+        """`saplings` as `sapling`, and the like."""
+        known = (*rl.MATERIALS, *self._env.contents.items, *rl.CREATURES)
+        short = words.strip().removesuffix("s")
+        return short if short in known or short.replace(" ", "_") in known else words.strip()
 
     def _named(self, name: str, otherwise: str) -> int:
         if name not in self._index:
@@ -669,9 +576,9 @@ class CraftSkills:
             "place stone (table, furnace, plant): in front of you, or where you can turn to.\n"
             "make wood pickaxe, ...: what stands beside you and what you hold must suffice.\n"
             "sleep: until you have all your energy. wait: do nothing for one step.\n"
-            f"go to tree ({', '.join(SIGHTS[1:])}): the nearest in view.\n"
+            f"go to tree ({', '.join(self._sights[1:])}): the nearest in view.\n"
             f"explore west (east, north, south): walk on that way, around what is in the way.\n"
-            f"{others if self._env.num_agents > 1 else ''}"
+            f"{others if self._env.num_players > 1 else ''}"
             f"{', '.join(self._env.actions[1:6])}, ...: one plain step, an action by its name.\n"
             "On the way trees are felled, stones mined, and stones laid into water; nobody walks "
             "into lava. A skill whose target you do not see is impossible: explore first."
@@ -704,10 +611,3 @@ _VERBS = {
     "rest": "sleep",
     "noop": "wait",
 }
-
-
-def _singular(words: str) -> str:
-    """`saplings` as `sapling`, and the like."""
-    known = (*rl.MATERIALS, *rl.ITEMS, *rl.CREATURES)
-    short = words.strip().removesuffix("s")
-    return short if short in known or short.replace(" ", "_") in known else words.strip()

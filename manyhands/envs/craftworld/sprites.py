@@ -7,14 +7,13 @@ A row of 7 letters is the left half of a picture that is the same on both sides.
 from __future__ import annotations
 
 import functools
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import jax.numpy as jnp
 import numpy as np
 
 from manyhands.core.env import Array
 from manyhands.core.render import Colour
-from manyhands.envs.craftworld.env import VIEW
 from manyhands.envs.craftworld.rules import (
     ALIVE,
     ARROW,
@@ -26,10 +25,8 @@ from manyhands.envs.craftworld.rules import (
     MATERIALS,
     VITALS,
 )
-
-if TYPE_CHECKING:
-    from manyhands.envs.craftworld.env import CraftWorld
-
+from manyhands.envs.craftworld.setting import Setting
+from manyhands.envs.craftworld.state import VIEW
 
 SIZE = 14  # pixels of a picture's side
 CELL = 7  # pixels of a cell's side in the `pixels` observation
@@ -919,7 +916,7 @@ def _atlas(players: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray
     return ground, np.stack([half(b) for b in beings]), np.stack(carried), digits
 
 
-def pixels(env: CraftWorld, rows: Array) -> Array:
+def pixels(env: Setting, rows: Array) -> Array:
     """The `pixels` observation from rows of `perceive`, inside compiled code.
 
     Args:
@@ -931,7 +928,7 @@ def pixels(env: CraftWorld, rows: Array) -> Array:
         each other player, in its colour, the brighter the healthier, with a light pixel towards it.
     """
     n, batch = rows.shape[0], rows.shape[2:]
-    ground, beings, carried, digits = _atlas(env.num_agents)
+    ground, beings, carried, digits = _atlas(env.num_players)
     one = (1,) * len(batch)
 
     def part(name: str, *shape: int) -> Array:
@@ -949,7 +946,7 @@ def pixels(env: CraftWorld, rows: Array) -> Array:
     # The view.
     cells, over = spread(part("cells", *VIEW)), spread(_bodies(env, part))
     image = jnp.broadcast_to(picture(ground[0]), (n, VIEW[0], CELL, VIEW[1], CELL, 3, *batch))
-    for code in range(1, env.materials):
+    for code in env.codes[1:]:
         image = jnp.where(cells == code, picture(ground[code]), image)
     for code, being in enumerate(beings):
         covers = (over == code + 1) & picture(being[..., 3:] > 0)
@@ -976,15 +973,15 @@ def pixels(env: CraftWorld, rows: Array) -> Array:
     for code, shape in enumerate(digits[1:], start=1):
         bar = jnp.where((shown == code) & picture(shape[..., None]), np.uint8(255), bar)
     low = bar.reshape(n, 2 * CELL, 9 * CELL, 3, *batch)
-    if env.num_agents > 1:
+    if env.num_players > 1:
         panel = _mates(env, part("teammates"))
         low = low.at[:, CELL:, 7 * CELL :].set(panel)
     return jnp.concatenate([view, low], axis=1)
 
 
-def _bodies(env: CraftWorld, part: Any) -> Array:
+def _bodies(env: Setting, part: Any) -> Array:
     """u8[N, 7, 9, ...]: 0, or 1 + the number of a body in the atlas."""
-    n = env.num_agents
+    n = env.num_players
     codes, headings = part("bodies", *VIEW), part("headings", *VIEW)
     turn = jnp.where(headings > 0, headings - 1, 0)
     found = jnp.where(codes < ARROW, codes, 0)
@@ -1014,7 +1011,7 @@ def _bodies(env: CraftWorld, part: Any) -> Array:
     return jnp.where(middle, me, found).astype(jnp.uint8)
 
 
-def _mates(env: CraftWorld, mates: Array) -> Array:
+def _mates(env: Setting, mates: Array) -> Array:
     """The block of the others, u8[N, 7, 14, 3, ...]."""
     n, batch = mates.shape[0], mates.shape[2:]
     panel = jnp.zeros((n, CELL, 2 * CELL, 3, *batch), jnp.uint8)

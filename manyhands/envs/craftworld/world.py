@@ -1,4 +1,4 @@
-"""Worlds: maps as text, the parameters of generated ones, and their generation.
+"""Worlds: maps as text, and the parameters of generated ones (`generation.py` makes these).
 
 **Maps as text**, one letter a cell, all rows of the same length (`LETTERS`, `BODIES`):
 
@@ -8,33 +8,23 @@
 
 and X gap, = bridge, G gate, O beacon, * lit beacon, # wall. Players, zombies and cows stand on
 grass, skeletons and arrows on path. What lies outside of a map can be neither entered nor changed.
-
-**Generated worlds** follow the formulas of the two games, computed in whole numbers (4096 is one),
-so that a seed gives the same world on every machine, alone and in a batch. Crafter's has
-OpenSimplex noise in three dimensions (K. Spencer 2014, in the public domain), of which each feature
-reads another layer; Craftax-Classic's has one octave of gradient noise (Perlin 2002) for each.
 """
 
 from __future__ import annotations
 
 import dataclasses
-import functools
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-import jax
-import jax.numpy as jnp
 import numpy as np
-from jax.experimental.xla_metadata import set_xla_metadata
 
-from manyhands.core.env import Array, ConfigError, LayoutError
+from manyhands.core.env import ConfigError, LayoutError
 from manyhands.envs.craftworld.rules import (
     BEACON,
     BRIDGE,
     COAL,
-    COW,
     DIAMOND,
     FURNACE,
     GAP,
@@ -49,18 +39,13 @@ from manyhands.envs.craftworld.rules import (
     PLANT,
     RIPE_PLANT,
     SAND,
-    SKELETON,
     STONE,
     TABLE,
     TREE,
     VITALS,
     WALL,
     WATER,
-    ZOMBIE,
 )
-
-if TYPE_CHECKING:
-    from manyhands.envs.craftworld.env import CraftWorld
 
 LETTERS = {
     ".": GRASS,
@@ -94,7 +79,8 @@ BODIES = {
     "^": (4, 2, PATH),
     "v": (4, 3, PATH),
 }
-LARGEST = 127  # rows, and columns, of a map: differences of positions fit a byte
+SMALLEST = 8  # rows, and columns, of a generated world
+LARGEST = 127  # of any map: differences of positions fit a byte
 
 
 @dataclasses.dataclass(frozen=True)
@@ -330,9 +316,11 @@ def check_size(given: Any) -> tuple[int, int]:
     return sides[0], sides[1]
 
 
-def check_start(given: Any, players: int) -> tuple[np.ndarray, np.ndarray, int]:
-    """What players begin with: (inventory i32[N, 12], vitals i32[N, 4], clock)."""
-    pockets = np.zeros((players, len(ITEMS)), np.int32)
+def check_start(
+    given: Any, players: int, items: tuple[str, ...] = ITEMS
+) -> tuple[np.ndarray, np.ndarray, int]:
+    """What players begin with: (inventory i32[N, items], vitals i32[N, 4], clock)."""
+    pockets = np.zeros((players, len(items)), np.int32)
     vitals = np.full((players, len(VITALS)), MOST)
     each = given if isinstance(given, (list, tuple)) else [given or {}] * players
     if len(each) != players:
@@ -343,7 +331,7 @@ def check_start(given: Any, players: int) -> tuple[np.ndarray, np.ndarray, int]:
                 f"start is like {{'inventory': {{'wood': 3}}, 'vitals': {{'food': 5}}, 'clock': 0}}"
                 f", or a list of such; given {entry!r}"
             )
-        for part, names, table in (("inventory", ITEMS, pockets), ("vitals", VITALS, vitals)):
+        for part, names, table in (("inventory", items, pockets), ("vitals", VITALS, vitals)):
             for name, count in dict(entry.get(part) or {}).items():
                 least = 1 if name == "health" else 0
                 if name not in names or not isinstance(count, int) or not least <= count <= MOST:
@@ -363,312 +351,3 @@ def daylight(day_length: int) -> np.ndarray:
     share of the day (Crafter, and Craftax)."""
     progress = np.arange(day_length) / day_length + 0.3
     return 1 - np.abs(np.cos(np.pi * progress)) ** 3
-
-
-# ---- noise, in whole numbers ---------------------------------------------------------------------
-
-SMALLEST = 8  # rows, and columns, of a generated world
-ONE = 4096  # the number that stands for 1
-# Points of OpenSimplex's lattice whose contribution reaches into one of its cells: those within
-# sqrt(2) of some point of the cell.
-_NEIGHBOURS = np.array(
-    [
-        [i, j, k]
-        for i in range(-1, 3)
-        for j in range(-1, 3)
-        for k in range(-1, 3)
-        if sorted((i, j, k))
-        in (
-            *([0, 0, 0], [0, 0, 1], [0, 1, 1], [1, 1, 1], [0, 0, 2], [0, 1, 2], [1, 1, 2]),
-            *([-1, 0, 1], [-1, 1, 1]),
-        )
-    ],
-    np.int32,
-)
-
-
-@jax.jit
-def _same(*values: Array) -> tuple[Array, ...]:
-    return values
-
-
-def alone(*values: Array) -> tuple[Array, ...]:
-    """Values that several others are made of, computed once. In a batch the compiler would compute
-    them again for each of those, element by element, as deep as it can fuse; a call that it may not
-    inline ends that (an optimization barrier does not, on a CPU)."""
-    return set_xla_metadata(_same(*values), inlineable="false")
-
-
-def _mixed(*words: Array) -> Array:
-    """u32, one well-mixed word of several (the mixing of `lowbias32`, C. Wellons 2018)."""
-    found = jnp.uint32(0x9E3779B9)
-    for word in words:
-        found = (found ^ jnp.asarray(word).astype(jnp.uint32)) * np.uint32(0x9E3779B1)
-        found = (found ^ (found >> 16)) * np.uint32(0x7FEB352D)
-        found = (found ^ (found >> 15)) * np.uint32(0x846CA68B)
-        found = found ^ (found >> 16)
-    return found
-
-
-def simplex(seed: Array, x: np.ndarray, y: np.ndarray, z: np.ndarray) -> Array:
-    """OpenSimplex noise, i32 in units of 1 / 4096, at points of the same shape (f64, host)."""
-    place = np.stack([x, y, z])
-    base = np.floor(place - place.sum(0) / 6).astype(np.int32)
-    offset = np.round((place - base - base.sum(0) / 3) * ONE).astype(np.int32)
-    corners, within = jnp.asarray(base), jnp.asarray(offset)
-
-    def add(i: Array, total: Array) -> Array:
-        step = jnp.asarray(_NEIGHBOURS)[i]
-        squish = jnp.sum(step) * ONE
-        d = [within[a] - step[a] * ONE - squish // 3 for a in range(3)]
-        reach = 2 * ONE**2 - sum(part * part for part in d)
-        reach = jnp.maximum(reach, 0) >> 11  # of 8192
-        reach = (reach * reach) >> 13
-        reach = (reach * reach) >> 16  # to the fourth power, of 1024
-        bits = _mixed(seed, *(corners[a] + step[a] for a in range(3)))
-        long = (bits >> 8) % 3  # the axis along which the gradient is 11, else 4
-        signed = [jnp.where((bits >> (29 + a)) & 1 > 0, d[a], -d[a]) for a in range(3)]
-        along = jnp.where(long == 0, signed[0], jnp.where(long == 1, signed[1], signed[2]))
-        slope = 4 * (signed[0] + signed[1] + signed[2]) + 7 * along
-        return total + ((reach * slope) >> 10)
-
-    total = jax.lax.fori_loop(0, len(_NEIGHBOURS), add, jnp.zeros(x.shape, jnp.int32))
-    return total // 103
-
-
-@functools.cache
-def _gradients() -> np.ndarray:
-    """i32[2, 256], unit vectors all around, times 1024."""
-    angle = np.arange(256) * (np.pi / 128)
-    return np.round(1024 * np.stack([np.cos(angle), np.sin(angle)])).astype(np.int32)
-
-
-def perlin(seed: Array, shape: tuple[int, int], period: tuple[int, int]) -> Array:
-    """One octave of gradient noise, i32[shape], scaled to lie from 0 to 4096."""
-    cells = [np.arange(side) // p for side, p in zip(shape, period, strict=True)]
-    within = [np.arange(side) % p / p for side, p in zip(shape, period, strict=True)]
-    fades = [np.round(1024 * (t**3 * (t * (t * 6 - 15) + 10))).astype(np.int32) for t in within]
-    # The gradients of the corners, and of each cell's own four.
-    corners = np.indices((cells[0][-1] + 2, cells[1][-1] + 2))
-    table = jnp.asarray(_gradients())[:, _mixed(seed, *corners) >> 24]
-
-    def ramp(down: int, right: int) -> Array:
-        slope = table[:, cells[0][:, None] + down, cells[1][None] + right]
-        dy = np.round(1024 * (within[0] - down)).astype(np.int32)[:, None]
-        dx = np.round(1024 * (within[1] - right)).astype(np.int32)[None]
-        return (slope[0] * dy + slope[1] * dx) >> 10
-
-    def between(a: Array, b: Array, fade: np.ndarray) -> Array:
-        return a * (1024 - fade) + b * fade
-
-    down, right = fades[0][:, None], fades[1][None]
-    left = between(ramp(0, 0), ramp(1, 0), down) >> 10
-    other = between(ramp(0, 1), ramp(1, 1), down) >> 10
-    noise = between(left, other, right)  # of 1024 * 1024
-    (noise,) = alone(noise >> 4)
-    least, most = jnp.min(noise), jnp.max(noise)
-    (noise,) = alone((noise - least) * 16 // jnp.maximum((most - least) // 256, 1))
-    return noise
-
-
-# ---- generation ----------------------------------------------------------------------------------
-
-
-def generate(
-    env: CraftWorld, key: Array, world: Array
-) -> tuple[Array, Array, tuple[Array, Array, Array]]:
-    """A world of the size and rules of `env`, with the parameters `env.worlds[world]`: (map
-    u8[H, W], players' places u8[N, 2], creatures' (kind, row, column), u8[M] each)."""
-    seeds = jax.random.bits(key, (2,), jnp.uint32)
-    shifts = {
-        name: jnp.asarray([round(getattr(w, name) * ONE) for w in env.worlds], jnp.int32)[world]
-        for name in ("water", "mountains", "caves", "lava")
-    }
-    cells = np.arange(env.height * env.width).reshape(env.height, env.width)
-
-    def uniform(which: int) -> Array:
-        """u32[H, W] from 0 to 65535."""
-        word = _mixed(seeds[0], seeds[1], np.uint32(which >> 1), cells)
-        return (word >> 16) if which & 1 else word & 0xFFFF
-
-    def rare(name: str, which: int, chance: float) -> Array:
-        """bool[H, W]: with a chance that a parameter of the world multiplies."""
-        odds = jnp.asarray(
-            [min(65536, round(65536 * chance * getattr(w, name))) for w in env.worlds], jnp.uint32
-        )[world]
-        return uniform(which) < odds
-
-    make = _crafter if env.craft.name == "crafter" else _craftax
-    ground, creatures = make(env, seeds, shifts, rare)
-    forced = [
-        env.craft.name != "crafter" if w.always_diamond is None else w.always_diamond
-        for w in env.worlds
-    ]
-    if any(forced):
-        # One stone of all becomes a diamond, each as likely.
-        order = jnp.where(
-            ground == STONE, (uniform(8) << 16) | cells.astype(np.uint32) | 1 << 15, 0
-        )
-        chosen = (order == jnp.max(order)) & (order > 0)
-        ground = jnp.where(chosen & jnp.asarray(forced)[world], DIAMOND, ground)
-
-    places = start_places(env.height, env.width, env.num_agents)
-    rows, columns = np.array(places).T
-    ground = ground.at[rows, columns].set(GRASS)
-    if env.joint is not None:
-        for row, column, material in joint_cells(env):
-            ground = ground.at[row, column].set(material)
-            creatures = creatures.at[row, column].set(0)
-    if env.craft.name != "crafter":  # none at first
-        none = jnp.zeros(env.slots, jnp.uint8)
-        return ground.astype(jnp.uint8), jnp.asarray(places, jnp.uint8), (none, none, none)
-    # The creatures in Crafter's order: column by column.
-    kinds = creatures.T.reshape(-1)
-    found = jnp.nonzero(kinds, size=env.slots, fill_value=len(kinds))[0]
-    kinds = jnp.append(kinds, 0)[found]
-    found = jnp.where(kinds > 0, found, 0)
-    across, down = (found // env.height).astype(jnp.uint8), (found % env.height).astype(jnp.uint8)
-    listed = (kinds.astype(jnp.uint8), down, across)
-    return ground.astype(jnp.uint8), jnp.asarray(places, jnp.uint8), listed
-
-
-def start_places(height: int, width: int, players: int) -> list[tuple[int, int]]:
-    """Where players begin: the middle, and the cells closest to it."""
-    middle = height // 2, width // 2
-    around = sorted(
-        ((r, c) for r in range(-2, 3) for c in range(-2, 3)),
-        key=lambda cell: (abs(cell[0]) + abs(cell[1]), cell),
-    )
-    return [(middle[0] + r, middle[1] + c) for r, c in around[:players]]
-
-
-def joint_cells(env: CraftWorld) -> list[tuple[int, int, int]]:
-    """(row, column, material) of what a joint task puts into a generated world: above the start,
-    on a meadow; a gate in a wall around a diamond, a gap around one, or a beacon."""
-    row, column = max(env.height // 2 - 5, 2), env.width // 2
-    around = [(r, c) for r in (-1, 0, 1) for c in (-1, 0, 1) if (r, c) != (0, 0)]
-    cells = [(row + r, column + c, GRASS) for r in range(-2, 3) for c in range(-2, 3)]
-    if env.joint == "beacon":
-        return [*cells, (row, column, BEACON)]
-    ring = GAP if env.joint == "bridge" else WALL
-    cells += [(row + r, column + c, ring) for r, c in around]
-    cells.append((row, column, DIAMOND))
-    return cells if env.joint == "bridge" else [*cells, (row + 1, column, GATE)]
-
-
-def _crafter(env: CraftWorld, seeds: Array, shifts: Any, rare: Any) -> tuple[Array, Array]:
-    """Crafter's world (Hafner 2022): (materials, creatures' kinds), i32[H, W] each."""
-    height, width = env.height, env.width
-    y, x = np.indices((height, width)).astype(np.float64)
-    # Layers of the noise: (columns a unit, rows a unit, depth).
-    layers = {
-        "start": (8, 8, 3),
-        "water": (15, 15, 3),
-        "ripples": (5, 5, 3),
-        "mountain": (15, 15, 0),
-        "rocks": (5, 5, 0),
-        "caves": (7, 7, 6),
-        "across": (3 / 2, 15, 7),
-        "upright": (15, 3 / 2, 7),
-        "coal": (8, 8, 1),
-        "iron": (6, 6, 2),
-        "lava": (5, 5, 6),
-        "sand": (9, 9, 4),
-        "trees": (7, 7, 5),
-    }
-    scale = np.array(list(layers.values()), np.float64)[:, :, None, None]
-    depth = np.broadcast_to(scale[:, 2], (len(layers), height, width))
-    seed = _mixed(seeds[0], seeds[1])
-    stacked = simplex(seed, x / scale[:, 0], y / scale[:, 1], depth)
-    noise = dict(zip(layers, stacked, strict=True))
-
-    distance = np.sqrt((x - width // 2) ** 2 + (y - height // 2) ** 2)
-    # The logistic function by a table: arguments from -16 to 16 in steps of 1 / 64.
-    table = np.round(ONE / (1 + np.exp(-np.arange(-1024, 1025) / 64))).astype(np.int32)
-    argument = np.round((4 - distance) * ONE).astype(np.int32) + 2 * noise["start"]
-    start = jnp.asarray(table)[jnp.clip((argument + 32 >> 6) + 1024, 0, 2048)]
-    near_start = argument > 0
-    water = noise["water"] + noise["ripples"] * 3 // 20 + _one(0.1) - 2 * start
-    mountain = (noise["mountain"] * 10 + noise["rocks"] * 3) // 13 - 4 * start - water * 3 // 10
-    water, mountain = water + shifts["water"], mountain + shifts["mountains"]
-
-    hollow = shifts["caves"]
-    caves = (noise["caves"] + hollow > _one(0.15)) & (mountain > _one(0.3))
-    tunnels = (noise["across"] + hollow > _one(0.4)) | (noise["upright"] + hollow > _one(0.4))
-    rock = _choice(
-        (caves, PATH),
-        (tunnels, PATH),
-        ((noise["coal"] > 0) & rare("coal", 0, 0.15), COAL),
-        ((noise["iron"] > _one(0.4)) & rare("iron", 1, 0.25), IRON),
-        ((mountain > _one(0.18)) & rare("diamond", 2, 0.006), DIAMOND),
-        ((mountain > _one(0.3)) & (noise["lava"] + shifts["lava"] > _one(0.35)), LAVA),
-        otherwise=STONE,
-    )
-    shore = (water > _one(0.25)) & (water <= _one(0.35)) & (noise["sand"] > _one(-0.2))
-    plain = _choice(
-        (shore, SAND),
-        (water > _one(0.3), WATER),
-        ((noise["trees"] > 0) & rare("trees", 3, 0.2), TREE),
-        otherwise=GRASS,
-    )
-    rocky = ~near_start & (mountain > _one(0.15))
-    ground = jnp.where(near_start, GRASS, jnp.where(rocky, rock, plain))
-
-    walkable = (ground == GRASS) | (ground == PATH) | (ground == SAND)
-    creatures = _choice(
-        ((distance > 3) & (ground == GRASS) & rare("cows", 4, 0.015), COW),
-        ((distance > 10) & rare("zombies", 5, 0.007), ZOMBIE),
-        (rocky & ~caves & tunnels & rare("skeletons", 6, 0.05), SKELETON),
-        otherwise=0,
-    )
-    return ground, jnp.where(walkable, creatures, 0)
-
-
-def _craftax(env: CraftWorld, seeds: Array, shifts: Any, rare: Any) -> tuple[Array, Array]:
-    """Craftax-Classic's world (Matthews et al. 2024); no creatures at first."""
-    height, width = env.height, env.width
-    rows, columns = np.indices((height, width))
-    distance = np.abs(rows - height // 2) + np.abs(columns - width // 2)
-    meadow = np.round(ONE * (np.clip(distance / 5, 0, 1) - 1)).astype(np.int32)
-    side = max(height, width)
-
-    def noise(which: int, down: int, right: int) -> Array:
-        return perlin(_mixed(*seeds, np.uint32(which)), (side, side), (down, right))
-
-    water = noise(0, 16, 16)[:height, :width] + meadow + shifts["water"]
-    mountain = noise(1, 16, 16)[:height, :width] + meadow + _one(0.05) + shifts["mountains"]
-    ways = noise(2, 8, 2)
-    trees = noise(3, 4, 4)[:height, :width]
-    rocky = mountain > _one(0.7)
-    hollow = shifts["caves"]
-    way = (ways[:height, :width] + hollow > _one(0.8)) | (
-        ways.T[:height, :width] + hollow > _one(0.8)
-    )
-    cave = (mountain > _one(0.85)) & (water + hollow > _one(0.4))
-    ground = _choice(
-        (cave | (rocky & way), PATH),
-        (rocky & rare("coal", 0, 0.04), COAL),
-        (rocky & rare("iron", 1, 0.03), IRON),
-        (rocky & (mountain > _one(0.8)) & rare("diamond", 2, 0.005), DIAMOND),
-        (rocky, STONE),
-        (water > _one(0.7), WATER),
-        (water > _one(0.6), SAND),
-        ((trees > _one(0.5)) & rare("trees", 3, 0.2), TREE),
-        otherwise=GRASS,
-    )
-    hot = (mountain > _one(0.85)) & (trees + shifts["lava"] > _one(0.7))
-    ground = jnp.where(hot, LAVA, ground)
-    return ground, jnp.zeros((height, width), jnp.int32)
-
-
-def _one(value: float) -> int:
-    """A number in units of 1 / 4096."""
-    return round(value * ONE)
-
-
-def _choice(*cases: tuple[Array, int], otherwise: int) -> Array:
-    """i32, the code of the first case that holds."""
-    found = jnp.int32(otherwise)
-    for holds, code in reversed(cases):
-        found = jnp.where(holds, code, found)
-    return found

@@ -22,7 +22,8 @@ TWO = """
 ..0.1..
 .......
 ......."""
-ACTIONS = rl.actions(2)
+CRAFT = rl.PRESETS["crafter"]
+ACTIONS = CRAFT.actions(2)
 
 
 # One configuration has every switch on, so that two compiled steps serve all tests.
@@ -156,7 +157,7 @@ def test_gifts_change_hands_and_nothing_is_lost():
 def test_requests_are_seen_for_ten_steps():
     pair = Pair().play("noop request_iron")
     row = pair.env.perceive(pair.state)[0, pair.env.layout["teammates"]]
-    asked = 1 + rl.GIFTS.index("iron")
+    asked = 1 + CRAFT.gifts.index("iron")
     assert row[7] == asked and row[8] == 10
     pair.play(*["noop noop"] * 9)
     assert pair.state.request[1] == asked and pair.state.request_left[1] == 1
@@ -251,7 +252,7 @@ def test_what_holds_in_every_world(rules):
     for t in range(steps):
         mask = np.asarray(legal(states))
         noise = rng.random(mask.shape)
-        noise[:, rl.MAKE : rl.GIVE] += 1  # whoever can make something does
+        noise[:, rl.MAKE : CRAFT.give] += 1  # whoever can make something does
         noise[:, rl.DO : rl.MAKE] += 0.4
         actions = np.argmax(np.where(mask, noise, -1), axis=1).astype(np.int32)
         before = jax.device_get(states)

@@ -11,7 +11,7 @@ import pytest
 
 from manyhands.core.env import ConfigError, episode_key
 from manyhands.core.render import render
-from manyhands.envs.craftworld import CraftWorld, draw, sprites, tasks, text
+from manyhands.envs.craftworld import CraftWorld, draw, sprites, tasks, words
 from manyhands.envs.craftworld import rules as rl
 from manyhands.viewer.export import frames
 from manyhands.viewer.human import Human, bind
@@ -106,7 +106,7 @@ def test_same_state_same_pixels(env, start):
 
 
 def test_all_that_is_in_view_shows_and_looks_different(env, start):
-    changes = [with_ground(start, code) for code in range(1, rl.SINGLE) if code != rl.GRASS]
+    changes = [with_ground(start, code) for code in rl.CORE[1:] if code != rl.GRASS]
     changes += [with_creature(start, kind) for kind in (rl.ZOMBIE, rl.SKELETON, rl.COW)]
     changes += [with_creature(start, rl.ARROW, way) for way in range(4)]
     pictures = {render(env, state, 0, SIZE).tobytes() for state in (start, *changes)}
@@ -221,7 +221,7 @@ def test_pixels_show_the_view_and_the_inventory(env, start, pixels):
     day = dataclasses.replace(start, clock=np.int32(60), inventory=np.zeros_like(start.inventory))
     look = np.asarray(pixels(with_ground(with_ground(day, rl.TREE), rl.WATER, 5, 9)))
     assert look.shape == (2, 63, 63, 3) and look.dtype == np.uint8
-    assert text.look_at(env, day, 0)[0].light > 250  # nearly the colours of the sprites
+    assert words.observe(env, day, 0)[0].light > 250  # nearly the colours of the sprites
 
     def cell(agent, row, column):
         return look[agent, 7 * row : 7 * row + 7, 7 * column : 7 * column + 7].astype(int)
@@ -278,7 +278,7 @@ def test_a_person_has_the_keys_of_crafter(env):
         "3": "make_iron_pickaxe", "4": "make_wood_sword", "6": "make_iron_sword",
     }.items():  # fmt: skip
         assert env.keys[key] == name
-    assert set(env.keys.values()) == set(rl.SOLO_ACTIONS)
+    assert set(env.keys.values()) == set(env.craft.solo_actions)
 
 
 def test_keys_choose_what_is_possible_and_say_why_not(env, start):

@@ -13,10 +13,13 @@ from hypothesis import strategies as st
 
 from manyhands.core.env import ConfigError, IllegalAction, episode_key
 from manyhands.core.pack import stepper
-from manyhands.envs.craftworld import CraftWorld, text
+from manyhands.envs.craftworld import CraftWorld
 from manyhands.envs.craftworld import rules as rl
+from manyhands.envs.craftworld.setting import DETAILS
 from manyhands.envs.craftworld.tasks import families, parse_goal
 from manyhands.envs.craftworld.world import LETTERS
+
+GIFTS, GIVE = rl.PRESETS["crafter"].gifts, rl.PRESETS["crafter"].give
 
 SIZE = 13
 ALONE = "\n".join(["." * SIZE] * 6 + ["......0......"] + ["." * SIZE] * 6)
@@ -51,7 +54,7 @@ def any_states(env: CraftWorld, count: int, seed: int) -> list:
         spots = spots.astype(np.uint8)
         there = rng.random(slots) < 0.7
         kind = np.array([rng.choice(options) for options in kinds]) * there
-        request = rng.integers(0, len(rl.GIFTS) + 1, n)
+        request = rng.integers(0, len(GIFTS) + 1, n)
         made.append(
             dataclasses.replace(
                 start,
@@ -99,7 +102,7 @@ def material(name: str) -> int:
 
 
 def gift(words: str) -> int:
-    return 1 + rl.GIFTS.index(words.replace(" ", "_"))
+    return 1 + GIFTS.index(words.replace(" ", "_"))
 
 
 def decode(env: CraftWorld, words: str) -> np.ndarray:
@@ -218,7 +221,7 @@ def told(env: CraftWorld, detail: str, state, agent: int) -> str:
 def test_vectors_are_rebuilt_from_text_of_every_length(played):
     env, states, rows, vectors, _ = played
     rebuilt = jax.jit(jax.vmap(env.symbolic))
-    for detail in text.DETAILS:
+    for detail in DETAILS:
         said = np.stack(
             [
                 [decode(env, told(env, detail, state, i)) for i in range(env.num_agents)]
@@ -231,7 +234,7 @@ def test_vectors_are_rebuilt_from_text_of_every_length(played):
 
 def test_longer_texts_say_more(alone):
     (state,) = any_states(alone, 1, 5)
-    texts = [told(alone, detail, state, 0).split("\n") for detail in text.DETAILS]
+    texts = [told(alone, detail, state, 0).split("\n") for detail in DETAILS]
     assert CraftWorld(map=ALONE, detail="full").describe(state, 0).split("\n") == texts[2]
     assert len(texts[0]) < len(texts[1]) < len(texts[2])
     assert set(texts[1]) <= set(texts[2])
@@ -258,7 +261,7 @@ def test_what_is_not_legal_is_refused_with_a_reason_and_the_rest_is_not(played):
                     env.parse(name, state, i)
                 reason = re.search("possible now: (.*?)[.] Answer", error.value.reason)[1]
                 assert len(reason) > 10
-                if number < rl.GIVE and "anything else" not in why:
+                if number < GIVE and "anything else" not in why:
                     assert f"- {name}: {reason}." in why
             assert bool(re.search("^- ", why, re.M)) == (not legal[k, i].all())
 
@@ -310,7 +313,7 @@ def test_choices_come_true(team):
             alive=np.uint8([1, 1 + k % 2, 1]),
         )
         for i in range(team.num_agents):
-            for choice in team.choices(state, i)[: -len(rl.GIFTS) + 2]:
+            for choice in team.choices(state, i)[: -len(GIFTS) + 2]:
                 action = team.parse(choice, state, i)
                 name, what = choice.split(": ", 1)
                 new = after(team, state, i, action)
@@ -346,7 +349,7 @@ def test_choices_come_true(team):
                 elif kind == "help":
                     assert new.alive[int(what[-1])] == rl.ALIVE != state.alive[int(what[-1])]
                 elif kind == "let":
-                    assert new.request[i] == 1 + rl.GIFTS.index(name.removeprefix("request_"))
+                    assert new.request[i] == 1 + GIFTS.index(name.removeprefix("request_"))
     assert seen >= {"step", "turn", "take", "costs", "hand", "help", "let", "look", "fall", "hit"}
 
 
