@@ -15,6 +15,7 @@ import jax.numpy as jnp
 
 from manyhands.core.axes import first, indices
 from manyhands.core.env import Array
+from manyhands.envs.craftworld import rules as rl
 from manyhands.envs.craftworld.cells import (
     FAR,
     alone,
@@ -28,30 +29,11 @@ from manyhands.envs.craftworld.cells import (
     write,
 )
 from manyhands.envs.craftworld.chance import Chance, odds
-from manyhands.envs.craftworld.rules import (
-    ALIVE,
-    ARROW,
-    COW,
-    DEAD,
-    FURNACE,
-    GRASS,
-    HEALTH,
-    LAVA,
-    PATH,
-    PLANT,
-    RIPE_PLANT,
-    SKELETON,
-    TABLE,
-    VOID,
-    WALKABLE,
-    WATER,
-    ZOMBIE,
-)
 from manyhands.envs.craftworld.setting import Setting
 from manyhands.envs.craftworld.state import Now
 
 BREAKS = 4  # tables, furnaces and plants that arrows break in one step, at most
-FLYABLE = (*WALKABLE, WATER, LAVA)  # what arrows fly over
+FLYABLE = (*rl.WALKABLE, rl.WATER, rl.LAVA)  # what arrows fly over
 
 
 class Turns(NamedTuple):
@@ -80,7 +62,7 @@ class Cell(NamedTuple):
     number: Array
 
     def free(self) -> Array:
-        return among(self.ground, WALKABLE) & ~self.creature & ~self.player
+        return among(self.ground, rl.WALKABLE) & ~self.creature & ~self.player
 
     def flyable(self) -> Array:
         return among(self.ground, FLYABLE) & ~self.creature & ~self.player
@@ -213,7 +195,7 @@ def craftax_turn(c: Setting, me: Creature, world: Turns, look: Look, players: Ar
     cornered = (distance <= 3) & ~open_
     wants_shot = ((distance == 4) | (distance == 5) | cornered) & (me.wait == 0)
     wants_shot = me.is_skeleton & wants_shot
-    room = jnp.any(c.slot_mask(ARROW, world.kind) & (world.kind == 0), axis=0)
+    room = jnp.any(c.slot_mask(rl.ARROW, world.kind) & (world.kind == 0), axis=0)
     shoots = wants_shot & room
     walks = (me.is_zombie | me.is_cow | me.is_skeleton) & open_ & ~bites & ~wants_shot
     flies = seen.flyable()
@@ -233,7 +215,7 @@ def craftax_turn(c: Setting, me: Creature, world: Turns, look: Look, players: Ar
 def move(c: Setting, now: Now, chance: Chance, turn_of: Callable[..., Turn]) -> Now:
     """Every creature's turn, slot by slot: each sees what those before it did. `turn_of` is
     `crafter_turn` or `craftax_turn`."""
-    slots, standing, up = c.slots, now.alive != DEAD, now.alive == ALIVE
+    slots, standing, up = c.slots, now.alive != rl.DEAD, now.alive == rl.ALIVE
     chances = chance.draw("creatures", slots * 6).reshape(slots, 6, *now.clock.shape)
     begin = Turns(
         now.kind,
@@ -252,11 +234,11 @@ def move(c: Setting, now: Now, chance: Chance, turn_of: Callable[..., Turn]) -> 
         me, napping = _at_its_turn(c, now, world, i, chances, up)
         solid = world.kind > 0
         if not c.book.arrows_block:
-            solid = solid & (world.kind < ARROW)
+            solid = solid & (world.kind < rl.ARROW)
 
         def look(to: Array) -> Cell:
             cell, inside = c.cell(to)
-            ground = jnp.where(inside, read(now.map, cell), VOID)
+            ground = jnp.where(inside, read(now.map, cell), rl.VOID)
             creature = jnp.any(solid & (world.spot == to[None]), axis=0)
             player = jnp.any(standing & (now.spot == to[None]), axis=0)
             return Cell(*alone(ground, creature, player, cell))
@@ -268,14 +250,14 @@ def move(c: Setting, now: Now, chance: Chance, turn_of: Callable[..., Turn]) -> 
         used = jnp.max(jnp.where(now.kind > 0, indices(slots, now.kind.ndim), -1))
         last = used + 1
     turns = jax.lax.fori_loop(0, last, turn, begin)
-    health = now.vitals[:, HEALTH] - turns.damage
+    health = now.vitals[:, rl.HEALTH] - turns.damage
     if c.book.needs_first:
         health = jnp.maximum(health, 0)
     ground = now.map
     for mark in turns.broken:
         cell = jnp.maximum(mark - 1, 0)
         was = read(ground, cell)
-        left = jnp.where((was == TABLE) | (was == FURNACE), PATH, GRASS)
+        left = jnp.where((was == rl.TABLE) | (was == rl.FURNACE), rl.PATH, rl.GRASS)
         ground = write(ground, cell, left, mark > 0)
     return now._replace(
         map=ground,
@@ -310,7 +292,7 @@ def _at_its_turn(
         acts = acts & (distance < c.craft.near)
     if not c.book.fresh_arrows_fly:
         acts = acts & ~row_at(world.fresh, i)
-    kinds = [acts & (kind == which) for which in (ZOMBIE, SKELETON, COW, ARROW)]
+    kinds = [acts & (kind == which) for which in (rl.ZOMBIE, rl.SKELETON, rl.COW, rl.ARROW)]
     me = Creature(spot, wait, heading, dying, draw, prey, row, column, distance, acts, *kinds)
     return me, napping
 
@@ -353,17 +335,17 @@ def _after(
         shot = struck[None] & (world.kind > 0) & (world.spot == turn.to[None])
         health = jnp.where(shot, jnp.maximum(health - craft.arrow_damage, 0), health)
     ground = turn.seen.ground
-    breakable = (ground == TABLE) | (ground == FURNACE)
+    breakable = (ground == rl.TABLE) | (ground == rl.FURNACE)
     if craft.trampled:
-        breakable = breakable | (ground == PLANT) | (ground == RIPE_PLANT)
+        breakable = breakable | (ground == rl.PLANT) | (ground == rl.RIPE_PLANT)
     mark = jnp.where(struck & breakable, turn.seen.number + 1, 0)
     # The last few breaks of this step: more than one is rare.
     shifted = jnp.concatenate([mark[None], world.broken[:-1]], axis=0)
     broken = jnp.where((mark > 0)[None], shifted, world.broken)
 
-    slot = first(c.slot_mask(ARROW, new_kind) & (new_kind == 0)) & shoots[None]
+    slot = first(c.slot_mask(rl.ARROW, new_kind) & (new_kind == 0)) & shoots[None]
     return Turns(
-        kind=jnp.where(slot, ARROW, new_kind),
+        kind=jnp.where(slot, rl.ARROW, new_kind),
         spot=jnp.where(slot, turn.arrow[None], new_spot),
         health=jnp.where(slot, 1, health),
         cooldown=jnp.where(slot, 0, cooldown),

@@ -17,22 +17,9 @@ import pygame
 
 from manyhands.core.paint import FADED, INK, PAPER, TURN, bar, bubble, label, mix
 from manyhands.core.render import Colour, wrap, write
+from manyhands.envs.craftworld import rules as rl
 from manyhands.envs.craftworld import sprites
 from manyhands.envs.craftworld.goals import BUILD
-from manyhands.envs.craftworld.rules import (
-    ALIVE,
-    ARROW,
-    DEAD,
-    FACINGS,
-    FURNACE,
-    GRASS,
-    LAVA,
-    LIT_BEACON,
-    MATERIALS,
-    MOST,
-    VITALS,
-    VOID,
-)
 from manyhands.envs.craftworld.setting import Setting
 from manyhands.envs.craftworld.sprites import CELL, SIZE
 from manyhands.envs.craftworld.state import HERE, CraftState
@@ -46,7 +33,11 @@ LOW: Colour = (236, 92, 80)
 
 # Colours of light, as factors of red, green and blue, from night over dusk to day.
 _NIGHT, _DUSK, _DAY = (0.30, 0.34, 0.62), (0.98, 0.74, 0.60), (1.0, 1.0, 1.0)
-_GLOW = {LAVA: 2.2, FURNACE: 2.6, LIT_BEACON: 5.0}  # material: cells that it lights around it
+_GLOW = {
+    rl.LAVA: 2.2,
+    rl.FURNACE: 2.6,
+    rl.LIT_BEACON: 5.0,
+}  # material: cells that it lights around it
 
 
 # ---- a piece of the world ------------------------------------------------------------------------
@@ -73,8 +64,8 @@ def compose(piece: Piece, cell: int = SIZE) -> np.ndarray:
     """The piece as u8[rows * cell, columns * cell, 3]; `cell` is 14, or 7 for pictures at half
     their size."""
     rows, columns = piece.cells.shape
-    flowers = _flowers(rows, columns, piece.corner) & (piece.cells == GRASS)
-    kinds = np.where(flowers, len(MATERIALS), piece.cells)
+    flowers = _flowers(rows, columns, piece.corner) & (piece.cells == rl.GRASS)
+    kinds = np.where(flowers, len(rl.MATERIALS), piece.cells)
     image = np.swapaxes(_pictures(cell)[kinds], 1, 2)  # [rows, cell, columns, cell, 3]
     image = np.ascontiguousarray(image)
     for y, x, picture in piece.bodies:
@@ -87,7 +78,7 @@ def compose(piece: Piece, cell: int = SIZE) -> np.ndarray:
 @functools.cache
 def _pictures(cell: int) -> np.ndarray:
     """u8[materials + 1, cell, cell, 3] by code; the last one is grass with flowers."""
-    pictures = [sprites.materials()[name] for name in (*MATERIALS, "meadow")]
+    pictures = [sprites.materials()[name] for name in (*rl.MATERIALS, "meadow")]
     return np.stack([p if cell == SIZE else sprites.half(p) for p in pictures])[..., :3]
 
 
@@ -167,7 +158,7 @@ class _Player:
 
 
 def _pose(alive: int, asleep: bool, facing: int) -> str:
-    return "downed" if alive != ALIVE else "asleep" if asleep else FACINGS[facing]
+    return "downed" if alive != rl.ALIVE else "asleep" if asleep else rl.FACINGS[facing]
 
 
 def _own_players(env: Setting, obs: Observation) -> list[_Player]:
@@ -176,13 +167,13 @@ def _own_players(env: Setting, obs: Observation) -> list[_Player]:
     found = [_Player(env.agents[obs.agent], obs.agent, HERE, pose, obs.vitals, obs.items, obs.done)]
     for mate in obs.mates:
         place = HERE[0] + mate.rows, HERE[1] + mate.columns
-        seen = mate.alive != DEAD and 0 <= place[0] < ROWS and 0 <= place[1] < COLUMNS
+        seen = mate.alive != rl.DEAD and 0 <= place[0] < ROWS and 0 <= place[1] < COLUMNS
         found.append(
             _Player(
                 env.agents[mate.player],
                 mate.player,
                 place if seen else None,
-                "dead" if mate.alive == DEAD else _pose(mate.alive, mate.asleep, mate.facing),
+                "dead" if mate.alive == rl.DEAD else _pose(mate.alive, mate.asleep, mate.facing),
                 {"health": mate.health, "food": mate.food},
                 away=(mate.rows, mate.columns),
                 asks=env.craft.gifts[mate.request - 1] if mate.request else "",
@@ -210,9 +201,9 @@ def _all_players(env: Setting, state: CraftState) -> list[_Player]:
             _Player(
                 name,
                 i,
-                None if alive == DEAD else (row, column),
-                "dead" if alive == DEAD else pose,
-                dict(zip(VITALS, np.asarray(state.vitals[i]).tolist(), strict=True)),
+                None if alive == rl.DEAD else (row, column),
+                "dead" if alive == rl.DEAD else pose,
+                dict(zip(rl.VITALS, np.asarray(state.vitals[i]).tolist(), strict=True)),
                 dict(zip(env.contents.items, np.asarray(state.inventory[i]).tolist(), strict=True)),
                 [env.contents.achievements[k] for k in np.flatnonzero(state.achievements[i])],
                 asks=env.craft.gifts[asks - 1] if asks else "",
@@ -231,7 +222,7 @@ def _true_piece(
 ) -> Piece:
     """A rectangle of the world as it is."""
     edge = max(rows, columns)
-    around = np.pad(np.asarray(state.map), edge, constant_values=VOID)
+    around = np.pad(np.asarray(state.map), edge, constant_values=rl.VOID)
     y, x = corner[0] + edge, corner[1] + edge
     cells = around[y : y + rows, x : x + columns]
 
@@ -243,7 +234,9 @@ def _true_piece(
     for kind, place, heading in zip(kinds, places.tolist(), np.asarray(state.heading), strict=True):
         if kind and inside(place):
             where = place[0] - corner[0], place[1] - corner[1]
-            bodies.append((*where, sprites.body(int(kind), int(heading) if kind == ARROW else 0)))
+            bodies.append(
+                (*where, sprites.body(int(kind), int(heading) if kind == rl.ARROW else 0))
+            )
     for p in players:
         if p.place and inside(p.place):
             picture = sprites.player(p.number)[p.pose]
@@ -469,7 +462,7 @@ def _slots(canvas: pygame.Surface, area: pygame.Rect, player: _Player) -> None:
     for k, (name, value) in enumerate(values.items()):
         row, column = divmod(k, across)
         slot = pygame.Rect(area.x + column * wide, area.y + row * high, wide, high).inflate(-4, -4)
-        vital = name in VITALS
+        vital = name in rl.VITALS
         pygame.draw.rect(canvas, SLOT if value or vital else PANEL, slot, border_radius=5)
         icon = _icon(name, side)
         if not value:
@@ -554,7 +547,7 @@ def _card(canvas: pygame.Surface, area: pygame.Rect, player: _Player) -> int:
     wide = (area.width - 14 - (18 if player.asks else 0)) // max(len(known), 1)
     for k, (name, value) in enumerate(known):
         box = pygame.Rect(area.x + 10 + k * wide, area.bottom - 12, wide - 4, 5)
-        bar(canvas, box, value / MOST, bars[name])
+        bar(canvas, box, value / rl.MOST, bars[name])
     if player.asks:
         canvas.blit(_icon(player.asks, SIZE), (area.right - 18, area.bottom - 20))
     return area.height

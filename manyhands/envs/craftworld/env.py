@@ -88,53 +88,11 @@ class CraftWorld(Setting, Env[CraftState]):
     need is there. Asleep, and down, only `noop` is.
 
     **`perceive` and observation "compact"**, u8[N, K]: one row a player, all that it may know;
-    `layout` maps the name of each part to its slice. V = 63 cells of the view, 7 rows of 9 columns
-    in reading order, the player in the middle (cell 31).
+    `layout` maps the name of each part to its slice, and `layout.table()` shows what it holds. The
+    view has 7 rows of 9 columns, the player in the middle.
 
-    | part | numbers | |
-    |---|---|---|
-    | `cells` | 63 | material, `rules.MATERIALS`; 0 outside the map |
-    | `bodies` | 63 | 0, or 1 + the number in `rules.CREATURES`, or 5 + the index of a player |
-    | `headings` | 63 | 0, or 1 + the facing of the player or the arrow there |
-    | `facing` | 1 | `rules.FACINGS` |
-    | `inventory` | 12 | `rules.ITEMS` |
-    | `vitals` | 4 | `rules.VITALS` |
-    | `asleep` | 1 | |
-    | `alive` | 1 | 1 up, 2 down, 0 dead |
-    | `light` | 1 | 0 (dark) to 255 |
-    | `achievements` | 22 | `rules.ACHIEVEMENTS`: unlocked |
-    | `near` | 2 | a table, a furnace in the 3 x 3 cells around |
-    | `role` | 1 | `rules.ROLES` |
-    | `request` | 2 | own request: 0, or 1 + the number in `CraftRules.gifts`; steps left |
-    | `teammates` | 10 each | the others, in index order, see below |
-    | `goal` | 29 | `goals.Goal.row` |
-    | `site` | 2 | rows, columns to the building site's first cell, plus 128; zeros without goal |
-    | `position` | 2 | row and column; zeros without `compass` |
-
-    A teammate: rows down to it plus 128, columns to its right plus 128, alive, asleep, facing,
-    health, food, request, steps left of it, role. Once dead: zeros.
-
-    **Observation "symbolic"**, f32[S] per player, all from 0 to 1; `symbols` maps the name of each
-    part to its slice:
-
-    | part | numbers | |
-    |---|---|---|
-    | `materials` | 63 x 15 | one-hot material of each cell, cell by cell; 63 x 21 where there can \
-be joint tasks |
-    | `bodies` | 63 x 5 | zombie, skeleton, cow, arrow, player |
-    | `headings` | 63 x 4 | one-hot facing of the player or the arrow in each cell |
-    | `facing` | 4 | one-hot |
-    | `inventory` | 12 | / 9 |
-    | `vitals` | 4 | / 9, or / 27 with roles |
-    | `asleep`, `alive`, `light` | 3 | the middle one / 2; light / 255 |
-    | `achievements`, `near` | 24 | |
-    | `role` | 4 | one-hot; only with roles |
-    | `request` | 16 | one-hot (none, then `CraftRules.gifts`), steps left / 10; only with others |
-    | `teammates` | 34 each | see below |
-    | `goal`, `site`, `position` | 33 | / 255 |
-
-    A teammate: rows, columns as in `perceive` / 255; above, below, left, right of oneself; alive
-    / 2, asleep, facing (4), health / 9, food / 27, request (15), steps left / 10, role (4).
+    **Observation "symbolic"**, f32[S] per player, all from 0 to 1: the same, one-hot and scaled;
+    `symbols` maps its parts.
 
     **Observation "pixels"**, u8[63, 63, 3]: the view, 7 x 7 pixels a cell, and under it two rows of
     cells with the vitals and the inventory (`sprites.pixels`).

@@ -16,29 +16,9 @@ import jax.numpy as jnp
 import numpy as np
 
 from manyhands.core.env import Array
+from manyhands.envs.craftworld import rules as rl
 from manyhands.envs.craftworld.cells import alone
 from manyhands.envs.craftworld.goals import SITE
-from manyhands.envs.craftworld.rules import (
-    ALIVE,
-    BEACON,
-    COAL,
-    COW,
-    DIAMOND,
-    GAP,
-    GATE,
-    GRASS,
-    HEALTH,
-    IRON,
-    LAVA,
-    PATH,
-    SAND,
-    SKELETON,
-    STONE,
-    TREE,
-    WALL,
-    WATER,
-    ZOMBIE,
-)
 from manyhands.envs.craftworld.setting import Setting
 from manyhands.envs.craftworld.state import CraftState
 
@@ -153,7 +133,7 @@ def begin(c: Setting, ground_key: Array, world: Array, goal: Array) -> CraftStat
         ground, position, found = generate(c, ground_key, world)
         kinds, rows, columns = found
         headings = jnp.zeros(slots, jnp.uint8)
-    healths = (0, *(c.healths[which] for which in (ZOMBIE, SKELETON, COW)), 1)
+    healths = (0, *(c.healths[which] for which in (rl.ZOMBIE, rl.SKELETON, rl.COW)), 1)
     health = jnp.asarray(healths, jnp.uint8)[kinds]
     return CraftState(
         map=ground,
@@ -162,9 +142,9 @@ def begin(c: Setting, ground_key: Array, world: Array, goal: Array) -> CraftStat
         inventory=jnp.asarray(c.pockets, jnp.uint8),
         vitals=jnp.asarray(c.first_vitals, jnp.uint8),
         counters=jnp.zeros((n, 4), jnp.int8),
-        felt=jnp.asarray(c.first_vitals[:, HEALTH], jnp.uint8),
+        felt=jnp.asarray(c.first_vitals[:, rl.HEALTH], jnp.uint8),
         asleep=jnp.zeros(n, bool),
-        alive=jnp.full(n, ALIVE, jnp.uint8),
+        alive=jnp.full(n, rl.ALIVE, jnp.uint8),
         achievements=jnp.zeros((n, len(c.contents.achievements)), bool),
         request=jnp.zeros(n, jnp.uint8),
         request_left=jnp.zeros(n, jnp.uint8),
@@ -225,21 +205,21 @@ def generate(
     ground, creatures = WORLDS[c.book.name](c, seeds, shifts, rare)
     for which, (material, share) in enumerate(c.contents.veins.items(), 9):
         vein = uniform(which) < np.uint32(round(65536 * share))
-        ground = jnp.where((ground == STONE) & vein, material, ground)
+        ground = jnp.where((ground == rl.STONE) & vein, material, ground)
     forced = [
         c.book.always_diamond if w.always_diamond is None else w.always_diamond for w in c.worlds
     ]
     if any(forced):
         # One stone of all becomes a diamond, each as likely.
         order = jnp.where(
-            ground == STONE, (uniform(8) << 16) | cells.astype(np.uint32) | 1 << 15, 0
+            ground == rl.STONE, (uniform(8) << 16) | cells.astype(np.uint32) | 1 << 15, 0
         )
         chosen = (order == jnp.max(order)) & (order > 0)
-        ground = jnp.where(chosen & jnp.asarray(forced)[world], DIAMOND, ground)
+        ground = jnp.where(chosen & jnp.asarray(forced)[world], rl.DIAMOND, ground)
 
     places = start_places(c.height, c.width, c.num_players)
     rows, columns = np.array(places).T
-    ground = ground.at[rows, columns].set(GRASS)
+    ground = ground.at[rows, columns].set(rl.GRASS)
     if c.joint is not None:
         for row, column, material in joint_cells(c):
             ground = ground.at[row, column].set(material)
@@ -272,13 +252,13 @@ def joint_cells(c: Setting) -> list[tuple[int, int, int]]:
     on a meadow; a gate in a wall around a diamond, a gap around one, or a beacon."""
     row, column = max(c.height // 2 - 5, 2), c.width // 2
     around = [(r, c) for r in (-1, 0, 1) for c in (-1, 0, 1) if (r, c) != (0, 0)]
-    cells = [(row + r, column + c, GRASS) for r in range(-2, 3) for c in range(-2, 3)]
+    cells = [(row + r, column + c, rl.GRASS) for r in range(-2, 3) for c in range(-2, 3)]
     if c.joint == "beacon":
-        return [*cells, (row, column, BEACON)]
-    ring = GAP if c.joint == "bridge" else WALL
+        return [*cells, (row, column, rl.BEACON)]
+    ring = rl.GAP if c.joint == "bridge" else rl.WALL
     cells += [(row + r, column + c, ring) for r, c in around]
-    cells.append((row, column, DIAMOND))
-    return cells if c.joint == "bridge" else [*cells, (row + 1, column, GATE)]
+    cells.append((row, column, rl.DIAMOND))
+    return cells if c.joint == "bridge" else [*cells, (row + 1, column, rl.GATE)]
 
 
 def _crafter(c: Setting, seeds: Array, shifts: Any, rare: Any) -> tuple[Array, Array]:
@@ -321,29 +301,29 @@ def _crafter(c: Setting, seeds: Array, shifts: Any, rare: Any) -> tuple[Array, A
     caves = (noise["caves"] + hollow > _one(0.15)) & (mountain > _one(0.3))
     tunnels = (noise["across"] + hollow > _one(0.4)) | (noise["upright"] + hollow > _one(0.4))
     rock = _choice(
-        (caves, PATH),
-        (tunnels, PATH),
-        ((noise["coal"] > 0) & rare("coal", 0, 0.15), COAL),
-        ((noise["iron"] > _one(0.4)) & rare("iron", 1, 0.25), IRON),
-        ((mountain > _one(0.18)) & rare("diamond", 2, 0.006), DIAMOND),
-        ((mountain > _one(0.3)) & (noise["lava"] + shifts["lava"] > _one(0.35)), LAVA),
-        otherwise=STONE,
+        (caves, rl.PATH),
+        (tunnels, rl.PATH),
+        ((noise["coal"] > 0) & rare("coal", 0, 0.15), rl.COAL),
+        ((noise["iron"] > _one(0.4)) & rare("iron", 1, 0.25), rl.IRON),
+        ((mountain > _one(0.18)) & rare("diamond", 2, 0.006), rl.DIAMOND),
+        ((mountain > _one(0.3)) & (noise["lava"] + shifts["lava"] > _one(0.35)), rl.LAVA),
+        otherwise=rl.STONE,
     )
     shore = (water > _one(0.25)) & (water <= _one(0.35)) & (noise["sand"] > _one(-0.2))
     plain = _choice(
-        (shore, SAND),
-        (water > _one(0.3), WATER),
-        ((noise["trees"] > 0) & rare("trees", 3, 0.2), TREE),
-        otherwise=GRASS,
+        (shore, rl.SAND),
+        (water > _one(0.3), rl.WATER),
+        ((noise["trees"] > 0) & rare("trees", 3, 0.2), rl.TREE),
+        otherwise=rl.GRASS,
     )
     rocky = ~near_start & (mountain > _one(0.15))
-    ground = jnp.where(near_start, GRASS, jnp.where(rocky, rock, plain))
+    ground = jnp.where(near_start, rl.GRASS, jnp.where(rocky, rock, plain))
 
-    walkable = (ground == GRASS) | (ground == PATH) | (ground == SAND)
+    walkable = (ground == rl.GRASS) | (ground == rl.PATH) | (ground == rl.SAND)
     creatures = _choice(
-        ((distance > 3) & (ground == GRASS) & rare("cows", 4, 0.015), COW),
-        ((distance > 10) & rare("zombies", 5, 0.007), ZOMBIE),
-        (rocky & ~caves & tunnels & rare("skeletons", 6, 0.05), SKELETON),
+        ((distance > 3) & (ground == rl.GRASS) & rare("cows", 4, 0.015), rl.COW),
+        ((distance > 10) & rare("zombies", 5, 0.007), rl.ZOMBIE),
+        (rocky & ~caves & tunnels & rare("skeletons", 6, 0.05), rl.SKELETON),
         otherwise=0,
     )
     return ground, jnp.where(walkable, creatures, 0)
@@ -371,18 +351,18 @@ def _craftax(c: Setting, seeds: Array, shifts: Any, rare: Any) -> tuple[Array, A
     )
     cave = (mountain > _one(0.85)) & (water + hollow > _one(0.4))
     ground = _choice(
-        (cave | (rocky & way), PATH),
-        (rocky & rare("coal", 0, 0.04), COAL),
-        (rocky & rare("iron", 1, 0.03), IRON),
-        (rocky & (mountain > _one(0.8)) & rare("diamond", 2, 0.005), DIAMOND),
-        (rocky, STONE),
-        (water > _one(0.7), WATER),
-        (water > _one(0.6), SAND),
-        ((trees > _one(0.5)) & rare("trees", 3, 0.2), TREE),
-        otherwise=GRASS,
+        (cave | (rocky & way), rl.PATH),
+        (rocky & rare("coal", 0, 0.04), rl.COAL),
+        (rocky & rare("iron", 1, 0.03), rl.IRON),
+        (rocky & (mountain > _one(0.8)) & rare("diamond", 2, 0.005), rl.DIAMOND),
+        (rocky, rl.STONE),
+        (water > _one(0.7), rl.WATER),
+        (water > _one(0.6), rl.SAND),
+        ((trees > _one(0.5)) & rare("trees", 3, 0.2), rl.TREE),
+        otherwise=rl.GRASS,
     )
     hot = (mountain > _one(0.85)) & (trees + shifts["lava"] > _one(0.7))
-    ground = jnp.where(hot, LAVA, ground)
+    ground = jnp.where(hot, rl.LAVA, ground)
     return ground, jnp.zeros((height, width), jnp.int32)
 
 

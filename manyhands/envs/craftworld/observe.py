@@ -11,44 +11,17 @@ import numpy as np
 
 from manyhands.core.axes import apart, expand, indices, one_hot
 from manyhands.core.env import Array
+from manyhands.envs.craftworld import rules as rl
 from manyhands.envs.craftworld.cells import among, offsets, read, shifts
 from manyhands.envs.craftworld.players import goods_caps
-from manyhands.envs.craftworld.rules import (
-    ACHIEVEMENTS,
-    ALIVE,
-    ARROW,
-    CORE,
-    COW,
-    CREATURES,
-    DEAD,
-    DELTAS,
-    DOWN,
-    ENERGY,
-    FOOD,
-    FORAGER,
-    FURNACE,
-    GRASS,
-    HEALTH,
-    ITEMS,
-    JOINT,
-    LAVA,
-    MINER,
-    MOST,
-    NOOP,
-    PATH,
-    PLACES,
-    RIPE_PLANT,
-    TABLE,
-    VITALS,
-    VOID,
-    WALKABLE,
-)
 from manyhands.envs.craftworld.setting import MATE, Setting
 from manyhands.envs.craftworld.state import CELLS, HERE, VIEW, CraftState, Now, unpacked
 
 ROWS, COLUMNS = VIEW
 _MIDDLE = HERE[0] * COLUMNS + HERE[1]
-BESIDE = np.array([_MIDDLE + row * COLUMNS + column for row, column in DELTAS])  # cells of the view
+BESIDE = np.array(
+    [_MIDDLE + row * COLUMNS + column for row, column in rl.DELTAS]
+)  # cells of the view
 NEAR = np.array([_MIDDLE + r * COLUMNS + c for r in (-1, 0, 1) for c in (-1, 0, 1)])
 _ROWS, _COLUMNS = np.indices(VIEW)
 # What the cells of the view add to a place.
@@ -60,7 +33,7 @@ IN_VIEW = ((_ROWS - HERE[0]) * 256 + _COLUMNS - HERE[1]).ravel().astype(np.int32
 
 def acting(state: CraftState) -> Array:
     """bool[N, ...]: who is not dead."""
-    return state.alive != DEAD
+    return state.alive != rl.DEAD
 
 
 def legal(c: Setting, state: CraftState) -> Array:
@@ -68,71 +41,71 @@ def legal(c: Setting, state: CraftState) -> Array:
     craft, contents, n, now = c.craft, c.contents, c.num_players, Now.of(state)
     one, item_of = now.clock.ndim, contents.items.index
     ground, (table, furnace) = _around(c, now)
-    sides = now.spot[:, None] + expand(shifts(DELTAS)[None], one)
+    sides = now.spot[:, None] + expand(shifts(rl.DELTAS)[None], one)
     turned = one_hot(now.facing, 4, axis=1)
     ahead = jnp.sum(jnp.where(turned, sides, 0), axis=1)
     faced = jnp.sum(jnp.where(turned, ground[:, BESIDE], 0), axis=1)
     role = jnp.asarray(expand(c.role, one))
     creature = (now.kind > 0)[None] & (now.spot_of[None] == ahead[:, None])
     if not c.book.arrows_block:
-        creature = creature & (now.kind != ARROW)[None]
+        creature = creature & (now.kind != rl.ARROW)[None]
     met = jnp.max(jnp.where(creature, now.kind[None], 0), axis=1)
-    other = (now.alive != DEAD)[None] & (now.spot[None] == ahead[:, None])
+    other = (now.alive != rl.DEAD)[None] & (now.spot[None] == ahead[:, None])
     clear = (met == 0) & ~jnp.any(other, axis=1)
-    forages = (role == 0) | (role == FORAGER)
+    forages = (role == 0) | (role == rl.FORAGER)
     pockets = now.inventory
 
-    does = (met > 0) & (met != ARROW) & ((met != COW) | forages)
-    works = (faced == RIPE_PLANT) & forages
+    does = (met > 0) & (met != rl.ARROW) & ((met != rl.COW) | forages)
+    works = (faced == rl.RIPE_PLANT) & forages
     for material, (_, tool, _) in contents.collect.items():
         can = faced == material
         if tool is not None:
             can = can & (pockets[:, item_of(tool)] > 0)
-        if material == GRASS:
+        if material == rl.GRASS:
             can = can & forages
         works = works | can
-    for waiting, _ in JOINT.values():
+    for waiting, _ in rl.JOINT.values():
         works = works | (faced == waiting)
     does = does | (works & clear)
-    down = jnp.any(other & (now.alive == DOWN)[None], axis=1)
+    down = jnp.any(other & (now.alive == rl.DOWN)[None], axis=1)
     does = does | ((met == 0) & down)
-    mates = jnp.any(other & (now.alive == ALIVE)[None], axis=1)
+    mates = jnp.any(other & (now.alive == rl.ALIVE)[None], axis=1)
     if c.friendly_fire:
         does = does | ((met == 0) & mates)
     true = jnp.ones(does.shape, bool)
-    rows = [true] * 5 + [does, now.vitals[:, ENERGY] < MOST]
-    for i, name in enumerate(PLACES):
+    rows = [true] * 5 + [does, now.vitals[:, rl.ENERGY] < rl.MOST]
+    for i, name in enumerate(rl.PLACES):
         item, count = craft.place_cost(name)
         can = clear & (pockets[:, item_of(item)] >= count)
         can = can & among(faced, craft.place_on(name))
-        rows.append(can & ((role == 0) | (role == MINER)) if i == 0 else can)
+        rows.append(can & ((role == 0) | (role == rl.MINER)) if i == 0 else can)
     for name, recipe in contents.recipes.items():
-        can = table & furnace if FURNACE in recipe.near else table
+        can = table & furnace if rl.FURNACE in recipe.near else table
         for item, count in craft.make_cost(name).items():
             can = can & (pockets[:, item_of(item)] >= count)
         rows.append(can & ((role == 0) | (role == recipe.role)))
     if n > 1:
         goods, caps = now.goods(), goods_caps(c, jnp.broadcast_to(role, does.shape))
-        room = (goods < caps) & (now.alive == ALIVE)[:, None]
+        room = (goods < caps) & (now.alive == rl.ALIVE)[:, None]
         for i in range(len(craft.gifts)):
             takes = jnp.any(other & room[None, :, i], axis=1)
             rows.append((goods[:, i] > 0) & takes)
         rows += [true] * len(craft.gifts)
     mask = jnp.stack(apart(*(jnp.broadcast_to(row, true.shape) for row in rows)), axis=1)
-    awake = (now.alive == ALIVE) & ~now.asleep
+    awake = (now.alive == rl.ALIVE) & ~now.asleep
     if c.book.wakes_to_act:
-        awake = awake | ((now.alive == ALIVE) & (now.vitals[:, ENERGY] >= MOST))
-    only = expand((np.arange(len(c.actions)) == NOOP)[None], one)
-    return (mask & awake[:, None]) | (only & (now.alive != DEAD)[:, None])
+        awake = awake | ((now.alive == rl.ALIVE) & (now.vitals[:, rl.ENERGY] >= rl.MOST))
+    only = expand((np.arange(len(c.actions)) == rl.NOOP)[None], one)
+    return (mask & awake[:, None]) | (only & (now.alive != rl.DEAD)[:, None])
 
 
 def _around(c: Setting, now: Now) -> tuple[Array, tuple[Array, Array]]:
     """The materials in view, i32[N, 63, ...], and whether a table, a furnace is near."""
     to = now.spot[:, None] + expand(IN_VIEW[None], now.clock.ndim)
     cell, inside = c.cell(to)
-    ground = jnp.where(inside, read(now.map, cell), VOID)
+    ground = jnp.where(inside, read(now.map, cell), rl.VOID)
     close = ground[:, NEAR]
-    return ground, (jnp.any(close == TABLE, axis=1), jnp.any(close == FURNACE, axis=1))
+    return ground, (jnp.any(close == rl.TABLE, axis=1), jnp.any(close == rl.FURNACE, axis=1))
 
 
 # ---- what is seen --------------------------------------------------------------------------------
@@ -144,8 +117,8 @@ def perceive(c: Setting, state: CraftState) -> Array:
     one = now.clock.ndim
     ground, near = _around(c, now)
     # Who is where in view: arrows over other creatures, players over all.
-    codes = [jnp.where(now.kind == ARROW, now.kind << 3 | now.heading + 1, now.kind << 3)]
-    standing = now.alive != DEAD
+    codes = [jnp.where(now.kind == rl.ARROW, now.kind << 3 | now.heading + 1, now.kind << 3)]
+    standing = now.alive != rl.DEAD
     codes.append(jnp.where(standing, (5 + indices(n, 1 + one)) << 3 | now.facing + 1, 0))
     code = jnp.concatenate(codes).astype(jnp.uint8)  # [M + N, ...]
     where = jnp.concatenate([now.spot_of, now.spot])
@@ -201,9 +174,9 @@ def _teammates(c: Setting, now: Now) -> Array:
         for j in others:
             down, right, _ = offsets(now.spot[j], now.spot[i])
             numbers = [down + 128, right + 128, now.alive[j], now.asleep[j], now.facing[j]]
-            numbers += [now.vitals[j, HEALTH], now.vitals[j, FOOD], now.request[j]]
+            numbers += [now.vitals[j, rl.HEALTH], now.vitals[j, rl.FOOD], now.request[j]]
             numbers += [now.request_left[j], roles[j]]
-            there = now.alive[j] != DEAD
+            there = now.alive[j] != rl.DEAD
             rows += [jnp.where(there, number, 0).astype(jnp.uint8) for number in numbers]
     table = jnp.stack(apart(*rows))
     return table.reshape(n, MATE * (n - 1), *now.clock.shape)
@@ -227,13 +200,13 @@ def symbolic(c: Setting, rows: Array) -> Array:
 
     n, roles = c.num_players, c.roles != "none"
     bodies = jnp.minimum(part("bodies"), 5)
-    most = c.craft.forager_capacity if roles else MOST
+    most = c.craft.forager_capacity if roles else rl.MOST
     parts = {
         "materials": hot(part("cells"), c.codes),
         "bodies": hot(bodies, range(1, 6)),
         "headings": hot(part("headings"), range(1, 5)),
         "facing": hot(part("facing"), range(4)),
-        "inventory": scaled(part("inventory"), MOST),
+        "inventory": scaled(part("inventory"), rl.MOST),
         "vitals": scaled(part("vitals"), most),
         "asleep": scaled(part("asleep"), 1),
         "alive": scaled(part("alive"), 2),
@@ -259,7 +232,7 @@ def symbolic(c: Setting, rows: Array) -> Array:
             columns += [(side & present).astype(jnp.float32) for side in where]
             columns += [scaled(mate[:, 2:3], 2), scaled(mate[:, 3:4], 1)]
             columns += [hot(mate[:, 4:5], range(4)) * present]
-            columns += [scaled(mate[:, 5:6], MOST), scaled(mate[:, 6:7], 27)]
+            columns += [scaled(mate[:, 5:6], rl.MOST), scaled(mate[:, 6:7], 27)]
             columns += [hot(mate[:, 7:8], asked) * present, scaled(mate[:, 8:9], steps)]
             columns += [hot(mate[:, 9:10], range(4)) * present]
         parts["teammates"] = jnp.concatenate(apart(*columns), axis=1)
@@ -308,19 +281,19 @@ class Perception(NamedTuple):
 
     def item(self, name: str) -> Array:
         """How many the player holds of one of Crafter's items."""
-        return self.inventory[ITEMS.index(name)]
+        return self.inventory[rl.ITEMS.index(name)]
 
     def vital(self, number: int) -> Array:
         return self.vitals[number]
 
     def done(self, name: str) -> Array:
         """Whether one of Crafter's achievements is unlocked."""
-        return self.achievements[ACHIEVEMENTS.index(name)]
+        return self.achievements[rl.ACHIEVEMENTS.index(name)]
 
     def faced(self, maps: Array) -> Array:
         """What `maps` [7, 9, ...] has in the faced cell."""
         value = jnp.zeros_like(maps[0, 0])
-        for direction, (row, column) in enumerate(DELTAS):
+        for direction, (row, column) in enumerate(rl.DELTAS):
             there = maps[HERE[0] + row, HERE[1] + column]
             value = jnp.where(self.facing == direction, there, value)
         return value
@@ -339,7 +312,7 @@ def parse_perception(layout: Mapping[str, slice], row: Array) -> Perception:
         bodies=part("bodies", ROWS, COLUMNS),
         facing=part("facing"),
         inventory=part("inventory", -1),
-        vitals=part("vitals", len(VITALS)),
+        vitals=part("vitals", len(rl.VITALS)),
         asleep=part("asleep") > 0,
         light=part("light"),
         achievements=part("achievements", -1) > 0,
@@ -365,14 +338,14 @@ def network_input(c: Setting, row: Array) -> Array:
     nearest of each kind of material, creature and body is, and what lies around. A tenth of the
     observation "symbolic", and what small networks learn from several times as fast."""
     layout, s = c.layout, parse_perception(c.layout, row)
-    codes = (*CORE, *c.contents.materials)
+    codes = (*rl.CORE, *c.contents.materials)
     cells, bodies = s.cells.reshape(-1), s.bodies.reshape(-1)
     number = np.arange(CELLS)
     down, right = number // COLUMNS - HERE[0], number % COLUMNS - HERE[1]
     rank = np.where(number == _MIDDLE, 1 << 14, (abs(down) + abs(right)) << 6)
     rank = (rank + number).astype(np.int16)
-    kinds = [cells == code for code in codes if code not in (VOID, GRASS, PATH)]
-    kinds += [bodies == 1 + kind for kind in range(len(CREATURES))]
+    kinds = [cells == code for code in codes if code not in (rl.VOID, rl.GRASS, rl.PATH)]
+    kinds += [bodies == 1 + kind for kind in range(len(rl.CREATURES))]
     kinds += [bodies >= PLAYER]
     least = jnp.min(jnp.where(jnp.stack(kinds), rank, np.int16(1 << 14)), axis=1)
     there, cell = least < 1 << 14, least & 63
@@ -384,8 +357,8 @@ def network_input(c: Setting, row: Array) -> Array:
         jnp.stack([part * there for part in nearest]),
         s.faced(s.cells) == np.array(codes),
         s.faced(s.bodies) == np.arange(1, PLAYER),
-        one_of(around, WALKABLE),
-        around == LAVA,
+        one_of(around, rl.WALKABLE),
+        around == rl.LAVA,
         s.inventory / 9,
         s.inventory > 0,
         s.vitals / 9,

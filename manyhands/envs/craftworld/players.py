@@ -11,6 +11,7 @@ import numpy as np
 
 from manyhands.core.axes import apart, expand, first, indices, one_hot, set_row
 from manyhands.core.env import Array
+from manyhands.envs.craftworld import rules as rl
 from manyhands.envs.craftworld.cells import (
     alone,
     among,
@@ -23,45 +24,6 @@ from manyhands.envs.craftworld.cells import (
     write,
 )
 from manyhands.envs.craftworld.chance import Chance, odds
-from manyhands.envs.craftworld.rules import (
-    ALIVE,
-    ARROW,
-    COW,
-    DEAD,
-    DO,
-    DOWN,
-    DRINK,
-    ENERGY,
-    FATIGUE,
-    FOOD,
-    FORAGER,
-    FURNACE,
-    GRASS,
-    HEALTH,
-    HUNGER,
-    JOINT,
-    LAVA,
-    MAKE,
-    MINER,
-    MOST,
-    MOVE,
-    NOOP,
-    PLACE,
-    PLACED,
-    PLACES,
-    PLANT,
-    RECOVER,
-    RIPE_PLANT,
-    SKELETON,
-    SLEEP,
-    TABLE,
-    THIRST,
-    VOID,
-    WALKABLE,
-    WARRIOR,
-    WATER,
-    ZOMBIE,
-)
 from manyhands.envs.craftworld.setting import Setting
 from manyhands.envs.craftworld.state import Now
 
@@ -77,14 +39,14 @@ def join_efforts(c: Setting, now: Now, actions: Array) -> tuple[Now, Array]:
         return now, jnp.zeros(now.alive.shape, bool)
     ahead = now.spot + step_of(now.facing)
     cell, inside = c.cell(ahead)
-    ground = jnp.where(inside, read(now.map, cell), VOID)
-    waits = functools.reduce(jnp.logical_or, [ground == m for m, _ in JOINT.values()])
-    tries = waits & (actions == DO) & (now.alive == ALIVE) & ~now.asleep
+    ground = jnp.where(inside, read(now.map, cell), rl.VOID)
+    waits = functools.reduce(jnp.logical_or, [ground == m for m, _ in rl.JOINT.values()])
+    tries = waits & (actions == rl.DO) & (now.alive == rl.ALIVE) & ~now.asleep
     together = tries[:, None] & tries[None] & (ahead[:, None] == ahead[None])
     helped = tries & (jnp.sum(together, axis=1) >= c.helpers)
     for i in range(c.num_players):
         becomes = ground[i]
-        for waiting, done in JOINT.values():
+        for waiting, done in rl.JOINT.values():
             becomes = jnp.where(ground[i] == waiting, done, becomes)
         now = now._replace(map=write(now.map, cell[i], becomes, helped[i]))
     return now, helped
@@ -127,103 +89,103 @@ def _act_one(c: Setting, now: Now, k: Any, actions: Array, roles: Array, finds: 
     vitals, pockets = row_at(now.vitals, k), row_at(now.inventory, k)
     counters, asleep, done = row_at(now.counters, k), row_at(now.asleep, k), row_at(now.done, k)
     role, action = row_at(roles, k), row_at(actions, k)
-    up = row_at(now.alive, k) == ALIVE
+    up = row_at(now.alive, k) == rl.ALIVE
     gets: dict[str, Array] = {}
     if book.wakes_to_act:
-        gets["wake_up"] = up & asleep & (vitals[ENERGY] >= MOST)
+        gets["wake_up"] = up & asleep & (vitals[rl.ENERGY] >= rl.MOST)
         asleep = asleep & ~gets["wake_up"]
-    action = jnp.where(up & ~asleep, action, NOOP)
+    action = jnp.where(up & ~asleep, action, rl.NOOP)
 
-    moves = (action >= MOVE) & (action < DO)
-    facing = jnp.where(moves, action - MOVE, facing)
+    moves = (action >= rl.MOVE) & (action < rl.DO)
+    facing = jnp.where(moves, action - rl.MOVE, facing)
     ahead = spot + step_of(facing)
     cell, inside = c.cell(ahead)
-    ground = jnp.where(inside, read(now.map, cell), VOID)
+    ground = jnp.where(inside, read(now.map, cell), rl.VOID)
     creature = (now.kind > 0) & (now.spot_of == ahead[None])
     if not book.arrows_block:
-        creature = creature & (now.kind != ARROW)
+        creature = creature & (now.kind != rl.ARROW)
     met = jnp.max(jnp.where(creature, now.kind, 0), axis=0)
-    other = (now.alive != DEAD) & (now.spot == ahead[None])
+    other = (now.alive != rl.DEAD) & (now.spot == ahead[None])
     blocked = (met > 0) | jnp.any(other, axis=0)
     ground, met, blocked, action, ahead = alone(ground, met, blocked, action, ahead)
 
     # Moving.
-    enters = moves & ~blocked & (among(ground, WALKABLE) | (ground == LAVA))
+    enters = moves & ~blocked & (among(ground, rl.WALKABLE) | (ground == rl.LAVA))
     spot = jnp.where(enters, ahead, spot)
-    sinks = enters & (ground == LAVA)
+    sinks = enters & (ground == rl.LAVA)
     in_lava = (row_at(now.in_lava, k) & ~enters) | sinks
     if book.lava_at_once:
-        vitals = set_row(vitals, HEALTH, jnp.where(sinks, 0, vitals[HEALTH]))
+        vitals = set_row(vitals, rl.HEALTH, jnp.where(sinks, 0, vitals[rl.HEALTH]))
 
     # Doing: hitting a creature, collecting, eating a plant.
-    does = action == DO
-    forages = (role == 0) | (role == FORAGER)
+    does = action == rl.DO
+    forages = (role == 0) | (role == rl.FORAGER)
     strength = _strength(c, pockets, role)
-    hits = does & (met > 0) & (met != ARROW) & ((met != COW) | forages)
+    hits = does & (met > 0) & (met != rl.ARROW) & ((met != rl.COW) | forages)
     struck = creature & hits[None]
     health = jnp.where(struck, jnp.maximum(now.health - strength[None], 0), now.health)
     killed = hits & jnp.any(struck & (health == 0), axis=0)
     killed, hits, strength = alone(killed, hits, strength)
-    eats = killed & (met == COW)
-    gets["defeat_zombie"] = killed & (met == ZOMBIE)
-    gets["defeat_skeleton"] = killed & (met == SKELETON)
+    eats = killed & (met == rl.COW)
+    gets["defeat_zombie"] = killed & (met == rl.ZOMBIE)
+    gets["defeat_skeleton"] = killed & (met == rl.SKELETON)
     gets["eat_cow"] = eats
     kind = now.kind
     if book.kills_at_once:
         kind = jnp.where(struck & (health == 0), 0, kind)
 
     works = does & ~blocked
-    ripe = works & (ground == RIPE_PLANT) & forages
+    ripe = works & (ground == rl.RIPE_PLANT) & forages
     gets["eat_plant"] = ripe
     table = _collecting(c)
     tool, item = table.tool[ground], table.item[ground]
     owns = (tool < 0) | jnp.any(one_hot(tool, items) & (pockets > 0), axis=0)
     takes = works & (item >= 0) & owns
-    picks = takes & (ground == GRASS)
+    picks = takes & (ground == rl.GRASS)
     takes = takes & (~picks | (row_at(finds, k) & forages))
     takes, item = alone(takes, item)
-    drinks = works & (ground == WATER)
+    drinks = works & (ground == rl.WATER)
     for code, (name, _, _) in c.contents.collect.items():
-        gets[f"collect_{name}"] = (drinks if code == WATER else takes) & (ground == code)
+        gets[f"collect_{name}"] = (drinks if code == rl.WATER else takes) & (ground == code)
     pockets = pockets + (one_hot(item, items) & takes[None])
     becomes = jnp.where(takes, table.left[ground], ground)
-    becomes = jnp.where(ripe, PLANT, becomes)
+    becomes = jnp.where(ripe, rl.PLANT, becomes)
     food = jnp.where(eats, craft.cow_food, 0) + jnp.where(ripe, craft.plant_food, 0)
-    vitals = vitals + _row(food, FOOD) + _row(drinks.astype(jnp.int32), DRINK)
+    vitals = vitals + _row(food, rl.FOOD) + _row(drinks.astype(jnp.int32), rl.DRINK)
     sated = eats | (ripe if craft.plant_hunger else eats)
-    counters = jnp.where(_row(sated, HUNGER) | _row(drinks, THIRST), 0, counters)
+    counters = jnp.where(_row(sated, rl.HUNGER) | _row(drinks, rl.THIRST), 0, counters)
     plants = now.plant_spot == ahead[None]
     plant_age = jnp.where(plants & ripe[None] & (now.plant_age > 0), 1, now.plant_age)
 
     # Placing and making: one table of costs.
     costs = _costs(c)
-    spends = (action >= PLACE) & (action < craft.give)
+    spends = (action >= rl.PLACE) & (action < craft.give)
     cost = costs.cost[action]  # [..., items]
     cost = jnp.moveaxis(cost, -1, 0)
     pays = spends & jnp.all(pockets >= cost, axis=0)
-    places = pays & (action < MAKE) & ~blocked & inside
+    places = pays & (action < rl.MAKE) & ~blocked & inside
     places = places & ((costs.ground[action] >> ground.astype(jnp.uint32)) & 1 > 0)
-    places = places & ((action != PLACE) | (role == 0) | (role == MINER))
+    places = places & ((action != rl.PLACE) | (role == 0) | (role == rl.MINER))
     near = _near(c, now, spot)
-    makes = pays & (action >= MAKE) & near[0] & (near[1] | ~costs.furnace[action])
+    makes = pays & (action >= rl.MAKE) & near[0] & (near[1] | ~costs.furnace[action])
     makes = makes & ((role == 0) | (role == costs.role[action]))
     made = costs.made[action]
     places, makes, made, cost = alone(places, makes, made, cost)
     pockets = jnp.where((places | makes)[None], pockets - cost, pockets)
     pockets = pockets + (one_hot(made, items) & makes[None])
     becomes = jnp.where(places, costs.placed[action], becomes)
-    for i, name in enumerate(PLACES):
-        gets[f"place_{name}"] = places & (action == PLACE + i)
+    for i, name in enumerate(rl.PLACES):
+        gets[f"place_{name}"] = places & (action == rl.PLACE + i)
     for i, name in enumerate(c.contents.makes):
-        gets[f"make_{name}"] = makes & (action == MAKE + i)
+        gets[f"make_{name}"] = makes & (action == rl.MAKE + i)
     plants = gets["place_plant"]
     slot = first(plant_age == 0) & plants[None]
     plant_age = jnp.where(slot, 1, plant_age)
     plant_spot = jnp.where(slot, ahead[None], now.plant_spot)
 
     if book.sleeps_at_once:
-        asleep = asleep | ((action == SLEEP) & (vitals[ENERGY] < MOST))
-    pockets = jnp.minimum(pockets, MOST)
+        asleep = asleep | ((action == rl.SLEEP) & (vitals[rl.ENERGY] < rl.MOST))
+    pockets = jnp.minimum(pockets, rl.MOST)
     if not book.needs_first:  # else the needs of this step are taken off before
         vitals = jnp.minimum(vitals, _most(c, role))
     for i, name in enumerate(c.contents.achievements):
@@ -256,10 +218,10 @@ def _meet(
     """What a player does to others: `faced`, bool[N, ...], is whom it does."""
     craft, gifts = c.craft, len(c.craft.gifts)
     # Helping up, and hitting.
-    raised = faced & (now.alive == DOWN)
-    alive = jnp.where(raised, ALIVE, now.alive)
-    hit = faced & (now.alive == ALIVE) & c.friendly_fire
-    health = now.vitals[:, HEALTH]
+    raised = faced & (now.alive == rl.DOWN)
+    alive = jnp.where(raised, rl.ALIVE, now.alive)
+    hit = faced & (now.alive == rl.ALIVE) & c.friendly_fire
+    health = now.vitals[:, rl.HEALTH]
     health = jnp.where(hit, jnp.maximum(health - strength[None], 0), health)
     health = jnp.where(raised, craft.revive_health, health)
     counters = jnp.where(raised[:, None], 0, now.counters)
@@ -274,7 +236,7 @@ def _meet(
     )
     # Giving.
     ahead = row_at(now.spot, k) + step_of(row_at(now.facing, k))
-    receiver = (now.alive == ALIVE) & (now.spot == ahead[None])
+    receiver = (now.alive == rl.ALIVE) & (now.spot == ahead[None])
     which = one_hot(action - craft.give, gifts)
     goods = now.goods()
     has = jnp.any(which & (row_at(goods, k) > 0), axis=0)
@@ -303,12 +265,12 @@ def live(c: Setting, now: Now, sleeps: Array) -> Now:
     bool[N, ...], who chose to sleep, counts where that does not take effect at once."""
     craft, book, one = c.craft, c.book, now.clock.ndim
     vitals, counters, asleep, done = now.vitals, now.counters, now.asleep, now.done
-    up = now.alive == ALIVE
-    food, drink, energy = vitals[:, FOOD], vitals[:, DRINK], vitals[:, ENERGY]
-    health = vitals[:, HEALTH]
+    up = now.alive == rl.ALIVE
+    food, drink, energy = vitals[:, rl.FOOD], vitals[:, rl.DRINK], vitals[:, rl.ENERGY]
+    health = vitals[:, rl.HEALTH]
     if not book.sleeps_at_once:
-        asleep = asleep | (sleeps & (energy < MOST))
-        wakes = asleep & (energy >= MOST) & up
+        asleep = asleep | (sleeps & (energy < rl.MOST))
+        wakes = asleep & (energy >= rl.MOST) & up
         asleep = asleep & ~wakes
         done = done | (wakes.astype(jnp.uint32) << c.contents.achievements.index("wake_up"))
     # Counters are in half steps.
@@ -319,15 +281,15 @@ def live(c: Setting, now: Now, sleeps: Array) -> Now:
         due = counter > 2 * limit
         return jnp.where(due, 0, counter), vital - due
 
-    hunger, food = wear(counters[:, HUNGER], food, craft.hunger)
-    thirst, drink = wear(counters[:, THIRST], drink, craft.thirst)
-    fatigue = counters[:, FATIGUE]
+    hunger, food = wear(counters[:, rl.HUNGER], food, craft.hunger)
+    thirst, drink = wear(counters[:, rl.THIRST], drink, craft.thirst)
+    fatigue = counters[:, rl.FATIGUE]
     fatigue = jnp.where(asleep, jnp.minimum(fatigue - 2, 0), fatigue + 2)
     rested, tired = fatigue < -2 * craft.rest, fatigue > 2 * craft.fatigue
     energy = energy + rested - tired
     fatigue = jnp.where(rested | tired, 0, fatigue)
     well = (food > 0) & (drink > 0) & ((energy > 0) | asleep)
-    recover = counters[:, RECOVER]
+    recover = counters[:, rl.RECOVER]
     recover = recover + jnp.where(well, jnp.where(asleep, 4, 2), -half)
     heals, harms = recover > 2 * craft.heal, recover < -2 * craft.harm
     recover = jnp.where(heals | harms, 0, recover)
@@ -340,8 +302,8 @@ def live(c: Setting, now: Now, sleeps: Array) -> Now:
     counters = jnp.stack(apart(hunger, thirst, fatigue, recover), axis=1)
     felt = now.felt
     if book.hurt_wakes:
-        asleep = asleep & ~(values[:, HEALTH] < felt)
-        felt = values[:, HEALTH]
+        asleep = asleep & ~(values[:, rl.HEALTH] < felt)
+        felt = values[:, rl.HEALTH]
     return now._replace(
         vitals=jnp.where(up[:, None], values, vitals),
         counters=jnp.where(up[:, None], counters, now.counters),
@@ -353,16 +315,16 @@ def live(c: Setting, now: Now, sleeps: Array) -> Now:
 
 def drown(now: Now) -> Now:
     """Lava takes all health, and no vital stays below zero."""
-    health = expand(np.arange(4) == HEALTH, now.clock.ndim)[None]
+    health = expand(np.arange(4) == rl.HEALTH, now.clock.ndim)[None]
     drowned = now.in_lava[:, None] & health
     return now._replace(vitals=jnp.where(drowned, 0, jnp.maximum(now.vitals, 0)))
 
 
 def fall(c: Setting, now: Now) -> tuple[Now, Array]:
     """Who has no health left: (who lies down or is dead, who fell in this step, bool[N, ...])."""
-    fallen = (now.alive == ALIVE) & (now.vitals[:, HEALTH] <= 0)
-    left = jnp.int32(DOWN if c.death == "down" else DEAD)
-    alive = jnp.where(fallen, jnp.where(now.in_lava, DEAD, left), now.alive)
+    fallen = (now.alive == rl.ALIVE) & (now.vitals[:, rl.HEALTH] <= 0)
+    left = jnp.int32(rl.DOWN if c.death == "down" else rl.DEAD)
+    alive = jnp.where(fallen, jnp.where(now.in_lava, rl.DEAD, left), now.alive)
     return now._replace(alive=alive, asleep=now.asleep & ~fallen), fallen
 
 
@@ -380,7 +342,7 @@ def _collecting(c: Setting) -> _Collecting:
     items, count = c.contents.items, 1 + max(c.contents.codes)
     tool, item, left = np.full(count, -1), np.full(count, -1), np.arange(count)
     for material, (name, needs, leaves) in c.contents.collect.items():
-        if material != WATER:
+        if material != rl.WATER:
             item[material], left[material] = items.index(name), leaves
             tool[material] = -1 if needs is None else items.index(needs)
     return _Collecting(*(jnp.asarray(row, jnp.int32) for row in (tool, item, left)))
@@ -402,23 +364,23 @@ def _costs(c: Setting) -> _Costs:
     cost, ground = np.zeros((count, len(items)), np.int32), np.zeros(count, np.uint32)
     placed, made = np.zeros(count, np.int32), np.full(count, -1, np.int32)
     furnace, role = np.zeros(count, bool), np.zeros(count, np.int32)
-    for i, name in enumerate(PLACES):
+    for i, name in enumerate(rl.PLACES):
         item, number = craft.place_cost(name)
-        cost[PLACE + i, items.index(item)] = number
-        ground[PLACE + i] = sum(1 << material for material in craft.place_on(name))
-        placed[PLACE + i] = PLACED[i]
-    for i, (name, recipe) in enumerate(c.contents.recipes.items(), MAKE):
+        cost[rl.PLACE + i, items.index(item)] = number
+        ground[rl.PLACE + i] = sum(1 << material for material in craft.place_on(name))
+        placed[rl.PLACE + i] = rl.PLACED[i]
+    for i, (name, recipe) in enumerate(c.contents.recipes.items(), rl.MAKE):
         for item, number in craft.make_cost(name).items():
             cost[i, items.index(item)] = number
-        made[i], furnace[i], role[i] = items.index(name), FURNACE in recipe.near, recipe.role
+        made[i], furnace[i], role[i] = items.index(name), rl.FURNACE in recipe.near, recipe.role
     return _Costs(*map(jnp.asarray, (cost, ground, placed, made, furnace, role)))
 
 
 def _near(c: Setting, now: Now, spot: Array) -> tuple[Array, Array]:
     """Whether a table, and a furnace, is among the 3 x 3 cells around a place."""
     cell, inside = c.cell(spot[None] + expand(AROUND, spot.ndim))
-    ground = jnp.where(inside, read(now.map, cell), VOID)
-    return jnp.any(ground == TABLE, axis=0), jnp.any(ground == FURNACE, axis=0)
+    ground = jnp.where(inside, read(now.map, cell), rl.VOID)
+    return jnp.any(ground == rl.TABLE, axis=0), jnp.any(ground == rl.FURNACE, axis=0)
 
 
 def _strength(c: Setting, pockets: Array, role: Array) -> Array:
@@ -429,22 +391,22 @@ def _strength(c: Setting, pockets: Array, role: Array) -> Array:
         if not c.craft.swords_add_up:
             swords = jnp.minimum(swords, 1)
         damage = jnp.maximum(damage, swords * c.craft.damage[i + 1])
-    return jnp.where(role == WARRIOR, damage * c.craft.warrior_damage, damage)
+    return jnp.where(role == rl.WARRIOR, damage * c.craft.warrior_damage, damage)
 
 
 def _most(c: Setting, role: Array) -> Array:
     """i32[4, ...], the vitals that a player of this role can have."""
-    forages = (role == FORAGER)[None]
-    of_food = expand(np.isin(np.arange(4), (FOOD, DRINK)), forages.ndim - 1)
-    return jnp.where(forages & of_food, c.craft.forager_capacity, MOST)
+    forages = (role == rl.FORAGER)[None]
+    of_food = expand(np.isin(np.arange(4), (rl.FOOD, rl.DRINK)), forages.ndim - 1)
+    return jnp.where(forages & of_food, c.craft.forager_capacity, rl.MOST)
 
 
 def goods_caps(c: Setting, roles: Array) -> Array:
     """i32[N, gifts, ...], how many of each of `CraftRules.gifts` players of these roles can
     hold."""
     of_food = expand(np.arange(len(c.craft.gifts)) < 2, roles.ndim - 1)[None]
-    forages = (roles == FORAGER)[:, None]
-    return jnp.where(forages & of_food, c.craft.forager_capacity, MOST)
+    forages = (roles == rl.FORAGER)[:, None]
+    return jnp.where(forages & of_food, c.craft.forager_capacity, rl.MOST)
 
 
 def _row(value: Array, index: int) -> Array:

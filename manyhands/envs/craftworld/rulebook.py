@@ -2,19 +2,8 @@
 
 from __future__ import annotations
 
+from manyhands.envs.craftworld import rules as rl
 from manyhands.envs.craftworld.goals import depths, requirements
-from manyhands.envs.craftworld.rules import (
-    GRASS,
-    JOINT,
-    MAKE,
-    MOST,
-    PLACE,
-    PLACES,
-    ROLES,
-    VOID,
-    WALKABLE,
-    WATER,
-)
 from manyhands.envs.craftworld.setting import Setting
 from manyhands.envs.craftworld.words import (
     COLUMNS,
@@ -54,7 +43,7 @@ def rules(env: Setting, agent: int) -> str:
 
 def _aim(env: Setting, agent: int) -> list[str]:
     others = [name for i, name in enumerate(env.agents) if i != agent]
-    role = ROLES[1 + agent % (len(ROLES) - 1)] if env.roles != "none" else ""
+    role = rl.ROLES[1 + agent % (len(rl.ROLES) - 1)] if env.roles != "none" else ""
     mates = f"together with {listed(others)}" if others else "alone"
     name = env.agents[agent] + (f", {article(role)}," if role else "")
     weights, craft = env.reward_weights, env.craft
@@ -102,7 +91,7 @@ def _life(env: Setting) -> list[str]:
             f"(then you rise with {craft.revive_health} health)."
         )
     return [
-        f"Health, food, drink and energy go from 0 to {MOST}{capacity}. Food falls by 1 about "
+        f"Health, food, drink and energy go from 0 to {rl.MOST}{capacity}. Food falls by 1 about "
         f"every {craft.hunger + 1} steps, drink every {craft.thirst + 1}, energy every "
         f"{craft.fatigue + 1} while awake; asleep, food and drink fall half as fast. While food, "
         f"drink and energy are all above 0, health rises by 1 every {craft.heal + 1} steps (twice "
@@ -114,7 +103,7 @@ def _life(env: Setting) -> list[str]:
 def _seeing(env: Setting) -> list[str]:
     known = [code for code in LETTER if code in env.codes]
     letters = ", ".join(
-        f"{LETTER[code]} {NAMES[code] if code != VOID else 'outside the world'}"
+        f"{LETTER[code]} {NAMES[code] if code != rl.VOID else 'outside the world'}"
         for code in sorted(known)
     )
     return [
@@ -123,7 +112,7 @@ def _seeing(env: Setting) -> list[str]:
         "right and two rows up.",
         f"Letters: {letters}; z zombie, k skeleton, c cow, < > ^ v an arrow and where it flies"
         + (", a digit another player." if env.num_players > 1 else "."),
-        f"You can walk on {listed([NAMES[code] for code in WALKABLE if code in known])}. "
+        f"You can walk on {listed([NAMES[code] for code in rl.WALKABLE if code in known])}. "
         "Nothing else can be entered, except lava, which kills at once.",
     ]
 
@@ -139,9 +128,9 @@ def _actions(env: Setting) -> list[str]:
         "5 do: use the one cell in front of you, the one that you face. To use a thing, stand "
         "beside it (not diagonally), turn to it by moving against it, then do."
     )
-    lines.append(f"6 sleep: see below. Possible below {MOST} energy.")
-    places = ", ".join(f"{PLACE + i} place_{name}" for i, name in enumerate(PLACES))
-    makes = ", ".join(f"{MAKE + i} make_{name}" for i, name in enumerate(env.contents.makes))
+    lines.append(f"6 sleep: see below. Possible below {rl.MOST} energy.")
+    places = ", ".join(f"{rl.PLACE + i} place_{name}" for i, name in enumerate(rl.PLACES))
+    makes = ", ".join(f"{rl.MAKE + i} make_{name}" for i, name in enumerate(env.contents.makes))
     lines.append(f"{places}: see below.")
     lines.append(f"{makes}: see below.")
     if env.num_players > 1:
@@ -157,13 +146,13 @@ def _doing(env: Setting) -> list[str]:
     craft, lines = env.craft, []
     for code, (item, tool, left) in env.contents.collect.items():
         needs = f" (needs {article(spaced(tool))})" if tool else ""
-        if code == GRASS:
+        if code == rl.GRASS:
             who = ", for foragers" if env.roles != "none" else ""
             lines.append(
                 f"- grass: with a chance of {craft.sapling_chance:.0%} 1 sapling{who}; the grass "
                 "stays. Try again and again."
             )
-        elif code == WATER:
+        elif code == rl.WATER:
             lines.append("- water: 1 drink; the water stays.")
         else:
             lines.append(f"- {NAMES[code]}: 1 {spaced(item)}{needs}; {NAMES[left]} is left there.")
@@ -190,7 +179,7 @@ def _doing(env: Setting) -> list[str]:
             lines.append("- a player who is down: it rises again.")
         if env.friendly_fire:
             lines.append("- a player who is up: you hurt it.")
-    for name, (before, after) in JOINT.items():
+    for name, (before, after) in rl.JOINT.items():
         if env.has_joint and (env.chart is not None or name == env.joint):
             lines.append(
                 f"- {NAMES[before]}: becomes {article(NAMES[after])} when {env.helpers} players do "
@@ -201,7 +190,7 @@ def _doing(env: Setting) -> list[str]:
 
 def _placing(env: Setting) -> list[str]:
     craft, lines = env.craft, []
-    for name in PLACES:
+    for name in rl.PLACES:
         item, number = craft.place_cost(name)
         grounds = listed([NAMES[code] for code in craft.place_on(name)], "or")
         what = "sapling" if name == "plant" else name
@@ -254,7 +243,7 @@ def _sleeping(env: Setting) -> list[str]:
     return [
         f"A day and night take {listed(lengths, 'or')} steps. The lower the light, "
         "the more zombies. Asleep you do nothing, "
-        f"energy rises by 1 about every {craft.rest + 1} steps, and you wake once it is {MOST} "
+        f"energy rises by 1 about every {craft.rest + 1} steps, and you wake once it is {rl.MOST} "
         f"(achievement wake_up), or when you are hurt. {waking}",
         "Before you sleep, wall yourself in: place stone on the free cells left, right, up and "
         "down of you.",
@@ -298,7 +287,7 @@ def _others(env: Setting, agent: int) -> list[str]:
         f"A request is shown to all for {env.craft.request_steps} steps.",
     ]
     if env.roles != "none":
-        roles = [f"{name} is a {ROLES[1 + i % 3]}" for i, name in enumerate(env.agents)]
+        roles = [f"{name} is a {rl.ROLES[1 + i % 3]}" for i, name in enumerate(env.agents)]
         lines.append(
             f"Roles: {', '.join(roles)}. Only foragers eat cows and plants and collect saplings; "
             "only miners make pickaxes and place stone; only warriors make swords, and they hit "

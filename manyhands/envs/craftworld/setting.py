@@ -40,6 +40,7 @@ DETAILS = ("brief", "normal", "full")
 REWARDS = ("own", "team", "mixed")
 DEATHS = ("down", "final")
 ROLES = ("none", "specialists")
+NEAR = ("table", "furnace")
 MATE = 10  # numbers of a teammate in a row of `perceive`
 BODIES = ", ".join(f"{i} {name}" for i, name in enumerate(rl.CREATURES, 1))
 # Where and how often creatures appear (Craftax): the ground, and odds a step.
@@ -259,19 +260,19 @@ class Setting:
         self.layout = Layout(
             [
                 Piece("cells", VIEW, 0, codes, "material of each cell; 0 outside the map"),
-                Piece("bodies", VIEW, 0, 4 + others + 1, f"{BODIES}, 5 + index of a player"),
-                Piece("headings", VIEW, 0, 4, "1 + the facing of the player or the arrow there"),
+                Piece("bodies", VIEW, 0, 5 + others, f"0; {BODIES}; 5 + index of a player"),
+                Piece("headings", VIEW, 0, 4, "0; 1 + the facing of the player or the arrow there"),
                 Piece("facing", 1, 0, 3, ", ".join(rl.FACINGS)),
                 Piece("inventory", len(items), 0, MOST, "", items),
                 Piece("vitals", 4, 0, most, "", rl.VITALS),
-                Piece("asleep"),
+                Piece("asleep", meaning="0 or 1"),
                 Piece("alive", 1, 0, 2, "1 up, 2 down, 0 dead"),
                 Piece("light", 1, 0, 255, "0 dark to 255"),
                 Piece("achievements", len(achievements), 0, 1, "unlocked", achievements),
-                Piece("near", 2, 0, 1, "in the 3 x 3 cells around", ("table", "furnace")),
+                Piece("near", 2, 0, 1, "a table, a furnace in the 3 x 3 cells around", NEAR),
                 Piece("role", 1, 0, 3, ", ".join(rl.ROLES)),
-                Piece("request", 2, 0, (len(gifts), 255), "", ("gift, from 1", "steps left")),
-                Piece("teammates", (others, MATE), 0, 255, "the others, in index order"),
+                Piece("request", 2, 0, (len(gifts), 255), "own: 0, or 1 + the gift; steps left"),
+                Piece("teammates", (others, MATE), 0, 255, "the others, in index order; see below"),
                 Piece("goal", GOAL, 0, 255, "kind, target, count, everyone, plan"),
                 Piece("site", 2, 0, 255, "rows, columns to the building site, + 128"),
                 Piece("position", 2, 0, 255, "row, column; zeros without `compass`"),
@@ -287,14 +288,14 @@ class Setting:
                 Piece("facing", 4, labels=rl.FACINGS),
                 Piece("inventory", len(items), meaning="/ 9", labels=items),
                 Piece("vitals", 4, meaning="/ 9, or / 27 with roles", labels=rl.VITALS),
-                Piece("asleep"),
+                Piece("asleep", meaning="0 or 1"),
                 Piece("alive", meaning="/ 2"),
                 Piece("light", meaning="/ 255"),
-                Piece("achievements", len(achievements), labels=achievements),
-                Piece("near", 2, labels=("table", "furnace")),
+                Piece("achievements", len(achievements), meaning="unlocked", labels=achievements),
+                Piece("near", 2, labels=NEAR),
                 Piece("role", 4 if self.roles != "none" else 0, meaning="one-hot"),
                 Piece("request", request, meaning="one-hot gift (none first), steps left / 10"),
-                Piece("teammates", (others, 18 + request), meaning="the others, in index order"),
+                Piece("teammates", (others, 18 + request), meaning="the others; see below"),
                 Piece("goal", GOAL, meaning="/ 255"),
                 Piece("site", 2, meaning="/ 255"),
                 Piece("position", 2, meaning="/ 255"),

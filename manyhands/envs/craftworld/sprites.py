@@ -14,17 +14,7 @@ import numpy as np
 
 from manyhands.core.env import Array
 from manyhands.core.render import Colour
-from manyhands.envs.craftworld.rules import (
-    ALIVE,
-    ARROW,
-    CREATURES,
-    DEAD,
-    DOWN,
-    FACINGS,
-    ITEMS,
-    MATERIALS,
-    VITALS,
-)
+from manyhands.envs.craftworld import rules as rl
 from manyhands.envs.craftworld.setting import Setting
 from manyhands.envs.craftworld.state import VIEW
 
@@ -826,7 +816,7 @@ def creatures() -> dict[str, np.ndarray]:
 
 def body(kind: int, heading: int = 0) -> np.ndarray:
     """The picture of a creature, by its codes in `rules`."""
-    return creatures()[f"{CREATURES[kind - 1]} {FACINGS[heading]}"]
+    return creatures()[f"{rl.CREATURES[kind - 1]} {rl.FACINGS[heading]}"]
 
 
 @functools.cache
@@ -905,11 +895,11 @@ _BAR = 2 * 9  # slots below the view: 4 vitals, 12 items, and room for the other
 def _atlas(players: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """(materials u8[21, 7, 7, 3], bodies u8[n, 7, 7, 4], icons u8[16, 7, 7, 4], digits
     bool[10, 7, 7]). Bodies: zombie, skeleton, cow, arrows by heading, then six poses a player."""
-    ground = np.stack([half(materials()[name])[..., :3] for name in MATERIALS])
-    beings = [body(kind) for kind in range(1, ARROW)] + [body(ARROW, way) for way in range(4)]
+    ground = np.stack([half(materials()[name])[..., :3] for name in rl.MATERIALS])
+    beings = [body(kind) for kind in range(1, rl.ARROW)] + [body(rl.ARROW, way) for way in range(4)]
     for i in range(players):
-        beings += [player(i)[pose] for pose in (*FACINGS, "asleep", "downed")]
-    carried = [half(icons()[name]) for name in (*VITALS, *ITEMS)]
+        beings += [player(i)[pose] for pose in (*rl.FACINGS, "asleep", "downed")]
+    carried = [half(icons()[name]) for name in (*rl.VITALS, *rl.ITEMS)]
     digits = np.zeros((10, CELL, CELL), bool)
     for i in range(10):
         digits[i, 2:, 4:] = digit(i)
@@ -984,12 +974,12 @@ def _bodies(env: Setting, part: Any) -> Array:
     n = env.num_players
     codes, headings = part("bodies", *VIEW), part("headings", *VIEW)
     turn = jnp.where(headings > 0, headings - 1, 0)
-    found = jnp.where(codes < ARROW, codes, 0)
-    found = jnp.where(codes == ARROW, ARROW + turn, found)
-    first, poses = ARROW + 4, len(FACINGS) + 2
+    found = jnp.where(codes < rl.ARROW, codes, 0)
+    found = jnp.where(codes == rl.ARROW, rl.ARROW + turn, found)
+    first, poses = rl.ARROW + 4, len(rl.FACINGS) + 2
     own = part("asleep"), part("alive"), part("facing")
     mates = part("teammates") if n > 1 else None
-    lies, sleeps = jnp.uint8(len(FACINGS) + 1), jnp.uint8(len(FACINGS))
+    lies, sleeps = jnp.uint8(len(rl.FACINGS) + 1), jnp.uint8(len(rl.FACINGS))
     for j in range(n):
         pose = turn
         if mates is not None:
@@ -999,10 +989,10 @@ def _bodies(env: Setting, part: Any) -> Array:
                 k = min(j - (j > i), n - 2)
                 state.append(mates[i, 10 * k + 2 : 10 * k + 4])
             alive, asleep = jnp.moveaxis(jnp.stack(state), 1, 0)[:, :, None, None]
-            pose = jnp.where(asleep > 0, sleeps, jnp.where(alive != ALIVE, lies, pose))
-        found = jnp.where(codes == len(CREATURES) + 1 + j, first + poses * j + pose, found)
+            pose = jnp.where(asleep > 0, sleeps, jnp.where(alive != rl.ALIVE, lies, pose))
+        found = jnp.where(codes == len(rl.CREATURES) + 1 + j, first + poses * j + pose, found)
     asleep, alive, facing = own
-    pose = jnp.where(alive != ALIVE, lies, jnp.where(asleep > 0, sleeps, facing))
+    pose = jnp.where(alive != rl.ALIVE, lies, jnp.where(asleep > 0, sleeps, facing))
     which = jnp.arange(n, dtype=jnp.uint8).reshape(n, *(1,) * (pose.ndim - 1))
     me = (first + poses * which + pose)[:, :, None]
     middle = np.zeros(VIEW, bool)
@@ -1024,11 +1014,11 @@ def _mates(env: Setting, mates: Array) -> Array:
         who = [shirt(k + (k >= i))[0] for i in range(n)]
         colour = jnp.asarray(who, jnp.uint16).reshape(n, 1, 1, 3, *one)
         tone = (colour * (health.astype(jnp.uint16) + 2) // 16).astype(jnp.uint8)
-        tone = jnp.where(alive == DOWN, np.uint8(20), tone)
+        tone = jnp.where(alive == rl.DOWN, np.uint8(20), tone)
         y = 1 + (rows > 128).astype(jnp.uint8) - (rows < 128)
         x = 1 + (columns > 128).astype(jnp.uint8) - (columns < 128)
         block = jnp.where((ys == y) & (xs == x), np.uint8(255), tone)
-        block = jnp.where(alive == DEAD, np.uint8(0), block)
+        block = jnp.where(alive == rl.DEAD, np.uint8(0), block)
         top, left = 4 * (k // 4), 3 * (k % 4)
         panel = panel.at[:, top : top + 3, left : left + 3].set(block)
     return panel

@@ -21,6 +21,7 @@ import numpy as np
 from manyhands.core.batch import Seats, Transition, play_episodes, seats_of
 from manyhands.core.env import Array, ConfigError, Env, seed_key
 from manyhands.envs.craftworld.goals import (
+    GOAL,
     HOLD,
     NO_GOAL,
     PLAN_LETTERS,
@@ -29,11 +30,32 @@ from manyhands.envs.craftworld.goals import (
     UNLOCK_ONE,
     Goal,
     depths,
+    fulfilled,
     parse_goal,
+    requirements,
     source,
 )
 from manyhands.envs.craftworld.rules import ACHIEVEMENTS, MOST, CraftRules
 from manyhands.envs.craftworld.state import CraftState
+
+__all__ = [
+    "GOAL",
+    "HELD_OUT_WORLDS",
+    "Curriculum",
+    "Goal",
+    "Scores",
+    "crafter_score",
+    "depths",
+    "difficulty",
+    "families",
+    "fulfilled",
+    "generate_goals",
+    "held_out",
+    "parse_goal",
+    "play_scores",
+    "requirements",
+    "with_goals",
+]
 
 # ---- families of goals, and what is held out -----------------------------------------------------
 

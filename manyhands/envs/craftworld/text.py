@@ -11,44 +11,12 @@ import functools
 
 import numpy as np
 
+from manyhands.envs.craftworld import rules as rl
 from manyhands.envs.craftworld.effects import doing, effect, why_helpless, why_not
 from manyhands.envs.craftworld.goals import BUILD, depths, requirements
 from manyhands.envs.craftworld.reading import parse
 from manyhands.envs.craftworld.rulebook import rules
-from manyhands.envs.craftworld.rules import (
-    ALIVE,
-    BEACON,
-    COAL,
-    COW,
-    CREATURES,
-    DEAD,
-    DELTAS,
-    DIAMOND,
-    DO,
-    DOWN,
-    FACINGS,
-    FORAGER,
-    FURNACE,
-    GAP,
-    GATE,
-    GRASS,
-    IRON,
-    LAVA,
-    MINER,
-    PATH,
-    PLANT,
-    RIPE_PLANT,
-    ROLES,
-    SAND,
-    SKELETON,
-    STONE,
-    TABLE,
-    TREE,
-    VOID,
-    WATER,
-    ZOMBIE,
-    CraftRules,
-)
+from manyhands.envs.craftworld.rules import CraftRules
 from manyhands.envs.craftworld.setting import DETAILS, Setting
 from manyhands.envs.craftworld.state import CraftState
 from manyhands.envs.craftworld.words import (
@@ -77,7 +45,7 @@ from manyhands.envs.craftworld.words import (
 
 __all__ = ["choices", "describe", "parse", "rules"]
 
-_BODY = {ZOMBIE: "z", SKELETON: "k", COW: "c"}
+_BODY = {rl.ZOMBIE: "z", rl.SKELETON: "k", rl.COW: "c"}
 _ARROWS = "<>^v"  # by heading
 _LOW = 3  # a vital at this or less is low
 
@@ -110,15 +78,15 @@ def describe(env: Setting, state: CraftState, agent: int) -> str:
 
 def _you(env: Setting, obs: Observation) -> str:
     """The first line: oneself."""
-    role = f", {article(ROLES[obs.role])}" if obs.role else ""
-    condition = {ALIVE: "", DOWN: ", down and helpless", DEAD: ", dead"}[obs.alive]
+    role = f", {article(rl.ROLES[obs.role])}" if obs.role else ""
+    condition = {rl.ALIVE: "", rl.DOWN: ", down and helpless", rl.DEAD: ", dead"}[obs.alive]
     if obs.abandoned:
         condition = ", down for good, since nobody is up"
     condition += ", asleep" if obs.asleep else ""
     ground = NAMES[obs.cells[HERE]]
     words = [
         f"You are {env.agents[obs.agent]}{role}{condition}, standing on {ground}, facing "
-        f"{FACINGS[obs.facing]} to {faced(env, obs)}. Light {obs.light} of 255"
+        f"{rl.FACINGS[obs.facing]} to {faced(env, obs)}. Light {obs.light} of 255"
         f" ({_hour(obs.light)})."
     ]
     if env.compass:
@@ -149,7 +117,7 @@ def _legend(env: Setting, obs: Observation) -> str:
     """The letters of this view."""
     words = [f"{YOU} you"]
     for code in sorted(set(obs.cells.ravel().tolist())):
-        words.append(f"{LETTER[code]} {NAMES[code] if code != VOID else 'outside the world'}")
+        words.append(f"{LETTER[code]} {NAMES[code] if code != rl.VOID else 'outside the world'}")
     for mark, name in sorted({(_mark(body), name_of(env, body)) for body in obs.bodies}):
         words.append(f"{mark} {name}")
     return f"Letters: {', '.join(words)}. The top of the map is up."
@@ -161,7 +129,7 @@ def _in_view(env: Setting, obs: Observation) -> str:
     for body in obs.bodies:
         heading = ""
         if body.heading >= 0:
-            heading = f", {'facing' if not body.kind else 'flying'} {FACINGS[body.heading]}"
+            heading = f", {'facing' if not body.kind else 'flying'} {rl.FACINGS[body.heading]}"
         words.append(
             f"{name_of(env, body)} {from_you(body.row, body.column)} on "
             f"{NAMES[obs.cells[body.row, body.column]]}{heading}"
@@ -181,7 +149,7 @@ def _vitals(env: Setting, obs: Observation, warn: bool) -> str:
     words = ", ".join(f"{name} {value}" for name, value in obs.vitals.items())
     line = f"You have {words}."
     low = [name for name, value in obs.vitals.items() if value <= _LOW]
-    if not warn or not low or obs.alive != ALIVE:
+    if not warn or not low or obs.alive != rl.ALIVE:
         return line
     hints = []
     for name in low:
@@ -197,8 +165,10 @@ def _bag(obs: Observation) -> str:
     return f"You carry {', '.join(held) or 'nothing'}. Within reach: {listed(near) or 'no table'}."
 
 
-_SEEK = (TREE, WATER, STONE, COAL, IRON, DIAMOND, TABLE, FURNACE, RIPE_PLANT, PLANT,
-         GAP, GATE, BEACON, LAVA, GRASS, SAND, PATH)  # fmt: skip
+_SEEK = (
+    *(rl.TREE, rl.WATER, rl.STONE, rl.COAL, rl.IRON, rl.DIAMOND, rl.TABLE, rl.FURNACE),
+    *(rl.RIPE_PLANT, rl.PLANT, rl.GAP, rl.GATE, rl.BEACON, rl.LAVA, rl.GRASS, rl.SAND, rl.PATH),
+)
 # The other cells of the view, the nearest first: (number in reading order, in words).
 _AROUND = [
     (row * COLUMNS + column, from_you(row, column))
@@ -221,14 +191,14 @@ def _nearest(env: Setting, obs: Observation) -> list[str]:
         if code in first
     ]
     lines = [f"Nearest: {', '.join(found) or 'nothing of use'}."]
-    beside = [(HERE[0] + rows, HERE[1] + columns) for rows, columns in DELTAS]
+    beside = [(HERE[0] + rows, HERE[1] + columns) for rows, columns in rl.DELTAS]
     dangers = []
-    for way, cell in zip(FACINGS, beside, strict=True):
+    for way, cell in zip(rl.FACINGS, beside, strict=True):
         body = obs.at(cell)
-        if obs.cells[cell] == LAVA:
+        if obs.cells[cell] == rl.LAVA:
             dangers.append(f"lava {way} of you, to step into it is death")
-        if body is not None and body.kind in (ZOMBIE, SKELETON):
-            dangers.append(f"a {CREATURES[body.kind - 1]} next to you ({way})")
+        if body is not None and body.kind in (rl.ZOMBIE, rl.SKELETON):
+            dangers.append(f"a {rl.CREATURES[body.kind - 1]} next to you ({way})")
     if dangers:
         lines.append(f"DANGER: {'; '.join(dangers)}.")
     return lines
@@ -237,11 +207,11 @@ def _nearest(env: Setting, obs: Observation) -> list[str]:
 def _mate_line(env: Setting, mate: Mate) -> str:
     """Another player, wherever it is."""
     name = env.agents[mate.player]
-    if mate.alive == DEAD:
+    if mate.alive == rl.DEAD:
         return f"{name} is dead."
-    role = f", {article(ROLES[mate.role])}" if mate.role else ""
+    role = f", {article(rl.ROLES[mate.role])}" if mate.role else ""
     state = "asleep" if mate.asleep else "awake"
-    if mate.alive == DOWN:
+    if mate.alive == rl.DOWN:
         state = "helpless and asleep, help it up" if mate.asleep else "helpless, help it up"
     request = ""
     if mate.request:
@@ -250,7 +220,7 @@ def _mate_line(env: Setting, mate: Mate) -> str:
         )
     return (
         f"{name}{role}: {direction(mate.rows, mate.columns)}, {state}, "
-        f"facing {FACINGS[mate.facing]}, health {mate.health}, food {mate.food}{request}."
+        f"facing {rl.FACINGS[mate.facing]}, health {mate.health}, food {mate.food}{request}."
     )
 
 
@@ -302,8 +272,8 @@ def _only(craft: CraftRules, achievement: str) -> int:
     if verb == "make":
         return craft.contents.recipes[what].role
     if achievement in ("collect_sapling", "eat_cow", "eat_plant"):
-        return FORAGER
-    return MINER if achievement == "place_stone" else 0
+        return rl.FORAGER
+    return rl.MINER if achievement == "place_stone" else 0
 
 
 def _price(craft: CraftRules, achievement: str) -> str:
@@ -321,7 +291,7 @@ def _possible(env: Setting, obs: Observation, legal: np.ndarray) -> list[str]:
     words = []
     for action in np.flatnonzero(legal).tolist():
         name = env.actions[action]
-        if action == DO:
+        if action == rl.DO:
             words.append(f"do ({doing(env, obs)})")
         elif name.startswith("request_"):
             if "request_food (or anything else)" not in words:

@@ -11,28 +11,18 @@ from typing import Any
 import jax
 import numpy as np
 
+from manyhands.envs.craftworld import rules as rl
 from manyhands.envs.craftworld.goals import Goal
 from manyhands.envs.craftworld.observe import legal, perceive
-from manyhands.envs.craftworld.rules import (
-    ALIVE,
-    ARROW,
-    CREATURES,
-    DELTAS,
-    DOWN,
-    MATERIALS,
-    MOST,
-    VITALS,
-    VOID,
-    CraftRules,
-)
+from manyhands.envs.craftworld.rules import CraftRules
 from manyhands.envs.craftworld.setting import Setting
 from manyhands.envs.craftworld.state import HERE, VIEW, CraftState
 from manyhands.envs.craftworld.world import LETTERS
 
 ROWS, COLUMNS = VIEW
 YOU = "@"  # the letter of the reader on its map
-LETTER = {code: letter for letter, code in LETTERS.items()} | {VOID: "-"}
-NAMES = [name.replace("_", " ") for name in MATERIALS]
+LETTER = {code: letter for letter, code in LETTERS.items()} | {rl.VOID: "-"}
+NAMES = [name.replace("_", " ") for name in rl.MATERIALS]
 
 # ---- what a player sees --------------------------------------------------------------------------
 
@@ -92,7 +82,7 @@ class Observation:
     @property
     def front(self) -> tuple[int, int]:
         """Row and column of the faced cell in the view."""
-        rows, columns = DELTAS[self.facing]
+        rows, columns = rl.DELTAS[self.facing]
         return HERE[0] + rows, HERE[1] + columns
 
     def at(self, cell: tuple[int, int]) -> Body | None:
@@ -102,18 +92,18 @@ class Observation:
     @property
     def abandoned(self) -> bool:
         """Whether the player is down and no other is up, which ends the episode."""
-        return self.alive == DOWN and not any(mate.alive == ALIVE for mate in self.mates)
+        return self.alive == rl.DOWN and not any(mate.alive == rl.ALIVE for mate in self.mates)
 
     def helpless(self, env: Setting) -> bool:
         """Whether only `noop` is possible."""
         # Rested, one may wake at the start of a step, and act in it.
-        rested = env.book.wakes_to_act and self.vitals["energy"] >= MOST
-        return self.alive != ALIVE or (self.asleep and not rested)
+        rested = env.book.wakes_to_act and self.vitals["energy"] >= rl.MOST
+        return self.alive != rl.ALIVE or (self.asleep and not rested)
 
     def met(self, env: Setting) -> Body | None:
         """What stands in the way in front; only in Crafter arrows do."""
         body = self.at(self.front)
-        flies = body is not None and body.kind == ARROW and not env.book.arrows_block
+        flies = body is not None and body.kind == rl.ARROW and not env.book.arrows_block
         return None if flies else body
 
     def mate(self, player: int) -> Mate:
@@ -126,8 +116,10 @@ def parse_observation(env: Setting, row: np.ndarray, agent: int) -> Observation:
     cells = np.reshape(parts["cells"], (ROWS, COLUMNS)).astype(np.uint8)
     bodies = []
     for k, (code, heading) in enumerate(zip(parts["bodies"], parts["headings"], strict=True)):
-        if code and code != len(CREATURES) + 1 + agent:
-            kind, player = (code, -1) if code <= len(CREATURES) else (0, code - 1 - len(CREATURES))
+        if code and code != len(rl.CREATURES) + 1 + agent:
+            kind, player = (
+                (code, -1) if code <= len(rl.CREATURES) else (0, code - 1 - len(rl.CREATURES))
+            )
             bodies.append(Body(*divmod(k, COLUMNS), kind, player, heading - 1))
     others = [i for i in range(env.num_players) if i != agent]
     mates = []
@@ -140,7 +132,7 @@ def parse_observation(env: Setting, row: np.ndarray, agent: int) -> Observation:
         tuple(bodies),
         parts["facing"][0],
         dict(zip(env.contents.items, parts["inventory"], strict=True)),
-        dict(zip(VITALS, parts["vitals"], strict=True)),
+        dict(zip(rl.VITALS, parts["vitals"], strict=True)),
         bool(parts["asleep"][0]),
         parts["alive"][0],
         parts["light"][0],
@@ -218,7 +210,7 @@ def steps(number: int) -> str:
 
 
 def name_of(env: Setting, body: Body) -> str:
-    return CREATURES[body.kind - 1] if body.kind else env.agents[body.player]
+    return rl.CREATURES[body.kind - 1] if body.kind else env.agents[body.player]
 
 
 def faced(env: Setting, obs: Observation) -> str:
@@ -227,7 +219,7 @@ def faced(env: Setting, obs: Observation) -> str:
     if body is not None:
         return name_of(env, body) if not body.kind else article(name_of(env, body))
     code = int(obs.cells[obs.front])
-    return "the edge of the world" if code == VOID else article(NAMES[code])
+    return "the edge of the world" if code == rl.VOID else article(NAMES[code])
 
 
 def cost(craft: CraftRules, tool: str) -> str:
@@ -235,4 +227,4 @@ def cost(craft: CraftRules, tool: str) -> str:
 
 
 def stations(craft: CraftRules, tool: str) -> str:
-    return listed([article(MATERIALS[code]) for code in craft.make_near(tool)])
+    return listed([article(rl.MATERIALS[code]) for code in craft.make_near(tool)])

@@ -21,63 +21,39 @@ from typing import Any
 import numpy as np
 
 from manyhands.core.env import ConfigError, LayoutError
-from manyhands.envs.craftworld.rules import (
-    BEACON,
-    BRIDGE,
-    COAL,
-    DIAMOND,
-    FURNACE,
-    GAP,
-    GATE,
-    GRASS,
-    IRON,
-    ITEMS,
-    LAVA,
-    LIT_BEACON,
-    MOST,
-    PATH,
-    PLANT,
-    RIPE_PLANT,
-    SAND,
-    STONE,
-    TABLE,
-    TREE,
-    VITALS,
-    WALL,
-    WATER,
-)
+from manyhands.envs.craftworld import rules as rl
 
 LETTERS = {
-    ".": GRASS,
-    "W": WATER,
-    "S": STONE,
-    "_": PATH,
-    ",": SAND,
-    "T": TREE,
-    "L": LAVA,
-    "C": COAL,
-    "I": IRON,
-    "D": DIAMOND,
-    "B": TABLE,
-    "F": FURNACE,
-    "p": PLANT,
-    "P": RIPE_PLANT,
-    "X": GAP,
-    "=": BRIDGE,
-    "G": GATE,
-    "O": BEACON,
-    "*": LIT_BEACON,
-    "#": WALL,
+    ".": rl.GRASS,
+    "W": rl.WATER,
+    "S": rl.STONE,
+    "_": rl.PATH,
+    ",": rl.SAND,
+    "T": rl.TREE,
+    "L": rl.LAVA,
+    "C": rl.COAL,
+    "I": rl.IRON,
+    "D": rl.DIAMOND,
+    "B": rl.TABLE,
+    "F": rl.FURNACE,
+    "p": rl.PLANT,
+    "P": rl.RIPE_PLANT,
+    "X": rl.GAP,
+    "=": rl.BRIDGE,
+    "G": rl.GATE,
+    "O": rl.BEACON,
+    "*": rl.LIT_BEACON,
+    "#": rl.WALL,
 }
 # Creatures: letter -> (kind as in `CraftState.kind`, heading, the material under it).
 BODIES = {
-    "z": (1, 0, GRASS),
-    "k": (2, 0, PATH),
-    "c": (3, 0, GRASS),
-    "<": (4, 0, PATH),
-    ">": (4, 1, PATH),
-    "^": (4, 2, PATH),
-    "v": (4, 3, PATH),
+    "z": (1, 0, rl.GRASS),
+    "k": (2, 0, rl.PATH),
+    "c": (3, 0, rl.GRASS),
+    "<": (4, 0, rl.PATH),
+    ">": (4, 1, rl.PATH),
+    "^": (4, 2, rl.PATH),
+    "v": (4, 3, rl.PATH),
 }
 SMALLEST = 8  # rows, and columns, of a generated world
 LARGEST = 127  # of any map: differences of positions fit a byte
@@ -122,7 +98,7 @@ def read_map(text: str) -> Chart:
         for x, letter in enumerate(row):
             if letter in LETTERS:
                 ground[y, x] = LETTERS[letter]
-                if ground[y, x] in (PLANT, RIPE_PLANT):
+                if ground[y, x] in (rl.PLANT, rl.RIPE_PLANT):
                     plants.append((y, x, letter == "P"))
             elif letter in BODIES:
                 kind, heading, ground[y, x] = BODIES[letter]
@@ -130,7 +106,7 @@ def read_map(text: str) -> Chart:
             elif letter in "01234567":
                 if int(letter) in players:
                     raise LayoutError(f"a second player {letter}", y, x)
-                players[int(letter)], ground[y, x] = (y, x), GRASS
+                players[int(letter)], ground[y, x] = (y, x), rl.GRASS
             else:
                 known = "".join(LETTERS) + "".join(BODIES) + "01234567"
                 raise LayoutError(f"{letter!r} is no letter of a map; there are {known}", y, x)
@@ -317,11 +293,11 @@ def check_size(given: Any) -> tuple[int, int]:
 
 
 def check_start(
-    given: Any, players: int, items: tuple[str, ...] = ITEMS
+    given: Any, players: int, items: tuple[str, ...] = rl.ITEMS
 ) -> tuple[np.ndarray, np.ndarray, int]:
     """What players begin with: (inventory i32[N, items], vitals i32[N, 4], clock)."""
     pockets = np.zeros((players, len(items)), np.int32)
-    vitals = np.full((players, len(VITALS)), MOST)
+    vitals = np.full((players, len(rl.VITALS)), rl.MOST)
     each = given if isinstance(given, (list, tuple)) else [given or {}] * players
     if len(each) != players:
         raise ConfigError(f"start has {len(each)} entries for {players} players")
@@ -331,12 +307,12 @@ def check_start(
                 f"start is like {{'inventory': {{'wood': 3}}, 'vitals': {{'food': 5}}, 'clock': 0}}"
                 f", or a list of such; given {entry!r}"
             )
-        for part, names, table in (("inventory", items, pockets), ("vitals", VITALS, vitals)):
+        for part, names, table in (("inventory", items, pockets), ("vitals", rl.VITALS, vitals)):
             for name, count in dict(entry.get(part) or {}).items():
                 least = 1 if name == "health" else 0
-                if name not in names or not isinstance(count, int) or not least <= count <= MOST:
+                if name not in names or not isinstance(count, int) or not least <= count <= rl.MOST:
                     raise ConfigError(
-                        f"start: {part} is a number from {least} to {MOST} of "
+                        f"start: {part} is a number from {least} to {rl.MOST} of "
                         f"{', '.join(names)}; given {name!r}: {count!r}"
                     )
                 table[i, names.index(name)] = count

@@ -612,6 +612,15 @@ def test_an_achievement_is_rewarded_once(rules):
     assert game.has("wood") == 2 and float(game.outcome.reward[0]) == 0
 
 
+def test_near_0_lets_all_creatures_act():
+    far = ".......\n" * 3 + "0......\n" + ".......\n" * 2 + "......c"
+    env = CraftWorld({"name": "crafter", "near": 0}, map=far)
+    start = env.reset(episode_key(0))
+    keys = jax.random.split(jax.random.key(0), 40)
+    moved = jax.vmap(lambda key: env.step(key, start, np.zeros(1, np.int32))[0].place[0])(keys)
+    assert (np.asarray(moved) != np.asarray(start.place)[0]).any()
+
+
 @pytest.mark.parametrize("rules", PRESETS)
 def test_death_ends_the_episode(rules):
     game = Game(rules, CELL, start={"vitals": {"health": 2}}).play("noop")
