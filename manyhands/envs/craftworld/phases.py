@@ -23,6 +23,7 @@ Played = tuple[Now, Array, Array]
 
 
 def crafter(c: Setting, now: Now, state: CraftState, actions: Array, chance: Chance) -> Played:
+    """The phases of a step of Crafter."""
     now, helped = players.join_efforts(c, now, actions)
     now, gifts = players.act(c, now, actions, chance)
     now = players.live(c, now, actions == SLEEP)
@@ -34,6 +35,7 @@ def crafter(c: Setting, now: Now, state: CraftState, actions: Array, chance: Cha
 
 
 def craftax(c: Setting, now: Now, state: CraftState, actions: Array, chance: Chance) -> Played:
+    """The phases of a step of Craftax-Classic."""
     now, helped = players.join_efforts(c, now, actions)
     now, gifts = players.act(c, now, actions, chance)
     now = creatures.move(c, now, chance, creatures.craftax_turn)
