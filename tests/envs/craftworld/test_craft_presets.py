@@ -68,7 +68,7 @@ def pottery(monkeypatch):
     monkeypatch.setitem(rl.CONTENTS, "pottery", contents)
     monkeypatch.setitem(rl.PRESETS, "pottery", preset)
     start = {"inventory": {"wood": 2, "wood_pickaxe": 1, "clay": 1}}
-    yield CraftWorld("pottery", map="..,..\n.B0..\n..1..", start=start, goal="collect 2 clay")
+    yield CraftWorld("pottery", map="..,..\n.B0..\n..1..", start=start, goal="collect 3 clay")
 
 
 def test_a_preset_has_items_and_achievements_of_its_own(pottery):
