@@ -73,6 +73,7 @@ class Volleyball(Env[VolleyballState]):
     index.
 
     Attributes:
+        observation_layout: the pieces of an observation.
         layout: where in a row of `perceive` each piece is (`observe.perception_layout`).
         setup: what the rules need of these options.
     """
@@ -129,7 +130,8 @@ class Volleyball(Env[VolleyballState]):
             n = self.team_size
             self.sides = (tuple(range(n)), tuple(range(n, 2 * n)))
         self.action_space = gymnasium.spaces.Box(-1.0, 1.0, (4,), np.float32)
-        self.observation_space = observe.observation_layout(setup).space()
+        self.observation_layout = observe.observation_layout(setup)
+        self.observation_space = self.observation_layout.space()
         self.layout = observe.perception_layout(setup)
         chance = self.versus and (serve == "random" or points > 1)
         self.deterministic_reset = not (start.varies(setup) or chance or self.ranges)

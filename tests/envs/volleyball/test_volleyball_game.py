@@ -22,7 +22,6 @@ import manyhands
 from manyhands.core.env import ConfigError, IllegalAction
 from manyhands.envs.volleyball import Volleyball, parallel_env
 from manyhands.envs.volleyball import env as sequential
-from manyhands.envs.volleyball.observe import observation_layout
 from manyhands.envs.volleyball.referee import allowed
 from manyhands.envs.volleyball.state import BOARD, LONG_AGO, NOISES, TASKS
 from manyhands.envs.volleyball.text import METRES, PARTS, commands, landing
@@ -624,7 +623,7 @@ def test_observations_are_the_published_ones(task):
 def test_the_documentation_has_the_layouts():
     page = (Path(__file__).parents[3] / "docs" / "volleyball.md").read_text()
     for task in TASKS:
-        pieces = observation_layout(game(task).setup)
+        pieces = game(task).observation_layout
         tasks = rf"^\|(?: `\w+`,)* `{task}`(?:, `\w+`)*"
         (row,) = re.findall(rf"{tasks} \| ([0-9]+) \| (23.*) \|$", page, re.M)
         expected = [
