@@ -151,7 +151,7 @@ def test_a_learner_can_have_all_seats_of_a_side() -> None:
         assert before[t].all()
 
 
-def test_blocks_are_allocate_as_the_mixture_says() -> None:
+def test_blocks_are_shared_out_as_the_mixture_says() -> None:
     mixture = np.array([0.5, 0.0, 0.3, 0.2])
     counts = np.zeros(4)
     for offset in (np.arange(1000) + 0.5) / 1000:
@@ -232,7 +232,7 @@ class Calls:
 def test_a_response_begins_with_what_a_script_teaches(monkeypatch: Any) -> None:
     env = manyhands.make("kuhn_poker")
     monkeypatch.setattr(
-        "manyhands.baselines.psro.read_players", lambda env, given: ([Calls()], ["calls"])
+        "manyhands.baselines.learners.psro.read_players", lambda env, given: ([Calls()], ["calls"])
     )
     config = dataclasses.replace(QUICK, teacher="calls", lessons=128 * 8 * 20, strategies=1)
     lines: list[str] = []

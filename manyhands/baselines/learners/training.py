@@ -42,6 +42,7 @@ from rich.table import Table
 from manyhands.baselines import game_theory
 from manyhands.baselines.learners.algorithms import (
     ALGORITHMS,
+    Algorithm,
     config_class,
     configured,
     default_config,
@@ -74,6 +75,7 @@ from manyhands.core.env import (
 
 __all__ = [
     "ALGORITHMS",
+    "Algorithm",
     "Evaluation",
     "Learner",
     "Report",
