@@ -75,7 +75,7 @@ register(
 )
 register_wrapper("chat", "manyhands.wrappers.chat:Chat")
 register_wrapper("skills", "manyhands.wrappers.skills:Skills")
-register_wrapper("events", "manyhands.wrappers.skills:Events")
+register_wrapper("events", "manyhands.wrappers.events:Events")
 
 register_seat("random", "manyhands.baselines.players.random:Random")
 for _bot in ("greedy", "onion_only", "plate_only", "stationary"):

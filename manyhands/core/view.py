@@ -65,6 +65,20 @@ class View:
         self.turn = step if turn is None else turn
         self.messages = tuple(messages)
 
+    def become(self, view: View, turn: int) -> None:
+        """Show what `view` shows, to a player that has been asked `turn` times; for subclasses."""
+        View.__init__(
+            self,
+            view._env,
+            view._frame,
+            view.index,
+            episode=view.episode,
+            step=view.step,
+            turn=turn,
+            seed=view.seed,
+            messages=view.messages,
+        )
+
     @property
     def vector(self) -> np.ndarray:
         """The observation, [*observation_space.shape]."""

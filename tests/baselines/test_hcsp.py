@@ -18,7 +18,7 @@ from manyhands.baselines.learners.networks import actions_of
 from manyhands.baselines.learners.ppo import PPO, PPOConfig
 from manyhands.baselines.learners.psro import PSROConfig
 from manyhands.core.env import ConfigError
-from manyhands.wrappers.skills import Events
+from manyhands.wrappers.events import Events
 
 # ---- distributions -------------------------------------------------------------------------------
 

@@ -8,6 +8,7 @@ import pytest
 from manyhands.baselines.bots.volleyball import Scripted, skills_of
 from manyhands.baselines.evaluation import play_matches
 from manyhands.baselines.evaluation.league import league
+from manyhands.baselines.players.macro import Embodied
 from manyhands.baselines.players.reader import text
 from manyhands.baselines.players.volleyball_reader import VolleyballReader
 from manyhands.core.env import ConfigError, SeatError
@@ -16,7 +17,7 @@ from manyhands.core.registry import make, seat
 from manyhands.core.view import View
 from manyhands.envs.volleyball import Volleyball
 from manyhands.envs.volleyball.skills import RECEIVE, SET, SPIKE
-from manyhands.wrappers.skills import Embodied, Events
+from manyhands.wrappers.events import Events
 
 
 def played(env, name, games, steps):

@@ -10,12 +10,13 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+from manyhands.baselines.players.macro import Persist, persist
 from manyhands.core.env import ConfigError, IllegalAction
 from manyhands.core.play import play
 from manyhands.core.registry import from_spec, make
 from manyhands.core.view import Reply
 from manyhands.envs.kitchen import Kitchen
-from manyhands.wrappers.skills import DONE, IMPOSSIBLE, UNDER_WAY, Persist, Skills, persist
+from manyhands.wrappers.skills import DONE, IMPOSSIBLE, UNDER_WAY, Skills
 
 
 @functools.lru_cache

@@ -25,7 +25,8 @@ from manyhands.envs.volleyball.skills import (
     SETTER,
     VolleyballSkills,
 )
-from manyhands.wrappers.skills import Events, Skills
+from manyhands.wrappers.events import Events
+from manyhands.wrappers.skills import Skills
 
 
 def court_of(env: Env) -> Volleyball:

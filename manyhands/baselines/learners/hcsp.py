@@ -27,7 +27,7 @@ from manyhands.baselines.learners.ppo import PPO, Steps
 from manyhands.baselines.learners.psro import PSROConfig, Response, begin_from, plain, respond
 from manyhands.baselines.players.network import NetworkPolicy
 from manyhands.core.env import Array, ConfigError, Env, Outcome, state_dataclass
-from manyhands.wrappers.skills import Events, EventState
+from manyhands.wrappers.events import Events, EventState
 
 # ---- choices and numbers at once -----------------------------------------------------------------
 

@@ -10,9 +10,10 @@ import math
 import re
 from collections.abc import Sequence
 
+from manyhands.baselines.players.macro import embody
 from manyhands.core.env import Env, SeatError
 from manyhands.core.view import Reply, View
-from manyhands.wrappers.skills import Events, embody
+from manyhands.wrappers.events import Events
 
 Spot = tuple[float, float]
 

@@ -11,7 +11,7 @@ from manyhands.core.env import ConfigError, IllegalAction
 from manyhands.core.registry import from_spec
 from manyhands.envs.volleyball import Volleyball
 from manyhands.envs.volleyball import skills as sk
-from manyhands.wrappers.skills import Events
+from manyhands.wrappers.events import Events
 
 DUEL, TEAMS = Volleyball("1v1"), Volleyball("3v3")
 SOLO, TEAM = DUEL.skill_set(), TEAMS.skill_set()
