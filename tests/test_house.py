@@ -171,7 +171,7 @@ def test_circles_are_found():
 # ---- privacy -------------------------------------------------------------------------------------
 
 # "user: member" of what begins with an underscore and belongs to another package.
-ALLOWED_PRIVATE: set[str] = {}
+ALLOWED_PRIVATE: set[str] = set()
 # Members of named tuples, which are public, and of what JAX compiles.
 NOT_OURS = {"_replace", "_asdict", "_fields", "_make", "_cache_size"}
 

@@ -17,20 +17,7 @@ from typing import Any
 import gymnasium
 import numpy as np
 
-# `check_weights` moves here with its last importer from `core/env.py`.
-from manyhands.core.env import Array, ConfigError, Env, check_weights, names_of
-
-__all__ = [
-    "boolean",
-    "check_actions",
-    "check_options",
-    "check_weights",
-    "nearest",
-    "number",
-    "one_of",
-    "plain",
-    "whole",
-]
+from manyhands.core.env import Array, ConfigError, Env, names_of
 
 
 def one_of(name: str, value: Any, allowed: Sequence[Any]) -> Any:
@@ -95,6 +82,24 @@ def nearest(word: Any, known: Iterable[Any]) -> str:
         return ""
     found = difflib.get_close_matches(word.casefold(), names, 1)
     return f' did you mean "{names[found[0]]}"?' if found else ""
+
+
+def check_weights(
+    given: Mapping[str, float] | None, defaults: Mapping[str, float]
+) -> dict[str, float]:
+    """Reward weights: `defaults` overridden by `given`, whose names must be terms and whose values
+    finite numbers."""
+    if given is not None and not isinstance(given, Mapping):
+        raise ConfigError(f"reward_weights maps reward terms to numbers, given {given!r}")
+    weights = dict(defaults)
+    for name, weight in (given or {}).items():
+        if name not in weights:
+            raise ConfigError(
+                f"reward_weights names {name!r}, which is no reward term;{nearest(name, weights)} "
+                f"the terms are {', '.join(weights)}"
+            )
+        weights[name] = number(f"the weight of {name!r}", weight)
+    return weights
 
 
 def check_options(

@@ -20,10 +20,8 @@ import dataclasses
 import importlib
 import inspect
 import json
-import math
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
-from numbers import Real
 from types import MappingProxyType
 from typing import Any, ClassVar, Generic, Protocol, TypeVar, dataclass_transform
 
@@ -698,27 +696,6 @@ def warn_of_x64() -> None:
             "own computations in 64 bits use `with jax.enable_x64(True):`",
             stacklevel=3,
         )
-
-
-def check_weights(
-    given: Mapping[str, float] | None, defaults: Mapping[str, float]
-) -> dict[str, float]:
-    """Reward weights: `defaults` overridden by `given`, whose names must be terms and whose
-    values finite numbers."""
-    if given is not None and not isinstance(given, Mapping):
-        raise ConfigError(f"reward_weights maps reward terms to numbers, given {given!r}")
-    weights = dict(defaults)
-    for name, weight in (given or {}).items():
-        if name not in weights:
-            raise ConfigError(
-                f"reward_weights names {name!r}, which is no reward term; "
-                f"the terms are {', '.join(weights)}"
-            )
-        number = isinstance(weight, Real) and not isinstance(weight, bool)
-        if not number or not math.isfinite(weight):
-            raise ConfigError(f"the weight of {name!r} is a finite number, given {weight!r}")
-        weights[name] = float(weight)
-    return weights
 
 
 def squash(values: Array) -> Array:

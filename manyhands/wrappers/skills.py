@@ -208,9 +208,10 @@ class Skills(Wrapper[SkillState]):
             except IllegalAction as error:
                 # Cells and the like make for long tables: the first names suffice as examples.
                 names = ", ".join(self.skills.names[: self.skills.wait + 1])
+                near = nearest(answer, self.skills.names)
                 raise IllegalAction(
-                    f"{answer[:80]!r} names no skill;{nearest(answer, self.skills.names)} skills are "
-                    f"{names}, ...; and no action: {error.reason[:200]}"
+                    f"{answer[:80]!r} names no skill;{near} skills are {names}, ...; no action: "
+                    f"{error.reason[:200]}"
                 ) from None
             skill = int(self.skills.primitive(jnp.asarray(action)))
         if not np.asarray(self._legal(state))[i, skill]:
