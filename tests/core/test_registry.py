@@ -1,0 +1,67 @@
+"""Games, wrappers and seats by name."""
+
+import gymnasium
+import pettingzoo
+import pytest
+
+import manyhands
+from manyhands.core.env import ConfigError, SeatError
+from manyhands.core.registry import Game, from_spec, load, make, register, seat
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda: make("kichen"), ['"kitchen"']),
+        (lambda: make("kitchen", layot="cramped_room"), ["'layot'", '"layout"']),
+        (lambda: make("volleyball", taks="1v1"), ["'taks'", '"task"']),
+        (lambda: make("kitchen-v7"), ["version 0", "kitchen-v7"]),
+        (lambda: make("no_such_module:kitchen"), ["no_such_module"]),
+        (lambda: make(7), ["7"]),
+        (lambda: from_spec({"id": "os:kitchen"}), ["os:kitchen"]),
+        (lambda: from_spec({"id": "kitchen", "config": [1]}), ["[1]"]),
+        (lambda: register("two words", "a:B"), ["two words"]),
+        (lambda: register("fine", "a.B"), ["a.B"]),
+    ],
+)
+def test_what_is_not_known_is_said_with_what_is(call, words):
+    with pytest.raises(ConfigError) as caught:
+        call()
+    assert all(word in str(caught.value) for word in words)
+
+
+def test_seats_are_known_by_name_and_options():
+    kitchen = make("kitchen")
+    with pytest.raises(SeatError, match='"greedy"'):
+        seat("gredy", kitchen)
+    with pytest.raises(SeatError, match='"noise"'):
+        seat("greedy:nois=0.5", kitchen)
+    with pytest.raises(SeatError) as caught:
+        seat("language:model=m,api_kez=secret", kitchen)
+    assert "secret" not in str(caught.value) and "api_kez" in str(caught.value)
+
+
+def test_ids_may_name_a_version_and_a_module(monkeypatch, tmp_path):
+    assert make("kitchen-v0") == make("kitchen")
+    (tmp_path / "kitchens_of_mine.py").write_text(
+        "from manyhands import register\n"
+        "register('test-mine', 'manyhands.envs.board:TicTacToe', gym_id='TestMine',\n"
+        "         variants={'short': {'max_steps': 9}})\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    assert load("kitchens_of_mine:test-mine").id == "tic_tac_toe"
+    env = gymnasium.make("kitchens_of_mine:manyhands/TestMine-v0")
+    assert env.unwrapped.game.max_steps == 18
+    assert gymnasium.make("manyhands/TestMineShort-v0").unwrapped.game.max_steps == 9
+    parallel = pettingzoo.make("parallel", "manyhands/test-mine_short-v0")
+    assert parallel.unwrapped.game.max_steps == 9
+
+
+def test_every_game_has_its_names():
+    for id in manyhands.registered():
+        if not id.startswith("test-"):
+            assert f"manyhands/{id}-v0" in pettingzoo.aec_registry
+            assert f"manyhands/{id}-v0" in pettingzoo.parallel_registry
+    for name in ("Kitchen", "CraftWorld", "Volleyball1v1", "VolleyballSoloBump", "KuhnPoker"):
+        assert f"manyhands/{name}-v0" in gymnasium.registry
+    assert Game("kitchen", "a:B").variants == {}
