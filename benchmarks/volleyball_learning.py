@@ -57,7 +57,7 @@ def words_of(run: str) -> list[str]:
 
 def trained(run: str, runs: Path, scale: float) -> Path:
     """The folder of a run; trained if it is not there."""
-    from manyhands.cli import training_jobs
+    from manyhands.cli.train import training_jobs
 
     out, words = runs / f"volleyball-{run}", words_of(run)
     steps = training_jobs(words)[0][2].total_steps
@@ -138,7 +138,7 @@ def strategies(run: str, out: Path, episodes: int) -> dict[str, Any]:
     import manyhands
     from manyhands.baselines.evaluation.league import league
     from manyhands.baselines.learners.psro import exploitability, psro
-    from manyhands.cli import training_jobs
+    from manyhands.cli.train import training_jobs
 
     words, kept = words_of(run), json.loads((out / "psro.json").read_text())
     settings = out / "settings.json"

@@ -8,7 +8,16 @@ from __future__ import annotations
 
 import importlib
 import os
+import sys
 from typing import TYPE_CHECKING, Any
+
+# XLA reports what the command loads from its compilation cache as compiled for another machine, at
+# great length: it compares its own tuning flags with the processor's features. The level is read
+# once, when jax is imported.
+if os.path.basename(next(iter(sys.argv), "")).partition(".")[0] == "manyhands" or (
+    sys.argv[:1] == ["-m"] and "manyhands" in sys.orig_argv
+):
+    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 
 import jax
 

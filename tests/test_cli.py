@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+import subprocess
+import sys
+from pathlib import Path
 
+import jax
 import numpy as np
 import pytest
 
-from manyhands.cli import _parser, build, main
+from manyhands.cli import COMMANDS, cache_folder, main, parse
+from manyhands.cli.common import build
 from manyhands.core.env import episode_key
 from manyhands.core.pack import fingerprint, snapshot
 from manyhands.core.registry import make
 
+ROOT = Path(__file__).parents[1]
 KITCHEN = ["kitchen", "max_steps=8"]
 
 
@@ -42,7 +49,9 @@ def test_list_names_everything(capsys):
 
 
 def test_every_command_explains_itself(capsys):
-    for command in ("list", "demo", "play", "watch", "replay", "verify", "export", "bench"):
+    for command in ("list", *COMMANDS[1:]):
+        if command == "train":  # whose help is that of the algorithm: tests/baselines
+            continue
         with pytest.raises(SystemExit) as stopped:
             main([command, "--help"])
         assert stopped.value.code == 0
@@ -94,7 +103,7 @@ def test_groups_and_forks(capsys, tmp_path):
     assert {line["start"] for line in lines} == {fingerprint(kitchen, state)}
     assert run(capsys, "verify", path)[:2] == (0, "verified: 2 episodes, 16 steps\n")
     status, _, err = run(capsys, *arguments, tmp_path / "b.snap")
-    assert status == 1 and "cannot read" in err
+    assert status == 2 and "cannot read" in err
     status, _, err = run(capsys, *arguments, path)
     assert status == 1 and "no snapshot" in err
 
@@ -117,7 +126,7 @@ def test_exports(capsys, record, tmp_path):
     with np.load(tmp_path / "arrays.npz") as arrays:
         assert arrays["observations"].shape == (24, 2, 26, 4, 5)
     status, _, err = run(capsys, "export", record, tmp_path / "film.avi")
-    assert status == 1 and "--format" in err
+    assert status == 2 and "--format" in err
     panel = ["--panel", "--agent", "chef_1", "--size", "640x300", "--episode", "1"]
     assert run(capsys, "export", record, tmp_path / "panel.gif", *panel)[0] == 0
     assert (tmp_path / "panel.gif").read_bytes() != (tmp_path / "film.gif").read_bytes()
@@ -132,7 +141,7 @@ def test_films_without_a_display(capsys, record, tmp_path):
     assert run(capsys, "watch", *KITCHEN, *seats)[0] == 0
     assert film.stat().st_size > 1000
     status, _, err = run(capsys, "replay", record, "--headless", "--out", tmp_path / "x.txt")
-    assert status == 1 and ".gif or .mp4" in err
+    assert status == 2 and ".gif or .mp4" in err
 
 
 def test_bench_measures(capsys):
@@ -146,32 +155,71 @@ def test_bench_measures(capsys):
         assert ratio == pytest.approx(2, rel=0.01)
     assert re.search(r"one alone: +[\d,]+ env-steps", out)
     status, _, err = run(capsys, "bench", "kitchen", "kuhn_poker", "chefs=2", *sizes)
-    assert status == 1 and "configures one environment" in err
+    assert status == 2 and "configures one environment" in err
 
 
 @pytest.mark.parametrize(
-    ("arguments", "message"),
+    ("arguments", "status", "message"),
     [
-        (["play", "kitchn"], "no environment is called"),
-        (["play", "kitchen", "layout=nowhere"], "no layout is called"),
-        (["play", "kitchen", "layout"], "NAME=VALUE"),
-        (["play", "kitchen", "colour=red"], "colour"),
-        (["play", "kitchen", "--seats", "nobody"], "no seat is called"),
-        (["play", "kitchen", "--seats", "random", "random", "random"], "3"),
-        (["verify", "missing.jsonl"], "missing.jsonl"),
-        (["replay", "missing.jsonl"], "missing.jsonl"),
-        (["export", "missing.jsonl", "out.gif"], "missing.jsonl"),
-        (["list", "nothing"], "no environment"),
+        (["play", "kitchn"], 2, 'did you mean "kitchen"?'),
+        (["list", "kichen"], 2, 'did you mean "kitchen"?'),
+        (["play", "kitchen", "layout=cramped_rom"], 2, "cramped_rom"),
+        (["play", "kitchen", "layout"], 2, "NAME=VALUE"),
+        (["play", "kitchen", "max_step=8"], 2, 'did you mean "max_steps"?'),
+        (["play", "kitchen", "--seats", "random", "max_step=8"], 2, 'did you mean "max_steps"?'),
+        (["play", "kitchen", "--seats", "greedi"], 2, 'did you mean "greedy"?'),
+        (["play", "kitchen", "--seats", "greedy:nois=0.2"], 2, 'did you mean "noise"?'),
+        (["play", "kitchen", "--seats", "greedy:noise"], 2, "key=value"),
+        (["play", "kitchen", "--seats", "random", "random", "random"], 1, "3"),
+        (["play", "chat"], 2, "--chat"),
+        (["play", "no_such_module:kitchen"], 2, "no_such_module"),
+        (["verify", "missing.jsonl"], 1, "missing.jsonl"),
+        (["replay", "missing.jsonl"], 1, "missing.jsonl"),
+        (["export", "missing.jsonl", "out.gif"], 1, "missing.jsonl"),
     ],
 )
-def test_mistakes_are_explained(capsys, arguments, message):
-    status, _, err = run(capsys, *arguments)
-    assert status == 1 and message in err and "Traceback" not in err
+def test_mistakes_are_explained_in_one_line(capsys, arguments, status, message):
+    found, _, err = run(capsys, *arguments)
+    assert found == status and message in err
+    assert err.startswith("manyhands: ") and err.count("\n") == 1
+
+
+def configured(*words):
+    options = parse(words)
+    return options, build(options)
+
+
+def test_configuration_may_follow_options():
+    """`argparse` alone takes it for one more seat, or refuses it."""
+    for words in (
+        ["max_steps=9", "layout=coordination_ring", "--seats", "random", "greedy"],
+        ["--seats", "random", "greedy", "max_steps=9", "layout=coordination_ring"],
+        ["max_steps=9", "--seats", "random", "greedy", "--chat", "layout=coordination_ring"],
+        ["--seed", "3", "max_steps=9", "--seats", "random", "greedy", "layout=coordination_ring"],
+        ["--episodes=1", "max_steps=9", "layout=coordination_ring", "--seats", "random", "greedy"],
+    ):
+        options, env = configured("play", "kitchen", *words)
+        assert options.seats == ["random", "greedy"]
+        assert (env.max_steps, env.unwrapped.config()["layout"]) == (9, "coordination_ring")
+    options, env = configured("play", "kitchen", "--record", "max_steps=9", "max_steps=7")
+    assert str(options.record) == "max_steps=9" and env.max_steps == 7  # a file may be called so
+    options, env = configured("play", "volleyball", "--events", "max_steps=7")
+    assert options.events == "agent" and env.unwrapped.max_steps == 7
+    options, env = configured("play", "kitchen", "--seats", "greedy:noise=0.5", "max_steps=7")
+    assert options.seats == ["greedy:noise=0.5"] and env.max_steps == 7
+    options, env = configured("crossplay", "kitchen", "greedy", "bot", "--seed", "1", "max_steps=7")
+    assert options.policies == ["greedy", "bot"] and env.max_steps == 7
+
+
+def test_training_says_where_configuration_goes(capsys):
+    pytest.importorskip("tyro")
+    status, _, err = run(capsys, "train", "kitchen", "--seeds", "2", "max_steps=9")
+    assert status == 2 and "manyhands train kitchen max_steps=9 --seeds 2" in err
 
 
 def test_an_episode_that_is_not_there(capsys, record):
     status, _, err = run(capsys, "replay", record, "--episode", "9", "--headless")
-    assert status == 1 and "[0, 1, 2]" in err
+    assert status == 2 and "[0, 1, 2]" in err
 
 
 def test_events_are_chosen_by_agents_or_teams(capsys):
@@ -180,9 +228,47 @@ def test_events_are_chosen_by_agents_or_teams(capsys):
         (["--events", "agent"], "agent", 6),
         (["--events", "team"], "team", 2),
     ):
-        env = build(_parser().parse_args(["play", "volleyball", "task=3v3", *words]))
+        env = build(parse(["play", "volleyball", "task=3v3", *words]))
         assert (env.id, env.per, env.num_agents) == ("events", per, agents)
-    assert build(_parser().parse_args(["play", "volleyball"])).id == "volleyball"
+    assert build(parse(["play", "volleyball"])).id == "volleyball"
     with pytest.raises(SystemExit):
         main(["play", "volleyball", "--events", "everybody"])
     assert "invalid choice: 'everybody'" in capsys.readouterr().err
+
+
+# ---- the compilation cache -----------------------------------------------------------------------
+
+
+def command(*words, **variables):
+    """The command in a process of its own, with `variables` alone saying where JAX keeps what it
+    compiles."""
+    kept = {k: v for k, v in os.environ.items() if not k.startswith(("JAX_C", "JAX_PERS", "TF_"))}
+    return subprocess.run(
+        [sys.executable, "-m", "manyhands", *words],
+        env=kept | {name: str(value) for name, value in variables.items()},
+        capture_output=True,
+        text=True,
+        cwd=ROOT,
+        check=True,
+    )
+
+
+def test_the_command_keeps_what_it_compiles(tmp_path):
+    words = ("play", "kuhn_poker", "--seats", "random")
+    for variables in ({"JAX_COMPILATION_CACHE_DIR": tmp_path / "own"}, {"MANYHANDS_NO_CACHE": "1"}):
+        command(*words, XDG_CACHE_HOME=tmp_path, LOCALAPPDATA=tmp_path, **variables)
+    command(*words, "--no-cache", XDG_CACHE_HOME=tmp_path, LOCALAPPDATA=tmp_path)
+    assert not (tmp_path / "manyhands").exists()
+    first, second = (
+        command(*words, XDG_CACHE_HOME=tmp_path, LOCALAPPDATA=tmp_path) for _ in range(2)
+    )
+    folder = tmp_path / "manyhands" / "jax" / jax.__version__
+    assert any(path.name.startswith("jit_") for path in folder.iterdir())
+    # XLA would print two long lines for each program that it loads.
+    assert first.stdout == second.stdout and second.stderr == ""
+
+
+def test_the_cache_lies_in_the_users_folder(tmp_path, monkeypatch):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
+    assert cache_folder() == tmp_path / ".cache" / "manyhands"

@@ -185,6 +185,11 @@ def _check_entry(kind: str, name: str, entry_point: str) -> None:
 
 # ---- seats ---------------------------------------------------------------------------------------
 
+
+class SeatConfigError(SeatError, ConfigError):
+    """A seat that does not exist, or cannot be set up with the options that it was given."""
+
+
 _SEATS: dict[str, tuple[str, str]] = {}
 
 
@@ -206,19 +211,19 @@ def seat(name: str, env: Env[Any], **options: Any) -> Any:
     values are numbers, true, false or words.
 
     Raises:
-        SeatError: there is no such seat or option, or the seat needs an extra.
+        SeatConfigError: there is no such seat or option.
+        SeatError: the seat needs an extra.
     """
     name, _, rest = name.partition(":")
     if name not in _SEATS:
         known = registered_seats()
-        if name not in known:
-            raise SeatError(
-                f"no seat is called {name!r};{nearest(name, known)} there are {', '.join(known)}"
-            )
+        raise SeatConfigError(
+            f"no seat is called {name!r};{nearest(name, known)} there are {', '.join(known)}"
+        )
     for pair in filter(None, rest.split(",")):
         key, equals, value = pair.partition("=")
         if not equals:
-            raise SeatError(f"{pair!r} in the seat {name!r} is not of the form key=value")
+            raise SeatConfigError(f"{pair!r} in the seat {name!r} is not of the form key=value")
         options[key.strip()] = _value(value.strip())
     entry_point, extra = _SEATS[name]
     try:
@@ -236,7 +241,7 @@ def seat(name: str, env: Env[Any], **options: Any) -> Any:
         theirs = [key for key in list(inspect.signature(factory).parameters)[1:] if key != "kwargs"]
         wrong = [key for key in options if key not in theirs]
         near = nearest(wrong[0], theirs) if wrong else ""
-        raise SeatError(
+        raise SeatConfigError(
             f"the seat {name!r} cannot be set up with {', '.join(options) or 'no options'};{near} "
             f"its options are {', '.join(theirs) or 'none'}"
         ) from None

@@ -135,7 +135,7 @@ def test_the_command(capsys: Any, tmp_path: Any) -> None:
     out = capsys.readouterr().out
     assert "random #2" in out and "hands=2" in out and str(tmp_path / "crossplay.png") in out
     assert (tmp_path / "crossplay.png").read_bytes()[:4] == b"\x89PNG"
-    assert main(["crossplay", "kuhn_poker", "random"]) == 1
+    assert main(["crossplay", "kuhn_poker", "random"]) == 2
     assert "two policies or more" in capsys.readouterr().err
 
 

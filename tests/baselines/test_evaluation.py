@@ -194,5 +194,5 @@ def test_the_command(capsys: Any, tmp_path: Any) -> None:
     assert json.loads(file.read_text())["episodes"] == 5
     assert main(["evaluate", *arguments, "random", "--zero-shot", "random"]) == 0
     assert "partner" in capsys.readouterr().out
-    assert main(["evaluate", *arguments, "random", "random", "--zero-shot"]) == 1
+    assert main(["evaluate", *arguments, "random", "random", "--zero-shot"]) == 2
     assert "evaluates one policy, 2 given" in capsys.readouterr().err

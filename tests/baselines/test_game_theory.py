@@ -594,12 +594,12 @@ def test_solve_command(kuhn, tmp_path, capsys):
     line = ["solve", "kuhn_poker", "--algorithm", "cfr+", "--iterations"]
     assert main([*line, "500", "--out", str(once)]) == 0
     assert main([*line, "123", "--out", str(twice)]) == 0
-    assert main([*line, "500", "--out", str(twice)]) == 1  # holds a run already
+    assert main([*line, "500", "--out", str(twice)]) == 2  # holds a run already
     assert "resume" in capsys.readouterr().err
     assert main([*line, "500", "--out", str(twice), "--resume"]) == 0
     for name in ("policy.safetensors", "checkpoint.safetensors", "result.json"):
         assert (once / name).read_bytes() == (twice / name).read_bytes()
-    assert main([*line, "100", "--out", str(twice), "--resume"]) == 1
+    assert main([*line, "100", "--out", str(twice), "--resume"]) == 2
     result = json.loads((once / "result.json").read_text())
     assert result["values"]["player_0"] == pytest.approx(-1 / 18, abs=1e-4)
     assert result["curve"][-1] == [500, result["exploitability"]]

@@ -26,7 +26,8 @@ from manyhands.baselines.learners.networks import Network, NetworkConfig, action
 from manyhands.baselines.learners.ppo import PPO, PPOConfig
 from manyhands.baselines.learners.presets import PRESETS
 from manyhands.baselines.players import network as policies
-from manyhands.cli import main, training_jobs
+from manyhands.cli import main
+from manyhands.cli.train import training_jobs
 from manyhands.core.env import ConfigError, Env, TrainingError, state_dataclass
 from manyhands.core.registry import register
 
@@ -704,7 +705,7 @@ def test_one_command_trains_several_environments(drift, capsys, tmp_path, monkey
     out = tmp_path / "runs"
     words = ["test-toss", "max_steps=5", "test-toss", *drift, "--seeds", "7,9", "--out", out]
     status, _, err = run(capsys, *words)
-    assert status == 1 and "share a folder" in err
+    assert status == 2 and "share a folder" in err
     monkeypatch.setitem(PRESETS, ("test-jump", "drift"), {"pairs": (("a", 1.0),)})
     words[2] = "test-jump"
     status, shown, err = run(capsys, *words, "--num-envs", "5", "--max-steps", "9")
@@ -802,7 +803,7 @@ def test_presets_of_a_layout_come_on_top(monkeypatch):
 def test_mistakes_are_explained(capsys, tmp_path, monkeypatch, words, message):
     monkeypatch.chdir(tmp_path)
     status, _, err = run(capsys, *words)
-    assert status == 1 and message in err and "Traceback" not in err
+    assert status == 2 and message in err and "Traceback" not in err
     assert not (tmp_path / "runs").exists()
 
 
