@@ -100,7 +100,7 @@ for _bot in ("hover", "rally", "team"):
 register_seat("bot", "manyhands.baselines.bots:bot")
 register_seat("text", "manyhands.baselines.players.reader:text")
 register_seat("reader", "manyhands.baselines.players.reader:Reader")
-register_seat("language", "manyhands.baselines.players.language:Language")
+register_seat("language", "manyhands.baselines.players.language:Language", extra="language")
 register_seat("table", "manyhands.baselines.game_theory.policies:table_seat")
 register_seat("equilibrium", "manyhands.baselines.game_theory.policies:equilibrium_seat")
 register_seat("ippo", "manyhands.baselines.players.network:ippo", extra="train")

@@ -26,7 +26,7 @@ FORBIDDEN = {
     "baselines": ("viewer",),
     "viewer": ("wrappers", "baselines"),
 }
-HEAVY = ("pygame", "mujoco", "optax", "flax", "openai", "imageio", "torch")
+HEAVY = ("pygame", "mujoco", "optax", "flax", "aiohttp", "imageio", "torch")
 
 
 @functools.cache

@@ -576,7 +576,7 @@ def test_the_proxy_of_the_environment_is_used(server, seat, monkeypatch):
     env = Words()
     (reply,) = ask(seat(env, base_url="http://nowhere.invalid/v1"), view(env))
     assert reply.action == "north"
-    assert server.asked[0]["path"] == "http://nowhere.invalid:80/v1/chat/completions"
+    assert server.asked[0]["path"] == "http://nowhere.invalid/v1/chat/completions"
 
 
 def test_play_closes_the_seats_that_it_opened(server, seat):
