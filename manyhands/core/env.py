@@ -6,8 +6,8 @@ its state, a frozen dataclass registered as a pytree (see `state_dataclass`).
 **Axes.** Arrays carry the agent axis first: `N` agents, `A` discrete actions. A *batch* of states
 is a state whose every leaf has one more axis, the *last* one: structure of arrays, so that the
 innermost loop of compiled code runs over environments. `step`, `observe`, `perceive`, `legal`,
-`acting` and `summary` of an environment with `batched = True` accept such states directly; those
-of any other environment are mapped (`batch_step` and its siblings do the right thing for both).
+`acting` and `summary` of an environment with `batched = True` accept such states directly; other
+environments are vmapped (`batch_step` and its siblings handle both).
 
 **Keys.** The key of an episode is `episode_key(seed)`; `reset` gets it, and step `t` (from 0)
 gets `fold_in(episode_key, t)`, in every loop and API. Keys are of threefry2x32, whatever JAX's
@@ -57,7 +57,7 @@ class LayoutError(ConfigError):
 
 
 class IllegalAction(ManyhandsError, ValueError):
-    """An action that the agent may not take now; `reason` is written for the one who chose it."""
+    """An action that the agent may not take now; `reason` is written for the agent."""
 
     def __init__(self, reason: str):
         super().__init__(reason)
@@ -73,11 +73,11 @@ class SnapshotError(ManyhandsError, ValueError):
 
 
 class RecordError(ManyhandsError, ValueError):
-    """A record file that cannot be read, or that does not match what is asked of it."""
+    """A record file that cannot be read, or that does not match the request."""
 
 
 class TrainingError(ManyhandsError, RuntimeError):
-    """A run of training that cannot begin, go on or be kept; `result` is what it made so far."""
+    """A training run that cannot start, continue or be saved; `result` holds its results so far."""
 
     result: Any = None
 
@@ -91,7 +91,7 @@ class RenderError(ManyhandsError, RuntimeError):
 
 
 class PolicyError(ManyhandsError, ValueError):
-    """A file that is no policy, or a policy of something else than what it is asked to play."""
+    """A file that is not a policy, or is a policy for another environment."""
 
 
 @dataclass_transform(frozen_default=True)
@@ -102,14 +102,14 @@ def state_dataclass(cls: type[T]) -> type[T]:
 
 @state_dataclass
 class Outcome:
-    """What one step did.
+    """The result of one step.
 
     Attributes:
         reward: f32[N], exactly `sum(weight * term)` over `Env.terms` in order.
         terminated: bool[N], the episode of this agent ended by the rules.
-        truncated: bool[N], it ended by the clock.
+        truncated: bool[N], it ended by a time limit.
         terms: named parts of the reward, f32[N] each, before weighting.
-        metrics: scalars that people plot, one number each (never per agent).
+        metrics: scalars for logging, one number each (never per agent).
     """
 
     reward: Array
@@ -120,11 +120,12 @@ class Outcome:
 
 
 class Env(Generic[State]):
-    """A multi-agent world. Subclasses set the attributes in `__init__`, then never change them.
+    """A multi-agent environment. Subclasses set the attributes in `__init__`, then never change
+    them.
 
-    What must be written is `reset`, `step`, `observe`, `legal`, `acting`, `to_dict`, `config`, and
-    `rules`, `describe`, `choices`, `parse` and `draw`, as methods or as functions of the modules
-    `text` and `draw` of `package`. Everything else has a default.
+    Subclasses must implement `reset`, `step`, `observe`, `legal`, `acting`, `to_dict`, `config`,
+    and `rules`, `describe`, `choices`, `parse` and `draw`, as methods or as functions of the
+    modules `text` and `draw` of `package`. Everything else has a default.
 
     Attributes:
         id: the name it is registered under.
@@ -137,22 +138,22 @@ class Env(Generic[State]):
         max_steps: steps after which an episode is truncated.
         noop: the action that replaces an illegal one (`on_illegal="noop"`).
         batched: whether the pure functions (but `reset`) accept a trailing batch axis themselves.
-        exact: whether a step gives the same bits however it is compiled. It does where states are
-            whole numbers; in a physics of fractions a compiler may round a product and a sum once
-            or twice, so that a batch and a single step differ in the last bits. One and the same
-            compiled step gives the same bits everywhere: in `play`, PettingZoo and Gymnasium.
-        deterministic_reset: whether `reset` gives one and the same state for every key.
-        reset_pool: how many fresh states a rollout draws beforehand to start episodes from, where
-            drawing one costs more than a step; 0 where resetting is cheap.
+        exact: whether a step gives the same bits however it is compiled. True for integer states;
+            with floating-point physics a compiler may fuse a product and a sum, so that a batch
+            and a single step differ in the last bits. The same compiled step gives the same bits
+            everywhere: in `play`, PettingZoo and Gymnasium.
+        deterministic_reset: whether `reset` gives the same state for every key.
+        reset_pool: number of initial states that a rollout draws beforehand and starts episodes
+            from, where a reset costs more than a step; 0 where resetting is cheap.
         default_policy: the seat that is used when no policy is given.
-        scripted_policy: the seat that the name "bot" means; empty where there is no scripted one.
-        pace: steps per second at which films and windows show it, unless told otherwise.
-        reset_options: what `reset_to` reads of `reset(options=...)`, by name.
+        scripted_policy: the seat named "bot"; empty if there is no scripted player.
+        pace: default steps per second of videos and windows.
+        reset_options: names of the `reset(options=...)` that `reset_to` reads.
         chat: the channel for free words (`core/talk.py`), None where there is none.
-        phrases: what a chat channel around the environment offers to say; empty for the usual ones.
+        phrases: the phrasebook of a chat channel around the environment; empty for the default.
         keys: keyboard key -> choice, for a person at the window; empty for automatic keys.
-        cameras: names that `draw` takes as `camera`, the usual one first; empty where there is
-            one view only.
+        cameras: names that `draw` takes as `camera`, the default first; empty if there is only
+            one view.
         sides: the agents of both sides in a game between two teams; None elsewhere.
         num_deals: how many deals a match of cards plays before it repeats them; 0 elsewhere.
     """
@@ -185,7 +186,7 @@ class Env(Generic[State]):
     # ---- pure and traceable -------------------------------------------------------------------
 
     def reset(self, key: Array) -> State:
-        """First state of the episode that `key` (a scalar typed PRNG key) names."""
+        """Initial state of the episode with this `key` (a scalar typed PRNG key)."""
         raise NotImplementedError
 
     def step(self, key: Array, state: State, actions: Array) -> tuple[State, Outcome]:
@@ -198,12 +199,12 @@ class Env(Generic[State]):
         raise NotImplementedError
 
     def perceive(self, state: State) -> Array:
-        """What scripted players and skills read, [N, ...]: the facts of `observe` in the form
-        that is easiest to compute with, whatever observation is configured."""
+        """Input of scripted players and skills, [N, ...]: the facts of `observe` in a form that is
+        easy to compute with, independent of the configured observation."""
         return self.observe(state)
 
     def network_input(self, row: Array) -> Array:
-        """What a network reads of one agent's row of `perceive`: f32[K]. By default `squash`."""
+        """Network input, f32[K], from one agent's row of `perceive`. By default `squash`."""
         return squash(row)
 
     def legal(self, state: State) -> Array:
@@ -211,7 +212,7 @@ class Env(Generic[State]):
         raise NotImplementedError
 
     def acting(self, state: State) -> Array:
-        """bool[N]: who moves now."""
+        """bool[N]: the agents that move now."""
         raise NotImplementedError
 
     def summary(self, state: State) -> Array:
@@ -221,8 +222,8 @@ class Env(Generic[State]):
     # ---- on the host, one state at a time -----------------------------------------------------
 
     def reset_to(self, key: Array, options: Mapping[str, Any]) -> State:
-        """`reset`, but for what `options` ask for, of `reset_options`: how a curriculum sets the
-        next episode through `reset(options=...)` of the other APIs."""
+        """`reset`, with the requested `options` (named in `reset_options`): a curriculum sets the
+        next episode with `reset(options=...)` of the other APIs."""
         raise ConfigError(f"{self.id!r} has no options to reset to, given {options!r}")
 
     def elapsed(self, state: State) -> Array | None:
@@ -231,7 +232,7 @@ class Env(Generic[State]):
         return state.time  # type: ignore[attr-defined]
 
     def rules(self, agent: str | int) -> str:
-        """The rule book that `agent` may read, complete enough to play from."""
+        """The rules as `agent` may know them, complete enough to play from."""
         return str(self._module("text").rules(self, self.index(agent)))
 
     def describe(self, state: State, agent: str | int) -> str:
@@ -247,11 +248,11 @@ class Env(Generic[State]):
         return self._module("text").parse(self, text, state, self.index(agent))
 
     def words(self, action: Action, state: State, agent: str | int) -> str | None:
-        """A legal action in words, where choices are parts of an action; None: as `choices` say."""
+        """A legal action in words, where choices are parts of an action; None: as in `choices`."""
         return None
 
     def compose(self, action: Action, say: str | None, state: State, agent: str | int) -> Action:
-        """The whole action of an action and free words, where there is a `chat` channel."""
+        """Combine an action and a free-text message, where there is a `chat` channel."""
         return action
 
     def said(self, state: State) -> dict[int, str]:
@@ -275,8 +276,8 @@ class Env(Generic[State]):
         agent: str | int | None = None,
         camera: str = "",
     ) -> None:
-        """`draw`, with what each agent is doing in words, where the pictures can show that; `doing`
-        is empty where nothing is known."""
+        """`draw`, with each agent's current activity in words, where pictures can show it; `doing`
+        is empty if unknown."""
         self.draw(state, canvas, agent, camera)
 
     def draw_speech(
@@ -287,7 +288,7 @@ class Env(Generic[State]):
         agent: str | int | None = None,
         camera: str = "",
     ) -> bool:
-        """Add what agents say, by index, at the speakers; False where the pictures cannot."""
+        """Add messages, by index of the speaker; False where pictures cannot show them."""
         return False
 
     def to_dict(self, state: State) -> dict[str, Any]:
@@ -307,15 +308,15 @@ class Env(Generic[State]):
         return None
 
     def deals(self) -> Iterator[tuple[Any, float]] | None:
-        """(deal, probability) of all that `reset` may draw, for solvers; None: not listed."""
+        """(deal, probability) of every deal of `reset`, for solvers; None if not listed."""
         return None
 
     def with_deal(self, state: State, deal: Any) -> State:
-        """The first state with one of `deals`."""
+        """The initial state with one of `deals`."""
         raise NotImplementedError(f"{type(self).__name__} lists no deals")
 
     def information_state(self, state: State, agent: str | int) -> str:
-        """The name of what `agent` knows, as solvers print it; empty where it has none."""
+        """The name of the information set of `agent`, as solvers print it; empty if it has none."""
         return ""
 
     # ---- what follows from the above ----------------------------------------------------------
@@ -458,10 +459,10 @@ class Wrapper(Env[State]):
             if not isinstance(inspect.getattr_static(type(self), name, None), property):
                 setattr(self, name, getattr(env, name))
 
-    # ---- what a subclass says -----------------------------------------------------------------
+    # ---- for subclasses to override -----------------------------------------------------------
 
     def begin(self, inner: Any) -> State:
-        """The first state of an episode, from the first one of `env`; traceable."""
+        """The initial state, from the initial state of `env`; traceable."""
         state: State = inner
         return state
 
@@ -470,7 +471,7 @@ class Wrapper(Env[State]):
         return state
 
     def lift(self, action: Array) -> Array:
-        """The action here that takes an action of `env`; traceable."""
+        """The action here that plays an action of `env`; traceable."""
         return action
 
     def lower(self, legal: Array) -> Array:
@@ -480,7 +481,7 @@ class Wrapper(Env[State]):
     def config(self) -> dict[str, Any]:
         return {}
 
-    # ---- what is forwarded ---------------------------------------------------------------------
+    # ---- forwarded members ---------------------------------------------------------------------
 
     @property
     def unwrapped(self) -> Env[Any]:
@@ -590,18 +591,18 @@ class Wrapper(Env[State]):
 
 
 class Unwrapped(Generic[E]):
-    """What `unwrap` found.
+    """The result of `unwrap`.
 
     Attributes:
         env: the environment of the kind asked for.
-        wrappers: those around it, from the inside out.
+        wrappers: the wrappers around it, from the inside out.
     """
 
     def __init__(self, env: E, wrappers: tuple[Wrapper[Any], ...]):
         self.env, self.wrappers = env, wrappers
 
     def lift(self, action: Array) -> Array:
-        """The outermost environment's action that takes an action of `env`; traceable."""
+        """The outermost environment's action that plays an action of `env`; traceable."""
         for wrapper in self.wrappers:
             action = wrapper.lift(action)
         return action
@@ -620,8 +621,7 @@ class Unwrapped(Generic[E]):
 
 
 def layers(env: Env[Any]) -> tuple[Env[Any], ...]:
-    """An environment and those that it wraps, from the outside in, as far as actions can be
-    lifted."""
+    """An environment and those inside it, from the outside in, as far as actions can be lifted."""
     found = [env]
     while isinstance(found[-1], Wrapper) and found[-1].lifts:
         found.append(found[-1].env)
@@ -660,8 +660,8 @@ def wrap_key(data: Array) -> Array:
 
 
 def own_key(key: Array) -> Array:
-    """A typed key that a caller made with any of JAX's generators, as one of threefry2x32. Made
-    from one seed, they are one key: the data of an "rbg" key is that of the threefry key twice."""
+    """A typed key of any of JAX's generators, converted to threefry2x32. Keys of the same seed are
+    equal: the data of an "rbg" key is that of the threefry key, twice."""
     if jax.random.key_impl(key) == _PRNG:
         return key
     return wrap_key(jax.random.key_data(key)[..., :2])
@@ -673,7 +673,7 @@ def episode_key(seed: int) -> Array:
 
 
 def episode_key_data(seed: int) -> np.ndarray:
-    """u32[2], the data of `episode_key(seed)`; without a call of JAX, which would take longer than
+    """u32[2], the data of `episode_key(seed)`, without a call to JAX, which would take longer than
     a step of a small game."""
     return np.array([0, seed & 0xFFFFFFFF], np.uint32)
 
@@ -729,7 +729,7 @@ def shorten(value: Any, limit: int = 80) -> str:
 
 @state_dataclass
 class DeviceView:
-    """What one agent may know, inside compiled code (see `DevicePolicy`).
+    """The view of one agent inside compiled code (see `DevicePolicy`).
 
     Attributes:
         vector: the observation row, [*observation_space.shape].
@@ -749,13 +749,13 @@ class DevicePolicy(Protocol):
     partner in `gym.make_vec`, and as a seat of `play`. Loops map it over episodes."""
 
     def init(self, env: Env, agent: int) -> Any:
-        """What the policy remembers at the start of an episode: a pytree of arrays, or ()."""
+        """The policy's memory at the start of an episode: a pytree of arrays, or ()."""
 
     def apply(
         self, env: Env, agent: int, memory: Any, key: Array, view: DeviceView
     ) -> tuple[Array, Any]:
-        """(action, memory) for one step; `key` is this agent's own at this step. Where
-        `view.acting` is False the action is not used."""
+        """(action, memory) for one step; `key` belongs to this agent and step. The action is
+        ignored where `view.acting` is False."""
 
 
 def is_device_policy(policy: Any) -> bool:

@@ -37,7 +37,7 @@ from manyhands.core.view import Reply, View
 
 @dataclass(frozen=True)
 class Result:
-    """What `play` gives back; print it.
+    """The result of `play`; print it.
 
     Attributes:
         env: the environment.
@@ -58,7 +58,7 @@ class Result:
 
     @property
     def seat_rewards(self) -> np.ndarray:
-        """f64[episodes, N], total rewards by seat: what differs when seats rotate."""
+        """f64[episodes, N], total rewards by seat, which differ from `rewards` if seats rotate."""
         by_seat = np.zeros_like(self.rewards)
         for row, rewards, episode in zip(by_seat, self.rewards, self.episodes, strict=True):
             row[list(episode.players)] = rewards
@@ -106,8 +106,8 @@ class Result:
 
 # ---- seats ---------------------------------------------------------------------------------------
 
-# Device policies are always called with this many episodes, the rest of them filled up: one
-# compilation, and the same rounding however many episodes run beside each other.
+# Device policies are always called with this many episodes, padded if there are fewer: one
+# compilation, and the same rounding for any number of concurrent episodes.
 BLOCK = 16
 
 
@@ -128,7 +128,7 @@ class _AsyncFunction(_Function):
 
 
 def _seat_policies(env: Env, seats: Any) -> tuple[list[Any], tuple[str, ...]]:
-    """The policies of the seats and their names, from whatever `play` was given."""
+    """The policies of the seats and their names, from the argument of `play`."""
     if isinstance(seats, Mapping):
         if set(seats) != set(env.agents):
             raise SeatError(
@@ -147,7 +147,7 @@ def _seat_policies(env: Env, seats: Any) -> tuple[list[Any], tuple[str, ...]]:
 
 
 def seat_policy(env: Env, given: Any) -> tuple[Any, str]:
-    """The policy that one seat of `play` means, and its name, without secrets."""
+    """The policy of one seat of `play`, and its name, without secrets."""
     policy = seat(given, env) if isinstance(given, str) else given
     plain = not (is_device_policy(policy) or hasattr(policy, "act"))
     if plain and (isinstance(policy, type) or not callable(policy)):
@@ -164,8 +164,8 @@ def seat_policy(env: Env, given: Any) -> tuple[Any, str]:
 
 
 class _Queue:
-    """Answers of one policy that is called for several episodes at once: what is asked while the
-    event loop goes round once is answered in one call."""
+    """Batches the queries of one policy: those of one iteration of the event loop are answered in
+    one call."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop):
         self._loop = loop
@@ -277,7 +277,7 @@ def _settle(answers: Sequence[Any], waiting: list[tuple[Game, View, asyncio.Futu
 
 
 class _Table:
-    """All seats of a run: whom to ask, in the event loop that it was made in."""
+    """All seats of a run and their queues, for the event loop that created it."""
 
     def __init__(self, env: Env, policies: Sequence[Any]):
         self._env, self._policies = env, policies
@@ -333,46 +333,46 @@ def play(
     progress: bool | None = None,
     on_step: Callable[[Moment], None] | None = None,
 ) -> Result:
-    """Play episodes of `env` with any kind of player in any seat.
+    """Play episodes of `env` with any policy in any seat.
 
-    Episode `e` has the seed `episode_seed(seed, e // group)`, and all that is random in it comes
-    from there: it is the same episode whichever others are played, and however many at once.
+    Episode `e` has the seed `episode_seed(seed, e // group)`, from which all its randomness
+    derives: it does not depend on which other episodes are played, or how many at once.
 
     Args:
         env: an environment, its id, or its `spec()`.
         seats: one for each agent, in a sequence or a mapping by agent name (or one for all): a name
             (`"greedy"`, `"language:model=x"`), a `Policy`, a `DevicePolicy`, or a function of one
-            `View`. One object may sit in several seats. A policy whose `act` is a coroutine
-            function is asked about each episode by itself, and holds up only that episode; any
-            other is asked about all waiting episodes in one call.
+            `View`. One object may take several seats. A policy whose `act` is a coroutine function
+            is called for each episode separately, and delays only that episode; any other is called
+            once for all waiting episodes.
         episodes, seed: how many (groups of episodes, where `group` is given), and the seed of the
             run.
         only: the numbers of the episodes to play, instead of `range(episodes * group)`.
         group: how often each of the `episodes` is played. Episode `e` is member `e % group` of
-            group `e // group`. Members have the same first state, and the environment draws the
-            same luck at the same step; what the seats draw (`View.seed`, the keys of device
-            policies) differs, by `member_seed`. The first member is the episode that is played
-            without groups.
-        fork: a snapshot (`core/pack.py`) to begin from instead of a reset, or several: then group
-            `g` begins from number `g % len(fork)`. Steps are numbered on from the clock of the
-            state (its `time`; from 0 where it has none), and step `t` gets the key that it has in
-            any episode of this seed: a fork of an episode under that episode's seed and number
-            meets the luck that the episode met.
+            group `e // group`. Members have the same initial state and the same environment
+            randomness at the same step; the randomness of the seats (`View.seed`, the keys of
+            device policies) differs, by `member_seed`. The first member equals the episode without
+            groups.
+        fork: a snapshot (`core/pack.py`) to start from instead of a reset, or several: then group
+            `g` starts from number `g % len(fork)`. Step numbers continue from the clock of the
+            state (its `time`; from 0 if it has none), and step `t` gets the key of step `t` of any
+            episode of this seed: a fork with the seed and number of the episode that it came from
+            meets the same environment randomness.
         record: a file to write each episode to when it ends (`core/record.py`).
-        resume: go on with `record`: episodes that it holds are not played again.
+        resume: continue `record`: episodes that it holds are not played again.
         concurrency: how many episodes run at once.
         rotate: in group `g` seat `s` plays agent `(s + g) % N`, which is fair in comparisons; a
             group is an episode, unless `group` is given.
-        on_illegal: what an illegal answer does: `"noop"` plays `env.noop`, `"raise"` raises
+        on_illegal: the effect of an illegal answer: `"noop"` plays `env.noop`, `"raise"` raises
             `IllegalAction`, `"forfeit"` ends the episode.
-        max_steps: stop episodes after so many steps of play, although the environment would go on.
+        max_steps: stop episodes after so many steps, even if the environment would continue.
         fingerprint_every: steps between the fingerprints in the record.
-        progress: show a progress bar; by default where a person is watching stderr.
+        progress: show a progress bar; by default if stderr is a terminal.
         on_step: called with every `Moment` of every episode, the start included.
 
     Raises:
-        SeatError: a seat failed, whose exception is chained. No episode is started after that, but
-            those that run are finished and recorded first.
+        SeatError: a seat failed; its exception is chained. No further episode starts, and running
+            episodes are finished and recorded first.
         IllegalAction: with `on_illegal="raise"`.
         RecordError: the file cannot be written, or holds another run.
         SnapshotError: `fork` is no snapshot of this environment.
@@ -393,7 +393,7 @@ def play(
         if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 1:
             raise ConfigError(f"{name} is a whole number from 1, given {value!r}")
     if resume and record is None:
-        raise ConfigError("resume=True needs record=, the file to go on with")
+        raise ConfigError("resume=True needs record=, the file to continue")
     whole = range(int(episodes) * int(group))
     numbers = whole if only is None else sorted({int(number) for number in only})
     policies, names = _seat_policies(env, seats)
@@ -516,7 +516,7 @@ class _Run:
             self.bar.finished(result)
 
     async def turn(self, game: Game, players: tuple[int, ...], table: _Table) -> Turn:
-        """Ask those who are to move."""
+        """Query the agents that are to move."""
         turn, forfeits = Turn(), []
         asked = game.asked()
         futures = [table.ask(players[i], game, i) for i in asked]
@@ -560,7 +560,7 @@ class _Run:
 
 
 def _abandon(futures: Sequence[asyncio.Future[Any]]) -> None:
-    """Stop waiting for answers, without complaints about errors that nobody will read."""
+    """Stop waiting for answers, and drop their errors."""
     for future in futures:
         if not future.done():
             future.cancel()
@@ -593,7 +593,7 @@ def _complete(work: Coroutine[Any, Any, None]) -> None:
 
 
 class _Bar:
-    """The progress bar: steps fill it, episodes are counted beside it."""
+    """The progress bar: filled by steps, labelled with the count of episodes."""
 
     def __init__(self, env: Env, episodes: int, max_steps: int | None):
         from rich.console import Console

@@ -1,7 +1,7 @@
-"""Batched rollouts on a device: one compiled loop, in which nothing waits for the host.
+"""Batched rollouts on a device: one compiled loop, which never waits for the host.
 
-The batch axis is the last one of every array inside the loop, and of the trajectories that come
-out: `[num_steps, N, ..., num_envs]`.
+The batch axis is the last axis of every array inside the loop, and of the resulting trajectories:
+`[num_steps, N, ..., num_envs]`.
 """
 
 from __future__ import annotations
@@ -54,10 +54,10 @@ __all__ = [
 
 @state_dataclass
 class Trajectory:
-    """What happened, step by step; time first, batch last.
+    """All steps of a rollout; time first, batch last.
 
     Attributes:
-        observation: [T, N, *observation_space.shape, B], what the actions were chosen from.
+        observation: [T, N, *observation_space.shape, B], before the action.
         legal: bool[T, N, A, B].
         acting: bool[T, N, B].
         action: [T, N, *action_space.shape, B].
@@ -105,11 +105,11 @@ class Statistics:
 
 @state_dataclass
 class Carry:
-    """Where a rollout stands, to go on from (`rollout(..., carry=...)`).
+    """The state of a rollout, to continue from (`rollout(..., carry=...)`).
 
     Attributes:
         state: batch of states.
-        memory: what the policy remembers.
+        memory: of the policy.
         episode: u32[B], number of the current episode of each environment, from 0.
         time: i32[B], steps played in it.
         returns: f32[N, B], its rewards so far.
@@ -126,7 +126,7 @@ class Carry:
 
 @dataclasses.dataclass(frozen=True)
 class Rollout:
-    """The result of `rollout`: `trajectory` is None where only statistics were asked for."""
+    """The result of `rollout`; `trajectory` is None with `collect="statistics"`."""
 
     statistics: Statistics
     trajectory: Trajectory | None
@@ -149,9 +149,9 @@ def rollout(
 ) -> Rollout:
     """Play `num_envs` environments for `num_steps` steps each, in one compiled call.
 
-    Episodes that end start anew. Environment `i` plays episode `e` with the key
-    `rollout_key(key, i, e)`, and seats draw from it as they do in `play`: any episode of a rollout
-    can be played again alone (but for its first state, where that comes from a `pool`).
+    Environments reset automatically. Environment `i` plays episode `e` with the key
+    `rollout_key(key, i, e)`, and seats draw from it as in `play`: any single episode of a rollout
+    can be played again (except for its initial state, if that came from a `pool`).
 
     Args:
         policy: one of
@@ -161,24 +161,24 @@ def rollout(
             a `BatchPolicy`, which plays all seats in one call;
             a function `f(key, view) -> actions`, or `f(params, key, view)` where `params` is given,
             of a `BatchView`.
-        key: typed PRNG key, for everything that is random; of any of JAX's generators.
-        collect: `"trajectory"`, or `"statistics"`, which keeps no step: a billion steps need no
+        key: typed PRNG key for all randomness, of any of JAX's generators.
+        collect: `"trajectory"`, or `"statistics"`, which keeps no steps: a billion steps need no
             more memory than one.
-        params: pytree handed to the policy; new values do not compile anew.
-        carry: go on from the end of an earlier rollout, with the same key.
-        pool: number of fresh states drawn before the loop, from which episodes start; 0 resets
-            anew, at every step, for each environment. By default the environment's `reset_pool`.
-            Environments whose reset is deterministic need neither.
-        devices: devices to spread the environments over; by default all local ones, where each of
-            them gets one environment or more (on a CPU 128 or more). Where their number does not
-            divide `num_envs` all environments run on one, with a warning.
+        params: pytree passed to the policy; new values do not recompile.
+        carry: continue from the end of an earlier rollout, with the same key.
+        pool: number of initial states drawn before the loop, from which episodes start; 0 computes
+            a reset at every step for each environment. By default the environment's `reset_pool`.
+            Not used for environments with a deterministic reset.
+        devices: devices to divide the environments over; by default all local ones, if each gets
+            at least one environment (on a CPU 128). If their number does not divide `num_envs`, all
+            environments run on one device, with a warning.
         chunk: how many environments play all their steps before the next ones begin; a divisor of
             `num_envs`. By default (None) as many as fit the cache of a CPU, and on other devices
-            all. What happens is the same, bit for bit, where a policy treats each environment by
-            itself: names, device policies, `BatchPolicy.separable` ones (a network's matrix
-            products may round differently for another size of batch). Others are divided only if
-            `chunk` says so, and then see a chunk as their batch, with the key of the step folded
-            with the chunk's number.
+            all. Results are the same, bit for bit, for policies that treat each environment
+            independently: names, device policies, `BatchPolicy.separable` ones (a network's matrix
+            products may round differently for another batch size). Other policies are divided only
+            if `chunk` is given; then their batch is a chunk, and the key of the step is folded with
+            the chunk's number.
 
     Raises:
         ConfigError: sizes or names that make no sense.
@@ -199,8 +199,8 @@ def rollout(
 
 # ---- the loop ------------------------------------------------------------------------------------
 
-# On a CPU, what a step of one chunk reads and writes should stay in the cache of a core, and yet be
-# enough work for each of the loops it is compiled to (docs/performance.md).
+# On a CPU, the data of one chunk's step should fit the cache of a core, yet be enough work for each
+# compiled loop (docs/performance.md).
 CACHE = 2**18  # bytes
 SMALLEST_CHUNK = 256  # environments
 
@@ -284,8 +284,8 @@ def _compile(
     def step(
         key: Array, policy_key: Array, params: Any, fresh: Any, indices: Array, carry: Carry
     ) -> tuple[Carry, dict[str, Any], Trajectory]:
-        """One step of the environments `indices`: the new carry, what to add to the sums, and what
-        to keep."""
+        """One step of the environments `indices`: the new carry, the summands of the statistics,
+        and the row of the trajectory."""
 
         def choose(memory: Any, step_keys: Array, view: BatchView) -> tuple[Array, Any]:
             if isinstance(player, Seats):
@@ -395,14 +395,14 @@ def _chunk(
     each = num_envs // len(devices)
     most = max(SMALLEST_CHUNK, CACHE // bytes_per_env(env))
     chunks = next(n for n in range(-(-each // most), each + 1) if each % n == 0)
-    # A number without fitting divisors is better played at once than in crumbs.
+    # Without suitable divisors one large chunk is faster than tiny ones.
     return num_envs // chunks if each // chunks >= SMALLEST_CHUNK // 2 else num_envs
 
 
 @functools.lru_cache(maxsize=128)
 def bytes_per_env(env: Env) -> int:
-    """What one step of one environment reads and writes, at least: its state twice, its
-    observation, its outcome."""
+    """The bytes that one step of one environment moves, at least: its state twice, its observation
+    and its outcome."""
 
     def step(key: Array) -> Any:
         state = env.batch_reset(key[None])
@@ -421,7 +421,7 @@ def _devices(given: Sequence[Any] | None, num_envs: int) -> tuple[Any, ...]:
             )
         return tuple(given)
     local = tuple(jax.local_devices())
-    # Waiting for each other at every step costs more than sharing a few environments gains.
+    # With few environments, synchronising devices at every step costs more than it gains.
     least = SMALLEST_CHUNK // 2 if local[0].platform == "cpu" else 1
     if num_envs < least * len(local):
         return local[:1]

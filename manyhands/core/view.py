@@ -1,4 +1,4 @@
-"""What one agent may know at one step, and what it answers."""
+"""The view of one agent at one step, and its reply."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from manyhands.core.talk import Message
 
 @dataclass
 class Reply:
-    """What a seat answers, when a bare action is not all.
+    """An answer of a seat with more than an action.
 
     Attributes:
-        action: an action, or words that `Env.parse` reads; None if the seat has none to give.
-        say: free text for the others, where the environment has a chat channel.
+        action: an action, or words that `Env.parse` reads; None if there is no action.
+        say: a message to the others, where the environment has a chat channel.
         error: why `action` is None.
-        info: JSON-ready facts for the record (attempts, tokens, seconds, …).
+        info: JSON-ready data for the record (attempts, tokens, seconds, …).
     """
 
     action: Action | str | None
@@ -35,16 +35,16 @@ class Reply:
 
 
 class View:
-    """What one agent may know at one step. Everything costly is computed when it is first read.
+    """One agent's view at one step. Expensive attributes are computed when first read.
 
     Attributes:
         agent, index: the agent's name and axis index.
         episode: number of the episode in this run, from 0.
-        step: number of the step in the episode, from 0; a fork (`play(fork=)`) counts on from the
+        step: number of the step in the episode, from 0; a fork (`play(fork=)`) continues from the
             clock of its state.
-        turn: how often the agent has been asked before in this episode.
+        turn: the number of earlier turns of this agent in the episode.
         seed: 64 random bits of this agent at this step, the same whenever the episode is replayed.
-        messages: what was said to this agent since it last acted, oldest first.
+        messages: messages to this agent since it last acted, oldest first.
     """
 
     def __init__(
@@ -66,7 +66,7 @@ class View:
         self.messages = tuple(messages)
 
     def become(self, view: View, turn: int) -> None:
-        """Show what `view` shows, to a player that has been asked `turn` times; for subclasses."""
+        """Become a copy of `view` for a player with `turn` earlier turns; for subclasses."""
         View.__init__(
             self,
             view._env,
@@ -86,7 +86,7 @@ class View:
 
     @property
     def perception(self) -> np.ndarray:
-        """What scripted players read (`Env.perceive`)."""
+        """The input of scripted players (`Env.perceive`)."""
         return self._frame.perception[self.index]
 
     @property
@@ -108,15 +108,15 @@ class View:
 
     @functools.cached_property
     def image(self) -> np.ndarray:
-        """The picture that this agent sees, u8[height, width, 3]."""
+        """The image observation of this agent, u8[height, width, 3]."""
         from manyhands.core.render import render
 
         return render(self._env, self._frame.state, self.index)
 
     @functools.cached_property
     def anchor(self) -> str:
-        """The fingerprint of all that the agent sees in this state (`core/pack.py`), and of nothing
-        else: equal wherever that is equal. Messages are no part of the state."""
+        """The fingerprint of the whole observation of this agent (`core/pack.py`): equal if and
+        only if the observations are. Messages are not part of it."""
         notes, name = self._frame.notes, ("anchor", self.index)
         if name not in notes:
             notes[name] = fingerprint(self._env, self._frame.state, self.index)
@@ -128,10 +128,10 @@ class View:
         return self._env.parse(text, self._frame.state, self.index)
 
     def words(self, action: Action) -> str:
-        """An action that this agent may take now, as `choices` says it: they are what `legal`
-        allows, in order, part after part where actions have several. Where that is not so, the
-        choice that means the action, or its numbers. An environment whose choices are parts of an
-        action may have words of its own for a whole one (`Env.words`)."""
+        """A legal action in the words of `choices`, which list the legal actions in order (of each
+        part in turn, where actions have several). Otherwise the choice that parses to the action,
+        or its numbers. An environment whose choices are parts of an action may describe whole
+        actions itself (`Env.words`)."""
         own = self._env.words(action, self._frame.state, self.index)
         if own is not None:
             return own
