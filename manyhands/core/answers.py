@@ -1,11 +1,11 @@
-"""Reading what players answer: the ACTION line, the words to say, what a sentence denies.
+"""Reading answers: the ACTION line, the message, and negation.
 
 Every reader of answers is built on these functions. The order of work is
 
 1. `read_reply` (language models only): reasoning is left out; the last `ACTION:` and `SAY:` lines.
-2. `split_say` (games with a channel): the action and the free words beside it.
+2. `split_say` (games with a channel): the action and the message.
 3. `read` (every game): one line of text that names the action; `IllegalAction` if there is none.
-4. The game looks for its own words in `Answer.plain`: `number`, `numbered`, `meant`.
+4. The game searches for its own words in `Answer.plain`: `number`, `numbered`, `meant`.
 
 All of them take time linear in the length of the text: they go through it once, line by line, and
 no pattern here has two repetitions that can match the same characters.
@@ -31,13 +31,13 @@ _SAY = re.compile(rf"(?:^|[;,.|])(?:{_BLANK}|[>*_`#-])*say(?:{_BLANK}|[*_`])*[:=
 
 @dataclasses.dataclass(frozen=True)
 class Answer:
-    """What counts of an answer.
+    """The part of an answer that names the action.
 
     Attributes:
-        text: the words behind the last `ACTION:`, or all of them, without what is wrapped around.
+        text: the words after the last `ACTION:`, or all words, without wrapping characters.
         plain: `text` in lower case with single spaces and straight apostrophes.
-        raw: the same words with what is wrapped around them.
-        lined: whether they stood in an ACTION line.
+        raw: the same words with their wrapping characters.
+        lined: whether they were in an ACTION line.
     """
 
     text: str
@@ -94,9 +94,9 @@ def action_line(text: str) -> str | None:
 
 
 def split_say(text: str) -> tuple[str, str | None]:
-    """(the words around it, the words behind the last "say:") of an answer; None if there is no
-    "say:" at the start of a line or behind a comma, semicolon, full stop or bar. What follows a
-    "say:" in its line belongs to it."""
+    """(the words around it, the words after the last "say:") of an answer; None if there is no
+    "say:" at the start of a line or after a comma, semicolon, full stop or bar. The rest of the
+    line after "say:" belongs to it."""
     action = action_line(text)
     if action is not None and _SAY.match(
         action
@@ -132,7 +132,7 @@ def normalise(text: str) -> str:
 
 
 def quoted(answer: str) -> str:
-    """What was given, short and without characters that could do harm in a prompt or a log."""
+    """The answer, short and without characters that could do harm in a prompt or a log."""
     answer = answer.strip()
     return repr(answer if len(answer) <= 60 else answer[:57] + "...")
 
@@ -150,8 +150,8 @@ def numbered(plain: str) -> tuple[int, str] | None:
 
 
 def meant(pattern: re.Pattern[str], plain: str) -> list[re.Match[str]]:
-    """What a plain answer mentions and does not deny: the matches of `pattern` before which, in
-    their clause, there is no "not", "never", "instead of" and the like."""
+    """The matches of `pattern` in a plain answer that are not negated: no "not", "never", "instead
+    of" or the like precedes them in their clause."""
     matches = list(pattern.finditer(plain))
     if not matches:
         return matches
@@ -168,14 +168,14 @@ def meant(pattern: re.Pattern[str], plain: str) -> list[re.Match[str]]:
 
 
 def denies(text: str) -> bool:
-    """Whether a sentence as a whole denies something, by its words alone."""
+    """Whether a sentence contains a negation."""
     return bool(_DENIAL.search(text))
 
 
 # ---- replies of language models ------------------------------------------------------------------
 
 _THOUGHT = re.compile(r"<(/?)(think|thinking|reasoning)>", re.I)
-# Markdown around the word is allowed, a quotation is not: neither `>` nor `"` may stand before it.
+# Markdown around the word is allowed, a quotation is not: neither `>` nor `"` may precede it.
 _LINE = re.compile(r"[\s*_`#-]*(ACTION|SAY)[\s*_`]*[:\uff1a]", re.I)
 _SAY_BEHIND = re.compile(r"(?<=[\s;,|*_`])SAY[\s*_`]*[:\uff1a]", re.I)
 _EDGES = " \t*_`\"'“”<>"
@@ -183,8 +183,8 @@ _EDGES = " \t*_`\"'“”<>"
 
 def read_reply(reply: str) -> tuple[str | None, str | None]:
     """(action, say) of the last `ACTION:` line in a reply, and of the `SAY:` line below it (or
-    above it, if there is but one `ACTION:` line); None for what is not there. Reasoning between
-    tags like `<think>` is left out."""
+    above it, if there is only one `ACTION:` line); None if absent. Reasoning between tags like
+    `<think>` is ignored."""
     action = say = None
     pending = ""  # a keyword whose words begin in the next line
     for line in _spoken(reply).splitlines():
@@ -211,7 +211,7 @@ def read_reply(reply: str) -> tuple[str | None, str | None]:
 
 
 def _spoken(reply: str) -> str:
-    """A reply without its reasoning: what is between tags, behind an opening tag that is never
+    """A reply without its reasoning: the text between tags, after an opening tag that is never
     closed, and before a closing tag that was never opened."""
     parts: list[str] = []
     start, inside = 0, ""

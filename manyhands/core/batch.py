@@ -1,9 +1,9 @@
-"""The batched episode loop: what one step of many environments is, and who plays them.
+"""The batched episode loop: one step of many environments, and the policies that play them.
 
-`play_step` makes one step, `restart` begins the next episodes where the last ones are over, and
+`play_step` makes one step, `restart` begins the next episode where one has ended, and
 `play_episodes` plays one whole episode of each environment. Rollouts, vector environments, learners
-and evaluation are made of these; they differ in what they keep. Everything here is pure, and the
-batch axis is the last one of every array.
+and evaluation are built from these; they differ in the data that they keep. All functions are pure,
+and the batch axis is the last axis of every array.
 """
 
 from __future__ import annotations
@@ -31,19 +31,19 @@ from manyhands.core.env import (
 )
 from manyhands.core.registry import seat
 
-# ---- what is observed ----------------------------------------------------------------------------
+# ---- observations --------------------------------------------------------------------------------
 
 
 @state_dataclass
 class BatchView:
-    """What all agents of a batch see, for a `BatchPolicy`; what is not read costs nothing.
+    """The observations of all agents of a batch, for a `BatchPolicy`; unread parts cost nothing.
 
     Attributes:
         vector: [N, *observation_space.shape, B].
-        perception: [N, ..., B], what scripted players read.
+        perception: [N, ..., B], the input of scripted players.
         legal: bool[N, A, B].
         acting: bool[N, B].
-        first: bool[B], whether this is the first step of an episode: time to forget.
+        first: bool[B], whether this is the first step of an episode, where memories reset.
         index: u32[B], the number of each environment in the whole rollout (see
             `BatchPolicy.separable`).
     """
@@ -56,14 +56,14 @@ class BatchView:
     index: Array
 
     def row(self, agent: int) -> DeviceView:
-        """What one agent sees, [..., B]."""
+        """The observations of one agent, [..., B]."""
         return DeviceView(
             self.vector[agent], self.perception[agent], self.legal[agent], self.acting[agent]
         )
 
 
 def view_of(env: Env, states: Any, first: Any = None, index: Any = None) -> BatchView:
-    """What the agents of a batch of states see."""
+    """The observations of the agents in a batch of states."""
     return BatchView(
         vector=env.batch_observe(states),
         perception=env.batch_perceive(states),
@@ -99,12 +99,12 @@ class Transition:
 
     Attributes:
         time: i32[] or i32[B], the number of the step in its episode, from 0.
-        view: what it was chosen from; None where the actions were given.
+        view: the observations before it; None if the actions were given.
         actions: [N, *action_space.shape, B].
         state: batch of states after the step.
-        memory: what the player remembers after it.
+        memory: of the player, after the step.
         outcome: `Outcome`, [..., B].
-        over: bool[B], whether the episode has ended for all agents in this step.
+        over: bool[B], whether the episode ended for all agents in this step.
     """
 
     time: Array
@@ -130,12 +130,11 @@ def play_step(
     """One step of every environment.
 
     Args:
-        player: who chooses the actions of all seats, or the actions themselves.
+        player: chooses the actions of all seats; or the actions themselves.
         keys: [B], of the episodes; the key of a step is folded from it and `time`.
         time: i32[B], or one for all, i32[].
-        index: u32[B], see `BatchView`; by default the place in this batch.
-        done: bool[N, B], agents whose episode has ended before that of others: they are not to
-            move, and do nothing.
+        index: u32[B], see `BatchView`; by default the position in this batch.
+        done: bool[N, B], agents whose episode ended before that of others: they play no-ops.
     """
     count = keys.shape[0]
     step_keys = jax.vmap(jax.random.fold_in, (0, 0 if jnp.ndim(time) else None))(keys, time)
@@ -166,7 +165,7 @@ def restart(
     index: Array,
     episode: Array,
 ) -> tuple[Any, Array, Array]:
-    """(states, time, episode) with the next episode begun wherever `over`, bool[B].
+    """(states, time, episode) with the next episode begun where `over`, bool[B].
 
     Args:
         fresh: from `fresh_states`.
@@ -187,14 +186,14 @@ def play_episodes(
     totals: Any,
     add: Callable[[Any, Transition, Array], Any],
 ) -> Any:
-    """One whole episode of every environment, in one loop: what `add` made of `totals`.
+    """One whole episode of every environment, in one loop: the `totals` after every `add`.
 
     Args:
-        memory: what the player remembers at the start.
-        keys: [B], of the episodes; the first states are `env.reset` of them.
+        memory: of the player, at the start.
+        keys: [B], of the episodes; the initial states are `env.reset` of them.
         totals: a pytree of arrays.
-        add: f(totals, transition, playing) -> totals, where `playing`, bool[B], tells whether the
-            step was one of the episode, which may end earlier than others.
+        add: f(totals, transition, playing) -> totals; `playing`, bool[B], is False for environments
+            whose episode ended in an earlier step.
     """
 
     def step(at: Any) -> Any:
@@ -213,20 +212,21 @@ def play_episodes(
 
 
 def fresh_states(env: Env, key: Array, pool: int) -> Any:
-    """What `auto_reset` starts episodes from: one state, a pool of `pool`, or None (reset anew)."""
+    """The initial states for `auto_reset`: one state, a pool of `pool`, or None (compute each
+    reset)."""
     if env.deterministic_reset:
         return env.batch_reset(jax.random.split(key, 1))
     return env.batch_reset(jax.random.split(key, pool)) if pool else None
 
 
 def pool_draw(index: Array, episode: Array) -> Array:
-    """u32[B], which state of a pool an episode starts from: the factor is odd, so that environments
-    whose episodes end together draw different states."""
+    """u32[B], the state of a pool that an episode starts from. The factor is odd, so that
+    environments whose episodes end together draw different states."""
     return index + episode * np.uint32(0x9E3779B1)
 
 
 def auto_reset(env: Env, fresh: Any, over: Array, states: Any, keys: Array, draw: Array) -> Any:
-    """The batch `states` with a first state wherever `over`.
+    """The batch `states` with an initial state where `over`.
 
     Args:
         fresh: from `fresh_states`.
@@ -251,8 +251,8 @@ class BatchPolicy:
     """A policy that plays all seats of all environments in one call; subclass and override.
 
     Attributes:
-        separable: whether it treats each environment by itself, so that playing a batch in parts
-            changes nothing: no mean over the batch, and randomness from keys like
+        separable: whether it treats each environment independently, so that playing a batch in
+            parts changes nothing: no mean over the batch, and randomness from keys like
             `jax.vmap(jax.random.fold_in, (None, 0))(key, view.index)`. Large batches of such
             policies run in chunks that fit the cache.
     """
@@ -260,13 +260,13 @@ class BatchPolicy:
     separable: bool = False
 
     def init(self, env: Env, num_envs: int) -> Any:
-        """What it remembers before the first step: a pytree of arrays, batch axis last."""
+        """The memory before the first step: a pytree of arrays, batch axis last."""
         return ()
 
     def apply(
         self, env: Env, params: Any, memory: Any, key: Array, view: BatchView
     ) -> tuple[Array, Any]:
-        """(actions [N, *action_space.shape, B], memory); `key` is this step's own."""
+        """(actions [N, *action_space.shape, B], memory); `key` belongs to this step."""
         raise NotImplementedError
 
 
@@ -300,7 +300,7 @@ class RandomActions(BatchPolicy):
         bits = jnp.stack(halves[: env.num_agents])
         legal = view.legal
         if legal.shape[-1] > 2**13:
-            # Else the compiler sums up a mask that is constant itself, which takes it seconds.
+            # Otherwise the compiler folds the sum of a constant mask, which takes seconds.
             legal = jax.lax.optimization_barrier(legal)
         count = jnp.sum(legal, axis=1, dtype=jnp.uint32)
         chosen = (bits * count) >> 16
@@ -352,7 +352,7 @@ class Seats:
             action, remembered = jax.vmap(act, in_axes=(-1, 0, -1), out_axes=-1)(
                 memory[i], keys, view.row(i)
             )
-            asked = functools.partial(jnp.where, view.acting[i])  # `play` asks nobody else
+            asked = functools.partial(jnp.where, view.acting[i])  # `play` skips the others
             actions.append(action)
             memories.append(jax.tree_util.tree_map(asked, remembered, memory[i]))
         return jnp.stack(actions), tuple(memories)
@@ -380,14 +380,14 @@ def seats_of(env: Env, given: Any) -> Seats:
         if not is_device_policy(policy):
             raise ConfigError(
                 f"{policy!r} cannot play inside a compiled rollout: it has no init and apply "
-                "(see DevicePolicy); play() seats any kind of player"
+                "(see DevicePolicy); play() accepts any kind of policy"
             )
         policies.append(policy)
     return Seats(tuple(policies))
 
 
 def batch_policy_of(env: Env, policy: Any, takes_params: bool = False) -> BatchPolicy | Seats:
-    """What plays all seats of a batch, from anything that `rollout` takes as its policy."""
+    """The policy for all seats of a batch, from any argument that `rollout` accepts."""
     if isinstance(policy, (BatchPolicy, Seats)):
         return policy
     if isinstance(policy, str) and policy == "random":

@@ -1,4 +1,4 @@
-"""One episode on the host: what happens in it, step by step, and its totals."""
+"""One episode on the host: its steps and its totals."""
 
 from __future__ import annotations
 
@@ -26,15 +26,15 @@ from manyhands.core.view import View
 
 @dataclass
 class Turn:
-    """What the seats did in one step; every mapping is from an agent's index.
+    """The answers of the seats in one step; all mappings are by agent index.
 
     Attributes:
-        actions: what each asked agent did.
-        said: free text.
+        actions: of the agents that were to move.
+        said: messages in free text.
         answers: the words that an action was read from, where a seat answered in words.
-        illegal: why an answer was refused (`play(on_illegal=)`).
+        illegal: the reason why an answer was refused (`play(on_illegal=)`).
         info: `Reply.info`, where a seat gave any.
-        forfeits: agents whose illegal answer ended the episode; then the step was not made.
+        forfeits: agents whose illegal answer ended the episode, before the step was made.
     """
 
     actions: dict[int, Action] = field(default_factory=dict)
@@ -47,15 +47,15 @@ class Turn:
 
 @dataclass(frozen=True)
 class Moment:
-    """One moment of an episode, for onlookers: live (`play(on_step=)`) or from a record.
+    """One moment of an episode, for observers: live (`play(on_step=)`) or from a record.
 
     Attributes:
         env: the environment.
         episode, seed: the episode's number in its run, and its own seed.
-        step: number of the step to come: 0 is the start, where the episode is no fork.
-        frame: the state now (`frame.state`) and what the last step yielded.
-        turn: what the seats did to get here; None at the start.
-        views: what each agent may know now, text included, computed when read.
+        step: number of the next step: 0 at the start, unless the episode is a fork.
+        frame: the current state (`frame.state`) and the outcome of the last step.
+        turn: the answers of the seats in the last step; None at the start.
+        views: of the agents, text included, computed when read.
         rewards: f64[N], total so far.
         seats: the name of each agent's seat.
         over: whether this is the last moment.
@@ -79,11 +79,11 @@ class EpisodeResult:
 
     Attributes:
         episode, seed: its number in the run, and its own seed.
-        group, member: which of the run's groups it belongs to, and its place there, from 0: members
-            of a group begin alike (`play(group=)`).
-        players: for each agent, which seat played it.
+        group, member: number of its group in the run, and its number in the group, from 0: members
+            of a group start from the same state (`play(group=)`).
+        players: for each agent, the number of the seat that played it.
         steps: steps made.
-        ended: "terminated", "truncated" (the environment's clock), "stopped" (`max_steps`), or
+        ended: "terminated", "truncated" (by the environment), "stopped" (`max_steps`), or
             "forfeit".
         rewards: total reward of each agent.
         terms: total of each reward term, before weighting, for each agent.
@@ -117,8 +117,8 @@ def episode_seed(seed: int, group: int) -> int:
 
 
 def member_seed(seed: int, member: int) -> int:
-    """The 32-bit seed of what the seats draw in an episode with this seed: the seed itself for the
-    first member of a group, a hash of it and the member's number for the others."""
+    """The 32-bit seed of the seats' randomness in an episode with this seed: the seed itself for
+    the first member of a group, a hash of it and the member's number for the others."""
     if member == 0:
         return seed
     digest = hashlib.blake2b(f"member {seed} {member}".encode(), digest_size=4).digest()
@@ -138,22 +138,22 @@ class Game:
     """One episode while it is played, or played again from a record.
 
     Args:
-        env, seed: the environment, and the seed of all that is random in it.
-        episode, group, member: as in `EpisodeResult`; by default a group of its own.
-        fork: the snapshot to begin from, instead of a reset. Steps are numbered on from those that
-            its state has played (`Env.elapsed`); what seats remember and what was said before is
-            no part of it.
-        frame, first: the frame to begin from instead, and the number of the step to come.
-        totals: whether rewards, terms and metrics are summed up, which takes time.
+        env, seed: the environment, and the seed of all its randomness.
+        episode, group, member: as in `EpisodeResult`; by default the episode is its own group.
+        fork: the snapshot to start from instead of a reset. Step numbers continue from the steps
+            played in its state (`Env.elapsed`); memories of seats and earlier messages are not
+            part of it.
+        frame, first: the frame to start from instead, and the number of the next step.
+        totals: whether to sum rewards, terms and metrics, which takes time.
 
     Raises:
         SnapshotError: `fork` is no snapshot of this environment.
-        ConfigError: `fork` is the end of an episode.
+        ConfigError: `fork` is a final state.
 
     Attributes:
-        first: number of the step that it began with.
-        frame, step: where it stands; `step` is the number of the step to come.
-        views: what each agent may know now.
+        first: number of its first step.
+        frame, step: the current frame, and the number of the next step.
+        views: of the agents, now.
         done: bool[N], agents whose episode has ended.
         rewards, metrics: totals so far.
         illegal: illegal answers of each agent so far.
@@ -188,7 +188,7 @@ class Game:
             self.frame, self.first = self.stepper.view(state), 0 if played is None else int(played)
             if self.first >= env.max_steps or not self.frame.acting.any():
                 raise ConfigError(
-                    "this snapshot is of the end of an episode: nobody is to move; fork from an "
+                    "this snapshot is of the end of an episode: no agent is to move; fork from an "
                     "earlier state"
                 )
         self.step = self.first
@@ -206,7 +206,7 @@ class Game:
 
     @property
     def views(self) -> tuple[View, ...]:
-        """What each agent may know now."""
+        """The current view of each agent."""
         if self._views is None:
             self._views = tuple(
                 View(
@@ -229,7 +229,7 @@ class Game:
         return np.array(self._rewards)
 
     def messages(self, index: int) -> tuple[Message, ...]:
-        """What was said to an agent since it last acted, oldest first."""
+        """Messages to an agent since it last acted, oldest first."""
         return tuple(self._heard[index])
 
     @property
@@ -242,15 +242,15 @@ class Game:
         return self.step - self.first
 
     def asked(self) -> list[int]:
-        """The agents that are to move now."""
+        """The agents to move now."""
         acting = self.frame.report.acting
         return [i for i, acts in enumerate(acting) if acts and not self.done[i]]
 
     def read(self, index: int, action: Action | str | None, say: str | None) -> Action:
-        """The action that an answer means.
+        """The action that an answer names.
 
         Raises:
-            IllegalAction: it means none, or one that the agent may not take now.
+            IllegalAction: it names no action, or one that is not legal now.
         """
         env, state = self.env, self.frame.state
         if action is None:
@@ -275,7 +275,8 @@ class Game:
         self.make(full_actions(self.env, turn.actions))
 
     def hear(self, speakers: Iterable[int], said: Mapping[int, str]) -> None:
-        """Deliver what the agents that act in this step say; they have read what they had heard."""
+        """Deliver the messages of the agents that act in this step, and clear what they had
+        heard."""
         for i in speakers:
             self._heard[i] = []
             self._turns[i] += 1

@@ -20,26 +20,26 @@ from manyhands.core.view import View
 def export_chat(path: PathLike, out: PathLike) -> int:
     """Write a record as conversations, one line of JSON for each agent of each episode.
 
-    A line has `messages`: the rules (system), then for each time the agent was asked what it read
-    (user: the text observation, what it heard, its choices) and what it answered (assistant: the
-    raw reply if the seat noted it, else the words it answered in, else its action in words). With
-    them, one entry for each answer:
+    A line has `messages`: the rules (system), then for each turn of the agent its input (user: the
+    text observation, messages, choices) and its answer (assistant: the raw reply if the seat
+    recorded it, else the words of the answer, else the action in words). For each answer there is
+    one entry in:
 
-    - `turns`: number of the step in which it was given, from 0 (a fork counts on from the clock of
-      its state); `actions`: what was played;
+    - `turns`: number of its step, from 0 (a fork continues from the clock of its state); `actions`:
+      the action that was played;
     - `legal`: the legal action numbers (a list for each part where actions have several), and
       `choices`, in words;
-    - `parse`: "ok", or what was wrong, and `retries`: how many answers of this turn were refused
-      before it, where the seat noted its attempts;
-    - `rewards`: what the agent got until it was asked again;
-    - `anchors`: `View.anchor`, the fingerprint of what it saw, messages apart.
+    - `parse`: "ok" or the error, and `retries`: the number of answers of this turn that were
+      refused before it, if the seat recorded its attempts;
+    - `rewards`: the agent's reward until its next turn;
+    - `anchors`: `View.anchor`, the fingerprint of the observation without messages.
 
-    And of the whole: `total` (the agent's return), `payoffs` (every agent's, in the order of
-    `agents`), `ended` and `forfeits` (who forfeited); the role, `agent` and `agent_index`; the seat
-    that played it, `seat` and `seat_index`; `episode`, `seed`, `group` and `member`
+    Of the whole episode: `total` (the agent's return), `payoffs` (every agent's, in the order of
+    `agents`), `ended` and `forfeits` (agents that forfeited); the role, `agent` and `agent_index`;
+    the seat that played it, `seat` and `seat_index`; `episode`, `seed`, `group` and `member`
     (`play(group=)`); and the game, `env`: its `spec` as JSON text, so that the files of several
-    games load into one table. What the others hide is not in it, nor a hash of it; the
-    seed would tell who deals again, so keep it out of prompts.
+    games load into one table. It holds no private information of other agents, nor a hash of it;
+    but the seed reproduces the deal, so keep it out of prompts.
 
     `baselines/learners/advantages.py` computes advantages from such a file alone.
 
@@ -81,7 +81,7 @@ def export_chat(path: PathLike, out: PathLike) -> int:
 
 
 class _Conversation:
-    """What one agent read and answered in an episode."""
+    """The inputs and answers of one agent in an episode."""
 
     def __init__(self, env: Env, index: int):
         self._env, self._index = env, index
@@ -158,19 +158,19 @@ def export_arrays(path: PathLike, out: PathLike) -> int:
     All episodes must be of one environment. With S steps in all, E episodes and N agents:
 
     - `observations` [S, N, ...], `masks` bool[S, N, A], `acting` bool[S, N]: before each step;
-    - `actions` [S, N, ...]: what was played, `env.noop` where an agent was not asked;
+    - `actions` [S, N, ...]: the actions played, `env.noop` for agents that were not to move;
     - `rewards` f32[S, N], `terminated` bool[S, N], `truncated` bool[S, N]: of the step. In an
       episode that `max_steps` stopped, the last step counts as truncated; in a forfeited one, as
       terminated;
     - `final_observations` [E, N, ...], `final_masks` bool[E, N, A]: after the last step;
-    - `turns` i64[S]: number of the step, from 0 (a fork counts on from the clock of its state);
-      `anchors` U32[S, N]: `View.anchor` of who acted, "" for who did not;
+    - `turns` i64[S]: number of the step, from 0 (a fork continues from the clock of its state);
+      `anchors` U32[S, N]: `View.anchor` of agents that acted, "" for others;
     - `illegal` bool[S, N]: where an answer was refused and `env.noop` played; `retries` i64[S, N]:
-      how many were refused before it, where the seat noted its attempts;
+      how many were refused before it, if the seat recorded its attempts;
     - `lengths` i64[E]: steps of each episode, in order, so that the first one's rows are
       `[:lengths[0]]`; `episodes` i64[E], `seeds` i64[E]: its number and its seed; `groups` i64[E],
       `members` i64[E]: as in `play(group=)`;
-    - `payoffs` f64[E, N]: returns; `forfeits` bool[E, N]: who forfeited; `seats` [E, N]: the names
+    - `payoffs` f64[E, N]: returns; `forfeits` bool[E, N]; `seats` [E, N]: the names
       of the seats that played the agents;
     - `agents`: the N names; `env`: the environment's `spec` as JSON.
 

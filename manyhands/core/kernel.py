@@ -82,7 +82,7 @@ class SmallCall:
         self._usual = jit(function)
         small = not any(map(_is_not_small, _primitives(program.jaxpr)))
         self._run = jit(tagged) if small else self._usual
-        self._compiled = False  # what was compiled before a fork goes on to work after it
+        self._compiled = False  # programs compiled before a fork still work after it
 
     def __call__(self, array: np.ndarray) -> np.ndarray:
         if not self._compiled:
@@ -126,7 +126,7 @@ def _primitives(jaxpr: Any) -> set[str]:
 
 
 def _written_out(program: ClosedJaxpr, arguments: Sequence[Array]) -> list[Array]:
-    """What a program computes, with reductions of a few elements written out; traceable."""
+    """A program with its small reductions unrolled; traceable."""
     jaxpr = program.jaxpr
     values: dict[Any, Any] = dict(zip(jaxpr.constvars, program.consts, strict=True))
     values |= dict(zip(jaxpr.invars, arguments, strict=True))

@@ -1,8 +1,8 @@
 """States as bytes: snapshots, fingerprints, and single stepping in one call.
 
-A compiled function pays for every array that it takes and gives back. `Stepper` therefore packs
-whatever one step needs, and all that it yields, into one byte buffer each way; what it returns are
-NumPy views into the buffer, with no copy and no further call.
+Every input and output array of a compiled function costs time. `Stepper` therefore packs all inputs
+of a step into one byte buffer, and all outputs into another, and returns NumPy views into the
+buffer, with no copy and no further call.
 """
 
 from __future__ import annotations
@@ -136,7 +136,7 @@ class Packing:
 
 @functools.lru_cache(maxsize=256)
 def state_packing(env: Env) -> Packing:
-    """How the states of an environment lie in bytes."""
+    """The byte layout of an environment's states."""
     warn_of_x64()
     return Packing(jax.eval_shape(env.reset, episode_key(0)))
 
@@ -150,7 +150,7 @@ def _digest(env: Env) -> bytes:
 
 
 def snapshot(env: Env, state: Any) -> bytes:
-    """The exact state as bytes, which `restore` turns back, here or in another process."""
+    """The exact state as bytes; `restore` is the inverse, here or in another process."""
     body = state_packing(env).body(state)
     return _HEADER.pack(MAGIC, _digest(env), len(body), zlib.crc32(body)) + body
 
@@ -190,8 +190,8 @@ def restore(env: Env, data: bytes) -> Any:
 def fingerprint(env: Env, state: Any, agent: str | int | None = None) -> str:
     """A stable hash, 32 hexadecimal digits.
 
-    Of the whole state, or, for one agent, of all that it can observe: its vector, its legal
-    actions and its text. Two states that look the same to the agent have the same fingerprint.
+    Of the whole state, or, for one agent, of its whole observation: vector, legal actions and text.
+    States that the agent cannot tell apart have the same fingerprint.
     """
     digest = hashlib.blake2b(digest_size=16)
     if agent is None:
@@ -199,7 +199,7 @@ def fingerprint(env: Env, state: Any, agent: str | int | None = None) -> str:
         digest.update(state_packing(env).body(state))
         return digest.hexdigest()
     index = env.index(agent)
-    vector, legal, acting = jax.device_get(_sight(env)(state))
+    vector, legal, acting = jax.device_get(_observed(env)(state))
     for part in jax.tree_util.tree_leaves((vector, legal, acting)):
         digest.update(np.ascontiguousarray(part[index]).tobytes())
     digest.update(env.describe(state, index).encode())
@@ -207,7 +207,7 @@ def fingerprint(env: Env, state: Any, agent: str | int | None = None) -> str:
 
 
 @functools.lru_cache(maxsize=256)
-def _sight(env: Env) -> Any:
+def _observed(env: Env) -> Any:
     return jax.jit(lambda state: (env.observe(state), env.legal(state), env.acting(state)))
 
 
@@ -215,22 +215,22 @@ def _sight(env: Env) -> Any:
 
 
 class Frame:
-    """Everything that one reset or step yields: NumPy views into one buffer, made when first read.
+    """The outputs of one reset or step: NumPy views into one buffer, made when first read.
 
-    A frame is never written to again: it, and its state, may be kept. Where steps are remembered
-    (`Stepper.memoises`), equal frames are one object, in all episodes.
+    Frames are immutable: a frame and its state may be kept. Where steps are memoised
+    (`Stepper.memoises`), equal frames are the same object in all episodes.
 
     Attributes:
         state: the state after the step.
         vector: [N, *observation_space.shape].
-        perception: [N, ...], what scripted players read; computed when it is first read.
+        perception: [N, ...], the input of scripted players; computed when first read.
         legal: bool[N, A].
         acting: bool[N].
         reward: f32[N]; zeros after a reset.
         terminated, truncated: bool[N].
         terms: name -> f32[N].
         metrics: name -> number, f32[].
-        notes: what readers have worked out from this frame alone, by name, to find it again.
+        notes: cached values that depend only on this frame, by name.
     """
 
     def __init__(self, stepper: Stepper, buffer: np.ndarray):
@@ -259,7 +259,7 @@ class Frame:
         return bool((self.terminated | self.truncated).all())
 
     def text(self, agent: int) -> str:
-        """What an agent reads: `Env.describe`."""
+        """The text observation of an agent: `Env.describe`."""
         found = self.notes.get(("text", agent))
         if found is None:
             found = self._stepper.env.describe(self.state, agent)
@@ -267,7 +267,7 @@ class Frame:
         return found
 
     def parse(self, text: str, agent: int) -> Action:
-        """What an agent's answer means: `Env.parse`."""
+        """The action that an agent's answer names: `Env.parse`."""
         if not self._stepper.memoises or len(text) > 100:
             return self._stepper.env.parse(text, self.state, agent)
         answers = self.notes.setdefault(("answers", agent), {})
@@ -280,13 +280,13 @@ class Frame:
 
 
 class Report:
-    """The small parts of a frame as Python numbers; nobody writes to them.
+    """The small parts of a frame as Python numbers; read-only.
 
     Attributes:
         acting, reward, terminated, truncated: by agent.
         ends: whether the episode ended for anybody.
-        legal: by agent, a list of bools, of which `masks` are read-only arrays, i8[A]; `raw` is all
-            of it as bytes.
+        legal: by agent, a list of bools; `masks` are the same as read-only arrays, i8[A]; `raw` is
+            all of it as bytes.
         terms: by agent, the unweighted terms by name.
         metrics: by name.
         movers: names of the agents that act.
@@ -313,8 +313,8 @@ class Report:
 
 
 class _Reporter:
-    """Reads reports in one go from where they lie in a frame's buffer: a tenth of the time of as
-    many NumPy arrays."""
+    """Reads a report directly from a frame's buffer: a tenth of the time of separate NumPy
+    arrays."""
 
     def __init__(self, game: Env, frame: Frame):
         base = frame.buffer.__array_interface__["data"][0]
@@ -355,7 +355,7 @@ class _Reporter:
         report.ends = True in report.terminated or True in report.truncated
         report.raw = values[self._legal]
         if report.raw == last.raw:
-            # Most steps of most games leave it as it was: the same arrays are handed out again.
+            # Most steps of most games do not change it: the same arrays are returned again.
             report.legal, report.masks = last.legal, last.masks
         else:
             masks = frame.legal.astype(np.int8)
@@ -379,13 +379,12 @@ class Stepper:
 
     Obtain it with `stepper(env)`, which keeps one per environment, so that nothing compiles twice.
 
-    Where states are small and steps take nothing from their keys, as in a hand of Kuhn poker, a
-    step that was made before is looked up: the table grows from the environment's own `step` while
-    it is played, each frame remembering where its actions led. A game that turns out to have many
-    states is not remembered any longer.
+    Where states are small and steps do not use their keys, as in a hand of Kuhn poker, repeated
+    steps are looked up: each frame stores the frames that its actions led to, computed by the
+    environment's own `step` when first needed. Memoisation stops if a game has many states.
 
     Attributes:
-        memoises: whether steps are remembered.
+        memoises: whether steps are memoised.
         fields: name -> function from a frame's buffer to the view of that name.
     """
 
@@ -419,7 +418,7 @@ class Stepper:
         )
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return stepper, (self.env,)  # copies, and other processes, compile their own or share one
+        return stepper, (self.env,)  # copies and other processes compile one or share it
 
     def report(self, frame: Frame) -> Report:
         """The report of a frame (`Frame.report`)."""
@@ -429,7 +428,7 @@ class Stepper:
         return self._last
 
     def reset(self, key: Array) -> Frame:
-        """First frame of the episode that `key` names: a typed key, or its data, u32[2]."""
+        """First frame of the episode with this `key`: a typed key, or its data, u32[2]."""
         data = key if type(key) is np.ndarray else np.asarray(jax.random.key_data(own_key(key)))
         return self._frame(self._reset(data))
 
@@ -461,7 +460,7 @@ class Stepper:
         frame = led.get(move)
         if frame is None:
             frame = self._frame(self._stepped(key_data, time, before, actions))
-            if len(led) < 1000:  # numbers that are no actions are without end
+            if len(led) < 1000:  # there are unboundedly many numbers that are not actions
                 led[move] = frame
         return frame
 
@@ -491,7 +490,7 @@ class Stepper:
 
     def _prepared(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """A buffer for the inputs of steps, and its parts for the state and the actions. Each
-        thread has one, for all steps: they have ended when their outputs are read."""
+        thread reuses one buffer: a step has ended when its outputs are read."""
         size = self._state.size
         buffer = np.zeros(size + self._order.size, np.uint8)
         shape, dtype = self._order.leaves[2]
@@ -502,7 +501,7 @@ class Stepper:
         )
 
     def view(self, state: Any) -> Frame:
-        """The frame of a state that was restored: what its agents see, with no reward."""
+        """The frame of a restored state: its observations, with zero reward."""
         buffer = np.zeros(self._state.size, np.uint8)
         self._state.fill(buffer, jax.device_get(state))
         return self._frame(self._view(buffer))
@@ -538,7 +537,7 @@ class Stepper:
 
 
 def _draws(env: Env, state: Any) -> bool:
-    """Whether a step takes anything from its key, as far as its jaxpr tells."""
+    """Whether a step uses its key, according to its jaxpr."""
     jaxpr = jax.make_jaxpr(env.step)(episode_key(0), state, no_actions(env)).jaxpr
     needed = set(map(id, jaxpr.outvars))
     for equation in reversed(jaxpr.eqns):

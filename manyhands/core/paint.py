@@ -1,5 +1,6 @@
-"""What the pictures of all games share: colours, shapes with smooth edges, letters in their places,
-headers, bars and speech bubbles. Painted with pygame's shapes: no image files, no display needed.
+"""Shared parts of the pictures of all games: colours, shapes with smooth edges, letters in their
+places, headers, bars and speech bubbles. Painted with pygame's shapes: no image files, no display
+needed.
 
 Like `core/render.py`, this loads pygame on first use. Canvases are pygame surfaces; boxes are
 `pygame.Rect`; places are (x, y) in pixels.
@@ -19,11 +20,11 @@ INK: Colour = (30, 33, 46)  # letters on PAPER, and dark strips
 PAPER: Colour = (246, 243, 236)  # letters on INK, and light grounds
 FADED: Colour = (158, 164, 184)  # letters that matter less
 TRACK: Colour = (86, 92, 112)  # the empty part of a bar
-TURN: Colour = (255, 204, 72)  # who is to move
+TURN: Colour = (255, 204, 72)  # the player to move
 GOOD: Colour = (64, 176, 96)
 BAD: Colour = (226, 72, 64)
 SKIN: Colour = (250, 211, 172)
-# Blue and orange first: the pair that most colour-blind people tell apart best.
+# Blue and orange first: most colour-blind people distinguish them best.
 PLAYERS: tuple[Colour, ...] = (
     (58, 124, 214),
     (238, 130, 38),
@@ -35,7 +36,7 @@ PLAYERS: tuple[Colour, ...] = (
 
 
 def player_colour(index: int) -> Colour:
-    """The colour of a player; they begin anew after the sixth."""
+    """The colour of a player; colours repeat after the sixth."""
     return PLAYERS[index % len(PLAYERS)]
 
 

@@ -2,30 +2,31 @@
 
 A line is one object, in this order (`VERSION` 2):
 
-- `manyhands`: the version of the format; `made_with`: the versions of the software; `env`: what
-  `from_spec` rebuilds the environment from, with the version of its rules; `seed`, `seats`,
+- `manyhands`: the version of the format; `made_with`: the versions of the software; `env`: the spec
+  that `from_spec` rebuilds the environment from, with the version of its rules; `seed`, `seats`,
   `options`: the run that the episode belongs to;
 - `episode`, `episode_seed`, `group` and `member` (`play(group=)`), `agents`, `players` (for each
-  agent, which of `seats` played it);
-- `fork`, where the episode began from a snapshot (`play(fork=)`): its bytes in base64; `start`: the
-  fingerprint of the first state;
+  agent, the number of its seat);
+- `fork`, if the episode started from a snapshot (`play(fork=)`): its bytes in base64; `start`: the
+  fingerprint of the initial state;
 - `steps`: for each step, by agent, `actions`, and where there are any `said` (free text), `answers`
-  (the words that an action was read from), `illegal` (why an answer was refused), `info` (what a
-  seat notes: attempts, raw replies, tokens); the `terms` of the reward that are not all zero, one
-  number for each agent; `fingerprint` of the state after every k-th step and after the last one;
-  `forfeit`, if agents forfeited here: such a step was not made;
+  (the words that an action was read from), `illegal` (why an answer was refused), `info` (data of
+  the seat: attempts, raw replies, tokens); the reward `terms` that are not all zero, one number for
+  each agent; `fingerprint` of the state after every k-th step and after the last one; `forfeit`, if
+  agents forfeited here: such a step was not made;
 - `totals`;
 - `previous`, the digest of the line before (in the first line that of the run: `env`, `seed`,
   `seats`, `options`); and `digest`, a hash of all of the line before it.
 
-So the lines form a chain: none can be deleted, moved or edited unseen. When the run is complete, a
-line of its own closes the chain: `manyhands`, `made_with`, `closed` (the number of `episodes`),
-`previous`, `digest`. A run that was killed has no such line; resuming goes on with its chain.
-Chains may follow each other in one file, as where several processes recorded their parts of a run.
-Lines of version 1 have no `previous`: their chain is not checked. The digests are no signature:
-whoever recomputes all of them can forge what replaying does not show, such as texts.
+So the lines form a chain, which reveals deleted, moved and edited lines. When the run is complete,
+a
+separate line closes the chain: `manyhands`, `made_with`, `closed` (the number of `episodes`),
+`previous`, `digest`. A run that was killed has no such line; resuming continues its chain. One file
+may hold several chains, for instance of several processes that recorded parts of a run. Lines of
+version 1 have no `previous`: their chain is not checked. The digests are not signatures: anyone can
+recompute them all, and so forge what replaying does not check, such as texts.
 
-What agents saw is not stored: playing the actions again makes it again, exactly (`frames`).
+Observations are not stored: playing the actions again reproduces them exactly (`frames`).
 Numbers are exact; NaN and the infinities are the strings "nan", "inf" and "-inf". Characters that
 do not show, or change how text around them shows, are escaped.
 """
@@ -74,7 +75,7 @@ PathLike = str | os.PathLike[str]
 
 @dataclass(frozen=True)
 class Step:
-    """One recorded step: what the seats did, and what came of it.
+    """One recorded step: the answers of the seats and the outcome.
 
     Attributes:
         turn: actions, texts and illegal answers; actions are ints or lists of numbers.
@@ -92,16 +93,16 @@ class Episode:
     """One recorded episode.
 
     Attributes:
-        line: where it stands in its file, from 1.
+        line: its line number in the file, from 1.
         made_with: the versions of the software that wrote it.
-        spec: what `from_spec` rebuilds the environment from.
+        spec: of the environment, for `from_spec`.
         run_seed, seats, options: the run that it belongs to.
         agents: names of the agents.
-        fork: the snapshot that it began from, if it did not begin with a reset.
-        start: fingerprint of the first state.
-        steps: what happened.
+        fork: the snapshot that it started from, None for a reset.
+        start: fingerprint of the initial state.
+        steps: all steps.
         result: the totals, and the episode's number, seed, group and players.
-        intact: whether the digest fits: nobody has edited the line since it was written.
+        intact: whether the digest matches: the line has not been edited since it was written.
         run, previous, digest: digests of the run, of the line before (None in version 1), and of
             this line.
     """
@@ -126,7 +127,7 @@ class Episode:
         """The environment that it was played in.
 
         Raises:
-            RecordError: it cannot be built, or its rules have another version by now.
+            RecordError: it cannot be built, or its rules now have another version.
         """
         try:
             env = from_spec(self.spec)
@@ -225,7 +226,7 @@ class Chain:
         return [*self.open, self.last.line]
 
     def add(self, line: Episode | Closing) -> None:
-        """Raise `Difference` unless `line` may stand here."""
+        """Raise `Difference` unless `line` may follow here."""
         if not line.intact:
             raise Difference(None, "the line was edited after it was written: its digest is wrong")
         last = self.last
@@ -305,7 +306,7 @@ def read_lines(path: PathLike) -> Iterator[tuple[int, bytes]]:
 
 
 def parse_line(line: int, data: bytes) -> Episode | Closing:
-    """What a line holds."""
+    """The contents of a line."""
     where = f"line {line}"
     try:
         body = json.loads(data.decode(), parse_constant=_no_constant)
@@ -411,7 +412,7 @@ def _no_constant(name: str) -> Any:
 
 @dataclass
 class _Fields:
-    """An object of JSON with accessors that check what they give."""
+    """A JSON object with accessors that check types."""
 
     values: dict[str, Any]
     where: str
@@ -564,7 +565,7 @@ def _play_again(episode: Episode, env: Env) -> Iterator[tuple[Moment, Game]]:
 
 
 def _legal_action(game: Game, step: Step, t: int, i: int) -> Action:
-    """The recorded action of agent `i`, checked against what it may do and what it answered."""
+    """The recorded action of agent `i`, checked against its legal actions and its answer."""
     env, turn, name = game.env, step.turn, game.env.agents[i]
     answer = turn.answers.get(i)
     meant = None
@@ -598,15 +599,15 @@ def _legal_action(game: Game, step: Step, t: int, i: int) -> Action:
 
 @dataclass(frozen=True)
 class Verification:
-    """What `verify` found: `bool(...)` says whether all is as recorded; print it.
+    """The result of `verify`; true if everything agrees. Print it.
 
     Attributes:
-        episodes, steps: how much was played again and agreed.
-        line, episode, step, difference: where the first difference is, and what it is; None if
-            there is none, or if it has no such place.
+        episodes, steps: how many were played again and agreed.
+        line, episode, step, difference: the place of the first difference, and the difference; None
+            if there is none, or if it has no such place.
         cut: whether the last line was cut off; it is then not counted.
-        unfinished: the line with which a run ends that was not closed: it was killed, it still
-            goes on, or its last lines were deleted. None if there is none.
+        unfinished: the last line of a run that was not closed: it was killed, is still running, or
+            its last lines were deleted. None if there is none.
         unchained: episodes of version 1 of the format, whose lines hold no digest of the line
             before: whether some were deleted is unknown.
     """
@@ -643,13 +644,13 @@ class Verification:
 
 
 def verify(path: PathLike) -> Verification:
-    """Play a record again and compare: who acted, that actions were legal and mean what was
-    answered, rewards by term, fingerprints, totals; and that no line was edited, deleted or moved,
-    and that the run was completed.
+    """Play a record again and check the acting agents, the legality of actions, the actions that
+    answers name, rewards by term, fingerprints and totals; that no line was edited, deleted or
+    moved; and that the run was completed.
 
-    The digests guard against mistakes, not against a forger who recomputes all of them: what
-    replaying does not show (texts, `info`, names of seats, which episodes a run had) needs a copy,
-    or a digest of the file, in other hands.
+    The digests protect against mistakes, not against a forger who recomputes all of them. To
+    protect what replaying does not check (texts, `info`, names of seats, the set of episodes), give
+    a copy, or a digest of the file, to somebody else.
 
     Raises:
         RecordError: the file cannot be read at all.
@@ -721,7 +722,7 @@ def _gaps(numbers: set[int]) -> Iterator[int]:
 
 
 def _compare(episode: Episode, env: Env) -> None:
-    """Raise `Difference` unless playing the episode again gives what is recorded."""
+    """Raise `Difference` unless playing the episode again reproduces the record."""
     try:
         _compare_all(episode, env)
     except Difference as error:

@@ -1,8 +1,8 @@
-"""What exists by name: games, wrappers and seats, shipped ones and those of other packages.
+"""The registry of games, wrappers and seats, of this package and of others.
 
-A package that is installed with entry points in the groups `manyhands.games` (id = "module:Class")
-or `manyhands.seats` (name = "module:factory") is found without an import. `"module:id"` imports a
-module first, which registers what it has, as in Gymnasium.
+Installed packages with entry points in the groups `manyhands.games` (id = "module:Class") or
+`manyhands.seats` (name = "module:factory") are found without an import. The id `"module:id"`
+imports a module first, which registers its games, as in Gymnasium.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ class Game:
     """One row of the table of games.
 
     Attributes:
-        id: what `make` calls it, `"matching_pennies"`.
+        id: its name in `make`, `"matching_pennies"`.
         entry_point: its class, `"package.module:Class"`; loaded when it is first made.
         gym_id: its name in Gymnasium, `"manyhands/<gym_id>-v0"`; by default the id in CamelCase. In
             PettingZoo it is `"manyhands/<id>-v0"`.
-        variants: configurations that get names of their own: `"1v1": {"task": "1v1"}` is
+        variants: configurations with their own names: `"1v1": {"task": "1v1"}` is
             `"manyhands/<gym_id>1v1-v0"` in Gymnasium and `"manyhands/<id>_1v1-v0"` in PettingZoo.
     """
 
@@ -195,7 +195,7 @@ _SEATS: dict[str, tuple[str, str]] = {}
 
 def register_seat(name: str, entry_point: str, *, extra: str = "") -> None:
     """Make `seat(name, env, **options)` call `entry_point` ("package.module:factory") with the
-    environment and the options; it gives a `Policy` (`core/play.py`) or a `DevicePolicy`. `extra`
+    environment and the options; it returns a `Policy` (`core/play.py`) or a `DevicePolicy`. `extra`
     names the extra of this package that it cannot be loaded without."""
     _check_entry("seat", name, entry_point)
     _SEATS[name] = (entry_point, extra)
@@ -237,7 +237,7 @@ def seat(name: str, env: Env[Any], **options: Any) -> Any:
     try:
         inspect.signature(factory).bind(env, **options)
     except TypeError:
-        # The names alone: a value may be a key that is nobody's business.
+        # Only the names: a value may be a secret key.
         theirs = [key for key in list(inspect.signature(factory).parameters)[1:] if key != "kwargs"]
         wrong = [key for key in options if key not in theirs]
         near = nearest(wrong[0], theirs) if wrong else ""
@@ -259,12 +259,12 @@ def _value(word: str) -> Any:
     return word
 
 
-# ---- what other packages bring -------------------------------------------------------------------
+# ---- other packages ------------------------------------------------------------------------------
 
 
 def find_installed() -> None:
-    """Register the entry points of installed packages; nothing of theirs is imported, and what is
-    wrong with one is a warning. Called by `import manyhands`."""
+    """Register the entry points of installed packages without importing them; errors are warnings.
+    Called by `import manyhands`."""
     for group, known, add in (
         ("manyhands.games", _GAMES, register),
         ("manyhands.seats", _SEATS, register_seat),

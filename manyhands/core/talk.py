@@ -1,8 +1,8 @@
-"""Free words between players: cleaning, delivering, and the phrase that players without words hear
-in their place. (`core/answers.py` reads them from an answer.)
+"""Messages between players: cleaning, delivery, and the nearest phrase for players that receive
+tokens. (`core/answers.py` reads messages from an answer.)
 
-Any environment can have a channel: the wrapper `wrappers/chat.py` adds one, and a game of talk
-brings its own.
+Any environment can have a channel: the wrapper `wrappers/chat.py` adds one, and negotiation has its
+own.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ NEAR = 0.5  # the least share of words in common that makes free text a phrase
 
 @dataclass(frozen=True)
 class Message:
-    """What somebody said: `sender` is an agent's name, stamped by the loop, never by the text."""
+    """A message: `sender` is an agent's name, set by the loop, never by the text."""
 
     sender: str
     text: str
@@ -36,7 +36,7 @@ class Channel:
     Args:
         agents: names, in axis order.
         phrases: the phrasebook; token 0 is silence, 1 and up are the phrases in order, the last
-            one is "other": what vector seats hear of free text that is near no phrase.
+            one is "other": free text that is near no phrase, as vector seats receive it.
         max_length: characters of a free message that are delivered; a longer one is cut there and
             ends in an ellipsis.
         hears: N x N, `hears[i][j]`: i hears j. By default everyone hears everyone else.
@@ -85,8 +85,8 @@ class Channel:
         return split_say(text)[1]
 
     def deliver(self, state: object, said: Mapping[int, str]) -> dict[int, list[Message]]:
-        """Who hears what, of the words that agents said in one step (in index order of senders):
-        cleaned, stamped with the sender, and only for those who hear it."""
+        """The messages that each agent receives, of the words said in one step (in index order of
+        senders): cleaned, with the sender's name, and only for agents that hear the sender."""
         heard: dict[int, list[Message]] = {}
         for j in sorted(said):
             text = clean(said[j], self.max_length)
@@ -100,7 +100,7 @@ class Channel:
 
 _FILLERS = frozenset(["a", "an", "the", "to", "of"])
 
-# What a referee, a chat template or an answer would begin with; and runs of rule characters.
+# Prefixes of a referee, a chat template or an answer; and runs of rule characters.
 _MARKER = re.compile(
     r"\b(system|assistant|user|human|developer|tool|referee|moderator|judge|game|environment"
     r"|action|say|heard|(?:turn|step|round|month) *\d+(?: *of *\d+)?|[a-z]+_\d+) *[:\u2236\ua789]",
@@ -112,7 +112,7 @@ _LOOKALIKES = frozenset("<>[]{}|:=#`")
 
 
 def clean(text: str, limit: int) -> str:
-    """A message as others get it, in which nobody can take the referee's voice: one line without
+    """A message as others receive it, which cannot imitate the referee: one line without
     control, formatting or invisible characters; all brackets (tags, turn markers) made round, words
     like "system:", "ACTION:" or "player_1:" made "(system)" and so on, rulers made short; and at
     most `limit` characters, the last of which is an ellipsis where more were given."""
@@ -125,7 +125,7 @@ def clean(text: str, limit: int) -> str:
 
 
 def _plain(c: str) -> str:
-    """A character, a space for an invisible one, ASCII for what only looks like punctuation."""
+    """A character; a space if it is invisible, ASCII if it only looks like punctuation."""
     if c.isascii():
         return c if c.isprintable() else " "
     if unicodedata.category(c)[0] in "CZ":

@@ -60,8 +60,8 @@ class Writer:
         path: the file; its folder must exist.
         env, seed, seats, options: the run, written into every line and compared on resuming.
         every: steps between fingerprints.
-        resume: go on with the file. Otherwise it must not hold anything yet.
-        forks: the snapshots that groups begin from in turn.
+        resume: continue the file. Otherwise it must be empty.
+        forks: the snapshots that groups start from in turn.
 
     Attributes:
         done: the episodes that the file holds already.
@@ -111,8 +111,7 @@ class Writer:
         size = os.fstat(self._file).st_size
         if size and not resume:
             raise RecordError(
-                f"{self.path} holds something already; pass resume=True to go on with it, "
-                "or name another file"
+                f"{self.path} is not empty; pass resume=True to continue it, or name another file"
             )
         end, whole, chain = 0, True, Chain()
         for line, data in read_lines(self.path):
@@ -271,11 +270,11 @@ class EpisodeLog:
 
 
 def repair(path: PathLike, out: PathLike) -> int:
-    """Copy what is left of a damaged record: every episode whose line can be read and fits its
-    digest, chained anew, without a closing line, so that `resume=True` plays what is missing.
+    """Copy the intact part of a damaged record: every episode whose line can be read and matches
+    its digest, in a new chain without a closing line, so that `resume=True` plays the rest.
 
     Returns:
-        How many lines were left out.
+        The number of lines left out.
 
     Raises:
         RecordError: `path` cannot be read, or `out` exists or cannot be written.
