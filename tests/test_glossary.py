@@ -20,12 +20,22 @@ CASES = {
     "kuhn_poker": [{}],
     "leduc_holdem": [{}],
     "negotiation": [
-        {"scenario": scenario}
-        for scenario in "deal_or_no_deal trade buy_sell ultimatum divide commons donor".split()
+        {"scenario": "deal_or_no_deal"},
+        {"scenario": "trade"},
+        {"scenario": "buy_sell"},
+        {"scenario": "ultimatum"},
+        {"scenario": "divide"},
+        {"scenario": "commons"},
+        {"scenario": "donor"},
     ],
     "volleyball": [
-        {"task": task}
-        for task in "1v1 3v3 back_and_forth hit solo_bump bump_and_pass set_and_spike_hard".split()
+        {"task": "1v1"},
+        {"task": "3v3"},
+        {"task": "back_and_forth"},
+        {"task": "hit"},
+        {"task": "solo_bump"},
+        {"task": "bump_and_pass"},
+        {"task": "set_and_spike_hard"},
     ],
     "craftworld": [{"rules": "crafter"}, {"rules": "craftax_classic"}],
 }
