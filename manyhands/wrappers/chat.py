@@ -1,8 +1,8 @@
 """A chat channel for any environment: an action becomes (action, message).
 
-Vector seats speak and hear tokens of a phrasebook. Text seats speak freely: their words reach other
-text seats as they are (cleaned, `Chat.deliver`) and vector seats as the nearest phrase, or as
-"other". A phrase of a vector seat reaches text seats in words.
+Vector seats send and receive tokens of a phrasebook. Text seats send free text, which reaches other
+text seats unchanged (but cleaned, `Chat.deliver`) and vector seats as the nearest phrase, or as
+"other". Text seats receive the phrases of vector seats in words.
 """
 
 from __future__ import annotations
@@ -66,21 +66,21 @@ class Chat(Wrapper[ChatState]):
     Args:
         env: an environment with discrete or multi-discrete actions and `Box` observations.
         phrases: the phrasebook; by default `env.phrases`, or `PHRASES` where there is none.
-        max_length: characters of a free message that are delivered; a longer one is cut there and
-            ends in an ellipsis.
-        cost: what each message costs its sender, as the reward term `talk` (1 for a message) with
+        max_length: largest number of characters of a message; a longer one is cut there and ends
+            in an ellipsis.
+        cost: the sender's penalty for a message: the reward term `talk` (1 for a message) has the
             weight `-cost`.
         hears: N x N, `hears[i][j]`: i hears j. By default everyone hears everyone else.
 
     **Actions**: the wrapped action followed by a token: 0 silence, 1 to M the phrases, M + 1
-    "other" (what vector seats hear of free text that is near no phrase). A token out of range is
-    silence, and counts as illegal. An agent that is not to move says nothing. `legal` is the
+    "other" (free text that is near no phrase, as vector seats receive it). A token out of range
+    means silence, and counts as illegal. An agent that is not to move is silent. `legal` is the
     wrapped mask followed by M + 2 entries for the tokens.
 
-    **Observations**: the wrapped observation, flattened, followed by N tokens in its dtype: one's
-    own, then the others' in index order, each as of when that agent last acted; 0 for agents that
-    are not heard. `split` takes them apart. `perceive` is the wrapped one, without tokens, so that
-    scripted players of the wrapped environment still read what they know.
+    **Observations**: the wrapped observation, flattened, followed by N tokens in its dtype: the
+    agent's own, then the others' in index order, each from the agent's last turn; 0 for agents that
+    are not heard. `split` separates the two parts. `perceive` is the wrapped one, without tokens,
+    so that scripted players of the wrapped environment can read it.
     """
 
     id = "chat"
@@ -94,7 +94,7 @@ class Chat(Wrapper[ChatState]):
         hears: Sequence[Sequence[bool]] | None = None,
     ):
         if env.chat is not None:
-            raise ConfigError(f"{env.id!r} has a channel of its own; build it with talk=False")
+            raise ConfigError(f"{env.id!r} already has a channel; build it with talk=False")
         super().__init__(env)
         if phrases is None:
             phrases = env.phrases or PHRASES
@@ -206,7 +206,7 @@ class Chat(Wrapper[ChatState]):
         )
 
     def describe(self, state: ChatState, agent: str | int) -> str:
-        """The wrapped text, and a line with what was said as phrases (`Said: ...`)."""
+        """The wrapped text, and a line with the messages as phrases (`Said: ...`)."""
         i, said = self.index(agent), np.asarray(state.said)
         heard = []
         for j in self._egocentric(i):
@@ -225,8 +225,8 @@ class Chat(Wrapper[ChatState]):
         return [*choices, *(f"{act}say: {phrase}" for phrase in words)]
 
     def parse(self, text: str, state: ChatState, agent: str | int) -> Action:
-        """(action, token) of words like "north; say: onion please", "SAY: ..." in a line of its
-        own beside an action, or an action alone. Words to say without an action go with `noop`."""
+        """(action, token) of words like "north; say: onion please", an action and a separate line
+        "SAY: ...", or an action alone. A message without an action plays `noop`."""
         i = self.index(agent)
         act, say = split_say(text)
         if say is None or act:
@@ -238,7 +238,7 @@ class Chat(Wrapper[ChatState]):
         return self.compose(action, say)
 
     def _may_pass(self, state: ChatState, i: int) -> bool:
-        """Whether doing nothing is legal."""
+        """Whether `noop` is legal."""
         legal = np.asarray(self.env.legal(state.inner))[i]
         parts = np.split(legal, np.cumsum(self._sizes)[:-1])
         noop = np.atleast_1d(self.env.noop)
@@ -273,14 +273,14 @@ class Chat(Wrapper[ChatState]):
         return self
 
     def words(self, action: Action, state: ChatState, agent: str | int) -> str | None:
-        """None: an action is said as its parts are, by `choices`."""
+        """None: actions are described part by part, by `choices`."""
         return None
 
     def compose(
         self, action: Action, say: str | None, state: Any = None, agent: str | int | None = None
     ) -> np.ndarray:
-        """(action, token) of a wrapped action, or of one that has a token already, and free text;
-        None leaves the token as it is, or silence."""
+        """(action, token) of a wrapped action (or one that already has a token) and free text; with
+        None the token stays as it is, or is silence."""
         parts = np.atleast_1d(np.asarray(action)).astype(np.int32)
         if len(parts) == len(self._sizes):
             parts = np.append(parts, np.int32(0))
@@ -293,7 +293,7 @@ class Chat(Wrapper[ChatState]):
         return parts
 
     def lift(self, action: Array) -> Array:
-        """A wrapped action with nothing said; traceable, for scripted players of the wrapped
+        """A wrapped action without a message; traceable, for scripted players of the wrapped
         environment."""
         return jnp.append(jnp.atleast_1d(action).astype(jnp.int32), jnp.int32(0))
 
@@ -310,7 +310,7 @@ class Chat(Wrapper[ChatState]):
         return self.channel.speech(text)
 
     def deliver(self, state: ChatState, said: Mapping[int, str]) -> dict[int, list[Message]]:
-        """Who hears what, of the words that agents said in one step (`Channel.deliver`)."""
+        """The messages that each agent receives in one step (`Channel.deliver`)."""
         return self.channel.deliver(state, said)
 
     def _egocentric(self, i: int) -> list[int]:

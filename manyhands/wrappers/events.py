@@ -1,5 +1,5 @@
-"""Skills that run from one event to the next: a semi-Markov decision process (Sutton, Precup &
-Singh 1999). One step is as many primitive steps as it takes until something happens.
+"""Skills that run from one event to the next: options in a semi-Markov decision process (Sutton,
+Precup & Singh 1999). One step lasts as many primitive steps as pass until the next event.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ from manyhands.wrappers.skills import SkillSet, read_skill
 
 
 class EventSkills(SkillSet, Protocol):
-    """A skill set that `Events` can play: its functions also take any further axes.
+    """A skill set for `Events`: its functions also accept further axes.
 
     Attributes:
-        events: what may happen, in words; the first one is "nothing".
-        members: how many agents make a team; a team's agents are neighbours in axis order.
-        options: what a whole team may choose, in words; empty where teams cannot choose as one.
-        plays: what the words of options mean.
+        events: the possible events, in words; the first one is "nothing".
+        members: number of agents in a team; a team's agents are adjacent in axis order.
+        options: the choices of a whole team, in words; empty if teams cannot choose as one.
+        plays: explanation of the options.
     """
 
     events: tuple[str, ...]
@@ -44,7 +44,7 @@ class EventSkills(SkillSet, Protocol):
         """An agent's perception [K, *axes] by names: a pytree of arrays [..., *axes]."""
 
     def order(self, skill: Array) -> Any:
-        """Skills [*axes] with their arguments, ready to be followed for many steps."""
+        """Skills [*axes] with their arguments, prepared for many steps of `follow`."""
 
     def follow(self, obs: Any, order: Any) -> Array:
         """The next primitive action, [*action_space.shape, *axes]."""
@@ -53,10 +53,10 @@ class EventSkills(SkillSet, Protocol):
         """bool[S, *axes]: which skills can be chosen."""
 
     def event(self, before: Any, after: Any) -> Array:
-        """u8[*axes], index into `events`: what happened between two observations of an agent."""
+        """u8[*axes], index into `events`: the event between two observations of an agent."""
 
     def assign(self, obs: Any, option: Array) -> Array:
-        """The skill of each agent, [*axes], that its team's option [*axes] means for it."""
+        """The skill of each agent, [*axes], under its team's option [*axes]."""
 
     def parse_option(self, text: str) -> int:
         """The option that `text` names; raises `IllegalAction`."""
@@ -64,13 +64,13 @@ class EventSkills(SkillSet, Protocol):
 
 @state_dataclass
 class EventState:
-    """The wrapped state, and what led there.
+    """The wrapped state, and how the last step ended.
 
     Attributes:
         inner: state of the wrapped environment.
         chosen: i16[N], the last action of each agent of this environment.
-        event: u8[], index into the skill set's `events`: why the last step ended; "nothing" where
-            its time was up.
+        event: u8[], index into the skill set's `events`: the event that ended the last step;
+            "nothing" if `patience` ran out.
         steps: i16[], primitive steps of the last step.
     """
 
@@ -88,19 +88,19 @@ class Events(Wrapper[EventState]):
 
     Args:
         env: an environment whose `skill_set()` is a set of `EventSkills`.
-        patience: primitive steps after which all choose again although nothing happened.
-        per: `"agent"`: everybody chooses a skill; `"team"`: teams choose one of the set's `options`
-            for all their members.
+        patience: primitive steps after which all agents choose again without an event.
+        per: `"agent"`: each agent chooses a skill; `"team"`: each team chooses one of the set's
+            `options` for all its members.
 
     A step ends with the first event, with the end of the episode, or after `patience` primitive
-    steps. Reward terms and metrics are summed over them; for a team, terms are the means of its
-    members. The metric `primitive_steps` counts them: whoever discounts a primitive step by gamma
-    discounts this one by gamma to that power. `max_steps` is that of `env`: no episode has more
-    steps, and most have far fewer.
+    steps. Reward terms and metrics are summed over the primitive steps; for a team, terms are the
+    means of its members. The metric `primitive_steps` is their number k: a learner with a discount
+    of gamma for a primitive step should discount this step by gamma ** k. `max_steps` is that of
+    `env`, an upper bound: most episodes have far fewer steps.
 
     Actions are `Discrete`, in the order of the table (`skills.names`, or `skills.options`). An
-    impossible skill is `skills.wait`, counted in `metrics["illegal"]`. An agent's observation is
-    the wrapped one; a team's, its members' one after the other.
+    impossible skill plays `skills.wait`, counted in `metrics["illegal"]`. Observations are those of
+    `env`; a team's observation is the concatenation of its members' observations.
     """
 
     id = "events"
@@ -141,7 +141,7 @@ class Events(Wrapper[EventState]):
     # ---- pure ---------------------------------------------------------------------------------
 
     def _parsed(self, inner: Any) -> Any:
-        """What each agent of `env` perceives, by names; the agent axis after the components."""
+        """The perceptions of the agents of `env`, by names; the agent axis after the components."""
         return self.skills.parse_observation(jnp.moveaxis(self.env.perceive(inner), 0, 1))
 
     def inner(self, state: EventState) -> Any:
@@ -260,7 +260,8 @@ class Events(Wrapper[EventState]):
         return self.legal_of(self._parsed(state.inner)) & acting[:, None]
 
     def legal_of(self, obs: Any) -> Array:
-        """bool[N, S, ...] of what the agents of `env` see: the skills that can be chosen."""
+        """bool[N, S, ...], the skills that the agents of `env` can choose, given their
+        perceptions."""
         return jnp.moveaxis(self.skills.possible(obs), 0, 1)
 
     def acting(self, state: EventState) -> Array:
@@ -270,7 +271,7 @@ class Events(Wrapper[EventState]):
     # ---- words and pictures -------------------------------------------------------------------
 
     def _member(self, agent: str | int) -> int:
-        """The agent of `env` through whose eyes an agent of this environment looks."""
+        """The agent of `env` whose view an agent of this environment gets."""
         return self.index(agent) * self.members
 
     def rules(self, agent: str | int) -> str:
@@ -278,7 +279,7 @@ class Events(Wrapper[EventState]):
         return self.manual(self.env.rules(i), self.agents[self.index(agent)])
 
     def manual(self, rules: str, agent: str) -> str:
-        """The wrapped rule book, and what is different here."""
+        """The wrapped rules, and how actions differ here."""
         rules = f"{rules}\n\nSKILLS\nIn place of the actions above, answer with "
         if self.per == "agent":
             return f"{rules}the name of a skill, in words.\n{self.skills.rules()}"
@@ -289,14 +290,14 @@ class Events(Wrapper[EventState]):
         )
 
     def describe(self, state: EventState, agent: str | int) -> str:
-        """The wrapped text, and what happened since the agent last chose."""
+        """The wrapped text, and the event since the agent last chose."""
         i = self.index(agent)
         text = self.env.describe(state.inner, self._member(agent))
         event, steps = int(np.asarray(state.event)), int(np.asarray(state.steps))
         return f"{text}\n{self.news(event, steps, int(np.asarray(state.chosen)[i]))}"
 
     def news(self, event: int, steps: int, chosen: int) -> str:
-        """What happened in the last `steps` primitive steps of an agent who chose `chosen`."""
+        """The event after `steps` primitive steps of an agent that chose `chosen`, in words."""
         if steps == 0:
             return f"Choose: {self.skills.events[-1]}."
         what = self.skills.events[event] if event else "nothing in particular happened"
@@ -314,7 +315,7 @@ class Events(Wrapper[EventState]):
         return self.offers(np.asarray(self.env.perceive(state.inner))[i])
 
     def offers(self, row: np.ndarray) -> list[str]:
-        """The skills that can be chosen with this perception, each with what it would do."""
+        """The skills that can be chosen with this perception, each with its effect."""
         possible, words = self.can(row), self.skills.words(row)
         return [f"{self.table[k]}: {words[k]}" for k in np.flatnonzero(possible)]
 
@@ -335,7 +336,7 @@ class Events(Wrapper[EventState]):
         return self.read(text, np.asarray(self.env.perceive(state.inner))[i])
 
     def read(self, text: str, row: np.ndarray) -> int:
-        """The skill that an answer names, if it can be chosen with this perception."""
+        """The skill that an answer names; it must be possible with this perception."""
         skill = self.skills.parse(read_skill(text))
         assert skill is not None
         if not self.can(row)[skill]:

@@ -1,8 +1,9 @@
 """Named skills in place of primitive actions, for any environment that ships a skill set.
 
-One step of `Skills` is one primitive step of each agent's chosen skill: name the skill again to go
-on with it, or another one at any time. `wrappers/events.py` runs skills from one event to the next;
-`baselines/players/macro.py` has players that are asked only when there is something to decide.
+One step of `Skills` is one primitive step of each agent's chosen skill: choose the skill again to
+continue it, or another one at any time. `wrappers/events.py` runs skills from one event to the
+next; `baselines/players/macro.py` has players that are queried only when there is something to
+decide.
 """
 
 from __future__ import annotations
@@ -30,12 +31,12 @@ from manyhands.core.env import (
 
 
 class SkillSet(Protocol):
-    """What an environment's `skill_set()` gives: a table of S skills, each a pure controller that
-    reads one agent's row of `Env.perceive`, and remembers nothing.
+    """The result of an environment's `skill_set()`: a table of S skills, each a stateless, pure
+    controller that reads one agent's row of `Env.perceive`.
 
     Attributes:
         names: the table, S names.
-        instant: bool[S], whether a skill is over after one step, whatever happens.
+        instant: bool[S], whether a skill always ends after one step.
         wait: index of the skill that does nothing.
     """
 
@@ -45,20 +46,20 @@ class SkillSet(Protocol):
 
     def survey(self, perception: Array) -> tuple[Array, Array, Array]:
         """(action [S, *action_space.shape], done bool[S], possible bool[S]) of all skills:
-        the next primitive action, whether what the skill is for holds now, and whether it can be
+        the next primitive action, whether the skill's goal is reached, and whether it can be
         chosen. A skill that is done is not possible, unless it is instant."""
 
     def control(self, perception: Array, skill: Array) -> tuple[Array, Array, Array]:
-        """The same of one skill."""
+        """`survey` of one skill."""
 
     def primitive(self, action: Array) -> Array:
         """The skill that takes one primitive action; traceable."""
 
     def words(self, perception: np.ndarray) -> list[str]:
-        """For each skill what it would do now, or why it cannot be chosen."""
+        """For each skill its effect now, or why it cannot be chosen."""
 
     def parse(self, text: str) -> int | None:
-        """The skill that `text` names, None if it speaks of none; may raise `IllegalAction`."""
+        """The skill that `text` names, None if it names none; may raise `IllegalAction`."""
 
     def rules(self) -> str:
         """The skills, explained to a player."""
@@ -70,7 +71,7 @@ NEW, DONE, UNDER_WAY, IMPOSSIBLE = range(4)
 
 @state_dataclass
 class SkillState:
-    """The wrapped state, and how each agent's skill stands.
+    """The wrapped state, and the status of each agent's skill.
 
     Attributes:
         inner: state of the wrapped environment.
@@ -89,10 +90,10 @@ class Skills(Wrapper[SkillState]):
     Args:
         env: an environment whose `skill_set()` gives a `SkillSet`.
 
-    Actions are `Discrete(S)`, the skills in table order (`skills.names`). An impossible skill is
-    `env.noop`, counted in `metrics["illegal"]`. Observations, perceptions and rewards are the
-    wrapped ones; the metric `skills_done` counts the agents whose skill (none of the instant ones)
-    was done by this step.
+    Actions are `Discrete(S)`, the skills in table order (`skills.names`). An impossible skill plays
+    `env.noop`, counted in `metrics["illegal"]`. Observations, perceptions and rewards are those of
+    `env`; the metric `skills_done` counts agents that finish a skill (not an instant one) in this
+    step.
     """
 
     id = "skills"
@@ -116,7 +117,8 @@ class Skills(Wrapper[SkillState]):
         return self.skills.primitive(action)
 
     def lower(self, legal: Array) -> Array:
-        """Of a row of `legal`, what the skills that take one primitive action each say of it."""
+        """A row of `env.legal`: the entries of `legal` for skills that take one primitive
+        action."""
         space = self.env.action_space
         primitives = jnp.arange(space.start, space.start + space.n)  # type: ignore[attr-defined]
         return legal[jax.vmap(self.skills.primitive)(primitives)]
@@ -197,8 +199,8 @@ class Skills(Wrapper[SkillState]):
         return [f"{self.skills.names[s]}: {words[s]}" for s in np.flatnonzero(legal)]
 
     def parse(self, text: str, state: SkillState, agent: str | int) -> Action:
-        """The skill that an answer names, or the one-step skill of a primitive action that `env`
-        reads in it; of several lines, the last one that begins with "ACTION:" counts."""
+        """The skill that an answer names, or the one-step skill of the primitive action that it
+        names for `env`; of several lines, the last one that begins with "ACTION:" counts."""
         i = self.index(agent)
         answer = read_skill(text)
         skill = self._named(answer, state, i)
@@ -220,8 +222,8 @@ class Skills(Wrapper[SkillState]):
         return skill
 
     def _named(self, answer: str, state: SkillState, i: int) -> int | None:
-        """The skill that words name. Words of a set with `read(text, perception, current)` may
-        depend on what the agent sees, and on its skill if that is under way."""
+        """The skill that words name. With a set that has `read(text, perception, current)`, this
+        may depend on the agent's perception, and on its skill if that is under way."""
         if not hasattr(self.skills, "read"):
             return self.skills.parse(answer)
         under_way = int(np.asarray(state.status)[i]) == UNDER_WAY
@@ -255,7 +257,7 @@ class Skills(Wrapper[SkillState]):
 
 
 def read_skill(text: str) -> str:
-    """What counts of an answer."""
+    """The part of an answer that names a skill."""
     answer = read(text, lambda reason: IllegalAction(f"{reason}; {_IN_WORDS}")).text
     if re.fullmatch(r"[-+\d.\s]*", answer):
         raise IllegalAction(_IN_WORDS)

@@ -69,22 +69,23 @@ class Vector:
     Arrays are `[num_envs, num_agents, ...]`. NumPy ones are views (whose innermost axis in memory
     is `num_envs`) and read-only.
 
-    Environment `i` of `reset(seed=s)` first plays the episode that the seed `s + i` names, the same
-    as through every other API; its episode `e` (from 1) has the key
+    Environment `i` of `reset(seed=s)` first plays the episode of the seed `s + i`, the same as
+    through every other API; its episode `e` (from 1) has the key
     `fold_in(episode_key(s + i), 2**31 + e)`.
 
-    What happens when an episode ends for all agents (`autoreset_mode`): with `SAME_STEP` the
-    observation is already the next episode's first, and `info["final_obs"]` holds the last one
-    where `info["_final_obs"]`; with `NEXT_STEP` the next step ignores the actions and begins the
-    next episode, with no reward; with `DISABLED` it takes a `reset(options={"reset_mask": mask})`,
-    and stepping on is an `EpisodeOver` (with `arrays="jax"`, which would have to wait to find
-    out, the environment stands still, without reward and with its flags up).
+    When an episode ends for all agents (`autoreset_mode`): with `SAME_STEP` the observation is the
+    first of the next episode, and `info["final_obs"]` holds the last one where
+    `info["_final_obs"]`; with `NEXT_STEP` the next step ignores the actions and begins the next
+    episode, with zero reward; with `DISABLED` the environment needs a
+    `reset(options={"reset_mask": mask})`, and a further step raises `EpisodeOver` (with
+    `arrays="jax"`, where checking would have to wait for the device, the state does not change, the
+    reward is zero and the flags stay set).
 
-    With `seat`, only that agent is played from outside: its arrays have no agent axis. `partners`
-    take the other seats, within the compiled call; with `reset(options={"member": k})` they draw as
-    in member `k` of a group (`play(group=)`). Where agents take turns, a step lasts until the seat
-    is to move again (or its episode is over), with everything that is summed up to then added; an
-    episode that ends before the seat's first move is passed over.
+    With `seat`, the caller controls only that agent, and arrays have no agent axis. `partners`
+    control the other seats, within the compiled call; with `reset(options={"member": k})` they draw
+    as in member `k` of a group (`play(group=)`). Where agents take turns, a step lasts until the
+    seat is to move again (or its episode is over), and rewards, terms and metrics are summed; an
+    episode that ends before the seat's first move is skipped.
 
     Attributes:
         game: the `Env`.
@@ -150,7 +151,8 @@ class Vector:
             options:
                 `"reset_mask"`, bool[num_envs]: only these environments.
                 `"member"`: a whole number from 0, or one for each environment: resets of one seed
-                begin alike, and partners play differently in each member, as in `play(group=)`.
+                start from the same state, and partners draw differently in each member, as in
+                `play(group=)`.
         """
         check_process()
         mask = self._mask(options)
@@ -180,8 +182,7 @@ class Vector:
             observations [num_envs, num_agents, ...], rewards f32[num_envs, num_agents], terminated
             and truncated bool[num_envs, num_agents], and the info: `"legal"`
             bool[num_envs, num_agents, A] and `"acting"` bool[num_envs, num_agents] of the new
-            state, `"terms"` and `"metrics"` of the step by name, and what the class says of
-            `"final_obs"`.
+            state, `"terms"` and `"metrics"` of the step by name, and `"final_obs"` (see the class).
         """
         check_process()
         if self._carry is None:
@@ -263,7 +264,7 @@ class Vector:
         if given is None:
             return None
         if not self._has_partners:
-            raise ConfigError(f"member={given!r} tells partners apart, and there are none here")
+            raise ConfigError(f"member={given!r} needs partners, and there are none here")
         members = [given] * self.num_envs if np.ndim(given) == 0 else list(given)
         if len(members) != self.num_envs:
             raise ConfigError(
@@ -303,7 +304,7 @@ class Vector:
         return actions
 
     def _hand_over(self, out: Any) -> Any:
-        """What the compiled call gave, as the caller wants it."""
+        """The output of the compiled call, as the requested kind of arrays."""
         if self.arrays == "numpy":
             return jax.tree_util.tree_map(_batch_first, self._fetch(out))
         if self._torch is not None:
@@ -316,14 +317,14 @@ class Vector:
 
 @state_dataclass
 class _Carry:
-    """Where the batch stands.
+    """The state of the batch.
 
     Attributes:
         state: batch of states.
-        memory: what the partners remember.
+        memory: of the partners.
         base: keys[B], of the first episodes.
         key: keys[B], of the current ones.
-        seats: keys[B], in the place of `base` for what partners draw; None where it is the same.
+        seats: keys[B], used instead of `base` for partners; None if they are the same.
         episode: u32[B], their numbers, from 0.
         time: i32[B], steps played in them.
         over: bool[B], whether they are over and wait for a reset.
@@ -389,7 +390,7 @@ def _compile(
     def where(mask: Array, new: Any, old: Any) -> Any:
         return jax.tree_util.tree_map(lambda a, b: jnp.where(mask, a, b), new, old)
 
-    def sight(state: Any) -> tuple[Array, dict[str, Any]]:
+    def observed(state: Any) -> tuple[Array, dict[str, Any]]:
         legal = env.batch_legal(state)
         if seat is None:
             return env.batch_observe(state), {"legal": legal, "acting": env.batch_acting(state)}
@@ -404,7 +405,7 @@ def _compile(
         return jax.tree_util.tree_map(lambda leaf: jnp.moveaxis(leaf, -1, 0), tree)
 
     def play(carry: _Carry, actions: Array) -> tuple[_Carry, Any]:
-        """One step of the environment: what it changes, and (reward, terms, metrics)."""
+        """One step of the environment: the new carry, and (reward, terms, metrics)."""
 
         def choose(memory: Any, step_keys: Array, view: BatchView) -> tuple[Array, Any]:
             assert partners is not None
@@ -503,11 +504,11 @@ def _compile(
 
     def reset(seeds: Array, seats: Array | None) -> Any:
         carry = opened(first(seeds, seats), everywhere)
-        return carry, export(sight(carry.state))
+        return carry, export(observed(carry.state))
 
     def restart(carry: _Carry, mask: Array) -> Any:
         carry = restarted(carry, mask)
-        return carry, export(sight(carry.state))
+        return carry, export(observed(carry.state))
 
     def reseed(carry: _Carry, mask: Array, seeds: Array, seats: Array | None) -> Any:
         begun = first(seeds, seats)
@@ -517,14 +518,14 @@ def _compile(
                 for one in (begun, carry)
             )
         carry = opened(where(mask, begun, carry), mask)
-        return carry, export(sight(carry.state))
+        return carry, export(observed(carry.state))
 
     def step(carry: _Carry, actions: Array) -> Any:
         before = carry
         carry, gains = play(carry, jnp.moveaxis(actions, 0, -1))
         if seat is not None:
             carry, gains = others(carry, gains, ~before.over)
-        if mode is not AutoresetMode.SAME_STEP:  # what was over stands still
+        if mode is not AutoresetMode.SAME_STEP:  # finished environments do not change
             carry, gains = where(before.over, (before, nothing(before)), (carry, gains))
         if mode is AutoresetMode.NEXT_STEP:
             carry = restarted(carry, before.over)
@@ -534,11 +535,11 @@ def _compile(
         over, last = carry.over, carry.state
         if mode is AutoresetMode.SAME_STEP:
             carry = restarted(carry, over)
-        observation, info = sight(carry.state)
+        observation, info = observed(carry.state)
         if mode is AutoresetMode.SAME_STEP:
             final = jax.lax.cond(
                 jnp.any(over),
-                lambda: sight(last),
+                lambda: observed(last),
                 lambda: jax.tree_util.tree_map(jnp.zeros_like, (observation, info)),
             )
             info |= {"final_obs": final[0], "_final_obs": over}
