@@ -25,12 +25,14 @@ def add(commands: Any) -> None:
 
 def run(options: argparse.Namespace) -> int:
     from rich.console import Console
-    from rich.table import Table
+    from rich.table import Column, Table
     from rich.text import Text
 
     console = Console()
     if options.id is None:
-        table = Table("environment", "agents", "actions", "observation", "what it is")
+        table = Table(
+            Column("environment", no_wrap=True), "agents", "actions", "observation", "what it is"
+        )
         for name in manyhands.registered():
             try:
                 env = make(name)
