@@ -8,6 +8,7 @@ and the batch axis is the last axis of every array.
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import functools
 from collections.abc import Callable, Mapping, Sequence
@@ -24,9 +25,11 @@ from manyhands.core.env import (
     DevicePolicy,
     DeviceView,
     Env,
+    ManyhandsError,
     Outcome,
     agent_key,
     is_device_policy,
+    names_of,
     state_dataclass,
 )
 from manyhands.core.registry import seat
@@ -373,17 +376,30 @@ def seats_of(env: Env, given: Any) -> Seats:
         raise ConfigError(f"{env.num_agents} seats are needed, {len(given)} given")
     made: dict[str, Any] = {}
     policies = []
-    for policy in given:
+    for wanted in given:
+        policy = wanted
         if isinstance(policy, str):
             made.setdefault(policy, seat(policy, env))
             policy = made[policy]
         if not is_device_policy(policy):
+            name = wanted.partition(":")[0] if isinstance(wanted, str) else wanted
             raise ConfigError(
-                f"{policy!r} cannot play inside a compiled rollout: it has no init and apply "
-                "(see DevicePolicy); play() accepts any kind of policy"
+                f"{name!r} cannot play inside a compiled rollout: it has no init and apply (see "
+                f"DevicePolicy). Try {names_of(_device_seats(env))}; play() accepts any kind of "
+                "policy"
             )
         policies.append(policy)
     return Seats(tuple(policies))
+
+
+def _device_seats(env: Env) -> list[str]:
+    """Names of usual seats that are device policies, for an error message."""
+    found = []
+    for name in dict.fromkeys(("random", env.default_policy, env.scripted_policy)):
+        with contextlib.suppress(ManyhandsError):
+            if name and is_device_policy(seat(name, env)):
+                found.append(repr(name))
+    return found
 
 
 def batch_policy_of(env: Env, policy: Any, takes_params: bool = False) -> BatchPolicy | Seats:

@@ -17,7 +17,7 @@ from typing import Any
 import gymnasium
 import numpy as np
 
-from manyhands.core.env import Array, ConfigError, Env, names_of
+from manyhands.core.env import Array, ConfigError, Env, names_of, shorten
 
 
 def one_of(name: str, value: Any, allowed: Sequence[Any]) -> Any:
@@ -107,6 +107,7 @@ def check_options(
     given: Iterable[str],
     what: str | None = None,
     error: type[Exception] = ConfigError,
+    also: Sequence[str] = (),
 ) -> None:
     """Check names of keyword options before `target(**given)` is called.
 
@@ -115,17 +116,34 @@ def check_options(
         given: the names.
         what: how the error calls the target; by default its name.
         error: what is raised, with the options that exist and the nearest of them.
+        also: options that its caller has beside those of the target; the error names them first.
     """
     parameters = inspect.signature(target).parameters.values()
     if any(p.kind is p.VAR_KEYWORD for p in parameters):
         return
     known = [p.name for p in parameters if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)]
+    known = [*also, *known]
     for name in given:
         if name not in known:
             there = f"the options are {', '.join(known)}" if known else "it has no options"
             raise error(
                 f"{what or target.__name__} has no option {name!r};{nearest(name, known)} {there}"
             )
+
+
+def check_reset_options(options: Any, known: Sequence[str]) -> Mapping[str, Any]:
+    """The `options` of a `reset`, none of which may be unknown; None is the same as none."""
+    if options is None:
+        return {}
+    if not isinstance(options, Mapping):
+        raise ConfigError(f"the options of a reset are a dict, given {shorten(options)}")
+    for name in options:
+        if name not in known:
+            raise ConfigError(
+                f"there is no reset option {name!r};{nearest(name, known)} there are "
+                f"{names_of(known)}"
+            )
+    return options
 
 
 def check_actions(env: Env[Any], actions: Array, batch: Sequence[int] = ()) -> None:

@@ -135,6 +135,42 @@ def make(id: str, **config: Any) -> Env[Any]:
     return env
 
 
+def configured(game: str | Env[Any], config: Mapping[str, Any], api: Any) -> Env[Any]:
+    """The environment that an API was asked for: the one given, or `make(game, **config)`.
+
+    Args:
+        api: the class or function that was called, whose first parameter is the game. An unknown
+            option is reported with its options and those of the game.
+
+    Raises:
+        ConfigError: as `make`; or `config` came with an environment, which is configured already.
+    """
+    parameters = list(inspect.signature(api).parameters.values())[1:]
+    own = [
+        parameter.name for parameter in parameters if parameter.kind is not parameter.VAR_KEYWORD
+    ]
+    if isinstance(game, Env):
+        if config:
+            near = "".join(nearest(name, own) for name in config)
+            raise ConfigError(
+                f"{game!r} is configured already; {', '.join(config)} cannot be changed"
+                f"{near and ';' + near}"
+            )
+        return game
+    made = load(game)
+    check_options(made, config, game, also=own)
+    try:
+        env: Env[Any] = made(**config)
+    except ConfigError as error:
+        # A class that takes any option has refused one that the API has under a similar name.
+        known = inspect.signature(made).parameters
+        near = "".join(nearest(name, own) for name in config if name not in known)
+        if not near:
+            raise
+        raise ConfigError(f"{error};{near}") from None
+    return env
+
+
 def from_spec(spec: Mapping[str, Any]) -> Env[Any]:
     """The environment that `Env.spec()` described. Only registered ids are built."""
     if not isinstance(spec, Mapping) or not isinstance(spec.get("id"), str) or ":" in spec["id"]:

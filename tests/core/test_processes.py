@@ -20,6 +20,7 @@ sys.path.append(str(Path(__file__).parent))
 from coins import Coins
 
 KEY = jax.random.key(0)
+FRESH = "manyhands/TestCoins-v0"  # with a pile of its own: what was compiled here runs in a fork
 
 pytestmark = [
     pytest.mark.skipif(sys.platform == "win32", reason="there is no fork"),
@@ -62,7 +63,7 @@ def batch():
         lambda: manyhands.rollout(Coins(), "random", 2, 2, KEY),
         lambda: manyhands.play(Coins(), "random", progress=False),
         lambda: manyhands.vector(Coins(), 2).reset(seed=0),
-        lambda: gymnasium.make("manyhands/KuhnPoker-v0", partners="random").reset(seed=0),
+        lambda: gymnasium.make(FRESH, pile=97, partners="random").reset(seed=0),
     ],
     ids=("check", "rollout", "play", "vector", "gymnasium"),
 )
@@ -90,7 +91,7 @@ def test_gymnasiums_processes_raise_instead_of_hanging(batch):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         envs = gymnasium.make_vec(
-            "manyhands/TicTacToe-v0", num_envs=1, vectorization_mode="async", partners="random"
+            FRESH, num_envs=1, vectorization_mode="async", pile=98, partners="random"
         )
         with pytest.raises(ProcessError, match="spawn"):
             envs.reset(seed=0)
