@@ -18,11 +18,10 @@ import gymnasium
 import jax
 import jax.numpy as jnp
 import numpy as np
-from gymnasium.spaces import Box
 from gymnasium.vector import AutoresetMode, VectorEnv
 
 from manyhands.core.batch import seats_of
-from manyhands.core.config import one_of
+from manyhands.core.config import check_reset_options, one_of, whole
 from manyhands.core.env import (
     Action,
     ConfigError,
@@ -37,19 +36,20 @@ from manyhands.core.env import (
 )
 from manyhands.core.episode import Game, Turn
 from manyhands.core.pack import snapshot
-from manyhands.core.registry import make
+from manyhands.core.registry import configured
 from manyhands.core.registry import seat as make_seat
 from manyhands.core.render import render
 from manyhands.core.view import Reply, View
 from manyhands.wrappers.pettingzoo import (
+    INFOS,
     OBSERVE,
     ON_ILLEGAL,
     RENDER_FPS,
     RENDER_MODES,
+    Format,
     Window,
     copy_space,
-    observation_space,
-    observe_as,
+    flat_info,
     on_host,
 )
 from manyhands.wrappers.vector import Absent, Vector
@@ -65,6 +65,8 @@ class SeatEnv(gymnasium.Env):
             of a `View`; one for all, or a list or mapping with one for each; by default the game's
             `default_policy`. An illegal answer of a partner is played as the environment's no-op.
         observe: `"vector"`, `"text"` or `"both"`.
+        infos, mask, empty_mask, dtype: the form of infos, masks and vectors; see `Format` in
+            `wrappers/pettingzoo.py`.
         on_illegal: what an illegal action does: `"raise"` an `IllegalAction`, `"noop"`, or
             `"forfeit"`: the episode ends, terminated, and the step is not played.
         render_mode: None, `"rgb_array"`, `"human"` (a window) or `"ansi"`: what the seat sees.
@@ -72,7 +74,7 @@ class SeatEnv(gymnasium.Env):
     `step` takes a number of the action space, or words. Where agents take turns, it lasts until the
     seat is to move again, with rewards, terms and metrics summed. The info holds `"action_mask"`
     (int8[A]; not where actions are `Box`), `"terms"`, `"metrics"` and `"parse"`, as in
-    `wrappers/pettingzoo.py`.
+    `wrappers/pettingzoo.py`, unless `infos` and `mask` ask for another form.
     """
 
     metadata = {"render_modes": list(RENDER_MODES), "render_fps": RENDER_FPS}  # noqa: RUF012
@@ -84,18 +86,22 @@ class SeatEnv(gymnasium.Env):
         seat: int | str = 0,
         partners: Any = None,
         observe: str = "vector",
+        infos: str = "nested",
+        mask: str = "info",
+        empty_mask: str = "none",
+        dtype: str | None = None,
         on_illegal: str = "raise",
         render_mode: str | None = None,
         **config: Any,
     ):
-        one_of("observe", observe, OBSERVE)
         one_of("on_illegal", on_illegal, ON_ILLEGAL)
         if render_mode is not None:
             one_of("render_mode", render_mode, RENDER_MODES)
-        self.game = configured(game, config)
+        self.game = configured(game, config, SeatEnv)
+        self.format = Format(self.game, observe, infos, mask, empty_mask, dtype)
         self.seat = self.game.index(seat)
-        self.observe, self.on_illegal, self.render_mode = observe, on_illegal, render_mode
-        self.observation_space = observation_space(self.game, observe)
+        self.on_illegal, self.render_mode = on_illegal, render_mode
+        self.observation_space = self.format.space()
         self.action_space = copy_space(self.game.action_space)
         self._partners = _Partners(self.game, _fill(self.game, self.seat, partners))
         self._episode: Game | None = None
@@ -108,16 +114,19 @@ class SeatEnv(gymnasium.Env):
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Any, dict[str, Any]]:
-        """As `Parallel.reset`; of the options, only `Env.reset_options`."""
+        """As `Parallel.reset`; the options are `"member"` and `Env.reset_options`. Resets of one
+        seed begin alike; in each member partners play differently, as in `play(group=)`."""
+        given = check_reset_options(options, ("member", *self.game.reset_options))
+        member = whole("member", given.get("member", 0), 0)
+        wishes = {name: given[name] for name in self.game.reset_options if name in given}
         super().reset(seed=seed)
-        wishes = {n: options[n] for n in self.game.reset_options if n in options} if options else {}
         while True:
             number = int(self.np_random.integers(2**32)) if seed is None else seed
             fork = None
             if wishes:
                 first = self.game.reset_to(episode_key(number), wishes)
                 fork = snapshot(self.game, jax.device_get(first))
-            episode = Game(self.game, number, fork=fork)
+            episode = Game(self.game, number, member=member, fork=fork)
             seed = None
             self._partners.begin(episode)
             while not episode.done[self.seat] and self.seat not in episode.asked():
@@ -140,7 +149,8 @@ class SeatEnv(gymnasium.Env):
             action = episode.read(seat, action, None)
         except IllegalAction as error:
             if self.on_illegal == "raise":
-                raise
+                masks = 'given by action_masks() and info["action_mask"]'
+                raise self.format.refusal(error.reason, masks) from error
             status, reason = "illegal", error.reason
             action = self.game.noop
             if self.on_illegal == "forfeit":
@@ -198,6 +208,15 @@ class SeatEnv(gymnasium.Env):
         """All that the seat may know now: vector, legal actions, text, choices, rules, image."""
         return self._playing().views[self.seat]
 
+    def action_masks(self) -> np.ndarray:
+        """bool[A]: the actions that are legal now, as sb3-contrib's MaskablePPO asks for them; the
+        masks of the components of a `MultiDiscrete` action are one after the other."""
+        if self._episode is None:
+            raise EpisodeOver("no episode has begun; call reset() first")
+        if not self.format.has_masks:
+            raise ConfigError(f"actions of {self.action_space} cannot be masked")
+        return self.format.masks(self._episode.frame.report)[self.seat].astype(bool)
+
     def _playing(self) -> Game:
         if self._episode is None:
             raise EpisodeOver("no episode has begun; call reset() first")
@@ -207,18 +226,15 @@ class SeatEnv(gymnasium.Env):
 
     def _observation(self) -> Any:
         assert self._episode is not None
-        return observe_as(self._episode.frame, self.seat, self.observe)
+        return self.format.observation(self._episode.frame, self.seat)
 
     def _info(
         self, terms: dict[str, float], metrics: dict[str, float], status: str, reason: Any = None
     ) -> dict[str, Any]:
         assert self._episode is not None
         parse = {"status": status} if reason is None else {"status": status, "reason": reason}
-        info: dict[str, Any] = {"terms": terms, "metrics": metrics, "parse": parse}
-        if isinstance(self.action_space, Box):  # which cannot be masked
-            return info
-        mask = self._episode.frame.legal[self.seat].astype(np.int8)
-        return {"action_mask": mask, **info}
+        mask = self.format.masks(self._episode.frame.report)[self.seat].copy()
+        return self.format.info(mask, terms, metrics, parse)
 
 
 class SeatVectorEnv(VectorEnv):
@@ -235,6 +251,7 @@ class SeatVectorEnv(VectorEnv):
     environments that `"_final_obs"` marks.
 
     Args:
+        infos: `"nested"`, or `"flat"`: "terms/<name>" and "metrics/<name>" in place of dicts.
         autoreset_mode: `"SameStep"`, `"NextStep"` or `"Disabled"`, or Gymnasium's constants.
         arrays: `"numpy"`, or `"jax"`: arrays stay on the device.
     """
@@ -247,6 +264,7 @@ class SeatVectorEnv(VectorEnv):
         seat: int | str = 0,
         partners: Any = None,
         observe: str = "vector",
+        infos: str = "nested",
         arrays: str = "numpy",
         autoreset_mode: str | AutoresetMode = AutoresetMode.SAME_STEP,
         render_mode: str | None = None,
@@ -254,6 +272,13 @@ class SeatVectorEnv(VectorEnv):
     ):
         one_of("arrays", arrays, ("numpy", "jax"))
         one_of("observe", observe, OBSERVE)
+        one_of("infos", infos, INFOS)
+        single = {"mask", "empty_mask", "dtype", "on_illegal"}.intersection(config)
+        if single:
+            raise ConfigError(
+                f"{', '.join(sorted(single))} is for single environments; "
+                'pass vectorization_mode="sync", or leave it out'
+            )
         if observe != "vector":
             raise ConfigError(
                 f"observe={observe!r} cannot be batched on the device; "
@@ -261,7 +286,7 @@ class SeatVectorEnv(VectorEnv):
             )
         if render_mode is not None:
             one_of("render_mode", render_mode, ("rgb_array",))
-        self.game = configured(game, config)
+        self.game = configured(game, config, SeatVectorEnv)
         self.seat = self.game.index(seat)
         players = seats_of(self.game, _fill(self.game, self.seat, partners))
         self._vector = Vector(
@@ -273,6 +298,7 @@ class SeatVectorEnv(VectorEnv):
             partners=players if self.game.num_agents > 1 else None,
         )
         self.num_envs, self.arrays, self.render_mode = num_envs, arrays, render_mode
+        self._flat = infos == "flat"
         self.autoreset_mode = self._vector.autoreset_mode
         self.metadata = {
             "render_modes": ["rgb_array"],
@@ -326,7 +352,7 @@ class SeatVectorEnv(VectorEnv):
     def _masked(self, info: dict[str, Any], mask: Any = None) -> dict[str, Any]:
         """Gymnasium's form: beside each entry, for which environments it is there."""
         result: dict[str, Any] = {}
-        for name, value in info.items():
+        for name, value in (flat_info(info) if self._flat else info).items():
             if isinstance(value, dict):
                 value = self._masked(value, mask)
             if mask is not None:
@@ -335,15 +361,6 @@ class SeatVectorEnv(VectorEnv):
                 there = np.ones(self.num_envs, bool) if self._all is None else self._all
             result[name], result[f"_{name}"] = value, there
         return result
-
-
-def configured(game: str | Env, config: Mapping[str, Any]) -> Env:
-    """The environment of an id and its configuration, or the one given."""
-    if isinstance(game, str):
-        return make(game, **config)
-    if config:
-        raise ConfigError(f"{game!r} is configured already; {', '.join(config)} cannot be changed")
-    return game
 
 
 # ---- partners ------------------------------------------------------------------------------------
@@ -430,7 +447,7 @@ class _Partners:
             frame.vector[index], frame.perception[index], frame.legal[index], np.True_
         )
         action, self._memory[index] = _compiled(self.policies[index], self.game, index)(
-            self._memory[index], episode.key_data, np.int32(episode.step), view
+            self._memory[index], episode.seat_key_data, np.int32(episode.step), view
         )
         return np.asarray(action)
 

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import copy
 import functools
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from itertools import compress
-from typing import Any
+from typing import Any, ParamSpec
 
 import gymnasium
 import jax
@@ -19,7 +19,7 @@ import numpy as np
 from gymnasium.utils import seeding
 from pettingzoo.utils.env import AECEnv, ParallelEnv
 
-from manyhands.core.config import one_of
+from manyhands.core.config import check_reset_options, one_of, whole
 from manyhands.core.env import (
     Action,
     ConfigError,
@@ -29,25 +29,36 @@ from manyhands.core.env import (
     episode_key,
     episode_keys_data,
     names_of,
+    shorten,
 )
 from manyhands.core.episode import Game, check_action
 from manyhands.core.pack import BLOCK, Frame, Report, no_actions, restore, stepper
 from manyhands.core.processes import check_process
-from manyhands.core.registry import make
+from manyhands.core.registry import configured
 from manyhands.core.render import render
 from manyhands.core.view import View
 
 OBSERVE = ("vector", "text", "both")
+INFOS = ("nested", "flat")
+MASK = ("info", "observation")
+EMPTY_MASK = ("none", "noop")
+DTYPES = ("float32",)
 ON_ILLEGAL = ("raise", "noop", "forfeit")
 RENDER_MODES = ("rgb_array", "human", "ansi")
 RENDER_FPS = 10
 MAX_TEXT = 2**16  # characters in a text observation
+
+_P = ParamSpec("_P")
 
 
 def parallel_env(
     id: str,
     *,
     observe: str = "vector",
+    infos: str = "nested",
+    mask: str = "info",
+    empty_mask: str = "none",
+    dtype: str | None = None,
     on_illegal: str = "raise",
     render_mode: str | None = None,
     max_cycles: int | None = None,
@@ -56,7 +67,9 @@ def parallel_env(
     """The environment `make(id, **config)` as a PettingZoo parallel one.
 
     Args:
+        id: as in `make`: an id, or `"module:id"`, which imports the module first.
         observe: `"vector"` (arrays), `"text"` (words) or `"both"` (a dict of the two).
+        infos, mask, empty_mask, dtype: the form of infos, masks and vectors; see `Format`.
         on_illegal: what an illegal or unreadable action does: `"raise"` an `IllegalAction`, play
             the environment's `"noop"` instead, or `"forfeit"`: the step is not played, and the
             episode ends, terminated for everybody with no further reward.
@@ -66,13 +79,180 @@ def parallel_env(
     if max_cycles is not None:
         config.setdefault("max_steps", max_cycles)
     return Parallel(
-        make(id, **config), observe=observe, on_illegal=on_illegal, render_mode=render_mode
+        configured(id, config, parallel_env),
+        observe=observe,
+        infos=infos,
+        mask=mask,
+        empty_mask=empty_mask,
+        dtype=dtype,
+        on_illegal=on_illegal,
+        render_mode=render_mode,
     )
 
 
-def env(id: str, **options: Any) -> Sequential:
-    """The same as a PettingZoo AEC environment; the arguments are those of `parallel_env`."""
-    return Sequential(parallel_env(id, **options))
+def _in_turns(parallel: Callable[_P, Parallel]) -> Callable[_P, Sequential]:
+    def env(*args: _P.args, **options: _P.kwargs) -> Sequential:
+        """The same as a PettingZoo AEC environment; the arguments are those of `parallel_env`."""
+        return Sequential(parallel(*args, **options))
+
+    env.__qualname__ = "env"
+    return env
+
+
+env = raw_env = _in_turns(parallel_env)
+
+
+class Format:
+    """How observations, masks and infos are handed out: options that the views of one episode at a
+    time share.
+
+    Args:
+        game: the environment.
+        observe: `"vector"`, `"text"`, or `"both"`: {"vector": array, "text": words}.
+        infos: `"nested"`, or `"flat"`: the mask and numbers alone, for libraries that stack infos:
+            "terms/<name>", "metrics/<name>", and "illegal", which is 1 where the agent's action
+            was illegal, else 0.
+        mask: where the mask of legal actions is: in the `"info"`, or in the `"observation"`, which
+            then is {"observation": as above, "action_mask": i8[A]}.
+        empty_mask: what the mask allows an agent that is not to move: `"none"` of the actions, or
+            the `"noop"` (action 0 where that is outside of the action space), for libraries that
+            sample from every mask.
+        dtype: of vectors: None is the environment's own; or `"float32"`.
+
+    Raises:
+        ConfigError: an option has no such value, or does not apply to this environment.
+    """
+
+    def __init__(
+        self,
+        game: Env,
+        observe: str,
+        infos: str,
+        mask: str,
+        empty_mask: str,
+        dtype: str | None,
+    ):
+        one_of("observe", observe, OBSERVE)
+        one_of("infos", infos, INFOS)
+        one_of("mask", mask, MASK)
+        one_of("empty_mask", empty_mask, EMPTY_MASK)
+        self.game, self.observe = game, observe
+        self.has_masks = not isinstance(game.action_space, gymnasium.spaces.Box)
+        if mask == "observation" and not self.has_masks:
+            raise ConfigError(
+                f'mask="observation" needs actions that can be masked; those of {game.id} are '
+                f"continuous, {game.action_space}: leave it out"
+            )
+        if dtype is not None:
+            one_of("dtype", dtype, DTYPES)
+            if observe == "text" or not isinstance(game.observation_space, gymnasium.spaces.Box):
+                raise ConfigError(
+                    f"dtype={dtype!r} is for arrays; given observe={observe!r} of "
+                    f"{game.observation_space}"
+                )
+        self._dtype = None if dtype is None else np.dtype(dtype)
+        self.flat, self.mask_observed = infos == "flat", mask == "observation"
+        self.mask_in_info = self.has_masks and not self.mask_observed
+        self.vectors_only = observe == "vector" and not self.mask_observed
+        self._idle = _noop_mask(game) if empty_mask == "noop" and self.has_masks else None
+
+    def space(self) -> gymnasium.Space:
+        """A new space of one agent's observations."""
+        vector = copy_space(self.game.observation_space)
+        if self._dtype is not None and isinstance(vector, gymnasium.spaces.Box):
+            low, high = vector.low.astype(self._dtype), vector.high.astype(self._dtype)
+            vector = gymnasium.spaces.Box(low, high, dtype=self._dtype)  # type: ignore[arg-type]
+        spaces = {"vector": vector, "text": Words()}
+        both = gymnasium.spaces.Dict(spaces)
+        space = both if self.observe == "both" else spaces[self.observe]
+        if self.mask_observed:
+            size = sum(_sizes(self.game.action_space))
+            mask = gymnasium.spaces.Box(0, 1, (size,), np.int8)
+            space = gymnasium.spaces.Dict({"observation": space, "action_mask": mask})
+        return space
+
+    def vectors(self, vector: np.ndarray) -> np.ndarray:
+        """A copy of vectors, for the caller to keep and to write to."""
+        return vector.copy() if self._dtype is None else vector.astype(self._dtype)
+
+    def observation(self, frame: Frame, index: int) -> Any:
+        """What one agent observes; arrays are copies."""
+        seen: Any = frame.text(index) if self.observe != "vector" else None
+        if self.observe != "text":
+            vector = self.vectors(frame.vector[index])
+            seen = vector if self.observe == "vector" else {"vector": vector, "text": seen}
+        if self.mask_observed:
+            mask = self.masks(frame.report)[index].copy()
+            seen = {"observation": seen, "action_mask": mask}
+        return seen
+
+    def masks(self, report: Report) -> Sequence[np.ndarray]:
+        """By agent: the mask of legal actions, i8[A], read-only. Those of the components of a
+        `MultiDiscrete` action are one after the other."""
+        if self._idle is None:
+            return report.masks
+        return [
+            mask if True in legal else self._idle for mask, legal in zip(report.masks, report.legal)
+        ]
+
+    def info(
+        self,
+        mask: np.ndarray,
+        terms: dict[str, float],
+        metrics: dict[str, float],
+        parse: dict[str, Any],
+    ) -> dict[str, Any]:
+        """The info of one agent, from its mask and its unweighted terms, the metrics of the step,
+        and how its action was read."""
+        found: dict[str, Any] = {"terms": terms.copy(), "metrics": metrics.copy()}
+        if self.flat:
+            found = flat_info(found)
+            found["illegal"] = int(parse["status"] in ("illegal", "forfeit"))
+        else:
+            found["parse"] = parse
+        return {"action_mask": mask, **found} if self.mask_in_info else found
+
+    def refusal(self, reason: str, masks: str) -> IllegalAction:
+        """The error with `on_illegal="raise"`, which names the ways out; `masks` says where masks
+        are. Its `reason` is the bare one, for the one who chose the action."""
+        where = "in the observation" if self.mask_observed else masks
+        shown = f"; the mask of legal actions is {where}" if self.has_masks else ""
+        error = IllegalAction(
+            f'{reason} (on_illegal="noop" or "forfeit" goes on instead of raising this{shown})'
+        )
+        error.reason = reason
+        return error
+
+
+def flat_info(info: Mapping[str, Any]) -> dict[str, Any]:
+    """An info without dicts: each of their entries becomes one of its own, "<dict>/<name>"."""
+    found: dict[str, Any] = {}
+    for name, value in info.items():
+        if isinstance(value, Mapping):
+            found |= {f"{name}/{inner}": item for inner, item in value.items()}
+        else:
+            found[name] = value
+    return found
+
+
+def _sizes(space: gymnasium.Space) -> list[int]:
+    """How many choices each component of an action has."""
+    if isinstance(space, gymnasium.spaces.MultiDiscrete):
+        return [int(size) for size in space.nvec.ravel()]
+    return [int(space.n)]  # type: ignore[attr-defined]
+
+
+def _noop_mask(game: Env) -> np.ndarray:
+    """i8[A], read-only: the no-op alone; action 0 where it is outside of the action space."""
+    sizes, starts = _sizes(game.action_space), np.ravel(game.action_space.start)  # type: ignore[attr-defined]
+    masks = []
+    for size, first, noop in zip(sizes, starts, np.ravel(game.noop)):
+        mask = np.zeros(size, np.int8)
+        mask[noop - first if first <= noop < first + size else 0] = 1
+        masks.append(mask)
+    result = np.concatenate(masks)
+    result.flags.writeable = False
+    return result
 
 
 class Parallel(ParallelEnv):
@@ -85,10 +265,11 @@ class Parallel(ParallelEnv):
     asked for), and, where something was wrong, the `"reason"`. Where the environment has a channel
     for talk, `"messages"` are what was said to the agent since it last acted, oldest first
     (`core.talk.Message`): the free words of an answer in text ("north; say: I take the onion") as
-    they were said.
+    they were said. `infos="flat"` and `mask="observation"` change this form (`Format`).
 
     Attributes:
         game: the `Env`.
+        format: the options of `Format`.
         episode: the episode that is played (`core/episode.py`), None before the first reset.
         current: its true state, as NumPy views.
         frame: everything that the last reset or step yielded (`core/pack.py`).
@@ -101,15 +282,19 @@ class Parallel(ParallelEnv):
         game: Env,
         *,
         observe: str = "vector",
+        infos: str = "nested",
+        mask: str = "info",
+        empty_mask: str = "none",
+        dtype: str | None = None,
         on_illegal: str = "raise",
         render_mode: str | None = None,
     ):
-        one_of("observe", observe, OBSERVE)
+        self.format = Format(game, observe, infos, mask, empty_mask, dtype)
         one_of("on_illegal", on_illegal, ON_ILLEGAL)
         if render_mode is not None:
             one_of("render_mode", render_mode, RENDER_MODES)
         self.game, self.render_mode = game, render_mode
-        self.observe_as, self.on_illegal = observe, on_illegal
+        self.on_illegal = on_illegal
         self.metadata = {
             "name": f"{game.id}_v0",
             "render_modes": list(RENDER_MODES),
@@ -120,7 +305,7 @@ class Parallel(ParallelEnv):
         self._index = {agent: i for i, agent in enumerate(game.agents)}
         self.agents: list[str] = []
         # A space per agent: seeding one must not move another's random numbers.
-        self.observation_spaces = {a: observation_space(game, observe) for a in game.agents}
+        self.observation_spaces = {a: self.format.space() for a in game.agents}
         self.action_spaces = {a: copy_space(game.action_space) for a in game.agents}
         self.episode: Game | None = None
         self._stepper = stepper(game)
@@ -134,7 +319,6 @@ class Parallel(ParallelEnv):
             if isinstance(space, gymnasium.spaces.Box)
             else None
         )
-        self._masks = self._box is None  # a Box cannot be masked
         self._rows = no_actions(game)
         self._window: Window | None = None
         self._chat = game.chat
@@ -160,7 +344,12 @@ class Parallel(ParallelEnv):
         Args:
             options: `"state"` begins from a state or a snapshot's bytes instead, as after
                 `"time"` steps (0): with the same seed, what follows is what followed there.
-                `Env.reset_options` names what else an environment can begin with.
+                `"member"` (0) changes what players draw (`View.seed`), and nothing else, as in a
+                group of `play(group=)`. `Env.reset_options` names what else an environment can
+                begin with.
+
+        Raises:
+            ConfigError: there is no such option.
         """
         infos = self.begin(seed, options)
         return self._observations(self._begun().frame, self.agents), infos
@@ -169,12 +358,16 @@ class Parallel(ParallelEnv):
         self, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> dict[str, dict[str, Any]]:
         """`reset`, but for the observations."""
+        if options == {"options": 1}:  # so ask PettingZoo's own checkers
+            options = None
+        known = ("state", "time", "member", *self.game.reset_options)
+        given = check_reset_options(options, known)
+        first, member = (whole(name, given.get(name, 0), 0) for name in ("time", "member"))
         if seed is not None or self._np_random is None:
             self._np_random, _ = seeding.np_random(seed)
             self._ahead = []
-        options = options or {}
-        state = options.get("state")
-        wishes = {name: options[name] for name in self.game.reset_options if name in options}
+        state = given.get("state")
+        wishes = {name: given[name] for name in self.game.reset_options if name in given}
         frame: Frame | None = None
         if seed is None and not self._stepper.memoises:
             seed = int(self._np_random.integers(2**32))
@@ -191,8 +384,7 @@ class Parallel(ParallelEnv):
             frame = self._stepper.view(
                 restore(self.game, state) if isinstance(state, bytes) else state
             )
-        first = int(options.get("time", 0))
-        self.episode = Game(self.game, seed, frame=frame, first=first, totals=False)
+        self.episode = Game(self.game, seed, member=member, frame=frame, first=first, totals=False)
         self.agents = list(self.game.agents)
         self._said = {}
         if self.render_mode == "human":
@@ -209,6 +401,10 @@ class Parallel(ParallelEnv):
         dict[str, dict[str, Any]],
     ]:
         agents, names, report = self.agents, self.possible_agents, self.playing().frame.report
+        if type(actions) is not dict and not isinstance(actions, Mapping):
+            raise ConfigError(
+                f"actions are a dict, {{{agents[0]!r}: action, ...}}; given {shorten(actions)}"
+            )
         self._said = {}
         expected = 0
         statuses: list[dict[str, Any]] = []
@@ -342,7 +538,10 @@ class Parallel(ParallelEnv):
             return check_action(self.game, frame.legal[index], action), {"status": "ok"}
         except IllegalAction as error:
             if self.on_illegal == "raise":
-                raise IllegalAction(f"{self.game.agents[index]}: {error.reason}") from error
+                agent = self.game.agents[index]
+                raise self.format.refusal(
+                    f"{agent}: {error.reason}", f'infos[{agent!r}]["action_mask"]'
+                ) from error
             status = "forfeit" if self.on_illegal == "forfeit" else "illegal"
             return self.game.noop, {"status": status, "reason": error.reason}
 
@@ -388,7 +587,7 @@ class Parallel(ParallelEnv):
         index = self._index.get(agent)
         if index is None:
             index = self.game.index(agent)
-        return observe_as(self.frame, index, self.observe_as)
+        return self.format.observation(self.frame, index)
 
     @property
     def movers(self) -> list[str]:
@@ -406,11 +605,11 @@ class Parallel(ParallelEnv):
         return self.episode
 
     def _observations(self, frame: Frame, agents: list[str]) -> dict[str, Any]:
-        if self.observe_as == "vector" and len(agents) == len(self.possible_agents):
+        if self.format.vectors_only and len(agents) == len(self.possible_agents):
             # A copy: the caller may write to it, and the frame's buffer stays as it is.
-            vector = self._stepper.fields["vector"](frame.buffer).copy()
-            return dict(zip(agents, vector))
-        return {agent: observe_as(frame, self._index[agent], self.observe_as) for agent in agents}
+            vectors = self.format.vectors(self._stepper.fields["vector"](frame.buffer))
+            return dict(zip(agents, vectors))
+        return {agent: self.format.observation(frame, self._index[agent]) for agent in agents}
 
     def _listen(self, index: int, answer: str) -> None:
         """Keep the free words in an answer until the step is played."""
@@ -419,24 +618,23 @@ class Parallel(ParallelEnv):
             self._said[index] = say
 
     def _infos(self, report: Report, statuses: list[dict[str, Any]]) -> dict[str, dict[str, Any]]:
-        metrics = report.metrics
-        infos: dict[str, dict[str, Any]] = {
-            agent: {
-                "action_mask": mask,
-                "terms": terms.copy(),
-                "metrics": metrics.copy(),
-                "parse": status,
+        metrics, form = report.metrics, self.format
+        rows = zip(self.possible_agents, form.masks(report), report.terms, statuses)
+        if form.flat or not form.mask_in_info:
+            infos = {a: form.info(mask, terms, metrics, status) for a, mask, terms, status in rows}
+        else:  # the usual case, and quick
+            infos = {
+                agent: {
+                    "action_mask": mask,
+                    "terms": terms.copy(),
+                    "metrics": metrics.copy(),
+                    "parse": status,
+                }
+                for agent, mask, terms, status in rows
             }
-            for agent, mask, terms, status in zip(
-                self.possible_agents, report.masks, report.terms, statuses
-            )
-        }
-        if not self._masks:
-            for info in infos.values():
-                del info["action_mask"]
-        if self._chat is not None:
-            for i, info in enumerate(infos.values()):
-                info["messages"] = self._begun().messages(i)
+        if self._chat is not None and not self.format.flat:
+            for i, found in enumerate(infos.values()):
+                found["messages"] = self._begun().messages(i)
         return infos
 
 
@@ -589,23 +787,6 @@ class Window:
         if self.canvas is not None:
             pygame.display.quit()
             self.canvas = None
-
-
-def observation_space(game: Env, observe: str) -> gymnasium.Space:
-    """A new space of one agent's observations, as `observe` asks for them."""
-    if observe == "vector":
-        return copy_space(game.observation_space)
-    if observe == "text":
-        return Words()
-    return gymnasium.spaces.Dict({"vector": copy_space(game.observation_space), "text": Words()})
-
-
-def observe_as(frame: Frame, index: int, observe: str) -> Any:
-    """What one agent observes; arrays are copies, for the caller to keep and to write to."""
-    if observe == "vector":
-        return frame.vector[index].copy()
-    text = frame.text(index)
-    return text if observe == "text" else {"vector": frame.vector[index].copy(), "text": text}
 
 
 def copy_space(space: gymnasium.Space) -> gymnasium.Space:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import jax
@@ -20,7 +20,7 @@ from gymnasium.vector import AutoresetMode
 from gymnasium.vector.utils import batch_space
 
 from manyhands.core.batch import BatchView, Seats, auto_reset, fresh_states, play_step
-from manyhands.core.config import nearest, one_of, whole
+from manyhands.core.config import check_reset_options, one_of, whole
 from manyhands.core.env import (
     Array,
     ConfigError,
@@ -35,7 +35,7 @@ from manyhands.core.env import (
 from manyhands.core.episode import member_seed
 from manyhands.core.pack import no_actions
 from manyhands.core.processes import check_process
-from manyhands.core.registry import make
+from manyhands.core.registry import configured
 
 ARRAYS = ("numpy", "jax", "torch")
 
@@ -57,9 +57,7 @@ def vector(
         seed: of the first `reset()`, where that is given none.
         autoreset_mode: as in Gymnasium; see `Vector`.
     """
-    env = make(game, **config) if isinstance(game, str) else game
-    if config and env is game:
-        raise ConfigError(f"{env!r} is configured already; {', '.join(config)} cannot be changed")
+    env = configured(game, config, vector)
     return Vector(env, num_envs, arrays=arrays, seed=seed, autoreset_mode=autoreset_mode)
 
 
@@ -234,22 +232,18 @@ class Vector:
         return seeds
 
     def _mask(self, options: dict[str, Any] | None) -> np.ndarray | None:
-        wishes = [name for name in self.game.reset_options if name in (options or {})]
+        wishes = isinstance(options, Mapping) and [
+            name for name in self.game.reset_options if name in options
+        ]
         if wishes:
             raise ConfigError(
                 f"a batch has no reset option {wishes[0]!r}: make the environment so that each "
                 "episode draws its own, or reset single environments"
             )
-        known = ("reset_mask", "member")
-        for name in options or {}:
-            if name not in known:
-                raise ConfigError(
-                    f"there is no reset option {name!r};{nearest(name, known)} a batch has "
-                    f"{names_of(known)}"
-                )
-        if not options or options.get("reset_mask") is None:
+        given = check_reset_options(options, ("reset_mask", "member"))
+        if given.get("reset_mask") is None:
             return None
-        mask = np.asarray(options["reset_mask"])
+        mask = np.asarray(given["reset_mask"])
         if mask.shape != (self.num_envs,) or mask.dtype != np.bool_:
             raise ConfigError(
                 f"reset_mask is bool[{self.num_envs}], given {mask.dtype}[{mask.shape}]"

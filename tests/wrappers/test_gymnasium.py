@@ -2,7 +2,9 @@
 vector environments."""
 
 import copy
+import os
 import pickle
+import subprocess
 import sys
 import warnings
 from pathlib import Path
@@ -286,3 +288,143 @@ def test_a_copy_goes_on_by_itself_with_its_partners(copied):
     after = [env.step(action)[0] for action in (3, 5)]
     for expected, action in zip(after, (3, 5), strict=True):
         np.testing.assert_array_equal(fork.step(action)[0], expected)
+
+
+# ---- options of the view -------------------------------------------------------------------------
+
+
+def test_the_form_of_infos_masks_and_vectors():
+    options = {"infos": "flat", "mask": "observation", "dtype": "float32", "on_illegal": "noop"}
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        checked = gym.make("manyhands/KuhnPoker-v0", partners="random", **options).unwrapped
+        check_env(checked, skip_render_check=True)
+    game = Coins(players=2, pile=1, max_steps=99)
+    env = SeatEnv(game, partners="random", empty_mask="noop", **options)
+    seen, info = env.reset(seed=0)
+    over = False
+    while not over:
+        assert seen in env.observation_space and "action_mask" not in info
+        assert seen["observation"].dtype == np.float32
+        assert all(type(value) in (int, float) for value in info.values())
+        np.testing.assert_array_equal(seen["action_mask"], env.action_masks())
+        seen, _, terminated, truncated, after = env.step(9)
+        assert after.keys() == info.keys() and after["illegal"] == 1
+        over = terminated or truncated
+    assert terminated and seen["action_mask"].tolist() == [1, 0, 0, 0]
+    with pytest.raises(ConfigError, match="mask"):
+        SeatEnv(Coins(players=2, space="box"), partners="random", mask="observation")
+    with pytest.raises(ConfigError, match="sync"):
+        gym.make_vec(ID, num_envs=2, partners="random", mask="observation")
+
+
+def test_flat_infos_of_batches():
+    game = Coins(players=2, max_steps=2)
+    nested, flat = (SeatVectorEnv(game, 3, infos=infos) for infos in ("nested", "flat"))
+    nested.reset(seed=0), flat.reset(seed=0)
+    expected, info = nested.step([1, 0, 2])[4], flat.step([1, 0, 2])[4]
+    for found, last in ((info, expected), (info["final_info"], expected["final_info"])):
+        for kind, name in (("terms", "taken"), ("metrics", "coins")):
+            np.testing.assert_array_equal(found[f"{kind}/{name}"], last[kind][name])
+            np.testing.assert_array_equal(found[f"_{kind}/{name}"], last[kind][f"_{name}"])
+            assert kind not in found
+
+
+def test_masks_for_maskable_learners():
+    env = SeatEnv(Coins(players=2), partners="random")
+    with pytest.raises(EpisodeOver, match="reset"):
+        env.action_masks()
+    _, info = env.reset(seed=0)
+    assert env.action_masks().dtype == bool
+    assert env.action_masks().tolist() == info["action_mask"].astype(bool).tolist()
+    assert env.get_wrapper_attr("action_masks")().any()
+    with pytest.raises(IllegalAction, match=r"on_illegal.*action_masks") as caught:
+        env.step(9)
+    assert "on_illegal" not in caught.value.reason
+    boxes = SeatEnv(Coins(players=2, space="box"), partners="random")
+    boxes.reset(seed=0)
+    with pytest.raises(ConfigError, match="masked"):
+        boxes.action_masks()
+
+
+def test_mistyped_options_are_named():
+    for make, name, known in (
+        (gym.make, "obzerve", "observe"),
+        (gym.make, "layuot", "layout"),
+        (gym.make, "partnets", "partners.*layout"),
+        (lambda *args, **options: gym.make_vec(*args, num_envs=2, **options), "arays", "arrays"),
+    ):
+        with pytest.raises(ConfigError, match=known):
+            make(ID, **{name: "text"})
+    with pytest.raises(ConfigError, match="greedy"):  # a partner that would work in a batch
+        gym.make_vec(ID, num_envs=2, partners="reader")
+
+
+def test_reset_options_are_checked():
+    single, batch = SeatEnv(Coins(), partners="random"), SeatVectorEnv(Coins(), 2)
+    for env in (single, batch):
+        for wrong, words in ((5, "5"), ({"membr": 1}, "member"), ({"member": -1}, "member")):
+            with pytest.raises(ConfigError, match=words):
+                env.reset(seed=0, options=wrong)
+
+
+def test_partners_of_members_play_differently():
+    """As members of a group in `play`: the same beginning, other draws; in a batch, too."""
+    game = Coins(players=3, turns=False, pile=300)
+
+    def numbers(view):
+        return view.seed % 4
+
+    for partners in ("random", numbers):
+        env = SeatEnv(game, partners=partners)
+        played = []
+        for member in (0, 1, 1, 2):
+            first, _ = env.reset(seed=7, options={"member": member})
+            steps = [env.step(0)[0].tolist() for _ in range(5)]
+            played.append((first.tolist(), steps))
+        assert played[1] == played[2]
+        assert len({str(first) for first, _ in played}) == 1
+        assert len({str(steps) for _, steps in played}) == 3
+        if partners == "random":
+            batch = SeatVectorEnv(game, 4, partners="random")
+            batch.reset(seed=[7] * 4, options={"member": [0, 1, 1, 2]})
+            together = [batch.step(np.zeros(4, int))[0].copy() for _ in range(5)]
+            for i, (_, steps) in enumerate(played):
+                assert [rows[i].tolist() for rows in together] == steps
+    result = manyhands.play(game, [lambda view: 0, numbers, numbers], group=3, episodes=3, seed=7)
+    assert len({episode.rewards for episode in result.episodes}) > 1
+
+
+# ---- processes -----------------------------------------------------------------------------------
+
+WORKERS = """
+import warnings
+
+import gymnasium  # and not manyhands: the prefix of the id imports it where it is needed
+
+if __name__ == "__main__":
+    warnings.simplefilter("ignore")
+    envs = gymnasium.make_vec(
+        "manyhands:manyhands/KuhnPoker-v0",
+        num_envs=1,
+        vectorization_mode="async",
+        vector_kwargs={"context": "spawn"},
+        partners="random",
+    )
+    print(envs.reset(seed=0)[0].shape, envs.step([0])[1].shape)
+    envs.close()
+"""
+
+
+@pytest.mark.slow
+def test_children_find_the_ids(tmp_path):
+    script = tmp_path / "workers.py"
+    script.write_text(WORKERS)
+    done = subprocess.run(
+        [sys.executable, str(script)],
+        env=os.environ | {"PYTHONPATH": str(Path(__file__).parents[2])},
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    assert done.stdout.strip().endswith("(1,)"), done.stderr[-2000:]

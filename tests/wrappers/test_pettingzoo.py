@@ -21,7 +21,8 @@ from pettingzoo.test import (
 
 import manyhands
 from manyhands.core.env import ConfigError, EpisodeOver, IllegalAction, episode_key
-from manyhands.envs import kitchen
+from manyhands.envs import board, kitchen, poker, volleyball
+from manyhands.wrappers import pettingzoo as views
 from manyhands.wrappers.pettingzoo import Parallel, Sequential, Words
 
 sys.path.append(str(Path(__file__).parents[1] / "core"))
@@ -261,3 +262,184 @@ def test_a_copy_goes_on_by_itself(copied):
         fork.step({agent: env.game.noop for agent in env.agents})
         assert (fork.frame.buffer == env.frame.buffer).all()
         assert fork.view(0).text == env.view(0).text
+
+
+# ---- the form of infos, masks and vectors --------------------------------------------------------
+
+
+def test_flat_infos_are_numbers():
+    env = kitchen.parallel_env(infos="flat", on_illegal="noop", max_steps=3)
+    nested = kitchen.parallel_env(on_illegal="noop", max_steps=3)
+    _, first = env.reset(seed=0)
+    nested.reset(seed=0)
+    for actions in ({"chef_0": 5, "chef_1": 4}, {"chef_0": "fly", "chef_1": 0}):
+        infos, expected = env.step(actions)[4], nested.step(actions)[4]
+        for agent, info in infos.items():
+            assert list(info) == list(first[agent])  # the same keys in each step
+            assert info["action_mask"].dtype == np.int8
+            assert all(type(v) in (int, float) for k, v in info.items() if k != "action_mask")
+            terms, metrics = expected[agent]["terms"], expected[agent]["metrics"]
+            assert {f"terms/{k}": v for k, v in terms.items()}.items() <= info.items()
+            assert {f"metrics/{k}": v for k, v in metrics.items()}.items() <= info.items()
+    assert (infos["chef_0"]["illegal"], infos["chef_1"]["illegal"]) == (1, 0)
+    turns = kitchen.env(infos="flat")
+    turns.reset(seed=0)
+    assert turns.infos["chef_1"].keys() == first["chef_1"].keys()
+
+
+@pytest.mark.parametrize("observe", MODES)
+def test_masks_in_observations(observe):
+    game = Coins(players=2)
+    env, usual = (
+        Parallel(game, observe=observe, mask="observation"),
+        Parallel(game, observe=observe),
+    )
+    seen, infos = env.reset(seed=0)
+    expected, usual_infos = usual.reset(seed=0)
+    for agent in env.agents:
+        assert seen[agent] in env.observation_space(agent)
+        assert "action_mask" not in infos[agent]
+        np.testing.assert_equal(seen[agent]["observation"], expected[agent])
+        np.testing.assert_equal(seen[agent]["action_mask"], usual_infos[agent]["action_mask"])
+        seen[agent]["action_mask"][:] = 7  # it belongs to the caller
+    np.testing.assert_equal(env.observation("player_0")["action_mask"], [1, 1, 1, 1])
+    with pytest.raises(ConfigError, match="continuous"):
+        Parallel(Coins(space="box"), mask="observation")
+
+
+def test_checkers_take_masks_in_observations():
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # dicts are recommended for games known by name
+        api_test(Sequential(Parallel(Coins(players=3), mask="observation", infos="flat")), 30)
+        parallel_api_test(kitchen.parallel_env(mask="observation", max_steps=20), 30)
+
+
+@pytest.mark.parametrize("mask", ("info", "observation"))
+def test_empty_masks_may_allow_the_noop(mask):
+    env = Parallel(Coins(players=3), mask=mask, empty_mask="noop")
+    seen, infos = env.reset(seed=0)
+    masks = infos if mask == "info" else seen
+    assert [masks[a]["action_mask"].tolist() for a in env.agents] == [
+        [1, 1, 1, 1],
+        [1, 0, 0, 0],
+        [1, 0, 0, 0],
+    ]
+    # What a library then samples for agents that are not to move changes nothing.
+    _, _, _, _, infos = env.step(dict.fromkeys(env.agents, 0))
+    assert infos["player_1"]["parse"]["status"] == "none"
+    many = Parallel(Coins(space="multi"), empty_mask="noop").reset(seed=0)[1]
+    assert many["player_1"]["action_mask"].tolist() == [1, 0, 0, 0, 1, 0, 0]
+    # The no-op of a board, -2, is outside of its actions.
+    waiting = board.parallel_env(empty_mask="noop").reset(seed=0)[1]["player_1"]
+    assert waiting["action_mask"].tolist() == [1] + [0] * 8
+    assert not board.parallel_env().reset(seed=0)[1]["player_1"]["action_mask"].any()
+
+
+@pytest.mark.parametrize("observe", ("vector", "both"))
+def test_vectors_of_another_dtype(observe):
+    env, usual = poker.parallel_env(dtype="float32", observe=observe), poker.parallel_env()
+    seen, _ = env.reset(seed=1)
+    expected, _ = usual.reset(seed=1)
+    for agent in env.agents:
+        assert seen[agent] in env.observation_space(agent)
+        vector = seen[agent] if observe == "vector" else seen[agent]["vector"]
+        assert vector.dtype == np.float32 and expected[agent].dtype != np.float32
+        np.testing.assert_array_equal(vector, expected[agent])
+    for wrong in ({"dtype": "float17"}, {"dtype": "float32", "observe": "text"}):
+        with pytest.raises(ConfigError, match="dtype"):
+            poker.parallel_env(**wrong)
+
+
+def test_an_illegal_action_names_the_ways_out():
+    env = kitchen.parallel_env()
+    env.reset(seed=0)
+    with pytest.raises(IllegalAction, match=r'on_illegal="noop".*action_mask') as caught:
+        env.step({"chef_0": 0, "chef_1": 9})
+    assert "on_illegal" not in caught.value.reason  # which is for the player
+    copied = pickle.loads(pickle.dumps(caught.value))
+    assert (copied.reason, str(copied)) == (caught.value.reason, str(caught.value))
+
+
+# ---- what is wrong is said -----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("actions", (None, [0, 0], 3))
+def test_actions_are_a_dict(actions):
+    env = kitchen.parallel_env()
+    env.reset(seed=0)
+    with pytest.raises(ConfigError, match="chef_0"):
+        env.step(actions)
+
+
+@pytest.mark.parametrize("make", (kitchen.parallel_env, kitchen.env))
+def test_reset_options_are_checked(make):
+    env = make()
+    for wrong, words in (
+        (5, "5"),
+        ({"stat": b""}, "state"),
+        ({"time": -1}, "time"),
+        ({"member": 1.5}, "member"),
+    ):
+        with pytest.raises(ConfigError, match=words):
+            env.reset(seed=0, options=wrong)
+
+
+@pytest.mark.parametrize("name", ("manyhands/kitchen-v0", "manyhands/negotiation-v0"))
+@pytest.mark.parametrize("kind", ("parallel", "aec"))
+def test_mistyped_options_are_named(kind, name):
+    with pytest.raises(ConfigError, match="observe"):
+        pettingzoo.make(kind, name, obzerve="text")
+
+
+def test_options_of_the_view_and_of_the_game_are_listed_together():
+    with pytest.raises(ConfigError, match=r"empty_mask.*layout"):
+        kitchen.parallel_env(colour="red")
+    with pytest.raises(ConfigError, match="layout"):
+        kitchen.parallel_env(layuot="cramped_room")
+
+
+def test_the_folders_of_games():
+    assert kitchen.raw_env is kitchen.env and views.raw_env is views.env
+    assert poker.parallel_env().game.id == "kuhn_poker"
+    assert poker.env("leduc_holdem").game.id == poker.env(game="leduc_holdem").game.id
+    assert volleyball.parallel_env("hit").game == volleyball.parallel_env(task="hit").game
+    assert pickle.loads(pickle.dumps(poker.env)) is poker.env
+    for function, wrong in ((poker.env, "kitchen"), (board.parallel_env, "kuhn_poker")):
+        with pytest.raises(ConfigError, match="game"):
+            function(wrong)
+    with pytest.raises(TypeError, match="parallel_env"):
+        kitchen.parallel_env("kitchen")
+
+
+def test_members_of_one_seed_draw_apart():
+    env = kitchen.parallel_env()
+    seeds = []
+    for member in (0, 0, 1, 2):
+        first, _ = env.reset(seed=3, options={"member": member})
+        seeds.append((env.view("chef_1").seed, first["chef_1"].tobytes()))
+    assert seeds[0] == seeds[1] and len({seed for seed, _ in seeds}) == 3
+    assert len({first for _, first in seeds}) == 1
+
+
+MODULE = """
+import manyhands
+from coins import Coins
+
+class Pile(Coins):
+    id = "test-pile"
+
+manyhands.register("test-pile", __name__ + ":Pile")
+"""
+
+
+def test_ids_with_a_module(tmp_path, monkeypatch):
+    (tmp_path / "pile_module.py").write_text(MODULE)
+    monkeypatch.syspath_prepend(tmp_path)
+    assert views.parallel_env("pile_module:test-pile", players=3).game.num_agents == 3
+    assert manyhands.make("pile_module:test-pile-v0").id == "test-pile"
+    seat = gymnasium.make("pile_module:manyhands/TestPile-v0", players=1)
+    assert seat.unwrapped.game.id == "test-pile"
+    # PettingZoo takes no module in an id, but finds what was imported.
+    assert pettingzoo.make("aec", "manyhands/test-pile-v0").game.id == "test-pile"
+    with pytest.raises(ConfigError, match="pile_modul:"):
+        views.parallel_env("pile_modul:test-pile")
