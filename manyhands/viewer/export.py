@@ -1,4 +1,4 @@
-"""Episodes as files: GIF, MP4, and a strip of pictures. None of them needs a display."""
+"""Episodes as files: GIF, MP4, and a strip of pictures. No display is needed."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def export_gif(
         raise _missing("a GIF", "Pillow", error) from error
     kept, fps = _thinned(scenes, fps, _GIF_RATE)
     pictures = [Image.fromarray(frame) for frame in frames(kept, size, **options)]
-    # One palette for all frames, so that what does not change has the same bytes in each.
+    # One palette for all frames, so that unchanged parts have the same bytes in each.
     chosen = pictures[:: max(1, len(pictures) // _SAMPLE)]
     sample = Image.new("RGB", (size[0], size[1] * len(chosen)))
     for i, picture in enumerate(chosen):
@@ -91,7 +91,7 @@ def export_mp4(
 ) -> Path:
     """Write an H.264 film, `fps` scenes a second (by default at the environment's pace, and with at
     most 50 pictures a second); `options` are those of `frames`. Odd sizes are made even, as the
-    format asks for."""
+    format requires."""
     try:
         import imageio_ffmpeg
     except ImportError as error:

@@ -61,17 +61,16 @@ _RED = (240, 110, 96)
 
 
 async def _keep_alive() -> None:
-    """Answer the window system while others think, or it would call the window stuck. Keys that
-    are pressed meanwhile count at the next step."""
+    """Respond to the window system while others act, so that it does not report the window as
+    stuck. Keys pressed meanwhile apply to the next step."""
     while pygame.display.get_init():
         pygame.event.pump()
         await asyncio.sleep(0.1)
 
 
 def bind(choices: Sequence[str], own: Mapping[str, str] | None = None) -> dict[str, int]:
-    """Which key means which choice: those that the game brings (`own`, from keys to how a choice
-    begins); arrows, space and full stop for those whose first words say so; numbers for the first
-    ten of the others."""
+    """Map keys to choices: the game's keys (`own`, from a key to the start of a choice); arrows,
+    space and full stop by the first word of a choice; numbers for the first ten others."""
     if own:
         actions = [choice.partition(":")[0] for choice in choices]
         chosen = {key: actions.index(act) for key, act in own.items() if act in actions}
@@ -90,18 +89,17 @@ def bind(choices: Sequence[str], own: Mapping[str, str] | None = None) -> dict[s
 
 
 class Human:
-    """The seat of a person, in a window that shows what the agent may know, and nothing else.
+    """The seat of a person, in a window that shows only the agent's observation.
 
-    A choice is made with its key (see `bind`; a game may bring its own, as `keys`), by a click, or
-    in words, which return opens a line for. Where the environment has a chat channel, t (or /,
-    where the game uses t) opens a line for a message, which is sent with the next action. Escape
-    leaves the game, which ends the run with a `SeatError`.
+    A choice is made with its key (see `bind`; games may define `keys`), by a click, or in words:
+    return opens a line for them. Where the environment has a chat channel, t (or / if the game uses
+    t) opens a line for a message, which is sent with the next action. Escape leaves the game, which
+    ends the run with a `SeatError`.
 
-    One window asks for one agent at a time, so play with `concurrency=1`; two seats of people take
-    turns at it.
+    The window serves one agent at a time, so play with `concurrency=1`; two people take turns.
 
     Args:
-        pace: seconds after which a step is played without an answer, by `env.noop`; None waits.
+        pace: seconds after which `env.noop` is played without an answer; None waits.
         size: of the window, in pixels.
     """
 
@@ -116,14 +114,14 @@ class Human:
         self._talk = "/" if "t" in self._keys else "t"
         self._left = False
         self._say: str | None = None
-        self._line: str | None = None  # what is being typed, None if nothing
+        self._line: str | None = None  # the line being typed, or None
         self._typing = "action"  # or "say"
         self._problem = ""
-        self._boxes: list[pygame.Rect] = []  # where each choice stands
+        self._boxes: list[pygame.Rect] = []  # the area of each choice
         self._idle: asyncio.Task[None] | None = None
 
     async def act(self, views: Sequence[View]) -> list[Reply]:
-        """Ask the person about each view in turn."""
+        """Show the person each view in turn, and return the replies."""
         return [await self._ask(view) for view in views]
 
     async def _ask(self, view: View) -> Reply:
@@ -136,7 +134,7 @@ class Human:
             self._open()
             started = time.monotonic()
             while True:
-                # One by one: keys pressed in advance wait for the next question.
+                # One by one: keys pressed in advance apply to the next view.
                 while (event := pygame.event.poll()).type != pygame.NOEVENT:
                     reply = self._handle(event, view)
                     if reply is not None:
@@ -172,7 +170,7 @@ class Human:
         return reply
 
     def _handle(self, event: pygame.event.Event, view: View) -> Reply | None:
-        """The answer that an event gives, if it gives one."""
+        """The reply that an event completes, if any."""
         if event.type == pygame.QUIT:
             self.close()
         elif event.type == pygame.MOUSEBUTTONDOWN and event.button == 1:
@@ -232,7 +230,7 @@ class Human:
     # ---- the window ---------------------------------------------------------------------------
 
     def paint(self, canvas: pygame.Surface, view: View) -> None:
-        """Paint the whole window: what the agent sees, its text, its choices with their keys."""
+        """Paint the whole window: the agent's picture, its text, its choices with their keys."""
         width, height = canvas.get_size()
         canvas.fill(DARK)
         beside = panel_width(width)
@@ -252,7 +250,7 @@ class Human:
         canvas.blit(write(f"You are {view.agent}", 17, LIT), (x, pad))
         top = pad + leading(17)
 
-        # From the bottom up: help, what is typed, the choices; the text gets what is left.
+        # From the bottom up: help, the typed line, the choices; the text gets the remaining space.
         y = area.bottom - pad
         helps = ["return types an action", "esc leaves"]
         if self._chats():

@@ -1,5 +1,5 @@
-"""A moment of an episode, as the viewer shows it: the picture, and beside it what a seat saw and
-said. Windows and files are painted by the same functions, on a pygame surface of any size."""
+"""A moment of an episode, as the viewer shows it: the picture, and next to it a seat's text and
+answer. Windows and files are painted by the same functions, on a pygame surface of any size."""
 
 from __future__ import annotations
 
@@ -25,17 +25,17 @@ _SIZES = (16, 15, 14, 13, 12, 11, 10)  # letter sizes, the first at which a text
 
 @dataclass(frozen=True)
 class Scene:
-    """A state of an episode and what happened around it.
+    """A state of an episode with its context.
 
     Attributes:
-        env, state: the state is one of that environment, with no batch axis.
-        step: number of the step that is about to be played, from 0.
-        seats: what plays each agent ("greedy"), or nothing.
-        said: what each agent answered in this state, as it was said; "" where it said nothing.
-        heard: the messages that each agent had got when it answered, "sender: text" each.
+        env, state: the environment and its state, with no batch axis.
+        step: number of the next step, from 0.
+        seats: the policy of each agent ("greedy"), or nothing.
+        said: each agent's answer in this state; "" if it gave none.
+        heard: the messages that each agent had received when it answered, "sender: text" each.
         totals: each agent's reward in the episode before this step.
-        terms: the parts of the reward, [N] each, that the step into this state earned.
-        bubbles: what agents say aloud at this moment, by axis index.
+        terms: the reward terms, [N] each, of the step into this state.
+        bubbles: messages shown at this moment, by axis index.
     """
 
     env: Env
@@ -60,7 +60,7 @@ class Scene:
 
 
 class Teller:
-    """Makes scenes of the moments of one episode, in order; remembers who said what."""
+    """Makes scenes of the moments of one episode, in order; stores messages."""
 
     def __init__(self) -> None:
         self._said: dict[int, tuple[int, str]] = {}
@@ -98,7 +98,7 @@ def scenes(moments: Iterable[Moment]) -> Iterator[Scene]:
 
 
 def _answer(moment: Moment, turn: Turn, agent: int) -> str:
-    """What an agent answered in a step, as it was said, or else its action in words."""
+    """An agent's answer in a step, or else its action in words."""
     lines = []
     if agent in turn.answers:
         lines.append(turn.answers[agent])
@@ -124,10 +124,10 @@ def paint(
     """Paint a scene on the whole canvas.
 
     Args:
-        agent: show only what this agent sees; None: everything.
-        camera: how everything is shown, one of the environment's `cameras`, where it has some.
-        panel: put the text of `seat` beside the picture.
-        scroll: lines of the text seen that are skipped.
+        agent: show only the view of this agent; None: everything.
+        camera: for the full view, one of the environment's `cameras`, where it has some.
+        panel: put the text of `seat` next to the picture.
+        scroll: number of lines of the text to skip.
 
     Returns:
         How many more lines the panel could be scrolled.
@@ -157,8 +157,8 @@ def panel_width(width: int) -> int:
 
 
 def speak(scene: Scene, picture: pygame.Surface, agent: int | None, camera: str = "") -> None:
-    """Show what is said: at the speakers, where the environment draws that, else in a list at the
-    foot of the picture."""
+    """Show messages: at the speakers if the environment draws them, else in a list at the bottom of
+    the picture."""
     if scene.env.draw_speech(scene.state, picture, scene.bubbles, agent, camera):
         return
     size = max(11, min(16, picture.get_height() // 28))

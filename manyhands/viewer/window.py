@@ -1,4 +1,4 @@
-"""Windows: `Replay` shows an episode that was played, `Watch` one that is being played."""
+"""Windows: `Replay` shows a recorded episode, `Watch` a live one."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def open_window(size: tuple[int, int], title: str) -> None:
     """Open the window, or raise a `ManyhandsError` where there is no display."""
     try:
         pygame.display.init()
-        # What SDL falls back to where no screen is found; nobody would see it.
+        # SDL's invisible fallback if it finds no screen.
         unseen = pygame.display.get_driver() == "offscreen"
         if unseen and "offscreen" not in os.environ.get("SDL_VIDEODRIVER", ""):
             pygame.display.quit()
@@ -50,16 +50,16 @@ def screen() -> pygame.Surface:
 
 
 class Replay:
-    """The window of an episode that was played: `Replay(scenes).run()`.
+    """The window of a recorded episode: `Replay(scenes).run()`.
 
     Attributes:
-        index: the scene that is shown.
-        playing: whether time runs.
+        index: the current scene.
+        playing: whether playback runs.
         speed: scenes per second, by default the environment's pace.
         seat: the agent whose texts are shown.
-        own_view: whether the picture is that agent's, too.
-        camera: number of the camera that shows everything, where the environment has several.
-        closed: whether the person has had enough.
+        own_view: whether the picture shows that agent's view, too.
+        camera: number of the camera for the full view, where the environment has several.
+        closed: whether the window was closed.
     """
 
     def __init__(
@@ -98,12 +98,12 @@ class Replay:
             pygame.display.quit()
 
     def go(self, index: int) -> None:
-        """Show a scene; the first or last one, if there is no such scene."""
+        """Show a scene; the first or last one if the index is out of range."""
         self.index = min(max(index, 0), len(self.scenes) - 1)
         self._clock, self.scroll = 0.0, 0
 
     def advance(self, seconds: float) -> None:
-        """Let time pass."""
+        """Advance playback."""
         if not self.playing:
             return
         self._clock += seconds * self.speed
@@ -116,7 +116,7 @@ class Replay:
             self.playing = False
 
     def handle(self, event: pygame.event.Event) -> None:
-        """Do what a key or the mouse asks for."""
+        """Handle a key or the mouse."""
         if event.type == pygame.QUIT:
             self.closed = True
         elif event.type == pygame.KEYDOWN:

@@ -1,4 +1,4 @@
-"""Exact game theory of small games: values, best responses, CFR, and what records show."""
+"""Exact game theory of small games: values, best responses, CFR, and the analysis of records."""
 
 from manyhands.baselines.game_theory.analysis import (
     Analysis,

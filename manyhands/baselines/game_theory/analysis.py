@@ -1,8 +1,8 @@
-"""What a record shows about its players: how exploitable they are, and what they do wrong.
+"""The analysis of recorded players: exploitability and dominated actions.
 
-`analyse(record)` plays the episodes of a record again and notes, for every seat, at which
-information set it stood and what it did there: a network's, a script's or a language model's play
-becomes a table, and the table is judged by the exact methods of `policies.py`.
+`analyse(record)` plays the episodes of a record again and counts, for every seat, its actions at
+each information set: the play of a network, a script or a language model becomes a table, which the
+exact methods of `policies.py` evaluate.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from manyhands.baselines.game_theory.tree import Tree
 from manyhands.core.env import ConfigError, Env, RecordError, names_of
 
 FILLS = ("uniform", "equilibrium")
-_NORMAL = 1.959964  # 95 % of a normal distribution lie within so many deviations
+_NORMAL = 1.959964  # 95 % of a normal distribution lie within this many standard deviations
 
 
 # ---- dominated actions ---------------------------------------------------------------------------
@@ -38,17 +38,17 @@ _NORMAL = 1.959964  # 95 % of a normal distribution lie within so many deviation
 
 @functools.lru_cache(maxsize=16)
 def dominated(tree: Tree, iterated: bool = False) -> np.ndarray:
-    """bool[I, A]: actions that some other action is never worse than.
+    """bool[I, A]: dominated actions.
 
     An action is marked if there is another one, with a plan for the agent's own later decisions,
-    such that whatever the others hold and do, the plan earns at least the most that the marked
-    action could have earned from the same point, and sometimes more. No marked action is better
-    than its alternative against anybody. The converse does not hold: an action may be dominated in
-    ways that this comparison of best and worst cases does not see.
+    that against all cards and actions of the others earns at least the most that the marked action
+    can earn from the same node, and sometimes more. So a marked action is never better than its
+    alternative. The converse does not hold: this comparison of best and worst cases does not detect
+    every dominated action.
 
     Args:
-        iterated: mark further what is dominated against others who avoid all marked actions,
-            until nothing is added: what a player who trusts the others' reason would not do.
+        iterated: also mark actions that are dominated against others who avoid all marked actions,
+            until none is added (iterated elimination).
     """
     marked = np.zeros(tree.legal.shape, bool)
     while True:
@@ -59,7 +59,7 @@ def dominated(tree: Tree, iterated: bool = False) -> np.ndarray:
                 for action in np.flatnonzero(tree.legal[i] & ~marked[i]):
                     more[i, action] = judge.is_dominated(i, int(action))
         if not iterated or (more == marked).all():
-            more.flags.writeable = False  # the same for all who ask
+            more.flags.writeable = False  # cached, so shared by all callers
             return more
         marked = more
 
@@ -75,12 +75,12 @@ class _Judge:
         self.child = np.full((size, actions), -1, np.int64)
         self.child[parent, action] = inner
         mover, infoset = tree.player[parent], tree.infoset[parent]
-        shunned = np.zeros(size, bool)  # points that the others' avoidance rules out
+        shunned = np.zeros(size, bool)  # nodes that the others avoid
         shunned[inner] = (mover != agent) & avoided[infoset, action]
         for first, last in list(itertools.pairwise(tree.offsets))[1:]:
             shunned[first:last] |= shunned[tree.parent[first:last]]
         self.possible = ~shunned
-        # The most and the least that the agent may get from each point on.
+        # The highest and the lowest payoff of the agent after each node.
         self.most, self.least = np.full(size, -np.inf), np.full(size, np.inf)
         ends = np.flatnonzero(self.possible[tree.ends])
         self.pay = tree.payoffs[agent]
@@ -109,7 +109,7 @@ class _Judge:
 
     def is_dominated(self, infoset: int, action: int) -> bool:
         points = self.points.get(infoset)
-        if points is None:  # the others never let it come to this
+        if points is None:  # the others never allow it
             return False
         after = self.child[points, action]
         # Another action need not be strictly better where this one can turn out worse itself.
@@ -126,7 +126,7 @@ class _Judge:
         return False
 
     def _reaches(self, sequence: int, needed: np.ndarray, level: int) -> bool | None:
-        """Whether some plan from a sequence on always earns what is needed: None if not, else
+        """Whether some plan after a sequence always earns at least `needed`: None if not, else
         whether it can earn more."""
         ends = self.ends[sequence]
         need = needed[self.decided[level, ends]]
@@ -164,13 +164,13 @@ def equilibrium(tree: Tree) -> np.ndarray:
 
 @dataclasses.dataclass(frozen=True)
 class Share:
-    """How often something was done where it could be done.
+    """A frequency: how often an action was taken where it was possible.
 
     Attributes:
         what: in words.
-        count, of: times done, and opportunities.
-        low, high: the range of what equilibria do, where all of them are known.
-        reference: what one equilibrium does, where others may do otherwise.
+        count, of: how often it was taken, and the number of opportunities.
+        low, high: the range of its probability over all equilibria, where they are known.
+        reference: its probability in one equilibrium, where there may be others.
     """
 
     what: str
@@ -186,7 +186,7 @@ class Share:
 
     @property
     def interval(self) -> tuple[float, float]:
-        """Where the true share lies, with 95 % confidence (Wilson 1927)."""
+        """The 95 % confidence interval (Wilson 1927)."""
         if not self.of:
             return 0.0, 1.0
         z2 = _NORMAL**2 / self.of
@@ -196,7 +196,7 @@ class Share:
 
     @property
     def fits(self) -> bool | None:
-        """Whether an equilibrium may play so, as far as these counts tell."""
+        """Whether the counts are consistent with an equilibrium."""
         if self.low is None or self.high is None or not self.of:
             return None
         low, high = self.interval
@@ -215,20 +215,20 @@ class SeatReport:
         name: of the seat.
         hands: hands played to their end.
         decisions: actions taken; illegal: answers that were refused.
-        seen: information sets it acted at; known: those of the positions it played in.
+        seen: information sets it acted at; known: those of the positions it played.
         chips: mean chips a hand, and error: half the width of the 95 % confidence interval (None
             with fewer than two hands). Hands of one deal, in duplicate matches, count as one.
         by_position: the same for each position that it played in: (position, hands, mean, error).
         exploitability: of the observed policy, chips a hand: in two-player zero-sum games the mean,
-            over the positions that it played in, of what a perfect opponent who knows the policy
-            wins above the value of the game; in others, `nash_conv` by agent of a table where
-            everybody plays so. Few hands make it look more exploitable than it is.
-        dominated, dominated_iterated: how often it took an action that another one always beats,
-            where there was such a one (see `dominated`).
-        mistakes: the dominated actions it took, each with how often it took it there.
-        frequencies: what it did beside what an equilibrium does.
-        counts: i64[I, A], all that it did.
-        policy: f64[I, A], the observed policy, filled up.
+            over the positions that it played, of the winnings of a best response above the value
+            of the game; in others, `nash_conv` by agent if all played this policy. With few hands
+            it is overestimated.
+        dominated, dominated_iterated: how often it took a dominated action where there was one (see
+            `dominated`).
+        mistakes: the dominated actions it took, with their frequencies.
+        frequencies: its bluffs and calls, compared with an equilibrium.
+        counts: i64[I, A], all its actions.
+        policy: f64[I, A], the observed policy, completed by `fill`.
     """
 
     name: str
@@ -251,12 +251,12 @@ class SeatReport:
 
 @dataclasses.dataclass(frozen=True)
 class Analysis:
-    """What `analyse` gives back; `show()` prints it.
+    """The result of `analyse`; `show()` prints it.
 
     Attributes:
         env: the game of one hand; tree: its tree.
         episodes: episodes read.
-        fill: what was assumed where a seat never acted.
+        fill: the policy assumed where a seat never acted.
         seats: one report each.
     """
 
@@ -374,14 +374,14 @@ _ROWS = (
 
 
 def analyse(path: PathLike, fill: str = "uniform") -> Analysis:
-    """Judge the seats of a record of a small game.
+    """Analyse the seats of a record of a small game.
 
-    Illegal answers count as what was played in their place.
+    Illegal answers count as the action that was played instead.
 
     Args:
         path: a record (`play(record=...)`).
-        fill: what is assumed where a seat never acted: `"uniform"`, or `"equilibrium"`, which
-            blames it for what it was seen to do alone.
+        fill: the policy assumed where a seat never acted: `"uniform"`, or `"equilibrium"`, so that
+            only observed play counts against it.
 
     Raises:
         RecordError: the record cannot be read or played again.
@@ -405,7 +405,7 @@ def analyse(path: PathLike, fill: str = "uniform") -> Analysis:
 
 
 class _Log:
-    """What the seats of a record did, summed up."""
+    """The counts of the seats of a record."""
 
     def __init__(self, episode: Any):
         self.spec, self.env = episode.spec, episode.env()
@@ -524,8 +524,8 @@ def _exploitability(tree: Tree, policy: np.ndarray, positions: list[int]) -> flo
 
 
 def _value(tree: Tree) -> np.ndarray:
-    """f64[2]: the value of a zero-sum game, as well as `equilibrium` knows it: between what each
-    side's best response to it earns."""
+    """f64[2]: the value of a zero-sum game, to the accuracy of `equilibrium`: between the values of
+    both best responses to it."""
     table = equilibrium(tree)
     gap = best_response(tree, table, 0)[0] - best_response(tree, table, 1)[0]
     return np.array([gap / 2, -gap / 2])
@@ -551,8 +551,8 @@ def _frequencies(tree: Tree, counts: np.ndarray) -> Iterator[Share]:
     if env.id == "kuhn_poker" and env.num_agents == 2:
         yield from _kuhn_frequencies(tree, counts)
         return
-    # By what the agent holds and may do: each kind of action, beside one equilibrium at the very
-    # information sets that the seat came to.
+    # Each kind of action by private card and legal actions, compared with one equilibrium at the
+    # same information sets.
     table = equilibrium(tree)
     groups: dict[tuple[str, ...], dict[str, list[float]]] = {}
     named = any(name != str(i) for i, name in enumerate(tree.names))
@@ -573,7 +573,7 @@ def _frequencies(tree: Tree, counts: np.ndarray) -> Iterator[Share]:
 
 
 def _kuhn_frequencies(tree: Tree, counts: np.ndarray) -> Iterator[Share]:
-    """Bets and calls beside the equilibrium family."""
+    """Bets and calls, compared with the family of equilibria."""
     third = 1 / 3
     rows = (
         ("first: J bets, a bluff (a)", 0, "J", 0.0, third),

@@ -3,20 +3,21 @@
 CFR is due to Zinkevich et al. ("Regret Minimization in Games with Incomplete Information", NIPS
 2007), CFR+ to Tammelin ("Solving Large Imperfect Information Games Using CFR+", 2014), external
 sampling to Lanctot et al. ("Monte Carlo Sampling for Regret Minimization in Extensive Games", NIPS
-2009). As in OpenSpiel's solvers, agents are updated in turns: the second one answers what the first
-has become in the same iteration.
+2009). As in OpenSpiel's solvers, updates alternate: the second agent responds to the first agent's
+new policy within the same iteration.
 
 - `cfr`: regret matching; the average policy weights each iteration by the agent's own reach.
-- `cfr+`: regrets are cut at zero after each update, and iteration t counts t times in the average.
+- `cfr+`: regrets are clipped at zero after each update, and iteration t has weight t in the
+average.
 - `mccfr`: an update of an agent draws one deal and one action at each information set of the
   others, and tries all actions of its own. The average is taken over the agent's own information
   sets of the deal that was drawn.
 
-An iteration works on the sequence form (see `tree.py`), not on the points of the tree: what an
-agent's sequence is worth directly is one weighted sum over the others' reach probabilities, and its
-own later decisions are folded in, last ones first. Each of these is a fixed table of indices, so
-that an iteration is a dozen small gathers, which XLA compiles into a single kernel inside one loop.
-In double precision: regret matching divides by sums that cancel exactly, and has to notice it.
+An iteration works on the sequence form (see `tree.py`), not on the nodes of the tree: the immediate
+value of a sequence is a weighted sum over the others' reach probabilities, to which the agent's own
+later decisions are added, last ones first. Each of these is a fixed table of indices, so that an
+iteration is a dozen small gathers, which XLA compiles into a single kernel inside one loop. All
+computations use double precision: regret matching divides by sums that may cancel to exactly zero.
 """
 
 from __future__ import annotations
@@ -57,7 +58,7 @@ _SMALL = 8 << 20  # bytes of tables up to which an iteration is one kernel: Ledu
 
 @dataclass(frozen=True)
 class _Shape:
-    """What the compiled program depends on.
+    """The static configuration of the compiled program.
 
     Attributes:
         algorithm: one of `ALGORITHMS`.
@@ -76,8 +77,8 @@ class _Shape:
 
 
 def _packed(tables: Any) -> tuple[Any, tuple[Any, ...], dict[str, np.ndarray]]:
-    """The tables as one array of each dtype: XLA's single kernels crash on inputs that turn out to
-    be of no use (a table of a single entry) and on empty ones, and one of these is neither."""
+    """The tables as one array of each dtype: XLA's single kernels crash on unused inputs (such as a
+    table of one entry) and on empty ones; the joined arrays are neither."""
     leaves, treedef = jax.tree_util.tree_flatten(tables)
     kinds: dict[str, list[np.ndarray]] = {}
     for leaf in leaves:
@@ -301,7 +302,8 @@ def _take(values: Array, index: Array, fill: float) -> Array:
 
 
 def _matched(regrets: Array, legal: Array) -> Array:
-    """Regret matching: probabilities in proportion to positive regrets, or else even ones."""
+    """Regret matching: probabilities proportional to positive regrets, uniform if there are
+    none."""
     positive = jnp.where(legal, jnp.maximum(regrets, 0.0), 0.0)
     total = positive.sum(axis=-1, keepdims=True)
     even = legal / jnp.maximum(legal.sum(axis=-1, keepdims=True), 1)
@@ -309,7 +311,7 @@ def _matched(regrets: Array, legal: Array) -> Array:
 
 
 def _reach(policy: Array, table: dict[str, Any]) -> Array:
-    """f64[n A]: how likely the agent's own choices make each of its sequences."""
+    """f64[n A]: the agent's own reach probability of each of its sequences."""
     flat = policy.reshape(-1)
     product = jnp.ones(flat.shape)
     for step in table["past"]:
@@ -318,7 +320,7 @@ def _reach(policy: Array, table: dict[str, Any]) -> Array:
 
 
 def _regrets(policy: Array, xs: list[Array], table: dict[str, Any], levels: Any) -> Array:
-    """f64[n, A]: by how much each action beats `policy`, times the reach of chance and others.
+    """f64[n, A]: the counterfactual regret of each action against `policy`.
 
     Args:
         xs: the reach of the others, in order.
@@ -451,7 +453,7 @@ def _double() -> Iterator[None]:
 
 
 class Solver:
-    """Regret minimisation on a tree. What it has learned so far is `average()`.
+    """Regret minimisation on a tree; `average()` is the current average policy.
 
     Args:
         algorithm: `"cfr"`, `"cfr+"` or `"mccfr"`.
@@ -459,7 +461,7 @@ class Solver:
 
     Attributes:
         iteration: iterations made.
-        regrets, sums: f64[I, A], what the iterations have added up.
+        regrets, sums: f64[I, A], cumulative regrets and the sums of the average policy.
     """
 
     def __init__(self, tree: Tree, algorithm: str = "cfr+", seed: int = 0):
@@ -564,14 +566,14 @@ class Solver:
 
 @dataclass(frozen=True)
 class Solution:
-    """What `solve` gives back.
+    """The result of `solve`.
 
     Attributes:
         tree, policy: the game, and the average policy, f64[I, A].
         algorithm, seed, iterations: how it was found.
-        values: f64[N], what each agent earns when all play it.
-        nash_conv: what they could gain by changing it, each alone.
-        exploitability: that by agent.
+        values: f64[N], the expected value of each agent when all play it.
+        nash_conv: the sum of the agents' gains by unilateral best responses.
+        exploitability: `nash_conv` over the number of agents.
         curve: (iteration, exploitability) at some iterations, the last one included.
         speed: iterations a second in this call, without evaluations; None if there were none.
     """
@@ -600,7 +602,7 @@ class Solution:
         return "\n".join(lines)
 
     def to_dict(self) -> dict[str, Any]:
-        """JSON-ready, without what depends on the machine."""
+        """JSON-ready, without machine-dependent values."""
         tree = self.tree
         rows: dict[str, dict[str, list[float]]] = {agent: {} for agent in tree.env.agents}
         for owner, name, row in zip(tree.owner, tree.names, self.policy, strict=True):

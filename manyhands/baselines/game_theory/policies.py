@@ -1,8 +1,8 @@
-"""Tabular policies: what they earn, what beats them, how far from equilibrium they are; as seats.
+"""Tabular policies: expected values, best responses, exploitability; and their seats.
 
 A table of probabilities is f64[I, A], a row for each information set of a `Tree`, all agents
-together; it is 0 where an action is not legal. Everything is exact (a sum over all ends of the
-tree, in double precision); nothing is sampled.
+together; it is 0 where an action is not legal. All values are exact (sums over all terminal nodes,
+in double precision), not sampled.
 """
 
 from __future__ import annotations
@@ -42,11 +42,11 @@ def uniform(tree: Tree) -> np.ndarray:
 def from_counts(
     tree: Tree, counts: np.ndarray, fill: np.ndarray | None = None
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The policy that was observed, and where it was.
+    """The empirical policy, and the information sets where it was observed.
 
     Args:
         counts: [I, A], how often each action was taken.
-        fill: f64[I, A], what is assumed where nothing was counted; by default `uniform`.
+        fill: f64[I, A], the policy where nothing was counted; by default `uniform`.
 
     Returns:
         f64[I, A], the shares of the actions, and bool[I], the information sets with any.
@@ -58,23 +58,23 @@ def from_counts(
 
 
 def average(tree: Tree, tables: Any) -> np.ndarray:
-    """The table that plays as if each agent drew one of `tables` (f64[K, I, A]) before every hand,
-    all with the same chance, and played it to the end.
+    """The table that is equivalent to drawing one of `tables` (f64[K, I, A]) uniformly before every
+    hand, for each agent, and playing it to the end.
 
-    At an information set those count more that come there more often: each row is weighted by how
-    likely its table's own choices before lead there (Kuhn 1953: with perfect recall the two cannot
-    be told apart). Where none does, actions are even.
+    Each row is weighted by its table's own reach probability of the information set (Kuhn 1953:
+    with perfect recall the two are realisation-equivalent). Where no table gets there, actions are
+    uniform.
     """
     plans = [reach(tree, check(tree, table))[:-1] for table in tables]
     return from_counts(tree, np.mean(plans, axis=0).reshape(tree.legal.shape))[0]
 
 
 def tabulate(tree: Tree, policy: NetworkPolicy) -> np.ndarray:
-    """A trained network as a table: what it does at each information set. Of one with snapshots,
-    which draws one for each hand, their `average`.
+    """A trained network as a table of its probabilities at each information set; for a network with
+    snapshots, of which it draws one for each hand, their `average`.
 
     Raises:
-        ConfigError: what it does there depends on more than the agent's observation.
+        ConfigError: its actions depend on more than the agent's observation.
         PolicyError: it was trained for another environment.
     """
     if policy.reads == "perception" and type(tree.env).perceive is not Env.perceive:
@@ -142,7 +142,7 @@ def check(tree: Tree, table: Any) -> np.ndarray:
 
 
 def reach(tree: Tree, table: np.ndarray) -> np.ndarray:
-    """f64[I * A + 1]: how likely each agent's own choices make each of its sequences."""
+    """f64[I * A + 1]: each agent's own reach probability of each of its sequences."""
     x = np.ones(tree.empty + 1)
     rows = x[:-1].reshape(tree.legal.shape)
     for level in range(int(tree.level.max(initial=-1)) + 1):
@@ -152,8 +152,8 @@ def reach(tree: Tree, table: np.ndarray) -> np.ndarray:
 
 
 def direct_values(tree: Tree, x: np.ndarray, agent: int) -> np.ndarray:
-    """f64[I * A + 1]: for each sequence of `agent`, the payoff of the ends right after it, times
-    the probability that chance and the others (who play `x`, see `reach`) lead there."""
+    """f64[I * A + 1]: for each sequence of `agent`, the payoff of the terminal nodes right after
+    it, weighted by the reach probability of chance and the others (who play `x`, see `reach`)."""
     sequences, payoffs = tree.merged
     weight = payoffs[agent].copy()
     for other in range(tree.num_agents):
@@ -163,7 +163,7 @@ def direct_values(tree: Tree, x: np.ndarray, agent: int) -> np.ndarray:
 
 
 def expected_values(tree: Tree, table: Any) -> np.ndarray:
-    """f64[N]: what each agent earns on average when all play `table`."""
+    """f64[N]: the expected value of each agent when all play `table`."""
     x = reach(tree, check(tree, table))
     sequences, payoffs = tree.merged
     return payoffs @ np.prod(x[sequences], axis=0)
@@ -185,16 +185,15 @@ def best_response(tree: Tree, table: Any, agent: str | int) -> tuple[float, np.n
 
 
 def nash_conv(tree: Tree, table: Any) -> float:
-    """What the agents together could gain if each alone changed to a best response; 0 exactly at
-    an equilibrium."""
+    """The sum of the agents' gains from unilateral best responses; 0 exactly at an equilibrium."""
     table = check(tree, table)
     gains = [best_response(tree, table, agent)[0] for agent in range(tree.num_agents)]
     return float(np.sum(gains) - expected_values(tree, table).sum())
 
 
 def exploitability(tree: Tree, table: Any) -> float:
-    """`nash_conv` over the number of agents. In a game of two with zero sum: what a best response
-    earns a hand, on average over both seats, above the value of the game."""
+    """`nash_conv` over the number of agents. In a two-player zero-sum game: the winnings per hand
+    of a best response above the value of the game, mean over both seats."""
     return nash_conv(tree, table) / tree.num_agents
 
 
@@ -204,9 +203,9 @@ def exploitability(tree: Tree, table: Any) -> float:
 class TablePolicy:
     """A table of probabilities as a player: a `DevicePolicy`, for `play`, `rollout` and partners.
 
-    It looks its observation up among those of the information sets. In a match of several hands
-    the observation begins with that of the hand, and that part is what is looked up. Where it finds
-    nothing it plays any legal action.
+    It looks up its observation among the information sets. In a match of several hands it looks up
+    the first part of the observation, which is that of the hand. If there is no match, it plays a
+    random legal action.
 
     Args:
         env: the game that the table is for.
@@ -282,7 +281,7 @@ class TablePolicy:
 
     @classmethod
     def load(cls, path: PathLike) -> TablePolicy:
-        """The table of a file; raises `ConfigError` where it holds none."""
+        """The table in a file; raises `ConfigError` if it holds none."""
         tensors, head = read(path, "table")
         try:
             env = from_spec(head.get("env"))  # type: ignore[arg-type]
@@ -310,7 +309,7 @@ def as_policy(tree: Tree, table: Any) -> TablePolicy:
 
 
 def table_seat(env: Env, file: str) -> TablePolicy:
-    """The seat `table:file=PATH`, which plays what `manyhands solve` wrote."""
+    """The seat `table:file=PATH`, which plays a policy of `manyhands solve`."""
     policy = TablePolicy.load(file)
     if env.id != policy.env.id or one_hand(env) != policy.env:
         raise ConfigError(f"{file} holds a table for {policy.env!r}; it cannot play {env!r}")
@@ -318,7 +317,7 @@ def table_seat(env: Env, file: str) -> TablePolicy:
 
 
 def equilibrium_seat(env: Env, a: float = 1 / 6) -> TablePolicy:
-    """The seat `equilibrium`, which plays two-player Kuhn poker perfectly (`kuhn_equilibrium`)."""
+    """The seat `equilibrium`, an equilibrium of two-player Kuhn poker (`kuhn_equilibrium`)."""
     if env.id != "kuhn_poker" or env.num_agents != 2:
         raise ConfigError(
             f"the seat equilibrium plays kuhn_poker for two players, not {env!r}; `manyhands solve`"
@@ -329,7 +328,7 @@ def equilibrium_seat(env: Env, a: float = 1 / 6) -> TablePolicy:
 
 
 def one_hand(env: Env) -> Env:
-    """The game of a single hand, in chips, without what a match adds to it."""
+    """The game of a single hand, in chips, without the options of a match."""
     config = env.config()
     for name in ("hands", "duplicate", "max_steps", "reward_weights"):
         config.pop(name, None)
@@ -338,12 +337,12 @@ def one_hand(env: Env) -> Env:
 
 @functools.lru_cache(maxsize=8)
 def tree_of(env: Env) -> Tree:
-    """`unroll(env)`, kept."""
+    """`unroll(env)`, cached."""
     return unroll(env)
 
 
 def _words(rows: Any) -> Any:
-    """Numbers of any kind as u32, whose sums tell rows apart."""
+    """Numbers of any kind as u32, for hashing rows by sums."""
     kind = np.dtype(rows.dtype)
     on_host = isinstance(rows, np.ndarray)
     if kind == np.float32:
@@ -370,8 +369,8 @@ def _multipliers(rows: np.ndarray) -> np.ndarray:
 def write(
     path: PathLike, kind: str, tensors: Mapping[str, np.ndarray], head: Mapping[str, Any]
 ) -> None:
-    """Arrays and a JSON head as one .safetensors file: written beside, then renamed, so that there
-    is always a whole file."""
+    """Write arrays and a JSON header to one .safetensors file, atomically: to a temporary file,
+    which is then renamed."""
     safetensors = _safetensors()
     path = Path(path)
     text = json.dumps({"kind": kind, "format": FORMAT, **head}, sort_keys=True, allow_nan=False)
@@ -390,7 +389,7 @@ def write(
 
 
 def read(path: PathLike, kind: str) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
-    """What `write` wrote. Nothing in the file is ever executed.
+    """Read a file of `write`. Nothing in the file is ever executed.
 
     Raises:
         ConfigError: it is something else, or damaged.

@@ -1,11 +1,11 @@
 """The whole tree of a small game, unrolled once from the environment's own functions.
 
-`unroll(env)` plays every legal action from every deal, depth by depth, all points of one depth in
-batched calls of `acting`, `legal`, `observe` and `step`: the rules are the environment's, there is
-no second copy. What comes out are flat arrays, which `policies.py` evaluates and `cfr.py` solves.
+`unroll(env)` plays every legal action from every deal, depth by depth, with batched calls of
+`acting`, `legal`, `observe` and `step` for all points (nodes) of one depth: there is no second copy
+of the rules. The result is a set of flat arrays, which `policies.py` evaluates and `cfr.py` solves.
 
-Points at which the acting agent sees the same observation form one *information set*. Everything
-here assumes perfect recall (what an agent sees tells what it has seen and done before), and
+Points with the same observation of the acting agent form one *information set*. All methods
+assume perfect recall (an observation determines the agent's earlier observations and actions), and
 `unroll` checks it. With perfect recall, a *sequence* of an agent is its own last (information set,
 action) pair, since that pair fixes all earlier ones: the sequence form of Koller, Megiddo and von
 Stengel (1996). Sequence `infoset * A + action` belongs to that pair, and sequence `I * A` is the
@@ -98,7 +98,7 @@ class Tree:
 
     @property
     def chance(self) -> np.ndarray:
-        """f64[T], the probability that chance plays its part in each end."""
+        """f64[T], the reach probability of chance for each end."""
         return self.deals[self.deal[self.ends]]
 
     @property
@@ -107,8 +107,8 @@ class Tree:
 
     @functools.cached_property
     def merged(self) -> tuple[np.ndarray, np.ndarray]:
-        """(sequences i32[N, T'], f64[N, T'] payoffs times chance) of ends that differ in nothing
-        but cards which nobody has seen, as one."""
+        """(sequences i32[N, T'], f64[N, T'] payoffs times chance), with ends merged that differ
+        only in unseen cards."""
         sequences, which = np.unique(self.sequences, axis=1, return_inverse=True)
         weighted = self.payoffs * self.chance
         size = sequences.shape[1]
@@ -117,7 +117,7 @@ class Tree:
 
     @functools.cached_property
     def digest(self) -> str:
-        """A hash of the information sets: what a table of probabilities refers to."""
+        """A hash of the information sets, to identify the tree of a table."""
         parts = (self.owner, self.before, self.legal, np.ascontiguousarray(self.observations))
         state = hashlib.blake2b(self.env.spec_json().encode(), digest_size=16)
         for part in parts:
@@ -134,8 +134,8 @@ class Tree:
 
     def find(self, vector: Any, agent: int) -> int | None:
         """The information set of an observation, or None. In a match of several hands, where the
-        observation begins with that of the hand, any agent may come to it; where observations do
-        not tell whose they are, it is one of `agent`'s."""
+        observation begins with that of the hand, any agent may reach it; where observations do not
+        identify their agent, it is one of `agent`'s."""
         anyone, index = self._rows
         size = int(np.prod(self.observations.shape[1:]))
         key = np.asarray(vector).ravel()[:size].astype(self.observations.dtype).tobytes()
@@ -164,7 +164,7 @@ class Tree:
         return moves[::-1]
 
     def word(self, infoset: int, action: int) -> str:
-        """What an action is called at an information set."""
+        """The name of an action at an information set."""
         return self.words[infoset][int(self.legal[infoset, :action].sum())]
 
     def __repr__(self) -> str:
@@ -175,14 +175,14 @@ class Tree:
 
 
 def unroll(env: Env, max_points: int = 3_000_000) -> Tree:
-    """The tree of `env`, whose chance lies in its deals alone.
+    """The tree of `env`, where only deals are random.
 
     Args:
         max_points: a bound on the size. Kuhn poker for six players has two million points.
 
     Raises:
-        ConfigError: no tree can be made: chance cannot be enumerated, agents move at the same time,
-            an agent forgets what it saw, or the tree is too large.
+        ConfigError: there is no tree: chance cannot be enumerated, agents move at the same time,
+            an agent has imperfect recall, or the tree is too large.
     """
     return _Unroller(env, max_points).run()
 
@@ -289,9 +289,10 @@ class _Unroller:
         )
 
     def _look(self, states: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Who moves (i64[B]), the actions (bool[B, A]), and what it sees ([B, ...])."""
+        """The agent to move (i64[B]), its legal actions (bool[B, A]) and observations ([B,
+        ...])."""
         env = self.env
-        acting, legal, seen = _in_chunks(functools.partial(_sight(env), None), states)
+        acting, legal, seen = _in_chunks(functools.partial(_observed(env), None), states)
         if not (acting.sum(axis=0) == 1).all():
             raise ConfigError(
                 f"a game tree needs turns; in {env!r} no agent, or several at once, are to move"
@@ -311,7 +312,7 @@ class _Unroller:
         actions = np.full((env.num_agents, size), env.noop, dtype)
         actions[mover[which], np.arange(size)] = action + self.first_action
         moved = _in_chunks(functools.partial(_moves(env), 0), (chosen, actions))
-        # Other keys must make no difference; small depths can be asked several times.
+        # The key must make no difference; small depths are checked with several.
         for seed in range(1, 2 + min(8, _CHUNK // max(size, 1))):
             other = _in_chunks(functools.partial(_moves(env), seed), (chosen, actions))
             same = jax.tree_util.tree_map(np.array_equal, moved, other)
@@ -383,7 +384,7 @@ def _too_large(env: Env, points: int, max_points: int) -> NoReturn:
 
 
 def _deals(env: Any, max_points: int) -> tuple[Any, np.ndarray]:
-    """All first states (a batch, on the host), and the probability of each."""
+    """All initial states (a batch, on the host), and the probability of each."""
     deals = env.deals()
     if deals is not None:
         listed = list(itertools.islice(deals, max_points + 1))
@@ -410,7 +411,7 @@ def _deals(env: Any, max_points: int) -> tuple[Any, np.ndarray]:
 
 
 @functools.lru_cache(maxsize=16)
-def _sight(env: Env) -> Any:
+def _observed(env: Env) -> Any:
     def look(_: None, states: Any) -> Any:
         return env.batch_acting(states), env.batch_legal(states), env.batch_observe(states)
 

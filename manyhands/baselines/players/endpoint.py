@@ -1,8 +1,8 @@
-"""Requests to one endpoint that many episodes ask at once, over kept connections.
+"""Concurrent requests of many episodes to one endpoint, over persistent connections.
 
-Built on aiohttp: its pool finds an idle connection at once, where clients that go through all of
-theirs at every request become the bottleneck with hundreds of episodes. Responses are read up to a
-limit, whatever they claim of their length.
+Built on aiohttp: its pool finds an idle connection in constant time, where clients that search all
+their connections at every request become the bottleneck with hundreds of episodes. Responses are
+read up to a limit, whatever length they declare.
 """
 
 from __future__ import annotations
@@ -34,14 +34,14 @@ class Response:
 
 
 class Endpoint:
-    """Requests below one URL. It belongs to the event loop that it is first used in.
+    """Requests below one URL, bound to the event loop of the first request.
 
     The proxies of the environment (`HTTP_PROXY`, `HTTPS_PROXY`, `NO_PROXY`) are used. A user and a
     password in the URL are sent as basic authorization, in place of an `authorization` of
     `headers`.
 
     Args:
-        url: `http://` or `https://`; its query goes along with every request.
+        url: `http://` or `https://`; its query is sent with every request.
         headers: of every request; their values hold no control characters.
         limit: bytes of a body that are read at most.
 

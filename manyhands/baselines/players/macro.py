@@ -1,8 +1,8 @@
-"""Players that choose skills, and are asked only when there is something to decide: for policies
+"""Players that choose skills, and are queried only when there is something to decide: for policies
 that are expensive to query, such as language models.
 
-`persist` plays `Skills`: it repeats the chosen skill until that is done. `embody` seats a player of
-`Events` in the environment below, with players that choose every primitive action.
+`persist` is for `Skills`: it repeats the chosen skill until it is done. `embody` seats a player of
+`Events` in the wrapped environment, together with players of primitive actions.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ from manyhands.wrappers.skills import Skills
 
 
 class Macro:
-    """A host policy that asks another one, `policy`, about some of its views.
+    """A host policy that queries another one, `policy`, for some of its views.
 
     Attributes:
-        policy: who is asked.
+        policy: the other policy.
         name: its name.
-        asked: how often it was asked.
+        asked: the number of queries.
     """
 
     def __init__(self, policy: Any):
@@ -41,7 +41,7 @@ class Macro:
         return self.moves(views, questions, self.policy.act(questions) if questions else [])
 
     def questions(self, views: Sequence[View]) -> Sequence[View]:
-        """What is to be decided now."""
+        """The decision to make now."""
         raise NotImplementedError
 
     def moves(
@@ -72,9 +72,8 @@ def persist(policy: Any, env: Skills, patience: int = 25) -> Persist:
 
 
 class Persist(Macro):
-    """Repeats the skill that another policy chose, and asks that one again when the skill is done
-    or has become impossible, when a message has come in, or after `patience` steps. Build it with
-    `persist`."""
+    """Repeats the skill that another policy chose, and queries it again when the skill is done or
+    impossible, when a message has arrived, or after `patience` steps. Build it with `persist`."""
 
     def __init__(self, policy: Any, env: Skills, patience: int = 25):
         super().__init__(policy)
@@ -107,7 +106,7 @@ class Persist(Macro):
         return moves
 
     def _chosen(self, view: View, answer: Any) -> int:
-        """The skill that an answer means."""
+        """The skill that an answer names."""
         action = answer.action if isinstance(answer, Reply) else answer
         if isinstance(action, str):
             try:
@@ -125,7 +124,7 @@ class _AsyncPersist(_Async, Persist):
 
 
 class SkillView(View):
-    """What an agent of `Events` would know, made of what one of the environment below knows."""
+    """The view of an agent of `Events`, made from a view in the wrapped environment."""
 
     def __init__(self, events: Events, view: View, news: str, turn: int):
         self.become(view, turn)
@@ -156,8 +155,8 @@ class SkillView(View):
 
 @dataclasses.dataclass
 class _Body:
-    """How one agent of one episode stands: the skill it follows, for how many steps, what it
-    perceived last, and how often it chose."""
+    """One agent of one episode: its skill, the steps so far, its last perception, and the number of
+    its choices."""
 
     skill: int
     steps: int
@@ -166,9 +165,9 @@ class _Body:
 
 
 def embody(policy: Any, events: Events) -> Embodied:
-    """`policy`, a host policy for `events` (an agent each), as one for the environment below, where
-    it sits beside players of any other kind: it is asked at every event, and its skill flies on in
-    between."""
+    """`policy`, a host policy for `events` (an agent each), as a policy for the wrapped
+    environment,
+    together with any other players: it is queried at every event, and its skill runs in between."""
     asynchronous = inspect.iscoroutinefunction(policy.act)
     return (_AsyncEmbodied if asynchronous else Embodied)(policy, events)
 
@@ -176,8 +175,8 @@ def embody(policy: Any, events: Events) -> Embodied:
 class Embodied(Macro):
     """A host policy that chooses a skill at every event, and follows it. Build it with `embody`.
 
-    An answer that is no possible skill is the skill that does nothing, until the next event; why it
-    was refused stands in `Reply.info["refused"]`.
+    An answer that names no possible skill plays the skill that does nothing until the next event;
+    the reason is in `Reply.info["refused"]`.
     """
 
     def __init__(self, policy: Any, events: Events):

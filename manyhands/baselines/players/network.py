@@ -1,12 +1,11 @@
-"""Trained networks as players, and the files they live in.
+"""Trained networks as players, and their files.
 
-A policy may be several snapshots of one network, taken while it learned, of which it draws one for
-each episode: the average strategy of self-play, whose last snapshot alone may go in circles around
-an equilibrium.
+A policy may hold several snapshots of one network, taken during training, and draw one for each
+episode: the average strategy of self-play, whose current policy may cycle around an equilibrium.
 
 A policy is two files: NAME.safetensors holds the arrays and, in its header, what they are for and
-a checksum of both (files from before checksums are read, too); NAME.json, the card, says where they
-come from: command, seeds, steps, time, scores. Reading either executes nothing.
+a checksum of both (older files without checksums are read, too); NAME.json, the card, records their
+origin: command, seeds, steps, time, scores. Reading either executes nothing.
 """
 
 from __future__ import annotations
@@ -40,7 +39,7 @@ from manyhands.baselines.learners.networks import (
 from manyhands.core.env import Array, ConfigError, DeviceView, Env, PolicyError, layers, names_of
 
 FORMAT = "manyhands-policy-1"
-# What an environment's configuration may differ in, and a network still play it.
+# Options of an environment that do not matter to a network.
 FREE = (
     *("observation", "max_steps", "reward_weights", "starts"),
     *("physics", "rules", "points", "lead", "serve", "randomise"),
@@ -49,19 +48,19 @@ FREE = (
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class NetworkPolicy:
-    """A trained network as a `DevicePolicy`: in compiled rollouts, as a partner, in `play`.
+    """A trained network as a `DevicePolicy`, for compiled rollouts, partners and `play`.
 
     Attributes:
         params: {"network": flax parameters, "mean": f32[K], "scale": f32[K]}: inputs are shifted
-            and scaled before they enter.
-        network: its shape.
-        reads: "perception", so that it plays whatever observation is configured, or "vector",
-            the configured observation (see `networks.inputs`).
+            and scaled first.
+        network: its architecture.
+        reads: "perception", which does not depend on the configured observation, or "vector", the
+            configured observation (see `networks.inputs`).
         spec: `Env.spec()` of the environment that it was trained in.
         greedy: take the most likely (or most valued) action instead of drawing one.
-        algorithm: what trained it.
-        snapshots: 0, or how many there are along a first axis of all parameters: each seat draws
-            one at the first step of an episode, all with the same chance, and plays it to the end.
+        algorithm: of its training.
+        snapshots: 0, or the number of snapshots along a first axis of all parameters: each seat
+            draws one uniformly at the first step of an episode, and plays it to the end.
     """
 
     params: Any
@@ -89,7 +88,7 @@ class NetworkPolicy:
             draw = jax.random.randint(jax.random.fold_in(key, 1), (), 0, self.snapshots)
             chosen = jnp.where(chosen < 0, draw, chosen)
             params = jax.tree_util.tree_map(lambda leaf: jnp.asarray(leaf)[chosen], params)
-        # Loops give each episode a fresh memory, so there is nothing to forget here.
+        # Loops give each episode a fresh memory, so there is nothing to reset here.
         memory, outputs = self._advance(inner, params, memory, row)
         if self.greedy:
             action = actions.mode(outputs, legal)
@@ -107,18 +106,18 @@ class NetworkPolicy:
         return network.advance(params["network"], memory, x, jnp.bool_(False))
 
     def chances(self, env: Env, rows: Array, legal: Array) -> Array:
-        """f32[max(snapshots, 1), B, A]: how likely each snapshot takes each of A discrete actions,
-        given rows [B, ...] of what it reads, and bool[B, A].
+        """f32[max(snapshots, 1), B, A]: the probabilities of A discrete actions, for each snapshot,
+        given rows [B, ...] of its input, and legal actions bool[B, A].
 
         Raises:
             PolicyError: it is of another environment.
-            ConfigError: what it does depends on more than one row, since it remembers.
+            ConfigError: its actions depend on more than one row, since it is recurrent.
         """
         actions, wrappers = actions_of(env.action_space), _unwrapped(env, self.spec)[1]
         if self.network.recurrent or wrappers or not isinstance(actions, Categorical):
             raise ConfigError(
-                "chances are told of networks without a memory, of Discrete actions, in an "
-                f"environment without wrappers; given {self.network} in {env!r}"
+                "chances needs a network without memory, Discrete actions and an environment without "
+                f"wrappers; given {self.network} in {env!r}"
             )
         _check(self, env, "the policy")
 
@@ -138,7 +137,7 @@ class NetworkPolicy:
 
 @dataclasses.dataclass(frozen=True)
 class _About:
-    """What a `NetworkPolicy` is beside its arrays; equal where the same program plays it."""
+    """The static part of a `NetworkPolicy`; equal for policies with the same program."""
 
     network: NetworkConfig
     reads: str
@@ -175,11 +174,11 @@ jax.tree_util.register_pytree_node(
 
 
 def save(path: str | Path, policy: NetworkPolicy, card: Mapping[str, Any]) -> None:
-    """Write a policy to `path` (.safetensors) and its card to the .json beside it.
+    """Write a policy to `path` (.safetensors) and its card to the .json next to it.
 
     Raises:
-        PolicyError: the path has another ending.
-        OSError: it cannot be written; what was there before is still there.
+        PolicyError: the path has another suffix.
+        OSError: it cannot be written; earlier contents are kept.
     """
     path = Path(path)
     if path.suffix != ".safetensors":
@@ -227,7 +226,7 @@ def load(path: str | Path, env: Env | None = None, *, greedy: bool | None = None
 
 
 def _described(about: Any, tensors: Mapping[str, np.ndarray]) -> NetworkPolicy:
-    """The policy that a header describes; raises an ordinary error where it describes none."""
+    """The policy that a header describes; raises an ordinary error if it describes none."""
     network = NetworkConfig(**about["network"])
     for field in dataclasses.fields(network):
         if type(getattr(network, field.name)) is not type(field.default):
@@ -326,8 +325,8 @@ def _check(policy: NetworkPolicy, env: Env, name: Path | str) -> None:
 
 
 def _essence(spec: Mapping[str, Any]) -> dict[str, Any]:
-    """The configuration of an environment without what a network need not know. Written out as
-    JSON, since a file's lists are tuples elsewhere."""
+    """The options of an environment that matter to a network, as JSON, since lists of a file are
+    tuples elsewhere."""
     config = {k: v for k, v in (spec.get("config") or {}).items() if k not in FREE}
     if "env" in spec:
         config["env"] = {"id": spec["env"]["id"], "config": _essence(spec["env"])}
@@ -391,8 +390,7 @@ def write_tensors(
 
 
 def replace(path: str | Path, data: bytes) -> None:
-    """Make `data` the content of a file at once: whatever dies, the old content or the new is
-    there, whole."""
+    """Write a file atomically: after a crash it holds either the old or the new contents."""
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
     handle, beside = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
@@ -424,7 +422,7 @@ def read_tensors(path: str | Path) -> tuple[dict[str, np.ndarray], dict[str, str
             metadata = dict(file.metadata() or {})
     except FileNotFoundError:
         raise PolicyError(f"there is no file {path}") from None
-    except Exception as error:  # the library does not say what a damaged header makes it raise
+    except Exception as error:  # the library does not document its errors for damaged headers
         raise PolicyError(
             f"{path} cannot be read as safetensors: it is damaged, cut off or something else "
             f"({error})"
@@ -438,7 +436,7 @@ def read_tensors(path: str | Path) -> tuple[dict[str, np.ndarray], dict[str, str
 
 
 def _checksum(tensors: Mapping[str, np.ndarray], metadata: Mapping[str, str]) -> str:
-    """A checksum of arrays, of their names, shapes and types, and of what is said of them."""
+    """A checksum of arrays, their names, shapes and types, and the metadata."""
     said = sorted((name, text) for name, text in metadata.items() if name != "checksum")
     digest = hashlib.blake2b(json.dumps(said).encode(), digest_size=16)
     for name, array in sorted(tensors.items()):

@@ -1,4 +1,4 @@
-"""A player that picks any legal action."""
+"""A player that draws a random legal action."""
 
 from __future__ import annotations
 

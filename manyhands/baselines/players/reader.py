@@ -1,8 +1,8 @@
 """A chef that plays from words alone: it reads the text observation and the choices, as a language
 model would, plans on the map that it finds there, and answers with a sentence and an ACTION line.
 
-It remembers nothing: the same words always get the same answer. It is made for kitchens that are
-seen whole; what is out of sight does not exist for it.
+It is stateless: the same words always get the same answer. It is made for fully observed kitchens,
+and ignores anything outside its view.
 """
 
 from __future__ import annotations
@@ -51,11 +51,11 @@ class _Pot:
     name: str
     cell: Cell
     needs: Counter[str]  # ingredients that it still takes to fill an order
-    left: int | None  # steps until the soup is ready, 0 when it is; None while it does not cook
+    left: int | None  # steps until the soup is ready, 0 if it is; None if it is not cooking
 
 
 class _Kitchen:
-    """What the words say."""
+    """The state, as far as the text describes it."""
 
     def __init__(self, text: str, rules: str):
         step = re.match(r"Step (\d+)", text)
@@ -166,10 +166,10 @@ def _around(cell: Cell) -> dict[str, Cell]:
 
 
 def _plan(k: _Kitchen) -> tuple[str, list[Cell]]:
-    """Why, and the stations to use one of; none: wait."""
+    """The reason, and the stations to choose from; none: wait."""
     hand, home = k.me.holding, k.home
     pots = [pot for pot in k.pots if k.beside([pot.cell], home)]
-    supplying = not pots  # others cook, this chef hands them things over a counter
+    supplying = not pots  # others cook; this chef passes items over a counter
     shared = k.beside(k.beside(k.find("X"), home), k.away)
     empty = [c for c in k.beside(k.find("X"), home) if c not in k.lying]
     serving = k.beside(k.find("S"), home)
@@ -177,7 +177,7 @@ def _plan(k: _Kitchen) -> tuple[str, list[Cell]]:
         pots = [pot for pot in k.pots if k.beside([pot.cell], k.away)]
 
     def held(kind: str) -> int:
-        """How many the others bring to these pots."""
+        """The number of items that others are bringing to these pots."""
         return sum(
             chef.holding == kind
             for chef in k.others
@@ -191,7 +191,7 @@ def _plan(k: _Kitchen) -> tuple[str, list[Cell]]:
         return k.beside(k.find(SYMBOLS.get(kind, "")) + lying, home)
 
     def waiting(kind: str) -> int:
-        """How many lie ready for those whom this chef supplies."""
+        """The number of items ready for the chefs that this one supplies."""
         return sum(k.lying.get(c) == kind for c in shared) if supplying else 0
 
     cooking = [pot for pot in pots if pot.left is not None]
@@ -271,8 +271,8 @@ def _plan(k: _Kitchen) -> tuple[str, list[Cell]]:
 
 
 def _act(k: _Kitchen, stations: list[Cell], useful: bool, asked: bool) -> str:
-    """The action that goes on with the plan, around and past the others; `useful`: an interact
-    would do something now; `asked`: somebody wants this chef out of the way."""
+    """The action that continues the plan, around the others; `useful`: an interact would have an
+    effect now; `asked`: another chef wants this one out of the way."""
     steps, action = k.way(k.me, stations, k.taken)
     straight, onward = k.way(k.me, stations)
     around = _around(k.me.cell)
@@ -293,21 +293,21 @@ def _act(k: _Kitchen, stations: list[Cell], useful: bool, asked: bool) -> str:
         aside = [move for move in free if move != action]
         if aside and (turn or not in_way):
             return aside[k.step // 4 % len(aside)]
-        # A bump tells the other one; then it needs a step in which nobody bumps to get away.
+        # A bump signals the other chef, which then needs a step without a bump to move away.
         return "stay" if around.get(action) in k.taken and k.me.blocked else action
     return action
 
 
 def _goes_first(k: _Kitchen) -> bool:
-    """Who keeps to its way when two meet; the other one goes around. (If both did, both would
-    turn back for ever.) Around one who stands still, everybody goes."""
+    """Whether this chef has the right of way when two meet; the other one goes around. (If both
+    did, they would turn back forever.) Everybody goes around a chef that stands still."""
     rank = ("soup", "dish", "onion", "tomato", "nothing").index
     own = rank(k.me.holding), k.me.name
     return all(own < (rank(chef.holding), chef.name) and not chef.waited for chef in k.others)
 
 
 def _park(k: _Kitchen) -> str:
-    """A step towards the nearest place where a waiting chef is in nobody's way."""
+    """A step towards the nearest place where a waiting chef blocks nobody."""
 
     def busy(cell: Cell) -> int:
         return sum({"P": 3, "S": 2, "D": 2}.get(k.map[c], 0) for c in _around(cell).values())

@@ -84,7 +84,7 @@ def _decide(court: _Court) -> tuple[str, str]:
 
 
 def _in_team(court: _Court, home: str) -> tuple[str, str]:
-    """Receive, set, spike: whoever is nearest of those who have not touched the ball."""
+    """Receive, set, spike: by the nearest drone that has not touched the ball."""
     assert court.lands is not None
     setting, attack = (0.25 * court.length, 0.0), (0.4 * court.length, 0.5 * court.width)
     free = [name for name in (court.me, *court.mates) if name not in court.touched]
@@ -127,8 +127,8 @@ class VolleyballReader:
 
 
 def reader(env: Env) -> object:
-    """The text player for `env`: volleyball, which it plays by skills from event to event, whether
-    the others do so too (`events`) or not."""
+    """The text player for `env`, volleyball with or without the wrapper `events`: it always chooses
+    skills from event to event."""
     if isinstance(env, Events) and env.per == "agent":
         return VolleyballReader()
     if env.id == "volleyball":
