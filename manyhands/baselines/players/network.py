@@ -116,8 +116,8 @@ class NetworkPolicy:
         actions, wrappers = actions_of(env.action_space), _unwrapped(env, self.spec)[1]
         if self.network.recurrent or wrappers or not isinstance(actions, Categorical):
             raise ConfigError(
-                "chances needs a network without memory, Discrete actions and an environment without "
-                f"wrappers; given {self.network} in {env!r}"
+                "chances needs a network without memory, Discrete actions and no wrappers; given "
+                f"{self.network} in {env!r}"
             )
         _check(self, env, "the policy")
 
