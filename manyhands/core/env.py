@@ -639,7 +639,11 @@ def unwrap(env: Env[Any], kind: type[E], error: type[ManyhandsError] = ConfigErr
     for depth, inner in enumerate(stack):
         if isinstance(inner, kind):
             return Unwrapped(inner, stack[:depth][::-1])  # type: ignore[arg-type]
-    raise error(f"expected {kind.__name__}, itself or in wrappers that lift actions; given {env!r}")
+    ids = [vars(known)["id"] for known in (kind, *kind.__subclasses__()) if "id" in vars(known)]
+    raise error(
+        f"expected {names_of(ids or [kind.__name__])}, itself or in wrappers that lift actions; "
+        f"given {env!r}"
+    )
 
 
 # ---- keys ----------------------------------------------------------------------------------------

@@ -101,9 +101,9 @@ def test_games_are_the_same_again() -> None:
 def test_seats_that_do_not_fit_say_so() -> None:
     with pytest.raises(SeatError, match=r"9 squares.*6 rows and 7 columns.*solver:depth"):
         manyhands.seat("perfect", ConnectFour())
-    with pytest.raises(SeatError, match="tic_tac_toe, connect_four"):
+    with pytest.raises(SeatError, match="tic_tac_toe or connect_four"):
         manyhands.seat("perfect", manyhands.make("kitchen"))
-    with pytest.raises(SeatError, match="tic_tac_toe, connect_four"):
+    with pytest.raises(SeatError, match="tic_tac_toe or connect_four"):
         manyhands.seat("solver:depth=2", manyhands.make("kitchen"))
     for depth in ("0", "x", "1.5", "true"):
         with pytest.raises(SeatError, match="depth"):
