@@ -85,7 +85,7 @@ def flat(rows: Array) -> Array:
 
 
 def apart(*rows: Array, ndim: int = 1) -> tuple[Array, ...]:
-    """Rows that are about to be stacked, each computed by itself where there is a batch, that is
+    """Rows to be stacked, each computed separately where there is a batch, that is
     where they have more than `ndim` axes: fused into the stacking, a batch would ask of every
     element which row it belongs to."""
     return jax.lax.optimization_barrier(rows) if rows[0].ndim > ndim else rows

@@ -116,7 +116,7 @@ def check_options(
         given: the names.
         what: how the error calls the target; by default its name.
         error: what is raised, with the options that exist and the nearest of them.
-        also: options that its caller has beside those of the target; the error names them first.
+        also: further options of the caller; the error lists them first.
     """
     parameters = inspect.signature(target).parameters.values()
     if any(p.kind is p.VAR_KEYWORD for p in parameters):

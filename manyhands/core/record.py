@@ -258,7 +258,7 @@ class Chain:
             raise Difference(None, _broken(last.line))
         elif not follows:
             what = "the run was closed before it" if self.closed else "it is of another run"
-            raise Difference(None, f"{what}, but it goes on with the chain of line {last.line}")
+            raise Difference(None, f"{what}, but it continues the chain of line {last.line}")
         if not follows:
             self.open = self.unfinished
             self.episodes, self.linked, self.closed = 0, False, False
@@ -550,7 +550,7 @@ def _play_again(episode: Episode, env: Env) -> Iterator[tuple[Moment, Game]]:
     for t, step in enumerate(episode.steps):
         turn = step.turn
         if game.over or game.made == limit:
-            raise Difference(t, "the episode is over here, but the record goes on")
+            raise Difference(t, "the episode is over here, but the record continues")
         if sorted(turn.actions) != game.asked():
             names = ", ".join(env.agents[i] for i in game.asked()) or "nobody"
             given = ", ".join(env.agents[i] for i in turn.actions) or "nobody"
@@ -635,8 +635,8 @@ class Verification:
         if self.difference is None:
             return (
                 f"UNFINISHED: {played} agree, but the run was not closed behind line "
-                f"{self.unfinished}: it was killed, still goes on, or its last lines were deleted; "
-                f"resume=True completes it{tail}"
+                f"{self.unfinished}: it was killed, is still running, or its last lines were "
+                f"deleted; resume=True completes it{tail}"
             )
         places = {"line": self.line, "episode": self.episode, "step": self.step}
         place = ", ".join(f"{k} {v}" for k, v in places.items() if v is not None)
@@ -752,7 +752,7 @@ def _compare_all(episode: Episode, env: Env) -> None:
             raise Difference(t, "the fingerprint of the last state is missing")
     assert game is not None
     if not game.over and game.made != options.get("max_steps"):
-        raise Difference(game.made, "the record stops here, but the episode goes on")
+        raise Difference(game.made, "the record stops here, but the episode continues")
     recorded = totals_of(result)
     for name, right in totals_of(game.result(result.players)).items():
         _same(None, f"the total `{name}`", right, recorded[name])

@@ -177,7 +177,7 @@ class Writer:
     def write(self, body: bytes) -> None:
         """Append an episode (`EpisodeLog.body`), for good."""
         with self._lock:
-            if self._closing is not None:  # the run goes on
+            if self._closing is not None:  # the run continues
                 os.ftruncate(self._file, self._closing)
                 self._closing = None
             self._previous = self._put(body)

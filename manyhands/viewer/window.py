@@ -201,7 +201,7 @@ class Watch:
     episode at a time, until that ends. Without a display it does nothing.
 
     Keys: space pauses, + and - change the pace, tab changes the seat, q closes the window, and the
-    play goes on without it.
+    play continues without it.
 
     Attributes:
         speed: steps per second, by default the environment's pace.

@@ -318,7 +318,7 @@ class Analysis:
                 for share in seat.mistakes:
                     table.add_row(share.what, str(share.count), str(share.of))
                 console.print(table)
-            table = Table(title=f"{seat.name}: beside equilibrium")
+            table = Table(title=f"{seat.name}: compared with equilibrium")
             for column in ("", "times", "of", "share (95 %)", "equilibrium", ""):
                 table.add_column(column, justify="right" if column else "left")
             for share in seat.frequencies:

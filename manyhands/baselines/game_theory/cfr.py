@@ -515,7 +515,7 @@ class Solver:
             return np.asarray(_matched(jnp.asarray(self.regrets), jnp.asarray(self.tree.legal)))
 
     def save(self, path: PathLike, **notes: Any) -> None:
-        """Write all that `load` needs to go on, and `notes` (JSON-ready)."""
+        """Write the checkpoint for `load`, and `notes` (JSON-ready)."""
         head = {
             "env": self.tree.env.spec(),
             "tree": self.tree.digest,
@@ -527,7 +527,7 @@ class Solver:
         write(path, "checkpoint", {"regrets": self.regrets, "sums": self.sums}, head)
 
     def load(self, path: PathLike) -> dict[str, Any]:
-        """Go on from a checkpoint of the same run; returns its notes.
+        """Continue from a checkpoint of the same run; returns its notes.
 
         Raises:
             ConfigError: it is no checkpoint, or one of another game, algorithm or seed.
@@ -644,7 +644,7 @@ def solve(
         iterations: in all, those before a resumption included.
         out: a folder for `policy.safetensors` (which the seat `table` plays), `result.json`,
             `curve.png` and `checkpoint.safetensors`.
-        resume: go on with the checkpoint in `out`, if there is one. The policy that comes out is
+        resume: continue from the checkpoint in `out`, if there is one. The policy that comes out is
             the same, byte for byte, as without the interruption.
         progress: show a bar.
 
@@ -654,7 +654,7 @@ def solve(
     if isinstance(iterations, bool) or not isinstance(iterations, int) or iterations < 1:
         raise ConfigError(f"iterations is a whole number from 1, given {iterations!r}")
     if resume and out is None:
-        raise ConfigError("resume=True needs the folder `out` to go on from")
+        raise ConfigError("resume=True needs the folder `out` with the checkpoint")
     folder = None if out is None else Path(out)
     checkpoint = None if folder is None else folder / "checkpoint.safetensors"
     if checkpoint is not None and checkpoint.exists() and not resume:
