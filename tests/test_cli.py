@@ -39,6 +39,12 @@ def run(capsys, *arguments):
     return status, captured.out, captured.err
 
 
+def episodes_of(path):
+    """The episodes of a record, without the line that closes it."""
+    lines = map(json.loads, path.read_text().splitlines())
+    return [line for line in lines if "episode" in line]
+
+
 def test_list_names_everything(capsys):
     status, out, _ = run(capsys, "list")
     assert status == 0
@@ -74,9 +80,8 @@ def test_one_episode_alone_is_the_same_episode(capsys, record, tmp_path):
     alone = tmp_path / "alone.jsonl"
     arguments = ["play", *KITCHEN, "--seats", "random", "--only", "2", "--record", alone]
     assert run(capsys, *arguments)[0] == 0
-    lines = record.read_text().splitlines()
-    theirs = next(line for line in map(json.loads, lines) if line["episode"] == 2)
-    ours = json.loads(alone.read_text())
+    (theirs,) = (line for line in episodes_of(record) if line["episode"] == 2)
+    (ours,) = episodes_of(alone)
     assert ours["steps"] == theirs["steps"] and ours["totals"] == theirs["totals"]
 
 
@@ -98,7 +103,7 @@ def test_groups_and_forks(capsys, tmp_path):
     path = tmp_path / "groups.jsonl"
     arguments = ["play", *KITCHEN, "--seats", "random", "--group", "2", "--fork"]
     assert run(capsys, *arguments, tmp_path / "a.snap", "--record", path)[0] == 0
-    lines = [json.loads(line) for line in path.read_text().splitlines()]
+    lines = episodes_of(path)
     assert sorted((line["group"], line["member"]) for line in lines) == [(0, 0), (0, 1)]
     assert {line["start"] for line in lines} == {fingerprint(kitchen, state)}
     assert run(capsys, "verify", path)[:2] == (0, "verified: 2 episodes, 16 steps\n")
@@ -272,3 +277,23 @@ def test_the_cache_lies_in_the_users_folder(tmp_path, monkeypatch):
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
     assert cache_folder() == tmp_path / ".cache" / "manyhands"
+
+
+@pytest.mark.parametrize(
+    "words", [("list",), ("export", "RECORD", "chat.jsonl"), ("verify", "RECORD")]
+)
+def test_commands_load_what_they_need(record, tmp_path, words):
+    code = "import sys; from manyhands.cli import main; main(sys.argv[1:]); print(*sys.modules)"
+    words = [str(record) if word == "RECORD" else word for word in words]
+    done = subprocess.run(
+        [sys.executable, "-c", code, *words],
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+        check=True,
+    )
+    loaded = set(done.stdout.splitlines()[-1].split())
+    heavy = {"pygame", "imageio", "matplotlib", "flax", "optax", "openai", "tyro", "tensorboard"}
+    assert "manyhands" in loaded and not loaded & heavy
+    assert words == ["list"] or "mujoco" not in loaded
