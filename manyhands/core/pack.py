@@ -43,8 +43,8 @@ _KEY_AND_TIME = struct.Struct("=IIi")  # how a step's order begins: u32[2] and i
 
 
 class Packing:
-    """How a pytree of arrays lies in one byte buffer: leaves of one dtype together, each dtype from
-    a multiple of 8 bytes on."""
+    """The layout of a pytree of arrays in one byte buffer: leaves grouped by dtype, each group
+    aligned to 8 bytes."""
 
     def __init__(self, tree: Any):
         leaves, self.treedef = jax.tree_util.tree_flatten(tree)

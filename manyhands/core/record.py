@@ -501,7 +501,7 @@ class Difference(ManyhandsError):
 
 
 def frames(episode: Episode, env: Env | None = None) -> Iterator[Moment]:
-    """The moments of a recorded episode, played again: what `play(on_step=)` was called with.
+    """The moments of a recorded episode, played again: the arguments of `play(on_step=)`.
 
     Args:
         env: the environment, if it is at hand; by default it is built from the record.
@@ -702,7 +702,7 @@ def verify(path: PathLike) -> Verification:
 
 
 def _absent(path: PathLike, run: str) -> str:
-    """Which episodes of a run its file does not hold, up to the last one that it holds."""
+    """The missing episodes of a run, up to the last one in its file."""
     numbers = set()
     for line, data in read_lines(path):
         with contextlib.suppress(RecordError):
@@ -770,7 +770,7 @@ def _same(step: int | None, what: str, right: Any, recorded: Any) -> None:
 
 
 def place_of(episode: Episode) -> dict[str, tuple[Any, Any]]:
-    """Where an episode belongs in its run: what follows from its number, and what is recorded."""
+    """An episode's place in its run, by name: (expected from its number, recorded)."""
     result, options = episode.result, episode.options
     n = len(episode.agents)
     group, member = divmod(result.episode, options.get("group", 1))
@@ -802,7 +802,7 @@ def totals_of(result: EpisodeResult) -> dict[str, Any]:
 
 
 def plain(value: Any) -> Any:
-    """Anything in JSON's own kinds; what has none becomes its `str`."""
+    """Any value as JSON types; values without one become their `str`."""
     if isinstance(value, (np.ndarray, np.generic)) or type(value).__module__.startswith("jax"):
         value = np.asarray(value).tolist()
     if isinstance(value, float) and not math.isfinite(value):

@@ -175,7 +175,7 @@ class Writer:
         return EpisodeLog(game, self._head, self._every)
 
     def write(self, body: bytes) -> None:
-        """Append an episode (`EpisodeLog.body`), for good."""
+        """Append an episode (`EpisodeLog.body`), and flush it to the disk."""
         with self._lock:
             if self._closing is not None:  # the run continues
                 os.ftruncate(self._file, self._closing)
@@ -185,7 +185,7 @@ class Writer:
             self._linked = True
 
     def close(self) -> None:
-        """Write the line that says that the run is complete."""
+        """Write the line that marks the run as complete."""
         with self._lock:
             if self._closing is None and self._linked:
                 body = {
@@ -198,7 +198,7 @@ class Writer:
                 self._closing = size
 
     def _put(self, body: bytes) -> str:
-        """Append a line, and give its digest."""
+        """Append a line, and return its digest."""
         line, digest = seal(body, self._previous)
         size = os.fstat(self._file).st_size
         try:
@@ -221,7 +221,7 @@ class Writer:
 
 
 class EpisodeLog:
-    """One episode on its way into a record."""
+    """One episode while it is recorded."""
 
     def __init__(self, game: Game, head: Mapping[str, Any], every: int):
         self._game, self._head, self._every = game, head, every
