@@ -173,10 +173,12 @@ def test_a_fork_goes_on_as_the_episode_that_it_left(env, tmp_path):
 
 
 def test_without_a_clock_steps_are_counted_from_the_fork():
-    data, _ = state_at(KUHN, 1)
-    steps = []
-    play(KUHN, lambda view: steps.append((view.agent, view.step)) or 0, fork=data)
-    assert steps[0] == ("player_1", 0)
+    match = make("kuhn_poker", hands=3)  # a hand counts its decisions, a long match does not
+    for game, first in ((KUHN, 1), (match, 0)):
+        data, _ = state_at(game, 1)
+        steps = []
+        play(game, lambda view, steps=steps: steps.append((view.agent, view.step)) or 0, fork=data)
+        assert steps[0] == ("player_1", first)
 
 
 def test_groups_of_forks(tmp_path):
