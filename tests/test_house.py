@@ -230,9 +230,7 @@ ENVIRONMENTS = {"env", "game", "inner", "board", "court", "kitchen", "world", "s
 ENVIRONMENTS |= {"self._env", "self.game", "self._game", "base", "wrapped", "environment"}
 ENVIRONMENTS |= {f"type({name})" for name in ENVIRONMENTS}
 # "module: hasattr(env, name)"
-ALLOWED_GUESSES: set[str] = {
-    "manyhands.baselines.game_theory.policies: getattr(env, 'hands')",
-}
+ALLOWED_GUESSES: set[str] = set()
 
 
 def guesses(module: str) -> Iterator[str]:

@@ -23,6 +23,7 @@ import numpy as np
 from manyhands.baselines.game_theory.tree import Tree, unroll
 from manyhands.core.env import Array, ConfigError, DeviceView, Env
 from manyhands.core.registry import from_spec, make
+from manyhands.envs.poker import KuhnPoker
 
 if TYPE_CHECKING:  # it needs flax, which tables do not
     from manyhands.baselines.players.network import NetworkPolicy
@@ -94,7 +95,7 @@ def kuhn_equilibrium(tree: Tree, a: float = 1 / 6) -> np.ndarray:
             queen, 1/3 of the time each.
     """
     env = tree.env
-    if env.id != "kuhn_poker" or env.num_agents != 2 or getattr(env, "hands", 1) != 1:
+    if not isinstance(env, KuhnPoker) or env.num_agents != 2 or env.hands != 1:
         raise ConfigError(f"the family is of kuhn_poker for two players; given {env!r}")
     try:
         a = float(a)
