@@ -115,7 +115,7 @@ def test_it_steps_aside_when_asked():
 
 def test_text_of_another_game_is_refused():
     class Other:
-        agents = ("a",)
+        agents, chat = ("a",), None
         describe = rules = staticmethod(lambda *_: "It is raining")
 
     view = View(Other(), SimpleNamespace(state=None), 0)

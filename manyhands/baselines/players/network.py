@@ -232,7 +232,8 @@ def _described(about: Any, tensors: Mapping[str, np.ndarray]) -> NetworkPolicy:
         if type(getattr(network, field.name)) is not type(field.default):
             raise TypeError(f"{field.name} is {getattr(network, field.name)!r}")
     widest = max((max(array.shape, default=1) for array in tensors.values()), default=0)
-    if network.layers > len(tensors) or network.width > widest:
+    wide = network.width > widest and (network.layers > 0 or network.recurrent)
+    if network.layers > len(tensors) or wide:
         raise ValueError(f"{network} does not fit its arrays, too few or too small")
     policy = NetworkPolicy(
         params=tree_of(tensors),

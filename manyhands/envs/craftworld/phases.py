@@ -91,7 +91,7 @@ def step(
         "health": (now.vitals[:, HEALTH] - before.vitals[:, HEALTH]).astype(jnp.float32),
         "joint": helped.astype(jnp.float32),
     }
-    terms = {name: _shared(c, value) for name, value in terms.items()}
+    terms = {name: shared(c, value) for name, value in terms.items()}
     terms["goal"] = jnp.broadcast_to(reached.astype(jnp.float32)[None], terminated.shape)
     return new, terms, terminated, truncated, metrics
 
@@ -103,7 +103,7 @@ def _forget_requests(now: Now) -> Now:
     )
 
 
-def _shared(c: Setting, term: Array) -> Array:
+def shared(c: Setting, term: Array) -> Array:
     """A term as each player's reward counts it."""
     if c.reward == "own" or c.num_players == 1:
         return term

@@ -15,6 +15,7 @@ from manyhands.core.registry import from_spec
 from manyhands.envs.craftworld import CraftWorld, tasks
 from manyhands.envs.craftworld import rules as rl
 from manyhands.envs.craftworld import world as wd
+from manyhands.envs.craftworld.phases import shared
 
 TWO = """
 .......
@@ -173,7 +174,7 @@ def test_rewards_are_shared_as_configured():
     assert Pair(text).play("do noop").outcome.reward.tolist() == [1, 0]
     assert Pair(text, rich=True).play("do noop").outcome.reward.tolist() == [1, 1]
     mixed = CraftWorld(map=TWO, reward="mixed")
-    np.testing.assert_allclose(mixed._shared(jnp.array([1.0, 0.0])), [1, 0.5])
+    np.testing.assert_allclose(shared(mixed, jnp.array([1.0, 0.0])), [1, 0.5])
 
 
 def test_specialists_have_their_own_crafts():
