@@ -29,9 +29,6 @@ class Doubled(Wrapper):
         )
 
 
-manyhands.register_wrapper("test-doubled", "test_wrapper:Doubled")
-
-
 @pytest.fixture(scope="module")
 def kitchen():
     return manyhands.make("kitchen", max_steps=12)

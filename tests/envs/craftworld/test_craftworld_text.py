@@ -44,7 +44,7 @@ def any_states(env: CraftWorld, count: int, seed: int) -> list:
     n, slots = env.num_agents, len(start.kind)
     goals = [goal.row() for goal in families(env.craft)] + [parse_goal("build shelter").row()]
     # What there is of each kind: slots may be kept for one of them.
-    kinds = [np.flatnonzero([env._slots[k][i] for k in range(1, 5)]) + 1 for i in range(slots)]
+    kinds = [np.flatnonzero([env.slot_kinds[k][i] for k in range(1, 5)]) + 1 for i in range(slots)]
     made = []
     for _ in range(count):
         spots = np.stack(np.divmod(rng.choice(SIZE * SIZE, n + slots, replace=False), SIZE), 1)
@@ -58,7 +58,7 @@ def any_states(env: CraftWorld, count: int, seed: int) -> list:
         made.append(
             dataclasses.replace(
                 start,
-                map=rng.integers(1, env.materials, (SIZE, SIZE), dtype=np.uint8),
+                map=rng.integers(1, len(env.codes), (SIZE, SIZE), dtype=np.uint8),
                 position=spots[:n],
                 facing=rng.integers(0, 4, n, dtype=np.uint8),
                 inventory=(rng.integers(0, 10, (n, 12)) * (rng.random((n, 12)) < 0.6)).astype(
