@@ -12,6 +12,7 @@ import pytest
 
 import manyhands
 from manyhands.core.env import episode_key
+from manyhands.envs.poker import rules
 from manyhands.envs.poker.state import CALL, PASS, RAISE
 
 pyspiel = pytest.importorskip("pyspiel")
@@ -137,7 +138,8 @@ def test_deals_are_uniform(name):
     deals = list(env.deals())
     assert sum(chance for _, chance in deals) == pytest.approx(1, abs=1e-12)
     count = 200 * len(deals)
-    drawn = np.asarray(jax.vmap(env.deal)(jax.random.split(jax.random.key(1), count)))
+    keys = jax.random.split(jax.random.key(1), count)
+    drawn = np.asarray(jax.vmap(lambda key: rules.deal(env, key))(keys))
     found, counts = np.unique(drawn, axis=0, return_counts=True)
     assert {tuple(row) for row in found.tolist()} == {deal for deal, _ in deals}
     chi = ((counts - 200) ** 2 / 200).sum()  # mean: degrees of freedom, variance: twice that
