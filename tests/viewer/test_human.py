@@ -76,8 +76,7 @@ def test_other_games_get_numbers():
 
 def test_numbers_choose(view):
     class Bids:
-        chat = None
-        noop = 0
+        chat, keys, noop = None, {}, 0
 
     view.choices = ["fold", "call 2", "raise to 4"]
     press((pygame.K_3, "3"))

@@ -10,7 +10,7 @@ import pytest
 from PIL import Image
 
 import manyhands
-from manyhands.core.env import ConfigError, ManyhandsError
+from manyhands.core.env import ConfigError, ManyhandsError, Wrapper
 from manyhands.core.play import play
 from manyhands.core.record import frames as moments_of
 from manyhands.core.record import read
@@ -95,24 +95,23 @@ def test_maps_keep_their_columns_and_prose_is_wrapped():
 
 def test_speech_goes_where_the_innermost_environment_puts_it(episode, monkeypatch):
     class Speaking(Kitchen):
-        def draw_speech(self, state, canvas, texts, agent):
-            told.append((state, dict(texts), agent))
+        def draw_speech(self, state, canvas, texts, agent=None, camera=""):
+            drawn.append((state, dict(texts), agent))
+            return True
 
-    class Wrapper(Kitchen):
-        def __init__(self, env):
-            super().__init__()
-            self.env = env
+    class Holding(Wrapper):
+        id = "test-holding"
 
-        def draw(self, state, canvas, agent=None):
-            self.env.draw(state.inner, canvas, agent)
+        def inner(self, state):
+            return state.inner
 
-    told = []
+    drawn = []
     state = episode[0].state
     wrapped = SimpleNamespace(inner=SimpleNamespace(inner=state))
-    env = Wrapper(Wrapper(Speaking()))
+    env = Holding(Holding(Speaking()))
     paint(Scene(env, wrapped, bubbles={1: "hello"}), pygame.Surface((300, 200)), agent=0)
-    assert told == [(state, {1: "hello"}, 0)]
-    # Where there is no such method, the words stand at the foot of the picture.
+    assert drawn == [(state, {1: "hello"}, 0)]
+    # Where the environment does not draw it, the words stand at the foot of the picture.
     monkeypatch.delattr(Kitchen, "draw_speech")
     loud, quiet = (Scene(Kitchen(), state, bubbles=b) for b in ({0: "hello"}, {}))
     one, two = (next(frames([scene], (300, 200))) for scene in (loud, quiet))

@@ -209,7 +209,7 @@ def test_snapshots_specs_and_names(kitchen, chat):
     assert from_spec(spec) == chat and spec["env"]["id"] == "kitchen"
     assert chat != Chat(kitchen, BOOK) and chat != kitchen
     assert make("chat", env=kitchen).phrases == Kitchen.phrases
-    assert chat.width == kitchen.width  # the game's own attributes stay within reach
+    assert chat.unwrapped is kitchen
     with pytest.raises(AttributeError):
         _ = chat.no_such_thing
     assert chat.to_dict(state)["said"] == {"chef_0": "serving", "chef_1": None}
