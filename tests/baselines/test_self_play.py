@@ -118,7 +118,7 @@ def test_a_mixture_as_a_table(tree):
     betting = game_theory.tabulate(tree, greedy)[:, BET]
     never = [infoset(tree, 0, card, PASS, BET) for card in range(3)]  # since it never passes
     assert all(betting[i] == (0.5 if i in never else 1.0) for i in range(tree.num_infosets))
-    with pytest.raises(ConfigError, match="without a memory"):
+    with pytest.raises(ConfigError, match="without memory"):
         forgetful = dataclasses.replace(alone, network=NetworkConfig(width=1, recurrent=True))
         game_theory.tabulate(tree, forgetful)
 
