@@ -1216,7 +1216,7 @@ def test_scripted_players_agree():
 def test_a_player_that_does_not_fit_says_so():
     with pytest.raises(SeatError, match=r"concedes in bargaining.*fair, tit_for_tat or random"):
         manyhands.seat("boulware", make("commons"))
-    with pytest.raises(SeatError, match="(?i)negotiation.*Kitchen"):
+    with pytest.raises(SeatError, match=r"(?i)negotiation.*Kitchen"):
         manyhands.seat("fair", manyhands.make("kitchen"))
     with pytest.raises(ConfigError, match="beta"):
         manyhands.seat("conceder", make("offers"), beta=0.0)
