@@ -8,7 +8,7 @@ demo: .venv/demo
 	.venv/bin/manyhands demo
 
 test: .venv/dev
-	.venv/bin/python -m pytest -n auto
+	.venv/bin/python -m pytest -n auto --dist worksteal
 
 test-slow: .venv/dev
 	XLA_FLAGS= .venv/bin/python -m pytest -n auto -m slow

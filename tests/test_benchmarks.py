@@ -36,6 +36,7 @@ def load(name):
         sys.path.remove(str(ROOT / "benchmarks"))
 
 
+@pytest.mark.slow
 def test_rollouts_measures_and_saves(tmp_path):
     out = tmp_path / "speeds.json"
     small = ["--env", "tic_tac_toe", "--observations", "none", "vector", "--sizes", 2, 4]
@@ -57,6 +58,7 @@ def test_rollouts_says_what_it_cannot_measure():
     assert done.returncode == 1 and "'chess'; there are" in done.stderr
 
 
+@pytest.mark.slow
 def test_compare_measures_two_commits_in_turns(tmp_path):
     out = tmp_path / "compare.json"
     small = ["--only", "tic_tac_toe", "--repeats", 3, "--seconds", 0.01, "--batch", 4]

@@ -149,6 +149,7 @@ def test_films_without_a_display(capsys, record, tmp_path):
     assert status == 2 and ".gif or .mp4" in err
 
 
+@pytest.mark.slow
 def test_bench_measures(capsys):
     sizes = ("--num-envs", "4", "--num-steps", "8")
     status, out, _ = run(capsys, "bench", *KITCHEN, *sizes)
@@ -258,6 +259,7 @@ def command(*words, **variables):
     )
 
 
+@pytest.mark.slow
 def test_the_command_keeps_what_it_compiles(tmp_path):
     words = ("play", "kuhn_poker", "--seats", "random")
     for variables in ({"JAX_COMPILATION_CACHE_DIR": tmp_path / "own"}, {"MANYHANDS_NO_CACHE": "1"}):

@@ -128,6 +128,7 @@ def test_a_module_is_imported_by_its_id(python, tmp_path):
     assert "parse refuses 'edge'" in lines[0] and "2 of" in lines[-1]
 
 
+@pytest.mark.slow
 def test_the_wrapper_keeps_the_contract(python):
     code = """
 import manyhands

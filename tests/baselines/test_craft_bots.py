@@ -49,6 +49,7 @@ def test_a_crew_talks_and_gets_on(team: Chat, played: Any):
     assert unlocked / (SEEDS * 2) > 10
 
 
+@pytest.mark.slow
 def test_a_survivor_makes_what_it_can_and_looks_after_itself():
     env = CraftWorld(map="TTTT...\nTB0.W..\n.......", observation="compact")
     player, first = survivor(env), jax.jit(env.reset)(jax.random.key(0))

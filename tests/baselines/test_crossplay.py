@@ -78,6 +78,7 @@ def test_all_pairs_are_one_program(env: Any) -> None:
     assert matches._compile.cache_info().misses == before + 1
 
 
+@pytest.mark.slow
 def test_networks_from_files_are_one_program(env: Any, tmp_path: Any) -> None:
     """Other parameters, and even the algorithm that trained them, compile nothing anew."""
     shape = NetworkConfig(width=8, layers=1)

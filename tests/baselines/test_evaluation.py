@@ -82,6 +82,7 @@ def test_an_interval_is_students() -> None:
     assert str(Estimate(0.0512, 0.0031, 9)) == "0.0512 ± 0.0031"
 
 
+@pytest.mark.slow
 def test_device_policies_play_the_episodes_of_play(kitchen: Any, poker: Any) -> None:
     for env, policy in ((kitchen, counter(1, 1, 1, 1, 0.2, 2)), (poker, counter(1, 2))):
         result = evaluate(env, [policy, "random"], episodes=6, seed=3)

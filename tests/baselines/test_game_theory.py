@@ -391,6 +391,7 @@ def test_seat_plays_its_table(kuhn):
     np.testing.assert_allclose(stranger, [0.5, 0.5], atol=0.035)
 
 
+@pytest.mark.slow
 def test_seats_everywhere(kuhn, tmp_path):
     file = tmp_path / "policy.safetensors"
     as_policy(kuhn, kuhn_equilibrium(kuhn, 0.25)).save(file, note="a")
@@ -488,6 +489,7 @@ def test_three_players():
     assert expected_values(tree, solver.average())[1] == pytest.approx(-1 / 48, abs=1e-4)
 
 
+@pytest.mark.slow
 def test_large_tables(monkeypatch):
     """Trees of many ends are iterated in another layout, with the same results."""
     tree = tree_of(manyhands.make("kuhn_poker", players=4))
@@ -528,6 +530,7 @@ def test_sampling_converges(name, count, gap):
     assert (solver.sums != other.sums).any()
 
 
+@pytest.mark.slow
 def test_sampling_converges_in_leduc():
     solver = Solver(tree("leduc"), "mccfr")
     solver.run(30_000)

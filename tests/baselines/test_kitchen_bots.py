@@ -123,6 +123,7 @@ def test_skill_is_data() -> None:
     assert match.metrics["soups"].sum() > 0
 
 
+@pytest.mark.slow
 def test_graded_chefs_are_partners_of_a_batch() -> None:
     for name in ("stationary", "onion_only:noise=0.5"):
         envs = gymnasium.make_vec("manyhands/Kitchen-v0", num_envs=2, partners=name, max_steps=8)

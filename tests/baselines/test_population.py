@@ -179,6 +179,7 @@ def test_partners_play_as_they_do_in_matches(players: int) -> None:
     assert len(set(expected)) > 2
 
 
+@pytest.mark.slow
 def test_a_best_response_is_found(env: Doors) -> None:
     config = BestResponseConfig(total_steps=48 * 8 * 30, partner="test-stubborn", **SMALL)
     learner = BestResponse(env, config)

@@ -198,6 +198,7 @@ def test_ends_and_values() -> None:
                     np.testing.assert_allclose(advantages[t, :, agent], expected, atol=1e-5)
 
 
+@pytest.mark.slow
 def test_seeds_at_once_learn_what_each_learns_alone() -> None:
     learner, alone, _ = learned(2)
     keys = jnp.stack([jax.random.key(0), jax.random.key(1)])
@@ -213,6 +214,7 @@ def test_seeds_at_once_learn_what_each_learns_alone() -> None:
         assert two.shape[0] == 2
 
 
+@pytest.mark.slow
 def test_shaping_is_learned_from_and_not_reported() -> None:
     env = manyhands.make("kitchen", max_steps=20)
     config = {**QUICK, "total_steps": 64 * 8, "shaping": (("pot_placement", 1.0),)}
@@ -309,6 +311,7 @@ def test_spaces_that_networks_cannot_act_in(space: gymnasium.Space) -> None:
         networks.actions_of(space)
 
 
+@pytest.mark.slow
 def test_kitchen_inputs_tell_states_apart() -> None:
     """They differ wherever compact observations do."""
     layouts = ["cramped_room", "counter_circuit_tomato"]
@@ -463,6 +466,7 @@ def test_shipped_policies_fit_their_kitchens(layout: str) -> None:
     assert (folder / f"{layout}-ippo.safetensors").stat().st_size < 1_000_000
 
 
+@pytest.mark.slow
 def test_a_shipped_policy_cooks() -> None:
     """Two soups at least in the first hundred steps; partners of a batch, too."""
     env = manyhands.make("kitchen", layout="cramped_room", max_steps=100)

@@ -229,6 +229,7 @@ class Calls:
         return jnp.where(view.legal[1], 1, 0), memory
 
 
+@pytest.mark.slow
 def test_a_response_begins_with_what_a_script_teaches(monkeypatch: Any) -> None:
     env = manyhands.make("kuhn_poker")
     monkeypatch.setattr(

@@ -123,6 +123,7 @@ def test_a_mixture_as_a_table(tree):
         game_theory.tabulate(tree, forgetful)
 
 
+@pytest.mark.slow
 def test_each_seat_draws_one_snapshot_for_each_episode(tree, tmp_path):
     """One always bets and one always passes: nobody ever passes and then bets."""
     path = tmp_path / "average.safetensors"
@@ -182,6 +183,7 @@ def test_snapshots_are_taken_at_even_distances(tree):
             PPOConfig(**wrong)
 
 
+@pytest.mark.slow
 def test_the_baseline_of_a_role(tree):
     """It follows the mean return of each seat, and is what advantages are counted from."""
     config = PPOConfig(

@@ -39,6 +39,7 @@ def played(env, name, games, steps):
     return crossings, kinds, last
 
 
+@pytest.mark.slow
 def test_two_players_rally():
     crossings, _, last = played(Volleyball("1v1"), "rally", 16, 500)
     assert not last.over.any()  # no fault in ten seconds
@@ -73,6 +74,7 @@ class Words(View):
     perception = legal = image = vector
 
 
+@pytest.mark.slow
 def test_a_player_who_only_reads_rallies_with_a_bot():
     env = Volleyball("1v1", serve="near", max_steps=230)
     result = play(env, ["text", "bot"], 1, seed=0)

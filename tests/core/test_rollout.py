@@ -180,6 +180,7 @@ def test_large_batches_are_divided_where_that_changes_nothing(kitchen):
     assert rollouts._chunk(wide, RandomActions(), 8192, cpu, None) <= sizes[8192]
 
 
+@pytest.mark.slow
 def test_a_policy_that_draws_for_the_batch_draws_for_a_chunk(kitchen):
     def policy(key, view):
         return jax.random.randint(key, view.acting.shape, 0, 6)

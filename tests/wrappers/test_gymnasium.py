@@ -204,6 +204,7 @@ def test_batches_are_as_gymnasium_has_them(mode):
     assert ours._vector._program.step._cache_size() == 1
 
 
+@pytest.mark.slow
 def test_batches_without_automatic_resets():
     ours, theirs = pair("Disabled", max_steps=3)
     ours.reset(seed=7), theirs.reset(seed=7)
@@ -243,6 +244,7 @@ def test_batches_take_turns(seat):
     assert batch.step(np.zeros(4, int))[4]["action_mask"].any(axis=1).all()
 
 
+@pytest.mark.slow
 def test_jax_arrays_stay_on_the_device():
     env = gym.make_vec(ID, num_envs=4, partners="random", arrays="jax", max_steps=3)
     twin = gym.make_vec(ID, num_envs=4, partners="random", max_steps=3)

@@ -69,6 +69,7 @@ def test_manual_dynamics_start_a_pot() -> None:
         env.parse("start pot A", state, 0)
 
 
+@pytest.mark.slow
 def test_paths_lead_around_others() -> None:
     env, _ = game("coordination_ring")
     state = env.reset(jax.random.key(0))
@@ -135,6 +136,7 @@ def test_only_what_is_in_view_counts() -> None:
     assert near["go to (1, 1)"] == "no floor is seen there"
 
 
+@pytest.mark.slow
 def test_batches_agree_with_single_steps() -> None:
     env, step = game()
     keys = jax.vmap(jax.random.key)(jnp.arange(3, dtype=jnp.uint32))

@@ -136,6 +136,7 @@ def test_lava_and_final_deaths_take_the_body():
 # ---- hitting, giving, asking ---------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_friendly_fire_is_a_switch():
     assert Pair(NEXT).play("do noop").state.vitals[1, 0] == 9
     pair = Pair(NEXT, rich=True, start={"inventory": {"wood_sword": 1}})
@@ -155,6 +156,7 @@ def test_gifts_change_hands_and_nothing_is_lost():
     assert pair.has(0, "stone") == 1 and pair.outcome.metrics["gifts"] == 0
 
 
+@pytest.mark.slow
 def test_requests_are_seen_for_ten_steps():
     pair = Pair().play("noop request_iron")
     row = pair.env.perceive(pair.state)[0, pair.env.layout["teammates"]]
@@ -308,6 +310,7 @@ def test_what_holds_in_every_world(rules):
 # ---- the clock -----------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_an_episode_that_starts_at_night_has_all_its_steps():
     """`start["clock"]` sets the time of day; steps are counted from 0 all the same."""
     env = CraftWorld(map="....\n.0T.\n....", start={"clock": 150}, max_steps=3)

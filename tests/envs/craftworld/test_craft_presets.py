@@ -71,6 +71,7 @@ def pottery(monkeypatch):
     yield CraftWorld("pottery", map="..,..\n.B0..\n..1..", start=start, goal="collect 3 clay")
 
 
+@pytest.mark.slow
 def test_a_preset_has_items_and_achievements_of_its_own(pottery):
     env = pottery
     assert from_spec(env.spec()) == env
@@ -125,6 +126,7 @@ def test_what_a_preset_cannot_show_is_refused(pottery):
 # ---- forks ---------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_fork_under_its_own_seed_meets_the_same_luck(tmp_path):
     env = CraftWorld(map=MAP, start=START | {"clock": 40}, spawning=True, max_steps=30)
     whole, rest = [], []

@@ -158,6 +158,7 @@ def test_water_quenches_thirst_and_stays(rules):
 
 
 @pytest.mark.parametrize("rules", PRESETS)
+@pytest.mark.slow
 def test_grass_gives_a_sapling_once_in_ten(rules):
     game = Game(rules, EMPTY)
     count = 4000

@@ -70,6 +70,7 @@ def held(state: Any, name: str, agent: int = 0) -> int:
     return int(state.inner.inventory[agent, ITEMS.index(name)])
 
 
+@pytest.mark.slow
 def test_from_trees_to_a_stone_pickaxe_by_skills():
     _, state = run(
         [
