@@ -1,17 +1,29 @@
-"""Reading of answers: what counts of them, what is refused, and how long it takes."""
+"""Reading of answers: what decides, what is said, what is refused, and how much work it is."""
 
 from __future__ import annotations
 
-import re
-import time
+import contextlib
+import sys
 
 import pytest
 
 from manyhands.core import answers
 from manyhands.core.env import IllegalAction
+from manyhands.core.grammar import Grammar
 from manyhands.core.talk import Channel
 
-WAYS = re.compile(r"\b(?:north|south)\b")
+GRAMMAR = Grammar(
+    {"north": ["[(go|walk) [to]] (north|up)"], "south": ["[(go|walk) [to]] (south|down)"]}
+)
+
+
+def mean(answer):
+    found = GRAMMAR.read(answer.plain)
+    return found[0].meaning if len(found) == 1 else None
+
+
+def read(text, **options):
+    return answers.decide(text, mean, **options)
 
 
 @pytest.mark.parametrize(
@@ -21,22 +33,45 @@ WAYS = re.compile(r"\b(?:north|south)\b")
         "  **north.** ",
         '"north;"',
         "I think so.\nACTION: north",
-        "ACTION: south\nno, wait\n> **Action:** `north`",
+        "no, wait\n**Action:** `north`",
+        "> ACTION: south\nACTION: north",
         "action = north",
         "## ACTION\uff1anorth",
         "ACTION:\n\n  north\n",
         "\u201cNorth\u201d",
+        "I go there, since south is far. ACTION: I walk up now",
+        '{"action": "north"}',
+        '{"thought": "south?", "Action": "go north", "say": "hi"}',
+        'Well:\n```json\n{"action": "north"}\n```\nNot south.',
+        '{"name": "act", "arguments": "{\\"action\\": \\"north\\"}"}',
+        '[{"function": {"name": "act", "arguments": {"action": "north"}}}]',
+        '{"tool_calls": [{"function": {"arguments": {"action": "north"}}}]}',
+        "{x} {'a'} {\"action\": \"north\"}",
+        "south? <answer>north</answer>",
+        "<ACTION> Go North! </ACTION>",
+        "\\boxed{north}",
+        "so $\\boxed{\\text{north}}$.",
+        "South is tempting. [north]",
+        "[Thought] South? No. [1] says so. [north]",
+        "[note] south\nACTION: north",
+        "see [south](south.html). [north]",
+        "<think>ACTION: south</think>north",
+        "ACTION: south, no ...</think>\nACTION: north",
+        "ACTION: north\n<think>ACTION: south",
+        "<think>a</reasoning>ACTION: south</think>ACTION: north",
+        "ACTION: north\nACTION: go north!",
+        "[north] [North]",
+        "Your last action: south.\nACTION: north",
+        "He wrote \"ACTION: south\".\nACTION: north",
+        '{"action": "north"}\nACTION: south',
+        "<answer>north</answer> [south]",
+        "```\nnorth\n```",
+        "SAY: shall we go [south]?\nnorth",
+        "north; say: ACTION south",
     ],
-)
-def test_the_words_that_count(text):
-    assert answers.read(text).plain == "north"
-
-
-def test_parts_of_an_answer():
-    found = answers.read("why\nACTION: (Don\u2019t  GO) . \n")
-    assert (found.text, found.plain) == ("(Don\u2019t  GO)", "(don't go)")
-    assert (found.raw, found.lined) == (" (Don\u2019t  GO) . ", True)
-    assert not answers.read("go").lined
+)  # fmt: skip
+def test_what_decides(text):
+    assert read(text) == "north"
 
 
 @pytest.mark.parametrize(
@@ -46,20 +81,43 @@ def test_parts_of_an_answer():
         (3, "int"),
         ("", "empty"),
         (" .\n() ", "empty"),
-        ("well\nACTION: **", "ACTION"),
-        ("x" * 2001, "2001"),
+        ("well\nACTION: **", "empty"),
+        ('{"action": null}', "empty"),
+        ("x" * 20_001, "20001"),
+        ("ACTION: north\nACTION: south", "differ"),
+        ("[north] or [south]", "differ"),
+        ("<answer>north</answer><answer>south</answer>", "differ"),
+        ('{"action": "north"}{"action": "south"}', "differ"),
+        ('{"action": "north", "action": "south"}', "no action"),
+        ("north south", "no action"),
+        ("I won't go north", "denies"),
+        ("north, unless you do", "condition"),
+        ("north or south", "choice"),
+        ("north?", "question"),
+        ("north is better", "compares"),
+        ("maybe north", "sure"),
+        ("you go north", "others"),
+        ("I looked around, I thought of this and of that, and in the end it is north", "ACTION"),
     ],
 )
 def test_what_is_no_answer_is_refused_with_a_reason(text, reason):
     with pytest.raises(IllegalAction, match=reason) as error:
-        answers.read(text, lambda why: IllegalAction(f"{why}. Answer north."))
-    assert error.value.reason.endswith("Answer north.")
+        read(text, refuse=lambda why: IllegalAction(f"{why}. Answer north."))
+    assert error.value.reason.endswith("Answer north.") and len(error.value.reason) < 200
+
+
+def test_an_action_that_is_closed_is_refused_as_the_game_says():
+    def closed(answer):
+        raise IllegalAction("the way is blocked")
+
+    with pytest.raises(IllegalAction, match="blocked"):
+        answers.decide("[north] ACTION: south", closed)
 
 
 def test_the_limit_is_an_option():
-    assert answers.read("x" * 3000, limit=3000).plain
+    assert read("x" * 3000 + "\nACTION: north") == "north"
     with pytest.raises(IllegalAction, match="11"):
-        answers.read("x" * 11, limit=10)
+        read("x" * 11, limit=10)
 
 
 @pytest.mark.parametrize(
@@ -70,35 +128,54 @@ def test_the_limit_is_an_option():
         ("north\nSAY: say: hello", "north", "say: hello"),
         ("**SAY:** hello\nACTION: north", "ACTION: north", "hello"),
         ("ACTION: north | say = hello", "ACTION: north", "hello"),
-        ("north\r\n> say: a\r\nsay: hello\r\n", "north\r\n> say: a", "hello"),
-        ("I go north.\n\n- say: hello", "I go north", "hello"),
+        ("ACTION: north SAY: hello", "ACTION: north", "hello"),
+        ("SAY: hello ACTION: north", "ACTION: north", "hello"),
+        ("north\r\n> say: a\r\nsay: hello\r\n", "north", "hello"),
+        ("I go north.\n\n- say: hello", "I go north.", "hello"),
+        ("say: hello", "", "hello"),
+        ("well\nACTION:\nSAY: hello", "well\nACTION:", "hello"),
+        ('{"action": "north", "say": "hello"}', '{"action": "north", "say": "hello"}', "hello"),
+        ('{"say": "hello"}', "", "hello"),
+        ("<think>say: no</think>north", "north", None),
         ("well\nACTION: say: hello", "", "hello"),
-        ("well\nACTION:\nSAY: hello", "", "hello"),
+        ('{"action": "say: hello"}', "", "hello"),
+        ('{"action": "north; say: hello"}', "ACTION: north", "hello"),
+        ("<answer>north; say: hello</answer> yes", "<answer>north</answer>", "hello"),
+        ("<answer>say: hello</answer>", "", "hello"),
+        ("far [north; say: hello]", "[north]", "hello"),
         ("I say: hello", "I say: hello", None),
         ("say nothing", "say nothing", None),
     ],
 )
 def test_words_to_say(text, rest, say):
     assert answers.split_say(text) == (rest, say)
-    channel = Channel(("a", "b"), ("hello",))
-    assert channel.speech(text) == say
+    assert Channel(("a", "b"), ("hello",)).speech(text) == say
 
 
 @pytest.mark.parametrize(
-    ("text", "right"),
+    ("text", "short"),
     [
-        ("go north", ["north"]),
-        ("not south, north", ["north"]),
-        ("not south but north, never south", ["north"]),
-        ("I don't go south so north", ["north"]),
-        ("i won\u2019t go north", []),
-        ("north instead of south", ["north"]),
-        ("north rather than south; south", ["north", "south"]),
-        ("do nothing", []),
+        ("north", None),
+        ("no line", None),
+        ('"ACTION: north"', None),
+        ("Hm.\nACTION: north\nYes.", "ACTION: north"),
+        ("Hm.\nACTION: north\nACTION: south", "ACTION: north\nACTION: south"),
+        ('I think {"action": "north"}', "ACTION: north"),
+        ("far <answer>north</answer> far", "ACTION: north"),
+        ("why [not] go\nACTION: north", "[not]\nACTION: north"),
     ],
 )
-def test_what_is_denied_is_not_meant(text, right):
-    assert [found[0] for found in answers.meant(WAYS, text)] == right
+def test_condensed_answers_mean_the_same(text, short):
+    assert answers.condense(text) == short
+    if short is not None:
+
+        def outcome(answer):
+            try:
+                return read(answer)
+            except IllegalAction as error:
+                return error.reason
+
+        assert outcome(short) == outcome(text)
 
 
 def test_numbers():
@@ -114,54 +191,31 @@ def test_quoted_is_short():
     assert len(answers.quoted("x" * 99)) == 62
 
 
-@pytest.mark.parametrize(
-    ("reply", "right"),
-    [
-        ("ACTION: north", ("north", None)),
-        ("action : north", ("north", None)),
-        ("**ACTION:** `north`", ("north", None)),
-        ("**Action: north**", ("north", None)),
-        ("- ACTION: <north>", ("north", None)),
-        ("### ACTION:\n\n`north`", ("north", None)),
-        ("```\nACTION: north\nSAY: hi\n```", ("north", "hi")),
-        ("ACTION: north | SAY: hi", ("north", "hi")),
-        ('ACTION: north; SAY: "hi: there"', ("north", "hi: there")),
-        ("SAY: hi\nACTION: north", ("north", "hi")),
-        ("ACTION: south\nSAY: no\nWait.\nACTION: north", ("north", None)),
-        ("ACTION: north\nSAY: a\nSAY: b", ("north", "b")),
-        ("ACTION: go to (1, 2)", ("go to (1, 2)", None)),
-        ("<think>ACTION: south</think>ACTION: north", ("north", None)),
-        ("ACTION: south, no ...</think>\nACTION: north", ("north", None)),
-        ("ACTION: north\n<think>ACTION: south", ("north", None)),
-        ("REACTION: north", (None, None)),
-        ('"ACTION: north"', (None, None)),
-        ("> ACTION: north", (None, None)),
-        ("ACTION:", (None, None)),
-        ("SAY: hi", (None, "hi")),
-        ("", (None, None)),
-        ("ACTION: south\nACTION: north\nSAY: hi", ("north", "hi")),
-        ("ACTION: north; SAY: hi", ("north", "hi")),
-        ("**ACTION**:\n`north`\nSAY:\nhi", ("north", "hi")),
-        ("ACTION: south</Think>\nACTION: north", ("north", None)),
-        ("ACTION: north\n<reasoning>ACTION: south", ("north", None)),
-        ("<think>a</reasoning>ACTION: south</think>ACTION: north", ("north", None)),
-        ("no line", (None, None)),
-    ],
-)
-def test_replies_of_language_models(reply, right):
-    assert answers.read_reply(reply) == right
+PIECES = ["; ", " ", "\n", "say ", "say:", "\nsay", "ACTION:", "ACTION:\n", "<think>", "</think>",
+          "not ", "north ", "a", "*", "5", "[", "[a", "[a]", "{", '{"a":', '{"action": "north"}',
+          "<answer>", "</answer>", "\\boxed{", "action ", "- ", "```\n", ", say"]  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    "piece",
-    ["; ", " ", "\n", "say ", "say:", "\nsay", "ACTION:", "ACTION:\n", "<think>", "</think>",
-     "not ", "north ", "a", "*", "5"],
-)  # fmt: skip
-def test_time_is_linear(piece):
-    text = piece * (200_000 // len(piece))
-    readers = [answers.find, answers.split_say, answers.read_reply, answers.number]
-    readers += [answers.numbered, answers.denies, lambda text: answers.meant(WAYS, text)]
-    for reader in readers:
-        start = time.process_time()
-        reader(text)
-        assert time.process_time() - start < 2, reader
+@pytest.mark.parametrize("piece", PIECES)
+def test_work_is_linear(piece):
+    """Twice as long an answer takes at most little more than twice as many steps."""
+
+    def work(size):
+        text, steps = (piece * size)[: size * 4], 0
+
+        def count(frame, event, argument):
+            nonlocal steps
+            steps += 1
+            return count
+
+        sys.settrace(count)
+        try:
+            for reader in (read, answers.split_say, answers.condense):
+                with contextlib.suppress(IllegalAction):
+                    reader(text)
+        finally:
+            sys.settrace(None)
+        return steps
+
+    small, large = work(300), work(600)
+    assert large < 2.5 * small + 500

@@ -1,0 +1,329 @@
+"""Sentences that name an action, read word by word.
+
+A `Grammar` holds the phrases of a game. It reads a sentence only if every word of it is accounted
+for: as part of one phrase, or as courtesy around it ("I'll ...", "please"). Whatever is left over
+(a denial, a condition, a question, an alternative, a report of what others did) makes the sentence
+name nothing. So nothing is guessed, and no list of dangerous words has to be complete.
+
+A phrase is a pattern: words; `(a|b)` for alternatives; `[a]` for what may be left out; `{slot}` or
+`{label:slot}` for a value. Plural and `-ing` forms of words are understood, as are number words and
+both spellings of names ("chef_1", "chef 1").
+
+    grammar = Grammar({"raise": ["(raise|bet) [by] {n} [chip]"], "fold": ["fold", "give up"]})
+    grammar.read("I'll raise by two chips, please")   # [Reading("raise", {"n": 2})]
+
+Time is linear in the length of the sentence: all phrases are followed at once, word by word.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from typing import Any, NamedTuple
+
+MOST_WORDS = 80  # of a sentence; a longer one names nothing
+_MOST_PATHS = 2_000  # readings followed at once, far more than any game needs
+
+
+# ---- words ---------------------------------------------------------------------------------------
+
+_TOKEN = re.compile(
+    r"(?P<number>[0-9]+(?:\.[0-9]+)?)(?P<rank>(?:st|nd|rd|th)\b)?"
+    r"|(?P<word>[^\W\d_]+(?:'[^\W\d_]+)?)|(?P<sign>->|\S|\n)"
+)
+_DROPPED = frozenset(",:\"'`*()_~\u201c\u201d\u2018")
+_STOPS = {"!": ".", ";": ".", "\n": ".", "\u2026": ".", "\u2014": ".", "\u2192": "->"}
+
+_list = str.split
+_UNITS = _list(
+    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen "
+    "sixteen seventeen eighteen nineteen"
+)
+_TENS = _list("twenty thirty forty fifty sixty seventy eighty ninety")
+_NUMBERS = {word: i for i, word in enumerate(_UNITS)}
+_NUMBERS |= {word: 20 + 10 * i for i, word in enumerate(_TENS)}
+_ORDINALS = _list("first second third fourth fifth sixth seventh eighth ninth tenth")
+_RANKS = {word: i for i, word in enumerate(_ORDINALS, start=1)}
+
+
+def tokens(text: str) -> list[str]:
+    """The words, numbers and signs of a sentence, in lower case. Names with underscores and words
+    with hyphens come apart; commas, quotation marks and round brackets are left out; what ends a
+    sentence is "."; a minus stays with its number, and "twenty-five" is "25"."""
+    found: list[str] = []
+    text = text.lower().replace("\u2019", "'")
+    for match in _TOKEN.finditer(text):
+        before, after = text[match.start() - 1 : match.start()], text[match.end() : match.end() + 1]
+        token = _STOPS.get(match[0], match[0])
+        if token in _DROPPED or (token == "." and found[-1:] in ([], ["."])):
+            continue
+        if token in "-\u2013":
+            # A hyphen within a word, or the mark of a list; before a number it is a minus.
+            if (before.isalpha() and after.isalpha()) or (not found and after.isspace()):
+                continue
+            token = "-"
+        signed = match["number"] and found[-1:] == ["-"] and before in ("-", "\u2013")
+        if signed and not text[match.start() - 2 : match.start() - 1].isalnum():
+            found[-1] = f"-{token}"
+            continue
+        if 0 < _NUMBERS.get(token, 0) < 10 and found[-1:] and found[-1] in _TENS:
+            found[-1] = str(_NUMBERS[found[-1]] + _NUMBERS[token])
+            continue
+        found.append(token)
+    return found
+
+
+@functools.lru_cache(maxsize=4096)
+def _forms(token: str) -> tuple[str, ...]:
+    """A word, and what it may be a plural or an `-ing` form of."""
+    forms = [token]
+    if len(token) > 3 and token.endswith("s") and not token.endswith("ss"):
+        forms.append(token[:-1])
+        if token.endswith("es"):
+            forms.append(token[:-2])
+        if token.endswith("ies"):
+            forms.append(token[:-3] + "y")
+    if len(token) > 4 and token.endswith("ing"):
+        stem = token[:-3]
+        forms += [stem, stem + "e"]
+        if stem[-1] == stem[-2]:
+            forms.append(stem[:-1])
+    return tuple(forms)
+
+
+def whole_number(token: str) -> int | None:
+    """The whole number that a token is: "12", "-3", "seven"."""
+    if token in _NUMBERS:
+        return _NUMBERS[token]
+    digits = token.removeprefix("-")
+    return int(token) if digits.isascii() and digits.isdigit() and len(digits) < 10 else None
+
+
+def names(words: Iterable[str], *, values: Iterable[Hashable] | None = None) -> dict[str, Any]:
+    """A slot of names: each of `words`, in any spelling, with its value (by default its index)."""
+    words = list(words)
+    return dict(zip(words, range(len(words)) if values is None else values, strict=True))
+
+
+# ---- courtesy ------------------------------------------------------------------------------------
+
+# Words without meaning at any place of a sentence.
+_SKIPPED = frozenset(_list("the a an please now just then simply"))
+_HEAD = (
+    "(i|we) [(will|shall|am|choose|pick|select|decide|have decided|take the action)]",
+    "(i'll|i'm|i've decided|we'll|we're) [go with|choose|do]",
+    "(i am|i'm) going",
+    "(i|we|i'll) [will] (need to|have to|must|try to|intend to|plan to|am about to|am ready to)",
+    "(i would like|i'd like|i want|i wish|i would rather|i'd rather|i prefer|i'd prefer)",
+    "(i think|i believe)",
+    "(let me|let us|let's)",
+    "(my|final|best|here is my) [final|next|best] (move|action|choice|answer|decision|play) "
+    "[for (this|my) [next] (turn|step|move)] [is|will be|=]",
+    "(action|answer|move|choice|decision|next|first) [is]",
+    "(it is|it's) time",
+    "here (i|we) go",
+    "(time|to|so|okay|ok|alright|all right|sure|well|hm|hmm|great|good|nice|fine|perfect)",
+    "(yes|yeah|yep|thanks|thank you|hello|hi|hey) [everyone|all|partner|friend|team|there]",
+    "good (game|luck)",
+    "(partner|friend|everyone|team|.|=)",
+)
+_TAIL = (
+    "(thanks|thank you|thank you very much|many thanks) [everyone|all|partner|friend|team]",
+    "(this|in this|on this) (time|turn|move|step|round)",
+    "(for now|right now|at once|immediately|here|again|instead|next|today)",
+    "(as my|for my|with my) [next] (move|action|answer|choice|turn)",
+    "(good luck|good game|gg|okay|ok|.)",
+)
+
+
+# ---- phrases -------------------------------------------------------------------------------------
+
+
+class Reading(NamedTuple):
+    """What a sentence means: the phrase's meaning, and the values of its slots by label."""
+
+    meaning: Any
+    values: dict[str, Any]
+
+
+Slot = Callable[[list[str], int], Iterable[tuple[Hashable, int]]]
+
+
+class _Node:
+    """A state of the automaton: where a word, a slot or nothing leads to."""
+
+    def __init__(self) -> None:
+        self.words: dict[str, list[_Node]] = {}
+        self.slots: list[tuple[str, str, _Node]] = []  # label, slot, where to
+        self.free: list[_Node] = []
+        self.meanings: list[Any] = []
+
+
+_PIECE = re.compile(r"\s*([()\[\]|]|\{[^{}]*\}|[^\s()\[\]|{}]+)")
+
+
+class Grammar:
+    """The phrases of a game.
+
+    Args:
+        phrases: meaning -> its patterns, or pairs of both.
+        slots: name -> words with their values (phrases of several words are allowed), or a function
+            of the words of a sentence and a place among them that yields each (value, number of
+            words) that the slot can take from there. `n` (a whole number), `count` (also "a", "an")
+            and `ordinal` ("first", "2nd") are there.
+        courtesy: whether "I will ...", "please" and the like may stand around a phrase.
+        keep: words that are no courtesy here, since they mean something.
+    """
+
+    def __init__(
+        self,
+        phrases: Mapping[Any, Iterable[str]] | Iterable[tuple[Any, Iterable[str]]],
+        slots: Mapping[str, Mapping[str, Any] | Slot] | None = None,
+        *,
+        courtesy: bool = True,
+        keep: Iterable[str] = (),
+    ):
+        self._skipped = _SKIPPED - frozenset(keep) if courtesy else frozenset()
+        self._slots = {name: _slot(words) for name, words in (slots or {}).items()}
+        self._start, body, self._tail = _Node(), _Node(), _Node()
+        self._start.free.append(body)
+        if courtesy:
+            for start, end, lines in ((self._start, self._start, _HEAD),
+                                      (self._tail, self._tail, _TAIL)):  # fmt: skip
+                for line in lines:
+                    self._add(line, start, frozenset(keep)).free.append(end)
+        pairs = phrases.items() if isinstance(phrases, Mapping) else phrases
+        for meaning, patterns in pairs:
+            for pattern in patterns:
+                end = self._add(pattern, body)
+                end.meanings.append(meaning)
+                end.free.append(self._tail)
+
+    def read(
+        self, sentence: str, slots: Mapping[str, Mapping[str, Any] | Slot] | None = None
+    ) -> list[Reading]:
+        """Everything that a sentence means as a whole, without repetitions; empty if nothing.
+        `slots` stand in for slots of the same names in this sentence."""
+        words = tokens(sentence)
+        if not 0 < len(words) <= MOST_WORDS:
+            return []
+        known = self._slots | {name: _slot(words) for name, words in (slots or {}).items()}
+        # At each place, the nodes that are reached there, with what was read on the way.
+        Path = tuple[_Node, tuple[tuple[str, Any], ...], Any]
+        places: list[dict[Path, None]] = [{} for _ in range(len(words) + 1)]
+        places[0][self._start, (), None] = None
+        for i, word in enumerate([*words, ""]):
+            paths, counted = list(places[i]), False
+            for path in paths:  # grows
+                node, values, meaning = path
+                for other in node.free:
+                    said = node.meanings if other is self._tail and node.meanings else [meaning]
+                    for what in said:
+                        new = (other, values, what)
+                        if new not in places[i]:
+                            places[i][new] = None
+                            paths.append(new)
+                if len(paths) > _MOST_PATHS:
+                    return []
+                if i == len(words):
+                    continue
+                for form in _forms(word):
+                    for other in node.words.get(form, ()):
+                        places[i + 1][other, values, meaning] = None
+                for label, slot, other in node.slots:
+                    for value, length in _values(known.get(slot), slot, words, i):
+                        new = (other, (*values, (label, value)), meaning)
+                        places[i + length][new] = None
+                        counted = True
+            if word in self._skipped and not counted:  # "a" may be a number
+                places[i + 1].update(dict.fromkeys(paths))
+        found = [
+            Reading(what, dict(values)) for node, values, what in places[-1] if node is self._tail
+        ]
+        return [reading for k, reading in enumerate(found) if reading not in found[:k]]
+
+    def meaning(self, sentence: str) -> Any:
+        """The one thing that a sentence means; None if it means nothing, or several things."""
+        found = {reading.meaning for reading in self.read(sentence)}
+        return found.pop() if len(found) == 1 else None
+
+    def _add(self, pattern: str, start: _Node, keep: frozenset[str] = frozenset()) -> _Node:
+        """The node at the end of a pattern that begins at `start`."""
+        pieces = _PIECE.findall(pattern)
+        end, rest = self._sequence(pieces, 0, start, pattern, keep)
+        if rest != len(pieces):
+            raise ValueError(f"{pattern!r}: a bracket or bar too much at {pieces[rest]!r}")
+        return end
+
+    def _sequence(
+        self, pieces: list[str], i: int, node: _Node, pattern: str, keep: frozenset[str]
+    ) -> tuple[_Node, int]:
+        while i < len(pieces) and pieces[i] not in ")]|":
+            piece, after = pieces[i], _Node()
+            if piece in "([":
+                close, start, last = ")]"["([".index(piece)], node, "|"
+                while last == "|":
+                    end, i = self._sequence(pieces, i + 1, start, pattern, keep)
+                    end.free.append(after)
+                    last = pieces[i] if i < len(pieces) else ""
+                if last != close:
+                    raise ValueError(f"{pattern!r}: {close!r} is missing")
+                if piece == "[":
+                    start.free.append(after)
+            elif piece[0] == "{":
+                label, _, slot = piece[1:-1].rpartition(":")
+                if slot not in ("n", "count", "ordinal") and slot not in self._slots:
+                    raise ValueError(f"{pattern!r}: there is no slot {slot!r}")
+                node.slots.append((label or slot, slot, after))
+            else:
+                for word in tokens(piece) or [piece]:
+                    step = _Node()
+                    if word not in keep:
+                        node.words.setdefault(word, []).append(step)
+                    node = step
+                node.free.append(after)
+            node, i = after, i + 1
+        return node, i
+
+
+def _values(known: Any, slot: str, words: list[str], i: int) -> Iterator[tuple[Any, int]]:
+    """(value, number of words) of what a slot can take from place `i` on."""
+    word = words[i]
+    if callable(known):
+        yield from known(words, i)
+    elif slot in ("n", "count"):
+        number = whole_number(word)
+        if number is not None:
+            yield number, 1
+        elif slot == "count" and word in ("a", "an"):
+            yield 1, 1
+    elif slot == "ordinal":
+        if word in _RANKS:
+            yield _RANKS[word], 1
+        elif word[-2:] in ("st", "nd", "rd", "th") and word[:-2].isdigit():
+            yield int(word[:-2]), 1
+    else:
+        branches = [known]
+        for length, word in enumerate(words[i:], start=1):
+            branches = [b[form] for b in branches for form in _forms(word) if form in b]
+            if not branches:
+                return
+            for branch in branches:
+                if None in branch:
+                    yield branch[None], length
+
+
+def _slot(words: Mapping[str, Any] | Slot) -> Any:
+    return words if callable(words) else _tree(words)
+
+
+def _tree(words: Mapping[str, Any]) -> dict[Any, Any]:
+    """A tree of words, with the value under None where a name ends."""
+    tree: dict[Any, Any] = {}
+    for name, value in words.items():
+        branch = tree
+        for word in tokens(name):
+            branch = branch.setdefault(word, {})
+        branch[None] = value
+    return tree
