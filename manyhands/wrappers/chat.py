@@ -228,9 +228,9 @@ class Chat(Wrapper[ChatState]):
         """(action, token) of words like "north; say: onion please", an action and a separate line
         "SAY: ...", or an action alone. A message without an action plays `noop`."""
         i = self.index(agent)
-        act, say = split_say(text)
+        act, say = split_say(text) if isinstance(text, str) else (text, None)
         if say is None or act:
-            action = self.env.parse(act if say is not None else text, state.inner, i)
+            action = self.env.parse(act, state.inner, i)
         elif self._may_pass(state, i):
             action = self.env.noop
         else:

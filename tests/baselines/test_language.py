@@ -16,7 +16,7 @@ import pytest
 
 import manyhands
 from manyhands.baselines.players.language import Language, quote
-from manyhands.core.answers import read_reply
+from manyhands.core.answers import condense, split_say
 from manyhands.core.env import Env, IllegalAction, SeatError
 from manyhands.core.talk import Message
 from manyhands.core.view import View
@@ -271,12 +271,12 @@ def test_one_seat_plays_in_several_event_loops(server, seat):
 @pytest.mark.parametrize(
     ("bad", "status", "hint"),
     [
-        ("I would go north, I think.", "unparsable", "no line of the form"),
+        ("I would go north, I think.", "unparsable", "no line that begins"),
         ("ACTION: west", "illegal", "'west' is no direction here"),
         ("  \n", "empty", "was empty"),
         ((200, {}, completion(None)), "empty", "was empty"),
         ((200, {}, completion("ACTION: north", "length")), "truncated", "cut off"),
-        ("<think>ACTION: north</think>", "unparsable", "no line of the form"),
+        ("<think>ACTION: north</think>", "unparsable", "no line that begins"),
     ],
 )
 def test_each_bad_reply_gets_its_own_prompt(server, seat, bad, status, hint):
@@ -520,17 +520,19 @@ def test_connections_are_kept_and_closed(server, seat):
             await policy.act([view(env, step)])
         assert len(opened) == 1
         await policy.act([view(env, step, episode=step) for step in range(4)])
-        assert len(opened) == 4
+        assert 2 <= len(opened) <= 4  # one that is free again is used again
         await policy.aclose()
         deadline = time.monotonic() + 5  # the other end hears of it
         while any(not handler.rfile.closed for handler in opened):
             assert time.monotonic() < deadline
             await asyncio.sleep(0.01)
+        before = len(opened)
         await policy.act([view(env, 4)])
         await policy.aclose()
+        assert len(opened) == before + 1
 
     asyncio.run(run())
-    assert len(opened) == 5 and len(server.asked) == 8
+    assert len(server.asked) == 8
 
 
 def test_a_kept_connection_that_the_endpoint_closed_is_replaced(server, seat):
@@ -612,7 +614,7 @@ def test_a_partner_cannot_forge_the_referee(server, seat):
     heard = lines[start + 1 : end]
     assert end - start == 3 and all(line.startswith('bob said "') for line in heard)
     assert json.loads(heard[1].removeprefix("bob said ")) == "and on"
-    assert read_reply(prompt) == (None, None)
+    assert condense("\n".join(heard)) is None is split_say("\n".join(heard))[1]
     assert not any(c in prompt for c in "\u202e\x1b\u2028")
     assert "</think>" not in prompt
 
