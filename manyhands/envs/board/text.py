@@ -6,11 +6,12 @@ sentences. What the stones threaten is for the players to see.
 
 from __future__ import annotations
 
-import re
+import string
 from typing import TYPE_CHECKING, Any
 
-from manyhands.core.answers import meant, quoted, read
+from manyhands.core.answers import Answer, decide, how_to_answer, quoted
 from manyhands.core.env import IllegalAction, names_of
+from manyhands.core.grammar import Grammar, Reading, names, whole_number
 from manyhands.envs.board.state import DRAW, NO_CELL, PLAYERS, PLAYING, STONES, BoardState
 
 if TYPE_CHECKING:
@@ -116,20 +117,19 @@ def rules(board: Board, agent: int) -> str:
             f"{board.rows} squares each; row 1 is the lowest. A stone falls to the lowest free "
             "square of its column. A full column cannot be chosen.",
         ]
-        example, sentence = "column 3", "I drop it in column 3"
+        example, sentence = "column 3", "the third column"
     else:
         lines += [
             f"{board.columns} columns, a to {_letter(board.columns - 1)} from the left, and "
             f"{board.rows} rows, 1 to {board.rows} from the top: the top left square is a1, the "
             f"bottom right one {place(board, last)}. Choose any free square.",
         ]
-        example, sentence = "b1", "I take row 1, column 2"
+        example, sentence = "b1", "row 1, column 2"
     lines += [
         f"On the map, {STONES[0]} and {STONES[1]} are stones, and . is a free square.",
         "",
         "HOW TO ANSWER",
-        f'Name one {_kind(board)}, for example "{example}", "{sentence}", or a last line '
-        f'"ACTION: {example}".',
+        f"Name one {_kind(board)}: {example}, or {sentence}. {how_to_answer(example)}",
     ]
     return "\n".join(lines)
 
@@ -140,27 +140,48 @@ def _kind(board: Board) -> str:
 
 # ---- reading an answer ---------------------------------------------------------------------------
 
-_END = r"(?![\w-]|[.,][0-9])"  # of a number: 1.5, 1e9 and 1-2 are none
-
-_ACROSS = {"left": 0, "middle": 1, "centre": 1, "center": 1, "right": 2}
-_DOWN = {"top": 0, "upper": 0, "middle": 1, "centre": 1, "center": 1, "bottom": 2, "lower": 2}
-_SIDE, _MIDDLE = "left|right", "middle|centre|center"
-_SQUARE = re.compile(
-    rf"\b(?P<letter>[a-z])(?P<number>[0-9]+){_END}"
-    rf"|\brow (?P<row>[0-9]+),?(?: and| of)?(?: the)? col(?:umn)? (?P<column>[0-9]+|[a-z]){_END}"
-    rf"|\bcol(?:umn)? (?P<column2>[0-9]+|[a-z]),?(?: and| of)?(?: the)? row (?P<row2>[0-9]+){_END}"
-    rf"|\b(?P<down>top|upper|bottom|lower|{_MIDDLE})[ -](?P<across>{_SIDE}|{_MIDDLE})\b"
-    rf"|\b(?P<across2>{_SIDE})[ -](?P<down2>{_MIDDLE})\b"
-    rf"|\b(?P<centre>{_MIDDLE})\b"
+# "Put a stone on ...".
+_PLAY = (
+    "[(play|take|place|put|mark|choose|pick|claim|occupy|drop|go|set|select|use|make|move) "
+    "[a|my|another|next] [stone|piece|mark|token|disc|disk|counter|x|o|move|it] "
+    "[on|in|at|to|into|onto|for|with|down]]"
 )
-_ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth")
-_COLUMN = re.compile(
-    rf"\bcol(?:umn)?s? ?#?(?P<numbers>[0-9]+(?:(?:,| or|,? and| ?/) ?[0-9]+)*){_END}"
-    rf"|\b(?P<ordinal>{'|'.join(_ORDINALS)}|leftmost|rightmost|last|{_MIDDLE}|central) column\b"
-    r"|\b(?P<nth>[0-9]+)(?:st|nd|rd|th) column\b"
-    r"|\b(?:play|choose|pick|select|drop(?: it)? in(?:to)?) #?(?P<verb>[0-9]+)" + _END
-)
-_BARE = re.compile(r"#?\(?([0-9]+)\)?")
+_SLOTS = {
+    "letter": names(string.ascii_lowercase),
+    "down": {"top": 0, "upper": 0, "middle": 1, "centre": 1, "center": 1, "bottom": 2, "lower": 2},
+    "across": {"left": 0, "middle": 1, "centre": 1, "center": 1, "right": 2},
+}
+_MIDDLE = "(middle|centre|center|central)"
+_WHERE = "[square|cell|field|corner|edge|side|spot|position]"
+# Letters are columns here, and right is a side.
+_KEPT = ("a", "right")
+COLUMNS = Grammar(
+    {
+        "column": [f"{_PLAY} [col|column|slot|number] [number] {{n}}"],
+        "ordinal": [f"{_PLAY} {{ordinal}} (col|column|slot|one) [from left]",
+                    f"{_PLAY} {{ordinal}} [from left]"],
+        "last": [f"{_PLAY} (rightmost|right most|last|far right) [col|column|slot|one]"],
+        "from the right": [f"{_PLAY} {{ordinal}} [col|column|slot|one] from right"],
+        "leftmost": [f"{_PLAY} (leftmost|left most|far left) [col|column|slot|one]"],
+        "middle": [f"{_PLAY} {_MIDDLE} [col|column|slot|one]"],
+    },
+    keep=_KEPT,
+)  # fmt: skip
+SQUARES = Grammar(
+    {
+        "square": [f"{_PLAY} {_WHERE} {{column:letter}} {{row:n}}",
+                   f"{_PLAY} row {{row:n}} [and|of] (col|column) {{column:letter}}",
+                   f"{_PLAY} (col|column) {{column:letter}} [and|of] row {{row:n}}"],
+        "numbers": [f"{_PLAY} row {{row:n}} [and|of] (col|column) {{column:n}}",
+                    f"{_PLAY} (col|column) {{column:n}} [and|of] row {{row:n}}",
+                    f"{_PLAY} {{row:ordinal}} row [and|of] {{column:ordinal}} (col|column)",
+                    f"{_PLAY} {{column:ordinal}} (col|column) [and|of] {{row:ordinal}} row"],
+        "words": [f"{_PLAY} {{down}} {{across}} {_WHERE}", f"{_PLAY} {{across}} {{down}} {_WHERE}"],
+        "centre": [f"{_PLAY} {_MIDDLE} {_WHERE} [of board]"],
+    },
+    _SLOTS,
+    keep=_KEPT,
+)  # fmt: skip
 
 
 def parse(board: Board, text: Any, state: BoardState, agent: int) -> int:
@@ -170,72 +191,68 @@ def parse(board: Board, text: Any, state: BoardState, agent: int) -> int:
         raise IllegalAction("The game is over; there is nothing to answer.")
     if int(state.turn) != agent:
         raise IllegalAction(f"It is not your turn; {board.agents[1 - agent]} is to move.")
-    found = read(text, lambda reason: _illegal(board, reason))
-    answer, plain, kind = found.text, found.plain, _kind(board)
-    named = sorted(_columns(board, plain) if board.falling else _squares(board, plain, answer))
-    if not named:
-        raise _illegal(board, f"{quoted(answer)} names no {kind}")
-    if len(named) > 1:
-        several = names_of([name(board, action) for action in named])
-        raise _illegal(board, f"{quoted(answer)} names more than one {kind} ({several})")
-    (action,) = named
-    if action not in _free(board, state, agent):
-        what = name(board, action)
-        if board.falling:
-            raise _illegal(board, f"{what} is full", state)
-        owner = int(board.cells(state).ravel()[action])
-        whose = "your own stone" if owner == agent else f"a stone of {board.agents[owner]}"
-        raise _illegal(board, f"{what} is taken by {whose}", state)
-    return action
+    read, kind = (_column if board.falling else _square), _kind(board)
+
+    def mean(answer: Answer) -> int | None:
+        named = {read(board, answer.plain, reading) for reading in _readings(board, answer.plain)}
+        if len(named) != 1:
+            return None
+        (action,) = named
+        if action not in _free(board, state, agent):
+            raise _taken(board, action, state, agent)
+        return action
+
+    return int(decide(text, mean, lambda reason: _illegal(board, reason), what=kind))
 
 
-def _columns(board: Board, plain: str) -> set[int]:
-    """The columns that an answer names, from 0."""
-    bare = _BARE.fullmatch(plain)
-    if bare:
-        return {_column(board, bare[1])}
-    named = set()
-    middle = (board.columns + 1) / 2  # between two columns where their number is even
-    by_word: dict[str, float] = {word: i for i, word in enumerate(_ORDINALS, start=1)}
-    by_word |= {"leftmost": 1, "rightmost": board.columns, "last": board.columns}
-    for found in meant(_COLUMN, plain):
-        if found["ordinal"]:
-            number = by_word.get(found["ordinal"], middle)
-            if number != int(number):
-                raise _illegal(board, f"{board.columns} columns have no {found['ordinal']} one")
-            named.add(_column(board, str(int(number))))
-        else:
-            digits = found["numbers"] or found["nth"] or found["verb"]
-            named |= {_column(board, number) for number in re.findall("[0-9]+", digits)}
-    return named
+def _readings(board: Board, plain: str) -> list[Reading]:
+    if board.falling:
+        return COLUMNS.read(plain.replace("#", ""))
+    if whole_number(plain) is not None:
+        raise _illegal(board, f"the number {plain} alone does not say which square")
+    found = SQUARES.read(plain)
+    small = (board.rows, board.columns) == (3, 3)
+    return [reading for reading in found if small or reading.meaning in ("square", "numbers")]
 
 
-def _column(board: Board, digits: str) -> int:
-    if not 1 <= int(digits) <= board.columns:
-        raise _illegal(board, f"there is no column {quoted(digits)[1:-1]}")
-    return int(digits) - 1
+def _column(board: Board, plain: str, reading: Reading) -> int:
+    middle, values = (board.columns + 1) // 2, reading.values
+    if reading.meaning == "middle" and not board.columns % 2:
+        raise _illegal(board, f"{board.columns} columns have no middle one")
+    number = {
+        "column": values.get("n"),
+        "ordinal": values.get("ordinal"),
+        "from the right": board.columns + 1 - values.get("ordinal", 0),
+        "leftmost": 1,
+        "last": board.columns,
+        "middle": middle,
+    }[reading.meaning]
+    if not 1 <= number <= board.columns:
+        raise _illegal(board, f"there is no column {number}")
+    return int(number) - 1
 
 
-def _squares(board: Board, plain: str, answer: str) -> set[int]:
-    """The squares that an answer names, as actions."""
-    if _BARE.fullmatch(plain):
-        raise _illegal(board, f"the number {quoted(answer)} alone does not say which square")
-    named = set()
-    for found in meant(_SQUARE, plain):
-        if found["down"] or found["across2"] or found["centre"]:
-            if (board.rows, board.columns) != (3, 3):
-                continue
-            down, across = found["down"] or found["down2"], found["across"] or found["across2"]
-            row = _DOWN[down or found["centre"]]
-            column = _ACROSS[across or found["centre"]]
-        else:
-            letter = found["letter"] or found["column"] or found["column2"]
-            row = int(found["number"] or found["row"] or found["row2"]) - 1
-            column = int(letter) - 1 if letter.isdigit() else ord(letter) - ord("a")
-        if not (0 <= row < board.rows and 0 <= column < board.columns):
-            raise _illegal(board, f"there is no square {quoted(found[0])[1:-1]}")
-        named.add(row * board.columns + column)
-    return named
+def _square(board: Board, plain: str, reading: Reading) -> int:
+    values = reading.values
+    if reading.meaning == "centre":
+        row = column = 1
+    elif reading.meaning == "words":
+        row, column = values["down"], values["across"]
+    else:
+        row = values["row"] - 1
+        column = values["column"] - (reading.meaning == "numbers")
+    if not (0 <= row < board.rows and 0 <= column < board.columns):
+        raise _illegal(board, f"there is no square {quoted(plain)[1:-1]}")
+    return int(row * board.columns + column)
+
+
+def _taken(board: Board, action: int, state: BoardState, agent: int) -> IllegalAction:
+    what = name(board, action)
+    if board.falling:
+        return _illegal(board, f"{what} is full", state)
+    owner = int(board.cells(state).ravel()[action])
+    whose = "your own stone" if owner == agent else f"a stone of {board.agents[owner]}"
+    return _illegal(board, f"{what} is taken by {whose}", state)
 
 
 def _illegal(board: Board, reason: str, state: BoardState | None = None) -> IllegalAction:

@@ -7,11 +7,11 @@ from which the vectors can be rebuilt. All that is said is said from the view of
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Any
 
-from manyhands.core.answers import find, meant, number, quoted, read
+from manyhands.core.answers import Answer, decide, how_to_answer, number
 from manyhands.core.env import IllegalAction, names_of
+from manyhands.core.grammar import Grammar
 from manyhands.envs.poker.observe import HandView, Move, as_list, view_hand, view_last_hand
 from manyhands.envs.poker.state import PokerState
 
@@ -225,9 +225,7 @@ def rules(poker: Poker, agent: int) -> str:
         "",
         "HOW TO ANSWER",
         f"Name one action that is open to you: {names_of(calls)}; the number of chips may be left "
-        'out. A last line such as "ACTION: check" is read alone, and so is a word in brackets, '
-        "such as [check].",
-        "An answer that cannot be read, or an action that is not open to you, is refused.",
+        f"out. {how_to_answer('check')}",
     ]
     return "\n".join(lines)
 
@@ -273,15 +271,25 @@ def _deals(poker: Poker) -> str:
 
 # ---- reading an answer ---------------------------------------------------------------------------
 
-_WORDS = "check|bet|call|fold|raise"
-_ENDINGS = {"checking": "check", "betting": "bet", "calling": "call", "folding": "fold"}
-_ENDINGS |= {"raising": "raise", "checks": "check", "bets": "bet", "calls": "call"}
-_ENDINGS |= {"folds": "fold", "raises": "raise"}
-_NAMED = re.compile(
-    rf"\b({_WORDS}|{'|'.join(_ENDINGS)})\b"
-    r"(?: (?:of |by |to |it to |it by |with )?([-+]?\d[\w.,+-]*))?"
-)
-_BRACKETS = re.compile(rf"[\[{{]\s*((?:{_WORDS})\b[^\]}}]*)[\]}}]", re.IGNORECASE)
+_HELD = "(my|this) (hand|card|one|cards)"
+GRAMMAR = Grammar(
+    {
+        "check": ["check [it] [behind|back|(for|to) (him|her|you)]", "(tap|knock) [the table]"],
+        # As OpenSpiel calls it: no chips are put in.
+        "pass": ["pass", "put in nothing", "pay nothing"],
+        "bet": ["bet [it] [{n} [chip]]", "open [with|for] [{n} [chip]]", "bet {n} [more] chip",
+                "(make|place|put down) [a] bet [of {n} [chip]]", "(put|throw) [in] {n} [chip] [in]",
+                "open the betting [with {n} [chip]]"],
+        "call": ["call [it] [{n} [more] [chip]]", "(call|match|see|meet) (the|your|that|his|her) "
+                 "(bet|raise) [of {n} [chip]]", "pay {n} [more] chip [to stay in]", "call with {n} "
+                 "[chip]", "match it", "pay to stay in"],
+        "fold": ["fold [it] [here]", f"fold {_HELD}", f"(give up|throw away|muck) {_HELD}",
+                 "(give up|throw away|muck|drop|fold) the (hand|card)", "muck [it]", "drop out",
+                 "get out", "lay it down", f"lay down {_HELD}", "give up"],
+        "raise": ["[re] raise [it] [again] [by|with] [{n} [more] [chip]]", "raise (the|your|that|"
+                  "his|her) bet [by {n} [chip]]", "(make|put in) [a] raise [of {n} [chip]]"],
+    }
+)  # fmt: skip
 
 
 def parse(poker: Poker, text: Any, state: PokerState, agent: int) -> int:
@@ -290,39 +298,33 @@ def parse(poker: Poker, text: Any, state: PokerState, agent: int) -> int:
     offers = _offers(poker, state, agent)
     if not offers:
         raise IllegalAction("It is not your turn.")
-    answer = read(text, lambda reason: _illegal(reason, offers))
-    bracketed = [] if answer.lined else _BRACKETS.findall(text)
-    if bracketed:
-        answer = find("; ".join(bracketed))
-    action = number(answer.plain)
-    if action is not None:
-        if action not in offers:
-            raise _illegal(f"there is no action {action} now", offers)
-        return action
-    named: dict[str, list[str]] = {}
-    for found in meant(_NAMED, answer.plain):
-        named.setdefault(_ENDINGS.get(found[1], found[1]), []).append(found[2])
-    if len(named) > 1:
-        raise _illegal(
-            f"{quoted(answer.text)} names more than one action ({names_of(list(named))})", offers
-        )
-    if not named:
-        raise _illegal(f"{quoted(answer.text)} names no action", offers)
-    ((word, amounts),) = named.items()
-    return _open(word, amounts, offers)
+
+    def refuse(reason: str) -> IllegalAction:
+        return _illegal(reason, offers)
+
+    def mean(answer: Answer) -> int | None:
+        action = number(answer.plain)
+        if action is not None:
+            if action not in offers:
+                raise refuse(f"there is no action {action} now")
+            return action
+        readings = GRAMMAR.read(answer.plain)
+        if len(readings) != 1:
+            return None
+        return _open(readings[0].meaning, readings[0].values.get("n"), offers)
+
+    return int(decide(text, mean, refuse))
 
 
-def _open(word: str, amounts: list[str], offers: dict[int, str]) -> int:
+def _open(word: str, amount: int | None, offers: dict[int, str]) -> int:
     """The action of a word, if it is open and the chips said with it are right."""
+    if word == "pass":
+        word = "fold" if "fold" in offers.values() else "check"
     for action, offer in offers.items():
         name, _, chips = offer.partition(" ")
         if name == word:
-            wrong = [amount for amount in amounts if amount not in (None, chips)]
-            if wrong:
-                raise _illegal(
-                    f"you cannot {word} {quoted(wrong[0])}" + (f"; it is {offer}" if chips else ""),
-                    offers,
-                )
+            if amount is not None and str(amount) != chips:
+                raise _illegal(f"you cannot {word} {amount}; it is {offer}", offers)
             return action
     facing = "fold" in offers.values()
     reasons = {
