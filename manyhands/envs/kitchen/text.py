@@ -8,14 +8,12 @@ in `_look`; all that is said afterwards is said from that alone.
 from __future__ import annotations
 
 import functools
-import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from manyhands.core.answers import meant, number, numbered, quoted, read
-from manyhands.core.env import IllegalAction, names_of
+from manyhands.core.answers import decide
 from manyhands.envs.kitchen.levels import (
     COUNTER,
     DIRECTIONS,
@@ -30,11 +28,11 @@ from manyhands.envs.kitchen.levels import (
     VOID,
     Level,
 )
+from manyhands.envs.kitchen.reading import Cell, Seen, mean, refuse
 from manyhands.envs.kitchen.state import (
     ACTIONS,
     DISH,
     EVENTS,
-    INTERACT,
     NOTHING,
     ONION,
     SHAPED,
@@ -269,7 +267,10 @@ def _contents(kitchen: Kitchen, thing: int, clock: int) -> str:
 
 def choices(kitchen: Kitchen, state: KitchenState, agent: int) -> list[str]:
     """What each of the six actions would do now."""
-    look = _look(kitchen, state, agent)
+    return _choices(kitchen, _look(kitchen, state, agent))
+
+
+def _choices(kitchen: Kitchen, look: _Look) -> list[str]:
     cell, facing, _, _ = look.own
     words = []
     for action in range(STAY):
@@ -424,8 +425,9 @@ def rules(kitchen: Kitchen, agent: int) -> str:
         "put objects on a counter that another chef can reach, and take theirs.",
         "",
         "HOW TO ANSWER",
-        "Name one action: its name, its number, or one of the choices offered, for example "
-        '"north", "5", or a last line "ACTION: interact".',
+        'Name one action: its name ("north"), its number ("5"), one of the choices offered, or one '
+        'plain sentence ("I go east", or what an interact does now: "take an onion"). To explain '
+        'as well, mark the action: a line "ACTION: interact", {"action": "north"} or [north].',
     ]
     return "\n".join(lines)
 
@@ -480,86 +482,20 @@ def _sheet(kitchen: Kitchen, level: Level) -> str:
 
 # ---- reading an answer ---------------------------------------------------------------------------
 
-_NAMES = {
-    **{name: i for i, name in enumerate(ACTIONS)},
-    "n": 0, "up": 0, "northward": 0, "northwards": 0, "upward": 0, "upwards": 0,
-    "s": 1, "down": 1, "southward": 1, "southwards": 1, "downward": 1, "downwards": 1,
-    "e": 2, "right": 2, "eastward": 2, "eastwards": 2,
-    "w": 3, "left": 3, "westward": 3, "westwards": 3,
-    "wait": 4, "noop": 4, "no-op": 4, "do nothing": 4, "nothing": 4, "pass": 4,
-    "idle": 4, "stand still": 4,
-    "use": 5, "act": 5,
-}  # fmt: skip
-
-# In a sentence, a name of an action counts, and so do words that can mean little else there.
-# "left" ("3 steps left"), "up" ("pick up") and their like count only after a verb of motion, and
-# numbers only after "action" and its like.
-_IN_SENTENCE = re.compile(
-    r"\b(?:(north|south|east|west)(?:wards?)?|(stay|wait)(?:s|ing)?|(interact)(?:s|ing)?|(use|act)"
-    r"|(no-?op|do nothing|stand still)|(?:action|option|choice) #?([0-9]{1,4})"
-    r"|(?:go|going|move|moving|step|stepping|walk|walking|turn|turning|head|heading|face)"
-    r"(?: to (?:the|my))? (up|down|left|right)(?:wards?)?)\b"
-)
-
 
 def parse(kitchen: Kitchen, text: Any, state: KitchenState, agent: int) -> int:
-    """The action that an answer names; `IllegalAction` if it names none, or more than one."""
-    answer = read(text, _illegal)
-    offered = [choice.lower() for choice in choices(kitchen, state, agent)]
-    pair = None if answer.plain in offered else numbered(answer.plain)
-    if pair is None:
-        return _read(answer.plain, offered, answer.text)
-    action = _read(pair[1], offered, answer.text)  # "5. interact: ...": both must agree
-    if pair[0] != action:
-        raise _illegal(
-            f"{quoted(answer.text)} gives the number {pair[0]} but the words of "
-            f"{ACTIONS[action]} ({action})"
-        )
-    return action
-
-
-def _read(plain: str, offered: list[str], answer: str) -> int:
-    """The action of a name, a number, a choice or a sentence, in lower case and single spaces."""
-    if plain in _NAMES:
-        return _NAMES[plain]
-    found = number(plain)
-    if found is not None:
-        return _numbered(found)
-    action = _offered(plain, offered)
-    return _sentence(plain, answer) if action is None else action
-
-
-def _numbered(action: int) -> int:
-    if action > INTERACT:
-        raise _illegal(f"there is no action {action}")
-    return action
-
-
-def _offered(plain: str, offered: list[str]) -> int | None:
-    """An answer that repeats one of the choices, with or without the action's name."""
-    if plain in offered:
-        return offered.index(plain)
-    bodies = [choice.partition(": ")[2] for choice in offered]
-    return bodies.index(plain) if bodies.count(plain) == 1 else None
-
-
-def _sentence(plain: str, answer: str) -> int:
-    """The one action that a sentence names and does not deny."""
-    named = set()
-    for found in meant(_IN_SENTENCE, plain):
-        word = next(word for word in found.groups() if word)
-        named.add(_numbered(int(word)) if word.isdigit() else _NAMES[word])
-    if len(named) == 1:
-        return named.pop()
-    if named:
-        several = names_of([ACTIONS[action] for action in sorted(named)])
-        raise _illegal(f"{quoted(answer)} names more than one action ({several})")
-    raise _illegal(f"{quoted(answer)} names no action")
-
-
-def _illegal(reason: str) -> IllegalAction:
-    allowed = ", ".join(f"{name} ({i})" for i, name in enumerate(ACTIONS))
-    return IllegalAction(f"{reason}. Answer with exactly one action, by name or number: {allowed}.")
+    """The action that an answer means; `IllegalAction` if it means none, or may mean several."""
+    look = _look(kitchen, state, agent)
+    cell, facing, hand, _ = look.own
+    beside = []
+    for way in range(STAY):
+        to = _front(kitchen, cell, way)
+        x, y = to % kitchen.width, to // kitchen.width
+        code, thing = look.place.terrain[to], look.objects[to]
+        beside.append(Cell(x, y, code, thing, look.place.letters.get(to, ""), look.at.get(to)))
+    here = cell % kitchen.width, cell // kitchen.width
+    seen = Seen(agent, here, facing, hand, tuple(beside), tuple(_choices(kitchen, look)))
+    return int(decide(text, lambda answer: mean(answer, seen), refuse))
 
 
 # ---- the true state ------------------------------------------------------------------------------

@@ -1,0 +1,572 @@
+"""Reading an answer: the one action that it means.
+
+A player may name an action ("north", "5"), or say what it would do now ("turn to the pot", "take an
+onion"). The latter is checked against what the chef sees: said of anything else, it is refused.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Iterator
+from itertools import product
+from typing import Any, NamedTuple
+
+from manyhands.core.answers import Answer, number, numbered, quoted
+from manyhands.core.env import IllegalAction, names_of
+from manyhands.core.grammar import Grammar, Reading, names, tokens
+from manyhands.envs.kitchen.levels import (
+    COUNTER,
+    DISHES,
+    ONIONS,
+    POT,
+    RECIPES,
+    SERVING,
+    TOMATOES,
+)
+from manyhands.envs.kitchen.state import (
+    ACTIONS,
+    DISH,
+    EAST,
+    INTERACT,
+    NORTH,
+    NOTHING,
+    ONION,
+    SOUP,
+    SOUTH,
+    STAY,
+    TOMATO,
+    WEST,
+)
+
+
+class Cell(NamedTuple):
+    """A cell beside a chef: what is there."""
+
+    x: int
+    y: int
+    code: int  # of the terrain
+    thing: int  # lying there, or in the pot
+    pot: str  # its letter
+    chef: int | None
+
+
+class Seen(NamedTuple):
+    """What an answer is checked against."""
+
+    agent: int
+    here: tuple[int, int]
+    facing: int
+    hand: int
+    beside: tuple[Cell, ...]  # north, south, east, west
+    choices: tuple[str, ...]
+
+    @property
+    def deed(self) -> str:
+        """What an interact would do now, in the words of the choice."""
+        return self.choices[INTERACT].partition(": ")[2]
+
+
+class Target(NamedTuple):
+    """What a place may be: terrain, things on counters, one pot, one chef."""
+
+    codes: frozenset[int] = frozenset()
+    things: frozenset[int] = frozenset()
+    pot: str = ""
+    chef: int | None = None
+
+    def fits(self, cell: Cell) -> bool:
+        if self.chef is not None or cell.chef is not None:
+            return self.chef is not None and cell.chef is not None and self.chef in (cell.chef, -1)
+        if self.pot:
+            return cell.code == POT and cell.pot == self.pot
+        return cell.code in self.codes or (cell.code == COUNTER and cell.thing in self.things)
+
+
+# ---- names ---------------------------------------------------------------------------------------
+
+_list = str.split
+_WAYS = {
+    f"{way}{end}": i
+    for i, way in enumerate(ACTIONS[:STAY])
+    for end in ("", "ward", "bound", "erly")
+}
+_SIDES = {"up": NORTH, "upward": NORTH, "down": SOUTH, "downward": SOUTH, "right": EAST,
+          "rightward": EAST, "left": WEST, "leftward": WEST}  # fmt: skip
+_ARROWS = {"\u2191": NORTH, "\u2193": SOUTH, "->": EAST, "\u2190": WEST} | {
+    f"{'arrow ' * first}{side}{' arrow' * (not first)}{key}": _SIDES[side]
+    for first, side, key in product((0, 1), ("up", "down", "right", "left"), ("", " key"))
+}
+_OTHERS = {
+    **dict.fromkeys(
+        ("stay", "wait", "noop", "no op", "no operation", "do nothing", "idle", "stand still"), STAY
+    ),
+    **dict.fromkeys(("interact", "interaction", "use"), INTERACT),
+}
+_NAMES = {**_WAYS, **_SIDES, **_ARROWS, **_OTHERS}
+_LETTERS = {**dict(zip("nsew", range(4), strict=True)), **_SIDES, **_ARROWS, "act": INTERACT}
+
+_SOUPS = frozenset(SOUP | onions << 2 | tomatoes for onions, tomatoes in RECIPES)
+_ANY = frozenset({ONION, TOMATO, DISH}) | _SOUPS
+
+
+def _things() -> Iterator[tuple[str, frozenset[int]]]:
+    for name, code in (("onion", ONION), ("tomato", TOMATO), ("dish", DISH), ("plate", DISH),
+                       ("bowl", DISH)):  # fmt: skip
+        yield name, frozenset({code})
+    for name in _list("it this that one object obj item thing"):
+        yield name, _ANY
+    for name in ("what (am i|i am|i'm) (holding|carrying)", "what i (hold|carry|have)"):
+        yield from ((words, _ANY) for words in _spelled(name))
+    for name in _list("ingredient vegetable veggie"):
+        yield name, frozenset({ONION, TOMATO})
+    for name in _list("soup meal order food"):
+        yield name, _SOUPS
+    for kind in _list("cooked finished ready done hot completed plated"):
+        yield f"{kind} soup", _SOUPS
+    yield "onion soup", frozenset(s for s in _SOUPS if not s & 3)
+    yield "tomato soup", frozenset(s for s in _SOUPS if not s >> 2 & 3)
+    for onions, tomatoes in RECIPES:
+        parts = [f"{n} {name}" for n, name in ((onions, "onion"), (tomatoes, "tomato")) if n]
+        soup = frozenset({SOUP | onions << 2 | tomatoes})
+        yield f"soup of {' and '.join(parts)}", soup
+        yield f"{' '.join(parts)} soup", soup
+        yield f"soup with {' and '.join(parts)}", soup
+
+
+def _spelled(pattern: str) -> list[str]:
+    """The wordings of a pattern with alternatives in brackets."""
+    parts = [part.split("|") for part in re.split(r"[()]", pattern)]
+    return ["".join(words) for words in product(*parts)]
+
+
+def _places() -> Iterator[tuple[str, Target]]:
+    for kind in ("pot", "cooking pot", "soup pot", "stove", "cooker"):
+        yield kind, Target(frozenset({POT}))
+        for letter in "ABCDEFGHIJKLMNOPQRSTUVWXYZ":
+            yield f"{kind} {letter}", Target(pot=letter)
+    for kind in ("counter", "countertop", "counter top", "worktop", "bench", "table", "surface"):
+        yield kind, Target(frozenset({COUNTER}))
+        yield from (
+            (f"{how} {kind}", Target(things=frozenset({NOTHING}))) for how in ("empty", "free")
+        )
+    boxes = _list("dispenser box crate bin source station pile supply stack rack storage container")
+    for code, thing, kinds in ((ONIONS, ONION, ["onion"]), (TOMATOES, TOMATO, ["tomato"]),
+                               (DISHES, DISH, ["dish", "plate", "bowl"])):  # fmt: skip
+        for kind in kinds:
+            yield kind, Target(frozenset({code}), frozenset({thing}))
+            yield from ((f"{kind} {box}", Target(frozenset({code}))) for box in boxes)
+    yield from ((box, Target(frozenset({ONIONS, TOMATOES, DISHES}))) for box in boxes[:3])
+    yield "soup", Target(frozenset({POT}), _SOUPS)
+    windows = _list("window area counter station hatch spot point location")
+    for how, where in product(_list("serving delivery service"), windows):
+        yield f"{how} {where}", Target(frozenset({SERVING}))
+    yield from ((name, Target(frozenset({SERVING}))) for name in ("window", "hatch", "customer"))
+    for i in range(6):
+        yield f"chef {i}", Target(chef=i)
+    for name in ("partner", "teammate", "team mate", "other chef"):
+        yield name, Target(chef=-1)
+
+
+_SLOTS: dict[str, Any] = {
+    "way": _WAYS, "side": _SIDES, "arrow": _ARROWS, "name": _NAMES,
+    "own_name": {**_WAYS, **_OTHERS}, "short": _LETTERS,
+    "hand": {"left": WEST, "right": EAST}, "rest": {"up": NORTH, "down": SOUTH, "left": WEST},
+    "thing": dict(_things()), "place": dict(_places()), "letter": names("NSEW"),
+}  # fmt: skip
+
+
+# ---- phrases -------------------------------------------------------------------------------------
+
+_A = "[a|my|one|another|1|this|that|some] [next|first|second|third|last|fresh|raw|clean|empty|new]"
+_FRONT = (
+    "in front [of me]|ahead [of me]|before me|directly in front of me|right in front of me|here"
+    "|there|[that] i am facing|[that] i'm facing|[that] i face|next to me|beside me"
+)
+
+
+def _place(label: str) -> str:
+    """A place, and where it is."""
+    return (
+        f"[a|my|this|that|nearest|closest] [{{{label}_way:way}}] ({{{label}:place}}|it) "
+        "[[at] [cell|position] "
+        f"{{{label}_x:n}} {{{label}_y:n}}|(to|on|in|at) {{{label}_way:way}} [of me|side]|{_FRONT}]"
+    )
+
+
+_HELD = "[[that] (i|i'm|i am) (hold|have|carry|holding|carrying)|(in|from) my hand]"
+_CELL = "(step|cell|tile|square|space|block|position|field)"
+_ONE = f"[(a|one|1) [{_CELL}]]"
+_BY = f"[[by] (a|one|1) [{_CELL}]|once]"
+_GO = (
+    "(go|move|walk|step|head|off|run|travel|proceed|advance|shift|slide"
+    "|(take|make|do) (a|one|1) (step|move)"
+    "|(keep|continue) [going|moving|walking|heading]|move (myself|my chef))"
+)
+_TURN = "(turn [myself]|face|look|rotate [myself]|orient [myself])"
+_TO = "[to|toward|in|into|onto|due|straight|straight to|up to|direction|over to]"
+_TO_DO = (
+    "(to|so i can|in order to|so that i can) (get|reach|fetch|grab|take|pick up|collect|face"
+    "|approach|be at|get to|use|be near|get closer to|make room for|avoid)"
+)
+_AWAY = "(get out of the way|make room|clear the way)"
+_FOR = (
+    "[for [a|my] ({for:place}|{for:thing})|to (cook|plate|serve) [[a|my|it] {for:thing}]"
+    "|so [that] {for:place} can (take|get|use|grab|pick up|reach|have) it"
+    "|to (put|place|add) [it] (in|into|to|on) [a|my] {for:place}]"
+)
+_STAY = (
+    "(stay [put|here|still|idle|where i am|in place|in position|at my place|on my cell]"
+    "|wait [here|in place|still|longer]|(remain|stand) (put|here|still|idle|where i am|in place|by)"
+    "|hold (still|on|position|my position|here)|hold|pause|halt|freeze|idle|be idle|stay and wait"
+    "|stand still and wait|stop (moving|here)|do nothing|nothing|noop|no op|no operation"
+    "|keep still|sit (still|tight)|pass|(pass|skip) [my] turn|skip|take no action"
+    "|do (a|one) (wait|noop)|be wait)"
+)
+_WHILE = (
+    "[[for] (a|one|1|another) (step|turn|moment|second|tick|bit|while|round|move)"
+    "|1|my turn|for my turn"
+    "|for [a|my] ({until:place}|{until:thing}|cooking) "
+    "[to (cook|finish|be ready|be done|be cooked|move [away|out of the way]|pass|finish cooking"
+    "|get out of my way|leave)|move"
+    "|cook]"
+    "|while [my] ({until:place}|{until:thing}) (cook|is cooking|move|pass|is moving)"
+    "|[at|on|in] [cell|position] {x:n} {y:n}]"
+)
+_ACT = (
+    "(interact|use|act|activate|operate|trigger|(do|perform|make) [a|an] (interact|interaction)"
+    "|(press|hit) (interact|space|spacebar|space bar) [key|bar|button])"
+)
+_AHEAD = (
+    "(it|this|that|(what|whatever) is (in front of|ahead of|before) me|what i face"
+    f"|what i am facing|what i'm facing|(cell|thing|object|station|tile) ({_FRONT})|{_FRONT})"
+)
+_TAKE = "(take|get|grab|fetch|collect|pickup|lift|retrieve|gather|obtain|pick)"
+_PUT = "(put|place|set|lay|drop|drop off|deposit|pop|store)"
+_POUR = (
+    "(put|place|drop|add|throw|toss|load|insert|pop|dump|deposit|drop off|bring|carry|move"
+    "|transfer)"
+)
+_DISH = "(with|using|onto|on|in|into) [a|my] [clean|empty] (dish|plate|bowl)"
+_START = "(start|begin)"
+_SERVE = "(serve|deliver|hand in|hand over|submit|turn in|send out|hand out|bring|carry|take|put)"
+_DEEDS: dict[str, list[str]] = {
+    "take": [
+        f"{_TAKE} [up] {_A} {{thing}} [up] "
+        f"[(from|out of|off|at|in|on|with) {_place('place')}|{_FRONT}] {_FOR}",
+        "(pick up|pickup|take|grab)",
+    ],
+    "put": [
+        f"{_PUT} {_A} {{thing}} {_HELD} "
+        f"[(in|into|on|onto|to|at|inside|through) {_place('place')}|here] {_FOR}",
+        f"(leave|bring|carry) {_A} {{thing}} (in|on|onto|to|at) {_place('place')}",
+        "drop",
+    ],
+    "put down": [
+        f"{_PUT} down {_A} {{thing}} {_HELD} [(on|onto|at) {_place('place')}]",
+        f"{_PUT} {_A} {{thing}} down [here|(on|onto|at) {_place('place')}]",
+        "(put|set) down",
+    ],
+    "fill": [
+        f"{_POUR} {_A} {{thing}} {_HELD} ((in|inside) [here|there]|(in|into|to|inside|at) "
+        f"{_place('place')}) [{{so_far:n}} of 3]",
+        f"(put|place|drop|add|throw|toss) in {_A} {{thing}}",
+        f"add {_A} {{thing}}",
+        f"(fill|load) {_place('place')} with {_A} {{thing}}",
+    ],
+    "plate": [
+        f"(plate|scoop|ladle|dish (up|out)) [up|out] [{_A} {{thing}}] "
+        f"[(from|out of|in) {_place('place')}] [{_DISH}]",
+        f"(fill|load) {_A} (dish|plate|bowl) [with {_A} {{thing}}] [from {_place('place')}]",
+        f"(dish|scoop|ladle|plate) {_A} {{thing}} (up|out)",
+        f"(take|get) out {_A} {{thing}}",
+        f"({_TAKE}|put|pour|scoop|ladle|serve) [up|out] {_A} {{thing}} "
+        f"[(from|out of) {_place('place')}] {_DISH}",
+    ],
+    "serve": [
+        "(serve|deliver) [up]",
+        f"(serve|deliver|hand in|hand over|submit|turn in|send out|hand out) [up] {_A} "
+        f"({{thing}}|dish|plate) [(to|at|in|through|on|into) {_place('place')}] "
+        "[[for] {points:n} point]",
+        f"(bring|carry|take) {_A} ({{thing}}|dish|plate) to {_place('place')}",
+        f"give {_A} {{thing}} to {_place('place')}",
+        f"(hand|turn|send) {_A} {{thing}} (in|over|out)",
+        f"(serve|deliver) (at|to|through) {_place('place')}",
+        f"serve {_place('place')}",
+    ],
+    "start": [
+        f"{_START} [to] (cook [process]|boil) [{_A} {{thing}}] [(in|at) {_place('place')}]",
+        f"{_START} {_A} {{thing}}",
+        f"(start|begin|turn on|switch on|ignite|light|boil) {_place('place')}",
+        f"(turn|switch) {_place('place')} on",
+        f"cook [{_A} {{thing}}] [(in|at) {_place('place')}]",
+    ],
+}  # fmt: skip
+_ORDER = (
+    "((action|option|choice|number) [number]|(take|do|perform|execute|use|pick) (action|option)"
+    "|(choose|select|go with|play) [action|option|choice|number]|my [next|final] move) [#|=|.|is]"
+)
+
+
+@functools.cache
+def _grammar() -> Grammar:
+    phrases: dict[str, list[str]] = {
+        "go": [
+            f"({_GO}|{_TURN}|direction) {_ONE} {_TO} [direction] [=|.] {{way}} [direction] {_BY} "
+            f"[({_TO_DO}|to|toward) {_place('aim')}|to {_AWAY}]",
+            f"{_GO} {_ONE} {_TO} [direction] [=|.] {{side}} [side|direction] {_BY} "
+            f"[{_TO_DO} {_place('aim')}|to {_AWAY}]",
+            "(turn [myself]|rotate) to face {way}",
+            f"face {_TO} {{side}} [side|direction]",
+            "(go|move|press|hit|push) {arrow}",
+        ],
+        "turn": [f"(turn|rotate|look|(take|make) a) {_TO} {{hand}}", f"{_GO} to my {{side}}"],
+        "ahead": [
+            f"(go|move|walk|step|take (a|one|1) step|continue|keep going|keep moving) {_ONE} "
+            f"(forward|straight [on|ahead|forward]) {_BY}",
+            f"(move|walk|step|take (a|one|1) step) ahead {_BY}",
+        ],
+        "back": [
+            f"(move|walk|step|go|take (a|one|1) step) {_ONE} backward {_BY}",
+            "(step|take (a|one|1) step) back",
+            "turn (around|round)",
+        ],
+        "step": [
+            f"({_GO}|{_TURN}|{{way}}|{_GO} {{way}}|{{way}} [-|.|and] ({_GO}|{_TURN})) {_TO} "
+            "[cell|tile|square|position|floor] [at] [x [=]] {x:n} [y [=]] {y:n}"
+        ],
+        "face": [
+            f"[{{way}} [-|.|and|to]] ({_TURN} {_TO}|(go|move|walk|step|head) (to|toward|over to"
+            f"|up to)|approach|turn around to [face]|turn to face) {_place('place')}"
+        ],
+        "stay": [f"{_STAY} [-|.|and] [wait here|wait] {_WHILE}"],
+        "act": [
+            f"{_ACT} [with|on|at] [{_AHEAD}|{_place('on')}]",
+            f"use {_A} {{tool:thing}} (on|at|with) {_place('on')}",
+            "space bar",
+            "spacebar",
+        ],
+        "name": [
+            "(choose|select|go with|prefer|say|answer|play|vote) {name}",
+            "(choose|execute|perform|do) {name} [action]",
+            "(take|choose|select|execute|perform|do|use|play) [a] action {name}",
+            "pick {way}",
+            "say we {name}",
+            "{name} action",
+            "my [next|final] move [is|=] {name}",
+            "{name} it is",
+            "{name} is my [final|next] (action|choice|answer|move)",
+        ],
+        "number": [
+            f"{_ORDER} {{n}} [[-|.|=|is|which is] {{own_name}}]",
+            "{own_name} [-|.|=|is] (action|option|choice|number) [#] {n}",
+        ],
+    }
+    phrases |= {
+        f"do {deed}": [f"[{_ACT} [with|on|at] [{_AHEAD}|{_place('on')}] [to|and|by|for|-|.]"
+                       f"|use {_A} {{tool:thing}} to] {how}"
+                       for how in hows]
+        for deed, hows in _DEEDS.items()
+    }  # fmt: skip
+    # "a" is the letter of a pot.
+    return Grammar(phrases, _SLOTS, keep=["a"])
+
+
+# Alone, a direction or a number is no action after "I am" and its like: "I'm north of you".
+_SUBJECTS = _list("i i'll i'm i've i'd we we'll we're it it's")
+
+
+@functools.cache
+def _short() -> Grammar:
+    phrases = {
+        "go": [f"[direction] [.] {{way}} [direction] {_BY}", "{letter}", "{arrow}", "[to] {rest}",
+               f"{_ONE} [to] {{way}}", f"{{way}} ({_TO_DO}|to|toward) {_place('aim')}"],
+        "alone": ["{n}"],
+        "ahead": ["forward"],
+        "number": ["{n} [-|.|=|is] {own_name}"],
+    }  # fmt: skip
+    return Grammar(phrases, _SLOTS, keep=["a", "n", "s", "e", "w", "move", *_SUBJECTS])
+
+
+@functools.cache
+def _bare() -> Grammar:
+    """Sides alone: with courtesy around them, "yeah, right" and "right now" would be moves."""
+    phrases = {
+        "name": [
+            "[action .] [please] [to] {short} [side] [please]",
+            "[i think] (my|best|next) [next|final] (action|move|choice|answer) (is|=) [to] {short}",
+        ]
+    }
+    return Grammar(phrases, _SLOTS, courtesy=False, keep=["now", "then", "just"])
+
+
+@functools.lru_cache(maxsize=256)
+def _offered(choices: tuple[str, ...]) -> Grammar:
+    """The wording of the choices, with the action's name or, where it says what is done, alone."""
+    phrases: list[tuple[int, list[str]]] = []
+    for i, choice in enumerate(choices):
+        patterns = [" ".join(tokens(choice.lower()))]
+        body = choice.partition(": ")[2]
+        if not body.startswith(("nothing", "no change", "blocked")):
+            patterns.append(" ".join(tokens(body.lower())))
+        phrases.append((i, patterns))
+    return Grammar(phrases)
+
+
+# ---- reading -------------------------------------------------------------------------------------
+
+_NUMBER_AFTER = re.compile(r"(.+?) \((?:action )?#?([0-9]{1,2})\)")
+_NUMBER_BEFORE = re.compile(r"(?:action )?#?([0-9]{1,2}) ?(\(.+\))")
+_CHEF = re.compile(r"chef[ _]?([0-9])(?:[:,]? will|[:,])? (.+)")
+_RIGHT_NOW = re.compile(r"\bright (?:now|then|here|there|away|again|to)\b")
+_STANDS = re.compile(r"\b(?:facing|looking|(?:i|we) (?:face|look))\b")  # tells how a chef stands
+_CALLED = frozenset(_list("partner friend team everyone"))
+_FIRST_PERSON = frozenset(_list("i i'll i'm i've i'd my we we'll we're let's"))
+
+
+def mean(answer: Answer, seen: Seen) -> int | None:
+    """The action that a decisive part means, None if it names none."""
+    plain = answer.plain
+    found = number(plain)
+    if found is not None:
+        return _numbered(found)
+    pair = _pair(plain)
+    if pair is None:
+        return _words(answer.text, plain, seen)
+    action = _words(answer.text, pair[1], seen)
+    if action is not None and action != pair[0]:
+        raise refuse(
+            f"{quoted(answer.text)} gives the number {pair[0]} but the words of {ACTIONS[action]} "
+            f"({action})"
+        )
+    return action
+
+
+def refuse(reason: str) -> IllegalAction:
+    allowed = ", ".join(f"{name} ({i})" for i, name in enumerate(ACTIONS))
+    return IllegalAction(f"{reason}. Answer with exactly one action, by name or number: {allowed}.")
+
+
+def _numbered(action: int) -> int:
+    if not 0 <= action <= INTERACT:
+        raise refuse(f"there is no action {action}")
+    return action
+
+
+def _pair(plain: str) -> tuple[int, str] | None:
+    """(number, words) of "5. interact", "interact (5)", "5 (interact)"."""
+    after, before = _NUMBER_AFTER.fullmatch(plain), _NUMBER_BEFORE.fullmatch(plain)
+    if after:
+        return int(after[2]), after[1]
+    return (int(before[1]), before[2]) if before else numbered(plain)
+
+
+def _words(text: str, plain: str, seen: Seen) -> int | None:
+    own = _CHEF.fullmatch(plain)  # "chef_0: north", said by chef 0
+    if own and int(own[1]) == seen.agent:
+        plain = own[2]
+    words = set(tokens(plain))
+    if not words.isdisjoint(_CALLED) and words.isdisjoint(_FIRST_PERSON):
+        return None  # an order to others
+    actions = {reading.meaning for reading in _offered(seen.choices).read(plain)}
+    reasons = []
+    if not actions and not _STANDS.search(plain):
+        readings = [r for grammar in (_grammar(), _short(), _bare()) for r in grammar.read(plain)]
+        for reading in readings:
+            action = _resolved(reading, plain, seen)
+            if isinstance(action, str):
+                reasons.append(action)
+            else:
+                actions.add(action)
+    if len(actions) > 1:
+        raise refuse(f"{quoted(text)} could be {names_of([ACTIONS[a] for a in sorted(actions)])}")
+    if actions:
+        return actions.pop()
+    if reasons:
+        raise refuse(f"{quoted(text)}: {reasons[0]}")
+    return None
+
+
+def _resolved(reading: Reading, plain: str, seen: Seen) -> int | str:
+    """The action of a reading, or why it is none."""
+    kind, values = reading
+    if kind in ("go", "turn", "name") and _RIGHT_NOW.search(plain):
+        return "'right' may be a direction or not"
+    way = _first(values, "way", "side", "hand", "rest", "letter", "arrow")
+    if kind in ("go", "name"):
+        return values.get("name", values.get("short", way))
+    if kind == "turn":
+        if seen.facing != NORTH:
+            return "left and right depend on where you face; name a direction of the compass"
+        return way
+    if kind == "ahead":
+        return seen.facing
+    if kind == "back":
+        return seen.facing ^ 1  # north and south, east and west are pairs
+    if kind in ("number", "alone"):
+        if kind == "alone" and len(tokens(plain)) > 1 and not re.search("[0-9]", plain):
+            return "number words count alone"  # "one, please" may be an onion
+        action = _numbered(values["n"])
+        return action if values.get("own_name", action) == action else "number and name differ"
+    if kind == "stay":
+        there = "x" in values and (values["x"], values["y"]) != seen.here
+        return "you are not there" if there else STAY
+    if kind in ("step", "face"):
+        return _towards(values, way, seen)
+    return _deed(kind, values, seen)
+
+
+def _first(values: dict[str, Any], *labels: str) -> Any:
+    return next((values[label] for label in labels if label in values), None)
+
+
+def _towards(values: dict[str, Any], way: int | None, seen: Seen) -> int | str:
+    """The direction of a place or a cell beside the chef."""
+    if "x" in values:
+        where = values["x"], values["y"]
+        ways = [i for i, cell in enumerate(seen.beside) if (cell.x, cell.y) == where]
+    else:
+        ways = [i for i in range(4) if _is_at(values, "place", i, seen)]
+    if not ways:
+        return "that is not beside you; name the next step"
+    if way is not None:
+        return way if way in ways else f"that is not {ACTIONS[way]} of you"
+    if len(ways) > 1:
+        return f"it could be {names_of([ACTIONS[i] for i in ways])}"
+    return ways[0]
+
+
+def _is_at(values: dict[str, Any], label: str, way: int, seen: Seen) -> bool:
+    """Whether the place under a label may be what lies in a direction."""
+    cell = seen.beside[way]
+    where = values.get(f"{label}_x", cell.x), values.get(f"{label}_y", cell.y)
+    return (
+        (label not in values or values[label].fits(cell))
+        and where == (cell.x, cell.y)
+        and values.get(f"{label}_way", way) == way
+    )
+
+
+def _deed(kind: str, values: dict[str, Any], seen: Seen) -> int | str:
+    """An interact, if it would do now what is said."""
+    front, verb = seen.beside[seen.facing], seen.deed.split()[0]
+    if verb == "take" and front.code != COUNTER:
+        moved = {front.code - ONIONS + ONION}
+    elif verb == "start":
+        moved = {front.thing, ONION * bool(front.thing & 12), TOMATO * bool(front.thing & 3)}
+    else:
+        moved = {front.thing if verb in ("take", "plate") else seen.hand}
+    put = verb == "put" or (verb == "serve" and "place" in values)
+    fits = {
+        "act": True,
+        "do take": verb in ("take", "plate"),
+        "do put": put,
+        "do put down": put and front.code == COUNTER,
+        "do fill": put and front.code != COUNTER,
+        "do start": "start" in seen.deed,
+    }.get(kind, kind == f"do {verb}")
+    there = all(_is_at(values, label, seen.facing, seen) for label in ("on", "place"))
+    things = not moved.isdisjoint(values.get("thing", moved))
+    if fits and there and things and seen.hand in values.get("tool", {seen.hand}):
+        return INTERACT
+    return f"that is not what an interact does now ({seen.deed})"
