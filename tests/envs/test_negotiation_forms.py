@@ -14,7 +14,7 @@ from manyhands.core.play import play
 from manyhands.envs.negotiation import SCENARIOS, NegotiationState, register_scenario
 from manyhands.envs.negotiation.forms.base import Bargain, Choice, Scenario
 from manyhands.envs.negotiation.state import OVER, ROUNDS
-from manyhands.envs.negotiation.words import amount, one_number
+from manyhands.envs.negotiation.words import amount
 
 # ---- a form from outside: a sealed-bid auction ---------------------------------------------------
 
@@ -68,8 +68,8 @@ class Auction(Choice):
     def bounds_words(self, seen, content):
         return f"bids are from 0 to {int(self.offers.max())}"
 
-    def read_offer(self, seen, plain, quoted):
-        return np.array([one_number(plain.partition(":")[0], "coins", "bid|pay", quoted)])
+    def offer_phrases(self, agent):
+        return {"bid": ["(bid|pay) {amount}"]}
 
     def scripted(self, style, seen, legal, last, count):
         return seen["own_values"][0] // 2, last
@@ -192,7 +192,7 @@ def test_what_a_form_lacks_is_named():
     first, *lines = str(caught.value).splitlines()
     named = {line[2:].partition(":")[0] for line in lines}
     assert "Half" in first and not named & {"settle()", "chooses"}
-    assert {"terms", "how_to_offer", "read_offer()", "scripted()", "choice_words()"} <= named
+    assert {"terms", "how_to_offer", "offer_phrases()", "scripted()", "choice_words()"} <= named
 
     class Priceless(Bargain):
         how_to_offer = '"offer"'

@@ -244,7 +244,8 @@ class Negotiation(Env[NegotiationState]):
         return super().choices(_on_host(state), agent)
 
     def parse(self, text: str, state: NegotiationState, agent: str | int) -> Action:
-        return super().parse(text, _on_host(state), agent)
+        reading = self._module("reading")
+        return reading.parse(self, text, _on_host(state), self.index(agent))
 
     def words(self, action: Action, state: NegotiationState, agent: str | int) -> str:
         """An action of the player in words that `parse` reads back; in a trade a whole one, where

@@ -1,15 +1,17 @@
 """Words that forms, texts and pictures share: amounts, one player's observation by name, and the
-amounts in an answer."""
+lists of goods in an answer."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from manyhands.core.env import IllegalAction
+from manyhands.core.grammar import Slot, whole_number
+from manyhands.envs.negotiation.state import MOST
 
 _COUNTED = frozenset(["book", "hat", "ball", "coin", "ton", "item"])  # the others have no plural
 
@@ -82,75 +84,212 @@ class Observation:
         return int(np.dot(self["own_values"], counts))
 
 
-# ---- amounts in an answer ------------------------------------------------------------------------
+# ---- lists of goods in an answer -----------------------------------------------------------------
 
-NUMBER_WORDS = {
-    word: number
-    for number, word in enumerate(
-        ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+# Players, and equal parts, in patterns of a `Grammar`.
+ME = "(me|myself)"
+YOU = "({other}|you|him|her|them)"
+YOU_GET = (
+    "you [can|may|will|would|should|shall] (take|keep|get|have|receive)",
+    "(you'll|you'd) (take|keep|get|have|receive)",
+    "({other}|they) [can|may|will|would|should|shall] (get|receive)",
+    "({other}|they) (can|may|should) (have|take|keep)",
+)
+EVENLY = (
+    "[i] [propose|offer|suggest] [to|we|that we] (split|share|divide) "
+    "[it|this|that|them|all|everything|[all] the (item|coin|sum|pool|money|total|pot)] [up] "
+    "(evenly|equally|in half|fifty fifty|50 / 50|50 - 50|50 50|down the middle"
+    "|in (equal|even) (part|share)) [between us|among us|between the two of us]",
+    "[i] [propose|offer|suggest] (50 / 50|50 - 50|50 50|fifty fifty|fifty / fifty|half and half"
+    "|half each|half half) [split]",
+    "[i] [propose|offer|suggest] [an|the] (equal|even) (split|share|part|division) "
+    "[for (all|both|everyone|everybody|each)]",
+)
+_SEPARATED = "(?: and| plus| as well as| along with| together with| &| \\+)? "
+
+
+class Bundle(NamedTuple):
+    """Amounts of goods, as they are worded.
+
+    Attributes:
+        parts: (good, how many) of each; in place of a number "all", "both", "the" (the only one)
+            or "" (not said).
+        whole: "nothing", "everything", "rest", "half" or "each" (one of each good); or "".
+        but: what is left out of everything.
+        totals: (good, number) of which there must be as many.
+        owner: "me" or "you", if it is said whose they are.
+    """
+
+    parts: tuple[tuple[int, int | str], ...] = ()
+    whole: str = ""
+    but: tuple[tuple[int, int | str], ...] = ()
+    totals: tuple[tuple[int, int], ...] = ()
+    owner: str = ""
+
+    def counts(self, goods: Sequence[str], there: np.ndarray | None) -> np.ndarray:
+        """i[R], the amounts; `there` is how many there are of each, where that is known."""
+        found = np.zeros(len(goods), int)
+        if self.whole in ("half", "everything", "rest") and there is None:
+            raise IllegalAction("say how many units of each good")
+        if self.whole == "half" and there is not None:
+            if (there % 2).any():
+                raise IllegalAction(f"{amount(goods, there)} cannot be halved")
+            return there // 2
+        if self.whole == "everything" and there is not None:
+            found += there
+            return found - Bundle(self.but).counts(goods, there) if self.but else found
+        if self.whole == "each":
+            if len(goods) == 1:
+                raise IllegalAction("say how many")
+            return found + 1
+        for k, count in self.parts:
+            here = None if there is None else int(there[k])
+            known = isinstance(count, int) or (
+                here is not None and (count == "all" or here == {"both": 2, "the": 1}.get(count))
+            )
+            if not known:
+                raise IllegalAction(f"say how many units of {goods[k]}")
+            found[k] = count if isinstance(count, int) else here
+        for k, total in self.totals:
+            if there is not None and there[k] != total:
+                raise IllegalAction(f"there are {there[k]}, not {total}, {plural(goods[k], 2)}")
+        return found
+
+
+def digits(words: Sequence[str]) -> str:
+    """Words one after the other, number words as digits."""
+    return " ".join(
+        word if word.startswith("-") or whole_number(word) is None else str(whole_number(word))
+        for word in words
     )
-} | {"zero": 0, "a": 1, "an": 1, "nothing": 0, "none": 0}
-_WORD_NUMBER = "|".join(NUMBER_WORDS)
-
-# What may follow an amount where there is one good only.
-_BEHIND_NUMBERS = frozenset([
-    "coin", "coins", "ton", "tons", "fish", "point", "points", "dollar", "dollars", "for", "to",
-    "and", "of", "each", "me", "you", "in", "is", "it", "now", "here", "from", "on", "or", "as",
-    "please", "more", "at", "most", "the",
-])  # fmt: skip
 
 
-def numbers(plain: str, unit: str) -> list[int]:
-    """All amounts of a sentence, in digits or in words; names of players hold none. `unit` is what
-    amounts are of, for the error."""
-    plain = re.sub(r"\b[a-z]+_\d+\b", " ", plain)
-    for noun in re.findall(r"\d ?([a-z]+)", plain):
-        if noun not in _BEHIND_NUMBERS:
-            raise IllegalAction(f"{noun!r}: amounts here are {unit}")
-    found = re.findall(rf"\d+|\b(?:{_WORD_NUMBER})\b(?= (?:coins?|tons?))", plain)
-    return [int(word) if word.isdigit() else NUMBER_WORDS[word] for word in found]
+def amounts(units: str) -> Slot:
+    """A slot for a number that is not negative, perhaps with its unit: "25", "$25", "25 coins"."""
+    pattern = re.compile(rf"\$? ?(?P<n>[0-9]+)(?: ?(?:\$|(?:{units})s?))?(?= |$)")
+
+    def read(words: list[str], i: int) -> Iterator[tuple[int, int]]:
+        found = pattern.match(digits(words[i : i + 4]))
+        if found and int(found["n"]) <= MOST:
+            yield int(found["n"]), len(found[0].split())
+
+    return read
 
 
-def one_number(plain: str, unit: str, about: str, quoted: str) -> int:
-    """The one amount of a sentence that says nothing else, or has one of the verbs `about`."""
-    found = numbers(plain, unit)
-    if not found:
-        raise IllegalAction(f"{quoted} names no move")
-    if len(set(found)) > 1:
-        raise IllegalAction(f"{quoted} names more than one amount")
-    bare = re.fullmatch(r"\$?\d+(?: ?(?:coins?|tons?|points?|dollars?|\$))?", plain)
-    if bare is None and not re.search(rf"\b(?:{about})\w*\b", plain):
-        raise IllegalAction(f"{quoted} names no move")
-    return found[0]
+def bundles(goods: Sequence[str], owners: Sequence[str] = ("",)) -> Slot:
+    """A slot for a list of goods, "3 wood, 2 gold and an ore", whose owner is said as in `owners`.
+    Where there is one good, its name can be left out."""
+    item, whole = _patterns(tuple(goods))
+
+    def read(words: list[str], i: int) -> Iterator[tuple[Bundle, int]]:
+        text = digits(words[i:])
+        found = whole.match(text)
+        if found and "" in owners:
+            kind = str(found.lastgroup)
+            length = len(found[0].split())
+            yield Bundle(whole=kind), length
+            but = re.compile(r" (?:except|but|besides|apart from|other than)(?: for)? ")
+            left = but.match(text, found.end())
+            if kind == "everything" and left:
+                for rest, end in _lists(text, left.end(), item):
+                    if not rest.owner:
+                        yield Bundle(whole=kind, but=rest.parts), len(text[:end].split())
+        for rest, end in _lists(text, 0, item):
+            if rest.owner in owners:
+                yield rest, len(text[:end].split())
+
+    def _lists(text: str, at: int, item: re.Pattern[str]) -> Iterator[tuple[Bundle, int]]:
+        bundle, separated = Bundle(), re.compile(_SEPARATED)
+        while found := item.match(text, at):
+            added = _item(found, goods)
+            stated = bundle.parts and bundle.parts[-1][1] in ("all", "the")
+            if added and stated and added.parts[0][1] == "":
+                added = added._replace(parts=((added.parts[0][0], "all"),))  # "the book and hats"
+            again = added is None or added.parts[0][0] in dict(bundle.parts)
+            if added is None or again or (bundle.parts and added.owner not in ("", bundle.owner)):
+                return
+            bundle = Bundle(
+                bundle.parts + added.parts,
+                totals=bundle.totals + added.totals,
+                owner=bundle.owner or added.owner,
+            )
+            yield bundle, found.end()
+            after = separated.match(text, found.end())
+            if after is None:
+                return
+            at = after.end()
+
+    return read
 
 
-def quantities(
-    plain: str, goods: Sequence[str], pool: np.ndarray | None, quoted: str
-) -> np.ndarray:
-    """i[R], how many of each good a phrase names: "2 books and a hat". `pool` is what "all" or
-    "the" of a good is."""
-    counts = np.zeros(len(goods), int)
-    names = "|".join(goods)
-    pattern = (
-        rf"\b(?:(\d+|{_WORD_NUMBER}|all|every|both|the)(?: ?x)? (?:of )?"
-        rf"(?:the |my |your |these )?(?:units? of |pieces? of )?)?({names})s?\b"
+def _item(found: re.Match[str], goods: Sequence[str]) -> Bundle | None:
+    kinds = {name: k for k, good in enumerate(goods) for name in (f"{good}s", good)}
+    if found["left"]:
+        stated = int(found["right"][:5])
+        return Bundle(((kinds[found["left"]], stated),)) if stated <= MOST else None
+    if found["good"] is None and not (found["n"] or "").isdigit():
+        return None
+    name = found["good"] or goods[0]
+    k = kinds[name]
+    whose = {found["whose"], found["whose2"], found["tail"]} - {None, "the", "these", "those"}
+    if len(whose & {"my", "mine", "me"}) and len(whose & {"your", "yours", "you"}):
+        return None
+    owner = "me" if whose & {"my", "mine", "me"} else "you" if whose else ""
+    n, every, total = found["n"], found["all"], found["total"]
+    if n and (len(n) > 4 or int("1" if n in ("a", "an") else n) > MOST):
+        return None
+    number = None if n is None else 1 if n in ("a", "an") else int(n)
+    totals = ((k, int(total[:5])),) if total else ()
+    count: int | str
+    if every:
+        if total:
+            return None
+        count = number if number is not None else "all" if every != "both" else "both"
+        totals = ((k, number),) if number is not None else ()
+    elif number is not None:
+        count = number
+    else:
+        plural_name, known = name.endswith("s") and name not in goods, found["whose"] is not None
+        count = ("all" if known else "") if plural_name else "the"
+    return Bundle(((k, count),), totals=totals, owner=owner)
+
+
+def _patterns(goods: tuple[str, ...]) -> tuple[re.Pattern[str], re.Pattern[str]]:
+    """What an item of a list is, in words one after the other, and what a whole is."""
+    names = "|".join(f"{good}s?" for good in goods)
+    tail = r"(?: (?:of|from) (?P<tail>mine|yours|me|you))?(?= |$)"
+    named = f" ?(?P<good>{names})" if len(goods) > 1 else f" ?(?P<good>{names})?"
+    item = (
+        r"(?:(?P<all>all|both|every)(?= )(?: of)? ?)?(?:(?P<whose>the|my|your|these|those)(?= ) )?"
+        r"(?:(?P<n>[0-9]+|an?)(?= |$)(?: x)?(?: more)?(?: (?:unit|piece)s?)?"
+        r"(?:(?: out)? of(?: (?P<whose2>the|my|your|these|those))?(?: (?P<total>[0-9]+))?)?)?"
+        + named + tail
+    )  # fmt: skip
+    item = rf"(?:(?P<left>{names}) = (?P<right>[0-9]+)(?= |$)|{item})"
+    one = len(goods) == 1
+    others = f"{names}|money|sum|pot|cash" if one else "items?|things|goods"
+    things = f"(?:{others}|pool|lot)"
+    whole = (
+        r"(?P<nothing>nothing(?: at all)?|none of (?:it|them))"
+        rf"|(?P<rest>(?:all |everything )?(?:of )?the (?:rest|others?|remaining {things}"
+        rf"|remainder|other {things})(?: of (?:it|them|the {things}))?|everything else|all else"
+        r"|what(?:ever)?(?: is|'s)? (?:left|remains)(?: over)?|what's left(?: over)?)"
+        rf"|(?P<half>half(?: of)?(?: (?:it|them|everything|the {things}|coins))?)"
+        r"|(?P<each>1 of each(?: kind)?)"
+        rf"|(?P<everything>everything(?: on the table| here)?|it all|all(?: of)? (?:the )?{things}"
+        r"|all(?: of (?:it|them))?|the (?:whole )?(?:lot|pool|pot|sum))"
     )
-    for count, good in re.findall(pattern, plain):
-        k = goods.index(good)
-        if count in ("all", "every", "both", "the", ""):
-            here = int(pool[k]) if pool is not None else 0
-            if pool is None or (count == "" and here != 1):
-                raise IllegalAction(f"{quoted}: say how many units of {good}")
-            counts[k] += here
-        else:
-            counts[k] += int(count) if count.isdigit() else NUMBER_WORDS[count]
-    rest = re.sub(pattern, " ", plain)
-    everything = re.search(r"\beverything\b|\ball of (?:it|them)\b", rest)
-    if everything and pool is not None:
-        counts += pool
-    if re.search(r"\d", rest):
-        known = ", ".join(goods)
-        raise IllegalAction(f"{quoted}: an amount of what? There are {known}")
-    if not everything and not re.search(rf"({names})s?\b|\b(?:nothing|none|no)\b", plain):
-        raise IllegalAction(f"{quoted} names no move")
-    return counts
+    return re.compile(item), re.compile(rf"(?:{whole})(?= |$)")
+
+
+def named(players: Sequence[str], agent: int) -> dict[str, dict[str, int]]:
+    """Slots of players: `me`, `other` (the only one) and `player` (any), by their seats."""
+    others = {name: i for i, name in enumerate(players) if i != agent}
+    slots = {"me": {players[agent]: agent}, "player": others | {players[agent]: agent}}
+    words = [
+        "the other", "the other player", "the other one", "my partner", "my opponent", "opponent",
+        "partner",
+    ]  # fmt: skip
+    if len(players) == 2:
+        others |= dict.fromkeys(words, 1 - agent)
+    return slots | {"other": others if len(players) == 2 else {}}

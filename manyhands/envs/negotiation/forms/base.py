@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import abc
 import functools
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, NamedTuple
 
@@ -18,7 +18,8 @@ import jax.numpy as jnp
 import numpy as np
 
 from manyhands.core.axes import expand, repeat
-from manyhands.core.env import Array, ConfigError
+from manyhands.core.env import Array, ConfigError, IllegalAction
+from manyhands.core.grammar import Grammar, Reading
 from manyhands.core.layout import Piece
 from manyhands.envs.negotiation.state import (
     CHAT,
@@ -33,7 +34,7 @@ from manyhands.envs.negotiation.state import (
     TURNS,
     NegotiationState,
 )
-from manyhands.envs.negotiation.words import Observation, plural
+from manyhands.envs.negotiation.words import Observation, amounts, named, plural
 
 BARGAINING_PHRASES = (
     "let us share fairly",
@@ -206,6 +207,9 @@ class Scenario(abc.ABC):
     takes_nothing: ClassVar[bool] = False  # whether "take nothing" is an offer, not a pass
     walking_away: ClassVar[str] = "end without a deal"
     drawn_offer: ClassVar[str] = "offers: "  # in pictures, before the words of the standing offer
+    units: ClassVar[tuple[str, ...]] = ("coin", "dollar", "buck", "point")  # words behind amounts
+    meaningful: ClassVar[tuple[str, ...]] = ("the", "a", "an", "cheers")  # no courtesy in offers
+    terms_named: ClassVar[tuple[str, ...]] = ()  # patterns of what may follow "accept"
     surface: ClassVar[str] = "table"  # what is painted in the middle: a table or a lake
 
     def __new__(cls, *args: Any, **options: Any) -> Scenario:
@@ -450,13 +454,54 @@ class Scenario(abc.ABC):
     # ---- reading answers ------------------------------------------------------------------------
 
     @abc.abstractmethod
-    def read_offer(self, seen: Observation, plain: str, quoted: str) -> np.ndarray:
-        """i[K], the offer or choice that a sentence in lower case names, possible or not; raises
-        `IllegalAction`, whose reason begins with `quoted`, where it names none."""
+    def offer_phrases(self, agent: int) -> Mapping[str, Sequence[str]]:
+        """The sentences by which a player names an offer or a choice: patterns of a `Grammar`, by
+        what they mean."""
+
+    def slots(self, agent: int) -> dict[str, Any]:
+        """The slots of `offer_phrases`; here `amount` and, by their names, `me`, `other` (in games
+        of two) and `player` (any)."""
+        units = amounts("|".join([*self.goods, *self.units]))
+        return {"amount": units, **named(self.agents, agent)}
+
+    def offered(self, seen: Observation, reading: Reading) -> np.ndarray:
+        """i[K], the offer or choice that a sentence means, possible or not; raises `IllegalAction`
+        with the reason if that cannot be known."""
+        return np.array([reading.values["amount"]])
+
+    def read_offer(self, seen: Observation, sentence: str) -> np.ndarray | None:
+        """i[K], the offer or choice that a sentence names, possible or not; None if it names none,
+        and `IllegalAction` if it may mean several."""
+        if seen.agent not in self._grammars:
+            phrases, slots = self.offer_phrases(seen.agent), self.slots(seen.agent)
+            self._grammars[seen.agent] = Grammar(phrases, slots, keep=self.meaningful)
+        found: list[np.ndarray] = []
+        error = None
+        for reading in self._grammars[seen.agent].read(sentence):
+            try:
+                content = self.offered(seen, reading)
+            except IllegalAction as reason:
+                error = reason
+                continue
+            if not any((content == other).all() for other in found):
+                found.append(content)
+        if len(found) > 1:
+            raise IllegalAction("it may mean more than one thing")
+        if error is not None and not found:
+            raise error
+        return found[0] if found else None
+
+    @functools.cached_property
+    def _grammars(self) -> dict[int, Grammar]:
+        return {}
 
     @abc.abstractmethod
     def bounds_words(self, seen: Observation, content: np.ndarray) -> str:
         """Why an offer or a choice that was read is not possible now."""
+
+    def accepts(self, seen: Observation, values: Mapping[str, Any]) -> bool:
+        """Whether the standing offer is what `terms_named` say that is accepted."""
+        return True
 
     def why_not_accept(self, seen: Observation) -> str:
         """Why the standing offer of another cannot be accepted now; "" where it can."""

@@ -2,27 +2,24 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import jax.numpy as jnp
 import numpy as np
 
 from manyhands.core.axes import expand
-from manyhands.core.env import Array, IllegalAction
+from manyhands.core.env import Array
+from manyhands.core.grammar import Reading
 from manyhands.core.layout import Piece
 from manyhands.envs.negotiation.forms.base import Bargain, Deal, Turn
 from manyhands.envs.negotiation.state import TURNS, NegotiationState
-from manyhands.envs.negotiation.words import Observation, amount, listed, quantities
+from manyhands.envs.negotiation.words import YOU, Bundle, Observation, amount, bundles, listed
 
 # The exchanges that scripted players consider: so many units of one good for as many of another as
 # are worth these shares of them on average.
 UNITS = (1, 2, 3, 5, 8, 10, 15, 20, 25)
 RATES = (0.85, 0.92, 1.0, 1.08, 1.18)
-_ASKED_AS_GIVEN = re.compile(
-    r"\byou(?:'ll| will| would| could| can| should)? (?:give|pay|offer|hand|send|trade)\b"
-)
 
 
 class Exchange(Bargain):
@@ -35,6 +32,11 @@ class Exchange(Bargain):
     shows_pool = False
     walking_away = "end the game, keeping what you own"
     drawn_offer = "gives "
+    meaningful = (*Bargain.meaningful, "like", "want", "wish", "prefer", "rather")
+    terms_named = (
+        "(your|the|this|that) (offer|trade|exchange|deal|proposal) of {yours:get} "
+        "[(for|in exchange for|in return for|->) {mine:give}]",
+    )
 
     # ---- rules ------------------------------------------------------------------------------
 
@@ -189,42 +191,94 @@ class Exchange(Bargain):
 
     # ---- reading answers --------------------------------------------------------------------
 
-    def read_offer(self, seen: Observation, plain: str, quoted: str) -> np.ndarray:
-        plain = re.sub(r",? or other amounts$", "", plain)
-        if _ASKED_AS_GIVEN.search(plain):
-            example = f'"offer 3 {self.goods[0]} for 2 {self.goods[-1]}"'
-            raise IllegalAction(f"{quoted}: name what you give and what you ask for, as {example}")
-        plain = re.sub(r"\b(?:in exchange for|in return for|against|->|=>|→|⇒)", " for ", plain)
-        plain = plain.replace("->", " for ").replace("→", " for ")
-        asks = r"(?:ask(?: for)?|want|get|receive|request|buy|need)"
-        reverse = re.match(rf"(?:i )?{asks}\b(.*?)(?:\bfor\b(.*))?$", plain)
-        if reverse and not re.search(rf"\b(?:give|offer)\b.*\b{asks}\b", plain):
-            get, give = reverse[1], reverse[2] or ""
-            given = re.search(r"\b(?:i )?(?:give|offer)(?: you)?\b(.*)", get)
-            if given and not give:
-                get, give = get[: given.start()], given[1]
-        else:
-            head, found, get = plain.partition(" for ")
-            if not found:
-                split = re.search(rf"\b(?:and |to |then |i )*{asks}\b", plain)
-                if split:
-                    head, get = plain[: split.start()], plain[split.end() :]
-            give = head
-            if not found and not get and not re.search(r"\b(?:give|offer|trade|propose)", plain):
-                raise IllegalAction(f"{quoted} names no move")
-        give = re.sub(
-            r"\b(?:i|offer|trade|give|propose|swap|exchange|sell|you|my|to|with)\b", " ", give
+    def offer_phrases(self, agent: int) -> Mapping[str, Sequence[str]]:
+        hands = "(give|offer|send|hand|hand over|pay|trade|swap|exchange|barter|sell|provide)"
+        want = "(i'd like|i would like|i want|i wish|i'd prefer|i'd rather|i would rather)"
+        will = f"[i|i'll|i'd|i will|i would|i can|will|{want} [to]]"
+        for_ = "(for|in exchange for|in return for|against|->|= >)"
+        return_ = "[in return|in exchange|for it|for that]"
+        start = (
+            f"[[i|{want} to] (offer|propose|suggest) [that|a trade|an exchange|a swap|this]"
+            "|[my|this is my|here is my|a] (offer|proposal|counteroffer|counter offer|trade) [is] "
+            "[that]] [.]"
         )
-        get = re.sub(r"\b(?:i|you|your|from|to|want|get|of|me)\b", " ", get)
-        if " for " in get or " for " in give:
-            raise IllegalAction(f"{quoted} names more than one exchange")
+        whose = (
+            "[[i] (propose|suggest)|my (offer|proposal|counteroffer) [is]] "
+            "[a] [trade|swap|exchange] [of]"
+        )
+        # What is given, and what is got, each said with a verb that tells from whom.
+        give = (
+            f"({will} {hands} {YOU} {{give}}|{will} {hands} {{give}} [(to|for) {YOU}]"
+            "|(you|{other}) [will|would|can|could|should|shall] (get|receive|have) {give} [from me]"
+            "|you'll (get|receive|have) {give} [from me])"
+        )
+        get = (
+            f"((you|{{other}}) [will|would|can|could|should|shall|in return|in exchange] {hands} "
+            f"[me] {{get}} [to me]|you'll {hands} [me] {{get}}|{hands} me {{get}}"
+            f"|{hands} {{get}} to me"
+            "|[i|i'll|i'd|i will|i would] (get|receive|ask [for]|ask you for|request|want|expect"
+            "|would like|would like to (get|have)|i'd like|i want|i need|need|i would like) {get} "
+            "[from you])"
+        )
+        if_ = (
+            f"if (you [will|would|could|can] ({hands}|gave) [me] {{get}}"
+            "|i (get|receive) {get} [from you])"
+        )
+        link = f"[.] [and|then|while|so|but|to|->] [.] {return_} [then]"
+        swaps = f"{will} (offer|propose|suggest) [to] {hands}|{will} [to] {hands}|counter [with]"
+        asks = (
+            f"[i|i'll|i'd|i will|i would|{want} to] "
+            "(get|receive|ask [for]|ask you for|request|buy|i want"
+            "|i'd like|i would like|i need|would like|want|need|(i'll|i will|i'd|i would) take"
+            f"|[you] [will|would|could] {hands} me)"
+        )
+        both = [
+            f"{start} {give} {link} {get} {return_}",
+            f"{start} {get} {link} {give} {return_}",
+            f"{start} {give} [.] {if_} {return_}",
+            f"{start} {if_} [.] [then] {give} {return_}",
+            f"{start} ({swaps}) [{YOU}] {{give}} [to {YOU}] {for_} {{get}} [from {YOU}] {return_} "
+            "[or other amounts]",
+            f"{start} ({swaps}) [{YOU}] {{give}} [to {YOU}] [and] (to get|to receive|get|receive"
+            "|for getting|ask [for]|want) {get} [from you]",
+            f"{start} {asks} {{get}} [from {YOU}] ({for_}|with) {{give}}",
+            f"(for|in exchange for|in return for) {{get}} {will} {hands} [{YOU}] {{give}}",
+            "[my] [new|final|last|next] (offer|trade|counteroffer|counter offer) [is] [.] "
+            f"{{give}} {for_} {{get}}",
+            f"{whose} {{mine}} {for_} {{get}}",
+            f"{whose} {{give}} {for_} {{yours}}",
+            f"{whose} {{yours}} {for_} {{give}}",
+            f"{whose} {{get}} {for_} {{mine}}",
+        ]
+        gift = "[as a gift|for nothing|for free]"
+        return {
+            "both": both,
+            "give": [f"[i|i'll|i will] give [{YOU}] {{give}} [to {YOU}] {gift}"],
+            "ask": [f"[i] (ask|ask {YOU}) [for] {{get}} [from {YOU}] {gift}"],
+        }
+
+    def slots(self, agent: int) -> dict[str, Any]:
+        owners = {"give": ("", "me"), "get": ("", "you"), "mine": ("me",), "yours": ("you",)}
+        lists = {name: bundles(self.goods, owner) for name, owner in owners.items()}
+        return super().slots(agent) | lists
+
+    def offered(self, seen: Observation, reading: Reading) -> np.ndarray:
+        there = [seen["own_holdings"], None]
+        if self.public:
+            there[1] = seen["other_holdings"]
+        nothing = Bundle(whole="nothing")
         sides = [
-            quantities(" ".join(words.split()), self.goods, None, quoted)
-            if words.strip(" ,.;")
-            else np.zeros(len(self.goods), int)
-            for words in (give, get)
+            reading.values.get(one, reading.values.get(other, nothing)).counts(self.goods, here)
+            for (one, other), here in zip((("give", "mine"), ("get", "yours")), there, strict=True)
         ]
         return np.concatenate(sides)
+
+    def accepts(self, seen: Observation, values: Mapping[str, Any]) -> bool:
+        # The maker of the offer gives what is accepted.
+        sides = [values.get(name, Bundle(whole="nothing")) for name in ("yours", "mine")]
+        r = len(self.goods)
+        named = [side.counts(self.goods, None) for side in sides]
+        return bool((np.concatenate(named) == seen["offer"][: 2 * r]).all())
 
     # ---- scripted players -------------------------------------------------------------------
 

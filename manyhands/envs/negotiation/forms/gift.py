@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,11 +11,12 @@ import jax.numpy as jnp
 import numpy as np
 
 from manyhands.core.axes import flat
-from manyhands.core.env import Array, ConfigError
+from manyhands.core.env import Array, ConfigError, IllegalAction
+from manyhands.core.grammar import Reading
 from manyhands.core.layout import Piece, labelled
 from manyhands.envs.negotiation.forms.base import Choice, Deal, Turn
 from manyhands.envs.negotiation.state import PASS, NegotiationState
-from manyhands.envs.negotiation.words import Observation, amount, one_number, plural
+from manyhands.envs.negotiation.words import Observation, amount
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -37,6 +37,7 @@ class Gift(Choice):
     choosing_nothing = "keep everything"
     receives = True
     shows_pool = False
+    units = (*Choice.units, "unit")
 
     max_gift: int
     multiplier: int
@@ -192,11 +193,44 @@ class Gift(Choice):
             return "nobody can be punished in this game"
         return f"you can spend at most {min(self.max_gift, int(seen['own_holdings'][0]))} coins"
 
-    def read_offer(self, seen: Observation, plain: str, quoted: str) -> np.ndarray:
-        about = r"give|donate|gift|punish|fine|send|spend"
-        number = one_number(plain, plural(self.goods[0], 2), about, quoted)
-        punishes = re.search(r"\bpunish|\bfine\b", plain) is not None
-        return np.array([0, number, 0] if punishes else [number, 0, 0])
+    def offer_phrases(self, agent: int) -> Mapping[str, Sequence[str]]:
+        whom = "({player}|them|him|her|the receiver|the recipient|my receiver)"
+        if self.players == 2:
+            whom = whom.replace("(", "(you|{other}|", 1)
+        give = (
+            "[i] [make] [a] (give|donate|send|transfer|pay|gift|hand|hand over|donation|gift|offer)"
+        )
+        mine = "[of] [my] {amount} [of my coin]"
+        everything = "(everything|it all|all|all [of] my coin|all i have|everything i have)"
+        phrases = {
+            "give": [
+                f"{give} [to] [{whom}] {mine} [(to|for) {whom}]",
+                f"{{amount}} [to|for] {whom}",
+                f"[my] (gift|donation) [is|of|will be] {{amount}} [(to|for) {whom}]",
+            ],
+            "all": [f"{give} [to] [{whom}] {everything} [(to|for) {whom}]"],
+            "nothing": [
+                f"{give} [to] [{whom}] (nothing|no coin|none) [at all] [(to|for) {whom}]",
+                f"[i] keep ({everything}|my coin|all the coin) [for myself]",
+            ],
+            "punish": [
+                f"punish [{whom}] [with|by spending] {{amount}}",
+                f"(spend|use) {{amount}} (on|to|for) punish [{whom}]",
+            ],
+        }
+        if not self.punishment:
+            phrases["give"].append("{amount}")
+        return phrases
+
+    def offered(self, seen: Observation, reading: Reading) -> np.ndarray:
+        values, receiver = reading.values, (_receiver(seen) + seen.agent) % self.players
+        for name in ("player", "other"):
+            if values.get(name, receiver) != receiver:
+                raise IllegalAction(f"only {seen.names[_receiver(seen)]} can receive now")
+        number = values.get("amount", 0)
+        if reading.meaning == "all":
+            number = int(seen["own_holdings"][0])
+        return np.array([0, number, 0] if reading.meaning == "punish" else [number, 0, 0])
 
     # ---- pictures ---------------------------------------------------------------------------
 

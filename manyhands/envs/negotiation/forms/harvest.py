@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,9 +12,10 @@ import numpy as np
 
 from manyhands.core.axes import repeat
 from manyhands.core.env import Array, ConfigError
+from manyhands.core.grammar import Reading
 from manyhands.envs.negotiation.forms.base import Choice, Deal, Turn
 from manyhands.envs.negotiation.state import NegotiationState
-from manyhands.envs.negotiation.words import Observation, amount, one_number, plural
+from manyhands.envs.negotiation.words import Observation, amount
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -35,6 +37,7 @@ class Harvest(Choice):
     choice_phase = "Harvest."
     choosing_nothing = "catch nothing"
     surface = "lake"
+    units = ("tonne", "unit", "fish")
 
     growth: float
     capacity: int
@@ -166,9 +169,21 @@ class Harvest(Choice):
         most = min(int(self.offers.max()), int(seen["pool"][0]))
         return f"you can catch at most {most} tons"
 
-    def read_offer(self, seen: Observation, plain: str, quoted: str) -> np.ndarray:
-        about = r"catch|harvest|take|fish|get|want"
-        return np.array([one_number(plain, plural(self.goods[0], 2), about, quoted)])
+    def offer_phrases(self, agent: int) -> Mapping[str, Sequence[str]]:
+        lake = "[of fish] [from the lake|out of the lake] [this month]"
+        catch = "[i] (catch|harvest|take|fish|fish for|haul in|go for|go with|limit myself to)"
+        return {
+            "catch": [
+                f"{catch} {{amount}} {lake}",
+                f"i want [to catch|to take|to harvest] {{amount}} {lake}",
+                f"[my|a] (catch|harvest) [is|of|will be] {{amount}} {lake}",
+                f"{{amount}} {lake}",
+            ],
+            "nothing": [f"{catch} (nothing|no fish|none|no ton) [at all] {lake}", "no fish"],
+        }
+
+    def offered(self, seen: Observation, reading: Reading) -> np.ndarray:
+        return np.array([reading.values.get("amount", 0)])
 
     # ---- scripted players -------------------------------------------------------------------
 

@@ -3,16 +3,25 @@ other gets the rest. With several goods (Deal or No Deal) or with one (the ultim
 
 from __future__ import annotations
 
-import re
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import jax.numpy as jnp
 import numpy as np
 
 from manyhands.core.env import Array, IllegalAction
+from manyhands.core.grammar import Reading
 from manyhands.envs.negotiation.forms.base import Bargain, Deal, Turn
 from manyhands.envs.negotiation.state import CHAT, PICK, ROUNDS, NegotiationState
-from manyhands.envs.negotiation.words import Observation, amount, numbers, plural, quantities
+from manyhands.envs.negotiation.words import (
+    EVENLY,
+    YOU,
+    YOU_GET,
+    Bundle,
+    Observation,
+    amount,
+    bundles,
+)
 
 
 class Pool(Bargain):
@@ -23,6 +32,7 @@ class Pool(Bargain):
     how_to_offer = '"take ..." or "give ..."'
     takes_nothing = True
     spares = True
+    terms_named = ("[(your|the|this|that) (offer|proposal|split) of] {list}",)
 
     # ---- rules ------------------------------------------------------------------------------
 
@@ -125,75 +135,88 @@ class Pool(Bargain):
 
     # ---- reading answers --------------------------------------------------------------------
 
-    def read_offer(self, seen: Observation, plain: str, quoted: str) -> np.ndarray:
-        if len(self.goods) > 1:
-            return self._part(seen, plain, quoted)
-        found = numbers(plain, plural(self.goods[0], 2))
-        if not found:
-            raise IllegalAction(f"{quoted} names no move")
-        return np.array([_kept(plain, found, int(seen["pool"][0]), quoted)])
-
-    def _part(self, seen: Observation, plain: str, quoted: str) -> np.ndarray:
-        """What the speaker takes."""
-        pool = seen["pool"]
-        plain = plain.partition(": worth")[0]
-        plain = re.sub(r"\b(?:the rest|the others?|what is left|whatever is left)\b", " ", plain)
-        other = seen.names[1]
-        mine = r"(?:i (?:take|keep|get|want|have|need)|me|take|keep|want|taking|keeping|get)"
-        theirs = (
-            r"(?:you (?:can |may |could )?(?:take|keep|get|have|receive)"
-            rf"|(?:{other}|he|she|they) (?:can )?(?:takes?|keeps?|gets?|has|have|receives?)"
-            r"|giv(?:e|ing)(?: you)?|offer(?:ing)?(?: you)?|leav(?:e|ing) you|hand over)"
+    def offer_phrases(self, agent: int) -> Mapping[str, Sequence[str]]:
+        takes = "(take|keep|get|receive)"
+        takes_to = f"({takes}|have)"
+        mine = [
+            f"[{{me}}] {takes} {{take:list}} [for (me|myself)]",
+            f"(i|me|{{me}}) [will|would|shall] {takes} {{take:list}} [for (me|myself)]",
+            f"(i'll|i'd|i will|i would|i should|i can) {takes_to} {{take:list}} [for (me|myself)]",
+            f"(i want|i'd like|i would like) [to {takes_to}] {{take:list}} [for (me|myself)]",
+            "{take:list} [is|are] (for|to) (me|myself|{me})",
+            "{take:list} (is|are|will be) mine",
+            "(me|myself|{me}) {take:list}",
+            "[you] (give|leave) me {take:list}",
+            "let me (have|keep|take|get) {take:list}",
+        ]
+        gives = "[i] [i'll|will|would|i'd|can] (give|offer|leave|hand|hand over)"
+        theirs = [
+            *(
+                f"{get} {{give:list}} [for (yourself|themselves|himself|herself)]"
+                for get in YOU_GET
+            ),
+            f"{gives} [[to] {YOU}] {{give:list}} [(to|for) {YOU}]",
+            f"[i|i'll|i will] let {YOU} (have|keep|take|get) {{give:list}}",
+            f"{{give:list}} [is|are] (for|to) {YOU}",
+            "{give:list} (is|are|will be) yours",
+            "({other}|you) {give:list}",
+        ]
+        start = (
+            "[[i] (offer|propose|suggest) [that|to]|[my|this is my|here is my] "
+            "(offer|proposal|counteroffer|counter offer|suggestion|split) [is] [that|to]]"
         )
-        trailing = r"(?:for (?:me|you|myself)|to (?:me|you))"
-        sides: dict[bool, list[str]] = {True: [], False: []}
-        side: bool | None = None
-        start = 0
-        for found in re.finditer(rf"\b(?:({trailing})|({theirs})|({mine}))\b", plain):
-            words = plain[start : found.start()]
-            after, their, my = found.groups()
-            if after and self._counts(words):
-                sides[after.endswith(("me", "myself"))].append(words)
-            elif side is not None and self._counts(words):
-                sides[side].append(words)
-            if not after:
-                side = bool(my) and not their
-            start = found.end()
-        tail = plain[start:]
-        if side is not None and self._counts(tail):
-            sides[side].append(tail)
-        if side is None and not sides[True] and not sides[False]:
-            counts = quantities(plain, self.goods, pool, quoted)
-            if seen.phase != PICK:
-                words = amount(self.goods, counts)
-                raise IllegalAction(f'{quoted}: say whether you would "take" or "give" {words}')
-            return self._within(seen, counts, quoted)
-        none = np.zeros(len(pool), int)
-        parts = {
-            key: self._within(
-                seen, sum((quantities(w, self.goods, pool, quoted) for w in words), none), quoted
-            )
-            for key, words in sides.items()
-            if words
+        first, second = f"({'|'.join(mine)})", f"({'|'.join(theirs)})"
+        link = "[.] [and|while|with|so|but] [.]"
+        phrases = {
+            "split": [
+                f"{start} {first} [{link} ({second[1:-1]}|{{other}} (take|keep) {{give:list}})]",
+                f"{start} {second} [{link} {first}]",
+            ],
+            "half": EVENLY,
+            "bare": ["{take:list}"],
         }
+        if len(self.goods) == 1:
+            phrases["each"] = [
+                "[i] [propose|offer|suggest] {amount} [for|to] (each|each of us|both of us|both)",
+                "[we] (both|each) (get|take|receive) {amount}",
+                "[i] [propose|offer|suggest] {amount} (/|-) {second:amount}",
+            ]
+        return phrases
+
+    def slots(self, agent: int) -> dict[str, Any]:
+        return super().slots(agent) | {"list": bundles(self.goods)}
+
+    def offered(self, seen: Observation, reading: Reading) -> np.ndarray:
+        pool, values = seen["pool"], reading.values
+        if reading.meaning == "half":
+            return Bundle(whole="half").counts(self.goods, pool)
+        if reading.meaning == "each":
+            share = values["amount"]
+            if values.get("second", share) != share:
+                raise IllegalAction(f'say "keep {share}" or "give {share}"')
+            values = {name: Bundle(((0, share),)) for name in ("take", "give")}
+        parts = {
+            name: values[name].counts(self.goods, pool)
+            for name in ("take", "give")
+            if name in values and values[name].whole != "rest"
+        }
+        if seen.phase == PICK and "take" not in values:
+            raise IllegalAction("say what you take")
         if not parts:
-            raise IllegalAction(f"{quoted} names no move")
-        if len(parts) == 2 and (parts[True] + parts[False] != pool).any():
-            raise IllegalAction(
-                f"{quoted}: the two parts do not add up to what is on the table, "
-                f"{amount(self.goods, pool)}"
-            )
-        return parts[True] if True in parts else pool - parts[False]
+            raise IllegalAction("say what the rest is left of")
+        if reading.meaning == "bare" and seen.phase != PICK:
+            words = amount(self.goods, parts["take"])
+            raise IllegalAction(f'say whether you would "take" or "give" {words}')
+        if any((part > pool).any() for part in parts.values()):
+            raise IllegalAction(self.bounds_words(seen, pool))
+        if len(parts) == 2 and (parts["take"] + parts["give"] != pool).any():
+            there = amount(self.goods, pool)
+            raise IllegalAction(f"the two parts do not add up to what is on the table, {there}")
+        return parts["take"] if "take" in parts else pool - parts["give"]
 
-    def _counts(self, words: str) -> bool:
-        """Whether words name goods or an amount."""
-        names = "|".join(self.goods)
-        return bool(re.search(rf"\d|\b(?:(?:{names})s?|everything|nothing|all of)\b", words))
-
-    def _within(self, seen: Observation, counts: np.ndarray, quoted: str) -> np.ndarray:
-        if (counts > seen["pool"]).any():
-            raise IllegalAction(f"{quoted}: {self.bounds_words(seen, counts)}")
-        return counts
+    def accepts(self, seen: Observation, values: Mapping[str, Any]) -> bool:
+        mine = seen["pool"] - seen["offer"]
+        return bool((values["list"].counts(self.goods, seen["pool"]) == mine).all())
 
     # ---- scripted players -------------------------------------------------------------------
 
@@ -209,24 +232,3 @@ class Pool(Bargain):
 
     def fair_share(self, seen: dict[str, Array], agent: int) -> Array:
         return jnp.sum(seen["own_values"].astype(jnp.float32) * seen["pool"]) / 2
-
-
-def _kept(plain: str, found: list[int], total: int, quoted: str) -> int:
-    """How many coins the proposer keeps."""
-    if len(found) == 2:
-        if sum(found) != total:
-            raise IllegalAction(f"{quoted}: the two shares do not add up to {total}")
-        mine, theirs = found
-        first = re.search(r"\b(?:give|offer|for you|to you|you get|you take|you keep)\b", plain)
-        second = re.search(r"\b(?:keep|for me|i get|i take|to me|leaving me)\b", plain)
-        if first and (second is None or first.start() < second.start()):
-            mine, theirs = theirs, mine
-        return mine
-    if len(found) != 1:
-        raise IllegalAction(f"{quoted} names more than one amount")
-    if re.search(r"\b(?:keep|take|i get|for me|i want|i have|to take|to keep)\b", plain):
-        if not re.search(r"\byou (?:keep|take|get|have|can)", plain):
-            return found[0]
-    elif not re.search(r"\b(?:give|offer|for you|to you|propose|you get|you)\b", plain):
-        raise IllegalAction(f'{quoted}: say "keep {found[0]}" or "give {found[0]}"')
-    return total - found[0]

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from typing import Any
+
 import jax.numpy as jnp
 import numpy as np
 
-from manyhands.core.env import Array
+from manyhands.core.env import Array, IllegalAction
+from manyhands.core.grammar import Reading
 from manyhands.envs.negotiation.forms.base import Bargain, Deal, Turn
 from manyhands.envs.negotiation.state import NegotiationState
-from manyhands.envs.negotiation.words import Observation, one_number
+from manyhands.envs.negotiation.words import Observation
 
 
 class Price(Bargain):
@@ -18,6 +22,10 @@ class Price(Bargain):
     shows_pool = False
     shows_holdings = False
     drawn_offer = "offers "
+    terms_named = (
+        "[(your|the|this|that) (offer|price|bid|proposal) of] [(a|the|your) price of] {amount}",
+        "[at|for|to|to pay] {amount}",
+    )
 
     # ---- rules ------------------------------------------------------------------------------
 
@@ -98,9 +106,51 @@ class Price(Bargain):
     def bounds_words(self, seen: Observation, content: np.ndarray) -> str:
         return f"prices are from {self.offers.min()} to {self.offers.max()}"
 
-    def read_offer(self, seen: Observation, plain: str, quoted: str) -> np.ndarray:
-        about = r"offer|propose|ask|pay|sell|buy|price|bid|counter|for"
-        return np.array([one_number(plain, "coins", about, quoted)])
+    def offer_phrases(self, agent: int) -> Mapping[str, Sequence[str]]:
+        will = "[i] [can|would|willing to|offer to|propose to]"
+        it = "[it|this|the item|your item|my item]"
+        offers = [
+            "[offer|propose|suggest|bid] [a price of] {amount}",
+            "(offer|propose|suggest|bid|counter|counteroffer) [you|with|at] [a price of] {amount} "
+            "[coin] [for (it|the item)]",
+            "[make|propose|here is|here's] [a|an|my] [new|first|last|final|next] "
+            "(offer|bid|price|proposal|counteroffer|counter offer|counter) "
+            "[is|of|at|will be] {amount}",
+            "(how|what) about [a price of] {amount} [?]",
+            "how does [a price of] {amount} sound [to you] [?]",
+            "(say|settle on|settle at|meet at|meet you at|go with) {amount}",
+            "(make|call) it {amount}",
+            "[i] can (do|offer) [you] {amount} [for it]",
+        ]
+        if agent == 0:
+            closes = [
+                f"{will} (sell|offer|let you have|give you) {it} [to you] (for|at) {{amount}}",
+                f"{will} sell you {it} (for|at) {{amount}}",
+                "(i want|i'd like|i would like|ask|charge) [you] [for] {amount} "
+                "[for (it|the item)]",
+                "my asking price is {amount}",
+                "[i] set (the|my) price (at|to) {amount}",
+                "you [can|may] (have|buy|get|take) (it|the item) (for|at) {amount}",
+                "(it is|it's|the item is) yours (for|at) {amount}",
+            ]
+        else:
+            closes = [
+                f"{will} pay [you] {{amount}} [for (it|the item|your item)]",
+                "[i] [can] give you {amount} [for (it|the item|your item)]",
+                f"{will} (buy|purchase|take) {it} [from you] (for|at) {{amount}}",
+                f"sell {it} [to me] (for|at) {{amount}}",
+                f"sell me {it} (for|at) {{amount}}",
+            ]
+        return {"offer": offers, "close": closes}
+
+    def offered(self, seen: Observation, reading: Reading) -> np.ndarray:
+        content = super().offered(seen, reading)
+        if reading.meaning == "close" and seen.marked("offer_by") and content == seen["offer"]:
+            raise IllegalAction('that is the standing offer: write "accept", or offer a price')
+        return content
+
+    def accepts(self, seen: Observation, values: Mapping[str, Any]) -> bool:
+        return bool(values["amount"] == seen["offer"][0])
 
     # ---- pictures ---------------------------------------------------------------------------
 

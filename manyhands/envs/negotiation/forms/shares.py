@@ -3,16 +3,37 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import jax.numpy as jnp
 import numpy as np
 
 from manyhands.core.env import Array, IllegalAction
+from manyhands.core.grammar import Reading
 from manyhands.envs.negotiation.forms.base import Bargain, Deal, Turn
 from manyhands.envs.negotiation.state import NegotiationState
-from manyhands.envs.negotiation.words import Observation, amount, numbers, plural
+from manyhands.envs.negotiation.words import EVENLY, Observation, amount, digits
+
+_N = (
+    r"(?P<n{0}>[0-9]+|the rest|the remaining|what is left|everything else|nothing|everything"
+    r"|all the coins|all of it)(?: coins?)?"
+)
+_WORDS = {"nothing": "0", "everything": "all", "all the coins": "all", "all of it": "all"}
+_WHO = (
+    r"(?P<who{0}>player [0-9]+|me|myself|i|you|yourself|everybody|everyone|each player|each of us"
+    r"|each|all of us|all|both of us|both)"
+)
+_GETS = r"(?:gets?|takes?|keeps?|receives?)"
+# "40 for me", "player_1 gets 30", "give player_1 30", "keep 40", of words with single spaces.
+_SHARE = re.compile(
+    rf"(?:(?:i )?(?:give |offer )?(?:{_N.format(1)} (?:for|to|going to|goes to) {_WHO.format(1)})"
+    rf"|(?:{_WHO.format(2)}(?: will| would| should)?(?: (?:{_GETS}|=))? {_N.format(2)})"
+    rf"|(?:(?:i |i'll |i will )?(?:give|offer) {_WHO.format(3)} {_N.format(3)})"
+    rf"|(?:(?:i |i'll |i will )?(?:keep|take|get) {_N.format(4)}(?: for (?:myself|me))?)"
+    r"|(?P<n5>[0-9]+)(?: coins?)? (?P<who5>each))(?= |$)"
+)
+_LINK = re.compile(r" (?:\. )?(?:(?:and|while|with|so) )?")
 
 
 class Shares(Bargain):
@@ -23,6 +44,7 @@ class Shares(Bargain):
     how_to_offer = "propose shares"
     drawn_offer = "proposes "
     spares = True
+    terms_named = ("[(your|the|this|that) (offer|proposal|split) of] {amount} [for me]",)
 
     @property
     def step(self) -> int:
@@ -109,38 +131,89 @@ class Shares(Bargain):
 
     # ---- reading answers --------------------------------------------------------------------
 
-    def read_offer(self, seen: Observation, plain: str, quoted: str) -> np.ndarray:
+    def offer_phrases(self, agent: int) -> Mapping[str, Sequence[str]]:
+        start = (
+            "[i] [(offer|propose|suggest) [that|to]|[my|this is my|here is my] "
+            "(offer|proposal|counteroffer|suggestion|split) [is] [that|to]|split [it]] "
+            "[this|the following] [split|division|proposal] [.]"
+        )
+        row = " [/|-|and] ".join(f"{{{i}:amount}}" for i in range(self.players))
+        return {
+            "shares": [f"{start} {{shares}}"],
+            "equal": EVENLY if self.players == 2 else EVENLY[::2],
+            "row": [f"{start} {row}"],
+        }
+
+    def slots(self, agent: int) -> dict[str, Any]:
+        return super().slots(agent) | {"shares": self._shares}
+
+    def offered(self, seen: Observation, reading: Reading) -> np.ndarray:
         n, total = self.players, int(seen["pool"][0])
-        found = numbers(plain, plural(self.goods[0], 2))
-        who = r"(player_\d+|me|myself|you|everybody|everyone|each|all)"
-        named: dict[int, int] = {}
-        pairs = [
-            (w, int(c)) for c, w in re.findall(rf"(\d+)(?: coins?)? (?:for|to) {who}\b", plain)
-        ]
-        if not pairs:
-            pairs = [(w, int(c)) for w, c in re.findall(rf"\b{who}[ :=]+(?:gets? )?(\d+)\b", plain)]
-        for word, count in pairs:
-            if word in ("everybody", "everyone", "each", "all"):
-                named |= dict.fromkeys(range(n), count)
-                continue
-            # The choices call the proposer "you".
-            index = seen.agent
-            if word.startswith("player_"):
-                if word not in self.agents:
-                    raise IllegalAction(f"{quoted}: there is no {word}")
-                index = self.agents.index(word)
-            if index in named:
-                raise IllegalAction(f"{quoted} names two shares for {self.agents[index]}")
-            named[index] = count
-        if not pairs and len(found) == n:
-            named = dict(enumerate(found))
-        if not named:
-            example = self.equal_shares()
-            raise IllegalAction(f'{quoted}: name everybody\'s share, as in "{example}"')
-        content = np.array([named.get(i, 0) for i in range(n)])
+        if reading.meaning == "equal":
+            if total % n:
+                raise IllegalAction(f"{total} cannot be split evenly")
+            return np.full(n, total // n)
+        if reading.meaning == "row":
+            content = np.array([reading.values[str(i)] for i in range(n)])
+            if seen.agent and (content != np.roll(content, seen.agent)).any():
+                raise IllegalAction(f'say whose each share is: "{self.equal_shares()}"')
+        else:
+            content = self._named(seen.agent, reading.values["shares"], total)
         if int(content.sum()) != total:
-            raise IllegalAction(f"{quoted}: these shares add up to {content.sum()}, not to {total}")
+            raise IllegalAction(f"these shares add up to {content.sum()}, not to {total}")
         return content
+
+    def _named(self, agent: int, pairs: tuple[tuple[str, str], ...], total: int) -> np.ndarray:
+        """i[N], the shares of (player, share) pairs."""
+        content, n = np.full(self.players, -1), self.players
+        rest = None
+        for who, share in pairs:
+            if who.startswith(("every", "each", "all", "both")):
+                if len(pairs) > 1 or (who.startswith("both") and n > 2):
+                    raise IllegalAction("it names two shares for somebody")
+                return np.full(n, int(share) if share.isdigit() else -1)
+            index = agent
+            if who.startswith("player"):
+                index = int(who.split()[1])
+            elif who == "you" or who == "yourself":
+                index = 1 - agent
+            if index >= n or (who.startswith("you") and n > 2):
+                raise IllegalAction(f"there is no {who.replace(' ', '_')} here: name all by number")
+            if content[index] >= 0 or rest == index:
+                raise IllegalAction(f"it names two shares for {self.agents[index]}")
+            if share == "rest":
+                if rest is not None:
+                    raise IllegalAction("only one can get the rest")
+                rest = index
+            else:
+                content[index] = total if share == "all" else int(share)
+        content = np.maximum(content, 0)
+        if rest is not None:
+            content[rest] = max(total - int(content.sum()), 0)
+        return content
+
+    @staticmethod
+    def _shares(words: list[str], i: int) -> Iterator[tuple[tuple[tuple[str, str], ...], int]]:
+        """A slot for "40 for me, 30 for player_1 and player_2 gets the rest"."""
+        text, at = digits(words[i:]), 0
+        found: tuple[tuple[str, str], ...] = ()
+        while share := _SHARE.match(text, at):
+            said = {name: words for name, words in share.groupdict().items() if words}
+            who = next((words for name, words in said.items() if name.startswith("who")), "me")
+            count = next(words for name, words in said.items() if name.startswith("n"))
+            if not count[0].isdigit():
+                count = _WORDS.get(count, "rest")
+            elif len(count) > 4:
+                return
+            found = (*found, (who, count))
+            yield found, len(text[: share.end()].split())
+            link = _LINK.match(text, share.end())
+            if link is None:
+                return
+            at = link.end()
+
+    def accepts(self, seen: Observation, values: Mapping[str, Any]) -> bool:
+        return bool(values["amount"] == seen["offer"][0])
 
     # ---- scripted players -------------------------------------------------------------------
 

@@ -1,0 +1,410 @@
+"""Reading the answer of a player of a negotiation: the move that it means, or why it means none.
+
+`core/answers.py` finds the part of an answer that decides. It must be one of the choices, or a
+sentence of the grammars here: answers to an offer, moves without amounts and claims, which all
+negotiations share, and offers, which each form words itself (`Scenario.offer_phrases`).
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from manyhands.core import answers
+from manyhands.core.env import Action, IllegalAction
+from manyhands.core.grammar import Grammar, Reading, names, tokens
+from manyhands.core.talk import OTHER, clean
+from manyhands.envs.negotiation import text as texts
+from manyhands.envs.negotiation.forms import Bargain, Scenario
+from manyhands.envs.negotiation.state import (
+    ACCEPT,
+    CHAT,
+    CLAIM,
+    KINDS,
+    OFFER,
+    PASS,
+    PICK,
+    PROPOSE,
+    READY,
+    REJECT,
+    RESPOND,
+    SAY,
+    TALK,
+    TURNS,
+    WALK,
+    NegotiationState,
+)
+
+if TYPE_CHECKING:
+    from manyhands.envs.negotiation.env import Negotiation
+
+# ---- phrases -------------------------------------------------------------------------------------
+
+_WHAT = "(offer|deal|proposal|price|bid|split|trade|exchange|swap|terms|counteroffer|division)"
+_OFFER = (
+    f"(it|this|that|this one|[your|this|that|the|their|his|her|{{maker:player}} s] "
+    f"[current|standing|last|latest|new|proposed|generous|fair] {_WHAT} [(of|from|by) "
+    "{maker:player}])"
+)
+_FAIR = (
+    (
+        "[yes|yeah|yep] [.] [[that|this|it|that's|it's|{offer}] [is|seems|looks|sounds] "
+        "(fair|good|great|fine|reasonable|acceptable|ok|okay) [{what}] [enough|to me|for me|by me] "
+        "[.] [and|so|.] [i|i'll|i will]] [[i'm|i am|am] (happy|glad|pleased|willing) to]"
+    )
+    .replace("{offer}", f"[your|this|that|the] {_WHAT}")
+    .replace("{what}", _WHAT)
+)
+_NO = (
+    "[no|no thanks|no thank you|sorry|i'm sorry|i am sorry] [.] [but] [.] [i|i'm|i am|i'll|i will] "
+    "[must|have to] [respectfully|politely]"
+)
+_UNFAIR = (
+    "[. ] [because|since|as] (that|this|it|that's|it's|it is|that is|your offer|the offer) "
+    "[is] [just|simply|very|really] (unfair|not fair|unacceptable|not acceptable|not enough)"
+)
+_PHRASES: dict[int, tuple[str, ...]] = {
+    ACCEPT: (
+        f"{_FAIR} [yes|deal|agreed] [.] [i] accept [{_OFFER}] [gladly|happily|as it is|as is]",
+        f"{_FAIR} [i] (gladly|happily) accept [{_OFFER}]",
+        f"{_FAIR} [i] (agree|agree to|agree with|approve|approve of|take) {_OFFER}",
+        f"{_FAIR} [i] (agree|approve|agreed)",
+        f"agreed to {_OFFER}",
+        "[that's|it's|that is|it is|this is|you have|you've|you've got|you got|we have|we've got] "
+        "[yourself] [a|got a] deal",
+        "(yes|yeah|yep) [.] [it's a|that's a|you have a] [deal|agreed]",
+        "agreed [deal]",
+        "done deal",
+        f"{_WHAT} accepted",
+        f"[i] vote (for|in favour of|in favor of) {_OFFER}",
+        "[i] vote (yes|for|for it|in favour|in favor|aye) [(for|on) {offer}]".replace(
+            "{offer}", _OFFER
+        ),
+        "[that|this|it] (works for me|suits me)",
+        f"(let's|let us) (accept|take) {_OFFER}",
+    ),
+    REJECT: (
+        f"{_NO} (reject|decline|refuse|deny) [{_OFFER}] "
+        f"[{_UNFAIR}]",
+        f"{_NO} turn {_OFFER} down [{_UNFAIR}]",
+        f"{_NO} turn down {_OFFER} [{_UNFAIR}]",
+        "[sorry|i'm sorry] [.] [but] (no|nope) [thanks|thank you|deal|way]",
+        f"(no|nope) [.] {_UNFAIR}",
+        "[i] vote (no|against|against it|nay) [(for|on) {offer}]".replace("{offer}", _OFFER),
+        "[i] vote against {offer}".replace("{offer}", _OFFER),
+        f"[i] disagree [with {_OFFER}]",
+    ),
+    WALK: (
+        "[i|i'm] (walk|walk away|walk out) [from (the|this|these) "
+        "(table|game|negotiation|talk|deal|trade)] [without a deal]",
+        "[i|i'm] (leave|quit) [(the|this|these) (table|game|negotiation|talk)]",
+        "give up",
+        "[i] (end|stop|leave) (the|this|these) (negotiation|talk|game) without [a] deal",
+        "[i] (break off|abandon) (the|this|these) (negotiation|talk)",
+        "break it off",
+        "end without a deal",
+    ),
+    READY: (
+        "[i|i'm|i am|we're|we are] (ready|done|finished) [talking|with the talk|with talking"
+        "|to choose|to decide|negotiating]",
+        "[i|let's] (end|finish|stop) (the talk|talking|the discussion|the chat)",
+        "finish",
+    ),
+    PASS: (
+        "[i|i'll] (pass|skip|wait) [(this|my|the|for this|for the|on this) "
+        "(turn|round|move|month|time|one)]",
+        "[i] [do|say|propose] nothing [this (turn|round|month|time)]",
+        "[i] (stay|keep|remain) (silent|quiet)",
+        "[i] abstain",
+        "(no op|noop|no move|silence)",
+        "let (the|this|my) turn (go by|pass)",
+    ),
+}  # fmt: skip
+_STATED = "[is|are] [worth|at|about|around|=] [about|around]"
+_CLAIMS = {
+    "value": (
+        "(claim|state|declare) [that] [the|a|an|my|each|one] {good} [each] "
+        f"{_STATED} {{n}} [point|coin] [each] [to me|for me]",
+        "(claim|state|declare) {n} [point|coin] for [the|a|an|my|each] {good}",
+    ),
+    "price": (f"(claim|state|declare) [that] [my (cost|value|limit)] {_STATED} {{n}} [coin]",),
+    "outside": (
+        f"(claim|state|declare) [that] [having] [no deal] {_STATED} {{n}} [coin|point] "
+        "[to me|for me]",
+    ),
+    "pledge": (
+        "(pledge|promise|claim) [that] [to|i'll|i will] [catch|take|harvest|fish] "
+        "[at most|no more than|up to|a maximum of] {n} [ton] [of fish] "
+        "[at most|at the most|or less]",
+    ),
+}
+
+
+@functools.lru_cache(maxsize=128)
+def _moves(data: Scenario, agent: int) -> Grammar:
+    """Of answers to an offer, moves without amounts, and claims."""
+    phrases: list[tuple[Any, Any]] = [
+        (kind, patterns) for kind, patterns in _PHRASES.items() if kind != READY or data.sizes[kind]
+    ]
+    for named in data.terms_named:
+        phrases += [
+            (ACCEPT, [f"{_FAIR} [i] (accept|agree) {named}"]),
+            (REJECT, [f"{_NO} (reject|decline|refuse) {named}"]),
+        ]
+    if not data.sizes[READY]:
+        phrases.append((WALK, ["[i] (end|stop) (the|this|these) (negotiation|talk)"]))
+    about = "price" if len(data.goods) == 1 and data.about == "value" else data.about
+    phrases.append((CLAIM, _CLAIMS[about]))
+    slots = data.slots(agent) | {"good": names(data.goods)}
+    return Grammar(phrases, slots, keep=("yes", "yeah", "yep"))
+
+
+_OFFERED = Grammar({"": ["{choice}"]}, {"choice": {}})
+_SPOKEN = Grammar({"": ["say", "say aloud", "speak"]})
+_SAYS = re.compile(r"\bsay(?:\s|[*_`])*[:=\uff1a]", re.I)
+_SAY_LINE = re.compile(r"^[^\w\n]*say[^\w\n]*[:=\uff1a]", re.I | re.M)
+_NOTHING = re.compile(r"\W*(?:action\W*)?", re.I)
+
+
+# ---- reading -------------------------------------------------------------------------------------
+
+
+def parse(env: Negotiation, text: Any, state: NegotiationState, agent: int) -> Action:
+    """The action that an answer means; `IllegalAction` if it means none, more than one, or one that
+    is not allowed now."""
+    return _Reader(env, state, agent).read(text)
+
+
+class _Reader:
+    """Reads one answer of one player."""
+
+    def __init__(self, env: Negotiation, state: NegotiationState, agent: int):
+        self.env, self.state, self.agent = env, state, agent
+        self.seen = texts.observation(env, state, agent)
+        self.legal = texts.legal(env, state, agent)
+        self.data = env.scenario
+
+    def read(self, text: Any) -> Action:
+        if not self.legal.any():
+            raise IllegalAction("it is not your turn")
+        if isinstance(text, str) and len(text) <= answers.MAX_ANSWER:
+            rest, say = answers.split_say(text)
+            if say is not None and self.env.chat is not None:
+                limit = self.env.chat.max_length
+                if len(say) > limit:
+                    raise IllegalAction(
+                        f"your words have {len(say)} characters; at most {limit} are heard"
+                    )
+                if self.is_courtesy(rest):
+                    return self.words(say)
+                alone = self.seen.phase == TALK and _SAY_LINE.search(text)
+                if alone and answers.condense(rest) is None:
+                    # Talk is all there is to do: what is not marked is thought.
+                    try:
+                        return answers.decide(rest, self.mean, self.illegal, what="move")
+                    except IllegalAction:
+                        return self.words(say)
+        return answers.decide(text, self.mean, self.illegal, what="move")
+
+    def is_courtesy(self, rest: str) -> bool:
+        """Whether what stands before words to say is nothing."""
+        return bool(_NOTHING.fullmatch(rest) or _SPOKEN.read(f"{rest} say"))
+
+    def mean(self, answer: answers.Answer) -> Action | None:
+        """The action that a decisive part means."""
+        says = _SAYS.search(answer.text)
+        if says and self.env.chat is not None and self.is_courtesy(answer.text[: says.start()]):
+            return self.words(answer.text[says.end() :].strip(answers.WRAPPING))
+        offered = texts.choices_of(self.env, self.seen, self.legal)
+        named = {" ".join(tokens(choice)): k for k, choice in enumerate(offered)}
+        chosen = _OFFERED.read(answer.text, {"choice": _longest(named)})
+        if len(chosen) == 1:
+            return self.choice(chosen[0].values["choice"])
+        moves = _moves(self.data, self.agent).read(answer.text)
+        kinds = {reading.meaning for reading in moves}
+        quoted = answers.quoted(answer.text)
+        if len(kinds) == 1 and kinds != {CLAIM}:
+            return self.head(kinds.pop(), moves, quoted)
+        if len(kinds) == 1:
+            return self.claim(moves, quoted)
+        if kinds or (answer.kind == answers.BRACKET and not re.search("[a-z]", answer.plain)):
+            return None
+        return self.offer(answer, quoted)
+
+    # ---- kinds of moves -------------------------------------------------------------------
+
+    def words(self, say: str) -> Action:
+        """Words alone: a phrase, as a move."""
+        if say.strip() in ("", OTHER) and not say.strip():
+            return self.env.noop
+        if say.strip() == OTHER and self.env.sizes[SAY]:
+            return self.move(SAY, len(self.env.phrases), quoted="say")
+        action = self.env.spoken(say, self.state, self.agent)
+        if np.array_equal(action, self.env.noop) and clean(say, 8) not in ("", "nothing"):
+            raise self.illegal("this is no time for words alone; say them beside a move")
+        return action
+
+    def choice(self, index: int) -> Action:
+        """The action (in a trade, the part) that is the choice of this number."""
+        number = int(np.flatnonzero(self.legal)[index])
+        if not self.data.composed:
+            return number
+        if number == self.env.first[OFFER]:
+            return self.composed(self.data.example(self.seen), "this")
+        if number < self.env.moves:
+            return self.env.action(PASS) + np.eye(1, 1 + self.env.width, dtype=np.int32)[0] * number
+        number -= self.env.moves
+        content = np.zeros(self.env.width, int)
+        for part, most in enumerate([*self.data.most, *self.data.most]):
+            if number <= most:
+                content[part] = number
+                break
+            number -= int(most) + 1
+        return self.env.action(OFFER, 0, content) if content.any() else self.env.noop
+
+    def move(self, kind: int, number: int = 0, *, quoted: str) -> Action:
+        """A move without amounts, if it is legal."""
+        env = self.env
+        if not 0 <= number < env.sizes[kind] or not self.legal[env.first[kind] + number]:
+            raise self.illegal(f"{quoted}: {self.why_not(kind)}")
+        return env.action(kind, number)
+
+    def why_not(self, kind: int) -> str:
+        env, phase = self.env, self.seen.phase
+        if kind in (ACCEPT, REJECT) and env.sizes[kind]:
+            maker = self.seen.marked("offer_by")
+            if maker is None:
+                return f"there is no offer to {KINDS[kind]}"
+            if maker == 0:
+                return f"this is your own offer; only the other can {KINDS[kind]} it"
+            if reason := self.data.why_not_accept(self.seen):
+                return reason
+        if not env.sizes[kind]:
+            return f"there is no {KINDS[kind]!r} in this game"
+        when = {
+            TALK: "the discussion",
+            PROPOSE: "a proposal",
+            RESPOND: "answers",
+            PICK: "the choice",
+        }
+        return f"that cannot be done now, it is time for {when.get(phase, 'something else')}"
+
+    def head(self, kind: int, moves: list[Reading], quoted: str) -> Action:
+        """A move without amounts."""
+        data, seen = self.data, self.seen
+        maker = seen.marked("offer_by")
+        if kind in (ACCEPT, REJECT) and isinstance(data, Bargain) and maker:
+            seat = (maker + self.agent) % data.players
+            for values in (reading.values for reading in moves):
+                if values.get("maker", seat) != seat:
+                    raise self.illegal(f"{quoted}: the standing offer is of {seen.who(maker)}")
+                if values.keys() - {"maker"} and not data.accepts(seen, values):
+                    words = data.offer_words(seen, maker, seen["offer"])
+                    raise self.illegal(f"{quoted}: the standing offer is another: {words}")
+        if data.flow == CHAT and kind == ACCEPT:
+            # Nothing binds here; to agree is to end the talk, and then to choose accordingly.
+            if seen.phase == TURNS:
+                if maker is None:
+                    raise self.illegal(f"{quoted}: there is no proposal to accept")
+                if maker == 0:
+                    raise self.illegal(f"{quoted}: this is your own proposal")
+                return self.move(READY, quoted=quoted)
+            if maker is None:
+                raise self.illegal(f"{quoted}: there is no proposal; name what you take")
+            mine = seen["offer"] if maker == 0 else seen["pool"] - seen["offer"]
+            return self.enumerated(mine, quoted)
+        if data.flow == CHAT and kind == REJECT and seen.phase == TURNS:
+            raise self.illegal(f"{quoted}: proposals bind nobody; propose something else, or talk")
+        return self.move(kind, quoted=quoted)
+
+    def claim(self, moves: list[Reading], quoted: str) -> Action:
+        claims = self.data.claims
+        if len(moves) != 1 or not self.env.sizes[CLAIM]:
+            raise self.illegal(f"{quoted}: {self.why_not(CLAIM)}")
+        good, number = moves[0].values.get("good", 0), moves[0].values["n"]
+        fits = np.flatnonzero((claims[:, 0] == good) & (claims[:, 1] == number))
+        if not len(fits):
+            known = claims[claims[:, 0] == good, 1]
+            every = int(np.diff(known).min()) if len(known) > 1 else 1
+            raise self.illegal(
+                f"{quoted}: {int(known[0])} to {int(known[-1])}"
+                f"{f' in steps of {every}' if every > 1 else ''} can be claimed here"
+            )
+        return self.move(CLAIM, int(fits[0]), quoted=quoted)
+
+    # ---- offers ---------------------------------------------------------------------------
+
+    def offer(self, answer: answers.Answer, quoted: str) -> Action | None:
+        try:
+            content = self.data.read_offer(self.seen, answer.text)
+        except IllegalAction as error:
+            if answer.kind == answers.BRACKET:
+                return None
+            raise self.illegal(f"{quoted}: {error.reason}") from None
+        if content is None:
+            return None
+        if self.data.composed:
+            return self.composed(content, quoted)
+        if not self.data.bargains and not content.any() and self.seen.phase == PICK:
+            return self.env.noop
+        return self.enumerated(content, quoted)
+
+    def enumerated(self, content: np.ndarray, quoted: str) -> Action:
+        """The action of an offer (catch, gift) with this content."""
+        env, data = self.env, self.data
+        if self.seen.phase not in (TURNS, PROPOSE, PICK):
+            raise self.illegal(f"{quoted}: {self.why_not(OFFER)}")
+        found = np.flatnonzero((data.offers == content).all(1))
+        if len(found) and self.legal[env.first[OFFER] + found[0]]:
+            return env.action(OFFER, int(found[0]))
+        raise self.illegal(f"{quoted}: {data.bounds_words(self.seen, content)}")
+
+    def composed(self, content: np.ndarray, quoted: str) -> Action:
+        """The action of an offer of these amounts, if it can be made."""
+        env, data = self.env, self.data
+        if not self.legal[env.first[OFFER]]:
+            raise self.illegal(f"{quoted}: {self.why_not(OFFER)}")
+        if not content.any():
+            raise self.illegal(f"{quoted}: {data.bounds_words(self.seen, content)}")
+        start = env.moves
+        for part, most in enumerate([*data.most, *data.most]):
+            size = int(most) + 1
+            units, good = int(content[part]), data.goods[part % len(data.goods)]
+            if units >= size or not self.legal[start + units]:
+                bound = int(np.flatnonzero(self.legal[start : start + size])[-1])
+                gives = part < len(data.goods)
+                who = "you own only" if gives else "the other can own at most"
+                raise self.illegal(f"{quoted}: {who} {bound} {good}")
+            start += size
+        return env.action(OFFER, 0, content)
+
+    def illegal(self, reason: str) -> IllegalAction:
+        """With what can be done now, in short."""
+        env = self.env
+        able = [
+            KINDS[kind]
+            for kind, (first, size) in enumerate(zip(env.first, env.sizes, strict=True))
+            if size and self.legal[first : first + size].any()
+        ]
+        offering = self.data.how_to_offer
+        if self.seen.phase == PICK and self.data.flow == CHAT:
+            offering = '"take ..."'
+        names = {"offer": offering, "say": "say", "claim": "claim"}
+        able = [names.get(kind, f'"{kind}"') for kind in able]
+        return IllegalAction(f"{reason}. Now you can: {', '.join(able)}.")
+
+
+def _longest(named: dict[str, int]) -> Any:
+    """A slot for choices, whose words are the whole of what follows, but for courtesy."""
+    sizes = sorted({len(words.split()) for words in named}, reverse=True)
+
+    def read(words: list[str], i: int) -> Any:
+        for size in sizes:
+            said = " ".join(words[i : i + size])
+            if said in named and i + size <= len(words):
+                yield named[said], size
+
+    return read
