@@ -17,12 +17,11 @@ from manyhands.core.env import (
     Array,
     ConfigError,
     Env,
-    IllegalAction,
     Outcome,
     Wrapper,
     state_dataclass,
 )
-from manyhands.wrappers.skills import SkillSet, read_skill
+from manyhands.wrappers.skills import SkillSet, read_option, read_skill
 
 
 class EventSkills(SkillSet, Protocol):
@@ -58,8 +57,8 @@ class EventSkills(SkillSet, Protocol):
     def assign(self, obs: Any, option: Array) -> Array:
         """The skill of each agent, [*axes], under its team's option [*axes]."""
 
-    def parse_option(self, text: str) -> int:
-        """The option that `text` names; raises `IllegalAction`."""
+    def parse_option(self, text: str) -> int | None:
+        """The option that a sentence names, None if it names none; may raise `IllegalAction`."""
 
 
 @state_dataclass
@@ -282,11 +281,12 @@ class Events(Wrapper[EventState]):
         """The wrapped rules, and how actions differ here."""
         rules = f"{rules}\n\nSKILLS\nIn place of the actions above, answer with "
         if self.per == "agent":
-            return f"{rules}the name of a skill, in words.\n{self.skills.rules()}"
+            return f"{rules}the name of a skill, in words; {_AGAIN}\n{self.skills.rules()}"
         names = ", ".join(self.env.agents[self._member(agent) :][: self.members])
         return (
-            f"{rules}one of the options, in words. You are the {agent} team, and choose for all "
-            f"its drones ({names}) at once, whenever something has happened.\n{self.skills.plays}"
+            f"{rules}one of the options, in words; {_AGAIN} You are the {agent} team, and choose "
+            f"for all its drones ({names}) at once, whenever something has happened.\n"
+            f"{self.skills.plays}"
         )
 
     def describe(self, state: EventState, agent: str | int) -> str:
@@ -328,21 +328,17 @@ class Events(Wrapper[EventState]):
         return np.asarray(compiled(np.asarray(row)))
 
     def parse(self, text: str, state: EventState, agent: str | int) -> Action:
-        """The skill, or a team's option, that an answer names; of several lines, the last one that
-        begins with "ACTION:" counts."""
+        """The skill, or a team's option, that an answer names; "go on" is the last one chosen."""
         i = self.index(agent)
+        current = int(np.asarray(state.chosen)[i]) if int(np.asarray(state.steps)) else None
         if self.per == "team":
-            return self.skills.parse_option(read_skill(text))
-        return self.read(text, np.asarray(self.env.perceive(state.inner))[i])
+            return read_option(self.table, text, self.skills.parse_option, current)
+        return self.read(text, np.asarray(self.env.perceive(state.inner))[i], current)
 
-    def read(self, text: str, row: np.ndarray) -> int:
-        """The skill that an answer names; it must be possible with this perception."""
-        skill = self.skills.parse(read_skill(text))
-        assert skill is not None
-        if not self.can(row)[skill]:
-            why = self.skills.words(row)[skill]
-            raise IllegalAction(f"{self.table[skill]!r} is impossible now: {why}")
-        return skill
+    def read(self, text: str, row: np.ndarray, current: int | None = None) -> int:
+        """The skill that an answer names; it must be possible with this perception. `current` was
+        chosen last."""
+        return read_skill(self.skills, text, row, self.can(row), current)
 
     def draw(
         self, state: EventState, canvas: Any, agent: str | int | None = None, camera: str = ""
@@ -364,6 +360,9 @@ class Events(Wrapper[EventState]):
 
     def config(self) -> dict[str, Any]:
         return {"patience": self.patience, "per": self.per}
+
+
+_AGAIN = '"go on" names the one that you chose last.'
 
 
 def _of(table: Array, numbers: Array) -> Array:

@@ -9,6 +9,7 @@ decide.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
 import gymnasium
@@ -16,8 +17,17 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from manyhands.core.answers import read
-from manyhands.core.config import nearest
+from manyhands.core.answers import (
+    BRACKET,
+    WRAPPING,
+    Answer,
+    closest,
+    decide,
+    normalise,
+    number,
+    numbered,
+    quoted,
+)
 from manyhands.core.env import (
     Action,
     Array,
@@ -28,6 +38,7 @@ from manyhands.core.env import (
     Wrapper,
     state_dataclass,
 )
+from manyhands.core.grammar import Grammar
 
 
 class SkillSet(Protocol):
@@ -58,8 +69,11 @@ class SkillSet(Protocol):
     def words(self, perception: np.ndarray) -> list[str]:
         """For each skill its effect now, or why it cannot be chosen."""
 
-    def parse(self, text: str) -> int | None:
-        """The skill that `text` names, None if it names none; may raise `IllegalAction`."""
+    def parse(
+        self, text: str, perception: np.ndarray | None = None, current: int | None = None
+    ) -> int | None:
+        """The skill that a sentence names, None if it names none; may raise `IllegalAction`. What
+        it says may count from the agent's perception, and from its skill if one is under way."""
 
     def rules(self) -> str:
         """The skills, explained to a player."""
@@ -179,7 +193,7 @@ class Skills(Wrapper[SkillState]):
     def rules(self, agent: str | int) -> str:
         return (
             f"{self.env.rules(agent)}\n\nSKILLS\nIn place of the actions above, answer with the "
-            f"name of a skill, in words.\n{self.skills.rules()}"
+            f'name of a skill, in words; "go on" names the one under way.\n{self.skills.rules()}'
         )
 
     def describe(self, state: SkillState, agent: str | int) -> str:
@@ -199,37 +213,11 @@ class Skills(Wrapper[SkillState]):
         return [f"{self.skills.names[s]}: {words[s]}" for s in np.flatnonzero(legal)]
 
     def parse(self, text: str, state: SkillState, agent: str | int) -> Action:
-        """The skill that an answer names, or the one-step skill of the primitive action that it
-        names for `env`; of several lines, the last one that begins with "ACTION:" counts."""
+        """The skill that an answer names; "go on" is the one under way."""
         i = self.index(agent)
-        answer = read_skill(text)
-        skill = self._named(answer, state, i)
-        if skill is None:
-            try:
-                action = self.env.parse(answer, state.inner, i)
-            except IllegalAction as error:
-                # Cells and the like make for long tables: the first names suffice as examples.
-                names = ", ".join(self.skills.names[: self.skills.wait + 1])
-                near = nearest(answer, self.skills.names)
-                raise IllegalAction(
-                    f"{answer[:80]!r} names no skill;{near} skills are {names}, ...; no action: "
-                    f"{error.reason[:200]}"
-                ) from None
-            skill = int(self.skills.primitive(jnp.asarray(action)))
-        if not np.asarray(self._legal(state))[i, skill]:
-            why = self.skills.words(self._row(state, i))[skill]
-            raise IllegalAction(f"{self.skills.names[skill]!r} is impossible now: {why}")
-        return skill
-
-    def _named(self, answer: str, state: SkillState, i: int) -> int | None:
-        """The skill that words name. With a set that has `read(text, perception, current)`, this
-        may depend on the agent's perception, and on its skill if that is under way."""
-        if not hasattr(self.skills, "read"):
-            return self.skills.parse(answer)
-        under_way = int(np.asarray(state.status)[i]) == UNDER_WAY
-        current = int(np.asarray(state.skill)[i]) if under_way else None
-        skill: int | None = self.skills.read(answer, self._row(state, i), current)
-        return skill
+        row, status = self._row(state, i), int(np.asarray(state.status)[i])
+        current = int(np.asarray(state.skill)[i]) if status == UNDER_WAY else None
+        return read_skill(self.skills, text, row, np.asarray(self._legal(state))[i], current)
 
     def _row(self, state: SkillState, i: int) -> np.ndarray:
         return np.asarray(self._perceive(state.inner))[i]
@@ -256,12 +244,92 @@ class Skills(Wrapper[SkillState]):
         return {**self.env.to_dict(state.inner), "skills": own}
 
 
-def read_skill(text: str) -> str:
-    """The part of an answer that names a skill."""
-    answer = read(text, lambda reason: IllegalAction(f"{reason}; {_IN_WORDS}")).text
-    if re.fullmatch(r"[-+\d.\s]*", answer):
-        raise IllegalAction(_IN_WORDS)
-    return answer
+# ---- reading answers -----------------------------------------------------------------------------
+
+_IT = (
+    "(it|this|that|what i am doing|what i'm doing|what i was doing|as before|as planned|same|"
+    "[my] [same|current|last] (skill|plan|task|action|thing|option))"
+)
+_GO_ON = Grammar(
+    {
+        True: [
+            f"(continue|go on|keep going|carry on|keep on|proceed|resume) [[with|doing] {_IT}]",
+            f"(keep|keep on) (doing|at) {_IT}",
+            "keep (it|on) going",
+            "again",
+            "repeat",
+            f"(stick|stay) with {_IT}",
+            "keep it up",
+            "same [again|as before|skill|thing|option]",
+            "(do|repeat) (same [thing|skill|option]|it again|that again)",
+            "as before",
+        ]
+    }
+)
+# "I choose the skill ...": what is named comes after it.
+_OPENING = re.compile(
+    r"^(?:(?:i|i'll|i will|let me) )?(?:(?:choose|select|execute|perform|use|run) )?"
+    r"(?:(?:the|my|this|next) )*(?:skill|option)(?: is)?[:=]? |^(?:choose|select|execute|perform) "
+)
+NEAREST = 4  # skills that an error names
 
 
-_IN_WORDS = "name a skill in words, for example one of the choices offered"
+def read_skill(
+    skills: SkillSet, text: Any, row: np.ndarray, possible: np.ndarray, current: int | None
+) -> int:
+    """The skill that an answer names.
+
+    Args:
+        row: the agent's perception.
+        possible: bool[S], the skills that can be chosen.
+        current: the skill that is under way.
+    """
+    effects = skills.words(row)
+    offers = {f"{skills.names[k]}: {effects[k]}": k for k in np.flatnonzero(possible).tolist()}
+
+    def mean(plain: str) -> int | None:
+        for offer, k in offers.items():
+            plain = plain.replace(normalise(offer), skills.names[k])
+        return skills.parse(plain, row, current)
+
+    skill = _read(text, skills.names, mean, current)
+    if not possible[skill]:
+        raise IllegalAction(f"{skills.names[skill]!r} is impossible now: {effects[skill]}")
+    return skill
+
+
+def read_option(
+    table: Sequence[str], text: Any, mean: Callable[[str], int | None], current: int | None
+) -> int:
+    """The option that an answer names: what `mean` makes of a sentence, or the `current` one."""
+    return _read(text, table, mean, current, "option", 2)
+
+
+def _read(
+    text: Any,
+    table: Sequence[str],
+    mean: Callable[[str], int | None],
+    current: int | None,
+    what: str = "skill",
+    most: int = NEAREST,
+) -> int:
+    words = ""
+
+    def refuse(reason: str) -> IllegalAction:
+        # Names that differ in numbers only are as one.
+        alike = {re.sub(r"[-.\d]+", "", name): name for name in reversed(table)}
+        near = closest(words, reversed(alike.values()), most)
+        return IllegalAction(f"{reason}. Name a {what} in words; nearest: {', '.join(near)}.")
+
+    def meant(answer: Answer) -> int | None:
+        nonlocal words
+        words = _OPENING.sub("", normalise(answer.raw).strip(WRAPPING.replace(".", "")))
+        if answer.kind != BRACKET and (number(answer.plain) is not None or numbered(answer.plain)):
+            raise refuse(f"{quoted(answer.text)}: a {what} has no number")
+        if not _GO_ON.read(words):
+            return mean(words)
+        if current is None:
+            raise refuse(f"no {what} is under way that could go on")
+        return current
+
+    return int(decide(text, meant, refuse, what=what))

@@ -102,7 +102,7 @@ def test_choices_parse_to_themselves_and_reasons_are_given() -> None:
         "plate from pot B": "needs a dish",
         "start pot A": "third ingredient",
         "go to (0, 0)": "no floor cell",
-        "pick up spoon": "not 'spoon'",
+        "pick up spoon": "nearest: pick up",
         "3": "in words",
         "dance": "names no skill",
         "": "in words",
@@ -114,6 +114,26 @@ def test_choices_parse_to_themselves_and_reasons_are_given() -> None:
     assert env.skills.names[env.parse("ACTION: put it into pot b", state, 0)] == "put in pot B"
     assert env.parse("stay", state, 0) == env.noop
     assert "put in pot A" in env.rules(0)
+
+
+def test_go_on_is_the_skill_under_way_and_nothing_else() -> None:
+    env, step = game("counter_circuit")
+    fresh = env.reset(jax.random.key(0))
+    fetch = env.parse("fetch onion", fresh, 0)
+    begun, _ = step(jax.random.key(0), fresh, np.array([fetch, env.noop], np.int32))
+    done, _ = step(jax.random.key(0), begun, np.array([fetch, env.noop], np.int32))
+    for words in ("continue", "I'll go on", "keep going!", '{"action": "carry on"}'):
+        assert env.parse(words, begun, 0) == fetch
+        for state in (fresh, done):
+            with pytest.raises(IllegalAction, match="no skill is under way"):
+                env.parse(words, state, 0)
+
+
+def test_a_misspelt_skill_is_told_the_nearest_in_a_short_text() -> None:
+    env, _ = game("counter_circuit")
+    with pytest.raises(IllegalAction, match="nearest: fetch onion") as refused:
+        env.parse("fech onin", env.reset(jax.random.key(0)), 0)
+    assert len(refused.value.reason) < 400
 
 
 def test_impossible_skills_are_counted_and_do_nothing() -> None:

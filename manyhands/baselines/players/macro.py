@@ -126,9 +126,11 @@ class _AsyncPersist(_Async, Persist):
 class SkillView(View):
     """The view of an agent of `Events`, made from a view in the wrapped environment."""
 
-    def __init__(self, events: Events, view: View, news: str, turn: int):
+    def __init__(
+        self, events: Events, view: View, news: str, turn: int, current: int | None = None
+    ):
         self.become(view, turn)
-        self._events, self._news = events, news
+        self._events, self._news, self._current = events, news, current
 
     @property
     def legal(self) -> np.ndarray:
@@ -147,7 +149,7 @@ class SkillView(View):
         return self._events.manual(super().rules, self.agent)
 
     def parse(self, text: str) -> Action:
-        return self._events.read(text, self.perception)
+        return self._events.read(text, self.perception, self._current)
 
     def words(self, action: Action) -> str:
         return self._events.table[int(action)]
@@ -200,14 +202,14 @@ class Embodied(Macro):
         for view in views:
             body = self._bodies.get((view.episode, view.index))
             if view.turn == 0 or body is None:
-                news, turn = self.events.news(0, 0, 0), 0
+                news, turn, current = self.events.news(0, 0, 0), 0, None
             else:
                 event = int(self._event(body.row, view.perception))
                 if not event and body.steps < self.events.patience and not view.messages:
                     continue
                 news = self.events.news(event, body.steps, body.skill)
-                turn = body.turns
-            asked.append(SkillView(self.events, view, news, turn))
+                turn, current = body.turns, body.skill
+            asked.append(SkillView(self.events, view, news, turn, current))
         return asked
 
     def moves(

@@ -3,183 +3,378 @@
 from __future__ import annotations
 
 import functools
-import re
+import itertools
 from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
-from manyhands.core import answers
+from manyhands.core.answers import Answer, closest, decide, number, numbered
 from manyhands.core.env import IllegalAction, names_of
+from manyhands.core.grammar import Grammar, Reading, tokens
+from manyhands.envs.craftworld import rules as rl
 from manyhands.envs.craftworld.effects import effect, why_not
-from manyhands.envs.craftworld.rules import DO, FACINGS, MOVE, NOOP, CraftRules
+from manyhands.envs.craftworld.rules import DO, MOVE, NOOP, CraftRules
 from manyhands.envs.craftworld.setting import Setting
 from manyhands.envs.craftworld.state import CraftState
-from manyhands.envs.craftworld.words import Observation, observe, spaced
+from manyhands.envs.craftworld.words import NAMES, Observation, faced, observe, spaced
 
-_WAYS = {
-    **dict(zip(FACINGS, range(4), strict=True)),
-    "west": 0, "east": 1, "north": 2, "south": 3,
-    "leftward": 0, "rightward": 1, "upward": 2, "downward": 3,
-}  # fmt: skip
-_SHORT = {"w": 0, "e": 1, "n": 2, "s": 3, "l": 0, "r": 1, "u": 2, "d": 3}
-_WAY = "|".join(_WAYS)
-_THE = r"(?: (?:a|an|the|my|one|1|some))*"
-_WEAK = re.compile(
-    r"(?<!to )\b(?:do(?! not)|interact|use|act|collect|gather|take|mine|chop|cut|dig|pick|attack"
-    r"|hit|fight|kill|eat|drink|harvest|revive|help)(?:ing)?\b"
+MOST_NAMED = 8  # of the possible actions, in an error
+
+# ---- names of things -----------------------------------------------------------------------------
+
+_SIDES = (("left", "west"), ("right", "east"), ("up", "north"), ("down", "south"))  # as `FACINGS`
+WAYS = {
+    word + ward: way for way, words in enumerate(_SIDES) for word in words for ward in ("", "ward")
+}
+_LETTERS = {"l": 0, "r": 1, "u": 2, "n": 2, "e": 1, "s": 3}  # w and d mean other ways on keyboards
+
+# What `do` is called for a cell, by material; and for others that something can be taken from.
+_DEEDS = {
+    rl.WATER: ("drink", "take"),
+    rl.GRASS: ("take", "search"),
+    rl.RIPE_PLANT: ("eat", "take"),
+    rl.TREE: ("take", "chop"),
+    **{before: ("work",) for before, _ in rl.JOINT.values()},
+}
+_ROCK = ("take", "mine")
+_NAMED = ("mine", "chop", "hit")  # said of trees and rocks only by name: "hit the tree"
+_VERBS = {
+    "use": "(interact|use|act|interact with|act on)",
+    "take": "(collect|gather|take|get|obtain|grab|harvest|pick|pick up|extract|acquire)",
+    "mine": "(mine|dig|dig up|dig out|break)",
+    "chop": "(chop|chop down|cut|cut down|fell)",
+    "hit": "(attack|hit|fight|kill|strike|punch|slay|defeat|hunt)",
+    "eat": "(eat|consume|hunt|kill and eat)",
+    "drink": "(drink|drink from|take a drink|have a drink|take a sip|take a drink of)",
+    "help": "(help|revive|help up|rescue|save|raise)",
+    "work": "(work|work on|open|light|activate|bridge|build|push)",
+    "search": "(look for|search for|search)",
+}
+_KNOWN_AS = {
+    rl.TREE: "log trunk timber lumber firewood",
+    rl.WATER: "drink lake river pond sea",
+    rl.STONE: "rock boulder cobblestone",
+    rl.GRASS: "seedling seed",
+    rl.RIPE_PLANT: "crop fruit",
+    rl.TABLE: "workbench bench",
+    rl.FURNACE: "oven",
+}
+STATION = dict.fromkeys(("table", "crafting table", "workbench", "work bench"), "table")
+STATION |= dict.fromkeys(("furnace", "oven"), "furnace")
+SEED = dict.fromkeys(("sapling", "seedling", "plant"), "plant")
+PUT = {"stone": "stone", "rock": "stone"} | STATION | SEED
+_OTHERS = ("teammate", "team mate", "partner", "ally", "friend", "other player", "other")
+_IT = ("it", "this", "that", "him", "her", "them", "what is in front of me", "what i face")
+Thing = tuple[str, int]  # "cell" and material, "body" and creature, "player" and number, or "it"
+
+
+def things(craft: CraftRules, agents: tuple[str, ...]) -> dict[str, tuple[Thing, ...]]:
+    """What one calls the things that something can be done to."""
+    found: dict[str, set[Thing]] = {}
+
+    def add(name: str, *what: Thing) -> None:
+        found.setdefault(name, set()).update(what)
+
+    for code, name in enumerate(NAMES):
+        add(name, ("cell", code))
+        for other in _KNOWN_AS.get(code, "").split():
+            add(other, ("cell", code))
+    for code, (item, _, _) in craft.contents.collect.items():
+        add(spaced(item), ("cell", code))
+        add(f"{spaced(item)} ore", ("cell", code))
+    add("plant", ("cell", rl.RIPE_PLANT))
+    for name in ("ground", "floor"):
+        add(name, *(("cell", code) for code in rl.WALKABLE))
+    add("crafting table", ("cell", rl.TABLE))
+    for kind, name in enumerate(rl.CREATURES, start=1):
+        add(name, ("body", kind))
+    for name in ("monster", "enemy", "mob"):
+        add(name, ("body", rl.ZOMBIE), ("body", rl.SKELETON))
+    everybody: list[Thing] = [("player", i) for i in range(len(agents))]
+    for name, player in zip(agents, everybody, strict=True):
+        add(name, player)
+    for name in _OTHERS:
+        add(name, *everybody)
+    for name in _IT:
+        add(name, ("it", 0))
+    return {name: tuple(sorted(what)) for name, what in found.items()}
+
+
+def tools(craft: CraftRules) -> dict[str, str]:
+    """What one calls the tools."""
+    found = {}
+    for tool in craft.contents.makes:
+        of, _, what = spaced(tool).partition(" ")
+        whats = {what, what.replace("pickaxe", "pick axe"), what.replace("pickaxe", "pick")}
+        for kind, noun in itertools.product((of, f"{of}en"), whats):
+            found[f"{kind} {noun}"] = tool
+    return found
+
+
+# ---- phrases -------------------------------------------------------------------------------------
+
+ON = "[(keep|continue|keep on|go on|continue to)]"
+_ONE = "(1|one|single|1 single)"
+_CELL = f"[[{_ONE}] (step|cell|tile|square|space|block)]"
+_DET = "[(some|my|this|that|1|one|more|another|nearby|adjacent|nearest|1 more|one more|1 piece of|"
+_DET += "piece of|1 unit of)]"
+_AT = (
+    "[(in front|in front of me|directly in front of me|ahead|ahead of me|right in front of me|"
+    "before me|that i face|that i am facing|that i'm facing|i am facing|i'm facing|i face|"
+    "here|there|nearby|next to me)]"
 )
-_DEEDS = (
-    "do",
-    "interact",
-    "use",
-    "act",
-    "collect",
-    "gather",
-    "attack",
-    "hit",
-    "eat",
-    "drink",
-    "mine",
+_WITH = "[(with|using) [my] ({tool}|pickaxe|axe|sword|hand|fist|bare hand|tool|weapon)]"
+_GET = "(collect|gather|take|get|obtain|grab|reach|mine|chop|chop down|cut|drink|eat|fight|attack|"
+_GET += "hit|kill|hunt|harvest|find|help|pick up|dig|drink from|face|look for)"
+PLACE = (
+    "(place|put|put down|set|set up|set down|lay|lay down|build|construct|install|position|drop)"
+)
+MAKE = "(make|craft|build|forge|create|produce|construct|fashion)"
+NEAR = "[(at|near|beside|next to|using|with|on|by) [my|this] (table|furnace|crafting table|"
+NEAR += "workbench|nearby table|nearby furnace|table and furnace)]"
+_GIVE = "(give|hand|hand over|pass|transfer|donate|gift)"
+_MINE = "[(some|my|1|one|our|of my|1 of my|one of my|1 piece of|one piece of|1 unit of|piece of)]"
+_ASK = "(request|ask for|beg for|call for|ask [my] {player} for|ask everyone for|ask others for"
+_ASK += "|ask all for|ask team for|ask my team for|ask teammate for|request help with)"
+_SLEEP_ON = (
+    "(sleep on|stay asleep|keep sleeping|continue sleeping|continue to sleep|go on sleeping)"
 )
 
 
 @functools.lru_cache(maxsize=16)
-def _strong(craft: CraftRules) -> re.Pattern[str]:
-    """What names an action in a sentence by itself. `_WEAK` counts only where nothing of this does:
-    "I go left to collect wood" is a move."""
-    gifts = "|".join(sorted((spaced(gift) for gift in craft.gifts), key=len, reverse=True))
-    # "wooden pickaxe", "golden sword".
-    tools = "|".join(re.sub(r"^(\w+)", r"\1(?:en)?", spaced(x)) for x in craft.contents.makes)
-    return re.compile(
-        rf"\b(?:mov(?:e|ing)|go(?:ing)?|walk(?:ing)?|step(?:ping)?|turn(?:ing)?|head(?:ing)?"
-        r"|run(?:ning)?|fac(?:e|ing))(?: (?:one|1) step)?(?: to(?:wards?)?)?(?: the| my)? "
-        rf"(?P<way>{_WAY})(?:s|wards?)?\b"
-        rf"|\b(?:plac(?:e|ing)|put(?:ting)?(?: down)?|build(?:ing)?|plant(?:ing)?){_THE} "
-        r"(?P<place>stone|table|furnace|plant|sapling)\b"
-        rf"|\b(?:mak(?:e|ing)|craft(?:ing)?){_THE} (?P<make>{tools})\b"
-        rf"|\b(?:giv(?:e|ing)|hand(?:ing)?(?: over)?){_THE} (?P<give>{gifts})\b"
-        rf"|\b(?:request(?:ing)?|ask(?:ing)? for){_THE} (?P<ask>{gifts})\b"
-        r"|\b(?P<sleep>(?:go(?:ing)? to )?sleep|fall asleep)\b"
-        r"|\b(?P<noop>no-?op|do nothing|stand still|wait(?:ing)?|stay(?:ing)?|idle|pass)\b"
-        r"|\b(?:action|option|choice) #?(?P<number>[0-9]{1,4})\b"
-    )
+def _grammar(craft: CraftRules, actions: tuple[str, ...], agents: tuple[str, ...]) -> Grammar:
+    """What names an action, whether it is possible or not."""
+    deeds = [
+        (name, [f"{ON} {verb} [{_DET} {{thing}}] {_AT} {_WITH}",
+                   f"{ON} {verb} {_DET} {{thing}} {_AT} (from|of|at|off) {_DET} {{of:thing}} "
+                   f"{_AT} {_WITH}",
+                   f"{ON} {verb} {_DET} {{thing}} {_AT} {_WITH} (for|(to|and) {_GET}) {_DET} "
+                   "{of:thing}"])
+        for name, verb in _VERBS.items() if name not in ("use", "help")
+    ]  # fmt: skip
+    use, towards = _VERBS["use"], f"[(to|toward|at|for) [{_GET}] {_DET} {{thing}}]"
+    gift = {spaced(name): i for i, name in enumerate(craft.gifts)}
+    gift |= {name: craft.gifts.index(tool) for name, tool in tools(craft).items()}
+    gift |= {name: craft.gifts.index(what) for name, what in
+             (("water", "drink"), ("log", "wood"), ("meal", "food"))}  # fmt: skip
+    players = dict(zip(agents, range(len(agents)), strict=True)) | dict.fromkeys(
+        (*_OTHERS, "player", "player in front", "player in front of me", "him", "her", "them"), -1,
+    )  # fmt: skip
+    whom = "(my|our) [fellow] {player}"
+    return Grammar(
+        [
+            ("move", [
+                f"{ON} (move|go|walk|step|head|run|turn|face|look|travel|proceed) [back|straight|"
+                f"further|over|directly|around] {_CELL} [(to|toward|in|on) [my]] {{way}} "
+                f"[direction|side|hand side] [once|{_ONE} (step|cell|tile|square|space)] {towards}",
+                f"take [1|one|another|single] step [to|toward] [my] {{way}} {towards}",
+                f"[1|one|another] step [to|toward] [my] {{way}} {towards}",
+                "turn [around] to face {way}",
+            ]),
+            ("bare", ["[to|toward] {way} [once]", "{letter}"]),
+            ("number", ["[(take|do|play|use|choose|pick|select)] (action|option|choice|number) "
+                        "[number] {digit}", "{digit}"]),
+            ("named", ["[(do|perform|take|use|execute|choose|pick|select) [action]] {name} "
+                       "[action]"]),
+            *deeds,
+            ("chop", [f"{ON} (chop|cut|knock|bring) {_DET} {{thing}} down {_AT} {_WITH}"]),
+            ("use", [f"{use} [{_DET} {{thing}}] {_AT} {_WITH}",
+                        f"{use} {_DET} {{thing}} {_AT} (for|(to|and) {_GET}) {_DET} {{of:thing}}",
+                        f"use [my] (tool|{{tool}}|pickaxe|axe|sword) on {_DET} {{thing}}"]),
+            ("help", [f"{_VERBS['help']} {{thing}} [up|to get up|get up|back up]",
+                         f"{_VERBS['help']} my {{thing}} [up|to get up|get up|back up]",
+                         "help up"]),
+            ("noop", [
+                "(no op|no operation|nothing|do nothing|idle|stay idle|take no action|stand by)",
+                "(wait|stay|remain|stand|hold) [(here|still|put|in place|where i am|position|"
+                f"my position|there|{_ONE} (step|turn))]",
+                "wait (for|out) (this|1|one) (step|turn)",
+                "(pass|skip) [(my|this|1|one) (turn|step)]", "wait and (do nothing|see)",
+            ]),
+            ("asleep", [_SLEEP_ON]),
+            ("sleep", ["(sleep|go to sleep|fall asleep|go to bed|take [a] nap|nap|rest|"
+                          "have [a] rest|take [a] rest|get [some] (sleep|rest)|lie down to sleep)"
+                          " [here]"]),
+            ("place", [
+                f"{PLACE} {_DET} {{put}} [down] {_AT} [(on|onto|in|into|over) [this|that] "
+                f"{{thing}} {_AT}]",
+                f"plant {_DET} {{seed}} {_AT} [(on|onto|in|into) [this|that] {{thing}} {_AT}]",
+                f"(make|craft|create) {_DET} {{station}} {_AT}",
+            ]),
+            ("make", [f"{MAKE} (myself|me|us) {{tool}} {NEAR}", f"{MAKE} {_DET} {{tool}} "
+                         f"{NEAR}", f"{MAKE} {_DET} {{kind}} {NEAR}"]),
+            ("give", [f"{_GIVE} {_MINE} {{gift}} [over] [to ({{player}}|{whom})]",
+                         f"{_GIVE} [over] ({{player}}|{whom}) {_MINE} {{gift}}",
+                         f"share {_MINE} {{gift}} with ({{player}}|{whom})"]),
+            ("request", [f"{_ASK} {_MINE} {{gift}} [from (everyone|others|{{player}})]",
+                            "let (others|everyone|team) (see|know) that i need {gift}",
+                            "let (others|everyone|team) (see|know) i need {gift}"]),
+        ],
+        {
+            "way": WAYS,
+            "letter": _LETTERS,
+            "digit": {str(i): i for i in range(len(actions))},
+            "name": {name: i for i, name in enumerate(actions)},
+            "thing": things(craft, agents),
+            "tool": tools(craft),
+            "kind": {tool.rpartition("_")[2]: tool.rpartition("_")[2]
+                     for tool in craft.contents.makes},
+            "put": PUT,
+            "seed": SEED,
+            "station": STATION,
+            "gift": gift,
+            "player": players,
+        },
+    )  # fmt: skip
+
+
+# ---- reading -------------------------------------------------------------------------------------
+
+# "I left" is no move, "I choose left" is one.
+_OWN = frozenset(("i", "we", "i'm", "we're", "i've", "we've"))
+_CHOOSE = frozenset(("choose", "pick", "select", "choosing", "picking"))
 
 
 def parse(env: Setting, text: Any, state: CraftState, agent: int) -> int:
     """The action that an answer names; `IllegalAction` if it names none, more than one, or one that
     is not possible now."""
     obs, legal = observe(env, state, agent)
+    reader = _Reader(env, obs, legal)
+    return int(decide(text, reader.mean, reader.refuse))
 
-    def refuse(reason: str) -> IllegalAction:
-        actions = np.flatnonzero(legal[: env.craft.request]).tolist()
+
+class _Reader:
+    """Reads one player's answer to what it sees."""
+
+    def __init__(self, env: Setting, obs: Observation, legal: np.ndarray):
+        self.env, self.obs, self.legal, self.words = env, obs, legal, ""
+
+    def refuse(self, reason: str) -> IllegalAction:
+        possible = np.flatnonzero(self.legal[: self.env.craft.request])
+        names = [self.env.actions[action] for action in possible]
+        near = closest(self.words, names, MOST_NAMED)
+        more = ", ..." if len(near) < len(names) else ""
         return IllegalAction(
-            f"{reason}. Answer with exactly one action, by name or number; possible now: "
-            f"{', '.join(env.actions[action] for action in actions)}."
+            f"{reason}. Answer with one action, by name or number; possible now: "
+            f"{', '.join(near)}{more}."
         )
 
-    answer = answers.read(text, refuse)
-    try:
-        action = _read(env, obs, legal, " ".join(answer.plain.replace("_", " ").split()))
-        if not legal[action]:
-            reason = why_not(env, obs, action)
-            raise _Unread(f"{env.actions[action]} is not possible now: {reason}")
-    except _Unread as error:
-        raise refuse(f"{answers.quoted(answer.text)}: {error}") from None
-    return action
-
-
-class _Unread(Exception):
-    """Why an answer is no action."""
-
-
-def _read(env: Setting, obs: Observation, legal: np.ndarray, plain: str) -> int:
-    """The action of an answer in lower case, with single spaces and no underscores."""
-    offered = {
-        f"{env.actions[a]}: {effect(env, obs, a)}".lower().replace("_", " "): a
-        for a in np.flatnonzero(legal).tolist()
-    }
-    if plain in offered:
-        return offered[plain]
-    number, numbered = answers.number(plain), answers.numbered(plain)
-    if number is not None:
-        return _numbered(env, number)
-    if numbered is not None:  # "5. do: take wood": both must agree
-        action = _worded(env, obs, offered, numbered[1])
-        if numbered[0] != action:
-            raise _Unread(f"the number {numbered[0]} and the words of {env.actions[action]} differ")
+    def mean(self, answer: Answer) -> int | None:
+        """The action of a decisive part, None if it names none."""
+        self.words = plain = answer.plain
+        pair = numbered(plain)
+        given, words = pair or (number(plain), plain)
+        action = self._number(given) if pair is None and given is not None else self._worded(words)
+        if action is not None and pair is not None and given != action:
+            raise self.refuse(f"the number {given} and the words of {self._name(action)} differ")
+        if action is not None and not self.legal[action]:
+            why = why_not(self.env, self.obs, action)
+            raise self.refuse(f"{self._name(action)} is not possible now: {why}")
         return action
-    return _worded(env, obs, offered, plain)
 
+    def _name(self, action: int) -> str:
+        return self.env.actions[action]
 
-def _worded(env: Setting, obs: Observation, offered: Mapping[str, int], plain: str) -> int:
-    """The action that words name, of which some are offered."""
-    if plain in offered:
-        return offered[plain]
-    named = _named(env, plain)
-    if named is not None:
-        return named
-    bodies = [text.partition(": ")[2] for text in offered]
-    if bodies.count(plain) == 1:
-        return list(offered.values())[bodies.index(plain)]
-    return _sentence(env, obs, plain)
+    def _number(self, given: int) -> int:
+        if given >= len(self.env.actions):
+            last = len(self.env.actions) - 1
+            raise self.refuse(f"there is no action {given}, they go to {last}")
+        return given
 
+    def _worded(self, plain: str) -> int | None:
+        """The action that a sentence names."""
+        effects = {
+            a: effect(self.env, self.obs, a).lower() for a in np.flatnonzero(self.legal).tolist()
+        }
+        alike = [action for action, words in effects.items() if words == plain]
+        if len(alike) == 1:
+            return int(alike[0])
+        for action, words in effects.items():
+            plain = plain.replace(f"{self._name(action)}: {words}", self._name(action))
+        grammar = _grammar(self.env.craft, self.env.actions, self.env.agents)
+        readings, said = grammar.read(plain), frozenset(tokens(plain))
+        if (said & _OWN and not said & _CHOOSE) or said >= {"right", "now"}:
+            readings = [reading for reading in readings if reading.meaning != "bare"]
+        actions, refusals = set(), []
+        for reading in readings:
+            try:
+                actions.add(self._action(reading))
+            except IllegalAction as error:
+                refusals.append(error)
+        if len(actions) > 1:
+            raise self.refuse(f"it names {names_of([self._name(a) for a in sorted(actions)])}")
+        if refusals and not actions:
+            raise refusals[0]
+        return actions.pop() if actions else None
 
-def _named(env: Setting, plain: str) -> int | None:
-    """The action that is called so."""
-    names = {spaced(name): i for i, name in enumerate(env.actions)}
-    names |= {word: MOVE + way for word, way in (_WAYS | _SHORT).items()}
-    names |= dict.fromkeys(_DEEDS, DO) | dict.fromkeys(("wait", "stay", "nothing", "no-op"), NOOP)
-    # "move_left: whatever follows" is what choices look like; they change from step to step.
-    return names.get(plain, names.get(plain.partition(":")[0]))
+    def _action(self, reading: Reading) -> int:
+        meaning, values = reading
+        if meaning in ("move", "bare"):
+            return MOVE + int(values["way"] if "way" in values else values["letter"])
+        if meaning in ("number", "named"):
+            return int(values["digit" if meaning == "number" else "name"])
+        if meaning == "asleep" and not self.obs.asleep:
+            raise self.refuse("you are not asleep")
+        if meaning in ("noop", "asleep"):
+            return NOOP
+        if meaning == "sleep":
+            return rl.SLEEP
+        if meaning == "place":
+            return self._placed(values)
+        if meaning == "make":
+            return self._made(values)
+        if meaning in ("give", "request"):
+            return self._handed(meaning, values)
+        return self._deed(meaning, values)
 
+    def _placed(self, values: Mapping[str, Any]) -> int:
+        what = next(values[k] for k in ("put", "seed", "station") if k in values)
+        self._check([values["thing"]] if "thing" in values else [])
+        return self.env.actions.index(f"place_{what}")
 
-def _numbered(env: Setting, number: int) -> int:
-    if number >= len(env.actions):
-        raise _Unread(f"there is no action {number}, they go to {len(env.actions) - 1}")
-    return number
+    def _made(self, values: Mapping[str, Any]) -> int:
+        if "kind" in values:
+            makes = [f"make_{t}" for t in self.env.contents.makes if t.endswith(values["kind"])]
+            if len(makes) > 1:
+                raise self.refuse(f"which {values['kind']}? There are {names_of(makes)}")
+            return self.env.actions.index(makes[0])
+        return self.env.actions.index(f"make_{values['tool']}")
 
+    def _handed(self, verb: str, values: Mapping[str, Any]) -> int:
+        if self.env.num_players == 1:
+            raise self.refuse("there is no other player here")
+        to, body = values.get("player", -1), self.obs.at(self.obs.front)
+        front = -1 if body is None or body.kind else body.player
+        if verb == "give" and to >= 0 and to != front:
+            whom = self.env.agents[to]
+            raise self.refuse(f"you do not face {whom}: stand beside it and turn to it")
+        first = self.env.craft.give if verb == "give" else self.env.craft.request
+        return first + int(values["gift"])
 
-def _sentence(env: Setting, obs: Observation, plain: str) -> int:
-    """The one action that a sentence names and does not deny."""
-    named = {_meant(env, obs, found) for found in answers.meant(_strong(env.craft), plain)}
-    if not named and answers.meant(_WEAK, plain):
-        named = {DO}
-    if len(named) == 1:
-        return named.pop()
-    if named:
-        several = names_of([env.actions[action] for action in sorted(named)])
-        raise _Unread(f"it names more than one action ({several})")
-    raise _Unread("it names no action")
+    def _deed(self, verb: str, values: Mapping[str, Any]) -> int:
+        """`do`, if that is what it would do now."""
+        said = [values[label] for label in ("thing", "of") if label in values]
+        self._check(said)
+        if self.legal[DO] and verb != "use" and verb not in self._deeds(bool(said)):
+            raise self.refuse(f"do is now to {effect(self.env, self.obs, DO)}")
+        return DO
 
+    def _deeds(self, named: bool) -> tuple[str, ...]:
+        """What `do` is called now."""
+        body, code = self.obs.met(self.env), int(self.obs.cells[self.obs.front])
+        if body is not None and not body.kind:
+            return ("help",) if self.obs.mate(body.player).alive == rl.DOWN else ("hit",)
+        if body is not None:
+            return ("hit", "eat") if body.kind == rl.COW else ("hit",)
+        deeds = _DEEDS.get(code, _ROCK)
+        return (*deeds, *_NAMED) if named and (code == rl.TREE or deeds is _ROCK) else deeds
 
-def _meant(env: Setting, obs: Observation, found: re.Match[str]) -> int:
-    """The action of a match of `_strong`."""
-    words: Mapping[str, str | None] = found.groupdict()
-    name = ""
-    if words["way"]:
-        return MOVE + _WAYS[words["way"]]
-    if words["number"]:
-        return _numbered(env, int(words["number"]))
-    if words["place"]:
-        name = f"place_{words['place'].replace('sapling', 'plant')}"
-    elif words["make"]:
-        name = "make_" + words["make"].replace(" ", "_")
-        if name not in env.actions:
-            name = name.replace("en_", "_", 1)
-    elif words["give"]:
-        name = "give_" + words["give"].replace(" ", "_")
-        to = re.match(r" to (player \d+)", found.string[found.end() :])
-        body = obs.at(obs.front)
-        front = "" if body is None or body.kind else spaced(env.agents[body.player])
-        if to and to[1] != front:
-            raise _Unread(
-                f"you do not face {to[1].replace(' ', '_')}: stand beside it and turn to it"
-            )
-    elif words["ask"]:
-        name = "request_" + words["ask"].replace(" ", "_")
-    else:
-        name = "sleep" if words["sleep"] else "noop"
-    if name not in env.actions:
-        raise _Unread("there is no other player here")
-    return env.actions.index(name)
+    def _check(self, said: list[tuple[Thing, ...]]) -> None:
+        """That what is named is in front of the player."""
+        body = self.obs.met(self.env)
+        front: Thing = ("cell", int(self.obs.cells[self.obs.front]))
+        if body is not None:
+            front = ("body", body.kind) if body.kind else ("player", body.player)
+        if not all({front, ("it", 0)} & set(what) for what in said):
+            raise self.refuse(f"you face {faced(self.env, self.obs)}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from manyhands.core.answers import how_to_answer
 from manyhands.envs.craftworld import rules as rl
 from manyhands.envs.craftworld.goals import depths, requirements
 from manyhands.envs.craftworld.setting import Setting
@@ -327,6 +328,7 @@ def _advice(env: Setting) -> list[str]:
 
 def _answering(env: Setting) -> list[str]:
     return [
-        "Name one action: its name, its number, or one of the choices offered, for example "
-        '"move_left", "5", "make wood pickaxe", or a last line "ACTION: do".',
+        'Name one action, by name ("move_left", "make wood pickaxe"), by number ("5") or by one of '
+        'the choices offered, or say what it does now ("collect wood" facing a tree).',
+        how_to_answer("move_left"),
     ]

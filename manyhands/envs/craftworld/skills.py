@@ -22,9 +22,22 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from manyhands.core.answers import normalise
 from manyhands.core.env import Array, IllegalAction
+from manyhands.core.grammar import Grammar
 from manyhands.envs.craftworld import rules as rl
 from manyhands.envs.craftworld.observe import PLAYER, Perception, one_of, parse_perception
+from manyhands.envs.craftworld.reading import (
+    MAKE,
+    NEAR,
+    PLACE,
+    PUT,
+    SEED,
+    STATION,
+    WAYS,
+    spaced,
+    tools,
+)
 from manyhands.envs.craftworld.rules import CraftRules
 from manyhands.envs.craftworld.setting import Setting
 from manyhands.envs.craftworld.state import HERE, VIEW
@@ -162,6 +175,7 @@ def stride(sight: Perception, direction: Array, mined: Mined = MINED) -> Array:
 # ---- the skills ----------------------------------------------------------------------------------
 
 POSSIBLE, ASLEEP, ALREADY, NEEDS, NO_TARGET, NO_WAY = range(6)
+MOVES = (*(f"move_{way}" for way in rl.FACINGS), "do")
 HUNTED = {"eat cow": rl.COW, "fight zombie": rl.ZOMBIE, "fight skeleton": rl.SKELETON}
 SIGHTS = (
     *("tree", "grass", "sand", "path", "water", "stone", "coal", "iron", "diamond"),
@@ -263,7 +277,41 @@ class CraftSkills:
         self.instant[self.wait] = True
         self._index = {name: i for i, name in enumerate(names)}
         self._primitives = [self._index.get(name, self.wait) for name in env.actions]
+        self._grammar = self._words()
+        written = sorted((n for n in names[self._first_primitive :] if "_" in n), key=len)
+        self._steps = re.compile(rf"(?<!\w)(?:{'|'.join(reversed(written))})(?!\w)")
         self._compiled = jax.jit(self.details)
+
+    def _words(self) -> Grammar:
+        """What names a skill."""
+        craft, names, first = self._env.craft, self.names, self._first_primitive
+        gathered = {spaced(item): item for item in self._gathered}
+        gathered |= {f"{name} ore": name for name in ("coal", "iron", "diamond")}
+        gathered |= {"log": "wood", "piece of wood": "wood"}
+        found = gathered | {"tree": "wood", "timber": "wood", "rock": "stone"}
+        gifts = {spaced(name): name for name in craft.gifts} | {"water": "drink", "log": "wood"}
+        players = {name: i for i, name in enumerate(self._env.agents)}
+        others = ("teammate", "partner", "friend", "ally", "other player", "him", "her", "them")
+        return Grammar(
+            _PHRASES,
+            {
+                "goods": {name: item for name, item in gathered.items() if item in self._gathered},
+                "item": {name: item for name, item in found.items() if item in self._gathered},
+                "foe": {"zombie": "zombie", "skeleton": "skeleton"},
+                "put": PUT,
+                "seed": SEED,
+                "station": STATION,
+                "tool": {name: spaced(tool) for name, tool in tools(craft).items()},
+                "sight": {name: name for name in self._sights}
+                | {"lake": "water", "crafting table": "table", "workbench": "table"},
+                "way": WAYS,
+                "name": {name: i for i, name in enumerate(names) if i < first}
+                | {name: names.index(name) for name in names[first:] if name in MOVES}
+                | dict.fromkeys(("interact", "interact with it", "use it"), names.index("do")),
+                "gift": gifts | tools(craft),
+                "player": players | dict.fromkeys(others, -1),
+            },
+        )
 
     def _held(self, sight: Perception, item: str) -> Array:
         """How many of an item the player holds."""
@@ -468,90 +516,99 @@ class CraftSkills:
         near = " and a ".join(rl.MATERIALS[station] for station in stations)
         return f"needs {self._price(name)}, and a {near} within reach"
 
-    def parse(self, text: str) -> int | None:
-        """The skill that `text` names; None if it speaks of none.
+    def parse(
+        self, text: str, perception: np.ndarray | None = None, current: int | None = None
+    ) -> int | None:
+        """The skill that a sentence names, None if it names none.
+
+        "collect 2 stone" and "give 2 stone to player_1" count from what the player holds; said
+        again while that skill is under way (`current`), they mean the same one.
 
         Raises:
             IllegalAction: it speaks of a skill, but not of one in the table.
         """
-        given = text.split(":")[0].strip().lower()
-        if given in self._index:
-            return self._index[given]
-        words = " ".join(re.findall(r"[a-z0-9]+", given.replace("player_", "player")))
-        words = re.sub(r"\b(a|an|the|some|my|nearest|closest|up|more)\b ?", "", words).strip()
-        for verb, meant in _VERBS.items():
-            if words.startswith(verb + " ") or words == verb:
-                words = (meant + words[len(verb) :]).strip()
-                break
-        verb, _, rest = words.partition(" ")
-        if verb == "collect":
-            return self._collect(rest)
-        if verb in ("follow", "help", "give"):
-            return self._about(verb, rest)
-        if verb == "go":
-            rest = rest.removeprefix("to ")
-            player = re.fullmatch(r"player(\d)", rest)
-            if player:
-                return self._about("follow", rest)
-            return self._named(
-                f"go to {self._singular(rest)}", f"one can go to {', '.join(self._sights)}"
+        # "place_stone" is one step, "place stone" is a skill.
+        plain = normalise(text)
+        steps = {found[0] for found in self._steps.finditer(plain)}
+        if len(steps) == 1:
+            plain = self._steps.sub("@", plain)
+        sight = None if perception is None else parse_perception(self._env.layout, perception)
+        readings = self._grammar.read(plain)
+        if any(reading.meaning != "one way" for reading in readings):
+            readings = [reading for reading in readings if reading.meaning != "one way"]
+        # "Give a stone" is to give one.
+        most = max((len(reading.values) for reading in readings), default=0)
+        meant = [reading for reading in readings if len(reading.values) == most]
+        if any(reading.meaning == "one step" for reading in meant):
+            return self._index[steps.pop()] if len(steps) == 1 else None
+        named = {self._skill(meaning, said, sight, current) for meaning, said in meant}
+        return named.pop() if len(named) == 1 else None
+
+    def _skill(
+        self, verb: str, said: dict[str, Any], sight: Perception | None, current: int | None
+    ) -> int:
+        if verb == "named":
+            return int(said["name"])
+        if verb == "one way":
+            way = said["way"]
+            raise IllegalAction(
+                f"say 'move_{rl.FACINGS[way]}' for one step, or 'explore {COMPASS[way]}'"
             )
+        if verb == "move":
+            return self._index[f"move_{rl.FACINGS[said['way']]}"]
         if verb == "explore":
-            side = {"left": "west", "right": "east", "up": "north", "down": "south"}.get(rest, rest)
-            return self._named(f"explore {side}", f"the directions are {', '.join(COMPASS)}")
-        if verb in ("place", "make", "eat", "fight"):
-            return self._named(f"{verb} {self._singular(rest)}", "see the list of skills")
-        return self._index.get(words)
-
-    def read(self, text: str, perception: np.ndarray, current: int | None) -> int | None:
-        """As `parse`, for words that count from what the player holds: `give 2 stone to player_1`
-        is to go on giving until it holds two less. Said again while that skill is under way
-        (`current`), it means the same one."""
-        match = re.match(r"\W*give (\d) ([a-z_]+) to player_?(\d)\W*$", text.lower())
-        if match is None:
-            return self.parse(text)
-        item, items = self._singular(match[2]), self._env.contents.items
-        if item not in items:
-            raise IllegalAction(f"{match[2]!r} cannot be given; there are {', '.join(items)}")
-        begun = f"give {item} to player_{match[3]} until"
-        if current is not None and self.names[current].startswith(begun):
-            return current
-        held = int(self._held(parse_perception(self._env.layout, np.asarray(perception)), item))
-        keep = held - int(match[1])
-        if keep < 0:
-            raise IllegalAction(f"you hold {held} {item}, and cannot give {match[1]}")
-        return self._named(f"{begun} you hold {keep}", "there is no such player, or not so many")
-
-    def _collect(self, rest: str) -> int:
-        match = re.fullmatch(r"(?:(\d+) )?([a-z ]+?)(?: until you hold (\d+))?", rest)
-        item = self._singular(match[2]) if match else rest
-        if match is None or item not in self._gathered:
-            there = ", ".join(self._gathered)
-            raise IllegalAction(f"one can collect {there}; not {rest!r}")
-        count = match[1] or match[3] or rl.MOST
-        return self._named(f"collect {item} until you hold {count}", f"one can hold {rl.MOST}")
-
-    def _about(self, verb: str, rest: str) -> int:
-        match = re.search(r"player(\d)", rest)
-        if match is None or self._env.num_players == 1:
-            others = ", ".join(self._env.agents)
-            raise IllegalAction(f"{verb} whom? The players are {others}")
-        mate = f"player_{match[1]}"
-        if verb != "give":
+            return self._index[f"explore {COMPASS[said['way']]}"]
+        if verb == "request":
+            return self._named(f"request_{said['gift']}", "there is no other player")
+        if verb == "collect":
+            return self._collect(said, sight, current)
+        if verb in ("follow", "help", "give"):
+            mate = self._mate(verb, said.get("player", -1), sight)
+            if verb == "give":
+                return self._give(mate, said, sight, current)
             return self._named(f"{verb} {mate}", "there is no such player")
-        what = re.match(r"([a-z ]+?) to player", rest)
-        keep = re.search(r"until you hold (\d)", rest)
-        item = self._singular(what[1] if what else rest.split(" ")[0]).replace(" ", "_")
-        name = f"give {item} to {mate} until you hold {keep[1] if keep else 0}"
-        return self._named(
-            name, f"one can give {', '.join(self._env.contents.items)}, to another player"
-        )
+        what = said.get("what")
+        return self._named(verb if what is None else f"{verb} {what}", "there is no such thing")
 
-    def _singular(self, words: str) -> str:
-        """`saplings` as `sapling`, and the like."""
-        known = (*rl.MATERIALS, *self._env.contents.items, *rl.CREATURES)
-        short = words.strip().removesuffix("s")
-        return short if short in known or short.replace(" ", "_") in known else words.strip()
+    def _collect(self, said: dict[str, Any], sight: Perception | None, current: int | None) -> int:
+        item, count, goal = said["item"], said.get("count"), said.get("n", rl.MOST)
+        begun = f"collect {item} until you hold"
+        under_way = -1
+        if current is not None and self.names[current].startswith(begun):
+            under_way = int(self.names[current].removeprefix(begun))
+            if count is None and "n" not in said:
+                return int(current)  # type: ignore[arg-type]
+        if count is not None:
+            held = 0 if sight is None else int(self._held(sight, item))
+            goal = under_way if 0 <= under_way - count <= held else held + count
+        if not 0 < goal <= rl.MOST:
+            raise IllegalAction(f"one can hold {rl.MOST} {item}; {goal} is asked for")
+        return self._index[f"{begun} {goal}"]
+
+    def _mate(self, verb: str, player: int, sight: Perception | None) -> str:
+        agents = self._env.agents
+        if player < 0 and len(agents) == 2 and sight is not None:
+            player = 1 - (int(sight.bodies[HERE]) - PLAYER)
+        if player < 0 or len(agents) == 1:
+            raise IllegalAction(f"{verb} whom? The players are {', '.join(agents)}")
+        return agents[player]
+
+    def _give(
+        self, mate: str, said: dict[str, Any], sight: Perception | None, current: int | None
+    ) -> int:
+        item, count, keep = said["gift"], said.get("count"), said.get("n", 0)
+        if item not in self._env.contents.items:
+            items = ", ".join(self._env.contents.items)
+            raise IllegalAction(f"{item} cannot be carried over; there are {items}")
+        begun = f"give {item} to {mate} until you hold"
+        if count is not None and sight is not None:
+            held = int(self._held(sight, item))
+            if current is not None and self.names[current].startswith(begun):
+                return current
+            keep = held - count
+            if keep < 0:
+                raise IllegalAction(f"you hold {held} {item}, and cannot give {count}")
+        return self._named(f"{begun} {keep}", "there is no such player, or not so many")
 
     def _named(self, name: str, otherwise: str) -> int:
         if name not in self._index:
@@ -585,29 +642,54 @@ class CraftSkills:
         )
 
 
-_VERBS = {
-    "gather": "collect",
-    "get": "collect",
-    "mine": "collect",
-    "chop": "collect",
-    "pick": "collect",
-    "craft": "make",
-    "build": "place",
-    "put": "place",
-    "plant sapling": "place plant",
-    "place sapling": "place plant",
-    "attack": "fight",
-    "kill": "fight",
-    "defeat": "fight",
-    "hunt": "eat",
-    "walk": "go",
-    "move to": "go",
-    "revive": "help",
-    "hand": "give",
-    "drink water": "drink",
-    "collect drink": "drink",
-    "collect water": "drink",
-    "wake": "sleep",
-    "rest": "sleep",
-    "noop": "wait",
-}
+# ---- ways to say skills --------------------------------------------------------------------------
+
+_ON = "[(keep|still|continue [(with|to)]|keep on|go on [(with|to)]|go|go and|start)]"
+_NEAREST = "[(nearest|closest|this|that|some|my|next|nearby)]"
+_GATHER = (
+    "(collect|gather|get|mine|chop|take|harvest|pick|pick up|cut|obtain|fetch|dig|dig up|chop down|"
+    "cut down|fell)"
+)
+_UNTIL = "until (you|i|we) (hold|have|carry|own) {n}"
+_HAND = "(give|hand|hand over|pass|bring|deliver)"
+_BACK = "(give|hand|pass|bring)"
+_PHRASES = {
+    "collect": [f"{_ON} {_GATHER} {_NEAREST} {{item}} [{_UNTIL}]",
+                f"{_ON} {_GATHER} {{count}} [(more|piece of|unit of)] {{item:goods}}",
+                f"{_ON} {_GATHER} {_NEAREST} {{item}} (until|up to) {{n}}",
+                f"{_ON} {_GATHER} up to {{n}} {{item}}"],
+    "drink": [f"{_ON} drink [some] [(water|from water|from lake)] [until [(i am|i'm)] full]",
+              f"{_ON} (collect|get|fetch) [some] (water|drink)", "have [a] drink",
+              "take [a] drink [of water]"],
+    "eat plant": [f"{_ON} eat {_NEAREST} [ripe] (plant|fruit|crop)"],
+    "eat cow": [f"{_ON} (eat|hunt|kill|attack|fight|kill and eat|hunt and eat) {_NEAREST} cow"],
+    "fight": [f"{_ON} (fight|attack|kill|hit|defeat|slay) [off] {_NEAREST} {{what:foe}}"],
+    "place": [f"{PLACE} {_NEAREST} [1|one] {{what:put}} [(here|in front of me|down|in front)]",
+              "plant {_NEAREST} {what:seed} [here]".replace("{_NEAREST}", _NEAREST),
+              "(make|craft|create) [(my|1|one)] {what:station} [here]"],
+    "make": [f"{MAKE} [(myself|me|my|1|one|us)] {{what:tool}} {NEAR}"],
+    "sleep": [f"{_ON} (sleep|rest|nap)", "(go to sleep|fall asleep|go to bed|lie down to sleep)",
+              "(get|take|have) [some|a] (sleep|rest|nap)"],
+    "wait": ["(wait|stay|remain|stand|idle|hold) [(here|still|put|in place|where i am|1 step|"
+             "one step)]", "do nothing", "(no op|noop)", "(skip|pass) [(my|this)] (turn|step)"],
+    "go to": [f"{_ON} (go|walk|move|run|head|travel|get|go back|walk over|go over) (to|toward) "
+              f"{_NEAREST} {{what:sight}}", f"(approach|reach|find [my] way to) {_NEAREST} "
+              "{what:sight}"],
+    "explore": ["[(go|keep|continue|start|go on)] (explore|scout) [further] [(to|toward|in|into)] "
+                "{way} [(direction|side)]"],
+    "one way": ["[(go|walk|run|head|travel|turn|face|explore to)] [to] {way}"],
+    "move": ["(move|step) [(1|one) (step|cell|tile)] [to] {way} [(1|one) (step|cell|tile)]",
+             "take [(1|one)] step [to|toward] {way}", "(go|walk) (1|one) step [to] {way}"],
+    "named": ["{name}"],
+    "one step": ["@"],
+    "follow": ["(follow|accompany|join|stay with|stay near|stay close to|go with|go to|walk to|"
+               "come to|go over to|head to|keep follow|keep up with) [my] [{player}]"],
+    "help": ["(help|help up|revive|rescue|save|go help|go and help) [my] {player} [(up|get up)]",
+             "help up", "go help"],
+    "give": [f"{_HAND} [(all|all my|all of my|my)] {{gift}} [over] to [my] {{player}} [{_UNTIL}]",
+             f"{_HAND} {{count}} [of my] {{gift}} [over] to [my] {{player}}",
+             f"{_BACK} [my] {{player}} [(all my|all of my|my)] {{gift}} [{_UNTIL}]",
+             f"{_BACK} [my] {{player}} {{count}} [of my] {{gift}}", f"{_HAND} {{gift}}"],
+    "request": ["(request|ask for|beg for|call for) [(some|1|one|more)] {gift}",
+                "ask (everyone|others|all|[my] {player}) for [(some|1|one|more)] {gift}"],
+}  # fmt: skip

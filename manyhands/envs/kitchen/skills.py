@@ -13,7 +13,6 @@ reading order among the pots in view.
 
 from __future__ import annotations
 
-import re
 from typing import Any, NamedTuple
 
 import jax
@@ -21,6 +20,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from manyhands.core.env import Array, IllegalAction
+from manyhands.core.grammar import Grammar
 from manyhands.envs.kitchen import levels as lv
 from manyhands.envs.kitchen.levels import (
     COUNTER,
@@ -210,6 +210,18 @@ class KitchenSkills:
         self.instant = np.arange(len(names)) >= self._first_primitive
         self.instant[self.wait] = True
         self._index = {name: i for i, name in enumerate(names)}
+        letters = [_letter(i) for i in range(2 * 26)]
+        self._grammar = Grammar(
+            _PHRASES,
+            {
+                "pot": {name: name for name in letters}
+                | {str(i + 1): name for i, name in enumerate(letters[:9])},
+                "nth": dict(zip(_NTH, letters, strict=False)),
+                "thing": _THINGS,
+                "way": _WAYS,
+                "side": _SIDES,
+            },
+        )
         self._compiled = jax.jit(self.details)
 
     def primitive(self, action: Array) -> Array:
@@ -357,53 +369,59 @@ class KitchenSkills:
             return "no floor is seen there"
         return f"there is none {'on a counter ' if verb.startswith('pick up') else ''}in view"
 
-    def parse(self, text: str) -> int | None:
-        """The skill that `text` names; None if it speaks of none.
+    def parse(
+        self, text: str, perception: np.ndarray | None = None, current: int | None = None
+    ) -> int | None:
+        """The skill that a sentence names, None if it names none.
 
         Raises:
-            IllegalAction: it speaks of a skill, but not of one in the table.
+            IllegalAction: it speaks of a skill, but not of one in the table; or of a thing that is
+                not in the chef's hands, as `perception` has it.
         """
-        words = " ".join(re.findall(r"[a-z0-9-]+", text.lower().split(":")[0]))
-        words = re.sub(r"(?<!pot )\b(a|an|the|some|my|your|step)\b ?", "", words).strip()
-        words = words.replace("plates", "dish").replace("pan ", "pot ")
-        number = re.fullmatch(r"(?:go|walk|move)(?: ?to)? (-?\d+) (-?\d+)", words)
-        if number:
-            return self._named(f"go to ({number[1]}, {number[2]})", "that is no floor cell")
-        pot = re.search(r"\bpot(?: ([a-z]{1,2}))?$", words)
-        if pot:
-            letter = (pot[1] or ("a" if len(self._pots) == 1 else "")).upper()
-            verb = words.split(" ")[0]
-            verb = {
-                "put": "put in",
-                "add": "put in",
-                "drop": "put in",
-                "start": "start",
-                "cook": "start",
-                "plate": "plate from",
-                "take": "plate from",
-            }.get(verb, "")
-            if verb and not letter:
-                raise IllegalAction(f"say which pot: {', '.join(self._pots)}")
-            if verb:
-                known = f"the pots are {', '.join(self._pots)}"
-                if verb == "start" and self._config.dynamics != "manual":
-                    known = "pots start by themselves with the third ingredient"
-                return self._named(f"{verb} pot {letter}", known)
-        verb, _, noun = words.partition(" ")
-        noun = noun.removeprefix("up ").removeprefix("from counter ").split(" ")[0]
-        noun = "dish" if noun == "plate" else noun
-        noun = noun.removesuffix("s") if noun in ("onions", "soups") else noun
-        if verb in ("fetch", "get", "take") and noun in DISPENSERS and "counter" not in words:
-            return self._index[f"fetch {noun}"]
-        if verb in ("pick", "fetch", "get", "take") and noun in OBJECTS:
-            return self._index[f"pick up {noun}"]
-        if verb in ("fetch", "pick") and noun:
-            raise IllegalAction(f"one can {verb} {', '.join(OBJECTS)}; not {noun!r}")
-        if verb in ("serve", "deliver"):
-            return self._index["serve"]
-        if words.startswith("put down") or verb == "drop":
-            return self._index["put down"]
-        return self._index.get(words)
+        readings = self._grammar.read(text)
+        # "Pot a" is pot A, although "a" may be an article.
+        most = max((len(reading.values) for reading in readings), default=0)
+        meant = [reading for reading in readings if len(reading.values) == most]
+        named = {self._skill(meaning, values, perception) for meaning, values in meant}
+        return named.pop() if len(named) == 1 else None
+
+    def _skill(self, verb: str, said: dict[str, Any], perception: np.ndarray | None) -> int:
+        thing, pots = said.get("thing"), ", ".join(self._pots)
+        if verb == "wait":
+            return self.wait
+        if verb in ("step", "interact"):
+            return self._index[said.get("way") or said.get("side") or verb]
+        if verb == "go to":
+            xs, ys = zip(*self._floors, strict=True)
+            spans = f"x is from {min(xs)} to {max(xs)}, y from {min(ys)} to {max(ys)}"
+            return self._named(
+                f"go to ({said['x']}, {said['y']})", f"that is no floor cell; {spans}"
+            )
+        if verb == "fetch" and thing == "soup":
+            raise IllegalAction("say from where: plate from pot A, or pick up soup from a counter")
+        if said.get("box", thing) != thing:
+            raise IllegalAction(f"there is no {thing} in a {said['box']} dispenser")
+        if verb in ("fetch", "pick up"):
+            return self._index[f"{verb} {thing}"]
+        self._in_hand(thing, perception)
+        if verb in ("serve", "put down"):
+            return self._index[verb]
+        if "pot" not in said and len(self._pots) > 1:
+            raise IllegalAction(f"say which pot: {pots}")
+        known = f"the pots are {pots}"
+        if verb == "start" and self._config.dynamics != "manual":
+            known = "pots start by themselves with the third ingredient"
+        return self._named(f"{verb} pot {said.get('pot', 'A')}", known)
+
+    def _in_hand(self, thing: str | None, perception: np.ndarray | None) -> None:
+        """That the chef does not hold something else than it speaks of."""
+        if thing is None or perception is None:
+            return
+        sight = look(np.asarray(perception))
+        hand = min(int(sight.thing[sight.chef == 1].sum()), SOUP)
+        held = next((noun for noun, code in OBJECTS.items() if code == hand), "nothing")
+        if held != thing and hand != NOTHING:
+            raise IllegalAction(f"you hold {held}, not {thing}")
 
     def _named(self, name: str, otherwise: str) -> int:
         if name not in self._index:
@@ -435,6 +453,74 @@ class KitchenSkills:
             "Pots are lettered in reading order among those you see; a skill whose target you do "
             "not see is impossible."
         )
+
+
+# ---- ways to say skills ------------------------------------------------------------------------
+
+_NTH = ("first", "second", "third", "fourth", "fifth", "sixth")
+_ON = (
+    "[(keep|still|continue|keep on|go on|continue with|go on with|continue to|go on to|go|go and)]"
+)
+_DET = "[(my|some|1|one|another|this|that|more|new|fresh)]"
+_HELD = f"({_DET} {{thing}}|it|this|that|[my] ingredient|what i hold|what i'm holding|what i have)"
+_POT = "([(this|that|my)] (pot|pan) [{pot}]|{pot:nth} (pot|pan))"
+_FOR = f"[for ([(my|this|next|our)] (soup|order)|{_POT})]"
+_BOX = (
+    "[(from|at|out of) [(nearest|closest)] [{box:thing}] (dispenser|box|crate|pile|stack|supply|"
+    "source|station|bin)]"
+)
+_TOP = "[(nearest|closest|empty|free|nearest empty|nearest free|this|that)] (counter|worktop)"
+_WINDOW = (
+    "(window|serving (window|counter|station|area|hatch|point)|hatch|delivery [(window|station|"
+    "counter|area|point)]|customer)"
+)
+_GET = "(fetch|get|take|grab|collect|retrieve)"
+_SOUP = "([(my|this|that)] [(ready|cooked|finished)] (soup|dish|order|plate|meal)|it|this)"
+_ONCE = "[(1|one) (step|cell|tile|square)]"
+_GO = "(go|walk|move|run|head|travel)"
+_PHRASES = {
+    "fetch": [f"{_ON} {_GET} {_DET} {{thing}} {_BOX} {_FOR}",
+              f"{_ON} pick up {_DET} {{thing}} (from|at|out of) [(nearest|closest)] [{{thing}}] "
+              f"(dispenser|box|crate|pile|stack|supply) {_FOR}"],
+    "put in": [f"{_ON} (put|add|drop|place|throw|toss|bring|carry|take|deliver|load|insert) "
+               f"[{_HELD}] (in|into|to|inside) {_POT}", f"fill {_POT} [with {_HELD}]",
+               f"add {_HELD}"],
+    "start": [f"(start|cook|turn on|switch on|activate|heat|begin) [cooking] [(in|with|at)] {_POT}",
+              f"(cook|start|begin) [(cook|cooking)] [soup] in {_POT}", f"turn {_POT} on",
+              "start cooking [soup]"],
+    "plate from": [f"{_ON} (plate|plate up|dish up|dish) [{_SOUP}] [(from|out of|in|of)] {_POT}",
+                   f"{_ON} ({_GET}|scoop|ladle|pick up) {_SOUP} (from|out of|in|of) {_POT}",
+                   f"fill my dish (from|at) {_POT}", f"(plate|plate up|dish up) {_SOUP}"],
+    "serve": [f"{_ON} (serve|deliver) [{_SOUP}] [(at|to|on|through) {_WINDOW}]",
+              f"{_ON} (bring|take|carry|hand) {_SOUP} to {_WINDOW}", f"hand in {_SOUP}"],
+    "put down": [f"(put|set|lay|place) down [{_HELD}] [(on|onto|at) {_TOP}]",
+                 f"(put|set|lay|place) {_HELD} down [(on|onto|at) {_TOP}]",
+                 f"(put|set|lay|place|leave|drop) {_HELD} (on|onto) {_TOP}",
+                 f"(drop|let go of) {_HELD}", "drop"],
+    "pick up": [f"{_ON} pick up {_DET} {{thing}} [(from|off|on) {_TOP}]",
+                f"pick {_DET} {{thing}} up [(from|off) {_TOP}]",
+                f"{_ON} {_GET} {_DET} {{thing}} (from|off|on) {_TOP}"],
+    "wait": ["(wait|stay|idle|stand still|do nothing|no op|pass|hold|stop|remain) [(here|still|put|"
+             "in place|where i am|there|step|1 step|one step|for 1 step|for one step)]",
+             "stay idle", "(skip|pass) [(my|this)] (turn|step)"],
+    "go to": [f"{_ON} {_GO} [over] [to] [(cell|tile|square|position|floor cell)] {place}"
+              for place in
+              ("{x:n} {y:n}", "x [=] {x:n} [and] y [=] {y:n}", "column {x:n} [and] row {y:n}",
+               "y [=] {y:n} [and] x [=] {x:n}", "row {y:n} [and] column {x:n}",
+               "x y [=] {x:n} {y:n}")],
+    "step": [f"[({_GO}|step|turn|face)] {_ONCE} [to] {{way}} {_ONCE}",
+             f"({_GO}|step|turn|face) {_ONCE} [to] [my] {{side}} {_ONCE}",
+             "take 1 step [to] ({way}|{side})", "take one step [to] ({way}|{side})",
+             "take step [to] ({way}|{side})"],
+    "interact": ["interact [with (it|this|what i face|what is in front of me)]",
+                 "use (it|what i face|what is in front of me)"],
+}  # fmt: skip
+_SIDES = {"up": "north", "down": "south", "right": "east", "left": "west"}
+_WAYS = {f"{way}{ward}": way for way in _SIDES.values() for ward in ("", "ward")}
+_THINGS = {name: name for name in OBJECTS} | {
+    "plate": "dish", "bowl": "dish", "clean dish": "dish", "clean plate": "dish",
+    "empty dish": "dish", "empty plate": "dish", "dish of soup": "soup", "finished soup": "soup",
+}  # fmt: skip
 
 
 def _letter(number: int) -> str:

@@ -21,9 +21,8 @@ All functions take vectors with the component axis first, [3, ...], and any axes
 
 from __future__ import annotations
 
-import math
-import re
-from typing import NamedTuple
+import itertools
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -31,6 +30,8 @@ import numpy as np
 
 from manyhands.core.axes import expand, least, select
 from manyhands.core.env import Array, ConfigError, IllegalAction, names_of
+from manyhands.core.grammar import Grammar
+from manyhands.envs.volleyball import figures
 from manyhands.envs.volleyball.control import (
     attitude_for,
     body_axes,
@@ -545,25 +546,18 @@ class VolleyballSkills:
         inside = jnp.abs(place[1]) < self.body.half_width + slack
         return inside & (place[0] > 0) & (place[0] < self.body.half_length + slack)
 
-    def parse_option(self, text: str) -> int:
-        """The option of a team that `text` names, role by role; a role that is not named hovers."""
-        words = " ".join(text.lower().split())
-        number, found = 0, False
+    def parse_option(self, text: str) -> int | None:
+        """The option of a team that a sentence names, role by role; a role that is not named
+        hovers."""
+        readings = _ROLES.read(text)
+        if len(readings) != 1:
+            return None
+        number, said = 0, readings[0].values
         for role, table in (("receiver", RECEIVER), ("setter", SETTER), ("attacker", ATTACKER)):
-            said = re.search(rf"{role}\s*:\s*([a-z ]*)", words)
-            chosen = len(table) - 1
-            if said is not None:
-                found = True
-                name = said[1].strip()
-                if name not in table:
-                    raise IllegalAction(f"the {role} can {names_of(table)}; not {name[:40]!r}")
-                chosen = table.index(name)
-            number = number * len(table) + chosen
-        if not found:
-            raise IllegalAction(
-                f"{text[:80]!r} says nothing of receiver, setter or attacker; for example "
-                f"{self.options[len(self.options) // 2]!r}"
-            )
+            name = said.get(role, "hover")
+            if name not in table:
+                raise IllegalAction(f"the {role} can {names_of(table)}; not {name!r}")
+            number = number * len(table) + table.index(name)
         return number
 
     # ---- as `wrappers/skills.py` asks ----------------------------------------------------------
@@ -631,35 +625,44 @@ class VolleyballSkills:
             return f"to the {self._served_to}; {meets}"
         return meets
 
-    def parse(self, text: str) -> int:
-        """The skill that `text` names; numbers mean the nearest place of the table.
+    def parse(self, text: str, perception: Any = None, current: int | None = None) -> int | None:
+        """The skill that a sentence names, None if it names none; numbers mean the nearest place of
+        the table.
 
         Raises:
-            IllegalAction: it names none, or a place that is off the court or not finite.
+            IllegalAction: it names a skill that is not in the table, or no place on its half.
         """
-        words = " ".join(text.lower().split(":")[0].replace("the ball", "").split())
-        verb = next((v for v in _VERBS if re.match(rf"{v}\b", words)), None)
-        known = names_of([v if n < GO or n > SPIKE else f"{v} (...)" for n, v in enumerate(VERBS)])
-        if verb is None:
-            raise IllegalAction(f"{text[:80]!r} names no skill; there are {known}")
-        kind = _VERBS[verb]
+        sentence, numbers = figures.split(text, ("x", "y", "z"), "m|metres?|meters?")
+        readings = _SENTENCES.read(sentence)
+        if not readings:
+            return None
+        kind = readings[0].meaning
         rows = np.flatnonzero(self._kinds == kind)
         if not len(rows):
             raise IllegalAction(f"there is no {VERBS[kind]!r} here: each team has one drone")
         if len(rows) == 1:
             return int(rows[0])
-        given = np.array(_numbers(words[len(verb) :])[: 2 if kind in (BUMP, SPIKE) else 3])
-        if len(given) < 2 or not np.isfinite(given).all():
-            places = ", ".join(self.names[r].removeprefix(VERBS[kind]) for r in rows[:4])
-            raise IllegalAction(f"say where to {VERBS[kind]}, in finite numbers:{places}, ...")
-        high = np.array([self.body.half_length + AROUND, self.body.half_width + AROUND, TOP])
-        low = high * (-1, -1, 0)
-        if ((given < low[: len(given)]) | (given > high[: len(given)])).any():
-            spans = [f"{n} from {a:g} to {b:g}" for n, a, b in zip("xyz", low, high, strict=True)]
-            place = ", ".join(f"{number:g}" for number in given)
-            raise IllegalAction(f"({place}) is off the court; places have {', '.join(spans)}")
-        apart = np.linalg.norm(self._goals[rows][:, : len(given)] - given, axis=1)
+        spans = self._spans(kind)
+        words = ", ".join(
+            f"{n} from {a:g} to {b:g}" for n, (a, b) in zip("xyz", spans, strict=False)
+        )
+        if numbers is None or len(numbers) != len(spans):
+            raise IllegalAction(
+                f"say where to {VERBS[kind]} in {len(spans)} numbers: {words}; for example "
+                f"{self.names[rows[0]]!r}"
+            )
+        if not all(a <= number <= b for number, (a, b) in zip(numbers, spans, strict=True)):
+            place = ", ".join(f"{number:g}" for number in numbers)
+            raise IllegalAction(f"({place}) is off the court; {VERBS[kind]!r} has {words}")
+        apart = np.linalg.norm(self._goals[rows][:, : len(spans)] - numbers, axis=1)
         return int(rows[np.argmin(apart)])
+
+    def _spans(self, kind: int) -> list[tuple[float, float]]:
+        """Between what numbers a skill's places can be: on its half, or a little outside it."""
+        length, width = self.body.half_length + AROUND, self.body.half_width + AROUND
+        far = kind in (BUMP, SPIKE)
+        sides = [(-length, 0.0) if far else (0.0, length), (-width, width)]
+        return sides if far else [*sides, (0.0, TOP)]
 
     def rules(self) -> str:
         """The skills, explained to a player."""
@@ -683,7 +686,8 @@ class VolleyballSkills:
             "can be to that place of the far half.\n"
             f"serve: when the ball hangs above you, play it to the {self._served_to}.\n"
             "block: wait at the net before the ball, and play it back as it comes over.\n"
-            "All places are in your own frame, in metres; numbers on the court, or within "
+            "All places are in your own frame, in metres: go to and set to in your half (x > 0), "
+            "bump to and spike to in the far one. Numbers on that half, or within "
             f"{AROUND:g} m of it, are taken as the nearest of the places that are offered. A skill "
             "that touches the ball is impossible while you may not touch it."
         )
@@ -701,33 +705,54 @@ _PLAYS = (
     "attacker: spikes it to the left or to the right of the far half, as seen facing the net: "
     f"deep, {DEEP:g} m behind the net, or, with 'pass quickly' in the same option, short and wide, "
     f"{SHORT:g} m behind it near the side line; or waits where the ball will come (go).\n"
-    "hover: stays where it is."
+    "hover: stays where it is; so does a role that you leave out."
 )
-_VERBS = {verb: kind for kind, verb in enumerate(VERBS)} | {
-    "go": GO,
-    "fly to": GO,
-    "move to": GO,
-    "pass": RECEIVE,
-    "bump": BUMP,
-    "set": SET,
-    "spike": SPIKE,
-    "stay": HOVER,
-    "wait": HOVER,
-}
-
-
-def _numbers(words: str) -> list[float]:
-    """The numbers in brackets, or in all of the words if there are no brackets. In brackets nan
-    stands for a word that is no number."""
-    inside = re.search(r"\(([^)]*)", words)
-    if inside is None:
-        return [float(number) for number in _NUMBER.findall(words)]
-    parts = [part for part in re.split(r"[\s,;=]+", inside[1]) if part not in _BESIDE]
-    return [float(part) if _NUMBER.fullmatch(part) else math.nan for part in parts]
-
-
-_NUMBER = re.compile(r"[-+]?(?:(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[-+]?[0-9]+)?|\b(?:nan|inf)\b)")
-_BESIDE = ("", "x", "y", "z", "m", "metres", "meters")  # beside numbers, of no meaning
+# Ways to say skills; "@" stands for a place.
+_BALL = "[(ball|it|this ball|this)]"
+_ON = "[(keep|still|continue|keep on|go on|continue with|go on with|continue to|go on to)]"
+_THERE = f"[(point|place|spot|position|coordinate)] [x y z|x y] [=] {figures.LIST}"
+_WHERE = f"[(over|up|across|deep|back|hard|high)] [(to|at|toward|into|towards)] {_THERE}"
+_SENTENCES = Grammar(
+    {
+        HOVER: [
+            f"{_ON} (hover|stay|wait|hold|stop|remain|float|do nothing|stand still|stand by|idle)"
+            " [(here|still|put|in place|where i am|in [the] air|on [the] spot|steady|there)]",
+            "(hold|keep|maintain) [(my|this|current)] (position|place|altitude|height|spot)",
+            "stay as i am", "no op",
+        ],
+        RECEIVE: [
+            f"{_ON} (receive|pass|dig) {_BALL}", "(receive|dig|take|meet) [their|this|that] serve",
+            "(take|make|do) [a] (pass|receive|reception)", "receive serve",
+            "pass [(ball|it)] [high] to (setter|teammate|my teammate|[the] 1 who sets)",
+        ],
+        SERVE: [f"{_ON} serve {_BALL} [over [net]]", "(take|do|make|hit|play) [my|a] serve",
+                "serve [for] [my team]"],
+        BLOCK: [f"{_ON} block {_BALL} [at net]", "(put up|set up|form|do|make|go for) [a] block "
+                "[at net]", "block [their|this|that] (spike|attack|shot|hit) [at net]",
+                "go up for [a] block"],
+        GO: [f"{_ON} (go|fly|move|head|travel|position myself|get|reposition) [(to|toward|towards|"
+             f"over to|back to|at)] [{_THERE}]"],
+        BUMP: [f"{_ON} bump {_BALL} [{_WHERE}|to]"],
+        SET: [f"{_ON} set {_BALL} [{_WHERE}|to]", f"set {_BALL} up [{_WHERE}]"],
+        SPIKE: [f"{_ON} (spike|smash) {_BALL} [{_WHERE}|to]"],
+    }
+)  # fmt: skip
+_SET_OF = {name: name for name in (*RECEIVER, *SETTER, *ATTACKER)} | {
+    "go to middle": "go to the middle", "pass quick": "pass quickly", "wait": "hover",
+    "stay": "hover", "hold": "hover", "do nothing": "hover",
+}  # fmt: skip
+_TEAM = ("receiver", "setter", "attacker")
+_TO = "[(=|-|to|will|should|must|is to)]"
+_ROLES = Grammar(
+    {
+        "option": [
+            " [.] [and] ".join(f"{role} {_TO} {{{role}:does}}" for role in roles)
+            for count in (1, 2, 3)
+            for roles in itertools.permutations(_TEAM, count)
+        ]
+    },
+    {"does": _SET_OF},
+)
 
 
 def _round(value: float) -> float:

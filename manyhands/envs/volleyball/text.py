@@ -7,15 +7,15 @@ x > 0), with metres, m/s and rad/s rounded to `METRES` and parts of one (attitud
 
 from __future__ import annotations
 
-import functools
 import math
-import re
 from typing import Any
 
 import numpy as np
 
-from manyhands.core import answers
+from manyhands.core.answers import WRAPPING, Answer, closest, decide, how_to_answer, quoted
 from manyhands.core.env import IllegalAction, names_of
+from manyhands.core.grammar import Grammar, Reading, tokens
+from manyhands.envs.volleyball import figures
 from manyhands.envs.volleyball.drills import ends_of
 from manyhands.envs.volleyball.env import Volleyball
 from manyhands.envs.volleyball.referee import allowed
@@ -535,16 +535,67 @@ def _how_to_answer(game: Volleyball) -> list[str]:
         f"Four numbers from -1 to 1: {_NUMBERS[game.actions]}; for example "
         '"ACTION: 0.1, -0.2, 0, 0.3". Or one of these, which stand for such numbers:',
         f"{named}.",
+        how_to_answer(next(iter(commands(game)))),
     ]
 
 
-_AROUND = " \t\"'`*_<>!;"  # numbers, of no meaning; points and brackets may belong to them
-_NUMBER = re.compile(r"[-+]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:e[-+]?[0-9]{1,3})?", re.ASCII)
-_FOUR = re.compile(
-    rf"(?:[a-z]+ ?[:=]? ?)?[\[(]? ?"
-    rf"((?:{_NUMBER.pattern})(?:(?: ?, ?| )(?:{_NUMBER.pattern}))*) ?[\])]?[.,]?",
-    re.ASCII,
+# What the four numbers may be called.
+_LABELS = {
+    "rotors": ("front right", "back left", "front left", "back right"),
+    "ctbr": ("x|roll|roll rate", "y|pitch|pitch rate", "z|yaw|yaw rate", "thrust"),
+    "velocity": ("x|vx", "y|vy", "z|vz", "yaw|yaw rate|turn|turning"),
+}
+_GO = "(go|move|fly|run|drift|head|shift|slide|travel)"
+_SOME = "[(a little|a bit|slightly|slowly|gently|some|a little bit|straight|directly|back)]"
+_WARD = "[to|toward] [my] {side} [side]"
+_TURN = "(turn|rotate|yaw|spin|swivel)"
+_STILL = (
+    "(hold|hover|stay|wait|stop|freeze|remain|float|keep hovering|hang) [(here|still|steady|put|in "
+    "place|in [the] air|on [the] spot|where i am|there|in position|in my place)]"
 )
+_HEIGHT = "(height|altitude)"
+_PHRASES = {
+    "still": [_STILL, f"(hold|keep|maintain) [(my|this|current)] (position|{_HEIGHT}|place|spot)",
+              "(stand|keep) still", "do nothing", "no op", "stay as i am"],
+    "up": [f"{_GO} {_SOME} (up|upward|higher) {_SOME}",
+           f"(climb|rise|ascend) [straight] [up|higher] {_SOME}",
+           f"gain [some] {_HEIGHT}", "lift up"],
+    "down": [f"{_GO} {_SOME} (down|downward|lower) {_SOME}",
+             f"(sink|descend) [straight] [down|lower] {_SOME}",
+             f"lose [some] {_HEIGHT}", "drop down"],
+    "to the net": [f"[{_GO}|get|come|step] {_SOME} (to|toward|up to|closer to|nearer to|near) net",
+                   "(approach|advance on) net", "(advance|close in|close) (to|toward|on) net"],
+    "from the net": [f"[{_GO}|get|come|step] {_SOME} (from|away from|back from|off) net",
+                     "(retreat|back off|back away|back up|withdraw) from net"],
+    "side": [f"({_GO}|strafe|step|sidestep|dodge) {_SOME} {_WARD} {_SOME}"],
+    "bare": [f"{_SOME} {_WARD} {_SOME}", f"{_SOME} {{height}} {_SOME}"],
+    "turn": [f"{_TURN} {_SOME} {_WARD} {_SOME}", f"{_TURN} {_SOME} {{around}}"],
+    "bank": [f"(bank|roll|lean|tilt|tip) {_SOME} [over] {_WARD} {_SOME}"],
+    "nose down": ["[(put|push|tip|pitch|point|tilt|dip|drop|bring|lower)] [my] nose down "
+                  f"{_SOME}",
+                  "(push|tip|pitch|point|tilt|dip|drop|lower|put) [down] [my] nose", "pitch down"],
+    "nose up": ["[(put|pull|tip|pitch|point|tilt|bring|lift|raise)] [my] nose up "
+                f"{_SOME}",
+                "(pull up|lift|raise|lift up) [my] nose", "pitch up"],
+    "four": [f"[(fly|go|move)] [set] [my] [(with|at|use|apply|send|output|command|give)] [my] "
+             f"[(control|command|number|value|{{space}})] [(at|to|of|with|=|is|are)] "
+             f"{figures.LIST}",
+             f"[(give|send|apply|use)] {figures.LIST} (for|to|as) [my] {{space}}"],
+}  # fmt: skip
+_WORDS = Grammar(
+    _PHRASES,
+    {
+        "side": {"left": "left", "leftward": "left", "right": "right", "rightward": "right"},
+        "around": {"counterclockwise": "left", "counter clockwise": "left", "anticlockwise": "left",
+                   "anti clockwise": "left", "clockwise": "right"},
+        "height": {"up": "up", "upward": "up", "higher": "up",
+                   "down": "down", "downward": "down", "lower": "down"},
+        "space": {"rotor": "rotors", "motor": "rotors", "thrust": "rotors", "propeller": "rotors",
+                  "rotor thrust": "rotors", "rotor command": "rotors", "motor command": "rotors",
+                  "rate": "ctbr", "body rate": "ctbr", "rate and thrust": "ctbr",
+                  "velocity": "velocity", "speed": "velocity", "velocity command": "velocity"},
+    },
+)  # fmt: skip
 
 
 def parse(game: Volleyball, text: Any, state: VolleyballState, agent: int) -> np.ndarray:
@@ -552,32 +603,59 @@ def parse(game: Volleyball, text: Any, state: VolleyballState, agent: int) -> np
     or numbers out of bounds."""
     if not choices(game, state, agent):
         raise IllegalAction("The episode is over; there is nothing to answer.")
-    answer = answers.read(text, functools.partial(_illegal, game))
-    four = _FOUR.fullmatch(answers.normalise(answer.raw).strip(_AROUND))
-    if four:
-        return _four(game, four[1])
-    table = commands(game)
-    names = "|".join(re.escape(name) for name in sorted(table, key=len, reverse=True))
-    pattern = re.compile(rf"(?<![\w-])(?:{names})(?![\w-])")
-    named = {found[0] for found in answers.meant(pattern, answer.plain)}
-    if len(named) == 1:
-        return table[named.pop()]
-    what = f"more than one action ({names_of(sorted(named))})" if named else "no action"
-    raise _illegal(game, f"{answers.quoted(answer.raw)} names {what}")
+    table, words = commands(game), ""
+
+    def refuse(reason: str) -> IllegalAction:
+        return IllegalAction(
+            f"{reason}. Answer with four numbers from -1 to 1, or with "
+            f"{names_of(closest(words, table, len(table)))}."
+        )
+
+    def mean(answer: Answer) -> np.ndarray | None:
+        nonlocal words
+        words = answer.plain
+        sentence, numbers = figures.split(answer.raw, _LABELS[game.actions])
+        sentence = sentence.strip(WRAPPING)
+        named = {_command(game, reading, sentence) for reading in _WORDS.read(sentence)} - {""}
+        if named == {"four"} and numbers is not None:
+            return _four(numbers, refuse)
+        known = [name for name in named if name in table]
+        if named and not known:
+            raise refuse(f"{quoted(answer.text)} is none of the commands here")
+        return table[known[0]] if len(named) == 1 else None
+
+    found: np.ndarray = decide(text, mean, refuse)
+    return found
 
 
-def _four(game: Volleyball, numbers: str) -> np.ndarray:
-    found = [float(number) for number in _NUMBER.findall(numbers)]
-    if len(found) != 4:
-        raise _illegal(game, f"{len(found)} number{'s' * (len(found) != 1)} given, four are needed")
-    outside = [number for number in found if not -1 <= number <= 1]
+# "I'm down" and "I left" are no commands, "I'm going down" and "I choose left" are.
+_OWN = frozenset(("i", "we", "i'm", "we're", "i've", "we've", "now"))
+_CHOOSE = frozenset(("choose", "pick", "select", "choosing", "picking"))
+
+
+def _command(game: Volleyball, reading: Reading, sentence: str) -> str:
+    """What a reading is called in `commands`, or would be elsewhere; empty if it is nothing."""
+    meaning, values = reading
+    side = next((values[slot] for slot in ("side", "around", "height") if slot in values), "")
+    if meaning == "four" and values.get("space", game.actions) != game.actions:
+        return str(values["space"])
+    if meaning == "bare":
+        said = frozenset(tokens(sentence))
+        if said & _OWN and not said & _CHOOSE:
+            return ""
+        meaning = side
+    velocity = game.actions == "velocity"
+    if meaning in ("turn", "bank"):
+        return f"{meaning} {side}"
+    still, up, down = ("hold", "up", "down") if velocity else ("hover", "climb", "sink")
+    return {"side": side, "still": still, "up": up, "down": down}.get(meaning, meaning)
+
+
+def _four(numbers: list[float], refuse: Any) -> np.ndarray:
+    if len(numbers) != 4:
+        count = len(numbers)
+        raise refuse(f"{count} number{'s' * (count != 1)} given, four are needed")
+    outside = [number for number in numbers if not -1 <= number <= 1]
     if outside:
-        raise _illegal(game, f"{outside[0]:g} is not within -1 and 1")
-    return np.asarray(found, np.float32)
-
-
-def _illegal(game: Volleyball, reason: str) -> IllegalAction:
-    return IllegalAction(
-        f"{reason}. Answer with four numbers from -1 to 1, or with "
-        f"{names_of(list(commands(game)))}."
-    )
+        raise refuse(f"{outside[0]:g} is not within -1 and 1")
+    return np.asarray(numbers, np.float32)

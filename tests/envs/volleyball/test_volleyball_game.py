@@ -815,18 +815,17 @@ def test_answers_in_words_and_numbers(actions):
     for text in ("0.1, -0.2, 0, 1", "[0.1, -0.2, 0, 1]", "ACTION: 0.1 -0.2 0 1", "(.1,-.2,0,1.)"):
         np.testing.assert_allclose(env.parse(text, state, 0), (0.1, -0.2, 0, 1), rtol=1e-6)
     word = named[3]
-    np.testing.assert_array_equal(
-        env.parse(f"I would not {named[1]}, so I {word}.", state, 0), commands(env)[word]
-    )
+    np.testing.assert_array_equal(env.parse(f"I choose {word}.", state, 0), commands(env)[word])
     for text, reason in (
-        ("nan, 0, 0, 0", "no action"),
-        ("0, 0, inf, 0", "no action"),
+        ("nan, 0, 0, 0", "not within"),
+        ("0, 0, inf, 0", "not within"),
         ("0, 0, 2, 0", "not within"),
         ("1e999, 0, 0, 0", "not within"),
         ("0, 0, 0", "four are needed"),
         ("", "empty"),
-        (f"{named[1]} or {named[2]}", "more than one"),
-        ("x" * 3000, "characters"),
+        (f"{named[1]} or {named[2]}", "choice open"),
+        (f"I would not {named[1]}, so I {named[3]}.", "denies"),
+        ("x" * 30000, "characters"),
         (None, "not NoneType"),
     ):
         with pytest.raises(IllegalAction, match=reason):

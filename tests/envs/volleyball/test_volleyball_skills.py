@@ -110,8 +110,9 @@ def test_a_team_shares_the_roles_out():
         "receiver: pass quickly; setter: set; attacker: spike right": "spike to (-1.2, 2.55)",
     }.items():
         assert TEAM.names[int(TEAM.assign(obs, jnp.int32(TEAM.parse_option(words))))] == spike
-    with pytest.raises(IllegalAction, match="the setter can go, set or hover; not 'dance'"):
-        TEAM.parse_option("setter: dance")
+    with pytest.raises(IllegalAction, match="the setter can go, set or hover; not 'spike left'"):
+        TEAM.parse_option("setter: spike left")
+    assert TEAM.parse_option("setter: dance") is None
 
 
 def test_words_name_skills_and_any_numbers_the_nearest_place():
@@ -122,21 +123,22 @@ def test_words_name_skills_and_any_numbers_the_nearest_place():
     assert SOLO.names[SOLO.parse("go to (3.4, -.2, 1.5e0)")] == "go to (2.4, 0, 1.6)"
     assert SOLO.names[SOLO.parse("pass")] == "receive"
     for words, reason in {
-        "dance": "names no skill",
         "bump to": "say where",
         "set to (1, 0, 3)": "no 'set to' here",
-        "go to (nan, 0, 1)": "finite",
-        "go to (1, -inf, 1": "finite",
-        "go to nan 0 1": "finite",
-        "go to (somewhere, 0, 1)": "finite",
-        "go to (1e999, 0, 1)": "finite",
-        "go to (99999999, 0)": "off the court",
-        "go to (900, 0, 1e9)": "off the court; places have x from -4 to 4, y from -2.5 to 2.5",
+        "go to (nan, 0, 1)": "off the court",
+        "go to (1, -inf, 1": "off the court",
+        "go to nan 0 1": "off the court",
+        "go to (1e999, 0, 1)": "off the court",
+        "go to (1, 0)": "in 3 numbers",
+        "go to (-1, 0, 1)": "off the court",
+        "go to (900, 0, 1e9)": "off the court; 'go to' has x from 0 to 4, y from -2.5 to 2.5",
         "go to (1, 0, -1)": "off the court",
         "bump to (-2.4, 9)": "off the court",
     }.items():
         with pytest.raises(IllegalAction, match=reason):
             SOLO.parse(words)
+    for words in ("dance", "go to (somewhere, 0, 1)", "serve or hover", "serve if it is mine"):
+        assert SOLO.parse(words) is None
 
 
 def test_courts_without_skills_are_refused():
@@ -200,6 +202,15 @@ def test_teams_choose_as_one_in_batches_that_wait_for_nobody():
     assert env.table[env.parse(example, env.reset(keys[0]), "far")] == example[len("ACTION: ") :]
     assert all(f"{word}" in rules for word in ("pass quickly", "spikes", "(set)", "hover: "))
     assert from_spec(env.spec()) == env
+
+
+def test_go_on_is_what_was_chosen_last():
+    env = Events(DUEL)
+    row = np.asarray(env.env.perceive(DUEL.reset(jax.random.key(0))))[0]
+    hover = env.skills.wait
+    assert env.read("go on", row, hover) == env.read("I keep going.", row, hover) == hover
+    with pytest.raises(IllegalAction, match="no skill is under way"):
+        env.read("go on", row)
 
 
 def test_only_courts_with_events_are_played_so():

@@ -1,0 +1,66 @@
+"""Lists of numbers in a sentence: "0.1, -0.2, 0, 0.3", "(x = 2, y = 0, z = 1.6)"."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Sequence
+
+from manyhands.core.answers import normalise
+from manyhands.core.grammar import whole_number
+
+LIST = "@"  # stands for the list in the rest of the sentence, for a `Grammar`
+
+_FIGURE = (
+    r"(?:[-+]|minus )?(?:(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:e[-+]?[0-9]{1,3})?"
+    r"|nan|inf(?:inity)?|zero|one|two|three|four|five|six)"
+)
+_SIGNS = str.maketrans("\u2212\u2013", "--")
+
+
+def split(text: str, labels: Sequence[str], unit: str = "") -> tuple[str, list[float] | None]:
+    """(a sentence with `LIST` in place of its one list of numbers, the numbers).
+
+    Args:
+        labels: for each number, a pattern of what it may be called; if names are given, they decide
+            which number is which.
+        unit: a pattern of what may follow a number.
+
+    The numbers are None if the sentence has no list, or more than one, or one that is not clear:
+    some have names and others not, or they are set apart in two ways ("0,5 0,5").
+    """
+    plain = normalise(text).translate(_SIGNS)
+    end = rf"(?: ?(?:{unit}))?(?![\w%])" if unit else r"(?![\w%])"
+    item = re.compile(
+        rf"(?:(?<!\w)(?P<name>{'|'.join(labels)}) ?(?:[:=] ?|is |of |at )?)?"
+        rf"(?<![\w.+-])(?P<figure>{_FIGURE}){end}"
+    )
+    bare = re.sub(r"\?P<\w+>", "?:", item.pattern)
+    between = r"(?: ?[,;] ?(?:and )?| and | )"
+    lists = list(re.finditer(rf"[\[({{<]* ?({bare}(?:{between}{bare})*)[,;]? ?[\])}}>]*", plain))
+    if len(lists) != 1 or lists[0][1].isalpha():
+        return plain, None
+    if plain[: lists[0].start()].rstrip().endswith(("-", "+")):
+        return plain, None  # a sign, or the mark of a list
+    items = list(item.finditer(lists[0][1]))
+    gaps = [lists[0][1][a.end() : b.start()] for a, b in itertools.pairwise(items)]
+    apart = {gap.removesuffix("and ").strip() for gap in gaps if gap != " and "}
+    figures = [_value(found["figure"]) for found in items]
+    named = [next((i for i, label in enumerate(labels) if re.fullmatch(label, found["name"])), -1)
+             for found in items if found["name"]]  # fmt: skip
+    if named:
+        if sorted(named) != list(range(len(items))):
+            return plain, None
+        figures = [figures[named.index(i)] for i in range(len(items))]
+    elif len(apart) > 1:
+        return plain, None
+    return f"{plain[: lists[0].start()]} {LIST} {plain[lists[0].end() :]}", figures
+
+
+def _value(figure: str) -> float:
+    digits = figure.replace("minus ", "-")
+    word = digits.lstrip("+-")
+    whole = whole_number(word) if word.isalpha() else None
+    if whole is not None:
+        return float(-whole if digits.startswith("-") else whole)
+    return float(digits)
