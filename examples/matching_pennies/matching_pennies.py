@@ -7,13 +7,15 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from manyhands.core.answers import read
+from manyhands.core.answers import decide
 from manyhands.core.config import one_of, whole
-from manyhands.core.env import Env, IllegalAction, SeatError, state_dataclass, unwrap
+from manyhands.core.env import Env, SeatError, state_dataclass, unwrap
+from manyhands.core.grammar import Grammar
 from manyhands.core.paint import BACKGROUND, PAPER, label, player_colour
 
 SIDES = ("heads", "tails")
 NOTHING = 2  # in `shown`, before the first round
+WORDS = Grammar({i: [f"[show|choose] {side}"] for i, side in enumerate(SIDES)})
 
 
 @state_dataclass
@@ -97,10 +99,7 @@ class MatchingPennies(Env[Pennies]):
         return list(SIDES)
 
     def parse(self, text, state, agent):
-        answer = read(text).plain  # the ACTION line, or all of it, in lower case
-        if answer not in SIDES:
-            raise IllegalAction('answer "heads" or "tails"')
-        return SIDES.index(answer)
+        return decide(text, lambda answer: WORDS.meaning(answer.plain))
 
     def to_dict(self, state):
         shown, points = np.asarray(state.shown).tolist(), np.asarray(state.points).tolist()
