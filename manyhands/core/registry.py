@@ -256,10 +256,12 @@ def seat(name: str, env: Env[Any], **options: Any) -> Any:
         raise SeatConfigError(
             f"no seat is called {name!r};{nearest(name, known)} there are {', '.join(known)}"
         )
-    for pair in filter(None, rest.split(",")):
+    for number, pair in enumerate(filter(None, rest.split(",")), start=1):
         key, equals, value = pair.partition("=")
-        if not equals:
-            raise SeatConfigError(f"{pair!r} in the seat {name!r} is not of the form key=value")
+        if not equals:  # it is not shown: it may be a part of a secret key
+            raise SeatConfigError(
+                f"option {number} of the seat {name!r} is not of the form key=value"
+            )
         options[key.strip()] = _value(value.strip())
     entry_point, extra = _SEATS[name]
     try:

@@ -464,6 +464,10 @@ class _Partners:
         return asyncio.run_coroutine_threadsafe(whole(), self._loop).result()
 
     def close(self) -> None:
+        """Close the policies that hold connections (`aclose`), and the loop that asked them."""
+        for policy in {id(policy): policy for policy in self.policies}.values():
+            if hasattr(policy, "aclose"):
+                self._wait(policy.aclose())
         if self._loop is not None and self._thread is not None:
             self._loop.call_soon_threadsafe(self._loop.stop)
             self._thread.join()

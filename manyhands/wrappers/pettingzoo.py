@@ -368,6 +368,8 @@ class Parallel(ParallelEnv):
             self._ahead = []
         state = given.get("state")
         wishes = {name: given[name] for name in self.game.reset_options if name in given}
+        if state is not None and wishes:
+            raise ConfigError(f'options: "state" is all of it; leave out {", ".join(wishes)}')
         frame: Frame | None = None
         if seed is None and not self._stepper.memoises:
             seed = int(self._np_random.integers(2**32))

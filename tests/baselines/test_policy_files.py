@@ -183,3 +183,13 @@ def test_any_header_is_a_policy_or_an_error(tmp_path_factory, data):
     path.write_bytes(len(raw).to_bytes(8, "little") + raw + whole[8 + size :])
     with contextlib.suppress(PolicyError):
         policies.load(path)
+
+
+def test_a_damaged_file_that_is_shipped_is_said_to_be_damaged(tmp_path, monkeypatch):
+    env = manyhands.make("kuhn_poker")
+    folder = tmp_path / "assets" / "policies" / env.id
+    folder.mkdir(parents=True)
+    (folder / "any-ippo.safetensors").write_bytes(b"nothing")
+    monkeypatch.setattr(policies.resources, "files", lambda package: tmp_path)
+    with pytest.raises(PolicyError, match="any-ippo"):
+        policies.shipped(env, "ippo")

@@ -65,3 +65,9 @@ def test_every_game_has_its_names():
     for name in ("Kitchen", "CraftWorld", "Volleyball1v1", "VolleyballSoloBump", "KuhnPoker"):
         assert f"manyhands/{name}-v0" in gymnasium.registry
     assert Game("kitchen", "a:B").variants == {}
+
+
+def test_a_part_of_a_key_is_not_shown():
+    with pytest.raises(SeatError, match="option 3 of the seat 'language'") as refused:
+        seat("language:model=m,api_key=abc,sk-secret", make("tic_tac_toe"))
+    assert "secret" not in str(refused.value)

@@ -430,3 +430,20 @@ def test_children_find_the_ids(tmp_path):
         timeout=300,
     )
     assert done.stdout.strip().endswith("(1,)"), done.stderr[-2000:]
+
+
+def test_closing_closes_partners_that_hold_connections():
+    class Connected:
+        closed = 0
+
+        async def act(self, views):
+            return [Reply(view.choices[0]) for view in views]
+
+        async def aclose(self):
+            self.closed += 1
+
+    partner = Connected()
+    env = SeatEnv("tic_tac_toe", seat=1, partners=partner)
+    env.reset(seed=0)
+    env.close()
+    assert partner.closed == 1

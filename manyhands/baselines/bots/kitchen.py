@@ -173,8 +173,8 @@ class Greedy:
             old = memory.codes
             old = jnp.where(((old >> 3) & 7) > 0, FLOOR, old)
             codes = jnp.where((codes & 7) == lv.VOID, old, codes)
-        sight = sk.look(codes)
-        plan = _Plan(self, sight, agent)
+        obs = sk.parse_observation(codes)
+        plan = _Plan(self, obs, agent)
         goal, loiter = plan.choose()
         stuck = jnp.where(memory.moving & (plan.cell == memory.cell), memory.stuck + 1, 0)
         to_and_fro = (plan.cell == memory.before) & (plan.cell != memory.cell)
@@ -241,27 +241,27 @@ class _Plan:
     """One chef's reckoning at one step. Chef axis: 0 is oneself, then the others in index order;
     maps are flat, [cells]; costs are in steps."""
 
-    def __init__(self, policy: Greedy, sight: sk.Sight, agent: int):
+    def __init__(self, policy: Greedy, obs: sk.Observation, agent: int):
         kitchen = policy._kitchen
-        self.policy, self.sight = policy, sight
+        self.policy, self.obs = policy, obs
         n = self.n = kitchen.num_agents
         k = jnp.arange(n)
         self.order = jnp.where(k == 0, agent, jnp.where(k <= agent, k - 1, k))
         self.others = k > 0
-        own = jnp.stack([sight.chef == k + 1 for k in range(n)])
-        floor = sight.terrain == FLOOR
+        own = jnp.stack([obs.chef == k + 1 for k in range(n)])
+        floor = obs.terrain == FLOOR
         none = jnp.zeros_like(floor)
         self.seen = own.any((1, 2))
 
         # One flood: from oneself, around the others and through them; from each other chef, through
         # everybody and around them; from the pots; from the windows.
         starts = jnp.stack([own[0], *own, *own[1:], none, none])
-        free = floor & (sight.chef == 0)
-        stand = jnp.stack([floor & (sight.chef < 2), *[floor] * n, *[free] * (n - 1), floor, floor])
+        free = floor & (obs.chef == 0)
+        stand = jnp.stack([floor & (obs.chef < 2), *[floor] * n, *[free] * (n - 1), floor, floor])
         seeds = sk.chef_seeds(starts, stand & ~starts)
         beside = []
         for code in (POT, SERVING):
-            station = sight.terrain == code
+            station = obs.terrain == code
             near = none
             for direction in range(4):
                 near = near | sk.shifted(station, direction)
@@ -269,7 +269,7 @@ class _Plan:
         seeds = seeds.at[-2:].set(jnp.where(jnp.stack(beside), 0, sk.FAR).astype(jnp.int16))
         maps = sk.flood(seeds, stand & ~starts, policy._steps)
         maps = jnp.minimum(maps, seeds)
-        facing = jnp.sum(jnp.where(own, sight.facing, 0), (1, 2)).astype(jnp.int16)
+        facing = jnp.sum(jnp.where(own, obs.facing, 0), (1, 2)).astype(jnp.int16)
         facing = jnp.concatenate([facing[:1], facing, facing[1:], jnp.full(2, -1, jnp.int16)])
         # How much floor each chef has to itself, if nobody gives way.
         own_floor = jnp.concatenate([maps[:1], maps[n + 1 : -2]])
@@ -282,14 +282,14 @@ class _Plan:
         self.from_pots, self.from_windows = steps[-2], steps[-1]
         self.beside_pot = beside[0].reshape(-1)
 
-        flat = sk.Sight(*(part.reshape(-1) for part in sight))
+        flat = sk.Observation(*(part.reshape(-1) for part in obs))
         self.flat, self.own, self.floor = flat, own.reshape(n, -1), floor.reshape(-1)
         self.hand = jnp.sum(jnp.where(self.own, flat.thing, 0), 1)
         self.lying = flat.lying
         self.pot = flat.terrain == POT
         self.busy = self.pot & (flat.timer > 0)
         self.remaining = jnp.maximum(flat.timer - 1, 0)
-        self.frontier = sk.frontier(sight).reshape(-1)
+        self.frontier = sk.frontier(obs).reshape(-1)
         self.cell = jnp.argmax(self.own[0]).astype(jnp.int32)
         # To the north, south, east and west: floor, free floor, a chef, floor before a pot.
         chefs = flat.chef > 1

@@ -354,8 +354,11 @@ def shipped(env: Env, algorithm: str, greedy: bool | None = None) -> NetworkPoli
         if not file.name.endswith(f"-{algorithm}.safetensors"):
             continue
         tried.append(file.name.removesuffix(f"-{algorithm}.safetensors"))
-        with resources.as_file(file) as path, contextlib.suppress(PolicyError):
-            return load(path, env, greedy=greedy)
+        with resources.as_file(file) as path:
+            policy = load(path, greedy=greedy)  # a damaged file is an error
+            with contextlib.suppress(PolicyError):
+                _check(policy, env, path)
+                return policy
     there = f"there is one for {names_of(tried)}" if tried else "there is none for any"
     raise PolicyError(
         f"no {algorithm!r} policy comes with the package for {env!r}: {there}, otherwise as they "

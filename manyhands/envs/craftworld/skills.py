@@ -177,7 +177,7 @@ def stride(sight: Perception, direction: Array, mined: Mined = MINED) -> Array:
 POSSIBLE, ASLEEP, ALREADY, NEEDS, NO_TARGET, NO_WAY = range(6)
 MOVES = (*(f"move_{way}" for way in rl.FACINGS), "do")
 HUNTED = {"eat cow": rl.COW, "fight zombie": rl.ZOMBIE, "fight skeleton": rl.SKELETON}
-SIGHTS = (
+TARGETS = (
     *("tree", "grass", "sand", "path", "water", "stone", "coal", "iron", "diamond"),
     *("table", "furnace", "plant", "ripe plant"),
 )
@@ -253,14 +253,14 @@ class CraftSkills:
         for code, (name, _, _) in contents.collect.items():
             if code in self._mined:
                 self._gathered.setdefault(name, code)
-        self._sights = (*SIGHTS, *(rl.MATERIALS[code] for code in contents.materials))
+        self._targets = (*TARGETS, *(rl.MATERIALS[code] for code in contents.materials))
         names = [f"collect {x} until you hold {k}" for x in self._gathered for k in range(1, 10)]
         names += ["drink", "eat plant", *HUNTED]
         names += [f"place {name}" for name in rl.PLACES]
         names += [f"make {name.replace('_', ' ')}" for name in contents.makes]
         names += ["sleep", "wait"]
         self.wait = len(names) - 1
-        names += [f"go to {name}" for name in self._sights]
+        names += [f"go to {name}" for name in self._targets]
         names += [f"explore {name}" for name in COMPASS]
         self._gifts = [
             (item, keep)
@@ -302,7 +302,7 @@ class CraftSkills:
                 "seed": SEED,
                 "station": STATION,
                 "tool": {name: spaced(tool) for name, tool in tools(craft).items()},
-                "sight": {name: name for name in self._sights}
+                "sight": {name: name for name in self._targets}
                 | {"lake": "water", "crafting table": "table", "workbench": "table"},
                 "way": WAYS,
                 "name": {name: i for i, name in enumerate(names) if i < first}
@@ -396,7 +396,7 @@ class CraftSkills:
         add(rl.SLEEP, rested, jnp.where(rested, ALREADY, POSSIBLE))
         add(rl.NOOP, True, POSSIBLE)
 
-        for name in self._sights:
+        for name in self._targets:
             here = s.cells == rl.MATERIALS.index(name)
             action, why, steps = nearest_of(here & free)
             done = s.faced(here) | (here[HERE] if name in ("grass", "sand", "path") else False)
@@ -633,7 +633,7 @@ class CraftSkills:
             "place stone (table, furnace, plant): in front of you, or where you can turn to.\n"
             "make wood pickaxe, ...: what stands beside you and what you hold must suffice.\n"
             "sleep: until you have all your energy. wait: do nothing for one step.\n"
-            f"go to tree ({', '.join(self._sights[1:])}): the nearest in view.\n"
+            f"go to tree ({', '.join(self._targets[1:])}): the nearest in view.\n"
             f"explore west (east, north, south): walk on that way, around what is in the way.\n"
             f"{others if self._env.num_players > 1 else ''}"
             f"{', '.join(self._env.actions[1:6])}, ...: one plain step, an action by its name.\n"

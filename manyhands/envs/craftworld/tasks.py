@@ -12,7 +12,7 @@ import functools
 import hashlib
 import json
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, cast
 
 import jax
 import jax.numpy as jnp
@@ -294,18 +294,20 @@ class Scores:
         returns: f64[episodes, N], total reward.
         steps: i64[episodes], lengths.
         reached: bool[episodes], whether the goal was, if there was one.
+        names: of the achievements.
     """
 
     unlocked: np.ndarray
     returns: np.ndarray
     steps: np.ndarray
     reached: np.ndarray
+    names: tuple[str, ...] = ACHIEVEMENTS
 
     @property
     def success(self) -> dict[str, float]:
         """The percentage of episodes in which anybody unlocked each achievement."""
         rates = 100 * self.unlocked.any(1).mean(0)
-        return dict(zip(ACHIEVEMENTS, rates.tolist(), strict=True))
+        return dict(zip(self.names, rates.tolist(), strict=True))
 
     @property
     def per_player(self) -> list[float]:
@@ -353,6 +355,7 @@ def play_scores(env: Env, seats: Any, episodes: int = 100, seed: int = 0) -> Sco
         np.moveaxis(found["returns"], -1, 0).astype(np.float64),
         found["steps"].astype(np.int64),
         found["reached"] > 0,
+        cast(Any, env.unwrapped).contents.achievements,
     )
 
 

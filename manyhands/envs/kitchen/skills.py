@@ -56,7 +56,7 @@ POSSIBLE, WRONG_HANDS, NO_TARGET, NO_WAY = range(4)
 # ---- seeing and path-finding -------------------------------------------------------------------
 
 
-class Sight(NamedTuple):
+class Observation(NamedTuple):
     """One chef's perception, unpacked: i32[H, W] each (see `Kitchen`)."""
 
     terrain: Array
@@ -82,9 +82,9 @@ class Sight(NamedTuple):
         return jnp.where(self.terrain == POT, inside, 0)
 
 
-def look(codes: Array) -> Sight:
+def parse_observation(codes: Array) -> Observation:
     """Unpack compact codes i32[H, W]."""
-    return Sight(
+    return Observation(
         codes & 7, (codes >> 3) & 7, (codes >> 6) & 3, (codes >> 8) & 31, (codes >> 13) & 255
     )
 
@@ -143,13 +143,13 @@ def reach(maps: Array, own: Array, facing: Array, floor: Array) -> Array:
     return jnp.where(floor, jnp.where(own, 0, maps), best)
 
 
-def own_reach(sight: Sight, steps: int) -> tuple[Array, Array]:
+def own_reach(obs: Observation, steps: int) -> tuple[Array, Array]:
     """(around, through): the chef's reach maps i16[H, W], with and without the other chefs as
     obstacles."""
-    own = jnp.stack([sight.own] * 2)
-    floor = sight.terrain == FLOOR
-    free = jnp.stack([floor & (sight.chef < 2), floor])
-    facing = jnp.sum(jnp.where(sight.own, sight.facing, 0)).astype(jnp.int16)
+    own = jnp.stack([obs.own] * 2)
+    floor = obs.terrain == FLOOR
+    free = jnp.stack([floor & (obs.chef < 2), floor])
+    facing = jnp.sum(jnp.where(obs.own, obs.facing, 0)).astype(jnp.int16)
     maps = flood(chef_seeds(own, free & ~own), free & ~own, steps)
     around, through = reach(maps, own, facing[None, None, None], free)
     return around, through
@@ -241,30 +241,30 @@ class KitchenSkills:
         return action[skill], done[skill], possible[skill]
 
     def details(self, perception: Array) -> Details:
-        sight = look(perception)
-        around, through = own_reach(sight, self._steps)
-        hand = jnp.sum(jnp.where(sight.own, sight.thing, 0))
+        obs = parse_observation(perception)
+        around, through = own_reach(obs, self._steps)
+        hand = jnp.sum(jnp.where(obs.own, obs.thing, 0))
         empty, soup = hand == NOTHING, hand >= SOUP
         cook = (hand == ONION) | (hand == TOMATO)
-        pot = sight.terrain == POT
+        pot = obs.terrain == POT
         number = jnp.cumsum(pot.reshape(-1)).reshape(pot.shape)
-        lying = sight.lying
+        lying = obs.lying
         lying = jnp.minimum(lying, SOUP)
-        counter = sight.terrain == COUNTER
-        idle = sight.timer == 0
+        counter = obs.terrain == COUNTER
+        idle = obs.timer == 0
 
         # (whether the hands are right, target cells, done), in the order of the table.
         rows: list[tuple[Array, Array, Array]] = []
         for name, code in DISPENSERS.items():
-            rows.append((empty, sight.terrain == code, hand == OBJECTS[name]))
+            rows.append((empty, obs.terrain == code, hand == OBJECTS[name]))
         for i in range(len(self._pots)):
             this = pot & (number == i + 1)
-            rows.append((cook, this & idle & (sight.count < 3), empty))
+            rows.append((cook, this & idle & (obs.count < 3), empty))
             if self._config.dynamics == "manual":
-                startable = this & idle & (sight.count > 0)
+                startable = this & idle & (obs.count > 0)
                 rows.append((empty, startable, jnp.any(this & ~idle)))
             rows.append((hand == DISH, this & ~idle, soup))
-        rows.append((soup, sight.terrain == SERVING, empty))
+        rows.append((soup, obs.terrain == SERVING, empty))
         rows.append((~empty, counter & (lying == NOTHING), empty))
         for code in OBJECTS.values():
             rows.append((empty, counter & (lying == code), jnp.minimum(hand, SOUP) == code))
@@ -278,13 +278,13 @@ class KitchenSkills:
         target, cost = costs.argmin(1).astype(jnp.int32), costs.min(1).astype(jnp.int32)
         why = jnp.where(cost < FAR, POSSIBLE, jnp.where(targets.any(1), NO_WAY, NO_TARGET))
         why = jnp.where(hands, why, WRONG_HANDS)
-        cooking = (sight.timer.reshape(-1)[target] > 1) & (hand == DISH)
+        cooking = (obs.timer.reshape(-1)[target] > 1) & (hand == DISH)
         there = jnp.where(cooking & jnp.asarray(self._plates()), STAY, INTERACT)
         action = jnp.where(cost < STEP, there, cost & 7)
 
         cells = jnp.asarray([y * self._config.width + x for x, y in self._floors], jnp.int32)
-        standing = sight.own.reshape(-1)[cells]
-        seen = (sight.terrain == FLOOR).reshape(-1)[cells]
+        standing = obs.own.reshape(-1)[cells]
+        seen = (obs.terrain == FLOOR).reshape(-1)[cells]
         ways = jnp.stack([around.reshape(-1)[cells], through.reshape(-1)[cells]])
         way = jnp.where(ways[0] < FAR, ways[0], ways[1]).astype(jnp.int32)
         go_why = jnp.where(way < FAR, POSSIBLE, jnp.where(seen, NO_WAY, NO_TARGET))
@@ -312,11 +312,11 @@ class KitchenSkills:
     def words(self, perception: np.ndarray) -> list[str]:
         """For each skill what it would do now, or, where it is impossible, why."""
         details = jax.device_get(self._compiled(np.asarray(perception, np.int32)))
-        sight = look(np.asarray(perception))
-        hand = int(sight.thing[sight.chef == 1].sum())
-        return [self._word(i, details, sight, hand) for i in range(len(self.names))]
+        obs = parse_observation(np.asarray(perception))
+        hand = int(obs.thing[obs.chef == 1].sum())
+        return [self._word(i, details, obs, hand) for i in range(len(self.names))]
 
-    def _word(self, i: int, details: Details, sight: Sight, hand: int) -> str:
+    def _word(self, i: int, details: Details, obs: Observation, hand: int) -> str:
         name = self.names[i]
         if i == self.wait:
             return "do nothing for one step"
@@ -343,21 +343,21 @@ class KitchenSkills:
         if why == NO_WAY:
             return "no way leads there"
         if why == NO_TARGET:
-            return self._missing(name, verb, sight)
+            return self._missing(name, verb, obs)
         steps = int(details.steps[i])
         far = "now" if steps == 0 else f"{steps} step{'s' * (steps > 1)} away"
-        if verb == "plate from" and int(sight.timer[y, x]) > 1:
-            far += f", ready in {int(sight.timer[y, x]) - 1} steps"
+        if verb == "plate from" and int(obs.timer[y, x]) > 1:
+            far += f", ready in {int(obs.timer[y, x]) - 1} steps"
         if verb == "put in":
-            far += f", {held} {int(sight.count[y, x]) + 1} of 3"
+            far += f", {held} {int(obs.count[y, x]) + 1} of 3"
         return far if name.startswith("go to") else f"at ({x}, {y}), {far}"
 
-    def _missing(self, name: str, verb: str, sight: Sight) -> str:
+    def _missing(self, name: str, verb: str, obs: Observation) -> str:
         if " pot " in name:
             number = self._pots.index(name.split(" ")[-1]) + 1
-            if int((sight.terrain == POT).sum()) < number:
+            if int((obs.terrain == POT).sum()) < number:
                 return "there is no such pot in view"
-            timer = int(sight.timer[sight.terrain == POT][number - 1])
+            timer = int(obs.timer[obs.terrain == POT][number - 1])
             if verb == "plate from":
                 return "nothing cooks in it"
             if verb == "start":
@@ -417,8 +417,8 @@ class KitchenSkills:
         """That the chef does not hold something else than it speaks of."""
         if thing is None or perception is None:
             return
-        sight = look(np.asarray(perception))
-        hand = min(int(sight.thing[sight.chef == 1].sum()), SOUP)
+        obs = parse_observation(np.asarray(perception))
+        hand = min(int(obs.thing[obs.chef == 1].sum()), SOUP)
         held = next((noun for noun, code in OBJECTS.items() if code == hand), "nothing")
         if held != thing and hand != NOTHING:
             raise IllegalAction(f"you hold {held}, not {thing}")
@@ -528,10 +528,10 @@ def _letter(number: int) -> str:
     return (_letter(number // 26 - 1) if number >= 26 else "") + chr(ord("A") + number % 26)
 
 
-def frontier(sight: Sight) -> Array:
+def frontier(obs: Observation) -> Array:
     """bool[H, W]: floor cells beside cells that were never seen."""
-    unseen = sight.terrain == VOID
+    unseen = obs.terrain == VOID
     beside = shifted(unseen, 0)
     for direction in (1, 2, 3):
         beside = beside | shifted(unseen, direction)
-    return (sight.terrain == FLOOR) & beside
+    return (obs.terrain == FLOOR) & beside

@@ -289,3 +289,17 @@ def test_batches_say_that_they_draw_their_own_goals(world):
     drawn = {str(Goal.of_row(row)) for row in np.asarray(states.goal).T}
     assert drawn == set(several.goals)
     assert several.config()["goal"] == list(several.goals)
+
+
+def test_a_state_leaves_nothing_to_ask_for():
+    game = Parallel(CraftWorld(size=[16, 16]))
+    with pytest.raises(ConfigError, match="leave out world"):
+        game.reset(seed=0, options={"state": b"", "world": 3})
+
+
+def test_success_knows_achievements_of_a_preset():
+    names = (*ACHIEVEMENTS, "wear_a_crown")
+    unlocked = np.zeros((2, 1, len(names)), bool)
+    unlocked[0, 0, -1] = True
+    scores = tasks.Scores(unlocked, np.zeros((2, 1)), np.ones(2), np.zeros(2, bool), names)
+    assert scores.success["wear_a_crown"] == 50 and len(scores.success) == len(names)
