@@ -76,7 +76,9 @@ def decide(
     if len(text) > limit:
         raise refuse(f"the answer has {len(text)} characters; at most {limit} are read")
     unread = None
-    for group in _groups(split_say(text)[0]):
+    # Without any mark, an answer is one sentence.
+    marked = _groups(split_say(text)[0]) if _MARKS.search(text) else [[_answer(text, SENTENCE)]]
+    for group in marked:
         kind, unread_here = group[0].kind, None
         meanings: list[Any] = []
         for answer in group:
@@ -147,6 +149,7 @@ def _answer(raw: str, kind: str) -> Answer:
     return Answer(stripped, normalise(stripped), raw, kind)
 
 
+_MARKS = re.compile(r"[\[{<\\\n]|action|say", re.I)
 _KEYS = ("action", "move", "answer")
 _NESTED = ("arguments", "parameters", "input", "function", "tool_calls", "tool_call")
 _TRIES = 32  # objects that are looked for

@@ -23,6 +23,7 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 MOST_WORDS = 80  # of a sentence; a longer one names nothing
+_MOST_CACHED = 1_000  # sentences of a grammar whose readings are kept
 _MOST_PATHS = 2_000  # readings followed at once, far more than any game needs
 
 
@@ -184,6 +185,7 @@ class Grammar:
         courtesy: bool = True,
         keep: Iterable[str] = (),
     ):
+        self._cache: dict[str, list[Reading]] = {}
         self._skipped = _SKIPPED - frozenset(keep) if courtesy else frozenset()
         self._slots = {name: _slot(words) for name, words in (slots or {}).items()}
         self._start, body, self._tail = _Node(), _Node(), _Node()
@@ -205,7 +207,19 @@ class Grammar:
     ) -> list[Reading]:
         """Everything that a sentence means as a whole, without repetitions; empty if nothing.
         `slots` stand in for slots of the same names in this sentence."""
-        words = tokens(sentence)
+        cached = self._cache.get(sentence) if slots is None else None
+        if cached is not None:
+            return list(cached)
+        found = self._read(tokens(sentence), slots)
+        if slots is None and len(sentence) <= 200:  # scripts say the same again and again
+            if len(self._cache) >= _MOST_CACHED:
+                self._cache.clear()
+            self._cache[sentence] = found
+        return list(found)
+
+    def _read(
+        self, words: list[str], slots: Mapping[str, Mapping[str, Any] | Slot] | None
+    ) -> list[Reading]:
         if not 0 < len(words) <= MOST_WORDS:
             return []
         known = self._slots | {name: _slot(words) for name, words in (slots or {}).items()}

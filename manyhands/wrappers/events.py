@@ -112,6 +112,7 @@ class Events(Wrapper[EventState]):
         patience = whole("patience", patience, 1)
         one_of("per", per, PER)
         super().__init__(env)
+        self._perceive = jax.jit(env.perceive)
         self.patience, self.per, self.pace = patience, per, 1.0
         self.chat, self.keys = None, {}
         self.skills: EventSkills = skills
@@ -312,7 +313,7 @@ class Events(Wrapper[EventState]):
             return []
         if self.per == "team":
             return list(self.table)
-        return self.offers(np.asarray(self.env.perceive(state.inner))[i])
+        return self.offers(np.asarray(self._perceive(state.inner))[i])
 
     def offers(self, row: np.ndarray) -> list[str]:
         """The skills that can be chosen with this perception, each with its effect."""
@@ -333,7 +334,7 @@ class Events(Wrapper[EventState]):
         current = int(np.asarray(state.chosen)[i]) if int(np.asarray(state.steps)) else None
         if self.per == "team":
             return read_option(self.table, text, self.skills.parse_option, current)
-        return self.read(text, np.asarray(self.env.perceive(state.inner))[i], current)
+        return self.read(text, np.asarray(self._perceive(state.inner))[i], current)
 
     def read(self, text: str, row: np.ndarray, current: int | None = None) -> int:
         """The skill that an answer names; it must be possible with this perception. `current` was

@@ -97,6 +97,7 @@ def test_an_anchor_holds() -> None:
     assert gaps[0] > 0.1 and gaps[1] < gaps[0] / 10
 
 
+@pytest.mark.slow
 def test_anchors_that_cannot_hold() -> None:
     env, config = manyhands.make("kuhn_poker"), PPOConfig(total_steps=256 * 100, width=8)
     policy = PPO(env, config).policy(PPO(env, config).init(jax.random.key(0)))

@@ -136,6 +136,7 @@ def test_graded_chefs_are_partners_of_a_batch() -> None:
         envs.close()
 
 
+@pytest.mark.slow
 def test_plays_through_a_wrapper() -> None:
     kitchen = Kitchen("cramped_room", chefs=1)
     env = Skills(kitchen)

@@ -62,6 +62,7 @@ def test_a_rollouts_episodes_can_be_played_alone(kitchen):
         np.testing.assert_array_equal(actions[6:12, :, index], alone)
 
 
+@pytest.mark.slow
 def test_random_starts_are_those_of_the_episodes_keys():
     env = Kitchen(starts="random", max_steps=3, observation="compact")
     result = rollout(env, "random", 2, 7, KEY, pool=0)

@@ -194,6 +194,7 @@ RANGES = {
 }
 
 
+@pytest.mark.slow
 def test_drawn_numbers_drag_and_downwash_act_in_both_engines(double):
     """3v3 with everything on: one drone above another, and the ball falling on a third."""
     model = models.load_model("3v3", "real")

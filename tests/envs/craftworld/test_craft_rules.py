@@ -519,6 +519,7 @@ def test_a_skeleton_has_three_health(rules):
 
 
 @pytest.mark.parametrize("rules", PRESETS)
+@pytest.mark.slow
 def test_cows_move_half_of_the_time(rules):
     text = """
 .......

@@ -88,6 +88,7 @@ def test_from_trees_to_a_stone_pickaxe_by_skills():
     assert held(state, "wood") == 1
 
 
+@pytest.mark.slow
 def test_hunting_drinking_and_eating():
     _, state = run(["eat cow"], {"food": 3})
     assert state.inner.vitals[0, 1] == 9

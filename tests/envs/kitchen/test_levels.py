@@ -256,6 +256,7 @@ def brute_force_ranges(level: Level) -> list[set]:
 
 @settings(max_examples=60, deadline=None)
 @given(st.integers(0, 10**6), st.integers(2, 4), st.sampled_from([0.2, 0.35, 0.5]))
+@pytest.mark.slow
 def test_ranges_of_chefs_in_each_others_way(seed, chefs, openness):
     try:
         level = generate(seed, width=(5, 6), height=(4, 5), chefs=chefs, openness=openness)

@@ -373,7 +373,7 @@ def test_choices_say_what_happens(dynamics):
         onion_value=7,
         tomato_value=1,
     )
-    states = at_stations(env, any_states(env, 330, 5), chef=1)
+    states = at_stations(env, any_states(env, 160, 5), chef=1)
     size = count(states)
     step = jax.jit(env.batch_step)
     keys = jax.vmap(jax.random.key)(np.arange(size))

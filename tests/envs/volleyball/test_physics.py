@@ -213,6 +213,7 @@ def test_drag_slows_and_downwash_pushes_down():
 # ---- batches -------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_game_in_a_batch_is_the_game_alone(params, step):
     rng = np.random.default_rng(0)
     batch = serve("1v1", 8)

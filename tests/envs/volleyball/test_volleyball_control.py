@@ -80,6 +80,7 @@ def test_a_drone_upside_down_turns_upright():
     assert np.asarray(physics.matrix(last.quaternion))[0, 2, 2] > 0.999
 
 
+@pytest.mark.slow
 def test_velocities_are_reached_in_a_batch_as_alone():
     wanted = jnp.asarray([[[2.0, 0.0, 0.0], [0.0, -1.5, 0.5], [0.0, 0.0, -1.0]]]).transpose(0, 2, 1)
     yaw = jnp.asarray([[0.0, 0.5, 0.0]])
