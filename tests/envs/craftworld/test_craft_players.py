@@ -179,6 +179,7 @@ def test_rewards_are_shared_as_configured():
     np.testing.assert_allclose(shared(mixed, jnp.array([1.0, 0.0])), [1, 0.5])
 
 
+@pytest.mark.slow
 def test_specialists_have_their_own_crafts():
     text = """
 .......

@@ -260,6 +260,7 @@ def teams() -> Volleyball:
     return game("3v3", points=4, lead=2)
 
 
+@pytest.mark.slow
 def test_points_between_teams():
     env = teams()
     cases = [
