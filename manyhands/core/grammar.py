@@ -119,6 +119,7 @@ _HEAD = (
     "(i would like|i'd like|i want|i wish|i would rather|i'd rather|i prefer|i'd prefer)",
     "(i think|i believe)",
     "(let me|let us|let's)",
+    "(i say|i'd say|have to|need to|obviously|clearly|definitely|of course)",
     "(my|final|best|here is my) [final|next|best] (move|action|choice|answer|decision|play) "
     "[for (this|my) [next] (turn|step|move)] [is|will be|=]",
     "(action|answer|move|choice|decision|next|first) [is]",
@@ -135,6 +136,7 @@ _TAIL = (
     "(for now|right now|at once|immediately|here|again|instead|next|today)",
     "(as my|for my|with my) [next] (move|action|answer|choice|turn)",
     "(good luck|good game|gg|okay|ok|.)",
+    "(it is|obviously|clearly|definitely|of course|for sure)",
 )
 
 

@@ -142,34 +142,36 @@ def _kind(board: Board) -> str:
 
 # "Put a stone on ...".
 _PLAY = (
-    "[(play|take|place|put|mark|choose|pick|claim|occupy|drop|go|set|select|use|make|move) "
-    "[a|my|another|next] [stone|piece|mark|token|disc|disk|counter|x|o|move|it] "
-    "[on|in|at|to|into|onto|for|with|down]]"
+    "[(play|take|place|put|mark|choose|pick|claim|occupy|drop|go|set|select|use|make|move|start"
+    "|begin|open|say|want) [a|my|another|next|first] [stone|piece|mark|token|disc|disk|counter|x|o"
+    "|move|it] [on|in|at|to|into|onto|for|with|down]"
+    "|[my] (x|o|stone|piece|mark|disc|disk) [goes] (on|in|at|to|into|onto)]"
 )
 _SLOTS = {
     "letter": names(string.ascii_lowercase),
     "down": {"top": 0, "upper": 0, "middle": 1, "centre": 1, "center": 1, "bottom": 2, "lower": 2},
     "across": {"left": 0, "middle": 1, "centre": 1, "center": 1, "right": 2},
 }
-_MIDDLE = "(middle|centre|center|central)"
-_WHERE = "[square|cell|field|corner|edge|side|spot|position]"
+_MIDDLE = "(middle|centre|center|central|mid)"
+_MINE = "[(for|from) me]"
+_WHERE = "[hand] [square|cell|field|corner|edge|side|spot|position] [(for|from) me]"
 # Letters are columns here, and right is a side.
 _KEPT = ("a", "right")
 COLUMNS = Grammar(
     {
-        "column": [f"{_PLAY} [col|column|slot|number] [number] {{n}}"],
-        "ordinal": [f"{_PLAY} {{ordinal}} (col|column|slot|one) [from left]",
+        "column": [f"{_PLAY} [col|column|slot|lane|number] [.|number] {{n}} {_MINE}"],
+        "ordinal": [f"{_PLAY} {{ordinal}} (col|column|slot|one) [from left] {_MINE}",
                     f"{_PLAY} {{ordinal}} [from left]"],
-        "last": [f"{_PLAY} (rightmost|right most|last|far right) [col|column|slot|one]"],
+        "last": [f"{_PLAY} [one on] (rightmost|right most|last|far right) [col|column|slot|one]"],
         "from the right": [f"{_PLAY} {{ordinal}} [col|column|slot|one] from right"],
-        "leftmost": [f"{_PLAY} (leftmost|left most|far left) [col|column|slot|one]"],
-        "middle": [f"{_PLAY} {_MIDDLE} [col|column|slot|one]"],
+        "leftmost": [f"{_PLAY} [one on] (leftmost|left most|far left) [col|column|slot|one]"],
+        "middle": [f"{_PLAY} {_MIDDLE} [col|column|slot|one] {_MINE}"],
     },
     keep=_KEPT,
 )  # fmt: skip
 SQUARES = Grammar(
     {
-        "square": [f"{_PLAY} {_WHERE} {{column:letter}} {{row:n}}",
+        "square": [f"{_PLAY} {_WHERE} {{column:letter}} {{row:n}} {_MINE}",
                    f"{_PLAY} row {{row:n}} [and|of] (col|column) {{column:letter}}",
                    f"{_PLAY} (col|column) {{column:letter}} [and|of] row {{row:n}}"],
         "numbers": [f"{_PLAY} row {{row:n}} [and|of] (col|column) {{column:n}}",

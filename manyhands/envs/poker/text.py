@@ -272,22 +272,28 @@ def _deals(poker: Poker) -> str:
 # ---- reading an answer ---------------------------------------------------------------------------
 
 _HELD = "(my|this) (hand|card|one|cards)"
+_ITS = "[it's|it is|that's|that is|this is] [going to be]"
 GRAMMAR = Grammar(
     {
-        "check": ["check [it] [behind|back|(for|to) (him|her|you)]", "(tap|knock) [the table]"],
+        "check": [f"{_ITS} check [it] [behind|back|(for|to) (him|her|you)|(for|from) me]",
+                  "(tap|knock) [the table]"],
         # As OpenSpiel calls it: no chips are put in.
         "pass": ["pass", "put in nothing", "pay nothing"],
-        "bet": ["bet [it] [{n} [chip]]", "open [with|for] [{n} [chip]]", "bet {n} [more] chip",
-                "(make|place|put down) [a] bet [of {n} [chip]]", "(put|throw) [in] {n} [chip] [in]",
+        "bet": [f"{_ITS} bet [it] [{{n}} [chip]] [(for|from) me]", "open [with|for] [{n} [chip]]",
+                "bet {n} [more] chip", "(put|throw) [in] {n} [chip] [in]",
+                "(make|place|put down) [a] bet [of {n} [chip]]", "bet (it|with) {n} [chip]",
                 "open the betting [with {n} [chip]]"],
-        "call": ["call [it] [{n} [more] [chip]]", "(call|match|see|meet) (the|your|that|his|her) "
-                 "(bet|raise) [of {n} [chip]]", "pay {n} [more] chip [to stay in]", "call with {n} "
-                 "[chip]", "match it", "pay to stay in"],
-        "fold": ["fold [it] [here]", f"fold {_HELD}", f"(give up|throw away|muck) {_HELD}",
-                 "(give up|throw away|muck|drop|fold) the (hand|card)", "muck [it]", "drop out",
-                 "get out", "lay it down", f"lay down {_HELD}", "give up"],
-        "raise": ["[re] raise [it] [again] [by|with] [{n} [more] [chip]]", "raise (the|your|that|"
-                  "his|her) bet [by {n} [chip]]", "(make|put in) [a] raise [of {n} [chip]]"],
+        "call": [f"{_ITS} call [it] [{{n}} [more] [chip]] [(for|from) me]", "call with {n} [chip]",
+                 "(call|match|see|meet|pay [for]) (the|your|that|his|her) (bet|raise) "
+                 "[of {n} [chip]]", "pay {n} [more] chip [to stay in]", "(match|pay) it",
+                 "(make|take) the call [of {n} [chip]]", "pay [up] [to stay in]", "[stay] in"],
+        "fold": [f"{_ITS} fold [it|them|'em|em] [here] [(for|from) me]", f"fold {_HELD}",
+                 f"(give up|throw away|muck|let go of) {_HELD}", "(be|get|drop) out", "give up",
+                 "(give up|throw away|muck|drop|fold) the (hand|card)", "muck [it]",
+                 "lay it down", f"lay down {_HELD}", "out"],
+        "raise": [f"{_ITS} [re] raise [it] [again] [by|with] [{{n}} [more] [chip]] [(for|from) me]",
+                  "raise (the|your|that|his|her) bet [by {n} [chip]]",
+                  "(make|put in) [a] [re] raise [of {n} [chip]]"],
     }
 )  # fmt: skip
 
