@@ -17,7 +17,8 @@ import pytest
 import manyhands
 from manyhands.baselines.players.language import Language, quote
 from manyhands.core.answers import condense, split_say
-from manyhands.core.env import Env, IllegalAction, SeatError
+from manyhands.core.env import Env, IllegalAction, SeatError, episode_key
+from manyhands.core.pack import stepper
 from manyhands.core.talk import Message
 from manyhands.core.view import View
 
@@ -657,3 +658,12 @@ def test_what_is_missing_is_named(monkeypatch, variable, options):
 def test_bad_numbers():
     with pytest.raises(SeatError, match="retries"):
         Language(Words(), model="m", api_key="k", retries=-1)
+
+
+def test_nothing_but_reasoning_says_nothing(server, seat):
+    """Neither an action nor words to say: where `noop` is legal, speaking alone would pass."""
+    server.script = ["<think>ACTION: stay</think>", "ACTION: stay"]
+    env = manyhands.make("chat", env=manyhands.make("kitchen"))
+    frame = stepper(env).reset(episode_key(0))
+    (reply,) = ask(seat(env), View(env, frame, 0))
+    assert statuses(reply) == ["unparsable", "ok"] and reply.say is None

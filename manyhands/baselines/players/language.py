@@ -270,7 +270,7 @@ class Language:
             return None, None, "empty", "Your reply was empty. Answer with an ACTION line."
         rest, say = split_say(call.reply)
         marked = condense(call.reply)
-        action = marked or (rest if rest.strip() else f"SAY: {say}")
+        action = marked or (f"SAY: {say}" if say and not rest.strip() else rest)
         if marked and "\n" not in marked:
             action = marked.removeprefix("ACTION: ")
         try:
