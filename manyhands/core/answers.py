@@ -27,6 +27,7 @@ from typing import Any
 from manyhands.core.env import IllegalAction
 from manyhands.core.grammar import tokens
 
+Wordings = tuple[tuple[str, ...], ...]  # ways to say an order; later ones count if no earlier does
 MAX_ANSWER = 20_000  # characters of an answer that are read; a longer one is refused
 WRAPPING = " \t\r\n\"'`*_[]{}<>.,;:!“”"  # around an answer, of no meaning
 
@@ -42,12 +43,16 @@ class Answer:
         plain: `text` in lower case with single spaces and straight apostrophes.
         raw: the same words with their wrapping characters.
         kind: `JSON`, `TAG`, `BRACKET`, `LINE` or `SENTENCE`.
+        ways: of a JSON object, all ways to say it, if there are several.
+        source: the text of that object.
     """
 
     text: str
     plain: str
     raw: str
     kind: str = SENTENCE
+    ways: Wordings = ()
+    source: str = ""
 
 
 def decide(
@@ -83,7 +88,7 @@ def decide(
         meanings: list[Any] = []
         for answer in group:
             if answer.plain.strip("()"):
-                action = mean(answer)
+                action = _meaning(answer, mean)
                 if action is None:
                     unread_here = answer
                 elif not any(_equal(action, other) for other in meanings):
@@ -103,6 +108,28 @@ def decide(
     raise refuse(f"{quoted(unread.text)} names no {what}" + (f": {why}" if why else ""))
 
 
+def _meaning(answer: Answer, mean: Callable[[Answer], Any]) -> Any:
+    """What a decisive part means; None if nothing, or several things, as it can be said."""
+    if not answer.ways:
+        return mean(answer)
+    closed: IllegalAction | None = None
+    for tier in answer.ways:
+        found: list[Any] = []
+        for words in tier:
+            try:
+                action = mean(_answer(words, JSON)) if words.strip(WRAPPING) else None
+            except IllegalAction as error:
+                closed = closed or error
+                continue
+            if action is not None and not any(_equal(action, other) for other in found):
+                found.append(action)
+        if found:
+            return found[0] if len(found) == 1 else None
+    if closed is not None:
+        raise closed
+    return None
+
+
 def _equal(one: Any, other: Any) -> bool:
     return bool((one == other) if not hasattr(one, "shape") else (one == other).all())
 
@@ -111,9 +138,8 @@ def how_to_answer(example: str) -> str:
     """What rules say of the form of answers."""
     return (
         f'Answer in one plain sentence, such as "{example}". If you write more, mark the action: '
-        f'end with a line "ACTION: {example}", or write [{example}], <answer>{example}</answer> or '
-        f'{{"action": "{example}"}}; the rest is then not read. What is no clear action (a '
-        "question, a condition, a denial, two actions) is refused."
+        'a last line "ACTION: ...", or [...], <answer>...</answer> or {"action": "..."}; the rest '
+        "is not read. Questions, conditions, denials and two actions are refused."
     )
 
 
@@ -127,21 +153,48 @@ def condense(text: str) -> str | None:
     if group[0].kind == SENTENCE:
         return None
     if group[0].kind != BRACKET:
-        return "\n".join(dict.fromkeys(f"ACTION: {answer.text}" for answer in group))
+        return "\n".join(
+            dict.fromkeys(answer.source or f"ACTION: {answer.text}" for answer in group)
+        )
     lines = [f"ACTION: {a.text}" for a in others[0]] if others[0][0].kind == LINE else []
     return "\n".join(dict.fromkeys([*(f"[{answer.text}]" for answer in group), *lines]))
 
 
 def _groups(text: str) -> Iterator[list[Answer]]:
     """The decisive parts of an answer by kind, those that count before the others first."""
-    for kind, find in ((JSON, _in_objects), (TAG, _in_tags), (BRACKET, _in_brackets),
-                       (LINE, _in_lines)):  # fmt: skip
+    orders = [_ordered(ways, own) for ways, own in _in_objects(text)]
+    if not orders:
+        orders = _whole(text)
+    if orders:
+        yield orders
+        return
+    for kind, find in ((TAG, _in_tags), (BRACKET, _in_brackets), (LINE, _in_lines)):
         parts = [_answer(words, kind) for words in find(text)]
         if parts:
             yield parts
             if kind != BRACKET:
                 return
     yield [_answer(_without_fences(text), SENTENCE)]
+
+
+def _whole(text: str) -> list[Answer]:
+    """The decisive part of an answer that is nothing but a JSON object without an "action"."""
+    text = _without_fences(text).strip()
+    if not (text.startswith("{") and text.endswith("}")):
+        return []
+    found = _objects(text)
+    if len(found) != 1 or found[0][1] != text or not isinstance(found[0][0], dict):
+        return []
+    ways = tuple(dict.fromkeys(words for words in _ways(found[0][0]) if words))
+    return [_ordered((ways,), text)] if ways else []
+
+
+def _ordered(ways: Wordings, source: str) -> Answer:
+    """The decisive part that a JSON object is."""
+    answer = _answer(ways[0][0], JSON)
+    if len(ways) == 1 and len(ways[0]) == 1:
+        return answer
+    return dataclasses.replace(answer, ways=ways, source=source)
 
 
 def _answer(raw: str, kind: str) -> Answer:
@@ -151,23 +204,59 @@ def _answer(raw: str, kind: str) -> Answer:
 
 _MARKS = re.compile(r"[\[{<\\\n]|action|say", re.I)
 _KEYS = ("action", "move", "answer")
-_NESTED = ("arguments", "parameters", "input", "function", "tool_calls", "tool_call")
+_ARGUMENTS = ("arguments", "parameters", "input", "args", "params", "tool_input")
+_NESTED = (*_ARGUMENTS, "function", "tool_calls", "tool_call")
+_TOOLS = ("name", "tool", "tool_name", "function")
 _TRIES = 32  # objects that are looked for
+_DEEPEST = 6  # how deep objects and lists that name an action are nested
+
+_list = str.split
+# What is named by these keys is said without them: {"action": "move", "direction": "north"} is
+# "move north". Any other key may turn what it names round ("avoid"), so that it stays.
+_VERBS = frozenset(_list("action move type name skill verb kind command option choice answer"))
+_PLAIN = frozenset(
+    _list(
+        "direction dir heading way side corner depth target destination place location spot point "
+        "where square cell field coordinates coordinate item object thing what resource "
+        "material ingredient goods good tool pot recipient whom amount count quantity price size "
+        "colour color"
+    )
+)
+_ONLY_INSIDE = frozenset(_list("position player who number value index id row column col x y z"))
+_PREPOSITIONS = frozenset(_list("to from into onto on at with by for in over"))
+_DOUBLINGS = frozenset(_list("or and not if unless but except without avoid instead alternative"))
+_OTHERS = frozenset(_list("partner friend everyone team"))
+_GOALS = frozenset(_list("target destination place location spot point where recipient whom"))
+_UNITS = frozenset(_list("steps turns ticks seconds"))
+_AXES = frozenset(_list("x y z vx vy vz roll pitch yaw thrust"))
+_SUMS = frozenset(_list("amount count quantity price size"))  # of which 0 says nothing
+_CALLS = frozenset(  # names of tools that take an action
+    _list("choose select play act action submit make take do step answer perform option skill")
+)
+_THOUGHTS = frozenset(
+    _list(
+        "thought thoughts think thinking reason reasoning rationale explanation explain why "
+        "comment comments note notes analysis plan strategy confidence say message speech "
+        "observation"
+    )
+)
 
 
-def _in_objects(text: str) -> list[str]:
-    return [found[0] for found in map(_order, _objects(text)) if found and found[0]]
+def _in_objects(text: str) -> list[tuple[Wordings, str]]:
+    """What the JSON objects in a text order, and their own text."""
+    found = [(_order(value), own) for value, own in _objects(text)]
+    return [(order[0], own) for order, own in found if order and order[0]]
 
 
-def _objects(text: str) -> list[Any]:
-    """The JSON objects in a text, and the rest of the text is never parsed twice."""
+def _objects(text: str) -> list[tuple[Any, str]]:
+    """The JSON objects in a text with their own text; none of it is parsed twice."""
     found, start = [], text.find("{")
     for _ in range(_TRIES):
         if start < 0:
             break
         try:
             value, end = _DECODER.raw_decode(text, start)
-            found.append(value)
+            found.append((value, text[start:end]))
         except (ValueError, RecursionError):
             end = start + 1
         start = text.find("{", end)
@@ -183,15 +272,9 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 _DECODER = json.JSONDecoder(object_pairs_hook=_once)
 
 
-def _order(value: Any, depth: int = 4) -> tuple[str, str | None] | None:
-    """(words of the action, words to say) of a JSON object or a tool call; None if it has none."""
-    if isinstance(value, list) and len(value) == 1:
-        value = value[0]
-    if isinstance(value, str) and depth < 4:
-        try:
-            value = _DECODER.decode(value)
-        except (ValueError, RecursionError):
-            return None
+def _order(value: Any, depth: int = 4) -> tuple[Wordings, str | None] | None:
+    """(the action in words, words to say) of a JSON object or a tool call; None if it has none."""
+    value = _decoded(value, depth)
     if not isinstance(value, dict) or not depth:
         return None
     keys = {str(key).lower(): item for key, item in value.items()}
@@ -199,23 +282,134 @@ def _order(value: Any, depth: int = 4) -> tuple[str, str | None] | None:
     say = say if isinstance(say, str) and say.strip() else None
     for key in _KEYS:
         if key in keys:
-            return _in_words(keys[key]), say
+            inner = _order(keys[key], depth - 1) if isinstance(keys[key], dict) else None
+            if inner and inner[0]:
+                return inner[0], inner[1] or say
+            rest = {name: item for name, item in keys.items() if name != key}
+            return _wordings(keys[key], rest, called=False), say
     for key in _NESTED:
         found = _order(keys[key], depth - 1) if key in keys else None
-        if found:
+        if found and found[0]:
             return found
-    return ("", say) if say else None
+        say = found[1] if found else say
+    # A tool call that is named like the action.
+    name = next((keys[key] for key in _TOOLS if isinstance(keys.get(key), str)), None)
+    given = next((_decoded(keys[key], depth - 1) for key in _ARGUMENTS if key in keys), None)
+    if name and (isinstance(given, dict) or (given in (None, "") and set(keys) & {*_ARGUMENTS})):
+        rest = {str(key).lower(): item for key, item in (given or {}).items()}
+        return _wordings(name, rest, called=True), say
+    return ((), say) if say else None
 
 
-def _in_words(value: Any) -> str:
-    """A JSON value as words: the parts of a list or an object one after the other. Several numbers
-    keep their names, since their order may be any."""
+def _decoded(value: Any, depth: int) -> Any:
+    """A JSON value; text that holds one, as tool calls give their arguments, is decoded."""
+    if isinstance(value, list) and len(value) == 1:
+        value = value[0]
+    if isinstance(value, str) and depth < 4:
+        try:
+            return _DECODER.decode(value)
+        except (ValueError, RecursionError):
+            return None
+    return value
+
+
+def _wordings(action: Any, rest: dict[str, Any], called: bool) -> Wordings:
+    """An action with what stands beside it, in words.
+
+    Args:
+        rest: by key. Those of `_PLAIN` and the like belong to the action; others do in a tool call,
+            or if the action alone means nothing.
+        called: whether it is a tool call.
+    """
+    alone = tuple(dict.fromkeys(_ways(action)))
+    if not any(alone):
+        return ()
+    rest = {
+        key: item
+        for key, item in rest.items()
+        if key not in _THOUGHTS and not _says_nothing(key, item) and _in_words(item) not in alone
+    }
+    known = _PLAIN | _PREPOSITIONS | _UNITS | _DOUBLINGS
+    own = {key: item for key, item in rest.items() if key in known}
+    axes = {key: item for key, item in rest.items() if key in _AXES}
+    if not own and len(axes) > 1:
+        own = axes
+    if called:
+        own = rest
+    tiers = [_joined(alone[0], own)] if own else [alone]
+    if rest and not own:
+        tiers.append(_joined(alone[0], rest))
+    if called and own and _CALLS.issuperset(tokens(alone[0])):
+        tiers.append(tuple(words.strip() for words in _joined("", own)))
+    return tuple(tiers)
+
+
+def _joined(words: str, parts: dict[str, Any]) -> tuple[str, ...]:
+    """Words with the parts that belong to them, in each way that they may be said."""
+    numbers = [item for item in parts.values() if _is_number(item)]
+    said: list[list[str]] = [[], [], [], []]
+    for key, item in parts.items():
+        value = _in_words(item)
+        named = _named(key, value) if value else key
+        bare = key in _PLAIN or key in _ONLY_INSIDE or key in _VERBS
+        plain = named if not bare or (len(numbers) > 1 and _is_number(item)) else value
+        if key in _UNITS:
+            plain = f"{value} {key}"
+        goal = key in _GOALS
+        for ways, way in zip(
+            said,
+            (plain, named, f"to {value}" if goal else plain, f"with {value}" if goal else plain),
+            strict=True,
+        ):
+            ways.append(way)
+    return tuple(dict.fromkeys(f"{words} {', '.join(ways)}" for ways in said))
+
+
+def _ways(value: Any, depth: int = _DEEPEST) -> list[str]:
+    """The ways to say a JSON value, the plainest first."""
+    if not isinstance(value, dict):
+        return [_in_words(value, depth)]
+    items = {str(key).lower(): item for key, item in value.items() if item is not False}
+    items = {key: item for key, item in items.items() if key not in _THOUGHTS}
+    if len(items) > 1:
+        items = {key: item for key, item in items.items() if item is not None}
+    said = {key: _in_words(item, depth - 1) for key, item in items.items()}
+    full = {
+        key: _named(key, words) if words and key not in _VERBS else words or key
+        for key, words in said.items()
+    }
+    named = ", ".join(full.values())
+    if len(items) > 1 and all(map(_is_number, items.values())):  # their order may be any
+        return [named]
+    bare = _VERBS | _PLAIN | _ONLY_INSIDE
+    plain = ", ".join(words if words and key in bare else full[key] for key, words in said.items())
+    return [plain, named]
+
+
+def _named(key: str, words: str) -> str:
+    """A key and what it holds: what others do is theirs, and no way to speak to them."""
+    return f"{key}'s {words}" if key in _OTHERS else f"{key} {words}"
+
+
+def _is_number(item: Any) -> bool:
+    return isinstance(item, int | float) and not isinstance(item, bool)
+
+
+def _says_nothing(key: str, item: Any) -> bool:
+    if _is_number(item):
+        return key in _SUMS and item == 0
+    return item is None or item is False or item in ("", "none", "None", [], {})
+
+
+def _in_words(value: Any, depth: int = _DEEPEST) -> str:
+    """A JSON value as words: the parts of a list or an object one after the other. What is nested
+    deeper than any action is no words."""
+    if depth < 0:
+        return "?"
     if isinstance(value, dict):
-        plain = [isinstance(item, int | float) for item in value.values()]
-        named = len(plain) > 1 and all(plain)
-        value = [f"{key} {_in_words(item)}" if named else item for key, item in value.items()]
+        return _ways(value, depth)[0]
     if isinstance(value, list):
-        return ", ".join(_in_words(item) for item in value)
+        return ", ".join([_in_words(item, depth - 1) for item in value])
     if value is None or isinstance(value, bool):
         return ""
     return value if isinstance(value, str) else json.dumps(value)
@@ -289,12 +483,13 @@ def split_say(text: str) -> tuple[str, str | None]:
     start of a line or after a comma, semicolon, full stop or bar, or "SAY:" anywhere, to the end of
     the line or to an ACTION."""
     text = _spoken(text)
-    orders = [order for order in map(_order, _objects(text)) if order]
+    orders = [order for order in (_order(value) for value, _ in _objects(text)) if order]
     if orders:
-        frame, parts = "ACTION: {}", [_split_lines(words) for words, _ in orders]
+        frame = "ACTION: {}"
+        parts = [_split_lines(ways[0][0] if ways else "") for ways, _ in orders]
         said = [*(say for _, say in orders), *(say for _, say in parts)]
         if all(say is None for _, say in parts):
-            decided = any(words for words, _ in orders)
+            decided = any(ways for ways, _ in orders)
             return (text if decided else ""), next((say for say in said[::-1] if say), None)
     else:
         framed = (("<answer>{}</answer>", _in_tags), ("[{}]", _in_brackets))
@@ -388,7 +583,6 @@ def numbered(plain: str) -> tuple[int, str] | None:
     return None if found is None else (int(found[1]), found[2])
 
 
-_list = str.split
 _DENIAL = frozenset(
     _list(
         "no not never none nothing cannot without neither nor nobody refuse avoid don't dont won't "

@@ -140,6 +140,25 @@ _TAIL = (
 )
 
 
+# ---- waiting -------------------------------------------------------------------------------------
+
+NEWS = "(change|event|news|something|anything|signal|what happens|next (event|change|thing))"
+UNTIL = (
+    "(until|till) ((something|anything) (happen|change|concern (me|us)|matter)"
+    "|there is (change|event|news|something new)|it concerns (me|us)|next (event|change))"
+)
+# Patterns of "wait", "keep waiting", "wait until something happens", "wait 5 steps", for the action
+# of a world that runs on without an answer.
+WAITING = (
+    "[(keep|keep on|continue|continue to|go on|still)] wait [(here|there|still|in place|quietly)] "
+    f"[(for [(a|an|any|some)] {NEWS} [to (happen|change)]|{UNTIL})]",
+    "[(keep|keep on|continue|continue to|go on)] wait [for] {count} [more] "
+    "(step|turn|tick|moment|second|round|bit|while)",
+    "[(keep|keep on)] wait [(moment|bit|while|little|little while|longer|on)]",
+    f"(hold on|stand by|stay|do nothing|idle|stay put) {UNTIL}",
+)
+
+
 # ---- phrases -------------------------------------------------------------------------------------
 
 
