@@ -85,6 +85,7 @@ register(
 register_wrapper("chat", "manyhands.wrappers.chat:Chat")
 register_wrapper("skills", "manyhands.wrappers.skills:Skills")
 register_wrapper("events", "manyhands.wrappers.events:Events")
+register_wrapper("recent", "manyhands.wrappers.recent:Recent")
 
 register_seat("random", "manyhands.baselines.players.random:Random")
 for _bot in ("greedy", "onion_only", "plate_only", "stationary"):
@@ -93,11 +94,14 @@ register_seat("perfect", "manyhands.baselines.bots.board:Perfect")
 register_seat("solver", "manyhands.baselines.bots.board:Searcher")
 for _style in ("fair", "tit_for_tat", "boulware", "conceder"):
     register_seat(_style, f"manyhands.baselines.bots.negotiation:{_style}")
+for _style in ("honest", "bluffer", "stubborn"):
+    register_seat(_style, f"manyhands.baselines.bots.talkers:{_style}")
 for _craft in ("survivor", "crew"):
     register_seat(_craft, f"manyhands.baselines.bots.craftworld:{_craft}")
-for _bot in ("hover", "rally", "team"):
+for _bot in ("hover", "rally"):
     register_seat(_bot, f"manyhands.baselines.bots.volleyball:{_bot}")
-register_seat("bot", "manyhands.baselines.bots:bot")
+for _bot in ("bot", "team"):
+    register_seat(_bot, f"manyhands.baselines.bots:{_bot}")
 register_seat("text", "manyhands.baselines.players.reader:text")
 register_seat("reader", "manyhands.baselines.players.reader:Reader")
 register_seat("language", "manyhands.baselines.players.language:Language", extra="language")

@@ -81,7 +81,8 @@ def test_compare_covers_every_environment_and_knows_noise(tmp_path):
     compare = load("compare")
     ids = {spec["id"] for spec, _ in compare.ENVIRONMENTS.values()}
     shipped = {name for name in manyhands.registered() if not name.startswith("test-")}
-    assert ids == shipped | set(manyhands.registered(wrappers=True))
+    newer = {"recent"}  # earlier commits have no such wrapper
+    assert ids == shipped | set(manyhands.registered(wrappers=True)) - newer
     assert compare.noise([1.0, 1.0, 1.0]) == 0 and compare.noise([1.1]) == pytest.approx(0.1)
     assert compare.noise([0.9, 0.9, 1.1, 1.1]) == pytest.approx(0.1)
     with pytest.raises(SystemExit, match="rev-parse"), compare.checkout("no-such-commit"):

@@ -95,6 +95,7 @@ CASES: dict[str, dict[str, dict[str, Any]]] = {
     },
     # Wrappers keep the contract too.
     "chat": {"the kitchen": {"env": manyhands.make("kitchen", max_steps=24)}},
+    "recent": {"tic-tac-toe": {"env": manyhands.make("tic_tac_toe")}},
     "skills": {"the kitchen": {"env": manyhands.make("kitchen", max_steps=24)}},
     "events": {"volleyball": {"env": manyhands.make("volleyball", max_steps=300), "patience": 3}},
 }
@@ -121,6 +122,14 @@ def test_every_environment_is_covered():
     # Other tests register environments of their own, all of them called "test-...".
     known = {*manyhands.registered(), *manyhands.registered(wrappers=True)}
     assert set(CASES) == {name for name in known if not name.startswith("test-")}
+
+
+def test_every_world_tells_of_the_last_step_and_makes_only_promises_that_can_be_checked(case):
+    env = case.env
+    assert env.event_names and len(set(env.event_names)) == len(env.event_names)
+    for frame in case.frames[::5]:
+        for i in np.flatnonzero(frame.acting):
+            assert all(choice.action is not None for choice in env.choices(frame.state, int(i)))
 
 
 @pytest.mark.parametrize("check", testing.CHECKS, ids=lambda check: check.__name__)

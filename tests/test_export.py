@@ -81,7 +81,8 @@ def lower(function: Any, *arguments: Any) -> None:
 
 def test_every_environment_is_covered():
     shipped = {name for name in manyhands.registered() if not name.startswith("test-")}
-    assert {id for id, _ in CASES.values()} == shipped | set(manyhands.registered(wrappers=True))
+    wrappers = set(manyhands.registered(wrappers=True)) - {"recent"}  # its texts are the game's
+    assert {id for id, _ in CASES.values()} == shipped | wrappers
 
 
 def test_what_calls_the_host_is_found():

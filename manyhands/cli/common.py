@@ -249,5 +249,5 @@ class Transcript:
                 line += f"  REFUSED: {turn.illegal[i]}"
             print(line.replace("\n", " / "))
         for name, values in moment.frame.terms.items():
-            if values.any() and not turn.forfeits:
+            if values.any():
                 print(f"      {name}: {', '.join(f'{value:g}' for value in values.tolist())}")

@@ -38,6 +38,12 @@ def add_episodes(parser: argparse.ArgumentParser) -> None:
         default="noop",
         help="what an illegal answer does (default noop)",
     )
+    parser.add_argument(
+        "--allow-illegal",
+        type=int,
+        metavar="K",
+        help="illegal answers before a forfeit (default 0; with noop 3 in a row)",
+    )
 
 
 def add(commands: Any) -> None:
@@ -90,6 +96,7 @@ def play_episodes(options: argparse.Namespace, env: Env, on_step: Any) -> Any:
         rotate=options.rotate,
         concurrency=1 if people else options.concurrency,
         on_illegal=options.on_illegal,
+        allow_illegal=options.allow_illegal,
         progress=False if people or on_step else None,
         on_step=on_step,
     )

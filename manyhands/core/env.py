@@ -16,19 +16,28 @@ default is.
 
 from __future__ import annotations
 
+import copy
 import dataclasses
+import functools
 import importlib
 import inspect
 import json
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
-from typing import Any, ClassVar, Generic, Protocol, TypeVar, dataclass_transform
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, TypeVar, dataclass_transform
 
 import gymnasium
 import jax
 import jax.numpy as jnp
 import numpy as np
+
+from manyhands.core.choices import LIMIT, Choice, choices_of, fold
+
+if TYPE_CHECKING:
+    from manyhands.core.talk import Message
+
+DETAILS = ("brief", "normal", "full")  # of `Env.describe`
 
 Array = Any  # a jax.Array, or a NumPy array where a function runs on the host
 Action = Any  # int for Discrete, a NumPy array for MultiDiscrete and Box
@@ -151,6 +160,8 @@ class Env(Generic[State]):
         reset_options: names of the `reset(options=...)` that `reset_to` reads.
         chat: the channel for free words (`core/talk.py`), None where there is none.
         phrases: the phrasebook of a chat channel around the environment; empty for the default.
+        detail: how much `describe` tells: one of `DETAILS`.
+        event_names: names of the numbers of `event_codes`.
         keys: keyboard key -> choice, for a person at the window; empty for automatic keys.
         cameras: names that `draw` takes as `camera`, the default first; empty if there is only
             one view.
@@ -178,6 +189,8 @@ class Env(Generic[State]):
     reset_options: tuple[str, ...] = ()
     chat: Any = None
     phrases: tuple[str, ...] = ()
+    detail: str = "normal"
+    event_names: tuple[str, ...] = ()
     keys: Mapping[str, str] = MappingProxyType({})
     cameras: tuple[str, ...] = ()
     sides: tuple[tuple[int, ...], tuple[int, ...]] | None = None
@@ -235,13 +248,79 @@ class Env(Generic[State]):
         """The rules as `agent` may know them, complete enough to play from."""
         return str(self._module("text").rules(self, self.index(agent)))
 
-    def describe(self, state: State, agent: str | int) -> str:
-        """Text observation: deterministic, the same facts as `observe`."""
-        return str(self._module("text").describe(self, state, self.index(agent)))
+    def describe(
+        self,
+        state: State,
+        agent: str | int,
+        *,
+        detail: str | None = None,
+        talk: Sequence[Message] = (),
+    ) -> str:
+        """Text observation: deterministic, the same facts as `observe`, what happened in the last
+        step included.
 
-    def choices(self, state: State, agent: str | int) -> list[str]:
-        """The legal actions in words, in action order; each one parses to its action."""
-        return list(self._module("text").choices(self, state, self.index(agent)))
+        Args:
+            detail: how much it tells, one of `DETAILS`; by default `Env.detail`. "brief" may leave
+                out facts that change nothing for most decisions; "full" repeats what the rules
+                say or what can be worked out.
+            talk: what the agent has heard and said in this episode, oldest first
+                (`View.talk`): shown where the environment has a `chat` channel.
+        """
+        env = self if detail is None else self.with_detail(detail)
+        return str(self._module("text").describe(env, state, self.index(agent)))
+
+    def with_detail(self: E, detail: str) -> E:
+        """The same environment, whose texts tell more or less: `detail` is one of `DETAILS`."""
+        if detail not in DETAILS:
+            raise ConfigError(f"detail is {names_of(DETAILS)}, given {detail!r}")
+        if detail == self.detail:
+            return self
+        known = self.__dict__.setdefault("_details", {})
+        if detail not in known:
+            other = copy.copy(self)
+            other.__dict__.pop("_spec_json", None)
+            other.__dict__.pop("_details", None)
+            other.detail = detail
+            known[detail] = other
+        found: E = known[detail]
+        return found
+
+    def choices(self, state: State, agent: str | int, limit: int | None = LIMIT) -> list[Choice]:
+        """The legal actions in words, in action order; each one parses to its action.
+
+        Args:
+            limit: where there are more choices, those that differ only in numbers are told as one
+                `Form` with ranges; None lists all of them.
+        """
+        return fold(self._module("text").choices(self, state, self.index(agent)), limit)
+
+    def forfeit_terms(self, state: State, agents: Sequence[int]) -> dict[str, Array]:
+        """The price of a forfeit: the reward terms, f[N] each, of the step in which these agents
+        (by index) end the episode with illegal answers; terms that are left out are 0. It is the
+        worst that a loss costs; nothing in cooperative games, where the rest of the episode is
+        lost for all."""
+        return {}
+
+    def last_events(self, state: State, agent: str | int | None = None) -> list[dict[str, Any]]:
+        """What happened in the last step, oldest first, JSON-ready: each event has an "event" (its
+        kind), and the "agent" that it happened to or that caused it, where there is one.
+
+        Args:
+            agent: only what this agent may know; None: all that happened.
+        """
+        return []
+
+    def concerns(self, state: State, agent: str | int) -> bool:
+        """Whether something happened in the last step for which an agent that waits, or goes on
+        with what it does, should be asked again. By default any event of `last_events` that is not
+        its own."""
+        own = self.agents[self.index(agent)]
+        return any(event.get("agent") != own for event in self.last_events(state, agent))
+
+    def event_codes(self, state: State) -> Array:
+        """What happened in the last step as each agent may know it, f32[N, K], named by
+        `event_names`; traceable. `wrappers.recent.Recent` adds it to observations."""
+        return jnp.zeros((self.num_agents, 0), jnp.float32)
 
     def parse(self, text: str, state: State, agent: str | int) -> Action:
         """The action that `text` names; raises `IllegalAction` with a reason to act on."""
@@ -298,6 +377,11 @@ class Env(Generic[State]):
     def config(self) -> dict[str, Any]:
         """JSON-ready keyword arguments that rebuild this environment with `make(id, **config)`."""
         raise NotImplementedError
+
+    def text_options(self) -> dict[str, Any]:
+        """The part of `config` that changes texts alone: empty by default, so that records made
+        before there was such an option name the same environment."""
+        return {} if self.detail == "normal" else {"detail": self.detail}
 
     def shipped_levels(self) -> list[tuple[str, int, str]]:
         """(name, number of agents, map) of each level that comes with the environment."""
@@ -407,6 +491,9 @@ class Env(Generic[State]):
     def batch_summary(self, states: State) -> Array:
         return self._mapped(self.summary)(states)
 
+    def batch_event_codes(self, states: State) -> Array:
+        return self._mapped(self.event_codes)(states)
+
     def _mapped(self, function: Any) -> Any:
         return function if self.batched else jax.vmap(function, in_axes=-1, out_axes=-1)
 
@@ -446,6 +533,8 @@ class Wrapper(Env[State]):
         "reset_options",
         "chat",
         "phrases",
+        "detail",
+        "event_names",
         "keys",
         "cameras",
         "sides",
@@ -521,11 +610,30 @@ class Wrapper(Env[State]):
     def rules(self, agent: str | int) -> str:
         return self.env.rules(agent)
 
-    def describe(self, state: State, agent: str | int) -> str:
-        return self.env.describe(self.inner(state), agent)
+    def describe(
+        self,
+        state: State,
+        agent: str | int,
+        *,
+        detail: str | None = None,
+        talk: Sequence[Message] = (),
+    ) -> str:
+        return describe_with(self.env, self.inner(state), agent, detail, talk)
 
-    def choices(self, state: State, agent: str | int) -> list[str]:
-        return self.env.choices(self.inner(state), agent)
+    def choices(self, state: State, agent: str | int, limit: int | None = LIMIT) -> list[Choice]:
+        return choices_of(self.env, self.inner(state), agent, limit)
+
+    def forfeit_terms(self, state: State, agents: Sequence[int]) -> dict[str, Array]:
+        return self.env.forfeit_terms(self.inner(state), agents)
+
+    def last_events(self, state: State, agent: str | int | None = None) -> list[dict[str, Any]]:
+        return self.env.last_events(self.inner(state), agent)
+
+    def concerns(self, state: State, agent: str | int) -> bool:
+        return self.env.concerns(self.inner(state), agent)
+
+    def event_codes(self, state: State) -> Array:
+        return self.env.event_codes(self.inner(state))
 
     def parse(self, text: str, state: State, agent: str | int) -> Action:
         return self.env.parse(text, self.inner(state), agent)
@@ -714,6 +822,25 @@ def squash(values: Array) -> Array:
 def agent_key(step_key: Array, agent: int) -> Array:
     """The key of one agent's policy at one step, from the key of that step."""
     return jax.random.fold_in(step_key, 1_000_000 + agent)
+
+
+def describe_with(
+    env: Env[Any],
+    state: Any,
+    agent: str | int,
+    detail: str | None = None,
+    talk: Sequence[Message] = (),
+) -> str:
+    """`Env.describe`, also of games whose own method knows no `detail` or `talk`."""
+    options: dict[str, Any] = {"detail": detail, "talk": talk or None}
+    kind: Any = type(env)
+    known = _describes_with(kind)
+    return env.describe(state, agent, **{k: v for k, v in options.items() if v and k in known})
+
+
+@functools.lru_cache(maxsize=256)
+def _describes_with(kind: Any) -> frozenset[str]:
+    return frozenset(inspect.signature(kind.describe).parameters)
 
 
 def names_of(values: Sequence[str]) -> str:

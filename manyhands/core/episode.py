@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import operator
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Container, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import gymnasium
@@ -19,9 +20,24 @@ from manyhands.core.env import (
     episode_key_data,
     shorten,
 )
-from manyhands.core.pack import Frame, full_actions, restore, stepper
-from manyhands.core.talk import Message
+from manyhands.core.pack import (
+    Frame,
+    Report,
+    full_actions,
+    restore,
+    restore_talk,
+    snapshot,
+    stepper,
+)
+from manyhands.core.talk import Message, clean
 from manyhands.core.view import View
+
+# Illegal answers that cost no more than what is played in their place: with "noop" in a row, and
+# only where the others wait for the answer; with "forfeit" in a game.
+ALLOWED = {"noop": 3, "forfeit": 0, "raise": 0}
+
+
+_LONGEST = 1000  # characters of what somebody said whom nobody heard
 
 
 @dataclass
@@ -35,6 +51,7 @@ class Turn:
         illegal: the reason why an answer was refused (`play(on_illegal=)`).
         info: `Reply.info`, where a seat gave any.
         forfeits: agents whose illegal answer ended the episode, before the step was made.
+        free: whether a forfeit costs nothing, as in records made before it had a price.
     """
 
     actions: dict[int, Action] = field(default_factory=dict)
@@ -43,6 +60,7 @@ class Turn:
     illegal: dict[int, str] = field(default_factory=dict)
     info: dict[int, dict[str, Any]] = field(default_factory=dict)
     forfeits: tuple[int, ...] = ()
+    free: bool = False
 
 
 @dataclass(frozen=True)
@@ -85,7 +103,8 @@ class EpisodeResult:
         steps: steps made.
         ended: "terminated", "truncated" (by the environment), "stopped" (`max_steps`), or
             "forfeit".
-        rewards: total reward of each agent.
+        rewards: total reward of each agent, the price of a forfeit included
+            (`Env.forfeit_terms`).
         terms: total of each reward term, before weighting, for each agent.
         metrics: sum of each metric over the steps.
         illegal: illegal answers of each agent.
@@ -141,10 +160,12 @@ class Game:
         env, seed: the environment, and the seed of all its randomness.
         episode, group, member: as in `EpisodeResult`; by default the episode is its own group.
         fork: the snapshot to start from instead of a reset. Step numbers continue from the steps
-            played in its state (`Env.elapsed`); memories of seats and earlier messages are not
-            part of it.
+            played in its state (`Env.elapsed`), and the messages in it were said before; memories
+            of seats are not part of it.
         frame, first: the frame to start from instead, and the number of the next step.
+        talk: the messages said before that.
         totals: whether to sum rewards, terms and metrics, which takes time.
+        on_illegal, allow_illegal: what an illegal answer does, as in `play`.
 
     Raises:
         SnapshotError: `fork` is no snapshot of this environment.
@@ -170,7 +191,10 @@ class Game:
         fork: bytes | None = None,
         frame: Frame | None = None,
         first: int = 0,
+        talk: Sequence[Message] = (),
         totals: bool = True,
+        on_illegal: str = "noop",
+        allow_illegal: int | None = None,
     ):
         self.env, self.seed, self.episode, self.fork = env, seed, episode, fork
         self.group, self.member = episode if group is None else group, member
@@ -194,9 +218,17 @@ class Game:
         self.step = self.first
         self.done = [False] * n
         self.illegal = [0] * n
+        self.refused = [0] * n
+        self.on_illegal = on_illegal
+        self.allowed = ALLOWED[on_illegal] if allow_illegal is None else allow_illegal
         self.forfeits: tuple[int, ...] = ()
         self._turns = [0] * n
         self._heard: list[list[Message]] = [[] for _ in range(n)]
+        self._chat = env.chat
+        self._talk = list(talk if fork is None else restore_talk(fork))
+        # Who acts in the step that is made next, and their free words.
+        self._speakers: list[int] = []
+        self._words: Mapping[int, str] = {}
         self._views: tuple[View, ...] | None = None
         self._totals = totals
         if totals:
@@ -218,6 +250,7 @@ class Game:
                     turn=self._turns[i],
                     seed=view_seed(self.seat_seed, i, self.step),
                     messages=self._heard[i],
+                    talk=functools.partial(self.talk, i, len(self._talk)),
                 )
                 for i in range(self.env.num_agents)
             )
@@ -231,6 +264,21 @@ class Game:
     def messages(self, index: int) -> tuple[Message, ...]:
         """Messages to an agent since it last acted, oldest first."""
         return tuple(self._heard[index])
+
+    def talk(self, index: int | None = None, until: int | None = None) -> tuple[Message, ...]:
+        """What was said in the episode, oldest first, in free words and in phrases: all of it, or
+        what one agent said or heard; of the first `until` messages."""
+        name = None if index is None else self.env.agents[index]
+        said = self._talk[:until]
+        return tuple(message for message in said if name is None or name in message.heard_by)
+
+    def text(self, index: int) -> str:
+        """The text observation of an agent (`View.text`)."""
+        return self.views[index].text if self._talk else self.frame.text(index)
+
+    def snapshot(self) -> bytes:
+        """The state and what was said, as bytes to fork from."""
+        return snapshot(self.env, self.frame.state, self.talk())
 
     @property
     def over(self) -> bool:
@@ -266,41 +314,87 @@ class Game:
 
     def advance(self, turn: Turn) -> None:
         """Make one step, or end the episode by forfeit."""
-        for i in turn.illegal:
-            self.illegal[i] += 1
+        self.count(turn.actions, turn.illegal)
         if turn.forfeits:
-            self.forfeits = turn.forfeits
+            self.forfeit(turn.forfeits, turn.free)
             return
         self.hear(turn.actions, turn.said)
         self.make(full_actions(self.env, turn.actions))
 
+    def forfeits_by(self, index: int) -> bool:
+        """Whether another illegal answer of this agent, now, is a forfeit."""
+        if self.on_illegal == "forfeit":
+            return self.illegal[index] >= self.allowed
+        acting = self.frame.report.acting
+        alone = sum(acting) < len(acting) - sum(self.done)  # else nobody waits for it
+        return self.on_illegal == "noop" and alone and self.refused[index] >= self.allowed
+
+    def count(self, answered: Iterable[int], illegal: Container[int]) -> None:
+        """Count illegal answers, of all answers of a step."""
+        for i in answered:
+            if i in illegal:
+                self.illegal[i] += 1
+                self.refused[i] += 1
+            else:
+                self.refused[i] = 0
+
+    def forfeit(self, agents: tuple[int, ...], free: bool = False) -> None:
+        """End the episode: these agents pay `Env.forfeit_terms`, unless it is free."""
+        self.forfeits = agents
+        self.frame = self.stepper.forfeited(self.frame, () if free else agents)
+        self.done, self._views = [True] * len(self.done), None
+        if self._totals:
+            self._add_up(self.frame.report)
+
     def hear(self, speakers: Iterable[int], said: Mapping[int, str]) -> None:
         """Deliver the messages of the agents that act in this step, and clear what they had
         heard."""
+        speakers = list(speakers)
         for i in speakers:
             self._heard[i] = []
             self._turns[i] += 1
-        if self.env.chat is not None and said:
-            for i, messages in self.env.chat.deliver(self.frame.state, said).items():
-                self._heard[i] += messages
+        if self._chat is not None and said:
+            for i, messages in self._chat.deliver(self.frame.state, said).items():
+                self._heard[i] += [replace(message, step=self.step) for message in messages]
+        self._speakers, self._words = speakers, said
 
     def make(self, rows: np.ndarray) -> Frame:
         """Make one step with an action of each agent, [N, *action_space.shape]."""
         frame = self.frame = self.stepper.step(self.key_data, self.step, self.frame, rows)
+        if self._chat is not None:
+            self._note(frame)
         self.step += 1
         self._views = None
         report = frame.report
         if report.ends:
             self.done = list(map(any, zip(self.done, report.terminated, report.truncated)))
-        if not self._totals:
-            return frame
+        if self._totals:
+            self._add_up(report)
+        return frame
+
+    def _note(self, frame: Frame) -> None:
+        """Add what was said in a step to the transcript: free words, or phrases."""
+        phrases, names = self.env.said(frame.state), self.env.agents
+        said = {i: self._words.get(i) or phrases.get(i, "") for i in self._speakers}
+        said = {i: words for i, words in said.items() if words}
+        heard: dict[str, list[str]] = {}
+        texts = {names[i]: clean(words, _LONGEST) for i, words in said.items()}
+        for i, messages in self._chat.deliver(frame.state, said).items() if said else ():
+            for message in messages:
+                heard.setdefault(message.sender, []).append(names[i])
+                texts[message.sender] = message.text  # as it was heard
+        for name, text in texts.items():
+            if text:
+                self._talk.append(Message(name, text, self.step, (name, *heard.get(name, ()))))
+        self._speakers, self._words = [], {}
+
+    def _add_up(self, report: Report) -> None:
         self._rewards = list(map(operator.add, self._rewards, report.reward))
         for totals, values in zip(self._terms, report.terms):
             for name, value in values.items():
                 totals[name] += value
         for name, value in report.metrics.items():
             self.metrics[name] += value
-        return frame
 
     def moment(self, turn: Turn | None, seats: Sequence[str], over: bool) -> Moment:
         return Moment(

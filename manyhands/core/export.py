@@ -32,10 +32,11 @@ def export_chat(path: PathLike, out: PathLike) -> int:
     - `parse`: "ok" or the error, and `retries`: the number of answers of this turn that were
       refused before it, if the seat recorded its attempts;
     - `rewards`: the agent's reward until its next turn;
-    - `anchors`: `View.anchor`, the fingerprint of the observation without messages.
+    - `anchors`: `View.anchor`, the fingerprint of what the agent knew, messages included.
 
-    Of the whole episode: `total` (the agent's return), `payoffs` (every agent's, in the order of
-    `agents`), `ended` and `forfeits` (agents that forfeited); the role, `agent` and `agent_index`;
+    Of the whole episode: `total` (the agent's return, the price of a forfeit included), `payoffs`
+    (every agent's, in the order of `agents`), `ended`, `forfeits` (agents that forfeited) and
+    `illegal` (answers of each agent that were refused); the role, `agent` and `agent_index`;
     the seat that played it, `seat` and `seat_index`; `episode`, `seed`, `group` and `member`
     (`play(group=)`); and the game, `env`: its `spec` as JSON text, so that the files of several
     games load into one table. It holds no private information of other agents, nor a hash of it;
@@ -64,6 +65,7 @@ def export_chat(path: PathLike, out: PathLike) -> int:
                     "payoffs": result.rewards,
                     "ended": result.ended,
                     "forfeits": result.forfeits,
+                    "illegal": result.illegal,
                     "agents": env.agents,
                     "agent": env.agents[i],
                     "agent_index": i,
@@ -123,7 +125,7 @@ class _Conversation:
             for name, value in noted.items():
                 self.answers[name].append(value)
         rewards = self.answers["rewards"]
-        if rewards and not turn.forfeits:
+        if rewards:
             rewards[-1] += float(after.frame.reward[i])
 
 
@@ -135,7 +137,7 @@ def _retries(turn: Turn, index: int) -> int:
 
 def _prompt(view: View) -> str:
     parts = [view.text]
-    parts += [f"{m.sender} says: {json.dumps(m.text)}" for m in view.messages]
+    parts += [f"{m.sender} says: {json.dumps(m.text)}" for m in view.untold(view.text)]
     if view.choices:
         parts.append("You may:\n" + "\n".join(f"- {choice}" for choice in view.choices))
     return "\n\n".join(parts)

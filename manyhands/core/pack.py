@@ -9,10 +9,12 @@ from __future__ import annotations
 
 import functools
 import hashlib
+import json
 import operator
 import struct
 import threading
 import zlib
+from collections.abc import Sequence
 from itertools import compress
 from typing import Any
 
@@ -32,9 +34,15 @@ from manyhands.core.env import (
 )
 from manyhands.core.kernel import SmallCall
 from manyhands.core.processes import check_process
+from manyhands.core.talk import Message
 
+# States may have a field of this name: what happened in the last step, from which nothing follows.
+# It is no part of fingerprints, and snapshots made before there was one have zeros there.
+RECENT = "recent"
 MAGIC = b"MHSNAP\x00\x01"  # the last byte is the version of the format
 _HEADER = struct.Struct("<8s16sQI")  # magic, digest of the environment, payload bytes, CRC-32
+# Behind the state, if anything was said: what follows, its length, its CRC-32, and JSON.
+_TALK, _TALK_MAGIC = struct.Struct("<4sII"), b"TALK"
 _ALIGN = 8
 _MEMORY = 2**15  # frames that are remembered
 _SMALL = 64  # bytes of a state that may be one of few
@@ -47,7 +55,10 @@ class Packing:
     aligned to 8 bytes."""
 
     def __init__(self, tree: Any):
-        leaves, self.treedef = jax.tree_util.tree_flatten(tree)
+        paths, self.treedef = jax.tree_util.tree_flatten_with_path(tree)
+        leaves = [leaf for _, leaf in paths]
+        # Whether a leaf is one of what happened in the last step, by leaf.
+        self.recent = [RECENT in map(_name, path) for path, _ in paths]
         # What `body` joins: leaves, and between dtypes fillings, as (-1, bytes).
         self._pieces: list[tuple[int, bytes]] = []
         self.leaves = [(tuple(leaf.shape), np.dtype(leaf.dtype)) for leaf in leaves]
@@ -127,6 +138,16 @@ class Packing:
         ]
         return b"".join([host[i].tobytes() if i >= 0 else gap for i, gap in self._pieces])
 
+    def split(self, tree: Any, recent: bool) -> Any:
+        """The leaves of a tree that tell of the last step, or the others, as a list."""
+        leaves = jax.tree_util.tree_leaves(tree)
+        return [leaf for leaf, own in zip(leaves, self.recent, strict=True) if own is recent]
+
+    def join(self, lasting: Any, recent: Any) -> Any:
+        """The tree of both parts (`split`)."""
+        parts = iter(lasting), iter(recent)
+        return jax.tree_util.tree_unflatten(self.treedef, [next(parts[own]) for own in self.recent])
+
     def fill(self, buffer: np.ndarray, tree: Any) -> None:
         """Write a tree of host arrays into the first `size` bytes of a u8 buffer."""
         leaves = jax.tree_util.tree_leaves(tree)
@@ -134,11 +155,46 @@ class Packing:
             np.ndarray(shape, dtype, buffer, offset)[...] = leaf
 
 
+def _name(key: Any) -> str:
+    """The name of one step of a path in a tree."""
+    return str(getattr(key, "name", getattr(key, "key", "")))
+
+
+class StatePacking:
+    """The byte layout of an environment's states: first the fields that the future depends on,
+    which fingerprints are of, then those named `RECENT`."""
+
+    def __init__(self, example: Any):
+        self.whole = Packing(example)
+        self.lasting = Packing(self.whole.split(example, False))
+        self.recent = Packing(self.whole.split(example, True))
+        self.size = self.lasting.size + self.recent.size
+
+    def body(self, state: Any) -> bytes:
+        """The state as bytes."""
+        if not self.recent.leaves:
+            return self.whole.body(state)
+        return self.lasting_body(state) + self.recent.body(self.whole.split(state, True))
+
+    def lasting_body(self, state: Any) -> bytes:
+        """What the future depends on, as bytes."""
+        if not self.recent.leaves:
+            return self.whole.body(state)
+        return self.lasting.body(self.whole.split(state, False))
+
+    def views(self, buffer: np.ndarray) -> Any:
+        """The state as NumPy views into a u8 buffer: no copy."""
+        if not self.recent.leaves:
+            return self.whole.views(buffer)
+        lasting = self.lasting.views(buffer[: self.lasting.size])
+        return self.whole.join(lasting, self.recent.views(buffer[self.lasting.size :]))
+
+
 @functools.lru_cache(maxsize=256)
-def state_packing(env: Env) -> Packing:
+def state_packing(env: Env) -> StatePacking:
     """The byte layout of an environment's states."""
     warn_of_x64()
-    return Packing(jax.eval_shape(env.reset, episode_key(0)))
+    return StatePacking(jax.eval_shape(env.reset, episode_key(0)))
 
 
 # ---- snapshots and fingerprints ------------------------------------------------------------------
@@ -149,10 +205,42 @@ def _digest(env: Env) -> bytes:
     return hashlib.blake2b(env.spec_json().encode(), digest_size=16).digest()
 
 
-def snapshot(env: Env, state: Any) -> bytes:
-    """The exact state as bytes; `restore` is the inverse, here or in another process."""
+def snapshot(env: Env, state: Any, talk: Sequence[Message] = ()) -> bytes:
+    """The exact state as bytes; `restore` is the inverse, here or in another process.
+
+    Args:
+        talk: what was said in the episode (`Game.talk`), which `restore_talk` reads.
+    """
     body = state_packing(env).body(state)
-    return _HEADER.pack(MAGIC, _digest(env), len(body), zlib.crc32(body)) + body
+    data = _HEADER.pack(MAGIC, _digest(env), len(body), zlib.crc32(body)) + body
+    if not talk:
+        return data
+    said = json.dumps([[m.step, m.sender, m.text, m.heard_by] for m in talk]).encode()
+    return data + _TALK.pack(_TALK_MAGIC, len(said), zlib.crc32(said)) + said
+
+
+def restore_talk(data: bytes) -> tuple[Message, ...]:
+    """What was said before a snapshot was taken.
+
+    Raises:
+        SnapshotError: this part is damaged.
+    """
+    if len(data) < _HEADER.size:
+        return ()
+    end = _HEADER.size + _HEADER.unpack_from(data)[2]
+    if len(data) <= end:
+        return ()
+    try:
+        magic, size, checksum = _TALK.unpack_from(data, end)
+        said = bytes(data[end + _TALK.size :])
+        if (magic, size, checksum) != (_TALK_MAGIC, len(said), zlib.crc32(said)):
+            raise ValueError("the checksum does not match")
+        return tuple(
+            Message(str(sender), str(text), int(step), tuple(map(str, heard_by)))
+            for step, sender, text, heard_by in json.loads(said)
+        )
+    except (struct.error, ValueError, TypeError, RecursionError) as error:
+        raise SnapshotError(f"the talk in the snapshot is damaged: {error}") from error
 
 
 def restore(env: Env, data: bytes) -> Any:
@@ -178,12 +266,14 @@ def restore(env: Env, data: bytes) -> Any:
             "this snapshot was taken in another environment or configuration; restore it with the "
             f"one it came from (given {env!r})"
         )
-    body = bytes(data[_HEADER.size :])
+    restore_talk(data)  # raises if it is damaged
+    body = bytes(data[_HEADER.size : _HEADER.size + size])
     packing = state_packing(env)
-    if len(body) != size or size != packing.size:
+    if len(body) != size or size not in (packing.size, packing.lasting.size):
         raise SnapshotError(f"a snapshot of {packing.size} bytes was expected, {len(body)} given")
     if zlib.crc32(body) != checksum:
         raise SnapshotError("the snapshot is damaged: its checksum does not match its contents")
+    body += bytes(packing.size - size)
     return packing.views(np.frombuffer(bytearray(body), np.uint8))
 
 
@@ -196,7 +286,7 @@ def fingerprint(env: Env, state: Any, agent: str | int | None = None) -> str:
     digest = hashlib.blake2b(digest_size=16)
     if agent is None:
         digest.update(_digest(env))
-        digest.update(state_packing(env).body(state))
+        digest.update(state_packing(env).lasting_body(state))
         return digest.hexdigest()
     index = env.index(agent)
     vector, legal, acting = jax.device_get(_observed(env)(state))
@@ -505,6 +595,19 @@ class Stepper:
         buffer = np.zeros(self._state.size, np.uint8)
         self._state.fill(buffer, jax.device_get(state))
         return self._frame(self._view(buffer))
+
+    def forfeited(self, frame: Frame, agents: Sequence[int]) -> Frame:
+        """The last frame of an episode that these agents end: the state as it was, nobody to move,
+        and the price (`Env.forfeit_terms`) as the reward."""
+        env = self.env
+        last = Frame(self, np.array(self.view(frame.state).buffer))
+        for name, values in env.forfeit_terms(frame.state, agents).items():
+            last.terms[name][...] = np.asarray(values)
+        last.reward[...] = sum(
+            np.float32(env.reward_weights[name]) * last.terms[name] for name in env.terms
+        )
+        last.terminated[...], last.acting[...], last.legal[...] = True, False, False
+        return last
 
     def _packed_reset(self, key_data: Array) -> Array:
         return self._pack(self.env.reset(wrap_key(key_data)), None)

@@ -16,6 +16,7 @@ from typing import Any
 import jax
 import numpy as np
 
+from manyhands.core.config import whole
 from manyhands.core.env import (
     ConfigError,
     DeviceView,
@@ -64,6 +65,15 @@ class Result:
             row[list(episode.players)] = rewards
         return by_seat
 
+    def refused(self, number: int) -> tuple[int, int]:
+        """(illegal answers, forfeits) of a seat, by its number."""
+        places = [(e, e.players.index(number)) for e in self.episodes]
+        agents = self.env.agents
+        return (
+            sum(e.illegal[agent] for e, agent in places),
+            sum(agents[agent] in e.forfeits for e, agent in places),
+        )
+
     @property
     def mean(self) -> dict[str, float]:
         """Means over episodes: the length, the metrics, and each term (the mean of the agents)."""
@@ -95,12 +105,10 @@ class Result:
             spread = f" ± {table[:, number].std(ddof=1) / count**0.5:.2f}" if count > 1 else ""
             lines.append(f"  {name} ({where}): reward {table[:, number].mean():.2f}{spread}")
         lines.append("  " + ", ".join(f"{k} {v:g}" for k, v in self.mean.items()) + " (means)")
-        illegal = sum(sum(e.illegal) for e in self.episodes)
-        if illegal:
-            lines.append(f"  {illegal} illegal answers")
-        forfeits = [e for e in self.episodes if e.forfeits]
-        if forfeits:
-            lines.append(f"  {len(forfeits)} episodes forfeited")
+        for number, name in enumerate(self.seats):
+            illegal, forfeits = self.refused(number)
+            if illegal:
+                lines.append(f"  {name}: {illegal} illegal answers, {forfeits} forfeits")
         return "\n".join(lines)
 
 
@@ -328,6 +336,7 @@ def play(
     concurrency: int = 16,
     rotate: bool = False,
     on_illegal: str = "noop",
+    allow_illegal: int | None = None,
     max_steps: int | None = None,
     fingerprint_every: int = 10,
     progress: bool | None = None,
@@ -364,7 +373,10 @@ def play(
         rotate: in group `g` seat `s` plays agent `(s + g) % N`, which is fair in comparisons; a
             group is an episode, unless `group` is given.
         on_illegal: the effect of an illegal answer: `"noop"` plays `env.noop`, `"raise"` raises
-            `IllegalAction`, `"forfeit"` ends the episode.
+            `IllegalAction`, `"forfeit"` ends the episode, at the price of `Env.forfeit_terms`.
+        allow_illegal: how many illegal answers an agent may give first: with `"forfeit"` in an
+            episode (0), after which `env.noop` is played, too; with `"noop"` in a row (3), where
+            the others wait for the answer: so nobody can stall a game of turns.
         max_steps: stop episodes after so many steps, even if the environment would continue.
         fingerprint_every: steps between the fingerprints in the record.
         progress: show a progress bar; by default if stderr is a terminal.
@@ -392,10 +404,12 @@ def play(
     ):
         if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 1:
             raise ConfigError(f"{name} is a whole number from 1, given {value!r}")
+    if allow_illegal is not None:
+        allow_illegal = whole("allow_illegal", allow_illegal, 0)
     if resume and record is None:
         raise ConfigError("resume=True needs record=, the file to continue")
-    whole = range(int(episodes) * int(group))
-    numbers = whole if only is None else sorted({int(number) for number in only})
+    every = range(int(episodes) * int(group))
+    numbers = every if only is None else sorted({int(number) for number in only})
     policies, names = _seat_policies(env, seats)
     forks = _forks(env, fork)
     options = {
@@ -404,6 +418,8 @@ def play(
         "max_steps": max_steps,
         "group": int(group),
     }
+    if allow_illegal is not None:
+        options["allow_illegal"] = allow_illegal
     with contextlib.ExitStack() as stack:
         writer = None
         results: dict[int, EpisodeResult] = {}
@@ -490,7 +506,16 @@ class _Run:
         group, member = divmod(number, self.options["group"])
         fork = self.forks[group % len(self.forks)] if self.forks else None
         seed = episode_seed(self.seed, group)
-        game = Game(env, seed, number, group=group, member=member, fork=fork)
+        game = Game(
+            env,
+            seed,
+            number,
+            group=group,
+            member=member,
+            fork=fork,
+            on_illegal=self.options["on_illegal"],
+            allow_illegal=self.options.get("allow_illegal"),
+        )
         shift = group % n if self.options["rotate"] else 0
         players = tuple((i - shift) % n for i in range(n))
         seats = tuple(self.names[player] for player in players)
@@ -550,7 +575,7 @@ class _Run:
                     _abandon(futures)
                     error.add_note(f"seat {self.names[players[i]]!r}, {where}")
                     raise
-                if self.options["on_illegal"] == "forfeit":
+                if game.forfeits_by(i):
                     forfeits.append(i)
                 turn.actions[i] = self.env.noop
             if say is not None:

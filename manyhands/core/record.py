@@ -13,7 +13,8 @@ A line is one object, in this order (`VERSION` 2):
   (the words that an action was read from), `illegal` (why an answer was refused), `info` (data of
   the seat: attempts, raw replies, tokens); the reward `terms` that are not all zero, one number for
   each agent; `fingerprint` of the state after every k-th step and after the last one; `forfeit`, if
-  agents forfeited here: such a step was not made;
+  agents forfeited here: such a step was not made, and its `terms` are the price (older records
+  have no `terms` there: it was free);
 - `totals`;
 - `previous`, the digest of the line before (in the first line that of the run: `env`, `seed`,
   `seats`, `options`); and `digest`, a hash of all of the line before it.
@@ -36,6 +37,7 @@ from __future__ import annotations
 import base64
 import binascii
 import contextlib
+import dataclasses
 import hashlib
 import itertools
 import json
@@ -401,9 +403,10 @@ def _parse_step(step: _Fields) -> Step:
         illegal=step.by_agent("illegal", str),
         info=step.by_agent("info", dict),
         forfeits=tuple(step.agents.index(name) for name in forfeits),
+        free=bool(forfeits) and "terms" not in step.values,
     )
     taken = step.get("fingerprint", str, "") or None
-    return Step(turn, {} if forfeits else step.rows("terms"), taken)
+    return Step(turn, {} if turn.free else step.rows("terms"), taken)
 
 
 def _no_constant(name: str) -> Any:
@@ -556,7 +559,7 @@ def _play_again(episode: Episode, env: Env) -> Iterator[tuple[Moment, Game]]:
             given = ", ".join(env.agents[i] for i in turn.actions) or "nobody"
             raise Difference(t, f"{names} had to act; in the record {given} did")
         actions = {i: _legal_action(game, step, t, i) for i in turn.actions}
-        turn = Turn(actions, turn.said, turn.answers, turn.illegal, turn.info, turn.forfeits)
+        turn = dataclasses.replace(turn, actions=actions)
         if not set(turn.forfeits) <= set(turn.illegal):
             raise Difference(t, "who forfeits has given an illegal answer; the record has none")
         game.advance(turn)
@@ -740,12 +743,12 @@ def _compare_all(episode: Episode, env: Env) -> None:
         if moment.turn is None:
             _same(None, "the first state", fingerprint(env, moment.frame.state), episode.start)
             continue
-        if game.forfeits:
-            continue
-        t = game.made - 1
+        t = game.made - (not game.forfeits)
         step = episode.steps[t]
         terms = {k: v.tolist() for k, v in moment.frame.terms.items() if v.any()}
         _same(t, "the reward by terms", terms, step.terms)
+        if game.forfeits:
+            continue
         if step.fingerprint is not None:
             _same(t, "the state", fingerprint(env, moment.frame.state), step.fingerprint)
         elif moment.over:

@@ -7,10 +7,12 @@ own.
 
 from __future__ import annotations
 
+import functools
+import json
 import re
 import unicodedata
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -24,10 +26,14 @@ NEAR = 0.5  # the least share of words in common that makes free text a phrase
 
 @dataclass(frozen=True)
 class Message:
-    """A message: `sender` is an agent's name, set by the loop, never by the text."""
+    """A message: `sender` is an agent's name, set by the loop, never by the text; `step` is the
+    number of the step in which it was said, and `heard_by` are the names of those who heard it, its
+    sender included, where the loop tells."""
 
     sender: str
     text: str
+    step: int = field(default=0, compare=False)
+    heard_by: tuple[str, ...] = field(default=(), compare=False)
 
 
 class Channel:
@@ -96,6 +102,20 @@ class Channel:
         return heard
 
 
+def transcript(talk: Sequence[Message], reader: str, most: int) -> str:
+    """The last `most` messages, oldest first, for one of the agents."""
+    shown = talk[len(talk) - min(most, len(talk)) :]
+    earlier = len(talk) - len(shown)
+    head = f"Said so far, oldest first{f' ({earlier} earlier ones left out)' if earlier else ''}:"
+    return "\n".join([head, *(f"- {line(message, reader)}" for message in shown)])
+
+
+def line(message: Message, reader: str) -> str:
+    """A message as one line of a text: who said it, and the words as a JSON string."""
+    who = "you" if message.sender == reader else message.sender
+    return f"step {message.step}, {who}: {json.dumps(message.text, ensure_ascii=False)}"
+
+
 # ---- words ---------------------------------------------------------------------------------------
 
 _FILLERS = frozenset(["a", "an", "the", "to", "of"])
@@ -111,6 +131,7 @@ _BRACKETS = str.maketrans("<>[]{}|", "()()()/")
 _LOOKALIKES = frozenset("<>[]{}|:=#`")
 
 
+@functools.lru_cache(maxsize=4096)
 def clean(text: str, limit: int) -> str:
     """A message as others receive it, which cannot imitate the referee: one line without
     control, formatting or invisible characters; all brackets (tags, turn markers) made round, words

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import hashlib
 import json
-from collections.abc import Awaitable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 import gymnasium
 import numpy as np
 
-from manyhands.core.env import Action, Env, IllegalAction
+from manyhands.core.choices import LIMIT, Choice, choices_of
+from manyhands.core.env import Action, Env, IllegalAction, describe_with
 from manyhands.core.pack import Frame, fingerprint
 from manyhands.core.talk import Message
 
@@ -58,12 +60,13 @@ class View:
         turn: int | None = None,
         seed: int = 0,
         messages: Sequence[Message] = (),
+        talk: Sequence[Message] | Callable[[], Sequence[Message]] = (),
     ):
         self._env, self._frame = env, frame
         self.index, self.agent = index, env.agents[index]
         self.episode, self.step, self.seed = episode, step, seed
         self.turn = step if turn is None else turn
-        self.messages = tuple(messages)
+        self.messages, self._talk = tuple(messages), talk
 
     def become(self, view: View, turn: int) -> None:
         """Become a copy of `view` for a player with `turn` earlier turns; for subclasses."""
@@ -77,7 +80,14 @@ class View:
             turn=turn,
             seed=view.seed,
             messages=view.messages,
+            talk=view._talk,
         )
+
+    @functools.cached_property
+    def talk(self) -> tuple[Message, ...]:
+        """All messages of the episode that this agent heard or said, oldest first, where there is a
+        channel: free words, or phrases."""
+        return tuple(self._talk() if callable(self._talk) else self._talk)
 
     @property
     def vector(self) -> np.ndarray:
@@ -96,11 +106,36 @@ class View:
 
     @functools.cached_property
     def text(self) -> str:
-        return self._env.describe(self._frame.state, self.index)
+        """The text observation, with what was said where there is a channel."""
+        return self.describe()
+
+    def untold(self, text: str) -> tuple[Message, ...]:
+        """Of `messages`, those that a text of this view does not repeat."""
+        quoted = ((m, json.dumps(m.text, ensure_ascii=False)) for m in self.messages)
+        return tuple(message for message, words in quoted if words not in text)
+
+    def describe(self, detail: str | None = None) -> str:
+        """The text observation, more or less of it: `detail` is one of `DETAILS`."""
+        talk = self.talk if self._env.chat is not None else ()
+        return describe_with(self._env, self._frame.state, self.index, detail, talk)
 
     @functools.cached_property
-    def choices(self) -> list[str]:
-        return self._env.choices(self._frame.state, self.index)
+    def choices(self) -> list[Choice]:
+        """The legal actions in words; many that differ only in numbers are one `Form`."""
+        return self._choices(LIMIT)
+
+    @functools.cached_property
+    def all_choices(self) -> list[Choice]:
+        """The legal actions in words, every one."""
+        return self._choices(None)
+
+    def _choices(self, limit: int | None) -> list[Choice]:
+        return choices_of(self._env, self._frame.state, self.index, limit)
+
+    @functools.cached_property
+    def events(self) -> list[dict[str, Any]]:
+        """What happened in the last step, as far as this agent may know (`Env.last_events`)."""
+        return self._env.last_events(self._frame.state, self.index)
 
     @functools.cached_property
     def rules(self) -> str:
@@ -115,13 +150,22 @@ class View:
 
     @functools.cached_property
     def anchor(self) -> str:
-        """The fingerprint of the whole observation of this agent (`core/pack.py`): equal if and
-        only if the observations are. Messages are not part of it."""
+        """The fingerprint of all that this agent knows (`core/pack.py`): equal if and only if the
+        observations are, and what was said in the episode."""
         notes, name = self._frame.notes, ("anchor", self.index)
         if name not in notes:
             notes[name] = fingerprint(self._env, self._frame.state, self.index)
         found: str = notes[name]
-        return found
+        if not self.talk:
+            return found
+        said = json.dumps([found, *([m.step, m.sender, m.text] for m in self.talk)])
+        return hashlib.blake2b(said.encode(), digest_size=16).hexdigest()
+
+    @property
+    def concerns(self) -> bool:
+        """Whether something happened in the last step for which this agent should be asked, if it
+        waits (`Env.concerns`)."""
+        return self._env.concerns(self._frame.state, self.index)
 
     def parse(self, text: str) -> Action:
         """The action that `text` names; raises `IllegalAction`."""
@@ -142,10 +186,11 @@ class View:
         elif isinstance(space, gymnasium.spaces.MultiDiscrete):
             firsts = np.cumsum([0, *space.nvec.ravel()[:-1]])
             numbers = (firsts + np.asarray(action).ravel() - space.start.ravel()).tolist()
-        fits = len(self.choices) == int(legal.sum())
+        choices = self.all_choices
+        fits = len(choices) == int(legal.sum())
         if numbers and fits and all(0 <= k < len(legal) and legal[k] for k in numbers):
-            return "; ".join(self.choices[int(legal[:k].sum())] for k in numbers)
-        for choice in self.choices:
+            return "; ".join(choices[int(legal[:k].sum())] for k in numbers)
+        for choice in choices:
             with contextlib.suppress(IllegalAction):
                 if np.array_equal(self.parse(choice), action):
                     return choice

@@ -240,12 +240,11 @@ class EpisodeLog:
                 step[name] = {agents[i]: plain(v) for i, v in sorted(values.items())}
         if turn.forfeits:
             step["forfeit"] = [agents[i] for i in turn.forfeits]
-        else:
-            step["terms"] = {
-                name: plain(values) for name, values in game.frame.terms.items() if values.any()
-            }
-            if over or game.step % self._every == 0:
-                step["fingerprint"] = fingerprint(game.env, game.frame.state)
+        step["terms"] = {
+            name: plain(values) for name, values in game.frame.terms.items() if values.any()
+        }
+        if not turn.forfeits and (over or game.step % self._every == 0):
+            step["fingerprint"] = fingerprint(game.env, game.frame.state)
         self._steps.append(step)
 
     def body(self, result: EpisodeResult) -> bytes:

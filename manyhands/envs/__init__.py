@@ -45,6 +45,7 @@ class PettingZooView(Protocol[_Made]):
         empty_mask: str = ...,
         dtype: str | None = ...,
         on_illegal: str = ...,
+        allow_illegal: int | None = ...,
         render_mode: str | None = ...,
         max_cycles: int | None = ...,
         **config: Any,

@@ -283,7 +283,7 @@ class Human:
             boxes.append(pygame.Rect(x, y, room, bottom - y))
         self._boxes = boxes[::-1]
 
-        heard = [f"{m.sender} says: {m.text}" for m in view.messages]
+        heard = [f"{m.sender} says: {m.text}" for m in view.untold(view.text)]
         text = "\n".join([view.text, *heard])
         lines, letters = fit_lines(text, room, y - pad - top)
         print_lines(canvas, lines, letters, PAPER, x, top)

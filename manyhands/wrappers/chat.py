@@ -15,7 +15,8 @@ import jax.numpy as jnp
 import numpy as np
 
 from manyhands.core.answers import split_say
-from manyhands.core.config import number
+from manyhands.core.choices import LIMIT, Choice, Form, choices_of, fold
+from manyhands.core.config import number, whole
 from manyhands.core.env import (
     Action,
     Array,
@@ -26,7 +27,7 @@ from manyhands.core.env import (
     Wrapper,
     state_dataclass,
 )
-from manyhands.core.talk import OTHER, Channel, Message, clean
+from manyhands.core.talk import OTHER, Channel, Message, clean, transcript
 
 __all__ = ["OTHER", "PHRASES", "Chat", "ChatState", "clean", "split_say"]
 
@@ -71,6 +72,7 @@ class Chat(Wrapper[ChatState]):
         cost: the sender's penalty for a message: the reward term `talk` (1 for a message) has the
             weight `-cost`.
         hears: N x N, `hears[i][j]`: i hears j. By default everyone hears everyone else.
+        transcript: how many messages texts repeat, the last ones.
 
     **Actions**: the wrapped action followed by a token: 0 silence, 1 to M the phrases, M + 1
     "other" (free text that is near no phrase, as vector seats receive it). A token out of range
@@ -92,6 +94,7 @@ class Chat(Wrapper[ChatState]):
         max_length: int = 200,
         cost: float = 0.0,
         hears: Sequence[Sequence[bool]] | None = None,
+        transcript: int = 12,
     ):
         if env.chat is not None:
             raise ConfigError(f"{env.id!r} already has a channel; build it with talk=False")
@@ -103,6 +106,12 @@ class Chat(Wrapper[ChatState]):
         self.phrases, self.max_length = self.channel.phrases, self.channel.max_length
         self.hears, self.tokens = self.channel.hears, self.channel.tokens
         self.cost = cost
+        self.transcript = whole("transcript", transcript, 0)
+        self._saying = Form(
+            "say: {words}",
+            "with any action you may say one of the phrases of the rules, or other words",
+            {"words": self.phrases},
+        )
         self.terms = (*env.terms, "talk")
         self.reward_weights = {**env.reward_weights, "talk": 0.0 - self.cost}
         self.action_space = self._actions(env.action_space)
@@ -205,24 +214,55 @@ class Chat(Wrapper[ChatState]):
             f"your words the nearest one of these, if one is near: {phrases}."
         )
 
-    def describe(self, state: ChatState, agent: str | int) -> str:
-        """The wrapped text, and a line with the messages as phrases (`Said: ...`)."""
+    def describe(
+        self,
+        state: ChatState,
+        agent: str | int,
+        *,
+        detail: str | None = None,
+        talk: Sequence[Message] = (),
+    ) -> str:
+        """The wrapped text, and what was said: the `talk` in the words that were used, or, if none
+        is given, each agent's last message as a phrase."""
         i, said = self.index(agent), np.asarray(state.said)
+        text = super().describe(state, i, detail=detail)
+        if talk:
+            return f"{text}\n{transcript(talk, self.agents[i], self.transcript)}"
         heard = []
         for j in self._egocentric(i):
             if said[j] and (i == j or self.hears[i, j]):
                 heard.append(f"{'you' if i == j else self.agents[j]} {self.channel.words(said[j])}")
-        return f"{self.env.describe(state.inner, i)}\nSaid: {'; '.join(heard) or 'nothing'}."
+        return f"{text}\nSaid: {'; '.join(heard) or 'nothing'}."
 
-    def choices(self, state: ChatState, agent: str | int) -> list[str]:
+    def choices(
+        self, state: ChatState, agent: str | int, limit: int | None = LIMIT
+    ) -> list[Choice]:
         """The wrapped choices, then one for each token, in the order of `legal`; "other" is any
         words that are near no phrase."""
-        choices = self.env.choices(state.inner, agent)
+        choices = choices_of(self.env, state.inner, agent, limit)
         if not choices:
             return []
-        act = "" if self._may_pass(state, self.index(agent)) else f"{choices[0]}; "
-        words = ["nothing", *self.phrases, OTHER]
-        return [*choices, *(f"{act}say: {phrase}" for phrase in words)]
+        may_pass = self._may_pass(state, self.index(agent))
+        act = "" if may_pass else f"{choices[0].text}; "
+        first = self.env.noop if may_pass else choices[0].action
+        silent = [
+            c if c.action is None else c.but(action=self.compose(c.action, None)) for c in choices
+        ]
+        said = [
+            Choice(
+                f"{act}say: {words}",
+                action=None if first is None else self._with_token(first, token),
+                form=self._saying,
+            )
+            for token, words in enumerate(["nothing", *self.phrases, OTHER])
+        ]
+        # The rules list the phrases.
+        return [*silent, *fold(said, None if limit is None else 0)]
+
+    def _with_token(self, action: Action, token: int) -> np.ndarray:
+        parts = self.compose(action, None)
+        parts[-1] = token
+        return parts
 
     def parse(self, text: str, state: ChatState, agent: str | int) -> Action:
         """(action, token) of words like "north; say: onion please", an action and a separate line
@@ -260,6 +300,7 @@ class Chat(Wrapper[ChatState]):
             "max_length": self.max_length,
             "cost": self.cost,
             "hears": self.hears.tolist(),
+            **({} if self.transcript == 12 else {"transcript": self.transcript}),
         }
 
     def __repr__(self) -> str:
@@ -303,15 +344,20 @@ class Chat(Wrapper[ChatState]):
 
     def token(self, text: str) -> int:
         """The token of free text (`Channel.token`)."""
-        return self.channel.token(text)
+        return self.channel.token(self._spoken(text))
 
     def speech(self, text: str) -> str | None:
         """The free words in a text seat's answer ("north; say: ..."), or None."""
-        return self.channel.speech(text)
+        said = self.channel.speech(text)
+        return None if said is None else self._spoken(said)
+
+    def _spoken(self, said: str) -> str:
+        """Words without the effect of the choice that shows how to speak."""
+        return said.removesuffix(f": {self._saying.effect}")
 
     def deliver(self, state: ChatState, said: Mapping[int, str]) -> dict[int, list[Message]]:
         """The messages that each agent receives in one step (`Channel.deliver`)."""
-        return self.channel.deliver(state, said)
+        return self.channel.deliver(state, {i: self._spoken(words) for i, words in said.items()})
 
     def _egocentric(self, i: int) -> list[int]:
         return [i, *(j for j in range(self.num_agents) if j != i)]

@@ -4,6 +4,7 @@ Precup & Singh 1999). One step lasts as many primitive steps as pass until the n
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Protocol
 
 import gymnasium
@@ -11,6 +12,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from manyhands.core.answers import how_to_answer
+from manyhands.core.choices import LIMIT, Choice
 from manyhands.core.config import one_of, whole
 from manyhands.core.env import (
     Action,
@@ -21,7 +24,8 @@ from manyhands.core.env import (
     Wrapper,
     state_dataclass,
 )
-from manyhands.wrappers.skills import SkillSet, read_option, read_skill
+from manyhands.core.talk import Message
+from manyhands.wrappers.skills import SkillSet, answered, read_option, read_skill
 
 
 class EventSkills(SkillSet, Protocol):
@@ -32,12 +36,14 @@ class EventSkills(SkillSet, Protocol):
         members: number of agents in a team; a team's agents are adjacent in axis order.
         options: the choices of a whole team, in words; empty if teams cannot choose as one.
         plays: explanation of the options.
+        example: a skill, for the rules.
     """
 
     events: tuple[str, ...]
     members: int
     options: tuple[str, ...]
     plays: str
+    example: str
 
     def parse_observation(self, row: Array) -> Any:
         """An agent's perception [K, *axes] by names: a pytree of arrays [..., *axes]."""
@@ -59,6 +65,16 @@ class EventSkills(SkillSet, Protocol):
 
     def parse_option(self, text: str) -> int | None:
         """The option that a sentence names, None if it names none; may raise `IllegalAction`."""
+
+    def offers(self, perception: np.ndarray, limit: int | None = LIMIT) -> list[Choice]:
+        """The skills that can be chosen with this perception, each with its effect."""
+
+    def option_choices(self, limit: int | None = LIMIT) -> list[Choice]:
+        """The options, with their effects."""
+
+    def cast(self, perception: np.ndarray, agents: Sequence[str]) -> str:
+        """Who of a team, with these names, would do what now under its option, in words, from the
+        perception of one of them."""
 
 
 @state_dataclass
@@ -86,7 +102,8 @@ class Events(Wrapper[EventState]):
     """The environment `env`, played by skills that run from one event to the next.
 
     Args:
-        env: an environment whose `skill_set()` is a set of `EventSkills`.
+        env: an environment whose `skill_set()` is a set of `EventSkills`; for teams, one that has
+            `team_rules` and `team_describe`, too.
         patience: primitive steps after which all agents choose again without an event.
         per: `"agent"`: each agent chooses a skill; `"team"`: each team chooses one of the set's
             `options` for all its members.
@@ -146,6 +163,9 @@ class Events(Wrapper[EventState]):
 
     def inner(self, state: EventState) -> Any:
         return state.inner
+
+    def elapsed(self, state: EventState) -> None:
+        """Not counted: the field `time` of the wrapped state counts primitive steps."""
 
     def skill_set(self) -> None:
         return None
@@ -268,6 +288,13 @@ class Events(Wrapper[EventState]):
         acting = self.env.acting(state.inner)
         return jnp.any(self._teams(acting), axis=1) if self.per == "team" else acting
 
+    def forfeit_terms(self, state: EventState, agents: Sequence[int]) -> dict[str, Array]:
+        members = [i * self.members + k for i in agents for k in range(self.members)]
+        terms = self.env.forfeit_terms(state.inner, members)
+        if self.per == "agent":
+            return terms
+        return {name: self._teams(np.asarray(rows)).mean(axis=1) for name, rows in terms.items()}
+
     # ---- words and pictures -------------------------------------------------------------------
 
     def _member(self, agent: str | int) -> int:
@@ -275,27 +302,72 @@ class Events(Wrapper[EventState]):
         return self.index(agent) * self.members
 
     def rules(self, agent: str | int) -> str:
-        i = self._member(agent)
-        return self.manual(self.env.rules(i), self.agents[self.index(agent)])
+        i, name = self._member(agent), self.agents[self.index(agent)]
+        if self.per == "agent":
+            return self.manual(self.env.rules(i), name)
+        game: Any = self.env.unwrapped
+        return self.manual(game.team_rules(i), name)
 
     def manual(self, rules: str, agent: str) -> str:
-        """The wrapped rules, and how actions differ here."""
-        rules = f"{rules}\n\nSKILLS\nIn place of the actions above, answer with "
+        """The wrapped rules, with what can be answered here in place of their last section."""
+        until = ", ".join(self.skills.events[1:])
+        until = f"It runs until something happens ({until}) or {self.patience} steps have passed"
         if self.per == "agent":
-            return f"{rules}the name of a skill, in words; {_AGAIN}\n{self.skills.rules()}"
-        names = ", ".join(self.env.agents[self._member(agent) :][: self.members])
-        return (
-            f"{rules}one of the options, in words; {_AGAIN} You are the {agent} team, and choose "
-            f"for all its drones ({names}) at once, whenever something has happened.\n"
-            f"{self.skills.plays}"
-        )
+            how = f"Answer with the name of a skill. {until}; then you choose again: {_AGAIN} "
+            how, means = how + how_to_answer(self.skills.example), self.skills.rules()
+        else:
+            names = ", ".join(self.env.agents[self._member(agent) :][: self.members])
+            how = (
+                f"You choose for all drones of the {agent} team ({names}) at once, with an option. "
+                f"{until}; then you choose again: {_AGAIN} "
+                f"{how_to_answer('receiver: pass high; setter: set; ...')}"
+            )
+            means = self.skills.plays
+        return answered(rules, f"{how}\n{means}")
 
-    def describe(self, state: EventState, agent: str | int) -> str:
-        """The wrapped text, and the event since the agent last chose."""
-        i = self.index(agent)
-        text = self.env.describe(state.inner, self._member(agent))
+    def describe(
+        self,
+        state: EventState,
+        agent: str | int,
+        *,
+        detail: str | None = None,
+        talk: Sequence[Message] = (),
+    ) -> str:
+        """The wrapped text, who plays which role in a team, and what made the agent choose
+        again."""
+        i, member = self.index(agent), self._member(agent)
+        acting = bool(np.asarray(self.env.acting(state.inner)).any())
+        if self.per == "agent":
+            text = super().describe(state, member, detail=detail, talk=talk)
+        else:
+            env: Any = self.env
+            inner = state.inner
+            while isinstance(env, Wrapper):
+                env, inner = env.env, env.inner(inner)
+            text = env.team_describe(inner, member, detail=detail)
+            if acting:
+                row = np.asarray(self._perceive(state.inner))[member]
+                text = f"{text}\n{self.skills.cast(row, self.env.agents[member:])}"
+        if not acting:
+            return text
         event, steps = int(np.asarray(state.event)), int(np.asarray(state.steps))
         return f"{text}\n{self.news(event, steps, int(np.asarray(state.chosen)[i]))}"
+
+    def last_events(
+        self, state: EventState, agent: str | int | None = None
+    ) -> list[dict[str, Any]]:
+        """What ended the last step: nothing happens within one but at its end."""
+        who = None if agent is None else self._member(agent)
+        return self.env.last_events(state.inner, who)
+
+    def concerns(self, state: EventState, agent: str | int) -> bool:
+        if self.per == "team":
+            return bool(self.last_events(state, agent))
+        return self.env.concerns(state.inner, agent)
+
+    def event_codes(self, state: EventState) -> Array:
+        codes = self.env.event_codes(state.inner)
+        return self._teams(codes)[:, 0] if self.per == "team" else codes
 
     def news(self, event: int, steps: int, chosen: int) -> str:
         """The event after `steps` primitive steps of an agent that chose `chosen`, in words."""
@@ -307,18 +379,19 @@ class Events(Wrapper[EventState]):
             f'"{self.table[chosen]}".'
         )
 
-    def choices(self, state: EventState, agent: str | int) -> list[str]:
+    def choices(
+        self, state: EventState, agent: str | int, limit: int | None = LIMIT
+    ) -> list[Choice]:
         i = self.index(agent)
         if not bool(np.asarray(self.acting(state))[i]):
             return []
         if self.per == "team":
-            return list(self.table)
-        return self.offers(np.asarray(self._perceive(state.inner))[i])
+            return self.skills.option_choices(limit)
+        return self.offers(np.asarray(self._perceive(state.inner))[i], limit)
 
-    def offers(self, row: np.ndarray) -> list[str]:
+    def offers(self, row: np.ndarray, limit: int | None = LIMIT) -> list[Choice]:
         """The skills that can be chosen with this perception, each with its effect."""
-        possible, words = self.can(row), self.skills.words(row)
-        return [f"{self.table[k]}: {words[k]}" for k in np.flatnonzero(possible)]
+        return self.skills.offers(row, limit)
 
     def can(self, row: np.ndarray) -> np.ndarray:
         """bool[S]: the skills that can be chosen with this perception."""
@@ -333,13 +406,14 @@ class Events(Wrapper[EventState]):
         i = self.index(agent)
         current = int(np.asarray(state.chosen)[i]) if int(np.asarray(state.steps)) else None
         if self.per == "team":
-            return read_option(self.table, text, self.skills.parse_option, current)
+            shown = self.skills.option_choices()
+            return read_option(self.table, text, self.skills.parse_option, current, shown)
         return self.read(text, np.asarray(self._perceive(state.inner))[i], current)
 
     def read(self, text: str, row: np.ndarray, current: int | None = None) -> int:
         """The skill that an answer names; it must be possible with this perception. `current` was
         chosen last."""
-        return read_skill(self.skills, text, row, self.can(row), current)
+        return read_skill(self.skills, text, row, self.can(row), current, self.offers(row))
 
     def draw(
         self, state: EventState, canvas: Any, agent: str | int | None = None, camera: str = ""
@@ -363,7 +437,7 @@ class Events(Wrapper[EventState]):
         return {"patience": self.patience, "per": self.per}
 
 
-_AGAIN = '"go on" names the one that you chose last.'
+_AGAIN = '"go on" is what you chose last.'
 
 
 def _of(table: Array, numbers: Array) -> Array:

@@ -68,7 +68,9 @@ class SeatEnv(gymnasium.Env):
         infos, mask, empty_mask, dtype: the form of infos, masks and vectors; see `Format` in
             `wrappers/pettingzoo.py`.
         on_illegal: what an illegal action does: `"raise"` an `IllegalAction`, `"noop"`, or
-            `"forfeit"`: the episode ends, terminated, and the step is not played.
+            `"forfeit"`: the episode ends, terminated, the step is not played, and the reward is the
+            price, `Env.forfeit_terms`.
+        allow_illegal: how many illegal actions cost no more than a no-op, as in `play`.
         render_mode: None, `"rgb_array"`, `"human"` (a window) or `"ansi"`: what the seat sees.
 
     `step` takes a number of the action space, or words. Where agents take turns, it lasts until the
@@ -91,16 +93,20 @@ class SeatEnv(gymnasium.Env):
         empty_mask: str = "none",
         dtype: str | None = None,
         on_illegal: str = "raise",
+        allow_illegal: int | None = None,
         render_mode: str | None = None,
         **config: Any,
     ):
         one_of("on_illegal", on_illegal, ON_ILLEGAL)
+        if allow_illegal is not None:
+            allow_illegal = whole("allow_illegal", allow_illegal, 0)
         if render_mode is not None:
             one_of("render_mode", render_mode, RENDER_MODES)
         self.game = configured(game, config, SeatEnv)
         self.format = Format(self.game, observe, infos, mask, empty_mask, dtype)
         self.seat = self.game.index(seat)
-        self.on_illegal, self.render_mode = on_illegal, render_mode
+        self.on_illegal, self.allow_illegal = on_illegal, allow_illegal
+        self.render_mode = render_mode
         self.observation_space = self.format.space()
         self.action_space = copy_space(self.game.action_space)
         self._partners = _Partners(self.game, _fill(self.game, self.seat, partners))
@@ -126,11 +132,18 @@ class SeatEnv(gymnasium.Env):
             if wishes:
                 first = self.game.reset_to(episode_key(number), wishes)
                 fork = snapshot(self.game, jax.device_get(first))
-            episode = Game(self.game, number, member=member, fork=fork)
+            episode = Game(
+                self.game,
+                number,
+                member=member,
+                fork=fork,
+                on_illegal=self.on_illegal,
+                allow_illegal=self.allow_illegal,
+            )
             seed = None
             self._partners.begin(episode)
             while not episode.done[self.seat] and self.seat not in episode.asked():
-                episode.advance(Turn(self._partners.act(episode)))
+                episode.advance(self._partners.act(episode))
             if not episode.done[self.seat]:  # else it ended before the seat's first move
                 break
         self._episode, self._over = episode, False
@@ -144,7 +157,10 @@ class SeatEnv(gymnasium.Env):
         episode, seat = self._playing(), self.seat
         reward, terms = 0.0, dict.fromkeys(self.game.terms, 0.0)
         metrics = dict.fromkeys(episode.frame.metrics, 0.0)
-        status, reason = "ok", None
+        status, reason, refused = "ok", None, {}
+        said = None
+        if self.game.chat is not None and isinstance(action, str):
+            said = self.game.chat.speech(action)
         try:
             action = episode.read(seat, action, None)
         except IllegalAction as error:
@@ -152,14 +168,18 @@ class SeatEnv(gymnasium.Env):
                 masks = 'given by action_masks() and info["action_mask"]'
                 raise self.format.refusal(error.reason, masks) from error
             status, reason = "illegal", error.reason
-            action = self.game.noop
-            if self.on_illegal == "forfeit":
-                self._over = True
-                info = self._info(terms, metrics, "forfeit", reason)
-                return self._observation(), 0.0, True, False, info
-        actions = self._partners.act(episode) | {seat: action}
+            action, refused = self.game.noop, {seat: error.reason}
+        if refused and episode.forfeits_by(seat):
+            status = "forfeit"
+            turn = Turn({seat: action}, illegal=refused, forfeits=(seat,))
+        else:
+            turn = self._partners.act(episode)
+            turn.actions[seat] = action
+            turn.illegal |= refused
+            if said is not None:
+                turn.said[seat] = said
         while True:
-            episode.advance(Turn(actions))
+            episode.advance(turn)
             frame = episode.frame
             reward += float(frame.reward[seat])
             for name, values in frame.terms.items():
@@ -169,7 +189,7 @@ class SeatEnv(gymnasium.Env):
             self._over = bool(episode.done[seat])
             if self._over or seat in episode.asked():
                 break
-            actions = self._partners.act(episode)
+            turn = self._partners.act(episode)
         if self.render_mode == "human":
             self.render()
         flags = bool(frame.terminated[seat]), bool(frame.truncated[seat])
@@ -226,7 +246,7 @@ class SeatEnv(gymnasium.Env):
 
     def _observation(self) -> Any:
         assert self._episode is not None
-        return self.format.observation(self._episode.frame, self.seat)
+        return self.format.observation(self._episode, self.seat)
 
     def _info(
         self, terms: dict[str, float], metrics: dict[str, float], status: str, reason: Any = None
@@ -273,7 +293,7 @@ class SeatVectorEnv(VectorEnv):
         one_of("arrays", arrays, ("numpy", "jax"))
         one_of("observe", observe, OBSERVE)
         one_of("infos", infos, INFOS)
-        single = {"mask", "empty_mask", "dtype", "on_illegal"}.intersection(config)
+        single = {"mask", "empty_mask", "dtype", "on_illegal", "allow_illegal"}.intersection(config)
         if single:
             raise ConfigError(
                 f"{', '.join(sorted(single))} is for single environments; "
@@ -417,9 +437,10 @@ class _Partners:
             for i, policy in enumerate(self.policies)
         ]
 
-    def act(self, episode: Game) -> dict[int, Action]:
-        """The actions of the partners that are to move."""
-        actions = {}
+    def act(self, episode: Game) -> Turn:
+        """The actions of the partners that are to move, and what they say."""
+        turn = Turn()
+        chat, actions = self.game.chat, turn.actions
         for i in episode.asked():
             policy = self.policies[i]
             if isinstance(policy, Absent):
@@ -434,12 +455,16 @@ class _Partners:
             if hasattr(policy, "act"):
                 answer = answer[0]
             say = answer.say if isinstance(answer, Reply) else None
+            action = answer.action if isinstance(answer, Reply) else answer
+            if say is None and chat is not None and isinstance(action, str):
+                say = chat.speech(action)
             try:
-                action = answer.action if isinstance(answer, Reply) else answer
                 actions[i] = episode.read(i, action, say)
-            except IllegalAction:
-                actions[i] = self.game.noop
-        return actions
+            except IllegalAction as error:
+                actions[i], turn.illegal[i] = self.game.noop, error.reason
+            if say is not None:
+                turn.said[i] = say
+        return turn
 
     def _device_action(self, index: int, episode: Game) -> Action:
         frame = episode.frame

@@ -32,7 +32,15 @@ from manyhands.core.env import (
     shorten,
 )
 from manyhands.core.episode import Game, check_action
-from manyhands.core.pack import BLOCK, Frame, Report, no_actions, restore, stepper
+from manyhands.core.pack import (
+    BLOCK,
+    Frame,
+    Report,
+    no_actions,
+    restore,
+    restore_talk,
+    stepper,
+)
 from manyhands.core.processes import check_process
 from manyhands.core.registry import configured
 from manyhands.core.render import render
@@ -60,6 +68,7 @@ def parallel_env(
     empty_mask: str = "none",
     dtype: str | None = None,
     on_illegal: str = "raise",
+    allow_illegal: int | None = None,
     render_mode: str | None = None,
     max_cycles: int | None = None,
     **config: Any,
@@ -72,7 +81,8 @@ def parallel_env(
         infos, mask, empty_mask, dtype: the form of infos, masks and vectors; see `Format`.
         on_illegal: what an illegal or unreadable action does: `"raise"` an `IllegalAction`, play
             the environment's `"noop"` instead, or `"forfeit"`: the step is not played, and the
-            episode ends, terminated for everybody with no further reward.
+            episode ends, terminated for everybody; the reward is its price, `Env.forfeit_terms`.
+        allow_illegal: how many of them cost no more than a no-op, as in `play`.
         render_mode: None, `"rgb_array"`, `"human"` (a window) or `"ansi"` (what agents read).
         max_cycles: PettingZoo's word for `max_steps`.
     """
@@ -86,6 +96,7 @@ def parallel_env(
         empty_mask=empty_mask,
         dtype=dtype,
         on_illegal=on_illegal,
+        allow_illegal=allow_illegal,
         render_mode=render_mode,
     )
 
@@ -175,9 +186,10 @@ class Format:
         """A copy of vectors, for the caller to keep and to write to."""
         return vector.copy() if self._dtype is None else vector.astype(self._dtype)
 
-    def observation(self, frame: Frame, index: int) -> Any:
+    def observation(self, episode: Game, index: int) -> Any:
         """What one agent observes; arrays are copies."""
-        seen: Any = frame.text(index) if self.observe != "vector" else None
+        frame = episode.frame
+        seen: Any = episode.text(index) if self.observe != "vector" else None
         if self.observe != "text":
             vector = self.vectors(frame.vector[index])
             seen = vector if self.observe == "vector" else {"vector": vector, "text": seen}
@@ -287,14 +299,17 @@ class Parallel(ParallelEnv):
         empty_mask: str = "none",
         dtype: str | None = None,
         on_illegal: str = "raise",
+        allow_illegal: int | None = None,
         render_mode: str | None = None,
     ):
         self.format = Format(game, observe, infos, mask, empty_mask, dtype)
+        if allow_illegal is not None:
+            allow_illegal = whole("allow_illegal", allow_illegal, 0)
         one_of("on_illegal", on_illegal, ON_ILLEGAL)
         if render_mode is not None:
             one_of("render_mode", render_mode, RENDER_MODES)
         self.game, self.render_mode = game, render_mode
-        self.on_illegal = on_illegal
+        self.on_illegal, self.allow_illegal = on_illegal, allow_illegal
         self.metadata = {
             "name": f"{game.id}_v0",
             "render_modes": list(RENDER_MODES),
@@ -352,7 +367,7 @@ class Parallel(ParallelEnv):
             ConfigError: there is no such option.
         """
         infos = self.begin(seed, options)
-        return self._observations(self._begun().frame, self.agents), infos
+        return self._observations(self.agents), infos
 
     def begin(
         self, seed: int | None = None, options: dict[str, Any] | None = None
@@ -370,7 +385,7 @@ class Parallel(ParallelEnv):
         wishes = {name: given[name] for name in self.game.reset_options if name in given}
         if state is not None and wishes:
             raise ConfigError(f'options: "state" is all of it; leave out {", ".join(wishes)}')
-        frame: Frame | None = None
+        frame, talk = None, restore_talk(state) if isinstance(state, bytes) else ()
         if seed is None and not self._stepper.memoises:
             seed = int(self._np_random.integers(2**32))
         elif seed is None:
@@ -386,7 +401,18 @@ class Parallel(ParallelEnv):
             frame = self._stepper.view(
                 restore(self.game, state) if isinstance(state, bytes) else state
             )
-        self.episode = Game(self.game, seed, member=member, frame=frame, first=first, totals=False)
+        self.episode = Game(
+            self.game,
+            seed,
+            member=member,
+            frame=frame,
+            first=first,
+            talk=talk,
+            totals=False,
+            on_illegal=self.on_illegal,
+            allow_illegal=self.allow_illegal,
+        )
+        self._refused = False
         self.agents = list(self.game.agents)
         self._said = {}
         if self.render_mode == "human":
@@ -507,6 +533,11 @@ class Parallel(ParallelEnv):
     def time(self) -> int:
         return self._begun().step
 
+    def snapshot(self) -> bytes:
+        """The state and what was said, as bytes: for `reset(options={"state": ...})`, and to fork
+        from with `play`."""
+        return self._begun().snapshot()
+
     def view(self, agent: str | int) -> View:
         """All that an agent may know now: vector, legal actions, text, choices, rules, image."""
         return self._begun().views[self.game.index(agent)]
@@ -544,31 +575,35 @@ class Parallel(ParallelEnv):
                 raise self.format.refusal(
                     f"{agent}: {error.reason}", f'infos[{agent!r}]["action_mask"]'
                 ) from error
-            status = "forfeit" if self.on_illegal == "forfeit" else "illegal"
+            self._refused = True
+            status = "forfeit" if self._begun().forfeits_by(index) else "illegal"
             return self.game.noop, {"status": status, "reason": error.reason}
 
     def play(self, rows: np.ndarray, statuses: list[dict[str, Any]]) -> tuple[Any, ...]:
         """One step with actions that were read, [N, *action_space.shape]: what `step` returns."""
         agents = self.agents
         rest = self.advance(rows, statuses)
-        return self._observations(self.frame, agents), *rest
+        return self._observations(agents), *rest
 
     def advance(
         self, rows: np.ndarray, statuses: list[dict[str, Any]]
     ) -> tuple[dict[str, float], dict[str, bool], dict[str, bool], dict[str, dict[str, Any]]]:
         """`play`, but for the observations."""
         episode, agents, names = self.playing(), self.agents, self.possible_agents
-        if self.on_illegal == "forfeit" and any(s["status"] == "forfeit" for s in statuses):
-            infos = self._infos(self._stepper.view(episode.frame.state).report, statuses)
-            self.agents = []
-            nothing = dict.fromkeys(agents, 0.0)
-            over, not_cut = dict.fromkeys(agents, True), dict.fromkeys(agents, False)
-            result = nothing, over, not_cut, infos
-            _keep(result, agents)
-            return result
-        episode.hear(compress(range(len(names)), episode.frame.report.acting), self._said)
+        forfeits: tuple[int, ...] = ()
+        if self._refused:
+            answered = [i for i, status in enumerate(statuses) if status["status"] != "none"]
+            refused = [i for i in answered if statuses[i]["status"] != "ok"]
+            episode.count(answered, refused)
+            forfeits = tuple(i for i in refused if statuses[i]["status"] == "forfeit")
+            self._refused = any(episode.refused)
+        if forfeits:
+            episode.forfeit(forfeits)
+            report = episode.frame.report
+        else:
+            episode.hear(compress(range(len(names)), episode.frame.report.acting), self._said)
+            report = episode.make(rows).report
         self._said = {}
-        report = episode.make(rows).report
         result = (
             dict(zip(names, report.reward)),
             dict(zip(names, report.terminated)),
@@ -589,7 +624,7 @@ class Parallel(ParallelEnv):
         index = self._index.get(agent)
         if index is None:
             index = self.game.index(agent)
-        return self.format.observation(self.frame, index)
+        return self.format.observation(self._begun(), index)
 
     @property
     def movers(self) -> list[str]:
@@ -606,12 +641,13 @@ class Parallel(ParallelEnv):
             raise EpisodeOver("no episode has begun; call reset() first")
         return self.episode
 
-    def _observations(self, frame: Frame, agents: list[str]) -> dict[str, Any]:
+    def _observations(self, agents: list[str]) -> dict[str, Any]:
+        episode = self._begun()
         if self.format.vectors_only and len(agents) == len(self.possible_agents):
             # A copy: the caller may write to it, and the frame's buffer stays as it is.
-            vectors = self.format.vectors(self._stepper.fields["vector"](frame.buffer))
+            vectors = self.format.vectors(self._stepper.fields["vector"](episode.frame.buffer))
             return dict(zip(agents, vectors))
-        return {agent: self.format.observation(frame, self._index[agent]) for agent in agents}
+        return {agent: self.format.observation(episode, self._index[agent]) for agent in agents}
 
     def _listen(self, index: int, answer: str) -> None:
         """Keep the free words in an answer until the step is played."""

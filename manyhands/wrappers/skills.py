@@ -23,11 +23,14 @@ from manyhands.core.answers import (
     Answer,
     closest,
     decide,
+    how_to_answer,
     normalise,
     number,
     numbered,
     quoted,
 )
+from manyhands.core.choices import LIMIT, Choice, Form, fold
+from manyhands.core.config import boolean
 from manyhands.core.env import (
     Action,
     Array,
@@ -39,11 +42,17 @@ from manyhands.core.env import (
     state_dataclass,
 )
 from manyhands.core.grammar import Grammar
+from manyhands.core.talk import Message
 
 
 class SkillSet(Protocol):
     """The result of an environment's `skill_set()`: a table of S skills, each a stateless, pure
     controller that reads one agent's row of `Env.perceive`.
+
+    Where `with_memory()` exists, it gives a set of the same kind whose skills remember: it has
+    `memory`, a number of bytes, and reads rows in which these follow the perception; `first
+    (perception)` is the memory, u8[memory], at the start, and `remember(row, action, perception)`
+    that after a primitive action. All is pure, and who runs the skills keeps the memory.
 
     Attributes:
         names: the table, S names.
@@ -79,6 +88,7 @@ class SkillSet(Protocol):
         """The skills, explained to a player."""
 
 
+_NUMBERS = re.compile(r"-?\d+(?:\.\d+)?")
 STATUS = ("none yet", "done", "under way", "impossible, you stayed where you were")
 NEW, DONE, UNDER_WAY, IMPOSSIBLE = range(4)
 
@@ -91,11 +101,13 @@ class SkillState:
         inner: state of the wrapped environment.
         skill: i16[N], chosen in the last step.
         status: u8[N], index into `STATUS`.
+        memory: u8[N, memory of the skill set], what each agent remembers; () without memory.
     """
 
     inner: Any
     skill: Array
     status: Array
+    memory: Any = ()
 
 
 class Skills(Wrapper[SkillState]):
@@ -103,6 +115,9 @@ class Skills(Wrapper[SkillState]):
 
     Args:
         env: an environment whose `skill_set()` gives a `SkillSet`.
+        memory: whether skills know what their agent has seen before, and not only what it sees;
+            where the set can (CraftWorld's). Then there may be more skills, and which are possible
+            does not follow from the observation alone.
 
     Actions are `Discrete(S)`, the skills in table order (`skills.names`). An impossible skill plays
     `env.noop`, counted in `metrics["illegal"]`. Observations, perceptions and rewards are those of
@@ -112,19 +127,27 @@ class Skills(Wrapper[SkillState]):
 
     id = "skills"
 
-    def __init__(self, env: Env):
+    def __init__(self, env: Env, memory: bool = False):
         skills = env.skill_set()
         if skills is None:
             raise ConfigError(f"{env.id!r} ships no skill set (`Env.skill_set`)")
+        self.memory = boolean("memory", memory)
+        if memory:
+            if not hasattr(skills, "with_memory"):
+                raise ConfigError(f"the skills of {env.id!r} remember nothing; leave out memory")
+            skills = skills.with_memory()
         super().__init__(env)
         self.batched, self.chat, self.keys = False, None, {}
         self.skills: SkillSet = skills
         self.action_space = gymnasium.spaces.Discrete(len(self.skills.names))
         self.noop = self.skills.wait
-        self._perceive = jax.jit(env.perceive)
+        self._rows = jax.jit(self.rows)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Skills, (self.env,)
+        return Skills, (self.env, self.memory)
+
+    def config(self) -> dict[str, Any]:
+        return {"memory": True} if self.memory else {}
 
     def lift(self, action: Array) -> Array:
         """The skill that takes one primitive action of `env`; traceable."""
@@ -151,21 +174,38 @@ class Skills(Wrapper[SkillState]):
     def begin(self, inner: Any) -> SkillState:
         n = self.num_agents
         skill = jnp.full(n, self.skills.wait, jnp.int16)
-        return SkillState(inner, skill, jnp.full(n, NEW, jnp.uint8))
+        status = jnp.full(n, NEW, jnp.uint8)
+        if not self.memory:
+            return SkillState(inner, skill, status)
+        skills: Any = self.skills
+        return SkillState(inner, skill, status, jax.vmap(skills.first)(self.env.perceive(inner)))
+
+    def rows(self, state: SkillState) -> Array:
+        """What the agents' skills read, [N, K]: their perceptions, and what they remember."""
+        return self._with_memory(self.env.perceive(state.inner), state.memory)
+
+    def _with_memory(self, rows: Array, memory: Any) -> Array:
+        return jnp.concatenate([rows, memory], axis=1) if self.memory else rows
 
     def step(self, key: Array, state: SkillState, actions: Array) -> tuple[SkillState, Outcome]:
         count = len(self.skills.names)
         known = (actions >= 0) & (actions < count)
         chosen = jnp.where(known, actions, self.skills.wait)
         control = jax.vmap(self.skills.control)
-        moves, _, possible = control(self.env.perceive(state.inner), chosen)
+        rows = self.rows(state)
+        moves, _, possible = control(rows, chosen)
         acting = self.env.acting(state.inner)
         possible = possible & known
         noop = jnp.asarray(self.env.noop, moves.dtype)
         mask = possible.reshape(possible.shape + (1,) * (moves.ndim - 1))
-        inner, outcome = self.env.step(key, state.inner, jnp.where(mask, moves, noop))
+        played = jnp.where(mask, moves, noop)
+        inner, outcome = self.env.step(key, state.inner, played)
 
-        _, done, _ = control(self.env.perceive(inner), chosen)
+        seen, memory = self.env.perceive(inner), state.memory
+        if self.memory:
+            skills: Any = self.skills
+            memory = jax.vmap(skills.remember)(rows, played, seen)
+        _, done, _ = control(self._with_memory(seen, memory), chosen)
         instant = jnp.asarray(self.skills.instant)[chosen]
         status = jnp.where(done | instant, DONE, UNDER_WAY)
         status = jnp.where(possible, status, IMPOSSIBLE)
@@ -181,46 +221,111 @@ class Skills(Wrapper[SkillState]):
             inner,
             jnp.where(acting, chosen, state.skill).astype(jnp.int16),
             jnp.where(acting, status, state.status).astype(jnp.uint8),
+            memory,
         )
         return new, outcome
 
     def legal(self, state: SkillState) -> Array:
-        _, _, possible = jax.vmap(self.skills.survey)(self.env.perceive(state.inner))
+        _, _, possible = jax.vmap(self.skills.survey)(self.rows(state))
         return possible & self.env.acting(state.inner)[:, None]
 
     # ---- words and pictures -------------------------------------------------------------------
 
     def rules(self, agent: str | int) -> str:
+        offers, example = getattr(self.skills, "offers", None), getattr(self.skills, "example", "")
+        if offers is not None:
+            how = (
+                'Answer with the name of a skill in every step; "go on" is the one under way. '
+                f"{how_to_answer(example)}\n{self.skills.rules()}"
+            )
+            return answered(self.env.rules(agent), how)
         return (
             f"{self.env.rules(agent)}\n\nSKILLS\nIn place of the actions above, answer with the "
             f'name of a skill, in words; "go on" names the one under way.\n{self.skills.rules()}'
         )
 
-    def describe(self, state: SkillState, agent: str | int) -> str:
+    def describe(
+        self,
+        state: SkillState,
+        agent: str | int,
+        *,
+        detail: str | None = None,
+        talk: Sequence[Message] = (),
+    ) -> str:
         """The wrapped text, and a line on the agent's last skill."""
         i = self.index(agent)
         status = int(np.asarray(state.status)[i])
-        text = self.env.describe(state.inner, i)
+        text = super().describe(state, i, detail=detail, talk=talk)
         if status == NEW:
             return f"{text}\nYour last skill: none yet."
         name = self.skills.names[int(np.asarray(state.skill)[i])]
         return f"{text}\nYour last skill: {name} ({STATUS[status]})."
 
-    def choices(self, state: SkillState, agent: str | int) -> list[str]:
+    def choices(
+        self, state: SkillState, agent: str | int, limit: int | None = LIMIT
+    ) -> list[Choice]:
         i = self.index(agent)
         legal = np.asarray(self._legal(state))[i]
-        words = self.skills.words(self._row(state, i))
-        return [f"{self.skills.names[s]}: {words[s]}" for s in np.flatnonzero(legal)]
+        offers = getattr(self.skills, "offers", None)
+        if offers is not None:
+            return list(offers(self._row(state, i), limit)) if legal.any() else []
+        return self._offers(self._row(state, i), legal, limit)
+
+    def _offers(self, row: np.ndarray, legal: np.ndarray, limit: int | None) -> list[Choice]:
+        """The skills that can be chosen, of a set that does not offer them itself."""
+        words = self.skills.words(row)
+        names, able = self.skills.names, np.flatnonzero(legal).tolist()
+        forms = {} if limit is None or len(able) <= limit else self._forms(able, words)
+        listed = [
+            Choice(names[s], words[s], s, certain=not words[s], form=forms.get(s)) for s in able
+        ]
+        return fold(listed, limit)
+
+    def _forms(self, able: Sequence[int], words: Sequence[str]) -> dict[int, Form]:
+        """The families of skills that differ in a number or in their last word, and of plain
+        steps: by skill."""
+        names: Sequence[str] = self.skills.names
+        families: dict[str, list[int]] = {}
+        for s in able:
+            key = _NUMBERS.sub("{n}", names[s])
+            if self.skills.instant[s]:
+                key = "" if s != self.skills.wait else names[s]
+            elif key == names[s]:
+                key = f"{names[s].rpartition(' ')[0]} {{name}}"
+            families.setdefault(key, []).append(s)
+        forms: dict[int, Form] = {}
+        for key, family in families.items():
+            if not key:
+                told, what = "a plain step; or any other action of the rules, if it is possible", []
+            else:
+                told = words[family[len(family) // 2]]
+                what = [_NUMBERS.findall(names[s]) or names[s].rsplit(" ", 1)[-1:] for s in family]
+            values = [value for value, *more in what if not more]
+            if len(values) == len(family) > 2:
+                numbers = key.endswith("{n}")
+                others = f"{values[0]} to {values[-1]}" if numbers else ", ".join(values)
+                told = f"{told}; any of {others}"
+            elif what:
+                told = f"{told}; any of {len(family)} such places in reach"
+            form = Form(key, told, {"value": tuple(values)}, "" if key else names[family[0]])
+            forms |= dict.fromkeys(family, form)
+        return forms
 
     def parse(self, text: str, state: SkillState, agent: str | int) -> Action:
         """The skill that an answer names; "go on" is the one under way."""
         i = self.index(agent)
         row, status = self._row(state, i), int(np.asarray(state.status)[i])
         current = int(np.asarray(state.skill)[i]) if status == UNDER_WAY else None
-        return read_skill(self.skills, text, row, np.asarray(self._legal(state))[i], current)
+        legal, offers = np.asarray(self._legal(state))[i], getattr(self.skills, "offers", None)
+        shown: Sequence[Choice] = ()
+        if offers is not None:
+            shown = offers(row)
+        elif legal.sum() > LIMIT:
+            shown = self._offers(row, legal, LIMIT)
+        return read_skill(self.skills, text, row, legal, current, shown)
 
     def _row(self, state: SkillState, i: int) -> np.ndarray:
-        return np.asarray(self._perceive(state.inner))[i]
+        return np.asarray(self._rows(state))[i]
 
     def _legal(self, state: SkillState) -> Array:
         compiled = self.__dict__.get("_compiled_legal")
@@ -242,6 +347,18 @@ class Skills(Wrapper[SkillState]):
             for name, skill, status in zip(self.agents, skills, statuses, strict=True)
         }
         return {**self.env.to_dict(state.inner), "skills": own}
+
+
+# ---- rules ---------------------------------------------------------------------------------------
+
+_ANSWERS = "\n\nHOW TO ANSWER\n"  # the heading of the last section of all rules
+
+
+def answered(rules: str, how: str) -> str:
+    """Rules with another way to answer in place of theirs; sections of wrappers after it stay."""
+    start, _, rest = rules.partition(_ANSWERS)
+    _, gap, others = rest.partition("\n\n")
+    return f"{start}{_ANSWERS}{how}{gap}{others}"
 
 
 # ---- reading answers -----------------------------------------------------------------------------
@@ -275,7 +392,12 @@ NEAREST = 4  # skills that an error names
 
 
 def read_skill(
-    skills: SkillSet, text: Any, row: np.ndarray, possible: np.ndarray, current: int | None
+    skills: SkillSet,
+    text: Any,
+    row: np.ndarray,
+    possible: np.ndarray,
+    current: int | None,
+    shown: Sequence[Choice] = (),
 ) -> int:
     """The skill that an answer names.
 
@@ -283,11 +405,13 @@ def read_skill(
         row: the agent's perception.
         possible: bool[S], the skills that can be chosen.
         current: the skill that is under way.
+        shown: choices as they were offered, where their lines are not names and effects.
     """
     effects = skills.words(row)
     offers = {f"{skills.names[k]}: {effects[k]}": k for k in np.flatnonzero(possible).tolist()}
 
     def mean(plain: str) -> int | None:
+        plain = without_effects(plain, shown)
         for offer, k in offers.items():
             plain = plain.replace(normalise(offer), skills.names[k])
         return skills.parse(plain, row, current)
@@ -298,11 +422,24 @@ def read_skill(
     return skill
 
 
+def without_effects(plain: str, shown: Sequence[Choice]) -> str:
+    """A sentence in which the lines of choices are replaced by what is to be answered."""
+    for choice in shown:
+        plain = plain.replace(normalise(choice), choice.text)
+    return plain
+
+
 def read_option(
-    table: Sequence[str], text: Any, mean: Callable[[str], int | None], current: int | None
+    table: Sequence[str],
+    text: Any,
+    mean: Callable[[str], int | None],
+    current: int | None,
+    shown: Sequence[Choice] = (),
 ) -> int:
     """The option that an answer names: what `mean` makes of a sentence, or the `current` one."""
-    return _read(text, table, mean, current, "option", 2)
+    return _read(
+        text, table, lambda plain: mean(without_effects(plain, shown)), current, "option", 2
+    )
 
 
 def _read(
@@ -319,13 +456,14 @@ def _read(
         # Names that differ in numbers only are as one.
         alike = {re.sub(r"[-.\d]+", "", name): name for name in reversed(table)}
         near = closest(words, reversed(alike.values()), most)
-        return IllegalAction(f"{reason}. Name a {what} in words; nearest: {', '.join(near)}.")
+        one = f"{'an' if what[0] in 'aeiou' else 'a'} {what}"
+        return IllegalAction(f"{reason}. Name {one} in words; nearest: {', '.join(near)}.")
 
     def meant(answer: Answer) -> int | None:
         nonlocal words
         words = _OPENING.sub("", normalise(answer.raw).strip(WRAPPING.replace(".", "")))
         if answer.kind != BRACKET and (number(answer.plain) is not None or numbered(answer.plain)):
-            raise refuse(f"{quoted(answer.text)}: a {what} has no number")
+            raise refuse(f"{quoted(answer.text)}: {what}s have no numbers")
         if not _GO_ON.read(words):
             return mean(words)
         if current is None:

@@ -329,7 +329,7 @@ def test_forfeits_are_told(tmp_path):
     export_chat(tmp_path / "r", tmp_path / "o")
     first, second = lines(tmp_path / "o")
     assert first["forfeits"] == second["forfeits"] == ["player_0"] and first["ended"] == "forfeit"
-    assert (first["parse"], first["rewards"], second["anchors"]) == (["illegal"], [0.0], [])
+    assert (first["parse"], first["rewards"], second["anchors"]) == (["illegal"], [-1.0], [])
     assert export_arrays(tmp_path / "r", tmp_path / "a.npz") == 0
     assert np.load(tmp_path / "a.npz")["forfeits"].tolist() == [[True, False]]
 

@@ -221,17 +221,28 @@ def test_snapshots_specs_and_names(kitchen, chat):
 
 def test_choices_are_the_legal_actions_in_order(chat):
     state = chat.reset(KEY)
-    choices = chat.choices(state, 0)
+    choices = chat.choices(state, 0, None)
     assert len(choices) == int(chat.legal(state)[0].sum())
     expected = [[a, 0] for a in range(6)] + [[4, token] for token in range(6)]
     assert [list(chat.parse(choice, state, 0)) for choice in choices] == expected
+
+
+def test_phrases_are_one_choice_unless_all_are_asked_for(chat):
+    state = chat.reset(KEY)
+    *_, speak = chat.choices(state, 0)
+    assert len(chat.choices(state, 0)) == 7 and speak.form is not None
+    for text in (speak, speak.text):
+        assert list(chat.parse(text, state, 0)) == list(speak.action)
+        assert f"say: {chat.speech(text)}" == speak.text
+    said = speak.removeprefix("say: ")
+    assert chat.deliver(state, {0: said})[1][0].text == speak.text.removeprefix("say: ")
 
 
 def test_where_passing_is_illegal_a_choice_to_speak_acts_too():
     chat = Chat(Turns(), BOOK)
     state = chat.reset(KEY)
     assert chat.choices(state, 1) == []
-    for token, choice in enumerate(chat.choices(state, 0)[2:]):
+    for token, choice in enumerate(chat.choices(state, 0, None)[2:]):
         assert list(chat.parse(choice, state, 0)) == [1, 0, token]
     with pytest.raises(IllegalAction, match="name an action as well"):
         chat.parse("say: serving", state, 0)

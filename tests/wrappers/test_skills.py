@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from manyhands.baselines.players.macro import Persist, persist
-from manyhands.core.env import ConfigError, IllegalAction
+from manyhands.core.env import ConfigError, IllegalAction, episode_key
 from manyhands.core.play import play
 from manyhands.core.registry import from_spec, make
 from manyhands.core.view import Reply
@@ -219,3 +219,17 @@ def test_what_the_kitchen_says_of_itself_is_passed_on() -> None:
     chat = make("chat", env=make("skills", env=kitchen))
     assert chat.phrases == kitchen.phrases
     assert chat.reset_pool == kitchen.reset_pool > 0
+
+
+def test_many_skills_are_told_in_few_lines():
+    """Numbers, last words and plain steps; every line is a skill that can be chosen."""
+    env = Skills(make("craftworld", size=16))
+    state = env.reset(episode_key(3))
+    every, few = env.choices(state, 0, None), env.choices(state, 0)
+    assert len(every) > 24 and len(few) < 12 and sum(map(len, few)) < 800
+    for choice in few:
+        assert env.parse(choice, state, 0) == env.parse(choice.text, state, 0) == choice.action
+    texts = [choice.text for choice in few]
+    assert "move_left" in texts and "wait" in texts
+    folded = [choice for choice in few if choice.form and choice.effect == choice.form.effect]
+    assert len(folded) >= 3
