@@ -19,10 +19,10 @@ from manyhands.core.config import (
     plain,
     whole,
 )
-from manyhands.core.env import Array, ConfigError, Env, Outcome, names_of
+from manyhands.core.env import DETAILS, Array, ConfigError, Env, Outcome, names_of
+from manyhands.envs.kitchen import events, planning, rules
 from manyhands.envs.kitchen import levels as lv
 from manyhands.envs.kitchen import observe as views
-from manyhands.envs.kitchen import planning, rules
 from manyhands.envs.kitchen.generator import GeneratorConfig, generate_levels
 from manyhands.envs.kitchen.skills import KitchenSkills
 from manyhands.envs.kitchen.state import (
@@ -56,6 +56,8 @@ class Kitchen(KitchenConfig, Env[KitchenState]):
         generator: knobs of `"generated"` kitchens, the fields of `generator.GeneratorConfig`.
         num_levels, level_seed: how many kitchens are generated, and from which seed; keep some
             seeds apart to test generalisation.
+        detail: how much `describe` tells: `"brief"`, `"normal"`, or `"full"`, with distances, who
+            reaches what, and orders.
 
     Terms: `delivery` (what the soups served in this step are worth, the same for every chef),
     `pot_placement` (3 for an ingredient put into a pot), `dish_pickup` (3 for taking a dish when
@@ -125,12 +127,14 @@ class Kitchen(KitchenConfig, Env[KitchenState]):
         generator: Mapping[str, Any] | None = None,
         num_levels: int = 64,
         level_seed: int = 0,
+        detail: str = "normal",
     ):
         one_of("starts", starts, lv.STARTS)
         self.dynamics = one_of("dynamics", dynamics, DYNAMICS)
         self.observation = one_of("observation", observation, OBSERVATIONS)
         self.view_radius = None if view_radius is None else whole("view_radius", view_radius, 1)
         self.max_steps = whole("max_steps", max_steps, 1, 30_000)
+        self.detail = one_of("detail", detail, DETAILS)
         self.random_starts = starts == "random"
         weights = {"delivery": 1.0} | dict.fromkeys(SHAPED, 0.0)
         self.reward_weights = check_weights(reward_weights, weights)
@@ -190,12 +194,13 @@ class Kitchen(KitchenConfig, Env[KitchenState]):
         self.action_space = gymnasium.spaces.Discrete(len(ACTIONS))
         self.observation_layout = views.layout(self)
         self.observation_space = views.space(self)
+        self.event_names = events.event_names(self)
 
     # ---- the contract, as functions of the configuration and the state ------------------------
 
     reset, legal, acting = rules.reset, rules.legal, rules.acting
     observe, perceive, summary = views.observe, views.perceive, views.summary
-    network_input = views.network_input
+    network_input, event_codes = views.network_input, events.event_codes
 
     def step(self, key: Array, state: KitchenState, actions: Array) -> tuple[KitchenState, Outcome]:
         check_actions(self, actions, state.time.shape)
@@ -206,7 +211,15 @@ class Kitchen(KitchenConfig, Env[KitchenState]):
         return self._module("text").to_dict(self, state)
 
     def config(self) -> dict[str, Any]:
-        return dict(self._config)
+        return {**self._config, **self.text_options()}
+
+    def last_events(
+        self, state: KitchenState, agent: str | int | None = None
+    ) -> list[dict[str, Any]]:
+        return events.last_events(self, state, None if agent is None else self.index(agent))
+
+    def concerns(self, state: KitchenState, agent: str | int) -> bool:
+        return events.concerns(self, state, self.index(agent))
 
     def skill_set(self) -> KitchenSkills:
         """The skill set that `wrappers/skills.py` lifts this kitchen to."""

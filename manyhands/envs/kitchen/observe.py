@@ -196,12 +196,12 @@ def _codes(config: KitchenConfig, state: KitchenState, agent: int, radius: int |
     cells = cell_numbers(state)
     lying = state.objects.astype(jnp.int32) << 8
     code = state.terrain.astype(jnp.int32) | lying | (state.timer.astype(jnp.int32) << 13)
-    for order, i in enumerate(_egocentric(config, agent), start=1):
+    for order, i in enumerate(egocentric(config, agent), start=1):
         facing = state.facing[i].astype(jnp.int32) << 6
         chef = (order << 3) | facing | (state.held[i].astype(jnp.int32) << 8)
         code = code | jnp.where(cells == state.position[i][None], chef[None], 0)
     if radius is not None:
-        code = jnp.where(_in_view(config, state, agent, radius), code, VOID)
+        code = jnp.where(in_view(config, state, agent, radius), code, VOID)
     urgent = (config.max_steps - state.time < URGENT).astype(jnp.int32) << 21
     return code | urgent[None]
 
@@ -213,11 +213,11 @@ def _planes(
     cells = cell_numbers(state)
     terrain, objects, timer = state.terrain, state.objects, state.timer
     if radius is not None:
-        seen = _in_view(config, state, agent, radius)
+        seen = in_view(config, state, agent, radius)
         terrain = jnp.where(seen, terrain, VOID)
         objects = jnp.where(seen, objects, NOTHING)
         timer = jnp.where(seen, timer, 0)
-    order = _egocentric(config, agent)
+    order = egocentric(config, agent)
     here = [cells == state.position[i][None] for i in order]
     if radius is not None:
         here = [mask & seen for mask in here]
@@ -249,11 +249,11 @@ def _planes(
     return [plane.astype(jnp.uint8) for plane in planes]
 
 
-def _egocentric(config: KitchenConfig, agent: int) -> list[int]:
+def egocentric(config: KitchenConfig, agent: int) -> list[int]:
     return [agent, *(i for i in range(config.chefs) if i != agent)]
 
 
-def _in_view(config: KitchenConfig, state: KitchenState, agent: int, radius: int) -> Array:
+def in_view(config: KitchenConfig, state: KitchenState, agent: int, radius: int) -> Array:
     """bool[cells, ...]: at most `radius` columns and rows from the chef."""
     cells = cell_numbers(state).astype(jnp.int32)
     own = state.position[agent].astype(jnp.int32)[None]

@@ -186,11 +186,13 @@ _FRONT = (
 
 
 def _place(label: str) -> str:
-    """A place, and where it is."""
+    """A place, what lies there, and where it is."""
+    what = f"[(with|that holds|holding) [a|my] {{{label}_what:thing}} [on it]]"
     return (
-        f"[a|my|this|that|nearest|closest] [{{{label}_way:way}}] ({{{label}:place}}|it) "
+        f"[a|my|this|that|nearest|closest] [{{{label}_way:way}}] ({{{label}:place}}|it) {what} "
         "[[at] [cell|position] "
-        f"{{{label}_x:n}} {{{label}_y:n}}|(to|on|in|at) {{{label}_way:way}} [of me|side]|{_FRONT}]"
+        f"{{{label}_x:n}} {{{label}_y:n}}|(to|on|in|at) {{{label}_way:way}} [of me|side]|{_FRONT}] "
+        f"{what}"
     )
 
 
@@ -216,6 +218,7 @@ _FOR = (
     "|to (put|place|add) [it] (in|into|to|on) [a|my] {for:place}]"
 )
 _STAY = (
+    "[keep|keep on|continue|continue to|go on|still|just] "
     "(stay [put|here|still|idle|where i am|in place|in position|at my place|on my cell]"
     "|wait [here|in place|still|longer]|(remain|stand) (put|here|still|idle|where i am|in place|by)"
     "|hold (still|on|position|my position|here)|hold|pause|halt|freeze|idle|be idle|stay and wait"
@@ -223,9 +226,15 @@ _STAY = (
     "|keep still|sit (still|tight)|pass|(pass|skip) [my] turn|skip|take no action"
     "|do (a|one) (wait|noop)|be wait)"
 )
+_UNTIL = (
+    "(until|till) (something|anything) [else|new|important|relevant] (happen|change|concern me"
+    "|matters|occur) [to me|for me]|(until|till) (a change|an event)|for (a change|an event|change)"
+    "|for (something|anything) [else|new|important|relevant] to (happen|change|concern me|occur)"
+)
 _WHILE = (
     "[[for] (a|one|1|another) (step|turn|moment|second|tick|bit|while|round|move)"
-    "|1|my turn|for my turn"
+    "|1|my turn|for my turn|[for] {count:n} (step|turn|moment|second|tick|round|move)"
+    f"|{_UNTIL}"
     "|for [a|my] ({until:place}|{until:thing}|cooking) "
     "[to (cook|finish|be ready|be done|be cooked|move [away|out of the way]|pass|finish cooking"
     "|get out of my way|leave)|move"
@@ -544,6 +553,8 @@ def _is_at(values: dict[str, Any], label: str, way: int, seen: Seen) -> bool:
         (label not in values or values[label].fits(cell))
         and where == (cell.x, cell.y)
         and values.get(f"{label}_way", way) == way
+        and cell.thing in values.get(f"{label}_what", {cell.thing})
+        and (cell.code == COUNTER or f"{label}_what" not in values)
     )
 
 

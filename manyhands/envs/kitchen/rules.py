@@ -51,6 +51,7 @@ from manyhands.envs.kitchen.state import (
     WASTED,
     KitchenConfig,
     KitchenState,
+    Recent,
     cell_numbers,
 )
 
@@ -88,6 +89,7 @@ def reset(config: KitchenConfig, key: Array) -> KitchenState:
         soups=jnp.int16(0),
         score=jnp.int32(0),
         event=jnp.full(n, ARRIVED, jnp.uint8),
+        recent=Recent(jnp.zeros(n, jnp.uint8), jnp.zeros(np.ptp(config.pot_cells), bool)),
     )
 
 
@@ -105,6 +107,7 @@ class _Step:
     soups: Array  # i16[...], served in this step for points
     wasted: Array  # i16[...], served for nothing
     clash: Array = None  # bool[...], whether two chefs would have collided
+    ready: Array = None  # bool[P, ...], as in `Recent`
     position: list[Array] = field(default_factory=list)
     facing: list[Array] = field(default_factory=list)
     events: list[Array] = field(default_factory=list)
@@ -137,7 +140,7 @@ def step(
     for chef in range(config.chefs):
         _interact(config, state, now, chef)  # the next chef finds what the last one did
     _move(config, state, now)
-    _cook(now)
+    _cook(config, now)
     return _finish(config, state, now, illegal)
 
 
@@ -170,7 +173,7 @@ def _interact(config: KitchenConfig, state: KitchenState, now: _Step, chef: int)
     filled = SOUP | (there + jnp.where(hand == ONION, 4, 1).astype(jnp.uint8))
     now_there = jnp.where(put, hand, jnp.where(add, filled, there))
     now_there = jnp.where(take | plate, NOTHING, now_there)
-    cook_time = _lookup(config.cook_times, state.level, now_there)
+    cook_time = lookup(config.cook_times, state.level, now_there)
     now_clock = jnp.where(start, cook_time + 1, jnp.where(plate, 0, clock))
     now_held = jnp.where(put | add | serve, NOTHING, hand)
     now_held = jnp.where(take | plate, there, now_held)
@@ -179,7 +182,7 @@ def _interact(config: KitchenConfig, state: KitchenState, now: _Step, chef: int)
     now.objects = jnp.where(faced, now_there.astype(jnp.uint8)[None], now.objects)
     now.timer = jnp.where(faced, now_clock.astype(jnp.uint8)[None], now.timer)
 
-    points = jnp.where(serve, _lookup(config.worths, state.level, hand), 0)
+    points = jnp.where(serve, lookup(config.worths, state.level, hand), 0)
     now.points.append(points)
     now.soups = now.soups + (serve & (points != 0))
     now.wasted = now.wasted + (serve & (points == 0))
@@ -232,8 +235,10 @@ def _move(config: KitchenConfig, state: KitchenState, now: _Step) -> None:
         now.events[i] = jnp.where(actions[i] < STAY, moved.astype(jnp.uint8), now.events[i])
 
 
-def _cook(now: _Step) -> None:
+def _cook(config: KitchenConfig, now: _Step) -> None:
     """What cooks has one step less to go."""
+    first, end = config.pot_cells
+    now.ready = now.timer[first:end] == 2
     now.timer = jnp.where(now.pots & (now.timer > 1), now.timer - 1, now.timer)
 
 
@@ -255,6 +260,7 @@ def _finish(
         soups=state.soups + now.soups,
         score=state.score + delivery,
         event=stack(now.events, ndim=0),
+        recent=Recent(state.held, now.ready),
     )
     team = delivery.astype(jnp.float32)
     terms = {"delivery": repeat(team, config.chefs)}
@@ -295,7 +301,12 @@ def _offset(config: KitchenConfig, direction: Array) -> Array:
     return jnp.where(direction == NORTH, 256 - config.width, south).astype(jnp.uint8)
 
 
-def _lookup(table: np.ndarray, level: Array, contents: Array) -> Array:
+def front_cells(config: KitchenConfig, state: KitchenState) -> Array:
+    """u8[chefs, ...]: the cells that chefs face."""
+    return state.position + _offset(config, state.facing)
+
+
+def lookup(table: np.ndarray, level: Array, contents: Array) -> Array:
     """`table[level, recipe]` for the recipe of a soup, by selects over what differs."""
     recipes = [bits for bits in range(16) if 1 <= (bits >> 2) + (bits & 3) <= 3]
     values, counts = np.unique(table[:, recipes], return_counts=True)

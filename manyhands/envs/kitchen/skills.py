@@ -318,10 +318,8 @@ class KitchenSkills:
 
     def _word(self, i: int, details: Details, obs: Observation, hand: int) -> str:
         name = self.names[i]
-        if i == self.wait:
-            return "do nothing for one step"
-        if i >= self._first_primitive:
-            return "this one step only" if name != "interact" else "with what you face, once"
+        if i == self.wait or i >= self._first_primitive:
+            return ""  # the rules explain them, and nothing is promised
         y, x = divmod(int(details.target[i]), self._config.width)
         held = (
             "nothing"
@@ -345,9 +343,9 @@ class KitchenSkills:
         if why == NO_TARGET:
             return self._missing(name, verb, obs)
         steps = int(details.steps[i])
-        far = "now" if steps == 0 else f"{steps} step{'s' * (steps > 1)} away"
+        far = "now, if nobody is first" if steps == 0 else f"about {_steps(steps)}"
         if verb == "plate from" and int(obs.timer[y, x]) > 1:
-            far += f", ready in {int(obs.timer[y, x]) - 1} steps"
+            far += f", ready in {_steps(int(obs.timer[y, x]) - 1)}"
         if verb == "put in":
             far += f", {held} {int(obs.count[y, x]) + 1} of 3"
         return far if name.startswith("go to") else f"at ({x}, {y}), {far}"
@@ -478,6 +476,10 @@ _GET = "(fetch|get|take|grab|collect|retrieve)"
 _SOUP = "([(my|this|that)] [(ready|cooked|finished)] (soup|dish|order|plate|meal)|it|this)"
 _ONCE = "[(1|one) (step|cell|tile|square)]"
 _GO = "(go|walk|move|run|head|travel)"
+_UNTIL = (
+    "(until|till) (something|anything) [(else|new|important)] (happen|change|concern me|occur) "
+    "[to me]|for [(a|an|some)] (change|event)|(until|till) [(a|an|some)] (change|event)"
+)
 _PHRASES = {
     "fetch": [f"{_ON} {_GET} {_DET} {{thing}} {_BOX} {_FOR}",
               f"{_ON} pick up {_DET} {{thing}} (from|at|out of) [(nearest|closest)] [{{thing}}] "
@@ -500,8 +502,10 @@ _PHRASES = {
     "pick up": [f"{_ON} pick up {_DET} {{thing}} [(from|off|on) {_TOP}]",
                 f"pick {_DET} {{thing}} up [(from|off) {_TOP}]",
                 f"{_ON} {_GET} {_DET} {{thing}} (from|off|on) {_TOP}"],
-    "wait": ["(wait|stay|idle|stand still|do nothing|no op|pass|hold|stop|remain) [(here|still|put|"
-             "in place|where i am|there|step|1 step|one step|for 1 step|for one step)]",
+    "wait": ["[(keep|keep on|continue|continue to|go on|still)] "
+             "(wait|stay|idle|stand still|do nothing|no op|pass|hold|stop|remain) [(here|still|put|"
+             "in place|where i am|there|step|1 step|one step|for 1 step|for one step|"
+             f"[for] {{n}} (step|turn)|{_UNTIL})]",
              "stay idle", "(skip|pass) [(my|this)] (turn|step)"],
     "go to": [f"{_ON} {_GO} [over] [to] [(cell|tile|square|position|floor cell)] {place}"
               for place in
@@ -521,6 +525,10 @@ _THINGS = {name: name for name in OBJECTS} | {
     "plate": "dish", "bowl": "dish", "clean dish": "dish", "clean plate": "dish",
     "empty dish": "dish", "empty plate": "dish", "dish of soup": "soup", "finished soup": "soup",
 }  # fmt: skip
+
+
+def _steps(count: int) -> str:
+    return f"{count} step{'s' * (count != 1)}"
 
 
 def _letter(number: int) -> str:

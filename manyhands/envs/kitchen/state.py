@@ -67,6 +67,19 @@ DYNAMICS = ("classic", "manual")
 
 
 @state_dataclass
+class Recent:
+    """What happened in the last step and does not follow from the new state; zeros at the start.
+
+    Attributes:
+        held: u8[chefs], the object that was in each hand before the step.
+        ready: bool[P], whether a pot got ready, of the cells `KitchenConfig.pot_cells`.
+    """
+
+    held: Array
+    ready: Array
+
+
+@state_dataclass
 class KitchenState:
     """One kitchen at one moment; cells are numbered `y * width + x` from the top left.
 
@@ -82,6 +95,7 @@ class KitchenState:
         soups: i16[], soups served that were worth something.
         score: i32[], sum of their values.
         event: u8[chefs], what each chef's last action did (`EVENTS`).
+        recent: what else happened in the last step.
     """
 
     terrain: Array
@@ -95,6 +109,7 @@ class KitchenState:
     soups: Array
     score: Array
     event: Array
+    recent: Recent
 
 
 class KitchenConfig:
@@ -107,6 +122,7 @@ class KitchenConfig:
         chefs: number of chefs.
         height, width: rows and columns of the largest layout.
         max_pots: the largest number of pots in any layout.
+        pot_cells: (first, last + 1) of the cell numbers between which all pots of all layouts are.
         dynamics, observation, view_radius, max_steps: as in `Kitchen`.
         random_starts: whether `reset` draws the start cells.
         terrains: u8[levels, cells], padded with `VOID` to the largest layout.
@@ -121,6 +137,7 @@ class KitchenConfig:
     height: int
     width: int
     max_pots: int
+    pot_cells: tuple[int, int]
     dynamics: str
     observation: str
     view_radius: int | None
@@ -160,6 +177,8 @@ class KitchenConfig:
                 self.rooms[i, j, [b * self.width + a for a, b in room]] = True
         self.terrains = terrain.reshape(count, cells)
         self.max_pots = int((self.terrains == POT).sum(1).max())
+        pots = np.flatnonzero((self.terrains == POT).any(0))
+        self.pot_cells = int(pots[0]), int(pots[-1]) + 1
 
 
 def cell_numbers(state: KitchenState) -> Array:

@@ -1,42 +1,48 @@
 """The kitchen in words: rule book, description, choices, and reading what a player answers.
 
-`describe` says what the vector observations say, no less and no more: a map, and the facts in
-sentences of a fixed form, from which the vectors can be rebuilt. What a chef sees is cut out once,
-in `_look`; all that is said afterwards is said from that alone.
+`describe` says what the vector observations say, no less and no more, and what happened in the last
+step: a map, and the facts in sentences of a fixed form, from which the vectors can be rebuilt. What
+a chef sees is cut out once, in `scene_of`; all that is said afterwards is said from that alone.
 """
 
 from __future__ import annotations
 
 import functools
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from manyhands.core.answers import decide
+from manyhands.core.choices import Choice
+from manyhands.envs.kitchen import events
+from manyhands.envs.kitchen.effects import offers
 from manyhands.envs.kitchen.levels import (
     COUNTER,
-    DIRECTIONS,
-    DISHES,
     FLOOR,
-    ONIONS,
     POT,
     RECIPES,
-    SERVING,
     STATIONS,
-    TOMATOES,
     VOID,
     Level,
 )
 from manyhands.envs.kitchen.reading import Cell, Seen, mean, refuse
+from manyhands.envs.kitchen.scene import (
+    A_THING,
+    AMOUNTS,
+    THINGS,
+    Chef,
+    Place,
+    Scene,
+    amount,
+    holding,
+    scene_of,
+    steps,
+)
 from manyhands.envs.kitchen.state import (
     ACTIONS,
-    DISH,
-    EVENTS,
+    ARRIVED,
     NOTHING,
-    ONION,
     SHAPED,
-    SOUP,
     STAY,
     KitchenState,
 )
@@ -44,152 +50,7 @@ from manyhands.envs.kitchen.state import (
 if TYPE_CHECKING:
     from manyhands.envs.kitchen.env import Kitchen
 
-MAP = "X.OTDPS?"  # index = terrain code; floor is a dot, so that no cell is lost to white space
 YOU = "@"
-
-# ---- things in words -----------------------------------------------------------------------------
-
-
-def _amount(onions: int, tomatoes: int) -> str:
-    """ "2 onions and 1 tomato"."""
-    parts = []
-    if onions:
-        parts.append(f"{onions} onion{'s' * (onions > 1)}")
-    if tomatoes:
-        parts.append(f"{tomatoes} tomato{'es' * (tomatoes > 1)}")
-    return " and ".join(parts)
-
-
-_AMOUNTS = [_amount(bits >> 2, bits & 3) for bits in range(16)]
-# By object code; there are no objects between the dish and the soups.
-_THINGS = ["nothing", "onion", "tomato", "dish", *[""] * 12, *(f"soup of {a}" for a in _AMOUNTS)]
-_A_THING = ["nothing", "an onion", *(f"a {name}" for name in _THINGS[2:])]
-
-
-# ---- what a chef sees ----------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class _Place:
-    """What stays the same while a chef stands somewhere: made once, then looked up."""
-
-    terrain: bytes  # VOID where the chef does not see
-    names: list[str]  # "(x, y)" of each cell
-    canvas: list[str]  # the map, character by character
-    spots: list[int]  # where on the canvas each cell is
-    stations: str
-    pots: list[int]  # cells in reading order: pot A, pot B, ...
-    letters: dict[int, str]
-    counters: list[int]
-
-
-@functools.lru_cache(maxsize=8192)
-def _place(terrain: bytes, width: int, own: int, radius: int | None) -> _Place:
-    cells = range(len(terrain))
-    if radius is not None:
-        x, y = own % width, own // width
-        near = [
-            abs(cell % width - x) <= radius and abs(cell // width - y) <= radius for cell in cells
-        ]
-        terrain = bytes(code if n else VOID for code, n in zip(terrain, near, strict=True))
-    names = [f"({cell % width}, {cell // width})" for cell in cells]
-    height = len(terrain) // width
-    margin = len(str(height - 1)) + 1
-    lines = []
-    if width > 10:
-        lines.append(" " * margin + "".join(str(x // 10) for x in range(width)))
-    lines.append(" " * margin + "".join(str(x % 10) for x in range(width)))
-    spots: list[int] = []
-    offset = sum(len(line) + 1 for line in lines)
-    for y in range(height):
-        row = terrain[y * width : (y + 1) * width]
-        lines.append(f"{y:>{margin - 1}} " + "".join(MAP[code] for code in row))
-        spots += range(offset + margin, offset + margin + width)
-        offset += margin + width + 1
-    stations = []
-    for code in (ONIONS, TOMATOES, DISHES, SERVING):
-        where = [names[c] for c in cells if terrain[c] == code]
-        if where:
-            stations.append(f"{STATIONS[code].capitalize()}s: {' '.join(where)}.")
-    pots = [c for c in cells if terrain[c] == POT]
-    return _Place(
-        terrain,
-        names,
-        list("\n".join(lines)),
-        spots,
-        " ".join(stations),
-        pots,
-        {c: _letter(number) for number, c in enumerate(pots)},
-        [c for c in cells if terrain[c] == COUNTER],
-    )
-
-
-def _letter(number: int) -> str:
-    """A, B, ... Z, AA, AB, ..."""
-    return (_letter(number // 26 - 1) if number >= 26 else "") + chr(ord("A") + number % 26)
-
-
-@dataclass(frozen=True)
-class _Look:
-    """What one chef sees at one moment, and nothing else."""
-
-    place: _Place
-    objects: bytes  # of counters and pots; read only at cells that `place` has in view
-    timer: bytes
-    chefs: list[tuple[int, int, int, int] | None]  # cell, facing, held, event; None: out of view
-    own: tuple[int, int, int, int]
-    at: dict[int, int]  # cell -> the chef in it, other than oneself
-
-
-def _look(kitchen: Kitchen, state: KitchenState, agent: int) -> _Look:
-    position = _bytes(state.position)
-    place = _place(_bytes(state.terrain), kitchen.width, position[agent], kitchen.view_radius)
-    chefs: list[tuple[int, int, int, int] | None] = [
-        chef if place.terrain[chef[0]] != VOID else None
-        for chef in zip(
-            position, _bytes(state.facing), _bytes(state.held), _bytes(state.event), strict=True
-        )
-    ]
-    own = chefs[agent]
-    assert own is not None  # a chef stands within its own view
-    at = {chef[0]: i for i, chef in enumerate(chefs) if chef is not None and i != agent}
-    return _Look(place, _bytes(state.objects), _bytes(state.timer), chefs, own, at)
-
-
-def _bytes(array: Any) -> bytes:
-    """Small numbers as bytes, the quickest thing to index in plain Python."""
-    return np.asarray(array, np.uint8).tobytes()
-
-
-def _front(kitchen: Kitchen, cell: int, facing: int) -> int:
-    dx, dy = DIRECTIONS[facing]
-    return cell + dx + dy * kitchen.width
-
-
-def _facing(kitchen: Kitchen, look: _Look, cell: int, facing: int, you: int = -1) -> str:
-    """What is in front of a chef, from what the reader sees; `you` is the reader's own cell."""
-    front = _front(kitchen, cell, facing)
-    code = look.place.terrain[front]
-    if code == VOID:
-        return "something out of sight"
-    if front == you:
-        return "you"
-    if front in look.at:
-        return kitchen.agents[look.at[front]]
-    if code == FLOOR:
-        return "floor"
-    return _named(look, front)
-
-
-def _named(look: _Look, cell: int) -> str:
-    """A counter or a station in words."""
-    place, code = look.place, look.place.terrain[cell]
-    if code == POT:
-        return f"pot {place.letters[cell]}"
-    if code != COUNTER:
-        return f"the {STATIONS[code]}"
-    thing = look.objects[cell]
-    return f"the counter with {_A_THING[thing]}" if thing else "an empty counter"
 
 
 # ---- description ---------------------------------------------------------------------------------
@@ -197,159 +58,253 @@ def _named(look: _Look, cell: int) -> str:
 
 def describe(kitchen: Kitchen, state: KitchenState, agent: int) -> str:
     """What the chef sees, as text."""
-    look = _look(kitchen, state, agent)
-    place, names = look.place, look.place.names
-    canvas = place.canvas.copy()
-    own_cell, own_facing, held, event = look.own
-    canvas[place.spots[own_cell]] = YOU
-    for cell, i in look.at.items():
-        canvas[place.spots[cell]] = str(i)
-    time, soups = int(state.time), int(state.soups)
+    scene = scene_of(kitchen, state, agent, kitchen.view_radius)
+    if kitchen.detail == "brief":
+        return "\n".join(_brief(kitchen, scene))
+    place, names, left = scene.place, scene.place.names, kitchen.max_steps - scene.time
     lines = [
-        f"Step {time} of {kitchen.max_steps}, {kitchen.max_steps - time} left. "
-        f"Soups served: {soups}. Score: {int(state.score)}.",
-        "".join(canvas),
-        f"You are {kitchen.agents[agent]} at {names[own_cell]}, facing {ACTIONS[own_facing]} to "
-        f"{_facing(kitchen, look, own_cell, own_facing)}, holding {_A_THING[held]}. "
-        f"{_YOUR_EVENTS[event]}",
+        f"Step {scene.time} of {kitchen.max_steps}, {left} left. "
+        f"Soups served: {scene.soups}. Score: {scene.score}.",
+        _map(scene),
+        f"You are {kitchen.agents[agent]} at {names[scene.own.cell]}, "
+        f"{_doing(kitchen, scene, agent, scene.own)}",
     ]
-    for i, chef in enumerate(look.chefs):
-        if i == agent:
-            continue
+    for i, chef in _others(scene):
+        name = kitchen.agents[i]
         if chef is None:
-            lines.append(f"{kitchen.agents[i]} is out of sight.")
-            continue
-        cell, facing, held, event = chef
-        lines.append(
-            f"{kitchen.agents[i]} is at {names[cell]}, facing {ACTIONS[facing]} to "
-            f"{_facing(kitchen, look, cell, facing, own_cell)}, holding {_A_THING[held]}. "
-            f"{_ITS_EVENTS[event]}"
-        )
+            lines.append(f"{name} is out of sight.")
+        else:
+            lines.append(f"{name} is at {names[chef.cell]}, {_doing(kitchen, scene, i, chef)}")
+    news = _pot_news(scene)
     for cell in place.pots:
-        lines.append(
-            f"Pot {place.letters[cell]} at {names[cell]}: "
-            f"{_contents(kitchen, look.objects[cell], look.timer[cell])}."
-        )
-    lying: dict[int, list[str]] = {}
-    for cell in place.counters:
-        if look.objects[cell]:
-            lying.setdefault(look.objects[cell], []).append(names[cell])
-    on_counters = [f"{_THINGS[code]} {' '.join(lying[code])}" for code in sorted(lying)]
-    lines.append(f"On counters: {'; '.join(on_counters) or 'nothing'}.")
+        inside = _contents(scene.objects[cell], scene.timer[cell])
+        new = f" ({news[cell]})" if cell in news else ""
+        lines.append(f"Pot {place.letters[cell]} at {names[cell]}: {inside}{new}.")
+    lines.append(f"On counters: {_lying(scene) or 'nothing'}.")
     if place.stations:
         lines.append(place.stations)
+    full = kitchen.detail == "full"
+    if len(scene.levels) == 1 and (full or _orders_differ(kitchen)):
+        lines.append(f"Orders: {_prices(scene.levels[0])}.")
+    if kitchen.view_radius is None:
+        lines += _divided(kitchen, scene)
+    if full:
+        lines += [_distances(kitchen, scene), _REMINDERS[kitchen.dynamics]]
     return "\n".join(lines)
 
 
-_ITS_EVENTS = ["It has just arrived.", *(f"Last step it {event}." for event in EVENTS[1:])]
-_YOUR_EVENTS = [
-    event.replace(" it ", " you ").replace("It has", "You have").replace("was b", "were b")
-    for event in _ITS_EVENTS
-]
+def _brief(kitchen: Kitchen, scene: Scene) -> list[str]:
+    """The lines of a description with what changes decisions, in few words."""
+    place, names = scene.place, scene.place.names
+    lines = [f"Step {scene.time} of {kitchen.max_steps}. Score {scene.score}.", _map(scene)]
+    for i, chef in [(scene.agent, scene.own), *_others(scene)]:
+        who = "You" if i == scene.agent else kitchen.agents[i]
+        if chef is None:
+            lines.append(f"{who}: out of sight.")
+            continue
+        last = "" if chef.event == ARRIVED else f", {events.told(kitchen, scene, i, chef)}"
+        lines.append(
+            f"{who} {names[chef.cell]}, facing {ACTIONS[chef.facing]} to "
+            f"{_facing(kitchen, scene, chef)}, holding {A_THING[chef.held]}{last}."
+        )
+    news = _pot_news(scene)
+    for cell in place.pots:
+        inside = _contents(scene.objects[cell], scene.timer[cell])
+        new = f" ({news[cell]})" if cell in news else ""
+        lines.append(f"Pot {place.letters[cell]} {names[cell]}: {inside}{new}.")
+    lying = _lying(scene)
+    return [*lines, f"On counters: {lying}."] if lying else lines
 
 
-def _contents(kitchen: Kitchen, thing: int, clock: int) -> str:
+def _others(scene: Scene) -> list[tuple[int, Chef | None]]:
+    return [(i, chef) for i, chef in enumerate(scene.chefs) if i != scene.agent]
+
+
+def _map(scene: Scene) -> str:
+    place = scene.place
+    canvas = place.canvas.copy()
+    canvas[place.spots[scene.own.cell]] = YOU
+    for cell, i in scene.at.items():
+        canvas[place.spots[cell]] = str(i)
+    return "".join(canvas)
+
+
+def _doing(kitchen: Kitchen, scene: Scene, i: int, chef: Chef) -> str:
+    """How a chef stands, what it holds, and what it did."""
+    if chef.event == ARRIVED:
+        last = "You have just arrived." if i == scene.agent else "It has just arrived."
+    else:
+        who = "you" if i == scene.agent else "it"
+        last = f"Last step {who} {events.told(kitchen, scene, i, chef)}."
+    return (
+        f"facing {ACTIONS[chef.facing]} to {_facing(kitchen, scene, chef)}, holding "
+        f"{A_THING[chef.held]}. {last}"
+    )
+
+
+def _facing(kitchen: Kitchen, scene: Scene, chef: Chef) -> str:
+    """What is in front of a chef, from what the reader sees."""
+    front = scene.front(chef)
+    code = scene.place.terrain[front]
+    if code == VOID:
+        return "something out of sight"
+    if front == scene.own.cell:
+        return "you"
+    if front in scene.at:
+        return kitchen.agents[scene.at[front]]
+    if code == FLOOR:
+        return f"floor at {scene.place.names[front]}"
+    return scene.named(front)
+
+
+def _pot_news(scene: Scene) -> dict[int, str]:
+    """What is new of pots, by cell."""
+    return dict.fromkeys(events.started(scene), "just began to cook") | dict.fromkeys(
+        scene.ready, "just got ready"
+    )
+
+
+def _contents(thing: int, clock: int) -> str:
     """A pot's contents and progress in words."""
-    amount = _AMOUNTS[thing & 15]
+    inside = AMOUNTS[thing & 15]
     if clock > 1:
-        return f"{amount}, cooking, ready in {clock - 1} step{'s' * (clock > 2)}"
+        return f"{inside}, cooking, ready in {steps(clock - 1)}"
     if clock == 1:
-        return f"{amount}, ready to plate"
+        return f"{inside}, ready to plate"
     if not thing:
         return "empty"
     missing = 3 - (thing >> 2 & 3) - (thing & 3)
     room = f"room for {missing} more" if missing else "full"
-    return f"{amount}, not cooking, {room}"
+    return f"{inside}, not cooking, {room}"
+
+
+def _lying(scene: Scene) -> str:
+    """What lies on counters, and where."""
+    lying: dict[int, list[str]] = {}
+    for cell in scene.place.counters:
+        if scene.objects[cell]:
+            lying.setdefault(scene.objects[cell], []).append(scene.place.names[cell])
+    return "; ".join(f"{THINGS[code]} {' '.join(lying[code])}" for code in sorted(lying))
+
+
+@functools.lru_cache(maxsize=64)
+def _orders_differ(kitchen: Kitchen) -> bool:
+    """Whether soups are worth other things in other kitchens that this may be."""
+    return len({_prices(level) for level in kitchen.levels}) > 1
+
+
+@functools.lru_cache(maxsize=1024)
+def _prices(level: Level) -> str:
+    return "; ".join(
+        f"soup of {amount(*recipe)} {level.worth(recipe)} points, {level.times[recipe]} steps"
+        for recipe in level.orders
+    )
+
+
+# ---- description: what can be worked out ---------------------------------------------------------
+
+_REMINDERS = {
+    "classic": "Remember: the third ingredient starts a pot; a chef who collides stops everybody.",
+    "manual": "Remember: empty hands start a pot; a chef who collides stops everybody.",
+}
+
+
+def _divided(kitchen: Kitchen, scene: Scene) -> list[str]:
+    """Who reaches what, where chefs are in rooms that are apart."""
+    place = scene.place
+    rooms: dict[int, list[str]] = {}
+    for i, chef in enumerate(scene.chefs):
+        assert chef is not None
+        name = "you" if i == scene.agent else kitchen.agents[i]
+        rooms.setdefault(place.rooms[chef.cell], []).append(name)
+    if len(rooms) == 1:
+        return []
+    parts = [
+        f"{', '.join(sorted(who, key=lambda name: name != 'you'))}: {_reached(place, room)}"
+        for room, who in sorted(rooms.items(), key=lambda item: "you" not in item[1])
+    ]
+    shared = _between(place, frozenset(rooms)) or "none"
+    return [f"Within reach of {'; of '.join(parts)}. Counters between: {shared}."]
+
+
+@functools.lru_cache(maxsize=1024)
+def _reached(place: Place, room: int) -> str:
+    """The stations beside a room."""
+    found: dict[str, list[str]] = {}
+    for cell, code in enumerate(place.terrain):
+        if code not in (FLOOR, COUNTER, VOID) and room in _rooms_beside(place, cell):
+            if code == POT:
+                found.setdefault("pot", []).append(place.letters[cell])
+            else:
+                found.setdefault(STATIONS[code], []).append(place.names[cell])
+    return ", ".join(f"{kind} {' '.join(where)}" for kind, where in found.items()) or "no station"
+
+
+@functools.lru_cache(maxsize=1024)
+def _between(place: Place, rooms: frozenset[int]) -> str:
+    """Counters that several rooms share: objects can be passed over them."""
+    return " ".join(
+        place.names[cell]
+        for cell in place.counters
+        if len(rooms & set(_rooms_beside(place, cell))) > 1
+    )
+
+
+def _rooms_beside(place: Place, cell: int) -> list[int]:
+    return [place.rooms[to] for to in place.around(cell) if place.rooms[to] >= 0]
+
+
+def _distances(kitchen: Kitchen, scene: Scene) -> str:
+    """How many moves and turns the chef needs until it can interact with what it sees."""
+    place = scene.place
+    open_ = [code == FLOOR and cell not in scene.at for cell, code in enumerate(place.terrain)]
+    far = {scene.own.cell: 0}
+    queue = [scene.own.cell]
+    for cell in queue:
+        for way in range(STAY):
+            to = place.front(cell, way)
+            if open_[to] and to not in far:
+                far[to] = far[cell] + 1
+                queue.append(to)
+    best: dict[int, int] = {}
+    for cell, walked in far.items():
+        for way in range(STAY):
+            to = place.front(cell, way)
+            if open_[to] or place.terrain[to] in (FLOOR, VOID):
+                continue
+            faces = scene.own.facing == way if not walked else (
+                far.get(place.front(cell, way ^ 1), walked) == walked - 1
+            )  # fmt: skip
+            cost = walked + (not faces)
+            best[to] = min(best.get(to, cost), cost)
+    told = [
+        (cost, "" if place.terrain[cell] != COUNTER else THINGS[scene.objects[cell]], cell)
+        for cell, cost in best.items()
+        if place.terrain[cell] != COUNTER or scene.objects[cell]
+    ]
+    words = [
+        f"{f'{thing} on the counter at {place.names[cell]}' if thing else _plain(place, cell)} "
+        f"{cost}"
+        for cost, thing, cell in sorted(told)
+    ]
+    empty = [(cost, cell) for cell, cost in best.items()
+             if place.terrain[cell] == COUNTER and not scene.objects[cell]]  # fmt: skip
+    if empty:
+        cost, cell = min(empty)
+        words.append(f"nearest empty counter, at {place.names[cell]}, {cost}")
+    return f"Steps before you can use, around the others: {'; '.join(words) or 'nothing'}."
+
+
+def _plain(place: Place, cell: int) -> str:
+    return place.station(cell).removeprefix("the ")
 
 
 # ---- choices -------------------------------------------------------------------------------------
 
 
-def choices(kitchen: Kitchen, state: KitchenState, agent: int) -> list[str]:
+def choices(kitchen: Kitchen, state: KitchenState, agent: int) -> list[Choice]:
     """What each of the six actions would do now."""
-    return _choices(kitchen, _look(kitchen, state, agent))
-
-
-def _choices(kitchen: Kitchen, look: _Look) -> list[str]:
-    cell, facing, _, _ = look.own
-    words = []
-    for action in range(STAY):
-        to = _front(kitchen, cell, action)
-        if to in look.at:
-            words.append(f"blocked by {kitchen.agents[look.at[to]]} standing there")
-        elif look.place.terrain[to] == FLOOR:
-            words.append(f"step to {look.place.names[to]}")
-        elif action == facing:
-            words.append(f"no change, already facing {_named(look, to)}")
-        else:
-            words.append(f"turn to {_named(look, to)}")
-    words += ["wait here", _interact(kitchen, look)]
-    return [f"{name}: {what}" for name, what in zip(ACTIONS, words, strict=True)]
-
-
-def _interact(kitchen: Kitchen, look: _Look) -> str:
-    """What an interact would do, by the rules of `Kitchen.step`."""
-    cell, facing, hand, _ = look.own
-    front = _front(kitchen, cell, facing)
-    place, code = look.place, look.place.terrain[front]
-    thing, clock = look.objects[front], look.timer[front]
-    if front in look.at:
-        return f"nothing, {kitchen.agents[look.at[front]]} is in front of you"
-    if code == FLOOR:
-        return "nothing, only floor is in front of you"
-    if code == COUNTER:
-        if hand and not thing:
-            return f"put the {_THINGS[hand]} on the counter at {place.names[front]}"
-        if thing and not hand:
-            return f"take the {_THINGS[thing]} from the counter at {place.names[front]}"
-        if hand:
-            return f"nothing, the counter is taken by {_A_THING[thing]}"
-        return "nothing, your hands and the counter are empty"
-    if code in (ONIONS, TOMATOES, DISHES):
-        if hand:
-            return f"nothing, your hands hold {_A_THING[hand]}"
-        return f"take {_A_THING[code - ONIONS + ONION]}"
-    if code == SERVING:
-        if hand >= SOUP:
-            return f"serve the {_THINGS[hand]}{_price(kitchen, hand)}"
-        return "nothing, only a soup can be served"
-    pot = f"pot {place.letters[front]}"
-    count = (thing >> 2 & 3) + (thing & 3)
-    if hand >= SOUP:
-        return f"nothing, a soup does not go back into {pot}"
-    if clock > 1:
-        return f"nothing, {pot} is cooking, ready in {clock - 1} step{'s' * (clock > 2)}"
-    if clock == 1:
-        if hand == DISH:
-            return f"plate the {_THINGS[thing]} from {pot}"
-        return f"nothing, the soup in {pot} needs a dish"
-    if hand == DISH:
-        return f"nothing, {pot} holds no cooked soup"
-    if hand:
-        if count == 3:
-            return f"nothing, {pot} is full; empty hands start it"
-        begins = ", starts cooking" if kitchen.dynamics == "classic" and count == 2 else ""
-        return f"put the {_THINGS[hand]} into {pot} ({count + 1} of 3{begins})"
-    if kitchen.dynamics == "manual" and count:
-        return f"start cooking {_AMOUNTS[thing & 15]} in {pot}"
-    return f"nothing, your hands are empty and {pot} is {'not full' if count else 'empty'}"
-
-
-def _price(kitchen: Kitchen, soup: int) -> str:
-    """What a soup earns, where that does not depend on which of several kitchens this is."""
-    worths = _worths(kitchen)[soup & 15]
-    if len(worths) > 1:
-        return ""
-    return f" ({min(worths)} points)"
-
-
-@functools.lru_cache(maxsize=64)
-def _worths(kitchen: Kitchen) -> list[set[int]]:
-    """By recipe bits: the values that a soup has in the levels of the kitchen."""
-    found: list[set[int]] = [set() for _ in range(16)]
-    for onions, tomatoes in RECIPES:
-        found[onions << 2 | tomatoes] = {lv.worth((onions, tomatoes)) for lv in kitchen.levels}
-    return found
+    return offers(kitchen, scene_of(kitchen, state, agent, kitchen.view_radius))
 
 
 # ---- rules ---------------------------------------------------------------------------------------
@@ -468,7 +423,7 @@ def _sheet(kitchen: Kitchen, level: Level) -> str:
     for recipe in level.orders:
         bonus = " (bonus order)" if recipe in level.bonus_orders else ""
         rows.append(
-            f"- soup of {_amount(*recipe)}: {level.worth(recipe)} points{bonus}, "
+            f"- soup of {amount(*recipe)}: {level.worth(recipe)} points{bonus}, "
             f"cooks {level.times[recipe]} steps"
         )
     other = {level.times[r] for r in RECIPES if r not in level.orders}
@@ -485,16 +440,17 @@ def _sheet(kitchen: Kitchen, level: Level) -> str:
 
 def parse(kitchen: Kitchen, text: Any, state: KitchenState, agent: int) -> int:
     """The action that an answer means; `IllegalAction` if it means none, or may mean several."""
-    look = _look(kitchen, state, agent)
-    cell, facing, hand, _ = look.own
+    scene = scene_of(kitchen, state, agent, kitchen.view_radius)
+    place, own = scene.place, scene.own
     beside = []
     for way in range(STAY):
-        to = _front(kitchen, cell, way)
+        to = place.front(own.cell, way)
         x, y = to % kitchen.width, to // kitchen.width
-        code, thing = look.place.terrain[to], look.objects[to]
-        beside.append(Cell(x, y, code, thing, look.place.letters.get(to, ""), look.at.get(to)))
-    here = cell % kitchen.width, cell // kitchen.width
-    seen = Seen(agent, here, facing, hand, tuple(beside), tuple(_choices(kitchen, look)))
+        letter = place.letters.get(to, "")
+        beside.append(Cell(x, y, place.terrain[to], scene.objects[to], letter, scene.at.get(to)))
+    here = own.cell % kitchen.width, own.cell // kitchen.width
+    offered = offers(kitchen, scene)
+    seen = Seen(agent, here, own.facing, own.held, tuple(beside), tuple(offered))
     return int(decide(text, lambda answer: mean(answer, seen), refuse))
 
 
@@ -511,7 +467,7 @@ def to_dict(kitchen: Kitchen, state: KitchenState) -> dict[str, Any]:
     chefs = []
     for i, cell in enumerate(np.asarray(state.position)):
         chef = {"name": kitchen.agents[i], "x": int(cell) % width, "y": int(cell) // width}
-        chef |= {"facing": ACTIONS[facing[i]], **_object_dict("holding", held[i])}
+        chef |= {"facing": ACTIONS[facing[i]], **holding(int(held[i]))}
         chefs.append(chef)
     pots, counters = [], []
     for cell in np.flatnonzero(terrain == POT):
@@ -528,7 +484,7 @@ def to_dict(kitchen: Kitchen, state: KitchenState) -> dict[str, Any]:
         )
     for cell in np.flatnonzero((terrain == COUNTER) & (objects != NOTHING)):
         place = {"x": int(cell) % width, "y": int(cell) // width}
-        counters.append(place | _object_dict("object", objects[cell]))
+        counters.append(place | holding(int(objects[cell]), "object"))
     return {
         "layout": level.name,
         "map": level.text().split("\n"),
@@ -540,11 +496,3 @@ def to_dict(kitchen: Kitchen, state: KitchenState) -> dict[str, Any]:
         "pots": pots,
         "counters": counters,
     }
-
-
-def _object_dict(name: str, code: int) -> dict[str, Any]:
-    """An object in words, with the contents of a soup beside it."""
-    code = int(code)
-    if code < SOUP:
-        return {name: (None, "onion", "tomato", "dish")[code]}
-    return {name: "soup", "onions": code >> 2 & 3, "tomatoes": code & 3}

@@ -8,12 +8,21 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from kitchen_states import (
+    SOUPS,
+    any_states,
+    at_stations,
+    count,
+    joined,
+    one,
+    played_states,
+    scripted_frames,
+    scripted_states,
+)
 
-from manyhands.core.env import IllegalAction, episode_key
-from manyhands.core.pack import stepper
-from manyhands.core.rollout import rollout
+from manyhands.core.env import IllegalAction
 from manyhands.envs.kitchen.env import Kitchen
-from manyhands.envs.kitchen.levels import COUNTER, DIRECTIONS, FLOOR, LAYOUTS, POT, SERVING, VOID
+from manyhands.envs.kitchen.levels import COUNTER, FLOOR, LAYOUTS, VOID
 from manyhands.envs.kitchen.observe import features, unpack
 from manyhands.envs.kitchen.state import (
     ACTIONS,
@@ -38,103 +47,6 @@ CLASSICS = (
     "forced_coordination",
     "counter_circuit",
 )
-OBJECTS = (0, 1, 2, 3, *(16 | o << 2 | t for o in range(4) for t in range(4) if 0 < o + t < 4))
-SOUPS = OBJECTS[4:]
-
-
-# ---- states to describe --------------------------------------------------------------------------
-
-
-def any_states(env: Kitchen, count: int, seed: int) -> KitchenState:
-    """States with everything everywhere, batch axis last; more than play can reach."""
-    rng = np.random.default_rng(seed)
-    made = []
-    for i in range(count):
-        level = i % len(env.levels)
-        terrain = env.terrains[level]
-        free = np.flatnonzero(terrain == FLOOR)
-        cells, n = len(terrain), env.num_agents
-        pots = rng.choice((0, *SOUPS), cells)
-        # Pots cook or are ready only with something in them.
-        timer = np.where(pots > 0, rng.choice((0, 0, 1, 2, 3, 21, 251), cells), 0)
-        lying = np.where(rng.random(cells) < rng.random(), rng.choice(OBJECTS, cells), 0)
-        made.append(
-            KitchenState(
-                terrain=terrain,
-                objects=np.where(
-                    terrain == POT, pots, np.where(terrain == COUNTER, lying, 0)
-                ).astype(np.uint8),
-                timer=np.where(terrain == POT, timer, 0).astype(np.uint8),
-                position=rng.choice(free, n, replace=False).astype(np.uint8),
-                facing=rng.integers(0, 4, n, dtype=np.uint8),
-                held=rng.choice((0, 0, 0, 3, 3, 3, *OBJECTS), n).astype(np.uint8),
-                time=np.int16(rng.choice((0, 1, env.max_steps - 40, env.max_steps - 1))),
-                level=np.int16(level),
-                soups=np.int16(rng.integers(0, 30)),
-                score=np.int32(rng.integers(-500, 500)),
-                event=rng.integers(0, len(EVENTS), n, dtype=np.uint8),
-            )
-        )
-    return jax.tree_util.tree_map(lambda *leaves: np.stack(leaves, -1), *made)
-
-
-def at_stations(env: Kitchen, states: KitchenState, chef: int) -> KitchenState:
-    """The same states, but in two of three this chef faces a pot or a serving window."""
-    position, facing = states.position.copy(), states.facing.copy()
-    for i in range(count(states)):
-        terrain, wanted = states.terrain[:, i], (None, POT, SERVING)[i // len(env.levels) % 3]
-        ways = [
-            (cell, way)
-            for cell in np.flatnonzero(terrain == FLOOR)
-            for way, (dx, dy) in enumerate(DIRECTIONS)
-            if terrain[cell + dx + dy * env.width] == wanted and cell not in position[:chef, i]
-        ]
-        if ways:
-            position[chef, i], facing[chef, i] = ways[i % len(ways)]
-    return dataclasses.replace(states, position=position, facing=facing)
-
-
-def played_states(env: Kitchen, batch: int, steps: int) -> KitchenState:
-    """States that random play reaches, batch axis last."""
-
-    def step(states, t):
-        keys = jax.vmap(lambda i: jax.random.fold_in(jax.random.key(i), t))(np.arange(batch))
-        # Chefs that interact every other time get further.
-        actions = jax.random.randint(keys[0], (env.num_agents, batch), 0, 10).clip(0, INTERACT)
-        states, _ = env.batch_step(keys, states, actions)
-        return states, states
-
-    def play(keys):
-        return jax.lax.scan(step, env.batch_reset(keys), np.arange(steps))[1]
-
-    states = jax.device_get(jax.jit(play)(jax.vmap(jax.random.key)(np.arange(batch))))
-    return jax.tree_util.tree_map(
-        lambda leaf: np.concatenate(list(leaf[:: max(1, steps // 8)]), -1), states
-    )
-
-
-def scripted_states(env: Kitchen, batch: int) -> KitchenState:
-    """States that greedy chefs reach: soups cook, are carried, handed over and served."""
-    carry, found = None, []
-    for _ in range(5):
-        result = rollout(
-            env, "greedy", batch, 37, jax.random.key(4), collect="statistics", carry=carry
-        )
-        carry = result.carry
-        found.append(jax.device_get(carry.state))
-    return joined(*found)
-
-
-def one(states: KitchenState, i: int) -> KitchenState:
-    return jax.tree_util.tree_map(lambda leaf: leaf[..., i], states)
-
-
-def joined(*batches: KitchenState) -> KitchenState:
-    return jax.tree_util.tree_map(lambda *leaves: np.concatenate(leaves, -1), *batches)
-
-
-def count(states: KitchenState) -> int:
-    return states.time.shape[-1]
 
 
 # ---- reading a description back ------------------------------------------------------------------
@@ -272,17 +184,6 @@ def test_scripted_play_is_rebuilt_from_text():
             assert soups == frame.state.soups
 
 
-def scripted_frames(env: Kitchen) -> list:
-    """Chef 0 cooks and serves an onion soup in the cramped room; chef 1 stays where it is."""
-    words = "north west interact east north interact " * 3 + "south west south interact "
-    words += "east north north " + "stay " * 12 + "interact south east south interact"
-    frames, key = [stepper(env).reset(episode_key(0))], jax.random.key_data(episode_key(0))
-    for t, word in enumerate(words.split()):
-        actions = np.array([ACTIONS.index(word), STAY], np.int32)
-        frames.append(stepper(env).step(np.asarray(key), t, frames[-1].state, actions))
-    return frames
-
-
 # ---- what is said is short, the same, and no more than is seen -----------------------------------
 
 
@@ -349,9 +250,9 @@ def test_a_description_reads_like_this():
         "1 O..@O\n"
         "2 X0..X\n"
         "3 XDXSX\n"
-        "You are chef_1 at (3, 1), facing north to an empty counter, holding nothing. "
+        "You are chef_1 at (3, 1), facing north to the empty counter at (3, 0), holding nothing. "
         "Last step you waited.\n"
-        "chef_0 is at (1, 2), facing west to an empty counter, holding nothing. "
+        "chef_0 is at (1, 2), facing west to the empty counter at (0, 2), holding nothing. "
         "Last step it moved.\n"
         "Pot A at (2, 0): 3 onions, cooking, ready in 17 steps.\n"
         "On counters: nothing.\n"
@@ -390,7 +291,9 @@ def test_choices_say_what_happens(dynamics):
             assert env.parse(choices[action], state, 1) == action
             event = int(new.event[1])
             moved = int(new.position[1]) != int(state.position[1])
-            if said.startswith("step to"):
+            if action < STAY and not choices[action].certain:
+                assert moved == (not outcome.metrics["collisions"][i])
+            elif said.startswith("step to"):
                 x, y = PLACE.search(said).groups()
                 assert (event, int(new.position[1])) == (MOVED, int(y) * env.width + int(x))
             elif action < STAY:
@@ -431,7 +334,7 @@ def test_choices_of_a_known_moment():
     assert env.choices(state, 0) == [
         "north: no change, already facing pot A",
         "south: step to (2, 2)",
-        "east: blocked by chef_1 standing there",
+        "east: step to (3, 1) only if chef_1 leaves it, not to your cell",
         "west: step to (1, 1)",
         "stay: wait here",
         "interact: put the onion into pot A (2 of 3)",
@@ -509,6 +412,12 @@ def game() -> tuple[Kitchen, KitchenState]:
         ("`south`", 1),
         ("N", 0),
         ("do nothing", STAY),
+        ("keep waiting", STAY),
+        ("wait 5 steps", STAY),
+        ("I'll wait until something happens", STAY),
+        ("Wait until something concerns me.", STAY),
+        ("wait for a change", STAY),
+        ("wait for an event", STAY),
         ("noop", STAY),
         ("act", INTERACT),
         ("#3", 3),
@@ -516,7 +425,7 @@ def game() -> tuple[Kitchen, KitchenState]:
         ("action 5", INTERACT),
         ("Option 3, please", 3),
         ("5. interact", INTERACT),
-        ("2) east: blocked by chef_1 standing there", 2),
+        ("2) east: step to (3, 1) only if chef_1 leaves it, not to your cell", 2),
         ("interact: put the onion into pot A (2 of 3)", INTERACT),
         ("Put the onion into pot A (2 of 3).", INTERACT),
         ("step to (2, 2)", 1),
