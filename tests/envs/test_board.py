@@ -20,6 +20,7 @@ from manyhands.core.render import render
 from manyhands.envs.board import ConnectFour, TicTacToe, env, parallel_env
 from manyhands.envs.board.solvers import best, grade, perfect_table, solve
 from manyhands.envs.board.state import NO_MOVE
+from manyhands.testing import broken_facts
 
 KEY_DATA = np.asarray(jax.random.key_data(episode_key(0)))
 TIC, FOUR = TicTacToe(), ConnectFour()
@@ -231,8 +232,10 @@ def test_text_and_vector_hold_the_same_facts(board: Any) -> None:
                 text = board.describe(frame.state, i)
                 np.testing.assert_array_equal(read_map(text, board), frame.vector[i])
                 np.testing.assert_array_equal(read_words(text, board), frame.vector[i])
-                # No more either: with the agent's name, the vector gives the text.
+                # No more either: with the agent's name, the vector gives the text, but for the
+                # last move.
                 key = bytes([i]) + frame.vector[i].tobytes()
+                text = "\n".join(k for k in text.split("\n") if not k.startswith("Last "))
                 assert texts.setdefault(key, text) == text
 
 
@@ -286,6 +289,8 @@ def test_squares_are_understood(answer: str, action: int) -> None:
         ("col 7", 6),
         ("4 in a row needs <answer>column 2</answer>", 1),
         ("column 1 or column 2?\nACTION: column 6", 5),
+        ("column 2: row 1", 1),
+        ("I drop it into column 2, row 1", 1),
     ],
 )
 def test_columns_are_understood(answer: str, action: int) -> None:
@@ -313,6 +318,7 @@ def test_columns_are_understood(answer: str, action: int) -> None:
         (FOUR, [], 0, "columns 1, 2 and 3", "names no column"),
         (FOUR, [], 0, "0", "no column 0.*column 1 to column 7"),
         (FOUR, [], 0, "column 8", "no column 8"),
+        (FOUR, columns("4"), 1, "column 4, row 1", "falls to row 2"),
         (FOUR, [], 0, "-1", "no column -1"),
         (FOUR, [], 0, "column -0", "no column 0"),
         (FOUR, [], 0, "1e9", "names no column"),
@@ -487,3 +493,68 @@ def test_batches_are_compiled_once_for_all_that_depends_on_a_move() -> None:
     states, outcome = jax.jit(TIC.step)(None, states, actions)
     assert outcome.metrics["illegal"].tolist() == [0, 1, 0]
     assert states.turn.tolist() == [1, 0, 1] and states.last.tolist() == [0, 255, 4]
+
+
+# ---- what is promised, and what is told ----------------------------------------------------------
+
+LARGE = manyhands.make("tic_tac_toe", rows=8, columns=12, connect=5)
+WORDY = pytest.mark.parametrize("board", [TIC, FOUR, LARGE], ids=lambda board: repr(board)[:16])
+
+
+@WORDY
+def test_choices_come_true_and_events_are_what_happened(board: Any) -> None:
+    ends = 0
+    for seed, game in enumerate(games(board, 6)):
+        for t, frame in enumerate(game):
+            state = frame.state
+            for i in (0, 1):
+                choices = board.choices(state, i, None)
+                assert len(choices) == frame.legal[i].sum()
+                for choice in choices[seed % 3 :: 3]:
+                    assert board.parse(choice, state, i) == choice.action
+                    rows = np.full(2, choice.action, np.int32)
+                    after_ = stepper(board).step(np.zeros(2, np.uint32), t, state, rows)
+                    assert broken_facts(board, choice, after_) == ""
+                    assert choice.facts.get("over", False) == after_.over
+                    ends += after_.over
+                    where = {"at": choice.facts["last"]}
+                    events = board.last_events(after_.state, i)
+                    assert events[0] == {"event": "place", "agent": board.agents[i], **where}
+                    assert (len(events) == 2) == after_.over
+                    codes = np.asarray(board.event_codes(after_.state))
+                    row = dict(zip(board.event_names, codes[i], strict=True))
+                    assert row["own_stone"] == row[f"at {where['at']}"] == 1
+                    assert sum(row.values()) == 2 + after_.over
+                    assert "Last move: you, " + where["at"] in board.describe(after_.state, i)
+    assert ends > 3
+
+
+@WORDY
+def test_texts_are_short(board: Any) -> None:
+    assert len(board.rules(0)) <= 5_000
+    for game in games(board, 3):
+        for frame in game:
+            for i in (0, 1):
+                sizes = [len(board.describe(frame.state, i, detail=d)) for d in
+                         ("brief", "normal", "full")]  # fmt: skip
+                assert sizes[0] <= sizes[1] <= sizes[2]
+                assert sizes[1] <= 1_200
+                assert len("\n".join(board.choices(frame.state, i))) <= 800
+
+
+def test_numbers_of_a_batch_are_those_of_its_states() -> None:
+    states = [after(TIC, *range(k)) for k in range(8)]
+    batch = jax.tree_util.tree_map(lambda *leaves: np.stack(leaves, -1), *states)
+    codes = np.asarray(TIC.batch_event_codes(batch))
+    for i, state in enumerate(states):
+        np.testing.assert_array_equal(codes[..., i], TIC.event_codes(state))
+
+
+def test_an_unused_turn_is_told() -> None:
+    first = stepper(TIC).reset(episode_key(0)).state
+    rows = np.full(2, TIC.noop, np.int32)
+    state = stepper(TIC).step(np.zeros(2, np.uint32), 0, first, rows).state
+    assert TIC.last_events(first) == []
+    assert TIC.last_events(state) == [{"event": "no move", "agent": "player_0"}]
+    assert "Last step: player_0 did not move." in TIC.describe(state, 1)
+    assert manyhands.make("tic_tac_toe", detail="brief").config()["detail"] == "brief"

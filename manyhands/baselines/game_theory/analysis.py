@@ -214,7 +214,9 @@ class SeatReport:
     Attributes:
         name: of the seat.
         hands: hands played to their end.
-        decisions: actions taken; illegal: answers that were refused.
+        decisions: actions taken; illegal: answers that were refused, whose no-ops are none of its
+            actions; forfeits: hands that it ended so, at the price `forfeited`, in chips, which no
+            other figure holds.
         seen: information sets it acted at; known: those of the positions it played.
         chips: mean chips a hand, and error: half the width of the 95 % confidence interval (None
             with fewer than two hands). Hands of one deal, in duplicate matches, count as one.
@@ -235,6 +237,8 @@ class SeatReport:
     hands: int
     decisions: int
     illegal: int
+    forfeits: int
+    forfeited: float
     seen: int
     known: int
     chips: float | None
@@ -362,6 +366,7 @@ _ROWS = (
     ("hands", lambda seat: f"{seat.hands:,}"),
     ("decisions", lambda seat: f"{seat.decisions:,}"),
     ("illegal answers", lambda seat: f"{seat.illegal:,}"),
+    ("forfeits, and their price", lambda seat: f"{seat.forfeits:,}, {seat.forfeited:g}"),
     ("information sets seen", lambda seat: f"{seat.seen} of {seat.known}"),
     ("dominated actions", lambda seat: _percent(seat.dominated)),
     ("  iterated", lambda seat: _percent(seat.dominated_iterated)),
@@ -420,7 +425,8 @@ class _Log:
         ]
         count = len(self.names)
         self.counts = np.zeros((count, *self.tree.legal.shape), np.int64)
-        self.illegal = [0] * count
+        self.illegal, self.forfeits = [0] * count, [0] * count
+        self.forfeited = [0.0] * count
         # For each seat: (what makes hands one sample, position, chips).
         self.hands: list[list[tuple[tuple[int, int], int, float]]] = [[] for _ in range(count)]
 
@@ -436,8 +442,16 @@ class _Log:
         hand, opener, before = 0, 0, None
         for moment in frames(episode, self.env):
             turn = moment.turn
+            if turn is not None:
+                for agent in turn.illegal:
+                    self.illegal[players[agent]] += 1
+                for agent in turn.forfeits:
+                    self.forfeits[players[agent]] += 1
+                    self.forfeited[players[agent]] -= self._chips(moment, agent)
             if turn is not None and before is not None and not turn.forfeits:
                 for agent, action in turn.actions.items():
+                    if agent in turn.illegal:
+                        continue
                     infoset = self.tree.find(before.views[agent].vector, agent)
                     if infoset is None:
                         raise RecordError(
@@ -448,8 +462,6 @@ class _Log:
                     first = int(self.tree.env.action_space.start)  # type: ignore[attr-defined]
                     number = int(np.ravel(action)[0]) - first
                     self.counts[players[agent], infoset, number] += 1
-                for agent in turn.illegal:
-                    self.illegal[players[agent]] += 1
                 if self._ended(moment):
                     deal = hand % (self.base.num_deals or hand + 1)
                     for agent in range(n):
@@ -479,6 +491,8 @@ class _Log:
             hands=len(hands),
             decisions=int(counts.sum()),
             illegal=self.illegal[number],
+            forfeits=self.forfeits[number],
+            forfeited=self.forfeited[number],
             seen=int(seen.sum()),
             known=known,
             chips=chips,

@@ -24,6 +24,7 @@ import gymnasium
 import jax
 import numpy as np
 
+from manyhands.core.choices import choices_of
 from manyhands.core.env import ConfigError, Env, episode_key, seed_key
 
 _CHUNK = 1024  # points in one batched call: one compilation for trees of every size
@@ -356,7 +357,8 @@ class _Unroller:
                 state = jax.tree_util.tree_map(lambda leaf, i=i: leaf[..., i], states)
                 name = self.env.information_state(state, int(mover[i]))
                 self.names.append(name or str(len(self.names)))
-                self.words.append(tuple(self.env.choices(state, int(mover[i]))))
+                offered = choices_of(self.env, state, int(mover[i]), None)
+                self.words.append(tuple(choice.text for choice in offered))
             found[group] = self.numbers[key]
         infoset = found[which.ravel()]
         agent = self.env.agents

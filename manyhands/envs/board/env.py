@@ -7,15 +7,16 @@ in `observe.py`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import gymnasium
+import numpy as np
 
-from manyhands.core.config import check_actions, check_weights, whole
-from manyhands.core.env import Array, Env, Outcome
+from manyhands.core.config import check_actions, check_weights, one_of, whole
+from manyhands.core.env import DETAILS, Array, Env, Outcome
+from manyhands.envs.board import events, rules
 from manyhands.envs.board import observe as views
-from manyhands.envs.board import rules
 from manyhands.envs.board.state import NO_MOVE, PLAYERS, BoardConfig, BoardState
 
 
@@ -28,6 +29,7 @@ class Board(BoardConfig, Env[BoardState]):
         max_steps: steps after which a game is truncated, by default twice the squares: only turns
             wasted by illegal actions can make it last so long.
         reward_weights: weight of the term `win`.
+        detail: how much `describe` tells: `"brief"`, `"normal"` or `"full"`.
 
     Terms: `win`, 1 for the winner and -1 for the loser in the step that ends the game. Metrics, per
     step: `player_0_wins`, `player_1_wins`, `draws` (1 in the step that ends a game so) and
@@ -59,7 +61,9 @@ class Board(BoardConfig, Env[BoardState]):
         connect: int,
         max_steps: int | None,
         reward_weights: Mapping[str, float] | None,
+        detail: str,
     ):
+        self.detail = one_of("detail", detail, DETAILS)
         self.rows = rows = whole("rows", rows, 1, 8)
         self.columns = columns = whole("columns", columns, 1, 26)
         self.connect = connect = whole("connect", connect, 2, max(rows, columns))
@@ -77,11 +81,12 @@ class Board(BoardConfig, Env[BoardState]):
         self.action_space = gymnasium.spaces.Discrete(columns if self.falling else rows * columns)
         self.observation_layout = views.layout(self)
         self.observation_space = self.observation_layout.space()
+        self.event_names = events.event_names(self)
 
     # ---- the contract, as functions of the configuration and the state ------------------------
 
     reset, legal, acting = rules.reset, rules.legal, rules.acting
-    observe, summary = views.observe, views.summary
+    observe, summary, event_codes = views.observe, views.summary, events.event_codes
     cells, winning_line = views.cells, views.winning_line
 
     def step(self, key: Array, state: BoardState, actions: Array) -> tuple[BoardState, Outcome]:
@@ -89,11 +94,22 @@ class Board(BoardConfig, Env[BoardState]):
         after, results = rules.step(self, state, actions)
         return after, self.outcome(**results)
 
+    def forfeit_terms(self, state: BoardState, agents: Sequence[int]) -> dict[str, Array]:
+        """The game is lost: -1, and +1 for the other side."""
+        win = np.ones(self.num_agents, np.float32)
+        win[list(agents)] = -1.0
+        return {"win": win if agents else np.zeros_like(win)}
+
     def to_dict(self, state: BoardState) -> dict[str, Any]:
         return self._module("text").to_dict(self, state)
 
     def config(self) -> dict[str, Any]:
-        return dict(self._config)
+        return {**self._config, **self.text_options()}
+
+    def last_events(
+        self, state: BoardState, agent: str | int | None = None
+    ) -> list[dict[str, Any]]:
+        return events.last_events(self, state)
 
 
 class TicTacToe(Board):
@@ -115,8 +131,9 @@ class TicTacToe(Board):
         connect: int = 3,
         max_steps: int | None = None,
         reward_weights: Mapping[str, float] | None = None,
+        detail: str = "normal",
     ):
-        super().__init__(rows, columns, connect, max_steps, reward_weights)
+        super().__init__(rows, columns, connect, max_steps, reward_weights, detail)
 
 
 class ConnectFour(Board):
@@ -138,5 +155,6 @@ class ConnectFour(Board):
         connect: int = 4,
         max_steps: int | None = None,
         reward_weights: Mapping[str, float] | None = None,
+        detail: str = "normal",
     ):
-        super().__init__(rows, columns, connect, max_steps, reward_weights)
+        super().__init__(rows, columns, connect, max_steps, reward_weights, detail)

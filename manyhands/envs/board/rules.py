@@ -20,7 +20,9 @@ from manyhands.envs.board.state import (
     DRAW,
     NO_CELL,
     NO_MOVE,
+    PLACED,
     PLAYING,
+    UNUSED,
     BoardConfig,
     BoardState,
     bit,
@@ -36,6 +38,7 @@ def reset(config: BoardConfig, key: Array) -> BoardState:
         last=jnp.uint8(NO_CELL),
         result=jnp.uint8(PLAYING),
         time=jnp.int16(0),
+        recent=jnp.uint8(0),
     )
 
 
@@ -65,6 +68,7 @@ def step(
         last=jnp.where(moved, _cell(config, placed), state.last),
         result=result,
         time=time,
+        recent=jnp.where(moved, jnp.uint8(PLACED), jnp.uint8(UNUSED)),
     )
 
     # 3. Rewards and metrics.

@@ -17,6 +17,7 @@ PLAYERS = ("player_0", "player_1")
 STONES = ("X", "O")  # in text and pictures; X moves first
 # `BoardState.result`: 1 + i is a win of player i.
 PLAYING, DRAW = 0, 3
+PLACED, UNUSED = 1, 2  # `BoardState.recent`
 NO_CELL = 255  # `BoardState.last` before the first move
 # The action of nobody: it leaves the turn unused, and is not counted as illegal. -1 is, as it is
 # what programs give by mistake.
@@ -35,6 +36,8 @@ class BoardState:
         result: u8[], 0 while the game is on, 1 or 2: the first or the second player has won, 3: a
             draw.
         time: i16[], steps played.
+        recent: u8[], what the last step did: `PLACED` a stone or left the turn `UNUSED`; 0 before
+            the first.
     """
 
     stones: Array
@@ -42,6 +45,7 @@ class BoardState:
     last: Array
     result: Array
     time: Array
+    recent: Array
 
 
 class BoardConfig:

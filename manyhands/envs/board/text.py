@@ -6,33 +6,34 @@ sentences. What the stones threaten is for the players to see.
 
 from __future__ import annotations
 
+import functools
 import string
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from manyhands.core.answers import Answer, decide, how_to_answer, quoted
+from manyhands.core.choices import Choice, Form
 from manyhands.core.env import IllegalAction, names_of
 from manyhands.core.grammar import Grammar, Reading, names, whole_number
-from manyhands.envs.board.state import DRAW, NO_CELL, PLAYERS, PLAYING, STONES, BoardState
+from manyhands.envs.board.events import letter, place
+from manyhands.envs.board.state import (
+    DRAW,
+    NO_CELL,
+    PLAYERS,
+    PLAYING,
+    STONES,
+    UNUSED,
+    BoardState,
+)
 
 if TYPE_CHECKING:
     from manyhands.envs.board.env import Board
 
 
-def place(board: Board, cell: int) -> str:
-    """A cell in words: "b3", or "column 2, row 1" where stones fall (row 1 is the lowest)."""
-    row, column = divmod(cell, board.columns)
-    if board.falling:
-        return f"column {column + 1}, row {board.rows - row}"
-    return f"{_letter(column)}{row + 1}"
-
-
 def name(board: Board, action: int) -> str:
     """An action in words, as `choices` says it."""
     return f"column {action + 1}" if board.falling else place(board, action)
-
-
-def _letter(column: int) -> str:
-    return chr(ord("a") + column)
 
 
 # ---- description ---------------------------------------------------------------------------------
@@ -48,12 +49,30 @@ def describe(board: Board, state: BoardState, agent: int) -> str:
     ]
     wide = len(str(max(board.rows, board.columns)))
     columns = range(board.columns)
-    heads = [str(x + 1) if board.falling else _letter(x) for x in columns]
+    heads = [str(x + 1) if board.falling else letter(x) for x in columns]
     lines.append(" ".join(f"{head:>{wide}}" for head in [" ", *heads]))
     for y, row in enumerate(cells.tolist()):
         number = board.rows - y if board.falling else y + 1
         marks = [STONES[i] if i >= 0 else "." for i in row]
         lines.append(" ".join(f"{mark:>{wide}}" for mark in [number, *marks]))
+    if board.detail != "brief":
+        lines += _stones(board, cells)
+    if int(state.last) != NO_CELL:
+        who = 1 - int(state.turn)  # the turn has passed
+        where = place(board, int(state.last))
+        lines.append(f"Last move: {'you' if who == agent else board.agents[who]}, {where}.")
+    if int(state.recent) == UNUSED and int(state.result) == PLAYING:
+        who = int(state.turn)
+        lines.append(f"Last step: {'you' if who == agent else board.agents[who]} did not move.")
+    if board.detail == "full" and int(state.result) == PLAYING:
+        free = int((cells < 0).sum())
+        lines.append(f"{free} free squares left. Remember: {board.connect} in a line win.")
+    return "\n".join(lines)
+
+
+def _stones(board: Board, cells: np.ndarray) -> list[str]:
+    """The map once more, in words."""
+    lines, columns = [], range(board.columns)
     if board.falling:
         piles = [(x, [STONES[i] for i in cells[::-1, x].tolist() if i >= 0]) for x in columns]
         stones = [f"column {x + 1}: {' '.join(pile)}" for x, pile in piles if pile]
@@ -64,7 +83,7 @@ def describe(board: Board, state: BoardState, agent: int) -> str:
         for label, owner in ((f"{STONES[0]} has", 0), (f"{STONES[1]} has", 1), ("Free", -1)):
             found = [place(board, int(cell)) for cell in (cells.ravel() == owner).nonzero()[0]]
             lines.append(f"{label}: {', '.join(found) or 'nothing'}.")
-    return "\n".join(lines)
+    return lines
 
 
 def _standing(board: Board, state: BoardState, agent: int) -> str:
@@ -78,9 +97,51 @@ def _standing(board: Board, state: BoardState, agent: int) -> str:
     return f"The game is over: you have {'won' if result - 1 == agent else 'lost'}."
 
 
-def choices(board: Board, state: BoardState, agent: int) -> list[str]:
-    """The moves that the player may make now, in action order; none if it is not to move."""
-    return [name(board, action) for action in _free(board, state, agent)]
+def choices(board: Board, state: BoardState, agent: int) -> list[Choice]:
+    """The moves that the player may make now, in action order; none if it is not to move. Whether a
+    move wins is among its facts, not in its words: that is for the players to see."""
+    moves = _free(board, state, agent)
+    cells = board.cells(state).tolist() if moves else []
+    return [_choice(board, cells, agent, action) for action in moves]
+
+
+def _choice(board: Board, cells: list[list[int]], agent: int, action: int) -> Choice:
+    row, column = divmod(action, board.columns)
+    if board.falling:
+        row, column = sum(line[action] < 0 for line in cells) - 1, action
+    where = place(board, row * board.columns + column)
+    facts: dict[str, Any] = {"last": where, "to_move": board.agents[1 - agent]}
+    won = _completes(board, cells, row, column, agent)
+    if won or sum(line.count(-1) for line in cells) == 1:
+        weight = board.reward_weights["win"]
+        facts |= {"over": True, "to_move": None, "winner": board.agents[agent] if won else None}
+        for i, name_ in enumerate(board.agents):
+            facts[f"reward.{name_}"] = weight * (1.0 if i == agent else -1.0) * won
+    effect = f"row {board.rows - row}" if board.falling else ""
+    return Choice(name(board, action), effect, action, facts=facts, form=_form(board))
+
+
+def _completes(board: Board, cells: list[list[int]], row: int, column: int, agent: int) -> bool:
+    """Whether a stone in a free cell completes a line."""
+
+    def run(dy: int, dx: int) -> int:
+        y, x, count = row + dy, column + dx, 0
+        while 0 <= y < board.rows and 0 <= x < board.columns and cells[y][x] == agent:
+            y, x, count = y + dy, x + dx, count + 1
+        return count
+
+    ways = ((0, 1), (1, 0), (1, 1), (1, -1))
+    return any(1 + run(dy, dx) + run(-dy, -dx) >= board.connect for dy, dx in ways)
+
+
+@functools.lru_cache(maxsize=64)
+def _form(board: Board) -> Form:
+    """All moves on a large board."""
+    if board.falling:
+        lines = "any column that is not full"
+        return Form("column {number}", lines, {"number": (1, board.columns)})
+    ends = place(board, 0), place(board, board.rows * board.columns - 1)
+    return Form("{square}", f"any free square from {ends[0]} to {ends[1]}", {"square": ends})
 
 
 def _free(board: Board, state: BoardState, agent: int) -> list[int]:
@@ -120,7 +181,7 @@ def rules(board: Board, agent: int) -> str:
         example, sentence = "column 3", "the third column"
     else:
         lines += [
-            f"{board.columns} columns, a to {_letter(board.columns - 1)} from the left, and "
+            f"{board.columns} columns, a to {letter(board.columns - 1)} from the left, and "
             f"{board.rows} rows, 1 to {board.rows} from the top: the top left square is a1, the "
             f"bottom right one {place(board, last)}. Choose any free square.",
         ]
@@ -159,7 +220,10 @@ _WHERE = "[hand] [square|cell|field|corner|edge|side|spot|position] [(for|from) 
 _KEPT = ("a", "right")
 COLUMNS = Grammar(
     {
-        "column": [f"{_PLAY} [col|column|slot|lane|number] [.|number] {{n}} {_MINE}"],
+        "column": [
+            f"{_PLAY} [col|column|slot|lane|number] [.|number] {{n}} {_MINE}",
+            f"{_PLAY} (col|column) [number] {{n}} [and] [at|on|in|to] row {{row:n}} {_MINE}",
+        ],
         "ordinal": [f"{_PLAY} {{ordinal}} (col|column|slot|one) [from left] {_MINE}",
                     f"{_PLAY} {{ordinal}} [from left]"],
         "last": [f"{_PLAY} [one on] (rightmost|right most|last|far right) [col|column|slot|one]"],
@@ -196,12 +260,17 @@ def parse(board: Board, text: Any, state: BoardState, agent: int) -> int:
     read, kind = (_column if board.falling else _square), _kind(board)
 
     def mean(answer: Answer) -> int | None:
-        named = {read(board, answer.plain, reading) for reading in _readings(board, answer.plain)}
+        readings = _readings(board, answer.plain)
+        named = {read(board, answer.plain, reading) for reading in readings}
         if len(named) != 1:
             return None
         (action,) = named
         if action not in _free(board, state, agent):
             raise _taken(board, action, state, agent)
+        said = {reading.values["row"] for reading in readings if "row" in reading.values}
+        falls = board.falling and int((board.cells(state)[:, action] >= 0).sum()) + 1
+        if falls and not said <= {falls}:
+            raise _illegal(board, f"a stone in {name(board, action)} falls to row {falls}")
         return action
 
     return int(decide(text, mean, lambda reason: _illegal(board, reason), what=kind))
@@ -260,7 +329,7 @@ def _taken(board: Board, action: int, state: BoardState, agent: int) -> IllegalA
 def _illegal(board: Board, reason: str, state: BoardState | None = None) -> IllegalAction:
     """With what could be answered instead: the whole board, or what is free on it now."""
     if state is not None:
-        allowed = names_of(choices(board, state, int(state.turn)))
+        allowed = names_of([name(board, move) for move in _free(board, state, int(state.turn))])
     elif board.falling:
         allowed = f"column 1 to column {board.columns}"
     else:

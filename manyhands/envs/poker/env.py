@@ -16,10 +16,10 @@ from typing import Any
 import gymnasium
 import jax.numpy as jnp
 
-from manyhands.core.config import boolean, check_actions, check_weights, whole
-from manyhands.core.env import Array, ConfigError, Env, Outcome
+from manyhands.core.config import boolean, check_actions, check_weights, one_of, whole
+from manyhands.core.env import DETAILS, Array, ConfigError, Env, Outcome
+from manyhands.envs.poker import events, rules
 from manyhands.envs.poker import observe as views
-from manyhands.envs.poker import rules
 from manyhands.envs.poker.state import PASS, RANKS, PokerConfig, PokerState
 
 MAX_HANDS = 1000
@@ -40,6 +40,7 @@ class Poker(PokerConfig, Env[PokerState]):
         max_steps: steps after which an episode is truncated, an unfinished hand without
             settlement; by default more than the longest match has.
         reward_weights: weights of the terms; by default `chips` counts 1 and `win` 0.
+        detail: how much `describe` tells: `"brief"`, `"normal"` or `"full"`.
 
     An illegal action plays `noop`, which is action 0: a check, or, facing a bet, a *fold*. It is
     counted in `metrics["illegal"]`. Actions of seats that are not to move are ignored.
@@ -72,7 +73,9 @@ class Poker(PokerConfig, Env[PokerState]):
         duplicate: bool,
         max_steps: int | None,
         reward_weights: Mapping[str, float] | None,
+        detail: str,
     ):
+        self.detail = one_of("detail", detail, DETAILS)
         duplicate = boolean("duplicate", duplicate)
         least = players if duplicate else 1
         hands = whole("hands", least if hands is None else hands, 1, MAX_HANDS)
@@ -96,17 +99,23 @@ class Poker(PokerConfig, Env[PokerState]):
         self.action_space = gymnasium.spaces.Discrete(self.num_actions)
         self.observation_layout = views.layout(self)
         self.observation_space = self.observation_layout.space()
+        self.event_names = events.event_names(self)
 
     # ---- the contract, as functions of the configuration and the state ------------------------
 
     reset, legal, acting = rules.reset, rules.legal, rules.acting
-    observe, summary = views.observe, views.summary
+    observe, summary, event_codes = views.observe, views.summary, events.event_codes
     deals, with_deal = rules.deals, rules.with_deal
 
     def step(self, key: Array, state: PokerState, actions: Array) -> tuple[PokerState, Outcome]:
         check_actions(self, actions, state.turn.shape)
         after, results = rules.step(self, key, state, actions)
         return after, self.outcome(**results)
+
+    def forfeit_terms(self, state: PokerState, agents: Sequence[int]) -> dict[str, Array]:
+        """A fold: the forfeiting seats lose what they have put into the pot, and the seats that are
+        still in share it. The match is over, and lost."""
+        return rules.forfeit(self, state, agents)
 
     def elapsed(self, state: PokerState) -> Array | None:
         """Steps played: the clock, where `max_steps` is given; else the decisions of this hand and
@@ -127,7 +136,12 @@ class Poker(PokerConfig, Env[PokerState]):
         return self._module("text").to_dict(self, state)
 
     def config(self) -> dict[str, Any]:
-        return dict(self._config)
+        return {**self._config, **self.text_options()}
+
+    def last_events(
+        self, state: PokerState, agent: str | int | None = None
+    ) -> list[dict[str, Any]]:
+        return events.last_events(self, state, None if agent is None else self.index(agent))
 
 
 class KuhnPoker(Poker):
@@ -156,10 +170,11 @@ class KuhnPoker(Poker):
         duplicate: bool = False,
         max_steps: int | None = None,
         reward_weights: Mapping[str, float] | None = None,
+        detail: str = "normal",
     ):
         players = whole("players", players, 2, len(RANKS) - 1)
         ranks = RANKS[-players - 1 :]
-        super().__init__(players, ranks, hands, duplicate, max_steps, reward_weights)
+        super().__init__(players, ranks, hands, duplicate, max_steps, reward_weights, detail)
         self._config["players"] = players
 
 
@@ -188,5 +203,6 @@ class LeducHoldem(Poker):
         duplicate: bool = False,
         max_steps: int | None = None,
         reward_weights: Mapping[str, float] | None = None,
+        detail: str = "normal",
     ):
-        super().__init__(2, RANKS[-3:], hands, duplicate, max_steps, reward_weights)
+        super().__init__(2, RANKS[-3:], hands, duplicate, max_steps, reward_weights, detail)

@@ -194,6 +194,19 @@ def view_last_hand(config: PokerConfig, state: PokerState, agent: int | None) ->
     return HandView(first, cards, board, rounds, as_list(last.bets), folded)
 
 
+def won_by_seat(config: PokerConfig, state: PokerState) -> list[int]:
+    """What each seat has won in the hand of a match that is over, net."""
+    bets, board = as_list(state.bets), as_list(state.board)
+    strength = []
+    for card, out in zip(as_list(state.cards), as_list(state.folded), strict=True):
+        rank = card // config.suits
+        pair = any(rank == public // config.suits for public in board)
+        strength.append(-1 if out else rank + pair * len(config.ranks))
+    best = max(strength)
+    share = sum(bets) // strength.count(best)
+    return [share * (s == best) - bet for s, bet in zip(strength, bets, strict=True)]
+
+
 def betting(config: PokerConfig, line: list[int], first: int, begun: int) -> list[list[Move]]:
     """The betting line in words, for the rounds that were begun."""
     n = config.players

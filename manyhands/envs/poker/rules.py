@@ -134,7 +134,7 @@ def step(
     decision = _decide(config, state, actions)
     bets, folded, live, line = _pay(config, state, decision)
     turn = _pass_turn(config, state, decision, folded, live)
-    pot, won = _settle(config, state, bets, folded, turn.final)
+    pot, won = settle(config, state, bets, folded, turn.final)
     chips = state.chips + won
     over = turn.final & (state.hand == config.hands - 1)
     time, late = _count(config, state, decision.going)
@@ -219,12 +219,12 @@ def _pass_turn(
     closed = decision.going & ((waiting == 0) | alone)
     final = closed & (alone | (state.round == config.rounds - 1))
     opens = closed & ~final
-    first = _first(config, state.hand)
+    first = first_seat(config, state.hand)
     last = jnp.where(opens, first + (config.players - 1), state.turn)
-    return _Turn(_next(config, folded, last), waiting, opens, final, alone)
+    return _Turn(next_seat(config, folded, last), waiting, opens, final, alone)
 
 
-def _settle(
+def settle(
     config: PokerConfig, state: PokerState, bets: Array, folded: Array, final: Array
 ) -> tuple[Array, Array]:
     """The pot, and i16[N, ...], what each seat wins of it, net, when the hand is over. All who have
@@ -261,7 +261,7 @@ def _next_hand(
         fresh = hand < config.num_deals
         deals = jnp.where((chosen & fresh)[:, None], drawn[None], deals)
         drawn = jnp.sum(jnp.where(chosen[:, None], deals, 0), axis=0, dtype=jnp.uint8)
-    first = _first(config, hand)
+    first = first_seat(config, hand)
     cards = []
     for seat in range(n):
         position = (seat + n - first) % n
@@ -295,12 +295,12 @@ def _next_hand(
     )
 
 
-def _first(config: PokerConfig, hand: Array) -> Array:
+def first_seat(config: PokerConfig, hand: Array) -> Array:
     """u8[...]: the seat that opens a hand."""
     return config.opener(hand).astype(jnp.uint8)
 
 
-def _next(config: PokerConfig, folded: Array, seat: Array) -> Array:
+def next_seat(config: PokerConfig, folded: Array, seat: Array) -> Array:
     """The next seat after `seat` that has not folded."""
     n = config.players
     found = seat
@@ -332,6 +332,22 @@ def victory(config: PokerConfig, chips: Array, over: Array) -> Array:
     part = n / jnp.sum(leads, axis=0, dtype=jnp.float32)
     score = (jnp.where(leads, part, 0.0) - 1.0) / (n - 1)
     return jnp.where(over, score, 0.0)
+
+
+def forfeit(config: PokerConfig, state: PokerState, agents: Sequence[int]) -> dict[str, Array]:
+    """f32[N] each: the terms of a step in which seats forfeit; on the host."""
+    n, out = config.players, np.array(state.folded)
+    if not agents:
+        return {}
+    out[list(agents)] = True
+    lost = np.zeros(n, bool)
+    lost[list(agents)] = True
+    bets = np.asarray(state.bets, np.float32)
+    share = bets.sum() / max(np.sum(~out), 1)
+    chips = np.where(out, 0, share) - bets
+    left = np.sum(~lost)
+    win = np.where(lost, 0, n / max(left, 1)).astype(np.float32) - 1
+    return {"chips": chips.astype(np.float32), "win": win / np.float32(n - 1)}
 
 
 def acting(config: PokerConfig, state: PokerState) -> Array:

@@ -7,12 +7,21 @@ from which the vectors can be rebuilt. All that is said is said from the view of
 
 from __future__ import annotations
 
+import functools
 from typing import TYPE_CHECKING, Any
 
 from manyhands.core.answers import Answer, decide, how_to_answer, number
+from manyhands.core.choices import Choice
 from manyhands.core.env import IllegalAction, names_of
-from manyhands.core.grammar import Grammar
-from manyhands.envs.poker.observe import HandView, Move, as_list, view_hand, view_last_hand
+from manyhands.core.grammar import Grammar, tokens
+from manyhands.envs.poker.observe import (
+    HandView,
+    Move,
+    as_list,
+    view_hand,
+    view_last_hand,
+    won_by_seat,
+)
 from manyhands.envs.poker.state import PokerState
 
 if TYPE_CHECKING:
@@ -28,14 +37,22 @@ def describe(poker: Poker, state: PokerState, agent: int) -> str:
     """What a seat sees, as text."""
     n, turn, hand = poker.num_agents, int(state.turn), int(state.hand)
     seen = view_hand(poker, state, agent)
+    brief = poker.detail == "brief"
     opens = "you open" if seen.first == agent else f"{poker.agents[seen.first]} opens"
     lines = [f"{poker.title}, hand {hand + 1} of {poker.hands}, {opens}. "
              f"You are {poker.agents[agent]}."]  # fmt: skip
+    if brief:
+        lines = [f"Hand {hand + 1} of {poker.hands}, {opens}. You are {poker.agents[agent]}."]
     if poker.hands > 1:
         lines.append(
             f"Chips won so far: {_amounts(poker, as_list(state.chips), agent, sign=True)}."
         )
-        if hand:
+        if hand and brief:
+            last = view_last_hand(poker, state, agent)
+            lines.append(
+                f"Hand {hand}: {_shown(poker, last, agent)[0]} {_won_last(poker, state, agent)}"
+            )
+        elif hand:
             lines += _last(poker, state, agent)
     lines += _hand(poker, seen, agent)
     lines.append(_pot(poker, seen, agent))
@@ -45,7 +62,26 @@ def describe(poker: Poker, state: PokerState, agent: int) -> str:
         lines.append("It is your turn.")
     else:
         lines.append(f"It is {poker.agents[turn]}'s turn.")
+    if poker.detail == "full":
+        lines += _worked_out(poker, state, seen, agent)
     return "\n".join(lines)
+
+
+def _worked_out(poker: Poker, state: PokerState, seen: HandView, agent: int) -> list[str]:
+    """What follows from the rest: cards that may be out, what staying in costs, and a reminder."""
+    known = {card for card in [*seen.cards, *seen.board] if card is not None}
+    unseen = [poker.card_name(card) for card in range(poker.num_cards) if card not in known]
+    lines = [f"Cards that you do not see: {', '.join(unseen) or 'none'}."]
+    if int(state.turn) < poker.num_agents and not seen.folded[agent]:
+        behind = max(seen.bets) - seen.bets[agent]
+        left = poker.cap - int(state.raises)
+        lines.append(
+            f"Staying in costs you {_chips(behind)} now, for a pot of {sum(seen.bets) + behind}; "
+            f"{left} bet{'s or raises are' if left != 1 else ' or raise is'} left in this round."
+        )
+    order = " < ".join(poker.ranks)
+    pair = "; a pair with the public card beats them all" if poker.boards else ""
+    return [*lines, f"Remember: {order}{pair}."]
 
 
 def _hand(poker: Poker, seen: HandView, agent: int) -> list[str]:
@@ -80,7 +116,8 @@ def _pot(poker: Poker, seen: HandView, agent: int) -> str:
 def _ending(poker: Poker, state: PokerState, seen: HandView, agent: int) -> list[str]:
     """What came out, when a match is over."""
     if poker.hands > 1:
-        return [*_shown(poker, seen, agent), "The match is over."]
+        won = _amounts(poker, won_by_seat(poker, state), agent, sign=True)
+        return [*_shown(poker, seen, agent), f"The match is over. Won in this hand: {won}."]
     won = _amounts(poker, as_list(state.chips), agent, sign=True)
     return [*_shown(poker, seen, agent), f"The hand is over. Won: {won}."]
 
@@ -99,13 +136,17 @@ def _last(poker: Poker, state: PokerState, agent: int) -> list[str]:
     """The hand before, told in the same sentences."""
     assert state.last is not None
     seen = view_last_hand(poker, state, agent)
-    won = _amounts(poker, as_list(state.last.won), agent, sign=True)
     lines = [*_hand(poker, seen, agent), _pot(poker, seen, agent), *_shown(poker, seen, agent)]
     return [
         f"The hand before (hand {int(state.hand)}):",
-        *(f"  {line}" for line in [*lines, f"Won: {won}."]),
+        *(f"  {line}" for line in [*lines, _won_last(poker, state, agent)]),
         "This hand:",
     ]
+
+
+def _won_last(poker: Poker, state: PokerState, agent: int) -> str:
+    assert state.last is not None
+    return f"Won: {_amounts(poker, as_list(state.last.won), agent, sign=True)}."
 
 
 def _amounts(poker: Poker, chips: list[int], agent: int, sign: bool = False) -> str:
@@ -131,9 +172,12 @@ def _chips(count: int) -> str:
 # ---- choices -------------------------------------------------------------------------------------
 
 
-def choices(poker: Poker, state: PokerState, agent: int) -> list[str]:
-    """The legal actions in words, in action order."""
-    return list(_offers(poker, state, agent).values())
+def choices(poker: Poker, state: PokerState, agent: int) -> list[Choice]:
+    """The legal actions in words, in action order, and what they do."""
+    return [
+        _choice(poker, state, agent, action, words)
+        for action, words in _offers(poker, state, agent).items()
+    ]
 
 
 def _offers(poker: Poker, state: PokerState, agent: int) -> dict[int, str]:
@@ -148,6 +192,55 @@ def _offers(poker: Poker, state: PokerState, agent: int) -> dict[int, str]:
     if raises < poker.cap:
         offers[poker.raise_action] = f"raise {size}"
     return offers
+
+
+def _choice(poker: Poker, state: PokerState, agent: int, action: int, words: str) -> Choice:
+    """A choice. All that it says is certain: only the seat to move acts, and what chance decides
+    (the cards) is left out."""
+    n, name, verb = poker.num_agents, poker.agents[agent], words.partition(" ")[0]
+    bets, folded = as_list(state.bets), as_list(state.folded)
+    hand, round = int(state.hand), int(state.round)
+    paid, top = bets[agent], max(bets)
+    if verb in ("bet", "raise"):
+        bets[agent] = top + poker.sizes[round]
+    elif verb == "call":
+        bets[agent] = top
+    folded[agent] = verb == "fold"
+    live = n - sum(folded)
+    waiting = (live if verb in ("bet", "raise") else int(state.waiting)) - 1
+    closed, last = waiting == 0 or live == 1, hand == poker.hands - 1
+    final = closed and (live == 1 or round == poker.rounds - 1)
+
+    # What comes next.
+    facts: dict[str, Any] = {}
+    if not final:
+        seat = poker.opener(hand) if closed else (agent + 1) % n
+        while folded[seat]:
+            seat = (seat + 1) % n
+        facts = {"turn": poker.agents[seat], f"pot.{name}": bets[agent]}
+        after = "the public card is turned up" if closed else f"{poker.agents[seat]} is next"
+    else:
+        # Chips of the hand that is over are told of the hand before, once there is a next one.
+        facts = {"over": True, "turn": None} if last else {"hand": hand + 2}
+        facts[f"{'' if last else 'last_hand.'}pot.{name}"] = bets[agent]
+        if live > 1:
+            after = f"showdown for {_chips(sum(bets))}"
+        else:
+            after = f"{poker.agents[folded.index(False)]} takes the pot"
+        if not last:
+            after += f", then hand {hand + 2}"
+    if verb == "fold":
+        if final:
+            facts[f"chips.{name}"] = as_list(state.chips)[agent] - paid
+        effect = f"lose the {_chips(paid)} you paid; {after}"
+    elif verb == "check":
+        effect = after
+    elif verb == "raise":
+        cost = bets[agent] - paid
+        effect = f"pay {_chips(cost)} ({top - paid} to call, {cost - top + paid} more); {after}"
+    else:
+        effect = f"pay {_chips(bets[agent] - paid)}; {after}"
+    return Choice(words, effect, action, facts=facts)
 
 
 # ---- rules ---------------------------------------------------------------------------------------
@@ -315,11 +408,19 @@ def parse(poker: Poker, text: Any, state: PokerState, agent: int) -> int:
                 raise refuse(f"there is no action {action} now")
             return action
         readings = GRAMMAR.read(answer.plain)
+        if not readings:  # a whole choice
+            return _shown_choices(tuple(choices(poker, state, agent))).meaning(answer.plain)
         if len(readings) != 1:
             return None
         return _open(readings[0].meaning, readings[0].values.get("n"), offers)
 
     return int(decide(text, mean, refuse))
+
+
+@functools.lru_cache(maxsize=256)
+def _shown_choices(shown: tuple[Choice, ...]) -> Grammar:
+    """The choices as they are shown, with their effects."""
+    return Grammar({choice.action: [" ".join(tokens(choice))] for choice in shown})
 
 
 def _open(word: str, amount: int | None, offers: dict[int, str]) -> int:

@@ -22,6 +22,7 @@ from manyhands.core.play import play
 from manyhands.envs.poker import rules
 from manyhands.envs.poker.env import KuhnPoker, LeducHoldem, Poker
 from manyhands.envs.poker.state import PASS, RAISE, PokerState
+from manyhands.testing import broken_facts
 from manyhands.wrappers.gymnasium import SeatEnv
 from manyhands.wrappers.pettingzoo import Parallel, Sequential
 
@@ -288,6 +289,83 @@ def test_vectors_are_rebuilt_from_text(name):
                 assert env.observation_space.contains(seen[agent, :, i])
 
 
+# ---- what is promised, and what is told ----------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_choices_come_true_and_events_are_what_happened(name):
+    """Every choice, with any deal of the next hand."""
+    env, rng, kinds = GAMES[name], np.random.default_rng(5), set()
+    codes = jax.jit(env.event_codes)
+    for state in some_states(name, 60):
+        agent = int(state.turn)
+        if agent == env.num_agents:
+            continue
+        for choice in env.choices(state, agent):
+            assert choice.certain and choice.facts
+            assert env.parse(choice, state, agent) == env.parse(choice.text, state, agent)
+            rows = np.full(env.num_agents, choice.action, np.int32)
+            key = rng.integers(0, 2**32, 2, np.uint32)
+            after = stepper(env).step(key, 0, state, rows)
+            assert broken_facts(env, choice, after) == ""
+            assert choice.facts.get("over", False) == after.over
+            move, *rest = events = env.last_events(after.state)
+            word, _, chips = choice.text.partition(" ")
+            assert move == {"event": word, "agent": env.agents[agent]} | (
+                {"chips": int(chips)} if chips else {}
+            )
+            ended = [event for event in rest if event["event"] == "hand ends"]
+            won = [ended[0]["won"][a] for a in env.agents] if ended else [0] * env.num_agents
+            assert won == after.terms["chips"].tolist()
+            assert bool(ended) == bool(after.metrics["hands"])
+            shown = [event["agent"] for event in rest if event["event"] == "show"]
+            assert bool(shown) == bool(after.metrics["showdowns"])
+            turned = any(event["event"] == "public card" for event in rest)
+            assert turned == (not ended and int(after.state.round) > int(state.round))
+            kinds |= {event["event"] for event in events}
+            numbers = np.asarray(codes(after.state))
+            for i in range(env.num_agents):
+                row = dict(zip(env.event_names, numbers[i].tolist(), strict=True))
+                seats = [(i + k) % env.num_agents for k in range(env.num_agents)]
+                assert row[f"moved_{seats.index(agent)}"] == row[word] == 1
+                assert row["chips"] == int(chips or 0)
+                assert (row["public_card"], row["hand_ended"]) == (turned, bool(ended))
+                assert [row[f"won_{k}"] for k in range(env.num_agents)] == [won[k] for k in seats]
+                known = env.last_events(after.state, i)
+                assert all(event in events for event in known)
+                deals = [event["agent"] for event in known if event["event"] == "deal"]
+                assert deals == [env.agents[i]] * bool(ended and not after.over)
+    assert kinds >= {"check", "bet", "call", "fold", "hand ends", "show"}
+
+
+def test_numbers_of_a_batch_are_those_of_its_states():
+    env = GAMES["leduc, match"]
+    states = played("leduc, match")[7][0]
+    batch = np.asarray(env.batch_event_codes(states))
+    for i in range(0, 48, 7):
+        np.testing.assert_array_equal(batch[..., i], env.event_codes(column(states, i)))
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_texts_are_short(name):
+    env = GAMES[name]
+    assert len(env.rules(0)) <= 5_000
+    for state in some_states(name, 30):
+        for agent in range(env.num_agents):
+            sizes = [len(env.describe(state, agent, detail=d)) for d in ("brief", "normal", "full")]
+            assert sizes[0] < sizes[1] < sizes[2]
+            assert sizes[1] <= (1_200 if env.num_agents < 10 else 1_600)
+            assert len("\n".join(env.choices(state, agent))) <= 800
+
+
+def test_detail_is_an_option():
+    env = KuhnPoker(detail="full")
+    assert env.config()["detail"] == "full" and "detail" not in KuhnPoker().config()
+    state = env.with_deal(env.reset(episode_key(0)), (2, 0))  # K against J
+    text = env.describe(jax.device_get(state), 0)
+    assert "Cards that you do not see: J, Q." in text and "J < Q < K" in text
+
+
 # ---- what is hidden ------------------------------------------------------------------------------
 
 
@@ -330,7 +408,11 @@ def test_nothing_that_a_seat_sees_depends_on_hidden_cards(name):
                 assert (getattr(left, part)[agent] == getattr(right, part)[agent]).all()
             assert (left.acting == right.acting).all()
             assert env.describe(state, agent) == env.describe(other, agent)
-            assert env.choices(state, agent) == env.choices(other, agent)
+            offered, offers = env.choices(state, agent), env.choices(other, agent)
+            assert offered == offers and [c.facts for c in offered] == [c.facts for c in offers]
+            assert env.last_events(state, agent) == env.last_events(other, agent)
+            codes = [np.asarray(env.event_codes(s))[agent] for s in (state, other)]
+            assert (codes[0] == codes[1]).all()
             assert env.information_state(state, agent) == env.information_state(other, agent)
             assert fingerprint(env, state, agent) == fingerprint(env, other, agent)
             pictures = [manyhands.render(env, s, agent, (160, 120)) for s in (state, other)]
@@ -367,7 +449,8 @@ def _plain(tree) -> str:
 
 def blind(view) -> str:
     """Plays without a look at its card: bets, and folds to a bet."""
-    return next(word for word in ("fold", "bet 1") if word in view.choices)
+    words = [choice.text for choice in view.choices]
+    return next(word for word in ("fold", "bet 1") if word in words)
 
 
 def test_nothing_leaks_to_a_seat_of_play_or_of_gymnasium_or_into_exports(tmp_path):
@@ -512,7 +595,8 @@ def test_other_answers_are_refused_with_the_reason(table, answer, reason):
     env, state = tables()[table]
     with pytest.raises(IllegalAction, match=re.escape(reason)) as refused:
         env.parse(answer, state, int(state.turn))
-    assert all(choice in refused.value.reason for choice in env.choices(state, int(state.turn)))
+    offered = env.choices(state, int(state.turn))
+    assert all(choice.text in refused.value.reason for choice in offered)
     assert len(refused.value.reason) < 300 and refused.value.reason.isprintable()
 
 
@@ -541,7 +625,7 @@ def test_any_answer_is_a_legal_action_or_refused(table, answer):
     try:
         action = env.parse(answer, state, agent)
     except IllegalAction as error:
-        assert error.reason.isprintable() and env.choices(state, agent)[0] in error.reason
+        assert error.reason.isprintable() and env.choices(state, agent)[0].text in error.reason
     else:
         assert np.asarray(env.legal(state))[agent, action]
 
