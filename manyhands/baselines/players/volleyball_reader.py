@@ -23,14 +23,16 @@ _LANDS = re.compile(r"Untouched, it lands at \((-?[\d.]+), (-?[\d.]+)\) m in ([\
 _PLACE = re.compile(r"^(\w+): at \((-?[\d.]+), (-?[\d.]+), ", re.M)
 _HOME = re.compile(r"your place is \((-?[\d.]+), (-?[\d.]+), ")
 _TOUCHED = re.compile(r"Touched it since it came: (.*?)\.")
-_SKILL = re.compile(r"([a-z ]+?)(?: \(([^)]*)\))?:")
+_SKILL = re.compile(r"([a-z ]+?)(?: \([^)]*\))?:")
+_HEIGHT = {"go to": ", 1.6", "set to": ", 3"}  # m, of places that are not on the floor
 
 
 class _Court:
     """The court, as far as the text describes it."""
 
     def __init__(self, view: View):
-        text, size, name = view.text, _COURT.search(view.rules), _NAME.search(view.text)
+        text = view.describe("normal")
+        size, name = _COURT.search(view.rules), _NAME.search(text)
         if size is None or name is None:
             raise SeatError(f"this reader plays volleyball; this is no match's text: {text[:60]!r}")
         self.length, self.width = float(size[1]) / 2, float(size[2]) / 2
@@ -50,16 +52,13 @@ class _Court:
         self.touched = [
             self.me if other == "you" else other for other in names if other != "nobody"
         ]
-        self.offers: dict[str, list[tuple[tuple[float, ...], str]]] = {}
-        for choice in view.choices:
-            found = _SKILL.match(choice)
-            if found:
-                numbers = tuple(float(n) for n in (found[2] or "").split(",") if n.strip())
-                self.offers.setdefault(found[1], []).append((numbers, choice))
+        found = [_SKILL.match(choice) for choice in view.choices]
+        self.offers = {skill[1] for skill in found if skill}
 
     def nearest(self, kind: str, spot: Spot) -> str:
-        """Of the choices of one kind, the one nearest to a place."""
-        return min(self.offers[kind], key=lambda offer: math.dist(offer[0][:2], spot))[1]
+        """The choice of one kind nearest to a place: any numbers mean that."""
+        x, y = (round(number, 2) for number in spot)
+        return f"{kind} ({x:g}, {y:g}{_HEIGHT.get(kind, '')})"
 
     def closest(self, names: Sequence[str], spot: Spot) -> str:
         return min(names, key=lambda name: (math.dist(self.places[name], spot), name))
@@ -68,7 +67,7 @@ class _Court:
 def _decide(court: _Court) -> tuple[str, str]:
     """(why, choice)."""
     if "serve" in court.offers:
-        return "It is mine to serve.", court.offers["serve"][0][1]
+        return "It is mine to serve.", "serve"
     home = court.nearest("go to", court.home)
     if not court.served or court.lands is None or court.lands[0] < 0:
         return "The ball is not coming: I wait at my place.", home
@@ -104,7 +103,7 @@ def _in_team(court: _Court, home: str) -> tuple[str, str]:
             return "I get ready to attack.", court.nearest("go to", attack)
         return "It is another's ball: I cover.", home
     if len(court.touched) == 0:
-        return "The ball is mine: I receive it.", court.offers["receive"][0][1]
+        return "The ball is mine: I receive it.", "receive"
     if len(court.touched) == 1:
         return "I set it up.", court.nearest("set to", attack)
     others = [spot for spot in court.places.values() if spot[0] < 0]

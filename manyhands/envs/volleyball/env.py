@@ -21,8 +21,8 @@ import numpy as np
 
 from manyhands.core.axes import repeat
 from manyhands.core.config import boolean, check_actions, check_weights, one_of, plain, whole
-from manyhands.core.env import Action, Array, ConfigError, Env, Outcome, names_of
-from manyhands.envs.volleyball import model, observe, randomise, rules, situations, start
+from manyhands.core.env import DETAILS, Action, Array, ConfigError, Env, Outcome, names_of
+from manyhands.envs.volleyball import happened, model, observe, randomise, rules, situations, start
 from manyhands.envs.volleyball import physics as jax_physics
 from manyhands.envs.volleyball.physics import Bodies
 from manyhands.envs.volleyball.skills import VolleyballSkills
@@ -66,6 +66,7 @@ class Volleyball(Env[VolleyballState]):
         reward_weights: weights of the terms; by default the published ones.
         max_steps: steps after which an episode is truncated; by default the task's, and in a match
             `2 * points` times that.
+        detail: how much texts tell: `"brief"`, `"normal"` or `"full"`.
 
     An action with a number that is not finite is illegal: the agent's action is zeros for this
     step, counted in `metrics["illegal"]`. Numbers outside [-1, 1] are clipped. An episode that is
@@ -103,6 +104,7 @@ class Volleyball(Env[VolleyballState]):
         randomise: Mapping[str, Sequence[float]] | None = None,
         reward_weights: Mapping[str, float] | None = None,
         max_steps: int | None = None,
+        detail: str = "normal",
     ):
         self.task = one_of("task", task, tuple(TASKS))
         self.plan = plan = TASKS[task]
@@ -112,6 +114,7 @@ class Volleyball(Env[VolleyballState]):
         self.ball = one_of("ball", ball, BALLS)
         self.rulebook = one_of("rules", rules, RULES)
         self.serve = one_of("serve", serve, SERVES)
+        self.detail = one_of("detail", detail, DETAILS)
         self.points, self.lead = whole("points", points, 1, 1000), whole("lead", lead, 1, 100)
         if not self.versus and (points != 1 or serve != "random"):
             raise ConfigError(f"points= and serve= are for {names_of(_MATCHES)}, not for {task!r}")
@@ -133,6 +136,7 @@ class Volleyball(Env[VolleyballState]):
         self.observation_layout = observe.observation_layout(setup)
         self.observation_space = self.observation_layout.space()
         self.layout = observe.perception_layout(setup)
+        self.event_names = happened.names(setup)
         chance = self.versus and (serve == "random" or points > 1)
         self.deterministic_reset = not (start.varies(setup) or chance or self.ranges)
         # The skills, which the scripted players use, turn rotors.
@@ -179,7 +183,7 @@ class Volleyball(Env[VolleyballState]):
             config["randomise"] = {name: list(pair) for name, pair in self.ranges.items()}
         if self._given_weights:
             config["reward_weights"] = dict(self._given_weights)
-        return config
+        return config | self.text_options()
 
     # ---- pure and traceable -------------------------------------------------------------------
 
@@ -220,16 +224,55 @@ class Volleyball(Env[VolleyballState]):
         delay of the sensors."""
         return observe.summary(self.setup, state)
 
+    def event_codes(self, state: VolleyballState) -> Array:
+        return happened.codes(self.setup, state)
+
     def sensed(self, state: VolleyballState) -> Bodies:
         """The bodies as sensors report them now: late and noisy, where `randomise` makes them
         so."""
         return randomise.sensed(self.setup, state)
+
+    def forfeit_terms(self, state: VolleyballState, agents: Sequence[int]) -> dict[str, Array]:
+        """Between two teams: each point that the other team still needs is lost. Nothing in
+        drills."""
+        if not self.versus or not agents:
+            return {}
+        score, win = np.asarray(state.score).astype(int), np.zeros(self.num_agents, np.float32)
+        lost = [not set(side).isdisjoint(agents) for side in self.sides or ()]
+        for side in np.flatnonzero(lost):
+            needs = max(self.points, int(score[side]) + self.lead) if self.points > 1 else 1
+            price = max(needs - int(score[1 - side]), 1)
+            win[list(self.sides[side])] -= price  # type: ignore[index]
+            if not lost[1 - side]:
+                win[list(self.sides[1 - side])] += price  # type: ignore[index]
+        return {"win": win}
 
     def skill_set(self) -> VolleyballSkills:
         """What `wrappers/skills.py` plays this by."""
         return VolleyballSkills(self.setup)
 
     # ---- words, pictures, situations ----------------------------------------------------------
+
+    def last_events(
+        self, state: VolleyballState, agent: str | int | None = None
+    ) -> list[dict[str, Any]]:
+        """See `happened.events`. All agents know all of it, but where exactly the ball landed where
+        sensors are noisy or late."""
+        known = agent is None or not self.setup.sensing
+        if agent is not None:
+            self.index(agent)
+        return happened.events(self.setup, state, known)
+
+    def team_rules(self, agent: str | int) -> str:
+        """`rules`, for a player that chooses for the whole team of `agent`."""
+        return str(self._module("text").rules(self, self.index(agent), team=True))
+
+    def team_describe(
+        self, state: VolleyballState, agent: str | int, *, detail: str | None = None
+    ) -> str:
+        """`describe`, for a player that chooses for the whole team of `agent`."""
+        game = self if detail is None else self.with_detail(detail)
+        return str(self._module("text").describe_team(game, state, self.index(agent)))
 
     def place(self, **situation: Any) -> VolleyballState:
         """A situation from plain numbers, to step from: `place(ball=(1, 0, 3), turn="near")`.

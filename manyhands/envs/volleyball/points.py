@@ -12,7 +12,8 @@ from manyhands.core.axes import expand
 from manyhands.core.env import Array
 from manyhands.envs.volleyball import rewards
 from manyhands.envs.volleyball.frames import by_team, length, number, of_team
-from manyhands.envs.volleyball.referee import Play, Ruling, allowed
+from manyhands.envs.volleyball.physics import Bodies
+from manyhands.envs.volleyball.referee import Play, Ruling, allowed, may_touch
 from manyhands.envs.volleyball.start import next_point
 from manyhands.envs.volleyball.state import (
     CLOSE,
@@ -27,14 +28,9 @@ from manyhands.envs.volleyball.state import (
 def judge(setup: Setup, state: VolleyballState, new: VolleyballState, play: Play) -> Ruling:
     """A step of a point."""
     axes, now = state.time.ndim, play.now
-    team = expand(setup.team, axes)
     own_x, height = now.position[:, 0] * play.sign, now.position[:, 2]
-    may_touch = allowed(setup, state)
-    if setup.team_size > 1:
-        # The team that gets the ball over the net may touch it in the same step.
-        arrives = (play.crossed & state.served)[None] & (team == play.side[None])
-        may_touch = may_touch | arrives
-    legal, wrong = play.racket & may_touch, play.racket & ~may_touch
+    free = may_touch(setup, state, play)
+    legal, wrong = play.racket & free, play.racket & ~free
     new = _touched(setup, state, new, play, legal, wrong)
 
     blamed = expand(np.arange(2, dtype=np.int8), axes) == _team_of(setup, new.last)[None]
@@ -61,8 +57,7 @@ def judge(setup: Setup, state: VolleyballState, new: VolleyballState, play: Play
             "ground": rewards.ground(play),
         }
     else:
-        gaps = length(now.position[:, None] - now.position[None], axis=2)
-        close = jnp.any((gaps < CLOSE) & expand(setup.mates, axes), axis=1)
+        close = too_close(setup, now)
         faults["close"] = by_team(setup, close)
         terms = {
             "hit": number(of_team(setup, by_team(setup, legal))),
@@ -73,6 +68,12 @@ def judge(setup: Setup, state: VolleyballState, new: VolleyballState, play: Play
         }
     metrics = {"hits": jnp.any(legal, axis=0), "crossings": play.crossed & state.served}
     return Ruling(new, faults, terms, metrics)
+
+
+def too_close(setup: Setup, now: Bodies) -> Array:
+    """bool[D, ...]: the drones that are too close to a team-mate."""
+    gaps = length(now.position[:, None] - now.position[None], axis=2)
+    return jnp.any((gaps < CLOSE) & expand(setup.mates, now.ball.ndim - 1), axis=1)
 
 
 def _touched(

@@ -139,6 +139,16 @@ def allowed(setup: Setup, state: VolleyballState) -> Array:
     return jnp.where(state.served[None], turn, numbers == state.server[None])
 
 
+def may_touch(setup: Setup, state: VolleyballState, play: Play) -> Array:
+    """bool[D, ...]: which drones may touch the ball in this step. In teams, the one that gets it
+    over the net may touch it in the same step."""
+    free = allowed(setup, state)
+    if not setup.versus or setup.team_size == 1:
+        return free
+    team = expand(setup.team, state.time.ndim)
+    return free | ((play.crossed & state.served)[None] & (team == play.side[None]))
+
+
 def _touches_by_velocity(before: Bodies, now: Bodies) -> tuple[Array, Array]:
     """Touches as VolleyBots detects them, bool[D, ...] by racket and by any part of a drone: the
     ball's velocity has jumped, and the ball was or is within 0.5 m of the drone; or over its

@@ -11,7 +11,7 @@ import jax.numpy as jnp
 
 from manyhands.core.axes import stack
 from manyhands.core.env import Array
-from manyhands.envs.volleyball import control, points, randomise
+from manyhands.envs.volleyball import control, happened, points, randomise
 from manyhands.envs.volleyball.drills import DRILLS
 from manyhands.envs.volleyball.frames import by_team, number, sides, turn
 from manyhands.envs.volleyball.physics import Bodies, Params, Touched
@@ -41,6 +41,7 @@ def step(
     play = observe_play(setup, state, bodies, touched)
     new = count_step(state, play, pending)
     new, terms, metrics = judge(setup, state, new, play, broken)
+    new = dataclasses.replace(new, recent=happened.note(setup, state, new, play, broken, metrics))
     metrics["illegal"] = jnp.sum(number(~finite), axis=0)
     new = randomise.sense(setup, key, new)
     return freeze(done, state, new, terms, metrics)

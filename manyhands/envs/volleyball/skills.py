@@ -21,7 +21,7 @@ All functions take vectors with the component axis first, [3, ...], and any axes
 
 from __future__ import annotations
 
-import itertools
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import jax
@@ -29,9 +29,9 @@ import jax.numpy as jnp
 import numpy as np
 
 from manyhands.core.axes import expand, least, select
+from manyhands.core.choices import LIMIT, Choice, Form, fold
 from manyhands.core.env import Array, ConfigError, IllegalAction, names_of
-from manyhands.core.grammar import Grammar
-from manyhands.envs.volleyball import figures
+from manyhands.envs.volleyball import figures, reading
 from manyhands.envs.volleyball.control import (
     attitude_for,
     body_axes,
@@ -72,6 +72,7 @@ FADE = 0.04  # s, over which the one gives way to the other
 MAX_TILT = 0.65  # rad, on the way
 SLOWEST = -1.0  # m/s, of the racket along its normal at a hit
 HEIGHTS = 12  # at which a ball may be met
+GONE = 50.0  # s, a drone that comes later than that meets no ball
 STEP_UP = 0.6  # m/s, between the upward velocities that are tried for a hit
 TRIES = 14
 NET_MARGIN = 0.35  # m between ball and net
@@ -115,13 +116,15 @@ class Order(NamedTuple):
 
 class Hit(NamedTuple):
     """How a ball is to be met: after `time` (s), with the drone's centre at `place`, moving at
-    `velocity`, accelerating at `push` (all [3, ...]), its racket's normal along `normal`."""
+    `velocity`, accelerating at `push` (all [3, ...]), its racket's normal along `normal`; by how
+    much the drone comes too `late` for that (s; more than `GONE` if the ball is past)."""
 
     time: Array
     place: Array
     velocity: Array
     push: Array
     normal: Array
+    late: Array | float = 0.0
 
 
 # ---- the flight of the ball ----------------------------------------------------------------------
@@ -152,7 +155,7 @@ def meet(body: Body, obs: Observation, heights: Array) -> tuple[Array, Array, Ar
     late = jnp.maximum(0.9 * jnp.sqrt(jnp.maximum(far - 0.2, 0)) - time, 0)
     rise = heights - body.offset - obs.position[2]
     beyond = jnp.maximum(rise - 0.25 - obs.velocity[2] * time - EASY_CLIMB / 2 * time**2, 0)
-    gone = jnp.where(time > -0.05, 0.0, 100.0)
+    gone = jnp.where(time > -0.05, 0.0, 2 * GONE)
     chosen = least(heights[0] - heights + 20 * late + 10 * beyond + gone)
     return jnp.maximum(select(chosen, time), 0), select(chosen, place), select(chosen, late + gone)
 
@@ -216,7 +219,7 @@ def plan(body: Body, obs: Observation, order: Order) -> Hit:
     place_z = jnp.sum(obs.me * obs.anchors[: obs.me.shape[0], 2], axis=0)
     top = jnp.where(order.kind == SERVE, place_z + body.offset + body.run_up, top)
     parts = expand(jnp.linspace(0, 1, HEIGHTS), order.kind.ndim)
-    time, place, _ = meet(body, obs, top + (low - top) * parts)
+    time, place, late = meet(body, obs, top + (low - top) * parts)
     x, y, z = obs.ball_velocity
     into = jnp.stack([x, y, z - body.gravity * time])
     normal, speed, _ = send(body, place, into, order.goal, rise, tilt, fastest)
@@ -228,6 +231,7 @@ def plan(body: Body, obs: Observation, order: Order) -> Hit:
         velocity=jnp.stack([zero, zero, speed / normal[2]]),
         push=body.gravity * jnp.stack([normal[0] / normal[2], normal[1] / normal[2], zero]),
         normal=normal,
+        late=late,
     )
 
 
@@ -351,6 +355,7 @@ class VolleyballSkills:
         self.instant = self._kinds == HOVER
         self.wait = 0
         self.events = EVENTS
+        self.example = "bump to (-2, 0)"
         self.options: tuple[str, ...] = ()
         self.plays = ""
         if self.members > 1:
@@ -361,7 +366,9 @@ class VolleyballSkills:
                 for attacker in ATTACKER
             )
             self.plays = _PLAYS
+            self._cast = jax.jit(self._roles)
         self._compiled = jax.jit(self._brief)
+        self._last: tuple[bytes, tuple[list[Any], ...]] = (b"", ())
 
     # ---- pure, vectors first, any axes after ---------------------------------------------------
 
@@ -549,11 +556,13 @@ class VolleyballSkills:
     def parse_option(self, text: str) -> int | None:
         """The option of a team that a sentence names, role by role; a role that is not named
         hovers."""
-        readings = _ROLES.read(text)
+        readings = reading.options().read(text.replace(f": {_IF_TURN}", ""))
         if len(readings) != 1:
             return None
+        if readings[0].meaning == "wait":
+            return len(self.options) - 1
         number, said = 0, readings[0].values
-        for role, table in (("receiver", RECEIVER), ("setter", SETTER), ("attacker", ATTACKER)):
+        for role, table in _TABLES.items():
             name = said.get(role, "hover")
             if name not in table:
                 raise IllegalAction(f"the {role} can {names_of(table)}; not {name!r}")
@@ -593,50 +602,170 @@ class VolleyballSkills:
 
     # ---- in words ------------------------------------------------------------------------------
 
-    def _brief(self, row: Array) -> tuple[Array, Array, Array]:
-        """(possible bool[S], time f32[S] until the ball is met, gap f32[S, 3] to the place)."""
+    def _brief(self, row: Array) -> tuple[Array, ...]:
+        """For each skill whether it is possible, the time until the ball is met and by how much
+        that is too late (s), and the way to its place (m); then for the drone whether it may
+        touch the ball, whether that is in its half, and whether it is served."""
         order = self.order(jnp.arange(len(self.names)))
-        obs = self._repeated(row)
-        time = plan(self.body, obs, order).time
-        return self.possible(self.parse_observation(row)), time, (order.goal - obs.position).T
+        obs, own = self._repeated(row), self.parse_observation(row)
+        hit = plan(self.body, obs, order)
+        late = jnp.broadcast_to(hit.late, hit.time.shape)
+        told = jnp.stack([self.own(own, own.allowed), own.mine, own.served])
+        return self.possible(own), hit.time, late, length(order.goal - obs.position), told
+
+    def _survey(self, perception: np.ndarray) -> tuple[list[Any], ...]:
+        """`_brief` as lists; that of the last row is kept, since it is asked for again."""
+        row = np.asarray(perception, np.float32)
+        known, facts = self._last
+        if known != row.tobytes():
+            facts = tuple(fact.tolist() for fact in jax.device_get(self._compiled(row)))
+            self._last = row.tobytes(), facts
+        return facts
 
     def words(self, perception: np.ndarray) -> list[str]:
         """For each skill what it would do now, or why it cannot be chosen."""
-        possible, time, gap = jax.device_get(self._compiled(np.asarray(perception, np.float32)))
-        return [self._word(i, possible[i], time[i], gap[i]) for i in range(len(self.names))]
+        facts = self._survey(perception)
+        return [self._word(i, *facts) for i in range(len(self.names))]
 
-    def _word(self, i: int, possible: bool, time: float, gap: np.ndarray) -> str:
-        kind = int(self._kinds[i])
+    def offers(self, perception: np.ndarray, limit: int | None = LIMIT) -> list[Choice]:
+        """The skills that can be chosen, with their effects: none of them is certain. Those that
+        differ in their places are one `Form`."""
+        facts = self._survey(perception)
+        forms: dict[int, Form] = {}
+        found = []
+        for i, possible in enumerate(facts[0]):
+            if not possible:
+                continue
+            kind, effect = int(self._kinds[i]), self._word(i, *facts)
+            if kind in (GO, BUMP, SPIKE, SET) and kind not in forms:
+                forms[kind] = self._form(kind, effect)
+            found.append(Choice(self.names[i], effect, i, certain=False, form=forms.get(kind)))
+        return fold(found, limit)
+
+    def _form(self, kind: int, word: str) -> Form:
+        """All skills of one kind as one line: `word` is what one of them does."""
+        goals = self._goals[self._kinds == kind]
+        names = "xyz" if kind in (GO, SET) else "xy"
+        ranges = {
+            n: (_round(float(v.min())), _round(float(v.max())))
+            for n, v in zip(names, goals.T, strict=False)
+        }
+        spans = ", ".join(
+            f"{n} {a:g}" if a == b else f"{n} {a:g} to {b:g}" for n, (a, b) in ranges.items()
+        )
+        effect = "fly there, in about 1 to 2 s" if kind == GO else word
+        places = ", ".join(f"{{{n}}}" for n in names)
+        return Form(f"{VERBS[kind]} ({places})", f"{effect}; {spans}", ranges)
+
+    def _word(
+        self,
+        i: int,
+        possible: list[bool],
+        time: list[float],
+        late: list[float],
+        away: list[float],
+        told: list[float],
+    ) -> str:
+        kind, (allowed, mine, served) = int(self._kinds[i]), told
         if kind == HOVER:
-            return "stay where you are"
+            return "come to rest about here"
         if kind == GO:
-            return f"{np.linalg.norm(gap):.1f} m away"
+            return f"about {away[i]:.1f} m away"
         if kind == BLOCK:
-            return "at the net, before the ball"
-        if not possible:
+            word = "wait at the net, hit the ball back if it comes; you may drift across it"
+            if self.members == 1 and served and not allowed:
+                return f"{word}; a touch before the other drone's loses the point"
+            if served and not allowed and mine:
+                return f"{word}; you have had your touch: another one now loses the point"
+            return word
+        if not possible[i]:
             if kind == SERVE:
                 return "it is not yours to serve now"
             return "the ball is not yours to touch now"
-        meets = f"you meet the ball in {max(float(time), 0):.1f} s"
+        meets = f"you meet the ball in about {max(time[i], 0):.1f} s"
+        if late[i] > GONE:
+            meets = "the ball can no longer be met"
+        elif late[i] > 0.1:
+            meets = f"you would be about {late[i]:.1f} s too late to meet the ball"
+        if self.members > 1 and not allowed and kind != SERVE:
+            meets += ", if it comes over"
         if kind == RECEIVE:
             where = "the middle of the far half" if self.members == 1 else "the one who sets"
             return f"high to {where}; {meets}"
         if kind == SERVE:
             return f"to the {self._served_to}; {meets}"
-        return meets
+        if kind == SPIKE:
+            risk = "it often goes out or takes you across the net"
+            return f"flat and fast; {meets}" + (f"; {risk}" if self.members == 1 else "")
+        return f"{'high arc' if kind == BUMP else 'up for a team-mate'}; {meets}"
+
+    def _roles(self, row: Array) -> tuple[Array, ...]:
+        """The three roles i32[] of a team's drones, its touches, and whether the ball is served,
+        comes down in its half, and is its own to serve."""
+        obs = self.parse_observation(row)
+        *roles, touches = self.roles(obs)
+        ours = jnp.any(obs.allowed[: self.members] > 0)
+        told = [jnp.where(jnp.any(role > 0), jnp.argmax(role), -1) for role in roles]
+        return (*told, touches, obs.served > 0, self.comes(obs), ours)
+
+    def cast(self, perception: np.ndarray, agents: Sequence[str]) -> str:
+        """Who of a team plays which role now, in words.
+
+        Args:
+            perception: of one of the team.
+            agents: the names of the team's drones.
+        """
+        facts = jax.device_get(self._cast(np.asarray(perception, np.float32)))
+        *roles, touches, served, comes, ours = facts
+        receiver, setter, attacker = (agents[int(r)] if r >= 0 else "" for r in roles)
+        if not served:
+            who = "Your server serves by itself" if ours else "The other team serves"
+            return f"{who}; the others fly to their places, whatever you choose."
+        if not comes:
+            return "The ball is not coming down in your half: whatever you choose, all get ready."
+        parts = []
+        if touches == 0:
+            parts.append(f"{receiver} is the receiver")
+        if touches <= 1:
+            parts.append(f"{setter} is the setter")
+        parts.append(f"{attacker} is the attacker")
+        due = list(_TABLES)[min(int(touches), 2)]
+        return f"{', '.join(parts)}; the next touch is the {due}'s."
+
+    def option_choices(self, limit: int | None = LIMIT) -> list[Choice]:
+        """The options of a team."""
+        ways = {role: ", ".join(table) for role, table in _TABLES.items()}
+        form = Form(
+            "; ".join(f"{role}: {{{role}}}" for role in _TABLES),
+            "for each role, if its turn comes: "
+            + "; ".join(f"{role} {way}" for role, way in ways.items()),
+            {role: tuple(table) for role, table in _TABLES.items()},
+        )
+        listed = [
+            Choice(name, _IF_TURN, k, certain=False, form=form)
+            for k, name in enumerate(self.options)
+        ]
+        return fold(listed, limit)
 
     def parse(self, text: str, perception: Any = None, current: int | None = None) -> int | None:
         """The skill that a sentence names, None if it names none; numbers mean the nearest place of
-        the table.
+        the table, and so do words like "deep left", of the far half.
 
         Raises:
             IllegalAction: it names a skill that is not in the table, or no place on its half.
         """
         sentence, numbers = figures.split(text, ("x", "y", "z"), "m|metres?|meters?")
-        readings = _SENTENCES.read(sentence)
-        if not readings:
+        readings = reading.skills().read(sentence)
+        if not readings or len({(r.meaning, *r.values.items()) for r in readings}) > 1:
             return None
-        kind = readings[0].meaning
+        meaning, values = readings[0]
+        if meaning == "go home":
+            if perception is None:
+                return None
+            obs = self.parse_observation(np.asarray(perception))
+            home = np.asarray(obs.anchors)[: self.members].T @ np.asarray(obs.me)
+            return self._closest(GO, home)
+        kind = VERBS.index(meaning)
         rows = np.flatnonzero(self._kinds == kind)
         if not len(rows):
             raise IllegalAction(f"there is no {VERBS[kind]!r} here: each team has one drone")
@@ -646,6 +775,10 @@ class VolleyballSkills:
         words = ", ".join(
             f"{n} from {a:g} to {b:g}" for n, (a, b) in zip("xyz", spans, strict=False)
         )
+        if "side" in values or "middle" in values:
+            length, width = self.body.half_length, self.body.half_width
+            side = {"left": -0.5, "right": 0.5}.get(values.get("side", ""), 0.0)
+            numbers = [-_DEPTHS[values.get("depth", "medium")] * length, side * width]
         if numbers is None or len(numbers) != len(spans):
             raise IllegalAction(
                 f"say where to {VERBS[kind]} in {len(spans)} numbers: {words}; for example "
@@ -654,7 +787,12 @@ class VolleyballSkills:
         if not all(a <= number <= b for number, (a, b) in zip(numbers, spans, strict=True)):
             place = ", ".join(f"{number:g}" for number in numbers)
             raise IllegalAction(f"({place}) is off the court; {VERBS[kind]!r} has {words}")
-        apart = np.linalg.norm(self._goals[rows][:, : len(spans)] - numbers, axis=1)
+        return self._closest(kind, np.asarray(numbers))
+
+    def _closest(self, kind: int, place: np.ndarray) -> int:
+        """The skill of a kind whose place is nearest to some numbers."""
+        rows = np.flatnonzero(self._kinds == kind)
+        apart = np.linalg.norm(self._goals[rows][:, : len(place)] - place, axis=1)
         return int(rows[np.argmin(apart)])
 
     def _spans(self, kind: int) -> list[tuple[float, float]]:
@@ -667,91 +805,59 @@ class VolleyballSkills:
     def rules(self) -> str:
         """The skills, explained to a player."""
         team = self.members > 1
-        set_words = (
-            "set to (x, y, z): bump the ball up so that it falls through that place, for a "
-            "team-mate to spike.\n"
-        )
-        return (
-            "You act by skills. A skill flies your drone until something happens: somebody touches "
-            "the ball, it crosses the net, a point begins, or a second passes. Then you choose "
-            "again; name the same skill to go on with it.\n"
-            "hover: come to rest where you are.\n"
-            "go to (x, y, z): fly there, around your team-mates.\n"
+        lines = [
+            "hover, or wait: come to rest where you are.",
+            "go to (x, y, z): fly there" + (", around your team-mates." if team else "."),
             "receive: meet the ball, and play it high to "
-            + ("the team-mate who sets.\n" if team else "the middle of the far half.\n")
-            + "bump to (x, y): meet the ball, and play it in a high arc to that place of the far "
-            "half (x < 0).\n"
-            + (set_words if team else "")
-            + "spike to (x, y): meet the ball as high as can be, and play it as flat and fast as "
-            "can be to that place of the far half.\n"
-            f"serve: when the ball hangs above you, play it to the {self._served_to}.\n"
-            "block: wait at the net before the ball, and play it back as it comes over.\n"
-            "All places are in your own frame, in metres: go to and set to in your half (x > 0), "
-            "bump to and spike to in the far one. Numbers on that half, or within "
-            f"{AROUND:g} m of it, are taken as the nearest of the places that are offered. A skill "
-            "that touches the ball is impossible while you may not touch it."
-        )
-
-
-_PLAYS = (
-    "An option says what the one does who receives, the one who sets, and the one who attacks; for "
-    'example "ACTION: receiver: pass high; setter: set; attacker: spike left". Who '
-    "that is follows from where the ball comes down, who is nearest, and who has touched it; they "
-    "fly and hit by themselves, and serve. Whose touch is past, or not yet come, gets ready.\n"
-    "receiver: plays the ball up before the setter (pass high) or before the attacker (pass "
-    "quickly), or flies to a place at the back and leaves the ball alone (go left, go to the "
-    "middle, go right).\n"
-    "setter: plays it up before the attacker (set), or waits near the net (go).\n"
-    "attacker: spikes it to the left or to the right of the far half, as seen facing the net: "
-    f"deep, {DEEP:g} m behind the net, or, with 'pass quickly' in the same option, short and wide, "
-    f"{SHORT:g} m behind it near the side line; or waits where the ball will come (go).\n"
-    "hover: stays where it is; so does a role that you leave out."
-)
-# Ways to say skills; "@" stands for a place.
-_BALL = "[(ball|it|this ball|this)]"
-_ON = "[(keep|still|continue|keep on|go on|continue with|go on with|continue to|go on to)]"
-_THERE = f"[(point|place|spot|position|coordinate)] [x y z|x y] [=] {figures.LIST}"
-_WHERE = f"[(over|up|across|deep|back|hard|high)] [(to|at|toward|into|towards)] {_THERE}"
-_SENTENCES = Grammar(
-    {
-        HOVER: [
-            f"{_ON} (hover|stay|wait|hold|stop|remain|float|do nothing|stand still|stand by|idle)"
-            " [(here|still|put|in place|where i am|in [the] air|on [the] spot|steady|there)]",
-            "(hold|keep|maintain) [(my|this|current)] (position|place|altitude|height|spot)",
-            "stay as i am", "no op",
-        ],
-        RECEIVE: [
-            f"{_ON} (receive|pass|dig) {_BALL}", "(receive|dig|take|meet) [their|this|that] serve",
-            "(take|make|do) [a] (pass|receive|reception)", "receive serve",
-            "pass [(ball|it)] [high] to (setter|teammate|my teammate|[the] 1 who sets)",
-        ],
-        SERVE: [f"{_ON} serve {_BALL} [over [net]]", "(take|do|make|hit|play) [my|a] serve",
-                "serve [for] [my team]"],
-        BLOCK: [f"{_ON} block {_BALL} [at net]", "(put up|set up|form|do|make|go for) [a] block "
-                "[at net]", "block [their|this|that] (spike|attack|shot|hit) [at net]",
-                "go up for [a] block"],
-        GO: [f"{_ON} (go|fly|move|head|travel|position myself|get|reposition) [(to|toward|towards|"
-             f"over to|back to|at)] [{_THERE}]"],
-        BUMP: [f"{_ON} bump {_BALL} [{_WHERE}|to]"],
-        SET: [f"{_ON} set {_BALL} [{_WHERE}|to]", f"set {_BALL} up [{_WHERE}]"],
-        SPIKE: [f"{_ON} (spike|smash) {_BALL} [{_WHERE}|to]"],
-    }
-)  # fmt: skip
-_SET_OF = {name: name for name in (*RECEIVER, *SETTER, *ATTACKER)} | {
-    "go to middle": "go to the middle", "pass quick": "pass quickly", "wait": "hover",
-    "stay": "hover", "hold": "hover", "do nothing": "hover",
-}  # fmt: skip
-_TEAM = ("receiver", "setter", "attacker")
-_TO = "[(=|-|to|will|should|must|is to)]"
-_ROLES = Grammar(
-    {
-        "option": [
-            " [.] [and] ".join(f"{role} {_TO} {{{role}:does}}" for role in roles)
-            for count in (1, 2, 3)
-            for roles in itertools.permutations(_TEAM, count)
+            + ("the team-mate who sets." if team else "the middle of the far half."),
+            "bump to (x, y): meet the ball, and play it in a high arc to that place of the far "
+            "half (x < 0).",
         ]
-    },
-    {"does": _SET_OF},
+        if team:
+            lines.append(
+                "set to (x, y, z): play the ball up so that it falls through that place of your "
+                "half, for a team-mate to spike."
+            )
+        lines += [
+            "spike to (x, y): meet the ball as high as can be, and play it flat and fast to that "
+            "place of the far half"
+            + (
+                "; for a ball that is set high, 2 to 4 m from the net."
+                if team
+                else ". On this short court it often goes out, or takes you across the net: bump "
+                "is safer."
+            ),
+            f"serve: when the ball hangs above you, play it to the {self._served_to}.",
+            "block: wait at the net before the ball, and hit it back if it comes to you there; "
+            "then go back, since the drone may drift across the net.",
+            "Places are in metres in your own frame; any numbers on that half, or within "
+            f"{AROUND:g} m of it, mean the nearest place that is offered. Of the far half also in "
+            'words: "bump deep left". Only receive, bump, '
+            + ("set, " if team else "")
+            + "spike, serve and block hit the ball. While you may not touch it, only block is "
+            "offered of these"
+            + (", and, while the ball comes over, those that receive it." if team else "."),
+        ]
+        return "\n".join(lines)
+
+
+_IF_TURN = "if their turns come"  # the effect of each option
+_TABLES = {"receiver": RECEIVER, "setter": SETTER, "attacker": ATTACKER}
+_DEPTHS = {"short": 0.3, "medium": 0.55, "deep": 0.8}  # of the far half's length
+_PLAYS = (
+    "An option tells each role what to do; for example "
+    '"ACTION: receiver: pass high; setter: set; attacker: spike left". You are told who has which '
+    "role: it follows from where the ball comes down, who is near, and who has touched it. The "
+    "drones fly and hit by themselves, and serve; those whose touch is past, or not yet come, get "
+    "ready.\n"
+    "receiver (first touch): pass high (plays the ball up before the setter), pass quickly (at "
+    "once before the attacker), or leave the ball alone and go left, go to the middle or go right, "
+    "at the back.\n"
+    "setter (second touch): set (plays it up before the attacker), or go (waits near the net).\n"
+    "attacker: spike left or spike right, to that side of the far half as seen facing the net, "
+    f"deep ({DEEP:g} m behind the net) or, with 'pass quickly' in the same option, short and wide "
+    f"({SHORT:g} m behind it, near the side line); or go (waits where the ball will come).\n"
+    "hover (or wait): stays where it is; so does a role that you leave out."
 )
 
 

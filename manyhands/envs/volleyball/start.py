@@ -20,6 +20,7 @@ from manyhands.envs.volleyball.state import (
     RETURNER,
     Drill,
     Match,
+    Recent,
     Setup,
     VolleyballState,
 )
@@ -76,8 +77,15 @@ def reset(setup: Setup, key: Array) -> VolleyballState:
         over=jnp.bool_(False),
         match=match,
         drill=drill,
+        recent=_nothing(setup),
         **point,
     )
+
+
+def _nothing(setup: Setup) -> Recent:
+    """Nothing has happened yet."""
+    nobody, none = jnp.zeros(setup.count, jnp.uint8), jnp.uint8(0)
+    return Recent(nobody, nobody, none, none, none, jnp.int8(0), jnp.zeros(2, jnp.float32))
 
 
 def varies(setup: Setup) -> bool:

@@ -248,6 +248,35 @@ class Drill:
     tilt: Array
 
 
+# How a drone touched the ball: not, lawfully, out of turn (or twice), with another part than the
+# racket; and how a point ended.
+UNTOUCHED, LAWFUL, OUT_OF_TURN, WITH_BODY = range(4)
+GOES_ON, NEAR_WON, FAR_WON, DRAWN = range(4)
+
+
+@state_dataclass
+class Recent:
+    """What happened in the last step. No rule depends on it.
+
+    Attributes:
+        touch: u8[D], how each drone touched the ball: `UNTOUCHED`, `LAWFUL`, ...
+        foul: u8[D], 1 + the fault that each drone committed, by its row in `Setup.faults`; 0: none.
+        crossed: u8[], the half that the ball came into: 1 near team's, 2 far team's; 0: neither.
+        ended: u8[], how the point ended: `GOES_ON`, `NEAR_WON`, ...
+        gained: u8[], what was added to `Drill.done`.
+        last: i8[], the drone that touched the ball last.
+        ball: f32[2], m, where the ball was then, from above: the next point of a match moves it.
+    """
+
+    touch: Array
+    foul: Array
+    crossed: Array
+    ended: Array
+    gained: Array
+    last: Array
+    ball: Array
+
+
 @state_dataclass
 class VolleyballState:
     """One court at one moment. What a configuration has no use for is `()`.
@@ -275,7 +304,7 @@ class VolleyballState:
         score: i16[T], points won.
         faults: bool[F, T], `Setup.faults` by team: why the last point ended.
         over: bool[], whether the episode has ended by the rules.
-        match, drill: see there.
+        match, drill, recent: see there.
     """
 
     bodies: Bodies
@@ -300,6 +329,7 @@ class VolleyballState:
     over: Array
     match: Any
     drill: Any
+    recent: Recent
 
 
 @dataclasses.dataclass(frozen=True, eq=False)

@@ -8,16 +8,26 @@ x > 0), with metres, m/s and rad/s rounded to `METRES` and parts of one (attitud
 from __future__ import annotations
 
 import math
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from manyhands.core.answers import WRAPPING, Answer, closest, decide, how_to_answer, quoted
+from manyhands.core.answers import (
+    WRAPPING,
+    Answer,
+    closest,
+    decide,
+    how_to_answer,
+    normalise,
+    quoted,
+)
+from manyhands.core.choices import Choice
 from manyhands.core.env import IllegalAction, names_of
-from manyhands.core.grammar import Grammar, Reading, tokens
-from manyhands.envs.volleyball import figures
+from manyhands.envs.volleyball import figures, reading
 from manyhands.envs.volleyball.drills import ends_of
 from manyhands.envs.volleyball.env import Volleyball
+from manyhands.envs.volleyball.happened import LOW
 from manyhands.envs.volleyball.referee import allowed
 from manyhands.envs.volleyball.state import (
     BOARD,
@@ -36,6 +46,8 @@ from manyhands.envs.volleyball.state import (
 
 METRES, PARTS = 0.01, 0.001  # to which numbers are rounded
 FORESIGHT = 10.0  # s that the ball's way is looked ahead
+NEAR_NET, NEAR_FLOOR = 1.2, 0.9  # m, where motions towards them say what is beyond
+UPRIGHT = 0.97  # of the upward axis, below which a drone is said to tilt
 
 # Why a point or a drill has ended.
 FAULTS = {
@@ -106,32 +118,166 @@ def landing(
 # ---- description ---------------------------------------------------------------------------------
 
 
-def describe(game: Volleyball, state: VolleyballState, agent: int) -> str:
-    """What the agent perceives, as text, in its own frame."""
+class _Sight(NamedTuple):
+    """What an agent perceives, in its own frame.
+
+    Attributes:
+        bodies: as sensors report them, in the world's frame.
+        turned: f[3], what turns vectors of the world into the own frame.
+        positions: f[D, 3], m. ball, ball_velocity: f[3], m, m/s.
+    """
+
+    bodies: Any
+    turned: np.ndarray
+    positions: np.ndarray
+    ball: np.ndarray
+    ball_velocity: np.ndarray
+
+
+def _look(game: Volleyball, state: VolleyballState, agent: int) -> _Sight:
     side = _side(game, state, agent)
     turned = np.array([side, side, 1.0])
     bodies = game.sensed(state)
-    positions = np.asarray(bodies.position) * turned
-    ball, ball_velocity = (
-        np.asarray(bodies.ball) * turned,
-        np.asarray(bodies.ball_velocity) * turned,
+    positions, ball, velocity = (
+        np.asarray(part) * turned for part in (bodies.position, bodies.ball, bodies.ball_velocity)
     )
-    lines = [*_situation(game, state, agent)]
-    if game.task != "back_and_forth":
-        params = state.params if game.setup.physical else game.params
-        spot, time, net = landing(game, ball, ball_velocity, params)
-        lines.append(
-            f"Ball: at {_metres(ball)} m, {where(game, *ball[:2])}, {ball[2]:.2f} m high; velocity "
-            f"{_metres(ball_velocity)} m/s. {_forecast(game, spot, time, net)}"
-        )
-    lines.append(_yourself(game, state, agent, bodies, positions, turned))
+    return _Sight(bodies, turned, positions, ball, velocity)
+
+
+def describe(game: Volleyball, state: VolleyballState, agent: int) -> str:
+    """What the agent perceives, as text, in its own frame."""
+    sight = _look(game, state, agent)
+    if game.detail == "brief":
+        return "\n".join(_brief(game, state, sight, agent, False))
+    lines = [*_situation(game, state, agent, False), *_ball(game, state, sight, agent)]
+    lines.append(_yourself(game, state, agent, sight))
+    lines += [
+        f"{name}: at {_metres(sight.positions[i])} m{_court_words(game, sight.positions[i])}."
+        for i, name in enumerate(game.agents)
+        if i != agent
+    ]
+    return "\n".join([*lines, *_more(game, state, sight, agent, False)])
+
+
+def describe_team(game: Volleyball, state: VolleyballState, agent: int) -> str:
+    """The same for a player that chooses for the whole team of `agent`: its drones fly by
+    themselves, so that their attitudes, rates of turning and motors are told in full detail only.
+    """
+    sight = _look(game, state, agent)
+    if game.detail == "brief":
+        return "\n".join(_brief(game, state, sight, agent, True))
+    lines = [*_situation(game, state, agent, True), *_ball(game, state, sight, agent)]
+    own = int(game.setup.team[agent])
     for i, name in enumerate(game.agents):
-        if i != agent:
-            x, y, z = positions[i]
+        if game.setup.team[i] == own and game.detail == "full":
+            lines.append(_yourself(game, state, i, sight).replace("You:", f"{name}:", 1))
+        else:
+            line = f"{name}: at {_metres(sight.positions[i])} m"
+            if game.setup.team[i] == own:
+                line += f", velocity {_metres(_velocity(sight, i))} m/s"
+            lines.append(f"{line}{_court_words(game, sight.positions[i])}.")
+    return "\n".join([*lines, *_more(game, state, sight, agent, True)])
+
+
+def _ball(game: Volleyball, state: VolleyballState, sight: _Sight, agent: int) -> list[str]:
+    if game.task == "back_and_forth":
+        return []
+    x, y, _ = sight.ball
+    return [
+        f"Ball: at {_metres(sight.ball)} m, {where(game, x, y)}; velocity "
+        f"{_metres(sight.ball_velocity)} m/s. {_forecast(game, state, sight, agent)}"
+    ]
+
+
+def _lands(
+    game: Volleyball, state: VolleyballState, sight: _Sight
+) -> tuple[np.ndarray, float, bool]:
+    params = state.params if game.setup.physical else game.params
+    return landing(game, sight.ball, sight.ball_velocity, params)
+
+
+def _court_words(game: Volleyball, place: np.ndarray) -> str:
+    return f", {where(game, place[0], place[1])}" if game.detail == "full" else ""
+
+
+def _velocity(sight: _Sight, agent: int) -> np.ndarray:
+    found: np.ndarray = np.asarray(sight.bodies.velocity)[agent] * sight.turned
+    return found
+
+
+def _brief(
+    game: Volleyball, state: VolleyballState, sight: _Sight, agent: int, team: bool
+) -> list[str]:
+    """What changes decisions, in few words."""
+    who = f"the {TEAMS[game.setup.team[agent]]} team" if team else game.agents[agent]
+    left = (game.point_steps - int(state.clock)) * STEP
+    head = f"You are {who}; your half is x > 0. {left:.1f} s left."
+    if game.versus:
+        own = int(game.setup.team[agent])
+        score = np.asarray(state.score).tolist()
+        free = np.flatnonzero(allowed(game.setup, state)).tolist()
+        next_ones = _list(game, free, agent, team)
+        head += f" Score {score[own]}:{score[1 - own]}. Next touch: {next_ones}."
+    lines = [head, *_news(game, state, agent, team)]
+    if not game.versus:
+        lines += _drill(game, state, agent)[2:]
+    elif _ending(game, state, int(game.setup.team[agent])):
+        lines.append(_ending(game, state, int(game.setup.team[agent])))
+    if game.task != "back_and_forth":
+        lines.append(
+            f"Ball {_metres(sight.ball)}, velocity {_metres(sight.ball_velocity)}. "
+            f"{_forecast(game, state, sight, agent)}"
+        )
+    drones = []
+    for i, name in enumerate(game.agents):
+        own_drone = i == agent if not team else game.setup.team[i] == game.setup.team[agent]
+        moving = f" moving {_metres(_velocity(sight, i))}" if own_drone else ""
+        if own_drone and not team:
+            name = "You"
+            up = _axes(sight, i)[2]
+            if up[2] < UPRIGHT:
+                moving += f" up axis {_parts(up)}"
+        drones.append(f"{name} {_metres(sight.positions[i])}{moving}")
+    return [*lines, f"{'; '.join(drones)}."]
+
+
+def _more(
+    game: Volleyball, state: VolleyballState, sight: _Sight, agent: int, team: bool
+) -> list[str]:
+    """What can be worked out, and what the rules say of this moment; in full detail."""
+    if game.detail != "full" or game.task == "back_and_forth":
+        return []
+    spot, _, net = _lands(game, state, sight)
+    own = game.setup.team == game.setup.team[agent]
+    gaps = np.linalg.norm(sight.positions[:, :2] - spot[:2], axis=1)
+    order = [i for i in np.argsort(gaps, kind="stable").tolist() if own[i] or spot[0] < 0]
+    near = ", ".join(
+        f"{_name(game, i, agent, team)} {gaps[i]:.2f} m" for i in order if own[i] == (spot[0] > 0)
+    )
+    lines = [f"From where it comes down: {near}."] if near and not net else []
+    if not game.versus:
+        return lines
+    free = np.asarray(allowed(game.setup, state))
+    if team or free[agent]:
+        lines.append("A touch by a drone that may not touch the ball loses the point.")
+    else:
+        lines.append("You may not touch the ball now: a touch of yours loses the point.")
+    for i in np.flatnonzero(own).tolist() if team else [agent]:
+        x, _, z = sight.positions[i]
+        if x < 0.6 or z < 0.8:
             lines.append(
-                f"{name}: at {_metres(positions[i])} m, {where(game, x, y)}, {z:.2f} m high."
+                f"{_name(game, i, agent, team)}: {x:.2f} m before the net's plane, "
+                f"{z - CRASHED:.2f} m above {CRASHED:g} m; beyond either the point is lost."
             )
-    return "\n".join(lines)
+    return lines
+
+
+def _name(game: Volleyball, i: int, agent: int, team: bool = False) -> str:
+    return "you" if i == agent and not team else game.agents[i]
+
+
+def _list(game: Volleyball, drones: Sequence[int], agent: int, team: bool = False) -> str:
+    return ", ".join(_name(game, i, agent, team) for i in drones) or "nobody"
 
 
 def _side(game: Volleyball, state: VolleyballState, agent: int) -> int:
@@ -148,79 +294,92 @@ def _place(game: Volleyball, state: VolleyballState, agent: int) -> np.ndarray:
     return place
 
 
-def _forecast(game: Volleyball, spot: np.ndarray, time: float, net: bool) -> str:
+def _forecast(game: Volleyball, state: VolleyballState, sight: _Sight, agent: int) -> str:
+    """Where the ball goes if no drone touches it, and whose fault that would be."""
+    spot, time, net = _lands(game, state, sight)
+    length, width = game.plan.court
+    blame = ""
+    if game.versus and (net or abs(spot[0]) >= length / 2 or abs(spot[1]) >= width / 2):
+        own = game.setup.team[int(state.last)] == game.setup.team[agent]
+        blame = f": {'your' if own else 'their'} fault"
     if net:
-        return f"Untouched, it hits the net in {time:.2f} s, {spot[2]:.2f} m high."
+        return f"Untouched, it hits the net in {time:.2f} s, {spot[2]:.2f} m high{blame}."
     if time >= FORESIGHT:
         return f"Untouched, it stays in the air for more than {FORESIGHT:g} s."
     if time == 0:
         return "It lies on the floor."
     return (
         f"Untouched, it lands at {_metres(spot[:2])} m in {time:.2f} s: "
-        f"{where(game, spot[0], spot[1])}."
+        f"{where(game, spot[0], spot[1])}{blame}."
     )
 
 
-def _yourself(
-    game: Volleyball,
-    state: VolleyballState,
-    agent: int,
-    bodies: Any,
-    positions: np.ndarray,
-    turned: np.ndarray,
-) -> str:
-    """The agent's own body."""
-    w, x, y, z = np.asarray(bodies.quaternion, float)[agent].tolist()
-    if turned[0] < 0:
+def _attitude(sight: _Sight, agent: int) -> tuple[float, float, float, float]:
+    """The quaternion of a drone in the own frame, with w >= 0."""
+    w, x, y, z = np.asarray(sight.bodies.quaternion, float)[agent].tolist()
+    if sight.turned[0] < 0:
         w, x, y, z = -z, -y, x, w
-    w, x, y, z = quaternion = (w, x, y, z) if w >= 0 else (-w, -x, -y, -z)
+    return (w, x, y, z) if w >= 0 else (-w, -x, -y, -z)
+
+
+def _axes(sight: _Sight, agent: int) -> tuple[Any, Any, Any]:
+    """The nose, the left side and the upward axis of a drone, in the own frame."""
+    w, x, y, z = _attitude(sight, agent)
     nose = (1 - 2 * (y * y + z * z), 2 * (x * y + w * z), 2 * (x * z - w * y))
     up = (2 * (x * z + w * y), 2 * (y * z - w * x), 1 - 2 * (x * x + y * y))
-    left = np.cross(up, nose)
-    rates = np.asarray(bodies.rates)[agent]
+    return nose, np.cross(up, nose), up
+
+
+def _yourself(game: Volleyball, state: VolleyballState, agent: int, sight: _Sight) -> str:
+    """A drone's own body."""
+    nose, left, up = _axes(sight, agent)
+    rates = np.asarray(sight.bodies.rates)[agent]
     turning = rates[0] * np.array(nose) + rates[1] * left + rates[2] * np.array(up)
-    throttle = 2 * np.sqrt(np.clip(np.asarray(bodies.thrust)[agent], 0, 1)) - 1
-    place = _place(game, state, agent)
-    own = positions[agent]
-    tilt = np.degrees(np.arccos(np.clip(up[2], -1, 1)))
+    throttle = 2 * np.sqrt(np.clip(np.asarray(sight.bodies.thrust)[agent], 0, 1)) - 1
+    own = sight.positions[agent]
+    tilt = ""
+    if game.detail == "full":
+        angle = np.degrees(np.arccos(np.clip(up[2], -1, 1)))
+        tilt = f", tilted by {angle:.0f} degrees"
     return (
-        f"You: at {_metres(own)} m, {where(game, own[0], own[1])}, {own[2]:.2f} m high; velocity "
-        f"{_metres(np.asarray(bodies.velocity)[agent] * turned)} m/s; attitude "
-        f"{_parts(quaternion)}; nose {_parts(nose)}; up {_parts(up)}, tilted by {tilt:.0f} "
-        f"degrees; turning {_metres(turning)} rad/s; motors {_parts(throttle)}; your place is "
-        f"{_metres(place)} m."
+        f"You: at {_metres(own)} m{_court_words(game, own)}; velocity "
+        f"{_metres(_velocity(sight, agent))} m/s; attitude {_parts(_attitude(sight, agent))}; nose "
+        f"{_parts(nose)}; up {_parts(up)}{tilt}; turning {_metres(turning)} rad/s; motors "
+        f"{_parts(throttle)}; your place is {_metres(_place(game, state, agent))} m."
     )
 
 
-def _situation(game: Volleyball, state: VolleyballState, agent: int) -> list[str]:
-    """Who plays, the clock, the score, and whose touch it is."""
+def _situation(game: Volleyball, state: VolleyballState, agent: int, whole: bool) -> list[str]:
+    """Who plays (one drone, or the whole team), the clock, the score, what happened, and whose
+    touch it is."""
     if not game.versus:
         return _drill(game, state, agent)
     n, team = game.team_size, int(game.setup.team[agent])
     own, other = _team(game, team), _team(game, 1 - team)
     mates = [name for name in own if name != game.agents[agent]]
-    beside = f" with {names_of(mates).replace(' or ', ' and ')}" if mates else ""
+    beside = f" with {_and(mates)}" if mates else ""
+    you = f"the {TEAMS[team]} team: {_and(own)}" if whole else f"{game.agents[agent]}{beside}"
     clock = int(state.clock)
     left = (game.point_steps - clock) * STEP
     score = [int(x) for x in np.asarray(state.score)]
     aim = "one point decides" if game.points == 1 else f"a match to {game.points}"
     lines = [
-        f"You are {game.agents[agent]}{beside}, against "
-        f"{names_of(other).replace(' or ', ' and ')}. Your half is x > 0.",
+        f"You are {you}, against {_and(other)}. Your half is x > 0.",
         f"Step {clock} of {game.point_steps} of this point, {left:.2f} s left. Score: you "
         f"{score[team]}, they {score[1 - team]}; {aim}.",
+        *_news(game, state, agent, whole),
     ]
-    server = game.agents[int(state.server)]
-    who = "You serve" if server == game.agents[agent] else f"{server} serves"
+    server = _name(game, int(state.server), agent, whole)
     if not bool(state.served):
-        lines.append(f"{who}: the ball has not been touched yet.")
+        serves = "You serve" if server == "you" else f"{server} serves"
+        lines.append(f"{serves}: the ball has not been touched yet.")
     else:
         last = int(state.last)
-        whose = "you" if last == agent else game.agents[last]
         ago = int(np.asarray(state.since)[last])
-        served = "You served" if server == game.agents[agent] else f"{server} served"
+        served = "You served" if server == "you" else f"{server} served"
         lines.append(
-            f"{served}. The last touch was by {whose}, {ago} step{'s' * (ago != 1)} ago. "
+            f"{served}. The last touch was by {_name(game, last, agent, whole)}, {ago} "
+            f"step{'s' * (ago != 1)} ago. "
             f"Touches in this point: {int(state.hits)}, net crossings: {int(state.crossings)}."
         )
     if n == 1:
@@ -229,15 +388,58 @@ def _situation(game: Volleyball, state: VolleyballState, agent: int) -> list[str
     else:
         half = "your" if int(state.possession) == team else "their"
         touched, next_ones = (
-            ", ".join("you" if i == agent else game.agents[i] for i in np.flatnonzero(mask))
+            _list(game, np.flatnonzero(mask).tolist(), agent, whole)
             for mask in (state.touched, allowed(game.setup, state))
         )
         lines.append(
-            f"The ball is in {half} half. Touched it since it came: {touched or 'nobody'}. "
-            f"May touch it next: {next_ones or 'nobody'}."
+            f"The ball is in {half} half. Touched it since it came: {touched}. "
+            f"May touch it next: {next_ones}."
         )
     ended = _ending(game, state, team)
     return [*lines, ended] if ended else lines
+
+
+def _and(names: Sequence[str]) -> str:
+    return names_of(names).replace(" or ", " and ")
+
+
+def _news(game: Volleyball, state: VolleyballState, agent: int, whole: bool = False) -> list[str]:
+    """What happened in the last step, as a line, if anything did."""
+    told = [
+        words
+        for event in game.last_events(state, agent)
+        if (words := _event(game, event, agent, whole, _side(game, state, agent)))
+    ]
+    return [f"Last step: {'; '.join(told)}."] if told else []
+
+
+def _event(game: Volleyball, event: Mapping[str, Any], agent: int, whole: bool, side: int) -> str:
+    """An event in words; empty for a fault, which the end of the point tells of."""
+    kind, own = event["event"], TEAMS[game.setup.team[agent]]
+    if kind == "touched":
+        name = _name(game, game.agents.index(event["agent"]), agent, whole)
+        part = "" if event["with"] == "racket" else " with something else than the racket"
+        turn = " out of turn" if not event["legal"] and not part else ""
+        return f"{name} touched the ball{part}{turn}"
+    half = "your half" if event.get("to", event.get("half")) == own else "the other half"
+    if kind == "crossed":
+        return f"the ball crossed the net into {half}"
+    if kind == "landed":
+        at = f" at {_metres(np.array(event['at']) * side)} m" if "at" in event else ""
+        return f"the ball landed {'in ' + half if event['in'] else 'out'}{at}"
+    if kind == "point":
+        winner = event["winner"]
+        if winner is None:
+            return "nobody wins the point"
+        return f"the point is {'yours' if winner == own else 'theirs'}"
+    words = {
+        "target_reached": "you reached the target",
+        "high_bump": "that was a high bump",
+        "passed_across": "the ball passed across the middle",
+        "returned": "the board returned the ball",
+        "finished": "the drill is done, without a mistake",
+    }
+    return words.get(kind, "")
 
 
 def _drill(game: Volleyball, state: VolleyballState, agent: int) -> list[str]:
@@ -250,6 +452,8 @@ def _drill(game: Volleyball, state: VolleyballState, agent: int) -> list[str]:
         f"Step {clock} of {game.max_steps}, {(game.max_steps - clock) * STEP:.2f} s left. "
         f"Legal touches: {int(state.hits)}.",
     ]
+    if game.detail != "brief":
+        lines += _news(game, state, agent)
     if game.task == "back_and_forth":
         lines.append(
             f"Target: {_metres(drill.target)} m. You have been there for {int(drill.streak)} of 5 "
@@ -283,9 +487,18 @@ def _ending(game: Volleyball, state: VolleyballState, team: int) -> str:
     if not bool(state.over) and not table.any():
         late = int(state.time) >= game.max_steps
         return "The time is up." if late else ""
+    by: dict[tuple[str, str], list[str]] = {}
+    for event in game.last_events(state):
+        if event["event"] == "fault" and "agent" in event and game.team_size > 1:
+            by.setdefault((event["fault"], event["team"]), []).append(event["agent"])
     reasons = []
-    for t in range(table.shape[0 if not table.ndim else 1]):
-        words = [FAULTS[name] for f, name in enumerate(game.faults) if table[f, t]]
+    for t in range(table.shape[1]):
+        side = TEAMS[t] if game.versus else "drones"
+        words = [
+            FAULTS[name] + (f" ({', '.join(by[name, side])})" if (name, side) in by else "")
+            for f, name in enumerate(game.faults)
+            if table[f, t]
+        ]
         if words:
             who = "You" if not game.versus else "Your team" if t == team else "The other team"
             reasons.append(f"{who} {' and '.join(words)}.")
@@ -301,29 +514,31 @@ def _team(game: Volleyball, team: int) -> list[str]:
 # ---- rules ---------------------------------------------------------------------------------------
 
 
-def rules(game: Volleyball, agent: int) -> str:
-    """The rule book of one agent."""
+def rules(game: Volleyball, agent: int, team: bool = False) -> str:
+    """The rule book of one agent, or of a player that chooses for its whole team."""
     plan, you = game.plan, game.agents[agent]
     length, width = plan.court
-    team = int(game.setup.team[agent])
+    side = int(game.setup.team[agent])
+    own, other = _team(game, side), _team(game, 1 - side) if game.versus else []
     lines = [f"DRONE VOLLEYBALL: {plan.title.upper()}"]
     if game.versus:
-        lines.append(
-            f"You are {you} of the {TEAMS[team]} team ({', '.join(_team(game, team))}). The other "
-            f"team is {', '.join(_team(game, 1 - team))}."
+        whose = (
+            f"You are the {TEAMS[side]} team"
+            if team
+            else f"You are {you} of the {TEAMS[side]} team"
         )
+        lines.append(f"{whose} ({', '.join(own)}). The other team is {', '.join(other)}.")
     else:
         lines.append(f"You are {you}; the drones are {', '.join(game.agents)}.")
     lines += [
         "Each drone is a quadrotor of 1.5 kg with a round racket of 0.2 m radius on its top. A "
-        f"step lasts {STEP:g} s; every drone acts in every step.",
+        f"step lasts {STEP:g} s.",
         "",
         "THE COURT",
         f"{length:g} m long, {width:g} m wide. The net stands across its middle, {NET:g} m high. "
         "Numbers are in metres, m/s and rad/s, in your own frame: x is the distance from the net, "
         "positive in your half; z is the height. Facing the net from your half, y grows to the "
-        'right. "Near" is your half, "far" the other one. Your nose at first points away from '
-        "the net.",
+        'right. "Near" is your half, "far" the other one.',
         "",
         "AIM",
         *_aim(game),
@@ -522,16 +737,75 @@ def commands(game: Volleyball) -> dict[str, np.ndarray]:
     return {name: np.clip(move, -1, 1).round(3).astype(np.float32) for name, move in moves.items()}
 
 
-def choices(game: Volleyball, state: VolleyballState, agent: int) -> list[str]:
-    """Named actions; any four numbers within the space are as legal."""
+def choices(game: Volleyball, state: VolleyballState, agent: int) -> list[Choice]:
+    """Named actions; any four numbers within the space are as legal. What comes of a motion depends
+    on those before it, so that none is certain."""
     if bool(state.over) or int(state.time) >= game.max_steps:
         return []
-    return list(commands(game))
+    sight = _look(game, state, agent)
+    effects = _velocity_effects if game.actions == "velocity" else _tilt_effects
+    told = effects(game, sight, agent)
+    x, _, z = sight.positions[agent].tolist()
+    risk = "loses the point" if game.versus else "ends the drill"
+    floor = CRASHED if game.versus else LOW
+    if "crossed" in game.faults and x < NEAR_NET and "to the net" in told:
+        told["to the net"] += f"; to be beyond it, {x:.2f} m away, {risk}"
+    if z < floor + NEAR_FLOOR:
+        name = "down" if "down" in told else "sink"
+        told[name] += f"; to be lower than {floor:g} m {risk}"
+    return [
+        Choice(name, told[name], action, certain=False) for name, action in commands(game).items()
+    ]
+
+
+def _velocity_effects(game: Volleyball, sight: _Sight, agent: int) -> dict[str, str]:
+    fast, turn = f"about {0.4 * MAX_VELOCITY:g} m/s", f"about {0.5 * MAX_YAW_RATE:g} rad/s"
+    told = {name: f"{fast} {name}" for name in ("left", "right", "up", "down")}
+    return told | {
+        "hold": "come to rest, in about half a second",
+        "to the net": f"{fast} to x = 0",
+        "from the net": f"{fast} away from it",
+        "turn left": turn,
+        "turn right": turn,
+    }
+
+
+def _tilt_effects(game: Volleyball, sight: _Sight, agent: int) -> dict[str, str]:
+    """Of rotors and rates: a tilted drone is pushed to where it tilts."""
+    nose, left, up = _axes(sight, agent)
+    ways = {"nose down": nose, "bank left": left}
+    ways |= {"nose up": [-part for part in nose], "bank right": [-part for part in left]}
+    rates = game.actions == "ctbr"
+    tip = f"tilt at about {np.degrees(0.25 * MAX_RATE):.0f} degrees/s" if rates else "begin to tilt"
+    told = {
+        name: f"{tip}, which pushes you {_towards(*way)} until you counter it"
+        for name, way in ways.items()
+    }
+    level = "about" if up[2] > UPRIGHT else "if you were level, about"
+    turn = f"about {0.25 * MAX_RATE:.2f} rad/s" if rates else "begin to turn, about the upward axis"
+    lift = "the thrust of" if rates else "all rotors at about"
+    return told | {
+        "hover": f"{level} your weight in thrust; it keeps the tilt",
+        "climb": f"{level} a tenth more than {lift} hovering",
+        "sink": f"{level} a tenth less than {lift} hovering",
+        "turn left": turn,
+        "turn right": turn,
+    }
+
+
+def _towards(x: float, y: float, _: float) -> str:
+    """A direction of the own frame in words."""
+    ahead = "away from the net" if x > 0 else "to the net"
+    aside = "to the right" if y > 0 else "to the left"
+    if min(abs(x), abs(y)) > 0.38 * math.hypot(x, y):  # nearer to a diagonal than to an axis
+        return f"{ahead} and {aside}"
+    return ahead if abs(x) > abs(y) else aside
 
 
 def _how_to_answer(game: Volleyball) -> list[str]:
     named = ", ".join(f'"{name}"' for name in commands(game))
     return [
+        "Every drone acts in every step. Your nose at first points away from the net.",
         f"Four numbers from -1 to 1: {_NUMBERS[game.actions]}; for example "
         '"ACTION: 0.1, -0.2, 0, 0.3". Or one of these, which stand for such numbers:',
         f"{named}.",
@@ -539,69 +813,11 @@ def _how_to_answer(game: Volleyball) -> list[str]:
     ]
 
 
-# What the four numbers may be called.
-_LABELS = {
-    "rotors": ("front right", "back left", "front left", "back right"),
-    "ctbr": ("x|roll|roll rate", "y|pitch|pitch rate", "z|yaw|yaw rate", "thrust"),
-    "velocity": ("x|vx", "y|vy", "z|vz", "yaw|yaw rate|turn|turning"),
-}
-_GO = "(go|move|fly|run|drift|head|shift|slide|travel)"
-_SOME = "[(a little|a bit|slightly|slowly|gently|some|a little bit|straight|directly|back)]"
-_WARD = "[to|toward] [my] {side} [side]"
-_TURN = "(turn|rotate|yaw|spin|swivel)"
-_STILL = (
-    "(hold|hover|stay|wait|stop|freeze|remain|float|keep hovering|hang) [(here|still|steady|put|in "
-    "place|in [the] air|on [the] spot|where i am|there|in position|in my place)]"
-)
-_HEIGHT = "(height|altitude)"
-_PHRASES = {
-    "still": [_STILL, f"(hold|keep|maintain) [(my|this|current)] (position|{_HEIGHT}|place|spot)",
-              "(stand|keep) still", "do nothing", "no op", "stay as i am"],
-    "up": [f"{_GO} {_SOME} (up|upward|higher) {_SOME}",
-           f"(climb|rise|ascend) [straight] [up|higher] {_SOME}",
-           f"gain [some] {_HEIGHT}", "lift up"],
-    "down": [f"{_GO} {_SOME} (down|downward|lower) {_SOME}",
-             f"(sink|descend) [straight] [down|lower] {_SOME}",
-             f"lose [some] {_HEIGHT}", "drop down"],
-    "to the net": [f"[{_GO}|get|come|step] {_SOME} (to|toward|up to|closer to|nearer to|near) net",
-                   "(approach|advance on) net", "(advance|close in|close) (to|toward|on) net"],
-    "from the net": [f"[{_GO}|get|come|step] {_SOME} (from|away from|back from|off) net",
-                     "(retreat|back off|back away|back up|withdraw) from net"],
-    "side": [f"({_GO}|strafe|step|sidestep|dodge) {_SOME} {_WARD} {_SOME}"],
-    "bare": [f"{_SOME} {_WARD} {_SOME}", f"{_SOME} {{height}} {_SOME}"],
-    "turn": [f"{_TURN} {_SOME} {_WARD} {_SOME}", f"{_TURN} {_SOME} {{around}}"],
-    "bank": [f"(bank|roll|lean|tilt|tip) {_SOME} [over] {_WARD} {_SOME}"],
-    "nose down": ["[(put|push|tip|pitch|point|tilt|dip|drop|bring|lower)] [my] nose down "
-                  f"{_SOME}",
-                  "(push|tip|pitch|point|tilt|dip|drop|lower|put) [down] [my] nose", "pitch down"],
-    "nose up": ["[(put|pull|tip|pitch|point|tilt|bring|lift|raise)] [my] nose up "
-                f"{_SOME}",
-                "(pull up|lift|raise|lift up) [my] nose", "pitch up"],
-    "four": [f"[(fly|go|move)] [set] [my] [(with|at|use|apply|send|output|command|give)] [my] "
-             f"[(control|command|number|value|{{space}})] [(at|to|of|with|=|is|are)] "
-             f"{figures.LIST}",
-             f"[(give|send|apply|use)] {figures.LIST} (for|to|as) [my] {{space}}"],
-}  # fmt: skip
-_WORDS = Grammar(
-    _PHRASES,
-    {
-        "side": {"left": "left", "leftward": "left", "right": "right", "rightward": "right"},
-        "around": {"counterclockwise": "left", "counter clockwise": "left", "anticlockwise": "left",
-                   "anti clockwise": "left", "clockwise": "right"},
-        "height": {"up": "up", "upward": "up", "higher": "up",
-                   "down": "down", "downward": "down", "lower": "down"},
-        "space": {"rotor": "rotors", "motor": "rotors", "thrust": "rotors", "propeller": "rotors",
-                  "rotor thrust": "rotors", "rotor command": "rotors", "motor command": "rotors",
-                  "rate": "ctbr", "body rate": "ctbr", "rate and thrust": "ctbr",
-                  "velocity": "velocity", "speed": "velocity", "velocity command": "velocity"},
-    },
-)  # fmt: skip
-
-
 def parse(game: Volleyball, text: Any, state: VolleyballState, agent: int) -> np.ndarray:
     """The action that an answer names, f32[4]; `IllegalAction` if it names none, or more than one,
     or numbers out of bounds."""
-    if not choices(game, state, agent):
+    offered = choices(game, state, agent)
+    if not offered:
         raise IllegalAction("The episode is over; there is nothing to answer.")
     table, words = commands(game), ""
 
@@ -613,10 +829,14 @@ def parse(game: Volleyball, text: Any, state: VolleyballState, agent: int) -> np
 
     def mean(answer: Answer) -> np.ndarray | None:
         nonlocal words
-        words = answer.plain
-        sentence, numbers = figures.split(answer.raw, _LABELS[game.actions])
+        words, raw = answer.plain, answer.raw
+        if ": " in raw:  # a line as it is offered
+            raw = normalise(raw)
+            for choice in offered:
+                raw = raw.replace(normalise(choice), choice.text)
+        sentence, numbers = figures.split(raw, reading.LABELS[game.actions])
         sentence = sentence.strip(WRAPPING)
-        named = {_command(game, reading, sentence) for reading in _WORDS.read(sentence)} - {""}
+        named = reading.command(sentence, game.actions)
         if named == {"four"} and numbers is not None:
             return _four(numbers, refuse)
         known = [name for name in named if name in table]
@@ -626,29 +846,6 @@ def parse(game: Volleyball, text: Any, state: VolleyballState, agent: int) -> np
 
     found: np.ndarray = decide(text, mean, refuse)
     return found
-
-
-# "I'm down" and "I left" are no commands, "I'm going down" and "I choose left" are.
-_OWN = frozenset(("i", "we", "i'm", "we're", "i've", "we've", "now"))
-_CHOOSE = frozenset(("choose", "pick", "select", "choosing", "picking"))
-
-
-def _command(game: Volleyball, reading: Reading, sentence: str) -> str:
-    """What a reading is called in `commands`, or would be elsewhere; empty if it is nothing."""
-    meaning, values = reading
-    side = next((values[slot] for slot in ("side", "around", "height") if slot in values), "")
-    if meaning == "four" and values.get("space", game.actions) != game.actions:
-        return str(values["space"])
-    if meaning == "bare":
-        said = frozenset(tokens(sentence))
-        if said & _OWN and not said & _CHOOSE:
-            return ""
-        meaning = side
-    velocity = game.actions == "velocity"
-    if meaning in ("turn", "bank"):
-        return f"{meaning} {side}"
-    still, up, down = ("hold", "up", "down") if velocity else ("hover", "climb", "sink")
-    return {"side": side, "still": still, "up": up, "down": down}.get(meaning, meaning)
 
 
 def _four(numbers: list[float], refuse: Any) -> np.ndarray:

@@ -197,10 +197,10 @@ def test_teams_choose_as_one_in_batches_that_wait_for_nobody():
     assert (np.asarray(states.inner.crossings) >= 1).all()
     assert env.observe(env.reset(keys[0])).shape == (2, 3 * 57)
     rules = env.rules("far")
-    assert "choose for all its drones (far_0, far_1, far_2) at once" in rules
+    assert "for all drones of the far team (far_0, far_1, far_2) at once" in rules
     example = re.search(r'for example "(ACTION: receiver: [^"]*)"', rules)[1]
     assert env.table[env.parse(example, env.reset(keys[0]), "far")] == example[len("ACTION: ") :]
-    assert all(f"{word}" in rules for word in ("pass quickly", "spikes", "(set)", "hover: "))
+    assert all(f"{word}" in rules for word in ("pass quickly", "spike left", "set (", "hover "))
     assert from_spec(env.spec()) == env
 
 

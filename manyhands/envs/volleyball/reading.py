@@ -1,0 +1,275 @@
+"""Ways to say skills, the options of a team, and motions, as `Grammar`s. `figures.LIST` stands for
+a list of numbers."""
+
+from __future__ import annotations
+
+import functools
+import itertools
+from collections.abc import Iterable
+
+from manyhands.core.grammar import WAITING, Grammar, Reading, tokens
+from manyhands.envs.volleyball import figures
+
+_WAIT = (*WAITING, f"[(keep|keep on)] wait [for] {figures.LIST} [more] (step|turn|tick|second)")
+
+# ---- skills --------------------------------------------------------------------------------------
+
+_BALL = "[(ball|it|this ball|this|this 1|that)]"
+_ON = "[(keep|still|continue|keep on|go on|continue with|go on with|continue to|go on to)]"
+_THERE = f"[(point|place|spot|position|coordinate|target)] [x y z|x y] [=] {figures.LIST}"
+_HALF = (
+    "[(of|in|on|into) [(their|far|other|opponent|opponent's|enemy|opposing)] "
+    "(half|court|side|field)]"
+)
+_CORNER = f"[(corner|side|part)] {_HALF}"
+_SPOT = (
+    f"({{depth}} [(and|to|on|in|at)] [to] {{side}} {_CORNER}"
+    f"|{{side}} [(and|in|at)] {{depth}} {_CORNER})"
+)
+_TO = "[(to|at|toward|into|towards|on)]"
+_HOW = "[(over|over net|up|across|back|hard|high|softly|flat|fast)]"
+_WHERE = f"{_HOW} ({_TO} {_THERE}|{_TO} {_SPOT}|to {{middle}} {_HALF}|{_TO} target)"
+_FLY = "(go|fly|move|head|travel|position myself|get|reposition|return|retreat|come)"
+
+
+@functools.cache
+def skills() -> Grammar:
+    """The skills by name (`skills.VERBS`), and "go home"."""
+    return Grammar(_SKILLS, _PLACES)
+
+
+_SKILLS = {
+        "hover": [
+            f"{_ON} (hover|stay|hold|stop|remain|float|do nothing|stand still|stand by|idle|stay"
+            " still) [(here|still|put|in place|where i am|in [the] air|on [the] spot|steady|there)]"
+            " [(and|to) (wait|watch)]",
+            "(hold|keep|maintain) [(my|this|current)] (position|place|altitude|height|spot)",
+            "stay as i am", "no op", "come to rest [(here|where i am)]", *_WAIT,
+        ],
+        "receive": [
+            f"{_ON} (receive|pass|dig) {_BALL}", "(receive|dig|take|meet) [their|this|that] serve",
+            "(take|make|do) [a] (pass|receive|reception)", "receive serve",
+            "(pass|receive|play) [(ball|it)] [high] (to|for) (setter|teammate|my teammate|[the] 1 "
+            "who sets)",
+            "receive [(ball|it)] and (pass|play) [(ball|it)] [high] to (setter|teammate)",
+        ],
+        "serve": [f"{_ON} serve {_BALL} [over [net]]", "(take|do|make|hit|play) [my|a] serve",
+                  "serve [for] [my team]", f"serve {_BALL} [(to|into)] far [(half|side|court)]"],
+        "block": [f"{_ON} block {_BALL} [at net]", "(put up|set up|form|do|make|go for) [a] block "
+                  "[at net]", "block [their|this|that] (spike|attack|shot|hit) [at net]",
+                  "go up for [a] block [at net]", f"(go|move) to net and block {_BALL}",
+                  "wait at net"],
+        "go to": [f"{_ON} {_FLY} [(to|toward|towards|over to|back to|at|back)] [{_THERE}]"],
+        "go home": [f"{_ON} {_FLY} [back] (home|to [my] (place|home|home position|home place|base "
+                    "position|starting position|start position|own place))", "go back",
+                    "take [up] my place", "return"],
+        "bump to": [f"{_ON} bump {_BALL} [{_WHERE}|to]",
+                    f"(send|return|lob|play|hit) {_BALL} in [high] arc {_WHERE}",
+                    f"lob {_BALL} {_WHERE}"],
+        "set to": [f"{_ON} set {_BALL} [{_HOW} {_TO} {_THERE}|to]",
+                   f"set {_BALL} up [{_TO} {_THERE}]"],
+        "spike to": [f"{_ON} (spike|smash) {_BALL} [{_WHERE}|to]"],
+}  # fmt: skip
+_PLACES = {
+        "depth": {
+            **dict.fromkeys(("deep", "back", "long", "rear", "deep back"), "deep"),
+            **dict.fromkeys(("short", "front", "close", "near net", "close to net"), "short"),
+            **dict.fromkeys(("medium", "mid court", "mid", "mid depth"), "medium"),
+        },
+        "side": {
+            **dict.fromkeys(("left", "left hand"), "left"),
+            **dict.fromkeys(("right", "right hand"), "right"),
+            **dict.fromkeys(("middle", "centre", "center", "straight"), "middle"),
+        },
+        "middle": dict.fromkeys(("middle", "centre", "center"), "middle"),
+}  # fmt: skip
+
+# ---- options of a team ---------------------------------------------------------------------------
+
+
+def _ways(*parts: Iterable[str]) -> list[str]:
+    """Every way to take one word of each part."""
+    return [" ".join(" ".join(way).split()) for way in itertools.product(*parts)]
+
+
+_IT, _SIDE = ("", "it", "ball", "the ball"), ("", "side")
+_PLAY = ("pass", "receive", "dig", "play", "bump")
+
+
+def _for(role: str) -> list[str]:
+    """ "to the setter" and the like, or nothing."""
+    return ["", *_ways(("to", "for", "before"), ("", "the", "our", "my"), (role,))]
+
+
+_TO_SETTER, _TO_ATTACKER = _for("setter"), _for("attacker")
+_FLYING = ("go", "move", "fly", "shift")
+_BACK = ("", "to", "to the", "to the back", "back", "back to the")
+_TO_SIDE = ("", "to", "to the", "on the", "down the", "down", "at the", "to their")
+_PASSING = {
+    "pass high": [
+        *_ways(_PLAY, _IT, ("high",), ("", "up"), _TO_SETTER),
+        *_ways(("", "make", "play"), ("high pass",), _TO_SETTER),
+    ],
+    "pass quickly": [
+        *_ways(_PLAY, _IT, ("quick", "quickly", "fast", "short"), _TO_ATTACKER),
+        *_ways(("", "make", "play"), ("quick pass", "fast pass"), _TO_ATTACKER),
+    ],
+}
+_GOING = {
+    "go left": _ways(_FLYING, _BACK, ("left",), _SIDE),
+    "go right": _ways(_FLYING, _BACK, ("right",), _SIDE),
+    "go to the middle": _ways(_FLYING, _BACK, ("middle", "centre", "center")),
+}
+_SETTING = {"set": _ways(("set",), _IT, ("", "up"), _TO_ATTACKER)}
+_SPIKING = {
+    f"spike {side}": [
+        *_ways(("spike", "attack", "hit", "smash", "finish"), _IT, _TO_SIDE, (side,), _SIDE),
+        *_ways(("", "attack with"), (f"{side} spike",)),
+    ]
+    for side in ("left", "right")
+}  # fmt: skip
+_REST = {
+    "go": ["go", "get ready", "go to net", "wait near net", "stand ready", "prepare"],
+    "hover": ["hover", "wait", "stay", "hold", "do nothing", "stand still", "stay put", "nothing",
+              "hold position", "keep still", "rest"],
+}  # fmt: skip
+ROLES = ("receiver", "setter", "attacker")
+_WILL = "[(=|-|to|will|should|must|is to|do)]"
+_ALL = "[(all|everyone|everybody|we all|all of us|all drone|whole team|team|all 3)]"
+# Which role does what follows from the verb, where the role is not named.
+_AND = " [.] [-] [(and|and then|while)] "
+_BARE = {"receiver": "passing", "setter": "setting", "attacker": "spiking"}
+
+
+def _orders(count: int) -> Iterable[tuple[str, ...]]:
+    return itertools.permutations(ROLES, count)
+
+
+@functools.cache
+def options() -> Grammar:
+    """What a team's drones do, by roles ("option"), and that all of them wait ("wait")."""
+    return Grammar(_OPTIONS, _DOES)
+
+
+_OPTIONS = {
+        "option": [
+            _AND.join(f"{role} {_WILL} {{{role}:does}}" for role in roles)
+            for count in (1, 2, 3)
+            for roles in _orders(count)
+        ]
+        + [
+            _AND.join(f"{{{role}:{_BARE[role]}}}" for role in roles)
+            for count in (1, 2, 3)
+            for roles in _orders(count)
+        ],
+        "wait": [f"{_ALL} (hover|stay|hold|do nothing|stand still|remain|stay put|hold position)",
+                 f"{_ALL} (stay|hold) (here|in place|where [(we|they)] are)",
+                 *WAITING],
+}  # fmt: skip
+
+
+def _table(*verbs: dict[str, list[str]]) -> dict[str, str]:
+    """What each way to say something means."""
+    return {way: name for known in verbs for name, ways in known.items() for way in ways}
+
+
+_DOES = {
+    "does": _table(_PASSING, _SETTING, _SPIKING, _GOING, _REST),
+    "passing": _table(_PASSING, _GOING),
+    "setting": _table(_SETTING),
+    "spiking": _table(_SPIKING),
+}
+
+
+# ---- motions -------------------------------------------------------------------------------------
+
+
+@functools.cache
+def motions() -> Grammar:
+    """The named actions of motors, rates and velocities, and four numbers."""
+    return Grammar(_PHRASES, _MOTION_SLOTS)
+
+
+# What the four numbers of an action may be called.
+LABELS = {
+    "rotors": ("front right", "back left", "front left", "back right"),
+    "ctbr": ("x|roll|roll rate", "y|pitch|pitch rate", "z|yaw|yaw rate", "thrust"),
+    "velocity": ("x|vx", "y|vy", "z|vz", "yaw|yaw rate|turn|turning"),
+}
+_GO = "(go|move|fly|run|drift|head|shift|slide|travel)"
+_SOME = "[(a little|a bit|slightly|slowly|gently|some|a little bit|straight|directly|back)]"
+_WARD = "[to|toward] [my] {side} [side]"
+_TURN = "(turn|rotate|yaw|spin|swivel)"
+_STILL = (
+    "(hold|hover|stay|wait|stop|freeze|remain|float|keep hovering|hang) [(here|still|steady|put|in "
+    "place|in [the] air|on [the] spot|where i am|there|in position|in my place)]"
+)
+_HEIGHT = "(height|altitude)"
+_PHRASES = {
+    "still": [_STILL, *_WAIT,
+              f"(hold|keep|maintain) [(my|this|current)] (position|{_HEIGHT}|place|spot)",
+              "(stand|keep) still", "do nothing", "no op", "stay as i am"],
+    "up": [f"{_GO} {_SOME} (up|upward|higher) {_SOME}",
+           f"(climb|rise|ascend) [straight] [up|higher] {_SOME}",
+           f"gain [some] {_HEIGHT}", "lift up"],
+    "down": [f"{_GO} {_SOME} (down|downward|lower) {_SOME}",
+             f"(sink|descend) [straight] [down|lower] {_SOME}",
+             f"lose [some] {_HEIGHT}", "drop down"],
+    "to the net": [f"[{_GO}|get|come|step] {_SOME} (to|toward|up to|closer to|nearer to|near) net",
+                   "(approach|advance on) net", "(advance|close in|close) (to|toward|on) net"],
+    "from the net": [f"[{_GO}|get|come|step] {_SOME} (from|away from|back from|off) net",
+                     "(retreat|back off|back away|back up|withdraw) from net"],
+    "side": [f"({_GO}|strafe|step|sidestep|dodge) {_SOME} {_WARD} {_SOME}"],
+    "bare": [f"{_SOME} {_WARD} {_SOME}", f"{_SOME} {{height}} {_SOME}"],
+    "turn": [f"{_TURN} {_SOME} {_WARD} {_SOME}", f"{_TURN} {_SOME} {{around}}"],
+    "bank": [f"(bank|roll|lean|tilt|tip) {_SOME} [over] {_WARD} {_SOME}"],
+    "nose down": ["[(put|push|tip|pitch|point|tilt|dip|drop|bring|lower)] [my] nose down "
+                  f"{_SOME}",
+                  "(push|tip|pitch|point|tilt|dip|drop|lower|put) [down] [my] nose", "pitch down"],
+    "nose up": ["[(put|pull|tip|pitch|point|tilt|bring|lift|raise)] [my] nose up "
+                f"{_SOME}",
+                "(pull up|lift|raise|lift up) [my] nose", "pitch up"],
+    "four": [f"[(fly|go|move)] [set] [my] [(with|at|use|apply|send|output|command|give)] [my] "
+             f"[(control|command|number|value|{{space}})] [(at|to|of|with|=|is|are)] "
+             f"{figures.LIST}",
+             f"[(give|send|apply|use)] {figures.LIST} (for|to|as) [my] {{space}}"],
+}  # fmt: skip
+_MOTION_SLOTS = {
+        "side": {"left": "left", "leftward": "left", "right": "right", "rightward": "right"},
+        "around": {"counterclockwise": "left", "counter clockwise": "left", "anticlockwise": "left",
+                   "anti clockwise": "left", "clockwise": "right"},
+        "height": {"up": "up", "upward": "up", "higher": "up",
+                   "down": "down", "downward": "down", "lower": "down"},
+        "space": {"rotor": "rotors", "motor": "rotors", "thrust": "rotors", "propeller": "rotors",
+                  "rotor thrust": "rotors", "rotor command": "rotors", "motor command": "rotors",
+                  "rate": "ctbr", "body rate": "ctbr", "rate and thrust": "ctbr",
+                  "velocity": "velocity", "speed": "velocity", "velocity command": "velocity"},
+}  # fmt: skip
+
+
+# "I'm down" and "I left" are no commands, "I'm going down" and "I choose left" are.
+_OWN = frozenset(("i", "we", "i'm", "we're", "i've", "we've", "now"))
+_CHOOSE = frozenset(("choose", "pick", "select", "choosing", "picking"))
+
+
+def command(sentence: str, actions: str) -> set[str]:
+    """What a sentence is called in `text.commands`, or would be elsewhere; "four" for numbers.
+    Several, where it can be read in several ways."""
+    return {_command(found, sentence, actions) for found in motions().read(sentence)} - {""}
+
+
+def _command(found: Reading, sentence: str, actions: str) -> str:
+    meaning, values = found
+    side = next((values[slot] for slot in ("side", "around", "height") if slot in values), "")
+    if meaning == "four" and values.get("space", actions) != actions:
+        return str(values["space"])
+    if meaning == "bare":
+        said = frozenset(tokens(sentence))
+        if said & _OWN and not said & _CHOOSE:
+            return ""
+        meaning = side
+    velocity = actions == "velocity"
+    if meaning in ("turn", "bank"):
+        return f"{meaning} {side}"
+    still, up, down = ("hold", "up", "down") if velocity else ("hover", "climb", "sink")
+    return {"side": side, "still": still, "up": up, "down": down}.get(meaning, meaning)
