@@ -7,13 +7,16 @@ by the survivor, alone, under both sets of rules: achievements, success rates, a
 (Hafner 2021).
 Then the same goals, in the same worlds, by teams of `--players` survivors and, where there are
 others to talk to, crew members: in how many episodes the goal was reached, and in how many steps
-(of those that did; the comparison that DAMCS makes between one, two and six agents). Tables are
-printed; all figures go to `benchmarks/results/craftworld-players.json`.
+(of those that did, and of all, where failures count with the limit; the comparison that DAMCS makes
+between one, two and six agents). With `--rules` and no name, only the teams play, `--team-episodes`
+each, and what the file says of single players is kept. Tables are printed; all figures go to
+`benchmarks/results/craftworld-players.json`.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 from typing import Any
 
 import numpy as np
@@ -41,7 +44,9 @@ def together(goal: str, players: int, seat: str, episodes: int, limit: int) -> d
     return {
         "reached": float(reached.mean()),
         "steps_to_goal": float(steps.mean()) if len(steps) else None,
+        "mean_at_limit": float(np.where(reached, scores.steps, limit).mean()),
         "median": float(np.median(np.where(reached, scores.steps, limit))),
+        "steps": np.where(reached, scores.steps, limit).tolist(),
     }
 
 
@@ -54,6 +59,7 @@ def main() -> None:
     parser.add_argument("--rules", nargs="*", default=["craftax_classic", "crafter"])
     parser.add_argument("--goals", nargs="*", default=["collect 1 diamond"])
     parser.add_argument("--players", nargs="+", type=int, default=[1, 2, 6])
+    parser.add_argument("--team-episodes", type=int, default=100)
     parser.add_argument("--limit", type=int, default=1000, help="steps of an episode with a goal")
     options = parser.parse_args()
     singles = {
@@ -82,7 +88,8 @@ def main() -> None:
     for goal in options.goals:
         for players in options.players:
             for seat in ("survivor", "crew") if players > 1 else ("survivor",):
-                found = together(goal, players, seat, options.episodes, options.limit)
+                found = together(goal, players, seat, options.team_episodes, options.limit)
+                print(goal, players, seat, found["reached"], found["mean_at_limit"], flush=True)
                 teams.setdefault(goal, {})[f"{players} x {seat}"] = found
     rows = [
         [
@@ -90,24 +97,23 @@ def main() -> None:
             team,
             f"{found['reached']:.0%}",
             f"{found['steps_to_goal'] or float('nan'):.0f}",
+            f"{found['mean_at_limit']:.0f}",
             f"{found['median']:.0f}",
         ]
         for goal, found_by_team in teams.items()
         for team, found in found_by_team.items()
     ]
-    columns = ["goal", "team", "reached", "steps to goal", "median, all"]
+    columns = ["goal", "team", "reached", "steps to goal", "mean, all", "median, all"]
     if rows:
-        title = f"Teams, {options.episodes} episodes of at most {options.limit} steps"
+        title = f"Teams, {options.team_episodes} episodes of at most {options.limit} steps"
         report(title, columns, rows)
-    save(
-        RESULTS / "craftworld-players.json",
-        machine=machine(),
-        episodes=options.episodes,
-        steps=options.steps,
-        limit=options.limit,
-        alone=singles,
-        together=teams,
-    )
+    path = RESULTS / "craftworld-players.json"
+    figures: dict[str, Any] = {"machine": machine()}
+    figures |= {"episodes": options.episodes, "steps": options.steps, "alone": singles}
+    if not options.rules and path.exists():
+        figures = json.loads(path.read_text())
+    figures |= {"limit": options.limit, "team_episodes": options.team_episodes}
+    save(path, **figures | {"together_machine": machine(), "together": teams})
 
 
 if __name__ == "__main__":

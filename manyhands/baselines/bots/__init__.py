@@ -13,3 +13,13 @@ def bot(env: Env) -> Any:
     if not env.scripted_policy:
         raise SeatError(f"there is no scripted player for {env.unwrapped.id!r}")
     return seat(env.scripted_policy, env)
+
+
+def team(env: Env, attack: str = "") -> Any:
+    """The seat `team`: the scripted player that works with others, in volleyball (where it has an
+    `attack`) and CraftWorld."""
+    from manyhands.baselines.bots import craftworld_team, volleyball
+
+    if env.unwrapped.id == "craftworld" and not attack:
+        return craftworld_team.team(env)
+    return volleyball.team(env, attack or "deep")

@@ -2,7 +2,7 @@
 `crew`, survivors that share the work by talking.
 
 A survivor remembers the map as it has seen it, relative to itself, and finds its ways on the part
-around it with one flood (`envs/craftworld/skills.py`). At each step it does the first thing that
+around it with one flood (`envs/craftworld/ways.py`). At each step it does the first thing that
 applies: make a tool whose materials it holds, beside a table; hit a zombie that is near; see to
 what it needs most; take the nearest of what it still has a use for; go where it remembers some;
 explore. It sleeps in rock that it walls itself into.
@@ -31,9 +31,20 @@ from manyhands.core.env import Array, DeviceView, Env, SeatError, Unwrapped, sta
 from manyhands.envs.craftworld import rules as rl
 from manyhands.envs.craftworld import skills as sk
 from manyhands.envs.craftworld.env import CraftWorld
-from manyhands.envs.craftworld.observe import Perception, one_of, parse_perception
-from manyhands.envs.craftworld.skills import FAR, STEP
+from manyhands.envs.craftworld.observe import PLAYER, Perception, one_of, parse_perception
+from manyhands.envs.craftworld.seen import UNSEEN, map_shape, step_of, update, walks
+from manyhands.envs.craftworld.setting import UNKNOWN
 from manyhands.envs.craftworld.state import HERE
+from manyhands.envs.craftworld.ways import (
+    FAR,
+    STEP,
+    beside,
+    entering,
+    flood,
+    starts,
+    stride,
+    touching,
+)
 from manyhands.wrappers.chat import Chat
 
 REACH = 15  # cells to each side in which ways are found; beyond, as the crow flies
@@ -55,7 +66,6 @@ PAUSE = 40  # steps before the same is said again
 PLEA = 25  # steps for which somebody's need is remembered
 NOWHERE = 127  # in `Memory.hints`
 DRINKING = 5  # number of the option in `_Plan.choose`
-UNSEEN = 0  # in `Memory.known`
 
 
 def survivor(env: Env) -> Survivor:
@@ -127,7 +137,7 @@ class Survivor:
 
     def init(self, env: Env, agent: int) -> Memory:
         world = self._world
-        shape = world.height + 2 * HERE[0], world.width + 2 * HERE[1]
+        shape = map_shape(world.height, world.width)
         # Different players set out in different directions.
         heading = np.array([(-2, 14), (2, -14), (-14, -2), (14, 2)][agent % 4], np.int8)
         return Memory(
@@ -218,7 +228,7 @@ def decide(
         heard: u8[others, ...], what the others said.
     """
     sight = parse_perception(world.layout, row)
-    known, moved = _remember(memory, sight)
+    known, moved = update(memory.known, memory.moving, sight)
     if talks:
         memory = _listen(memory, sight, moved, heard)
     plan = _Plan(world, memory, sight, known, luck)
@@ -239,7 +249,7 @@ def decide(
     new = dataclasses.replace(
         memory,
         known=known,
-        moving=plan.walks(action),
+        moving=walks(sight, action),
         heading=heading.astype(jnp.int8),
         planted=planted,
         clock=memory.clock + 1,
@@ -257,11 +267,7 @@ def _number(phrase: str) -> int:
 
 def _listen(memory: Memory, sight: Perception, moved: Array, heard: Array) -> Memory:
     """What a crew member keeps of what it hears."""
-    down, right = (
-        sum(jnp.where(sight.facing == d, delta[axis], 0) for d, delta in enumerate(rl.DELTAS))
-        for axis in (0, 1)
-    )
-    step = jnp.stack([jnp.where(moved, down, 0), jnp.where(moved, right, 0)])  # [2, ...]
+    step = jnp.stack(step_of(sight, moved))  # [2, ...]
     hints = memory.hints.astype(jnp.int32)
     gone = jnp.abs(hints[:, 0]) + jnp.abs(hints[:, 1]) <= 2
     lost = (hints[:, 0] == NOWHERE) | gone
@@ -271,8 +277,9 @@ def _listen(memory: Memory, sight: Perception, moved: Array, heard: Array) -> Me
     for j in range(heard.shape[0]):
         mate = sight.teammates[j].astype(jnp.int32)
         spot = jnp.clip(jnp.stack([mate[0] - 128, mate[1] - 128]), -100, 100)
+        known = mate[2] != UNKNOWN
         for number, phrase in enumerate(FINDS):
-            told = heard[j] == _number(phrase)
+            told = (heard[j] == _number(phrase)) & known
             hints = hints.at[number].set(jnp.where(told, spot, hints[number]))
         for number, phrase in enumerate(NEEDS, 1):
             told = heard[j] == _number(phrase)
@@ -281,34 +288,12 @@ def _listen(memory: Memory, sight: Perception, moved: Array, heard: Array) -> Me
         for phrase, (row, column) in zip(LEAVES, rl.DELTAS, strict=True):
             # Away from where somebody goes who has a lower number.
             told = (heard[j] == _number(phrase)) & (memory.clock < 4)
-            first = sight.bodies[HERE] > sk.PLAYER + j
+            first = sight.bodies[HERE] > PLAYER + j
             same = heading[0].astype(jnp.int32) * row + heading[1].astype(jnp.int32) * column > 7
             heading = jnp.where(told & first & same, -heading, heading)
     return dataclasses.replace(
         memory, heading=heading, hints=hints.astype(jnp.int8), plea=plea, plea_left=left
     )
-
-
-def _remember(memory: Memory, sight: Perception) -> tuple[Array, Array]:
-    """(the map with what is in view now, whether the player has walked in the last step)."""
-    known = memory.known
-    rows, columns = known.shape[:2]
-    top, left = rows // 2 - HERE[0], columns // 2 - HERE[1]
-    seen = sight.cells + np.uint8(1)
-    hit = jnp.zeros(seen.shape[2:], jnp.int32)
-    moved_maps = known
-    for direction, (down, right) in enumerate(rl.DELTAS):
-        went = jnp.roll(known, (-down, -right), (0, 1))
-        moved_maps = jnp.where(sight.facing == direction, went, moved_maps)
-    # Another player may have been quicker to enter the cell: then the view is as it was.
-    for maps, sign in ((known, 1), (moved_maps, -1)):
-        part = maps[top : top + sk.ROWS, left : left + sk.COLUMNS]
-        odd = (part != seen) & (part != UNSEEN)
-        hit = hit + sign * jnp.sum(odd, (0, 1), dtype=jnp.int32)
-    moved = memory.moving & (hit >= -3)
-    known = jnp.where(moved, moved_maps, known)
-    known = known.at[top : top + sk.ROWS, left : left + sk.COLUMNS].set(seen)
-    return known, moved
 
 
 class _Plan:
@@ -329,7 +314,7 @@ class _Plan:
         edges = [(h - HERE[0], h - HERE[0]), (w - HERE[1], w - HERE[1])]
         edges += [(0, 0)] * (window.ndim - 2)
         self.bodies = jnp.pad(sight.bodies, edges)
-        cost = jnp.where(self.unseen, np.int16(2 * STEP), sk.entering(self.cells, sight))
+        cost = jnp.where(self.unseen, np.int16(2 * STEP), entering(self.cells, sight))
         strangers = (self.bodies > 0) & (cost < FAR)
         cost = jnp.where(strangers, np.int16(4 * STEP), cost)
         own = np.zeros((2 * h + 1, 2 * w + 1), bool)
@@ -337,10 +322,10 @@ class _Plan:
         trailing = (1,) * (window.ndim - 2)
         self.own = own.reshape(*own.shape, *trailing)
         cost = jnp.where(self.own, np.int16(FAR), cost)
-        begin = sk.starts(2 * h + 1, 2 * w + 1, h, w).reshape(*own.shape, *trailing)
+        begin = starts(2 * h + 1, 2 * w + 1, h, w).reshape(*own.shape, *trailing)
         seeds = jnp.broadcast_to(jnp.asarray(begin), cost.shape)
-        self.ways = sk.flood(seeds, cost, SWEEPS)
-        self.touch = sk.touching(self.ways, seeds)
+        self.ways = flood(seeds, cost, SWEEPS)
+        self.touch = touching(self.ways, seeds)
         self.rows = np.arange(-h, h + 1).reshape(-1, 1, *trailing)
         self.columns = np.arange(-w, w + 1).reshape(1, -1, *trailing)
         self.open = one_of(sight.cells, rl.WALKABLE)  # of the view
@@ -359,15 +344,6 @@ class _Plan:
 
     def creature(self, kind: int) -> Array:
         return self.least(self.bodies == kind, self.touch)
-
-    def walks(self, action: Array) -> Array:
-        """bool, whether an action takes the player to another cell, if nobody is quicker."""
-        walks = jnp.zeros(action.shape, bool)
-        for d, (row, column) in enumerate(rl.DELTAS):
-            there = HERE[0] + row, HERE[1] + column
-            free = self.open[there] & (self.sight.bodies[there] == 0)
-            walks = walks | ((action == rl.MOVE + d) & free)
-        return walks & ~self.sight.asleep
 
     def stumble(self) -> Array:
         """A random step that is not into lava."""
@@ -513,7 +489,7 @@ class _Plan:
             "coal": (iron_todo > 0) & (has["iron"] > 0) & (has["coal"] < 1),
             "wood": (tools_todo > 0) & pickaxe & (wood < 1),
         }
-        action = sk.stride(s, jnp.where(best < FAR, direction, beyond))
+        action = stride(s, jnp.where(best < FAR, direction, beyond))
         action = jnp.where(at_water & (picked == DRINKING), rl.DO, action)
         if len(s.teammates):
             action = jnp.where(recipient & (picked == len(options) - 2), gift, action)
@@ -549,7 +525,7 @@ class _Plan:
             able = able & (s.furnace if tool.startswith("iron") else True)
             action = jnp.where(able, rl.MAKE + rl.MAKES.index(tool), action)
         fight = zombie < 2 * STEP
-        action = jnp.where(fight, sk.stride(s, zombie.astype(jnp.int32) & 7), action)
+        action = jnp.where(fight, stride(s, zombie.astype(jnp.int32) & 7), action)
         action = jnp.where(lie_down & ~fight & ~urgent, rl.SLEEP, action)
         return jnp.where(s.asleep, rl.NOOP, action), heading
 
@@ -567,7 +543,7 @@ class _Plan:
 
     def _body(self, j: int) -> Array:
         """How another player looks in `Perception.bodies`."""
-        return sk.PLAYER + j + (self.sight.bodies[HERE] <= sk.PLAYER + j).astype(jnp.uint8)
+        return PLAYER + j + (self.sight.bodies[HERE] <= PLAYER + j).astype(jnp.uint8)
 
     def _mate(self, j: int) -> Array:
         """The least cost to stand before another player; `FAR` out of reach of the map."""
@@ -665,7 +641,7 @@ class _Plan:
         rock = one_of(self.cells, (*ROCK, rl.PATH, rl.LAVA)) & ~self.unseen
         for _ in range(3):
             for side in range(4):
-                rock = rock | sk.beside(rock, side, False)
+                rock = rock | beside(rock, side, False)
         ahead = jnp.abs(self.rows - self.memory.heading[0].astype(jnp.int16))
         ahead = ahead + jnp.abs(self.columns - self.memory.heading[1].astype(jnp.int16))
         score = self.touch + ahead.astype(jnp.int16) * STEP
@@ -729,16 +705,16 @@ class _Plan:
             offer(leaks[d] & (number == 1) & sides[d] & (stone > 0), rl.MOVE + d)
         for d, back in enumerate((1, 0, 3, 2)):
             dig = at(rock, rl.DELTAS[d]) & dead_ends[d] & leaks[back] & (number == 1)
-            offer(dig, sk.stride(s, jnp.full(stone.shape, d)))
+            offer(dig, stride(s, jnp.full(stone.shape, d)))
         for d in range(4):
-            offer(digs[d] & (number > 0), sk.stride(s, jnp.full(stone.shape, d)))
+            offer(digs[d] & (number > 0), stride(s, jnp.full(stone.shape, d)))
         # To rock that is rock all around.
         solid = one_of(self.cells, ROCK) & ~self.unseen
         deep_rock = solid
         for d in range(4):
-            deep_rock = deep_rock & sk.beside(solid, d, False)
+            deep_rock = deep_rock & beside(solid, d, False)
         way = self.least(deep_rock, self.ways)
-        offer((way < FAR) & able, sk.stride(s, way.astype(jnp.int32) & 7))
+        offer((way < FAR) & able, stride(s, way.astype(jnp.int32) & 7))
         # Nowhere to hide: it lies down where it is.
         offer(~chosen, rl.SLEEP)
         return action, enclosed

@@ -25,11 +25,12 @@ as much as the receiver gave on average when it was a donor.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
 import jax.numpy as jnp
 import numpy as np
 
-from manyhands.core.config import number
+from manyhands.core.config import boolean, number
 from manyhands.core.env import (
     Array,
     DeviceView,
@@ -58,9 +59,14 @@ TRIED = 16  # exchanges, the best ones, that are offered in turn
 OWN_ACCORD = 0.5  # of the most, that tit_for_tat gives up by itself until the end
 
 
-def fair(env: Env) -> Negotiator:
-    """Wants half, or an equal share, and takes no less."""
-    return Negotiator(env, "fair")
+def fair(env: Env, talk: bool = False) -> Any:
+    """Wants half, or an equal share, and takes no less; with `talk` one that speaks and listens
+    (`talkers.py`), a host policy."""
+    if not boolean("talk", talk):
+        return Negotiator(env, "fair")
+    from manyhands.baselines.bots.talkers import Talker
+
+    return Talker(env, "fair")
 
 
 def tit_for_tat(env: Env) -> Negotiator:

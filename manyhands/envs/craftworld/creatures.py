@@ -38,7 +38,8 @@ FLYABLE = (*rl.WALKABLE, rl.WATER, rl.LAVA)  # what arrows fly over
 
 class Turns(NamedTuple):
     """What the creatures' turns change: `kind`, `spot`, `health`, `cooldown`, `heading` of each;
-    whether an arrow is `fresh` from this step; the `damage` to each player, who is `asleep`, what
+    whether an arrow is `fresh` from this step; the `damage` to each player (by zombies, and from
+    bit 12 by arrows), who is `asleep`, what
     is `done`; and the cells that are `broken`, 1 + their numbers, the last ones first."""
 
     kind: Array
@@ -250,7 +251,9 @@ def move(c: Setting, now: Now, chance: Chance, turn_of: Callable[..., Turn]) -> 
         used = jnp.max(jnp.where(now.kind > 0, indices(slots, now.kind.ndim), -1))
         last = used + 1
     turns = jax.lax.fori_loop(0, last, turn, begin)
-    health = now.vitals[:, rl.HEALTH] - turns.damage
+    toll = turns.damage
+    damage = (toll & 4095) + (toll >> 12) if c.apart else toll
+    health = now.vitals[:, rl.HEALTH] - damage
     if c.book.needs_first:
         health = jnp.maximum(health, 0)
     ground = now.map
@@ -263,6 +266,7 @@ def move(c: Setting, now: Now, chance: Chance, turn_of: Callable[..., Turn]) -> 
         map=ground,
         vitals=jnp.concatenate([health[:, None], now.vitals[:, 1:]], axis=1),
         asleep=turns.asleep,
+        toll=now.toll | (toll if c.apart else jnp.minimum(toll, 4095)),
         done=turns.done,
         kind=turns.kind,
         spot_of=turns.spot,
@@ -324,7 +328,7 @@ def _after(
     hurt = jnp.where(bites, jnp.where(napping, craft.zombie_damage_asleep, craft.zombie_damage), 0)
     damage = world.damage + jnp.where(me.prey, hurt[None], 0)
     target = struck[None] & up & (now.spot == turn.to[None])
-    damage = damage + jnp.where(target, craft.arrow_damage, 0)
+    damage = damage + jnp.where(target, craft.arrow_damage << 12 * c.apart, 0)
     asleep, done, health = world.asleep, world.done, world.health
     if craft.zombie_wakes:
         woken = me.prey & (bites & napping)[None]

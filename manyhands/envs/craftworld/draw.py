@@ -20,7 +20,7 @@ from manyhands.core.render import Colour, wrap, write
 from manyhands.envs.craftworld import rules as rl
 from manyhands.envs.craftworld import sprites
 from manyhands.envs.craftworld.goals import BUILD
-from manyhands.envs.craftworld.setting import Setting
+from manyhands.envs.craftworld.setting import UNKNOWN, Setting
 from manyhands.envs.craftworld.sprites import CELL, SIZE
 from manyhands.envs.craftworld.state import HERE, CraftState
 from manyhands.envs.craftworld.words import COLUMNS, ROWS, Observation, observe
@@ -166,6 +166,8 @@ def _own_players(env: Setting, obs: Observation) -> list[_Player]:
     pose = _pose(obs.alive, obs.asleep, obs.facing)
     found = [_Player(env.agents[obs.agent], obs.agent, HERE, pose, obs.vitals, obs.items, obs.done)]
     for mate in obs.mates:
+        if mate.alive == UNKNOWN:
+            continue
         place = HERE[0] + mate.rows, HERE[1] + mate.columns
         seen = mate.alive != rl.DEAD and 0 <= place[0] < ROWS and 0 <= place[1] < COLUMNS
         found.append(

@@ -30,14 +30,14 @@ import jax.numpy as jnp
 import numpy as np
 
 from manyhands.core.env import Array, ConfigError, Env, Outcome, seed_key
-from manyhands.envs.craftworld import generation, observe, phases, sprites
+from manyhands.envs.craftworld import events, generation, observe, phases, sprites
 from manyhands.envs.craftworld import rules as rl
 from manyhands.envs.craftworld import world as wd
 from manyhands.envs.craftworld.goals import Goal, parse_goal
 from manyhands.envs.craftworld.rules import DEAD, NOOP
 from manyhands.envs.craftworld.setting import Setting
 from manyhands.envs.craftworld.skills import PHRASES, CraftSkills
-from manyhands.envs.craftworld.state import CraftState
+from manyhands.envs.craftworld.state import JOINT, CraftState, past
 
 
 class CraftWorld(Setting, Env[CraftState]):
@@ -74,6 +74,8 @@ class CraftWorld(Setting, Env[CraftState]):
         goal: what the team is to reach, in words (`goals.parse_goal`); reaching it ends the
             episode. Of a list, each episode draws one.
         compass: whether players know their row and column.
+        sees: `"all"`: players know where the others are, their vitals and what they ask for,
+            wherever they are; `"near"`: only of those in view.
         max_steps: steps in an episode, which then is truncated.
         reward_weights: weights of the terms.
 
@@ -209,6 +211,29 @@ class CraftWorld(Setting, Env[CraftState]):
         and the clock, lowest byte first."""
         return observe.summary(self, state)
 
+    # ---- what happened ------------------------------------------------------------------------
+
+    @functools.cached_property
+    def event_names(self) -> tuple[str, ...]:  # type: ignore[override]
+        """Names of the numbers of `event_codes`."""
+        return events.event_names(self)
+
+    def last_events(
+        self, state: CraftState, agent: str | int | None = None
+    ) -> list[dict[str, Any]]:
+        """What happened in the last step (see `events`). A player knows all of what it did and what
+        befell it; of the others, and of plants, what it sees; and wherever they are, that they ask
+        for something, fall asleep, wake, go down and die."""
+        return events.last_events(self, state, None if agent is None else self.index(agent))
+
+    def concerns(self, state: CraftState, agent: str | int) -> bool:
+        """See `events.concerns`."""
+        return events.concerns(self, state, self.index(agent))
+
+    def event_codes(self, state: CraftState) -> Array:
+        """What happened in the last step as each player knows it, f32[N, K, ...]."""
+        return events.event_codes(self, state)
+
     # ---- words and pictures -------------------------------------------------------------------
 
     def skill_set(self) -> CraftSkills:
@@ -258,6 +283,7 @@ class CraftWorld(Setting, Env[CraftState]):
         position, place = np.asarray(state.position), np.asarray(state.place)
         plants = np.asarray(state.plant_place)
         players = []
+        recent = past(np.asarray(state.recent.players))
         for i, name in enumerate(self.agents):
             asked = int(np.asarray(state.request)[i])
             inventory = zip(self.contents.items, np.asarray(state.inventory)[i], strict=True)
@@ -275,6 +301,8 @@ class CraftWorld(Setting, Env[CraftState]):
                     "inventory": {item: int(count) for item, count in inventory if count},
                     "achievements": [name for name, done in unlocked if done],
                     "request": self.craft.gifts[asked - 1] if asked else None,
+                    "did": self.actions[int(recent.action[i])],
+                    "worked": bool(recent.result[i] or recent.marks[i] & JOINT),
                 }
                 | dict(zip(rl.VITALS, np.asarray(state.vitals)[i].tolist(), strict=True))
             )

@@ -20,7 +20,7 @@ from manyhands.envs.craftworld import rules as rl
 from manyhands.envs.craftworld.cells import alone
 from manyhands.envs.craftworld.goals import SITE
 from manyhands.envs.craftworld.setting import Setting
-from manyhands.envs.craftworld.state import CraftState
+from manyhands.envs.craftworld.state import CraftState, Recent
 
 # ---- noise, in whole numbers ---------------------------------------------------------------------
 
@@ -160,6 +160,7 @@ def begin(c: Setting, ground_key: Array, world: Array, goal: Array) -> CraftStat
         goal=goal,
         site=_building_site(c),
         goal_step=jnp.int32(0),
+        recent=Recent(jnp.zeros((n, 3), jnp.int32), jnp.zeros(c.craft.plants, jnp.uint8)),
     )
 
 
@@ -249,13 +250,16 @@ def start_places(height: int, width: int, players: int) -> list[tuple[int, int]]
 
 def joint_cells(c: Setting) -> list[tuple[int, int, int]]:
     """(row, column, material) of what a joint task puts into a generated world: above the start,
-    on a meadow; a gate in a wall around a diamond, a gap around one, or a beacon."""
+    on a meadow; a gate in a wall around a diamond, a gap around one, or a beacon. The gate stands
+    out of the wall, so that three players reach it."""
     row, column = max(c.height // 2 - 5, 2), c.width // 2
     around = [(r, c) for r in (-1, 0, 1) for c in (-1, 0, 1) if (r, c) != (0, 0)]
     cells = [(row + r, column + c, rl.GRASS) for r in range(-2, 3) for c in range(-2, 3)]
     if c.joint == "beacon":
         return [*cells, (row, column, rl.BEACON)]
     ring = rl.GAP if c.joint == "bridge" else rl.WALL
+    if c.joint == "gate":
+        around = [cell for cell in around if cell[0] < 1]
     cells += [(row + r, column + c, ring) for r, c in around]
     cells.append((row, column, rl.DIAMOND))
     return cells if c.joint == "bridge" else [*cells, (row + 1, column, rl.GATE)]

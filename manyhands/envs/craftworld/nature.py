@@ -63,6 +63,8 @@ def grow(c: Setting, now: Now, rooted: Array) -> Now:
     return now._replace(
         map=write_all(now.map, cell, becomes, ripens | dies),
         plant_age=jnp.where(dies, 0, jnp.minimum(age, craft.ripe + 1)),
+        wilted=dies | ((now.plant_age > 0) & ~planted),
+        ripened=ripens & ~dies,
     )
 
 

@@ -14,7 +14,7 @@ from manyhands.core.env import Array
 from manyhands.envs.craftworld import rules as rl
 from manyhands.envs.craftworld.cells import among, offsets, read, shifts
 from manyhands.envs.craftworld.players import goods_caps
-from manyhands.envs.craftworld.setting import MATE, Setting
+from manyhands.envs.craftworld.setting import MATE, UNKNOWN, Setting
 from manyhands.envs.craftworld.state import CELLS, HERE, VIEW, CraftState, Now, unpacked
 
 ROWS, COLUMNS = VIEW
@@ -165,7 +165,8 @@ def perceive(c: Setting, state: CraftState) -> Array:
 
 
 def _teammates(c: Setting, now: Now) -> Array:
-    """The part `teammates` of `perceive`, i32[N, 10 (N - 1), ...]."""
+    """The part `teammates` of `perceive`, i32[N, 10 (N - 1), ...]. With `sees="near"`, of who is
+    out of view (the dead among them) it says no more than `UNKNOWN`."""
     n = c.num_players
     roles = jnp.broadcast_to(expand(c.role, now.clock.ndim), now.alive.shape)
     rows = []
@@ -177,7 +178,12 @@ def _teammates(c: Setting, now: Now) -> Array:
             numbers += [now.vitals[j, rl.HEALTH], now.vitals[j, rl.FOOD], now.request[j]]
             numbers += [now.request_left[j], roles[j]]
             there = now.alive[j] != rl.DEAD
-            rows += [jnp.where(there, number, 0).astype(jnp.uint8) for number in numbers]
+            if c.sees == "near":
+                there = there & (jnp.abs(down) <= HERE[0]) & (jnp.abs(right) <= HERE[1])
+            known = [jnp.where(there, number, 0).astype(jnp.uint8) for number in numbers]
+            if c.sees == "near":
+                known[2] = jnp.where(there, known[2], np.uint8(UNKNOWN))
+            rows += known
     table = jnp.stack(apart(*rows))
     return table.reshape(n, MATE * (n - 1), *now.clock.shape)
 
@@ -226,6 +232,8 @@ def symbolic(c: Setting, rows: Array) -> Array:
         columns = []
         for j in range(n - 1):
             mate = mates[:, MATE * j : MATE * (j + 1)]
+            if c.sees == "near":
+                mate = jnp.where(mate[:, 2:3] == UNKNOWN, np.uint8(0), mate)
             row, column, present = mate[:, :1], mate[:, 1:2], mate[:, 2:3] > 0
             where = [row < 128, row > 128, column < 128, column > 128]
             columns += [scaled(mate[:, :2], 255)]
@@ -263,7 +271,7 @@ class Perception(NamedTuple):
         cells, bodies: u8[7, 9], see `CraftWorld`.
         facing: u8[]. asleep, table, furnace: bool[], the latter two within reach. light: u8[].
         inventory: u8[items]. vitals: u8[4]. achievements: bool[achievements].
-        role: u8[]. teammates: u8[others, 10].
+        role: u8[]. teammates: u8[others, 10], see `CraftWorld`.
     """
 
     cells: Array
@@ -371,6 +379,9 @@ def network_input(c: Setting, row: Array) -> Array:
         row[layout["request"]] / 10,
     ]
     if len(s.teammates):
-        away = s.teammates[:, :2].astype(jnp.float32) - 128
-        parts += [away / 32, away < 0, away > 0, s.teammates[:, 2:] / 9]
+        away, facts = s.teammates[:, :2].astype(jnp.float32) - 128, s.teammates[:, 2:]
+        if c.sees == "near":
+            known = s.teammates[:, 2:3] != UNKNOWN
+            away, facts = away * known, facts * known
+        parts += [away / 32, away < 0, away > 0, facts / 9]
     return jnp.concatenate([part.astype(jnp.float32).reshape(-1) for part in parts])

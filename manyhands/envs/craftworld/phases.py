@@ -70,7 +70,7 @@ def step(
     clock = state.clock + 1
     played = c.played(clock)
     reached = (state.goal_step == 0) & (_share_of_goal(c, now, state) >= 1)
-    new = now.state(state, clock, jnp.where(reached, played, state.goal_step))
+    new = now.state(state, before, fallen, clock, jnp.where(reached, played, state.goal_step))
     over = ~jnp.any(now.alive == ALIVE, axis=0) | (new.goal_step > 0)
     terminated = (now.alive == DEAD) | over[None]
     truncated = jnp.broadcast_to((played >= c.max_steps)[None], terminated.shape)

@@ -25,7 +25,20 @@ from manyhands.envs.craftworld.cells import (
 )
 from manyhands.envs.craftworld.chance import Chance, odds
 from manyhands.envs.craftworld.setting import Setting
-from manyhands.envs.craftworld.state import Now
+from manyhands.envs.craftworld.state import (
+    FULL,
+    HARMED,
+    HEALED,
+    HIT,
+    HUNGRIER,
+    JOINT,
+    KILLED,
+    RAISED,
+    STRUCK,
+    THIRSTIER,
+    WEARIER,
+    Now,
+)
 
 AROUND = shifts([(row, column) for row in (-1, 0, 1) for column in (-1, 0, 1)])
 
@@ -49,7 +62,7 @@ def join_efforts(c: Setting, now: Now, actions: Array) -> tuple[Now, Array]:
         for waiting, done in rl.JOINT.values():
             becomes = jnp.where(ground[i] == waiting, done, becomes)
         now = now._replace(map=write(now.map, cell[i], becomes, helped[i]))
-    return now, helped
+    return now._replace(deed=jnp.where(helped, JOINT << 20, 0)), helped
 
 
 # ---- actions -------------------------------------------------------------------------------------
@@ -67,6 +80,8 @@ def act(c: Setting, now: Now, actions: Array, chance: Chance) -> tuple[Now, Arra
     order = (now.clock[None] + indices(n, now.alive.ndim)) % n
     place = (indices(n, now.alive.ndim) - now.clock[None]) % n
     turns = now.rolled(order)
+    if c.has_joint:
+        turns = turns._replace(deed=rolled(now.deed, order))
     mine = tuple(rolled(values, order) for values in (actions, role, finds))
 
     def turn(k: Array, at: tuple[Now, Array]) -> tuple[Now, Array]:
@@ -78,7 +93,7 @@ def act(c: Setting, now: Now, actions: Array, chance: Chance) -> tuple[Now, Arra
         return acted, gifts + gave
 
     turns, gifts = jax.lax.fori_loop(0, n, turn, (turns, none))
-    return turns.rolled(place), gifts
+    return turns.rolled(place)._replace(deed=rolled(turns.deed, place)), gifts
 
 
 def _act_one(c: Setting, now: Now, k: Any, actions: Array, roles: Array, finds: Array) -> Now:
@@ -185,6 +200,12 @@ def _act_one(c: Setting, now: Now, k: Any, actions: Array, roles: Array, finds: 
 
     if book.sleeps_at_once:
         asleep = asleep | ((action == rl.SLEEP) & (vitals[rl.ENERGY] < rl.MOST))
+    # What came of it, for `Recent`.
+    used = takes | drinks | ripe
+    result = jnp.where(used, ground, 0) + (enters | places | makes)
+    result = result + jnp.where(hits, met + jnp.where(killed, KILLED, STRUCK), 0)
+    full = jnp.any(pockets > rl.MOST, axis=0) * FULL
+    deed = row_at(now.deed, k) + (action | result << 8 | full << 20 | strength << 22)
     pockets = jnp.minimum(pockets, rl.MOST)
     if not book.needs_first:  # else the needs of this step are taken off before
         vitals = jnp.minimum(vitals, _most(c, role))
@@ -206,6 +227,7 @@ def _act_one(c: Setting, now: Now, k: Any, actions: Array, roles: Array, finds: 
         health=health,
         plant_spot=plant_spot,
         plant_age=plant_age,
+        deed=put_row(now.deed, k, deed),
     )
     if c.num_players == 1:
         return new
@@ -250,10 +272,18 @@ def _meet(
     # Asking.
     request = craft.request
     asks = (action >= request) & (action < request + gifts)
-    me = (indices(now.alive.shape[0], now.alive.ndim) == k) & asks[None]
+    me = mine & asks[None]
+    # What came of it, for `Recent`: players are in the order of their turns here.
+    whom = hit | raised | passes
+    index = (indices(now.alive.shape[0], now.alive.ndim) + now.clock[None]) % c.num_players
+    result = jnp.where(asks | jnp.any(passes, axis=0), 1, 0)
+    result = result + jnp.where(jnp.any(hit, axis=0), HIT, 0)
+    result = result + jnp.where(jnp.any(raised, axis=0), RAISED, 0)
+    deed = result << 8 | jnp.sum(jnp.where(whom, index + 1, 0), axis=0) << 16
     return now._replace(
         request=jnp.where(me, action[None] - request + 1, now.request),
         request_left=jnp.where(me, craft.request_steps, now.request_left),
+        deed=now.deed + jnp.where(mine, deed[None], 0),
     )
 
 
@@ -304,12 +334,17 @@ def live(c: Setting, now: Now, sleeps: Array) -> Now:
     if book.hurt_wakes:
         asleep = asleep & ~(values[:, rl.HEALTH] < felt)
         felt = values[:, rl.HEALTH]
+    healed = heals & (values[:, rl.HEALTH] > vitals[:, rl.HEALTH])
+    marks = (healed * HEALED + harms * HARMED) << 22
+    for mark, vital in ((HUNGRIER, rl.FOOD), (THIRSTIER, rl.DRINK), (WEARIER, rl.ENERGY)):
+        marks = marks + ((values[:, vital] < vitals[:, vital]) * mark << 22)
     return now._replace(
         vitals=jnp.where(up[:, None], values, vitals),
         counters=jnp.where(up[:, None], counters, now.counters),
         asleep=jnp.where(up, asleep, now.asleep),
         felt=jnp.where(up, felt, now.felt),
         done=done,
+        toll=now.toll | jnp.where(up, marks, 0),
     )
 
 

@@ -13,13 +13,13 @@ from manyhands.core.answers import Answer, closest, decide, number, numbered
 from manyhands.core.env import IllegalAction, names_of
 from manyhands.core.grammar import Grammar, Reading, tokens
 from manyhands.envs.craftworld import rules as rl
-from manyhands.envs.craftworld.effects import effect, why_not
+from manyhands.envs.craftworld.effects import effect, offers, why_not
 from manyhands.envs.craftworld.rules import DO, MOVE, NOOP, CraftRules
 from manyhands.envs.craftworld.setting import Setting
 from manyhands.envs.craftworld.state import CraftState
 from manyhands.envs.craftworld.words import NAMES, Observation, faced, observe, spaced
 
-MOST_NAMED = 8  # of the possible actions, in an error
+MOST_NAMED = 6  # of the possible actions, in an error
 
 # ---- names of things -----------------------------------------------------------------------------
 
@@ -190,6 +190,11 @@ def _grammar(craft: CraftRules, actions: tuple[str, ...], agents: tuple[str, ...
                 "(wait|stay|remain|stand|hold) [(here|still|put|in place|where i am|position|"
                 f"my position|there|{_ONE} (step|turn))]",
                 "wait (for|out) (this|1|one) (step|turn)",
+                f"{ON} (wait|idle)", f"{ON} wait [for] {{n}} [more] (step|turn|tick|move)",
+                "(wait|keep waiting) (until|till) (something|anything) "
+                "(happen|change|concern me|happen to me)",
+                "(wait|keep waiting) for (change|event|something|anything|something to "
+                "(happen|change)|anything to (happen|change))",
                 "(pass|skip) [(my|this|1|one) (turn|step)]", "wait and (do nothing|see)",
             ]),
             ("asleep", [_SLEEP_ON]),
@@ -240,15 +245,15 @@ def parse(env: Setting, text: Any, state: CraftState, agent: int) -> int:
     """The action that an answer names; `IllegalAction` if it names none, more than one, or one that
     is not possible now."""
     obs, legal = observe(env, state, agent)
-    reader = _Reader(env, obs, legal)
+    reader = _Reader(env, state, obs, legal)
     return int(decide(text, reader.mean, reader.refuse))
 
 
 class _Reader:
     """Reads one player's answer to what it sees."""
 
-    def __init__(self, env: Setting, obs: Observation, legal: np.ndarray):
-        self.env, self.obs, self.legal, self.words = env, obs, legal, ""
+    def __init__(self, env: Setting, state: CraftState, obs: Observation, legal: np.ndarray):
+        self.env, self.state, self.obs, self.legal, self.words = env, state, obs, legal, ""
 
     def refuse(self, reason: str) -> IllegalAction:
         possible = np.flatnonzero(self.legal[: self.env.craft.request])
@@ -268,6 +273,8 @@ class _Reader:
         action = self._number(given) if pair is None and given is not None else self._worded(words)
         if action is not None and pair is not None and given != action:
             raise self.refuse(f"the number {given} and the words of {self._name(action)} differ")
+        if action == rl.SLEEP and self.obs.asleep and not self.legal[action]:
+            return NOOP  # it sleeps on
         if action is not None and not self.legal[action]:
             why = why_not(self.env, self.obs, action)
             raise self.refuse(f"{self._name(action)} is not possible now: {why}")
@@ -284,16 +291,18 @@ class _Reader:
 
     def _worded(self, plain: str) -> int | None:
         """The action that a sentence names."""
-        effects = {
-            a: effect(self.env, self.obs, a).lower() for a in np.flatnonzero(self.legal).tolist()
-        }
-        alike = [action for action, words in effects.items() if words == plain]
-        if len(alike) == 1:
-            return int(alike[0])
-        for action, words in effects.items():
-            plain = plain.replace(f"{self._name(action)}: {words}", self._name(action))
+        if ": " in plain:
+            for offer in offers(self.env, self.state, self.obs, self.legal):
+                # The line of its family begins like its own.
+                for words in (offer.form.effect if offer.form else "", offer.effect):
+                    if words:
+                        plain = plain.replace(f"{offer.text}: {words.lower()}", offer.text)
         grammar = _grammar(self.env.craft, self.env.actions, self.env.agents)
         readings, said = grammar.read(plain), frozenset(tokens(plain))
+        if not readings:
+            effects = offers(self.env, self.state, self.obs, self.legal)
+            alike = [offer.action for offer in effects if offer.effect.lower() == plain]
+            return int(alike[0]) if len(alike) == 1 else None
         if (said & _OWN and not said & _CHOOSE) or said >= {"right", "now"}:
             readings = [reading for reading in readings if reading.meaning != "bare"]
         actions, refusals = set(), []
@@ -357,7 +366,8 @@ class _Reader:
         said = [values[label] for label in ("thing", "of") if label in values]
         self._check(said)
         if self.legal[DO] and verb != "use" and verb not in self._deeds(bool(said)):
-            raise self.refuse(f"do is now to {effect(self.env, self.obs, DO)}")
+            words = effect(self.env, self.state, self.obs, DO)
+            raise self.refuse(f"do would now be another thing: {words}")
         return DO
 
     def _deeds(self, named: bool) -> tuple[str, ...]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from manyhands.core.answers import how_to_answer
 from manyhands.envs.craftworld import rules as rl
-from manyhands.envs.craftworld.goals import depths, requirements
 from manyhands.envs.craftworld.setting import Setting
 from manyhands.envs.craftworld.words import (
     COLUMNS,
@@ -27,16 +26,15 @@ def rules(env: Setting, agent: int) -> str:
         ("CRAFTWORLD", _aim(env, agent)),
         ("YOUR LIFE", _life(env)),
         ("WHAT YOU SEE", _seeing(env)),
-        ("ACTIONS (number, name)", _actions(env)),
-        ("WHAT do DOES TO WHAT IS IN FRONT OF YOU", _doing(env)),
-        ("PLACING SOMETHING INTO THE CELL IN FRONT OF YOU", _placing(env)),
-        ("MAKING TOOLS AND WEAPONS", _making(env)),
+        ("ACTIONS", _actions(env)),
+        ("do, BY WHAT IS IN FRONT", _doing(env)),
+        ("PLACING IN FRONT", _placing(env)),
+        ("MAKING", _making(env)),
         ("CREATURES", _creatures(env)),
-        ("DAY, NIGHT AND SLEEP", _sleeping(env)),
-        ("PLANTS", _plants(env)),
-        ("ACHIEVEMENTS, AND WHAT EACH NEEDS FIRST", _graph(env)),
-        ("THE OTHERS", _others(env, agent) if env.num_players > 1 else []),
-        ("HOW TO PLAY WELL", _advice(env)),
+        ("DAY, SLEEP, PLANTS", _sleeping(env)),
+        ("THE OTHERS", _others(env) if env.num_players > 1 else []),
+        ("ACHIEVEMENTS", _achievements(env)),
+        ("ADVICE", _advice(env)),
         ("HOW TO ANSWER", _answering(env)),
     ]
     return "\n\n".join("\n".join([title, *lines]) for title, lines in sections if lines)
@@ -46,58 +44,68 @@ def _aim(env: Setting, agent: int) -> list[str]:
     others = [name for i, name in enumerate(env.agents) if i != agent]
     role = rl.ROLES[1 + agent % (len(rl.ROLES) - 1)] if env.roles != "none" else ""
     mates = f"together with {listed(others)}" if others else "alone"
+    if len(others) > 3:
+        mates = f"together with {len(others)} others"
     name = env.agents[agent] + (f", {article(role)}," if role else "")
-    weights, craft = env.reward_weights, env.craft
+    weights = env.reward_weights
     parts = []
     if weights["achievements"]:
-        once = "each achievement that you unlock for the first time in the episode"
-        if not craft.achievement_each:
-            once = "a step in which you unlock one or more achievements for the first time"
+        once = "each new achievement of yours"
+        if not env.craft.achievement_each:
+            once = "a step with new achievements of yours"
         parts.append(f"{weights['achievements']:g} for {once}")
     if weights["health"]:
-        parts.append(f"{weights['health']:g} for each point of health won, and minus that for each "
-                     "lost")  # fmt: skip
+        worth = weights["health"]
+        parts.append(f"{worth:g} for each point of health won, {-worth:g} for each lost")
     if weights["joint"] and env.has_joint:
         parts.append(f"{weights['joint']:g} for your part in a joint work")
     if weights["goal"] and env.goal:
-        parts.append(f"{weights['goal']:g} for all of you when the goal is reached")
+        parts.append(f"{weights['goal']:g} for all when the goal is reached")
     share = {
         "own": "",
-        "team": " Everyone gets the sum of what all players earn.",
-        "mixed": " Everyone gets half of what it earns and half of what all players earn.",
+        "team": " Everyone gets the sum of what all earn.",
+        "mixed": " Everyone gets half of its own and half of what all earn.",
     }[env.reward]
-    end = "you die" if not others else "nobody is up any more"
+    chooses = "all players choose" if others else "you choose"
+    end = "nobody is up any more" if others else "you die"
     lines = [
-        f"You are {name} in a wild land, {mates}. Gather, build, make tools, eat, drink, "
-        f"sleep and stay alive. There are {len(env.contents.achievements)} achievements to unlock; "
-        "most need others first. In each step "
-        f"{'every player chooses' if others else 'you choose'} one action. The episode ends when "
-        f"{end}, or after {env.max_steps} steps.",
+        f"You are {name} in a wild land, {mates}. In each step {chooses} one action. The episode "
+        f"ends when {end}, or after {env.max_steps} steps.",
         f"Your reward: {'; '.join(parts) or 'none'}.{share if others else ''}",
     ]
     if env.goal:
-        lines.append(f"The goal is: {env.goal}. The episode ends as soon as it is reached.")
+        lines.append(f"The goal is: {env.goal}. Reaching it ends the episode.{_plans(env)}")
     return lines
+
+
+def _plans(env: Setting) -> str:
+    """What plans are made of, where one may be the goal."""
+    if not any(goal.startswith("build") for goal in env.goals):
+        return ""
+    return (
+        " In a plan / ends a row; S stone, T table, F furnace, P plant, _ free ground, . anything."
+    )
 
 
 def _life(env: Setting) -> list[str]:
     craft = env.craft
     capacity = ""
     if env.roles != "none":
-        capacity = f" (food and drink of a forager {craft.forager_capacity})"
+        capacity = f" (food and drink of a forager to {craft.forager_capacity})"
     down = "you die."
     if env.num_players > 1 and env.death == "down":
         down = (
-            "you fall down: you can do nothing until another player stands beside you and does you "
-            f"(then you rise with {craft.revive_health} health)."
+            "you fall down, helpless until a player beside you does you; then you rise with "
+            f"{craft.revive_health} health."
         )
+    elif env.num_players > 1:
+        down = "you are dead for good."
     return [
-        f"Health, food, drink and energy go from 0 to {rl.MOST}{capacity}. Food falls by 1 about "
-        f"every {craft.hunger + 1} steps, drink every {craft.thirst + 1}, energy every "
-        f"{craft.fatigue + 1} while awake; asleep, food and drink fall half as fast. While food, "
-        f"drink and energy are all above 0, health rises by 1 every {craft.heal + 1} steps (twice "
-        f"as fast asleep). If any of them is 0, health falls by 1 every {craft.harm + 1} steps. At "
-        f"health 0 {down}",
+        f"Health, food, drink, energy go from 0 to {rl.MOST}{capacity}. Food falls by 1 every "
+        f"{craft.hunger + 1} steps, drink every {craft.thirst + 1}, energy every "
+        f"{craft.fatigue + 1} awake. While these are above 0, health rises by 1 every "
+        f"{craft.heal + 1} steps; if one is 0, health falls by 1 every {craft.harm + 1}. Asleep, "
+        f"health rises twice as fast, and what falls falls half as fast. At health 0 {down}",
     ]
 
 
@@ -108,60 +116,52 @@ def _seeing(env: Setting) -> list[str]:
         for code in sorted(known)
     )
     return [
-        f"You see {COLUMNS} columns and {ROWS} rows of cells, yourself ({YOU}) in the middle. Up "
-        "is the top of the map. Places are told from you: '3 right 2 up' is three columns to the "
-        "right and two rows up.",
-        f"Letters: {letters}; z zombie, k skeleton, c cow, < > ^ v an arrow and where it flies"
+        f"{COLUMNS} columns and {ROWS} rows of cells, yourself ({YOU}) in the middle; the top is "
+        "up. Places count from you: '3 right 2 up'.",
+        f"{letters}; z zombie, k skeleton, c cow, < > ^ v an arrow and where it flies"
         + (", a digit another player." if env.num_players > 1 else "."),
-        f"You can walk on {listed([NAMES[code] for code in rl.WALKABLE if code in known])}. "
-        "Nothing else can be entered, except lava, which kills at once.",
+        f"You walk on {listed([NAMES[code] for code in rl.WALKABLE if code in known])}. "
+        "Lava lets you in, and kills for good.",
     ]
 
 
 def _actions(env: Setting) -> list[str]:
-    craft, lines = env.craft, []
-    lines.append("0 noop: wait.")
-    lines.append(
-        "1 move_left, 2 move_right, 3 move_up, 4 move_down: turn that way and, if the cell there "
-        "is free, step onto it. If it is not free you only turn to face it."
-    )
-    lines.append(
-        "5 do: use the one cell in front of you, the one that you face. To use a thing, stand "
-        "beside it (not diagonally), turn to it by moving against it, then do."
-    )
-    lines.append(f"6 sleep: see below. Possible below {rl.MOST} energy.")
-    places = ", ".join(f"{rl.PLACE + i} place_{name}" for i, name in enumerate(rl.PLACES))
-    makes = ", ".join(f"{rl.MAKE + i} make_{name}" for i, name in enumerate(env.contents.makes))
-    lines.append(f"{places}: see below.")
-    lines.append(f"{makes}: see below.")
+    craft, makes = env.craft, env.contents.makes
+    lines = [
+        "0 noop: wait. 6 sleep: below 9 energy.",
+        "1 move_left, 2 move_right, 3 move_up, 4 move_down: turn that way, and step there if the "
+        "cell is free.",
+        "5 do: use the cell that you face. To face a thing, stand beside it (not diagonally) and "
+        "move against it.",
+    ]
     if env.num_players > 1:
-        gives = ", ".join(f"{i} give_{name}" for i, name in enumerate(craft.gifts, craft.give))
-        asks = ", ".join(f"{i} request_{name}" for i, name in enumerate(craft.gifts, craft.request))
-        lines.append(f"{gives}: hand 1 of it to the player in front of you.")
-        lines.append(f"{asks}: let everyone see for {craft.request_steps} steps that you need it.")
-    lines.append("You hold at most 9 of each item. An action that is not possible does nothing.")
+        goods = ", ".join(gift for gift in craft.gifts if gift not in makes)
+        first, last = craft.gifts[0], craft.gifts[-1]
+        lines.append(
+            f"{craft.give} give_{first} to {craft.request - 1} give_{last}: hand 1 of {goods} and "
+            f"the {len(makes)} tools, in this order, to the player that you face. {craft.request} "
+            f"request_{first} to {len(env.actions) - 1} request_{last}: all see for "
+            f"{craft.request_steps} steps that you need it."
+        )
+    lines.append(f"You hold at most {rl.MOST} of each item; more is lost.")
     return lines
 
 
 def _doing(env: Setting) -> list[str]:
     craft, lines = env.craft, []
+    mined: dict[str, list[str]] = {}  # what is like its name, by what is left
     for code, (item, tool, left) in env.contents.collect.items():
+        if code in (rl.GRASS, rl.WATER):
+            continue
         needs = f" (needs {article(spaced(tool))})" if tool else ""
-        if code == rl.GRASS:
-            who = ", for foragers" if env.roles != "none" else ""
-            lines.append(
-                f"- grass: with a chance of {craft.sapling_chance:.0%} 1 sapling{who}; the grass "
-                "stays. Try again and again."
-            )
-        elif code == rl.WATER:
-            lines.append("- water: 1 drink; the water stays.")
+        if item == NAMES[code]:
+            mined.setdefault(NAMES[left], []).append(f"{NAMES[code]}{needs}")
         else:
-            lines.append(f"- {NAMES[code]}: 1 {spaced(item)}{needs}; {NAMES[left]} is left there.")
-    lines.append(f"- ripe plant: {craft.plant_food} food; a sapling is left, which grows again.")
-    who = ", for foragers" if env.roles != "none" else ""
+            lines.append(f"- {NAMES[code]}: 1 {spaced(item)}{needs}; {NAMES[left]} is left.")
+    lines += [f"- {', '.join(names)}: 1 of it; {left} is left." for left, names in mined.items()]
     lines.append(
-        f"- cow: hit it until it falls ({craft.cow_health} health); then you have eaten it: "
-        f"{craft.cow_food} food{who}."
+        f"- water: 1 drink. Grass: a chance of {craft.sapling_chance:.0%} of 1 sapling. Ripe "
+        f"plant: {craft.plant_food} food; a sapling is left."
     )
     hits = ", ".join(
         f"{damage} with {name}"
@@ -171,136 +171,105 @@ def _doing(env: Setting) -> list[str]:
             strict=True,
         )
     )
+    best = "several of a kind add up" if craft.swords_add_up else "the best sword counts"
     lines.append(
-        f"- zombie ({craft.zombie_health} health), skeleton ({craft.skeleton_health} health): hit "
-        f"it. A hit takes {hits}; your best sword counts by itself."
+        f"- cow ({craft.cow_health} health), zombie ({craft.zombie_health}), skeleton "
+        f"({craft.skeleton_health}): a hit takes {hits}; {best}. A cow at 0 is eaten: "
+        f"{craft.cow_food} food."
     )
-    if env.num_players > 1:
-        if env.death == "down":
-            lines.append("- a player who is down: it rises again.")
-        if env.friendly_fire:
-            lines.append("- a player who is up: you hurt it.")
-    for name, (before, after) in rl.JOINT.items():
-        if env.has_joint and (env.chart is not None or name == env.joint):
-            lines.append(
-                f"- {NAMES[before]}: becomes {article(NAMES[after])} when {env.helpers} players do "
-                "it in one and the same step."
-            )
+    if env.num_players > 1 and env.friendly_fire:
+        lines.append("- a player who is up: you hurt it.")
+    joint = {
+        NAMES[before]: NAMES[after]
+        for name, (before, after) in rl.JOINT.items()
+        if name == env.joint or (env.chart is not None and bool((env.chart.ground == before).any()))
+    }
+    if joint:
+        become = "becomes" if len(joint) == 1 else "become"
+        lines.append(
+            f"- {', '.join(joint)}: {become} {', '.join(joint.values())} when {env.helpers} "
+            f"player{'s' * (env.helpers > 1)} do it in the same step."
+        )
     return lines
 
 
 def _placing(env: Setting) -> list[str]:
     craft, lines = env.craft, []
-    for name in rl.PLACES:
+    for i, name in enumerate(rl.PLACES, rl.PLACE):
         item, number = craft.place_cost(name)
         grounds = listed([NAMES[code] for code in craft.place_on(name)], "or")
-        what = "sapling" if name == "plant" else name
-        who = ", by miners only" if name == "stone" and env.roles != "none" else ""
-        lines.append(
-            f"- place_{name}: costs {counted(item, number)}; {what} onto free {grounds}{who}."
-        )
-    lines.append(
-        "Stone can be taken back with a pickaxe: bridge water, make lava safe, wall yourself in."
-    )
+        lines.append(f"- {i} place_{name}: costs {counted(item, number)}; onto free {grounds}.")
     return lines
 
 
 def _making(env: Setting) -> list[str]:
-    craft, lines = env.craft, []
-    for tool in env.contents.makes:
-        lines.append(
-            f"- make_{tool}: costs {cost(craft, tool)}; needs {stations(craft, tool)} within reach."
-        )
-    lines.append(
-        "Within reach is any of the 8 cells around you. You need not face it, and it is not "
-        "used up."
-    )
-    if env.roles != "none":
-        lines.append("Only miners make pickaxes, only warriors make swords.")
+    groups: dict[tuple[str, str], list[str]] = {}
+    for i, tool in enumerate(env.contents.makes, rl.MAKE):
+        needs = cost(env.craft, tool), stations(env.craft, tool)
+        groups.setdefault(needs, []).append(f"{i} make_{tool}")
+    lines = [
+        f"- {', '.join(tools)}: costs {price}; needs {near}."
+        for (price, near), tools in groups.items()
+    ]
+    lines.append("Table and furnace: in the 8 cells around you; not used up.")
     return lines
 
 
 def _creatures(env: Setting) -> list[str]:
     craft = env.craft
-    lines = [
-        "- cow: wanders on grass and does no harm.",
-        f"- zombie: on grass, many more in the dark; comes to you and, beside you, hits for "
+    trampled = " Creatures beside a plant destroy it." if craft.trampled else ""
+    return [
+        f"Cows do no harm. Zombies come on grass, more in the dark; beside you one hits for "
         f"{craft.zombie_damage} ({craft.zombie_damage_asleep} if you sleep), then rests "
-        f"{craft.zombie_cooldown} steps. Face it and do, again and again.",
-        f"- skeleton: in the dark paths of caves; shoots arrows of {craft.arrow_damage} damage "
-        "along rows and columns. Step out of its line, or come close and hit it.",
+        f"{craft.zombie_cooldown} steps. Skeletons, on dark paths, shoot arrows of "
+        f"{craft.arrow_damage} damage along rows and columns.{trampled}"
     ]
-    if craft.trampled:
-        lines.append("A zombie, skeleton or cow beside a plant destroys it.")
-    return lines
 
 
 def _sleeping(env: Setting) -> list[str]:
     craft = env.craft
     lengths = [str(n) for n in sorted({world.day_length for world in env.worlds})]
-    waking = "Waking by being hurt is no achievement."
+    waking = "being hurt is none"
     if craft.zombie_wakes:
-        waking = "Being woken by a zombie counts as wake_up, too, but costs health."
+        waking = "a zombie's hit is one, too"
     return [
-        f"A day and night take {listed(lengths, 'or')} steps. The lower the light, "
-        "the more zombies. Asleep you do nothing, "
-        f"energy rises by 1 about every {craft.rest + 1} steps, and you wake once it is {rl.MOST} "
-        f"(achievement wake_up), or when you are hurt. {waking}",
-        "Before you sleep, wall yourself in: place stone on the free cells left, right, up and "
-        "down of you.",
+        f"A day and night take {listed(lengths, 'or')} steps. Asleep, you gain 1 energy every "
+        f"{craft.rest + 1} steps, and wake at {rl.MOST} (an achievement) or when you are hurt "
+        f"({waking}).",
+        f"A placed sapling is ripe (P) and can be eaten after {craft.ripe} steps.",
     ]
 
 
-def _plants(env: Setting) -> list[str]:
-    craft = env.craft
-    ruin = (
-        " Zombies, skeletons and cows beside it destroy it: fence it with stone."
-        if craft.trampled
-        else ""
-    )
-    return [
-        f"A sapling that you place on grass is ripe after {craft.ripe} steps; then it looks "
-        f"different (P) and can be eaten. Unripe it cannot.{ruin} Place one early and come back.",
-    ]
+def _achievements(env: Setting) -> list[str]:
+    """All of them, by their verbs."""
+    verbs: dict[str, list[str]] = {}
+    for name in env.contents.achievements:
+        verb, _, noun = name.partition("_")
+        if verb == "make":
+            noun = "each tool"
+        if noun not in verbs.setdefault(verb, []):
+            verbs[verb].append(spaced(noun))
+    return ["; ".join(f"{verb} {', '.join(nouns)}" for verb, nouns in verbs.items()) + "."]
 
 
-def _graph(env: Setting) -> list[str]:
-    """The dependency graph, in order of depth."""
-    craft = env.craft
-    needs, depth = requirements(craft), depths(craft)
-    lines = []
-    for level in range(1, max(depth.values()) + 1):
-        for name in env.contents.achievements:
-            if depth[name] != level:
-                continue
-            before = [spaced(n) for n in needs[name]]
-            arrow = f" <- {', '.join(before)}" if before else ""
-            lines.append(f"{level}. {spaced(name)}{arrow}")
-    return ["(level. achievement <- achievements that come before it)", *lines]
-
-
-def _others(env: Setting, agent: int) -> list[str]:
+def _others(env: Setting) -> list[str]:
+    known = "You always know where the others are, their health and food."
+    if env.sees == "near":
+        known = (
+            "You know of the others only while they are in view: where they are, their health, "
+            "food and requests."
+        )
     lines = [
-        "You always know where the others are, and their health and food. Two players are never in "
-        "one cell. Within a step the players act one after the other, and another one begins each "
-        "step, so nobody is always first.",
-        "To hand something over stand beside the other, turn to it, and give. "
-        f"A request is shown to all for {env.craft.request_steps} steps.",
+        f"{known} In a step the players act "
+        "one after the other, a different one first each time; the first gets the tree or "
+        "cell. Then the creatures move."
     ]
     if env.roles != "none":
-        roles = [f"{name} is a {rl.ROLES[1 + i % 3]}" for i, name in enumerate(env.agents)]
         lines.append(
-            f"Roles: {', '.join(roles)}. Only foragers eat cows and plants and collect saplings; "
-            "only miners make pickaxes and place stone; only warriors make swords, and they hit "
-            f"{env.craft.warrior_damage} times as hard. So share: food, tools, protection."
+            "Roles in turn: forager, miner, warrior. Only foragers eat "
+            "cows and plants and collect saplings; only miners make pickaxes and place stone; only "
+            f"warriors make swords, and they hit {env.craft.warrior_damage} times as hard."
         )
-    if env.death == "down":
-        lines.append(
-            "A player without health lies down; help it up by doing it, before everyone is down. "
-            "Lava kills for good."
-        )
-    else:
-        lines.append("A player without health is dead for good.")
     return lines
 
 
@@ -309,26 +278,15 @@ def _advice(env: Setting) -> list[str]:
     wood = craft.table_wood + 2
     stone = craft.furnace_stone + 3 + 2 * craft.iron_stone
     return [
-        f"1. Collect about {wood} wood from trees, place a table beside the trees, and make a wood "
-        "pickaxe and a wood sword there. Try grass in passing for a sapling, and place it.",
-        f"2. Find stone (grey hills), collect {stone} or more: for a stone pickaxe and sword (with "
-        "2 more wood, at a table), a furnace, walls. Place one stone. Tables are cheap: carry wood "
-        "and place a new one where you need it.",
-        "3. Mine coal (black dots) and iron (orange dots, near tunnels and caves; it needs the "
-        "stone pickaxe). With a table and a furnace both within reach make the iron pickaxe first, "
-        f"then the iron sword. Each costs {cost(craft, 'iron_pickaxe')}, so keep wood for both.",
-        "4. Diamonds (white) lie deep in the hills, often near lava: look at each cell before you "
-        "step, and place stone on lava.",
-        "5. Drink whenever water is near and drink is below 7; eat a cow when food is below 6. "
-        "Fight zombies face to face. Below 4 energy, or at night, wall yourself in and sleep.",
-        "6. If nothing of use is in view, walk in one direction for many steps rather than to and "
-        "fro; remember where water, table and plants were.",
+        f"First {wood} wood for a table, a wood pickaxe and a sword; then {stone} stone and more "
+        "wood. Coal and iron lie in hills near caves, diamonds deep in them, near lava. Eat and "
+        "drink before 4. Sleep where no zombie is in view. If nothing of use is in view, walk in "
+        "one direction.",
     ]
 
 
 def _answering(env: Setting) -> list[str]:
     return [
-        'Name one action, by name ("move_left", "make wood pickaxe"), by number ("5") or by one of '
-        'the choices offered, or say what it does now ("collect wood" facing a tree).',
+        'By name or number, or by what it does now ("collect wood").',
         how_to_answer("move_left"),
     ]

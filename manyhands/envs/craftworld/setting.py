@@ -16,7 +16,7 @@ import numpy as np
 
 from manyhands.core.axes import expand
 from manyhands.core.config import boolean, check_weights, one_of, plain, whole
-from manyhands.core.env import Array, ConfigError, LayoutError
+from manyhands.core.env import DETAILS, Array, ConfigError, LayoutError
 from manyhands.core.layout import Layout, Piece
 from manyhands.envs.craftworld import rules as rl
 from manyhands.envs.craftworld import world as wd
@@ -36,12 +36,13 @@ from manyhands.envs.craftworld.rules import (
 from manyhands.envs.craftworld.state import CELLS, VIEW, CraftState
 
 OBSERVATIONS = ("symbolic", "compact", "pixels")
-DETAILS = ("brief", "normal", "full")
 REWARDS = ("own", "team", "mixed")
 DEATHS = ("down", "final")
 ROLES = ("none", "specialists")
+SEES = ("all", "near")
 NEAR = ("table", "furnace")
 MATE = 10  # numbers of a teammate in a row of `perceive`
+UNKNOWN = 3  # `alive` of a teammate that is out of view, where only those in view are known
 BODIES = ", ".join(f"{i} {name}" for i, name in enumerate(rl.CREATURES, 1))
 # Where and how often creatures appear (Craftax): the ground, and odds a step.
 APPEARS = {COW: (GRASS,), ZOMBIE: (GRASS, PATH), SKELETON: (PATH,)}
@@ -62,7 +63,8 @@ class Setting:
             appears (Craftax), and how many a chunk wants at least and at most (Crafter); the last
             two axes as of `light`.
         healths: of creatures, by kind. slots: slots of creatures. slot_kinds: bool[slots] by kind,
-            the slots that it may use. drawn: u8[4, slots], creatures of the given map: kind, row,
+            the slots that it may use. apart: whether the damage by zombies and that by arrows are
+            told apart. drawn: u8[4, slots], creatures of the given map: kind, row,
             column, heading.
         codes: the materials that a map can have, all of which observations tell apart.
         has_joint: whether there can be joint tasks.
@@ -91,6 +93,7 @@ class Setting:
         helpers: int = 2,
         goal: str | Sequence[str] | None = None,
         compass: bool = False,
+        sees: str = "all",
         max_steps: int = 10_000,
         reward_weights: Mapping[str, float] | None = None,
     ):
@@ -102,6 +105,7 @@ class Setting:
         self.joint = joint if joint is None else one_of("joint", joint, tuple(rl.JOINT))
         self.friendly_fire = boolean("friendly_fire", friendly_fire)
         self.compass = boolean("compass", compass)
+        self.sees = one_of("sees", sees, SEES)
         self.craft = rl.load_rules(rules)
         self.contents, self.book = self.craft.contents, self.craft.book
         self.chart = None if map is None else wd.read_map(map)
@@ -151,6 +155,7 @@ class Setting:
             "detail": detail if detail != "normal" else None,
             "joint": joint,
             "helpers": self.helpers if joint else None,
+            "sees": sees if sees != "all" else None,
             "goal": self.goals[0] if len(self.goals) == 1 else list(self.goals) or None,
             "reward_weights": dict(reward_weights) if reward_weights else None,
         }
@@ -236,6 +241,9 @@ class Setting:
             each = [np.full(self.num_players * craft.slots[kind - 1], kind) for kind in order]
             self.slot_kinds = {kind: np.concatenate(each) == kind for kind in range(1, 5)}
         self.slots = len(self.slot_kinds[ZOMBIE])
+        # Whether 12 bits each hold the damage by zombies and by arrows in one step (`Now.toll`).
+        hits = craft.zombie_damage, craft.zombie_damage_asleep, craft.arrow_damage
+        self.apart = max(hits) * self.slots < 4096
         self.drawn = np.zeros((4, self.slots), np.uint8)
         for body in self.chart.creatures if self.chart is not None else ():
             free = np.flatnonzero(self.slot_kinds[body[0]] & (self.drawn[0] == 0))

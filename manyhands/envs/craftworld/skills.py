@@ -1,21 +1,19 @@
 """CraftWorld's skills: path-finding controllers, as pure functions of what one player sees.
 
 A skill is a name in a table (`CraftSkills.names`); at every step its controller turns the player's
-own perception (`CraftWorld.perceive`) into one primitive action. Nothing is remembered: a skill may
-be dropped or changed at any step, and what is out of view does not exist for it.
+own perception (`CraftWorld.perceive`) into one primitive action. A skill may be dropped or changed
+at any step. By themselves skills remember nothing: what is out of view does not exist for them.
+With memory (`CraftSkills.with_memory`) they know the map as it was seen (`seen.py`), and there are
+more of them; they then read the perception followed by the memory, both bytes.
 
 Paths lead around what stands in the way, or through it where that is quicker: trees are felled,
 stone and ores are mined if the tool is there, and stones are laid into water. Lava is never
 entered. Costs are in steps.
-
-The functions of the first half take any number of trailing batch axes: `baselines/bots/` finds its
-ways with them in batches of maps.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import jax
@@ -38,139 +36,25 @@ from manyhands.envs.craftworld.reading import (
     spaced,
     tools,
 )
-from manyhands.envs.craftworld.rules import CraftRules
-from manyhands.envs.craftworld.setting import Setting
-from manyhands.envs.craftworld.state import HERE, VIEW
-
-# Costs are `steps << 3 | direction`, so that a minimum over cells also says how to begin.
-STEP = 8
-FAR = 1 << 13  # no way; twice as much still fits into i16
-
-
-# ---- finding ways --------------------------------------------------------------------------------
-
-
-def beside(maps: Array, direction: int, fill: int | bool) -> Array:
-    """`maps` [H, W, ...] moved one cell in a direction (`rules.DELTAS`): each cell gets what lies
-    behind it; `fill` comes in at the edge."""
-    row, column = rl.DELTAS[direction]
-    axis = 0 if row else 1
-    size = maps.shape[axis]
-    edge = jnp.full_like(jax.lax.slice_in_dim(maps, 0, 1, axis=axis), fill)
-    if row + column > 0:
-        return jnp.concatenate([edge, jax.lax.slice_in_dim(maps, 0, size - 1, axis=axis)], axis)
-    return jnp.concatenate([jax.lax.slice_in_dim(maps, 1, size, axis=axis), edge], axis)
-
-
-def nearest(maps: Array) -> Array:
-    """The least cost among the four cells around each cell."""
-    best = beside(maps, 0, FAR)
-    for direction in (1, 2, 3):
-        best = jnp.minimum(best, beside(maps, direction, FAR))
-    return best
-
-
-def starts(height: int, width: int, row: int, column: int) -> np.ndarray:
-    """i16[H, W]: how one begins to walk from a cell: one step, and the direction, in the four cells
-    around it."""
-    seeds = np.full((height, width), FAR, np.int16)
-    for direction, (down, right) in enumerate(rl.DELTAS):
-        seeds[row + down, column + right] = STEP + direction
-    return seeds
-
-
-def flood(seeds: Array, cost: Array, sweeps: int) -> Array:
-    """i16[H, W, ...]: the cheapest way to enter each cell.
-
-    Args:
-        seeds: i16, from `starts`, in the shape of `cost`.
-        cost: i16[H, W, ...], what entering a cell costs, `FAR` where nobody can.
-        sweeps: ways of more cells than this are not found.
-    """
-
-    def sweep(_: int, maps: Array) -> Array:
-        return jnp.minimum(maps, nearest(maps) + cost)
-
-    first = jnp.where(cost < FAR, seeds - STEP + cost, FAR)
-    first = jnp.where(seeds < FAR, first, FAR).astype(jnp.int16)
-    return jax.lax.fori_loop(0, sweeps, sweep, first)
-
-
-def touching(ways: Array, seeds: Array) -> Array:
-    """i16[H, W, ...]: the cheapest way to stand beside each cell and face it, by `flood`'s ways."""
-    return jnp.minimum(jnp.minimum(nearest(ways) + STEP, seeds), FAR)
-
-
-# ---- ways of one player --------------------------------------------------------------------------
-
-ROWS, COLUMNS = VIEW
-Mined = Mapping[int, int | None]  # material -> the number of the tool in the inventory, or None
-
-
-def mined_by(rules: CraftRules) -> Mined:
-    """What is in the way until it is mined, and with what."""
-    items = rules.contents.items
-    return {
-        code: None if tool is None else items.index(tool)
-        for code, (_, tool, _) in rules.contents.collect.items()
-        if code not in (rl.WATER, rl.GRASS)
-    }
-
-
-MINED = mined_by(rl.PRESETS["crafter"])
-
-
-def entering(cells: Array, sight: Perception, swim: bool = True, mined: Mined = MINED) -> Array:
-    """i16: what it costs the player to enter cells (codes of `rules.MATERIALS`, of any map that it
-    knows), with what it holds now; `FAR` where it cannot, or should not.
-
-    Args:
-        swim: whether to lay stones into water.
-        mined: from `mined_by`.
-    """
-    cost = jnp.where(one_of(cells, rl.WALKABLE), STEP, FAR).astype(jnp.int16)
-    for code, tool in mined.items():
-        able = True if tool is None else sight.inventory[tool] > 0
-        cost = jnp.where((cells == code) & able, np.int16(2 * STEP), cost)
-    if swim:
-        able = (sight.item("stone") > 0) & (sight.item("wood_pickaxe") > 0)
-        cost = jnp.where((cells == rl.WATER) & able, np.int16(4 * STEP), cost)
-    return cost
-
-
-def turn_to(sight: Perception, good: Array) -> tuple[Array, Array]:
-    """(action, whether the faced cell is good): how the player comes to face a good cell that
-    nobody is on (`good` is bool[7, 9, ...]): where it can turn without walking off it does, else it
-    walks to where it will face one."""
-    good = good & (sight.bodies == 0)
-    free = one_of(sight.cells, rl.WALKABLE) & (sight.bodies == 0)
-    action = jnp.full(sight.facing.shape, rl.NOOP, jnp.int32)
-    for rank in range(3):
-        for d, (row, column) in enumerate(rl.DELTAS):
-            there = HERE[0] + row, HERE[1] + column
-            on = HERE[0] + 2 * row, HERE[1] + 2 * column
-            fits = [free[there], free[there] & good[on], good[there] & ~free[there]][rank]
-            action = jnp.where(fits, rl.MOVE + d, action)
-    return action, sight.faced(good)
-
-
-def stride(sight: Perception, direction: Array, mined: Mined = MINED) -> Array:
-    """The action that begins to go in a direction: turn, strike or mine what is there, lay a stone
-    into water, or walk; noop before lava, and where nothing helps."""
-    action = jnp.full(direction.shape, rl.NOOP, jnp.int32)
-    for d, (row, column) in enumerate(rl.DELTAS):
-        cell = sight.cells[HERE[0] + row, HERE[1] + column]
-        body = sight.bodies[HERE[0] + row, HERE[1] + column]
-        creature = (body > 0) & (body < PLAYER)
-        facing = sight.facing == d
-        use = creature | one_of(cell, (*mined, rl.RIPE_PLANT))
-        fill = (cell == rl.WATER) & ~creature
-        here = jnp.where(facing & use, rl.DO, rl.MOVE + d)
-        here = jnp.where(facing & fill, rl.PLACE + rl.PLACES.index("stone"), here)
-        here = jnp.where((cell == rl.LAVA) & ~creature, rl.NOOP, here)
-        action = jnp.where(direction == d, here, action)
-    return action
-
+from manyhands.envs.craftworld.seen import UNSEEN, map_shape, step_of, update, walks
+from manyhands.envs.craftworld.setting import UNKNOWN, Setting
+from manyhands.envs.craftworld.shelter import PLAN, shelter
+from manyhands.envs.craftworld.shelter import moved as moved_plan
+from manyhands.envs.craftworld.state import HERE
+from manyhands.envs.craftworld.ways import (
+    COLUMNS,
+    FAR,
+    ROWS,
+    STEP,
+    beside,
+    entering,
+    flood,
+    mined_by,
+    starts,
+    stride,
+    touching,
+    turn_to,
+)
 
 # ---- the skills ----------------------------------------------------------------------------------
 
@@ -181,6 +65,8 @@ TARGETS = (
     *("tree", "grass", "sand", "path", "water", "stone", "coal", "iron", "diamond"),
     *("table", "furnace", "plant", "ripe plant"),
 )
+FARTHEST = 254  # rows and columns of a remembered map, so that places in it fit a byte
+REACH = 15  # cells to each side in which ways are found by memory; beyond, as the crow flies
 COMPASS = ("west", "east", "north", "south")  # as `rules.FACINGS`
 # What players of a chat channel around CraftWorld may say.
 PHRASES = (
@@ -231,23 +117,57 @@ class Details(NamedTuple):
     steps: Array
 
 
+class Field(NamedTuple):
+    """What a player knows of the cells around it.
+
+    Attributes:
+        cells, bodies: u8[R, C], as in `Perception`; cells that were never seen are void.
+        cost: i16[R, C], of entering them.
+        middle: where the player is.
+        known: u8[H, W], the whole map as it was seen (`seen.py`), or None without memory.
+    """
+
+    cells: Array
+    bodies: Array
+    cost: Array
+    middle: tuple[int, ...]
+    known: Array | None
+
+
+def around(mask: Array) -> Array:
+    """bool[R, C], where one of the 3 x 3 cells around is one of these."""
+    for first, second in ((0, 1), (2, 3)):
+        mask = mask | beside(mask, first, False) | beside(mask, second, False)
+    return mask
+
+
 class CraftSkills:
     """The skills of one world's players: see the module's docstring, and `wrappers/skills.py`.
 
+    Args:
+        env: the world.
+        remembers: whether they have memory.
+
     In table order: `collect wood until you hold 1`, ..., 9, and so for saplings, stone, coal, iron,
     diamonds; `drink`, `eat plant`, `eat cow`, `fight zombie`, `fight skeleton`; `place stone`, ...;
-    `make wood pickaxe`, ...; `sleep`; `wait`; `go to tree`, ... (the nearest in view); `explore
-    west`, ...; for each other player `follow player_1`, `help player_1` (who is down), and `give
-    stone to player_1 until you hold 0`, ..., 8; and the other primitive actions, for one step each.
+    `make wood pickaxe`, ...; `sleep`; `wait`; with memory `shelter` and `build workshop`; `go to
+    tree`, ... (the nearest in view, or with memory of those that were seen); `explore west`, ...;
+    for each other player `follow player_1`, `help player_1` (who is down), and `give stone to
+    player_1 until you hold 0`, ..., 8; and the other primitive actions, for one step each.
 
     Attributes:
         names: the table.
         instant: bool[S], whether a skill ends with its first step.
         wait: index of the skill that does nothing.
+        memory: bytes of a player's memory.
     """
 
-    def __init__(self, env: Setting):
+    def __init__(self, env: Setting, remembers: bool = False):
         self._env, contents = env, env.contents
+        # Twice the world's size, so that what is far on one side is not taken to be on the other.
+        whole = map_shape(2 * env.height, 2 * env.width)
+        self._map = min(whole[0], FARTHEST), min(whole[1], FARTHEST)
+        self.memory = int(np.prod(self._map)) + 1 + PLAN if remembers else 0
         self._mined = mined_by(env.craft)
         self._gathered = {"wood": rl.TREE, "sapling": rl.GRASS}
         for code, (name, _, _) in contents.collect.items():
@@ -260,6 +180,7 @@ class CraftSkills:
         names += [f"make {name.replace('_', ' ')}" for name in contents.makes]
         names += ["sleep", "wait"]
         self.wait = len(names) - 1
+        names += ["shelter", "build workshop"] if remembers else []
         names += [f"go to {name}" for name in self._targets]
         names += [f"explore {name}" for name in COMPASS]
         self._gifts = [
@@ -281,6 +202,10 @@ class CraftSkills:
         written = sorted((n for n in names[self._first_primitive :] if "_" in n), key=len)
         self._steps = re.compile(rf"(?<!\w)(?:{'|'.join(reversed(written))})(?!\w)")
         self._compiled = jax.jit(self.details)
+
+    def with_memory(self) -> CraftSkills:
+        """The same skills with memory, and those that take one."""
+        return CraftSkills(self._env, remembers=True)
 
     def _words(self) -> Grammar:
         """What names a skill."""
@@ -331,14 +256,74 @@ class CraftSkills:
         action, done, possible = self.survey(perception)
         return action[skill], done[skill], possible[skill]
 
+    # ---- memory -------------------------------------------------------------------------------
+
+    def first(self, perception: Array) -> Array:
+        """u8[memory], of a player who has seen no more than this."""
+        nothing = jnp.zeros(self.memory, jnp.uint8)
+        row = jnp.concatenate([perception, nothing])
+        return self.remember(row, jnp.int32(rl.NOOP), perception).at[-1 - PLAN :].set(0)
+
+    def remember(self, row: Array, action: Array, perception: Array) -> Array:
+        """u8[memory], after an action. `row`: the perception and the memory before it."""
+        before = parse_perception(self._env.layout, row)
+        sight = parse_perception(self._env.layout, perception)
+        known, _, plan = self._parts(row)
+        known, moved = update(known, walks(before, action), sight)
+        plan = shelter(before, self._mined, plan).plan
+        plan = moved_plan(plan, jnp.stack(step_of(sight, moved)))
+        woken = (before.asleep & ~sight.asleep).astype(jnp.uint8)
+        return jnp.concatenate([known.reshape(-1), woken[None], plan])
+
+    def _parts(self, row: Array) -> tuple[Array, Array, Array]:
+        """The parts of a memory: (the map, whether the player has just been woken, its plan of a
+        shelter)."""
+        memory = row[-self.memory :]
+        known, (woken, *plan) = memory[: -1 - PLAN].reshape(self._map), memory[-1 - PLAN :]
+        return known, woken > 0, jnp.stack(plan)
+
+    def _field(self, s: Perception, row: Array) -> Field:
+        """What a player knows of the cells around it."""
+        if not self.memory:
+            cost = entering(s.cells, s, mined=self._mined)
+            return Field(s.cells, s.bodies, cost, HERE, None)
+        known, _, _ = self._parts(row)
+        rows, columns = self._map
+        middle = rows // 2, columns // 2
+        half = min(REACH, (rows - 1) // 2), min(REACH, (columns - 1) // 2)
+        window = tuple(slice(m - h, m + h + 1) for m, h in zip(middle, half, strict=True))
+        cells = jnp.where(known[window] == UNSEEN, np.uint8(1 + rl.VOID), known[window]) - np.uint8(
+            1
+        )
+        bodies = jnp.pad(s.bodies, [(h - here,) * 2 for h, here in zip(half, HERE, strict=True)])
+        cost = entering(cells, s, mined=self._mined)
+        cost = jnp.where(known[window] == UNSEEN, np.int16(2 * STEP), cost)
+        return Field(cells, bodies, cost, half, known)
+
+    def _beyond(self, known: Array, codes: Array) -> tuple[Array, Array, Array]:
+        """(distance, rows, columns), i32[], to the nearest cell of a map that holds one of some
+        materials, as the crow flies."""
+        rows, columns = self._map
+        down = np.arange(rows)[:, None] - rows // 2
+        right = np.arange(columns)[None] - columns // 2
+        number = (np.abs(down) + np.abs(right)) << 16 | (down + 128) << 8 | (right + 128)
+        least = jnp.min(jnp.where(known == codes + 1, number.astype(np.int32), 1 << 30))
+        return least >> 16, ((least >> 8) & 255) - 128, (least & 255) - 128
+
+    # ---- what they do -------------------------------------------------------------------------
+
     def details(self, perception: Array) -> Details:
         s, craft, held = parse_perception(self._env.layout, perception), self._env.craft, self._held
-        seeds = jnp.asarray(starts(ROWS, COLUMNS, *HERE))
-        others = jnp.asarray(s.bodies > 0).at[HERE].set(False)
-        cost = entering(s.cells, s, mined=self._mined)
-        cost = jnp.where(others & (cost < FAR), 4 * STEP, cost).at[HERE].set(FAR)
-        ways = flood(seeds, cost.astype(jnp.int16), ROWS * COLUMNS // 2)
+        cells, bodies, cost, middle, known = self._field(s, perception)
+        height, width = cells.shape
+        seeds = jnp.asarray(starts(height, width, *middle))
+        others = jnp.asarray(bodies > 0).at[middle].set(False)
+        cost = jnp.where(others & (cost < FAR), 4 * STEP, cost).at[middle].set(FAR)
+        sweeps = ROWS * COLUMNS // 2 if known is None else 3 * REACH
+        ways = flood(seeds, cost.astype(jnp.int16), sweeps)
         touch = touching(ways, seeds)
+        away_down = np.arange(height)[:, None] - middle[0]
+        away_right = np.arange(width)[None] - middle[1]
         groups: list[Details] = []
 
         def add(action: Any, done: Any, why: Any, steps: Any = 0) -> None:
@@ -352,29 +337,48 @@ class CraftSkills:
             why = jnp.where(least < FAR, POSSIBLE, jnp.where(jnp.any(mask), NO_WAY, NO_TARGET))
             return stride(s, least & 7, self._mined), why, (least >> 3) - 1
 
+        def towards(row: Array, column: Array) -> Array:
+            """How to begin to go to a place; what is left of the way counts twice."""
+            left = jnp.abs(away_down - row) + jnp.abs(away_right - column)
+            total = jnp.where(ways < FAR, ways + 2 * left * STEP, 4 * FAR)
+            return stride(s, jnp.min(total).astype(jnp.int32) & 7, self._mined)
+
+        def nearest_cell(code: int) -> tuple[Array, Array, Array]:
+            """As `nearest_of` cells of a material, with memory of all that were seen."""
+            action, why, steps = nearest_of((cells == code) & free)
+            if known is None:
+                return action, why, steps
+            away, row, column = self._beyond(known, code)
+            far = (why != POSSIBLE) & (away < 1 << 13) & (away > 1)
+            return (
+                jnp.where(far, towards(row, column), action),
+                jnp.where(far, POSSIBLE, why),
+                jnp.where(far, away - 1, steps),
+            )
+
         def facing(good: Array, act: int) -> Array:
             """What leads to facing a good cell, and then to acting on it."""
             walk, faces = turn_to(s, good)
             return jnp.where(faces, act, walk)
 
-        free = s.bodies == 0
+        free = bodies == 0
         counts = np.arange(1, rl.MOST + 1)
         for item, code in self._gathered.items():
-            action, why, steps = nearest_of((s.cells == code) & free)
+            action, why, steps = nearest_cell(code)
             if code == rl.GRASS:
                 action = facing(s.cells == code, rl.DO)
             tool = self._mined.get(code)
             if tool is not None:
                 why = jnp.where(s.inventory[tool] > 0, why, NEEDS)
             add(action, held(s, item) >= counts, why, steps)
-        water, why, steps = nearest_of((s.cells == rl.WATER) & free)
+        water, why, steps = nearest_cell(rl.WATER)
         at_water = (s.faced(s.cells) == rl.WATER) & (s.faced(s.bodies) == 0)
         add(jnp.where(at_water, rl.DO, water), s.vital(rl.DRINK) >= rl.MOST, why, steps)
         fed = s.vital(rl.FOOD) >= rl.MOST
-        plant, why, steps = nearest_of((s.cells == rl.RIPE_PLANT) & free)
+        plant, why, steps = nearest_cell(rl.RIPE_PLANT)
         add(plant, fed & s.done("eat_plant"), why, steps)
         for kind in HUNTED.values():
-            there = s.bodies == kind
+            there = bodies == kind
             if kind == rl.COW:
                 done = fed & s.done("eat_cow")
             else:
@@ -388,21 +392,36 @@ class CraftSkills:
             done = s.faced(s.cells) == rl.PLACED[i]
             add(facing(ground, rl.PLACE + i), done, why)
         for i, (name, recipe) in enumerate(self._env.contents.recipes.items()):
-            able = s.table & (s.furnace if rl.FURNACE in recipe.near else True)
+            near = s.table & (s.furnace if rl.FURNACE in recipe.near else True)
+            enough = jnp.bool_(True)
             for item, count in craft.make_cost(name).items():
-                able = able & (held(s, item) >= count)
-            add(rl.MAKE + i, held(s, name) > 0, jnp.where(able, POSSIBLE, NEEDS))
+                enough = enough & (held(s, item) >= count)
+            action, steps = jnp.int32(rl.MAKE + i), jnp.int32(0)
+            if known is not None:
+                go, found, steps = self._to_workshop(s, cells, ways, known, towards, recipe.near)
+                action, steps = jnp.where(near, action, go), jnp.where(near, 0, steps)
+                near = near | found
+            add(action, held(s, name) > 0, jnp.where(enough & near, POSSIBLE, NEEDS), steps)
         rested = (s.vital(rl.ENERGY) >= rl.MOST) & ~s.asleep
-        add(rl.SLEEP, rested, jnp.where(rested, ALREADY, POSSIBLE))
+        if known is not None:
+            # It goes on asleep, and ends when the player is woken.
+            rested = rested | self._parts(perception)[1]
+        lie_down = jnp.where(s.asleep, rl.NOOP, rl.SLEEP)
+        add(lie_down, rested, jnp.where(rested, ALREADY, POSSIBLE))
         add(rl.NOOP, True, POSSIBLE)
+        if known is not None:
+            self._places_to_stay(s, perception, cells, ways, known, towards, add)
 
         for name in self._targets:
             here = s.cells == rl.MATERIALS.index(name)
-            action, why, steps = nearest_of(here & free)
+            action, why, steps = nearest_cell(rl.MATERIALS.index(name))
             done = s.faced(here) | (here[HERE] if name in ("grass", "sand", "path") else False)
             add(action, done, why, steps)
         rows = np.arange(ROWS)[:, None] - HERE[0]
         columns = np.arange(COLUMNS)[None] - HERE[1]
+        top, left_ = middle[0] - HERE[0], middle[1] - HERE[1]
+        ways = ways[top : top + ROWS, left_ : left_ + COLUMNS]  # of the view
+        seeds = jnp.asarray(starts(ROWS, COLUMNS, *HERE))
         for down, right in rl.DELTAS:
             # Towards the edge of the view on that side, and as straight as can be.
             ahead = rows * down + columns * right
@@ -424,9 +443,82 @@ class CraftSkills:
         # The only thing to do asleep, and down, is to wait; a skill begun goes on afterwards.
         awake = ~s.asleep
         waits = np.arange(len(self.names)) == self.wait
+        if self.memory:
+            waits = waits | (np.arange(len(self.names)) == self._index["sleep"])
         why = jnp.where(awake | waits, why, ASLEEP)
         action = jnp.where(why == POSSIBLE, joined.action, rl.NOOP)
         return Details(action.astype(jnp.int32), joined.done, why, joined.steps)
+
+    def _to_workshop(
+        self,
+        s: Perception,
+        cells: Array,
+        ways: Array,
+        known: Array,
+        towards: Any,
+        needs: tuple[int, ...],
+    ) -> tuple[Array, Array, Array]:
+        """(the action that leads to where these stations are within reach, whether such a place was
+        seen, steps)."""
+        place = ways < FAR
+        for code in needs:
+            place = place & around(cells == code)
+        least = jnp.min(jnp.where(place, ways, FAR)).astype(jnp.int32)
+        there = least < FAR
+        action, steps = stride(s, least & 7, self._mined), least >> 3
+        far_place = jnp.ones(known.shape, bool)
+        for code in needs:
+            far_place = far_place & around(known == code + 1)
+        marked = jnp.where(far_place, np.uint8(1), np.uint8(0))
+        away, row, column = self._beyond(marked, jnp.int32(0))
+        far = ~there & (away < 1 << 13)
+        action = jnp.where(far, towards(row, column), action)
+        return action, there | far, jnp.where(far, away, steps)
+
+    def _places_to_stay(
+        self,
+        s: Perception,
+        perception: Array,
+        cells: Array,
+        ways: Array,
+        known: Array,
+        towards: Any,
+        add: Any,
+    ) -> None:
+        """The skills `shelter` and `build workshop`."""
+        craft, held = self._env.craft, self._held
+        found = shelter(s, self._mined, self._parts(perception)[2])
+        lays = (s.role == 0) | (s.role == rl.MINER)
+        able = lays & (held(s, "stone").astype(jnp.int32) >= found.stones)
+        why = jnp.where(found.possible, jnp.where(able, POSSIBLE, NEEDS), NO_WAY)
+        add(found.action, found.closed, why, found.stones)
+
+        both, finished, _ = self._to_workshop(
+            s, cells, ways, known, towards, (rl.TABLE, rl.FURNACE)
+        )
+        table, has_table, steps = self._to_workshop(s, cells, ways, known, towards, (rl.TABLE,))
+        ground = one_of(s.cells, craft.place_on("furnace")) & (s.cells != rl.LAVA)
+        ground = ground & (s.bodies == 0)
+        open_ = one_of(s.cells, rl.WALKABLE) & (s.bodies == 0)
+        reach = around(s.cells == rl.TABLE)
+        # Beside the table, and with room in front for the furnace.
+        turn = jnp.full((), rl.NOOP, jnp.int32)
+        for rank in range(2):
+            for d, (row, column) in enumerate(rl.DELTAS):
+                to = HERE[0] + row, HERE[1] + column
+                on = HERE[0] + 2 * row, HERE[1] + 2 * column
+                fits = open_[to] & reach[to] & (ground[on] if rank else True)
+                turn = jnp.where(fits, rl.MOVE + d, turn)
+        room = s.faced(ground)
+        furnace = jnp.where(room, rl.PLACE + rl.PLACES.index("furnace"), turn)
+        walk, faces = turn_to(s, ground)
+        set_table = jnp.where(faces, rl.PLACE + rl.PLACES.index("table"), walk)
+        action = jnp.where(s.table, furnace, jnp.where(has_table, table, set_table))
+        action = jnp.where(finished, both, action)
+        wood = has_table | (held(s, "wood") >= craft.table_wood)
+        enough = finished | (wood & (held(s, "stone") >= craft.furnace_stone))
+        done = s.table & s.furnace
+        add(action, done, jnp.where(enough, POSSIBLE, NEEDS), jnp.where(s.table, 0, steps))
 
     def _with_others(self, s: Perception, seeds: Array, add: Any) -> None:
         """The skills that concern another player, for each of all players. On the way nothing is
@@ -453,7 +545,8 @@ class CraftSkills:
             close = jnp.min(jnp.where(there, touch, FAR)).astype(jnp.int32)
             cost = jnp.where(close < FAR, close, far)
             why = jnp.where(cost < 2 * FAR, POSSIBLE, NO_WAY)
-            why = jnp.where((alive != rl.DEAD) & (own != k), why, NO_TARGET)
+            known = (alive != rl.DEAD) & (alive != UNKNOWN)
+            why = jnp.where(known & (own != k), why, NO_TARGET)
             steps = jnp.abs(row) + jnp.abs(column) - 1
             faces = s.faced(there)
             walk = jnp.where(faces, rl.NOOP, stride(s, cost & 7, self._mined))
@@ -476,25 +569,28 @@ class CraftSkills:
         name, why, steps = self.names[i], int(details.why[i]), int(details.steps[i])
         if why == ASLEEP:
             return "you are asleep"
-        if i >= self._first_primitive:
-            return "this one step only"
-        if i == self.wait:
-            return "do nothing for one step"
+        if i >= self._first_primitive or i == self.wait:
+            return ""
         if why == ALREADY:
             return "done already"
         if why == NEEDS:
-            return self._needs(name, sight)
+            return self._needs(name, sight, steps)
         if why == NO_WAY:
             return "no way leads there"
         if why == NO_TARGET:
             if name.startswith(("follow", "help", "give")):
                 return "not now: that is you, or nobody who can take it"
-            return "there is none in view"
+            return "you have seen none" if self.memory else "there is none in view"
         if name == "sleep":
-            return "until you have all your energy; you can be attacked meanwhile"
+            return "until you have all your energy, unless you are hit"
+        if name == "shelter":
+            return f"may take {steps} stones: you can sleep there"
+        if name == "build workshop":
+            return "a table and a furnace beside one cell, if there is room"
         if name.startswith(("place", "make")):
-            return f"takes {self._price(name)}"
-        return "now" if steps <= 0 else f"{steps} step{'s' * (steps > 1)} away"
+            far = f"about {steps} steps away, " if steps > 0 else "if you can: "
+            return f"{far}costs {self._price(name)}"
+        return "about here" if steps <= 0 else f"about {steps} step{'s' * (steps > 1)} away"
 
     def _price(self, name: str) -> str:
         """What a thing costs to place or to make, in words."""
@@ -503,7 +599,7 @@ class CraftSkills:
         cost = dict(costs) if costs else craft.make_cost(thing.replace(" ", "_"))
         return ", ".join(f"{count} {item}" for item, count in cost.items())
 
-    def _needs(self, name: str, sight: Perception) -> str:
+    def _needs(self, name: str, sight: Perception, steps: int) -> str:
         if name.startswith("collect"):
             item = name.split(" ")[1]
             tool = self._env.contents.collect[self._gathered[item]][1]
@@ -512,9 +608,21 @@ class CraftSkills:
             return f"you hold {int(self._held(sight, name.split(' ')[1]))}"
         if name.startswith("place"):
             return f"needs {self._price(name)}"
+        if name == "shelter":
+            held = int(self._held(sight, "stone"))
+            if int(sight.role) not in (0, rl.MINER):
+                return "only miners place stone"
+            return f"needs {steps} stones, you hold {held}"
+        if name == "build workshop":
+            craft = self._env.craft
+            return (
+                f"needs {craft.furnace_stone} stone for a furnace, and {craft.table_wood} wood "
+                "where you know of no table"
+            )
         stations = self._env.craft.make_near(name.removeprefix("make ").replace(" ", "_"))
         near = " and a ".join(rl.MATERIALS[station] for station in stations)
-        return f"needs {self._price(name)}, and a {near} within reach"
+        where = "that you have seen" if self.memory else "within reach"
+        return f"needs {self._price(name)}, and a {near} {where}"
 
     def parse(
         self, text: str, perception: np.ndarray | None = None, current: int | None = None
@@ -623,6 +731,12 @@ class CraftSkills:
             "give 2 stone to player_1: go there and hand them over, one in each step. In the list "
             "it is called by what is left: give stone to player_1 until you hold 3.\n"
         )
+        stay = (
+            "shelter: close yourself in with stones (six on open ground, fewer between rocks). "
+            "build workshop: a table, and a furnace beside it.\n"
+        )
+        seen = "never saw" if self.memory else "do not see"
+        where = "where such are that you saw" if self.memory else "what stands beside you"
         return (
             "You act by skills. A skill walks, mines and builds for you, one step each time you "
             "name it; go on naming it until it is done, or name another one at any time.\n"
@@ -631,14 +745,15 @@ class CraftSkills:
             "drink, eat plant, eat cow: go there, and do it until you are full.\n"
             "fight zombie (skeleton): go there and hit it.\n"
             "place stone (table, furnace, plant): in front of you, or where you can turn to.\n"
-            "make wood pickaxe, ...: what stands beside you and what you hold must suffice.\n"
+            f"make wood pickaxe, ...: {where} and what you hold must suffice.\n"
             "sleep: until you have all your energy. wait: do nothing for one step.\n"
+            f"{stay if self.memory else ''}"
             f"go to tree ({', '.join(self._targets[1:])}): the nearest in view.\n"
             f"explore west (east, north, south): walk on that way, around what is in the way.\n"
             f"{others if self._env.num_players > 1 else ''}"
             f"{', '.join(self._env.actions[1:6])}, ...: one plain step, an action by its name.\n"
             "On the way trees are felled, stones mined, and stones laid into water; nobody walks "
-            "into lava. A skill whose target you do not see is impossible: explore first."
+            f"into lava. A skill whose target you {seen} is impossible: explore first."
         )
 
 
@@ -668,6 +783,9 @@ _PHRASES = {
               "plant {_NEAREST} {what:seed} [here]".replace("{_NEAREST}", _NEAREST),
               "(make|craft|create) [(my|1|one)] {what:station} [here]"],
     "make": [f"{MAKE} [(myself|me|my|1|one|us)] {{what:tool}} {NEAR}"],
+    "shelter": ["[(build|make|take|find|seek)] [(a|my)] shelter", "(wall|close|shut) "
+                "(myself|me|us) in [with stones]", "take shelter", "dig in"],
+    "build workshop": ["(build|make|set up) [a] workshop"],
     "sleep": [f"{_ON} (sleep|rest|nap)", "(go to sleep|fall asleep|go to bed|lie down to sleep)",
               "(get|take|have) [some|a] (sleep|rest|nap)"],
     "wait": ["(wait|stay|remain|stand|idle|hold) [(here|still|put|in place|where i am|1 step|"

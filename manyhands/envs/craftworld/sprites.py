@@ -15,7 +15,7 @@ import numpy as np
 from manyhands.core.env import Array
 from manyhands.core.render import Colour
 from manyhands.envs.craftworld import rules as rl
-from manyhands.envs.craftworld.setting import Setting
+from manyhands.envs.craftworld.setting import UNKNOWN, Setting
 from manyhands.envs.craftworld.state import VIEW
 
 SIZE = 14  # pixels of a picture's side
@@ -1018,7 +1018,7 @@ def _mates(env: Setting, mates: Array) -> Array:
         y = 1 + (rows > 128).astype(jnp.uint8) - (rows < 128)
         x = 1 + (columns > 128).astype(jnp.uint8) - (columns < 128)
         block = jnp.where((ys == y) & (xs == x), np.uint8(255), tone)
-        block = jnp.where(alive == rl.DEAD, np.uint8(0), block)
+        block = jnp.where((alive == rl.DEAD) | (alive == UNKNOWN), np.uint8(0), block)
         top, left = 4 * (k // 4), 3 * (k % 4)
         panel = panel.at[:, top : top + 3, left : left + 3].set(block)
     return panel

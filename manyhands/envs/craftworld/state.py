@@ -7,7 +7,7 @@ from typing import NamedTuple
 import jax.numpy as jnp
 import numpy as np
 
-from manyhands.core.axes import expand
+from manyhands.core.axes import apart, expand
 from manyhands.core.env import Array, state_dataclass
 from manyhands.envs.craftworld.cells import rolled
 from manyhands.envs.craftworld.rules import DRINK, ENERGY, FOOD
@@ -15,6 +15,65 @@ from manyhands.envs.craftworld.rules import DRINK, ENERGY, FOOD
 VIEW = (7, 9)  # rows and columns that a player sees, itself in the middle
 CELLS = VIEW[0] * VIEW[1]
 HERE = (VIEW[0] // 2, VIEW[1] // 2)  # row and column of the player in its view
+
+# What an action came to (`Past.result`): 0 nothing, 1 it was done; of `do` the material that was
+# used, or one of these, to which the kind of a creature is added.
+STRUCK, KILLED, HIT, RAISED = 48, 56, 64, 65
+# Bits of `Past.marks`: the first two are in `Now.deed`, the others in `Now.toll`.
+FULL, JOINT, HEALED, HARMED, HUNGRIER, THIRSTIER, WEARIER = (1 << i for i in range(7))
+WOKE, SLEPT, FELL = (1 << i for i in range(3))  # bits of `Past.changes`
+DIED, RIPENED = 1, 2  # values of `Recent.plants`
+
+
+@state_dataclass
+class Recent:
+    """What happened in the last step, from which nothing follows; zeros at first.
+
+    Attributes:
+        players: i32[N, 3], in bits, by player: what it did, what befell it, and the achievements
+            that it unlocked. `past` reads them.
+        plants: u8[P], by slot: 1 if the plant was destroyed, 2 if it ripened.
+    """
+
+    players: Array
+    plants: Array
+
+
+class Past(NamedTuple):
+    """What each player did and what befell it in the last step, i32[N, ...] each.
+
+    Attributes:
+        action: what it did; 0, too, if it could not act. result: what came of it.
+        whom: 1 + the index of the player that it was done to, or 0.
+        strength: of its hit. zombie, arrow: damage by these.
+        marks, changes: bits, see above. unlocked: bits of achievements.
+    """
+
+    action: Array
+    result: Array
+    whom: Array
+    strength: Array
+    zombie: Array
+    arrow: Array
+    marks: Array
+    changes: Array
+    unlocked: Array
+
+
+def past(players: Array) -> Past:
+    """`Recent.players`, i32[N, 3, ...], read; of NumPy or JAX arrays."""
+    deed, toll = players[:, 0], players[:, 1]
+    return Past(
+        action=deed & 255,
+        result=(deed >> 8) & 255,
+        whom=(deed >> 16) & 15,
+        strength=(deed >> 22) & 255,
+        zombie=toll & 4095,
+        arrow=(toll >> 12) & 4095,
+        marks=(deed >> 20) & 3 | (toll >> 22) & 124,
+        changes=(toll >> 29) & 7,
+        unlocked=players[:, 2],
+    )
 
 
 @state_dataclass
@@ -46,6 +105,7 @@ class CraftState:
         goal: u8[29], what is to be reached (`goals.Goal.row`); zeros for nothing.
         site: u8[2], row and column of the top left cell of the building site (5 x 5 cells).
         goal_step: i32[], steps played when the goal was reached, from 1; 0 before.
+        recent: what happened in the last step.
     """
 
     map: Array
@@ -72,11 +132,20 @@ class CraftState:
     goal: Array
     site: Array
     goal_step: Array
+    recent: Recent
 
 
 class Now(NamedTuple):
     """A state while a step changes it: i32 and bool, places as `row << 8 | column`, the map as one
-    axis of cells, achievements as bits."""
+    axis of cells, achievements as bits.
+
+    Attributes:
+        deed: i32[N], what a player did in this step: its action, and from bit 8 the result, from 16
+            whom it was done to, from 20 the first two marks, from 22 the strength of its hit.
+        toll: i32[N], what befell it: the damage by zombies, from bit 12 that by arrows, from bit 24
+            the other marks.
+        wilted, ripened: bool[P], which plants were destroyed, and ripened.
+    """
 
     map: Array
     spot: Array
@@ -99,6 +168,10 @@ class Now(NamedTuple):
     plant_spot: Array
     plant_age: Array
     clock: Array
+    deed: Array
+    toll: Array
+    wilted: Array
+    ripened: Array
 
     @classmethod
     def of(cls, state: CraftState) -> Now:
@@ -112,6 +185,8 @@ class Now(NamedTuple):
         bits = expand(bits, state.clock.ndim)[None]
         done = jnp.sum(jnp.asarray(state.achievements).astype(jnp.uint32) << bits, axis=1)
         ground = jnp.asarray(state.map)
+        nothing = jnp.zeros(state.alive.shape, jnp.int32)
+        untouched = jnp.zeros(state.plant_age.shape, bool)
         return cls(
             map=ground.reshape(-1, *ground.shape[2:]),
             spot=place(state.position),
@@ -134,10 +209,17 @@ class Now(NamedTuple):
             plant_spot=place(state.plant_place),
             plant_age=wide(state.plant_age),
             clock=jnp.asarray(state.clock),
+            deed=nothing,
+            toll=nothing,
+            wilted=untouched,
+            ripened=untouched,
         )
 
-    def state(self, old: CraftState, clock: Array, goal_step: Array) -> CraftState:
-        """What came of it, as a state again."""
+    def state(
+        self, old: CraftState, before: Now, fallen: Array, clock: Array, goal_step: Array
+    ) -> CraftState:
+        """What came of it, as a state again; `before` is the state before the step, and `fallen`
+        who has lost all health in it."""
 
         def byte(values: Array) -> Array:
             return values.astype(jnp.uint8)
@@ -170,7 +252,17 @@ class Now(NamedTuple):
             goal=jnp.asarray(old.goal),
             site=jnp.asarray(old.site),
             goal_step=goal_step,
+            recent=self.recent(before, fallen),
         )
+
+    def recent(self, before: Now, fallen: Array) -> Recent:
+        """What happened since a state."""
+        slept = before.asleep.astype(jnp.int32) - self.asleep
+        changes = (slept > 0) * WOKE + (slept < 0) * SLEPT + fallen * FELL
+        unlocked = self.done & ~before.done
+        words = self.deed, self.toll | changes << 29, unlocked.astype(jnp.int32)
+        plants = self.wilted * DIED + self.ripened * RIPENED
+        return Recent(jnp.stack(apart(*words), axis=1), plants.astype(jnp.uint8))
 
     def goods(self) -> Array:
         """How many of each of `CraftRules.gifts` each player has, i32[N, gifts, ...]."""
@@ -182,7 +274,7 @@ class Now(NamedTuple):
         return self._replace(vitals=vitals, inventory=goods[:, 2:])
 
     def rolled(self, order: Array) -> Now:
-        """The same with the players in another order, i32[N, ...]."""
+        """The same with the players in another order, i32[N, ...]; all but `deed` and `toll`."""
         names = ["spot", "facing", "inventory", "vitals", "counters", "felt", "asleep", "alive"]
         names += ["in_lava", "done", "request", "request_left"]
         return self._replace(**{name: rolled(getattr(self, name), order) for name in names})

@@ -1,23 +1,29 @@
 """CraftWorld in words: rule book, description in three lengths, choices, and reading answers.
 
-A description is made of the player's row of `perceive`, and of nothing else; every fact of that row
-is said, whatever the length, in lines of a fixed form. A longer text adds what follows from the
-facts: what letters mean, what is near, what could be done next and what stands in the way.
+A description is made of the player's row of `perceive` and of what it knows of the last step; every
+fact of that row is said, whatever the length, in lines of a fixed form. A longer text adds what
+follows from the facts: warnings, what is near and what could be done next; the longest one what
+letters mean and what stands in the way.
 """
 
 from __future__ import annotations
 
 import functools
+from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 
+from manyhands.core.choices import Choice
+from manyhands.core.env import DETAILS
 from manyhands.envs.craftworld import rules as rl
-from manyhands.envs.craftworld.effects import doing, effect, why_helpless, why_not
-from manyhands.envs.craftworld.goals import BUILD, depths, requirements
+from manyhands.envs.craftworld.effects import offers, why_helpless, why_not
+from manyhands.envs.craftworld.events import LOW, known
+from manyhands.envs.craftworld.goals import BUILD, PLAN_LETTERS, depths, requirements
 from manyhands.envs.craftworld.reading import parse
 from manyhands.envs.craftworld.rulebook import rules
 from manyhands.envs.craftworld.rules import CraftRules
-from manyhands.envs.craftworld.setting import DETAILS, Setting
+from manyhands.envs.craftworld.setting import UNKNOWN, Setting
 from manyhands.envs.craftworld.state import CraftState
 from manyhands.envs.craftworld.words import (
     COLUMNS,
@@ -45,10 +51,16 @@ from manyhands.envs.craftworld.words import (
 
 __all__ = ["choices", "describe", "parse", "rules"]
 
+FOLLOWING, MISSING = 4, 5  # as many achievements, and cells of a plan, are named at most
+OTHERS = 4  # of what others did in the last step, so much is told at most
+_NOTHING = "nothing that you could do alone"
+_PLANNED = {
+    **{letter: (rl.MATERIALS.index(name),) for letter, name in PLAN_LETTERS.items()},
+    **{"P": (rl.PLANT, rl.RIPE_PLANT), "_": rl.WALKABLE},
+}
+
 _BODY = {rl.ZOMBIE: "z", rl.SKELETON: "k", rl.COW: "c"}
 _ARROWS = "<>^v"  # by heading
-_LOW = 3  # a vital at this or less is low
-
 # ---- description ---------------------------------------------------------------------------------
 
 
@@ -57,21 +69,25 @@ def describe(env: Setting, state: CraftState, agent: int) -> str:
     obs, legal = observe(env, state, agent)
     longer = DETAILS.index(env.detail)
     lines = [_you(env, obs), *_map(obs)]
-    if longer:
+    if longer > 1:
         lines.append(_legend(env, obs))
-    lines += [_in_view(env, obs), _vitals(env, obs, warn=longer > 0), _bag(obs)]
-    if longer:
+    lines += _last_step(env, state, obs, others=longer > 0)
+    lines += _in_view(env, obs)
+    lines += [_vitals(env, obs, warn=longer > 0), _bag(obs)]
+    alive = obs.alive != rl.DEAD
+    if longer and alive:
         lines += _nearest(env, obs)
-    lines += [_mate_line(env, mate) for mate in obs.mates]
+    lines += [_mate_line(env, obs, mate) for mate in obs.mates]
     lines += _aims(env, obs, explain=longer > 0)
     lines.append(
         f"Achievements ({len(obs.done)} of {len(env.contents.achievements)}): "
         f"{', '.join(map(spaced, obs.done)) or 'none'}."
     )
-    if longer:
-        lines.append(f"Next: {_next(env.craft, obs)}.")
-        lines.append(f"Possible now: {', '.join(_possible(env, obs, legal)) or 'nothing'}.")
-    if longer > 1:
+    if longer and alive:
+        following = _next(env.craft, obs)
+        lines.append(f"Next: {', '.join(following[:FOLLOWING]) or _NOTHING}.")
+    if longer > 1 and alive:
+        lines += [f"After these: {', '.join(rest)}." for rest in [following[FOLLOWING:]] if rest]
         lines += ["Not possible now:", *_impossible(env, obs, legal)]
     return "\n".join(lines)
 
@@ -86,8 +102,8 @@ def _you(env: Setting, obs: Observation) -> str:
     ground = NAMES[obs.cells[HERE]]
     words = [
         f"You are {env.agents[obs.agent]}{role}{condition}, standing on {ground}, facing "
-        f"{rl.FACINGS[obs.facing]} to {faced(env, obs)}. Light {obs.light} of 255"
-        f" ({_hour(obs.light)})."
+        f"{rl.FACINGS[obs.facing]} to {faced(env, obs)}. Light {obs.light} of 255 "
+        f"({_hour(obs.light)})."
     ]
     if env.compass:
         words.append(f"You are at row {obs.position[0]}, column {obs.position[1]}.")
@@ -123,18 +139,95 @@ def _legend(env: Setting, obs: Observation) -> str:
     return f"Letters: {', '.join(words)}. The top of the map is up."
 
 
-def _in_view(env: Setting, obs: Observation) -> str:
-    """Creatures and players that are seen, with what they stand on."""
+def _in_view(env: Setting, obs: Observation) -> list[str]:
+    """Creatures that are seen, with what they stand on."""
     words = []
     for body in obs.bodies:
-        heading = ""
-        if body.heading >= 0:
-            heading = f", {'facing' if not body.kind else 'flying'} {rl.FACINGS[body.heading]}"
-        words.append(
-            f"{name_of(env, body)} {from_you(body.row, body.column)} on "
-            f"{NAMES[obs.cells[body.row, body.column]]}{heading}"
+        if body.kind:
+            heading = f", flying {rl.FACINGS[body.heading]}" if body.heading >= 0 else ""
+            words.append(
+                f"{name_of(env, body)} {from_you(body.row, body.column)} on "
+                f"{NAMES[obs.cells[body.row, body.column]]}{heading}"
+            )
+    return [f"In view: {'; '.join(words)}."] if words else []
+
+
+def _last_step(env: Setting, state: CraftState, obs: Observation, others: bool) -> list[str]:
+    """What happened in the last step: of oneself and to oneself, and with `others`, of those in
+    view."""
+    own: list[str] = []
+    rest: list[str] = []
+    me = env.agents[obs.agent]
+    for event in known(env, state, obs.agent):
+        words = _told(env, state, obs, event, me)
+        mine = event.get("agent", me) == me or me in (event.get("to"), event.get("by"))
+        if words:
+            (own if mine or event["event"] in _HEARD else rest).append(words)
+    rest = [*rest[:OTHERS], "..."] if len(rest) > OTHERS else rest
+    told = own + rest * others
+    return [f"Last step: {'; '.join(told)}."] if told else []
+
+
+_HEARD = ("asked", "went_down", "died")  # of others, wherever they are
+
+
+def _told(
+    env: Setting, state: CraftState, obs: Observation, event: Mapping[str, Any], me: str
+) -> str:
+    """An event in words."""
+    kind, whose, amount = event["event"], event.get("agent", ""), event.get("amount", 1)
+    own = whose == me
+    who, thing = "you" if own else whose, spaced(event.get("thing", ""))
+    whom, by = (("you" if event.get(key) == me else event.get(key, "")) for key in ("to", "by"))
+    if kind in ("moved", "turned"):
+        return f"{who} {'stepped' if kind == 'moved' else 'turned'} {event['way']}"
+    if kind in ("collected", "made"):
+        verb, what = ("made", article(thing)) if kind == "made" else ("took", thing)
+        return f"{who} {verb} {what}{'' if amount else ', and lost it: 9 is the most'}"
+    if kind in ("drank", "ate"):
+        return f"{who} {kind}" + (f" a {thing}" if kind == "ate" else "")
+    if kind in ("struck", "defeated"):
+        return (
+            f"{who} hit a {thing} for {amount}" if kind == "struck" else f"{who} killed a {thing}"
         )
-    return f"In view: {'; '.join(words) or 'nobody'}."
+    if kind == "placed":
+        what = "sapling" if thing == "plant" else thing
+        return f"{who} placed {article(what)}{'' if own else f' {_where(state, obs, event)}'}"
+    if kind == "gave":
+        return f"{who} gave {whom} 1 {thing}"
+    if kind == "asked":
+        return f"{who} asked for {thing}"
+    if kind == "helped":
+        return f"{who} helped {whom} up"
+    if kind == "joined":
+        return f"{who} did {'your' if own else 'its'} part: {article(thing)}"
+    if kind == "worked":
+        return f"{who} worked on the {thing}: {env.helpers} players must in one step"
+    if kind == "failed":
+        action = event["action"]
+        if action == "do" and obs.cells[obs.front] == rl.GRASS and obs.at(obs.front) is None:
+            return "you found no sapling"
+        return f"{action} failed"
+    if kind == "hurt":
+        if by == "you" or by in env.agents or by in rl.CREATURES:
+            return f"{article(by) if by in rl.CREATURES else by} hit {who} (-{amount})"
+        return f"{by} cost {who} {amount} health"
+    if kind == "healed":
+        return "you healed (+1)"
+    if kind in ("fell_asleep", "woke", "went_down", "died"):
+        verbs = {"fell_asleep": "fell asleep", "woke": "woke up", "went_down": "went down"}
+        return f"{who} {verbs.get(kind, 'died')}{' in lava' if by == 'lava' else ''}"
+    if kind == "unlocked":
+        return f"you unlocked {thing}"
+    if kind in ("destroyed", "ripened"):
+        happened = "was destroyed" if kind == "destroyed" else "is ripe now"
+        return f"the plant {_where(state, obs, event)} {happened}"
+    return "the goal is reached" if kind == "goal_reached" else ""
+
+
+def _where(state: CraftState, obs: Observation, event: Mapping[str, Any]) -> str:
+    row, column = np.asarray(state.position)[obs.agent].tolist()
+    return direction(event["at"][0] - row, event["at"][1] - column)
 
 
 _NEEDS = {
@@ -148,26 +241,27 @@ _NEEDS = {
 def _vitals(env: Setting, obs: Observation, warn: bool) -> str:
     words = ", ".join(f"{name} {value}" for name, value in obs.vitals.items())
     line = f"You have {words}."
-    low = [name for name, value in obs.vitals.items() if value <= _LOW]
+    low = [name for name, value in obs.vitals.items() if value <= LOW]
     if not warn or not low or obs.alive != rl.ALIVE:
         return line
     hints = []
     for name in low:
-        empty = " You lose health until then." if not obs.vitals[name] and name != "health" else ""
-        hints.append(f"WARNING: {name} is {'gone' if not obs.vitals[name] else 'low'}, "
-                     f"{_NEEDS[name]}.{empty}")  # fmt: skip
-    return " ".join([line, *hints])
+        empty = name != "health" and not obs.vitals[name]
+        state = "gone and costs health" if empty else "low"
+        hints.append(f"{name} is {state}, {_NEEDS[name]}")
+    return f"{line} WARNING: {'; '.join(hints)}."
 
 
 def _bag(obs: Observation) -> str:
     held = [counted(item, number) for item, number in obs.items.items() if number]
     near = [name for name, on in (("a table", obs.table), ("a furnace", obs.furnace)) if on]
-    return f"You carry {', '.join(held) or 'nothing'}. Within reach: {listed(near) or 'no table'}."
+    reach = f" Within reach: {listed(near)}." if near else ""
+    return f"You carry {', '.join(held) or 'nothing'}.{reach}"
 
 
 _SEEK = (
     *(rl.TREE, rl.WATER, rl.STONE, rl.COAL, rl.IRON, rl.DIAMOND, rl.TABLE, rl.FURNACE),
-    *(rl.RIPE_PLANT, rl.PLANT, rl.GAP, rl.GATE, rl.BEACON, rl.LAVA, rl.GRASS, rl.SAND, rl.PATH),
+    *(rl.RIPE_PLANT, rl.PLANT, rl.GAP, rl.GATE, rl.BEACON, rl.LAVA),
 )
 # The other cells of the view, the nearest first: (number in reading order, in words).
 _AROUND = [
@@ -190,13 +284,13 @@ def _nearest(env: Setting, obs: Observation) -> list[str]:
         for code in (*_SEEK, *env.contents.materials)
         if code in first
     ]
-    lines = [f"Nearest: {', '.join(found) or 'nothing of use'}."]
+    lines = [f"Nearest: {', '.join(found)}."] if found else []
     beside = [(HERE[0] + rows, HERE[1] + columns) for rows, columns in rl.DELTAS]
     dangers = []
     for way, cell in zip(rl.FACINGS, beside, strict=True):
         body = obs.at(cell)
         if obs.cells[cell] == rl.LAVA:
-            dangers.append(f"lava {way} of you, to step into it is death")
+            dangers.append(f"lava next to you ({way}), death to step into")
         if body is not None and body.kind in (rl.ZOMBIE, rl.SKELETON):
             dangers.append(f"a {rl.CREATURES[body.kind - 1]} next to you ({way})")
     if dangers:
@@ -204,22 +298,25 @@ def _nearest(env: Setting, obs: Observation) -> list[str]:
     return lines
 
 
-def _mate_line(env: Setting, mate: Mate) -> str:
-    """Another player, wherever it is."""
+def _mate_line(env: Setting, obs: Observation, mate: Mate) -> str:
+    """Another player, wherever it is; in view, with what it stands on."""
     name = env.agents[mate.player]
+    if mate.alive == UNKNOWN:
+        return f"{name} is out of view."
     if mate.alive == rl.DEAD:
         return f"{name} is dead."
     role = f", {article(rl.ROLES[mate.role])}" if mate.role else ""
-    state = "asleep" if mate.asleep else "awake"
+    state = "asleep, " if mate.asleep else ""
     if mate.alive == rl.DOWN:
-        state = "helpless and asleep, help it up" if mate.asleep else "helpless, help it up"
+        state = f"{state}helpless (help it up), "
+    row, column = HERE[0] + mate.rows, HERE[1] + mate.columns
+    seen = 0 <= row < ROWS and 0 <= column < COLUMNS
+    ground = f" on {NAMES[obs.cells[row, column]]}" if seen else ""
     request = ""
     if mate.request:
-        request = (
-            f", asks for {spaced(env.craft.gifts[mate.request - 1])} ({steps(mate.left)} more)"
-        )
+        request = f", asks for {spaced(env.craft.gifts[mate.request - 1])} ({steps(mate.left)})"
     return (
-        f"{name}{role}: {direction(mate.rows, mate.columns)}, {state}, "
+        f"{name}{role}: {direction(mate.rows, mate.columns)}{ground}, {state}"
         f"facing {rl.FACINGS[mate.facing]}, health {mate.health}, food {mate.food}{request}."
     )
 
@@ -229,32 +326,69 @@ def _aims(env: Setting, obs: Observation, explain: bool) -> list[str]:
     lines = []
     if obs.request:
         asked = spaced(env.craft.gifts[obs.request - 1])
-        lines.append(f"You ask for {asked} ({steps(obs.left)} more).")
+        lines.append(f"You ask for {asked} ({steps(obs.left)}).")
     if obs.goal.kind:
         lines.append(f"Goal: {obs.goal}.")
-        lines.append(f"Building site: its top left cell is {direction(*obs.site)}.")
+        letters = ""
+        if obs.goal.kind == BUILD and explain and str(obs.goal) not in env.goals:
+            letters = "; S stone, T table, F furnace, P plant, _ free ground, . anything"
+        corner = "top left cell " if obs.goal.kind == BUILD else ""
+        lines.append(f"Building site: {corner}{direction(*obs.site)}{letters}.")
     if obs.goal.kind == BUILD and explain:
-        lines.append(
-            "The plan is told row by row from the top: S stone, T table, F furnace, P plant, "
-            "_ free ground, . anything."
-        )
+        lines.append(_progress(obs))
     return lines
 
 
-def _next(craft: CraftRules, obs: Observation) -> str:
-    """The achievements that nothing but effort stands before, the easiest first."""
+def _progress(obs: Observation) -> str:
+    """What is still to be done at the building site, as far as it is in view."""
+    wrong, right, unseen = [], 0, 0
+    for y, line in enumerate(obs.goal.plan.split("/")):
+        for x, letter in enumerate(line):
+            if letter == ".":
+                continue
+            row, column = HERE[0] + obs.site[0] + y, HERE[1] + obs.site[1] + x
+            if not (0 <= row < ROWS and 0 <= column < COLUMNS):
+                unseen += 1
+            elif int(obs.cells[row, column]) in _PLANNED[letter]:
+                right += 1
+            else:
+                what = "free ground" if letter == "_" else PLAN_LETTERS[letter]
+                wrong.append(f"{what} {from_you(row, column)}")
+    missing = ", ".join(wrong[:MISSING]) + ", ..." * (len(wrong) > MISSING)
+    out = f", {unseen} out of view" * bool(unseen)
+    return f"Plan: {right} right{out}{f'; missing: {missing}' if wrong else ''}."
+
+
+def _next(craft: CraftRules, obs: Observation) -> tuple[str, ...]:
+    """The achievements that nothing but effort stands before: those that one action unlocks now
+    first, then the easiest."""
     # What others have given or built is as good as one's own.
     met = {f"{verb}_{item}" for item, n in obs.items.items() if n for verb in ("collect", "make")}
     met |= {"place_table"} if obs.table else set()
     met |= {"place_furnace"} if obs.furnace else set()
-    words = _open(craft, obs.done, frozenset(met), obs.role)
-    return ", ".join(words) or "nothing that you could do alone"
+    found = _open(craft, obs.done, frozenset(met), obs.role)
+    return tuple(
+        words for _, words in sorted(found, key=lambda one: not _ready(craft, obs, one[0]))
+    )
+
+
+def _ready(craft: CraftRules, obs: Observation, achievement: str) -> bool:
+    """Whether the player has all that placing or making something costs, and where."""
+    verb, _, what = achievement.partition("_")
+    if verb == "place":
+        item, number = craft.place_cost(what)
+        return obs.items[item] >= number
+    if verb != "make":
+        return False
+    reach = {rl.TABLE: obs.table, rl.FURNACE: obs.furnace}
+    paid = all(obs.items[item] >= number for item, number in craft.make_cost(what).items())
+    return paid and all(reach[code] for code in craft.make_near(what))
 
 
 @functools.lru_cache(maxsize=4096)
 def _open(
     craft: CraftRules, done: tuple[str, ...], met: frozenset[str], role: int
-) -> tuple[str, ...]:
+) -> tuple[tuple[str, str], ...]:
     needs, depth = requirements(craft), depths(craft)
     names = [
         name
@@ -263,7 +397,7 @@ def _open(
         and all(before in done or before in met for before in needs[name])
         and role in (0, _only(craft, name) or role)
     ]
-    return tuple(spaced(name) + _price(craft, name) for name in names)
+    return tuple((name, spaced(name) + _price(craft, name)) for name in names)
 
 
 def _only(craft: CraftRules, achievement: str) -> int:
@@ -284,21 +418,6 @@ def _price(craft: CraftRules, achievement: str) -> str:
     if verb == "make":
         return f" ({cost(craft, what)}, at {stations(craft, what)})"
     return ""
-
-
-def _possible(env: Setting, obs: Observation, legal: np.ndarray) -> list[str]:
-    """Names of legal actions; the plain moves and requests in one word each."""
-    words = []
-    for action in np.flatnonzero(legal).tolist():
-        name = env.actions[action]
-        if action == rl.DO:
-            words.append(f"do ({doing(env, obs)})")
-        elif name.startswith("request_"):
-            if "request_food (or anything else)" not in words:
-                words.append("request_food (or anything else)")
-        else:
-            words.append(name)
-    return words
 
 
 def _impossible(env: Setting, obs: Observation, legal: np.ndarray) -> list[str]:
@@ -322,10 +441,7 @@ def _impossible(env: Setting, obs: Observation, legal: np.ndarray) -> list[str]:
 # ---- choices -------------------------------------------------------------------------------------
 
 
-def choices(env: Setting, state: CraftState, agent: int) -> list[str]:
+def choices(env: Setting, state: CraftState, agent: int) -> list[Choice]:
     """What each legal action would do now."""
     obs, legal = observe(env, state, agent)
-    return [
-        f"{env.actions[action]}: {effect(env, obs, action)}"
-        for action in np.flatnonzero(legal).tolist()
-    ]
+    return offers(env, state, obs, legal)

@@ -15,7 +15,7 @@ from manyhands.envs.craftworld import rules as rl
 from manyhands.envs.craftworld.goals import Goal
 from manyhands.envs.craftworld.observe import legal, perceive
 from manyhands.envs.craftworld.rules import CraftRules
-from manyhands.envs.craftworld.setting import Setting
+from manyhands.envs.craftworld.setting import UNKNOWN, Setting
 from manyhands.envs.craftworld.state import HERE, VIEW, CraftState
 from manyhands.envs.craftworld.world import LETTERS
 
@@ -40,7 +40,8 @@ class Body:
 
 @dataclass(frozen=True)
 class Mate:
-    """Another player, wherever it is; `rows` down, `columns` to the right of the reader."""
+    """Another player, wherever it is; `rows` down, `columns` to the right of the reader. Of who is
+    out of view nothing is known where `alive` is `setting.UNKNOWN`."""
 
     player: int
     rows: int
@@ -92,7 +93,8 @@ class Observation:
     @property
     def abandoned(self) -> bool:
         """Whether the player is down and no other is up, which ends the episode."""
-        return self.alive == rl.DOWN and not any(mate.alive == rl.ALIVE for mate in self.mates)
+        up = (rl.ALIVE, UNKNOWN)
+        return self.alive == rl.DOWN and not any(mate.alive in up for mate in self.mates)
 
     def helpless(self, env: Setting) -> bool:
         """Whether only `noop` is possible."""

@@ -11,8 +11,7 @@ import numpy as np
 import pytest
 
 from manyhands.core.env import IllegalAction
-from manyhands.envs.craftworld import CraftWorld
-from manyhands.envs.craftworld import skills as sk
+from manyhands.envs.craftworld import CraftWorld, ways
 from manyhands.envs.craftworld.rules import ITEMS, VITALS
 from manyhands.wrappers.skills import DONE, UNDER_WAY, Skills
 
@@ -139,7 +138,7 @@ def test_impossible_skills_say_why():
     assert why["place table"] == "needs 2 wood"
     assert why["fight zombie"] == "there is none in view"
     assert why["sleep"] == "done already"
-    assert why["collect wood until you hold 1"] == "1 step away"
+    assert why["collect wood until you hold 1"] == "about 1 step away"
     for text, reason in (
         ("make iron sword", "impossible now: needs"),
         ("collect gold", "nearest: collect"),
@@ -155,7 +154,7 @@ def test_every_choice_parses_to_its_skill():
     env, _, state = game()
     state = _given(state, 0, stone=5, wood=3)
     legal = np.flatnonzero(np.asarray(env.legal(state))[0])
-    choices = env.choices(state, 0)
+    choices = env.choices(state, 0, None)
     assert [env.parse(choice, state, 0) for choice in choices] == legal.tolist()
 
 
@@ -177,12 +176,12 @@ def test_primitives_are_skills_of_one_step():
 
 def test_ways_are_the_cheapest():
     # A wall of stone with a gap far away: through it with a pickaxe, else around.
-    cost = np.full((7, 9), sk.STEP, np.int16)
-    cost[:, 5] = sk.FAR
-    seeds = sk.starts(7, 9, 3, 4)
-    assert sk.flood(seeds, cost, 40)[3, 6] == sk.FAR
-    cost[0, 5] = sk.STEP
-    assert int(sk.flood(seeds, cost, 40)[3, 6]) >> 3 == 3 + 2 + 3
-    cost[3, 5] = 2 * sk.STEP
-    way = int(sk.flood(seeds, cost, 40)[3, 6])
+    cost = np.full((7, 9), ways.STEP, np.int16)
+    cost[:, 5] = ways.FAR
+    seeds = ways.starts(7, 9, 3, 4)
+    assert ways.flood(seeds, cost, 40)[3, 6] == ways.FAR
+    cost[0, 5] = ways.STEP
+    assert int(ways.flood(seeds, cost, 40)[3, 6]) >> 3 == 3 + 2 + 3
+    cost[3, 5] = 2 * ways.STEP
+    way = int(ways.flood(seeds, cost, 40)[3, 6])
     assert (way >> 3, way & 7) == (3, 1)

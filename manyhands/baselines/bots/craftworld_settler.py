@@ -1,0 +1,581 @@
+"""What every host-side player of CraftWorld does: ways, staying alive, finding and making things.
+
+`craftworld_team.py` says what for.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import jax
+import numpy as np
+
+from manyhands.baselines.bots.craftworld_atlas import NEVER, UNSEEN, Atlas, Mate
+from manyhands.envs.craftworld import rules as rl
+from manyhands.envs.craftworld.env import CraftWorld
+from manyhands.envs.craftworld.goals import ANYTHING, BUILD, FREE, HOLD, SITE, UNLOCK_ONE, Goal
+from manyhands.envs.craftworld.observe import PLAYER, parse_perception
+from manyhands.envs.craftworld.shelter import shelter
+from manyhands.envs.craftworld.ways import mined_by
+
+PLACE = {name: rl.PLACE + i for i, name in enumerate(rl.PLACES)}
+HOSTILE = (rl.ZOMBIE, rl.SKELETON)
+ROCK = (rl.STONE, rl.COAL, rl.IRON, rl.DIAMOND, rl.PATH, rl.TABLE)
+DARK = 100  # light below which it is night
+STATION = 30  # steps that one goes to a table or furnace, rather than place another one
+
+
+@functools.lru_cache(maxsize=16)
+def _sheltering(world: CraftWorld) -> Any:
+    """`shelter` of a row of `perceive`, compiled."""
+    mined = mined_by(world.craft)
+    return jax.jit(lambda row, plan: shelter(parse_perception(world.layout, row), mined, plan))
+
+
+class Settler:
+    """One player in one episode: what it knows, and how it does what it wants. Methods give an
+    action, or None where they do not apply."""
+
+    def __init__(self, world: CraftWorld, index: int, talks: bool):
+        self.world, self.index, self.talks = world, index, talks
+        self.craft, self.contents = world.craft, world.contents
+        self.atlas = Atlas(world, index)
+        self.now = -1
+        self.before = rl.NOOP
+        self.walking = False
+        self.idle = 0  # steps in a row in which nothing came of what it did
+        self.last: tuple[Any, ...] = ()
+        self.plan = np.zeros(3, np.uint8)  # of a shelter
+        self.resting = False
+        self.restless = self.lay_down = 0  # until when it does not rest; since when it wants to
+        self.hauling = False  # on the way to the building site, with stones
+        self.aim = -1  # the unseen cell that it explores towards
+        self.given_up: dict[int, int] = {}  # cell -> until when it is no target
+        self.planted: dict[int, int] = {}  # cell -> when
+        self.told: dict[str, int] = {}  # what -> when it was said
+        self.asked = -100
+        self.goal = Goal()
+        self.wanted = np.zeros((SITE, SITE), int).tolist()
+        self.items: dict[str, int] = {}
+        self.vitals: dict[str, int] = {}
+        self.done: set[str] = set()
+        self.asleep = self.table = self.furnace = False
+        self.alive, self.light, self.role = rl.ALIVE, 255, 0
+        self.row = np.zeros(world.layout.shape, np.uint8)
+        self.rng = np.random.default_rng(0)
+        self.prices: list[int] = []
+        self.special: dict[int, int] = {}
+        self.cells_of_plan: dict[int, int] = {}
+        self.waiting = False  # whether standing still is meant
+        self.gain = {item: code for code, (item, _, _) in self.contents.collect.items()}
+
+    # ---- ways ------------------------------------------------------------------------------------
+
+    def _reckon(self) -> None:
+        """What cells cost now, and those that are special."""
+        prices = [NEVER] * 64
+        prices[UNSEEN] = 2
+        for code in rl.WALKABLE:
+            prices[code + 1] = 1
+        for code, (_, tool, _) in self.contents.collect.items():
+            if code not in (rl.WATER, rl.GRASS) and (tool is None or self.items[tool]):
+                prices[code + 1] = 3
+        if self.items["stone"] and self.items["wood_pickaxe"]:
+            prices[rl.WATER + 1] = 5
+        self.prices = prices
+        special = {cell: 6 if body >= PLAYER else 4 for cell, body in self.atlas.bodies.items()}
+        for cell in special:
+            if prices[self.atlas.cells[cell]] >= NEVER:
+                special[cell] = NEVER
+        self.cells_of_plan = self._plan_cells()
+        for cell, code in self.cells_of_plan.items():
+            if code != FREE and self._is_right(cell, code):
+                special[cell] = NEVER
+        self.special = special
+        if self._on_site(self.atlas.at) and len(self.cells_of_plan) > 3:
+            out = self.atlas.route(prices, lambda cell: not self._on_site(cell), special, 300)
+            if out is None:  # it has built itself in
+                self.special = {c: 8 if p >= NEVER else p for c, p in special.items()}
+
+    def _stride(self, way: int) -> int:
+        """The action that begins to go in a direction."""
+        atlas = self.atlas
+        to = atlas.at + atlas.steps[way]
+        code, body = atlas.code(to), atlas.bodies.get(to, 0)
+        turned = atlas.facing == way
+        if body:
+            if body < PLAYER and body != rl.ARROW:
+                return rl.DO if turned else rl.MOVE + way
+            return rl.NOOP if turned and body == rl.ARROW else rl.MOVE + way
+        if code in rl.WALKABLE or not turned:
+            return rl.NOOP if code == rl.LAVA else rl.MOVE + way
+        if code == rl.WATER:
+            return PLACE["stone"]
+        return rl.DO
+
+    def _to(self, done: Callable[[int], bool], codes: Iterable[int] = (), most: int = 4000) -> Any:
+        """The way to the nearest cell that is `done`, of materials that one stands before."""
+        prices = list(self.prices)
+        for code in codes:
+            prices[code + 1] = min(prices[code + 1], 2)
+        return self.atlas.route(prices, done, self.special, most)
+
+    def _seek(self, *codes: int) -> tuple[int, int, int] | None:
+        """The way to the nearest cell of some materials."""
+        kinds = {code + 1 for code in codes}
+        cells, refused, plan = self.atlas.cells, self.given_up, self.cells_of_plan
+        if not any(kind in cells for kind in kinds):
+            return None
+
+        def done(cell: int) -> bool:
+            if cells[cell] not in kinds or self.special.get(cell, 0) >= NEVER:
+                return False
+            return refused.get(cell, -1) < self.now and (cell not in plan or cells[cell] != 4)
+
+        return self._to(done, codes)
+
+    def _use(self, found: tuple[int, int, int] | None, action: int = rl.DO) -> int | None:
+        """Go to a cell, and act once it is faced."""
+        if found is None:
+            return None
+        cell, _, way = found
+        if cell == self.atlas.front and cell not in self.atlas.bodies:
+            return action
+        if cell == self.atlas.at + self.atlas.steps[way] and self.atlas.facing != way:
+            if self.atlas.code(cell) in rl.WALKABLE and cell not in self.atlas.bodies:
+                turn = self._turn_to(cell)
+                return rl.MOVE + way if turn is None else turn
+            return rl.MOVE + way
+        return self._stride(way)
+
+    def _stumble(self) -> int:
+        """A random step that is not into lava."""
+        ways = [
+            way
+            for way, step in enumerate(self.atlas.steps)
+            if self.atlas.code(self.atlas.at + step) in rl.WALKABLE
+        ]
+        return rl.MOVE + int(self.rng.choice(ways)) if ways else rl.DO
+
+    def _beside(self, cell: int) -> bool:
+        return self.atlas.gap(cell, self.atlas.at) == 1
+
+    # ---- staying alive ---------------------------------------------------------------------------
+
+    def _fight(self) -> int | None:
+        """Hit a zombie or skeleton that is beside one, or turn to it."""
+        atlas = self.atlas
+        foes = [cell for cell, body in atlas.bodies.items() if body in HOSTILE]
+        near = [cell for cell in foes if self._beside(cell)]
+        if near:
+            cell = atlas.front if atlas.front in near else near[0]
+            return rl.DO if cell == atlas.front else rl.MOVE + atlas.steps.index(cell - atlas.at)
+        return None
+
+    def _up(self) -> list[Mate]:
+        return [mate for mate in self.atlas.mates.values() if mate.alive == rl.ALIVE]
+
+    def _rescue(self) -> int | None:
+        """Help up who is down, if one is the nearest."""
+        atlas = self.atlas
+        for mate in atlas.mates.values():
+            if mate.alive != rl.DOWN or mate.at < 0 or self.given_up.get(mate.at, -1) > self.now:
+                continue
+            own = atlas.gap(atlas.at, mate.at), self.index
+            others = [(atlas.gap(m.at, mate.at), m.index) for m in self._up() if m.at >= 0]
+            if others and min(others) < own:
+                continue
+            if atlas.front == mate.at:
+                return rl.DO
+            special = {**self.special, mate.at: 1}
+            found = atlas.route(self.prices, mate.at.__eq__, special)
+            if found is None:
+                self.given_up[mate.at] = self.now + 40
+                continue
+            return self._use(found)
+        return None
+
+    def _survive(self) -> int | None:
+        """Drink and eat, what is most urgent first."""
+        drink, food = self.vitals["drink"], self.vitals["food"]
+        atlas = self.atlas
+        if atlas.code(atlas.front) == rl.WATER and atlas.front not in atlas.bodies and drink < 8:
+            return rl.DO
+        needs = []
+        water = self._seek(rl.WATER) if drink <= 6 else None
+        if drink <= 3 or (water is not None and water[1] <= 4):
+            needs.append((drink, water))
+        if food <= 5:
+            meal = self._meal()
+            if food <= 3 or (meal is not None and meal[1] <= 5):
+                needs.append((food, meal))
+        for level, found in sorted(needs, key=lambda need: need[0]):
+            if found is not None:
+                return self._use(found)
+            if level <= 2:
+                return self._explore(rocky=False)
+        return None
+
+    def _meal(self) -> tuple[int, int, int] | None:
+        """The way to the nearest cow or ripe plant."""
+        if self.role not in (0, rl.FORAGER):
+            return None
+        cells, cows, ripe = self.atlas.cells, self.atlas.cows, rl.RIPE_PLANT + 1
+        if not cows and ripe not in cells:
+            return None
+        return self._to(
+            lambda cell: cell in cows or (cells[cell] == ripe and cell not in self.cells_of_plan),
+            (rl.RIPE_PLANT,),
+        )
+
+    def _rest(self) -> int | None:
+        """Sleep closed in, before one is too tired."""
+        energy, dark = self.vitals["energy"], self.light < DARK
+        urgent = self.vitals["drink"] <= 2 or self.vitals["food"] <= 2
+        hurt = self.vitals["health"] <= (4 if self.resting else 2)
+        tired = energy <= 3 or (dark and energy <= 7) or hurt
+        if self.goal.kind == UNLOCK_ONE and self.goal.target == "wake_up":
+            tired = energy < rl.MOST
+        if self.resting:
+            tired = energy < rl.MOST or hurt
+        if not tired or (urgent and energy > 1) or self.now < self.restless:
+            self.resting, self.plan = False, np.zeros(3, np.uint8)
+            return None
+        if not self.resting:
+            self.resting, self.lay_down = True, self.now
+        if self.role not in (0, rl.MINER):
+            return rl.SLEEP if energy <= 1 else None
+        found = jax.device_get(_sheltering(self.world)(self._untouched(), self.plan))
+        self.plan = np.asarray(found.plan)
+        if found.closed:
+            self.waiting, self.lay_down = True, self.now
+            return rl.SLEEP if energy < rl.MOST else rl.NOOP
+        if self.now - self.lay_down > 80:
+            # It does not get there: later, and elsewhere.
+            self.restless = self.now + 40
+        if found.possible and int(found.stones) <= self.items["stone"]:
+            return int(found.action)
+        if energy == 0 and not any(b in HOSTILE for b in self.atlas.bodies.values()):
+            return rl.SLEEP
+        self.resting = False
+        return self._obtain("stone", min(rl.MOST, max(int(found.stones), 2)))
+
+    def _untouched(self) -> np.ndarray:
+        """The perception, in which what is built by the plan cannot be mined."""
+        if not self.cells_of_plan:
+            return self.row
+        row = self.row.copy()
+        cells = row[self.world.layout["cells"]]
+        for k in range(len(cells)):
+            cell = self.atlas.place(k // 9 - 3, k % 9 - 4)
+            code = self.cells_of_plan.get(cell, FREE)
+            if code != FREE and self._is_right(cell, code):
+                cells[k] = rl.WALL
+        return row
+
+    # ---- looking for things ----------------------------------------------------------------------
+
+    def _explore(self, rocky: bool | None = None) -> int:
+        """Towards cells that were never seen, away from the others; near rock, or not."""
+        atlas, cells = self.atlas, self.atlas.cells
+        if self.aim >= 0 and cells[self.aim] == UNSEEN:
+            aim = self.aim
+            found = atlas.route(self.prices, lambda cell: cell == aim, self.special, 3000)
+            if found is not None and found[1] < 200:
+                return self._stride(found[2])
+        best, chosen = float(NEVER), None
+        others = [mate.at for mate in self._up() if mate.at >= 0]
+        home = divmod(len(cells) // atlas.width // 2 * atlas.width + atlas.width // 2, atlas.width)
+        rocks = {code + 1 for code in ROCK}
+
+        def judge(cell: int) -> bool:
+            nonlocal best, chosen
+            if cells[cell] != UNSEEN or self.given_up.get(cell, -1) > self.now:
+                return False
+            score = float(atlas.gap(cell, atlas.at))
+            if others:
+                near = min(atlas.gap(cell, other) for other in others)
+                score += max(0, 14 - near)
+            if rocky is not None:
+                beside = [cells[cell + k * step] for step in atlas.steps for k in (1, 2)
+                          if 0 <= cell + k * step < len(cells)]  # fmt: skip
+                is_rock = any(code in rocks for code in beside)
+                score += 0 if is_rock == rocky else 8
+            away = np.subtract(divmod(cell, atlas.width), home)
+            turn = self.index * 2.4 + 0.7
+            score -= 0.15 * float(away[0] * np.sin(turn) + away[1] * np.cos(turn))
+            if score < best:
+                best, chosen = score, cell
+            return False
+
+        atlas.route(self.prices, judge, self.special, 600)
+        if chosen is None:
+            atlas.route(self.prices, judge, self.special, 9000)
+        if chosen is None:
+            return self._stumble()
+        self.aim = aim = chosen
+        found = atlas.route(self.prices, lambda cell: cell == aim, self.special, 9000)
+        return self._stumble() if found is None else self._stride(found[2])
+
+    def _roam(self) -> int | None:
+        return self._explore()
+
+    # ---- gathering and making --------------------------------------------------------------------
+
+    def _obtain(self, item: str, count: int = 1) -> int | None:
+        """Towards holding so many of an item; None if one does."""
+        if self.items[item] >= count:
+            return None
+        if item in self.contents.recipes:
+            return self._make(item)
+        code = self.gain[item]
+        tool = self.contents.collect[code][1]
+        if tool is not None and not self.items[tool]:
+            return self._make(tool)
+        if item == "sapling":
+            return self._sapling()
+        found = self._seek(code)
+        if found is not None:
+            return self._use(found)
+        if item in ("stone", "coal", "iron", "diamond"):
+            return self._explore(rocky=True)
+        return self._explore(rocky=False)
+
+    def _sapling(self) -> int | None:
+        atlas = self.atlas
+        if self.role not in (0, rl.FORAGER):
+            return None
+        if atlas.code(atlas.front) == rl.GRASS and atlas.front not in atlas.bodies:
+            self.waiting = True
+            return rl.DO
+        cells, here = atlas.cells, atlas.at
+        found = self._to(lambda cell: cells[cell] == rl.GRASS + 1 and cell not in atlas.bodies)
+        if found is None:
+            return self._explore(rocky=False)
+        if not self._beside(found[0]) or found[0] == here:
+            return self._stride(found[2])
+        turn = self._turn_to(found[0])
+        return self._stride(found[2]) if turn is None else turn
+
+    def _cost(self, tool: str) -> dict[str, int]:
+        return self.craft.make_cost(tool)
+
+    def _chain(self, tool: str) -> list[str]:
+        """The tools that have to be made for one, it last."""
+        found: list[str] = []
+        for item in self._cost(tool):
+            needs = self.contents.collect[self.gain[item]][1] if item in self.gain else None
+            if needs is not None and not self.items[needs]:
+                found += [t for t in self._chain(needs) if t not in found]
+        return [*found, tool]
+
+    def _able(self, tool: str) -> bool:
+        return self.role in (0, self.contents.recipes[tool].role)
+
+    def _make(self, tool: str) -> int | None:
+        """Towards making a tool."""
+        if not self._able(tool):
+            return self._ask(tool) or self._roam()
+        chain = self._chain(tool)
+        first = chain[0]
+        if first != tool:
+            return self._make(first)
+        cost = self._cost(tool)
+        station = self._station(rl.FURNACE in self.contents.recipes[tool].near)
+        more = 0 if station is not None else self.craft.table_wood
+        wood = cost.get("wood", 0) + more
+        # Before the first table, wood for the tools to come too.
+        ahead = [t for t in self._aims() if not self.items[t] and t != tool and self._able(t)]
+        if tool == "wood_pickaxe":
+            wood += sum(self._cost(t).get("wood", 0) for t in ahead)
+        wood = min(wood, rl.MOST)
+        gathering = self.items["wood"] < cost.get("wood", 0) + more
+        if gathering or (tool == "wood_pickaxe" and self.items["wood"] < wood):
+            near = self._seek(rl.TREE)
+            if gathering or (near is not None and near[1] <= 6):
+                return self._obtain("wood", wood)
+        for item in ("stone", "coal", "iron"):
+            if item in cost and self.items[item] < cost[item]:
+                return self._obtain(item, cost[item])
+        furnace = rl.FURNACE in self.contents.recipes[tool].near
+        if furnace and (station is None or station[0] == "furnace"):
+            stone = self.craft.furnace_stone + cost.get("stone", 0)
+            if self.items["stone"] < stone:
+                return self._obtain("stone", stone)
+        number = rl.MAKE + self.contents.makes.index(tool)
+        if self.table and (self.furnace or not furnace):
+            return number
+        if station is None:
+            return self._set("table")
+        kind, found = station
+        if kind == "furnace":
+            return self._set("furnace") if self.table else self._stride(found[2])
+        return self._stride(found[2])
+
+    def _station(self, furnace: bool) -> tuple[str, tuple[int, int, int]] | None:
+        """What leads to a table (and a furnace) that one reaches from one cell: ("use", the way
+        there), or ("furnace", the way to a table that a furnace is to be set beside)."""
+        atlas, cells, width = self.atlas, self.atlas.cells, self.atlas.width
+        around = [r * width + c for r in (-1, 0, 1) for c in (-1, 0, 1) if (r, c) != (0, 0)]
+        table, oven = rl.TABLE + 1, rl.FURNACE + 1
+
+        def near(cell: int, code: int) -> bool:
+            return any(cells[cell + step] == code for step in around)
+
+        if self.table and (self.furnace or not furnace):
+            return "use", (atlas.at, 0, 0)
+        if table not in cells:
+            return None
+        if furnace and oven in cells:
+            both = self._to(lambda cell: near(cell, table) and near(cell, oven))
+            if both is not None and both[1] <= 2 * STATION:
+                return "use", both
+        if self.table:
+            return ("furnace" if furnace else "use"), (atlas.at, 0, 0)
+        found = self._to(lambda cell: near(cell, table), most=2500)
+        if found is None or found[1] > STATION:
+            return None
+        return ("furnace" if furnace else "use"), found
+
+    # ---- placing ---------------------------------------------------------------------------------
+
+    def _set(self, name: str) -> int | None:
+        """Place a thing somewhere near, but not on the building site."""
+        atlas = self.atlas
+        item, number = self.craft.place_cost(name)
+        if self.items[item] < number:
+            return self._obtain(item, number)
+        grounds = self.craft.place_on(name)
+        planned = self._to_build(name)
+        if planned is not None:
+            return self._put(planned, PLACE[name])
+
+        def fits(cell: int) -> bool:
+            code = atlas.code(cell)
+            free = cell not in atlas.bodies and cell not in self.cells_of_plan
+            return code in grounds and code != rl.LAVA and free and not self._on_site(cell)
+
+        if fits(atlas.front):
+            return PLACE[name]
+        for way, step in enumerate(atlas.steps):
+            to = atlas.at + step
+            walkable = atlas.code(to) in rl.WALKABLE and to not in atlas.bodies
+            if walkable and fits(to + step):
+                return rl.MOVE + way
+        return self._stumble()
+
+    def _put(self, cell: int, action: int) -> int | None:
+        """Go before a cell, and do something to it, without entering it."""
+        atlas = self.atlas
+        if atlas.front == cell:
+            body = atlas.bodies.get(cell, 0)
+            if not body:
+                return action
+            return rl.DO if body < rl.ARROW else self._stumble()
+        if atlas.gap(atlas.at, cell) <= 5:
+            turn = self._turn_to(cell)
+            if turn is not None:
+                return turn
+        special = {**self.special, cell: 1}
+        found = atlas.route(self.prices, lambda to: to == cell, special)
+        if found is None or found[1] <= 2:
+            # Closed in by what was built, or nowhere to turn to it: through it.
+            turn = self._turn_to(cell, through=True)
+            if turn is not None:
+                return turn
+        if found is None:
+            special = {c: 8 if p >= NEVER else p for c, p in special.items()}
+            found = atlas.route(self.prices, lambda to: to == cell, special)
+        if found is None or atlas.gap(atlas.at, cell) == 1:
+            self.given_up[cell] = self.now + 50
+            return None
+        return self._stride(found[2])
+
+    def _turn_to(self, cell: int, through: bool = False) -> int | None:
+        """The action that leads to facing a cell near by, without entering it."""
+        special = self.special
+        if through:
+            special = {c: 8 if p >= NEVER else p for c, p in special.items()}
+        found = self.atlas.facing_way(cell, self.prices, special)
+        if found is None or found[0] < 0:
+            return None
+        way, mines = found
+        return self._stride(way) if mines else rl.MOVE + way
+
+    def _ask(self, item: str) -> int | None:
+        """Let the others see what one needs, now and then, if somebody is near."""
+        if not self._up() or self.now - self.asked < 40:
+            return None
+        if min(self.atlas.gap(self.atlas.at, m.at) if m.at >= 0 else 99 for m in self._up()) > 12:
+            return None
+        self.asked = self.now
+        return self.craft.request + self.craft.gifts.index(item)
+
+    # ---- what is asked ---------------------------------------------------------------------------
+
+    def _aims(self) -> list[str]:
+        """The tools that what is asked for takes, in order."""
+        goal, needs = self.goal, []
+        if goal.kind == HOLD or goal.kind == UNLOCK_ONE:
+            what = goal.target.removeprefix("collect_")
+            tool = goal.target.removeprefix("make_")
+            code = self.gain.get(what)
+            if code is not None and goal.target != "collect_sapling":
+                needs = [self.contents.collect[code][1]]
+            elif tool in self.contents.recipes:
+                needs = [tool]
+            elif goal.target in ("place_stone", "place_furnace"):
+                needs = ["wood_pickaxe"]
+        elif goal.kind == BUILD:
+            needs = ["wood_pickaxe"] if set(goal.plan) & set("SF") else []
+        else:
+            needs = list(self.contents.makes)
+        return [t for need in needs if need for t in self._whole_chain(need)]
+
+    def _whole_chain(self, tool: str) -> list[str]:
+        found: list[str] = []
+        for item in self._cost(tool):
+            before = self.contents.collect[self.gain[item]][1] if item in self.gain else None
+            if before is not None:
+                found += [t for t in self._whole_chain(before) if t not in found]
+        return [*found, tool]
+
+    def _on_site(self, cell: int) -> bool:
+        """Whether a cell is of the building site."""
+        if self.goal.kind != BUILD or self.atlas.origin < 0:
+            return False
+        row, column = np.subtract(
+            divmod(cell, self.atlas.width), divmod(self.atlas.origin, self.atlas.width)
+        )
+        return -1 <= row <= SITE and -1 <= column <= SITE
+
+    def _plan_cells(self) -> dict[int, int]:
+        """Cell -> what the plan wants there: 1 + a material, or `FREE`."""
+        if self.goal.kind != BUILD or self.atlas.origin < 0:
+            return {}
+        return {
+            self.atlas.origin + y * self.atlas.width + x: code
+            for y, line in enumerate(self.wanted)
+            for x, code in enumerate(line)
+            if code != ANYTHING
+        }
+
+    def _is_right(self, cell: int, code: int) -> bool:
+        there = self.atlas.cells[cell]
+        if code == FREE:
+            return there - 1 in rl.WALKABLE
+        return there == code or (code == rl.PLANT + 1 and there == rl.RIPE_PLANT + 1)
+
+    def _to_build(self, name: str) -> int | None:
+        """The nearest cell where the plan wants a table, a furnace or a plant, and it can be."""
+        code = rl.PLACED[rl.PLACES.index(name)] + 1
+        grounds = self.craft.place_on(name)
+        fit = [
+            cell
+            for cell, wanted in self.cells_of_plan.items()
+            if wanted == code and self.atlas.code(cell) in grounds and cell != self.atlas.at
+            and self.given_up.get(cell, -1) < self.now
+        ]  # fmt: skip
+        return min(fit, key=lambda cell: self.atlas.gap(cell, self.atlas.at), default=None)

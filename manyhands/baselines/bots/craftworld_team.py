@@ -1,0 +1,512 @@
+"""`team`: a scripted player of CraftWorld that works with others for what is asked of them.
+
+It reads the goal, the plan or the joint task from its own perception, keeps a map of what it has
+seen (`craftworld_atlas.py`), and does at each step the first thing that applies: fight off what is
+beside it; help up who is down, if it is the nearest; drink, eat and sleep, closed in with stones;
+bring what another asks for; work at the task; explore. It is a host policy.
+
+- **Joint tasks**: everybody goes to the same cell, each to a side of it, and works there until
+  enough do so in one step.
+- **Plans**: what is in the way is cleared; then tables, furnaces and plants are set, then stones.
+  Everybody brings its share of the stones.
+- **Other goals**: each works for what the goal needs, parts from the others to look for it, and,
+  where there is a channel, tells where it is: "iron 3 up 7 right of the start". Players of phrases
+  hear "iron here".
+- **Without a goal**: joint tasks first, then all achievements.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+
+from manyhands.baselines.bots.craftworld_atlas import NEVER, UNSEEN, Mate
+from manyhands.baselines.bots.craftworld_settler import PLACE, Settler
+from manyhands.core.env import Env, SeatError, unwrap
+from manyhands.core.view import Reply, View
+from manyhands.envs.craftworld import rules as rl
+from manyhands.envs.craftworld.env import CraftWorld
+from manyhands.envs.craftworld.goals import (
+    BUILD,
+    FREE,
+    HOLD,
+    NO_GOAL,
+    SITE,
+    UNLOCK_MANY,
+    UNLOCK_ONE,
+    Goal,
+    depths,
+)
+
+# What is told of, where it stands still.
+TOLD = {"tree": rl.TREE, "water": rl.WATER, "stone": rl.STONE, "coal": rl.COAL, "iron": rl.IRON}
+TOLD |= {"diamonds": rl.DIAMOND, "table": rl.TABLE, "furnace": rl.FURNACE}
+_NEWS = re.compile(
+    r"(\w+) (here|(?:(\d+) (up|down))? ?(?:(\d+) (left|right))? ?of the (?:start|site|corner))"
+)
+SAY_AGAIN = 60  # steps before the same is told again
+
+
+class Team:
+    """A host policy; see the module's docstring. One object may take several seats."""
+
+    name = "team"
+
+    def __init__(self, env: Env):
+        found = unwrap(env, CraftWorld, SeatError)
+        self.world, self.env = found.env, env
+        actions = np.arange(len(self.world.actions), dtype=np.int32)
+        self._lift = [np.asarray(found.lift(action)) for action in actions]
+        self._lower: np.ndarray | None = None
+        self._found = found
+        self._players: dict[tuple[int, int], Player] = {}
+
+    def act(self, views: Sequence[View]) -> list[Reply]:
+        return [self._answer(view) for view in views]
+
+    def _answer(self, view: View) -> Reply:
+        key = view.episode, view.index
+        if view.turn == 0 or key not in self._players:
+            if len(self._players) > 512:  # episodes long over
+                self._players.pop(next(iter(self._players)))
+            self._players[key] = Player(self.world, view.index, self.env.chat is not None)
+        legal = np.asarray(view.legal)
+        if self._lower is None:
+            self._lower = np.asarray(self._found.lower(np.arange(len(legal), dtype=np.int32)))
+        player = self._players[key]
+        said = [(message.sender, message.text) for message in view.messages]
+        action, say = player.step(
+            np.asarray(view.perception), legal[self._lower], said, view.rng(), view.step
+        )
+        return Reply(self._lift[action], say)
+
+
+def team(env: Env) -> Team:
+    """A player that works with others for the goal, the plan or the joint task."""
+    return Team(env)
+
+
+class Player(Settler):
+    """One player of a team in one episode."""
+
+    # ---- one step --------------------------------------------------------------------------------
+
+    def step(
+        self,
+        row: np.ndarray,
+        legal: np.ndarray,
+        said: Iterable[tuple[str, str]],
+        rng: np.random.Generator,
+        now: int,
+    ) -> tuple[int, str | None]:
+        """(an action of the world, what it says)."""
+        self.now, self.rng, self.row = now, rng, row
+        atlas, old = self.atlas, self.atlas.at
+        atlas.look(row, now, self.walking)
+        parts = self.world.layout
+        self.items = dict(zip(self.contents.items, row[parts["inventory"]].tolist(), strict=True))
+        self.vitals = dict(zip(rl.VITALS, row[parts["vitals"]].tolist(), strict=True))
+        self.asleep, self.alive = bool(row[parts["asleep"]][0]), int(row[parts["alive"]][0])
+        self.light = int(row[parts["light"]][0])
+        self.table, self.furnace = (bool(x) for x in row[parts["near"]])
+        self.role = int(row[parts["role"]][0])
+        names = self.contents.achievements
+        self.done = {n for n, d in zip(names, row[parts["achievements"]], strict=True) if d}
+        if now == 0 or not self.last:
+            self.goal = Goal.of_row(row[parts["goal"]], self.craft)
+            self.wanted = row[parts["goal"]][4:].reshape(SITE, SITE).tolist()
+        if atlas.at != old:
+            step = np.subtract(divmod(atlas.at, atlas.width), divmod(old, atlas.width))
+            self.plan = (self.plan - np.array([0, *step]) * (self.plan[0] > 0)).astype(np.uint8)
+        for sender, text in said:
+            self._hear(sender, text)
+        self._reckon()
+        action = self._act()
+        # Nothing that changes anything: a stumble breaks the spell.
+        state = (atlas.at, atlas.facing, tuple(self.items.values()), tuple(self.vitals.values()))
+        still = state == self.last and action not in (rl.SLEEP,) and not self.asleep
+        self.idle = self.idle + 1 if still else 0
+        self.last = state
+        if self.idle > (30 if self.before == rl.DO else 6) and not self.waiting:
+            action = self._stumble()
+            self.aim = -1
+        if not legal[action]:
+            action = rl.NOOP
+        ahead = atlas.at + atlas.steps[action - rl.MOVE] if rl.MOVE <= action < rl.DO else -1
+        free = ahead >= 0 and atlas.code(ahead) in rl.WALKABLE and ahead not in atlas.bodies
+        self.walking = free and not self.asleep
+        self.before = action
+        if action == PLACE["plant"]:
+            self.planted[atlas.front] = now
+        return action, self._news() if self.talks else None
+
+    def _act(self) -> int:
+        """The first thing that applies."""
+        self.waiting = False
+        if self.asleep or self.alive != rl.ALIVE:
+            self.waiting = True
+            return rl.NOOP
+        for what in (
+            self._fight,
+            self._rescue,
+            self._survive,
+            self._rest,
+            self._give,
+            self._tools,
+            self._task,
+            self._roam,
+        ):
+            action = what()
+            if action is not None:
+                return action
+        return self._stumble()
+
+    # ---- for others ------------------------------------------------------------------------------
+
+    def _give(self) -> int | None:
+        """Bring what another asks for, if one has it to spare and is the nearest who is known."""
+        atlas = self.atlas
+        for mate in self._up():
+            if not mate.request or mate.at < 0:
+                continue
+            gift = self.craft.gifts[mate.request - 1]
+            if gift in rl.VITALS or self.items[gift] <= self._keeps(gift):
+                continue
+            if atlas.gap(atlas.at, mate.at) > 12:
+                continue
+            if atlas.front == mate.at:
+                return self.craft.give + self.craft.gifts.index(gift)
+            special = {**self.special, mate.at: 1}
+            found = atlas.route(self.prices, mate.at.__eq__, special, 400)
+            if found is not None:
+                return self._stride(found[2])
+        return None
+
+    def _keeps(self, gift: str) -> int:
+        """How many of an item one does not give away."""
+        goal = self.goal
+        if gift in self.contents.recipes:
+            return 1
+        if goal.kind == HOLD and goal.target == gift:
+            return goal.count if goal.everyone else rl.MOST
+        if goal.kind == BUILD and gift == "stone":
+            return 2
+        return 2
+
+    # ---- talking ---------------------------------------------------------------------------------
+
+    def _landmark(self) -> str:
+        return "site" if self.goal.kind else "corner" if self.world.compass else "start"
+
+    def _news(self) -> str | None:
+        """What is new in view, by its place; each kind again only after a while."""
+        atlas = self.atlas
+        for what in ("diamonds", "iron", "coal", "table", "furnace", "water", "stone", "tree"):
+            if self.now - self.told.get(what, -SAY_AGAIN) < SAY_AGAIN:
+                continue
+            code = TOLD[what] + 1
+            for r in range(-3, 4):
+                start = atlas.place(r, -4)
+                k = atlas.cells.find(code, start, start + 9)
+                if k < 0:
+                    continue
+                self.told[what] = self.now
+                if atlas.origin < 0:
+                    return f"{what} here"
+                rows, columns = np.subtract(
+                    divmod(k, atlas.width), divmod(atlas.origin, atlas.width)
+                ).tolist()
+                words = [f"{abs(rows)} {'down' if rows > 0 else 'up'}"] * bool(rows)
+                words += [f"{abs(columns)} {'right' if columns > 0 else 'left'}"] * bool(columns)
+                return f"{what} {' '.join(words)} of the {self._landmark()}".replace("  ", " ")
+        return None
+
+    def _hear(self, sender: str, text: str) -> None:
+        """Note on the map what another tells of."""
+        found = _NEWS.search(text)
+        if found is None:
+            return
+        what = found[1] if found[1] in TOLD else found[1] + "s"
+        what = {"trees": "tree"}.get(found[1], what)
+        if what not in TOLD:
+            return
+        atlas = self.atlas
+        if found[2] == "here":
+            mate = next((m for m in atlas.mates.values() if f"player_{m.index}" == sender), None)
+            cell = mate.at if mate is not None else -1
+        elif atlas.origin < 0 or self._landmark() not in found[2]:
+            return
+        else:
+            rows = int(found[3] or 0) * (1 if found[4] == "down" else -1)
+            columns = int(found[5] or 0) * (1 if found[6] == "right" else -1)
+            cell = atlas.origin + rows * atlas.width + columns
+        if 0 <= cell < len(atlas.cells) and atlas.cells[cell] == UNSEEN:
+            atlas.cells[cell] = TOLD[what] + 1
+
+    # ---- what is asked ---------------------------------------------------------------------------
+
+    def _tools(self) -> int | None:
+        """A sword, where it costs little way."""
+        long = self.goal.kind in (NO_GOAL, UNLOCK_MANY)
+        able = self._able("stone_sword") and self.items["wood_pickaxe"]
+        has = self.items["wood"] and self.items["stone"] and not self.items["stone_sword"]
+        if long and able and has and not self.table:
+            station = self._station(furnace=False)
+            if station is not None and station[1][1] <= 8:
+                return self._stride(station[1][2])
+        if not self.table:
+            return None
+        for tool in ("wood_sword", "stone_sword"):
+            if self.items[tool] or self.items["stone_sword"] or not self._able(tool):
+                continue
+            spare = int(self.goal.kind != NO_GOAL and self.goal.kind != BUILD)
+            enough = all(self.items[i] >= n + spare for i, n in self._cost(tool).items())
+            if enough and self.items["wood_pickaxe"]:
+                return rl.MAKE + self.contents.makes.index(tool)
+        return None
+
+    def _task(self) -> int | None:
+        goal = self.goal
+        joint = self._joint() if goal.kind == NO_GOAL or self.world.joint else None
+        if joint is not None:
+            return joint
+        if goal.kind == BUILD:
+            return self._build()
+        if goal.kind == HOLD:
+            if goal.everyone and self.items[goal.target] >= goal.count:
+                return self._roam()
+            if self.items[goal.target] < rl.MOST:
+                return self._obtain(goal.target, rl.MOST)
+            return self._roam()
+        if goal.kind == UNLOCK_ONE:
+            return self._unlock(goal.target)
+        return self._unlock_next()
+
+    def _unlock(self, name: str) -> int | None:
+        """Towards an achievement; None if it is unlocked, or nothing leads to it now."""
+        if name in self.done:
+            return None
+        verb, _, what = name.partition("_")
+        if verb == "collect" and what == "drink":
+            return self._use(self._seek(rl.WATER)) or self._explore(rocky=False)
+        if verb == "collect":
+            return self._obtain(what, self.items[what] + 1)
+        if verb == "make":
+            return self._make(what)
+        if verb == "place":
+            return self._place_first(what)
+        if name == "eat_cow":
+            return self._use(self._meal()) or self._explore(rocky=False)
+        if name in ("defeat_zombie", "defeat_skeleton"):
+            kind = rl.ZOMBIE if name == "defeat_zombie" else rl.SKELETON
+            bodies = self.atlas.bodies
+            found = self._to(lambda cell: bodies.get(cell) == kind)
+            return self._use(found) or self._explore(rocky=kind == rl.SKELETON)
+        if name == "wake_up":
+            return self._roam() if self.vitals["energy"] >= rl.MOST else None
+        if name == "eat_plant":
+            return self._eat_plant()
+        return None
+
+    def _place_first(self, what: str) -> int | None:
+        if what == "plant":
+            if not self.items["sapling"]:
+                return self._sapling()
+            return self._set("plant")
+        item, number = self.craft.place_cost(what)
+        if self.items[item] < number:
+            return self._obtain(item, number)
+        return self._set(what)
+
+    def _eat_plant(self) -> int | None:
+        ripe = self._seek(rl.RIPE_PLANT)
+        if ripe is not None:
+            return self._use(ripe)
+        if not self.planted:
+            return self._place_first("plant")
+        cell, when = min(self.planted.items(), key=lambda pair: pair[1])
+        if self.now - when > self.craft.ripe and self.atlas.gap(cell, self.atlas.at) > 2:
+            return self._put(cell, rl.NOOP)
+        if self.now - when > 100 and len(self.planted) < 3:
+            return self._place_first("plant")
+        return None
+
+    def _unlock_next(self) -> int | None:
+        """Towards the next achievement, the easiest first; what is at hand before the others."""
+        depth = depths(self.craft)
+        near = {"eat_cow": self._meal, "collect_drink": lambda: self._seek(rl.WATER)}
+        for name, find in near.items():
+            if name not in self.done:
+                found = find()
+                if found is not None and found[1] <= 8:
+                    return self._use(found)
+        patient = ("defeat_zombie", "defeat_skeleton", "wake_up", "eat_plant")
+        names = sorted(self.contents.achievements, key=lambda n: (n in patient, depth[n]))
+        for name in names:
+            if name not in self.done:
+                action = self._unlock(name)
+                if action is not None:
+                    return action
+        return None
+
+    # ---- together --------------------------------------------------------------------------------
+
+    def _joint(self) -> int | None:
+        """Work at what takes several in one step; None where nothing waits."""
+        if not self.world.has_joint or self.world.helpers > 1 + len(self._others()):
+            return None
+        atlas, cells = self.atlas, self.atlas.cells
+        waiting = {before + 1 for before, _ in rl.JOINT.values()}
+        found = [k for k in range(len(cells)) if cells[k] in waiting] if self._any(waiting) else []
+        if not found:
+            done = any(after + 1 in cells for _, after in rl.JOINT.values() if after != rl.PATH)
+            if done or self.now > 150 or self.world.joint is None:
+                return None
+            return self._search_near_start()
+        diamonds = {k for k in range(len(cells)) if cells[k] == rl.DIAMOND + 1}
+        walkable = {code + 1 for code in rl.WALKABLE}
+
+        def stands(cell: int) -> list[int]:
+            return [cell + step for step in atlas.steps if cells[cell + step] in walkable]
+
+        def reached(cell: int) -> bool:
+            return any(cells[cell + step] in walkable for step in atlas.steps)
+
+        fits = [cell for cell in found if len(stands(cell)) >= self.world.helpers]
+        open_diamond = any(
+            reached(d) and any(cells[d + s] in waiting | {rl.BRIDGE + 1} for s in atlas.steps)
+            for d in diamonds
+        )
+        if not fits or open_diamond:
+            return None
+        middle = atlas.origin if atlas.origin >= 0 else found[0]
+
+        def rank(cell: int) -> tuple[int, int, int]:
+            leads = any(cell + step in diamonds for step in atlas.steps)
+            return 0 if leads else 1, atlas.gap(cell, middle), cell - middle
+
+        target = min(fits, key=rank)
+        if atlas.front == target:
+            self.waiting = True
+            return rl.DO
+        taken = {mate.at for mate in atlas.mates.values() if mate.at >= 0}
+        free = [cell for cell in stands(target) if cell not in taken]
+        if atlas.at in stands(target):
+            return rl.MOVE + atlas.steps.index(target - atlas.at)
+        way = atlas.route(self.prices, lambda cell: cell in free, {**self.special, target: NEVER})
+        if way is None:
+            return None if not free else self._explore()
+        return self._stride(way[2])
+
+    def _any(self, codes: set[int]) -> bool:
+        return any(code in self.atlas.cells for code in codes)
+
+    def _others(self) -> list[Mate]:
+        return [mate for mate in self.atlas.mates.values() if mate.alive != rl.DEAD]
+
+    def _search_near_start(self) -> int:
+        """Around where one began, ring by ring, the top first."""
+        atlas, cells = self.atlas, self.atlas.cells
+        start = len(cells) // atlas.width // 2 * atlas.width + atlas.width // 2
+        found = atlas.route(
+            self.prices,
+            lambda cell: cells[cell] == UNSEEN and cell < start and atlas.gap(cell, start) < 14,
+            self.special,
+        )
+        return self._explore() if found is None else self._stride(found[2])
+
+    # ---- building --------------------------------------------------------------------------------
+
+    def _build(self) -> int | None:
+        """Towards the plan."""
+        wrong = {c: w for c, w in self.cells_of_plan.items() if not self._is_right(c, w)}
+        stone = rl.STONE + 1
+        walls = [cell for cell, wanted in wrong.items() if wanted == stone]
+        first = [cell for cell, wanted in wrong.items() if wanted != stone]
+        crew = 1 + len(self._up())
+        if walls and not self.items["wood_pickaxe"]:
+            return self._obtain("wood_pickaxe")
+        for name in ("table", "furnace", "plant"):
+            cells = [c for c in first if wrong[c] == rl.PLACED[rl.PLACES.index(name)] + 1]
+            if not cells:
+                continue
+            action = self._build_part(name, cells)
+            if action is not None:
+                return action
+        for cell in self._shared([c for c in first if wrong[c] == FREE]):
+            action = self._clear(cell)
+            if action is not None:
+                return action
+        if walls:
+            return self._wall(walls, crew)
+        return None
+
+    def _shared(self, cells: list[int]) -> list[int]:
+        """Cells in the order in which one sees to them: those first that no other is nearer to."""
+        atlas = self.atlas
+        mates = [mate.at for mate in self._up() if mate.at >= 0]
+
+        walls = {c for c, code in self.cells_of_plan.items() if code != FREE}
+
+        def order(cell: int) -> tuple[bool, int, int]:
+            own = atlas.gap(cell, atlas.at)
+            # What can only be laid from where there will be walls comes first.
+            late = atlas.lanes(cell, self.prices, walls) > 0
+            return late, sum(atlas.gap(cell, at) < own for at in mates), own
+
+        fit = [c for c in cells if self.given_up.get(c, -1) < self.now]
+        return sorted(fit, key=order)
+
+    def _build_part(self, name: str, cells: list[int]) -> int | None:
+        """A table, furnace or plant."""
+        item, number = self.craft.place_cost(name)
+        grounds = self.craft.place_on(name)
+        for cell in self._shared(cells):
+            code = self.atlas.code(cell)
+            if code not in grounds and code >= 0:
+                action = self._clear(cell)
+                if action is not None:
+                    return action
+                continue
+            if self.items[item] < number:
+                return self._obtain(item, number)
+            return self._put(cell, PLACE[name])
+        return None
+
+    def _clear(self, cell: int) -> int | None:
+        """Take away what is in the way of a plan; None where nobody can."""
+        code = self.atlas.code(cell)
+        if code < 0:
+            return self._put(cell, rl.NOOP)
+        if code in (rl.WATER, rl.LAVA):
+            if not self.items["stone"]:
+                return self._obtain("stone")
+            return self._put(cell, PLACE["stone"])
+        if code not in self.contents.collect:
+            return None
+        tool = self.contents.collect[code][1]
+        if tool is not None and not self.items[tool]:
+            return self._obtain(tool)
+        return self._put(cell, rl.DO)
+
+    def _wall(self, walls: list[int], crew: int) -> int | None:
+        """Stones of a plan: bring one's share, and lay them."""
+        lacking = len(walls)
+        share = min(rl.MOST, -(-lacking // crew))
+        if self.items["stone"] >= share:
+            self.hauling = True
+        if not self.items["stone"]:
+            self.hauling = False
+        if not self.hauling:
+            return self._obtain("stone", share)
+        for cell in self._shared([c for c in walls if c != self.atlas.at]):
+            code = self.atlas.code(cell)
+            if code in self.craft.place_on("stone") or code < 0:
+                action = self._put(cell, PLACE["stone"])
+            else:
+                action = self._clear(cell)
+            if action is not None:
+                return action
+        return self._stumble()
