@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from scipy.optimize import linprog
 
-from manyhands.baselines.evaluation.matches import play_matches
+from manyhands.baselines.evaluation.matches import Match, play_matches
 from manyhands.baselines.evaluation.scores import players as read_players
 from manyhands.baselines.evaluation.tables import INTERVAL, Estimate, described, markdown
 from manyhands.baselines.players import network as policy_files
@@ -119,6 +119,8 @@ class League:
             on the second one, in each episode (of a game with zero sum: what it won); 0 on the
             diagonal, which is not played.
         by: the reward term that decides, "" for all of the reward.
+        illegal, forfeits: f64[P], illegal answers and forfeits of each strategy, a mean over its
+            episodes. A forfeit is lost, at its price.
     """
 
     env: Env
@@ -126,6 +128,14 @@ class League:
     names: tuple[str, ...]
     margins: np.ndarray
     by: str = ""
+    illegal: np.ndarray | None = None
+    forfeits: np.ndarray | None = None
+
+    @property
+    def refused(self) -> dict[str, np.ndarray]:
+        """f64[P] by name: `illegal` and `forfeits`, where there were any."""
+        found = {"illegal": self.illegal, "forfeits": self.forfeits}
+        return {name: v for name, v in found.items() if v is not None and v.any()}
 
     @property
     def episodes(self) -> int:
@@ -164,12 +174,14 @@ class League:
         return META_SOLVERS[solver](self.matrix(counts))
 
     def __str__(self) -> str:
-        header = ["row against column", *self.names, "Elo", "Nash"]
+        refused = self.refused
+        header = ["row against column", *self.names, "Elo", "Nash", *refused]
         table, ratings, weights = self.table(), self.ratings, self.mixture()
         rows = []
         for i, name in enumerate(self.names):
             cells = ["" if i == j else str(cell) for j, cell in enumerate(table[i])]
-            rows.append([name, *cells, f"{ratings[i]:.0f}", f"{weights[i]:.3f}"])
+            counts = [f"{values[i]:.3f}" for values in refused.values()]
+            rows.append([name, *cells, f"{ratings[i]:.0f}", f"{weights[i]:.3f}", *counts])
         return (
             f"{described(self.env)}: win rates of {len(self.names)} strategies over both sides, "
             f"{self.episodes} episodes a pair and side, seed {self.seed}; a draw is half a win\n\n"
@@ -189,6 +201,7 @@ class League:
             "payoffs": self.payoffs.tolist(),
             "elo": self.ratings.tolist(),
             "nash": self.mixture().tolist(),
+            **{name: values.tolist() for name, values in self.refused.items()},
         }
 
     def to_csv(self) -> str:
@@ -238,12 +251,17 @@ def league(
     made, names = read_players(env, given)
     if isinstance(strategies, Mapping):
         names = list(strategies)
+    _check_term(env, by)
     count = len(made)
     pairs = [(i, j) for i in range(count) for j in range(count) if i != j]
     margins = np.zeros((count, count, episodes))
-    for (i, j), values in zip(pairs, meet(env, made, pairs, episodes, seed, by), strict=True):
-        margins[i, j] = values
-    return League(env, seed, tuple(names), margins, by)
+    illegal, forfeits = np.zeros(count), np.zeros(count)
+    for match, (i, j) in zip(_matches(env, made, pairs, episodes, seed), pairs, strict=True):
+        margins[i, j] = _margin(env, match, by)
+        for a, player in enumerate(match.players):
+            illegal[player] += match.illegal[:, a].mean() / (2 * (count - 1))
+            forfeits[player] += match.forfeits[:, a].mean() / (2 * (count - 1))
+    return League(env, seed, tuple(names), margins, by, illegal, forfeits)
 
 
 def meet(
@@ -255,20 +273,39 @@ def meet(
     by: str,
 ) -> list[np.ndarray]:
     """The margins, f64[E], of each pair's first strategy on the first side."""
+    _check_term(env, by)
+    matches = _matches(env, strategies, pairs, episodes, seed)
+    return [_margin(env, match, by) for match in matches]
+
+
+def _matches(
+    env: Env,
+    strategies: Sequence[Any],
+    pairs: Sequence[tuple[int, int]],
+    episodes: int,
+    seed: int,
+) -> list[Match]:
+    """A match for each pair, the first of it on the first side."""
+    lineups = []
+    for i, j in pairs:
+        row = [j] * env.num_agents
+        for a in sides_of(env)[0]:
+            row[a] = i
+        lineups.append(tuple(row))
+    return play_matches(env, strategies, lineups, episodes, seed)
+
+
+def _check_term(env: Env, by: str) -> None:
     if by and by not in env.terms:
         raise ConfigError(
             f"{by!r} is no reward term, by which somebody could win; the terms are "
             f"{names_of(env.terms)}"
         )
+
+
+def _margin(env: Env, match: Match, by: str) -> np.ndarray:
+    """f64[E]: half of what the first side earned more."""
     first, second = sides_of(env)
-    lineups = []
-    for i, j in pairs:
-        row = [j] * env.num_agents
-        for a in first:
-            row[a] = i
-        lineups.append(tuple(row))
-    found = []
-    for match in play_matches(env, strategies, lineups, episodes, seed):
-        earned = match.terms[by] if by else match.returns
-        found.append((earned[:, list(first)].mean(1) - earned[:, list(second)].mean(1)) / 2)
-    return found
+    earned = match.terms[by] if by else match.returns
+    margin: np.ndarray = earned[:, list(first)].mean(1) - earned[:, list(second)].mean(1)
+    return margin / 2

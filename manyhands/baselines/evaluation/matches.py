@@ -226,6 +226,8 @@ class Match:
         lengths: f64[E], steps.
         terms: f64[E, N] each, totals before weighting.
         metrics: f64[E] each, totals.
+        illegal: f64[E, N], illegal answers of host policies.
+        forfeits: f64[E, N], 1 where an agent forfeited; returns hold the price.
     """
 
     players: tuple[int, ...]
@@ -233,6 +235,8 @@ class Match:
     lengths: np.ndarray
     terms: dict[str, np.ndarray]
     metrics: dict[str, np.ndarray]
+    illegal: np.ndarray
+    forfeits: np.ndarray
 
 
 def play_matches(
@@ -266,6 +270,8 @@ def play_matches(
                 np.array([float(e.steps) for e in results]),
                 {name: np.array([e.terms[name] for e in results]) for name in env.terms},
                 {n: np.array([e.metrics[n] for e in results]) for n in results[0].metrics},
+                np.array([e.illegal for e in results], np.float64),
+                np.array([[float(a in e.forfeits) for a in env.agents] for e in results]),
             )
     return [done[tuple(row)] for row in lineups]
 
@@ -314,6 +320,8 @@ def _on_device(
             totals["lengths"][m],
             {name: values[:, m].T for name, values in totals["terms"].items()},
             {name: values[m] for name, values in totals["metrics"].items()},
+            np.zeros((episodes, env.num_agents)),
+            np.zeros((episodes, env.num_agents)),
         )
         for m, row in enumerate(rows)
     }

@@ -84,6 +84,11 @@ class Evaluation:
             for number, name in enumerate(self.names):
                 own = [a for a, player in enumerate(match.players) if player == number]
                 values[f"return of {name}"] = match.returns[:, own].mean(axis=1)
+        for what in ("illegal", "forfeits"):
+            if any(getattr(m, what).any() for m in self.matches):
+                for number, name in enumerate(self.names):
+                    own = [a for a, player in enumerate(match.players) if player == number]
+                    values[f"{what} of {name}"] = getattr(match, what)[:, own].sum(axis=1)
         values["length"] = match.lengths
         values |= {f"terms/{name}": v.mean(axis=1) for name, v in match.terms.items()}
         return values | {f"metrics/{name}": v for name, v in match.metrics.items()}

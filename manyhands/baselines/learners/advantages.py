@@ -48,12 +48,16 @@ class Credit:
         conversation: the line of the export (`export_chat`).
         role, group: of the episode.
         anchor: f64[answers], of each answer.
+        illegal: how many of its answers were refused in the end.
+        forfeit: whether it forfeited: `total` then holds the price.
     """
 
     conversation: dict[str, Any]
     role: float
     group: float
     anchor: np.ndarray
+    illegal: int = 0
+    forfeit: bool = False
 
     def joint(self, weight: float = 1.0) -> np.ndarray:
         """f64[answers], what GiGPO trains with: group + weight * anchor."""
@@ -116,7 +120,9 @@ def advantages(
     credits = []
     for line, by_role, by_group in zip(lines, role, group.tolist(), strict=True):
         begin, end = end, end + len(line["anchors"])
-        credits.append(Credit(line, by_role, by_group, answers[begin:end]))
+        illegal = sum(status != "ok" for status in line.get("parse", ()))
+        forfeit = line["agent"] in line.get("forfeits", ())
+        credits.append(Credit(line, by_role, by_group, answers[begin:end], illegal, forfeit))
     return credits
 
 

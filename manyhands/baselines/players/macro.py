@@ -16,6 +16,7 @@ from typing import Any
 import jax
 import numpy as np
 
+from manyhands.core.choices import Choice
 from manyhands.core.env import Action, Array, ConfigError, IllegalAction
 from manyhands.core.view import Reply, View
 from manyhands.wrappers.events import Events
@@ -141,7 +142,7 @@ class SkillView(View):
         return f"{super().text}\n{self._news}"
 
     @functools.cached_property
-    def choices(self) -> list[str]:
+    def choices(self) -> list[Choice]:
         return self._events.offers(self.perception)
 
     @functools.cached_property

@@ -1,0 +1,106 @@
+"""The seat `team` of CraftWorld: a plan and a joint task on a small map, what it says and hears."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+import numpy as np
+import pytest
+
+from manyhands.baselines.bots.craftworld_atlas import UNSEEN, Atlas
+from manyhands.baselines.bots.craftworld_team import Player, Team
+from manyhands.core.env import SeatError, episode_key
+from manyhands.core.pack import snapshot
+from manyhands.core.play import play
+from manyhands.core.registry import seat
+from manyhands.envs.craftworld import CraftWorld
+from manyhands.envs.craftworld import rules as rl
+from manyhands.envs.kitchen import Kitchen
+from manyhands.envs.volleyball import Volleyball
+from manyhands.wrappers.chat import Chat
+
+MAP = """
+TTTO........
+T...........
+....0.1.....
+............
+.S..........
+SSSS......WW
+SSSS......WW
+"""
+
+
+@functools.lru_cache
+def world() -> CraftWorld:
+    return CraftWorld(map=MAP, observation="compact")
+
+
+def played(goal: str | None, seeds: int, steps: int) -> Any:
+    """Episodes of two players from the first state, with a goal."""
+    env = world()
+    options = {} if goal is None else {"goal": goal}
+    start = snapshot(env, env.reset_to(episode_key(0), options))
+    return play(env, [Team(env)] * 2, seeds, fork=start, max_steps=steps, progress=False).episodes
+
+
+def test_two_meet_at_what_takes_two():
+    for episode in played(None, 3, 30):
+        assert episode.terms["joint"] == (1.0, 1.0)
+        assert episode.illegal == (0, 0)
+
+
+@pytest.mark.parametrize("plan", ["wall", "workshop", "fenced plant"])
+def test_two_build_a_plan(plan: str):
+    for episode in played(f"build {plan}", 3, 300):
+        assert episode.terms["goal"] == (1.0, 1.0), f"not built in {episode.steps} steps"
+        assert episode.illegal == (0, 0)
+
+
+def test_the_seat_is_there_for_both_games_and_refuses_others():
+    assert isinstance(seat("team", world()), Team)
+    assert type(seat("team", Volleyball("3v3"))).__name__ == "Scripted"
+    with pytest.raises(SeatError):
+        seat("team", Kitchen("cramped_room"))
+
+
+def row_of(env: CraftWorld, state: Any, agent: int) -> np.ndarray:
+    return np.asarray(env.perceive(state))[agent]
+
+
+def test_a_map_is_kept_in_coordinates_that_all_share():
+    env = world()
+    state = env.reset(episode_key(0))
+    maps = [Atlas(env, i) for i in range(2)]
+    for i, atlas in enumerate(maps):
+        atlas.look(row_of(env, state, i), 0, False)
+    offsets = [divmod(a.at, a.width)[1] - divmod(a.origin, a.width)[1] for a in maps]
+    assert offsets == [0, 2]  # from where player 0 began
+    assert maps[0].code(maps[0].place(0, 2)) == rl.GRASS
+    assert maps[0].bodies == {maps[0].place(0, 2): 6}
+    assert maps[0].code(maps[0].place(0, 6)) == UNSEEN - 1
+
+
+def test_it_tells_where_things_are_and_notes_what_it_hears():
+    env = world()
+    state = env.reset(episode_key(0))
+    players = [Player(env, i, True) for i in range(2)]
+    legal = np.asarray(env.legal(state))
+    rng = np.random.default_rng(0)
+    _, said = players[0].step(row_of(env, state, 0), legal[0], [], rng, 0)
+    assert said is not None and said.endswith("of the start")
+    news = [("player_0", "iron 9 down 3 right of the start")]
+    players[1].step(row_of(env, state, 1), legal[1], news, rng, 0)
+    atlas = players[1].atlas
+    assert atlas.code(atlas.origin + 9 * atlas.width + 3) == rl.IRON
+    # What it sees itself counts for more.
+    news = [("player_0", "diamonds 0 down 2 right of the start")]
+    players[1].step(row_of(env, state, 1), legal[1], news, rng, 1)
+    assert rl.DIAMOND + 1 not in atlas.cells
+
+
+@pytest.mark.slow
+def test_it_plays_where_it_can_talk_and_sees_only_who_is_near():
+    env = Chat(CraftWorld(players=3, size=24, goal="collect 3 stone", sees="near"))
+    result = play(env, ["team"] * 3, 2, progress=False, max_steps=150)
+    assert result.mean["goal"] == 1 and result.mean["messages"] > 0
