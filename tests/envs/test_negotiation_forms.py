@@ -141,7 +141,7 @@ def test_a_form_has_texts_a_bot_and_a_drawing(name):
     for agent in range(env.num_agents):
         assert name.replace("_", " ").upper() in env.rules(agent)
         assert "You are" in env.describe(state, agent)
-    choices = env.choices(state, mover)
+    choices = env.choices(state, mover, None)
     legal = np.asarray(env.legal(state))[mover]
     assert len(choices) == len(set(choices)) == legal.sum()
     for choice in choices[:40]:
