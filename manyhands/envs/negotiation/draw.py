@@ -23,6 +23,7 @@ from manyhands.core.paint import (
     player_colour,
 )
 from manyhands.core.render import Colour, wrap
+from manyhands.envs.negotiation.history import entries
 from manyhands.envs.negotiation.state import (
     ACCEPT,
     CLAIM,
@@ -33,7 +34,7 @@ from manyhands.envs.negotiation.state import (
     WALK,
     NegotiationState,
 )
-from manyhands.envs.negotiation.text import entries, observation
+from manyhands.envs.negotiation.text import observation
 
 if TYPE_CHECKING:
     from manyhands.envs.negotiation.env import Negotiation

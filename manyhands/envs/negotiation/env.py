@@ -20,7 +20,7 @@ The rules are in `rules.py`, what each form of agreement does in `forms/`, the s
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import gymnasium
@@ -29,11 +29,13 @@ import jax.numpy as jnp
 import numpy as np
 
 from manyhands.core.axes import expand, flat
+from manyhands.core.choices import LIMIT, Choice
 from manyhands.core.config import boolean, check_weights, one_of, plain, whole
-from manyhands.core.env import Action, Array, Env, Outcome
+from manyhands.core.env import DETAILS, Action, Array, Env, Outcome
 from manyhands.core.layout import Layout
-from manyhands.core.talk import Channel
-from manyhands.envs.negotiation import observe, rules
+from manyhands.core.talk import Channel, Message
+from manyhands.envs.negotiation import choosing, observe, rules
+from manyhands.envs.negotiation import history as past
 from manyhands.envs.negotiation.forms import Deal
 from manyhands.envs.negotiation.scenarios import build
 from manyhands.envs.negotiation.state import (
@@ -47,6 +49,14 @@ from manyhands.envs.negotiation.state import (
 )
 
 SCORES = ("gain", "win")
+
+
+class Voices(Channel):
+    """The channel of a negotiation: a phrase can be said as `choices` shows it."""
+
+    def speech(self, text: str) -> str | None:
+        said = super().speech(text)
+        return None if said is None else choosing.said_alone(said)
 
 
 class Negotiation(Env[NegotiationState]):
@@ -63,6 +73,8 @@ class Negotiation(Env[NegotiationState]):
         phrases: the phrasebook, instead of the scenario's.
         memory: how many of the last moves players see; by default 12, or four times the players.
         reward_weights: weights of the terms, instead of what `score` says.
+        detail: how much `describe` tells: `"brief"`, what changes decisions, with the last moves
+            only; `"normal"`, all facts of the vector; or `"full"`, with what can be worked out.
         **options: those of the scenario, see `scenarios.py`.
 
     **Actions** are `Discrete`: moves in the order of `KINDS`, only those that the scenario has
@@ -107,12 +119,14 @@ class Negotiation(Env[NegotiationState]):
         phrases: Any = None,
         memory: int | None = None,
         reward_weights: Mapping[str, float] | None = None,
+        detail: str = "normal",
         **options: Any,
     ):
         data = build(scenario, options)
         n = data.players
         one_of("score", score, SCORES)
         boolean("talk", talk)
+        self.detail = one_of("detail", detail, DETAILS)
         memory = whole("memory", max(12, 4 * n) if memory is None else memory, n, 1000)
         given = {
             "max_length": None if max_length == 200 else max_length,
@@ -132,7 +146,7 @@ class Negotiation(Env[NegotiationState]):
         )
         self.score, self.agents, self.phrases = score, data.agents, data.phrases
         self.memory, self.max_steps = memory, data.max_steps
-        self._channel = Channel(self.agents, self.phrases, max_length) if talk else None
+        self._channel = Voices(self.agents, self.phrases, max_length) if talk else None
         self.terms = data.terms
         weights = dict.fromkeys(self.terms, 0.0) | {score: 1.0}
         self.reward_weights = check_weights(reward_weights, weights)
@@ -150,6 +164,7 @@ class Negotiation(Env[NegotiationState]):
         self.phases = data.phases
         self.observation_layout = observe.layout(data)
         self.observation_space = self.observation_layout.space(divided=True)
+        self.event_names = past.event_names(data)
 
     # ---- pure and traceable -------------------------------------------------------------------
 
@@ -183,6 +198,10 @@ class Negotiation(Env[NegotiationState]):
     def summary(self, state: NegotiationState) -> Array:
         """f32[N * F]: the observations of all players one after the other."""
         return flat(self.observe(state))
+
+    def event_codes(self, state: NegotiationState) -> Array:
+        """f32[N, K]: the moves of the last step and what came of them (`history.event_codes`)."""
+        return past.event_codes(self.scenario, state)
 
     @property
     def at(self) -> Layout:
@@ -237,11 +256,52 @@ class Negotiation(Env[NegotiationState]):
             row[1:] = content
         return row
 
-    def describe(self, state: NegotiationState, agent: str | int) -> str:
-        return super().describe(_on_host(state), agent)
+    def said(self, state: NegotiationState) -> dict[int, str]:
+        """The phrase that was said in the last step: who speaks moves alone."""
+        player, kind, word = np.asarray(state.log)[-1, :3].tolist()
+        spoken = player > 0 and kind == SAY and 0 < word <= len(self.phrases)
+        return {player - 1: self.phrases[word - 1]} if spoken else {}
 
-    def choices(self, state: NegotiationState, agent: str | int) -> list[str]:
-        return super().choices(_on_host(state), agent)
+    def forfeit_terms(self, state: NegotiationState, agents: Sequence[int]) -> dict[str, Array]:
+        """The break-off: what walking away from the table yields; the comparison of gains (`win`)
+        is lost."""
+        if not agents:
+            return {}
+        terms = jax.device_get(rules.broken_off(self.scenario, state))
+        won = np.full(self.num_agents, float(self.num_agents == 2), np.float32)
+        won[list(agents)] = -1.0
+        return {**terms, "win": won}
+
+    def describe(
+        self,
+        state: NegotiationState,
+        agent: str | int,
+        *,
+        detail: str | None = None,
+        talk: Sequence[Message] = (),
+    ) -> str:
+        env = self if detail is None else self.with_detail(detail)
+        found = self._module("text").describe(env, _on_host(state), self.index(agent), talk)
+        return str(found)
+
+    def choices(
+        self, state: NegotiationState, agent: str | int, limit: int | None = LIMIT
+    ) -> list[Choice]:
+        """The legal actions in words. Those of one family are told in one line where there are more
+        than `limit`, or where all would be long; in a trade an example stands for all offers. With
+        None all of them are listed, in a trade the legal parts of an offer, too."""
+        state, i, texts = _on_host(state), self.index(agent), self._module("text")
+        seen, able = texts.observation(self, state, i), texts.legal(self, state, i)
+        found = choosing.choices(self, state, seen, able, parts=limit is None)
+        return choosing.shortened(found, limit)
+
+    def last_events(
+        self, state: NegotiationState, agent: str | int | None = None
+    ) -> list[dict[str, Any]]:
+        """The moves of the last step and what came of them: all players know the same of it."""
+        if agent is not None:
+            self.index(agent)
+        return past.last_events(self, _on_host(state))
 
     def parse(self, text: str, state: NegotiationState, agent: str | int) -> Action:
         reading = self._module("reading")
@@ -314,7 +374,7 @@ class Negotiation(Env[NegotiationState]):
         return found | of_game
 
     def config(self) -> dict[str, Any]:
-        return dict(self._config)
+        return dict(self._config) | self.text_options()
 
 
 def _on_host(state: NegotiationState) -> NegotiationState:

@@ -7,6 +7,7 @@ negotiations share, and offers, which each form words itself (`Scenario.offer_ph
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import re
 from typing import TYPE_CHECKING, Any
@@ -18,6 +19,7 @@ from manyhands.core.env import Action, IllegalAction
 from manyhands.core.grammar import Grammar, Reading, names, tokens
 from manyhands.core.talk import OTHER, clean
 from manyhands.envs.negotiation import text as texts
+from manyhands.envs.negotiation.choosing import said_alone
 from manyhands.envs.negotiation.forms import Bargain, Scenario
 from manyhands.envs.negotiation.state import (
     ACCEPT,
@@ -51,7 +53,9 @@ _OFFER = (
 )
 _FAIR = (
     (
-        "[yes|yeah|yep] [.] [[that|this|it|that's|it's|{offer}] [is|seems|looks|sounds] "
+        "[yes|yeah|yep] [.] [(that|this|it|{offer}) works [for me] [.] [and|so|.] [i|i'll|i will]"
+        "|(fine|okay|good|alright) (by|with) me [.] [and|so|.] [i|i'll|i will]] "
+        "[[that|this|it|that's|it's|{offer}] [is|seems|looks|sounds] "
         "(fair|good|great|fine|reasonable|acceptable|ok|okay) [{what}] [enough|to me|for me|by me] "
         "[.] [and|so|.] [i|i'll|i will]] [[i'm|i am|am] (happy|glad|pleased|willing) to]"
     )
@@ -64,7 +68,8 @@ _NO = (
 )
 _UNFAIR = (
     "[. ] [because|since|as] (that|this|it|that's|it's|it is|that is|your offer|the offer) "
-    "[is] [just|simply|very|really] (unfair|not fair|unacceptable|not acceptable|not enough)"
+    "[is] [just|simply|very|really|much|far|way] (unfair|not fair|unacceptable|not acceptable"
+    "|not [good] enough|too (low|little|high|much|expensive)) [for me]"
 )
 _PHRASES: dict[int, tuple[str, ...]] = {
     ACCEPT: (
@@ -72,6 +77,10 @@ _PHRASES: dict[int, tuple[str, ...]] = {
         f"{_FAIR} [i] (gladly|happily) accept [{_OFFER}]",
         f"{_FAIR} [i] (agree|agree to|agree with|approve|approve of|take) {_OFFER}",
         f"{_FAIR} [i] (agree|approve|agreed)",
+        f"{_FAIR} [.] (deal|agreed|accepted|it's a deal|it is a deal)",
+        f"[i] support {_OFFER}",
+        f"(i'm|i am) (for|in favor of|in favour of) {_OFFER}",
+        "[a|it's a|it is a] yes from me",
         f"agreed to {_OFFER}",
         "[that's|it's|that is|it is|this is|you have|you've|you've got|you got|we have|we've got] "
         "[yourself] [a|got a] deal",
@@ -95,6 +104,9 @@ _PHRASES: dict[int, tuple[str, ...]] = {
         f"(no|nope) [.] {_UNFAIR}",
         "[i] vote (no|against|against it|nay) [(for|on) {offer}]".replace("{offer}", _OFFER),
         "[i] vote against {offer}".replace("{offer}", _OFFER),
+        f"[i'm|i am] against [{_OFFER}]",
+        "[a|it's a|it is a] no from me",
+        "(not a chance|no chance|absolutely not|certainly not)",
         f"[i] disagree [with {_OFFER}]",
     ),
     WALK: (
@@ -108,6 +120,7 @@ _PHRASES: dict[int, tuple[str, ...]] = {
         "end without a deal",
     ),
     READY: (
+        "[fine (by|with) me] [.] "
         "[i|i'm|i am|we're|we are] (ready|done|finished) [talking|with the talk|with talking"
         "|to choose|to decide|negotiating]",
         "[i|let's] (end|finish|stop) (the talk|talking|the discussion|the chat)",
@@ -119,6 +132,7 @@ _PHRASES: dict[int, tuple[str, ...]] = {
         "[i] [do|say|propose] nothing [this (turn|round|month|time)]",
         "[i] (stay|keep|remain) (silent|quiet)",
         "[i] abstain",
+        "[i have] nothing to (say|add)",
         "(no op|noop|no move|silence)",
         "let (the|this|my) turn (go by|pass)",
     ),
@@ -138,7 +152,7 @@ _CLAIMS = {
     "pledge": (
         "(pledge|promise|claim) [that] [to|i'll|i will] [catch|take|harvest|fish] "
         "[at most|no more than|up to|a maximum of] {n} [ton] [of fish] "
-        "[at most|at the most|or less]",
+        "[at most|at the most|or less] [this month|in this month|this time]",
     ),
 }
 
@@ -166,6 +180,26 @@ _OFFERED = Grammar({"": ["{choice}"]}, {"choice": {}})
 _SPOKEN = Grammar({"": ["say", "say aloud", "speak"]})
 _SAYS = re.compile(r"\bsay(?:\s|[*_`])*[:=\uff1a]", re.I)
 _SAY_LINE = re.compile(r"^[^\w\n]*say[^\w\n]*[:=\uff1a]", re.I | re.M)
+# What is said to somebody, set off by commas; and what stands around a move without a meaning.
+_WHO = (
+    r"(?:(?:my|dear|good|old) )*(?:friends?|partners?|mate|buddy|pal|colleagues?|neighbou?rs?"
+    r"|folks|sir|madam|everyone|everybody)"
+)
+_ADDRESS = re.compile(rf"^\W*{_WHO}\s*[,!:]\s*|,\s*{_WHO}(?=\s*[,.!?;]|\s*$)", re.I)
+_AROUND = re.compile(
+    r"^\W*as (?:we )?(?:agreed|promised|discussed|said|proposed|planned)\s*,\s*"
+    r"|,\s*as (?:we )?(?:agreed|promised|discussed|said|proposed|planned)\W*$"
+    r"|^\W*(?:i'll|i will|let me) (?:start|begin|open) (?:by|with) "
+    r"|^\W*instead\s*,?\s+(?=i\b|my\b)|,\s*(?:i'm |i am )?sorry\W*$",
+    re.I,
+)
+_BEFORE = re.compile(
+    r"^\W*(?:sorry,? )?(?:no,? )?(?:(?:that|this|it|\d+|your (?:offer|price|bid)|the price)"
+    r"(?:['\u2019]s| is) (?:just |simply |way |far |a bit |a little |still |really )?"
+    r"(?:too (?:much|high|low|little|expensive|cheap)|not (?:good )?enough)|not (?:good )?enough)"
+    r"(?: for me)?\s*[,;.!\u2013\u2014]+\s*(?:but |so )?(?=\S)",
+    re.I,
+)
 _NOTHING = re.compile(r"\W*(?:action\W*)?", re.I)
 
 
@@ -215,11 +249,11 @@ class _Reader:
 
     def mean(self, answer: answers.Answer) -> Action | None:
         """The action that a decisive part means."""
+        answer = dataclasses.replace(answer, text=self.bare(answer.text))
         says = _SAYS.search(answer.text)
         if says and self.env.chat is not None and self.is_courtesy(answer.text[: says.start()]):
             return self.words(answer.text[says.end() :].strip(answers.WRAPPING))
-        offered = texts.choices_of(self.env, self.seen, self.legal)
-        named = {" ".join(tokens(choice)): k for k, choice in enumerate(offered)}
+        named = self.named()
         chosen = _OFFERED.read(answer.text, {"choice": _longest(named)})
         if len(chosen) == 1:
             return self.choice(chosen[0].values["choice"])
@@ -234,10 +268,37 @@ class _Reader:
             return None
         return self.offer(answer, quoted)
 
+    def bare(self, text: str) -> str:
+        """An answer without forms of address ("my friend"), apologies, complaints before an offer
+        and the like, which mean no move."""
+        for pattern in (_ADDRESS, _AROUND):
+            text = pattern.sub("", text)
+        if self.data.players == 2:
+            text = re.sub(rf",\s*(?:dear )?{self.env.agents[1 - self.agent]}\W*$", "", text)
+        return _BEFORE.sub("", text)
+
+    def named(self) -> dict[str, int]:
+        """The choices by their words: alone, with their effects, and told as families."""
+        offered = texts.choices_of(self.env, self.state, self.seen, self.legal, parts=True)
+        names = {_words_of(choice): k for k, choice in enumerate(offered)}
+        families: dict[int, list[int]] = {}
+        for k, choice in enumerate(offered):
+            if choice.effect:
+                names.setdefault(_words_of(choice.text), k)
+            if choice.form is not None:
+                families.setdefault(id(choice.form), []).append(k)
+        for family in families.values():
+            for k in {family[len(family) // 2], family[0]}:
+                form = offered[k].form
+                assert form is not None
+                names.setdefault(_words_of(f"{offered[k].text}: {form.effect}"), k)
+        return names
+
     # ---- kinds of moves -------------------------------------------------------------------
 
     def words(self, say: str) -> Action:
         """Words alone: a phrase, as a move."""
+        say = said_alone(say)
         if say.strip() in ("", OTHER) and not say.strip():
             return self.env.noop
         if say.strip() == OTHER and self.env.sizes[SAY]:
@@ -253,7 +314,8 @@ class _Reader:
         if not self.data.composed:
             return number
         if number == self.env.first[OFFER]:
-            return self.composed(self.data.example(self.seen), "this")
+            offered = texts.choices_of(self.env, self.state, self.seen, self.legal, parts=False)
+            return offered[index].action
         if number < self.env.moves:
             return self.env.action(PASS) + np.eye(1, 1 + self.env.width, dtype=np.int32)[0] * number
         number -= self.env.moves
@@ -395,6 +457,11 @@ class _Reader:
         names = {"offer": offering, "say": "say", "claim": "claim"}
         able = [names.get(kind, f'"{kind}"') for kind in able]
         return IllegalAction(f"{reason}. Now you can: {', '.join(able)}.")
+
+
+@functools.lru_cache(maxsize=8192)
+def _words_of(line: str) -> str:
+    return " ".join(tokens(line))
 
 
 def _longest(named: dict[str, int]) -> Any:

@@ -407,6 +407,14 @@ def _read(
 # ---- grades of a whole episode -------------------------------------------------------------------
 
 
+def broken_off(scenario: Scenario, state: NegotiationState) -> dict[str, Array]:
+    """f32[N] each: the terms of a step in which the negotiation breaks off."""
+    none = jnp.asarray(state.deals) == 0
+    outside = jnp.where(none[None], jnp.asarray(state.outside), 0)
+    gain = (outside if scenario.has_outside else jnp.zeros_like(outside)).astype(jnp.float32)
+    return {"gain": gain, **_grades(scenario, state, state, gain, jnp.asarray(True))}
+
+
 def _grades(
     scenario: Scenario, before: NegotiationState, after: NegotiationState, gain: Array, over: Array
 ) -> dict[str, Array]:

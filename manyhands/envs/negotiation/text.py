@@ -7,27 +7,33 @@ between forms (`forms/`) each form says itself.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from manyhands.core import answers
-from manyhands.core.talk import OTHER
+from manyhands.core.choices import Choice
+from manyhands.core.talk import Message
 from manyhands.envs.negotiation import observe
 from manyhands.envs.negotiation import rules as rulebook
+from manyhands.envs.negotiation.choosing import choices as choices_of
+from manyhands.envs.negotiation.choosing import text_of
 from manyhands.envs.negotiation.forms import Bargain
+from manyhands.envs.negotiation.history import (
+    entries,
+    last_step,
+    move_words,
+    outcome_words,
+    spoken,
+)
 from manyhands.envs.negotiation.state import (
-    ACCEPT,
     CHAT,
     CLAIM,
-    KINDS,
     OFFER,
     OVER,
-    PASS,
     PICK,
     PROPOSE,
-    READY,
-    REJECT,
     RESPOND,
     ROUNDS,
     SAY,
@@ -52,45 +58,20 @@ def observation(
 def history(env: Negotiation, state: NegotiationState) -> list[str]:
     """The last moves in words, with everybody's name."""
     seen = observation(env, state, 0, you=False)
-    return [_move(env, seen, entry) for entry in entries(env, seen)]
-
-
-def entries(env: Negotiation, seen: Observation) -> np.ndarray:
-    """[moves, 3 + K], the moves that are remembered."""
-    log = seen["log"].reshape(env.memory, -1)
-    return log[log[:, 0] > 0]
-
-
-def _move(env: Negotiation, seen: Observation, entry: np.ndarray) -> str:
-    """A line of the history: who did what."""
-    number, kind, word = map(int, entry[:3])
-    data, place, content = env.scenario, number - 1, entry[3:]
-    own = data.entry_words(seen, entry)
-    if own is not None:
-        return own
-    who = seen.who(place)
-    if kind == SAY:
-        said = OTHER if word > len(env.phrases) else f'"{env.phrases[word - 1]}"'
-        return f"{who} said: {said}"
-    if kind == CLAIM:
-        verb = "pledged" if data.about == "pledge" else "claimed"
-        return f'{who} {verb}: "{data.claim_words(seen, word - 1, place == 0)}"'
-    if kind == OFFER:
-        words = data.offer_words(seen, place, content)
-        if word:
-            return f"{who} chose in private: {words}"
-        verb = "propose" if data.flow in (CHAT, ROUNDS) else "offer"
-        return f"{who} {seen.verb(place, verb)}: {words}"
-    return f"{who}: {KINDS[kind]}"
+    return [move_words(env, seen, entry) for entry in entries(env, seen)]
 
 
 # ---- description ---------------------------------------------------------------------------------
 
 
-def describe(env: Negotiation, state: NegotiationState, agent: int) -> str:
-    """What the player knows, as text."""
+def describe(
+    env: Negotiation, state: NegotiationState, agent: int, talk: Sequence[Message] = ()
+) -> str:
+    """What the player knows, as text, as long as `env.detail` says; with the free words of `talk`
+    where they are given."""
     seen = observation(env, state, agent)
     data, goods = env.scenario, env.scenario.goods
+    brief = env.detail == "brief"
     played = env.max_steps - int(seen["steps_left"][0])
     if seen.phase == OVER:
         lines = [f"It is over, after {played} of at most {env.max_steps} turns."]
@@ -107,36 +88,65 @@ def describe(env: Negotiation, state: NegotiationState, agent: int) -> str:
         lines.append(f"{now} {data.lead_words(seen, leader or 0)}")
     movers = [seen.who(int(j)) for j in np.flatnonzero(seen["to_move"])]
     together = " (at the same time)" if len(movers) > 1 else ""
-    lines.append(f"To move: {listed(movers) if movers else 'nobody'}{together}.")
+    if not brief or len(movers) > 1:
+        lines.append(f"To move: {listed(movers) if movers else 'nobody'}{together}.")
     role = f", {data.roles[agent]}" if data.roles else ""
     lines.append(f"You are {env.agents[agent]}{role}.")
     if "pool" in env.at:
         lines.append(f"{data.pool_place}: {amount(goods, seen['pool'])}.")
-    lines.append(data.value_words(seen))
+    if not brief or len(goods) > 1 or seen["own_values"].tolist() != [1]:
+        lines.append(data.value_words(seen))
     if "own_outside" in env.at:
         lines.append(f"Having no deal is worth {seen['own_outside'][0]} to you.")
-    if "own_holdings" in env.at:
+    if "own_holdings" in env.at and not (brief and not seen["own_holdings"].any()):
         lines.append(f"You {data.owning[0]}: {owned(goods, seen['own_holdings'])}.")
     if "other_holdings" in env.at:
         rows = seen["other_holdings"].reshape(-1, len(goods))
         for name, row in zip(seen.names[1:], rows, strict=True):
             lines.append(f"{name} {data.owning[1]}: {owned(goods, row)}.")
     lines += data.own_words(seen)
+    if env.detail == "full":
+        lines += data.full_words(seen)
     if isinstance(data, Bargain):
         maker = seen.marked("offer_by")
-        if maker is None:
-            lines.append("Standing offer: none.")
-        else:
+        if maker is not None:
             words = data.offer_words(seen, maker, seen["offer"])
-            means = data.offer_means(seen, maker, seen["offer"])
+            means = "nothing: it is over"
+            if seen.phase != OVER:
+                means = data.offer_means(seen, maker, seen["offer"])
             lines.append(f"Standing offer, by {seen.who(maker)}: {words} (then {means}).")
-    if "claims" in env.at:
+        elif not brief:
+            lines.append("Standing offer: none.")
+    if "claims" in env.at and not (brief and not seen["claims"].any()):
         lines.append(_claims(env, seen))
-    if "deals" in env.at:
+    if "deals" in env.at and not brief:
         lines.append(f"Deals so far: {seen['deals'][0]}.")
-    moves = [f"- {_move(env, seen, entry)}" for entry in entries(env, seen)]
-    lines += ["History, oldest first:", *moves] if moves else ["History: nothing yet."]
-    return "\n".join(lines)
+    return "\n".join([*lines, *_past(env, state, seen, talk)])
+
+
+BRIEF_MOVES = 4  # moves before those of the last step that a brief text tells
+
+
+def _past(
+    env: Negotiation, state: NegotiationState, seen: Observation, talk: Sequence[Message]
+) -> list[str]:
+    """The moves before the last step, and those of the last step with what came of them."""
+    log = entries(env, seen)
+    aloud = spoken(env, seen, log, int(state.time), talk)
+    moves = [
+        f"- {move_words(env, seen, entry, said)}" for entry, said in zip(log, aloud, strict=True)
+    ]
+    brief = env.detail == "brief"
+    if not moves:
+        return [] if brief else ["History: nothing yet."]
+    size = last_step(env.scenario, state)[1]
+    before, last = moves[: len(moves) - size], moves[len(moves) - size :]
+    if brief:
+        before = before[max(len(before) - BRIEF_MOVES, 0) :]
+    lines = ["History, oldest first:", *before] if before else []
+    if last:
+        lines += ["Last step:", *last, *outcome_words(env, state, seen)]
+    return lines
 
 
 _PHASES = {
@@ -152,7 +162,8 @@ def _claims(env: Negotiation, seen: Observation) -> str:
     parts = []
     for j, row in enumerate(seen["claims"].reshape(len(seen.names), -1)):
         stated = zip(env.scenario.goods, row, strict=True)
-        said = [f"{good} {value - 1}" for good, value in stated if value]
+        one = len(env.scenario.goods) == 1
+        said = [f"{'' if one else f'{good} '}{value - 1}" for good, value in stated if value]
         if said:
             parts.append(f"{seen.who(j)}: {', '.join(said)}")
     name = {"pledge": "Pledged catches, at most", "outside": "Claimed worth of no deal"}
@@ -163,51 +174,14 @@ def _claims(env: Negotiation, seen: Observation) -> str:
 # ---- choices -------------------------------------------------------------------------------------
 
 
-def choices(env: Negotiation, state: NegotiationState, agent: int) -> list[str]:
-    """The legal actions in words; in a trade, the legal parts of one."""
-    return choices_of(env, observation(env, state, agent), legal(env, state, agent))
+def choices(env: Negotiation, state: NegotiationState, agent: int) -> list[Choice]:
+    """The legal actions in words; in a trade, the legal parts of one, too."""
+    able = legal(env, state, agent)
+    return choices_of(env, state, observation(env, state, agent), able, parts=True)
 
 
 def legal(env: Negotiation, state: NegotiationState, agent: int) -> np.ndarray:
     return rulebook.legal(env.scenario, state, np)[agent]
-
-
-def choices_of(env: Negotiation, seen: Observation, able: np.ndarray) -> list[str]:
-    data, found = env.scenario, []
-    for kind, (first, size) in enumerate(zip(env.first, env.sizes, strict=True)):
-        for number in np.flatnonzero(able[first : first + size]):
-            found.append(_choice(env, seen, kind, int(number)))
-    if data.composed and able.any():
-        start = env.moves
-        for verb in ("give", "ask"):
-            for good, most in zip(data.goods, data.most, strict=True):
-                for units in np.flatnonzero(able[start : start + int(most) + 1]):
-                    found.append(f"{verb} {units or 'no'} {good}")
-                start += int(most) + 1
-    return found
-
-
-def _choice(env: Negotiation, seen: Observation, kind: int, number: int) -> str:
-    data, phrases = env.scenario, env.phrases
-    if kind == PASS:
-        what = data.choosing_nothing if seen.phase == PICK else _PASSING[seen.phase]
-        return f"pass: {what}"
-    if kind in (ACCEPT, REJECT):
-        maker = seen.marked("offer_by")
-        assert maker is not None and isinstance(data, Bargain)
-        if kind == REJECT:
-            return f"reject: turn down the offer of {seen.who(maker)}"
-        return f"accept: {data.offer_means(seen, maker, seen['offer'])}"
-    if kind == WALK:
-        return f"walk away: {data.walking_away}"
-    if kind == READY:
-        return "ready: end the talk; then both state in private what they take"
-    if kind == SAY:
-        return f"say: {phrases[number] if number < len(phrases) else OTHER}"
-    if kind == CLAIM:
-        verb = "pledge" if data.about == "pledge" else "claim"
-        return f"{verb}: {data.claim_words(seen, number, True)}"
-    return data.choice_words(seen, data.example(seen) if data.composed else data.offers[number])
 
 
 def words(env: Negotiation, action: Any, state: NegotiationState, agent: int) -> str:
@@ -217,15 +191,8 @@ def words(env: Negotiation, action: Any, state: NegotiationState, agent: int) ->
     kind = max(k for k, size in enumerate(env.sizes) if size and env.first[k] <= row[0])
     if env.scenario.composed and kind == OFFER:
         return f"offer {env.scenario.offer_words(seen, 0, row[1:])}"
-    return _choice(env, seen, kind, int(row[0]) - env.first[kind])
+    return text_of(env, seen, kind, int(row[0]) - env.first[kind])
 
-
-_PASSING = {
-    TURNS: "let the turn go by",
-    TALK: "say nothing",
-    PROPOSE: "propose nothing; the round is lost",
-    RESPOND: "no answer, which is a no",
-}
 
 # ---- rules ---------------------------------------------------------------------------------------
 

@@ -102,6 +102,7 @@ EVENLY = (
     "|in (equal|even) (part|share)) [between us|among us|between the two of us]",
     "[i] [propose|offer|suggest] (50 / 50|50 - 50|50 50|fifty fifty|fifty / fifty|half and half"
     "|half each|half half) [split]",
+    "[a] half for (each|both) [of us]",
     "[i] [propose|offer|suggest] [an|the] (equal|even) (split|share|part|division) "
     "[for (all|both|everyone|everybody|each)]",
 )

@@ -18,6 +18,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from manyhands.core.axes import expand, repeat
+from manyhands.core.choices import Form
 from manyhands.core.env import Array, ConfigError, IllegalAction
 from manyhands.core.grammar import Grammar, Reading
 from manyhands.core.layout import Piece
@@ -390,9 +391,50 @@ class Scenario(abc.ABC):
         """The line of `choices` for one's own offer or choice: "offer a price of 25: you gain 5".
         It must be read back to the same move."""
 
-    def example(self, seen: Observation) -> np.ndarray:
-        """i[K], a small offer that the player can make; for forms whose offers are `composed`."""
+    def choice_parts(self, seen: Observation, content: np.ndarray) -> tuple[str, str]:
+        """`choice_words` as (what to answer, what it does). What it does depends on the others in
+        the phase PICK, unless there are `choice_facts`: then it must say so."""
+        text, _, effect = self.choice_words(seen, content).partition(": ")
+        return text, effect
+
+    def choice_forms(self, seen: Observation, contents: np.ndarray) -> Sequence[Form | None]:
+        """For each of one's possible offers or choices [M, K] the family that it belongs to, so
+        that many can be told in one line; here none."""
+        return [None] * len(contents)
+
+    def choice_facts(
+        self, state: NegotiationState, agent: int, content: np.ndarray
+    ) -> dict[str, Any] | None:
+        """What a choice in the phase PICK leads to, whatever the others do: paths of
+        `Negotiation.to_dict` and their values, and under "gain" what the player gains; None where
+        it depends on the others."""
+        return None
+
+    def offer_data(self, content: Sequence[int]) -> dict[str, Any]:
+        """An offer or a choice as JSON-ready data."""
+        return dict(zip(self.offer_names, map(int, content), strict=True))
+
+    def choice_event(self, content: Sequence[int]) -> dict[str, Any]:
+        """The event of a choice in the phase PICK, but for its agent."""
+        return {"event": "choose", "choice": self.offer_data(content)}
+
+    def outcome_events(self, state: NegotiationState) -> list[dict[str, Any]]:
+        """What came of the choices of the last step; here nothing but what they were."""
+        return []
+
+    def full_words(self, seen: Observation) -> list[str]:
+        """What can be worked out, and reminders, for `detail="full"`."""
+        return []
+
+    def example(self, seen: Observation, bounds: np.ndarray) -> np.ndarray:
+        """i[K], a small offer that the player can make, of at most `bounds`; for forms whose offers
+        are `composed`."""
         raise NotImplementedError(f"the form {type(self).__name__} is composed and lacks example()")
+
+    def composed_words(self, seen: Observation, bounds: np.ndarray) -> tuple[str, str]:
+        """`choice_parts` of all offers at once, each number of which is at most in `bounds`; for
+        forms whose offers are `composed`."""
+        return self.choice_parts(seen, self.example(seen, bounds))
 
     @abc.abstractmethod
     def decision_words(self) -> str:
@@ -612,6 +654,14 @@ class Bargain(Scenario):
     @abc.abstractmethod
     def offer_means(self, seen: Observation, maker: int, content: np.ndarray) -> str:
         """What accepting an offer would mean to the player: "you gain 5"."""
+
+    def offer_gain(self, seen: Observation, maker: int, content: np.ndarray) -> int | None:
+        """What the player would gain by it, before any delay counts; None where it is not known."""
+        return None
+
+    def deal_words(self, seen: Observation, maker: int, content: np.ndarray) -> str:
+        """What the deal that was just made on an offer means to the player."""
+        return self.offer_means(seen, maker, content)
 
     def lead_words(self, seen: Observation, leader: int) -> str:
         return f"{seen.who(leader, True)} {seen.verb(leader, 'propose')}."

@@ -22,6 +22,16 @@ UNITS = (1, 2, 3, 5, 8, 10, 15, 20, 25)
 RATES = (0.85, 0.92, 1.0, 1.08, 1.18)
 
 
+_SWAPPED = (
+    ("{mine}", "{get}"),
+    ("{give}", "{yours}"),
+    ("{yours}", "{give}"),
+    ("{get}", "{mine}"),
+    ("{mine}", "{yours}"),
+    ("{yours}", "{mine}"),
+)
+
+
 class Exchange(Bargain):
     """An offer is i16[2R], amounts of each good given and asked for. Offers are not enumerated:
     actions are put together from amounts."""
@@ -129,7 +139,7 @@ class Exchange(Bargain):
     # ---- words ------------------------------------------------------------------------------
 
     def rules_words(self) -> list[str]:
-        lows, highs = self.values[..., 0].min(0), self.values[..., 1].max(0)
+        lows, highs = self.spans()
         spans = [
             f"{g} {a}" if a == b else f"{g} {a} to {b}"
             for g, a, b in zip(self.goods, lows, highs, strict=True)
@@ -159,21 +169,67 @@ class Exchange(Bargain):
             get, give = give, get
         change = seen.worth(get) - seen.worth(give)
         given, got = amount(self.goods, give), amount(self.goods, get)
-        return f"you give {given}, get {got} and gain {change}"
+        return f"you give {given}, get {got} and {'gain' if change >= 0 else 'lose'} {abs(change)}"
+
+    def offer_gain(self, seen: Observation, maker: int, content: np.ndarray) -> int:
+        r = len(self.goods)
+        change = seen.worth(content[r:]) - seen.worth(content[:r])
+        return change if maker == 0 else -change
+
+    def offer_data(self, content: Sequence[int]) -> dict[str, Any]:
+        r, units = len(self.goods), list(map(int, content))
+        sides = {"give": units[:r], "ask": units[r:]}
+        return {
+            side: {good: count for good, count in zip(self.goods, counts, strict=True) if count}
+            for side, counts in sides.items()
+        }
 
     def choice_words(self, seen: Observation, content: np.ndarray) -> str:
-        return f"offer {self.offer_words(seen, 0, content)}, or other amounts"
+        change = self.offer_gain(seen, 0, content)
+        means = f"you {'gain' if change >= 0 else 'lose'} {abs(change)} if accepted"
+        return f"offer {self.offer_words(seen, 0, content)}: {means}"
 
-    def example(self, seen: Observation) -> np.ndarray:
-        """i[2R], a small offer that the player can make: one unit for one of another good."""
-        count = len(self.goods)
-        give, get = np.zeros(count, int), np.zeros(count, int)
-        owned = np.flatnonzero(seen["own_holdings"])
-        if len(owned):
-            give[owned[0]] = 1
-        wanted = [k for k in range(count) if not give[k]] or [0]
-        get[wanted[0]] = not len(owned) or count > 1
-        return np.concatenate([give, get])
+    def example(self, seen: Observation, bounds: np.ndarray) -> np.ndarray:
+        """i[2R], a small offer that the player can make: of the first good that it owns for another
+        one, of about the same worth on average."""
+        r, usual = len(self.goods), np.maximum(self.usual(), 1e-6)
+        offer, own, could = np.zeros(2 * r, int), bounds[:r], bounds[r:]
+        gives = next((k for k in range(r) if own[k]), None)
+        asks = next((k for k in range(r) if could[k] and k != gives), None)
+        if gives is not None:
+            offer[gives] = 1
+        if asks is not None:
+            offer[r + asks] = 1
+        if gives is not None and asks is not None:
+            rate = usual[asks] / usual[gives]  # units given for one
+            offer[gives] = min(max(round(rate), 1), own[gives])
+            offer[r + asks] = min(max(round(offer[gives] / rate), 1), could[asks])
+        return offer
+
+    def composed_words(self, seen: Observation, bounds: np.ndarray) -> tuple[str, str]:
+        r = len(self.goods)
+        text, _ = self.choice_parts(seen, self.example(seen, bounds))
+        give, ask = (
+            ", ".join(f"{most} {good}" for good, most in zip(self.goods, part, strict=True) if most)
+            for part in (bounds[:r].tolist(), bounds[r:].tolist())
+        )
+        effect = (
+            f"any amounts, also of several goods; give at most {give or 'nothing'}; ask at most "
+            f"{ask or 'nothing'}; if accepted, you gain what you get less what you give"
+        )
+        return text, effect
+
+    def full_words(self, seen: Observation) -> list[str]:
+        usual, own = self.spans().mean(0), seen["own_values"]
+        usually = ", ".join(f"{g} {u:g}" for g, u in zip(self.goods, usual, strict=True))
+        more = [g for g, u, v in zip(self.goods, usual, own, strict=True) if v > u]
+        less = [g for g, u, v in zip(self.goods, usual, own, strict=True) if v < u]
+        return [
+            f"All that you own is worth {seen.worth(seen['own_holdings'])} to you.",
+            f"Middle of what each can be worth: {usually}. "
+            f"Worth more to you: {listed(more or ['nothing'])}; "
+            f"less: {listed(less or ['nothing'])}.",
+        ]
 
     def own_words(self, seen: Observation) -> list[str]:
         return [f"Your gain so far: {seen['own_gain'][0]}."]
@@ -194,12 +250,16 @@ class Exchange(Bargain):
     def offer_phrases(self, agent: int) -> Mapping[str, Sequence[str]]:
         hands = "(give|offer|send|hand|hand over|pay|trade|swap|exchange|barter|sell|provide)"
         want = "(i'd like|i would like|i want|i wish|i'd prefer|i'd rather|i would rather)"
-        will = f"[i|i'll|i'd|i will|i would|i can|will|{want} [to]]"
+        will = (
+            f"[i|i'll|i'd|i will|i would|i can|will|{want} [to]"
+            "|(i'm|i am) (happy|glad|willing|ready) to]"
+        )
         for_ = "(for|in exchange for|in return for|against|->|= >)"
-        return_ = "[in return|in exchange|for it|for that]"
+        return_ = "[in return|in exchange|for it|for that|back]"
         start = (
             f"[[i|{want} to] (offer|propose|suggest) [that|a trade|an exchange|a swap|this]"
-            "|[my|this is my|here is my|a] (offer|proposal|counteroffer|counter offer|trade) [is] "
+            "|[my|this is my|here is my|a|trade] (offer|proposal|counteroffer|counter offer|trade) "
+            "[is] "
             "[that]] [.]"
         )
         whose = (
@@ -243,13 +303,21 @@ class Exchange(Bargain):
             "|for getting|ask [for]|want) {get} [from you]",
             f"{start} {asks} {{get}} [from {YOU}] ({for_}|with) {{give}}",
             f"(for|in exchange for|in return for) {{get}} {will} {hands} [{YOU}] {{give}}",
-            "[my] [new|final|last|next] (offer|trade|counteroffer|counter offer) [is] [.] "
+            "[my] [new|final|last|next|first|initial|opening] "
+            "(offer|trade|counteroffer|counter offer) [is] [.] "
             f"{{give}} {for_} {{get}}",
             f"{whose} {{mine}} {for_} {{get}}",
             f"{whose} {{give}} {for_} {{yours}}",
             f"{whose} {{yours}} {for_} {{give}}",
             f"{whose} {{get}} {for_} {{mine}}",
         ]
+        about = "(how|what) about [that|this|a trade|an exchange|a swap]"
+        both += [
+            pattern.replace(start, about, 1) + " [?]"
+            for pattern in both
+            if pattern.startswith(start)
+        ]
+        both += [f"(how|what) about {mine} {for_} {get} [?]" for mine, get in _SWAPPED]
         gift = "[as a gift|for nothing|for free]"
         return {
             "both": both,
@@ -281,6 +349,11 @@ class Exchange(Bargain):
         return bool((np.concatenate(named) == seen["offer"][: 2 * r]).all())
 
     # ---- scripted players -------------------------------------------------------------------
+
+    def spans(self) -> np.ndarray:
+        """i[2, R], the lowest and the highest worth of each good for either player, as the rules
+        tell it."""
+        return np.stack([self.values[..., 0].min(0), self.values[..., 1].max(0)]).astype(int)
 
     def usual(self) -> np.ndarray:
         """f[R], the average worth of each good, over both players' ranges."""

@@ -11,6 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from manyhands.core.axes import flat
+from manyhands.core.choices import Form
 from manyhands.core.env import Array, ConfigError, IllegalAction
 from manyhands.core.grammar import Reading
 from manyhands.core.layout import Piece, labelled
@@ -183,10 +184,51 @@ class Gift(Choice):
     def choice_words(self, seen: Observation, content: np.ndarray) -> str:
         receiver = seen.who(_receiver(seen))
         if content[1]:
-            coins = amount(self.goods, content[1:2])
-            return f"punish with {coins}: {receiver} loses {2 * content[1]}"
+            coins, owned = amount(self.goods, content[1:2]), self._owned(seen, _receiver(seen))
+            return f"punish with {coins}: {receiver} loses {min(2 * int(content[1]), owned)}"
         arrives = int(content[0] * self.multiplier)
         return f"give {amount(self.goods, content[:1])}: {receiver} gets {arrives}"
+
+    @staticmethod
+    def _owned(seen: Observation, place: int) -> int:
+        """The coins of the player in this place."""
+        return int(seen["own_holdings" if place == 0 else "other_holdings"][max(place - 1, 0)])
+
+    def choice_facts(
+        self, state: NegotiationState, agent: int, content: np.ndarray
+    ) -> dict[str, Any] | None:
+        given, spent, _ = map(int, content)
+        receiver, own = int(state.receiver), state.holdings[:, 0].astype(int)
+        left = max(int(own[receiver]) + given * self.multiplier - 2 * spent, 0)
+        return {
+            f"players.{agent}.holdings.{self.goods[0]}": int(own[agent]) - given - spent,
+            f"players.{receiver}.holdings.{self.goods[0]}": left,
+            "gain": -(given + spent) * int(state.values[agent, 0]),
+        }
+
+    def choice_forms(self, seen: Observation, contents: np.ndarray) -> Sequence[Form | None]:
+        receiver, gifts = seen.who(_receiver(seen)), contents[contents[:, 1] == 0, 0]
+        most = int(max(contents.max(), 1))
+        give = Form(
+            "give {coins}",
+            f"any whole number from 1 to {int(gifts.max(initial=1))}; {receiver} gets "
+            f"{self.multiplier} for each",
+            {"coins": (1, int(gifts.max(initial=1)))},
+        )
+        punish = Form(
+            "punish with {coins}",
+            f"any whole number from 1 to {most}; {receiver} loses 2 for each",
+            {"coins": (1, most)},
+        )
+        return [punish if content[1] else give for content in contents]
+
+    def choice_event(self, content: Sequence[int]) -> dict[str, Any]:
+        given, spent, whom = map(int, content)
+        kind = "punish" if spent else "give"
+        return {"event": kind, "coins": given + spent, "to": self.agents[whom - 1]}
+
+    def full_words(self, seen: Observation) -> list[str]:
+        return [f"A coin that is given costs one and brings the receiver {self.multiplier}."]
 
     def bounds_words(self, seen: Observation, content: np.ndarray) -> str:
         if content[1] and not self.punishment:
@@ -206,6 +248,7 @@ class Gift(Choice):
             "give": [
                 f"{give} [to] [{whom}] {mine} [(to|for) {whom}]",
                 f"{{amount}} [to|for] {whom}",
+                f"[i] share {mine} with {whom}",
                 f"[my] (gift|donation) [is|of|will be] {{amount}} [(to|for) {whom}]",
             ],
             "all": [f"{give} [to] [{whom}] {everything} [(to|for) {whom}]"],

@@ -11,6 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from manyhands.core.axes import repeat
+from manyhands.core.choices import Form
 from manyhands.core.env import Array, ConfigError
 from manyhands.core.grammar import Reading
 from manyhands.envs.negotiation.forms.base import Choice, Deal, Turn
@@ -163,7 +164,54 @@ class Harvest(Choice):
         return f"caught {amount(self.goods, content)}"
 
     def choice_words(self, seen: Observation, content: np.ndarray) -> str:
-        return f"catch {amount(self.goods, content)}"
+        catch = f"catch {amount(self.goods, content)}"
+        if self._is_sure(int(content[0]), int(seen["pool"][0])):
+            return f"{catch}: you gain {seen.worth(content)}"
+        return f"{catch}: you gain up to {seen.worth(content)}, less if all want more than there is"
+
+    def _is_sure(self, wish: int, stock: int) -> bool:
+        """Whether so much can be had even if all others want as much as they can."""
+        return wish + (self.players - 1) * min(int(self.offers.max()), stock) <= stock
+
+    def choice_facts(
+        self, state: NegotiationState, agent: int, content: np.ndarray
+    ) -> dict[str, Any] | None:
+        wish = int(content[0])
+        if not self._is_sure(wish, int(state.pool[0])):
+            return None
+        caught = int(state.holdings[agent, 0]) + wish
+        gain = wish * int(state.values[agent, 0])
+        return {f"players.{agent}.holdings.{self.goods[0]}": caught, "gain": gain}
+
+    def choice_forms(self, seen: Observation, contents: np.ndarray) -> Sequence[Form | None]:
+        low, high = int(contents.min()), int(contents.max())
+        value = int(seen["own_values"][0])
+        effect = f"any whole number from {low} to {high}; you gain {value} a ton"
+        if not self._is_sure(high, int(seen["pool"][0])):
+            effect += ", and get less if all together want more than there is"
+        return [Form("catch {tons}", effect, {"tons": (low, high)})] * len(contents)
+
+    def choice_event(self, content: Sequence[int]) -> dict[str, Any]:
+        return {"event": "catch", "tons": int(content[0])}
+
+    def outcome_events(self, state: NegotiationState) -> list[dict[str, Any]]:
+        stock = int(state.pool[0])
+        collapsed = stock < self.collapse
+        return [{"event": "collapse" if collapsed else "regrowth", "stock": stock}]
+
+    def full_words(self, seen: Observation) -> list[str]:
+        stock = int(seen["pool"][0])
+        spare = max(stock - self.most_left, 0)
+        return [
+            f"If all together catch at most {spare} tons ({spare // self.players} each), the lake "
+            f"is full again, with {self.capacity} tons.",
+            f"If more than {max(stock - self.collapse, 0)} tons are caught, all is over.",
+        ]
+
+    @property
+    def most_left(self) -> int:
+        """The least number of tons that grow back to a full lake."""
+        return int(np.argmax(self.regrown == self.regrown[-1]))
 
     def bounds_words(self, seen: Observation, content: np.ndarray) -> str:
         most = min(int(self.offers.max()), int(seen["pool"][0]))
@@ -171,15 +219,21 @@ class Harvest(Choice):
 
     def offer_phrases(self, agent: int) -> Mapping[str, Sequence[str]]:
         lake = "[of fish] [from the lake|out of the lake] [this month]"
-        catch = "[i] (catch|harvest|take|fish|fish for|haul in|go for|go with|limit myself to)"
+        catch = (
+            "[i] (catch|harvest|take|fish|fish for|haul in|go for|go with|limit myself to"
+            "|limit my (catch|harvest) to|stick (to|with)|settle for)"
+        )
         return {
             "catch": [
                 f"{catch} {{amount}} {lake}",
                 f"i want [to catch|to take|to harvest] {{amount}} {lake}",
                 f"[my|a] (catch|harvest) [is|of|will be] {{amount}} {lake}",
-                f"{{amount}} {lake}",
+                f"{{amount}} {lake} [for (me|myself)]",
             ],
-            "nothing": [f"{catch} (nothing|no fish|none|no ton) [at all] {lake}", "no fish"],
+            "nothing": [
+                f"{catch} (nothing|no fish|none|no ton) [at all] {lake}",
+                f"no fish {lake}",
+            ],
         }
 
     def offered(self, seen: Observation, reading: Reading) -> np.ndarray:

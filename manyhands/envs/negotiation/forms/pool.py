@@ -9,6 +9,7 @@ from typing import Any
 import jax.numpy as jnp
 import numpy as np
 
+from manyhands.core.choices import Form
 from manyhands.core.env import Array, IllegalAction
 from manyhands.core.grammar import Reading
 from manyhands.envs.negotiation.forms.base import Bargain, Deal, Turn
@@ -124,11 +125,59 @@ class Pool(Bargain):
         return f"you get {amount(self.goods, mine)}{worth}"
 
     def choice_words(self, seen: Observation, content: np.ndarray) -> str:
-        verb = "propose to take" if self.flow == CHAT else "offer to take"
-        verb = "take" if seen.phase == PICK else verb
         rest = amount(self.goods, seen["pool"] - content)
-        worth = f"worth {seen.worth(content)} to you, " if len(self.goods) > 1 else ""
-        return f"{verb} {amount(self.goods, content)}: {worth}{seen.names[1]} gets {rest}"
+        verb, other = self._verb(seen), seen.names[1]
+        gain = seen.worth(content)
+        if seen.phase == PICK:
+            effect = f"worth {gain} to you if {other} takes {rest}, else 0"
+        else:
+            worth = f"worth {gain} to you, " if len(self.goods) > 1 else ""
+            effect = f"{'' if self.flow == CHAT else 'if accepted, '}{worth}{other} gets {rest}"
+        return f"{verb} {amount(self.goods, content)}: {effect}"
+
+    def _verb(self, seen: Observation) -> str:
+        if seen.phase == PICK:
+            return "take"
+        return "propose to take" if self.flow == CHAT else "offer to take"
+
+    def choice_forms(self, seen: Observation, contents: np.ndarray) -> Sequence[Form | None]:
+        verb, other, pool = self._verb(seen), seen.names[1], seen["pool"].tolist()
+        parts = [
+            f"0 to {amount((good,), [most])}"
+            for good, most in zip(self.goods, pool, strict=True)
+            if most
+        ]
+        rest = f"{other} gets the rest"
+        if seen.phase == PICK:
+            rest = f"it is yours only if {other} takes exactly the rest"
+        elif self.flow != CHAT:
+            rest = f"if accepted, {rest}"
+        ranges = {good: (0, most) for good, most in zip(self.goods, pool, strict=True)}
+        form = Form(f"{verb} {{items}}", f"any of {', '.join(parts)}; {rest}", ranges)
+        return [form] * len(contents)
+
+    def offer_gain(self, seen: Observation, maker: int, content: np.ndarray) -> int:
+        return seen.worth(content if maker == 0 else seen["pool"] - content)
+
+    def deal_words(self, seen: Observation, maker: int, content: np.ndarray) -> str:
+        mine = seen["own_holdings"]
+        worth = f", worth {seen.worth(mine)} to you" if len(self.goods) > 1 else ""
+        return f"you get {amount(self.goods, mine)}{worth}"
+
+    def offer_data(self, content: Sequence[int]) -> dict[str, Any]:
+        return {"takes": super().offer_data(content)}
+
+    def full_words(self, seen: Observation) -> list[str]:
+        all_of_it = seen.worth(seen["pool"])
+        if len(self.goods) == 1 or not all_of_it:
+            return []
+        worth = [
+            f"{amount((good,), [count])} {count * value}"
+            for good, count, value in zip(
+                self.goods, seen["pool"].tolist(), seen["own_values"].tolist(), strict=True
+            )
+        ]
+        return [f"To you, in all: {', '.join(worth)}; everything {all_of_it}."]
 
     def bounds_words(self, seen: Observation, content: np.ndarray) -> str:
         return f"on the table are only {amount(self.goods, seen['pool'])}"
@@ -162,15 +211,20 @@ class Pool(Bargain):
             "({other}|you) {give:list}",
         ]
         start = (
-            "[[i] (offer|propose|suggest) [that|to]|[my|this is my|here is my] "
+            "[[i] (offer|propose|suggest) [that|to]"
+            "|[my|this is my|here is my] "
             "(offer|proposal|counteroffer|counter offer|suggestion|split) [is] [that|to]]"
         )
         first, second = f"({'|'.join(mine)})", f"({'|'.join(theirs)})"
         link = "[.] [and|while|with|so|but] [.]"
+        splits = [
+            f"{first} [{link} ({second[1:-1]}|{{other}} (take|keep) {{give:list}})]",
+            f"{second} [{link} {first}]",
+        ]
         phrases = {
             "split": [
-                f"{start} {first} [{link} ({second[1:-1]}|{{other}} (take|keep) {{give:list}})]",
-                f"{start} {second} [{link} {first}]",
+                *(f"{start} {split}" for split in splits),
+                *(f"(how|what) about [that|if] {split} [?]" for split in splits),
             ],
             "half": EVENLY,
             "bare": ["{take:list}"],

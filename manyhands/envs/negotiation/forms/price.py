@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import jax.numpy as jnp
 import numpy as np
 
+from manyhands.core.choices import Form
 from manyhands.core.env import Array, IllegalAction
 from manyhands.core.grammar import Reading
 from manyhands.envs.negotiation.forms.base import Bargain, Deal, Turn
 from manyhands.envs.negotiation.state import NegotiationState
 from manyhands.envs.negotiation.words import Observation
+
+_STANDING = 'that is the standing offer: write "accept", or offer a price'
+_AGREES = re.compile(
+    r"^\W*(?:ok|okay|fine|all ?right|yes|yeah|sure|deal|agreed|good|great)\b|\bit is\W*$", re.I
+)
 
 
 class Price(Bargain):
@@ -64,7 +71,7 @@ class Price(Bargain):
 
     def rules_words(self) -> list[str]:
         drawn = ""
-        if (self.values[..., 0] < self.values[..., 1]).any():
+        if self.limits_told:
             (c_low, c_high), (v_low, v_high) = self.values[:, 0].tolist()
             drawn = (
                 f"The cost is drawn from {c_low} to {c_high}, the value from {v_low} to {v_high}. "
@@ -86,11 +93,40 @@ class Price(Bargain):
         return f"a price of {int(content[0])}"
 
     def offer_means(self, seen: Observation, maker: int, content: np.ndarray) -> str:
+        gain = self.offer_gain(seen, maker, content)
+        return f"you gain {gain}" if gain >= 0 else f"you lose {-gain}"
+
+    def offer_gain(self, seen: Observation, maker: int, content: np.ndarray) -> int:
         gain = int(content[0]) - int(seen["own_values"][0])
-        return f"you gain {gain if seen.agent == 0 else -gain}"
+        return gain if seen.agent == 0 else -gain
 
     def choice_words(self, seen: Observation, content: np.ndarray) -> str:
-        return f"offer {self.offer_words(seen, 0, content)}: {self.offer_means(seen, 0, content)}"
+        words, means = self.offer_words(seen, 0, content), self.offer_means(seen, 0, content)
+        return f"offer {words}: {means} if accepted"
+
+    def choice_forms(self, seen: Observation, contents: np.ndarray) -> Sequence[Form | None]:
+        low, high, own = int(contents.min()), int(contents.max()), seen["own_values"][0]
+        gain = f"the price less {own}" if seen.agent == 0 else f"{own} less the price"
+        effect = f"any whole price from {low} to {high}; if accepted, you gain {gain}"
+        return [Form("offer a price of {price}", effect, {"price": (low, high)})] * len(contents)
+
+    @property
+    def offer_names(self) -> list[str]:
+        return ["price"]
+
+    def full_words(self, seen: Observation) -> list[str]:
+        own = int(seen["own_values"][0])
+        side = "above" if seen.agent == 0 else "below"
+        lines = [f"You gain at prices {side} {own}."]
+        if self.limits_told:
+            low, high = self.values[1 - seen.agent, 0].tolist()
+            lines.append(f"The other's {_limit(1 - seen.agent)} is from {low} to {high}.")
+        return lines
+
+    @property
+    def limits_told(self) -> bool:
+        """Whether the rules tell from where to where cost and value are drawn."""
+        return bool((self.values[..., 0] < self.values[..., 1]).any())
 
     def value_words(self, seen: Observation) -> str:
         return f"Your {_limit(seen.agent)}: {seen['own_values'][0]}."
@@ -121,6 +157,9 @@ class Price(Bargain):
             "(say|settle on|settle at|meet at|meet you at|go with) {amount}",
             "(make|call) it {amount}",
             "[i] can (do|offer) [you] {amount} [for it]",
+            "[the|my] [asking|final|last|new|offered] price [is|will be] [.] {amount}",
+            "{amount} [.] [that is|that's|it is|it's|is] [my|the] (final|last|best) "
+            "(offer|price|bid|word)",
         ]
         if agent == 0:
             closes = [
@@ -129,12 +168,14 @@ class Price(Bargain):
                 "(i want|i'd like|i would like|ask|charge) [you] [for] {amount} "
                 "[for (it|the item)]",
                 "my asking price is {amount}",
+                "{amount} and (it is|it's) yours",
                 "[i] set (the|my) price (at|to) {amount}",
                 "you [can|may] (have|buy|get|take) (it|the item) (for|at) {amount}",
                 "(it is|it's|the item is) yours (for|at) {amount}",
             ]
         else:
             closes = [
+                "(i'd|i would|i'll|i will) pay [you] {amount} [for (it|the item|your item)]",
                 f"{will} pay [you] {{amount}} [for (it|the item|your item)]",
                 "[i] [can] give you {amount} [for (it|the item|your item)]",
                 f"{will} (buy|purchase|take) {it} [from you] (for|at) {{amount}}",
@@ -146,7 +187,15 @@ class Price(Bargain):
     def offered(self, seen: Observation, reading: Reading) -> np.ndarray:
         content = super().offered(seen, reading)
         if reading.meaning == "close" and seen.marked("offer_by") and content == seen["offer"]:
-            raise IllegalAction('that is the standing offer: write "accept", or offer a price')
+            raise IllegalAction(_STANDING)
+        return content
+
+    def read_offer(self, seen: Observation, sentence: str) -> np.ndarray | None:
+        content = super().read_offer(seen, sentence)
+        # "Okay, 45 it is" may accept the standing offer, or make it one's own.
+        stands = content is not None and seen.marked("offer_by") and content == seen["offer"]
+        if stands and _AGREES.search(sentence):
+            raise IllegalAction(_STANDING)
         return content
 
     def accepts(self, seen: Observation, values: Mapping[str, Any]) -> bool:

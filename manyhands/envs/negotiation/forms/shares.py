@@ -9,6 +9,7 @@ from typing import Any
 import jax.numpy as jnp
 import numpy as np
 
+from manyhands.core.choices import Form
 from manyhands.core.env import Array, IllegalAction
 from manyhands.core.grammar import Reading
 from manyhands.envs.negotiation.forms.base import Bargain, Deal, Turn
@@ -125,6 +126,26 @@ class Shares(Bargain):
 
     def choice_words(self, seen: Observation, content: np.ndarray) -> str:
         return f"propose: {self.offer_words(seen, 0, np.roll(content, -seen.agent))}"
+
+    def choice_parts(self, seen: Observation, content: np.ndarray) -> tuple[str, str]:
+        return self.choice_words(seen, content), ""
+
+    def choice_forms(self, seen: Observation, contents: np.ndarray) -> Sequence[Form | None]:
+        total = int(seen["pool"][0])
+        effect = f"any shares in multiples of {self.step} that add up to {total}"
+        ranges = {seen.who(j): (0, total) for j in range(self.players)}
+        return [Form("propose: {shares}", effect, ranges)] * len(contents)
+
+    def offer_gain(self, seen: Observation, maker: int, content: np.ndarray) -> int:
+        return int(content[0]) * int(seen["own_values"][0])
+
+    def offer_data(self, content: Sequence[int]) -> dict[str, Any]:
+        return {"shares": dict(zip(self.agents, map(int, content), strict=True))}
+
+    def full_words(self, seen: Observation) -> list[str]:
+        n, total = self.players, int(seen["pool"][0])
+        needed = n if self.unanimous else n // 2 + 1
+        return [f"An equal share is {total / n:.3g}; {needed} of {n} votes make a deal."]
 
     def bounds_words(self, seen: Observation, content: np.ndarray) -> str:
         return f"shares are multiples of {self.step} that add up to {int(seen['pool'][0])}"
