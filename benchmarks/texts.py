@@ -22,7 +22,7 @@ from compare import checkout
 
 WORLDS: dict[str, dict[str, Any]] = {
     "kitchen": {"id": "kitchen"},
-    "kitchen, three chefs": {"id": "kitchen", "config": {"layout": "coordination_ring"}},
+    "kitchen, coordination ring": {"id": "kitchen", "config": {"layout": "coordination_ring"}},
     "kitchen, skills": {"id": "skills", "env": {"id": "kitchen"}},
     "kitchen, chat": {"id": "chat", "env": {"id": "kitchen"}},
     "kuhn_poker": {"id": "kuhn_poker"},
