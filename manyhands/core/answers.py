@@ -224,7 +224,9 @@ _PLAIN = frozenset(
 )
 _ONLY_INSIDE = frozenset(_list("position player who number value index id row column col x y z"))
 _PREPOSITIONS = frozenset(_list("to from into onto on at with by for in over"))
-_DOUBLINGS = frozenset(_list("or and not if unless but except without avoid instead alternative"))
+_DOUBLINGS = frozenset(
+    _list("or and not if unless until when then but except without avoid instead alternative")
+)
 _OTHERS = frozenset(_list("partner friend everyone team"))
 _GOALS = frozenset(_list("target destination place location spot point where recipient whom"))
 _UNITS = frozenset(_list("steps turns ticks seconds"))
