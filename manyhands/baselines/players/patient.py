@@ -17,6 +17,7 @@ from typing import Any
 from manyhands.core.answers import Answer, decide
 from manyhands.core.config import whole
 from manyhands.core.env import Action, Env, IllegalAction
+from manyhands.core.episode import check_action
 from manyhands.core.grammar import NEWS, UNTIL, Grammar
 from manyhands.core.view import Reply, View
 
@@ -85,8 +86,7 @@ class Patience:
             return None
         try:
             action = view.parse(order.action) if isinstance(order.action, str) else order.action
-            if isinstance(action, int) and not view.legal[action - self._first()]:
-                return None
+            check_action(self.env, view.legal, action)
         except IllegalAction:
             return None
         order.left -= 1
@@ -129,9 +129,6 @@ class Patience:
         except IllegalAction:
             return None
         return found
-
-    def _first(self) -> int:
-        return int(getattr(self.env.action_space, "start", 0))
 
     def _reads(self, view: View, words: Action | str) -> bool:
         try:
