@@ -304,7 +304,8 @@ class Game:
         if action is None:
             raise IllegalAction("no action was given")
         if isinstance(action, str):
-            action = self.frame.parse(action, index)
+            known = self._views[index].known(action) if self._views else None
+            action = self.frame.parse(action, index) if known is None else known
         if env.chat is not None:
             try:
                 action = env.compose(action, say, state, index)
@@ -431,6 +432,21 @@ class Game:
             illegal=tuple(self.illegal),
             forfeits=tuple(self.env.agents[i] for i in self.forfeits),
         )
+
+
+def ask_policy(policy: Any, asked: Sequence[tuple[Game, View]]) -> Any:
+    """`policy.act` of these views, with the states of their episodes where it needs them."""
+    views = [view for _, view in asked]
+    if getattr(policy, "needs_state", False):
+        return policy.act(views, [game.snapshot() for game, _ in asked])
+    return policy.act(views)
+
+
+def routed(policy: Any, view: View) -> Any:
+    """The policy that answers a view: what `policy.route` names, or itself."""
+    while hasattr(policy, "route"):
+        policy = policy.route(view)
+    return policy
 
 
 def check_action(env: Env, legal: np.ndarray, action: Action) -> Action:

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import os
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import gymnasium
 import numpy as np
 
-from manyhands.core.env import Env, RecordError
+from manyhands.core.coach import heard, shown
+from manyhands.core.env import ConfigError, Env, RecordError
 from manyhands.core.episode import Moment, Turn
 from manyhands.core.pack import full_actions
 from manyhands.core.record import Episode, PathLike, frames, plain, read
+from manyhands.core.registry import from_spec
 from manyhands.core.view import View
 
 
@@ -32,7 +36,9 @@ def export_chat(path: PathLike, out: PathLike) -> int:
     - `parse`: "ok" or the error, and `retries`: the number of answers of this turn that were
       refused before it, if the seat recorded its attempts;
     - `rewards`: the agent's reward until its next turn;
-    - `anchors`: `View.anchor`, the fingerprint of what the agent knew, messages included.
+    - `anchors`: `View.anchor`, the fingerprint of what the agent knew, messages included;
+    - `advice` that a coach gave (`play(coach=)`), and the reason of its `vetoes`, each "" if there
+      was none (both are part of the input), and the `scores` of judges, null if there was none.
 
     Of the whole episode: `total` (the agent's return, the price of a forfeit included), `payoffs`
     (every agent's, in the order of `agents`), `ended`, `forfeits` (agents that forfeited) and
@@ -88,7 +94,7 @@ class _Conversation:
     def __init__(self, env: Env, index: int):
         self._env, self._index = env, index
         self.messages = [{"role": "system", "content": env.rules(index)}]
-        names = "turns actions legal choices parse retries rewards anchors"
+        names = "turns actions legal choices parse retries rewards anchors advice vetoes scores"
         self.answers: dict[str, list[Any]] = {name: [] for name in names.split()}
 
     def add(self, before: Moment, after: Moment) -> None:
@@ -96,20 +102,10 @@ class _Conversation:
         assert turn is not None
         if i in turn.actions:
             view = before.views[i]
-            attempts = turn.info.get(i, {}).get("attempts")
-            last = attempts[-1] if isinstance(attempts, list) and attempts else {}
-            last = last if isinstance(last, dict) else {}
-            raw = last.get("reply")
-            if not (isinstance(raw, str) and raw):
-                raw = turn.answers.get(i)
-                if raw is None:
-                    refused = i in turn.illegal
-                    raw = "" if refused else view.words(turn.actions[i])
-                if i in turn.said:
-                    raw += f"\nSAY: {turn.said[i]}"
-            status = str(last.get("status", "illegal")) if i in turn.illegal else "ok"
+            raw, status = answered(view, turn)
+            note = coached(turn, i)
             self.messages += [
-                {"role": "user", "content": _prompt(view)},
+                {"role": "user", "content": prompt_of(view, heard(note))},
                 {"role": "assistant", "content": raw},
             ]
             noted = {
@@ -121,6 +117,9 @@ class _Conversation:
                 "retries": _retries(turn, i),
                 "rewards": 0.0,
                 "anchors": view.anchor,
+                "advice": str(note.get("advice", "")),
+                "vetoes": str(note.get("veto", "")),
+                "scores": _score(note),
             }
             for name, value in noted.items():
                 self.answers[name].append(value)
@@ -129,17 +128,157 @@ class _Conversation:
             rewards[-1] += float(after.frame.reward[i])
 
 
+def export_pairs(path: PathLike, out: PathLike, gap: float = 0.0) -> int:
+    """Write a record as pairs of answers for preference learning (DPO: Rafailov et al. 2023), one
+    line of JSON each.
+
+    Siblings are answers of one agent to the same input in episodes of the same start: members of a
+    group (`play(group=)`), forks of one state (`play(fork=)`), or episodes dealt the same. The
+    input is the same if `View.anchor` and the prompt are. For each input the answers are sorted by
+    the action that was played; an action is worth the mean return of its siblings from the answer
+    on. The best one is paired with each that is worth less by more than `gap`; refused answers can
+    only be rejected.
+
+    A line has `prompt` (the rules and the input, as chat messages), `chosen` and `rejected` (a list
+    with the answer as a message each), as TRL's trainers read them; and `chosen_return` and
+    `rejected_return`, `chosen_count` and `rejected_count` (how many siblings played them), `agent`,
+    `turn` (number of the step), `anchor`, `episodes` (their numbers, of the two answers shown), and
+    `env`, the game's `spec` as JSON text.
+
+    Returns:
+        The number of lines written.
+    """
+    if isinstance(gap, bool) or not isinstance(gap, (int, float)) or not gap >= 0:
+        raise ConfigError(f"gap is a number from 0, given {gap!r}")
+    groups: dict[Any, list[_Sibling]] = {}
+    for episode in read(path):
+        env = episode.env()
+        spec = json.dumps(episode.spec)
+        talks = [_Conversation(env, i) for i in range(env.num_agents)]
+        for before, after in _pairs(episode, env):
+            for talk in talks:
+                talk.add(before, after)
+        for i, talk in enumerate(talks):
+            togo = np.cumsum(talk.answers["rewards"][::-1])[::-1]
+            for k, anchor in enumerate(talk.answers["anchors"]):
+                user, said = talk.messages[1 + 2 * k], talk.messages[2 + 2 * k]
+                refused = talk.answers["parse"][k] != "ok"
+                key = spec, episode.start, i, anchor, user["content"]
+                groups.setdefault(key, []).append(
+                    _Sibling(
+                        json.dumps(None if refused else talk.answers["actions"][k]),
+                        refused,
+                        said,
+                        float(togo[k]),
+                        episode.result.episode,
+                        talk.answers["turns"][k],
+                        talk.messages[0],
+                    )
+                )
+    count = 0
+    with _create(out, "w") as file:
+        for (spec, _, i, anchor, user), siblings in groups.items():
+            for better, worse in _ranked(siblings, gap):
+                body = {
+                    "prompt": [better[0].system, {"role": "user", "content": user}],
+                    "chosen": [better[0].message],
+                    "rejected": [worse[0].message],
+                    "chosen_return": _mean(better),
+                    "rejected_return": _mean(worse),
+                    "chosen_count": len(better),
+                    "rejected_count": len(worse),
+                    "agent": _agents_of(spec)[i],
+                    "turn": better[0].turn,
+                    "anchor": anchor,
+                    "episodes": [better[0].episode, worse[0].episode],
+                    "env": spec,
+                }
+                file.write(json.dumps(plain(body)) + "\n")
+                count += 1
+    return count
+
+
+@dataclass(frozen=True)
+class _Sibling:
+    """One of several answers to the same input."""
+
+    action: str  # as JSON; "null" where it was refused
+    refused: bool
+    message: dict[str, str]
+    togo: float  # the return from it on
+    episode: int
+    turn: int
+    system: dict[str, str]
+
+
+def _ranked(
+    siblings: list[_Sibling], gap: float
+) -> Iterator[tuple[list[_Sibling], list[_Sibling]]]:
+    """The siblings of the best action with those of each action that is worth less."""
+    played: dict[str, list[_Sibling]] = {}
+    for one in siblings:
+        played.setdefault(one.action, []).append(one)
+    legal = [group for group in played.values() if not group[0].refused]
+    if not legal or len(played) < 2:
+        return
+    best = max(legal, key=_mean)
+    for group in played.values():
+        if group is not best and _mean(best) - _mean(group) > gap:
+            yield best, group
+
+
+def _mean(siblings: list[_Sibling]) -> float:
+    return sum(one.togo for one in siblings) / len(siblings)
+
+
+@functools.lru_cache(maxsize=16)
+def _agents_of(spec: str) -> tuple[str, ...]:
+    return from_spec(json.loads(spec)).agents
+
+
 def _retries(turn: Turn, index: int) -> int:
     """How many answers of this turn were refused before the last, as far as the seat noted."""
     attempts = turn.info.get(index, {}).get("attempts")
     return max(len(attempts) - 1, 0) if isinstance(attempts, list) else 0
 
 
-def _prompt(view: View) -> str:
+def answered(view: View, turn: Turn) -> tuple[str, str]:
+    """An agent's answer as text (the raw reply if the seat recorded it, else the words of the
+    answer, else the action in words), and "ok" or why it was refused."""
+    i = view.index
+    attempts = turn.info.get(i, {}).get("attempts")
+    last = attempts[-1] if isinstance(attempts, list) and attempts else {}
+    last = last if isinstance(last, dict) else {}
+    raw = last.get("reply")
+    if not (isinstance(raw, str) and raw):
+        raw = turn.answers.get(i)
+        if raw is None:
+            refused = i in turn.illegal
+            raw = "" if refused else view.words(turn.actions[i])
+        if i in turn.said:
+            raw += f"\nSAY: {turn.said[i]}"
+    return raw, str(last.get("status", "illegal")) if i in turn.illegal else "ok"
+
+
+def coached(turn: Turn, index: int) -> dict[str, Any]:
+    """What a coach did for an agent in a turn (`core/coach.py`): advice, veto, refused, score."""
+    note = turn.info.get(index, {}).get("coach")
+    return note if isinstance(note, dict) else {}
+
+
+def _score(note: dict[str, Any]) -> float | None:
+    score = note.get("score")
+    return float(score) if isinstance(score, (int, float)) else None
+
+
+def prompt_of(view: View, advice: str = "") -> str:
+    """What an agent reads at a turn, as exports write it."""
     parts = [view.text]
     parts += [f"{m.sender} says: {json.dumps(m.text)}" for m in view.untold(view.text)]
     if view.choices:
         parts.append("You may:\n" + "\n".join(f"- {choice}" for choice in view.choices))
+    if advice:
+        parts.append(shown(advice))
     return "\n\n".join(parts)
 
 

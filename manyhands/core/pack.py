@@ -489,7 +489,7 @@ class Stepper:
         self._inputs = threading.local()
         shapes = jax.eval_shape(self._rest, state, None)
         self._result = Packing(shapes)
-        self.memoises = self._state.size <= _SMALL and not _draws(env, state)
+        self.memoises = self._state.size <= _SMALL and not draws_from_key(env)
         self._known: dict[bytes, Frame] = {}
         self._reporter: _Reporter | None = None  # made with the first frame that is read
         self._last = Report()
@@ -639,8 +639,10 @@ class Stepper:
         }
 
 
-def _draws(env: Env, state: Any) -> bool:
+@functools.lru_cache(maxsize=64)
+def draws_from_key(env: Env) -> bool:
     """Whether a step uses its key, according to its jaxpr."""
+    state = jax.eval_shape(env.reset, episode_key(0))
     jaxpr = jax.make_jaxpr(env.step)(episode_key(0), state, no_actions(env)).jaxpr
     needed = set(map(id, jaxpr.outvars))
     for equation in reversed(jaxpr.eqns):

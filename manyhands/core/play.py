@@ -6,16 +6,18 @@ import asyncio
 import concurrent.futures
 import contextlib
 import functools
+import gc
 import inspect
 import os
 import sys
-from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import jax
 import numpy as np
 
+from manyhands.core.coach import Coaches, deaf
 from manyhands.core.config import whole
 from manyhands.core.env import (
     ConfigError,
@@ -29,11 +31,19 @@ from manyhands.core.env import (
     shorten,
     wrap_key,
 )
-from manyhands.core.episode import EpisodeResult, Game, Moment, Turn, episode_seed
+from manyhands.core.episode import (
+    EpisodeResult,
+    Game,
+    Moment,
+    Turn,
+    ask_policy,
+    episode_seed,
+    routed,
+)
 from manyhands.core.processes import check_process
 from manyhands.core.redact import redact
 from manyhands.core.registry import from_spec, make, seat
-from manyhands.core.view import Reply, View
+from manyhands.core.view import BudgetSpent, Reply, View
 
 
 @dataclass(frozen=True)
@@ -44,11 +54,13 @@ class Result:
         env: the environment.
         seats: the names of the seats, in the order given.
         episodes: one `EpisodeResult` each, by episode number.
+        stopped: why episodes are missing, if a seat's budget was spent (`BudgetSpent`); else empty.
     """
 
     env: Env
     seats: tuple[str, ...]
     episodes: tuple[EpisodeResult, ...]
+    stopped: str = ""
 
     @property
     def rewards(self) -> np.ndarray:
@@ -95,8 +107,10 @@ class Result:
             ids.insert(0, spec["id"])
             spec = spec.get("env", {})
         lines = [f"{' + '.join(ids)}: {count} episode{'' if count == 1 else 's'}"]
+        if self.stopped:
+            lines.append(f"  stopped: {self.stopped}; resume the record to play the rest")
         if not count:
-            return lines[0]
+            return "\n".join(lines)
         moved = any(e.players != self.episodes[0].players for e in self.episodes)
         table = self.seat_rewards
         for number, name in enumerate(self.seats):
@@ -214,7 +228,7 @@ class _HostQueue(_Queue):
         self._policy = policy
 
     def _answer(self, waiting: list[tuple[Game, View, asyncio.Future[Any]]]) -> None:
-        answers = self._policy.act([view for _, view, _ in waiting])
+        answers = ask_policy(self._policy, [(game, view) for game, view, _ in waiting])
         if inspect.isawaitable(answers):
             raise TypeError("act() gave an awaitable; declare it with `async def`")
         _settle(_counted(answers, len(waiting)), waiting)
@@ -292,17 +306,38 @@ class _Table:
         self._loop = asyncio.get_running_loop()
         self._queues: dict[Any, _Queue] = {}
 
-    def ask(self, number: int, game: Game, index: int) -> asyncio.Future[Any]:
-        """The answer of seat `number`, which plays agent `index`."""
-        policy, view = self._policies[number], game.views[index]
+    def ask(
+        self, game: Game, asked: Sequence[int], players: Sequence[int]
+    ) -> list[asyncio.Future[Any]]:
+        """The answers of agents, of which agent `i` is played by seat `players[i]`."""
+        policies = [routed(self._policies[players[i]], game.views[i]) for i in asked]
+        teams: dict[int, list[int]] = {}
+        for i, policy in zip(asked, policies, strict=True):
+            if getattr(policy, "team", False):
+                teams.setdefault(id(policy), []).append(i)
+        answers: dict[int, asyncio.Future[Any]] = {}
+        futures = []
+        for i, policy in zip(asked, policies, strict=True):
+            team = teams.get(id(policy))
+            if team is None:
+                futures.append(self.query(policy, game, game.views[i]))
+                continue
+            if id(policy) not in answers:
+                answers[id(policy)] = self._loop.create_task(self._together(policy, game, team))
+            futures.append(self._loop.create_task(_item(answers[id(policy)], team.index(i))))
+        return futures
+
+    def query(self, policy: Any, game: Game, view: View) -> asyncio.Future[Any]:
+        """The answer of a policy to one view."""
+        policy = routed(policy, view)
         if is_device_policy(policy):
-            queue = self._queues.get((id(policy), index))
+            queue = self._queues.get((id(policy), view.index))
             if queue is None:
-                queue = _DeviceQueue(self._loop, self._env, policy, index)
-                self._queues[id(policy), index] = queue
+                queue = _DeviceQueue(self._loop, self._env, policy, view.index)
+                self._queues[id(policy), view.index] = queue
             return queue.ask(game, view)
         if inspect.iscoroutinefunction(policy.act):
-            return self._loop.create_task(self._alone(policy, view))
+            return self._loop.create_task(self._alone(policy, game, view))
         queue = self._queues.get(id(policy))
         if queue is None:
             queue = self._queues[id(policy)] = _HostQueue(self._loop, policy)
@@ -313,8 +348,19 @@ class _Table:
             queue.forget(episode)
 
     @staticmethod
-    async def _alone(policy: Any, view: View) -> Any:
-        return _counted(await policy.act([view]), 1)[0]
+    async def _alone(policy: Any, game: Game, view: View) -> Any:
+        return _counted(await ask_policy(policy, [(game, view)]), 1)[0]
+
+    @staticmethod
+    async def _together(policy: Any, game: Game, team: Sequence[int]) -> list[Any]:
+        answers = ask_policy(policy, [(game, game.views[i]) for i in team])
+        if inspect.isawaitable(answers):
+            answers = await answers
+        return _counted(answers, len(team))
+
+
+async def _item(answers: asyncio.Future[Any], number: int) -> Any:
+    return (await answers)[number]
 
 
 # ---- the loop ------------------------------------------------------------------------------------
@@ -341,6 +387,7 @@ def play(
     fingerprint_every: int = 10,
     progress: bool | None = None,
     on_step: Callable[[Moment], None] | None = None,
+    coach: Any = None,
 ) -> Result:
     """Play episodes of `env` with any policy in any seat.
 
@@ -381,10 +428,18 @@ def play(
         fingerprint_every: steps between the fingerprints in the record.
         progress: show a progress bar; by default if stderr is a terminal.
         on_step: called with every `Moment` of every episode, the start included.
+        coach: who reads an agent's view before the agent does and advises it (`View.advice`), and
+            who judges its answer: scores it, or refuses it once (`core/coach.py`). One for all
+            agents, or a mapping by agent name: a `Coach`, an object with `advise` or `judge`, or
+            any seat, whose answer in words is the advice. What it did is in the record,
+            `info["coach"]`.
 
     Raises:
         SeatError: a seat failed; its exception is chained. No further episode starts, and running
-            episodes are finished and recorded first.
+            episodes are finished and recorded first. Where a seat raised `BudgetSpent`, nothing is
+            raised: episodes that cannot go on without it are dropped, the others are finished, and
+            the result says why it `stopped`; the record is not closed, and `resume=True` plays the
+            rest.
         IllegalAction: with `on_illegal="raise"`.
         RecordError: the file cannot be written, or holds another run.
         SnapshotError: `fork` is no snapshot of this environment.
@@ -420,6 +475,9 @@ def play(
     }
     if allow_illegal is not None:
         options["allow_illegal"] = allow_illegal
+    coaches = None if coach is None else Coaches(env, coach, seat_policy)
+    if coaches is not None:
+        options["coach"] = coaches.names
     with contextlib.ExitStack() as stack:
         writer = None
         results: dict[int, EpisodeResult] = {}
@@ -434,14 +492,18 @@ def play(
         if progress is None:
             progress = sys.stderr.isatty()
         bar = stack.enter_context(_Bar(env, len(missing), max_steps)) if progress else None
-        run = _Run(env, policies, names, int(seed), options, forks, writer, on_step, bar, results)
+        run = _Run(
+            env, policies, names, int(seed), options, forks, writer, on_step, bar, results, coaches
+        )
         if missing:
-            _complete(run.all(missing, int(concurrency)))
-        if writer is not None and run.failure is None:
+            many = min(len(missing), int(concurrency)) >= _MANY
+            with _settled() if many else contextlib.nullcontext():
+                _complete(run.all(missing, int(concurrency)))
+        if writer is not None and run.failure is None and not run.stopped:
             writer.close()
     if run.failure is not None:
         raise run.failure
-    return Result(env, names, tuple(results[number] for number in sorted(results)))
+    return Result(env, names, tuple(results[number] for number in sorted(results)), run.stopped)
 
 
 def _forks(env: Env, fork: Any) -> tuple[bytes, ...]:
@@ -474,20 +536,38 @@ class _Run:
     on_step: Callable[[Moment], None] | None
     bar: _Bar | None
     results: dict[int, EpisodeResult]
+    coaches: Coaches | None = None
     failure: Exception | None = None
+    stopped: str = ""
 
     async def all(self, numbers: list[int], concurrency: int) -> None:
-        """Play these episodes, `concurrency` at once; `failure` is the first thing to go wrong."""
+        """Play these episodes, `concurrency` at once; `failure` is the first thing to go wrong, and
+        `stopped` says which budget was spent."""
         table = _Table(self.env, self.policies)
         waiting = iter(numbers)
+        count = min(concurrency, len(numbers))
+        loop = asyncio.get_running_loop()
+        # A block after the other, where seats wait for something: the first requests are under way
+        # while further episodes are set up.
+        gates: list[asyncio.Future[None]] = []
+        if any(inspect.iscoroutinefunction(getattr(one, "act", None)) for one in self.policies):
+            gates = [loop.create_future() for _ in range(0, count, BLOCK)]
+            gates[0].set_result(None)
 
-        async def worker() -> None:
-            while self.failure is None:
+        async def worker(place: int) -> None:
+            block, first = divmod(place, BLOCK)
+            if gates:
+                await gates[block]
+            if gates and not first and block + 1 < len(gates):
+                loop.call_soon(_open, gates[block + 1])
+            while self.failure is None and not self.stopped:
                 number = next(waiting, None)
                 if number is None:
                     return
                 try:
                     await self.one(number, table)
+                except BudgetSpent as error:
+                    self.stopped = self.stopped or str(error)
                 except Exception as error:
                     if self.failure is None:
                         self.failure = error
@@ -495,9 +575,10 @@ class _Run:
                     table.forget(number)
 
         try:
-            await asyncio.gather(*(worker() for _ in range(min(concurrency, len(numbers)))))
+            await asyncio.gather(*map(worker, range(count)))
         finally:
-            for policy in {id(policy): policy for policy in self.policies}.values():
+            everyone = [*self.policies, *(self.coaches.policies if self.coaches else ())]
+            for policy in {id(policy): policy for policy in everyone}.values():
                 if hasattr(policy, "aclose"):
                     await policy.aclose()
 
@@ -527,6 +608,8 @@ class _Run:
             turn = await self.turn(game, players, table)
             game.advance(turn)
             over = game.over or game.made == limit
+            if over:
+                await self.end(game, players, turn)
             if log is not None:
                 log.add(turn, over)
             if self.on_step is not None:
@@ -540,26 +623,42 @@ class _Run:
         if self.bar is not None:
             self.bar.finished(result)
 
+    async def end(self, game: Game, players: tuple[int, ...], turn: Turn) -> None:
+        """Tell the policies that have `ended` of the end of an episode. What they give back is
+        added to the `info` of the last turn."""
+        seats: dict[int, list[int]] = {}
+        for i, player in enumerate(players):
+            if hasattr(self.policies[player], "ended"):
+                seats.setdefault(id(self.policies[player]), []).append(i)
+        for agents in seats.values():
+            player = players[agents[0]]
+            try:
+                views = [game.views[i] for i in agents]
+                found = await end_episode(self.policies[player], views, game.result(players))
+            except Exception as error:
+                raise SeatError(
+                    f"the seat {self.names[player]!r} failed (end of episode {game.episode}): "
+                    f"{type(error).__name__}: {error}"
+                ) from error
+            for i, info in found.items():
+                turn.info[i] = {**turn.info.get(i, {}), **info}
+
     async def turn(self, game: Game, players: tuple[int, ...], table: _Table) -> Turn:
         """Query the agents that are to move."""
         turn, forfeits = Turn(), []
         asked = game.asked()
-        futures = [table.ask(players[i], game, i) for i in asked]
+        notes: dict[int, Any] = {}
+        if self.coaches is None:
+            futures = table.ask(game, asked, players)
+        else:
+            futures, notes = await self.coached(self.coaches, game, asked, players, table)
         for i, future in zip(asked, futures, strict=True):
             where = f"agent {self.env.agents[i]}, episode {game.episode}, step {game.step}"
-            try:
-                answer = await future
-            except BaseException as error:
-                _abandon(futures)
-                if not isinstance(error, Exception):
-                    raise
-                raise SeatError(
-                    f"the seat {self.names[players[i]]!r} failed ({where}): "
-                    f"{type(error).__name__}: {error}"
-                ) from error
-            reply = answer if isinstance(answer, Reply) else Reply(answer)
-            if reply.info:
-                turn.info[i] = reply.info
+            reply = await self.reply(game, i, players[i], future, futures)
+            if reply.info or i in notes:
+                turn.info[i] = {**reply.info, "coach": notes[i]} if i in notes else reply.info
+            if getattr(routed(self.policies[players[i]], game.views[i]), "needs_state", False):
+                turn.info[i] = {**turn.info.get(i, {}), "true_state": True}
             say = reply.say
             if isinstance(reply.action, str):
                 turn.answers[i] = reply.action
@@ -583,6 +682,76 @@ class _Run:
         turn.forfeits = tuple(forfeits)
         return turn
 
+    async def reply(
+        self,
+        game: Game,
+        index: int,
+        player: int,
+        future: asyncio.Future[Any],
+        others: Sequence[asyncio.Future[Any]],
+    ) -> Reply:
+        """The answer of a seat; if it fails, the `others` are abandoned."""
+        try:
+            answer = await future
+        except BaseException as error:
+            _abandon(others)
+            if not isinstance(error, Exception) or isinstance(error, BudgetSpent):
+                raise
+            where = f"agent {self.env.agents[index]}, episode {game.episode}, step {game.step}"
+            raise SeatError(
+                f"the seat {self.names[player]!r} failed ({where}): {type(error).__name__}: {error}"
+            ) from error
+        return answer if isinstance(answer, Reply) else Reply(answer)
+
+    async def coached(
+        self,
+        coaches: Coaches,
+        game: Game,
+        asked: Sequence[int],
+        players: Sequence[int],
+        table: _Table,
+    ) -> tuple[list[asyncio.Future[Any]], dict[int, Any]]:
+        """Query agents with advice, have their answers judged, and query once more whose answer was
+        refused. Returns the answers, and notes for the record."""
+        notes = await coaches.advise(game, asked, table.query)
+        replies: dict[int, Reply] = {}
+        again = list(asked)
+        for first in (True, False):
+            futures = table.ask(game, again, players)
+            for i, future in zip(again, futures, strict=True):
+                replies[i] = await self.reply(game, i, players[i], future, futures)
+            judged = {i: replies[i] for i in again}
+            refused = await coaches.judge(game, judged, table.query, notes)
+            policies = {i: routed(self.policies[players[i]], game.views[i]) for i in refused}
+            again = [i for i, policy in policies.items() if not deaf(policy)]
+            if not (first and again):
+                break
+        loop = asyncio.get_running_loop()
+        given = {i: loop.create_future() for i in asked}
+        for i, future in given.items():
+            future.set_result(replies[i])
+        return list(given.values()), notes
+
+
+async def end_episode(
+    policy: Any, views: Sequence[View], result: EpisodeResult
+) -> Mapping[int, dict[str, Any]]:
+    """Tell a policy that an episode is over, if it wants to hear of it: `policy.ended(views,
+    result)`, which may be a coroutine function, with the last views of the agents that it played.
+
+    Returns:
+        What it adds to the `info` of their last turn, by agent index.
+    """
+    if not hasattr(policy, "ended"):
+        return {}
+    found = policy.ended(views, result)
+    return (await found if inspect.isawaitable(found) else found) or {}
+
+
+def _open(gate: asyncio.Future[None]) -> None:
+    if not gate.done():
+        gate.set_result(None)
+
 
 def _abandon(futures: Sequence[asyncio.Future[Any]]) -> None:
     """Stop waiting for answers, and drop their errors."""
@@ -591,6 +760,25 @@ def _abandon(futures: Sequence[asyncio.Future[Any]]) -> None:
             future.cancel()
         elif not future.cancelled():
             future.exception()
+
+
+# Episodes at once, from which `_settled` saves more time than it costs: the first collection after
+# it looks through all objects.
+_MANY = 64
+
+
+@contextlib.contextmanager
+def _settled() -> Iterator[None]:
+    """Keep the garbage collector from looking through all that was there before, JAX above all,
+    each time that hundreds of episodes have made enough new objects."""
+    if gc.get_freeze_count():  # by whoever called, or by a run around this one
+        yield
+        return
+    gc.freeze()
+    try:
+        yield
+    finally:
+        gc.unfreeze()
 
 
 def _complete(work: Coroutine[Any, Any, None]) -> None:

@@ -244,7 +244,8 @@ def registered_seats() -> tuple[str, ...]:
 
 def seat(name: str, env: Env[Any], **options: Any) -> Any:
     """The player registered under `name`; `"name:key=value,key=value"` passes options too, whose
-    values are numbers, true, false or words.
+    values are numbers, true, false or words. A value that holds commas, as another seat with
+    options does, stands in parentheses: `"relay:first=(solver:depth=2),then=random,after=6"`.
 
     Raises:
         SeatConfigError: there is no such seat or option.
@@ -256,7 +257,7 @@ def seat(name: str, env: Env[Any], **options: Any) -> Any:
         raise SeatConfigError(
             f"no seat is called {name!r};{nearest(name, known)} there are {', '.join(known)}"
         )
-    for number, pair in enumerate(filter(None, rest.split(",")), start=1):
+    for number, pair in enumerate(_options(name, rest), start=1):
         key, equals, value = pair.partition("=")
         if not equals:  # it is not shown: it may be a part of a secret key
             raise SeatConfigError(
@@ -286,7 +287,26 @@ def seat(name: str, env: Env[Any], **options: Any) -> Any:
     return factory(env, **options)
 
 
+def _options(name: str, rest: str) -> list[str]:
+    """The parts of "key=value,key=(a,b)" between the commas that stand in no parentheses."""
+    parts, depth = [""], 0
+    for mark in rest:
+        quoted = depth > 0 or parts[-1].rstrip().endswith("=")  # a value that begins with one
+        depth += quoted * ((mark == "(") - (mark == ")" and depth > 0))
+        if mark == "," and not depth:
+            parts.append("")
+        else:
+            parts[-1] += mark
+    if depth:
+        raise SeatConfigError(
+            f"the options of the seat {name!r} open {depth} parentheses that they do not close"
+        )
+    return [part for part in parts if part]
+
+
 def _value(word: str) -> Any:
+    if word.startswith("(") and word.endswith(")"):
+        return word[1:-1]
     if word in ("true", "false"):
         return word == "true"
     for kind in (int, float):

@@ -171,7 +171,10 @@ def rollout(
             Not used for environments with a deterministic reset.
         devices: devices to divide the environments over; by default all local ones, if each gets
             at least one environment (on a CPU 128). If their number does not divide `num_envs`, all
-            environments run on one device, with a warning.
+            environments run on one device, with a warning. After `jax.distributed.initialize()`
+            all processes may make the same call with `devices=jax.devices()`: then the environments
+            are divided over the devices of all of them, the statistics are of all environments, and
+            arrays are global, of which each process holds its own part (`addressable_shards`).
         chunk: how many environments play all their steps before the next ones begin; a divisor of
             `num_envs`. By default (None) as many as fit the cache of a CPU, and on other devices
             all. Results are the same, bit for bit, for policies that treat each environment
@@ -194,7 +197,7 @@ def rollout(
     if carry is None:
         carry = program.begin(key)
     carry, sums, trajectory = program.run(key, params, carry)
-    return Rollout(_statistics(jax.device_get(sums), num_envs * num_steps), trajectory, carry)
+    return Rollout(_statistics(_fetched(sums), num_envs * num_steps), trajectory, carry)
 
 
 # ---- the loop ------------------------------------------------------------------------------------
@@ -433,6 +436,16 @@ def _devices(given: Sequence[Any] | None, num_envs: int) -> tuple[Any, ...]:
         )
         return local[:1]
     return local
+
+
+def _fetched(sums: dict[str, Any]) -> dict[str, Any]:
+    """As NumPy arrays, those too that are divided over several processes."""
+    if all(leaf.is_fully_addressable for leaf in jax.tree_util.tree_leaves(sums)):
+        return jax.device_get(sums)
+    from jax.experimental import multihost_utils  # collective: every process gets here
+
+    gathered: dict[str, Any] = multihost_utils.process_allgather(sums, tiled=True)
+    return gathered
 
 
 def _statistics(sums: dict[str, Any], env_steps: int) -> Statistics:

@@ -14,9 +14,14 @@ import gymnasium
 import numpy as np
 
 from manyhands.core.choices import LIMIT, Choice, choices_of
-from manyhands.core.env import Action, Env, IllegalAction, describe_with
+from manyhands.core.env import Action, Env, IllegalAction, SeatError, describe_with
 from manyhands.core.pack import Frame, fingerprint
 from manyhands.core.talk import Message
+
+
+class BudgetSpent(SeatError):
+    """A seat may spend no more (tokens, money, time). `play` then stops, and returns the episodes
+    that are finished."""
 
 
 @dataclass
@@ -47,6 +52,8 @@ class View:
         turn: the number of earlier turns of this agent in the episode.
         seed: 64 random bits of this agent at this step, the same whenever the episode is replayed.
         messages: messages to this agent since it last acted, oldest first.
+        advice: what a coach says (`play(coach=)`), and why it refused an answer; else empty. It is
+            no part of the text or of the anchor.
     """
 
     def __init__(
@@ -67,6 +74,8 @@ class View:
         self.episode, self.step, self.seed = episode, step, seed
         self.turn = step if turn is None else turn
         self.messages, self._talk = tuple(messages), talk
+        self.advice = ""
+        self._meanings: dict[str, Action] = {}  # of answers that were read
 
     def become(self, view: View, turn: int) -> None:
         """Become a copy of `view` for a player with `turn` earlier turns; for subclasses."""
@@ -82,6 +91,7 @@ class View:
             messages=view.messages,
             talk=view._talk,
         )
+        self.advice = view.advice
 
     @functools.cached_property
     def talk(self) -> tuple[Message, ...]:
@@ -169,7 +179,35 @@ class View:
 
     def parse(self, text: str) -> Action:
         """The action that `text` names; raises `IllegalAction`."""
-        return self._env.parse(text, self._frame.state, self.index)
+        action = self.known(text)
+        if action is None:
+            action = self._env.parse(text, self._frame.state, self.index)
+            if type(text) is str:
+                self._meanings[text] = action.copy() if isinstance(action, np.ndarray) else action
+        return action
+
+    def known(self, text: str) -> Action | None:
+        """The action of an answer that was parsed before, or that is one of `choices`, if they were
+        read before; None for any other."""
+        if type(text) is not str:
+            return None
+        action = self._offered.get(text) if "choices" in self.__dict__ else None
+        if action is None:
+            action = self._meanings.get(text)
+        return action.copy() if isinstance(action, np.ndarray) else action
+
+    @functools.cached_property
+    def _offered(self) -> dict[str, Action]:
+        """The actions of `choices`, by the words that name them."""
+        found: dict[str, Action] = {}
+        doubtful: set[str] = set()
+        for choice in self.choices:
+            for words in {str(choice), choice.text}:
+                if words in found or choice.action is None:
+                    doubtful.add(words)
+                else:
+                    found[words] = choice.action
+        return {words: action for words, action in found.items() if words not in doubtful}
 
     def words(self, action: Action) -> str:
         """A legal action in the words of `choices`, which list the legal actions in order (of each
@@ -203,7 +241,17 @@ class View:
 
 class Policy(Protocol):
     """A player of any kind. `act` gets the views of several episodes at once, and answers each with
-    an action, with words, or with a `Reply`; it may be a coroutine function."""
+    an action, with words, or with a `Reply`; it may be a coroutine function.
+
+    A policy may declare more to `play`, by members of its class:
+
+    - `needs_state = True`: `act(views, states)` also gets a snapshot of each view's episode
+      (`Game.snapshot`), the true state with all that is hidden. Its answers are marked in the
+      record: `info["true_state"]` is true.
+    - `team = True`: it is called for each episode separately, with the views of all agents that it
+      plays and that are to move (`baselines/players/dispatch.py`).
+    - `route(view)`: the policy that answers this view in its place (`baselines/players/relay.py`).
+    """
 
     def act(
         self, views: Sequence[View]

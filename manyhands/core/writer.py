@@ -52,6 +52,10 @@ _REPAIR = (
 )
 
 
+class RecordBusy(RecordError):
+    """Another process writes the record."""
+
+
 class Writer:
     """Appends episodes to a file. Every line is on the disk before its episode counts as finished:
     whenever the process is killed, at most an unfinished last line is lost.
@@ -107,7 +111,7 @@ class Writer:
             try:
                 fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except OSError as error:
-                raise RecordError(f"another run is writing to {self.path}") from error
+                raise RecordBusy(f"another run is writing to {self.path}") from error
         size = os.fstat(self._file).st_size
         if size and not resume:
             raise RecordError(

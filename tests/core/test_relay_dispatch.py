@@ -1,0 +1,111 @@
+"""Relays and dispatchers: seats made of other seats."""
+
+import asyncio
+
+import coins
+import pytest
+
+import manyhands
+from manyhands.baselines.players.dispatch import Dispatch, TeamText, read_team
+from manyhands.baselines.players.relay import Relay
+from manyhands.core.env import SeatError
+from manyhands.core.registry import SeatConfigError, seat
+from manyhands.wrappers.gymnasium import SeatEnv
+
+BOARD = manyhands.make("tic_tac_toe")
+TOGETHER = coins.Coins(turns=False)
+
+
+def first(view):
+    return view.choices[0].text
+
+
+def last(view):
+    return view.choices[-1].text
+
+
+def moves(seats, steps=5):
+    """(agent, action) of each step."""
+    found = []
+
+    def note(moment):
+        if moment.turn is not None:
+            found.extend(moment.turn.actions.values())
+
+    manyhands.play(BOARD, seats, max_steps=steps, on_step=note, progress=False)
+    return found
+
+
+def test_a_relay_hands_over_at_a_step_or_an_event():
+    assert moves([Relay(first, last, after=2), last]) == [0, 8, 7, 6, 5]
+    assert moves([Relay(first, last, after=3), last]) == [0, 8, 1, 7, 6]
+    assert moves([Relay(first, last, at="place"), last]) == [0, 8, 7, 6, 5]
+    assert moves([Relay(first, last, at=lambda view: view.step == 2), last]) == [0, 8, 7, 6, 5]
+
+
+def test_a_relay_begins_anew_in_every_episode():
+    relay = Relay(first, last, after=2)
+    assert moves([relay, last]) == moves([relay, last])
+
+
+def test_seats_within_seats_are_in_parentheses():
+    inner = "(relay:first=perfect,then=(solver:depth=2),after=1)"
+    relay = seat(f"relay:first={inner},then=random,after=4", BOARD)
+    assert relay.after == 4 and relay.first.after == 1 and relay.first.then.depth == 2
+    result = manyhands.play(BOARD, ["relay:first=random,then=perfect,after=2", "perfect"], 3)
+    assert (result.rewards <= 0).all()
+    with pytest.raises(SeatConfigError, match="1 parentheses"):
+        seat("relay:first=(random,then=perfect", BOARD)
+    with pytest.raises(SeatError, match="after=STEP"):
+        seat("relay:first=random,then=perfect", BOARD)
+    with pytest.raises(SeatError, match="env="):
+        Relay("random", last, after=1)
+
+
+def test_relays_are_partners_in_gymnasium():
+    env = SeatEnv(BOARD, seat=0, partners=Relay(last, "perfect", after=3, env=BOARD))
+    env.reset(seed=1)
+    observation, *_ = env.step(0)
+    assert observation[1, 2, 2] == 1  # the last square
+    env.step(4)
+
+
+def test_one_call_answers_for_a_team():
+    calls = []
+
+    async def complete(messages):
+        calls.append(messages)
+        await asyncio.sleep(0)
+        return "We split up.\n- player_0: take 1\n**player_1**: take 0\nplayer_1: take 2"
+
+    team = Dispatch(TeamText(complete), agents=["player_0", "player_1"])
+    found = []
+
+    def note(moment):
+        found.append(moment)
+
+    result = manyhands.play(TOGETHER, [team, team], 2, max_steps=3, on_step=note, progress=False)
+    assert len(calls) == 2 * 3 and result.episodes[0].illegal == (0, 0)
+    turn = next(moment.turn for moment in found if moment.turn)
+    assert turn.answers == {0: "take 1", 1: "take 2"} and "We split up" in turn.info[0]["reply"]
+    asked = calls[0][1]["content"]
+    assert asked.count("== player_") == 2 and asked.count("12 coins") == 2
+
+
+def test_missing_answers_are_illegal_and_wrong_ones_fail():
+    result = manyhands.play(
+        TOGETHER, [Dispatch(lambda views: {"player_1": "take 0"})] * 2, max_steps=2, progress=False
+    )
+    assert result.episodes[0].illegal == (2, 0)
+    assert read_team("player_2: take 0\nplayer_0:", ["player_0", "player_1"]) == {}
+    for policy, message in (
+        (lambda views: {"player_9": "take 0"}, "player_9"),
+        (lambda views: ["take 0"], "2 answers"),
+    ):
+        with pytest.raises(SeatError, match=message):
+            manyhands.play(TOGETHER, [Dispatch(policy)] * 2, max_steps=2, progress=False)
+    alone = Dispatch(lambda views: ["take 0"], agents=["player_0"])
+    with pytest.raises(SeatError, match="seated as player_1"):
+        manyhands.play(TOGETHER, ["random", alone], max_steps=2, progress=False)
+    with pytest.raises(SeatError, match="cannot dispatch"):
+        Dispatch("random")
