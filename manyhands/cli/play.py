@@ -75,8 +75,9 @@ def run(options: argparse.Namespace) -> int:
         for onlooker in onlookers:
             onlooker(moment)
 
-    print(play_episodes(options, build(options), on_step if onlookers else None))
-    return 0
+    result = play_episodes(options, build(options), on_step if onlookers else None)
+    print(result)
+    return 1 if result.stopped else 0
 
 
 def play_episodes(options: argparse.Namespace, env: Env, on_step: Any) -> Any:

@@ -587,8 +587,8 @@ def test_play_closes_the_seats_that_it_opened(server, seat):
     server.script = ["ACTION: check"]
     policy = seat(env, retries=0)
     seen = []
-    manyhands.play(env, policy, episodes=3, on_step=lambda m: seen.append(policy._endpoint))
-    assert any(seen) and policy._endpoint is None
+    manyhands.play(env, policy, episodes=3, on_step=lambda m: seen.append(policy.client.endpoint))
+    assert any(seen) and policy.client.endpoint is None
 
 
 def test_nobody_at_home(seat):

@@ -32,6 +32,7 @@ from manyhands.core.env import (
 from manyhands.core.episode import episode_seed
 from manyhands.core.pack import no_actions
 from manyhands.core.play import play
+from manyhands.core.view import BudgetSpent
 
 CONFIDENCE = 0.95
 INTERVAL = "95% t-interval over seeds: mean ± t(0.975, n - 1) · s / √n"
@@ -263,6 +264,8 @@ def play_matches(
     for row in map(tuple, lineups):
         if row not in done:
             played = play(env, [policies[player] for player in row], int(episodes), int(seed))
+            if played.stopped:
+                raise BudgetSpent(f"a match is not complete: {played.stopped}")
             results = played.episodes
             done[row] = Match(
                 row,

@@ -8,9 +8,12 @@ read up to a limit, whatever length they declare.
 from __future__ import annotations
 
 import base64
+import datetime
+import email.utils
+import urllib.request
 from collections.abc import Mapping
 from dataclasses import dataclass
-from urllib.parse import unquote, urlsplit, urlunsplit
+from urllib.parse import parse_qsl, quote_plus, unquote, urlsplit, urlunsplit
 
 import aiohttp
 from yarl import URL
@@ -26,10 +29,10 @@ class TooLong(Exception):
 
 @dataclass(frozen=True)
 class Response:
-    """A whole response; names of headers are in lower case."""
+    """A whole response; names of headers are found in any case."""
 
     status: int
-    headers: dict[str, str]
+    headers: Mapping[str, str]
     body: bytes
 
 
@@ -66,6 +69,7 @@ class Endpoint:
                 raise ValueError(f"{name} holds a character that no HTTP header may hold")
         self._parts = parts._replace(netloc=parts.netloc.rpartition("@")[2])
         self._headers, self._limit = headers, limit
+        self._urls: dict[str, URL] = {}
         self._session: aiohttp.ClientSession | None = None
 
     async def post(self, path: str, body: bytes) -> Response:
@@ -74,13 +78,16 @@ class Endpoint:
         Raises:
             TransportError, TooLong.
         """
-        url = URL(
-            urlunsplit(self._parts._replace(path=self._parts.path.rstrip("/") + path)), encoded=True
-        )
+        url = self._urls.get(path)
+        if url is None:
+            parts = self._parts._replace(path=self._parts.path.rstrip("/") + path)
+            url = self._urls[path] = URL(urlunsplit(parts), encoded=True)
         try:
             try:
                 return await self._exchange(url, body)
-            except aiohttp.ServerDisconnectedError:
+            except aiohttp.ClientConnectorError:
+                raise
+            except (aiohttp.ServerDisconnectedError, aiohttp.ClientOSError):
                 # The endpoint had closed a kept connection: ask again on another one.
                 return await self._exchange(url, body)
         except (aiohttp.ClientError, OSError, ValueError) as error:
@@ -89,10 +96,12 @@ class Endpoint:
     async def _exchange(self, url: URL, body: bytes) -> Response:
         if self._session is None:
             self._session = aiohttp.ClientSession(
-                connector=aiohttp.TCPConnector(limit=0),  # `play` limits how many ask at once
+                # `play` limits how many ask at once; connections wait for turns of other seats.
+                connector=aiohttp.TCPConnector(limit=0, ttl_dns_cache=300, keepalive_timeout=60.0),
                 timeout=aiohttp.ClientTimeout(total=None),  # the seat has its own
                 headers=self._headers,
-                trust_env=True,
+                # With it, aiohttp reads the environment and a file at every request.
+                trust_env=bool(urllib.request.getproxies()),
                 cookie_jar=aiohttp.DummyCookieJar(),
             )
         async with self._session.post(url, data=body, allow_redirects=False) as response:
@@ -100,17 +109,50 @@ class Endpoint:
                 response.close()
                 length = response.content_length
                 raise TooLong(f"its body has {length} bytes, at most {self._limit} are read")
+            if response.content_length is not None and "content-encoding" not in response.headers:
+                return Response(response.status, response.headers, await response.read())
             received = bytearray()
             async for part in response.content.iter_chunked(1 << 16):
                 received += part
                 if len(received) > self._limit:
                     response.close()  # not read on to its end
                     raise TooLong(f"its body has more than {self._limit} bytes")
-            headers = {name.lower(): value for name, value in response.headers.items()}
-            return Response(response.status, headers, bytes(received))
+            return Response(response.status, response.headers, bytes(received))
 
     async def aclose(self) -> None:
         """Close all connections; a further request opens new ones."""
         session, self._session = self._session, None
         if session is not None:
             await session.close()
+
+
+def secrets_of(key: str, url: str) -> tuple[str, ...]:
+    """Secrets to hide, longest first: the key, and user, password and query values of the
+    URL, plain and escaped. A few characters are the placeholder for a local server, no secret, and
+    may be part of any word."""
+    parts = urlsplit(url)
+    secrets = [key] if len(key) >= 8 else []
+    others = [parts.password or "", *(value for _, value in parse_qsl(parts.query))]
+    secrets += [text for text in others if len(text) >= 4]
+    if parts.username is not None:
+        secrets.append(f"{unquote(parts.username)}:{unquote(parts.password or '')}")
+        secrets.append(base64.b64encode(secrets[-1].encode()).decode())
+    forms = (unquote, quote_plus, lambda text: repr(text)[1:-1], str)
+    found = {form(text) for text in secrets for form in forms}
+    return tuple(sorted(found, key=len, reverse=True))
+
+
+def retry_after(value: str | None) -> float | None:
+    """Seconds that a Retry-After header asks for: a number, or a date."""
+    if not value:
+        return None
+    try:
+        return max(0.0, float(value))
+    except ValueError:
+        pass
+    try:
+        date = email.utils.parsedate_to_datetime(value)
+    except ValueError:
+        return None
+    now = datetime.datetime.now(datetime.UTC)
+    return max(0.0, (date.replace(tzinfo=date.tzinfo or datetime.UTC) - now).total_seconds())

@@ -18,6 +18,8 @@ import numpy as np
 
 from manyhands.core.choices import Choice
 from manyhands.core.env import Action, Array, ConfigError, IllegalAction
+from manyhands.core.episode import EpisodeResult
+from manyhands.core.play import end_episode
 from manyhands.core.view import Reply, View
 from manyhands.wrappers.events import Events
 from manyhands.wrappers.skills import Skills
@@ -40,6 +42,15 @@ class Macro:
         questions = self.questions(views)
         self.asked += len(questions)
         return self.moves(views, questions, self.policy.act(questions) if questions else [])
+
+    async def ended(self, views: Sequence[View], result: EpisodeResult) -> Any:
+        """The end of an episode, passed on."""
+        return await end_episode(self.policy, views, result)
+
+    async def aclose(self) -> None:
+        """Close what the other policy holds open."""
+        if hasattr(self.policy, "aclose"):
+            await self.policy.aclose()
 
     def questions(self, views: Sequence[View]) -> Sequence[View]:
         """The decision to make now."""

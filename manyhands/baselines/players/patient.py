@@ -17,8 +17,9 @@ from typing import Any
 from manyhands.core.answers import Answer, decide
 from manyhands.core.config import whole
 from manyhands.core.env import Action, Env, IllegalAction
-from manyhands.core.episode import check_action
+from manyhands.core.episode import EpisodeResult, check_action
 from manyhands.core.grammar import NEWS, UNTIL, Grammar
+from manyhands.core.play import end_episode
 from manyhands.core.view import Reply, View
 
 _EPISODES = 4096  # episodes remembered at once; the least recently used is dropped first
@@ -158,6 +159,15 @@ class Patient:
         self.policy, self.patience = policy, Patience(env, whole("patience", patience, 1))
         name = getattr(policy, "name", getattr(policy, "__name__", type(policy).__name__))
         self.name = f"patient {name}"
+
+    async def ended(self, views: Sequence[View], result: EpisodeResult) -> Any:
+        """The end of an episode, passed on."""
+        return await end_episode(self.policy, views, result)
+
+    async def aclose(self) -> None:
+        """Close what the other player holds open."""
+        if hasattr(self.policy, "aclose"):
+            await self.policy.aclose()
 
     async def act(self, views: Sequence[View]) -> list[Reply]:
         """One reply for each view."""

@@ -215,8 +215,23 @@ class Scene:
         return f"the empty counter at {place.names[cell]}"
 
 
+_last: tuple[Any, ...] = (None, None, -1, None, None)  # what `scene_of` was asked last, and gave
+
+
 def scene_of(kitchen: Kitchen, state: KitchenState, agent: int, radius: int | None) -> Scene:
-    """What a chef sees, within `radius` if that is not None."""
+    """What a chef sees, within `radius` if that is not None. A description and choices are usually
+    wanted together: the scene of the last call is kept."""
+    global _last
+    known_kitchen, known_state, *known, scene = _last
+    if known_kitchen is kitchen and known_state is state and known == [agent, radius]:
+        found: Scene = scene
+        return found
+    found = _scene_of(kitchen, state, agent, radius)
+    _last = (kitchen, state, agent, radius, found)
+    return found
+
+
+def _scene_of(kitchen: Kitchen, state: KitchenState, agent: int, radius: int | None) -> Scene:
     position = _bytes(state.position)
     place = _place(
         _bytes(state.terrain), kitchen.width, 0 if radius is None else position[agent], radius

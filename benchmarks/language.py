@@ -1,0 +1,259 @@
+"""Language seats in many episodes at once, beside a plain client that sends the same requests.
+
+    python benchmarks/language.py --against COMMIT
+
+A server on loopback, in a process of its own, answers each request after 200 ms, with the example
+that ends the prompt. `play` runs 256 episodes at once with language seats; then one aiohttp session
+sends the bodies that the server got, 256 at once. This checkout, the other commit and the client
+take turns, one at a time. Reported: decisions a second, and CPU time of the process for each; what
+`play` takes above the client is our own cost.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import os
+import statistics
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+from common import RESULTS, ROOT, Worker, is_worker, machine, report, save, serve
+
+# Environment, steps of an episode (None: to its end), and which agents are language seats.
+LOADS: dict[str, dict[str, Any]] = {
+    "kitchen, 2 steps": {"id": "kitchen", "steps": 2, "agents": 1},
+    "kitchen, 10 steps": {"id": "kitchen", "steps": 10, "agents": 1},
+    "kuhn_poker, both seats": {"id": "kuhn_poker", "steps": None, "agents": 2},
+    "tic_tac_toe, both seats": {"id": "tic_tac_toe", "steps": None, "agents": 2},
+}
+
+
+# ---- the server ----------------------------------------------------------------------------------
+
+
+async def endpoint(latency: float) -> None:
+    """An endpoint that takes `latency` seconds; prints its port. `/kept` gives the bodies since
+    `/keep`."""
+    from aiohttp import web
+
+    kept: list[str] | None = None
+
+    async def answer(request: web.BaseRequest) -> web.Response:
+        nonlocal kept
+        body = await request.read()
+        if request.path == "/keep":
+            kept = []
+        if request.path in ("/keep", "/kept"):
+            bodies, kept = kept, kept if request.path == "/keep" else None
+            return web.Response(text=json.dumps(bodies))
+        if kept is not None:
+            kept.append(body.decode())
+        await asyncio.sleep(latency)
+        # The last line of the prompt, as JSON text; what stands before it need not be parsed.
+        words = body[body.rindex(b"ACTION: ") :].partition(b'"')[0].decode()
+        return web.Response(
+            body=b'{"choices":[{"index":0,"finish_reason":"stop","message":{"role":"assistant",'
+            b'"content":"Let me think. %b"}}],"usage":{"prompt_tokens":500,"completion_tokens":9}}'
+            % words.encode(),
+            content_type="application/json",
+        )
+
+    runner = web.ServerRunner(web.Server(answer, access_log=None))  # type: ignore[arg-type]
+    await runner.setup()
+    site = web.TCPSite(runner, "127.0.0.1", 0, backlog=1024)
+    await site.start()
+    print(runner.addresses[0][1], flush=True)
+    await asyncio.Event().wait()
+
+
+# ---- what is measured: the worker ----------------------------------------------------------------
+
+
+def worker() -> None:
+    """Uses nothing of the package that an earlier commit may lack or call otherwise."""
+    import manyhands
+
+    def measured(decisions: int, call: Any) -> dict[str, Any]:
+        wall, cpu = time.perf_counter(), time.process_time()
+        result = call()
+        cpu, wall = time.process_time() - cpu, time.perf_counter() - wall
+        return {"wall": wall, "cpu": cpu, "decisions": decisions or result}
+
+    def play(url: str, load: dict[str, Any], episodes: int) -> dict[str, Any]:
+        env = manyhands.make(load["id"])
+        model = manyhands.seat("language", env, model="m", base_url=f"{url}/v1", api_key="none")
+        seats = [model] * load["agents"] + [lambda view: env.noop] * (
+            env.num_agents - load["agents"]
+        )
+
+        def run() -> int:
+            made = manyhands.play(
+                env,
+                seats,
+                episodes,
+                max_steps=load["steps"],
+                concurrency=episodes,
+                on_illegal="raise",
+            )
+            return int(sum(episode.steps for episode in made.episodes))
+
+        return measured(0, run)
+
+    def client(url: str, bodies: list[str], lanes: int) -> dict[str, Any]:
+        import aiohttp
+
+        async def lane(session: aiohttp.ClientSession, own: list[bytes]) -> None:
+            for body in own:
+                async with session.post(f"{url}/v1/chat/completions", data=body) as response:
+                    json.loads(await response.read())["choices"][0]["message"]["content"]
+
+        async def run(own: list[list[bytes]]) -> None:
+            connector = aiohttp.TCPConnector(limit=0)
+            headers = {"content-type": "application/json", "authorization": "Bearer none"}
+            async with aiohttp.ClientSession(connector=connector, headers=headers) as session:
+                await asyncio.gather(*(lane(session, one) for one in own))
+
+        encoded = [body.encode() for body in bodies]
+        own = [encoded[k::lanes] for k in range(lanes)]
+        return measured(len(bodies), lambda: asyncio.run(run(own)))
+
+    def control(url: str) -> Any:
+        import urllib.request
+
+        with urllib.request.urlopen(url) as response:
+            return json.loads(response.read())
+
+    bodies: dict[str, list[str]] = {}
+
+    def answer(
+        do: str, url: str, name: str, load: dict[str, Any], episodes: int, keep: bool = False
+    ) -> dict[str, Any]:
+        if do == "client":
+            return client(url, bodies[name], episodes)
+        if keep:
+            control(f"{url}/keep")
+        found = play(url, load, episodes)
+        if keep:
+            bodies[name] = control(f"{url}/kept")
+            assert len(bodies[name]) == found["decisions"]
+        return found
+
+    serve(answer)
+
+
+def row_of(load: str, figures: dict[str, list[dict[str, Any]]], ideal: float) -> dict[str, Any]:
+    """The figures of one load: of each subject the best wall time and the median CPU time."""
+    row: dict[str, Any] = {"load": load, "decisions": figures["client"][0]["decisions"]}
+    row["ideal_seconds"] = ideal
+    for who, runs in figures.items():
+        row[who] = {
+            "seconds": min(run["wall"] for run in runs),
+            "rate": max(run["decisions"] / run["wall"] for run in runs),
+            "cpu_ms": statistics.median(run["cpu"] / run["decisions"] for run in runs) * 1e3,
+            "all": runs,
+        }
+    for who in figures.keys() - {"client"}:
+        row[who]["of_client"] = row[who]["rate"] / row["client"]["rate"]
+        row[who]["own_cpu_ms"] = row[who]["cpu_ms"] - row["client"]["cpu_ms"]
+        # A busy machine makes both slower.
+        row[who]["own_of_client_cpu"] = row[who]["own_cpu_ms"] / row["client"]["cpu_ms"]
+    if "before" in row:
+        row["speedup"] = row["now"]["rate"] / row["before"]["rate"]
+    return row
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--against", metavar="COMMIT", help="an earlier commit to measure beside")
+    parser.add_argument("--only", nargs="+", choices=tuple(LOADS), default=tuple(LOADS))
+    parser.add_argument("--episodes", type=int, default=256, help="at once (default 256)")
+    parser.add_argument("--latency", type=float, default=0.2, help="seconds (default 0.2)")
+    parser.add_argument("--repeats", type=int, default=5)
+    parser.add_argument("--out", type=Path, help="by default results/language.json")
+    args = parser.parse_args()
+    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+    server = subprocess.Popen(
+        [sys.executable, __file__, "--endpoint", str(args.latency)], stdout=subprocess.PIPE
+    )
+    assert server.stdout is not None
+    try:
+        url = f"http://127.0.0.1:{int(server.stdout.readline())}"
+        rows = measure(args, url)
+    finally:
+        server.terminate()
+        server.wait()
+    columns = ["", "ideal, s", "client, s", "before, s", "now, s", "now / client"]
+    columns += ["client, CPU ms", "before, own CPU ms", "now, own CPU ms"]
+    cells = []
+    for row in rows:
+        before = row.get("before")
+        cells.append(
+            [
+                f"{row['load']} ({row['decisions']} decisions)",
+                f"{row['ideal_seconds']:.2f}",
+                f"{row['client']['seconds']:.2f}",
+                f"{before['seconds']:.2f}" if before else "",
+                f"{row['now']['seconds']:.2f}",
+                f"{row['now']['of_client']:.0%}",
+                f"{row['client']['cpu_ms']:.2f}",
+                f"{before['own_cpu_ms']:.2f}" if before else "",
+                f"{row['now']['own_cpu_ms']:.2f}",
+            ]
+        )
+    title = f"{args.episodes} episodes at once, {args.latency * 1e3:g} ms a request"
+    report(f"language seats: {title}; best of {args.repeats}", columns, cells)
+    out = args.out or RESULTS / "language.json"
+    save(
+        out,
+        benchmark="language",
+        command=" ".join(["python", "benchmarks/language.py", *sys.argv[1:]]),
+        against=args.against,
+        episodes=args.episodes,
+        latency=args.latency,
+        machine=machine(),
+        rows=rows,
+    )
+
+
+def measure(args: argparse.Namespace, url: str) -> list[dict[str, Any]]:
+    import contextlib
+
+    from compare import checkout
+
+    rows = []
+    with contextlib.ExitStack() as stack:
+        roots = {"now": ROOT}
+        if args.against:
+            roots["before"] = stack.enter_context(checkout(args.against))
+        workers = {who: Worker(__file__, device="cpu", root=root) for who, root in roots.items()}
+        for name in args.only:
+            load = LOADS[name]
+            common = {"url": url, "name": name, "load": load, "episodes": args.episodes}
+            figures: dict[str, list[dict[str, Any]]] = {who: [] for who in (*workers, "client")}
+            for one in workers.values():  # compiles, and fills caches
+                one.ask(do="play", keep=True, **common)
+            workers["now"].ask(do="client", **common)
+            for _ in range(args.repeats):
+                for who, one in workers.items():
+                    figures[who].append(one.ask(do="play", **common))
+                figures["client"].append(workers["now"].ask(do="client", **common))
+            decisions = figures["client"][0]["decisions"]
+            waves = load["steps"] or decisions / args.episodes
+            rows.append(row_of(name, figures, waves * args.latency))
+        for one in workers.values():
+            one.close()
+    return rows
+
+
+if __name__ == "__main__":
+    if sys.argv[1:2] == ["--endpoint"]:
+        asyncio.run(endpoint(float(sys.argv[2])))
+    elif is_worker():
+        worker()
+    else:
+        main()
