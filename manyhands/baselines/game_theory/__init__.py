@@ -1,4 +1,5 @@
-"""Exact game theory of small games: values, best responses, CFR, and the analysis of records."""
+"""Exact game theory of small games: values, best responses, CFR, and the judgement of players
+and records."""
 
 from manyhands.baselines.game_theory.analysis import (
     Analysis,
@@ -9,6 +10,7 @@ from manyhands.baselines.game_theory.analysis import (
     equilibrium,
 )
 from manyhands.baselines.game_theory.cfr import ALGORITHMS, Solution, Solver, plot, solve
+from manyhands.baselines.game_theory.judging import Chance, Judgement, judge
 from manyhands.baselines.game_theory.policies import (
     TablePolicy,
     as_policy,
@@ -29,6 +31,8 @@ from manyhands.baselines.game_theory.tree import Tree, unroll
 __all__ = [
     "ALGORITHMS",
     "Analysis",
+    "Chance",
+    "Judgement",
     "SeatReport",
     "Share",
     "Solution",
@@ -44,6 +48,7 @@ __all__ = [
     "expected_values",
     "exploitability",
     "from_counts",
+    "judge",
     "kuhn_equilibrium",
     "nash_conv",
     "one_hand",

@@ -1,8 +1,10 @@
 """The analysis of recorded players: exploitability and dominated actions.
 
-`analyse(record)` plays the episodes of a record again and counts, for every seat, its actions at
+`analyse(record)` plays the episodes of a record again and collects, for every seat, its actions at
 each information set: the play of a network, a script or a language model becomes a table, which the
-exact methods of `policies.py` evaluate.
+exact methods of `policies.py` evaluate. Where a seat gave the probabilities that it acted by
+(`Reply.info["policy"]`), the table holds those in place of the actions drawn from them, and one
+visit of an information set tells all.
 """
 
 from __future__ import annotations
@@ -27,7 +29,8 @@ from manyhands.baselines.game_theory.policies import (
     uniform,
 )
 from manyhands.baselines.game_theory.tree import Tree
-from manyhands.core.env import ConfigError, Env, RecordError, names_of
+from manyhands.core.env import ConfigError, Env, RecordError, names_of, shorten
+from manyhands.core.view import View
 
 FILLS = ("uniform", "equilibrium")
 _NORMAL = 1.959964  # 95 % of a normal distribution lie within this many standard deviations
@@ -230,7 +233,10 @@ class SeatReport:
         mistakes: the dominated actions it took, with their frequencies.
         frequencies: its bluffs and calls, compared with an equilibrium.
         counts: i64[I, A], all its actions.
-        policy: f64[I, A], the observed policy, completed by `fill`.
+        policy: f64[I, A], the observed policy, completed by `fill`: at each information set the
+            mean over its decisions of the probabilities that the seat gave, or, where it gave none,
+            of the action taken.
+        distributions: the decisions for which it gave probabilities.
     """
 
     name: str
@@ -251,6 +257,14 @@ class SeatReport:
     frequencies: tuple[Share, ...]
     counts: np.ndarray
     policy: np.ndarray
+    distributions: int = 0
+
+    @property
+    def source(self) -> str:
+        """Where the policy comes from: `"counts"`, `"distributions"` or `"both"`."""
+        if not self.distributions:
+            return "counts"
+        return "distributions" if self.distributions == self.decisions else "both"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -289,9 +303,11 @@ class Analysis:
                     "agent": self.tree.env.agents[self.tree.owner[i]],
                     "at": self.tree.names[i],
                     "counts": seat.counts[i].tolist(),
+                    "probabilities": seat.policy[i].tolist(),
                 }
                 for i in np.flatnonzero(seat.counts.sum(axis=1))
             ]
+            entry["source"] = seat.source
             seats.append(entry)
         return {
             "env": self.env.spec(),
@@ -332,14 +348,21 @@ class Analysis:
                     str(share.count),
                     str(share.of),
                     f"{share.share:.2f} ({low:.2f} to {high:.2f})" if share.of else "",
-                    _range(share),
+                    span(share.low, share.high, share.reference),
                     {None: "", True: "", False: "off"}[share.fits],
                 )
             console.print(table)
-        console.print(
-            f"Exploitability fills unseen information sets in by: {self.fill}. Few hands make it "
-            "too large."
-        )
+        few = "" if all(seat.source == "distributions" for seat in self.seats) else _FEW
+        console.print(f"Exploitability fills unseen information sets in by: {self.fill}.{few}")
+
+
+_FEW = " Few hands make it too large where policies are counted."
+
+
+def _source(seat: SeatReport) -> str:
+    if seat.source == "both":
+        return f"distributions ({seat.distributions:,} decisions), counts"
+    return seat.source
 
 
 def _chips(mean: float | None, error: float | None) -> str:
@@ -352,14 +375,15 @@ def _percent(share: Share) -> str:
     return f"{share.share:.1%} ({share.count} of {share.of})" if share.of else "no occasion"
 
 
-def _range(share: Share) -> str:
-    if share.reference is not None:
-        return f"{share.reference:.2f}"
-    if share.low is None or share.high is None:
+def span(low: float | None, high: float | None, reference: float | None) -> str:
+    """What an equilibrium does, in a cell."""
+    if reference is not None:
+        return f"{reference:.2f}"
+    if low is None or high is None:
         return ""
-    if abs(share.high - share.low) < 5e-4:
-        return f"{share.low:.2f}"
-    return f"{share.low:.2f} to {share.high:.2f}"
+    if abs(high - low) < 5e-4:
+        return f"{low:.2f}"
+    return f"{low:.2f} to {high:.2f}"
 
 
 _ROWS = (
@@ -368,6 +392,7 @@ _ROWS = (
     ("illegal answers", lambda seat: f"{seat.illegal:,}"),
     ("forfeits, and their price", lambda seat: f"{seat.forfeits:,}, {seat.forfeited:g}"),
     ("information sets seen", lambda seat: f"{seat.seen} of {seat.known}"),
+    ("policy from", _source),
     ("dominated actions", lambda seat: _percent(seat.dominated)),
     ("  iterated", lambda seat: _percent(seat.dominated_iterated)),
     (
@@ -425,6 +450,8 @@ class _Log:
         ]
         count = len(self.names)
         self.counts = np.zeros((count, *self.tree.legal.shape), np.int64)
+        self.chances = np.zeros((count, *self.tree.legal.shape))  # sums of probabilities
+        self.distributions = [0] * count
         self.illegal, self.forfeits = [0] * count, [0] * count
         self.forfeited = [0.0] * count
         # For each seat: (what makes hands one sample, position, chips).
@@ -462,6 +489,17 @@ class _Log:
                     first = int(self.tree.env.action_space.start)  # type: ignore[attr-defined]
                     number = int(np.ravel(action)[0]) - first
                     self.counts[players[agent], infoset, number] += 1
+                    given = turn.info.get(agent, {}).get("policy")
+                    if given is None:
+                        self.chances[players[agent], infoset, number] += 1
+                        continue
+                    try:
+                        row = distribution(self.tree, infoset, given, before.views[agent])
+                    except ConfigError as error:
+                        where = f"line {episode.line}, step {moment.step}"
+                        raise RecordError(f"{where}: {error}") from error
+                    self.chances[players[agent], infoset] += row
+                    self.distributions[players[agent]] += 1
                 if self._ended(moment):
                     deal = hand % (self.base.num_deals or hand + 1)
                     for agent in range(n):
@@ -482,7 +520,7 @@ class _Log:
     def report(self, number: int, fill: str) -> SeatReport:
         tree, counts, hands = self.tree, self.counts[number], self.hands[number]
         filled = uniform(tree) if fill == "uniform" else equilibrium(tree)
-        policy, seen = from_counts(tree, counts, filled)
+        policy, seen = from_counts(tree, self.chances[number], filled)
         positions = sorted({position for _, position, _ in hands})
         chips, error = _mean(hands)
         known = sum(int(np.diff(tree.first)[p]) for p in positions)
@@ -511,7 +549,45 @@ class _Log:
             frequencies=tuple(_frequencies(tree, counts)),
             counts=counts,
             policy=policy,
+            distributions=self.distributions[number],
         )
+
+
+def distribution(tree: Tree, infoset: int, given: Any, view: View) -> np.ndarray:
+    """f64[A]: the probabilities of a reply (`Reply.info["policy"]`) at an information set.
+
+    Args:
+        given: one for each legal action, in action order. In a wrapped environment, one for each of
+            the view's choices: in a chat channel, words alone count as the action that they are
+            said with.
+
+    Raises:
+        ConfigError: they are no probabilities, or not as many as there are actions.
+    """
+    legal = np.flatnonzero(tree.legal[infoset])
+    try:
+        chances = np.asarray(given, np.float64)
+    except (TypeError, ValueError):
+        chances = np.full(1, np.nan)
+    if chances.ndim != 1 or not (chances >= 0).all() or abs(chances.sum() - 1) > 1e-3:
+        raise ConfigError(
+            f"info['policy'] is a list of probabilities that sum to 1, given {shorten(given)}"
+        )
+    row = np.zeros(tree.num_actions)
+    if len(chances) == len(legal):
+        row[legal] = chances
+        return row / row.sum()
+    choices = view.all_choices
+    if len(chances) != len(choices) or any(choice.action is None for choice in choices):
+        raise ConfigError(
+            f"info['policy'] has {len(chances)} probabilities, and {len(legal)} actions are legal"
+        )
+    first = int(tree.env.action_space.start)  # type: ignore[attr-defined]
+    for choice, chance in zip(choices, chances, strict=True):
+        row[int(np.ravel(choice.action)[0]) - first] += chance
+    if (row[~tree.legal[infoset]] > 0).any():
+        raise ConfigError("info['policy'] has probabilities of actions that are not legal")
+    return row / row.sum()
 
 
 def _mean(hands: list[tuple[tuple[int, int], int, float]]) -> tuple[float | None, float | None]:
@@ -563,31 +639,42 @@ def _mistakes(tree: Tree, counts: np.ndarray) -> Iterator[Share]:
 def _frequencies(tree: Tree, counts: np.ndarray) -> Iterator[Share]:
     env: Any = tree.env
     if env.id == "kuhn_poker" and env.num_agents == 2:
-        yield from _kuhn_frequencies(tree, counts)
+        for what, i, low, high in kuhn_bets(tree):
+            yield Share(what, int(counts[i, 1]), int(counts[i].sum()), low, high)
         return
-    # Each kind of action by private card and legal actions, compared with one equilibrium at the
-    # same information sets.
+    for what, count, of, expected in kinds_of_actions(tree, counts):
+        yield Share(what, round(count), round(of), reference=expected)
+
+
+def kinds_of_actions(tree: Tree, weights: np.ndarray) -> Iterator[tuple[str, float, float, float]]:
+    """Each kind of action by private card and legal actions, compared with one equilibrium at the
+    same information sets: (in words, its weight, the weight of all, its share in equilibrium).
+
+    Args:
+        weights: [I, A], how often each action is taken.
+    """
     table = equilibrium(tree)
     groups: dict[tuple[str, ...], dict[str, list[float]]] = {}
     named = any(name != str(i) for i, name in enumerate(tree.names))
-    for i in np.flatnonzero(counts.sum(axis=1)):
+    for i in np.flatnonzero(weights.sum(axis=1)):
         options = [word.partition(" ")[0] for word in tree.words[i]]
         held = tree.names[i].partition(" ")[0][:1] if named else ""
         facing = "to a bet" if "fold" in options else "without a bet"
         group = groups.setdefault((facing, held), {})
         for option, action in zip(options, np.flatnonzero(tree.legal[i]), strict=True):
             entry = group.setdefault(option, [0, 0, 0.0])
-            entry[0] += counts[i, action]
-            entry[1] += counts[i].sum()
-            entry[2] += counts[i].sum() * table[i, action]
+            entry[0] += weights[i, action]
+            entry[1] += weights[i].sum()
+            entry[2] += weights[i].sum() * table[i, action]
     for (facing, held), group in sorted(groups.items()):
-        for option, (count, of, expected) in group.items():
+        for option, (weight, of, expected) in group.items():
             what = f"{option} {f'with {held} ' if held else ''}{facing}"
-            yield Share(what, int(count), int(of), reference=expected / of)
+            yield what, float(weight), float(of), float(expected / of)
 
 
-def _kuhn_frequencies(tree: Tree, counts: np.ndarray) -> Iterator[Share]:
-    """Bets and calls, compared with the family of equilibria."""
+def kuhn_bets(tree: Tree) -> Iterator[tuple[str, int, float, float]]:
+    """Bets and calls of two-player Kuhn poker: (in words, information set, the least and the most
+    probability over the family of equilibria)."""
     third = 1 / 3
     rows = (
         ("first: J bets, a bluff (a)", 0, "J", 0.0, third),
@@ -605,5 +692,4 @@ def _kuhn_frequencies(tree: Tree, counts: np.ndarray) -> Iterator[Share]:
     )
     number = {(int(tree.owner[i]), name): i for i, name in enumerate(tree.names)}
     for what, owner, name, low, high in rows:
-        row = counts[number[owner, name]]
-        yield Share(what, int(row[1]), int(row.sum()), low, high)
+        yield what, number[owner, name], low, high

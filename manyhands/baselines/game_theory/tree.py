@@ -18,6 +18,7 @@ import dataclasses
 import functools
 import hashlib
 import itertools
+import sys
 from typing import Any, NoReturn
 
 import gymnasium
@@ -410,6 +411,11 @@ def _deals(env: Any, max_points: int) -> tuple[Any, np.ndarray]:
             f"{chances.sum()!r}"
         )
     return states, chances
+
+
+def root_states(env: Env) -> Any:
+    """The states right after each deal of a tree, in the order of `Tree.deals`: a batch."""
+    return _deals(env, sys.maxsize - 1)[0]
 
 
 @functools.lru_cache(maxsize=16)
