@@ -109,14 +109,14 @@ def advantages(
         (game, line["seed"], line["group"], line["agent"])
         for line, game in zip(lines, games, strict=True)
     ]
-    group = _compared(returns, groups, scale)
+    group = compared(returns, groups, scale)
 
     sights: list[Hashable] = []
     to_come: list[float] = []
     for line, key in zip(lines, groups, strict=True):
         sights += [(key, sight) for sight in line["anchors"]]
-        to_come += _discounted(line["rewards"], discount)
-    answers, end = _compared(to_come, sights, scale), 0
+        to_come += discounted(line["rewards"], discount)
+    answers, end = compared(to_come, sights, scale), 0
     credits = []
     for line, by_role, by_group in zip(lines, role, group.tolist(), strict=True):
         begin, end = end, end + len(line["anchors"])
@@ -126,7 +126,7 @@ def advantages(
     return credits
 
 
-def _compared(values: Sequence[float], groups: Sequence[Hashable], scale: bool) -> np.ndarray:
+def compared(values: Sequence[float], groups: Sequence[Hashable], scale: bool) -> np.ndarray:
     """f64[len(values)]: each value less the mean of its group, over the group's deviation."""
     members: dict[Hashable, list[int]] = {}
     for k, key in enumerate(groups):
@@ -140,7 +140,7 @@ def _compared(values: Sequence[float], groups: Sequence[Hashable], scale: bool) 
     return compared
 
 
-def _discounted(rewards: Sequence[Any], discount: float) -> list[float]:
+def discounted(rewards: Sequence[Any], discount: float) -> list[float]:
     """For each answer, the discounted sum of rewards from it on."""
     sums, later = [], 0.0
     for reward in reversed(rewards):

@@ -72,6 +72,11 @@ ALGORITHMS: dict[str, Algorithm] = {
         base="ippo",
         run="manyhands.baselines.learners.psro:psro",
     ),
+    "text": Algorithm(
+        "",
+        "manyhands.baselines.learners.text:TextConfig",
+        run="manyhands.baselines.learners.text:text",
+    ),
 }
 
 

@@ -113,6 +113,19 @@ class _Kitchen:
         filler = Counter({have[0]: 3 - inside.total()}) if have else Counter[str]()
         return _Pot(name, cell, +filler, None)
 
+    def skill(self, station: Cell) -> str:
+        """The skill that uses a station with what this chef holds."""
+        held, symbol = self.me.holding, self.map[station]
+        pot = next((pot.name for pot in self.pots if pot.cell == station), "")
+        if pot:
+            return f"plate from pot {pot}" if held == "dish" else f"put in pot {pot}"
+        if symbol == "S":
+            return "serve"
+        if station in self.lying:
+            return f"pick up {self.lying[station]}"
+        fetched = next((kind for kind, sign in SYMBOLS.items() if sign == symbol), "")
+        return f"fetch {fetched}" if fetched else "put down"
+
     # ---- the map ------------------------------------------------------------------------------
 
     def find(self, symbol: str) -> list[Cell]:
@@ -351,8 +364,59 @@ class Reader:
         return Reply(words, say)
 
 
-def text(env: Env) -> object:
-    """The scripted player that reads text and answers in words, for a kitchen or for volleyball."""
+class Cook(Reader):
+    """The same player by skills, for a kitchen in the wrapper `Skills`: what it plans is said as
+    the skill that does it. Where there is nothing to do it makes way by single steps, as before."""
+
+    def _answer(self, view: View) -> Reply:
+        kitchen = _Kitchen(view.text, view.rules)
+        why, stations = _plan(kitchen)
+        offered = {choice.partition(":")[0] for choice in view.choices}
+        skill = next((s for s in map(kitchen.skill, stations) if s in offered), "")
+        if not skill:
+            move = _act(kitchen, stations, useful=False, asked=False)
+            skill = {"stay": "wait", "interact": "wait"}.get(move, move)
+        if skill not in offered:
+            skill = "wait"
+        return Reply(f"{why[0].upper()}{why[1:]}.\nACTION: {skill}")
+
+
+def text(
+    env: Env,
+    file: str = "",
+    skills: bool = False,
+    greedy: bool = False,
+    constrained: bool = False,
+    policy: bool = True,
+    patience: int = 0,
+) -> object:
+    """The player that reads text and answers in words.
+
+    Args:
+        file: a text policy (`players/text_policy.py`); by default it is scripted, for a kitchen or
+            for volleyball.
+        skills: the scripted player of a kitchen answers by skills (of the wrapper `Skills`).
+        greedy, constrained, policy, patience: of text policies (`text_policy.from_file`).
+
+    Raises:
+        SeatError: options of a text policy without a file, or there is no scripted player.
+        PolicyError: the file holds no text policy for this environment.
+    """
+    if file:
+        try:
+            from manyhands.baselines.players.text_policy import from_file
+        except ModuleNotFoundError as error:
+            raise SeatError(
+                f"the seat text:file=... needs the package {error.name!r}: pip install "
+                '"manyhands[train]"'
+            ) from error
+        return from_file(env, file, greedy, constrained, policy, patience)
+    if greedy or constrained or not policy or patience:
+        raise SeatError("greedy, constrained, policy and patience are options of text:file=PATH")
+    if skills:
+        if env.id != "skills" or env.unwrapped.id != "kitchen":
+            raise SeatError(f"text:skills=true plays a kitchen by skills; given {env!r}")
+        return Cook(env)
     if env.unwrapped.id == "volleyball":
         from manyhands.baselines.players.volleyball_reader import reader
 

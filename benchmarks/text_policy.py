@@ -1,0 +1,204 @@
+"""Text policies: what they reach, by game and by seed.
+
+  python benchmarks/text_policy.py kuhn --seeds 0 1 2
+  python benchmarks/text_policy.py baselines --seeds 0 1 2
+  python benchmarks/text_policy.py several --seeds 0 --ship
+
+Runs are kept in `runs/text-policy` (or `--out`) and gone on with if they are there; figures go to
+`benchmarks/results/text-policy-EXPERIMENT.json`, a seed each as it is finished.
+"""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import json
+import os
+import platform
+import shutil
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import manyhands
+from manyhands.baselines.game_theory import policies as tables
+from manyhands.baselines.learners.text import TextConfig, TextLearner, text
+from manyhands.baselines.learners.text_lessons import tabulate
+from manyhands.baselines.players import text_policy as words
+
+ROOT = Path(__file__).resolve().parents[1]
+SHIPPED = ROOT / "manyhands" / "assets" / "policies" / "text" / "shipped.safetensors"
+
+
+def games(name: str) -> dict[str, Any]:
+    """The games of an experiment, by their names in results."""
+    kitchen = manyhands.make("kitchen", layout="cramped_room")
+    made = {
+        "kuhn_poker": lambda: manyhands.make("kuhn_poker"),
+        "leduc_holdem": lambda: manyhands.make("leduc_holdem"),
+        "tic_tac_toe": lambda: manyhands.make("tic_tac_toe"),
+        "trade": lambda: manyhands.make("negotiation", scenario="trade"),
+        "kitchen": lambda: manyhands.make("skills", env=kitchen),
+    }
+    chosen = {
+        "kuhn": ("kuhn_poker",),
+        "tictactoe": ("tic_tac_toe",),
+        "kitchen": ("kitchen",),
+        "several": ("kuhn_poker", "tic_tac_toe", "trade", "kitchen"),
+        "baselines": ("kuhn_poker", "leduc_holdem", "tic_tac_toe"),
+    }[name]
+    return {game: made[game]() for game in chosen}
+
+
+def judge_tree(run: Path, env: Any, model: Any, seed: int) -> dict[str, Any]:
+    """Exploitability of a run's last and average strategies, exactly."""
+    learner = TextLearner([env], TextConfig(), seed)
+    tree, views = learner.infosets(0)
+    table, mass = tabulate(model, tree, views)
+    found = {
+        "exploitability_last": tables.exploitability(tree, table),
+        "other_answers_largest": float(1 - mass.min()),
+        "exploitability_random": tables.exploitability(tree, tables.uniform(tree)),
+    }
+    average = run / f"average-{env.id}.safetensors"
+    if average.exists():
+        whole = tables.TablePolicy.load(average).on(tree)
+        found["exploitability_average"] = tables.exploitability(tree, whole)
+        found["values"] = tables.expected_values(tree, whole).tolist()
+    return found
+
+
+def judge_play(env: Any, policy: Any, others: list[str], episodes: int, seed: int) -> Any:
+    """What a policy wins and loses, in each seat, beside each of some others ("" is itself)."""
+    found = {}
+    for other in others:
+        seats = [policy, policy] if not other else [policy, other]
+        held = [words.held(player, env, 25) if player is policy else player for player in seats]
+        if not other:
+            held = [held[0], held[0]]
+        result = manyhands.play(env, held, episodes, seed, rotate=bool(other), progress=False)
+        mine = result.seat_rewards[:, 0]
+        illegal = sum(result.refused(k)[0] for k in range(1 if other else 2))
+        answers = getattr(policy, "answered", 0)
+        found[other or "itself"] = {
+            "episodes": episodes,
+            "return": float(mine.mean()),
+            "standard_error": float(mine.std(ddof=1) / len(mine) ** 0.5) if episodes > 1 else None,
+            "lost": float((mine < 0).mean()),
+            "won": float((mine > 0).mean()),
+            "illegal": illegal,
+            "answers": answers,
+        }
+        policy.answered = 0
+    return found
+
+
+class Counted(words.TextPolicy):
+    """A text policy that counts its answers."""
+
+    answered = 0
+
+    def act(self, views: Any) -> Any:
+        self.answered += len(views)
+        return super().act(views)
+
+
+def experiment(options: argparse.Namespace, seed: int, baseline: str) -> dict[str, Any]:
+    named = games(options.experiment)
+    settings = {f.name: getattr(options, f.name) for f in dataclasses.fields(TextConfig)}
+    config = TextConfig(**{**settings, "baseline": baseline})
+    out = options.out / f"{options.experiment}-{baseline}" / f"seed-{seed}"
+    began = time.process_time()
+    card = text(list(named.values()), config, out, seed, resume=True, log=say)
+    model, _ = words.load(out / "policy-0.safetensors")
+    history = json.loads((out / "curve.json").read_text())
+    lines = [line for line in history if "update" in line]
+    found: dict[str, Any] = {
+        "seed": seed,
+        "baseline": baseline,
+        "cpu_seconds": round(time.process_time() - began, 1),
+        "seconds": card["seconds"],
+        "parameters": int(sum(np.size(x) for x in _leaves(model.params))),
+        "tokens": model.tokenizer.size,
+    }
+    for g, (name, env) in enumerate(named.items()):
+        own: dict[str, Any] = {}
+        if lines:
+            half = lines[len(lines) // 2 :]
+            own["illegal_share_second_half"] = float(np.mean([x[f"illegal/{g}"] for x in half]))
+            own["illegal_share_first"] = lines[0][f"illegal/{g}"]
+        if env.deals() is not None and env.chat is None:
+            own |= judge_tree(out, env, model, seed)
+        policy = Counted(env, model, policy=False)
+        others = {"tic_tac_toe": ["random", "perfect"], "kitchen": [""], "trade": ["", "fair"]}
+        count = {"kitchen": 3, "trade": 20}.get(name, options.matches)
+        if name in others:
+            own["play"] = judge_play(env, policy, others[name], count, 77 + seed)
+        found[name] = own
+    if lines:
+        half = lines[len(lines) // 2 :]
+        for name in ("advantage_variance", "entropy", "kl", "grad_norm"):
+            found[name] = float(np.mean([line[name] for line in half]))
+        found["entropy_last"] = lines[-1]["entropy"]
+        found["grad_norm_variance"] = float(np.var([line["grad_norm"] for line in half]))
+    if options.ship:
+        SHIPPED.parent.mkdir(parents=True, exist_ok=True)
+        for end in (".safetensors", ".json"):
+            shutil.copy((out / "policy-0.safetensors").with_suffix(end), SHIPPED.with_suffix(end))
+        about = json.loads(SHIPPED.with_suffix(".json").read_text())
+        about["scores"] = found
+        SHIPPED.with_suffix(".json").write_text(json.dumps(about, indent=2) + "\n")
+    return found
+
+
+def _leaves(tree: Any) -> list[Any]:
+    return (
+        [leaf for value in tree.values() for leaf in _leaves(value)]
+        if isinstance(tree, dict)
+        else [tree]
+    )
+
+
+def say(line: str) -> None:
+    print(line, flush=True)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    known = ("kuhn", "tictactoe", "kitchen", "several", "baselines")
+    parser.add_argument("experiment", choices=known)
+    parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2])
+    parser.add_argument("--baselines", nargs="+", default=["role"])
+    parser.add_argument("--out", type=Path, default=Path("runs/text-policy"))
+    parser.add_argument("--matches", type=int, default=200)
+    parser.add_argument("--ship", action="store_true", help="make it the one of the package")
+    for field in dataclasses.fields(TextConfig):
+        name = f"--{field.name.replace('_', '-')}"
+        if field.name == "baseline":
+            parser.set_defaults(baseline="role")
+        else:
+            parser.add_argument(name, type=type(field.default), default=field.default)
+    options = parser.parse_args()
+    if options.experiment == "baselines" and options.baselines == ["role"]:
+        options.baselines = ["role", "shared", "none", "critic"]
+    path = ROOT / "benchmarks" / "results" / f"text-policy-{options.experiment}.json"
+    data: dict[str, Any] = {"runs": []}
+    data["command"] = "python benchmarks/text_policy.py " + " ".join(sys.argv[1:])
+    data["machine"] = {
+        "system": platform.platform(),
+        "cores": os.cpu_count(),
+        "load": "shared with other programs",
+    }
+    data["settings"] = {f.name: getattr(options, f.name) for f in dataclasses.fields(TextConfig)}
+    for baseline in options.baselines:
+        for seed in options.seeds:
+            data["runs"].append(experiment(options, seed, baseline))
+            path.write_text(json.dumps(data, indent=1) + "\n")
+            say(json.dumps(data["runs"][-1]))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,811 @@
+"""A small language model learns to play from text alone: cloned from bots, then improved by play.
+
+The learner (`TextLearner`) plays every seat that it is given with one network of words
+(`text_network.py`), which reads what language models read and answers in words that are read like
+anybody's (`players/text_policy.py`).
+
+1. **Cloning.** Bots play (`teachers`); their decisions, as prompts and answers, are learned by
+   cross-entropy. A tokenizer is trained on the same texts first.
+2. **Play.** An update plays some episodes of each game, with itself in all seats or with
+   `opponents` in the others, and makes a step of policy gradient (REINFORCE, Williams 1992; with
+   `epochs`, clipped as in PPO, Schulman et al. 2017), less `kl` times the divergence from the
+   clone. What an answer is worth (`baseline`) is its return less: the running mean of its role in
+   its game ("role", Liu et al. 2025, SPIRAL), one running mean of everything ("shared"), nothing
+   ("none"), or what the network expects ("critic"); or its return among those of the same start
+   ("group", Shao et al. 2024, GRPO), and of the same sight in addition ("anchor", Feng et al. 2025,
+   GiGPO).
+
+An illegal answer is a forfeit, whose price (`Env.forfeit_terms`) is part of the return.
+
+**Equal texts are computed once.** A thousand hands of Kuhn poker have twelve different prompts and
+some thirty different answers to them. Prompts are read once each, and the advantages of equal
+answers to equal prompts are summed before the gradient is taken, which is the same gradient.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import functools
+import json
+import math
+import time
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import optax
+
+from manyhands.baselines.game_theory import policies as tables
+from manyhands.baselines.learners import text_network as tn
+from manyhands.baselines.learners.advantages import compared, discounted
+from manyhands.baselines.learners.runs import arrays_of, restore
+from manyhands.baselines.learners.text_lessons import (
+    Demonstration,
+    demonstrate,
+    tabulate,
+    views_of,
+)
+from manyhands.baselines.learners.text_network import TextNetwork
+from manyhands.baselines.learners.text_tokens import Tokenizer, train_tokenizer
+from manyhands.baselines.players import network as files
+from manyhands.baselines.players import text_policy as words
+from manyhands.baselines.players.text_policy import LONGEST, Question, TextModel, TextPolicy
+from manyhands.core.env import Array, ConfigError, Env, TrainingError, names_of
+from manyhands.core.episode import Moment
+from manyhands.core.play import play
+from manyhands.core.registry import make
+from manyhands.core.view import Reply, View
+
+FORMAT = "manyhands-text-run-1"
+BASELINES = ("role", "shared", "none", "critic", "group", "anchor")
+CREDITS = ("episode", "turn")
+_REMEMBERED = 5_000  # answers whose probabilities by the clone are kept
+
+
+@dataclasses.dataclass(frozen=True)
+class TextConfig:
+    """What a text policy learns from, and how.
+
+    Attributes:
+        also: further games that are learned together, ids with + between them.
+        teachers: seats to learn from, lineups with ; between them; "" takes
+            `text_lessons.TEACHERS`, and random players where it names none. A lineup is one seat
+            for all agents, or one for each with blanks between them, of which random ones are not
+            learned from.
+        demonstrations: decisions of teachers in each game, at least.
+        wander: how likely a teacher that acts on the host does something else at random; what it
+            would have done is learned.
+        clone_updates, clone_rate: steps of cloning, and their learning rate.
+        updates, episodes_per_update: of play; episodes of each game.
+        group: how many episodes have the same start.
+        opponents: seats that the learner meets in half of its episodes, with blanks between them;
+            "" is self-play alone.
+        baseline, credit: what answers are compared with, and whether they get the return of the
+            episode or what came after them.
+        discount: of rewards per answer, with credit "turn" and for anchors.
+        decay: of running means, an update.
+        scale: whether advantages are divided by their deviation in each game.
+        kl: the weight of the divergence from the clone.
+        value: the weight of the regression of returns by a linear head on the network. It is what
+            the baseline "critic" compares with; without it, too, it teaches early what in a text
+            matters, where teachers did not.
+        learning_rate, epochs, clip: of the steps of an update.
+        batch: different prompts in one step.
+        average, average_from: snapshots for the average strategy of games with a tree, and the
+            share of the run after which they begin.
+        patience: for how many steps a skill is held to (`macro.persist`); 0 asks every step.
+        vocabulary, width, layers, heads: of the network.
+        minutes_to_checkpoint: between checkpoints.
+    """
+
+    also: str = ""
+    teachers: str = ""
+    demonstrations: int = 2000
+    wander: float = 0.1
+    clone_updates: int = 200
+    clone_rate: float = 1e-3
+    updates: int = 200
+    episodes_per_update: int = 256
+    group: int = 1
+    opponents: str = ""
+    baseline: str = "role"
+    credit: str = "episode"
+    discount: float = 1.0
+    decay: float = 0.95
+    scale: bool = True
+    kl: float = 0.02
+    value: float = 0.5
+    learning_rate: float = 3e-4
+    epochs: int = 1
+    clip: float = 0.2
+    batch: int = 32
+    average: int = 64
+    average_from: float = 0.5
+    patience: int = 25
+    vocabulary: int = 2048
+    width: int = 128
+    layers: int = 4
+    heads: int = 4
+    minutes_to_checkpoint: float = 5.0
+
+    def __post_init__(self) -> None:
+        for name, known in (("baseline", BASELINES), ("credit", CREDITS)):
+            if getattr(self, name) not in known:
+                raise ConfigError(f"{name} is {names_of(known)}, given {getattr(self, name)!r}")
+        for name in ("demonstrations", "episodes_per_update", "group", "epochs", "batch"):
+            if getattr(self, name) < 1:
+                raise ConfigError(f"{name} is a whole number from 1, given {getattr(self, name)!r}")
+        for name in ("discount", "decay", "wander", "average_from"):
+            if not 0 <= getattr(self, name) <= 1:
+                raise ConfigError(f"{name} is from 0 to 1, given {getattr(self, name)!r}")
+        if self.baseline in ("group", "anchor") and self.group < 2:
+            raise ConfigError(f"the baseline {self.baseline!r} compares a group: give group=4, say")
+        if self.episodes_per_update % self.group:
+            raise ConfigError(
+                f"{self.episodes_per_update} episodes are no whole groups of {self.group}"
+            )
+
+
+# ---- one update's data ---------------------------------------------------------------------------
+
+
+@dataclasses.dataclass
+class _Decision:
+    """An answer in an episode."""
+
+    game: int
+    role: tuple[Any, ...]
+    group: tuple[Any, ...]
+    question: Question
+    answer: tuple[int, ...]
+    anchor: str
+    gained: float = 0.0
+    to_come: float = 0.0
+
+
+class _Scribe(TextPolicy):
+    """The learner in its seats, which notes its decisions."""
+
+    def __init__(self, env: Env, model: TextModel, anchors: bool):
+        super().__init__(env, model, policy=False)
+        self.anchors = anchors
+        self.notes: list[tuple[int, int, int, Question, tuple[int, ...], str]] = []
+
+    def act(self, views: Sequence[View]) -> list[Reply]:
+        questions = [self.model.question(*words.texts(self.env, view)) for view in views]
+        draws = np.array([view.rng().random(LONGEST) for view in views])
+        answers = self.model.generate(questions, draws)
+        replies = []
+        for view, question, answer in zip(views, questions, answers, strict=True):
+            anchor = view.anchor if self.anchors else ""
+            self.notes.append((view.episode, view.index, view.step, question, answer, anchor))
+            replies.append(words.reply_of(self.env, self.model.tokenizer.decode(answer)))
+        return replies
+
+
+@dataclasses.dataclass
+class _Pairs:
+    """Different questions, and different answers to them with sums over their occurrences.
+
+    Attributes:
+        questions: P of them.
+        owner, answers: of the A answers, with their ends.
+        sums: f64[A, 4]: occurrences, the sums of the advantages above 0 and of those below (without
+            their signs), and of the returns.
+    """
+
+    questions: list[Question]
+    owner: list[int]
+    answers: list[tuple[int, ...]]
+    sums: np.ndarray
+
+    def chunks(self, size: int) -> Iterator[_Pairs]:
+        """Of at most `size` questions each, those of like length together."""
+        order = sorted(range(len(self.questions)), key=lambda q: len(self.questions[q].prompt))
+        own: dict[int, list[int]] = defaultdict(list)
+        for a, q in enumerate(self.owner):
+            own[q].append(a)
+        for start in range(0, len(order), size):
+            part = order[start : start + size]
+            answers = [a for q in part for a in own[q]]
+            owner = [k for k, q in enumerate(part) for _ in own[q]]
+            yield _Pairs(
+                [self.questions[q] for q in part],
+                owner,
+                [self.answers[a] for a in answers],
+                self.sums[answers],
+            )
+
+    def arrays(self) -> tuple[Any, ...]:
+        """(systems, which, prompts, owner, answers, sums), padded."""
+        answers = tn.padded([list(answer) for answer in self.answers], tn.SHORT, tn.ANSWERS)
+        fill = len(answers) - len(self.owner)
+        answers[len(self.owner) :] = 0
+        owner = np.array(self.owner + [0] * fill, np.int32)
+        sums = np.concatenate([self.sums, np.zeros((fill, self.sums.shape[1]))])
+        return (*words.packed(self.questions), owner, answers, sums.astype(np.float32))
+
+
+def _pairs(rows: Sequence[tuple[Question, tuple[int, ...], Sequence[float]]]) -> _Pairs:
+    """Equal answers to equal questions, with the sums of what belongs to each."""
+    questions: dict[Question, int] = {}
+    pairs: dict[tuple[int, tuple[int, ...]], np.ndarray] = {}
+    for question, answer, values in rows:
+        key = questions.setdefault(question, len(questions)), answer
+        pairs[key] = pairs.get(key, 0.0) + np.asarray(values, np.float64)
+    return _Pairs(
+        list(questions),
+        [question for question, _ in pairs],
+        [answer for _, answer in pairs],
+        np.array(list(pairs.values())).reshape(len(pairs), -1),
+    )
+
+
+# ---- losses --------------------------------------------------------------------------------------
+
+
+def _clone_loss(shape: TextNetwork, params: Any, batch: tuple[Any, ...]) -> tuple[Array, Any]:
+    """Cross-entropy of an answer, mean over occurrences, and the sum of them."""
+    systems, which, prompts, owner, answers, sums = batch
+    cache = tn.read(shape, params, systems, which, prompts)
+    logs, _ = tn.judge(shape, params, cache, owner, answers)
+    own = tn.chosen(logs, answers).sum(axis=1)
+    return -(own * sums[:, 0]).sum() / sums[:, 0].sum(), {}
+
+
+def _play_loss(
+    shape: TextNetwork, kl: float, clip: float, value: float, params: Any, batch: tuple[Any, ...]
+) -> tuple[Array, dict[str, Array]]:
+    """The loss of policy gradient, summed over answers and divided by their number `total`."""
+    systems, which, prompts, owner, answers, sums, old, reference, total = batch
+    cache = tn.read(shape, params, systems, which, prompts)
+    logs, values = tn.judge(shape, params, cache, owner, answers)
+    own = tn.chosen(logs, answers)
+    times, plus, minus, returns = sums.T
+    ratio = jnp.exp(own - (jax.lax.stop_gradient(own) if old is None else old))
+    gain = plus[:, None] * jnp.minimum(ratio, 1 + clip)
+    gain -= minus[:, None] * jnp.maximum(ratio, 1 - clip)
+    written = (answers != 0) * times[:, None]
+    chances = jnp.exp(logs)
+    # Of tokens that are impossible, the logarithms are huge and count for nothing.
+    apart = jnp.where(chances > 1e-8, chances * (logs - reference), 0.0).sum(axis=-1)
+    entropy = -jnp.where(chances > 1e-8, chances * logs, 0.0).sum(axis=-1)
+    divergence = (apart * written).sum() / total
+    loss = -(gain * (answers != 0)).sum() / total + kl * divergence
+    about = {"kl": divergence, "entropy": (entropy * written).sum() / total}
+    error = (times * values**2 - 2 * values * returns).sum() / total
+    return loss + value * error, about
+
+
+@functools.partial(jax.jit, static_argnums=(0, 1))
+def _step(
+    optimiser: Any, loss: Any, params: Any, state: Any, *batch: Any
+) -> tuple[Any, Any, dict[str, Array]]:
+    (value, about), gradient = jax.value_and_grad(loss, has_aux=True)(params, batch)
+    norm = optax.tree.norm(gradient)
+    change, state = optimiser.update(gradient, state, params)
+    new = optax.apply_updates(params, change)
+    return new, state, {**about, "loss": value, "grad_norm": norm}
+
+
+@functools.partial(jax.jit, static_argnums=0)
+def _judged(shape: TextNetwork, params: Any, *batch: Any) -> tuple[Array, Array]:
+    systems, which, prompts, owner, answers = batch
+    cache = tn.read(shape, params, systems, which, prompts)
+    return tn.judge(shape, params, cache, owner, answers)
+
+
+# ---- the learner ---------------------------------------------------------------------------------
+
+
+class TextLearner:
+    """A text policy and what it learns from.
+
+    Args:
+        envs: the games.
+        config: see `TextConfig`; `also` is not read here.
+        seed: of everything that is drawn.
+
+    Attributes:
+        model: the network and its tokenizer, once there is one.
+        update: updates of play made.
+        cloned: steps of cloning made.
+        history: a line of numbers for each.
+    """
+
+    def __init__(self, envs: Sequence[Env], config: TextConfig, seed: int = 0):
+        if not envs:
+            raise ConfigError("a text policy learns at least one game")
+        self.envs, self.config, self.seed = list(envs), config, seed
+        self.update, self.cloned = 0, 0
+        self.history: list[dict[str, Any]] = []
+        self.means: dict[str, float] = {}
+        self.snapshots: dict[str, list[list[list[float]]]] = {}
+        self.model: Any = None
+        self._demonstrations: list[Demonstration] | None = None
+        self._reference: Any = None
+        self._state: Any = None
+        self._sets: dict[int, Any] = {}
+        self._clones: dict[tuple[Question, tuple[int, ...]], np.ndarray] = {}
+
+    # ---- cloning ------------------------------------------------------------------------------
+
+    def prepare(self, tokenizer: Tokenizer | None = None) -> None:
+        """Watch the teachers, and make the tokenizer and a fresh network."""
+        config = self.config
+        self._demonstrations = [
+            lesson for env in self.envs for lesson in demonstrate(env, config, self.seed)
+        ]
+        if tokenizer is None:
+            rules: dict[str, list[str]] = defaultdict(list)
+            texts: dict[str, list[str]] = defaultdict(list)
+            for lesson in self._demonstrations:
+                rules[lesson.game].append(lesson.system)
+                texts[lesson.game] += [lesson.prompt, lesson.answer]
+            different = {game: sorted(set(own)) for game, own in rules.items()}
+            tokenizer = train_tokenizer(different, texts, config.vocabulary)
+        shape = TextNetwork(config.vocabulary, config.width, config.layers, config.heads)
+        self.model = TextModel(shape, shape.init(self.seed), tokenizer)
+        self._state = self._optimiser(True).init(self.model.params)
+
+    def _optimiser(self, cloning: bool) -> Any:
+        rate = self.config.clone_rate if cloning else self.config.learning_rate
+        steps = self.config.clone_updates
+        return _optimiser(rate, steps if cloning else 0)
+
+    def lessons(self) -> list[_Pairs]:
+        """The demonstrations of each game, equal ones together."""
+        rows: dict[str, list[Any]] = defaultdict(list)
+        for lesson in self._demonstrations or ():
+            question = self.model.question(lesson.system, lesson.prompt)
+            rows[lesson.game].append((question, self.model.answer_tokens(lesson.answer), (1.0,)))
+        return [_pairs(own) for own in rows.values()]
+
+    def clone(self, log: Callable[[str], None] = lambda _: None, tick: Any = None) -> None:
+        """Learn what the teachers do; goes on after `cloned` steps. `tick` is called after each."""
+        config, optimiser = self.config, self._optimiser(True)
+        games = [list(own.chunks(config.batch)) for own in self.lessons()]
+        loss = functools.partial(_clone_loss, self.model.shape)
+        loss = _static(loss)
+        # Games take turns by the number of their batches, and batches come in random order.
+        turns = [(g, b) for g, own in enumerate(games) for b in range(len(own))]
+        spread = {
+            g: max(1, round(len(turns) / len(games) / len(own) / 2)) for g, own in enumerate(games)
+        }
+        turns = [turn for turn in turns for _ in range(min(spread[turn[0]], 20))]
+        while self.cloned < config.clone_updates:
+            epoch, at = divmod(self.cloned, len(turns))
+            order = np.random.default_rng([self.seed, epoch]).permutation(len(turns))
+            g, b = turns[order[at]]
+            batch = games[g][b].arrays()
+            params, self._state, about = _step(
+                optimiser, loss, self.model.params, self._state, *batch
+            )
+            self.model.params = params
+            self.cloned += 1
+            self.history.append({"cloned": self.cloned, "game": g, "loss": float(about["loss"])})
+            if self.cloned % 25 == 0 or self.cloned == config.clone_updates:
+                recent: dict[int, list[float]] = defaultdict(list)
+                for line in self.history[-25:]:
+                    recent[line["game"]].append(line["loss"])
+                text = ", ".join(f"{np.mean(own):.3f}" for _, own in sorted(recent.items()))
+                log(f"cloned {self.cloned} of {config.clone_updates}: loss {text}")
+            if tick is not None:
+                tick()
+        if self._reference is None:
+            self.begin_play()
+
+    def begin_play(self) -> None:
+        """From here on the clone is what `kl` holds to."""
+        self._reference = self.model.params
+        self._state = self._optimiser(False).init(self.model.params)
+
+    # ---- play ---------------------------------------------------------------------------------
+
+    def lineups(self, env: Env) -> list[list[str]]:
+        """Seats of each lineup; "" is the learner."""
+        n = env.num_agents
+        lineups = [[""] * n]
+        for name in self.config.opponents.split():
+            lineups += [["" if i == k else name for i in range(n)] for k in range(n)]
+        return lineups
+
+    def collect(self) -> tuple[list[_Decision], dict[str, float]]:
+        """The decisions of an update's episodes, and what happened in them."""
+        config, decisions, about = self.config, [], {}
+        for g, env in enumerate(self.envs):
+            lineups = self.lineups(env)
+            groups = config.episodes_per_update // config.group
+            # Half of the episodes are self-play, if there are opponents.
+            shares = [groups] if len(lineups) == 1 else [groups - groups // 2]
+            others = len(lineups) - 1
+            shares += [max(1, groups // 2 // max(others, 1))] * others
+            illegal = answers = 0
+            returns: list[float] = []
+            for number, (lineup, share) in enumerate(zip(lineups, shares, strict=True)):
+                scribe = _Scribe(env, self.model, config.baseline == "anchor")
+                player = words.held(scribe, env, config.patience)
+                so_far: dict[tuple[int, int], np.ndarray] = {}
+
+                def watch(moment: Moment, so_far: Any = so_far) -> None:
+                    so_far[moment.episode, moment.step] = np.array(moment.rewards)
+
+                seed = (self.seed * 1_000_003 + self.update) * 64 + number
+                result = play(
+                    env,
+                    [player if name == "" else name for name in lineup],
+                    share,
+                    seed,
+                    group=config.group,
+                    concurrency=share * config.group,
+                    on_illegal="noop" if env.id == "skills" else "forfeit",
+                    on_step=watch,
+                    progress=False,
+                )
+                total = {e.episode: e.rewards for e in result.episodes}
+                own: dict[tuple[int, int], list[_Decision]] = defaultdict(list)
+                steps: dict[tuple[int, int], list[int]] = defaultdict(list)
+                for episode, index, step, question, answer, anchor in scribe.notes:
+                    role = (g, number, index)
+                    group = (*role, self.update, episode // config.group)
+                    if len(answer) < LONGEST:
+                        answer = (*answer, words.END)
+                    own[episode, index].append(_Decision(g, role, group, question, answer, anchor))
+                    steps[episode, index].append(step)
+                for (episode, index), mine in own.items():
+                    marks = [so_far[episode, step][index] for step in steps[episode, index]]
+                    rewards = np.diff([*marks, total[episode][index]])
+                    for decision, later in zip(
+                        mine, discounted(rewards.tolist(), config.discount), strict=True
+                    ):
+                        decision.gained, decision.to_come = total[episode][index], later
+                    decisions += mine
+                learns = [i for i, name in enumerate(lineup) if name == ""]
+                illegal += sum(e.illegal[i] for e in result.episodes for i in learns)
+                answers += len(scribe.notes)
+                means = np.mean([e.rewards for e in result.episodes], axis=0)
+                for i in learns:
+                    name = "" if number == 0 else f"_against_{next(filter(None, lineup))}"
+                    about[f"return{name}/{g}/{i}"] = float(means[i])
+                returns += [e.rewards[i] for e in result.episodes for i in learns]
+            about[f"illegal/{g}"] = illegal / max(answers, 1)
+            about[f"answers/{g}"] = float(answers)
+        return decisions, about
+
+    def advantages(self, decisions: Sequence[_Decision]) -> np.ndarray:
+        """f64[decisions], by `config.baseline`; running means move on."""
+        config = self.config
+        episode = config.credit == "episode"
+        worth = np.array([d.gained if episode else d.to_come for d in decisions])
+        if config.baseline in ("group", "anchor"):
+            gained = _each(decisions, lambda d: d.group)
+            found = compared(worth.tolist(), gained, config.scale)
+            if config.baseline == "anchor":
+                to_come = [d.to_come for d in decisions]
+                sights = [(d.group, d.anchor) for d in decisions]
+                found = found + compared(to_come, sights, config.scale)
+            return found
+        if config.baseline == "critic":
+            found = worth - self._expected(decisions)
+        else:
+            kinds = {"role": lambda d: str(d.role), "shared": lambda _: "", "none": lambda _: None}
+            keys = [kinds[config.baseline](d) for d in decisions]
+            found = worth - np.array([0.0 if k is None else self.means.get(k, 0.0) for k in keys])
+            for key in {k for k in keys if k is not None}:
+                mean = float(worth[[k == key for k in keys]].mean())
+                before = self.means.get(key)
+                kept = config.decay if before is not None else 0.0
+                self.means[key] = kept * (before or 0.0) + (1 - kept) * mean
+        if config.scale:
+            games = np.array([d.game for d in decisions])
+            for game in set(games.tolist()):
+                own = found[games == game]
+                found[games == game] = own / (np.sqrt(np.mean(own**2)) + 1e-6)
+        return found
+
+    def _expected(self, decisions: Sequence[_Decision]) -> np.ndarray:
+        """What the network expects of each."""
+        end = (words.END,)
+        pairs = _pairs([(q, end, (1.0,)) for q in dict.fromkeys(d.question for d in decisions)])
+        values: dict[Question, float] = {}
+        for part in pairs.chunks(self.config.batch):
+            *batch, _ = part.arrays()
+            _, found = _judged(self.model.shape, self.model.params, *batch)
+            values |= dict(
+                zip(part.questions, np.asarray(found, np.float64).tolist(), strict=False)
+            )
+        return np.array(
+            [values[d.question] * self.means.get(f"spread {d.game}", 1.0) for d in decisions]
+        )
+
+    def _spread(self, decisions: Sequence[_Decision]) -> dict[int, float]:
+        """The root mean square of the returns of each game, at first; values are in this unit."""
+        for game in {d.game for d in decisions} - {
+            int(k[7:]) for k in self.means if k[:7] == "spread "
+        }:
+            own = [d.gained for d in decisions if d.game == game]
+            self.means[f"spread {game}"] = max(float(np.sqrt(np.mean(np.square(own)))), 1e-3)
+        return {d.game: self.means[f"spread {d.game}"] for d in decisions}
+
+    def improve(self) -> dict[str, float]:
+        """One update: episodes, advantages, gradient steps."""
+        config, shape = self.config, self.model.shape
+        began = time.monotonic()
+        decisions, about = self.collect()
+        played = time.monotonic() - began
+        worth = self.advantages(decisions)
+        spread = self._spread(decisions)
+        pairs = _pairs(
+            [
+                (d.question, d.answer, (1.0, max(a, 0.0), max(-a, 0.0), d.gained / spread[d.game]))
+                for d, a in zip(decisions, worth.tolist(), strict=True)
+            ]
+        )
+        loss = _static(functools.partial(_play_loss, shape, config.kl, config.clip, config.value))
+        optimiser = self._optimiser(False)
+        batches = []
+        for part in pairs.chunks(config.batch):
+            *given, sums = part.arrays()
+            old = None  # with one step on each batch, what is learned from is what acts
+            if config.epochs > 1:
+                old = tn.chosen(_judged(shape, self.model.params, *given)[0], given[-1])
+            total = np.float32(sums[:, 0].sum())
+            batches.append((*given, sums, old, self._references(part, given), total))
+        means: dict[str, list[float]] = defaultdict(list)
+        for epoch in range(config.epochs):
+            draw = np.random.default_rng([self.seed, self.update, epoch])
+            for k in draw.permutation(len(batches)):
+                self.model.params, self._state, found = _step(
+                    optimiser, loss, self.model.params, self._state, *batches[k]
+                )
+                for name, value in found.items():
+                    means[name].append(float(value))
+        about |= {name: float(np.mean(values)) for name, values in means.items()}
+        if not math.isfinite(about["loss"]):
+            raise TrainingError(
+                f"training diverged in update {self.update + 1}: loss {about['loss']}"
+            )
+        about["advantage_variance"] = float(np.var(worth))
+        about["questions"] = float(len(pairs.questions))
+        about["pairs"] = float(len(pairs.answers))
+        about["seconds_played"] = round(played, 3)
+        about["seconds"] = round(time.monotonic() - began, 3)
+        self.update += 1
+        self._snapshot(about)
+        self.history.append({"update": self.update, **about})
+        return about
+
+    def _references(self, part: _Pairs, given: Sequence[Any]) -> np.ndarray:
+        """f32[A, L, V]: what the clone would write; of what was seen before it is remembered."""
+        answers, known = given[-1], self._clones
+        keys = [(part.questions[q], a) for q, a in zip(part.owner, part.answers, strict=True)]
+        if not all(key in known for key in keys):
+            found = np.asarray(_judged(self.model.shape, self._reference, *given)[0])
+            if len(known) > _REMEMBERED:
+                known.clear()
+            known.update((key, row[: len(key[1])]) for key, row in zip(keys, found, strict=False))
+            return found
+        logs = np.zeros((*answers.shape, self.model.shape.vocabulary), np.float32)
+        for row, key in zip(logs, keys, strict=False):
+            row[: len(key[1])] = known[key]
+        return logs
+
+    # ---- the strategy in games with a tree ----------------------------------------------------
+
+    def _snapshot(self, about: dict[str, float]) -> None:
+        """Note the strategies of this moment, at even distances after `average_from`."""
+        config = self.config
+        first = int(config.average_from * config.updates)
+        every = max(1, (config.updates - first) // max(config.average, 1))
+        behind = self.update - first
+        if not config.average or behind < 1 or (behind % every and self.update < config.updates):
+            return
+        for g in range(len(self.envs)):
+            found = self.infosets(g)
+            if found is None:
+                continue
+            tree, views = found
+            table, _ = tabulate(self.model, tree, views)
+            self.snapshots.setdefault(str(g), []).append(table.tolist())
+            about[f"exploitability/{g}"] = tables.exploitability(tree, table)
+            whole = tables.average(tree, np.array(self.snapshots[str(g)]))
+            about[f"exploitability_average/{g}"] = tables.exploitability(tree, whole)
+
+    def infosets(self, game: int) -> Any:
+        """(the tree of a game, a view at each information set); None if it has none."""
+        if game not in self._sets:
+            env = self.envs[game]
+            self._sets[game] = None
+            if env.deals() is not None and env.chat is None:
+                with contextlib.suppress(ConfigError):
+                    tree = tables.tree_of(env)
+                    self._sets[game] = tree, views_of(tree)
+        return self._sets[game]
+
+    # ---- files --------------------------------------------------------------------------------
+
+    def save(self, path: Path) -> None:
+        """All of the run, to go on from."""
+        about = {
+            "settings": dataclasses.asdict(self.config),
+            "games": [env.spec() for env in self.envs],
+            "seed": self.seed,
+            "update": self.update,
+            "cloned": self.cloned,
+            "history": self.history,
+            "means": self.means,
+            "snapshots": self.snapshots,
+            "tokenizer": self.model.tokenizer.to_json(),
+        }
+        tree = {
+            "params": self.model.params,
+            "reference": self._reference or {},
+            "state": self._state,
+        }
+        files.write_tensors(path, arrays_of(tree), {"format": FORMAT, "about": json.dumps(about)})
+
+    def resume(self, path: Path) -> None:
+        """Go on from what `save` wrote.
+
+        Raises:
+            TrainingError: it is of another run.
+        """
+        tensors, metadata = files.read_tensors(path)
+        if metadata.get("format") != FORMAT:
+            raise TrainingError(f"{path} is no checkpoint of a text policy; use --overwrite")
+        about = json.loads(metadata["about"])
+        ours = {
+            "settings": dataclasses.asdict(self.config),
+            "games": json.loads(json.dumps([env.spec() for env in self.envs])),
+            "seed": self.seed,
+        }
+        for name, own in ours.items():
+            # A run may be made longer.
+            theirs, own = about[name], dict(own) if isinstance(own, dict) else own
+            if isinstance(own, dict):
+                own["updates"] = theirs["updates"]
+                own["minutes_to_checkpoint"] = theirs["minutes_to_checkpoint"]
+            if theirs != own:
+                raise TrainingError(
+                    f"{path} belongs to another run: its {name} are {theirs}, this run's are {own}"
+                )
+        playing = any(name.startswith("['reference']") for name in tensors)
+        shape = TextNetwork(
+            self.config.vocabulary, self.config.width, self.config.layers, self.config.heads
+        )
+
+        def like() -> Any:
+            params = shape.init(0)
+            return {
+                "params": params,
+                "reference": params if playing else {},
+                "state": self._optimiser(not playing).init(params),
+            }
+
+        tree = restore(like, tensors, path)
+        tokenizer = Tokenizer.from_json(about["tokenizer"])
+        if not playing:
+            self.prepare(tokenizer)
+        self.model = TextModel(shape, tree["params"], tokenizer)
+        self._state, self._reference = tree["state"], tree["reference"] or None
+        self.update, self.cloned = int(about["update"]), int(about["cloned"])
+        self.history, self.means = about["history"], about["means"]
+        self.snapshots = about["snapshots"]
+
+
+@functools.lru_cache(maxsize=16)
+def _optimiser(rate: float, steps: int) -> Any:
+    """Adam with clipped gradients; with a warm-up and a cosine to a tenth if `steps` are given."""
+    plan: Any = rate
+    if steps:
+        plan = optax.warmup_cosine_decay_schedule(
+            0.0, rate, max(1, min(steps // 10, 100)), max(steps, 2), rate / 10
+        )
+    return optax.chain(optax.clip_by_global_norm(1.0), optax.adam(plan, b2=0.98))
+
+
+_LOSSES: dict[Any, Any] = {}
+
+
+def _static(loss: functools.partial[Any]) -> Any:
+    """The same object for equal losses, so that they are compiled once."""
+    return _LOSSES.setdefault((loss.func, loss.args), loss)
+
+
+def _each(decisions: Sequence[_Decision], key: Callable[[_Decision], Any]) -> list[Any]:
+    return [key(decision) for decision in decisions]
+
+
+# ---- a run ---------------------------------------------------------------------------------------
+
+
+def text(
+    env: Env | Sequence[Env],
+    config: TextConfig,
+    out: str | Path,
+    seed: int = 0,
+    *,
+    resume: bool = False,
+    overwrite: bool = False,
+    log: Callable[[str], None] = lambda _: None,
+) -> dict[str, Any]:
+    """Train a text policy: `manyhands train GAME --algorithm text`.
+
+    The folder gets `policy-0.safetensors` and its card, `checkpoint.safetensors`, `curve.json`, and
+    for each game with a tree the average strategy, `average-GAME.safetensors` (the seat `table`).
+
+    Args:
+        env: the game, or several.
+        resume: go on with the run in `out`; the result is that of a run that was never stopped.
+        overwrite: delete what is there.
+
+    Returns:
+        The card.
+
+    Raises:
+        TrainingError: the folder holds a run already, or one of another kind.
+    """
+    envs = [env] if isinstance(env, Env) else list(env)
+    envs += [make(name.strip()) for name in config.also.split("+") if name.strip()]
+    out = Path(out)
+    out.mkdir(parents=True, exist_ok=True)
+    kept = out / "checkpoint.safetensors"
+    if kept.exists() and not (resume or overwrite):
+        raise TrainingError(
+            f"{out} holds a run already; go on with it (--resume, resume=True), delete it "
+            "(--overwrite, overwrite=True), or name another folder"
+        )
+    learner = TextLearner(envs, config, seed)
+    if kept.exists() and resume:
+        learner.resume(kept)
+        log(f"going on after {learner.cloned} steps of cloning and {learner.update} updates")
+    else:
+        learner.prepare()
+        count = sum(np.size(leaf) for leaf in jax.tree_util.tree_leaves(learner.model.params))
+        log(f"{count:,} parameters, {learner.model.tokenizer.size} tokens")
+    began = last = time.monotonic()
+
+    def tick() -> None:
+        nonlocal last
+        if time.monotonic() - last > 60 * config.minutes_to_checkpoint:
+            learner.save(kept)
+            last = time.monotonic()
+
+    try:
+        if learner.cloned < config.clone_updates or learner.update == 0:
+            learner.clone(log, tick)
+            learner.save(kept)
+        while learner.update < config.updates:
+            about = learner.improve()
+            shown = {k: v for k, v in about.items() if not k.startswith(("answers", "pairs"))}
+            numbers = ", ".join(f"{name} {value:.3g}" for name, value in shown.items())
+            log(f"update {learner.update} of {config.updates}: {numbers}")
+            tick()
+    except KeyboardInterrupt:
+        learner.save(kept)
+        raise
+    learner.save(kept)
+    card = {
+        "games": [env.spec() for env in envs],
+        "algorithm": "text",
+        "settings": dataclasses.asdict(config),
+        "seed": seed,
+        "seconds": round(time.monotonic() - began, 1),
+        "cloned": learner.cloned,
+        "updates": learner.update,
+        "last": learner.history[-1] if learner.history else {},
+    }
+    specs: list[Mapping[str, Any]] = [env.spec() for env in envs]
+    words.save(out / "policy-0.safetensors", learner.model, specs, card, half=True)
+    (out / "curve.json").write_text(json.dumps(learner.history) + "\n")
+    for g, own in enumerate(envs):
+        if str(g) in learner.snapshots:
+            tree, _ = learner.infosets(g)
+            whole = tables.average(tree, np.array(learner.snapshots[str(g)]))
+            tables.as_policy(tree, whole).save(out / f"average-{own.id}.safetensors", seed=seed)
+    return card

@@ -1,0 +1,185 @@
+"""What text policies learn from first: decisions of bots, as prompts and answers; and their
+strategies in games with a tree, as tables."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+import numpy as np
+
+from manyhands.baselines.players import text_policy as words
+from manyhands.baselines.players.text_policy import TextModel
+from manyhands.core.answers import condense
+from manyhands.core.env import ConfigError, Env
+from manyhands.core.episode import Game, Moment
+from manyhands.core.play import play
+from manyhands.core.registry import seat
+from manyhands.core.view import Reply, View
+
+# Whom a game is first learned from, if nothing is said: seats for all of its agents, in turn.
+TEACHERS: dict[str, tuple[str, ...]] = {
+    "tic_tac_toe": ("perfect random", "random perfect", "perfect perfect"),
+    "connect_four": ("solver:depth=4 random", "random solver:depth=4"),
+    "kitchen": ("text:skills=true",),
+    "negotiation": ("fair", "honest"),
+}
+
+
+class Lessons(Protocol):
+    """The settings of `text.TextConfig` that are read here."""
+
+    @property
+    def teachers(self) -> str: ...
+
+    @property
+    def demonstrations(self) -> int: ...
+
+    @property
+    def wander(self) -> float: ...
+
+    @property
+    def patience(self) -> int: ...
+
+
+# ---- from bots -----------------------------------------------------------------------------------
+
+
+@dataclasses.dataclass(frozen=True)
+class Demonstration:
+    """A decision of a teacher in words: what it read, what it answered."""
+
+    game: str
+    system: str
+    prompt: str
+    answer: str
+
+
+class _Wandering:
+    """A host policy that sometimes does something else; what it meant is in `Reply.info`."""
+
+    def __init__(self, policy: Any, share: float):
+        self._policy, self._share = policy, share
+        self.name = getattr(policy, "name", type(policy).__name__)
+
+    def act(self, views: Sequence[View]) -> list[Reply]:
+        replies = []
+        for view, answer in zip(views, self._policy.act(views), strict=True):
+            reply = answer if isinstance(answer, Reply) else Reply(answer)
+            draw, meant = view.rng(), reply.action
+            if draw.random() < self._share:
+                choices = view.choices
+                reply = Reply(choices[int(draw.integers(len(choices)))].text)
+            replies.append(dataclasses.replace(reply, info={"meant": meant, "learned": False}))
+        return replies
+
+
+def demonstrate(env: Env, config: Lessons, seed: int) -> list[Demonstration]:
+    """At least `config.demonstrations` decisions of a game's teachers, in whole episodes."""
+    given = [part.strip() for part in config.teachers.split(";") if part.strip()]
+    lineups = given or TEACHERS.get(env.unwrapped.id, ("random",))
+    found: list[Demonstration] = []
+    for number, lineup in enumerate(lineups):
+        names = lineup.split()
+        names = names * env.num_agents if len(names) == 1 else names
+        if len(names) != env.num_agents:
+            raise ConfigError(f"the teachers {lineup!r} are not {env.num_agents} seats")
+        made = {name: _teacher(env, name, config) for name in dict.fromkeys(names)}
+        learned = [name != "random" or set(names) == {"random"} for name in names]
+        seats = [made[name] for name in names]
+        last: dict[int, Moment] = {}
+
+        def watch(
+            moment: Moment, learned: list[bool] = learned, last: dict[int, Moment] = last
+        ) -> None:
+            before, turn = last.get(moment.episode), moment.turn
+            if moment.over:
+                last.pop(moment.episode, None)
+            else:
+                last[moment.episode] = moment
+            if before is None or turn is None:
+                return
+            for i, action in turn.actions.items():
+                answer = _meant(before.views[i], turn, i, action) if learned[i] else ""
+                if answer:
+                    system, prompt = words.texts(env, before.views[i])
+                    found.append(Demonstration(env.spec_json(), system, prompt, answer))
+
+        wanted = -(-config.demonstrations * (number + 1) // len(lineups))
+        begun, block = len(found), 2
+        episodes = 0
+        while len(found) < wanted:
+            play(
+                env,
+                seats,
+                block,
+                (seed * 100 + number) * 1000 + episodes,
+                on_step=watch,
+                progress=False,
+            )
+            episodes += block
+            if len(found) == begun:
+                raise ConfigError(f"the teachers {lineup!r} decide nothing in {env!r}")
+            each = (len(found) - begun) / episodes
+            block = max(1, min(256, int((wanted - len(found)) / each) + 1))
+    return found
+
+
+def _teacher(env: Env, name: str, config: Lessons) -> Any:
+    policy = seat(name, env)
+    if not hasattr(policy, "act") or name == "random":
+        return policy
+    return words.held(_Wandering(policy, config.wander), env, config.patience)
+
+
+def _meant(view: View, turn: Any, i: int, action: Any) -> str:
+    """The answer to learn from a bot's turn; "" if it was not asked, or gave none."""
+    info, said = turn.info.get(i), turn.said.get(i)
+    if info is not None and "meant" in info:
+        # A held skill is an answer only where it was chosen: the same reply is repeated later.
+        if info["learned"]:
+            return ""
+        info["learned"] = True
+        action = info["meant"]
+        if action is None:
+            return ""
+    if isinstance(action, str):
+        own = condense(action) or f"ACTION: {action}"
+        return own if not said else f"{own}\nSAY: {said}"
+    return words.written(words.answer_of(view, action), said)
+
+
+# ---- games with a tree ---------------------------------------------------------------------------
+
+
+def views_of(tree: Any) -> list[View]:
+    """A view at each information set of a tree: what its owner reads there."""
+    env, views = tree.env, []
+    first = Game(env, 0)
+    states = [env.with_deal(first.frame.state, deal) for deal, _ in env.deals()]
+    for i in range(tree.num_infosets):
+        point = tree.example(i)
+        frame = first.stepper.view(states[int(tree.deal[point])])
+        game = Game(env, 0, frame=frame, totals=False)
+        for agent, action in tree.line(point):
+            rows = np.full(env.num_agents, env.noop)
+            rows[agent] = action + int(env.action_space.start)
+            game.hear([agent], {})
+            game.make(rows)
+        views.append(game.views[int(tree.owner[i])])
+    return views
+
+
+def tabulate(model: TextModel, tree: Any, views: Sequence[View]) -> tuple[np.ndarray, np.ndarray]:
+    """(the strategy of a text policy f64[I, A], the probability f64[I] that it answers with one of
+    the choices) at each information set of a tree."""
+    questions = [model.question(*words.texts(tree.env, view)) for view in views]
+    answers = [[words.written(c.text) for c in view.all_choices] for view in views]
+    table = np.zeros(tree.legal.shape)
+    masses = np.zeros(len(views))
+    for i, logs in enumerate(model.likelihoods(questions, answers)):
+        chances = np.exp(logs)
+        masses[i] = chances.sum()
+        table[i, tree.legal[i]] = np.exp(logs - logs.max()) / np.exp(logs - logs.max()).sum()
+    return table, masses

@@ -1,0 +1,326 @@
+"""Text policies: tokens, the network's cache, cloning, play, files and the seat."""
+
+from __future__ import annotations
+
+import json
+
+import jax
+import numpy as np
+import pytest
+
+import manyhands
+from manyhands.baselines.game_theory import policies as tables
+from manyhands.baselines.learners import text_network as tn
+from manyhands.baselines.learners.algorithms import ALGORITHMS, grow
+from manyhands.baselines.learners.text import (
+    TextConfig,
+    TextLearner,
+    _Decision,
+    _pairs,
+    text,
+)
+from manyhands.baselines.learners.text_lessons import tabulate
+from manyhands.baselines.learners.text_network import TextNetwork
+from manyhands.baselines.learners.text_tokens import END, START, Tokenizer, train_tokenizer
+from manyhands.baselines.players import text_policy as words
+from manyhands.core.env import ConfigError, PolicyError, SeatError, TrainingError
+
+TINY = TextConfig(
+    demonstrations=100,
+    clone_updates=300,
+    clone_rate=1e-2,
+    updates=3,
+    episodes_per_update=48,
+    learning_rate=1e-4,
+    average=2,
+    vocabulary=448,
+    width=16,
+    layers=1,
+    heads=2,
+)
+
+
+@pytest.fixture(scope="module")
+def kuhn():
+    return manyhands.make("kuhn_poker")
+
+
+@pytest.fixture(scope="module")
+def run(kuhn, tmp_path_factory):
+    """A whole run, and its folder."""
+    folder = tmp_path_factory.mktemp("run")
+    return text(kuhn, TINY, folder), folder
+
+
+@pytest.fixture(scope="module")
+def cloned(kuhn, run):
+    """The learner of that run."""
+    learner = TextLearner([kuhn], TINY)
+    learner.resume(run[1] / "checkpoint.safetensors")
+    return learner
+
+
+# ---- tokens --------------------------------------------------------------------------------------
+
+
+def test_texts_are_read_back():
+    lines = ["THE RULES OF THIS GAME", "one chip each"]
+    rules = {"a": ["\n".join(lines)]}
+    prompts = {"a": ["Your card: K.\nIt is your turn.", "Your card: Q.\nIt is your turn."] * 4}
+    tokens = train_tokenizer(rules, prompts, 320)
+    for given in (*rules["a"], *prompts["a"], "never seen: ü\t, \n\n two  blanks", ""):
+        assert tokens.decode(tokens.encode(given)) == given
+    assert len(tokens.encode(lines[0])) == 1  # a line that is always the same
+    assert "It is your turn." in tokens.lines
+    again = Tokenizer.from_json(json.loads(json.dumps(tokens.to_json())))
+    assert again == tokens and again.encode(prompts["a"][0]) == tokens.encode(prompts["a"][0])
+    assert tokens.decode([tokens.size + 5]) == "\ufffd"
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        {},
+        {"lines": [1], "pairs": []},
+        {"lines": [], "pairs": [[1]]},
+        {"lines": [], "pairs": [[3, 999]]},
+    ],
+)
+def test_what_is_no_tokenizer_is_refused(data):
+    with pytest.raises(PolicyError):
+        Tokenizer.from_json(data)
+
+
+# ---- the network ---------------------------------------------------------------------------------
+
+
+def test_parts_are_one_text():
+    """Rules, prompt and answer, read one after the other with padding between them, are what one
+    text is; and generation step by step gives the same."""
+    shape = TextNetwork(40, 16, 2, 2)
+    params = shape.init(1)
+    rng = np.random.default_rng(0)
+    rules, prompt, answer = (rng.integers(3, 40, n).tolist() for n in (5, 7, 3))
+    whole = np.array([[*rules, *prompt, START, *answer]])
+
+    @jax.jit
+    def at_once(params):
+        hidden, _, _ = tn.Decoder(shape).apply({"params": params}, whole, None)
+        return jax.nn.log_softmax(tn._written(params, hidden))
+
+    logs = np.asarray(at_once(params))[0, 12:15]
+    expected = logs[np.arange(3), answer]
+    cache = tn.read_prompts(
+        shape,
+        params,
+        tn.padded([[9], rules], (8,), (2,)),
+        np.array([0, 1], np.int32),
+        tn.padded([[4, 4], prompt], (16,), (2,)),
+    )
+    own = tn.likelihoods(shape, params, cache, np.array([1], np.int32), np.array([[*answer, 0]]))
+    assert np.asarray(own)[0] == pytest.approx(expected.sum(), abs=1e-4)
+    written, last = tn.room(shape, 1, 4), START
+    for place, token in enumerate(answer):
+        chances, written = tn.next_token(
+            shape, params, cache, np.array([1]), written, np.int32(place), np.array([last])
+        )
+        assert np.log(chances[0, token]) == pytest.approx(expected[place], abs=1e-4)
+        last = token
+
+
+def test_shapes_that_are_none_are_refused():
+    with pytest.raises(ConfigError, match="30"):
+        TextNetwork(width=30, heads=4)
+    with pytest.raises(ConfigError, match="layers"):
+        TextNetwork(layers=0)
+
+
+# ---- learning ------------------------------------------------------------------------------------
+
+
+def test_prompts_are_those_of_language_models(kuhn):
+    pytest.importorskip("aiohttp")
+    seats = manyhands.seat("language", kuhn, model="m", api_key="k")
+    seen = []
+
+    def watch(view):
+        seen.append((words.texts(kuhn, view), (seats.system(view), seats.prompt(view)[1])))
+        return int(np.flatnonzero(view.legal)[0])
+
+    manyhands.play(kuhn, watch, 3)
+    assert len(seen) >= 6
+    for ours, theirs in seen:
+        assert ours == theirs
+
+
+def test_a_clone_answers_as_its_teachers(cloned, kuhn):
+    tree, views = cloned.infosets(0)
+    assert len(views) == 12
+    assert [tree.find(view.vector, view.index) for view in views] == list(range(12))
+    table, mass = tabulate(cloned.model, tree, views)
+    assert mass.min() > 0.5
+    tables.check(tree, table)
+
+
+def test_equal_answers_are_one_row():
+    question = [words.Question((3,), (4,)), words.Question((3,), (5,))]
+    rows = [(question[0], (5,), (1.0, 2.0)), (question[0], (6,), (1.0, 0.0))]
+    rows += [(question[1], (5,), (1.0, 4.0)), (question[0], (5,), (1.0, 1.0))]
+    pairs = _pairs(rows)
+    assert len(pairs.questions) == 2 and pairs.owner == [0, 0, 1]
+    assert pairs.sums.tolist() == [[2, 3], [1, 0], [1, 4]]
+    parts = list(pairs.chunks(1))
+    assert sum(len(part.answers) for part in parts) == 3
+
+
+@pytest.mark.parametrize(
+    ("baseline", "expected"),
+    [
+        ("none", [1.0, -1.0, 3.0, 1.0]),
+        ("shared", [1.0, -1.0, 3.0, 1.0]),
+        ("role", [1.0, -1.0, 3.0, 1.0]),
+        ("group", [0.0, 0.0, 0.0, 0.0]),
+    ],
+)
+def test_advantages(kuhn, baseline, expected):
+    config = TextConfig(baseline=baseline, scale=False, group=2, decay=0.5)
+    learner = TextLearner([kuhn], config)
+    question = words.Question((3,), (4,))
+    gained = [1.0, -1.0, 3.0, 1.0]
+    decisions = [
+        _Decision(0, (0, 0, k % 2), (0, k), question, (END,), "", value, value)
+        for k, value in enumerate(gained)
+    ]
+    assert learner.advantages(decisions).tolist() == pytest.approx(expected)
+    again = learner.advantages(decisions)
+    means = {"role": [2.0, 0.0, 2.0, 0.0], "shared": [1.0] * 4}.get(baseline, [0.0] * 4)
+    wanted = expected if baseline == "group" else np.array(gained) - means
+    assert again.tolist() == pytest.approx(list(wanted))
+
+
+def test_play_raises_the_return(kuhn, cloned):
+    """Against an opponent that never changes, some updates are enough."""
+    config = TextConfig(
+        **{
+            **vars(TINY),
+            "opponents": "random",
+            "updates": 8,
+            "learning_rate": 5e-3,
+            "episodes_per_update": 64,
+            "kl": 0.0,
+        }
+    )
+    learner = TextLearner([kuhn], config)
+    learner.model = words.TextModel(cloned.model.shape, cloned.model.params, cloned.model.tokenizer)
+    learner.begin_play()
+    tree, views = learner.infosets(0)
+
+    def worth() -> float:
+        own, _ = tabulate(learner.model, tree, views)
+        other = tables.uniform(tree)
+        first = np.where(tree.owner[:, None] == 0, own, other)
+        second = np.where(tree.owner[:, None] == 1, own, other)
+        return float(
+            tables.expected_values(tree, first)[0] + tables.expected_values(tree, second)[1]
+        )
+
+    before = worth()
+    lines = [learner.improve() for _ in range(8)]
+    assert worth() > before + 0.2
+    assert all(np.isfinite(line["loss"]) for line in lines)
+    assert len(learner.snapshots["0"]) >= 2
+
+
+@pytest.mark.slow
+def test_a_run_that_was_stopped_goes_on_as_if_it_were_not(kuhn, run, tmp_path):
+    card, folder = run
+
+    def stop(line: str) -> None:
+        if line.startswith("update 2"):
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        text(kuhn, TINY, tmp_path, log=stop)
+    with pytest.raises(TrainingError, match="resume"):
+        text(kuhn, TINY, tmp_path)
+    with pytest.raises(TrainingError, match="settings"):
+        text(kuhn, TextConfig(**{**vars(TINY), "kl": 0.5}), tmp_path, resume=True)
+    resumed = grow(kuhn, "text", TINY, tmp_path, 0, resume=True)
+    assert resumed["updates"] == card["updates"] == 3
+    name = "policy-0.safetensors"
+    assert (tmp_path / name).read_bytes() == (folder / name).read_bytes()
+    assert "text" in ALGORITHMS
+
+
+def test_what_is_saved_plays_alike(kuhn, run):
+    _, folder = run
+    file = folder / "policy-0.safetensors"
+    seats = [manyhands.seat(f"text:file={file}", kuhn) for _ in range(2)]
+    model, games = words.load(file)
+    assert [game["id"] for game in games] == ["kuhn_poker"]
+    results = []
+    for concurrency, policy in zip((1, 8), seats, strict=True):
+        infos = {}
+
+        def watch(moment, infos=infos):
+            for i, info in (moment.turn.info if moment.turn else {}).items():
+                infos[moment.episode, moment.step, i] = info
+
+        result = manyhands.play(kuhn, policy, 8, 3, concurrency=concurrency, on_step=watch)
+        results.append((result.rewards.tolist(), infos))
+    assert results[0][0] == results[1][0]
+    assert results[0][1].keys() == results[1][1].keys()
+    for key, info in results[0][1].items():
+        assert sum(info["policy"]) == pytest.approx(1)
+        assert len(info["policy"]) == 2 and 0 < info["mass"] <= 1 + 1e-5
+        assert info["policy"] == pytest.approx(results[1][1][key]["policy"], abs=1e-4)
+    # The strategy of the file is that of the numbers in it, in half of the precision.
+    assert isinstance(games, list) and model.shape.width == TINY.width
+    table = manyhands.seat(f"table:file={folder / 'average-kuhn_poker.safetensors'}", kuhn)
+    assert manyhands.play(kuhn, table, 2).rewards.shape == (2, 2)
+
+
+def test_constrained_and_greedy(kuhn, run):
+    _, folder = run
+    file = folder / "policy-0.safetensors"
+    drawn = manyhands.seat(f"text:file={file},constrained=true", kuhn)
+    assert manyhands.play(kuhn, drawn, 20).refused(0) == (0, 0)
+    sure = manyhands.seat(f"text:file={file},constrained=true,greedy=true", kuhn)
+    one, two = (manyhands.play(kuhn, sure, 4, 9).rewards.tolist() for _ in range(2))
+    assert one == two
+
+
+def test_errors_say_what_is_wrong(kuhn, run, tmp_path):
+    _, folder = run
+    file = folder / "policy-0.safetensors"
+    with pytest.raises(PolicyError, match="kuhn_poker"):
+        manyhands.seat(f"text:file={file}", manyhands.make("tic_tac_toe"))
+    with pytest.raises(PolicyError, match="nothing"):
+        manyhands.seat(f"text:file={tmp_path / 'nothing.safetensors'}", kuhn)
+    with pytest.raises(SeatError, match="file"):
+        manyhands.seat("text:greedy=true", manyhands.make("kitchen"))
+    with pytest.raises(PolicyError, match="format"):
+        words.load(folder / "checkpoint.safetensors")
+    damaged = tmp_path / "damaged.safetensors"
+    data = bytearray(file.read_bytes())
+    data[-1] ^= 1
+    damaged.write_bytes(data)
+    with pytest.raises(PolicyError, match="damaged"):
+        words.load(damaged)
+    for wrong in (
+        {"baseline": "luck"},
+        {"episodes_per_update": 0},
+        {"baseline": "group"},
+        {"decay": 2.0},
+    ):
+        with pytest.raises(ConfigError):
+            TextConfig(**wrong)
+
+
+def test_the_command_takes_its_settings():
+    from manyhands.cli.train import training_jobs
+
+    words_ = ["kuhn_poker", "--algorithm", "text", "--kl", "0.5", "--episodes-per-update", "9"]
+    [(env, options, config, out)] = training_jobs(words_)
+    assert (env.id, options.algorithm, out.name) == ("kuhn_poker", "text", "kuhn_poker-text")
+    assert config == TextConfig(kl=0.5, episodes_per_update=9)
