@@ -2,7 +2,7 @@
 PYTHON ?= python3
 PIP := .venv/bin/python -m pip --disable-pip-version-check install --quiet
 
-.PHONY: demo test test-slow lint clean
+.PHONY: demo test test-slow test-integrations lint clean
 
 demo: .venv/demo
 	.venv/bin/manyhands demo
@@ -12,6 +12,10 @@ test: .venv/dev
 
 test-slow: .venv/dev
 	XLA_FLAGS= .venv/bin/python -m pytest -n auto -m slow
+
+# With the real packages, each in an environment of its own: make test-integrations PACKAGES="mcp sb3"
+test-integrations: .venv/bin/python
+	.venv/bin/python tests/integrations/run.py $(PACKAGES) $(if $(LIMIT),--limit $(LIMIT))
 
 lint: .venv/dev
 	.venv/bin/ruff check .

@@ -7,11 +7,7 @@ policies as partners inside the compiled call.
 
 from __future__ import annotations
 
-import asyncio
-import functools
-import inspect
-import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import gymnasium
@@ -25,21 +21,18 @@ from manyhands.core.config import check_reset_options, one_of, whole
 from manyhands.core.env import (
     Action,
     ConfigError,
-    DeviceView,
     Env,
     EpisodeOver,
     IllegalAction,
-    agent_key,
+    SeatError,
     episode_key,
-    is_device_policy,
-    wrap_key,
 )
 from manyhands.core.episode import Game, Turn
 from manyhands.core.pack import snapshot
 from manyhands.core.registry import configured
-from manyhands.core.registry import seat as make_seat
 from manyhands.core.render import render
-from manyhands.core.view import Reply, View
+from manyhands.core.view import View
+from manyhands.wrappers.partners import Partners, fill
 from manyhands.wrappers.pettingzoo import (
     INFOS,
     OBSERVE,
@@ -50,9 +43,10 @@ from manyhands.wrappers.pettingzoo import (
     Window,
     copy_space,
     flat_info,
-    on_host,
 )
-from manyhands.wrappers.vector import Absent, Vector
+from manyhands.wrappers.vector import Vector
+
+_SKIPPED = 1000  # episodes without a move of the seat, after which `reset` gives up
 
 
 class SeatEnv(gymnasium.Env):
@@ -63,7 +57,8 @@ class SeatEnv(gymnasium.Env):
         seat: index or name of the agent that is played from outside.
         partners: who takes the other seats: a seat's name, a `Policy`, a `DevicePolicy`, a function
             of a `View`; one for all, or a list or mapping with one for each; by default the game's
-            `default_policy`. An illegal answer of a partner is played as the environment's no-op.
+            `default_policy`. Where a partner's answer is illegal, `on_illegal` applies as in
+            `play`; with `"raise"` as with `"noop"`.
         observe: `"vector"`, `"text"` or `"both"`.
         infos, mask, empty_mask, dtype: the form of infos, masks and vectors; see `Format` in
             `wrappers/pettingzoo.py`.
@@ -109,7 +104,7 @@ class SeatEnv(gymnasium.Env):
         self.render_mode = render_mode
         self.observation_space = self.format.space()
         self.action_space = copy_space(self.game.action_space)
-        self._partners = _Partners(self.game, _fill(self.game, self.seat, partners))
+        self._partners = Partners(self.game, fill(self.game, (self.seat,), partners))
         self._episode: Game | None = None
         self._over = True
         self._window: Window | None = None
@@ -126,7 +121,7 @@ class SeatEnv(gymnasium.Env):
         member = whole("member", given.get("member", 0), 0)
         wishes = {name: given[name] for name in self.game.reset_options if name in given}
         super().reset(seed=seed)
-        while True:
+        for _ in range(_SKIPPED):
             number = int(self.np_random.integers(2**32)) if seed is None else seed
             fork = None
             if wishes:
@@ -137,7 +132,7 @@ class SeatEnv(gymnasium.Env):
                 number,
                 member=member,
                 fork=fork,
-                on_illegal=self.on_illegal,
+                on_illegal="noop" if self.on_illegal == "raise" else self.on_illegal,
                 allow_illegal=self.allow_illegal,
             )
             seed = None
@@ -146,6 +141,11 @@ class SeatEnv(gymnasium.Env):
                 episode.advance(self._partners.act(episode))
             if not episode.done[self.seat]:  # else it ended before the seat's first move
                 break
+        else:
+            raise SeatError(
+                f"{_SKIPPED} episodes in a row ended before {self.game.agents[self.seat]}'s first "
+                f"move; the last one so: {episode.result(()).ended}"
+            )
         self._episode, self._over = episode, False
         if self.render_mode == "human":
             self.render()
@@ -308,7 +308,7 @@ class SeatVectorEnv(VectorEnv):
             one_of("render_mode", render_mode, ("rgb_array",))
         self.game = configured(game, config, SeatVectorEnv)
         self.seat = self.game.index(seat)
-        players = seats_of(self.game, _fill(self.game, self.seat, partners))
+        players = seats_of(self.game, fill(self.game, (self.seat,), partners))
         self._vector = Vector(
             self.game,
             num_envs,
@@ -381,129 +381,3 @@ class SeatVectorEnv(VectorEnv):
                 there = np.ones(self.num_envs, bool) if self._all is None else self._all
             result[name], result[f"_{name}"] = value, there
         return result
-
-
-# ---- partners ------------------------------------------------------------------------------------
-
-
-def _fill(game: Env, seat: int, partners: Any) -> list[Any]:
-    """A player for each seat, by name or as given; `Absent` in the one played from outside."""
-    others = [agent for i, agent in enumerate(game.agents) if i != seat]
-    if partners is None:
-        partners = game.default_policy
-    if isinstance(partners, Mapping):
-        if set(partners) != set(others):
-            raise ConfigError(
-                f"partners are needed for {', '.join(others)}; "
-                f"given {', '.join(map(str, partners)) or 'none'}"
-            )
-        partners = [partners[agent] for agent in others]
-    elif isinstance(partners, str) or not isinstance(partners, Sequence):
-        partners = [partners] * len(others)
-    if len(partners) != len(others):
-        raise ConfigError(
-            f"{len(others)} partners are needed ({', '.join(others)}), {len(partners)} given"
-        )
-    return [*partners[:seat], Absent(), *partners[seat:]]
-
-
-class _Partners:
-    """The players of the other seats, asked one step at a time."""
-
-    def __init__(self, game: Env, given: Sequence[Any]):
-        made: dict[str, Any] = {}
-        self.game, self.policies = game, []
-        for policy in given:
-            if isinstance(policy, str):
-                if policy not in made:
-                    made[policy] = make_seat(policy, game)
-                policy = made[policy]
-            if not (is_device_policy(policy) or hasattr(policy, "act") or callable(policy)):
-                raise ConfigError(
-                    f"{policy!r} cannot play: a partner is a name, a policy with act(views), a "
-                    "device policy with init and apply, or a function of one view"
-                )
-            self.policies.append(policy)
-        self._memory: list[Any] = []
-        self._thread: threading.Thread | None = None
-        self._loop: asyncio.AbstractEventLoop | None = None
-
-    def __getstate__(self) -> dict[str, Any]:
-        return self.__dict__ | {"_thread": None, "_loop": None}
-
-    def begin(self, episode: Game) -> None:
-        self._memory = [
-            policy.init(self.game, i) if is_device_policy(policy) else ()
-            for i, policy in enumerate(self.policies)
-        ]
-
-    def act(self, episode: Game) -> Turn:
-        """The actions of the partners that are to move, and what they say."""
-        turn = Turn()
-        chat, actions = self.game.chat, turn.actions
-        for i in episode.asked():
-            policy = self.policies[i]
-            if isinstance(policy, Absent):
-                continue
-            if is_device_policy(policy):
-                actions[i] = self._device_action(i, episode)
-                continue
-            view = episode.views[i]
-            answer = policy.act([view]) if hasattr(policy, "act") else policy(view)
-            if inspect.isawaitable(answer):
-                answer = self._wait(answer)
-            if hasattr(policy, "act"):
-                answer = answer[0]
-            say = answer.say if isinstance(answer, Reply) else None
-            action = answer.action if isinstance(answer, Reply) else answer
-            if say is None and chat is not None and isinstance(action, str):
-                say = chat.speech(action)
-            try:
-                actions[i] = episode.read(i, action, say)
-            except IllegalAction as error:
-                actions[i], turn.illegal[i] = self.game.noop, error.reason
-            if say is not None:
-                turn.said[i] = say
-        return turn
-
-    def _device_action(self, index: int, episode: Game) -> Action:
-        frame = episode.frame
-        view = DeviceView(
-            frame.vector[index], frame.perception[index], frame.legal[index], np.True_
-        )
-        action, self._memory[index] = _compiled(self.policies[index], self.game, index)(
-            self._memory[index], episode.seat_key_data, np.int32(episode.step), view
-        )
-        return np.asarray(action)
-
-    def _wait(self, answer: Any) -> Any:
-        """The result of an awaitable, from a loop of our own: the caller's may be running."""
-        if self._loop is None:
-            self._loop = asyncio.new_event_loop()
-            self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
-            self._thread.start()
-
-        async def whole() -> Any:
-            return await answer
-
-        return asyncio.run_coroutine_threadsafe(whole(), self._loop).result()
-
-    def close(self) -> None:
-        """Close the policies that hold connections (`aclose`), and the loop that asked them."""
-        for policy in {id(policy): policy for policy in self.policies}.values():
-            if hasattr(policy, "aclose"):
-                self._wait(policy.aclose())
-        if self._loop is not None and self._thread is not None:
-            self._loop.call_soon_threadsafe(self._loop.stop)
-            self._thread.join()
-            self._loop.close()
-            self._loop = self._thread = None
-
-
-@functools.lru_cache(maxsize=64)
-def _compiled(policy: Any, game: Env, index: int) -> Any:
-    def act(memory: Any, key_data: Any, time: Any, view: DeviceView) -> Any:
-        step_key = jax.random.fold_in(wrap_key(key_data), time)
-        return policy.apply(game, index, memory, agent_key(step_key, index), view)
-
-    return on_host(act)

@@ -18,7 +18,7 @@ from gymnasium.utils.env_checker import check_env, data_equivalence
 from gymnasium.vector import AutoresetMode
 
 import manyhands
-from manyhands.core.env import ConfigError, EpisodeOver, IllegalAction
+from manyhands.core.env import ConfigError, EpisodeOver, IllegalAction, SeatError
 from manyhands.core.view import Reply
 from manyhands.wrappers.gymnasium import SeatEnv, SeatVectorEnv
 from manyhands.wrappers.pettingzoo import Parallel
@@ -279,6 +279,24 @@ def test_what_cannot_be_batched():
         gym.make_vec(ID, num_envs=2, partners=[lambda view: 0])
     env = gym.make_vec(ID, num_envs=2, vectorization_mode="sync", partners="random", observe="text")
     assert isinstance(env.reset(seed=0)[0][1], str)
+
+
+def test_illegal_answers_of_partners_are_forfeits():
+    env = SeatEnv("kuhn_poker", partners=lambda view: "hm", on_illegal="forfeit")
+    env.reset(seed=3)
+    _, reward, terminated, _, _ = env.step("bet 1")
+    assert terminated and reward == 1.0 and env._episode.forfeits == (1,)
+    second = SeatEnv("kuhn_poker", seat=1, partners=lambda view: "hm", on_illegal="forfeit")
+    with pytest.raises(SeatError, match="first move"):
+        second.reset(seed=3)
+
+
+def test_a_partner_cannot_stall_a_game_of_turns():
+    env = SeatEnv("connect_four", partners=lambda view: "hm", on_illegal="raise")
+    env.reset(seed=0)
+    _, reward, terminated, _, _ = env.step(3)  # a no-op leaves the turn to the partner
+    assert terminated and reward == 1.0 and env._episode.forfeits == (1,)
+    assert env._episode.illegal == [0, 4]
 
 
 @pytest.mark.parametrize("copied", (copy.deepcopy, lambda env: pickle.loads(pickle.dumps(env))))
