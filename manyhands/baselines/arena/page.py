@@ -1,0 +1,459 @@
+"""The report as one HTML page that needs nothing else.
+
+What players said and what seats are called may be written to mislead or to do harm. So every text
+is escaped where it enters the page (`E`), and characters that do not show, or turn the direction of
+what follows, are written as their codes (`visible`). The data of replays is JSON in which `<`, `>`
+and `&` are escaped, in a block that is never executed; the page's one script puts it on the page as
+text. A content security policy allows that script and that style by their hashes, and nothing else:
+no other script, no request, no form.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import html
+import json
+import math
+import os
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from manyhands.baselines.arena.ratings import Rating
+from manyhands.baselines.arena.replays import replays
+from manyhands.baselines.arena.report import (
+    OVERALL,
+    PROBES,
+    GameReport,
+    Report,
+    Row,
+    columns_of,
+)
+from manyhands.baselines.arena.store import Store, record_name
+from manyhands.baselines.evaluation.tables import INTERVAL, Estimate
+from manyhands.baselines.players.network import replace
+
+LARGEST = 4 << 20  # bytes of replays on a page; those that come later are left out
+# Control and format characters and private ones, except line feeds and tabs: they do not show, or
+# change how the text around them shows (Unicode Technical Report 36).
+_HIDDEN = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u034f\u0600-\u0605\u061c\u06dd\u070f\u115f\u1160\u17b4\u17b5"
+    "\u180b-\u180f\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ud800-\udfff\ufe00-\ufe0f\ufeff"
+    "\uffa0\ufff0-\ufffb\U0001d173-\U0001d17a\U000e0000-\U000e0fff\ue000-\uf8ff"
+    "\U000f0000-\U0010ffff]"
+)
+
+
+def visible(text: str) -> str:
+    """A text with its hidden characters as codes, such as \\u202e."""
+    return _HIDDEN.sub(lambda match: json.dumps(match.group())[1:-1], text)
+
+
+class E(str):
+    """HTML: what is marked so is not escaped again."""
+
+    @classmethod
+    def of(cls, value: Any) -> E:
+        return value if isinstance(value, E) else cls(html.escape(visible(str(value))))
+
+
+def tag(name: str, *children: Any, **attributes: Any) -> E:
+    """An element; texts and attributes are escaped. `class_` is the attribute `class`, `data_v` is
+    `data-v`; attributes that are None are left out."""
+    parts = [
+        f' {key.rstrip("_").replace("_", "-")}="{E.of(value)}"'
+        for key, value in attributes.items()
+        if value is not None
+    ]
+    inner = "".join(E.of(child) for child in children)
+    return E(f"<{name}{''.join(parts)}>{inner}</{name}>")
+
+
+def embedded(data: Any) -> E:
+    """Data as a block of JSON, which cannot end before its end."""
+    text = json.dumps(data, separators=(",", ":"))  # ASCII alone
+    for mark in "<>&":
+        text = text.replace(mark, f"\\u{ord(mark):04x}")
+    return E(f'<script type="application/json" id="data">{text}</script>')
+
+
+def page(report: Report, count: int = 2) -> str:
+    """The page of a report.
+
+    Args:
+        count: replays of each line-up of a cell.
+    """
+    data, links = _data(report, count)
+    season = report.season
+    states = ", ".join(f"{n} {what}" for what, n in report.states.items() if n)
+    body = [
+        tag("h1", f"Season {season.name}"),
+        tag(
+            "p",
+            f"Seed {season.seed}; matches: {states}; {report.seconds:.0f} s of playing. "
+            f"{INTERVAL}.",
+        ),
+        tag(
+            "nav",
+            *(
+                tag("a", name, href=f"#{_anchor(number)}")
+                for number, name in enumerate((OVERALL, *report.games))
+            ),
+        ),
+        _section(0, OVERALL, _overall(report)),
+    ]
+    for number, (name, game) in enumerate(report.games.items(), start=1):
+        body.append(_section(number, name, _game(game, season.currency, links.get(name, {}))))
+    body.append(tag("p", f"Probes of the text: {PROBES}.", class_="note"))
+    policy = (
+        f"default-src 'none'; style-src '{_hash(_STYLE)}'; script-src '{_hash(_SCRIPT)}'; "
+        "base-uri 'none'; form-action 'none'"
+    )
+    head = [
+        E('<meta charset="utf-8">'),
+        E(f'<meta http-equiv="Content-Security-Policy" content="{E.of(policy)}">'),
+        E('<meta name="viewport" content="width=device-width, initial-scale=1">'),
+        E('<meta name="referrer" content="no-referrer">'),
+        tag("title", f"Season {season.name}"),
+        E(f"<style>{_STYLE}</style>"),
+    ]
+    dialog = tag("div", id="replay", hidden="", tabindex="-1")
+    whole = tag(
+        "html",
+        tag("head", *head),
+        tag("body", tag("main", *body), dialog, embedded(data), E(f"<script>{_SCRIPT}</script>")),
+        lang="en",
+    )
+    return f"<!doctype html>\n{whole}\n"
+
+
+def save(
+    report: Report, folder: str | os.PathLike[str] | None = None, replays: int = 2
+) -> list[Path]:
+    """Write results.json, players.csv, cells.csv and report.html; gives their paths.
+
+    Args:
+        folder: by default the season's own.
+        replays: of each line-up of a cell on the page; 0 for none.
+    """
+    where = Path(report.folder if folder is None else folder)
+    files = {"results.json": json.dumps(report.to_dict(), indent=1) + "\n"}
+    files |= report.to_csv() | {"report.html": page(report, replays)}
+    for name, text in files.items():
+        replace(where / name, text.encode())
+    return [where / name for name in files]
+
+
+def _hash(text: str) -> str:
+    digest = hashlib.sha256(text.encode()).digest()
+    return f"sha256-{base64.b64encode(digest).decode()}"
+
+
+def _anchor(number: int) -> str:
+    return f"part-{number}"
+
+
+def _section(number: int, title: str, children: Sequence[E]) -> E:
+    return tag("section", tag("h2", title), *children, id=_anchor(number))
+
+
+def _data(report: Report, count: int) -> tuple[list[Any], dict[str, dict[tuple[str, str], int]]]:
+    """The replays of all cells, and for each game and cell their number in the list."""
+    data: list[Any] = []
+    links: dict[str, dict[tuple[str, str], int]] = {}
+    size, cache = 0, {}
+    for name, game in report.games.items() if count else ():
+        lineups = dict(_lineups(report, name))
+        for key, cell in game.cells.items():
+            found = []
+            chosen: dict[tuple[str, ...], int] = {}
+            for id in cell.matches:  # one match of every line-up
+                chosen.setdefault(lineups[id], id)
+            for seats, id in chosen.items():
+                if id not in cache:
+                    path = report.folder / "records" / record_name(id)
+                    cache[id] = list(replays(path, seats, count))
+                found += cache[id]
+            new = {"game": name, "row": key[0], "column": key[1], "replays": found}
+            size += len(json.dumps(new))
+            if size > LARGEST:
+                return data, links
+            if found:
+                links.setdefault(name, {})[key] = len(data)
+                data.append(_shown(new))
+    return data, links
+
+
+def _shown(value: Any) -> Any:
+    """Data with all hidden characters visible."""
+    if isinstance(value, str):
+        return visible(value)
+    if isinstance(value, dict):
+        return {visible(key): _shown(one) for key, one in value.items()}
+    return [_shown(one) for one in value] if isinstance(value, list) else value
+
+
+def _lineups(report: Report, game: str) -> list[tuple[int, tuple[str, ...]]]:
+    with Store(report.folder) as store:
+        rows = store.query("SELECT id, lineup FROM matches WHERE game = ?", (game,))
+    return [(id, tuple(json.loads(lineup))) for id, lineup in rows]
+
+
+# ---- tables --------------------------------------------------------------------------------------
+
+
+def _table(rows: Sequence[Row], currency: str, overall: bool) -> E:
+    columns = columns_of(rows, currency, overall)
+    head = tag("tr", *(tag("th", tag("button", one.title, type="button")) for one in columns))
+    lines = []
+    for row in rows:
+        cells = []
+        for column in columns:
+            value = column.value(row)
+            known = value is not None and math.isfinite(value)
+            cells.append(tag("td", column.text(row), data_v=f"{value:.9g}" if known else None))
+        lines.append(tag("tr", *cells))
+    table = tag("table", tag("thead", head), tag("tbody", *lines), class_="sortable")
+    return tag("div", table, class_="scroll")
+
+
+def _overall(report: Report) -> list[E]:
+    found = [
+        _table(report.overall, report.season.currency, True),
+        tag(
+            "p",
+            "The mean score is over the games that a player played: a share of wins as it is, a "
+            "reward on a scale from the lowest score in its game (0) to the highest (1). It "
+            "depends on who takes part. Ratings are of the games that are scored by wins.",
+            class_="note",
+        ),
+    ]
+    rated = [(row.player, row.bradley_terry) for row in report.overall]
+    return [*found, *_plot("Bradley-Terry rating, 95 % bootstrap interval over deals", rated)]
+
+
+def _game(game: GameReport, currency: str, links: dict[tuple[str, str], int]) -> list[E]:
+    plan = game.plan
+    what = "share of wins, a draw being half" if plan.score == "wins" else "the row's own reward"
+    found = [
+        tag(
+            "p",
+            f"{game.about}; {plan.pairing.replace('_', ' ')}, {plan.episodes} deals of each "
+            f"line-up; scored by {plan.score}.",
+            class_="note",
+        ),
+        _table(game.rows, currency, False),
+    ]
+    if plan.score == "wins":
+        rated = [(row.player, row.bradley_terry) for row in game.rows]
+        found += _plot("Bradley-Terry rating, 95 % bootstrap interval over deals", rated)
+    else:
+        scores = [(row.player, _rated(row.score)) for row in game.rows]
+        found += _plot("Score: mean reward, 95 % interval", scores)
+    found.append(tag("h3", f"Row with column: {what}"))
+    found.append(_matrix(game, links))
+    if game.partners:
+        found.append(tag("p", "Columns in italics are held out: they have no row.", class_="note"))
+    return found
+
+
+def _rated(score: Estimate | None) -> Rating | None:
+    if score is None:
+        return None
+    return Rating(score.mean, score.mean - score.margin, score.mean + score.margin)
+
+
+def _matrix(game: GameReport, links: dict[tuple[str, str], int]) -> E:
+    wins = game.plan.score == "wins"
+    means = [cell.reward.mean for cell in game.cells.values()]
+    low, high = min(means), max(means)
+    titles = [
+        tag("th", tag("em", name) if name in game.partners else name) for name in game.columns
+    ]
+    lines = [tag("tr", tag("th", ""), *titles)]
+    for row in game.rows:
+        cells = []
+        for column in game.columns:
+            cell = game.cells.get((row.player, column))
+            if cell is None:
+                cells.append(tag("td", ""))
+                continue
+            share = cell.wins.mean if wins and cell.wins else 0.5
+            if not wins:
+                share = (cell.reward.mean - low) / (high - low) if high > low else 0.5
+            shown = cell.wins if wins and cell.wins else cell.reward
+            text = f"{shown}"
+            title = f"{row.player} with {column}: reward {cell.reward}, {cell.episodes} episodes"
+            number = links.get((row.player, column))
+            inner = (
+                text if number is None else tag("button", text, type="button", data_replay=number)
+            )
+            cells.append(tag("td", inner, class_=f"heat{round(10 * share)}", title=title))
+        lines.append(tag("tr", tag("th", row.player), *cells))
+    return tag("div", tag("table", tag("tbody", *lines), class_="matrix"), class_="scroll")
+
+
+# ---- plots ---------------------------------------------------------------------------------------
+
+
+def _plot(title: str, rated: Sequence[tuple[str, Rating | None]]) -> list[E]:
+    """Points with intervals, a line for each player, as SVG."""
+    known = [(name, one) for name, one in rated if one is not None and math.isfinite(one.value)]
+    if len(known) < 2:
+        return []
+    known.sort(key=lambda one: -one[1].value)
+    ends = [v for _, one in known for v in (one.low, one.value, one.high) if math.isfinite(v)]
+    low, high = min(ends), max(ends)
+    room = (high - low) * 0.05 or 1.0
+    low, high = low - room, high + room
+    left, width, line = 200, 480, 22
+
+    def x(value: float) -> str:
+        return f"{left + width * (value - low) / (high - low):.1f}"
+
+    height = line * len(known) + 30
+    parts = []
+    for tick in _ticks(low, high):
+        parts.append(tag("line", x1=x(tick), x2=x(tick), y1=0, y2=height - 24, class_="grid"))
+        parts.append(tag("text", f"{tick:g}", x=x(tick), y=height - 8, text_anchor="middle"))
+    for k, (name, one) in enumerate(known):
+        y = line * k + line / 2
+        label = name if len(name) < 28 else f"{name[:27]}…"
+        parts.append(tag("text", label, x=left - 10, y=y + 4, text_anchor="end"))
+        if math.isfinite(one.low):
+            parts.append(tag("line", x1=x(one.low), x2=x(one.high), y1=y, y2=y, class_="range"))
+        parts.append(tag("circle", cx=x(one.value), cy=y, r=4, class_="point"))
+    size = f"0 0 {left + width + 20} {height}"
+    drawn = tag("svg", *parts, viewBox=size, role="img", aria_label=title)
+    return [tag("figure", tag("figcaption", title), drawn)]
+
+
+def _ticks(low: float, high: float) -> list[float]:
+    """Round numbers from low to high, about six."""
+    step = 10 ** math.floor(math.log10((high - low) / 5))
+    step *= next(k for k in (1, 2, 5, 10) if (high - low) / (step * k) <= 7)
+    first = math.ceil(low / step)
+    return [round(k * step, 10) for k in range(first, math.floor(high / step) + 1)]
+
+
+_HEAT = "".join(
+    f".heat{k}{{background:hsl({round(10 + 14 * k)} 60% var(--heat))}}" for k in range(11)
+)
+_STYLE = (
+    """
+:root{color-scheme:light dark;--heat:86%;--ink:#1c1f24;--soft:#667;--line:#d5d8de;--paper:#fff;
+--mark:#2060b0}
+@media (prefers-color-scheme:dark){:root{--heat:24%;--ink:#e6e8ec;--soft:#9aa2b1;--line:#3a404b;
+--paper:#16181d;--mark:#7fb2f0}}
+body{margin:0;background:var(--paper);color:var(--ink);font:15px/1.5 system-ui,sans-serif}
+main{max-width:1200px;margin:0 auto;padding:1rem 1.5rem 6rem}
+h1{font-size:1.6rem}h2{margin-top:2.5rem;border-bottom:1px solid var(--line)}
+nav{display:flex;flex-wrap:wrap;gap:.3rem 1rem}a{color:var(--mark)}
+.note,figcaption{color:var(--soft)}figure{margin:1rem 0;max-width:760px}
+.scroll{overflow-x:auto}table{border-collapse:collapse;font-variant-numeric:tabular-nums}
+th,td{padding:.25rem .6rem;border-bottom:1px solid var(--line);text-align:right;
+white-space:nowrap}
+th:first-child,td:first-child{text-align:left;position:sticky;left:0;background:var(--paper)}
+button{font:inherit;color:inherit;background:none;border:0;padding:0;cursor:pointer}
+th button{font-weight:bold}th[aria-sort=ascending] button::after{content:" \\2191"}
+th[aria-sort=descending] button::after{content:" \\2193"}
+td button{text-decoration:underline dotted}button:focus-visible{outline:2px solid var(--mark)}
+svg text{font-size:13px;fill:var(--ink)}svg .grid{stroke:var(--line)}
+svg .range{stroke:var(--mark);stroke-width:2}svg .point{fill:var(--mark)}
+#replay{position:fixed;inset:auto 0 0 0;max-height:70vh;overflow:auto;padding:1rem 1.5rem;
+background:var(--paper);border-top:3px solid var(--mark)}
+#replay[hidden]{display:none}#replay .close{float:right;font-weight:bold}
+#replay details{margin:.4rem 0}#replay summary{cursor:pointer}
+#replay pre{white-space:pre-wrap;overflow-wrap:anywhere;margin:.2rem 0;padding:.4rem .6rem;
+border-left:3px solid var(--line);color:var(--soft);font-size:13px}
+#replay p{margin:.1rem 0;overflow-wrap:anywhere}#replay bdi{unicode-bidi:isolate}
+#replay .who{color:var(--mark)}#replay .refused{color:#c03030}
+"""
+    + _HEAT
+    + "\n"
+)
+_SCRIPT = """
+"use strict";
+const data = JSON.parse(document.getElementById("data").textContent);
+const box = document.getElementById("replay");
+function element(name, text, kind) {
+  const made = document.createElement(name);
+  if (text !== undefined) made.textContent = text;
+  if (kind) made.className = kind;
+  return made;
+}
+function move(one) {
+  const line = element("p");
+  line.append(element("span", one.agent + " (" + one.player + "): ", "who"));
+  line.append(element("bdi", one.does));
+  if (one.says !== undefined) {
+    line.append(" says: ");
+    line.append(element("bdi", one.says));
+  }
+  if (one.refused !== undefined) line.append(element("bdi", " refused: " + one.refused, "refused"));
+  if (one.forfeits !== undefined) line.append(element("span", " forfeits", "refused"));
+  return line;
+}
+function played(game) {
+  const part = element("details");
+  const seats = game.agents.map((agent, k) => agent + ": " + game.players[k]).join(", ");
+  const title = "deal " + game.deal + " \\u2014 " + seats + " \\u2014 rewards " +
+    game.rewards.join(", ") + ", " + game.length + " steps, " + game.ended;
+  part.append(element("summary", title));
+  part.addEventListener("toggle", () => {
+    if (part.childElementCount > 1) return;
+    for (const step of game.steps) {
+      if (step.seen !== undefined) part.append(element("pre", step.by + " sees:\\n" + step.seen));
+      for (const one of step.moves) part.append(move(one));
+      if (step.terms !== undefined) part.append(element("p", "\\u2192 " + step.terms, "note"));
+    }
+    if (game.length > game.steps.length) {
+      part.append(element("p", (game.length - game.steps.length) + " more steps", "note"));
+    }
+  });
+  return part;
+}
+function show(number) {
+  const cell = data[number];
+  const close = element("button", "close", "close");
+  close.type = "button";
+  close.addEventListener("click", () => { box.hidden = true; });
+  box.replaceChildren(close, element("h3", cell.game + ": " + cell.row + " with " + cell.column));
+  for (const game of cell.replays) box.append(played(game));
+  box.hidden = false;
+  box.focus();
+}
+for (const button of document.querySelectorAll("button[data-replay]")) {
+  button.addEventListener("click", () => show(Number(button.dataset.replay)));
+}
+document.addEventListener("keydown", (event) => {
+  if (event.key === "Escape") box.hidden = true;
+});
+function sort(table, column, head) {
+  const falls = head.getAttribute("aria-sort") !== "descending";
+  for (const other of head.parentNode.children) other.removeAttribute("aria-sort");
+  head.setAttribute("aria-sort", falls ? "descending" : "ascending");
+  const body = table.tBodies[0];
+  const key = (row) => {
+    const cell = row.cells[column];
+    if (cell.dataset.v !== undefined) return Number(cell.dataset.v);
+    return cell.textContent;
+  };
+  const rows = Array.from(body.rows);
+  rows.sort((a, b) => {
+    const x = key(a), y = key(b);
+    if (x === "" || y === "") return (x === "") - (y === "");
+    const order = typeof x === "number" && typeof y === "number" ? x - y
+      : String(x).localeCompare(String(y));
+    return falls ? -order : order;
+  });
+  body.append(...rows);
+}
+for (const table of document.querySelectorAll("table.sortable")) {
+  Array.from(table.tHead.rows[0].cells).forEach((head, column) => {
+    head.firstChild.addEventListener("click", () => sort(table, column, head));
+  });
+}
+"""

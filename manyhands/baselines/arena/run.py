@@ -1,0 +1,240 @@
+"""Playing a season: processes that claim matches, play them and store their rows."""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+import os
+import time
+from collections.abc import Callable, Collection, Sequence
+from pathlib import Path
+from typing import Any
+
+from manyhands.baselines.arena.ratings import earned
+from manyhands.baselines.arena.schedule import Match, matches, swiss_pairs
+from manyhands.baselines.arena.season import GamePlan, Season
+from manyhands.baselines.arena.store import LEASE, Heartbeat, Store, new_owner
+from manyhands.core.env import Env, ManyhandsError, is_device_policy
+from manyhands.core.play import play
+from manyhands.core.record import Episode, read
+from manyhands.core.redact import redact
+from manyhands.core.view import Reply, View
+from manyhands.core.writer import RecordBusy
+
+POLL = 0.25  # seconds between looks at the store, where others play what is left
+CONCURRENCY = 16  # episodes at once
+Say = Callable[[str], None]
+
+
+# ---- seats ---------------------------------------------------------------------------------------
+
+
+@dataclasses.dataclass(frozen=True)
+class Named:
+    """A device policy under the name of its player."""
+
+    policy: Any
+    name: str
+
+    def init(self, env: Env, agent: int) -> Any:
+        return self.policy.init(env, agent)
+
+    def apply(self, env: Env, agent: int, memory: Any, key: Any, view: Any) -> Any:
+        return self.policy.apply(env, agent, memory, key, view)
+
+
+class Timed:
+    """A host policy under the name of its player, whose replies tell the seconds that they took:
+    `Reply.info["seconds"]`, an equal share of a call that answered several views."""
+
+    def __init__(self, policy: Any, name: str):
+        self.policy, self.name = policy, name
+
+    def act(self, views: Sequence[View]) -> Any:
+        began = time.perf_counter()
+        return self._timed(self.policy.act(views), began)
+
+    def _timed(self, answers: Any, began: float) -> list[Reply]:
+        answers = list(answers)
+        share = round((time.perf_counter() - began) / max(len(answers), 1), 6)
+        replies = [one if isinstance(one, Reply) else Reply(one) for one in answers]
+        return [
+            dataclasses.replace(one, info={"seconds": share, **(one.info or {})}) for one in replies
+        ]
+
+    async def aclose(self) -> None:
+        if hasattr(self.policy, "aclose"):
+            await self.policy.aclose()
+
+
+class TimedAsync(Timed):
+    """The same of a policy whose `act` is a coroutine function."""
+
+    async def act(self, views: Sequence[View]) -> list[Reply]:
+        began = time.perf_counter()
+        return self._timed(await self.policy.act(views), began)
+
+
+class Seats:
+    """The players of a season, built when they first play a game: what they compile is kept."""
+
+    def __init__(self, season: Season):
+        self.season = season
+        self._made: dict[tuple[str, str], Any] = {}
+
+    def of(self, game: str, player: str) -> Any:
+        if (game, player) not in self._made:
+            policy = self.season.players[player].policy(self.season.games[game].env)
+            kind: Any = TimedAsync
+            if is_device_policy(policy):
+                kind = Named
+            elif not inspect.iscoroutinefunction(policy.act):
+                kind = Timed
+            self._made[game, player] = kind(policy, player)
+        return self._made[game, player]
+
+
+def play_match(seats: Seats, match: Match, record: Path) -> list[Episode]:
+    """Play what is missing of a match into its record; returns its episodes, all of them."""
+    plan = seats.season.games[match.game]
+    play(
+        plan.env,
+        [seats.of(match.game, player) for player in match.lineup],
+        seed=plan.seed,
+        only=match.numbers,
+        record=record,
+        resume=True,
+        concurrency=CONCURRENCY,
+        on_illegal=plan.on_illegal,
+        allow_illegal=plan.allow_illegal,
+        max_steps=plan.max_steps,
+        progress=False,
+    )
+    return [episode for episode in read(record) if episode.result.episode in match.numbers]
+
+
+# ---- what is next --------------------------------------------------------------------------------
+
+
+def exhausted(season: Season, store: Store) -> dict[str, str]:
+    """Players whose budget is spent, and how; "" is the season."""
+    spent = store.spent()
+    found = {}
+    for name, budget in [
+        ("", season.budget),
+        *((p.name, p.budget) for p in season.players.values()),
+    ]:
+        words = budget.spent(*spent.get(name, (0.0, 0.0, 0.0)))
+        if words:
+            found[name] = words
+    return found
+
+
+def draw_up(season: Season, store: Store, spent: Collection[str], games: Collection[str]) -> bool:
+    """Draw up the next Swiss rounds of games whose last one is over; whether there are any new."""
+    added = False
+    for plan in season.games.values():
+        if plan.pairing == "swiss" and plan.name in games:
+            added |= _next_round(season, plan, store, spent)
+    return added
+
+
+def _next_round(season: Season, plan: GamePlan, store: Store, spent: Collection[str]) -> bool:
+    played = store.query(
+        'SELECT round, state, "row", "column", lineup, id FROM matches '
+        "WHERE game = ? AND round > 0 ORDER BY id",
+        (plan.name,),
+    )
+    last = max((row[0] for row in played), default=0)
+    for _, state, *_, lineup, _ in (row for row in played if row[0] == last):
+        blocked = state == "open" and any(f'"{player}"' in lineup for player in spent)
+        if state in ("open", "claimed") and not blocked:
+            return False
+    if last >= plan.rounds:
+        return False
+    points: dict[str, float] = {}
+    met: dict[tuple[int, str, str], None] = {}
+    for round, _, row, column, lineup, id in played:
+        met.setdefault((round, *sorted((row, column))))  # type: ignore[arg-type]
+        results = store.query("SELECT rewards FROM episodes WHERE match = ?", (id,))
+        for (rewards,) in results:
+            won, lost = earned(lineup, row, column, rewards)
+            share = (won > lost) + (won == lost) / 2
+            points[row] = points.get(row, 0.0) + share
+            points[column] = points.get(column, 0.0) + 1 - share
+    players = [name for name in season.rows(plan.name) if name not in spent]
+    if len(players) < 2:
+        return False
+    pairs = swiss_pairs(players, points, [(a, b) for _, a, b in met], f"{season.seed} {plan.name}")
+    return store.add_round(plan.name, last + 1, matches(season, plan, pairs, last + 1))
+
+
+# ---- the work of one process ---------------------------------------------------------------------
+
+
+def work(
+    season: Season,
+    folder: str | os.PathLike[str],
+    games: Collection[str],
+    say: Say | None = None,
+    lease: float = LEASE,
+) -> None:
+    """Play matches until none is left, or the season's budget is spent. Where other processes play
+    the last ones, it waits: a match whose process is killed is taken over.
+
+    Raises:
+        ManyhandsError: the store cannot be used. A match that fails is marked, and others go on.
+    """
+    seats, owner = Seats(season), new_owner()
+    with Store(folder, lease=lease) as store:
+        while True:
+            match = next_match(season, store, owner, games)
+            if match is None:
+                return
+            began = time.monotonic()
+            try:
+                with Heartbeat(store, match.id, owner):
+                    episodes = play_match(seats, match, store.record(match))
+            except RecordBusy:  # its last owner stalled, and is not gone
+                store.give_back(match.id, owner)
+                time.sleep(POLL)
+            except ManyhandsError as error:
+                store.fail(match.id, owner, redact(f"{type(error).__name__}: {error}"))
+                announce(say, store, match, games, f"FAILED: {redact(str(error))}")
+            except BaseException:
+                store.give_back(match.id, owner)
+                raise
+            else:
+                seconds = time.monotonic() - began
+                if store.finish(match, owner, episodes, seconds, season):
+                    announce(say, store, match, games, f"{seconds:.1f} s")
+
+
+def next_match(
+    season: Season, store: Store, owner: str, games: Collection[str], wait: bool = True
+) -> Match | None:
+    """Claim a match, after waiting for those of others if need be; None if nothing is left."""
+    while True:
+        spent = exhausted(season, store)
+        if "" in spent:
+            return None
+        drawn = draw_up(season, store, spent, games)
+        match = store.claim(owner, spent, games)
+        if match is not None or not wait:
+            return match
+        if not drawn:
+            if not store.states(games)["claimed"]:
+                return None
+            time.sleep(POLL)
+
+
+def announce(
+    say: Say | None, store: Store, match: Match, games: Collection[str], what: str
+) -> None:
+    if say is not None:
+        counts = store.states(games)
+        count = f"{match.episodes} episode{'s'[: match.episodes != 1]}"
+        say(
+            f"{counts['done']}/{sum(counts.values())}  {match.game}: {', '.join(match.lineup)}: "
+            f"{count}, {what}"
+        )

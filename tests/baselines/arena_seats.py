@@ -1,0 +1,77 @@
+"""Seats for the tests of the arena, also in processes of their own: run as a program, it plays the
+season in a file into a store, beside others."""
+
+from __future__ import annotations
+
+import sys
+import time
+
+import numpy as np
+
+from manyhands.core.registry import register_seat
+from manyhands.core.view import Reply
+
+HOSTILE = (
+    "</script><script>alert(1)</script><img src=x onerror=alert(2)>"
+    "\u202egnp.exe\u202c\x07\x1b[2J<!--\u2028&lt;\U0001f600"
+)
+
+
+class Chosen:
+    """Takes the first legal action (or the last, or any), after a while, and tells its tokens."""
+
+    def __init__(self, which: str, seconds: float = 0.0, tokens: int = 0):
+        self.which, self.seconds, self.tokens = which, seconds, tokens
+
+    def act(self, views):
+        if self.seconds:
+            time.sleep(self.seconds)
+        return [Reply(self._choose(view), info=self._info()) for view in views]
+
+    def _info(self):
+        if not self.tokens:
+            return {}
+        return {"prompt_tokens": self.tokens, "completion_tokens": self.tokens // 10}
+
+    def _choose(self, view):
+        legal = np.flatnonzero(view.legal)
+        if self.which == "any":
+            return int(view.rng().choice(legal))
+        return int(legal[0 if self.which == "first" else -1])
+
+
+def first(env, seconds=0.0, tokens=0):
+    return Chosen("first", seconds, tokens)
+
+
+def last(env, seconds=0.0, tokens=0):
+    return Chosen("last", seconds, tokens)
+
+
+def anything(env, seconds=0.0, tokens=0):
+    return Chosen("any", seconds, tokens)
+
+
+def hostile(env):
+    """Says what would do harm in a page, and is refused each time."""
+    return lambda view: Reply(f"ACTION: {HOSTILE}", say=f"I say {HOSTILE}", info={"seconds": 0.5})
+
+
+def broken(env, seconds=0.0):
+    def act(view):
+        raise ValueError("answered 500: https://me:hidden@example.org/?api_key=hidden")
+
+    return act
+
+
+for _name in ("first", "last", "anything", "hostile", "broken"):
+    register_seat(f"arena-{_name}", f"{__name__}:{_name}")
+
+if __name__ == "__main__":
+    for _name in ("first", "last", "anything", "hostile", "broken"):
+        register_seat(f"arena-{_name}", f"arena_seats:{_name}")
+    from manyhands.baselines.arena import read_season
+    from manyhands.baselines.arena.run import work
+
+    season = read_season(sys.argv[1])
+    work(season, sys.argv[2], list(season.games), lease=float(sys.argv[3]))

@@ -1,0 +1,644 @@
+"""Seasons: their files, schedules, stores, ratings and reports."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import html.parser
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import arena_seats
+import numpy as np
+import pytest
+
+import manyhands
+from manyhands.baselines.arena import exact, read_season, run_season
+from manyhands.baselines.arena.page import page, tag, visible
+from manyhands.baselines.arena.ratings import (
+    Results,
+    bradley_terry,
+    bradley_terry_with_intervals,
+    earned,
+    weng_lin,
+)
+from manyhands.baselines.arena.report import report
+from manyhands.baselines.arena.run import work
+from manyhands.baselines.arena.schedule import all_matches, lineups, swiss_pairs
+from manyhands.baselines.arena.store import Store, StoreError, new_owner
+from manyhands.baselines.evaluation.league import elo
+from manyhands.baselines.game_theory.policies import exploitability, from_counts, one_hand, tree_of
+from manyhands.cli import main
+from manyhands.core.env import ConfigError, SeatError
+from manyhands.core.record import read
+
+TINY = """
+name = "tiny"
+seed = 5
+[players]
+first = "arena-first"
+last = "arena-last"
+any = "arena-anything"
+[games.tic_tac_toe]
+episodes = 3
+"""
+
+
+def rows_of(folder, table="episodes"):
+    """The rows of a store that are the same however it was played, by match."""
+    columns = {
+        "episodes": "episode, seed, steps, ended, rewards, terms, illegal, forfeits",
+        "decisions": "episode, step, seat, player, action, illegal, prompt_tokens, cost",
+    }[table]
+    with Store(folder) as store:
+        return store.query(
+            f"SELECT m.key, {columns} FROM {table} t JOIN matches m ON m.id = t.match "
+            "ORDER BY 1, 2, 3, 4"
+        )
+
+
+@pytest.fixture(scope="module")
+def tiny(tmp_path_factory):
+    """A season that was played without a break."""
+    folder = tmp_path_factory.mktemp("tiny") / "store"
+    played = run_season(read_season(TINY), folder)
+    assert (played.done, played.open, played.failed) == (6, 0, 0)
+    return folder
+
+
+# ---- files of seasons ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("seed = 5", "sed = 5", '"seed"'),
+        ("seed = 5", "seed = -1", "-1"),
+        ("seed = 5", "seed =", "TOML"),
+        ('name = "tiny"', 'name = "../up"', "../up"),
+        ("first =", '"=1+1" =', "=1+1"),
+        ('"arena-first"', '"arena-fist"', '"arena-first"'),
+        ('"arena-first"', '{ saet = "arena-first" }', '"seat"'),
+        ('"arena-first"', '{ seat = "random", price = "m" }', "'m'"),
+        ('"arena-first"', '{ seat = "random", games = ["tic_tac_to"] }', '"tic_tac_toe"'),
+        ('"arena-first"', '{ seat = "random", budget = { token = 1 } }', '"tokens"'),
+        ('"arena-first"', '"human"', "play"),
+        ("[games.tic_tac_toe]", "[games.tic_tac_to]", '"tic_tac_toe"'),
+        ("[games.tic_tac_toe]", "[games.chat]", "wrapper"),
+        ("episodes = 3", "episode = 3", '"episodes"'),
+        ("episodes = 3", "episodes = 0", "0"),
+        ("episodes = 3", "config = { row = 3 }", "'row'"),
+        ("episodes = 3", 'players = ["frist", "last"]', '"first"'),
+        ("episodes = 3", 'players = ["first", "first"]', "twice"),
+        ("episodes = 3", 'players = ["first"]', "first"),
+        ("episodes = 3", 'pairing = "swis"', '"swiss"'),
+        ("episodes = 3", "rounds = 3", "swiss"),
+        ("episodes = 3", 'pairing = "pool"', "held_out"),
+        ("episodes = 3", 'pairing = "pool"\npool = ["first", "last", "any"]', "held out"),
+        ("episodes = 3", 'score = "reward"\npairing = "swiss"', "swiss"),
+        ("episodes = 3", 'on_illegal = "raise"', "raise"),
+    ],
+)
+def test_what_makes_no_sense_is_named(old, new, said):
+    with pytest.raises(ConfigError) as caught:
+        read_season(TINY.replace(old, new))
+    assert said in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        '"language:model=m,api_key=sk-hidden"',
+        '{ seat = "language", options = { model = "m", api_key = "sk-hidden" } }',
+        '{ seat = "language", options = { base_url = "https://me:sk-hidden@example.org/v1" } }',
+        '{ seat = "language", options = { extra = { api_key = "sk-hidden" } } }',
+        '{ seat = "language", secrets = { api_key = "sk-hidden" } }',
+    ],
+)
+def test_secrets_are_refused_and_not_repeated(given):
+    with pytest.raises(ConfigError) as caught:
+        read_season(TINY.replace('"arena-first"', given))
+    assert "sk-hidden" not in str(caught.value) and "API_KEY" in str(caught.value)
+
+
+def test_secrets_come_from_the_environment(monkeypatch):
+    given = '{ seat = "language", options = { model = "m" }, secrets = { api_key = "A_KEY" } }'
+    season = read_season(TINY.replace('"arena-first"', given))
+    env = season.games["tic_tac_toe"].env
+    monkeypatch.delenv("A_KEY", raising=False)
+    with pytest.raises(SeatError, match="A_KEY"):
+        season.players["first"].policy(env)
+    monkeypatch.setenv("A_KEY", "sk-hidden")
+    assert season.players["first"].policy(env).model == "m"
+    assert "sk-hidden" not in season.text + json.dumps(season.players["first"].fixed())
+
+
+def test_seats_that_cannot_play_are_found_before_anything_is_played(tmp_path):
+    season = read_season(TINY.replace('"arena-first"', '"greedy"'))
+    with pytest.raises(SeatError, match="'first' cannot play 'tic_tac_toe'"):
+        run_season(season, tmp_path / "store")
+    assert not (tmp_path / "store").exists()
+
+
+# ---- schedules -----------------------------------------------------------------------------------
+
+
+def test_two_sides_change_seats():
+    board = manyhands.make("tic_tac_toe")
+    assert [seats for *_, seats in lineups(board, "a", "b")] == [("a", "b"), ("b", "a")]
+    assert [seats for *_, seats in lineups(board, "a", "b", False)] == [("a", "b")]
+    court = manyhands.make("volleyball", task="3v3")
+    teams = [seats for *_, seats in lineups(court, "a", "b")]
+    assert teams == [("a",) * 3 + ("b",) * 3, ("b",) * 3 + ("a",) * 3]
+
+
+def test_among_several_everybody_is_the_single_one_in_every_seat():
+    poker = manyhands.make("kuhn_poker", players=3)
+    found = lineups(poker, "a", "b")
+    assert {(row, seats) for row, _, seats in found} == {
+        *(("a", seats) for seats in [("a", "b", "b"), ("b", "a", "b"), ("b", "b", "a")]),
+        *(("b", seats) for seats in [("b", "a", "a"), ("a", "b", "a"), ("a", "a", "b")]),
+    }
+    assert {row for row, *_ in lineups(poker, "a", "b", partner=True)} == {"a"}
+    assert [seats for *_, seats in lineups(poker, "a", "a")] == [("a",) * 3]
+
+
+def test_swiss_pairs_are_of_like_points_and_new():
+    names, met, points = list("abcde"), [], dict.fromkeys("abcde", 0.0)
+    sat_out = []
+    for _ in range(5):
+        pairs = swiss_pairs(names, points, met, "salt")
+        assert pairs == swiss_pairs(names[::-1], points, met, "salt")
+        playing = [name for pair in pairs for name in pair]
+        assert len(playing) == len(set(playing)) == 4
+        sat_out += set(names) - set(playing)
+        for pair in pairs:  # who comes first in the alphabet wins
+            points[min(pair)] += 1
+        met += pairs
+    assert sorted(sat_out) == names
+    assert swiss_pairs(list("abcd"), {"a": 2, "b": 1, "c": 2, "d": 1}, [("a", "c")], "")[0] in (
+        *(("a", "b"), ("a", "d")),
+        *(("c", "b"), ("c", "d")),
+    )
+
+
+def test_pools_and_held_out_partners_are_columns():
+    text = TINY.replace('"arena-last"', '{ seat = "arena-last", held_out = true }')
+    season = read_season(text)
+    assert season.rows("tic_tac_toe") == ["first", "any"]
+    met = {frozenset(match.lineup) for match in all_matches(season)}
+    assert met == {
+        frozenset(pair) for pair in (("first", "any"), ("first", "last"), ("any", "last"))
+    }
+    pool = text.replace("episodes = 3", 'pairing = "pool"')
+    met = {frozenset(match.lineup) for match in all_matches(read_season(pool))}
+    assert met == {frozenset(pair) for pair in (("first", "last"), ("any", "last"))}
+
+
+def test_the_standard_partners_of_a_kitchen():
+    season = read_season(
+        '[players]\ngreedy = "greedy"\n[games.kitchen]\npairing = "pool"\npool = "held_out"\n'
+    )
+    assert season.rows("kitchen") == ["greedy"]
+    assert "held_out.stationary" in season.partners("kitchen")
+    assert len(all_matches(season)) == 2 * len(season.partners("kitchen"))
+
+
+# ---- playing -------------------------------------------------------------------------------------
+
+
+def test_deals_are_duplicated(tiny):
+    starts = {}
+    for path in sorted((tiny / "records").iterdir()):
+        for episode in read(path):
+            starts.setdefault(episode.result.episode, set()).add(
+                (episode.start, episode.result.seed)
+            )
+    assert sorted(starts) == [0, 1, 2] and all(len(found) == 1 for found in starts.values())
+    episodes, decisions = rows_of(tiny), rows_of(tiny, "decisions")
+    assert len(episodes) == 18
+    assert len(decisions) == sum(steps for _, _, _, steps, *_ in episodes)
+
+
+def test_a_season_is_continued_only_if_that_is_asked_for(tiny):
+    with pytest.raises(StoreError, match="--resume"):
+        run_season(read_season(TINY), tiny)
+    before = rows_of(tiny)
+    assert run_season(read_season(TINY), tiny, resume=True).done == 6
+    assert rows_of(tiny) == before
+
+
+def test_what_was_played_may_not_change(tiny):
+    for old, new, said in (
+        ('"arena-last"', '"arena-first"', "players.last"),
+        ("episodes = 3", "episodes = 3\nmax_steps = 4", "max_steps"),
+        ("seed = 5", "seed = 6", "seed was 5"),
+        ("episodes = 3", "block = 2", "block was 50"),
+    ):
+        with pytest.raises(ConfigError, match=re.escape(said)):
+            run_season(read_season(TINY.replace(old, new)), tiny, resume=True)
+
+
+def test_players_and_episodes_may_be_added(tiny, tmp_path):
+    folder = tmp_path / "store"
+    fewer = TINY.replace('any = "arena-anything"\n', "").replace("episodes = 3", "episodes = 2")
+    assert run_season(read_season(fewer), folder).done == 2
+    records = {p.name: p.read_bytes() for p in (folder / "records").iterdir()}
+    assert run_season(read_season(TINY), folder, resume=True).done == 6
+    assert rows_of(folder) == rows_of(tiny)
+    assert rows_of(folder, "decisions") == rows_of(tiny, "decisions")
+    for name, data in records.items():  # what was played was not played again
+        first = data.splitlines()[0]
+        assert (folder / "records" / name).read_bytes().splitlines()[0] == first
+
+
+def test_what_nobody_has_played_may_change_and_go(tiny, tmp_path):
+    season, folder = read_season(TINY.replace("episodes = 3", "episodes = 4")), tmp_path / "store"
+    with Store(folder, season) as store:
+        store.add(all_matches(season), ["tic_tac_toe"])
+        last = max(store.query("SELECT id FROM matches"))
+    fewer = read_season(
+        TINY.replace('any = "arena-anything"\n', "").replace("episodes = 3", "max_steps = 3")
+    )
+    assert run_season(fewer, folder, resume=True).done == 2
+    with Store(folder) as store:
+        assert store.query("SELECT count(*), sum(episodes) FROM matches") == [(2, 40)]
+    with pytest.raises(ConfigError, match="max_steps"):
+        run_season(season, folder, resume=True)
+    both = TINY.replace("episodes = 3", "max_steps = 3")
+    assert run_season(read_season(both), folder, resume=True).done == 6
+    with Store(folder) as store:  # no record is continued by another match
+        assert min(store.query("SELECT id FROM matches WHERE lineup LIKE '%any%'")) > last
+
+
+@pytest.mark.parametrize("left", ["nothing", "half a line", "all of it"])
+def test_killed_anywhere_it_goes_on(tiny, tmp_path, left):
+    """A process dies before it has written anything, in the middle of an episode's line, and
+    between the record's last line and the store."""
+    season, folder = read_season(TINY), tmp_path / "store"
+    with Store(folder, season) as store:
+        store.add(all_matches(season))
+        dead = subprocess.Popen([sys.executable, "-c", ""])
+        dead.wait()
+        match = store.claim(new_owner().replace(f"/{os.getpid()}/", f"/{dead.pid}/"))
+        whole = (tiny / "records" / store.record(match).name).read_bytes()
+        written = {"nothing": b"", "half a line": whole[: len(whole) // 2], "all of it": whole}
+        if written[left]:
+            store.record(match).write_bytes(written[left])
+    run_season(season, folder, resume=True)
+    assert rows_of(folder) == rows_of(tiny)
+    assert rows_of(folder, "decisions") == rows_of(tiny, "decisions")
+
+
+def test_a_lost_claim_counts_for_nothing(tiny, tmp_path):
+    season = read_season(TINY)
+    with Store(tmp_path / "store", season, lease=0.0) as one, Store(tmp_path / "store") as two:
+        one.add(all_matches(season))
+        match = one.claim("elsewhere/1/a")
+        taken = two.claim("elsewhere/2/b")  # the lease has run out
+        assert taken.id == match.id
+        episodes = list(read(tiny / "records" / one.record(match).name))
+        assert not one.renew(match.id, "elsewhere/1/a")
+        assert not one.finish(match, "elsewhere/1/a", episodes, 1.0, season)
+        one.fail(match.id, "elsewhere/1/a", "late")
+        one.give_back(match.id, "elsewhere/1/a")
+        assert one.states() == {"open": 5, "claimed": 1, "done": 0, "failed": 0}
+        assert two.finish(match, "elsewhere/2/b", episodes, 1.0, season)
+        assert not two.finish(match, "elsewhere/2/b", episodes, 1.0, season)
+        assert one.query("SELECT count(*) FROM episodes") == [(3,)]
+
+
+def test_what_kills_its_process_again_and_again_is_given_up(tmp_path):
+    season = read_season(TINY)
+    with Store(tmp_path / "store", season, lease=-1.0) as store:
+        store.add(all_matches(season)[:1])
+        claims = [store.claim("elsewhere/1/a") for _ in range(7)]
+        assert [claim is not None for claim in claims] == [True] * 5 + [False] * 2
+        assert store.states()["failed"] == 1 and store.reopen() == 1
+        assert store.claim("elsewhere/1/a") is not None
+
+
+def test_two_processes_and_one_is_killed(tiny, tmp_path):
+    """Nothing is lost, and nothing is there twice."""
+    text = TINY.replace('"arena-first"', '"arena-first:seconds=0.02"')
+    season, folder = read_season(text), tmp_path / "store"
+    (tmp_path / "season.toml").write_text(text)
+    with Store(folder, season) as store:
+        store.add(all_matches(season))
+        program = [sys.executable, arena_seats.__file__, tmp_path / "season.toml", folder, "60"]
+        path = str(Path(manyhands.__file__).parents[1])
+        other = subprocess.Popen(program, env=os.environ | {"PYTHONPATH": path})
+        try:
+            for _ in range(1200):  # until it has written an episode, and plays the next ones
+                if other.poll() is not None or list((folder / "records").glob("*.jsonl")):
+                    break
+                time.sleep(0.05)
+            assert other.poll() is None
+            beside = threading.Thread(target=work, args=(season, folder, ["tic_tac_toe"]))
+            beside.start()
+            os.kill(other.pid, signal.SIGKILL)
+            assert other.wait(10) == -signal.SIGKILL
+            beside.join(60)
+            assert not beside.is_alive()
+        finally:
+            other.kill()
+        assert store.states() == {"open": 0, "claimed": 0, "done": 6, "failed": 0}
+    assert rows_of(folder) == rows_of(tiny)
+    assert rows_of(folder, "decisions") == rows_of(tiny, "decisions")
+
+
+def test_swiss_rounds_follow_each_other(tmp_path):
+    text = TINY.replace("episodes = 3", 'episodes = 1\npairing = "swiss"\nrounds = 3')
+    folder = tmp_path / "store"
+    assert run_season(read_season(text), folder).done == 6  # two line-ups a round, one sits out
+    with Store(folder) as store:
+        rounds = store.query(
+            'SELECT round, min("row", "column"), max("row", "column") FROM matches'
+        )
+    assert len(set(rounds)) == 3 and len({pair[1:] for pair in rounds}) == 3
+    assert {round for round, *_ in rounds} == {1, 2, 3}
+
+
+def test_failures_are_kept_and_tried_again(tmp_path, monkeypatch):
+    text = TINY.replace('"arena-any"', '"arena-broken"').replace("anything", "broken")
+    folder = tmp_path / "store"
+    played = run_season(read_season(text), folder)
+    assert (played.done, played.failed) == (2, 4)
+    assert "answered 500" in str(played) and "hidden" not in str(played)
+    monkeypatch.setattr(arena_seats, "broken", arena_seats.anything)
+    played = run_season(read_season(text), folder, resume=True)
+    assert (played.done, played.failed) == (6, 0)
+
+
+def test_budgets_end_a_run_and_larger_ones_continue_it(tmp_path):
+    folder = tmp_path / "store"
+    text = TINY.replace(
+        '"arena-first"',
+        '{ seat = "arena-first:tokens=1000", price = "m", budget = { cost = 0.02 } }',
+    )
+    text += "[prices.m]\ninput = 2.0\noutput = 10.0\n"
+    played = run_season(read_season(text), folder)
+    assert played.open > 0 and "first" in played.spent and "cost" in str(played)
+    with Store(folder) as store:
+        done = store.query("SELECT lineup FROM matches WHERE state = 'open'")
+        assert all("first" in lineup for (lineup,) in done)
+        tokens, cost, _ = store.spent()["first"]
+        # A thousand tokens in for 0.002, a hundred out for 0.001.
+        assert tokens == 1100 * round(tokens / 1100) and cost == pytest.approx(
+            tokens / 1100 * 0.003
+        )
+        assert store.spent()[""][0] == tokens
+    more = text.replace("cost = 0.02", "cost = 100")
+    stopped = run_season(read_season(more + "[budget]\ntokens = 1\n"), folder, resume=True)
+    assert stopped.open == played.open and "tokens" in stopped.spent[""]
+    assert run_season(read_season(more), folder, resume=True).open == 0
+    first = next(row for row in report(folder).overall if row.player == "first")
+    assert first.cost == pytest.approx(first.tokens / 1100 * 0.003) and first.tokens > 0
+
+
+# ---- ratings -------------------------------------------------------------------------------------
+
+
+def test_bradley_terry_is_what_elo_settles_at():
+    rng = np.random.default_rng(0)
+    share = rng.uniform(0.1, 0.9, (4, 4))
+    wins = np.triu(share, 1) + np.tril(1 - share.T, -1)
+    np.testing.assert_allclose(
+        bradley_terry(100 * wins, 100.0 * (1 - np.eye(4))), elo(wins, 100), atol=0.05
+    )
+
+
+def test_bradley_terry_of_unequal_numbers_of_games():
+    """Three players in a chain: each pair that met has its own odds exactly."""
+    wins, games = np.zeros((3, 3)), np.zeros((3, 3))
+    wins[0, 1], wins[1, 0], wins[1, 2], wins[2, 1] = 30, 10, 6, 3
+    games[0, 1] = games[1, 0] = 40
+    games[1, 2] = games[2, 1] = 9
+    ratings = bradley_terry(wins, games)
+    scale = 400 / np.log(10)
+    assert ratings[0] - ratings[1] == pytest.approx(scale * np.log(3), abs=0.01)
+    assert ratings[1] - ratings[2] == pytest.approx(scale * np.log(2), abs=0.01)
+    assert ratings.mean() == pytest.approx(1000)
+    both = bradley_terry(np.stack([wins, wins.T]), np.stack([games, games]))
+    np.testing.assert_allclose(both[0], ratings, atol=1e-6)
+    np.testing.assert_allclose(both[1] - 1000, 1000 - ratings, atol=1e-6)
+
+
+def played(strengths, deals, seed):
+    """Games in which the odds are those of the strengths."""
+    rng, names = np.random.default_rng(seed), list("abcdef")[: len(strengths)]
+    found = []
+    for deal in range(deals):
+        for i, one in enumerate(names):
+            for j, other in enumerate(names[:i]):
+                chance = 1 / (1 + np.exp(strengths[j] - strengths[i]))
+                found.append(
+                    (deal, one, other, *(((0.0, 1.0), (1.0, 0.0))[int(rng.random() < chance)]))
+                )
+    return names, found
+
+
+def test_intervals_hold_the_truth_as_often_as_they_say():
+    strengths = np.array([-0.8, 0.0, 0.8])
+    truth = 1000 + 400 / np.log(10) * strengths
+    hits = []
+    for seed in range(40):
+        names, games = played(strengths, 80, seed)
+        ratings = bradley_terry_with_intervals(Results.of(names, games), resamples=200)
+        hits += [
+            ratings[n].low <= true <= ratings[n].high for n, true in zip(names, truth, strict=True)
+        ]
+    assert 0.88 <= np.mean(hits) <= 0.99
+
+
+def test_who_never_played_has_no_rating():
+    ratings = bradley_terry_with_intervals(Results.of("abc", [(0, "a", "b", 1.0, 0.0)]))
+    assert np.isnan(ratings["c"].value) and ratings["a"].value > ratings["b"].value
+    assert np.isnan(ratings["a"].low)  # one deal
+
+
+def test_openskill_orders_players():
+    pytest.importorskip("openskill")
+    names, games = played(np.array([-1.0, 0.0, 1.0]), 60, 1)
+    ratings = weng_lin([*names, "absent"], games)
+    assert ratings["c"].value > ratings["b"].value > ratings["a"].value
+    assert ratings["c"].low > ratings["a"].high
+    assert np.isnan(ratings["absent"].value)
+
+
+def test_earned_is_a_mean_over_seats():
+    assert earned('["a", "b", "b"]', "b", "a", "[1, 2, 4]") == (3.0, 1.0)
+    assert earned(("a", "a"), "a", "a", (1.0, 3.0)) == (2.0, 2.0)
+
+
+# ---- reports -------------------------------------------------------------------------------------
+
+
+def test_cells_are_the_episodes_counted_by_hand(tiny):
+    shown = report(tiny)
+    game = shown.games["tic_tac_toe"]
+    results = {}
+    for path in (tiny / "records").iterdir():
+        for episode in read(path):
+            (one, other), rewards = episode.players, episode.result.rewards
+            for name, against, own in ((one, other, rewards[0]), (other, one, rewards[1])):
+                results.setdefault((name, against), []).append(own)
+    assert set(game.cells) == set(results)
+    for key, rewards in results.items():
+        cell = game.cells[key]
+        assert cell.reward.mean == pytest.approx(np.mean(rewards))
+        assert cell.wins.mean == pytest.approx(np.mean([(r > 0) + (r == 0) / 2 for r in rewards]))
+        assert cell.episodes == 6
+        assert cell.wins.mean + game.cells[key[::-1]].wins.mean == pytest.approx(1)
+    best = game.rows[0]
+    cells = [cell.wins.mean for (row, _), cell in game.cells.items() if row == best.player]
+    assert best.score.mean == pytest.approx(np.mean(cells))
+    assert [row.score.mean for row in game.rows] == sorted(
+        (row.score.mean for row in game.rows), reverse=True
+    )
+    assert shown.overall[0].scaled == pytest.approx(best.score.mean)
+    csv = shown.to_csv()
+    assert len(csv["cells.csv"].splitlines()) == 7 and len(csv["players.csv"].splitlines()) == 7
+    json.dumps(shown.to_dict(), allow_nan=False)
+
+
+def test_games_that_are_scored_by_reward_have_self_play_and_held_out_columns(tmp_path):
+    text = TINY.replace("episodes = 3", 'episodes = 1\nscore = "reward"\nself_play = true')
+    text = text.replace('"arena-last"', '{ seat = "arena-last", held_out = true }')
+    run_season(read_season(text), tmp_path / "store")
+    game = report(tmp_path / "store").games["tic_tac_toe"]
+    assert {row.player for row in game.rows} == {"first", "any"} and game.partners == ("last",)
+    first = next(row for row in game.rows if row.player == "first")
+    assert first.with_itself.mean == game.cells["first", "first"].reward.mean == 0.0
+    assert first.with_others.mean == game.cells["first", "any"].reward.mean
+    assert first.with_held_out.mean == game.cells["first", "last"].reward.mean
+    assert first.bradley_terry is None and sorted(r.scaled for r in game.rows) == [0.0, 1.0]
+
+
+def test_exploitability_pools_the_matches_of_a_player(tmp_path):
+    text = TINY.replace("tic_tac_toe", "kuhn_poker").replace("episodes = 3", "episodes = 12")
+    text = text.replace('last = "arena-last"\n', "")
+    folder = tmp_path / "store"
+    run_season(read_season(text), folder)
+    game = report(folder).games["kuhn_poker"]
+    tree = tree_of(one_hand(game.plan.env))
+    counts = np.zeros(tree.legal.shape)
+    for path in (folder / "records").iterdir():
+        analysis = exact.analyse(path)
+        counts += sum(seat.counts for seat in analysis.seats if seat.name.startswith("any"))
+    (row,) = (row for row in game.rows if row.player == "any")
+    assert row.exploitability == pytest.approx(exploitability(tree, from_counts(tree, counts)[0]))
+    assert row.exploitability > 0 and game.plan.score == "reward"
+
+
+# ---- the page ------------------------------------------------------------------------------------
+
+
+class Parsed(html.parser.HTMLParser):
+    """The elements of a page, and the contents of its scripts and styles."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.tags, self.attributes, self.contents, self._open = [], [], [], None
+        self.feed(text)
+
+    def handle_starttag(self, name, attributes):
+        self.tags.append(name)
+        self.attributes += [(name, *pair) for pair in attributes]
+        self._open = name if name in ("script", "style") else None
+        if self._open:
+            self.contents.append((name, ""))
+
+    def handle_endtag(self, name):
+        self._open = None
+
+    def handle_data(self, data):
+        if self._open:  # in several pieces
+            kind, text = self.contents.pop()
+            self.contents.append((kind, text + data))
+
+
+@pytest.fixture(scope="module")
+def attacked(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("attacked") / "store"
+    text = TINY.replace("arena-anything", "arena-hostile").replace("episodes = 3", "episodes = 1")
+    run_season(read_season(text), folder)
+    return page(report(folder))
+
+
+def test_what_players_say_stays_text(attacked):
+    parsed = Parsed(attacked)
+    assert set(parsed.tags) <= {
+        *("html", "head", "meta", "title", "style", "body", "main", "h1", "h2", "h3", "p", "nav"),
+        *("a", "section", "div", "table", "thead", "tbody", "tr", "th", "td", "button", "figure"),
+        *("figcaption", "svg", "line", "text", "circle", "script"),
+    }
+    assert parsed.tags.count("script") == 2  # the data and the page's own
+    assert not [one for one in parsed.attributes if one[1].startswith("on") or one[1] == "style"]
+    assert not [one for one in parsed.attributes if one[1] in ("src", "action", "formaction")]
+    assert all(value.startswith("#") for _, name, value in parsed.attributes if name == "href")
+    assert not re.search(
+        "[\u202a-\u202e\u2066-\u2069\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029]", attacked
+    )
+    data = json.loads(next(text for kind, text in parsed.contents if kind == "script"))
+    said = [
+        m["says"]
+        for cell in data
+        for game in cell["replays"]
+        for s in game["steps"]
+        for m in s["moves"]
+        if "says" in m
+    ]
+    assert said and all(
+        "</script><script>alert(1)" in words and "\\u202e" in words for words in said
+    )
+
+
+def test_only_the_pages_own_script_may_run(attacked):
+    parsed = Parsed(attacked)
+    (policy,) = [
+        v
+        for name, key, v in parsed.attributes
+        if name == "meta" and key == "content" and "default-src" in v
+    ]
+    assert "default-src 'none'" in policy and "unsafe" not in policy and "http" not in policy
+    for kind, text in (parsed.contents[0], parsed.contents[-1]):
+        digest = base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+        assert f"{kind}-src 'sha256-{digest}'" in policy
+    assert "innerHTML" not in attacked
+
+
+def test_attributes_and_texts_are_escaped():
+    made = tag("td", "<b>\u202e", title='"><script>')
+    assert made == '<td title="&quot;&gt;&lt;script&gt;">&lt;b&gt;\\u202e</td>'
+    assert visible("a\tb\nc \N{SNOWMAN}\U0001f600") == "a\tb\nc \N{SNOWMAN}\U0001f600"
+    assert visible("\ud800\x00\u200b") == "\\ud800\\u0000\\u200b"
+
+
+# ---- the command ---------------------------------------------------------------------------------
+
+
+def test_the_command(tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("tiny.toml").write_text(TINY.replace("episodes = 3", "episodes = 1"))
+    assert main(["arena", "tiny.toml", "--plan"]) == 0
+    assert "6 matches, 6 episodes" in capsys.readouterr().out
+    assert main(["arena", "tiny.toml"]) == 0
+    assert "6 matches done" in capsys.readouterr().out
+    folder = Path("runs/arena/tiny")
+    assert len(list((folder / "records").iterdir())) == 6
+    for name in ("results.json", "players.csv", "cells.csv", "report.html"):
+        assert (folder / name).stat().st_size > 200
+    assert main(["arena", "tiny.toml"]) == 1
+    assert "--resume" in capsys.readouterr().err
+    assert main(["arena", "tiny.toml", "--resume", "--games", "tic_tac"]) == 2
+    assert "tic_tac_toe" in capsys.readouterr().err
+    assert main(["arena", "tiny.toml", "--report", "--replays", "0"]) == 0
+    assert '"replays"' not in (folder / "report.html").read_text()
