@@ -9,7 +9,7 @@ from typing import Any
 from manyhands.cli.common import add_record, command, moments_of
 from manyhands.core.env import ConfigError
 
-_SHIPPED = ("gif", "mp4", "png", "chat", "arrays")
+_SHIPPED = ("gif", "mp4", "png", "chat", "arrays", "pairs", "errors")
 
 
 def add(commands: Any) -> None:
@@ -23,7 +23,11 @@ def add(commands: Any) -> None:
         "  png        a strip of --count pictures of one episode\n"
         "  chat       .jsonl: one conversation for each agent of each episode, in chat format,\n"
         "             with rewards, legal actions and parse status\n"
-        "  arrays     .npz: observations, masks, actions, rewards and ends of all episodes",
+        "  arrays     .npz: observations, masks, actions, rewards and ends of all episodes\n"
+        "  pairs      .jsonl: a better and a worse answer to the same input, for DPO, of episodes\n"
+        "             with one start (play --group); --gap\n"
+        "  errors     .jsonl: the first answer of each agent of each episode that gave something\n"
+        "             away, by perfect play (boards) or an equilibrium (poker)",
     )
     add_record(parser)
     parser.add_argument("out", type=Path, help="the file to write")
@@ -35,6 +39,9 @@ def add(commands: Any) -> None:
     parser.add_argument("--panel", action="store_true", help="show what a seat saw and said")
     parser.add_argument("--agent", help="show what this agent sees")
     parser.add_argument("--camera", help="how the world is shown: map, or whom to follow")
+    parser.add_argument(
+        "--gap", type=float, default=0.0, help="least difference of the returns of a pair"
+    )
     parser.add_argument("--size", type=_size, default=None, metavar="WIDTHxHEIGHT")
 
 
@@ -51,6 +58,16 @@ def run(options: argparse.Namespace) -> int:
 
         count = (export_chat if form == "chat" else export_arrays)(options.file, options.out)
         print(f"wrote {options.out}: {count} {'conversations' if form == 'chat' else 'steps'}")
+        return 0
+    if form == "pairs":
+        from manyhands.core.export import export_pairs
+
+        print(f"wrote {options.out}: {export_pairs(options.file, options.out, options.gap)} pairs")
+        return 0
+    if form == "errors":
+        from manyhands.baselines.evaluation.errors import export_errors
+
+        print(f"wrote {options.out}: {export_errors(options.file, options.out)} first errors")
         return 0
     from manyhands.viewer.export import export_gif, export_mp4, export_strip
     from manyhands.viewer.scenes import scenes

@@ -1,0 +1,220 @@
+"""One measured example of each method of docs/methods.md but the search (`search.py`).
+
+    python benchmarks/methods.py
+
+All figures go to `benchmarks/results/methods.json`. Intervals are 1.96 standard errors of the mean
+over episodes.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from common import RESULTS, machine, save
+
+import manyhands
+from manyhands.baselines.evaluation.errors import first_errors
+from manyhands.baselines.players.dispatch import Dispatch
+from manyhands.baselines.search import tree
+from manyhands.core.coach import Coach
+from manyhands.core.export import export_pairs
+
+
+def estimate(values: Any) -> dict[str, float]:
+    array = np.asarray(values, float)
+    error = array.std(ddof=1) / np.sqrt(len(array)) if len(array) > 1 else 0.0
+    return {"mean": round(float(array.mean()), 4), "interval": round(float(1.96 * error), 4)}
+
+
+class Remembers:
+    """Plays poker for its card alone: tries each answer to an open pot in turn, and from then on
+    what brought most. It reads the numbers that `retries` puts behind the observation."""
+
+    def __init__(self) -> None:
+        self.tried: dict[tuple[int, int], list[tuple[int, float]]] = {}
+
+    def act(self, views: Any) -> list[int]:
+        return [self._one(view) for view in views]
+
+    def _one(self, view: Any) -> int:
+        attempt, _, _, last = view.vector[-6:-2]
+        known = self.tried.setdefault((view.episode, view.index), [])
+        if attempt and len(known) == attempt:
+            known[-1] = (known[-1][0], float(last))
+        legal = np.flatnonzero(view.legal)
+        if len(known) > attempt:  # its second decision of an attempt
+            return int(known[-1][0] if view.legal[known[-1][0]] else legal[0])
+        action = int(legal[int(attempt)] if attempt < len(legal) else max(known, key=_worth)[0])
+        known.append((action, 0.0))
+        return action
+
+
+def _worth(tried: tuple[int, float]) -> float:
+    return tried[1]
+
+
+def retries(episodes: int, seed: int) -> dict[str, Any]:
+    """Returns by attempt, of a player that remembers and of a random one."""
+    env = manyhands.make("retries", env=manyhands.make("kuhn_poker"), attempts=4, chance="same")
+    found = {}
+    for name, seat in (("remembers", Remembers()), ("random", "random")):
+        returns: list[Any] = []
+
+        def note(moment: Any, returns: list[Any] = returns) -> None:
+            if moment.over:
+                returns.append(np.asarray(moment.frame.state.returns)[:, 0])
+
+        seats = {"player_0": seat, "player_1": lambda view: int(view.legal.argmax())}
+        manyhands.play(env, seats, episodes, seed, on_step=note, progress=False)
+        found[name] = [estimate(column) for column in np.array(returns).T]
+    return {"game": "kuhn_poker, 4 attempts, against check or fold", "episodes": episodes, **found}
+
+
+def coach(episodes: int, seed: int) -> dict[str, Any]:
+    """A weak player alone, with advice that it takes, and with a judge that may refuse."""
+    from manyhands.envs.board import solvers
+
+    env = manyhands.make("tic_tac_toe")
+
+    def alone(view: Any) -> Any:
+        words = [choice.text for choice in view.choices]
+        if view.advice in words:
+            return view.advice
+        if "refused" in view.advice:
+            words = [word for word in words if f'"{word}"' not in view.advice]
+        return words[int(view.rng().integers(len(words)))]
+
+    def judge(view: Any, answer: str) -> Any:
+        verdicts = solvers.solve_stones(env, *solvers.stones_of(env, view.perception))
+        best = max(verdict.value for verdict in verdicts.values())
+        return "it loses" if verdicts[view.parse(answer)].value < best else None
+
+    found = {}
+    for name, given in (
+        ("alone", None),
+        ("vetoes", {"player_0": Coach(judge=judge)}),
+        ("advice", {"player_0": "perfect"}),
+    ):
+        result = manyhands.play(
+            env, [alone, "perfect"], episodes, seed, coach=given, progress=False
+        )
+        found[name] = {
+            "score": estimate(result.rewards[:, 0]),
+            "losses": int((result.rewards[:, 0] < 0).sum()),
+        }
+    return {"game": "tic_tac_toe against perfect", "episodes": episodes, **found}
+
+
+def relay(episodes: int, seed: int) -> dict[str, Any]:
+    """When `perfect` takes over from a random player."""
+    rows = {}
+    for after in (0, 2, 4, 6, 100):
+        seat = f"relay:first=random,then=perfect,after={after}"
+        result = manyhands.play("tic_tac_toe", [seat, "perfect"], episodes, seed, progress=False)
+        rows[str(after)] = estimate(result.rewards[:, 0])
+    return {"game": "tic_tac_toe against perfect", "episodes": episodes, "score by after": rows}
+
+
+def dispatch(episodes: int, steps: int) -> dict[str, Any]:
+    """Requests and time of two chefs, whose player takes 50 ms for each request."""
+    count = 0
+
+    async def answer(views: Any) -> list[str]:
+        nonlocal count
+        count += 1
+        await asyncio.sleep(0.05)
+        return ["stay"] * len(views)
+
+    class Alone:
+        async def act(self, views: Any) -> list[str]:
+            return await answer(views)
+
+    manyhands.play("kitchen", "stationary", max_steps=2, progress=False)  # compiled beforehand
+    found: dict[str, Any] = {"episodes": episodes, "steps": steps}
+    for name, seat in (("a request an agent", Alone()), ("dispatch", Dispatch(answer))):
+        count, began = 0, time.perf_counter()
+        manyhands.play("kitchen", [seat, seat], episodes, max_steps=steps, progress=False)
+        seconds = round(time.perf_counter() - began, 2)
+        found[name] = {"requests": count, "requests a step": count / episodes / steps}
+        found[name]["seconds"] = seconds
+    return found
+
+
+def forks() -> dict[str, Any]:
+    """Trees of forks: tic-tac-toe to its end, Connect Four and a kitchen some steps deep."""
+    import jax
+
+    rows = []
+    for id, depth in (("tic_tac_toe", 9), ("connect_four", 5), ("kitchen", 3)):
+        env = manyhands.make(id)
+        state = env.reset(jax.random.key(0))
+        tree(env, state, 1)  # compiled beforehand
+        began = time.perf_counter()
+        found = tree(env, state, depth)
+        row = {"game": id, "depth": depth, "nodes": len(found), "edges": len(found.source)}
+        rows.append(row | {"seconds": round(time.perf_counter() - began, 2)})
+    return {"rows": rows}
+
+
+def pairs(episodes: int, group: int, seed: int) -> dict[str, Any]:
+    """Pairs and first errors of random players."""
+    with tempfile.TemporaryDirectory() as folder:
+        path, out = Path(folder) / "r.jsonl", Path(folder) / "p.jsonl"
+        manyhands.play(
+            "kuhn_poker", "random", episodes, seed, group=group, record=path, progress=False
+        )
+        written = export_pairs(path, out)
+        errors = list(first_errors(path))
+        lines = [json.loads(line) for line in out.read_text().splitlines()]
+        board = Path(folder) / "b.jsonl"
+        manyhands.play(
+            "tic_tac_toe", ["random", "perfect"], episodes, seed, record=board, progress=False
+        )
+        found = [error for error in first_errors(board) if error.agent == "player_0"]
+        steps = np.bincount([error.step for error in found], minlength=9).tolist()
+    return {
+        "poker": {
+            "episodes": episodes * group,
+            "group": group,
+            "pairs": written,
+            "first errors": len(errors),
+            "mean gap": round(
+                float(np.mean([p["chosen_return"] - p["rejected_return"] for p in lines])), 3
+            ),
+        },
+        "tic_tac_toe": {
+            "episodes": episodes,
+            "with an error": len(found),
+            "first errors by step": steps,
+        },
+    }
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])  # type: ignore[union-attr]
+    parser.add_argument("--episodes", type=int, default=200)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--out", type=Path, default=RESULTS / "methods.json")
+    options = parser.parse_args()
+    began = machine()
+    found = {
+        "retries": retries(options.episodes, options.seed),
+        "coach": coach(options.episodes, options.seed),
+        "relay": relay(options.episodes, options.seed),
+        "dispatch": dispatch(4, 20),
+        "forks": forks(),
+        "pairs": pairs(50, 8, options.seed),
+    }
+    print(json.dumps(found, indent=1))
+    save(options.out, machine=began, seed=options.seed, **found)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,138 @@
+"""One policy that answers for all agents of a team in one call: a dispatcher."""
+
+from __future__ import annotations
+
+import inspect
+import json
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import Any
+
+from manyhands.core.coach import shown
+from manyhands.core.env import ConfigError, SeatError, shorten
+from manyhands.core.view import Reply, View
+
+
+class Dispatch:
+    """A seat for every agent of a team, answered by one policy: seat the same object for all of
+    them, `play(env, [dispatch, dispatch])`.
+
+    At each step it gets the views of those agents of one episode that are to move, in agent order,
+    and gives one answer for each.
+
+    Args:
+        policy: a function of the list of views, plain or a coroutine function, or an object with
+            such an `act`. It gives a list of answers in the order of the views, or a mapping by
+            agent name, in which a missing agent has no answer (an illegal one).
+        agents: names of the agents that it may play; None: any.
+
+    Raises:
+        SeatError: the policy gave other answers than one an agent, or was seated elsewhere.
+    """
+
+    team = True
+
+    def __init__(self, policy: Any, agents: Sequence[str] | None = None):
+        act = getattr(policy, "act", policy)
+        if isinstance(policy, (str, type)) or not callable(act):
+            raise SeatError(
+                f"{shorten(policy)} cannot dispatch: give a function of the views of a team, or an "
+                "object with act(views)"
+            )
+        self.policy, self.agents = policy, None if agents is None else tuple(agents)
+        name = getattr(policy, "name", getattr(policy, "__name__", type(policy).__name__))
+        self.name = f"dispatch {name}"
+        self._act: Callable[..., Any] = act
+
+    async def act(self, views: Sequence[View]) -> list[Any]:
+        """One answer for each view of an episode."""
+        for view in views:
+            if self.agents is not None and view.agent not in self.agents:
+                raise SeatError(
+                    f"this dispatcher plays {', '.join(self.agents)}; it was seated as {view.agent}"
+                )
+        answers = self._act(list(views))
+        if inspect.isawaitable(answers):
+            answers = await answers
+        if isinstance(answers, Mapping):
+            unknown = [name for name in answers if name not in [view.agent for view in views]]
+            if unknown:
+                raise SeatError(
+                    f"answers are needed for {', '.join(view.agent for view in views)}; given "
+                    f"{', '.join(map(str, answers))}"
+                )
+            none = Reply(None, error="the dispatcher gave no answer for this agent")
+            return [answers.get(view.agent, none) for view in views]
+        answers = list(answers)
+        if len(answers) != len(views):
+            raise SeatError(f"{len(views)} answers are needed, one an agent; given {len(answers)}")
+        return answers
+
+    async def aclose(self) -> None:
+        """Close the policy, if it can be closed."""
+        if hasattr(self.policy, "aclose"):
+            await self.policy.aclose()
+
+
+class TeamText:
+    """A dispatcher's policy in words: one prompt for the team, one reply for all of its agents.
+
+    Args:
+        complete: a coroutine function of chat messages (`[{"role": ..., "content": ...}]`) that
+            gives the reply as text: one request to an endpoint of yours.
+
+    The reply names each agent on a line of its own, `chef_0: north`. Each answer is then read as
+    any other (`Env.parse`); an agent without a line has none. The whole reply is recorded with the
+    first agent's answer, `info["reply"]`.
+    """
+
+    name = "team"
+
+    def __init__(self, complete: Callable[[list[dict[str, str]]], Awaitable[str]]):
+        if not callable(complete):
+            raise ConfigError(f"complete is a function of chat messages, given {shorten(complete)}")
+        self.complete = complete
+
+    async def act(self, views: Sequence[View]) -> dict[str, Reply]:
+        """The answers by agent."""
+        reply = await self.complete(team_messages(views))
+        found = read_team(reply, [view.agent for view in views])
+        answers = {name: Reply(words) for name, words in found.items()}
+        first = views[0].agent
+        answers.setdefault(first, Reply(None, error="the reply has no line for this agent"))
+        answers[first].info["reply"] = reply
+        return answers
+
+
+def team_messages(views: Sequence[View]) -> list[dict[str, str]]:
+    """Rules and views of a team as chat messages: what the agents have in common once, then each
+    agent's text, what it heard, and its choices."""
+    names = ", ".join(view.agent for view in views)
+    system = (
+        f"You decide for {names} at once. The rules, as {views[0].agent} is told them:\n\n"
+        f"{views[0].rules}\n\nAnswer with one line for each agent, its name and its action, such "
+        f"as\n{views[0].agent}: {views[0].choices[0].text if views[0].choices else '...'}"
+    )
+    parts = []
+    for view in views:
+        part = [f"== {view.agent} ==\n{view.text}"]
+        part += [f"{m.sender} said {json.dumps(m.text)}" for m in view.untold(view.text)]
+        if view.advice:
+            part.append(shown(view.advice))
+        part.append("It may:\n" + "\n".join(f"- {choice}" for choice in view.choices))
+        parts.append("\n".join(part))
+    return [
+        {"role": "system", "content": system},
+        {"role": "user", "content": "\n\n".join(parts)},
+    ]
+
+
+def read_team(reply: str, agents: Sequence[str]) -> dict[str, str]:
+    """The answers in a reply, `agent: words` on lines of their own, by agent; the last line of an
+    agent counts."""
+    found = {}
+    for line in reply.splitlines():
+        name, colon, words = line.strip().lstrip("-* ").partition(":")
+        name = name.strip().strip("*`")
+        if colon and name in agents and words.strip():
+            found[name] = words.strip()
+    return found
