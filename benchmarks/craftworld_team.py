@@ -6,14 +6,18 @@ Plays `--episodes` episodes of at most `--steps` steps for each goal (plans, ach
 joint tasks) with each number of players, on generated worlds of 32 x 32 cells; all teams meet the
 same worlds. A joint task counts as solved with the first joint effort that succeeds. Then a diamond
 by teams with and without a channel to talk, on the same worlds, and the same where teammates are
-known only in view (`sees="near"`); failures count with the limit. Intervals are Wilson's, of 95 %.
-Tables are printed; all figures go to `benchmarks/results/craftworld-team.json`.
+known only in view (`sees="near"`), and goals of each player that only the first is told
+(`told="first"`); failures count with the limit. Intervals are Wilson's, of 95 %.
+
+All figures go to `benchmarks/results/craftworld-team.json`, where rows that are not played again
+(`--parts`, `--players`) stay as they are; each row holds the commit that it is of.
 """
 
 from __future__ import annotations
 
 import argparse
 import functools
+import json
 import time
 from typing import Any
 
@@ -24,6 +28,12 @@ ACHIEVEMENTS = (
     *("collect 9 wood", "make stone pickaxe", "make iron pickaxe", "collect 1 diamond"),
     "unlock 12 achievements",
 )
+# One for each episode in turn, told to player 0 alone.
+PRIVATE = (
+    *("everyone: collect 5 wood", "everyone: collect 5 stone", "everyone: collect 2 sapling"),
+    *("everyone: make stone sword", "everyone: collect 2 coal"),
+)
+PARTS = ("plans", "achievements", "joint", "talk", "private")
 
 
 def interval(successes: int, episodes: int) -> tuple[float, float]:
@@ -56,10 +66,11 @@ def played(
     joint, goal = config.get("joint") is not None, config.pop("goal", None)
     env = world(players, talks, **config)
     # Goals are set in the first states, so that all of them share what is compiled.
-    options = {"goal": goal} if goal else {}
-    starts = [
-        snapshot(env, env.reset_to(episode_key(number), options)) for number in range(episodes)
-    ]
+    goals = [goal] if isinstance(goal, str) else list(goal or ())
+    starts = []
+    for number in range(episodes):
+        options = {"goal": goals[number % len(goals)]} if goals else {}
+        starts.append(snapshot(env, env.reset_to(episode_key(number), options)))
     first: dict[int, int] = {}
 
     def on_step(moment: Any) -> None:
@@ -94,6 +105,8 @@ def played(
         "steps": [int(s) for s in steps],
         "deaths": float(np.mean([e.metrics["deaths"] for e in result.episodes])),
         "decisions_per_second": decisions / seconds,
+        "limit": limit,
+        "commit": machine()["commit"],
     }
 
 
@@ -105,48 +118,82 @@ def main() -> None:
     )
     parser.add_argument("--episodes", type=int, default=10)
     parser.add_argument("--steps", type=int, default=500, help="limit of an episode")
+    parser.add_argument("--plan-steps", type=int, default=1000, help="the same for plans")
     parser.add_argument("--joint-steps", type=int, default=100, help="the same for joint tasks")
+    parser.add_argument("--private-steps", type=int, default=200, help="the same for private goals")
+    parser.add_argument("--private-episodes", type=int, default=20, help="with private goals")
     parser.add_argument("--players", nargs="+", type=int, default=[1, 2, 6])
+    parser.add_argument("--parts", nargs="+", choices=PARTS, default=PARTS)
     options = parser.parse_args()
-    goals = {f"build {plan}": {"goal": f"build {plan}"} for plan in PLANS}
-    goals |= {goal: {"goal": goal} for goal in ACHIEVEMENTS}
-    goals |= {f"joint: {kind}": {"joint": kind} for kind in ("bridge", "gate", "beacon")}
-    found: dict[str, Any] = {}
+    goals: dict[str, dict[str, Any]] = {}
+    if "plans" in options.parts:
+        goals |= {f"build {plan}": {"goal": f"build {plan}"} for plan in PLANS}
+    if "achievements" in options.parts:
+        goals |= {goal: {"goal": goal} for goal in ACHIEVEMENTS}
+    if "joint" in options.parts:
+        goals |= {f"joint: {kind}": {"joint": kind} for kind in ("bridge", "gate", "beacon")}
+    path = RESULTS / "craftworld-team.json"
+    found: dict[str, Any] = json.loads(path.read_text()) if path.exists() else {}
+    found = {part: found.get(part, {}) for part in ("goals", "talk", "private")}
+
+    def keep() -> None:
+        save(
+            path,
+            machine=machine(),
+            episodes=options.episodes,
+            steps=options.steps,
+            plan_steps=options.plan_steps,
+            joint_steps=options.joint_steps,
+            **found,
+        )
+
     for name, config in goals.items():
         for players in options.players:
             if "joint" in config and players < 2:
                 continue
             limit = options.joint_steps if "joint" in config else options.steps
+            limit = options.plan_steps if name.startswith("build ") else limit
             row = played(players, options.episodes, limit, **dict(config))
-            found.setdefault(name, {})[str(players)] = row
+            found["goals"].setdefault(name, {})[str(players)] = row
             print(name, players, f"{row['reached']:.0%}", f"{row['mean_steps']:.0f}", flush=True)
-    talk: dict[str, Any] = {}
-    for sees in ("all", "near"):
-        for players in options.players:
-            for talks in (False, True) if players > 1 else (False,):
-                team = f"{players}, {'talking' if talks else 'silent'}, sees {sees}"
-                talk[team] = played(
-                    players,
-                    options.episodes,
-                    options.steps,
-                    talks=talks,
-                    goal="collect 1 diamond",
-                    sees=sees,
-                )
-                print(team, f"{talk[team]['reached']:.0%}", f"{talk[team]['mean_steps']:.0f}")
-    rows = [[name, *(_cell(by.get(str(n))) for n in options.players)] for name, by in found.items()]
-    title = f"team, {options.episodes} episodes: reached, mean steps (failures at the limit)"
-    report(title, ["goal", *(f"{n} players" for n in options.players)], rows)
-    report("A diamond", ["team", "reached"], [[name, _cell(row)] for name, row in talk.items()])
-    save(
-        RESULTS / "craftworld-team.json",
-        machine=machine(),
-        episodes=options.episodes,
-        steps=options.steps,
-        joint_steps=options.joint_steps,
-        goals=found,
-        talk=talk,
-    )
+            keep()
+    several = [n for n in options.players if n > 1]
+    teams = [(1, False)] * (1 in options.players) + [(n, t) for n in several for t in (False, True)]
+    for sees in ("all", "near") if "talk" in options.parts else ():
+        for players, talks in teams:
+            team = f"{players}, {'talking' if talks else 'silent'}, sees {sees}"
+            found["talk"][team] = played(
+                players,
+                options.episodes,
+                options.steps,
+                talks=talks,
+                goal="collect 1 diamond",
+                sees=sees,
+            )
+            print(team, _cell(found["talk"][team]), flush=True)
+            keep()
+    for players in several if "private" in options.parts else ():
+        for talks in (False, True):
+            team = f"{players}, {'talking' if talks else 'silent'}"
+            found["private"][team] = played(
+                players,
+                options.private_episodes,
+                options.private_steps,
+                talks=talks,
+                goal=PRIVATE,
+                told="first",
+                sees="near",
+            )
+            print(team, "private goals", _cell(found["private"][team]), flush=True)
+            keep()
+    counts = sorted({int(n) for by in found["goals"].values() for n in by})
+    rows = [[name, *(_cell(by.get(str(n))) for n in counts)] for name, by in found["goals"].items()]
+    title = "team: reached, mean steps (failures at the limit)"
+    report(title, ["goal", *(f"{n} players" for n in counts)], rows)
+    for part, title in (("talk", "A diamond"), ("private", "Private goals")):
+        report(
+            title, ["team", "reached"], [[name, _cell(row)] for name, row in found[part].items()]
+        )
 
 
 def _cell(row: dict[str, Any] | None) -> str:

@@ -99,6 +99,29 @@ def test_it_tells_where_things_are_and_notes_what_it_hears():
     assert rl.DIAMOND + 1 not in atlas.cells
 
 
+def test_it_tells_the_goal_that_it_alone_knows_and_believes_it():
+    env = CraftWorld(map=MAP, observation="compact", told="first", goal="build wall")
+    state = env.reset(episode_key(0))
+    players = [Player(env, i, True) for i in range(2)]
+    legal, rng = np.asarray(env.legal(state)), np.random.default_rng(0)
+    rows = np.asarray(env.perceive(state))
+    _, said = players[0].step(rows[0], legal[0], [], rng, 0)
+    players[1].step(rows[1], legal[1], [], rng, 0)
+    assert players[1].goal.kind == 0 and not players[1].cells_of_plan
+    # Nobody else is believed, nor what is no goal.
+    for sender, text in (("player_1", said), ("player_0", "the goal is to win")):
+        players[1].step(rows[1], legal[1], [(sender, text)], rng, 1)
+        assert players[1].goal.kind == 0
+    players[1].step(rows[1], legal[1], [("player_0", said)], rng, 2)
+    assert str(players[1].goal) == "build SSS"
+    row, column = np.asarray(state.site).tolist()
+    for player in players:
+        first = divmod(player.atlas.origin, player.atlas.width)
+        cells = [np.subtract(divmod(k, player.atlas.width), first) for k in player.cells_of_plan]
+        own = np.asarray(state.position)[0]
+        assert [(own + cell).tolist() for cell in cells] == [[row, column + x] for x in range(3)]
+
+
 @pytest.mark.slow
 def test_it_plays_where_it_can_talk_and_sees_only_who_is_near():
     env = Chat(CraftWorld(players=3, size=24, goal="collect 3 stone", sees="near"))

@@ -47,6 +47,7 @@ class Atlas:
         cows: cell -> the step in which a cow was last seen there.
         mates: the others, by index.
         origin: a cell that all players know by the same words, -1 for none.
+        site: the top left cell of the building site, -1 where that is unknown.
     """
 
     world: Setting
@@ -58,6 +59,7 @@ class Atlas:
     cows: dict[int, int] = field(default_factory=dict)
     mates: dict[int, Mate] = field(default_factory=dict)
     origin: int = -1
+    site: int = -1
     facing: int = 0
 
     def __post_init__(self) -> None:
@@ -146,12 +148,15 @@ class Atlas:
         return odd[1] <= odd[0]
 
     def _find_origin(self, row: np.ndarray, step: int) -> None:
-        """What all know by the same words: the building site, the map's corner with a compass, or
-        where player 0 began, if that is in view."""
+        """What all know by the same words: the building site, if all are told of it, the map's
+        corner with a compass, or where player 0 began, if that is in view."""
         parts, world = self.world.layout, self.world
-        if row[parts["goal"]][0]:
+        known = bool(row[parts["goal"]][0])
+        if known:
             down, right = row[parts["site"]].tolist()
-            self.origin = self.place(down - 128, right - 128)
+            self.site = self.place(down - 128, right - 128)
+        if known and world.told == "all":
+            self.origin = self.site
         elif world.compass:
             down, right = row[parts["position"]].tolist()
             self.origin = self.place(-down, -right)

@@ -15,7 +15,17 @@ import numpy as np
 from manyhands.baselines.bots.craftworld_atlas import NEVER, UNSEEN, Atlas, Mate
 from manyhands.envs.craftworld import rules as rl
 from manyhands.envs.craftworld.env import CraftWorld
-from manyhands.envs.craftworld.goals import ANYTHING, BUILD, FREE, HOLD, SITE, UNLOCK_ONE, Goal
+from manyhands.envs.craftworld.goals import (
+    ANYTHING,
+    BUILD,
+    FREE,
+    HOLD,
+    NO_GOAL,
+    SITE,
+    UNLOCK_MANY,
+    UNLOCK_ONE,
+    Goal,
+)
 from manyhands.envs.craftworld.observe import PLAYER, parse_perception
 from manyhands.envs.craftworld.shelter import shelter
 from manyhands.envs.craftworld.ways import mined_by
@@ -24,6 +34,12 @@ PLACE = {name: rl.PLACE + i for i, name in enumerate(rl.PLACES)}
 HOSTILE = (rl.ZOMBIE, rl.SKELETON)
 ROCK = (rl.STONE, rl.COAL, rl.IRON, rl.DIAMOND, rl.PATH, rl.TABLE)
 DARK = 100  # light below which it is night
+EVENING = 200  # light below which, while it falls, one makes ready for the night
+DUSK = 150  # light at which it withdraws where there is too much left to do
+SHELTER = 6  # stones of a shelter on open ground
+WEAK, SOUND = 3, 6  # health at which it withdraws to recover, and that it comes out with
+MEADOW = 12  # cells of grass in view from which zombies come at night
+LARGE = 8  # cells of a plan that takes so long that swords pay
 STATION = 30  # steps that one goes to a table or furnace, rather than place another one
 
 
@@ -45,13 +61,19 @@ class Settler:
         self.now = -1
         self.before = rl.NOOP
         self.walking = False
+        self.trail: list[tuple[int, ...]] = []  # where it was in its last moves, and with what
+        self.dizzy = 0  # steps in which it does not as it would
         self.idle = 0  # steps in a row in which nothing came of what it did
         self.last: tuple[Any, ...] = ()
         self.plan = np.zeros(3, np.uint8)  # of a shelter
-        self.resting = False
+        self.resting = self.inside = False  # whether it wants to rest; whether it is closed in
         self.restless = self.lay_down = 0  # until when it does not rest; since when it wants to
         self.hauling = False  # on the way to the building site, with stones
         self.aim = -1  # the unseen cell that it explores towards
+        self.laying, self.tries = -1, 0  # the cell of a plan that it is at, and steps near it
+        self.facing_to = -1  # the cell that it is about to face
+        self.stays = False  # whether it does no more today
+        self.short = 0  # stones that it gathers before it builds a shelter
         self.given_up: dict[int, int] = {}  # cell -> until when it is no target
         self.planted: dict[int, int] = {}  # cell -> when
         self.told: dict[str, int] = {}  # what -> when it was said
@@ -63,6 +85,7 @@ class Settler:
         self.done: set[str] = set()
         self.asleep = self.table = self.furnace = False
         self.alive, self.light, self.role = rl.ALIVE, 255, 0
+        self.evening = False
         self.row = np.zeros(world.layout.shape, np.uint8)
         self.rng = np.random.default_rng(0)
         self.prices: list[int] = []
@@ -172,14 +195,32 @@ class Settler:
         if near:
             cell = atlas.front if atlas.front in near else near[0]
             return rl.DO if cell == atlas.front else rl.MOVE + atlas.steps.index(cell - atlas.at)
+        if self._strength() >= self.craft.zombie_health:
+            # Who waits for it, facing it, hits first, and once is enough.
+            ahead = atlas.front + atlas.steps[atlas.facing]
+            if atlas.bodies.get(ahead) == rl.ZOMBIE and atlas.code(atlas.front) in rl.WALKABLE:
+                self.waiting = True
+                return rl.NOOP
         return None
+
+    def _strength(self) -> int:
+        """How much health a hit takes."""
+        craft = self.craft
+        found = craft.damage[0]
+        for name, damage in zip(self.contents.swords, craft.damage[1:], strict=True):
+            held = self.items[name] if craft.swords_add_up else min(self.items[name], 1)
+            found = max(found, held * damage)
+        return found * (craft.warrior_damage if self.role == rl.WARRIOR else 1)
 
     def _up(self) -> list[Mate]:
         return [mate for mate in self.atlas.mates.values() if mate.alive == rl.ALIVE]
 
     def _rescue(self) -> int | None:
         """Help up who is down, if one is the nearest."""
-        atlas = self.atlas
+        atlas, health = self.atlas, self.vitals["health"]
+        weak = health <= WEAK or (self.resting and health < SOUND)
+        if weak and (self.light < DARK or any(b in HOSTILE for b in atlas.bodies.values())):
+            return None
         for mate in atlas.mates.values():
             if mate.alive != rl.DOWN or mate.at < 0 or self.given_up.get(mate.at, -1) > self.now:
                 continue
@@ -187,6 +228,9 @@ class Settler:
             others = [(atlas.gap(m.at, mate.at), m.index) for m in self._up() if m.at >= 0]
             if others and min(others) < own:
                 continue
+            foe = self._foe_near(mate.at)
+            if foe is not None:
+                return foe
             if atlas.front == mate.at:
                 return rl.DO
             special = {**self.special, mate.at: 1}
@@ -197,19 +241,32 @@ class Settler:
             return self._use(found)
         return None
 
+    def _foe_near(self, spot: int) -> int | None:
+        """Towards a zombie in view that would strike down at once who gets up there."""
+        bodies, gap = self.atlas.bodies, self.atlas.gap
+        foes = {cell for cell, kind in bodies.items() if kind == rl.ZOMBIE and gap(cell, spot) <= 3}
+        if not foes:
+            return None
+        found = self._to(foes.__contains__, most=400)
+        return None if found is None else self._stride(found[2])
+
     def _survive(self) -> int | None:
         """Drink and eat, what is most urgent first."""
         drink, food = self.vitals["drink"], self.vitals["food"]
         atlas = self.atlas
         if atlas.code(atlas.front) == rl.WATER and atlas.front not in atlas.bodies and drink < 8:
             return rl.DO
+        if self.inside and min(drink, food) > 2:
+            return None
         needs = []
-        water = self._seek(rl.WATER) if drink <= 6 else None
-        if drink <= 3 or (water is not None and water[1] <= 4):
+        # Before the night one goes further for it, and sooner.
+        far, early = (8, 1) if self.evening else (4, 0)
+        water = self._seek(rl.WATER) if drink <= 6 + early else None
+        if drink <= 3 or (water is not None and water[1] <= far):
             needs.append((drink, water))
-        if food <= 5:
+        if food <= 5 + early:
             meal = self._meal()
-            if food <= 3 or (meal is not None and meal[1] <= 5):
+            if food <= 3 or (meal is not None and meal[1] <= far + 1):
                 needs.append((food, meal))
         for level, found in sorted(needs, key=lambda need: need[0]):
             if found is not None:
@@ -232,16 +289,18 @@ class Settler:
 
     def _rest(self) -> int | None:
         """Sleep closed in, before one is too tired."""
-        energy, dark = self.vitals["energy"], self.light < DARK
+        energy, dark, self.inside = self.vitals["energy"], self.light < DARK, False
         urgent = self.vitals["drink"] <= 2 or self.vitals["food"] <= 2
-        hurt = self.vitals["health"] <= (4 if self.resting else 2)
-        tired = energy <= 3 or (dark and energy <= 7) or hurt
+        hurt = self.vitals["health"] < (SOUND if self.resting else WEAK + 1)
+        wild = dark and self._meadow() and self._strength() < self.craft.zombie_health
+        dusk = self.stays and self.evening and self.light < DUSK
+        tired = energy <= 3 or (dark and energy <= 7) or hurt or wild or dusk
         if self.goal.kind == UNLOCK_ONE and self.goal.target == "wake_up":
             tired = energy < rl.MOST
         if self.resting:
-            tired = energy < rl.MOST or hurt
+            tired = energy < rl.MOST or hurt or dark or dusk
         if not tired or (urgent and energy > 1) or self.now < self.restless:
-            self.resting, self.plan = False, np.zeros(3, np.uint8)
+            self.resting, self.plan, self.short = False, np.zeros(3, np.uint8), 0
             return None
         if not self.resting:
             self.resting, self.lay_down = True, self.now
@@ -250,17 +309,25 @@ class Settler:
         found = jax.device_get(_sheltering(self.world)(self._untouched(), self.plan))
         self.plan = np.asarray(found.plan)
         if found.closed:
-            self.waiting, self.lay_down = True, self.now
+            self.waiting, self.lay_down, self.inside = True, self.now, True
             return rl.SLEEP if energy < rl.MOST else rl.NOOP
         if self.now - self.lay_down > 80:
             # It does not get there: later, and elsewhere.
             self.restless = self.now + 40
-        if found.possible and int(found.stones) <= self.items["stone"]:
+        held = self.items["stone"]
+        if found.possible and int(found.stones) <= held and held >= self.short:
+            self.short = 0
             return int(found.action)
         if energy == 0 and not any(b in HOSTILE for b in self.atlas.bodies.values()):
             return rl.SLEEP
-        self.resting = False
-        return self._obtain("stone", min(rl.MOST, max(int(found.stones), 2)))
+        # It gathers all that it lacks before it tries again, here or elsewhere.
+        self.short = min(rl.MOST, max(int(found.stones), self.short, 2))
+        return self._obtain("stone", self.short)
+
+    def _meadow(self) -> bool:
+        """Whether zombies are to be expected here at night."""
+        cells = self.row[self.world.layout["cells"]]
+        return int(np.count_nonzero(cells == rl.GRASS)) >= MEADOW
 
     def _untouched(self) -> np.ndarray:
         """The perception, in which what is built by the plan cannot be mined."""
@@ -474,10 +541,14 @@ class Settler:
             if not body:
                 return action
             return rl.DO if body < rl.ARROW else self._stumble()
-        if atlas.gap(atlas.at, cell) <= 5:
+        # Once it has looked for a way to face the cell, it goes on with that: it may lead round.
+        gap = atlas.gap(atlas.at, cell)
+        if gap <= 5 or (cell == self.facing_to and gap <= 12):
+            self.facing_to = cell
             turn = self._turn_to(cell)
             if turn is not None:
                 return turn
+        self.facing_to = -1
         special = {**self.special, cell: 1}
         found = atlas.route(self.prices, lambda to: to == cell, special)
         if found is None or found[1] <= 2:
@@ -530,9 +601,25 @@ class Settler:
                 needs = ["wood_pickaxe"]
         elif goal.kind == BUILD:
             needs = ["wood_pickaxe"] if set(goal.plan) & set("SF") else []
+            needs += ["wood_sword", "stone_sword"] if self._is_long() else []
         else:
             needs = list(self.contents.makes)
         return [t for need in needs if need for t in self._whole_chain(need)]
+
+    def _is_long(self) -> bool:
+        """Whether what is asked for takes so long that swords pay."""
+        goal = self.goal
+        if goal.kind == BUILD:
+            return sum(map(goal.plan.count, "STFP")) >= LARGE
+        return goal.kind in (NO_GOAL, UNLOCK_MANY)
+
+    def _most(self, tool: str) -> int:
+        """How many of a tool are worth having: where the hits of swords add up, so many that one
+        hit kills a zombie."""
+        if tool != "stone_sword" or not self.craft.swords_add_up or not self._is_long():
+            return 1
+        damage = self.craft.damage[1 + self.contents.swords.index(tool)]
+        return -(-self.craft.zombie_health // damage)
 
     def _whole_chain(self, tool: str) -> list[str]:
         found: list[str] = []
@@ -544,19 +631,19 @@ class Settler:
 
     def _on_site(self, cell: int) -> bool:
         """Whether a cell is of the building site."""
-        if self.goal.kind != BUILD or self.atlas.origin < 0:
+        if self.goal.kind != BUILD or self.atlas.site < 0:
             return False
         row, column = np.subtract(
-            divmod(cell, self.atlas.width), divmod(self.atlas.origin, self.atlas.width)
+            divmod(cell, self.atlas.width), divmod(self.atlas.site, self.atlas.width)
         )
         return -1 <= row <= SITE and -1 <= column <= SITE
 
     def _plan_cells(self) -> dict[int, int]:
         """Cell -> what the plan wants there: 1 + a material, or `FREE`."""
-        if self.goal.kind != BUILD or self.atlas.origin < 0:
+        if self.goal.kind != BUILD or self.atlas.site < 0:
             return {}
         return {
-            self.atlas.origin + y * self.atlas.width + x: code
+            self.atlas.site + y * self.atlas.width + x: code
             for y, line in enumerate(self.wanted)
             for x, code in enumerate(line)
             if code != ANYTHING

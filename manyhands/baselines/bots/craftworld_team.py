@@ -12,6 +12,8 @@ bring what another asks for; work at the task; explore. It is a host policy.
 - **Other goals**: each works for what the goal needs, parts from the others to look for it, and,
   where there is a channel, tells where it is: "iron 3 up 7 right of the start". Players of phrases
   hear "iron here".
+- **A goal that only the first is told** (`told="first"`): it says what and where, and the others
+  believe it; until then, and without a channel, they do as without a goal.
 - **Without a goal**: joint tasks first, then all achievements.
 """
 
@@ -23,8 +25,8 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from manyhands.baselines.bots.craftworld_atlas import NEVER, UNSEEN, Mate
-from manyhands.baselines.bots.craftworld_settler import PLACE, Settler
-from manyhands.core.env import Env, SeatError, unwrap
+from manyhands.baselines.bots.craftworld_settler import EVENING, PLACE, SHELTER, Settler
+from manyhands.core.env import ConfigError, Env, SeatError, unwrap
 from manyhands.core.view import Reply, View
 from manyhands.envs.craftworld import rules as rl
 from manyhands.envs.craftworld.env import CraftWorld
@@ -34,19 +36,22 @@ from manyhands.envs.craftworld.goals import (
     HOLD,
     NO_GOAL,
     SITE,
-    UNLOCK_MANY,
     UNLOCK_ONE,
     Goal,
     depths,
+    parse_goal,
 )
 
 # What is told of, where it stands still.
 TOLD = {"tree": rl.TREE, "water": rl.WATER, "stone": rl.STONE, "coal": rl.COAL, "iron": rl.IRON}
 TOLD |= {"diamonds": rl.DIAMOND, "table": rl.TABLE, "furnace": rl.FURNACE}
-_NEWS = re.compile(
-    r"(\w+) (here|(?:(\d+) (up|down))? ?(?:(\d+) (left|right))? ?of the (?:start|site|corner))"
-)
+_WHERE = r"(?:(?:\d+ (?:up|down)|\d+ (?:left|right)) ){0,2}of the (?:start|site|corner)"
+_PLACE = re.compile(r"(?:(\d+) (up|down) )?(?:(\d+) (left|right) )?of the (start|site|corner)")
+_NEWS = re.compile(rf"(\w+) (here|{_WHERE})")
+_GOAL = re.compile(rf"the goal is (.+?)(?:; its corner is ({_WHERE}))?")
 SAY_AGAIN = 60  # steps before the same is told again
+FEW = 4  # stones that are laid before the night, if no more are missing
+PATIENCE, NEAR = 25, 4  # so many steps near a cell of a plan, and it is left alone for as long
 
 
 class Team:
@@ -109,18 +114,21 @@ class Player(Settler):
         self.items = dict(zip(self.contents.items, row[parts["inventory"]].tolist(), strict=True))
         self.vitals = dict(zip(rl.VITALS, row[parts["vitals"]].tolist(), strict=True))
         self.asleep, self.alive = bool(row[parts["asleep"]][0]), int(row[parts["alive"]][0])
-        self.light = int(row[parts["light"]][0])
+        light = int(row[parts["light"]][0])
+        falls = light < self.light or (self.evening and light == self.light)
+        self.evening = light < EVENING and falls
+        self.light = light
         self.table, self.furnace = (bool(x) for x in row[parts["near"]])
         self.role = int(row[parts["role"]][0])
         names = self.contents.achievements
         self.done = {n for n, d in zip(names, row[parts["achievements"]], strict=True) if d}
         if now == 0 or not self.last:
-            self.goal = Goal.of_row(row[parts["goal"]], self.craft)
-            self.wanted = row[parts["goal"]][4:].reshape(SITE, SITE).tolist()
+            self._set_goal(Goal.of_row(row[parts["goal"]], self.craft))
         if atlas.at != old:
             step = np.subtract(divmod(atlas.at, atlas.width), divmod(old, atlas.width))
             self.plan = (self.plan - np.array([0, *step]) * (self.plan[0] > 0)).astype(np.uint8)
         for sender, text in said:
+            self._hear_goal(sender, text)
             self._hear(sender, text)
         self._reckon()
         action = self._act()
@@ -132,6 +140,7 @@ class Player(Settler):
         if self.idle > (30 if self.before == rl.DO else 6) and not self.waiting:
             action = self._stumble()
             self.aim = -1
+        action = self._out_of_step(action)
         if not legal[action]:
             action = rl.NOOP
         ahead = atlas.at + atlas.steps[action - rl.MOVE] if rl.MOVE <= action < rl.DO else -1
@@ -140,7 +149,19 @@ class Player(Settler):
         self.before = action
         if action == PLACE["plant"]:
             self.planted[atlas.front] = now
-        return action, self._news() if self.talks else None
+        return action, (self._tell_goal() or self._news()) if self.talks else None
+
+    def _out_of_step(self, action: int) -> int:
+        """Another action for a while, if one only goes to and fro: so do two who are in each
+        other's way, and neither would ever get past the other."""
+        moves = rl.MOVE <= action < rl.DO and not self.waiting
+        self.trail = [*self.trail[-7:], (self.atlas.at, *self.items.values())] if moves else []
+        if len(self.trail) == 8 and len(set(self.trail)) <= 2:
+            self.dizzy, self.trail = int(self.rng.integers(1, 4)), []
+        if not self.dizzy or not moves:
+            return action
+        self.dizzy -= 1
+        return self._stumble() if self.rng.random() < 0.5 else rl.NOOP
 
     def _act(self) -> int:
         """The first thing that applies."""
@@ -198,7 +219,56 @@ class Player(Settler):
     # ---- talking ---------------------------------------------------------------------------------
 
     def _landmark(self) -> str:
-        return "site" if self.goal.kind else "corner" if self.world.compass else "start"
+        told = self.goal.kind and self.world.told == "all"
+        return "site" if told else "corner" if self.world.compass else "start"
+
+    def _place(self, cell: int) -> str:
+        """Where a cell is, in words that all understand alike."""
+        away = np.subtract(
+            divmod(cell, self.atlas.width), divmod(self.atlas.origin, self.atlas.width)
+        )
+        rows, columns = away.tolist()
+        words = [f"{abs(rows)} {'down' if rows > 0 else 'up'}"] * bool(rows)
+        words += [f"{abs(columns)} {'right' if columns > 0 else 'left'}"] * bool(columns)
+        return " ".join([*words, f"of the {self._landmark()}"])
+
+    def _cell(self, place: str) -> int:
+        """The cell that `_place` gives these words, -1 for none."""
+        found = _PLACE.fullmatch(place)
+        if found is None or self.atlas.origin < 0 or found[5] != self._landmark():
+            return -1
+        rows = int(found[1] or 0) * (1 if found[2] == "down" else -1)
+        columns = int(found[3] or 0) * (1 if found[4] == "right" else -1)
+        cell = self.atlas.origin + rows * self.atlas.width + columns
+        return cell if 0 <= cell < len(self.atlas.cells) else -1
+
+    def _set_goal(self, goal: Goal) -> None:
+        self.goal = goal
+        self.wanted = goal.row(self.craft)[4:].reshape(SITE, SITE).tolist()
+
+    def _tell_goal(self) -> str | None:
+        """The goal, to those who are not told it; again after a while."""
+        private = self.world.told == "first" and self.index == 0 and self.goal.kind
+        if not private or self.now - self.told.get("goal", -SAY_AGAIN) < SAY_AGAIN:
+            return None
+        self.told["goal"] = self.now
+        site = f"; its corner is {self._place(self.atlas.site)}" * (self.goal.kind == BUILD)
+        return f"the goal is {self.goal}{site}"
+
+    def _hear_goal(self, sender: str, text: str) -> None:
+        """Believe the one who is told the goal."""
+        found = _GOAL.fullmatch(text.strip())
+        private = self.world.told == "first" and self.index > 0
+        if found is None or not private or sender != self.world.agents[0]:
+            return
+        try:
+            goal = parse_goal(found[1], self.world.num_players, self.craft)
+        except ConfigError:
+            return
+        site = self._cell(found[2] or "")
+        if goal != self.goal and (goal.kind != BUILD or site >= 0):
+            self._set_goal(goal)
+            self.atlas.site = site
 
     def _news(self) -> str | None:
         """What is new in view, by its place; each kind again only after a while."""
@@ -215,12 +285,7 @@ class Player(Settler):
                 self.told[what] = self.now
                 if atlas.origin < 0:
                     return f"{what} here"
-                rows, columns = np.subtract(
-                    divmod(k, atlas.width), divmod(atlas.origin, atlas.width)
-                ).tolist()
-                words = [f"{abs(rows)} {'down' if rows > 0 else 'up'}"] * bool(rows)
-                words += [f"{abs(columns)} {'right' if columns > 0 else 'left'}"] * bool(columns)
-                return f"{what} {' '.join(words)} of the {self._landmark()}".replace("  ", " ")
+                return f"{what} {self._place(k)}"
         return None
 
     def _hear(self, sender: str, text: str) -> None:
@@ -236,12 +301,8 @@ class Player(Settler):
         if found[2] == "here":
             mate = next((m for m in atlas.mates.values() if f"player_{m.index}" == sender), None)
             cell = mate.at if mate is not None else -1
-        elif atlas.origin < 0 or self._landmark() not in found[2]:
-            return
         else:
-            rows = int(found[3] or 0) * (1 if found[4] == "down" else -1)
-            columns = int(found[5] or 0) * (1 if found[6] == "right" else -1)
-            cell = atlas.origin + rows * atlas.width + columns
+            cell = self._cell(found[2])
         if 0 <= cell < len(atlas.cells) and atlas.cells[cell] == UNSEEN:
             atlas.cells[cell] = TOLD[what] + 1
 
@@ -249,17 +310,21 @@ class Player(Settler):
 
     def _tools(self) -> int | None:
         """A sword, where it costs little way."""
-        long = self.goal.kind in (NO_GOAL, UNLOCK_MANY)
         able = self._able("stone_sword") and self.items["wood_pickaxe"]
-        has = self.items["wood"] and self.items["stone"] and not self.items["stone_sword"]
-        if long and able and has and not self.table:
+        wanted = self._most("stone_sword") - self.items["stone_sword"]
+        has = self.items["wood"] and self.items["stone"] and wanted > 0
+        # Plans bring one back to a table anyway.
+        if self.goal.kind == BUILD:
+            wanted = int(not self.items["stone_sword"] and self._on_site(self.atlas.at))
+        if self._is_long() and able and has and wanted > 0 and not self.table:
             station = self._station(furnace=False)
             if station is not None and station[1][1] <= 8:
                 return self._stride(station[1][2])
         if not self.table:
             return None
         for tool in ("wood_sword", "stone_sword"):
-            if self.items[tool] or self.items["stone_sword"] or not self._able(tool):
+            better = tool == "wood_sword" and self.items["stone_sword"]
+            if self.items[tool] >= self._most(tool) or better or not self._able(tool):
                 continue
             spare = int(self.goal.kind != NO_GOAL and self.goal.kind != BUILD)
             enough = all(self.items[i] >= n + spare for i, n in self._cost(tool).items())
@@ -444,20 +509,42 @@ class Player(Settler):
         return None
 
     def _shared(self, cells: list[int]) -> list[int]:
-        """Cells in the order in which one sees to them: those first that no other is nearer to."""
+        """Cells in the order in which one sees to them: first those of one's own part, of which
+        each player who is up has one; without those that another is at."""
         atlas = self.atlas
-        mates = [mate.at for mate in self._up() if mate.at >= 0]
-
+        mates = {mate.index: mate.at for mate in self._up() if mate.at >= 0 and not mate.asleep}
+        rank, crew = sum(j < self.index for j in mates), len(mates) + 1
+        part = {cell: k * crew // len(cells) for k, cell in enumerate(sorted(cells))}
         walls = {c for c, code in self.cells_of_plan.items() if code != FREE}
 
-        def order(cell: int) -> tuple[bool, int, int]:
-            own = atlas.gap(cell, atlas.at)
+        def order(cell: int) -> tuple[bool, bool, int]:
             # What can only be laid from where there will be walls comes first.
             late = atlas.lanes(cell, self.prices, walls) > 0
-            return late, sum(atlas.gap(cell, at) < own for at in mates), own
+            return part[cell] != rank, late, atlas.gap(cell, atlas.at)
 
-        fit = [c for c in cells if self.given_up.get(c, -1) < self.now]
-        return sorted(fit, key=order)
+        def taken(cell: int) -> bool:
+            own = atlas.gap(cell, atlas.at), self.index
+            near = [(atlas.gap(cell, at), j) for j, at in mates.items()]
+            return part[cell] != rank and any(one < own and one[0] <= 3 for one in near)
+
+        fit = [c for c in cells if self.given_up.get(c, -1) < self.now and not taken(c)]
+        fit.sort(key=order)
+        # What it is at goes first: the way to one cell often leads over another, which would be
+        # the nearest then.
+        if self.laying in fit:
+            fit.remove(self.laying)
+            fit.insert(0, self.laying)
+        return [cell for cell in fit if cell == self.laying or cell != self.atlas.at]
+
+    def _stay_at(self, cell: int) -> bool:
+        """Whether to go on with a cell of a plan, beside which it has not been for too long."""
+        if cell != self.laying:
+            self.laying, self.tries = cell, 0
+        self.tries += self.atlas.gap(cell, self.atlas.at) <= NEAR
+        if self.tries <= PATIENCE:
+            return True
+        self.given_up[cell], self.laying = self.now + PATIENCE, -1
+        return False
 
     def _build_part(self, name: str, cells: list[int]) -> int | None:
         """A table, furnace or plant."""
@@ -472,7 +559,9 @@ class Player(Settler):
                 continue
             if self.items[item] < number:
                 return self._obtain(item, number)
-            return self._put(cell, PLACE[name])
+            action = self._put(cell, PLACE[name])
+            if action is not None and self._stay_at(cell):
+                return action
         return None
 
     def _clear(self, cell: int) -> int | None:
@@ -499,14 +588,18 @@ class Player(Settler):
             self.hauling = True
         if not self.items["stone"]:
             self.hauling = False
+        self.stays = self.evening and lacking > FEW
+        if self.stays and self.items["stone"] < SHELTER:
+            # What is left cannot be done today: stones for the night, which one has again then.
+            return self._obtain("stone", SHELTER)
         if not self.hauling:
             return self._obtain("stone", share)
-        for cell in self._shared([c for c in walls if c != self.atlas.at]):
+        for cell in self._shared(walls):
             code = self.atlas.code(cell)
             if code in self.craft.place_on("stone") or code < 0:
                 action = self._put(cell, PLACE["stone"])
             else:
                 action = self._clear(cell)
-            if action is not None:
+            if action is not None and self._stay_at(cell):
                 return action
         return self._stumble()

@@ -33,7 +33,7 @@ from manyhands.core.env import Array, ConfigError, Env, Outcome, seed_key
 from manyhands.envs.craftworld import events, generation, observe, phases, sprites
 from manyhands.envs.craftworld import rules as rl
 from manyhands.envs.craftworld import world as wd
-from manyhands.envs.craftworld.goals import Goal, parse_goal
+from manyhands.envs.craftworld.goals import BUILD, Goal, parse_goal
 from manyhands.envs.craftworld.rules import DEAD, NOOP
 from manyhands.envs.craftworld.setting import Setting
 from manyhands.envs.craftworld.skills import PHRASES, CraftSkills
@@ -76,6 +76,8 @@ class CraftWorld(Setting, Env[CraftState]):
         compass: whether players know their row and column.
         sees: `"all"`: players know where the others are, their vitals and what they ask for,
             wherever they are; `"near"`: only of those in view.
+        told: `"all"`: every player knows the goal and the building site; `"first"`: only
+            `player_0`, so that it has to tell the others, for whom these are zeros.
         max_steps: steps in an episode, which then is truncated.
         reward_weights: weights of the terms.
 
@@ -157,8 +159,13 @@ class CraftWorld(Setting, Env[CraftState]):
             state = _compiled(self, "_reset")(key)
         if options.get("goal") is None:
             return state
-        row = parse_goal(options["goal"], self.num_players, self.craft).row(self.craft)
-        return dataclasses.replace(state, goal=jnp.asarray(row))
+        goal = parse_goal(options["goal"], self.num_players, self.craft)
+        row = jnp.asarray(goal.row(self.craft))
+        site = _compiled(self, "_site")(state.map, row) if goal.kind == BUILD else state.site
+        return dataclasses.replace(state, goal=row, site=site)
+
+    def _site(self, ground: Array, goal: Array) -> Array:
+        return generation.building_site(self, ground, goal)
 
     def _begin(self, ground_key: Array, world: Array, goal: Array) -> CraftState:
         return generation.begin(self, ground_key, world, goal)

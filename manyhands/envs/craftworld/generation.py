@@ -15,12 +15,15 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from manyhands.core.axes import expand
 from manyhands.core.env import Array
 from manyhands.envs.craftworld import rules as rl
-from manyhands.envs.craftworld.cells import alone
-from manyhands.envs.craftworld.goals import SITE
+from manyhands.envs.craftworld.cells import FAR, alone, among
+from manyhands.envs.craftworld.goals import ANYTHING, BUILD, SITE
 from manyhands.envs.craftworld.setting import Setting
 from manyhands.envs.craftworld.state import CraftState, Recent
+
+SIMPLE = (None, "wood_pickaxe")  # tools that clear a building site
 
 # ---- noise, in whole numbers ---------------------------------------------------------------------
 
@@ -158,22 +161,62 @@ def begin(c: Setting, ground_key: Array, world: Array, goal: Array) -> CraftStat
         clock=jnp.int32(c.start_clock),
         world=world,
         goal=goal,
-        site=_building_site(c),
+        site=_site(c, ground, goal),
         goal_step=jnp.int32(0),
         recent=Recent(jnp.zeros((n, 3), jnp.int32), jnp.zeros(c.craft.plants, jnp.uint8)),
     )
 
 
-def _building_site(c: Setting) -> Array:
+def _site(c: Setting, ground: Array, goal: Array) -> Array:
+    """The building site; where no goal is a plan, nothing is looked for."""
+    if np.any(c.goal_rows[:, 0] == BUILD):
+        return building_site(c, ground, goal)
+    return jnp.asarray(_usual_site(c), jnp.uint8)
+
+
+def building_site(c: Setting, ground: Array, goal: Array) -> Array:
+    """Where a plan is to be built, u8[2]: two cells to the right of where player 0 starts, or else
+    as near to that as the plan can be built.
+
+    A plant grows on grass alone, and what can neither be walked on, nor covered with stone, nor
+    taken with the pickaxe that takes stone, is in the way. Where a plan fits nowhere, and without
+    a plan, it is the usual place.
+
+    Args:
+        ground: u8[H, W, ...], the map.
+        goal: u8[GOAL, ...], see `Goal.row`.
+    """
+    usual = _usual_site(c)
+    down, right = max(c.height - SITE, 0) + 1, max(c.width - SITE, 0) + 1
+    spare = [(0, max(SITE - side, 0)) for side in (c.height, c.width)]
+    there = jnp.pad(ground, [*spare, *[(0, 0)] * (ground.ndim - 2)], constant_values=rl.VOID)
+    grounds = c.craft.place_on("plant")
+    soil = {code for code, (_, _, left) in c.contents.collect.items() if left in grounds}
+    soil |= set(grounds)
+    taken = {code for code, (_, tool, _) in c.contents.collect.items() if tool in SIMPLE}
+    workable = {*rl.WALKABLE, *taken, *c.craft.place_on("stone")}
+    grows, changes = among(there, sorted(soil)), among(there, sorted(workable))
+    plan = goal[4:].reshape(SITE, SITE, *goal.shape[1:])
+    fits = jnp.ones((down, right, *ground.shape[2:]), bool)
+    for y, x in np.ndindex(SITE, SITE):
+        part = slice(y, y + down), slice(x, x + right)
+        able = jnp.where(plan[y, x] == rl.PLANT + 1, grows[part], changes[part])
+        fits &= able | (there[part] + 1 == plan[y, x]) | (plan[y, x] == ANYTHING)
+    rows, columns = np.indices((down, right))
+    away = expand(np.abs(rows - usual[0]) + np.abs(columns - usual[1]), ground.ndim - 2)
+    away = jnp.where(fits & (goal[0] == BUILD), away, FAR).reshape(down * right, *ground.shape[2:])
+    best = jnp.where(jnp.min(away, 0) < FAR, jnp.argmin(away, 0), usual[0] * right + usual[1])
+    return jnp.stack([best // right, best % right]).astype(jnp.uint8)
+
+
+def _usual_site(c: Setting) -> tuple[int, int]:
     """Two cells to the right of where player 0 starts, and within the map."""
     if c.chart is not None:
         row, column = c.chart.players[0]
     else:
         row, column = c.height // 2, c.width // 2
     row, column = row - SITE // 2, column + 2
-    row = max(0, min(row, c.height - SITE))
-    column = max(0, min(column, c.width - SITE))
-    return jnp.asarray([row, column], jnp.uint8)
+    return max(0, min(row, c.height - SITE)), max(0, min(column, c.width - SITE))
 
 
 # ---- generation ----------------------------------------------------------------------------------

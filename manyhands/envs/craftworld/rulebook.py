@@ -73,8 +73,15 @@ def _aim(env: Setting, agent: int) -> list[str]:
         f"ends when {end}, or after {env.max_steps} steps.",
         f"Your reward: {'; '.join(parts) or 'none'}.{share if others else ''}",
     ]
-    if env.goal:
+    if env.told == "first" and agent:
+        lines.append(
+            f"There may be a goal for the team, which only {env.agents[0]} is told: ask, and "
+            f"listen. Reaching it ends the episode.{_plans(env)}"
+        )
+    elif env.goal:
         lines.append(f"The goal is: {env.goal}. Reaching it ends the episode.{_plans(env)}")
+    if env.told == "first" and not agent and others:
+        lines.append(f"Only you are told the goal; tell it to {listed(others)}.")
     return lines
 
 
@@ -222,7 +229,8 @@ def _creatures(env: Setting) -> list[str]:
         f"Cows do no harm. Zombies come on grass, more in the dark; beside you one hits for "
         f"{craft.zombie_damage} ({craft.zombie_damage_asleep} if you sleep), then rests "
         f"{craft.zombie_cooldown} steps. Skeletons, on dark paths, shoot arrows of "
-        f"{craft.arrow_damage} damage along rows and columns.{trampled}"
+        f"{craft.arrow_damage} damage along rows and columns; one that hits a table or furnace "
+        f"destroys it.{trampled}"
     ]
 
 

@@ -40,6 +40,7 @@ REWARDS = ("own", "team", "mixed")
 DEATHS = ("down", "final")
 ROLES = ("none", "specialists")
 SEES = ("all", "near")
+TOLD = ("all", "first")
 NEAR = ("table", "furnace")
 MATE = 10  # numbers of a teammate in a row of `perceive`
 UNKNOWN = 3  # `alive` of a teammate that is out of view, where only those in view are known
@@ -94,6 +95,7 @@ class Setting:
         goal: str | Sequence[str] | None = None,
         compass: bool = False,
         sees: str = "all",
+        told: str = "all",
         max_steps: int = 10_000,
         reward_weights: Mapping[str, float] | None = None,
     ):
@@ -106,6 +108,7 @@ class Setting:
         self.friendly_fire = boolean("friendly_fire", friendly_fire)
         self.compass = boolean("compass", compass)
         self.sees = one_of("sees", sees, SEES)
+        self.told = one_of("told", told, TOLD)
         self.craft = rl.load_rules(rules)
         self.contents, self.book = self.craft.contents, self.craft.book
         self.chart = None if map is None else wd.read_map(map)
@@ -156,6 +159,7 @@ class Setting:
             "joint": joint,
             "helpers": self.helpers if joint else None,
             "sees": sees if sees != "all" else None,
+            "told": told if told != "all" else None,
             "goal": self.goals[0] if len(self.goals) == 1 else list(self.goals) or None,
             "reward_weights": dict(reward_weights) if reward_weights else None,
         }

@@ -20,6 +20,7 @@ import numpy as np
 
 from manyhands.core.batch import Seats, Transition, play_episodes, seats_of
 from manyhands.core.env import Array, ConfigError, Env, seed_key
+from manyhands.envs.craftworld.generation import building_site
 from manyhands.envs.craftworld.goals import (
     GOAL,
     HOLD,
@@ -36,6 +37,7 @@ from manyhands.envs.craftworld.goals import (
     source,
 )
 from manyhands.envs.craftworld.rules import ACHIEVEMENTS, MOST, CraftRules
+from manyhands.envs.craftworld.setting import Setting
 from manyhands.envs.craftworld.state import CraftState
 
 __all__ = [
@@ -266,9 +268,18 @@ class Curriculum:
         return made
 
 
-def with_goals(states: Any, rows: Any) -> Any:
-    """States with other goals; `rows` is u8[GOAL], with the states' batch axis if they have one."""
-    return dataclasses.replace(states, goal=jnp.asarray(rows, jnp.uint8))
+def with_goals(states: Any, rows: Any, world: Setting | None = None) -> Any:
+    """States with other goals.
+
+    Args:
+        states: states of a world, or a batch of them.
+        rows: u8[GOAL], with the states' batch axis if they have one.
+        world: theirs. With it, building sites are chosen anew, as resets do; it is needed where
+            plans are among the goals.
+    """
+    goal = jnp.asarray(rows, jnp.uint8)
+    site = states.site if world is None else building_site(world, states.map, goal)
+    return dataclasses.replace(states, goal=goal, site=site)
 
 
 # ---- the Crafter score ---------------------------------------------------------------------------

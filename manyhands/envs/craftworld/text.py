@@ -19,7 +19,16 @@ from manyhands.core.env import DETAILS
 from manyhands.envs.craftworld import rules as rl
 from manyhands.envs.craftworld.effects import offers, why_helpless, why_not
 from manyhands.envs.craftworld.events import LOW, known
-from manyhands.envs.craftworld.goals import BUILD, PLAN_LETTERS, depths, requirements
+from manyhands.envs.craftworld.goals import (
+    BUILD,
+    HOLD,
+    PLAN_LETTERS,
+    UNLOCK_ONE,
+    Goal,
+    depths,
+    requirements,
+    source,
+)
 from manyhands.envs.craftworld.reading import parse
 from manyhands.envs.craftworld.rulebook import rules
 from manyhands.envs.craftworld.rules import CraftRules
@@ -333,7 +342,8 @@ def _aims(env: Setting, obs: Observation, explain: bool) -> list[str]:
         if obs.goal.kind == BUILD and explain and str(obs.goal) not in env.goals:
             letters = "; S stone, T table, F furnace, P plant, _ free ground, . anything"
         corner = "top left cell " if obs.goal.kind == BUILD else ""
-        lines.append(f"Building site: {corner}{direction(*obs.site)}{letters}.")
+        unused = "" if obs.goal.kind == BUILD else " (this goal does not need it)"
+        lines.append(f"Building site: {corner}{direction(*obs.site)}{letters}{unused}.")
     if obs.goal.kind == BUILD and explain:
         lines.append(_progress(obs))
     return lines
@@ -360,16 +370,37 @@ def _progress(obs: Observation) -> str:
 
 
 def _next(craft: CraftRules, obs: Observation) -> tuple[str, ...]:
-    """The achievements that nothing but effort stands before: those that one action unlocks now
-    first, then the easiest."""
+    """The achievements that nothing but effort stands before: those that the goal takes first,
+    then those that one action unlocks now, then the easiest."""
     # What others have given or built is as good as one's own.
     met = {f"{verb}_{item}" for item, n in obs.items.items() if n for verb in ("collect", "make")}
     met |= {"place_table"} if obs.table else set()
     met |= {"place_furnace"} if obs.furnace else set()
     found = _open(craft, obs.done, frozenset(met), obs.role)
+    wanted = _on_the_way(craft, obs.goal)
     return tuple(
-        words for _, words in sorted(found, key=lambda one: not _ready(craft, obs, one[0]))
+        words
+        for _, words in sorted(
+            found, key=lambda one: (one[0] not in wanted, not _ready(craft, obs, one[0]))
+        )
     )
+
+
+@functools.lru_cache(maxsize=256)
+def _on_the_way(craft: CraftRules, goal: Goal) -> frozenset[str]:
+    """The achievements that a goal takes, and those before them."""
+    needs = requirements(craft)
+    if goal.kind == BUILD:
+        todo = [f"place_{name}" for letter, name in PLAN_LETTERS.items() if letter in goal.plan]
+    else:
+        todo = {UNLOCK_ONE: [goal.target], HOLD: [source(goal.target, craft)]}.get(goal.kind, [])
+    found: set[str] = set()
+    while todo:
+        name = todo.pop()
+        if name in needs and name not in found:
+            found.add(name)
+            todo += needs[name]
+    return frozenset(found)
 
 
 def _ready(craft: CraftRules, obs: Observation, achievement: str) -> bool:
