@@ -81,7 +81,7 @@ def test_compare_covers_every_environment_and_knows_noise(tmp_path):
     compare = load("compare")
     ids = {spec["id"] for spec, _ in compare.ENVIRONMENTS.values()}
     shipped = {name for name in manyhands.registered() if not name.startswith("test-")}
-    newer = {"recent"}  # earlier commits have no such wrapper
+    newer = {"recent", "retries"}  # earlier commits have no such wrappers
     assert ids == shipped | set(manyhands.registered(wrappers=True)) - newer
     assert compare.noise([1.0, 1.0, 1.0]) == 0 and compare.noise([1.1]) == pytest.approx(0.1)
     assert compare.noise([0.9, 0.9, 1.1, 1.1]) == pytest.approx(0.1)
@@ -178,3 +178,18 @@ def test_everything_for_the_gpu_runs_on_the_cpu(tmp_path):
         "gpu-environments.json",
         "gpu-learning-cramped_room.json",
     }
+
+
+@pytest.mark.slow
+def test_language_measures_play_beside_a_client(tmp_path):
+    out = tmp_path / "language.json"
+    small = ["--only", "kuhn_poker, both seats", "--repeats", 2, "--episodes", 6]
+    done = run("benchmarks/language.py", *small, "--latency", 0.02, "--out", out)
+    assert done.returncode == 0, done.stderr
+    (row,) = json.loads(out.read_text())["rows"]
+    for who in ("client", "now"):
+        runs = row[who]["all"]
+        assert len(runs) == 2 and {found["decisions"] for found in runs} == {row["decisions"]}
+        assert row[who]["seconds"] == min(found["wall"] for found in runs) >= 0.04
+    assert row["now"]["own_cpu_ms"] > 0
+    assert row["now"]["of_client"] == pytest.approx(row["now"]["rate"] / row["client"]["rate"])

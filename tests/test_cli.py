@@ -299,3 +299,11 @@ def test_commands_load_what_they_need(record, tmp_path, words):
     heavy = {"pygame", "imageio", "matplotlib", "flax", "optax", "openai", "tyro", "tensorboard"}
     assert "manyhands" in loaded and not loaded & heavy
     assert words == ["list"] or "mujoco" not in loaded
+
+
+def test_mcp_names_what_is_missing(monkeypatch, capsys):
+    monkeypatch.setitem(sys.modules, "mcp", None)
+    assert main(["mcp", "kuhn_poker", "--partners", "random"]) == 1
+    assert "mcp>=2" in capsys.readouterr().err
+    assert main(["mcp", "kuhn_poker", "--partners", "nobody"]) != 0
+    assert "nobody" in capsys.readouterr().err

@@ -96,6 +96,14 @@ CASES: dict[str, dict[str, dict[str, Any]]] = {
     # Wrappers keep the contract too.
     "chat": {"the kitchen": {"env": manyhands.make("kitchen", max_steps=24)}},
     "recent": {"tic-tac-toe": {"env": manyhands.make("tic_tac_toe")}},
+    "retries": {
+        "tic-tac-toe": {
+            "env": manyhands.make("tic_tac_toe"),
+            "attempts": 3,
+            "improvement": 0.5,
+            "chance": "same",
+        }
+    },
     "skills": {"the kitchen": {"env": manyhands.make("kitchen", max_steps=24)}},
     "events": {"volleyball": {"env": manyhands.make("volleyball", max_steps=300), "patience": 3}},
 }

@@ -48,6 +48,7 @@ CASES: dict[str, tuple[str, dict[str, Any]]] = {
     "chat": ("chat", {"env": ("kitchen", KITCHEN)}),
     "skills": ("skills", {"env": ("kitchen", KITCHEN)}),
     "events": ("events", {"env": ("volleyball", {}), "patience": 3}),
+    "retries": ("retries", {"env": ("kuhn_poker", {}), "attempts": 2}),
 }
 SLOW = {
     "kitchen, several layouts",

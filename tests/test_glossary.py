@@ -86,12 +86,13 @@ def test_terms_and_metrics_of_environments(id):
 def test_terms_and_metrics_of_wrappers():
     kitchen, court = manyhands.make("kitchen"), manyhands.make("volleyball")
     added_terms, added_metrics = set(), set()
-    for wrapper, env in (("chat", kitchen), ("skills", kitchen), ("events", court)):
+    wrapped = ("chat", kitchen), ("skills", kitchen), ("events", court), ("retries", kitchen)
+    for wrapper, env in wrapped:
         inner, outer = names(env), names(manyhands.make(wrapper, env=env))
         added_terms |= outer[0] - inner[0]
         added_metrics |= outer[1] - inner[1]
-    assert added_terms == table("chat, skills, events", "Term")
-    assert added_metrics == table("chat, skills, events", "Metric")
+    assert added_terms == table("chat, skills, events, retries", "Term")
+    assert added_metrics == table("chat, skills, events, retries", "Metric")
 
 
 @pytest.mark.parametrize(

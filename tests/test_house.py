@@ -20,11 +20,12 @@ import manyhands
 ROOT = Path(manyhands.__file__).parent
 # Folder -> what its modules may not import while they are imported themselves.
 FORBIDDEN = {
-    "core": ("envs", "wrappers", "baselines", "viewer"),
-    "envs": ("wrappers", "baselines", "viewer"),
-    "wrappers": ("envs", "baselines", "viewer"),
-    "baselines": ("viewer",),
-    "viewer": ("wrappers", "baselines"),
+    "core": ("envs", "wrappers", "baselines", "viewer", "integrations"),
+    "envs": ("wrappers", "baselines", "viewer", "integrations"),
+    "wrappers": ("envs", "baselines", "viewer", "integrations"),
+    "baselines": ("viewer", "integrations"),
+    "viewer": ("wrappers", "baselines", "integrations"),
+    "integrations": ("envs", "baselines", "viewer"),
 }
 HEAVY = ("pygame", "mujoco", "optax", "flax", "aiohttp", "imageio", "torch")
 

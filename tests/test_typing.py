@@ -39,6 +39,9 @@ games = kitchen.parallel_env(observe="text", layout="cramped_room")
 names: list[str] = games.possible_agents
 data: bytes = manyhands.snapshot(env, manyhands.restore(env, b""))
 print_of: str = manyhands.fingerprint(env, None, "chef_0")
+seat = manyhands.text_seat("kuhn_poker", 1, partners="random", retries=1)
+text: str = seat.reset(seed=3, member=1)
+text, reward, done, info = seat.act(seat.choices[0].text)
 ids: tuple[str, ...] = manyhands.registered(wrappers=True)
 try:
     env.index("nobody")
@@ -52,6 +55,7 @@ WRONG = {
     'count: int = manyhands.play("kitchen", "random")': "Result",
     'manyhands.play("kitchen", "random", episods=3)': "episods",
     'manyhands.play("kitchen", "random").rewardz': "rewardz",
+    'manyhands.text_seat("kuhn_poker", retries="two")': "retries",
     "kitchen.parallel_env(3)": "str",
     "kitchen.parallel_env(observe=3)": "observe",
     "kitchen.env().game.descibes": "descibes",
