@@ -55,7 +55,8 @@ if TYPE_CHECKING:  # at run time they are loaded on first use, below
     from manyhands.core.play import play
     from manyhands.core.render import render
     from manyhands.core.rollout import rollout
-    from manyhands.core.view import Reply, View
+    from manyhands.core.view import BudgetSpent, Reply, View
+    from manyhands.wrappers.text_seat import text_seat
     from manyhands.wrappers.vector import vector
 
 # By default JAX hands every call to another thread, even one that takes microseconds: on a CPU this
@@ -86,6 +87,7 @@ register_wrapper("chat", "manyhands.wrappers.chat:Chat")
 register_wrapper("skills", "manyhands.wrappers.skills:Skills")
 register_wrapper("events", "manyhands.wrappers.events:Events")
 register_wrapper("recent", "manyhands.wrappers.recent:Recent")
+register_wrapper("retries", "manyhands.wrappers.retries:Retries")
 
 register_seat("random", "manyhands.baselines.players.random:Random")
 for _bot in ("greedy", "onion_only", "plate_only", "stationary"):
@@ -105,11 +107,14 @@ for _bot in ("bot", "team"):
 register_seat("text", "manyhands.baselines.players.reader:text")
 register_seat("reader", "manyhands.baselines.players.reader:Reader")
 register_seat("language", "manyhands.baselines.players.language:Language", extra="language")
+register_seat("local", "manyhands.baselines.players.local:Local", extra="local")
 register_seat("table", "manyhands.baselines.game_theory.policies:table_seat")
 register_seat("equilibrium", "manyhands.baselines.game_theory.policies:equilibrium_seat")
 register_seat("ippo", "manyhands.baselines.players.network:ippo", extra="train")
 register_seat("psro", "manyhands.baselines.players.network:psro", extra="train")
 register_seat("policy", "manyhands.baselines.players.network:from_file", extra="train")
+register_seat("relay", "manyhands.baselines.players.relay:relay")
+register_seat("search", "manyhands.baselines.search.seat:search")
 register_seat("human", "manyhands.viewer.human:Human")
 
 find_installed()
@@ -120,10 +125,12 @@ _LAZY = {
     "View": "manyhands.core.view",
     "render": "manyhands.core.render",
     "Reply": "manyhands.core.view",
+    "BudgetSpent": "manyhands.core.view",
     "rollout": "manyhands.core.rollout",
     "snapshot": "manyhands.core.pack",
     "restore": "manyhands.core.pack",
     "fingerprint": "manyhands.core.pack",
+    "text_seat": "manyhands.wrappers.text_seat",
     "vector": "manyhands.wrappers.vector",
 }
 
@@ -139,6 +146,7 @@ if not TYPE_CHECKING:  # which would take any name for a member
 
 
 __all__ = [
+    "BudgetSpent",
     "ConfigError",
     "Env",
     "EpisodeOver",
@@ -169,6 +177,7 @@ __all__ = [
     "rollout",
     "seat",
     "snapshot",
+    "text_seat",
     "unwrap",
     "vector",
 ]

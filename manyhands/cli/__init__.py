@@ -19,7 +19,7 @@ from manyhands.core.env import ConfigError, ManyhandsError
 # Modules of this package, in the order of the help.
 COMMANDS = (
     *("listing", "demo", "play", "watch", "replay", "verify", "export", "solve", "analyse"),
-    *("train", "evaluate", "crossplay", "bench", "check"),
+    *("judge", "train", "evaluate", "crossplay", "arena", "bench", "check", "mcp"),
 )
 
 
