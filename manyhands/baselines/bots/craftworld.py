@@ -43,6 +43,7 @@ from manyhands.envs.craftworld.ways import (
     flood,
     starts,
     stride,
+    strides,
     touching,
 )
 from manyhands.wrappers.chat import Chat
@@ -331,6 +332,7 @@ class _Plan:
         self.open = one_of(sight.cells, rl.WALKABLE)  # of the view
         self.faced = sight.faced(sight.cells)
         self.blocker = sight.faced(sight.bodies)
+        self.begin = strides(sight)
 
     # ---- what there is ------------------------------------------------------------------------
 
@@ -489,7 +491,7 @@ class _Plan:
             "coal": (iron_todo > 0) & (has["iron"] > 0) & (has["coal"] < 1),
             "wood": (tools_todo > 0) & pickaxe & (wood < 1),
         }
-        action = stride(s, jnp.where(best < FAR, direction, beyond))
+        action = stride(self.begin, jnp.where(best < FAR, direction, beyond))
         action = jnp.where(at_water & (picked == DRINKING), rl.DO, action)
         if len(s.teammates):
             action = jnp.where(recipient & (picked == len(options) - 2), gift, action)
@@ -525,7 +527,7 @@ class _Plan:
             able = able & (s.furnace if tool.startswith("iron") else True)
             action = jnp.where(able, rl.MAKE + rl.MAKES.index(tool), action)
         fight = zombie < 2 * STEP
-        action = jnp.where(fight, stride(s, zombie.astype(jnp.int32) & 7), action)
+        action = jnp.where(fight, stride(self.begin, zombie.astype(jnp.int32) & 7), action)
         action = jnp.where(lie_down & ~fight & ~urgent, rl.SLEEP, action)
         return jnp.where(s.asleep, rl.NOOP, action), heading
 
@@ -705,16 +707,16 @@ class _Plan:
             offer(leaks[d] & (number == 1) & sides[d] & (stone > 0), rl.MOVE + d)
         for d, back in enumerate((1, 0, 3, 2)):
             dig = at(rock, rl.DELTAS[d]) & dead_ends[d] & leaks[back] & (number == 1)
-            offer(dig, stride(s, jnp.full(stone.shape, d)))
+            offer(dig, stride(self.begin, jnp.full(stone.shape, d)))
         for d in range(4):
-            offer(digs[d] & (number > 0), stride(s, jnp.full(stone.shape, d)))
+            offer(digs[d] & (number > 0), stride(self.begin, jnp.full(stone.shape, d)))
         # To rock that is rock all around.
         solid = one_of(self.cells, ROCK) & ~self.unseen
         deep_rock = solid
         for d in range(4):
             deep_rock = deep_rock & beside(solid, d, False)
         way = self.least(deep_rock, self.ways)
-        offer((way < FAR) & able, stride(s, way.astype(jnp.int32) & 7))
+        offer((way < FAR) & able, stride(self.begin, way.astype(jnp.int32) & 7))
         # Nowhere to hide: it lies down where it is.
         offer(~chosen, rl.SLEEP)
         return action, enclosed

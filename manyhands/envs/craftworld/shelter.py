@@ -18,7 +18,17 @@ from manyhands.core.env import Array
 from manyhands.envs.craftworld import rules as rl
 from manyhands.envs.craftworld.observe import PLAYER, Perception, one_of
 from manyhands.envs.craftworld.state import HERE, VIEW
-from manyhands.envs.craftworld.ways import FAR, STEP, Mined, beside, entering, flood, starts, stride
+from manyhands.envs.craftworld.ways import (
+    FAR,
+    STEP,
+    Mined,
+    beside,
+    entering,
+    flood,
+    starts,
+    stride,
+    strides,
+)
 
 ROWS, COLUMNS = VIEW
 BACK = (1, 0, 3, 2)  # the opposite of each of `rules.FACINGS`
@@ -200,6 +210,7 @@ def _build(
     def is_own(spots: Array) -> Array:
         return jnp.all(spots == own, axis=-1)
 
+    begin = strides(sight, mined)
     # Where no way leads on, any step may show one.
     beside_own = own + deltas
     open_ = look(ground & (sight.bodies == 0), beside_own, False)
@@ -231,17 +242,17 @@ def _build(
     order = jnp.where(longer, ahead, ahead[::-1])
     nearer = jnp.where(look(free, own + deltas[order[0]], False), order[0], order[1])
     crow = look(free, own + deltas[nearer], False) & (jnp.sum(jnp.abs(to)) > 0)
-    lay = stride(sight, jnp.where(least == 0, side, least & 7), mined)
+    lay = stride(begin, jnp.where(least == 0, side, least & 7))
     unseen = (least >= FAR // 2) & (least < FAR)
-    lay = jnp.where(unseen, jnp.where(crow, stride(sight, nearer, mined), stumble), lay)
+    lay = jnp.where(unseen, jnp.where(crow, stride(begin, nearer), stumble), lay)
     lay = jnp.where(least < 0, _STONE, jnp.where(least < FAR, lay, stumble))
     # All walls stand: in, back, and close the mouth.
-    inwards = stride(sight, back[mouth], mined)
+    inwards = stride(begin, back[mouth])
     shut = jnp.where(look(sight.bodies > 0, leave, False), rl.DO, _STONE)
     faces = is_own(outer) & (sight.facing == mouth)
     to = look(ways, leave, FAR).astype(jnp.int32)
-    go = jnp.where(to < FAR, stride(sight, to & 7, mined), stumble)
+    go = jnp.where(to < FAR, stride(begin, to & 7), stumble)
     go = jnp.where(is_own(leave) | is_own(outer), inwards, go)
-    go = jnp.where(is_own(inner), stride(sight, mouth, mined), go)
+    go = jnp.where(is_own(inner), stride(begin, mouth), go)
     go = jnp.where(faces, shut, go)
     return jnp.where(jnp.any(look(ground, walls, False)), lay, go)

@@ -52,6 +52,7 @@ from manyhands.envs.craftworld.ways import (
     mined_by,
     starts,
     stride,
+    strides,
     touching,
     turn_to,
 )
@@ -248,7 +249,7 @@ class CraftSkills:
 
     def survey(self, perception: Array) -> tuple[Array, Array, Array]:
         """(action i32[S], done bool[S], possible bool[S]) of all skills, for one player."""
-        details = self.details(perception)
+        details = self._compiled(perception)  # traced once, for all who call it
         return details.action, details.done, details.why == POSSIBLE
 
     def control(self, perception: Array, skill: Array) -> tuple[Array, Array, Array]:
@@ -324,6 +325,7 @@ class CraftSkills:
         touch = touching(ways, seeds)
         away_down = np.arange(height)[:, None] - middle[0]
         away_right = np.arange(width)[None] - middle[1]
+        begin = strides(s, self._mined)
         groups: list[Details] = []
 
         def add(action: Any, done: Any, why: Any, steps: Any = 0) -> None:
@@ -335,13 +337,13 @@ class CraftSkills:
             """(the action that leads to the nearest of some cells, why not, steps)."""
             least = jnp.min(jnp.where(mask, touch, FAR)).astype(jnp.int32)
             why = jnp.where(least < FAR, POSSIBLE, jnp.where(jnp.any(mask), NO_WAY, NO_TARGET))
-            return stride(s, least & 7, self._mined), why, (least >> 3) - 1
+            return stride(begin, least & 7), why, (least >> 3) - 1
 
         def towards(row: Array, column: Array) -> Array:
             """How to begin to go to a place; what is left of the way counts twice."""
             left = jnp.abs(away_down - row) + jnp.abs(away_right - column)
             total = jnp.where(ways < FAR, ways + 2 * left * STEP, 4 * FAR)
-            return stride(s, jnp.min(total).astype(jnp.int32) & 7, self._mined)
+            return stride(begin, jnp.min(total).astype(jnp.int32) & 7)
 
         def nearest_cell(code: int) -> tuple[Array, Array, Array]:
             """As `nearest_of` cells of a material, with memory of all that were seen."""
@@ -398,7 +400,9 @@ class CraftSkills:
                 enough = enough & (held(s, item) >= count)
             action, steps = jnp.int32(rl.MAKE + i), jnp.int32(0)
             if known is not None:
-                go, found, steps = self._to_workshop(s, cells, ways, known, towards, recipe.near)
+                go, found, steps = self._to_workshop(
+                    s, begin, cells, ways, known, towards, recipe.near
+                )
                 action, steps = jnp.where(near, action, go), jnp.where(near, 0, steps)
                 near = near | found
             add(action, held(s, name) > 0, jnp.where(enough & near, POSSIBLE, NEEDS), steps)
@@ -410,7 +414,7 @@ class CraftSkills:
         add(lie_down, rested, jnp.where(rested, ALREADY, POSSIBLE))
         add(rl.NOOP, True, POSSIBLE)
         if known is not None:
-            self._places_to_stay(s, perception, cells, ways, known, towards, add)
+            self._places_to_stay(s, begin, perception, cells, ways, known, towards, add)
 
         for name in self._targets:
             here = s.cells == rl.MATERIALS.index(name)
@@ -431,10 +435,10 @@ class CraftSkills:
             best = jnp.min(jnp.where(ahead > 0, total, 2 * FAR)).astype(jnp.int32)
             edge = s.cells[HERE[0] + down, HERE[1] + right] == rl.VOID
             why = jnp.where(best < 2 * FAR, POSSIBLE, NO_WAY)
-            add(stride(s, best & 7, self._mined), edge, why, left[HERE])
+            add(stride(begin, best & 7), edge, why, left[HERE])
 
         if self._env.num_players > 1:
-            self._with_others(s, seeds, add)
+            self._with_others(s, begin, seeds, add)
         every = np.arange(1, len(self._env.actions))
         add(every[every != rl.SLEEP], True, POSSIBLE)
         joined = Details(*(jnp.concatenate(part) for part in zip(*groups, strict=True)))
@@ -452,6 +456,7 @@ class CraftSkills:
     def _to_workshop(
         self,
         s: Perception,
+        begin: tuple[Array, ...],
         cells: Array,
         ways: Array,
         known: Array,
@@ -465,7 +470,7 @@ class CraftSkills:
             place = place & around(cells == code)
         least = jnp.min(jnp.where(place, ways, FAR)).astype(jnp.int32)
         there = least < FAR
-        action, steps = stride(s, least & 7, self._mined), least >> 3
+        action, steps = stride(begin, least & 7), least >> 3
         far_place = jnp.ones(known.shape, bool)
         for code in needs:
             far_place = far_place & around(known == code + 1)
@@ -478,6 +483,7 @@ class CraftSkills:
     def _places_to_stay(
         self,
         s: Perception,
+        begin: tuple[Array, ...],
         perception: Array,
         cells: Array,
         ways: Array,
@@ -494,9 +500,11 @@ class CraftSkills:
         add(found.action, found.closed, why, found.stones)
 
         both, finished, _ = self._to_workshop(
-            s, cells, ways, known, towards, (rl.TABLE, rl.FURNACE)
+            s, begin, cells, ways, known, towards, (rl.TABLE, rl.FURNACE)
         )
-        table, has_table, steps = self._to_workshop(s, cells, ways, known, towards, (rl.TABLE,))
+        table, has_table, steps = self._to_workshop(
+            s, begin, cells, ways, known, towards, (rl.TABLE,)
+        )
         ground = one_of(s.cells, craft.place_on("furnace")) & (s.cells != rl.LAVA)
         ground = ground & (s.bodies == 0)
         open_ = one_of(s.cells, rl.WALKABLE) & (s.bodies == 0)
@@ -520,7 +528,7 @@ class CraftSkills:
         done = s.table & s.furnace
         add(action, done, jnp.where(enough, POSSIBLE, NEEDS), jnp.where(s.table, 0, steps))
 
-    def _with_others(self, s: Perception, seeds: Array, add: Any) -> None:
+    def _with_others(self, s: Perception, begin: tuple[Array, ...], seeds: Array, add: Any) -> None:
         """The skills that concern another player, for each of all players. On the way nothing is
         mined and no stone is laid, so that what is given is what was meant."""
         walkable = one_of(s.cells, rl.WALKABLE) & (s.bodies == 0)
@@ -549,7 +557,7 @@ class CraftSkills:
             why = jnp.where(known & (own != k), why, NO_TARGET)
             steps = jnp.abs(row) + jnp.abs(column) - 1
             faces = s.faced(there)
-            walk = jnp.where(faces, rl.NOOP, stride(s, cost & 7, self._mined))
+            walk = jnp.where(faces, rl.NOOP, stride(begin, cost & 7))
             add(walk, (steps <= 0) & (own != k), why, steps)
             down = jnp.where(alive == rl.DOWN, why, NO_TARGET)
             add(jnp.where(faces, rl.DO, walk), (alive == rl.ALIVE) & (own != k), down, steps)

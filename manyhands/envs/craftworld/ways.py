@@ -130,10 +130,10 @@ def turn_to(sight: Perception, good: Array) -> tuple[Array, Array]:
     return action, sight.faced(good)
 
 
-def stride(sight: Perception, direction: Array, mined: Mined = MINED) -> Array:
-    """The action that begins to go in a direction: turn, strike or mine what is there, lay a stone
-    into water, or walk; noop before lava, and where nothing helps."""
-    action = jnp.full(direction.shape, rl.NOOP, jnp.int32)
+def strides(sight: Perception, mined: Mined = MINED) -> tuple[Array, ...]:
+    """By direction: the action that begins to go there: turn, strike or mine what is there, lay a
+    stone into water, or walk; noop before lava."""
+    actions = []
     for d, (row, column) in enumerate(rl.DELTAS):
         cell = sight.cells[HERE[0] + row, HERE[1] + column]
         body = sight.bodies[HERE[0] + row, HERE[1] + column]
@@ -143,6 +143,13 @@ def stride(sight: Perception, direction: Array, mined: Mined = MINED) -> Array:
         fill = (cell == rl.WATER) & ~creature
         here = jnp.where(facing & use, rl.DO, rl.MOVE + d)
         here = jnp.where(facing & fill, rl.PLACE + rl.PLACES.index("stone"), here)
-        here = jnp.where((cell == rl.LAVA) & ~creature, rl.NOOP, here)
+        actions.append(jnp.where((cell == rl.LAVA) & ~creature, rl.NOOP, here))
+    return tuple(actions)
+
+
+def stride(actions: tuple[Array, ...], direction: Array) -> Array:
+    """The action that begins to go in a direction, of `strides`; noop where it is none."""
+    action = jnp.full(direction.shape, rl.NOOP, jnp.int32)
+    for d, here in enumerate(actions):
         action = jnp.where(direction == d, here, action)
     return action

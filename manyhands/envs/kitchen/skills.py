@@ -232,7 +232,7 @@ class KitchenSkills:
 
     def survey(self, perception: Array) -> tuple[Array, Array, Array]:
         """(action i32[S], done bool[S], possible bool[S]) of all skills, for one chef."""
-        details = self.details(perception)
+        details = self._compiled(perception)  # traced once, for all who call it
         return details.action, details.done, details.why == POSSIBLE
 
     def control(self, perception: Array, skill: Array) -> tuple[Array, Array, Array]:
