@@ -483,29 +483,29 @@ class Stepper:
         warn_of_x64()
         self.env = env
         key_data = np.asarray(jax.random.key_data(episode_key(0)))
-        state = jax.eval_shape(env.reset, episode_key(0))
+        # Inlined where they are called, and traced once for all the programs below.
+        traced = functools.partial(jax.jit, inline=True)
+        self._env_reset, self._env_step = traced(env.reset), traced(env.step)
+        self._shown = traced(lambda s: (env.observe(s), env.legal(s), env.acting(s)))
+        state = jax.eval_shape(self._env_reset, episode_key(0))
         self._state = Packing(state)
         self._order = Packing((key_data, np.int32(0), no_actions(env)))
         self._inputs = threading.local()
+        # The states of all programs but the first come out of buffers.
+        state = jax.eval_shape(self._state.unpack, np.zeros(self._state.size, np.uint8))
+        self._outcome = jax.eval_shape(self._env_step, episode_key(0), state, no_actions(env))[1]
         shapes = jax.eval_shape(self._rest, state, None)
         self._result = Packing(shapes)
-        self.memoises = self._state.size <= _SMALL and not draws_from_key(env)
+        self.memoises = self._state.size <= _SMALL and not draws_from_key(env, self._env_step)
         self._known: dict[bytes, Frame] = {}
         self._reporter: _Reporter | None = None  # made with the first frame that is read
         self._last = Report()
         self.fields: dict[str, Any] = {"state": self._state.views}
         for name in shapes:
             self.fields[name] = self._result.part(name, self._state.size)
-        seen = Packing(jax.eval_shape(env.perceive, state))
-        perceive = SmallCall(
-            lambda buffer: seen.pack(env.perceive(self._state.unpack(buffer))), self._state.size
-        )
-        self.fields["perception"] = lambda buffer: seen.views(perceive(buffer[: self._state.size]))
+        self.fields["perception"] = self._perception
         self._reset = SmallCall(self._packed_reset, key_data.size, np.uint32)
         self._step = SmallCall(self._packed_step, self._state.size + self._order.size)
-        self._view = SmallCall(
-            lambda buffer: self._pack(self._state.unpack(buffer), None), self._state.size
-        )
 
     def __reduce__(self) -> tuple[Any, ...]:
         return stepper, (self.env,)  # copies and other processes compile one or share it
@@ -609,28 +609,47 @@ class Stepper:
         last.terminated[...], last.acting[...], last.legal[...] = True, False, False
         return last
 
+    @functools.cached_property
+    def _view(self) -> SmallCall:
+        def view(buffer: Array) -> Array:
+            return self._pack(self._state.unpack(buffer), None)
+
+        return SmallCall(view, self._state.size)
+
+    @functools.cached_property
+    def _perceive(self) -> tuple[Packing, SmallCall]:
+        traced = jax.jit(self.env.perceive, inline=True)
+        state = jax.eval_shape(self._state.unpack, np.zeros(self._state.size, np.uint8))
+        seen = Packing(jax.eval_shape(traced, state))
+        return seen, SmallCall(
+            lambda buffer: seen.pack(traced(self._state.unpack(buffer))), self._state.size
+        )
+
+    def _perception(self, buffer: np.ndarray) -> Any:
+        seen, perceive = self._perceive
+        return seen.views(perceive(buffer[: self._state.size]))
+
     def _packed_reset(self, key_data: Array) -> Array:
-        return self._pack(self.env.reset(wrap_key(key_data)), None)
+        return self._pack(self._env_reset(wrap_key(key_data)), None)
 
     def _packed_step(self, buffer: Array) -> Array:
         state = self._state.unpack(buffer[: self._state.size])
         key_data, time, actions = self._order.unpack(buffer[self._state.size :])
         key = jax.random.fold_in(wrap_key(key_data), time)
-        return self._pack(*self.env.step(key, state, actions))
+        return self._pack(*self._env_step(key, state, actions))
 
     def _pack(self, state: Any, outcome: Any) -> Array:
         rest = self._rest(state, outcome)
         return jnp.concatenate([self._state.pack(state), self._result.pack(rest)])
 
     def _rest(self, state: Any, outcome: Any) -> dict[str, Any]:
-        env = self.env
         if outcome is None:
-            shapes = jax.eval_shape(env.step, episode_key(0), state, no_actions(env))[1]
-            outcome = jax.tree_util.tree_map(lambda s: jnp.zeros(s.shape, s.dtype), shapes)
+            outcome = jax.tree_util.tree_map(lambda s: jnp.zeros(s.shape, s.dtype), self._outcome)
+        vector, legal, acting = self._shown(state)
         return {
-            "vector": env.observe(state),
-            "legal": env.legal(state),
-            "acting": env.acting(state),
+            "vector": vector,
+            "legal": legal,
+            "acting": acting,
             "reward": outcome.reward,
             "terminated": outcome.terminated,
             "truncated": outcome.truncated,
@@ -640,10 +659,10 @@ class Stepper:
 
 
 @functools.lru_cache(maxsize=64)
-def draws_from_key(env: Env) -> bool:
-    """Whether a step uses its key, according to its jaxpr."""
+def draws_from_key(env: Env, step: Any = None) -> bool:
+    """Whether a step uses its key, according to its jaxpr. `step`: `env.step`, compiled."""
     state = jax.eval_shape(env.reset, episode_key(0))
-    jaxpr = jax.make_jaxpr(env.step)(episode_key(0), state, no_actions(env)).jaxpr
+    jaxpr = jax.make_jaxpr(step or env.step)(episode_key(0), state, no_actions(env)).jaxpr
     needed = set(map(id, jaxpr.outvars))
     for equation in reversed(jaxpr.eqns):
         if any(id(variable) in needed for variable in equation.outvars):
