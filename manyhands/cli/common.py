@@ -10,7 +10,7 @@ from types import MappingProxyType
 from typing import Any
 
 from manyhands.core.env import ConfigError, Env
-from manyhands.core.registry import make, registered
+from manyhands.core.registry import make_wrapped, registered
 
 CONFIG = """\
 An environment is an id, or module:id of one that the module registers, and, after it, its
@@ -150,19 +150,7 @@ def make_env(
     """The environment called `id` in the wrappers that are asked for."""
     if id in registered(wrappers=True):
         raise ConfigError(f"{id!r} is a wrapper; name an environment, and add --{id}")
-    if skills and events:
-        raise ConfigError("--skills and --events are two ways of acting by skills; give one")
-    try:
-        env = make(id, **config)
-    except TypeError as error:
-        raise ConfigError(f"{id} cannot be configured so: {error}") from error
-    if skills:
-        env = make("skills", env=env)
-    if events:
-        env = make("events", env=env, per=events)
-    if chat:
-        env = make("chat", env=env)
-    return env
+    return make_wrapped(id, config, skills=skills, events=events, chat=chat)
 
 
 def is_pair(word: str) -> bool:

@@ -135,6 +135,37 @@ def make(id: str, **config: Any) -> Env[Any]:
     return env
 
 
+def make_wrapped(
+    id: str,
+    config: Mapping[str, Any],
+    *,
+    skills: bool = False,
+    events: str = "",
+    chat: bool = False,
+) -> Env[Any]:
+    """`make(id, **config)` in the wrappers that a command line or a season asks for.
+
+    Args:
+        skills: in the wrapper `skills`.
+        events: in the wrapper `events`, `"agent"` or `"team"`; "" for none.
+        chat: in the wrapper `chat`, around the others.
+
+    Raises:
+        ConfigError: as `make`; or both ways of acting by skills were asked for.
+    """
+    if skills and events:
+        raise ConfigError("skills and events are two ways of acting by skills; give one")
+    try:
+        env = make(id, **config)
+    except TypeError as error:
+        raise ConfigError(f"{id} cannot be configured so: {error}") from error
+    if skills:
+        env = make("skills", env=env)
+    if events:
+        env = make("events", env=env, per=events)
+    return make("chat", env=env) if chat else env
+
+
 def configured(game: str | Env[Any], config: Mapping[str, Any], api: Any) -> Env[Any]:
     """The environment that an API was asked for: the one given, or `make(game, **config)`.
 
@@ -222,6 +253,20 @@ def _check_entry(kind: str, name: str, entry_point: str) -> None:
 # ---- seats ---------------------------------------------------------------------------------------
 
 
+UPKEEP = frozenset(
+    (
+        "max_total_tokens",
+        "max_cost",
+        "max_seconds",
+        "prices",
+        "timeout",
+        "tries",
+        "backoff",
+        "max_wait",
+    )
+)
+
+
 class SeatConfigError(SeatError, ConfigError):
     """A seat that does not exist, or cannot be set up with the options that it was given."""
 
@@ -302,6 +347,19 @@ def _options(name: str, rest: str) -> list[str]:
             f"the options of the seat {name!r} open {depth} parentheses that they do not close"
         )
     return [part for part in parts if part]
+
+
+def player_of(name: str) -> str:
+    """The name of a seat without the options that change none of its answers: what it may cost, how
+    long one waits for it, and how often one tries (`UPKEEP`). A record is continued by whoever has
+    the same."""
+    kind, colon, rest = name.partition(":")
+    try:
+        options = _options(kind, rest)
+    except SeatConfigError:  # of a player that was not made of a name
+        return name
+    kept = [option for option in options if option.partition("=")[0].strip() not in UPKEEP]
+    return name if len(kept) == len(options) else f"{kind}{colon if kept else ''}{','.join(kept)}"
 
 
 def _value(word: str) -> Any:

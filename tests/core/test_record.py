@@ -444,6 +444,21 @@ def test_resume_plays_only_what_is_missing(tmp_path):
     assert not played
 
 
+def test_resume_takes_the_same_player_with_another_budget(tmp_path):
+    def priced(name):
+        return SimpleNamespace(act=lambda views: list(map(words, views)), name=name)
+
+    path = tmp_path / "r"
+    run(path, seats=(priced("language:model=m,max_cost=1,temperature=0.5"), "random"), episodes=2)
+    richer = priced("language:model=m,temperature=0.5,max_cost=3.5,timeout=9,prices=(a,b)")
+    result = run(path, seats=(richer, "random"), episodes=4, resume=True)
+    assert len(result.episodes) == 4 and verify(path)
+    assert {e.seats[0] for e in read(path)} == {"language:model=m,max_cost=1,temperature=0.5"}
+    for other in ("language:model=n,max_cost=1,temperature=0.5", "language:model=m,max_cost=1"):
+        with pytest.raises(RecordError, match="seats"):
+            run(path, seats=(priced(other), "random"), episodes=5, resume=True)
+
+
 def test_a_cut_off_line_is_noted_and_played_again(recorded, tmp_path):
     whole = recorded[0].read_bytes()
     end = whole.rindex(b"\n", 0, -1) + 1  # the line that closes the record begins here

@@ -35,7 +35,7 @@ from manyhands.core.config import boolean, nearest, number, one_of, plain, whole
 from manyhands.core.env import ConfigError, Env, SeatError, names_of
 from manyhands.core.play import ON_ILLEGAL, seat_policy
 from manyhands.core.redact import redact
-from manyhands.core.registry import load, make, registered, registered_seats, seat
+from manyhands.core.registry import load, make_wrapped, registered, registered_seats, seat
 
 PAIRINGS = ("round_robin", "swiss", "pool")
 SCORES = ("wins", "reward")
@@ -171,7 +171,9 @@ class GamePlan:
 
     @functools.cached_property
     def env(self) -> Env:
-        return _env(self.name, self.id, self.config, self.skills, self.chat, self.events)
+        return make_wrapped(
+            self.id, self.config, skills=self.skills, events=self.events, chat=self.chat
+        )
 
     def fixed(self) -> dict[str, Any]:
         """What may not change while a season is continued: players and episodes may be added."""
@@ -403,20 +405,6 @@ def _flat(option: Any) -> str:
     return option if isinstance(option, str) else json.dumps(option, default=str)
 
 
-def _env(
-    name: str, id: str, config: Mapping[str, Any], skills: bool, chat: bool, events: str
-) -> Env:
-    try:
-        env = make(id, **config)
-    except TypeError as error:
-        raise ConfigError(f"games.{name} cannot be configured so: {error}") from error
-    if skills:
-        env = make("skills", env=env)
-    if events:
-        env = make("events", env=env, per=events)
-    return make("chat", env=env) if chat else env
-
-
 def _game(name: str, given: dict[str, Any], players: dict[str, Player], seed: int) -> GamePlan:
     where = f"games.{name}"
     _known(f"[{where}]", given, _GAME)
@@ -428,10 +416,8 @@ def _game(name: str, given: dict[str, Any], players: dict[str, Player], seed: in
     skills = boolean(f"{where}.skills", given.get("skills", False))
     chat = boolean(f"{where}.chat", given.get("chat", False))
     events = one_of(f"{where}.events", given.get("events", ""), ("", "agent", "team"))
-    if skills and events:
-        raise ConfigError(f"{where}: skills and events are two ways of acting by skills; give one")
     try:
-        env = _env(name, id, config, skills, chat, events)
+        env = make_wrapped(id, config, skills=skills, events=events, chat=chat)
     except ConfigError as error:
         raise ConfigError(f"{where}: {error}") from error
     pairing = one_of(f"{where}.pairing", given.get("pairing", "round_robin"), PAIRINGS)
