@@ -26,7 +26,7 @@ CORPUS = Path(__file__).parent / "corpus" / "answers"
 FILES = sorted(CORPUS.glob("*.jsonl"))
 UNDERSTOOD = 0.95  # the least share of sentences with a meaning that are read
 MOST_CHARACTERS = 400  # of a refusal
-CHOICES = 4  # of a situation, that templates are tried with
+CHOICES = 3  # of a situation, that templates are tried with
 
 PLAIN = (
     "{}", "{}.", "  {}\n", "**{}**", "`{}`", '"{}"', "{}, please", "I'll {}", "Okay, {}!",

@@ -7,6 +7,7 @@ import re
 import jax
 import numpy as np
 import pytest
+from craft_crowds import RICH, alone, crowd_of
 
 from manyhands.core.choices import HEDGES
 from manyhands.core.env import IllegalAction, episode_key
@@ -15,21 +16,10 @@ from manyhands.envs.craftworld import CraftWorld
 from manyhands.envs.craftworld import rules as rl
 from manyhands.testing import broken_facts, random_actions
 
-# Everything close together: trees, water, lava, ores, a table, creatures, what takes two players.
-CROWD = "TT.Wz..\n.012S.L\n.T3BFLX\nc.45GOI\n,kC67D.\np.P>..z"
-RICH = {
-    "inventory": {"wood": 9, "stone": 3, "coal": 2, "iron": 2, "sapling": 2, "wood_pickaxe": 9,
-                  "stone_pickaxe": 1, "iron_pickaxe": 1, "stone_sword": 1},
-    "vitals": {"drink": 5, "food": 4, "energy": 6},
-}  # fmt: skip
-
 
 @pytest.fixture(scope="module", params=["craftax_classic", "crafter"])
 def crowd(request):
-    rules = {"name": request.param, "slots": [12], "plants": 4}
-    if request.param == "craftax_classic":
-        rules = {"name": request.param, "slots": [1, 1, 1, 1], "plants": 4}
-    return CraftWorld(rules, map=CROWD, start=RICH, friendly_fire=True, spawning=True)
+    return crowd_of(request.param)
 
 
 def situations(env, count, seed):
@@ -136,8 +126,7 @@ def test_a_cell_that_another_is_beside_is_not_certain():
 
 @pytest.mark.parametrize("rules", ["crafter", "craftax_classic"])
 def test_lava_says_that_it_kills(rules):
-    env = CraftWorld(rules, map="...\n.0L\n...")
-    state = jax.device_get(env.reset(episode_key(0)))
+    env, state = alone(rules, "lava")
     found = offer(env, state, 0, "move_right")
     assert found.certain and found.facts["players.0.status"] == "dead" and found.facts["over"]
     assert "LAVA" in found.effect and "die" in found.effect
@@ -151,9 +140,7 @@ def test_lava_says_that_it_kills(rules):
 
 
 def test_pockets_that_are_full_lose_what_is_taken():
-    env = CraftWorld(map="...\n.0T\n...", start={"inventory": {"wood": 9}})
-    state = jax.device_get(env.reset(episode_key(0)))
-    state = dataclasses.replace(state, facing=np.uint8([1]))
+    env, state = alone(to_the_right="tree", inventory={"wood": 9})
     found = offer(env, state, 0, "do")
     assert "9 already" in found.effect and found.facts["players.0.inventory.wood"] == 9
     after = stepper(env).step(np.uint32([1, 2]), 0, state, np.int32([rl.DO]))
@@ -162,8 +149,10 @@ def test_pockets_that_are_full_lose_what_is_taken():
 
 
 def test_who_sleeps_may_go_on_naming_it():
-    env = CraftWorld(map="...\n.0.\n...", start={"vitals": {"energy": 3}})
-    state = jax.device_get(env.reset(episode_key(0)))
+    env, state = alone()
+    vitals = np.array(state.vitals)
+    vitals[0, rl.ENERGY] = 3
+    state = dataclasses.replace(state, vitals=vitals)
     after = stepper(env).step(np.uint32([1, 2]), 0, state, np.int32([rl.SLEEP])).state
     assert env.last_events(after)[0]["event"] == "fell_asleep"
     for words in ("sleep", "6", "go to sleep", "sleep on", "wait", "ACTION: sleep"):

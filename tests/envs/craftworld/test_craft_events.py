@@ -6,6 +6,7 @@ import dataclasses
 import jax
 import numpy as np
 import pytest
+from craft_crowds import crowd_of
 
 from manyhands.core.env import episode_key
 from manyhands.core.pack import fingerprint, restore, snapshot, stepper
@@ -13,20 +14,10 @@ from manyhands.envs.craftworld import CraftWorld
 from manyhands.envs.craftworld import rules as rl
 from manyhands.envs.craftworld.state import HERE
 
-CROWD = "TT.Wz..\n.012S.L\n.T3BF.X\nc.45GOI\n,kC67D.\np.P>..z"
-RICH = {
-    "inventory": {"wood": 6, "stone": 3, "coal": 2, "iron": 2, "sapling": 2, "wood_pickaxe": 1,
-                  "stone_pickaxe": 1, "iron_pickaxe": 1, "stone_sword": 1},
-    "vitals": {"drink": 5, "food": 2, "energy": 6},
-}  # fmt: skip
-
 
 @pytest.fixture(scope="module", params=["craftax_classic", "crafter"])
 def crowd(request):
-    rules = {"name": request.param, "plants": 4, "ripe": 5, "hunger": 4, "thirst": 3, "harm": 2,
-             "heal": 3, "fatigue": 5, "rest": 2}  # fmt: skip
-    rules["slots"] = [12] if request.param == "crafter" else [1, 1, 1, 1]
-    return CraftWorld(rules, map=CROWD, start=RICH, friendly_fire=True, spawning=True)
+    return crowd_of(request.param)
 
 
 @pytest.fixture(scope="module")
