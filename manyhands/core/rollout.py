@@ -284,6 +284,7 @@ def _compile(
             )
         )
 
+    @functools.partial(jax.jit, inline=True)  # traced once: for the shapes, and again for the loop
     def step(
         key: Array, policy_key: Array, params: Any, fresh: Any, indices: Array, carry: Carry
     ) -> tuple[Carry, dict[str, Any], Trajectory]:
@@ -338,14 +339,23 @@ def _compile(
     def run(key: Array, params: Any, carry: Carry) -> Any:
         everyone = jnp.arange(num_envs, dtype=jnp.uint32)
         fresh = fresh_states(env, jax.random.fold_in(key, num_envs), pool)
-        _, gains, kept = jax.eval_shape(step, key, key, params, fresh, everyone, carry)
-        sums = jax.tree_util.tree_map(lambda leaf: jnp.zeros(leaf.shape, leaf.dtype), gains)
+        begun = carry.step
+        carry = dataclasses.replace(carry, step=None)  # the same for all
+
+        def chunk_of(number: Array) -> tuple[Carry, Array]:
+            part, indices = take(divide((carry, everyone)), number)
+            return spread(dataclasses.replace(part, step=begun)), indices
+
+        part, indices = jax.eval_shape(chunk_of, jnp.int32(0))
+        _, gains, kept = jax.eval_shape(step, key, key, params, fresh, indices, part)
+
+        def zeros(leaf: Any, *time: int) -> Array:
+            return jnp.zeros((*time, *leaf.shape[:-1], num_envs), leaf.dtype)
+
+        sums = jax.tree_util.tree_map(zeros, gains)
         track = None
         if collect == "trajectory":
-            track = jax.tree_util.tree_map(
-                lambda leaf: jnp.zeros((num_steps, *leaf.shape), leaf.dtype), kept
-            )
-        begun = carry.step
+            track = jax.tree_util.tree_map(lambda leaf: zeros(leaf, num_steps), kept)
 
         def play(whole: Any, number: Array) -> tuple[Any, None]:
             """All steps of one chunk."""
@@ -370,7 +380,6 @@ def _compile(
             carry = put(carry, dataclasses.replace(part, step=None), number)
             return (carry, put(sums, totals, number), track), None
 
-        carry = dataclasses.replace(carry, step=None)  # the same for all
         whole = divide(spread((carry, sums, track)))
         whole, _ = jax.lax.scan(play, whole, jnp.arange(chunks))
         carry, sums, track = spread(unite(whole))
