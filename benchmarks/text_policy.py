@@ -71,14 +71,15 @@ def judge_tree(run: Path, env: Any, model: Any, seed: int) -> dict[str, Any]:
     return found
 
 
-def judge_play(env: Any, policy: Any, others: list[str], episodes: int, seed: int) -> Any:
+def judge_play(
+    env: Any, policy: Any, others: list[str], episodes: int, seed: int, patience: int
+) -> Any:
     """What a policy wins and loses, in each seat, beside each of some others ("" is itself)."""
     found = {}
     for other in others:
         seats = [policy, policy] if not other else [policy, other]
-        held = [words.held(player, env, 25) if player is policy else player for player in seats]
-        if not other:
-            held = [held[0], held[0]]
+        own = words.held(policy, env, patience)
+        held = [own if player is policy else player for player in seats]
         result = manyhands.play(env, held, episodes, seed, rotate=bool(other), progress=False)
         mine = result.seat_rewards[:, 0]
         illegal = sum(result.refused(k)[0] for k in range(1 if other else 2))
@@ -110,7 +111,7 @@ def experiment(options: argparse.Namespace, seed: int, baseline: str) -> dict[st
     named = games(options.experiment)
     settings = {f.name: getattr(options, f.name) for f in dataclasses.fields(TextConfig)}
     config = TextConfig(**{**settings, "baseline": baseline})
-    out = options.out / f"{options.experiment}-{baseline}" / f"seed-{seed}"
+    out = options.out / f"{options.name or options.experiment}-{baseline}" / f"seed-{seed}"
     began = time.process_time()
     card = text(list(named.values()), config, out, seed, resume=True, log=say)
     model, _ = words.load(out / "policy-0.safetensors")
@@ -132,11 +133,11 @@ def experiment(options: argparse.Namespace, seed: int, baseline: str) -> dict[st
             own["illegal_share_first"] = lines[0][f"illegal/{g}"]
         if env.deals() is not None and env.chat is None:
             own |= judge_tree(out, env, model, seed)
-        policy = Counted(env, model, policy=False)
+        policy = Counted(env, model, policy=False, greedy=options.greedy)
         others = {"tic_tac_toe": ["random", "perfect"], "kitchen": [""], "trade": ["", "fair"]}
         count = {"kitchen": 3, "trade": 20}.get(name, options.matches)
         if name in others:
-            own["play"] = judge_play(env, policy, others[name], count, 77 + seed)
+            own["play"] = judge_play(env, policy, others[name], count, 77 + seed, config.patience)
         found[name] = own
     if lines:
         half = lines[len(lines) // 2 :]
@@ -171,20 +172,24 @@ def main() -> None:
     known = ("kuhn", "tictactoe", "kitchen", "several", "baselines")
     parser.add_argument("experiment", choices=known)
     parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2])
-    parser.add_argument("--baselines", nargs="+", default=["role"])
+    parser.add_argument("--baselines", nargs="+", default=["prompt"])
     parser.add_argument("--out", type=Path, default=Path("runs/text-policy"))
+    parser.add_argument("--name", help="of the results; by default the experiment")
+    parser.add_argument("--greedy", action="store_true", help="judge play by the likeliest tokens")
     parser.add_argument("--matches", type=int, default=200)
     parser.add_argument("--ship", action="store_true", help="make it the one of the package")
     for field in dataclasses.fields(TextConfig):
         name = f"--{field.name.replace('_', '-')}"
         if field.name == "baseline":
-            parser.set_defaults(baseline="role")
+            parser.set_defaults(baseline="prompt")
         else:
             parser.add_argument(name, type=type(field.default), default=field.default)
     options = parser.parse_args()
-    if options.experiment == "baselines" and options.baselines == ["role"]:
-        options.baselines = ["role", "shared", "none", "critic"]
-    path = ROOT / "benchmarks" / "results" / f"text-policy-{options.experiment}.json"
+    if options.experiment == "baselines" and options.baselines == ["prompt"]:
+        options.baselines = ["prompt", "role", "shared", "none", "critic"]
+    path = (
+        ROOT / "benchmarks" / "results" / f"text-policy-{options.name or options.experiment}.json"
+    )
     data: dict[str, Any] = {"runs": []}
     data["command"] = "python benchmarks/text_policy.py " + " ".join(sys.argv[1:])
     data["machine"] = {

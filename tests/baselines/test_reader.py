@@ -6,6 +6,8 @@ import jax
 import numpy as np
 import pytest
 
+import manyhands
+from manyhands.baselines.players.macro import persist
 from manyhands.baselines.players.reader import Reader
 from manyhands.core.env import SeatError, episode_key
 from manyhands.core.pack import full_actions, stepper
@@ -111,6 +113,16 @@ def test_it_steps_aside_when_asked():
             asked_to_move += "step to" in reply.action
         frame = loop.step(data, step, frame.state, full_actions(env, actions))
     assert asked_to_move
+
+
+def test_cooks_by_skills_do_not_wait_for_each_other_for_ever():
+    """Two skills that lead through each other: one of them makes way by single steps."""
+    room = manyhands.make("kitchen", layout="cramped_room", max_steps=200)
+    env = manyhands.make("skills", env=room)
+    cook = persist(manyhands.seat("text:skills=true", env), env, 4)
+    result = manyhands.play(env, [cook, cook], 1, progress=False)
+    assert result.rewards[0, 0] >= 80
+    assert cook.asked < 2 * 200 * 0.75
 
 
 def test_text_of_another_game_is_refused():

@@ -19,7 +19,7 @@ from manyhands.baselines.learners.text import (
     _pairs,
     text,
 )
-from manyhands.baselines.learners.text_lessons import tabulate
+from manyhands.baselines.learners.text_lessons import lineups_of, tabulate
 from manyhands.baselines.learners.text_network import TextNetwork
 from manyhands.baselines.learners.text_tokens import END, START, Tokenizer, train_tokenizer
 from manyhands.baselines.players import text_policy as words
@@ -196,6 +196,36 @@ def test_advantages(kuhn, baseline, expected):
     means = {"role": [2.0, 0.0, 2.0, 0.0], "shared": [1.0] * 4}.get(baseline, [0.0] * 4)
     wanted = expected if baseline == "group" else np.array(gained) - means
     assert again.tolist() == pytest.approx(list(wanted))
+
+
+def test_means_by_prompt_sum_to_zero(kuhn):
+    """Each answer is compared with the others to its prompt: in large numbers nothing is left of a
+    prompt's luck; alone, an answer is compared with its role's mean."""
+    learner = TextLearner([kuhn], TextConfig(baseline="prompt", scale=False))
+    bad, good, alone = (words.Question((3,), (n,)) for n in (4, 5, 6))
+    rows = [(bad, -1.0), (bad, -2.0)] * 50 + [(good, 2.0), (good, 1.0)] * 50 + [(alone, 2.0)]
+    decisions = [_Decision(0, (0, 0, 0), (), q, (END,), "", v, v) for q, v in rows]
+    found = learner.advantages(decisions)
+    assert found[:2].tolist() == pytest.approx([0.5, -0.5], abs=0.03)
+    assert found[100:102].tolist() == pytest.approx([0.5, -0.5], abs=0.03)
+    assert found[-1] == 2.0
+
+
+def test_illegal_answers_cost_more_than_a_fold(kuhn):
+    learner = TextLearner([kuhn], TextConfig(baseline="none", scale=False, illegal_cost=2.0))
+    question = words.Question((3,), (4,))
+    decisions = [_Decision(0, (0, 0, 0), (), question, (END,), "", -1.0, -1.0) for _ in range(2)]
+    decisions[1].illegal = True
+    assert learner.advantages(decisions).tolist() == [-1.0, -3.0]
+
+
+def test_teachers_of_one_game_or_of_all():
+    given = "kuhn_poker=equilibrium; random; kitchen=text:skills=true"
+    assert lineups_of("kuhn_poker", given) == ["equilibrium", "random"]
+    assert lineups_of("kitchen", given) == ["random", "text:skills=true"]
+    assert lineups_of("tic_tac_toe", "text:skills=true") == ["text:skills=true"]
+    assert lineups_of("tic_tac_toe", "kuhn_poker=random")[0] == "perfect random"
+    assert lineups_of("kuhn_poker", "") == ["random"]
 
 
 def test_play_raises_the_return(kuhn, cloned):

@@ -9,13 +9,19 @@ anybody's (`players/text_policy.py`).
 2. **Play.** An update plays some episodes of each game, with itself in all seats or with
    `opponents` in the others, and makes a step of policy gradient (REINFORCE, Williams 1992; with
    `epochs`, clipped as in PPO, Schulman et al. 2017), less `kl` times the divergence from the
-   clone. What an answer is worth (`baseline`) is its return less: the running mean of its role in
-   its game ("role", Liu et al. 2025, SPIRAL), one running mean of everything ("shared"), nothing
-   ("none"), or what the network expects ("critic"); or its return among those of the same start
-   ("group", Shao et al. 2024, GRPO), and of the same sight in addition ("anchor", Feng et al. 2025,
-   GiGPO).
+   clone. What an answer is worth (`baseline`) is its return less: the mean of the other answers to
+   the same prompt ("prompt", Kool et al. 2019), the running mean of its role in its game ("role",
+   Liu et al. 2025, SPIRAL), one running mean of everything ("shared"), nothing ("none"), or what
+   the network expects ("critic"); or its return among those of the same start ("group", Shao et
+   al. 2024, GRPO), and of the same sight in addition ("anchor", Feng et al. 2025, GiGPO).
 
-An illegal answer is a forfeit, whose price (`Env.forfeit_terms`) is part of the return.
+An illegal answer is a forfeit, whose price (`Env.forfeit_terms`) is part of the return. In poker
+that price is a fold's, so that nothing would keep a player who wants to fold from answering
+nonsense: `illegal_cost` is added to it.
+
+**Why means by prompt.** Below a mean that does not know the prompt, all answers to a bad hand are
+bad. Steps on a sample make all of them less likely, and what becomes more likely instead are words
+that were not sampled, most of which are illegal. Advantages by prompt sum to zero at each prompt.
 
 **Equal texts are computed once.** A thousand hands of Kuhn poker have twelve different prompts and
 some thirty different answers to them. Prompts are read once each, and the advantages of equal
@@ -62,7 +68,7 @@ from manyhands.core.registry import make
 from manyhands.core.view import Reply, View
 
 FORMAT = "manyhands-text-run-1"
-BASELINES = ("role", "shared", "none", "critic", "group", "anchor")
+BASELINES = ("prompt", "role", "shared", "none", "critic", "group", "anchor")
 CREDITS = ("episode", "turn")
 _REMEMBERED = 5_000  # answers whose probabilities by the clone are kept
 
@@ -76,7 +82,7 @@ class TextConfig:
         teachers: seats to learn from, lineups with ; between them; "" takes
             `text_lessons.TEACHERS`, and random players where it names none. A lineup is one seat
             for all agents, or one for each with blanks between them, of which random ones are not
-            learned from.
+            learned from. "GAME=lineup" is for that game alone.
         demonstrations: decisions of teachers in each game, at least.
         wander: how likely a teacher that acts on the host does something else at random; what it
             would have done is learned.
@@ -89,12 +95,17 @@ class TextConfig:
             episode or what came after them.
         discount: of rewards per answer, with credit "turn" and for anchors.
         decay: of running means, an update.
+        illegal_cost: what an illegal answer costs in addition to its price in the game, in units
+            of the root mean square of the game's first returns.
         scale: whether advantages are divided by their deviation in each game.
         kl: the weight of the divergence from the clone.
+        renew: every so many updates the policy of the moment takes the clone's place (Perolat et
+            al. 2022, R-NaD); 0 is never.
         value: the weight of the regression of returns by a linear head on the network. It is what
             the baseline "critic" compares with; without it, too, it teaches early what in a text
             matters, where teachers did not.
         learning_rate, epochs, clip: of the steps of an update.
+        final_rate: the learning rate of the last update as a share of the first; it falls linearly.
         batch: different prompts in one step.
         average, average_from: snapshots for the average strategy of games with a tree, and the
             share of the run after which they begin.
@@ -113,20 +124,23 @@ class TextConfig:
     episodes_per_update: int = 256
     group: int = 1
     opponents: str = ""
-    baseline: str = "role"
+    baseline: str = "prompt"
     credit: str = "episode"
     discount: float = 1.0
     decay: float = 0.95
+    illegal_cost: float = 1.0
     scale: bool = True
-    kl: float = 0.02
+    kl: float = 0.05
+    renew: int = 0
     value: float = 0.5
     learning_rate: float = 3e-4
+    final_rate: float = 1.0
     epochs: int = 1
     clip: float = 0.2
     batch: int = 32
     average: int = 64
     average_from: float = 0.5
-    patience: int = 25
+    patience: int = 4
     vocabulary: int = 2048
     width: int = 128
     layers: int = 4
@@ -140,7 +154,7 @@ class TextConfig:
         for name in ("demonstrations", "episodes_per_update", "group", "epochs", "batch"):
             if getattr(self, name) < 1:
                 raise ConfigError(f"{name} is a whole number from 1, given {getattr(self, name)!r}")
-        for name in ("discount", "decay", "wander", "average_from"):
+        for name in ("discount", "decay", "wander", "average_from", "final_rate"):
             if not 0 <= getattr(self, name) <= 1:
                 raise ConfigError(f"{name} is from 0 to 1, given {getattr(self, name)!r}")
         if self.baseline in ("group", "anchor") and self.group < 2:
@@ -166,6 +180,7 @@ class _Decision:
     anchor: str
     gained: float = 0.0
     to_come: float = 0.0
+    illegal: bool = False
 
 
 class _Scribe(TextPolicy):
@@ -284,11 +299,13 @@ def _play_loss(
 
 @functools.partial(jax.jit, static_argnums=(0, 1))
 def _step(
-    optimiser: Any, loss: Any, params: Any, state: Any, *batch: Any
+    optimiser: Any, loss: Any, share: Any, params: Any, state: Any, *batch: Any
 ) -> tuple[Any, Any, dict[str, Array]]:
+    """A gradient step at `share` of the optimiser's learning rate."""
     (value, about), gradient = jax.value_and_grad(loss, has_aux=True)(params, batch)
     norm = optax.tree.norm(gradient)
     change, state = optimiser.update(gradient, state, params)
+    change = jax.tree_util.tree_map(lambda part: share * part, change)
     new = optax.apply_updates(params, change)
     return new, state, {**about, "loss": value, "grad_norm": norm}
 
@@ -384,7 +401,7 @@ class TextLearner:
             g, b = turns[order[at]]
             batch = games[g][b].arrays()
             params, self._state, about = _step(
-                optimiser, loss, self.model.params, self._state, *batch
+                optimiser, loss, 1.0, self.model.params, self._state, *batch
             )
             self.model.params = params
             self.cloned += 1
@@ -431,9 +448,17 @@ class TextLearner:
                 scribe = _Scribe(env, self.model, config.baseline == "anchor")
                 player = words.held(scribe, env, config.patience)
                 so_far: dict[tuple[int, int], np.ndarray] = {}
+                refused: set[tuple[int, int, int]] = set()
+                last: dict[int, int] = {}
 
-                def watch(moment: Moment, so_far: Any = so_far) -> None:
-                    so_far[moment.episode, moment.step] = np.array(moment.rewards)
+                def watch(
+                    moment: Moment, so_far: Any = so_far, refused: Any = refused, last: Any = last
+                ) -> None:
+                    episode, turn = moment.episode, moment.turn
+                    if turn is not None:
+                        refused.update((episode, last[episode], i) for i in turn.illegal)
+                    so_far[episode, moment.step] = np.array(moment.rewards)
+                    last[episode] = moment.step
 
                 seed = (self.seed * 1_000_003 + self.update) * 64 + number
                 result = play(
@@ -464,6 +489,8 @@ class TextLearner:
                         mine, discounted(rewards.tolist(), config.discount), strict=True
                     ):
                         decision.gained, decision.to_come = total[episode][index], later
+                    for decision, step in zip(mine, steps[episode, index], strict=True):
+                        decision.illegal = (episode, step, index) in refused
                     decisions += mine
                 learns = [i for i, name in enumerate(lineup) if name == ""]
                 illegal += sum(e.illegal[i] for e in result.episodes for i in learns)
@@ -481,7 +508,9 @@ class TextLearner:
         """f64[decisions], by `config.baseline`; running means move on."""
         config = self.config
         episode = config.credit == "episode"
+        spread = self._spread(decisions)
         worth = np.array([d.gained if episode else d.to_come for d in decisions])
+        worth -= [config.illegal_cost * spread[d.game] * d.illegal for d in decisions]
         if config.baseline in ("group", "anchor"):
             gained = _each(decisions, lambda d: d.group)
             found = compared(worth.tolist(), gained, config.scale)
@@ -493,7 +522,9 @@ class TextLearner:
         if config.baseline == "critic":
             found = worth - self._expected(decisions)
         else:
-            kinds = {"role": lambda d: str(d.role), "shared": lambda _: "", "none": lambda _: None}
+            kinds: dict[str, Callable[[_Decision], str | None]]
+            kinds = {"shared": lambda _: "", "none": lambda _: None}
+            kinds["role"] = kinds["prompt"] = lambda d: str(d.role)
             keys = [kinds[config.baseline](d) for d in decisions]
             found = worth - np.array([0.0 if k is None else self.means.get(k, 0.0) for k in keys])
             for key in {k for k in keys if k is not None}:
@@ -501,6 +532,8 @@ class TextLearner:
                 before = self.means.get(key)
                 kept = config.decay if before is not None else 0.0
                 self.means[key] = kept * (before or 0.0) + (1 - kept) * mean
+            if config.baseline == "prompt":
+                found = _less_others(found, [(d.role, d.question) for d in decisions])
         if config.scale:
             games = np.array([d.game for d in decisions])
             for game in set(games.tolist()):
@@ -535,6 +568,9 @@ class TextLearner:
     def improve(self) -> dict[str, float]:
         """One update: episodes, advantages, gradient steps."""
         config, shape = self.config, self.model.shape
+        if config.renew and self.update and self.update % config.renew == 0:
+            self._reference = self.model.params
+            self._clones.clear()
         began = time.monotonic()
         decisions, about = self.collect()
         played = time.monotonic() - began
@@ -548,6 +584,7 @@ class TextLearner:
         )
         loss = _static(functools.partial(_play_loss, shape, config.kl, config.clip, config.value))
         optimiser = self._optimiser(False)
+        share = 1 - (1 - config.final_rate) * self.update / max(config.updates - 1, 1)
         batches = []
         for part in pairs.chunks(config.batch):
             *given, sums = part.arrays()
@@ -561,7 +598,7 @@ class TextLearner:
             draw = np.random.default_rng([self.seed, self.update, epoch])
             for k in draw.permutation(len(batches)):
                 self.model.params, self._state, found = _step(
-                    optimiser, loss, self.model.params, self._state, *batches[k]
+                    optimiser, loss, share, self.model.params, self._state, *batches[k]
                 )
                 for name, value in found.items():
                     means[name].append(float(value))
@@ -715,6 +752,17 @@ _LOSSES: dict[Any, Any] = {}
 def _static(loss: functools.partial[Any]) -> Any:
     """The same object for equal losses, so that they are compiled once."""
     return _LOSSES.setdefault((loss.func, loss.args), loss)
+
+
+def _less_others(worth: np.ndarray, keys: Sequence[Any]) -> np.ndarray:
+    """f64[N]: each value less the mean of the others with its key and of one that is 0."""
+    rows: dict[Any, list[int]] = defaultdict(list)
+    for k, key in enumerate(keys):
+        rows[key].append(k)
+    found = worth.copy()
+    for own in rows.values():
+        found[own] -= (worth[own].sum() - worth[own]) / len(own)
+    return found
 
 
 def _each(decisions: Sequence[_Decision], key: Callable[[_Decision], Any]) -> list[Any]:

@@ -4,6 +4,7 @@ strategies in games with a tree, as tables."""
 from __future__ import annotations
 
 import dataclasses
+import re
 from collections.abc import Sequence
 from typing import Any, Protocol
 
@@ -75,10 +76,20 @@ class _Wandering:
         return replies
 
 
+def lineups_of(game: str, teachers: str) -> list[str]:
+    """The lineups that a game is learned from: those of `teachers` that name it or no game; if
+    there are none, those of `TEACHERS`; else random players."""
+    found = []
+    for part in teachers.split(";"):
+        named = re.match(r"\s*(\w+)=(.*)", part, re.S)
+        if part.strip() and (named is None or named[1] == game):
+            found.append((named[2] if named else part).strip())
+    return found or list(TEACHERS.get(game, ("random",)))
+
+
 def demonstrate(env: Env, config: Lessons, seed: int) -> list[Demonstration]:
     """At least `config.demonstrations` decisions of a game's teachers, in whole episodes."""
-    given = [part.strip() for part in config.teachers.split(";") if part.strip()]
-    lineups = given or TEACHERS.get(env.unwrapped.id, ("random",))
+    lineups = lineups_of(env.unwrapped.id, config.teachers)
     found: list[Demonstration] = []
     for number, lineup in enumerate(lineups):
         names = lineup.split()

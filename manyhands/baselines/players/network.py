@@ -180,9 +180,6 @@ def save(path: str | Path, policy: NetworkPolicy, card: Mapping[str, Any]) -> No
         PolicyError: the path has another suffix.
         OSError: it cannot be written; earlier contents are kept.
     """
-    path = Path(path)
-    if path.suffix != ".safetensors":
-        raise PolicyError(f"policies are kept in .safetensors files, given {path}")
     about = {
         "network": dataclasses.asdict(policy.network),
         "reads": policy.reads,
@@ -191,8 +188,7 @@ def save(path: str | Path, policy: NetworkPolicy, card: Mapping[str, Any]) -> No
         "algorithm": policy.algorithm,
         "snapshots": policy.snapshots,
     }
-    write_tensors(path, tensors_of(policy.params), {"format": FORMAT, "about": json.dumps(about)})
-    replace(path.with_suffix(".json"), (json.dumps(card, indent=2) + "\n").encode())
+    write_policy(path, tensors_of(policy.params), FORMAT, about, card)
 
 
 def load(path: str | Path, env: Env | None = None, *, greedy: bool | None = None) -> NetworkPolicy:
@@ -213,11 +209,7 @@ def load(path: str | Path, env: Env | None = None, *, greedy: bool | None = None
         policy = _described(json.loads(metadata["about"]), tensors)
     except (LookupError, TypeError, ValueError, AttributeError, RecursionError) as error:
         raise PolicyError(f"{path} does not say what its arrays are for: {error!r}") from error
-    for name, array in tensors.items():
-        if not (array.dtype.kind == "f" and np.isfinite(array).all()):
-            raise PolicyError(
-                f"{path} is no trained network: {name} has values that are no numbers"
-            )
+    check_finite(path, tensors)
     if greedy is not None:
         policy = dataclasses.replace(policy, greedy=greedy)
     if env is not None:
@@ -376,6 +368,36 @@ psro = functools.partial(shipped, algorithm="psro")
 
 
 # ---- files ---------------------------------------------------------------------------------------
+
+
+def write_policy(
+    path: str | Path, tensors: Mapping[str, np.ndarray], form: str, about: Any, card: Any
+) -> None:
+    """Write a policy's arrays to `path` (.safetensors), with its format and what they are for in
+    the header, and its card to the .json next to it.
+
+    Raises:
+        PolicyError: the path has another suffix.
+        OSError: it cannot be written; earlier contents are kept.
+    """
+    path = Path(path)
+    if path.suffix != ".safetensors":
+        raise PolicyError(f"policies are kept in .safetensors files, given {path}")
+    write_tensors(path, dict(tensors), {"format": form, "about": json.dumps(about)})
+    replace(path.with_suffix(".json"), (json.dumps(card, indent=2) + "\n").encode())
+
+
+def check_finite(path: str | Path, tensors: Mapping[str, np.ndarray]) -> None:
+    """Refuse arrays that are not of finite floating-point numbers.
+
+    Raises:
+        PolicyError: names the array.
+    """
+    for name, array in tensors.items():
+        if not (array.dtype.kind == "f" and np.isfinite(array).all()):
+            raise PolicyError(
+                f"{path} is no trained network: {name} has values that are no numbers"
+            )
 
 
 def write_tensors(

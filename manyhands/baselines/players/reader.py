@@ -126,6 +126,17 @@ class _Kitchen:
         fetched = next((kind for kind, sign in SYMBOLS.items() if sign == symbol), "")
         return f"fetch {fetched}" if fetched else "put down"
 
+    def hindered(self) -> bool:
+        """Whether this chef and another one are in each other's way."""
+        return self.me.blocked or self.in_the_way()
+
+    def in_the_way(self) -> bool:
+        """Whether another chef has just bumped into this one."""
+        return any(
+            chef.blocked and _around(chef.cell).get(chef.facing) == self.me.cell
+            for chef in self.others
+        )
+
     # ---- the map ------------------------------------------------------------------------------
 
     def find(self, symbol: str) -> list[Cell]:
@@ -297,9 +308,7 @@ def _act(k: _Kitchen, stations: list[Cell], useful: bool, asked: bool) -> str:
         action = "stay"  # the pot still cooks
     free = [move for move, to in around.items() if to in k.floor and to not in k.taken]
     in_way = around.get(action) in k.taken or (k.me.blocked and action in free)
-    hindering = asked or any(
-        chef.blocked and _around(chef.cell).get(chef.facing) == k.me.cell for chef in k.others
-    )
+    hindering = asked or k.in_the_way()
     if in_way or (action == "stay" and hindering):
         # One of two who block each other steps aside, in turns.
         turn = (k.step // 2 + int(re.sub(r"\D", "", k.me.name) or 0)) % 2
@@ -366,16 +375,19 @@ class Reader:
 
 class Cook(Reader):
     """The same player by skills, for a kitchen in the wrapper `Skills`: what it plans is said as
-    the skill that does it. Where there is nothing to do it makes way by single steps, as before."""
+    the skill that does it. Where chefs hinder each other, or there is nothing to do, it makes way
+    by single steps, as the other one does: two skills that lead through each other would wait for
+    ever."""
 
     def _answer(self, view: View) -> Reply:
         kitchen = _Kitchen(view.text, view.rules)
         why, stations = _plan(kitchen)
         offered = {choice.partition(":")[0] for choice in view.choices}
         skill = next((s for s in map(kitchen.skill, stations) if s in offered), "")
-        if not skill:
-            move = _act(kitchen, stations, useful=False, asked=False)
-            skill = {"stay": "wait", "interact": "wait"}.get(move, move)
+        if not skill or kitchen.hindered():
+            cooking = any(pot.cell in stations and pot.left for pot in kitchen.pots)
+            move = _act(kitchen, stations, useful=not cooking, asked=False)
+            skill = {"stay": "wait"}.get(move, move)
         if skill not in offered:
             skill = "wait"
         return Reply(f"{why[0].upper()}{why[1:]}.\nACTION: {skill}")

@@ -338,9 +338,6 @@ def save(
         PolicyError: the path has another suffix.
         OSError: it cannot be written; earlier contents are kept.
     """
-    path = Path(path)
-    if path.suffix != ".safetensors":
-        raise PolicyError(f"policies are kept in .safetensors files, given {path}")
     about = {
         "network": dataclasses.asdict(model.shape),
         "tokenizer": model.tokenizer.to_json(),
@@ -349,8 +346,7 @@ def save(
     tensors = files.tensors_of(model.params)
     if half:
         tensors = {name: array.astype(np.float16) for name, array in tensors.items()}
-    files.write_tensors(path, tensors, {"format": FORMAT, "about": json.dumps(about)})
-    files.replace(path.with_suffix(".json"), (json.dumps(card, indent=2) + "\n").encode())
+    files.write_policy(path, tensors, FORMAT, about, card)
 
 
 def load(path: str | Path) -> tuple[TextModel, list[dict[str, Any]]]:
@@ -372,9 +368,7 @@ def load(path: str | Path) -> tuple[TextModel, list[dict[str, Any]]]:
         games = [dict(game) for game in about["games"]]
     except (LookupError, TypeError, ValueError) as error:
         raise PolicyError(f"{path} does not say what its arrays are for: {error!r}") from error
-    for name, array in tensors.items():
-        if not (array.dtype.kind == "f" and np.isfinite(array).all()):
-            raise PolicyError(f"{path}: {name} has values that are no numbers")
+    files.check_finite(path, tensors)
     params = files.tree_of({name: array.astype(np.float32) for name, array in tensors.items()})
     expected = jax.eval_shape(lambda: shape.init(0))
     sizes = [
