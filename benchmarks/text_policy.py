@@ -2,7 +2,7 @@
 
   python benchmarks/text_policy.py kuhn --seeds 0 1 2
   python benchmarks/text_policy.py baselines --seeds 0 1 2
-  python benchmarks/text_policy.py several --seeds 0 --ship
+  python benchmarks/text_policy.py shipped --seeds 0 --ship
 
 Runs are kept in `runs/text-policy` (or `--out`) and gone on with if they are there; figures go to
 `benchmarks/results/text-policy-EXPERIMENT.json`, a seed each as it is finished.
@@ -47,6 +47,7 @@ def games(name: str) -> dict[str, Any]:
         "kuhn": ("kuhn_poker",),
         "tictactoe": ("tic_tac_toe",),
         "kitchen": ("kitchen",),
+        "shipped": ("kuhn_poker", "tic_tac_toe", "kitchen"),
         "several": ("kuhn_poker", "tic_tac_toe", "trade", "kitchen"),
         "baselines": ("kuhn_poker", "leduc_holdem", "tic_tac_toe"),
     }[name]
@@ -169,7 +170,7 @@ def say(line: str) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    known = ("kuhn", "tictactoe", "kitchen", "several", "baselines")
+    known = ("kuhn", "tictactoe", "kitchen", "shipped", "several", "baselines")
     parser.add_argument("experiment", choices=known)
     parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2])
     parser.add_argument("--baselines", nargs="+", default=["prompt"])

@@ -387,18 +387,12 @@ class TextLearner:
         """Learn what the teachers do; goes on after `cloned` steps. `tick` is called after each."""
         config, optimiser = self.config, self._optimiser(True)
         games = [list(own.chunks(config.batch)) for own in self.lessons()]
-        loss = functools.partial(_clone_loss, self.model.shape)
-        loss = _static(loss)
-        # Games take turns by the number of their batches, and batches come in random order.
-        turns = [(g, b) for g, own in enumerate(games) for b in range(len(own))]
-        spread = {
-            g: max(1, round(len(turns) / len(games) / len(own) / 2)) for g, own in enumerate(games)
-        }
-        turns = [turn for turn in turns for _ in range(min(spread[turn[0]], 20))]
+        loss = _static(functools.partial(_clone_loss, self.model.shape))
         while self.cloned < config.clone_updates:
-            epoch, at = divmod(self.cloned, len(turns))
-            order = np.random.default_rng([self.seed, epoch]).permutation(len(turns))
-            g, b = turns[order[at]]
+            # Games take turns, and the batches of a game come in random order.
+            turn, g = divmod(self.cloned, len(games))
+            epoch, at = divmod(turn, len(games[g]))
+            b = np.random.default_rng([self.seed, g, epoch]).permutation(len(games[g]))[at]
             batch = games[g][b].arrays()
             params, self._state, about = _step(
                 optimiser, loss, 1.0, self.model.params, self._state, *batch

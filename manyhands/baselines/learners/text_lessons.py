@@ -58,21 +58,28 @@ class Demonstration:
 
 
 class _Wandering:
-    """A host policy that sometimes does something else; what it meant is in `Reply.info`."""
+    """A host policy that sometimes does something else.
+
+    Attributes:
+        meant: by episode, agent index and step, what it was about to answer when it was asked. (A
+            held skill is an answer only where it was chosen.)
+    """
 
     def __init__(self, policy: Any, share: float):
         self._policy, self._share = policy, share
+        self.meant: dict[tuple[int, int, int], Any] = {}
         self.name = getattr(policy, "name", type(policy).__name__)
 
     def act(self, views: Sequence[View]) -> list[Reply]:
         replies = []
         for view, answer in zip(views, self._policy.act(views), strict=True):
             reply = answer if isinstance(answer, Reply) else Reply(answer)
-            draw, meant = view.rng(), reply.action
+            draw = view.rng()
+            self.meant[view.episode, view.index, view.step] = reply.action
             if draw.random() < self._share:
                 choices = view.choices
                 reply = Reply(choices[int(draw.integers(len(choices)))].text)
-            replies.append(dataclasses.replace(reply, info={"meant": meant, "learned": False}))
+            replies.append(reply)
         return replies
 
 
@@ -96,13 +103,18 @@ def demonstrate(env: Env, config: Lessons, seed: int) -> list[Demonstration]:
         names = names * env.num_agents if len(names) == 1 else names
         if len(names) != env.num_agents:
             raise ConfigError(f"the teachers {lineup!r} are not {env.num_agents} seats")
-        made = {name: _teacher(env, name, config) for name in dict.fromkeys(names)}
+        hosts = {name: _host(env, name, config) for name in dict.fromkeys(names)}
+        made = {name: _seated(env, name, host, config) for name, host in hosts.items()}
         learned = [name != "random" or set(names) == {"random"} for name in names]
         seats = [made[name] for name in names]
+        asked = [hosts[name] for name in names]
         last: dict[int, Moment] = {}
 
         def watch(
-            moment: Moment, learned: list[bool] = learned, last: dict[int, Moment] = last
+            moment: Moment,
+            learned: list[bool] = learned,
+            last: dict[int, Moment] = last,
+            asked: list[_Wandering | None] = asked,
         ) -> None:
             before, turn = last.get(moment.episode), moment.turn
             if moment.over:
@@ -112,7 +124,12 @@ def demonstrate(env: Env, config: Lessons, seed: int) -> list[Demonstration]:
             if before is None or turn is None:
                 return
             for i, action in turn.actions.items():
-                answer = _meant(before.views[i], turn, i, action) if learned[i] else ""
+                if not learned[i]:
+                    continue
+                host, view = asked[i], before.views[i]
+                if host is not None:
+                    action = host.meant.pop((view.episode, view.index, view.step), None)
+                answer = _answered(view, action, turn.said.get(i))
                 if answer:
                     system, prompt = words.texts(env, before.views[i])
                     found.append(Demonstration(env.spec_json(), system, prompt, answer))
@@ -137,24 +154,22 @@ def demonstrate(env: Env, config: Lessons, seed: int) -> list[Demonstration]:
     return found
 
 
-def _teacher(env: Env, name: str, config: Lessons) -> Any:
+def _host(env: Env, name: str, config: Lessons) -> _Wandering | None:
+    """A teacher on the host, that wanders; None for one on the device, and for random ones."""
     policy = seat(name, env)
-    if not hasattr(policy, "act") or name == "random":
-        return policy
-    return words.held(_Wandering(policy, config.wander), env, config.patience)
+    if name == "random" or not callable(getattr(policy, "act", None)):
+        return None
+    return _Wandering(policy, config.wander)
 
 
-def _meant(view: View, turn: Any, i: int, action: Any) -> str:
-    """The answer to learn from a bot's turn; "" if it was not asked, or gave none."""
-    info, said = turn.info.get(i), turn.said.get(i)
-    if info is not None and "meant" in info:
-        # A held skill is an answer only where it was chosen: the same reply is repeated later.
-        if info["learned"]:
-            return ""
-        info["learned"] = True
-        action = info["meant"]
-        if action is None:
-            return ""
+def _seated(env: Env, name: str, host: _Wandering | None, config: Lessons) -> Any:
+    return seat(name, env) if host is None else words.held(host, env, config.patience)
+
+
+def _answered(view: View, action: Any, said: str | None) -> str:
+    """The answer to learn from a bot's action; "" if it gave none."""
+    if action is None:
+        return ""
     if isinstance(action, str):
         own = condense(action) or f"ACTION: {action}"
         return own if not said else f"{own}\nSAY: {said}"
