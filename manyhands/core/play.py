@@ -164,7 +164,13 @@ def _seat_policies(env: Env, seats: Any) -> tuple[list[Any], tuple[str, ...]]:
         raise SeatError(
             f"{env.num_agents} seats are needed ({', '.join(env.agents)}), {len(seats)} given"
         )
-    pairs = [seat_policy(env, given) for given in seats]
+    pairs: list[tuple[Any, str]] = []
+    for given in seats:
+        named = isinstance(given, str)
+        # One that answers for a team is one player, however often it is named.
+        same = [p for p, other in zip(pairs, seats, strict=False) if named and other == given]
+        team = next((p for p in same if getattr(p[0], "team", False)), None)
+        pairs.append(team or seat_policy(env, given))
     return [policy for policy, _ in pairs], tuple(name for _, name in pairs)
 
 

@@ -626,3 +626,57 @@ def test_what_is_offered_is_what_parses():
         fresh = first_view(env)
         assert fresh.known(words[0]) is None
         np.testing.assert_array_equal(fresh.parse(words[0]), fresh.known(words[0]))
+
+
+# ---- one request for a team ----------------------------------------------------------------------
+
+
+def test_a_dispatcher_asks_once_for_all_of_its_agents(endpoint):
+    endpoint.answer = lambda path, body: "chef_0: north\nchef_1: stay"
+    name = "language:model=m,api_key=x,base_url=http://127.0.0.1:1/v1,dispatch=true"
+    turns = []
+
+    def watch(moment):
+        turns.extend([moment.turn] if moment.turn else [])
+
+    result = manyhands.play("kitchen", name, 2, max_steps=3, on_step=watch, progress=False)
+    assert len(endpoint.asked) == 2 * 3 and result.episodes[0].illegal == (0, 0)
+    system, asked = endpoint.asked[0]["messages"]
+    assert asked["content"].count("== chef_") == 2 and "chef_1" in system["content"]
+    first, second = turns[0].info[0], turns[0].info[1]
+    assert first["prompt_tokens"] == 100 and first["attempts"][0]["status"] == "ok"
+    assert second["answered_with"] == "chef_0" and "prompt_tokens" not in second
+    # Who is named twice is one player, too; with another beside it, it answers for itself.
+    endpoint.asked.clear()
+    manyhands.play("kitchen", [name, name], max_steps=3, progress=False)
+    assert len(endpoint.asked) == 3
+    manyhands.play("kitchen", [name, "random"], max_steps=3, progress=False)
+    assert (
+        len(endpoint.asked) == 6 and "chef_1 ==" not in endpoint.asked[-1]["messages"][1]["content"]
+    )
+
+
+def test_a_dispatcher_is_told_what_was_wrong(endpoint):
+    replies = iter(["chef_0: fly\nchef_1: stay", "chef_0: north", "nonsense", "chef_1: south", ""])
+    endpoint.answer = lambda path, body: next(replies, "")
+    env = manyhands.make("kitchen")
+    seat = language(env, dispatch=True, retries=1, detail="brief")
+    frame = stepper(env).reset(episode_key(0))
+    views = [View(env, frame, i) for i in (0, 1)]
+    one, two = ask(seat, *views)
+    assert (one.action, two.action) == ("north", "stay") and len(one.info["attempts"]) == 2
+    reason = endpoint.asked[1]["messages"][-1]["content"]
+    assert "chef_0: " in reason and "fly" in reason and "chef_1" not in reason
+    one, two = ask(seat, *views)
+    assert (one.action, two.action) == (None, "south") and "line" in one.error
+    one, two = ask(seat, *views)
+    assert one.error and two.error and one.info["attempts"][0]["status"] == "empty"
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{"mode": "score"}, {"answers": "json"}, {"shots": 1}, {"patience": 3}, {"notes": True}],
+)
+def test_what_a_dispatcher_cannot_do(options):
+    with pytest.raises(SeatError, match="dispatch"):
+        language(manyhands.make("kitchen"), dispatch=True, **options)

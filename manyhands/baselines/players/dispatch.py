@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import inspect
-import json
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from typing import Any
 
+from manyhands.baselines.players.prompts import situation
 from manyhands.core.coach import shown
-from manyhands.core.env import ConfigError, SeatError, shorten
+from manyhands.core.config import one_of, whole
+from manyhands.core.env import DETAILS, ConfigError, IllegalAction, SeatError, shorten
 from manyhands.core.view import Reply, View
+
+NO_LINE = "the reply has no line for this agent"
+_SENT_BACK = 2_000  # characters of a reply that are repeated to the model
 
 
 class Dispatch:
@@ -80,6 +84,11 @@ class TeamText:
         complete: a coroutine function of chat messages (`[{"role": ..., "content": ...}]`) that
             gives the reply as text: one request to an endpoint of yours.
 
+        retries: how often it is asked again, with the reasons, for agents without an answer that
+            can be read.
+        detail: of the views' texts: "brief", "normal" or "full"; by default as the environment is
+            configured.
+
     The reply names each agent on a line of its own, `chef_0: north`. Each answer is then read as
     any other (`Env.parse`); an agent without a line has none. The whole reply is recorded with the
     first agent's answer, `info["reply"]`.
@@ -87,23 +96,56 @@ class TeamText:
 
     name = "team"
 
-    def __init__(self, complete: Callable[[list[dict[str, str]]], Awaitable[str]]):
+    def __init__(
+        self,
+        complete: Callable[[list[dict[str, str]]], Awaitable[str]],
+        retries: int = 0,
+        detail: str | None = None,
+    ):
         if not callable(complete):
             raise ConfigError(f"complete is a function of chat messages, given {shorten(complete)}")
-        self.complete = complete
+        self.complete, self.retries = complete, whole("retries", retries, 0)
+        self.detail = detail if detail is None else one_of("detail", detail, DETAILS)
 
     async def act(self, views: Sequence[View]) -> dict[str, Reply]:
         """The answers by agent."""
-        reply = await self.complete(team_messages(views))
-        found = read_team(reply, [view.agent for view in views])
-        answers = {name: Reply(words) for name, words in found.items()}
+        messages = team_messages(views, self.detail)
+        waiting = {view.agent: view for view in views}
+        answers: dict[str, Reply] = {}
+        for tries_left in range(self.retries, -1, -1):
+            reply = await self.complete(messages)
+            found = read_team(reply, list(waiting))
+            answers |= {name: Reply(words) for name, words in found.items()}
+            refused = dict(_refused(waiting, found)) if tries_left else {}
+            if not refused:
+                break
+            waiting = {name: waiting[name] for name in refused}
+            told = "\n".join(f"- {name}: {why}" for name, why in refused.items())
+            again = f"Not accepted:\n{told}\nAnswer with a line for each of these agents again."
+            messages = [
+                *messages,
+                {"role": "assistant", "content": reply[-_SENT_BACK:] or "(no answer)"},
+                {"role": "user", "content": again},
+            ]
         first = views[0].agent
-        answers.setdefault(first, Reply(None, error="the reply has no line for this agent"))
+        answers.setdefault(first, Reply(None, error=NO_LINE))
         answers[first].info["reply"] = reply
         return answers
 
 
-def team_messages(views: Sequence[View]) -> list[dict[str, str]]:
+def _refused(views: Mapping[str, View], found: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    """The agents whose answers cannot be read, and why."""
+    for name, view in views.items():
+        if name not in found:
+            yield name, NO_LINE
+            continue
+        try:
+            view.parse(found[name])
+        except IllegalAction as illegal:
+            yield name, illegal.reason
+
+
+def team_messages(views: Sequence[View], detail: str | None = None) -> list[dict[str, str]]:
     """Rules and views of a team as chat messages: what the agents have in common once, then each
     agent's text, what it heard, and its choices."""
     names = ", ".join(view.agent for view in views)
@@ -114,8 +156,7 @@ def team_messages(views: Sequence[View]) -> list[dict[str, str]]:
     )
     parts = []
     for view in views:
-        part = [f"== {view.agent} ==\n{view.text}"]
-        part += [f"{m.sender} said {json.dumps(m.text)}" for m in view.untold(view.text)]
+        part = [f"== {view.agent} ==\n{situation(view, detail)}"]
         if view.advice:
             part.append(shown(view.advice))
         part.append("It may:\n" + "\n".join(f"- {choice}" for choice in view.choices))

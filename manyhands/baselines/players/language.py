@@ -24,6 +24,7 @@ import gymnasium
 from manyhands.baselines.players.budget import Budget, Usage, read_price
 from manyhands.baselines.players.client import Call, Client, Log
 from manyhands.baselines.players.dialogue import Dialogue, Line, transcript
+from manyhands.baselines.players.dispatch import NO_LINE, TeamText
 from manyhands.baselines.players.likelihood import log_likelihood, policy_of
 from manyhands.baselines.players.memory import (
     History,
@@ -78,6 +79,9 @@ class Language:
         notes: True or a file: after each episode the model writes notes, which are in the system
             message of later ones. A file (JSON lines) keeps them, and those before, for later runs.
         notes_length: characters of notes at most.
+        dispatch: one request for all agents of an episode that this seat plays, with a line for
+            each in the reply (`players/dispatch.py`). It holds their present views alone, whatever
+            `history` is. `play` makes one player of equal names.
         normalise: of a choice's log-likelihood in mode "score": "length", its mean per token, or
             "sum", which favours short choices.
         score_batch: in mode "score", send the choices as one request with a list of prompts.
@@ -120,6 +124,7 @@ class Language:
         shots: int = 0,
         notes: bool | str = False,
         notes_length: int = 1000,
+        dispatch: bool = False,
         normalise: str = "length",
         score_batch: bool = False,
         retries: int = 2,
@@ -179,6 +184,9 @@ class Language:
             raise SeatError(str(error)) from None
         if mode == "score":
             self._check_score(answers, patience)
+        self.team = bool(dispatch)  # `play` then asks for all agents of this seat at once
+        if self.team:
+            self._check_dispatch(shots)
         self.temperature, self._chat = temperature, env.chat
         self._fields: dict[str, Any] = {"model": self.model}
         if max_tokens is not None and mode == "generate":
@@ -202,11 +210,21 @@ class Language:
                 f"and patience={patience!r}"
             )
 
+    def _check_dispatch(self, shots: int) -> None:
+        plain = self.mode == "generate" and self.dialogue.answers == "text"
+        if not plain or shots or self.patience.steps or self.notes is not None:
+            raise SeatError(
+                "dispatch=true asks for one reply in words for all agents: leave out mode, "
+                "answers, shots, patience and notes"
+            )
+
     def __repr__(self) -> str:
         return f"Language(model={self.model!r}, base_url={self.client.place()!r})"
 
     async def act(self, views: Sequence[View]) -> list[Reply]:
         """One reply for each view; the requests run concurrently."""
+        if self.team:
+            return await self._together(views)
         if len(views) == 1:
             return [await self._answer(views[0])]
         replies = await asyncio.gather(*map(self._answer, views), return_exceptions=True)
@@ -214,6 +232,28 @@ class Language:
             if isinstance(reply, BaseException):
                 raise reply
         return list(replies)  # type: ignore[arg-type]
+
+    async def _together(self, views: Sequence[View]) -> list[Reply]:
+        """The answers for several agents of an episode, of one request for all of them."""
+        log = self.client.log()
+
+        async def complete(messages: list[dict[str, str]]) -> str:
+            lines = [Line(message["role"], message["content"]) for message in messages]
+            call = await self.client.chat(_body(lines, self._plain), log)
+            status = "truncated" if call.finish == "length" else "ok"
+            log.add(call, status if call.reply.strip() else "empty", None)
+            return call.reply
+
+        team = TeamText(complete, self.retries, self.dialogue.detail)
+        answers = await team.act(views)
+        first, *rest = views
+        answers[first.agent].info.update(
+            {"model": self.model, **log.info(), "attempts": log.attempts}
+        )
+        for view in rest:
+            reply = answers.setdefault(view.agent, Reply(None, error=NO_LINE))
+            reply.info.update({"model": self.model, "answered_with": first.agent})
+        return [answers[view.agent] for view in views]
 
     async def ended(
         self, views: Sequence[View], result: EpisodeResult
