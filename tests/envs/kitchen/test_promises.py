@@ -229,7 +229,14 @@ def test_states_of_earlier_versions_are_told_as_far_as_they_tell():
 # ---- what is said is short -----------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("layout", LAYOUTS)
+# The smallest, one of two rooms, the widest, and the one with the most chefs; the rest are slow.
+SHOWN = ("cramped_room", "forced_coordination", "counter_circuit_o_1order", "multiplayer_schelling")
+
+
+@pytest.mark.parametrize(
+    "layout",
+    [name if name in SHOWN else pytest.param(name, marks=pytest.mark.slow) for name in LAYOUTS],
+)
 def test_texts_are_short(layout):
     env = Kitchen(layout)
     assert len(env.rules(0)) <= 5_000
