@@ -28,6 +28,7 @@ from manyhands.core.env import (
     ManyhandsError,
     Outcome,
     agent_key,
+    fixed_seat,
     is_device_policy,
     names_of,
     state_dataclass,
@@ -349,16 +350,25 @@ class Seats:
             lambda new, old: jnp.where(view.first, new, old), start, memory
         )
         actions, memories = [], []
+        programs: dict[int, Any] = {}
         for i, policy in enumerate(self.policies):
             keys = jax.vmap(agent_key, (0, None))(step_keys, i)
-            act = functools.partial(policy.apply, env, i)
-            action, remembered = jax.vmap(act, in_axes=(-1, 0, -1), out_axes=-1)(
-                memory[i], keys, view.row(i)
-            )
+            if fixed_seat(policy, i) is None:  # its seats share one trace
+                apply = programs.setdefault(id(policy), jax.jit(_mapped(policy, env)))
+                action, remembered = apply(np.int32(i), memory[i], keys, view.row(i))
+            else:
+                mapped = _mapped(policy, env)
+                action, remembered = mapped(i, memory[i], keys, view.row(i))
             asked = functools.partial(jnp.where, view.acting[i])  # `play` skips the others
             actions.append(action)
             memories.append(jax.tree_util.tree_map(asked, remembered, memory[i]))
         return jnp.stack(actions), tuple(memories)
+
+
+def _mapped(policy: DevicePolicy, env: Env) -> Callable[..., Any]:
+    """`policy.apply` of a batch: f(agent, memory, keys[B], rows)."""
+    apply = functools.partial(policy.apply, env)
+    return jax.vmap(apply, in_axes=(None, -1, 0, -1), out_axes=-1)
 
 
 def seats_of(env: Env, given: Any) -> Seats:

@@ -877,7 +877,8 @@ class DeviceView:
 
 class DevicePolicy(Protocol):
     """A policy as pure functions of one agent's view: it runs inside compiled rollouts, as a
-    partner in `gym.make_vec`, and as a seat of `play`. Loops map it over episodes."""
+    partner in `gym.make_vec`, and as a seat of `play`. Loops map it over episodes. One that sets
+    `any_seat = True` may get `agent` as i32[]: its seats then share a program."""
 
     def init(self, env: Env, agent: int) -> Any:
         """The policy's memory at the start of an episode: a pytree of arrays, or ()."""
@@ -887,6 +888,11 @@ class DevicePolicy(Protocol):
     ) -> tuple[Array, Any]:
         """(action, memory) for one step; `key` belongs to this agent and step. The action is
         ignored where `view.acting` is False."""
+
+
+def fixed_seat(policy: Any, index: int) -> int | None:
+    """The seat that a program for this device policy is made for; None for any of them."""
+    return None if getattr(policy, "any_seat", False) else index
 
 
 def is_device_policy(policy: Any) -> bool:

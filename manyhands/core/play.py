@@ -26,6 +26,7 @@ from manyhands.core.env import (
     IllegalAction,
     SeatError,
     agent_key,
+    fixed_seat,
     is_device_policy,
     names_of,
     shorten,
@@ -249,9 +250,10 @@ class _DeviceQueue(_Queue):
         self._start = jax.tree_util.tree_map(np.asarray, policy.init(env, index))
         self._memory: dict[int, Any] = {}
         try:
-            self._apply = _compiled(policy, env, index)
+            apply = _compiled(policy, env, fixed_seat(policy, index))
         except TypeError:  # a policy that cannot be hashed
-            self._apply = _compiled.__wrapped__(policy, env, index)
+            apply = _compiled.__wrapped__(policy, env, fixed_seat(policy, index))
+        self._apply = functools.partial(apply, np.int32(index))
 
     def forget(self, episode: int) -> None:
         self._memory.pop(episode, None)
@@ -281,14 +283,18 @@ class _DeviceQueue(_Queue):
 
 
 @functools.lru_cache(maxsize=64)
-def _compiled(policy: Any, env: Env, index: int) -> Callable[..., Any]:
-    """`policy.apply` for a block of episodes."""
+def _compiled(policy: Any, env: Env, fixed: int | None) -> Callable[..., Any]:
+    """`policy.apply` for a block of episodes, in the seat `fixed` alone or in any."""
 
-    def one(memory: Any, key_data: Any, time: Any, view: DeviceView) -> Any:
-        step_key = jax.random.fold_in(wrap_key(key_data), time)
-        return policy.apply(env, index, memory, agent_key(step_key, index), view)
+    def block(index: Any, *rows: Any) -> Any:
+        def one(memory: Any, key_data: Any, time: Any, view: DeviceView) -> Any:
+            step_key = jax.random.fold_in(wrap_key(key_data), time)
+            agent = index if fixed is None else fixed
+            return policy.apply(env, agent, memory, agent_key(step_key, index), view)
 
-    return jax.jit(jax.vmap(one, in_axes=(-1, 0, 0, -1), out_axes=-1))
+        return jax.vmap(one, in_axes=(-1, 0, 0, -1), out_axes=-1)(*rows)
+
+    return jax.jit(block)
 
 
 def _counted(answers: Any, count: int) -> list[Any]:

@@ -19,6 +19,7 @@ from manyhands.core.env import (
     Env,
     IllegalAction,
     agent_key,
+    fixed_seat,
     is_device_policy,
     wrap_key,
 )
@@ -141,9 +142,9 @@ class Partners:
         if own is None:
             own = [policy, policy.init(self.game, index)]
             known.append(own)
-        action, own[1] = _compiled(policy, self.game, index)(
-            own[1], episode.seat_key_data, np.int32(episode.step), view
-        )
+        act = _compiled(policy, self.game, fixed_seat(policy, index))
+        step = np.int32(episode.step)
+        action, own[1] = act(np.int32(index), own[1], episode.seat_key_data, step, view)
         return np.asarray(action)
 
     def _wait(self, answer: Any) -> Any:
@@ -171,9 +172,12 @@ class Partners:
 
 
 @functools.lru_cache(maxsize=64)
-def _compiled(policy: Any, game: Env, index: int) -> Any:
-    def act(memory: Any, key_data: Any, time: Any, view: DeviceView) -> Any:
+def _compiled(policy: Any, game: Env, fixed: int | None) -> Any:
+    """`policy.apply`, in the seat `fixed` alone or in any."""
+
+    def act(index: Any, memory: Any, key_data: Any, time: Any, view: DeviceView) -> Any:
         step_key = jax.random.fold_in(wrap_key(key_data), time)
-        return policy.apply(game, index, memory, agent_key(step_key, index), view)
+        agent = index if fixed is None else fixed
+        return policy.apply(game, agent, memory, agent_key(step_key, index), view)
 
     return on_host(act)

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import functools
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 import jax
 import jax.numpy as jnp
@@ -137,6 +137,7 @@ class Greedy:
         serves: whether it cares for dishes and for what comes out of the pots.
     """
 
+    any_seat: ClassVar[bool] = True
     env: Env
     noise: float = 0.0
     cooks: bool = True

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Any
+from typing import Any, ClassVar
 
 import gymnasium
 import jax
@@ -18,6 +18,7 @@ class Random:
     """A `DevicePolicy` that draws uniformly: among the legal actions of a `Discrete` space, among
     the legal values of each component of a `MultiDiscrete` one, within the bounds of a `Box`."""
 
+    any_seat: ClassVar[bool] = True
     env: Env | None = None
 
     def __post_init__(self) -> None:
