@@ -5,6 +5,7 @@ Functions of the configuration and the state, with any number of trailing batch 
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from typing import Any
 
@@ -32,6 +33,7 @@ from manyhands.envs.kitchen.state import (
     SOUP,
     TOMATO,
     URGENT,
+    WRITTEN_OUT,
     KitchenConfig,
     KitchenState,
     cell_numbers,
@@ -115,8 +117,10 @@ def space(config: KitchenConfig) -> gymnasium.Space:
 
 def perceive(config: KitchenConfig, state: KitchenState) -> Array:
     """The compact observation, i32[chefs, height, width], whichever is configured."""
-    rows = jnp.stack([_codes(config, state, i, config.view_radius) for i in range(config.chefs)])
-    return _as_map(config, rows, 1)
+    if state.time.ndim or config.chefs <= WRITTEN_OUT:
+        rows = [_codes(config, state, i, config.view_radius) for i in range(config.chefs)]
+        return _as_map(config, jnp.stack(rows), 1)
+    return _as_map(config, _all_codes(config, state), 1)
 
 
 def network_input(config: KitchenConfig, row: Array) -> Array:
@@ -169,6 +173,8 @@ def observe(config: KitchenConfig, state: KitchenState) -> Array:
     if config.observation == "compact":
         return perceive(config, state)
     if config.observation == "grid":
+        if not state.time.ndim and config.chefs > WRITTEN_OUT:
+            return jax.lax.map(functools.partial(_unpacked, config), perceive(config, state))
         planes = []
         for i in range(config.chefs):
             planes += _planes(config, state, i, config.view_radius)
@@ -189,6 +195,37 @@ def summary(config: KitchenConfig, state: KitchenState) -> Array:
     left = (config.max_steps - state.time.astype(jnp.int32)) * 255 // config.max_steps
     planes.append(jnp.broadcast_to(left.astype(jnp.uint8)[None], planes[0].shape))
     return _as_map(config, jnp.stack(jax.lax.optimization_barrier(planes)), 1)
+
+
+def _unpacked(config: KitchenConfig, codes: Array) -> Array:
+    """One chef's grid. Without the barrier the compiler would compute the codes for each plane."""
+    return unpack(jax.lax.optimization_barrier(codes), config.chefs)
+
+
+def _all_codes(config: KitchenConfig, state: KitchenState) -> Array:
+    """The compact observations of all chefs in a single kitchen, i32[chefs, cells], in a few
+    operations whatever the number of chefs; `_codes` is faster in a batch."""
+    numbers = np.arange(config.chefs)
+    # Oneself is 1, then the others in index order: [agent, chef].
+    order = np.where(numbers < numbers[:, None], numbers + 2, numbers + 1)
+    order = np.where(numbers == numbers[:, None], 1, order)
+    lying = state.objects.astype(jnp.int32) << 8
+    ground = state.terrain.astype(jnp.int32) | lying | (state.timer.astype(jnp.int32) << 13)
+    own = (state.facing.astype(jnp.int32) << 6) | (state.held.astype(jnp.int32) << 8)
+    cells = cell_numbers(state)
+    here = cells == state.position[:, None]  # [chefs, cells]
+    # No two chefs share a cell, so that a sum of their codes is one of them.
+    chef = (order << 3)[:, :, None] | own[None, :, None]
+    code = ground | jnp.sum(jnp.where(here, chef, 0), axis=1, dtype=jnp.int32)
+    if config.view_radius is not None:
+        across = cells.astype(jnp.int32) % config.width, cells.astype(jnp.int32) // config.width
+        at = state.position.astype(jnp.int32)[:, None]
+        far = jnp.maximum(
+            jnp.abs(across[0] - at % config.width), jnp.abs(across[1] - at // config.width)
+        )
+        code = jnp.where(far <= config.view_radius, code, VOID)
+    urgent = (config.max_steps - state.time < URGENT).astype(jnp.int32) << 21
+    return code | urgent
 
 
 def _codes(config: KitchenConfig, state: KitchenState, agent: int, radius: int | None) -> Array:

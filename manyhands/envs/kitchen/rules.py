@@ -10,9 +10,8 @@ that is several times faster.
 
 from __future__ import annotations
 
-import functools
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -49,6 +48,7 @@ from manyhands.envs.kitchen.state import (
     USELESS,
     WAITED,
     WASTED,
+    WRITTEN_OUT,
     KitchenConfig,
     KitchenState,
     Recent,
@@ -93,6 +93,24 @@ def reset(config: KitchenConfig, key: Array) -> KitchenState:
     )
 
 
+class _Board(NamedTuple):
+    """What chefs use one after the other."""
+
+    objects: Array
+    timer: Array
+    held: Array  # u8[chefs, ...], or a list of u8[...]
+    soups: Array  # i16[...], served in this step for points
+    wasted: Array  # i16[...], served for nothing
+
+
+class _Deed(NamedTuple):
+    """What one chef's interact came to, [...]; of all chefs, [chefs, ...]."""
+
+    points: Array
+    shaped: tuple[Array, ...]  # in the order of SHAPED
+    event: Array
+
+
 @dataclass
 class _Step:
     """A step in progress; lists have an entry for each chef, in index order."""
@@ -101,18 +119,12 @@ class _Step:
     actions: Array  # u8[chefs, ...], illegal ones replaced by STAY
     pots: Array  # bool[cells, ...]
     busy_pots: Array  # u8[...], at the start of the step
-    objects: Array
-    timer: Array
-    held: list[Array]
-    soups: Array  # i16[...], served in this step for points
-    wasted: Array  # i16[...], served for nothing
+    board: _Board
+    deeds: Any = None  # `_Deed` of all chefs
     clash: Array = None  # bool[...], whether two chefs would have collided
     ready: Array = None  # bool[P, ...], as in `Recent`
-    position: list[Array] = field(default_factory=list)
-    facing: list[Array] = field(default_factory=list)
-    events: list[Array] = field(default_factory=list)
-    points: list[Array] = field(default_factory=list)
-    shaped: dict[str, list[Array]] = field(default_factory=lambda: {name: [] for name in SHAPED})
+    position: Array = None
+    facing: Array = None
 
 
 def step(
@@ -123,36 +135,59 @@ def step(
     Args:
         actions: whole numbers [chefs, ...].
     """
-    cells = cell_numbers(state)
     illegal = (actions < 0) | (actions > INTERACT)
     actions = jnp.where(illegal, STAY, actions).astype(jnp.uint8)
     now = _Step(
-        cells,
+        cell_numbers(state),
         actions,
         pots=state.terrain == POT,
         busy_pots=_busy_pots(state),
-        objects=state.objects,
-        timer=state.timer,
-        held=list(state.held),
-        soups=jnp.zeros_like(state.soups),
-        wasted=jnp.zeros_like(state.soups),
+        board=_Board(
+            state.objects,
+            state.timer,
+            state.held,
+            jnp.zeros_like(state.soups),
+            jnp.zeros_like(state.soups),
+        ),
     )
-    for chef in range(config.chefs):
-        _interact(config, state, now, chef)  # the next chef finds what the last one did
+    _interacts(config, state, now)
     _move(config, state, now)
     _cook(config, now)
     return _finish(config, state, now, illegal)
 
 
-def _interact(config: KitchenConfig, state: KitchenState, now: _Step, chef: int) -> None:
+def _interacts(config: KitchenConfig, state: KitchenState, now: _Step) -> None:
+    """All interacts: each chef finds what those before it did.
+
+    A single kitchen runs through many chefs in a loop, which compiles in a time that does not grow
+    with their number; in a batch, and for few, the loop is written out, which runs faster.
+    """
+    if state.time.ndim or config.chefs <= WRITTEN_OUT:
+        board, deeds = now.board._replace(held=list(state.held)), []
+        for chef in range(config.chefs):
+            board, deed = _interact(config, state, now, board, chef)
+            deeds.append(deed)
+        now.board = board._replace(held=stack(board.held, ndim=0))
+        now.deeds = jax.tree_util.tree_map(lambda *parts: stack(list(parts), ndim=0), *deeds)
+        return
+
+    def one(board: _Board, chef: Array) -> tuple[_Board, _Deed]:
+        return _interact(config, state, now, board, chef)
+
+    now.board, now.deeds = jax.lax.scan(one, now.board, jnp.arange(config.chefs))
+
+
+def _interact(
+    config: KitchenConfig, state: KitchenState, now: _Step, board: _Board, chef: Any
+) -> tuple[_Board, _Deed]:
     """One chef uses the cell that it faced before the step, if its action is "interact"."""
     interact = now.actions[chef] == INTERACT
     ahead = state.position[chef] + _offset(config, state.facing[chef])
     faced = now.cells == ahead[None]
     ground = _read(state.terrain, ahead)
-    there = _read(now.objects, ahead)
-    clock = _read(now.timer, ahead)
-    hand = now.held[chef]
+    there = _read(board.objects, ahead)
+    clock = _read(board.timer, ahead)
+    hand = board.held[chef]
     empty = hand == NOTHING
 
     # What the interact does: at most one of these.
@@ -178,22 +213,24 @@ def _interact(config: KitchenConfig, state: KitchenState, now: _Step, chef: int)
     now_held = jnp.where(put | add | serve, NOTHING, hand)
     now_held = jnp.where(take | plate, there, now_held)
     # Dispensers are numbered in the order of what they give.
-    now_held = jnp.where(fetch, ground - (ONIONS - ONION), now_held)
-    now.objects = jnp.where(faced, now_there.astype(jnp.uint8)[None], now.objects)
-    now.timer = jnp.where(faced, now_clock.astype(jnp.uint8)[None], now.timer)
+    now_held = jnp.where(fetch, ground - (ONIONS - ONION), now_held).astype(jnp.uint8)
+    objects = jnp.where(faced, now_there.astype(jnp.uint8)[None], board.objects)
+    timer = jnp.where(faced, now_clock.astype(jnp.uint8)[None], board.timer)
 
     points = jnp.where(serve, lookup(config.worths, state.level, hand), 0)
-    now.points.append(points)
-    now.soups = now.soups + (serve & (points != 0))
-    now.wasted = now.wasted + (serve & (points == 0))
 
     fetch_dish = fetch & (ground == DISHES)
-    in_hand = sum((held == DISH).astype(jnp.uint8) for held in now.held)
-    lying = jnp.any((state.terrain == COUNTER) & (now.objects == DISH), axis=0)
+    in_hand = (
+        sum((held == DISH).astype(jnp.uint8) for held in board.held)
+        if isinstance(board.held, list)
+        else jnp.sum(board.held == DISH, dtype=jnp.uint8)
+    )
+    lying = jnp.any((state.terrain == COUNTER) & (objects == DISH), axis=0)
     useful = fetch_dish & ~lying & (in_hand < now.busy_pots)
-    for name, earned in zip(SHAPED, (add, useful, plate), strict=True):
-        now.shaped[name].append(jnp.where(earned, jnp.float32(SHAPED[name]), 0.0))
-    now.held[chef] = now_held.astype(jnp.uint8)
+    shaped = tuple(
+        jnp.where(earned, jnp.float32(SHAPED[name]), 0.0)
+        for name, earned in zip(SHAPED, (add, useful, plate), strict=True)
+    )
 
     event = jnp.where(interact, USELESS, WAITED).astype(jnp.uint8)
     for happened, code in (
@@ -209,37 +246,43 @@ def _interact(config: KitchenConfig, state: KitchenState, now: _Step, chef: int)
         (serve & (points != 0), SERVED),
     ):
         event = jnp.where(happened, jnp.uint8(code), event)
-    now.events.append(event)
+    if isinstance(board.held, list):
+        held: Any = [now_held if i == chef else other for i, other in enumerate(board.held)]
+    else:
+        held = jnp.where(jnp.arange(config.chefs) == chef, now_held, board.held)
+    soups = board.soups + (serve & (points != 0))
+    wasted = board.wasted + (serve & (points == 0))
+    return _Board(objects, timer, held, soups, wasted), _Deed(points, shaped, event)
 
 
 def _move(config: KitchenConfig, state: KitchenState, now: _Step) -> None:
     """All moves at once: a chef turns to where it moves, and enters the cell if it is floor. If any
     two chefs would then share a cell, or would swap cells, nobody moves (they still turn)."""
-    n, actions, target = config.chefs, now.actions, []
-    for i in range(n):
-        moves = actions[i] < STAY
-        to = state.position[i] + _offset(config, actions[i])
-        enters = moves & (_read(state.terrain, to) == FLOOR)
-        now.facing.append(jnp.where(moves, actions[i], state.facing[i]))
-        target.append(jnp.where(enters, to, state.position[i]))
+    position, moves = state.position, now.actions < STAY
+    to = position + _offset(config, now.actions)
+    ground = stack([_read(state.terrain, to[i]) for i in range(config.chefs)], ndim=0)
+    target = jnp.where(moves & (ground == FLOOR), to, position)
+    now.facing = jnp.where(moves, now.actions, state.facing)
+    # Pairs (i, j) with j < i, by the distance of their numbers: rows against shifted rows.
     clash = jnp.zeros(state.time.shape, bool)
-    for i in range(n):
-        for j in range(i):
-            swap = (target[i] == state.position[j]) & (target[j] == state.position[i])
-            clash = clash | (target[i] == target[j]) | swap
+    for apart in range(1, config.chefs):
+        one, other = target[apart:], target[:-apart]
+        swap = (one == position[:-apart]) & (other == position[apart:])
+        clash = clash | jnp.any((one == other) | swap, axis=0)
     now.clash = clash
-    now.position = [jnp.where(clash, state.position[i], target[i]) for i in range(n)]
-    for i in range(n):
-        wanted = target[i] != state.position[i]
-        moved = jnp.where(wanted & clash, BLOCKED, jnp.where(wanted, MOVED, TURNED))
-        now.events[i] = jnp.where(actions[i] < STAY, moved.astype(jnp.uint8), now.events[i])
+    now.position = jnp.where(clash, position, target)
+    wanted = target != position
+    moved = jnp.where(wanted & clash, BLOCKED, jnp.where(wanted, MOVED, TURNED))
+    event = jnp.where(moves, moved.astype(jnp.uint8), now.deeds.event)
+    now.deeds = now.deeds._replace(event=event)
 
 
 def _cook(config: KitchenConfig, now: _Step) -> None:
     """What cooks has one step less to go."""
     first, end = config.pot_cells
-    now.ready = now.timer[first:end] == 2
-    now.timer = jnp.where(now.pots & (now.timer > 1), now.timer - 1, now.timer)
+    timer = now.board.timer
+    now.ready = timer[first:end] == 2
+    now.board = now.board._replace(timer=jnp.where(now.pots & (timer > 1), timer - 1, timer))
 
 
 def _finish(
@@ -247,28 +290,29 @@ def _finish(
 ) -> tuple[KitchenState, dict[str, Any]]:
     """The clock, the new state, rewards and metrics."""
     time = state.time + jnp.int16(1)
-    delivery = functools.reduce(jnp.add, now.points)
+    board, deeds = now.board, now.deeds
+    delivery = jnp.sum(deeds.points, axis=0, dtype=deeds.points.dtype)
     after = KitchenState(
         terrain=state.terrain,
-        objects=now.objects,
-        timer=now.timer,
-        position=stack(now.position, ndim=0),
-        facing=stack(now.facing, ndim=0),
-        held=stack(now.held, ndim=0),
+        objects=board.objects,
+        timer=board.timer,
+        position=now.position,
+        facing=now.facing,
+        held=board.held,
         time=time,
         level=state.level,
-        soups=state.soups + now.soups,
+        soups=state.soups + board.soups,
         score=state.score + delivery,
-        event=stack(now.events, ndim=0),
+        event=deeds.event,
         recent=Recent(state.held, now.ready),
     )
     team = delivery.astype(jnp.float32)
     terms = {"delivery": repeat(team, config.chefs)}
-    terms |= {name: stack(earned, ndim=0) for name, earned in now.shaped.items()}
+    terms |= dict(zip(SHAPED, deeds.shaped, strict=True))
     over = time >= config.max_steps
     metrics = {
-        "soups": now.soups.astype(jnp.float32),
-        "wasted": now.wasted.astype(jnp.float32),
+        "soups": board.soups.astype(jnp.float32),
+        "wasted": board.wasted.astype(jnp.float32),
         "collisions": now.clash.astype(jnp.float32),
         "illegal": jnp.sum(illegal, axis=0).astype(jnp.float32),
     }

@@ -61,6 +61,9 @@ EVENTS = (
 # Published shaping, Overcooked-AI: ingredient into a pot 3, useful dish 3, soup onto a dish 5.
 SHAPED = {"pot_placement": 3.0, "dish_pickup": 3.0, "soup_pickup": 5.0}
 URGENT = 40  # "urgent" is on while fewer steps than this are left (Overcooked-AI)
+# Up to so many chefs the work of each is written out in the program of a single kitchen, which
+# then runs fastest; for more it is a loop, so that programs do not grow.
+WRITTEN_OUT = 2
 
 OBSERVATIONS = ("grid", "compact", "features")
 DYNAMICS = ("classic", "manual")

@@ -31,6 +31,7 @@ from manyhands.envs.kitchen.state import (
     DISH,
     INTERACT,
     MOVED,
+    NOTHING,
     ONION,
     PICKED_UP,
     PLATED,
@@ -657,3 +658,81 @@ def test_classic_dynamics_order_only_what_they_can_cook():
     assert (1, 1) in Kitchen("counter_circuit_tomato", dynamics="manual").levels[0].orders
     with pytest.raises(ConfigError, match="manual"):
         Kitchen("two_rooms", orders=["onion", "onion+onion+onion"])
+
+
+def test_many_chefs_play_alike_alone_and_in_a_batch() -> None:
+    """One kitchen with many chefs is another program than a batch of one."""
+    kitchen = Kitchen("multiplayer_schelling", chefs=4, dynamics="manual", max_steps=300)
+    together = jax.jit(
+        lambda keys, states, actions: _seen(kitchen, *kitchen.batch_step(keys, states, actions))
+    )
+    keys, random = jax.random.split(jax.random.key(0), 1), np.random.default_rng(0)
+    stock, happened = [NOTHING, ONION, TOMATO, DISH, DISH, soup(3)], set()
+    state = make_state(kitchen)
+    terrain, turns = state.terrain, np.array([-kitchen.width, kitchen.width, 1, -1])
+    places = [
+        (int(cell), facing)
+        for cell in np.flatnonzero(terrain == FLOOR)
+        for facing in range(4)
+        for _ in range(1 if terrain[cell + turns[facing]] == COUNTER else 8)
+        if terrain[cell + turns[facing]] != FLOOR
+    ]
+    for step in range(280):
+        if step % 4 == 0:  # all sorts of things in hands, on counters and in pots
+            lying = np.where(terrain == COUNTER, random.choice(stock, terrain.size), NOTHING)
+            inside = random.choice([NOTHING, soup(1), soup(3), soup(3)], terrain.size)
+            inside = np.where(terrain == POT, inside, lying).astype(np.uint8)
+            ready = (inside == soup(3)) & (terrain == POT)
+            begun = dict(random.permutation(places).tolist())  # a chef to a cell
+            state = dataclasses.replace(
+                state,
+                objects=inside,
+                timer=ready.astype(np.uint8),
+                held=random.choice(stock, 4).astype(np.uint8),
+                position=np.array(list(begun)[:4], np.uint8),
+                facing=np.array(list(begun.values())[:4], np.uint8),
+            )
+        actions = random.choice(7, 4, p=[0.13, 0.13, 0.13, 0.13, 0.04, 0.4, 0.04]).astype(np.int32)
+        states = jax.tree_util.tree_map(lambda leaf: leaf[..., None], state)
+        batch, outcome, grid, codes = together(keys, states, actions[:, None])
+        frame = stepper(kitchen).step(np.zeros(2, np.uint32), step, state, actions)
+        alone = frame.state, (frame.reward, frame.terms, frame.metrics, frame.truncated)
+        many = batch, (outcome.reward, outcome.terms, outcome.metrics, outcome.truncated)
+        pairs = zip(*map(jax.tree_util.tree_leaves, (alone, many)), strict=True)
+        for one, of_batch in [*pairs, (frame.vector, grid), (frame.perception, codes)]:
+            np.testing.assert_array_equal(one, np.asarray(of_batch)[..., 0])
+        state = frame.state
+        happened |= set(state.event.tolist())
+    usual = {TOOK_ONION, TOOK_DISH, PUT_DOWN, PICKED_UP, POTTED, STARTED, PLATED, SERVED, BLOCKED}
+    assert usual <= happened
+
+
+def _seen(kitchen: Kitchen, states: KitchenState, outcome):
+    return states, outcome, kitchen.batch_observe(states), kitchen.batch_perceive(states)
+
+
+@pytest.mark.parametrize("radius", [None, 2])
+def test_programs_grow_no_worse_than_linearly_with_chefs(radius) -> None:
+    counts = {}
+    for n in (2, 4, 6):
+        kitchen = Kitchen("multiplayer_schelling", chefs=n, view_radius=radius)
+        state = jax.eval_shape(kitchen.reset, jax.random.key(0))
+        actions = np.zeros(n, np.int32)
+
+        def packed(state, actions, kitchen=kitchen):
+            state, outcome = kitchen.step(jax.random.key(0), state, actions)
+            return state, outcome, kitchen.observe(state)
+
+        counts[n] = operations(jax.make_jaxpr(packed)(state, actions).jaxpr)
+    assert counts[4] <= 2 * counts[2] and counts[6] <= 3 * counts[2], counts
+    assert counts[6] - counts[4] <= counts[2], counts
+
+
+def operations(jaxpr) -> int:
+    """The operations of a program, those of its loops and calls included."""
+    count = len(jaxpr.eqns)
+    for equation in jaxpr.eqns:
+        for value in equation.params.values():
+            nested = getattr(value, "jaxpr", value)
+            count += operations(nested) if hasattr(nested, "eqns") else 0
+    return count
