@@ -72,6 +72,10 @@ ALGORITHMS: dict[str, Algorithm] = {
         base="ippo",
         run="manyhands.baselines.learners.psro:psro",
     ),
+    "bc": Algorithm(
+        "manyhands.baselines.learners.cloning:Cloning",
+        "manyhands.baselines.learners.cloning:CloningConfig",
+    ),
     "text": Algorithm(
         "",
         "manyhands.baselines.learners.text:TextConfig",

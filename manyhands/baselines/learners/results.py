@@ -133,16 +133,16 @@ def read_curve(path: str | Path) -> list[dict[str, Any]]:
     return lines
 
 
-def plot(curve: str | Path, title: str = "") -> bytes:
+def plot(curve: str | Path, title: str = "", measure: str = "return") -> bytes:
     """The learning curve in a curve.jsonl as a PNG: a thin line for each seed, their mean, and one
-    standard deviation around it."""
+    standard deviation around it; of the return, or of another of its metrics."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
     from matplotlib.ticker import EngFormatter
 
     lines = read_curve(curve)
     steps = np.array([line["steps"] for line in lines])
-    returns = np.array([line["metrics"]["return"] for line in lines], np.float64)
+    returns = np.array([line["metrics"][measure] for line in lines], np.float64)
     figure = Figure(figsize=(7, 4.5), layout="constrained")
     FigureCanvasAgg(figure)
     axes = figure.add_subplot()
@@ -166,9 +166,10 @@ def plot(curve: str | Path, title: str = "") -> bytes:
             label="± 1 standard deviation",
         )
         axes.legend(loc="best", frameon=False)
-    axes.set_xlabel("environment steps of each seed")
+    label = "return of an episode (reward, mean of the agents)"
+    axes.set_xlabel("environment steps of each seed" if measure == "return" else "steps")
     axes.xaxis.set_major_formatter(EngFormatter(sep=""))
-    axes.set_ylabel("return of an episode (reward, mean of the agents)")
+    axes.set_ylabel(label if measure == "return" else measure.replace("_", " "))
     axes.set_title(title, fontsize="medium")
     axes.grid(alpha=0.3)
     data = io.BytesIO()

@@ -74,7 +74,8 @@ class Learner(Protocol):
 
     def policy(self, progress: Any) -> policies.NetworkPolicy:
         """What the progress of one seed has learned, as a player. A learner may also have a method
-        `average`, which gives its average strategy as a player, or None."""
+        `average`, which gives its average strategy as a player, or None; and an attribute
+        `measure`, the metric that its curve shows and displays tell, by default "return"."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -598,6 +599,7 @@ class Display:
     def __init__(self, learner: Learner, seeds: int, progress: bool | None):
         self._title = f"{learner.env.id} · {learner.name} · {seeds} seed{'s' * (seeds > 1)}"
         self._console = Console(stderr=True, quiet=progress is False)
+        self._measure = getattr(learner, "measure", "return")
         self._best = -math.inf
         self._live: Live | None = None
         if self._console.is_terminal and progress is not False:
@@ -639,15 +641,18 @@ class Display:
             self._console.print(f"{self._title}: {text}", soft_wrap=True, highlight=False)
 
     def report(self, at: Report) -> None:
-        returns = at.metrics["return"]
-        returns = returns[np.isfinite(returns)]
-        self._best = max(self._best, *returns, -math.inf)
-        numbers = {"return": "no episode finished"}
-        if len(returns):
-            spread = f" ± {returns.std(ddof=1):.2f}" if len(returns) > 1 else ""
-            numbers["return"] = f"{returns.mean():.2f}{spread}"
-            numbers["best"] = f"{self._best:.2f}"
-        numbers["env-steps/s"] = f"{at.steps_per_second:,.0f}"
+        measured = at.metrics[self._measure]
+        measured = measured[np.isfinite(measured)]
+        self._best = max(self._best, *measured, -math.inf)
+        numbers = {self._measure: "no episode finished"}
+        digits = 2 if self._measure == "return" else 4
+        if len(measured):
+            spread = f" ± {measured.std(ddof=1):.{digits}f}" if len(measured) > 1 else ""
+            numbers[self._measure] = f"{measured.mean():.{digits}f}{spread}"
+            numbers["best"] = f"{self._best:.{digits}f}"
+        numbers["env-steps/s" if self._measure == "return" else "steps/s"] = (
+            f"{at.steps_per_second:,.0f}"
+        )
         for name in ("entropy", "loss", "value_loss", "kl"):
             values = at.metrics.get(name, np.empty(0))
             values = values[np.isfinite(values)]

@@ -383,7 +383,8 @@ def _finish(run: Run, episodes: int) -> TrainingResult:
     run.display.note("drawing the learning curve")
     curve = run.folder / "curve.jsonl"
     title = f"{learner.name} in {folder_name(learner.env)}, {len(run.seeds)} seeds"
-    policies.replace(run.folder / "curve.png", plot(curve, title))
+    measure = getattr(learner, "measure", "return")
+    policies.replace(run.folder / "curve.png", plot(curve, title, measure))
     if best is not None:
         run.display.note(f"filming seed {best}")
         render_gif(learner.env, made[best], best, run.folder / "episode.gif")

@@ -268,23 +268,9 @@ def _check(policy: NetworkPolicy, env: Env, name: Path | str) -> None:
     env, wrappers = _unwrapped(env, policy.spec)
     if wrappers and policy.reads == "vector":
         raise PolicyError(f"{name} reads the observation of {env.id!r}, which a wrapper changes")
-    trained, played = policy.spec, env.spec()
-    differences = []
-    versions = trained.get("version", 0), played.get("version", 0)
-    if trained["id"] != played["id"]:
-        differences.append(f"the environment {trained['id']!r}, not {played['id']!r}")
-    elif versions[0] != versions[1]:
-        differences.append(f"version {versions[0]!r} of its rules, not {versions[1]!r}")
-    else:
-        before = _essence(trained)
-        now = _essence(played)
-        for option in sorted({*before, *now}):
-            if before.get(option) != now.get(option):
-                theirs = f"{before[option]!r}" if option in before else "the default"
-                ours = f"{now[option]!r}" if option in now else "the default"
-                differences.append(f"{option}={theirs}, not {ours}")
-    if differences:
-        raise PolicyError(f"{name} was trained for {'; '.join(differences)}; choose another policy")
+    different = differences(policy.spec, env.spec())
+    if different:
+        raise PolicyError(f"{name} was trained for {'; '.join(different)}; choose another policy")
 
     def shapes() -> Any:
         state = env.reset(jax.random.key(0))
@@ -310,11 +296,34 @@ def _check(policy: NetworkPolicy, env: Env, name: Path | str) -> None:
             f"{given.get(one, 'of nothing')}, expected {expected.get(one, 'nothing')}"
             + (f" (and {len(names) - 1} more differ)" if len(names) > 1 else "")
             + (
-                f"; it reads the observation of {trained.get('config')!r}"
+                f"; it reads the observation of {policy.spec.get('config')!r}"
                 if policy.reads == "vector"
                 else ""
             )
         )
+
+
+def differences(
+    trained: Mapping[str, Any], played: Mapping[str, Any], *, vector: bool = False
+) -> list[str]:
+    """What keeps a network of the environment with the first spec from playing the second, in
+    words; [] if nothing does. With `vector`, the configured observation matters, too."""
+    versions = trained.get("version", 0), played.get("version", 0)
+    if trained["id"] != played["id"]:
+        return [f"the environment {trained['id']!r}, not {played['id']!r}"]
+    if versions[0] != versions[1]:
+        return [f"version {versions[0]!r} of its rules, not {versions[1]!r}"]
+    before, now = _essence(trained), _essence(played)
+    if vector:
+        for essence, spec in ((before, trained), (now, played)):
+            essence["observation"] = (spec.get("config") or {}).get("observation")
+    found = []
+    for option in sorted({*before, *now}):
+        if before.get(option) != now.get(option):
+            theirs = f"{before[option]!r}" if option in before else "the default"
+            ours = f"{now[option]!r}" if option in now else "the default"
+            found.append(f"{option}={theirs}, not {ours}")
+    return found
 
 
 def _essence(spec: Mapping[str, Any]) -> dict[str, Any]:
