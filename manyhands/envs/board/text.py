@@ -242,7 +242,12 @@ SQUARES = Grammar(
                     f"{_PLAY} (col|column) {{column:n}} [and|of] row {{row:n}}",
                     f"{_PLAY} {{row:ordinal}} row [and|of] {{column:ordinal}} (col|column)",
                     f"{_PLAY} {{column:ordinal}} (col|column) [and|of] {{row:ordinal}} row"],
-        "words": [f"{_PLAY} {{down}} {{across}} {_WHERE}", f"{_PLAY} {{across}} {{down}} {_WHERE}"],
+        "words": [f"{_PLAY} {{down}} {{across}} {_WHERE}", f"{_PLAY} {{across}} {{down}} {_WHERE}",
+                  f"{_PLAY} {{down}} row {{across}} [square|cell|field] {_MINE}",
+                  f"{_PLAY} {{across}} (side|edge|col|column) {{down}} [row|square|cell] {_MINE}",
+                  f"{_PLAY} {{across}} [square|cell|field] (of|in|on) {{down}} row {_MINE}",
+                  f"{_PLAY} {{down}} [square|cell|field] (of|in|on) {{across}} "
+                  f"(side|edge|col|column) {_MINE}"],
         "centre": [f"{_PLAY} {_MIDDLE} {_WHERE} [of board]"],
     },
     _SLOTS,

@@ -64,6 +64,7 @@ STATION = dict.fromkeys(("table", "crafting table", "workbench", "work bench"), 
 STATION |= dict.fromkeys(("furnace", "oven"), "furnace")
 SEED = dict.fromkeys(("sapling", "seedling", "plant"), "plant")
 PUT = {"stone": "stone", "rock": "stone"} | STATION | SEED
+_COUNTED = ("zero", "one", "two", "three", "four", "five", "six", "seven")
 _OTHERS = ("teammate", "team mate", "partner", "ally", "friend", "other player", "other")
 _IT = ("it", "this", "that", "him", "her", "them", "what is in front of me", "what i face")
 Thing = tuple[str, int]  # "cell" and material, "body" and creature, "player" and number, or "it"
@@ -92,8 +93,9 @@ def things(craft: CraftRules, agents: tuple[str, ...]) -> dict[str, tuple[Thing,
     for name in ("monster", "enemy", "mob"):
         add(name, ("body", rl.ZOMBIE), ("body", rl.SKELETON))
     everybody: list[Thing] = [("player", i) for i in range(len(agents))]
-    for name, player in zip(agents, everybody, strict=True):
+    for i, (name, player) in enumerate(zip(agents, everybody, strict=True)):
         add(name, player)
+        add(f"player {_COUNTED[i]}", player)
     for name in _OTHERS:
         add(name, *everybody)
     for name in _IT:
@@ -109,6 +111,8 @@ def tools(craft: CraftRules) -> dict[str, str]:
         whats = {what, what.replace("pickaxe", "pick axe"), what.replace("pickaxe", "pick")}
         for kind, noun in itertools.product((of, f"{of}en"), whats):
             found[f"{kind} {noun}"] = tool
+        for noun, made in itertools.product(whats, ("of", "out of", "from")):
+            found[f"{noun} {made} {of}"] = tool
     return found
 
 
@@ -116,7 +120,7 @@ def tools(craft: CraftRules) -> dict[str, str]:
 
 ON = "[(keep|continue|keep on|go on|continue to)]"
 _ONE = "(1|one|single|1 single)"
-_CELL = f"[[{_ONE}] (step|cell|tile|square|space|block)]"
+_CELL = f"[[{_ONE}] (step|cell|tile|square|space|block)|{_ONE}]"
 _DET = "[(some|my|this|that|1|one|more|another|nearby|adjacent|nearest|1 more|one more|1 piece of|"
 _DET += "piece of|1 unit of)]"
 _AT = (
@@ -195,7 +199,7 @@ def _grammar(craft: CraftRules, actions: tuple[str, ...], agents: tuple[str, ...
                 "(happen|change|concern me|happen to me)",
                 "(wait|keep waiting) for (change|event|something|anything|something to "
                 "(happen|change)|anything to (happen|change))",
-                "(pass|skip) [(my|this|1|one) (turn|step)]", "wait and (do nothing|see)",
+                "(pass|skip) [[(my|this|1|one)] (turn|step)]", "wait and (do nothing|see)",
             ]),
             ("asleep", [_SLEEP_ON]),
             ("sleep", ["(sleep|go to sleep|fall asleep|go to bed|take [a] nap|nap|rest|"
@@ -204,7 +208,8 @@ def _grammar(craft: CraftRules, actions: tuple[str, ...], agents: tuple[str, ...
             ("place", [
                 f"{PLACE} {_DET} {{put}} [down] {_AT} [(on|onto|in|into|over) [this|that] "
                 f"{{thing}} {_AT}]",
-                f"plant {_DET} {{seed}} {_AT} [(on|onto|in|into) [this|that] {{thing}} {_AT}]",
+                f"(plant|sow) {_DET} {{seed}} {_AT} "
+                "[(on|onto|in|into) [this|that] {thing} " + f"{_AT}]",
                 f"(make|craft|create) {_DET} {{station}} {_AT}",
             ]),
             ("make", [f"{MAKE} (myself|me|us) {{tool}} {NEAR}", f"{MAKE} {_DET} {{tool}} "

@@ -180,7 +180,8 @@ _SLOTS: dict[str, Any] = {
 
 _A = "[a|my|one|another|1|this|that|some] [next|first|second|third|last|fresh|raw|clean|empty|new]"
 _FRONT = (
-    "in front [of me]|ahead [of me]|before me|directly in front of me|right in front of me|here"
+    "from (here|there)"
+    "|in front [of me]|ahead [of me]|before me|directly in front of me|right in front of me|here"
     "|there|[that] i am facing|[that] i'm facing|[that] i face|next to me|beside me"
 )
 
@@ -222,7 +223,8 @@ _STAY = (
     "(stay [put|here|still|idle|where i am|in place|in position|at my place|on my cell]"
     "|wait [here|in place|still|longer]|(remain|stand) (put|here|still|idle|where i am|in place|by)"
     "|hold (still|on|position|my position|here)|hold|pause|halt|freeze|idle|be idle|stay and wait"
-    "|stand still and wait|stop (moving|here)|do nothing|nothing|noop|no op|no operation"
+    "|no move|not move|nothing to do"
+    "|stand still and wait|stop [moving|here]|do nothing|nothing|noop|no op|no operation"
     "|keep still|sit (still|tight)|pass|(pass|skip) [my] turn|skip|take no action"
     "|do (a|one) (wait|noop)|be wait)"
 )

@@ -485,7 +485,7 @@ _PHRASES = {
               f"{_ON} pick up {_DET} {{thing}} (from|at|out of) [(nearest|closest)] [{{thing}}] "
               f"(dispenser|box|crate|pile|stack|supply) {_FOR}"],
     "put in": [f"{_ON} (put|add|drop|place|throw|toss|bring|carry|take|deliver|load|insert) "
-               f"[{_HELD}] (in|into|to|inside) {_POT}", f"fill {_POT} [with {_HELD}]",
+               f"[{_HELD}] (in|into|to|inside) {_POT}", f"(fill|load) {_POT} [with {_HELD}]",
                f"add {_HELD}"],
     "start": [f"(start|cook|turn on|switch on|activate|heat|begin) [cooking] [(in|with|at)] {_POT}",
               f"(cook|start|begin) [(cook|cooking)] [soup] in {_POT}", f"turn {_POT} on",
@@ -498,7 +498,7 @@ _PHRASES = {
     "put down": [f"(put|set|lay|place) down [{_HELD}] [(on|onto|at) {_TOP}]",
                  f"(put|set|lay|place) {_HELD} down [(on|onto|at) {_TOP}]",
                  f"(put|set|lay|place|leave|drop) {_HELD} (on|onto) {_TOP}",
-                 f"(drop|let go of) {_HELD}", "drop"],
+                 f"(drop|let go of|get rid of) {_HELD}", "drop"],
     "pick up": [f"{_ON} pick up {_DET} {{thing}} [(from|off|on) {_TOP}]",
                 f"pick {_DET} {{thing}} up [(from|off) {_TOP}]",
                 f"{_ON} {_GET} {_DET} {{thing}} (from|off|on) {_TOP}"],

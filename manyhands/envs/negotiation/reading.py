@@ -94,6 +94,8 @@ _PHRASES: dict[int, tuple[str, ...]] = {
         ),
         "[that|this|it] (works for me|suits me)",
         f"(let's|let us) (accept|take) {_OFFER}",
+        f"[i'm|i am] (happy|fine|okay|ok|good|content) with {_OFFER}",
+        "[yes|okay|ok|fine|good|alright] [.] (let's|let us) do (it|that|this)",
     ),
     REJECT: (
         f"{_NO} (reject|decline|refuse|deny) [{_OFFER}] "
@@ -107,12 +109,15 @@ _PHRASES: dict[int, tuple[str, ...]] = {
         f"[i'm|i am] against [{_OFFER}]",
         "[a|it's a|it is a] no from me",
         "(not a chance|no chance|absolutely not|certainly not)",
+        "not (at|for) that [price]",
+        "[that's|it's|that is|it is] [much|far|way] too (expensive|much|little|low|high) [for me] "
+        "[.] no [thanks|thank you|deal]",
         f"[i] disagree [with {_OFFER}]",
     ),
     WALK: (
         "[i|i'm] (walk|walk away|walk out) [from (the|this|these) "
         "(table|game|negotiation|talk|deal|trade)] [without a deal]",
-        "[i|i'm] (leave|quit) [(the|this|these) (table|game|negotiation|talk)]",
+        "[no deal .] [i|i'm] (leave|quit) [(the|this|these) (table|game|negotiation|talk)]",
         "give up",
         "[i] (end|stop|leave) (the|this|these) (negotiation|talk|game) without [a] deal",
         "[i] (break off|abandon) (the|this|these) (negotiation|talk)",
@@ -130,6 +135,7 @@ _PHRASES: dict[int, tuple[str, ...]] = {
         "[i|i'll] (pass|skip|wait) [(this|my|the|for this|for the|on this) "
         "(turn|round|move|month|time|one)]",
         "[i] [do|say|propose] nothing [this (turn|round|month|time)]",
+        "[i] [make|have] no (offer|proposal) [for now|now|yet|this (turn|round|time)]",
         "[i] (stay|keep|remain) (silent|quiet)",
         "[i] abstain",
         "[i have] nothing to (say|add)",
@@ -165,11 +171,17 @@ def _moves(data: Scenario, agent: int) -> Grammar:
     ]
     for named in data.terms_named:
         phrases += [
-            (ACCEPT, [f"{_FAIR} [i] (accept|agree) {named}"]),
+            (
+                ACCEPT,
+                [
+                    f"{_FAIR} [i] (accept|agree) {named}",
+                    f"{named} works [for me]",
+                ],
+            ),
             (REJECT, [f"{_NO} (reject|decline|refuse) {named}"]),
         ]
     if not data.sizes[READY]:
-        phrases.append((WALK, ["[i] (end|stop) (the|this|these) (negotiation|talk)"]))
+        phrases.append((WALK, ["[i] (end|stop) (the|this|these) (negotiation|talk|game)"]))
     about = "price" if len(data.goods) == 1 and data.about == "value" else data.about
     phrases.append((CLAIM, _CLAIMS[about]))
     slots = data.slots(agent) | {"good": names(data.goods)}

@@ -368,22 +368,29 @@ _HELD = "(my|this) (hand|card|one|cards)"
 _ITS = "[it's|it is|that's|that is|this is] [going to be]"
 GRAMMAR = Grammar(
     {
-        "check": [f"{_ITS} check [it] [behind|back|(for|to) (him|her|you)|(for|from) me]",
-                  "(tap|knock) [the table]"],
+        "check": [f"{_ITS} check [it] [behind|back|down|(for|to) (him|her|you)|(for|from) me]",
+                  "(tap|knock) [the table]", "no bet [.] check"],
         # As OpenSpiel calls it: no chips are put in.
         "pass": ["pass", "put in nothing", "pay nothing"],
         "bet": [f"{_ITS} bet [it] [{{n}} [chip]] [(for|from) me]", "open [with|for] [{n} [chip]]",
-                "bet {n} [more] chip", "(put|throw) [in] {n} [chip] [in]",
+                "bet {n:count} [more] chip", "(put|throw) [in] {n} [chip] [in]",
+                "(put|throw) [in] {n:count} chip [in]", "go for [a] bet", "a bet [of {n} [chip]]",
                 "(make|place|put down) [a] bet [of {n} [chip]]", "bet (it|with) {n} [chip]",
                 "open the betting [with {n} [chip]]"],
         "call": [f"{_ITS} call [it] [{{n}} [more] [chip]] [(for|from) me]", "call with {n} [chip]",
                  "(call|match|see|meet|pay [for]) (the|your|that|his|her) (bet|raise) "
-                 "[of {n} [chip]]", "pay {n} [more] chip [to stay in]", "(match|pay) it",
+                 "[of {n} [chip]]",
+                 "pay {n} [more] [chip] [to (stay in|see it|call)]", "(match|pay) it",
+                 "pay {n:count} [more] chip", "pay to (see|call) [it|that]", "(call|see) you",
                  "(make|take) the call [of {n} [chip]]", "pay [up] [to stay in]", "[stay] in"],
         "fold": [f"{_ITS} fold [it|them|'em|em] [here] [(for|from) me]", f"fold {_HELD}",
                  f"(give up|throw away|muck|let go of) {_HELD}", "(be|get|drop) out", "give up",
                  "(give up|throw away|muck|drop|fold) the (hand|card)", "muck [it]",
-                 "lay it down", f"lay down {_HELD}", "out"],
+                 "lay it down", f"lay down {_HELD}", "out",
+                 f"throw {_HELD} away",
+                 "(give up|surrender|concede) (the|my|this) (pot|hand|chips)",
+                 "(too (expensive|risky|much|dear)|you win|not worth it|[it's|it is] not worth it) "
+                 "[for me] [.] fold"],
         "raise": [f"{_ITS} [re] raise [it] [again] [by|with] [{{n}} [more] [chip]] [(for|from) me]",
                   "raise (the|your|that|his|her) bet [by {n} [chip]]",
                   "(make|put in) [a] [re] raise [of {n} [chip]]"],

@@ -53,12 +53,13 @@ _SKILLS = {
             "who sets)",
             "receive [(ball|it)] and (pass|play) [(ball|it)] [high] to (setter|teammate)",
         ],
-        "serve": [f"{_ON} serve {_BALL} [over [net]]", "(take|do|make|hit|play) [my|a] serve",
+        "serve": [f"{_ON} serve {_BALL} [over [net]]",
+                  "(take|do|make|hit|play|start with|begin with|open with) [my|a] serve",
                   "serve [for] [my team]", f"serve {_BALL} [(to|into)] far [(half|side|court)]"],
         "block": [f"{_ON} block {_BALL} [at net]", "(put up|set up|form|do|make|go for) [a] block "
                   "[at net]", "block [their|this|that] (spike|attack|shot|hit) [at net]",
                   "go up for [a] block [at net]", f"(go|move) to net and block {_BALL}",
-                  "wait at net"],
+                  "wait at net", f"(go|go and|go up to net and|move up to net and) block {_BALL}"],
         "go to": [f"{_ON} {_FLY} [(to|toward|towards|over to|back to|at|back)] [{_THERE}]"],
         "go home": [f"{_ON} {_FLY} [back] (home|to [my] (place|home|home position|home place|base "
                     "position|starting position|start position|own place))", "go back",
@@ -201,21 +202,24 @@ _SOME = "[(a little|a bit|slightly|slowly|gently|some|a little bit|straight|dire
 _WARD = "[to|toward] [my] {side} [side]"
 _TURN = "(turn|rotate|yaw|spin|swivel)"
 _STILL = (
-    "(hold|hover|stay|wait|stop|freeze|remain|float|keep hovering|hang) [(here|still|steady|put|in "
-    "place|in [the] air|on [the] spot|where i am|there|in position|in my place)]"
+    "(hold|hover|stay|wait|stop|freeze|remain|float|keep hovering|hang|brake) "
+    "[(here|still|steady|put|in place|in [the] air|on [the] spot|where (i am|you are)|moving|there"
+    "|in position|in my place)]"
 )
 _HEIGHT = "(height|altitude)"
 _PHRASES = {
     "still": [_STILL, *_WAIT,
               f"(hold|keep|maintain) [(my|this|current)] (position|{_HEIGHT}|place|spot)",
-              "(stand|keep) still", "do nothing", "no op", "stay as i am"],
+              "(stand|keep) still", "do nothing", "no op", "stay as i am",
+              "come to [a] (rest|stop|halt)"],
     "up": [f"{_GO} {_SOME} (up|upward|higher) {_SOME}",
            f"(climb|rise|ascend) [straight] [up|higher] {_SOME}",
            f"gain [some] {_HEIGHT}", "lift up"],
     "down": [f"{_GO} {_SOME} (down|downward|lower) {_SOME}",
              f"(sink|descend) [straight] [down|lower] {_SOME}",
              f"lose [some] {_HEIGHT}", "drop down"],
-    "to the net": [f"[{_GO}|get|come|step] {_SOME} (to|toward|up to|closer to|nearer to|near) net",
+    "to the net": [f"[{_GO}|get|come|step] {_SOME} [forward] "
+                   "(to|toward|up to|closer to|nearer to|near) net",
                    "(approach|advance on) net", "(advance|close in|close) (to|toward|on) net"],
     "from the net": [f"[{_GO}|get|come|step] {_SOME} (from|away from|back from|off) net",
                      "(retreat|back off|back away|back up|withdraw) from net"],

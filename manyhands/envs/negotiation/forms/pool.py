@@ -191,8 +191,9 @@ class Pool(Bargain):
             f"[{{me}}] {takes} {{take:list}} [for (me|myself)]",
             f"(i|me|{{me}}) [will|would|shall] {takes} {{take:list}} [for (me|myself)]",
             f"(i'll|i'd|i will|i would|i should|i can) {takes_to} {{take:list}} [for (me|myself)]",
-            f"(i want|i'd like|i would like) [to {takes_to}] {{take:list}} [for (me|myself)]",
-            "{take:list} [is|are] (for|to) (me|myself|{me})",
+            f"(i want|i'd like|i would like) [just|only] [to {takes_to}] "
+            f"[just|only] {{take:list}} [for (me|myself)]",
+            "[just|only] {take:list} [is|are] (for|to) (me|myself|{me})",
             "{take:list} (is|are|will be) mine",
             "(me|myself|{me}) {take:list}",
             "[you] (give|leave) me {take:list}",
@@ -220,6 +221,7 @@ class Pool(Bargain):
         splits = [
             f"{first} [{link} ({second[1:-1]}|{{other}} (take|keep) {{give:list}})]",
             f"{second} [{link} {first}]",
+            f"[you] (give|leave) me {{take:list}} [{link}] [you] (keep|take|have) {{give:list}}",
         ]
         phrases = {
             "split": [

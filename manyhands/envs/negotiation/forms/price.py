@@ -158,6 +158,7 @@ class Price(Bargain):
             "(make|call) it {amount}",
             "[i] can (do|offer) [you] {amount} [for it]",
             "[the|my] [asking|final|last|new|offered] price [is|will be] [.] {amount}",
+            "{amount} [coin] is (my (price|offer|bid)|what i (offer|ask|want|bid|pay))",
             "{amount} [.] [that is|that's|it is|it's|is] [my|the] (final|last|best) "
             "(offer|price|bid|word)",
         ]
@@ -168,6 +169,9 @@ class Price(Bargain):
                 "(i want|i'd like|i would like|ask|charge) [you] [for] {amount} "
                 "[for (it|the item)]",
                 "my asking price is {amount}",
+                f"[i] [can|could|would|will|i'll|i'd] (let {it} go|part with {it}) "
+                "(for|at) {amount}",
+                "(i'd|i would|i'll|i will) take {amount} [for (it|the item)]",
                 "{amount} and (it is|it's) yours",
                 "[i] set (the|my) price (at|to) {amount}",
                 "you [can|may] (have|buy|get|take) (it|the item) (for|at) {amount}",

@@ -23,7 +23,8 @@ _N = (
 _WORDS = {"nothing": "0", "everything": "all", "all the coins": "all", "all of it": "all"}
 _WHO = (
     r"(?P<who{0}>player [0-9]+|me|myself|i|you|yourself|everybody|everyone|each player|each of us"
-    r"|each|all of us|all|both of us|both)"
+    r"|each of (?:the )?others|each of you|(?:the )?others|you (?:two|2)|each"
+    r"|all of us|all|both of us|both)"
 )
 _GETS = r"(?:gets?|takes?|keeps?|receives?)"
 # "40 for me", "player_1 gets 30", "give player_1 30", "keep 40", of words with single spaces.
@@ -31,8 +32,9 @@ _SHARE = re.compile(
     rf"(?:(?:i )?(?:give |offer )?(?:{_N.format(1)} (?:for|to|going to|goes to) {_WHO.format(1)})"
     rf"|(?:{_WHO.format(2)}(?: will| would| should)?(?: (?:{_GETS}|=))? {_N.format(2)})"
     rf"|(?:(?:i |i'll |i will )?(?:give|offer) {_WHO.format(3)} {_N.format(3)})"
-    rf"|(?:(?:i |i'll |i will )?(?:keep|take|get) {_N.format(4)}(?: for (?:myself|me))?)"
-    r"|(?P<n5>[0-9]+)(?: coins?)? (?P<who5>each))(?= |$)"
+    rf"|(?:(?:i |i'll |i will )?(?:keep|take|get) (?:all )?{_N.format(4)}(?: for (?:myself|me))?)"
+    r"|(?P<n6>[0-9]+)(?: coins?)? each (?:for|to) (?P<who6>(?:the )?others|you (?:two|2))"
+    r"|(?P<n5>[0-9]+)(?: coins?)? (?P<who5>each))(?: each)?(?= |$)"
 )
 _LINK = re.compile(r" (?:\. )?(?:(?:and|while|with|so) )?")
 
@@ -189,6 +191,14 @@ class Shares(Bargain):
         content, n = np.full(self.players, -1), self.players
         rest = None
         for who, share in pairs:
+            if "other" in who or who in ("you two", "you 2", "each of you"):
+                others = np.arange(n) != agent
+                if (content[others] >= 0).any() or rest is not None or not share.isdigit():
+                    raise IllegalAction("say what each of the others gets")
+                if who.endswith(("two", "2")) and n != 3:
+                    raise IllegalAction(f"there are {n - 1} others: name all by number")
+                content[others] = int(share)
+                continue
             if who.startswith(("every", "each", "all", "both")):
                 if len(pairs) > 1 or (who.startswith("both") and n > 2):
                     raise IllegalAction("it names two shares for somebody")
