@@ -20,7 +20,7 @@ from manyhands.core.config import (
     whole,
 )
 from manyhands.core.env import DETAILS, Array, ConfigError, Env, Outcome, names_of
-from manyhands.envs.kitchen import events, planning, rules
+from manyhands.envs.kitchen import events, overcooked_ai, planning, rules
 from manyhands.envs.kitchen import levels as lv
 from manyhands.envs.kitchen import observe as views
 from manyhands.envs.kitchen.generator import GeneratorConfig, generate_levels
@@ -40,8 +40,9 @@ class Kitchen(KitchenConfig, Env[KitchenState]):
     """An Overcooked-like kitchen for 1 to 6 chefs.
 
     Args:
-        layout: a name (`levels.LAYOUTS` and aliases), a layout as text, `"generated"`, or a list of
-            names and texts, of which each episode draws one.
+        layout: a name (`levels.LAYOUTS` and aliases), a layout as text, a `.layout` file of
+            Overcooked-AI, `"generated"`, or a list of names and texts, of which each episode draws
+            one.
         starts: where chefs begin: `"overcooked_ai"` and `"jaxmarl"` are the published cells of the
             two packages, `"random"` draws a cell of the chef's own room and a facing per episode.
         dynamics: `"classic"`: the third ingredient starts the cooking; `"manual"`: an empty-handed
@@ -129,6 +130,20 @@ class Kitchen(KitchenConfig, Env[KitchenState]):
         level_seed: int = 0,
         detail: str = "normal",
     ):
+        overrides = {
+            "orders": orders,
+            "bonus_orders": bonus_orders,
+            "order_bonus": order_bonus,
+            "values": values,
+            "times": times,
+            "onion_value": onion_value,
+            "tomato_value": tomato_value,
+            "onion_time": onion_time,
+            "tomato_time": tomato_time,
+        }
+        if overcooked_ai.is_layout_file(layout):
+            layout, told = overcooked_ai.read_layout(layout)
+            overrides = overcooked_ai.merged(told, overrides)
         one_of("starts", starts, lv.STARTS)
         self.dynamics = one_of("dynamics", dynamics, DYNAMICS)
         self.observation = one_of("observation", observation, OBSERVATIONS)
@@ -147,17 +162,6 @@ class Kitchen(KitchenConfig, Env[KitchenState]):
             "dynamics": dynamics,
             "observation": observation,
             "max_steps": self.max_steps,
-        }
-        overrides = {
-            "orders": orders,
-            "bonus_orders": bonus_orders,
-            "order_bonus": order_bonus,
-            "values": values,
-            "times": times,
-            "onion_value": onion_value,
-            "tomato_value": tomato_value,
-            "onion_time": onion_time,
-            "tomato_time": tomato_time,
         }
         overrides = {
             name: _by_recipe(name, value) for name, value in overrides.items() if value is not None
