@@ -12,6 +12,7 @@ from typing import Any
 import gymnasium
 
 from manyhands.core.config import (
+    boolean,
     check_actions,
     check_options,
     check_weights,
@@ -48,7 +49,7 @@ class Kitchen(KitchenConfig, Env[KitchenState]):
         dynamics: `"classic"`: the third ingredient starts the cooking; `"manual"`: an empty-handed
             interact does, with one to three ingredients.
         chefs: number of chefs; by default as many as the layout marks.
-        observation: `"grid"`, `"compact"` or `"features"`, see below.
+        observation: `"grid"`, `"compact"`, `"features"` or `"featurized"`, see below.
         view_radius: None, or r: chefs see the cells at most r columns and r rows away.
         max_steps: steps in an episode, which then is truncated; kitchens never terminate.
         orders, bonus_orders, order_bonus, values, times, onion_value, tomato_value, onion_time,
@@ -59,6 +60,8 @@ class Kitchen(KitchenConfig, Env[KitchenState]):
             seeds apart to test generalisation.
         detail: how much `describe` tells: `"brief"`, `"normal"`, or `"full"`, with distances, who
             reaches what, and orders.
+        statistics: whether metrics count the events that Overcooked-AI counts, `event_...`
+            (`statistics.METRICS`), over all chefs.
 
     Terms: `delivery` (what the soups served in this step are worth, the same for every chef),
     `pot_placement` (3 for an ingredient put into a pot), `dish_pickup` (3 for taking a dish when
@@ -79,6 +82,9 @@ class Kitchen(KitchenConfig, Env[KitchenState]):
 
     **Observation "features"**, f32[16 + 13 * (chefs - 1) + 27 + 9 * pots + 2] per chef, where
     `pots` is the largest number in any layout: the numbers that `observation_layout` names.
+
+    **Observation "featurized"**, f32[48 * chefs] per chef: Overcooked-AI's `featurize_state` with
+    two pots (`featurize.py`).
     """
 
     id = "kitchen"
@@ -129,6 +135,7 @@ class Kitchen(KitchenConfig, Env[KitchenState]):
         num_levels: int = 64,
         level_seed: int = 0,
         detail: str = "normal",
+        statistics: bool = False,
     ):
         overrides = {
             "orders": orders,
@@ -142,14 +149,17 @@ class Kitchen(KitchenConfig, Env[KitchenState]):
             "tomato_time": tomato_time,
         }
         if overcooked_ai.is_layout_file(layout):
-            layout, told = overcooked_ai.read_layout(layout)
+            layout, told = overcooked_ai.read_layout(str(layout))
             overrides = overcooked_ai.merged(told, overrides)
         one_of("starts", starts, lv.STARTS)
         self.dynamics = one_of("dynamics", dynamics, DYNAMICS)
         self.observation = one_of("observation", observation, OBSERVATIONS)
         self.view_radius = None if view_radius is None else whole("view_radius", view_radius, 1)
+        if observation == "featurized" and view_radius is not None:
+            raise ConfigError('observation="featurized" shows the whole kitchen: no view_radius')
         self.max_steps = whole("max_steps", max_steps, 1, 30_000)
         self.detail = one_of("detail", detail, DETAILS)
+        self.statistics = boolean("statistics", statistics)
         self.random_starts = starts == "random"
         weights = {"delivery": 1.0} | dict.fromkeys(SHAPED, 0.0)
         self.reward_weights = check_weights(reward_weights, weights)
@@ -169,6 +179,7 @@ class Kitchen(KitchenConfig, Env[KitchenState]):
         given = {
             "chefs": plain(chefs),
             "view_radius": self.view_radius,
+            "statistics": self.statistics or None,
             "reward_weights": dict(reward_weights) if reward_weights else None,
             **overrides,
         }

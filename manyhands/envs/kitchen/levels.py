@@ -108,6 +108,15 @@ class Level:
             table[recipe] = self.times[recipe]
         return table
 
+    def best_table(self) -> np.ndarray:
+        """i32[4, 4]: what the best soup is worth, at least 0, that contents of a pot can become, by
+        [onions, tomatoes] in it, whatever the dispensers."""
+        table = np.zeros((4, 4), np.int32)
+        for onions, tomatoes in ((0, 0), *RECIPES):
+            later = [r for r in RECIPES if r[0] >= onions and r[1] >= tomatoes]
+            table[onions, tomatoes] = max(0, *(self.worth(recipe) for recipe in later))
+        return table
+
     def _key(self) -> tuple:
         return (
             self.text(),

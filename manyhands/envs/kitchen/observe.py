@@ -16,6 +16,7 @@ import numpy as np
 
 from manyhands.core.env import Array
 from manyhands.core.layout import Layout, Piece, labelled
+from manyhands.envs.kitchen import featurize
 from manyhands.envs.kitchen.levels import (
     COUNTER,
     DISHES,
@@ -58,6 +59,8 @@ def layout(config: KitchenConfig) -> Layout | None:
     others = config.chefs - 1
     if config.observation == "compact":
         return None
+    if config.observation == "featurized":
+        return featurize.layout(config.chefs, max(config.height, config.width))
     if config.observation == "grid":
         grid: list[tuple[str, Any, str]] = [
             ("own_position", 1, "1 at the own cell"),
@@ -172,6 +175,8 @@ def observe(config: KitchenConfig, state: KitchenState) -> Array:
     """The configured observation of every chef, [chefs, *space.shape]; see `Kitchen`."""
     if config.observation == "compact":
         return perceive(config, state)
+    if config.observation == "featurized":
+        return featurize.observe(config, state)
     if config.observation == "grid":
         if not state.time.ndim and config.chefs > WRITTEN_OUT:
             return jax.lax.map(functools.partial(_unpacked, config), perceive(config, state))

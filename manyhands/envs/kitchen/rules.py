@@ -19,6 +19,7 @@ import numpy as np
 
 from manyhands.core.axes import repeat, stack
 from manyhands.core.env import Array
+from manyhands.envs.kitchen import statistics
 from manyhands.envs.kitchen.levels import COUNTER, DISHES, FLOOR, ONIONS, POT, SERVING, TOMATOES
 from manyhands.envs.kitchen.state import (
     ARRIVED,
@@ -109,6 +110,7 @@ class _Deed(NamedTuple):
     points: Array
     shaped: tuple[Array, ...]  # in the order of SHAPED
     event: Array
+    logged: Any  # bool[25, ...], by the option `statistics`, else ()
 
 
 @dataclass
@@ -120,6 +122,7 @@ class _Step:
     pots: Array  # bool[cells, ...]
     busy_pots: Array  # u8[...], at the start of the step
     board: _Board
+    full: Any = None  # `statistics.Pots`, by that option
     deeds: Any = None  # `_Deed` of all chefs
     clash: Array = None  # bool[...], whether two chefs would have collided
     ready: Array = None  # bool[P, ...], as in `Recent`
@@ -150,6 +153,8 @@ def step(
             jnp.zeros_like(state.soups),
         ),
     )
+    if config.statistics:
+        now.full = statistics.pots(state)
     _interacts(config, state, now)
     _move(config, state, now)
     _cook(config, now)
@@ -232,6 +237,26 @@ def _interact(
         for name, earned in zip(SHAPED, (add, useful, plate), strict=True)
     )
 
+    logged: Any = ()
+    if config.statistics:
+        deed = statistics.Deed(
+            hand,
+            there,
+            put,
+            take,
+            fetch & (ground == ONIONS),
+            fetch_dish,
+            useful,
+            add,
+            plate,
+            serve,
+        )
+        other = board.held[1 - chef] if config.chefs == 2 else None
+        empty_pot = jnp.asarray(config.best_values[:, 0])[state.level]
+        old = jnp.where(there == NOTHING, empty_pot, lookup(config.best_values, state.level, there))
+        new = lookup(config.best_values, state.level, filled)
+        logged = statistics.logged(config, now.full, deed, other, old, new)
+
     event = jnp.where(interact, USELESS, WAITED).astype(jnp.uint8)
     for happened, code in (
         (fetch & (ground == ONIONS), TOOK_ONION),
@@ -252,7 +277,7 @@ def _interact(
         held = jnp.where(jnp.arange(config.chefs) == chef, now_held, board.held)
     soups = board.soups + (serve & (points != 0))
     wasted = board.wasted + (serve & (points == 0))
-    return _Board(objects, timer, held, soups, wasted), _Deed(points, shaped, event)
+    return _Board(objects, timer, held, soups, wasted), _Deed(points, shaped, event, logged)
 
 
 def _move(config: KitchenConfig, state: KitchenState, now: _Step) -> None:
@@ -316,6 +341,9 @@ def _finish(
         "collisions": now.clash.astype(jnp.float32),
         "illegal": jnp.sum(illegal, axis=0).astype(jnp.float32),
     }
+    if config.statistics:
+        counts = jnp.sum(deeds.logged, axis=0, dtype=jnp.float32)
+        metrics |= dict(zip(statistics.METRICS, counts, strict=True))
     truncated = repeat(over, config.chefs)
     return after, {
         "terms": terms,

@@ -65,7 +65,7 @@ URGENT = 40  # "urgent" is on while fewer steps than this are left (Overcooked-A
 # then runs fastest; for more it is a loop, so that programs do not grow.
 WRITTEN_OUT = 2
 
-OBSERVATIONS = ("grid", "compact", "features")
+OBSERVATIONS = ("grid", "compact", "features", "featurized")
 DYNAMICS = ("classic", "manual")
 
 
@@ -126,13 +126,14 @@ class KitchenConfig:
         height, width: rows and columns of the largest layout.
         max_pots: the largest number of pots in any layout.
         pot_cells: (first, last + 1) of the cell numbers between which all pots of all layouts are.
-        dynamics, observation, view_radius, max_steps: as in `Kitchen`.
+        dynamics, observation, view_radius, max_steps, statistics: as in `Kitchen`.
         random_starts: whether `reset` draws the start cells.
         terrains: u8[levels, cells], padded with `VOID` to the largest layout.
         start_cells: u8[levels, chefs].
         rooms: bool[levels, chefs, cells], the floor that each chef can walk on from its start.
         worths: i32[levels, 16], points for a soup, by `onions << 2 | tomatoes`.
         cook_times: u8[levels, 16], steps, likewise.
+        best_values: i32[levels, 16], by what a pot holds, what it can become at best is worth.
     """
 
     levels: tuple[Level, ...]
@@ -151,6 +152,8 @@ class KitchenConfig:
     rooms: np.ndarray
     worths: np.ndarray
     cook_times: np.ndarray
+    best_values: np.ndarray
+    statistics: bool
 
     def tabulate(self) -> None:
         """Set the attributes that follow from `levels`, which have equal numbers of chefs."""
@@ -168,10 +171,12 @@ class KitchenConfig:
         self.start_cells = np.zeros((count, n), np.uint8)
         self.rooms = np.zeros((count, n, cells), bool)
         self.worths = np.zeros((count, 16), np.int32)
+        self.best_values = np.zeros((count, 16), np.int32)
         self.cook_times = np.zeros((count, 16), np.uint8)
         for i, level in enumerate(self.levels):
             terrain[i, : level.height, : level.width] = level.terrain
             self.worths[i] = level.worth_table().ravel()
+            self.best_values[i] = level.best_table().ravel()
             self.cook_times[i] = level.time_table().ravel()
             rooms = connected_parts(level.cells(FLOOR))
             for j, (x, y) in enumerate(level.starts):
