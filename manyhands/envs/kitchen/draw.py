@@ -45,8 +45,10 @@ from manyhands.envs.kitchen.levels import (
     TOMATOES,
     VOID,
     Level,
+    Recipe,
 )
 from manyhands.envs.kitchen.state import (
+    BLOCKED,
     DISH,
     EAST,
     NORTH,
@@ -68,6 +70,7 @@ _ONION, _ONION_DARK, _TOMATO, _TOMATO_DARK = (
     (168, 36, 32),
 )
 _LEAF, _CHINA, _CHINA_DARK = (84, 150, 66), (250, 250, 252), (190, 197, 208)
+_GOLD, _BLOCKED = (246, 190, 44), (214, 48, 49)
 _SKIN_DARK, _COOKING = (222, 172, 130), (244, 150, 40)
 
 _SHARPNESS = 4  # how many times larger sprites are painted
@@ -97,6 +100,8 @@ def draw(
         x, y = scene.chefs[i]
         facing, held = int(scene.facing[i]), int(scene.held[i])
         _blit(canvas, scene, x, y, "chef", i % len(PLAYERS), facing, held, i == agent)
+    for i in chefs:
+        _marks(scene, canvas, i)
     for y, x in np.argwhere((scene.terrain == POT) & (scene.timer > 1)):
         _timer(scene, canvas, int(x), int(y))  # over the hats of chefs below
 
@@ -249,30 +254,113 @@ def _header(scene: _Scene, canvas: pygame.Surface) -> None:
             track.bottom = high - 2
             bar(canvas, track, left / kitchen.max_steps, FADED)
         x += room + gap
-    if scene.limited:
-        return
-    # The orders, from the right, as many as there is room for; then the name of the layout.
-    card = round(high * 0.72)
-    right, top = width - gap, (high - card) // 2
-    hidden = 0
-    for recipe in scene.level.orders:
-        value = write(str(scene.level.worth(recipe)), round(high * 0.34), INK)
-        icons = round(card * 0.62)
-        wide = sum(recipe) * round(icons * 0.72) + round(icons * 0.28) + value.get_width() + gap
-        if right - wide < x:
-            hidden += 1
-            continue
-        box = pygame.Rect(right - wide, top, wide, card)
-        pygame.draw.rect(canvas, PAPER, box, border_radius=card // 4)
-        for k, thing in enumerate([ONION] * recipe[0] + [TOMATO] * recipe[1]):
-            place = (box.x + gap // 3 + round(k * icons * 0.72), box.centery - icons // 2)
-            _stamp(canvas, place, icons, "thing", thing)
-        canvas.blit(value, value.get_rect(midright=(box.right - gap // 3, box.centery)))
-        right = box.x - gap // 2
-    if not hidden:
+    right = _orders(scene, canvas, x, width - gap)
+    if not scene.limited:
         title = write(scene.level.name.replace("_", " "), small, FADED)
         if right - title.get_width() - gap > x:
             canvas.blit(title, title.get_rect(midright=(right - gap // 2, high // 2)))
+
+
+def _orders(scene: _Scene, canvas: pygame.Surface, left: int, right: int) -> int:
+    """The order cards, from the right, in one row or two, as large as they all fit; returns where
+    they begin. A card shows the soup, its points, a clock with its steps of cooking, and a star
+    for a bonus order."""
+    level, high = scene.level, scene.header
+    orders = [recipe for recipe in level.orders if level.worth(recipe)]
+    gap = max(2, high // 10)
+    for rows, share in ((1, 0.74), (1, 0.64), (1, 0.56), (2, 0.46), (2, 0.4), (2, 0.34)):
+        card = round(high * share)
+        wide = {recipe: _card_width(level, recipe, card) + gap for recipe in orders}
+        half = -(-len(orders) // rows)
+        lines = [orders[:half], orders[half:]][:rows]
+        if all(sum(wide[recipe] for recipe in line) <= right - left for line in lines):
+            break
+    begin = right
+    for row, line in enumerate(lines):
+        middle = high // 2 if rows == 1 else round(high * (0.27 + 0.47 * row))
+        at = right
+        for recipe in line:
+            if at - wide[recipe] < left:  # a picture too small for all
+                break
+            box = pygame.Rect(at - wide[recipe] + gap, middle - card // 2, 0, card)
+            box.width = wide[recipe] - gap
+            _card(scene, canvas, recipe, box)
+            at -= wide[recipe]
+        begin = min(begin, at)
+    return begin
+
+
+def _card(scene: _Scene, canvas: pygame.Surface, recipe: Recipe, box: pygame.Rect) -> None:
+    level, card = scene.level, box.height
+    bonus = recipe in level.bonus_orders
+    pygame.draw.rect(canvas, PAPER, box, border_radius=card // 4)
+    if bonus:
+        pygame.draw.rect(canvas, _GOLD, box, max(2, card // 16), border_radius=card // 4)
+    icons = round(card * 0.62)
+    for k, thing in enumerate([ONION] * recipe[0] + [TOMATO] * recipe[1]):
+        place = (box.x + card // 7 + round(k * icons * 0.72), box.centery - icons // 2)
+        _stamp(canvas, place, icons, "thing", thing)
+    value, time = _card_words(level, recipe, card)
+    edge = box.right - card // 6
+    canvas.blit(value, value.get_rect(midright=(edge, box.y + round(card * 0.34))))
+    spot = time.get_rect(midright=(edge, box.y + round(card * 0.74)))
+    canvas.blit(time, spot)
+    _clock(canvas, (spot.x - card // 6, spot.centery), max(3, card // 9))
+    if bonus:
+        _star(canvas, (box.x + card // 8, box.y + card // 8), max(5, card // 5))
+
+
+def _card_words(level: Level, recipe: Recipe, card: int) -> tuple[Any, Any]:
+    value = write(str(level.worth(recipe)), max(7, round(card * 0.46)), INK)
+    return value, write(str(level.times[recipe]), max(6, round(card * 0.3)), _STEEL_DARK)
+
+
+def _card_width(level: Level, recipe: Recipe, card: int) -> int:
+    value, time = _card_words(level, recipe, card)
+    icons = round(card * 0.62)
+    words = max(value.get_width(), time.get_width() + card // 3)
+    return sum(recipe) * round(icons * 0.72) + round(icons * 0.28) + words + card // 2
+
+
+def _clock(canvas: pygame.Surface, centre: tuple[int, int], radius: int) -> None:
+    x, y = centre
+    line = max(1, radius // 4)
+    pygame.draw.circle(canvas, _STEEL_DARK, centre, radius, line)
+    pygame.draw.line(canvas, _STEEL_DARK, centre, (x, y - round(radius * 0.6)), line)
+    pygame.draw.line(canvas, _STEEL_DARK, centre, (x + round(radius * 0.5), y), line)
+
+
+def _star(canvas: pygame.Surface, centre: tuple[int, int], radius: int) -> None:
+    points = []
+    for k in range(10):
+        angle, far = math.pi * (k / 5 - 0.5), radius * (0.45 if k % 2 else 1)
+        points.append((centre[0] + far * math.cos(angle), centre[1] + far * math.sin(angle)))
+    pygame.draw.polygon(canvas, _GOLD, points)
+    pygame.draw.polygon(canvas, _ONION_DARK, points, max(1, radius // 7))
+
+
+def _marks(scene: _Scene, canvas: pygame.Surface, i: int) -> None:
+    """A chef's number, where there are several, and the way in which it was blocked."""
+    x, y = scene.chefs[i]
+    cell = scene.cell
+    if scene.kitchen.num_agents > 1 and cell >= 24:
+        centre = scene.left + round((x + 0.82) * cell), scene.top + round((y + 0.88) * cell)
+        radius = max(6, round(cell * 0.14))
+        pygame.draw.circle(canvas, INK, centre, radius)
+        pygame.draw.circle(canvas, player_colour(i), centre, radius, max(1, radius // 4))
+        number = write(str(i), max(8, round(radius * 1.3)), PAPER)
+        canvas.blit(number, number.get_rect(center=centre))
+    if int(scene.state.event[i]) == BLOCKED:
+        dx, dy = DIRECTIONS[int(scene.facing[i])]
+        centre = (
+            scene.left + round((x + 0.5 + 0.5 * dx) * cell),
+            scene.top + round((y + 0.5 + 0.5 * dy) * cell),
+        )
+        radius = max(5, round(cell * 0.13))
+        pygame.draw.circle(canvas, _BLOCKED, centre, radius)
+        across = pygame.Rect(0, 0, round(radius * 1.2), max(2, radius // 3))
+        across.center = centre
+        pygame.draw.rect(canvas, PAPER, across)
 
 
 # ---- sprites -------------------------------------------------------------------------------------
