@@ -125,6 +125,9 @@ def main() -> None:
             features = mdp.featurize_state(drawn.state, manager, num_pots=2)
             actions = [rng.choice((0, 1, 2, 3, 4, 5, 5, 5, 5, 5, 5)) for _ in drawn.state.players]
             trial = {**drawn.codes(), "actions": actions}
+            trial["potential"] = round(
+                mdp.potential_function(drawn.state, manager.motion_planner), 4
+            )
             trial["features"] = [[int(number) for number in row] for row in features]
             moves = [Action.INDEX_TO_ACTION[action] for action in actions]
             _, told = mdp.get_state_transition(drawn.state, moves)

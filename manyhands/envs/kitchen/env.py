@@ -25,6 +25,7 @@ from manyhands.envs.kitchen import events, overcooked_ai, planning, rules
 from manyhands.envs.kitchen import levels as lv
 from manyhands.envs.kitchen import observe as views
 from manyhands.envs.kitchen.generator import GeneratorConfig, generate_levels
+from manyhands.envs.kitchen.potential import TERM
 from manyhands.envs.kitchen.skills import KitchenSkills
 from manyhands.envs.kitchen.state import (
     ACTIONS,
@@ -67,8 +68,9 @@ class Kitchen(KitchenConfig, Env[KitchenState]):
     `pot_placement` (3 for an ingredient put into a pot), `dish_pickup` (3 for taking a dish when
     one is useful: none lies on a counter, and fewer are in hands than there were pots cooking,
     ready or partly filled at the start of the step) and `soup_pickup` (5 for plating a soup), each
-    chef's own. Metrics, per step: `soups`, `wasted` (soups served for nothing), `collisions`
-    (steps in which nobody could move), `illegal`.
+    chef's own; if `reward_weights` names it, `potential` (Overcooked-AI's, `potential.py`).
+    Metrics, per step: `soups`, `wasted` (soups served for nothing), `collisions` (steps in which
+    nobody could move), `illegal`.
 
     **Observation "compact"**, i32[height, width] per chef, one code a cell (`unpack` makes it a
     grid): bits 0-2 terrain; 3-5 the chef here (0 none, 1 yourself, 2 and up the others in index
@@ -161,7 +163,10 @@ class Kitchen(KitchenConfig, Env[KitchenState]):
         self.detail = one_of("detail", detail, DETAILS)
         self.statistics = boolean("statistics", statistics)
         self.random_starts = starts == "random"
-        weights = {"delivery": 1.0} | dict.fromkeys(SHAPED, 0.0)
+        self.potential = TERM in (reward_weights or {})
+        if self.potential:
+            self.terms = (*type(self).terms, TERM)
+        weights = {"delivery": 1.0} | dict.fromkeys(self.terms[1:], 0.0)
         self.reward_weights = check_weights(reward_weights, weights)
         self._config: dict[str, Any] = {
             # By one name each, so that equal kitchens are equal.

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import collections
 import functools
+from collections.abc import Sequence
 
 import jax.numpy as jnp
 import numpy as np
@@ -26,6 +27,7 @@ from manyhands.envs.kitchen.levels import (
     POT,
     SERVING,
     TOMATOES,
+    Cell,
     Level,
 )
 from manyhands.envs.kitchen.state import (
@@ -119,11 +121,11 @@ def _table(level: Level, height: int, width: int) -> np.ndarray:
     """i32[height * width * 4, columns] of a layout, padded to that size."""
     rows = np.zeros((height * width * 4, _COLUMNS), np.int32)
     places = {code: level.cells(code) for code in (*_NEAREST, POT)}
-    floor = set(level.cells(FLOOR))
+    floor = floor_of(level)
     for x, y in floor:
         for facing in range(4):
-            steps = _steps(floor, (x, y), facing)
-            nearest = {code: sorted(_reached(steps, cells)) for code, cells in places.items()}
+            steps = steps_from(floor, (x, y), facing)
+            nearest = {code: sorted(reached(steps, cells)) for code, cells in places.items()}
             row: list[int] = []
             for code in _NEAREST:
                 at = places[code][nearest[code][0][1]] if nearest[code] else (x, y)
@@ -144,7 +146,7 @@ def tables(config: KitchenConfig) -> np.ndarray:
     return np.stack([_table(level, config.height, config.width) for level in config.levels])
 
 
-def _reached(steps: dict[tuple, int], cells: list) -> list[tuple[int, int]]:
+def reached(steps: dict[tuple[Cell, int], int], cells: Sequence[Cell]) -> list[tuple[int, int]]:
     """(steps, number) of those of some cells that one can come to face."""
     found = []
     for number, (x, y) in enumerate(cells):
@@ -158,7 +160,11 @@ def _reached(steps: dict[tuple, int], cells: list) -> list[tuple[int, int]]:
     return found
 
 
-def _steps(floor: set, start: tuple[int, int], facing: int) -> dict[tuple, int]:
+def floor_of(level: Level) -> set[Cell]:
+    return set(level.cells(FLOOR))
+
+
+def steps_from(floor: set[Cell], start: Cell, facing: int) -> dict[tuple[Cell, int], int]:
     """(cell, facing) -> steps from a start; a move onto floor turns, too."""
     found = {(start, facing): 0}
     queue = collections.deque(found)

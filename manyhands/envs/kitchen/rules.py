@@ -19,7 +19,7 @@ import numpy as np
 
 from manyhands.core.axes import repeat, stack
 from manyhands.core.env import Array
-from manyhands.envs.kitchen import statistics
+from manyhands.envs.kitchen import potential, statistics
 from manyhands.envs.kitchen.levels import COUNTER, DISHES, FLOOR, ONIONS, POT, SERVING, TOMATOES
 from manyhands.envs.kitchen.state import (
     ARRIVED,
@@ -176,10 +176,14 @@ def _interacts(config: KitchenConfig, state: KitchenState, now: _Step) -> None:
         now.deeds = jax.tree_util.tree_map(lambda *parts: stack(list(parts), ndim=0), *deeds)
         return
 
+    state = jax.tree_util.tree_map(jnp.asarray, state)  # NumPy cannot be indexed by a traced chef
+
     def one(board: _Board, chef: Array) -> tuple[_Board, _Deed]:
         return _interact(config, state, now, board, chef)
 
-    now.board, now.deeds = jax.lax.scan(one, now.board, jnp.arange(config.chefs))
+    now.board, now.deeds = jax.lax.scan(
+        one, jax.tree_util.tree_map(jnp.asarray, now.board), jnp.arange(config.chefs)
+    )
 
 
 def _interact(
@@ -334,6 +338,8 @@ def _finish(
     team = delivery.astype(jnp.float32)
     terms = {"delivery": repeat(team, config.chefs)}
     terms |= dict(zip(SHAPED, deeds.shaped, strict=True))
+    if config.potential:
+        terms[potential.TERM] = repeat(potential.term(config, state, after), config.chefs)
     over = time >= config.max_steps
     metrics = {
         "soups": board.soups.astype(jnp.float32),

@@ -127,6 +127,7 @@ class KitchenConfig:
         max_pots: the largest number of pots in any layout.
         pot_cells: (first, last + 1) of the cell numbers between which all pots of all layouts are.
         dynamics, observation, view_radius, max_steps, statistics: as in `Kitchen`.
+        potential: whether there is a term `potential`.
         random_starts: whether `reset` draws the start cells.
         terrains: u8[levels, cells], padded with `VOID` to the largest layout.
         start_cells: u8[levels, chefs].
@@ -154,6 +155,7 @@ class KitchenConfig:
     cook_times: np.ndarray
     best_values: np.ndarray
     statistics: bool
+    potential: bool
 
     def tabulate(self) -> None:
         """Set the attributes that follow from `levels`, which have equal numbers of chefs."""
