@@ -74,6 +74,8 @@ class Settler:
         self.facing_to = -1  # the cell that it is about to face
         self.stays = False  # whether it does no more today
         self.short = 0  # stones that it gathers before it builds a shelter
+        self.arrows: set[int] = set()  # cells of arrows in view
+        self.shots: set[int] = set()  # cells where arrows may be after this step
         self.given_up: dict[int, int] = {}  # cell -> until when it is no target
         self.planted: dict[int, int] = {}  # cell -> when
         self.told: dict[str, int] = {}  # what -> when it was said
@@ -186,6 +188,31 @@ class Settler:
         return self.atlas.gap(cell, self.atlas.at) == 1
 
     # ---- staying alive ---------------------------------------------------------------------------
+
+    def _look_out(self) -> None:
+        """Where arrows may be after this step: one flies on as it came, a new one anywhere."""
+        atlas = self.atlas
+        arrows = {cell for cell, body in atlas.bodies.items() if body == rl.ARROW}
+        before, self.arrows, self.shots = self.arrows, arrows, set()
+        for cell in arrows:
+            ways = [step for step in atlas.steps if cell - step in before] or atlas.steps
+            self.shots |= {cell + step for step in ways}
+
+    def _out_of_shots(self, action: int) -> int:
+        """The action, or another one that does not end where an arrow may be."""
+        atlas = self.atlas
+
+        def free(to: int) -> bool:
+            return atlas.code(to) in rl.WALKABLE and to not in atlas.bodies
+
+        steps = {rl.MOVE + way: atlas.at + step for way, step in enumerate(atlas.steps)}
+        to = steps.get(action, atlas.at)
+        if (to if free(to) else atlas.at) not in self.shots or self.inside:
+            return action
+        if atlas.at not in self.shots:
+            return rl.NOOP
+        ways = [way for way, cell in steps.items() if free(cell) and cell not in self.shots]
+        return ways[0] if ways else action
 
     def _fight(self) -> int | None:
         """Hit a zombie or skeleton that is beside one, or turn to it."""

@@ -131,6 +131,7 @@ class Player(Settler):
             self._hear_goal(sender, text)
             self._hear(sender, text)
         self._reckon()
+        self._look_out()
         action = self._act()
         # Nothing that changes anything: a stumble breaks the spell.
         state = (atlas.at, atlas.facing, tuple(self.items.values()), tuple(self.vitals.values()))
@@ -140,7 +141,7 @@ class Player(Settler):
         if self.idle > (30 if self.before == rl.DO else 6) and not self.waiting:
             action = self._stumble()
             self.aim = -1
-        action = self._out_of_step(action)
+        action = self._out_of_shots(self._out_of_step(action))
         if not legal[action]:
             action = rl.NOOP
         ahead = atlas.at + atlas.steps[action - rl.MOVE] if rl.MOVE <= action < rl.DO else -1
@@ -314,8 +315,8 @@ class Player(Settler):
         wanted = self._most("stone_sword") - self.items["stone_sword"]
         has = self.items["wood"] and self.items["stone"] and wanted > 0
         # Plans bring one back to a table anyway.
-        if self.goal.kind == BUILD:
-            wanted = int(not self.items["stone_sword"] and self._on_site(self.atlas.at))
+        if self.goal.kind == BUILD and not self._on_site(self.atlas.at):
+            wanted = 0
         if self._is_long() and able and has and wanted > 0 and not self.table:
             station = self._station(furnace=False)
             if station is not None and station[1][1] <= 8:
