@@ -483,7 +483,7 @@ class Settler:
         # Before the first table, wood for the tools to come too.
         ahead = [t for t in self._aims() if not self.items[t] and t != tool and self._able(t)]
         if tool == "wood_pickaxe":
-            wood += sum(self._cost(t).get("wood", 0) for t in ahead)
+            wood += sum(self._cost(t).get("wood", 0) * self._most(t) for t in ahead)
         wood = min(wood, rl.MOST)
         gathering = self.items["wood"] < cost.get("wood", 0) + more
         if gathering or (tool == "wood_pickaxe" and self.items["wood"] < wood):

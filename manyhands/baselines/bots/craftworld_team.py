@@ -51,6 +51,7 @@ _NEWS = re.compile(rf"(\w+) (here|{_WHERE})")
 _GOAL = re.compile(rf"the goal is (.+?)(?:; its corner is ({_WHERE}))?")
 SAY_AGAIN = 60  # steps before the same is told again
 FEW = 4  # stones that are laid before the night, if no more are missing
+FORAY = 12  # steps that one goes for what a sword takes
 PATIENCE, NEAR = 25, 4  # so many steps near a cell of a plan, and it is left alone for as long
 
 
@@ -314,9 +315,6 @@ class Player(Settler):
         able = self._able("stone_sword") and self.items["wood_pickaxe"]
         wanted = self._most("stone_sword") - self.items["stone_sword"]
         has = self.items["wood"] and self.items["stone"] and wanted > 0
-        # Plans bring one back to a table anyway.
-        if self.goal.kind == BUILD and not self._on_site(self.atlas.at):
-            wanted = 0
         if self._is_long() and able and has and wanted > 0 and not self.table:
             station = self._station(furnace=False)
             if station is not None and station[1][1] <= 8:
@@ -487,6 +485,9 @@ class Player(Settler):
 
     def _build(self) -> int | None:
         """Towards the plan."""
+        armed = self._arm()
+        if armed is not None:
+            return armed
         wrong = {c: w for c, w in self.cells_of_plan.items() if not self._is_right(c, w)}
         stone = rl.STONE + 1
         walls = [cell for cell, wanted in wrong.items() if wanted == stone]
@@ -508,6 +509,21 @@ class Player(Settler):
         if walls:
             return self._wall(walls, crew)
         return None
+
+    def _arm(self) -> int | None:
+        """Swords before the first night, where a plan takes so long, and what they take is near."""
+        needs = self._most("stone_sword") - self.items["stone_sword"]
+        able = self._able("stone_sword") and self.items["wood_pickaxe"]
+        if not (self._is_long() and able and needs > 0) or self.evening:
+            return None
+        wood = needs * self._cost("stone_sword")["wood"]
+        if self.items["wood"] < wood:
+            tree = self._seek(rl.TREE)
+            return self._use(tree) if tree is not None and tree[1] <= FORAY else None
+        station = self._station(furnace=False)
+        if station is None or station[1][1] > FORAY:
+            return None
+        return self._obtain("stone", 1) or self._make("stone_sword")
 
     def _shared(self, cells: list[int]) -> list[int]:
         """Cells in the order in which one sees to them: first those of one's own part, of which
