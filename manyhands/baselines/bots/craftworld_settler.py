@@ -38,6 +38,7 @@ EVENING = 200  # light below which, while it falls, one makes ready for the nigh
 DUSK = 150  # light at which it withdraws where there is too much left to do
 SHELTER = 6  # stones of a shelter on open ground
 WEAK, SOUND = 3, 6  # health at which it withdraws to recover, and that it comes out with
+HOLD_OUT = 20  # steps that one waits for zombies
 MEADOW = 12  # cells of grass in view from which zombies come at night
 LARGE = 8  # cells of a plan that takes so long that swords pay
 STATION = 30  # steps that one goes to a table or furnace, rather than place another one
@@ -73,6 +74,7 @@ class Settler:
         self.laying, self.tries = -1, 0  # the cell of a plan that it is at, and steps near it
         self.facing_to = -1  # the cell that it is about to face
         self.stays = False  # whether it does no more today
+        self.held = 0  # steps in which it waited for zombies
         self.short = 0  # stones that it gathers before it builds a shelter
         self.arrows: set[int] = set()  # cells of arrows in view
         self.shots: set[int] = set()  # cells where arrows may be after this step
@@ -285,11 +287,11 @@ class Settler:
             return rl.DO
         if self.inside and min(drink, food) > 2:
             return None
-        needs = []
+        needs: list[tuple[int, tuple[int, int, int] | None]] = []
         # Before the night one goes further for it, and sooner.
         far, early = (8, 1) if self.evening else (4, 0)
         water = self._seek(rl.WATER) if drink <= 6 + early else None
-        if drink <= 3 or (water is not None and water[1] <= far):
+        if drink <= (3 if water else 5) or (water is not None and water[1] <= far):
             needs.append((drink, water))
         if food <= 5 + early:
             meal = self._meal()
@@ -298,7 +300,7 @@ class Settler:
         for level, found in sorted(needs, key=lambda need: need[0]):
             if found is not None:
                 return self._use(found)
-            if level <= 2:
+            if level <= (2 if self.light < EVENING else 5):
                 return self._explore(rocky=False)
         return None
 
@@ -316,7 +318,8 @@ class Settler:
 
     def _rest(self) -> int | None:
         """Sleep closed in, before one is too tired."""
-        energy, dark, self.inside = self.vitals["energy"], self.light < DARK, False
+        energy, dark = self.vitals["energy"], self.light < DARK
+        was_inside, self.inside = self.inside, False
         urgent = self.vitals["drink"] <= 2 or self.vitals["food"] <= 2
         hurt = self.vitals["health"] < (SOUND if self.resting else WEAK + 1)
         wild = dark and self._meadow() and self._strength() < self.craft.zombie_health
@@ -328,7 +331,7 @@ class Settler:
             tired = energy < rl.MOST or hurt or dark or dusk
         if not tired or (urgent and energy > 1) or self.now < self.restless:
             self.resting, self.plan, self.short = False, np.zeros(3, np.uint8), 0
-            return None
+            return self._open() if was_inside else None
         if not self.resting:
             self.resting, self.lay_down = True, self.now
         if self.role not in (0, rl.MINER):
@@ -350,6 +353,37 @@ class Settler:
         # It gathers all that it lacks before it tries again, here or elsewhere.
         self.short = min(rl.MOST, max(int(found.stones), self.short, 2))
         return self._obtain("stone", self.short)
+
+    def _waylaid(self) -> bool:
+        """Whether zombies are about, and one is fit to meet them."""
+        gap, at = self.atlas.gap, self.atlas.at
+        near = [c for c, body in self.atlas.bodies.items() if body == rl.ZOMBIE and gap(c, at) <= 5]
+        return bool(near) and self.vitals["health"] > WEAK + 1
+
+    def _open(self) -> int | None:
+        """Out of a shelter by the cell that one faces, if zombies wait: they come one by one."""
+        code = self.atlas.code(self.atlas.front)
+        opens = self._waylaid() and code == rl.STONE and self.items["wood_pickaxe"]
+        self.held = 0
+        return rl.DO if opens else None
+
+    def _hold(self) -> int | None:
+        """Wait for zombies where they can come only from ahead: who waits hits first."""
+        atlas = self.atlas
+        if not self._waylaid() or self.held > HOLD_OUT or atlas.code(atlas.front) not in rl.WALKABLE:
+            return None
+        room, edge = {atlas.at}, [atlas.at]
+        while edge and len(room) <= 3:
+            cell = edge.pop()
+            new = {cell + step for step in atlas.steps} - room - {atlas.front}
+            new = {c for c in new if atlas.code(c) in rl.WALKABLE or atlas.code(c) < 0}
+            room |= new
+            edge += new
+        if len(room) > 3:
+            return None
+        self.held += 1
+        self.waiting = True
+        return rl.NOOP
 
     def _meadow(self) -> bool:
         """Whether zombies are to be expected here at night."""

@@ -173,6 +173,7 @@ class Player(Settler):
             return rl.NOOP
         for what in (
             self._fight,
+            self._hold,
             self._rescue,
             self._survive,
             self._rest,
