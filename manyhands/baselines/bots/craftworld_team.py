@@ -51,7 +51,7 @@ _NEWS = re.compile(rf"(\w+) (here|{_WHERE})")
 _GOAL = re.compile(rf"the goal is (.+?)(?:; its corner is ({_WHERE}))?")
 SAY_AGAIN = 60  # steps before the same is told again
 FEW = 4  # stones that are laid before the night, if no more are missing
-FORAY = 12  # steps that one goes for what a sword takes
+FORAY = 20  # steps that one goes for what a sword takes
 PATIENCE, NEAR = 25, 4  # so many steps near a cell of a plan, and it is left alone for as long
 
 
