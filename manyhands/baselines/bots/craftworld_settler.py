@@ -124,7 +124,15 @@ class Settler:
         if self._on_site(self.atlas.at) and len(self.cells_of_plan) > 3:
             out = self.atlas.route(prices, lambda cell: not self._on_site(cell), special, 300)
             if out is None:  # it has built itself in
-                self.special = {c: 8 if p >= NEVER else p for c, p in special.items()}
+                self.special = self._torn_down()
+
+    def _torn_down(self) -> dict[int, int]:
+        """The cells that are special, if what is built may be taken down again where it can be."""
+        collect = self.contents.collect
+        return {
+            cell: 8 if price >= NEVER and self.atlas.code(cell) in collect else price
+            for cell, price in self.special.items()
+        }
 
     def _stride(self, way: int) -> int:
         """The action that begins to go in a direction."""
@@ -618,8 +626,7 @@ class Settler:
             if turn is not None:
                 return turn
         if found is None:
-            special = {c: 8 if p >= NEVER else p for c, p in special.items()}
-            found = atlas.route(self.prices, lambda to: to == cell, special)
+            found = atlas.route(self.prices, lambda to: to == cell, self._torn_down())
         if found is None or atlas.gap(atlas.at, cell) == 1:
             self.given_up[cell] = self.now + 50
             return None
@@ -629,7 +636,7 @@ class Settler:
         """The action that leads to facing a cell near by, without entering it."""
         special = self.special
         if through:
-            special = {c: 8 if p >= NEVER else p for c, p in special.items()}
+            special = self._torn_down()
         found = self.atlas.facing_way(cell, self.prices, special)
         if found is None or found[0] < 0:
             return None
