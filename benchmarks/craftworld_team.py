@@ -145,7 +145,9 @@ def main() -> None:
         goals |= {f"joint: {kind}": {"joint": kind} for kind in ("bridge", "gate", "beacon")}
     path = RESULTS / "craftworld-team.json"
     found: dict[str, Any] = json.loads(path.read_text()) if path.exists() else {}
-    found = {part: found.get(part, {}) for part in ("goals", "held_out", "talk", "private")}
+    # "held_out_before" is what the seat of an earlier commit reached with the same command.
+    parts = ("goals", "held_out", "held_out_before", "talk", "private")
+    found = {part: found.get(part, {}) for part in parts}
     part = "held_out" if options.first else "goals"
 
     def keep() -> None:

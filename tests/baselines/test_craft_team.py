@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 from typing import Any
 
@@ -120,6 +121,31 @@ def test_it_tells_the_goal_that_it_alone_knows_and_believes_it():
         cells = [np.subtract(divmod(k, player.atlas.width), first) for k in player.cells_of_plan]
         own = np.asarray(state.position)[0]
         assert [(own + cell).tolist() for cell in cells] == [[row, column + x] for x in range(3)]
+
+
+def test_it_steps_out_of_the_way_of_arrows_and_into_none():
+    env = world()
+    state = env.reset(episode_key(0))
+    legal, rng = np.asarray(env.legal(state))[0], np.random.default_rng(0)
+
+    def after(*flight: tuple[int, int]) -> Player:
+        player = Player(env, 0, False)
+        for now, cell in enumerate(flight):
+            kind, place = np.array(state.kind), np.array(state.place)
+            kind[-1], place[-1] = rl.ARROW, cell
+            player.walking = False
+            row = row_of(env, dataclasses.replace(state, kind=kind, place=place), 0)
+            player.step(row, legal, [], rng, now)
+        return player
+
+    left, right, up, down = range(rl.MOVE, rl.MOVE + 4)
+    beside = after((1, 6), (1, 5))  # flies on to the cell above the player
+    assert beside._out_of_shots(up) == rl.NOOP
+    assert [beside._out_of_shots(action) for action in (left, down, rl.NOOP)] == [left, down, 0]
+    ahead = after((2, 2), (2, 3))  # flies on to the player
+    assert {ahead._out_of_shots(action) for action in (rl.NOOP, rl.DO, left)} <= {right, up, down}
+    past = after((2, 2), (1, 2), (0, 2))
+    assert past._out_of_shots(rl.NOOP) == rl.NOOP
 
 
 @pytest.mark.slow

@@ -378,7 +378,11 @@ class Settler:
     def _hold(self) -> int | None:
         """Wait for zombies where they can come only from ahead: who waits hits first."""
         atlas = self.atlas
-        if not self._waylaid() or self.held > HOLD_OUT or atlas.code(atlas.front) not in rl.WALKABLE:
+        if (
+            not self._waylaid()
+            or self.held > HOLD_OUT
+            or atlas.code(atlas.front) not in rl.WALKABLE
+        ):
             return None
         room, edge = {atlas.at}, [atlas.at]
         while edge and len(room) <= 3:

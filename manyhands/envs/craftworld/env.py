@@ -324,11 +324,11 @@ class CraftWorld(Setting, Env[CraftState]):
             for i, kind in enumerate(np.asarray(state.kind))
             if kind
         ]
-        ages = np.asarray(state.plant_age)
+        ages, world = np.asarray(state.plant_age), int(state.world)
         return {
             "map": self.to_text(state).split("\n"),
             "clock": int(state.clock),
-            "light": int(self.by_time(self.light, state)) / 255,
+            "light": int(self.light[world, int(state.clock) % self.days[world]]) / 255,
             "world": self.worlds[int(state.world)].name,
             "players": players,
             "creatures": creatures,

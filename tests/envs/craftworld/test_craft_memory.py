@@ -35,9 +35,14 @@ START = {"inventory": {"wood": 4, "stone": 9, "wood_pickaxe": 1}, "vitals": {"en
 
 
 @functools.lru_cache
-def game(memory: bool = True) -> tuple[Skills, Any, Any]:
-    env = Skills(CraftWorld(map=MAP, start=START), memory=memory)
+def game() -> tuple[Skills, Any, Any]:
+    env = Skills(CraftWorld(map=MAP, start=START), memory=True)
     return env, jax.jit(env.step), jax.jit(env.reset)(episode_key(0))
+
+
+def forgetful() -> Skills:
+    """The same game without memory; nothing of it is compiled."""
+    return Skills(CraftWorld(map=MAP, start=START))
 
 
 def run(words: list[str], state: Any = None, limit: int = 60) -> Any:
@@ -76,9 +81,9 @@ def test_what_left_the_view_is_still_known():
     assert state.inner.inventory[0, ITEMS.index("wood")] == 5
     # From the other end it knows the way back to the water.
     state = run(["drink"], state) if state.inner.vitals[0, 2] < 9 else state
-    forgetful, _, _ = game(False)
-    assert "shelter" not in forgetful.skills.names
-    assert len(forgetful.skills.names) == len(env.skills.names) - 2
+    names = forgetful().skills.names
+    assert "shelter" not in names
+    assert len(names) == len(env.skills.names) - 2
 
 
 def test_tools_are_made_at_a_table_that_was_seen():
@@ -95,11 +100,9 @@ def test_a_workshop_is_a_table_and_a_furnace_within_reach_of_one_cell():
     sight = parse_perception(env.env.layout, env.env.perceive(state.inner)[0])
     assert sight.table and sight.furnace
     assert words_of(first)["make iron pickaxe"].startswith("needs")
-    poor = CraftWorld(map=MAP, start={"inventory": {"stone": 1}})
-    skills = poor.skill_set().with_memory()
-    row = poor.perceive(poor.reset(episode_key(0)))[0]
-    row = np.concatenate([row, skills.first(row)])
-    words = dict(zip(skills.names, skills.words(row), strict=True))
+    held = np.array(first.inner.inventory)
+    held[0] = [item == "stone" for item in ITEMS]
+    words = words_of(env.begin(dataclasses.replace(first.inner, inventory=held)))
     assert "2 wood" in words["build workshop"]
     assert words["shelter"] == "needs 2 stones, you hold 1"  # beside trees
 
@@ -127,16 +130,18 @@ def test_sleep_goes_on_until_one_is_rested_and_ends_with_a_hit():
     rested = run(["sleep"], state, 120)
     assert rested.inner.vitals[0, 3] == 9 and not rested.inner.asleep[0]
     hit = dataclasses.replace(state.inner, asleep=np.array([False]))
-    memory = env.skills.remember(env.rows(state)[0], np.int32(rl.NOOP), env.env.perceive(hit)[0])
-    row = np.concatenate([env.env.perceive(hit)[0], memory])
+    seen = env.env.perceive(hit)[0]
+    # Compiled as one: step by step, each of its loops is compiled by itself.
+    memory = jax.jit(env.skills.remember)(env.rows(state)[0], np.int32(rl.NOOP), seen)
+    row = np.concatenate([seen, memory])
     _, done, _ = env.skills.control(row, np.int32(sleep))
     assert done
 
 
 def test_it_is_kept_with_the_state_and_an_option():
     env, _, _ = game()
-    assert from_spec(env.spec()) == env != game(False)[0]
-    assert game(False)[0].config() == {}
+    assert from_spec(env.spec()) == env != forgetful()
+    assert forgetful().config() == {}
     state = run(["explore east"])
     again = restore(env, snapshot(env, state))
     assert fingerprint(env, again) == fingerprint(env, state)
