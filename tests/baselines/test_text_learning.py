@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
+import re
+from types import SimpleNamespace
 
 import jax
 import numpy as np
@@ -19,7 +22,7 @@ from manyhands.baselines.learners.text import (
     _pairs,
     text,
 )
-from manyhands.baselines.learners.text_lessons import lineups_of, tabulate
+from manyhands.baselines.learners.text_lessons import demonstrate, lineups_of, tabulate
 from manyhands.baselines.learners.text_network import TextNetwork
 from manyhands.baselines.learners.text_tokens import END, START, Tokenizer, train_tokenizer
 from manyhands.baselines.players import text_policy as words
@@ -224,8 +227,49 @@ def test_teachers_of_one_game_or_of_all():
     assert lineups_of("kuhn_poker", given) == ["equilibrium", "random"]
     assert lineups_of("kitchen", given) == ["random", "text:skills=true"]
     assert lineups_of("tic_tac_toe", "text:skills=true") == ["text:skills=true"]
-    assert lineups_of("tic_tac_toe", "kuhn_poker=random")[0] == "perfect random"
+    assert lineups_of("tic_tac_toe", "kuhn_poker=random")[0] == "solver:depth=9 random"
     assert lineups_of("kuhn_poker", "") == ["random"]
+
+
+class _LastChoice:
+    """A model that always writes the last of the choices."""
+
+    tokenizer = SimpleNamespace(decode=lambda answer: answer)
+
+    def question(self, system, prompt):
+        return words.Question((), prompt)
+
+    def generate(self, questions, draws):
+        return [f"ACTION: {re.findall(r'^- (..)$', q.prompt, re.M)[-1]}" for q in questions]
+
+
+def test_teachers_answer_where_the_learner_leads():
+    """Who always takes the last square plays one game only; the teacher sees the gaps in it."""
+    env = manyhands.make("tic_tac_toe")
+    config = dataclasses.replace(TINY, demonstrations=28, teachers="solver:depth=9")
+    found = demonstrate(env, config, 3, _LastChoice(), 1.0)
+    free = {re.search(r"^Free: (.*)\.$", lesson.prompt, re.M)[1] for lesson in found}
+    assert sorted(map(len, free)) == [len("a1, ") * n - 2 for n in range(3, 10)]
+    winning = {x.answer for x in found if "Free: a1, b1, c1." in x.prompt}
+    assert winning and winning <= {"ACTION: a1", "ACTION: c1"}
+
+
+def test_what_was_relabelled_is_kept(tmp_path):
+    env = manyhands.make("tic_tac_toe")
+    config = dataclasses.replace(
+        TINY, demonstrations=24, clone_updates=3, updates=0, relabel=2, teachers="solver:depth=9"
+    )
+    learner = TextLearner([env], config)
+    learner.prepare()
+    learner.revisit()  # as within cloning
+    assert learner.relabelled == 1 and len(learner._added) >= 12
+    learner.save(tmp_path / "checkpoint.safetensors")
+    again = TextLearner([env], config)
+    again.resume(tmp_path / "checkpoint.safetensors")
+    assert (again.relabelled, again._added) == (learner.relabelled, learner._added)
+    assert [len(own.owner) for own in again.lessons()] == [
+        len(own.owner) for own in learner.lessons()
+    ]
 
 
 def test_play_raises_the_return(kuhn, cloned):

@@ -87,6 +87,9 @@ class TextConfig:
         wander: how likely a teacher that acts on the host does something else at random; what it
             would have done is learned.
         clone_updates, clone_rate: steps of cloning, and their learning rate.
+        relabel: how often, at even distances within cloning, the learner plays and its teachers
+            answer where it has got to (Ross et al. 2011, DAgger); all rounds together add
+            `demonstrations` decisions in each game.
         updates, episodes_per_update: of play; episodes of each game.
         group: how many episodes have the same start.
         opponents: seats that the learner meets in half of its episodes, with blanks between them;
@@ -120,6 +123,7 @@ class TextConfig:
     wander: float = 0.1
     clone_updates: int = 200
     clone_rate: float = 1e-3
+    relabel: int = 0
     updates: int = 200
     episodes_per_update: int = 256
     group: int = 1
@@ -344,7 +348,9 @@ class TextLearner:
         self.means: dict[str, float] = {}
         self.snapshots: dict[str, list[list[list[float]]]] = {}
         self.model: Any = None
-        self._demonstrations: list[Demonstration] | None = None
+        self.relabelled = 0
+        self._demonstrations: list[Demonstration] = []
+        self._added: list[Demonstration] = []
         self._reference: Any = None
         self._state: Any = None
         self._sets: dict[int, Any] = {}
@@ -378,7 +384,7 @@ class TextLearner:
     def lessons(self) -> list[_Pairs]:
         """The demonstrations of each game, equal ones together."""
         rows: dict[str, list[Any]] = defaultdict(list)
-        for lesson in self._demonstrations or ():
+        for lesson in self._demonstrations + self._added:
             question = self.model.question(lesson.system, lesson.prompt)
             rows[lesson.game].append((question, self.model.answer_tokens(lesson.answer), (1.0,)))
         return [_pairs(own) for own in rows.values()]
@@ -389,6 +395,10 @@ class TextLearner:
         games = [list(own.chunks(config.batch)) for own in self.lessons()]
         loss = _static(functools.partial(_clone_loss, self.model.shape))
         while self.cloned < config.clone_updates:
+            if self.cloned * (config.relabel + 1) >= config.clone_updates * (self.relabelled + 1):
+                self.revisit()
+                games = [list(own.chunks(config.batch)) for own in self.lessons()]
+                log(f"relabelled {self.relabelled} of {config.relabel}: {len(self._added)} more")
             # Games take turns, and the batches of a game come in random order.
             turn, g = divmod(self.cloned, len(games))
             epoch, at = divmod(turn, len(games[g]))
@@ -410,6 +420,15 @@ class TextLearner:
                 tick()
         if self._reference is None:
             self.begin_play()
+
+    def revisit(self) -> None:
+        """Add what the teachers answer in places to which the learner has led itself."""
+        self.relabelled += 1
+        wanted = max(1, self.config.demonstrations // self.config.relabel)
+        config = dataclasses.replace(self.config, demonstrations=wanted)
+        for env in self.envs:
+            seed = self.seed * 100 + self.relabelled
+            self._added += demonstrate(env, config, 1_000_000 + seed, self.model)
 
     def begin_play(self) -> None:
         """From here on the clone is what `kl` holds to."""
@@ -672,6 +691,8 @@ class TextLearner:
             "means": self.means,
             "snapshots": self.snapshots,
             "tokenizer": self.model.tokenizer.to_json(),
+            "relabelled": self.relabelled,
+            "added": [dataclasses.astuple(lesson) for lesson in self._added],
         }
         tree = {
             "params": self.model.params,
@@ -726,7 +747,8 @@ class TextLearner:
         self._state, self._reference = tree["state"], tree["reference"] or None
         self.update, self.cloned = int(about["update"]), int(about["cloned"])
         self.history, self.means = about["history"], about["means"]
-        self.snapshots = about["snapshots"]
+        self.snapshots, self.relabelled = about["snapshots"], about["relabelled"]
+        self._added = [Demonstration(*row) for row in about["added"]]
 
 
 @functools.lru_cache(maxsize=16)

@@ -19,9 +19,10 @@ from manyhands.core.play import play
 from manyhands.core.registry import seat
 from manyhands.core.view import Reply, View
 
-# Whom a game is first learned from, if nothing is said: seats for all of its agents, in turn.
+# Whom a game is first learned from, if nothing is said: seats for all of its agents, in turn. Not
+# `perfect`: it acts on the device, and only players on the host wander and can be asked anywhere.
 TEACHERS: dict[str, tuple[str, ...]] = {
-    "tic_tac_toe": ("perfect random", "random perfect", "perfect perfect"),
+    "tic_tac_toe": ("solver:depth=9 random", "random solver:depth=9", "solver:depth=9"),
     "connect_four": ("solver:depth=4 random", "random solver:depth=4"),
     "kitchen": ("text:skills=true",),
     "negotiation": ("fair", "honest"),
@@ -58,27 +59,30 @@ class Demonstration:
 
 
 class _Wandering:
-    """A host policy that sometimes does something else.
+    """A host policy that sometimes does something else: one of the choices at random, or with a
+    `student` what that one answers.
 
     Attributes:
         meant: by episode, agent index and step, what it was about to answer when it was asked. (A
             held skill is an answer only where it was chosen.)
     """
 
-    def __init__(self, policy: Any, share: float):
-        self._policy, self._share = policy, share
+    def __init__(self, policy: Any, share: float, student: Any = None):
+        self._policy, self._share, self._student = policy, share, student
         self.meant: dict[tuple[int, int, int], Any] = {}
         self.name = getattr(policy, "name", type(policy).__name__)
 
     def act(self, views: Sequence[View]) -> list[Reply]:
         replies = []
-        for view, answer in zip(views, self._policy.act(views), strict=True):
+        own = [None] * len(views) if self._student is None else self._student.act(views)
+        for view, answer, other in zip(views, self._policy.act(views), own, strict=True):
             reply = answer if isinstance(answer, Reply) else Reply(answer)
             draw = view.rng()
             self.meant[view.episode, view.index, view.step] = reply.action
             if draw.random() < self._share:
                 choices = view.choices
-                reply = Reply(choices[int(draw.integers(len(choices)))].text)
+                drawn = Reply(choices[int(draw.integers(len(choices)))].text)
+                reply = drawn if other is None else other
             replies.append(reply)
         return replies
 
@@ -94,8 +98,15 @@ def lineups_of(game: str, teachers: str) -> list[str]:
     return found or list(TEACHERS.get(game, ("random",)))
 
 
-def demonstrate(env: Env, config: Lessons, seed: int) -> list[Demonstration]:
-    """At least `config.demonstrations` decisions of a game's teachers, in whole episodes."""
+def demonstrate(
+    env: Env, config: Lessons, seed: int, student: TextModel | None = None, share: float = 0.75
+) -> list[Demonstration]:
+    """At least `config.demonstrations` decisions of a game's teachers, in whole episodes.
+
+    With a `student` the teachers answer where it is led by its own answers (DAgger, Ross et al.
+    2011): it acts in their place in `share` of their decisions, and what they would have answered
+    is learned. Teachers on the device, and random ones, act for themselves.
+    """
     lineups = lineups_of(env.unwrapped.id, config.teachers)
     found: list[Demonstration] = []
     for number, lineup in enumerate(lineups):
@@ -103,7 +114,9 @@ def demonstrate(env: Env, config: Lessons, seed: int) -> list[Demonstration]:
         names = names * env.num_agents if len(names) == 1 else names
         if len(names) != env.num_agents:
             raise ConfigError(f"the teachers {lineup!r} are not {env.num_agents} seats")
-        hosts = {name: _host(env, name, config) for name in dict.fromkeys(names)}
+        own = None if student is None else words.TextPolicy(env, student, policy=False)
+        wander = config.wander if own is None else share
+        hosts = {name: _host(env, name, wander, own) for name in dict.fromkeys(names)}
         made = {name: _seated(env, name, host, config) for name, host in hosts.items()}
         learned = [name != "random" or set(names) == {"random"} for name in names]
         seats = [made[name] for name in names]
@@ -144,6 +157,7 @@ def demonstrate(env: Env, config: Lessons, seed: int) -> list[Demonstration]:
                 block,
                 (seed * 100 + number) * 1000 + episodes,
                 on_step=watch,
+                on_illegal="noop" if env.id == "skills" else "forfeit",
                 progress=False,
             )
             episodes += block
@@ -154,12 +168,12 @@ def demonstrate(env: Env, config: Lessons, seed: int) -> list[Demonstration]:
     return found
 
 
-def _host(env: Env, name: str, config: Lessons) -> _Wandering | None:
+def _host(env: Env, name: str, wander: float, student: Any) -> _Wandering | None:
     """A teacher on the host, that wanders; None for one on the device, and for random ones."""
     policy = seat(name, env)
     if name == "random" or not callable(getattr(policy, "act", None)):
         return None
-    return _Wandering(policy, config.wander)
+    return _Wandering(policy, wander, student)
 
 
 def _seated(env: Env, name: str, host: _Wandering | None, config: Lessons) -> Any:
