@@ -72,6 +72,7 @@ register(Game("tic_tac_toe", "manyhands.envs.board:TicTacToe"))
 register(Game("connect_four", "manyhands.envs.board:ConnectFour"))
 register(Game("negotiation", "manyhands.envs.negotiation:Negotiation"))
 register(Game("craftworld", "manyhands.envs.craftworld:CraftWorld", gym_id="CraftWorld"))
+register(Game("mission", "manyhands.envs.mission:Mission"))
 _TASKS = (
     *("1v1", "3v3", "6v6", "back_and_forth", "hit", "solo_bump", "bump_and_pass"),
     *("set_and_spike", "set_and_spike_hard"),
@@ -104,6 +105,7 @@ for _bot in ("hover", "rally"):
     register_seat(_bot, f"manyhands.baselines.bots.volleyball:{_bot}")
 for _bot in ("bot", "team"):
     register_seat(_bot, f"manyhands.baselines.bots:{_bot}")
+register_seat("forager", "manyhands.baselines.bots.mission:Forager")
 register_seat("text", "manyhands.baselines.players.reader:text")
 register_seat("reader", "manyhands.baselines.players.reader:Reader")
 register_seat("language", "manyhands.baselines.players.language:Language", extra="language")

@@ -57,6 +57,13 @@ CASES: dict[str, dict[str, dict[str, Any]]] = {
             "reward_weights": {"survival": 0.3},
         },
     },
+    "mission": {
+        "foraging, short sight": {
+            "scenario": "foraging-2s-6x6-3p-2f",
+            "max_steps": 24,
+            "reward_weights": {"failed_load": -0.1},
+        }
+    },
     "volleyball": {
         "a match by velocities, noisy and late": {
             "points": 2,

@@ -20,6 +20,7 @@ PAGES = {
     "board": ["tic_tac_toe", "connect_four"],
     "poker": ["kuhn_poker", "leduc_holdem"],
     "volleyball": ["volleyball"],
+    "mission": ["mission"],
 }
 # Pages that do not have this form yet: it only shrinks.
 PENDING = {"craftworld", "negotiation"}
@@ -40,6 +41,7 @@ TABLES: dict[str, list[tuple[str, dict[str, Any]]]] = {
     "kitchen": [("kitchen", {}), ("kitchen", {"observation": "features"})],
     "board": [("tic_tac_toe", {})],
     "poker": [("leduc_holdem", {"hands": 2})],
+    "mission": [("mission", {}), ("mission", {"observation": "grid"})],
 }
 
 

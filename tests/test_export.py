@@ -45,6 +45,7 @@ CASES: dict[str, tuple[str, dict[str, Any]]] = {
     "volleyball 3v3": ("volleyball", {"task": "3v3", "actions": "velocity", "drag": True}),
     "craftworld": ("craftworld", {"size": 16, "players": 2, "roles": "specialists"}),
     "craftworld, crafter": ("craftworld", {"rules": "crafter", "size": 16, "joint": "gate"}),
+    "mission": ("mission", {"scenario": "foraging-2s-6x6-3p-2f"}),
     "chat": ("chat", {"env": ("kitchen", KITCHEN)}),
     "skills": ("skills", {"env": ("kitchen", KITCHEN)}),
     "events": ("events", {"env": ("volleyball", {}), "patience": 3}),

@@ -1,0 +1,189 @@
+"""Scenarios as data: what is in a file, how it is checked, and the published names.
+
+A scenario is a JSON object (`SCHEMA`). The shipped ones are files in `assets/mission`; a path or a
+mapping is played in the same way. A published name, `"foraging-8x8-2p-2f-coop"`, is a scenario with
+other sizes.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+import re
+from collections.abc import Mapping
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+from manyhands.core.config import boolean, nearest, number, one_of, whole
+from manyhands.core.env import ConfigError, shorten
+from manyhands.envs.mission.state import MOST_FOODS, MOST_LEVEL, MOST_PLAYERS, MOST_SIDE
+
+SHIPPED = ("foraging",)
+STAGES = ("moves", "loads")
+CONFLICTS = ("cancel",)
+
+
+def _pair(low: dict[str, Any], high: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "type": "array",
+        "prefixItems": [low, high],
+        "items": False,
+        "minItems": 2,
+        "maxItems": 2,
+    }
+
+
+def _whole(low: int, high: int) -> dict[str, Any]:
+    return {"type": "integer", "minimum": low, "maximum": high}
+
+
+# JSON Schema of a scenario; `check` also refuses fields that do not fit each other.
+SCHEMA: dict[str, Any] = {
+    "type": "object",
+    "additionalProperties": False,
+    "properties": {
+        "name": {"type": "string", "pattern": "^[a-z][a-z0-9_-]*$"},
+        "title": {"type": "string"},
+        "stages": {"const": list(STAGES)},
+        "conflict": {"enum": list(CONFLICTS)},
+        "size": _pair(_whole(3, MOST_SIDE), _whole(3, MOST_SIDE)),
+        "players": _whole(1, MOST_PLAYERS),
+        "foods": _whole(1, MOST_FOODS),
+        "player_levels": _pair(_whole(1, 6), _whole(1, 6)),
+        "food_levels": _pair(
+            _whole(1, MOST_LEVEL), {"anyOf": [_whole(1, MOST_LEVEL), {"type": "null"}]}
+        ),
+        "coop": {"type": "boolean"},
+        "sight": {"anyOf": [_whole(1, MOST_SIDE), {"type": "null"}]},
+        "penalty": {"type": "number", "minimum": 0},
+        "max_steps": _whole(1, 30_000),
+    },
+}
+
+_PUBLISHED = re.compile(
+    r"foraging(?P<front>-2s)?-(?P<rows>\d+)x(?P<columns>\d+)-(?P<players>\d+)p-(?P<foods>\d+)f"
+    r"(?P<coop>-coop)?(?P<back>-2s)?(-v3)?"
+)
+
+
+def load(scenario: Any) -> dict[str, Any]:
+    """The checked scenario of a name, a published name, a path of a JSON file, or a mapping.
+
+    Raises:
+        ConfigError: there is none, it is no JSON, or a field is wrong; names the field.
+    """
+    if isinstance(scenario, Mapping):
+        return check(scenario)
+    if isinstance(scenario, Path) or (isinstance(scenario, str) and scenario.endswith(".json")):
+        return check(_read(Path(scenario)))
+    if not isinstance(scenario, str):
+        raise ConfigError(
+            f"scenario is a name, the path of a JSON file or a mapping, given {shorten(scenario)}"
+        )
+    if scenario in SHIPPED:
+        return check(shipped(scenario))
+    found = _PUBLISHED.fullmatch(scenario.lower())
+    if not found or (found["front"] and found["back"]):
+        raise ConfigError(
+            f"there is no scenario {scenario!r};{nearest(scenario, SHIPPED)} there are "
+            f"{', '.join(SHIPPED)}, and published names such as foraging-2s-8x8-2p-2f-coop"
+        )
+    sizes = {name: int(found[name]) for name in ("players", "foods")}
+    return check(
+        {
+            **shipped("foraging"),
+            **sizes,
+            "size": [int(found["rows"]), int(found["columns"])],
+            "coop": bool(found["coop"]),
+            "sight": 2 if found["front"] or found["back"] else None,
+        }
+    )
+
+
+@functools.cache
+def shipped(name: str) -> Mapping[str, Any]:
+    """A shipped scenario as its file has it."""
+    path = resources.files("manyhands") / "assets" / "mission" / f"{name}.json"
+    found: dict[str, Any] = json.loads(path.read_text())
+    return found
+
+
+def _read(path: Path) -> Mapping[str, Any]:
+    try:
+        found = json.loads(path.read_text())
+    except OSError as error:
+        raise ConfigError(f"the scenario {str(path)!r} cannot be read: {error.strerror}") from error
+    except ValueError as error:
+        raise ConfigError(f"the scenario {str(path)!r} is no JSON: {error}") from error
+    if not isinstance(found, Mapping):
+        raise ConfigError(f"the scenario {str(path)!r} is a JSON object, given {shorten(found)}")
+    return found
+
+
+def check(given: Mapping[str, Any]) -> dict[str, Any]:
+    """A scenario with all its fields; those left out are as in `foraging`.
+
+    Raises:
+        ConfigError: a field is unknown or wrong, or the food cannot be loaded or has no room.
+    """
+    for name in given:
+        if name not in SCHEMA["properties"]:
+            known = SCHEMA["properties"]
+            raise ConfigError(
+                f"a scenario has no field {name!r};{nearest(name, known)} the fields are "
+                f"{', '.join(known)}"
+            )
+    full = {**shipped("foraging"), **given}
+    if not re.fullmatch(r"[a-z][a-z0-9_-]*", str(full["name"])):
+        raise ConfigError(f"the name of a scenario is of a-z, 0-9, _ and -, given {full['name']!r}")
+    if not isinstance(full["title"], str):
+        raise ConfigError(f"the title of a scenario is text, given {full['title']!r}")
+    if full["stages"] != list(STAGES):
+        raise ConfigError(f"stages is {list(STAGES)}, given {full['stages']!r}")
+    one_of("conflict", full["conflict"], CONFLICTS)
+    rows, columns = (whole("size", n, 3, MOST_SIDE) for n in _two("size", full))
+    players = whole("players", full["players"], 1, MOST_PLAYERS)
+    foods = whole("foods", full["foods"], 1, MOST_FOODS)
+    weakest, strongest = (whole("player_levels", n, 1, 6) for n in _two("player_levels", full))
+    low, high = _two("food_levels", full)
+    low = whole("food_levels", low, 1, MOST_LEVEL)
+    high = None if high is None else whole("food_levels", high, 1, MOST_LEVEL)
+    coop = boolean("coop", full["coop"])
+    if weakest > strongest:
+        raise ConfigError(f"player_levels is lowest, highest; given {weakest}, {strongest}")
+    # Food has four sides, so that at most four players can load it together.
+    strength = min(4, players) * weakest
+    if (low if high is None else max(low, high)) > strength:
+        raise ConfigError(
+            f"food of level {high or low} cannot always be loaded: {min(4, players)} players of "
+            f"level {weakest} have {strength} together; lower food_levels, or raise player_levels"
+        )
+    if high is not None and low > high:
+        raise ConfigError(f"food_levels is lowest, highest; given {low}, {high}")
+    if players + 1 > rows * columns - 1:
+        raise ConfigError(f"{players} players leave no room on {rows} x {columns} cells")
+    sight = full["sight"]
+    sight = max(rows, columns) if sight is None else whole("sight", sight, 1, MOST_SIDE)
+    return {
+        "name": full["name"],
+        "title": full["title"],
+        "stages": list(STAGES),
+        "conflict": full["conflict"],
+        "size": [rows, columns],
+        "players": players,
+        "foods": foods,
+        "player_levels": [weakest, strongest],
+        "food_levels": [low, high],
+        "coop": coop,
+        "sight": sight,
+        "penalty": number("penalty", full["penalty"], 0),
+        "max_steps": whole("max_steps", full["max_steps"], 1, 30_000),
+    }
+
+
+def _two(name: str, full: Mapping[str, Any]) -> tuple[Any, Any]:
+    value = full[name]
+    if not isinstance(value, (list, tuple)) or len(value) != 2:
+        raise ConfigError(f"{name} is two numbers, given {value!r}")
+    return value[0], value[1]

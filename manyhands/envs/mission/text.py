@@ -1,0 +1,356 @@
+"""Missions in words: rule book, description, choices, and reading what a player answers.
+
+`describe` says what the vector observation and the mask of legal actions say: positions are those
+of the player's window. Besides, it names the other players in view.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from manyhands.core.answers import Answer, decide, how_to_answer
+from manyhands.core.choices import Choice
+from manyhands.core.env import IllegalAction, names_of
+from manyhands.core.grammar import Grammar
+from manyhands.envs.mission.events import KINDS
+from manyhands.envs.mission.state import (
+    ACTIONS,
+    COLUMNS,
+    LOAD,
+    ROWS,
+    STAY,
+    MissionConfig,
+    MissionState,
+    highest_food,
+)
+
+if TYPE_CHECKING:
+    from manyhands.envs.mission.env import Mission
+
+LETTERS = "ABCDEFGHIJ"  # of the players, on maps
+_DID = {
+    "move": "{} moved",
+    "blocked": "{} could not move, as the cell was wanted by another",
+    "load": "{} loaded food",
+    "failed load": "{} failed to load food, with too few levels",
+}
+
+
+class Thing(NamedTuple):
+    """A player or food in view: its place in the window, its level, and its index."""
+
+    row: int
+    column: int
+    level: int
+    index: int
+
+
+def in_view(mission: MissionConfig, state: MissionState, agent: int) -> tuple[list[Thing], ...]:
+    """(food, players) that a player sees, itself among them; on the host."""
+    sight = mission.sight
+    row, column = int(state.row[agent]), int(state.column[agent])
+    top, left = max(row - sight, 0), max(column - sight, 0)
+    food = [
+        Thing(int(y) - top, int(x) - left, int(level), k)
+        for k, (y, x, level) in enumerate(
+            zip(state.food_row, state.food_column, state.food_level, strict=True)
+        )
+        if level and abs(int(y) - row) <= sight and abs(int(x) - column) <= sight
+    ]
+    players = [
+        Thing(int(y) - top, int(x) - left, int(level), i)
+        for i, (y, x, level) in enumerate(zip(state.row, state.column, state.level, strict=True))
+        if 0 <= int(y) - top <= 2 * sight and 0 <= int(x) - left <= 2 * sight
+    ]
+    return food, players
+
+
+# ---- description ---------------------------------------------------------------------------------
+
+
+def describe(mission: Mission, state: MissionState, agent: int) -> str:
+    """What the player sees, as text."""
+    food, players = in_view(mission, state, agent)
+    own = next(thing for thing in players if thing.index == agent)
+    lines = [
+        f"You are {mission.agents[agent]}, {LETTERS[agent]} on the map, of level {own.level}, "
+        f"at {_place(own)}."
+    ]
+    lines += _map(mission, food, players)
+    if mission.detail != "brief":
+        listed = [f"level {thing.level} at {_place(thing)}" for thing in food]
+        lines.append(f"Food in view: {'; '.join(listed) or 'none'}.")
+        listed = [
+            f"{mission.agents[thing.index]} ({LETTERS[thing.index]}) of level {thing.level} at "
+            f"{_place(thing)}"
+            for thing in players
+            if thing.index != agent
+        ]
+        lines.append(f"Other players in view: {'; '.join(listed) or 'none'}.")
+    open_ = [ACTIONS[action] for action in _free(mission, state, agent)]
+    if not open_:
+        lines.append("No food is left: the episode is over.")
+    else:
+        lines.append(f"Open to you: {', '.join(open_)}.")
+    said = [
+        _DID[event["event"]].format(
+            "you" if event["agent"] == mission.agents[agent] else event["agent"]
+        )
+        for event in mission.last_events(state, agent)
+    ]
+    if said:
+        lines.append(f"Last step: {'; '.join(said)}.")
+    if mission.detail == "full" and open_:
+        lines.append(
+            "Remember: food is loaded when the players beside it that load in the same step have "
+            "at least its level together."
+        )
+    return "\n".join(lines)
+
+
+def _place(thing: Thing) -> str:
+    return f"row {thing.row}, column {thing.column}"
+
+
+def _map(mission: Mission, food: list[Thing], players: list[Thing]) -> list[str]:
+    """The window: players as letters, levels of food as numbers."""
+    rows, columns = (min(side, 2 * mission.sight + 1) for side in mission.size)
+    cells = [["."] * columns for _ in range(rows)]
+    for thing in food:
+        cells[thing.row][thing.column] = str(thing.level)
+    for thing in players:
+        cells[thing.row][thing.column] = LETTERS[thing.index]
+    wide = max(2, len(str(columns - 1)))
+    head = " " * wide + " " + " ".join(f"{x:>{wide}}" for x in range(columns))
+    body = [
+        f"{y:>{wide}} " + " ".join(f"{mark:>{wide}}" for mark in row) for y, row in enumerate(cells)
+    ]
+    return [head, *body]
+
+
+def _free(mission: Mission, state: MissionState, agent: int) -> list[int]:
+    """The legal actions, on the host."""
+    food = {
+        (int(y), int(x))
+        for y, x, level in zip(state.food_row, state.food_column, state.food_level, strict=True)
+        if level
+    }
+    if not food:
+        return []
+    row, column = int(state.row[agent]), int(state.column[agent])
+    around = [(row + ROWS[way], column + COLUMNS[way]) for way in range(1, LOAD)]
+    rows, columns = mission.size
+    found = [STAY]
+    for way, (y, x) in enumerate(around, start=1):
+        if 0 <= y < rows and 0 <= x < columns and (y, x) not in food:
+            found.append(way)
+    if any(cell in food for cell in around):
+        found.append(LOAD)
+    return found
+
+
+def choices(mission: Mission, state: MissionState, agent: int) -> list[Choice]:
+    """The legal actions of the player, in action order."""
+    return [_choice(mission, state, agent, action) for action in _free(mission, state, agent)]
+
+
+def _choice(mission: Mission, state: MissionState, agent: int, action: int) -> Choice:
+    food, players = in_view(mission, state, agent)
+    own = next(thing for thing in players if thing.index == agent)
+    path = f"players.{mission.agents[agent]}.position"
+    here = int(state.row[agent]), int(state.column[agent])
+    if action == STAY:
+        return Choice("stay", "stay where you are", action, facts={path: list(here)})
+    if action == LOAD:
+        found = next(t for t in food if abs(t.row - own.row) + abs(t.column - own.column) == 1)
+        what = f"the food of level {found.level} at {_place(found)}"
+        if own.level >= found.level:
+            facts = {f"food.{found.index}.level": 0}
+            return Choice("load", f"take {what}", action, facts=facts)
+        return Choice(
+            "load",
+            f"take {what}, if players beside it with {found.level - own.level} more in levels "
+            "load too",
+            action,
+            certain=False,
+        )
+    row, column = own.row + ROWS[action], own.column + COLUMNS[action]
+    near = any(
+        thing.index != agent and abs(thing.row - row) + abs(thing.column - column) <= 1
+        for thing in players
+    )
+    step = f"step to {_place(Thing(row, column, 0, 0))}"
+    if near or mission.sight < 2:
+        return Choice(
+            ACTIONS[action], f"{step}, unless another player wants it", action, certain=False
+        )
+    facts = {path: [here[0] + ROWS[action], here[1] + COLUMNS[action]]}
+    return Choice(ACTIONS[action], step, action, facts=facts)
+
+
+# ---- rules ---------------------------------------------------------------------------------------
+
+
+def rules(mission: Mission, agent: int) -> str:
+    """The rule book of one player."""
+    rows, columns = mission.size
+    low, high = mission.player_levels
+    others = [name for i, name in enumerate(mission.agents) if i != agent]
+    whole = mission.sight >= max(rows, columns)
+    view = (
+        "You see the whole field."
+        if whole
+        else f"You see food up to {mission.sight} cells away in each direction (diagonals too). "
+        "The map is the part that you see: its row 0 and column 0 are the first that you see, "
+        "so that the numbers change as you walk. Players are seen up to row and column "
+        f"{2 * mission.sight} of the map. What lies beyond an edge looks like free cells."
+    )
+    load, failed = (mission.reward_weights[name] for name in mission.terms)
+    lines = [
+        mission.title.upper(),
+        f"You are {mission.agents[agent]}, {LETTERS[agent]} on the map. "
+        + (f"With you play {names_of(others)}." if others else "You play alone."),
+        "",
+        "AIM",
+        "Load all food. Each player has a level "
+        f"({low} to {high}), each food too (up to {highest_food(mission)}). All players act at "
+        "once. Food is loaded when the players beside it (above, below, left or right) that choose "
+        "to load in the same step have levels whose sum is at least the food's. It vanishes, and "
+        "each of them gets its own level times the food's level, divided by the sum of their "
+        f"levels and by the sum of all levels of food at the start (times {load:g}).",
+    ]
+    if failed:
+        lines.append(f"An attempt with too few levels gives {failed:g}.")
+    if mission.coop:
+        lines.append("All food has the highest level.")
+    lines += [
+        "",
+        "MOVING",
+        f"The field has {rows} rows and {columns} columns. North is up, to a smaller row; west is "
+        "left, to a smaller column. Nobody can enter a cell with food, or leave the field. If two "
+        "or more players want the same cell (whoever stays or loads wants its own), none of them "
+        "moves. Two players may swap places, and one may enter a cell that another wants to leave; if the other "
+        "is kept from moving, they share the cell.",
+        f"The episode ends when no food is left, and after {mission.max_steps} steps.",
+        "",
+        "THE MAP",
+        f"Letters are players, numbers are the levels of food, . is a free cell. {view}",
+        "",
+        "HOW TO ANSWER",
+        f"Name one action: {', '.join(ACTIONS)}. {how_to_answer('north')}",
+    ]
+    return "\n".join(lines)
+
+
+# ---- reading an answer ---------------------------------------------------------------------------
+
+_GO = "[(go|move|step|walk|head|run|take a step|make a step|take one step|one step|1 step)]"
+_FAR = "[(one|1|a single)] [(step|cell|square|field|tile)]"
+_TAKE = "(load|take|collect|gather|pick|pick up|eat|harvest|grab|forage|fetch|lift)"
+_AIM = "[(to|towards|toward|for)] [the]"
+_FOOD = "[this|that|my|some] [level {level:n}] [(food|fruit|apple|berry|it|this|that)]"
+_ALSO = {
+    "north": "up|upward|upwards|northward|northwards|n",
+    "south": "down|downward|downwards|southward|southwards|s",
+    "west": "left|leftward|leftwards|westward|westwards|w",
+    "east": "right|rightward|rightwards|eastward|eastwards|e",
+}
+GRAMMAR = Grammar(
+    {
+        **{
+            ACTIONS.index(way): [
+                f"{_GO} {_FAR} {_AIM} ({way}|{also})",
+                f"{_GO} ({way}|{also}) {_FAR}",
+                f"{_GO} ({way}|{also}) [by] {_FAR}",
+            ]
+            for way, also in _ALSO.items()
+        },
+        STAY: [
+            "(stay|wait|noop|none|pass|idle|skip|hold|rest|stand still|do nothing|no op|stay put)",
+            "(stay|wait|remain|hold) [(here|there|where i am|in place|still|at my place)] "
+            "[for] [(one|1|a)] [(turn|step|moment|bit)]",
+            "(skip|pass) [(my|this)] (turn|move|step)",
+            "do nothing [at all]",
+        ],
+        LOAD: [
+            f"{_TAKE} {_FOOD} [up]",
+            f"{_TAKE} [(food|fruit|it)] of level {{level:n}}",
+        ],
+    },
+    keep=("right", "left"),
+)
+
+
+def parse(mission: Mission, text: Any, state: MissionState, agent: int) -> int:
+    """The action that an answer names; `IllegalAction` if it names none, more than one, or one that
+    is not open to the player now."""
+    open_ = _free(mission, state, agent)
+    if not open_:
+        raise IllegalAction("The episode is over; there is nothing to answer.")
+
+    def refuse(reason: str) -> IllegalAction:
+        allowed = names_of([ACTIONS[action] for action in open_])
+        return IllegalAction(f"{reason}. Answer with exactly one action: {allowed}.")
+
+    def mean(answer: Answer) -> int | None:
+        offered = _offered(mission, state, agent, answer.plain)
+        if offered is not None:
+            return offered
+        readings = GRAMMAR.read(answer.plain)
+        named = {reading.meaning for reading in readings}
+        if len(named) != 1:
+            return None
+        (action,) = named
+        if action not in open_:
+            raise refuse(_why(mission, state, agent, action))
+        return int(action)
+
+    return int(decide(text, mean, refuse))
+
+
+def _offered(mission: Mission, state: MissionState, agent: int, plain: str) -> int | None:
+    """The action of a line of `choices` that was copied whole."""
+    said = " ".join(plain.lower().split()).rstrip(".")
+    for choice in choices(mission, state, agent):
+        if said == str(choice).lower():
+            return int(choice.action)
+    return None
+
+
+def _why(mission: Mission, state: MissionState, agent: int, action: int) -> str:
+    if action == LOAD:
+        return "there is no food beside you to load"
+    row = int(state.row[agent]) + ROWS[action]
+    column = int(state.column[agent]) + COLUMNS[action]
+    inside = 0 <= row < mission.size[0] and 0 <= column < mission.size[1]
+    what = "there is food, which cannot be entered" if inside else "the field ends"
+    return f"{ACTIONS[action]} of you {what}"
+
+
+# ---- the true state ------------------------------------------------------------------------------
+
+
+def to_dict(mission: Mission, state: MissionState) -> dict[str, Any]:
+    """The true state in plain names and numbers."""
+    recent = np.asarray(state.recent).tolist()
+    return {
+        "scenario": mission.scenario["name"],
+        "size": list(mission.size),
+        "players": {
+            name: {
+                "position": [int(state.row[i]), int(state.column[i])],
+                "level": int(state.level[i]),
+                "did": KINDS.get(recent[i], ""),
+            }
+            for i, name in enumerate(mission.agents)
+        },
+        "food": [
+            {"position": [int(y), int(x)], "level": int(level)}
+            for y, x, level in zip(state.food_row, state.food_column, state.food_level, strict=True)
+        ],
+        "spawned": int(state.spawned),
+        "time": int(state.time),
+        "steps_left": mission.max_steps - int(state.time),
+    }
