@@ -33,7 +33,7 @@ made); reader (text, for kitchens); language (a model behind any OpenAI-compatib
 OPENAI_BASE_URL, OPENAI_API_KEY); local:model=FOLDER (a model of transformers in this process,
 mode=score or mode=generate); human (the keyboard); equilibrium (perfect two-player Kuhn poker);
 table:file=FILE (what `manyhands solve` found); perfect and solver:depth=6 (boards); fair,
-tit_for_tat, boulware and conceder (negotiation). Options follow a colon:
+tit_for_tat, boulware and conceder (negotiation); forager (missions). Options follow a colon:
 greedy:noise=0.2  language:model=NAME,temperature=0.7
 """
 FILES = """\

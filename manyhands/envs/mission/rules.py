@@ -117,7 +117,9 @@ def _moves(state: MissionState, chosen: Array) -> tuple[MissionState, Array, Arr
     that other is then kept from moving, they share its cell. Also bool[N] who moved,
     and who was kept from it."""
     down, across = (
-        jnp.sum(jnp.where(chosen, expand(np.int8(way), chosen.ndim - 2), 0), 1, dtype=jnp.int8)
+        jnp.sum(
+            jnp.where(chosen, expand(np.array(way, np.int8), chosen.ndim - 2), 0), 1, dtype=jnp.int8
+        )
         for way in (ROWS, COLUMNS)
     )
     row, column = state.row + down, state.column + across

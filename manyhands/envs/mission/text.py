@@ -39,12 +39,12 @@ _DID = {
 
 
 class Thing(NamedTuple):
-    """A player or food in view: its place in the window, its level, and its index."""
+    """A player or food in view: its place in the window, its level, and its number."""
 
     row: int
     column: int
     level: int
-    index: int
+    number: int
 
 
 def in_view(mission: MissionConfig, state: MissionState, agent: int) -> tuple[list[Thing], ...]:
@@ -73,7 +73,7 @@ def in_view(mission: MissionConfig, state: MissionState, agent: int) -> tuple[li
 def describe(mission: Mission, state: MissionState, agent: int) -> str:
     """What the player sees, as text."""
     food, players = in_view(mission, state, agent)
-    own = next(thing for thing in players if thing.index == agent)
+    own = next(thing for thing in players if thing.number == agent)
     lines = [
         f"You are {mission.agents[agent]}, {LETTERS[agent]} on the map, of level {own.level}, "
         f"at {_place(own)}."
@@ -83,10 +83,10 @@ def describe(mission: Mission, state: MissionState, agent: int) -> str:
         listed = [f"level {thing.level} at {_place(thing)}" for thing in food]
         lines.append(f"Food in view: {'; '.join(listed) or 'none'}.")
         listed = [
-            f"{mission.agents[thing.index]} ({LETTERS[thing.index]}) of level {thing.level} at "
+            f"{mission.agents[thing.number]} ({LETTERS[thing.number]}) of level {thing.level} at "
             f"{_place(thing)}"
             for thing in players
-            if thing.index != agent
+            if thing.number != agent
         ]
         lines.append(f"Other players in view: {'; '.join(listed) or 'none'}.")
     open_ = [ACTIONS[action] for action in _free(mission, state, agent)]
@@ -121,7 +121,7 @@ def _map(mission: Mission, food: list[Thing], players: list[Thing]) -> list[str]
     for thing in food:
         cells[thing.row][thing.column] = str(thing.level)
     for thing in players:
-        cells[thing.row][thing.column] = LETTERS[thing.index]
+        cells[thing.row][thing.column] = LETTERS[thing.number]
     wide = max(2, len(str(columns - 1)))
     head = " " * wide + " " + " ".join(f"{x:>{wide}}" for x in range(columns))
     body = [
@@ -158,7 +158,7 @@ def choices(mission: Mission, state: MissionState, agent: int) -> list[Choice]:
 
 def _choice(mission: Mission, state: MissionState, agent: int, action: int) -> Choice:
     food, players = in_view(mission, state, agent)
-    own = next(thing for thing in players if thing.index == agent)
+    own = next(thing for thing in players if thing.number == agent)
     path = f"players.{mission.agents[agent]}.position"
     here = int(state.row[agent]), int(state.column[agent])
     if action == STAY:
@@ -167,7 +167,7 @@ def _choice(mission: Mission, state: MissionState, agent: int, action: int) -> C
         found = next(t for t in food if abs(t.row - own.row) + abs(t.column - own.column) == 1)
         what = f"the food of level {found.level} at {_place(found)}"
         if own.level >= found.level:
-            facts = {f"food.{found.index}.level": 0}
+            facts: dict[str, Any] = {f"food.{found.number}.level": 0}
             return Choice("load", f"take {what}", action, facts=facts)
         return Choice(
             "load",
@@ -178,7 +178,7 @@ def _choice(mission: Mission, state: MissionState, agent: int, action: int) -> C
         )
     row, column = own.row + ROWS[action], own.column + COLUMNS[action]
     near = any(
-        thing.index != agent and abs(thing.row - row) + abs(thing.column - column) <= 1
+        thing.number != agent and abs(thing.row - row) + abs(thing.column - column) <= 1
         for thing in players
     )
     step = f"step to {_place(Thing(row, column, 0, 0))}"
@@ -231,8 +231,8 @@ def rules(mission: Mission, agent: int) -> str:
         f"The field has {rows} rows and {columns} columns. North is up, to a smaller row; west is "
         "left, to a smaller column. Nobody can enter a cell with food, or leave the field. If two "
         "or more players want the same cell (whoever stays or loads wants its own), none of them "
-        "moves. Two players may swap places, and one may enter a cell that another wants to leave; if the other "
-        "is kept from moving, they share the cell.",
+        "moves. Two players may swap places, and one may enter a cell that another wants to leave; "
+        "if the other is kept from moving, they share the cell.",
         f"The episode ends when no food is left, and after {mission.max_steps} steps.",
         "",
         "THE MAP",

@@ -1,0 +1,128 @@
+"""Missions: scenarios, rules by hand, parity of text and vector, and the scripted player."""
+
+import functools
+import json
+import re
+
+import jax
+import numpy as np
+import pytest
+
+import manyhands
+from manyhands.core.env import ConfigError, describe_with
+from manyhands.envs.mission.state import EAST, LOAD, NORTH, SOUTH, STAY, WEST, MissionState
+
+
+@functools.lru_cache
+def make(scenario="foraging-8x8-3p-2f"):
+    return manyhands.make("mission", scenario=scenario)
+
+
+@functools.lru_cache
+def step(env):
+    return jax.jit(lambda state, actions: env.step(jax.random.key(0), state, actions))
+
+
+def state(players, food):
+    """Of (row, column, level) each."""
+    row, column, level = np.array(players, np.int8).T
+    y, x, levels = np.array(food, np.int8).T
+    return MissionState(
+        row, column, level, y, x, levels, np.int16(levels.sum()), np.int16(0), np.zeros(3, np.uint8)
+    )
+
+
+FOOD = [(4, 4, 3), (6, 1, 1)]
+
+
+@pytest.mark.parametrize(
+    ("players", "actions", "after"),
+    [
+        ([(0, 0), (0, 2), (7, 7)], [EAST, WEST, STAY], [(0, 0), (0, 2), (7, 7)]),  # one cell
+        ([(0, 0), (0, 1), (7, 7)], [EAST, WEST, STAY], [(0, 1), (0, 0), (7, 7)]),  # they swap
+        ([(0, 0), (0, 1), (0, 2)], [EAST, EAST, EAST], [(0, 1), (0, 2), (0, 3)]),  # a queue
+        ([(0, 0), (0, 1), (0, 2)], [EAST, EAST, STAY], [(0, 1), (0, 1), (0, 2)]),  # they share
+        ([(0, 0), (3, 4), (7, 7)], [NORTH, SOUTH, SOUTH], [(0, 0), (3, 4), (7, 7)]),  # illegal
+    ],
+)
+def test_moves(players, actions, after):
+    before = state([(*place, 1) for place in players], FOOD)
+    new, outcome = step(make())(before, np.array(actions))
+    assert list(zip(new.row.tolist(), new.column.tolist(), strict=True)) == after
+    assert outcome.metrics["illegal"] == (3 if actions[0] == NORTH else 0)
+
+
+def test_food_is_shared_by_levels():
+    before = state([(3, 4, 2), (4, 3, 1), (5, 1, 2)], FOOD)
+    new, outcome = step(make())(before, np.array([LOAD, LOAD, STAY]))
+    assert new.food_level.tolist() == [0, 1]
+    np.testing.assert_allclose(outcome.reward, [2 / 4, 1 / 4, 0], rtol=1e-6)
+    new, outcome = step(make())(before, np.array([LOAD, STAY, LOAD]))
+    assert new.food_level.tolist() == [3, 0] and outcome.terms["failed_load"].tolist() == [1, 0, 0]
+    new, outcome = step(make())(new, np.array([LOAD, LOAD, STAY]))
+    assert outcome.terminated.all() and not make().legal(new).any()
+
+
+@pytest.mark.parametrize("scenario", ["foraging-8x8-3p-2f", "foraging-2s-8x8-3p-2f"])
+def test_the_vector_can_be_read_from_the_text(scenario):
+    env = make(scenario)
+    states = jax.jit(env.batch_reset)(jax.vmap(jax.random.key)(np.arange(12)))
+    seen = np.asarray(env.batch_observe(states))
+    for k in range(12):
+        one = jax.tree.map(lambda leaf, k=k: np.asarray(leaf)[..., k], states)
+        for agent in range(3):
+            text = describe_with(env, one, agent, "normal")
+            numbers = r"level (\d+),? at row (\d+), column (\d+)"
+            lines = {line.split(":")[0]: line for line in text.splitlines() if ":" in line}
+            found = []
+            for line, most in (
+                (lines["Food in view"], 2),
+                (text.splitlines()[0], 1),
+                (lines["Other players in view"], 2),
+            ):
+                listed = [(y, x, level) for level, y, x in re.findall(numbers, line)]
+                found += listed + [(-1, -1, 0)] * (most - len(listed))
+            assert np.array(found, int).ravel().tolist() == seen[agent, :, k].tolist()
+            open_ = lines["Open to you"].split(": ")[1].rstrip(".").split(", ")
+            assert len(open_) == np.asarray(env.legal(one))[agent].sum()
+
+
+def test_published_names_and_files_are_one_scenario(tmp_path):
+    env = make("foraging-2s-10x12-3p-4f-coop")
+    assert (env.size, env.players, env.foods, env.sight, env.coop) == ((10, 12), 3, 4, 2, True)
+    assert env.observation_space.shape == (21,)
+    assert make("foraging-10x12-3p-4f-coop-2s") == env
+    file = tmp_path / "own.json"
+    file.write_text(json.dumps(env.scenario))
+    assert manyhands.make("mission", scenario=str(file)) == env
+    assert make("foraging-8x8-2p-2f-coop").observation_space.shape == (12,)
+
+
+@pytest.mark.parametrize(
+    ("scenario", "match"),
+    [
+        ("forraging", "foraging"),
+        ({"foood": 1}, "foods"),
+        ({"players": 11}, "11"),
+        ({"food_levels": [1, 9]}, "9"),
+        ({"size": [2, 8]}, "2"),
+        ({"stages": ["loads"]}, "loads"),
+        ({"conflict": "chain"}, "chain"),
+        ({"player_levels": [2, 1]}, "2, 1"),
+        ("nowhere.json", "nowhere"),
+    ],
+)
+def test_wrong_scenarios_are_refused(scenario, match):
+    with pytest.raises(ConfigError, match=match):
+        manyhands.make("mission", scenario=scenario)
+
+
+def test_foragers_clear_more_than_random_players():
+    env = make("foraging-8x8-2p-2f-coop")
+    loads = {}
+    for seat in ("forager", "random"):
+        result = manyhands.rollout(
+            env, seat, num_envs=16, num_steps=50, key=jax.random.key(1), collect="statistics"
+        )
+        loads[seat] = float(np.sum(result.statistics.terms["load"]))
+    assert loads["forager"] > loads["random"] + 3
