@@ -113,7 +113,7 @@ def names(words: Iterable[str], *, values: Iterable[Hashable] | None = None) -> 
 _SKIPPED = frozenset(_list("the a an please now just then simply"))
 _HEAD = (
     "(i|we) [(will|shall|am|choose|pick|select|decide|have decided|take the action)]",
-    "(i'll|i'm|i've decided|we'll|we're) [go with|choose|do]",
+    "(i'll|i'm|i've decided|we'll|we're) [go with|go for|opt for|choose|do|going (for|with)]",
     "(i am|i'm) going",
     "(i|we|i'll) [will] (need to|have to|must|try to|intend to|plan to|am about to|am ready to)",
     "(i would like|i'd like|i want|i wish|i would rather|i'd rather|i prefer|i'd prefer)",
@@ -124,6 +124,9 @@ _HEAD = (
     "[for (this|my) [next] (turn|step|move)] [is|will be|=]",
     "(action|answer|move|choice|decision|next|first) [is]",
     "(it is|it's) time",
+    "(i|we) [(decided|opt|go)] (for|with|to)",
+    "(decision|conclusion|plan|result|verdict) [is|=] [to]",
+    "(go|going) (for|with)",
     "here (i|we) go",
     "(time|to|so|okay|ok|alright|all right|sure|well|hm|hmm|great|good|nice|fine|perfect)",
     "(yes|yeah|yep|thanks|thank you|hello|hi|hey) [everyone|all|partner|friend|team|there]",
@@ -133,7 +136,8 @@ _HEAD = (
 _TAIL = (
     "(thanks|thank you|thank you very much|many thanks) [everyone|all|partner|friend|team]",
     "(this|in this|on this) (time|turn|move|step|round)",
-    "(for now|right now|at once|immediately|here|again|instead|next|today)",
+    "(for now|right now|at once|immediately|here|again|instead|next|today|this time)",
+    "(it is|is best|is my (choice|move|action|pick|answer|decision))",
     "(as my|for my|with my) [next] (move|action|answer|choice|turn)",
     "(good luck|good game|gg|okay|ok|.)",
     "(it is|obviously|clearly|definitely|of course|for sure)",

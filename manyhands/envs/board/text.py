@@ -221,7 +221,8 @@ _KEPT = ("a", "right")
 COLUMNS = Grammar(
     {
         "column": [
-            f"{_PLAY} [col|column|slot|lane|number] [.|number] {{n}} {_MINE}",
+            f"{_PLAY} [in|into|to] [col|column|slot|lane|number] [.|number] {{n}} {_MINE}",
+            f"{{n}} [st|nd|rd|th] (col|column) {_MINE}",
             f"{_PLAY} (col|column) [number] {{n}} [and] [at|on|in|to] row {{row:n}} {_MINE}",
         ],
         "ordinal": [f"{_PLAY} {{ordinal}} (col|column|slot|one) [from left] {_MINE}",
@@ -229,13 +230,14 @@ COLUMNS = Grammar(
         "last": [f"{_PLAY} [one on] (rightmost|right most|last|far right) [col|column|slot|one]"],
         "from the right": [f"{_PLAY} {{ordinal}} [col|column|slot|one] from right"],
         "leftmost": [f"{_PLAY} [one on] (leftmost|left most|far left) [col|column|slot|one]"],
-        "middle": [f"{_PLAY} {_MIDDLE} [col|column|slot|one] {_MINE}"],
+        "middle": [f"{_PLAY} [in|into|to] {_MIDDLE} [col|column|slot|one] {_MINE}"],
     },
     keep=_KEPT,
 )  # fmt: skip
 SQUARES = Grammar(
     {
-        "square": [f"{_PLAY} {_WHERE} {{column:letter}} {{row:n}} {_MINE}",
+        "square": [f"{_PLAY} {_WHERE} {{column:letter}} {{row:n}} [corner|square|cell|edge] "
+                   f"{_MINE}",
                    f"{_PLAY} row {{row:n}} [and|of] (col|column) {{column:letter}}",
                    f"{_PLAY} (col|column) {{column:letter}} [and|of] row {{row:n}}"],
         "numbers": [f"{_PLAY} row {{row:n}} [and|of] (col|column) {{column:n}}",
@@ -243,12 +245,15 @@ SQUARES = Grammar(
                     f"{_PLAY} {{row:ordinal}} row [and|of] {{column:ordinal}} (col|column)",
                     f"{_PLAY} {{column:ordinal}} (col|column) [and|of] {{row:ordinal}} row"],
         "words": [f"{_PLAY} {{down}} {{across}} {_WHERE}", f"{_PLAY} {{across}} {{down}} {_WHERE}",
-                  f"{_PLAY} {{down}} row {{across}} [square|cell|field] {_MINE}",
+                  f"{_PLAY} {{down}} row {{across}} [square|cell|field|corner] {_MINE}",
+                  f"{_PLAY} {{across}} (col|column) {{down}} [square|cell|field|row] {_MINE}",
                   f"{_PLAY} {{across}} (side|edge|col|column) {{down}} [row|square|cell] {_MINE}",
                   f"{_PLAY} {{across}} [square|cell|field] (of|in|on) {{down}} row {_MINE}",
                   f"{_PLAY} {{down}} [square|cell|field] (of|in|on) {{across}} "
                   f"(side|edge|col|column) {_MINE}"],
-        "centre": [f"{_PLAY} {_MIDDLE} {_WHERE} [of board]"],
+        "centre": [f"{_PLAY} {_MIDDLE} {_WHERE} [of [game] (board|grid)]",
+                   f"{_PLAY} very (middle|centre|center) {_WHERE} [of (board|grid)]",
+                   f"{_PLAY} (square|cell|field|spot) in (middle|centre|center) [of (board|grid)]"],
     },
     _SLOTS,
     keep=_KEPT,

@@ -169,7 +169,8 @@ def _grammar(craft: CraftRules, actions: tuple[str, ...], agents: tuple[str, ...
     return Grammar(
         [
             ("move", [
-                f"{ON} (move|go|walk|step|head|run|turn|face|look|travel|proceed) [back|straight|"
+                f"{ON} (move|go|walk|step|head|run|turn|face|look|travel|proceed|shuffle"
+                "|slide|shift|advance) [back|straight|"
                 f"further|over|directly|around] {_CELL} [(to|toward|in|on) [my]] {{way}} "
                 f"[direction|side|hand side] [once|{_ONE} (step|cell|tile|square|space)] {towards}",
                 f"take [1|one|another|single] step [to|toward] [my] {{way}} {towards}",
@@ -199,7 +200,9 @@ def _grammar(craft: CraftRules, actions: tuple[str, ...], agents: tuple[str, ...
                 "(happen|change|concern me|happen to me)",
                 "(wait|keep waiting) for (change|event|something|anything|something to "
                 "(happen|change)|anything to (happen|change))",
-                "(pass|skip) [[(my|this|1|one)] (turn|step)]", "wait and (do nothing|see)",
+                "(pass|skip) [[(my|this|1|one)] (turn|step)]",
+                "(halt|pause|rest a (moment|bit|step))",
+                "stay where i am", "wait and (do nothing|see)",
             ]),
             ("asleep", [_SLEEP_ON]),
             ("sleep", ["(sleep|go to sleep|fall asleep|go to bed|take [a] nap|nap|rest|"
@@ -211,9 +214,13 @@ def _grammar(craft: CraftRules, actions: tuple[str, ...], agents: tuple[str, ...
                 f"(plant|sow) {_DET} {{seed}} {_AT} "
                 "[(on|onto|in|into) [this|that] {thing} " + f"{_AT}]",
                 f"(make|craft|create) {_DET} {{station}} {_AT}",
+                "block [my] (way|path|cell|tile|it) with {put}",
+                f"{PLACE} {_DET} {{put}} (block|there|before me|next to me)",
             ]),
-            ("make", [f"{MAKE} (myself|me|us) {{tool}} {NEAR}", f"{MAKE} {_DET} {{tool}} "
-                         f"{NEAR}", f"{MAKE} {_DET} {{kind}} {NEAR}"]),
+            ("make", [f"{MAKE} (myself|me|us) {{tool}} {NEAR}",
+                      f"upgrade to {_DET} {{tool}} {NEAR}",
+                     f"{MAKE} {_DET} {{tool}} {NEAR}",
+                     f"{MAKE} {_DET} {{kind}} {NEAR}"]),
             ("give", [f"{_GIVE} {_MINE} {{gift}} [over] [to ({{player}}|{whom})]",
                          f"{_GIVE} [over] ({{player}}|{whom}) {_MINE} {{gift}}",
                          f"share {_MINE} {{gift}} with ({{player}}|{whom})"]),

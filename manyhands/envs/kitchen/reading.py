@@ -223,7 +223,7 @@ _STAY = (
     "(stay [put|here|still|idle|where i am|in place|in position|at my place|on my cell]"
     "|wait [here|in place|still|longer]|(remain|stand) (put|here|still|idle|where i am|in place|by)"
     "|hold (still|on|position|my position|here)|hold|pause|halt|freeze|idle|be idle|stay and wait"
-    "|no move|not move|nothing to do"
+    "|no move|not move|nothing to do|no action|rest|relax|chill|stay there"
     "|stand still and wait|stop [moving|here]|do nothing|nothing|noop|no op|no operation"
     "|keep still|sit (still|tight)|pass|(pass|skip) [my] turn|skip|take no action"
     "|do (a|one) (wait|noop)|be wait)"
@@ -266,6 +266,9 @@ _DEEDS: dict[str, list[str]] = {
         f"{_TAKE} [up] {_A} {{thing}} [up] "
         f"[(from|out of|off|at|in|on|with) {_place('place')}|{_FRONT}] {_FOR}",
         "(pick up|pickup|take|grab)",
+        f"({_TAKE}|pull) {_A} {{thing}} out [(of|from) {_place('place')}]",
+        f"help myself to {_A} {{thing}} [(from|at) {_place('place')}]",
+        f"{_TAKE} (myself|me) {_A} {{thing}} [(from|out of|at) {_place('place')}|{_FRONT}]",
     ],
     "put": [
         f"{_PUT} {_A} {{thing}} {_HELD} "

@@ -475,7 +475,7 @@ _WINDOW = (
 _GET = "(fetch|get|take|grab|collect|retrieve)"
 _SOUP = "([(my|this|that)] [(ready|cooked|finished)] (soup|dish|order|plate|meal)|it|this)"
 _ONCE = "[(1|one) (step|cell|tile|square)]"
-_GO = "(go|walk|move|run|head|travel)"
+_GO = "(go|walk|move|run|head|head for|travel|make my way)"
 _UNTIL = (
     "(until|till) (something|anything) [(else|new|important)] (happen|change|concern me|occur) "
     "[to me]|for [(a|an|some)] (change|event)|(until|till) [(a|an|some)] (change|event)"
@@ -486,7 +486,8 @@ _PHRASES = {
               f"(dispenser|box|crate|pile|stack|supply) {_FOR}"],
     "put in": [f"{_ON} (put|add|drop|place|throw|toss|bring|carry|take|deliver|load|insert) "
                f"[{_HELD}] (in|into|to|inside) {_POT}", f"(fill|load) {_POT} [with {_HELD}]",
-               f"add {_HELD}"],
+               f"add {_HELD}",
+               f"{_HELD} (in|into|to) {_POT}"],
     "start": [f"(start|cook|turn on|switch on|activate|heat|begin) [cooking] [(in|with|at)] {_POT}",
               f"(cook|start|begin) [(cook|cooking)] [soup] in {_POT}", f"turn {_POT} on",
               "start cooking [soup]"],

@@ -87,6 +87,9 @@ _PHRASES: dict[int, tuple[str, ...]] = {
         "(yes|yeah|yep) [.] [it's a|that's a|you have a] [deal|agreed]",
         "agreed [deal]",
         "done deal",
+        "[that|this|it|it's|that's] [is] [a] (good|fair|fine|great) deal [for me] [.] [i] "
+        "(accept|agree)",
+        "(yes|yeah|yep) [.] [i] (accept|agree|take it|will take it)",
         f"{_WHAT} accepted",
         f"[i] vote (for|in favour of|in favor of) {_OFFER}",
         "[i] vote (yes|for|for it|in favour|in favor|aye) [(for|on) {offer}]".replace(
@@ -110,6 +113,8 @@ _PHRASES: dict[int, tuple[str, ...]] = {
         "[a|it's a|it is a] no from me",
         "(not a chance|no chance|absolutely not|certainly not)",
         "not (at|for) that [price]",
+        "(rejected|declined|refused)",
+        "(that|it|this) (doesn't|does not|won't|will not) work [for me]",
         "[that's|it's|that is|it is] [much|far|way] too (expensive|much|little|low|high) [for me] "
         "[.] no [thanks|thank you|deal]",
         f"[i] disagree [with {_OFFER}]",
@@ -176,6 +181,7 @@ def _moves(data: Scenario, agent: int) -> Grammar:
                 [
                     f"{_FAIR} [i] (accept|agree) {named}",
                     f"{named} works [for me]",
+                    f"[yes|okay|ok|fine|good|alright] [.] (agreed|accepted|deal) [.] {named}",
                 ],
             ),
             (REJECT, [f"{_NO} (reject|decline|refuse) {named}"]),

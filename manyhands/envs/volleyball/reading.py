@@ -55,6 +55,7 @@ _SKILLS = {
         ],
         "serve": [f"{_ON} serve {_BALL} [over [net]]",
                   "(take|do|make|hit|play|start with|begin with|open with) [my|a] serve",
+                  "go [and] serve",
                   "serve [for] [my team]", f"serve {_BALL} [(to|into)] far [(half|side|court)]"],
         "block": [f"{_ON} block {_BALL} [at net]", "(put up|set up|form|do|make|go for) [a] block "
                   "[at net]", "block [their|this|that] (spike|attack|shot|hit) [at net]",
@@ -202,7 +203,7 @@ _SOME = "[(a little|a bit|slightly|slowly|gently|some|a little bit|straight|dire
 _WARD = "[to|toward] [my] {side} [side]"
 _TURN = "(turn|rotate|yaw|spin|swivel)"
 _STILL = (
-    "(hold|hover|stay|wait|stop|freeze|remain|float|keep hovering|hang|brake) "
+    "(hold|hover|stay|wait|stop|freeze|remain|float|keep hovering|hang|brake|halt|pause) "
     "[(here|still|steady|put|in place|in [the] air|on [the] spot|where (i am|you are)|moving|there"
     "|in position|in my place)]"
 )

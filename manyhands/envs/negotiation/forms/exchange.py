@@ -303,6 +303,7 @@ class Exchange(Bargain):
             "|for getting|ask [for]|want) {get} [from you]",
             f"{start} {asks} {{get}} [from {YOU}] ({for_}|with) {{give}}",
             f"(for|in exchange for|in return for) {{get}} {will} {hands} [{YOU}] {{give}}",
+            f"[you] take {{give}} [from me] and {hands} me {{get}}",
             "[my] [new|final|last|next|first|initial|opening] "
             "(offer|trade|counteroffer|counter offer) [is] [.] "
             f"{{give}} {for_} {{get}}",

@@ -156,6 +156,8 @@ class Price(Bargain):
             "how does [a price of] {amount} sound [to you] [?]",
             "(say|settle on|settle at|meet at|meet you at|go with) {amount}",
             "(make|call) it {amount}",
+            "{amount} [coin] for (it|the item|this|that)",
+            "(let's|let us) (settle on|settle at|agree on|do|meet at) {amount}",
             "[i] can (do|offer) [you] {amount} [for it]",
             "[the|my] [asking|final|last|new|offered] price [is|will be] [.] {amount}",
             "{amount} [coin] is (my (price|offer|bid)|what i (offer|ask|want|bid|pay))",
@@ -172,6 +174,8 @@ class Price(Bargain):
                 f"[i] [can|could|would|will|i'll|i'd] (let {it} go|part with {it}) "
                 "(for|at) {amount}",
                 "(i'd|i would|i'll|i will) take {amount} [for (it|the item)]",
+                "[you] (give|pay) me {amount} [for (it|the item)]",
+                "you pay {amount} [for (it|the item)]",
                 "{amount} and (it is|it's) yours",
                 "[i] set (the|my) price (at|to) {amount}",
                 "you [can|may] (have|buy|get|take) (it|the item) (for|at) {amount}",
@@ -185,6 +189,7 @@ class Price(Bargain):
                 f"{will} (buy|purchase|take) {it} [from you] (for|at) {{amount}}",
                 f"sell {it} [to me] (for|at) {{amount}}",
                 f"sell me {it} (for|at) {{amount}}",
+                "[i] (can|could|would) only pay {amount}",
             ]
         return {"offer": offers, "close": closes}
 
