@@ -41,6 +41,7 @@ ENVIRONMENTS: dict[str, tuple[dict[str, Any], int]] = {
         {"id": "craftworld", "config": {"rules": "crafter", "players": 2}},
         16,
     ),
+    "mission foraging": ({"id": "mission"}, 64),
     "chat kitchen": ({"id": "chat", "env": {"id": "kitchen"}}, 16),
     "skills kitchen": ({"id": "skills", "env": {"id": "kitchen"}}, 4),
     "events volleyball": ({"id": "events", "env": {"id": "volleyball"}}, 1),
@@ -249,14 +250,19 @@ def main() -> None:
             who: Worker(__file__, device="cpu", root=tree if who == "before" else ROOT)
             for who in WHO
         }
+        known: set[str] = set()  # what the other checkout has
         for who, one in workers.items():
             found = one.ask(ask="about")
+            known = set(found["registered"]) if who == "before" else known
             wanted = tree if who == "before" else ROOT
             if Path(found["package"]).resolve() != wanted.resolve():
                 raise SystemExit(f"{who!r} is to measure {wanted}, but loads {found['package']}")
             where |= {name: found[name] for name in ("jax", "platform")}
         for environment in args.only:
             spec, steps = ENVIRONMENTS[environment]
+            if spec["id"] not in known:
+                print(f"{environment}: {commit} has no {spec['id']}", flush=True)
+                continue
             compiled[environment] = {
                 who: one.ask(ask="begin", spec=spec, batch=args.batch, steps=steps)
                 for who, one in workers.items()
