@@ -139,7 +139,7 @@ def test_every_environment_is_covered():
     assert set(CASES) == {name for name in known if not name.startswith("test-")}
 
 
-def test_every_world_tells_of_the_last_step_and_makes_only_promises_that_can_be_checked(case):
+def test_the_last_step_and_promises_are_told(case):
     env = case.env
     assert env.event_names and len(set(env.event_names)) == len(env.event_names)
     for frame in case.frames[::5]:

@@ -54,9 +54,15 @@ def package_of(module: str) -> list[str]:
     return parts if modules()[module][0].name == "__init__.py" else parts[:-1]
 
 
+def for_types(test: ast.expr) -> bool:
+    """Whether a condition is `TYPE_CHECKING` or `typing.TYPE_CHECKING`."""
+    name = test.attr if isinstance(test, ast.Attribute) else getattr(test, "id", "")
+    return name == "TYPE_CHECKING"
+
+
 def walk(tree: ast.AST, functions: bool) -> Iterator[ast.AST]:
     for node in ast.iter_child_nodes(tree):
-        if isinstance(node, ast.If) and ast.unparse(node.test).endswith("TYPE_CHECKING"):
+        if isinstance(node, ast.If) and for_types(node.test):
             yield from walk(ast.Module(node.orelse, []), functions)
             continue
         yield node

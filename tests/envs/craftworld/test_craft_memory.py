@@ -40,6 +40,13 @@ def game() -> tuple[Skills, Any, Any]:
     return env, jax.jit(env.step), jax.jit(env.reset)(episode_key(0))
 
 
+@functools.lru_cache
+def compiled(name: str) -> Any:
+    """A method of the game, or `perceive` of the world inside, compiled once for all tests."""
+    env, _, _ = game()
+    return jax.jit(getattr(env.env if name == "perceive" else env, name))
+
+
 def forgetful() -> Skills:
     """The same game without memory; nothing of it is compiled."""
     return Skills(CraftWorld(map=MAP, start=START))
@@ -64,7 +71,7 @@ def run(words: list[str], state: Any = None, limit: int = 60) -> Any:
 
 def words_of(state: Any) -> dict[str, str]:
     env, _, _ = game()
-    rows = np.asarray(env.rows(state))
+    rows = np.asarray(compiled("rows")(state))
     return dict(zip(env.skills.names, env.skills.words(rows[0]), strict=True))
 
 
@@ -74,7 +81,7 @@ def test_what_left_the_view_is_still_known():
         env.parse("go to water", first, 0)
     state = run(["explore east"])
     assert state.inner.position[0, 1] > 14  # the trees are out of view
-    trees = np.asarray(env.env.perceive(state.inner))[0, env.env.layout["cells"]] == rl.TREE
+    trees = np.asarray(compiled("perceive")(state.inner))[0, env.env.layout["cells"]] == rl.TREE
     assert not trees.any()
     assert "steps away" in words_of(state)["collect wood until you hold 5"]
     state = run(["collect 1 wood"], state)
@@ -88,7 +95,7 @@ def test_what_left_the_view_is_still_known():
 
 def test_tools_are_made_at_a_table_that_was_seen():
     state = run(["place table", "explore east"])
-    assert not parse_perception(game()[0].env.layout, game()[0].env.perceive(state.inner)[0]).table
+    assert not parse_perception(game()[0].env.layout, compiled("perceive")(state.inner)[0]).table
     assert "steps away" in words_of(state)["make stone pickaxe"]
     state = run(["make stone pickaxe"], state)
     assert state.inner.inventory[0, ITEMS.index("stone_pickaxe")] == 1
@@ -97,12 +104,12 @@ def test_tools_are_made_at_a_table_that_was_seen():
 def test_a_workshop_is_a_table_and_a_furnace_within_reach_of_one_cell():
     env, _, first = game()
     state = run(["build workshop"])
-    sight = parse_perception(env.env.layout, env.env.perceive(state.inner)[0])
+    sight = parse_perception(env.env.layout, compiled("perceive")(state.inner)[0])
     assert sight.table and sight.furnace
     assert words_of(first)["make iron pickaxe"].startswith("needs")
     held = np.array(first.inner.inventory)
     held[0] = [item == "stone" for item in ITEMS]
-    words = words_of(env.begin(dataclasses.replace(first.inner, inventory=held)))
+    words = words_of(compiled("begin")(dataclasses.replace(first.inner, inventory=held)))
     assert "2 wood" in words["build workshop"]
     assert words["shelter"] == "needs 2 stones, you hold 1"  # beside trees
 
@@ -116,8 +123,8 @@ def test_a_shelter_is_closed_from_any_standing_ground(facing: int):
         facing=np.array([facing], np.uint8),
         plant_age=first.inner.plant_age,
     )
-    state = run(["shelter"], env.begin(inner))
-    assert enclosed(parse_perception(env.env.layout, env.env.perceive(state.inner)[0]))
+    state = run(["shelter"], compiled("begin")(inner))
+    assert enclosed(parse_perception(env.env.layout, compiled("perceive")(state.inner)[0]))
     with pytest.raises(IllegalAction, match="done already"):
         env.parse("shelter", state, 0)
 
@@ -126,13 +133,13 @@ def test_sleep_goes_on_until_one_is_rested_and_ends_with_a_hit():
     env, step, first = game()
     sleep = env.skills.names.index("sleep")
     state, _ = step(jax.random.key(0), first, np.array([sleep], np.int32))
-    assert state.inner.asleep[0] and np.asarray(env.legal(state))[0, sleep]
+    assert state.inner.asleep[0] and np.asarray(compiled("legal")(state))[0, sleep]
     rested = run(["sleep"], state, 120)
     assert rested.inner.vitals[0, 3] == 9 and not rested.inner.asleep[0]
     hit = dataclasses.replace(state.inner, asleep=np.array([False]))
-    seen = env.env.perceive(hit)[0]
+    seen = compiled("perceive")(hit)[0]
     # Compiled as one: step by step, each of its loops is compiled by itself.
-    memory = jax.jit(env.skills.remember)(env.rows(state)[0], np.int32(rl.NOOP), seen)
+    memory = jax.jit(env.skills.remember)(compiled("rows")(state)[0], np.int32(rl.NOOP), seen)
     row = np.concatenate([seen, memory])
     _, done, _ = env.skills.control(row, np.int32(sleep))
     assert done

@@ -230,7 +230,7 @@ def test_states_of_earlier_versions_are_told_as_far_as_they_tell():
 
 
 # The smallest, one of two rooms, the widest, and the one with the most chefs; the rest are slow.
-SHOWN = ("cramped_room", "forced_coordination", "counter_circuit_o_1order", "multiplayer_schelling")
+SHOWN = ("cramped_room", "multiplayer_schelling")
 
 
 @pytest.mark.parametrize(

@@ -114,7 +114,7 @@ def states(everywhere) -> KitchenState:
     scripted = scripted_states(everywhere, 4 * layouts)
     assert len(np.unique(scripted.level)) > layouts // 2 and scripted.soups.max() > 2
     random = played_states(everywhere, 2 * layouts, 160)
-    return joined(any_states(everywhere, 8 * layouts, 0), random, scripted)
+    return joined(any_states(everywhere, 4 * layouts, 0), random, scripted)
 
 
 def check_parity(config: dict, states: KitchenState) -> None:
