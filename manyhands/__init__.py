@@ -118,6 +118,7 @@ register_seat("policy", "manyhands.baselines.players.network:from_file", extra="
 register_seat("relay", "manyhands.baselines.players.relay:relay")
 register_seat("search", "manyhands.baselines.search.seat:search")
 register_seat("human", "manyhands.viewer.human:Human")
+register_seat("terminal", "manyhands.viewer.terminal:Terminal")
 
 find_installed()
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import re
@@ -307,3 +308,25 @@ def test_mcp_names_what_is_missing(monkeypatch, capsys):
     assert "mcp>=2" in capsys.readouterr().err
     assert main(["mcp", "kuhn_poker", "--partners", "nobody"]) != 0
     assert "nobody" in capsys.readouterr().err
+
+
+def test_alone_it_says_what_to_try(capsys):
+    status, out, _ = run(capsys)
+    assert status == 0
+    tried = [line.split()[1] for line in out.splitlines() if line.startswith("  manyhands ")]
+    assert len(tried) > 4 and set(tried) <= {"list", *COMMANDS}
+
+
+def test_a_person_without_a_display_plays_in_the_terminal(capsys, monkeypatch):
+    monkeypatch.setattr("manyhands.viewer.window.has_display", lambda: False)
+    monkeypatch.setattr("sys.stdin", io.StringIO("1\n" * 9))
+    status, out, err = run(capsys, "play", "tic_tac_toe", "--seats", "human", "human")
+    assert status == 1 and "player_0, step 0" in out  # "1" is taken: a person gives up
+    assert "you play in the terminal" in err and "left the game" in err
+
+
+def test_watch_tells_in_words(capsys):
+    seats = ("--seats", "random", "--text", "--speed", "1000", "--agent", "player_1")
+    status, out, _ = run(capsys, "watch", "tic_tac_toe", *seats)
+    assert status == 0 and "player_1 sees:" in out and "the episode is over" in out
+    assert run(capsys, "watch", "tic_tac_toe", "--agent", "player_1")[0] == 2

@@ -23,10 +23,30 @@ COMMANDS = (
 )
 
 
+# What the command says alone.
+WELCOME = """\
+Manyhands: multi-agent worlds for networks, language models, scripts and people.
+
+Try:
+  manyhands list                                       the worlds, and who can play in them
+  manyhands demo                                       all of it in two minutes, without a display
+  manyhands watch kitchen --text                       two scripted chefs, told in words
+  manyhands play connect_four --seats human solver     you against a program
+  manyhands play kitchen --seats human greedy          you and a scripted chef
+  manyhands train kitchen                              your own network
+
+`manyhands --help` lists all commands, and `manyhands COMMAND --help` explains one.
+"""
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; returns its exit status: 2 where what was asked for cannot be, 1 where it
     fails."""
-    options = parse(sys.argv[1:] if arguments is None else arguments)
+    words = sys.argv[1:] if arguments is None else arguments
+    if not words:
+        print(WELCOME, end="")
+        return 0
+    options = parse(words)
     options.own_process = arguments is None
     if options.own_process and not options.no_cache:
         use_cache()

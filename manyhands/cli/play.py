@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -82,8 +83,11 @@ def run(options: argparse.Namespace) -> int:
 
 def play_episodes(options: argparse.Namespace, env: Env, on_step: Any) -> Any:
     given = [name for word in options.seats or [env.default_policy] for name in _names(word)]
+    if any(_kind(seat) == "human" for seat in given) and not _has_display():
+        print("There is no display: you play in the terminal.", file=sys.stderr)
+        given = [_in_terminal(seat) for seat in given]
     seats = given[0] if len(given) == 1 else given
-    people = sum(seat.partition(":")[0] == "human" for seat in given)
+    people = sum(_kind(seat) in ("human", "terminal") for seat in given)
     return manyhands.play(
         env,
         seats,
@@ -106,6 +110,22 @@ def play_episodes(options: argparse.Namespace, env: Env, on_step: Any) -> Any:
 def _names(word: str) -> list[str]:
     """Seats in one word: "text,bot"; commas after a colon divide the options of one seat."""
     return [word] if ":" in word else [name for name in word.split(",") if name]
+
+
+def _kind(seat: str) -> str:
+    return seat.partition(":")[0]
+
+
+def _in_terminal(seat: str) -> str:
+    """The same seat in a terminal, if it is a person's at a window."""
+    kind, colon, options = seat.partition(":")
+    return f"terminal{colon}{options}" if kind == "human" else seat
+
+
+def _has_display() -> bool:
+    from manyhands.viewer.window import has_display
+
+    return has_display()
 
 
 def _bytes(file: Path) -> bytes:

@@ -15,6 +15,7 @@ from manyhands.cli.common import (
     write_film,
 )
 from manyhands.cli.play import add_episodes, play_episodes
+from manyhands.core.env import ConfigError
 
 
 def add(commands: Any) -> None:
@@ -23,16 +24,31 @@ def add(commands: Any) -> None:
         "watch",
         run,
         "Play episodes, and show them in a window.",
-        "With --headless it writes a film instead: --out FILE.gif or FILE.mp4.\n\n"
+        "With --headless it writes a film instead: --out FILE.gif or FILE.mp4.\n"
+        "With --text it tells them in the terminal: what seats do and say, and what --agent sees."
+        "\n\n"
         f"{CONFIG}\n{SEATS}",
     )
     add_environment(parser)
     add_episodes(parser)
     add_window(parser, "episode.gif")
+    parser.add_argument("--text", action="store_true", help="tell the steps in the terminal")
+    parser.add_argument(
+        "--agent", help="whose text is told with --text (by default the first agent's)"
+    )
 
 
 def run(options: argparse.Namespace) -> int:
     env = build(options)
+    if options.agent is not None and not options.text:
+        raise ConfigError("--agent chooses whose text is told: give --text, too")
+    if options.text:
+        from manyhands.viewer.terminal import Spectator
+
+        agent = 0 if options.agent is None else env.index(options.agent)
+        speed = env.pace if options.speed is None else options.speed
+        print(play_episodes(options, env, Spectator(speed=speed, agent=agent)))
+        return 0
     if not options.headless:
         from manyhands.viewer.window import Watch
 

@@ -155,7 +155,9 @@ class Human:
             try:
                 open_window(self._size, "Manyhands")
             except ManyhandsError as error:
-                raise SeatError(f"a person cannot play here: {error}") from error
+                raise SeatError(
+                    f"a person cannot play here: {error}; the seat `terminal` needs no window"
+                ) from error
             pygame.key.set_repeat(300, 120)
 
     def close(self) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 import time
 from collections.abc import Sequence
 
@@ -27,12 +28,7 @@ _FRAMES_PER_SECOND = 30  # of a window, whatever it shows
 def open_window(size: tuple[int, int], title: str) -> None:
     """Open the window, or raise a `ManyhandsError` where there is no display."""
     try:
-        pygame.display.init()
-        # SDL's invisible fallback if it finds no screen.
-        unseen = pygame.display.get_driver() == "offscreen"
-        if unseen and "offscreen" not in os.environ.get("SDL_VIDEODRIVER", ""):
-            pygame.display.quit()
-            raise pygame.error("no screen was found")
+        _init_display()
         pygame.display.set_mode(size, pygame.RESIZABLE)
     except pygame.error as error:
         raise ManyhandsError(
@@ -40,6 +36,31 @@ def open_window(size: tuple[int, int], title: str) -> None:
             "file instead: `manyhands export`, or `--headless`"
         ) from error
     pygame.display.set_caption(title)
+
+
+def _init_display() -> None:
+    """Find a screen; raises `pygame.error` where there is none."""
+    pygame.display.init()
+    # SDL's invisible fallback if it finds no screen.
+    unseen = pygame.display.get_driver() == "offscreen"
+    if unseen and "offscreen" not in os.environ.get("SDL_VIDEODRIVER", ""):
+        pygame.display.quit()
+        raise pygame.error("no screen was found")
+
+
+def has_display() -> bool:
+    """Whether a window could be opened here."""
+    if pygame.display.get_init():
+        return True
+    screens = ("DISPLAY", "WAYLAND_DISPLAY", "SDL_VIDEODRIVER")
+    if sys.platform.startswith("linux") and not any(map(os.environ.get, screens)):
+        return False  # SDL would complain on the terminal
+    try:
+        _init_display()
+    except pygame.error:
+        return False
+    pygame.display.quit()
+    return True
 
 
 def screen() -> pygame.Surface:
