@@ -321,8 +321,8 @@ def test_a_person_without_a_display_plays_in_the_terminal(capsys, monkeypatch):
     monkeypatch.setattr("manyhands.viewer.window.has_display", lambda: False)
     monkeypatch.setattr("sys.stdin", io.StringIO("1\n" * 9))
     status, out, err = run(capsys, "play", "tic_tac_toe", "--seats", "human", "human")
-    assert status == 1 and "player_0, step 0" in out  # "1" is taken: a person gives up
-    assert "you play in the terminal" in err and "left the game" in err
+    assert status == 0 and "player_1, step 1" in out and "player_0, the end" in out
+    assert "you play in the terminal" in err
 
 
 def test_watch_tells_in_words(capsys):
