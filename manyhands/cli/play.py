@@ -45,6 +45,12 @@ def add_episodes(parser: argparse.ArgumentParser) -> None:
         metavar="K",
         help="illegal answers before a forfeit (default 0; with noop 3 in a row)",
     )
+    parser.add_argument(
+        "--clock",
+        type=float,
+        metavar="SECONDS",
+        help="real time: a step takes so long, whether or not seats have answered",
+    )
 
 
 def add(commands: Any) -> None:
@@ -102,6 +108,7 @@ def play_episodes(options: argparse.Namespace, env: Env, on_step: Any) -> Any:
         concurrency=1 if people else options.concurrency,
         on_illegal=options.on_illegal,
         allow_illegal=options.allow_illegal,
+        clock=options.clock,
         progress=False if people or on_step else None,
         on_step=on_step,
     )

@@ -17,6 +17,7 @@ from typing import Any
 import jax
 import numpy as np
 
+from manyhands.core.clock import WAITING, Clock
 from manyhands.core.coach import Coaches, deaf
 from manyhands.core.config import whole
 from manyhands.core.env import (
@@ -400,6 +401,7 @@ def play(
     progress: bool | None = None,
     on_step: Callable[[Moment], None] | None = None,
     coach: Any = None,
+    clock: float | None = None,
 ) -> Result:
     """Play episodes of `env` with any policy in any seat.
 
@@ -445,6 +447,10 @@ def play(
             agents, or a mapping by agent name: a `Coach`, an object with `advise` or `judge`, or
             any seat, whose answer in words is the advice. What it did is in the record,
             `info["coach"]`.
+        clock: seconds of a step: the world steps on time, whether or not a seat has answered
+            (`core/clock.py`). What is late counts when it comes; the record tells when
+            (`info["clock"]`). Such a run depends on the speed of its seats, not on `seed` alone.
+            Seats should answer in coroutines: others hold up the clock.
 
     Raises:
         SeatError: a seat failed; its exception is chained. No further episode starts, and running
@@ -490,6 +496,13 @@ def play(
     coaches = None if coach is None else Coaches(env, coach, seat_policy)
     if coaches is not None:
         options["coach"] = coaches.names
+    if clock is not None:
+        if coaches is not None or isinstance(clock, bool) or not 0 < clock < float("inf"):
+            raise ConfigError(
+                f"clock is seconds of a step, more than 0, and not together with coach=; given "
+                f"{clock!r}"
+            )
+        options["clock"] = float(clock)
     with contextlib.ExitStack() as stack:
         writer = None
         results: dict[int, EpisodeResult] = {}
@@ -616,18 +629,20 @@ class _Run:
         log = self.writer.episode(game) if self.writer is not None else None
         if self.on_step is not None:
             self.on_step(game.moment(None, seats, game.over))
-        while not game.over and (limit is None or game.made < limit):
-            turn = await self.turn(game, players, table)
-            game.advance(turn)
-            over = game.over or game.made == limit
-            if over:
-                await self.end(game, players, turn)
-            if log is not None:
-                log.add(turn, over)
-            if self.on_step is not None:
-                self.on_step(game.moment(turn, seats, over))
-            if self.bar is not None:
-                self.bar.stepped()
+        clock = Clock(self.options["clock"]) if "clock" in self.options else None
+        with contextlib.closing(clock) if clock is not None else contextlib.nullcontext():
+            while not game.over and (limit is None or game.made < limit):
+                turn = await self.turn(game, players, table, clock)
+                game.advance(turn)
+                over = game.over or game.made == limit
+                if over:
+                    await self.end(game, players, turn)
+                if log is not None:
+                    log.add(turn, over)
+                if self.on_step is not None:
+                    self.on_step(game.moment(turn, seats, over))
+                if self.bar is not None:
+                    self.bar.stepped()
         result = game.result(players)
         if log is not None:
             self.writer.write(log.body(result))
@@ -655,18 +670,30 @@ class _Run:
             for i, info in found.items():
                 turn.info[i] = {**turn.info.get(i, {}), **info}
 
-    async def turn(self, game: Game, players: tuple[int, ...], table: _Table) -> Turn:
+    async def turn(
+        self, game: Game, players: tuple[int, ...], table: _Table, clock: Clock | None
+    ) -> Turn:
         """Query the agents that are to move."""
         turn, forfeits = Turn(), []
         asked = game.asked()
         notes: dict[int, Any] = {}
-        if self.coaches is None:
+        futures: Sequence[asyncio.Future[Any]]
+        if clock is not None:
+            new = clock.unasked(asked)
+            clock.ask(game.step, new, table.ask(game, new, players))
+            turn.actions |= await clock.tick(game, asked)
+            turn.info |= {i: {"clock": WAITING} for i in turn.actions}
+            asked = [i for i in asked if i not in turn.actions]
+            futures = [clock.awaited(i) for i in asked]
+        elif self.coaches is None:
             futures = table.ask(game, asked, players)
         else:
             futures, notes = await self.coached(self.coaches, game, asked, players, table)
         for i, future in zip(asked, futures, strict=True):
             where = f"agent {self.env.agents[i]}, episode {game.episode}, step {game.step}"
             reply = await self.reply(game, i, players[i], future, futures)
+            if clock is not None:
+                reply.info = {**reply.info, "clock": clock.answered(i, game.step)}
             if reply.info or i in notes:
                 turn.info[i] = {**reply.info, "coach": notes[i]} if i in notes else reply.info
             if getattr(routed(self.policies[players[i]], game.views[i]), "needs_state", False):
