@@ -5,8 +5,9 @@ One reader serves all worlds, for people, scripts and language models alike (`de
 1. Reasoning between tags like `<think>` is left out, and so is what is said aloud (`split_say`).
 2. The decisive part is looked for, in this order: a JSON object or tool call with an "action";
    `<answer>...</answer>` or `\\boxed{...}`; a word in square brackets that names an action, such as
-   `[check]`; `ACTION: ...` on any line; else the whole answer. What stands around it is thought,
-   and never an action. Two decisive parts of one kind that differ are refused.
+   `[check]`; `ACTION: ...` on any line; "Final answer: ..." as the last line; else all of it. What
+   stands around it is thought, and never an action. Two decisive parts of one kind that differ are
+   refused.
 3. The decisive part must be one plain sentence that means one action: games read it with a
    `Grammar` (`core/grammar.py`), which leaves no word out.
 
@@ -168,7 +169,8 @@ def _groups(text: str) -> Iterator[list[Answer]]:
     if orders:
         yield orders
         return
-    for kind, find in ((TAG, _in_tags), (BRACKET, _in_brackets), (LINE, _in_lines)):
+    finders = ((TAG, _in_tags), (BRACKET, _in_brackets), (LINE, _in_lines), (LINE, _in_last))
+    for kind, find in finders:
         parts = [_answer(words, kind) for words in find(text)]
         if parts:
             yield parts
@@ -463,6 +465,26 @@ def _in_lines(text: str) -> Iterator[str]:
             if not words.strip(WRAPPING) and after is None:
                 words = next((other for other in lines[i + 1 :] if other.strip(WRAPPING)), words)
             yield words
+
+
+# "Final answer: ..." as the last line, or alone on the line before.
+_LABEL = re.compile(
+    rf"(?:{_BLANK}|[>*_`#-])*(?:(?:so|thus|therefore|hence),?{_BLANK}+)?"
+    rf"(?:(?:the|my|final|next|chosen|best){_BLANK}+){{0,3}}(?:answer|move|choice|decision|action)"
+    rf"(?:{_BLANK}+is)?(?:{_BLANK}|[*_`])*(?P<colon>[:=\uff1a]?)(?:{_BLANK}|[*_`])*",
+    re.I,
+)
+_ITEM = re.compile(rf"{_BLANK}*(?:[-*>\u2022]|1[.)]){_BLANK}+(?=\S)")
+
+
+def _in_last(text: str) -> Iterator[str]:
+    """What the last line of several gives as the answer."""
+    *before, last = [line for line in text.split("\n") if line.strip(WRAPPING)][-2:] or [""]
+    label = _LABEL.match(last)
+    if before and label and label["colon"] and last[label.end() :].strip(WRAPPING):
+        yield last[label.end() :]
+    elif before and _LABEL.fullmatch(before[0]):
+        yield _ITEM.sub("", last, count=1)
 
 
 def _without_fences(text: str) -> str:

@@ -36,6 +36,16 @@ _TOKEN = re.compile(
 _DROPPED = frozenset(",:\"'`*()_~\u201c\u201d\u2018")
 _STOPS = {"!": ".", ";": ".", "\n": ".", "\u2026": ".", "\u2014": ".", "\u2192": "->"}
 
+# Pictures that say yes, or nothing. Others (a thumb down, a pointing hand) may say something else.
+_CHEER = re.compile(
+    "[\U0001f300-\U0001faff\u2600-\u26ff\u2705\u2714\u2728\u2764\u2b50\ufe0f\u200d]"
+)
+_MEANING = frozenset(
+    "\U0001f44e\U0001f645\U0001f6ab\U0001f6d1\U0001f937\U0001f914\U0001f446\U0001f447\U0001f448\U0001f449"
+    "\U0001f643\U0001f60f\U0001f612\U0001f644\U0001f928\U0001f925\U0001f53a\U0001f53b\U0001f53c\U0001f53d"
+    "\u261d\u261f\u261e\u261c\u26d4\u2639"
+)
+
 _list = str.split
 _UNITS = _list(
     "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen "
@@ -54,6 +64,8 @@ def tokens(text: str) -> list[str]:
     sentence is "."; a minus stays with its number, and "twenty-five" is "25"."""
     found: list[str] = []
     text = text.lower().replace("\u2019", "'")
+    if not text.isascii():
+        text = _CHEER.sub(lambda sign: sign[0] if sign[0] in _MEANING else " ", text)
     for match in _TOKEN.finditer(text):
         before, after = text[match.start() - 1 : match.start()], text[match.end() : match.end() + 1]
         token = _STOPS.get(match[0], match[0])
@@ -75,9 +87,39 @@ def tokens(text: str) -> list[str]:
     return found
 
 
+# Words that say the same as another one in every game, more loosely: patterns hold the plain word.
+_LOOSE = {
+    "grab": "snag nab snatch swipe pluck",
+    "put": "stick pop plonk plop slap shove stuff chuck toss plunk dump slip",
+    "throw": "chuck toss fling hurl sling",
+    "go": "stroll saunter scoot wander hop trot march dash nip hike amble trek trudge stride tread "
+    "hurry sidestep drift pop",
+    "hit": "whack smack clobber bash thump wallop slug",
+    "chop": "hack saw",
+    "mine": "quarry excavate",
+    "drink": "sip gulp slurp swig",
+    "make": "whittle assemble fabricate",
+    "give": "slip lend toss",
+    "wait": "linger loiter chill",
+    "turn": "swivel swing pivot rotate",
+    "ready": "done",
+}
+_PLAIN: dict[str, list[str]] = {}
+for _word, _others in _LOOSE.items():
+    for _other in _list(_others):
+        _PLAIN.setdefault(_other, []).append(_word)
+
+
 @functools.lru_cache(maxsize=4096)
 def _forms(token: str) -> tuple[str, ...]:
-    """A word, and what it may be a plural or an `-ing` form of."""
+    """A word, what it may be a plural or an `-ing` form of, and the plain words for all of them."""
+    forms = _inflected(token)
+    return tuple(
+        dict.fromkeys([*forms, *(word for form in forms for word in _PLAIN.get(form, ()))])
+    )
+
+
+def _inflected(token: str) -> list[str]:
     forms = [token]
     if len(token) > 3 and token.endswith("s") and not token.endswith("ss"):
         forms.append(token[:-1])
@@ -90,7 +132,7 @@ def _forms(token: str) -> tuple[str, ...]:
         forms += [stem, stem + "e"]
         if stem[-1] == stem[-2]:
             forms.append(stem[:-1])
-    return tuple(forms)
+    return forms
 
 
 def whole_number(token: str) -> int | None:
@@ -110,13 +152,15 @@ def names(words: Iterable[str], *, values: Iterable[Hashable] | None = None) -> 
 # ---- courtesy ------------------------------------------------------------------------------------
 
 # Words without meaning at any place of a sentence.
-_SKIPPED = frozenset(_list("the a an please now just then simply"))
+_SKIPPED = frozenset(_list("the a an please pls plz kindly now just then simply"))
 _HEAD = (
     "(i|we) [(will|shall|am|choose|pick|select|decide|have decided|take the action)]",
     "(i'll|i'm|i've decided|we'll|we're) [go with|go for|opt for|choose|do|going (for|with)]",
     "(i am|i'm) going",
     "(i|we|i'll) [will] (need to|have to|must|try to|intend to|plan to|am about to|am ready to)",
     "(i would like|i'd like|i want|i wish|i would rather|i'd rather|i prefer|i'd prefer)",
+    "(i'd love|i would love|i fancy|i'd better|i had better|i'm off|i'm gonna|i'm about|gonna)",
+    "(go ahead|let me go ahead|let's go ahead|i'll go ahead) [and]",
     "(i think|i believe)",
     "(let me|let us|let's)",
     "(i say|i'd say|have to|need to|obviously|clearly|definitely|of course)",
@@ -140,6 +184,8 @@ _TAIL = (
     "(it is|is best|is my (choice|move|action|pick|answer|decision))",
     "(as my|for my|with my) [next] (move|action|answer|choice|turn)",
     "(good luck|good game|gg|okay|ok|.)",
+    "(if you please|if you would|no rush)",
+    "would you [kindly]",
     "(it is|obviously|clearly|definitely|of course|for sure)",
 )
 

@@ -205,7 +205,7 @@ def _kind(board: Board) -> str:
 _PLAY = (
     "[(play|take|place|put|mark|choose|pick|claim|occupy|drop|go|set|select|use|make|move|start"
     "|begin|open|say|want) [a|my|another|next|first] [stone|piece|mark|token|disc|disk|counter|x|o"
-    "|move|it] [on|in|at|to|into|onto|for|with|down]"
+    "|move|it] [on|in|at|to|into|onto|for|with|down|over|right down]"
     "|[my] (x|o|stone|piece|mark|disc|disk) [goes] (on|in|at|to|into|onto)]"
 )
 _SLOTS = {
@@ -225,12 +225,14 @@ COLUMNS = Grammar(
             f"{{n}} [st|nd|rd|th] (col|column) {_MINE}",
             f"{_PLAY} (col|column) [number] {{n}} [and] [at|on|in|to] row {{row:n}} {_MINE}",
         ],
-        "ordinal": [f"{_PLAY} {{ordinal}} (col|column|slot|one) [from left] {_MINE}",
+        "ordinal": [f"{_PLAY} {{ordinal}} (col|column|slot|lane|one) [from left|along|across] "
+                    f"{_MINE}",
                     f"{_PLAY} {{ordinal}} [from left]"],
-        "last": [f"{_PLAY} [one on] (rightmost|right most|last|far right) [col|column|slot|one]"],
+        "last": [f"{_PLAY} [one on] (rightmost|right most|last|far right) [col|column|slot|one] "
+                 f"{_MINE}", f"{_PLAY} last [col|column|slot|one] on right"],
         "from the right": [f"{_PLAY} {{ordinal}} [col|column|slot|one] from right"],
         "leftmost": [f"{_PLAY} [one on] (leftmost|left most|far left) [col|column|slot|one]"],
-        "middle": [f"{_PLAY} [in|into|to] {_MIDDLE} [col|column|slot|one] {_MINE}"],
+        "middle": [f"{_PLAY} [in|into|to|right in] {_MIDDLE} [col|column|slot|one] {_MINE}"],
     },
     keep=_KEPT,
 )  # fmt: skip

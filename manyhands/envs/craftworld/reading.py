@@ -65,7 +65,10 @@ STATION |= dict.fromkeys(("furnace", "oven"), "furnace")
 SEED = dict.fromkeys(("sapling", "seedling", "plant"), "plant")
 PUT = {"stone": "stone", "rock": "stone"} | STATION | SEED
 _COUNTED = ("zero", "one", "two", "three", "four", "five", "six", "seven")
-_OTHERS = ("teammate", "team mate", "partner", "ally", "friend", "other player", "other")
+_OTHERS = (
+    *("teammate", "team mate", "partner", "ally", "friend", "other player", "other", "companion"),
+    *("mate", "buddy", "neighbour", "neighbor", "colleague"),
+)
 _IT = ("it", "this", "that", "him", "her", "them", "what is in front of me", "what i face")
 Thing = tuple[str, int]  # "cell" and material, "body" and creature, "player" and number, or "it"
 
@@ -120,20 +123,19 @@ def tools(craft: CraftRules) -> dict[str, str]:
 
 ON = "[(keep|continue|keep on|go on|continue to)]"
 _ONE = "(1|one|single|1 single)"
-_CELL = f"[[{_ONE}] (step|cell|tile|square|space|block)|{_ONE}]"
+_CELL = f"[[{_ONE}] (step|pace|cell|tile|square|space|block)|{_ONE}]"
 _DET = "[(some|my|this|that|1|one|more|another|nearby|adjacent|nearest|1 more|one more|1 piece of|"
 _DET += "piece of|1 unit of)]"
 _AT = (
     "[(in front|in front of me|directly in front of me|ahead|ahead of me|right in front of me|"
     "before me|that i face|that i am facing|that i'm facing|i am facing|i'm facing|i face|"
-    "here|there|nearby|next to me)]"
+    "right here|here|there|nearby|next to me|by me|above me|below me)]"
 )
 _WITH = "[(with|using) [my] ({tool}|pickaxe|axe|sword|hand|fist|bare hand|tool|weapon)]"
 _GET = "(collect|gather|take|get|obtain|grab|reach|mine|chop|chop down|cut|drink|eat|fight|attack|"
 _GET += "hit|kill|hunt|harvest|find|help|pick up|dig|drink from|face|look for)"
-PLACE = (
-    "(place|put|put down|set|set up|set down|lay|lay down|build|construct|install|position|drop)"
-)
+PLACE = "(place|put|put down|put together|set|set up|set down|lay|lay down|build|construct|install"
+PLACE += "|position|drop)"
 MAKE = "(make|craft|build|forge|create|produce|construct|fashion)"
 NEAR = "[(at|near|beside|next to|using|with|on|by) [my|this] (table|furnace|crafting table|"
 NEAR += "workbench|nearby table|nearby furnace|table and furnace)]"
@@ -173,8 +175,9 @@ def _grammar(craft: CraftRules, actions: tuple[str, ...], agents: tuple[str, ...
                 "|slide|shift|advance) [back|straight|"
                 f"further|over|directly|around] {_CELL} [(to|toward|in|on) [my]] {{way}} "
                 f"[direction|side|hand side] [once|{_ONE} (step|cell|tile|square|space)] {towards}",
-                f"take [1|one|another|single] step [to|toward] [my] {{way}} {towards}",
-                f"[1|one|another] step [to|toward] [my] {{way}} {towards}",
+                f"take [1|one|another|single] (step|pace) [back] [to|toward] [my] {{way}} "
+                f"{towards}",
+                f"[1|one|another] (step|pace) [back] [to|toward] [my] {{way}} {towards}",
                 "turn [around] to face {way}",
             ]),
             ("bare", ["[to|toward] {way} [once]", "{letter}"]),
@@ -183,6 +186,7 @@ def _grammar(craft: CraftRules, actions: tuple[str, ...], agents: tuple[str, ...
             ("named", ["[(do|perform|take|use|execute|choose|pick|select) [action]] {name} "
                        "[action]"]),
             *deeds,
+            ("mine", [f"{ON} (dig|break) {_DET} {{thing}} (out|up) {_AT} {_WITH}"]),
             ("chop", [f"{ON} (chop|cut|knock|bring) {_DET} {{thing}} down {_AT} {_WITH}"]),
             ("use", [f"{use} [{_DET} {{thing}}] {_AT} {_WITH}",
                         f"{use} {_DET} {{thing}} {_AT} (for|(to|and) {_GET}) {_DET} {{of:thing}}",
@@ -203,6 +207,9 @@ def _grammar(craft: CraftRules, actions: tuple[str, ...], agents: tuple[str, ...
                 "(pass|skip) [[(my|this|1|one)] (turn|step)]",
                 "(halt|pause|rest a (moment|bit|step))",
                 "stay where i am", "wait and (do nothing|see)",
+                "(wait|stay|stand|remain|linger|rest) [right] [(here|still|put|where i am|back)] "
+                "[for] (1|one|this|a|another) [brief] (step|turn|tick|moment|bit|second|while)",
+                "do nothing [for] (this|1|one|a) (step|turn|moment)",
             ]),
             ("asleep", [_SLEEP_ON]),
             ("sleep", ["(sleep|go to sleep|fall asleep|go to bed|take [a] nap|nap|rest|"
@@ -238,7 +245,7 @@ def _grammar(craft: CraftRules, actions: tuple[str, ...], agents: tuple[str, ...
             "kind": {tool.rpartition("_")[2]: tool.rpartition("_")[2]
                      for tool in craft.contents.makes},
             "put": PUT,
-            "seed": SEED,
+            "seed": SEED | {"it": "plant"},
             "station": STATION,
             "gift": gift,
             "player": players,

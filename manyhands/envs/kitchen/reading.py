@@ -171,6 +171,7 @@ def _places() -> Iterator[tuple[str, Target]]:
 _SLOTS: dict[str, Any] = {
     "way": _WAYS, "side": _SIDES, "arrow": _ARROWS, "name": _NAMES,
     "own_name": {**_WAYS, **_OTHERS}, "short": _LETTERS,
+    "near": {"above": NORTH, "below": SOUTH, "left of": WEST, "right of": EAST},
     "hand": {"left": WEST, "right": EAST}, "rest": {"up": NORTH, "down": SOUTH, "left": WEST},
     "thing": dict(_things()), "place": dict(_places()), "letter": names("NSEW"),
 }  # fmt: skip
@@ -192,7 +193,8 @@ def _place(label: str) -> str:
     return (
         f"[a|my|this|that|nearest|closest] [{{{label}_way:way}}] ({{{label}:place}}|it) {what} "
         "[[at] [cell|position] "
-        f"{{{label}_x:n}} {{{label}_y:n}}|(to|on|in|at) {{{label}_way:way}} [of me|side]|{_FRONT}] "
+        f"{{{label}_x:n}} {{{label}_y:n}}|(to|on|in|at) {{{label}_way:way}} [of me|side]"
+        f"|(to|on|at) my {{{label}_way:side}} [side|hand side]|{{{label}_way:near}} me|{_FRONT}] "
         f"{what}"
     )
 
@@ -221,7 +223,8 @@ _FOR = (
 _STAY = (
     "[keep|keep on|continue|continue to|go on|still|just] "
     "(stay [put|here|still|idle|where i am|in place|in position|at my place|on my cell]"
-    "|wait [here|in place|still|longer]|(remain|stand) (put|here|still|idle|where i am|in place|by)"
+    "|wait [here|right here|in place|still|longer]"
+    "|hang (back|on|about)|stand by|(remain|stand) (put|here|still|idle|where i am|in place|by)"
     "|hold (still|on|position|my position|here)|hold|pause|halt|freeze|idle|be idle|stay and wait"
     "|no move|not move|nothing to do|no action|rest|relax|chill|stay there"
     "|stand still and wait|stop [moving|here]|do nothing|nothing|noop|no op|no operation"
@@ -234,7 +237,8 @@ _UNTIL = (
     "|for (something|anything) [else|new|important|relevant] to (happen|change|concern me|occur)"
 )
 _WHILE = (
-    "[[for] (a|one|1|another) (step|turn|moment|second|tick|bit|while|round|move)"
+    "[[for] (a|one|1|another) [little|short|brief] "
+    "(step|turn|moment|second|tick|bit|while|round|move)"
     "|1|my turn|for my turn|[for] {count:n} (step|turn|moment|second|tick|round|move)"
     f"|{_UNTIL}"
     "|for [a|my] ({until:place}|{until:thing}|cooking) "
@@ -300,7 +304,7 @@ _DEEDS: dict[str, list[str]] = {
     "serve": [
         "(serve|deliver) [up]",
         f"(serve|deliver|hand in|hand over|submit|turn in|send out|hand out) [up] {_A} "
-        f"({{thing}}|dish|plate) [(to|at|in|through|on|into) {_place('place')}] "
+        f"({{thing}}|dish|plate|bowl) [(to|at|in|through|on|into) {_place('place')}] "
         "[[for] {points:n} point]",
         f"(bring|carry|take) {_A} ({{thing}}|dish|plate) to {_place('place')}",
         f"give {_A} {{thing}} to {_place('place')}",

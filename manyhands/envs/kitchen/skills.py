@@ -504,16 +504,19 @@ _PHRASES = {
                 f"pick {_DET} {{thing}} up [(from|off) {_TOP}]",
                 f"{_ON} {_GET} {_DET} {{thing}} (from|off|on) {_TOP}"],
     "wait": ["[(keep|keep on|continue|continue to|go on|still)] "
-             "(wait|stay|idle|stand still|do nothing|no op|pass|hold|stop|remain) [(here|still|put|"
+             "(wait|stay|idle|stand still|stand by|do nothing|no op|pass|hold|stop|remain|pause|"
+             "hang (back|on)) [(here|still|put|for a (moment|bit|second|while)|[for] this step|"
              "in place|where i am|there|step|1 step|one step|for 1 step|for one step|"
              f"[for] {{n}} (step|turn)|{_UNTIL})]",
              "stay idle", "(skip|pass) [(my|this)] (turn|step)"],
-    "go to": [f"{_ON} {_GO} [over] [to] [(cell|tile|square|position|floor cell)] {place}"
+    "go to": [f"{_ON} {_GO} [over] [to] [(cell|tile|square|position|spot|"
+              f"floor cell)] [at] {place}"
               for place in
               ("{x:n} {y:n}", "x [=] {x:n} [and] y [=] {y:n}", "column {x:n} [and] row {y:n}",
                "y [=] {y:n} [and] x [=] {x:n}", "row {y:n} [and] column {x:n}",
                "x y [=] {x:n} {y:n}")],
-    "step": [f"[({_GO}|step|turn|face)] {_ONCE} [to] {{way}} {_ONCE}",
+    "step": ["take (1|one|a single) step [to] [my] ({way}|{side})",
+             f"[({_GO}|step|turn|face)] {_ONCE} [to] {{way}} {_ONCE}",
              f"({_GO}|step|turn|face) {_ONCE} [to] [my] {{side}} {_ONCE}",
              "take 1 step [to] ({way}|{side})", "take one step [to] ({way}|{side})",
              "take step [to] ({way}|{side})"],

@@ -376,12 +376,15 @@ GRAMMAR = Grammar(
         "pass": ["pass", "put in nothing", "pay nothing"],
         "bet": [f"{_ITS} bet [it] [{{n}} [chip]] [(for|from) me]", "open [with|for] [{n} [chip]]",
                 "bet {n:count} [more] chip", "(put|throw) [in] {n} [chip] [in]",
-                "(put|throw) [in] {n:count} chip [in]", "go for [a] bet", "a bet [of {n} [chip]]",
+                "(put|throw) [in] {n:count} chip ([in]|(in|into) [the] (pot|middle))",
+                "go for [a] bet", "a bet [of {n} [chip]]",
                 "make it {n} [chip]",
                 "bet (one|1|a|my) single chip" , "bet (my|the) chip", "bet (out|now)", "lead [out]",
                 "(fire|lead) a bet", "take the lead [with a bet]",
                 "(make|place|put down) [a] bet [of {n} [chip]]", "bet (it|with) {n} [chip]",
-                "open the betting [with {n} [chip]]"],
+                "open the betting [(with|for) {n:count} [single] [chip]]",
+                "(stake|wager) {n:count} [chip]",
+                "lead [out] (with|for) {n} [chip]", "get {n} chip in"],
         "call": [f"{_ITS} call [it] [{{n}} [more] [chip]] [(for|from) me]", "call with {n} [chip]",
                  "(call|match|see|meet|pay [for]) (the|your|that|his|her) (bet|raise) "
                  "[of {n} [chip]]",
@@ -392,6 +395,7 @@ GRAMMAR = Grammar(
                  "(stay|go) to [the] showdown",
                  "(see|look at) (your|the|that) (card|cards)",
                  "pay (you|him|her|them) off", "look him up",
+                 "pay {n} [chip] and see the (public|next|board) card", "call (the|this) bet",
                  "(make|take) the call [of {n} [chip]]", "pay [up] [to stay in]", "[stay] in"],
         "fold": [f"{_ITS} fold [it|them|'em|em] [here] [(for|from) me]", f"fold {_HELD}",
                  f"(give up|throw away|muck|let go of) {_HELD}", "(be|get|drop) out", "give up",
@@ -400,14 +404,18 @@ GRAMMAR = Grammar(
                  f"throw {_HELD} away", "(throw|give|put) it (away|up|down)",
                  "[be] out of (this|the) (hand|pot)",
                  "(quit|leave) (this|the|my) (hand|pot)", "surrender",
+                 "(throw|toss) my {card} away", f"(put|throw) {_HELD} in [the] muck",
                  "let it go", "let (you|him|her|them) have (it|the pot)", "step out", "drop it",
                  "(give up|surrender|concede) (the|my|this) (pot|hand|chips)",
                  "(too (expensive|risky|much|dear)|you win|not worth it|[it's|it is] not worth it) "
                  "[for me] [.] fold"],
         "raise": [f"{_ITS} [re] raise [it] [again] [by|with] [{{n}} [more] [chip]] [(for|from) me]",
                   "raise (the|your|that|his|her) bet [by {n} [chip]]",
-                  "(make|put in) [a] [re] raise [of {n} [chip]]"],
-    }
+                  "(make|put in) [a] [re] raise [of {n} [chip]]",
+                  "bump [up] (it|the (bet|stakes|pot)) [up] [by {n} [chip]]",
+                  "bump it up"],
+    },
+    {"card": {name: name for name in ("jack", "queen", "king", "ace", "card", "cards", "hand")}},
 )  # fmt: skip
 
 

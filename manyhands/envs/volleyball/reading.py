@@ -198,10 +198,13 @@ LABELS = {
     "ctbr": ("x|roll|roll rate", "y|pitch|pitch rate", "z|yaw|yaw rate", "thrust"),
     "velocity": ("x|vx", "y|vy", "z|vz", "yaw|yaw rate|turn|turning"),
 }
-_GO = "(go|move|fly|run|drift|head|shift|slide|travel)"
-_SOME = "[(a little|a bit|slightly|slowly|gently|some|a little bit|straight|directly|back)]"
-_WARD = "[to|toward] [my] {side} [side]"
-_TURN = "(turn|rotate|yaw|spin|swivel)"
+_GO = "(go|move|fly|run|drift|head|shift|slide|travel|zoom|glide|float)"
+_SOME = (
+    "[(a little|a bit|slightly|slowly|gently|some|a little bit|straight|directly|back|a touch|over"
+    "|across|on [the] spot|myself|drone|yourself)]"
+)
+_WARD = "[to|toward] [my|its] {side} [side|hand side]"
+_TURN = "(turn|rotate|yaw|spin|swivel|pivot)"
 _STILL = (
     "(hold|hover|stay|wait|stop|freeze|remain|float|keep hovering|hang|brake|halt|pause) "
     "[(here|still|steady|put|in place|in [the] air|on [the] spot|where (i am|you are)|moving|there"
@@ -212,13 +215,15 @@ _PHRASES = {
     "still": [_STILL, *_WAIT,
               f"(hold|keep|maintain) [(my|this|current)] (position|{_HEIGHT}|place|spot)",
               "(stand|keep) still", "do nothing", "no op", "stay as i am",
-              "come to [a] (rest|stop|halt)"],
+              "come to [a] (rest|stop|halt)",
+              "(put|hit|apply) [the] brake [on]",
+              "come to [a] (rest|stop|halt) and stay [there|here]"],
     "up": [f"{_GO} {_SOME} (up|upward|higher) {_SOME}",
-           f"(climb|rise|ascend) [straight] [up|higher] {_SOME}",
-           f"gain [some] {_HEIGHT}", "lift up"],
+           f"(climb|rise|ascend|lift off) [straight] [up|higher] {_SOME}",
+           f"gain {_SOME} [of] {_HEIGHT}", "lift up"],
     "down": [f"{_GO} {_SOME} (down|downward|lower) {_SOME}",
-             f"(sink|descend) [straight] [down|lower] {_SOME}",
-             f"lose [some] {_HEIGHT}", "drop down"],
+             f"(sink|descend|lower) {_SOME} [down|lower] {_SOME}",
+             f"lose {_SOME} [of] {_HEIGHT}", "drop (down|lower) " + _SOME],
     "to the net": [f"[{_GO}|get|come|step] {_SOME} [forward] "
                    "(to|toward|up to|closer to|nearer to|near) net",
                    "(approach|advance on) net", "(advance|close in|close) (to|toward|on) net"],
