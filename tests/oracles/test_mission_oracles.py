@@ -1,9 +1,11 @@
-"""Level-based foraging beside lbforaging 2.0.0: states, rewards, ends, legal actions and
-observations of recorded steps (`record_foraging.py`), each played again from the state before it.
+"""Level-based foraging beside lbforaging 2.0.0, and warehouses beside rware 2.0.0: states, rewards,
+ends, legal actions and observations of recorded steps (`record_foraging.py`,
+`record_warehouse.py`), each played again from the state before it.
 
     python tests/oracles/test_mission_oracles.py FILE    # a longer recording
 """
 
+import dataclasses
 import sys
 from pathlib import Path
 
@@ -13,9 +15,21 @@ import pytest
 
 import manyhands
 from manyhands.envs.mission.state import MissionState
+from manyhands.envs.mission.warehouse import rules
+from manyhands.envs.mission.warehouse.state import WarehouseState
 
 FILE = Path(__file__).parent / "data" / "foraging.npz"
 QUICK = ("2s-8x8-2p-2f-coop", "7x7-9p-4f")
+WAREHOUSES = Path(__file__).parent / "data" / "warehouse.npz"
+QUICK_WAREHOUSES = ("tiny-10ag-hard", "1x3-8h-5ag-5req-twostage", "2s-small-4ag", "map")
+# As in `record_warehouse.py`.
+MAP = {
+    "stages": ["drives", "loads", "deliveries"],
+    "map": ["..g..x", ".xx.x.", ".xx...", "g..x.g"],
+    "players": 6,
+    "requests": 2,
+    "inactivity": 9,
+}
 
 
 def tasks(path: Path) -> list[str]:
@@ -83,7 +97,80 @@ def test_random_play_of_the_oracle_loads_food():
     assert sum((found[name] > 0).sum() for name in found if name.endswith(".reward")) > 50
 
 
+# ---- warehouses ----------------------------------------------------------------------------------
+
+
+def compare_warehouse(path: Path, task: str) -> dict[str, int]:
+    """Play all steps of a task again, in one batch; how many of what there are."""
+    found = {
+        name.rsplit(".", 1)[1]: values
+        for name, values in np.load(path).items()
+        if name.rsplit(".", 1)[0] == task
+    }
+    scenario = MAP if task == "map" else f"warehouse-{task}"
+    env = manyhands.make("mission", scenario=scenario)
+
+    def batch(values: np.ndarray) -> np.ndarray:
+        return np.moveaxis(values.reshape(-1, *values.shape[2:]), 0, -1)
+
+    names = (*(f.name for f in dataclasses.fields(WarehouseState) if f.name != "recent"),)
+    none = np.zeros(batch(found["row"][:, :-1]).shape, np.uint8)
+    state = WarehouseState(**{name: batch(found[name][:, :-1]) for name in names}, recent=none)
+    actions, order = batch(found["action"]).astype(np.int32), batch(found["order"])
+    draws = batch(found["draws"]).astype(np.int32)
+    planes = manyhands.make("mission", scenario=scenario, observation="grid")
+
+    @jax.jit
+    def play(state, actions, order, draws):
+        chance = rules.Chance(order, draws)
+        after, results = rules.play(env, state, actions, chance)
+        usual = rules.Chance(np.arange(env.players, dtype=np.int8)[:, None], draws)
+        other, _ = rules.play(env, state, actions, usual)
+        ties = (after.row != other.row) | (after.column != other.column)
+        views = env.observe(after), planes.observe(after)
+        return after, env.outcome(**results), views, ties.any(0)
+
+    after, outcome, views, ties = play(state, actions, order, draws)
+    for name in names:
+        if name != "delivered" or task.endswith("twostage"):  # rware keeps it up only there
+            wanted = batch(found[name][:, 1:])
+            np.testing.assert_array_equal(getattr(after, name), wanted, err_msg=name)
+    np.testing.assert_array_equal(views[0], batch(found["seen"][:, 1:]))
+    np.testing.assert_array_equal(views[1], batch(found["planes"][:, 1:]))
+    np.testing.assert_array_equal(outcome.reward * 2, batch(found["reward"]))
+    np.testing.assert_array_equal(outcome.truncated[0], found["done"].ravel())
+    return {
+        "steps": actions.shape[-1],
+        "moves": int(((after.row != state.row) | (after.column != state.column)).sum()),
+        "blocked": int(outcome.metrics["blocked"].sum()),
+        "deliveries": int(outcome.metrics["deliveries"].sum()),
+        "ties that networkx decided otherwise": int(ties.sum()),
+    }
+
+
+def warehouses(path: Path) -> list[str]:
+    return list(dict.fromkeys(name.rsplit(".", 1)[0] for name in np.load(path)))
+
+
+@pytest.mark.parametrize(
+    "task",
+    [
+        pytest.param(task, marks=[pytest.mark.slow] * (task not in QUICK_WAREHOUSES))
+        for task in warehouses(WAREHOUSES)
+    ],
+)
+def test_warehouses_are_those_of_rware(task):
+    found = compare_warehouse(WAREHOUSES, task)
+    assert found["steps"] == 200 and found["moves"] > 40
+    assert found["deliveries"] > 0 or task == "tiny-1ag"
+
+
 if __name__ == "__main__":
     path = Path(sys.argv[1])
-    for task in tasks(path):
-        print(f"{task}: {compare(path, task)} steps are equal", flush=True)
+    total: dict[str, int] = {}
+    stored = any(name.endswith(".shelves") for name in np.load(path))
+    for task in (warehouses if stored else tasks)(path):
+        found = compare_warehouse(path, task) if stored else {"steps": compare(path, task)}
+        total = {name: total.get(name, 0) + count for name, count in found.items()}
+        print(f"{task}: {found['steps']} steps are equal", flush=True)
+    print(total)

@@ -6,6 +6,7 @@ What players see is in `observe.py`.
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -13,31 +14,44 @@ from typing import Any
 import gymnasium
 
 from manyhands.core.config import check_actions, check_weights, one_of
-from manyhands.core.env import DETAILS, Array, Env, Outcome
+from manyhands.core.env import DETAILS, Array, ConfigError, Env, Outcome
 from manyhands.envs.mission import events, rules, scenarios
 from manyhands.envs.mission import observe as views
-from manyhands.envs.mission.state import ACTIONS, STAY, MissionConfig, MissionState
+from manyhands.envs.mission.state import ACTIONS, MissionConfig
+from manyhands.envs.mission.warehouse import events as warehouse_events
+from manyhands.envs.mission.warehouse import observe as warehouse_views
+from manyhands.envs.mission.warehouse import rules as warehouse_rules
+from manyhands.envs.mission.warehouse import scenario as warehouses
+from manyhands.envs.mission.warehouse import state as warehouse_state
 
-OBSERVATIONS = ("vector", "grid")
+OBSERVATIONS = ("vector", "grid", "whole")
 
 
-class Mission(MissionConfig, Env[MissionState]):
-    """Level-based foraging: players gather food that takes several of them to load.
+class Mission(MissionConfig, warehouse_state.WarehouseConfig, Env[Any]):
+    """Grid games for several players. In level-based foraging, players gather food that takes
+    several of them to load; in a warehouse, robots bring requested shelves to goals.
 
     Args:
-        scenario: the name of a shipped scenario, `"foraging"`; a published name,
-            `"foraging-8x8-2p-2f-coop"` or `"foraging-2s-10x10-3p-3f"`; the path of a JSON file; or
-            its fields as a mapping (`scenarios.SCHEMA`).
-        size: rows and columns, each 3 to 24. This and the next five override the scenario.
-        players: how many players, 1 to 10.
+        scenario: the name of a shipped scenario, `"foraging"` or `"warehouse"`; a published name,
+            `"foraging-8x8-2p-2f-coop"`, `"foraging-2s-10x10-3p-3f"`, `"warehouse-tiny-4ag-easy"`;
+            the path of a JSON file; or its fields as a mapping (`scenarios.SCHEMA`).
+        size: rows and columns of foraging, each 3 to 24. This and the next seven override the
+            scenario.
+        players: how many players, 1 to 10; of robots 1 to 19.
         foods: how many pieces of food, 1 to 9.
-        coop: whether all food has the highest level, so that players must work together.
+        coop: whether all food has the highest level.
+        requests: how many shelves of a warehouse are requested at any time.
+        reward: whose reward a delivery is: `"individual"`, `"global"` (all robots') or
+            `"two_stage"` (half of it when the shelf is put down again).
         sight: how many cells a player sees in each direction.
         max_steps: steps after which an episode is truncated.
-        observation: `"vector"` (positions and levels) or `"grid"` (planes around the player).
-        reward_weights: weights of the terms `load` (1) and `failed_load` (minus the scenario's
-            `penalty`).
+        observation: `"vector"` (the published numbers), `"grid"` (planes around the player), or
+            `"whole"` (a warehouse: everything).
+        reward_weights: weights of the terms: `load` (1) and `failed_load` (minus the scenario's
+            `penalty`); `delivery` (1; 0.5 in two stages) and `return` (0; 0.5 in two stages).
         detail: how much `describe` tells: `"brief"`, `"normal"` or `"full"`.
+
+    **Foraging.**
 
     Actions: 0 stay, 1 north, 2 south, 3 west, 4 east, 5 load. Illegal ones stay, and are counted.
     Terms: `load`, the player's share of all food, 1 in sum over players and an episode that clears
@@ -49,15 +63,28 @@ class Mission(MissionConfig, Env[MissionState]):
     `observation_layout` names them.
 
     `summary`, i8[3 (foods + players)]: row, column and level of all food, then of all players.
+
+    **Warehouse.**
+
+    Actions: 0 stay, 1 forward, 2 turn left, 3 turn right, 4 load (pick up the shelf here, or put
+    the carried one down). Illegal ones stay, and are counted.
+    Terms: `delivery`, requested shelves that the robot brought to a goal (all robots, with a global
+    reward); `return`, 1 for putting a shelf down after a delivery. Metrics, per step: `illegal`,
+    `blocked`, `loads`, `returns`, `deliveries`.
+
+    **Observation**, i8[8 + 7 (2 sight + 1)²] per robot; i8[5, 2 sight + 1, 2 sight + 1], turned to
+    its heading; or the whole warehouse, i8[4 players + rows * columns].
+
+    `summary`, i8[4 players + rows * columns]: row, column, heading and load of all robots, then
+    what stands on each cell.
     """
 
     id = "mission"
     package = "manyhands.envs.mission"
-    terms = ("load", "failed_load")
-    noop = STAY
+    _rooms = package  # where the words and pictures of the scenario are
+    noop = 0
     batched = True
     reset_pool = 1024
-    scripted_policy = "forager"
 
     def __init__(
         self,
@@ -66,6 +93,8 @@ class Mission(MissionConfig, Env[MissionState]):
         players: int | None = None,
         foods: int | None = None,
         coop: bool | None = None,
+        requests: int | None = None,
+        reward: str | None = None,
         sight: int | None = None,
         max_steps: int | None = None,
         observation: str = "vector",
@@ -80,26 +109,31 @@ class Mission(MissionConfig, Env[MissionState]):
             "players": players,
             "foods": foods,
             "coop": coop,
+            "requests": requests,
+            "reward": reward,
             "sight": sight,
             "max_steps": max_steps,
         }
         changes = {name: value for name, value in given.items() if value is not None}
-        if "size" in changes and sight is None and found["sight"] >= max(found["size"]):
-            changes["sight"] = None  # it saw all of the field
-        self.scenario = scenarios.check({**found, **changes})
+        self.kind = scenarios.kind(found)
+        for name in changes:
+            if name not in scenarios.KINDS[self.kind]:
+                raise ConfigError(f"there is no {name} in {self.kind}, given {changes[name]!r}")
+        if self.kind == "foraging":
+            if "size" in changes and sight is None and found["sight"] >= max(found["size"]):
+                changes["sight"] = None  # it saw all of the field
+            self._forage(scenarios.check({**found, **changes}))
+            weights = {"load": 1.0, "failed_load": 0.0 - self.penalty}
+        else:
+            self._store(scenarios.check({**found, **changes}))
+            half = self.sharing == "two_stage"
+            weights = {"delivery": 0.5 if half else 1.0, "return": 0.5 if half else 0.0}
         self.title: str = self.scenario["title"]
-        self.size = tuple(self.scenario["size"])
         self.players = self.scenario["players"]
-        self.foods = self.scenario["foods"]
-        self.player_levels = tuple(self.scenario["player_levels"])
-        self.food_levels = tuple(self.scenario["food_levels"])
-        self.coop = self.scenario["coop"]
         self.sight = self.scenario["sight"]
-        self.penalty = self.scenario["penalty"]
         self.max_steps = self.scenario["max_steps"]
-        weights = {"load": 1.0, "failed_load": 0.0 - self.penalty}
+        self.terms = tuple(weights)
         self.reward_weights = check_weights(reward_weights, weights)
-        self.agents = tuple(f"player_{i}" for i in range(self.players))
         self._config: dict[str, Any] = {
             "scenario": self.scenario,
             "max_steps": self.max_steps,
@@ -107,29 +141,82 @@ class Mission(MissionConfig, Env[MissionState]):
         }
         if reward_weights:
             self._config["reward_weights"] = dict(reward_weights)
-        self.action_space = gymnasium.spaces.Discrete(len(ACTIONS))
-        self.observation_layout = views.layout(self)
+        self.observation_layout = self._views.layout(self)
         self.observation_space = self.observation_layout.space()
+
+    def _forage(self, scenario: dict[str, Any]) -> None:
+        """Be a field of foraging."""
+        if self.observation == "whole":
+            raise ConfigError('foraging has observation="vector" or "grid", given "whole"')
+        self.scenario = scenario
+        self.size = tuple(scenario["size"])
+        self.foods = scenario["foods"]
+        self.player_levels = tuple(scenario["player_levels"])
+        self.food_levels = tuple(scenario["food_levels"])
+        self.coop = scenario["coop"]
+        self.penalty = scenario["penalty"]
+        self.agents = tuple(f"player_{i}" for i in range(scenario["players"]))
+        self.action_space = gymnasium.spaces.Discrete(len(ACTIONS))
         self.event_names = events.NAMES
+        self.scripted_policy = "forager"
+        self._rules: Any = rules
+        self._views: Any = views
+        self._events: Any = events
+
+    def _store(self, scenario: dict[str, Any]) -> None:
+        """Be a warehouse."""
+        self.scenario = scenario
+        chart = warehouses.chart(scenario)
+        self.size = (len(chart), len(chart[0]))
+        self.racks, self.goals = warehouses.places(chart)
+        self.requests = scenario["requests"]
+        self.sharing = scenario["reward"]
+        self.inactivity = scenario["inactivity"]
+        self.agents = tuple(f"robot_{i}" for i in range(scenario["players"]))
+        self.action_space = gymnasium.spaces.Discrete(len(warehouse_state.ACTIONS))
+        self.event_names = warehouse_events.NAMES
+        self.scripted_policy = "porter"
+        self._rooms = "manyhands.envs.mission.warehouse"
+        self._rules, self._views, self._events = warehouse_rules, warehouse_views, warehouse_events
 
     # ---- the contract, as functions of the configuration and the state ------------------------
 
-    reset, legal, acting = rules.reset, rules.legal, rules.acting
-    observe, summary, perceive = views.observe, views.summary, views.vector
-    event_codes = events.event_codes
+    def reset(self, key: Array) -> Any:
+        return self._rules.reset(self, key)
 
-    def step(self, key: Array, state: MissionState, actions: Array) -> tuple[MissionState, Outcome]:
+    def step(self, key: Array, state: Any, actions: Array) -> tuple[Any, Outcome]:
         check_actions(self, actions, state.time.shape)
-        after, results = rules.step(self, state, actions)
+        after, results = self._rules.step(self, key, state, actions)
         return after, self.outcome(**results)
 
-    def to_dict(self, state: MissionState) -> dict[str, Any]:
-        return self._module("text").to_dict(self, state)
+    def legal(self, state: Any) -> Array:
+        return self._rules.legal(self, state)
+
+    def acting(self, state: Any) -> Array:
+        return self._rules.acting(self, state)
+
+    def observe(self, state: Any) -> Array:
+        return self._views.observe(self, state)
+
+    def perceive(self, state: Any) -> Array:
+        return self._views.perceive(self, state)
+
+    def summary(self, state: Any) -> Array:
+        return self._views.summary(self, state)
+
+    def event_codes(self, state: Any) -> Array:
+        return self._events.event_codes(self, state)
+
+    def to_dict(self, state: Any) -> dict[str, Any]:
+        found: dict[str, Any] = self._module("text").to_dict(self, state)
+        return found
+
+    def _module(self, name: str) -> Any:
+        return importlib.import_module(f"{self._rooms}.{name}")
 
     def config(self) -> dict[str, Any]:
         return {**self._config, **self.text_options()}
 
-    def last_events(
-        self, state: MissionState, agent: str | int | None = None
-    ) -> list[dict[str, Any]]:
-        return events.last_events(self, state, agent)
+    def last_events(self, state: Any, agent: str | int | None = None) -> list[dict[str, Any]]:
+        found: list[dict[str, Any]] = self._events.last_events(self, state, agent)
+        return found

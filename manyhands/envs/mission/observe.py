@@ -94,6 +94,9 @@ def vector(config: MissionConfig, state: MissionState) -> Array:
     return jnp.concatenate(parts, axis=1)
 
 
+perceive = vector  # what scripted players read
+
+
 def _slots(seen: Array, count: int) -> Array:
     """bool[N, count, K, ...]: which of K things stands in which place, if those that are seen,
     bool[N, K, ...], are listed in order."""

@@ -79,11 +79,12 @@ def reset(config: MissionConfig, key: Array) -> MissionState:
 
 
 def step(
-    config: MissionConfig, state: MissionState, actions: Array
+    config: MissionConfig, key: Array, state: MissionState, actions: Array
 ) -> tuple[MissionState, dict[str, Any]]:
     """One step: the new state, and the arguments of `Env.outcome`.
 
     Args:
+        key: not used, as nothing in a step is left to chance.
         actions: whole numbers [N, ...]. Illegal ones stay.
     """
     mask = legal(config, state)

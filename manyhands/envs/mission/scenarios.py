@@ -1,8 +1,9 @@
 """Scenarios as data: what is in a file, how it is checked, and the published names.
 
-A scenario is a JSON object (`SCHEMA`). The shipped ones are files in `assets/mission`; a path or a
-mapping is played in the same way. A published name, `"foraging-8x8-2p-2f-coop"`, is a scenario with
-other sizes.
+A scenario is a JSON object (`SCHEMA`). Its `stages` say which rules it has, and so which other
+fields there are: those of foraging (here) or of warehouses (`warehouse/scenario.py`). The shipped
+ones are files in `assets/mission`; a path or a mapping is played in the same way. A published name,
+`"foraging-8x8-2p-2f-coop"` or `"warehouse-tiny-2ag"`, is a scenario with other sizes.
 """
 
 from __future__ import annotations
@@ -18,8 +19,9 @@ from typing import Any
 from manyhands.core.config import boolean, nearest, number, one_of, whole
 from manyhands.core.env import ConfigError, shorten
 from manyhands.envs.mission.state import MOST_FOODS, MOST_LEVEL, MOST_PLAYERS, MOST_SIDE
+from manyhands.envs.mission.warehouse import scenario as warehouse
 
-SHIPPED = ("foraging",)
+SHIPPED = ("foraging", "warehouse")
 STAGES = ("moves", "loads")
 CONFLICTS = ("cancel",)
 
@@ -38,27 +40,32 @@ def _whole(low: int, high: int) -> dict[str, Any]:
     return {"type": "integer", "minimum": low, "maximum": high}
 
 
-# JSON Schema of a scenario; `check` also refuses fields that do not fit each other.
+# The fields of foraging as JSON Schema; `check` also refuses those that do not fit each other.
+FIELDS: dict[str, Any] = {
+    "name": {"type": "string", "pattern": "^[a-z][a-z0-9_-]*$"},
+    "title": {"type": "string"},
+    "stages": {"const": list(STAGES)},
+    "conflict": {"enum": list(CONFLICTS)},
+    "size": _pair(_whole(3, MOST_SIDE), _whole(3, MOST_SIDE)),
+    "players": _whole(1, MOST_PLAYERS),
+    "foods": _whole(1, MOST_FOODS),
+    "player_levels": _pair(_whole(1, 6), _whole(1, 6)),
+    "food_levels": _pair(
+        _whole(1, MOST_LEVEL), {"anyOf": [_whole(1, MOST_LEVEL), {"type": "null"}]}
+    ),
+    "coop": {"type": "boolean"},
+    "sight": {"anyOf": [_whole(1, MOST_SIDE), {"type": "null"}]},
+    "penalty": {"type": "number", "minimum": 0},
+    "max_steps": _whole(1, 30_000),
+}
+# Name of a shipped scenario -> the fields that scenarios with its stages have.
+KINDS: dict[str, dict[str, Any]] = {"foraging": FIELDS, "warehouse": warehouse.FIELDS}
+# JSON Schema of a scenario. Those without `stages` are of foraging.
 SCHEMA: dict[str, Any] = {
     "type": "object",
-    "additionalProperties": False,
-    "properties": {
-        "name": {"type": "string", "pattern": "^[a-z][a-z0-9_-]*$"},
-        "title": {"type": "string"},
-        "stages": {"const": list(STAGES)},
-        "conflict": {"enum": list(CONFLICTS)},
-        "size": _pair(_whole(3, MOST_SIDE), _whole(3, MOST_SIDE)),
-        "players": _whole(1, MOST_PLAYERS),
-        "foods": _whole(1, MOST_FOODS),
-        "player_levels": _pair(_whole(1, 6), _whole(1, 6)),
-        "food_levels": _pair(
-            _whole(1, MOST_LEVEL), {"anyOf": [_whole(1, MOST_LEVEL), {"type": "null"}]}
-        ),
-        "coop": {"type": "boolean"},
-        "sight": {"anyOf": [_whole(1, MOST_SIDE), {"type": "null"}]},
-        "penalty": {"type": "number", "minimum": 0},
-        "max_steps": _whole(1, 30_000),
-    },
+    "if": {"required": ["stages"], "properties": {"stages": warehouse.FIELDS["stages"]}},
+    "then": {"properties": warehouse.FIELDS, "additionalProperties": False},
+    "else": {"properties": FIELDS, "additionalProperties": False},
 }
 
 _PUBLISHED = re.compile(
@@ -83,11 +90,15 @@ def load(scenario: Any) -> dict[str, Any]:
         )
     if scenario in SHIPPED:
         return check(shipped(scenario))
+    stored = warehouse.published(scenario)
+    if stored is not None:
+        return check({**shipped("warehouse"), **stored})
     found = _PUBLISHED.fullmatch(scenario.lower())
     if not found or (found["front"] and found["back"]):
         raise ConfigError(
             f"there is no scenario {scenario!r};{nearest(scenario, SHIPPED)} there are "
-            f"{', '.join(SHIPPED)}, and published names such as foraging-2s-8x8-2p-2f-coop"
+            f"{', '.join(SHIPPED)}, and published names such as foraging-2s-8x8-2p-2f-coop and "
+            "warehouse-tiny-4ag-easy"
         )
     sizes = {name: int(found[name]) for name in ("players", "foods")}
     return check(
@@ -121,26 +132,51 @@ def _read(path: Path) -> Mapping[str, Any]:
     return found
 
 
-def check(given: Mapping[str, Any]) -> dict[str, Any]:
-    """A scenario with all its fields; those left out are as in `foraging`.
+def kind(scenario: Mapping[str, Any]) -> str:
+    """The shipped scenario that has the same stages; without any, foraging.
 
     Raises:
-        ConfigError: a field is unknown or wrong, or the food cannot be loaded or has no room.
+        ConfigError: none has these stages.
     """
+    known = {name: list(fields["stages"]["const"]) for name, fields in KINDS.items()}
+    stages = scenario.get("stages", known["foraging"])
+    for name, found in known.items():
+        if stages == found:
+            return name
+    listed = "; ".join(f"{found} ({name})" for name, found in known.items())
+    raise ConfigError(f"stages is one of {listed}; given {stages!r}")
+
+
+def check(given: Mapping[str, Any]) -> dict[str, Any]:
+    """A scenario with all its fields; those left out are as in the shipped scenario that has the
+    same stages.
+
+    Raises:
+        ConfigError: a field is unknown or wrong, or does not fit the others.
+    """
+    base = kind(given)
+    known = KINDS[base]
     for name in given:
-        if name not in SCHEMA["properties"]:
-            known = SCHEMA["properties"]
-            raise ConfigError(
-                f"a scenario has no field {name!r};{nearest(name, known)} the fields are "
-                f"{', '.join(known)}"
-            )
-    full = {**shipped("foraging"), **given}
+        if name in known:
+            continue
+        others = [other for other, fields in KINDS.items() if name in fields]
+        hint = nearest(name, known)
+        if others:
+            stages = json.dumps(KINDS[others[0]]["stages"]["const"])
+            hint = f' it is one of {others[0]}, whose scenarios say "stages": {stages};'
+        raise ConfigError(
+            f"a scenario of {base} has no field {name!r};{hint} the fields are {', '.join(known)}"
+        )
+    full = {**shipped(base), **given}
     if not re.fullmatch(r"[a-z][a-z0-9_-]*", str(full["name"])):
         raise ConfigError(f"the name of a scenario is of a-z, 0-9, _ and -, given {full['name']!r}")
     if not isinstance(full["title"], str):
         raise ConfigError(f"the title of a scenario is text, given {full['title']!r}")
-    if full["stages"] != list(STAGES):
-        raise ConfigError(f"stages is {list(STAGES)}, given {full['stages']!r}")
+    return warehouse.check(full) if base == "warehouse" else _foraging(full)
+
+
+def _foraging(full: Mapping[str, Any]) -> dict[str, Any]:
+    """All fields of a scenario of foraging, checked."""
     one_of("conflict", full["conflict"], CONFLICTS)
     rows, columns = (whole("size", n, 3, MOST_SIDE) for n in _two("size", full))
     players = whole("players", full["players"], 1, MOST_PLAYERS)

@@ -1,0 +1,1 @@
+"""The scenario `warehouse`: robots bring requested shelves to goals, as in `rware`."""
