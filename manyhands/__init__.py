@@ -106,6 +106,7 @@ for _bot in ("hover", "rally"):
 for _bot in ("bot", "team"):
     register_seat(_bot, f"manyhands.baselines.bots:{_bot}")
 register_seat("forager", "manyhands.baselines.bots.mission:Forager")
+register_seat("porter", "manyhands.baselines.bots.warehouse:Porter")
 register_seat("text", "manyhands.baselines.players.reader:text")
 register_seat("reader", "manyhands.baselines.players.reader:Reader")
 register_seat("language", "manyhands.baselines.players.language:Language", extra="language")

@@ -62,7 +62,18 @@ CASES: dict[str, dict[str, dict[str, Any]]] = {
             "scenario": "foraging-2s-6x6-3p-2f",
             "max_steps": 24,
             "reward_weights": {"failed_load": -0.1},
-        }
+        },
+        "a small warehouse, two stages": {
+            "scenario": {
+                "stages": ["drives", "loads", "deliveries"],
+                "map": ["xx.xx", "..g..", "xx.xx"],
+                "players": 3,
+                "reward": "two_stage",
+                "inactivity": 20,
+                "sight": 2,
+            },
+            "max_steps": 30,
+        },
     },
     "volleyball": {
         "a match by velocities, noisy and late": {

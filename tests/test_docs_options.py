@@ -41,7 +41,13 @@ TABLES: dict[str, list[tuple[str, dict[str, Any]]]] = {
     "kitchen": [("kitchen", {}), ("kitchen", {"observation": "features"})],
     "board": [("tic_tac_toe", {})],
     "poker": [("leduc_holdem", {"hands": 2})],
-    "mission": [("mission", {}), ("mission", {"observation": "grid"})],
+    "mission": [
+        ("mission", {}),
+        ("mission", {"observation": "grid"}),
+        ("mission", {"scenario": "warehouse"}),
+        ("mission", {"scenario": "warehouse", "observation": "grid"}),
+        ("mission", {"scenario": "warehouse", "observation": "whole"}),
+    ],
 }
 
 

@@ -46,6 +46,7 @@ CASES: dict[str, tuple[str, dict[str, Any]]] = {
     "craftworld": ("craftworld", {"size": 16, "players": 2, "roles": "specialists"}),
     "craftworld, crafter": ("craftworld", {"rules": "crafter", "size": 16, "joint": "gate"}),
     "mission": ("mission", {"scenario": "foraging-2s-6x6-3p-2f"}),
+    "mission, warehouse": ("mission", {"scenario": "warehouse-1x3-2h-3ag"}),
     "chat": ("chat", {"env": ("kitchen", KITCHEN)}),
     "skills": ("skills", {"env": ("kitchen", KITCHEN)}),
     "events": ("events", {"env": ("volleyball", {}), "patience": 3}),

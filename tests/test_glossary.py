@@ -37,7 +37,7 @@ CASES = {
         {"task": "bump_and_pass"},
         {"task": "set_and_spike_hard"},
     ],
-    "mission": [{}],
+    "mission": [{}, {"scenario": "warehouse"}],
     "craftworld": [{"rules": "crafter"}, {"rules": "craftax_classic"}],
 }
 

@@ -34,7 +34,8 @@ OPENAI_BASE_URL, OPENAI_API_KEY); local:model=FOLDER (a model of transformers in
 mode=score or mode=generate); human (a person at a window, or at the terminal where there is no
 display); terminal (a person at the terminal); equilibrium (perfect two-player Kuhn poker);
 table:file=FILE (what `manyhands solve` found); perfect and solver:depth=6 (boards); fair,
-tit_for_tat, boulware and conceder (negotiation); forager (missions). Options follow a colon:
+tit_for_tat, boulware and conceder (negotiation); forager and porter (missions).
+Options follow a colon:
 greedy:noise=0.2  language:model=NAME,temperature=0.7
 """
 FILES = """\

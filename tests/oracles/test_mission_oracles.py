@@ -138,7 +138,9 @@ def compare_warehouse(path: Path, task: str) -> dict[str, int]:
     np.testing.assert_array_equal(views[0], batch(found["seen"][:, 1:]))
     np.testing.assert_array_equal(views[1], batch(found["planes"][:, 1:]))
     np.testing.assert_array_equal(outcome.reward * 2, batch(found["reward"]))
-    np.testing.assert_array_equal(outcome.truncated[0], found["done"].ravel())
+    np.testing.assert_array_equal(
+        (outcome.terminated | outcome.truncated)[0], found["done"].ravel()
+    )
     return {
         "steps": actions.shape[-1],
         "moves": int(((after.row != state.row) | (after.column != state.column)).sum()),

@@ -121,9 +121,9 @@ def play(
     idle = jnp.where(any_, np.int16(0), state.idle + np.int16(1))
     time = state.time + jnp.int16(1)
     after = dataclasses.replace(state, time=time, idle=idle, recent=recent)
-    over = time >= config.max_steps
+    over = jnp.zeros(time.shape, bool)
     if config.inactivity is not None:
-        over |= idle >= config.inactivity
+        over = idle >= config.inactivity
     total = jnp.sum(delivered, axis=0)
     shared = repeat(total, config.players) if config.sharing == "global" else delivered
     count = {"illegal": illegal, "blocked": blocked, "loads": loaded, "returns": returned}
@@ -134,8 +134,8 @@ def play(
             "delivery": shared.astype(jnp.float32),
             "return": returned.astype(jnp.float32),
         },
-        "terminated": repeat(jnp.zeros_like(over), config.players),
-        "truncated": repeat(over, config.players),
+        "terminated": repeat(over, config.players),
+        "truncated": repeat(~over & (time >= config.max_steps), config.players),
         "metrics": metrics,
     }
 

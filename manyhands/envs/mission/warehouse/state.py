@@ -66,7 +66,7 @@ class WarehouseConfig:
         requests: how many shelves are requested at any time, R.
         sharing: whose reward a delivery is, one of `REWARDS`.
         sight: how many cells a robot sees in each direction.
-        inactivity: steps without a delivery after which an episode is truncated, or None.
+        inactivity: steps without a delivery after which an episode is terminated, or None.
         observation: `"vector"`, `"grid"` or `"whole"`.
         max_steps: steps after which an episode is truncated.
     """
