@@ -109,6 +109,8 @@ def test_published_names_and_files_are_one_scenario(tmp_path):
         ({"stages": ["loads"]}, "loads"),
         ({"conflict": "chain"}, "chain"),
         ({"player_levels": [2, 1]}, "2, 1"),
+        ({"requests": 2}, "deliveries"),
+        ({"stages": ["moves", "deliveries"]}, "deliveries"),
         ("nowhere.json", "nowhere"),
     ],
 )
