@@ -27,13 +27,15 @@ from manyhands.envs.mission.warehouse.state import (
 
 FAR = 10_000.0
 NEAR = 6  # cells within which other robots are driven around
+ROOM = 2  # cells around goals that are kept free for those who are next
 
 
 class Porter:
     """A `DevicePolicy` that knows the whole warehouse, as a control room would, and plans its own
     way in it: all robots divide the requested shelves alike, nearest first. It drives the quickest
     way, turns counted, around others that are near, and further around the longer it is held up.
-    Where nothing is left to fetch, it waits under a shelf, out of the way.
+    Near the goals there are only a few more robots with something to deliver than goals, so that they
+    can leave. Where nothing is left to fetch, it waits under a shelf, out of the way.
 
     Args:
         noise: the share of its actions that are random legal ones.
@@ -89,7 +91,16 @@ class Porter:
         quiet = (shelves == SHELF) & ~others  # where to wait under a shelf
         target = jnp.where(fetch >= 0, fetched, quiet)
         target = jnp.where(load == SHELF, racks & (shelves == 0) & ~others, target)
-        target = jnp.where(load == REQUESTED, goals.reshape(rows, columns), target)
+        # Only so many come near the goals with something to deliver that others can leave.
+        spots = np.array([divmod(goal, columns) for goal in mission.goals])
+        apart = jnp.abs(robots[:, None, :2] - spots).sum(-1).min(1)
+        rank = jnp.where(robots[:, 3] == REQUESTED, apart * mission.players + number, int(FAR))
+        early = jnp.sum(rank < rank[agent]) <= len(spots) + 1
+        space = np.abs(np.argwhere(np.ones((rows, columns)))[:, None] - spots).sum(-1).min(1)
+        ring = (space > ROOM) & (space <= ROOM + 3)
+        outside = ring.reshape(rows, columns) & ~others
+        deliver = jnp.where(early, goals.reshape(rows, columns), outside)
+        target = jnp.where(load == REQUESTED, deliver, target)
 
         # 2. The time that it takes from each cell with each heading.
         near = jnp.abs(down - y) + jnp.abs(across - x) <= NEAR
@@ -107,7 +118,8 @@ class Porter:
         cost = cost.at[LEFT].set(turn_left).at[RIGHT].set(turn_right)
         there = target[y, x]
         acts = jnp.where((load == SHELF) | (fetch >= 0), LOAD, STAY)
-        cost = jnp.where(there & (load != REQUESTED), jnp.arange(5) != acts, cost)
+        acts = jnp.where(load == REQUESTED, STAY, acts)
+        cost = jnp.where(there, jnp.arange(5) != acts, cost)
         cost = jnp.where(jnp.min(jnp.where(legal, cost, FAR)) >= FAR, jnp.arange(5.0), cost)
         astray = jax.random.uniform(chance) < jnp.where(held > 8, 0.3, self.noise)
         cost = jnp.where(astray, jax.random.uniform(which, (5,)), cost)
