@@ -46,6 +46,8 @@ PEERS = {
     "crafter": ("crafter==1.8.3", "numpy==2.4.6"),
     # It needs SciPy without saying so, and a NumPy older than 2.
     "overcooked_ai": ("overcooked-ai==1.1.0", "numpy==1.26.4", "scipy==1.15.3"),
+    "lbforaging": ("lbforaging==2.0.0", "numpy==2.4.6"),
+    "rware": ("rware==2.0.0", "numpy==2.4.6"),
     "pgx": ("pgx==2.6.0", "jax==0.10.1", "jaxlib==0.10.1"),
     "textarena": ("textarena==0.7.4",),
     # Newer releases of MuJoCo than this one have no MJX yet.

@@ -42,6 +42,10 @@ ENVIRONMENTS: dict[str, tuple[dict[str, Any], int]] = {
         16,
     ),
     "mission foraging": ({"id": "mission"}, 64),
+    "mission warehouse": (
+        {"id": "mission", "config": {"scenario": "warehouse-tiny-4ag"}},
+        64,
+    ),
     "chat kitchen": ({"id": "chat", "env": {"id": "kitchen"}}, 16),
     "skills kitchen": ({"id": "skills", "env": {"id": "kitchen"}}, 4),
     "events volleyball": ({"id": "events", "env": {"id": "volleyball"}}, 1),

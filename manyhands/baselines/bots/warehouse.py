@@ -34,8 +34,8 @@ class Porter:
     """A `DevicePolicy` that knows the whole warehouse, as a control room would, and plans its own
     way in it: all robots divide the requested shelves alike, nearest first. It drives the quickest
     way, turns counted, around others that are near, and further around the longer it is held up.
-    Near the goals there are only a few more robots with something to deliver than goals, so that they
-    can leave. Where nothing is left to fetch, it waits under a shelf, out of the way.
+    Near the goals, few more robots than there are goals have something to deliver, so that they can
+    leave. Where nothing is left to fetch, it waits under a shelf, out of the way.
 
     Args:
         noise: the share of its actions that are random legal ones.

@@ -1,0 +1,100 @@
+"""Steps a second of missions, beside the packages whose rules they have.
+
+    python benchmarks/missions.py --peers
+    python benchmarks/missions.py --tasks warehouse-tiny-4ag --sizes 64 1024 4096 --peers
+
+Ours are batched rollouts with random legal actions and automatic resets, with every observation
+written to memory; theirs, lbforaging and rware, step one environment in Python with random actions
+and give the observations of all players. All take turns.
+"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+from common import (
+    PEERS,
+    RESULTS,
+    Slot,
+    Worker,
+    interleave,
+    machine,
+    peer_python,
+    report,
+    save,
+    summary,
+)
+
+# Scenario -> the package that has the rules, and its name of the task.
+TASKS = {
+    "foraging-8x8-2p-2f-coop": ("lbforaging", "Foraging-8x8-2p-2f-coop-v3"),
+    "foraging-15x15-4p-3f": ("lbforaging", "Foraging-15x15-4p-3f-v3"),
+    "warehouse-tiny-4ag": ("rware", "rware-tiny-4ag-v2"),
+    "warehouse-large-10ag": ("rware", "rware-large-10ag-v2"),
+}
+STEPS = 2**17  # environment steps of one call, at most
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--tasks", nargs="+", default=list(TASKS), choices=TASKS)
+    parser.add_argument("--sizes", nargs="+", type=int, default=[64, 1024, 4096])
+    parser.add_argument("--peers", action="store_true", help="measure the originals too, in turns")
+    parser.add_argument("--device", help="of ours: cpu, gpu or tpu")
+    parser.add_argument("--repeats", type=int, default=5)
+    parser.add_argument("--seconds", type=float, default=0.5, help="length of one repeat")
+    parser.add_argument("--out", type=Path, default=RESULTS / "missions.json")
+    args = parser.parse_args()
+
+    where = machine()
+    workers = {"manyhands": Worker("rollouts.py", device=args.device)}
+    where |= {k: v for k, v in workers["manyhands"].ask(what="about").items() if k != "registered"}
+    requests: dict[Slot, dict[str, Any]] = {}
+    for task in args.tasks:
+        package, name = TASKS[task]
+        for size in args.sizes:
+            requests["manyhands", task, size] = {
+                "what": "play",
+                "id": "mission",
+                "config": {"scenario": task},
+                "observation": "vector",
+                "num_envs": size,
+                "num_steps": max(8, min(256, STEPS // size)),
+            }
+        if args.peers:
+            if package not in workers:
+                workers[package] = Worker("peer_missions.py", peer_python(package))
+            requests[package, task, 1] = {"package": package, "task": name}
+    for slot, request in requests.items():
+        workers[slot[0]].ask(**request, seconds=0)
+
+    def measure(slot: Slot) -> float:
+        return workers[slot[0]].ask(**requests[slot], seconds=args.seconds)["rate"]
+
+    figures = interleave(requests, measure, args.repeats)
+    for worker in workers.values():
+        worker.close()
+    if args.peers:
+        where["peers"] = {name: PEERS[name] for name in workers if name in PEERS}
+
+    rows, table = [], []
+    for (subject, task, size), values in figures.items():
+        row: dict[str, Any] = {"subject": subject, "task": task, "envs": size}
+        row |= {"unit": "env steps/s", **summary(values)}
+        base = figures.get((TASKS[task][0], task, 1))
+        if base:
+            row["times_peer"] = row["best"] / max(base)
+        rows.append(row)
+        shown = [f"{row[k]:,.0f}" for k in ("best", "median")]
+        times = f"{row['times_peer']:,.0f}" if base else ""
+        table.append([task, subject, f"{size:,}", *shown, times])
+    title = f"missions: {where['device']}, {where['cores']} cores"
+    report(title, ["task", "", "at once", "best /s", "median /s", "times peer"], table)
+    settings = {"repeats": args.repeats, "seconds": args.seconds}
+    save(args.out, benchmark="missions", machine=where, settings=settings, rows=rows)
+
+
+if __name__ == "__main__":
+    main()
