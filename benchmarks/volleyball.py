@@ -1,12 +1,15 @@
 """Drone volleyball beside MuJoCo's own ways to run its models in batches.
 
     python benchmarks/volleyball.py --peer mujoco mjx
+    python benchmarks/volleyball.py --integrators euler gyroscopic --out results/...
 
 Batches: env steps a second of `manyhands.rollout` with random rotor commands, rules, automatic
 resets and every observation written, and the same through MuJoCo's engine (`physics="mujoco"`);
 beside them, `mujoco.batch` and MJX on the same models, which compute the physics alone. One at a
 time: steps a second through PettingZoo's parallel API with both physics. And how long the first
 batch takes to compile, in a fresh process without a compilation cache.
+
+With `--integrators`, the same of each of them, as subjects of their own.
 
 On two cores MJX stood still in 3v3: `--tasks 1v1` leaves that out.
 """
@@ -68,22 +71,22 @@ def worker() -> None:
     made: dict[Any, Any] = {}
 
     def batch(
-        task: str, physics: str, num_envs: int, num_steps: int, seconds: float
+        task: str, engine: dict[str, str], num_envs: int, num_steps: int, seconds: float
     ) -> dict[str, Any]:
         """Env steps a second, observed; 0 s compile it only."""
-        slot = (task, physics, num_envs)
+        slot = (task, *engine.values(), num_envs)
         if slot not in made:
-            env = manyhands.make("volleyball", task=task, physics=physics)
+            env = manyhands.make("volleyball", task=task, **engine)
             made[slot] = speed.Course(env, "observed", num_envs, num_steps)
             made[slot].run()
             made[slot].run()  # from a carry: as it will be measured
         return {"rate": rate(made[slot].run, seconds) if seconds else 0.0}
 
-    def single(task: str, physics: str, seconds: float) -> dict[str, Any]:
+    def single(task: str, engine: dict[str, str], seconds: float) -> dict[str, Any]:
         """Steps a second through PettingZoo's parallel API."""
-        slot = (task, physics)
+        slot = (task, *engine.values())
         if slot not in made:
-            made[slot] = volleyball.parallel_env(task=task, physics=physics, observe="vector")
+            made[slot] = volleyball.parallel_env(task=task, observe="vector", **engine)
             made[slot].reset(seed=0)
         env = made[slot]
         drawn = np.random.default_rng(0).uniform(-1, 1, (100, len(env.possible_agents), 4))
@@ -139,6 +142,9 @@ def main() -> None:
     parser.add_argument(
         "--peer", nargs="+", default=[], choices=("mujoco", "mjx"), help="measure these, too"
     )
+    parser.add_argument(
+        "--integrators", nargs="+", default=["euler"], choices=("euler", "gyroscopic")
+    )
     parser.add_argument("--repeats", type=int, default=7)
     parser.add_argument("--seconds", type=float, default=0.5, help="length of one repeat")
     parser.add_argument("--device", choices=["cpu", "gpu", "tpu"], help="default: JAX's choice")
@@ -147,10 +153,17 @@ def main() -> None:
 
     where = machine()
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 1
-    workers = {"manyhands": Worker("volleyball.py", device=args.device, cpu_devices=cores)}
-    # Callbacks of several devices would wait for each other.
-    workers["manyhands, mujoco's engine"] = Worker("volleyball.py", device=args.device)
-    where |= workers["manyhands"].ask(what="about")
+    workers, engines = {}, {}
+    for integrator in args.integrators:
+        name = "manyhands" if integrator == "euler" else f"manyhands, {integrator}"
+        workers[name] = Worker("volleyball.py", device=args.device, cpu_devices=cores)
+        # Callbacks of several devices would wait for each other.
+        workers[f"{name}, mujoco's engine"] = Worker("volleyball.py", device=args.device)
+        for suffix, physics in (("", "jax"), (", mujoco's engine", "mujoco")):
+            engines[name + suffix] = {"physics": physics} | (
+                {} if integrator == "euler" else {"integrator": integrator}
+            )
+    where |= next(iter(workers.values())).ask(what="about")
     if "mujoco" in args.peer:
         workers["mujoco"] = Worker("peer_mujoco.py")  # what the package itself depends on
     if "mjx" in args.peer:
@@ -162,15 +175,15 @@ def main() -> None:
         for envs in args.envs:
             for subject in workers:
                 size = min(envs, MJX_MOST) if subject == "mjx" else envs
-                request: dict[str, Any] = {"num_envs": size, "num_steps": STEPS[subject]}
-                if subject in ("mujoco", "mjx"):
-                    request["model"] = str(MODELS / f"{task}.xml")
+                plain = subject.replace(", gyroscopic", "")
+                request: dict[str, Any] = {"num_envs": size, "num_steps": STEPS[plain]}
+                if subject in engines:
+                    request |= {"what": BATCH, "task": task, "engine": engines[subject]}
                 else:
-                    physics = "jax" if subject == "manyhands" else "mujoco"
-                    request |= {"what": BATCH, "task": task, "physics": physics}
+                    request["model"] = str(MODELS / f"{task}.xml")
                 requests[subject, f"{BATCH} {task}", size] = request
-        for subject, physics in (("manyhands", "jax"), ("manyhands, mujoco's engine", "mujoco")):
-            request = {"what": SINGLE, "task": task, "physics": physics}
+        for subject, engine in engines.items():
+            request = {"what": SINGLE, "task": task, "engine": engine}
             requests[subject, f"{SINGLE} {task}", 1] = request
 
     for slot, request in requests.items():  # compile

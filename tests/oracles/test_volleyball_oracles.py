@@ -90,12 +90,41 @@ def commands(situation: dict[str, Any], drones: int) -> np.ndarray:
     return np.broadcast_to(2 * np.array(TRIM) - 1, (STEPS, drones, 4))
 
 
+SPUN = mujoco.MjModel.from_xml_string(f"""
+<mujoco>
+  <compiler inertiafromgeom="false"/>
+  <option timestep="{models.TIMESTEP}" integrator="RK4" gravity="0 0 0"/>
+  <worldbody><body><freejoint/>
+    <inertial pos="0 0 0" mass="1" diaginertia="{" ".join(map(str, models.INERTIA))}"/>
+  </body></worldbody>
+</mujoco>""")
+
+
+def freely_turned(rates: np.ndarray) -> np.ndarray:
+    """f[3]: the rates of a drone on which nothing acts, one physics step later, by MuJoCo's own
+    Runge-Kutta integrator."""
+    data = mujoco.MjData(SPUN)
+    data.qvel[3:] = rates
+    mujoco.mj_step(SPUN, data)
+    return data.qvel[3:].copy()
+
+
+def made_up(rates: np.ndarray) -> np.ndarray:
+    """f[3], N m: what must act on a turning drone besides, for an Euler step to turn it so."""
+    inertia = np.array(models.INERTIA)
+    change = inertia * (freely_turned(rates) - rates) / models.TIMESTEP
+    return change + np.cross(rates, inertia * rates)
+
+
 @functools.cache
-def simulated(ball: str, names: tuple[str, ...]) -> tuple[Any, np.ndarray, list[Any], list[Any]]:
+def simulated(
+    ball: str, names: tuple[str, ...], integrator: str = "euler"
+) -> tuple[Any, np.ndarray, list[Any], list[Any]]:
     """MuJoCo's second of each situation: (bodies at its start, commands, bodies after each control
     step, names of what met in it)."""
     model = models.load_model("1v1", ball)
     engine, data = Engine(model), mujoco.MjData(model)
+    turning = [data.joint(f"drone{i}") for i in range(2)]
     starts, orders, paths, met = [], [], [], []
     for name in names:
         situation = (SITUATIONS | TOGETHER)[name]
@@ -111,6 +140,8 @@ def simulated(ball: str, names: tuple[str, ...]) -> tuple[Any, np.ndarray, list[
         for order in orders[-1]:
             data.ctrl[:] = ((order + 1) / 2).ravel()
             for _ in range(physics.SUBSTEPS):
+                for joint in turning if integrator == "gyroscopic" else ():
+                    joint.qfrc_applied[3:] = made_up(joint.qvel[3:])
                 mujoco.mj_step(model, data)
                 for pair in data.contact.geom:
                     a, b = (model.geom(int(geom)).name for geom in pair)
@@ -126,10 +157,12 @@ def simulated(ball: str, names: tuple[str, ...]) -> tuple[Any, np.ndarray, list[
     return stack(starts), np.stack(orders, -1), path, met
 
 
-def ours(ball: str, start: Any, orders: np.ndarray, dtype: Any) -> list[Any]:
+def ours(
+    ball: str, start: Any, orders: np.ndarray, dtype: Any, integrator: str = "euler"
+) -> list[Any]:
     """Our second of the same, all situations at once."""
     params = models.params_from_model(models.load_model("1v1", ball))
-    step = jax.jit(physics.advance)
+    step = jax.jit(functools.partial(physics.advance, integrator=integrator))
     bodies = jax.tree.map(lambda leaf: jnp.asarray(leaf, dtype), start)
     path = []
     for order in orders:
@@ -149,11 +182,20 @@ def farthest(path: list[Any], other: list[Any]) -> np.ndarray:
 
 @pytest.mark.parametrize("ball", models.BALLS)
 def test_flight_and_contacts_are_those_of_mujoco(ball, double):
+    check_second(ball, "euler")
+
+
+@pytest.mark.slow
+def test_with_the_mean_gyroscopic_torque_too(double):
+    check_second("volleybots", "gyroscopic")
+
+
+def check_second(ball: str, integrator: str) -> None:
     names = tuple(SITUATIONS | TOGETHER)
-    start, orders, path, met = simulated(ball, names)
+    start, orders, path, met = simulated(ball, names, integrator)
     for name, meetings in zip(names, met, strict=True):
         assert (SITUATIONS | TOGETHER)[name].get("meets", set()) <= meetings, name
-    gaps = farthest(ours(ball, start, orders, np.float64), path)
+    gaps = farthest(ours(ball, start, orders, np.float64, integrator), path)
     assert dict(zip(names, gaps < 1e-9, strict=True)) == dict.fromkeys(names, True), gaps
 
 
@@ -182,6 +224,42 @@ def test_what_touches_is_what_mujoco_finds(double):
     assert farthest([bodies], [other]).max() < 1e-9
 
 
+# rad/s, 25 in all; the middle axis is the one about which free bodies tumble
+SPINS = ((25, 0, 0), (0.1, 25, 0.1), (0, 0.1, 25), (14.4, 14.4, 14.4), (17, -5, 17), (-20, 14, 5))
+
+
+@pytest.mark.parametrize("through", ["physics", "engine"])
+def test_a_free_spin_keeps_its_energy(through, double):
+    """Five seconds without thrust, in both engines; the rates are those of MuJoCo's Runge-Kutta."""
+    model = models.load_model("solo")
+    params = models.params_from_model(model)
+    engine = Engine(model, "gyroscopic")
+    data = mujoco.MjData(model)
+    mujoco.mj_resetDataKeyframe(model, data, 0)
+    data.joint("drone0").qpos[2] = data.joint("ball").qpos[2] = 200.0
+    data.joint("ball").qpos[0] = -5.0
+    start = engine.read(data)
+    start = jax.tree.map(lambda leaf: np.stack([leaf] * len(SPINS), -1), start)
+    start.rates[0], start.thrust[:] = np.array(SPINS).T, 0
+    bodies = jax.tree.map(jnp.asarray, start)
+    free = functools.partial(physics.advance, integrator="gyroscopic")
+    step = jax.jit(engine.advance if through == "engine" else free)
+    off, inertia = jnp.full((1, 4, len(SPINS)), -1.0), np.array(models.INERTIA)[:, None]
+
+    def energy(rates: Any) -> Any:
+        return np.sum(inertia * np.asarray(rates[0]) ** 2, 0)
+
+    rates = np.array(SPINS, float)
+    for t in range(5 * STEPS):
+        bodies, touched = step(params, bodies, off)
+        assert not np.any(touched.grounded)
+        np.testing.assert_allclose(energy(bodies.rates), energy(start.rates), rtol=0.01)
+        if t < STEPS:
+            for _ in range(physics.SUBSTEPS):
+                rates = np.array([freely_turned(row) for row in rates])
+            np.testing.assert_allclose(bodies.rates[0], rates.T, atol=1e-9)
+
+
 RANGES = {
     "mass": (0.8, 1.2),
     "inertia": (0.8, 1.2),
@@ -195,20 +273,23 @@ RANGES = {
 
 
 @pytest.mark.slow
-def test_drawn_numbers_drag_and_downwash_act_in_both_engines(double):
+@pytest.mark.parametrize("integrator", physics.INTEGRATORS)
+def test_drawn_numbers_drag_and_downwash_act_in_both_engines(integrator, double):
     """3v3 with everything on: one drone above another, and the ball falling on a third."""
     model = models.load_model("3v3", "real")
     params = models.params_from_model(model, downwash=True)
-    engine = Engine(model)
+    engine = Engine(model, integrator)
     data = mujoco.MjData(model)
     mujoco.mj_resetDataKeyframe(model, data, 0)
+    data.joint("drone0").qvel[3:] = (5, -3, 4)
     data.joint("drone1").qpos[:3] = data.joint("drone0").qpos[:3] + np.array((0.1, 0.2, 1.5))
     data.joint("ball").qpos[:3] = data.joint("drone2").qpos[:3] + np.array((0.05, 0, 0.6))
     start = engine.read(data)
     start = jax.tree.map(lambda leaf: jnp.asarray(np.stack([leaf] * 3, -1)), start)
     keys = jax.random.split(jax.random.key(1), 3)
     drawn = jax.vmap(lambda k: physics.randomise(params, RANGES, k), out_axes=-1)(keys)
-    mine, batch, one = (jax.jit(f) for f in (physics.advance, engine.advance, engine.advance))
+    own = functools.partial(physics.advance, integrator=integrator)
+    mine, batch, one = (jax.jit(f) for f in (own, engine.advance, engine.advance))
 
     def second(tree: Any) -> Any:
         return jax.tree.map(lambda leaf: leaf[..., 1], tree)

@@ -7,7 +7,9 @@ One game is stepped by `mujoco.mj_step`, a batch of them by `mujoco.batch` on al
 the host in double precision, from the state that they are given and nothing else: the solver is
 started anew at each control step, so that the same state gives the same next one. Forces that are
 not in the model (`Params.drag` and `Params.downwash`) go in as `xfrc_applied` at each physics step;
-what was drawn for a game (`physics.randomise`) is written into its copy of the model.
+what was drawn for a game (`physics.randomise`) is written into its copy of the model. With
+`Engine(model, "gyroscopic")` what the gyroscopic torque of MuJoCo's Euler step lacks to its mean
+over the step goes in, too, as `qfrc_applied`; see `physics.py`.
 
 `Engine.write` and `Engine.read` go between bodies and an `mujoco.MjData`, for MuJoCo's viewer and
 for programs of one's own.
@@ -32,11 +34,13 @@ from manyhands.envs.volleyball.physics import (
     CONTACTS,
     FASTEST,
     FASTEST_TURN,
+    INTEGRATORS,
     SUBSTEPS,
     Bodies,
     Params,
     Touched,
     axes_of,
+    gyration,
     outside_forces,
 )
 
@@ -53,9 +57,13 @@ _FIELDS = (
 
 
 class Engine:
-    """MuJoCo's engine on a copy of `model`, for single games and for batches of any size."""
+    """MuJoCo's engine on a copy of `model`, for single games and for batches of any size; with
+    one of `physics.INTEGRATORS`."""
 
-    def __init__(self, model: mujoco.MjModel):
+    def __init__(self, model: mujoco.MjModel, integrator: str = "euler"):
+        if integrator not in INTEGRATORS:
+            raise ConfigError(f"the integrators are {', '.join(INTEGRATORS)}, given {integrator!r}")
+        self.integrator = integrator
         self._params = models.params_from_model(model)  # says what is wrong with it
         self.model = copy.copy(model)
         self._drawn_model = copy.copy(model)  # with what is drawn for single games
@@ -68,6 +76,7 @@ class Engine:
         joints = [self.model.joint(name) for name in (*(f"drone{i}" for i in range(d)), "ball")]
         self._place = np.stack([j.qposadr[0] + np.arange(7) for j in joints])  # [D + 1, 7]
         self._speed = np.stack([j.dofadr[0] + np.arange(6) for j in joints])
+        self._turning = self._speed[:d, 3:]
         self._body = np.array([j.bodyid[0] for j in joints])
         motors = [[self.model.actuator(f"rotor{i}_{j}") for j in range(4)] for i in range(d)]
         self._motor = np.array([[motor.id for motor in row] for row in motors])  # [D, 4]
@@ -99,6 +108,7 @@ class Engine:
         self._write(data.qpos, data.qvel, data.act, jax.tree.map(np.asarray, bodies))
         data.qacc_warmstart[:] = 0
         data.xfrc_applied[:] = 0
+        data.qfrc_applied[:] = 0
 
     def read(self, data: mujoco.MjData) -> Bodies:
         """The bodies in `data`, in double precision."""
@@ -236,6 +246,8 @@ class Engine:
             if "drag" in drawn or "downwash" in drawn:
                 force = self._outside(self._read(data.qpos, data.qvel, data.act), drawn)
                 data.xfrc_applied[self._body[:-1], :3] = force
+            if self.integrator == "gyroscopic":
+                data.qfrc_applied[self._turning] = self._gyroscopic(data.qvel, drawn)
             mujoco.mj_step(model, data)
             sensed += data.sensordata
         return data.qpos, data.qvel, data.act, sensed
@@ -254,12 +266,16 @@ class Engine:
         batch.bind("time")[:] = 0
         batch.bind("ctrl")[:, self._motor] = np.moveaxis(control, -1, 0)
         outside = "drag" in drawn or "downwash" in drawn
+        gyroscopic = self.integrator == "gyroscopic"
+        each = outside or gyroscopic  # something to apply at each physics step
         sensed = np.zeros((size, self.model.nsensordata))
-        for _ in range(substeps if outside else 1):
+        for _ in range(substeps if each else 1):
+            if gyroscopic:
+                batch.bind("qfrc_applied")[:, self._turning] = self._gyroscopic(qvel, drawn)
             if outside:
                 force = self._outside(self._read(qpos, qvel, act), drawn)
                 batch.bind("xfrc_applied")[:, self._body[:-1], :3] = np.moveaxis(force, -1, 0)
-            seen = batch.rollout(1 if outside else substeps, record=("sensordata",))
+            seen = batch.rollout(1 if each else substeps, record=("sensordata",))
             sensed += seen["sensordata"].sum(1)
         return qpos, qvel, act, sensed
 
@@ -296,6 +312,16 @@ class Engine:
         fields["actuator_dynprm"][..., self._motor, 0] = put("lag", 1)[..., None]
         damping = put("damping", 1) * self._params.impedance
         fields["pair_solref"][..., 1] = -damping[..., self._pair_kind]
+
+    def _gyroscopic(self, qvel: np.ndarray, drawn: dict[str, np.ndarray]) -> np.ndarray:
+        """f[..., D, 3]: what MuJoCo's gyroscopic torque on the drones lacks to its mean over the
+        step, N m about the bodies' axes; in a batch, its axis comes first."""
+        w = qvel[..., self._turning]
+        inertia = drawn["inertia"]  # f[D, 3], or f[D, 3, B]
+        inertia = inertia if inertia.ndim == 2 else np.moveaxis(inertia, -1, 0)
+        moments, rates = tuple(np.moveaxis(inertia, -1, 0)), tuple(np.moveaxis(w, -1, 0))
+        mean = np.stack(gyration(moments, rates, self.model.opt.timestep), -1)
+        return inertia * mean + np.cross(w, inertia * w)
 
     def _outside(self, bodies: Bodies, drawn: dict[str, np.ndarray]) -> np.ndarray:
         """f[D, 3, ...]: the forces on the drones that are not in the model."""

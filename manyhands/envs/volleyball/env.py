@@ -48,6 +48,9 @@ class Volleyball(Env[VolleyballState]):
             x, y, z axes (1 is 144 degrees/s) and collective thrust as of rotors; `"velocity"`: vx,
             vy, vz in the own frame (1 is 5 m/s) and rate of yaw (1 is 2 rad/s).
         physics: `"jax"`, or `"mujoco"`: MuJoCo's C engine on the same model, on the host.
+        integrator: `"euler"`: MuJoCo's Euler step, in which a fast spin gains energy;
+            `"gyroscopic"`: the same with the gyroscopic torque's mean over the step, so that a
+            free spin keeps its energy (`physics.py`). With either `physics`.
         ball: `"volleybots"`: 5 g, no air; `"real"`: 0.27 kg, with air.
         drag: whether drones feel the air.
         downwash: whether drones feel the wind of those above them.
@@ -105,12 +108,14 @@ class Volleyball(Env[VolleyballState]):
         reward_weights: Mapping[str, float] | None = None,
         max_steps: int | None = None,
         detail: str = "normal",
+        integrator: str = "euler",
     ):
         self.task = one_of("task", task, tuple(TASKS))
         self.plan = plan = TASKS[task]
         self.versus = plan.teams == 2
         self.actions = one_of("actions", actions, ACTIONS)
         self.physics = one_of("physics", physics, PHYSICS)
+        self.integrator = one_of("integrator", integrator, jax_physics.INTEGRATORS)
         self.ball = one_of("ball", ball, BALLS)
         self.rulebook = one_of("rules", rules, RULES)
         self.serve = one_of("serve", serve, SERVES)
@@ -146,11 +151,11 @@ class Volleyball(Env[VolleyballState]):
 
     def _setup(self, ranges: Mapping[str, Sequence[float]]) -> Setup:
         loaded = model.load_model(self.plan.model, ball=self.ball)
-        advance: Any = jax_physics.advance
+        advance: Any = functools.partial(jax_physics.advance, integrator=self.integrator)
         if self.physics == "mujoco":
             from manyhands.envs.volleyball.engine import Engine  # loads MuJoCo
 
-            advance = Engine(loaded).advance
+            advance = Engine(loaded, self.integrator).advance
         return Setup(
             task=self.task,
             actions=self.actions,
@@ -177,6 +182,8 @@ class Volleyball(Env[VolleyballState]):
         }
         if self.versus:
             config |= {"points": self.points, "serve": self.serve}
+        if self.integrator != "euler":  # what earlier versions had
+            config["integrator"] = self.integrator
         if self.points > 1:
             config["lead"] = self.lead
         if self.ranges:

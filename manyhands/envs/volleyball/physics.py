@@ -9,6 +9,12 @@ acceleration a, the inverse inertia A along the normal and the regularisation R,
 force is max(0, (a_ref - a) / (A + R)). Contacts that share a body at the same moment are swept
 over until they agree.
 
+**Integrators.** `"euler"` is MuJoCo's Euler step. Its gyroscopic torque is that of the step's
+beginning, which adds rotational energy at every step. `"gyroscopic"` is the same step with that
+torque's mean over the step, found by a Runge-Kutta step of Euler's equations of rotation
+(`gyration`): while nothing acts on a drone, its rates are those of MuJoCo's `integrator="RK4"`,
+and its rotational energy stays. Contacts are still solved once a step, as their numbers ask for.
+
 All numbers come from the model (`params_from_model`), none stands here. Bodies are structures of
 arrays: drones come first, then components, and then any number of batch axes. Inside, a vector is
 a tuple of its components, so that the innermost loop of compiled code runs over the batch. On a CPU
@@ -31,12 +37,14 @@ import numpy as np
 
 from manyhands.core.env import Array, ConfigError, state_dataclass
 
+INTEGRATORS = ("euler", "gyroscopic")
 SUBSTEPS = 4  # physics steps of 5 ms in a control step of 20 ms
 SWEEPS = 100  # at most, over contacts that share a body
 NEWTON_STEPS = 5  # in each, for those of the ball
 
-# No component of a velocity grows beyond these, many times what play has. Euler's steps turn a body
-# that spins much faster into one that spins faster still, until its numbers overflow.
+# No component of a velocity grows beyond these, many times what play has. Euler's steps (not
+# "gyroscopic" ones) turn a body that spins much faster into one that spins faster still, until its
+# numbers overflow.
 FASTEST = 100.0  # m/s
 FASTEST_TURN = 100.0  # rad/s
 
@@ -338,7 +346,11 @@ ELASTIC = ("ball_racket", "ball_hull", "ball_floor")  # the contacts that give t
 
 
 def advance(
-    params: Params, bodies: Bodies, commands: Array, substeps: int = SUBSTEPS
+    params: Params,
+    bodies: Bodies,
+    commands: Array,
+    substeps: int = SUBSTEPS,
+    integrator: str = "euler",
 ) -> tuple[Bodies, Touched]:
     """Everything one control step later, and what touched what meanwhile.
 
@@ -348,7 +360,10 @@ def advance(
         commands: f[D, 4, ...], -1 to 1 for each rotor: (u + 1) / 2 of its greatest thrust, which
             it approaches with its lag. What is beyond is clamped; a NaN must not be among them.
         substeps: physics steps of `params.timestep`.
+        integrator: one of `INTEGRATORS`.
     """
+    if integrator not in INTEGRATORS:
+        raise ConfigError(f"the integrators are {', '.join(INTEGRATORS)}, given {integrator!r}")
     p = _lifted(params, bodies)
     wanted = jnp.clip((commands.astype(bodies.thrust.dtype) + 1) / 2, 0, 1)
     drones, batch = bodies.position.shape[0], bodies.ball.shape[1:]
@@ -368,7 +383,7 @@ def advance(
 
     def physics_step(_: Any, carry: Any) -> Any:
         state, touched = carry
-        state, now = _physics_step(p, state, rotors, follow)
+        state, now = _physics_step(p, state, rotors, follow, integrator)
         return state, tuple(a | b for a, b in zip(touched, now, strict=True))
 
     state, touched = jax.lax.fori_loop(0, substeps, physics_step, (state, touched))
@@ -399,7 +414,9 @@ def _lifted(params: Params, bodies: Bodies) -> Params:
     return Params(**{name: lift(name) for name in _AXES})
 
 
-def _physics_step(p: Params, state: Any, rotors: Any, follow: Array) -> tuple[Any, Any]:
+def _physics_step(
+    p: Params, state: Any, rotors: Any, follow: Array, integrator: str
+) -> tuple[Any, Any]:
     """One physics step: (state, what touches what: bits of each drone and of the ball, and pairs of
     drones)."""
     x, q, v, w, thrust, ball, ball_v = state
@@ -416,8 +433,14 @@ def _physics_step(p: Params, state: Any, rotors: Any, follow: Array) -> tuple[An
         p.moment * (spin[0] + spin[1] + spin[2] + spin[3]),
     )
     inertia = _split(p.inertia, 1)
-    turning = _cross(w, tuple(i * r for i, r in zip(inertia, w, strict=True)))  # type: ignore[arg-type]
-    turn = tuple((t - c) / i for t, c, i in zip(torque, turning, inertia, strict=True))
+    if integrator == "gyroscopic":
+        turn = _add(
+            gyration(inertia, w, p.timestep),
+            tuple(t / i for t, i in zip(torque, inertia, strict=True)),
+        )
+    else:
+        turning = _cross(w, tuple(i * r for i, r in zip(inertia, w, strict=True)))  # type: ignore[arg-type]
+        turn = tuple((t - c) / i for t, c, i in zip(torque, turning, inertia, strict=True))
     pull = _scale(lift, axis)
     if p.drag is not None or p.downwash is not None:
         pull = _add(pull, outside_forces(p.drag, p.downwash, x, v, axis, lift))
@@ -458,6 +481,24 @@ def _turned(q: Any, w: Vector, h: Array) -> Any:
         ratio = ratio * square + (-1) ** k / math.factorial(2 * k + 1)
     q = _quaternion_product(q, (cosine, *_scale(ratio, half)))
     return _scale(jax.lax.rsqrt(_dot(q, q)), q)
+
+
+def gyration(inertia: Any, w: Any, h: Any) -> Any:
+    """The mean angular acceleration over `h` seconds of a body that turns freely at the rates `w`,
+    both about its axes of inertia: a step of the classical Runge-Kutta method. Of `jax.numpy` and
+    of `numpy` arrays alike."""
+    x, y, z = inertia
+    shape = ((y - z) / x, (z - x) / y, (x - y) / z)
+
+    def change(w: Any) -> Any:
+        return (shape[0] * w[1] * w[2], shape[1] * w[2] * w[0], shape[2] * w[0] * w[1])
+
+    first = change(w)
+    second = change(_add(w, _scale(h / 2, first)))
+    third = change(_add(w, _scale(h / 2, second)))
+    fourth = change(_add(w, _scale(h, third)))
+    middle = _scale(2, _add(second, third))  # type: ignore[arg-type]
+    return _scale(1 / 6, _add(_add(first, middle), fourth))  # type: ignore[arg-type]
 
 
 def outside_forces(
