@@ -242,12 +242,15 @@ class Engine:
         self.write(data, bodies)
         data.ctrl[self._motor] = control
         sensed = np.zeros(model.nsensordata)
+        inertia, step = drawn["inertia"].tolist(), model.opt.timestep
         for _ in range(substeps):
             if "drag" in drawn or "downwash" in drawn:
                 force = self._outside(self._read(data.qpos, data.qvel, data.act), drawn)
                 data.xfrc_applied[self._body[:-1], :3] = force
             if self.integrator == "gyroscopic":
-                data.qfrc_applied[self._turning] = self._gyroscopic(data.qvel, drawn)
+                rates = data.qvel[self._turning].tolist()
+                pairs = zip(inertia, rates, strict=True)  # of plain numbers: NumPy takes longer
+                data.qfrc_applied[self._turning] = [_missing(i, w, step) for i, w in pairs]
             mujoco.mj_step(model, data)
             sensed += data.sensordata
         return data.qpos, data.qvel, data.act, sensed
@@ -316,12 +319,10 @@ class Engine:
     def _gyroscopic(self, qvel: np.ndarray, drawn: dict[str, np.ndarray]) -> np.ndarray:
         """f[..., D, 3]: what MuJoCo's gyroscopic torque on the drones lacks to its mean over the
         step, N m about the bodies' axes; in a batch, its axis comes first."""
-        w = qvel[..., self._turning]
+        w = np.moveaxis(qvel[..., self._turning], -1, 0)  # [3, ..., D]
         inertia = drawn["inertia"]  # f[D, 3], or f[D, 3, B]
-        inertia = inertia if inertia.ndim == 2 else np.moveaxis(inertia, -1, 0)
-        moments, rates = tuple(np.moveaxis(inertia, -1, 0)), tuple(np.moveaxis(w, -1, 0))
-        mean = np.stack(gyration(moments, rates, self.model.opt.timestep), -1)
-        return inertia * mean + np.cross(w, inertia * w)
+        i = inertia.T if inertia.ndim == 2 else np.moveaxis(inertia, 1, 0).swapaxes(1, 2)
+        return np.stack(_missing(i, w, self.model.opt.timestep), -1)
 
     def _outside(self, bodies: Bodies, drawn: dict[str, np.ndarray]) -> np.ndarray:
         """f[D, 3, ...]: the forces on the drones that are not in the model."""
@@ -340,3 +341,15 @@ class Engine:
         thrust = lift("power") * bodies.thrust.sum(1)
         x, v = split(bodies.position), split(bodies.velocity)
         return np.stack(outside_forces(lift("drag"), lift("downwash"), x, v, axis, thrust, np), 1)
+
+
+def _missing(inertia: Any, w: Any, step: float) -> tuple[Any, Any, Any]:
+    """What MuJoCo's gyroscopic torque on a body, w x (I w), lacks to its mean over the step, N m
+    about the body's axes."""
+    (i, j, k), (x, y, z) = inertia, w
+    first, second, third = gyration(inertia, w, step)
+    return (
+        i * first + (k - j) * y * z,
+        j * second + (i - k) * z * x,
+        k * third + (j - i) * x * y,
+    )

@@ -485,20 +485,23 @@ def _turned(q: Any, w: Vector, h: Array) -> Any:
 
 def gyration(inertia: Any, w: Any, h: Any) -> Any:
     """The mean angular acceleration over `h` seconds of a body that turns freely at the rates `w`,
-    both about its axes of inertia: a step of the classical Runge-Kutta method. Of `jax.numpy` and
-    of `numpy` arrays alike."""
-    x, y, z = inertia
-    shape = ((y - z) / x, (z - x) / y, (x - y) / z)
-
-    def change(w: Any) -> Any:
-        return (shape[0] * w[1] * w[2], shape[1] * w[2] * w[0], shape[2] * w[0] * w[1])
-
-    first = change(w)
-    second = change(_add(w, _scale(h / 2, first)))
-    third = change(_add(w, _scale(h / 2, second)))
-    fourth = change(_add(w, _scale(h, third)))
-    middle = _scale(2, _add(second, third))  # type: ignore[arg-type]
-    return _scale(1 / 6, _add(_add(first, middle), fourth))  # type: ignore[arg-type]
+    both about its axes of inertia: a step of the classical Runge-Kutta method. Of arrays of JAX or
+    NumPy, and of plain numbers."""
+    i, j, k = inertia
+    a, b, c = (j - k) / i, (k - i) / j, (i - j) / k
+    x, y, z = w
+    x1, y1, z1 = a * y * z, b * z * x, c * x * y
+    half = h / 2
+    p, q, r = x + half * x1, y + half * y1, z + half * z1
+    x2, y2, z2 = a * q * r, b * r * p, c * p * q
+    p, q, r = x + half * x2, y + half * y2, z + half * z2
+    x3, y3, z3 = a * q * r, b * r * p, c * p * q
+    p, q, r = x + h * x3, y + h * y3, z + h * z3
+    return (
+        (x1 + 2 * (x2 + x3) + a * q * r) / 6,
+        (y1 + 2 * (y2 + y3) + b * r * p) / 6,
+        (z1 + 2 * (z2 + z3) + c * p * q) / 6,
+    )
 
 
 def outside_forces(
