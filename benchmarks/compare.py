@@ -46,6 +46,7 @@ ENVIRONMENTS: dict[str, tuple[dict[str, Any], int]] = {
         {"id": "mission", "config": {"scenario": "warehouse-tiny-4ag"}},
         64,
     ),
+    "cuisine": ({"id": "cuisine"}, 64),
     "chat kitchen": ({"id": "chat", "env": {"id": "kitchen"}}, 16),
     "skills kitchen": ({"id": "skills", "env": {"id": "kitchen"}}, 4),
     "events volleyball": ({"id": "events", "env": {"id": "volleyball"}}, 1),

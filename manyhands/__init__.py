@@ -73,6 +73,7 @@ register(Game("connect_four", "manyhands.envs.board:ConnectFour"))
 register(Game("negotiation", "manyhands.envs.negotiation:Negotiation"))
 register(Game("craftworld", "manyhands.envs.craftworld:CraftWorld", gym_id="CraftWorld"))
 register(Game("mission", "manyhands.envs.mission:Mission"))
+register(Game("cuisine", "manyhands.envs.cuisine:Cuisine"))
 _TASKS = (
     *("1v1", "3v3", "6v6", "back_and_forth", "hit", "solo_bump", "bump_and_pass"),
     *("set_and_spike", "set_and_spike_hard"),

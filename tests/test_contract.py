@@ -75,6 +75,36 @@ CASES: dict[str, dict[str, dict[str, Any]]] = {
             "max_steps": 30,
         },
     },
+    "cuisine": {
+        "one kitchen": {"level": 7, "max_steps": 24, "reward_weights": {"start": 0.3}},
+        "several kitchens, watched tools": {
+            "level": [
+                3,
+                {
+                    "name": "watched",
+                    "chefs": 3,
+                    "dishes": ["crisps", "double_egg"],
+                    "tools": ["slicer", "pan", "griddle"],
+                    "cookbook": {
+                        "tools": {
+                            "slicer": {"time": 3, "watched": True, "take_back": True},
+                            "griddle": {"time": 0, "verb": "griddle"},
+                        },
+                        "ingredients": ["salt"],
+                        "recipes": {
+                            "crisps": {"tool": "slicer", "from": ["potato", "salt", "salt"]},
+                            "double_egg": {"tool": "griddle", "from": ["fried_egg", "fried_egg"]},
+                        },
+                    },
+                },
+            ],
+            "interval": 3,
+            "max_orders": 3,
+            "lifetime": 12,
+            "reachable": False,
+            "max_steps": 24,
+        },
+    },
     "volleyball": {
         "a match by velocities, noisy and late": {
             "points": 2,

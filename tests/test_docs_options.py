@@ -21,6 +21,7 @@ PAGES = {
     "poker": ["kuhn_poker", "leduc_holdem"],
     "volleyball": ["volleyball"],
     "mission": ["mission"],
+    "cuisine": ["cuisine"],
 }
 # Pages that do not have this form yet: it only shrinks.
 PENDING = {"craftworld", "negotiation"}
@@ -48,6 +49,7 @@ TABLES: dict[str, list[tuple[str, dict[str, Any]]]] = {
         ("mission", {"scenario": "warehouse", "observation": "grid"}),
         ("mission", {"scenario": "warehouse", "observation": "whole"}),
     ],
+    "cuisine": [("cuisine", {})],
 }
 
 

@@ -38,6 +38,7 @@ CASES = {
         {"task": "set_and_spike_hard"},
     ],
     "mission": [{}, {"scenario": "warehouse"}],
+    "cuisine": [{}],
     "craftworld": [{"rules": "crafter"}, {"rules": "craftax_classic"}],
 }
 
