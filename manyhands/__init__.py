@@ -92,7 +92,7 @@ register_wrapper("recent", "manyhands.wrappers.recent:Recent")
 register_wrapper("retries", "manyhands.wrappers.retries:Retries")
 
 register_seat("random", "manyhands.baselines.players.random:Random")
-for _bot in ("greedy", "onion_only", "plate_only", "stationary"):
+for _bot in ("onion_only", "plate_only", "stationary"):
     register_seat(_bot, f"manyhands.baselines.bots.kitchen:{_bot}")
 register_seat("perfect", "manyhands.baselines.bots.board:Perfect")
 register_seat("solver", "manyhands.baselines.bots.board:Searcher")
@@ -104,10 +104,11 @@ for _craft in ("survivor", "crew"):
     register_seat(_craft, f"manyhands.baselines.bots.craftworld:{_craft}")
 for _bot in ("hover", "rally"):
     register_seat(_bot, f"manyhands.baselines.bots.volleyball:{_bot}")
-for _bot in ("bot", "team"):
+for _bot in ("bot", "greedy", "team"):
     register_seat(_bot, f"manyhands.baselines.bots:{_bot}")
 register_seat("forager", "manyhands.baselines.bots.mission:Forager")
 register_seat("porter", "manyhands.baselines.bots.warehouse:Porter")
+register_seat("dispatched", "manyhands.baselines.bots.cuisine:dispatched")
 register_seat("text", "manyhands.baselines.players.reader:text")
 register_seat("reader", "manyhands.baselines.players.reader:Reader")
 register_seat("language", "manyhands.baselines.players.language:Language", extra="language")

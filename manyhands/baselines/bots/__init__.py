@@ -23,3 +23,15 @@ def team(env: Env, attack: str = "") -> Any:
     if env.unwrapped.id == "craftworld" and not attack:
         return craftworld_team.team(env)
     return volleyball.team(env, attack or "deep")
+
+
+def greedy(env: Env, noise: float = 0.0, ahead: int | None = None) -> Any:
+    """The seat `greedy`: the scripted player that takes the most urgent step for itself, in the
+    kitchen and in cuisines (where it can cook `ahead`)."""
+    from manyhands.baselines.bots import cuisine, kitchen
+
+    if env.unwrapped.id == "cuisine":
+        return cuisine.greedy(env, noise, ahead or 0)
+    if ahead is not None:
+        raise SeatError("greedy:ahead is for cuisines")
+    return kitchen.greedy(env, noise)

@@ -41,7 +41,8 @@ class Cuisine(CuisineConfig, Env[CuisineState]):
             of which each episode has one.
         chefs: how many chefs, 1 to 6; by default as the level says.
         alpha: how much time there is: the steps between two orders are 0.3 `alpha` times the
-            largest `wait` of a dish, and each can be served for 2.5 times as long.
+            largest `wait` of a dish, and each can be served for 2.5 times as long. A list has one
+            for each level.
         interval: steps between two orders, in place of what `alpha` gives.
         lifetime: steps in which an order can be served, in place of what `alpha` gives.
         reachable: whether orders can be served at least for as long as one chef needs alone.
@@ -86,7 +87,7 @@ class Cuisine(CuisineConfig, Env[CuisineState]):
         self,
         level: int | str | Path | Mapping[str, Any] | Sequence[Any] = 3,
         chefs: int | None = None,
-        alpha: float = 2.0,
+        alpha: float | Sequence[float] = 2.0,
         interval: int | None = None,
         lifetime: int | None = None,
         reachable: bool = True,
@@ -107,7 +108,13 @@ class Cuisine(CuisineConfig, Env[CuisineState]):
         if chefs is None:
             chefs = max(found.chefs for found in levels)
         self.chefs = whole("chefs", chefs, 1, menu.MOST_CHEFS)
-        self.alpha = number("alpha", alpha, 0.1, 20)
+        alphas = list(alpha) if isinstance(alpha, (list, tuple)) else [alpha] * len(levels)
+        if len(alphas) != len(levels):
+            raise ConfigError(
+                f"alpha is a number, or a list with one for each of {len(levels)} levels; given "
+                f"{len(alphas)}"
+            )
+        self.alphas = tuple(number("alpha", each, 0.1, 20) for each in alphas)
         self.reachable = boolean("reachable", reachable)
         self.max_orders = whole("max_orders", max_orders, 1, MOST_ORDERS)
         self.max_steps = whole("max_steps", max_steps, 1, MOST_STEPS)
@@ -115,7 +122,10 @@ class Cuisine(CuisineConfig, Env[CuisineState]):
             whole("interval", interval, 1, MOST_STEPS)
         if lifetime is not None:
             whole("lifetime", lifetime, 1, MOST_STEPS)
-        times = [self._times(found, interval, lifetime) for found in levels]
+        times = [
+            self._times(found, each, interval, lifetime)
+            for found, each in zip(levels, self.alphas, strict=True)
+        ]
         self.intervals = tuple(each for each, _ in times)
         self.lifetimes = tuple(each for _, each in times)
         weights = {"delivery": 1.0, "expiry": -1.0, "start": 0.0}
@@ -125,7 +135,7 @@ class Cuisine(CuisineConfig, Env[CuisineState]):
         self._config: dict[str, Any] = {
             "level": self._named(level, levels),
             "chefs": self.chefs,
-            "alpha": self.alpha,
+            "alpha": list(self.alphas) if isinstance(alpha, (list, tuple)) else self.alphas[0],
             "interval": interval,
             "lifetime": lifetime,
             "reachable": self.reachable,
@@ -169,13 +179,13 @@ class Cuisine(CuisineConfig, Env[CuisineState]):
         return level.name if level == menu.shipped_or_none(level.name) else dict(level.source)
 
     def _times(
-        self, level: menu.Level, interval: int | None, lifetime: int | None
+        self, level: menu.Level, alpha: float, interval: int | None, lifetime: int | None
     ) -> tuple[int, int]:
         """(interval, lifetime) of a level's orders."""
         wait = max(level.wait(dish) for dish in level.dishes)
-        every = max(1, math.ceil(SHARE * self.alpha * wait)) if interval is None else interval
+        every = max(1, math.ceil(SHARE * alpha * wait)) if interval is None else interval
         if lifetime is None:
-            lifetime = max(1, math.ceil(BETA * SHARE * self.alpha * wait))
+            lifetime = max(1, math.ceil(BETA * SHARE * alpha * wait))
             if self.reachable and lifetime < max(shortest.at_most(level, d) for d in level.dishes):
                 lifetime = max(lifetime, *(shortest.alone(level, d) for d in level.dishes))
         elif self.reachable:

@@ -286,8 +286,8 @@ def rules(cuisine: Cuisine, agent: int) -> str:
         )
     lines += [
         f"At most {cuisine.max_orders} orders are open at once; while there are as many, no new "
-        "one comes. A dish on the serving table serves the most urgent order of it, or waits there for "
-        f"the next one. The episode ends after {cuisine.max_steps} steps.",
+        "one comes. A dish on the serving table serves the most urgent order of it, or waits there "
+        f"for the next one. The episode ends after {cuisine.max_steps} steps.",
         "",
         "WHAT YOU CAN DO",
         "Each step every chef does one thing that is possible at its start, in the order of their "
@@ -302,8 +302,8 @@ def rules(cuisine: Cuisine, agent: int) -> str:
         "storage it is thrown away. On the serving table it is delivered, which only dishes are, "
         "and stays.",
         "- activate: with empty hands, the tool where you are, if its contents are exactly those "
-        "of a recipe. It then works for some steps, the one of activating included; what it made can "
-        "be taken afterwards.",
+        "of a recipe. It then works for some steps, the one of activating included; what it made "
+        "can be taken afterwards.",
         "- wait.",
         "",
         "TOOLS",

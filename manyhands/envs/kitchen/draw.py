@@ -630,3 +630,21 @@ _PAINTERS: dict[str, Any] = {
     "pot": _paint_pot,
     "chef": _paint_chef,
 }
+
+
+# ---- for other kitchens --------------------------------------------------------------------------
+
+
+def paint_chef(pen: Pen, number: int, facing: int, own: bool) -> None:
+    """A chef with empty hands, in the unit square of a pen."""
+    _paint_chef(pen, number % len(PLAYERS), facing, NOTHING, own)
+
+
+def paint_counter(pen: Pen, front: bool) -> None:
+    """A counter; with a `front` where the floor lies before it."""
+    _paint_counter(pen, front)
+
+
+def paint_floor(pen: Pen, odd: int) -> None:
+    """A tile of the floor."""
+    _paint_floor(pen, odd, False, False)
