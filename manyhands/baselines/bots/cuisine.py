@@ -124,6 +124,8 @@ class _Kitchen:
         inside: f32[T, K]; busy, ready: bool[T]; waiting: f32[K], dishes on the table.
         ordered: f32[Q, K], the dish of each open order.
         on: bool[R], recipes of the level; exists: bool[T]; stock: bool[K]; dishes: f32[K].
+        taken: bool[T], tools that a chef is about to change, so that no other goes there for what
+            is in them.
     """
 
     place: Array
@@ -138,6 +140,7 @@ class _Kitchen:
     exists: Array
     stock: Array
     dishes: Array
+    taken: Array
 
 
 def _seen(cuisine: Cuisine, row: Array, agent: Any) -> _Kitchen:
@@ -172,6 +175,7 @@ def _seen(cuisine: Cuisine, row: Array, agent: Any) -> _Kitchen:
         exists=level @ book.exists[:, TOOLS:] > 0,
         stock=level @ book.stock > 0,
         dishes=(level @ book.dish_on) @ to_items,
+        taken=jnp.zeros(len(book.kinds), bool),
     )
 
 
@@ -256,12 +260,18 @@ class _Jobs:
 
 
 def _fits(book: Book, kitchen: _Kitchen, goal: Array, free: Array, inside: Array) -> Array:
-    """f32[T, K]: the rank of what an item put into a tool would become a part of."""
+    """f32[T, K]: the rank of what an item put into a tool would become a part of. The last empty
+    tool of a kind is kept for what is needed first of all that is not begun."""
     need, made_with = book.need.astype(np.float32), book.made_with[:, TOOLS:].T  # [R, K], [T, R]
+    begun = inside.sum(1) > 0
     room = jnp.all(inside[:, None] <= need, axis=2) & made_with & free[:, None]
+    started = jnp.any(room & begun[:, None], axis=0)  # [R]
+    first = jnp.min(jnp.where(made_with & ~started, goal, NEVER), axis=1)  # [T]
+    alike = np.array([[one == other for other in book.kinds] for one in book.kinds])
+    spare = jnp.sum(alike & (free & ~begun), axis=1) > 1
+    room = room & (begun[:, None] | spare[:, None] | (goal <= first[:, None]))
     asks = room[:, :, None] & (need[None] > inside[:, None])  # [T, R, K]
     rank = jnp.min(jnp.where(asks, goal[None, :, None], NEVER), axis=1)
-    begun = inside.sum(1) > 0
     return jnp.where(rank < NEVER, rank - 0.1 * begun[:, None], NEVER)
 
 
@@ -312,6 +322,7 @@ def _options(cuisine: Cuisine, ahead: int, kitchen: _Kitchen, left: Array) -> _O
     stuck = jnp.any(complete, axis=1) & ~jnp.any(extends, axis=1)
     ripe = jnp.min(jnp.where(complete, goal, NEVER), axis=1)
     starts = jnp.where(ripe < NEVER, RANK * ripe - 3.0, jnp.where(stuck, LATE, NEVER))  # [T]
+    starts = jnp.where(kitchen.taken, NEVER, starts)
 
     # Take out what is made: a dish for the table, an input for a free tool, or to clear the tool.
     product = jnp.argmax(kitchen.inside, axis=1)
@@ -323,8 +334,10 @@ def _options(cuisine: Cuisine, ahead: int, kitchen: _Kitchen, left: Array) -> _O
     freed = jnp.any(same & free[None], axis=1)
     clears = jnp.where(asked & ~freed, LATE, NEVER)
     value = jnp.where(takes < NEVER, RANK * takes - 2.0, clears)
+    value = jnp.where(kitchen.taken, NEVER, value)
     taken = jnp.where(kitchen.ready & ~kitchen.busy, value, NEVER)
-    expected = jnp.where(kitchen.ready & kitchen.busy & (takes < NEVER), value + 3.0, NEVER)
+    works = kitchen.ready & kitchen.busy & (takes < NEVER)
+    expected = jnp.where(works, jnp.minimum(value + 3.0, NEVER), NEVER)
 
     # Fetch an ingredient for which there is room, or will be.
     stocked = jnp.where(kitchen.stock, lacking, NEVER)
@@ -393,7 +406,7 @@ def _divided(cuisine: Cuisine, ahead: int, kitchen: _Kitchen, agent: Any) -> Arr
         item = jnp.where(takes, product, jnp.where(fetches, fetched, jnp.argmax(now.held[who])))
         moved = (k == item).astype(jnp.float32)
         joins = (takes | jobs.which(job, "fetch")) & (found.rank[item] < NEVER)
-        goal = jnp.where(puts, here, (t == found.best[item]) & joins)
+        goal = (puts & here) | ((t == found.best[item]) & joins)
         inside = jnp.where(takes & here, 0.0, now.inside) + jnp.where(goal, moved, 0.0)
         made = jnp.all(now.inside[:, None] == book.need, axis=2)
         made = made & book.made_with[:, TOOLS:].T & now.on
@@ -411,6 +424,7 @@ def _divided(cuisine: Cuisine, ahead: int, kitchen: _Kitchen, agent: Any) -> Arr
             ready=(now.ready & ~(takes & here[:, 0])) | (starts & here[:, 0]),
             waiting=now.waiting + jnp.where(served, moved, 0.0),
             held=held,
+            taken=now.taken | (goal | ((starts | takes) & here))[:, 0],
         )
         return (new, left & (n != who), plan), None
 
