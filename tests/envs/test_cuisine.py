@@ -270,9 +270,7 @@ def test_the_orders_of_a_seed_do_not_depend_on_what_chefs_do():
     first, _ = play(env, seed=3)
     again, _ = play(env, *[["wait"] * 3] * 5, seed=3)
     assert first.coming.tolist() == again.coming.tolist()
-    counts = Counter(
-        dish for seed in range(40) for dish in play(env, seed=seed)[0].coming.tolist()
-    )
+    counts = Counter(dish for seed in range(40) for dish in play(env, seed=seed)[0].coming.tolist())
     assert set(counts) == {1, 2, 3} and min(counts.values()) > 0.2 * sum(counts.values())
 
 

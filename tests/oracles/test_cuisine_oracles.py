@@ -228,7 +228,9 @@ OWN = {
 )
 def test_every_step_is_that_of_the_oracle(level, options):
     env = manyhands.make("cuisine", level=level, reachable=False, max_steps=120, **options)
-    fields = level if isinstance(level, dict) else json.loads((ASSETS / f"{level}.json").read_text())
+    fields = (
+        level if isinstance(level, dict) else json.loads((ASSETS / f"{level}.json").read_text())
+    )
     step = jax.jit(env.step)
     reset, legal, key = jax.jit(env.reset), jax.jit(env.legal), jax.random.key(0)
     seen = Counter()

@@ -299,7 +299,8 @@ def _options(cuisine: Cuisine, ahead: int, kitchen: _Kitchen, left: Array) -> _O
     goal = jnp.where(kitchen.on, lacking[book.makes], NEVER)  # f32[R]
     free = kitchen.exists & ~kitchen.busy & ~kitchen.ready
     fits = _fits(book, kitchen, goal, free, kitchen.inside)
-    later = _fits(book, kitchen, goal, kitchen.exists & ~free, jnp.zeros_like(kitchen.inside))
+    used_now = kitchen.exists & (~free | (kitchen.inside.sum(1) > 0))
+    later = _fits(book, kitchen, goal, used_now, jnp.zeros_like(kitchen.inside))
     best, rank = jnp.argmin(fits, axis=0), jnp.min(fits, axis=0)
     soon = jnp.min(later, axis=0)
     place = kitchen.place[:, None]
