@@ -85,7 +85,7 @@ def test_a_level_from_a_file_is_the_level_of_its_fields(tmp_path):
     assert env == manyhands.make("cuisine", **env.config())
     assert env.book.place_names == ["storage", "serving table", "pan", "toaster"]
     assert env.book.items == ["egg", "bread", "fried_egg", "egg_toast"]
-    state, outcome = play(
+    _, outcome = play(
         env, ["go to storage"], ["get egg"], ["go to pan"], ["put"], ["fry it"], ["wait"],
         ["get it"], ["go to toaster"], ["put it in"], ["go to storage"], ["get bread"],
         ["go to toaster"], ["put"], ["use the toaster"], ["wait"], ["wait"], ["wait"], ["get"],

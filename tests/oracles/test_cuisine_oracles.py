@@ -1,5 +1,5 @@
-"""Cuisines beside a small kitchen in plain Python, written from the rules of CuisineWorld as they are
-published and from the JSON files, and sharing nothing with the package: states, legal actions,
+"""Cuisines beside a small kitchen in plain Python, written from the rules of CuisineWorld as they
+are published and from the JSON files, and sharing nothing with the package: states, legal actions,
 rewards and ends of the same steps."""
 
 import json

@@ -159,7 +159,9 @@ def _grammar(
 ) -> Grammar:
     """The phrases of a kitchen: a meaning is (what, kind of tool or None)."""
     slots: dict[str, Any] = {"place": _place_names(places), "item": _item_names(items)}
+    slots["offered"] = {}  # lines of `choices`, filled in where an answer may hold one
     phrases: list[tuple[Any, Sequence[str]]] = [
+        (("offered", None), ["{offered}"]),
         (
             ("go", None),
             [
@@ -169,6 +171,7 @@ def _grammar(
                 "(goto|visit|approach|reach|enter) {place}",
                 "go {place}",
                 "be at {place}",
+                "(go|walk|head) to {place} first",
             ],
         ),
         (
@@ -203,6 +206,7 @@ def _grammar(
                 f"[({{item}}|{_IT}|{_DISH})] "
                 f"[(to|on|onto|at|over) [({{place}}|customer|guest|client)]]",
                 f"(put|place|set) ({{item}}|{_IT}|{_DISH}) {_INTO} {{place}}",
+                f"(hand|turn|give) ({{item}}|{_IT}|{_DISH}) (over|in|out)",
                 f"bring ({{item}}|{_IT}|{_DISH}) to (customer|guest|client|{{place}})",
             ],
         ),
@@ -236,6 +240,7 @@ def _grammar(
                 "[for] [(one|1|a)] [(turn|step|moment|bit)]",
                 "(stay|wait|remain) at {place}",
                 "(skip|pass) [(my|this)] (turn|move|step)",
+                "hold on [(a|one|for a)] [(moment|step)]",
                 "do nothing [at all] [(this|for one) (turn|step)]",
             ],
         ),
@@ -260,7 +265,9 @@ def _place_names(places: Sequence[tuple[str, int]]) -> dict[str, tuple[int, ...]
     for p, (kind, number) in enumerate(places):
         for name in (words(kind), *_PLACES.get(kind, ())):
             found[name] = (*found.get(name, ()), p)
-            for one in (f"{name} {number}", f"{name} number {number}", f"{_RANKS[number]} {name}"):
+            rank = f"{number}{('st', 'nd', 'rd')[number - 1] if number < 4 else 'th'}"
+            ways = f"{name} {number}", f"{name} number {number}", f"{_RANKS[number]} {name}"
+            for one in (*ways, f"{rank} {name}"):
                 found[one] = (p,)
             if counts[kind] > 1:
                 any_one = (f"any {name}", f"one of {name}s")
@@ -310,10 +317,11 @@ def parse(cuisine: Cuisine, text: Any, state: CuisineState, agent: int) -> int:
         for action in open_:
             if plain == short_words(cuisine, facts, agent, action):
                 return action
-            head = short_words(cuisine, facts, agent, action) + ": "
-            if plain.startswith(head) and plain == _line(cuisine, state, agent, action):
-                return action
-        readings = grammar_of(book).read(answer.plain)
+        offered = None
+        if ":" in plain:  # with its effect
+            lines = cuisine.choices(state, agent, None)
+            offered = {"offered": {str(choice): choice.action for choice in lines}}
+        readings = grammar_of(book).read(answer.plain, offered)
         if not readings:
             return None
         found: dict[int, None] = {}
@@ -333,14 +341,6 @@ def parse(cuisine: Cuisine, text: Any, state: CuisineState, agent: int) -> int:
         raise refuse(reason)
 
     return int(decide(text, mean, refuse))
-
-
-def _line(cuisine: Cuisine, state: CuisineState, agent: int, action: int) -> str:
-    """The line of `choices` of an action, as answers are normalised."""
-    for choice in cuisine.choices(state, agent, None):
-        if choice.action == action:
-            return " ".join(str(choice).lower().split()).rstrip(".")
-    return ""
 
 
 def short_words(cuisine: Cuisine, facts: Facts, agent: int, action: int) -> str:
@@ -368,6 +368,8 @@ def _action(cuisine: Cuisine, facts: Facts, agent: int, reading: Reading) -> int
     book = cuisine.book
     go, get, put, activate = actions_of(book)
     what, kind = reading.meaning
+    if what == "offered":
+        return int(reading.values["offered"])
     values: Mapping[str, Any] = reading.values
     place, held = facts.place[agent], facts.held[agent]
     here = the(book.place_names[place])
