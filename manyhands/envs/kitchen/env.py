@@ -51,6 +51,16 @@ class Kitchen(KitchenConfig, Env[KitchenState]):
             interact does, with one to three ingredients.
         chefs: number of chefs; by default as many as the layout marks.
         observation: `"grid"`, `"compact"`, `"features"` or `"featurized"`, see below.
+        asked: whether one of the orders is asked for at a time, as in OvercookedV2; by default in
+            its layouts, `"overcooked_v2/..."`, and in those with recipe indicators or buttons. The
+            options up to `button_steps` are for such kitchens alone.
+        resample: whether another recipe is drawn (it may be the same) when a soup of the one asked
+            for is served; else it is the same all episode.
+        penalty: whether a soup that is not asked for costs its value; else it is worth nothing.
+        show_delivery: whether chefs see at the serving windows that the soup asked for was served
+            in the last step.
+        button_cost, button_steps: points that pressing a recipe button costs, and steps that it
+            shows the recipe, the one in which it is pressed included.
         view_radius: None, or r: chefs see the cells at most r columns and r rows away.
         max_steps: steps in an episode, which then is truncated; kitchens never terminate.
         orders, bonus_orders, order_bonus, values, times, onion_value, tomato_value, onion_time,
@@ -138,6 +148,12 @@ class Kitchen(KitchenConfig, Env[KitchenState]):
         level_seed: int = 0,
         detail: str = "normal",
         statistics: bool = False,
+        asked: bool | None = None,
+        resample: bool = False,
+        penalty: bool = False,
+        show_delivery: bool = False,
+        button_cost: int = 5,
+        button_steps: int = 10,
     ):
         overrides = {
             "orders": orders,
@@ -163,11 +179,6 @@ class Kitchen(KitchenConfig, Env[KitchenState]):
         self.detail = one_of("detail", detail, DETAILS)
         self.statistics = boolean("statistics", statistics)
         self.random_starts = starts == "random"
-        self.potential = TERM in (reward_weights or {})
-        if self.potential:
-            self.terms = (*type(self).terms, TERM)
-        weights = {"delivery": 1.0} | dict.fromkeys(self.terms[1:], 0.0)
-        self.reward_weights = check_weights(reward_weights, weights)
         self._config: dict[str, Any] = {
             # By one name each, so that equal kitchens are equal.
             "layout": lv.ALIASES.get(layout, layout)
@@ -186,6 +197,7 @@ class Kitchen(KitchenConfig, Env[KitchenState]):
             "view_radius": self.view_radius,
             "statistics": self.statistics or None,
             "reward_weights": dict(reward_weights) if reward_weights else None,
+            "asked": None if asked is None else boolean("asked", asked),
             **overrides,
         }
         if layout == "generated":
@@ -199,8 +211,24 @@ class Kitchen(KitchenConfig, Env[KitchenState]):
         self._config |= {name: value for name, value in given.items() if value is not None}
 
         self.levels = _load_levels(
-            layout, starts, chefs, overrides, generator, num_levels, level_seed
+            layout, starts, chefs, overrides, asked, generator, num_levels, level_seed
         )
+        self.asked = _all_asked(self.levels)
+        self.resample = boolean("resample", resample)
+        self.penalty = boolean("penalty", penalty)
+        self.show_delivery = boolean("show_delivery", show_delivery)
+        self.button_cost = whole("button_cost", button_cost, 0, 10_000)
+        self.button_steps = whole("button_steps", button_steps, 1, 250)
+        for name, usual in _ASKED_OPTIONS.items():
+            if (value := plain(getattr(self, name))) != usual:
+                self._config[name] = value
+                if not self.asked:
+                    raise ConfigError(
+                        f"{name}={value!r} is for kitchens in which one recipe is asked for at a "
+                        f"time (asked=True), given layout={layout!r}"
+                    )
+        if self.asked:
+            self._check_asked(overrides, reward_weights)
         if dynamics == "classic":
             self.levels = tuple(_cookable(level, orders) for level in self.levels)
         counts = {len(level.starts) for level in self.levels}
@@ -209,8 +237,19 @@ class Kitchen(KitchenConfig, Env[KitchenState]):
                 f"the layouts mark different numbers of chefs ({sorted(counts)}); pass chefs="
             )
         self.tabulate()
+        self.potential = TERM in (reward_weights or {})
+        if self.potential:
+            self.terms = (*type(self).terms, TERM)
+        self.terms = ("delivery", *self.shaped, *self.terms[len(SHAPED) + 1 :])
+        weights = {"delivery": 1.0} | dict.fromkeys(self.terms[1:], 0.0)
+        if self.asked:
+            self.terms = (*self.terms, "button_press")
+            weights["button_press"] = 1.0
+        self.reward_weights = check_weights(reward_weights, weights)
         self.agents = tuple(f"chef_{i}" for i in range(self.chefs))
         self.deterministic_reset = len(self.levels) == 1 and not self.random_starts
+        if self.asked and self.recipes.shape[1] > 1:
+            self.deterministic_reset = False
         self.action_space = gymnasium.spaces.Discrete(len(ACTIONS))
         self.observation_layout = views.layout(self)
         self.observation_space = views.space(self)
@@ -224,7 +263,7 @@ class Kitchen(KitchenConfig, Env[KitchenState]):
 
     def step(self, key: Array, state: KitchenState, actions: Array) -> tuple[KitchenState, Outcome]:
         check_actions(self, actions, state.time.shape)
-        after, results = rules.step(self, state, actions)
+        after, results = rules.step(self, key, state, actions)
         return after, self.outcome(**results)
 
     def to_dict(self, state: KitchenState) -> dict[str, Any]:
@@ -267,16 +306,68 @@ class Kitchen(KitchenConfig, Env[KitchenState]):
         its own starts; see `planning.first_delivery`. It searches: seconds, in a large kitchen."""
         return planning.first_delivery(self.levels[level], self.dynamics, **effort)
 
+    def _check_asked(self, overrides: Mapping[str, Any], reward_weights: Any) -> None:
+        """Refuse what kitchens in which one recipe is asked for do not have."""
+        if self.observation in ("features", "featurized"):
+            raise ConfigError(
+                f'observation="{self.observation}" knows onions and tomatoes only; where one '
+                'recipe is asked for at a time there are "grid" and "compact"'
+            )
+        for name, given in (
+            ("statistics", self.statistics),
+            (TERM, TERM in (reward_weights or {})),
+        ):
+            if given:
+                raise ConfigError(
+                    f"{name} is defined by Overcooked-AI for kitchens whose orders are all open; "
+                    "not where one recipe is asked for at a time"
+                )
+        wrong = [name for name in _ONE_OF_TWO if name in overrides]
+        if wrong:
+            raise ConfigError(
+                f"{names_of(wrong)} cannot be given where one recipe is asked for at a time; "
+                "give values= and times="
+            )
+
 
 # ---- small things --------------------------------------------------------------------------------
+
+
+_ASKED_OPTIONS: dict[str, Any] = {
+    "resample": False,
+    "penalty": False,
+    "show_delivery": False,
+    "button_cost": 5,
+    "button_steps": 10,
+}
+_ONE_OF_TWO = (
+    "bonus_orders",
+    "order_bonus",
+    "onion_value",
+    "tomato_value",
+    "onion_time",
+    "tomato_time",
+)
+
+
+def _all_asked(levels: Sequence[lv.Level]) -> bool:
+    """Whether one recipe is asked for at a time, in all levels or in none."""
+    found = {level.asked for level in levels}
+    if len(found) > 1:
+        one, every = ([lev.name for lev in levels if lev.asked is a] for a in (True, False))
+        raise ConfigError(
+            f"one recipe is asked for at a time in {names_of(one)}, and all orders are open in "
+            f"{names_of(every)}; pass asked=True, or play them apart"
+        )
+    return found.pop()
 
 
 def _by_recipe(name: str, value: Any) -> Any:
     """Orders, and numbers that are given by recipe, with the names of the recipes: JSON-ready."""
     if name.endswith("orders"):
-        return [lv.recipe_name(recipe) for recipe in lv.parse_orders(value, name)]
+        return [lv.recipe_name(recipe) for recipe in lv.parse_orders(value, name, 4)]
     if isinstance(value, Mapping):
-        value = {lv.recipe_name(lv.parse_recipe(recipe)): item for recipe, item in value.items()}
+        value = {lv.recipe_name(lv.parse_recipe(recipe, 4)): item for recipe, item in value.items()}
     return plain(value)
 
 
@@ -300,6 +391,7 @@ def _load_levels(
     starts: str,
     chefs: int | None,
     overrides: dict[str, Any],
+    asked: bool | None,
     generator: Mapping[str, Any] | None,
     num_levels: int,
     level_seed: int,
@@ -310,8 +402,14 @@ def _load_levels(
             knobs["chefs"] = chefs
         check_options(GeneratorConfig, knobs, "generator=")
         config = GeneratorConfig(**knobs)
+        if asked:
+            raise ConfigError(
+                'asked=True: layout="generated" has no recipe indicators; name or draw a layout'
+            )
         return tuple(generate_levels(config, num_levels, level_seed, rules=overrides))
     names = [layout] if isinstance(layout, str) else list(layout)
     if not names:
         raise ConfigError("layout=[] is empty; give at least one layout")
-    return tuple(lv.load_level(name, starts=starts, chefs=chefs, **overrides) for name in names)
+    return tuple(
+        lv.load_level(name, starts=starts, chefs=chefs, asked=asked, **overrides) for name in names
+    )

@@ -5,6 +5,10 @@ A layout is drawn with one symbol a cell, rows from north to south:
     X counter          O onion dispenser    D dish dispenser    S serving window
       (space) floor    T tomato dispenser   P pot               1..6 start cell of that chef
 
+and where one recipe is asked for at a time (`asked.py`)
+
+    C carrot dispenser   M mushroom dispenser   R recipe indicator   B recipe button
+
 Everything here is plain NumPy and Python on the host; the environment turns levels into arrays.
 """
 
@@ -20,22 +24,34 @@ import numpy as np
 
 from manyhands.core.config import nearest, one_of, whole
 from manyhands.core.env import ConfigError, LayoutError, names_of
+from manyhands.envs.kitchen import asked as ask
 
 COUNTER, FLOOR, ONIONS, TOMATOES, DISHES, POT, SERVING, VOID = range(8)
+CARROTS, MUSHROOMS, INDICATOR, BUTTON = range(8, 12)  # only where one recipe is asked for
 SYMBOLS = "X OTDPS"  # index = terrain code; VOID is only padding and has no symbol
+MORE_SYMBOLS = {"C": CARROTS, "M": MUSHROOMS, "R": INDICATOR, "B": BUTTON}
+CODES = {symbol: code for code, symbol in enumerate(SYMBOLS)} | MORE_SYMBOLS
+_SYMBOL_OF = {code: symbol for symbol, code in CODES.items()}
 STATIONS = {
     ONIONS: "onion dispenser",
     TOMATOES: "tomato dispenser",
     DISHES: "dish dispenser",
     POT: "pot",
     SERVING: "serving window",
+    CARROTS: "carrot dispenser",
+    MUSHROOMS: "mushroom dispenser",
+    INDICATOR: "recipe indicator",
+    BUTTON: "recipe button",
 }
+DISPENSERS = (ONIONS, TOMATOES, CARROTS, MUSHROOMS)  # by kind of ingredient, as in `asked.KINDS`
 MAX_CHEFS = 6
 MAX_CELLS = 255  # a cell index fits one byte, with one value to spare
 DIRECTIONS = ((0, -1), (0, 1), (1, 0), (-1, 0))  # (dx, dy) of north, south, east, west
 
 Cell = tuple[int, int]  # (x, y)
-Recipe = tuple[int, int]  # (onions, tomatoes), one to three together
+# How many of each kind, one to three together: (onions, tomatoes); where one recipe is asked for at
+# a time, (onions, tomatoes, carrots, mushrooms).
+Recipe = tuple[int, ...]
 RECIPES: tuple[Recipe, ...] = tuple(
     (total - tomatoes, tomatoes) for total in (1, 2, 3) for tomatoes in range(total + 1)
 )
@@ -55,6 +71,7 @@ class Level:
         values: points of every recipe, were it ordered and no bonus order; see `worth`.
         times: steps of cooking of every recipe.
         order_bonus: the factor for bonus orders.
+        asked: whether only one of the orders is asked for at a time.
     """
 
     name: str
@@ -65,6 +82,7 @@ class Level:
     values: dict[Recipe, int]
     times: dict[Recipe, int]
     order_bonus: int = 2
+    asked: bool = False
 
     @property
     def width(self) -> int:
@@ -80,7 +98,7 @@ class Level:
 
     def text(self) -> str:
         """The layout as text, without a last newline; `load_level` reads it back."""
-        rows = [[SYMBOLS[code] for code in row] for row in self.terrain]
+        rows = [[_SYMBOL_OF[int(code)] for code in row] for row in self.terrain]
         for player, (x, y) in enumerate(self.starts):
             rows[y][x] = str(player + 1)
         return "\n".join("".join(row) for row in rows)
@@ -89,23 +107,43 @@ class Level:
         """(x, y) of all cells of one terrain code, in reading order."""
         return [(int(x), int(y)) for y, x in np.argwhere(self.terrain == code)]
 
+    def recipe_of(self, soup: int) -> Recipe:
+        """The recipe of a soup, by its code, or of what is in a pot."""
+        return ask.counts(soup)[: 4 if self.asked else 2]
+
     def worth(self, recipe: Recipe) -> int:
-        """Points for delivering a soup: 0 if it is not ordered."""
+        """Points for delivering a soup: 0 if it is not ordered; where one recipe is asked for, if
+        it is this one."""
+        if self.asked:
+            return self.values[recipe]
         bonus = self.order_bonus if recipe in self.bonus_orders else 1
         return self.values[recipe] * bonus if recipe in self.orders else 0
 
     def worth_table(self) -> np.ndarray:
-        """i32[4, 4]: `worth` by [onions, tomatoes]; 0 where there is no such recipe."""
+        """i32[4, 4]: `worth` by [onions, tomatoes]; 0 where there is no such recipe. i32[512] by
+        the codes of soups, where one recipe is asked for at a time."""
+        if self.asked:
+            return self._by_code(np.int32, {recipe: self.worth(recipe) for recipe in ask.RECIPES})
         table = np.zeros((4, 4), np.int32)
         for recipe in RECIPES:
             table[recipe] = self.worth(recipe)
         return table
 
     def time_table(self) -> np.ndarray:
-        """u8[4, 4]: steps of cooking by [onions, tomatoes]; 0 where there is no such recipe."""
+        """u8[4, 4]: steps of cooking by [onions, tomatoes]; 0 where there is no such recipe.
+        u8[512] by the codes of soups, where one recipe is asked for at a time."""
+        if self.asked:
+            return self._by_code(np.uint8, self.times)
         table = np.zeros((4, 4), np.uint8)
         for recipe in RECIPES:
             table[recipe] = self.times[recipe]
+        return table
+
+    @staticmethod
+    def _by_code(kind: Any, numbers: Mapping[Recipe, int]) -> np.ndarray:
+        table: np.ndarray = np.zeros(ask.WIDE, kind)
+        for recipe, number in numbers.items():
+            table[ask.soup_code(recipe)] = number
         return table
 
     def best_table(self) -> np.ndarray:
@@ -125,6 +163,7 @@ class Level:
             tuple(sorted(self.values.items())),
             tuple(sorted(self.times.items())),
             self.order_bonus,
+            self.asked,
         )
 
     def __eq__(self, other: object) -> bool:
@@ -138,40 +177,42 @@ class Level:
 # ---- recipes -------------------------------------------------------------------------------------
 
 
-def parse_recipe(given: Any) -> Recipe:
-    """The recipe that `given` names: "onion+onion+tomato", ["onion", "onion", "tomato"], or a
-    pair of counts (onions, tomatoes). One to three ingredients, in any order."""
+def parse_recipe(given: Any, kinds: int = 2) -> Recipe:
+    """The recipe that `given` names: "onion+onion+tomato", ["onion", "onion", "tomato"], or counts
+    (onions, tomatoes). One to three ingredients, in any order, of the first `kinds` of
+    `asked.KINDS`."""
     if isinstance(given, str):
         names: list[Any] = [part.strip() for part in given.replace(",", "+").split("+")]
     elif isinstance(given, Sequence):
         names = list(given)
     else:
         names = [given]
-    if len(names) == 2 and all(isinstance(n, (int, np.integer)) for n in names):
-        recipe = (int(names[0]), int(names[1]))
+    known = ask.KINDS[:kinds]
+    if len(names) in (2, kinds) and all(isinstance(n, (int, np.integer)) for n in names):
+        recipe: Recipe = (*map(int, names), *[0] * (kinds - len(names)))
     else:
-        wrong = [name for name in names if name not in ("onion", "tomato")]
+        wrong = [name for name in names if name not in known]
         if wrong or not names:
             raise ConfigError(
-                f"a recipe is written 'onion+onion+tomato', as a list of such names, or as counts "
-                f"(onions, tomatoes); given {given!r}"
+                f"a recipe is written 'onion+onion+tomato', as a list of such names "
+                f"({names_of(list(known))}), or as counts (onions, tomatoes); given {given!r}"
             )
-        recipe = (names.count("onion"), names.count("tomato"))
-    if recipe not in RECIPES:
+        recipe = tuple(names.count(name) for name in known)
+    if min(recipe) < 0 or not 1 <= sum(recipe) <= 3:
         raise ConfigError(f"a recipe has one to three ingredients; given {given!r}")
     return recipe
 
 
 def recipe_name(recipe: Recipe) -> str:
     """ "onion+onion+tomato" for (2, 1); `parse_recipe` reads it back."""
-    return "+".join(["onion"] * recipe[0] + ["tomato"] * recipe[1])
+    return "+".join(name for name, n in zip(ask.KINDS, recipe, strict=False) for name in [name] * n)
 
 
-def parse_orders(given: Iterable[Any], what: str = "orders") -> tuple[Recipe, ...]:
+def parse_orders(given: Iterable[Any], what: str = "orders", kinds: int = 2) -> tuple[Recipe, ...]:
     """A list of recipes (see `parse_recipe`), each at most once."""
     if isinstance(given, str) or not isinstance(given, Iterable):
         raise ConfigError(f"{what} is a list of recipes, e.g. ['onion+onion+onion']; got {given!r}")
-    orders = tuple(parse_recipe(recipe) for recipe in given)
+    orders = tuple(parse_recipe(recipe, kinds) for recipe in given)
     if len(set(orders)) < len(orders):
         raise ConfigError(
             f"{what} names a recipe twice: {', '.join(map(recipe_name, orders))} "
@@ -188,22 +229,23 @@ def _numbers(
     possible: set[str],
     low: int,
     high: int,
+    kinds: int,
 ) -> dict[Recipe, int]:
     """A number for every recipe: its own, else the sum over its ingredients, else a constant."""
     constant = 20
     own: dict[Recipe, int] = {}
     if isinstance(given, Mapping):
-        own = {parse_recipe(recipe): number for recipe, number in given.items()}
+        own = {parse_recipe(recipe, kinds): number for recipe, number in given.items()}
     elif given is not None:
         if onion is not None or tomato is not None:
             raise ConfigError(f"give {what}s as one constant or per ingredient, not both")
         constant = whole(f"{what}s", given, low, high)
-    by_name = {"onion": onion, "tomato": tomato}
+    by_name = {"onion": onion, "tomato": tomato, "carrot": None, "mushroom": None}
     for name, part in by_name.items():
         if part is not None:  # its sums are checked below
             whole(f"{name}_{what}", part, -(10**6), 10**6)
     numbers: dict[Recipe, int] = {}
-    for recipe in RECIPES:
+    for recipe in RECIPES if kinds == 2 else ask.RECIPES:
         used = recipe_name(recipe).split("+")
         parts = [by_name[name] for name in used]
         if recipe in own:
@@ -243,10 +285,11 @@ def parse_layout(text: str) -> tuple[np.ndarray, tuple[Cell, ...]]:
     rows = [line[:width] if not line[width:].strip(" \t") else line for line in lines]
     for y, row in enumerate(rows):
         for x, symbol in enumerate(row):
-            if symbol not in SYMBOLS and not ("1" <= symbol <= "9"):
+            if symbol not in CODES and not ("1" <= symbol <= "9"):
                 raise LayoutError(
                     f"unknown symbol {symbol!r}; a layout is made of X (counter), space (floor), "
-                    "O, T, D (dispensers), P (pot), S (serving window), 1..6 (chefs)",
+                    "O, T, C, M, D (dispensers), P (pot), S (serving window), R (recipe "
+                    "indicator), B (recipe button), 1..6 (chefs)",
                     y,
                     x,
                 )
@@ -265,7 +308,7 @@ def parse_layout(text: str) -> tuple[np.ndarray, tuple[Cell, ...]]:
     found: dict[int, Cell] = {}
     for y, row in enumerate(rows):
         for x, symbol in enumerate(row):
-            terrain[y, x] = FLOOR if symbol.isdigit() else SYMBOLS.index(symbol)
+            terrain[y, x] = FLOOR if symbol.isdigit() else CODES[symbol]
             if terrain[y, x] == FLOOR and (x in (0, width - 1) or y in (0, height - 1)):
                 raise LayoutError("the border is open: close it with X or a station", y, x)
             if symbol.isdigit():
@@ -283,10 +326,10 @@ def parse_layout(text: str) -> tuple[np.ndarray, tuple[Cell, ...]]:
             )
     if not found:
         raise LayoutError("there is no chef: mark start cells with 1, 2, ...")
-    needed = {SERVING: (SERVING,), POT: (POT,), DISHES: (DISHES,), ONIONS: (ONIONS, TOMATOES)}
+    needed = {SERVING: (SERVING,), POT: (POT,), DISHES: (DISHES,), ONIONS: DISPENSERS}
     for codes in needed.values():
         if not np.isin(terrain, codes).any():
-            names = [f"{STATIONS[code]} ({SYMBOLS[code]})" for code in codes]
+            names = [f"{STATIONS[code]} ({_SYMBOL_OF[code]})" for code in codes[:2]]
             raise LayoutError(f"a station is missing: there is no {names_of(names)}")
     terrain.setflags(write=False)
     return terrain, tuple(found[player] for player in sorted(found))
@@ -421,7 +464,7 @@ LAYOUTS: dict[str, tuple[str, dict[str, Any]]] = {
         _THREE_ONIONS,
     ),
 }
-ALIASES = {
+_CALLED = {
     "simple": "cramped_room",
     "asymm_advantages": "asymmetric_advantages",
     "unident_s": "asymmetric_advantages",
@@ -432,6 +475,12 @@ ALIASES = {
     "counter_circuit": "counter_circuit_o_1order",  # as papers and JaxMARL call it
     "random3": "counter_circuit_o_1order",
 }
+# With those layouts of OvercookedV2 whose names no other layout has.
+ALIASES = {
+    name.removeprefix(ask.PREFIX): name
+    for name in ask.LAYOUTS
+    if name.removeprefix(ask.PREFIX) not in {*LAYOUTS, *_CALLED}
+} | _CALLED
 # JaxMARL's start cells, where they differ from the marked ones (forced_coordination: the players
 # the other way round). It has the same ones in coordination_ring and in the OvercookedV2 layouts.
 JAXMARL_STARTS = {
@@ -448,7 +497,7 @@ JAXMARL_STARTS = {
 
 def layout_names(*, aliases: bool = False) -> tuple[str, ...]:
     """The shipped layouts' names, with their other names on request."""
-    return (*LAYOUTS, *(ALIASES if aliases else ()))
+    return (*LAYOUTS, *ask.LAYOUTS, *(ALIASES if aliases else ()))
 
 
 def load_level(
@@ -465,6 +514,7 @@ def load_level(
     onion_time: int | None = None,
     tomato_time: int | None = None,
     order_bonus: int = 2,
+    asked: bool | None = None,
 ) -> Level:
     """The level of a shipped layout's name, or of a layout text (any string with a newline).
 
@@ -481,6 +531,8 @@ def load_level(
             to 10000 points, a time is 1 to 250 steps. Recipes that a mapping leaves out, or all,
             are the sum of `onion_value` and `tomato_value` (`onion_time`, `tomato_time`) over
             their ingredients where those are given.
+        asked: whether one of the orders is asked for at a time; by default in the layouts of
+            OvercookedV2, and in those that have recipe indicators or buttons.
     """
     if not isinstance(layout, str):
         raise ConfigError(f"a layout is a name or a text with newlines; got {layout!r}")
@@ -489,32 +541,41 @@ def load_level(
     text = layout
     if "\n" not in layout:
         name = ALIASES.get(layout, layout)
-        if name not in LAYOUTS:
+        if name not in LAYOUTS and name not in ask.LAYOUTS:
             raise LayoutError(
                 f"no layout is called {layout!r};{nearest(layout, layout_names(aliases=True))} "
-                f"there are {', '.join(LAYOUTS)}; a text with newlines is read as a layout itself"
+                f"there are {', '.join(layout_names())}; "
+                "a text with newlines is read as a layout itself"
             )
-        text, defaults = LAYOUTS[name]
+        if name in ask.LAYOUTS:
+            text, own = ask.LAYOUTS[name]
+            defaults = {"orders": own, "asked": True}
+        else:
+            text, defaults = LAYOUTS[name]
     terrain, cells = parse_layout(text)
+    asked = _is_asked(terrain, asked, defaults.get("asked", False))
+    kinds = 4 if asked else 2
     if starts == "jaxmarl":
-        if name not in JAXMARL_STARTS:
+        if name not in JAXMARL_STARTS and name not in ask.LAYOUTS:
             raise ConfigError(
                 f"starts='jaxmarl' is known for {', '.join(JAXMARL_STARTS)}; not for {layout!r}"
             )
-        cells = JAXMARL_STARTS[name]
+        cells = JAXMARL_STARTS.get(name, cells)
     cells = _place(terrain, cells, len(cells) if chefs is None else chefs)
 
     possible = {
-        name for name, code in (("onion", ONIONS), ("tomato", TOMATOES)) if (terrain == code).any()
+        name for name, code in zip(ask.KINDS, DISPENSERS, strict=True) if (terrain == code).any()
     }
     if orders is None:
         if bonus_orders is None:
             bonus_orders = defaults.get("bonus_orders")
         orders = defaults.get("orders") or [
-            r for r in RECIPES if sum(r) == 3 and possible.issuperset(recipe_name(r).split("+"))
+            r
+            for r in (ask.RECIPES if asked else RECIPES)
+            if sum(r) == 3 and possible.issuperset(recipe_name(r).split("+"))
         ]
-    orders = parse_orders(orders)
-    bonus_orders = parse_orders(bonus_orders or (), "bonus_orders")
+    orders = parse_orders(orders, kinds=kinds)
+    bonus_orders = parse_orders(bonus_orders or (), "bonus_orders", kinds)
     if not orders:
         raise ConfigError("orders is empty: nothing could be cooked for points")
     for recipe in bonus_orders:
@@ -531,12 +592,26 @@ def load_level(
         cells,
         orders,
         bonus_orders,
-        _numbers("value", values, onion_value, tomato_value, possible, -10_000, 10_000),
-        _numbers("time", times, onion_time, tomato_time, possible, 1, 250),
+        _numbers("value", values, onion_value, tomato_value, possible, -10_000, 10_000, kinds),
+        _numbers("time", times, onion_time, tomato_time, possible, 1, 250, kinds),
         order_bonus,
+        asked,
     )
     check_level(level)
     return level
+
+
+def _is_asked(terrain: np.ndarray, given: bool | None, usual: bool) -> bool:
+    """Whether one recipe is asked for at a time."""
+    only = [STATIONS[code] for code in MORE_SYMBOLS.values() if (terrain == code).any()]
+    if given is None:
+        return bool(usual or only)
+    if only and not given:
+        raise ConfigError(
+            f"asked=False, but the layout has {names_of(only)}s: these are for kitchens in which "
+            "one recipe is asked for at a time"
+        )
+    return given
 
 
 def _place(terrain: np.ndarray, marked: tuple[Cell, ...], chefs: int) -> tuple[Cell, ...]:
@@ -658,7 +733,7 @@ def _unsolvable(level: Level, touched: list[set[Cell]]) -> str | None:
                 merged = True
                 break
     dishes, windows = set(level.cells(DISHES)), set(level.cells(SERVING))
-    onions, tomatoes = set(level.cells(ONIONS)), set(level.cells(TOMATOES))
+    sources = [set(level.cells(code)) for code in DISPENSERS]
     reason = "no team of chefs gets at a pot, a dish and a serving window"
     for pot in level.cells(POT):
         cooks = [team for team in teams if pot in team]
@@ -666,11 +741,13 @@ def _unsolvable(level: Level, touched: list[set[Cell]]) -> str | None:
         if not any(team & dishes and team & windows for team in cooks):
             continue
         reason = "no recipe on the order list can be put into a pot from which soup can be served"
-        has_onions = any(team & onions for team in cooks)
-        has_tomatoes = any(team & tomatoes for team in cooks)
-        for recipe in level.orders:
-            if (has_onions or not recipe[0]) and (has_tomatoes or not recipe[1]):
-                return None
+        has = [any(team & cells for team in cooks) for cells in sources]
+        made = [
+            all(there or not n for there, n in zip(has, recipe, strict=False))
+            for recipe in level.orders
+        ]
+        if all(made) if level.asked else any(made):
+            return None
     return reason
 
 
@@ -687,7 +764,7 @@ def check_level(level: Level) -> None:
     (see `solvable`)."""
     touched = touching(level)
     for code, station in STATIONS.items():
-        for x, y in level.cells(code):
+        for x, y in level.cells(code) if code != INDICATOR else ():
             if not any((x, y) in touch for touch in touched):
                 raise LayoutError(f"no chef can get to this {station}", y, x)
     reason = _unsolvable(level, touched)

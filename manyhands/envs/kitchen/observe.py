@@ -16,11 +16,15 @@ import numpy as np
 
 from manyhands.core.env import Array
 from manyhands.core.layout import Layout, Piece, labelled
+from manyhands.envs.kitchen import asked as ask
 from manyhands.envs.kitchen import featurize
 from manyhands.envs.kitchen.levels import (
+    BUTTON,
     COUNTER,
     DISHES,
+    DISPENSERS,
     FLOOR,
+    INDICATOR,
     ONIONS,
     POT,
     SERVING,
@@ -35,6 +39,7 @@ from manyhands.envs.kitchen.state import (
     TOMATO,
     URGENT,
     WRITTEN_OUT,
+    Bits,
     KitchenConfig,
     KitchenState,
     cell_numbers,
@@ -61,6 +66,8 @@ def layout(config: KitchenConfig) -> Layout | None:
         return None
     if config.observation == "featurized":
         return featurize.layout(config.chefs, max(config.height, config.width))
+    if config.observation == "grid" and config.asked:
+        return _asked_layout(config)
     if config.observation == "grid":
         grid: list[tuple[str, Any, str]] = [
             ("own_position", 1, "1 at the own cell"),
@@ -109,10 +116,35 @@ def layout(config: KitchenConfig) -> Layout | None:
     return Layout([Piece(n, k, low, high, text, of) for n, k, text, of in pieces], np.float32)
 
 
+def _asked_layout(config: KitchenConfig) -> Layout:
+    """The grid where one recipe is asked for at a time: OvercookedV2's channels, in their order."""
+    kinds = config.kinds
+    things = f"plated, cooked, {', '.join(ask.PLURALS[:kinds])}"
+    grid: list[tuple[str, Any, str]] = []
+    for who, whom in (("own", "the chef itself"), ("other", "the others, summed up")):
+        grid += [
+            (f"{who}_position", 1, f"1 at the cell of {whom}"),
+            (f"{who}_facing", 4, "1 there, if facing north, south, east, west"),
+            (f"{who}_hand", kinds + 2, f"there, what is held: {things}"),
+        ]
+    grid += [
+        ("terrain", 6, "counters, serving windows, pots, indicators, buttons, dish dispensers"),
+        ("dispensers", kinds, f"of {', '.join(ask.PLURALS[:kinds])}"),
+        ("objects", kinds + 2, f"lying or in a pot: {things}"),
+        ("recipe", kinds + 2, f"shown by indicators and by pressed buttons: {things}"),
+        ("steps_left", 1, "of a cooking pot"),
+    ]
+    if config.show_delivery:
+        grid.append(("delivered", 1, "at serving windows: what was asked for was just served"))
+    over = (config.height, config.width)
+    return Layout([Piece(name, n, 0, 255, text) for name, n, text in grid], np.uint8, over)
+
+
 def space(config: KitchenConfig) -> gymnasium.Space:
     """The space of one chef's observation."""
     if config.observation == "compact":
-        return gymnasium.spaces.Box(0, 2**22 - 1, (config.height, config.width), np.int32)
+        top = 2 ** (28 if config.asked else 22) - 1
+        return gymnasium.spaces.Box(0, top, (config.height, config.width), np.int32)
     found = layout(config)
     assert found is not None
     return found.space()
@@ -137,13 +169,21 @@ def network_input(config: KitchenConfig, row: Array) -> Array:
     tomatoes of a kitchen without them.
     """
     codes = row.reshape(-1)
-    terrain, chef, facing = codes & 7, (codes >> 3) & 7, (codes >> 6) & 3
-    thing, timer = (codes >> 8) & 31, (codes >> 13) & 255
-    ever = {code: np.flatnonzero((config.terrains == code).any(0)) for code in range(VOID)}
+    terrain, chef, facing, thing, timer = fields(codes, config.bits)
+    known = [code for code in range(BUTTON + 1) if code != VOID] if config.asked else range(VOID)
+    ever = {code: np.flatnonzero((config.terrains == code).any(0)) for code in known}
     floor, counters, pots = ever[FLOOR], ever[COUNTER], ever[POT]
     tomatoes = bool(len(ever[TOMATOES]))
+    shifts = ask.SHIFTS[: config.kinds]
+
+    def numbers(values: Array) -> list[Array]:
+        return [((values >> shift) & 3) == k for shift in shifts for k in (1, 2, 3)]
 
     def objects(values: Array) -> list[Array]:
+        if config.asked:
+            soup = values >= SOUP
+            raw = [values == code for code in ask.INGREDIENTS[: config.kinds]]
+            return [*raw, values == DISH, *(soup & part for part in numbers(values))]
         kinds = [values == ONION, values == DISH, values >= SOUP]
         if tomatoes:  # soups differ then, too
             soup = values >= SOUP
@@ -161,13 +201,21 @@ def network_input(config: KitchenConfig, row: Array) -> Array:
             parts += [here[floor] & side for side in turned]
     parts += objects(thing[counters])
     inside, clock = thing[pots], timer[pots]
-    for bits in (2, 0) if tomatoes else (2,):
-        parts += [((inside >> bits) & 3) == k for k in (1, 2, 3)]
+    if config.asked:
+        parts += numbers(inside)
+        # A recipe that several cells show is the same one.
+        shown = thing[np.union1d(ever[INDICATOR], ever[BUTTON])].max(initial=0)
+        parts += [part[None] for part in numbers(shown)]
+        parts += [timer[ever[BUTTON]] / config.button_steps]
+        parts += [(codes >> config.bits.delivered).max()[None]]
+    else:
+        for bits in (2, 0) if tomatoes else (2,):
+            parts += [((inside >> bits) & 3) == k for k in (1, 2, 3)]
     parts += [clock > 1, clock == 1, jnp.where(clock > 1, clock - 1, 0) / 20]
     differ = np.flatnonzero((config.terrains != config.terrains[:1]).any(0))
     if len(differ):
-        parts += [terrain[differ] == code for code in range(VOID)]
-    parts += [codes[:1] >> 21]
+        parts += [terrain[differ] == code for code in known]
+    parts += [codes[:1] >> config.bits.urgent & 1]
     return jnp.concatenate([part.astype(jnp.float32) for part in parts])
 
 
@@ -177,6 +225,11 @@ def observe(config: KitchenConfig, state: KitchenState) -> Array:
         return perceive(config, state)
     if config.observation == "featurized":
         return featurize.observe(config, state)
+    if config.observation == "grid" and config.asked:
+        rows = [_asked_planes(config, state, i, config.view_radius) for i in range(config.chefs)]
+        grid = jnp.stack(jax.lax.optimization_barrier([plane for row in rows for plane in row]))
+        grid = grid.reshape(config.chefs, -1, *grid.shape[1:])
+        return _as_map(config, grid, 2)
     if config.observation == "grid":
         if not state.time.ndim and config.chefs > WRITTEN_OUT:
             return jax.lax.map(functools.partial(_unpacked, config), perceive(config, state))
@@ -195,11 +248,23 @@ def observe(config: KitchenConfig, state: KitchenState) -> Array:
 def summary(config: KitchenConfig, state: KitchenState) -> Array:
     """The whole kitchen, u8[5 * chefs + 17, height, width]: the grid as chef 0 would see it
     with no limit of view (so chefs stand in index order), and a plane of the time left in
-    255ths of the episode."""
-    planes = _planes(config, state, 0, None)
+    255ths of the episode. Where one recipe is asked for at a time it is in planes of its own before
+    that, one for each kind, and those of chefs but the first follow one by one."""
+    planes = _asked_summary(config, state) if config.asked else _planes(config, state, 0, None)
     left = (config.max_steps - state.time.astype(jnp.int32)) * 255 // config.max_steps
     planes.append(jnp.broadcast_to(left.astype(jnp.uint8)[None], planes[0].shape))
     return _as_map(config, jnp.stack(jax.lax.optimization_barrier(planes)), 1)
+
+
+def _asked_summary(config: KitchenConfig, state: KitchenState) -> list[Array]:
+    assert state.asked is not None
+    planes = _asked_planes(config, state, 0, None)
+    for i in range(1, config.chefs):
+        planes += _asked_planes(config, state, i, None)[: 7 + config.kinds]
+    for shift in ask.SHIFTS[: config.kinds]:
+        wanted = (state.asked.recipe >> shift & 3).astype(jnp.uint8)
+        planes.append(jnp.broadcast_to(wanted[None], planes[0].shape))
+    return planes
 
 
 def _unpacked(config: KitchenConfig, codes: Array) -> Array:
@@ -214,13 +279,14 @@ def _all_codes(config: KitchenConfig, state: KitchenState) -> Array:
     # Oneself is 1, then the others in index order: [agent, chef].
     order = np.where(numbers < numbers[:, None], numbers + 2, numbers + 1)
     order = np.where(numbers == numbers[:, None], 1, order)
-    lying = state.objects.astype(jnp.int32) << 8
-    ground = state.terrain.astype(jnp.int32) | lying | (state.timer.astype(jnp.int32) << 13)
-    own = (state.facing.astype(jnp.int32) << 6) | (state.held.astype(jnp.int32) << 8)
+    bits = config.bits
+    ground = _ground(config, state)
+    own = state.facing.astype(jnp.int32) << bits.facing
+    own = own | (state.held.astype(jnp.int32) << bits.thing)
     cells = cell_numbers(state)
     here = cells == state.position[:, None]  # [chefs, cells]
     # No two chefs share a cell, so that a sum of their codes is one of them.
-    chef = (order << 3)[:, :, None] | own[None, :, None]
+    chef = (order << bits.chef)[:, :, None] | own[None, :, None]
     code = ground | jnp.sum(jnp.where(here, chef, 0), axis=1, dtype=jnp.int32)
     if config.view_radius is not None:
         across = cells.astype(jnp.int32) % config.width, cells.astype(jnp.int32) // config.width
@@ -229,22 +295,42 @@ def _all_codes(config: KitchenConfig, state: KitchenState) -> Array:
             jnp.abs(across[0] - at % config.width), jnp.abs(across[1] - at // config.width)
         )
         code = jnp.where(far <= config.view_radius, code, VOID)
-    urgent = (config.max_steps - state.time < URGENT).astype(jnp.int32) << 21
+    urgent = (config.max_steps - state.time < URGENT).astype(jnp.int32) << bits.urgent
     return code | urgent
+
+
+def _ground(config: KitchenConfig, state: KitchenState) -> Array:
+    """What the compact observation tells of cells without chefs, i32[cells, ...]."""
+    bits = config.bits
+    lying = things_in_sight(state).astype(jnp.int32) << bits.thing
+    timer = state.timer.astype(jnp.int32) << bits.timer
+    code = state.terrain.astype(jnp.int32) | lying | timer
+    if config.show_delivery:
+        assert state.asked is not None
+        news = (state.terrain == SERVING) & state.asked.delivered[None]
+        code = code | (news.astype(jnp.int32) << bits.delivered)
+    return code
+
+
+def things_in_sight(state: KitchenState) -> Array:
+    """Objects, and the recipe where it is shown, [cells, ...]."""
+    if state.asked is None:
+        return state.objects
+    shows = (state.terrain == INDICATOR) | ((state.terrain == BUTTON) & (state.timer > 0))
+    return jnp.where(shows, state.asked.recipe[None], state.objects)
 
 
 def _codes(config: KitchenConfig, state: KitchenState, agent: int, radius: int | None) -> Array:
     """The compact observation of one chef, i32[cells, ...]."""
-    cells = cell_numbers(state)
-    lying = state.objects.astype(jnp.int32) << 8
-    code = state.terrain.astype(jnp.int32) | lying | (state.timer.astype(jnp.int32) << 13)
+    cells, bits = cell_numbers(state), config.bits
+    code = _ground(config, state)
     for order, i in enumerate(egocentric(config, agent), start=1):
-        facing = state.facing[i].astype(jnp.int32) << 6
-        chef = (order << 3) | facing | (state.held[i].astype(jnp.int32) << 8)
+        facing = state.facing[i].astype(jnp.int32) << bits.facing
+        chef = (order << bits.chef) | facing | (state.held[i].astype(jnp.int32) << bits.thing)
         code = code | jnp.where(cells == state.position[i][None], chef[None], 0)
     if radius is not None:
         code = jnp.where(in_view(config, state, agent, radius), code, VOID)
-    urgent = (config.max_steps - state.time < URGENT).astype(jnp.int32) << 21
+    urgent = (config.max_steps - state.time < URGENT).astype(jnp.int32) << bits.urgent
     return code | urgent[None]
 
 
@@ -291,6 +377,48 @@ def _planes(
     return [plane.astype(jnp.uint8) for plane in planes]
 
 
+def _asked_planes(
+    config: KitchenConfig, state: KitchenState, agent: int, radius: int | None
+) -> list[Array]:
+    """The same where one recipe is asked for at a time: the planes of `_asked_layout`."""
+    assert state.asked is not None
+    cells, terrain = cell_numbers(state), state.terrain
+    seen = None if radius is None else in_view(config, state, agent, radius)
+
+    def plane(values: Array) -> Array:
+        return (values if seen is None else jnp.where(seen, values, 0)).astype(jnp.uint8)
+
+    def contents(things: Array, cooked: Array) -> list[Array]:
+        """Plated, cooked, and how many of each kind."""
+        soup = things >= SOUP
+        found = [(things == DISH) | (soup & cooked), soup & cooked]
+        for thing, shift in list(zip(ask.INGREDIENTS, ask.SHIFTS, strict=True))[: config.kinds]:
+            found.append(jnp.where(soup, things >> shift & 3, things == thing))
+        return found
+
+    always, planes = jnp.ones_like(terrain, bool), []
+    own, *others = egocentric(config, agent)
+    for group in ([own], others):
+        held = jnp.zeros_like(state.objects)
+        facing = jnp.full_like(terrain, 4)
+        for i in group:
+            here = cells == state.position[i][None]
+            held = jnp.where(here, state.held[i][None], held)
+            facing = jnp.where(here, state.facing[i][None], facing)
+        planes += [facing < 4, *(facing == way for way in range(4)), *contents(held, always)]
+    planes += [terrain == code for code in (COUNTER, SERVING, POT, INDICATOR, BUTTON, DISHES)]
+    planes += [terrain == code for code in DISPENSERS[: config.kinds]]
+    is_pot = terrain == POT
+    inside = contents(state.objects, ~is_pot | (state.timer == 1))
+    inside[0] = inside[0] & ~is_pot
+    shown = jnp.where(is_pot | (terrain == COUNTER), 0, things_in_sight(state))
+    planes += [*inside, *contents(shown, ~always)]
+    planes.append(jnp.where(is_pot & (state.timer > 1), state.timer - 1, 0))
+    if config.show_delivery:
+        planes.append((terrain == SERVING) & state.asked.delivered[None])
+    return [plane(values) for values in planes]
+
+
 def egocentric(config: KitchenConfig, agent: int) -> list[int]:
     return [agent, *(i for i in range(config.chefs) if i != agent)]
 
@@ -306,6 +434,17 @@ def in_view(config: KitchenConfig, state: KitchenState, agent: int, radius: int)
 def _as_map(config: KitchenConfig, rows: Array, axis: int) -> Array:
     """Split the axis of cells into rows and columns."""
     return rows.reshape(*rows.shape[:axis], config.height, config.width, *rows.shape[axis + 1 :])
+
+
+def fields(codes: Array, bits: Bits) -> tuple[Array, Array, Array, Array, Array]:
+    """Terrain, chef, facing, thing and timer of compact codes."""
+    return (
+        codes & (bits.terrain - 1),
+        (codes >> bits.chef) & 7,
+        (codes >> bits.facing) & 3,
+        (codes >> bits.thing) & (bits.things - 1),
+        (codes >> bits.timer) & 255,
+    )
 
 
 def unpack(codes: Array, chefs: int) -> Array:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from manyhands.core.env import ConfigError, LayoutError, shorten
-from manyhands.envs.kitchen.levels import RECIPES, parse_recipe, recipe_name
+from manyhands.envs.kitchen.levels import RECIPES, Recipe, parse_recipe, recipe_name
 from manyhands.envs.kitchen.state import SHAPED
 
 SUFFIX = ".layout"
@@ -130,5 +130,5 @@ def _options(given: Mapping[str, Any]) -> dict[str, Any]:
     return found
 
 
-def _recipe(order: Any) -> tuple[int, int]:
+def _recipe(order: Any) -> Recipe:
     return parse_recipe(list(order["ingredients"]))

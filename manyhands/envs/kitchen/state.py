@@ -7,18 +7,31 @@ cell arrays are `[cells, ...]`, per chef arrays `[chefs, ...]`.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import jax.numpy as jnp
 import numpy as np
 
 from manyhands.core.env import Array, ConfigError, state_dataclass
-from manyhands.envs.kitchen.levels import FLOOR, MAX_CELLS, POT, VOID, Level, connected_parts
+from manyhands.envs.kitchen import asked as ask
+from manyhands.envs.kitchen.levels import (
+    DISPENSERS,
+    FLOOR,
+    MAX_CELLS,
+    POT,
+    VOID,
+    Level,
+    connected_parts,
+)
 
 ACTIONS = ("north", "south", "east", "west", "stay", "interact")
 NORTH, SOUTH, EAST, WEST, STAY, INTERACT = range(6)
 
 # Objects, in a hand, on a counter or in a pot: SOUP | onions << 2 | tomatoes is a soup, or what has
-# been put into a pot so far.
-NOTHING, ONION, TOMATO, DISH, SOUP = 0, 1, 2, 3, 16
+# been put into a pot so far. Where one recipe is asked for at a time, carrots << 5 and
+# mushrooms << 7 are added.
+NOTHING, ONION, TOMATO, DISH, SOUP = 0, 1, 2, 3, ask.SOUP
+CARROT, MUSHROOM = 4, 5
 
 # What a chef's last action did (`KitchenState.event`).
 EVENTS = (
@@ -57,9 +70,15 @@ EVENTS = (
     SERVED,
     WASTED,
 ) = range(len(EVENTS))
+# More of them, where one recipe is asked for at a time.
+ASKED_EVENTS = ("took a carrot", "took a mushroom", "pressed a recipe button")
+TOOK_CARROT, TOOK_MUSHROOM, PRESSED = range(len(EVENTS), len(EVENTS) + len(ASKED_EVENTS))
 
 # Published shaping, Overcooked-AI: ingredient into a pot 3, useful dish 3, soup onto a dish 5.
 SHAPED = {"pot_placement": 3.0, "dish_pickup": 3.0, "soup_pickup": 5.0}
+# JaxMARL's OvercookedV2: an ingredient that the recipe still wants into a pot 3, starting a pot
+# that holds the recipe 5, useful dish 3, soup of the recipe onto a dish 5.
+ASKED_SHAPED = {"pot_placement": 3.0, "pot_start": 5.0, "dish_pickup": 3.0, "soup_pickup": 5.0}
 URGENT = 40  # "urgent" is on while fewer steps than this are left (Overcooked-AI)
 # Up to so many chefs the work of each is written out in the program of a single kitchen, which
 # then runs fastest; for more it is a loop, so that programs do not grow.
@@ -83,6 +102,19 @@ class Recent:
 
 
 @state_dataclass
+class Asked:
+    """What is asked for, where one recipe is at a time.
+
+    Attributes:
+        recipe: u16[], the code of the soup.
+        delivered: bool[], whether it was served in the last step (or what was asked for then).
+    """
+
+    recipe: Array
+    delivered: Array
+
+
+@state_dataclass
 class KitchenState:
     """One kitchen at one moment; cells are numbered `y * width + x` from the top left.
 
@@ -99,6 +131,9 @@ class KitchenState:
         score: i32[], sum of their values.
         event: u8[chefs], what each chef's last action did (`EVENTS`).
         recent: what else happened in the last step.
+        asked: the recipe asked for; None where all orders are open at once. Where there is one,
+            objects and hands are u16, and the timer of a recipe button is for how many more steps
+            it shows the recipe.
     """
 
     terrain: Array
@@ -113,6 +148,27 @@ class KitchenState:
     score: Array
     event: Array
     recent: Recent
+    asked: Asked | None = None
+
+
+class Bits(NamedTuple):
+    """Where the fields of a compact code begin, and how many values the first and the fifth have.
+
+    `delivered` is only set where one recipe is asked for at a time.
+    """
+
+    terrain: int
+    chef: int
+    facing: int
+    thing: int
+    things: int
+    timer: int
+    urgent: int
+    delivered: int
+
+
+NARROW = Bits(8, 3, 6, 8, 32, 13, 21, 31)
+WIDE = Bits(16, 4, 7, 9, 512, 18, 26, 27)
 
 
 class KitchenConfig:
@@ -128,12 +184,21 @@ class KitchenConfig:
         pot_cells: (first, last + 1) of the cell numbers between which all pots of all layouts are.
         dynamics, observation, view_radius, max_steps, statistics: as in `Kitchen`.
         potential: whether there is a term `potential`.
+        asked: whether one recipe is asked for at a time, as in OvercookedV2.
+        resample, penalty, show_delivery, button_cost, button_steps: as in `Kitchen`.
+        bits: the fields of a compact code.
+        kinds: how many kinds of ingredients the layouts know; 2 where orders are open at once.
+        thing_dtype: of objects and hands.
+        recipes: u16[levels, R], the soups that may be asked for, repeated to fill up rows.
+        recipe_counts: i32[levels], how many there are.
+        shaped: the shaping terms and their points.
         random_starts: whether `reset` draws the start cells.
         terrains: u8[levels, cells], padded with `VOID` to the largest layout.
         start_cells: u8[levels, chefs].
         rooms: bool[levels, chefs, cells], the floor that each chef can walk on from its start.
-        worths: i32[levels, 16], points for a soup, by `onions << 2 | tomatoes`.
-        cook_times: u8[levels, 16], steps, likewise.
+        worths: i32[levels, 16], points for a soup, by `onions << 2 | tomatoes`; i32[levels, 512]
+            by the codes of soups where one recipe is asked for.
+        cook_times: u8[levels, 16 or 512], steps, likewise.
         best_values: i32[levels, 16], by what a pot holds, what it can become at best is worth.
     """
 
@@ -156,6 +221,18 @@ class KitchenConfig:
     best_values: np.ndarray
     statistics: bool
     potential: bool
+    asked: bool
+    resample: bool
+    penalty: bool
+    show_delivery: bool
+    button_cost: int
+    button_steps: int
+    bits: Bits
+    kinds: int
+    thing_dtype: type
+    recipes: np.ndarray
+    recipe_counts: np.ndarray
+    shaped: dict[str, float]
 
     def tabulate(self) -> None:
         """Set the attributes that follow from `levels`, which have equal numbers of chefs."""
@@ -172,13 +249,15 @@ class KitchenConfig:
         self.chefs = n
         self.start_cells = np.zeros((count, n), np.uint8)
         self.rooms = np.zeros((count, n, cells), bool)
-        self.worths = np.zeros((count, 16), np.int32)
+        codes = ask.WIDE if self.asked else 16
+        self.worths = np.zeros((count, codes), np.int32)
         self.best_values = np.zeros((count, 16), np.int32)
-        self.cook_times = np.zeros((count, 16), np.uint8)
+        self.cook_times = np.zeros((count, codes), np.uint8)
         for i, level in enumerate(self.levels):
             terrain[i, : level.height, : level.width] = level.terrain
             self.worths[i] = level.worth_table().ravel()
-            self.best_values[i] = level.best_table().ravel()
+            if not self.asked:
+                self.best_values[i] = level.best_table().ravel()
             self.cook_times[i] = level.time_table().ravel()
             rooms = connected_parts(level.cells(FLOOR))
             for j, (x, y) in enumerate(level.starts):
@@ -189,6 +268,30 @@ class KitchenConfig:
         self.max_pots = int((self.terrains == POT).sum(1).max())
         pots = np.flatnonzero((self.terrains == POT).any(0))
         self.pot_cells = int(pots[0]), int(pots[-1]) + 1
+        self.bits, self.kinds, self.thing_dtype = NARROW, 2, np.uint8
+        self.shaped = SHAPED
+        if self.asked:
+            self._tabulate_recipes()
+
+    def _tabulate_recipes(self) -> None:
+        """What follows from the orders, of which one is asked for at a time."""
+        self.bits, self.thing_dtype = WIDE, np.uint16
+        self.shaped = {
+            name: points
+            for name, points in ASKED_SHAPED.items()
+            if name != "pot_start" or self.dynamics == "manual"
+        }
+        orders = [[ask.soup_code(recipe) for recipe in level.orders] for level in self.levels]
+        self.recipe_counts = np.array([len(codes) for codes in orders], np.int32)
+        most = int(self.recipe_counts.max())
+        self.recipes = np.array([np.resize(codes, most) for codes in orders], np.uint16)
+        known = [
+            k
+            for k, code in enumerate(DISPENSERS)
+            if (self.terrains == code).any()
+            or any(recipe[k] for level in self.levels for recipe in level.orders)
+        ]
+        self.kinds = known[-1] + 1
 
 
 def cell_numbers(state: KitchenState) -> Array:

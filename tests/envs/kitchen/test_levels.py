@@ -56,7 +56,9 @@ def test_classics(name, size, starts, jaxmarl):
 def test_every_layout_round_trips(name):
     level = load_level(name)
     assert level.name == ALIASES.get(name, name)
-    again = load_level(level.text() + "\n", orders=level.orders, values=level.values)
+    again = load_level(
+        level.text() + "\n", orders=level.orders, values=level.values, asked=level.asked
+    )
     assert np.array_equal(again.terrain, level.terrain) and again.starts == level.starts
     assert solvable(level)
     with pytest.raises(ValueError):
