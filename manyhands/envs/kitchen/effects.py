@@ -14,24 +14,43 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from manyhands.core.choices import Choice
 from manyhands.core.env import names_of
-from manyhands.envs.kitchen.levels import COUNTER, DISHES, FLOOR, ONIONS, POT, SERVING, VOID
-from manyhands.envs.kitchen.scene import A_THING, AMOUNTS, THINGS, Scene, holding, steps
+from manyhands.envs.kitchen import asked as ask
+from manyhands.envs.kitchen.levels import (
+    BUTTON,
+    CARROTS,
+    COUNTER,
+    DISHES,
+    FLOOR,
+    INDICATOR,
+    MUSHROOMS,
+    ONIONS,
+    POT,
+    SERVING,
+    TOMATOES,
+    VOID,
+)
+from manyhands.envs.kitchen.scene import A_THING, AMOUNTS, THINGS, Scene, holding, inside, steps
 from manyhands.envs.kitchen.state import (
     ACTIONS,
+    CARROT,
     DISH,
     INTERACT,
+    MUSHROOM,
     NOTHING,
     ONION,
     PICKED_UP,
     PLATED,
     POTTED,
+    PRESSED,
     PUT_DOWN,
     SERVED,
     SOUP,
     STARTED,
     STAY,
     TOMATO,
+    TOOK_CARROT,
     TOOK_DISH,
+    TOOK_MUSHROOM,
     TOOK_ONION,
     TOOK_TOMATO,
     USELESS,
@@ -117,6 +136,18 @@ def _prevents(kitchen: Kitchen, scene: Scene, to: int) -> str:
 # ---- interact ------------------------------------------------------------------------------------
 
 
+# What a dispenser gives, and the event.
+_GIVES = {
+    ONIONS: (ONION, TOOK_ONION),
+    TOMATOES: (TOMATO, TOOK_TOMATO),
+    CARROTS: (CARROT, TOOK_CARROT),
+    MUSHROOMS: (MUSHROOM, TOOK_MUSHROOM),
+    DISHES: (DISH, TOOK_DISH),
+}
+# What an ingredient adds to the code of a pot's contents.
+_UNITS = {thing: 1 << shift for thing, shift in zip(ask.INGREDIENTS, ask.SHIFTS, strict=True)}
+
+
 class _Used(NamedTuple):
     """What an interact does: the event, and what is then in the hand and in the cell."""
 
@@ -128,21 +159,23 @@ class _Used(NamedTuple):
 
 def _use(kitchen: Kitchen, scene: Scene, code: int, hand: int, thing: int, clock: int) -> _Used:
     """An interact with a cell of this terrain, as in `rules.step`."""
-    count = (thing >> 2 & 3) + (thing & 3)
+    count = sum(ask.counts(thing))
     nothing = _Used(USELESS, hand, thing, clock)
     if code == COUNTER:
         if bool(hand) == bool(thing):
             return nothing
         return _Used(PUT_DOWN if hand else PICKED_UP, thing, hand, clock)
-    if ONIONS <= code <= DISHES:
-        event = (TOOK_ONION, TOOK_TOMATO, TOOK_DISH)[code - ONIONS]
-        return nothing if hand else _Used(event, code - ONIONS + ONION, thing, clock)
+    if code in _GIVES:
+        given, event = _GIVES[code]
+        return nothing if hand else _Used(event, given, thing, clock)
+    if code == BUTTON:
+        return nothing if hand else _Used(PRESSED, hand, thing, kitchen.button_steps)
     if code == SERVING:
         return _Used(SERVED, NOTHING, thing, clock) if hand >= SOUP else nothing
     if code != POT:
         return nothing
-    if hand in (ONION, TOMATO) and not clock and count < 3:
-        more = SOUP | thing + (4 if hand == ONION else 1)
+    if hand in _UNITS and not clock and count < 3:
+        more = SOUP | thing + _UNITS[hand]
         starts = kitchen.dynamics == "classic" and count == 2
         return _Used(POTTED, NOTHING, more, _starting(scene, more) if starts else 0)
     if kitchen.dynamics == "manual" and not hand and not clock and count:
@@ -152,9 +185,9 @@ def _use(kitchen: Kitchen, scene: Scene, code: int, hand: int, thing: int, clock
     return nothing
 
 
-def _starting(scene: Scene, inside: int) -> int:
+def _starting(scene: Scene, contents: int) -> int:
     """The timer of a pot that begins to cook; 255 where the chef cannot know."""
-    times = {level.times[inside >> 2 & 3, inside & 3] for level in scene.levels}
+    times = {level.times[level.recipe_of(contents)] for level in scene.levels}
     return times.pop() + 1 if len(times) == 1 else 255
 
 
@@ -214,11 +247,15 @@ def _interact(kitchen: Kitchen, scene: Scene) -> Choice:
         effect = f"{effect} pot {place.letters[front]}"
     facts = _path(scene, **holding(alone.own.hand))
     if kitchen.view_radius is None:
-        if alone.own.event == SERVED and not _others_may_serve(scene):
-            worth = scene.worth(own.held) or 0
-            facts |= {"score": scene.score + worth, "soups": scene.soups + (worth != 0)}
+        worth = scene.worth(own.held) if own.held >= SOUP else None
+        if alone.own.event == SERVED and worth is not None and not _others_may_score(scene):
+            right = own.held == scene.recipe if kitchen.asked else worth != 0
+            facts |= {"score": scene.score + worth, "soups": scene.soups + right}
         if code == POT and len({way.last for way in ways}) == 1:
-            facts |= _pot_facts(place.pots.index(front), *alone.last)
+            facts |= _pot_facts(kitchen, place.pots.index(front), *alone.last)
+        if alone.own.event == PRESSED:
+            buttons = [cell for cell, what in enumerate(place.terrain) if what == BUTTON]
+            facts[f"buttons.{buttons.index(front)}.steps_left"] = kitchen.button_steps - 1
     return Choice("interact", effect, INTERACT, facts=facts)
 
 
@@ -232,20 +269,24 @@ def _may_be_used_unseen(scene: Scene, cell: int) -> bool:
     )
 
 
-def _others_may_serve(scene: Scene) -> bool:
-    return any(
-        chef.held >= SOUP and scene.place.terrain[scene.front(chef)] == SERVING
+def _others_may_score(scene: Scene) -> bool:
+    """Whether another chef may serve, or press a button, which costs points."""
+    used = [
+        (chef.held, scene.place.terrain[scene.front(chef)])
         for i, chef in enumerate(scene.chefs)
         if chef and i != scene.agent
+    ]
+    return any(
+        (code == SERVING and held >= SOUP) or (code == BUTTON and not held) for held, code in used
     )
 
 
-def _pot_facts(number: int, thing: int, clock: int) -> dict[str, Any]:
+def _pot_facts(kitchen: Kitchen, number: int, thing: int, clock: int) -> dict[str, Any]:
     """A pot after a step that it had before the end with these contents and this timer."""
     clock -= clock > 1
+    counts = inside(thing, kitchen.kinds)
     return {
-        f"pots.{number}.onions": thing >> 2 & 3,
-        f"pots.{number}.tomatoes": thing & 3,
+        **{f"pots.{number}.{name}": count for name, count in counts.items()},
         f"pots.{number}.status": ("idle", "ready", "cooking")[min(clock, 2)],
         f"pots.{number}.steps_left": max(clock - 1, 0),
     }
@@ -268,17 +309,24 @@ def _deed(kitchen: Kitchen, scene: Scene, way: _Way, front: int) -> str:
             return "nothing, only a soup can be served"
         worth = scene.worth(hand)
         return f"serve the {THINGS[hand]}" + ("" if worth is None else f" ({worth} points)")
+    if code == INDICATOR:
+        return "nothing, a recipe indicator is only to look at"
+    if code == BUTTON:
+        if event != PRESSED:
+            return "nothing, pressing a recipe button needs empty hands"
+        shown = steps(kitchen.button_steps - 1)
+        return f"press the recipe button ({-kitchen.button_cost} points), shows it for {shown}"
     if code != POT:
         if event == USELESS:
             return f"nothing, your hands hold {A_THING[hand]}"
         return f"take {A_THING[way.own.hand]}"
     pot = f"pot {place.letters[front]}"
-    count = (thing >> 2 & 3) + (thing & 3)
+    count = sum(ask.counts(thing))
     if event == POTTED:
         begins = ", starts cooking" if way.own.clock else ""
         return f"put the {THINGS[hand]} into {pot} ({count + 1} of 3{begins})"
     if event == STARTED:
-        return f"start cooking {AMOUNTS[thing & 15]} in {pot}"
+        return f"start cooking {AMOUNTS[thing]} in {pot}"
     if event == PLATED:
         return f"plate the {THINGS[thing]} from {pot}"
     if hand >= SOUP:

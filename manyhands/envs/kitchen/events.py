@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import jax.numpy as jnp
 
 from manyhands.core.env import Array
+from manyhands.envs.kitchen import asked as ask
 from manyhands.envs.kitchen.levels import POT
 from manyhands.envs.kitchen.observe import egocentric, in_view
 from manyhands.envs.kitchen.rules import front_cells, lookup
@@ -26,12 +27,15 @@ from manyhands.envs.kitchen.state import (
     PICKED_UP,
     PLATED,
     POTTED,
+    PRESSED,
     PUT_DOWN,
     SERVED,
     SOUP,
     STARTED,
     TOMATO,
+    TOOK_CARROT,
     TOOK_DISH,
+    TOOK_MUSHROOM,
     TOOK_ONION,
     TOOK_TOMATO,
     TURNED,
@@ -65,11 +69,13 @@ KINDS = (
     ("serve", "served"),
     ("serve", "wasted"),
 )
+# More, where one recipe is asked for at a time.
+ASKED_KINDS = (("take", "took_carrot"), ("take", "took_mushroom"), ("press", "pressed"))
 # Events of others that may matter to a chef that waits.
-CONCERNS = frozenset((PUT_DOWN, PICKED_UP, POTTED, STARTED, PLATED, SERVED, WASTED))
+CONCERNS = frozenset((PUT_DOWN, PICKED_UP, POTTED, STARTED, PLATED, SERVED, WASTED, PRESSED))
 # Things that an event is about: what the chef held before it, or holds since.
 _GIVEN = (PUT_DOWN, POTTED, SERVED, WASTED)
-_GOT = (TOOK_ONION, TOOK_TOMATO, TOOK_DISH, PICKED_UP, PLATED)
+_GOT = (TOOK_ONION, TOOK_TOMATO, TOOK_DISH, PICKED_UP, PLATED, TOOK_CARROT, TOOK_MUSHROOM)
 
 
 # ---- as data -------------------------------------------------------------------------------------
@@ -133,7 +139,7 @@ def blocker(scene: Scene, i: int, chef: Chef) -> int | None:
 
 def _event(kitchen: Kitchen, scene: Scene, i: int, chef: Chef) -> dict[str, Any]:
     event = chef.event
-    found: dict[str, Any] = {"event": KINDS[event][0], "agent": kitchen.agents[i]}
+    found: dict[str, Any] = {"event": (*KINDS, *ASKED_KINDS)[event][0], "agent": kitchen.agents[i]}
     if event == MOVED:
         return found | {"to": _at(scene, chef.cell)}
     if event == TURNED:
@@ -148,7 +154,9 @@ def _event(kitchen: Kitchen, scene: Scene, i: int, chef: Chef) -> dict[str, Any]
     if thing != NOTHING:
         found |= holding(thing, "thing")
     if event in (SERVED, WASTED) and thing >= SOUP:
-        found["points"] = scene.earned(thing)
+        found["points"] = scene.earned(thing, event)
+    if event == PRESSED:
+        found["points"] = -kitchen.button_cost
     return found
 
 
@@ -186,7 +194,9 @@ def told(kitchen: Kitchen, scene: Scene, i: int, chef: Chef) -> str:
     if event in (SERVED, WASTED):
         if not thing:
             return "served a soup" + (" that nobody ordered" if event == WASTED else "")
-        return f"served {what} ({scene.earned(thing)} points)"
+        return f"served {what} ({scene.earned(thing, event)} points)"
+    if event == PRESSED:
+        return f"pressed the recipe button at {place.names[front]} ({-kitchen.button_cost} points)"
     letter = place.letters.get(front)
     pot = f"pot {letter}" if letter else f"the pot at {place.names[front]}"
     if event == POTTED:
@@ -202,6 +212,8 @@ _SIMPLE = {
     TOOK_ONION: "took an onion",
     TOOK_TOMATO: "took a tomato",
     TOOK_DISH: "took a dish",
+    TOOK_CARROT: "took a carrot",
+    TOOK_MUSHROOM: "took a mushroom",
 }
 
 
@@ -210,15 +222,21 @@ _SIMPLE = {
 _THINGS = ("onion", "tomato", "dish", "soup")
 
 
+def _kinds(config: KitchenConfig) -> tuple[tuple[str, str], ...]:
+    return (*KINDS[1:], *ASKED_KINDS) if config.asked else KINDS[1:]
+
+
 def event_names(config: KitchenConfig) -> tuple[str, ...]:
     """Names of the numbers of `event_codes`: of the chef itself, then of the others in index order,
     then of the pots in view in reading order."""
     names = []
     for k in range(config.chefs):
         who = "own" if k == 0 else f"other_{k}"
-        names += [f"{who}_{name}" for _, name in KINDS[1:]]
+        names += [f"{who}_{name}" for _, name in _kinds(config)]
         names += [f"{who}_thing_{name}" for name in _THINGS]
-        names += [f"{who}_soup_onions", f"{who}_soup_tomatoes", f"{who}_points"]
+        names += [f"{who}_thing_{name}" for name in ask.KINDS[2 : config.kinds]]
+        names += [f"{who}_soup_{name}" for name in ask.PLURALS[: config.kinds]]
+        names += [f"{who}_points"]
     for k in range(config.max_pots):
         names += [f"pot_{k}_starts", f"pot_{k}_ready"]
     return tuple(names)
@@ -257,14 +275,20 @@ def event_codes(config: KitchenConfig, state: KitchenState) -> Array:
 
 
 def _chef_codes(config: KitchenConfig, state: KitchenState, i: int) -> Array:
-    """f32[22, ...]: what one chef did."""
+    """f32[22, ...]: what one chef did; some more where one recipe is asked for at a time."""
     event = state.event[i]
     given = jnp.any(jnp.stack([event == code for code in _GIVEN]), axis=0)
     got = jnp.any(jnp.stack([event == code for code in _GOT]), axis=0)
     thing = jnp.where(given, state.recent.held[i], jnp.where(got, state.held[i], NOTHING))
     soup, serves = thing >= SOUP, (event == SERVED) | (event == WASTED)
     points = jnp.where(serves & soup, lookup(config.worths, state.level, thing), 0)
-    found = [event == code for code in range(1, len(KINDS))]
+    if config.asked:
+        wrong = -points if config.penalty else jnp.zeros_like(points)
+        points = jnp.where(event == WASTED, wrong, points)
+        points = jnp.where(event == PRESSED, -config.button_cost, points)
+    found = [event == code for code in range(1, len(_kinds(config)) + 1)]
     found += [*(thing == code for code in (ONION, TOMATO, DISH)), soup]
-    found += [jnp.where(soup, thing >> bits & 3, 0) for bits in (2, 0)] + [points]
+    found += [thing == code for code in ask.INGREDIENTS[2 : config.kinds]]
+    found += [jnp.where(soup, thing >> bits & 3, 0) for bits in ask.SHIFTS[: config.kinds]]
+    found += [points]
     return jnp.stack([part.astype(jnp.float32) for part in found])

@@ -15,24 +15,30 @@ from typing import Any, NamedTuple
 from manyhands.core.answers import Answer, number, numbered, quoted
 from manyhands.core.env import IllegalAction, names_of
 from manyhands.core.grammar import Grammar, Reading, names, tokens
+from manyhands.envs.kitchen import asked as ask
 from manyhands.envs.kitchen.levels import (
+    BUTTON,
+    CARROTS,
     COUNTER,
     DISHES,
+    DISPENSERS,
+    INDICATOR,
+    MUSHROOMS,
     ONIONS,
     POT,
-    RECIPES,
     SERVING,
     TOMATOES,
 )
 from manyhands.envs.kitchen.state import (
     ACTIONS,
+    CARROT,
     DISH,
     EAST,
     INTERACT,
+    MUSHROOM,
     NORTH,
     NOTHING,
     ONION,
-    SOUP,
     SOUTH,
     STAY,
     TOMATO,
@@ -106,12 +112,14 @@ _OTHERS = {
 _NAMES = {**_WAYS, **_SIDES, **_ARROWS, **_OTHERS}
 _LETTERS = {**dict(zip("nsew", range(4), strict=True)), **_SIDES, **_ARROWS, "act": INTERACT}
 
-_SOUPS = frozenset(SOUP | onions << 2 | tomatoes for onions, tomatoes in RECIPES)
-_ANY = frozenset({ONION, TOMATO, DISH}) | _SOUPS
+_SOUPS = frozenset(map(ask.soup_code, ask.RECIPES))
+_ANY = frozenset({*ask.INGREDIENTS, DISH}) | _SOUPS
+_BY_DISPENSER = dict(zip(DISPENSERS, ask.INGREDIENTS, strict=True)) | {DISHES: DISH}
 
 
 def _things() -> Iterator[tuple[str, frozenset[int]]]:
-    for name, code in (("onion", ONION), ("tomato", TOMATO), ("dish", DISH), ("plate", DISH),
+    for name, code in (("onion", ONION), ("tomato", TOMATO), ("carrot", CARROT),
+                       ("mushroom", MUSHROOM), ("dish", DISH), ("plate", DISH),
                        ("bowl", DISH)):  # fmt: skip
         yield name, frozenset({code})
     for name in _list("it this that one object obj item thing"):
@@ -119,16 +127,17 @@ def _things() -> Iterator[tuple[str, frozenset[int]]]:
     for name in ("what (am i|i am|i'm) (holding|carrying)", "what i (hold|carry|have)"):
         yield from ((words, _ANY) for words in _spelled(name))
     for name in _list("ingredient vegetable veggie"):
-        yield name, frozenset({ONION, TOMATO})
+        yield name, frozenset(ask.INGREDIENTS)
     for name in _list("soup meal order food"):
         yield name, _SOUPS
     for kind in _list("cooked finished ready done hot completed plated"):
         yield f"{kind} soup", _SOUPS
-    yield "onion soup", frozenset(s for s in _SOUPS if not s & 3)
-    yield "tomato soup", frozenset(s for s in _SOUPS if not s >> 2 & 3)
-    for onions, tomatoes in RECIPES:
-        parts = [f"{n} {name}" for n, name in ((onions, "onion"), (tomatoes, "tomato")) if n]
-        soup = frozenset({SOUP | onions << 2 | tomatoes})
+    for k, name in enumerate(ask.KINDS):
+        pure = [recipe for recipe in ask.RECIPES if sum(recipe) == recipe[k]]
+        yield f"{name} soup", frozenset(map(ask.soup_code, pure))
+    for recipe in ask.RECIPES:
+        parts = [f"{n} {name}" for n, name in zip(recipe, ask.KINDS, strict=True) if n]
+        soup = frozenset({ask.soup_code(recipe)})
         yield f"soup of {' and '.join(parts)}", soup
         yield f"{' '.join(parts)} soup", soup
         yield f"soup with {' and '.join(parts)}", soup
@@ -152,16 +161,21 @@ def _places() -> Iterator[tuple[str, Target]]:
         )
     boxes = _list("dispenser box crate bin source station pile supply stack rack storage container")
     for code, thing, kinds in ((ONIONS, ONION, ["onion"]), (TOMATOES, TOMATO, ["tomato"]),
+                               (CARROTS, CARROT, ["carrot"]), (MUSHROOMS, MUSHROOM, ["mushroom"]),
                                (DISHES, DISH, ["dish", "plate", "bowl"])):  # fmt: skip
         for kind in kinds:
             yield kind, Target(frozenset({code}), frozenset({thing}))
             yield from ((f"{kind} {box}", Target(frozenset({code}))) for box in boxes)
-    yield from ((box, Target(frozenset({ONIONS, TOMATOES, DISHES}))) for box in boxes[:3])
+    yield from ((box, Target(frozenset(_BY_DISPENSER))) for box in boxes[:3])
     yield "soup", Target(frozenset({POT}), _SOUPS)
     windows = _list("window area counter station hatch spot point location")
     for how, where in product(_list("serving delivery service"), windows):
         yield f"{how} {where}", Target(frozenset({SERVING}))
     yield from ((name, Target(frozenset({SERVING}))) for name in ("window", "hatch", "customer"))
+    for name in ("button", "recipe button", "switch"):
+        yield name, Target(frozenset({BUTTON}))
+    for name in ("indicator", "recipe indicator", "recipe sign", "recipe display"):
+        yield name, Target(frozenset({INDICATOR}))
     for i in range(6):
         yield f"chef {i}", Target(chef=i)
     for name in ("partner", "teammate", "team mate", "other chef"):
@@ -318,6 +332,11 @@ _DEEDS: dict[str, list[str]] = {
         f"(start|begin|turn on|switch on|ignite|light|boil) {_place('place')}",
         f"(turn|switch) {_place('place')} on",
         f"cook [{_A} {{thing}}] [(in|at) {_place('place')}]",
+    ],
+    "press": [
+        f"(press|push|hit|activate|use|trigger|operate) {_place('place')} "
+        "[to (see|show|reveal|know|learn|read) (it|[the|a] (recipe|order))]",
+        "(show|reveal) [the|a] (recipe|order)",
     ],
 }  # fmt: skip
 _ORDER = (
@@ -571,9 +590,10 @@ def _deed(kind: str, values: dict[str, Any], seen: Seen) -> int | str:
     """An interact, if it would do now what is said."""
     front, verb = seen.beside[seen.facing], seen.deed.split()[0]
     if verb == "take" and front.code != COUNTER:
-        moved = {front.code - ONIONS + ONION}
+        moved = {_BY_DISPENSER[front.code]}
     elif verb == "start":
-        moved = {front.thing, ONION * bool(front.thing & 12), TOMATO * bool(front.thing & 3)}
+        held = zip(ask.INGREDIENTS, ask.counts(front.thing), strict=True)
+        moved = {front.thing, NOTHING, *(thing for thing, count in held if count)}
     else:
         moved = {front.thing if verb in ("take", "plate") else seen.hand}
     put = verb == "put" or (verb == "serve" and "place" in values)

@@ -4,16 +4,22 @@ from that alone. And the names of things."""
 from __future__ import annotations
 
 import functools
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from manyhands.envs.kitchen import asked as ask
 from manyhands.envs.kitchen.levels import (
+    BUTTON,
+    CARROTS,
     COUNTER,
     DIRECTIONS,
     DISHES,
     FLOOR,
+    INDICATOR,
+    MUSHROOMS,
     ONIONS,
     POT,
     SERVING,
@@ -23,38 +29,43 @@ from manyhands.envs.kitchen.levels import (
     Level,
     connected_parts,
 )
-from manyhands.envs.kitchen.state import SOUP, KitchenState
+from manyhands.envs.kitchen.state import SERVED, SOUP, KitchenState
 
 if TYPE_CHECKING:
     from manyhands.envs.kitchen.env import Kitchen
 
-MAP = "X.OTDPS?"  # index = terrain code; floor is a dot, so that no cell is lost to white space
+MAP = "X.OTDPS?CMRB"  # index = terrain code; floor is a dot, so that no cell is lost to white space
 
 
 # ---- things in words -----------------------------------------------------------------------------
 
 
-def amount(onions: int, tomatoes: int) -> str:
-    """ "2 onions and 1 tomato"."""
-    parts = []
-    if onions:
-        parts.append(f"{onions} onion{'s' * (onions > 1)}")
-    if tomatoes:
-        parts.append(f"{tomatoes} tomato{'es' * (tomatoes > 1)}")
+def amount(*counts: int) -> str:
+    """ "2 onions and 1 tomato", by kind of ingredient."""
+    names = zip(counts, ask.KINDS, ask.PLURALS, strict=False)
+    parts = [f"{n} {plural if n > 1 else one}" for n, one, plural in names if n]
     return " and ".join(parts)
 
 
-AMOUNTS = [amount(bits >> 2, bits & 3) for bits in range(16)]
-# By object code; there are no objects between the dish and the soups.
-THINGS = ["nothing", "onion", "tomato", "dish", *[""] * 12, *(f"soup of {a}" for a in AMOUNTS)]
+# By the code of an object, or of what is in a pot; what is no code has any name.
+AMOUNTS = [amount(*ask.counts(code)) for code in range(ask.WIDE)]
+THINGS = ["nothing", "onion", "tomato", "dish", "carrot", "mushroom", *[""] * 10]
+THINGS += [f"soup of {inside}" for inside in AMOUNTS[SOUP:]]
 A_THING = ["nothing", "an onion", *(f"a {name}" for name in THINGS[2:])]
 
 
 def holding(held: int, name: str = "holding") -> dict[str, Any]:
-    """An object as data, with the contents of a soup beside it."""
+    """An object as data, with the contents of a soup beside it: onions and tomatoes always, other
+    kinds if there are any."""
     if held < SOUP:
-        return {name: (None, "onion", "tomato", "dish")[held]}
-    return {name: "soup", "onions": held >> 2 & 3, "tomatoes": held & 3}
+        return {name: THINGS[held] if held else None}
+    return {name: "soup", **inside(held)}
+
+
+def inside(soup: int, kinds: int = 2) -> dict[str, int]:
+    """How much of each kind is in a soup or a pot: of the first `kinds`, and of any others."""
+    named = zip(ask.PLURALS, ask.counts(soup), strict=True)
+    return {name: count for k, (name, count) in enumerate(named) if count or k < kinds}
 
 
 def letter(number: int) -> str:
@@ -142,7 +153,7 @@ def _place(terrain: bytes, width: int, own: int, radius: int | None) -> Place:
         spots += range(offset + margin, offset + margin + width)
         offset += margin + width + 1
     stations = []
-    for code in (ONIONS, TOMATOES, DISHES, SERVING):
+    for code in (ONIONS, TOMATOES, CARROTS, MUSHROOMS, DISHES, SERVING, INDICATOR):
         where = [names[c] for c in cells if terrain[c] == code]
         if where:
             stations.append(f"{STATIONS[code].capitalize()}s: {' '.join(where)}.")
@@ -179,7 +190,9 @@ class Scene:
 
     agent: int
     place: Place
-    objects: bytes  # of counters and pots; read only at cells that `place` has in view
+    # Of counters and pots, and the recipe where it is shown; read only at cells that `place` has in
+    # view.
+    objects: Sequence[int]
     timer: bytes
     chefs: list[Chef | None]  # None: out of view
     own: Chef
@@ -190,15 +203,32 @@ class Scene:
     time: int
     soups: int
     score: int
+    penalty: bool  # as in `Kitchen`
+    delivered: bool | None  # as in `Asked`; None if it is not shown
+
+    @functools.cached_property
+    def recipe(self) -> int | None:
+        """The soup asked for, if it is in view; None where it is not, or where none is."""
+        for cell, code in enumerate(self.place.terrain):
+            if code in (INDICATOR, BUTTON) and self.objects[cell]:
+                return self.objects[cell]
+        return None
 
     def worth(self, soup: int) -> int | None:
         """What a soup would earn; None if the chef cannot know."""
-        worths = {level.worth((soup >> 2 & 3, soup & 3)) for level in self.levels}
+        if self.true_level.asked:
+            if self.recipe is None or len(self.levels) > 1:
+                return None
+            return self.earned(soup, SERVED if soup == self.recipe else 0)
+        worths = {level.worth(level.recipe_of(soup)) for level in self.levels}
         return worths.pop() if len(worths) == 1 else None
 
-    def earned(self, soup: int) -> int:
+    def earned(self, soup: int, event: int) -> int:
         """What a soup has earned that was served: the score tells everybody."""
-        return self.true_level.worth((soup >> 2 & 3, soup & 3))
+        worth = self.true_level.worth(self.true_level.recipe_of(soup))
+        if self.true_level.asked and event != SERVED:
+            return -worth if self.penalty else 0
+        return worth
 
     def front(self, chef: Chef) -> int:
         """The cell that a chef faces."""
@@ -242,9 +272,9 @@ def _scene_of(kitchen: Kitchen, state: KitchenState, agent: int, radius: int | N
         for chef in zip(
             position,
             _bytes(state.facing),
-            _bytes(state.held),
+            _numbers(state.held),
             _bytes(state.event),
-            _bytes(state.recent.held),
+            _numbers(state.recent.held),
             strict=True,
         )
     ]
@@ -253,7 +283,7 @@ def _scene_of(kitchen: Kitchen, state: KitchenState, agent: int, radius: int | N
     return Scene(
         agent,
         place,
-        _bytes(state.objects),
+        _in_sight(state),
         _bytes(state.timer),
         chefs,
         own,
@@ -264,6 +294,8 @@ def _scene_of(kitchen: Kitchen, state: KitchenState, agent: int, radius: int | N
         int(state.time),
         int(state.soups),
         int(state.score),
+        kitchen.penalty,
+        bool(state.asked.delivered) if kitchen.show_delivery and state.asked else None,
     )
 
 
@@ -271,6 +303,21 @@ def _got_ready(kitchen: Kitchen, state: KitchenState) -> list[int]:
     """The cells of all pots that got ready in the last step."""
     flags, first = _bytes(state.recent.ready), kitchen.pot_cells[0]
     return [first + k for k, flag in enumerate(flags) if flag] if any(flags) else []
+
+
+def _in_sight(state: KitchenState) -> Sequence[int]:
+    """Objects, and the recipe at indicators and at buttons that show it."""
+    if state.asked is None:
+        return _bytes(state.objects)
+    terrain, objects = np.asarray(state.terrain), np.asarray(state.objects)
+    shows = (terrain == INDICATOR) | ((terrain == BUTTON) & (np.asarray(state.timer) > 0))
+    return np.where(shows, state.asked.recipe, objects).tolist()
+
+
+def _numbers(array: Any) -> Sequence[int]:
+    """Codes of objects, of one byte or two."""
+    array = np.asarray(array)
+    return _bytes(array) if array.dtype == np.uint8 else array.tolist()
 
 
 def _bytes(array: Any) -> bytes:

@@ -14,13 +14,18 @@ import numpy as np
 
 from manyhands.core.answers import decide
 from manyhands.core.choices import Choice
+from manyhands.envs.kitchen import asked as ask
 from manyhands.envs.kitchen import events
 from manyhands.envs.kitchen.effects import offers
 from manyhands.envs.kitchen.levels import (
+    BUTTON,
     COUNTER,
+    DISPENSERS,
     FLOOR,
+    INDICATOR,
     POT,
     RECIPES,
+    SERVING,
     STATIONS,
     VOID,
     Level,
@@ -29,12 +34,14 @@ from manyhands.envs.kitchen.reading import Cell, Seen, mean, refuse
 from manyhands.envs.kitchen.scene import (
     A_THING,
     AMOUNTS,
+    MAP,
     THINGS,
     Chef,
     Place,
     Scene,
     amount,
     holding,
+    inside,
     scene_of,
     steps,
 )
@@ -42,7 +49,6 @@ from manyhands.envs.kitchen.state import (
     ACTIONS,
     ARRIVED,
     NOTHING,
-    SHAPED,
     STAY,
     KitchenState,
 )
@@ -83,6 +89,8 @@ def describe(kitchen: Kitchen, state: KitchenState, agent: int) -> str:
     lines.append(f"On counters: {_lying(scene) or 'nothing'}.")
     if place.stations:
         lines.append(place.stations)
+    if kitchen.asked:
+        lines += _asked_for(scene)
     full = kitchen.detail == "full"
     if len(scene.levels) == 1 and (full or _orders_differ(kitchen)):
         lines.append(f"Orders: {_prices(scene.levels[0])}.")
@@ -113,7 +121,28 @@ def _brief(kitchen: Kitchen, scene: Scene) -> list[str]:
         new = f" ({news[cell]})" if cell in news else ""
         lines.append(f"Pot {place.letters[cell]} {names[cell]}: {inside}{new}.")
     lying = _lying(scene)
-    return [*lines, f"On counters: {lying}."] if lying else lines
+    lines += [f"On counters: {lying}."] if lying else []
+    return lines + (_asked_for(scene) if kitchen.asked else [])
+
+
+def _asked_for(scene: Scene) -> list[str]:
+    """What is asked for, as far as it is in view; what buttons show; and what was just served."""
+    place, found = scene.place, []
+    buttons = [cell for cell, code in enumerate(place.terrain) if code == BUTTON]
+    if buttons:
+        parts = [
+            f"{place.names[cell]} "
+            + (f"shows it, {steps(scene.timer[cell])} left" if scene.timer[cell] else "is off")
+            for cell in buttons
+        ]
+        found.append(f"Recipe buttons: {', '.join(parts)}.")
+    if scene.recipe is None:
+        found.append("Asked for: unknown, nothing in view shows it.")
+    else:
+        found.append(f"Asked for: {THINGS[scene.recipe]}.")
+    if scene.delivered and SERVING in place.terrain:
+        found.append("What was asked for was just served.")
+    return found
 
 
 def _others(scene: Scene) -> list[tuple[int, Chef | None]]:
@@ -166,16 +195,16 @@ def _pot_news(scene: Scene) -> dict[int, str]:
 
 def _contents(thing: int, clock: int) -> str:
     """A pot's contents and progress in words."""
-    inside = AMOUNTS[thing & 15]
+    held = AMOUNTS[thing]
     if clock > 1:
-        return f"{inside}, cooking, ready in {steps(clock - 1)}"
+        return f"{held}, cooking, ready in {steps(clock - 1)}"
     if clock == 1:
-        return f"{inside}, ready to plate"
+        return f"{held}, ready to plate"
     if not thing:
         return "empty"
-    missing = 3 - (thing >> 2 & 3) - (thing & 3)
+    missing = 3 - sum(ask.counts(thing))
     room = f"room for {missing} more" if missing else "full"
-    return f"{inside}, not cooking, {room}"
+    return f"{held}, not cooking, {room}"
 
 
 def _lying(scene: Scene) -> str:
@@ -325,13 +354,18 @@ def rules(kitchen: Kitchen, agent: int) -> str:
         "",
         "ORDERS",
         *_orders(kitchen),
-        "Any other soup earns 0 points and is gone when served.",
+        *(
+            _asked_rules(kitchen)
+            if kitchen.asked
+            else ["Any other soup earns 0 points and is gone when served."]
+        ),
         "",
         "THE MAP",
         "Cells are (x, y): x grows to the east (right), y grows to the south (down), (0, 0) is the "
         "top left. North is up: (x, y - 1). On the map, @ is you, a digit is the chef of that "
-        "number, . floor, X counter, O onion dispenser, T tomato dispenser, D dish dispenser, "
-        "P pot, S serving window, ? out of sight or outside. Chefs walk on floor only, one per "
+        f"number, . floor, X counter, {_dispensers(kitchen)}D dish dispenser, "
+        f"P pot, S serving window, {'R recipe indicator, B recipe button, ' * kitchen.asked}"
+        "? out of sight or outside. Chefs walk on floor only, one per "
         "cell. Pots are called A, B, ... in reading order"
         + (" of those that you see." if radius is not None else "."),
     ]
@@ -355,12 +389,21 @@ def rules(kitchen: Kitchen, agent: int) -> str:
         "station, stand beside it, turn to it (one step), then interact (another step).",
         "",
         "WHAT INTERACT DOES (hands hold one object at most)",
-        "- dispenser, empty hands: take an onion, a tomato or a dish.",
+        f"- dispenser, empty hands: take {'one of these' if kitchen.asked else _THREE}.",
         "- counter: put your object on an empty one; with empty hands, take what lies there.",
-        f"- pot that is not cooking and not full, onion or tomato in hand: {start}",
+        "- pot that is not cooking and not full, "
+        f"{'an ingredient' if kitchen.asked else 'onion or tomato'} in hand: {start}",
         "- pot with a ready soup, dish in hand: plate it; you then hold the soup, the pot is "
         "empty.",
         "- serving window, soup in hand: serve it.",
+        *(
+            [
+                f"- recipe button, EMPTY HANDS: press it. That costs {kitchen.button_cost} points; "
+                f"the button then shows the recipe for {steps(kitchen.button_steps - 1)}."
+            ]
+            if _has(kitchen, BUTTON)
+            else []
+        ),
         "- anything else: nothing happens. A cooking pot cannot be touched. Nothing burns, and "
         "nothing can be thrown away or handed over directly; pass objects by way of counters.",
         "",
@@ -370,6 +413,7 @@ def rules(kitchen: Kitchen, agent: int) -> str:
         "2. All moves at once. If any two chefs would end in one cell or would swap cells, NOBODY "
         "moves in this step (everybody still turns). A chef who does not move keeps its cell, so "
         "walking into it stops everyone; if you block each other, let one stay or step aside.",
+        *(["Serving windows judge a soup by what is asked for in that step."] * kitchen.asked),
         "3. Pots cook one step. 'ready in n' means: n steps from now the soup can be plated.",
         "",
         "HOW TO PLAY WELL",
@@ -387,18 +431,62 @@ def rules(kitchen: Kitchen, agent: int) -> str:
     return "\n".join(lines)
 
 
+_BUSY = "partly filled, cooking or ready"
+_THREE = "an onion, a tomato or a dish"
+
+
+def _has(kitchen: Kitchen, code: int) -> bool:
+    return bool((kitchen.terrains == code).any())
+
+
+def _dispensers(kitchen: Kitchen) -> str:
+    letters = [MAP[code] for code in DISPENSERS[: kitchen.kinds]]
+    named = zip(letters, ask.KINDS, strict=False)
+    return "".join(f"{letter} {name} dispenser, " for letter, name in named)
+
+
+def _asked_rules(kitchen: Kitchen) -> list[str]:
+    """What is asked for, and what another soup comes to."""
+    again = (
+        "Whenever it is served, the next one is drawn, perhaps the same."
+        if kitchen.resample
+        else "It stays the same until the end."
+    )
+    told = []
+    if _has(kitchen, INDICATOR):
+        told.append("Recipe indicators (R) show it to all who see them.")
+    if _has(kitchen, BUTTON):
+        told.append("Recipe buttons (B) show it for a while when pressed.")
+    wrong = "costs its points" if kitchen.penalty else "earns 0 points"
+    return [
+        f"Only ONE of these is asked for at a time, drawn at random at the start. {again}",
+        " ".join(told) or "Nothing in the kitchen shows which.",
+        f"Any other soup {wrong} and is gone when served.",
+        *(
+            ["Serving windows show when what was asked for has just been served."]
+            if kitchen.show_delivery
+            else []
+        ),
+    ]
+
+
 def _aim(kitchen: Kitchen) -> str:
     """The reward, in words."""
     weights = kitchen.reward_weights
     parts = [f"{weights['delivery']:g} for each point served"]
     for name, deed in (
-        ("pot_placement", "ingredient that you put into a pot"),
+        ("pot_placement", "ingredient that you put into a pot"
+         + " while the recipe asked for wants more of it than is in there" * kitchen.asked),
+        ("pot_start", "pot that you start with just what is asked for in it"),
         ("dish_pickup", "useful dish that you take (no dish lies on a counter, and fewer are in "
-         "hands than pots are partly filled, cooking or ready)"),
-        ("soup_pickup", "soup that you plate"),
+         f"hands than pots are {'not empty' if kitchen.asked else _BUSY})"),
+        ("soup_pickup", "soup that you plate" + " and that is asked for" * kitchen.asked),
     ):  # fmt: skip
-        if weights[name]:
-            parts.append(f"{weights[name] * SHAPED[name]:g} for each {deed}")
+        if weights.get(name):
+            parts.append(f"{weights[name] * kitchen.shaped[name]:g} for each {deed}")
+    if kitchen.asked and weights["button_press"] != weights["delivery"] and _has(kitchen, BUTTON):
+        lost = weights["button_press"] * kitchen.button_cost
+        parts.append(f"{-lost:g} for each press of a recipe button")
     return f"Your reward: {'; '.join(parts)}."
 
 
@@ -426,6 +514,8 @@ def _sheet(kitchen: Kitchen, level: Level) -> str:
             f"- soup of {amount(*recipe)}: {level.worth(recipe)} points{bonus}, "
             f"cooks {level.times[recipe]} steps"
         )
+    if level.asked:
+        return "\n".join(rows)
     other = {level.times[r] for r in RECIPES if r not in level.orders}
     if kitchen.dynamics == "classic":
         other = {level.times[r] for r in RECIPES if r not in level.orders and sum(r) == 3}
@@ -461,6 +551,7 @@ def to_dict(kitchen: Kitchen, state: KitchenState) -> dict[str, Any]:
     """The true state in plain names and numbers."""
     width = kitchen.width
     level = kitchen.levels[int(state.level)]
+    kinds = kitchen.kinds
     terrain, objects = np.asarray(state.terrain), np.asarray(state.objects)
     timer = np.asarray(state.timer)
     facing, held = np.asarray(state.facing), np.asarray(state.held)
@@ -476,8 +567,7 @@ def to_dict(kitchen: Kitchen, state: KitchenState) -> dict[str, Any]:
             {
                 "x": int(cell) % width,
                 "y": int(cell) // width,
-                "onions": int(objects[cell]) >> 2 & 3,
-                "tomatoes": int(objects[cell]) & 3,
+                **inside(int(objects[cell]), kinds),
                 "status": ("idle", "ready", "cooking")[min(clock, 2)],
                 "steps_left": max(clock - 1, 0),
             }
@@ -485,6 +575,14 @@ def to_dict(kitchen: Kitchen, state: KitchenState) -> dict[str, Any]:
     for cell in np.flatnonzero((terrain == COUNTER) & (objects != NOTHING)):
         place = {"x": int(cell) % width, "y": int(cell) // width}
         counters.append(place | holding(int(objects[cell]), "object"))
+    asked: dict[str, Any] = {}
+    if state.asked is not None:
+        asked["recipe"] = inside(int(state.asked.recipe), kinds)
+        asked["delivered"] = bool(state.asked.delivered)
+        asked["buttons"] = [
+            {"x": int(cell) % width, "y": int(cell) // width, "steps_left": int(timer[cell])}
+            for cell in np.flatnonzero(terrain == BUTTON)
+        ]
     return {
         "layout": level.name,
         "map": level.text().split("\n"),
@@ -495,4 +593,5 @@ def to_dict(kitchen: Kitchen, state: KitchenState) -> dict[str, Any]:
         "chefs": chefs,
         "pots": pots,
         "counters": counters,
+        **asked,
     }
