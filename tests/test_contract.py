@@ -32,6 +32,13 @@ CASES: dict[str, dict[str, dict[str, Any]]] = {
             "max_steps": 24,
         },
         "generated": {"layout": "generated", "num_levels": 4, "chefs": 3, "max_steps": 24},
+        "one recipe asked for": {
+            "layout": "grounded_coord_simple",
+            "view_radius": 2,
+            "resample": True,
+            "penalty": True,
+            "max_steps": 24,
+        },
     },
     "kuhn_poker": {
         "three players, two hands": {"players": 3, "hands": 2, "reward_weights": {"win": 0.3}}

@@ -6,6 +6,11 @@ floor once from every chef, from the pots and from the serving windows (`envs/ki
 prices the jobs that the kitchen has for each chef in steps, takes the one for which it is better
 placed than the others, and walks the next step of it. Whatever it cannot bring to its place itself
 it leaves on a counter that somebody who can is able to reach.
+
+Where one recipe is asked for at a time it cooks what is asked for, as far as it knows: from
+indicators and buttons in view, from memory, from what others have begun to cook, or, when it has
+waited long enough, by a guess. It walks to where it can see an indicator, presses a button if it
+can learn the recipe in no other way, and presses it for others who cannot see what it sees.
 """
 
 from __future__ import annotations
@@ -28,14 +33,28 @@ from manyhands.core.env import (
     state_dataclass,
     unwrap,
 )
+from manyhands.envs.kitchen import asked as ask
 from manyhands.envs.kitchen import levels as lv
 from manyhands.envs.kitchen import skills as sk
 from manyhands.envs.kitchen.env import Kitchen
-from manyhands.envs.kitchen.levels import COUNTER, DISHES, FLOOR, ONIONS, POT, SERVING, TOMATOES
+from manyhands.envs.kitchen.levels import (
+    BUTTON,
+    COUNTER,
+    DISHES,
+    DISPENSERS,
+    FLOOR,
+    INDICATOR,
+    ONIONS,
+    POT,
+    SERVING,
+    TOMATOES,
+)
 from manyhands.envs.kitchen.state import DISH, INTERACT, NOTHING, ONION, SOUP, STAY, TOMATO
 
 FAR = sk.FAR // sk.STEP  # steps; no way
 RELAY = 20  # steps: a guess for a job's second half, when somebody else has to do it
+PATIENCE = 40  # steps for which a chef waits to learn what is asked for before it guesses
+STALE = 80  # steps after which what was seen of a recipe that may change counts for nothing
 BACK_OFF = 5  # steps that a chef backs off who has cornered another one
 
 
@@ -118,6 +137,28 @@ class Memory:
     stuck: Array
     moving: Array
     retreat: Array
+    asked: AskedMemory | None = None
+
+
+@state_dataclass
+class AskedMemory:
+    """What a chef remembers of what is asked for, i32[] each.
+
+    Attributes:
+        recipe: what it has seen last; 0 if nothing, or nothing that still counts.
+        age: how many steps ago that was.
+        told: what a button that it saw has shown last; 0 as above.
+        told_age: how many steps ago that was.
+        waited: for how many steps it has not known what is asked for.
+        hand: what it held in the last step.
+    """
+
+    recipe: Array
+    age: Array
+    told: Array
+    told_age: Array
+    waited: Array
+    hand: Array
 
 
 @functools.partial(
@@ -147,6 +188,7 @@ class Greedy:
     _steps: int = field(init=False, repr=False, compare=False)
     _recipes: np.ndarray = field(init=False, repr=False, compare=False)
     _terrains: np.ndarray = field(init=False, repr=False, compare=False)
+    _announces: np.ndarray = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         for name, value in _tables(self.env).items():
@@ -163,19 +205,25 @@ class Greedy:
             jnp.int32(0),
             jnp.bool_(False),
             jnp.int32(0),
+            AskedMemory(*[jnp.int32(0)] * 6) if kitchen.asked else None,
         )
 
     def apply(
         self, env: Env, agent: int, memory: Memory, key: Array, view: DeviceView
     ) -> tuple[Array, Memory]:
-        codes = view.perception
+        codes, bits = view.perception, self._kitchen.bits
         if self._kitchen.view_radius is not None:
             # Remember things, not chefs nor what they held: those move.
             old = memory.codes
-            old = jnp.where(((old >> 3) & 7) > 0, FLOOR, old)
-            codes = jnp.where((codes & 7) == lv.VOID, old, codes)
-        obs = sk.parse_observation(codes)
-        plan = _Plan(self, obs, agent)
+            old = jnp.where(((old >> bits.chef) & 7) > 0, FLOOR, old)
+            codes = jnp.where((codes & (bits.terrain - 1)) == lv.VOID, old, codes)
+        obs = sk.parse_observation(codes, bits)
+        asked = None
+        if memory.asked is not None:
+            now = sk.parse_observation(view.perception, bits)
+            news = jnp.max(view.perception >> bits.delivered) > 0
+            asked = self._learn(memory.asked, now, news)
+        plan = _Plan(self, obs, agent, asked, key)
         goal, loiter = plan.choose()
         stuck = jnp.where(memory.moving & (plan.cell == memory.cell), memory.stuck + 1, 0)
         to_and_fro = (plan.cell == memory.before) & (plan.cell != memory.cell)
@@ -189,8 +237,26 @@ class Greedy:
         action = action.astype(jnp.int32)
         moving = (action < STAY) & plan.enters(action)
         seen = codes if memory.codes.size else memory.codes
-        new = Memory(seen, plan.cell, memory.cell, dither, stuck, moving, retreat)
+        new = Memory(seen, plan.cell, memory.cell, dither, stuck, moving, retreat, asked)
         return self._found.lift(action), new
+
+    def _learn(self, memory: AskedMemory, now: sk.Observation, news: Array) -> AskedMemory:
+        """What is known of the recipe after a look at what is in view."""
+        hand = jnp.sum(jnp.where(now.own, now.thing, 0))
+        button = (now.terrain == BUTTON) & (now.timer > 0)
+        told = jnp.max(jnp.where(button, now.thing, 0))
+        seen = jnp.max(jnp.where(now.terrain == INDICATOR, now.thing, told))
+        age, told_age = memory.age + 1, memory.told_age + 1
+        recipe, before = memory.recipe, memory.told
+        if self._kitchen.resample:
+            served = (memory.hand >= SOUP) & (hand == NOTHING)
+            recipe = jnp.where(news | served | (age > STALE), 0, recipe)
+            before = jnp.where(told_age > STALE, 0, before)
+        recipe = jnp.where(seen > 0, seen, recipe)
+        waited = jnp.where(recipe > 0, 0, memory.waited + 1)
+        age = jnp.where(seen > 0, 0, age)
+        told_age = jnp.where(told > 0, 0, told_age)
+        return AskedMemory(recipe, age, jnp.where(told > 0, told, before), told_age, waited, hand)
 
 
 @functools.lru_cache(maxsize=64)
@@ -198,6 +264,8 @@ def _tables(env: Env) -> dict[str, Any]:
     """What a `Greedy` chef knows of its kitchen beforehand, by the names of its attributes."""
     found = unwrap(env, Kitchen, SeatError)
     kitchen = found.env
+    if kitchen.asked:
+        return _asked_tables(found)
     recipes = np.stack([_recipe_table(level, kitchen.dynamics) for level in kitchen.levels])
     if (recipes == recipes[0]).all():
         recipes = recipes[:1]
@@ -210,7 +278,39 @@ def _tables(env: Env) -> dict[str, Any]:
         "_recipes": recipes,
         "_steps": sk.longest_path(kitchen),
         "_terrains": terrains.reshape(len(terrains), -1),
+        "_announces": np.zeros(kitchen.num_agents, bool),
     }
+
+
+def _asked_tables(found: Unwrapped[Kitchen]) -> dict[str, Any]:
+    """The same where one recipe is asked for at a time. `_recipes` are those that may be asked for,
+    `_announces` tells which chefs can see an indicator and know somebody who cannot."""
+    kitchen = found.env
+    recipes = kitchen.recipes
+    announces = np.zeros((len(kitchen.levels), kitchen.num_agents), bool)
+    radius = kitchen.view_radius
+    for i, terrain in enumerate(kitchen.terrains):
+        sights = _near(terrain == INDICATOR, kitchen.width, radius) if radius else terrain >= 0
+        sees = (kitchen.rooms[i] & sights).any(1) if (terrain == INDICATOR).any() else None
+        if radius is not None and sees is not None:
+            announces[i] = sees & ~sees.all()
+    return {
+        "_kitchen": kitchen,
+        "_found": found,
+        "_recipes": recipes[:1] if (recipes == recipes[0]).all() else recipes,
+        "_steps": sk.longest_path(kitchen),
+        "_terrains": kitchen.terrains,
+        "_announces": announces.any(0),
+    }
+
+
+def _near(mask: np.ndarray, width: int, radius: int) -> np.ndarray:
+    """bool[cells]: at most `radius` columns and rows from a cell of the mask."""
+    cells = np.arange(mask.size)
+    x, y = cells % width, cells // width
+    at = np.flatnonzero(mask)
+    far = np.maximum(abs(x[:, None] - x[at]), abs(y[:, None] - y[at]))
+    return np.asarray((far <= radius).any(1))
 
 
 def _recipe_table(level: lv.Level, dynamics: str) -> np.ndarray:
@@ -242,9 +342,18 @@ class _Plan:
     """One chef's reckoning at one step. Chef axis: 0 is oneself, then the others in index order;
     maps are flat, [cells]; costs are in steps."""
 
-    def __init__(self, policy: Greedy, obs: sk.Observation, agent: int):
+    def __init__(
+        self,
+        policy: Greedy,
+        obs: sk.Observation,
+        agent: int,
+        asked: AskedMemory | None,
+        key: Array,
+    ):
         kitchen = policy._kitchen
-        self.policy, self.obs = policy, obs
+        self.policy, self.obs, self.asked = policy, obs, asked
+        self.announces = jnp.asarray(policy._announces)[agent]
+        self.things = ask.INGREDIENTS[: kitchen.kinds]
         n = self.n = kitchen.num_agents
         k = jnp.arange(n)
         self.order = jnp.where(k == 0, agent, jnp.where(k <= agent, k - 1, k))
@@ -299,7 +408,90 @@ class _Plan:
         beside_cells = self.cell + jnp.array([-width, width, 1, -1])
         self.beside = masks[:, beside_cells]
         self.company = jnp.min(self.far[1:], axis=0, initial=FAR)[beside_cells]
-        self._missing()
+        if asked is None:
+            self._missing()
+        else:
+            self._missing_asked(asked, key)
+
+    def _level(self) -> Array:
+        """Which of the layouts this is shows in what is in view."""
+        known = self.flat.terrain == jnp.asarray(self.policy._terrains, jnp.int32)
+        return jnp.argmax((known | (self.flat.terrain == lv.VOID)).all(1))
+
+    def _missing_asked(self, asked: AskedMemory, key: Array) -> None:
+        """The same where one recipe is asked for at a time."""
+        flat, kitchen = self.flat, self.policy._kitchen
+        shifts = ask.SHIFTS[: kitchen.kinds]
+
+        def numbers(soup: Array) -> Array:
+            """How many of each kind, [kinds, ...]."""
+            return jnp.stack([soup >> shift & 3 for shift in shifts])
+
+        recipes = jnp.asarray(self.policy._recipes, jnp.int32)
+        table = recipes[0] if len(recipes) == 1 else recipes[self._level()]
+        inside = jnp.where(self.pot, flat.thing, 0)
+        have = numbers(inside)
+        # What others seem to cook, where nothing tells; else, after some time, a guess.
+        may = numbers(table)  # [kinds, recipes]
+        fits = ((have[:, None] <= may[..., None]).all(0) & (inside > 0)).any(1)
+        begun = jnp.where(fits.any(), table[jnp.argmax(fits)], 0)
+        guess = table[jax.random.randint(jax.random.fold_in(key, 2), (), 0, len(table))]
+        recipe = jnp.where(asked.recipe > 0, asked.recipe, begun)
+        self.unknown = asked.recipe == 0
+        self.recipe = jnp.where((recipe == 0) & (asked.waited > PATIENCE), guess, recipe)
+
+        idle = self.pot & (flat.timer == 0)
+        want = numbers(self.recipe)[:, None]
+        total = have.sum(0)
+        right = (have <= want).all(0)
+        # A pot that can no longer become it is filled up, with whatever there is, or started.
+        there = [(flat.terrain == code).any() for code in DISPENSERS[: kitchen.kinds]]
+        first = jnp.arange(kitchen.kinds) == jnp.argmax(jnp.stack(there))
+        full = 0 if kitchen.dynamics == "manual" else 3 - total
+        spoilt = jnp.where(first[:, None], full, 0)
+        missing = jnp.where(right, want - have, spoilt)
+        self.missing = jnp.where(idle & (self.recipe > 0), missing, 0)
+        self.inside = jnp.where(idle, total, 0)
+        self.full = idle & (total > 0) & (self.missing.sum(0) == 0) & (self.recipe > 0)
+        if kitchen.dynamics == "classic":
+            self.full = jnp.zeros_like(self.full)
+        # Soups that are worth serving, and those that are only in the way.
+        soups = jnp.stack([self.lying, jnp.broadcast_to(self.hand[0], self.lying.shape)])
+        right_soup = (soups >= SOUP) & (soups == self.recipe)
+        self.good_lying, self.good_hand = right_soup[0], right_soup[1, 0]
+        if not kitchen.penalty:  # serving is the way to be rid of a soup
+            self.good_hand = self.hand[0] >= SOUP
+
+    def _learn(self, goal: Array, loiter: Array) -> tuple[Array, Array]:
+        """What goes before any job, or instead of none: to learn and to tell what is asked for."""
+        assert self.asked is not None
+        flat, kitchen = self.flat, self.policy._kitchen
+        mine = self.far[0] < FAR
+        button, empty = flat.terrain == BUTTON, self.hand[0] == NOTHING
+        away = (flat.terrain == COUNTER) & (self.lying == NOTHING)
+        look = watch = jnp.zeros_like(button)
+        if kitchen.view_radius is not None:
+            maps = jnp.stack([flat.terrain == INDICATOR, button])
+            maps = maps.reshape(2, kitchen.height, kitchen.width).astype(jnp.int32)
+            size, pad = 2 * kitchen.view_radius + 1, kitchen.view_radius
+            seen = jax.lax.reduce_window(
+                maps, 0, jax.lax.max, (1, size, size), (1, 1, 1), [(0, 0), (pad, pad), (pad, pad)]
+            )
+            sights = (seen.reshape(2, -1) > 0) & self.floor & mine
+            look, watch = sights[0], sights[1]
+        costs = self.nearest((self.far, button))[0]
+        nearest = self.ranks((costs, self.seen))[0] == 0
+        can_press = (button & mine).any()
+        unknown = self.unknown & (self.policy._recipes.shape[1] > 1)
+        tells = self.announces & (self.asked.recipe > 0) & (self.asked.recipe != self.asked.told)
+        press = can_press & (tells | (unknown & ~look.any() & nearest))
+        looks = unknown & look.any()
+        waits = unknown & ~press & ~looks & watch.any() & (loiter | (self.recipe == 0)) & empty
+        waits &= self.asked.waited <= PATIENCE
+        goal = jnp.where(waits, jnp.where(watch, 0, FAR), goal)
+        goal = jnp.where(looks, jnp.where(look, 0, FAR), goal)
+        goal = jnp.where(press, jnp.where(jnp.where(empty, button, away), 0, FAR), goal)
+        return goal, loiter & ~(press | looks | waits)
 
     def _missing(self) -> None:
         """What each idle pot still wants, [onion, tomato], and which idle pots want a start."""
@@ -312,10 +504,7 @@ class _Plan:
         recipes = jnp.asarray(self.policy._recipes, jnp.int32)
         table = recipes[0]
         if len(recipes) > 1:
-            # Which of the layouts this is shows in what is in view.
-            known = flat.terrain == jnp.asarray(self.policy._terrains, jnp.int32)
-            fits = (known | (flat.terrain == lv.VOID)).all(1)
-            table = recipes[jnp.argmax(fits)]
+            table = recipes[self._level()]
         inside = jnp.where(self.pot, flat.thing & 15, 0)
         wanted = table[had][inside]
         idle = self.pot & (flat.timer == 0)
@@ -347,13 +536,16 @@ class _Plan:
         whether there is no hurry to get to the goal."""
         flat, hand, far, others = self.flat, self.hand, self.far, self.others
         empty = (hand == NOTHING) & self.seen
-        item = jnp.stack([hand == ONION, hand == TOMATO])  # [2, chefs]
+        kinds = len(self.things)
+        item = jnp.stack([hand == thing for thing in self.things])  # [kinds, chefs]
         dish, soup = hand == DISH, hand >= SOUP
         window = flat.terrain == SERVING
         free_counter = (flat.terrain == COUNTER) & (self.lying == NOTHING)
-        on_counter = jnp.stack([self.lying == ONION, self.lying == TOMATO])
+        on_counter = jnp.stack([self.lying == thing for thing in self.things])
         lying_dish, lying_soup = self.lying == DISH, self.lying >= SOUP
-        wants = self.missing > 0  # [2, cells]
+        if self.asked is not None:
+            lying_soup = self.good_lying
+        wants = self.missing > 0  # [kinds, cells]
         # The pots for what each chef has in hand, and the place for what is in one's own.
         wanted = (item[:, :, None] & wants[:, None]).any(0)
         mine = jnp.argmax(item[:, 0])
@@ -384,7 +576,8 @@ class _Plan:
         # What things cost each chef, the way to the pot (and on to the window) included. A thing on
         # a counter is there for those who can walk with it to a pot.
         onward = jnp.minimum(self.from_pots, RELAY) + 1
-        stations = jnp.stack([flat.terrain == code for code in (ONIONS, TOMATOES, DISHES)])
+        known = (*DISPENSERS[:kinds], DISHES)
+        stations = jnp.stack([flat.terrain == code for code in known])
         on_counters = jnp.stack([*on_counter, lying_dish])
         sources = stations[:, None] | (on_counters[:, None] & pot_reach[:, None])
         total = near + onward
@@ -392,7 +585,7 @@ class _Plan:
             *((total, source) for source in sources),
             (self.from_windows, self.beside_pot & (far < FAR)),
         )
-        cost_item = jnp.stack(cost_items)  # [2, chefs]
+        cost_item = jnp.stack(cost_items)  # [kinds, chefs]
         cost_serve = cost_dish + jnp.minimum(last_leg, RELAY)
 
         # Demand that nobody else covers. For who cannot get to a pot, what already lies within
@@ -402,11 +595,12 @@ class _Plan:
         shared = free_counter & in_reach & (far[0] < FAR)
         counted = [*(on_counters & in_reach), self.busy, due, lying_soup, shared, self.inside > 0]
         counts = jnp.sum(jnp.stack([*self.missing, *counted]).astype(jnp.int32), axis=-1)
-        missing, staged, (busy, urgent, soups, room, started) = counts[:2], counts[2:5], counts[5:]
+        missing, staged = counts[:kinds], counts[kinds : 2 * kinds + 1]
+        busy, urgent, soups, room, started = counts[2 * kinds + 1 :]
         staged = jnp.where(cut_off, staged, 0)
         held = jnp.sum(jnp.stack([*item, dish]) & others, axis=-1)
-        need_item = missing - held[:2] - staged[:2]
-        covered_dishes = held[2] + staged[2]
+        need_item = missing - held[:kinds] - staged[:kinds]
+        covered_dishes = held[kinds] + staged[kinds]
 
         # Who does what: dishes go to those who are better placed for them than for ingredients.
         kind_cost = jnp.where((need_item > 0)[:, None], cost_item, FAR)
@@ -427,7 +621,7 @@ class _Plan:
         item_now = (cost_any[0] < FAR) & (need_item.sum() > item_rank) & may_item
         # Ahead of any demand: for the soups after those that cook now.
         ahead_cost = cost_item[:, 0]
-        spare = missing.sum() + busy * 3 - held[:2].sum()
+        spare = missing.sum() + busy * 3 - held[:kinds].sum()
         roomy = ~cut_off | (room > 1)
         stock = (ahead_cost.min() < FAR) & (spare > 0) & roomy & may_item
 
@@ -440,7 +634,7 @@ class _Plan:
         start_mine = (start_cost[0] < FAR) & may_item & (start_rank == 0)
         take_dish = dish_now | (~item_now & dish_later)
         kind = jnp.argmin(jnp.where(item_now, kind_cost[:, 0], ahead_cost))
-        fetch = at(sources[jnp.where(take_dish, 2, kind), 0], onward)
+        fetch = at(sources[jnp.where(take_dish, kinds, kind), 0], onward)
         idle = ~(take_dish | item_now | stock)
         goal = jnp.where(idle, at(self.pot), fetch)
         loiter = idle
@@ -480,10 +674,13 @@ class _Plan:
 
         goal = jnp.where(item[:, 0].any(), item_goal, goal)
         goal = jnp.where(dish[0], dish_goal, goal)
+        if self.asked is not None:
+            bring = jnp.where(self.good_hand, bring, at(free_counter))
         goal = jnp.where(soup[0], bring, goal)
         loiter = jnp.where(item[:, 0].any(), item_loiter, loiter)
         loiter = jnp.where(dish[0], dish_loiter, loiter)
-        return goal, loiter & ~soup[0]
+        loiter = loiter & ~soup[0]
+        return (goal, loiter) if self.asked is None else self._learn(goal, loiter)
 
     def walk(
         self,

@@ -34,11 +34,16 @@ from manyhands.core.paint import (
     player_colour,
 )
 from manyhands.core.render import Colour, wrap, write
+from manyhands.envs.kitchen import asked as ask
 from manyhands.envs.kitchen.env import Kitchen
 from manyhands.envs.kitchen.levels import (
+    BUTTON,
+    CARROTS,
     COUNTER,
     DIRECTIONS,
     FLOOR,
+    INDICATOR,
+    MUSHROOMS,
     ONIONS,
     POT,
     SERVING,
@@ -49,8 +54,10 @@ from manyhands.envs.kitchen.levels import (
 )
 from manyhands.envs.kitchen.state import (
     BLOCKED,
+    CARROT,
     DISH,
     EAST,
+    MUSHROOM,
     NORTH,
     NOTHING,
     ONION,
@@ -69,6 +76,14 @@ _ONION, _ONION_DARK, _TOMATO, _TOMATO_DARK = (
     (222, 60, 48),
     (168, 36, 32),
 )
+_CARROT, _CARROT_DARK, _CAP, _CAP_DARK, _STEM = (
+    (242, 128, 34),
+    (190, 88, 18),
+    (156, 112, 84),
+    (112, 76, 54),
+    (238, 226, 206),
+)
+_SLATE, _SLATE_EDGE = (40, 48, 58), (92, 74, 52)
 _LEAF, _CHINA, _CHINA_DARK = (84, 150, 66), (250, 250, 252), (190, 197, 208)
 _GOLD, _BLOCKED = (246, 190, 44), (214, 48, 49)
 _SKIN_DARK, _COOKING = (222, 172, 130), (244, 150, 40)
@@ -151,6 +166,9 @@ class _Scene:
         self.terrain = np.asarray(state.terrain).reshape(shape)
         self.objects = np.asarray(state.objects).reshape(shape)
         self.timer = np.asarray(state.timer).reshape(shape)
+        self.recipe = 0 if state.asked is None else int(state.asked.recipe)
+        # Where the recipe shows.
+        self.shows = (self.terrain == INDICATOR) | ((self.terrain == BUTTON) & (self.timer > 0))
         self.facing, self.held = np.asarray(state.facing), np.asarray(state.held)
         self.chefs = [(int(p) % shape[1], int(p) // shape[1]) for p in np.asarray(state.position)]
         self.level: Level = kitchen.levels[int(state.level)]
@@ -164,6 +182,10 @@ class _Scene:
             far = np.maximum(np.abs(columns - x), np.abs(rows - y))
             self.seen = far <= kitchen.view_radius
             self.terrain = np.where(self.seen, self.terrain, VOID)
+        shown = state.asked if kitchen.show_delivery else None
+        self.delivered = shown is not None and bool(shown.delivered)
+        # A chef may not know what is asked for.
+        self.known = agent is None or bool((self.shows & self.seen).any())
 
         width, height = canvas.get_size()
         self.header = header_height(canvas)
@@ -205,21 +227,24 @@ def _cell(scene: _Scene, canvas: pygame.Surface, x: int, y: int) -> None:
         elif ground == POT:
             timer = int(scene.timer[y, x])
             status = "ready" if timer == 1 else "cooking" if timer else "idle"
-            _blit(canvas, scene, x, y, "pot", thing >> 2 & 3, thing & 3, status)
+            _blit(canvas, scene, x, y, "pot", ask.counts(thing), status)
+        elif ground in (INDICATOR, BUTTON):
+            recipe = ask.counts(scene.recipe) if scene.shows[y, x] else ()
+            left = int(scene.timer[y, x]) if ground == BUTTON else None
+            _blit(canvas, scene, x, y, "recipe", recipe, left)
         elif ground == SERVING:
             beside = [scene.ground(x - dx, y - dy) == FLOOR for dx, dy in DIRECTIONS]
-            _blit(canvas, scene, x, y, "serving", beside.index(True) if any(beside) else NORTH)
+            way = beside.index(True) if any(beside) else NORTH
+            _blit(canvas, scene, x, y, "serving", way, scene.delivered)
         else:
-            _blit(
-                canvas, scene, x, y, {ONIONS: "onions", TOMATOES: "tomatoes"}.get(ground, "dishes")
-            )
+            _blit(canvas, scene, x, y, _CRATES.get(ground, "dishes"))
 
 
 def _timer(scene: _Scene, canvas: pygame.Surface, x: int, y: int) -> None:
     """How far a pot has cooked, and the steps left."""
     inside = int(scene.objects[y, x])
     left = int(scene.timer[y, x]) - 1
-    total = max(left, scene.level.times.get((inside >> 2 & 3, inside & 3), left), 1)
+    total = max(left, scene.level.times.get(scene.level.recipe_of(inside), left), 1)
     box = pygame.Rect(0, 0, round(scene.cell * 0.76), max(3, round(scene.cell * 0.13)))
     box.midbottom = (
         scene.left + round((x + 0.5) * scene.cell),
@@ -267,6 +292,12 @@ def _orders(scene: _Scene, canvas: pygame.Surface, left: int, right: int) -> int
     for a bonus order."""
     level, high = scene.level, scene.header
     orders = [recipe for recipe in level.orders if level.worth(recipe)]
+    if level.asked:
+        orders = [level.recipe_of(scene.recipe)] if scene.known else []
+        if not orders:
+            mark = write("?", round(high * 0.6), FADED)
+            canvas.blit(mark, mark.get_rect(midright=(right, high // 2)))
+            return right - mark.get_width()
     gap = max(2, high // 10)
     for rows, share in ((1, 0.74), (1, 0.64), (1, 0.56), (2, 0.46), (2, 0.4), (2, 0.34)):
         card = round(high * share)
@@ -297,7 +328,7 @@ def _card(scene: _Scene, canvas: pygame.Surface, recipe: Recipe, box: pygame.Rec
     if bonus:
         pygame.draw.rect(canvas, _GOLD, box, max(2, card // 16), border_radius=card // 4)
     icons = round(card * 0.62)
-    for k, thing in enumerate([ONION] * recipe[0] + [TOMATO] * recipe[1]):
+    for k, thing in enumerate(_pieces(recipe)):
         place = (box.x + card // 7 + round(k * icons * 0.72), box.centery - icons // 2)
         _stamp(canvas, place, icons, "thing", thing)
     value, time = _card_words(level, recipe, card)
@@ -308,6 +339,13 @@ def _card(scene: _Scene, canvas: pygame.Surface, recipe: Recipe, box: pygame.Rec
     _clock(canvas, (spot.x - card // 6, spot.centery), max(3, card // 9))
     if bonus:
         _star(canvas, (box.x + card // 8, box.y + card // 8), max(5, card // 5))
+
+
+def _pieces(recipe: Recipe) -> list[int]:
+    """The objects that a recipe is made of."""
+    return [
+        thing for thing, n in zip(ask.INGREDIENTS, recipe, strict=False) for thing in [thing] * n
+    ]
 
 
 def _card_words(level: Level, recipe: Recipe, card: int) -> tuple[Any, Any]:
@@ -452,17 +490,40 @@ def _paint_dish(pen: Pen) -> None:
     pen.oval((236, 239, 244), 0.5, 0.57, 0.245, 0.17)
 
 
-def _soup_colour(onions: int, tomatoes: int) -> Colour:
+def _paint_carrot(pen: Pen) -> None:
+    for x in (0.4, 0.52, 0.62):
+        pen.stroke(_LEAF, 0.07, (0.58, 0.32), (x + 0.08, 0.1))
+    pen.shape(_CARROT_DARK, (0.4, 0.26), (0.76, 0.36), (0.3, 0.92), (0.24, 0.88))
+    pen.shape(_CARROT, (0.44, 0.29), (0.72, 0.37), (0.3, 0.88), (0.27, 0.86))
+    for x, y in ((0.46, 0.44), (0.4, 0.58), (0.35, 0.71)):
+        pen.stroke(_CARROT_DARK, 0.03, (x, y), (x + 0.1, y + 0.04))
+
+
+def _paint_mushroom(pen: Pen) -> None:
+    pen.box(_darker(_STEM, 0.8), 0.38, 0.5, 0.24, 0.38, 0.08)
+    pen.box(_STEM, 0.4, 0.5, 0.2, 0.36, 0.08)
+    pen.oval(_CAP_DARK, 0.5, 0.42, 0.36, 0.26)
+    pen.oval(_CAP, 0.5, 0.4, 0.33, 0.23)
+    pen.box(_lighter(_STEM, 0.2), 0.3, 0.53, 0.4, 0.06, 0.03)
+    for x, y, r in ((0.38, 0.34, 0.06), (0.56, 0.28, 0.05), (0.63, 0.42, 0.06)):
+        pen.oval(_lighter(_CAP, 0.5), x, y, r, r * 0.8)
+
+
+def _soup_colour(counts: ask.Counts) -> Colour:
+    onions, tomatoes, *more = counts
+    if any(more):
+        parts = zip(counts, (_ONION, _TOMATO, _CARROT, _CAP), strict=True)
+        heap = [colour for n, colour in parts for _ in range(n)]
+        red, green, blue = (round(sum(part) / len(heap)) for part in zip(*heap, strict=True))
+        return red, green, blue
     share = tomatoes / max(onions + tomatoes, 1)
     mixed = [round(a + (b - a) * share) for a, b in zip(_ONION, _TOMATO, strict=True)]
     return mixed[0], mixed[1], mixed[2]
 
 
-def _paint_pieces(
-    pen: Pen, onions: int, tomatoes: int, y: float, spread: float, size: float
-) -> None:
+def _paint_pieces(pen: Pen, counts: ask.Counts, y: float, spread: float, size: float) -> None:
     """Up to three ingredients in a triangle about (0.5, y)."""
-    things = [ONION] * onions + [TOMATO] * tomatoes
+    things = _pieces(counts)
     places = {
         1: [(0.0, 0.0)],
         2: [(-1.0, 0.0), (1.0, 0.0)],
@@ -472,13 +533,13 @@ def _paint_pieces(
         _paint_thing(pen.at(0.5 + dx * spread, y + dy * spread, size), thing)
 
 
-def _paint_soup(pen: Pen, onions: int, tomatoes: int) -> None:
-    colour = _soup_colour(onions, tomatoes)
+def _paint_soup(pen: Pen, counts: ask.Counts) -> None:
+    colour = _soup_colour(counts)
     pen.oval(_CHINA_DARK, 0.5, 0.62, 0.43, 0.33)
     pen.oval(_CHINA, 0.5, 0.57, 0.43, 0.33)
     pen.oval(_darker(colour, 0.8), 0.5, 0.565, 0.35, 0.255)
     pen.oval(_lighter(colour, 0.12), 0.5, 0.585, 0.335, 0.23)
-    _paint_pieces(pen, onions, tomatoes, 0.56, 0.14, 0.34)
+    _paint_pieces(pen, counts, 0.56, 0.14, 0.34)
 
 
 def _paint_thing(pen: Pen, thing: int) -> None:
@@ -488,8 +549,12 @@ def _paint_thing(pen: Pen, thing: int) -> None:
         _paint_tomato(pen)
     elif thing == DISH:
         _paint_dish(pen)
+    elif thing == CARROT:
+        _paint_carrot(pen)
+    elif thing == MUSHROOM:
+        _paint_mushroom(pen)
     elif thing >= SOUP:
-        _paint_soup(pen, thing >> 2 & 3, thing & 3)
+        _paint_soup(pen, ask.counts(thing))
 
 
 def _paint_lying(pen: Pen, thing: int) -> None:
@@ -516,8 +581,8 @@ def _paint_dishes(pen: Pen) -> None:
         _paint_dish(pen.at(0.5, 0.56 - k * 0.075, 0.86))
 
 
-def _paint_serving(pen: Pen, towards: int) -> None:
-    """A belt whose arrows point away from the kitchen."""
+def _paint_serving(pen: Pen, towards: int, delivered: bool) -> None:
+    """A belt whose arrows point away from the kitchen; with a tick, if it shows deliveries."""
     pen.box(_STEEL_DARK, 0.04, 0.04, 0.92, 0.82, 0.06)
     pen.box((58, 132, 98), 0.1, 0.1, 0.8, 0.7, 0.05)
     dx, dy = DIRECTIONS[towards]
@@ -526,9 +591,29 @@ def _paint_serving(pen: Pen, towards: int) -> None:
         tip = (x + dx * 0.09, y + dy * 0.09)
         ends = [(x - dx * 0.06 + s * dy * 0.2, y - dy * 0.06 + s * dx * 0.2) for s in (-1, 1)]
         pen.stroke((190, 236, 206), 0.07, ends[0], tip, ends[1])
+    if delivered:
+        pen.oval(PAPER, 0.5, 0.45, 0.27)
+        pen.oval(GOOD, 0.5, 0.45, 0.23)
+        pen.stroke(PAPER, 0.07, (0.38, 0.46), (0.47, 0.55), (0.63, 0.35))
 
 
-def _paint_pot(pen: Pen, onions: int, tomatoes: int, status: str) -> None:
+def _paint_recipe(pen: Pen, recipe: ask.Counts, left: int | None) -> None:
+    """A slate with the recipe, if it shows; below it the button, if it has one, lit or not."""
+    pen.box(_SLATE_EDGE, 0.06, 0.05, 0.88, 0.74, 0.07)
+    pen.box(_SLATE, 0.11, 0.1, 0.78, 0.64, 0.04)
+    if recipe:
+        _paint_pieces(pen, recipe, 0.42, 0.17, 0.4)
+    elif left is not None:
+        pen.curve(_STEEL, 0.07, 0.5, 0.32, 0.13, 0.12, -90, 180)
+        pen.stroke(_STEEL, 0.07, (0.5, 0.44), (0.5, 0.53))
+        pen.oval(_STEEL, 0.5, 0.64, 0.045)
+    if left is not None:
+        lit = left > 0
+        pen.oval(_IRON, 0.5, 0.83, 0.2, 0.12)
+        pen.oval(_BLOCKED if not lit else GOOD, 0.5, 0.83 if lit else 0.79, 0.15, 0.085)
+
+
+def _paint_pot(pen: Pen, counts: ask.Counts, status: str) -> None:
     pen.box(_STEEL_DARK, 0.05, 0.05, 0.9, 0.8, 0.06)
     pen.box(_STEEL, 0.07, 0.06, 0.86, 0.76, 0.05)
     if status == "cooking":
@@ -541,14 +626,13 @@ def _paint_pot(pen: Pen, onions: int, tomatoes: int, status: str) -> None:
     pen.box(_IRON, 0.16, 0.34, 0.6, 0.42, 0.16)
     pen.oval(_lighter(_IRON, 0.35), 0.5, 0.36, 0.36, 0.24)
     pen.oval(_darker(_IRON, 0.6), 0.5, 0.36, 0.31, 0.195)
-    count = onions + tomatoes
-    if count:
-        colour = _soup_colour(onions, tomatoes)
+    if any(counts):
+        colour = _soup_colour(counts)
         if status == "idle":
             pen.oval((92, 138, 172), 0.5, 0.385, 0.29, 0.165)
         else:
             pen.oval(_lighter(colour, 0.12), 0.5, 0.375, 0.3, 0.18)
-        _paint_pieces(pen, onions, tomatoes, 0.36, 0.13, 0.32)
+        _paint_pieces(pen, counts, 0.36, 0.13, 0.32)
     if status == "ready":
         for x in (0.36, 0.5, 0.64):
             y = 0.14 if x == 0.5 else 0.18
@@ -617,6 +701,7 @@ def _paint_chef(pen: Pen, number: int, facing: int, held: int, own: bool) -> Non
         pen.oval(SKIN, x, y - 0.005, 0.062)
 
 
+_CRATES = {ONIONS: "onions", TOMATOES: "tomatoes", CARROTS: "carrots", MUSHROOMS: "mushrooms"}
 _PAINTERS: dict[str, Any] = {
     "fog": _paint_fog,
     "floor": _paint_floor,
@@ -625,6 +710,9 @@ _PAINTERS: dict[str, Any] = {
     "lying": _paint_lying,
     "onions": functools.partial(_paint_crate, thing=ONION),
     "tomatoes": functools.partial(_paint_crate, thing=TOMATO),
+    "carrots": functools.partial(_paint_crate, thing=CARROT),
+    "mushrooms": functools.partial(_paint_crate, thing=MUSHROOM),
+    "recipe": _paint_recipe,
     "dishes": _paint_dishes,
     "serving": _paint_serving,
     "pot": _paint_pot,

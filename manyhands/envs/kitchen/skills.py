@@ -19,27 +19,36 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from manyhands.core.env import Array, IllegalAction
+from manyhands.core.env import Array, IllegalAction, names_of
 from manyhands.core.grammar import Grammar
+from manyhands.envs.kitchen import asked as ask
 from manyhands.envs.kitchen import levels as lv
 from manyhands.envs.kitchen.levels import (
+    BUTTON,
+    CARROTS,
     COUNTER,
     DISHES,
     FLOOR,
+    MUSHROOMS,
     ONIONS,
     POT,
     SERVING,
     TOMATOES,
     VOID,
 )
+from manyhands.envs.kitchen.observe import fields
 from manyhands.envs.kitchen.state import (
+    CARROT,
     DISH,
     INTERACT,
+    MUSHROOM,
+    NARROW,
     NOTHING,
     ONION,
     SOUP,
     STAY,
     TOMATO,
+    Bits,
     KitchenConfig,
 )
 
@@ -49,6 +58,9 @@ FAR = 1 << 13  # no way; more than any path, and far from the limits of i16
 
 OBJECTS = {"onion": ONION, "tomato": TOMATO, "dish": DISH, "soup": SOUP}
 DISPENSERS = {"onion": ONIONS, "tomato": TOMATOES, "dish": DISHES}
+# With those that there are only where one recipe is asked for at a time.
+ALL_OBJECTS = OBJECTS | {"carrot": CARROT, "mushroom": MUSHROOM}
+ALL_DISPENSERS = DISPENSERS | {"carrot": CARROTS, "mushroom": MUSHROOMS}
 # Why a skill is impossible now.
 POSSIBLE, WRONG_HANDS, NO_TARGET, NO_WAY = range(4)
 
@@ -78,15 +90,13 @@ class Observation(NamedTuple):
     @property
     def count(self) -> Array:
         """i32[H, W]: ingredients in a pot, 0 elsewhere."""
-        inside = ((self.thing >> 2) & 3) + (self.thing & 3)
+        inside = sum((self.thing >> shift) & 3 for shift in ask.SHIFTS)
         return jnp.where(self.terrain == POT, inside, 0)
 
 
-def parse_observation(codes: Array) -> Observation:
-    """Unpack compact codes i32[H, W]."""
-    return Observation(
-        codes & 7, (codes >> 3) & 7, (codes >> 6) & 3, (codes >> 8) & 31, (codes >> 13) & 255
-    )
+def parse_observation(codes: Array, bits: Bits = NARROW) -> Observation:
+    """Unpack compact codes i32[H, W] with these fields (`KitchenConfig.bits`)."""
+    return Observation(*fields(codes, bits))
 
 
 def longest_path(config: KitchenConfig) -> int:
@@ -182,8 +192,9 @@ class KitchenSkills:
     In table order: `fetch` an ingredient or a dish from the nearest dispenser; for each pot, `put
     in pot A`, `start pot A` (only with manual dynamics) and `plate from pot A` (which waits beside
     a pot that still cooks); `serve`; `put down` on the nearest empty counter; `pick up` from the
-    nearest counter; `wait`; `go to` each cell that is floor in any of the kitchen's layouts; and
-    the primitive actions themselves, for one step each.
+    nearest counter; `press button`, where layouts have recipe buttons; `wait`; `go to` each cell
+    that is floor in any of the kitchen's layouts; and the primitive actions themselves, for one
+    step each.
 
     Attributes:
         names: the table.
@@ -199,9 +210,17 @@ class KitchenSkills:
         floors = {(int(x), int(y)) for t in terrains for y, x in np.argwhere(t == FLOOR)}
         self._floors = sorted(floors, key=lambda cell: (cell[1], cell[0]))
         verbs = ["put in", *(["start"] if config.dynamics == "manual" else []), "plate from"]
-        names = [f"fetch {name}" for name in DISPENSERS]
+        self._objects, self._dispensers = OBJECTS, DISPENSERS
+        if config.asked:
+            known = ask.KINDS[: config.kinds]
+            left_out = set(ask.KINDS[:4]).difference(known)
+            self._objects = {n: c for n, c in ALL_OBJECTS.items() if n not in left_out}
+            self._dispensers = {n: c for n, c in ALL_DISPENSERS.items() if n not in left_out}
+        self._buttons = bool((config.terrains == BUTTON).any())
+        names = [f"fetch {name}" for name in self._dispensers]
         names += [f"{verb} pot {letter}" for letter in self._pots for verb in verbs]
-        names += ["serve", "put down", *(f"pick up {name}" for name in OBJECTS), "wait"]
+        names += ["serve", "put down", *(f"pick up {name}" for name in self._objects)]
+        names += [*["press button"] * self._buttons, "wait"]
         self.wait = len(names) - 1
         names += [f"go to ({x}, {y})" for x, y in self._floors]
         self._first_primitive = len(names)
@@ -241,11 +260,13 @@ class KitchenSkills:
         return action[skill], done[skill], possible[skill]
 
     def details(self, perception: Array) -> Details:
-        obs = parse_observation(perception)
+        obs = parse_observation(perception, self._config.bits)
         around, through = own_reach(obs, self._steps)
         hand = jnp.sum(jnp.where(obs.own, obs.thing, 0))
         empty, soup = hand == NOTHING, hand >= SOUP
         cook = (hand == ONION) | (hand == TOMATO)
+        if self._config.asked:
+            cook = cook | (hand == CARROT) | (hand == MUSHROOM)
         pot = obs.terrain == POT
         number = jnp.cumsum(pot.reshape(-1)).reshape(pot.shape)
         lying = obs.lying
@@ -255,8 +276,8 @@ class KitchenSkills:
 
         # (whether the hands are right, target cells, done), in the order of the table.
         rows: list[tuple[Array, Array, Array]] = []
-        for name, code in DISPENSERS.items():
-            rows.append((empty, obs.terrain == code, hand == OBJECTS[name]))
+        for name, code in self._dispensers.items():
+            rows.append((empty, obs.terrain == code, hand == self._objects[name]))
         for i in range(len(self._pots)):
             this = pot & (number == i + 1)
             rows.append((cook, this & idle & (obs.count < 3), empty))
@@ -266,8 +287,11 @@ class KitchenSkills:
             rows.append((hand == DISH, this & ~idle, soup))
         rows.append((soup, obs.terrain == SERVING, empty))
         rows.append((~empty, counter & (lying == NOTHING), empty))
-        for code in OBJECTS.values():
+        for code in self._objects.values():
             rows.append((empty, counter & (lying == code), jnp.minimum(hand, SOUP) == code))
+        if self._buttons:
+            button = obs.terrain == BUTTON
+            rows.append((empty, button, jnp.any(button & (obs.timer > 0))))
 
         targets = jnp.stack([target for _, target, _ in rows]).reshape(len(rows), -1)
         hands = jnp.stack([right for right, _, _ in rows])
@@ -312,7 +336,7 @@ class KitchenSkills:
     def words(self, perception: np.ndarray) -> list[str]:
         """For each skill what it would do now, or, where it is impossible, why."""
         details = jax.device_get(self._compiled(np.asarray(perception, np.int32)))
-        obs = parse_observation(np.asarray(perception))
+        obs = parse_observation(np.asarray(perception), self._config.bits)
         hand = int(obs.thing[obs.chef == 1].sum())
         return [self._word(i, details, obs, hand) for i in range(len(self.names))]
 
@@ -324,7 +348,7 @@ class KitchenSkills:
         held = (
             "nothing"
             if hand == NOTHING
-            else next(noun for noun, code in OBJECTS.items() if code == min(hand, SOUP))
+            else next(noun for noun, code in self._objects.items() if code == min(hand, SOUP))
         )
         why, verb = int(details.why[i]), name.split(" pot ")[0]
         if why == WRONG_HANDS:
@@ -387,6 +411,8 @@ class KitchenSkills:
         thing, pots = said.get("thing"), ", ".join(self._pots)
         if verb == "wait":
             return self.wait
+        if verb == "press":
+            return self._named("press button", "there is no recipe button here")
         if verb in ("step", "interact"):
             return self._index[said.get("way") or said.get("side") or verb]
         if verb == "go to":
@@ -400,7 +426,8 @@ class KitchenSkills:
         if said.get("box", thing) != thing:
             raise IllegalAction(f"there is no {thing} in a {said['box']} dispenser")
         if verb in ("fetch", "pick up"):
-            return self._index[f"{verb} {thing}"]
+            known = names_of([name for name in self._objects if name in self._dispensers])
+            return self._named(f"{verb} {thing}", f"there are {known}")
         self._in_hand(thing, perception)
         if verb in ("serve", "put down"):
             return self._index[verb]
@@ -415,9 +442,9 @@ class KitchenSkills:
         """That the chef does not hold something else than it speaks of."""
         if thing is None or perception is None:
             return
-        obs = parse_observation(np.asarray(perception))
+        obs = parse_observation(np.asarray(perception), self._config.bits)
         hand = min(int(obs.thing[obs.chef == 1].sum()), SOUP)
-        held = next((noun for noun, code in OBJECTS.items() if code == hand), "nothing")
+        held = next((noun for noun, code in self._objects.items() if code == hand), "nothing")
         if held != thing and hand != NOTHING:
             raise IllegalAction(f"you hold {held}, not {thing}")
 
@@ -437,14 +464,17 @@ class KitchenSkills:
                 "plate from pot A: take the soup onto the dish you hold, as soon as it is ready.\n",
             ]
         )
+        kinds = [name for name in self._dispensers if name != "dish"]
+        pressed = "press button: press the nearest recipe button.\n" if self._buttons else ""
         return (
             "You act by skills. A skill walks for you, one step each time you name it, around the "
             "others; go on naming it until it is done, or name another one at any time.\n"
-            "fetch onion / tomato / dish: take one from the nearest dispenser.\n"
+            f"fetch {' / '.join(kinds)} / dish: take one from the nearest dispenser.\n"
             f"{pots}"
             "serve: bring the soup you hold to the serving window.\n"
             "put down: put what you hold onto the nearest empty counter.\n"
-            "pick up onion / tomato / dish / soup: take one from the nearest counter.\n"
+            f"pick up {' / '.join(kinds)} / dish / soup: take one from the nearest counter.\n"
+            f"{pressed}"
             "go to (x, y): walk to that cell; x counts columns from the west, y rows from the "
             "north, both from 0.\n"
             "wait: do nothing for one step. north, south, east, west, interact: one plain step.\n"
@@ -503,6 +533,7 @@ _PHRASES = {
     "pick up": [f"{_ON} pick up {_DET} {{thing}} [(from|off|on) {_TOP}]",
                 f"pick {_DET} {{thing}} up [(from|off) {_TOP}]",
                 f"{_ON} {_GET} {_DET} {{thing}} (from|off|on) {_TOP}"],
+    "press": ["(press|push|hit|use|activate) [(a|the|my|nearest|closest|recipe)] [recipe] button"],
     "wait": ["[(keep|keep on|continue|continue to|go on|still)] "
              "(wait|stay|idle|stand still|stand by|do nothing|no op|pass|hold|stop|remain|pause|"
              "hang (back|on)) [(here|still|put|for a (moment|bit|second|while)|[for] this step|"
@@ -525,7 +556,7 @@ _PHRASES = {
 }  # fmt: skip
 _SIDES = {"up": "north", "down": "south", "right": "east", "left": "west"}
 _WAYS = {f"{way}{ward}": way for way in _SIDES.values() for ward in ("", "ward")}
-_THINGS = {name: name for name in OBJECTS} | {
+_THINGS = {name: name for name in ALL_OBJECTS} | {
     "plate": "dish", "bowl": "dish", "clean dish": "dish", "clean plate": "dish",
     "empty dish": "dish", "empty plate": "dish", "dish of soup": "soup", "finished soup": "soup",
 }  # fmt: skip
