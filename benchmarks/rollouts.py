@@ -2,6 +2,7 @@
 
     python benchmarks/rollouts.py
     python benchmarks/rollouts.py --peer jaxmarl --limits --sizes 64 1024 4096 16384
+    python benchmarks/rollouts.py --peer jaxmarl --layout overcooked_v2/grounded_coord_simple
 
 The first command measures all environments with their default configurations, from 1 to 65,536 at
 once, three times each: with random actions ("none"), with random actions while each observation is
@@ -47,6 +48,7 @@ PEER_GAMES = {
     },
     "craftax": {"craftworld": ("craftax, optimistic resets", "craftax, no resets")},
 }
+V2 = "overcooked_v2/"  # what the names of OvercookedV2's layouts begin with
 LONGEST = 4.0  # seconds that one call of a rollout may be expected to take; else it is left out
 
 
@@ -222,11 +224,12 @@ def main() -> None:
                 continue
             request = {"what": "play", "id": id, "config": config, "observation": observation}
             requests["manyhands", observation, id] = (ours, request)
-            for subject in PEER_GAMES[args.peer][id] if args.peer else ():
+            for subject in subjects(args, id):
                 if peer and observation in ("none", names[0]):  # they have one observation
                     request = {"game": subject, "observation": observation}
                     if id == "kitchen":
-                        request["layout"] = SHORT.get(args.layout, args.layout)
+                        layout = args.layout.removeprefix(V2)
+                        request["layout"] = SHORT.get(layout, layout)
                     requests[subject, observation, id] = (peer, request)
         for slot, (_, request) in list(requests.items()):
             steps = max(16, min(1024, 2**18 // envs))
@@ -262,7 +265,7 @@ def main() -> None:
             if subject == "manyhands":
                 row["moved_per_step"] = warm[slot]["moved"]
             if args.peer:
-                theirs = PEER_GAMES[args.peer][id][0]
+                theirs = subjects(args, id)[0]
                 base = figures.get((theirs, "none" if observation == "none" else names[0], id))
                 if base and observation != "network":
                     row["times_peer"] = row["best"] / max(base)
@@ -288,9 +291,19 @@ def main() -> None:
     tell(rows, f"rollouts: {where['device']}, {where['cores']} cores")
     settings = {"layout": args.layout, "repeats": repeats, "seconds": args.seconds}
     name = f"rollouts-{args.peer}" if args.peer else "environments"
+    name += "-overcooked-v2" * args.layout.startswith(V2)
     path = args.out or RESULTS / f"{name}-{where['platform']}.json"
     save(path, benchmark="rollouts", machine=where, settings=settings, rows=rows)
     plot(rows, path.with_suffix(".png"), f"{where['cpu']}, {where['cores']} cores")
+
+
+def subjects(args: argparse.Namespace, id: str) -> tuple[str, ...]:
+    """What of the peer is measured beside one of our environments."""
+    if not args.peer:
+        return ()
+    games = PEER_GAMES[args.peer][id]
+    # Kitchens in which one recipe is asked for at a time are no other game of theirs.
+    return games if not args.layout.startswith(V2) else ("overcooked_v2",)
 
 
 def games_of(args: argparse.Namespace) -> str:

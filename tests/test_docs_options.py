@@ -39,7 +39,11 @@ HEADINGS = [
 ]
 # Page -> environments whose `observation_layout.table()` stands on it.
 TABLES: dict[str, list[tuple[str, dict[str, Any]]]] = {
-    "kitchen": [("kitchen", {}), ("kitchen", {"observation": "features"})],
+    "kitchen": [
+        ("kitchen", {}),
+        ("kitchen", {"observation": "features"}),
+        ("kitchen", {"layout": "grounded_coord_simple"}),
+    ],
     "board": [("tic_tac_toe", {})],
     "poker": [("leduc_holdem", {"hands": 2})],
     "mission": [

@@ -14,7 +14,7 @@ from manyhands.core.rollout import Statistics
 PAGE = (Path(__file__).parents[1] / "docs" / "glossary.md").read_text()
 
 CASES = {
-    "kitchen": [{}],
+    "kitchen": [{}, {"layout": "grounded_coord_simple", "dynamics": "manual"}],
     "tic_tac_toe": [{}],
     "connect_four": [{}],
     "kuhn_poker": [{}],

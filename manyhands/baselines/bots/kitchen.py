@@ -151,6 +151,7 @@ class AskedMemory:
         told_age: how many steps ago that was.
         waited: for how many steps it has not known what is asked for.
         hand: what it held in the last step.
+        wrong: a soup that it served and that was not asked for, as windows have shown; 0 if none.
     """
 
     recipe: Array
@@ -159,6 +160,7 @@ class AskedMemory:
     told_age: Array
     waited: Array
     hand: Array
+    wrong: Array
 
 
 @functools.partial(
@@ -205,7 +207,7 @@ class Greedy:
             jnp.int32(0),
             jnp.bool_(False),
             jnp.int32(0),
-            AskedMemory(*[jnp.int32(0)] * 6) if kitchen.asked else None,
+            AskedMemory(*[jnp.int32(0)] * 7) if kitchen.asked else None,
         )
 
     def apply(
@@ -248,15 +250,23 @@ class Greedy:
         seen = jnp.max(jnp.where(now.terrain == INDICATOR, now.thing, told))
         age, told_age = memory.age + 1, memory.told_age + 1
         recipe, before = memory.recipe, memory.told
+        ahead = jnp.zeros_like(now.own)
+        for way in range(4):
+            ahead = ahead | sk.shifted(now.own & (now.facing == way), way)
+        served = (memory.hand >= SOUP) & (hand == NOTHING)
+        served &= (ahead & (now.terrain == SERVING)).any()
+        wrong = memory.wrong
+        if self._kitchen.show_delivery:
+            wrong = jnp.where(news, 0, jnp.where(served, memory.hand, wrong))
         if self._kitchen.resample:
-            served = (memory.hand >= SOUP) & (hand == NOTHING)
             recipe = jnp.where(news | served | (age > STALE), 0, recipe)
             before = jnp.where(told_age > STALE, 0, before)
         recipe = jnp.where(seen > 0, seen, recipe)
         waited = jnp.where(recipe > 0, 0, memory.waited + 1)
         age = jnp.where(seen > 0, 0, age)
         told_age = jnp.where(told > 0, 0, told_age)
-        return AskedMemory(recipe, age, jnp.where(told > 0, told, before), told_age, waited, hand)
+        told = jnp.where(told > 0, told, before)
+        return AskedMemory(recipe, age, told, told_age, waited, hand, wrong)
 
 
 @functools.lru_cache(maxsize=64)
@@ -434,14 +444,18 @@ class _Plan:
         # What others seem to cook, where nothing tells; else, after some time, a guess.
         may = numbers(table)  # [kinds, recipes]
         fits = ((have[:, None] <= may[..., None]).all(0) & (inside > 0)).any(1)
+        fits &= table != asked.wrong
         begun = jnp.where(fits.any(), table[jnp.argmax(fits)], 0)
-        guess = table[jax.random.randint(jax.random.fold_in(key, 2), (), 0, len(table))]
-        recipe = jnp.where(asked.recipe > 0, asked.recipe, begun)
-        self.unknown = asked.recipe == 0
+        noise = jax.random.uniform(jax.random.fold_in(key, 2), table.shape)
+        guess = table[jnp.argmax(noise - (table == asked.wrong))]
+        only = (table == table[0]).all()
+        recipe = jnp.where(asked.recipe > 0, asked.recipe, jnp.where(only, table[0], begun))
+        self.unknown = (asked.recipe == 0) & ~only
         self.recipe = jnp.where((recipe == 0) & (asked.waited > PATIENCE), guess, recipe)
 
         idle = self.pot & (flat.timer == 0)
-        want = numbers(self.recipe)[:, None]
+        self.want = numbers(self.recipe)
+        want = self.want[:, None]
         total = have.sum(0)
         right = (have <= want).all(0)
         # A pot that can no longer become it is filled up, with whatever there is, or started.
@@ -482,16 +496,19 @@ class _Plan:
         costs = self.nearest((self.far, button))[0]
         nearest = self.ranks((costs, self.seen))[0] == 0
         can_press = (button & mine).any()
-        unknown = self.unknown & (self.policy._recipes.shape[1] > 1)
+        unknown = self.unknown
         tells = self.announces & (self.asked.recipe > 0) & (self.asked.recipe != self.asked.told)
-        press = can_press & (tells | (unknown & ~look.any() & nearest))
+        explore = self.frontier & mine & ~self.own[0]
         looks = unknown & look.any()
+        explores = explore.any() & (loiter | (unknown & ~looks))
+        press = can_press & (tells | (unknown & ~looks & ~explores & nearest))
         waits = unknown & ~press & ~looks & watch.any() & (loiter | (self.recipe == 0)) & empty
         waits &= self.asked.waited <= PATIENCE
         goal = jnp.where(waits, jnp.where(watch, 0, FAR), goal)
+        goal = jnp.where(explores, jnp.where(explore, 0, FAR), goal)
         goal = jnp.where(looks, jnp.where(look, 0, FAR), goal)
         goal = jnp.where(press, jnp.where(jnp.where(empty, button, away), 0, FAR), goal)
-        return goal, loiter & ~(press | looks | waits)
+        return goal, loiter & ~(press | looks | explores | waits)
 
     def _missing(self) -> None:
         """What each idle pot still wants, [onion, tomato], and which idle pots want a start."""
@@ -597,8 +614,11 @@ class _Plan:
         counts = jnp.sum(jnp.stack([*self.missing, *counted]).astype(jnp.int32), axis=-1)
         missing, staged = counts[:kinds], counts[kinds : 2 * kinds + 1]
         busy, urgent, soups, room, started = counts[2 * kinds + 1 :]
-        staged = jnp.where(cut_off, staged, 0)
         held = jnp.sum(jnp.stack([*item, dish]) & others, axis=-1)
+        # What the soups after those that cook now want, and nobody has brought.
+        ahead = None if self.asked is None else missing + busy * self.want - held[:kinds]
+        ahead = None if ahead is None else ahead - staged[:kinds]
+        staged = jnp.where(cut_off, staged, 0)
         need_item = missing - held[:kinds] - staged[:kinds]
         covered_dishes = held[kinds] + staged[kinds]
 
@@ -621,6 +641,8 @@ class _Plan:
         item_now = (cost_any[0] < FAR) & (need_item.sum() > item_rank) & may_item
         # Ahead of any demand: for the soups after those that cook now.
         ahead_cost = cost_item[:, 0]
+        if ahead is not None:
+            ahead_cost = jnp.where(ahead > 0, ahead_cost, FAR)
         spare = missing.sum() + busy * 3 - held[:kinds].sum()
         roomy = ~cut_off | (room > 1)
         stock = (ahead_cost.min() < FAR) & (spare > 0) & roomy & may_item
