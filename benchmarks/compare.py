@@ -79,8 +79,15 @@ def worker() -> None:
             "package": str(Path(manyhands.__file__).parents[1]),
             "jax": jax.__version__,
             "platform": device.platform,
-            "registered": [*manyhands.registered(), *manyhands.registered(wrappers=True)],
         }
+
+    def has(spec: dict[str, Any]) -> bool:
+        """Whether this checkout has the environment, with that configuration."""
+        try:
+            make(spec)
+        except manyhands.ConfigError:
+            return False
+        return True
 
     def begin(spec: dict[str, Any], batch: int, steps: int) -> dict[str, Any]:
         """Compile an environment and forget the one before it; seconds for each measure."""
@@ -156,7 +163,7 @@ def worker() -> None:
         done = count / spent
         return {"value": 1e6 / done if name == "step" else done}
 
-    what = {"about": about, "begin": begin, "measure": measure}
+    what = {"about": about, "has": has, "begin": begin, "measure": measure}
     serve(lambda ask, **request: what[ask](**request))
 
 
@@ -255,18 +262,16 @@ def main() -> None:
             who: Worker(__file__, device="cpu", root=tree if who == "before" else ROOT)
             for who in WHO
         }
-        known: set[str] = set()  # what the other checkout has
         for who, one in workers.items():
             found = one.ask(ask="about")
-            known = set(found["registered"]) if who == "before" else known
             wanted = tree if who == "before" else ROOT
             if Path(found["package"]).resolve() != wanted.resolve():
                 raise SystemExit(f"{who!r} is to measure {wanted}, but loads {found['package']}")
             where |= {name: found[name] for name in ("jax", "platform")}
         for environment in args.only:
             spec, steps = ENVIRONMENTS[environment]
-            if spec["id"] not in known:
-                print(f"{environment}: {commit} has no {spec['id']}", flush=True)
+            if not workers["before"].ask(ask="has", spec=spec):
+                print(f"{environment}: {commit} has no such environment", flush=True)
                 continue
             compiled[environment] = {
                 who: one.ask(ask="begin", spec=spec, batch=args.batch, steps=steps)
