@@ -10,6 +10,7 @@ import pytest
 
 import manyhands
 from manyhands.core.env import ConfigError, describe_with
+from manyhands.envs.mission import scenarios
 from manyhands.envs.mission.state import EAST, LOAD, NORTH, SOUTH, STAY, WEST, MissionState
 
 
@@ -117,6 +118,41 @@ def test_published_names_and_files_are_one_scenario(tmp_path):
 def test_wrong_scenarios_are_refused(scenario, match):
     with pytest.raises(ConfigError, match=match):
         manyhands.make("mission", scenario=scenario)
+
+
+def test_players_are_listed_with_and():
+    for scenario in ("foraging-8x8-3p-2f", "warehouse-tiny-3ag"):
+        env = make(scenario)
+        first, *others = env.agents
+        assert f"{others[0]} and {others[1]}" in env.rules(first)
+
+
+@pytest.mark.parametrize("scenario", ["foraging-8x8-3p-2f", "warehouse-tiny-3ag"])
+def test_keys_are_choices(scenario):
+    env = make(scenario)
+    said = {choice.text for t in range(8) for i in range(3) for choice in listed(env, t, i)}
+    known = set(env.keys.values()) - {"unload"}  # with a load only
+    assert len(known) >= 5 and known <= said
+
+
+def listed(env, seed, agent):
+    return env.choices(env.reset(jax.random.key(seed)), agent)
+
+
+@pytest.mark.parametrize("name", ["foraging", "warehouse"])
+def test_the_schema_knows_each_field_of_shipped_scenarios(name):
+    schema = scenarios.KINDS[name]
+    shipped = dict(scenarios.shipped(name))
+    assert list(shipped) == list(schema)
+    assert scenarios.SCHEMA["then" if name == "warehouse" else "else"]["properties"] == schema
+    checked = scenarios.check(shipped)
+    assert checked["stages"] == schema["stages"]["const"]
+    assert scenarios.check(json.loads(json.dumps(checked))) == checked
+    # Stages and the rule of conflicts belong together.
+    other = {"foraging": "chain", "warehouse": "cancel"}[name]
+    for field, value in (("conflict", other), ("stages", shipped["stages"][:1])):
+        with pytest.raises(ConfigError, match=str(value).strip("[]")):
+            scenarios.check({**shipped, field: value})
 
 
 def test_foragers_clear_more_than_random_players():

@@ -25,6 +25,15 @@ from manyhands.envs.mission.warehouse import scenario as warehouses
 from manyhands.envs.mission.warehouse import state as warehouse_state
 
 OBSERVATIONS = ("vector", "grid", "whole")
+# What a person presses -> choices.
+_FORAGING_KEYS = {
+    **{"up": "north", "down": "south", "left": "west", "right": "east"},
+    **{"space": "load", ".": "stay"},
+}
+_WAREHOUSE_KEYS = {
+    **{"up": "forward", "left": "turn left", "right": "turn right"},
+    **{"space": "load", "down": "unload", ".": "stay"},
+}
 
 
 class Mission(MissionConfig, warehouse_state.WarehouseConfig, Env[Any]):
@@ -159,6 +168,7 @@ class Mission(MissionConfig, warehouse_state.WarehouseConfig, Env[Any]):
         self.action_space = gymnasium.spaces.Discrete(len(ACTIONS))
         self.event_names = events.NAMES
         self.scripted_policy = "forager"
+        self.keys = _FORAGING_KEYS
         self._rules: Any = rules
         self._views: Any = views
         self._events: Any = events
@@ -176,6 +186,7 @@ class Mission(MissionConfig, warehouse_state.WarehouseConfig, Env[Any]):
         self.action_space = gymnasium.spaces.Discrete(len(warehouse_state.ACTIONS))
         self.event_names = warehouse_events.NAMES
         self.scripted_policy = "porter"
+        self.keys = _WAREHOUSE_KEYS
         self._rooms = "manyhands.envs.mission.warehouse"
         self._rules, self._views, self._events = warehouse_rules, warehouse_views, warehouse_events
 

@@ -6,6 +6,7 @@ of the player's window. Besides, it names the other players in view.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -190,6 +191,11 @@ def _choice(mission: Mission, state: MissionState, agent: int, action: int) -> C
     return Choice(ACTIONS[action], step, action, facts=facts)
 
 
+def all_of(names: Sequence[str]) -> str:
+    """`a, b and c`."""
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+
+
 # ---- rules ---------------------------------------------------------------------------------------
 
 
@@ -211,7 +217,7 @@ def rules(mission: Mission, agent: int) -> str:
     lines = [
         mission.title.upper(),
         f"You are {mission.agents[agent]}, {LETTERS[agent]} on the map. "
-        + (f"With you play {names_of(others)}." if others else "You play alone."),
+        + (f"With you play {all_of(others)}." if others else "You play alone."),
         "",
         "AIM",
         "Load all food. Each player has a level "

@@ -14,6 +14,7 @@ from manyhands.core.answers import Answer, decide, how_to_answer
 from manyhands.core.choices import Choice
 from manyhands.core.env import IllegalAction, names_of
 from manyhands.core.grammar import Grammar
+from manyhands.envs.mission.text import all_of
 from manyhands.envs.mission.warehouse.events import KINDS
 from manyhands.envs.mission.warehouse.scenario import chart
 from manyhands.envs.mission.warehouse.state import (
@@ -162,7 +163,7 @@ def _on(mission: Mission, view: Scene, row: int, column: int) -> str:
     found = [mission.agents[r.number] for r in view.robots if (r.row, r.column) == (row, column)]
     shelf = view.shelves.get((row, column), 0)
     things = found + ([] if not shelf else [("a shelf", "a requested shelf")[shelf - SHELF]])
-    return f" with {' and '.join(things)}" if things else ""
+    return f" with {all_of(things)}" if things else ""
 
 
 def _place(thing: Any) -> str:
@@ -297,11 +298,6 @@ def _forward(mission: Mission, state: WarehouseState, view: Scene, own: Robot) -
 
 
 # ---- rules ---------------------------------------------------------------------------------------
-
-
-def all_of(names: list[str]) -> str:
-    """`a, b and c`."""
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 
 def rules(mission: Mission, agent: int) -> str:
