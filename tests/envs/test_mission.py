@@ -164,3 +164,46 @@ def test_foragers_clear_more_than_random_players():
         )
         loads[seat] = float(np.sum(result.statistics.terms["load"]))
     assert loads["forager"] > loads["random"] + 3
+
+
+@pytest.mark.parametrize("scenario", ["foraging-8x8-3p-2f", "warehouse-1x3-2h-3ag-2req"])
+def test_an_episode_begins_where_one_says(scenario):
+    env = make(scenario)
+    draws, now = np.random.default_rng(0), env.reset(jax.random.key(1))
+    for _ in range(25):
+        legal = np.asarray(env.legal(now))
+        chance = np.where(legal, draws.random(legal.shape), 0)
+        now, _ = step(env)(now, chance.argmax(1).astype(np.int32))
+    told = env.to_dict(now)
+    again = env.to_dict(env.reset_to(jax.random.key(5), {"start": told}))
+    agents = "players" if "players" in told else "robots"
+    for name, fields in told[agents].items():
+        assert {**again[agents][name], "did": ""} == {**fields, "did": ""}
+    assert again["time"] == 0
+    for name in ("food", "map", "requested"):
+        assert again.get(name) == told.get(name)
+    game = manyhands.envs.mission.parallel_env(scenario)
+    game.reset(seed=3, options={"start": told})
+    assert env.to_dict(game.current)[agents] == again[agents]
+
+
+ROBOTS = ("robot_0", "robot_1", "robot_2")
+ROBOT = {"position": [0, 0], "heading": "north"}
+
+
+@pytest.mark.parametrize(
+    ("scenario", "start", "match"),
+    [
+        ("foraging-8x8-3p-2f", {"foods": []}, "food"),
+        ("foraging-8x8-3p-2f", {"food": [{"position": [0, 3], "level": 1}]}, "border"),
+        ("foraging-8x8-3p-2f", {"food": [{"position": [3, 3], "level": 9}]}, "9"),
+        ("foraging-8x8-3p-2f", {"food": [{"position": [3, 8], "level": 1}]}, "8"),
+        ("foraging-8x8-3p-2f", {"players": {"player_0": {}}}, "player_2"),
+        ("warehouse-1x3-2h-3ag-2req", {"map": ["..."]}, "5 lines of 10"),
+        ("warehouse-1x3-2h-3ag-2req", {"robots": dict.fromkeys(ROBOTS, ROBOT)}, "distinct"),
+        ("warehouse-1x3-2h-3ag-2req", {"robots": {r: {} for r in ROBOTS}}, "robot_0"),
+    ],
+)
+def test_wrong_starts_are_refused(scenario, start, match):
+    with pytest.raises(ConfigError, match=match):
+        make(scenario).reset_to(jax.random.key(0), {"start": start})

@@ -94,6 +94,7 @@ class Mission(MissionConfig, warehouse_state.WarehouseConfig, Env[Any]):
     noop = 0
     batched = True
     reset_pool = 1024
+    reset_options = ("start",)
 
     def __init__(
         self,
@@ -194,6 +195,13 @@ class Mission(MissionConfig, warehouse_state.WarehouseConfig, Env[Any]):
 
     def reset(self, key: Array) -> Any:
         return self._rules.reset(self, key)
+
+    def reset_to(self, key: Array, options: Mapping[str, Any]) -> Any:
+        """The episode of `key`, begun at `options["start"]`: in the words of `to_dict`, the
+        "players" and "food" of a field, or the "robots" and "map" of a warehouse; one may be left
+        out."""
+        starts = importlib.import_module("manyhands.envs.mission.starts")
+        return starts.reset_to(self, key, options["start"])
 
     def step(self, key: Array, state: Any, actions: Array) -> tuple[Any, Outcome]:
         check_actions(self, actions, state.time.shape)
