@@ -35,9 +35,9 @@ def played(env: Volleyball, games: int, steps: int, seed: int) -> dict[str, np.n
     keys = jax.vmap(jax.random.key)(jnp.arange(games, dtype=jnp.uint32) + seed)
 
     def step(state: Any, _: Any) -> Any:
-        sight = skills.look(jnp.moveaxis(env.perceive(state), 0, 1))
-        order = skills.order(player.choose(skills, sight))
-        actions = jnp.moveaxis(skills.follow(sight, order), 0, 1)
+        obs = skills.parse_observation(jnp.moveaxis(env.perceive(state), 0, 1))
+        order = skills.order(player.choose(skills, obs))
+        actions = jnp.moveaxis(skills.follow(obs, order), 0, 1)
         new, outcome = env.step(keys, state, actions)
         touched = (new.since == 0) & ~state.over
         return new, {

@@ -33,6 +33,7 @@ PHYSICS = ("jax", "mujoco")
 BALLS = ("volleybots", "real")
 RULES = ("manyhands", "volleybots")
 SERVES = ("random", "near", "far")
+SKILLS = ("plain", "attack")
 _MATCHES = tuple(name for name, plan in TASKS.items() if plan.teams == 2)
 
 
@@ -51,6 +52,9 @@ class Volleyball(Env[VolleyballState]):
         integrator: `"euler"`: MuJoCo's Euler step, in which a fast spin gains energy;
             `"gyroscopic"`: the same with the gyroscopic torque's mean over the step, so that a
             free spin keeps its energy (`physics.py`). With either `physics`.
+        skills: what drones can do by name (`wrappers/skills.py`): `"plain"`: spikes are flat hits
+            that leave upwards; `"attack"`: sets are higher, spikes go down, and what a drone
+            cannot do is no choice. The table of skills is the same.
         ball: `"volleybots"`: 5 g, no air; `"real"`: 0.27 kg, with air.
         drag: whether drones feel the air.
         downwash: whether drones feel the wind of those above them.
@@ -109,6 +113,7 @@ class Volleyball(Env[VolleyballState]):
         max_steps: int | None = None,
         detail: str = "normal",
         integrator: str = "euler",
+        skills: str = "plain",
     ):
         self.task = one_of("task", task, tuple(TASKS))
         self.plan = plan = TASKS[task]
@@ -116,6 +121,7 @@ class Volleyball(Env[VolleyballState]):
         self.actions = one_of("actions", actions, ACTIONS)
         self.physics = one_of("physics", physics, PHYSICS)
         self.integrator = one_of("integrator", integrator, jax_physics.INTEGRATORS)
+        self.skills = one_of("skills", skills, SKILLS)
         self.ball = one_of("ball", ball, BALLS)
         self.rulebook = one_of("rules", rules, RULES)
         self.serve = one_of("serve", serve, SERVES)
@@ -167,6 +173,7 @@ class Volleyball(Env[VolleyballState]):
             ranges=randomise.check_ranges(ranges),
             params=model.params_from_model(loaded, drag=self.drag, downwash=self.downwash),
             advance=advance,
+            skills=self.skills,
         )
 
     def config(self) -> dict[str, Any]:
@@ -184,6 +191,8 @@ class Volleyball(Env[VolleyballState]):
             config |= {"points": self.points, "serve": self.serve}
         if self.integrator != "euler":  # what earlier versions had
             config["integrator"] = self.integrator
+        if self.skills != "plain":
+            config["skills"] = self.skills
         if self.points > 1:
             config["lead"] = self.lead
         if self.ranges:

@@ -22,7 +22,7 @@ All functions take vectors with the component axis first, [3, ...], and any axes
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -31,7 +31,7 @@ import numpy as np
 from manyhands.core.axes import expand, least, select
 from manyhands.core.choices import LIMIT, Choice, Form, fold
 from manyhands.core.env import Array, ConfigError, IllegalAction, names_of
-from manyhands.envs.volleyball import figures, reading
+from manyhands.envs.volleyball import figures, reading, spikes
 from manyhands.envs.volleyball.control import (
     attitude_for,
     body_axes,
@@ -40,6 +40,7 @@ from manyhands.envs.volleyball.control import (
     rates_to,
     rotors,
 )
+from manyhands.envs.volleyball.flight import GONE, Body, Hit, Order, falls_to, lands
 from manyhands.envs.volleyball.observe import Observation, parse_observation, perception_layout
 from manyhands.envs.volleyball.state import Setup
 
@@ -50,6 +51,10 @@ NOTHING, TOUCHED, CROSSED, BEGINS = range(4)
 EVENTS = ("nothing", "the ball was touched", "the ball crossed the net", "a point begins")
 SET_DEPTH, ATTACK_DEPTH = 1.5, 3.0  # m from the net, where a team sets and attacks
 RUN_UP = 3.9  # m from the net, where the attacker waits before that
+JUMP, SET_UP = (
+    1.5,
+    (7.8, 3.0),
+)  # of skills="attack": the depth of sets, m, and how they are hit, m/s
 DEEP, SHORT = 3.3, 1.2  # m behind the net, where attacks aim: few spikes come farther than that
 # What a team can choose for its receiver, its setter and its attacker (the joint options of HCSP,
 # Zhang et al. 2025). After a quick pass the attacker attacks short.
@@ -72,7 +77,6 @@ FADE = 0.04  # s, over which the one gives way to the other
 MAX_TILT = 0.65  # rad, on the way
 SLOWEST = -1.0  # m/s, of the racket along its normal at a hit
 HEIGHTS = 12  # at which a ball may be met
-GONE = 50.0  # s, a drone that comes later than that meets no ball
 STEP_UP = 0.6  # m/s, between the upward velocities that are tried for a hit
 TRIES = 14
 NET_MARGIN = 0.35  # m between ball and net
@@ -83,67 +87,7 @@ LOWEST = 0.7  # m, how low
 AROUND, TOP = 1.0, 6.0  # m around the court and above it, of places that are named in words
 
 
-class Body(NamedTuple):
-    """The numbers that a player knows of its drone, the ball and the court.
-
-    Attributes:
-        gravity: m/s². ceiling: m/s², what all rotors together can give.
-        offset: m, from the drone's centre to the ball's, when they touch.
-        gain: the ball's change of velocity per speed at which ball and racket meet.
-        drag: 1/m, the ball is slowed by drag |v| v.
-        net: m, height. radius: m, of the ball. half_length, half_width: m, of the court.
-        run_up: m, by which a server rises before it meets the ball.
-    """
-
-    gravity: float
-    ceiling: float
-    offset: float
-    gain: float
-    drag: float
-    net: float
-    radius: float
-    half_length: float
-    half_width: float
-    run_up: float
-
-
-class Order(NamedTuple):
-    """A skill with its argument: i32[...], f32[3, ...]."""
-
-    kind: Array
-    goal: Array
-
-
-class Hit(NamedTuple):
-    """How a ball is to be met: after `time` (s), with the drone's centre at `place`, moving at
-    `velocity`, accelerating at `push` (all [3, ...]), its racket's normal along `normal`; by how
-    much the drone comes too `late` for that (s; more than `GONE` if the ball is past)."""
-
-    time: Array
-    place: Array
-    velocity: Array
-    push: Array
-    normal: Array
-    late: Array | float = 0.0
-
-
-# ---- the flight of the ball ----------------------------------------------------------------------
-
-
-def falls_to(body: Body, place: Array, velocity: Array, height: Array) -> tuple[Array, Array]:
-    """(time, place): when a ball falls through a height (s, negative if it never is so high), and
-    where f32[3, ...]. Without air."""
-    g = body.gravity
-    left = velocity[2] ** 2 + 2 * g * (place[2] - height)
-    time = (velocity[2] + jnp.sqrt(jnp.maximum(left, 0))) / g
-    time = jnp.where(left >= 0, time, -1.0)
-    across = [place[i] + velocity[i] * time for i in range(2)]
-    return time, jnp.stack([*across, height + jnp.zeros_like(time)])
-
-
-def lands(body: Body, obs: Observation) -> tuple[Array, Array]:
-    """(time, place): when and where the ball comes down to the floor, if nobody meets it."""
-    return falls_to(body, obs.ball, obs.ball_velocity, jnp.float32(body.radius))
+# ---- meeting the ball ----------------------------------------------------------------------------
 
 
 def meet(body: Body, obs: Observation, heights: Array) -> tuple[Array, Array, Array]:
@@ -209,11 +153,16 @@ _STYLES[SERVE] = (2.3, 0.9, 6.5, 0.6, 2.5)
 _STYLES[BLOCK] = (3.3, 2.3, 3.0, 0.7, 1.0)
 
 
-def plan(body: Body, obs: Observation, order: Order) -> Hit:
+# As sets are made for spikes that go downwards: so high that the ball falls fast.
+_STYLES_OF_ATTACK = _STYLES.copy()
+_STYLES_OF_ATTACK[SET, 2], _STYLES_OF_ATTACK[SET, 4] = SET_UP
+
+
+def plan(body: Body, obs: Observation, order: Order, styles: np.ndarray = _STYLES) -> Hit:
     """How to meet the ball for a skill that hits it."""
     kinds = expand(jnp.arange(len(VERBS)), order.kind.ndim)
     mine = (kinds == order.kind).astype(jnp.float32)
-    style = jnp.sum(mine[:, None] * expand(_STYLES, order.kind.ndim), 0)
+    style = jnp.sum(mine[:, None] * expand(styles, order.kind.ndim), 0)
     top, low, rise, tilt, fastest = style
     # There is no time to dip before a serve, so the ball is met on the way up from the own place.
     place_z = jnp.sum(obs.me * obs.anchors[: obs.me.shape[0], 2], axis=0)
@@ -311,6 +260,7 @@ class VolleyballSkills:
 
     Attributes:
         names: the table.
+        kinds: i32[S], what each is, an index into `VERBS`.
         instant: bool[S], whether a skill ends with its first step.
         wait: index of the skill that does nothing (`hover`).
     """
@@ -322,6 +272,11 @@ class VolleyballSkills:
                 f"task={setup.task!r} and actions={setup.actions!r}"
             )
         self._params, self._layout = setup.params, perception_layout(setup)
+        self.attack = setup.skills == "attack"
+        self._styles = _STYLES_OF_ATTACK if self.attack else _STYLES
+        # Where a team attacks, and where its attacker waits.
+        self._depth, self._run_up = (JUMP, JUMP) if self.attack else (ATTACK_DEPTH, RUN_UP)
+        self._wait_at = READY if self.attack else HIGH
         self.members, self.body = setup.team_size, _body(setup)
         length, width = self.body.half_length, self.body.half_width
         middle = (-(0.8 if self.members == 1 else 0.65) * length, 0.0, self.body.radius)
@@ -350,9 +305,9 @@ class VolleyballSkills:
                 table.append((f"set to ({x:g}, {y:g}, 3)", SET, (x, y, 3.0)))
         self.names = tuple(name for name, _, _ in table)
         self._served_to = "middle of the far half" if serve is middle else "front of your half"
-        self._kinds = np.array([kind for _, kind, _ in table], np.int32)
+        self.kinds = np.array([kind for _, kind, _ in table], np.int32)
         self._goals = np.array([goal for _, _, goal in table], np.float32)
-        self.instant = self._kinds == HOVER
+        self.instant = self.kinds == HOVER
         self.wait = 0
         self.events = EVENTS
         self.example = "bump to (-2, 0)"
@@ -380,7 +335,7 @@ class VolleyballSkills:
         """Skills i32[...] of the table, with their places."""
         numbers = expand(jnp.arange(len(self.names)), jnp.ndim(skill))
         chosen = numbers == skill
-        kinds = self._kinds.reshape(numbers.shape)
+        kinds = self.kinds.reshape(numbers.shape)
         kind = jnp.sum(jnp.where(chosen, kinds, 0), axis=0).astype(jnp.int32)
         goals = self._goals.T.reshape(3, *numbers.shape)
         return Order(kind, jnp.sum(jnp.where(chosen, goals, 0), axis=1))
@@ -391,7 +346,7 @@ class VolleyballSkills:
         if self.members > 1:
             setter = self.before(obs, self.roles(obs)[1], SET_DEPTH)
             order = Order(kind, jnp.where(kind == RECEIVE, setter, order.goal))
-        hit = plan(body, obs, order)
+        hit = plan(body, obs, order, self._styles)
         # A block waits at the net until the ball comes to it there.
         comes = (hit.time > 0) & (hit.place[0] < 0.4 * body.half_length)
         strikes = (kind != HOVER) & (kind != GO) & ((kind != BLOCK) | comes)
@@ -403,6 +358,8 @@ class VolleyballSkills:
         normal, thrust = strike(body, obs, hit)
         normal, thrust = jnp.where(strikes, normal, calm), jnp.where(strikes, thrust, rest)
         x, y = rates_to(obs.quaternion, normal)
+        if self.attack:
+            x, y, thrust = self._attacking(obs, order, (x, y, thrust))
         rates = jnp.stack([x, y, jnp.zeros_like(x)])
         params = self._params
         return rotors(
@@ -416,6 +373,34 @@ class VolleyballSkills:
             mixer=params.mixer,
         ).astype(jnp.float32)
 
+    def _attacking(self, obs: Observation, order: Order, plain: Any) -> tuple[Array, ...]:
+        """(rate about x, rate about y, thrust) of skills="attack": what a spike asks for, what
+        keeps a drone that has just spiked on its side, or what is `plain`."""
+        spike = spikes.strike(self.body, obs, spikes.plan(self.body, obs, order.goal))
+        x, y, z = obs.position
+        away = [jnp.maximum(x, JUMP), y, jnp.clip(z, READY, HIGH)]
+        back = spikes.recover(self.body, obs, jnp.stack(away))
+        recent = self.own(obs, obs.since) < spikes.AFTER
+        drifts = (x + 0.5 * obs.velocity[0] < 0.8) | (jnp.abs(obs.velocity[0]) > 1.0)
+        leans = body_axes(obs.quaternion)[2][2] < 0.8
+        hits = (order.kind == SPIKE) & ~recent
+        waits = (order.kind == HOVER) | (order.kind == GO) | (order.kind == SPIKE)
+        turns = recent & waits & (drifts | leans) & (x < 2 * JUMP)
+        return tuple(
+            jnp.where(hits, a, jnp.where(turns, b, c))
+            for a, b, c in zip(spike, back, plain, strict=True)
+        )
+
+    def spikable(self, obs: Observation) -> Array:
+        """bool[K, ...]: which of the spikes of the table the drone can do now; of
+        skills="attack"."""
+        axes = obs.served.ndim
+        goals = expand(self._goals[self.kinds == SPIKE].T, axes)
+        fields = ("position", "velocity", "quaternion", "ball", "ball_velocity")
+        lifted = obs._replace(**{name: getattr(obs, name)[:, None] for name in fields})
+        goals = goals + jnp.zeros_like(obs.ball)[:, None]
+        return spikes.can(spikes.plan(self.body, lifted, goals))
+
     def comes(self, obs: Observation) -> Array:
         """bool[...]: whether the ball will come down in the own half, untouched."""
         _, place = lands(self.body, obs)
@@ -427,10 +412,15 @@ class VolleyballSkills:
         allowed = self.own(obs, obs.allowed) > 0
         if self.members > 1:
             allowed = allowed | ((obs.mine == 0) & (obs.served > 0) & self.comes(obs))
-        kinds = expand(self._kinds, obs.served.ndim)
+        kinds = expand(self.kinds, obs.served.ndim)
         served = obs.served > 0
         ready = (kinds == HOVER) | (kinds == GO) | (kinds == BLOCK)
-        return ready | jnp.where(kinds == SERVE, allowed & ~served, allowed & served)
+        found = ready | jnp.where(kinds == SERVE, allowed & ~served, allowed & served)
+        if not self.attack:
+            return found
+        rows = np.flatnonzero(self.kinds == SPIKE)
+        found = jnp.broadcast_to(found, (len(self.names), *obs.served.shape))
+        return found.at[rows].set(found[rows] & self.spikable(obs))
 
     def done(self, obs: Observation, order: Order) -> Array:
         """bool[...]: a place is reached; the ball has been touched."""
@@ -452,7 +442,7 @@ class VolleyballSkills:
 
     def nearest(self, kind: int, place: Array) -> Array:
         """i32[...]: of the skills of one kind, the one whose place is nearest to f32[3, ...]."""
-        rows = np.flatnonzero(self._kinds == kind)
+        rows = np.flatnonzero(self.kinds == kind)
         goals = expand(self._goals[rows], place.ndim - 1)
         apart = jnp.sum((goals - place) ** 2, axis=1)
         return jnp.int32(rows[0]) + jnp.argmin(apart, axis=0).astype(jnp.int32)
@@ -502,7 +492,7 @@ class VolleyballSkills:
         receives = option // (len(SETTER) * len(ATTACKER))
         sets, attacks = option // len(ATTACKER) % len(SETTER), option % len(ATTACKER)
         ready = self.possible(obs)[names("receive")]
-        attack = self.nearest(SET, self.before(obs, roles[2], ATTACK_DEPTH))
+        attack = self.nearest(SET, self.before(obs, roles[2], self._depth))
 
         def wait(depth: float, height: float) -> Array:
             x, y, _ = self.before(obs, obs.me, depth)
@@ -536,7 +526,10 @@ class VolleyballSkills:
             for side in (-self.body.half_width, self.body.half_width)
         )
         choice = jnp.where(attacks == 1, left, right)
-        early = jnp.where(touches > 0, wait(ATTACK_DEPTH, HIGH), wait(RUN_UP, HIGH))
+        if self.attack:
+            choice = self.attacks(obs, choice)
+        early = wait(self._depth, self._wait_at)
+        early = jnp.where(touches > 0, early, wait(self._run_up, self._wait_at))
         choice = jnp.where((touches >= 2) & ready & (attacks > 0), choice, early)
         choice = jnp.where(attacks == len(ATTACKER) - 1, self.wait, choice)
         skill = jnp.where(attacker, choice, skill)
@@ -545,6 +538,19 @@ class VolleyballSkills:
         start = jnp.where(serves, names("serve"), home)
         skill = jnp.where(self.comes(obs), skill, home)
         return jnp.where(obs.served > 0, skill, start).astype(jnp.int32)
+
+    def attacks(self, obs: Observation, wanted: Array) -> Array:
+        """i32[...]: the spike that is wanted, or else the one with the nearest target that the
+        drone can do; where it can do none, a bump there."""
+        rows = np.flatnonzero(self.kinds == SPIKE)
+        axes = obs.served.ndim
+        goal = self.order(wanted).goal
+        goals = expand(self._goals[rows].T, axes)
+        apart = jnp.sum((goals - goal[:, None]) ** 2, axis=0)
+        can = self.spikable(obs)
+        best = jnp.int32(rows[0]) + jnp.argmin(jnp.where(can, apart, 1e6), axis=0)
+        bump = self.nearest(BUMP, jnp.stack([jnp.minimum(goal[0], -DEEP), goal[1], goal[2]]))
+        return jnp.where(jnp.any(can, axis=0), best, bump).astype(jnp.int32)
 
     def stays_in(self, obs: Observation) -> Array:
         """bool[...]: whether the ball, untouched, comes down inside the own half, or nearly so."""
@@ -636,7 +642,7 @@ class VolleyballSkills:
         for i, possible in enumerate(facts[0]):
             if not possible:
                 continue
-            kind, effect = int(self._kinds[i]), self._word(i, *facts)
+            kind, effect = int(self.kinds[i]), self._word(i, *facts)
             if kind in (GO, BUMP, SPIKE, SET) and kind not in forms:
                 forms[kind] = self._form(kind, effect)
             found.append(Choice(self.names[i], effect, i, certain=False, form=forms.get(kind)))
@@ -644,7 +650,7 @@ class VolleyballSkills:
 
     def _form(self, kind: int, word: str) -> Form:
         """All skills of one kind as one line: `word` is what one of them does."""
-        goals = self._goals[self._kinds == kind]
+        goals = self._goals[self.kinds == kind]
         names = "xyz" if kind in (GO, SET) else "xy"
         ranges = {
             n: (_round(float(v.min())), _round(float(v.max())))
@@ -666,7 +672,7 @@ class VolleyballSkills:
         away: list[float],
         told: list[float],
     ) -> str:
-        kind, (allowed, mine, served) = int(self._kinds[i]), told
+        kind, (allowed, mine, served) = int(self.kinds[i]), told
         if kind == HOVER:
             return "come to rest about here"
         if kind == GO:
@@ -766,7 +772,7 @@ class VolleyballSkills:
             home = np.asarray(obs.anchors)[: self.members].T @ np.asarray(obs.me)
             return self._closest(GO, home)
         kind = VERBS.index(meaning)
-        rows = np.flatnonzero(self._kinds == kind)
+        rows = np.flatnonzero(self.kinds == kind)
         if not len(rows):
             raise IllegalAction(f"there is no {VERBS[kind]!r} here: each team has one drone")
         if len(rows) == 1:
@@ -791,7 +797,7 @@ class VolleyballSkills:
 
     def _closest(self, kind: int, place: np.ndarray) -> int:
         """The skill of a kind whose place is nearest to some numbers."""
-        rows = np.flatnonzero(self._kinds == kind)
+        rows = np.flatnonzero(self.kinds == kind)
         apart = np.linalg.norm(self._goals[rows][:, : len(place)] - place, axis=1)
         return int(rows[np.argmin(apart)])
 

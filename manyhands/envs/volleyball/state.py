@@ -341,6 +341,7 @@ class Setup:
             `rules`).
         ranges: (low, high) by name, of `randomise`.
         params: the physics as designed.
+        skills: the option.
         advance: `(params, bodies, commands) -> (bodies, touched)`, of `physics` or of `Engine`.
     """
 
@@ -354,6 +355,7 @@ class Setup:
     ranges: Mapping[str, tuple[float, float]]
     params: Params
     advance: Callable[..., tuple[Bodies, physics.Touched]]
+    skills: str = "plain"
 
     @functools.cached_property
     def plan(self) -> Task:

@@ -1,0 +1,252 @@
+"""Spikes: how a drone hits a ball downwards over the net, and stays on its own side.
+
+A racket pushes along its normal alone. To send a falling ball downwards and forwards it must lean
+by 40 to 55 degrees when they meet, while a drone that leans so flies away sideways. So a spike is a
+jump: the drone climbs, level, to a place and a velocity (`start_of_turn`) from which it then turns
+over in `TURN` seconds with little thrust, nearly in free fall, and meets the ball when it has just
+stopped turning; afterwards it turns back at once and brakes (`recover`).
+
+`plan` tries heights of the hit and times of the ball's flight. A pair of them gives the ball's
+velocity after the hit, hence the racket's normal and its speed along it (see `skills.py`), hence
+where the turn must begin. The cost of each is what it asks for beyond what the drone can do; where
+the least cost is not small, the ball cannot be spiked to that target (`can`).
+
+All functions take vectors with the component axis first, [3, ...], and any axes after it.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import jax.numpy as jnp
+
+from manyhands.core.axes import expand, least, select
+from manyhands.core.env import Array
+from manyhands.envs.volleyball.control import (
+    RATE_GAINS,
+    attitude_for,
+    body_axes,
+    cross,
+    dot,
+    length,
+    rates_to,
+)
+from manyhands.envs.volleyball.flight import GONE, Body, falls_to
+from manyhands.envs.volleyball.observe import Observation
+
+HIGHEST, LOWEST, HEIGHTS = 3.9, 2.75, 10  # m, of the ball at the hit; how many are tried
+# Of the time in which a ball let fall at that height lands: less than 1 is downwards from the hit.
+LONGEST, SHORTEST, FLIGHTS = 0.95, 0.6, 7
+CLEAR = 0.15  # m between ball and net
+LEAN = 0.95  # rad, of the racket at the hit
+FASTEST, SLOWEST = 1.0, -1.2  # m/s, of the racket along its normal
+EASY = -0.2  # m/s, the speed of it that is best: moving back, it turns the ball downwards
+NEAREST = 0.6  # m from the net, of the drone at the hit
+TURN = 0.4  # s, of the turn before the hit
+THRUST = 7.0  # m/s², during the turn, about
+LEAST_THRUST, MOST_THRUST = 1.0, 10.0  # m/s², to make up for errors
+AWAY = 0.5  # m/s, of the drone away from the net at the hit, which costs the ball nothing
+PUSH, CLIMB, DIP = 6.0, 4.5, 3.5  # m/s², across, up and down, that the way there may ask for
+REACH = 0.05  # m, by which the turn may end beside the ball's place
+OFFERED = 1.0  # cost up to which a spike is possible
+COMMITTED, LATE = 6.0, 0.5  # the same for those that are less than so many seconds away
+HORIZON, CLIMB_HORIZON = 0.4, 0.15  # s, for which paths are planned at least
+LOOK = 0.2  # s, how far ahead on the path the attitude is taken from
+TILT = 0.65  # rad, on the way
+SHORT = 0.1, 0.06  # s, to which turning and speed are planned at least
+# After the hit: how fast to turn back (1/s, rad/s², rad/s), to brake (1/s², 1/s), the tilt (rad),
+# and the share of the thrust while the racket still looks elsewhere.
+BACK_GAIN, BACK_TURN, BACK_RATE = 10.0, 20.0, 8.0
+SPRING, BRAKE, BACK_TILT, BACK_THRUST = 3.0, 4.0, 0.75, 0.3
+AFTER = 60  # steps after its touch in which a drone may still have to brake
+
+
+class Spike(NamedTuple):
+    """How a ball is to be spiked: after `time` (s), with the drone's centre at `place`, moving at
+    `velocity`, its racket's normal along `normal` and moving at `speed` along it; what that asks
+    for beyond what the drone can do (`cost`)."""
+
+    time: Array
+    place: Array
+    velocity: Array
+    speed: Array
+    normal: Array
+    cost: Array
+
+
+def plan(body: Body, obs: Observation, goal: Array) -> Spike:
+    """How to spike the ball to `goal` f32[3, ...]."""
+    g, axes = body.gravity, goal.ndim - 1
+    high = expand(jnp.linspace(HIGHEST, LOWEST, HEIGHTS, dtype=jnp.float32), axes)
+    high = high + jnp.zeros_like(goal[2])
+    time, place = falls_to(body, obs.ball[:, None], obs.ball_velocity[:, None], high)  # [H, ...]
+    x, y, z = obs.ball_velocity
+    into = jnp.stack([x + 0 * time, y + 0 * time, z - g * time])[:, None]  # [3, 1, H, ...]
+    shares = expand(jnp.linspace(LONGEST, SHORTEST, FLIGHTS, dtype=jnp.float32), axes + 1)
+    flight = shares * jnp.sqrt(2 * jnp.maximum(place[2] - goal[2], 0.1) / g)  # [F, H, ...]
+    across = [(goal[i] - place[i]) / flight for i in range(2)]
+    away = jnp.stack([*across, g / 2 * flight - (place[2] - goal[2]) / flight])
+    at_net = place[0] / jnp.maximum(-away[0], 1e-2)
+    over = place[2] + away[2] * at_net - g / 2 * at_net**2 - (body.net + body.radius)
+
+    change = away - into
+    size = length(change)
+    normal = change / size
+    speed = dot(jnp.broadcast_to(into, normal.shape), normal) + size / body.gain
+    where = place[:, None] - body.offset * normal
+    velocity = _moving(normal, speed)
+
+    # What it asks for: of the racket, of the way to the turn, and, once it turns, of the turn.
+    asked = 200 * jnp.maximum(jnp.cos(LEAN) - normal[2], 0)
+    asked += 20 * (jnp.maximum(speed - FASTEST, 0) + jnp.maximum(SLOWEST - speed, 0))
+    asked += 60 * jnp.maximum(CLEAR - over, 0) + 40 * jnp.maximum(NEAREST - where[0], 0)
+    asked += jnp.where(time > -0.02, 0.0, 2 * GONE)
+    position, moving = obs.position[:, None, None], obs.velocity[:, None, None]
+    begin, begin_velocity = start_of_turn(body, where, velocity, normal)
+    left = jnp.maximum(time - TURN, CLIMB_HORIZON)
+    gap = begin + begin_velocity * (left - (time - TURN)) - position
+    first = 6 * gap / left**2 - (4 * moving + 2 * begin_velocity) / left
+    last = -6 * gap / left**2 + (2 * moving + 4 * begin_velocity) / left
+    most = jnp.sqrt(jnp.maximum(first[0] ** 2 + first[1] ** 2, last[0] ** 2 + last[1] ** 2))
+    way = jnp.maximum(most - PUSH, 0)
+    way += jnp.maximum(jnp.maximum(first[2], last[2]) - CLIMB, 0)
+    way += jnp.maximum(-DIP - jnp.minimum(first[2], last[2]), 0)
+    up = body_axes(obs.quaternion)[2][:, None, None]
+    push = [THRUST / 2 * (up[i] + normal[i]) - (g if i == 2 else 0) for i in range(3)]
+    miss = where - position - moving * time - jnp.stack(push) * time**2 / 2
+    asked += jnp.where(time < TURN, 6 * jnp.maximum(length(miss) - REACH, 0), way)
+
+    effort = 3 * (1 - normal[2]) + 1.5 * jnp.abs(speed - EASY) + 3 * jnp.maximum(0.35 - over, 0)
+    chosen = least((asked + effort).reshape(-1, *asked.shape[2:]))
+
+    def pick(values: Array) -> Array:
+        values = jnp.broadcast_to(values, (*values.shape[: values.ndim - asked.ndim], *asked.shape))
+        flat = values.reshape(*values.shape[: values.ndim - asked.ndim], -1, *asked.shape[2:])
+        return select(chosen, flat)
+
+    normal, speed = pick(normal), pick(speed)
+    return Spike(
+        time=jnp.maximum(pick(jnp.broadcast_to(time, asked.shape)), 0),
+        place=pick(where),
+        velocity=_moving(normal, speed),
+        speed=speed,
+        normal=normal,
+        cost=pick(asked),
+    )
+
+
+def _moving(normal: Array, speed: Array) -> Array:
+    """The drone's velocity at the hit: `speed` along the normal, and along the racket, which the
+    ball does not feel, so much that it moves away from the net at `AWAY`."""
+    side = jnp.sqrt(normal[0] ** 2 + normal[1] ** 2 + 1e-9)
+    back = [-normal[0] * normal[2] / side, -normal[1] * normal[2] / side, side]
+    slide = (AWAY + speed * normal[0]) / normal[2]
+    return speed * normal + slide * jnp.stack(back)
+
+
+def start_of_turn(body: Body, place: Array, velocity: Array, normal: Array) -> tuple[Array, Array]:
+    """(place, velocity) of a level drone `TURN` seconds before it is to be at `place`, moving at
+    `velocity`, with its axis along `normal`.
+
+    The axis turns by 3 u² - 2 u³ of the way after the share u of the time; the numbers are
+    integrals of that share and of its square, once and twice over.
+    """
+    sink = 1 - normal[2]
+    gained = jnp.stack(
+        [
+            0.5 * THRUST * normal[0],
+            0.5 * THRUST * normal[1],
+            THRUST * (1 - 0.371 * sink) - body.gravity,
+        ]
+    )
+    moved = jnp.stack(
+        [
+            0.15 * THRUST * normal[0],
+            0.15 * THRUST * normal[1],
+            THRUST * (0.5 - 0.086 * sink) - body.gravity / 2,
+        ]
+    )
+    begin = velocity - TURN * gained
+    return place - begin * TURN - moved * TURN**2, begin
+
+
+def can(spike: Spike) -> Array:
+    """bool[...]: whether the drone can do what is planned."""
+    return spike.cost < jnp.where(spike.time < LATE, COMMITTED, OFFERED)
+
+
+def strike(body: Body, obs: Observation, spike: Spike) -> tuple[Array, Array, Array]:
+    """(rate about x, rate about y, thrust) now, to meet the ball as planned; rad/s, and 0 to 1."""
+    normal = spike.normal
+    begin, velocity = start_of_turn(body, spike.place, spike.velocity, normal)
+    x, y, thrust = _steer(body, obs, spike.time - TURN, begin, velocity)
+    axes, error = _error(obs, normal)
+    left = jnp.maximum(spike.time, SHORT[0])
+    # The least effort that turns the axis there and leaves it at rest.
+    turns = [
+        rate + (6 * dot(error, axis) / left**2 - 4 * rate / left) / gain
+        for rate, axis, gain in zip(obs.rates[:2], axes[:2], RATE_GAINS[:2], strict=True)
+    ]
+    along = jnp.maximum((dot(axes[2], normal) + 1) / 2, 0.4)
+    lack = (spike.speed - dot(obs.velocity, normal)) / jnp.maximum(spike.time, SHORT[1])
+    need = (lack + body.gravity * normal[2]) / along
+    need = jnp.clip(need, LEAST_THRUST, MOST_THRUST) / body.ceiling
+    turning = spike.time < TURN
+    return (
+        jnp.where(turning, turns[0], x),
+        jnp.where(turning, turns[1], y),
+        jnp.where(turning, need, thrust),
+    )
+
+
+def recover(body: Body, obs: Observation, goal: Array) -> tuple[Array, Array, Array]:
+    """(rate about x, rate about y, thrust) now, to turn back, brake and come to `goal`."""
+    push = SPRING * (goal - obs.position) - BRAKE * obs.velocity
+    normal, thrust = attitude_for(
+        push, jnp.float32(body.gravity), jnp.float32(body.ceiling), obs.quaternion, BACK_TILT
+    )
+    axes, error = _error(obs, normal)
+    thrust = jnp.where(dot(axes[2], normal) < 0.8, jnp.minimum(thrust, BACK_THRUST), thrust)
+    rates = []
+    for axis in axes[:2]:
+        angle = dot(error, axis)
+        size = jnp.minimum(BACK_GAIN * jnp.abs(angle), jnp.sqrt(2 * BACK_TURN * jnp.abs(angle)))
+        rates.append(jnp.sign(angle) * jnp.minimum(size, BACK_RATE))
+    return rates[0], rates[1], thrust
+
+
+def _error(obs: Observation, normal: Array) -> tuple[tuple[Array, Array, Array], Array]:
+    """The body's axes, and the turn (rad, about its direction) from its z axis to `normal`."""
+    axes = body_axes(obs.quaternion)
+    turn = cross(axes[2], normal)
+    sine = length(turn)
+    return axes, turn * (jnp.arctan2(sine, dot(axes[2], normal)) / sine)
+
+
+def _steer(
+    body: Body, obs: Observation, time: Array, place: Array, velocity: Array
+) -> tuple[Array, Array, Array]:
+    """(rate about x, rate about y, thrust) now, to be at `place` in `time`, level, moving at
+    `velocity`: least jerk across, least effort in height."""
+    z = body_axes(obs.quaternion)[2]
+    lift = body.ceiling * (obs.thrust[0] + obs.thrust[1] + obs.thrust[2] + obs.thrust[3]) / 4
+    now = (lift * z)[:2]
+    t = jnp.maximum(time, HORIZON)
+    gap = (place + velocity * (t - time) - obs.position)[:2] - obs.velocity[:2] * t - now * t**2 / 2
+    speed = (velocity - obs.velocity)[:2] - now * t
+    jerk = 60 * gap / t**3 - 24 * speed / t**2 - 3 * now / t
+    snap = -360 * gap / t**4 + 168 * speed / t**3 + 24 * now / t**2
+    pop = 720 * gap / t**5 - 360 * speed / t**4 - 60 * now / t**3
+    across = now + jerk * LOOK + snap * LOOK**2 / 2 + pop * LOOK**3 / 6
+    t = jnp.maximum(time, CLIMB_HORIZON)
+    gap = place[2] + velocity[2] * (t - time) - obs.position[2]
+    climb = 6 * gap / t**2 - (4 * obs.velocity[2] + 2 * velocity[2]) / t
+    normal, thrust = attitude_for(
+        jnp.stack([across[0], across[1], climb]),
+        jnp.float32(body.gravity),
+        jnp.float32(body.ceiling),
+        obs.quaternion,
+        TILT,
+    )
+    x, y = rates_to(obs.quaternion, normal)
+    return x, y, thrust
