@@ -102,7 +102,10 @@ def tried(env: Volleyball, skills: sk.VolleyballSkills, starts: Any, chosen: np.
     bodies: Bodies = state.bodies
     bodies = dataclasses.replace(
         bodies,
-        position=bodies.position.at[0].set(starts["place"]),
+        position=bodies.position.at[env.plan.server]
+        .set(bodies.position[0])
+        .at[0]
+        .set(jnp.asarray(starts["place"], jnp.float32)),
         ball=jnp.asarray(starts["ball"], jnp.float32),
         ball_velocity=jnp.asarray(starts["ball_velocity"], jnp.float32),
     )

@@ -11,6 +11,7 @@ import functools
 from typing import Any
 
 import jax.numpy as jnp
+import numpy as np
 
 from manyhands.core.env import Array, DeviceView, Env, SeatError, names_of
 from manyhands.envs.volleyball.env import Volleyball
@@ -23,6 +24,7 @@ from manyhands.envs.volleyball.skills import (
     READY,
     RECEIVER,
     SETTER,
+    SPIKE,
     VolleyballSkills,
 )
 from manyhands.wrappers.events import Events
@@ -51,7 +53,7 @@ class Scripted:
     """A `DevicePolicy` that chooses a skill from what it perceives, and follows it.
 
     Attributes:
-        name: `"hover"`, `"rally"` or `"team"`.
+        name: `"hover"`, `"rally"`, `"duel"` or `"team"`.
         attack: how a team does: `"deep"` or `"short"` (see `strategy`).
     """
 
@@ -79,6 +81,8 @@ class Scripted:
             return jnp.full(obs.served.shape, skills.wait, jnp.int32)
         if self.name == "team":
             return skills.assign(obs, self.option(skills, obs))
+        if self.name == "duel":
+            return attacking(skills, obs)
         return returning(skills, obs)
 
     def option(self, skills: VolleyballSkills, obs: Observation) -> Array:
@@ -99,6 +103,28 @@ def returning(skills: VolleyballSkills, obs: Observation) -> Array:
     play = jnp.where(skills.stays_in(obs), back, home)
     play = jnp.where(obs.served > 0, play, names("serve"))
     return jnp.where(mine, play, home).astype(jnp.int32)
+
+
+def attacking(skills: VolleyballSkills, obs: Observation) -> Array:
+    """One against one: as `returning`, but to the side that is farther from the other drone, half
+    way to the back line, where it must run to both sides; by a spike, where one is possible."""
+    body = skills.body
+    play = returning(skills, obs)
+    other = obs.positions[1, 1] + 0.3 * obs.position[1]  # it comes back to the middle
+    side = jnp.where(other > 0, -0.5, 0.5) * body.half_width
+    away = jnp.full_like(side, -0.55 * body.half_length)
+    low = jnp.full_like(side, body.radius)
+    place = jnp.stack([away, side, low])
+    shot = skills.nearest(BUMP, place)
+    if skills.attack:
+        goals = skills.goals[skills.kinds == SPIKE].T.reshape(3, -1, *[1] * side.ndim)
+        can = skills.spikable(obs)
+        apart = jnp.sum((goals - place[:, None]) ** 2, axis=0)
+        first = jnp.int32(np.flatnonzero(skills.kinds == SPIKE)[0])
+        best = first + jnp.argmin(jnp.where(can, apart, 1e6), axis=0).astype(jnp.int32)
+        shot = jnp.where(jnp.any(can, axis=0), best, shot)
+    back = skills.nearest(BUMP, jnp.asarray((-0.8 * body.half_length, 0.0, body.radius)))
+    return jnp.where(play == back, shot, play).astype(jnp.int32)
 
 
 ATTACKS = ("deep", "short")
@@ -143,6 +169,11 @@ def hover(env: Env) -> Scripted | Still:
 def rally(env: Env) -> Scripted:
     """The player of one against one."""
     return _scripted(env, "rally")
+
+
+def duel(env: Env) -> Scripted:
+    """The player of one against one that attacks."""
+    return _scripted(env, "duel")
 
 
 def team(env: Env, attack: str = "deep") -> Scripted:

@@ -261,6 +261,7 @@ class VolleyballSkills:
     Attributes:
         names: the table.
         kinds: i32[S], what each is, an index into `VERBS`.
+        goals: f32[S, 3], its place, m.
         instant: bool[S], whether a skill ends with its first step.
         wait: index of the skill that does nothing (`hover`).
     """
@@ -306,7 +307,7 @@ class VolleyballSkills:
         self.names = tuple(name for name, _, _ in table)
         self._served_to = "middle of the far half" if serve is middle else "front of your half"
         self.kinds = np.array([kind for _, kind, _ in table], np.int32)
-        self._goals = np.array([goal for _, _, goal in table], np.float32)
+        self.goals = np.array([goal for _, _, goal in table], np.float32)
         self.instant = self.kinds == HOVER
         self.wait = 0
         self.events = EVENTS
@@ -337,7 +338,7 @@ class VolleyballSkills:
         chosen = numbers == skill
         kinds = self.kinds.reshape(numbers.shape)
         kind = jnp.sum(jnp.where(chosen, kinds, 0), axis=0).astype(jnp.int32)
-        goals = self._goals.T.reshape(3, *numbers.shape)
+        goals = self.goals.T.reshape(3, *numbers.shape)
         return Order(kind, jnp.sum(jnp.where(chosen, goals, 0), axis=1))
 
     def follow(self, obs: Observation, order: Order) -> Array:
@@ -381,11 +382,11 @@ class VolleyballSkills:
         away = [jnp.maximum(x, JUMP), y, jnp.clip(z, READY, HIGH)]
         back = spikes.recover(self.body, obs, jnp.stack(away))
         recent = self.own(obs, obs.since) < spikes.AFTER
-        drifts = (x + 0.5 * obs.velocity[0] < 0.8) | (jnp.abs(obs.velocity[0]) > 1.0)
+        drifts = x + 0.5 * obs.velocity[0] < 0.8
         leans = body_axes(obs.quaternion)[2][2] < 0.8
         hits = (order.kind == SPIKE) & ~recent
         waits = (order.kind == HOVER) | (order.kind == GO) | (order.kind == SPIKE)
-        turns = recent & waits & (drifts | leans) & (x < 2 * JUMP)
+        turns = recent & waits & (drifts | leans) & (x < JUMP + 0.5)
         return tuple(
             jnp.where(hits, a, jnp.where(turns, b, c))
             for a, b, c in zip(spike, back, plain, strict=True)
@@ -395,7 +396,7 @@ class VolleyballSkills:
         """bool[K, ...]: which of the spikes of the table the drone can do now; of
         skills="attack"."""
         axes = obs.served.ndim
-        goals = expand(self._goals[self.kinds == SPIKE].T, axes)
+        goals = expand(self.goals[self.kinds == SPIKE].T, axes)
         fields = ("position", "velocity", "quaternion", "ball", "ball_velocity")
         lifted = obs._replace(**{name: getattr(obs, name)[:, None] for name in fields})
         goals = goals + jnp.zeros_like(obs.ball)[:, None]
@@ -443,7 +444,7 @@ class VolleyballSkills:
     def nearest(self, kind: int, place: Array) -> Array:
         """i32[...]: of the skills of one kind, the one whose place is nearest to f32[3, ...]."""
         rows = np.flatnonzero(self.kinds == kind)
-        goals = expand(self._goals[rows], place.ndim - 1)
+        goals = expand(self.goals[rows], place.ndim - 1)
         apart = jnp.sum((goals - place) ** 2, axis=1)
         return jnp.int32(rows[0]) + jnp.argmin(apart, axis=0).astype(jnp.int32)
 
@@ -545,7 +546,7 @@ class VolleyballSkills:
         rows = np.flatnonzero(self.kinds == SPIKE)
         axes = obs.served.ndim
         goal = self.order(wanted).goal
-        goals = expand(self._goals[rows].T, axes)
+        goals = expand(self.goals[rows].T, axes)
         apart = jnp.sum((goals - goal[:, None]) ** 2, axis=0)
         can = self.spikable(obs)
         best = jnp.int32(rows[0]) + jnp.argmin(jnp.where(can, apart, 1e6), axis=0)
@@ -650,7 +651,7 @@ class VolleyballSkills:
 
     def _form(self, kind: int, word: str) -> Form:
         """All skills of one kind as one line: `word` is what one of them does."""
-        goals = self._goals[self.kinds == kind]
+        goals = self.goals[self.kinds == kind]
         names = "xyz" if kind in (GO, SET) else "xy"
         ranges = {
             n: (_round(float(v.min())), _round(float(v.max())))
@@ -798,7 +799,7 @@ class VolleyballSkills:
     def _closest(self, kind: int, place: np.ndarray) -> int:
         """The skill of a kind whose place is nearest to some numbers."""
         rows = np.flatnonzero(self.kinds == kind)
-        apart = np.linalg.norm(self._goals[rows][:, : len(place)] - place, axis=1)
+        apart = np.linalg.norm(self.goals[rows][:, : len(place)] - place, axis=1)
         return int(rows[np.argmin(apart)])
 
     def _spans(self, kind: int) -> list[tuple[float, float]]:
