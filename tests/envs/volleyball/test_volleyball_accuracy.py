@@ -1,0 +1,74 @@
+"""With skills="attack", hits land where they aim, and spikes go down: the floor of what
+`benchmarks/volleyball_accuracy.py` measures."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from manyhands.core.env import ConfigError
+from manyhands.core.registry import from_spec
+from manyhands.envs.volleyball import Volleyball
+from manyhands.envs.volleyball import skills as sk
+
+BENCHMARKS = Path(__file__).parents[3] / "benchmarks"
+
+
+@pytest.fixture(scope="module")
+def rows():
+    """What was measured in 3v3, by skill."""
+    sys.path.insert(0, str(BENCHMARKS))
+    try:
+        path = BENCHMARKS / "volleyball_accuracy.py"
+        spec = importlib.util.spec_from_file_location("volleyball_accuracy", path)
+        module = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(module)
+    finally:
+        sys.path.remove(str(BENCHMARKS))
+    table = module.measured("3v3", "attack", 6, seed=3)
+    return {row["skill"]: row for row in table if row["target"] == "all"}
+
+
+@pytest.mark.parametrize("skill", ["serve", "bump", "set", "spike"])
+def test_hits_land_within_a_metre_of_their_target(rows, skill):
+    assert rows[skill]["offered"] > 0.1
+    assert rows[skill]["in_court_within_1m"] >= 0.8
+    assert rows[skill]["stays"] >= 0.95
+
+
+def test_spikes_go_down(rows):
+    assert rows["spike"]["downwards"] >= 0.9
+    assert rows["spike"]["median_vz_m_s"] < 0
+
+
+def test_a_spike_that_cannot_be_done_is_no_choice():
+    plain, attack = Volleyball("3v3"), Volleyball("3v3", skills="attack")
+    assert plain.skill_set().names == attack.skill_set().names
+    ready = dict(served=True, touched=("near_0", "near_1"), last="near_1", ball=(1.5, 0, 2.2))
+    ready |= {"ball_velocity": (0.0, 0.0, 7.6), "positions": {"near_2": (1.4, 0.1, 1.9)}}
+    far = ready | {"positions": {"near_2": (6.0, 2.5, 1.9)}}
+
+    def offered(env, situation):
+        row = np.asarray(env.perceive(env.place(**situation)))[2]
+        skills = env.skill_set()
+        possible = np.asarray(skills.possible(skills.parse_observation(row)))
+        return {skills.names[i] for i in np.flatnonzero(possible & (skills.kinds == sk.SPIKE))}
+
+    assert "spike to (-3.3, 0)" in offered(attack, ready)
+    assert "spike to (-4.8, 0)" not in offered(attack, ready)  # too flat to go down
+    assert not offered(attack, far)
+    assert len(offered(plain, far)) == 12
+
+
+def test_the_options_are_recorded_where_they_are_not_those_of_old():
+    env = Volleyball("1v1", skills="attack", integrator="gyroscopic")
+    assert from_spec(env.spec()) == env != Volleyball("1v1")
+    assert not {"skills", "integrator"} & set(Volleyball("1v1").config())
+    with pytest.raises(ConfigError, match="'smash'"):
+        Volleyball("1v1", skills="smash")
+    with pytest.raises(ConfigError, match="'rk4'"):
+        Volleyball("1v1", integrator="rk4")
