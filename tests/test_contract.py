@@ -83,7 +83,7 @@ CASES: dict[str, dict[str, dict[str, Any]]] = {
         },
     },
     "cuisine": {
-        "one kitchen": {"level": 7, "max_steps": 24, "reward_weights": {"start": 0.3}},
+        "one kitchen": {"level": 4, "max_steps": 24, "reward_weights": {"start": 0.3}},
         "several kitchens, watched tools": {
             "level": [
                 3,

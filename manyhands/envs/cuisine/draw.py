@@ -223,7 +223,7 @@ def _chef(
         _icon(canvas, cuisine, held, corner, size)
         if cell >= 56:
             name = cuisine.book.item_names[held]
-            _caption(canvas, name, room.spot(x + 0.5, y + 1.04), cell * 0.9, round(cell * 0.12))
+            _caption(canvas, name, room.spot(x + 0.62, y + 1.04), cell * 0.9, round(cell * 0.12))
     if cell >= 24:
         centre, radius = room.spot(x + 0.2, y + 0.86), max(6, round(cell * 0.12))
         failed = int(np.asarray(state.recent)[i]) == FAILED
