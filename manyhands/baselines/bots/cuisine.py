@@ -193,14 +193,17 @@ def _depth(book: Book) -> int:
     return max(steps.values())
 
 
-def _missing(book: Book, ahead: int, kitchen: _Kitchen) -> tuple[Array, Array]:
+def _missing(
+    book: Book, ahead: int, kitchen: _Kitchen, first: Array | bool = False
+) -> tuple[Array, Array]:
     """f32[K] each: the rank of the first order for which another one of an item has to be made or
     fetched, and of the first for which it is used; NEVER if for none. What is made ahead comes
-    after all orders."""
+    after all orders; another one of each item in `first`, bool[K], before them."""
     wanted = jnp.cumsum(kitchen.ordered, axis=0)
     if ahead:
         wanted = jnp.concatenate([wanted, wanted[-1:] + ahead * kitchen.dishes])
     have = kitchen.inside.sum(0) + kitchen.held.sum(0) + kitchen.waiting
+    wanted = jnp.where(first, jnp.maximum(wanted, have + 1), wanted)
     outputs = np.eye(len(book.items), dtype=np.float32)[book.makes]  # [R, K]
     inputs = book.need.astype(np.float32)
     made_of = jnp.einsum("rk,rj,r->kj", outputs, inputs, kitchen.on.astype(jnp.float32))
@@ -209,6 +212,26 @@ def _missing(book: Book, ahead: int, kitchen: _Kitchen) -> tuple[Array, Array]:
         used = wanted + missing @ made_of
         missing = jnp.maximum(used - have, 0)
     return _first(missing > 0), _first(used > 0)
+
+
+def _blocking(book: Book, kitchen: _Kitchen, goal: Array) -> Array:
+    """bool[K]: what the contents of begun tools will become where no other tool of the kind is
+    free: it comes first, since all else waits for the tool."""
+    free = kitchen.exists & ~kitchen.busy & ~kitchen.ready
+    begun = free & (kitchen.inside.sum(1) > 0)
+    spare = jnp.any(_alike(book) & (free & ~begun), axis=1)
+    made_with = book.made_with[:, TOOLS:].T & kitchen.on
+    fits = jnp.all(kitchen.inside[:, None] <= book.need, axis=2) & made_with  # [T, R]
+    whole = jnp.any(jnp.all(kitchen.inside[:, None] == book.need, axis=2) & made_with, axis=1)
+    blocks = begun & ~spare & ~whole & ~kitchen.taken & jnp.any(fits, axis=1)
+    becomes = jnp.argmin(jnp.where(fits, goal, 2 * NEVER), axis=1)
+    made = jnp.asarray(book.makes)[becomes][:, None] == np.arange(len(book.items))
+    return jnp.any(made & blocks[:, None], axis=0)
+
+
+def _alike(book: Book) -> np.ndarray:
+    """bool[T, T]: which tools are of one kind."""
+    return np.array([[one == other for other in book.kinds] for one in book.kinds])
 
 
 def _first(flags: Array) -> Array:
@@ -267,8 +290,7 @@ def _fits(book: Book, kitchen: _Kitchen, goal: Array, free: Array, inside: Array
     room = jnp.all(inside[:, None] <= need, axis=2) & made_with & free[:, None]
     started = jnp.any(room & begun[:, None], axis=0)  # [R]
     first = jnp.min(jnp.where(made_with & ~started, goal, NEVER), axis=1)  # [T]
-    alike = np.array([[one == other for other in book.kinds] for one in book.kinds])
-    spare = jnp.sum(alike & (free & ~begun), axis=1) > 1
+    spare = jnp.sum(_alike(book) & (free & ~begun), axis=1) > 1
     room = room & (begun[:, None] | spare[:, None] | (goal <= first[:, None]))
     asks = room[:, :, None] & (need[None] > inside[:, None])  # [T, R, K]
     rank = jnp.min(jnp.where(asks, goal[None, :, None], NEVER), axis=1)
@@ -295,8 +317,10 @@ def _options(cuisine: Cuisine, ahead: int, kitchen: _Kitchen, left: Array) -> _O
     book = cuisine.book
     go, get, put, activate = actions_of(book)
     tools, items = len(book.kinds), len(book.items)
-    lacking, used = _missing(book, ahead, kitchen)
+    lacking, _ = _missing(book, ahead, kitchen)
     goal = jnp.where(kitchen.on, lacking[book.makes], NEVER)  # f32[R]
+    lacking, used = _missing(book, ahead, kitchen, _blocking(book, kitchen, goal))
+    goal = jnp.where(kitchen.on, lacking[book.makes], NEVER)
     free = kitchen.exists & ~kitchen.busy & ~kitchen.ready
     fits = _fits(book, kitchen, goal, free, kitchen.inside)
     used_now = kitchen.exists & (~free | (kitchen.inside.sum(1) > 0))
