@@ -151,7 +151,9 @@ def _how(cuisine: Cuisine, facts: Facts, level: Level) -> list[str]:
 
 def _recipe(recipe: Recipe) -> str:
     inputs = _all([words(each) for each in recipe.inputs])
-    return f"{words(recipe.item)} from {inputs} with a {words(recipe.tool)}"
+    tool = words(recipe.tool)
+    article = "an" if tool[0] in "aeiou" else "a"
+    return f"{words(recipe.item)} from {inputs} with {article} {tool}"
 
 
 _DID = {
@@ -277,11 +279,12 @@ def rules(cuisine: Cuisine, agent: int) -> str:
     for level, interval, lifetime in zip(
         book.levels, cuisine.intervals, cuisine.lifetimes, strict=True
     ):
-        dishes = names_of([words(dish) for dish in level.dishes])
+        dishes = "for " + names_of([words(dish) for dish in level.dishes])
+        dishes += ", by chance" * (len(level.dishes) > 1)
         head = f"{level.title} ({level.name}): " if several else ""
         lines.append(
-            f"{head}one order at the start and one after every {_steps(interval)}, each of "
-            f"{dishes}, by chance. An order can be served in the {_steps(lifetime)} after it came; "
+            f"{head}one order at the start and one after every {_steps(interval)}, each "
+            f"{dishes}. An order can be served in the {_steps(lifetime)} after it came; "
             "then it expires."
         )
     lines += [
@@ -330,7 +333,10 @@ def _tools(cuisine: Cuisine) -> list[str]:
             more += " What was put in can be taken out again."
         lines.append(f"- {words(kind.name)} (there are {count}): {busy}.{more}")
     if len(cuisine.book.levels) > 1:
-        lines.append("Which of them there are depends on the kitchen; you see those there are.")
+        lines.append(
+            "Which of them there are depends on the kitchen; you see those there are. In each, "
+            "only its own dishes and what goes into them can be fetched and made."
+        )
     return lines
 
 
