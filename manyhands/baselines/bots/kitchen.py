@@ -8,9 +8,10 @@ placed than the others, and walks the next step of it. Whatever it cannot bring 
 it leaves on a counter that somebody who can is able to reach.
 
 Where one recipe is asked for at a time it cooks what is asked for, as far as it knows: from
-indicators and buttons in view, from memory, from what others have begun to cook, or, when it has
-waited long enough, by a guess. It walks to where it can see an indicator, presses a button if it
-can learn the recipe in no other way, and presses it for others who cannot see what it sees.
+indicators and buttons in view, from memory, from what others have begun to cook or have brought,
+or, when it has waited long enough, by a guess. It walks to where it can see an indicator, presses a
+button if it can learn the recipe in no other way, and presses it for others who cannot see what it
+sees. In these kitchens it knows the map, and takes chefs that it does not see to be in their rooms.
 """
 
 from __future__ import annotations
@@ -218,14 +219,18 @@ class Greedy:
             # Remember things, not chefs nor what they held: those move.
             old = memory.codes
             old = jnp.where(((old >> bits.chef) & 7) > 0, FLOOR, old)
+            if memory.asked is not None:  # what cooks goes on cooking
+                cooks = ((old & (bits.terrain - 1)) == POT) & (((old >> bits.timer) & 255) > 1)
+                old = jnp.where(cooks, old - (1 << bits.timer), old)
             codes = jnp.where((codes & (bits.terrain - 1)) == lv.VOID, old, codes)
-        obs = sk.parse_observation(codes, bits)
+        seen = codes if memory.codes.size else memory.codes
         asked = None
         if memory.asked is not None:
+            codes = self._filled(codes)
             now = sk.parse_observation(view.perception, bits)
             news = jnp.max(view.perception >> bits.delivered) > 0
             asked = self._learn(memory.asked, now, news)
-        plan = _Plan(self, obs, agent, asked, key)
+        plan = _Plan(self, sk.parse_observation(codes, bits), agent, asked, key)
         goal, loiter = plan.choose()
         stuck = jnp.where(memory.moving & (plan.cell == memory.cell), memory.stuck + 1, 0)
         to_and_fro = (plan.cell == memory.before) & (plan.cell != memory.cell)
@@ -238,9 +243,17 @@ class Greedy:
             action = jnp.where(jax.random.uniform(odd) < self.noise, wild, action)
         action = action.astype(jnp.int32)
         moving = (action < STAY) & plan.enters(action)
-        seen = codes if memory.codes.size else memory.codes
         new = Memory(seen, plan.cell, memory.cell, dither, stuck, moving, retreat, asked)
         return self._found.lift(action), new
+
+    def _filled(self, codes: Array) -> Array:
+        """Codes i32[H, W] with the terrain that was never seen, of a layout that fits the rest."""
+        if self._kitchen.view_radius is None:
+            return codes
+        terrain = codes & (self._kitchen.bits.terrain - 1)
+        maps = jnp.asarray(self._terrains, jnp.int32).reshape(-1, *codes.shape)
+        level = jnp.argmax(((terrain == maps) | (terrain == lv.VOID)).all((1, 2)))
+        return jnp.where(terrain == lv.VOID, maps[level], codes)
 
     def _learn(self, memory: AskedMemory, now: sk.Observation, news: Array) -> AskedMemory:
         """What is known of the recipe after a look at what is in view."""
@@ -371,7 +384,15 @@ class _Plan:
         own = jnp.stack([obs.chef == k + 1 for k in range(n)])
         floor = obs.terrain == FLOOR
         none = jnp.zeros_like(floor)
-        self.seen = own.any((1, 2))
+        self.seen = self.there = own.any((1, 2))
+        if asked is not None:
+            starts_of = jnp.asarray(kitchen.start_cells, jnp.int32)
+            terrains = jnp.asarray(policy._terrains, jnp.int32)
+            fits = (obs.terrain.reshape(-1) == terrains).all(1)
+            home = starts_of[jnp.argmax(fits)][self.order]
+            cells = jnp.arange(kitchen.height * kitchen.width).reshape(kitchen.height, -1)
+            own = jnp.where(self.seen[:, None, None], own, cells == home[:, None, None])
+            self.there = jnp.ones_like(self.seen)
 
         # One flood: from oneself, around the others and through them; from each other chef, through
         # everybody and around them; from the pots; from the windows.
@@ -454,6 +475,9 @@ class _Plan:
         self.recipe = jnp.where((recipe == 0) & (asked.waited > PATIENCE), guess, recipe)
 
         idle = self.pot & (flat.timer == 0)
+        # Whoever does not know takes what others bring.
+        brought = jnp.stack([(self.lying == thing).sum() for thing in self.things])[:, None]
+        trusts = self.unknown & (brought.sum() > 0)
         self.want = numbers(self.recipe)
         want = self.want[:, None]
         total = have.sum(0)
@@ -464,14 +488,16 @@ class _Plan:
         full = 0 if kitchen.dynamics == "manual" else 3 - total
         spoilt = jnp.where(first[:, None], full, 0)
         missing = jnp.where(right, want - have, spoilt)
-        self.missing = jnp.where(idle & (self.recipe > 0), missing, 0)
+        missing = jnp.where(self.recipe > 0, missing, 0)
+        missing = jnp.where(trusts, jnp.minimum(brought, 3 - total), missing)
+        self.missing = jnp.where(idle, missing, 0)
         self.inside = jnp.where(idle, total, 0)
         self.full = idle & (total > 0) & (self.missing.sum(0) == 0) & (self.recipe > 0)
         if kitchen.dynamics == "classic":
             self.full = jnp.zeros_like(self.full)
         # Soups that are worth serving, and those that are only in the way.
         soups = jnp.stack([self.lying, jnp.broadcast_to(self.hand[0], self.lying.shape)])
-        right_soup = (soups >= SOUP) & (soups == self.recipe)
+        right_soup = (soups >= SOUP) & ((soups == self.recipe) | self.unknown)
         self.good_lying, self.good_hand = right_soup[0], right_soup[1, 0]
         if not kitchen.penalty:  # serving is the way to be rid of a soup
             self.good_hand = self.hand[0] >= SOUP
@@ -576,8 +602,8 @@ class _Plan:
             (far, place),
             (far + self.from_windows, lying_soup),
         )
-        pot_reach = (to_pot < FAR) & self.seen
-        window_reach = (to_window < FAR) & self.seen
+        pot_reach = (to_pot < FAR) & self.there
+        window_reach = (to_window < FAR) & self.there
         # What somebody else who gets to the pots, or to the windows, can reach.
         in_reach = ((far < FAR) & (pot_reach & others)[:, None]).any(0)
         served = ((far < FAR) & (window_reach & others)[:, None]).any(0)

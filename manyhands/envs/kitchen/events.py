@@ -278,7 +278,8 @@ def _chef_codes(config: KitchenConfig, state: KitchenState, i: int) -> Array:
     """f32[22, ...]: what one chef did; some more where one recipe is asked for at a time."""
     event = state.event[i]
     given = jnp.any(jnp.stack([event == code for code in _GIVEN]), axis=0)
-    got = jnp.any(jnp.stack([event == code for code in _GOT]), axis=0)
+    gets = _GOT if config.asked else _GOT[:5]
+    got = jnp.any(jnp.stack([event == code for code in gets]), axis=0)
     thing = jnp.where(given, state.recent.held[i], jnp.where(got, state.held[i], NOTHING))
     soup, serves = thing >= SOUP, (event == SERVED) | (event == WASTED)
     points = jnp.where(serves & soup, lookup(config.worths, state.level, thing), 0)
