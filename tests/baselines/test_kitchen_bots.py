@@ -15,6 +15,7 @@ from manyhands.baselines.bots import kitchen as bots
 from manyhands.baselines.evaluation.matches import play_matches, split
 from manyhands.core.env import ConfigError, DeviceView, SeatError, agent_key
 from manyhands.envs.kitchen import Kitchen
+from manyhands.envs.kitchen.asked import LAYOUTS
 from manyhands.wrappers.skills import Skills
 
 CLASSICS = (
@@ -79,6 +80,28 @@ def test_other_kitchens(config: dict[str, Any], least: int) -> None:
     env = Kitchen(**config)
     served = points(env, bots.greedy(env), episodes=4)
     assert served.mean() >= least, served
+
+
+@pytest.mark.slow
+def test_one_recipe_asked_for_at_a_time() -> None:
+    """Chef 0 sees the recipe and tells it by the button; chef 1, who does not, cooks it."""
+    env = Kitchen("grounded_coord_simple", view_radius=2)
+    served = points(env, bots.greedy(env), 6)
+    recipes = np.asarray(jax.vmap(env.reset)(jax.vmap(jax.random.key)(np.arange(6))).asked.recipe)
+    assert len(set(recipes.tolist())) == 2
+    assert served.min() >= 160  # and none is wrong: those are worth nothing
+
+
+@pytest.mark.slow
+def test_layouts_of_overcooked_v2() -> None:
+    """With all in view chefs serve in every layout, whatever is asked for."""
+    names = [name for name, (text, _) in LAYOUTS.items() if "2" in text]
+    env = Kitchen(names, resample=True, penalty=True)
+    keys = jax.vmap(jax.random.key)(jnp.arange(4 * len(names), dtype=jnp.uint32))
+    level = np.asarray(jax.vmap(env.reset)(keys).level)
+    served = points(env, bots.greedy(env), len(keys))
+    for i in np.unique(level):
+        assert served[level == i].mean() > 40, names[i]
 
 
 @pytest.mark.slow

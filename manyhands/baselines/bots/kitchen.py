@@ -247,13 +247,15 @@ class Greedy:
         return self._found.lift(action), new
 
     def _filled(self, codes: Array) -> Array:
-        """Codes i32[H, W] with the terrain that was never seen, of a layout that fits the rest."""
+        """Codes i32[H, W] with the terrain that was never seen, of a layout that fits the rest; but
+        for pots, of which nobody knows what is in them."""
         if self._kitchen.view_radius is None:
             return codes
         terrain = codes & (self._kitchen.bits.terrain - 1)
         maps = jnp.asarray(self._terrains, jnp.int32).reshape(-1, *codes.shape)
         level = jnp.argmax(((terrain == maps) | (terrain == lv.VOID)).all((1, 2)))
-        return jnp.where(terrain == lv.VOID, maps[level], codes)
+        known = jnp.where(maps[level] == POT, lv.VOID, maps[level])
+        return jnp.where(terrain == lv.VOID, known, codes)
 
     def _learn(self, memory: AskedMemory, now: sk.Observation, news: Array) -> AskedMemory:
         """What is known of the recipe after a look at what is in view."""
@@ -388,7 +390,8 @@ class _Plan:
         if asked is not None:
             starts_of = jnp.asarray(kitchen.start_cells, jnp.int32)
             terrains = jnp.asarray(policy._terrains, jnp.int32)
-            fits = (obs.terrain.reshape(-1) == terrains).all(1)
+            ground = obs.terrain.reshape(-1)
+            fits = ((ground == terrains) | (ground == lv.VOID)).all(1)
             home = starts_of[jnp.argmax(fits)][self.order]
             cells = jnp.arange(kitchen.height * kitchen.width).reshape(kitchen.height, -1)
             own = jnp.where(self.seen[:, None, None], own, cells == home[:, None, None])
@@ -477,7 +480,7 @@ class _Plan:
         idle = self.pot & (flat.timer == 0)
         # Whoever does not know takes what others bring.
         brought = jnp.stack([(self.lying == thing).sum() for thing in self.things])[:, None]
-        trusts = self.unknown & (brought.sum() > 0)
+        trusts = self.unknown & (brought.sum() > 0) & ~fits.any()
         self.want = numbers(self.recipe)
         want = self.want[:, None]
         total = have.sum(0)
@@ -497,7 +500,7 @@ class _Plan:
             self.full = jnp.zeros_like(self.full)
         # Soups that are worth serving, and those that are only in the way.
         soups = jnp.stack([self.lying, jnp.broadcast_to(self.hand[0], self.lying.shape)])
-        right_soup = (soups >= SOUP) & ((soups == self.recipe) | self.unknown)
+        right_soup = (soups >= SOUP) & (soups == self.recipe)
         self.good_lying, self.good_hand = right_soup[0], right_soup[1, 0]
         if not kitchen.penalty:  # serving is the way to be rid of a soup
             self.good_hand = self.hand[0] >= SOUP

@@ -2,7 +2,8 @@
 model would, plans on the map that it finds there, and answers with a sentence and an ACTION line.
 
 It is stateless: the same words always get the same answer. It is made for fully observed kitchens,
-and ignores anything outside its view.
+and ignores anything outside its view. Where one recipe is asked for at a time it cooks that, if it
+is in view, and presses no buttons.
 """
 
 from __future__ import annotations
@@ -17,10 +18,11 @@ from manyhands.core.view import Reply, View
 
 Cell = tuple[int, int]
 MOVES = {"north": (0, -1), "south": (0, 1), "east": (1, 0), "west": (-1, 0)}
-SYMBOLS = {"onion": "O", "tomato": "T", "dish": "D"}
+SYMBOLS = {"onion": "O", "tomato": "T", "carrot": "C", "mushroom": "M", "dish": "D"}
+INGREDIENTS = tuple(name for name in SYMBOLS if name != "dish")
 FAR = 1_000
 
-_ROW = re.compile(r"^ *(\d+) ([X.OTDPS?@\d]+)$", re.M)
+_ROW = re.compile(r"^ *(\d+) ([X.OTDPS?CMRB@\d]+)$", re.M)
 _CHEF = re.compile(
     r"^(?:You are )?(\w+) (?:is )?at \((\d+), (\d+)\), facing (\w+) to .*?, holding (.*?)\. (.*)$",
     re.M,
@@ -28,7 +30,8 @@ _CHEF = re.compile(
 _POT = re.compile(r"^Pot (\w+) at \((\d+), (\d+)\): (.*)\.$", re.M)
 _COUNTERS = re.compile(r"^On counters: (.*)\.$", re.M)
 _ORDER = re.compile(r"^- soup of (.*?): (\d+) points", re.M)
-_AMOUNT = re.compile(r"(\d) (onion|tomato)")
+_ASKED = re.compile(r"^Asked for: soup of (.*)\.$", re.M)
+_AMOUNT = re.compile(r"(\d) (onion|tomato|carrot|mushroom)")
 _CELL = re.compile(r"\((\d+), (\d+)\)")
 
 
@@ -87,6 +90,8 @@ class _Kitchen:
             for x, y in _CELL.findall(part):
                 self.lying[int(x), int(y)] = part.split()[0]
         orders = [(int(value), _amounts(words)) for words, value in _ORDER.findall(rules)]
+        asked = [_amounts(words) for words in _ASKED.findall(text)]
+        orders = [(value, order) for value, order in orders if not asked or order in asked]
         self.pots = [
             self._pot(name, (int(x), int(y)), inside, orders)
             for name, x, y, inside in _POT.findall(text)
@@ -101,7 +106,7 @@ class _Kitchen:
         cooking = re.search(r"ready in (\d+)", words)
         if cooking or "ready to plate" in words:
             return _Pot(name, cell, Counter(), int(cooking.group(1)) if cooking else 0)
-        have = [kind for kind in ("onion", "tomato") if self.find(SYMBOLS[kind])]
+        have = [kind for kind in INGREDIENTS if self.find(SYMBOLS[kind])]
         fitting = [
             (value, order - inside)
             for value, order in orders
@@ -223,7 +228,7 @@ def _plan(k: _Kitchen) -> tuple[str, list[Cell]]:
     startable = [pot.cell for pot in idle if not pot.needs]
     wanted = {
         kind: sum(pot.needs[kind] for pot in idle) - held(kind) - waiting(kind)
-        for kind in ("onion", "tomato")
+        for kind in INGREDIENTS
     }
     dishes = len(cooking) - held("dish") - waiting("dish")
 
@@ -282,9 +287,7 @@ def _plan(k: _Kitchen) -> tuple[str, list[Cell]]:
         return "I take the dish", sources("dish")
     for kind, count in wanted.items():
         if count > 0 and sources(kind):
-            return f"the pots need {kind}s" if kind == "onion" else "the pots need tomatoes", (
-                sources(kind)
-            )
+            return f"the pots need {kind}{'es' if kind == 'tomato' else 's'}", (sources(kind))
     if mine:
         return "I take the dish", sources("dish")
     if cooking and not supplying:
@@ -323,7 +326,7 @@ def _act(k: _Kitchen, stations: list[Cell], useful: bool, asked: bool) -> str:
 def _goes_first(k: _Kitchen) -> bool:
     """Whether this chef has the right of way when two meet; the other one goes around. (If both
     did, they would turn back forever.) Everybody goes around a chef that stands still."""
-    rank = ("soup", "dish", "onion", "tomato", "nothing").index
+    rank = ("soup", "dish", *INGREDIENTS, "nothing").index
     own = rank(k.me.holding), k.me.name
     return all(own < (rank(chef.holding), chef.name) and not chef.waited for chef in k.others)
 

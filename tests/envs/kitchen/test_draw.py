@@ -8,9 +8,10 @@ import pygame
 import pytest
 
 from manyhands.core.render import render, wrap, write
+from manyhands.envs.kitchen import asked as ask
 from manyhands.envs.kitchen import draw
 from manyhands.envs.kitchen.env import Kitchen
-from manyhands.envs.kitchen.levels import COUNTER, LAYOUTS, POT
+from manyhands.envs.kitchen.levels import BUTTON, COUNTER, LAYOUTS, POT
 from manyhands.envs.kitchen.state import (
     DISH,
     ONION,
@@ -113,6 +114,49 @@ def test_the_header_shows_score_soups_and_time():
     for change in ({"score": np.int32(20)}, {"soups": np.int16(1)}, {"time": np.int16(100)}):
         cells, header = changed_cells(kitchen, state, dataclasses.replace(state, **change))
         assert header and not cells
+
+
+def test_recipes_are_shown_where_a_chef_can_see_them():
+    kitchen = Kitchen("grounded_coord_simple", view_radius=2, show_delivery=True)
+    state = start(kitchen)
+    asked = state.asked
+    button = int(np.flatnonzero(np.asarray(state.terrain) == BUTTON)[0])
+
+    def picture(agent, timer=0, **changes):
+        lit = put(state.timer, button, timer)
+        after = dataclasses.replace(state, timer=lit, asked=dataclasses.replace(asked, **changes))
+        return render(kitchen, after, size=SIZE, agent=agent).tobytes()
+
+    one, other = (np.uint16(code) for code in kitchen.recipes[0])
+    # Chef 0 has an indicator in view; chef 1 has the button, if it is pressed.
+    assert picture(0, recipe=one) != picture(0, recipe=other)
+    assert picture(1, recipe=one) == picture(1, recipe=other)
+    assert picture(1, 3, recipe=one) != picture(1, 3, recipe=other)
+    # Windows show deliveries to those who see them.
+    assert picture(1, delivered=np.bool_(True)) != picture(1, delivered=np.bool_(False))
+    assert picture(0, delivered=np.bool_(True)) == picture(0, delivered=np.bool_(False))
+
+
+def test_every_kind_of_thing_looks_different():
+    kitchen = Kitchen("fun_coordination")
+    state = start(kitchen)
+    here = int(np.flatnonzero(np.asarray(state.terrain) == COUNTER)[0])
+    things = [
+        0,
+        1,
+        2,
+        3,
+        4,
+        5,
+        *(ask.soup_code(recipe) for recipe in ask.RECIPES if sum(recipe) == 3),
+    ]
+    seen = {
+        render(
+            kitchen, dataclasses.replace(state, objects=put(state.objects, here, thing)), size=SIZE
+        ).tobytes()
+        for thing in things
+    }
+    assert len(seen) == len(things)
 
 
 @pytest.mark.parametrize("layout", sorted(LAYOUTS))
