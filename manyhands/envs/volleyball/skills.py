@@ -703,6 +703,8 @@ class VolleyballSkills:
             return f"to the {self._served_to}; {meets}"
         if kind == SPIKE:
             risk = "it often goes out or takes you across the net"
+            if self.attack:
+                return f"down over the net; {meets}"
             return f"flat and fast; {meets}" + (f"; {risk}" if self.members == 1 else "")
         return f"{'high arc' if kind == BUMP else 'up for a team-mate'}; {meets}"
 
