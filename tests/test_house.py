@@ -26,8 +26,20 @@ FORBIDDEN = {
     "baselines": ("viewer", "integrations"),
     "viewer": ("wrappers", "baselines", "integrations"),
     "integrations": ("envs", "baselines", "viewer"),
+    "web": ("envs", "wrappers", "baselines", "viewer", "integrations"),
 }
-HEAVY = ("pygame", "mujoco", "optax", "flax", "aiohttp", "imageio", "torch")
+HEAVY = (
+    "starlette",
+    "uvicorn",
+    "PIL",
+    "pygame",
+    "mujoco",
+    "optax",
+    "flax",
+    "aiohttp",
+    "imageio",
+    "torch",
+)
 
 
 @functools.cache

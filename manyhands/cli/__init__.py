@@ -19,7 +19,7 @@ from manyhands.core.env import ConfigError, ManyhandsError
 # Modules of this package, in the order of the help.
 COMMANDS = (
     *("listing", "demo", "play", "watch", "replay", "verify", "export", "solve", "analyse"),
-    *("judge", "train", "evaluate", "crossplay", "arena", "bench", "check", "mcp"),
+    *("judge", "train", "evaluate", "crossplay", "arena", "bench", "check", "mcp", "serve"),
 )
 
 
@@ -33,6 +33,7 @@ Try:
   manyhands watch kitchen --text                       two scripted chefs, told in words
   manyhands play connect_four --seats human solver     you against a program
   manyhands play kitchen --seats human greedy          you and a scripted chef
+  manyhands serve                                      the same in a browser, with others
   manyhands train kitchen                              your own network
 
 `manyhands --help` lists all commands, and `manyhands COMMAND --help` explains one.

@@ -1,0 +1,162 @@
+"""`manyhands serve`: play, watch and look at records in the browser."""
+
+from __future__ import annotations
+
+import argparse
+import ipaddress
+import secrets
+import shlex
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import manyhands
+from manyhands.cli.common import command, make_env, read_pairs
+from manyhands.core.env import ConfigError, Env, ManyhandsError
+from manyhands.core.play import seat_policy
+
+SEATS = ("bot", "random")
+
+
+def add(commands: Any) -> None:
+    parser = command(
+        commands,
+        "serve",
+        run,
+        "Play, watch and look at records in the browser.",
+        "It prints the address of a page where people choose a game, a seat and partners, invite\n"
+        "others by a link, and look at records. A game in quotes takes a configuration:\n\n"
+        "  manyhands serve\n"
+        "  manyhands serve 'kitchen layout=coordination_ring' connect_four --partners ippo solver\n"
+        "  manyhands serve --records runs/\n\n"
+        "Only this machine can reach it, unless --host says otherwise; then the address holds a\n"
+        "token, without which nothing is answered.",
+    )
+    parser.add_argument(
+        "games", nargs="*", metavar="GAME", help="what can be played (default: every game)"
+    )
+    parser.add_argument(
+        "--partners", nargs="+", default=[], metavar="SEAT", help="players that may be chosen, too"
+    )
+    parser.add_argument(
+        "--records", nargs="+", type=Path, default=[], metavar="PATH", help="records, or folders"
+    )
+    parser.add_argument("--record", type=Path, metavar="FOLDER", help="write a record of each game")
+    parser.add_argument("--host", default="127.0.0.1", help="address to listen at")
+    parser.add_argument("--port", type=int, default=8000, help="port (default 8000; 0: any)")
+    parser.add_argument(
+        "--name", action="append", default=[], help="a name by which browsers may ask for it"
+    )
+    parser.add_argument("--tables", type=int, default=64, help="games at once (default 64)")
+    parser.add_argument(
+        "--patience",
+        type=float,
+        default=60.0,
+        help="seconds that the others wait for somebody who left, before a bot plays (default 60)",
+    )
+
+
+def run(options: argparse.Namespace) -> int:
+    try:
+        import starlette  # noqa: F401
+        import uvicorn
+        from PIL import Image  # noqa: F401
+    except ModuleNotFoundError as error:
+        raise ConfigError(
+            f"manyhands serve needs the extra `web` ({error.name} is missing): "
+            'pip install "manyhands[web]"'
+        ) from error
+    from manyhands.web.replays import Library
+    from manyhands.web.server import application
+    from manyhands.web.tables import House
+
+    if options.record is not None:
+        options.record.mkdir(parents=True, exist_ok=True)
+    house = House(
+        offers(options.games, options.partners),
+        most=options.tables,
+        patience=options.patience,
+        record=options.record,
+    )
+    token = "" if _loopback(options.host) else secrets.token_urlsafe(16)
+    hosts = [*LOCAL, *([] if options.host in EVERYWHERE else [options.host]), *options.name]
+    if options.host in EVERYWHERE and not options.name:
+        hosts = ["*"]  # the token tells who may; which names this machine has is not known
+    app = application(house, Library(options.records), hosts=hosts, token=token)
+
+    class Server(uvicorn.Server):
+        async def startup(self, *arguments: Any, **more: Any) -> None:
+            await super().startup(*arguments, **more)
+            for server in self.servers:
+                for socket in server.sockets:
+                    port = socket.getsockname()[1]
+                    host = "localhost" if options.host in EVERYWHERE else options.host
+                    host = f"[{host}]" if ":" in host else host
+                    query = f"?token={token}" if token else ""
+                    print(f"http://{host}:{port}/{query}", flush=True)
+                    return
+
+    config = uvicorn.Config(
+        app,
+        host=options.host,
+        port=options.port,
+        log_level="warning",
+        ws_max_size=1 << 16,
+        timeout_graceful_shutdown=2,
+    )
+    server = Server(config)
+    server.run()
+    if not server.started:
+        print(f"manyhands: cannot listen at {options.host}:{options.port}", file=sys.stderr)
+        return 1
+    return 0
+
+
+LOCAL = ("localhost", "127.0.0.1", "[::1]")
+EVERYWHERE = ("0.0.0.0", "::")
+
+
+def _loopback(host: str) -> bool:
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def offers(games: Iterable[str], partners: Iterable[str]) -> list[Any]:
+    """The games of a server, each with the players that can take a seat in it.
+
+    Raises:
+        ConfigError: a game cannot be made, or a partner plays none of them.
+    """
+    from manyhands.web.tables import Offer
+
+    given, asked = list(games) or list(manyhands.registered()), list(dict.fromkeys(partners))
+    found, failed = [], dict.fromkeys(asked, "")
+    for game in given:
+        id, *pairs = shlex.split(game)
+        env = make_env(id, read_pairs(pairs))
+        seats = []
+        for seat in (*asked, *SEATS):
+            reason = _cannot(env, seat)
+            if not reason:
+                seats.append(seat)
+                failed.pop(seat, None)
+            elif seat in failed:
+                failed[seat] = reason
+        found.append(Offer(game, env, tuple(dict.fromkeys(seats))))
+    for seat, reason in failed.items():
+        raise ConfigError(f"{seat!r} can play none of these games: {reason}")
+    return found
+
+
+def _cannot(env: Env, seat: str) -> str:
+    """Why a seat cannot play an environment; empty if it can."""
+    try:
+        seat_policy(env, seat)
+    except ManyhandsError as error:
+        return str(error)
+    return ""

@@ -1,0 +1,1 @@
+"""Games and records in the browser: `manyhands serve`. It needs the extra `web`."""

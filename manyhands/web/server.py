@@ -1,0 +1,348 @@
+"""The web server: pages, and sockets between browsers and tables.
+
+What a page may do: open a table with the games and players that the operator offers, take the seat
+that its token is for, answer, watch where all may see everything, and look at the operator's
+records. It names no files, no seats and no configurations of its own. Pages get their content as
+data and write it as text, under a content security policy without inline scripts.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import secrets
+import time
+from collections.abc import AsyncIterator, Sequence
+from importlib import resources
+from urllib.parse import urlsplit
+
+from starlette.applications import Starlette
+from starlette.middleware import Middleware
+from starlette.middleware.trustedhost import TrustedHostMiddleware
+from starlette.requests import HTTPConnection, Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route, WebSocketRoute
+from starlette.websockets import WebSocket, WebSocketDisconnect
+
+from manyhands.core.env import ManyhandsError
+from manyhands.web.replays import Library
+from manyhands.web.tables import PERSON, Guest, House, Payload, Picture, Table
+
+MOST_BYTES = 16_384  # of a request or a message
+MOST_MESSAGES = 40  # of a socket, in a second
+POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob:; "
+    "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+)
+HEADERS = {
+    "Content-Security-Policy": POLICY,
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+    "Cache-Control": "no-store",
+}
+_PAGES = {
+    "/": ("index.html", "text/html; charset=utf-8"),
+    "/page.js": ("page.js", "text/javascript; charset=utf-8"),
+    "/page.css": ("page.css", "text/css; charset=utf-8"),
+    "/icon.svg": ("icon.svg", "image/svg+xml"),
+}
+
+
+class _Outbox:
+    """What is to be sent to one browser. Of pictures only the newest waits: a slow browser sees
+    fewer of them, and holds up nothing. Safe to fill from any thread."""
+
+    def __init__(self) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._picture: Picture | None = None
+        self._payloads: list[Payload] = []
+        self._filled = asyncio.Event()
+
+    def put(self, item: Picture | Payload) -> None:
+        with contextlib.suppress(RuntimeError):  # the loop is closed
+            self._loop.call_soon_threadsafe(self._put, item)
+
+    def _put(self, item: Picture | Payload) -> None:
+        if isinstance(item, Picture):
+            self._picture = item
+        elif len(self._payloads) < 100:
+            self._payloads.append(item)
+        self._filled.set()
+
+    async def send(self, socket: WebSocket) -> None:
+        """Send what comes, until cancelled."""
+        while True:
+            await self._filled.wait()
+            self._filled.clear()
+            picture, payloads = self._picture, self._payloads
+            self._picture, self._payloads = None, []
+            if picture is not None:
+                data = await asyncio.to_thread(picture.paint)
+                await socket.send_json(picture.words)
+                await socket.send_bytes(data)
+            for payload in payloads:
+                await socket.send_json(payload)
+
+
+def application(
+    house: House,
+    library: Library,
+    *,
+    hosts: Sequence[str] = ("localhost", "127.0.0.1", "[::1]"),
+    token: str = "",
+) -> Starlette:
+    """The server as an ASGI application.
+
+    Args:
+        hosts: the names under which browsers may ask for it.
+        token: what every request has to bring, where not only this machine can reach it.
+    """
+    served = resources.files("manyhands") / "assets" / "web"
+    pages = {path: ((served / name).read_bytes(), kind) for path, (name, kind) in _PAGES.items()}
+
+    def allowed(connection: HTTPConnection) -> bool:
+        """Whether a request comes from a page of ours, by somebody who knows the token."""
+        origin = connection.headers.get("origin")
+        if origin is not None and urlsplit(origin).netloc != connection.headers.get("host"):
+            return False
+        given = connection.query_params.get("token", "")
+        return not token or secrets.compare_digest(given.encode(), token.encode())
+
+    async def page(request: Request) -> Response:
+        body, kind = pages[request.url.path]
+        return Response(body, media_type=kind, headers=HEADERS)
+
+    def refused(reason: str, status: int = 400) -> Response:
+        return JSONResponse({"error": reason}, status, headers=HEADERS)
+
+    async def games(request: Request) -> Response:
+        if not allowed(request):
+            return refused("a link with the token of this server is needed", 403)
+        offers = [offer.words() for offer in house.offers.values()]
+        return JSONResponse({"games": offers, "person": PERSON}, headers=HEADERS)
+
+    async def records(request: Request) -> Response:
+        if not allowed(request):
+            return refused("a link with the token of this server is needed", 403)
+        return JSONResponse({"records": await asyncio.to_thread(library.listed)}, headers=HEADERS)
+
+    async def tables(request: Request) -> Response:
+        """Open a table."""
+        if not allowed(request):
+            return refused("a link with the token of this server is needed", 403)
+        if request.headers.get("content-type", "").partition(";")[0] != "application/json":
+            return refused("a table is asked for in JSON", 415)
+        body = b""
+        async for part in request.stream():
+            body += part
+            if len(body) > MOST_BYTES:
+                return refused(f"a request has at most {MOST_BYTES} bytes", 413)
+        try:
+            game, seats, clock, seed = _asked(body)
+            table = await asyncio.to_thread(house.open, game, seats, clock, seed)
+        except (ManyhandsError, ValueError) as error:
+            return refused(str(error))
+        return JSONResponse(_links(table), headers=HEADERS)
+
+    async def play(socket: WebSocket) -> None:
+        """A person at a table, or beside it."""
+        if not allowed(socket):
+            await socket.close(4403)
+            return
+        table = house.tables.get(socket.query_params.get("table", ""))
+        given = socket.query_params.get("seat", "")
+        guest = None if table is None else table.guest(given)
+        watches = table is not None and table.open and _same(table.watch, given)
+        if table is None or (guest is None and not watches):
+            await socket.accept()
+            await socket.send_json({"type": "failed", "reason": "there is no such table or seat"})
+            await socket.close(4404)
+            return
+        await socket.accept()
+        await _serve(socket, table, guest)
+
+    async def replay(socket: WebSocket) -> None:
+        """A record, moment by moment, as the page asks for them."""
+        if not allowed(socket):
+            await socket.close(4403)
+            return
+        await socket.accept()
+        rate = _Rate()
+        with contextlib.suppress(WebSocketDisconnect):
+            while True:
+                asked = await _received(socket, rate)
+                if asked is None:
+                    return
+                place = [asked.get(name) for name in ("record", "episode", "moment")]
+                if not all(isinstance(one, int) for one in place):
+                    await socket.send_json({"type": "failed", "reason": "numbers are asked for"})
+                    continue
+                record, episode, at = (int(one) for one in place if isinstance(one, int))
+                try:
+                    if asked.get("type") == "marks":
+                        found = await asyncio.to_thread(library.marks, record, episode)
+                        await socket.send_json({"type": "marks", "moments": found})
+                        continue
+                    shown = await asyncio.to_thread(library.picture, record, episode, at)
+                    data = await asyncio.to_thread(shown.paint)
+                except ManyhandsError as error:
+                    await socket.send_json({"type": "failed", "reason": str(error)})
+                    continue
+                await socket.send_json(shown.words)
+                await socket.send_bytes(data)
+
+    @contextlib.asynccontextmanager
+    async def lifespan(app: Starlette) -> AsyncIterator[None]:
+        yield
+        house.close()
+
+    return Starlette(
+        routes=[
+            *(Route(path, page) for path in _PAGES),
+            Route("/games", games),
+            Route("/records", records),
+            Route("/tables", tables, methods=["POST"]),
+            WebSocketRoute("/play", play),
+            WebSocketRoute("/replay", replay),
+        ],
+        middleware=[Middleware(TrustedHostMiddleware, allowed_hosts=list(hosts))],
+        lifespan=lifespan,
+    )
+
+
+def _same(one: str, other: str) -> bool:
+    return secrets.compare_digest(one.encode(), other.encode())
+
+
+def _asked(body: bytes) -> tuple[str, list[str], float | None, int]:
+    """(game, seats, clock, seed) of a request for a table; raises `ValueError`."""
+    given = json.loads(body)
+    if not isinstance(given, dict):
+        raise ValueError("a table is asked for as an object")
+    game, seats = given.get("game"), given.get("seats")
+    clock, seed = given.get("clock"), given.get("seed", 0)
+    if not isinstance(game, str):
+        raise ValueError(f"game is a name, given {game!r}")
+    if not isinstance(seats, list) or not all(isinstance(seat, str) for seat in seats):
+        raise ValueError("seats are a list of names")
+    if clock is not None:
+        if isinstance(clock, bool) or not isinstance(clock, int | float) or not 0.05 <= clock <= 60:
+            raise ValueError(f"clock is null or 0.05 to 60 seconds, given {clock!r}")
+        clock = float(clock)
+    if isinstance(seed, bool) or not isinstance(seed, int) or not 0 <= seed < 2**31:
+        raise ValueError(f"seed is a whole number from 0 to {2**31 - 1}, given {seed!r}")
+    return game, seats, clock, seed
+
+
+def _links(table: Table) -> Payload:
+    """What whoever opened a table needs: the seats' tokens, their own first."""
+    seats = [
+        {"agent": table.env.agents[i], "token": guest.token} for i, guest in table.guests.items()
+    ]
+    return {"table": table.id, "seats": seats, "watch": table.watch if table.open else ""}
+
+
+class _Rate:
+    """How often a browser may speak."""
+
+    def __init__(self) -> None:
+        self._since, self._count = time.monotonic(), 0
+
+    def exceeded(self) -> bool:
+        now = time.monotonic()
+        if now - self._since >= 1:
+            self._since, self._count = now, 0
+        self._count += 1
+        return self._count > MOST_MESSAGES
+
+
+async def _received(socket: WebSocket, rate: _Rate) -> Payload | None:
+    """The next message of a browser; None, and the socket is closed, if it is none of ours."""
+    message = await socket.receive()
+    if message["type"] == "websocket.disconnect":
+        raise WebSocketDisconnect(message.get("code", 1000))
+    text = message.get("text")
+    if text is None or len(text) > MOST_BYTES or rate.exceeded():
+        await socket.close(4429 if text is not None and len(text) <= MOST_BYTES else 4400)
+        return None
+    try:
+        given = json.loads(text)
+    except (ValueError, RecursionError):
+        given = None
+    if not isinstance(given, dict):
+        await socket.close(4400)
+        return None
+    return given
+
+
+async def _serve(socket: WebSocket, table: Table, guest: Guest | None) -> None:
+    """Send what there is to see, and take answers, until the browser leaves."""
+    outbox, rate = _Outbox(), _Rate()
+    listener = outbox.put
+    outbox.put(_welcome(table, guest))
+    if guest is not None:
+        guest.come(listener)
+    else:
+        table.watchers.append(listener)
+    _present(table)
+    current = await asyncio.to_thread(table.current, guest)
+    if current is not None:
+        outbox.put(current)
+    if table.ready and not table.games:
+        table.start()
+    sending = asyncio.create_task(outbox.send(socket))
+    try:
+        while True:
+            given = await _received(socket, rate)
+            if given is None:
+                return
+            kind = given.get("type")
+            if kind == "answer" and guest is not None:
+                words, say = given.get("words"), given.get("say")
+                if not isinstance(words, str):
+                    continue
+                said = say if isinstance(say, str) and say.strip() else None
+                reason = guest.answer(words, said)
+                if reason:
+                    outbox.put({"type": "refused", "reason": reason})
+            elif kind == "again":
+                table.start()
+    except WebSocketDisconnect:
+        pass
+    finally:
+        sending.cancel()
+        with contextlib.suppress(asyncio.CancelledError, Exception):
+            await sending
+        if guest is not None:
+            guest.leave(listener)
+        else:
+            table.watchers.remove(listener)
+        _present(table)
+
+
+def _welcome(table: Table, guest: Guest | None) -> Payload:
+    env = table.env
+    return {
+        "type": "welcome",
+        "game": env.id,
+        "agents": list(env.agents),
+        "agent": None if guest is None else env.agents[guest.index],
+        "rules": "" if guest is None else env.rules(guest.index),
+        "keys": dict(env.keys),
+        "talk": env.chat is not None,
+        "clock": table.clock,
+    }
+
+
+def _present(table: Table) -> None:
+    """Tell everybody who is there."""
+    seats = [
+        {
+            "agent": table.env.agents[i],
+            "seat": name,
+            "here": i not in table.guests or table.guests[i].here,
+        }
+        for i, name in enumerate(table.names)
+    ]
+    table.tell({"type": "seats", "seats": seats})

@@ -1,0 +1,132 @@
+"""The pages in a real browser: Debian's Chromium, headless, driven by Selenium."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import time
+
+import pytest
+
+import manyhands
+
+webdriver = pytest.importorskip("selenium.webdriver", reason="Selenium is not installed")
+BROWSER, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
+pytestmark = pytest.mark.skipif(not (BROWSER and DRIVER), reason="there is no Chromium here")
+PATIENCE = 120  # seconds: the first step of a game is compiled
+QUIET = (
+    *("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"),
+    *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
+)
+
+
+@pytest.fixture(scope="module")
+def address(tmp_path_factory):
+    """Where a server of two games and a record listens."""
+    folder = tmp_path_factory.mktemp("records")
+    manyhands.play("tic_tac_toe", "random", record=folder / "run.jsonl")
+    command = [sys.executable, "-m", "manyhands", "serve", "tic_tac_toe", "kuhn_poker"]
+    command += ["--port", "0", "--records", str(folder)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=os.environ) as server:
+        yield server.stdout.readline().strip()
+        server.terminate()
+
+
+@pytest.fixture(scope="module")
+def browser():
+    options = webdriver.ChromeOptions()
+    options.binary_location = BROWSER
+    for argument in QUIET:
+        options.add_argument(argument)
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+    service = webdriver.ChromeService(DRIVER)
+    driver = webdriver.Chrome(options=options, service=service)
+    yield driver
+    driver.quit()
+
+
+def wait(found):
+    """What a function finds, as soon as it finds something."""
+    deadline = time.monotonic() + PATIENCE
+    while not (result := found()):
+        assert time.monotonic() < deadline, "nothing happened on the page"
+        time.sleep(0.05)
+    return result
+
+
+def all_of(browser, selector):
+    return browser.find_elements("css selector", selector)
+
+
+def text_of(browser, id):
+    return browser.execute_script(f"return document.getElementById({id!r})?.textContent || ''")
+
+
+def start(browser, address, game, *seats):
+    """Choose a game and its seats on the first page."""
+    browser.get("about:blank")
+    browser.get(address)
+    forms = wait(lambda: [f for f in all_of(browser, "form.card") if game in f.text])
+    for agent, seat in enumerate(seats):
+        select = forms[0].find_elements("css selector", "select")[agent]
+        select.find_element("css selector", f"option[value={seat}]").click()
+    forms[0].find_element("css selector", "button[type=submit]").click()
+
+
+def click_a_choice(browser, words=""):
+    enabled = "#choices button:not(:disabled)"
+    wait(lambda: [b for b in all_of(browser, enabled) if words in b.text])[0].click()
+
+
+def test_a_game_with_a_bot_a_reload_and_another_game(browser, address):
+    start(browser, address, "tic_tac_toe", "person", "random")
+    before = wait(lambda: text_of(browser, "status") and text_of(browser, "text"))
+    click_a_choice(browser)
+    wait(lambda: text_of(browser, "text") not in ("", before))
+    browser.refresh()  # the seat is taken again, and the game goes on
+    wait(lambda: "your move" in text_of(browser, "status"))
+    assert text_of(browser, "text") != before
+    while "over" not in text_of(browser, "status"):
+        step = text_of(browser, "status")
+        click_a_choice(browser)
+        wait(lambda step=step: text_of(browser, "status") != step)
+    again = wait(lambda: [b for b in all_of(browser, "#again") if b.is_displayed()])
+    again[0].click()
+    wait(lambda: "Step 0" in text_of(browser, "status"))
+    width = "return document.querySelector('.table img').naturalWidth"
+    assert wait(lambda: browser.execute_script(width)) == 640
+    severe = [line for line in browser.get_log("browser") if line["level"] == "SEVERE"]
+    assert not severe
+
+
+def test_two_pages_play_a_hand(browser, address):
+    start(browser, address, "kuhn_poker", "person", "person")
+    link = wait(lambda: all_of(browser, "a.invite"))[0].get_attribute("href")
+    first = browser.current_window_handle
+    browser.switch_to.new_window("tab")
+    browser.get(link)
+    second = browser.current_window_handle
+    browser.switch_to.window(first)
+    click_a_choice(browser, "bet")
+    browser.switch_to.window(second)
+    click_a_choice(browser, "fold")
+    assert "Your reward: -1" in wait(
+        lambda: "over" in text_of(browser, "status") and text_of(browser, "status")
+    )
+    browser.close()
+    browser.switch_to.window(first)
+    wait(lambda: "Your reward: 1" in text_of(browser, "status"))
+
+
+def test_a_record_is_stepped_through(browser, address):
+    browser.get("about:blank")
+    browser.get(address)
+    wait(lambda: all_of(browser, "td a"))[0].click()
+    wait(lambda: "Moment 0" in text_of(browser, "status"))
+    wait(lambda: all_of(browser, "#event"))[0].click()
+    last = wait(lambda: "Moment 0" not in text_of(browser, "status") and browser.current_url)
+    wait(lambda: "random" in text_of(browser, "did"))
+    browser.refresh()  # a link to a moment
+    wait(lambda: text_of(browser, "status").startswith(f"Moment {last.rpartition('/')[2]} "))

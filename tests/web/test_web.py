@@ -1,0 +1,332 @@
+"""The web server: games between sockets, records, and what pages may not do."""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+import threading
+import time
+
+import numpy as np
+import pytest
+from PIL import Image
+from starlette.testclient import TestClient
+from starlette.websockets import WebSocketDisconnect
+
+import manyhands
+from manyhands.cli.serve import offers
+from manyhands.core.env import ConfigError
+from manyhands.core.record import read, verify
+from manyhands.core.view import Reply
+from manyhands.web.replays import Library
+from manyhands.web.server import MOST_BYTES, MOST_MESSAGES, application
+from manyhands.web.tables import PERSON, House
+
+GAMES = ("tic_tac_toe", "kuhn_poker", "kitchen max_steps=4", "negotiation")
+HOST = {"host": "localhost"}
+
+
+@pytest.fixture(scope="module")
+def menu():
+    return offers(GAMES, ["perfect"])
+
+
+@pytest.fixture
+def server(menu, tmp_path):
+    """(client, house): a server that writes records, for one test."""
+    house = House(menu, patience=0.3, record=tmp_path)
+    with TestClient(application(house, Library([])), base_url="http://localhost") as client:
+        yield client, house
+
+
+def opened(client, game, *seats, clock=None, seed=0):
+    asked = {"game": game, "seats": list(seats), "clock": clock, "seed": seed}
+    answer = client.post("/tables", json=asked)
+    assert answer.status_code == 200, answer.text
+    return answer.json()
+
+
+def sit(client, table, number=0):
+    seat = table["seats"][number]["token"] if table["seats"] else table["watch"]
+    return connected(client, f"/play?table={table['table']}&seat={seat}")
+
+
+def connected(client, path, **options):
+    return client.websocket_connect(f"ws://localhost{path}", **options)
+
+
+def until(socket, wanted):
+    """(message, all messages before it, pictures): reads on until a message fits."""
+    told, pictures = [], []
+    while True:
+        message = socket.receive()
+        if message["type"] == "websocket.close":
+            raise AssertionError(f"closed: {message}, after {told}")
+        if message.get("bytes") is not None:
+            pictures.append(message["bytes"])
+            continue
+        told.append(json.loads(message["text"]))
+        if wanted(told[-1]):
+            return told[-1], told, pictures
+
+
+def to_move(message):
+    return message["type"] == "view" and message["to_move"]
+
+
+def over(message):
+    return message["type"] == "view" and message["over"]
+
+
+def test_a_person_plays_a_game_and_its_record_is_kept(server, tmp_path):
+    client, _ = server
+    table = opened(client, "tic_tac_toe", PERSON, "random", seed=5)
+    assert table["watch"] == "" and len(table["seats"]) == 1
+    with sit(client, table) as socket:
+        welcome, _, _ = until(socket, lambda m: m["type"] == "welcome")
+        assert welcome["agent"] == "player_0" and "TIC-TAC-TOE" in welcome["rules"].upper()
+        view, _, _ = until(socket, to_move)
+        socket.send_json({"type": "answer", "words": "fly"})
+        refused, _, _ = until(socket, lambda m: m["type"] == "refused")
+        assert "fly" in refused["reason"]
+        while not view["over"]:
+            socket.send_json({"type": "answer", "words": view["choices"][0]["text"]})
+            view, _, _ = until(socket, lambda m: to_move(m) or over(m))
+        assert "The game is over" in view["text"]
+        assert Image.open(io.BytesIO(until_picture(socket))).format == "WEBP"
+        socket.send_json({"type": "again"})
+        again, _, _ = until(socket, to_move)
+        assert again["step"] == 0
+    record = min(tmp_path.glob("*-0.jsonl"))
+    assert verify(record) and [e.seats for e in read(record)] == [("person", "random")]
+
+
+def test_two_people_see_their_own_card_only(server):
+    """On the wire, what one gets depends on its own card alone, whatever the other holds."""
+    client, _ = server
+    got: dict[str, set[tuple[str, bytes]]] = {}
+    held: dict[str, set[str]] = {}
+    for seed in range(8):
+        table = opened(client, "kuhn_poker", PERSON, PERSON, seed=seed)
+        with sit(client, table) as first, sit(client, table, 1) as second:
+            mine, _, _ = until(first, to_move)
+            other, _, _ = until(second, lambda m: m["type"] == "view")
+            picture = until_picture(first)
+            cards = [card(message["text"]) for message in (mine, other)]
+            got.setdefault(cards[0], set()).add((json.dumps(mine), picture))
+            held.setdefault(cards[0], set()).add(cards[1])
+            first.send_json({"type": "answer", "words": "bet 1"})
+            until(second, to_move)
+            second.send_json({"type": "answer", "words": "fold"})
+            done, _, _ = until(first, over)
+            lost, _, _ = until(second, over)
+            assert (done["reward"], lost["reward"]) == (1, -1)
+    assert any(len(others) > 1 for others in held.values())
+    assert all(len(messages) == 1 for messages in got.values())
+
+
+def card(text):
+    return re.search(r"Your card: (\w)", text)[1]
+
+
+def until_picture(socket):
+    """The next picture."""
+    while (message := socket.receive()).get("bytes") is None:
+        pass
+    return message["bytes"]
+
+
+def test_who_leaves_is_replaced_and_may_come_back(server):
+    client, house = server
+    table = opened(client, "kitchen max_steps=4", PERSON, PERSON)
+    with sit(client, table) as first:
+        with sit(client, table, 1) as second:
+            until(second, to_move)
+        # The other has left: after the time that others wait for it, a bot plays.
+        gone, _, _ = until(first, lambda m: m["type"] == "seats" and not m["seats"][1]["here"])
+        assert gone["seats"][1]["agent"] == "chef_1"
+        first.send_json({"type": "answer", "words": "stay"})
+        view, _, _ = until(first, lambda m: m["type"] == "view" and m["step"] == 1)
+        with sit(client, table, 1) as second:
+            until(first, lambda m: m["type"] == "seats" and m["seats"][1]["here"])
+            first.send_json({"type": "answer", "words": "stay"})
+            until(first, lambda m: m["type"] == "view" and m["step"] == 2)
+            first.send_json({"type": "answer", "words": "stay"})
+            until(second, lambda m: to_move(m) and m["step"] == 2)
+            second.send_json({"type": "answer", "words": "north"})
+            until(first, lambda m: m["type"] == "view" and m["step"] == 3)
+    assert view["to_move"] and list(house.tables) == [table["table"]]
+
+
+def test_a_table_of_bots_can_be_watched_and_no_other(server):
+    client, _ = server
+    table = opened(client, "tic_tac_toe", "perfect", "random")
+    assert table["watch"] and not table["seats"]
+    with sit(client, table) as socket:
+        view, _, _ = until(socket, over)
+        assert set(view["texts"]) == {"player_0", "player_1"} and view["did"]
+    table = opened(client, "kuhn_poker", PERSON, "random")
+    house_table = server[1].tables[table["table"]]
+    path = f"/play?table={table['table']}&seat={house_table.watch}"
+    with connected(client, path) as socket:
+        assert "no such table or seat" in socket.receive_json()["reason"]
+
+
+def test_the_world_steps_on_time(server):
+    client, _ = server
+    table = opened(client, "kitchen max_steps=4", PERSON, "bot", clock=0.05)
+    with sit(client, table) as socket:
+        view, _, _ = until(socket, over)
+    assert view["step"] == 4
+
+
+def test_what_players_say_reaches_a_page_as_data(server):
+    client, house = server
+    hostile = '<img src=x onerror="alert(1)">'
+    table = opened(client, "negotiation", PERSON, "random")
+    house.tables[table["table"]]._seats[1] = lambda view: Reply("pass", say=hostile)
+    with sit(client, table) as socket:
+        until(socket, to_move)
+        socket.send_json({"type": "answer", "words": "pass"})
+        view, _, _ = until(socket, lambda m: to_move(m) and m["step"] > 1)
+        assert "onerror" in view["text"]
+    page = client.get("/page.js").text
+    assert "innerHTML" not in page and "insertAdjacentHTML" not in page and "eval" not in page
+    policy = client.get("/").headers["content-security-policy"]
+    assert "default-src 'none'" in policy and "unsafe" not in policy
+
+
+# ---- what pages may not do -----------------------------------------------------------------------
+
+
+def test_other_sites_and_other_names_are_refused(server):
+    client, _ = server
+    assert client.get("/games", headers={"host": "evil.example"}).status_code == 400
+    assert client.get("/games", headers={"origin": "http://evil.example"}).status_code == 403
+    asked = {"game": "tic_tac_toe", "seats": [PERSON, "random"]}
+    assert client.post("/tables", json=asked, headers={"origin": "null"}).status_code == 403
+    answer = client.post(
+        "/tables", content=json.dumps(asked), headers={"content-type": "text/plain"}
+    )
+    assert answer.status_code == 415
+    table = opened(client, "tic_tac_toe", PERSON, "random")
+    path = f"/play?table={table['table']}&seat={table['seats'][0]['token']}"
+    with (
+        pytest.raises(WebSocketDisconnect),
+        connected(client, path, headers={"origin": "http://evil.example"}),
+    ):
+        pass
+    with connected(client, path, headers={"origin": "http://localhost"}) as socket:
+        assert socket.receive_json()["type"] == "welcome"
+
+
+def test_without_the_token_nothing_is_answered(menu):
+    app = application(House(menu), Library([]), token="secret")
+    with TestClient(app, base_url="http://localhost") as client:
+        assert client.get("/").status_code == 200  # the page itself tells nothing
+        assert client.get("/games").status_code == client.get("/records").status_code == 403
+        assert client.get("/games?token=wrong").status_code == 403
+        assert client.get("/games?token=secret").status_code == 200
+        asked = {"game": "tic_tac_toe", "seats": [PERSON, "random"]}
+        assert client.post("/tables", json=asked).status_code == 403
+        for path in ("/play?table=x&seat=y", "/replay"):
+            with pytest.raises(WebSocketDisconnect), connected(client, path):
+                pass
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        {"game": "chess", "seats": [PERSON]},
+        {"game": "tic_tac_toe", "seats": [PERSON, "policy:file=/etc/passwd"]},
+        {"game": "tic_tac_toe", "seats": [PERSON, "language:model=x"]},
+        {"game": "tic_tac_toe", "seats": [PERSON]},
+        {"game": "tic_tac_toe", "seats": "person"},
+        {"game": ["tic_tac_toe"], "seats": [PERSON, PERSON]},
+        {"game": "tic_tac_toe", "seats": [PERSON, "random"], "clock": 0},
+        {"game": "tic_tac_toe", "seats": [PERSON, "random"], "clock": True},
+        {"game": "tic_tac_toe", "seats": [PERSON, "random"], "seed": -1},
+        [1],
+    ],
+)
+def test_bad_tables_are_refused_with_a_reason(server, asked):
+    client, house = server
+    answer = client.post("/tables", json=asked)
+    assert answer.status_code == 400 and answer.json()["error"]
+    assert not house.tables
+
+
+def test_sizes_and_rates_are_limited(server):
+    client, house = server
+    big = {"game": "x" * MOST_BYTES, "seats": []}
+    assert client.post("/tables", json=big).status_code == 413
+    table = opened(client, "tic_tac_toe", PERSON, "random")
+    for messages in (["x" * (MOST_BYTES + 1)], ["not json"], ["[1]"], ["{}"] * (MOST_MESSAGES + 1)):
+        with sit(client, table) as socket:
+            for message in messages:
+                socket.send_text(message)
+            with pytest.raises(AssertionError, match="closed"):
+                until(socket, lambda m: False)
+    house.most = 1
+    answer = client.post("/tables", json={"game": "tic_tac_toe", "seats": [PERSON, "random"]})
+    assert answer.status_code == 400 and "tables are taken" in answer.json()["error"]
+
+
+def test_idle_tables_are_closed(menu):
+    house = House(menu, idle=0.01)
+    table = house.open("tic_tac_toe", [PERSON, "random"], None, 0)
+    time.sleep(0.02)
+    house.sweep()
+    assert table.closed and not house.tables
+
+
+def test_closing_a_table_ends_its_game(menu):
+    house = House(menu)
+    table = house.open("tic_tac_toe", [PERSON, "random"], None, 0)
+    table.guests[0].come(lambda picture: None)
+    table.start()
+    deadline = time.monotonic() + 60
+    while table.moment is None and time.monotonic() < deadline:
+        time.sleep(0.01)
+    house.close()
+    while table.playing and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert not table.playing and not table.failure
+    assert not [t for t in threading.enumerate() if t.name == f"table {table.id}" and t.is_alive()]
+
+
+# ---- records -------------------------------------------------------------------------------------
+
+
+def test_records_are_listed_and_shown_moment_by_moment(menu, tmp_path):
+    manyhands.play("tic_tac_toe", "random", episodes=2, record=tmp_path / "run.jsonl")
+    (tmp_path / "broken.jsonl").write_text("{}\n")
+    library = Library([tmp_path])
+    with TestClient(application(House(menu), library), base_url="http://localhost") as client:
+        broken, run = client.get("/records").json()["records"]
+        assert broken["broken"] and {e["episode"] for e in run["episodes"]} == {0, 1}
+        with connected(client, "/replay") as socket:
+            place = {"record": run["record"], "episode": 1}
+            socket.send_json({"type": "moment", **place, "moment": 2})
+            shown = socket.receive_json()
+            assert shown["moment"] == 2 and shown["did"] and shown["moments"] > 5
+            picture = np.asarray(Image.open(io.BytesIO(socket.receive_bytes())))
+            assert picture.shape == (480, 640, 3) and picture.std() > 1
+            socket.send_json({"type": "marks", **place, "moment": 0})
+            assert socket.receive_json()["moments"] == [shown["moments"] - 1]  # the win
+            socket.send_json({"type": "moment", **place, "moment": 10**9})
+            assert socket.receive_json()["moment"] == shown["moments"] - 1
+            socket.receive_bytes()
+            for bad in ({"record": 99}, {"episode": 7}, {"record": "../x"}, {"record": -1}):
+                socket.send_json({"type": "moment", **place, "moment": 0, **bad})
+                assert socket.receive_json()["type"] == "failed"
+    with pytest.raises(ConfigError, match="no record"):
+        Library([tmp_path / "absent"])
+
+
+def test_partners_that_play_no_game_are_refused():
+    with pytest.raises(ConfigError, match="nobody"):
+        offers(["tic_tac_toe"], ["nobody"])
+    (only,) = offers(["tic_tac_toe rows=4 columns=4 connect=4"], ["random"])
+    assert only.seats[0] == "random" and only.env.rows == 4
