@@ -250,7 +250,6 @@ class Table:
         clock: seconds of a step, None if the game waits (`play(clock=)`).
         patience: seconds that a person may be away before the seat named `stand_in` plays.
         record: a folder for records, or None.
-        host: the token of whoever opened the table.
         watch: the token of those who may see everything: only where no person plays.
     """
 
@@ -263,7 +262,6 @@ class Table:
     pace: float | None = None
     record: Path | None = None
     id: str = field(default_factory=lambda: secrets.token_urlsafe(6))
-    host: str = field(default_factory=lambda: secrets.token_urlsafe(_SECRET))
     watch: str = field(default_factory=lambda: secrets.token_urlsafe(_SECRET))
 
     def __post_init__(self) -> None:
@@ -305,7 +303,7 @@ class Table:
     def guest(self, token: str) -> Guest | None:
         """The seat that a token is for."""
         for guest in self.guests.values():
-            if secrets.compare_digest(guest.token, token):
+            if secrets.compare_digest(guest.token.encode(), token.encode()):
                 return guest
         return None
 

@@ -168,9 +168,9 @@ def test_a_table_of_bots_can_be_watched_and_no_other(server):
         assert set(view["texts"]) == {"player_0", "player_1"} and view["did"]
     table = opened(client, "kuhn_poker", PERSON, "random")
     house_table = server[1].tables[table["table"]]
-    path = f"/play?table={table['table']}&seat={house_table.watch}"
-    with connected(client, path) as socket:
-        assert "no such table or seat" in socket.receive_json()["reason"]
+    for seat in (house_table.watch, "%C3%A9", ""):
+        with connected(client, f"/play?table={table['table']}&seat={seat}") as socket:
+            assert "no such table or seat" in socket.receive_json()["reason"]
 
 
 def test_the_world_steps_on_time(server):
