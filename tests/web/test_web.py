@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import re
+import signal
 import threading
 import time
 
@@ -24,7 +25,19 @@ from manyhands.web.server import MOST_BYTES, MOST_MESSAGES, application
 from manyhands.web.tables import PERSON, House
 
 GAMES = ("tic_tac_toe", "kuhn_poker", "kitchen max_steps=4", "negotiation")
-HOST = {"host": "localhost"}
+
+
+@pytest.fixture(autouse=True)
+def in_time():
+    """A message that never comes ends the test, not the run: the client waits for ever."""
+
+    def late(*_):
+        raise TimeoutError("nothing came from the server")
+
+    signal.signal(signal.SIGALRM, late)
+    signal.alarm(240)
+    yield
+    signal.alarm(0)
 
 
 @pytest.fixture(scope="module")
