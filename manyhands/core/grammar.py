@@ -36,14 +36,14 @@ _TOKEN = re.compile(
 _DROPPED = frozenset(",:\"'`*()_~\u201c\u201d\u2018")
 _STOPS = {"!": ".", ";": ".", "\n": ".", "\u2026": ".", "\u2014": ".", "\u2192": "->"}
 
-# Pictures that say yes, or nothing. Others (a thumb down, a pointing hand) may say something else.
+# Pictures that add nothing to words: smiles, applause, food, plants and animals. Any other may turn
+# a sentence round (a thumb down, laughter, a white flag), and is a word that no pattern has.
 _CHEER = re.compile(
-    "[\U0001f300-\U0001faff\u2600-\u26ff\u2705\u2714\u2728\u2764\u2b50\ufe0f\u200d]"
-)
-_MEANING = frozenset(
-    "\U0001f44e\U0001f645\U0001f6ab\U0001f6d1\U0001f937\U0001f914\U0001f446\U0001f447\U0001f448\U0001f449"
-    "\U0001f643\U0001f60f\U0001f612\U0001f644\U0001f928\U0001f925\U0001f53a\U0001f53b\U0001f53c\U0001f53d"
-    "\u261d\u261f\u261e\u261c\u26d4\u2639"
+    "[\U0001f600\U0001f601\U0001f603\U0001f604\U0001f607\U0001f60a-\U0001f60e\U0001f642"
+    "\U0001f917\U0001f920\U0001f973\u263a\U0001f44c\U0001f44d\U0001f44f\U0001f4aa\U0001f64c"
+    "\U0001f64f\U0001f389\U0001f525\U0001f4af\U0001f680\U0001f3af\U0001f4b0\U0001f32d-\U0001f37f"
+    "\U0001f400-\U0001f43f\U0001f950-\U0001f97f\U0001f9c0-\U0001f9cb\u2705\u2714\u2728\u2764"
+    "\u2b50\ufe0f]"
 )
 
 _list = str.split
@@ -65,7 +65,7 @@ def tokens(text: str) -> list[str]:
     found: list[str] = []
     text = text.lower().replace("\u2019", "'")
     if not text.isascii():
-        text = _CHEER.sub(lambda sign: sign[0] if sign[0] in _MEANING else " ", text)
+        text = _CHEER.sub(" ", text)
     for match in _TOKEN.finditer(text):
         before, after = text[match.start() - 1 : match.start()], text[match.end() : match.end() + 1]
         token = _STOPS.get(match[0], match[0])
@@ -87,22 +87,22 @@ def tokens(text: str) -> list[str]:
     return found
 
 
-# Words that say the same as another one in every game, more loosely: patterns hold the plain word.
+# Words that say the same as another one in every game, more loosely; patterns hold the plain word.
+# None is also the past of a verb ("saw"), or says more than the plain word ("lend", "done").
 _LOOSE = {
     "grab": "snag nab snatch swipe pluck",
-    "put": "stick pop plonk plop slap shove stuff chuck toss plunk dump slip",
+    "put": "stick pop plonk plop slap shove stuff plunk",
     "throw": "chuck toss fling hurl sling",
     "go": "stroll saunter scoot wander hop trot march dash nip hike amble trek trudge stride tread "
     "hurry sidestep drift pop",
     "hit": "whack smack clobber bash thump wallop slug",
-    "chop": "hack saw",
+    "chop": "hack",
     "mine": "quarry excavate",
     "drink": "sip gulp slurp swig",
     "make": "whittle assemble fabricate",
-    "give": "slip lend toss",
+    "give": "slip",
     "wait": "linger loiter chill",
     "turn": "swivel swing pivot rotate",
-    "ready": "done",
 }
 _PLAIN: dict[str, list[str]] = {}
 for _word, _others in _LOOSE.items():
@@ -112,14 +112,7 @@ for _word, _others in _LOOSE.items():
 
 @functools.lru_cache(maxsize=4096)
 def _forms(token: str) -> tuple[str, ...]:
-    """A word, what it may be a plural or an `-ing` form of, and the plain words for all of them."""
-    forms = _inflected(token)
-    return tuple(
-        dict.fromkeys([*forms, *(word for form in forms for word in _PLAIN.get(form, ()))])
-    )
-
-
-def _inflected(token: str) -> list[str]:
+    """A word, and what it may be a plural or an `-ing` form of."""
     forms = [token]
     if len(token) > 3 and token.endswith("s") and not token.endswith("ss"):
         forms.append(token[:-1])
@@ -132,7 +125,14 @@ def _inflected(token: str) -> list[str]:
         forms += [stem, stem + "e"]
         if stem[-1] == stem[-2]:
             forms.append(stem[:-1])
-    return forms
+    return tuple(forms)
+
+
+@functools.lru_cache(maxsize=4096)
+def _loose_forms(token: str) -> tuple[str, ...]:
+    """`_forms`, and the plain words for all of them."""
+    forms = _forms(token)
+    return tuple(dict.fromkeys((*forms, *(w for form in forms for w in _PLAIN.get(form, ())))))
 
 
 def whole_number(token: str) -> int | None:
@@ -159,7 +159,7 @@ _HEAD = (
     "(i am|i'm) going",
     "(i|we|i'll) [will] (need to|have to|must|try to|intend to|plan to|am about to|am ready to)",
     "(i would like|i'd like|i want|i wish|i would rather|i'd rather|i prefer|i'd prefer)",
-    "(i'd love|i would love|i fancy|i'd better|i had better|i'm off|i'm gonna|i'm about|gonna)",
+    "(i'd love|i would love|i fancy|i'd better|i had better|i'm off to|gonna|i'm (gonna|about to))",
     "(go ahead|let me go ahead|let's go ahead|i'll go ahead) [and]",
     "(i think|i believe)",
     "(let me|let us|let's)",
@@ -184,8 +184,7 @@ _TAIL = (
     "(it is|is best|is my (choice|move|action|pick|answer|decision))",
     "(as my|for my|with my) [next] (move|action|answer|choice|turn)",
     "(good luck|good game|gg|okay|ok|.)",
-    "(if you please|if you would|no rush)",
-    "would you [kindly]",
+    "(if you please|no rush)",
     "(it is|obviously|clearly|definitely|of course|for sure)",
 )
 
@@ -300,6 +299,9 @@ class Grammar:
         places[0][self._start, (), None] = None
         for i, word in enumerate([*words, ""]):
             paths, counted = list(places[i]), False
+            # A loose verb alone may mean something else: "I'll stick".
+            last = i + 1 >= len(words) or words[i + 1] == "."
+            forms = _forms(word) if last else _loose_forms(word)
             for path in paths:  # grows
                 node, values, meaning = path
                 for other in node.free:
@@ -313,7 +315,7 @@ class Grammar:
                     return []
                 if i == len(words):
                     continue
-                for form in _forms(word):
+                for form in forms:
                     for other in node.words.get(form, ()):
                         places[i + 1][other, values, meaning] = None
                 for label, slot, other in node.slots:
