@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import difflib
 import inspect
+import json
 import math
 import numbers
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import gymnasium
@@ -163,3 +165,23 @@ def check_actions(env: Env[Any], actions: Array, batch: Sequence[int] = ()) -> N
     if dtype.kind not in ("iuf" if continuous else "iu"):
         kind = "numbers" if continuous else "whole numbers (an integer dtype)"
         raise ConfigError(f"actions are {kind}, given {dtype}")
+
+
+def read_json(path: Path, what: str) -> Mapping[str, Any]:
+    """The object in a JSON file.
+
+    Args:
+        what: the file is called so in errors: "the level".
+
+    Raises:
+        ConfigError: it cannot be read, or holds something else.
+    """
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise ConfigError(f"{what} {str(path)!r} cannot be read: {error.strerror}") from error
+    except ValueError as error:
+        raise ConfigError(f"{what} {str(path)!r} is no JSON: {error}") from error
+    if not isinstance(found, Mapping):
+        raise ConfigError(f"{what} {str(path)!r} is a JSON object, given {shorten(found)}")
+    return found

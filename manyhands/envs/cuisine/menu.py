@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from manyhands.core.config import boolean, nearest, whole
+from manyhands.core.config import boolean, nearest, read_json, whole
 from manyhands.core.env import ConfigError, shorten
 
 SHIPPED = tuple(f"level_{number}" for number in range(13))
@@ -206,7 +206,7 @@ def load(level: Any) -> Level:
     if isinstance(level, (int, np.integer)) and not isinstance(level, bool):
         return shipped(SHIPPED[whole("level", level, 0, len(SHIPPED) - 1)])
     if isinstance(level, Path) or (isinstance(level, str) and level.endswith(".json")):
-        return check(_read(Path(level)))
+        return check(read_json(Path(level), "the level"))
     if not isinstance(level, str):
         raise ConfigError(
             f"level is a number, a name, the path of a JSON file or a mapping, given "
@@ -218,18 +218,6 @@ def load(level: Any) -> Level:
             f"{SHIPPED[0]} to {SHIPPED[-1]}, and generated"
         )
     return shipped(level)
-
-
-def _read(path: Path) -> Mapping[str, Any]:
-    try:
-        found = json.loads(path.read_text())
-    except OSError as error:
-        raise ConfigError(f"the level {str(path)!r} cannot be read: {error.strerror}") from error
-    except ValueError as error:
-        raise ConfigError(f"the level {str(path)!r} is no JSON: {error}") from error
-    if not isinstance(found, Mapping):
-        raise ConfigError(f"the level {str(path)!r} is a JSON object, given {shorten(found)}")
-    return found
 
 
 # ---- checks --------------------------------------------------------------------------------------

@@ -312,13 +312,17 @@ def _interact(
         (serve & (points != 0), SERVED),
     ):
         event = jnp.where(happened, jnp.uint8(code), event)
-    if isinstance(board.held, list):
-        held: Any = [now_held if i == chef else other for i, other in enumerate(board.held)]
-    else:
-        held = jnp.where(jnp.arange(config.chefs) == chef, now_held, board.held)
+    held = _with_held(board.held, chef, now_held)
     soups = board.soups + (serve & (points != 0))
     wasted = board.wasted + (serve & (points == 0))
     return _Board(objects, timer, held, soups, wasted), _Deed(points, shaped, event, logged)
+
+
+def _with_held(held: Any, chef: Any, now_held: Array) -> Any:
+    """What all chefs hold, after one of them has changed hands: a list, or [chefs] in a loop."""
+    if isinstance(held, list):
+        return [now_held if i == chef else other for i, other in enumerate(held)]
+    return jnp.where(jnp.arange(len(held)) == chef, now_held, held)
 
 
 def _interact_asked(
@@ -405,10 +409,7 @@ def _interact_asked(
         (press, PRESSED),
     ):
         event = jnp.where(happened, jnp.uint8(code), event)
-    if isinstance(board.held, list):
-        held: Any = [now_held if i == chef else other for i, other in enumerate(board.held)]
-    else:
-        held = jnp.where(jnp.arange(config.chefs) == chef, now_held, board.held)
+    held = _with_held(board.held, chef, now_held)
     board = _Board(objects, timer, held, board.soups + right, board.wasted + (serve & ~right))
     return board, _Deed(points, shaped, event, (), press)
 

@@ -16,7 +16,7 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from manyhands.core.config import boolean, nearest, number, one_of, whole
+from manyhands.core.config import boolean, nearest, number, one_of, read_json, whole
 from manyhands.core.env import ConfigError, shorten
 from manyhands.envs.mission.state import MOST_FOODS, MOST_LEVEL, MOST_PLAYERS, MOST_SIDE
 from manyhands.envs.mission.warehouse import scenario as warehouse
@@ -83,7 +83,7 @@ def load(scenario: Any) -> dict[str, Any]:
     if isinstance(scenario, Mapping):
         return check(scenario)
     if isinstance(scenario, Path) or (isinstance(scenario, str) and scenario.endswith(".json")):
-        return check(_read(Path(scenario)))
+        return check(read_json(Path(scenario), "the scenario"))
     if not isinstance(scenario, str):
         raise ConfigError(
             f"scenario is a name, the path of a JSON file or a mapping, given {shorten(scenario)}"
@@ -117,18 +117,6 @@ def shipped(name: str) -> Mapping[str, Any]:
     """A shipped scenario as its file has it."""
     path = resources.files("manyhands") / "assets" / "mission" / f"{name}.json"
     found: dict[str, Any] = json.loads(path.read_text())
-    return found
-
-
-def _read(path: Path) -> Mapping[str, Any]:
-    try:
-        found = json.loads(path.read_text())
-    except OSError as error:
-        raise ConfigError(f"the scenario {str(path)!r} cannot be read: {error.strerror}") from error
-    except ValueError as error:
-        raise ConfigError(f"the scenario {str(path)!r} is no JSON: {error}") from error
-    if not isinstance(found, Mapping):
-        raise ConfigError(f"the scenario {str(path)!r} is a JSON object, given {shorten(found)}")
     return found
 
 

@@ -6,7 +6,7 @@ of the player's window. Besides, it names the other players in view.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -95,20 +95,24 @@ def describe(mission: Mission, state: MissionState, agent: int) -> str:
         lines.append("No food is left: the episode is over.")
     else:
         lines.append(f"Open to you: {', '.join(open_)}.")
-    said = [
-        _DID[event["event"]].format(
-            "you" if event["agent"] == mission.agents[agent] else event["agent"]
-        )
-        for event in mission.last_events(state, agent)
-    ]
-    if said:
-        lines.append(f"Last step: {'; '.join(said)}.")
+    lines += last_step(mission, state, agent, _DID)
     if mission.detail == "full" and open_:
         lines.append(
             "Remember: food is loaded when the players beside it that load in the same step have "
             "at least its level together."
         )
     return "\n".join(lines)
+
+
+def last_step(mission: Mission, state: Any, agent: int, did: Mapping[str, str]) -> list[str]:
+    """A line on what happened in the last step, if anything did, in the words for each event."""
+    said = [
+        did[event["event"]].format(
+            "you" if event["agent"] == mission.agents[agent] else event["agent"]
+        )
+        for event in mission.last_events(state, agent)
+    ]
+    return [f"Last step: {'; '.join(said)}."] if said else []
 
 
 def _place(thing: Thing) -> str:

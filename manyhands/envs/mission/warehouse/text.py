@@ -14,7 +14,7 @@ from manyhands.core.answers import Answer, decide, how_to_answer
 from manyhands.core.choices import Choice
 from manyhands.core.env import IllegalAction, names_of
 from manyhands.core.grammar import Grammar
-from manyhands.envs.mission.text import all_of
+from manyhands.envs.mission.text import all_of, last_step
 from manyhands.envs.mission.warehouse.events import KINDS
 from manyhands.envs.mission.warehouse.scenario import chart
 from manyhands.envs.mission.warehouse.state import (
@@ -116,14 +116,7 @@ def describe(mission: Mission, state: WarehouseState, agent: int) -> str:
         lines += _facts(mission, view, own)
     open_ = free(mission, state, agent)
     lines.append(f"Open to you: {', '.join(_word(state, agent, action) for action in open_)}.")
-    said = [
-        _DID[event["event"]].format(
-            "you" if event["agent"] == mission.agents[agent] else event["agent"]
-        )
-        for event in mission.last_events(state, agent)
-    ]
-    if said:
-        lines.append(f"Last step: {'; '.join(said)}.")
+    lines += last_step(mission, state, agent, _DID)
     if mission.detail == "full":
         if own.carrying and own.load == REQUESTED:
             advice = f"bring the shelf to a goal: {_goals(mission)}"
