@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import concurrent.futures
 import contextlib
+import dataclasses
 import functools
 import gc
 import inspect
@@ -693,7 +694,8 @@ class _Run:
             where = f"agent {self.env.agents[i]}, episode {game.episode}, step {game.step}"
             reply = await self.reply(game, i, players[i], future, futures)
             if clock is not None:
-                reply.info = {**reply.info, "clock": clock.answered(i, game.step)}
+                note = {"clock": clock.answered(i, game.step)}
+                reply = dataclasses.replace(reply, info={**reply.info, **note})
             if reply.info or i in notes:
                 turn.info[i] = {**reply.info, "coach": notes[i]} if i in notes else reply.info
             if getattr(routed(self.policies[players[i]], game.views[i]), "needs_state", False):

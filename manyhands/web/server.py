@@ -23,7 +23,7 @@ from starlette.middleware.trustedhost import TrustedHostMiddleware
 from starlette.requests import HTTPConnection, Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route, WebSocketRoute
-from starlette.websockets import WebSocket, WebSocketDisconnect
+from starlette.websockets import WebSocket, WebSocketDisconnect, WebSocketState
 
 from manyhands.core.env import ManyhandsError
 from manyhands.web.replays import Library
@@ -278,7 +278,7 @@ async def _received(socket: WebSocket, rate: _Rate) -> Payload | None:
 
 async def _serve(socket: WebSocket, table: Table, guest: Guest | None) -> None:
     """Send what there is to see, and take answers, until the browser leaves."""
-    outbox, rate = _Outbox(), _Rate()
+    outbox = _Outbox()
     listener = outbox.put
     outbox.put(_welcome(table, guest))
     if guest is not None:
@@ -291,34 +291,43 @@ async def _serve(socket: WebSocket, table: Table, guest: Guest | None) -> None:
         outbox.put(current)
     if table.ready and not table.games:
         table.start()
-    sending = asyncio.create_task(outbox.send(socket))
+    tasks = {
+        asyncio.create_task(outbox.send(socket)),
+        asyncio.create_task(_answers(socket, table, guest, outbox)),
+    }
     try:
-        while True:
-            given = await _received(socket, rate)
-            if given is None:
-                return
-            kind = given.get("type")
-            if kind == "answer" and guest is not None:
-                words, say = given.get("words"), given.get("say")
-                if not isinstance(words, str):
-                    continue
-                said = say if isinstance(say, str) and say.strip() else None
-                reason = guest.answer(words, said)
-                if reason:
-                    outbox.put({"type": "refused", "reason": reason})
-            elif kind == "again":
-                table.start()
-    except WebSocketDisconnect:
-        pass
+        ended, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+        here = socket.client_state == socket.application_state == WebSocketState.CONNECTED
+        for task in ended:
+            error = task.exception()
+            if error is not None and here and not isinstance(error, WebSocketDisconnect):
+                raise error
     finally:
-        sending.cancel()
-        with contextlib.suppress(asyncio.CancelledError, Exception):
-            await sending
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
         if guest is not None:
             guest.leave(listener)
         else:
             table.watchers.remove(listener)
         _present(table)
+
+
+async def _answers(socket: WebSocket, table: Table, guest: Guest | None, outbox: _Outbox) -> None:
+    """Take what a browser answers and asks for, until it leaves."""
+    rate = _Rate()
+    while (given := await _received(socket, rate)) is not None:
+        kind = given.get("type")
+        if kind == "answer" and guest is not None:
+            words, say = given.get("words"), given.get("say")
+            if not isinstance(words, str):
+                continue
+            said = say if isinstance(say, str) and say.strip() else None
+            reason = guest.answer(words, said)
+            if reason:
+                outbox.put({"type": "refused", "reason": reason})
+        elif kind == "again":
+            table.start()
 
 
 def _welcome(table: Table, guest: Guest | None) -> Payload:
