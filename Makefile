@@ -27,7 +27,7 @@ lint: .venv/dev
 	$(PYTHON) -m venv .venv
 
 .venv/demo: .venv/bin/python pyproject.toml
-	$(PIP) --editable ".[train,video]"
+	$(PIP) --editable ".[train,video,web]"
 	@touch $@
 
 .venv/dev: .venv/bin/python pyproject.toml

@@ -44,7 +44,8 @@ def game() -> tuple[Skills, Any, Any]:
 def compiled(name: str) -> Any:
     """A method of the game, or `perceive` of the world inside, compiled once for all tests."""
     env, _, _ = game()
-    return jax.jit(getattr(env.env if name == "perceive" else env, name))
+    methods = {"rows": env.rows, "begin": env.begin, "legal": env.legal}
+    return jax.jit((methods | {"perceive": env.env.perceive})[name])
 
 
 def forgetful() -> Skills:
