@@ -50,17 +50,21 @@ class _Lines:
         self._read = _reader(stream)
         self._lines: list[str] = []
         self._wanted = threading.Semaphore(0)
-        self._asked = False
+        self._asked = self._ended = False
         threading.Thread(target=self._serve, daemon=True).start()
 
     def _serve(self) -> None:
-        while True:
+        while not self._ended:
             self._wanted.acquire()
-            self._lines.append(self._read())
+            line = self._read()
+            self._ended = not line
+            self._lines.append(line)
 
     async def next(self, until: float | None) -> str:
         """The next line, empty where the stream has ended; raises `TimeoutError` at the time
         `until` of `time.monotonic`. The line asked for then is that of the next call."""
+        if self._ended and not self._lines:
+            return ""
         if not self._asked:
             self._asked = True
             self._wanted.release()

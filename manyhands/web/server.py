@@ -13,17 +13,18 @@ import contextlib
 import json
 import secrets
 import time
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Sequence
 from importlib import resources
 from urllib.parse import urlsplit
 
+import anyio
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.middleware.trustedhost import TrustedHostMiddleware
 from starlette.requests import HTTPConnection, Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route, WebSocketRoute
-from starlette.websockets import WebSocket, WebSocketDisconnect, WebSocketState
+from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from manyhands.core.env import ManyhandsError
 from manyhands.web.replays import Library
@@ -71,18 +72,34 @@ class _Outbox:
         self._filled.set()
 
     async def send(self, socket: WebSocket) -> None:
-        """Send what comes, until cancelled."""
+        """Send what comes, until cancelled or the browser has left."""
+        with contextlib.suppress(_Left):
+            await self._send(socket)
+
+    async def _send(self, socket: WebSocket) -> None:
         while True:
             await self._filled.wait()
             self._filled.clear()
             picture, payloads = self._picture, self._payloads
             self._picture, self._payloads = None, []
+            # A welcome, say, comes before the first picture, however soon that is there.
+            for payload in payloads:
+                await _sent(socket.send_json(payload))
             if picture is not None:
                 data = await asyncio.to_thread(picture.paint)
-                await socket.send_json(picture.words)
-                await socket.send_bytes(data)
-            for payload in payloads:
-                await socket.send_json(payload)
+                await _sent(socket.send_json(picture.words))
+                await _sent(socket.send_bytes(data))
+
+
+class _Left(Exception):
+    """Nothing more can be sent."""
+
+
+async def _sent(message: Awaitable[None]) -> None:
+    try:
+        await message
+    except (WebSocketDisconnect, RuntimeError) as error:  # of a socket that is closed
+        raise _Left from error
 
 
 def application(
@@ -291,21 +308,14 @@ async def _serve(socket: WebSocket, table: Table, guest: Guest | None) -> None:
         outbox.put(current)
     if table.ready and not table.games:
         table.start()
-    tasks = {
-        asyncio.create_task(outbox.send(socket)),
-        asyncio.create_task(_answers(socket, table, guest, outbox)),
-    }
     try:
-        ended, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
-        here = socket.client_state == socket.application_state == WebSocketState.CONNECTED
-        for task in ended:
-            error = task.exception()
-            if error is not None and here and not isinstance(error, WebSocketDisconnect):
-                raise error
+        async with anyio.create_task_group() as group:
+            group.start_soon(outbox.send, socket)
+            await _answers(socket, table, guest, outbox)
+            group.cancel_scope.cancel()
+    except* WebSocketDisconnect:
+        pass
     finally:
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
         if guest is not None:
             guest.leave(listener)
         else:

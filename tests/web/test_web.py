@@ -80,6 +80,7 @@ def until(socket, wanted):
             pictures.append(message["bytes"])
             continue
         told.append(json.loads(message["text"]))
+        assert told[-1]["type"] != "failed", told[-1]
         if wanted(told[-1]):
             return told[-1], told, pictures
 
@@ -113,6 +114,21 @@ def test_a_person_plays_a_game_and_its_record_is_kept(server, tmp_path):
         assert again["step"] == 0
     record = min(tmp_path.glob("*-0.jsonl"))
     assert verify(record) and [e.seats for e in read(record)] == [("person", "random")]
+
+
+def test_the_welcome_comes_first(server):
+    """Also where a game has begun before anything is sent."""
+    client, house = server
+    table = opened(client, "tic_tac_toe", PERSON, "random")
+    hosted = house.tables[table["table"]]
+    hosted.guests[0].come(lambda picture: None)
+    hosted.start()
+    while hosted.moment is None:
+        time.sleep(0.01)
+    with sit(client, table) as socket:
+        _, told, pictures = until(socket, to_move)
+        assert [message["type"] for message in told] == ["welcome", "seats", "view"]
+        assert not pictures
 
 
 def test_two_people_see_their_own_card_only(server):
