@@ -431,7 +431,7 @@ def test_players_are_graded_and_dividing_the_work_helps():
 
 
 def test_wrong_players_are_refused():
-    with pytest.raises(ConfigError, match="share"):
+    with pytest.raises(ConfigError, match="from 0 to 1"):
         manyhands.seat("dispatched:noise=2", make(level=0))
     with pytest.raises(manyhands.SeatError, match="cuisine"):
         manyhands.seat("dispatched", manyhands.make("kitchen"))

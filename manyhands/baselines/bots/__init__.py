@@ -28,10 +28,12 @@ def team(env: Env, attack: str = "") -> Any:
 def greedy(env: Env, noise: float = 0.0, ahead: int | None = None) -> Any:
     """The seat `greedy`: the scripted player that takes the most urgent step for itself, in the
     kitchen and in cuisines (where it can cook `ahead`)."""
-    from manyhands.baselines.bots import cuisine, kitchen
-
     if env.unwrapped.id == "cuisine":
+        from manyhands.baselines.bots import cuisine
+
         return cuisine.greedy(env, noise, ahead or 0)
     if ahead is not None:
         raise SeatError("greedy:ahead is for cuisines")
+    from manyhands.baselines.bots import kitchen
+
     return kitchen.greedy(env, noise)

@@ -18,9 +18,9 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from manyhands.core.config import number, whole
 from manyhands.core.env import (
     Array,
-    ConfigError,
     DeviceView,
     Env,
     SeatError,
@@ -44,24 +44,12 @@ def greedy(env: Env, noise: float = 0.0, ahead: int = 0) -> Planner:
         noise: the share of its actions that are random legal ones.
         ahead: how many of each dish are made before they are ordered.
     """
-    return Planner(env, False, _share(noise), _count(ahead))
+    return Planner(env, False, number("noise", noise, 0, 1), whole("ahead", ahead, 0, 9))
 
 
 def dispatched(env: Env, noise: float = 0.0, ahead: int = 1) -> Planner:
     """A chef that does its part of a plan for all chefs; options as for `greedy`."""
-    return Planner(env, True, _share(noise), _count(ahead))
-
-
-def _share(noise: Any) -> float:
-    if isinstance(noise, bool) or not isinstance(noise, (int, float)) or not 0 <= noise <= 1:
-        raise ConfigError(f"noise is a share from 0 to 1, given {noise!r}")
-    return float(noise)
-
-
-def _count(ahead: Any) -> int:
-    if isinstance(ahead, bool) or not isinstance(ahead, int) or not 0 <= ahead <= 9:
-        raise ConfigError(f"ahead is a whole number from 0 to 9, given {ahead!r}")
-    return ahead
+    return Planner(env, True, number("noise", noise, 0, 1), whole("ahead", ahead, 0, 9))
 
 
 @functools.partial(

@@ -9,6 +9,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from manyhands.core.config import number
 from manyhands.core.env import Array, DeviceView, Env, SeatError, unwrap
 from manyhands.envs.mission.env import Mission
 from manyhands.envs.mission.warehouse.state import (
@@ -50,9 +51,7 @@ class Porter:
                 f"porter plays warehouses, given the scenario {self._found.env.kind!r}; forager "
                 "plays that one"
             )
-        if isinstance(noise, bool) or not isinstance(noise, (int, float)) or not 0 <= noise <= 1:
-            raise SeatError(f"porter:noise is a share from 0 to 1, given {noise!r}")
-        self.noise = float(noise)
+        self.noise = number("noise", noise, 0, 1)
 
     def init(self, env: Env, agent: int) -> tuple[Array, Array]:
         """(steps that it has been held up, the cell that it wanted to drive to)."""
