@@ -17,6 +17,15 @@ def urls() -> dict[str, str]:
     return {name: url.rstrip("/") for name, url in project.get("urls", {}).items()}
 
 
+def version() -> str:
+    """That of manyhands/_version.py, without importing the package."""
+    text = (ROOT / "manyhands" / "_version.py").read_text()
+    found = re.search(r'^__version__ = "(.*)"$', text, re.M)
+    if not found:
+        raise ValueError("manyhands/_version.py names no __version__")
+    return found[1]
+
+
 def apart(markdown: str) -> list[tuple[bool, str]]:
     """The page as (is code, text), in order: blocks of code apart from the rest."""
     parts, end = [], 0
