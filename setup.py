@@ -1,6 +1,6 @@
-"""The part of the packages' metadata that is made: the README as a package index shows it, with links
-that are absolute where `[project.urls]` of pyproject.toml names the repository. All else is in
-pyproject.toml."""
+"""The part of the packages' metadata that is made: the README as a package index shows it, with
+links that are absolute where `[project.urls]` of pyproject.toml names the repository. All else is
+in pyproject.toml."""
 
 import sys
 from pathlib import Path
@@ -8,7 +8,7 @@ from pathlib import Path
 from setuptools import setup
 
 sys.path.insert(0, str(Path(__file__).parent / "docs" / "tools"))
-import project  # noqa: E402
+import project
 
 setup(
     long_description=project.readme(project.urls().get("Repository", ""), project.version()),

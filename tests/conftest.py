@@ -51,6 +51,7 @@ SLOW_CASES = (
     "test_contract[skills: the kitchen-check_compiled]",
     "test_snippets_run[methods]",
     "test_snippets_run[training]",
+    "test_snippets_run[train_and_ship]",
     "test_snippets_run[volleyball]",
     "test_snippets_run[craftworld]",
     "test_snippets_run[evaluation]",

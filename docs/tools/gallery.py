@@ -1,7 +1,7 @@
 """docs/gallery.md and its pictures: every world in all its modes, drawn by the worlds themselves.
 
-    python docs/tools/gallery.py                # the page, and the pictures that are missing
-    python docs/tools/gallery.py volleyball     # also draws those of these worlds again
+python docs/tools/gallery.py                # the page, and the pictures that are missing
+python docs/tools/gallery.py volleyball     # also draws those of these worlds again
 """
 
 from __future__ import annotations
@@ -14,8 +14,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import manyhands
 import reference
+
+import manyhands
 
 DOCS = Path(__file__).parents[1]
 MISSIONS = Path(manyhands.__file__).parent / "assets" / "mission"
@@ -25,8 +26,8 @@ COLOURS = 64
 HEAD = """\
 # Gallery
 
-Every world and its modes, a few steps into a game between scripted or random players. Written and drawn
-by `python docs/tools/gallery.py`.
+Every world and its modes, a few steps into a game between scripted or random players. Written and
+drawn by `python docs/tools/gallery.py`.
 """
 
 
@@ -120,9 +121,10 @@ def draw(mode: Mode) -> None:
 def page() -> str:
     lines = [HEAD]
     for name, ids in reference.pages().items():
-        title = re.match("# (.*)", (DOCS / name).read_text())
-        assert title, name
-        lines += [f"## {title[1]}", "", f"[{title[1]}]({name})", "", '<div class="gallery" markdown>', ""]
+        found = re.match("# (.*)", (DOCS / name).read_text())
+        title = found[1] if found else name
+        lines += [f"## {title}", "", f"[{title}]({name})", ""]
+        lines += ['<div class="gallery" markdown>', ""]
         for id in ids:
             for mode in modes(id):
                 options = ", ".join(f"{k} {json.dumps(v)}" for k, v in mode.config.items())

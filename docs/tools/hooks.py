@@ -1,7 +1,7 @@
 """What the site adds to the pages while MkDocs builds them (mkdocs.yml).
 
-- Links to files outside of docs/ lead to the repository, where pyproject.toml names it, and are plain
-  words where it does not. Pictures are copied.
+- Links to files outside of docs/ lead to the repository, where pyproject.toml names it, and are
+  plain words where it does not. Pictures are copied.
 - The page of each world ends with what the code says of it (`reference.section`).
 - `<!-- worlds -->` stands for the README's table of worlds.
 """

@@ -1,6 +1,6 @@
 """docs/leaderboard.md from the season that is kept in benchmarks/results.
 
-    python docs/tools/leaderboard.py          # writes the page
+python docs/tools/leaderboard.py          # writes the page
 """
 
 from __future__ import annotations
@@ -12,6 +12,28 @@ from typing import Any
 ROOT = Path(__file__).parents[2]
 SEASON = ROOT / "benchmarks" / "results" / "arena-first.json"
 PAGE = ROOT / "docs" / "leaderboard.md"
+
+HEAD = """\
+# Leaderboard
+
+The players that come with the package, in one season of the [arena](arena.md). Written by
+`python docs/tools/leaderboard.py` from
+[`benchmarks/results/{file}`](../benchmarks/results/{file}); the season was played on {date}, with
+{cores} cores, by
+
+```sh
+{command}
+```
+
+It holds {part}. Intervals: {interval}. [The arena](arena.md#the-first-season) says how to read the
+figures, and how to add a player of your own.
+
+## Overall
+
+`scaled` is the mean over a player's games: of its share of games won, or, where rewards count, of
+its mean reward, from 0 for the worst player of that game to 1 for the best. It compares players of
+different games badly: look at a game.
+"""
 
 
 def number(value: float | None) -> str:
@@ -43,7 +65,7 @@ def game(name: str, season: dict[str, Any]) -> list[str]:
         + f"; {'share of games won' if wins else 'mean reward'}, {season['pairing']}, "
         f"{season['episodes']} deals a line-up.",
         "",
-        "| Player | Score (95 %) | With itself | With others | Bradley-Terry | Illegal | Episodes |",
+        "| Player | Score | With itself | With others | Bradley-Terry | Illegal | Episodes |",
         "|---|---|---|---|---|---|---|",
     ]
     for row in rows:
@@ -64,28 +86,14 @@ def page() -> str:
     season = json.loads(SEASON.read_text())
     games, overall = season["games"], season["overall"]
     lines = [
-        "# Leaderboard",
-        "",
-        "The players that come with the package, in one season of the [arena](arena.md). This page is",
-        "written by `python docs/tools/leaderboard.py` from",
-        f"[`benchmarks/results/{SEASON.name}`](../benchmarks/results/{SEASON.name}); the season was",
-        "played by",
-        "",
-        "```sh",
-        season["command"].partition(" (")[0],
-        "```",
-        "",
-        f"on {season['machine']['date']}, with {season['machine']['cores']} cores. It holds "
-        f"{season['matches']['done']} matches, {season['note'].partition(' matches;')[0]}.",
-        f"Intervals: {season['interval']}. [The arena](arena.md#the-first-season) says how to read",
-        "them, and how to add a player of your own.",
-        "",
-        "## Overall",
-        "",
-        "`scaled` is the mean over games of the score on the scale from the worst player of a game, 0,",
-        "to its best, 1. Players that played few games are listed all the same: compare players within",
-        "a game.",
-        "",
+        HEAD.format(
+            file=SEASON.name,
+            command=season["command"].partition(" (")[0],
+            date=season["machine"]["date"],
+            cores=season["machine"]["cores"],
+            part=season["note"].partition(";")[0],
+            interval=season["interval"],
+        ),
         "| Player | Games | Episodes | Decisions | Scaled | Illegal |",
         "|---|---|---|---|---|---|",
     ]

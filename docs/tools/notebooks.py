@@ -1,6 +1,6 @@
 """docs/notebooks from the guides: the same words and the same code, cell by cell.
 
-    python docs/tools/notebooks.py          # writes them
+python docs/tools/notebooks.py          # writes them
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import project
 
 DOCS = Path(__file__).parents[1]
 GUIDES = ("first_agent", "train_and_ship", "seat_a_model")
-INSTALL = '''\
+INSTALL = """\
 # Installs Manyhands where it is not there yet, as in Colab.
 import importlib.util
 import subprocess
@@ -22,7 +22,7 @@ import sys
 REPOSITORY = "{repository}"  # the address that `git clone` takes
 if importlib.util.find_spec("manyhands") is None:
     package = f"manyhands[train,video] @ git+{{REPOSITORY}}"
-    subprocess.run([sys.executable, "-m", "pip", "install", "--quiet", package], check=True)'''
+    subprocess.run([sys.executable, "-m", "pip", "install", "--quiet", package], check=True)"""
 
 
 def cell(number: int, kind: str, text: str) -> dict[str, Any]:

@@ -1,6 +1,6 @@
 """What the code says of each world: agents, actions, observation, options, rewards.
 
-    python docs/tools/reference.py kitchen     # prints the section that the site adds to its page
+python docs/tools/reference.py kitchen     # prints the section that the site adds to its page
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def described(kind: type) -> dict[str, str]:
         block = re.search(r"^Args:\n((?:(?: +.*)?\n?)*)", text, re.M)
         for entry in re.split(r"\n(?= {4}\S)", block[1] if block else ""):
             names, _, words = " ".join(entry.split()).partition(": ")
-            found |= dict.fromkeys(names.split(", "), words)
+            found |= dict.fromkeys(names.replace("*", "").split(", "), words)
     return found
 
 
@@ -52,6 +52,9 @@ def options(id: str) -> list[str]:
     words = described(kind)
     lines = ["| Option | Default | Meaning |", "|---|---|---|"]
     for name, parameter in inspect.signature(kind).parameters.items():
+        if parameter.kind is parameter.VAR_KEYWORD:
+            lines.append(f"| `**{name}` | | {cell(words.get(name, ''))} |")
+            continue
         meaning = cell(words.get(name, "")).replace("[", "\\[")
         lines.append(f"| `{name}` | `{parameter.default!r}` | {meaning} |")
     return lines
@@ -78,7 +81,7 @@ def actions(env: manyhands.Env) -> list[str]:
 
 
 def section(ids: tuple[str, ...]) -> str:
-    """"From the code", in Markdown."""
+    """ "From the code", in Markdown."""
     lines = [
         "## From the code",
         "",

@@ -5,9 +5,10 @@
     python tests/packaging/run.py --check --only kitchen       # also `manyhands check` of a world
     python tests/packaging/run.py --keep                       # with the packages of the last run
 
-`python -m build` makes dist/, `twine check --strict` reads it, and in a virtual environment for each
-Python under `.cache/packaging` `try_all.py` makes, resets and steps every world through each API. It
-needs a package index, `build` and `twine`; uv is installed beside (tests/integrations/run.py).
+`python -m build` makes dist/, `twine check --strict` reads it, and in a virtual environment for
+each Python under `.cache/packaging` `try_all.py` makes, resets and steps every world through each
+API. It needs a package index, `build` and `twine`; uv is installed beside
+(tests/integrations/run.py).
 """
 
 from __future__ import annotations
@@ -39,9 +40,10 @@ def built() -> Path:
     dist = ROOT / "dist"
     shutil.rmtree(dist, ignore_errors=True)
     shutil.rmtree(ROOT / "build", ignore_errors=True)  # what it holds would go into the wheel
-    subprocess.run([sys.executable, "-m", "build", str(ROOT)], check=True, stdout=subprocess.DEVNULL)
+    python = [sys.executable, "-m"]
+    subprocess.run([*python, "build", str(ROOT)], check=True, stdout=subprocess.DEVNULL)
     files = sorted(dist.iterdir())
-    subprocess.run([sys.executable, "-m", "twine", "check", "--strict", *map(str, files)], check=True)
+    subprocess.run([*python, "twine", "check", "--strict", *map(str, files)], check=True)
     (wheel,) = dist.glob("*.whl")
     (source,) = dist.glob("*.tar.gz")
     inside = zipfile.ZipFile(wheel).namelist()

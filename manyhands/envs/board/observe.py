@@ -50,7 +50,7 @@ def cells(config: BoardConfig, state: BoardState) -> np.ndarray:
     or -1."""
     bits = np.array([bit(config, row) for row in range(config.rows)], np.uint8)
     planes = np.asarray(state.stones)[:, None, :] >> bits[:, None] & 1
-    return np.where(planes.any(0), planes[1], -1).astype(np.int8)
+    return np.where(planes.any(0), planes[1].astype(np.int8), np.int8(-1))
 
 
 def winning_line(config: BoardConfig, state: BoardState) -> list[tuple[int, int]]:
