@@ -84,6 +84,8 @@ def on_files(files: Any, config: Any) -> Any:
 
 def on_page_markdown(markdown: str, page: Any, config: Any, files: Any) -> str:
     source = page.file.src_uri
+    if source == "index.md":  # the films stand side by side where nothing stands beside them
+        page.meta["hide"] = ["navigation", "toc"]
     markdown = markdown.replace("<!-- worlds -->", worlds())
     markdown = outside(markdown, source, config.repo_url or "")
     ids = reference.pages().get(source)

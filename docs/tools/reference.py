@@ -85,8 +85,7 @@ def section(ids: tuple[str, ...]) -> str:
     lines = [
         "## From the code",
         "",
-        "Generated from the classes, as they are without options (`manyhands list ID` prints the",
-        "same).",
+        "Made from the classes, as they are without options; `manyhands list ID` prints the docstring.",
     ]
     for id in ids:
         env: Any = manyhands.make(id)
@@ -97,7 +96,8 @@ def section(ids: tuple[str, ...]) -> str:
             "",
             f"### The class of {id}" if len(ids) > 1 else "### The class",
             "",
-            f"`manyhands.make({id!r})` is a `{kind.__module__.removesuffix('.env')}."
+            f'`manyhands.make("{id}")` is a '
+            f"`{kind.__module__.removesuffix('.env')}."
             f"{kind.__name__}`.",
             "",
             "| | |",
