@@ -85,7 +85,8 @@ def section(ids: tuple[str, ...]) -> str:
     lines = [
         "## From the code",
         "",
-        "Made from the classes, as they are without options; `manyhands list ID` prints the docstring.",
+        "Made from the classes, as they are without options; `manyhands list ID` prints the",
+        "docstring.",
     ]
     for id in ids:
         env: Any = manyhands.make(id)
