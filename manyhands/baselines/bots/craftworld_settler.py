@@ -5,14 +5,13 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Iterable
 from typing import Any
 
-import jax
 import numpy as np
 
 from manyhands.baselines.bots.craftworld_atlas import NEVER, UNSEEN, Atlas, Mate
+from manyhands.baselines.bots.craftworld_refuge import Refuge, choose, is_closed, next_step
 from manyhands.envs.craftworld import rules as rl
 from manyhands.envs.craftworld.env import CraftWorld
 from manyhands.envs.craftworld.goals import (
@@ -26,9 +25,7 @@ from manyhands.envs.craftworld.goals import (
     UNLOCK_ONE,
     Goal,
 )
-from manyhands.envs.craftworld.observe import PLAYER, parse_perception
-from manyhands.envs.craftworld.shelter import shelter
-from manyhands.envs.craftworld.ways import mined_by
+from manyhands.envs.craftworld.observe import PLAYER
 
 PLACE = {name: rl.PLACE + i for i, name in enumerate(rl.PLACES)}
 HOSTILE = (rl.ZOMBIE, rl.SKELETON)
@@ -41,14 +38,8 @@ WEAK, SOUND = 3, 6  # health at which it withdraws to recover, and that it comes
 HOLD_OUT = 20  # steps that one waits for zombies
 MEADOW = 12  # cells of grass in view from which zombies come at night
 LARGE = 8  # cells of a plan that takes so long that swords pay
+PATIENCE = 40  # steps in which a refuge should be closed
 STATION = 30  # steps that one goes to a table or furnace, rather than place another one
-
-
-@functools.lru_cache(maxsize=16)
-def _sheltering(world: CraftWorld) -> Any:
-    """`shelter` of a row of `perceive`, compiled."""
-    mined = mined_by(world.craft)
-    return jax.jit(lambda row, plan: shelter(parse_perception(world.layout, row), mined, plan))
 
 
 class Settler:
@@ -66,7 +57,8 @@ class Settler:
         self.dizzy = 0  # steps in which it does not as it would
         self.idle = 0  # steps in a row in which nothing came of what it did
         self.last: tuple[Any, ...] = ()
-        self.plan = np.zeros(3, np.uint8)  # of a shelter
+        self.refuge: Refuge | None = None  # where it is about to close itself in
+        self.since = 0  # when it chose that
         self.resting = self.inside = False  # whether it wants to rest; whether it is closed in
         self.restless = self.lay_down = 0  # until when it does not rest; since when it wants to
         self.hauling = False  # on the way to the building site, with stones
@@ -253,10 +245,12 @@ class Settler:
         return [mate for mate in self.atlas.mates.values() if mate.alive == rl.ALIVE]
 
     def _rescue(self) -> int | None:
-        """Help up who is down, if one is the nearest."""
+        """Help up who is down, if one is the nearest. Nothing harms those until the morning."""
         atlas, health = self.atlas, self.vitals["health"]
+        if self.light < DARK:
+            return None
         weak = health <= WEAK or (self.resting and health < SOUND)
-        if weak and (self.light < DARK or any(b in HOSTILE for b in atlas.bodies.values())):
+        if weak and any(b in HOSTILE for b in atlas.bodies.values()):
             return None
         for mate in atlas.mates.values():
             if mate.alive != rl.DOWN or mate.at < 0 or self.given_up.get(mate.at, -1) > self.now:
@@ -293,17 +287,22 @@ class Settler:
         atlas = self.atlas
         if atlas.code(atlas.front) == rl.WATER and atlas.front not in atlas.bodies and drink < 8:
             return rl.DO
-        if self.inside and min(drink, food) > 2:
-            return None
+        settled = self.inside or (self.resting and self.light < DUSK)
+        if settled and min(drink, food) > (0 if self.light < DARK else 2):
+            return None  # nobody goes out at night for a drink
         needs: list[tuple[int, tuple[int, int, int] | None]] = []
-        # Before the night one goes further for it, and sooner.
-        far, early = (8, 1) if self.evening else (4, 0)
+        # Before the night one goes further for it, if it is worth the way.
+        early = 1 if self.evening else 0
+
+        def is_near(level: int, way: int) -> bool:
+            return way <= (4 if not self.evening else 8 if level <= 5 else 3)
+
         water = self._seek(rl.WATER) if drink <= 6 + early else None
-        if drink <= (3 if water else 5) or (water is not None and water[1] <= far):
+        if drink <= (3 if water else 5) or (water is not None and is_near(drink, water[1])):
             needs.append((drink, water))
         if food <= 5 + early:
             meal = self._meal()
-            if food <= 3 or (meal is not None and meal[1] <= far + 1):
+            if food <= 3 or (meal is not None and is_near(food, meal[1] - 1)):
                 needs.append((food, meal))
         for level, found in sorted(needs, key=lambda need: need[0]):
             if found is not None:
@@ -328,7 +327,7 @@ class Settler:
         """Sleep closed in, before one is too tired."""
         energy, dark = self.vitals["energy"], self.light < DARK
         was_inside, self.inside = self.inside, False
-        urgent = self.vitals["drink"] <= 2 or self.vitals["food"] <= 2
+        urgent = min(self.vitals["drink"], self.vitals["food"]) <= (0 if dark else 2)
         hurt = self.vitals["health"] < (SOUND if self.resting else WEAK + 1)
         wild = dark and self._meadow() and self._strength() < self.craft.zombie_health
         dusk = self.stays and self.evening and self.light < DUSK
@@ -338,29 +337,56 @@ class Settler:
         if self.resting:
             tired = energy < rl.MOST or hurt or dark or dusk
         if not tired or (urgent and energy > 1) or self.now < self.restless:
-            self.resting, self.plan, self.short = False, np.zeros(3, np.uint8), 0
+            self.resting, self.refuge, self.short = False, None, 0
             return self._open() if was_inside else None
         if not self.resting:
             self.resting, self.lay_down = True, self.now
         if self.role not in (0, rl.MINER):
             return rl.SLEEP if energy <= 1 else None
-        found = jax.device_get(_sheltering(self.world)(self._untouched(), self.plan))
-        self.plan = np.asarray(found.plan)
-        if found.closed:
+        if is_closed(self.atlas):
             self.waiting, self.lay_down, self.inside = True, self.now, True
             return rl.SLEEP if energy < rl.MOST else rl.NOOP
-        if self.now - self.lay_down > 80:
+        if self.now - self.lay_down > 80 and not dark:
             # It does not get there: later, and elsewhere.
             self.restless = self.now + 40
-        held = self.items["stone"]
-        if found.possible and int(found.stones) <= held and held >= self.short:
-            self.short = 0
-            return int(found.action)
-        if energy == 0 and not any(b in HOSTILE for b in self.atlas.bodies.values()):
-            return rl.SLEEP
-        # It gathers all that it lacks before it tries again, here or elsewhere.
-        self.short = min(rl.MOST, max(int(found.stones), self.short, 2))
-        return self._obtain("stone", self.short)
+        return self._withdraw(energy)
+
+    def _withdraw(self, energy: int) -> int | None:
+        """Towards being closed in."""
+        atlas, held = self.atlas, self.items["stone"]
+        if self.refuge is not None and self.now - self.since > PATIENCE:
+            self.given_up[self.refuge.inner], self.refuge = self.now + 2 * PATIENCE, None
+        if self.refuge is None:
+            refused = {cell: until for cell, until in self.given_up.items() if until > self.now}
+            fit, more, stones = choose(
+                atlas, self.prices, self.special, held, self.cells_of_plan, refused
+            )
+            if held < self.short and fit is None:
+                return self._obtain("stone", self.short)
+            self.refuge, self.since = fit, self.now
+            if fit is None:
+                if energy == 0 and not any(b in HOSTILE for b in atlas.bodies.values()):
+                    return rl.SLEEP
+                # It gathers all that it lacks before it tries again, here or elsewhere.
+                self.short = min(rl.MOST, max(stones, 2)) if more is not None else SHELTER
+                return self._obtain("stone", self.short)
+        self.short = 0
+        refuge = self.refuge
+        found = next_step(atlas, refuge, self.prices, self.special) if refuge is not None else None
+        if found is None or refuge is None:
+            if refuge is not None:
+                self.given_up[refuge.inner], self.refuge = self.now + 2 * PATIENCE, None
+            return self._stumble()
+        what, way = found
+        if what == "go":
+            return self._stride(way)
+        if what == "lay":
+            if held:
+                return PLACE["stone"]
+            self.refuge = None
+            return self._obtain("stone", 1)
+        self.waiting = True
+        return rl.DO if atlas.bodies[atlas.front] < rl.ARROW else rl.NOOP
 
     def _waylaid(self) -> bool:
         """Whether zombies are about, and one is fit to meet them."""
@@ -401,19 +427,6 @@ class Settler:
         """Whether zombies are to be expected here at night."""
         cells = self.row[self.world.layout["cells"]]
         return int(np.count_nonzero(cells == rl.GRASS)) >= MEADOW
-
-    def _untouched(self) -> np.ndarray:
-        """The perception, in which what is built by the plan cannot be mined."""
-        if not self.cells_of_plan:
-            return self.row
-        row = self.row.copy()
-        cells = row[self.world.layout["cells"]]
-        for k in range(len(cells)):
-            cell = self.atlas.place(k // 9 - 3, k % 9 - 4)
-            code = self.cells_of_plan.get(cell, FREE)
-            if code != FREE and self._is_right(cell, code):
-                cells[k] = rl.WALL
-        return row
 
     # ---- looking for things ----------------------------------------------------------------------
 
@@ -641,7 +654,7 @@ class Settler:
         special = self.special
         if through:
             special = self._torn_down()
-        found = self.atlas.facing_way(cell, self.prices, special)
+        found = self.atlas.facing_way((cell,), self.prices, special)
         if found is None or found[0] < 0:
             return None
         way, mines = found

@@ -109,7 +109,7 @@ class Player(Settler):
     ) -> tuple[int, str | None]:
         """(an action of the world, what it says)."""
         self.now, self.rng, self.row = now, rng, row
-        atlas, old = self.atlas, self.atlas.at
+        atlas = self.atlas
         atlas.look(row, now, self.walking)
         parts = self.world.layout
         self.items = dict(zip(self.contents.items, row[parts["inventory"]].tolist(), strict=True))
@@ -125,9 +125,6 @@ class Player(Settler):
         self.done = {n for n, d in zip(names, row[parts["achievements"]], strict=True) if d}
         if now == 0 or not self.last:
             self._set_goal(Goal.of_row(row[parts["goal"]], self.craft))
-        if atlas.at != old:
-            step = np.subtract(divmod(atlas.at, atlas.width), divmod(old, atlas.width))
-            self.plan = (self.plan - np.array([0, *step]) * (self.plan[0] > 0)).astype(np.uint8)
         for sender, text in said:
             self._hear_goal(sender, text)
             self._hear(sender, text)
