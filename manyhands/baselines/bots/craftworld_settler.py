@@ -33,11 +33,14 @@ ROCK = (rl.STONE, rl.COAL, rl.IRON, rl.DIAMOND, rl.PATH, rl.TABLE)
 DARK = 100  # light below which it is night
 EVENING = 200  # light below which, while it falls, one makes ready for the night
 DUSK = 150  # light at which it withdraws where there is too much left to do
+DAWN = 40  # light above which, in the morning, one does not lie down again
+RESTED = 7  # energy with which one gets up in the morning
 SHELTER = 6  # stones of a shelter on open ground
-WEAK, SOUND = 3, 6  # health at which it withdraws to recover, and that it comes out with
-HOLD_OUT = 20  # steps that one waits for zombies
+WEAK, SOUND = 3, 5  # health at which it withdraws to recover, and that it comes out with
+HOLD_OUT = 10  # steps that one waits for zombies
 MEADOW = 12  # cells of grass in view from which zombies come at night
 LARGE = 8  # cells of a plan that takes so long that swords pay
+LOYAL = 4  # how much farther than the nearest what it is on the way to may be
 PATIENCE = 40  # steps in which a refuge should be closed
 STATION = 30  # steps that one goes to a table or furnace, rather than place another one
 
@@ -64,6 +67,9 @@ class Settler:
         self.hauling = False  # on the way to the building site, with stones
         self.aim = -1  # the unseen cell that it explores towards
         self.laying, self.tries = -1, 0  # the cell of a plan that it is at, and steps near it
+        self.sought: dict[
+            tuple[int, ...], int
+        ] = {}  # materials -> the cell that it goes to for them
         self.facing_to = -1  # the cell that it is about to face
         self.stays = False  # whether it does no more today
         self.held = 0  # steps in which it waited for zombies
@@ -144,10 +150,14 @@ class Settler:
 
     def _to(self, done: Callable[[int], bool], codes: Iterable[int] = (), most: int = 4000) -> Any:
         """The way to the nearest cell that is `done`, of materials that one stands before."""
+        return self.atlas.route(self._standing_before(codes), done, self.special, most)
+
+    def _standing_before(self, codes: Iterable[int]) -> list[int]:
+        """The prices of ways that lead to cells of some materials, rather than through them."""
         prices = list(self.prices)
         for code in codes:
             prices[code + 1] = min(prices[code + 1], 2)
-        return self.atlas.route(prices, done, self.special, most)
+        return prices
 
     def _seek(self, *codes: int) -> tuple[int, int, int] | None:
         """The way to the nearest cell of some materials."""
@@ -155,13 +165,26 @@ class Settler:
         cells, refused, plan = self.atlas.cells, self.given_up, self.cells_of_plan
         if not any(kind in cells for kind in kinds):
             return None
+        before = self.sought.get(codes, -1)
 
         def done(cell: int) -> bool:
             if cells[cell] not in kinds or self.special.get(cell, 0) >= NEVER:
                 return False
             return refused.get(cell, -1) < self.now and (cell not in plan or cells[cell] != 4)
 
-        return self._to(done, codes)
+        prices = self._standing_before(codes)
+        best = None
+        for found in self.atlas.spread(prices, self.special):
+            if best is not None and found[1] > best[1] + LOYAL:
+                break
+            # What it is on the way to, if that is nearly as near: creatures in the way change
+            # what is the nearest from step to step.
+            if (best is None or found[0] == before) and done(found[0]):
+                best = found
+                if found[0] == before or before < 0:
+                    break
+        self.sought[codes] = -1 if best is None else best[0]
+        return best
 
     def _use(self, found: tuple[int, int, int] | None, action: int = rl.DO) -> int | None:
         """Go to a cell, and act once it is faced."""
@@ -335,7 +358,7 @@ class Settler:
         if self.goal.kind == UNLOCK_ONE and self.goal.target == "wake_up":
             tired = energy < rl.MOST
         if self.resting:
-            tired = energy < rl.MOST or hurt or dark or dusk
+            tired = energy < (rl.MOST if dark or self.evening else RESTED) or hurt or dark or dusk
         if not tired or (urgent and energy > 1) or self.now < self.restless:
             self.resting, self.refuge, self.short = False, None, 0
             return self._open() if was_inside else None
@@ -345,7 +368,9 @@ class Settler:
             return rl.SLEEP if energy <= 1 else None
         if is_closed(self.atlas):
             self.waiting, self.lay_down, self.inside = True, self.now, True
-            return rl.SLEEP if energy < rl.MOST else rl.NOOP
+            # Who falls asleep sleeps until it is rested: not when the night is nearly over.
+            sleeps = energy < (rl.MOST if hurt or self.evening or self.light < DAWN else RESTED)
+            return rl.SLEEP if sleeps else rl.NOOP
         if self.now - self.lay_down > 80 and not dark:
             # It does not get there: later, and elsewhere.
             self.restless = self.now + 40

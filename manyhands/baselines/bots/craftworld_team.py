@@ -493,8 +493,15 @@ class Player(Settler):
         crew = 1 + len(self._up())
         if walls and not self.items["wood_pickaxe"]:
             return self._obtain("wood_pickaxe")
+        # Where stones are to be laid, one fetches only what one's own part of the rest takes, and
+        # lays what one carries before. Plants are set first: later nobody comes to their place.
+        parts = self._parts(first)
+        fetched = [c for c in first if not walls or (parts[c] and not self.hauling)]
         for name in ("table", "furnace", "plant"):
             cells = [c for c in first if wrong[c] == rl.PLACED[rl.PLACES.index(name)] + 1]
+            item, number = self.craft.place_cost(name)
+            if self.items[item] < number and name != "plant":
+                cells = [c for c in cells if c in fetched]
             if not cells:
                 continue
             action = self._build_part(name, cells)
@@ -523,24 +530,32 @@ class Player(Settler):
             return None
         return self._obtain("stone", 1) or self._make("stone_sword")
 
+    def _workers(self) -> dict[int, int]:
+        """The others who are up and awake -> where they are."""
+        return {mate.index: mate.at for mate in self._up() if mate.at >= 0 and not mate.asleep}
+
+    def _parts(self, cells: list[int]) -> dict[int, bool]:
+        """Cells -> whether they are one's own part: each player who is up has one."""
+        mates = self._workers()
+        rank, crew = sum(j < self.index for j in mates), len(mates) + 1
+        return {cell: k * crew // len(cells) == rank for k, cell in enumerate(sorted(cells))}
+
     def _shared(self, cells: list[int]) -> list[int]:
         """Cells in the order in which one sees to them: first those of one's own part, of which
         each player who is up has one; without those that another is at."""
         atlas = self.atlas
-        mates = {mate.index: mate.at for mate in self._up() if mate.at >= 0 and not mate.asleep}
-        rank, crew = sum(j < self.index for j in mates), len(mates) + 1
-        part = {cell: k * crew // len(cells) for k, cell in enumerate(sorted(cells))}
+        mates, own = self._workers(), self._parts(cells)
         walls = {c for c, code in self.cells_of_plan.items() if code != FREE}
 
         def order(cell: int) -> tuple[bool, bool, int]:
             # What can only be laid from where there will be walls comes first.
             late = atlas.lanes(cell, self.prices, walls) > 0
-            return part[cell] != rank, late, atlas.gap(cell, atlas.at)
+            return not own[cell], late, atlas.gap(cell, atlas.at)
 
         def taken(cell: int) -> bool:
-            own = atlas.gap(cell, atlas.at), self.index
+            here = atlas.gap(cell, atlas.at), self.index
             near = [(atlas.gap(cell, at), j) for j, at in mates.items()]
-            return part[cell] != rank and any(one < own and one[0] <= 3 for one in near)
+            return not own[cell] and any(one < here and one[0] <= 3 for one in near)
 
         fit = [c for c in cells if self.given_up.get(c, -1) < self.now and not taken(c)]
         fit.sort(key=order)
