@@ -111,7 +111,7 @@ class Atlas:
             cell = top + k // COLUMNS * self.width + k % COLUMNS
             if cell != self.at:
                 self.bodies[cell] = int(found[k])
-        for cell in [c for c in self.cows if self._in_view(c) or step - self.cows[c] > 200]:
+        for cell in [c for c in self.cows if self.in_view(c) or step - self.cows[c] > 200]:
             del self.cows[cell]
         for cell, body in self.bodies.items():
             if body == rl.COW:
@@ -123,7 +123,7 @@ class Atlas:
             mate.at = self.place(down - 128, right - 128) if known else -1
         self._find_origin(row, step)
 
-    def _in_view(self, cell: int) -> bool:
+    def in_view(self, cell: int) -> bool:
         row, column = divmod(cell, self.width)
         here = divmod(self.at, self.width)
         return abs(row - here[0]) <= HERE[0] and abs(column - here[1]) <= HERE[1]

@@ -22,6 +22,7 @@ FLYABLE = (*rl.WALKABLE, rl.WATER, rl.LAVA)  # what arrows fly over
 FILLED = (rl.GRASS, rl.SAND, rl.PATH, rl.WATER)  # what stones are laid on
 # What a refuge costs: a wall to lay, a cell to dig, a cell of the building site in its way.
 WALL, DIG, HARM = 5, 2, 6
+LACK = 8  # and a stone that is to be found first
 AROUND = 40  # the price of the way to a refuge, at most
 
 
@@ -91,9 +92,9 @@ def choose(
     stones: int,
     plan: Mapping[int, int],
     refused: Mapping[int, int],
-) -> tuple[Refuge | None, Refuge | None, int]:
-    """(the best refuge that the stones suffice for, the best one with more, the stones that this
-    takes).
+) -> tuple[Refuge | None, int]:
+    """(the best refuge that the stones suffice for, how many stones the best one of all takes: 0
+    where there is none).
 
     Args:
         prices, special: what entering cells costs.
@@ -107,8 +108,11 @@ def choose(
             break
         costs[cell] = price
     mates = {cell for cell, body in atlas.bodies.items() if body >= PLAYER}
-    best: list[tuple[int, Refuge, int]] = []
-    for inner in costs:
+    fit: tuple[int, Refuge] | None = None
+    more: tuple[int, Refuge, int] | None = None
+    for inner, price in costs.items():
+        if fit is not None and price > fit[0] + DIG * DIG:
+            break  # the cells come by the price of the way to them
         if inner in refused or inner in mates:
             continue
         for way, step in enumerate(atlas.steps):
@@ -119,13 +123,15 @@ def choose(
             sides = (inner - step, *(c + a for c in (inner, outer) for a in across))
             refuge = Refuge(inner, outer, mouth, sides)
             found = _judge(atlas, refuge, costs, mates, plan)
-            if found is not None:
-                best.append((found[0], refuge, found[1]))
-    fit = min((b for b in best if b[2] <= stones), key=lambda b: b[0], default=None)
-    more = min(best, key=lambda b: b[0] + 8 * max(b[2] - stones, 0), default=None)
-    if more is None:
-        return None, None, 0
-    return fit[1] if fit is not None else None, more[1], more[2]
+            if found is None:
+                continue
+            cost, takes = found
+            if takes <= stones and (fit is None or cost < fit[0]):
+                fit = cost, refuge
+            cost += LACK * max(takes - stones, 0)
+            if more is None or cost < more[0]:
+                more = cost, refuge, takes
+    return None if fit is None else fit[1], 0 if more is None else more[2]
 
 
 def _judge(

@@ -40,6 +40,7 @@ WEAK, SOUND = 3, 5  # health at which it withdraws to recover, and that it comes
 HOLD_OUT = 10  # steps that one waits for zombies
 MEADOW = 12  # cells of grass in view from which zombies come at night
 LARGE = 8  # cells of a plan that takes so long that swords pay
+NEAR = 4  # steps that one goes to help while one is weak
 LOYAL = 4  # how much farther than the nearest what it is on the way to may be
 PATIENCE = 40  # steps in which a refuge should be closed
 STATION = 30  # steps that one goes to a table or furnace, rather than place another one
@@ -71,6 +72,8 @@ class Settler:
             tuple[int, ...], int
         ] = {}  # materials -> the cell that it goes to for them
         self.facing_to = -1  # the cell that it is about to face
+        self.checked: dict[int, int] = {}  # cells of the plan -> when they were in view last
+        self.finishes = False  # whether little is left to do
         self.stays = False  # whether it does no more today
         self.held = 0  # steps in which it waited for zombies
         self.short = 0  # stones that it gathers before it builds a shelter
@@ -115,6 +118,9 @@ class Settler:
             if prices[self.atlas.cells[cell]] >= NEVER:
                 special[cell] = NEVER
         self.cells_of_plan = self._plan_cells()
+        for cell in self.cells_of_plan:
+            if self.atlas.in_view(cell) or cell not in self.checked:
+                self.checked[cell] = self.now
         for cell, code in self.cells_of_plan.items():
             if code != FREE and self._is_right(cell, code):
                 special[cell] = NEVER
@@ -279,6 +285,8 @@ class Settler:
             if mate.alive != rl.DOWN or mate.at < 0 or self.given_up.get(mate.at, -1) > self.now:
                 continue
             own = atlas.gap(atlas.at, mate.at), self.index
+            if weak and own[0] > NEAR:
+                continue
             others = [(atlas.gap(m.at, mate.at), m.index) for m in self._up() if m.at >= 0]
             if others and min(others) < own:
                 continue
@@ -310,15 +318,17 @@ class Settler:
         atlas = self.atlas
         if atlas.code(atlas.front) == rl.WATER and atlas.front not in atlas.bodies and drink < 8:
             return rl.DO
-        settled = self.inside or (self.resting and self.light < DUSK)
-        if settled and min(drink, food) > (0 if self.light < DARK else 2):
-            return None  # nobody goes out at night for a drink
+        if self.inside or (self.resting and self.light < DUSK):
+            # Nobody goes out at night for a drink: thirst and hunger kill slowly.
+            dark, weak = self.light < DARK, self.vitals["health"] <= WEAK
+            if min(drink, food) > (0 if dark else 4) or (dark and self.inside and not weak):
+                return None
         needs: list[tuple[int, tuple[int, int, int] | None]] = []
         # Before the night one goes further for it, if it is worth the way.
         early = 1 if self.evening else 0
 
         def is_near(level: int, way: int) -> bool:
-            return way <= (4 if not self.evening else 8 if level <= 5 else 3)
+            return way <= (4 * (8 - level) if self.evening else 4)
 
         water = self._seek(rl.WATER) if drink <= 6 + early else None
         if drink <= (3 if water else 5) or (water is not None and is_near(drink, water[1])):
@@ -350,11 +360,12 @@ class Settler:
         """Sleep closed in, before one is too tired."""
         energy, dark = self.vitals["energy"], self.light < DARK
         was_inside, self.inside = self.inside, False
-        urgent = min(self.vitals["drink"], self.vitals["food"]) <= (0 if dark else 2)
+        urgent = min(self.vitals["drink"], self.vitals["food"]) <= 2 and not dark
         hurt = self.vitals["health"] < (SOUND if self.resting else WEAK + 1)
         wild = dark and self._meadow() and self._strength() < self.craft.zombie_health
         dusk = self.stays and self.evening and self.light < DUSK
-        tired = energy <= 3 or (dark and energy <= 7) or hurt or wild or dusk
+        spent = energy <= (1 if self.finishes else 3)
+        tired = spent or (dark and energy <= 7) or hurt or wild or dusk
         if self.goal.kind == UNLOCK_ONE and self.goal.target == "wake_up":
             tired = energy < rl.MOST
         if self.resting:
@@ -383,7 +394,7 @@ class Settler:
             self.given_up[self.refuge.inner], self.refuge = self.now + 2 * PATIENCE, None
         if self.refuge is None:
             refused = {cell: until for cell, until in self.given_up.items() if until > self.now}
-            fit, more, stones = choose(
+            fit, stones = choose(
                 atlas, self.prices, self.special, held, self.cells_of_plan, refused
             )
             if held < self.short and fit is None:
@@ -393,7 +404,7 @@ class Settler:
                 if energy == 0 and not any(b in HOSTILE for b in atlas.bodies.values()):
                     return rl.SLEEP
                 # It gathers all that it lacks before it tries again, here or elsewhere.
-                self.short = min(rl.MOST, max(stones, 2)) if more is not None else SHELTER
+                self.short = min(rl.MOST, max(stones, 2)) if stones else SHELTER
                 return self._obtain("stone", self.short)
         self.short = 0
         refuge = self.refuge

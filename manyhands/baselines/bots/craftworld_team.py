@@ -25,6 +25,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from manyhands.baselines.bots.craftworld_atlas import NEVER, UNSEEN, Mate
+from manyhands.baselines.bots.craftworld_refuge import is_closed
 from manyhands.baselines.bots.craftworld_settler import EVENING, PLACE, SHELTER, Settler
 from manyhands.core.env import ConfigError, Env, SeatError, unwrap
 from manyhands.core.view import Reply, View
@@ -41,6 +42,7 @@ from manyhands.envs.craftworld.goals import (
     depths,
     parse_goal,
 )
+from manyhands.envs.craftworld.state import HERE
 
 # What is told of, where it stands still.
 TOLD = {"tree": rl.TREE, "water": rl.WATER, "stone": rl.STONE, "coal": rl.COAL, "iron": rl.IRON}
@@ -165,6 +167,7 @@ class Player(Settler):
     def _act(self) -> int:
         """The first thing that applies."""
         self.waiting = False
+        self.inside = self.inside and is_closed(self.atlas)
         if self.asleep or self.alive != rl.ALIVE:
             self.waiting = True
             return rl.NOOP
@@ -487,6 +490,9 @@ class Player(Settler):
         if armed is not None:
             return armed
         wrong = {c: w for c, w in self.cells_of_plan.items() if not self._is_right(c, w)}
+        self.finishes = len(wrong) <= FEW
+        if not wrong:
+            return self._inspect()
         stone = rl.STONE + 1
         walls = [cell for cell, wanted in wrong.items() if wanted == stone]
         first = [cell for cell, wanted in wrong.items() if wanted != stone]
@@ -514,6 +520,14 @@ class Player(Settler):
         if walls:
             return self._wall(walls, crew)
         return None
+
+    def _inspect(self) -> int | None:
+        """To see what one has not seen for longest: not all is as it was then."""
+        if not self.checked:
+            return None
+        cell, gap = min(self.checked, key=self.checked.__getitem__), self.atlas.gap
+        way = self.atlas.route(self.prices, lambda to: gap(to, cell) <= HERE[0], self.special)
+        return None if way is None else self._stride(way[2])
 
     def _arm(self) -> int | None:
         """Swords before the first night, where a plan takes so long, and what they take is near."""
