@@ -261,6 +261,9 @@ class Settler:
                 return rl.NOOP
         return None
 
+    def _sees_foes(self) -> bool:
+        return any(body in HOSTILE for body in self.atlas.bodies.values())
+
     def _strength(self) -> int:
         """How much health a hit takes."""
         craft = self.craft
@@ -279,7 +282,7 @@ class Settler:
         if self.light < DARK:
             return None
         weak = health <= WEAK or (self.resting and health < SOUND)
-        if weak and any(b in HOSTILE for b in atlas.bodies.values()):
+        if weak and self._sees_foes():
             return None
         for mate in atlas.mates.values():
             if mate.alive != rl.DOWN or mate.at < 0 or self.given_up.get(mate.at, -1) > self.now:
@@ -382,6 +385,8 @@ class Settler:
             # Who falls asleep sleeps until it is rested: not when the night is nearly over.
             sleeps = energy < (rl.MOST if hurt or self.evening or self.light < DAWN else RESTED)
             return rl.SLEEP if sleeps else rl.NOOP
+        if energy == 0 and self.vitals["health"] <= WEAK and not self._sees_foes():
+            return rl.SLEEP  # it would not live to see its refuge
         if self.now - self.lay_down > 80 and not dark:
             # It does not get there: later, and elsewhere.
             self.restless = self.now + 40
@@ -401,7 +406,7 @@ class Settler:
                 return self._obtain("stone", self.short)
             self.refuge, self.since = fit, self.now
             if fit is None:
-                if energy == 0 and not any(b in HOSTILE for b in atlas.bodies.values()):
+                if energy == 0 and not self._sees_foes():
                     return rl.SLEEP
                 # It gathers all that it lacks before it tries again, here or elsewhere.
                 self.short = min(rl.MOST, max(stones, 2)) if stones else SHELTER

@@ -168,6 +168,8 @@ class Player(Settler):
         """The first thing that applies."""
         self.waiting = False
         self.inside = self.inside and is_closed(self.atlas)
+        if self.alive != rl.ALIVE:
+            self.resting, self.refuge = False, None
         if self.asleep or self.alive != rl.ALIVE:
             self.waiting = True
             return rl.NOOP
