@@ -117,6 +117,9 @@ class Settler:
         for cell in special:
             if prices[self.atlas.cells[cell]] >= NEVER:
                 special[cell] = NEVER
+        for mate in self._up():
+            if mate.asleep and mate.at >= 0:  # nobody opens a refuge with someone in it
+                special |= {cell: NEVER for cell in self._walls_about(mate.at)}
         self.cells_of_plan = self._plan_cells()
         for cell in self.cells_of_plan:
             if self.atlas.in_view(cell) or cell not in self.checked:
@@ -129,6 +132,13 @@ class Settler:
             out = self.atlas.route(prices, lambda cell: not self._on_site(cell), special, 300)
             if out is None:  # it has built itself in
                 self.special = self._torn_down()
+
+    def _walls_about(self, spot: int) -> list[int]:
+        """What may be the walls of a refuge, but those beside oneself."""
+        atlas, width = self.atlas, self.atlas.width
+        around = [spot + r * width + c for r in range(-2, 3) for c in range(abs(r) - 2, 3 - abs(r))]
+        walls = (cell for cell in around if atlas.code(cell) not in rl.WALKABLE)
+        return [cell for cell in walls if not self._beside(cell)]
 
     def _torn_down(self) -> dict[int, int]:
         """The cells that are special, if what is built may be taken down again where it can be."""

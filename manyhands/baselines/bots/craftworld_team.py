@@ -540,7 +540,10 @@ class Player(Settler):
         wood = needs * self._cost("stone_sword")["wood"]
         if self.items["wood"] < wood:
             tree = self._seek(rl.TREE)
-            return self._use(tree) if tree is not None and tree[1] <= FORAY else None
+            if tree is not None and tree[1] <= FORAY:
+                return self._use(tree)
+            if self.items["wood"] < wood // needs:
+                return None
         station = self._station(furnace=False)
         if station is None or station[1][1] > FORAY:
             return None
