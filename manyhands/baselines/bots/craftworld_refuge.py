@@ -23,6 +23,7 @@ FILLED = (rl.GRASS, rl.SAND, rl.PATH, rl.WATER)  # what stones are laid on
 # What a refuge costs: a wall to lay, a cell to dig, a cell of the building site in its way.
 WALL, DIG, HARM = 5, 2, 6
 LACK = 8  # and a stone that is to be found first
+NEAR = 12  # steps from which one looks for a way to lay a wall
 AROUND = 40  # the price of the way to a refuge, at most
 
 
@@ -177,20 +178,27 @@ def _lane(atlas: Atlas, wall: int, refuge: Refuge) -> bool:
 
 
 def next_step(
-    atlas: Atlas, refuge: Refuge, prices: list[int], special: Mapping[int, int]
+    atlas: Atlas, refuge: Refuge, prices: list[int], special: Mapping[int, int], stones: int
 ) -> tuple[str, int] | None:
-    """What to do next for a refuge: ("go", direction), ("lay", 0) a stone ahead, or ("wait", 0);
-    None where no way leads on."""
+    """What to do next for a refuge: ("go", direction), ("dig", 0) what is ahead, ("lay", 0) a stone
+    there, or ("wait", 0); None where no way leads on. `stones`: how many the player holds."""
     missing = gaps(atlas, refuge)
     solid = {wall: NEVER for wall in refuge.walls if wall not in missing}
     special = {**special, **solid}
     targets, stands = (missing, None) if missing else ({refuge.mouth}, {refuge.outer})
+    digs = {cell for cell in (refuge.inner, refuge.outer) if atlas.code(cell) == rl.STONE}
+    if missing and not stones and digs:
+        # The stones for the walls come from within.
+        targets = digs
+        if atlas.front in digs:
+            return "dig", 0
     if atlas.front in targets and (stands is None or atlas.at in stands):
         if atlas.bodies.get(atlas.front, 0):
             return "wait", 0
         return "lay", 0
-    if atlas.gap(atlas.at, refuge.outer) <= 6:
-        found = atlas.facing_way(targets, prices, special, 40, stands)
-        return None if found is None else ("go", found[0])
+    gap = atlas.gap(atlas.at, refuge.outer)
+    found = atlas.facing_way(targets, prices, special, 60, stands) if gap <= NEAR else None
+    if found is not None:
+        return "go", found[0]
     way = atlas.route(prices, lambda cell: cell == refuge.mouth, special)
-    return None if way is None else ("go", way[2])
+    return None if way is None or gap <= 2 else ("go", way[2])

@@ -58,6 +58,7 @@ class Settler:
         self.before = rl.NOOP
         self.walking = False
         self.trail: list[tuple[int, ...]] = []  # where it was in its last moves, and with what
+        self.tears = 0  # until when it goes through what is built
         self.dizzy = 0  # steps in which it does not as it would
         self.idle = 0  # steps in a row in which nothing came of what it did
         self.last: tuple[Any, ...] = ()
@@ -128,7 +129,9 @@ class Settler:
             if code != FREE and self._is_right(cell, code):
                 special[cell] = NEVER
         self.special = special
-        if self._on_site(self.atlas.at) and len(self.cells_of_plan) > 3:
+        if self.now < self.tears:
+            self.special = self._torn_down()
+        elif self._on_site(self.atlas.at) and len(self.cells_of_plan) > 3:
             out = self.atlas.route(prices, lambda cell: not self._on_site(cell), special, 300)
             if out is None:  # it has built itself in
                 self.special = self._torn_down()
@@ -337,16 +340,15 @@ class Settler:
             if min(drink, food) > (0 if dark else 4) or (dark and self.inside and not weak):
                 return None
         needs: list[tuple[int, tuple[int, int, int] | None]] = []
-        # Before the night one goes further for it, if it is worth the way.
-        early = 1 if self.evening else 0
 
         def is_near(level: int, way: int) -> bool:
-            return way <= (4 * (8 - level) if self.evening else 4)
+            # Before the night one goes further for it, if it is worth the way.
+            return way <= (3 * (7 - level) if self.evening else 4)
 
-        water = self._seek(rl.WATER) if drink <= 6 + early else None
+        water = self._seek(rl.WATER) if drink <= 6 else None
         if drink <= (3 if water else 5) or (water is not None and is_near(drink, water[1])):
             needs.append((drink, water))
-        if food <= 5 + early:
+        if food <= 5:
             meal = self._meal()
             if food <= 3 or (meal is not None and is_near(food, meal[1] - 1)):
                 needs.append((food, meal))
@@ -423,14 +425,16 @@ class Settler:
                 return self._obtain("stone", self.short)
         self.short = 0
         refuge = self.refuge
-        found = next_step(atlas, refuge, self.prices, self.special) if refuge is not None else None
-        if found is None or refuge is None:
+        found = refuge and next_step(atlas, refuge, self.prices, self.special, held)
+        if refuge is None or found is None:
             if refuge is not None:
                 self.given_up[refuge.inner], self.refuge = self.now + 2 * PATIENCE, None
             return self._stumble()
         what, way = found
         if what == "go":
             return self._stride(way)
+        if what == "dig":
+            return rl.DO
         if what == "lay":
             if held:
                 return PLACE["stone"]

@@ -52,6 +52,7 @@ _PLACE = re.compile(r"(?:(\d+) (up|down) )?(?:(\d+) (left|right) )?of the (start
 _NEWS = re.compile(rf"(\w+) (here|{_WHERE})")
 _GOAL = re.compile(rf"the goal is (.+?)(?:; its corner is ({_WHERE}))?")
 SAY_AGAIN = 60  # steps before the same is told again
+TEARS = 12  # steps in which one goes through what is built, if one does not get on
 FEW = 4  # stones that are laid before the night, if no more are missing
 FORAY = 20  # steps that one goes for what a sword takes
 PATIENCE, NEAR = 25, 4  # so many steps near a cell of a plan, and it is left alone for as long
@@ -159,6 +160,8 @@ class Player(Settler):
         self.trail = [*self.trail[-7:], (self.atlas.at, *self.items.values())] if moves else []
         if len(self.trail) == 8 and len(set(self.trail)) <= 2:
             self.dizzy, self.trail = int(self.rng.integers(1, 4)), []
+            if self._on_site(self.atlas.at):
+                self.tears = self.now + TEARS  # what is built may be in its way
         if not self.dizzy or not moves:
             return action
         self.dizzy -= 1
@@ -501,6 +504,10 @@ class Player(Settler):
         crew = 1 + len(self._up())
         if walls and not self.items["wood_pickaxe"]:
             return self._obtain("wood_pickaxe")
+        self.stays = bool(walls) and self.evening and not self.finishes
+        if self.stays and self.items["stone"] < SHELTER:
+            # What is left cannot be done today: stones for the night, which one has again then.
+            return self._obtain("stone", SHELTER)
         # Where stones are to be laid, one fetches only what one's own part of the rest takes, and
         # lays what one carries before. Plants are set first: later nobody comes to their place.
         parts = self._parts(first)
@@ -537,15 +544,16 @@ class Player(Settler):
         able = self._able("stone_sword") and self.items["wood_pickaxe"]
         if not (self._is_long() and able and needs > 0) or self.evening:
             return None
-        wood = needs * self._cost("stone_sword")["wood"]
-        if self.items["wood"] < wood:
+        station = self._station(furnace=False)
+        each = self._cost("stone_sword")["wood"]
+        table = 0 if station is not None else self.craft.table_wood
+        if self.items["wood"] < needs * each + table:
             tree = self._seek(rl.TREE)
             if tree is not None and tree[1] <= FORAY:
                 return self._use(tree)
-            if self.items["wood"] < wood // needs:
+            if self.items["wood"] < each + table:
                 return None
-        station = self._station(furnace=False)
-        if station is None or station[1][1] > FORAY:
+        if station is not None and station[1][1] > FORAY:
             return None
         return self._obtain("stone", 1) or self._make("stone_sword")
 
@@ -637,10 +645,6 @@ class Player(Settler):
             self.hauling = True
         if not self.items["stone"]:
             self.hauling = False
-        self.stays = self.evening and lacking > FEW
-        if self.stays and self.items["stone"] < SHELTER:
-            # What is left cannot be done today: stones for the night, which one has again then.
-            return self._obtain("stone", SHELTER)
         if not self.hauling:
             return self._obtain("stone", share)
         for cell in self._shared(walls):
