@@ -326,7 +326,8 @@ class Settler:
         if not foes:
             return None
         found = self._to(foes.__contains__, most=400)
-        return None if found is None else self._stride(found[2])
+        # One that is to be gone round to would leave the view on the way.
+        return None if found is None or found[1] > 2 * NEAR else self._stride(found[2])
 
     def _survive(self) -> int | None:
         """Drink and eat, what is most urgent first."""
@@ -425,10 +426,11 @@ class Settler:
                 return self._obtain("stone", self.short)
         self.short = 0
         refuge = self.refuge
-        found = refuge and next_step(atlas, refuge, self.prices, self.special, held)
-        if refuge is None or found is None:
-            if refuge is not None:
-                self.given_up[refuge.inner], self.refuge = self.now + 2 * PATIENCE, None
+        if refuge is None:
+            return None
+        found = next_step(atlas, refuge, self.prices, self.special, held)
+        if found is None:
+            self.given_up[refuge.inner], self.refuge = self.now + 2 * PATIENCE, None
             return self._stumble()
         what, way = found
         if what == "go":
