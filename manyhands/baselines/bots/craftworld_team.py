@@ -619,6 +619,8 @@ class Player(Settler):
             action = self._put(cell, PLACE[name])
             if action is not None and self._stay_at(cell):
                 return action
+        if self.atlas.at in cells:  # on the spot itself
+            return self._obtain(item, number) or self._stumble()
         return None
 
     def _clear(self, cell: int) -> int | None:
