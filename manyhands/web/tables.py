@@ -7,13 +7,14 @@ beside the table; a person's answers come in through `Guest.answer`.
 from __future__ import annotations
 
 import asyncio
-import concurrent.futures
+import contextlib
 import io
+import math
 import re
 import secrets
 import threading
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -21,8 +22,9 @@ from typing import Any
 import numpy as np
 
 from manyhands.core.choices import Choice
+from manyhands.core.config import one_of
 from manyhands.core.env import ConfigError, Env, IllegalAction, ManyhandsError
-from manyhands.core.episode import Moment
+from manyhands.core.episode import EpisodeResult, Moment
 from manyhands.core.play import play, seat_policy
 from manyhands.core.render import render
 from manyhands.core.view import Reply, View
@@ -30,6 +32,9 @@ from manyhands.core.view import Reply, View
 PERSON = "person"
 SIZE = (640, 480)  # pixels of a picture
 QUALITY = 80  # of WebP
+LEAVERS = ("bot", "forfeit")
+LEFT = "left the game"
+MOST_KEPT = 2_000  # moments of a game that is shown when it is over
 _SECRET = 16  # bytes of a seat's token
 # Pygame's fonts and surfaces are not made for several threads.
 _PAINTING = threading.Lock()
@@ -81,6 +86,24 @@ def choice_words(choice: Choice) -> Payload:
     return {"text": choice.text, "effect": choice.effect, "many": many}
 
 
+def event_words(event: Mapping[str, Any], own: str) -> str:
+    """An event of `Env.last_events` in a line, for the agent `own`."""
+    who = event.get("agent")
+    parts = [str(event["event"]).replace("_", " ")]
+    parts += [_plain(value) for key, value in event.items() if key not in ("event", "agent")]
+    line = " ".join(part for part in parts if part)
+    return line if who is None else f"{'you' if who == own else who}: {line}"
+
+
+def _plain(value: Any) -> str:
+    if isinstance(value, Mapping):
+        pairs = ((str(key).replace("_", " "), _plain(one)) for key, one in value.items())
+        return ", ".join(f"{key} {words}" for key, words in pairs)
+    if isinstance(value, list | tuple):
+        return f"({', '.join(map(_plain, value))})"
+    return f"{value:g}" if isinstance(value, float) else str(value).replace("_", " ")
+
+
 def seen(view: View, moment: Moment) -> Picture:
     """What one agent sees at a moment, and nothing more."""
     agent = view.index
@@ -89,6 +112,7 @@ def seen(view: View, moment: Moment) -> Picture:
         "agent": view.agent,
         "step": moment.step,
         "text": view.text,
+        "happened": [event_words(event, view.agent) for event in view.events],
         "heard": [[m.sender, m.text] for m in view.untold(view.text)],
         "reward": float(moment.rewards[agent]),
         "over": moment.over,
@@ -143,14 +167,29 @@ class _Person:
         return await self._guest.act(views)
 
 
+@dataclass
+class _Question:
+    """What a person is asked, in the event loop of its game."""
+
+    view: View
+    loop: asyncio.AbstractEventLoop
+    news: asyncio.Event = field(default_factory=asyncio.Event)
+    reply: Reply | None = None
+
+    def wake(self) -> None:
+        """Something has changed; from any thread."""
+        with contextlib.suppress(RuntimeError):  # the loop is closed
+            self.loop.call_soon_threadsafe(self.news.set)
+
+
 class Guest:
     """The seat of a person at a browser, who may leave and come back.
 
     Args:
         env: the environment.
         index: the agent's number.
-        stand_in: the policy that plays while the person is away.
-        patience: seconds until it does.
+        stand_in: the policy that plays while the person is away; None: the seat forfeits.
+        patience: seconds until then.
     """
 
     def __init__(self, env: Env, index: int, stand_in: Any, patience: float):
@@ -159,8 +198,7 @@ class Guest:
         self.listener: Listener | None = None
         self._stand_in, self._person = stand_in, _Person(self)
         self._left = time.monotonic()
-        self._view: View | None = None  # what an answer is asked for
-        self._answer: concurrent.futures.Future[Reply] | None = None
+        self._asked: _Question | None = None
         self._early: tuple[str, str | None] | None = None  # an answer that came before the question
         self._lock = threading.Lock()
         self.here = self.closed = self._due = False
@@ -169,12 +207,24 @@ class Guest:
         """The person sits down, or another browser takes the seat over."""
         with self._lock:
             self.listener, self.here = listener, True
+            self._wake()
 
     def leave(self, listener: Listener) -> None:
         """The person is away, unless another browser has taken the seat over."""
         with self._lock:
             if self.listener is listener:
                 self.listener, self.here, self._left = None, False, time.monotonic()
+                self._wake()
+
+    def close(self) -> None:
+        """Nobody is asked any more."""
+        with self._lock:
+            self.closed = True
+            self._wake()
+
+    def _wake(self) -> None:
+        if self._asked is not None:
+            self._asked.wake()
 
     def expect(self, to_move: bool) -> None:
         """Whether the person is about to be asked: an answer may come before the question."""
@@ -188,7 +238,7 @@ class Guest:
 
     def route(self, view: View) -> Any:
         """The stand-in while the person is away (`core/view.py`, `Policy`)."""
-        return self._stand_in if self.away else self._person
+        return self._stand_in if self.away and self._stand_in is not None else self._person
 
     async def act(self, views: Sequence[View]) -> list[Reply]:
         """Wait for the person's answers."""
@@ -196,38 +246,46 @@ class Guest:
 
     async def ask(self, view: View) -> Reply:
         """Wait for the person's answer to one view."""
-        answer: concurrent.futures.Future[Reply] = concurrent.futures.Future()
+        asked = _Question(view, asyncio.get_running_loop())
         with self._lock:
-            self._view, self._answer, self._due = view, answer, False
+            self._asked, self._due = asked, False
             early, self._early = self._early, None
         if early is not None:
             self.answer(*early)
         try:
-            while not answer.done():
+            while asked.reply is None:
                 if self.closed:
                     raise _Closed
-                if self.away:  # from its next move on, the stand-in plays
+                if self.away:
+                    if self._stand_in is None:
+                        return Reply(None, error=LEFT, info={"away": True}, forfeit=True)
+                    # From its next move on, the stand-in plays.
                     return Reply(passing(self.env, view), info={"away": True})
-                await asyncio.sleep(0.02)
-            return answer.result()
+                waits = self.here or math.isinf(self.patience)
+                left = None if waits else self._left + self.patience - time.monotonic()
+                with contextlib.suppress(TimeoutError):
+                    await asyncio.wait_for(asked.news.wait(), left)
+                asked.news.clear()
+            return asked.reply
         finally:
             with self._lock:
-                self._view, self._answer = None, None
+                self._asked = None
 
     def answer(self, words: str, say: str | None) -> str:
         """Answer what is asked; returns why that cannot be, or nothing."""
         with self._lock:
-            view, answer = self._view, self._answer
-            if view is None and self._due:
+            asked = self._asked
+            if asked is None and self._due:
                 self._early = words, say
                 return ""
-        if view is None or answer is None or answer.done():
+        if asked is None or asked.reply is not None:
             return "it is not your move"
         try:
-            view.parse(words)
+            asked.view.parse(words)
         except IllegalAction as error:
             return error.reason
-        answer.set_result(Reply(words, say=say))
+        asked.reply = Reply(words, say=say)
+        asked.wake()
         return ""
 
 
@@ -240,6 +298,14 @@ def passing(env: Env, view: View) -> Any:
     return str(view.choices[0]) if noop.ndim == 0 else env.noop
 
 
+def hides(env: Env) -> bool:
+    """Whether agents may not know all of an environment's state, or it is not known that they do:
+    then nobody beside the table may see all of it before the game is over."""
+    from manyhands.baselines.search.seat import fully_observed
+
+    return not fully_observed(env)
+
+
 @dataclass
 class Table:
     """One game, again and again.
@@ -248,9 +314,16 @@ class Table:
         env, names: the environment, and a seat's name for each agent: `PERSON`, or a seat's.
         seed: of the first game; each further game has the next one.
         clock: seconds of a step, None if the game waits (`play(clock=)`).
-        patience: seconds that a person may be away before the seat named `stand_in` plays.
-        record: a folder for records, or None.
-        watch: the token of those who may see everything: only where no person plays.
+        patience: seconds that a person may be away.
+        leaver: what happens then: "bot" (the seat named `stand_in` plays) or "forfeit".
+        record: a folder for records, or the file of the only game (`once`), or None.
+        spectators: whether those with the token `watch` may look on although people play. They see
+            everything at once where nothing is hidden from a player (`hides`), and else when the
+            game is over.
+        once: whether it ends after one game.
+        ended: called with the result of each game, or with None if it was cut off (`failure`).
+        watch: the token of those who look on.
+        veiled: whether those who look on see a game only when it is over.
     """
 
     env: Env
@@ -258,9 +331,13 @@ class Table:
     seed: int = 0
     clock: float | None = None
     patience: float = 60.0
+    leaver: str = "bot"
     stand_in: str = ""
     pace: float | None = None
     record: Path | None = None
+    spectators: bool = False
+    once: bool = False
+    ended: Callable[[Table, EpisodeResult | None], None] | None = None
     id: str = field(default_factory=lambda: secrets.token_urlsafe(6))
     watch: str = field(default_factory=lambda: secrets.token_urlsafe(_SECRET))
 
@@ -270,7 +347,10 @@ class Table:
                 f"{self.env.num_agents} seats are needed ({', '.join(self.env.agents)}), "
                 f"{len(self.names)} given"
             )
-        stand_in = seat_policy(self.env, self.stand_in or self.env.default_policy)[0]
+        one_of("leaver", self.leaver, LEAVERS)
+        stand_in = None
+        if self.leaver == "bot":
+            stand_in = seat_policy(self.env, self.stand_in or self.env.default_policy)[0]
         self.guests = {
             i: Guest(self.env, i, stand_in, self.patience)
             for i, name in enumerate(self.names)
@@ -289,6 +369,8 @@ class Table:
         self._before: Moment | None = None
         self._more = False  # whether another game was asked for while this one was ending
         self._lock = threading.Lock()
+        self.veiled = bool(self.guests) and hides(self.env)
+        self._kept: list[Moment] = []  # of a veiled game, for when it is over
 
     @property
     def ready(self) -> bool:
@@ -297,8 +379,8 @@ class Table:
 
     @property
     def open(self) -> bool:
-        """Whether those who do not play may see everything."""
-        return not self.guests
+        """Whether those who do not play may look on."""
+        return self.spectators or not self.guests
 
     def guest(self, token: str) -> Guest | None:
         """The seat that a token is for."""
@@ -307,33 +389,33 @@ class Table:
                 return guest
         return None
 
-    def current(self, guest: Guest | None) -> Picture | None:
+    def current(self, guest: Guest | None) -> Picture | Payload | None:
         """What is to be seen now."""
         moment = self.moment
         if moment is None:
             return None
-        return (
-            everything(moment, self._before)
-            if guest is None
-            else seen(moment.views[guest.index], moment)
-        )
+        if guest is not None:
+            return seen(moment.views[guest.index], moment)
+        if self.veiled and not moment.over:
+            return veil(moment)
+        return everything(moment, self._before)
 
     def start(self) -> None:
         """Play a game in a thread, if none is played; after the one that is just ending."""
         with self._lock:
             self._more = self.playing and self.moment is not None and self.moment.over
-            if self.playing or self.closed:
+            if self.playing or self.closed or (self.once and self.games):
                 return
             self.playing, self.failure = True, ""
         threading.Thread(target=self._play, daemon=True, name=f"table {self.id}").start()
 
     def _play(self) -> None:
-        self.moment = None
-        record = None
-        if self.record is not None:
-            record = self.record / f"{self.env.id}-{self.id}-{self.games}.jsonl"
+        self.moment, self._kept = None, []
+        record, result = self.record, None
+        if record is not None and not self.once:
+            record = record / f"{self.env.id}-{self.id}-{self.games}.jsonl"
         try:
-            play(
+            played = play(
                 self.env,
                 self._seats,
                 1,
@@ -343,19 +425,25 @@ class Table:
                 progress=False,
                 on_step=self._stepped,
             )
+            result = played.episodes[0] if played.episodes else None
+            self.failure = played.stopped
         except Exception as error:
             known = isinstance(error, ManyhandsError)
             self.failure = (
                 "" if self.closed else f"{type(error).__name__}: " * (not known) + str(error)
             )
+        if self.ended is not None:
+            self.ended(self, result)
         self.games += 1
         self.touched = time.monotonic()
         with self._lock:
-            self.playing, more = False, self._more
+            self.playing, more = False, self._more and not self.once
         if self.failure:
             self.tell({"type": "failed", "reason": self.failure})
-        elif more:
-            self.start()
+        elif result is not None:
+            self.tell({"type": "ended"})
+            if more:
+                self.start()
 
     def _stepped(self, moment: Moment) -> None:
         if self.closed:
@@ -367,12 +455,30 @@ class Table:
             listener = guest.listener
             if listener is not None:
                 listener(seen(moment.views[guest.index], moment))
+        if self.veiled and self.spectators and len(self._kept) < MOST_KEPT:
+            self._kept.append(moment)
         if self.watchers:
-            picture = everything(moment, self._before)
-            for listener in list(self.watchers):
-                listener(picture)
-        if self.pace and self.clock is None and not moment.over and self.open:
+            if not self.veiled:
+                self._show(everything(moment, self._before))
+            elif not moment.over:
+                self._show(veil(moment))
+            else:
+                threading.Thread(target=self._reveal, args=(self.games,), daemon=True).start()
+        if self.pace and self.clock is None and not moment.over and not self.guests:
             time.sleep(1 / self.pace)
+
+    def _reveal(self, game: int) -> None:
+        """Show a veiled game from its start, now that it is over, until the next one begins."""
+        kept, pace = self._kept, max(self.pace or 0, 1.0)
+        for before, moment in zip([None, *kept], kept, strict=False):
+            if self.closed or self.games > game + 1 or (self.games > game and self.playing):
+                return
+            self._show(everything(moment, before))
+            time.sleep(1 / pace)
+
+    def _show(self, shown: Picture | Payload) -> None:
+        for listener in list(self.watchers):
+            listener(shown)
 
     def tell(self, payload: Payload) -> None:
         """Tell everybody at the table."""
@@ -384,7 +490,12 @@ class Table:
         """End the game, and play no other."""
         self.closed = True
         for guest in self.guests.values():
-            guest.closed = True
+            guest.close()
+
+
+def veil(moment: Moment) -> Payload:
+    """What may be known of a game beside the table while it runs and players hide something."""
+    return {"type": "veiled", "step": moment.step}
 
 
 class _Closed(Exception):
@@ -427,7 +538,7 @@ class House:
     Args:
         offers: the games.
         most: tables at once.
-        patience: seconds that a person may be away.
+        patience, leaver: of all tables, as in `Table`.
         idle: seconds after which a table where nothing happens is closed.
         record: a folder for records, or None.
     """
@@ -438,40 +549,73 @@ class House:
         *,
         most: int = 64,
         patience: float = 60.0,
+        leaver: str = "bot",
         idle: float = 1800.0,
         record: Path | None = None,
     ):
         self.offers = {offer.name: offer for offer in offers}
         self.most, self.patience, self.idle, self.record = most, patience, idle, record
+        self.leaver = leaver
         self.tables: dict[str, Table] = {}
 
-    def open(self, name: str, seats: Sequence[str], clock: float | None, seed: int) -> Table:
+    def open(
+        self,
+        name: str,
+        seats: Sequence[str],
+        clock: float | None,
+        seed: int,
+        spectators: bool = False,
+    ) -> Table:
         """A new table.
 
         Raises:
             ConfigError: there is no such game or seat, or no room.
         """
-        self.sweep()
         offer = self.offers.get(name)
         if offer is None:
             raise ConfigError(f"there is no game {name!r}; there are {', '.join(self.offers)}")
         for seat in seats:
             if seat not in (PERSON, *offer.seats):
                 raise ConfigError(f"no seat {seat!r}; there are {PERSON}, {', '.join(offer.seats)}")
-        if len(self.tables) >= self.most:
-            raise ConfigError(f"all {self.most} tables are taken; try again later")
         table = Table(
             offer.env,
             tuple(seats),
             seed=seed,
             clock=clock,
             patience=self.patience,
+            leaver=self.leaver,
             stand_in=offer.env.scripted_policy and "bot",
             pace=offer.env.pace,
             record=self.record,
+            spectators=spectators,
         )
-        self.tables[table.id] = table
+        self.add(table)
         return table
+
+    def add(self, table: Table) -> None:
+        """Make room for a table.
+
+        Raises:
+            ConfigError: there is none.
+        """
+        self.sweep()
+        if len(self.tables) >= self.most:
+            raise ConfigError(f"all {self.most} tables are taken; try again later")
+        self.tables[table.id] = table
+
+    def live(self) -> list[Payload]:
+        """The games that are being played and that anybody may look on at."""
+        return [
+            {
+                "table": table.id,
+                "watch": table.watch,
+                "game": table.env.id,
+                "seats": dict(zip(table.env.agents, table.names, strict=True)),
+                "step": 0 if table.moment is None else table.moment.step,
+            }
+            for table in list(self.tables.values())
+            if table.open and table.playing
+        ]
 
     def sweep(self) -> None:
         """Close tables where nothing has happened for long."""

@@ -130,3 +130,73 @@ def test_a_record_is_stepped_through(browser, address):
     wait(lambda: "random" in text_of(browser, "did"))
     browser.refresh()  # a link to a moment
     wait(lambda: text_of(browser, "status").startswith(f"Moment {last.rpartition('/')[2]} "))
+
+
+STUDY = """
+title = "A study"
+consent = "Do you take part?"
+instructions = "Three in a row."
+
+[partners]
+random = "random"
+
+[games.tic_tac_toe]
+
+[[questions]]
+name = "fair"
+when = "after_game"
+kind = "scale"
+text = "It was fair."
+
+[[questions]]
+name = "liked"
+kind = "choice"
+text = "What did you like? <b>Be honest</b>"
+options = ["the game", "the partner"]
+many = true
+
+[[questions]]
+name = "more"
+text = "What else?"
+"""
+
+
+def test_a_study_to_its_code(browser, tmp_path):
+    (tmp_path / "study.toml").write_text(STUDY)
+    out = tmp_path / "out"
+    command = [sys.executable, "-m", "manyhands", "serve", "--port", "0"]
+    command += ["--study", str(tmp_path / "study.toml"), "--out", str(out)]
+
+    def go_on(words):
+        wait(lambda: [b for b in all_of(browser, "#next") if b.text == words])[0].click()
+
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=os.environ) as server:
+        try:
+            browser.get(server.stdout.readline().strip())
+            go_on("I consent")
+            wait(lambda: "Three in a row." in text_of(browser, "main"))
+            browser.refresh()
+            go_on("Continue")
+            click_a_choice(browser)
+            wait(lambda: text_of(browser, "status").startswith("Step"))
+            browser.refresh()  # in the middle of the game, which goes on
+            while not all_of(browser, "#next"):
+                enabled = all_of(browser, "#choices button:not(:disabled)")
+                if enabled:
+                    browser.execute_script("arguments[0].click()", enabled[0])
+                time.sleep(0.05)
+            go_on("Continue")
+            wait(lambda: all_of(browser, "input[name=fair]"))[3].click()
+            go_on("Continue")
+            for box in wait(lambda: all_of(browser, "input[name=liked]")):
+                box.click()
+            assert "<b>" in text_of(browser, "main")
+            all_of(browser, "textarea")[0].send_keys("nothing")
+            go_on("Continue")
+            code = wait(lambda: text_of(browser, "code"))
+        finally:
+            server.terminate()
+    assert code in (out / "participants.csv").read_text()
+    answers = (out / "answers.csv").read_text()
+    assert "fair,4" in answers and "the game; the partner" in answers and "nothing" in answers
+    assert len(list((out / "records").glob("*.jsonl"))) == 1
