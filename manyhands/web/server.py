@@ -30,7 +30,7 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 from manyhands.core.env import ManyhandsError
 from manyhands.web.replays import Library
 from manyhands.web.room import Room
-from manyhands.web.tables import PERSON, Guest, House, Payload, Picture, Table
+from manyhands.web.tables import PERSON, Box, Drawing, Guest, House, Payload, Picture, Table
 
 MOST_BYTES = 16_384  # of a request or a message
 MOST_MESSAGES = 40  # of a socket, in a second
@@ -63,6 +63,7 @@ class _Outbox:
         self._picture: Picture | None = None
         self._payloads: list[Payload] = []
         self._filled = asyncio.Event()
+        self._shown: Drawing | None = None  # what the browser has
 
     def put(self, item: Picture | Payload) -> None:
         with contextlib.suppress(RuntimeError):  # the loop is closed
@@ -89,9 +90,19 @@ class _Outbox:
             # A welcome, say, comes before the first picture, however soon that is there.
             for payload in payloads:
                 await _sent(socket.send_json(payload))
-            if picture is not None:
-                data = await asyncio.to_thread(picture.paint)
-                await _sent(socket.send_json(picture.words))
+            if picture is None:
+                continue
+            words, drawing, shown = picture.words, picture.drawing, self._shown
+            boxes: list[Box] | None = None
+            if shown is None:
+                data = await asyncio.to_thread(drawing.whole)
+            else:
+                boxes, data = await asyncio.to_thread(drawing.since, shown)
+            self._shown = drawing
+            # A picture follows the words: all of it, or what has changed, or none.
+            words = {**words, "boxes": boxes}
+            await _sent(socket.send_json(words))
+            if data:
                 await _sent(socket.send_bytes(data))
 
 
@@ -272,7 +283,7 @@ def application(
                         await socket.send_json({"type": "marks", "moments": found})
                         continue
                     shown = await asyncio.to_thread(library.picture, record, episode, at)
-                    data = await asyncio.to_thread(shown.paint)
+                    data = await asyncio.to_thread(shown.drawing.whole)
                 except ManyhandsError as error:
                     await socket.send_json({"type": "failed", "reason": str(error)})
                     continue

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import functools
 import io
 import math
 import re
 import secrets
 import threading
 import time
+import weakref
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -23,23 +25,114 @@ import numpy as np
 
 from manyhands.core.choices import Choice
 from manyhands.core.config import one_of
-from manyhands.core.env import ConfigError, Env, IllegalAction, ManyhandsError
+from manyhands.core.env import (
+    ConfigError,
+    Env,
+    IllegalAction,
+    ManyhandsError,
+    is_device_policy,
+)
 from manyhands.core.episode import EpisodeResult, Moment
 from manyhands.core.play import play, seat_policy
-from manyhands.core.render import render
+from manyhands.core.render import load_pygame
 from manyhands.core.view import Reply, View
 
 PERSON = "person"
 SIZE = (640, 480)  # pixels of a picture
 QUALITY = 80  # of WebP
+GAP = 24  # pixels between two parts of a picture that are sent apart
 LEAVERS = ("bot", "forfeit")
 LEFT = "left the game"
 MOST_KEPT = 2_000  # moments of a game that is shown when it is over
 _SECRET = 16  # bytes of a seat's token
+_MASKS = (0xFF0000, 0xFF00, 0xFF, 0)
 # Pygame's fonts and surfaces are not made for several threads.
 _PAINTING = threading.Lock()
 
 Payload = dict[str, Any]
+
+
+class Drawing:
+    """The picture of a moment, drawn and encoded at most once, by any thread, however many look.
+
+    Most of a game's picture does not change from step to step, and encoding costs more than
+    drawing: a browser that has the picture before gets the rectangles that differ.
+    """
+
+    def __init__(self, env: Env, state: Any, agent: int | None):
+        self._source: tuple[Env, Any, int | None] | None = (env, state, agent)
+        self._lock = threading.Lock()
+        self._pixels: np.ndarray | None = None
+        self._whole = b""
+        # The last picture that this one was compared with, and what came of it.
+        self._patch: tuple[weakref.ref[Drawing], tuple[list[Box], bytes]] | None = None
+
+    @property
+    def pixels(self) -> np.ndarray:
+        """u32[height, width]: blue, green, red and nothing, from the lowest byte."""
+        with self._lock:
+            if self._pixels is None:
+                assert self._source is not None
+                env, state, agent = self._source
+                pygame = load_pygame()
+                with _PAINTING:
+                    canvas = pygame.Surface(SIZE, depth=32, masks=_MASKS)
+                    env.draw(state, canvas, agent)
+                # A view of the surface: nothing is copied.
+                self._pixels, self._source = np.asarray(canvas.get_view("2")).T, None
+            return self._pixels
+
+    def whole(self) -> bytes:
+        """All of it, as WebP."""
+        pixels = self.pixels
+        with self._lock:
+            self._whole = self._whole or webp(pixels)
+            return self._whole
+
+    def since(self, before: Drawing) -> tuple[list[Box], bytes]:
+        """Where it differs from an earlier picture, and those parts as WebP, one after the other;
+        a box ends with the number of bytes of its part."""
+        with self._lock:
+            known = self._patch
+        if known is not None and known[0]() is before:
+            return known[1]
+        parts, boxes = [], []
+        for left, top, width, height in changed(self.pixels != before.pixels):
+            parts.append(webp(self.pixels[top : top + height, left : left + width]))
+            boxes.append((left, top, width, height, len(parts[-1])))
+        found = boxes, b"".join(parts)
+        with self._lock:
+            self._patch = weakref.ref(before), found
+        return found
+
+
+def changed(differs: np.ndarray) -> list[tuple[int, int, int, int]]:
+    """Rectangles (left, top, width, height) that hold all that differs: bands of rows, each cut
+    into columns, at gaps of `GAP` pixels and more.
+
+    Args:
+        differs: bool[height, width].
+    """
+    found = []
+    for top, bottom in _runs(np.any(differs, axis=1)):
+        for left, right in _runs(np.any(differs[top:bottom], axis=0)):
+            found.append((left, top, right - left, bottom - top))
+    return found
+
+
+def _runs(marked: Any) -> list[tuple[int, int]]:
+    """(start, end) of the runs of true values, where shorter gaps than `GAP` count as true. Starts
+    and ends are even, since WebP halves the resolution of colours."""
+    places = np.flatnonzero(marked)
+    if not places.size:
+        return []
+    breaks = np.flatnonzero(np.diff(places) >= GAP)
+    starts = [places[0], *places[breaks + 1]]
+    ends = [*places[breaks], places[-1]]
+    even = [
+        (int(one) // 2 * 2, int(end) // 2 * 2 + 2) for one, end in zip(starts, ends, strict=True)
+    ]
+    return [(one, min(end, len(marked))) for one, end in even]
 
 
 @dataclass(frozen=True)
@@ -48,36 +141,26 @@ class Picture:
     which is drawn when it is first asked for."""
 
     words: Payload
-    paint: Callable[[], bytes]
+    drawing: Drawing
 
 
+Box = tuple[int, int, int, int, int]  # left, top, width, height, in pixels; bytes
 Listener = Callable[[Picture | Payload], None]
 
 
-def webp(image: np.ndarray) -> bytes:
-    """A picture, u8[height, width, 3], as WebP."""
+def webp(pixels: np.ndarray) -> bytes:
+    """A picture as WebP.
+
+    Args:
+        pixels: u32[height, width], as in `Drawing.pixels`.
+    """
     from PIL import Image
 
     out = io.BytesIO()
-    Image.fromarray(image).save(out, "WEBP", quality=QUALITY, method=0)
+    height, width = pixels.shape
+    image = Image.frombuffer("RGB", (width, height), pixels.tobytes(), "raw", "BGRX", 0, 1)
+    image.save(out, "WEBP", quality=QUALITY, method=0)
     return out.getvalue()
-
-
-class _Once:
-    """The picture of a moment, drawn and encoded at most once, by any thread."""
-
-    def __init__(self, draw: Callable[[], np.ndarray]):
-        self._draw: Callable[[], np.ndarray] | None = draw
-        self._lock = threading.Lock()
-        self._data = b""
-
-    def __call__(self) -> bytes:
-        with self._lock:
-            if self._draw is not None:
-                with _PAINTING:
-                    image = self._draw()
-                self._data, self._draw = webp(image), None
-            return self._data
 
 
 def choice_words(choice: Choice) -> Payload:
@@ -119,8 +202,7 @@ def seen(view: View, moment: Moment) -> Picture:
         "to_move": bool(moment.frame.acting[agent]) and not moment.over,
         "choices": [choice_words(choice) for choice in view.choices] if not moment.over else [],
     }
-    state, env = moment.frame.state, moment.env
-    return Picture(words, _Once(lambda: render(env, state, agent, SIZE)))
+    return Picture(words, Drawing(moment.env, moment.frame.state, agent))
 
 
 def everything(moment: Moment, before: Moment | None) -> Picture:
@@ -135,7 +217,7 @@ def everything(moment: Moment, before: Moment | None) -> Picture:
         "rewards": dict(zip(env.agents, map(float, moment.rewards), strict=True)),
         "over": moment.over,
     }
-    return Picture(words, _Once(lambda: render(env, state, None, SIZE)))
+    return Picture(words, Drawing(env, state, None))
 
 
 def told(moment: Moment, before: Moment | None) -> list[Payload]:
@@ -298,6 +380,55 @@ def passing(env: Env, view: View) -> Any:
     return str(view.choices[0]) if noop.ndim == 0 else env.noop
 
 
+class _Shared:
+    """A device policy that all tables of an environment share, so that it is compiled once; in
+    records by the name of its seat. It is pure functions: nothing of a game stays in it."""
+
+    def __init__(self, policy: Any, name: str):
+        self.policy, self.name = policy, name
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.policy, name)
+
+
+@functools.lru_cache(maxsize=256)
+def player(env: Env, name: str) -> Any:
+    """What plays a seat in `play`: a name, or a device policy that is shared.
+
+    Raises:
+        ConfigError, SeatError: there is no such seat, or it cannot play here.
+    """
+    policy, shown = seat_policy(env, name)
+    return _Shared(policy, shown) if is_device_policy(policy) else name
+
+
+class _Warm:
+    """Which games are compiled. Where many tables begin at once, one compiles and the others wait:
+    each for itself would take as long as all together."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._done: dict[tuple[Env, tuple[str, ...]], threading.Lock | None] = {}
+
+    def up(self, env: Env, names: tuple[str, ...]) -> None:
+        """Play two steps, if nobody has; only players that are compiled play them."""
+        with self._lock:
+            lock = self._done.setdefault((env, names), threading.Lock())
+        if lock is None:
+            return
+        with lock:
+            if self._done[env, names] is None:
+                return
+            people = functools.partial(passing, env)
+            made = [people if name == PERSON else player(env, name) for name in names]
+            seats = [people if isinstance(seat, str) else seat for seat in made]
+            play(env, seats, max_steps=2, progress=False)
+            self._done[env, names] = None
+
+
+_WARM = _Warm()
+
+
 def hides(env: Env) -> bool:
     """Whether agents may not know all of an environment's state, or it is not known that they do:
     then nobody beside the table may see all of it before the game is over."""
@@ -350,14 +481,17 @@ class Table:
         one_of("leaver", self.leaver, LEAVERS)
         stand_in = None
         if self.leaver == "bot":
-            stand_in = seat_policy(self.env, self.stand_in or self.env.default_policy)[0]
+            stand_in = seat_policy(
+                self.env, player(self.env, self.stand_in or self.env.default_policy)
+            )[0]
         self.guests = {
             i: Guest(self.env, i, stand_in, self.patience)
             for i, name in enumerate(self.names)
             if name == PERSON
         }
         self._seats: list[Any] = [
-            self.guests[i] if name == PERSON else name for i, name in enumerate(self.names)
+            self.guests[i] if name == PERSON else player(self.env, name)
+            for i, name in enumerate(self.names)
         ]
         self.watchers: list[Listener] = []
         self.games = 0
@@ -415,6 +549,7 @@ class Table:
         if record is not None and not self.once:
             record = record / f"{self.env.id}-{self.id}-{self.games}.jsonl"
         try:
+            _WARM.up(self.env, self.names)
             played = play(
                 self.env,
                 self._seats,

@@ -95,8 +95,7 @@ def test_a_game_with_a_bot_a_reload_and_another_game(browser, address):
     again = wait(lambda: [b for b in all_of(browser, "#again") if b.is_displayed()])
     again[0].click()
     wait(lambda: "Step 0" in text_of(browser, "status"))
-    width = "return document.querySelector('.table img').naturalWidth"
-    assert wait(lambda: browser.execute_script(width)) == 640
+    assert wait(lambda: all_of(browser, "canvas[data-pictures]"))[0].get_attribute("width") == "640"
     severe = [line for line in browser.get_log("browser") if line["level"] == "SEVERE"]
     assert not severe
 

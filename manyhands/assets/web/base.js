@@ -57,11 +57,34 @@ export function post(path, body) {
   });
 }
 
-/** Show a picture that came over a socket. */
-export function paint(picture, blob) {
-  const before = picture.src;
-  picture.src = URL.createObjectURL(blob);
-  if (before) URL.revokeObjectURL(before);
+/** Pictures that come over a socket, on a canvas: each after the one before it. */
+export class Screen {
+  constructor(label) {
+    this.element = make("canvas", { className: "picture", width: 640, height: 480, role: "img",
+      "aria-label": label });
+    this.last = Promise.resolve();
+  }
+
+  /** Paint a picture: all of it, or the parts of `boxes`: left, top, width, height, bytes. */
+  paint(blob, boxes = null) {
+    let at = 0;
+    const parts = (boxes || [[0, 0, 0, 0, blob.size]]).map(([left, top, , , size]) => {
+      const image = createImageBitmap(blob.slice(at, at += size, "image/webp"));
+      return { left, top, image };
+    });
+    this.last = this.last.then(async () => {
+      for (const { left, top, image } of parts) {
+        const drawn = await image;
+        if (!boxes && (this.element.width !== drawn.width || this.element.height !== drawn.height)) {
+          this.element.width = drawn.width;
+          this.element.height = drawn.height;
+        }
+        this.element.getContext("2d").drawImage(drawn, left, top);
+        drawn.close();
+      }
+      this.element.dataset.pictures = Number(this.element.dataset.pictures || 0) + 1;
+    });
+  }
 }
 
 /** Paragraphs of a longer text. */

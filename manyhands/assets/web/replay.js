@@ -1,11 +1,11 @@
 // A record, moment by moment.
 
-import { make, paint, show, socket, title } from "./base.js";
+import { Screen, make, show, socket, title } from "./base.js";
 
 /** The page of an episode, from a moment on; gives what ends it. */
 export function replay(record, episode, first) {
   title(`record ${record}, episode ${episode}`);
-  const picture = make("img", { alt: "the state" });
+  const screen = new Screen("the state");
   const text = make("pre", { id: "text" });
   const did = make("div", { id: "did" });
   const status = make("p", { id: "status" });
@@ -47,7 +47,7 @@ export function replay(record, episode, first) {
   });
   connection.addEventListener("message", (event) => {
     if (event.data instanceof Blob) {
-      paint(picture, event.data);
+      screen.paint(event.data);
       waiting = false;
       if (Number(slider.value) !== at) go(at); // moved on while this one was drawn
       return;
@@ -70,7 +70,7 @@ export function replay(record, episode, first) {
   });
   show(
     make("div", { className: "table" },
-      make("div", {}, picture, slider,
+      make("div", {}, screen.element, slider,
         make("div", { className: "row" }, playing, speed,
           make("button", { onclick: () => { stop(); go(at - 1); } }, "◂ step"),
           make("button", { onclick: () => { stop(); go(at + 1); } }, "step ▸"),

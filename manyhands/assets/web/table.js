@@ -1,6 +1,6 @@
 // A game at a table: the picture, what is seen and what happened, choices as buttons and keys.
 
-import { address, make, paint, socket } from "./base.js";
+import { Screen, address, make, socket } from "./base.js";
 
 const ARROWS = {
   ArrowUp: "up", ArrowDown: "down", ArrowLeft: "left", ArrowRight: "right",
@@ -41,7 +41,7 @@ export function bind(choices, own) {
  * `title`, called with the words for the top; `ended`, called when the game is over.
  */
 export function table(id, seat, options = {}) {
-  const picture = make("img", { alt: "what you see", width: 640, height: 480 });
+  const screen = new Screen("what you see");
   const text = make("pre", { id: "text" });
   const heard = make("ol", { className: "happened", id: "happened", "aria-live": "polite" });
   const refused = make("p", { className: "refused", role: "alert", id: "refused" });
@@ -66,6 +66,7 @@ export function table(id, seat, options = {}) {
   let welcome = null;
   let toMove = false;
   let step = -1;
+  let boxes = null; // where the next picture's parts belong
   let gone = false;
   let refusedEntry = false;
 
@@ -190,8 +191,9 @@ export function table(id, seat, options = {}) {
     ended() { (options.ended || (() => {}))(); },
   };
   connection.addEventListener("message", (event) => {
-    if (event.data instanceof Blob) return paint(picture, event.data);
+    if (event.data instanceof Blob) return screen.paint(event.data, boxes);
     const message = JSON.parse(event.data);
+    if (message.type === "view") boxes = message.boxes;
     if (handlers[message.type]) handlers[message.type](message);
   });
   connection.addEventListener("close", () => {
@@ -213,7 +215,7 @@ export function table(id, seat, options = {}) {
   const element = make("div", {},
     seats, invitations,
     make("div", { className: "table" },
-      make("div", { className: "stage" }, picture, status, refused, pad, choices, answers, speech,
+      make("div", { className: "stage" }, screen.element, status, refused, pad, choices, answers, speech,
         again),
       make("div", { className: "beside" },
         make("h2", {}, "What happened"), heard,
