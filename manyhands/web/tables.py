@@ -336,12 +336,10 @@ class Guest:
             self.answer(*early)
         try:
             while asked.reply is None:
-                if self.closed:
-                    raise _Closed
-                if self.away:
-                    if self._stand_in is None:
-                        return Reply(None, error=LEFT, info={"away": True}, forfeit=True)
-                    # From its next move on, the stand-in plays.
+                if self.away and self._stand_in is None and not self.closed:
+                    return Reply(None, error=LEFT, info={"away": True}, forfeit=True)
+                # From its next move on, the stand-in plays; a closed table ends with this step.
+                if self.away or self.closed:
                     return Reply(passing(self.env, view), info={"away": True})
                 waits = self.here or math.isinf(self.patience)
                 left = None if waits else self._left + self.patience - time.monotonic()
