@@ -55,8 +55,9 @@ _PAGES = {
 
 
 class _Outbox:
-    """What is to be sent to one browser. Of pictures only the newest waits: a slow browser sees
-    fewer of them, and holds up nothing. Safe to fill from any thread."""
+    """What is to be sent to one browser. Of pictures only the newest waits, with the news of those
+    that it replaced: a slow browser sees fewer of them, and holds up nothing. Safe to fill from any
+    thread."""
 
     def __init__(self) -> None:
         self._loop = asyncio.get_running_loop()
@@ -71,7 +72,7 @@ class _Outbox:
 
     def _put(self, item: Picture | Payload) -> None:
         if isinstance(item, Picture):
-            self._picture = item
+            self._picture = item if self._picture is None else item.after(self._picture)
         elif len(self._payloads) < 100:
             self._payloads.append(item)
         self._filled.set()

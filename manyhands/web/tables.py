@@ -40,9 +40,12 @@ from manyhands.core.view import Reply, View
 PERSON = "person"
 SIZE = (640, 480)  # pixels of a picture
 QUALITY = 80  # of WebP
-GAP = 24  # pixels between two parts of a picture that are sent apart
+# Parts of a picture begin and end at WebP's blocks: what is lossy around a change is sent with it.
+GRID = 16
+GAP = 32  # pixels between two parts that are sent apart
 LEAVERS = ("bot", "forfeit")
 LEFT = "left the game"
+MOST_NEWS = 20  # steps that one picture tells of
 MOST_KEPT = 2_000  # moments of a game that is shown when it is over
 _SECRET = 16  # bytes of a seat's token
 _MASKS = (0xFF0000, 0xFF00, 0xFF, 0)
@@ -121,27 +124,33 @@ def changed(differs: np.ndarray) -> list[tuple[int, int, int, int]]:
 
 
 def _runs(marked: Any) -> list[tuple[int, int]]:
-    """(start, end) of the runs of true values, where shorter gaps than `GAP` count as true. Starts
-    and ends are even, since WebP halves the resolution of colours."""
-    places = np.flatnonzero(marked)
+    """(start, end) of the runs of true values, which begin and end at the grid, where shorter gaps
+    than `GAP` count as true."""
+    places = np.flatnonzero(marked) // GRID * GRID
     if not places.size:
         return []
-    breaks = np.flatnonzero(np.diff(places) >= GAP)
+    breaks = np.flatnonzero(np.diff(places) > GAP)
     starts = [places[0], *places[breaks + 1]]
     ends = [*places[breaks], places[-1]]
-    even = [
-        (int(one) // 2 * 2, int(end) // 2 * 2 + 2) for one, end in zip(starts, ends, strict=True)
+    return [
+        (int(start), min(int(end) + GRID, len(marked)))
+        for start, end in zip(starts, ends, strict=True)
     ]
-    return [(one, min(end, len(marked))) for one, end in even]
 
 
 @dataclass(frozen=True)
 class Picture:
     """What is shown at one moment to one who watches: words as JSON-ready data, and the picture,
-    which is drawn when it is first asked for."""
+    which is drawn when it is first asked for. `words["news"]` are lines of what happened, by step:
+    [[step, [line, ...]], ...]."""
 
     words: Payload
     drawing: Drawing
+
+    def after(self, skipped: Picture) -> Picture:
+        """This one in place of an earlier one that was not shown: with its news, too."""
+        news = [*skipped.words["news"], *self.words["news"]][-MOST_NEWS:]
+        return Picture({**self.words, "news": news}, self.drawing)
 
 
 Box = tuple[int, int, int, int, int]  # left, top, width, height, in pixels; bytes
@@ -170,33 +179,43 @@ def choice_words(choice: Choice) -> Payload:
 
 
 def event_words(event: Mapping[str, Any], own: str) -> str:
-    """An event of `Env.last_events` in a line, for the agent `own`."""
+    """An event of `Env.last_events` in a line, for the agent `own`: what it is about first, then
+    places and numbers with their names."""
     who = event.get("agent")
-    parts = [str(event["event"]).replace("_", " ")]
-    parts += [_plain(value) for key, value in event.items() if key not in ("event", "agent")]
-    line = " ".join(part for part in parts if part)
+    about = {
+        key: value
+        for key, value in event.items()
+        if key not in ("event", "agent") and value is not None
+    }
+    words = [value.replace("_", " ") for value in about.values() if isinstance(value, str)]
+    for key, value in about.items():
+        if isinstance(value, str):
+            continue
+        named = key.replace("_", " "), _plain(value)
+        words += named if isinstance(value, Mapping | list | tuple) else reversed(named)
+    line = " ".join((str(event["event"]).replace("_", " "), *words))
     return line if who is None else f"{'you' if who == own else who}: {line}"
 
 
 def _plain(value: Any) -> str:
     if isinstance(value, Mapping):
-        pairs = ((str(key).replace("_", " "), _plain(one)) for key, one in value.items())
-        return ", ".join(f"{key} {words}" for key, words in pairs)
+        return ", ".join(f"{key} {_plain(one)}" for key, one in value.items())
     if isinstance(value, list | tuple):
         return f"({', '.join(map(_plain, value))})"
-    return f"{value:g}" if isinstance(value, float) else str(value).replace("_", " ")
+    return f"{value:g}" if isinstance(value, float) else str(value)
 
 
 def seen(view: View, moment: Moment) -> Picture:
     """What one agent sees at a moment, and nothing more."""
     agent = view.index
+    news = [event_words(event, view.agent) for event in view.events]
+    news += [f"{m.sender} says: {m.text}" for m in view.messages]
     words = {
         "type": "view",
         "agent": view.agent,
         "step": moment.step,
         "text": view.text,
-        "happened": [event_words(event, view.agent) for event in view.events],
-        "heard": [[m.sender, m.text] for m in view.untold(view.text)],
+        "news": [[moment.step, news]],
         "reward": float(moment.rewards[agent]),
         "over": moment.over,
         "to_move": bool(moment.frame.acting[agent]) and not moment.over,
@@ -208,12 +227,14 @@ def seen(view: View, moment: Moment) -> Picture:
 def everything(moment: Moment, before: Moment | None) -> Picture:
     """What one who may know all sees at a moment: each agent's text, and what all did."""
     env, state = moment.env, moment.frame.state
+    did = told(moment, before)
     words = {
         "type": "view",
         "agent": "",
         "step": moment.step,
         "texts": {view.agent: view.text for view in moment.views},
-        "did": told(moment, before),
+        "did": did,
+        "news": [[moment.step, [told_words(one) for one in did]]],
         "rewards": dict(zip(env.agents, map(float, moment.rewards), strict=True)),
         "over": moment.over,
     }
@@ -237,6 +258,14 @@ def told(moment: Moment, before: Moment | None) -> list[Payload]:
             }
         )
     return rows
+
+
+def told_words(did: Mapping[str, str]) -> str:
+    """What a seat did, as `told` has it, in a line."""
+    line = f"{did['agent']} ({did['seat']}): {did['words']}"
+    if did["said"] and did["said"] not in did["words"]:
+        line += f'  says "{did["said"]}"'
+    return line + (f"  refused: {did['refused']}" if did["refused"] else "")
 
 
 class _Person:

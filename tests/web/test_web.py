@@ -24,7 +24,15 @@ from manyhands.core.record import read, verify
 from manyhands.core.view import Reply
 from manyhands.web.replays import Library
 from manyhands.web.server import MOST_BYTES, MOST_MESSAGES, application
-from manyhands.web.tables import PERSON, Drawing, House, changed
+from manyhands.web.tables import (
+    MOST_NEWS,
+    PERSON,
+    Drawing,
+    House,
+    changed,
+    event_words,
+    seen,
+)
 
 GAMES = ("tic_tac_toe", "kuhn_poker", "kitchen max_steps=4", "negotiation")
 
@@ -486,6 +494,28 @@ def test_partners_that_play_no_game_are_refused():
         offers(["tic_tac_toe"], ["nobody"])
     (only,) = offers(["tic_tac_toe rows=4 columns=4 connect=4"], ["random"])
     assert only.seats[0] == "random" and only.env.rows == 4
+
+
+def test_events_in_words():
+    take = {"event": "take", "agent": "chef_1", "at": [4, 1], "thing": "clean_dish"}
+    assert event_words(take, "chef_0") == "chef_1: take clean dish at (4, 1)"
+    assert event_words(take, "chef_1").startswith("you: take")
+    won = {"event": "hand ends", "won": {"player_0": 1, "player_1": -1.0}}
+    assert event_words(won, "player_0") == "hand ends won player_0 1, player_1 -1"
+
+
+def test_a_slow_browser_misses_pictures_but_no_news(menu):
+    env = next(offer.env for offer in menu if offer.name == "kuhn_poker")
+    moments = []
+    manyhands.play(env, lambda view: "bet 1", on_step=moments.append)
+    shown = [seen(moment.views[0], moment) for moment in moments]
+    last = shown[2].after(shown[1].after(shown[0]))
+    assert [step for step, _ in last.words["news"]] == [0, 1, 2]
+    assert last.words["news"][1][1] == ["you: bet 1 chips"] and last.words["step"] == 2
+    assert shown[2].words["news"] == last.words["news"][2:]
+    for _ in range(MOST_NEWS):
+        last = shown[2].after(last)
+    assert len(last.words["news"]) == MOST_NEWS
 
 
 # ---- pictures ------------------------------------------------------------------------------------

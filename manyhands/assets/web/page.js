@@ -47,7 +47,7 @@ function card(game, person) {
   const seed = make("input", { type: "number", name: "seed", min: 0, max: 2147483647, value: 0 });
   const spectators = make("input", { type: "checkbox", name: "spectators" });
   const failed = make("p", { className: "refused", role: "alert" });
-  const start = make("button", { type: "submit" }, "Start");
+  const start = make("button", { type: "submit", className: "main" }, "Start");
   const form = make(
     "form",
     {

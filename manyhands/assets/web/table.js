@@ -50,12 +50,12 @@ export function table(id, seat, options = {}) {
   const seats = make("ul", { className: "seats" });
   const rules = make("pre", {});
   const status = make("p", { id: "status", className: "status" }, "Waiting for everybody…");
-  const again = make("button", { id: "again", hidden: true, onclick: () => send({ type: "again" }) },
+  const again = make("button", { id: "again", className: "main", hidden: true, onclick: () => send({ type: "again" }) },
     "Play again");
   const words = make("input", { type: "text", id: "words", placeholder: "or answer in words",
     maxLength: 2000, "aria-label": "your answer in words", autocomplete: "off" });
   const speech = make("input", { type: "text", id: "say", maxLength: 200, autocomplete: "off",
-    placeholder: "say with your next move", "aria-label": "what you say" });
+    hidden: true, placeholder: "say with your next move", "aria-label": "what you say" });
   const answers = make("form", { className: "row", hidden: true, onsubmit: (event) => {
     event.preventDefault();
     if (words.value.trim()) { answer(words.value); words.value = ""; }
@@ -115,7 +115,8 @@ export function table(id, seat, options = {}) {
             : key === "." ? (at === undefined ? "·" : offered[at].text) : SIGNS[key]);
       }));
       choices.replaceChildren(...offered.map((choice, at) =>
-        make("button", { type: "button", onclick: () => pick(choice) },
+        make("button", { type: "button", onclick: () => pick(choice),
+          className: moves && PAD.includes(named.get(at)) ? "padded" : "" },
           named.has(at) ? make("kbd", {}, SIGNS[named.get(at)] || named.get(at)) : null, choice.text,
           choice.effect ? make("small", {}, choice.effect) : null)));
     }
@@ -130,8 +131,6 @@ export function table(id, seat, options = {}) {
       (options.title || (() => {}))(
         `${message.game}, ${message.agent ? "you are " + message.agent : "you look on"}`);
       rules.textContent = message.rules;
-      answers.hidden = !message.agent;
-      speech.hidden = !(message.agent && message.talk);
       const link = (token) => {
         const url = new URL(address(location.pathname), location.href);
         url.hash = `#/play/${id}/${token}`;
@@ -163,14 +162,8 @@ export function table(id, seat, options = {}) {
         ? Object.entries(message.texts).map(([agent, said]) => `${agent}:\n${said}`).join("\n\n")
         : message.text;
       if (message.step <= step && message.step === 0) heard.replaceChildren();
-      if (message.step !== step) {
-        const told = message.did
-          ? message.did.map((one) => `${one.agent} (${one.seat}): ${one.words}`
-              + (one.said && !one.words.includes(one.said) ? `  says "${one.said}"` : "")
-              + (one.refused ? `  refused: ${one.refused}` : ""))
-          : [...message.happened, ...message.heard.map(([sender, said]) => `${sender} says: ${said}`)];
-        note(message.step, told.reverse());
-      }
+      for (const [at, lines] of message.news)
+        if (at !== step || at === 0) note(at, lines);
       step = message.step;
       toMove = Boolean(message.to_move);
       const reward = message.reward === undefined ? "" : ` Your reward: ${+message.reward.toFixed(3)}.`;
@@ -179,6 +172,8 @@ export function table(id, seat, options = {}) {
         + reward;
       status.classList.toggle("due", toMove);
       again.hidden = !message.over || !welcome || welcome.once;
+      answers.hidden = !message.agent || message.over;
+      speech.hidden = answers.hidden || !welcome.talk;
       offer(message);
     },
     refused(message) { refused.textContent = message.reason; },
