@@ -232,6 +232,7 @@ class Room:
             pace=env.pace,
             record=self.ledger.folder / record,
             once=True,
+            blind=True,
             ended=lambda table, result: self._ended(table, record, result),
         )
         self.house.add(table)

@@ -451,7 +451,7 @@ def _present(table: Table) -> None:
     seats = [
         {
             "agent": table.env.agents[i],
-            "seat": name,
+            "seat": "" if table.blind else name,
             "here": i not in table.guests or table.guests[i].here,
         }
         for i, name in enumerate(table.names)

@@ -479,6 +479,7 @@ class Table:
             everything at once where nothing is hidden from a player (`hides`), and else when the
             game is over.
         once: whether it ends after one game.
+        blind: whether people are not told who or what the others are, as in studies.
         ended: called with the result of each game, or with None if it was cut off (`failure`).
         watch: the token of those who look on.
         veiled: whether those who look on see a game only when it is over.
@@ -495,6 +496,7 @@ class Table:
     record: Path | None = None
     spectators: bool = False
     once: bool = False
+    blind: bool = False
     ended: Callable[[Table, EpisodeResult | None], None] | None = None
     id: str = field(default_factory=lambda: secrets.token_urlsafe(6))
     watch: str = field(default_factory=lambda: secrets.token_urlsafe(_SECRET))
@@ -601,7 +603,8 @@ class Table:
         with self._lock:
             self.playing, more = False, self._more and not self.once
         if self.failure:
-            self.tell({"type": "failed", "reason": self.failure})
+            reason = "The game broke off." if self.blind else self.failure
+            self.tell({"type": "failed", "reason": reason})
         elif result is not None:
             self.tell({"type": "ended"})
             if more:

@@ -125,20 +125,22 @@ class Server:
         return self.client.websocket_connect(f"ws://localhost{path}")
 
     def play(self, page):
-        """Play a game to its end with the first choices."""
+        """Play a game to its end with the first choices; gives all that was told."""
         with self.sit(page) as socket:
-            answer_all(socket)
+            return answer_all(socket)
 
 
 def answer_all(socket):
+    heard = []
     while True:
         message = socket.receive()
         if message.get("bytes") is not None:
             continue
+        heard.append(message["text"])
         told = json.loads(message["text"])
         assert told["type"] != "failed", told
         if told["type"] == "ended":
-            return
+            return heard
         if told["type"] == "view" and told["to_move"]:
             socket.send_json({"type": "answer", "words": told["choices"][0]["text"]})
 
@@ -267,7 +269,9 @@ def test_a_study_from_consent_to_code(server):
     for trial in (1, 2, 3):
         assert page["kind"] == "game" and page["trial"] == trial and page["trials"] == 3
         assert server.turn(who, page)["stage"] == page["stage"]  # it is not over
-        server.play(page)
+        # Participants are not told who or what they play with.
+        heard = " ".join([json.dumps(page), *server.play(page)])
+        assert not re.search("perfect|best|stranger|solver|random|person", heard)
         assert server.page(who)["over"]
         page = server.turn(who, page)
         if trial > 1:

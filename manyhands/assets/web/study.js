@@ -79,7 +79,7 @@ export function study(about) {
       ],
     };
     show(make("section", { className: page.kind === "game" ? "study game" : "study" },
-      progress, make("h1", {}, page.title), ...pages[page.kind](), failed));
+      progress, page.kind === "game" ? null : make("h1", {}, page.title), ...pages[page.kind](), failed));
     window.scrollTo(0, 0);
   }
 
