@@ -26,6 +26,7 @@ import dataclasses
 import json
 import os
 import random
+import shlex
 import statistics
 import subprocess
 import sys
@@ -61,12 +62,16 @@ def cpu_seconds(process: int) -> float:
 
 
 @contextlib.contextmanager
-def server(game: str, most: int) -> Iterator[tuple[subprocess.Popen[str], str]]:
+def server(game: str, most: int, root: Path) -> Iterator[tuple[subprocess.Popen[str], str]]:
     """A server, and its address."""
     command = [sys.executable, "-m", "manyhands", "serve", game, "--port", "0"]
-    environment = dict(os.environ, PYTHONPATH=str(ROOT))
+    environment = dict(os.environ, PYTHONPATH=str(root))
     process = subprocess.Popen(
-        [*command, "--tables", str(most)], stdout=subprocess.PIPE, text=True, env=environment
+        [*command, "--tables", str(most)],
+        stdout=subprocess.PIPE,
+        text=True,
+        env=environment,
+        cwd=root,
     )
     try:
         assert process.stdout is not None
@@ -169,12 +174,15 @@ def main() -> None:
     parser.add_argument("--games", type=int, nargs="+", default=[10, 25, 50])
     parser.add_argument("--rate", type=float, default=6.0, help="steps a second")
     parser.add_argument("--seconds", type=float, default=20.0, help="measured, of each number")
+    parser.add_argument(
+        "--root", type=Path, default=ROOT, help="the checkout whose server is measured"
+    )
     parser.add_argument("--out", type=Path, default=RESULTS / "web-load.json")
     options = parser.parse_args()
 
     found, about = [], machine()
     for count in options.games:
-        with server(options.game, count) as (process, address):
+        with server(options.game, count, options.root) as (process, address):
             row = asyncio.run(
                 measure(process.pid, address, options.game, count, options.rate, options.seconds)
             )
@@ -182,7 +190,7 @@ def main() -> None:
         found.append(row)
     save(
         options.out,
-        command="python benchmarks/web_load.py",
+        command=shlex.join(["python", "benchmarks/web_load.py", *sys.argv[1:]]),
         machine=about,
         game=options.game,
         rate=options.rate,
