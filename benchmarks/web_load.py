@@ -158,6 +158,7 @@ async def measure(
         "gap_ms": {"median": quantile(gaps, 50), "p95": quantile(gaps, 95)},
         "answer_ms": {"median": quantile(answers, 50), "p95": quantile(answers, 95)},
         "server_cpu": its / elapsed,
+        "server_cpu_ms_per_view": its / sum(len(browser.views) for browser in browsers) * 1000,
         "client_cpu": mine / elapsed,
         "kilobytes_per_second": sum(browser.size for browser in browsers) / elapsed / count / 1000,
     }

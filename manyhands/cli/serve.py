@@ -150,6 +150,7 @@ def run(options: argparse.Namespace) -> int:
         port=options.port,
         log_level="warning",
         ws_max_size=1 << 16,
+        ws_per_message_deflate=False,  # pictures are compressed already
         timeout_graceful_shutdown=2,
     )
     server = Server(config)

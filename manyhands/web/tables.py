@@ -39,8 +39,9 @@ from manyhands.core.view import Reply, View
 
 PERSON = "person"
 SIZE = (640, 480)  # pixels of a picture
-QUALITY = 80  # of WebP
-# Parts of a picture begin and end at WebP's blocks: what is lossy around a change is sent with it.
+# WebP for whole pictures; for parts JPEG: a fifth of the time, half as many bytes more.
+QUALITY = {"WEBP": {"quality": 80, "method": 0}, "JPEG": {"quality": 85}}
+# Parts of a picture begin and end at an encoder's blocks, as what is lossy around a change does.
 GRID = 16
 GAP = 32  # pixels between two parts that are sent apart
 LEAVERS = ("bot", "forfeit")
@@ -89,11 +90,11 @@ class Drawing:
         """All of it, as WebP."""
         pixels = self.pixels
         with self._lock:
-            self._whole = self._whole or webp(pixels)
+            self._whole = self._whole or encoded(pixels, "WEBP")
             return self._whole
 
     def since(self, before: Drawing) -> tuple[list[Box], bytes]:
-        """Where it differs from an earlier picture, and those parts as WebP, one after the other;
+        """Where it differs from an earlier picture, and those parts as JPEG, one after the other;
         a box ends with the number of bytes of its part."""
         with self._lock:
             known = self._patch
@@ -101,7 +102,8 @@ class Drawing:
             return known[1]
         parts, boxes = [], []
         for left, top, width, height in changed(self.pixels != before.pixels):
-            parts.append(webp(self.pixels[top : top + height, left : left + width]))
+            part = self.pixels[top : top + height, left : left + width]
+            parts.append(encoded(part, "JPEG"))
             boxes.append((left, top, width, height, len(parts[-1])))
         found = boxes, b"".join(parts)
         with self._lock:
@@ -157,8 +159,8 @@ Box = tuple[int, int, int, int, int]  # left, top, width, height, in pixels; byt
 Listener = Callable[[Picture | Payload], None]
 
 
-def webp(pixels: np.ndarray) -> bytes:
-    """A picture as WebP.
+def encoded(pixels: np.ndarray, form: str) -> bytes:
+    """A picture in a format of `QUALITY`.
 
     Args:
         pixels: u32[height, width], as in `Drawing.pixels`.
@@ -168,7 +170,7 @@ def webp(pixels: np.ndarray) -> bytes:
     out = io.BytesIO()
     height, width = pixels.shape
     image = Image.frombuffer("RGB", (width, height), pixels.tobytes(), "raw", "BGRX", 0, 1)
-    image.save(out, "WEBP", quality=QUALITY, method=0)
+    image.save(out, form, **QUALITY[form])
     return out.getvalue()
 
 

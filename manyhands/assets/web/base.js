@@ -69,7 +69,7 @@ export class Screen {
   paint(blob, boxes = null) {
     let at = 0;
     const parts = (boxes || [[0, 0, 0, 0, blob.size]]).map(([left, top, , , size]) => {
-      const image = createImageBitmap(blob.slice(at, at += size, "image/webp"));
+      const image = createImageBitmap(blob.slice(at, at += size));
       return { left, top, image };
     });
     this.last = this.last.then(async () => {
