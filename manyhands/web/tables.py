@@ -7,6 +7,7 @@ beside the table; a person's answers come in through `Guest.answer`.
 from __future__ import annotations
 
 import asyncio
+import collections
 import contextlib
 import functools
 import io
@@ -50,6 +51,9 @@ MOST_NEWS = 20  # steps that one picture tells of
 MOST_KEPT = 2_000  # moments of a game that is shown when it is over
 _SECRET = 16  # bytes of a seat's token
 _MASKS = (0xFF0000, 0xFF00, 0xFF, 0)
+# Surfaces of pictures that nobody looks at any more, to be painted over: a fresh megabyte from the
+# system takes as long as to paint it.
+_UNUSED: collections.deque[Any] = collections.deque(maxlen=64)
 # Pygame's fonts and surfaces are not made for several threads.
 _PAINTING = threading.Lock()
 
@@ -66,25 +70,32 @@ class Drawing:
     def __init__(self, env: Env, state: Any, agent: int | None):
         self._source: tuple[Env, Any, int | None] | None = (env, state, agent)
         self._lock = threading.Lock()
-        self._pixels: np.ndarray | None = None
+        self._canvas: Any = None  # once it is drawn
         self._whole = b""
         # The last picture that this one was compared with, and what came of it.
         self._patch: tuple[weakref.ref[Drawing], tuple[list[Box], bytes]] | None = None
 
     @property
     def pixels(self) -> np.ndarray:
-        """u32[height, width]: blue, green, red and nothing, from the lowest byte."""
+        """u32[height, width], valid as long as this picture: blue, green, red and nothing, from the
+        lowest byte. A view of its surface: nothing is copied."""
         with self._lock:
-            if self._pixels is None:
+            if self._canvas is None:
                 assert self._source is not None
                 env, state, agent = self._source
                 pygame = load_pygame()
-                with _PAINTING:
+                try:
+                    canvas = _UNUSED.pop()
+                except IndexError:
                     canvas = pygame.Surface(SIZE, depth=32, masks=_MASKS)
+                with _PAINTING:
                     env.draw(state, canvas, agent)
-                # A view of the surface: nothing is copied.
-                self._pixels, self._source = np.asarray(canvas.get_view("2")).T, None
-            return self._pixels
+                self._canvas, self._source = canvas, None
+            return np.asarray(self._canvas.get_view("2")).T
+
+    def __del__(self) -> None:
+        if self._canvas is not None and _UNUSED is not None:  # it is at the end of the program
+            _UNUSED.append(self._canvas)
 
     def whole(self) -> bytes:
         """All of it, as WebP."""
@@ -100,10 +111,9 @@ class Drawing:
             known = self._patch
         if known is not None and known[0]() is before:
             return known[1]
-        parts, boxes = [], []
-        for left, top, width, height in changed(self.pixels != before.pixels):
-            part = self.pixels[top : top + height, left : left + width]
-            parts.append(encoded(part, "JPEG"))
+        parts, boxes, pixels = [], [], self.pixels
+        for left, top, width, height in changed(pixels != before.pixels):
+            parts.append(encoded(pixels[top : top + height, left : left + width], "JPEG"))
             boxes.append((left, top, width, height, len(parts[-1])))
         found = boxes, b"".join(parts)
         with self._lock:

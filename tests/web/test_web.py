@@ -538,6 +538,11 @@ def test_only_what_has_changed_is_encoded(menu):
     assert np.abs(canvas - rendered).mean() < 3  # both formats lose a little
     exact = second.pixels[..., None] >> np.array([16, 8, 0]) & 255
     assert (exact == rendered).all()
+    # Surfaces are painted over, but never that of a picture that somebody has.
+    for state in states[2:]:
+        Drawing(env, state, 1).whole()
+    exact = second.pixels[..., None] >> np.array([16, 8, 0]) & 255
+    assert (exact == rendered).all()
     assert again.since(second) == ([], b"")
 
 
