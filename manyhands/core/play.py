@@ -715,7 +715,7 @@ class _Run:
                     _abandon(futures)
                     error.add_note(f"seat {self.names[players[i]]!r}, {where}")
                     raise
-                if game.forfeits_by(i):
+                if reply.forfeit or game.forfeits_by(i):
                     forfeits.append(i)
                 turn.actions[i] = self.env.noop
             if say is not None:
