@@ -32,8 +32,6 @@ class Reply:
         action: an action, or words that `Env.parse` reads; None if there is no action.
         say: a message to the others, where the environment has a chat channel.
         error: why `action` is None.
-        forfeit: whether the seat gives up: with an `error`, the episode ends at the price of
-            `Env.forfeit_terms`, whatever `on_illegal` is.
         info: JSON-ready data for the record (attempts, tokens, seconds, …).
         forfeit: whether the seat gives up: with an `error`, the episode ends at the price of
             `Env.forfeit_terms`, whatever `on_illegal` is.
