@@ -33,6 +33,7 @@ register(Game("negotiation", "manyhands.envs.negotiation:Negotiation"))
 register(Game("craftworld", "manyhands.envs.craftworld:CraftWorld", gym_id="CraftWorld"))
 register(Game("mission", "manyhands.envs.mission:Mission"))
 register(Game("cuisine", "manyhands.envs.cuisine:Cuisine"))
+register(Game("home", "manyhands.envs.home:Home"))
 _TASKS = (
     *("1v1", "3v3", "6v6", "back_and_forth", "hit", "solo_bump", "bump_and_pass"),
     *("set_and_spike", "set_and_spike_hard"),
@@ -65,6 +66,9 @@ for _bot in ("hover", "rally", "duel"):
     register_seat(_bot, f"manyhands.baselines.bots.volleyball:{_bot}")
 for _bot in ("bot", "greedy", "team"):
     register_seat(_bot, f"manyhands.baselines.bots:{_bot}")
+for _bot in ("tidy", "helper", "follower", "leader"):
+    register_seat(_bot, f"manyhands.baselines.bots.home:{_bot}")
+register_seat("instructor", "manyhands.baselines.players.home_reader:instructor")
 register_seat("forager", "manyhands.baselines.bots.mission:Forager")
 register_seat("porter", "manyhands.baselines.bots.warehouse:Porter")
 register_seat("dispatched", "manyhands.baselines.bots.cuisine:dispatched")

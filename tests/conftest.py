@@ -38,6 +38,8 @@ SLOW_CASES = (
     "test_contract[negotiation: a small trade-check_compiled]",
     "test_contract[negotiation: a deal by offers-check_batches]",
     "test_contract[negotiation: a deal by offers-check_compiled]",
+    "test_contract[home: two rooms, one hand-check_batches]",
+    "test_contract[home: two rooms, one hand-check_compiled]",
     "test_contract[kitchen: features, short view-check_batches]",
     "test_contract[kitchen: features, short view-check_compiled]",
     "test_contract[kitchen: generated-check_batches]",

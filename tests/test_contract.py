@@ -112,6 +112,30 @@ CASES: dict[str, dict[str, dict[str, Any]]] = {
             "max_steps": 24,
         },
     },
+    "home": {
+        "two rooms, one hand": {
+            "task": ["look", "heat", "two"],
+            "players": 2,
+            "rooms": 2,
+            "receptacles": [11, 12],
+            "objects": [4, 6],
+            "travel": "steps",
+            "told": "instructor",
+            "discussion": 2,
+            "observation": "features",
+            "max_steps": 24,
+            "reward_weights": {"progress": 0.3, "step": -0.01},
+        },
+        "transport": {
+            "task": "transport",
+            "rooms": 2,
+            "receptacles": 10,
+            "objects": 7,
+            "players": 3,
+            "containers": "rare",
+            "max_steps": 24,
+        },
+    },
     "volleyball": {
         "a match by velocities, noisy and late": {
             "points": 2,

@@ -22,6 +22,7 @@ PAGES = {
     "volleyball": ["volleyball"],
     "mission": ["mission"],
     "cuisine": ["cuisine"],
+    "home": ["home"],
 }
 # Pages that do not have this form yet: it only shrinks.
 PENDING = {"craftworld", "negotiation"}
@@ -54,6 +55,7 @@ TABLES: dict[str, list[tuple[str, dict[str, Any]]]] = {
         ("mission", {"scenario": "warehouse", "observation": "whole"}),
     ],
     "cuisine": [("cuisine", {})],
+    "home": [("home", {})],
 }
 
 

@@ -48,6 +48,8 @@ CASES: dict[str, tuple[str, dict[str, Any]]] = {
     "mission": ("mission", {"scenario": "foraging-2s-6x6-3p-2f"}),
     "mission, warehouse": ("mission", {"scenario": "warehouse-1x3-2h-3ag"}),
     "cuisine": ("cuisine", {"level": [3, 6], "max_steps": 24}),
+    "home": ("home", {"task": "chore_small", "players": 2, "slicing": True}),
+    "home, transport": ("home", {"task": "transport", "rooms": 2, "receptacles": 10, "objects": 7}),
     "chat": ("chat", {"env": ("kitchen", KITCHEN)}),
     "skills": ("skills", {"env": ("kitchen", KITCHEN)}),
     "events": ("events", {"env": ("volleyball", {}), "patience": 3}),

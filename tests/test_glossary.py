@@ -39,6 +39,7 @@ CASES = {
     ],
     "mission": [{}, {"scenario": "warehouse"}],
     "cuisine": [{}],
+    "home": [{}, {"task": "house"}, {"task": "transport"}, {"task": "follow"}],
     "craftworld": [{"rules": "crafter"}, {"rules": "craftax_classic"}],
 }
 
