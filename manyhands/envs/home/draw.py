@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pygame
@@ -29,22 +29,22 @@ from manyhands.core.paint import (
     player_colour,
 )
 from manyhands.core.render import Colour, wrap, write
-from manyhands.envs.home.catalog import words
+from manyhands.envs.home import goals
+from manyhands.envs.home.scene import facts_of
 from manyhands.envs.home.sprites import HANDS, HIGH, blit, blit_faded, spot
 from manyhands.envs.home.state import (
-    BITS,
     CLEAN,
     COOL,
     HOT,
-    LAMP,
     NONE,
     ON,
     OPEN,
     SLICED,
-    TARGETS,
-    HomeConfig,
     HomeState,
 )
+
+if TYPE_CHECKING:
+    from manyhands.envs.home.env import Home
 
 _WALLS: dict[str, Colour] = {
     "bathroom": (186, 214, 220),
@@ -65,9 +65,7 @@ _RUG = -1  # a place in a room that is no receptacle: its middle
 _STEP = 0.26  # of a square: the floor in front of furniture
 
 
-def draw(
-    home: HomeConfig, state: HomeState, canvas: pygame.Surface, agent: int | None = None
-) -> None:
+def draw(home: Home, state: HomeState, canvas: pygame.Surface, agent: int | None = None) -> None:
     """Paint a home on a surface of any size, letterboxed; for an agent, as it knows it."""
     canvas.fill(BACKGROUND)
     seen = Seen(home, state, agent)
@@ -88,7 +86,7 @@ def draw(
 
 
 def speech(
-    home: HomeConfig,
+    home: Home,
     state: HomeState,
     canvas: pygame.Surface,
     texts: Mapping[int, str],
@@ -101,7 +99,7 @@ def speech(
     size = max(10, min(18, canvas.get_height() // 30))
     width = canvas.get_width() / 4
     taken: list[Any] = []
-    names = _agents(home)
+    names = home.agents
     for i, text in texts.items():
         colour = player_colour(i)
         if i not in scene.spots:
@@ -132,7 +130,8 @@ class Seen:
     Attributes:
         rooms: the rooms that there are; fogged: bool[R], where the viewer sees nothing now.
         kinds: of receptacles, by name; None for slots without one.
-        names: of receptacles; things: names of objects, "" for slots without one or unknown.
+        room_names, names, things: of rooms, receptacles and objects by slot, "" for none.
+        goal: in words, as the viewer is told it.
         open, looked: bool[C], whether it is (believed) open, and whether its contents are known.
         place: i32[O], where each object is (believed to be); `NONE`: nowhere.
         bits: i32[O].
@@ -140,24 +139,24 @@ class Seen:
         now: bool[N], whether the viewer sees that player now.
     """
 
-    def __init__(self, home: HomeConfig, state: HomeState, agent: int | None):
+    def __init__(self, home: Home, state: HomeState, agent: int | None):
         catalog = home.catalog
+        facts = facts_of(home, state)
         self.home, self.agent = home, agent
+        self.room_names, self.names = facts.room_names, facts.receptacle_names
+        self.things = facts.object_names
         self.time, self.limit = int(state.time), home.max_steps
         players = home.players
         body = agent if agent is not None and agent < players else None
         room_kind = np.asarray(state.room_kind).tolist()
         self.rooms = [r for r, kind in enumerate(room_kind) if kind != NONE]
         self.room_kinds = [catalog.room_kinds[k] if k != NONE else "" for k in room_kind]
-        self.room_names = _numbered(self.room_kinds, single=True)
         kinds = np.asarray(state.kind).tolist()
         self.kinds = [catalog.receptacle_kinds[k] if k != NONE else "" for k in kinds]
         self.closable = [k != NONE and bool(catalog.can["opens"][k]) for k in kinds]
-        self.names = _numbered(self.kinds)
         self.room = np.asarray(state.room).astype(int)
         things = np.asarray(state.object_kind).tolist()
         self.thing_kinds = [catalog.object_kinds[k] if k != NONE else "" for k in things]
-        self.things = _numbered(self.thing_kinds)
         self.target = np.asarray(state.target)
         if agent is None:
             self.open = np.asarray(state.open)
@@ -195,53 +194,11 @@ class Seen:
             self.fogged[:] = True
             if body is not None:
                 self.fogged[room[body]] = False
-        self.goal = _goal(home, state, agent)
+        self.goal = goals.told_to(home, facts, agent)
 
     def inside(self, place: int) -> list[int]:
         """The objects at a place."""
         return [o for o in np.flatnonzero(self.place == place).tolist() if self.things[o]]
-
-
-def _agents(home: HomeConfig) -> list[str]:
-    found = list(getattr(home, "agents", ()))
-    return found or [f"player_{i}" for i in range(home.players)]
-
-
-def _numbered(kinds: Sequence[str], single: bool = False) -> list[str]:
-    """ "mug 2": each kind with its number within the kind, in slot order; with `single`, without
-    one where there is no other."""
-    count: dict[str, int] = {}
-    found = []
-    for kind in kinds:
-        count[kind] = count.get(kind, 0) + 1
-        alone = single and kinds.count(kind) == 1
-        found.append("" if not kind else words(kind) if alone else f"{words(kind)} {count[kind]}")
-    return found
-
-
-def _goal(home: HomeConfig, state: HomeState, agent: int | None) -> list[str]:
-    """The conditions of the goal, as the viewer knows them."""
-    catalog = home.catalog
-    if home.family == "follow":
-        return ["stay near player 0"]
-    found = []
-    told = np.asarray(state.told)
-    for k, kind in enumerate(np.asarray(state.goal_kind).tolist()):
-        if kind == NONE:
-            continue
-        if agent is not None and agent < home.players and not told[agent, k]:
-            found.append("something that another player knows")
-            continue
-        count, bits = int(np.asarray(state.goal_count)[k]), int(np.asarray(state.goal_bits)[k])
-        where = int(np.asarray(state.goal_where)[k])
-        how = "".join(f"{name} " for bit, name in BITS.items() if bits & bit)
-        what = "targets" if kind == TARGETS else words(catalog.object_kinds[kind])
-        amount = f"{count} " if count > 1 else ""
-        place = "in a hand at a lit lamp" if where == LAMP else ""
-        if where not in (LAMP, NONE):
-            place = f"to a {words(catalog.receptacle_kinds[where])}"
-        found.append(f"{amount}{how}{what} {place}".strip())
-    return found
 
 
 # ---- where everything goes -----------------------------------------------------------------------
@@ -507,7 +464,7 @@ def _thing(
         blit(canvas, corner, inner, name)
 
 
-def _place_in(home: HomeConfig, thing: int) -> int:
+def _place_in(home: Home, thing: int) -> int:
     return home.receptacles + home.hands * home.players + thing
 
 
@@ -574,7 +531,7 @@ def _header(seen: Seen, canvas: pygame.Surface, high: int) -> None:
     left = label(canvas, status, small, FADED, midright=(left, high / 2)).left - gap
     x = gap
     x = label(canvas, "GOAL", small, GOOD, midleft=(x, high / 2)).right + gap
-    text = "; ".join(seen.goal)
+    text = seen.goal
     size = max(9, round(high * 0.36))
     room = max(1, left - x)
     lines = wrap(text, size, room, limit=2)

@@ -327,10 +327,10 @@ def conditions_of(home: Home, facts: Facts, agent: int | None = None) -> list[Co
     return found
 
 
-def told_to(home: Home, facts: Facts, agent: int, alfworld: bool = False) -> str:
-    """The goal in words, as an agent is told it."""
+def told_to(home: Home, facts: Facts, agent: int | None, alfworld: bool = False) -> str:
+    """The goal in words, as an agent is told it; None: all of it."""
     if home.family == "follow":
-        if agent == 0 or agent >= home.players:
+        if agent is None or agent == 0 or agent >= home.players:
             upcoming = facts.errand[min(facts.errands, home.errand_count - 1)]
             return f"go from errand to errand; the next is at {facts.receptacle_names[upcoming]}"
         return f"stay in the room where {home.agents[0]} is, but not at the same receptacle"
