@@ -45,10 +45,10 @@ LOOKS = ("look", "inventory", "examine", "help")  # ALFWorld's commands that cha
 _IT = "(it|that|this|them|object|item|thing|what i (hold|carry|have|am holding|am carrying))"
 _THING = f"({{thing}}|{_IT})"
 _IN = (
-    "(in|on|into|onto|in / on|in or on|on or in|inside|inside of|on top of|in to|on to|to|at|upon|"
+    "(in|on|into|onto|in / on|in or on|on or in|inside|inside of|in to|on to|to|at|upon|"
     "back in|back on|back into|back onto|over to|down on|down in|down onto|down at|away in)"
 )
-_FROM = "(from|out of|off|off of|in|on|at|inside|from inside|from in|from on|from top of)"
+_FROM = "(from|out of|off|off of|in|on|at|inside|from inside|from in|from on)"
 _WITH = "(with|in|at|using|by|on|by using|under|inside|via|through|use)"
 _AFTER = "[(first|again)]"
 
@@ -116,6 +116,7 @@ def grammar(catalog: Catalog) -> Grammar:
                 f"pick {{thing}} [up] [{_FROM} {{place}}]",
                 f"(take|get|grab|pick up|fetch|collect) (it|that|this) [{_FROM} {{place}}]",
                 "(take|get) it out [of {place}]",
+                f"pick (it|that|this) up [{_FROM} {{place}}]",
             ],
         ),
         (
@@ -167,6 +168,7 @@ def grammar(catalog: Catalog) -> Grammar:
                 "(use|toggle|turn on|switch on|light|light up|activate|power on|toggle on|put on) "
                 "{thing} [(on|at) {place}]",
                 "(turn|switch|toggle|put) {thing} on [(on|at) {place}]",
+                "(turn|switch) (it|this) on",
                 "(turn|switch) on light",
                 "(turn|switch) light on",
             ],
