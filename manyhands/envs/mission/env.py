@@ -197,7 +197,7 @@ class Mission(MissionConfig, warehouse_state.WarehouseConfig, FieldConfig, Env[A
         self.terms = tuple(weights)
         self.reward_weights = check_weights(reward_weights, weights)
         self._config: dict[str, Any] = {
-            "scenario": self.scenario,
+            "scenario": fields.brief(self.scenario) if self.kind == "field" else self.scenario,
             "max_steps": self.max_steps,
             "observation": observation,
         }
@@ -251,6 +251,8 @@ class Mission(MissionConfig, warehouse_state.WarehouseConfig, FieldConfig, Env[A
         self.scenario = scenario
         self.plan = plan = fields.plan(scenario)
         self.size = plan.size
+        single = len(plan.cells) == 1 and not plan.masks
+        self.deterministic_reset = single and bool((plan.starts.sum(-1) == 1).all())
         self.agents = tuple(field_events.body_name(plan, i) for i in range(plan.agents))
         self.action_space = gymnasium.spaces.Discrete(len(plan.actions))
         self.event_names = field_events.names(plan)
@@ -308,6 +310,20 @@ class Mission(MissionConfig, warehouse_state.WarehouseConfig, FieldConfig, Env[A
 
     def _module(self, name: str) -> Any:
         return importlib.import_module(f"{self._rooms}.{name}")
+
+    def task_space(self) -> Any:
+        """The tasks of a generated field: their schema, bounds, `encode`, `decode`, `sample` and
+        held-out ones; `reset_to` begins one (`field/tasks.py`)."""
+        return importlib.import_module("manyhands.envs.mission.field.tasks").task_space(self)
+
+    def optimal_steps(self, state: Any) -> int | None:
+        """The fewest steps in which agents who know everything reach the aim of a field, where a
+        search can tell (`field/solve.py`); else None."""
+        if self.kind != "field":
+            return None
+        solve = importlib.import_module("manyhands.envs.mission.field.solve")
+        found: int | None = solve.optimal_steps(self.plan, state)
+        return found
 
     def config(self) -> dict[str, Any]:
         return {**self._config, **self.text_options()}

@@ -2,7 +2,8 @@
 
 A scenario is a JSON object (`SCHEMA`). One with `teams`, or that is `like` a shipped one which has
 them, is a field (`field/scenario.py`), whose `stages` are any of a list. Of all others the `stages`
-say whether they are of foraging (here) or of warehouses (`warehouse/scenario.py`). The shipped ones are files in `assets/mission`; a path or a mapping is played in the same way. A published name,
+say whether they are of foraging (here) or of warehouses (`warehouse/scenario.py`). The shipped ones
+are files in `assets/mission`; a path or a mapping is played in the same way. A published name,
 `"foraging-8x8-2p-2f-coop"` or `"warehouse-tiny-2ag"`, is a scenario with other sizes.
 """
 

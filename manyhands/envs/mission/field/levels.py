@@ -209,8 +209,10 @@ def _rooms(rooms: Mapping[str, Any], teams: Sequence[Team]) -> Charts:
     cells = np.full((1, count), FLOOR, np.uint8)
     for name, mark in rooms.get("marks", {}).items():
         if mark not in "XMrst":
-            raise ConfigError(f"rooms.marks.{name} is X (goal), M (generator), r, s or t (button of "
-                              f"door 1, 2, 3), given {mark!r}")  # fmt: skip
+            raise ConfigError(
+                f"rooms.marks.{name} is X (goal), M (generator), r, s or t (button of door 1, 2 or "
+                f"3), given {mark!r}"
+            )
         cells[0, room(name, "rooms.marks")] = MARKS[mark]
     starts = np.zeros((1, sum(team.count for team in teams), count), bool)
     for team in teams:

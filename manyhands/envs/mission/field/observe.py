@@ -37,10 +37,11 @@ _HIGH = {"heading": 3, "carry": len(CELLS) - 1, "out": 1000, "cool": 200, "ago":
 
 def layout(config: FieldConfig) -> Layout:
     """The pieces of one agent's observation."""
-    return _planes(config) if config.observation == "grid" else _codes(config)
+    return _planes(config) if config.observation == "grid" else codes(config)
 
 
-def _codes(config: FieldConfig) -> Layout:
+def codes(config: FieldConfig) -> Layout:
+    """The pieces of `vector`."""
     plan = config.plan
     rows, columns = plan.size
     fields = ("row", "column", *plan.features)
@@ -48,7 +49,7 @@ def _codes(config: FieldConfig) -> Layout:
     low = [-1, -1, *(-1 if name == "out" else 0 for name in plan.features)]
     listed = ", ".join(["row, column", *(_MEANINGS[name] for name in plan.features)])
     others = 0 if plan.token else plan.bodies - 1
-    codes = "; ".join(f"{code} {CELLS[code].name}" for code in plan.used)
+    known = "; ".join(f"{code} {CELLS[code].name}" for code in plan.used)
     return Layout(
         [
             Piece("self", len(fields), low, high, f"own {listed}; -1 if not there", fields),
@@ -76,7 +77,7 @@ def _codes(config: FieldConfig) -> Layout:
                 200,
                 "steps that each generator was worked on",
             ),
-            Piece("cells", plan.size, -1, len(CELLS) - 1, f"-1 not in view; {codes}"),
+            Piece("cells", plan.size, -1, len(CELLS) - 1, f"-1 not in view; {known}"),
         ],
         np.int16,
     )

@@ -103,7 +103,8 @@ def seen(plan: Plan, state: FieldState) -> Array:
     shape = (n, plan.size[0] * plan.size[1], *state.time.shape)
     if plan.masks:
         whose = expand(np.arange(n, dtype=np.uint8), axes)[:, None]
-        return (state.viewer == whose) | (state.viewer == 2)
+        here = at_cells(plan, row, column)
+        return (state.viewer == whose) | (state.viewer == 2) | here
     if plan.radius is None:
         return jnp.broadcast_to((row >= 0)[:, None], shape)
     rows, columns = plan.size

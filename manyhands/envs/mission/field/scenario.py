@@ -400,6 +400,11 @@ def _agree(full: Mapping[str, Any]) -> None:
         raise ConfigError(f"mining is the least and the most miners, given {full['mining']}")
 
 
+def brief(full: Mapping[str, Any]) -> dict[str, Any]:
+    """A checked scenario without the fields that are as by default."""
+    return {name: value for name, value in full.items() if value != DEFAULTS.get(name)}
+
+
 # ---- the plan ------------------------------------------------------------------------------------
 
 
@@ -442,8 +447,7 @@ def plan(full: Mapping[str, Any]) -> Plan:
     _possible(full, used, groups, teams)
     opened = np.zeros(groups, np.uint8)
     opened[[group - 1 for group in full["open"]]] = 4
-    beams = {verb: Beam(b["length"], b["radius"], b["around"], b["cooldown"], b["effect"],
-                        b["steps"], b["everybody"]) for verb, b in full["beams"].items()}  # fmt: skip
+    beams = {verb: Beam(**beam) for verb, beam in full["beams"].items()}
     return Plan(
         size=charts.size,
         teams=tuple(teams),
@@ -458,30 +462,22 @@ def plan(full: Mapping[str, Any]) -> Plan:
         conflict=full["conflict"],
         beams=beams,
         captures=tuple(
-            Capture(
-                index[c["team"]],
-                index[c["by"]],
-                c["needed"],
-                c["reach"],
-                c["land"],
-                c["effect"],
-                c["steps"],
-            )
-            for c in full["captures"]
-        ),  # fmt: skip
+            Capture(**{**one, "team": index[one["team"]], "by": index[one["by"]]})
+            for one in full["captures"]
+        ),
         growths=growths,
         ends=tuple(
             End(
-                e["when"],
-                index[e["team"]],
-                e["all"],
-                e["points"],
-                CODES[e["what"]],
-                e["repaired"],
-                index[e["wins"]],
+                end["when"],
+                index[end["team"]],
+                end["all"],
+                end["points"],
+                CODES[end["what"]],
+                end["repaired"],
+                index[end["wins"]],
             )
-            for e in full["ends"]
-        ),  # fmt: skip
+            for end in full["ends"]
+        ),
         spotting=None
         if full["spotting"] is None
         else (index[full["spotting"]["team"]], index[full["spotting"]["by"]]),
