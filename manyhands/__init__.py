@@ -108,6 +108,7 @@ for _bot in ("bot", "greedy", "team"):
     register_seat(_bot, f"manyhands.baselines.bots:{_bot}")
 register_seat("forager", "manyhands.baselines.bots.mission:Forager")
 register_seat("porter", "manyhands.baselines.bots.warehouse:Porter")
+register_seat("ranger", "manyhands.baselines.bots.field:Ranger")
 register_seat("dispatched", "manyhands.baselines.bots.cuisine:dispatched")
 register_seat("text", "manyhands.baselines.players.reader:text")
 register_seat("reader", "manyhands.baselines.players.reader:Reader")

@@ -133,7 +133,7 @@ class Mission(MissionConfig, warehouse_state.WarehouseConfig, FieldConfig, Env[A
     noop = 0
     batched = True
     reset_pool = 1024
-    reset_options = ("start",)
+    reset_options: tuple[str, ...] = ("start",)
 
     def __init__(
         self,
@@ -258,10 +258,10 @@ class Mission(MissionConfig, warehouse_state.WarehouseConfig, FieldConfig, Env[A
         self.event_names = field_events.names(plan)
         self.scripted_policy = "ranger"
         self.keys = field_keys(plan.actions)
-        self.reset_options = ("start", "task")
+        self.reset_options = ("start", "task") if scenario["generator"] else ("start",)
         self.phrases = fields.phrases(scenario)
         if len(plan.teams) == 2 and not plan.teams[1].mind:
-            counts = [team.count for team in plan.teams]
+            counts = [team.size for team in plan.teams]
             self.sides = (tuple(range(counts[0])), tuple(range(counts[0], sum(counts))))
         self._rooms = "manyhands.envs.mission.field"
         self._rules, self._views, self._events = field_rules, field_views, field_events

@@ -108,7 +108,7 @@ def _scene(mission: Mission, state: FieldState, agent: int | None) -> _Scene:
     watched = None
     if plan.spotting is not None:
         team = plan.teams[plan.spotting[1]]
-        sees = all_see(mission, state).cells[team.first : team.first + team.count]
+        sees = all_see(mission, state).cells[team.first : team.first + team.size]
         watched = sees.any(0).reshape(plan.size)
     doors = (np.asarray(state.doors) > 0).tolist()
     return _Scene(cells, [b for b in bodies if b.row >= 0], doors, did, watched)
@@ -166,8 +166,8 @@ def _paint_grid(
         shared[place] = shared.get(place, 0) + 1
         if mission.plan.token and shared[place] > 1:
             continue
-        x, y = left + (body.column + 0.5 + shift) * cell, upper + (body.row + 0.5 + shift) * cell
-        _body(mission, scene, sheet, body, x, y, cell)
+        across, down = body.column + 0.5 + shift, body.row + 0.5 + shift
+        _body(mission, scene, sheet, body, left + across * cell, upper + down * cell, cell)
 
 
 def _ground(pen: Pen, code: int, odd: int, scene: _Scene) -> None:

@@ -21,9 +21,11 @@ from manyhands.envs.mission.field.state import (
     DOOR,
     FLAG,
     GOAL,
+    HEADINGS,
     KEY,
     LOCKED,
     OPPOSITE,
+    WALK,
     FieldState,
     Plan,
 )
@@ -36,6 +38,7 @@ _TAKEN = {
     **{COIN + k: "take" for k in range(4)},
     **{KEY + k: "take" for k in range(3)},
 }
+_DOORS = range(DOOR, DOOR + 3)
 
 
 def choices(mission: Mission, state: FieldState, agent: int) -> list[Choice]:
@@ -128,11 +131,21 @@ def _move(mission: Mission, state: FieldState, agent: int, look: Look, action: i
         what = "a cell that you do not see" if code < 0 else cell_words(mission, code)
         effect = f"{step} ({what}), if all name this way and no wall is there"
         return Choice(text, effect, action, certain=False)
+    closed = DOOR <= code < DOOR + 3 and not look.doors[code - DOOR]
+    key = closed and own.carry == KEY + code - DOOR
+    if (
+        code != BOX
+        and (code not in WALK)
+        and not (closed and key)
+        and (closed or code not in _DOORS)
+    ):
+        facts = {f"bodies.{mission.agents[agent]}.heading": HEADINGS[_true_way(plan, agent, way)]}
+        return Choice(text, f"turn to {cell_words(mission, code)}", action, facts=facts)
     if code == BOX:
         y, x = row + (row - own.row), column + (column - own.column)
         effect = f"push the box to {place(plan, y, x)}, if nothing is or comes there"
         return Choice(text, effect, action, certain=False)
-    if DOOR <= code < DOOR + 3 and not look.doors[code - DOOR]:
+    if closed:
         step = f"open door {code - DOOR + 1} with your key and {step}"
     elif code == GOAL:
         step += ", a goal"
@@ -151,10 +164,15 @@ def _move(mission: Mission, state: FieldState, agent: int, look: Look, action: i
         hedges.append("the door closes")
     if hedges:
         return Choice(text, f"{step}, unless {' or '.join(hedges)}", action, certain=False)
-    true = OPPOSITE[way] if plan.turned[agent] else way
+    true = _true_way(plan, agent, way)
     y = int(state.row[agent]) + (-1, 1, 0, 0)[true]
     x = int(state.column[agent]) + (0, 0, -1, 1)[true]
     return Choice(text, step, action, facts=_facts(mission, agent, y, x))
+
+
+def _true_way(plan: Plan, agent: int, way: int) -> int:
+    """The number of a way as the field has it."""
+    return OPPOSITE[way] if plan.turned[agent] else way
 
 
 def _alone(plan: Plan, look: Look, row: int, column: int) -> bool:

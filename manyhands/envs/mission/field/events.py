@@ -80,7 +80,7 @@ def last_events(
 def body_name(plan: Plan, number: int) -> str:
     """ "chaser_0": the name of a body; one alone in a team of the rules has no number."""
     team = plan.teams[int(plan.of_team[number])]
-    if team.mind and team.count == 1:
+    if team.mind and team.size == 1:
         return team.member
     return f"{team.member}_{number - team.first}"
 

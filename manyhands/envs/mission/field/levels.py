@@ -131,7 +131,7 @@ def _starts(grid: np.ndarray, marked: np.ndarray, teams: Sequence[Team]) -> np.n
             places = grid == LAND + k
         if not places.any():
             places = np.isin(grid, (FLOOR, SOIL)) & (marked == -1)
-        found += [places] * team.count
+        found += [places] * team.size
     return np.stack(found)
 
 
@@ -145,8 +145,8 @@ def unplayable(
     """Why a map cannot be played; empty if it can."""
     for team in teams:
         room = int(starts[team.first].sum())
-        if room < (1 if shared else team.count):
-            return f"{team.count} {team.name} have {room} cells to start on"
+        if room < (1 if shared else team.size):
+            return f"{team.size} {team.name} have {room} cells to start on"
     places = int(starts.any(0).sum())
     if not shared and places < len(starts):
         return f"{len(starts)} bodies have {places} cells to start on"
@@ -163,7 +163,7 @@ def unplayable(
         begin = [tuple(map(int, place)) for place in np.argwhere(starts[team.first])]
         if (away[grid == GOAL] == solve.UNREACHED).all():
             return "no goal can be reached"
-        count = 1 if full["conflict"] == "agree" else team.count
+        count = 1 if full["conflict"] == "agree" else team.size
         if count <= 2:
             pair = (begin * 2)[:count]
             rule = End("goal", 0, end["all"], 1, 0, False, -1)
@@ -214,12 +214,12 @@ def _rooms(rooms: Mapping[str, Any], teams: Sequence[Team]) -> Charts:
                 f"3), given {mark!r}"
             )
         cells[0, room(name, "rooms.marks")] = MARKS[mark]
-    starts = np.zeros((1, sum(team.count for team in teams), count), bool)
+    starts = np.zeros((1, sum(team.size for team in teams), count), bool)
     for team in teams:
         given = rooms["starts"].get(team.name)
-        if given is None or len(given) != team.count:
+        if given is None or len(given) != team.size:
             raise ConfigError(
-                f"rooms.starts.{team.name} has a room for each of {team.count}, given {given!r}"
+                f"rooms.starts.{team.name} has a room for each of {team.size}, given {given!r}"
             )
         for k, name in enumerate(given):
             starts[0, team.first + k, room(name, f"rooms.starts.{team.name}")] = True

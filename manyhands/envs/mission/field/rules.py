@@ -61,7 +61,8 @@ def reset(config: FieldConfig, key: Array) -> FieldState:
     level = jax.random.randint(which, (), 0, levels, jnp.int16)
     noise = jax.random.uniform(places, (plan.bodies, count))
     cells, starts = jnp.asarray(plan.cells)[level], jnp.asarray(plan.starts)[level]
-    free, at = jnp.ones(count, bool), []
+    free = jnp.ones(count, bool)
+    at: list[Array] = []
     for i in range(plan.bodies):
         if plan.token and i:
             at.append(at[0])
@@ -86,7 +87,7 @@ def started(
     """The state at the beginning of an episode: of cells u8[C], who sees them, and bodies i8[M]."""
     plan = config.plan
     m = plan.bodies
-    waits = np.concatenate([np.full(team.count, team.wait, np.int16) for team in plan.teams])
+    waits = np.concatenate([np.full(team.size, team.wait, np.int16) for team in plan.teams])
     doors = jnp.asarray(plan.open)
     code = look_up(at_cells(plan, row, column), cells)
     for group in range(plan.groups):  # whoever starts on a plate
@@ -189,7 +190,8 @@ def acting(config: FieldConfig, state: FieldState) -> Array:
 def legal(config: FieldConfig, state: FieldState) -> Array:
     """bool[N, A]: staying; what one's team can do where one is. Who is not on the field, or cannot
     act, stays. Other bodies do not make a move illegal; pushing a box may fail, and so may moves of
-    a pair whose members know only a part of the walls."""
+    a pair whose members know only a part of the walls. Where it matters where bodies face, a move
+    to where one cannot go turns them."""
     plan = config.plan
     playing = acting(config, state)
     n = plan.agents
@@ -222,7 +224,7 @@ def legal(config: FieldConfig, state: FieldState) -> Array:
 def _grid_moves(plan: Plan, state: FieldState, here: Array) -> Array:
     """bool[N, 4]: the ways that an agent could go."""
     n = plan.agents
-    if plan.token:  # walls are found by walking into them
+    if plan.token or "heading" in plan.features:  # one walks into walls, or turns to them
         found = []
         for dy, dx in zip(ROWS, COLUMNS, strict=True):
             found.append(inside(plan, state.row[:n] + np.int8(dy), state.column[:n] + np.int8(dx)))

@@ -229,7 +229,7 @@ DEFAULTS: dict[str, Any] = {
     "coordinates": "shared",
     "max_steps": 100,
 }
-_TEAM = {"verbs": [], "mind": None, "rest": 0, "wait": 0}
+_TEAM: dict[str, Any] = {"verbs": [], "mind": None, "rest": 0, "wait": 0}
 _BEAM = {"length": 3, "radius": 0, "around": 0, "cooldown": 0, "steps": 0, "everybody": False}
 _CAPTURE = {"needed": 1, "reach": 1, "land": False, "effect": "caught", "steps": 0}
 _GROWTH = {"radius": 2, "dirt_limit": 0, "after": 0, "one": False}
@@ -419,8 +419,8 @@ def plan(full: Mapping[str, Any]) -> Plan:
         fields = (team["name"], team["member"], first, team["count"], tuple(team["verbs"]))
         teams.append(Team(*fields, team["mind"] or "", team["rest"], team["wait"]))
         first += team["count"]
-    agents = sum(team.count for team in teams if not team.mind)
-    of_team = np.repeat(np.arange(len(teams), dtype=np.int8), [team.count for team in teams])
+    agents = sum(team.size for team in teams if not team.mind)
+    of_team = np.repeat(np.arange(len(teams), dtype=np.int8), [team.size for team in teams])
     index = {team.name: k for k, team in enumerate(teams)} | {None: -1}
     charts = levels.charts(full, teams)
     if charts.exits is None:
@@ -433,7 +433,7 @@ def plan(full: Mapping[str, Any]) -> Plan:
     for k, verb in enumerate(verbs, start=1 + len(ways)):
         for team in teams:
             if not team.mind:
-                able[team.first : team.first + team.count, k] = verb in team.verbs
+                able[team.first : team.first + team.size, k] = verb in team.verbs
     growths = tuple(
         Growth(CODES[g["what"]], tuple(g["rates"]), g["radius"], g["dirt_limit"], g["after"],
                g["one"]) for g in full["growth"]
@@ -541,7 +541,7 @@ def _possible(
     if any(code in used for code in (BASE, FLAG)) and len(teams) < 2:
         raise ConfigError("bases and flags need two teams")
     coins = [code - COIN for code in used if COIN <= code < COIN + 4]
-    agents = sum(team.count for team in teams if not team.mind)
+    agents = sum(team.size for team in teams if not team.mind)
     if coins and max(coins) >= agents:
         raise ConfigError(f"coin_{max(coins)} belongs to nobody: there are {agents} agents")
 

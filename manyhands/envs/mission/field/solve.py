@@ -57,7 +57,7 @@ def optimal_steps(plan: Plan, state: FieldState) -> int | None:
         if end.when not in ("goal", "meet"):
             continue
         team = plan.teams[end.team]
-        rows = slice(team.first, team.first + team.count)
+        rows = slice(team.first, team.first + team.size)
         places = list(zip(np.asarray(state.row)[rows].tolist(),
                           np.asarray(state.column)[rows].tolist(), strict=True))  # fmt: skip
         if end.when == "meet":
@@ -190,15 +190,14 @@ def _after(
                     ways.append((k, near & (cells == DOOR + group)[None]))
             options.append(ways)
         for chosen in itertools.product(*options):
-            moved = chosen[0][1].T.astype(np.float32) @ now.astype(np.float32)
+            counts = chosen[0][1].T.astype(np.float32) @ now.astype(np.float32)
             if agents == 2:
-                moved = moved @ chosen[1][1].astype(np.float32)
-            moved = moved > 0
+                counts = counts @ chosen[1][1].astype(np.float32)
             spent = list(held)
-            for k, _ in chosen:
-                if k is not None:
-                    spent[k] = 2
-            yield from _picked(tuple(spent), moved, keys, agents)
+            for turned, _ in chosen:
+                if turned is not None:
+                    spent[turned] = 2
+            yield from _picked(tuple(spent), counts > 0, keys, agents)
 
 
 def _picked(

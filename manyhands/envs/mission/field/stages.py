@@ -180,7 +180,7 @@ def minds(turn: Turn) -> None:
     for team in plan.teams:
         if not team.mind:
             continue
-        rows = slice(team.first, team.first + team.count)
+        rows = slice(team.first, team.first + team.size)
         row, column = state.row[rows], state.column[rows]
         if plan.exits is None:
             to_row, to_column, possible = _grid_ways(turn, row, column)

@@ -64,7 +64,7 @@ def _task(mission: Mission, key: Array, task: Any) -> FieldState:
 def _begun(
     mission: Mission, cells: np.ndarray, viewer: np.ndarray, places: list[int]
 ) -> FieldState:
-    row, column = np.divmod(np.array(places), mission.size[1]).astype(np.int8)
+    row, column = (part.astype(np.int8) for part in np.divmod(places, mission.size[1]))
     return rules.started(
         mission,
         jnp.asarray(cells, jnp.uint8),

@@ -128,7 +128,7 @@ class Team(NamedTuple):
     Attributes:
         name: "chasers".
         member: one of them, "chaser"; agents are chaser_0, chaser_1, ...
-        first, count: their numbers are `first` to `first + count - 1`.
+        first, size: their numbers are `first` to `first + size - 1`.
         verbs: what they can do besides staying and moving.
         mind: of a team that the rules play: "flee", "wander", "chase", "thief" or "killer"; "" for
             one that agents play.
@@ -139,7 +139,7 @@ class Team(NamedTuple):
     name: str
     member: str
     first: int
-    count: int
+    size: int
     verbs: tuple[str, ...]
     mind: str
     rest: int

@@ -170,14 +170,14 @@ def _who(mission: Mission, agent: int, own: Team) -> list[str]:
     who = f"You are {name}."
     if not plan.token and plan.exits is None:
         who = f"You are {name}, {letter(agent)} on the map."
-    mates = [body_name(plan, k) for k in range(own.first, own.first + own.count) if k != agent]
+    mates = [body_name(plan, k) for k in range(own.first, own.first + own.size) if k != agent]
     if mates:
         who += f" You play with {all_of(mates)}."
     else:
         who += " You play alone."
     for team in plan.teams:
         if team is not own:
-            names = [body_name(plan, k) for k in range(team.first, team.first + team.count)]
+            names = [body_name(plan, k) for k in range(team.first, team.first + team.size)]
             by = "moved by the game" if team.mind else "other players"
             who += f" The {team.name}: {all_of(names)} ({by})."
     return [who]
@@ -339,7 +339,7 @@ def _happenings(mission: Mission, own: Team) -> list[str]:
             f"{steps(plan.work)} in a row; a step without work sets it back."
         )
     for capture in plan.captures:
-        team, by = plan.teams[capture.team].name, plan.teams[capture.by].name
+        prey, by = plan.teams[capture.team].name, plan.teams[capture.by].name
         many = f"{capture.needed} of the {by} are" if capture.needed > 1 else f"one of the {by} is"
         where = "in its room, or passes it" if plan.exits is not None else (
             "on its cell, or passes it" if not capture.reach else
@@ -351,7 +351,7 @@ def _happenings(mission: Mission, own: Team) -> list[str]:
             "home": "it goes back to its start, and a flag that it carries to its base",
             "freeze": f"it cannot act for {steps(capture.steps)}",
         }[capture.effect]
-        lines.append(f"- One of the {team} is caught{land} when {many} {where}: {then}.")
+        lines.append(f"- One of the {prey} is caught{land} when {many} {where}: {then}.")
     if any(code in plan.used for code in (FLAG, FLAG + 1)):
         lines.append(
             "- Flags: coming onto the base of the others takes their flag if it is there; bringing "
