@@ -143,28 +143,27 @@ def _lines(plan: Plan, state: FieldState) -> Array:
     assert radius is not None
     hides = (~clear(plan, state.cells, state.doors)).astype(jnp.uint8)
     dark = window(plan, state.row[:n], state.column[:n], hides, radius) > 0
-    flat = dark.reshape(n, -1, *state.time.shape)
-    paths = between(radius)  # [S * S, K]
-    hidden = jnp.any(flat[:, paths.ravel()].reshape(n, *paths.shape, *state.time.shape), axis=2)
-    return (~hidden).reshape(dark.shape)
+    flat = jnp.moveaxis(dark.reshape(n, -1, *state.time.shape), 1, 0).astype(jnp.float32)
+    # As a product, which is computed once: fused into a gather, windows would be computed for each
+    # cell of each line.
+    hidden = jnp.tensordot(between(radius), flat, 1) > 0
+    return jnp.moveaxis(~hidden, 0, 1).reshape(dark.shape)
 
 
 @functools.cache
 def between(radius: int) -> np.ndarray:
-    """i32[S * S, K]: for each cell of a window the cells on the straight line from its middle,
-    without both ends; the middle fills up the rest (one always sees across where one stands). The
-    line is cut into steps of a length that does not depend on the direction, and places halfway
-    between two cells count as the first in reading order, so that who is seen sees back."""
-    side, steps = 2 * radius + 1, 4 * radius
+    """f32[S * S, S * S]: for each cell of a window (first axis) 1 at the cells on the straight line
+    to it from the middle, without both ends. The line is cut into steps of a length that does not
+    depend on the direction, and a place halfway between two cells counts as the first in reading
+    order, so that who is seen sees back."""
+    side, parts = 2 * radius + 1, 4 * radius
     middle = radius * side + radius
-    found = np.full((side * side, max(2 * radius, 1)), middle, np.int32)
+    found = np.zeros((side * side, side * side), np.float32)
     for cell in range(side * side):
         dy, dx = cell // side - radius, cell % side - radius
-        passed: list[int] = []
-        for k in range(1, steps):
-            y, x = ((2 * d * k + steps - 1) // (2 * steps) for d in (dy, dx))
+        for k in range(1, parts):
+            y, x = ((2 * d * k + parts - 1) // (2 * parts) for d in (dy, dx))
             on = (y + radius) * side + x + radius
-            if on not in (cell, middle) and on not in passed:
-                passed.append(on)
-        found[cell, : len(passed)] = passed
+            if on not in (cell, middle):
+                found[cell, on] = 1
     return found
