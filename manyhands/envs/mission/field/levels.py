@@ -333,7 +333,18 @@ def _doors(draws: np.random.Generator, rows: int, columns: int, knobs: Mapping[s
     for _ in range(2):
         if not _put(draws, grid, range(edges[1]), "S"):
             return None
-    return ["".join(row) for row in grid.tolist()]
+    lines = ["".join(row) for row in grid.tolist()]
+    if "plate" in kinds and _alone(lines):
+        return None  # next to its door, a plate helps who stands on it
+    return lines
+
+
+def _alone(lines: Sequence[str]) -> bool:
+    """Whether one alone can reach the goal."""
+    grid, marked = read(lines)
+    first = tuple(map(int, np.argwhere(marked == 0)[0]))
+    rule = End("goal", 0, True, 1, 0, False, -1)
+    return solve.to_goal(grid, [first], rule) is not None  # type: ignore[list-item]
 
 
 def _put(draws: np.random.Generator, grid: np.ndarray, span: range, mark: str) -> bool:

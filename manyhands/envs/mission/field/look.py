@@ -163,20 +163,20 @@ def place(plan: Plan, row: int, column: int) -> str:
 def body_words(mission: Mission, look: Look, body: Body, you: bool) -> str:
     """Where a body is and how it is: "at row 1, column 2, on soil, facing north"."""
     plan = mission.plan
-    if body.row < 0:
-        if body.out == CAUGHT:
-            return "out for good"
-        return f"out, and back at the start in {steps(body.out)} or once it is free"
-    parts = [f"{'in' if plan.exits is not None else 'at'} {place(plan, body.row, body.column)}"]
-    code = int(look.cells[body.row, body.column])
-    if code > 0:
-        parts.append(f"on {cell_words(mission, code)}" if plan.exits is None
-                     else f"with {cell_words(mission, code)}")  # fmt: skip
+    if body.row < 0 and body.out == CAUGHT:
+        return "out for good"
+    parts = [f"out, and back at the start in {steps(body.out)} or once it is free"]
+    if body.row >= 0:
+        where = place(plan, body.row, body.column)
+        code = int(look.cells[body.row, body.column])
+        on = "on" if plan.exits is None else "with"
+        parts = [f"{'in' if plan.exits is not None else 'at'} {where}"]
+        parts += [f"{on} {cell_words(mission, code)}"] * (code > 0)
     if "heading" in plan.features:
         parts.append(f"facing {HEADINGS[body.heading]}")
     if "carry" in plan.features:
         parts.append(f"carrying {carry_words(mission, body.carry)}")
-    if body.out:
+    if body.out and body.row >= 0:
         parts.append(f"unable to act for {steps(body.out)}")
     if body.cool:
         parts.append(f"able to use {'your' if you else 'its'} beam again in {steps(body.cool)}")

@@ -156,6 +156,7 @@ FIELDS: dict[str, Any] = {
             by=_WORD,
             needed=_whole(1, MOST_BODIES),
             reach=_whole(0, 3),
+            passing={"type": "boolean"},
             land={"type": "boolean"},
             effect={"enum": ["caught", "home", "freeze"]},
             steps=_whole(0, 1000),
@@ -231,7 +232,10 @@ DEFAULTS: dict[str, Any] = {
 }
 _TEAM: dict[str, Any] = {"verbs": [], "mind": None, "rest": 0, "wait": 0}
 _BEAM = {"length": 3, "radius": 0, "around": 0, "cooldown": 0, "steps": 0, "everybody": False}
-_CAPTURE = {"needed": 1, "reach": 1, "land": False, "effect": "caught", "steps": 0}
+_CAPTURE = {
+    **{"needed": 1, "reach": 1, "passing": False, "land": False},
+    **{"effect": "caught", "steps": 0},
+}
 _GROWTH = {"radius": 2, "dirt_limit": 0, "after": 0, "one": False}
 _END = {"team": None, "all": True, "points": 1, "what": "floor", "repaired": False, "wins": None}
 # Stages that need a field of the scenario, and the other way round.
@@ -343,9 +347,9 @@ def _agree(full: Mapping[str, Any]) -> None:
         raise ConfigError(f"there are at most {MOST_BODIES} bodies, given {bodies} in teams")
     if len(set(stages)) < len(stages) or "moves" not in stages:
         raise ConfigError(f"stages are different, with moves among them; given {stages}")
-    order = [stage for stage in stages if stage in ("minds", "presses", "moves")]
-    if order != sorted(order, key=list(STAGES).index):
-        raise ConfigError(f"minds come before presses, and presses before moves; given {stages}")
+    first = [stage for stage in stages if stage in ("minds", "presses", "moves")]
+    if first[-1] != "moves":
+        raise ConfigError(f"minds and presses come before moves; given {stages}")
     if any(team["mind"] for team in teams) != ("minds" in stages):
         raise ConfigError('the stage "minds" is there if a team has a mind, and only then')
     for stage, name in _NEEDS.items():

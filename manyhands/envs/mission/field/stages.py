@@ -581,9 +581,11 @@ def captures(turn: Turn) -> None:
             gap = gap + jnp.abs(state.column[:, None].astype(jnp.int16) - state.column)
             near = gap <= capture.reach
         else:
-            before = number(plan, turn.before.row, turn.before.column)
-            passed = (before[:, None] == at) & (at[:, None] == before) & (at[:, None] != before)
-            near = (at[:, None] == at) | passed
+            near = at[:, None] == at
+            if capture.passing:
+                before = number(plan, turn.before.row, turn.before.column)
+                passed = (before[:, None] == at) & (at[:, None] == before)
+                near = near | (passed & (at != before)[:, None])
         near = near & (by & turn.active())[:, None] & (team & (state.row >= 0))[None]
         if capture.effect == "freeze":
             near = near & (state.out == 0)

@@ -89,9 +89,7 @@ def _start(mission: Mission, state: FieldState, start: Any) -> FieldState:
         cells = _map(mission, start["map"]).ravel()
     if "rooms" in start and plan.exits is not None:
         cells = _rooms(mission, start["rooms"])
-    viewer = np.asarray(state.viewer)
-    if "viewers" in start and plan.masks:
-        viewer = _viewers(mission, start["viewers"])
+    viewer = np.asarray(state.viewer).copy()
     names = [body_name(plan, i) for i in range(plan.bodies)]
     places = (np.asarray(state.row).astype(int) * plan.size[1] + np.asarray(state.column)).tolist()
     heading, carry = np.zeros(plan.bodies, np.int8), np.zeros(plan.bodies, np.uint8)
@@ -127,6 +125,11 @@ def _start(mission: Mission, state: FieldState, start: Any) -> FieldState:
         walk = solve.free(cells.reshape(plan.size))
         if not walk.any():
             raise ConfigError("the map has no floor")
+    if plan.masks and "viewers" in start:
+        viewer = _viewers(mission, start["viewers"])
+    elif plan.masks:
+        viewer %= 2
+        viewer[(cells == GOAL) | (np.arange(len(cells)) == places[0])] = 2
     begun = _begun(mission, cells, viewer, places)
     doors = start.get("doors", {})
     if not isinstance(doors, Mapping):

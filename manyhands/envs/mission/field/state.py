@@ -174,7 +174,9 @@ class Capture(NamedTuple):
     Attributes:
         team, by: numbers of teams.
         needed: how many catchers it takes.
-        reach: 0: on the same cell, or passing each other; 1: beside it.
+        reach: 0: on the same cell; 1: beside it, and so on.
+        passing: whether with a reach of 0 also those are caught who pass a catcher, each entering
+            the cell that the other leaves.
         land: whether only on the land of the catchers.
         effect: "caught" (out for good), "home" or "freeze" (for `steps`).
     """
@@ -183,6 +185,7 @@ class Capture(NamedTuple):
     by: int
     needed: int
     reach: int
+    passing: bool
     land: bool
     effect: str
     steps: int

@@ -135,8 +135,16 @@ def _last_step(mission: Mission, state: FieldState, agent: int) -> list[str]:
     for event in last_events(mission, state, agent):
         own = event["agent"] == mission.agents[agent]
         said.setdefault(event["event"], []).append("you" if own else event["agent"])
-    parts = [f"{all_of(names)} {EVENTS[name]}" for name, names in said.items()]
+    parts = []
+    for name, names in said.items():
+        did = EVENTS[name] if names != ["you"] and len(names) == 1 else _plural(EVENTS[name])
+        parts.append(f"{all_of(names)} {did}")
     return [f"Last step: {'; '.join(parts)}."] if parts else []
+
+
+def _plural(did: str) -> str:
+    """What several, or "you", did."""
+    return did.replace("was ", "were ", 1) if did.startswith("was ") else did
 
 
 # ---- rules ---------------------------------------------------------------------------------------
@@ -341,10 +349,9 @@ def _happenings(mission: Mission, own: Team) -> list[str]:
     for capture in plan.captures:
         prey, by = plan.teams[capture.team].name, plan.teams[capture.by].name
         many = f"{capture.needed} of the {by} are" if capture.needed > 1 else f"one of the {by} is"
-        where = "in its room, or passes it" if plan.exits is not None else (
-            "on its cell, or passes it" if not capture.reach else
-            f"at most {steps(capture.reach)} away (not diagonally)"
-        )  # fmt: skip
+        here = "in its room" if plan.exits is not None else "on its cell"
+        where = f"at most {steps(capture.reach)} away (not diagonally)" if capture.reach else here
+        where += ", or passes it" if capture.passing else ""
         land = f" on the land or base of the {by}" if capture.land else ""
         then = {
             "caught": "it is out for good",
