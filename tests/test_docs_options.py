@@ -52,6 +52,9 @@ TABLES: dict[str, list[tuple[str, dict[str, Any]]]] = {
         ("mission", {"scenario": "warehouse"}),
         ("mission", {"scenario": "warehouse", "observation": "grid"}),
         ("mission", {"scenario": "warehouse", "observation": "whole"}),
+        ("mission", {"scenario": "pursuit"}),
+        ("mission", {"scenario": "cleanup"}),
+        ("mission", {"scenario": "hide_and_seek", "observation": "grid"}),
     ],
     "cuisine": [("cuisine", {})],
 }

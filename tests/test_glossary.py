@@ -37,7 +37,13 @@ CASES = {
         {"task": "bump_and_pass"},
         {"task": "set_and_spike_hard"},
     ],
-    "mission": [{}, {"scenario": "warehouse"}],
+    "mission": [
+        {},
+        {"scenario": "warehouse"},
+        *({"scenario": name} for name in ("pursuit", "tag", "flag", "hide_and_seek", "maze_pair")),
+        *({"scenario": name} for name in ("capture", "escape", "door_key", "harvest", "cleanup")),
+        *({"scenario": name} for name in ("coins", "mining", "rendezvous")),
+    ],
     "cuisine": [{}],
     "craftworld": [{"rules": "crafter"}, {"rules": "craftax_classic"}],
 }
