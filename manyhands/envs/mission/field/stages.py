@@ -162,6 +162,12 @@ def _others(turn: Turn) -> np.ndarray:
     return expand(~np.eye(turn.plan.bodies, dtype=bool), turn.now.time.ndim)
 
 
+def _lowest(places: Array, who: Array) -> Array:
+    """bool[K, ...]: of those that `who` says, the one with the lowest number of each place."""
+    earlier = expand(np.tri(len(places), k=-1, dtype=bool), places.ndim - 1)
+    return who & ~jnp.any((places[:, None] == places[None]) & earlier & who[None], axis=1)
+
+
 def _pick(values: Array, options: Array) -> Array:
     """bool[K, A, ...]: the possible option of the highest value, the first of several."""
     worth = jnp.where(options, values, np.int16(-(2**15)))
@@ -278,7 +284,8 @@ def _killer(turn: Turn, rows: slice, possible: Array, chance: Array) -> tuple[Ar
     numbers = expand(np.arange(n, dtype=np.int16), state.time.ndim)
     own = (state.struck[rows, None] == numbers) & near
     aim = jnp.where(jnp.any(own, axis=1, keepdims=True), own, near)
-    aim = aim & (jnp.cumsum(aim, axis=1) == 1)
+    earlier = expand(np.tri(n, k=-1, dtype=bool), state.time.ndim)
+    aim = aim & ~jnp.any(earlier[None] & aim[:, None], axis=2)
     found = jnp.any(aim, axis=1)
     target = jnp.any(aim[:, :, None] & inside_[None], axis=1)  # [K, R, ...]
     who = jnp.sum(jnp.where(aim, numbers, 0), axis=1, dtype=jnp.int16)
@@ -544,14 +551,12 @@ def _mine(turn: Turn, first: Array) -> None:
     it within 3 steps, once there are enough."""
     plan, state = turn.plan, turn.now
     n = plan.agents
-    iron = first & (state.cells == IRON)
-    earlier = jnp.cumsum(iron, axis=0, dtype=jnp.int8)
-    mine = iron & (earlier == 1)
-    turn.happened("iron", turn.padded(jnp.any(mine, axis=1)))
-    cells = jnp.where(jnp.any(mine, axis=0), np.uint8(SOIL), state.cells)
-    gold = first & (state.cells == GOLD)
-    struck = jnp.any(gold, axis=1)
+    iron, gold = first & (state.cells == IRON), first & (state.cells == GOLD)
     numbers = expand(np.arange(gold.shape[1], dtype=np.int16), state.time.ndim)
+    vein = jnp.sum(jnp.where(iron, numbers, 0), axis=1, dtype=jnp.int16)
+    turn.happened("iron", turn.padded(_lowest(vein, jnp.any(iron, axis=1))))
+    cells = jnp.where(jnp.any(iron, axis=0), np.uint8(SOIL), state.cells)
+    struck = jnp.any(gold, axis=1)
     where = jnp.sum(jnp.where(gold, numbers, 0), axis=1, dtype=jnp.int16)
     last = jnp.where(struck, where, state.struck[:n])
     ago = jnp.where(struck, np.uint8(_STRIKE), state.ago[:n])
@@ -605,8 +610,7 @@ def takes(turn: Turn) -> None:
     """Whoever comes onto an apple, a coin, a key (with empty hands) or a flag of others takes it;
     of several on a cell, the one with the lowest number."""
     plan, state = turn.plan, turn.now
-    here = turn.here() & turn.active()[:, None]
-    firsts = here & (jnp.cumsum(here, axis=0, dtype=jnp.int8) == 1)
+    firsts = turn.here() & _lowest(turn.numbers(), turn.active())[:, None]
     code = look_up(firsts, state.cells)
     carry, cells = state.carry, state.cells
     taken = jnp.zeros(code.shape, bool)
@@ -647,9 +651,8 @@ _TAKEN = (APPLE, *range(COIN, COIN + 4), *range(KEY, KEY + 3), FLAG, FLAG + 1)
 def drops(turn: Turn) -> None:
     """A key is put down on plain floor; of several on a cell, the one with the lowest number."""
     state = turn.now
-    dropping = (turn.chose("drop") & (state.row >= 0))[:, None] & turn.here()
-    dropping = dropping & (state.cells == FLOOR)
-    firsts = dropping & (jnp.cumsum(dropping, axis=0, dtype=jnp.int8) == 1)
+    dropping = _lowest(turn.numbers(), turn.chose("drop") & (state.row >= 0))
+    firsts = turn.here() & dropping[:, None] & (state.cells == FLOOR)
     put = jnp.sum(jnp.where(firsts, state.carry[:, None], np.uint8(0)), axis=0, dtype=jnp.uint8)
     who = jnp.any(firsts, axis=1)
     turn.change(
