@@ -80,6 +80,8 @@ def test_of_several_who_want_a_cell_one_moves_by_turns():
     assert at(env, after, "player_0") == [1, 2] and at(env, after, "player_1") == [1, 3]
     after, _ = act(env, now, "east", "stay")
     assert at(env, after, "player_0") == [1, 1]
+    edge = np.asarray(env.legal(begin(env, player_0=(0, 4), player_1=(2, 0))))
+    assert edge[:, 1:5].tolist() == [[False, True, True, False], [True, False, False, True]]
 
 
 @pytest.mark.parametrize(

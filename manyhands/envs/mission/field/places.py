@@ -54,6 +54,7 @@ def _let(plan: Plan, codes: Array, doors: Array, passing: Iterable[int]) -> Arra
     """bool, which codes are among `passing`, or open doors."""
     passing = set(passing)
     free = ~is_one_of(plan, codes, (code for code in plan.used if code not in passing))
+    free = free & (codes != np.uint8(WALL))  # beyond the edge there are walls, too
     for group in range(plan.groups):
         free |= (codes == np.uint8(DOOR + group)) & (doors[group] > 0)
     return free

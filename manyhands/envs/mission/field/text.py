@@ -117,6 +117,8 @@ def _map(plan: Plan, look: Look) -> list[str]:
 def _rooms(mission: Mission, look: Look) -> list[str]:
     """What is in rooms."""
     plan, listed = mission.plan, []
+    if not (look.cells >= 0).any():
+        return ["You see nothing."]
     for k, code in enumerate(look.cells[0].tolist()):
         if code > 0:
             done = look.work[k] if look.work else 0
@@ -124,8 +126,6 @@ def _rooms(mission: Mission, look: Look) -> list[str]:
             listed.append(f"{plan.room_names[k]}: {cell_words(mission, code)}{more}")
     if not listed:
         return []
-    if not (look.cells >= 0).any():
-        return ["You see nothing."]
     return [f"Rooms: {'; '.join(listed)}."]
 
 
