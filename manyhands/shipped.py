@@ -71,6 +71,7 @@ for _bot in ("tidy", "helper", "follower", "leader"):
 register_seat("instructor", "manyhands.baselines.players.home_reader:instructor")
 register_seat("forager", "manyhands.baselines.bots.mission:Forager")
 register_seat("porter", "manyhands.baselines.bots.warehouse:Porter")
+register_seat("ranger", "manyhands.baselines.bots.field:Ranger")
 register_seat("dispatched", "manyhands.baselines.bots.cuisine:dispatched")
 register_seat("text", "manyhands.baselines.players.reader:text")
 register_seat("reader", "manyhands.baselines.players.reader:Reader")

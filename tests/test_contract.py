@@ -14,6 +14,10 @@ from manyhands.core.env import SnapshotError, Wrapper
 from manyhands.core.pack import restore, snapshot
 from manyhands.core.registry import from_spec
 
+FIELDS = (
+    *("pursuit", "tag", "flag", "hide_and_seek", "maze_pair", "capture", "escape", "door_key"),
+    *("harvest", "cleanup", "coins", "mining", "rendezvous"),
+)
 CASES: dict[str, dict[str, dict[str, Any]]] = {
     "kitchen": {
         "grid": {"max_steps": 20, "reward_weights": {"pot_placement": 0.3, "dish_pickup": 0.7}},
@@ -80,6 +84,13 @@ CASES: dict[str, dict[str, dict[str, Any]]] = {
                 "sight": 2,
             },
             "max_steps": 30,
+        },
+        **{f"field: {name}": {"scenario": name, "max_steps": 24} for name in FIELDS},
+        "field: turned maze, planes": {
+            "scenario": "maze_pair",
+            "coordinates": "turned",
+            "observation": "grid",
+            "max_steps": 24,
         },
     },
     "cuisine": {
@@ -188,6 +199,10 @@ CASES: dict[str, dict[str, dict[str, Any]]] = {
 }
 # What takes longest to compile.
 SLOW = {("events", "volleyball"), ("craftworld", "Crafter on a map, with a beacon")}
+# Of the fields, all but three, which have most of the rules between them.
+SLOW |= {("mission", f"field: {name}") for name in FIELDS} - {
+    ("mission", f"field: {name}") for name in ("capture", "door_key", "cleanup")
+}
 
 
 @pytest.fixture(

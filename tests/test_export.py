@@ -47,6 +47,7 @@ CASES: dict[str, tuple[str, dict[str, Any]]] = {
     "craftworld, crafter": ("craftworld", {"rules": "crafter", "size": 16, "joint": "gate"}),
     "mission": ("mission", {"scenario": "foraging-2s-6x6-3p-2f"}),
     "mission, warehouse": ("mission", {"scenario": "warehouse-1x3-2h-3ag"}),
+    "mission, field": ("mission", {"scenario": "cleanup"}),
     "cuisine": ("cuisine", {"level": [3, 6], "max_steps": 24}),
     "home": ("home", {"task": "chore_small", "players": 2, "slicing": True}),
     "home, transport": ("home", {"task": "transport", "rooms": 2, "receptacles": 10, "objects": 7}),
