@@ -47,6 +47,8 @@ ENVIRONMENTS: dict[str, tuple[dict[str, Any], int]] = {
         64,
     ),
     "cuisine": ({"id": "cuisine"}, 64),
+    "home": ({"id": "home"}, 64),
+    "home house, 4 players": ({"id": "home", "config": {"task": "house", "players": 4}}, 16),
     "chat kitchen": ({"id": "chat", "env": {"id": "kitchen"}}, 16),
     "skills kitchen": ({"id": "skills", "env": {"id": "kitchen"}}, 4),
     "events volleyball": ({"id": "events", "env": {"id": "volleyball"}}, 1),

@@ -25,6 +25,7 @@ WAYS = ("random", "pettingzoo", "gymnasium")
 WORLDS: dict[str, dict[int, dict[str, Any]]] = {
     "kitchen": {n: {"layout": "multiplayer_schelling", "chefs": n} for n in range(1, 7)},
     "craftworld": {n: {"players": n} for n in (1, 2, 4)},
+    "home": {1: {}, 2: {"task": "house"}, 4: {"task": "house", "players": 4}},
     "volleyball": {2: {"task": "1v1"}, 6: {"task": "3v3"}},
     "negotiation": {2: {}},
     "negotiation commons": {n: {"scenario": "commons", "players": n} for n in (2, 4, 6)},

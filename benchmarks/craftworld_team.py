@@ -8,7 +8,8 @@ same worlds. A joint task counts as solved with the first joint effort that succ
 by teams with and without a channel to talk, on the same worlds, and the same where teammates are
 known only in view (`sees="near"`), and goals of each player that only the first is told
 (`told="first"`); failures count with the limit. Intervals are Wilson's, of 95 %. With `--first 100`
-goals are played in other worlds than those that the seat was written with, and kept apart.
+goals are played in other worlds than those that the seat was written with, and kept apart; from
+`--first 200` on in worlds that were played once, when it was finished (`--plans house`).
 
 All figures go to `benchmarks/results/craftworld-team.json`, where rows that are not played again
 (`--parts`, `--players`) stay as they are; each row holds the commit that it is of.
@@ -135,20 +136,21 @@ def main() -> None:
     parser.add_argument("--private-episodes", type=int, default=20, help="with private goals")
     parser.add_argument("--players", nargs="+", type=int, default=[1, 2, 6])
     parser.add_argument("--parts", nargs="+", choices=PARTS, default=PARTS)
+    parser.add_argument("--plans", nargs="+", choices=tuple(PLANS), default=tuple(PLANS))
     options = parser.parse_args()
     goals: dict[str, dict[str, Any]] = {}
     if "plans" in options.parts:
-        goals |= {f"build {plan}": {"goal": f"build {plan}"} for plan in PLANS}
+        goals |= {f"build {plan}": {"goal": f"build {plan}"} for plan in options.plans}
     if "achievements" in options.parts:
         goals |= {goal: {"goal": goal} for goal in ACHIEVEMENTS}
     if "joint" in options.parts:
         goals |= {f"joint: {kind}": {"joint": kind} for kind in ("bridge", "gate", "beacon")}
     path = RESULTS / "craftworld-team.json"
     found: dict[str, Any] = json.loads(path.read_text()) if path.exists() else {}
-    # "held_out_before" is what the seat of an earlier commit reached with the same command.
-    parts = ("goals", "held_out", "held_out_before", "talk", "private")
+    # "..._before" is what the seat of an earlier commit reached with the same command.
+    parts = ("goals", "held_out", "held_out_before", "once", "once_before", "talk", "private")
     found = {part: found.get(part, {}) for part in parts}
-    part = "held_out" if options.first else "goals"
+    part = "once" if options.first >= 200 else "held_out" if options.first else "goals"
 
     def keep() -> None:
         save(
@@ -200,7 +202,7 @@ def main() -> None:
             )
             print(team, "private goals", _cell(found["private"][team]), flush=True)
             keep()
-    for part in ("goals", "held_out"):
+    for part in ("goals", "held_out", "once"):
         by_goal = found[part].items()
         counts = sorted({int(n) for _, by in by_goal for n in by})
         rows = [[name, *(_cell(by.get(str(n))) for n in counts)] for name, by in by_goal]

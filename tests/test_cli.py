@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import argparse
+import importlib
 import io
 import json
 import os
@@ -14,6 +16,7 @@ import jax
 import numpy as np
 import pytest
 
+from manyhands._version import __version__
 from manyhands.cli import COMMANDS, cache_folder, main, parse
 from manyhands.cli.common import build
 from manyhands.core.env import episode_key
@@ -56,7 +59,7 @@ def test_list_names_everything(capsys):
 
 
 def test_every_command_explains_itself(capsys):
-    for command in ("list", *COMMANDS[1:]):
+    for command in COMMANDS:
         if command == "train":  # whose help is that of the algorithm: tests/baselines
             continue
         with pytest.raises(SystemExit) as stopped:
@@ -302,6 +305,61 @@ def test_commands_load_what_they_need(record, tmp_path, words):
     assert words == ["list"] or "mujoco" not in loaded
 
 
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        ([], "Try:"),
+        (["--help"], "crossplay"),
+        (["--help", "play"], "crossplay"),
+        (["--version"], __version__),
+        (["--no-cache", "pley", "kitchen"], 'did you mean "play"?'),
+        (["xyz"], "no command is called 'xyz'; there are list, demo, play"),
+    ],
+)
+def test_help_and_misspelt_commands_load_nothing(words, told):
+    """As the command itself starts: jax alone takes longer than to print a help."""
+    code = (
+        "import sys; sys.argv[0] = '/bin/manyhands'\nfrom manyhands.cli import main\n"
+        "try: main()\nexcept SystemExit: pass\n"
+        "print('loaded:', *sys.modules)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code, *words],
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert told in done.stdout + done.stderr
+    loaded = set(done.stdout.rpartition("loaded:")[2].split())
+    assert "manyhands.cli" in loaded
+    assert not loaded & {"jax", "gymnasium", "pettingzoo", "numpy", "rich", "manyhands.shipped"}
+
+
+def test_the_command_registers_what_it_needs():
+    """Also where the registry is asked before anything else of the package was used."""
+    code = (
+        "import sys; sys.argv[0] = '/bin/manyhands'\nimport manyhands\n"
+        "assert 'jax' not in sys.modules\n"
+        "from manyhands.core.registry import registered, registered_seats\n"
+        "assert 'kitchen' in registered() and 'greedy' in registered_seats()\n"
+        "assert manyhands.make('kuhn_poker').id == 'kuhn_poker' and manyhands.Env\n"
+        "import gymnasium; assert 'manyhands/Kitchen-v0' in gymnasium.registry\n"
+    )
+    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    subprocess.run([sys.executable, "-c", code], env=environment, check=True)
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_the_help_says_what_the_command_says(name):
+    module, summary = COMMANDS[name]
+    commands = argparse.ArgumentParser().add_subparsers()
+    importlib.import_module(f"manyhands.cli.{module}").add(commands)
+    assert list(commands.choices) == [name]
+    (shown,) = commands._choices_actions
+    assert shown.help == summary
+
+
 def test_mcp_names_what_is_missing(monkeypatch, capsys):
     monkeypatch.setitem(sys.modules, "mcp", None)
     assert main(["mcp", "kuhn_poker", "--partners", "random"]) == 1
@@ -314,7 +372,7 @@ def test_alone_it_says_what_to_try(capsys):
     status, out, _ = run(capsys)
     assert status == 0
     tried = [line.split()[1] for line in out.splitlines() if line.startswith("  manyhands ")]
-    assert len(tried) > 4 and set(tried) <= {"list", *COMMANDS}
+    assert len(tried) > 4 and set(tried) <= set(COMMANDS)
 
 
 def test_a_person_without_a_display_plays_in_the_terminal(capsys, monkeypatch):

@@ -14,6 +14,10 @@ from manyhands.core.env import SnapshotError, Wrapper
 from manyhands.core.pack import restore, snapshot
 from manyhands.core.registry import from_spec
 
+FIELDS = (
+    *("pursuit", "tag", "flag", "hide_and_seek", "maze_pair", "capture", "escape", "door_key"),
+    *("harvest", "cleanup", "coins", "mining", "rendezvous"),
+)
 CASES: dict[str, dict[str, dict[str, Any]]] = {
     "kitchen": {
         "grid": {"max_steps": 20, "reward_weights": {"pot_placement": 0.3, "dish_pickup": 0.7}},
@@ -81,6 +85,13 @@ CASES: dict[str, dict[str, dict[str, Any]]] = {
             },
             "max_steps": 30,
         },
+        **{f"field: {name}": {"scenario": name, "max_steps": 24} for name in FIELDS},
+        "field: turned maze, planes": {
+            "scenario": "maze_pair",
+            "coordinates": "turned",
+            "observation": "grid",
+            "max_steps": 24,
+        },
     },
     "cuisine": {
         "one kitchen": {"level": 4, "max_steps": 24, "reward_weights": {"start": 0.3}},
@@ -109,6 +120,30 @@ CASES: dict[str, dict[str, dict[str, Any]]] = {
             "max_orders": 3,
             "lifetime": 12,
             "reachable": False,
+            "max_steps": 24,
+        },
+    },
+    "home": {
+        "two rooms, one hand": {
+            "task": ["look", "heat", "two"],
+            "players": 2,
+            "rooms": 2,
+            "receptacles": [11, 12],
+            "objects": [4, 6],
+            "travel": "steps",
+            "told": "instructor",
+            "discussion": 2,
+            "observation": "features",
+            "max_steps": 24,
+            "reward_weights": {"progress": 0.3, "step": -0.01},
+        },
+        "transport": {
+            "task": "transport",
+            "rooms": 2,
+            "receptacles": 10,
+            "objects": 7,
+            "players": 3,
+            "containers": "rare",
             "max_steps": 24,
         },
     },
@@ -164,6 +199,10 @@ CASES: dict[str, dict[str, dict[str, Any]]] = {
 }
 # What takes longest to compile.
 SLOW = {("events", "volleyball"), ("craftworld", "Crafter on a map, with a beacon")}
+# Of the fields, all but three, which have most of the rules between them.
+SLOW |= {("mission", f"field: {name}") for name in FIELDS} - {
+    ("mission", f"field: {name}") for name in ("capture", "door_key", "cleanup")
+}
 
 
 @pytest.fixture(

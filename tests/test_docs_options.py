@@ -24,6 +24,7 @@ PAGES = {
     "craftworld": ["craftworld"],
     "mission": ["mission"],
     "cuisine": ["cuisine"],
+    "home": ["home"],
 }
 HEADINGS = [
     "At a glance",
@@ -52,8 +53,12 @@ TABLES: dict[str, list[tuple[str, dict[str, Any]]]] = {
         ("mission", {"scenario": "warehouse"}),
         ("mission", {"scenario": "warehouse", "observation": "grid"}),
         ("mission", {"scenario": "warehouse", "observation": "whole"}),
+        ("mission", {"scenario": "pursuit"}),
+        ("mission", {"scenario": "cleanup"}),
+        ("mission", {"scenario": "hide_and_seek", "observation": "grid"}),
     ],
     "cuisine": [("cuisine", {})],
+    "home": [("home", {})],
 }
 
 

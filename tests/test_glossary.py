@@ -37,8 +37,15 @@ CASES = {
         {"task": "bump_and_pass"},
         {"task": "set_and_spike_hard"},
     ],
-    "mission": [{}, {"scenario": "warehouse"}],
+    "mission": [
+        {},
+        {"scenario": "warehouse"},
+        *({"scenario": name} for name in ("pursuit", "tag", "flag", "hide_and_seek", "maze_pair")),
+        *({"scenario": name} for name in ("capture", "escape", "door_key", "harvest", "cleanup")),
+        *({"scenario": name} for name in ("coins", "mining", "rendezvous")),
+    ],
     "cuisine": [{}],
+    "home": [{}, {"task": "house"}, {"task": "transport"}, {"task": "follow"}],
     "craftworld": [{"rules": "crafter"}, {"rules": "craftax_classic"}],
 }
 

@@ -4,23 +4,59 @@ adds its arguments (`add`) and runs it (`run`)."""
 from __future__ import annotations
 
 import argparse
+import difflib
 import importlib
 import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-import jax
+from manyhands._version import __version__
+from manyhands.cli.parser import CommandParser
 
-import manyhands
-from manyhands.cli.common import CommandParser
-from manyhands.core.env import ConfigError, ManyhandsError
-
-# Modules of this package, in the order of the help.
-COMMANDS = (
-    *("listing", "demo", "play", "watch", "replay", "verify", "export", "solve", "analyse"),
-    *("judge", "train", "evaluate", "crossplay", "arena", "bench", "check", "mcp", "serve"),
-)
+# Name -> (module of this package, summary), in the order of the help. The module is imported when
+# its command is asked for: most take JAX with them, and that takes longer than to read a help.
+COMMANDS = {
+    "list": ("listing", "list the environments, wrappers and seats; or explain one environment"),
+    "demo": ("demo", "show it all in two minutes, without a display"),
+    "play": ("play", "play episodes with any kind of player in any seat"),
+    "watch": ("watch", "play episodes, and show them in a window"),
+    "replay": (
+        "replay",
+        "open a recorded episode in a window: play, step, scrub, and read what each seat saw",
+    ),
+    "verify": ("verify", "play a record again and compare every reward and fingerprint"),
+    "export": ("export", "turn a record into films, pictures, conversations or arrays"),
+    "solve": ("solve", "find an equilibrium of a small game by counterfactual regret minimisation"),
+    "analyse": (
+        "analyse",
+        "judge the players of a record of poker: how exploitable, and what they do wrong",
+    ),
+    "judge": (
+        "judge",
+        "judge a seat exactly, at every information set of a small game, without playing",
+    ),
+    "train": (
+        "train",
+        "train networks: several seeds at once, with curves, checkpoints and scores",
+    ),
+    "evaluate": (
+        "evaluate",
+        "measure how well a policy or a team plays: means with confidence intervals",
+    ),
+    "crossplay": ("crossplay", "play every policy with every other, in every seat order"),
+    "arena": (
+        "arena",
+        "play a season: every player against the others, rated, with a report as a page",
+    ),
+    "bench": ("bench", "measure how fast environments run on this machine"),
+    "check": ("check", "check that an environment keeps the contract, with random play"),
+    "mcp": (
+        "mcp",
+        "serve one seat of a game as tools (MCP): rules, look, choices, act, say, new_game",
+    ),
+    "serve": ("serve", "play, watch, look at records, and hold studies in the browser"),
+}
 
 
 # What the command says alone.
@@ -48,6 +84,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(WELCOME, end="")
         return 0
     options = parse(words)
+    from manyhands.core.env import ConfigError, ManyhandsError
+
     options.own_process = arguments is None
     if options.own_process and not options.no_cache:
         use_cache()
@@ -66,13 +104,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def parse(arguments: Sequence[str]) -> argparse.Namespace:
-    """The options of a command line."""
+    """The options of a command line; the module of its command is imported, and no other."""
     parser = argparse.ArgumentParser(
         prog="manyhands",
         description="Play, watch, record and measure multi-agent worlds.",
         epilog="`manyhands COMMAND --help` explains each command.",
     )
-    parser.add_argument("--version", action="version", version=manyhands.__version__)
+    parser.add_argument("--version", action="version", version=__version__)
     parser.add_argument(
         "--no-cache",
         action="store_true",
@@ -82,12 +120,29 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
     commands = parser.add_subparsers(
         title="commands", metavar="COMMAND", required=True, parser_class=CommandParser
     )
-    for name in COMMANDS:
-        importlib.import_module(f"manyhands.cli.{name}").add(commands)
-
+    chosen = _chosen(arguments)
+    if chosen and chosen not in COMMANDS:
+        near = difflib.get_close_matches(chosen, COMMANDS, 1)
+        hint = f'did you mean "{near[0]}"? ' if near else ""
+        parser.error(f"no command is called {chosen!r}; {hint}there are {', '.join(COMMANDS)}")
+    for name, (module, summary) in COMMANDS.items():
+        if name == chosen:
+            importlib.import_module(f"manyhands.cli.{module}").add(commands)
+        else:
+            commands.add_parser(name, help=summary)
     options = parser.parse_args([word for word in arguments if word != "--no-cache"])
     options.no_cache |= "--no-cache" in arguments
     return options
+
+
+def _chosen(arguments: Sequence[str]) -> str:
+    """The command of a command line, "" if it has none or asks for help before."""
+    for word in arguments:
+        if word in ("-h", "--help", "--version"):
+            return ""
+        if not word.startswith("-"):
+            return word
+    return ""
 
 
 def use_cache() -> None:
@@ -95,6 +150,8 @@ def use_cache() -> None:
     unless MANYHANDS_NO_CACHE is set, or the user has told JAX where to keep it."""
     if os.environ.get("MANYHANDS_NO_CACHE") or "JAX_COMPILATION_CACHE_DIR" in os.environ:
         return
+    import jax
+
     try:
         folder = cache_folder() / "jax" / jax.__version__
         folder.mkdir(parents=True, exist_ok=True)

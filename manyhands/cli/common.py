@@ -9,6 +9,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
+from manyhands.cli.parser import is_pair
 from manyhands.core.env import ConfigError, Env
 from manyhands.core.registry import make_wrapped, registered
 
@@ -34,44 +35,14 @@ behind any OpenAI-compatible endpoint: OPENAI_BASE_URL, OPENAI_API_KEY); local:m
 of transformers in this process, mode=score or mode=generate); human (a person at a window, or at
 the terminal where there is no display); terminal (a person at the terminal); equilibrium (perfect
 two-player Kuhn poker); table:file=FILE (what `manyhands solve` found); perfect and solver:depth=6
-(boards); fair, tit_for_tat, boulware and conceder (negotiation); forager and porter (missions).
+(boards); fair, tit_for_tat, boulware and conceder (negotiation); forager and porter (missions);
+tidy, helper, follower, leader and instructor (homes).
 Options follow a colon:
 greedy:noise=0.2  language:model=NAME,temperature=0.7
 """
 FILES = """\
 A name that ends in .safetensors is the file of a trained policy.
 """
-
-
-class CommandParser(argparse.ArgumentParser):
-    """The arguments of one command. Where it has `config`, NAME=VALUE words may stand anywhere:
-    `argparse` would take those behind an option for its values, or for words too many. Only what an
-    option cannot do without is its own: the file of `--record a=b`."""
-
-    def __init__(self, **options: Any):
-        self._by_name: dict[str, argparse.Action] = {}
-        super().__init__(**options)
-
-    def add_argument(self, *names: Any, **options: Any) -> argparse.Action:
-        action = super().add_argument(*names, **options)
-        self._by_name.update(dict.fromkeys(action.option_strings, action))
-        return action
-
-    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
-        if self.get_default("config") is None:
-            return super().parse_known_args(args, namespace)
-        rest, pairs, needed = [], [], False
-        for word in args:
-            if is_pair(word) and not needed:
-                pairs.append(word)
-                continue
-            rest.append(word)
-            near = next((name for name in self._by_name if name.startswith(word)), "")
-            option = self._by_name.get(word) or self._by_name.get(near)
-            needed = word.startswith("--") and option is not None and option.nargs in (None, "+")
-        options, unknown = super().parse_known_args(rest, namespace)
-        options.config = [*options.config, *pairs]
-        return options, unknown
 
 
 def command(
@@ -153,12 +124,6 @@ def make_env(
     if id in registered(wrappers=True):
         raise ConfigError(f"{id!r} is a wrapper; name an environment, and add --{id}")
     return make_wrapped(id, config, skills=skills, events=events, chat=chat)
-
-
-def is_pair(word: str) -> bool:
-    """Whether a word of the command line is of the form NAME=VALUE."""
-    name, equals, _ = word.partition("=")
-    return bool(equals) and name.isidentifier()
 
 
 def read_pairs(pairs: Sequence[str]) -> dict[str, Any]:

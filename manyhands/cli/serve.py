@@ -1,4 +1,4 @@
-"""`manyhands serve`: play, watch and look at records in the browser."""
+"""`manyhands serve`: play, watch, look at records, and hold studies in the browser."""
 
 from __future__ import annotations
 
@@ -24,12 +24,13 @@ def add(commands: Any) -> None:
         commands,
         "serve",
         run,
-        "Play, watch and look at records in the browser.",
+        "Play, watch, look at records, and hold studies in the browser.",
         "It prints the address of a page where people choose a game, a seat and partners, invite\n"
         "others by a link, and look at records. A game in quotes takes a configuration:\n\n"
         "  manyhands serve\n"
         "  manyhands serve 'kitchen layout=coordination_ring' connect_four --partners ippo solver\n"
-        "  manyhands serve --records runs/\n\n"
+        "  manyhands serve --records runs/\n"
+        "  manyhands serve --study examples/study.toml\n\n"
         "Only this machine can reach it, unless --host says otherwise; then the address holds a\n"
         "token, without which nothing is answered.",
     )
@@ -40,7 +41,12 @@ def add(commands: Any) -> None:
         "--partners", nargs="+", default=[], metavar="SEAT", help="players that may be chosen, too"
     )
     parser.add_argument(
-        "--records", nargs="+", type=Path, default=[], metavar="PATH", help="records, or folders"
+        "--records",
+        nargs="+",
+        type=Path,
+        default=[],
+        metavar="PATH",
+        help="records, or folders of records and of seasons (manyhands arena)",
     )
     parser.add_argument("--record", type=Path, metavar="FOLDER", help="write a record of each game")
     parser.add_argument("--host", default="127.0.0.1", help="address to listen at")
@@ -53,7 +59,24 @@ def add(commands: Any) -> None:
         "--patience",
         type=float,
         default=60.0,
-        help="seconds that the others wait for somebody who left, before a bot plays (default 60)",
+        help="seconds that the others wait for somebody who left (default 60)",
+    )
+    parser.add_argument(
+        "--leaver",
+        choices=("bot", "forfeit"),
+        default="bot",
+        help="what happens then: a bot plays (the default), or the seat forfeits the game",
+    )
+    parser.add_argument(
+        "--study", type=Path, metavar="FILE", help="hold the study in this file (.toml)"
+    )
+    parser.add_argument(
+        "--out", type=Path, metavar="FOLDER", help="of the study (default runs/study/NAME)"
+    )
+    parser.add_argument(
+        "--export",
+        action="store_true",
+        help="write the CSV files of the study as far as it has come, and end",
     )
 
 
@@ -71,19 +94,43 @@ def run(options: argparse.Namespace) -> int:
     from manyhands.web.server import application
     from manyhands.web.tables import House
 
+    study = None
+    if options.study is None:
+        for name in ("out", "export"):
+            if getattr(options, name):
+                raise ConfigError(f"--{name} is for a study: give --study FILE, too")
+    else:
+        for name in ("games", "partners", "records", "record"):
+            if getattr(options, name):
+                raise ConfigError(
+                    f"{name} are not for a study, whose file says what is played; records are "
+                    "kept in its folder (--out)"
+                )
+        study, ledger = _study(options)
+        if options.export:
+            for path in ledger.save_tables():
+                print(f"wrote {path}")
+            return 0
     if options.record is not None:
         options.record.mkdir(parents=True, exist_ok=True)
     house = House(
-        offers(options.games, options.partners),
+        [] if study else offers(options.games, options.partners),
         most=options.tables,
         patience=options.patience,
+        leaver=options.leaver,
         record=options.record,
     )
+    room = None
+    if study is not None:
+        from manyhands.web.room import Room
+
+        room = Room(study, ledger, house)
+        print(f"{study.title}: kept in {ledger.folder}", file=sys.stderr)
     token = "" if _loopback(options.host) else secrets.token_urlsafe(16)
     hosts = [*LOCAL, *([] if options.host in EVERYWHERE else [options.host]), *options.name]
     if options.host in EVERYWHERE and not options.name:
         hosts = ["*"]  # the token tells who may; which names this machine has is not known
-    app = application(house, Library(options.records), hosts=hosts, token=token)
+    app = application(house, Library(options.records), hosts=hosts, token=token, study=room)
 
     class Server(uvicorn.Server):
         async def startup(self, *arguments: Any, **more: Any) -> None:
@@ -103,6 +150,7 @@ def run(options: argparse.Namespace) -> int:
         port=options.port,
         log_level="warning",
         ws_max_size=1 << 16,
+        ws_per_message_deflate=False,  # pictures are compressed already
         timeout_graceful_shutdown=2,
     )
     server = Server(config)
@@ -111,6 +159,16 @@ def run(options: argparse.Namespace) -> int:
         print(f"manyhands: cannot listen at {options.host}:{options.port}", file=sys.stderr)
         return 1
     return 0
+
+
+def _study(options: argparse.Namespace) -> tuple[Any, Any]:
+    """The study that a command line names, and its store."""
+    from manyhands.web.ledger import Ledger
+    from manyhands.web.study import read_study
+
+    study = read_study(options.study)
+    folder = options.out or Path("runs") / "study" / study.name
+    return study, Ledger(study, folder, read_only=options.export)
 
 
 LOCAL = ("localhost", "127.0.0.1", "[::1]")

@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import manyhands
-from manyhands.cli.common import is_pair, make_env, read_pairs, value_of
+from manyhands.cli.common import make_env, read_pairs, value_of
+from manyhands.cli.parser import is_pair
 from manyhands.core.env import ConfigError, Env, ManyhandsError
 from manyhands.core.registry import load
 

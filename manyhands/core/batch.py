@@ -302,14 +302,20 @@ class RandomActions(BatchPolicy):
             words = jax.random.key_data(fold_in(jax.random.fold_in(key, len(halves)), view.index))
             halves += [half for i in (0, 1) for half in (words[:, i] >> 16, words[:, i] & 0xFFFF)]
         bits = jnp.stack(halves[: env.num_agents])
-        legal = view.legal
-        if legal.shape[-1] > 2**13:
-            # Otherwise the compiler folds the sum of a constant mask, which takes seconds.
-            legal = jax.lax.optimization_barrier(legal)
-        count = jnp.sum(legal, axis=1, dtype=jnp.uint32)
-        chosen = (bits * count) >> 16
-        rank = jnp.cumsum(legal, axis=1, dtype=jnp.uint32)
-        return jnp.sum(rank <= chosen[:, None], axis=1, dtype=jnp.int32), memory
+        # A running sum by a loop over the actions: `cumsum` takes 20 times as long. As a value of
+        # its own, legality is not worked out again in every pass.
+        legal = jnp.moveaxis(jax.lax.optimization_barrier(view.legal), 1, 0)
+        dtype = jnp.uint8 if len(legal) < 256 else jnp.uint32
+        count = jnp.sum(legal, axis=0, dtype=jnp.uint32)
+        chosen = ((bits * count) >> 16).astype(dtype)
+
+        def pass_by(at: tuple[Array, Array], fits: Array) -> tuple[tuple[Array, Array], None]:
+            rank = at[0] + fits.astype(dtype)
+            return (rank, at[1] + (rank <= chosen).astype(dtype)), None
+
+        start = (jnp.zeros_like(chosen), jnp.zeros_like(chosen))
+        (_, action), _ = jax.lax.scan(pass_by, start, legal, unroll=8)
+        return action.astype(jnp.int32), memory
 
 
 @dataclasses.dataclass(frozen=True)

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from manyhands.core.env import Action, ConfigError, IllegalAction
+from manyhands.core.env import Action, ConfigError, IllegalAction, Wrapper
 from manyhands.core.episode import Game
 
 
@@ -103,7 +103,9 @@ def _arrived(asked: _Asked, future: asyncio.Future[Any]) -> None:
 
 def _goes_on(game: Game, index: int) -> Action | None:
     """What an agent does in the meantime; None if it has to choose."""
-    for action in ("go on", game.env.noop):
+    # Only wrappers know skills under way; to read words costs more than the rest of a step.
+    ways = ("go on",) if isinstance(game.env, Wrapper) else ()
+    for action in (*ways, game.env.noop):
         try:
             return game.read(index, action, None)
         except IllegalAction:

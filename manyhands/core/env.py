@@ -22,7 +22,6 @@ import functools
 import importlib
 import inspect
 import json
-import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, TypeVar, dataclass_transform
@@ -35,6 +34,7 @@ import numpy as np
 from manyhands.core.choices import LIMIT, Choice, choices_of, fold
 
 if TYPE_CHECKING:
+    from manyhands.core.probes import Question
     from manyhands.core.talk import Message
 
 DETAILS = ("brief", "normal", "full")  # of `Env.describe`
@@ -316,6 +316,11 @@ class Env(Generic[State]):
         its own."""
         own = self.agents[self.index(agent)]
         return any(event.get("agent") != own for event in self.last_events(state, agent))
+
+    def questions(self, state: State, agent: str | int) -> list[Question]:
+        """Questions about what an agent knows (`core/probes.py`), each with the answer that its
+        knowledge gives and the one that is true; empty where nothing is hidden."""
+        return []
 
     def event_codes(self, state: State) -> Array:
         """What happened in the last step as each agent may know it, f32[N, K], named by
@@ -632,6 +637,9 @@ class Wrapper(Env[State]):
     def concerns(self, state: State, agent: str | int) -> bool:
         return self.env.concerns(self.inner(state), agent)
 
+    def questions(self, state: State, agent: str | int) -> list[Question]:
+        return self.env.questions(self.inner(state), agent)
+
     def event_codes(self, state: State) -> Array:
         return self.env.event_codes(self.inner(state))
 
@@ -795,19 +803,6 @@ def episode_keys_data(seeds: np.ndarray) -> np.ndarray:
     data = np.zeros((len(seeds), 2), np.uint32)
     data[:, 1] = seeds & 0xFFFFFFFF
     return data
-
-
-def warn_of_x64() -> None:
-    """Warn where JAX computes in 64 bits: states then have other bytes, so records, snapshots and
-    fingerprints do not fit those of other processes."""
-    if jax.config.jax_enable_x64:  # type: ignore[attr-defined]
-        warnings.warn(
-            "jax_enable_x64 is set: states, snapshots, records and fingerprints differ from those "
-            "made without it. Unset JAX_ENABLE_X64, or call "
-            "jax.config.update('jax_enable_x64', False) before an environment is played; for your "
-            "own computations in 64 bits use `with jax.enable_x64(True):`",
-            stacklevel=3,
-        )
 
 
 def squash(values: Array) -> Array:

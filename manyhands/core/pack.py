@@ -13,6 +13,7 @@ import json
 import operator
 import struct
 import threading
+import warnings
 import zlib
 from collections.abc import Sequence
 from itertools import compress
@@ -29,7 +30,6 @@ from manyhands.core.env import (
     SnapshotError,
     episode_key,
     own_key,
-    warn_of_x64,
     wrap_key,
 )
 from manyhands.core.kernel import SmallCall
@@ -188,6 +188,19 @@ class StatePacking:
             return self.whole.views(buffer)
         lasting = self.lasting.views(buffer[: self.lasting.size])
         return self.whole.join(lasting, self.recent.views(buffer[self.lasting.size :]))
+
+
+def warn_of_x64() -> None:
+    """Warn where JAX computes in 64 bits: states then have other bytes, so records, snapshots and
+    fingerprints do not fit those of other processes."""
+    if jax.config.jax_enable_x64:  # type: ignore[attr-defined]
+        warnings.warn(
+            "jax_enable_x64 is set: states, snapshots, records and fingerprints differ from those "
+            "made without it. Unset JAX_ENABLE_X64, or call "
+            "jax.config.update('jax_enable_x64', False) before an environment is played; for your "
+            "own computations in 64 bits use `with jax.enable_x64(True):`",
+            stacklevel=3,
+        )
 
 
 @functools.lru_cache(maxsize=256)

@@ -43,7 +43,9 @@ from manyhands.core.episode import (
     episode_seed,
     routed,
 )
+from manyhands.core.probes import Probes
 from manyhands.core.processes import check_process
+from manyhands.core.progress import Bar
 from manyhands.core.redact import redact
 from manyhands.core.registry import from_spec, make, seat
 from manyhands.core.view import BudgetSpent, Reply, View
@@ -93,14 +95,15 @@ class Result:
     def mean(self) -> dict[str, float]:
         """Means over episodes: the length, the metrics, and each term (the mean of the agents)."""
         count = max(len(self.episodes), 1)
-        total = {"steps": 0.0}
+        total, metrics = {"steps": 0.0}, dict[str, float]()
         for episode in self.episodes:
             total["steps"] += episode.steps
             for name, values in episode.terms.items():
                 total[name] = total.get(name, 0.0) + sum(values) / len(values)
             for name, value in episode.metrics.items():
-                total[name] = total.get(name, 0.0) + value
-        return {name: value / count for name, value in total.items()}
+                metrics[name] = metrics.get(name, 0.0) + value
+        # A metric comes before a term of the same name.
+        return {name: value / count for name, value in (total | metrics).items()}
 
     def __str__(self) -> str:
         count = len(self.episodes)
@@ -403,6 +406,7 @@ def play(
     on_step: Callable[[Moment], None] | None = None,
     coach: Any = None,
     clock: float | None = None,
+    probes: Any = None,
 ) -> Result:
     """Play episodes of `env` with any policy in any seat.
 
@@ -452,6 +456,9 @@ def play(
             (`core/clock.py`). What is late counts when it comes; the record tells when
             (`info["clock"]`). Such a run depends on the speed of its seats, not on `seed` alone.
             Seats should answer in coroutines: others hold up the clock.
+        probes: questions about what agents know, asked outside of the game (`core/probes.py`):
+            `Probes`, or who answers them as `Probes(ask)` takes it; True: the seats themselves.
+            Answers are in `Probes.answers` and in the record, `info["probes"]`.
 
     Raises:
         SeatError: a seat failed; its exception is chained. No further episode starts, and running
@@ -498,12 +505,18 @@ def play(
     if coaches is not None:
         options["coach"] = coaches.names
     if clock is not None:
-        if coaches is not None or isinstance(clock, bool) or not 0 < clock < float("inf"):
+        beside = coaches is not None or probes is not None
+        if beside or isinstance(clock, bool) or not 0 < clock < float("inf"):
             raise ConfigError(
-                f"clock is seconds of a step, more than 0, and not together with coach=; given "
-                f"{clock!r}"
+                "clock is seconds of a step, more than 0, and not together with coach= or probes=; "
+                f"given {clock!r}"
             )
         options["clock"] = float(clock)
+    if probes is not None:
+        if not isinstance(probes, Probes):
+            probes = Probes(None if probes is True else probes)
+        probes.check(env)
+        options["probes"] = probes.about()
     with contextlib.ExitStack() as stack:
         writer = None
         results: dict[int, EpisodeResult] = {}
@@ -517,9 +530,20 @@ def play(
         missing = [number for number in numbers if number not in results]
         if progress is None:
             progress = sys.stderr.isatty()
-        bar = stack.enter_context(_Bar(env, len(missing), max_steps)) if progress else None
+        bar = stack.enter_context(Bar(env, len(missing), max_steps)) if progress else None
         run = _Run(
-            env, policies, names, int(seed), options, forks, writer, on_step, bar, results, coaches
+            env,
+            policies,
+            names,
+            int(seed),
+            options,
+            forks,
+            writer,
+            on_step,
+            bar,
+            results,
+            coaches,
+            probes,
         )
         if missing:
             many = min(len(missing), int(concurrency)) >= _MANY
@@ -560,9 +584,10 @@ class _Run:
     forks: tuple[bytes, ...]
     writer: Any
     on_step: Callable[[Moment], None] | None
-    bar: _Bar | None
+    bar: Bar | None
     results: dict[int, EpisodeResult]
     coaches: Coaches | None = None
+    probes: Probes | None = None
     failure: Exception | None = None
     stopped: str = ""
 
@@ -679,6 +704,10 @@ class _Run:
         asked = game.asked()
         notes: dict[int, Any] = {}
         futures: Sequence[asyncio.Future[Any]]
+        if self.probes is not None:
+            seats = {i: routed(self.policies[players[i]], game.views[i]) for i in asked}
+            probed = await self.probes.ask(game, asked, seats)
+            turn.info |= {i: {"probes": found} for i, found in probed.items()}
         if clock is not None:
             new = clock.unasked(asked)
             clock.ask(game.step, new, table.ask(game, new, players))
@@ -697,7 +726,8 @@ class _Run:
                 note = {"clock": clock.answered(i, game.step)}
                 reply = dataclasses.replace(reply, info={**reply.info, **note})
             if reply.info or i in notes:
-                turn.info[i] = {**reply.info, "coach": notes[i]} if i in notes else reply.info
+                noted = {"coach": notes[i]} if i in notes else {}
+                turn.info[i] = {**turn.info.get(i, {}), **reply.info, **noted}
             if getattr(routed(self.policies[players[i]], game.views[i]), "needs_state", False):
                 turn.info[i] = {**turn.info.get(i, {}), "true_state": True}
             say = reply.say
@@ -715,7 +745,7 @@ class _Run:
                     _abandon(futures)
                     error.add_note(f"seat {self.names[players[i]]!r}, {where}")
                     raise
-                if game.forfeits_by(i):
+                if reply.forfeit or game.forfeits_by(i):
                     forfeits.append(i)
                 turn.actions[i] = self.env.noop
             if say is not None:
@@ -844,41 +874,3 @@ def _complete(work: Coroutine[Any, Any, None]) -> None:
             with contextlib.suppress(RuntimeError):  # the loop is closed already
                 loop.call_soon_threadsafe(task.cancel)
             raise
-
-
-class _Bar:
-    """The progress bar: filled by steps, labelled with the count of episodes."""
-
-    def __init__(self, env: Env, episodes: int, max_steps: int | None):
-        from rich.console import Console
-        from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
-
-        self._length = env.max_steps if max_steps is None else min(max_steps, env.max_steps)
-        self._episodes, self._done, self._steps, self._reward = episodes, 0, 0, 0.0
-        self._progress = Progress(
-            TextColumn("{task.description}"),
-            BarColumn(),
-            TextColumn("{task.fields[note]}"),
-            TimeRemainingColumn(),
-            console=Console(stderr=True),
-            transient=True,
-        )
-        total = episodes * self._length
-        self._task = self._progress.add_task(env.id, total=total, note=f"0/{episodes} episodes")
-
-    def __enter__(self) -> _Bar:
-        self._progress.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._progress.stop()
-
-    def stepped(self) -> None:
-        self._progress.advance(self._task)
-
-    def finished(self, result: EpisodeResult) -> None:
-        """Count an episode; one that ended early fills the bar as if it had not."""
-        self._done += 1
-        self._reward += sum(result.rewards) / len(result.rewards)
-        note = f"{self._done}/{self._episodes} episodes, mean reward {self._reward / self._done:g}"
-        self._progress.update(self._task, advance=max(self._length - result.steps, 0), note=note)

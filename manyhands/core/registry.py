@@ -91,8 +91,15 @@ def register_wrapper(id: str, entry_point: str) -> None:
     _WRAPPERS[id] = entry_point
 
 
+def _shipped() -> None:
+    """Register what comes with the package, if nobody has: where this module was imported by the
+    command line, which loads nothing before it has to."""
+    importlib.import_module("manyhands.shipped")
+
+
 def registered(*, wrappers: bool = False) -> tuple[str, ...]:
     """The ids of all games, or of all wrappers, sorted."""
+    _shipped()
     return tuple(sorted(_WRAPPERS if wrappers else _GAMES))
 
 
@@ -102,6 +109,7 @@ def load(id: str) -> Any:
     Raises:
         ConfigError: nothing is registered under it, or with another version.
     """
+    _shipped()
     if not isinstance(id, str):
         raise ConfigError(f"the id of an environment is text, given {id!r}")
     name, version = _parsed(id)
@@ -284,6 +292,7 @@ def register_seat(name: str, entry_point: str, *, extra: str = "") -> None:
 
 def registered_seats() -> tuple[str, ...]:
     """The names of all seats, sorted."""
+    _shipped()
     return tuple(sorted(_SEATS))
 
 
@@ -296,6 +305,7 @@ def seat(name: str, env: Env[Any], **options: Any) -> Any:
         SeatConfigError: there is no such seat or option.
         SeatError: the seat needs an extra.
     """
+    _shipped()
     name, _, rest = name.partition(":")
     if name not in _SEATS:
         known = registered_seats()
@@ -380,7 +390,7 @@ def _value(word: str) -> Any:
 
 def find_installed() -> None:
     """Register the entry points of installed packages without importing them; errors are warnings.
-    Called by `import manyhands`."""
+    Called by `manyhands.shipped`."""
     for group, known, add in (
         ("manyhands.games", _GAMES, register),
         ("manyhands.seats", _SEATS, register_seat),

@@ -27,7 +27,9 @@ def render(
     pygame = load_pygame()
     canvas = pygame.Surface(size)
     env.draw(state, canvas, agent)
-    return np.ascontiguousarray(np.swapaxes(pygame.surfarray.array3d(canvas), 0, 1))
+    # A third of the time of `surfarray.array3d`, which goes column by column.
+    pixels = np.frombuffer(bytearray(pygame.image.tobytes(canvas, "RGB")), np.uint8)
+    return pixels.reshape(size[1], size[0], 3)
 
 
 def load_pygame() -> Any:

@@ -33,12 +33,15 @@ class Reply:
         say: a message to the others, where the environment has a chat channel.
         error: why `action` is None.
         info: JSON-ready data for the record (attempts, tokens, seconds, …).
+        forfeit: whether the seat gives up: with an `error`, the episode ends at the price of
+            `Env.forfeit_terms`, whatever `on_illegal` is.
     """
 
     action: Action | str | None
     say: str | None = None
     error: str | None = None
     info: dict[str, Any] = field(default_factory=dict)
+    forfeit: bool = False
 
 
 class View:

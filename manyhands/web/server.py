@@ -1,9 +1,10 @@
 """The web server: pages, and sockets between browsers and tables.
 
 What a page may do: open a table with the games and players that the operator offers, take the seat
-that its token is for, answer, watch where all may see everything, and look at the operator's
-records. It names no files, no seats and no configurations of its own. Pages get their content as
-data and write it as text, under a content security policy without inline scripts.
+that its token is for, answer, look on where that is allowed, and look at the operator's records and
+seasons; or, in a study, only what comes next in it. It names no files, no seats and no
+configurations of its own. Pages get their content as data and write it as text, under a content
+security policy without inline scripts.
 """
 
 from __future__ import annotations
@@ -28,7 +29,8 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from manyhands.core.env import ManyhandsError
 from manyhands.web.replays import Library
-from manyhands.web.tables import PERSON, Guest, House, Payload, Picture, Table
+from manyhands.web.room import Room
+from manyhands.web.tables import PERSON, Box, Drawing, Guest, House, Payload, Picture, Table
 
 MOST_BYTES = 16_384  # of a request or a message
 MOST_MESSAGES = 40  # of a socket, in a second
@@ -42,23 +44,27 @@ HEADERS = {
     "Referrer-Policy": "no-referrer",
     "Cache-Control": "no-store",
 }
+_SCRIPT = "text/javascript; charset=utf-8"
 _PAGES = {
     "/": ("index.html", "text/html; charset=utf-8"),
-    "/page.js": ("page.js", "text/javascript; charset=utf-8"),
+    **{f"/{name}.js": (f"{name}.js", _SCRIPT) for name in ("page", "base", "table", "replay")},
+    "/study.js": ("study.js", _SCRIPT),
     "/page.css": ("page.css", "text/css; charset=utf-8"),
     "/icon.svg": ("icon.svg", "image/svg+xml"),
 }
 
 
 class _Outbox:
-    """What is to be sent to one browser. Of pictures only the newest waits: a slow browser sees
-    fewer of them, and holds up nothing. Safe to fill from any thread."""
+    """What is to be sent to one browser. Of pictures only the newest waits, with the news of those
+    that it replaced: a slow browser sees fewer of them, and holds up nothing. Safe to fill from any
+    thread."""
 
     def __init__(self) -> None:
         self._loop = asyncio.get_running_loop()
         self._picture: Picture | None = None
         self._payloads: list[Payload] = []
         self._filled = asyncio.Event()
+        self._shown: Drawing | None = None  # what the browser has
 
     def put(self, item: Picture | Payload) -> None:
         with contextlib.suppress(RuntimeError):  # the loop is closed
@@ -66,7 +72,7 @@ class _Outbox:
 
     def _put(self, item: Picture | Payload) -> None:
         if isinstance(item, Picture):
-            self._picture = item
+            self._picture = item if self._picture is None else item.after(self._picture)
         elif len(self._payloads) < 100:
             self._payloads.append(item)
         self._filled.set()
@@ -85,9 +91,19 @@ class _Outbox:
             # A welcome, say, comes before the first picture, however soon that is there.
             for payload in payloads:
                 await _sent(socket.send_json(payload))
-            if picture is not None:
-                data = await asyncio.to_thread(picture.paint)
-                await _sent(socket.send_json(picture.words))
+            if picture is None:
+                continue
+            words, drawing, shown = picture.words, picture.drawing, self._shown
+            boxes: list[Box] | None = None
+            if shown is None:
+                data = await asyncio.to_thread(drawing.whole)
+            else:
+                boxes, data = await asyncio.to_thread(drawing.since, shown)
+            self._shown = drawing
+            # A picture follows the words: all of it, or what has changed, or none.
+            words = {**words, "boxes": boxes}
+            await _sent(socket.send_json(words))
+            if data:
                 await _sent(socket.send_bytes(data))
 
 
@@ -108,12 +124,15 @@ def application(
     *,
     hosts: Sequence[str] = ("localhost", "127.0.0.1", "[::1]"),
     token: str = "",
+    study: Room | None = None,
 ) -> Starlette:
     """The server as an ASGI application.
 
     Args:
+        house, library: what can be played, and the records and seasons that can be looked at.
         hosts: the names under which browsers may ask for it.
         token: what every request has to bring, where not only this machine can reach it.
+        study: the study that is held: then pages take part in it, and can do nothing else.
     """
     served = resources.files("manyhands") / "assets" / "web"
     pages = {path: ((served / name).read_bytes(), kind) for path, (name, kind) in _PAGES.items()}
@@ -133,34 +152,97 @@ def application(
     def refused(reason: str, status: int = 400) -> Response:
         return JSONResponse({"error": reason}, status, headers=HEADERS)
 
-    async def games(request: Request) -> Response:
+    def forbidden(request: Request, *, studying: bool = False) -> Response | None:
         if not allowed(request):
             return refused("a link with the token of this server is needed", 403)
+        if (study is not None) != studying:
+            return refused("there is no such page here", 404)
+        return None
+
+    async def games(request: Request) -> Response:
+        if study is not None and allowed(request):
+            return JSONResponse({"study": study.about()}, headers=HEADERS)
+        if no := forbidden(request):
+            return no
         offers = [offer.words() for offer in house.offers.values()]
         return JSONResponse({"games": offers, "person": PERSON}, headers=HEADERS)
 
-    async def records(request: Request) -> Response:
-        if not allowed(request):
-            return refused("a link with the token of this server is needed", 403)
-        return JSONResponse({"records": await asyncio.to_thread(library.listed)}, headers=HEADERS)
+    async def live(request: Request) -> Response:
+        if no := forbidden(request):
+            return no
+        return JSONResponse({"live": house.live()}, headers=HEADERS)
 
-    async def tables(request: Request) -> Response:
-        """Open a table."""
-        if not allowed(request):
-            return refused("a link with the token of this server is needed", 403)
+    async def records(request: Request) -> Response:
+        if no := forbidden(request):
+            return no
+        found = {
+            "records": await asyncio.to_thread(library.listed),
+            "seasons": await asyncio.to_thread(library.seasons),
+        }
+        return JSONResponse(found, headers=HEADERS)
+
+    async def season(request: Request) -> Response:
+        """The page of a season, as `manyhands arena` wrote it."""
+        if no := forbidden(request):
+            return no
+        try:
+            text, policy = await asyncio.to_thread(
+                library.season_page, int(request.path_params["number"])
+            )
+        except ManyhandsError as error:
+            return refused(str(error), 404)
+        kind = "text/html; charset=utf-8"
+        more = {"Content-Security-Policy": policy or POLICY}
+        return Response(text, media_type=kind, headers={**HEADERS, **more})
+
+    async def body_of(request: Request) -> bytes | Response:
+        """The JSON that a page sent, or why it is not read."""
         if request.headers.get("content-type", "").partition(";")[0] != "application/json":
-            return refused("a table is asked for in JSON", 415)
+            return refused("requests are in JSON", 415)
         body = b""
         async for part in request.stream():
             body += part
             if len(body) > MOST_BYTES:
                 return refused(f"a request has at most {MOST_BYTES} bytes", 413)
+        return body
+
+    async def tables(request: Request) -> Response:
+        """Open a table."""
+        if no := forbidden(request):
+            return no
+        body = await body_of(request)
+        if isinstance(body, Response):
+            return body
         try:
-            game, seats, clock, seed = _asked(body)
-            table = await asyncio.to_thread(house.open, game, seats, clock, seed)
-        except (ManyhandsError, ValueError) as error:
+            table = await asyncio.to_thread(house.open, *_asked(body))
+        except (ManyhandsError, ValueError, RecursionError) as error:
             return refused(str(error))
         return JSONResponse(_links(table), headers=HEADERS)
+
+    async def participate(request: Request) -> Response:
+        """Take part in the study."""
+        if no := forbidden(request, studying=True):
+            return no
+        assert study is not None
+        body = await body_of(request)
+        if isinstance(body, Response):
+            return body
+        try:
+            given = json.loads(body)
+            whose = given.get("participant") if isinstance(given, dict) else None
+            if whose is None:
+                found = await asyncio.to_thread(study.enter)
+            elif not isinstance(whose, str):
+                raise ValueError("a participant is a word")
+            elif "answers" in given:
+                found = await asyncio.to_thread(
+                    study.turn, whose, given.get("stage"), given["answers"]
+                )
+            else:
+                found = await asyncio.to_thread(study.page, whose)
+        except (ManyhandsError, ValueError, RecursionError) as error:
+            return refused(str(error))
+        return JSONResponse(found, headers=HEADERS)
 
     async def play(socket: WebSocket) -> None:
         """A person at a table, or beside it."""
@@ -181,7 +263,7 @@ def application(
 
     async def replay(socket: WebSocket) -> None:
         """A record, moment by moment, as the page asks for them."""
-        if not allowed(socket):
+        if not allowed(socket) or study is not None:
             await socket.close(4403)
             return
         await socket.accept()
@@ -202,7 +284,7 @@ def application(
                         await socket.send_json({"type": "marks", "moments": found})
                         continue
                     shown = await asyncio.to_thread(library.picture, record, episode, at)
-                    data = await asyncio.to_thread(shown.paint)
+                    data = await asyncio.to_thread(shown.drawing.whole)
                 except ManyhandsError as error:
                     await socket.send_json({"type": "failed", "reason": str(error)})
                     continue
@@ -213,13 +295,18 @@ def application(
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
         yield
         house.close()
+        if study is not None:
+            await asyncio.to_thread(study.close)
 
     return Starlette(
         routes=[
             *(Route(path, page) for path in _PAGES),
             Route("/games", games),
+            Route("/live", live),
             Route("/records", records),
+            Route("/season/{number:int}", season),
             Route("/tables", tables, methods=["POST"]),
+            Route("/study", participate, methods=["POST"]),
             WebSocketRoute("/play", play),
             WebSocketRoute("/replay", replay),
         ],
@@ -232,8 +319,8 @@ def _same(one: str, other: str) -> bool:
     return secrets.compare_digest(one.encode(), other.encode())
 
 
-def _asked(body: bytes) -> tuple[str, list[str], float | None, int]:
-    """(game, seats, clock, seed) of a request for a table; raises `ValueError`."""
+def _asked(body: bytes) -> tuple[str, list[str], float | None, int, bool]:
+    """(game, seats, clock, seed, spectators) of a request for a table; raises `ValueError`."""
     given = json.loads(body)
     if not isinstance(given, dict):
         raise ValueError("a table is asked for as an object")
@@ -249,7 +336,10 @@ def _asked(body: bytes) -> tuple[str, list[str], float | None, int]:
         clock = float(clock)
     if isinstance(seed, bool) or not isinstance(seed, int) or not 0 <= seed < 2**31:
         raise ValueError(f"seed is a whole number from 0 to {2**31 - 1}, given {seed!r}")
-    return game, seats, clock, seed
+    spectators = given.get("spectators", False)
+    if not isinstance(spectators, bool):
+        raise ValueError(f"spectators are allowed or not, given {spectators!r}")
+    return game, seats, clock, seed, spectators
 
 
 def _links(table: Table) -> Payload:
@@ -351,6 +441,8 @@ def _welcome(table: Table, guest: Guest | None) -> Payload:
         "keys": dict(env.keys),
         "talk": env.chat is not None,
         "clock": table.clock,
+        "once": table.once,
+        "veiled": guest is None and table.veiled,
     }
 
 
@@ -359,7 +451,7 @@ def _present(table: Table) -> None:
     seats = [
         {
             "agent": table.env.agents[i],
-            "seat": name,
+            "seat": "" if table.blind else name,
             "here": i not in table.guests or table.guests[i].here,
         }
         for i, name in enumerate(table.names)

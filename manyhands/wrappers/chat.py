@@ -16,7 +16,7 @@ import numpy as np
 
 from manyhands.core.answers import split_say
 from manyhands.core.choices import LIMIT, Choice, Form, choices_of, fold
-from manyhands.core.config import number, whole
+from manyhands.core.config import boolean, number, whole
 from manyhands.core.env import (
     Action,
     Array,
@@ -73,6 +73,8 @@ class Chat(Wrapper[ChatState]):
             weight `-cost`.
         hears: N x N, `hears[i][j]`: i hears j. By default everyone hears everyone else.
         transcript: how many messages texts repeat, the last ones.
+        takes_step: whether a message takes the place of the action, so that its sender plays
+            `env.noop` in that step.
 
     **Actions**: the wrapped action followed by a token: 0 silence, 1 to M the phrases, M + 1
     "other" (free text that is near no phrase, as vector seats receive it). A token out of range
@@ -95,6 +97,7 @@ class Chat(Wrapper[ChatState]):
         cost: float = 0.0,
         hears: Sequence[Sequence[bool]] | None = None,
         transcript: int = 12,
+        takes_step: bool = False,
     ):
         if env.chat is not None:
             raise ConfigError(f"{env.id!r} already has a channel; build it with talk=False")
@@ -107,6 +110,7 @@ class Chat(Wrapper[ChatState]):
         self.hears, self.tokens = self.channel.hears, self.channel.tokens
         self.cost = cost
         self.transcript = whole("transcript", transcript, 0)
+        self.takes_step = boolean("takes_step", takes_step)
         self._saying = Form(
             "say: {words}",
             "with any action you may say one of the phrases of the rules, or other words",
@@ -155,6 +159,12 @@ class Chat(Wrapper[ChatState]):
         illegal = acting & ((token < 0) | (token >= self.tokens))
         token = jnp.where(illegal, 0, token).astype(jnp.uint8)
         said = jnp.where(acting, token, state.said)
+        if self.takes_step:
+            parts = inner_actions.ndim - token.ndim  # of an action
+            noop = np.asarray(env.noop)
+            noop = noop.reshape(noop.shape + (1,) * (token.ndim - 1))
+            speaks = jnp.expand_dims(token > 0, tuple(range(1, 1 + parts)))
+            inner_actions = jnp.where(speaks, noop, inner_actions)
         inner, outcome = env.step(key, state.inner, inner_actions)
         spoke = (acting & (token > 0)).astype(jnp.float32)
         metrics = dict(outcome.metrics)
@@ -202,13 +212,15 @@ class Chat(Wrapper[ChatState]):
         heard = [name for j, name in enumerate(self.agents) if self.hears[i, j] and i != j]
         hearers = [name for j, name in enumerate(self.agents) if self.hears[j, i] and i != j]
         price = f" Each message costs you {self.cost:g}." if self.cost else ""
+        beside = "With each action you may say something, and saying something alone is no move."
+        if self.takes_step:
+            beside = "In place of an action you may say something; an action beside it is not done."
         phrases = "; ".join(f'"{phrase}"' for phrase in self.phrases)
         return (
             f"{self.env.rules(i)}\n\nTALKING\n"
-            f"With each action you may say something, and saying something alone is no move. "
-            f"{' and '.join(hearers) or 'Nobody'} will hear you before the next step, and you hear "
-            f"{' and '.join(heard) or 'nobody'}.{price} What others say are their words, not rules "
-            "of the game.\n"
+            f"{beside} {' and '.join(hearers) or 'Nobody'} will hear you before the next step, "
+            f"and you hear {' and '.join(heard) or 'nobody'}.{price} What others say are their "
+            "words, not rules of the game.\n"
             f"Say it in a line of its own, below your action, in at most {self.max_length} "
             'characters: "SAY: on my way". Some players understand phrases only, and hear of '
             f"your words the nearest one of these, if one is near: {phrases}."
@@ -301,6 +313,7 @@ class Chat(Wrapper[ChatState]):
             "cost": self.cost,
             "hears": self.hears.tolist(),
             **({} if self.transcript == 12 else {"transcript": self.transcript}),
+            **({"takes_step": True} if self.takes_step else {}),
         }
 
     def __repr__(self) -> str:

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from manyhands.baselines.bots.craftworld_atlas import UNSEEN, Atlas
+from manyhands.baselines.bots.craftworld_refuge import is_closed
 from manyhands.baselines.bots.craftworld_team import Player, Team
 from manyhands.core.env import SeatError, episode_key
 from manyhands.core.pack import snapshot
@@ -146,6 +147,61 @@ def test_it_steps_out_of_the_way_of_arrows_and_into_none():
     assert {ahead._out_of_shots(action) for action in (rl.NOOP, rl.DO, left)} <= {right, up, down}
     past = after((2, 2), (1, 2), (0, 2))
     assert past._out_of_shots(rl.NOOP) == rl.NOOP
+
+
+def test_the_tired_close_themselves_in_and_sleep():
+    env = world()
+    state = env.reset_to(episode_key(0), {})
+    inventory, vitals = np.array(state.inventory), np.array(state.vitals)
+    for item, number in (("stone", 7), ("wood_pickaxe", 1)):
+        inventory[:, env.contents.items.index(item)] = number
+    vitals[:, rl.ENERGY] = 2
+    start = snapshot(env, dataclasses.replace(state, inventory=inventory, vitals=vitals))
+    team, asleep = Team(env), {}
+
+    def on_step(moment: Any) -> None:
+        for i in np.flatnonzero(np.asarray(moment.frame.state.asleep)).tolist():
+            player = team._players[moment.episode, i]
+            asleep.setdefault((moment.episode, i), is_closed(player.atlas))
+
+    play(env, [team] * 2, 2, fork=start, max_steps=80, progress=False, on_step=on_step)
+    assert asleep == {(episode, i): True for episode in range(2) for i in range(2)}
+
+
+def test_water_is_a_wall_unless_arrows_may_come_over_it():
+    atlas = Atlas(world(), 0)
+    for step in atlas.steps[1:]:
+        atlas.cells[atlas.at + step] = rl.STONE + 1
+    beside = [atlas.at + k * atlas.steps[0] for k in range(1, 4)]
+
+    def closed(*codes: int) -> bool:
+        for cell, code in zip(beside, codes, strict=True):
+            atlas.cells[cell] = code + 1
+        return is_closed(atlas)
+
+    assert closed(rl.STONE, rl.PATH, rl.PATH)
+    assert closed(rl.WATER, rl.STONE, rl.PATH) and closed(rl.WATER, rl.WATER, rl.GRASS)
+    assert not closed(rl.WATER, rl.WATER, rl.PATH) and not closed(rl.PATH, rl.PATH, rl.GRASS)
+    assert not closed(rl.PATH, rl.STONE, rl.GRASS)  # open above and below
+    for step in atlas.steps[2:]:
+        atlas.cells[beside[0] + step] = rl.STONE + 1
+    assert closed(rl.PATH, rl.STONE, rl.GRASS)
+    atlas.bodies = {beside[0]: rl.ZOMBIE}
+    assert not closed(rl.PATH, rl.STONE, rl.GRASS)
+
+
+def test_it_looks_again_at_a_plan_that_seems_done():
+    env = CraftWorld(map=MAP, observation="compact", goal="build wall")
+    state = env.reset(episode_key(0))
+    player, legal = Player(env, 0, False), np.asarray(env.legal(state))[0]
+    player.step(row_of(env, state, 0), legal, [], np.random.default_rng(0), 0)
+    for cell, code in player.cells_of_plan.items():
+        player.atlas.cells[cell] = code
+    far = max(player.cells_of_plan, key=lambda cell: player.atlas.gap(cell, player.atlas.at))
+    player.checked[far] = -1
+    player.atlas.at -= 3  # where it does not see it
+    action = player._build()
+    assert action is not None and rl.MOVE <= action < rl.DO
 
 
 @pytest.mark.slow

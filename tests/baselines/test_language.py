@@ -19,6 +19,7 @@ from manyhands.baselines.players.language import Language, quote
 from manyhands.core.answers import condense, split_say
 from manyhands.core.env import Env, IllegalAction, SeatError, episode_key
 from manyhands.core.pack import stepper
+from manyhands.core.probes import Question
 from manyhands.core.talk import Message
 from manyhands.core.view import View
 
@@ -238,6 +239,22 @@ def test_who_moves_second_or_from_a_fork_begins_a_new_talk_too(server, seat):
     for step, turn in ((1, 0), (3, 1), (1, 0)):  # an episode, and the first turn of another run's
         ask(policy, View(env, SimpleNamespace(state=step), 0, step=step, turn=turn))
     assert [len(request["messages"]) for request in server.asked] == [2, 4, 2]
+
+
+def test_questions_outside_of_the_game_leave_no_trace(server, seat):
+    env = Words()
+    policy = seat(env)
+    ask(policy, view(env, 0))
+    server.script = ["ANSWER: here"]
+    question = Question("Where is bob?", ("here", "there"), "here", "there")
+    (reply,) = asyncio.run(policy.probe([view(env, 1)], [question]))
+    assert question.read(reply.action) == "here" and reply.info["prompt_tokens"] == 11
+    told = server.asked[-1]["messages"]
+    assert len(told) == 4 and "You stand at 1." in told[-1]["content"]
+    assert "Where is bob?" in told[-1]["content"] and "2. there" in told[-1]["content"]
+    server.script = ["ACTION: north"]
+    ask(policy, view(env, 1))
+    assert not any("bob?" in message["content"] for message in server.asked[-1]["messages"])
 
 
 def test_views_are_answered_concurrently_and_in_order(server, seat):

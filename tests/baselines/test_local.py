@@ -18,6 +18,7 @@ from manyhands.baselines.players.local.player import sample, softmax
 from manyhands.cli import main
 from manyhands.core.env import ConfigError, RecordError, SeatError
 from manyhands.core.episode import Game, episode_seed
+from manyhands.core.probes import Question
 from manyhands.core.record import read
 from manyhands.core.talk import Message
 from manyhands.core.view import Reply, View
@@ -284,6 +285,21 @@ def test_generated_answers_are_read(kuhn):
     model = Saying(" bet 1 Player\nGame: ACTION: check", chats=False)
     (reply,) = Local(kuhn, model, mode="generate", retries=0).act([view])
     assert reply.action is None and "bet 1 Player" in reply.error
+
+
+def test_questions_are_answered_by_likelihood(kuhn):
+    model, seen = Bigram(), first_view(kuhn)
+    question = Question("Which card?", ("J", "Q", "K"), "J", "K")
+    replies = Local(kuhn, model).probe([seen, seen], [question, question])
+    policy = replies[0].info["policy"]
+    assert sum(policy) == pytest.approx(1) and replies[0].action == replies[1].action
+    assert replies[0].action == question.options[int(np.argmax(policy))]
+    # The colon before an option and its blank are one token: it begins with the pair.
+    rows = [[PAIRS[": "], *model.encode([f"{option}\n"])[0]] for option in question.options]
+    before = ord("R")
+    means = [np.mean([model.logp[a, b] for a, b in zip([before, *row], row, strict=False)])
+             for row in rows]  # fmt: skip
+    np.testing.assert_allclose(policy, softmax(means, 1.0))
 
 
 def test_refused_answers_are_asked_for_again(kuhn):

@@ -144,7 +144,9 @@ def test_the_schema_knows_each_field_of_shipped_scenarios(name):
     schema = scenarios.KINDS[name]
     shipped = dict(scenarios.shipped(name))
     assert list(shipped) == list(schema)
-    assert scenarios.SCHEMA["then" if name == "warehouse" else "else"]["properties"] == schema
+    assert (
+        scenarios.SCHEMA["else"]["then" if name == "warehouse" else "else"]["properties"] == schema
+    )
     checked = scenarios.check(shipped)
     assert checked["stages"] == schema["stages"]["const"]
     assert scenarios.check(json.loads(json.dumps(checked))) == checked

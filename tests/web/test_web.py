@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import io
 import json
 import re
@@ -16,13 +17,22 @@ from starlette.testclient import TestClient
 from starlette.websockets import WebSocketDisconnect
 
 import manyhands
+from manyhands.cli import main
 from manyhands.cli.serve import offers
 from manyhands.core.env import ConfigError
 from manyhands.core.record import read, verify
 from manyhands.core.view import Reply
 from manyhands.web.replays import Library
 from manyhands.web.server import MOST_BYTES, MOST_MESSAGES, application
-from manyhands.web.tables import PERSON, House
+from manyhands.web.tables import (
+    MOST_NEWS,
+    PERSON,
+    Drawing,
+    House,
+    changed,
+    event_words,
+    seen,
+)
 
 GAMES = ("tic_tac_toe", "kuhn_poker", "kitchen max_steps=4", "negotiation")
 
@@ -101,6 +111,7 @@ def test_a_person_plays_a_game_and_its_record_is_kept(server, tmp_path):
         welcome, _, _ = until(socket, lambda m: m["type"] == "welcome")
         assert welcome["agent"] == "player_0" and "TIC-TAC-TOE" in welcome["rules"].upper()
         view, _, _ = until(socket, to_move)
+        assert Image.open(io.BytesIO(until_picture(socket))).format == "WEBP"
         socket.send_json({"type": "answer", "words": "fly"})
         refused, _, _ = until(socket, lambda m: m["type"] == "refused")
         assert "fly" in refused["reason"]
@@ -108,7 +119,6 @@ def test_a_person_plays_a_game_and_its_record_is_kept(server, tmp_path):
             socket.send_json({"type": "answer", "words": view["choices"][0]["text"]})
             view, _, _ = until(socket, lambda m: to_move(m) or over(m))
         assert "The game is over" in view["text"]
-        assert Image.open(io.BytesIO(until_picture(socket))).format == "WEBP"
         socket.send_json({"type": "again"})
         again, _, _ = until(socket, to_move)
         assert again["step"] == 0
@@ -186,6 +196,91 @@ def test_who_leaves_is_replaced_and_may_come_back(server):
             second.send_json({"type": "answer", "words": "north"})
             until(first, lambda m: m["type"] == "view" and m["step"] == 3)
     assert view["to_move"] and list(house.tables) == [table["table"]]
+
+
+def test_who_leaves_forfeits_where_that_is_asked_for(menu, tmp_path):
+    """After the time that the others wait, at the price of a loss, in games of turns and others."""
+    house = House(menu, patience=0.1, leaver="forfeit", record=tmp_path)
+    with TestClient(application(house, Library([])), base_url="http://localhost") as client:
+        for game in ("kuhn_poker", "kitchen max_steps=4"):
+            table = opened(client, game, PERSON, PERSON)
+            with sit(client, table) as first:
+                with sit(client, table, 1) as second:
+                    until(second, lambda m: m["type"] == "view")
+                first.send_json({"type": "answer", "words": first_choice(first)})
+                view, _, _ = until(first, over)
+                until(first, lambda m: m["type"] == "ended")  # the record is written
+            assert view["reward"] == {"kuhn_poker": 1, "kitchen max_steps=4": 0}[game]
+            (file,) = tmp_path.glob(f"{game.partition(' ')[0]}-*.jsonl")
+            assert verify(file)
+            (episode,) = read(file)
+            assert (episode.result.ended, len(episode.result.forfeits)) == ("forfeit", 1)
+    with pytest.raises(ConfigError, match='did you mean "forfeit"'):
+        House(menu, leaver="forfeits").open("tic_tac_toe", [PERSON, "random"], None, 0)
+
+
+def first_choice(socket):
+    view, _, _ = until(socket, to_move)
+    return view["choices"][0]["text"]
+
+
+def looked_on(client, game, *seats):
+    asked = {"game": game, "seats": list(seats), "spectators": True}
+    return client.post("/tables", json=asked).json()
+
+
+def test_people_are_looked_on_where_nothing_is_hidden(server):
+    client, _ = server
+    table = looked_on(client, "tic_tac_toe", PERSON, "random")
+    with sit(client, table) as player:
+        until(player, to_move)
+        (live,) = client.get("/live").json()["live"]
+        assert (live["table"], live["watch"]) == (table["table"], table["watch"])
+        assert live["seats"] == {"player_0": "person", "player_1": "random"}
+        with connected(client, f"/play?table={live['table']}&seat={live['watch']}") as other:
+            welcome, _, _ = until(other, lambda m: m["type"] == "welcome")
+            assert not welcome["veiled"] and not welcome["agent"]
+            player.send_json({"type": "answer", "words": "b2"})
+            view, _, _ = until(other, lambda m: m["type"] == "view" and m["step"] > 0)
+            assert set(view["texts"]) == {"player_0", "player_1"}
+            # Who looks on can do nothing.
+            other.send_json({"type": "answer", "words": "a1"})
+            until(player, to_move)
+            assert until_picture(other)
+    # Where it was not asked for, nobody looks on.
+    table = opened(client, "tic_tac_toe", PERSON, "random")
+    with sit(client, table) as player:
+        until(player, to_move)
+        assert table["table"] not in [one["table"] for one in client.get("/live").json()["live"]]
+
+
+def test_who_looks_on_learns_nothing_hidden_before_the_end(server):
+    """On the wire: whatever the cards are, the same bytes, until the game is over."""
+    client, _ = server
+    heard = set()
+    for seed in range(6):
+        asked = {"game": "kuhn_poker", "seats": [PERSON, PERSON], "spectators": True, "seed": seed}
+        table = client.post("/tables", json=asked).json()
+        with (
+            sit(client, table) as first,
+            sit(client, table, 1) as second,
+            connected(client, f"/play?table={table['table']}&seat={table['watch']}") as other,
+        ):
+            mine, _, _ = until(first, to_move)
+            his, _, _ = until(second, lambda m: m["type"] == "view")
+            _, told, pictures = until(other, lambda m: m["type"] == "veiled")
+            first.send_json({"type": "answer", "words": "bet 1"})
+            until(second, to_move)
+            _, more, others = until(other, lambda m: m["type"] == "veiled" and m["step"] == 1)
+            assert not pictures and not others
+            # What was there when it came may be told twice.
+            said = {json.dumps(m) for m in told + more if m["type"] != "welcome"}
+            heard.add("; ".join(sorted(said)))
+            second.send_json({"type": "answer", "words": "fold"})
+            end, _, pictures = until(other, over)
+            assert card(end["texts"]["player_0"]) == card(mine["text"])
+            assert card(end["texts"]["player_1"]) == card(his["text"]) and pictures
+    assert len(heard) == 1
 
 
 def test_a_table_of_bots_can_be_watched_and_no_other(server):
@@ -354,8 +449,115 @@ def test_records_are_listed_and_shown_moment_by_moment(menu, tmp_path):
         Library([tmp_path / "absent"])
 
 
+POLICY = (
+    "default-src 'none'; style-src 'sha256-abc='; script-src 'sha256-def='; base-uri 'none'; "
+    "form-action 'none'"
+)
+
+
+@pytest.mark.parametrize("policy", [POLICY, POLICY.replace("'sha256-def='", "'unsafe-inline'"), ""])
+def test_the_pages_of_seasons_are_shown_in_a_sandbox(menu, tmp_path, policy):
+    season = tmp_path / "first"
+    (season / "records").mkdir(parents=True)
+    (season / "records" / "match-1.jsonl").write_text("{}\n")
+    (season / "results.json").write_text('{"season": "spring", "games": {"kuhn_poker": {}}}')
+    head = f'<meta http-equiv="Content-Security-Policy" content="{html.escape(policy)}">'
+    (season / "report.html").write_text(f"{head}<script>1</script>")
+    app = application(House(menu), Library([tmp_path]))
+    with TestClient(app, base_url="http://localhost") as client:
+        found = client.get("/records").json()
+        assert found["records"] == []
+        assert found["seasons"] == [{"season": 0, "name": "spring", "games": ["kuhn_poker"]}]
+        page = client.get("/season/0")
+        assert page.text.endswith("<script>1</script>")
+        sent = page.headers["content-security-policy"]
+        assert "unsafe" not in sent and "frame-ancestors 'none'" in sent
+        assert (sent.startswith(POLICY) and "sandbox allow-scripts" in sent) == (policy == POLICY)
+        for bad in ("1", "-1", "../first", "%2e%2e"):
+            assert client.get(f"/season/{bad}").status_code == 404
+
+
+def test_the_page_of_a_real_season_has_a_policy_that_fits(menu, tmp_path):
+    """What `manyhands arena` writes is shown with its script."""
+    (tmp_path / "season.toml").write_text(
+        'name = "tiny"\n[players]\nrandom = "random"\nbest = "perfect"\n'
+        "[games.tic_tac_toe]\nepisodes = 1\n"
+    )
+    out = tmp_path / "out"
+    assert main(["arena", str(tmp_path / "season.toml"), "--out", str(out)]) == 0
+    _, policy = Library([out]).season_page(0)
+    assert policy.endswith("sandbox allow-scripts")
+
+
 def test_partners_that_play_no_game_are_refused():
     with pytest.raises(ConfigError, match="nobody"):
         offers(["tic_tac_toe"], ["nobody"])
     (only,) = offers(["tic_tac_toe rows=4 columns=4 connect=4"], ["random"])
     assert only.seats[0] == "random" and only.env.rows == 4
+
+
+def test_events_in_words():
+    take = {"event": "take", "agent": "chef_1", "at": [4, 1], "thing": "clean_dish"}
+    assert event_words(take, "chef_0") == "chef_1: take clean dish at (4, 1)"
+    assert event_words(take, "chef_1").startswith("you: take")
+    won = {"event": "hand ends", "won": {"player_0": 1, "player_1": -1.0}}
+    assert event_words(won, "player_0") == "hand ends won player_0 1, player_1 -1"
+
+
+def test_a_slow_browser_misses_pictures_but_no_news(menu):
+    env = next(offer.env for offer in menu if offer.name == "kuhn_poker")
+    moments = []
+    manyhands.play(env, lambda view: "bet 1", on_step=moments.append)
+    shown = [seen(moment.views[0], moment) for moment in moments]
+    last = shown[2].after(shown[1].after(shown[0]))
+    assert [step for step, _ in last.words["news"]] == [0, 1, 2]
+    assert last.words["news"][1][1] == ["you: bet 1 chips"] and last.words["step"] == 2
+    assert shown[2].words["news"] == last.words["news"][2:]
+    for _ in range(MOST_NEWS):
+        last = shown[2].after(last)
+    assert len(last.words["news"]) == MOST_NEWS
+
+
+# ---- pictures ------------------------------------------------------------------------------------
+
+
+def test_only_what_has_changed_is_encoded(menu):
+    env = next(offer.env for offer in menu if offer.name.startswith("kitchen"))
+    states = []
+    manyhands.play(env, "bot", on_step=lambda moment: states.append(moment.frame.state))
+    first, second, again = (Drawing(env, states[i], 0) for i in (0, 1, 1))
+    boxes, data = second.since(first)
+    assert len(boxes) > 1 and len(data) == sum(box[-1] for box in boxes)
+    assert len(data) < len(second.whole())
+    canvas, at = decoded(first.whole()), 0
+    for left, top, width, height, size in boxes:
+        part = decoded(data[at : at + size])
+        canvas[top : top + height, left : left + width] = part
+        at += size
+    rendered = manyhands.render(env, states[1], 0, (640, 480))
+    assert np.abs(canvas - rendered).mean() < 3  # both formats lose a little
+    exact = second.pixels[..., None] >> np.array([16, 8, 0]) & 255
+    assert (exact == rendered).all()
+    # Surfaces are painted over, but never that of a picture that somebody has.
+    for state in states[2:]:
+        Drawing(env, state, 1).whole()
+    exact = second.pixels[..., None] >> np.array([16, 8, 0]) & 255
+    assert (exact == rendered).all()
+    assert again.since(second) == ([], b"")
+
+
+def decoded(data):
+    return np.array(Image.open(io.BytesIO(data)).convert("RGB")).astype(int)
+
+
+def test_rectangles_cover_all_that_differs():
+    rng = np.random.default_rng(0)
+    for _ in range(20):
+        differs = np.zeros((90, 120), bool)
+        for y, x in rng.integers(0, (90, 120), (rng.integers(0, 8), 2)):
+            differs[y : y + 5, x : x + 5] = True
+        left = differs.copy()
+        for x, y, width, height in changed(differs):
+            assert left[y : y + height, x : x + width].any() and y + height <= 90
+            left[y : y + height, x : x + width] = False
+        assert not left.any()

@@ -146,6 +146,26 @@ def test_a_token_out_of_range_is_silence_and_illegal(chat):
     assert outcome.metrics["illegal"] == 2 and outcome.metrics["messages"] == 0
 
 
+def test_a_message_can_take_the_place_of_the_action(kitchen):
+    """Whoever speaks plays `noop`; the others act, in a batch, too."""
+    talk = Chat(kitchen, BOOK, takes_step=True)
+    state = talk.reset(KEY)
+    said, silent = np.array([[0, 3], [2, 0]]), np.array([[kitchen.noop, 0], [2, 0]])
+    (spoken, _), (waited, _) = talk.step(KEY, state, said), talk.step(KEY, state, silent)
+    for mine, its in zip(
+        jax.tree_util.tree_leaves(spoken.inner),
+        jax.tree_util.tree_leaves(waited.inner),
+        strict=True,
+    ):
+        np.testing.assert_array_equal(mine, its)
+    assert spoken.said.tolist() == [3, 0]
+    batch = jax.tree_util.tree_map(lambda x: jnp.stack([x, x], -1), state)
+    both, _ = talk.step(KEY, batch, np.stack([said, silent], -1))
+    np.testing.assert_array_equal(both.inner.position[:, 0], both.inner.position[:, 1])
+    assert "In place of an action" in talk.rules(0) and "In place" not in Chat(kitchen).rules(0)
+    assert from_spec(json.loads(json.dumps(talk.spec()))) == talk != Chat(kitchen, BOOK)
+
+
 def test_who_hears_whom(kitchen):
     chat = Chat(Turns(), BOOK, hears=[[0, 1, 0], [0, 0, 1], [0, 0, 0]])
     state = chat.reset(KEY)

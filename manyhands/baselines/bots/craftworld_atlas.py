@@ -7,7 +7,7 @@ may begin anywhere on it. Whether it has walked a player concludes from what it 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Mapping
+from collections.abc import Callable, Collection, Container, Iterator, Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -111,7 +111,7 @@ class Atlas:
             cell = top + k // COLUMNS * self.width + k % COLUMNS
             if cell != self.at:
                 self.bodies[cell] = int(found[k])
-        for cell in [c for c in self.cows if self._in_view(c) or step - self.cows[c] > 200]:
+        for cell in [c for c in self.cows if self.in_view(c) or step - self.cows[c] > 200]:
             del self.cows[cell]
         for cell, body in self.bodies.items():
             if body == rl.COW:
@@ -123,7 +123,7 @@ class Atlas:
             mate.at = self.place(down - 128, right - 128) if known else -1
         self._find_origin(row, step)
 
-    def _in_view(self, cell: int) -> bool:
+    def in_view(self, cell: int) -> bool:
         row, column = divmod(cell, self.width)
         here = divmod(self.at, self.width)
         return abs(row - here[0]) <= HERE[0] and abs(column - here[1]) <= HERE[1]
@@ -165,15 +165,11 @@ class Atlas:
 
     # ---- ways ---------------------------------------------------------------------------------
 
-    def route(
-        self,
-        prices: list[int],
-        done: Callable[[int], bool],
-        special: Mapping[int, int],
-        most: int = 4000,
-    ) -> tuple[int, int, int] | None:
-        """(cell, price, direction to begin with) of the cheapest cell that is `done`, of those that
-        can be entered.
+    def spread(
+        self, prices: list[int], special: Mapping[int, int], most: int = 4000
+    ) -> Iterator[tuple[int, int, int]]:
+        """(cell, price, direction to begin with) of the cells that can be entered, the cheapest
+        first.
 
         Args:
             prices: of entering cells, by what `cells` holds.
@@ -190,8 +186,8 @@ class Atlas:
                 if best[cell] != price:
                     continue
                 looked += 1
-                if cell != start and done(cell):
-                    return cell, price, begin[cell]
+                if cell != start:
+                    yield cell, price, begin[cell]
                 for way, step in enumerate(steps):
                     to = cell + step
                     if not 0 <= to < size:
@@ -209,14 +205,29 @@ class Atlas:
                             queue.append([])
                         queue[total].append(to)
             price += 1
-        return None
+
+    def route(
+        self,
+        prices: list[int],
+        done: Callable[[int], bool],
+        special: Mapping[int, int],
+        most: int = 4000,
+    ) -> tuple[int, int, int] | None:
+        """The first of `spread` that is `done`."""
+        return next((found for found in self.spread(prices, special, most) if done(found[0])), None)
 
     def facing_way(
-        self, target: int, prices: list[int], special: Mapping[int, int], most: int = 40
+        self,
+        targets: Collection[int],
+        prices: list[int],
+        special: Mapping[int, int],
+        most: int = 40,
+        stands: Container[int] | None = None,
     ) -> tuple[int, bool] | None:
-        """(direction, whether to go through what is there) to begin with, to stand before a cell in
-        the end and face it without having entered it: one turns by walking, or against what cannot
-        be entered. (-1, False) if it is faced; None if there is no way of at most so many steps."""
+        """(direction, whether to go through what is there) to begin with, to face one of some cells
+        in the end: one turns by walking, or against what cannot be entered. (-1, False) if it is
+        faced; None if there is no way of at most so many steps. `stands`: the cells from which one
+        may face it."""
         cells, steps, bodies = self.cells, self.steps, self.bodies
         start = (self.at, self.facing)
         best = {start: 0}
@@ -228,7 +239,7 @@ class Atlas:
                 if best[state] != price:
                     continue
                 cell, facing = state
-                if cell + steps[facing] == target:
+                if cell + steps[facing] in targets and (stands is None or cell in stands):
                     return begin[state]
                 for way, step in enumerate(steps):
                     to = cell + step
@@ -237,9 +248,9 @@ class Atlas:
                     cost = special.get(to)
                     cost = prices[cells[to]] if cost is None else cost
                     after = [] if cost == 1 else [((cell, way), 1, False)]
-                    if to != target and cost < NEVER:
+                    if to not in targets and cost < NEVER:
                         after.append(((to, way), 1 if cost == 1 else cost + 1, cost > 1))
-                    if to == target and cost == 1:
+                    if to in targets and cost == 1:
                         after.append(((to, way), 1, False))
                     for new, more, through in after:
                         total = price + more

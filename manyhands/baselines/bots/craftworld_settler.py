@@ -5,14 +5,13 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Iterable
 from typing import Any
 
-import jax
 import numpy as np
 
 from manyhands.baselines.bots.craftworld_atlas import NEVER, UNSEEN, Atlas, Mate
+from manyhands.baselines.bots.craftworld_refuge import Refuge, choose, is_closed, next_step
 from manyhands.envs.craftworld import rules as rl
 from manyhands.envs.craftworld.env import CraftWorld
 from manyhands.envs.craftworld.goals import (
@@ -26,9 +25,7 @@ from manyhands.envs.craftworld.goals import (
     UNLOCK_ONE,
     Goal,
 )
-from manyhands.envs.craftworld.observe import PLAYER, parse_perception
-from manyhands.envs.craftworld.shelter import shelter
-from manyhands.envs.craftworld.ways import mined_by
+from manyhands.envs.craftworld.observe import PLAYER
 
 PLACE = {name: rl.PLACE + i for i, name in enumerate(rl.PLACES)}
 HOSTILE = (rl.ZOMBIE, rl.SKELETON)
@@ -36,19 +33,17 @@ ROCK = (rl.STONE, rl.COAL, rl.IRON, rl.DIAMOND, rl.PATH, rl.TABLE)
 DARK = 100  # light below which it is night
 EVENING = 200  # light below which, while it falls, one makes ready for the night
 DUSK = 150  # light at which it withdraws where there is too much left to do
+DAWN = 40  # light above which, in the morning, one does not lie down again
+RESTED = 7  # energy with which one gets up in the morning
 SHELTER = 6  # stones of a shelter on open ground
-WEAK, SOUND = 3, 6  # health at which it withdraws to recover, and that it comes out with
-HOLD_OUT = 20  # steps that one waits for zombies
+WEAK, SOUND = 3, 5  # health at which it withdraws to recover, and that it comes out with
+HOLD_OUT = 10  # steps that one waits for zombies
 MEADOW = 12  # cells of grass in view from which zombies come at night
 LARGE = 8  # cells of a plan that takes so long that swords pay
+NEAR = 4  # steps that one goes to help while one is weak
+LOYAL = 4  # how much farther than the nearest what it is on the way to may be
+PATIENCE = 40  # steps in which a refuge should be closed
 STATION = 30  # steps that one goes to a table or furnace, rather than place another one
-
-
-@functools.lru_cache(maxsize=16)
-def _sheltering(world: CraftWorld) -> Any:
-    """`shelter` of a row of `perceive`, compiled."""
-    mined = mined_by(world.craft)
-    return jax.jit(lambda row, plan: shelter(parse_perception(world.layout, row), mined, plan))
 
 
 class Settler:
@@ -63,16 +58,23 @@ class Settler:
         self.before = rl.NOOP
         self.walking = False
         self.trail: list[tuple[int, ...]] = []  # where it was in its last moves, and with what
+        self.tears = 0  # until when it goes through what is built
         self.dizzy = 0  # steps in which it does not as it would
         self.idle = 0  # steps in a row in which nothing came of what it did
         self.last: tuple[Any, ...] = ()
-        self.plan = np.zeros(3, np.uint8)  # of a shelter
+        self.refuge: Refuge | None = None  # where it is about to close itself in
+        self.since = 0  # when it chose that
         self.resting = self.inside = False  # whether it wants to rest; whether it is closed in
         self.restless = self.lay_down = 0  # until when it does not rest; since when it wants to
         self.hauling = False  # on the way to the building site, with stones
         self.aim = -1  # the unseen cell that it explores towards
         self.laying, self.tries = -1, 0  # the cell of a plan that it is at, and steps near it
+        self.sought: dict[
+            tuple[int, ...], int
+        ] = {}  # materials -> the cell that it goes to for them
         self.facing_to = -1  # the cell that it is about to face
+        self.checked: dict[int, int] = {}  # cells of the plan -> when they were in view last
+        self.finishes = False  # whether little is left to do
         self.stays = False  # whether it does no more today
         self.held = 0  # steps in which it waited for zombies
         self.short = 0  # stones that it gathers before it builds a shelter
@@ -116,15 +118,30 @@ class Settler:
         for cell in special:
             if prices[self.atlas.cells[cell]] >= NEVER:
                 special[cell] = NEVER
+        for mate in self._up():
+            if mate.asleep and mate.at >= 0:  # nobody opens a refuge with someone in it
+                special |= {cell: NEVER for cell in self._walls_about(mate.at)}
         self.cells_of_plan = self._plan_cells()
+        for cell in self.cells_of_plan:
+            if self.atlas.in_view(cell) or cell not in self.checked:
+                self.checked[cell] = self.now
         for cell, code in self.cells_of_plan.items():
             if code != FREE and self._is_right(cell, code):
                 special[cell] = NEVER
         self.special = special
-        if self._on_site(self.atlas.at) and len(self.cells_of_plan) > 3:
+        if self.now < self.tears:
+            self.special = self._torn_down()
+        elif self._on_site(self.atlas.at) and len(self.cells_of_plan) > 3:
             out = self.atlas.route(prices, lambda cell: not self._on_site(cell), special, 300)
             if out is None:  # it has built itself in
                 self.special = self._torn_down()
+
+    def _walls_about(self, spot: int) -> list[int]:
+        """What may be the walls of a refuge, but those beside oneself."""
+        atlas, width = self.atlas, self.atlas.width
+        around = [spot + r * width + c for r in range(-2, 3) for c in range(abs(r) - 2, 3 - abs(r))]
+        walls = (cell for cell in around if atlas.code(cell) not in rl.WALKABLE)
+        return [cell for cell in walls if not self._beside(cell)]
 
     def _torn_down(self) -> dict[int, int]:
         """The cells that are special, if what is built may be taken down again where it can be."""
@@ -152,10 +169,14 @@ class Settler:
 
     def _to(self, done: Callable[[int], bool], codes: Iterable[int] = (), most: int = 4000) -> Any:
         """The way to the nearest cell that is `done`, of materials that one stands before."""
+        return self.atlas.route(self._standing_before(codes), done, self.special, most)
+
+    def _standing_before(self, codes: Iterable[int]) -> list[int]:
+        """The prices of ways that lead to cells of some materials, rather than through them."""
         prices = list(self.prices)
         for code in codes:
             prices[code + 1] = min(prices[code + 1], 2)
-        return self.atlas.route(prices, done, self.special, most)
+        return prices
 
     def _seek(self, *codes: int) -> tuple[int, int, int] | None:
         """The way to the nearest cell of some materials."""
@@ -163,13 +184,26 @@ class Settler:
         cells, refused, plan = self.atlas.cells, self.given_up, self.cells_of_plan
         if not any(kind in cells for kind in kinds):
             return None
+        before = self.sought.get(codes, -1)
 
         def done(cell: int) -> bool:
             if cells[cell] not in kinds or self.special.get(cell, 0) >= NEVER:
                 return False
             return refused.get(cell, -1) < self.now and (cell not in plan or cells[cell] != 4)
 
-        return self._to(done, codes)
+        prices = self._standing_before(codes)
+        best = None
+        for found in self.atlas.spread(prices, self.special):
+            if best is not None and found[1] > best[1] + LOYAL:
+                break
+            # What it is on the way to, if that is nearly as near: creatures in the way change
+            # what is the nearest from step to step.
+            if (best is None or found[0] == before) and done(found[0]):
+                best = found
+                if found[0] == before or before < 0:
+                    break
+        self.sought[codes] = -1 if best is None else best[0]
+        return best
 
     def _use(self, found: tuple[int, int, int] | None, action: int = rl.DO) -> int | None:
         """Go to a cell, and act once it is faced."""
@@ -240,6 +274,9 @@ class Settler:
                 return rl.NOOP
         return None
 
+    def _sees_foes(self) -> bool:
+        return any(body in HOSTILE for body in self.atlas.bodies.values())
+
     def _strength(self) -> int:
         """How much health a hit takes."""
         craft = self.craft
@@ -253,15 +290,19 @@ class Settler:
         return [mate for mate in self.atlas.mates.values() if mate.alive == rl.ALIVE]
 
     def _rescue(self) -> int | None:
-        """Help up who is down, if one is the nearest."""
+        """Help up who is down, if one is the nearest. Nothing harms those until the morning."""
         atlas, health = self.atlas, self.vitals["health"]
+        if self.light < DARK:
+            return None
         weak = health <= WEAK or (self.resting and health < SOUND)
-        if weak and (self.light < DARK or any(b in HOSTILE for b in atlas.bodies.values())):
+        if weak and self._sees_foes():
             return None
         for mate in atlas.mates.values():
             if mate.alive != rl.DOWN or mate.at < 0 or self.given_up.get(mate.at, -1) > self.now:
                 continue
             own = atlas.gap(atlas.at, mate.at), self.index
+            if weak and own[0] > NEAR:
+                continue
             others = [(atlas.gap(m.at, mate.at), m.index) for m in self._up() if m.at >= 0]
             if others and min(others) < own:
                 continue
@@ -285,7 +326,8 @@ class Settler:
         if not foes:
             return None
         found = self._to(foes.__contains__, most=400)
-        return None if found is None else self._stride(found[2])
+        # One that is to be gone round to would leave the view on the way.
+        return None if found is None or found[1] > 2 * NEAR else self._stride(found[2])
 
     def _survive(self) -> int | None:
         """Drink and eat, what is most urgent first."""
@@ -293,17 +335,23 @@ class Settler:
         atlas = self.atlas
         if atlas.code(atlas.front) == rl.WATER and atlas.front not in atlas.bodies and drink < 8:
             return rl.DO
-        if self.inside and min(drink, food) > 2:
-            return None
+        if self.inside or (self.resting and self.light < DUSK):
+            # Nobody goes out at night for a drink: thirst and hunger kill slowly.
+            dark, weak = self.light < DARK, self.vitals["health"] <= WEAK
+            if min(drink, food) > (0 if dark else 4) or (dark and self.inside and not weak):
+                return None
         needs: list[tuple[int, tuple[int, int, int] | None]] = []
-        # Before the night one goes further for it, and sooner.
-        far, early = (8, 1) if self.evening else (4, 0)
-        water = self._seek(rl.WATER) if drink <= 6 + early else None
-        if drink <= (3 if water else 5) or (water is not None and water[1] <= far):
+
+        def is_near(level: int, way: int) -> bool:
+            # Before the night one goes further for it, if it is worth the way.
+            return way <= (3 * (7 - level) if self.evening else 4)
+
+        water = self._seek(rl.WATER) if drink <= 6 else None
+        if drink <= (3 if water else 5) or (water is not None and is_near(drink, water[1])):
             needs.append((drink, water))
-        if food <= 5 + early:
+        if food <= 5:
             meal = self._meal()
-            if food <= 3 or (meal is not None and meal[1] <= far + 1):
+            if food <= 3 or (meal is not None and is_near(food, meal[1] - 1)):
                 needs.append((food, meal))
         for level, found in sorted(needs, key=lambda need: need[0]):
             if found is not None:
@@ -328,39 +376,74 @@ class Settler:
         """Sleep closed in, before one is too tired."""
         energy, dark = self.vitals["energy"], self.light < DARK
         was_inside, self.inside = self.inside, False
-        urgent = self.vitals["drink"] <= 2 or self.vitals["food"] <= 2
+        urgent = min(self.vitals["drink"], self.vitals["food"]) <= 2 and not dark
         hurt = self.vitals["health"] < (SOUND if self.resting else WEAK + 1)
         wild = dark and self._meadow() and self._strength() < self.craft.zombie_health
         dusk = self.stays and self.evening and self.light < DUSK
-        tired = energy <= 3 or (dark and energy <= 7) or hurt or wild or dusk
+        spent = energy <= (1 if self.finishes else 3)
+        tired = spent or (dark and energy <= 7) or hurt or wild or dusk
         if self.goal.kind == UNLOCK_ONE and self.goal.target == "wake_up":
             tired = energy < rl.MOST
         if self.resting:
-            tired = energy < rl.MOST or hurt or dark or dusk
+            tired = energy < (rl.MOST if dark or self.evening else RESTED) or hurt or dark or dusk
         if not tired or (urgent and energy > 1) or self.now < self.restless:
-            self.resting, self.plan, self.short = False, np.zeros(3, np.uint8), 0
+            self.resting, self.refuge, self.short = False, None, 0
             return self._open() if was_inside else None
         if not self.resting:
             self.resting, self.lay_down = True, self.now
         if self.role not in (0, rl.MINER):
             return rl.SLEEP if energy <= 1 else None
-        found = jax.device_get(_sheltering(self.world)(self._untouched(), self.plan))
-        self.plan = np.asarray(found.plan)
-        if found.closed:
+        if is_closed(self.atlas):
             self.waiting, self.lay_down, self.inside = True, self.now, True
-            return rl.SLEEP if energy < rl.MOST else rl.NOOP
-        if self.now - self.lay_down > 80:
+            # Who falls asleep sleeps until it is rested: not when the night is nearly over.
+            sleeps = energy < (rl.MOST if hurt or self.evening or self.light < DAWN else RESTED)
+            return rl.SLEEP if sleeps else rl.NOOP
+        if energy == 0 and self.vitals["health"] <= WEAK and not self._sees_foes():
+            return rl.SLEEP  # it would not live to see its refuge
+        if self.now - self.lay_down > 80 and not dark:
             # It does not get there: later, and elsewhere.
             self.restless = self.now + 40
-        held = self.items["stone"]
-        if found.possible and int(found.stones) <= held and held >= self.short:
-            self.short = 0
-            return int(found.action)
-        if energy == 0 and not any(b in HOSTILE for b in self.atlas.bodies.values()):
-            return rl.SLEEP
-        # It gathers all that it lacks before it tries again, here or elsewhere.
-        self.short = min(rl.MOST, max(int(found.stones), self.short, 2))
-        return self._obtain("stone", self.short)
+        return self._withdraw(energy)
+
+    def _withdraw(self, energy: int) -> int | None:
+        """Towards being closed in."""
+        atlas, held = self.atlas, self.items["stone"]
+        if self.refuge is not None and self.now - self.since > PATIENCE:
+            self.given_up[self.refuge.inner], self.refuge = self.now + 2 * PATIENCE, None
+        if self.refuge is None:
+            refused = {cell: until for cell, until in self.given_up.items() if until > self.now}
+            fit, stones = choose(
+                atlas, self.prices, self.special, held, self.cells_of_plan, refused
+            )
+            if held < self.short and fit is None:
+                return self._obtain("stone", self.short)
+            self.refuge, self.since = fit, self.now
+            if fit is None:
+                if energy == 0 and not self._sees_foes():
+                    return rl.SLEEP
+                # It gathers all that it lacks before it tries again, here or elsewhere.
+                self.short = min(rl.MOST, max(stones, 2)) if stones else SHELTER
+                return self._obtain("stone", self.short)
+        self.short = 0
+        refuge = self.refuge
+        if refuge is None:
+            return None
+        found = next_step(atlas, refuge, self.prices, self.special, held)
+        if found is None:
+            self.given_up[refuge.inner], self.refuge = self.now + 2 * PATIENCE, None
+            return self._stumble()
+        what, way = found
+        if what == "go":
+            return self._stride(way)
+        if what == "dig":
+            return rl.DO
+        if what == "lay":
+            if held:
+                return PLACE["stone"]
+            self.refuge = None
+            return self._obtain("stone", 1)
+        self.waiting = True
+        return rl.DO if atlas.bodies[atlas.front] < rl.ARROW else rl.NOOP
 
     def _waylaid(self) -> bool:
         """Whether zombies are about, and one is fit to meet them."""
@@ -401,19 +484,6 @@ class Settler:
         """Whether zombies are to be expected here at night."""
         cells = self.row[self.world.layout["cells"]]
         return int(np.count_nonzero(cells == rl.GRASS)) >= MEADOW
-
-    def _untouched(self) -> np.ndarray:
-        """The perception, in which what is built by the plan cannot be mined."""
-        if not self.cells_of_plan:
-            return self.row
-        row = self.row.copy()
-        cells = row[self.world.layout["cells"]]
-        for k in range(len(cells)):
-            cell = self.atlas.place(k // 9 - 3, k % 9 - 4)
-            code = self.cells_of_plan.get(cell, FREE)
-            if code != FREE and self._is_right(cell, code):
-                cells[k] = rl.WALL
-        return row
 
     # ---- looking for things ----------------------------------------------------------------------
 
@@ -641,7 +711,7 @@ class Settler:
         special = self.special
         if through:
             special = self._torn_down()
-        found = self.atlas.facing_way(cell, self.prices, special)
+        found = self.atlas.facing_way((cell,), self.prices, special)
         if found is None or found[0] < 0:
             return None
         way, mines = found

@@ -25,6 +25,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from manyhands.baselines.bots.craftworld_atlas import NEVER, UNSEEN, Mate
+from manyhands.baselines.bots.craftworld_refuge import is_closed
 from manyhands.baselines.bots.craftworld_settler import EVENING, PLACE, SHELTER, Settler
 from manyhands.core.env import ConfigError, Env, SeatError, unwrap
 from manyhands.core.view import Reply, View
@@ -41,6 +42,7 @@ from manyhands.envs.craftworld.goals import (
     depths,
     parse_goal,
 )
+from manyhands.envs.craftworld.state import HERE
 
 # What is told of, where it stands still.
 TOLD = {"tree": rl.TREE, "water": rl.WATER, "stone": rl.STONE, "coal": rl.COAL, "iron": rl.IRON}
@@ -50,6 +52,7 @@ _PLACE = re.compile(r"(?:(\d+) (up|down) )?(?:(\d+) (left|right) )?of the (start
 _NEWS = re.compile(rf"(\w+) (here|{_WHERE})")
 _GOAL = re.compile(rf"the goal is (.+?)(?:; its corner is ({_WHERE}))?")
 SAY_AGAIN = 60  # steps before the same is told again
+TEARS = 12  # steps in which one goes through what is built, if one does not get on
 FEW = 4  # stones that are laid before the night, if no more are missing
 FORAY = 20  # steps that one goes for what a sword takes
 PATIENCE, NEAR = 25, 4  # so many steps near a cell of a plan, and it is left alone for as long
@@ -109,7 +112,7 @@ class Player(Settler):
     ) -> tuple[int, str | None]:
         """(an action of the world, what it says)."""
         self.now, self.rng, self.row = now, rng, row
-        atlas, old = self.atlas, self.atlas.at
+        atlas = self.atlas
         atlas.look(row, now, self.walking)
         parts = self.world.layout
         self.items = dict(zip(self.contents.items, row[parts["inventory"]].tolist(), strict=True))
@@ -125,9 +128,6 @@ class Player(Settler):
         self.done = {n for n, d in zip(names, row[parts["achievements"]], strict=True) if d}
         if now == 0 or not self.last:
             self._set_goal(Goal.of_row(row[parts["goal"]], self.craft))
-        if atlas.at != old:
-            step = np.subtract(divmod(atlas.at, atlas.width), divmod(old, atlas.width))
-            self.plan = (self.plan - np.array([0, *step]) * (self.plan[0] > 0)).astype(np.uint8)
         for sender, text in said:
             self._hear_goal(sender, text)
             self._hear(sender, text)
@@ -160,6 +160,8 @@ class Player(Settler):
         self.trail = [*self.trail[-7:], (self.atlas.at, *self.items.values())] if moves else []
         if len(self.trail) == 8 and len(set(self.trail)) <= 2:
             self.dizzy, self.trail = int(self.rng.integers(1, 4)), []
+            if self._on_site(self.atlas.at):
+                self.tears = self.now + TEARS  # what is built may be in its way
         if not self.dizzy or not moves:
             return action
         self.dizzy -= 1
@@ -168,6 +170,9 @@ class Player(Settler):
     def _act(self) -> int:
         """The first thing that applies."""
         self.waiting = False
+        self.inside = self.inside and is_closed(self.atlas)
+        if self.alive != rl.ALIVE:
+            self.resting, self.refuge = False, None
         if self.asleep or self.alive != rl.ALIVE:
             self.waiting = True
             return rl.NOOP
@@ -490,14 +495,28 @@ class Player(Settler):
         if armed is not None:
             return armed
         wrong = {c: w for c, w in self.cells_of_plan.items() if not self._is_right(c, w)}
+        self.finishes = len(wrong) <= FEW
+        if not wrong:
+            return self._inspect()
         stone = rl.STONE + 1
         walls = [cell for cell, wanted in wrong.items() if wanted == stone]
         first = [cell for cell, wanted in wrong.items() if wanted != stone]
         crew = 1 + len(self._up())
         if walls and not self.items["wood_pickaxe"]:
             return self._obtain("wood_pickaxe")
+        self.stays = bool(walls) and self.evening and not self.finishes
+        if self.stays and self.items["stone"] < SHELTER:
+            # What is left cannot be done today: stones for the night, which one has again then.
+            return self._obtain("stone", SHELTER)
+        # Where stones are to be laid, one fetches only what one's own part of the rest takes, and
+        # lays what one carries before. Plants are set first: later nobody comes to their place.
+        parts = self._parts(first)
+        fetched = [c for c in first if not walls or (parts[c] and not self.hauling)]
         for name in ("table", "furnace", "plant"):
             cells = [c for c in first if wrong[c] == rl.PLACED[rl.PLACES.index(name)] + 1]
+            item, number = self.craft.place_cost(name)
+            if self.items[item] < number and name != "plant":
+                cells = [c for c in cells if c in fetched]
             if not cells:
                 continue
             action = self._build_part(name, cells)
@@ -511,39 +530,59 @@ class Player(Settler):
             return self._wall(walls, crew)
         return None
 
+    def _inspect(self) -> int | None:
+        """To see what one has not seen for longest: not all is as it was then."""
+        if not self.checked:
+            return None
+        cell, gap = min(self.checked, key=self.checked.__getitem__), self.atlas.gap
+        way = self.atlas.route(self.prices, lambda to: gap(to, cell) <= HERE[0], self.special)
+        return None if way is None else self._stride(way[2])
+
     def _arm(self) -> int | None:
         """Swords before the first night, where a plan takes so long, and what they take is near."""
         needs = self._most("stone_sword") - self.items["stone_sword"]
         able = self._able("stone_sword") and self.items["wood_pickaxe"]
         if not (self._is_long() and able and needs > 0) or self.evening:
             return None
-        wood = needs * self._cost("stone_sword")["wood"]
-        if self.items["wood"] < wood:
-            tree = self._seek(rl.TREE)
-            return self._use(tree) if tree is not None and tree[1] <= FORAY else None
         station = self._station(furnace=False)
-        if station is None or station[1][1] > FORAY:
+        each = self._cost("stone_sword")["wood"]
+        table = 0 if station is not None else self.craft.table_wood
+        if self.items["wood"] < needs * each + table:
+            tree = self._seek(rl.TREE)
+            if tree is not None and tree[1] <= FORAY:
+                return self._use(tree)
+            if self.items["wood"] < each + table:
+                return None
+        if station is not None and station[1][1] > FORAY:
             return None
         return self._obtain("stone", 1) or self._make("stone_sword")
+
+    def _workers(self) -> dict[int, int]:
+        """The others who are up and awake -> where they are."""
+        return {mate.index: mate.at for mate in self._up() if mate.at >= 0 and not mate.asleep}
+
+    def _parts(self, cells: list[int]) -> dict[int, bool]:
+        """Cells -> whether they are one's own part: each player who is up has one."""
+        mates = self._workers()
+        rank, crew = sum(j < self.index for j in mates), len(mates) + 1
+        return {cell: k * crew // len(cells) == rank for k, cell in enumerate(sorted(cells))}
 
     def _shared(self, cells: list[int]) -> list[int]:
         """Cells in the order in which one sees to them: first those of one's own part, of which
         each player who is up has one; without those that another is at."""
         atlas = self.atlas
-        mates = {mate.index: mate.at for mate in self._up() if mate.at >= 0 and not mate.asleep}
-        rank, crew = sum(j < self.index for j in mates), len(mates) + 1
-        part = {cell: k * crew // len(cells) for k, cell in enumerate(sorted(cells))}
+        mates, own = self._workers(), self._parts(cells)
         walls = {c for c, code in self.cells_of_plan.items() if code != FREE}
 
         def order(cell: int) -> tuple[bool, bool, int]:
             # What can only be laid from where there will be walls comes first.
             late = atlas.lanes(cell, self.prices, walls) > 0
-            return part[cell] != rank, late, atlas.gap(cell, atlas.at)
+            return not own[cell], late, atlas.gap(cell, atlas.at)
 
         def taken(cell: int) -> bool:
-            own = atlas.gap(cell, atlas.at), self.index
+            here = atlas.gap(cell, atlas.at), self.index
             near = [(atlas.gap(cell, at), j) for j, at in mates.items()]
-            return part[cell] != rank and any(one < own and one[0] <= 3 for one in near)
+            return not own[cell] and any(one < here and one[0] <= 3 for one in near)
 
         fit = [c for c in cells if self.given_up.get(c, -1) < self.now and not taken(c)]
         fit.sort(key=order)
@@ -580,6 +619,8 @@ class Player(Settler):
             action = self._put(cell, PLACE[name])
             if action is not None and self._stay_at(cell):
                 return action
+        if self.atlas.at in cells:  # on the spot itself
+            return self._obtain(item, number) or self._stumble()
         return None
 
     def _clear(self, cell: int) -> int | None:
@@ -606,10 +647,6 @@ class Player(Settler):
             self.hauling = True
         if not self.items["stone"]:
             self.hauling = False
-        self.stays = self.evening and lacking > FEW
-        if self.stays and self.items["stone"] < SHELTER:
-            # What is left cannot be done today: stones for the night, which one has again then.
-            return self._obtain("stone", SHELTER)
         if not self.hauling:
             return self._obtain("stone", share)
         for cell in self._shared(walls):

@@ -21,6 +21,7 @@ from typing import Any
 
 import gymnasium
 
+from manyhands.baselines.players import prompts
 from manyhands.baselines.players.budget import Budget, Usage, read_price
 from manyhands.baselines.players.client import Call, Client, Log
 from manyhands.baselines.players.dialogue import Dialogue, Line, transcript
@@ -42,6 +43,7 @@ from manyhands.core.answers import condense, split_say
 from manyhands.core.config import number, one_of
 from manyhands.core.env import DETAILS, ConfigError, Env, IllegalAction, SeatError, names_of
 from manyhands.core.episode import EpisodeResult
+from manyhands.core.probes import Question
 from manyhands.core.view import BudgetSpent, Reply, View
 
 __all__ = ["MODES", "NORMALISE", "Language", "quote"]
@@ -254,6 +256,20 @@ class Language:
             reply = answers.setdefault(view.agent, Reply(None, error=NO_LINE))
             reply.info.update({"model": self.model, "answered_with": first.agent})
         return [answers[view.agent] for view in views]
+
+    async def probe(self, views: Sequence[View], questions: Sequence[Question]) -> list[Reply]:
+        """The model's answers to questions outside of the game (`core/probes.py`): each is one
+        request, with what the model remembers of the episode, which is not changed by it."""
+
+        async def one(view: View, asked: Question) -> Reply:
+            talk, log = self._talks.get(view.episode, view.index), self.client.log()
+            before = talk.lines() if talk is not None and view.turn else list(self._opening(view))
+            seen = prompts.situation(view, self.dialogue.detail)
+            lines = [*before, Line("user", f"{seen}\n\n{prompts.question(asked)}")]
+            call = await self._write(lines, log)
+            return Reply(call.reply, info=log.info())
+
+        return list(await asyncio.gather(*map(one, views, questions)))
 
     async def ended(
         self, views: Sequence[View], result: EpisodeResult

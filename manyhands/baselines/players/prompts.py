@@ -17,6 +17,7 @@ import numpy as np
 from manyhands.core.answers import condense, split_say
 from manyhands.core.env import Env, IllegalAction
 from manyhands.core.episode import Game, episode_seed
+from manyhands.core.probes import Question
 from manyhands.core.talk import Message, clean
 from manyhands.core.view import View
 
@@ -54,6 +55,17 @@ def situation(view: View, detail: str | None = None) -> str:
 def options(view: View) -> str:
     """The legal actions; those that differ only in numbers on one line."""
     return "What you may do now:\n" + "\n".join(f"- {choice}" for choice in view.choices)
+
+
+def question(asked: Question) -> str:
+    """A question about what the player knows, asked outside of the game."""
+    listed = "\n".join(f"{n}. {option}" for n, option in enumerate(asked.options, 1))
+    return (
+        "A question outside of the game; your answer changes nothing in it, and nobody else hears "
+        f"it.\n{asked.text}\nThe answers that you can give:\n{listed}\n"
+        'Reply with one line that begins with "ANSWER:" and has one of these answers, and nothing '
+        "else. This time no ACTION line is wanted."
+    )
 
 
 def heard(messages: Iterable[Message]) -> str:

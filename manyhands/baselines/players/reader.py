@@ -408,8 +408,8 @@ def text(
     """The player that reads text and answers in words.
 
     Args:
-        file: a text policy (`players/text_policy.py`); by default it is scripted, for a kitchen or
-            for volleyball.
+        file: a text policy (`players/text_policy.py`); by default it is scripted, for a kitchen,
+            for volleyball or for a home.
         skills: the scripted player of a kitchen answers by skills (of the wrapper `Skills`).
         greedy, constrained, policy, patience: of text policies (`text_policy.from_file`).
 
@@ -436,4 +436,8 @@ def text(
         from manyhands.baselines.players.volleyball_reader import reader
 
         return reader(env)
+    if env.unwrapped.id == "home":
+        from manyhands.baselines.players import home_reader
+
+        return home_reader.reader(env)
     return Reader(env)

@@ -21,11 +21,13 @@ from manyhands.core.config import (
     whole,
 )
 from manyhands.core.env import DETAILS, Array, ConfigError, Env, Outcome, names_of
+from manyhands.core.probes import Question
 from manyhands.envs.kitchen import events, overcooked_ai, planning, rules
 from manyhands.envs.kitchen import levels as lv
 from manyhands.envs.kitchen import observe as views
 from manyhands.envs.kitchen.generator import GeneratorConfig, generate_levels
 from manyhands.envs.kitchen.potential import TERM
+from manyhands.envs.kitchen.questions import questions
 from manyhands.envs.kitchen.skills import KitchenSkills
 from manyhands.envs.kitchen.state import (
     ACTIONS,
@@ -271,6 +273,9 @@ class Kitchen(KitchenConfig, Env[KitchenState]):
 
     def config(self) -> dict[str, Any]:
         return {**self._config, **self.text_options()}
+
+    def questions(self, state: KitchenState, agent: str | int) -> list[Question]:
+        return questions(self, state, self.index(agent))
 
     def last_events(
         self, state: KitchenState, agent: str | int | None = None

@@ -1,8 +1,9 @@
 """Scenarios as data: what is in a file, how it is checked, and the published names.
 
-A scenario is a JSON object (`SCHEMA`). Its `stages` say which rules it has, and so which other
-fields there are: those of foraging (here) or of warehouses (`warehouse/scenario.py`). The shipped
-ones are files in `assets/mission`; a path or a mapping is played in the same way. A published name,
+A scenario is a JSON object (`SCHEMA`). One with `teams`, or that is `like` a shipped one which has
+them, is a field (`field/scenario.py`), whose `stages` are any of a list. Of all others the `stages`
+say whether they are of foraging (here) or of warehouses (`warehouse/scenario.py`). The shipped ones
+are files in `assets/mission`; a path or a mapping is played in the same way. A published name,
 `"foraging-8x8-2p-2f-coop"` or `"warehouse-tiny-2ag"`, is a scenario with other sizes.
 """
 
@@ -18,10 +19,11 @@ from typing import Any
 
 from manyhands.core.config import boolean, nearest, number, one_of, read_json, whole
 from manyhands.core.env import ConfigError, shorten
+from manyhands.envs.mission.field import scenario as field
 from manyhands.envs.mission.state import MOST_FOODS, MOST_LEVEL, MOST_PLAYERS, MOST_SIDE
 from manyhands.envs.mission.warehouse import scenario as warehouse
 
-SHIPPED = ("foraging", "warehouse")
+SHIPPED = ("foraging", "warehouse", *field.SHIPPED)
 STAGES = ("moves", "loads")
 CONFLICTS = ("cancel",)
 
@@ -58,14 +60,22 @@ FIELDS: dict[str, Any] = {
     "penalty": {"type": "number", "minimum": 0},
     "max_steps": _whole(1, 30_000),
 }
-# Name of a shipped scenario -> the fields that scenarios with its stages have.
-KINDS: dict[str, dict[str, Any]] = {"foraging": FIELDS, "warehouse": warehouse.FIELDS}
-# JSON Schema of a scenario. Those without `stages` are of foraging.
+# Kind -> the fields that its scenarios have.
+KINDS: dict[str, dict[str, Any]] = {
+    "foraging": FIELDS,
+    "warehouse": warehouse.FIELDS,
+    "field": field.FIELDS,
+}
+# JSON Schema of a scenario. Those without `stages` and `teams` are of foraging.
 SCHEMA: dict[str, Any] = {
     "type": "object",
-    "if": {"required": ["stages"], "properties": {"stages": warehouse.FIELDS["stages"]}},
-    "then": {"properties": warehouse.FIELDS, "additionalProperties": False},
-    "else": {"properties": FIELDS, "additionalProperties": False},
+    "if": {"anyOf": [{"required": ["teams", "stages"]}, {"required": ["like"]}]},
+    "then": {"properties": field.FIELDS, "additionalProperties": False},
+    "else": {
+        "if": {"required": ["stages"], "properties": {"stages": warehouse.FIELDS["stages"]}},
+        "then": {"properties": warehouse.FIELDS, "additionalProperties": False},
+        "else": {"properties": FIELDS, "additionalProperties": False},
+    },
 }
 
 _PUBLISHED = re.compile(
@@ -121,18 +131,24 @@ def shipped(name: str) -> Mapping[str, Any]:
 
 
 def kind(scenario: Mapping[str, Any]) -> str:
-    """The shipped scenario that has the same stages; without any, foraging.
+    """ "field" if there are teams; else "foraging" or "warehouse", whichever has the same stages;
+    without any, "foraging".
 
     Raises:
         ConfigError: none has these stages.
     """
-    known = {name: list(fields["stages"]["const"]) for name, fields in KINDS.items()}
+    if "teams" in scenario or "like" in scenario:
+        return "field"
+    known = {name: list(KINDS[name]["stages"]["const"]) for name in ("foraging", "warehouse")}
     stages = scenario.get("stages", known["foraging"])
     for name, found in known.items():
         if stages == found:
             return name
     listed = "; ".join(f"{found} ({name})" for name, found in known.items())
-    raise ConfigError(f"stages is one of {listed}; given {stages!r}")
+    raise ConfigError(
+        f"without teams, stages is one of {listed}; given {stages!r}. Scenarios with other stages "
+        "are fields, and have teams"
+    )
 
 
 def check(given: Mapping[str, Any]) -> dict[str, Any]:
@@ -144,12 +160,20 @@ def check(given: Mapping[str, Any]) -> dict[str, Any]:
     """
     base = kind(given)
     known = KINDS[base]
+    if base == "field":
+        like = given.get("like")
+        if like is not None:
+            one_of("like", like, field.SHIPPED)
+            given = {**shipped(like), **given}
+        return field.check(given)
     for name in given:
         if name in known:
             continue
         others = [other for other, fields in KINDS.items() if name in fields]
         hint = nearest(name, known)
-        if others:
+        if others == ["field"]:
+            hint = " it is one of a field, whose scenarios have teams;"
+        elif others:
             stages = json.dumps(KINDS[others[0]]["stages"]["const"])
             hint = f' it is one of {others[0]}, whose scenarios say "stages": {stages};'
         raise ConfigError(

@@ -18,8 +18,10 @@ import jax.numpy as jnp
 
 from manyhands.core.config import boolean, check_actions, check_weights, one_of, whole
 from manyhands.core.env import DETAILS, Array, ConfigError, Env, Outcome
+from manyhands.core.probes import Question
 from manyhands.envs.poker import events, rules
 from manyhands.envs.poker import observe as views
+from manyhands.envs.poker.questions import questions
 from manyhands.envs.poker.state import PASS, RANKS, PokerConfig, PokerState
 
 MAX_HANDS = 1000
@@ -137,6 +139,9 @@ class Poker(PokerConfig, Env[PokerState]):
 
     def config(self) -> dict[str, Any]:
         return {**self._config, **self.text_options()}
+
+    def questions(self, state: PokerState, agent: str | int) -> list[Question]:
+        return questions(self, state, self.index(agent))
 
     def last_events(
         self, state: PokerState, agent: str | int | None = None

@@ -31,6 +31,7 @@ from manyhands.baselines.players.local.model import Model, Stream, Tokens, Trie,
 from manyhands.core.coach import shown
 from manyhands.core.config import boolean, number, one_of, whole
 from manyhands.core.env import DETAILS, ConfigError, Env, SeatError
+from manyhands.core.probes import Question
 from manyhands.core.view import Reply, View
 
 MODES = ("score", "generate")
@@ -162,6 +163,24 @@ class Local:
         """One reply for each view, computed together."""
         return self._score(views) if self.mode == "score" else self._generate(views)
 
+    def probe(self, views: Sequence[View], questions: Sequence[Question]) -> list[Reply]:
+        """The most likely answers to questions outside of the game (`core/probes.py`), by the
+        likelihood of the options, in any mode."""
+        asked: dict[bytes, _Prompt] = {}
+        for k, (view, question) in enumerate(zip(views, questions, strict=True)):
+            seen = prompts.situation(view, self.detail)
+            content = f"{seen}\n\n{prompts.question(question)}"
+            chat = [*self._head(view)[0], {"role": "user", "content": content}]
+            text = self.model.render(chat, "ANSWER:")
+            asked[b"probe %d" % k] = self._prompt(view, text, question.options)
+        self._learn(asked)
+        replies = []
+        for key, question in zip(asked, questions, strict=True):
+            scores, tokens = self._known.pop(key)
+            info = {"policy": softmax(scores, 1.0).tolist(), "prompt_tokens": tokens}
+            replies.append(Reply(question.options[int(np.argmax(scores))], info=info))
+        return replies
+
     # ---- prompts ------------------------------------------------------------------------------
 
     def messages(self, view: View) -> list[dict[str, str]]:
@@ -200,7 +219,8 @@ class Local:
     def _prompt(self, view: View, text: str, choices: Sequence[Any] = ()) -> _Prompt:
         """A prompt, and the choices as ways to go on with it."""
         _, head = self._head(view)
-        ways = [f"{text} {choice.text}{self.model.ending}" for choice in choices]
+        words = [getattr(choice, "text", choice) for choice in choices]
+        ways = [f"{text} {way}{self.model.ending}" for way in words]
         tokens, *joined = self.model.encode([text, *ways])
         # What all of them begin with is known; an empty tail would leave nothing to go on from.
         known = max(1, common([tokens, *joined]))

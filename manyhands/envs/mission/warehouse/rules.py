@@ -171,35 +171,42 @@ def look_up(cells: Array, values: Array) -> Array:
 # ---- the phases of a step ------------------------------------------------------------------------
 
 
-def _drives(
-    state: WarehouseState, chosen: Array, order: Array
-) -> tuple[WarehouseState, Array, Array]:
-    """Robots turn, and drive all at once. Robots that want to drive into each other's cells are a
-    chain; all chains that lead to one cell are a crowd. If that cell is free, the longest
-    chain moves, and nobody else of the crowd. If chains lead to a robot that stays, or to two that
-    want to swap, nobody moves; if to a ring of three or more, the ring moves and nobody else. Also
-    bool[N] who moved, and who was kept from it."""
-    wants = chosen[:, FORWARD]
-    to_row, to_column = ahead(state)
-    row, column = jnp.where(wants, to_row, state.row), jnp.where(wants, to_column, state.column)
-    # onto[i, j]: robot i wants the cell of robot j; its own if it stays.
-    onto = (row[:, None] == state.row) & (column[:, None] == state.column)
+def chains(row: Array, column: Array, to_row: Array, to_column: Array, order: Array) -> Array:
+    """bool[N, ...]: who moves from i8[N] `row` and `column` to the cells that they want (their own
+    if they stay). Those that want to move into each other's cells are a chain; all chains that lead
+    to one cell are a crowd. If that cell is free, the longest chain moves (of several the one whose
+    last has the lowest `order`), and nobody else of the crowd. If chains lead to one that stays, or
+    to two that want to swap, nobody moves; if to a ring of three or more, the ring moves and nobody
+    else."""
+    # onto[i, j]: i wants the cell of j; its own if it stays.
+    onto = (to_row[:, None] == row) & (to_column[:, None] == column)
     players = len(row)
     reach = onto | expand(np.eye(players, dtype=bool), row.ndim - 1)
     for _ in range(int(np.ceil(np.log2(max(players, 2))))):
         reach = jnp.any(reach[:, :, None] & reach[None], axis=1)
-    # How many robots the chain from each one holds.
+    # How many the chain from each one holds.
     length = jnp.sum(reach, axis=1, dtype=jnp.int8)
     ring = jnp.any(onto & jnp.swapaxes(reach, 0, 1), axis=1) & (length >= 3)
 
-    first = ~jnp.any(onto, axis=1)  # its cell ahead is free
-    number = row.astype(jnp.int16) * np.int16(128) + column + np.int16(1)
+    first = ~jnp.any(onto, axis=1)  # the cell ahead is free
+    number = to_row.astype(jnp.int16) * np.int16(128) + to_column + np.int16(1)
     leads = reach & first[None]
     crowd = jnp.sum(jnp.where(leads, number[None], 0), axis=1, dtype=jnp.int16)  # 0: none
     worth = length.astype(jnp.int16) * np.int16(128) - order
     same = crowd[:, None] == crowd[None]
     best = (crowd > 0) & ~jnp.any(same & (worth[None] > worth[:, None]), axis=1)
-    moved = jnp.any(reach & best[:, None], axis=0) | ring
+    return jnp.any(reach & best[:, None], axis=0) | ring
+
+
+def _drives(
+    state: WarehouseState, chosen: Array, order: Array
+) -> tuple[WarehouseState, Array, Array]:
+    """Robots turn, and drive all at once, by the rule of `chains`. Also bool[N] who moved, and who
+    was kept from it."""
+    wants = chosen[:, FORWARD]
+    to_row, to_column = ahead(state)
+    row, column = jnp.where(wants, to_row, state.row), jnp.where(wants, to_column, state.column)
+    moved = chains(state.row, state.column, row, column, order)
 
     heading = state.heading
     for action, turned in ((LEFT, TURNED_LEFT), (RIGHT, TURNED_RIGHT)):

@@ -1,0 +1,174 @@
+"""How kinds of things may be called, for readers of sentences: the names of the catalog, their
+everyday names, and ALFWorld's, which are written in one word ("countertop 1")."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
+
+from manyhands.core.grammar import tokens, whole_number
+from manyhands.envs.home.catalog import words
+
+_list = str.split
+# Kind -> everyday names. A name may belong to several kinds.
+ALIASES: Mapping[str, tuple[str, ...]] = {
+    "armchair": ("arm chair", "easy chair", "chair"),
+    "bathtub_basin": ("bathtub", "bath tub", "tub", "bath"),
+    "bed": (),
+    "cabinet": ("cupboard",),
+    "coffee_machine": ("coffee maker", "coffeemaker"),
+    "coffee_table": ("table",),
+    "counter_top": ("counter", "kitchen counter", "countertop", "worktop"),
+    "desk": ("writing desk",),
+    "dining_table": ("dinner table", "kitchen table", "table"),
+    "dishwasher": ("dish washer",),
+    "drawer": (),
+    "dresser": ("chest of drawers",),
+    "floor_corner": ("corner",),
+    "fridge": ("refrigerator",),
+    "garbage_can": ("trash can", "rubbish bin", "waste bin", "bin", "dustbin", "garbage bin"),
+    "hand_towel_holder": ("hand towel rack",),
+    "microwave": ("microwave oven",),
+    "shelf": ("shelves",),
+    "side_table": ("nightstand", "night stand", "bedside table", "table"),
+    "sink_basin": ("sink", "basin", "washbasin"),
+    "sofa": ("couch", "settee"),
+    "stove_burner": ("burner", "stove", "hob"),
+    "toilet": (),
+    "toilet_paper_hanger": ("toilet paper holder",),
+    "towel_holder": ("towel rack", "towel rail"),
+    "tv_stand": ("television stand",),
+    "alarm_clock": ("clock",),
+    "box_of_tissues": ("tissue box", "tissues", "box of tissue"),
+    "bread": ("loaf of bread", "loaf"),
+    "cd": ("compact disc", "disc", "disk"),
+    "cloth": ("rag",),
+    "coffeepot": ("coffee pot",),
+    "credit_card": ("card",),
+    "desk_lamp": ("lamp", "table lamp"),
+    "dish_sponge": ("sponge",),
+    "floor_lamp": ("lamp", "standing lamp"),
+    "glass_bottle": ("bottle",),
+    "key_chain": ("keys", "bunch of keys", "key ring", "keyring"),
+    "laptop": ("computer", "laptop computer", "notebook"),
+    "pepper_shaker": ("pepper",),
+    "phone": ("cell phone", "mobile phone", "mobile", "smartphone"),
+    "plate": ("dish",),
+    "remote": ("remote control",),
+    "salt_shaker": ("salt",),
+    "soap_bar": ("soap", "bar of soap"),
+    "soap_bottle": ("bottle of soap", "bottle"),
+    "spray_bottle": ("spray", "bottle"),
+    "toilet_paper": ("toilet roll", "roll of toilet paper"),
+    "watch": ("wristwatch", "wrist watch"),
+    "wine_bottle": ("bottle of wine", "bottle"),
+    "bathroom": ("bath room",),
+    "living_room": ("lounge", "sitting room"),
+    "office": ("study",),
+}
+# ALFWorld's names, where they are not the same words written together.
+ALFWORLD: Mapping[str, str] = {
+    "box_of_tissues": "tissuebox",
+    "phone": "cellphone",
+    "remote": "remotecontrol",
+}
+_PLURALS = {"knives": "knife", "loaves": "loaf", "boxes": "box", "shelves": "shelf"}
+_ORDINALS = {word: k for k, word in enumerate(_list(
+    "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth "
+    "fourteenth fifteenth sixteenth"), start=1)}  # fmt: skip
+_LONGEST = 5  # words of a name
+MOST_NUMBER = 99
+
+
+class Named(NamedTuple):
+    """A thing as a sentence names it.
+
+    Attributes:
+        kinds: the kinds that it may be.
+        number: its number within its kind, or None if the sentence gives none.
+    """
+
+    kinds: tuple[int, ...]
+    number: int | None
+
+
+def alfworld_name(kind: str) -> str:
+    """A kind of the catalog as ALFWorld writes it."""
+    return ALFWORLD.get(kind, kind.replace("_", ""))
+
+
+def plural(name: str) -> str:
+    """Several things of a kind: "mugs", "boxes of tissues"."""
+    head, of, rest = name.partition(" of ")
+    if head.endswith("knife"):
+        several = f"{head[:-2]}ves"
+    elif head.endswith(("s", "x", "ch", "sh", "tomato", "potato")):
+        several = f"{head}es"
+    elif head == "shelf":
+        several = "shelves"
+    else:
+        several = f"{head}s"
+    return several + of + rest
+
+
+@functools.cache
+def vocabulary(
+    names: tuple[str, ...], several: bool = False
+) -> dict[tuple[str, ...], tuple[int, ...]]:
+    """The words of every name of some kinds -> the kinds that it may be, by index. A kind's own
+    name means that kind alone.
+
+    Args:
+        several: whether plurals are among them.
+    """
+
+    def forms(name: str) -> tuple[str, ...]:
+        return (name, plural(name)) if several else (name,)
+
+    found: dict[tuple[str, ...], tuple[int, ...]] = {}
+    for kind, name in enumerate(names):
+        for alias in ALIASES.get(name, ()):
+            for said in forms(alias):
+                key = tuple(tokens(said))
+                found[key] = (*(k for k in found.get(key, ()) if k != kind), kind)
+    for kind, name in enumerate(names):
+        for own in (words(name), alfworld_name(name)):
+            for said in forms(own):
+                found[tuple(tokens(said))] = (kind,)
+    return found
+
+
+class Names:
+    """A slot of a `Grammar`: things with their numbers, as `Named`; "mug 2", "mug two", "mug #2",
+    "the second mug", "the mug"; and "mugs", where there may be `several`."""
+
+    def __init__(self, names: tuple[str, ...], several: bool = False):
+        self.known = vocabulary(names, several)
+        self.begin = {key[0] for key in self.known}
+
+    def __call__(self, said: list[str], start: int) -> Iterator[tuple[Named, int]]:
+        rank = _rank(said[start])
+        first = start + (rank is not None)
+        if first >= len(said) or said[first] not in self.begin:
+            return
+        for length in range(1, min(_LONGEST, len(said) - first) + 1):
+            kinds = self.known.get(tuple(said[first : first + length]))
+            if kinds is None:
+                continue
+            end = first + length
+            yield Named(kinds, rank), end - start
+            if rank is None:
+                end += end < len(said) and said[end] in ("number", "no", "nr", "#")
+                number = whole_number(said[end]) if end < len(said) else None
+                if number is not None and 0 < number <= MOST_NUMBER:
+                    yield Named(kinds, number), end + 1 - start
+
+
+def _rank(word: str) -> int | None:
+    """The number of an ordinal: "second", "2nd"."""
+    if word in _ORDINALS:
+        return _ORDINALS[word]
+    if word[-2:] in ("st", "nd", "rd", "th") and word[:-2].isdigit():
+        return int(word[:-2])
+    return None

@@ -1,0 +1,115 @@
+"""Questions about what a player knows of a home (`core/probes.py`)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from manyhands.core.probes import NOT_KNOWN, Question
+from manyhands.envs.home.scene import Facts, facts_of, place_of
+from manyhands.envs.home.state import (
+    CLEAN,
+    CLEANABLE,
+    COOL,
+    COOLABLE,
+    HEATABLE,
+    HOT,
+    NONE,
+    OPEN,
+    OPENS,
+    SHUT,
+    HomeState,
+)
+
+if TYPE_CHECKING:
+    from manyhands.envs.home.env import Home
+
+_YES_NO = ("yes", "no", NOT_KNOWN)
+_STATES = ((CLEAN, CLEANABLE, "clean"), (HOT, HEATABLE, "hot"), (COOL, COOLABLE, "cool"))
+
+
+def questions(home: Home, state: HomeState, agent: int) -> list[Question]:
+    """What a player can be asked about the things that it has seen: where each object is
+    (`objects`), whether it is clean, hot or cool (`states`), what is open (`doors`), in which room
+    the others are (`players`), and where another player thinks that an object is (`others`). What
+    it knows is what it last saw; of another's mind it knows what it sees the other see now."""
+    if agent >= home.players:
+        return []
+    facts = facts_of(home, state)
+    places = [name for name in facts.receptacle_names if name]
+    places += [_hands(home, agent, n) for n in range(home.players)]
+    boxes = [o for o in range(home.objects) if facts.object_names[o] and home.catalog.holds[
+        facts.object_kind[o]]]  # fmt: skip
+    places += [f"in {facts.object_names[o]}" for o in boxes]
+    options = (*places, NOT_KNOWN)
+    found = []
+    seen = [o for o in range(home.objects) if facts.seen[agent][o] >= 0]
+    for o in seen:
+        true = _place(home, facts, agent, facts.place[o])
+        if true == NOT_KNOWN:  # a container that is used up
+            continue
+        name, believed = facts.object_names[o], facts.known_place[agent][o]
+        said = _place(home, facts, agent, believed)
+        found.append(Question(f"Where is {name}?", options, said, true, "objects"))
+        for bit, trait, word in _STATES:
+            if facts.traits[o] & trait:
+                now, then = (
+                    _yes(bits & bit) for bits in (facts.bits[o], facts.known_bits[agent][o])
+                )
+                found.append(Question(f"Is {name} {word}?", _YES_NO, then, now, "states"))
+        for n in range(home.players):
+            if n != agent:
+                theirs = _place(home, facts, agent, facts.known_place[n][o])
+                shared = _sees(home, facts, agent, n, o)
+                text = f"Where does {home.agents[n]} think that {name} is?"
+                mine = said if shared else NOT_KNOWN
+                found.append(Question(text, options, mine, theirs, "others"))
+    for c, name in enumerate(facts.receptacle_names):
+        if name and facts.abilities[c] & OPENS:
+            known = {SHUT: "no", OPEN: "yes"}.get(facts.known_open[agent][c], NOT_KNOWN)
+            text = f"Is {name} open?"
+            found.append(Question(text, _YES_NO, known, _yes(facts.open[c]), "doors"))
+    rooms = (*(name for name in facts.room_names if name), NOT_KNOWN)
+    for n in range(home.players):
+        if n == agent or len(rooms) < 3:
+            continue
+        met = facts.met_room[agent][n]
+        known = NOT_KNOWN if met == NONE else facts.room_names[met]
+        true = facts.room_names[facts.player_room[n]]
+        text = f"In which room is {home.agents[n]}?"
+        found.append(Question(text, rooms, known, true, "players"))
+    return found
+
+
+def _hands(home: Home, agent: int, player: int) -> str:
+    return "in your hands" if player == agent else f"in the hands of {home.agents[player]}"
+
+
+def _place(home: Home, facts: Facts, agent: int, place: int) -> str:
+    """A place as an option."""
+    where = place_of(home, place)
+    if where.receptacle is not None:
+        return facts.receptacle_names[where.receptacle]
+    if where.hand is not None:
+        return _hands(home, agent, where.hand[0])
+    if where.container is not None:
+        return f"in {facts.object_names[where.container]}"
+    return NOT_KNOWN
+
+
+def _sees(home: Home, facts: Facts, agent: int, other: int, thing: int) -> bool:
+    """Whether a player sees another one who sees an object that it sees itself."""
+    if facts.met[agent][other] < facts.time or facts.seen[agent][thing] < facts.time:
+        return False
+    if home.view == "all":
+        return True
+    same = facts.player_room[agent] == facts.player_room[other]
+    place = place_of(home, facts.place[thing])
+    if place.receptacle is None:  # held, or in what is held: seen by all in the room of the holder
+        return same
+    if home.view == "receptacle":
+        return facts.at[other] == place.receptacle
+    return same
+
+
+def _yes(flag: object) -> str:
+    return "yes" if flag else "no"

@@ -1,0 +1,1 @@
+"""Fields: missions whose rules are a list of stages that the scenario chooses."""

@@ -1,0 +1,215 @@
+"""The choices of an agent on a field, with what they do."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from manyhands.core.choices import Choice
+from manyhands.envs.mission.field.look import (
+    Look,
+    beyond,
+    cell_words,
+    look_of,
+    place,
+    steps,
+)
+from manyhands.envs.mission.field.state import (
+    APPLE,
+    BOX,
+    BUTTON,
+    COIN,
+    DOOR,
+    FLAG,
+    GOAL,
+    HEADINGS,
+    KEY,
+    LOCKED,
+    OPPOSITE,
+    WALK,
+    FieldState,
+    Plan,
+)
+
+if TYPE_CHECKING:
+    from manyhands.envs.mission.env import Mission
+
+_TAKEN = {
+    APPLE: "eat",
+    **{COIN + k: "take" for k in range(4)},
+    **{KEY + k: "take" for k in range(3)},
+}
+_DOORS = range(DOOR, DOOR + 3)
+
+
+def choices(mission: Mission, state: FieldState, agent: int) -> list[Choice]:
+    """The legal actions of the agent, in action order."""
+    look = look_of(mission, state, agent)
+    return [_choice(mission, state, agent, look, action) for action in look.open]
+
+
+def _choice(mission: Mission, state: FieldState, agent: int, look: Look, action: int) -> Choice:
+    plan = mission.plan
+    if action == 0:
+        return _stay(mission, state, agent, look)
+    if action <= plan.moves:
+        if plan.exits is not None:
+            return _go(mission, agent, look, action)
+        return _move(mission, state, agent, look, action)
+    verb = plan.actions[action]
+    return Choice(word(mission, look, action), _verb(mission, look, verb), action, certain=False)
+
+
+def word(mission: Mission, look: Look, action: int) -> str:
+    """How an action is called now."""
+    name = mission.plan.actions[action]
+    if name == "lock" and ahead(look) == LOCKED:
+        return "unlock"
+    return name
+
+
+def ahead(look: Look) -> int:
+    """The code of the cell that the agent faces; -1 for none."""
+    row, column = beyond(look.own, look.own.heading)
+    rows, columns = look.cells.shape
+    return int(look.cells[row, column]) if 0 <= row < rows and 0 <= column < columns else -1
+
+
+def in_danger(plan: Plan, agent: int) -> bool:
+    """Whether others can move the agent from where it is."""
+    team = int(plan.of_team[agent])
+    beams = any(beam.effect in ("out", "home") for beam in plan.beams.values())
+    return beams or any(c.team == team and c.effect != "freeze" for c in plan.captures)
+
+
+def _facts(mission: Mission, agent: int, row: int, column: int) -> dict[str, Any]:
+    return {f"bodies.{mission.agents[agent]}.position": [row, column]}
+
+
+def _stay(mission: Mission, state: FieldState, agent: int, look: Look) -> Choice:
+    plan = mission.plan
+    row, column = int(state.row[agent]), int(state.column[agent])
+    if row < 0:
+        return Choice("stay", "wait until you can act again, if ever", 0, certain=False)
+    waiting = f", as you cannot act for {steps(look.own.out)}" if look.own.out > 0 else ""
+    if in_danger(plan, agent):
+        effect = f"stay where you are{waiting}, unless you are hit or caught"
+        return Choice("stay", effect, 0, certain=False)
+    if plan.exits is not None:
+        facts: dict[str, Any] = {f"bodies.{mission.agents[agent]}.room": plan.room_names[column]}
+        return Choice("stay", f"stay where you are{waiting}", 0, facts=facts)
+    facts = _facts(mission, agent, row, column)
+    return Choice("stay", f"stay where you are{waiting}", 0, facts=facts)
+
+
+def _go(mission: Mission, agent: int, look: Look, action: int) -> Choice:
+    """Into another room."""
+    plan = mission.plan
+    assert plan.gates is not None
+    room, name = action - 1, plan.room_names[action - 1]
+    code = int(look.cells[0, room])
+    effect = f"with {cell_words(mission, code)}" if code > 0 else "through the exit"
+    gate = int(plan.gates[look.own.column, room])
+    hedges = []
+    if gate and "press" in plan.verbs:
+        hedges.append(f"door {gate} is closed in this step")
+    if in_danger(plan, agent):
+        hedges.append("you are caught")
+    text = plan.actions[action]
+    if hedges:
+        return Choice(text, f"{effect}, unless {' or '.join(hedges)}", action, certain=False)
+    facts = {f"bodies.{mission.agents[agent]}.room": name}
+    return Choice(text, effect, action, facts=facts)
+
+
+def _move(mission: Mission, state: FieldState, agent: int, look: Look, action: int) -> Choice:
+    """To a cell beside the agent."""
+    plan, own, way = mission.plan, look.own, action - 1
+    row, column = beyond(own, way)
+    code, text = int(look.cells[row, column]), plan.actions[action]
+    step = f"step to {place(plan, row, column)}"
+    if plan.token:
+        what = "a cell that you do not see" if code < 0 else cell_words(mission, code)
+        effect = f"{step} ({what}), if all name this way and no wall is there"
+        return Choice(text, effect, action, certain=False)
+    closed = DOOR <= code < DOOR + 3 and not look.doors[code - DOOR]
+    key = closed and own.carry == KEY + code - DOOR
+    if (
+        code != BOX
+        and (code not in WALK)
+        and not (closed and key)
+        and (closed or code not in _DOORS)
+    ):
+        facts = {f"bodies.{mission.agents[agent]}.heading": HEADINGS[_true_way(plan, agent, way)]}
+        return Choice(text, f"turn to {cell_words(mission, code)}", action, facts=facts)
+    if code == BOX:
+        y, x = row + (row - own.row), column + (column - own.column)
+        effect = f"push the box to {place(plan, y, x)}, if nothing is or comes there"
+        return Choice(text, effect, action, certain=False)
+    if closed:
+        step = f"open door {code - DOOR + 1} with your key and {step}"
+    elif code == GOAL:
+        step += ", a goal"
+    elif code in _TAKEN and not (KEY <= code < KEY + 3 and own.carry):
+        step += f" and {_TAKEN[code]} {cell_words(mission, code)}"
+    elif code in (FLAG, FLAG + 1) and code - FLAG != plan.of_team[agent] and not own.carry:
+        step += f" and take the flag of the {plan.teams[code - FLAG].name}"
+    elif code > 0 and code >= DOOR + 3:
+        step += f", {cell_words(mission, code)}"
+    hedges = []
+    if plan.conflict != "share" and not _alone(plan, look, row, column):
+        hedges.append("another is or wants to be there")
+    if in_danger(plan, agent):
+        hedges.append("you are hit or caught")
+    if "press" in plan.verbs and DOOR <= code < DOOR + 3:
+        hedges.append("the door closes")
+    if hedges:
+        return Choice(text, f"{step}, unless {' or '.join(hedges)}", action, certain=False)
+    true = _true_way(plan, agent, way)
+    y = int(state.row[agent]) + (-1, 1, 0, 0)[true]
+    x = int(state.column[agent]) + (0, 0, -1, 1)[true]
+    return Choice(text, step, action, facts=_facts(mission, agent, y, x))
+
+
+def _true_way(plan: Plan, agent: int, way: int) -> int:
+    """The number of a way as the field has it."""
+    return OPPOSITE[way] if plan.turned[agent] else way
+
+
+def _alone(plan: Plan, look: Look, row: int, column: int) -> bool:
+    """Whether nobody else can come to a cell in this step."""
+    if plan.radius is not None and (plan.radius < 2 or plan.lines):
+        return False
+    near = [b for b in look.others if abs(b.row - row) + abs(b.column - column) <= 1]
+    return not near
+
+
+def _verb(mission: Mission, look: Look, verb: str) -> str:
+    plan, own = mission.plan, look.own
+    code = int(look.cells[own.row, own.column])
+    if verb == "press":
+        group = code - BUTTON
+        turns = "closes" if look.doors[group] else "opens"
+        return f"door {group + 1} {turns} before anybody moves, unless another presses it, too"
+    if verb == "repair":
+        done = look.work[own.column + own.row * plan.size[1]]
+        return (f"work on the generator, for {done + 1} of {steps(plan.work)} in a row, unless you "
+                "are caught")  # fmt: skip
+    if verb == "drop":
+        return "put the key down here, unless another puts one down here, too"
+    if verb == "lock":
+        locks = "unlock" if ahead(look) == LOCKED else "lock"
+        return f"{locks} the box ahead of you, unless another does something to it"
+    beam = plan.beams[verb]
+    where = (
+        f"all within {steps(beam.around)} of you"
+        if beam.around
+        else f"whoever is within {beam.length} cells ahead"
+        + (f" and {beam.radius} to each side" if beam.radius else "")
+    )
+    return {
+        "out": f"take {where} out for {steps(beam.steps)}, if anybody is there",
+        "freeze": f"freeze {where} for {steps(beam.steps)}, if anybody is there",
+        "home": f"send {where} back to the start, if anybody is there",
+        "clean": f"clean dirty water within {beam.length} cells ahead, if there is any",
+        "mine": f"strike the first ore within {beam.length} cells ahead, if there is any",
+    }[beam.effect]
