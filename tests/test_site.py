@@ -26,7 +26,9 @@ import reference  # noqa: E402
 
 LARGEST = 500_000  # bytes of a picture
 # What makes figures: a script, the command, a call; or another page that says it.
-COMMAND = r"benchmarks/\w+\.py|manyhands \w+ |manyhands\.(play|rollout)\(|performance\.md"
+COMMAND = (
+    r"benchmarks/\w+\.py|python -m |manyhands \w+ |manyhands\.(play|rollout)\(|performance\.md"
+)
 
 
 def shipped() -> list[str]:

@@ -100,6 +100,11 @@ def modes(id: str) -> Iterator[Mode]:
         for level in (0, 3, 10):
             yield Mode(id, {"level": level}, "dispatched", 15)
         yield Mode(id, {"level": "generated", "chefs": 4}, "dispatched", 15)
+    elif id == "home":
+        from manyhands.envs.home.env import PRESETS
+
+        for task in PRESETS:
+            yield Mode(id, {"task": task}, steps=8, agent="player_0")
     else:
         yield Mode(id)
 
