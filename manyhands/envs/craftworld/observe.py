@@ -205,7 +205,8 @@ def symbolic(c: Setting, rows: Array) -> Array:
         return found.astype(jnp.float32).reshape(rows.shape[0], -1, *rows.shape[2:])
 
     def scaled(values: Array, most: Any) -> Array:
-        return values.astype(jnp.float32) / np.float32(most)
+        # As compilers divide by constants: so the plain call gives the same bits.
+        return values.astype(jnp.float32) * (np.float32(1) / np.float32(most))
 
     n, roles = c.num_players, c.roles != "none"
     bodies = jnp.minimum(part("bodies"), 5)
