@@ -285,7 +285,8 @@ def parse(board: Board, text: Any, state: BoardState, agent: int) -> int:
             raise _illegal(board, f"a stone in {name(board, action)} falls to row {falls}")
         return action
 
-    return int(decide(text, mean, lambda reason: _illegal(board, reason), what=kind))
+    me = board.agents[agent]
+    return int(decide(text, mean, lambda reason: _illegal(board, reason), what=kind, me=me))
 
 
 def _readings(board: Board, plain: str) -> list[Reading]:

@@ -265,7 +265,7 @@ def parse(env: Setting, text: Any, state: CraftState, agent: int) -> int:
     is not possible now."""
     obs, legal = observe(env, state, agent)
     reader = _Reader(env, state, obs, legal)
-    return int(decide(text, reader.mean, reader.refuse))
+    return int(decide(text, reader.mean, reader.refuse, me=env.agents[agent]))
 
 
 class _Reader:

@@ -340,7 +340,7 @@ def parse(cuisine: Cuisine, text: Any, state: CuisineState, agent: int) -> int:
             return None
         raise refuse(reason)
 
-    return int(decide(text, mean, refuse))
+    return int(decide(text, mean, refuse, me=cuisine.agents[agent]))
 
 
 def short_words(cuisine: Cuisine, facts: Facts, agent: int, action: int) -> str:

@@ -317,7 +317,7 @@ def parse(mission: Mission, text: Any, state: MissionState, agent: int) -> int:
             raise refuse(_why(mission, state, agent, action))
         return int(action)
 
-    return int(decide(text, mean, refuse))
+    return int(decide(text, mean, refuse, me=mission.agents[agent]))
 
 
 def _offered(mission: Mission, state: MissionState, agent: int, plain: str) -> int | None:

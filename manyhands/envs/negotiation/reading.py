@@ -256,10 +256,14 @@ class _Reader:
                 if alone and answers.condense(rest) is None:
                     # Talk is all there is to do: what is not marked is thought.
                     try:
-                        return answers.decide(rest, self.mean, self.illegal, what="move")
+                        return self.decided(rest)
                     except IllegalAction:
                         return self.words(say)
-        return answers.decide(text, self.mean, self.illegal, what="move")
+        return self.decided(text)
+
+    def decided(self, text: Any) -> Action:
+        me = self.env.agents[self.agent]
+        return answers.decide(text, self.mean, self.illegal, what="move", me=me)
 
     def is_courtesy(self, rest: str) -> bool:
         """Whether what stands before words to say is nothing."""

@@ -442,7 +442,7 @@ def parse(poker: Poker, text: Any, state: PokerState, agent: int) -> int:
             return None
         return _open(readings[0].meaning, readings[0].values.get("n"), offers)
 
-    return int(decide(text, mean, refuse))
+    return int(decide(text, mean, refuse, me=poker.agents[agent]))
 
 
 @functools.lru_cache(maxsize=256)

@@ -477,7 +477,7 @@ def parse(mission: Mission, text: Any, state: WarehouseState, agent: int) -> int
             raise refuse(_why(mission, state, agent, action))
         return int(action)
 
-    return int(decide(text, mean, refuse))
+    return int(decide(text, mean, refuse, me=mission.agents[agent]))
 
 
 def _absolute(said: tuple[str, int], heading: int, refuse: Any) -> int:
