@@ -56,6 +56,9 @@ _NUMBERS = {word: i for i, word in enumerate(_UNITS)}
 _NUMBERS |= {word: 20 + 10 * i for i, word in enumerate(_TENS)}
 _ORDINALS = _list("first second third fourth fifth sixth seventh eighth ninth tenth")
 _RANKS = {word: i for i, word in enumerate(_ORDINALS, start=1)}
+_NUMERALS = {
+    f"{i}{('th', 'st', 'nd', 'rd')[i if i < 4 else 0]}": word for word, i in _RANKS.items()
+}
 
 
 def tokens(text: str) -> list[str]:
@@ -112,8 +115,12 @@ for _word, _others in _LOOSE.items():
 
 @functools.lru_cache(maxsize=4096)
 def _forms(token: str) -> tuple[str, ...]:
-    """A word, and what it may be a plural or an `-ing` form of."""
+    """A word, and what it may be a plural or an `-ing` form of; numbers in digits, too."""
     forms = [token]
+    if token in _NUMBERS:
+        forms.append(str(_NUMBERS[token]))
+    elif token in _NUMERALS:
+        forms.append(_NUMERALS[token])
     if len(token) > 3 and token.endswith("s") and not token.endswith("ss"):
         forms.append(token[:-1])
         if token.endswith("es"):
@@ -212,7 +219,7 @@ _TAIL = (
     "(for now|right now|at once|immediately|here|again|instead|next|today|this time)",
     "(straight away|right away|straightaway|without (delay|fuss|hesitation|further ado)|first"
     "|for the moment|at this point|at this moment|to begin with|to start with|first of all)",
-    f"(it is|is best|is my [next|first|final] ({_NOUN}|{_AIM}))",
+    f"(it is|is best|[(that is|that's)] (is|that's) my [next|first|final] ({_NOUN}|{_AIM}))",
     f"as my [next|first] ({_NOUN}|{_AIM})",
     f"(as my|for my|with my) [next|first] (turn|{_NOUN}|{_AIM})",
     "(good luck|good game|gg|okay|ok|.)",
@@ -257,7 +264,8 @@ _BEFORE_ME = frozenset(
 )
 _NO_FRONT = frozenset(_list("then when time end if win case order until till what that"))
 # After "goes": "the onion goes into the pot".
-_GOES = frozenset(_list("into in onto on to down up out"))
+_GOES = frozenset(_list("into in onto on to down up out back over across"))
+_GOING = frozenset(_list("goes lands falls drops slides"))
 _NO_THING = frozenset(
     _list("you he she they it who that this there here everyone everybody nobody i we what which")
 )
@@ -294,8 +302,12 @@ def orders(words: list[str]) -> Iterator[list[str]]:
         return
     if "what" in marks:
         yield from _cleft(words)
-    if "goes" in marks or ("go" in marks and words[0] in _COUNTED):
+    if marks & _GOING or ("go" in marks and words[0] in _COUNTED):
         yield from _going(words)
+    if "with" in marks:
+        yield from _with(words)
+    if words[1:3] == ["you", "go"] and len(words) > 3 and words[0] in ("in", "into", "out", "down"):
+        yield ["put", *words[3:], words[0]]
     if not _ME.isdisjoint(marks):
         yield from _fronted(words)
     if "be" in marks and words[0] == "let":
@@ -305,7 +317,7 @@ def orders(words: list[str]) -> Iterator[list[str]]:
                 yield [verb, *words[1:at], *words[at + 2 :]]
 
 
-_TURNED = frozenset(("what", "goes", "go", "i", "we", "be"))
+_TURNED = _GOING | {"what", "go", "i", "we", "be", "with"}
 
 
 def _cleft(words: list[str]) -> Iterator[list[str]]:
@@ -326,18 +338,31 @@ def _cleft(words: list[str]) -> Iterator[list[str]]:
 
 
 def _going(words: list[str]) -> Iterator[list[str]]:
-    at = words.index("goes") if "goes" in words else words.index("go")
+    at = next(k for k, word in enumerate(words) if word in _GOING or word == "go")
     if at + 1 >= len(words) or at == 0:
         return
-    if at == 1 and words[0] in _GOES and words[at] == "goes":
-        yield ["put", *words[2:], words[0]]
+    where, thing = words[at + 1 :], words[:at]
+    if words[0] in _GOES and words[at] != "go":  # "into the water goes a stone"
+        where, thing = thing, where
+    yield from _moved(thing, where)
+
+
+def _with(words: list[str]) -> Iterator[list[str]]:
+    """ "Into pot A with this onion", "with the onion to pot A"."""
+    at = words.index("with")
+    if at:
+        yield from _moved(words[at + 1 :], words[:at])
         return
-    if words[0] in _GOES and words[at] == "goes":  # "into the water goes a stone"
-        if words[at + 1] not in _NO_THING:
-            yield ["put", *words[at + 1 :], *words[:at]]
-        return
-    if words[at + 1] in _GOES and words[0] not in _NO_THING:
-        yield ["put", *words[:at], *words[at + 1 :]]
+    to = next((k for k, word in enumerate(words) if k > 1 and word in _GOES), 0)
+    if to:
+        yield from _moved(words[1:to], words[to:])
+
+
+def _moved(thing: list[str], where: list[str]) -> Iterator[list[str]]:
+    if thing and (thing[0] == "this" or thing[0] not in _NO_THING) and where[0] in _GOES:
+        yield ["put", *thing, *where]
+        if where[0] in ("to", "over", "back", "across"):
+            yield ["carry", *thing, *where]
 
 
 def _fronted(words: list[str]) -> Iterator[list[str]]:
@@ -365,16 +390,19 @@ def _infinitives(participle: str) -> tuple[str, ...]:
 def as_own(text: str, me: str) -> str:
     """A sentence in which a player calls itself by its name ("player_0 bets a chip", "near_0 will
     serve"), as of "I". The name of anybody else, or with a verb of the past, stays a report."""
-    name = re.escape(me).replace("_", "[_ ]?")
-    found = re.match(
-        rf"\s*{name}\s+(?:(?:will|shall)\s+(?=\w)|(?:is going to|would like to)\s+"
-        rf"|(?=[^\W\d_]+s\b(?!')))",
-        text,
-        re.I,
-    )
-    if found is None or text[found.end() :].lower().startswith(("is ", "was ", "has ", "does ")):
+    found = re.match(rf"\s*{re.escape(me).replace('_', '[_ ]?')}\s+(.+)", text, re.I | re.S)
+    if found is None:
         return text
-    return f"I {text[found.end() :]}"
+    said, first = found[1], tokens(found[1][:60])[:2]
+    if first[:1] in (["will"], ["shall"]) or first == ["would", "like"]:
+        return f"I {said}"
+    if first[:1] == ["is"] and first[1:] and first[1].endswith("ing"):
+        return f"I'm {said[2:].lstrip()}"
+    own = first and first[0].isalpha() and first[0].endswith("s") and first[0] not in _THIRD
+    return f"I {said}" if own else text
+
+
+_THIRD = frozenset(_list("is was has does yes its his this thus always"))
 
 
 # ---- waiting -------------------------------------------------------------------------------------
@@ -383,6 +411,10 @@ NEWS = "(change|event|news|something|anything|signal|what happens|next (event|ch
 UNTIL = (
     "(until|till) ((something|anything) (happen|change|concern (me|us)|matter)"
     "|there is (change|event|news|something new)|it concerns (me|us)|next (event|change))"
+)
+TIME = (
+    "[[for] [just] [(a|an|1|one|this|another)] [(more|little|short|brief|single)] "
+    "(step|turn|tick|moment|second|round|bit|while|beat|instant)]"
 )
 # Patterns of "wait", "keep waiting", "wait until something happens", "wait 5 steps", for the action
 # of a world that runs on without an answer.
@@ -393,6 +425,15 @@ WAITING = (
     "(step|turn|tick|moment|second|round|bit|while)",
     "[(keep|keep on)] wait [(moment|bit|while|little|little while|longer|on)]",
     f"(hold on|stand by|stay|do nothing|idle|stay put) {UNTIL}",
+    "(hang on|hang about|hang back|hold on|hold still|sit tight|stand by|stand still|stand back"
+    "|keep still|keep put|stay put|stay still|stay|remain|bide my time|mark time|linger|tarry) "
+    f"[(here|there|where i (am|stand)|in place|right here|right where i am)] {TIME}",
+    f"(stay|remain|stand|keep|wait) [exactly|right] (where i (am|stand)|as i am) {TIME}",
+    f"(have|take|make) [a] [(short|brief|quick|little|tiny)] (wait|pause|breather) {TIME}",
+    f"[1] (short|brief|quick|little|tiny) (wait|pause|breather) {TIME} [for me]",
+    "[just] [one] (1|another|more) (moment|second|step|turn|beat) [more] (here|of waiting)",
+    "sit [out] (this|1) (one|1|turn|step|round) [out]",
+    "(let (this|1|my) (turn|step) (pass|go by)|(pass|skip) (this|my) (turn|step))",
 )
 
 
