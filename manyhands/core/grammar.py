@@ -184,7 +184,8 @@ _HEAD = (
     "(i would like|i'd like|i want|i wish|i would rather|i'd rather|i prefer|i'd prefer)",
     "(i should like|i would love|i mean|i intend|i propose) to",
     "(i'd love|i would love|i fancy|i'd better|i had better|i'm off to|gonna|i'm (gonna|about to))",
-    "(i am|i'm|we are|we're) (happy|glad|ready|content|pleased|set|planning|determined) to",
+    "(i am|i'm|we are|we're|i'd be|i would be|i'll be|i shall be) "
+    "(happy|glad|ready|content|pleased|set|planning|determined) to",
     "[(i am|we are|we're)] off to",
     "(go ahead|let me go ahead|let's go ahead|i'll go ahead) [and]",
     "(i think|i believe)",
@@ -216,7 +217,8 @@ _HEAD = (
 _TAIL = (
     "(thanks|thank you|thank you very much|many thanks) [everyone|all|partner|friend|team]",
     "(this|in this|on this|for this) (time|turn|move|step|round|one)",
-    "(for now|right now|at once|immediately|here|again|instead|next|today|this time)",
+    "(for now|right now|at once|immediately|here|again|once more|once again|instead|next|today"
+    "|this time)",
     "(straight away|right away|straightaway|without (delay|fuss|hesitation|further ado)|first"
     "|for the moment|at this point|at this moment|to begin with|to start with|first of all)",
     f"(it is|is best|[(that is|that's)] (is|that's) my [next|first|final] ({_NOUN}|{_AIM}))",
@@ -330,6 +332,14 @@ def _cleft(words: list[str]) -> Iterator[list[str]]:
         return
     while rest and rest[0] in _MODALS:
         rest = rest[1:]
+    for willing in (
+        ["am", "going", "to"],
+        ["going", "to"],
+        ["want", "to"],
+        ["would", "like", "to"],
+    ):
+        if rest[: len(willing)] == willing:
+            rest = rest[len(willing) :]
     if not rest or rest[0] in _STATES:
         return
     yield ["i", *rest, *thing]

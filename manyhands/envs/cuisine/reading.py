@@ -156,7 +156,7 @@ _OFF = "(from|out of|off|off of|in|at|on|inside)"
 _INTO = "(in|into|inside|on|onto|to|at|in to|on to|down on|down in)"
 _TAKE = (
     "[go] [and] (get|take|grab|pick|pick up|fetch|collect|retrieve|obtain|remove|withdraw|lift|pull"
-    "|bag)"
+    "|bag|scoop|scoop up|draw)"
 )
 _PIECE = (
     "(piece|portion|head|loaf|slice|bit|chunk|leaf|fillet|block|bunch|helping|serving|lump|wedge)"
