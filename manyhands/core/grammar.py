@@ -203,6 +203,7 @@ _HEAD = (
     "(go|going) (for|with)",
     "(for|on|in|with) (this|my) [next] (turn|move|step|round|action)",
     "this (turn|time|step)",
+    "my vote (is|goes) (for|to)",
     "(put me down|count me in|mark me down) for",
     "here (i|we) go",
     "(time|to|so|okay|ok|alright|all right|sure|well|hm|hmm|very well|fair enough|no rush)",
@@ -304,7 +305,7 @@ def orders(words: list[str]) -> Iterator[list[str]]:
         return
     if "what" in marks:
         yield from _cleft(words)
-    if marks & _GOING or ("go" in marks and words[0] in _COUNTED):
+    if marks & _GOING or ("go" in marks and (words[0] in _COUNTED or words[0] in _GOES)):
         yield from _going(words)
     if "with" in marks:
         yield from _with(words)
@@ -352,7 +353,9 @@ def _going(words: list[str]) -> Iterator[list[str]]:
     if at + 1 >= len(words) or at == 0:
         return
     where, thing = words[at + 1 :], words[:at]
-    if words[0] in _GOES and words[at] != "go":  # "into the water goes a stone"
+    if words[at] == "go" and words[0] in _GOES and where[0] not in _COUNTED:
+        return
+    if words[0] in _GOES:  # "into the water goes a stone"
         where, thing = thing, where
     yield from _moved(thing, where)
 
