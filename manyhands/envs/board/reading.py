@@ -135,7 +135,8 @@ _PLACE = {  # with one square of a small board: how far down, how far across
         "{down} row [.|and|in|at] {across} (col|column)",
     ],
     "centre": [
-        f"[(very|exact|dead|bang in|right in|right at)] {_MIDDLE} [{_SQUARE}] [of [game] (board|grid)]",
+        f"[(very|exact|dead|bang in|right in|right at)] {_MIDDLE} [{_SQUARE}] "
+        "[of [game] (board|grid)]",
         f"{_SQUARE} in [the] [very] {_MIDDLE} [of (board|grid)]",
     ],
 }
