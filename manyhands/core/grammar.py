@@ -262,7 +262,7 @@ _BEFORE_ME = frozenset(
         "forward forwards left right leftward leftwards rightward rightwards upward upwards "
         "downward downwards backward backwards ahead along north south east west northward "
         "northwards southward southwards eastward eastwards westward westwards straight here "
-        "through under home higher lower sideways next"
+        "at beside near through under home higher lower sideways next"
     )
 )
 _NO_FRONT = frozenset(_list("then when time end if win case order until till what that"))
