@@ -207,7 +207,8 @@ _HEAD = (
     "(put me down|count me in|mark me down) for",
     "here (i|we) go",
     "(time|to|so|okay|ok|alright|all right|sure|well|hm|hmm|very well|fair enough|no rush)",
-    "(well then|here goes|no worries|no problem|not to worry|without further ado|my turn)",
+    "(well then|here goes|steady as she goes|no worries|no problem|not to worry|my turn)",
+    "without further ado",
     "(yes|yeah|yep|thanks|thank you|hello|hi|hey) [everyone|all|partner|friend|team|there]",
     f"(yes|yeah|yep|right|okay|ok|alright|thanks) {_WHO}",
     f"{_WHO} (i|i'll|i'm|i'd|let me|let us|let's|my)",
@@ -300,6 +301,8 @@ def orders(words: list[str]) -> Iterator[list[str]]:
     """A sentence in the plain order of words, in each way that it may be a turned one: "an onion is
     what I shall fetch", "off to the pot I go", "in goes the onion", "the onion goes into the pot",
     "let the tomato be chopped"."""
+    while words and words[-1] == ".":
+        words = words[:-1]
     marks = _TURNED.intersection(words)
     if not marks:
         return
