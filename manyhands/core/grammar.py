@@ -277,7 +277,7 @@ _COUNTED = frozenset(("both", "all", *_UNITS[2:13], *map(str, range(2, 100))))
 # With these, "X is what I ..." tells how things are.
 _STATES = frozenset(
     _list(
-        "see hold have need know want like hate fear see face mean say said hear expect get think "
+        "see hold have need know want like hate fear see face mean say said hear expect think "
         "am was do believe love"
     )
 )
@@ -334,8 +334,9 @@ def _cleft(words: list[str]) -> Iterator[list[str]]:
         return
     if words[at + 1] not in ("i", "we", "i'll", "we'll", "i'm"):
         return
+    willed = words[at + 1] in ("i'll", "we'll")
     while rest and rest[0] in _MODALS:
-        rest = rest[1:]
+        willed, rest = willed or rest[0] in ("shall", "will"), rest[1:]
     for willing in (
         ["am", "going", "to"],
         ["going", "to"],
@@ -344,7 +345,7 @@ def _cleft(words: list[str]) -> Iterator[list[str]]:
     ):
         if rest[: len(willing)] == willing:
             rest = rest[len(willing) :]
-    if not rest or rest[0] in _STATES:
+    if not rest or rest[0] in _STATES or (rest[0] == "get" and not willed):
         return
     yield ["i", *rest, *thing]
     if len(rest) > 1:
@@ -367,6 +368,8 @@ def _with(words: list[str]) -> Iterator[list[str]]:
     """ "Into pot A with this onion", "with the onion to pot A"."""
     at = words.index("with")
     if at:
+        if words[at + 1 :] == ["it"] and words[0] in _GOES:
+            yield ["put", "it", *words[:at]]
         yield from _moved(words[at + 1 :], words[:at])
         return
     to = next((k for k, word in enumerate(words) if k > 1 and word in _GOES), 0)

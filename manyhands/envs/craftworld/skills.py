@@ -805,11 +805,13 @@ _PHRASES = {
     "wait": [*WAITING, "(wait|stay|remain|stand|idle|hold) [(here|still|put|in place|where i am"
     "|1 step|"
              "one step)]", "do nothing", "(no op|noop)", "(skip|pass) [(my|this)] (turn|step)"],
-    "go to": [f"{_ON} (go|walk|move|run|head|travel|get|make|make my way|come) "
+    "go to": [f"{_ON} (go|walk|move|run|head|travel|get|make|make my way|come|carry on|press on"
+              f"|push on) "
               "[back|over|across|up|on|off|straight|out] (to|toward|for) "
               f"{_NEAREST} {{what:sight}}", f"(approach|reach|find [my] way to) {_NEAREST} "
               "{what:sight}"],
-    "explore": ["{way} (to|and) (explore|scout)", "(explore|scout) [further] out {way}",
+    "explore": ["{way} (to|and) (explore|scout)", f"{_ON} (explore|scout) {{way}}",
+    "(explore|scout) [further] out {way}",
                 "(go|head|set off|walk|travel) (exploring|explore|scout) [(to|toward|in|into)] "
                 "{way}",
                 "(go|head|set off|walk|travel) [(to|toward|in|into)] {way} (to|and) (explore"
@@ -847,7 +849,7 @@ _SHORT = {
     "collect": ["[(some|more)] {item} " + _UNTIL],
     "go to": ["[over|back|across|off|on|up] to [(nearest|closest|that|this)] {what:sight}"],
     "make": [f"[(1|one|a|my)] {{what:tool}} {NEAR}"],
-    "give": ["{count} [of my] {gift} (to|for) [my] {player}",
-             "(all|both) {count:n} [of] [my] {gift} (to|for) [my] {player}",
-             "{count:both} [of] [my] {gift} (to|for) [my] {player}"],
+    "give": ["{count} [of my] {gift} (to|for|are for) [my] {player}",
+             "(all|both) {count:n} [of] [my] {gift} (to|for|are for) [my] {player}",
+             "{count:both} [of] [my] {gift} (to|for|are for) [my] {player}"],
 }  # fmt: skip

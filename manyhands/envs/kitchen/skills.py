@@ -571,7 +571,7 @@ _PHRASES = {
 _SHORT = {
     "fetch": ["[(i'll have|i will have|i'd like|i would like|time for)] "
               f"[(1|one|another|a|fresh|clean)] {{thing}} {_BOX}"],
-    "put in": [_POT, f"{_DET} {{thing}} (in|into|to|for) {_POT}"],
+    "put in": [_POT, f"{_DET} {{thing}} (in|into|to|for|is for) {_POT}", f"{_POT} for {_HELD}"],
     "go to": ["[(1|one) (cell|step|square|tile|pace)] [over|back|across|up|down|off|on|straight] "
               "to [(cell|tile|square|position|spot)] {x:n} {y:n}"],
 }  # fmt: skip

@@ -45,6 +45,7 @@ _SKILLS = {
             "[(here|still|put|in place|where i am|in [the] air|on [the] spot|steady|there)]"
             " [(and|to) (wait|watch)]",
             "(hold|keep|maintain) [(my|this|current)] (position|place|altitude|height|spot)",
+            "(remain|stay|keep) in [a] hover", "keep hover", "[a] [steady] hover",
             "stay as i am", "no op", "come to rest [(here|where i am)]", *_WAIT,
         ],
         "receive": [
@@ -65,7 +66,8 @@ _SKILLS = {
         "go to": [f"(my|the) [next] (place|target|position|destination|spot|goal|stop) (is|will "
         f"be) "
                   f"{_THERE}", f"to {figures.LIST}",
-                  f"(make for|take up position at|station myself at|be at) {_THERE}",
+                  f"(make for|take up position at|take position at|take my place at|station "
+                  f"myself at|be at) {_THERE}",
                   f"{_ON} {_FLY} [(to|toward|towards|over to|back to|at|back)] [{_THERE}]"],
         "go home": [f"{_ON} {_FLY} [back] (home|to [my] (place|home|home position|home place|base "
                     "position|starting position|start position|own place))", "go back",
@@ -233,7 +235,7 @@ _SOME = (
     "|little|bit|touch|fraction|tad|a tad|little bit)]"
 )
 _WARD = "[to|toward] [my|its] {side} [side|hand side]"
-_TURN = "(turn|rotate|yaw|spin|swivel|pivot)"
+_TURN = "((turn|rotate|yaw|spin|swivel|pivot) [round|around])"
 _STILL = (
     "(hold|hover|stay|wait|stop|freeze|remain|float|keep hovering|hang|brake|halt|pause) "
     "[(here|still|steady|put|in place|in [the] air|on [the] spot|where (i am|you are)|moving|there"
@@ -246,7 +248,9 @@ _PHRASES = {
               "(stop|halt|brake|pause) and (stay|hover|hold|wait|remain|float) "
               "[(here|there|put|where i am|in place)]",
               "(remain|stay|keep|float|hang) in [a] [steady|stable] hover",
-              "(come|bring (myself|drone)) to [a] (standstill|stand still|hover|dead stop)",
+              "(come|bring (myself|drone)) to [a] (standstill|stand still|hover|[dead|full"
+              "|complete] stop)",
+              "keep [the] hover", "[a] [short|quick|full|brief] stop [here]",
               "[a] [steady|stable|quiet] hover", "(stand|keep) still", "do nothing", "no op",
               "stay as i am",
               "come to [a] (rest|stop|halt)",
@@ -271,7 +275,8 @@ _PHRASES = {
                    "(to|toward|up to|closer to|nearer to|near) net",
                    "(approach|advance on) net", "(advance|close in|close) (to|toward|on) net"],
     "from the net": [f"[{_GO}|get|come|step] {_SOME} (from|away from|back from|off) net",
-                     f"{_SOME} (retreat|back off|back away|back up|withdraw|drop back|fall back"
+                     f"{_SOME} (backward|retreat|back off|back away|back up|withdraw|drop back"
+                     f"|fall back"
                      f"|pull back"
                      f"|move back|step back|drift back|ease back|fly back|back) (from|off|away "
                      f"from) net "
