@@ -77,7 +77,8 @@ _PHRASES: dict[int, tuple[str, ...]] = {
         f"{_FAIR} [i] (gladly|happily) accept [{_OFFER}]",
         f"{_FAIR} [i] (agree|agree to|agree with|approve|approve of|take|back|endorse|welcome"
         f"|support|go along with|go with|on board with|am on board with|consent to|assent to|sign"
-        f"|settle for|say (yes|aye) to|give (my|a) (yes|approval|consent|blessing|nod) to) {_OFFER}",
+        f"|settle for|say (yes|aye) to|give (my|a) (yes|approval|consent|blessing|nod) to) "
+        f"{_OFFER}",
         f"[i] take (you|them|him|her|{{player}}) up on {_OFFER}",
         f"[i] (nod|say) yes [to {_OFFER}]",
         f"(it is|it's|that's|that is|this is) [a] (yes|aye|deal) (from me|from my side|to "
