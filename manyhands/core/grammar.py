@@ -449,7 +449,7 @@ WAITING = (
     f"[(here|there|where i (am|stand)|in place|right here|right where i am)] {TIME}",
     f"(stay|remain|stand|keep|wait) [exactly|right] (where i (am|stand)|as i am) {TIME}",
     f"(have|take|make) [a] [(short|brief|quick|little|tiny)] (wait|pause|breather) {TIME}",
-    f"[1] (short|brief|quick|little|tiny) (wait|pause|breather) {TIME} [for me]",
+    f"[(a|1)] (short|brief|quick|little|tiny) (wait|pause|breather) {TIME} [for me]",
     "[just] [one] (1|another|more) (moment|second|step|turn|beat) [more] (here|of waiting)",
     "sit [out] (this|1) (one|1|turn|step|round) [out]",
     "(let (this|1|my) (turn|step) (pass|go by)|(pass|skip) (this|my) (turn|step))",
