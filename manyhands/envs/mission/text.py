@@ -6,6 +6,7 @@ of the player's window. Besides, it names the other players in view.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -14,7 +15,7 @@ import numpy as np
 from manyhands.core.answers import Answer, decide, how_to_answer
 from manyhands.core.choices import Choice
 from manyhands.core.env import IllegalAction, names_of
-from manyhands.core.grammar import TIME, WAITING, Grammar, Reading
+from manyhands.core.grammar import TIME, WAITING, Grammar, Reading, tokens
 from manyhands.envs.mission.events import KINDS
 from manyhands.envs.mission.state import (
     ACTIONS,
@@ -351,7 +352,7 @@ def parse(mission: Mission, text: Any, state: MissionState, agent: int) -> int:
         return IllegalAction(f"{reason}. Answer with exactly one action: {allowed}.")
 
     def mean(answer: Answer) -> int | None:
-        offered = _offered(mission, state, agent, answer.plain)
+        offered = offered_action(choices(mission, state, agent), answer.plain)
         if offered is not None:
             return offered
         others = {name: i for i, name in enumerate(mission.agents) if i != agent}
@@ -375,13 +376,16 @@ def parse(mission: Mission, text: Any, state: MissionState, agent: int) -> int:
     return int(decide(text, mean, refuse, me=mission.agents[agent]))
 
 
-def _offered(mission: Mission, state: MissionState, agent: int, plain: str) -> int | None:
+def offered_action(offered: Sequence[Choice], plain: str) -> int | None:
     """The action of a line of `choices` that was copied whole."""
-    said = " ".join(plain.lower().split()).rstrip(".")
-    for choice in choices(mission, state, agent):
-        if said == str(choice).lower():
-            return int(choice.action)
-    return None
+    if ": " not in plain:
+        return None
+    return _lines(tuple((int(choice.action), str(choice)) for choice in offered)).meaning(plain)
+
+
+@functools.lru_cache(maxsize=256)
+def _lines(offered: tuple[tuple[int, str], ...]) -> Grammar:
+    return Grammar([(action, [" ".join(tokens(line))]) for action, line in offered])
 
 
 def _named(mission: Mission, state: MissionState, agent: int, reading: Reading) -> int | str:

@@ -14,7 +14,7 @@ from manyhands.core.answers import Answer, decide, how_to_answer
 from manyhands.core.choices import Choice
 from manyhands.core.env import IllegalAction, names_of
 from manyhands.core.grammar import TIME, WAITING, Grammar
-from manyhands.envs.mission.text import all_of, last_step
+from manyhands.envs.mission.text import all_of, last_step, offered_action
 from manyhands.envs.mission.warehouse.events import KINDS
 from manyhands.envs.mission.warehouse.scenario import chart
 from manyhands.envs.mission.warehouse.state import (
@@ -370,7 +370,8 @@ _ON = (
 _TO = "[(to|onto|on|into) [cell|square] row {row:n} [and|.] column {column:n}]"
 _TURN = (
     "(turn|rotate|spin|pivot|swivel|steer|swing|veer|wheel"
-    "|(turn|rotate) (myself|my robot|around|round)|swing (round|around)|(make|take|do|perform) a turn|face)"
+    "|(turn|rotate) (myself|my robot|around|round)|swing (round|around)"
+    "|(make|take|do|perform) a turn|face)"
 )
 _BY = (
     "[(by|for|through)] [(90|a quarter|one quarter|1 quarter|quarter)] "
@@ -529,9 +530,9 @@ def parse(mission: Mission, text: Any, state: WarehouseState, agent: int) -> int
         return IllegalAction(f"{reason}. Answer with exactly one action: {allowed}.")
 
     def mean(answer: Answer) -> int | None:
-        for choice in choices(mission, state, agent):
-            if " ".join(answer.plain.split()).rstrip(".") == str(choice).lower():
-                return int(choice.action)
+        offered = offered_action(choices(mission, state, agent), answer.plain)
+        if offered is not None:
+            return offered
         others = {name: i for i, name in enumerate(mission.agents) if i != agent}
         readings = GRAMMAR.read(answer.plain, {"robot": others})
         named = {reading.meaning for reading in readings}
