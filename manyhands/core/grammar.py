@@ -223,7 +223,7 @@ _TAIL = (
     "|this time)",
     "(straight away|right away|straightaway|without (delay|fuss|hesitation|further ado)|first"
     "|for the moment|at this point|at this moment|to begin with|to start with|first of all)",
-    f"(it is|is best|[(that is|that's)] (is|that's) my [next|first|final] ({_NOUN}|{_AIM}))",
+    f"(it is|[(that is|that's)] (is|that's) my [next|first|final] ({_NOUN}|{_AIM}))",
     f"as my [next|first] ({_NOUN}|{_AIM})",
     f"(as my|for my|with my) [next|first] (turn|{_NOUN}|{_AIM})",
     "(good luck|good game|gg|okay|ok|.)",

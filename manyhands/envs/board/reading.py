@@ -31,7 +31,7 @@ _PLAY = (
     "|(straight|right) down [into]|down [into]|into|onto|on to|in|on]"
 )
 _END = "[(for|from) me|with my [next] (stone|mark|{mark})]"
-_FOR = "(for|with) " + _OBJECT
+_FOR = f"(for|with) {_WHICH} {_STONE}"
 
 # ---- columns -------------------------------------------------------------------------------------
 

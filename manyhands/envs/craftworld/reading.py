@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import itertools
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -207,7 +208,7 @@ def _grammar(craft: CraftRules, actions: tuple[str, ...], agents: tuple[str, ...
             ("bare", ["[to|toward] {way} [once]", "{letter}",
                       "{way} (1|one|a) (step|pace|cell|square|tile)",
                       "back {way} [(1|one|a) (step|pace|cell|square|tile)]",
-                      "(1|one|a) (step|pace|cell|square|tile) [back] {way}"]),
+                      "(1|one|a) (step|pace|cell|square|tile) [back] {clear:clear}"]),
             ("number", ["[(take|do|play|use|choose|pick|select)] (action|option|choice|number) "
                         "[number] {digit}", "{digit}"]),
             ("named", ["[(do|perform|take|use|execute|choose|pick|select) [action]] {name} "
@@ -235,7 +236,7 @@ def _grammar(craft: CraftRules, actions: tuple[str, ...], agents: tuple[str, ...
                         f"[for {_DET} {{of:thing}}]",
                         f"(look|search|hunt|rummage|forage|dig) for {_DET} {{of:thing}} "
                         f"(in|on|among|under) {_DET} {{thing}} {_AT}"]),
-            ("take", [f"(take|get|collect|cut|gather|harvest|pick) [(some|1|one|a)] [{_OF}] "
+            ("take", ["(take|get|collect|cut|gather|harvest|pick) "
                       f"(from|off) {_DET} {{thing}} {_AT} {_WITH}",
                       f"cut {_DET} {{thing}} {_AT} (from|off|of) {_DET} {{of:thing}} {_AT}"]),
             ("mine", [f"{ON} (chip|hack|hew|cut|carve|knock|prise|pick) [(out|up|away|off|at"
@@ -325,6 +326,7 @@ def _grammar(craft: CraftRules, actions: tuple[str, ...], agents: tuple[str, ...
         ],
         {
             "way": WAYS,
+            "clear": {word: way for word, way in WAYS.items() if word != "left"},  # "one step left"
             "rel": {f"{how}{mine}": way for how, way in (("above", 2), ("below", 3), ("beneath", 3),
                                                       ("left of", 0), ("right of", 1),
                                                       ("to left of", 0), ("to right of", 1),
@@ -360,6 +362,9 @@ def _grammar(craft: CraftRules, actions: tuple[str, ...], agents: tuple[str, ...
 
 # "I left" is no move, "I choose left" is one.
 _OWN = frozenset(("i", "we", "i'm", "we're", "i've", "we've"))
+# Where "right" may be no direction, and what tells how one stands.
+_RIGHT_AWAY = re.compile(r"\bright (?:now|then|away|again)\b|\b(?:yeah|yes|all)\W+right\b")
+_STANDS = re.compile(r"\b(?:i'm|i am|we're|we are) (?:\w+ )?(?:facing|looking)\b")
 _CHOOSE = frozenset(("choose", "pick", "select", "choosing", "picking"))
 
 
@@ -427,6 +432,10 @@ class _Reader:
             return int(alike[0]) if len(alike) == 1 else None
         if (said & _OWN and not said & _CHOOSE) or said >= {"right", "now"}:
             readings = [reading for reading in readings if reading.meaning != "bare"]
+        if _RIGHT_AWAY.search(plain):
+            readings = [reading for reading in readings if reading.values.get("way") != 1]
+        if _STANDS.search(plain):
+            readings = [reading for reading in readings if reading.meaning != "move"]
         actions, refusals = set(), []
         for reading in readings:
             try:
@@ -445,7 +454,7 @@ class _Reader:
         if meaning in ("move", "bare"):
             if "onto" in values:
                 self._check([values["onto"]], int(values["way"]))
-            return MOVE + int(values["way"] if "way" in values else values["letter"])
+            return MOVE + int(next(values[k] for k in ("way", "clear", "letter") if k in values))
         if meaning in ("number", "named"):
             return int(values["digit" if meaning == "number" else "name"])
         if meaning == "asleep" and not self.obs.asleep:

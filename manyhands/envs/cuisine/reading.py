@@ -236,8 +236,8 @@ def _grammar(
         (
             ("put", None),
             [
-                "(put|place|add|drop|insert|pour|set|lay|load|toss|leave|release|deposit|tip|slide"
-                "|transfer|slip|lower|empty|feed|pop|stick|sling) "
+                "(put|place|add|drop|insert|pour|set|lay|load|toss|leave|release|deposit"
+                "|transfer) "
                 f"[({{item}}|{_IT})] [(down|in|off|here|there)] [{_INTO} {{place}}]",
                 f"(put|place|add|drop|insert|set|lay) (down|in) ({{item}}|{_IT})",
                 f"(put down|drop off|put in|set down) [({{item}}|{_IT})] [{_INTO} {{place}}]",
@@ -245,6 +245,8 @@ def _grammar(
                 "put {item} {place}",
                 f"let ({_SOME} {{item}}|{_IT}) (drop|fall|slide|go) [down] {_INTO} {{place}}",
                 f"empty my hand {_INTO} {{place}}",
+                "(tip|slide|slip|lower|empty|feed|pop|sling|drop off) "
+                f"({_SOME} {{item}}|{_IT}) [(down|in|off|here|there)] [{_INTO} {{place}}]",
                 f"give {{place}} {_SOME} {{item}}",
                 f"feed {{place}} [with] {_SOME} {{item}}",
             ],

@@ -13,6 +13,7 @@ reading order among the pots in view.
 
 from __future__ import annotations
 
+import re
 from typing import Any, NamedTuple
 
 import jax
@@ -402,6 +403,8 @@ class KitchenSkills:
                 not in the chef's hands, as `perception` has it.
         """
         readings = self._grammar.read(text)
+        if _RIGHT_AWAY.search(text):
+            readings = [reading for reading in readings if reading.values.get("side") != "east"]
         # "Pot a" is pot A, although "a" may be an article.
         most = max((len(reading.values) for reading in readings), default=0)
         meant = [reading for reading in readings if len(reading.values) == most]
@@ -485,6 +488,9 @@ class KitchenSkills:
 
 
 # ---- ways to say skills ------------------------------------------------------------------------
+
+# Where "right" may be no direction.
+_RIGHT_AWAY = re.compile(r"\bright (?:now|then|away|again)\b|\b(?:yeah|yes|all)\W+right\b", re.I)
 
 _NTH = ("first", "second", "third", "fourth", "fifth", "sixth")
 _ON = (

@@ -325,11 +325,11 @@ GRAMMAR = Grammar(
         "near": {"above": 1, "below": 2, "beneath": 2, "left of": 3, "right of": 4},
         "player": {},
     },
-    keep=("right", "left", "a", "first"),
+    keep=("right", "left", "a", "first", "now", "then", "just", "again", "yeah", "away"),
     # Alone, a direction tells of something else after "I": "I left", "I'm down".
     short={
         "go": [
-            f"[straight|due] {_AIM} {{way}} {_FAR} {_TO}",
+            f"[straight|due] {_AIM} {{way}} [by] [(one|1|a) {_CELL}] {_TO}",
             "to row {row:n} [and|.] column {column:n}",
         ],
         LOAD: [

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import functools
 import itertools
+import re
 from collections.abc import Iterable
 
 from manyhands.core.grammar import WAITING, Grammar, Reading, tokens
@@ -320,6 +321,10 @@ _MOTION_SLOTS = {
 # "I'm down" and "I left" are no commands, "I'm going down" and "I choose left" are.
 _OWN = frozenset(("i", "we", "i'm", "we're", "i've", "we've", "now"))
 _CHOOSE = frozenset(("choose", "pick", "select", "choosing", "picking"))
+# Where "right" and "left" are no sides.
+_NO_SIDE = re.compile(
+    r"\bright (?:now|then|away|again)\b|\b(?:yeah|yes|all)\W+right\b|^\W*left over\b", re.I
+)
 
 
 def command(sentence: str, actions: str) -> set[str]:
@@ -330,6 +335,8 @@ def command(sentence: str, actions: str) -> set[str]:
 
 def _command(found: Reading, sentence: str, actions: str) -> str:
     meaning, values = found
+    if _NO_SIDE.search(sentence):
+        return ""
     side = next((values[slot] for slot in ("side", "around", "height") if slot in values), "")
     if meaning == "four" and values.get("space", actions) != actions:
         return str(values["space"])

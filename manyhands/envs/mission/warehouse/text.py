@@ -503,7 +503,7 @@ GRAMMAR = Grammar(
         ("toggle", ["(toggle|toggle load|load or unload|toggle the load|toggle_load)"]),
     ],
     slots={"robot": {}},
-    keep=("right", "left", "a", "first"),
+    keep=("right", "left", "a", "first", "now", "then", "just", "again", "yeah", "away"),
     # Alone, a direction tells of something else after "I": "I left", "I'm down".
     short=[
         (FORWARD, [f"{_FAR} {_ON} {_FAR} {_TO}"]),
