@@ -220,7 +220,7 @@ def parse(board: Board, text: Any, state: BoardState, agent: int) -> int:
             try:
                 if reading.values.get("mark", agent) != agent:
                     raise _illegal(board, f"your stones are {STONES[agent]}")
-                named.add(read(board, state, agent, reading))
+                named.add(read(board, state, agent, reading, answer.plain))
             except IllegalAction as error:
                 errors.append(error)
         if len(named) != 1:
@@ -250,7 +250,7 @@ def _readings(board: Board, plain: str) -> list[Reading]:
     return [reading for reading in found if small or reading.meaning in anywhere]
 
 
-def _column(board: Board, state: BoardState, agent: int, reading: Reading) -> int:
+def _column(board: Board, state: BoardState, agent: int, reading: Reading, plain: str) -> int:
     meaning, values, last = reading.meaning, reading.values, board.columns
     if meaning == "middle" and not last % 2:
         raise _illegal(board, f"{last} columns have no middle one")
@@ -261,7 +261,7 @@ def _column(board: Board, state: BoardState, agent: int, reading: Reading) -> in
         if meaning == "column beside":
             beside &= {values["ordinal"] - 1}
         if len(full) != 1 or len(beside) != 1:
-            raise _illegal(board, "it is open which column is meant")
+            raise _illegal(board, f"{quoted(plain)} leaves it open which column is meant")
         return beside.pop()
     number = {
         "column": values.get("n"),
@@ -277,7 +277,7 @@ def _column(board: Board, state: BoardState, agent: int, reading: Reading) -> in
     return int(number) - 1
 
 
-def _square(board: Board, state: BoardState, agent: int, reading: Reading) -> int:
+def _square(board: Board, state: BoardState, agent: int, reading: Reading, plain: str) -> int:
     meaning, values = reading.meaning, reading.values
     if meaning == "centre":
         row, column = 1, 1
@@ -291,7 +291,7 @@ def _square(board: Board, state: BoardState, agent: int, reading: Reading) -> in
         row = values["row"] - 1
         column = values["column"] - (meaning == "numbers")
     if not (0 <= row < board.rows and 0 <= column < board.columns):
-        raise _illegal(board, "there is no such square")
+        raise _illegal(board, f"there is no square {quoted(plain)[1:-1]}")
     return int(row * board.columns + column)
 
 
