@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from manyhands.core.answers import Answer, decide, how_to_answer
+from manyhands.core.answers import Answer, decide, how_to_answer, quoted
 from manyhands.core.choices import Choice, Form
 from manyhands.core.env import IllegalAction, names_of
 from manyhands.core.grammar import Reading, whole_number
