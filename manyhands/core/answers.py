@@ -26,7 +26,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from manyhands.core.env import IllegalAction
-from manyhands.core.grammar import tokens
+from manyhands.core.grammar import as_own, tokens
 
 Wordings = tuple[tuple[str, ...], ...]  # ways to say an order; later ones count if no earlier does
 MAX_ANSWER = 20_000  # characters of an answer that are read; a longer one is refused
@@ -63,6 +63,7 @@ def decide(
     *,
     what: str = "action",
     limit: int = MAX_ANSWER,
+    me: str = "",
 ) -> Any:
     """The action that an answer means.
 
@@ -73,6 +74,7 @@ def decide(
         refuse: makes the error from its reason; a game adds what could be answered instead.
         what: an action is called so in errors.
         limit: the most characters that are read.
+        me: the name of the player who answers: "player_0 bets" is "I bet", said by itself.
 
     Raises:
         IllegalAction: it is no text, too long, empty, or does not mean exactly one action.
@@ -89,7 +91,7 @@ def decide(
         meanings: list[Any] = []
         for answer in group:
             if answer.plain.strip("()"):
-                action = _meaning(answer, mean)
+                action = _meaning(_own(answer, me), mean)
                 if action is None:
                     unread_here = answer
                 elif not any(_equal(action, other) for other in meanings):
@@ -129,6 +131,14 @@ def _meaning(answer: Answer, mean: Callable[[Answer], Any]) -> Any:
     if closed is not None:
         raise closed
     return None
+
+
+def _own(answer: Answer, me: str) -> Answer:
+    """A decisive part, as of "I" if it calls the player by its name."""
+    if not me or answer.ways:
+        return answer
+    said = as_own(answer.text, me)
+    return answer if said == answer.text else _answer(said, answer.kind)
 
 
 def _equal(one: Any, other: Any) -> bool:

@@ -56,6 +56,9 @@ _NUMBERS = {word: i for i, word in enumerate(_UNITS)}
 _NUMBERS |= {word: 20 + 10 * i for i, word in enumerate(_TENS)}
 _ORDINALS = _list("first second third fourth fifth sixth seventh eighth ninth tenth")
 _RANKS = {word: i for i, word in enumerate(_ORDINALS, start=1)}
+_NUMERALS = {
+    f"{i}{('th', 'st', 'nd', 'rd')[i if i < 4 else 0]}": word for word, i in _RANKS.items()
+}
 
 
 def tokens(text: str) -> list[str]:
@@ -112,8 +115,12 @@ for _word, _others in _LOOSE.items():
 
 @functools.lru_cache(maxsize=4096)
 def _forms(token: str) -> tuple[str, ...]:
-    """A word, and what it may be a plural or an `-ing` form of."""
+    """A word, and what it may be a plural or an `-ing` form of; numbers in digits, too."""
     forms = [token]
+    if token in _NUMBERS:
+        forms.append(str(_NUMBERS[token]))
+    elif token in _NUMERALS:
+        forms.append(_NUMERALS[token])
     if len(token) > 3 and token.endswith("s") and not token.endswith("ss"):
         forms.append(token[:-1])
         if token.endswith("es"):
@@ -152,41 +159,269 @@ def names(words: Iterable[str], *, values: Iterable[Hashable] | None = None) -> 
 # ---- courtesy ------------------------------------------------------------------------------------
 
 # Words without meaning at any place of a sentence.
-_SKIPPED = frozenset(_list("the a an please pls plz kindly now just then simply"))
+_SKIPPED = frozenset(
+    _list(
+        "the a an please pls plz kindly now just then simply quickly quietly carefully gladly "
+        "happily swiftly calmly promptly duly hereby humbly cheerfully boldly instantly"
+    )
+)
+_NOUN = "(move|action|choice|answer|decision|play)"
+_AIM = "(step|plan|intention|aim|pick|task|job|selection|preference)"
+_WHO = (
+    "(chef|captain|skipper|coach|boss|sir|madam|folks|guys|lads|mate|pal|buddy|gentlemen|ladies"
+    "|everybody|comrade|my (dear|friend))"
+)
+_POLITE = (
+    "(if i may|if i might|if you please|if you will|with pleasure|by all means|with your leave)"
+)
 _HEAD = (
     "(i|we) [(will|shall|am|choose|pick|select|decide|have decided|take the action)]",
     "(i'll|i'm|i've decided|we'll|we're) [go with|go for|opt for|choose|do|going (for|with)]",
+    "(i|we) [(will|shall)] (opt for|opt to|settle (for|on)|plump for|choose to|go ahead and)",
+    "(i've|i have) (chosen|opted|resolved|settled|picked) (to|for|on)",
     "(i am|i'm) going",
     "(i|we|i'll) [will] (need to|have to|must|try to|intend to|plan to|am about to|am ready to)",
     "(i would like|i'd like|i want|i wish|i would rather|i'd rather|i prefer|i'd prefer)",
+    "(i should like|i would love|i mean|i intend|i propose) to",
     "(i'd love|i would love|i fancy|i'd better|i had better|i'm off to|gonna|i'm (gonna|about to))",
+    "(i am|i'm|we are|we're|i'd be|i would be|i'll be|i shall be) "
+    "(happy|glad|ready|content|pleased|set|planning|determined) to",
+    "[(i am|we are|we're)] off to",
     "(go ahead|let me go ahead|let's go ahead|i'll go ahead) [and]",
     "(i think|i believe)",
-    "(let me|let us|let's)",
-    "(i say|i'd say|have to|need to|obviously|clearly|definitely|of course)",
-    "(my|final|best|here is my) [final|next|best] (move|action|choice|answer|decision|play) "
+    "(let me|let us|let's|allow me to|permit me to)",
+    "(i say|i'd say|have to|need to|obviously|clearly|definitely|of course|certainly|absolutely)",
+    f"(my|final|best|here is my) [final|next|best|first] {_NOUN} "
     "[for (this|my) [next] (turn|step|move)] [is|will be|=]",
+    f"(my|the) [next|first|final|best|current] {_AIM} (is|will be)",
+    "(my|the) [next|first|final] (choice|pick|decision|preference) (fall|settle|land) (on|upon)",
     "(action|answer|move|choice|decision|next|first) [is]",
-    "(it is|it's) time",
+    "(it is|it's) time [for]",
+    "time for",
     "(i|we) [(decided|opt|go)] (for|with|to)",
     "(decision|conclusion|plan|result|verdict) [is|=] [to]",
     "(go|going) (for|with)",
+    "(for|on|in|with) (this|my) [next] (turn|move|step|round|action)",
+    "this (turn|time|step)",
+    "my vote (is|goes) (for|to)",
+    "(put me down|count me in|mark me down) for",
     "here (i|we) go",
-    "(time|to|so|okay|ok|alright|all right|sure|well|hm|hmm|great|good|nice|fine|perfect)",
+    "(time|to|so|okay|ok|alright|all right|sure|well|hm|hmm|very well|fair enough|no rush)",
+    "(well then|here goes|steady as she goes|no worries|no problem|not to worry|my turn)",
+    "without further ado",
     "(yes|yeah|yep|thanks|thank you|hello|hi|hey) [everyone|all|partner|friend|team|there]",
+    f"(yes|yeah|yep|right|okay|ok|alright|thanks) {_WHO}",
+    f"{_WHO} (i|i'll|i'm|i'd|let me|let us|let's|my)",
     "good (game|luck)",
     "(partner|friend|everyone|team|.|=)",
+    _POLITE,
 )
 _TAIL = (
     "(thanks|thank you|thank you very much|many thanks) [everyone|all|partner|friend|team]",
-    "(this|in this|on this) (time|turn|move|step|round)",
-    "(for now|right now|at once|immediately|here|again|instead|next|today|this time)",
-    "(it is|is best|is my (choice|move|action|pick|answer|decision))",
-    "(as my|for my|with my) [next] (move|action|answer|choice|turn)",
+    "(this|in this|on this|for this) (time|turn|move|step|round|one)",
+    "(for now|right now|at once|immediately|here|again|once more|once again|instead|next|today"
+    "|this time)",
+    "(straight away|right away|straightaway|without (delay|fuss|hesitation|further ado)|first"
+    "|for the moment|at this point|at this moment|to begin with|to start with|first of all)",
+    f"(it is|[(that is|that's)] (is|that's) my [next|first|final] ({_NOUN}|{_AIM}))",
+    f"as my [next|first] ({_NOUN}|{_AIM})",
+    f"(as my|for my|with my) [next|first] (turn|{_NOUN}|{_AIM})",
     "(good luck|good game|gg|okay|ok|.)",
-    "(if you please|no rush)",
-    "(it is|obviously|clearly|definitely|of course|for sure)",
+    "no rush",
+    "(it is|obviously|clearly|definitely|of course|for sure|certainly)",
+    f"[thanks|thank you] {_WHO}",
+    "from me",
+    "(on my (part|side)|from my (side|end))",
+    _POLITE,
 )
+# Around phrases that name no more than a thing ("bread"): there, other courtesy would make a
+# sentence of its own of it ("I'm bread", "time to bread").
+_FEW_HEAD = (
+    "(okay|ok|alright|all right|sure|so|well|very well|fair enough|no rush|here goes|next|.|=)",
+    "(yes|yeah|yep) [partner|team]",
+    f"(yes|yeah|yep|okay|ok|alright) {_WHO}",
+    f"(my|the) [final|next|best|first] ({_NOUN}|{_AIM}) [is|will be|=|fall on]",
+    _POLITE,
+)
+_FEW_TAIL = (
+    "(thanks|thank you|thank you very much|many thanks) [everyone|all|partner|friend|team]",
+    f"(it is|is my [next|first|final] ({_NOUN}|{_AIM})|.|for now|next|first|this time)",
+    "(from|for) me",
+    f"[thanks|thank you] {_WHO}",
+    _POLITE,
+)
+
+
+# ---- word order ----------------------------------------------------------------------------------
+
+_ME = frozenset(_list("i we"))
+_MODALS = frozenset(_list("shall will now then just"))
+# What may stand before "I" if the verb comes last: "off to the storage I go".
+_BEFORE_ME = frozenset(
+    _list(
+        "off over back round around into in onto on to toward towards up down out across away "
+        "forward forwards left right leftward leftwards rightward rightwards upward upwards "
+        "downward downwards backward backwards ahead along north south east west northward "
+        "northwards southward southwards eastward eastwards westward westwards straight here "
+        "at beside near through under home higher lower sideways next"
+    )
+)
+_NO_FRONT = frozenset(_list("then when time end if win case order until till what that"))
+# After "goes": "the onion goes into the pot".
+_GOES = frozenset(_list("into in onto on to down up out back over across"))
+_GOING = frozenset(_list("goes lands falls drops slides"))
+_NO_THING = frozenset(
+    _list("you he she they it who that this there here everyone everybody nobody i we what which")
+)
+_COUNTED = frozenset(("both", "all", *_UNITS[2:13], *map(str, range(2, 100))))
+# With these, "X is what I ..." tells how things are.
+_STATES = frozenset(
+    _list(
+        "see hold have need know want like hate fear see face mean say said hear expect think "
+        "am was do believe love"
+    )
+)
+_IRREGULAR = {
+    "put": "put", "set": "set", "laid": "lay", "taken": "take", "given": "give", "cut": "cut",
+    "sent": "send", "made": "make", "brought": "bring", "thrown": "throw", "built": "build",
+    "drunk": "drink", "eaten": "eat", "held": "hold", "left": "leave", "bet": "bet",
+    "begun": "begin", "got": "get", "spun": "spin", "hit": "hit", "struck": "strike",
+    "dug": "dig", "sown": "sow",
+}  # fmt: skip
+# "Right" is a direction, too: "right, down" is two moves.
+_OPENING = re.compile(
+    r"\W*(?:(?:great|good|nice|fine|perfect|excellent|splendid|lovely|brilliant|cool)(?: then)?"
+    r"|right(?: then)?(?=\W+(?:i|i'll|i'm|i'd|we|we'll|let|let's|let us|my|a|an|the|time|off) ))"
+    r"\s*[,.!;:\u2013\u2014-]+\s+(?=\w)",
+    re.I,
+)
+
+
+def orders(words: list[str]) -> Iterator[list[str]]:
+    """A sentence in the plain order of words, in each way that it may be a turned one: "an onion is
+    what I shall fetch", "off to the pot I go", "in goes the onion", "the onion goes into the pot",
+    "let the tomato be chopped"."""
+    while words and words[-1] == ".":
+        words = words[:-1]
+    marks = _TURNED.intersection(words)
+    if not marks:
+        return
+    if "what" in marks:
+        yield from _cleft(words)
+    if marks & _GOING or ("go" in marks and (words[0] in _COUNTED or words[0] in _GOES)):
+        yield from _going(words)
+    if "with" in marks:
+        yield from _with(words)
+    if words[1:3] == ["you", "go"] and len(words) > 3 and words[0] in ("in", "into", "out", "down"):
+        yield ["put", *words[3:], words[0]]
+    if not _ME.isdisjoint(marks):
+        yield from _fronted(words)
+    if "be" in marks and words[0] == "let":
+        at = words.index("be")
+        if 1 < at < len(words) - 1:
+            for verb in _infinitives(words[at + 1]):
+                yield [verb, *words[1:at], *words[at + 2 :]]
+
+
+_TURNED = _GOING | {"what", "go", "i", "we", "be", "with"}
+
+
+def _cleft(words: list[str]) -> Iterator[list[str]]:
+    at = words.index("what")
+    thing, rest = words[: at - 1], words[at + 2 :]
+    said = at + 1 < len(words) and words[at - 1 : at] == ["is"]
+    if not said or not thing or thing[0] in _NO_THING:
+        return
+    if words[at + 1] not in ("i", "we", "i'll", "we'll", "i'm"):
+        return
+    willed = words[at + 1] in ("i'll", "we'll")
+    while rest and rest[0] in _MODALS:
+        willed, rest = willed or rest[0] in ("shall", "will"), rest[1:]
+    for willing in (
+        ["am", "going", "to"],
+        ["going", "to"],
+        ["want", "to"],
+        ["would", "like", "to"],
+    ):
+        if rest[: len(willing)] == willing:
+            rest = rest[len(willing) :]
+    if not rest or rest[0] in _STATES or (rest[0] == "get" and not willed):
+        return
+    yield ["i", *rest, *thing]
+    if len(rest) > 1:
+        yield ["i", rest[0], *thing, *rest[1:]]
+
+
+def _going(words: list[str]) -> Iterator[list[str]]:
+    at = next(k for k, word in enumerate(words) if word in _GOING or word == "go")
+    if at + 1 >= len(words) or at == 0:
+        return
+    where, thing = words[at + 1 :], words[:at]
+    if words[at] == "go" and words[0] in _GOES and where[0] not in _COUNTED:
+        return
+    if words[0] in _GOES:  # "into the water goes a stone"
+        where, thing = thing, where
+    yield from _moved(thing, where)
+
+
+def _with(words: list[str]) -> Iterator[list[str]]:
+    """ "Into pot A with this onion", "with the onion to pot A"."""
+    at = words.index("with")
+    if at:
+        if words[at + 1 :] == ["it"] and words[0] in _GOES:
+            yield ["put", "it", *words[:at]]
+        yield from _moved(words[at + 1 :], words[:at])
+        return
+    to = next((k for k, word in enumerate(words) if k > 1 and word in _GOES), 0)
+    if to:
+        yield from _moved(words[1:to], words[to:])
+
+
+def _moved(thing: list[str], where: list[str]) -> Iterator[list[str]]:
+    if thing and (thing[0] == "this" or thing[0] not in _NO_THING) and where[0] in _GOES:
+        yield ["put", *thing, *where]
+        if where[0] in ("to", "over", "back", "across"):
+            yield ["carry", *thing, *where]
+
+
+def _fronted(words: list[str]) -> Iterator[list[str]]:
+    at = next((k for k, word in enumerate(words) if word in _ME), 0)
+    front, rest = words[:at], words[at + 1 :]
+    if not front or not rest or front[0] not in _BEFORE_ME or not _NO_FRONT.isdisjoint(front):
+        return
+    while rest[1:] and rest[0] in _MODALS:
+        rest = rest[1:]
+    end = len(rest) - (rest[-1] == ".")
+    yield ["i", rest[0], *front, *rest[1:]]
+    if end > 1:
+        yield ["i", *rest[:end], *front]
+
+
+def _infinitives(participle: str) -> tuple[str, ...]:
+    if participle in _IRREGULAR:
+        return (_IRREGULAR[participle],)
+    if not participle.endswith("ed") or len(participle) < 5:
+        return ()
+    stem = participle[:-2]
+    return (stem, stem + "e", *([stem[:-1]] if stem[-1] == stem[-2] else []))
+
+
+def as_own(text: str, me: str) -> str:
+    """A sentence in which a player calls itself by its name ("player_0 bets a chip", "near_0 will
+    serve"), as of "I". The name of anybody else, or with a verb of the past, stays a report."""
+    found = re.match(rf"\s*{re.escape(me).replace('_', '[_ ]?')}\s+(.+)", text, re.I | re.S)
+    if found is None:
+        return text
+    said, first = found[1], tokens(found[1][:60])[:2]
+    if first[:1] in (["will"], ["shall"]) or first == ["would", "like"]:
+        return f"I {said}"
+    if first[:1] == ["is"] and first[1:] and first[1].endswith("ing"):
+        return f"I'm {said[2:].lstrip()}"
+    own = first and first[0].isalpha() and first[0].endswith("s") and first[0] not in _THIRD
+    return f"I {said}" if own else text
+
+
+_THIRD = frozenset(_list("is was has does yes its his this thus always"))
 
 
 # ---- waiting -------------------------------------------------------------------------------------
@@ -195,6 +430,10 @@ NEWS = "(change|event|news|something|anything|signal|what happens|next (event|ch
 UNTIL = (
     "(until|till) ((something|anything) (happen|change|concern (me|us)|matter)"
     "|there is (change|event|news|something new)|it concerns (me|us)|next (event|change))"
+)
+TIME = (
+    "[[for] [just] [(a|an|1|one|this|another)] [(more|little|short|brief|single)] "
+    "(step|turn|tick|moment|second|round|bit|while|beat|instant)]"
 )
 # Patterns of "wait", "keep waiting", "wait until something happens", "wait 5 steps", for the action
 # of a world that runs on without an answer.
@@ -205,6 +444,15 @@ WAITING = (
     "(step|turn|tick|moment|second|round|bit|while)",
     "[(keep|keep on)] wait [(moment|bit|while|little|little while|longer|on)]",
     f"(hold on|stand by|stay|do nothing|idle|stay put) {UNTIL}",
+    "(hang on|hang about|hang back|hold on|hold still|sit tight|stand by|stand still|stand back"
+    "|keep still|keep put|stay put|stay still|stay|remain|bide my time|mark time|linger|tarry) "
+    f"[(here|there|where i (am|stand)|in place|right here|right where i am)] {TIME}",
+    f"(stay|remain|stand|keep|wait) [exactly|right] (where i (am|stand)|as i am) {TIME}",
+    f"(have|take|make) [a] [(short|brief|quick|little|tiny)] (wait|pause|breather) {TIME}",
+    f"[(a|1)] (short|brief|quick|little|tiny) (wait|pause|breather) {TIME} [for me]",
+    "[just] [one] (1|another|more) (moment|second|step|turn|beat) [more] (here|of waiting)",
+    "sit [out] (this|1) (one|1|turn|step|round) [out]",
+    "(let (this|1|my) (turn|step) (pass|go by)|(pass|skip) (this|my) (turn|step))",
 )
 
 
@@ -245,6 +493,8 @@ class Grammar:
             and `ordinal` ("first", "2nd") are there.
         courtesy: whether "I will ...", "please" and the like may stand around a phrase.
         keep: words that are no courtesy here, since they mean something.
+        short: phrases that name no more than a thing ("bread"); only a few words of courtesy may
+            stand around them.
     """
 
     def __init__(
@@ -254,23 +504,28 @@ class Grammar:
         *,
         courtesy: bool = True,
         keep: Iterable[str] = (),
+        short: Mapping[Any, Iterable[str]] | Iterable[tuple[Any, Iterable[str]]] = (),
     ):
         self._cache: dict[str, list[Reading]] = {}
         self._skipped = _SKIPPED - frozenset(keep) if courtesy else frozenset()
         self._slots = {name: _slot(words) for name, words in (slots or {}).items()}
-        self._start, body, self._tail = _Node(), _Node(), _Node()
-        self._start.free.append(body)
-        if courtesy:
-            for start, end, lines in ((self._start, self._start, _HEAD),
-                                      (self._tail, self._tail, _TAIL)):  # fmt: skip
-                for line in lines:
-                    self._add(line, start, frozenset(keep)).free.append(end)
-        pairs = phrases.items() if isinstance(phrases, Mapping) else phrases
-        for meaning, patterns in pairs:
-            for pattern in patterns:
-                end = self._add(pattern, body)
-                end.meanings.append(meaning)
-                end.free.append(self._tail)
+        kept = frozenset(keep)
+        self._starts: list[_Node] = []
+        self._tails: set[_Node] = set()
+        for given, head, tail in ((phrases, _HEAD, _TAIL), (short, _FEW_HEAD, _FEW_TAIL)):
+            start, body, end = _Node(), _Node(), _Node()
+            start.free.append(body)
+            if courtesy:
+                for node, lines in ((start, head), (end, tail)):
+                    for line in lines:
+                        self._add(line, node, kept).free.append(node)
+            for meaning, patterns in given.items() if isinstance(given, Mapping) else given:
+                for pattern in patterns:
+                    last = self._add(pattern, body)
+                    last.meanings.append(meaning)
+                    last.free.append(end)
+            self._starts.append(start)
+            self._tails.add(end)
 
     def read(
         self, sentence: str, slots: Mapping[str, Mapping[str, Any] | Slot] | None = None
@@ -280,12 +535,26 @@ class Grammar:
         cached = self._cache.get(sentence) if slots is None else None
         if cached is not None:
             return list(cached)
-        found = self._read(tokens(sentence), slots)
+        found = self._read_all(sentence, slots)
         if slots is None and len(sentence) <= 200:  # scripts say the same again and again
             if len(self._cache) >= _MOST_CACHED:
                 self._cache.clear()
             self._cache[sentence] = found
         return list(found)
+
+    def _read_all(
+        self, sentence: str, slots: Mapping[str, Mapping[str, Any] | Slot] | None
+    ) -> list[Reading]:
+        """What a sentence means, in all orders that its words may have been turned to."""
+        words = tokens(sentence)
+        found = self._read(words, slots)
+        opening = _OPENING.match(sentence)
+        others = [tokens(sentence[opening.end() :])] if opening else []
+        for start in (words, *others[:]):
+            others += orders(start)
+        for other in others:
+            found += [reading for reading in self._read(other, slots) if reading not in found]
+        return found
 
     def _read(
         self, words: list[str], slots: Mapping[str, Mapping[str, Any] | Slot] | None
@@ -296,7 +565,7 @@ class Grammar:
         # At each place, the nodes that are reached there, with what was read on the way.
         Path = tuple[_Node, tuple[tuple[str, Any], ...], Any]
         places: list[dict[Path, None]] = [{} for _ in range(len(words) + 1)]
-        places[0][self._start, (), None] = None
+        places[0].update(((start, (), None), None) for start in self._starts)
         for i, word in enumerate([*words, ""]):
             paths, counted = list(places[i]), False
             # A loose verb alone may mean something else: "I'll stick".
@@ -305,7 +574,7 @@ class Grammar:
             for path in paths:  # grows
                 node, values, meaning = path
                 for other in node.free:
-                    said = node.meanings if other is self._tail and node.meanings else [meaning]
+                    said = node.meanings if other in self._tails and node.meanings else [meaning]
                     for what in said:
                         new = (other, values, what)
                         if new not in places[i]:
@@ -326,7 +595,7 @@ class Grammar:
             if word in self._skipped and not counted:  # "a" may be a number
                 places[i + 1].update(dict.fromkeys(paths))
         found = [
-            Reading(what, dict(values)) for node, values, what in places[-1] if node is self._tail
+            Reading(what, dict(values)) for node, values, what in places[-1] if node in self._tails
         ]
         return [reading for k, reading in enumerate(found) if reading not in found[:k]]
 

@@ -408,12 +408,13 @@ class Events(Wrapper[EventState]):
         if self.per == "team":
             shown = self.skills.option_choices()
             return read_option(self.table, text, self.skills.parse_option, current, shown)
-        return self.read(text, np.asarray(self._perceive(state.inner))[i], current)
+        row = np.asarray(self._perceive(state.inner))[i]
+        return self.read(text, row, current, self.agents[i])
 
-    def read(self, text: str, row: np.ndarray, current: int | None = None) -> int:
+    def read(self, text: str, row: np.ndarray, current: int | None = None, me: str = "") -> int:
         """The skill that an answer names; it must be possible with this perception. `current` was
-        chosen last."""
-        return read_skill(self.skills, text, row, self.can(row), current, self.offers(row))
+        chosen last; `me` is the agent's name."""
+        return read_skill(self.skills, text, row, self.can(row), current, self.offers(row), me)
 
     def draw(
         self, state: EventState, canvas: Any, agent: str | int | None = None, camera: str = ""

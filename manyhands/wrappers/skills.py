@@ -322,7 +322,7 @@ class Skills(Wrapper[SkillState]):
             shown = offers(row)
         elif legal.sum() > LIMIT:
             shown = self._offers(row, legal, LIMIT)
-        return read_skill(self.skills, text, row, legal, current, shown)
+        return read_skill(self.skills, text, row, legal, current, shown, self.agents[i])
 
     def _row(self, state: SkillState, i: int) -> np.ndarray:
         return np.asarray(self._rows(state))[i]
@@ -398,6 +398,7 @@ def read_skill(
     possible: np.ndarray,
     current: int | None,
     shown: Sequence[Choice] = (),
+    me: str = "",
 ) -> int:
     """The skill that an answer names.
 
@@ -406,6 +407,7 @@ def read_skill(
         possible: bool[S], the skills that can be chosen.
         current: the skill that is under way.
         shown: choices as they were offered, where their lines are not names and effects.
+        me: the name of the agent.
     """
     effects = skills.words(row)
     offers = {f"{skills.names[k]}: {effects[k]}": k for k in np.flatnonzero(possible).tolist()}
@@ -416,7 +418,7 @@ def read_skill(
             plain = plain.replace(normalise(offer), skills.names[k])
         return skills.parse(plain, row, current)
 
-    skill = _read(text, skills.names, mean, current)
+    skill = _read(text, skills.names, mean, current, me=me)
     if not possible[skill]:
         raise IllegalAction(f"{skills.names[skill]!r} is impossible now: {effects[skill]}")
     return skill
@@ -449,6 +451,7 @@ def _read(
     current: int | None,
     what: str = "skill",
     most: int = NEAREST,
+    me: str = "",
 ) -> int:
     words = ""
 
@@ -470,4 +473,4 @@ def _read(
             raise refuse(f"no {what} is under way that could go on")
         return current
 
-    return int(decide(text, meant, refuse, what=what))
+    return int(decide(text, meant, refuse, what=what, me=me))

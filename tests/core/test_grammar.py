@@ -1,8 +1,10 @@
 """Sentences are read word by word, or not at all."""
 
+import sys
+
 import pytest
 
-from manyhands.core.grammar import Grammar, names, tokens, whole_number
+from manyhands.core.grammar import Grammar, as_own, names, tokens, whole_number
 
 GRAMMAR = Grammar(
     {
@@ -81,3 +83,98 @@ def test_patterns_are_checked(pattern):
 def test_whole_numbers():
     found = [whole_number(token) for token in ("12", "-3", "seven", "1.5", "\u0663", "9" * 12, "-")]
     assert found == [12, -3, 7, None, None, None, None]
+
+
+TURNED = Grammar(
+    {
+        "put": ["put {thing} (in|into|on|onto) {place}", "put {thing} (in|down)"],
+        "carry": ["carry {thing} [over] to {place}"],
+        "fetch": ["fetch {thing}"],
+        "go": ["go [off|over|back] to {place}"],
+        "chop": ["chop {thing}"],
+        "bet": ["bet [{n} chip]"],
+    },
+    {"thing": {"onion": "onion", "egg": "egg"}, "place": {"pot": "pot", "counter": "counter"}},
+    short={"fetch": ["[(1|one)] {thing}"], "go": ["[over|back] to {place}"]},
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "meaning"),
+    [
+        ("An onion is what I shall fetch.", "fetch"),
+        ("The onion is what I'll put into the pot.", "put"),
+        ("Off to the pot I go.", "go"),
+        ("Into the pot I put the onion.", "put"),
+        ("In goes the onion!", "put"),
+        ("Into the pot goes the onion.", "put"),
+        ("The onion goes onto the counter.", "put"),
+        ("Into the pot with this onion.", None),  # no word is left out: "this"
+        ("Into the pot with the onion.", "put"),
+        ("With the onion over to the pot.", "carry"),
+        ("Let the egg be chopped.", "chop"),
+        ("Great, I bet two chips.", "bet"),
+        ("Right, a bet from me, captain.", "bet"),
+        ("One onion, please.", "fetch"),
+        ("Back to the pot, chef!", "go"),
+    ],
+)
+def test_turned_orders_and_things_alone(text, meaning):
+    assert TURNED.meaning(text) == meaning
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["The onion is what I see.", "The onion is what you fetch.", "What I fetch is hot.",
+     "You go off to the pot.", "Back then I go to the pot.", "The onion goes off.",
+     "Here goes nothing.", "The onion usually goes into the pot.", "In went the onion.",
+     "He goes into the pot.", "Where the onion goes.", "Let it be.", "Let the egg be.",
+     "The egg is chopped.", "I'm onion.", "That onion!", "Nice onion.", "Great bet.",
+     "Onion is hot.", "No onion.", "Onion or egg.", "Right, down.", "Good pot.",
+     "With the onion I see the pot."],
+)  # fmt: skip
+def test_what_is_no_move_in_any_order(text):
+    assert TURNED.read(text) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "right"),
+    [
+        ("player_0 bets one chip", "I bets one chip"),
+        ("Player 0 will bet", "I will bet"),
+        ("player_0 is going to bet", "I'm going to bet"),
+        ("player_0 would like to bet", "I would like to bet"),
+        ("player_1 bets", "player_1 bets"),
+        ("player_0 bet", "player_0 bet"),
+        ("player_0 folded", "player_0 folded"),
+        ("player_0 is next", "player_0 is next"),
+        ("player_0 has chips", "player_0 has chips"),
+        ("player_0's bets", "player_0's bets"),
+        ("player_01 bets", "player_01 bets"),
+        ("the bet of player_0", "the bet of player_0"),
+    ],
+)
+def test_own_names(text, right):
+    assert as_own(text, "player_0") == right
+
+
+@pytest.mark.parametrize("piece", ["onion ", "goes in ", "what i ", "the onion is what i put ",
+                                   "with ", "let be ", "off i go ", "right, ", "one "])  # fmt: skip
+def test_work_of_reading_is_linear(piece):
+    def work(count):
+        steps = 0
+
+        def step(frame, event, argument):
+            nonlocal steps
+            steps += 1
+            return step
+
+        sentence = " ".join((piece * count).split()[:count])
+        sys.settrace(step)
+        try:
+            TURNED.read(sentence)
+        finally:
+            sys.settrace(None)
+        return steps
+
+    assert work(72) < 2.5 * work(36) + 500

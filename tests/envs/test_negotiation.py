@@ -1037,12 +1037,14 @@ def test_sentences_of_a_trade(spiral):
     ):
         assert read(text) == [offer, 3, 0, 0, 2], text
     assert read("offer 3 wood and 1 gold for 2 wood") == [offer, 3, 1, 2, 0]
+    # What is named first is given; where an offer stands, it may be that one (in the corpus).
+    assert read("3 wood for 2 gold") == [offer, 3, 0, 0, 2]
+    assert read("2 gold in exchange for 3 wood") == [offer, 0, 2, 3, 0]
     assert read("give 4 wood") == [offer, 4, 0, 0, 0]
     assert read("ask 4 gold") == [offer, 0, 0, 0, 4]
     for text in (
         "offer 3 bananas for 2 gold",
-        "3 wood for 2 gold",
-        "2 gold in exchange for 3 wood",
+        "3 wood -> 2 gold",
     ):
         with pytest.raises(IllegalAction, match="names no move"):
             read(text)

@@ -7,7 +7,6 @@ sentences. What the stones threaten is for the players to see.
 from __future__ import annotations
 
 import functools
-import string
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,8 +14,9 @@ import numpy as np
 from manyhands.core.answers import Answer, decide, how_to_answer, quoted
 from manyhands.core.choices import Choice, Form
 from manyhands.core.env import IllegalAction, names_of
-from manyhands.core.grammar import Grammar, Reading, names, whole_number
+from manyhands.core.grammar import Reading, whole_number
 from manyhands.envs.board.events import letter, place
+from manyhands.envs.board.reading import COLUMNS, SQUARES
 from manyhands.envs.board.state import (
     DRAW,
     NO_CELL,
@@ -201,66 +201,6 @@ def _kind(board: Board) -> str:
 
 # ---- reading an answer ---------------------------------------------------------------------------
 
-# "Put a stone on ...".
-_PLAY = (
-    "[(play|take|place|put|mark|choose|pick|claim|occupy|drop|go|set|select|use|make|move|start"
-    "|begin|open|say|want) [a|my|another|next|first] [stone|piece|mark|token|disc|disk|counter|x|o"
-    "|move|it] [on|in|at|to|into|onto|for|with|down|over|right down]"
-    "|[my] (x|o|stone|piece|mark|disc|disk) [goes] (on|in|at|to|into|onto)]"
-)
-_SLOTS = {
-    "letter": names(string.ascii_lowercase),
-    "down": {"top": 0, "upper": 0, "middle": 1, "centre": 1, "center": 1, "bottom": 2, "lower": 2},
-    "across": {"left": 0, "middle": 1, "centre": 1, "center": 1, "right": 2},
-}
-_MIDDLE = "(middle|centre|center|central|mid)"
-_MINE = "[(for|from) me]"
-_WHERE = "[hand] [square|cell|field|corner|edge|side|spot|position] [(for|from) me]"
-# Letters are columns here, and right is a side.
-_KEPT = ("a", "right")
-COLUMNS = Grammar(
-    {
-        "column": [
-            f"{_PLAY} [in|into|to] [col|column|slot|lane|number] [.|number] {{n}} {_MINE}",
-            f"{{n}} [st|nd|rd|th] (col|column) {_MINE}",
-            f"{_PLAY} (col|column) [number] {{n}} [and] [at|on|in|to] row {{row:n}} {_MINE}",
-        ],
-        "ordinal": [f"{_PLAY} {{ordinal}} (col|column|slot|lane|one) [from left|along|across] "
-                    f"{_MINE}",
-                    f"{_PLAY} {{ordinal}} [from left]"],
-        "last": [f"{_PLAY} [one on] (rightmost|right most|last|far right) [col|column|slot|one] "
-                 f"{_MINE}", f"{_PLAY} last [col|column|slot|one] on right"],
-        "from the right": [f"{_PLAY} {{ordinal}} [col|column|slot|one] from right"],
-        "leftmost": [f"{_PLAY} [one on] (leftmost|left most|far left) [col|column|slot|one]"],
-        "middle": [f"{_PLAY} [in|into|to|right in] {_MIDDLE} [col|column|slot|one] {_MINE}"],
-    },
-    keep=_KEPT,
-)  # fmt: skip
-SQUARES = Grammar(
-    {
-        "square": [f"{_PLAY} {_WHERE} {{column:letter}} {{row:n}} [corner|square|cell|edge] "
-                   f"{_MINE}",
-                   f"{_PLAY} row {{row:n}} [and|of] (col|column) {{column:letter}}",
-                   f"{_PLAY} (col|column) {{column:letter}} [and|of] row {{row:n}}"],
-        "numbers": [f"{_PLAY} row {{row:n}} [and|of] (col|column) {{column:n}}",
-                    f"{_PLAY} (col|column) {{column:n}} [and|of] row {{row:n}}",
-                    f"{_PLAY} {{row:ordinal}} row [and|of] {{column:ordinal}} (col|column)",
-                    f"{_PLAY} {{column:ordinal}} (col|column) [and|of] {{row:ordinal}} row"],
-        "words": [f"{_PLAY} {{down}} {{across}} {_WHERE}", f"{_PLAY} {{across}} {{down}} {_WHERE}",
-                  f"{_PLAY} {{down}} row {{across}} [square|cell|field|corner] {_MINE}",
-                  f"{_PLAY} {{across}} (col|column) {{down}} [square|cell|field|row] {_MINE}",
-                  f"{_PLAY} {{across}} (side|edge|col|column) {{down}} [row|square|cell] {_MINE}",
-                  f"{_PLAY} {{across}} [square|cell|field] (of|in|on) {{down}} row {_MINE}",
-                  f"{_PLAY} {{down}} [square|cell|field] (of|in|on) {{across}} "
-                  f"(side|edge|col|column) {_MINE}"],
-        "centre": [f"{_PLAY} {_MIDDLE} {_WHERE} [of [game] (board|grid)]",
-                   f"{_PLAY} very (middle|centre|center) {_WHERE} [of (board|grid)]",
-                   f"{_PLAY} (square|cell|field|spot) in (middle|centre|center) [of (board|grid)]"],
-    },
-    _SLOTS,
-    keep=_KEPT,
-)  # fmt: skip
-
 
 def parse(board: Board, text: Any, state: BoardState, agent: int) -> int:
     """The action that an answer names; `IllegalAction` if it names none, more than one, or one that
@@ -270,11 +210,22 @@ def parse(board: Board, text: Any, state: BoardState, agent: int) -> int:
     if int(state.turn) != agent:
         raise IllegalAction(f"It is not your turn; {board.agents[1 - agent]} is to move.")
     read, kind = (_column if board.falling else _square), _kind(board)
+    me = board.agents[agent]
 
     def mean(answer: Answer) -> int | None:
+        named: set[int] = set()
+        errors = []
         readings = _readings(board, answer.plain)
-        named = {read(board, answer.plain, reading) for reading in readings}
+        for reading in readings:
+            try:
+                if reading.values.get("mark", agent) != agent:
+                    raise _illegal(board, f"your stones are {STONES[agent]}")
+                named.add(read(board, state, agent, reading, answer.plain))
+            except IllegalAction as error:
+                errors.append(error)
         if len(named) != 1:
+            if errors and not named:
+                raise errors[0]
             return None
         (action,) = named
         if action not in _free(board, state, agent):
@@ -285,7 +236,7 @@ def parse(board: Board, text: Any, state: BoardState, agent: int) -> int:
             raise _illegal(board, f"a stone in {name(board, action)} falls to row {falls}")
         return action
 
-    return int(decide(text, mean, lambda reason: _illegal(board, reason), what=kind))
+    return int(decide(text, mean, lambda reason: _illegal(board, reason), what=kind, me=me))
 
 
 def _readings(board: Board, plain: str) -> list[Reading]:
@@ -295,38 +246,82 @@ def _readings(board: Board, plain: str) -> list[Reading]:
         raise _illegal(board, f"the number {plain} alone does not say which square")
     found = SQUARES.read(plain)
     small = (board.rows, board.columns) == (3, 3)
-    return [reading for reading in found if small or reading.meaning in ("square", "numbers")]
+    anywhere = ("square", "numbers", "by a stone")
+    return [reading for reading in found if small or reading.meaning in anywhere]
 
 
-def _column(board: Board, plain: str, reading: Reading) -> int:
-    middle, values = (board.columns + 1) // 2, reading.values
-    if reading.meaning == "middle" and not board.columns % 2:
-        raise _illegal(board, f"{board.columns} columns have no middle one")
+def _column(board: Board, state: BoardState, agent: int, reading: Reading, plain: str) -> int:
+    meaning, values, last = reading.meaning, reading.values, board.columns
+    if meaning == "middle" and not last % 2:
+        raise _illegal(board, f"{last} columns have no middle one")
+    if meaning in ("beside", "column beside"):
+        free = set(_free(board, state, agent))
+        full = [x for x in range(last) if x not in free]
+        beside = {x for x in free if x - 1 in full or x + 1 in full}
+        if meaning == "column beside":
+            beside &= {values["ordinal"] - 1}
+        if len(full) != 1 or len(beside) != 1:
+            raise _illegal(board, f"{quoted(plain)} leaves it open which column is meant")
+        return beside.pop()
     number = {
         "column": values.get("n"),
         "ordinal": values.get("ordinal"),
-        "from the right": board.columns + 1 - values.get("ordinal", 0),
+        "from the right": last + 1 - values.get("ordinal", 0),
+        "penultimate": last - 1,
         "leftmost": 1,
-        "last": board.columns,
-        "middle": middle,
-    }[reading.meaning]
-    if not 1 <= number <= board.columns:
+        "last": last,
+        "middle": (last + 1) // 2,
+    }[meaning]
+    if not 1 <= number <= last:
         raise _illegal(board, f"there is no column {number}")
     return int(number) - 1
 
 
-def _square(board: Board, plain: str, reading: Reading) -> int:
-    values = reading.values
-    if reading.meaning == "centre":
-        row = column = 1
-    elif reading.meaning == "words":
-        row, column = values["down"], values["across"]
+def _square(board: Board, state: BoardState, agent: int, reading: Reading, plain: str) -> int:
+    meaning, values = reading.meaning, reading.values
+    if meaning == "centre":
+        row, column = 1, 1
+    elif meaning == "words":
+        row, column = values.get("down", 1), values.get("across", 1)
+    elif meaning == "by the centre":
+        row, column = 1 + values["side"][0], 1 + values["side"][1]
+    elif meaning in ("by a stone", "between", "opposite"):
+        row, column = _beside(board, _stone(board, state, agent, values), meaning, values)
     else:
         row = values["row"] - 1
-        column = values["column"] - (reading.meaning == "numbers")
+        column = values["column"] - (meaning == "numbers")
     if not (0 <= row < board.rows and 0 <= column < board.columns):
         raise _illegal(board, f"there is no square {quoted(plain)[1:-1]}")
     return int(row * board.columns + column)
+
+
+def _stone(board: Board, state: BoardState, agent: int, values: dict[str, Any]) -> tuple[int, int]:
+    """Where the one stone lies that an answer speaks of."""
+    said, of = values["stone"], values.get("owner")
+    owner = {"me": agent, "you": 1 - agent}.get(of or "", said)
+    if said not in (-1, owner):
+        raise _illegal(board, f"your stones are {STONES[agent]}")
+    where = np.argwhere(board.cells(state) == owner)
+    if len(where) != 1:
+        raise _illegal(board, "it is open which stone is meant")
+    return int(where[0][0]), int(where[0][1])
+
+
+def _beside(
+    board: Board, stone: tuple[int, int], meaning: str, values: dict[str, Any]
+) -> tuple[int, int]:
+    """The square that is named by a stone."""
+    row, column = stone
+    if meaning == "by a stone":
+        return row + values["side"][0], column + values["side"][1]
+    if meaning == "opposite":
+        if row == 1 or column == 1:
+            raise _illegal(board, "that stone is in no corner")
+        return 2 - row, 2 - column
+    rows, columns = row + values["down"], column + values["across"]
+    if rows % 2 or columns % 2 or (rows, columns) == (2 * row, 2 * column):
+        raise _illegal(board, "there is no square just between these")
+    return rows // 2, columns // 2
 
 
 def _taken(board: Board, action: int, state: BoardState, agent: int) -> IllegalAction:

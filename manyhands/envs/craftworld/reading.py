@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import itertools
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -11,7 +13,7 @@ import numpy as np
 
 from manyhands.core.answers import Answer, closest, decide, number, numbered
 from manyhands.core.env import IllegalAction, names_of
-from manyhands.core.grammar import Grammar, Reading, tokens
+from manyhands.core.grammar import WAITING, Grammar, Reading, tokens
 from manyhands.envs.craftworld import rules as rl
 from manyhands.envs.craftworld.effects import effect, offers, why_not
 from manyhands.envs.craftworld.rules import DO, MOVE, NOOP, CraftRules
@@ -42,7 +44,7 @@ _NAMED = ("mine", "chop", "hit")  # said of trees and rocks only by name: "hit t
 _VERBS = {
     "use": "(interact|use|act|interact with|act on)",
     "take": "(collect|gather|take|get|obtain|grab|harvest|pick|pick up|extract|acquire)",
-    "mine": "(mine|dig|dig up|dig out|break)",
+    "mine": "(mine|dig|dig up|dig out|break|break up)",
     "chop": "(chop|chop down|cut|cut down|fell)",
     "hit": "(attack|hit|fight|kill|strike|punch|slay|defeat|hunt)",
     "eat": "(eat|consume|hunt|kill and eat)",
@@ -124,23 +126,28 @@ def tools(craft: CraftRules) -> dict[str, str]:
 ON = "[(keep|continue|keep on|go on|continue to)]"
 _ONE = "(1|one|single|1 single)"
 _CELL = f"[[{_ONE}] (step|pace|cell|tile|square|space|block)|{_ONE}]"
-_DET = "[(some|my|this|that|1|one|more|another|nearby|adjacent|nearest|1 more|one more|1 piece of|"
-_DET += "piece of|1 unit of)]"
+_OF = "(piece|block|unit|lump|chunk|bit|vein|slab|log|cell|stretch|patch) of"
+_DET = "[(some|my|this|that|1|one|more|another|nearby|adjacent|nearest|1 more|one more|second|new"
+_DET += f"|further|additional|of my|1 of my|one of my|own)] [{_OF}]"
 _AT = (
     "[(in front|in front of me|directly in front of me|ahead|ahead of me|right in front of me|"
     "before me|that i face|that i am facing|that i'm facing|i am facing|i'm facing|i face|"
-    "right here|here|there|nearby|next to me|by me|above me|below me)]"
+    "right here|here|there|nearby|next to me|by me|[directly|right|just] {at:rel})]"
 )
 _WITH = "[(with|using) [my] ({tool}|pickaxe|axe|sword|hand|fist|bare hand|tool|weapon)]"
 _GET = "(collect|gather|take|get|obtain|grab|reach|mine|chop|chop down|cut|drink|eat|fight|attack|"
 _GET += "hit|kill|hunt|harvest|find|help|pick up|dig|drink from|face|look for)"
-PLACE = "(place|put|put down|put together|set|set up|set down|lay|lay down|build|construct|install"
-PLACE += "|position|drop)"
+PLACE = "(place|put|put up|put down|put together|set|set up|set down|lay|lay down|build|construct"
+PLACE += "|install|erect|position|drop)"
 MAKE = "(make|craft|build|forge|create|produce|construct|fashion)"
 NEAR = "[(at|near|beside|next to|using|with|on|by) [my|this] (table|furnace|crafting table|"
 NEAR += "workbench|nearby table|nearby furnace|table and furnace)]"
 _GIVE = "(give|hand|hand over|pass|transfer|donate|gift)"
 _MINE = "[(some|my|1|one|our|of my|1 of my|one of my|1 piece of|one piece of|1 unit of|piece of)]"
+_WISH = "[(with my (compliments|blessing|love|best wishes)|as a (gift|present)|as promised)]"
+_GO = (
+    "(move|go|walk|step|head|run|travel|proceed|shuffle|slide|shift|advance|edge|inch|retreat|back)"
+)
 _ASK = "(request|ask for|beg for|call for|ask [my] {player} for|ask everyone for|ask others for"
 _ASK += "|ask all for|ask team for|ask my team for|ask teammate for|request help with)"
 _SLEEP_ON = (
@@ -163,7 +170,10 @@ def _grammar(craft: CraftRules, actions: tuple[str, ...], agents: tuple[str, ...
     gift = {spaced(name): i for i, name in enumerate(craft.gifts)}
     gift |= {name: craft.gifts.index(tool) for name, tool in tools(craft).items()}
     gift |= {name: craft.gifts.index(what) for name, what in
-             (("water", "drink"), ("log", "wood"), ("meal", "food"))}  # fmt: skip
+             (("water", "drink"), ("log", "wood"), ("meal", "food"),
+              ("something to drink", "drink"), ("something to eat", "food"), ("seedling",
+              "sapling"))
+             if what in craft.gifts}  # fmt: skip
     players = dict(zip(agents, range(len(agents)), strict=True)) | dict.fromkeys(
         (*_OTHERS, "player", "player in front", "player in front of me", "him", "her", "them"), -1,
     )  # fmt: skip
@@ -172,20 +182,70 @@ def _grammar(craft: CraftRules, actions: tuple[str, ...], agents: tuple[str, ...
         [
             ("move", [
                 f"{ON} (move|go|walk|step|head|run|turn|face|look|travel|proceed|shuffle"
-                "|slide|shift|advance) [back|straight|"
+                "|slide|shift|advance|edge|inch|nudge|sidle|creep|retreat|back|back up|back off) "
+                "[back|straight|"
                 f"further|over|directly|around] {_CELL} [(to|toward|in|on) [my]] {{way}} "
                 f"[direction|side|hand side] [once|{_ONE} (step|cell|tile|square|space)] {towards}",
+                f"{ON} (move|take|carry|get|bring) (me|myself) [1|one] [step|cell] "
+                "[to|toward] [my] {way}",
+                f"{ON} {_GO} [back|straight|further|over|directly] {_CELL} [to|toward|in] [my] "
+                f"{{way}} "
+                f"[side] [.] (away from {_DET} {{thing}}|(onto|on|over|into|across|along) {_DET} "
+                "{onto:thing})",
+                "(my|the) [next] (step|move|path|way) (go|lead|take me|be) [1|one] [step] "
+                "[to|toward] [my] {way}",
+                f"(go|walk|step|move|head|stroll) [over] (to|onto|toward) {_DET} {{onto:thing}} "
+                "(to|on|at) [my] {way} [side|of me]",
+                f"(go|walk|step|move|head) [over] (to|onto|toward) {_DET} {{onto:thing}} "
+                f"{{way:rel}}",
+                f"(face|turn to|turn to face|look at) {_DET} {{onto:thing}} "
+                "((to|on|at) [my] {way} [side|of me]|{way:rel})",
                 f"take [1|one|another|single] (step|pace) [back] [to|toward] [my] {{way}} "
                 f"{towards}",
                 f"[1|one|another] (step|pace) [back] [to|toward] [my] {{way}} {towards}",
                 "turn [around] to face {way}",
             ]),
-            ("bare", ["[to|toward] {way} [once]", "{letter}"]),
+            ("bare", ["[to|toward] {way} [once]", "{letter}",
+                      "{way} (1|one|a) (step|pace|cell|square|tile)",
+                      "back {way} [(1|one|a) (step|pace|cell|square|tile)]",
+                      "(1|one|a) (step|pace|cell|square|tile) [back] {clear:clear}"]),
             ("number", ["[(take|do|play|use|choose|pick|select)] (action|option|choice|number) "
                         "[number] {digit}", "{digit}"]),
             ("named", ["[(do|perform|take|use|execute|choose|pick|select) [action]] {name} "
                        "[action]"]),
             *deeds,
+            ("use", [f"{ON} (swing|wield|use|raise) [my] ({{tool}}|pickaxe|axe|sword|fist|hand"
+            f"|tool|"
+                     f"weapon) (at|on|against) {_DET} {{thing}} {_AT}"]),
+            ("hit", [f"(punch|blow|hit|strike|kick|slap|jab|whack|smack) (to|at|for|against|on) "
+                     f"{_DET} {{thing}} {_AT}",
+                     f"give {_DET} {{thing}} {_AT} (a|1|one|another) [good] (punch|blow|hit|strike|"
+                     "kick|slap|jab|whack|smack)",
+                     f"{ON} (take a swing|swing|lash out|lunge|strike out|have a go|go) at {_DET} "
+                     f"{{thing}} {_AT} {_WITH}",
+                     f"(lay into|go for|stab|jab|kick|beat|club|batter|butcher|slaughter) {_DET} "
+                     f"{{thing}} {_AT} {_WITH}"]),
+            ("drink", [f"[(take|have|get|go for)] [(a|1|one|another)] [quick|little|long|good] "
+                       f"(sip|gulp|drink|mouthful|swig|draught) (of|from) {_DET} {{thing}} {_AT}",
+                       f"(quench|slake|still) [my] thirst [(at|from|with|in) {_DET} {{thing}} "
+                       f"{_AT}]",
+                       f"drink [my fill|deeply] (at|from|of) {_DET} {{thing}} {_AT}"]),
+            ("search", [f"(comb|search) {_DET} {{thing}} {_AT} for {_DET} {{of:thing}}",
+                        f"(rummage|search|hunt|forage|comb|look|dig|feel|poke|root) [around|about] "
+                        f"(through|in|among|around|over) {_DET} {{thing}} {_AT} "
+                        f"[for {_DET} {{of:thing}}]",
+                        f"(look|search|hunt|rummage|forage|dig) for {_DET} {{of:thing}} "
+                        f"(in|on|among|under) {_DET} {{thing}} {_AT}"]),
+            ("take", ["(take|get|collect|cut|gather|harvest|pick) "
+                      f"(from|off) {_DET} {{thing}} {_AT} {_WITH}",
+                      f"cut {_DET} {{thing}} {_AT} (from|off|of) {_DET} {{of:thing}} {_AT}"]),
+            ("mine", [f"{ON} (chip|hack|hew|cut|carve|knock|prise|pick) [(out|up|away|off|at"
+            f"|loose)] "
+                      f"{_DET} {{thing}} {_AT} {_WITH}",
+                      f"{ON} (chip away|hack away|pick away|work away) at {_DET} {{thing}} {_AT} "
+                      f"{_WITH}"]),
+            ("chop", [f"{ON} (hew|axe|knock) [down] {_DET} {{thing}} {_AT} {_WITH}",
+                      f"take [my|an] (axe|hand|fist) to {_DET} {{thing}} {_AT}"]),
             ("mine", [f"{ON} (dig|break) {_DET} {{thing}} (out|up) {_AT} {_WITH}"]),
             ("chop", [f"{ON} (chop|cut|knock|bring) {_DET} {{thing}} down {_AT} {_WITH}"]),
             ("use", [f"{use} [{_DET} {{thing}}] {_AT} {_WITH}",
@@ -195,6 +255,7 @@ def _grammar(craft: CraftRules, actions: tuple[str, ...], agents: tuple[str, ...
                          f"{_VERBS['help']} my {{thing}} [up|to get up|get up|back up]",
                          "help up"]),
             ("noop", [
+                *WAITING,
                 "(no op|no operation|nothing|do nothing|idle|stay idle|take no action|stand by)",
                 "(wait|stay|remain|stand|hold) [(here|still|put|in place|where i am|position|"
                 f"my position|there|{_ONE} (step|turn))]",
@@ -222,21 +283,57 @@ def _grammar(craft: CraftRules, actions: tuple[str, ...], agents: tuple[str, ...
                 "[(on|onto|in|into) [this|that] {thing} " + f"{_AT}]",
                 f"(make|craft|create) {_DET} {{station}} {_AT}",
                 "block [my] (way|path|cell|tile|it) with {put}",
+                f"(fill|fill in|fill up|cover|cover up|plug|pave|bridge|dam|seal) {_DET} "
+                f"{{thing}} {_AT}"
+                f" with {_DET} {{put}}",
+                f"{_DET} {{put}} (put down|placed|set up|set down|built|planted|put up) {_AT}",
+                f"(put up|erect|raise|set out|plonk down|drop down|assemble) {_DET} {{station}} "
+                f"{_AT}",
+                f"(put|set|lay|place|drop) {_DET} {{put}} (up|down) {_AT} "
+                f"[(on|onto|in|into|over) [this|that] {{thing}} {_AT}]",
+                f"(put|set|stick|tuck|bury) {_DET} {{seed}} {_AT} (in|into|on) "
+                f"[this|that] {{thing}} {_AT}",
                 f"{PLACE} {_DET} {{put}} (block|there|before me|next to me)",
             ]),
             ("make", [f"{MAKE} (myself|me|us) {{tool}} {NEAR}",
                       f"upgrade to {_DET} {{tool}} {NEAR}",
                      f"{MAKE} {_DET} {{tool}} {NEAR}",
-                     f"{MAKE} {_DET} {{kind}} {NEAR}"]),
-            ("give", [f"{_GIVE} {_MINE} {{gift}} [over] [to ({{player}}|{whom})]",
+                     f"{MAKE} {_DET} {{kind}} {NEAR}",
+                     f"use [the|this|my] (table|furnace|crafting table|workbench) to {MAKE} {_DET} "
+                     "{tool}",
+                     f"(work on|set to work on|get to work on|equip myself with|fit myself out "
+                     f"with) "
+                     f"{_DET} {{tool}} {NEAR}"]),
+            ("give", [f"{_GIVE} {_MINE} {{gift}} (across|along|on) to ({{player}}|{whom}) {_WISH}",
+                      f"{_GIVE} {_MINE} {{gift}} [over] to ({{player}}|{whom}) {_WISH}",
+                      f"(let|have) ({{player}}|{whom}) (have|take) {_MINE} {{gift}}",
+                      f"(make a (gift|present) of|part with) {_MINE} {{gift}} "
+                      f"[(to|for) ({{player}}|{whom})]",
+                      f"(carry|put) {_MINE} {{gift}} [over] to ({{player}}|{whom})",
+                      f"{_GIVE} {_MINE} {{gift}} [over] [to ({{player}}|{whom})]",
                          f"{_GIVE} [over] ({{player}}|{whom}) {_MINE} {{gift}}",
                          f"share {_MINE} {{gift}} with ({{player}}|{whom})"]),
-            ("request", [f"{_ASK} {_MINE} {{gift}} [from (everyone|others|{{player}})]",
+            ("request", [
+                f"(beg|ask|implore|call on|petition) [my] {{player}} for {_MINE} {{gift}}",
+                f"(put in|make|send|send out|submit) [a] request for {_MINE} {{gift}}",
+                f"(tell|let|inform|signal|signal to|show) [my] ({{player}}|others|everyone|team) "
+                f"[know] [that] i (need|want|require|lack|am short of|would like|could use) "
+                f"{_MINE} {{gift}}",
+                f"(beg|plead|appeal|put out a call) for {_MINE} {{gift}}",
+                f"{_ASK} {_MINE} {{gift}} [from (everyone|others|{{player}})]",
                             "let (others|everyone|team) (see|know) that i need {gift}",
                             "let (others|everyone|team) (see|know) i need {gift}"]),
         ],
         {
             "way": WAYS,
+            "clear": {word: way for word, way in WAYS.items() if word != "left"},  # "one step left"
+            "rel": {f"{how}{mine}": way for how, way in (("above", 2), ("below", 3), ("beneath", 3),
+                                                      ("left of", 0), ("right of", 1),
+                                                      ("to left of", 0), ("to right of", 1),
+                                                      ("to the left of", 0), ("to the right of", 1))
+                    for mine in (" me", *[""] * (how in ("above", "below", "beneath")))}
+                   | {f"{to} {my}{side}": way for way, sides in enumerate(_SIDES[:2])
+                      for side in sides[:1] for to in ("to", "on") for my in ("", "my ")},
             "letter": _LETTERS,
             "digit": {str(i): i for i in range(len(actions))},
             "name": {name: i for i, name in enumerate(actions)},
@@ -250,6 +347,14 @@ def _grammar(craft: CraftRules, actions: tuple[str, ...], agents: tuple[str, ...
             "gift": gift,
             "player": players,
         },
+        short=[
+            ("make", [f"[(1|one|a|my)] {{tool}} {NEAR}"]),
+            ("take", [f"{_DET} {{thing}} (from|off) {_DET} {{of:thing}} {_AT}"]),
+            ("place", [f"[(1|one|a|another)] {{station}} {_AT}",
+                       f"{_DET} {{put}} (on|onto|into|in) [this|that] {{thing}} {_AT}"]),
+            ("give", [f"[(1|one|a|my|one of my|1 of my)] {{gift}} (to|for) ({{player}}|{whom}) "
+            f"{_WISH}"]),
+        ],
     )  # fmt: skip
 
 
@@ -257,6 +362,9 @@ def _grammar(craft: CraftRules, actions: tuple[str, ...], agents: tuple[str, ...
 
 # "I left" is no move, "I choose left" is one.
 _OWN = frozenset(("i", "we", "i'm", "we're", "i've", "we've"))
+# Where "right" may be no direction, and what tells how one stands.
+_RIGHT_AWAY = re.compile(r"\bright (?:now|then|away|again)\b|\b(?:yeah|yes|all)\W+right\b")
+_STANDS = re.compile(r"\b(?:i'm|i am|we're|we are) (?:\w+ )?(?:facing|looking)\b")
 _CHOOSE = frozenset(("choose", "pick", "select", "choosing", "picking"))
 
 
@@ -265,7 +373,7 @@ def parse(env: Setting, text: Any, state: CraftState, agent: int) -> int:
     is not possible now."""
     obs, legal = observe(env, state, agent)
     reader = _Reader(env, state, obs, legal)
-    return int(decide(text, reader.mean, reader.refuse))
+    return int(decide(text, reader.mean, reader.refuse, me=env.agents[agent]))
 
 
 class _Reader:
@@ -324,6 +432,10 @@ class _Reader:
             return int(alike[0]) if len(alike) == 1 else None
         if (said & _OWN and not said & _CHOOSE) or said >= {"right", "now"}:
             readings = [reading for reading in readings if reading.meaning != "bare"]
+        if _RIGHT_AWAY.search(plain):
+            readings = [reading for reading in readings if reading.values.get("way") != 1]
+        if _STANDS.search(plain):
+            readings = [reading for reading in readings if reading.meaning != "move"]
         actions, refusals = set(), []
         for reading in readings:
             try:
@@ -338,8 +450,11 @@ class _Reader:
 
     def _action(self, reading: Reading) -> int:
         meaning, values = reading
+        self._check_at(values.get("at"))
         if meaning in ("move", "bare"):
-            return MOVE + int(values["way"] if "way" in values else values["letter"])
+            if "onto" in values:
+                self._check([values["onto"]], int(values["way"]))
+            return MOVE + int(next(values[k] for k in ("way", "clear", "letter") if k in values))
         if meaning in ("number", "named"):
             return int(values["digit" if meaning == "number" else "name"])
         if meaning == "asleep" and not self.obs.asleep:
@@ -399,11 +514,18 @@ class _Reader:
         deeds = _DEEDS.get(code, _ROCK)
         return (*deeds, *_NAMED) if named and (code == rl.TREE or deeds is _ROCK) else deeds
 
-    def _check(self, said: list[tuple[Thing, ...]]) -> None:
-        """That what is named is in front of the player."""
-        body = self.obs.met(self.env)
-        front: Thing = ("cell", int(self.obs.cells[self.obs.front]))
+    def _check_at(self, way: int | None) -> None:
+        """That what is said to be at a side of the player is at the one that it faces."""
+        if way is not None and way != self.obs.facing:
+            raise self.refuse(f"you face {rl.FACINGS[self.obs.facing]}")
+
+    def _check(self, said: list[tuple[Thing, ...]], way: int | None = None) -> None:
+        """That what is named is in front of the player, or in another direction."""
+        obs = self.obs if way is None else dataclasses.replace(self.obs, facing=way)
+        body = obs.met(self.env)
+        front: Thing = ("cell", int(obs.cells[obs.front]))
         if body is not None:
             front = ("body", body.kind) if body.kind else ("player", body.player)
         if not all({front, ("it", 0)} & set(what) for what in said):
-            raise self.refuse(f"you face {faced(self.env, self.obs)}")
+            where = "face" if way is None else f"have {rl.FACINGS[way]} of you"
+            raise self.refuse(f"you {where} {faced(self.env, obs)}")

@@ -22,7 +22,7 @@ import numpy as np
 
 from manyhands.core.answers import normalise
 from manyhands.core.env import Array, IllegalAction
-from manyhands.core.grammar import Grammar
+from manyhands.core.grammar import WAITING, Grammar
 from manyhands.envs.craftworld import rules as rl
 from manyhands.envs.craftworld.observe import PLAYER, Perception, one_of, parse_perception
 from manyhands.envs.craftworld.reading import (
@@ -236,7 +236,9 @@ class CraftSkills:
                 | dict.fromkeys(("interact", "interact with it", "use it"), names.index("do")),
                 "gift": gifts | tools(craft),
                 "player": players | dict.fromkeys(others, -1),
+                "both": {"both": 2},
             },
+            short=_SHORT,
         )
 
     def _held(self, sight: Perception, item: str) -> Array:
@@ -767,17 +769,21 @@ class CraftSkills:
 
 # ---- ways to say skills --------------------------------------------------------------------------
 
-_ON = "[(keep|still|continue [(with|to)]|keep on|go on [(with|to)]|go|go and|start)]"
+_ON = (
+    "[(keep|still|continue [(with|to)]|keep on|go on [(with|to)]|go|go and|start|carry on [with]"
+    "|set about|proceed to|resume|get back to|head off to|set out to)]"
+)
 _NEAREST = "[(nearest|closest|this|that|some|my|next|nearby)]"
 _GATHER = (
     "(collect|gather|get|mine|chop|take|harvest|pick|pick up|cut|obtain|fetch|dig|dig up|chop down|"
     "cut down|fell)"
 )
 _UNTIL = "until (you|i|we) (hold|have|carry|own) {n}"
-_HAND = "(give|hand|hand over|pass|bring|deliver)"
+_HAND = "(give|hand|hand over|pass|bring|deliver|carry|take|put)"
 _BACK = "(give|hand|pass|bring)"
 _PHRASES = {
-    "collect": [f"{_ON} {_GATHER} {_NEAREST} {{item}} [{_UNTIL}]",
+    "collect": [f"{_ON} {_GATHER} (a|an|1|one|more|some more|enough) {{item}} [more] {_UNTIL}",
+                f"{_ON} {_GATHER} {_NEAREST} {{item}} [{_UNTIL}]",
                 f"{_ON} {_GATHER} {{count}} [(more|piece of|unit of)] {{item:goods}}",
                 f"{_ON} {_GATHER} {_NEAREST} {{item}} (until|up to) {{n}}",
                 f"{_ON} {_GATHER} up to {{n}} {{item}}"],
@@ -796,12 +802,23 @@ _PHRASES = {
     "build workshop": ["(build|make|set up) [a] workshop"],
     "sleep": [f"{_ON} (sleep|rest|nap)", "(go to sleep|fall asleep|go to bed|lie down to sleep)",
               "(get|take|have) [some|a] (sleep|rest|nap)"],
-    "wait": ["(wait|stay|remain|stand|idle|hold) [(here|still|put|in place|where i am|1 step|"
+    "wait": [*WAITING, "(wait|stay|remain|stand|idle|hold) [(here|still|put|in place|where i am"
+    "|1 step|"
              "one step)]", "do nothing", "(no op|noop)", "(skip|pass) [(my|this)] (turn|step)"],
-    "go to": [f"{_ON} (go|walk|move|run|head|travel|get|go back|walk over|go over) (to|toward) "
+    "go to": [f"{_ON} (go|walk|move|run|head|travel|get|make|make my way|come|carry on|press on"
+              f"|push on) "
+              "[back|over|across|up|on|off|straight|out] (to|toward|for) "
               f"{_NEAREST} {{what:sight}}", f"(approach|reach|find [my] way to) {_NEAREST} "
               "{what:sight}"],
-    "explore": ["[(go|keep|continue|start|go on)] (explore|scout) [further] [(to|toward|in|into)] "
+    "explore": ["{way} (to|and) (explore|scout)", f"{_ON} (explore|scout) {{way}}",
+    "(explore|scout) [further] out {way}",
+                "(go|head|set off|walk|travel) (exploring|explore|scout) [(to|toward|in|into)] "
+                "{way}",
+                "(go|head|set off|walk|travel) [(to|toward|in|into)] {way} (to|and) (explore"
+                "|scout)",
+                "(have|take) a look [around] (to|in|toward) {way}",
+                "see what (lies|is) {way}","[(go|keep|continue|start|go on)] (explore|scout) "
+                "[further] [(to|toward|in|into)] "
                 "{way} [(direction|side)]"],
     "one way": ["[(go|walk|run|head|travel|turn|face|explore to)] [to] {way}"],
     "move": ["(move|step) [(1|one) (step|cell|tile)] [to] {way} [(1|one) (step|cell|tile)]",
@@ -812,10 +829,27 @@ _PHRASES = {
                "come to|go over to|head to|keep follow|keep up with) [my] [{player}]"],
     "help": ["(help|help up|revive|rescue|save|go help|go and help) [my] {player} [(up|get up)]",
              "help up", "go help"],
-    "give": [f"{_HAND} [(all|all my|all of my|my)] {{gift}} [over] to [my] {{player}} [{_UNTIL}]",
+    "give": [f"{_HAND} (all|both) {{count:n}} [of] [my] {{gift}} [over] to [my] {{player}}",
+             f"{_HAND} {{count:both}} [of] [my] {{gift}} [over] to [my] {{player}}",
+             f"{_BACK} [my] {{player}} ({{count:both}}|all {{count:n}}) [of] [my] {{gift}}",
+             "share {count} [of my] {gift} with [my] {player}",f"{_HAND} [(all|all my|all "
+             f"of my|my)] {{gift}} [over] to [my] {{player}} [{_UNTIL}]",
              f"{_HAND} {{count}} [of my] {{gift}} [over] to [my] {{player}}",
              f"{_BACK} [my] {{player}} [(all my|all of my|my)] {{gift}} [{_UNTIL}]",
              f"{_BACK} [my] {{player}} {{count}} [of my] {{gift}}", f"{_HAND} {{gift}}"],
-    "request": ["(request|ask for|beg for|call for) [(some|1|one|more)] {gift}",
+    "request": [
+        "(tell|let) [my] ({player}|others|everyone|team) [know] [that] i (need|want|require|lack) "
+        "[(some|1|one|more)] {gift}",
+        "(put in|make|send|send out) [a] request for [(some|1|one|more)] {gift}",
+        "beg [my] {player} for [(some|1|one|more)] {gift}","(request|ask for|beg for|call for) "
+        "[(some|1|one|more)] {gift}",
                 "ask (everyone|others|all|[my] {player}) for [(some|1|one|more)] {gift}"],
+}  # fmt: skip
+_SHORT = {
+    "collect": ["[(some|more)] {item} " + _UNTIL],
+    "go to": ["[over|back|across|off|on|up] to [(nearest|closest|that|this)] {what:sight}"],
+    "make": [f"[(1|one|a|my)] {{what:tool}} {NEAR}"],
+    "give": ["{count} [of my] {gift} (to|for|are for) [my] {player}",
+             "(all|both) {count:n} [of] [my] {gift} (to|for|are for) [my] {player}",
+             "{count:both} [of] [my] {gift} (to|for|are for) [my] {player}"],
 }  # fmt: skip

@@ -126,7 +126,10 @@ _PLACES = {
         *("serving counter", "table", "serving window", "serving", "pass", "delivery table"),
         *("counter", "serving area", "serving station", "servingtable"),
     ),
-    "chopping_board": ("board", "cutting board", "chopboard", "chopping block"),
+    "chopping_board": (
+        *("board", "cutting board", "chopboard", "chopping block", "board for chopping"),
+        "chop board",
+    ),
     "blender": ("mincer",),
     "pan": ("frying pan", "skillet"),
     "pot": ("cooking pot", "saucepan"),
@@ -145,12 +148,33 @@ _VERBS = {
 }
 _IT = "(it|that|this|them|my item|what i (hold|carry|have|am holding|am carrying))"
 _DISH = "(dish|food|meal|order|plate)"
-_DONE = "(it|that|product|result|content|finished (item|product|dish|food)|what (is|'s) (done|ready|there|in it|inside)|ready (item|dish|food|product))"  # noqa: E501
-_OFF = "(from|out of|off|in|at|on|inside)"
-_INTO = "(in|into|inside|on|onto|to|at|in to|on to)"
-_TAKE = "[go] [and] (get|take|grab|pick|pick up|fetch|collect|retrieve|obtain|remove|withdraw)"
-_SOME = "[(one|1|some|single|piece of|portion of|another|one more|more)]"
-_SWITCH = "(activate|use|start|start up|turn on|switch on|run|operate|fire up|power on|begin using)"
+_DONE = (
+    "(it|that|product|result|content|finished (item|product|dish|food)"
+    "|what (is|'s) (done|ready|there|in it|inside)|ready (item|dish|food|product))"
+)
+_OFF = "(from|out of|off|off of|in|at|on|inside)"
+_INTO = "(in|into|inside|on|onto|to|at|in to|on to|down on|down in)"
+_TAKE = (
+    "[go] [and] (get|take|grab|pick|pick up|fetch|collect|retrieve|obtain|remove|withdraw|lift|pull"
+    "|bag|scoop|scoop up|draw)"
+)
+_PIECE = (
+    "(piece|portion|head|loaf|slice|bit|chunk|leaf|fillet|block|bunch|helping|serving|lump|wedge)"
+)
+_SOME = f"[(one|1|some|single|another|one more|more|fresh|nice|a|my|this|that)] [1] [{_PIECE} of]"
+_A = f"[(1|another)] [{_PIECE} of]"
+_SWITCH = (
+    "(activate|use|start|start up|turn on|switch on|run|operate|fire up|power on|power up"
+    "|begin using|crank up|kick off|press start on|press button on|push button on|work)"
+)
+_WALK = (
+    "(go|walk|move|head|run|step|proceed|return|travel|come|get|switch|change|make my way|make"
+    "|jog|rush|stroll|press|push|nip|relocate|bound|am bound|headed|am headed|set off|set out|set"
+    "|advance|wander|carry myself|take myself|betake myself|bring myself|am off|off)"
+)
+_OVER = "[(off|over|back|across|along|up|round|around|on|straight|right|down|out|directly|next)]"
+_WITH = "(with|carrying|holding|bearing|bringing)"
+_BIN = "(bin|trash|trash can|garbage|rubbish|rubbish bin|waste|dustbin|waste bin|garbage can)"
 
 
 @functools.lru_cache(maxsize=64)
@@ -165,19 +189,40 @@ def _grammar(
         (
             ("go", None),
             [
-                "(go|walk|move|head|run|step|proceed|return|travel|go back|come back|head back|"
-                "walk back|go over|walk over|head over|move over|get|get over|switch|change) "
-                "(to|towards|toward|into|for|back to) {place}",
+                f"{_WALK} {_OVER} (to|towards|toward|into|for|at) {{place}} [first]",
                 "(goto|visit|approach|reach|enter) {place}",
-                "go {place}",
+                "(go|head) {place}",
                 "be at {place}",
-                "(go|walk|head) to {place} first",
+                "(get|take|move) myself (over|back) to {place}",
+                "(position|station|place|post|install|plant) myself (at|by|in front of) {place}",
+                "take [up] [my] (position|place|post) (at|by) {place}",
+                "{place} is where i (am|will) (head|headed|going|bound|off to|go|move)",
+                "{place} is where (i'm|i'll|i) (head|headed|going|bound|off to|go|move)",
+                "[my] (next|first) (stop|station|destination) [is] {place}",
+                "{place} is my [next|first] (stop|station|destination|goal|target)",
+                "my (stop|station|destination) is {place}",
+            ],
+        ),
+        (
+            ("carry", None),
+            [
+                f"(bring|carry|take|move|transport|haul|bear|rush) ({_SOME} {{item}}|{_IT}) "
+                f"{_OVER} (to|towards|toward) {{place}}",
+                f"{_WALK} {_OVER} (to|towards|toward) {{place}} {_WITH} ({_SOME} {{item}}|{_IT})",
+                f"{_WALK} {_WITH} ({_SOME} {{item}}|{_IT}) {_OVER} (to|towards|toward) {{place}}",
             ],
         ),
         (
             ("get", None),
             [
-                f"{_TAKE} {_SOME} {{item}} [up] [{_OFF} {{place}}]",
+                f"{_TAKE} {_SOME} {{item}} [(up|back|myself)] [{_OFF} {{place}}]",
+                f"{_TAKE} [(out|up)] {_SOME} {{item}}",
+                f"{_SOME} {{item}} is mine",
+                f"{_TAKE} (myself|me) {_SOME} {{item}} [{_OFF} {{place}}]",
+                f"help myself to {_SOME} {{item}} [{_OFF} {{place}}]",
+                f"(take|get|have) hold of {_SOME} {{item}} [{_OFF} {{place}}]",
+                f"{_SOME} {{item}} (comes|is coming) [along] with me",
+                f"(have|go for|choose) {_SOME} {{item}} [{_OFF} {{place}}]",
                 f"{_TAKE} {_SOME} {{item}} out [of {{place}}]",
                 f"take out {{item}} [{_OFF} {{place}}]",
                 f"{_TAKE} (up|out) {_DONE} [{_OFF} {{place}}]",
@@ -191,31 +236,43 @@ def _grammar(
         (
             ("put", None),
             [
-                f"(put|place|add|drop|insert|pour|set|lay|load|toss|leave|release|deposit) "
+                "(put|place|add|drop|insert|pour|set|lay|load|toss|leave|release|deposit"
+                "|transfer) "
                 f"[({{item}}|{_IT})] [(down|in|off|here|there)] [{_INTO} {{place}}]",
                 f"(put|place|add|drop|insert|set|lay) (down|in) ({{item}}|{_IT})",
                 f"(put down|drop off|put in|set down) [({{item}}|{_IT})] [{_INTO} {{place}}]",
                 "(fill|load) {place} with {item}",
                 "put {item} {place}",
+                f"let ({_SOME} {{item}}|{_IT}) (drop|fall|slide|go) [down] {_INTO} {{place}}",
+                f"empty my hand {_INTO} {{place}}",
+                "(tip|slide|slip|lower|empty|feed|pop|sling|drop off) "
+                f"({_SOME} {{item}}|{_IT}) [(down|in|off|here|there)] [{_INTO} {{place}}]",
+                f"give {{place}} {_SOME} {{item}}",
+                f"feed {{place}} [with] {_SOME} {{item}}",
             ],
         ),
         (
             ("serve", None),
             [
-                f"(deliver|serve|hand over|hand in|submit|turn in|send out|serve up|hand out) "
-                f"[({{item}}|{_IT}|{_DISH})] "
+                f"(deliver|serve|hand over|hand in|submit|turn in|send out|serve up|hand out"
+                "|send|present|dish up|plate up|give out) "
+                f"[({_SOME} {{item}}|{_IT}|{_DISH})] "
                 f"[(to|on|onto|at|over) [({{place}}|customer|guest|client)]]",
                 f"(put|place|set) ({{item}}|{_IT}|{_DISH}) {_INTO} {{place}}",
-                f"(hand|turn|give) ({{item}}|{_IT}|{_DISH}) (over|in|out)",
+                f"(hand|turn|give|send|put|pass) ({_SOME} {{item}}|{_IT}|{_DISH}) (over|in|out)",
                 f"bring ({{item}}|{_IT}|{_DISH}) to (customer|guest|client|{{place}})",
             ],
         ),
         (
             ("throw", None),
             [
-                f"(throw away|discard|dump|bin|trash|get rid of|dispose of|throw out|scrap) "
-                f"[({{item}}|{_IT})] [{_INTO} {{place}}]",
-                f"(throw|toss) ({{item}}|{_IT}) (away|out|in bin) [{_INTO} {{place}}]",
+                "(throw away|discard|dump|bin|trash|get rid of|dispose of|throw out|scrap|ditch"
+                f"|junk|chuck out|chuck away|toss out|toss away) "
+                f"[({_SOME} {{item}}|{_IT})] [{_INTO} ({{place}}|{_BIN})]",
+                f"(throw|toss|chuck) ({_SOME} {{item}}|{_IT}) (away|out) "
+                f"[{_INTO} ({{place}}|{_BIN})]",
+                f"(throw|toss|chuck|put|drop|dump|tip) ({_SOME} {{item}}|{_IT}) (in|into) {_BIN}",
+                f"put ({_SOME} {{item}}|{_IT}) down in {_BIN}",
                 f"return ({{item}}|{_IT}) [to {{place}}]",
                 f"put ({{item}}|{_IT}) back [{_INTO} {{place}}]",
                 f"put back ({{item}}|{_IT}) [{_INTO} {{place}}]",
@@ -225,7 +282,11 @@ def _grammar(
             ("use", None),
             [
                 f"{_SWITCH} [({{place}}|it|this tool|tool|machine)] [to (make|cook) {{item}}]",
-                "(turn|switch) ({place}|it) on",
+                "(turn|switch|power|fire|start) ({place}|it) (on|up)",
+                "(set|get) ({place}|it) (go|run|started|off|in motion|to work|work)",
+                "put {place} to work",
+                "press [start] button [(of|on) {place}]",
+                "let ({place}|it) (run|work|do its work|do its job|do its thing|go|start)",
                 f"(cook|make|prepare|process|start (cook|make|prepare)) [({{item}}|{_IT}|{_DISH})] "
                 f"[(in|on|with|at|using) {{place}}]",
             ],
@@ -250,12 +311,28 @@ def _grammar(
             (
                 ("use", kind),
                 [
-                    f"[(start|begin|start to|begin to)] ({verbs}) [({{item}}|{_IT}|{_DISH})] "
-                    f"[(up|together)] [(in|on|with|at|using) {{place}}]"
+                    f"[(start|begin|start to|begin to)] ({verbs}) "
+                    f"[({_SOME} {{item}}|{_IT}|{_DISH})] [(up|together)] "
+                    "[(in|on|with|at|using) {place}]",
+                    f"[(let|have)] {{place}} ({verbs}) [({_SOME} {{item}}|{_IT}|{_DISH})]",
+                    f"get ({verbs})",
                 ],
             )
         )
-    return Grammar(phrases, slots)
+    have = "(i will have|i'll have|i'd like|i would like|i should like|i want)"
+    short: list[tuple[Any, Sequence[str]]] = [
+        (("go", None), [f"{_OVER} [to] {{place}}", "{place} here (i|we) (come|go)"]),
+        (("get", None), [f"[{have}] {_A} {{item}} [{_OFF} {{place}}]"]),
+        (("put", None), [f"{_A} {{item}} (in|into|onto|on) {{place}}",
+                         f"{_A} {{item}} (in|down)"]),
+        (("carry", None), [f"{_A} {{item}} {_OVER} to {{place}}",
+                           f"{_OVER} to {{place}} with {_SOME} {{item}}"]),
+        (("throw", None), [f"(away|out) with {_SOME} {{item}}",
+                           f"(into|in) {_BIN} with {_SOME} {{item}}"]),
+        (("serve", None), [f"(here comes|order up|coming up) [.] {_A} {{item}}",
+                           f"{_A} {{item}} (coming up|is served|for customer)"]),
+    ]  # fmt: skip
+    return Grammar(phrases, slots, short=short)
 
 
 def _place_names(places: Sequence[tuple[str, int]]) -> dict[str, tuple[int, ...]]:
@@ -282,8 +359,16 @@ _RANKS = (
 )
 
 
-def _item_names(items: Sequence[str]) -> dict[str, int]:
-    return {name: k for k, name in enumerate(items)}
+def _item_names(items: Sequence[str]) -> dict[str, tuple[int, ...]]:
+    """Every way to name an item -> the numbers of the items that it may be, the one of just that
+    name first: of what is held, "the egg" may be a fried one."""
+    found: dict[str, tuple[int, ...]] = {name: (k,) for k, name in enumerate(items)}
+    for k, name in enumerate(items):
+        how, _, what = name.partition(" ")
+        if what and how.endswith("ed"):
+            for short in (what, *(("mince", "mincemeat") if how == "minced" else ())):
+                found[short] = (*found.get(short, ()), k)
+    return found
 
 
 def grammar_of(book: Book) -> Grammar:
@@ -340,7 +425,7 @@ def parse(cuisine: Cuisine, text: Any, state: CuisineState, agent: int) -> int:
             return None
         raise refuse(reason)
 
-    return int(decide(text, mean, refuse))
+    return int(decide(text, mean, refuse, me=cuisine.agents[agent]))
 
 
 def short_words(cuisine: Cuisine, facts: Facts, agent: int, action: int) -> str:
@@ -366,7 +451,7 @@ def short_words(cuisine: Cuisine, facts: Facts, agent: int, action: int) -> str:
 def _action(cuisine: Cuisine, facts: Facts, agent: int, reading: Reading) -> int | str:
     """The action that a reading means, or why it can mean none here."""
     book = cuisine.book
-    go, get, put, activate = actions_of(book)
+    go, _, put, activate = actions_of(book)
     what, kind = reading.meaning
     if what == "offered":
         return int(reading.values["offered"])
@@ -374,7 +459,9 @@ def _action(cuisine: Cuisine, facts: Facts, agent: int, reading: Reading) -> int
     place, held = facts.place[agent], facts.held[agent]
     here = the(book.place_names[place])
     named, item = values.get("place"), values.get("item")
-    if what == "go":
+    if what in ("go", "carry"):
+        if what == "carry" and item is not None and held not in item:
+            return "that is not in your hands"
         there = [p for p in named or () if book.exists[facts.level, p]]
         if len(there) != 1:
             several = names_of([book.place_names[p] for p in there]) if there else "what is here"
@@ -388,15 +475,16 @@ def _action(cuisine: Cuisine, facts: Facts, agent: int, reading: Reading) -> int
     if what == "wait":
         return 0
     if what == "get":
-        return get + item if item is not None else _taken(cuisine, facts, agent)
+        return _taken(cuisine, facts, agent, item)
     if what == "use":
         if place < TOOLS or (kind is not None and book.kinds[place - TOOLS].name != kind):
             return f"you are at {here}, where that cannot be done"
-        return activate if _fits(book, facts, place, item) else f"that is not what {here} makes"
+        fits = item is None or any(_fits(book, facts, place, one) for one in item)
+        return activate if fits else f"that is not what {here} makes"
     if held is None:
         return "your hands are empty"
-    if item is not None and item != held:
-        return f"you hold {book.item_names[held]}, not {book.item_names[item]}"
+    if item is not None and held not in item:
+        return f"you hold {book.item_names[held]}, not {book.item_names[item[0]]}"
     if what == "serve" and place != TABLE:
         return f"you are at {here}: dishes are delivered at the serving table"
     if what == "throw" and place != STORE:
@@ -404,20 +492,23 @@ def _action(cuisine: Cuisine, facts: Facts, agent: int, reading: Reading) -> int
     return put
 
 
-def _taken(cuisine: Cuisine, facts: Facts, agent: int) -> int | str:
-    """Taking what is there, if only one thing is."""
+def _taken(cuisine: Cuisine, facts: Facts, agent: int, item: tuple[int, ...] | None) -> int | str:
+    """Taking an item, or what is there, if only one thing is."""
     _, get, put, _ = actions_of(cuisine.book)
-    there = [action for action in open_actions(cuisine, facts, agent) if get <= action < put]
+    open_ = open_actions(cuisine, facts, agent)
+    if item is not None:
+        return get + item[0]
+    there = [action for action in open_ if get <= action < put]
     return there[0] if len(there) == 1 else "it is open what to take"
 
 
-def _fits(book: Book, facts: Facts, place: int, item: int | None) -> bool:
+def _fits(book: Book, facts: Facts, place: int, item: int) -> bool:
     """Whether an item that is named with a tool is in it, or is what it would make."""
     inside = facts.inside[place - TOOLS]
     made = {
         int(book.makes[r]) for r in _usable(book, facts.level, place) if needs(book, r) == inside
     }
-    return item is None or item in inside or item in made
+    return item in inside or item in made
 
 
 def _why(cuisine: Cuisine, facts: Facts, agent: int, action: int) -> str:

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from manyhands.core.answers import Answer, number, numbered, quoted
 from manyhands.core.env import IllegalAction, names_of
-from manyhands.core.grammar import Grammar, Reading, names, tokens
+from manyhands.core.grammar import WAITING, Grammar, Reading, names, tokens
 from manyhands.envs.kitchen import asked as ask
 from manyhands.envs.kitchen.levels import (
     BUTTON,
@@ -99,6 +99,7 @@ _WAYS = {
 }
 _SIDES = {"up": NORTH, "upward": NORTH, "down": SOUTH, "downward": SOUTH, "right": EAST,
           "rightward": EAST, "left": WEST, "leftward": WEST}  # fmt: skip
+_CLEAR = {side: way for side, way in _SIDES.items() if side not in ("left", "right")}
 _ARROWS = {"\u2191": NORTH, "\u2193": SOUTH, "->": EAST, "\u2190": WEST} | {
     f"{'arrow ' * first}{side}{' arrow' * (not first)}{key}": _SIDES[side]
     for first, side, key in product((0, 1), ("up", "down", "right", "left"), ("", " key"))
@@ -185,9 +186,13 @@ def _places() -> Iterator[tuple[str, Target]]:
 _SLOTS: dict[str, Any] = {
     "way": _WAYS, "side": _SIDES, "arrow": _ARROWS, "name": _NAMES,
     "own_name": {**_WAYS, **_OTHERS}, "short": _LETTERS,
+    "over": {"above": NORTH, "below": SOUTH, "beneath": SOUTH},
     "near": {"above": NORTH, "below": SOUTH, "left of": WEST, "right of": EAST},
-    "hand": {"left": WEST, "right": EAST}, "rest": {"up": NORTH, "down": SOUTH, "left": WEST},
-    "thing": dict(_things()), "place": dict(_places()), "letter": names("NSEW"),
+    "hand": {"left": WEST, "right": EAST},
+    "rest": {"up": NORTH, "down": SOUTH, "left": WEST, **_CLEAR}, "clear": _CLEAR,
+    "thing": dict(_things()),
+    "noun": {name: codes for name, codes in _things() if codes != _ANY},
+    "place": dict(_places()), "letter": names("NSEW"),
 }  # fmt: skip
 
 
@@ -207,23 +212,34 @@ def _place(label: str) -> str:
     return (
         f"[a|my|this|that|nearest|closest] [{{{label}_way:way}}] ({{{label}:place}}|it) {what} "
         "[[at] [cell|position] "
-        f"{{{label}_x:n}} {{{label}_y:n}}|(to|on|in|at) {{{label}_way:way}} [of me|side]"
-        f"|(to|on|at) my {{{label}_way:side}} [side|hand side]|{{{label}_way:near}} me|{_FRONT}] "
+        f"{{{label}_x:n}} {{{label}_y:n}}|[(to|on|in|at)] {{{label}_way:way}} [of me|side]"
+        f"|(to|on|at) [my] {{{label}_way:side}} [side|hand side] [of me]|{{{label}_way:near}} me"
+        f"|{{{label}_way:over}}"
+        f"|(directly|right|just) {{{label}_way:near}} me|{_FRONT}] "
         f"{what}"
     )
 
 
 _HELD = "[[that] (i|i'm|i am) (hold|have|carry|holding|carrying)|(in|from) my hand]"
-_CELL = "(step|cell|tile|square|space|block|position|field)"
+_CELL = "(step|pace|cell|tile|square|space|block|position|field)"
 _ONE = f"[(a|one|1) [{_CELL}]]"
 _BY = f"[[by] (a|one|1) [{_CELL}]|once]"
 _GO = (
-    "(go|move|walk|step|head|off|run|travel|proceed|advance|shift|slide"
+    "(go|move|walk|step|head|off|run|travel|proceed|advance|shift|slide|edge|inch|shuffle|scoot"
+    "|back|back up|back off|back away|retreat|withdraw|pull back|fall back"
+    "|(go|move|walk|step|head) back"
+    "|(go|move|walk|step|head) (over|across|straight|right over)"
     "|(take|make|do) (a|one|1) (step|move)"
     "|(keep|continue) [going|moving|walking|heading]|move (myself|my chef))"
 )
-_TURN = "(turn [myself]|face|look|rotate [myself]|orient [myself])"
-_TO = "[to|toward|in|into|onto|due|straight|straight to|up to|direction|over to]"
+_TURN = (
+    "((turn|swing) [myself] [back|round|around|about|over]|face|look|rotate [myself]"
+    "|orient [myself])"
+)
+_TO = (
+    "[to|toward|in|into|onto|due|straight|straight to|up to|direction|over to"
+    "|back|back to|across to|down to]"
+)
 _TO_DO = (
     "(to|so i can|in order to|so that i can) (get|reach|fetch|grab|take|pick up|collect|face"
     "|approach|be at|get to|use|be near|get closer to|make room for|avoid)"
@@ -271,10 +287,10 @@ _AHEAD = (
     f"|what i am facing|what i'm facing|(cell|thing|object|station|tile) ({_FRONT})|{_FRONT})"
 )
 _TAKE = "(take|get|grab|fetch|collect|pickup|lift|retrieve|gather|obtain|pick)"
-_PUT = "(put|place|set|lay|drop|drop off|deposit|pop|store)"
+_PUT = "(put|place|set|lay|drop|drop off|deposit|pop|store|park|stow|rest|dump|unload)"
 _POUR = (
     "(put|place|drop|add|throw|toss|load|insert|pop|dump|deposit|drop off|bring|carry|move"
-    "|transfer)"
+    "|transfer|tip|slide|slip|plop|feed|release|sling|lower)"
 )
 _DISH = "(with|using|onto|on|in|into) [a|my] [clean|empty] (dish|plate|bowl)"
 _START = "(start|begin)"
@@ -298,13 +314,15 @@ _DEEDS: dict[str, list[str]] = {
         f"{_PUT} down {_A} {{thing}} {_HELD} [(on|onto|at) {_place('place')}]",
         f"{_PUT} {_A} {{thing}} down [here|(on|onto|at) {_place('place')}]",
         "(put|set) down",
+        f"{_PUT} {_A} {{thing}} (aside|away) [(on|onto|at) {_place('place')}]",
     ],
     "fill": [
         f"{_POUR} {_A} {{thing}} {_HELD} ((in|inside) [here|there]|(in|into|to|inside|at) "
         f"{_place('place')}) [{{so_far:n}} of 3]",
         f"(put|place|drop|add|throw|toss) in {_A} {{thing}}",
         f"add {_A} {{thing}}",
-        f"(fill|load) {_place('place')} with {_A} {{thing}}",
+        f"(fill|load|feed) {_place('place')} with {_A} {{thing}}",
+        f"(feed|give) {_place('place')} {_A} {{thing}}",
     ],
     "plate": [
         f"(plate|scoop|ladle|dish (up|out)) [up|out] [{_A} {{thing}}] "
@@ -321,15 +339,25 @@ _DEEDS: dict[str, list[str]] = {
         f"({{thing}}|dish|plate|bowl) [(to|at|in|through|on|into) {_place('place')}] "
         "[[for] {points:n} point]",
         f"(bring|carry|take) {_A} ({{thing}}|dish|plate) to {_place('place')}",
-        f"give {_A} {{thing}} to {_place('place')}",
-        f"(hand|turn|send) {_A} {{thing}} (in|over|out)",
+        f"(give|hand|pass|send) {_A} {{thing}} [over] (to|through) {_place('place')}",
+        f"(hand|turn|send|put|pass|slide) {_A} {{thing}} (in|over|out) "
+        f"[(through|to|at) {_place('place')}]",
+        f"(put|pass|send|slide) {_A} {{thing}} (through|over) {_place('place')} [out]",
         f"(serve|deliver) (at|to|through) {_place('place')}",
         f"serve {_place('place')}",
     ],
     "start": [
         f"{_START} [to] (cook [process]|boil) [{_A} {{thing}}] [(in|at) {_place('place')}]",
         f"{_START} {_A} {{thing}}",
-        f"(start|begin|turn on|switch on|ignite|light|boil) {_place('place')}",
+        f"(start|begin|turn on|switch on|ignite|light|boil|fire up|heat [up]) "
+        f"{_place('place')}",
+        f"let {_place('place')} (start [to] (cook|boil)|cook|boil|start|simmer|heat up)",
+        f"(get|set) ({_place('place')}|[a|my] (soup|food|meal)) "
+        "(go|cook|started|boil|bubble|simmer)",
+        "start [a|my] (soup|food|meal)",
+        "let [a|my] cook (start|begin)",
+        f"(set|put) {_place('place')} (to|on) [a] (boil|cook|simmer)",
+        "let [a|my] (soup|food|meal) (cook|boil|simmer)",
         f"(turn|switch) {_place('place')} on",
         f"cook [{_A} {{thing}}] [(in|at) {_place('place')}]",
     ],
@@ -370,13 +398,23 @@ def _grammar() -> Grammar:
         ],
         "step": [
             f"({_GO}|{_TURN}|{{way}}|{_GO} {{way}}|{{way}} [-|.|and] ({_GO}|{_TURN})) {_TO} "
-            "[cell|tile|square|position|floor] [at] [x [=]] {x:n} [y [=]] {y:n}"
+            "[cell|tile|square|position|floor] [at] [x [=]] {x:n} [y [=]] {y:n}",
+            f"[{_GO}] {{side}} {_ONE} to [cell|tile|square|position|floor] [at] {{x:n}} {{y:n}}",
+            f"(back|{_ONE} over) to [cell|tile|square|position|floor] [at] {{x:n}} {{y:n}}",
         ],
         "face": [
             f"[{{way}} [-|.|and|to]] ({_TURN} {_TO}|(go|move|walk|step|head) (to|toward|over to"
-            f"|up to)|approach|turn around to [face]|turn to face) {_place('place')}"
+            f"|up to)|approach|turn around to [face]|turn to face"
+            f"|(turn|swing) [back|round|around|about] to face) {_place('place')} [again|once more]",
+            f"(back|round|around) to {_place('place')}",
+            f"(turn|swing|rotate|pivot) [to] [my|a] {{towards:side}} (to|toward|to face) "
+            f"{_place('place')}",
         ],
-        "stay": [f"{_STAY} [-|.|and] [wait here|wait] {_WHILE}"],
+        "stay": [
+            *WAITING,
+            f"{_STAY} [-|.|and] [wait here|wait] {_WHILE} "
+            f"[[.] [with] [a|my] {{until:thing}} (in [my] hand)]",
+        ],
         "act": [
             f"{_ACT} [with|on|at] [{_AHEAD}|{_place('on')}]",
             f"use {_A} {{tool:thing}} (on|at|with) {_place('on')}",
@@ -406,7 +444,18 @@ def _grammar() -> Grammar:
         for deed, hows in _DEEDS.items()
     }  # fmt: skip
     # "a" is the letter of a pot.
-    return Grammar(phrases, _SLOTS, keep=["a"])
+    one = "[(a|one|1|an|another|next)] [(fresh|clean|empty|new)]"
+    short = {
+        "do take": ["[time for|(i'll|i will) have|(i'd|i would|i should) like] "
+                    f"{one} {{thing:noun}} "
+                    f"[(from|off|out of) {_place('place')}]"],
+        "do put": [f"{one} {{thing:noun}} (on|onto) {_place('place')}"],
+        "do fill": [f"{one} {{thing:noun}} (in|into|to|for) {_place('place')}",
+                    f"(in|into) {_place('place')} with [a|my|this] {{thing:noun}}"],
+        "do serve": [f"{one} {{thing:noun}} (to|through|for) {_place('place')}",
+                     f"{one} {{thing:noun}} coming up"],
+    }  # fmt: skip
+    return Grammar(phrases, _SLOTS, keep=["a"], short=short)
 
 
 # Alone, a direction or a number is no action after "I am" and its like: "I'm north of you".
@@ -417,7 +466,9 @@ _SUBJECTS = _list("i i'll i'm i've i'd we we'll we're it it's")
 def _short() -> Grammar:
     phrases = {
         "go": [f"[direction] [.] {{way}} [direction] {_BY}", "{letter}", "{arrow}", "[to] {rest}",
-               f"{_ONE} [to] {{way}}", f"{{way}} ({_TO_DO}|to|toward) {_place('aim')}"],
+               f"{_ONE} [back] [to] {{way}}", f"{{way}} ({_TO_DO}|to|toward) {_place('aim')}",
+               f"{_ONE} [to] {{clear}}", f"(a|one|1) {_CELL} to [my] {{side}}",
+               f"{{clear}} (a|one|1) [{_CELL}]"],
         "alone": ["{n}"],
         "ahead": ["forward"],
         "number": ["{n} [-|.|=|is] {own_name}"],
@@ -456,7 +507,9 @@ _NUMBER_AFTER = re.compile(r"(.+?) \((?:action )?#?([0-9]{1,2})\)")
 _NUMBER_BEFORE = re.compile(r"(?:action )?#?([0-9]{1,2}) ?(\(.+\))")
 _CHEF = re.compile(r"chef[ _]?([0-9])(?:[:,]? will|[:,])? (.+)")
 _RIGHT_NOW = re.compile(r"\bright (?:now|then|here|there|away|again|to)\b")
-_STANDS = re.compile(r"\b(?:facing|looking|(?:i|we) (?:face|look))\b")  # tells how a chef stands
+# What tells how a chef stands, and what does if it stands so.
+_STANDS = re.compile(r"\b(?:i'm|i am|we're|we are|now|am|are) (?:\w+ )?(?:facing|looking)\b")
+_FACES = re.compile(r"\b(?:facing|looking|(?:i|we) (?:face|look))\b")
 _CALLED = frozenset(_list("partner friend team everyone"))
 _FIRST_PERSON = frozenset(_list("i i'll i'm i've i'd my we we'll we're let's"))
 
@@ -511,6 +564,8 @@ def _words(text: str, plain: str, seen: Seen) -> int | None:
         readings = [r for grammar in (_grammar(), _short(), _bare()) for r in grammar.read(plain)]
         for reading in readings:
             action = _resolved(reading, plain, seen)
+            if action == seen.facing and _FACES.search(plain):
+                action = "you face that way already"
             if isinstance(action, str):
                 reasons.append(action)
             else:
@@ -529,7 +584,7 @@ def _resolved(reading: Reading, plain: str, seen: Seen) -> int | str:
     kind, values = reading
     if kind in ("go", "turn", "name") and _RIGHT_NOW.search(plain):
         return "'right' may be a direction or not"
-    way = _first(values, "way", "side", "hand", "rest", "letter", "arrow")
+    way = _first(values, "way", "side", "hand", "rest", "clear", "letter", "arrow")
     if kind in ("go", "name"):
         return values.get("name", values.get("short", way))
     if kind == "turn":
@@ -566,6 +621,8 @@ def _towards(values: dict[str, Any], way: int | None, seen: Seen) -> int | str:
         ways = [i for i in range(4) if _is_at(values, "place", i, seen)]
     if not ways:
         return "that is not beside you; name the next step"
+    if "towards" in values:  # a side of the chef or of the map
+        return ways[0] if ways == [values["towards"]] else "name a direction of the compass"
     if way is not None:
         return way if way in ways else f"that is not {ACTIONS[way]} of you"
     if len(ways) > 1:

@@ -13,6 +13,7 @@ reading order among the pots in view.
 
 from __future__ import annotations
 
+import re
 from typing import Any, NamedTuple
 
 import jax
@@ -20,7 +21,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from manyhands.core.env import Array, IllegalAction, names_of
-from manyhands.core.grammar import Grammar
+from manyhands.core.grammar import WAITING, Grammar
 from manyhands.envs.kitchen import asked as ask
 from manyhands.envs.kitchen import levels as lv
 from manyhands.envs.kitchen.levels import (
@@ -240,6 +241,7 @@ class KitchenSkills:
                 "way": _WAYS,
                 "side": _SIDES,
             },
+            short=_SHORT,
         )
         self._compiled = jax.jit(self.details)
 
@@ -401,6 +403,8 @@ class KitchenSkills:
                 not in the chef's hands, as `perception` has it.
         """
         readings = self._grammar.read(text)
+        if _RIGHT_AWAY.search(text):
+            readings = [reading for reading in readings if reading.values.get("side") != "east"]
         # "Pot a" is pot A, although "a" may be an article.
         most = max((len(reading.values) for reading in readings), default=0)
         meant = [reading for reading in readings if len(reading.values) == most]
@@ -485,9 +489,13 @@ class KitchenSkills:
 
 # ---- ways to say skills ------------------------------------------------------------------------
 
+# Where "right" may be no direction.
+_RIGHT_AWAY = re.compile(r"\bright (?:now|then|away|again)\b|\b(?:yeah|yes|all)\W+right\b", re.I)
+
 _NTH = ("first", "second", "third", "fourth", "fifth", "sixth")
 _ON = (
-    "[(keep|still|continue|keep on|go on|continue with|go on with|continue to|go on to|go|go and)]"
+    "[(keep|still|continue|keep on|go on|continue with|go on with|continue to|go on to|go|go and"
+    "|carry on|carry on with|proceed to|proceed with|resume|get back to|hurry to)]"
 )
 _DET = "[(my|some|1|one|another|this|that|more|new|fresh)]"
 _HELD = f"({_DET} {{thing}}|it|this|that|[my] ingredient|what i hold|what i'm holding|what i have)"
@@ -502,7 +510,8 @@ _WINDOW = (
     "(window|serving (window|counter|station|area|hatch|point)|hatch|delivery [(window|station|"
     "counter|area|point)]|customer)"
 )
-_GET = "(fetch|get|take|grab|collect|retrieve)"
+_GET = "(fetch|get|take|grab|collect|retrieve|gather|pick) [(myself|me)]"
+_IN = "[and (drop|put|add|tip|place|throw|pop|toss) it in]"
 _SOUP = "([(my|this|that)] [(ready|cooked|finished)] (soup|dish|order|plate|meal)|it|this)"
 _ONCE = "[(1|one) (step|cell|tile|square)]"
 _GO = "(go|walk|move|run|head|head for|travel|make my way)"
@@ -512,35 +521,46 @@ _UNTIL = (
 )
 _PHRASES = {
     "fetch": [f"{_ON} {_GET} {_DET} {{thing}} {_BOX} {_FOR}",
+              f"help myself to {_DET} {{thing}} {_BOX}",
               f"{_ON} pick up {_DET} {{thing}} (from|at|out of) [(nearest|closest)] [{{thing}}] "
               f"(dispenser|box|crate|pile|stack|supply) {_FOR}"],
-    "put in": [f"{_ON} (put|add|drop|place|throw|toss|bring|carry|take|deliver|load|insert) "
-               f"[{_HELD}] (in|into|to|inside) {_POT}", f"(fill|load) {_POT} [with {_HELD}]",
-               f"add {_HELD}",
+    "put in": [f"{_ON} (put|add|drop|place|throw|toss|bring|carry|take|deliver|load|insert|tip"
+               "|pop) "
+               f"[{_HELD}] [(over|across|straight)] (in|into|to|inside|over to) {_POT} {_IN}",
+               f"(fill|load) {_POT} [with {_HELD}]",
+               f"add {_HELD}", f"feed {_POT} [with {_HELD}]", f"feed {_HELD} to {_POT}",
                f"{_HELD} (in|into|to) {_POT}"],
     "start": [f"(start|cook|turn on|switch on|activate|heat|begin) [cooking] [(in|with|at)] {_POT}",
               f"(cook|start|begin) [(cook|cooking)] [soup] in {_POT}", f"turn {_POT} on",
-              "start cooking [soup]"],
+              "start cooking [soup]", f"(get|set) {_POT} (going|cooking|started|to (cook|boil))",
+              f"let {_POT} (cook|boil|start|start cooking)"],
     "plate from": [f"{_ON} (plate|plate up|dish up|dish) [{_SOUP}] [(from|out of|in|of)] {_POT}",
                    f"{_ON} ({_GET}|scoop|ladle|pick up) {_SOUP} (from|out of|in|of) {_POT}",
                    f"fill my dish (from|at) {_POT}", f"(plate|plate up|dish up) {_SOUP}"],
     "serve": [f"{_ON} (serve|deliver) [{_SOUP}] [(at|to|on|through) {_WINDOW}]",
-              f"{_ON} (bring|take|carry|hand) {_SOUP} to {_WINDOW}", f"hand in {_SOUP}"],
+              f"{_ON} (bring|take|carry|hand|send|pass|run|rush) {_SOUP} [over|out] (to|through) "
+              f"{_WINDOW}",
+              f"put {_SOUP} (to|through|over) {_WINDOW}",
+              f"(hand|turn) (in {_SOUP}|{_SOUP} in)", f"(send|hand) (out {_SOUP}|{_SOUP} out)"],
     "put down": [f"(put|set|lay|place) down [{_HELD}] [(on|onto|at) {_TOP}]",
                  f"(put|set|lay|place) {_HELD} down [(on|onto|at) {_TOP}]",
-                 f"(put|set|lay|place|leave|drop) {_HELD} (on|onto) {_TOP}",
+                 f"(put|set|lay|place|leave|drop|park|stow|rest) {_HELD} (on|onto) {_TOP}",
+                 f"(bring|carry|take) {_HELD} to {_TOP}", f"(set|put|lay) {_HELD} aside",
                  f"(drop|let go of|get rid of) {_HELD}", "drop"],
     "pick up": [f"{_ON} pick up {_DET} {{thing}} [(from|off|on) {_TOP}]",
                 f"pick {_DET} {{thing}} up [(from|off) {_TOP}]",
                 f"{_ON} {_GET} {_DET} {{thing}} (from|off|on) {_TOP}"],
     "press": ["(press|push|hit|use|activate) [(a|the|my|nearest|closest|recipe)] [recipe] button"],
-    "wait": ["[(keep|keep on|continue|continue to|go on|still)] "
+    "wait": [*WAITING, "[(keep|keep on|continue|continue to|go on|still)] "
              "(wait|stay|idle|stand still|stand by|do nothing|no op|pass|hold|stop|remain|pause|"
              "hang (back|on)) [(here|still|put|for a (moment|bit|second|while)|[for] this step|"
              "in place|where i am|there|step|1 step|one step|for 1 step|for one step|"
              f"[for] {{n}} (step|turn)|{_UNTIL})]",
              "stay idle", "(skip|pass) [(my|this)] (turn|step)"],
-    "go to": [f"{_ON} {_GO} [over] [to] [(cell|tile|square|position|spot|"
+    "go to": [f"({_ON} {_GO}|(my|the) [next] (destination|target|goal|place|spot|position|stop"
+    f"|cell) "
+              f"[is|will be]|make for|make my way) [over|back|across|up|down|on|straight] [to] "
+              f"[(cell|tile|square|position|spot|"
               f"floor cell)] [at] {place}"
               for place in
               ("{x:n} {y:n}", "x [=] {x:n} [and] y [=] {y:n}", "column {x:n} [and] row {y:n}",
@@ -553,6 +573,13 @@ _PHRASES = {
              "take step [to] ({way}|{side})"],
     "interact": ["interact [with (it|this|what i face|what is in front of me)]",
                  "use (it|what i face|what is in front of me)"],
+}  # fmt: skip
+_SHORT = {
+    "fetch": ["[(i'll have|i will have|i'd like|i would like|time for)] "
+              f"[(1|one|another|a|fresh|clean)] {{thing}} {_BOX}"],
+    "put in": [_POT, f"{_DET} {{thing}} (in|into|to|for|is for) {_POT}", f"{_POT} for {_HELD}"],
+    "go to": ["[(1|one) (cell|step|square|tile|pace)] [over|back|across|up|down|off|on|straight] "
+              "to [(cell|tile|square|position|spot)] {x:n} {y:n}"],
 }  # fmt: skip
 _SIDES = {"up": "north", "down": "south", "right": "east", "left": "west"}
 _WAYS = {f"{way}{ward}": way for way in _SIDES.values() for ward in ("", "ward")}

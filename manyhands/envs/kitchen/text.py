@@ -541,7 +541,8 @@ def parse(kitchen: Kitchen, text: Any, state: KitchenState, agent: int) -> int:
     here = own.cell % kitchen.width, own.cell // kitchen.width
     offered = offers(kitchen, scene)
     seen = Seen(agent, here, own.facing, own.held, tuple(beside), tuple(offered))
-    return int(decide(text, lambda answer: mean(answer, seen), refuse))
+    me = kitchen.agents[agent]
+    return int(decide(text, lambda answer: mean(answer, seen), refuse, me=me))
 
 
 # ---- the true state ------------------------------------------------------------------------------

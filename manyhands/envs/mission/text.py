@@ -6,6 +6,7 @@ of the player's window. Besides, it names the other players in view.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -14,7 +15,7 @@ import numpy as np
 from manyhands.core.answers import Answer, decide, how_to_answer
 from manyhands.core.choices import Choice
 from manyhands.core.env import IllegalAction, names_of
-from manyhands.core.grammar import Grammar
+from manyhands.core.grammar import TIME, WAITING, Grammar, Reading, tokens
 from manyhands.envs.mission.events import KINDS
 from manyhands.envs.mission.state import (
     ACTIONS,
@@ -256,40 +257,86 @@ def rules(mission: Mission, agent: int) -> str:
 
 # ---- reading an answer ---------------------------------------------------------------------------
 
-_GO = "[(go|move|step|walk|head|run|take a step|make a step|take one step|one step|1 step)]"
-_FAR = "[(one|1|a single)] [(step|cell|square|field|tile)]"
-_TAKE = "(load|take|collect|gather|pick|pick up|eat|harvest|grab|forage|fetch|lift)"
-_AIM = "[(to|towards|toward|for)] [the]"
-_FOOD = "[this|that|my|some] [level {level:n}] [(food|fruit|apple|berry|it|this|that)]"
+_GO = (
+    "(go|move|step|walk|head|run|travel|proceed|advance|shift|slide|edge|inch|continue|keep going"
+    "|keep moving|move myself|(take|make) (a|one|1) [single] (step|move|pace))"
+)
+_CELL = "(step|cell|square|field|tile|pace|space|block)"
+_FAR = f"[(one|1|a single|single) [{_CELL}]|{_CELL}|over|back|off|once|straight|due|further|on]"
+_AIM = "[(to|towards|toward|in|into|for)] [my] [the]"
+_TO = "[(to|onto|on|into|at) [cell|square] row {row:n} [and|.] column {column:n}]"
+_SOME = "[(some|that|this|my|1|one|a|the|any)] [piece of|bit of]"
+_THING = "(food|fruit|apple|berry|meal|crop|harvest|item|snack)"
+_LEVEL = "[(of|at|with) level {level:n}|level {level:n}]"
+_BESIDE = (
+    "[(beside|next to|near|by) me|here|(to|on|in|at) [my] {side:way} [side] [of me]|{side:way} "
+    "of me"
+    "|{side:near} [me]|at row {row:n} [and|.] column {column:n}]"
+)
+_FOOD = f"({_SOME} [level {{level:n}}] {_THING} {_LEVEL} {_BESIDE}|it|this|that [up])"
+_TAKE = (
+    "(load|take|collect|gather|pick|pick up|eat|harvest|grab|forage|fetch|lift|get|reap|pluck|bag"
+    "|load up|gather up|help myself to|take up|consume|snatch|seize|pocket)"
+)
 _ALSO = {
-    "north": "up|upward|upwards|northward|northwards|n",
-    "south": "down|downward|downwards|southward|southwards|s",
-    "west": "left|leftward|leftwards|westward|westwards|w",
-    "east": "right|rightward|rightwards|eastward|eastwards|e",
+    "north": "up|upward|northward|n",
+    "south": "down|downward|southward|s",
+    "west": "left|leftward|westward|w",
+    "east": "right|rightward|eastward|e",
 }
+_WAYS = {
+    word: ACTIONS.index(way) for way, also in _ALSO.items() for word in (way, *also.split("|"))
+}
+_STAY = (
+    "(stay|wait|noop|none|pass|idle|skip|hold|rest|stand still|do nothing|no op|stay put|halt|pause"
+    "|freeze|stop|take no action|stay idle|do not move|stay as i am)"
+)
 GRAMMAR = Grammar(
     {
-        **{
-            ACTIONS.index(way): [
-                f"{_GO} {_FAR} {_AIM} ({way}|{also})",
-                f"{_GO} ({way}|{also}) {_FAR}",
-                f"{_GO} ({way}|{also}) [by] {_FAR}",
-            ]
-            for way, also in _ALSO.items()
-        },
+        "go": [
+            f"{_GO} {_FAR} {_AIM} {{way}} [side|direction] {_FAR} {_TO}",
+            f"{_GO} {_FAR} {_AIM} {{way}} [by] {_FAR} {_TO}",
+            f"{_GO} [over|back] (to|onto|into) [cell|square] row {{row:n}} [and|.] column "
+            f"{{column:n}}",
+            f"(my|the) [next] (step|move|way) (go|lead|take me|be) {_AIM} {{way}}",
+            "(1|one|a|another) (step|pace|cell|square) [back|further] [to] [the] {way}",
+            f"(face|turn|steer) {_AIM} {{way}} and (go|move|step|walk)",
+        ],
         STAY: [
-            "(stay|wait|noop|none|pass|idle|skip|hold|rest|stand still|do nothing|no op|stay put)",
+            *WAITING,
+            f"{_STAY} {TIME}",
             "(stay|wait|remain|hold) [(here|there|where i am|in place|still|at my place)] "
             "[for] [(one|1|a)] [(turn|step|moment|bit)]",
             "(skip|pass) [(my|this)] (turn|move|step)",
             "do nothing [at all]",
+            "hold my (position|place|ground)",
+            "wait for [the|my] (other|others|partner|teammate|{player})",
         ],
         LOAD: [
             f"{_TAKE} {_FOOD} [up]",
-            f"{_TAKE} [(food|fruit|it)] of level {{level:n}}",
+            f"(pick|take|load|gather) {_FOOD} (up|in)",
+            f"{_TAKE}",
+            f"{_TAKE} [{_THING}] of level {{level:n}}",
+            f"(have|take) [a] (bite|meal) [of {_FOOD}]",
         ],
     },
-    keep=("right", "left"),
+    {
+        "way": _WAYS,
+        "near": {"above": 1, "below": 2, "beneath": 2, "left of": 3, "right of": 4},
+        "player": {},
+    },
+    keep=("right", "left", "a", "first", "now", "then", "just", "again", "yeah", "away"),
+    # Alone, a direction tells of something else after "I": "I left", "I'm down".
+    short={
+        "go": [
+            f"[straight|due] {_AIM} {{way}} [by] [(one|1|a) {_CELL}] {_TO}",
+            "to row {row:n} [and|.] column {column:n}",
+        ],
+        LOAD: [
+            "[time for|(i'll|i will) have] [(some|1|one|a|an|another)] "
+            f"[level {{level:n}}] {_THING} {_LEVEL} {_BESIDE}"
+        ],
+    },
 )
 
 
@@ -305,28 +352,70 @@ def parse(mission: Mission, text: Any, state: MissionState, agent: int) -> int:
         return IllegalAction(f"{reason}. Answer with exactly one action: {allowed}.")
 
     def mean(answer: Answer) -> int | None:
-        offered = _offered(mission, state, agent, answer.plain)
+        offered = offered_action(choices(mission, state, agent), answer.plain)
         if offered is not None:
             return offered
-        readings = GRAMMAR.read(answer.plain)
-        named = {reading.meaning for reading in readings}
+        others = {name: i for i, name in enumerate(mission.agents) if i != agent}
+        named: set[int] = set()
+        reason = ""
+        for reading in GRAMMAR.read(answer.plain, {"player": others}):
+            action = _named(mission, state, agent, reading)
+            if isinstance(action, str):
+                reason = reason or action
+            else:
+                named.add(action)
+        if reason and not named:
+            raise refuse(reason)
         if len(named) != 1:
             return None
         (action,) = named
         if action not in open_:
             raise refuse(_why(mission, state, agent, action))
-        return int(action)
+        return action
 
-    return int(decide(text, mean, refuse))
+    return int(decide(text, mean, refuse, me=mission.agents[agent]))
 
 
-def _offered(mission: Mission, state: MissionState, agent: int, plain: str) -> int | None:
+def offered_action(offered: Sequence[Choice], plain: str) -> int | None:
     """The action of a line of `choices` that was copied whole."""
-    said = " ".join(plain.lower().split()).rstrip(".")
-    for choice in choices(mission, state, agent):
-        if said == str(choice).lower():
-            return int(choice.action)
-    return None
+    if ": " not in plain:
+        return None
+    return _lines(tuple((int(choice.action), str(choice)) for choice in offered)).meaning(plain)
+
+
+@functools.lru_cache(maxsize=256)
+def _lines(offered: tuple[tuple[int, str], ...]) -> Grammar:
+    return Grammar([(action, [" ".join(tokens(line))]) for action, line in offered])
+
+
+def _named(mission: Mission, state: MissionState, agent: int, reading: Reading) -> int | str:
+    """The action of a reading, or why what it says does not hold here."""
+    values, cell = reading.values, None
+    if "row" in values:
+        cell = f"row {values['row']}, column {values['column']}"
+    told = {int(choice.action): str(choice) for choice in choices(mission, state, agent)}
+    if reading.meaning == STAY:
+        return STAY
+    if reading.meaning == "go":
+        steps = [action for action in told if action not in (STAY, LOAD)]
+        fits = [action for action in steps if cell is None or cell in told[action]]
+        way = values.get("way", fits[0] if len(fits) == 1 else None)
+        if cell is not None and way not in fits:
+            return f"{cell} is not one step that way"
+        return "say which way" if way is None else int(way)
+    offer = told.get(LOAD, "")
+    if offer and "level" in values and f"level {values['level']}" not in offer:
+        return f"there is no food of level {values['level']} beside you"
+    side = values.get("side")
+    if side is not None and not _food_at(state, agent, side):
+        return f"there is no food {ACTIONS[side]} of you"
+    return f"there is no food at {cell}" if offer and cell and cell not in offer else LOAD
+
+
+def _food_at(state: MissionState, agent: int, way: int) -> bool:
+    row, column = int(state.row[agent]) + ROWS[way], int(state.column[agent]) + COLUMNS[way]
+    there = (state.food_row == row) & (state.food_column == column) & (state.food_level > 0)
+    return bool(np.asarray(there).any())
 
 
 def _why(mission: Mission, state: MissionState, agent: int, action: int) -> str:

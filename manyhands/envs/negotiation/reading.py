@@ -75,7 +75,26 @@ _PHRASES: dict[int, tuple[str, ...]] = {
     ACCEPT: (
         f"{_FAIR} [yes|deal|agreed] [.] [i] accept [{_OFFER}] [gladly|happily|as it is|as is]",
         f"{_FAIR} [i] (gladly|happily) accept [{_OFFER}]",
-        f"{_FAIR} [i] (agree|agree to|agree with|approve|approve of|take) {_OFFER}",
+        f"{_FAIR} [i] (agree|agree to|agree with|approve|approve of|take|back|endorse|welcome"
+        f"|support|go along with|go with|on board with|am on board with|consent to|assent to|sign"
+        f"|settle for|say (yes|aye) to|give (my|a) (yes|approval|consent|blessing|nod) to) "
+        f"{_OFFER}",
+        f"[i] take (you|them|him|her|{{player}}) up on {_OFFER}",
+        f"[i] (nod|say) yes [to {_OFFER}]",
+        f"(it is|it's|that's|that is|this is) [a] (yes|aye|deal) (from me|from my side|to "
+        f"{_OFFER})",
+        "[i] (say|answer|reply) (yes|aye|deal|agreed)",
+        "you (have|have got|'ve got) [yourself|my] [a|my] (deal|agreement|word|yes|hand on it)",
+        "(consider it|call it) (a deal|done|agreed|settled)",
+        f"my (vote|answer|reply|verdict) (is|goes) [a] (yes|aye|in favour|in favor|for it|for "
+        f"{_OFFER}"
+        f"|in favour of {_OFFER}|in favor of {_OFFER}|positive)",
+        f"[i] (vote|am|come out|speak) in (favour|favor) [of {_OFFER}]",
+        f"[i] (wave|vote) {_OFFER} through",
+        f"{_OFFER} (has|gets|finds) my (vote|approval|support|agreement|consent|blessing)",
+        f"{_OFFER} is (accepted|approved|agreed|fine by me|fine with me|okay by me|okay with me)",
+        "(sold|shake on it|i shake on it|let's shake on it|let us shake on it|done and done)",
+        "(count me in|i'm in|i am in)",
         f"{_FAIR} [i] (agree|approve|agreed)",
         f"{_FAIR} [.] (deal|agreed|accepted|it's a deal|it is a deal)",
         f"[i] support {_OFFER}",
@@ -103,7 +122,17 @@ _PHRASES: dict[int, tuple[str, ...]] = {
     REJECT: (
         f"{_NO} (reject|decline|refuse|deny) [{_OFFER}] "
         f"[{_UNFAIR}]",
-        f"{_NO} turn {_OFFER} down [{_UNFAIR}]",
+        f"{_NO} (turn|vote|strike|shoot|wave) {_OFFER} (down|away|off) [{_UNFAIR}]",
+        f"{_NO} (throw|cast|give) {_OFFER} (out|back) [{_UNFAIR}]",
+        f"{_NO} (vote down|veto|oppose|dismiss|rebuff|spurn|pass on|pass up|say no to) {_OFFER} "
+        f"[{_UNFAIR}]",
+        f"[no|nope|sorry] [.] {_OFFER} is (rejected|declined|refused|unacceptable [to me]"
+        "|turned down|out)",
+        "(no|nope|sorry) [.] (rejected|declined|refused)",
+        "my (vote|answer|reply|verdict) (is|goes) [a] (no|nay|against it|against)",
+        f"my (vote|answer) (is|goes) (against|to reject|no to) [{_OFFER}]",
+        "[i] (say|answer|reply) (no|nay)",
+        f"(it is|it's|that's|that is|this is) [a] (no|nay) (from me|from my side|to {_OFFER})",
         f"{_NO} turn down {_OFFER} [{_UNFAIR}]",
         "[sorry|i'm sorry] [.] [but] (no|nope) [thanks|thank you|deal|way]",
         f"(no|nope) [.] {_UNFAIR}",
@@ -151,6 +180,10 @@ _PHRASES: dict[int, tuple[str, ...]] = {
 _STATED = "[is|are] [worth|at|about|around|=] [about|around]"
 _CLAIMS = {
     "value": (
+        f"[to|for] me [.] [the|a|an|each|one] {{good}} [each] {_STATED} {{n}} [point|coin] [each]",
+        "[the|a|an|my|each|one] {good} [each] (is|are) worth {n} [point|coin] [each] (to|for) me",
+        "[i] value [the|a|an|my|each|one] {good} [each] at {n} [point|coin] [each]",
+        "[the|a|an|each|one] {good} [each] (brings|gives|earns) me {n} [point|coin] [each]",
         "(claim|state|declare) [that] [the|a|an|my|each|one] {good} [each] "
         f"{_STATED} {{n}} [point|coin] [each] [to me|for me]",
         "(claim|state|declare) {n} [point|coin] for [the|a|an|my|each] {good}",
@@ -181,6 +214,9 @@ def _moves(data: Scenario, agent: int) -> Grammar:
                 [
                     f"{_FAIR} [i] (accept|agree) {named}",
                     f"{named} works [for me]",
+                    f"{_FAIR} [i] (take|accept|buy|have) it {named}",
+                    "[that's|it's|that is|it is|you have|you've got|we have|we've got] "
+                    f"[yourself] [a] deal {named}",
                     f"[yes|okay|ok|fine|good|alright] [.] (agreed|accepted|deal) [.] {named}",
                 ],
             ),
@@ -207,7 +243,7 @@ _ADDRESS = re.compile(rf"^\W*{_WHO}\s*[,!:]\s*|,\s*{_WHO}(?=\s*[,.!?;]|\s*$)", r
 _AROUND = re.compile(
     r"^\W*as (?:we )?(?:agreed|promised|discussed|said|proposed|planned)\s*,\s*"
     r"|,\s*as (?:we )?(?:agreed|promised|discussed|said|proposed|planned)\W*$"
-    r"|^\W*(?:i'll|i will|let me) (?:start|begin|open) (?:by|with) "
+    r"|^\W*(?:i'll|i will|i shall|let me) (?:start|begin|open) (?:by|with) "
     r"|^\W*instead\s*,?\s+(?=i\b|my\b)|,\s*(?:i'm |i am )?sorry\W*$",
     re.I,
 )
@@ -218,6 +254,13 @@ _BEFORE = re.compile(
     r"(?: for me)?\s*[,;.!\u2013\u2014]+\s*(?:but |so )?(?=\S)",
     re.I,
 )
+# "I accepted" tells of the past, "accepted" alone accepts.
+_PAST = re.compile(
+    r"\b(?:i|we|you|they|he|she) (?:have |had |already |just )*"
+    r"(?:accepted|agreed|approved|rejected|declined|refused|sold)\b",
+    re.I,
+)
+_FIRST = re.compile(r"\b(?:i|i'll|me|my|mine|myself|let's)\b", re.I)
 _NOTHING = re.compile(r"\W*(?:action\W*)?", re.I)
 
 
@@ -238,6 +281,7 @@ class _Reader:
         self.seen = texts.observation(env, state, agent)
         self.legal = texts.legal(env, state, agent)
         self.data = env.scenario
+        self.said = ""
 
     def read(self, text: Any) -> Action:
         if not self.legal.any():
@@ -256,10 +300,14 @@ class _Reader:
                 if alone and answers.condense(rest) is None:
                     # Talk is all there is to do: what is not marked is thought.
                     try:
-                        return answers.decide(rest, self.mean, self.illegal, what="move")
+                        return self.decided(rest)
                     except IllegalAction:
                         return self.words(say)
-        return answers.decide(text, self.mean, self.illegal, what="move")
+        return self.decided(text)
+
+    def decided(self, text: Any) -> Action:
+        me = self.env.agents[self.agent]
+        return answers.decide(text, self.mean, self.illegal, what="move", me=me)
 
     def is_courtesy(self, rest: str) -> bool:
         """Whether what stands before words to say is nothing."""
@@ -275,11 +323,26 @@ class _Reader:
         chosen = _OFFERED.read(answer.text, {"choice": _longest(named)})
         if len(chosen) == 1:
             return self.choice(chosen[0].values["choice"])
-        moves = _moves(self.data, self.agent).read(answer.text)
+        self.said = answer.plain
+        past = _PAST.search(answer.plain)
+        moves = [] if past else _moves(self.data, self.agent).read(answer.text)
         kinds = {reading.meaning for reading in moves}
         quoted = answers.quoted(answer.text)
         if len(kinds) == 1 and kinds != {CLAIM}:
-            return self.head(kinds.pop(), moves, quoted)
+            kind = kinds.pop()
+            try:
+                return self.head(kind, moves, quoted)
+            except IllegalAction:
+                # "I take it for 40" may be an offer, where no such one stands.
+                if kind != ACCEPT or not any(reading.values for reading in moves):
+                    raise
+                try:
+                    offer = self.offer(answer, quoted)
+                except IllegalAction:
+                    offer = None
+                if offer is None:
+                    raise
+                return offer
         if len(kinds) == 1:
             return self.claim(moves, quoted)
         if kinds or (answer.kind == answers.BRACKET and not re.search("[a-z]", answer.plain)):
@@ -435,6 +498,9 @@ class _Reader:
     def enumerated(self, content: np.ndarray, quoted: str) -> Action:
         """The action of an offer (catch, gift) with this content."""
         env, data = self.env, self.data
+        own = self.seen.phase == RESPOND and _FIRST.search(self.said)
+        if own and data.means_standing(self.seen, content):
+            return self.move(ACCEPT, quoted=quoted)
         if self.seen.phase not in (TURNS, PROPOSE, PICK):
             raise self.illegal(f"{quoted}: {self.why_not(OFFER)}")
         found = np.flatnonzero((data.offers == content).all(1))

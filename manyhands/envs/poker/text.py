@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from manyhands.core.answers import Answer, decide, how_to_answer, number
 from manyhands.core.choices import Choice
 from manyhands.core.env import IllegalAction, names_of
-from manyhands.core.grammar import Grammar, tokens
+from manyhands.core.grammar import Grammar, Reading, tokens
 from manyhands.envs.poker.observe import (
     HandView,
     Move,
@@ -22,6 +22,7 @@ from manyhands.envs.poker.observe import (
     view_last_hand,
     won_by_seat,
 )
+from manyhands.envs.poker.reading import GRAMMAR
 from manyhands.envs.poker.state import PokerState
 
 if TYPE_CHECKING:
@@ -364,60 +365,6 @@ def _deals(poker: Poker) -> str:
 
 # ---- reading an answer ---------------------------------------------------------------------------
 
-_HELD = "(my|this) (hand|card|one|cards)"
-_ITS = "[it's|it is|that's|that is|this is] [going to be]"
-GRAMMAR = Grammar(
-    {
-        "check": [f"{_ITS} check [it] [behind|back|down|(for|to) (him|her|you)|(for|from) me]",
-                  "(tap|knock) [the table]", "no bet [.] check", "check [.] no bet",
-                  "check (my|this) (option|turn)", "check (around|along)", "stay put",
-                  "decline to bet"],
-        # As OpenSpiel calls it: no chips are put in.
-        "pass": ["pass", "put in nothing", "pay nothing"],
-        "bet": [f"{_ITS} bet [it] [{{n}} [chip]] [(for|from) me]", "open [with|for] [{n} [chip]]",
-                "bet {n:count} [more] chip", "(put|throw) [in] {n} [chip] [in]",
-                "(put|throw) [in] {n:count} chip ([in]|(in|into) [the] (pot|middle))",
-                "go for [a] bet", "a bet [of {n} [chip]]",
-                "make it {n} [chip]",
-                "bet (one|1|a|my) single chip" , "bet (my|the) chip", "bet (out|now)", "lead [out]",
-                "(fire|lead) a bet", "take the lead [with a bet]",
-                "(make|place|put down) [a] bet [of {n} [chip]]", "bet (it|with) {n} [chip]",
-                "open the betting [(with|for) {n:count} [single] [chip]]",
-                "(stake|wager) {n:count} [chip]",
-                "lead [out] (with|for) {n} [chip]", "get {n} chip in"],
-        "call": [f"{_ITS} call [it] [{{n}} [more] [chip]] [(for|from) me]", "call with {n} [chip]",
-                 "(call|match|see|meet|pay [for]) (the|your|that|his|her) (bet|raise) "
-                 "[of {n} [chip]]",
-                 "pay {n} [more] [chip] [to (stay in|see it|call)]", "(match|pay) it",
-                 "pay {n:count} [more] chip", "pay to (see|call) [it|that]", "(call|see) you",
-                 "match",
-                 "pay [the] (chip|bet|price|amount) [to (stay in|see it|call)]",
-                 "(stay|go) to [the] showdown",
-                 "(see|look at) (your|the|that) (card|cards)",
-                 "pay (you|him|her|them) off", "look him up",
-                 "pay {n} [chip] and see the (public|next|board) card", "call (the|this) bet",
-                 "(make|take) the call [of {n} [chip]]", "pay [up] [to stay in]", "[stay] in"],
-        "fold": [f"{_ITS} fold [it|them|'em|em] [here] [(for|from) me]", f"fold {_HELD}",
-                 f"(give up|throw away|muck|let go of) {_HELD}", "(be|get|drop) out", "give up",
-                 "(give up|throw away|muck|drop|fold) the (hand|card)", "muck [it]",
-                 "lay it down", f"lay down {_HELD}", "out",
-                 f"throw {_HELD} away", "(throw|give|put) it (away|up|down)",
-                 "[be] out of (this|the) (hand|pot)",
-                 "(quit|leave) (this|the|my) (hand|pot)", "surrender",
-                 "(throw|toss) my {card} away", f"(put|throw) {_HELD} in [the] muck",
-                 "let it go", "let (you|him|her|them) have (it|the pot)", "step out", "drop it",
-                 "(give up|surrender|concede) (the|my|this) (pot|hand|chips)",
-                 "(too (expensive|risky|much|dear)|you win|not worth it|[it's|it is] not worth it) "
-                 "[for me] [.] fold"],
-        "raise": [f"{_ITS} [re] raise [it] [again] [by|with] [{{n}} [more] [chip]] [(for|from) me]",
-                  "raise (the|your|that|his|her) bet [by {n} [chip]]",
-                  "(make|put in) [a] [re] raise [of {n} [chip]]",
-                  "bump [up] (it|the (bet|stakes|pot)) [up] [by {n} [chip]]",
-                  "bump it up"],
-    },
-    {"card": {name: name for name in ("jack", "queen", "king", "ace", "card", "cards", "hand")}},
-)  # fmt: skip
-
 
 def parse(poker: Poker, text: Any, state: PokerState, agent: int) -> int:
     """The action that an answer names; `IllegalAction` if it names none, more than one, or one
@@ -425,6 +372,8 @@ def parse(poker: Poker, text: Any, state: PokerState, agent: int) -> int:
     offers = _offers(poker, state, agent)
     if not offers:
         raise IllegalAction("It is not your turn.")
+
+    others = {"other": {name: i for i, name in enumerate(poker.agents) if i != agent}}
 
     def refuse(reason: str) -> IllegalAction:
         return _illegal(reason, offers)
@@ -435,14 +384,22 @@ def parse(poker: Poker, text: Any, state: PokerState, agent: int) -> int:
             if action not in offers:
                 raise refuse(f"there is no action {action} now")
             return action
-        readings = GRAMMAR.read(answer.plain)
+        readings = GRAMMAR.read(answer.plain, others)
         if not readings:  # a whole choice
             return _shown_choices(tuple(choices(poker, state, agent))).meaning(answer.plain)
-        if len(readings) != 1:
-            return None
-        return _open(readings[0].meaning, readings[0].values.get("n"), offers)
+        named: set[int] = set()
+        errors = []
+        for reading in readings:
+            try:
+                _check_held(poker, state, agent, reading.values.get("held"))
+                named.add(_open(reading, offers, _to_call(state, agent)))
+            except IllegalAction as error:
+                errors.append(error)
+        if errors and not named:
+            raise errors[0]
+        return named.pop() if len(named) == 1 else None
 
-    return int(decide(text, mean, refuse))
+    return int(decide(text, mean, refuse, me=poker.agents[agent]))
 
 
 @functools.lru_cache(maxsize=256)
@@ -451,13 +408,33 @@ def _shown_choices(shown: tuple[Choice, ...]) -> Grammar:
     return Grammar({choice.action: [" ".join(tokens(choice))] for choice in shown})
 
 
-def _open(word: str, amount: int | None, offers: dict[int, str]) -> int:
-    """The action of a word, if it is open and the chips said with it are right."""
+def _check_held(poker: Poker, state: PokerState, agent: int, said: str | None) -> None:
+    """That the card which an answer names is the player's own."""
+    if said is None or said in ("hand", "card", "holding"):
+        return
+    seen = view_hand(poker, state, agent)
+    own, *board = [poker.card_name(card or 0)[0] for card in (seen.cards[agent], *seen.board)]
+    if said[0].upper() != own and not (said == "pair" and own in board):
+        raise IllegalAction(f"you hold one {own}, no {said}")
+
+
+def _to_call(state: PokerState, agent: int) -> int:
+    bets = as_list(state.bets)
+    return int(max(bets) - bets[agent])
+
+
+def _open(reading: Reading, offers: dict[int, str], due: int) -> int:
+    """The action of a reading, if it is open and the chips said with it are right."""
+    word, amount, to = reading.meaning, reading.values.get("n"), reading.values.get("to")
     if word == "pass":
         word = "fold" if "fold" in offers.values() else "check"
+    if word == "chips":
+        word = "bet"  # alone, chips may also be a call or a raise
     for action, offer in offers.items():
         name, _, chips = offer.partition(" ")
         if name == word:
+            if to is not None and to != due + int(chips):
+                raise _illegal(f"you cannot {word} to {to}; it is {offer}", offers)
             if amount is not None and str(amount) != chips:
                 raise _illegal(f"you cannot {word} {amount}; it is {offer}", offers)
             return action

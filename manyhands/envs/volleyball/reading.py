@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import functools
 import itertools
+import re
 from collections.abc import Iterable
 
 from manyhands.core.grammar import WAITING, Grammar, Reading, tokens
@@ -41,9 +42,11 @@ def skills() -> Grammar:
 _SKILLS = {
         "hover": [
             f"{_ON} (hover|stay|hold|stop|remain|float|do nothing|stand still|stand by|idle|stay"
-            " still) [(here|still|put|in place|where i am|in [the] air|on [the] spot|steady|there)]"
+            " still) [right|just] "
+            "[(here|still|put|in place|where i am|in [the] air|on [the] spot|steady|there)]"
             " [(and|to) (wait|watch)]",
             "(hold|keep|maintain) [(my|this|current)] (position|place|altitude|height|spot)",
+            "(remain|stay|keep) in [a] hover", "keep hover", "[a] [steady] hover",
             "stay as i am", "no op", "come to rest [(here|where i am)]", *_WAIT,
         ],
         "receive": [
@@ -61,7 +64,12 @@ _SKILLS = {
                   "[at net]", "block [their|this|that] (spike|attack|shot|hit) [at net]",
                   "go up for [a] block [at net]", f"(go|move) to net and block {_BALL}",
                   "wait at net", f"(go|go and|go up to net and|move up to net and) block {_BALL}"],
-        "go to": [f"{_ON} {_FLY} [(to|toward|towards|over to|back to|at|back)] [{_THERE}]"],
+        "go to": [f"(my|the) [next] (place|target|position|destination|spot|goal|stop) (is|will "
+        f"be) "
+                  f"{_THERE}", f"to {figures.LIST}",
+                  f"(make for|take up position at|take position at|take my place at|station "
+                  f"myself at|be at) {_THERE}",
+                  f"{_ON} {_FLY} [(to|toward|towards|over to|back to|at|back)] [{_THERE}]"],
         "go home": [f"{_ON} {_FLY} [back] (home|to [my] (place|home|home position|home place|base "
                     "position|starting position|start position|own place))", "go back",
                     "take [up] my place", "return"],
@@ -122,6 +130,11 @@ _GOING = {
     "go right": _ways(_FLYING, _BACK, ("right",), _SIDE),
     "go to the middle": _ways(_FLYING, _BACK, ("middle", "centre", "center")),
 }
+_TO_GO = {
+    "go left": ["to left", "to the left", "to left side", "to the left side"],
+    "go right": ["to right", "to the right", "to right side", "to the right side"],
+    "go to the middle": ["to middle", "to the middle", "to centre", "to the centre"],
+}
 _SETTING = {"set": _ways(("set",), _IT, ("", "up"), _TO_ATTACKER)}
 _SPIKING = {
     f"spike {side}": [
@@ -137,7 +150,10 @@ _REST = {
 }  # fmt: skip
 ROLES = ("receiver", "setter", "attacker")
 _WILL = "[(=|-|to|will|should|must|is to|do)]"
-_ALL = "[(all|everyone|everybody|we all|all of us|all drone|whole team|team|all 3)]"
+_ALL = (
+    "[(all [3] role|role|all of them|3 of us|all|everyone|everybody|we all|all of us|all drone"
+    "|whole team|team|all 3)]"
+)
 # Which role does what follows from the verb, where the role is not named.
 _AND = " [.] [-] [(and|and then|while)] "
 _BARE = {"receiver": "passing", "setter": "setting", "attacker": "spiking"}
@@ -155,7 +171,7 @@ def options() -> Grammar:
 
 _OPTIONS = {
         "option": [
-            _AND.join(f"{role} {_WILL} {{{role}:does}}" for role in roles)
+            "[(let|have|make)] " + _AND.join(f"{role} {_WILL} {{{role}:does}}" for role in roles)
             for count in (1, 2, 3)
             for roles in _orders(count)
         ]
@@ -163,6 +179,20 @@ _OPTIONS = {
             _AND.join(f"{{{role}:{_BARE[role]}}}" for role in roles)
             for count in (1, 2, 3)
             for roles in _orders(count)
+        ]
+        + [
+            _AND.join(f"{{{role}:does}} (by|from|for) {role}" for role in roles)
+            for count in (1, 2, 3)
+            for roles in _orders(count)
+        ]
+        + [  # two roles do the same
+            pattern
+            for a, b, c in _orders(3)
+            if b < c
+            for one in (f"{a} {_WILL} {{{a}:does}}", f"{{{a}:does}} (by|from|for) {a}")
+            for two in (f"[both] {b} and {c} {_WILL} [both] {{{b}+{c}:does}}",
+                        f"[both] {c} and {b} {_WILL} [both] {{{b}+{c}:does}}")
+            for pattern in (one + _AND + two, two + _AND + one)
         ],
         "wait": [f"{_ALL} (hover|stay|hold|do nothing|stand still|remain|stay put|hold position)",
                  f"{_ALL} (stay|hold) (here|in place|where [(we|they)] are)",
@@ -176,7 +206,7 @@ def _table(*verbs: dict[str, list[str]]) -> dict[str, str]:
 
 
 _DOES = {
-    "does": _table(_PASSING, _SETTING, _SPIKING, _GOING, _REST),
+    "does": _table(_PASSING, _SETTING, _SPIKING, _GOING, _TO_GO, _REST),
     "passing": _table(_PASSING, _GOING),
     "setting": _table(_SETTING),
     "spiking": _table(_SPIKING),
@@ -198,13 +228,15 @@ LABELS = {
     "ctbr": ("x|roll|roll rate", "y|pitch|pitch rate", "z|yaw|yaw rate", "thrust"),
     "velocity": ("x|vx", "y|vy", "z|vz", "yaw|yaw rate|turn|turning"),
 }
-_GO = "(go|move|fly|run|drift|head|shift|slide|travel|zoom|glide|float)"
+_GO = "(go|move|fly|run|drift|head|shift|slide|travel|zoom|glide|float|edge|ease|nudge|scoot|inch)"
 _SOME = (
     "[(a little|a bit|slightly|slowly|gently|some|a little bit|straight|directly|back|a touch|over"
-    "|across|on [the] spot|myself|drone|yourself)]"
+    "|across|on [the] spot|in place|where i am|myself|drone|yourself|some more|a little more|a "
+    "fraction"
+    "|little|bit|touch|fraction|tad|a tad|little bit)]"
 )
 _WARD = "[to|toward] [my|its] {side} [side|hand side]"
-_TURN = "(turn|rotate|yaw|spin|swivel|pivot)"
+_TURN = "((turn|rotate|yaw|spin|swivel|pivot) [round|around])"
 _STILL = (
     "(hold|hover|stay|wait|stop|freeze|remain|float|keep hovering|hang|brake|halt|pause) "
     "[(here|still|steady|put|in place|in [the] air|on [the] spot|where (i am|you are)|moving|there"
@@ -214,25 +246,54 @@ _HEIGHT = "(height|altitude)"
 _PHRASES = {
     "still": [_STILL, *_WAIT,
               f"(hold|keep|maintain) [(my|this|current)] (position|{_HEIGHT}|place|spot)",
-              "(stand|keep) still", "do nothing", "no op", "stay as i am",
+              "(stop|halt|brake|pause) and (stay|hover|hold|wait|remain|float) "
+              "[(here|there|put|where i am|in place)]",
+              "(remain|stay|keep|float|hang) in [a] [steady|stable] hover",
+              "(come|bring (myself|drone)) to [a] (standstill|stand still|hover|[dead|full"
+              "|complete] stop)",
+              "keep [the] hover", "[a] [short|quick|full|brief] stop [here]",
+              "[a] [steady|stable|quiet] hover", "(stand|keep) still", "do nothing", "no op",
+              "stay as i am",
               "come to [a] (rest|stop|halt)",
               "(put|hit|apply) [the] brake [on]",
               "come to [a] (rest|stop|halt) and stay [there|here]"],
     "up": [f"{_GO} {_SOME} (up|upward|higher) {_SOME}",
            f"(climb|rise|ascend|lift off) [straight] [up|higher] {_SOME}",
-           f"gain {_SOME} [of] {_HEIGHT}", "lift up"],
+           f"gain {_SOME} [more] [of] {_HEIGHT}", "lift up",
+           f"(climb|rise|ascend) {_SOME} (up|higher|upward) {_SOME}",
+           f"{_SOME} [of] [more] {_HEIGHT}", f"[some|a bit|a little] more {_HEIGHT}",
+           f"(come|get|take (myself|drone)) {_SOME} (up|higher) {_SOME}",
+           f"let (myself|drone) (rise|climb|ascend|float up|go up) {_SOME}",
+           f"(raise|lift) (myself|drone) [up] {_SOME}", f"(rise|climb|ascend) up {_SOME}"],
     "down": [f"{_GO} {_SOME} (down|downward|lower) {_SOME}",
              f"(sink|descend|lower) {_SOME} [down|lower] {_SOME}",
-             f"lose {_SOME} [of] {_HEIGHT}", "drop (down|lower) " + _SOME],
+             f"lose {_SOME} [of] {_HEIGHT}", "drop (down|lower) " + _SOME,
+             f"(come|get|take (myself|drone)|ease) {_SOME} (down|lower|downward) {_SOME}",
+             f"let (myself|drone) (sink|drop|down|descend|fall|go down) {_SOME}",
+             f"(lower|drop) (myself|drone) {_SOME}", f"[some|a bit|a little] less {_HEIGHT}",
+             f"(give up|shed) {_SOME} [of] {_HEIGHT}"],
     "to the net": [f"[{_GO}|get|come|step] {_SOME} [forward] "
                    "(to|toward|up to|closer to|nearer to|near) net",
                    "(approach|advance on) net", "(advance|close in|close) (to|toward|on) net"],
     "from the net": [f"[{_GO}|get|come|step] {_SOME} (from|away from|back from|off) net",
-                     "(retreat|back off|back away|back up|withdraw) from net"],
+                     f"{_SOME} (backward|retreat|back off|back away|back up|withdraw|drop back"
+                     f"|fall back"
+                     f"|pull back"
+                     f"|move back|step back|drift back|ease back|fly back|back) (from|off|away "
+                     f"from) net "
+                     f"{_SOME}", "[a bit|a little|some] [more] distance (from|to) net"],
     "side": [f"({_GO}|strafe|step|sidestep|dodge) {_SOME} {_WARD} {_SOME}"],
     "bare": [f"{_SOME} {_WARD} {_SOME}", f"{_SOME} {{height}} {_SOME}"],
-    "turn": [f"{_TURN} {_SOME} {_WARD} {_SOME}", f"{_TURN} {_SOME} {{around}}"],
-    "bank": [f"(bank|roll|lean|tilt|tip) {_SOME} [over] {_WARD} {_SOME}"],
+    "turn": [f"(begin|start|make|take|do|fly|go into) [a] [gentle|slight|soft] {{side}} turn "
+    f"{_SOME}",
+             "[a] [gentle|slight|soft] {side} (turn|spin|rotation)",
+             f"[a] [gentle|slight|soft] (turn|spin|rotation) {_WARD} {_SOME}",
+             f"{_TURN} {_SOME} {_WARD} {_SOME}", f"{_TURN} {_SOME} {{around}}"],
+    "bank": ["(lean|go|roll|tip|ease|dip) into [a] {side} (bank|roll)",
+             f"(begin|start|enter|make|take|do|fly) [a] {{side}} (bank|roll) {_SOME}",
+             "[a] [gentle|slight|soft] {side} (bank|roll|lean)",
+             f"[a] [gentle|slight|soft] (bank|roll|lean) [over] {_WARD} {_SOME}",
+             f"(bank|roll|lean|tilt|tip) {_SOME} [over] {_WARD} {_SOME}"],
     "nose down": ["[(put|push|tip|pitch|point|tilt|dip|drop|bring|lower)] [my] nose down "
                   f"{_SOME}",
                   "(push|tip|pitch|point|tilt|dip|drop|lower|put) [down] [my] nose", "pitch down"],
@@ -260,6 +321,10 @@ _MOTION_SLOTS = {
 # "I'm down" and "I left" are no commands, "I'm going down" and "I choose left" are.
 _OWN = frozenset(("i", "we", "i'm", "we're", "i've", "we've", "now"))
 _CHOOSE = frozenset(("choose", "pick", "select", "choosing", "picking"))
+# Where "right" and "left" are no sides.
+_NO_SIDE = re.compile(
+    r"\bright (?:now|then|away|again)\b|\b(?:yeah|yes|all)\W+right\b|^\W*left over\b", re.I
+)
 
 
 def command(sentence: str, actions: str) -> set[str]:
@@ -270,6 +335,8 @@ def command(sentence: str, actions: str) -> set[str]:
 
 def _command(found: Reading, sentence: str, actions: str) -> str:
     meaning, values = found
+    if _NO_SIDE.search(sentence):
+        return ""
     side = next((values[slot] for slot in ("side", "around", "height") if slot in values), "")
     if meaning == "four" and values.get("space", actions) != actions:
         return str(values["space"])

@@ -569,6 +569,7 @@ class VolleyballSkills:
         if readings[0].meaning == "wait":
             return len(self.options) - 1
         number, said = 0, readings[0].values
+        said = {role: what for roles, what in said.items() for role in roles.split("+")}
         for role, table in _TABLES.items():
             name = said.get(role, "hover")
             if name not in table:

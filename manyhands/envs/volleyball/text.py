@@ -844,7 +844,7 @@ def parse(game: Volleyball, text: Any, state: VolleyballState, agent: int) -> np
             raise refuse(f"{quoted(answer.text)} is none of the commands here")
         return table[known[0]] if len(named) == 1 else None
 
-    found: np.ndarray = decide(text, mean, refuse)
+    found: np.ndarray = decide(text, mean, refuse, me=game.agents[agent])
     return found
 
 

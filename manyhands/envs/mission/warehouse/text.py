@@ -13,8 +13,8 @@ import numpy as np
 from manyhands.core.answers import Answer, decide, how_to_answer
 from manyhands.core.choices import Choice
 from manyhands.core.env import IllegalAction, names_of
-from manyhands.core.grammar import Grammar
-from manyhands.envs.mission.text import all_of, last_step
+from manyhands.core.grammar import TIME, WAITING, Grammar
+from manyhands.envs.mission.text import all_of, last_step, offered_action
 from manyhands.envs.mission.warehouse.events import KINDS
 from manyhands.envs.mission.warehouse.scenario import chart
 from manyhands.envs.mission.warehouse.state import (
@@ -357,53 +357,109 @@ def _blank(mission: Mission) -> list[str]:
 
 # ---- reading an answer ---------------------------------------------------------------------------
 
-_DRIVE = "(go|move|drive|step|roll|head|walk|advance|proceed|continue|run|keep going|keep driving)"
-_FAR = "[(one|1|a single|by one)] [(step|cell|square|field|tile|space)]"
-_ON = "(forward|forwards|ahead|straight|straight on|straight ahead|onward|onwards)"
-_TURN = "(turn|rotate|spin|pivot|swivel|face|steer|make a turn|take a turn)"
-_BY = "[(by|for)] [(90|a quarter|one quarter)] [(degree|degrees|turn|of a turn|°)]"
-_SPOT = "[(on the spot|in place|here|where i am)]"
-_SHELF = (
-    "[(this|that|my|its)] (shelf|rack|pod|it|load|item|box) "
-    "[(here|on this cell|under me|above me|from this cell)]"
+_DRIVE = (
+    "(go|move|drive|step|roll|head|walk|advance|proceed|continue|run|keep going|keep driving"
+    "|keep moving|carry on|press on|push on|edge|inch|creep|drive on|roll on|move on|go on)"
 )
-_WHERE = "[(here|on this cell|on this rack|on the rack|at this place|back|in its place)]"
+_CELL = "(step|cell|square|field|tile|space|pace)"
+_FAR = f"[(one|1|a single|by one|by 1|single|another) [{_CELL}]|a {_CELL}|{_CELL}]"
+_ON = (
+    "(forward|forwards|ahead|straight|straight on|straight ahead|straight forward|onward|onwards"
+    "|right ahead|on ahead)"
+)
+_TO = "[(to|onto|on|into) [cell|square] row {row:n} [and|.] column {column:n}]"
+_TURN = (
+    "(turn|rotate|spin|pivot|swivel|steer|swing|veer|wheel"
+    "|(turn|rotate) (myself|my robot|around|round)|swing (round|around)"
+    "|(make|take|do|perform) a turn|face)"
+)
+_BY = (
+    "[(by|for|through)] [(90|a quarter|one quarter|1 quarter|quarter)] "
+    "[(degree|degrees|turn|of a turn|°|circle)]"
+)
+_SPOT = "[(on the spot|in place|here|where i am|by 90 degrees|once)]"
+_NAMED = "[(this|that|my|its|the|a)] (shelf|rack|pod|it|load|item|box|burden|cargo)"
+_SHELF = (
+    f"{_NAMED} [(here|on this cell|on my cell|under me|above me|from this cell|from my cell|off "
+    f"the "
+    "rack|from the rack|on my back|that i carry|i carry)]"
+)
+_WHERE = (
+    "[back] [(here|on this cell|on my cell|on this rack|on the rack|onto this rack|onto the rack"
+    "|in this rack|at this place|back|in its place|right here|where i am|on the ground)]"
+)
 _ABSOLUTE = {
-    "north": "north|northward|northwards|up|upward|upwards|n",
-    "south": "south|southward|southwards|down|downward|downwards|s",
-    "west": "west|westward|westwards|w",
-    "east": "east|eastward|eastwards|e",
+    "north": "north|northward|up|upward|n",
+    "south": "south|southward|down|downward|s",
+    "west": "west|westward|w",
+    "east": "east|eastward|e",
 }
+_LIFT = (
+    "(load|load up|pick up|lift|lift up|take|take up|grab|fetch|collect|get|raise|pick|hoist|heave"
+    "|jack up|shoulder|haul up|get hold of|take hold of|bring up)"
+)
+_LOWER = (
+    "(unload|put down|drop|set down|lower|place|deposit|release|return|put back|drop off|put|leave)"
+)
+_LAY = "(set|lay|lay down|park|let go of|let down|get rid of|rest|stow|set back|bring down)"
 GRAMMAR = Grammar(
     [
         (
             STAY,
             [
-                "(stay|wait|noop|none|pass|idle|skip|hold|rest|stand still|do nothing|no op|stop)",
+                *WAITING,
+                "(stay|wait|noop|none|pass|idle|skip|hold|rest|stand still|do nothing|no op|stop"
+                "|halt"
+                f"|brake|pause|freeze|stay idle|take no action|stay as i am) {TIME}",
                 "(stay|wait|remain|hold|stay put) "
                 "[(here|there|where i am|in place|still|at my place|my position)] "
                 "[for] [(one|1|a)] [(turn|step|moment|bit)]",
                 "(skip|pass) [(my|this)] (turn|move|step)",
                 "do nothing [at all]",
+                "hold (my|this) (position|place|ground)",
+                "wait for [the|my] (other|others|partner|teammate|{robot}) [to pass|to move]",
+                "let [the|my] (other|others|partner|teammate|{robot}) (pass|go first|go ahead)",
             ],
         ),
         (
             FORWARD,
             [
-                f"[{_DRIVE}] {_FAR} {_ON} {_FAR}",
-                f"{_DRIVE} {_FAR}",
-                "(take|make) (a|one|1) step [(forward|forwards|ahead)]",
+                f"{_DRIVE} {_FAR} {_ON} {_FAR} {_TO}",
+                f"{_DRIVE} {_FAR} {_TO}",
+                f"(take|make) (a|one|1|another) step [{_ON}] {_TO}",
+                "(1|one|a|another) (step|cell|square|pace) (forward|ahead|onward|straight on)",
+                f"enter (the cell|the square|row {{row:n}} column {{column:n}}|the cell {_ON})",
             ],
         ),
         *(
-            (action, [f"[{_TURN}] [(to|towards)] [(my|the)] {side} {_BY} {_SPOT}"])
+            (
+                action,
+                [
+                    f"{_TURN} [(to|towards|toward)] [(my|the)] {side} {_BY} {_SPOT}",
+                    f"{_TURN} {_BY} [to|towards|toward] [(my|the)] {side} {_SPOT}",
+                    f"(make|take|do|perform) a [quarter|sharp|90 degree] {side} turn {_SPOT}",
+                    f"(make|take|do|perform) a [quarter|sharp|90 degree] turn to [my|the] {side}",
+                    f"(make|take) a {side}",
+                    f"[a] [quarter|sharp] {side} turn",
+                    f"[a] quarter turn [to] [my|the] {side}",
+                    f"(my|the) [next] turn (go|is) [to] [the|my] {side}",
+                ],
+            )
             for action, side in ((LEFT, "left"), (RIGHT, "right"))
         ),
-        (
-            LEFT,
-            [f"{_TURN} [(to|towards)] {_BY} (counterclockwise|anticlockwise|counter clockwise)"],
+        *(
+            (
+                action,
+                [
+                    f"{_TURN} [(to|towards)] {_BY} ({sense}) {_BY} {_SPOT}",
+                    f"[a] [quarter] turn ({sense})",
+                ],
+            )
+            for action, sense in (
+                (LEFT, "counterclockwise|anticlockwise|counter clockwise|anti clockwise"),
+                (RIGHT, "clockwise"),
+            )
         ),
-        (RIGHT, [f"{_TURN} [(to|towards)] {_BY} clockwise"]),
         *(
             (("face", heading), [f"{_TURN} [(to|towards|toward|to face)] [the] ({also})"])
             for heading, also in enumerate(_ABSOLUTE.values())
@@ -411,36 +467,53 @@ GRAMMAR = Grammar(
         *(
             (
                 ("go", heading),
-                [f"[{_DRIVE}] {_FAR} [(to|towards|toward)] [the] ({also}) {_FAR}"],
+                [f"{_DRIVE} {_FAR} [(to|towards|toward)] [the] ({also}) {_FAR} {_TO}"],
             )
             for heading, also in enumerate(_ABSOLUTE.values())
         ),
         (
             "load requested",
             [
-                "(load|pick up|lift|take|grab|fetch|collect|get|pick) "
-                "[(this|that|my|its)] requested (shelf|rack|pod|item|box) [up] "
-                "[(here|on this cell|under me|above me)]"
+                f"{_LIFT} [(this|that|my|its|the)] requested (shelf|rack|pod|item|box) [up] "
+                "[(here|on this cell|on my cell|under me|above me)]"
             ],
         ),
         (
             "load",
             [
-                f"(load|pick up|lift|take|grab|fetch|collect|get|raise|pick) [{_SHELF}] [up]",
-                "(load|pick|lift|take) [up] [the] shelf [up] [here]",
+                f"{_LIFT} [{_SHELF}] [up]",
+                f"{_LIFT} [up] [the] shelf [up] [here]",
+                f"(take|get) {_NAMED} (on|onto) my back",
+                "get under [this|the] shelf and lift it",
+                f"put {_NAMED} up",
             ],
         ),
         (
             "unload",
             [
-                f"(unload|put down|drop|set down|lower|place|deposit|release|return|put back|"
-                f"drop off|put|leave) [{_SHELF}] [(down|off)] {_WHERE}",
-                "(unload|put down|drop|put back|return) [(this|that|my)] requested shelf [here]",
+                f"{_LOWER} [{_SHELF}] [(down|off)] {_WHERE}",
+                f"{_LOWER} [(this|that|my|the)] requested shelf [down|back] {_WHERE}",
+                f"(put|set) down {_NAMED} {_WHERE}",
+                f"bring {_NAMED} down {_WHERE}",
+                f"{_LAY} {_SHELF} [(down|off)] {_WHERE}",
+                f"let {_NAMED} down {_WHERE}",
+                "(down|off) with (this|the|my) [requested] shelf",
             ],
         ),
         ("toggle", ["(toggle|toggle load|load or unload|toggle the load|toggle_load)"]),
     ],
-    keep=("right", "left"),
+    slots={"robot": {}},
+    keep=("right", "left", "a", "first", "now", "then", "just", "again", "yeah", "away"),
+    # Alone, a direction tells of something else after "I": "I left", "I'm down".
+    short=[
+        (FORWARD, [f"{_FAR} {_ON} {_FAR} {_TO}"]),
+        (LEFT, ["[to] [my] left"]),
+        (RIGHT, ["[to] [my] right"]),
+        *(
+            (("go", heading), [f"{_FAR} [(to|towards|toward)] [the] ({also}) {_FAR} {_TO}"])
+            for heading, also in enumerate(_ABSOLUTE.values())
+        ),
+    ],
 )
 
 
@@ -457,10 +530,20 @@ def parse(mission: Mission, text: Any, state: WarehouseState, agent: int) -> int
         return IllegalAction(f"{reason}. Answer with exactly one action: {allowed}.")
 
     def mean(answer: Answer) -> int | None:
-        for choice in choices(mission, state, agent):
-            if " ".join(answer.plain.split()).rstrip(".") == str(choice).lower():
-                return int(choice.action)
-        named = {reading.meaning for reading in GRAMMAR.read(answer.plain)}
+        offered = offered_action(choices(mission, state, agent), answer.plain)
+        if offered is not None:
+            return offered
+        others = {name: i for i, name in enumerate(mission.agents) if i != agent}
+        readings = GRAMMAR.read(answer.plain, {"robot": others})
+        named = {reading.meaning for reading in readings}
+        for values in (reading.values for reading in readings if "row" in reading.values):
+            cell = f"row {values['row']}, column {values['column']}"
+            if not any(
+                cell in str(choice)
+                for choice in choices(mission, state, agent)
+                if choice.action == FORWARD
+            ):
+                raise refuse(f"{cell} is not ahead of you")
         if len(named) != 1:
             return None
         (said,) = named
@@ -477,7 +560,7 @@ def parse(mission: Mission, text: Any, state: WarehouseState, agent: int) -> int
             raise refuse(_why(mission, state, agent, action))
         return int(action)
 
-    return int(decide(text, mean, refuse))
+    return int(decide(text, mean, refuse, me=mission.agents[agent]))
 
 
 def _absolute(said: tuple[str, int], heading: int, refuse: Any) -> int:

@@ -545,6 +545,10 @@ class Scenario(abc.ABC):
         """Whether the standing offer is what `terms_named` say that is accepted."""
         return True
 
+    def means_standing(self, seen: Observation, content: np.ndarray) -> bool:
+        """Whether naming this content is to accept the standing offer, where none can be made."""
+        return False
+
     def why_not_accept(self, seen: Observation) -> str:
         """Why the standing offer of another cannot be accepted now; "" where it can."""
         return ""

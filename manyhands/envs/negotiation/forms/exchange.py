@@ -9,7 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from manyhands.core.axes import expand
-from manyhands.core.env import Array
+from manyhands.core.env import Array, IllegalAction
 from manyhands.core.grammar import Reading
 from manyhands.core.layout import Piece
 from manyhands.envs.negotiation.forms.base import Bargain, Deal, Turn
@@ -248,13 +248,16 @@ class Exchange(Bargain):
     # ---- reading answers --------------------------------------------------------------------
 
     def offer_phrases(self, agent: int) -> Mapping[str, Sequence[str]]:
-        hands = "(give|offer|send|hand|hand over|pay|trade|swap|exchange|barter|sell|provide)"
+        hands = (
+            "(give|offer|send|hand|hand over|pay|trade|swap|exchange|barter|sell|provide|part with"
+            "|put up|let go of|let you have|trade away|give away|give up|spend|spare|supply)"
+        )
         want = "(i'd like|i would like|i want|i wish|i'd prefer|i'd rather|i would rather)"
         will = (
             f"[i|i'll|i'd|i will|i would|i can|will|{want} [to]"
             "|(i'm|i am) (happy|glad|willing|ready) to]"
         )
-        for_ = "(for|in exchange for|in return for|against|->|= >)"
+        for_ = "(for|in exchange for|in return for|as payment for|against|->|= >)"
         return_ = "[in return|in exchange|for it|for that|back]"
         start = (
             f"[[i|{want} to] (offer|propose|suggest) [that|a trade|an exchange|a swap|this]"
@@ -320,7 +323,17 @@ class Exchange(Bargain):
         ]
         both += [f"(how|what) about {mine} {for_} {get} [?]" for mine, get in _SWAPPED]
         gift = "[as a gift|for nothing|for free]"
+        own = "(is|are|would be) (my (offer|proposal|bid|trade)|what i (offer|propose|suggest))"
+        both += [
+            f"{{give}} {for_} {{get}} [.] (that is|that's|is|are|would be) "
+            "(my (offer|proposal|bid|trade)|what i (offer|propose|suggest))",
+            f"{{give}} from me {for_} {{get}} [from you]",
+            f"{{give}} {for_} {{get}} from you",
+            f"{{get}} {own} [to get|to have]".replace(own, f"is what i (ask|want) {for_} {{give}}"),
+            f"my {{give}} {for_} [your] {{get}}",
+        ]
         return {
+            "bare": [f"{{give}} {for_.replace('|->|= >', '')} {{get}}"],
             "both": both,
             "give": [f"[i|i'll|i will] give [{YOU}] {{give}} [to {YOU}] {gift}"],
             "ask": [f"[i] (ask|ask {YOU}) [for] {{get}} [from {YOU}] {gift}"],
@@ -332,6 +345,8 @@ class Exchange(Bargain):
         return super().slots(agent) | lists
 
     def offered(self, seen: Observation, reading: Reading) -> np.ndarray:
+        if reading.meaning == "bare" and seen.marked("offer_by") is not None:
+            raise IllegalAction("say who gives what")  # it may repeat the standing offer
         there = [seen["own_holdings"], None]
         if self.public:
             there[1] = seen["other_holdings"]

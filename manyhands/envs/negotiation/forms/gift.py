@@ -248,6 +248,12 @@ class Gift(Choice):
             "give": [
                 f"{give} [to] [{whom}] {mine} [(to|for) {whom}]",
                 f"{{amount}} [to|for] {whom}",
+                "({player}|the receiver|the recipient) (get|receive|have) {amount} "
+                "[of my coin|from me|from my coin]",
+                f"let {whom} have {mine}",
+                f"(carry|put) {mine} to {whom}",
+                f"(part with|make a present of|pass|pass on|slip|award|grant) {mine} [(to|for) "
+                f"{whom}]",
                 f"[i] share {mine} with {whom}",
                 f"[my] (gift|donation) [is|of|will be] {{amount}} [(to|for) {whom}]",
             ],

@@ -198,6 +198,13 @@ class Pool(Bargain):
             "(me|myself|{me}) {take:list}",
             "[you] (give|leave) me {take:list}",
             "let me (have|keep|take|get) {take:list}",
+            "(i|i'll|i will|i'd|let me) [(just|only)] (ask for|request|claim|call for|pick|choose) "
+            "[just|only] {take:list} [for (me|myself)]",
+            "(i|i'll|i will|let me) help myself to {take:list}",
+            "all (i|that i) (ask|ask for|want|claim|request) [for] is {take:list}",
+            "{take:list} (is|are) (all|what) i (ask|want|ask for|take|need|am asking for|claim"
+            "|request)",
+            "{take:list} (goes|go|come|comes) to (me|{me})",
         ]
         gives = "[i] [i'll|will|would|i'd|can] (give|offer|leave|hand|hand over)"
         theirs = [
@@ -210,6 +217,7 @@ class Pool(Bargain):
             f"{{give:list}} [is|are] (for|to) {YOU}",
             "{give:list} (is|are|will be) yours",
             "({other}|you) {give:list}",
+            "{give:list} (goes|go) to (you|{other})",
         ]
         start = (
             "[[i] (offer|propose|suggest) [that|to]"
@@ -235,6 +243,8 @@ class Pool(Bargain):
             phrases["each"] = [
                 "[i] [propose|offer|suggest] {amount} [for|to] (each|each of us|both of us|both)",
                 "[we] (both|each) (get|take|receive) {amount}",
+                f"({'|'.join(EVENLY)}) [.|with|that is] {{amount}} (each|for each [of us]|apiece)",
+                "{amount} (each|apiece|for each of us)",
                 "[i] [propose|offer|suggest] {amount} (/|-) {second:amount}",
             ]
         return phrases
@@ -269,6 +279,10 @@ class Pool(Bargain):
             there = amount(self.goods, pool)
             raise IllegalAction(f"the two parts do not add up to what is on the table, {there}")
         return parts["take"] if "take" in parts else pool - parts["give"]
+
+    def means_standing(self, seen: Observation, content: np.ndarray) -> bool:
+        standing = bool(seen.marked("offer_by"))
+        return standing and bool((content == seen["pool"] - seen["offer"]).all())
 
     def accepts(self, seen: Observation, values: Mapping[str, Any]) -> bool:
         mine = seen["pool"] - seen["offer"]

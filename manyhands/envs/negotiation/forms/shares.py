@@ -35,6 +35,8 @@ _SHARE = re.compile(
     rf"|(?:(?:i |i'll |i will )?(?:give|offer) {_WHO.format(3)} {_N.format(3)})"
     rf"|(?:(?:i |i'll |i will )?(?:keep|take|get) (?:all )?{_N.format(4)}(?: for (?:myself|me))?)"
     r"|(?P<n6>[0-9]+)(?: coins?)? each (?:for|to) (?P<who6>(?:the )?others|you (?:two|2))"
+    rf"|(?:{_WHO.format(7)} and {_WHO.format(8)} (?:will |would |should |both )?(?:{_GETS}) "
+    rf"{_N.format(7)} (?:each|apiece))"
     r"|(?P<n5>[0-9]+)(?: coins?)? (?P<who5>each))(?: each)?(?= |$)"
 )
 _LINK = re.compile(r" (?:\. )?(?:(?:and|while|with|so) )?")
@@ -237,7 +239,8 @@ class Shares(Bargain):
                 count = _WORDS.get(count, "rest")
             elif len(count) > 4:
                 return
-            found = (*found, (who, count))
+            both = [said[name] for name in ("who7", "who8") if name in said]
+            found = (*found, *((one, count) for one in both or [who]))
             yield found, len(text[: share.end()].split())
             link = _LINK.match(text, share.end())
             if link is None:

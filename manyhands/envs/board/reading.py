@@ -1,0 +1,214 @@
+"""Ways to name a square or a column, as `Grammar`s."""
+
+from __future__ import annotations
+
+import string
+
+from manyhands.core.grammar import Grammar, names
+
+_STONE = "(stone|piece|token|disc|disk|counter|mark|symbol|checker|chip|man|marker|tile|{mark})"
+_WHICH = (
+    "[a|my|another|1|one|this|the] [next|first|second|third|fourth|fifth|sixth|new|own|single] "
+    "[own]"
+)
+_OBJECT = f"{_WHICH} ({_STONE}|move|one|1|it)"
+_ON = (
+    "(on|in|at|to|into|onto|for|with|down|over|inside|upon|through|right down|straight down"
+    "|right in"
+    "|down into|down in|right at|straight into)"
+)
+_VERB = (
+    "(play|take|place|put|mark|choose|pick|claim|occupy|drop|go|set|select|use|make|move|start"
+    "|begin|open|say|want|stick|grab|get|have|lay|position|plant|land|settle|fill|seize|capture"
+    "|slide|release|insert|call|name|sit|stand|try|enter|build|stack|add|fall)"
+)
+_PLAY = (
+    f"[{_VERB} [{_OBJECT}] [{_ON}]"
+    f"|{_OBJECT} [(sit|stand|rest|be)] {_ON}"
+    f"|{_OBJECT} (go|land|fall|drop|sit) [{_ON}]|put down {_OBJECT} [{_ON}]"
+    f"|let {_OBJECT} (go|fall|drop|sit|stand|land|rest|be|slide) {_ON}"
+    f"|put {_OBJECT} down {_ON}|have {_OBJECT} {_ON}|go [ahead] and (take|mark|claim)"
+    "|(straight|right) down [into]|down [into]|into|onto|on to|in|on]"
+)
+_END = "[(for|from) me|with my [next] (stone|mark|{mark})]"
+_FOR = f"(for|with) {_WHICH} {_STONE}"
+
+# ---- columns -------------------------------------------------------------------------------------
+
+_COL = "(col|column|slot|lane|file|one|1|stack)"
+_SIDE = "(side|edge|end|border|wall)"
+_BY_FULL = (
+    "[right|directly|just] (beside|next to|by|alongside|adjacent to) [the] full (one|1|column)"
+)
+_FULL = f"[.] {_BY_FULL}"
+_NAMED = {
+    "column": [
+        "[in|into|to] [col|column|slot|lane|number|no] [.|number|no] {n}",
+        "{n} (st|nd|rd|th) (col|column|slot|lane)",
+        "(col|column) [number] {n} [and] [at|on|in|to] row {row:n}",
+    ],
+    "ordinal": [
+        f"{{ordinal}} {_COL} [from left|along|across|over]",
+        f"{_COL} {{ordinal}} from [the] left",
+        "{ordinal} [from [the] left]",
+    ],
+    "last": [
+        f"[one on|1 on] (rightmost|right most|last|far right|extreme right|very right) [{_COL}]",
+        f"(extreme|far|very) right [{_SIDE}|hand side|hand {_COL}]",
+        f"right [hand] {_SIDE} [of board]",
+        f"last [{_COL}] [on|to|at] right",
+        f"{_COL} (on|at|to) [the] (far|extreme|very) right [side]",
+        f"{_COL} (on|at) [the] right [hand] {_SIDE}",
+    ],
+    "from the right": [
+        f"{_COL} [that is] {{ordinal}} from [the] right",
+        f"{{ordinal}} [{_COL}] from [the] right",
+        f"{{ordinal}} [{_COL}] (to|from) [the] (last|end) [{_COL}]",
+    ],
+    "penultimate": [f"(penultimate|second last|next to last|last but one|last but 1) [{_COL}]"],
+    "leftmost": [
+        f"[one on|1 on] (leftmost|left most|far left|extreme left|very left) [{_COL}]",
+        f"(extreme|far|very) left [{_SIDE}|hand side|hand {_COL}]",
+        f"left [hand] {_SIDE} [of board]",
+        f"{_COL} (on|at|to) [the] (far|extreme|very) left [side]",
+        f"{_COL} (on|at) [the] left [hand] {_SIDE}",
+    ],
+    "middle": [
+        f"[in|into|to|right in] (middle|centre|center|central|mid) [{_COL}] [of board]",
+        f"(very|exact|dead) (middle|centre|center) [{_COL}] [of board]",
+        f"{_COL} in [the] (middle|centre|center) [of board]",
+    ],
+}
+COLUMNS = Grammar(
+    {
+        meaning: [
+            pattern
+            for said in ways
+            for pattern in (
+                f"{_PLAY} {said} {_END}",
+                f"{said} {_FOR}",
+                f"{said} (take|get|receive|have|catch|welcome) {_OBJECT}",
+            )
+        ]
+        for meaning, ways in _NAMED.items()
+    }
+    | {
+        "beside": [
+            f"{_PLAY} {_BY_FULL} {_END}",
+            f"{_PLAY} [{_COL}] {_BY_FULL} {_END}",
+            "(start|begin|open) [a] [new] (stack|pile|tower|column) " + _BY_FULL,
+        ],
+        "column beside": [f"{_PLAY} {{ordinal}} {_COL} {_FULL}",
+        f"{_PLAY} column {{ordinal:n}} {_FULL}"],
+    },
+    {"mark": {"x": 0, "cross": 0, "o": 1, "nought": 1, "naught": 1, "circle": 1}},
+    # Letters are columns of other boards, and right is a side.
+    keep=("a", "right", "first", "next"),
+)  # fmt: skip
+
+# ---- squares -------------------------------------------------------------------------------------
+
+_SQUARE = "(square|cell|field|corner|edge|side|spot|position|place|box|space)"
+_WHERE = f"[hand] [{_SQUARE}] [of (board|grid)]"
+_MIDDLE = "(middle|centre|center|central|mid|heart)"
+_OF = "(of|in|on|at)"
+_PLACE = {  # with one square of a small board: how far down, how far across
+    "words": [
+        f"[right] {{down}} {{across}} {_WHERE}",  # "Right, top left."
+        f"{{across}} {{down}} {_WHERE}",
+        f"{{down}} row {{across}} [{_SQUARE}]",
+        f"{{across}} (col|column) {{down}} [{_SQUARE}|row]",
+        "{across} (side|edge|col|column) {down} [row|square|cell]",
+        f"{{across}} [{_SQUARE}] {_OF} {{down}} (row|line)",
+        f"{{down}} [{_SQUARE}] {_OF} {{across}} (side|edge|col|column)",
+        f"{{down}} {_OF} {{across}} (side|edge|col|column)",
+        f"{_SQUARE} {_OF} {{across}} {_OF} {{down}} (row|line)",
+        f"{_SQUARE} {_OF} {{down}} {_OF} {{across}} (side|edge|col|column)",
+        f"{_SQUARE} {_OF} {{down}} {{across}} [hand] [side|corner|edge]",
+        f"{{down:outer}} (edge|row|side|line) [.] {_OF} {_MIDDLE}",
+        f"{{across:outer_side}} (edge|column|side) [.] {_OF} {_MIDDLE}",
+        f"{_SQUARE} {_OF} {{across}} {_OF} {{down}}",
+        f"{_MIDDLE} {_OF} {{down:outer}} (row|line|edge|side)",
+        f"{_MIDDLE} {_OF} {{across:outer_side}} (col|column|edge|side)",
+        f"{{down:outer}} {_OF} {_MIDDLE} (col|column)",
+        f"{{across:outer_side}} {_OF} {_MIDDLE} row",
+        "{down} row [.|and|in|at] {across} (col|column)",
+    ],
+    "centre": [
+        f"[(very|exact|dead|bang in|right in|right at)] {_MIDDLE} [{_SQUARE}] "
+        "[of [game] (board|grid)]",
+        f"{_SQUARE} in [the] [very] {_MIDDLE} [of (board|grid)]",
+    ],
+}
+_REL = "[directly|right|just|straight|immediately|exactly] {side}"
+_THEIRS = "({owner}|that|the)"
+_ITS = "({owner} [own] [first|last|lone|only] {stone}|(that|the) {stone:mark})"
+SQUARES = Grammar(
+    {
+        "square": [
+            f"{_PLAY} [{_SQUARE}] {{column:letter}} {{row:n}} [{_SQUARE}] {_END}",
+            f"{_PLAY} row {{row:n}} [and|of|in] (col|column) {{column:letter}}",
+            f"{_PLAY} (col|column) {{column:letter}} [and|of|in] row {{row:n}}",
+            f"{{column:letter}} {{row:n}} {_FOR}",
+            f"{{column:letter}} {{row:n}} (take|get|receive) {_OBJECT}",
+        ],
+        "numbers": [
+            f"{_PLAY} row {{row:n}} [and|of|in|at] (col|column) {{column:n}}",
+            f"{_PLAY} (col|column) {{column:n}} [and|of|in|at] row {{row:n}}",
+            f"{_PLAY} {{row:ordinal}} row [and|of|in|at] {{column:ordinal}} (col|column)",
+            f"{_PLAY} {{column:ordinal}} (col|column) [and|of|in|at] {{row:ordinal}} row",
+            f"{_PLAY} row {{row:n}} [and|of|in|at] {{column:ordinal}} (col|column)",
+            f"{_PLAY} (col|column) {{column:n}} [and|of|in|at] {{row:ordinal}} row",
+            f"{_PLAY} {{row:ordinal}} row [and|of|in|at] (col|column) {{column:n}}",
+            f"{_PLAY} {{column:ordinal}} (col|column) [and|of|in|at] row {{row:n}}",
+            f"{_PLAY} {{column:ordinal}} {_SQUARE} (of|in) (row {{row:n}}|{{row:ordinal}} row)",
+            f"{_PLAY} {{row:ordinal}} {_SQUARE} (of|in) "
+            "(column {column:n}|{column:ordinal} column)",
+        ],
+        **{
+            meaning: [
+                pattern
+                for said in ways
+                for pattern in (
+                    f"{_PLAY} {said} {_END}",
+                    f"{said} {_FOR}",
+                    f"{said} (take|get|receive) {_OBJECT}",
+                )
+            ]
+            for meaning, ways in _PLACE.items()
+        },
+        "by a stone": [
+            f"{_PLAY} [{_SQUARE}] [of] {_REL} {_ITS} [in {_MIDDLE}] {_END}",
+        ],
+        "by the centre": [f"{_PLAY} [{_SQUARE}] {_REL} {_MIDDLE} [{_SQUARE}] {_END}"],
+        "between": [
+            f"{_PLAY} [{_SQUARE}] between {_ITS} and {{down}} {{across}} [hand] [corner] {_END}",
+            f"{_PLAY} [{_SQUARE}] between {{down}} {{across}} [hand] [corner] and {_ITS} {_END}",
+        ],
+        "opposite": [
+            f"{_PLAY} [far|opposite] corner [(diagonally|directly)] (across from|opposite"
+            f"|opposite to"
+            f"|facing|away from|from) {_ITS}",
+            f"{_PLAY} corner opposite [to|from|of] {_ITS}",
+        ],
+    },
+    {
+        "letter": names(string.ascii_lowercase),
+        "down": {"top": 0, "upper": 0, "uppermost": 0, "topmost": 0, "middle": 1, "centre": 1,
+                 "center": 1, "central": 1, "bottom": 2, "lower": 2, "lowest": 2, "bottommost": 2},
+        "outer": {"top": 0, "upper": 0, "first": 0, "bottom": 2, "lower": 2, "last": 2},
+        "across": {"left": 0, "leftmost": 0, "middle": 1, "centre": 1, "center": 1, "central": 1,
+                   "right": 2, "rightmost": 2},
+        "outer_side": {"left": 0, "leftmost": 0, "right": 2, "rightmost": 2},
+        "side": {"above": (-1, 0), "over": (-1, 0), "on top of": (-1, 0), "below": (1, 0),
+                 "under": (1, 0), "beneath": (1, 0), "underneath": (1, 0),
+                 "left of": (0, -1), "to left of": (0, -1), "right of": (0, 1),
+                 "to right of": (0, 1), "to the left of": (0, -1), "to the right of": (0, 1)},
+        "owner": {"my": "me", "your": "you", "his": "you", "her": "you", "their": "you",
+                  "opponent s": "you"},
+        "mark": {"x": 0, "cross": 0, "o": 1, "nought": 1, "naught": 1, "circle": 1},
+        "stone": {"stone": -1, "piece": -1, "mark": -1, "token": -1, "x": 0, "cross": 0, "o": 1,
+                  "nought": 1, "naught": 1, "circle": 1},
+    },
+    keep=("a", "right", "first"),
+)  # fmt: skip
