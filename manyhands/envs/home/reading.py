@@ -277,7 +277,8 @@ def parse(home: Home, text: Any, state: HomeState, agent: int) -> int:
             return Actions.WAIT
         raise refuse(reason)
 
-    return int(decide(_transcript(text) if isinstance(text, str) else text, mean, refuse))
+    said = _transcript(text) if isinstance(text, str) else text
+    return int(decide(said, mean, refuse, me=home.agents[agent]))
 
 
 def short_words(home: Home, facts: Facts, agent: int, action: int) -> str:
