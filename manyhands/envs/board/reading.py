@@ -11,7 +11,7 @@ _WHICH = (
     "[a|my|another|1|one|this|the] [next|first|second|third|fourth|fifth|sixth|new|own|single] "
     "[own]"
 )
-_OBJECT = f"{_WHICH} ({_STONE}|move|one|1|it)"
+_OBJECT = f"{_WHICH} ({_STONE}|move|one|1|it|mine)"
 _ON = (
     "(on|in|at|to|into|onto|for|with|down|over|inside|upon|through|right down|straight down"
     "|right in"
@@ -20,7 +20,7 @@ _ON = (
 _VERB = (
     "(play|take|place|put|mark|choose|pick|claim|occupy|drop|go|set|select|use|make|move|start"
     "|begin|open|say|want|stick|grab|get|have|lay|position|plant|land|settle|fill|seize|capture"
-    "|slide|release|insert|call|name|sit|stand|try|enter|build|stack|add|fall)"
+    "|slide|release|insert|call|name|sit|stand|try|enter|build|stack|add|fall|block|defend|cover)"
 )
 _PLAY = (
     f"[{_VERB} [{_OBJECT}] [{_ON}]"
