@@ -397,21 +397,23 @@ wanted to go){wide}; walls, doors and boxes stop it"
 
 
 def _growth(mission: Mission, growth: Growth) -> str:
-    what = CELLS[growth.code].name.replace("_", " ")
+    what = f"gets {CELLS[growth.code].words}"
     if COIN <= growth.code < COIN + 4:
-        what = f"a coin of {mission.agents[growth.code - COIN]}"
+        what = f"gets a coin of {mission.agents[growth.code - COIN]}"
+    elif growth.code == DIRT:
+        what = "becomes dirty"
     ground = "clean water" if growth.code == DIRT else "soil where nobody is"
     if growth.one:
-        where = f"one cell of {ground} becomes {what} with a chance of {growth.rates[0]:g} a step"
+        where = f"one cell of {ground} {what} with a chance of {growth.rates[0]:g} a step"
     elif len(growth.rates) == 1:
-        where = f"each cell of {ground} becomes {what} with a chance of {growth.rates[0]:g} a step"
+        where = f"each cell of {ground} {what} with a chance of {growth.rates[0]:g} a step"
     else:
         listed = ", ".join(
             f"{rate:g} with {k}{' or more' * (k == len(growth.rates) - 1)}"
             for k, rate in enumerate(growth.rates)
         )
         where = (
-            f"each cell of {ground} becomes {what} with a chance a step of {listed} of it within "
+            f"each cell of {ground} {what} with a chance a step of {listed} of it within "
             f"a distance of {growth.radius}"
         )
     after = f", from step {growth.after} on" if growth.after else ""
