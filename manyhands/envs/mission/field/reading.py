@@ -46,7 +46,7 @@ _CELL = "(step|cell|square|field|tile|pace|space)"
 _FAR = f"[(one|1|a single|single) [{_CELL}]|{_CELL}|over|back|straight|due|further]"
 _AIM = "[(to|towards|toward)] [the]"
 _PLACE = "row {row:n} [and|.] column {column:n}"
-_THING = "[(the|a|an|that|this|my)] {thing} [(of|for|to) door {door:n}|{door:n}]"
+_THING = "[(the|a|an|that|this)] {thing} [(of|for|to) door {door:n}|{door:n}]"
 _ON = f"[(to|onto|on|into|through) [cell|square] ({_PLACE}|{_THING})]"
 _SIDE = (
     "[(beside|next to|near) me|(to|on|in|at) [my|the] {side:way} [side] [of me]|{side:way} [of me]"
@@ -148,7 +148,7 @@ def _grammar(actions: tuple[str, ...]) -> Grammar:
         ]  # fmt: skip
         short += [("go", [f"[straight|due] {_AIM} {{way}} [by] [(one|1|a) {_CELL}] {_ON}",
                           f"[to] [cell|square] {_PLACE}"]),
-                  ("take", [f"[(the|a|an|that|this|my)] {{thing}} {_SIDE}"])]  # fmt: skip
+                  ("take", [f"{_THING} {_SIDE}"])]  # fmt: skip
     else:
         phrases.append(("room", [
             "(go|move|walk|run|head|step|enter|sneak|proceed|travel|advance|continue) "
@@ -207,13 +207,14 @@ def parse(mission: Mission, text: Any, state: FieldState, agent: int) -> int:
 
 
 def _slots(mission: Mission, agent: int) -> dict[str, Any]:
-    """Bodies by their names and kinds, and rooms."""
+    """Bodies by their names and kinds, things and rooms."""
     plan = mission.plan
     who = {body_name(plan, k): (k,) for k in range(plan.bodies) if k != agent}
     for team in plan.teams:
         members = range(team.first, team.first + team.size)
         who[team.member] = tuple(k for k in members if k != agent)
-    return {"who": who, "room": {name: name for name in plan.room_names}}
+    things = _things() | {"my coin": (COIN + agent,), "my own coin": (COIN + agent,)}
+    return {"who": who, "thing": things, "room": {name: name for name in plan.room_names}}
 
 
 def _named(
