@@ -209,7 +209,9 @@ def parse(mission: Mission, text: Any, state: FieldState, agent: int) -> int:
 def _slots(mission: Mission, agent: int) -> dict[str, Any]:
     """Bodies by their names and kinds, things and rooms."""
     plan = mission.plan
-    who = {body_name(plan, k): (k,) for k in range(plan.bodies) if k != agent}
+    who: dict[str, tuple[int, ...]] = {
+        body_name(plan, k): (k,) for k in range(plan.bodies) if k != agent
+    }
     for team in plan.teams:
         members = range(team.first, team.first + team.size)
         who[team.member] = tuple(k for k in members if k != agent)
@@ -288,7 +290,7 @@ def _way(
         if not set(codes) <= set(range(DOOR, KEY + GROUPS)):
             return f"there is no such thing of door {values['door']}"
     way = values.get("way", values.get("side"))
-    if codes is None and "row" not in values and name != "face":
+    if way is not None and codes is None and "row" not in values and name != "face":
         return 1 + int(way)
     fits = []
     for action in range(1, plan.moves + 1):
