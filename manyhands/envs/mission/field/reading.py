@@ -88,7 +88,7 @@ _VERBS = {
             f"(shoot|fire|zap) {_AHEAD}"],
     "clean": [f"(clean|wash|scrub|clean up) [(the|this|some)] [dirty] "
               f"(river|water|dirt|pollution|waste) {_AHEAD}",
-              f"(clean|scrub) (it|up) {_AHEAD}", f"clean {_AHEAD}"],
+              f"(clean|scrub) (it|up) {_AHEAD}", "(i will|i'll) clean"],
     "tag": [f"(tag|touch|freeze) {_WHO} [(near|beside|around|next to) me]",
             "tag all [(near|beside|around) me]"],
     "mine": [f"(mine|strike|dig|dig up|hit|dig for) [(the|this|that|some)] {{ore}} {_AHEAD}",
@@ -160,7 +160,10 @@ def _grammar(actions: tuple[str, ...]) -> Grammar:
     for verb in actions:
         if verb not in ("stay", *HEADINGS) and not verb.startswith("go to room "):
             own = _VERBS.get(verb, [f"{verb} {_WHO}", f"{verb} {_AHEAD}"])
-            phrases.append((verb, [verb, f"use [(the|my)] {verb} [beam]", *own]))
+            # "I'm clean" is no action.
+            bare = [verb] if verb != "clean" else []
+            short.append((verb, [verb]))
+            phrases.append((verb, [*bare, f"use [(the|my)] {verb} [beam]", *own]))
             if verb == "lock":
                 phrases.append(("unlock", _VERBS["unlock"]))
     slots: dict[str, Any] = {"thing": _things(), "ore": _ORES, "who": {}, "room": {}}
