@@ -7,78 +7,171 @@ from typing import TYPE_CHECKING, Any
 
 from manyhands.core.answers import Answer, decide
 from manyhands.core.env import IllegalAction, names_of
-from manyhands.core.grammar import Grammar
+from manyhands.core.grammar import TIME, WAITING, Grammar, Reading
 from manyhands.envs.mission.field.effects import ahead, choices, word
+from manyhands.envs.mission.field.events import body_name
 from manyhands.envs.mission.field.look import Look, beyond, cell_words, look_of, steps
-from manyhands.envs.mission.field.state import CAUGHT, LOCKED, FieldState
+from manyhands.envs.mission.field.state import (
+    APPLE,
+    BOX,
+    BUTTON,
+    CAUGHT,
+    COIN,
+    DIRT,
+    DOOR,
+    FLAG,
+    GOAL,
+    GOLD,
+    GROUPS,
+    HEADINGS,
+    IRON,
+    KEY,
+    LOCKED,
+    MACHINE,
+    PLATE,
+    SOIL,
+    WATER,
+    FieldState,
+)
+from manyhands.envs.mission.text import offered_action
 
 if TYPE_CHECKING:
     from manyhands.envs.mission.env import Mission
 
-_GO = "[(go|move|step|walk|head|run|take a step|make a step|take one step|one step|1 step)]"
-_FAR = "[(one|1|a single)] [(step|cell|square|field|tile)]"
-_AIM = "[(to|towards|toward|for)] [the]"
-_ALSO = {
-    "north": "up|upward|upwards|northward|northwards|n",
-    "south": "down|downward|downwards|southward|southwards|s",
-    "west": "left|leftward|leftwards|westward|westwards|w",
-    "east": "right|rightward|rightwards|eastward|eastwards|e",
+_GO = (
+    "(go|move|step|walk|head|run|travel|proceed|advance|continue|keep going|keep moving|sneak"
+    "|(take|make) (a|one|1) [single] (step|move|pace))"
+)
+_CELL = "(step|cell|square|field|tile|pace|space)"
+_FAR = f"[(one|1|a single|single) [{_CELL}]|{_CELL}|over|back|straight|due|further]"
+_AIM = "[(to|towards|toward)] [the]"
+_PLACE = "row {row:n} [and|.] column {column:n}"
+_THING = "[(the|a|an|that|this)] {thing} [(of|for|to) door {door:n}|{door:n}]"
+_ON = f"[(to|onto|on|into|through) [cell|square] ({_PLACE}|{_THING})]"
+_SIDE = (
+    "[(beside|next to|near) me|(to|on|in|at) [my|the] {side:way} [side] [of me]|{side:way} [of me]"
+    "|at {place}]"
+).replace("{place}", _PLACE)
+_WAYS = {
+    "north": "up|upward|northward|n",
+    "south": "down|downward|southward|s",
+    "west": "left|leftward|westward|w",
+    "east": "right|rightward|eastward|e",
 }
 _STAY = [
-    "(stay|wait|noop|none|pass|idle|skip|hold|rest|stand still|do nothing|no op|stay put)",
-    "(stay|wait|remain|hold) [(here|there|where i am|in place|still|at my place|in this room)] "
-    "[for] [(one|1|a)] [(turn|step|moment|bit)]",
-    "(skip|pass) [(my|this)] (turn|move|step)",
+    *WAITING,
+    f"(stay|wait|noop|none|pass|idle|skip|rest|do nothing|no op|halt|pause|take no action) {TIME}",
+    "(stay|wait|remain|hold) [(here|there|where i am|in place|still|at my place|in [this|my] room)]"
+    f" {TIME}",
+    "(stay|remain|wait) in my (cell|place|room)",
+    "hold my (position|place|ground)",
     "do nothing [at all]",
 ]
-_HERE = "[(here|now|in this room|on this cell)]"
-_AHEAD = "[(ahead|forward|straight ahead|in front [of me]|ahead of me|at (it|them|him|her))]"
-# Verb -> its patterns; others have their own name alone.
-_VERBS: dict[str, list[str]] = {
-    "press": [f"(press|push|hit|use|activate) [(the|this|that)] (button|switch) {_HERE}",
-              "press [it]", "push it"],
-    "repair": [f"(repair|fix|work on|mend) [(the|this|that)] (generator|machine|engine) {_HERE}",
-               f"(repair|fix|mend) [it] {_HERE}"],
-    "drop": [f"(drop|put down|put|lay down|leave|release|lay) [(the|my|this)] [key] [down] "
-             f"{_HERE}"],
-    "lock": [f"lock [(the|this|that)] [box] {_AHEAD}"],
-    "unlock": [f"(unlock|open|release) [(the|this|that)] [box] {_AHEAD}"],
-    "zap": [f"(zap|shoot|fire|fire the beam|fire a beam|beam|fire the zap) {_AHEAD}",
-            "(zap|shoot) (them|him|her|it|the other|the others|whoever is ahead)"],
-    "clean": [f"(clean|wash|scrub|clean up) [(the|this)] [(river|water|dirt|dirty water)] "
-              f"{_AHEAD}"],
-    "tag": ["(tag|touch) [(them|him|her|it|the runner|the runners|everybody|everyone|all)] "
-            "[(near|beside|around) me]"],
-    "mine": [f"(mine|strike|dig|hit) [(the|this|that)] "
-             f"[(ore|gold|iron|gold ore|iron ore)] {_AHEAD}"],
+_TAKE = "(take|grab|get|collect|pick|pick up|fetch|gather|seize|pocket|snatch|steal|capture)"
+_AHEAD = "[(ahead|forward|straight ahead|in front [of me]|ahead of me)|[to] [the] {facing:way}]"
+_WHO = "(them|him|her|(the|that) [other] {who}|{who}|the other|everyone|everybody|whoever is there)"
+_HERE = "[(here|where i (am|stand)|in this room|in my room|on (this|my) cell)]"
+_DOORS = "[(of|for|to) door {door:n}]"
+# Verb -> its patterns; others have their own name, and are aimed as beams are.
+_VERBS = {
+    "press": [f"(press|push|hit|use|activate) (the|this|that) (button|switch) {_DOORS} {_HERE}",
+              f"(press|push) (button|switch|it) {_HERE}"],
+    "repair": [f"(repair|fix|work on|mend) [(the|this|that)] [broken] (generator|machine|engine) "
+               f"{_HERE}", f"(repair|fix|mend) it {_HERE}"],
+    "drop": [f"(drop|put down|lay down|leave|lay|set down|put) (the|my|this|a) key {_DOORS} [down] "
+             f"{_HERE}", f"(drop|put|lay|set) (it|my key|key) [down] {_HERE}", "let go of my key"],
+    "lock": [f"lock [(the|this|that)] box {_AHEAD}", f"lock it {_AHEAD}"],
+    "unlock": [f"(unlock|open) [(the|this|that)] [locked] box {_AHEAD}", f"unlock it {_AHEAD}",
+               "unlock"],
+    "zap": [f"(zap|shoot|fire at|fire on|blast) {_WHO} {_AHEAD}",
+            f"(fire|shoot|use) [(the|my|a)] [zap] (beam|zap|zapper|gun) {_AHEAD}",
+            f"(shoot|fire|zap) {_AHEAD}"],
+    "clean": [f"(clean|wash|scrub|clean up) [(the|this|some)] [dirty] "
+              f"(river|water|dirt|pollution|waste) {_AHEAD}",
+              f"(clean|scrub) (it|up) {_AHEAD}", "(i will|i'll) clean"],
+    "tag": [f"(tag|touch|freeze) {_WHO} [(near|beside|around|next to) me]",
+            "tag all [(near|beside|around) me]"],
+    "mine": [f"(mine|strike|dig|dig up|hit|dig for) [(the|this|that|some)] {{ore}} {_AHEAD}",
+             f"(mine|strike|dig) {_AHEAD}"],
 }  # fmt: skip
+
+
+def _things() -> dict[str, tuple[int, ...]]:
+    """Nouns with the codes of cells that they may stand for."""
+    three = range(GROUPS)
+    found = {
+        "key": tuple(KEY + k for k in three),
+        "plate|pressure plate": tuple(PLATE + k for k in three),
+        "button|switch": tuple(BUTTON + k for k in three),
+        "door": tuple(DOOR + k for k in three),
+        "goal": (GOAL,),
+        "apple|fruit": (APPLE,),
+        "coin": tuple(COIN + k for k in range(4)),
+        "box|crate": (BOX, LOCKED),
+        "flag": (FLAG, FLAG + 1),
+        "soil": (SOIL,),
+        "water|river": (WATER, DIRT),
+        "dirty water|dirt": (DIRT,),
+        "clean water": (WATER,),
+        "gold|gold ore": (GOLD,),
+        "iron|iron ore": (IRON,),
+        "generator|machine": (MACHINE,),
+    }
+    return {word: codes for names, codes in found.items() for word in names.split("|")}
+
+
+_ORES = {"gold": (GOLD,), "gold ore": (GOLD,), "iron": (IRON,), "iron ore": (IRON,),
+         "ore": (GOLD, IRON)}  # fmt: skip
 
 
 @functools.lru_cache(maxsize=64)
 def _grammar(actions: tuple[str, ...]) -> Grammar:
-    """The phrases of a field; their meanings are names of actions."""
+    """The phrases of a field, for its actions."""
     phrases: list[tuple[str, list[str]]] = [("stay", _STAY)]
-    rooms = [name.removeprefix("go to room ") for name in actions if name.startswith("go to room ")]
-    for way, also in _ALSO.items():
-        if way in actions:
-            patterns = [
-                f"{_GO} {_FAR} {_AIM} ({way}|{also})",
-                f"{_GO} ({way}|{also}) {_FAR}",
-                f"{_GO} ({way}|{also}) [by] {_FAR}",
-            ]
-            phrases.append((way, patterns))
-    for name in rooms:
-        patterns = [
-            f"[(go|move|walk|run|head|step|enter|sneak)] [(to|into|in|for|through to)] room {name}",
-            f"(go|move|walk|run|head|step) (to|into) {name}",
-        ]
-        phrases.append((f"go to room {name}", patterns))
+    short: list[tuple[str, list[str]]] = []
+    if "north" in actions:
+        phrases += [
+            ("go", [f"{_GO} {_FAR} {_AIM} {{way}} [side|direction] [by] {_FAR} {_ON}",
+                    "(my|the) [next] (step|move|way) (go|lead|take me|be) [to] [the] {way}",
+                    f"(1|one|a) {_CELL} [further] [to] [the] {{way}}",
+                    f"{_GO} {_FAR} (to|onto|on|into|through|towards|toward|for) [cell|square] "
+                    f"({_PLACE}|{_THING} {_SIDE})",
+                    f"(enter|reach|step on|stand on|get on) ({_PLACE}|{_THING} {_SIDE})"]),
+            ("take", [f"{_TAKE} [up] {_THING} {_SIDE} [up]",
+                      f"(eat|harvest|munch) {_THING} {_SIDE}"]),
+            ("push", [f"(push|shove|move) [(the|this|that)] (box|crate) {_AIM} {{way}} {_FAR}",
+                      f"(push|shove) [(the|this|that)] (box|crate) {_SIDE}"]),
+            ("open", [f"(open|unlock|go through) [(the|this|that)] door [{{door:n}}] {_SIDE} "
+                      "[with (my|the) key]"]),
+            ("face", ["(face|turn) [(to|towards|toward)] [the] {way}",
+                      f"(face|turn to|turn towards) {_THING} {_SIDE}"]),
+        ]  # fmt: skip
+        short += [("go", [f"[straight|due] {_AIM} {{way}} [by] [(one|1|a) {_CELL}] {_ON}",
+                          f"[to] [cell|square] {_PLACE}"]),
+                  ("take", [f"{_THING} {_SIDE}"])]  # fmt: skip
+    else:
+        phrases.append(("room", [
+            "(go|move|walk|run|head|step|enter|sneak|proceed|travel|advance|continue) "
+            "[back|on|over] [(to|into|in|for|towards|toward|through to)] [the] room {room}",
+            "(go|move|walk|run|head|step|proceed) [back|on|over] (to|into|for) {room}",
+            "(enter|visit) room {room}",
+        ]))  # fmt: skip
+        short.append(("room", ["[(to|into)] room {room}"]))
     for verb in actions:
-        if verb != "stay" and verb not in _ALSO and not verb.startswith("go to room "):
-            phrases.append((verb, [verb, f"use [the] {verb} [beam]", *_VERBS.get(verb, [])]))
+        if verb not in ("stay", *HEADINGS) and not verb.startswith("go to room "):
+            own = _VERBS.get(verb, [f"{verb} {_WHO}", f"{verb} {_AHEAD}"])
+            # "I'm clean" is no action.
+            bare = [verb] if verb != "clean" else []
+            short.append((verb, [verb]))
+            phrases.append((verb, [*bare, f"use [(the|my)] {verb} [beam]", *own]))
             if verb == "lock":
                 phrases.append(("unlock", _VERBS["unlock"]))
-    return Grammar(phrases, keep=("right", "left", "now"))
+    slots: dict[str, Any] = {"thing": _things(), "ore": _ORES, "who": {}, "room": {}}
+    slots["way"] = {
+        word: HEADINGS.index(way) for way, also in _WAYS.items() for word in (way, *also.split("|"))
+    }
+    keep = ("right", "left", "a", "first", "now", "then", "just", "again", "yeah", "away")
+    return Grammar(phrases, slots, keep=keep, short=short)
 
 
 def parse(mission: Mission, text: Any, state: FieldState, agent: int) -> int:
@@ -93,25 +186,139 @@ def parse(mission: Mission, text: Any, state: FieldState, agent: int) -> int:
         return IllegalAction(f"{reason}. Answer with exactly one action: {allowed}.")
 
     def mean(answer: Answer) -> int | None:
-        said = " ".join(answer.plain.split()).rstrip(".")
-        for choice in choices(mission, state, agent):
-            if said == str(choice).lower():
-                return int(choice.action)
-        named = {reading.meaning for reading in _grammar(plan.actions).read(answer.plain)}
+        offered = offered_action(choices(mission, state, agent), answer.plain)
+        if offered is not None:
+            return offered
+        named: set[int] = set()
+        reason = ""
+        for reading in _grammar(plan.actions).read(answer.plain, _slots(mission, agent)):
+            action = _named(mission, state, look, agent, reading)
+            if isinstance(action, str):
+                reason = reason or action
+            else:
+                named.add(action)
+        if reason and not named:
+            raise refuse(reason)
         if len(named) != 1:
             return None
-        (name,) = named
-        if name in ("lock", "unlock") and "lock" in plan.verbs:
-            locked = ahead(look) == LOCKED
-            if plan.verbs["lock"] in look.open and locked != (name == "unlock"):
-                raise refuse(f"the box ahead of you is {'' if locked else 'not '}locked")
-            name = "lock"
-        action = plan.actions.index(name)
+        (action,) = named
         if action not in look.open:
             raise refuse(_why(mission, look, agent, action))
         return action
 
-    return int(decide(text, mean, refuse))
+    return int(decide(text, mean, refuse, me=mission.agents[agent]))
+
+
+def _slots(mission: Mission, agent: int) -> dict[str, Any]:
+    """Bodies by their names and kinds, things and rooms."""
+    plan = mission.plan
+    who: dict[str, tuple[int, ...]] = {
+        body_name(plan, k): (k,) for k in range(plan.bodies) if k != agent
+    }
+    for team in plan.teams:
+        members = range(team.first, team.first + team.size)
+        who[team.member] = tuple(k for k in members if k != agent)
+    things = _things() | {"my coin": (COIN + agent,), "my own coin": (COIN + agent,)}
+    return {"who": who, "thing": things, "room": {name: name for name in plan.room_names}}
+
+
+def _named(
+    mission: Mission, state: FieldState, look: Look, agent: int, reading: Reading
+) -> int | str:
+    """The action of a reading, or why what it says does not hold here."""
+    plan, values, name = mission.plan, reading.values, str(reading.meaning)
+    if name == "stay":
+        return 0
+    if name == "room":
+        return plan.actions.index(f"go to room {values['room']}")
+    if name in ("go", "take", "push", "open", "face"):
+        return _way(mission, state, look, agent, reading)
+    here = int(look.cells[look.own.row, look.own.column]) if look.own.row >= 0 else -1
+    if "door" in values:
+        code = look.own.carry - KEY if name == "drop" else here - BUTTON
+        if code + 1 != values["door"]:
+            return f"that is not of door {values['door']}"
+    if "facing" in values and values["facing"] != look.own.heading:
+        return f"you face {HEADINGS[look.own.heading]}"
+    if "ore" in values and _first(look, plan.beams["mine"].length) not in values["ore"]:
+        return "there is no such ore ahead of you"
+    if "who" in values and not any(
+        body.number in values["who"] and _reached(mission, look, name, body) for body in look.others
+    ):
+        return f"nobody of that name is where your {name} reaches"
+    if name in ("lock", "unlock") and "lock" in plan.verbs:
+        locked = ahead(look) == LOCKED
+        if plan.verbs["lock"] in look.open and locked != (name == "unlock"):
+            return f"the box ahead of you is {'' if locked else 'not '}locked"
+        name = "lock"
+    return plan.actions.index(name)
+
+
+def _first(look: Look, length: int) -> int:
+    """The code of the first ore ahead; -1 for none."""
+    own = look.own
+    for _ in range(length):
+        row, column = beyond(own, own.heading)
+        if not (0 <= row < look.cells.shape[0] and 0 <= column < look.cells.shape[1]):
+            break
+        own = own._replace(row=row, column=column)
+        if int(look.cells[row, column]) in (GOLD, IRON):
+            return int(look.cells[row, column])
+    return -1
+
+
+def _reached(mission: Mission, look: Look, verb: str, body: Any) -> bool:
+    """Whether a beam may reach a body, by its place."""
+    beam, own = mission.plan.beams[verb], look.own
+    down, across = body.row - own.row, body.column - own.column
+    if beam.around:
+        return abs(down) + abs(across) <= beam.around
+    ahead_, aside = ((-down, across), (down, across), (-across, down), (across, down))[own.heading]
+    return 0 < ahead_ <= beam.length and abs(aside) <= beam.radius
+
+
+def _way(
+    mission: Mission, state: FieldState, look: Look, agent: int, reading: Reading
+) -> int | str:
+    """The move of a reading: the only one that leads where it says, and does what it says."""
+    plan, values, name = mission.plan, reading.values, reading.meaning
+    told = {int(choice.action): str(choice) for choice in choices(mission, state, agent)}
+    if look.own.row < 0:
+        return _why(mission, look, agent, 1)
+    codes = values.get("thing")
+    if name in ("push", "open"):
+        codes = (BOX, LOCKED) if name == "push" else tuple(DOOR + k for k in range(GROUPS))
+    if codes and "door" in values:
+        codes = tuple(code for code in codes if (code - DOOR) % GROUPS + 1 == values["door"])
+        if not set(codes) <= set(range(DOOR, KEY + GROUPS)):
+            return f"there is no such thing of door {values['door']}"
+    way = values.get("way", values.get("side"))
+    if way is not None and codes is None and "row" not in values and name != "face":
+        return 1 + int(way)
+    fits = []
+    for action in range(1, plan.moves + 1):
+        row, column = beyond(look.own, action - 1)
+        inside = 0 <= row < plan.size[0] and 0 <= column < plan.size[1]
+        if not inside or (way is not None and way != action - 1):
+            continue
+        here = codes is None or int(look.cells[row, column]) in codes
+        if here and (row, column) == (values.get("row", row), values.get("column", column)):
+            fits.append(action)
+    if len(fits) != 1:
+        return "that is not beside you" if not fits else "say which way"
+    (action,) = fits
+    does = {
+        "take": (" and take ", " and eat "),
+        "push": ("push the box",),
+        "open": ("open door",),
+        "face": (": turn to",),
+    }
+    goes = told.get(action, "")
+    if name == "go" and ": turn to" in goes:
+        return "you would only turn there"
+    if name in does and goes and not any(words in goes for words in does[name]):
+        return "that cannot be done there"
+    return action
 
 
 def _why(mission: Mission, look: Look, agent: int, action: int) -> str:
