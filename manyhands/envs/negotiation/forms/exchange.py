@@ -333,7 +333,7 @@ class Exchange(Bargain):
             f"my {{give}} {for_} [your] {{get}}",
         ]
         return {
-            "bare": [f"{{give}} {for_.replace('|->|= >', '')} {{get}}"],
+            "bare": [f"[[i] (propose|suggest)] {{give}} {for_.replace('|->|= >', '')} {{get}}"],
             "both": both,
             "give": [f"[i|i'll|i will] give [{YOU}] {{give}} [to {YOU}] {gift}"],
             "ask": [f"[i] (ask|ask {YOU}) [for] {{get}} [from {YOU}] {gift}"],
