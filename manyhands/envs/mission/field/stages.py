@@ -408,9 +408,13 @@ def _resolved(turn: Turn, going: Array) -> Array:
     going = going & ~jnp.any(beaten, axis=1)
     onto = (target[:, None] == at[None]) & others  # i wants the cell of j
     going = going & ~jnp.any(onto & jnp.swapaxes(onto, 0, 1), axis=1)
-    for _ in range(plan.bodies):  # who waits for one that stays, stays
-        going = going & ~jnp.any(onto & ~going[None], axis=1)
-    return going
+    # Who waits for one that stays, stays. As a reduction to the end, which is computed once: ANDs
+    # after it would be fused into all that asks where bodies are, and be computed for each cell.
+    waits = onto | ~others
+    stays = ~going
+    for _ in range(plan.bodies):
+        stays = jnp.any(waits & stays[None], axis=1)
+    return ~stays
 
 
 def locks(turn: Turn) -> None:
