@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Iterable
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 
@@ -30,6 +31,36 @@ def at_cells(plan: Plan, row: Array, column: Array) -> Array:
 def look_up(cells: Array, values: Array) -> Array:
     """u8[K, ...]: of values u8[C, ...] those on one-hot cells bool[K, C, ...]; 0 for none."""
     return jnp.sum(jnp.where(cells, values, np.uint8(0)), axis=1, dtype=jnp.uint8)
+
+
+def row_bits(plan: Plan, there: Array) -> Array:
+    """u32[rows, ...]: bool[C, ...] with the cells of a row as the bits of a number. To look up many
+    places in these is cheaper than to compare each place with each cell."""
+    columns = expand(np.arange(plan.size[1], dtype=np.uint32), there.ndim - 1)
+    grid = there.reshape(*plan.size, *there.shape[1:]).astype(jnp.uint32)
+    return jnp.sum(grid << columns, axis=1, dtype=jnp.uint32)
+
+
+def from_bits(plan: Plan, bits: Array) -> Array:
+    """bool[C, ...]: the cells of u32[rows, ...]."""
+    columns = expand(np.arange(plan.size[1], dtype=np.uint32), bits.ndim - 1)
+    found = (bits[:, None] >> columns) & np.uint32(1)
+    return found.reshape(-1, *bits.shape[1:]) > 0
+
+
+def bits_at(plan: Plan, bits: Array, row: Array, column: Array) -> Array:
+    """bool[N, K, ...]: what is in u32[rows, ...] at N times K places; False beyond the edge."""
+    rows = expand(np.arange(plan.size[0], dtype=np.int8), row.ndim - 2)
+    line = jnp.sum(jnp.where(row[:, :, None] == rows, bits, np.uint32(0)), axis=2, dtype=jnp.uint32)
+    # A shift by 32 or more, as which a negative number counts, leaves 0.
+    return (line >> column.astype(jnp.uint32)) & np.uint32(1) > 0
+
+
+def bits_of(plan: Plan, row: Array, column: Array, there: Array) -> Array:
+    """u32[rows, ...] of those of N times K places for which `there` holds."""
+    rows = expand(np.arange(plan.size[0], dtype=np.int8), row.ndim - 2)[:, None, None]
+    bits = there.astype(jnp.uint32) << column.astype(jnp.uint32)
+    return jax.lax.reduce_or(jnp.where(row == rows, bits, np.uint32(0)), (1, 2))
 
 
 def inside(plan: Plan, row: Array, column: Array) -> Array:
