@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Iterable
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 
@@ -30,6 +31,36 @@ def at_cells(plan: Plan, row: Array, column: Array) -> Array:
 def look_up(cells: Array, values: Array) -> Array:
     """u8[K, ...]: of values u8[C, ...] those on one-hot cells bool[K, C, ...]; 0 for none."""
     return jnp.sum(jnp.where(cells, values, np.uint8(0)), axis=1, dtype=jnp.uint8)
+
+
+def row_bits(plan: Plan, there: Array) -> Array:
+    """u32[rows, ...]: bool[C, ...] with the cells of a row as the bits of a number. To look up many
+    places in these is cheaper than to compare each place with each cell."""
+    columns = expand(np.arange(plan.size[1], dtype=np.uint32), there.ndim - 1)
+    grid = there.reshape(*plan.size, *there.shape[1:]).astype(jnp.uint32)
+    return jnp.sum(grid << columns, axis=1, dtype=jnp.uint32)
+
+
+def from_bits(plan: Plan, bits: Array) -> Array:
+    """bool[C, ...]: the cells of u32[rows, ...]."""
+    columns = expand(np.arange(plan.size[1], dtype=np.uint32), bits.ndim - 1)
+    found = (bits[:, None] >> columns) & np.uint32(1)
+    return found.reshape(-1, *bits.shape[1:]) > 0
+
+
+def bits_at(plan: Plan, bits: Array, row: Array, column: Array) -> Array:
+    """bool[N, K, ...]: what is in u32[rows, ...] at N times K places; False beyond the edge."""
+    rows = expand(np.arange(plan.size[0], dtype=np.int8), row.ndim - 2)
+    line = jnp.sum(jnp.where(row[:, :, None] == rows, bits, np.uint32(0)), axis=2, dtype=jnp.uint32)
+    # A shift by 32 or more, as which a negative number counts, leaves 0.
+    return (line >> column.astype(jnp.uint32)) & np.uint32(1) > 0
+
+
+def bits_of(plan: Plan, row: Array, column: Array, there: Array) -> Array:
+    """u32[rows, ...] of those of N times K places for which `there` holds."""
+    rows = expand(np.arange(plan.size[0], dtype=np.int8), row.ndim - 2)[:, None, None]
+    bits = there.astype(jnp.uint32) << column.astype(jnp.uint32)
+    return jax.lax.reduce_or(jnp.where(row == rows, bits, np.uint32(0)), (1, 2))
 
 
 def inside(plan: Plan, row: Array, column: Array) -> Array:
@@ -108,20 +139,18 @@ def seen(plan: Plan, state: FieldState) -> Array:
         return (state.viewer == whose) | (state.viewer == 2) | here
     if plan.radius is None:
         return jnp.broadcast_to((row >= 0)[:, None], shape)
-    rows, columns = plan.size
     s = plan.radius
     y, x = (expand(np.arange(side, dtype=np.int8), axes) for side in plan.size)
     if not plan.lines:
         near = jnp.abs(row[:, None] - y) <= s, jnp.abs(column[:, None] - x) <= s
         found = near[0][:, :, None] & near[1][:, None] & (row >= 0)[:, None, None]
         return found.reshape(shape)
-    visible = _lines(plan, state)
-    around = expand(np.arange(-s, s + 1, dtype=np.int8), axes)
-    down = one_hot(row[:, None] + around, rows, 1, np.int8)  # [N, rows, S, ...]
-    across = one_hot(column[:, None] + around, columns, 1, np.int8)
-    lines = jnp.any(down[:, :, :, None] & visible[:, None], axis=2)  # [N, rows, S, ...]
-    found = jnp.any(lines[:, :, None] & across[:, None], axis=3)
-    return (found & (row >= 0)[:, None, None]).reshape(shape)
+    at = row[:, None] + expand(np.arange(-s, s + 1, dtype=np.int8), axes)
+    on = one_hot(at, plan.size[0], 2, np.int8)  # [N, S, rows, ...]
+    visible = _lines(plan, state, on)
+    lines = jnp.sum(jnp.where(on, visible[:, :, None], np.uint32(0)), axis=1, dtype=jnp.uint32)
+    lines = jnp.where(row[:, None] >= 0, _shifted(lines, column[:, None] - np.int8(s)), 0)
+    return ((lines[:, :, None] >> x.astype(np.uint32)) & np.uint32(1) > 0).reshape(shape)
 
 
 def window(plan: Plan, row: Array, column: Array, values: Array, radius: int) -> Array:
@@ -137,34 +166,60 @@ def window(plan: Plan, row: Array, column: Array, values: Array, radius: int) ->
     return jnp.sum(found, axis=3, dtype=values.dtype)
 
 
-def _lines(plan: Plan, state: FieldState) -> Array:
-    """bool[N, S, S, ...]: which cells of its window an agent sees; what stands on the straight line
-    to a cell hides it."""
+def _shifted(bits: Array, up: Array) -> Array:
+    """u32, bits moved by i8 places up, or down where that is negative (see `bits_at`)."""
+    return (bits << up.astype(jnp.uint32)) | (bits >> (-up).astype(jnp.uint32))
+
+
+def _lines(plan: Plan, state: FieldState, on: Array) -> Array:
+    """u32[N, S, ...]: which cells of its window an agent sees, as bits of its rows, which are the
+    rows bool[N, S, rows, ...] of the field; what stands on the straight line to a cell hides it."""
     n, radius = plan.agents, plan.radius
     assert radius is not None
-    hides = (~clear(plan, state.cells, state.doors)).astype(jnp.uint8)
-    dark = window(plan, state.row[:n], state.column[:n], hides, radius) > 0
-    flat = jnp.moveaxis(dark.reshape(n, -1, *state.time.shape), 1, 0).astype(jnp.float32)
-    # As a product, which is computed once: fused into a gather, windows would be computed for each
-    # cell of each line.
-    hidden = jnp.tensordot(between(radius), flat, 1) > 0
-    return jnp.moveaxis(~hidden, 0, 1).reshape(dark.shape)
+    side, axes = 2 * radius + 1, state.time.ndim
+    hides = row_bits(plan, ~clear(plan, state.cells, state.doors))
+    dark = jnp.sum(jnp.where(on, hides, np.uint32(0)), axis=2, dtype=jnp.uint32)
+    dark = _shifted(dark, np.int8(radius) - state.column[:n, None]) & np.uint32(2**side - 1)
+    # Several rows fit in a number.
+    masks, starts = between_bits(radius)
+    several = len(starts)
+    rest = masks.shape[1] * several - side
+    dark = jnp.pad(dark, [(0, 0), (0, rest)] + [(0, 0)] * axes)
+    dark = dark.reshape(n, -1, several, *state.time.shape) << expand(starts, axes)
+    dark = jnp.sum(dark, axis=2, dtype=jnp.uint32)
+    hidden = jnp.any((dark[:, None] & expand(masks, axes)) > 0, axis=2)
+    columns = expand(np.uint32(1) << np.arange(side, dtype=np.uint32), axes)
+    grid = hidden.reshape(n, side, side, *state.time.shape)
+    return jnp.sum(jnp.where(grid, np.uint32(0), columns), axis=2, dtype=jnp.uint32)
+
+
+@functools.cache
+def between_bits(radius: int) -> tuple[np.ndarray, np.ndarray]:
+    """u32[S * S, W]: `between` as bits, as many rows of the window in a number as fit; u32[K]: the
+    bits at which these begin."""
+    side = 2 * radius + 1
+    several = 32 // side
+    starts = np.arange(several, dtype=np.uint32) * np.uint32(side)
+    lines = between(radius).reshape(side * side, side, side).astype(np.uint32)
+    rows = (lines << np.arange(side, dtype=np.uint32)).sum(2, dtype=np.uint32)
+    rows = np.pad(rows, [(0, 0), (0, -side % several)]).reshape(side * side, -1, several)
+    return (rows << starts).sum(2, dtype=np.uint32), starts
 
 
 @functools.cache
 def between(radius: int) -> np.ndarray:
-    """f32[S * S, S * S]: for each cell of a window (first axis) 1 at the cells on the straight line
+    """bool[S * S, S * S]: for each cell of a window (first axis) the cells on the straight line
     to it from the middle, without both ends. The line is cut into steps of a length that does not
     depend on the direction, and a place halfway between two cells counts as the first in reading
     order, so that who is seen sees back."""
     side, parts = 2 * radius + 1, 4 * radius
     middle = radius * side + radius
-    found = np.zeros((side * side, side * side), np.float32)
+    found = np.zeros((side * side, side * side), bool)
     for cell in range(side * side):
         dy, dx = cell // side - radius, cell % side - radius
         for k in range(1, parts):
             y, x = ((2 * d * k + parts - 1) // (2 * parts) for d in (dy, dx))
             on = (y + radius) * side + x + radius
             if on not in (cell, middle):
-                found[cell, on] = 1
+                found[cell, on] = True
     return found

@@ -7,6 +7,7 @@ has happened; it replaces the state and adds events. Arrays have any number of t
 from __future__ import annotations
 
 import dataclasses
+import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -18,13 +19,17 @@ from manyhands.core.axes import expand
 from manyhands.core.env import Array
 from manyhands.envs.mission.field.places import (
     at_cells,
+    bits_at,
+    bits_of,
     clear,
     count_near,
+    from_bits,
     inside,
     is_one_of,
     look_up,
     neighbours,
     number,
+    row_bits,
     seen,
     walkable,
 )
@@ -408,9 +413,13 @@ def _resolved(turn: Turn, going: Array) -> Array:
     going = going & ~jnp.any(beaten, axis=1)
     onto = (target[:, None] == at[None]) & others  # i wants the cell of j
     going = going & ~jnp.any(onto & jnp.swapaxes(onto, 0, 1), axis=1)
-    for _ in range(plan.bodies):  # who waits for one that stays, stays
-        going = going & ~jnp.any(onto & ~going[None], axis=1)
-    return going
+    # Who waits for one that stays, stays. As a reduction to the end, which is computed once: ANDs
+    # after it would be fused into all that asks where bodies are, and be computed for each cell.
+    waits = onto | ~others
+    stays = ~going
+    for _ in range(plan.bodies):
+        stays = jnp.any(waits & stays[None], axis=1)
+    return ~stays
 
 
 def locks(turn: Turn) -> None:
@@ -456,15 +465,19 @@ def _beam(turn: Turn, verb: str, beam: Beam) -> None:
         left = jnp.where(using, np.uint8(beam.cooldown), state.cool[:n])
         turn.change(cool=jnp.concatenate([left, state.cool[n:]]))
         state = turn.now
-    hit, lit, first = _rays(turn, using, beam)
+    row, column, lit = _lit(turn, using, beam)
     if beam.effect == "clean":
-        cleaned = lit & (state.cells == DIRT)
+        dirt = state.cells == DIRT
+        cleaned = lit & bits_at(plan, row_bits(plan, dirt), row, column)
         turn.happened("clean", turn.padded(jnp.sum(cleaned, axis=1, dtype=jnp.int8)))
-        gone = jnp.any(cleaned, axis=0)
+        gone = dirt & from_bits(plan, bits_of(plan, row, column, cleaned))
         turn.change(cells=jnp.where(gone, np.uint8(WATER), state.cells))
     elif beam.effect == "mine":
-        _mine(turn, first)
+        middle = slice(beam.length)
+        _mine(turn, row[:, middle], column[:, middle], lit[:, middle])
     else:
+        there = (row[:, :, None] == state.row) & (column[:, :, None] == state.column)
+        hit = jnp.any(there & lit[:, :, None], axis=1)
         hurt = hit & (state.out == 0) & (state.row >= 0)
         if not beam.everybody and len(plan.teams) > 1:
             foes = plan.of_team[:n, None] != plan.of_team
@@ -502,55 +515,66 @@ def _flags_home(turn: Turn) -> None:
     turn.change(cells=cells)
 
 
-def _rays(turn: Turn, using: Array, beam: Beam) -> tuple[Array, Array, Array]:
-    """bool[N, M] who hits whom; bool[N, C] the cells that each lights; bool[N, C] the first ore on
-    its middle ray."""
+def _lit(turn: Turn, using: Array, beam: Beam) -> tuple[Array, Array, Array]:
+    """i8[N, K], i8[N, K], bool[N, K]: rows and columns of the places that a beam can reach from
+    each agent, and which it does. Those straight ahead come first, from near to far."""
     plan, state = turn.plan, turn.now
-    n = plan.agents
-    row, column = state.row[:n], state.column[:n]
-    passing = clear(plan, state.cells, state.doors)
-    ore = is_one_of(plan, state.cells, (IRON, GOLD))
-    shape = (n, *state.cells.shape)
-    hit = jnp.zeros((n, plan.bodies, *state.time.shape), bool)
-    lit, first = jnp.zeros(shape, bool), jnp.zeros(shape, bool)
-    # Rays of (open at first, steps), each step a pair of numbers for each heading.
+    n, axes = plan.agents, state.time.ndim
+    places, ways = rays(beam)
+    heading = state.heading[:n, None, None] == expand(np.arange(4, dtype=np.int8), axes)
+    row, column = (
+        at[:n, None] + jnp.sum(jnp.where(heading, expand(away, axes), np.int8(0)), axis=2,
+                               dtype=jnp.int8)
+        for at, away in zip((state.row, state.column), places, strict=True)
+    )  # fmt: skip
+    if beam.around:  # it reaches bodies, and nothing that is on cells
+        using = using & (beam.effect not in ("clean", "mine"))
+        return row, column, jnp.broadcast_to(using[:, None], row.shape)
+    passing = row_bits(plan, clear(plan, state.cells, state.doors))
+    blocked = ~bits_at(plan, passing, row, column)
+    dark = jnp.any(expand(ways, axes) & blocked[:, None], axis=2)
+    count = len(ways)
+    return row[:, :count], column[:, :count], using[:, None] & ~dark
+
+
+@functools.cache
+def rays(beam: Beam) -> tuple[np.ndarray, np.ndarray]:
+    """i8[2, P, 4]: rows and columns, from a body, of the places that matter for a beam, for each
+    heading; bool[K, P]: which of them are on the way to each of the first K, itself included. A
+    beam to the side first goes sideways, then ahead."""
     if beam.around:
         far = range(-beam.around, beam.around + 1)
-        places = [(dy, dx) for dy in far for dx in far if 0 < abs(dy) + abs(dx) <= beam.around]
-        for dy, dx in places:
-            y, x = row + np.int8(dy), column + np.int8(dx)
-            there = (y[:, None] == state.row) & (x[:, None] == state.column)
-            hit = hit | (there & using[:, None])
-        return hit, lit, first
-    down, across = (by_heading(state.heading[:n], way) for way in (ROWS, COLUMNS))
-    for side in range(-beam.radius, beam.radius + 1):
-        goes = using
-        middle = goes
-        sideways = np.sign(side) * np.arange(1, abs(side) + 1)
-        steps = [(0, int(k)) for k in sideways]
-        steps += [(d, side) for d in range(1, beam.length + 1)]
-        for d, k in steps:
-            y = row + down * np.int8(d) + across * np.int8(k)
-            x = column + across * np.int8(d) - down * np.int8(k)
-            cells = at_cells(plan, y, x) & goes[:, None]
-            goes = jnp.any(cells & passing, axis=1)
-            if not d:
-                continue
-            lit = lit | (cells & goes[:, None])
-            there = (y[:, None] == state.row) & (x[:, None] == state.column)
-            hit = hit | (there & goes[:, None])
-            if beam.effect == "mine" and not side:
-                met = cells & ore & middle[:, None]
-                first = first | met
-                middle = middle & goes & ~jnp.any(met, axis=1)
-    return hit, lit, first
+        away = [(dy, dx) for dy in far for dx in far if 0 < abs(dy) + abs(dx) <= beam.around]
+        return np.repeat(np.array(away, np.int8).T[:, :, None], 4, 2), np.eye(len(away), dtype=bool)
+    sides = sorted(range(-beam.radius, beam.radius + 1), key=abs)
+    lit = [(ahead, side) for side in sides for ahead in range(1, beam.length + 1)]
+    steps = lit + [(0, side) for side in sides if side]
+    headings = list(zip(ROWS, COLUMNS, strict=True))
+    rows = [[dy * ahead + dx * side for dy, dx in headings] for ahead, side in steps]
+    columns = [[dx * ahead - dy * side for dy, dx in headings] for ahead, side in steps]
+    ways = [
+        [
+            (b == side and 0 < a <= ahead) or (a == 0 and b * side > 0 and abs(b) <= abs(side))
+            for a, b in steps
+        ]
+        for ahead, side in lit
+    ]
+    return np.array([rows, columns], np.int8), np.array(ways)
 
 
-def _mine(turn: Turn, first: Array) -> None:
-    """Iron goes to whoever strikes it first (the lowest number of several); gold to all who struck
-    it within 3 steps, once there are enough."""
+def _mine(turn: Turn, row: Array, column: Array, lit: Array) -> None:
+    """The first ore on each agent's ray, whose places are i8[N, K], is struck. Iron goes to whoever
+    strikes it first (the lowest number of several); gold to all who struck it within 3 steps, once
+    there are enough."""
     plan, state = turn.plan, turn.now
     n = plan.agents
+    ores = row_bits(plan, is_one_of(plan, state.cells, (IRON, GOLD)))
+    met = lit & bits_at(plan, ores, row, column)
+    nearer = expand(np.tri(met.shape[1], k=-1, dtype=bool), state.time.ndim)
+    met = met & ~jnp.any(nearer & met[:, None], axis=2)
+    first = jnp.stack([
+        jnp.any(at_cells(plan, row[i], column[i]) & met[i, :, None], axis=0) for i in range(n)
+    ])  # fmt: skip
     iron, gold = first & (state.cells == IRON), first & (state.cells == GOLD)
     numbers = expand(np.arange(gold.shape[1], dtype=np.int16), state.time.ndim)
     vein = jnp.sum(jnp.where(iron, numbers, 0), axis=1, dtype=jnp.int16)
