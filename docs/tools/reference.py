@@ -112,9 +112,8 @@ def section(ids: tuple[str, ...]) -> str:
             "",
             *actions(env),
         ]
-        layout = getattr(env, "observation_layout", None)
-        if layout is not None:
-            lines += ["", "The observation of one agent:", "", layout.table()]
+        if env.observation_layout is not None:
+            lines += ["", "The observation of one agent:", "", env.observation_layout.table()]
         lines += ["", "Options:", "", *options(id)]
     return "\n".join(lines) + "\n"
 

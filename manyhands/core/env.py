@@ -138,11 +138,11 @@ class Env(Generic[State]):
 
     Attributes:
         id: the name it is registered under.
-        version: of the rules and observations; raised when either changes, so that records and
-            policies of another version are recognised.
+        version: of rules and observations; policies and records of another one are recognised.
         package: the package whose modules `text` and `draw` hold the words and pictures.
         agents: names of the N agents, in axis order.
         observation_space, action_space: Gymnasium spaces of ONE agent.
+        observation_layout: the named pieces of an observation (`core/layout.py`), None if unnamed.
         terms: names of the reward terms; `reward_weights` maps each to its weight.
         max_steps: steps after which an episode is truncated.
         noop: the action that replaces an illegal one (`on_illegal="noop"`).
@@ -163,8 +163,7 @@ class Env(Generic[State]):
         detail: how much `describe` tells: one of `DETAILS`.
         event_names: names of the numbers of `event_codes`.
         keys: keyboard key -> choice, for a person at the window; empty for automatic keys.
-        cameras: names that `draw` takes as `camera`, the default first; empty if there is only
-            one view.
+        cameras: names that `draw` takes as `camera`, the default first; empty for one view.
         sides: the agents of both sides in a game between two teams; None elsewhere.
         num_deals: how many deals a match of cards plays before it repeats them; 0 elsewhere.
     """
@@ -175,6 +174,7 @@ class Env(Generic[State]):
     agents: tuple[str, ...]
     observation_space: gymnasium.Space
     action_space: gymnasium.Space
+    observation_layout: Any = None
     terms: tuple[str, ...]
     reward_weights: dict[str, float]
     max_steps: int
@@ -372,8 +372,12 @@ class Env(Generic[State]):
         agent: str | int | None = None,
         camera: str = "",
     ) -> bool:
-        """Add messages, by index of the speaker; False where pictures cannot show them."""
-        return False
+        """Add messages, by index of the speaker (`draw.bubbles`); False without that function."""
+        bubbles = getattr(self._module("draw"), "bubbles", None) if self.package else None
+        if bubbles is None:
+            return False
+        bubbles(self, state, canvas, texts, None if agent is None else self.index(agent), camera)
+        return True
 
     def to_dict(self, state: State) -> dict[str, Any]:
         """The true state in plain names and numbers, JSON-ready: for people, tools and tests."""
@@ -524,6 +528,7 @@ class Wrapper(Env[State]):
         "agents",
         "observation_space",
         "action_space",
+        "observation_layout",
         "terms",
         "reward_weights",
         "max_steps",

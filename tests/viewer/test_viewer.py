@@ -112,7 +112,7 @@ def test_speech_goes_where_the_innermost_environment_puts_it(episode, monkeypatc
     paint(Scene(env, wrapped, bubbles={1: "hello"}), pygame.Surface((300, 200)), agent=0)
     assert drawn == [(state, {1: "hello"}, 0)]
     # Where the environment does not draw it, the words stand at the foot of the picture.
-    monkeypatch.delattr(Kitchen, "draw_speech")
+    monkeypatch.delattr("manyhands.envs.kitchen.draw.bubbles")
     loud, quiet = (Scene(Kitchen(), state, bubbles=b) for b in ({0: "hello"}, {}))
     one, two = (next(frames([scene], (300, 200))) for scene in (loud, quiet))
     assert (one[-20:] != two[-20:]).any() and (one[:100] == two[:100]).all()

@@ -599,14 +599,14 @@ def bubbles(
     canvas: pygame.Surface,
     texts: Mapping[int, str],
     agent: int | None = None,
-    camera: str = "map",
+    camera: str = "",
 ) -> None:
     """Paint what players say over a picture that `draw` made on this canvas: in bubbles at their
     heads, or, where a speaker is out of the picture, in the corner with its name."""
     if agent is not None:
         frame = _own_frame(env, observe(env, state, agent)[0], canvas)
     else:
-        frame = _true_frame(env, state, canvas, camera)
+        frame = _true_frame(env, state, canvas, camera or "map")
     size = max(10, min(15, canvas.get_height() // 34))
     corner = 6
     taken = [pygame.Rect(frame.point(p.place), (frame.side,) * 2) for p in frame.players if p.place]

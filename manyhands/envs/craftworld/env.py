@@ -258,19 +258,6 @@ class CraftWorld(Setting, Env[CraftState]):
         who = None if agent is None else self.index(agent)
         self._module("draw").draw(self, state, canvas, who, camera or "map")
 
-    def draw_speech(
-        self,
-        state: CraftState,
-        canvas: Any,
-        texts: Mapping[int, str],
-        agent: str | int | None = None,
-        camera: str = "",
-    ) -> bool:
-        """Paint what players say over a picture that `draw` made on this canvas."""
-        who = None if agent is None else self.index(agent)
-        self._module("draw").bubbles(self, state, canvas, texts, who, camera or "map")
-        return True
-
     def to_text(self, state: CraftState) -> str:
         """The map as text, as `CraftWorld(map=...)` takes it; the dead are not on it."""
         place = np.asarray(state.place)

@@ -85,12 +85,13 @@ def draw(home: Home, state: HomeState, canvas: pygame.Surface, agent: int | None
         _plate(seen, scene, canvas, room)
 
 
-def speech(
+def bubbles(
     home: Home,
     state: HomeState,
     canvas: pygame.Surface,
     texts: Mapping[int, str],
     agent: int | None = None,
+    camera: str = "",
 ) -> None:
     """Put what players said into bubbles beside them; who is nowhere to be seen speaks from the
     lower edge."""

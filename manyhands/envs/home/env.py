@@ -364,19 +364,6 @@ class Home(HomeConfig, Env[HomeState]):
         """The skill set that `wrappers/skills.py` lifts this home to."""
         return HomeSkills(self)
 
-    def draw_speech(
-        self,
-        state: HomeState,
-        canvas: Any,
-        texts: Mapping[int, str],
-        agent: str | int | None = None,
-        camera: str = "",
-    ) -> bool:
-        """Paint what agents say over a picture that `draw` made on this canvas."""
-        who = None if agent is None else self.index(agent)
-        self._module("draw").speech(self, state, canvas, texts, who)
-        return True
-
     def last_events(self, state: HomeState, agent: str | int | None = None) -> list[dict[str, Any]]:
         return events.last_events(self, state, agent)
 

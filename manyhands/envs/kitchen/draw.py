@@ -127,6 +127,7 @@ def bubbles(
     canvas: pygame.Surface,
     texts: Mapping[int, str],
     agent: int | None = None,
+    camera: str = "",
 ) -> None:
     """Paint what chefs say over a picture that `draw` made on this canvas, each text in a bubble at
     its chef; the words of a chef that `agent` cannot see stand in the corner, with its name."""

@@ -289,19 +289,6 @@ class Kitchen(KitchenConfig, Env[KitchenState]):
         """The skill set that `wrappers/skills.py` lifts this kitchen to."""
         return KitchenSkills(self)
 
-    def draw_speech(
-        self,
-        state: KitchenState,
-        canvas: Any,
-        texts: Mapping[int, str],
-        agent: str | int | None = None,
-        camera: str = "",
-    ) -> bool:
-        """Paint what chefs say over a picture that `draw` made on this canvas."""
-        who = None if agent is None else self.index(agent)
-        self._module("draw").bubbles(self, state, canvas, texts, who)
-        return True
-
     def shipped_levels(self) -> list[tuple[str, int, str]]:
         shipped = [lv.load_level(name) for name in lv.layout_names()]
         return [(level.name, level.chefs, level.text()) for level in shipped]

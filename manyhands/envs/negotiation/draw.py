@@ -55,7 +55,12 @@ def draw(
 
 
 def bubbles(
-    env: Negotiation, canvas: pygame.Surface, texts: Mapping[int, str], agent: int | None = None
+    env: Negotiation,
+    state: NegotiationState,
+    canvas: pygame.Surface,
+    texts: Mapping[int, str],
+    agent: int | None = None,
+    camera: str = "",
 ) -> None:
     """Paint what players say over a picture that `draw` made on this canvas."""
     place = _Places(env.num_agents, canvas, agent)

@@ -325,19 +325,6 @@ class Negotiation(Env[NegotiationState]):
     ) -> None:
         super().draw(_on_host(state), canvas, agent, camera)
 
-    def draw_speech(
-        self,
-        state: NegotiationState,
-        canvas: Any,
-        texts: Mapping[int, str],
-        agent: str | int | None = None,
-        camera: str = "",
-    ) -> bool:
-        """Paint what players say over a picture that `draw` made on this canvas."""
-        who = None if agent is None else self.index(agent)
-        self._module("draw").bubbles(self, canvas, texts, who)
-        return True
-
     def to_dict(self, state: NegotiationState) -> dict[str, Any]:
         state, data = _on_host(state), self.scenario
         of_players, of_game = data.true_state(state)

@@ -61,6 +61,7 @@ def bubbles(
     canvas: pygame.Surface,
     texts: Mapping[int, str],
     agent: int | None = None,
+    camera: str = "",
 ) -> None:
     """Paint what drones say over a picture that `draw` made on this canvas, each text in a bubble
     at its drone."""

@@ -310,19 +310,6 @@ class Volleyball(Env[VolleyballState]):
         who = None if agent is None else self.index(agent)
         self._module("draw").draw(self, state, canvas, who, doing)
 
-    def draw_speech(
-        self,
-        state: VolleyballState,
-        canvas: Any,
-        texts: Mapping[int, str],
-        agent: str | int | None = None,
-        camera: str = "",
-    ) -> bool:
-        """Paint what drones say, by axis index, over a picture that `draw` made on this canvas."""
-        who = None if agent is None else self.index(agent)
-        self._module("draw").bubbles(self, state, canvas, texts, who)
-        return True
-
 
 @functools.lru_cache(maxsize=64)
 def _compiled_start(env: Volleyball) -> Any:
