@@ -114,6 +114,11 @@ class Score:
     unread: float
 
 
+def asks(env: Env) -> bool:
+    """Whether an environment has questions at all."""
+    return type(env.unwrapped).questions is not Env.questions
+
+
 class Asker:
     """A function of a `View` and a `Question`, plain or a coroutine function, as one who answers.
 

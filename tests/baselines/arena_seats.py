@@ -52,6 +52,22 @@ def anything(env, seconds=0.0, tokens=0):
     return Chosen("any", seconds, tokens)
 
 
+class Asked(Chosen):
+    """Answers probes, too: by what it was shown, or always by the first option."""
+
+    def __init__(self, knows):
+        super().__init__("any")
+        self.knows = knows
+
+    def probe(self, views, questions):
+        info = {"prompt_tokens": 7, "completion_tokens": 2}
+        return [Reply(q.believed if self.knows else q.options[0], info=info) for q in questions]
+
+
+def asked(env, knows=True):
+    return Asked(knows)
+
+
 def hostile(env):
     """Says what would do harm in a page, and is refused each time."""
     return lambda view: Reply(f"ACTION: {HOSTILE}", say=f"I say {HOSTILE}", info={"seconds": 0.5})
@@ -64,11 +80,12 @@ def broken(env, seconds=0.0):
     return act
 
 
-for _name in ("first", "last", "anything", "hostile", "broken"):
+SEATS = ("first", "last", "anything", "asked", "hostile", "broken")
+for _name in SEATS:
     register_seat(f"arena-{_name}", f"{__name__}:{_name}")
 
 if __name__ == "__main__":
-    for _name in ("first", "last", "anything", "hostile", "broken"):
+    for _name in SEATS:
         register_seat(f"arena-{_name}", f"arena_seats:{_name}")
     from manyhands.baselines.arena import read_season
     from manyhands.baselines.arena.run import work

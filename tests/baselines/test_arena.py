@@ -538,6 +538,38 @@ def test_exploitability_pools_the_matches_of_a_player(tmp_path):
     assert row.exploitability > 0 and game.plan.score == "reward"
 
 
+def test_players_are_asked_what_they_know(tmp_path):
+    text = TINY.replace("tic_tac_toe", "kuhn_poker") + "probes = { every = 1, most = 2 }\n"
+    text = text.replace('last = "arena-last"', 'last = "arena-asked:knows=false"')
+    text = text.replace('any = "arena-anything"', 'any = "arena-asked"')
+    folder = tmp_path / "store"
+    run_season(read_season(text), folder)
+    shown = report(folder)
+    rows = {row.player: row for row in shown.games["kuhn_poker"].rows}
+    assert rows["any"].beliefs == 1.0 and 0 < rows["last"].beliefs < 1
+    assert rows["first"].beliefs is None  # it answers no questions
+    assert rows["any"].tokens >= 9 * rows["any"].decisions and rows["first"].tokens == 0
+    assert {row.player: row.beliefs for row in shown.overall} == {
+        name: row.beliefs for name, row in rows.items()
+    }
+    assert "beliefs: the share of answers" in page(shown)
+
+
+@pytest.mark.parametrize(
+    ("probes", "said"),
+    [
+        ("{ each = 1 }", "no key 'each'"),
+        ("{ every = 0 }", "games.kuhn_poker.probes"),
+        ("3", "is a table"),
+    ],
+)
+def test_probes_that_make_no_sense_are_named(probes, said):
+    with pytest.raises(ConfigError, match=said):
+        read_season(TINY.replace("tic_tac_toe", "kuhn_poker") + f"probes = {probes}\n")
+    with pytest.raises(ConfigError, match="tic_tac_toe asks no questions"):
+        read_season(TINY + "probes = true\n")
+
+
 # ---- the page ------------------------------------------------------------------------------------
 
 

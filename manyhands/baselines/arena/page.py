@@ -24,8 +24,8 @@ from typing import Any
 from manyhands.baselines.arena.ratings import Rating
 from manyhands.baselines.arena.replays import replays
 from manyhands.baselines.arena.report import (
+    BELIEFS,
     OVERALL,
-    PROBES,
     GameReport,
     Report,
     Row,
@@ -106,7 +106,8 @@ def page(report: Report, count: int = 2) -> str:
     ]
     for number, (name, game) in enumerate(report.games.items(), start=1):
         body.append(_section(number, name, _game(game, season.currency, links.get(name, {}))))
-    body.append(tag("p", f"Probes of the text: {PROBES}.", class_="note"))
+    if any(row.beliefs is not None for row in report.overall):
+        body.append(tag("p", f"{BELIEFS}.", class_="note"))
     policy = (
         f"default-src 'none'; style-src '{_hash(_STYLE)}'; script-src '{_hash(_SCRIPT)}'; "
         "base-uri 'none'; form-action 'none'"

@@ -41,7 +41,7 @@ from manyhands.baselines.evaluation.tables import INTERVAL, Estimate, described
 from manyhands.core.env import SeatError
 
 OVERALL = "all games"
-PROBES = "none: no world of this package asks questions about its texts"
+BELIEFS = "beliefs: the share of answers to probes that follow from what the player was shown"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -76,6 +76,7 @@ class Row:
         illegal: share of decisions that were refused. forfeits: episodes that it forfeited.
         tokens, cost, seconds: spent; seconds are those of a decision.
         exploitability: of the play that was seen, where the game can be solved.
+        beliefs: share of its answers to probes that what it was shown gives.
     """
 
     player: str
@@ -97,6 +98,7 @@ class Row:
     cost: float
     seconds: float | None
     exploitability: float | None
+    beliefs: float | None = None
 
     def to_dict(self) -> dict[str, Any]:
         found: dict[str, Any] = {}
@@ -178,7 +180,6 @@ class Report:
             "matches": dict(self.states),
             "seconds": round(self.seconds, 1),
             "interval": INTERVAL,
-            "probes": PROBES,
             "overall": [row.to_dict() for row in self.overall],
             "games": {name: game.to_dict() for name, game in self.games.items()},
         }
@@ -324,6 +325,7 @@ def columns_of(rows: Sequence[Row], currency: str, overall: bool) -> list[Column
         _estimate("with_others", "with others"),
         _estimate("with_held_out", "with held-out"),
         _plain("exploitability", "exploitability", ".4f"),
+        _plain("beliefs", "beliefs", ".2%"),
         _plain("illegal", "illegal", ".2%"),
         _plain("forfeits", "forfeits", "d"),
         _plain("tokens", "tokens", ",d"),
@@ -443,7 +445,7 @@ def _game(season: Season, plan: GamePlan, store: Store) -> GameReport | None:
     everybody = [*rows, *partners]
     strength = bradley_terry_with_intervals(Results.of(everybody, compared), seed=season.seed)
     skill = _skills(everybody, compared)
-    spent = _spent(store, plan.name)
+    spent, beliefs = _spent(store, plan.name), _beliefs(store, plan.name)
     exact = exploitabilities(plan.env, [(id, seats) for id, _, seats, *_ in played], store)
     found = []
     for name in rows:
@@ -480,6 +482,7 @@ def _game(season: Season, plan: GamePlan, store: Store) -> GameReport | None:
                 cost=cost,
                 seconds=seconds / timed if timed else None,
                 exploitability=exact.get(name),
+                beliefs=beliefs.get(name),
             )
         )
     scores = [one.score.mean for one in found if one.score is not None]
@@ -497,6 +500,18 @@ def _game(season: Season, plan: GamePlan, store: Store) -> GameReport | None:
     columns = [name for name in (*order, *partners) if any(b == name for _, b in cells)]
     return GameReport(
         plan, described(plan.env), tuple(found), tuple(columns), cells, tuple(partners)
+    )
+
+
+def _beliefs(store: Store, game: str = "") -> dict[str, float]:
+    """The share of answers to probes that a player's knowledge gives, in a game, or in all."""
+    return dict(
+        store.query(
+            "SELECT p.player, avg(p.answer IS p.believed) FROM probes p "
+            "JOIN matches m ON m.id = p.match "
+            "WHERE (m.game = ? OR ? = '') AND m.state = 'done' GROUP BY p.player",
+            (game, game),
+        )
     )
 
 
@@ -532,6 +547,7 @@ def _overall(season: Season, games: Mapping[str, GameReport], store: Store) -> t
     strength = bradley_terry_with_intervals(Results.of(everybody, compared), seed=season.seed)
     skill = _skills(everybody, compared)
     spent = {name: _spent(store, name) for name in games}
+    beliefs = _beliefs(store)
     by_player: dict[str, dict[str, Row]] = defaultdict(dict)
     for name, game in games.items():
         for row in game.rows:
@@ -563,6 +579,7 @@ def _overall(season: Season, games: Mapping[str, GameReport], store: Store) -> t
                 cost=sum(row.cost for row in own),
                 seconds=sum(one[5] for one in spending) / timed if timed else None,
                 exploitability=None,
+                beliefs=beliefs.get(player),
             )
         )
     return tuple(sorted(found, key=lambda row: (-(row.scaled or 0.0), -row.games)))

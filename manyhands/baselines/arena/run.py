@@ -16,6 +16,7 @@ from manyhands.baselines.arena.season import GamePlan, Season
 from manyhands.baselines.arena.store import LEASE, Heartbeat, Store, new_owner
 from manyhands.core.env import Env, ManyhandsError, is_device_policy
 from manyhands.core.play import play
+from manyhands.core.probes import Probes
 from manyhands.core.record import Episode, read
 from manyhands.core.redact import redact
 from manyhands.core.view import Reply, View
@@ -49,6 +50,8 @@ class Timed:
 
     def __init__(self, policy: Any, name: str):
         self.policy, self.name = policy, name
+        if callable(getattr(policy, "probe", None)):
+            self.probe = policy.probe
 
     def act(self, views: Sequence[View]) -> Any:
         began = time.perf_counter()
@@ -108,6 +111,7 @@ def play_match(seats: Seats, match: Match, record: Path) -> list[Episode]:
         on_illegal=plan.on_illegal,
         allow_illegal=plan.allow_illegal,
         max_steps=plan.max_steps,
+        probes=None if plan.probes is None else Probes(**plan.probes),
         progress=False,
     )
     return [episode for episode in read(record) if episode.result.episode in match.numbers]

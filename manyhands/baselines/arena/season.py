@@ -34,6 +34,7 @@ from manyhands.baselines.evaluation import held_out
 from manyhands.core.config import boolean, nearest, number, one_of, plain, whole
 from manyhands.core.env import ConfigError, Env, SeatError, names_of
 from manyhands.core.play import ON_ILLEGAL, seat_policy
+from manyhands.core.probes import Probes, asks
 from manyhands.core.redact import redact
 from manyhands.core.registry import load, make_wrapped, registered, registered_seats, seat
 
@@ -147,6 +148,7 @@ class GamePlan:
         seed: of the deals.
         block: episodes of one match at most.
         on_illegal, allow_illegal, max_steps: as in `play`.
+        probes: options of `Probes`, which ask the players what they know; None for no questions.
     """
 
     name: str
@@ -168,6 +170,7 @@ class GamePlan:
     on_illegal: str
     allow_illegal: int | None
     max_steps: int | None
+    probes: Mapping[str, Any] | None = None
 
     @functools.cached_property
     def env(self) -> Env:
@@ -178,6 +181,7 @@ class GamePlan:
     def fixed(self) -> dict[str, Any]:
         """What may not change while a season is continued: players and episodes may be added."""
         free = ("name", "players", "pool", "rounds", "episodes")
+        free += ("probes",) if self.probes is None else ()
         fields = dataclasses.asdict(self)
         return {name: plain(value) for name, value in fields.items() if name not in free}
 
@@ -245,7 +249,7 @@ _TOP = ("name", "seed", "currency", "games", "players", "prices", "budget")
 _GAME = (
     *("id", "config", "skills", "chat", "events", "players", "pairing", "pool", "rounds"),
     *("episodes", "duplicate", "self_play", "score", "seed", "block", "on_illegal"),
-    *("allow_illegal", "max_steps"),
+    *("allow_illegal", "max_steps", "probes"),
 )
 _PLAYER = ("seat", "options", "secrets", "price", "budget", "held_out", "games")
 
@@ -461,7 +465,27 @@ def _game(name: str, given: dict[str, Any], players: dict[str, Player], seed: in
         on_illegal=one_of(f"{where}.on_illegal", given.get("on_illegal", "noop"), _EFFECTS),
         allow_illegal=None if limit is None else whole(f"{where}.allow_illegal", limit, 0),
         max_steps=None if steps is None else whole(f"{where}.max_steps", steps, 1),
+        probes=_probes(f"{where}.probes", given.get("probes", False), env),
     )
+
+
+def _probes(where: str, value: Any, env: Env) -> Mapping[str, Any] | None:
+    if isinstance(value, bool):
+        given: dict[str, Any] = {}
+        if not value:
+            return None
+    else:
+        given = _table(where, value)
+    _known(f"[{where}]", given, ("every", "most", "kinds"))
+    if "kinds" in given:
+        given = given | {"kinds": list(_words(f"{where}.kinds", given["kinds"]))}
+    if not asks(env):
+        raise ConfigError(f"{where}: {env.id} asks no questions (`Env.questions`)")
+    try:
+        Probes(**given)
+    except ConfigError as error:
+        raise ConfigError(f"{where}: {error}") from error
+    return given
 
 
 _EFFECTS = tuple(one for one in ON_ILLEGAL if one != "raise")  # a season goes on

@@ -101,6 +101,22 @@ CREATE TABLE spending (              -- of decisions, summed when their match is
 """
 
 
+# Of a later day than the version: seasons without questions have been stored before.
+_PROBES = """
+CREATE TABLE IF NOT EXISTS probes (
+    match INTEGER NOT NULL REFERENCES matches (id),
+    episode INTEGER NOT NULL,
+    step INTEGER NOT NULL,
+    seat INTEGER NOT NULL,
+    player TEXT NOT NULL,
+    kind TEXT NOT NULL,
+    answer TEXT,                     -- the option that was named, NULL if none
+    believed TEXT NOT NULL,          -- the option that the player's knowledge gives
+    "true" TEXT NOT NULL             -- the option that was true
+)
+"""
+
+
 class StoreError(ManyhandsError):
     """A season's store cannot be read, or holds something else."""
 
@@ -173,6 +189,7 @@ class Store:
                     for statement in filter(str.strip, _SCHEMA.split(";\n")):
                         self._db.execute(statement)
                     self._db.execute("INSERT INTO meta VALUES ('version', ?)", (str(VERSION),))
+                self._db.execute(_PROBES)
             version = self._db.execute("SELECT value FROM meta WHERE key = 'version'").fetchone()
         except sqlite3.DatabaseError as error:
             raise StoreError(f"{path} is no store of a season: {error}") from error
@@ -376,7 +393,7 @@ class Store:
             episodes: of the match's record, all of them.
             seconds: of playing.
         """
-        totals, decisions = _rows(match, episodes, season)
+        totals, decisions, probes = _rows(match, episodes, season)
         finished = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
         with self._writing():
             done = self._db.execute(
@@ -387,12 +404,19 @@ class Store:
             )
             if done.rowcount != 1:
                 return False
-            for table in ("episodes", "decisions", "spending"):  # of a block that has grown
+            for table in (
+                "episodes",
+                "decisions",
+                "probes",
+                "spending",
+            ):  # of a block that has grown
                 self._db.execute(f"DELETE FROM {table} WHERE match = ?", (match.id,))
             holes = ", ".join("?" * 10)
             self._db.executemany(f"INSERT INTO episodes VALUES ({holes})", totals)
             holes = ", ".join("?" * 11)
             self._db.executemany(f"INSERT INTO decisions VALUES ({holes})", decisions)
+            holes = ", ".join("?" * 9)
+            self._db.executemany(f"INSERT INTO probes VALUES ({holes})", probes)
             self._db.execute(
                 "INSERT INTO spending SELECT match, player, count(*), count(seconds), "
                 "coalesce(sum(prompt_tokens), 0) + coalesce(sum(completion_tokens), 0), "
@@ -451,11 +475,18 @@ def _amount(value: Any) -> float | None:
     return float(value) if fits and math.isfinite(value) and value >= 0 else None
 
 
+def _total(values: Iterable[Any]) -> Any:
+    """The sum of what is known; None if nothing is."""
+    known = [value for value in values if value is not None]
+    return sum(known) if known else None
+
+
 def _rows(
     match: Match, episodes: list[Episode], season: Season
-) -> tuple[list[tuple[Any, ...]], list[tuple[Any, ...]]]:
-    """The rows of a match: its episodes, and all decisions in them."""
-    totals, decisions = [], []
+) -> tuple[list[tuple[Any, ...]], list[tuple[Any, ...]], list[tuple[Any, ...]]]:
+    """The rows of a match: its episodes, all decisions in them, and all answers to probes, whose
+    tokens are spent by the decision that they come before."""
+    totals, decisions, probes = [], [], []
     for episode in episodes:
         r = episode.result
         fields = (r.rewards, r.terms, r.metrics, r.illegal, r.forfeits)
@@ -466,9 +497,12 @@ def _rows(
             for agent in sorted(turn.actions):
                 player = match.lineup[agent]
                 info = turn.info.get(agent, {})
-                prompt = _count(info.get("prompt_tokens"))
-                completion = _count(info.get("completion_tokens"))
-                cost, price = _amount(info.get("cost")), season.price(player)
+                asked = info.get("probes", ())
+                infos = [info, *(note.get("info", {}) for note in asked)]
+                prompt = _total(_count(one.get("prompt_tokens")) for one in infos)
+                completion = _total(_count(one.get("completion_tokens")) for one in infos)
+                cost = _total(_amount(one.get("cost")) for one in infos)
+                price = season.price(player)
                 if cost is None and price and (prompt is not None or completion is not None):
                     cost = price.of(prompt or 0, completion or 0)
                 action = json.dumps(plain(turn.actions[agent]))
@@ -477,7 +511,11 @@ def _rows(
                 why = None if refused is None else refused[:500]
                 seconds = _amount(info.get("seconds"))
                 decisions.append((*where, action, why, prompt, completion, seconds, cost))
-    return totals, decisions
+                probes += [
+                    (*where, note["kind"], note["answer"], note["believed"], note["true"])
+                    for note in asked
+                ]
+    return totals, decisions, probes
 
 
 class Heartbeat:
