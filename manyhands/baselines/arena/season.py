@@ -180,8 +180,9 @@ class GamePlan:
 
     def fixed(self) -> dict[str, Any]:
         """What may not change while a season is continued: players and episodes may be added."""
-        free = ("name", "players", "pool", "rounds", "episodes")
-        free += ("probes",) if self.probes is None else ()
+        free = ["name", "players", "pool", "rounds", "episodes"]
+        if self.probes is None:  # as seasons were stored before there were any
+            free.append("probes")
         fields = dataclasses.asdict(self)
         return {name: plain(value) for name, value in fields.items() if name not in free}
 

@@ -404,12 +404,8 @@ class Store:
             )
             if done.rowcount != 1:
                 return False
-            for table in (
-                "episodes",
-                "decisions",
-                "probes",
-                "spending",
-            ):  # of a block that has grown
+            # A block may have grown.
+            for table in ("episodes", "decisions", "probes", "spending"):
                 self._db.execute(f"DELETE FROM {table} WHERE match = ?", (match.id,))
             holes = ", ".join("?" * 10)
             self._db.executemany(f"INSERT INTO episodes VALUES ({holes})", totals)
