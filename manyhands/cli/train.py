@@ -62,6 +62,12 @@ class TrainOptions:
     """choose a skill only when something has happened: "agent", everybody for itself, or "team" """
     chat: bool = False
     """let the agents talk"""
+    devices: int = 0
+    """divide the run over so many devices of this machine, by default one; a CPU has as many as
+    JAX_NUM_CPU_DEVICES says"""
+    distributed: str = ""
+    """train with other processes, each started by this command: ADDRESS,COUNT,NUMBER (host:port of
+    the first, how many, which of them), or "auto" on a cluster that JAX knows"""
 
 
 def add(commands: Any) -> None:
@@ -86,6 +92,7 @@ def run(options: argparse.Namespace) -> int:
             f'training needs the package {error.name!r}: pip install "manyhands[train]"'
         ) from error
     words = list(options.words)
+    _join(words)
     jobs = training_jobs(words)
     if len({out for _, _, _, out in jobs}) < len(jobs):
         raise ConfigError(
@@ -112,6 +119,7 @@ def run(options: argparse.Namespace) -> int:
                 checkpoint_minutes=job.checkpoint_minutes,
                 episodes=job.episodes,
                 command=shlex.join(["manyhands", "train", *words]),
+                devices=_devices(job),
             )
         except training.TrainingError as error:
             if error.result is None:
@@ -122,6 +130,42 @@ def run(options: argparse.Namespace) -> int:
             return 130
         console.print(training.summary(result))
     return status
+
+
+def _join(words: Sequence[str]) -> None:
+    """Join the other processes, before anything uses JAX."""
+    first = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
+    first.add_argument("--distributed", default="")
+    given = first.parse_known_args(words)[0].distributed
+    if not given:
+        return
+    address, *numbers = given.split(",")
+    if given != "auto" and (len(numbers) != 2 or not all(n.isdecimal() for n in numbers)):
+        raise ConfigError(
+            f"--distributed is ADDRESS,COUNT,NUMBER, such as 10.0.0.1:1234,2,0, or auto; "
+            f"given {given!r}"
+        )
+    import jax
+
+    jax.distributed.initialize(*([] if given == "auto" else [address, *map(int, numbers)]))
+
+
+def _devices(job: TrainOptions) -> list[Any] | None:
+    import jax
+
+    if job.distributed:
+        if job.devices:
+            raise ConfigError("--distributed takes all devices; leave out --devices")
+        return jax.devices()
+    if not job.devices:
+        return None
+    found = jax.local_devices()
+    if not 0 < job.devices <= len(found):
+        raise ConfigError(
+            f"--devices {job.devices}: this machine has {len(found)}; a CPU has as many as the "
+            "environment variable JAX_NUM_CPU_DEVICES says"
+        )
+    return found[: job.devices]
 
 
 def _seeds(text: str) -> int | list[int]:

@@ -64,7 +64,7 @@ class SmallCall:
 
     def __init__(self, function: Callable[[Array], Array], size: int, dtype: Any = np.uint8):
         check_process()
-        cpu = jax.sharding.SingleDeviceSharding(jax.devices("cpu")[0])
+        cpu = jax.sharding.SingleDeviceSharding(jax.local_devices(backend="cpu")[0])
         jit = functools.partial(jax.jit, in_shardings=cpu, out_shardings=cpu)
         program = jax.make_jaxpr(function)(np.zeros(size, dtype))
         self._shape = program.out_avals[0].shape

@@ -834,7 +834,7 @@ def copy_space(space: gymnasium.Space) -> gymnasium.Space:
 
 def on_host(function: Any) -> Any:
     """`function`, compiled for the CPU, where single episodes are played."""
-    cpu = jax.sharding.SingleDeviceSharding(jax.devices("cpu")[0])
+    cpu = jax.sharding.SingleDeviceSharding(jax.local_devices(backend="cpu")[0])
     compiled = jax.jit(function, in_shardings=cpu, out_shardings=cpu)
 
     @functools.wraps(function)

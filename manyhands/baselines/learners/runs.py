@@ -34,6 +34,7 @@ from tensorboard.compat.proto.summary_pb2 import Summary
 from tensorboard.summary.writer.record_writer import RecordWriter
 
 from manyhands._version import __version__
+from manyhands.baselines.learners.spread import Spread
 from manyhands.baselines.players import network as policies
 from manyhands.core.env import Array, ConfigError, Env, PolicyError, TrainingError
 
@@ -194,7 +195,7 @@ class Run:
     """A run and its files.
 
     Attributes:
-        state: what changes, of all seeds, on the device.
+        state: what changes, of all seeds, on the device, or divided over those of `spread`.
         update, seconds, compile_seconds: updates made, and time taken, with what was resumed from.
         failed: seeds that diverged, and in which update.
         saved: whether the state is in a checkpoint.
@@ -207,9 +208,10 @@ class Run:
         folder: Path,
         command: str,
         display: Display,
+        spread: Spread,
     ):
         self.learner, self.seeds, self.folder, self.display = learner, seeds, folder, display
-        self.command = command
+        self.command, self.spread = command, spread
         self.state: Any = None
         self.update, self.seconds, self.compile_seconds = 0, 0.0, 0.0
         self.failed: dict[int, int] = {}
@@ -240,10 +242,12 @@ class Run:
             # What would be resumed is known before there is anything to resume.
             _write_json(about, {**self._what, **self._made()})
         tensors = self._newest()
-        if tensors is None:
-            self.state = jax.jit(make)()
+        if not self.spread.any(tensors is not None):
+            self.state = jax.jit(make, out_shardings=self.spread.shardings(make))()
         else:
-            self.state = restore(make, tensors, self.folder / "checkpoints")
+            tensors = self._shared(make, tensors)
+            restored = restore(make, tensors, self.folder / "checkpoints")
+            self.state = self.spread.put(restored, make)
             self._notice(np.asarray(self.state["failed"]))
             self.saved = True
             self.display.note(f"going on after update {self.update}")
@@ -252,6 +256,20 @@ class Run:
         self._events = [
             _Events(self.folder / "tensorboard" / f"seed-{seed}", steps) for seed in self.seeds
         ]
+
+    def _shared(
+        self, make: Callable[[], Any], tensors: dict[str, np.ndarray] | None
+    ) -> dict[str, np.ndarray]:
+        """The arrays that the first process has read, and where they stand, in all processes."""
+        where = np.array([self.update, self.seconds, self.compile_seconds])
+        if tensors is not None:
+            restore(make, tensors, self.folder / "checkpoints")  # what does not fit is no news
+        else:
+            tensors = blank(make)
+        told = self.spread.from_first({**tensors, "": where})
+        update, self.seconds, self.compile_seconds = map(float, told.pop(""))
+        self.update = int(update)
+        return told
 
     def close(self) -> None:
         for file in (self._curve, *self._events):
@@ -331,7 +349,11 @@ class Run:
 
     def save(self) -> None:
         """Write a checkpoint, and delete all but the newest two."""
-        tensors = arrays_of(self.state)
+        state = self.spread.whole(self.state)
+        if not self.spread.first:
+            self.saved = True
+            return
+        tensors = arrays_of(state)
         about = {
             **self._what,
             "update": self.update,
@@ -346,12 +368,13 @@ class Run:
             old.unlink()
 
     def rescue(self) -> None:
-        """Save what there is, where something went wrong; that it cannot be saved is no news."""
+        """Save what there is, where something went wrong; that it cannot be saved is no news. Where
+        several processes train, the others may have gone on, and the last checkpoint stays."""
         lost = any(
             isinstance(leaf, jax.Array) and leaf.is_deleted()
             for leaf in jax.tree_util.tree_leaves(self.state)
         )
-        if not (self.saved or lost):
+        if not (self.saved or lost) and self.spread.processes == 1:
             with contextlib.suppress(OSError):
                 self.save()
 
@@ -487,6 +510,19 @@ def arrays_of(tree: Any) -> dict[str, np.ndarray]:
     }
     fetched: dict[str, np.ndarray] = jax.device_get(leaves)
     return fetched
+
+
+def blank(make: Callable[[], Any]) -> dict[str, np.ndarray]:
+    """Arrays of the names, shapes and types of `arrays_of(make())`, all zero."""
+
+    def data() -> dict[str, Any]:
+        leaves = jax.tree_util.tree_leaves_with_path(make())
+        return {
+            jax.tree_util.keystr(path): jax.random.key_data(leaf) if is_key(leaf) else leaf
+            for path, leaf in leaves
+        }
+
+    return {name: np.zeros(leaf.shape, leaf.dtype) for name, leaf in jax.eval_shape(data).items()}
 
 
 def restore(make: Callable[[], Any], arrays: Mapping[str, np.ndarray], where: Path) -> Any:

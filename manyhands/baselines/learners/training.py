@@ -64,6 +64,7 @@ from manyhands.baselines.learners.runs import (
     restore,
     writing,
 )
+from manyhands.baselines.learners.spread import Spread
 from manyhands.baselines.players import network as policies
 from manyhands.baselines.players.network import NetworkPolicy
 from manyhands.core.env import (
@@ -137,6 +138,7 @@ def train(
     episodes: int = 100,
     progress: bool | None = None,
     command: str = "",
+    devices: Sequence[Any] | None = None,
 ) -> TrainingResult:
     """Train every seed to the end, evaluate it, and write all that the module's text lists.
 
@@ -152,6 +154,10 @@ def train(
         progress: None shows a live display in a terminal and prints lines elsewhere; False is
             silent.
         command: what the files say how they were made.
+        devices: divide the run over these (`learners/spread.py`): the seeds, if their number can be
+            divided, else the environments. After `jax.distributed.initialize()` all processes make
+            the same call with `devices=jax.devices()`; the first one writes `out`, and all get the
+            result. By default one device.
 
     Raises:
         TrainingError: `out` holds a run already, or one of something else; the disk is full; a seed
@@ -165,11 +171,13 @@ def train(
             "updates_per_report and episodes are from 1, checkpoint_minutes from 0; given "
             f"{updates_per_report!r}, {episodes!r}, {checkpoint_minutes!r}"
         )
-    folder = Path(out)
+    spread = Spread(devices, len(chosen))
     with contextlib.ExitStack() as stack:
-        display = stack.enter_context(Display(learner, len(chosen), progress))
+        folder = stack.enter_context(spread.folder(Path(out)))
+        seen = progress if spread.first else False
+        display = stack.enter_context(Display(learner, len(chosen), seen))
         stack.enter_context(locked(folder, resume, overwrite))
-        run = Run(learner, chosen, folder, command, display)
+        run = Run(learner, chosen, folder, command, display, spread)
         stack.callback(run.close)
         with writing(folder):
             run.begin(_begin(learner, chosen))
@@ -178,6 +186,7 @@ def train(
             result = _finish(run, episodes)
         except OSError as error:
             raise TrainingError(f"{io_error(error, folder)}; {run.whereabouts()}") from error
+    result = dataclasses.replace(result, out=Path(out))
     if result.failed:
         diverged = TrainingError(run.failures())
         diverged.result = result
@@ -274,7 +283,7 @@ def _means(rows: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
 
 def _loop(run: Run, every: int, pause: float, report: Callable[[Report], None] | None) -> None:
     """Train to the end; whatever happens, leave a checkpoint of the last whole interval."""
-    learner, seeds = run.learner, run.seeds
+    learner, seeds, spread = run.learner, run.seeds, run.spread
     if run.over:
         return
     began, before = time.perf_counter(), run.seconds
@@ -282,14 +291,21 @@ def _loop(run: Run, every: int, pause: float, report: Callable[[Report], None] |
     with _signals(run.display) as asked:
         try:
             run.display.note("compiling")
-            program = jax.jit(_advance(learner, every), donate_argnums=0)
-            zero = jax.device_put(np.int32(0))
+            made = spread.shardings(_begin(learner, seeds))
+            divided: dict[str, Any] = (
+                {} if made is None else {"out_shardings": (made, spread.everywhere())}
+            )
+            program = jax.jit(_advance(learner, every), donate_argnums=0, **divided)
+            zero = jax.device_put(np.int32(0), spread.everywhere())
             compiled = program.lower(run.state, zero, zero).compile()
             run.compile_seconds += time.perf_counter() - began
-            while not (run.over or asked):
+            stopped = spread.any(bool(asked))
+            while not (run.over or stopped):
                 start = time.perf_counter()
                 count = min(every, learner.num_updates - run.update)
-                numbers = jax.device_put((np.int32(run.update), np.int32(count)))
+                numbers = jax.device_put(
+                    (np.int32(run.update), np.int32(count)), spread.everywhere()
+                )
                 with jax.transfer_guard("disallow"):
                     run.state, rows = compiled(run.state, *numbers)
                 rows = {name: row[:count] for name, row in jax.device_get(rows).items()}
@@ -313,10 +329,11 @@ def _loop(run: Run, every: int, pause: float, report: Callable[[Report], None] |
                 run.display.report(now_at)
                 if report is not None:
                     report(now_at)
-                if time.perf_counter() - saved >= pause or run.over or asked:
+                stopped = spread.any(bool(asked))
+                if spread.any(time.perf_counter() - saved >= pause or run.over or stopped):
                     run.save()
                     saved = time.perf_counter()
-            if asked and not run.saved:
+            if stopped and not run.saved:
                 run.save()
         except BaseException as error:
             run.rescue()
@@ -325,11 +342,12 @@ def _loop(run: Run, every: int, pause: float, report: Callable[[Report], None] |
                     f"{io_error(error, run.folder)}; {run.whereabouts()}"
                 ) from error
             raise
-    if asked and not run.over:
+    if stopped and not run.over:
         run.display.print(run.whereabouts())
-        if asked[0] == signal.SIGINT:
+        number = asked[0] if asked else signal.SIGTERM  # another process was asked
+        if number == signal.SIGINT:
             raise KeyboardInterrupt
-        raise SystemExit(128 + asked[0])
+        raise SystemExit(128 + number)
 
 
 @contextlib.contextmanager
@@ -360,7 +378,7 @@ def _signals(display: Display) -> Iterator[list[int]]:
 
 def _finish(run: Run, episodes: int) -> TrainingResult:
     """Evaluate every seed that did not diverge, and write what it learned."""
-    learner, host = run.learner, arrays_of(run.state["progress"])
+    learner, host = run.learner, arrays_of(run.spread.whole(run.state["progress"]))
     made, scores, averages = {}, {}, {}
     average = getattr(learner, "average", lambda progress: None)
     evaluation: Evaluation | None = None
