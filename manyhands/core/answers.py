@@ -160,7 +160,18 @@ def how_to_answer(example: str) -> str:
 def condense(text: str) -> str | None:
     """An answer without what stands around its decisive parts, which means the same; None if it has
     no marked part."""
-    group, *others = _groups(split_say(text)[0])
+    return divide(text)[2]
+
+
+def divide(text: str) -> tuple[str, str | None, str | None]:
+    """(the answer and the words said aloud, as `split_say` gives them, the answer as `condense`
+    does)."""
+    rest, say = split_say(text)
+    return rest, say, _condensed(rest)
+
+
+def _condensed(rest: str) -> str | None:
+    group, *others = _groups(rest)
     if group[0].kind == SENTENCE:
         return None
     if group[0].kind != BRACKET:

@@ -39,7 +39,7 @@ from manyhands.baselines.players.memory import (
 )
 from manyhands.baselines.players.patient import Patience
 from manyhands.baselines.players.prompts import quote
-from manyhands.core.answers import condense, split_say
+from manyhands.core.answers import divide
 from manyhands.core.config import number, one_of
 from manyhands.core.env import DETAILS, ConfigError, Env, IllegalAction, SeatError, names_of
 from manyhands.core.episode import EpisodeResult
@@ -392,8 +392,7 @@ class Language:
             return None, None, "truncated", self.dialogue.hint("truncated")
         if not call.reply.strip():
             return None, None, "empty", self.dialogue.hint("empty")
-        rest, say = split_say(call.reply)
-        marked = condense(call.reply)
+        rest, say, marked = divide(call.reply)
         action = marked or (f"SAY: {say}" if say and not rest.strip() else rest)
         if marked and "\n" not in marked:
             action = marked.removeprefix("ACTION: ")
