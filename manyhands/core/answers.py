@@ -527,7 +527,7 @@ def split_say(text: str) -> tuple[str, str | None]:
     Said aloud is "say" in a JSON object that decides, else what follows the last "say:" at the
     start of a line or after a comma, semicolon, full stop or bar, or "SAY:" anywhere, to the end of
     the line or to an ACTION."""
-    text = _spoken(text)
+    text = spoken(text)
     orders = [order for order in (_order(value) for value, _ in _objects(text)) if order]
     if orders:
         frame = "ACTION: {}"
@@ -570,7 +570,7 @@ def _split_lines(text: str) -> tuple[str, str | None]:
     return "\n".join(kept).strip(" \t\r\n;,|*_`"), say
 
 
-def _spoken(text: str) -> str:
+def spoken(text: str) -> str:
     """An answer without its reasoning: the text between tags, after an opening tag that is never
     closed, and before a closing tag that was never opened."""
     parts: list[str] = []

@@ -244,9 +244,11 @@ class Language:
             call = await self.client.chat(_body(lines, self._plain), log)
             status = "truncated" if call.finish == "length" else "ok"
             log.add(call, status if call.reply.strip() else "empty", None)
-            return call.reply
+            # Of a reply that was cut off the last line says perhaps another thing than it begins.
+            return call.reply if status == "ok" else call.reply.rpartition("\n")[0]
 
-        team = TeamText(complete, self.retries, self.dialogue.detail)
+        speech = self._chat.max_length if self._chat is not None else 0
+        team = TeamText(complete, self.retries, self.dialogue.detail, speech)
         answers = await team.act(views)
         first, *rest = views
         answers[first.agent].info.update(
