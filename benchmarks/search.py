@@ -10,8 +10,8 @@ mean over episodes. All figures go to `benchmarks/results/search.json`; its part
 `kitchen_undiscounted` is of a run with a horizon of 30 steps and no discount. What is in the file
 was made by two commands, with the options `--episodes 32 --most 400 --cooks 0` (stopped after six
 rows), and `--episodes 0 --cooks 16 --simulations 6`; then `--episodes 64 --cooks 0 --rows 8 9 11`,
-`--episodes 64 --cooks 0 --rows 15`, and `--episodes 32 --cooks 0 --rows 18`. Rows that were not asked
-for stay, and `machine` is that of the last command.
+`--episodes 64 --cooks 0 --rows 15`, and `--episodes 32 --cooks 0 --rows 18`. Rows that were not
+asked for stay, and `machine` is that of the last command.
 """
 
 from __future__ import annotations
