@@ -87,7 +87,8 @@ class Worker:
     ):
         """`root` is the checkout whose `manyhands` it imports."""
         environment = dict(os.environ, XLA_PYTHON_CLIENT_PREALLOCATE="false")
-        environment["PYTHONPATH"] = str(root)
+        kept = environment.get("PYTHONPATH")
+        environment["PYTHONPATH"] = os.pathsep.join([str(root), *([kept] if kept else [])])
         environment["JAX_NUM_CPU_DEVICES"] = str(cpu_devices)
         if device is not None:
             # JAX knows NVIDIA's and AMD's devices by their platforms' names.

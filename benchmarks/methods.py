@@ -9,10 +9,11 @@ over episodes.
 from __future__ import annotations
 
 import argparse
-import asyncio
 import json
 import tempfile
+import threading
 import time
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,6 @@ from common import RESULTS, machine, save
 
 import manyhands
 from manyhands.baselines.evaluation.errors import first_errors
-from manyhands.baselines.players.dispatch import Dispatch
 from manyhands.baselines.search import tree
 from manyhands.core.coach import Coach
 from manyhands.core.export import export_pairs
@@ -122,29 +122,77 @@ def relay(episodes: int, seed: int) -> dict[str, Any]:
     return {"game": "tic_tac_toe against perfect", "episodes": episodes, "score by after": rows}
 
 
+class Endpoint(ThreadingHTTPServer):
+    """A model on loopback that takes 50 ms, and answers with the example that ends the prompt.
+
+    Attributes:
+        requests, asked, answered: how many there were, and the characters of prompts and replies.
+    """
+
+    daemon_threads = True
+
+    def __init__(self) -> None:
+        super().__init__(("127.0.0.1", 0), _Handler)
+        self.requests = self.asked = self.answered = 0
+        self.lock = threading.Lock()
+        threading.Thread(target=self.serve_forever, daemon=True).start()
+
+
+class _Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    server: Endpoint
+
+    def do_POST(self) -> None:
+        body = json.loads(self.rfile.read(int(self.headers["content-length"])))
+        texts = [message["content"] for message in body["messages"]]
+        reply = texts[-1].rpartition("such as\n")[2]
+        with self.server.lock:
+            self.server.requests += 1
+            self.server.asked += sum(map(len, texts))
+            self.server.answered += len(reply)
+        time.sleep(0.05)
+        message = {"role": "assistant", "content": reply}
+        data = json.dumps({"choices": [{"finish_reason": "stop", "message": message}]}).encode()
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(data)))
+        self.end_headers()
+        self.wfile.write(data)
+
+    def log_message(self, *arguments: Any) -> None:
+        pass
+
+
 def dispatch(episodes: int, steps: int) -> dict[str, Any]:
-    """Requests and time of two chefs, whose player takes 50 ms for each request."""
-    count = 0
-
-    async def answer(views: Any) -> list[str]:
-        nonlocal count
-        count += 1
-        await asyncio.sleep(0.05)
-        return ["stay"] * len(views)
-
-    class Alone:
-        async def act(self, views: Any) -> list[str]:
-            return await answer(views)
-
-    manyhands.play("kitchen", "stationary", max_steps=2, progress=False)  # compiled beforehand
-    found: dict[str, Any] = {"episodes": episodes, "steps": steps}
-    for name, seat in (("a request an agent", Alone()), ("dispatch", Dispatch(answer))):
-        count, began = 0, time.perf_counter()
-        manyhands.play("kitchen", [seat, seat], episodes, max_steps=steps, progress=False)
-        seconds = round(time.perf_counter() - began, 2)
-        found[name] = {"requests": count, "requests a step": count / episodes / steps}
-        found[name]["seconds"] = seconds
-    return found
+    """Requests, characters and time of language seats for each agent, and of one for all."""
+    rows = []
+    server = Endpoint()
+    options = f"model=m,api_key=none,base_url=http://127.0.0.1:{server.server_port}/v1"
+    seats = {"an agent, 4 past turns": "", "an agent": ",history=last", "a team": ",dispatch=true"}
+    for game, env in (
+        ("kitchen, 2 chefs", manyhands.make("kitchen")),
+        ("cuisine, 4 chefs", manyhands.make("cuisine", level="generated", chefs=4)),
+    ):
+        manyhands.play(env, "random", max_steps=2, progress=False)  # compiles
+        for name, more in seats.items():
+            server.requests = server.asked = server.answered = 0
+            began = time.perf_counter()
+            result = manyhands.play(
+                env, f"language:{options}{more}", episodes, max_steps=steps, progress=False
+            )
+            seconds = time.perf_counter() - began
+            rows.append(
+                {
+                    "game": game,
+                    "a request for": name,
+                    "requests an episode": server.requests / episodes,
+                    "prompt characters an episode": round(server.asked / episodes),
+                    "reply characters an episode": round(server.answered / episodes),
+                    "illegal": sum(sum(episode.illegal) for episode in result.episodes),
+                    "seconds": round(seconds, 2),
+                }
+            )
+    server.shutdown()
+    return {"episodes": episodes, "steps": steps, "latency": 0.05, "rows": rows}
 
 
 def forks() -> dict[str, Any]:
@@ -201,19 +249,23 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])  # type: ignore[union-attr]
     parser.add_argument("--episodes", type=int, default=200)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--only", nargs="+", help="the others stay as they were measured before")
     parser.add_argument("--out", type=Path, default=RESULTS / "methods.json")
     options = parser.parse_args()
     began = machine()
-    found = {
-        "retries": retries(options.episodes, options.seed),
-        "coach": coach(options.episodes, options.seed),
-        "relay": relay(options.episodes, options.seed),
-        "dispatch": dispatch(4, 20),
-        "forks": forks(),
-        "pairs": pairs(50, 8, options.seed),
+    examples = {
+        "retries": lambda: retries(options.episodes, options.seed),
+        "coach": lambda: coach(options.episodes, options.seed),
+        "relay": lambda: relay(options.episodes, options.seed),
+        "dispatch": lambda: {"machine": began, **dispatch(4, 20)},
+        "forks": forks,
+        "pairs": lambda: pairs(50, 8, options.seed),
     }
+    known = json.loads(options.out.read_text()) if options.only and options.out.exists() else {}
+    about = {"machine": began, "seed": options.seed} | known
+    found = {name: examples[name]() for name in options.only or examples}
     print(json.dumps(found, indent=1))
-    save(options.out, machine=began, seed=options.seed, **found)
+    save(options.out, **(about | found))
 
 
 if __name__ == "__main__":

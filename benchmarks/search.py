@@ -9,7 +9,9 @@ expects, beside two greedy chefs from the same starts. Intervals are 1.96 standa
 mean over episodes. All figures go to `benchmarks/results/search.json`; its part
 `kitchen_undiscounted` is of a run with a horizon of 30 steps and no discount. What is in the file
 was made by two commands, with the options `--episodes 32 --most 400 --cooks 0` (stopped after six
-rows), and `--episodes 0 --cooks 16 --simulations 6`.
+rows), and `--episodes 0 --cooks 16 --simulations 6`; then `--episodes 64 --cooks 0 --rows 8 9 11`,
+`--episodes 64 --cooks 0 --rows 15`, and `--episodes 32 --cooks 0 --rows 18`. Rows that were not
+asked for stay, and `machine` is that of the last command.
 """
 
 from __future__ import annotations
@@ -25,9 +27,18 @@ from common import RESULTS, machine, report, save
 
 import manyhands
 
-BOARD = ((25, "random"), (25, "solver:depth=1"), (100, "solver:depth=1"))
+BOARD: tuple[tuple[int, str], ...] = (
+    (25, "random"),
+    (25, "solver:depth=1"),
+    (100, "solver:depth=1"),
+)
 BOARD += ((100, "solver:depth=4"), (100, "search:simulations=25"), (400, "solver:depth=4"))
 BOARD += ((400, "search:simulations=100"), (1600, "solver:depth=4"))
+BOARD += ((12, "solver:depth=1"), (50, "solver:depth=1"), (200, "solver:depth=1"))
+BOARD += tuple((2 * n, f"search:simulations={n}") for n in (12, 25, 50, 100))
+DECISIVE = ((25, "solver:depth=1"), (100, "solver:depth=1"), (100, "solver:depth=4"))
+DECISIVE += tuple((n, f"search:simulations={n}") for n in (25, 100))
+ROWS = [(n, "", other) for n, other in BOARD] + [(n, "decisive", other) for n, other in DECISIVE]
 KITCHEN = (
     "search:simulations={},value=greedy,rollouts=1,horizon={},partners=greedy,chances=1,"
     "discount=0.97"
@@ -40,10 +51,10 @@ def estimate(values: Any) -> dict[str, float]:
     return {"mean": round(float(array.mean()), 4), "interval": round(float(1.96 * error), 4)}
 
 
-def board(simulations: int, other: str, episodes: int, seed: int) -> dict[str, Any]:
+def board(simulations: int, value: str, other: str, episodes: int, seed: int) -> dict[str, Any]:
     """Games of `search` with another player."""
     began = time.perf_counter()
-    mine = f"search:simulations={simulations}"
+    mine = f"search:simulations={simulations}" + (value and f",value={value}")
     result = manyhands.play(
         "connect_four", [mine, other], episodes, seed, rotate=True, progress=False
     )
@@ -79,6 +90,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])  # type: ignore[union-attr]
     parser.add_argument("--episodes", type=int, default=64, help="games of Connect Four a pair")
     parser.add_argument("--most", type=int, default=1600, help="skip rows with more simulations")
+    parser.add_argument("--rows", type=int, nargs="*", help="numbers of rows of Connect Four")
     parser.add_argument("--cooks", type=int, default=16, help="episodes of the kitchen a row")
     parser.add_argument("--steps", type=int, default=100, help="of an episode of the kitchen")
     parser.add_argument("--simulations", type=int, nargs="*", default=[6, 12])
@@ -87,20 +99,24 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=RESULTS / "search.json")
     options = parser.parse_args()
     known = json.loads(options.out.read_text()) if options.out.exists() else {}
+    before = known.get("connect_four", {}).get("rows", [])
     rows, cooks = [], []
 
     def keep() -> None:
         # What was not asked for now stays as it was measured before.
         if rows:
-            known["connect_four"] = {"machine": began, "seed": options.seed, "rows": rows}
+            found = {(row["search"], row["other"]): row for row in (*before, *rows)}
+            table = list(found.values())
+            known["connect_four"] = {"machine": began, "seed": options.seed, "rows": table}
         if cooks:
             known["kitchen"] = {"machine": began, "seed": options.seed, "rows": cooks}
         save(options.out, **known)
 
     began = machine()
-    for simulations, other in BOARD:
-        if simulations <= options.most and options.episodes:
-            rows.append(board(simulations, other, options.episodes, options.seed))
+    for number, (simulations, value, other) in enumerate(ROWS):
+        wanted = options.rows is None or number in options.rows
+        if wanted and simulations <= options.most and options.episodes:
+            rows.append(board(simulations, value, other, options.episodes, options.seed))
             print(rows[-1], flush=True)
             keep()
     if options.cooks:

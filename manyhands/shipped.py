@@ -56,6 +56,7 @@ for _bot in ("onion_only", "plate_only", "stationary"):
     register_seat(_bot, f"manyhands.baselines.bots.kitchen:{_bot}")
 register_seat("perfect", "manyhands.baselines.bots.board:Perfect")
 register_seat("solver", "manyhands.baselines.bots.board:Searcher")
+register_seat("decisive", "manyhands.baselines.bots.board:Decisive")
 for _style in ("fair", "tit_for_tat", "boulware", "conceder"):
     register_seat(_style, f"manyhands.baselines.bots.negotiation:{_style}")
 for _style in ("honest", "bluffer", "stubborn"):

@@ -160,7 +160,18 @@ def how_to_answer(example: str) -> str:
 def condense(text: str) -> str | None:
     """An answer without what stands around its decisive parts, which means the same; None if it has
     no marked part."""
-    group, *others = _groups(split_say(text)[0])
+    return divide(text)[2]
+
+
+def divide(text: str) -> tuple[str, str | None, str | None]:
+    """(the answer and the words said aloud, as `split_say` gives them, the answer as `condense`
+    does)."""
+    rest, say = split_say(text)
+    return rest, say, _condensed(rest)
+
+
+def _condensed(rest: str) -> str | None:
+    group, *others = _groups(rest)
     if group[0].kind == SENTENCE:
         return None
     if group[0].kind != BRACKET:
@@ -516,7 +527,7 @@ def split_say(text: str) -> tuple[str, str | None]:
     Said aloud is "say" in a JSON object that decides, else what follows the last "say:" at the
     start of a line or after a comma, semicolon, full stop or bar, or "SAY:" anywhere, to the end of
     the line or to an ACTION."""
-    text = _spoken(text)
+    text = spoken(text)
     orders = [order for order in (_order(value) for value, _ in _objects(text)) if order]
     if orders:
         frame = "ACTION: {}"
@@ -559,7 +570,7 @@ def _split_lines(text: str) -> tuple[str, str | None]:
     return "\n".join(kept).strip(" \t\r\n;,|*_`"), say
 
 
-def _spoken(text: str) -> str:
+def spoken(text: str) -> str:
     """An answer without its reasoning: the text between tags, after an opening tag that is never
     closed, and before a closing tag that was never opened."""
     parts: list[str] = []

@@ -11,7 +11,7 @@ import gc
 import inspect
 import os
 import sys
-from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -360,6 +360,18 @@ class _Table:
             queue = self._queues[id(policy)] = _HostQueue(self._loop, policy)
         return queue.ask(game, view)
 
+    def alone(
+        self, game: Game, index: int, players: Sequence[int]
+    ) -> Coroutine[Any, Any, Any] | None:
+        """The answer of one agent that nobody else is asked with, as a coroutine to be awaited in
+        place, where its policy is asked for each episode separately; else None."""
+        policy = routed(self._policies[players[index]], game.views[index])
+        if getattr(policy, "team", False) or is_device_policy(policy):
+            return None
+        if not inspect.iscoroutinefunction(policy.act):
+            return None
+        return self._alone(policy, game, game.views[index])
+
     def forget(self, episode: int) -> None:
         for queue in self._queues.values():
             queue.forget(episode)
@@ -703,7 +715,7 @@ class _Run:
         turn, forfeits = Turn(), []
         asked = game.asked()
         notes: dict[int, Any] = {}
-        futures: Sequence[asyncio.Future[Any]]
+        futures: Sequence[Awaitable[Any]]
         if self.probes is not None:
             seats = {i: routed(self.policies[players[i]], game.views[i]) for i in asked}
             probed = await self.probes.ask(game, asked, seats)
@@ -716,7 +728,12 @@ class _Run:
             asked = [i for i in asked if i not in turn.actions]
             futures = [clock.awaited(i) for i in asked]
         elif self.coaches is None:
-            futures = table.ask(game, asked, players)
+            # Without a task of its own: with hundreds of episodes, each time that an episode waits
+            # for the event loop it waits for all that the others do meanwhile.
+            alone = table.alone(game, asked[0], players) if len(asked) == 1 else None
+            futures = table.ask(game, asked, players) if alone is None else [alone]
+            if game.made % _BREATH == _BREATH - 1:
+                await asyncio.sleep(0)
         else:
             futures, notes = await self.coached(self.coaches, game, asked, players, table)
         for i, future in zip(asked, futures, strict=True):
@@ -758,8 +775,8 @@ class _Run:
         game: Game,
         index: int,
         player: int,
-        future: asyncio.Future[Any],
-        others: Sequence[asyncio.Future[Any]],
+        future: Awaitable[Any],
+        others: Sequence[Awaitable[Any]],
     ) -> Reply:
         """The answer of a seat; if it fails, the `others` are abandoned."""
         try:
@@ -824,14 +841,19 @@ def _open(gate: asyncio.Future[None]) -> None:
         gate.set_result(None)
 
 
-def _abandon(futures: Sequence[asyncio.Future[Any]]) -> None:
+def _abandon(futures: Sequence[Awaitable[Any]]) -> None:
     """Stop waiting for answers, and drop their errors."""
     for future in futures:
+        if not isinstance(future, asyncio.Future):  # a coroutine that was awaited
+            continue
         if not future.done():
             future.cancel()
         elif not future.cancelled():
             future.exception()
 
+
+# Steps after which an episode lets others go on, whose seats answer without ever waiting.
+_BREATH = 16
 
 # Episodes at once, from which `_settled` saves more time than it costs: the first collection after
 # it looks through all objects.

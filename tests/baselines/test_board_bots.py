@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import manyhands
-from manyhands.baselines.bots.board import Perfect, Searcher
+from manyhands.baselines.bots.board import Decisive, Perfect, Searcher
 from manyhands.core.env import DeviceView, SeatError
 from manyhands.core.play import play
 from manyhands.envs.board import ConnectFour, TicTacToe
@@ -110,3 +110,28 @@ def test_seats_that_do_not_fit_say_so() -> None:
             manyhands.seat(f"solver:depth={depth}", TicTacToe())
     assert Searcher(TicTacToe(), depth=3).name == "solver:depth=3"
     Perfect(ConnectFour(rows=3, columns=3, connect=3))
+
+
+@pytest.mark.parametrize(
+    ("moves", "expected"),
+    [
+        ([3, 0, 3, 0, 3, 0], 3),  # its own line first, though the other threatens one, too
+        ([0, 3, 1, 3, 6, 3], 3),  # prevents a line upright
+        ([6, 1, 6, 2, 0, 3], 4),  # prevents one in a row: column 1 is closed by its own stone
+    ],
+)
+def test_decisive_completes_a_line_or_prevents_one(moves: list[int], expected: int) -> None:
+    board = ConnectFour()
+    policy, state = Decisive(board), board.reset(jax.random.key(0))
+    for action in moves:
+        state, _ = board.step(None, state, jnp.array([action, action]))
+    row = board.perceive(state)[0]
+    view = DeviceView(row, row, board.legal(state)[0], jnp.bool_(True))
+    act = jax.jit(lambda key: policy.apply(board, 0, (), key, view)[0])
+    assert {int(act(jax.random.key(k))) for k in range(8)} == {expected}
+
+
+def test_decisive_beats_random_in_wrappers_too() -> None:
+    board = manyhands.make("recent", env=manyhands.make("tic_tac_toe"))
+    result = play(board, ["decisive", "random"], episodes=60, rotate=True)
+    assert result.seat_rewards[:, 0].mean() > 0.5 and result.refused(0) == (0, 0)

@@ -15,6 +15,7 @@ from types import SimpleNamespace
 import pytest
 
 import manyhands
+from manyhands.baselines.players.client import Turnstile
 from manyhands.baselines.players.language import Language, quote
 from manyhands.core.answers import condense, split_say
 from manyhands.core.env import Env, IllegalAction, SeatError, episode_key
@@ -684,3 +685,27 @@ def test_nothing_but_reasoning_says_nothing(server, seat):
     frame = stepper(env).reset(episode_key(0))
     (reply,) = ask(seat(env), View(env, frame, 0))
     assert statuses(reply) == ["unparsable", "ok"] and reply.say is None
+
+
+def test_replies_that_come_together_are_taken_up_a_few_at_a_time():
+    async def run():
+        loop, passed, times = asyncio.get_running_loop(), [], []
+        turnstile = Turnstile(loop, 3)
+
+        async def one(number):
+            await turnstile.passed()
+            passed.append(number)
+
+        tasks = [asyncio.create_task(one(number)) for number in range(10)]
+        tasks[4].cancel()
+        for _ in range(12):
+            await asyncio.sleep(0)
+            times.append(len(passed))
+        tasks.append(asyncio.create_task(one(10)))  # later ones find it open again
+        await asyncio.gather(*tasks, return_exceptions=True)
+        return passed, times
+
+    order, times = asyncio.run(run())
+    assert order == [0, 1, 2, 3, 5, 6, 7, 8, 9, 10]
+    steps = [later - earlier for earlier, later in zip([0, *times], times, strict=False)]
+    assert max(steps) == 3 and times[0] == 3 and times[-1] == 9

@@ -673,6 +673,24 @@ def test_a_dispatcher_is_told_what_was_wrong(endpoint):
     assert one.error and two.error and one.info["attempts"][0]["status"] == "empty"
 
 
+def test_a_line_that_was_cut_off_costs_only_its_agent(endpoint):
+    env = manyhands.make("kitchen")
+    seat = language(env, dispatch=True, retries=0)
+    endpoint.answer = lambda path, body: {
+        "choices": [
+            {
+                "finish_reason": "length",
+                "message": {"role": "assistant", "content": "chef_0: north\nchef_1: stay"},
+            }
+        ],
+        "usage": {"prompt_tokens": 100, "completion_tokens": 9},
+    }
+    frame = stepper(env).reset(episode_key(0))
+    one, two = ask(seat, *(View(env, frame, i) for i in (0, 1)))
+    assert (one.action, two.action) == ("north", None) and "line" in two.error
+    assert one.info["attempts"][0]["status"] == "truncated"
+
+
 @pytest.mark.parametrize(
     "options",
     [{"mode": "score"}, {"answers": "json"}, {"shots": 1}, {"patience": 3}, {"notes": True}],

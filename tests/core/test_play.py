@@ -29,6 +29,7 @@ from manyhands.core.view import Reply
 
 TURNS = coins.Coins()
 TOGETHER = coins.Coins(turns=False)
+ALONE = coins.Coins(players=1, max_steps=40)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -143,6 +144,41 @@ def test_a_slow_seat_holds_up_only_its_own_episode():
     assert finished[-1] == 0 and sorted(finished) == [0, 1, 2, 3, 4]
     assert slow.most == 5
     assert [e.ended for e in result.episodes] == ["stopped"] * 5
+
+
+def test_episodes_go_on_one_by_one_when_answers_come_together():
+    """The next question of the first is asked before the answer to the second is read."""
+    episodes, log = 6, []
+    waiting, all_there = [], asyncio.Event()
+
+    async def together(view):
+        log.append((view.episode, view.turn, "asked"))
+        if view.turn == 0:
+            waiting.append(view.episode)
+            if len(waiting) == episodes:
+                all_there.set()
+            await all_there.wait()
+            await asyncio.sleep(0)
+            log.append((view.episode, view.turn, "read"))
+        elif view.turn == 1:
+            await asyncio.sleep(0)
+        return 0
+
+    play(ALONE, together, episodes, concurrency=episodes, max_steps=2)
+    for episode in range(episodes):
+        read_at = log.index((episode, 0, "read"))
+        assert log[read_at + 1] == (episode, 1, "asked")
+
+
+def test_seats_that_never_wait_let_other_episodes_go_on():
+    seen = []
+
+    async def at_once(view):
+        return 0
+
+    play(ALONE, at_once, 2, concurrency=2, on_step=lambda moment: seen.append(moment.episode))
+    assert len(seen) == 2 * (ALONE.max_steps + 1)
+    assert seen.index(1) <= len(seen) // 2 - 10 and 0 in seen[seen.index(1) :]
 
 
 def test_coroutine_functions_and_functions_take_seats():

@@ -92,6 +92,37 @@ def test_one_call_answers_for_a_team():
     assert asked.count("== player_") == 2 and asked.count("12 coins") == 2
 
 
+def test_lines_of_a_team_are_read_in_any_dress():
+    agents = ["player_0", "player_1", "player_2"]
+    reply = "<think>\nplayer_2: take 3\n</think>\n1. **Player_0:** take 1\n> `player_1` : take 2"
+    assert read_team(reply, agents) == {"player_0": "take 1", "player_1": "take 2"}
+    assert read_team("player_0: take 1\n<think>player_1: take 2", agents) == {"player_0": "take 1"}
+
+
+def test_the_rules_of_a_team_are_told_once_and_stay_the_same():
+    asked = []
+
+    async def complete(messages):
+        asked.append(messages)
+        return "chef_0: stay\nchef_1: north; SAY: mind the pot"
+
+    heard = []
+    env = manyhands.make("chat", env=manyhands.make("kitchen"))
+    team = Dispatch(TeamText(complete, speech=env.chat.max_length))
+    manyhands.play(
+        env, [team] * 2, max_steps=3, progress=False, on_step=lambda m: heard.append(m.turn)
+    )
+    systems = {messages[0]["content"] for messages in asked}
+    assert len(asked) == 3 and len(systems) == 1  # caches of endpoints know it
+    (system,) = systems
+    assert system.count("You are chef_0") == system.count("You are chef_1") == 1
+    assert system.count("SAY:") >= 1 and str(env.chat.max_length) in system
+    assert heard[1].said == {1: "mind the pot"} and heard[1].answers[1].startswith("north")
+    words = asked[1][1]["content"]
+    assert "mind the pot" in words.partition("== chef_1 ==")[0]
+    assert words.rstrip().splitlines()[-2].startswith("chef_0: ")
+
+
 def test_missing_answers_are_illegal_and_wrong_ones_fail():
     result = manyhands.play(
         TOGETHER, [Dispatch(lambda views: {"player_1": "take 0"})] * 2, max_steps=2, progress=False

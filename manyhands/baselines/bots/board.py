@@ -1,7 +1,7 @@
-"""Players of board games: `perfect` on small boards, `solver` on any.
+"""Players of board games: `perfect` on small boards, `solver` and `decisive` on any.
 
-Both see what a player sees, and judge moves by `envs/board/solvers.py`. Among equally good moves
-they draw.
+They see what a player sees; the first two judge moves by `envs/board/solvers.py`. Among equally
+good moves they draw.
 """
 
 from __future__ import annotations
@@ -17,6 +17,8 @@ from manyhands.core.env import Array, ConfigError, DeviceView, Env, SeatError, u
 from manyhands.core.view import View
 from manyhands.envs.board import solvers
 from manyhands.envs.board.env import Board
+from manyhands.envs.board.rules import completing
+from manyhands.envs.board.state import bit
 
 
 class Perfect:
@@ -46,6 +48,31 @@ class Perfect:
         good = (jnp.asarray(self._table)[index] >> np.arange(self._actions)) & 1
         noise = jax.random.uniform(key, good.shape)
         action = jnp.argmax(jnp.where(good == 1, noise, -1.0)).astype(jnp.int32)
+        return self._found.lift(action), memory
+
+
+class Decisive:
+    """A `DevicePolicy` that completes a line where it can, else prevents the other's, else plays at
+    random (decisive and anti-decisive moves: Teytaud & Teytaud 2010). Playouts by it say more of a
+    position than random ones: `search:value=decisive`."""
+
+    def __init__(self, env: Env):
+        self._found = unwrap(env, Board, SeatError)
+
+    def init(self, env: Env, agent: int) -> tuple[()]:
+        return ()
+
+    def apply(
+        self, env: Env, agent: int, memory: tuple[()], key: Array, view: DeviceView
+    ) -> tuple[Array, tuple[()]]:
+        board = self._found.env
+        rows = np.array([bit(board, row) for row in range(board.rows)], np.uint8)[:, None]
+        own, other = jnp.sum(view.perception[:2].astype(jnp.uint8) << rows, axis=1, dtype=jnp.uint8)
+        wins, loses = (completing(board, stones, own | other) for stones in (own, other))
+        legal = self._found.lower(view.legal)
+        worth = jnp.where(wins, 2.0, jnp.where(loses, 1.0, 0.0))
+        worth = worth + jax.random.uniform(key, worth.shape)
+        action = jnp.argmax(jnp.where(legal, worth, -1.0)).astype(jnp.int32)
         return self._found.lift(action), memory
 
 

@@ -9,6 +9,7 @@ import json
 import math
 import random
 import time
+from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
@@ -26,6 +27,7 @@ from manyhands.core.env import SeatError
 from manyhands.core.redact import redact
 
 MAX_BODY = 4 << 20  # bytes of a response that are read
+_AT_ONCE = 8  # replies that are taken up in one iteration of the event loop
 
 
 @dataclass
@@ -100,6 +102,44 @@ class Log:
         return found
 
 
+class Turnstile:
+    """Lets coroutines pass a few in each iteration of the event loop, in the order that they came.
+
+    Hundreds of replies may arrive together. Were they all taken up in the same iteration, the first
+    request that follows on them would be sent only after the last of them was read, its step made
+    and its prompt written. The endpoint would have nothing to do until then.
+
+    Args:
+        loop: the event loop.
+        size: how many pass in one iteration.
+    """
+
+    def __init__(self, loop: asyncio.AbstractEventLoop, size: int):
+        self._loop, self._size, self._free = loop, size, size
+        self._waiting: deque[asyncio.Future[None]] = deque()
+
+    async def passed(self) -> None:
+        """Wait for one's turn."""
+        if self._free == self._size:
+            self._loop.call_soon(self._open)
+        if self._free:
+            self._free -= 1
+            return
+        future = self._loop.create_future()
+        self._waiting.append(future)
+        await future
+
+    def _open(self) -> None:
+        self._free = self._size
+        while self._free and self._waiting:
+            future = self._waiting.popleft()
+            if not future.done():
+                future.set_result(None)
+                self._free -= 1
+        if self._free < self._size:
+            self._loop.call_soon(self._open)
+
+
 class Client:
     """A model at an endpoint. The options are those of `Language`.
 
@@ -134,6 +174,7 @@ class Client:
             raise SeatError(f"no endpoint can be asked at {self.place()!r}: {error}") from None
         self.endpoint: Endpoint | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
+        self._turnstile: Turnstile | None = None
 
     def log(self) -> Log:
         """A new log."""
@@ -197,6 +238,8 @@ class Client:
             reason = self.clean(f"{type(error).__name__}: {error}")[:300]
             call = Call(error=f"not a completion ({reason})", status="garbage", retry=True)
         call.seconds = time.monotonic() - began
+        if self._turnstile is not None:
+            await self._turnstile.passed()
         return call
 
     def _connected(self) -> Endpoint:
@@ -204,7 +247,7 @@ class Client:
         loop = asyncio.get_running_loop()
         if self.endpoint is None or self._loop is not loop:
             headers = {"authorization": f"Bearer {self._key}", "user-agent": "manyhands"}
-            self._loop = loop
+            self._loop, self._turnstile = loop, Turnstile(loop, _AT_ONCE)
             self.endpoint = Endpoint(self.base_url, headers, MAX_BODY)
         return self.endpoint
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from manyhands.baselines.players.prompts import situation
+from manyhands.core.answers import spoken
 from manyhands.core.coach import shown
 from manyhands.core.config import one_of, whole
 from manyhands.core.env import DETAILS, ConfigError, IllegalAction, SeatError, shorten
@@ -83,11 +85,11 @@ class TeamText:
     Args:
         complete: a coroutine function of chat messages (`[{"role": ..., "content": ...}]`) that
             gives the reply as text: one request to an endpoint of yours.
-
         retries: how often it is asked again, with the reasons, for agents without an answer that
             can be read.
         detail: of the views' texts: "brief", "normal" or "full"; by default as the environment is
             configured.
+        speech: characters that an agent may say to others, where there is a channel.
 
     The reply names each agent on a line of its own, `chef_0: north`. Each answer is then read as
     any other (`Env.parse`); an agent without a line has none. The whole reply is recorded with the
@@ -101,15 +103,17 @@ class TeamText:
         complete: Callable[[list[dict[str, str]]], Awaitable[str]],
         retries: int = 0,
         detail: str | None = None,
+        speech: int = 0,
     ):
         if not callable(complete):
             raise ConfigError(f"complete is a function of chat messages, given {shorten(complete)}")
         self.complete, self.retries = complete, whole("retries", retries, 0)
         self.detail = detail if detail is None else one_of("detail", detail, DETAILS)
+        self.speech = whole("speech", speech, 0)
 
     async def act(self, views: Sequence[View]) -> dict[str, Reply]:
         """The answers by agent."""
-        messages = team_messages(views, self.detail)
+        messages = team_messages(views, self.detail, self.speech)
         waiting = {view.agent: view for view in views}
         answers: dict[str, Reply] = {}
         for tries_left in range(self.retries, -1, -1):
@@ -145,15 +149,34 @@ def _refused(views: Mapping[str, View], found: Mapping[str, str]) -> Iterator[tu
             yield name, illegal.reason
 
 
-def team_messages(views: Sequence[View], detail: str | None = None) -> list[dict[str, str]]:
+def team_messages(
+    views: Sequence[View], detail: str | None = None, speech: int = 0
+) -> list[dict[str, str]]:
     """Rules and views of a team as chat messages: what the agents have in common once, then each
-    agent's text, what it heard, and its choices."""
+    agent's text, what it heard, and its choices. The first message is the same at every step at
+    which the same agents are asked, so that caches of endpoints work.
+
+    Args:
+        speech: characters that an agent may say to others, where there is a channel.
+    """
+    first, *rest = views
     names = ", ".join(view.agent for view in views)
-    system = (
-        f"You decide for {names} at once. The rules, as {views[0].agent} is told them:\n\n"
-        f"{views[0].rules}\n\nAnswer with one line for each agent, its name and its action, such "
-        f"as\n{views[0].agent}: {views[0].choices[0].text if views[0].choices else '...'}"
+    told = f"You decide for {names} at once. The rules, as {first.agent} is told them:"
+    system = [f"{told}\n\n{first.rules}"]
+    known = set(first.rules.splitlines())
+    for view in rest:
+        own = [line for line in view.rules.splitlines() if line not in known]
+        if own:
+            system.append(f"What {view.agent} is told instead:\n" + "\n".join(own))
+    how = (
+        "How to answer: think as briefly as you can, then end with one line for each agent, its "
+        "name, a colon and its action. Each line is read by itself."
     )
+    if speech:
+        how += (
+            f' To have an agent speak, add "; SAY: ..." (at most {speech} characters) to its line.'
+        )
+    system.append(how)
     parts = []
     for view in views:
         part = [f"== {view.agent} ==\n{situation(view, detail)}"]
@@ -161,19 +184,33 @@ def team_messages(views: Sequence[View], detail: str | None = None) -> list[dict
             part.append(shown(view.advice))
         part.append("It may:\n" + "\n".join(f"- {choice}" for choice in view.choices))
         parts.append("\n".join(part))
+    # Real actions: small models copy a placeholder to the letter.
+    such = [
+        f"{view.agent}: {view.choices[view.turn % len(view.choices)].text}"
+        for view in views
+        if view.choices
+    ]
+    parts.append("\n".join(["End your reply with a line for each agent, such as", *such]))
     return [
-        {"role": "system", "content": system},
+        {"role": "system", "content": "\n\n".join(system)},
         {"role": "user", "content": "\n\n".join(parts)},
     ]
 
 
+_ANSWER = re.compile(
+    r"\s*(?:[-*>\u2022]+\s*|\d+[.)]\s+)?[*_`]*(?P<name>[^:]*?)[*_`\s]*:[*_`]*(?P<words>.*)"
+)
+
+
 def read_team(reply: str, agents: Sequence[str]) -> dict[str, str]:
     """The answers in a reply, `agent: words` on lines of their own, by agent; the last line of an
-    agent counts."""
-    found = {}
-    for line in reply.splitlines():
-        name, colon, words = line.strip().lstrip("-* ").partition(":")
-        name = name.strip().strip("*`")
-        if colon and name in agents and words.strip():
-            found[name] = words.strip()
+    agent counts. Reasoning between tags is not read."""
+    found, names = {}, {agent.lower(): agent for agent in agents}
+    for line in spoken(reply).splitlines():
+        answer = _ANSWER.match(line)
+        if answer is None:
+            continue
+        name, words = names.get(answer["name"].lower()), answer["words"].strip()
+        if name is not None and words:
+            found[name] = words
     return found

@@ -39,7 +39,7 @@ from manyhands.baselines.players.memory import (
 )
 from manyhands.baselines.players.patient import Patience
 from manyhands.baselines.players.prompts import quote
-from manyhands.core.answers import condense, split_say
+from manyhands.core.answers import divide
 from manyhands.core.config import number, one_of
 from manyhands.core.env import DETAILS, ConfigError, Env, IllegalAction, SeatError, names_of
 from manyhands.core.episode import EpisodeResult
@@ -244,9 +244,11 @@ class Language:
             call = await self.client.chat(_body(lines, self._plain), log)
             status = "truncated" if call.finish == "length" else "ok"
             log.add(call, status if call.reply.strip() else "empty", None)
-            return call.reply
+            # Of a reply that was cut off the last line says perhaps another thing than it begins.
+            return call.reply if status == "ok" else call.reply.rpartition("\n")[0]
 
-        team = TeamText(complete, self.retries, self.dialogue.detail)
+        speech = self._chat.max_length if self._chat is not None else 0
+        team = TeamText(complete, self.retries, self.dialogue.detail, speech)
         answers = await team.act(views)
         first, *rest = views
         answers[first.agent].info.update(
@@ -392,8 +394,7 @@ class Language:
             return None, None, "truncated", self.dialogue.hint("truncated")
         if not call.reply.strip():
             return None, None, "empty", self.dialogue.hint("empty")
-        rest, say = split_say(call.reply)
-        marked = condense(call.reply)
+        rest, say, marked = divide(call.reply)
         action = marked or (f"SAY: {say}" if say and not rest.strip() else rest)
         if marked and "\n" not in marked:
             action = marked.removeprefix("ACTION: ")

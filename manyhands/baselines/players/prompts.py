@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from manyhands.core.answers import condense, split_say
+from manyhands.core.answers import divide
 from manyhands.core.env import Env, IllegalAction
 from manyhands.core.episode import Game, episode_seed
 from manyhands.core.probes import Question
@@ -165,8 +165,7 @@ def read(reply: str, view: View, cut_off: bool = False) -> Read:
     """
     if not reply.strip():
         return Read(status="empty", error="Your reply was empty. Answer with an ACTION line.")
-    rest, say = split_say(reply)
-    marked = condense(reply)
+    rest, say, marked = divide(reply)
     if cut_off and marked is None:
         error = "Your reply was cut off, it was too long. Answer with the ACTION line at once."
         return Read(status="truncated", error=error)

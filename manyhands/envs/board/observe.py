@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+
 import jax.numpy as jnp
 import numpy as np
 
@@ -48,9 +50,14 @@ def summary(config: BoardConfig, state: BoardState) -> Array:
 def cells(config: BoardConfig, state: BoardState) -> np.ndarray:
     """Who has which cell of a single state, i8[rows, columns] from the top: a player's index,
     or -1."""
-    bits = np.array([bit(config, row) for row in range(config.rows)], np.uint8)
-    planes = np.asarray(state.stones)[:, None, :] >> bits[:, None] & 1
+    planes = np.asarray(state.stones)[:, None, :] >> _bits(config) & 1
     return np.where(planes.any(0), planes[1].astype(np.int8), np.int8(-1))
+
+
+@functools.lru_cache(maxsize=64)
+def _bits(config: BoardConfig) -> np.ndarray:
+    """The bit of each row, u8[rows, 1]."""
+    return np.array([[bit(config, row)] for row in range(config.rows)], np.uint8)
 
 
 def winning_line(config: BoardConfig, state: BoardState) -> list[tuple[int, int]]:

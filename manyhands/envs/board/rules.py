@@ -148,6 +148,22 @@ def _has_line(config: BoardConfig, stones: Array) -> Array:
     return functools.reduce(jnp.bitwise_or, found) != 0
 
 
+def completing(config: BoardConfig, own: Array, taken: Array) -> Array:
+    """bool[A]: whether each action would complete a line.
+
+    Args:
+        own: u8[columns], the stones of who would move.
+        taken: u8[columns], the stones of both.
+    """
+
+    def completes(action: Array) -> Array:
+        placed = _placed(config, taken, action)
+        return (_or(placed) != 0) & _has_line(config, own | placed)
+
+    actions = config.columns if config.falling else config.rows * config.columns
+    return jax.vmap(completes)(jnp.arange(actions))
+
+
 def _cell(config: BoardConfig, placed: Array) -> Array:
     """The number of the cell whose bit is set in u8[columns, ...]; rubbish if there is none."""
     column = jnp.zeros(placed.shape[1:], jnp.uint8)

@@ -102,17 +102,22 @@ def choices(board: Board, state: BoardState, agent: int) -> list[Choice]:
     move wins is among its facts, not in its words: that is for the players to see."""
     moves = _free(board, state, agent)
     cells = board.cells(state).tolist() if moves else []
-    return [_choice(board, cells, agent, action) for action in moves]
+    free = sum(line.count(-1) for line in cells)
+    # With fewer stones no move completes a line.
+    may_win = sum(line.count(agent) for line in cells) >= board.connect - 1
+    return [_choice(board, cells, agent, action, free, may_win) for action in moves]
 
 
-def _choice(board: Board, cells: list[list[int]], agent: int, action: int) -> Choice:
+def _choice(
+    board: Board, cells: list[list[int]], agent: int, action: int, free: int, may_win: bool
+) -> Choice:
     row, column = divmod(action, board.columns)
     if board.falling:
         row, column = sum(line[action] < 0 for line in cells) - 1, action
     where = place(board, row * board.columns + column)
     facts: dict[str, Any] = {"last": where, "to_move": board.agents[1 - agent]}
-    won = _completes(board, cells, row, column, agent)
-    if won or sum(line.count(-1) for line in cells) == 1:
+    won = may_win and _completes(board, cells, row, column, agent)
+    if won or free == 1:
         weight = board.reward_weights["win"]
         facts |= {"over": True, "to_move": None, "winner": board.agents[agent] if won else None}
         for i, name_ in enumerate(board.agents):
