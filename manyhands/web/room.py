@@ -16,9 +16,11 @@ from typing import Any
 
 from manyhands.core.env import ConfigError, ManyhandsError
 from manyhands.core.episode import EpisodeResult
+from manyhands.web.house import House
 from manyhands.web.ledger import Ledger, Participant
 from manyhands.web.study import Stage, Study, StudyGame
-from manyhands.web.tables import PERSON, House, Payload, Table
+from manyhands.web.tables import PERSON, Payload, Table
+from manyhands.web.workers import FarTable
 
 MOST_TRIES = 3  # of a game that breaks off, after which it is left out
 FRESH = 5.0  # seconds: who has not asked for so long does not wait any more
@@ -47,7 +49,7 @@ class Room:
     ):
         self.study, self.ledger, self.house, self._clock = study, ledger, house, clock
         self._lock = threading.RLock()
-        self._seated: dict[tuple[str, int], tuple[Table, int]] = {}
+        self._seated: dict[tuple[str, int], tuple[Table | FarTable, int]] = {}
         self._waiting: dict[tuple[str, str], dict[str, _Waiting]] = {}
         self._broken: dict[tuple[str, int], int] = {}  # games that broke off since the server began
         ledger.recover()
@@ -220,9 +222,9 @@ class Room:
         attempt = self.ledger.attempts(first)
         record = f"records/{first.id}-{stage.trial}-{attempt}.jsonl"
         seed = (self.study.seed + 1009 * first.number + 31 * stage.trial + attempt) % 2**31
-        table = Table(
+        table = self.house.host(
             env,
-            tuple(names),
+            names,
             seed=seed,
             clock=game.clock,
             # Nobody waits for one who plays with bots: the table is closed when it was idle.
@@ -235,14 +237,13 @@ class Room:
             blind=True,
             ended=lambda table, result: self._ended(table, record, result),
         )
-        self.house.add(table)
         seated = dict(zip(env.agents, names, strict=True))
         for one, at in zip(together, places, strict=True):
             self.ledger.begin(one, env.agents[at], seated, seed, record)
             self._seated[one.id, one.stage] = table, at
 
-    def _ended(self, table: Table, record: str, result: EpisodeResult | None) -> None:
-        """A game has ended, or was cut off; called in the table's thread."""
+    def _ended(self, table: Table | FarTable, record: str, result: EpisodeResult | None) -> None:
+        """A game has ended, or was cut off; called in a thread of its own."""
         if result is not None:
             self.ledger.done(record, result, table.env.agents)
             return

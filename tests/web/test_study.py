@@ -25,12 +25,12 @@ import manyhands
 from manyhands.cli import main
 from manyhands.core.env import ConfigError
 from manyhands.core.record import verify
+from manyhands.web.house import House
 from manyhands.web.ledger import HOLD, Ledger, StudyError
 from manyhands.web.replays import Library
 from manyhands.web.room import Room
 from manyhands.web.server import application
 from manyhands.web.study import KEYS, latin_square, read_study
-from manyhands.web.tables import House
 
 ROOT = Path(manyhands.__file__).parents[1]
 SMALL = """
