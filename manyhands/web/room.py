@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import math
+import re
 import threading
 import time
 from collections.abc import Callable, Mapping
@@ -23,6 +24,7 @@ from manyhands.web.tables import PERSON, Payload, Table
 from manyhands.web.workers import FarTable
 
 MOST_TRIES = 3  # of a game that breaks off, after which it is left out
+EXTERNAL = re.compile(r"[A-Za-z0-9_-]{1,64}")  # an id of a recruiting site
 FRESH = 5.0  # seconds: who has not asked for so long does not wait any more
 
 
@@ -56,15 +58,27 @@ class Room:
 
     def about(self) -> Payload:
         """What anybody may know."""
-        return {"title": self.study.title, "name": self.study.name}
+        study = self.study
+        return {"title": study.title, "name": study.name, "external": study.external}
 
-    def enter(self) -> Payload:
-        """A new participant: the token.
+    def enter(self, external: Any = None) -> Payload:
+        """A new participant, or one whom a recruiting site sends again: the token.
+
+        Args:
+            external: the site's id of the person, where the study asks for it.
 
         Raises:
-            ConfigError: the study is full.
+            ConfigError: the study is full, or the id is missing or none.
         """
-        token = self.ledger.enter(self._clock())
+        wanted = self.study.external
+        if not wanted:
+            external = ""
+        elif not isinstance(external, str) or not EXTERNAL.fullmatch(external):
+            raise ConfigError(
+                f"the address of this study ends in ?{wanted}= and the id that you have where you "
+                "found it: please follow the link there"
+            )
+        token = self.ledger.enter(self._clock(), external)
         if token is None:
             raise ConfigError("this study has all the participants that it needs; thank you")
         return {"participant": token}

@@ -181,7 +181,8 @@ def application(
             given = json.loads(body)
             whose = given.get("participant") if isinstance(given, dict) else None
             if whose is None:
-                found = await asyncio.to_thread(study.enter)
+                external = given.get("external") if isinstance(given, dict) else None
+                found = await asyncio.to_thread(study.enter, external)
             elif not isinstance(whose, str):
                 raise ValueError("a participant is a word")
             elif "answers" in given:

@@ -17,6 +17,7 @@ import importlib
 import itertools
 import json
 import multiprocessing
+import os
 import secrets
 import signal
 import threading
@@ -288,6 +289,7 @@ def work(pipe: Connection, idle: float, settings: Mapping[str, Any]) -> None:
     for name, value in settings.items():
         jax.config.update(name, value)
     asyncio.run(_Desk(pipe, idle).serve())
+    os._exit(0)  # games are cut off where they are, also in the middle of compiled code
 
 
 class _Desk:

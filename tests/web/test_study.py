@@ -250,6 +250,36 @@ def test_every_key_is_documented(table):
     assert listed == set(KEYS[table])
 
 
+def test_who_a_recruiting_site_sends_has_its_id(tmp_path):
+    """Ids are checked, lead back to where a person was, and are nowhere in what is kept."""
+    path = written(tmp_path, SMALL.replace("wait = 5.0", 'wait = 5.0\nexternal = "PROLIFIC_PID"'))
+    server = Server(path, tmp_path / "kept")
+    assert server.client.get("/games").json()["study"]["external"] == "PROLIFIC_PID"
+    for wrong in (None, "", "a" * 65, "5e<b>", "../x", "a b", ["5e9"], 7, True):
+        assert "PROLIFIC_PID" in server.post(400, external=wrong)["error"]
+    person = "5e9d2a7b0c1f4e"
+    who = server.post(external=person)["participant"]
+    server.turn(who, server.page(who), consent=True)
+    server.again()
+    assert server.post(external=person)["participant"] == who
+    assert server.page(who)["kind"] == "instructions"
+    assert server.post(external=person + "0")["participant"] != who
+    server.room.close()
+    server.ledger.close()
+    kept = [file.read_bytes() for file in server.folder.rglob("*") if file.is_file()]
+    assert len(kept) >= 4 and not any(person.encode() in data for data in kept)
+    with pytest.raises(ConfigError, match="token"):
+        read_study(written(tmp_path, SMALL.replace("wait = 5.0", 'external = "token"')))
+
+
+def test_who_does_not_consent_is_forgotten_with_their_id(tmp_path):
+    server = Server(written(tmp_path, f'external = "who"\n{SMALL}'), tmp_path / "kept")
+    first = server.post(external="abc")["participant"]
+    assert server.turn(first, server.page(first), consent=False)["kind"] == "refused"
+    second = server.post(external="abc")["participant"]
+    assert second != first and server.page(second)["kind"] == "consent"
+
+
 # ---- a participant's way -------------------------------------------------------------------------
 
 
