@@ -83,8 +83,8 @@ CREATE TABLE answers (
 """
 
 
-# Of a recruiting site's ids: only hashes, under a key of the folder. Apart from the tables above, and
-# in no CSV file.
+# Of a recruiting site's ids: only hashes, under a key of the folder. Apart from the tables above,
+# and in no CSV file.
 _INVITED = """
 CREATE TABLE IF NOT EXISTS invited (
     hash TEXT PRIMARY KEY,

@@ -422,7 +422,8 @@ def test_two_participants_are_brought_together(tmp_path):
 
 def test_a_study_offers_nothing_else(server):
     client = server.client
-    assert client.get("/games").json() == {"study": {"title": "A small study", "name": "small"}}
+    about = {"title": "A small study", "name": "small", "external": ""}
+    assert client.get("/games").json() == {"study": about}
     for path in ("/records", "/live", "/season/0"):
         assert client.get(path).status_code == 404
     asked = {"game": "tic_tac_toe", "seats": ["person", "random"]}
