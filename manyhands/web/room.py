@@ -172,7 +172,14 @@ class Room:
         stage = participant.now
         game, partner = self.study.games[stage.game], self.study.partners[stage.partner]
         about = {"practice": game.practice, "trial": stage.trial, "text": game.text}
-        about["trials"] = max(one.trial for one in participant.stages)
+        # As participants count: practice is no game.
+        counted = [
+            one.trial
+            for one in participant.stages
+            if one.kind == "game" and not self.study.games[one.game].practice
+        ]
+        about["number"] = sum(trial <= stage.trial for trial in counted)
+        about["numbers"] = len(counted)
         if self._over(participant):
             return {**about, "over": True}
         key = participant.id, participant.stage

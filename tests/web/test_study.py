@@ -297,7 +297,9 @@ def test_a_study_from_consent_to_code(server):
     assert "no question" in server.turn(who, page, 400, row="three", other="x")["error"]
     page = server.turn(who, page, row="three")
     for trial in (1, 2, 3):
-        assert page["kind"] == "game" and page["trial"] == trial and page["trials"] == 3
+        assert page["kind"] == "game" and page["trial"] == trial
+        # The first is practice, and is not counted.
+        assert (page["practice"], page["number"], page["numbers"]) == (trial == 1, trial - 1, 2)
         assert server.turn(who, page)["stage"] == page["stage"]  # it is not over
         # Participants are not told who or what they play with.
         heard = " ".join([json.dumps(page), *server.play(page)])

@@ -86,7 +86,7 @@ export function study(about) {
   }
 
   function play(page, go) {
-    const heading = page.practice ? "Practice" : `Game ${page.trial} of ${page.trials}`;
+    const heading = page.practice ? "Practice" : `Game ${page.number} of ${page.numbers}`;
     const words = [make("h2", { id: "trial" }, heading), ...paragraphs(page.text || "")];
     if (page.over) return [...words, make("p", {}, "The game is over."), go("Continue")];
     const done = make("div", { className: "row" });
