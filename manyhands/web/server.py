@@ -339,8 +339,7 @@ async def _received(socket: WebSocket, rate: _Rate) -> Payload | None:
 
 async def _serve(socket: WebSocket, visit: Visit | FarVisit) -> None:
     """Send what there is to see, and take answers, until the browser leaves."""
-    # Making the first view of a game can take long.
-    await asyncio.to_thread(visit.come)
+    await visit.come()
     try:
         async with anyio.create_task_group() as group:
             group.start_soon(_shown, socket, visit)

@@ -47,9 +47,8 @@ class Visit:
             self._payloads.append(item)
         self._filled.set()
 
-    def come(self) -> None:
-        """Take the seat, or a place beside the table; the game begins when all are there. From any
-        thread."""
+    async def come(self) -> None:
+        """Take the seat, or a place beside the table; the game begins when all are there."""
         table, guest = self.table, self.guest
         self.put(welcome(table, guest))
         if guest is not None:
@@ -57,7 +56,7 @@ class Visit:
         else:
             table.watchers.append(self._listener)
         table.present()
-        current = table.current(guest)
+        current = await self._made(table.current, guest)  # the first view of a game takes long
         if current is not None:
             self.put(current)
         if table.ready and not table.games:

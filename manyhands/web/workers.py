@@ -17,7 +17,6 @@ import importlib
 import itertools
 import json
 import multiprocessing
-import os
 import secrets
 import signal
 import threading
@@ -89,7 +88,7 @@ class FarVisit:
         self._parts: asyncio.Queue[Part] = asyncio.Queue()
         self._number = self._worker.number()
 
-    def come(self) -> None:
+    async def come(self) -> None:
         self._worker.visits[self._number] = self
         self._worker.tell(visit=self._number, table=self._table.id, seat=self._token)
 
@@ -289,7 +288,8 @@ def work(pipe: Connection, idle: float, settings: Mapping[str, Any]) -> None:
     for name, value in settings.items():
         jax.config.update(name, value)
     asyncio.run(_Desk(pipe, idle).serve())
-    os._exit(0)  # games are cut off where they are, also in the middle of compiled code
+    # Games are cut off where they are, also in the middle of compiled code.
+    signal.raise_signal(signal.SIGTERM)
 
 
 class _Desk:
@@ -404,10 +404,10 @@ class _Desk:
         sent = asyncio.Semaphore(1)
         task = asyncio.get_running_loop().create_task(self._show(number, visit, sent))
         self._visits[number] = visit, task, sent
-        visit.come()
 
     async def _show(self, number: int, visit: Visit, sent: asyncio.Semaphore) -> None:
         """Send what a browser is to see; each part is made when the one before has left."""
+        await visit.come()
         parts = visit.parts()
         while True:
             await sent.acquire()
