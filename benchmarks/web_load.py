@@ -3,7 +3,8 @@
     python benchmarks/web_load.py
     python benchmarks/web_load.py --games 10 50 --rate 6 --seconds 20
 
-A server process and a client process on one machine. Each game is a kitchen with one person and one
+A server, which plays in its own process or in `--processes` others, and a client process on one
+machine. Each game is a kitchen with one person and one
 scripted chef, that makes `--rate` steps a second; the client is the person's browser in every game:
 it reads all words and pictures, and answers each view with a random legal action. Reported, for
 each number of games:
@@ -12,7 +13,7 @@ each number of games:
   pictures out, and makes fewer steps;
 - gaps between two views of a game, and the time of an answer: from a second answer to one question
   until its refusal, once a second in each game;
-- CPU seconds of both processes for each second, and bytes.
+- CPU seconds of the server with all its processes, and of the client, for each second, and bytes.
 
 Figures go to `benchmarks/results/web-load.json`.
 """
@@ -56,15 +57,22 @@ class Browser:
 
 
 def cpu_seconds(process: int) -> float:
-    """CPU seconds of a process and its threads so far."""
+    """CPU seconds of a process, its threads, and the processes that it started, so far."""
     fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
-    return (int(fields[11]) + int(fields[12])) / TICKS
+    own = (int(fields[11]) + int(fields[12])) / TICKS
+    tasks = Path(f"/proc/{process}/task").glob("*/children")
+    return own + sum(
+        cpu_seconds(int(child)) for task in tasks for child in task.read_text().split()
+    )
 
 
 @contextlib.contextmanager
-def server(game: str, most: int, root: Path) -> Iterator[tuple[subprocess.Popen[str], str]]:
+def server(
+    game: str, most: int, root: Path, processes: int
+) -> Iterator[tuple[subprocess.Popen[str], str]]:
     """A server, and its address."""
     command = [sys.executable, "-m", "manyhands", "serve", game, "--port", "0"]
+    command += ["--processes", str(processes)] if processes else []
     environment = dict(os.environ, PYTHONPATH=str(root))
     process = subprocess.Popen(
         [*command, "--tables", str(most)],
@@ -173,6 +181,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--game", default="kitchen max_steps=30000")
     parser.add_argument("--games", type=int, nargs="+", default=[10, 25, 50])
+    parser.add_argument("--processes", type=int, default=0, help="of `manyhands serve`")
     parser.add_argument("--rate", type=float, default=6.0, help="steps a second")
     parser.add_argument("--seconds", type=float, default=20.0, help="measured, of each number")
     parser.add_argument(
@@ -183,7 +192,7 @@ def main() -> None:
 
     found, about = [], machine()
     for count in options.games:
-        with server(options.game, count, options.root) as (process, address):
+        with server(options.game, count, options.root, options.processes) as (process, address):
             row = asyncio.run(
                 measure(process.pid, address, options.game, count, options.rate, options.seconds)
             )
@@ -194,6 +203,7 @@ def main() -> None:
         command=shlex.join(["python", "benchmarks/web_load.py", *sys.argv[1:]]),
         machine=about,
         game=options.game,
+        processes=options.processes,
         rate=options.rate,
         seconds=options.seconds,
         rows=found,

@@ -56,6 +56,13 @@ def add(commands: Any) -> None:
     )
     parser.add_argument("--tables", type=int, default=64, help="games at once (default 64)")
     parser.add_argument(
+        "--processes",
+        type=int,
+        default=0,
+        metavar="N",
+        help="more processes that play the games, where one is too slow (default 0: none)",
+    )
+    parser.add_argument(
         "--patience",
         type=float,
         default=60.0,
@@ -81,6 +88,8 @@ def add(commands: Any) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
+    if options.processes < 0:
+        raise ConfigError(f"--processes is 0 or more, given {options.processes}")
     try:
         import starlette  # noqa: F401
         import uvicorn
@@ -90,9 +99,9 @@ def run(options: argparse.Namespace) -> int:
             f"manyhands serve needs the extra `web` ({error.name} is missing): "
             'pip install "manyhands[web]"'
         ) from error
+    from manyhands.web.house import House
     from manyhands.web.replays import Library
     from manyhands.web.server import application
-    from manyhands.web.tables import House
 
     study = None
     if options.study is None:
@@ -119,6 +128,7 @@ def run(options: argparse.Namespace) -> int:
         patience=options.patience,
         leaver=options.leaver,
         record=options.record,
+        processes=options.processes,
     )
     room = None
     if study is not None:
@@ -190,7 +200,7 @@ def offers(games: Iterable[str], partners: Iterable[str]) -> list[Any]:
     Raises:
         ConfigError: a game cannot be made, or a partner plays none of them.
     """
-    from manyhands.web.tables import Offer
+    from manyhands.web.house import Offer
 
     given, asked = list(games) or list(manyhands.registered()), list(dict.fromkeys(partners))
     found, failed = [], dict.fromkeys(asked, "")

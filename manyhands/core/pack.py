@@ -32,6 +32,7 @@ from manyhands.core.env import (
     own_key,
     wrap_key,
 )
+from manyhands.core.kept import kept
 from manyhands.core.kernel import SmallCall
 from manyhands.core.processes import check_process
 from manyhands.core.talk import Message
@@ -351,7 +352,7 @@ class Frame:
     def __reduce__(self) -> tuple[Any, ...]:
         return Frame, (self._stepper, self.buffer)
 
-    @functools.cached_property
+    @kept
     def report(self) -> Report:
         """The small parts as Python numbers."""
         return self._stepper.report(self)
@@ -571,7 +572,7 @@ class Stepper:
         """First frames of the episodes of several keys, u32[BLOCK, 2], in one call."""
         return [self._frame(buffer) for buffer in self._resets(key_data.ravel())]
 
-    @functools.cached_property
+    @kept
     def _resets(self) -> SmallCall:
         def resets(data: Array) -> Array:
             return jax.vmap(self._packed_reset)(data.reshape(BLOCK, 2))
@@ -622,14 +623,14 @@ class Stepper:
         last.terminated[...], last.acting[...], last.legal[...] = True, False, False
         return last
 
-    @functools.cached_property
+    @kept
     def _view(self) -> SmallCall:
         def view(buffer: Array) -> Array:
             return self._pack(self._state.unpack(buffer), None)
 
         return SmallCall(view, self._state.size)
 
-    @functools.cached_property
+    @kept
     def _perceive(self) -> tuple[Packing, SmallCall]:
         traced = jax.jit(self.env.perceive, inline=True)
         state = jax.eval_shape(self._state.unpack, np.zeros(self._state.size, np.uint8))

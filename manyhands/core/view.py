@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import functools
 import hashlib
 import json
 from collections.abc import Awaitable, Callable, Sequence
@@ -15,6 +14,7 @@ import numpy as np
 
 from manyhands.core.choices import LIMIT, Choice, choices_of
 from manyhands.core.env import Action, Env, IllegalAction, SeatError, describe_with
+from manyhands.core.kept import kept
 from manyhands.core.pack import Frame, fingerprint
 from manyhands.core.talk import Message
 
@@ -96,7 +96,7 @@ class View:
         )
         self.advice = view.advice
 
-    @functools.cached_property
+    @kept
     def talk(self) -> tuple[Message, ...]:
         """All messages of the episode that this agent heard or said, oldest first, where there is a
         channel: free words, or phrases."""
@@ -117,7 +117,7 @@ class View:
         """bool[A]."""
         return self._frame.legal[self.index]
 
-    @functools.cached_property
+    @kept
     def text(self) -> str:
         """The text observation, with what was said where there is a channel."""
         return self.describe()
@@ -132,12 +132,12 @@ class View:
         talk = self.talk if self._env.chat is not None else ()
         return describe_with(self._env, self._frame.state, self.index, detail, talk)
 
-    @functools.cached_property
+    @kept
     def choices(self) -> list[Choice]:
         """The legal actions in words; many that differ only in numbers are one `Form`."""
         return self._choices(LIMIT)
 
-    @functools.cached_property
+    @kept
     def all_choices(self) -> list[Choice]:
         """The legal actions in words, every one."""
         return self._choices(None)
@@ -145,23 +145,23 @@ class View:
     def _choices(self, limit: int | None) -> list[Choice]:
         return choices_of(self._env, self._frame.state, self.index, limit)
 
-    @functools.cached_property
+    @kept
     def events(self) -> list[dict[str, Any]]:
         """What happened in the last step, as far as this agent may know (`Env.last_events`)."""
         return self._env.last_events(self._frame.state, self.index)
 
-    @functools.cached_property
+    @kept
     def rules(self) -> str:
         return self._env.rules(self.index)
 
-    @functools.cached_property
+    @kept
     def image(self) -> np.ndarray:
         """The image observation of this agent, u8[height, width, 3]."""
         from manyhands.core.render import render
 
         return render(self._env, self._frame.state, self.index)
 
-    @functools.cached_property
+    @kept
     def anchor(self) -> str:
         """The fingerprint of all that this agent knows (`core/pack.py`): equal if and only if the
         observations are, and what was said in the episode."""
@@ -199,7 +199,7 @@ class View:
             action = self._meanings.get(text)
         return action.copy() if isinstance(action, np.ndarray) else action
 
-    @functools.cached_property
+    @kept
     def _offered(self) -> dict[str, Action]:
         """The actions of `choices`, by the words that name them."""
         found: dict[str, Action] = {}

@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import csv
 import datetime
+import hashlib
 import io
 import json
 import os
@@ -82,6 +83,16 @@ CREATE TABLE answers (
 """
 
 
+# Of a recruiting site's ids: only hashes, under a key of the folder. Apart from the tables above,
+# and in no CSV file.
+_INVITED = """
+CREATE TABLE IF NOT EXISTS invited (
+    hash TEXT PRIMARY KEY,
+    participant TEXT NOT NULL REFERENCES participants (id)
+) WITHOUT ROWID
+"""
+
+
 class StudyError(ManyhandsError):
     """The folder of a study holds something else."""
 
@@ -149,6 +160,9 @@ class Ledger:
                 for statement in _SCHEMA.split(";\n"):
                     base.execute(statement)
                 base.execute("INSERT INTO meta VALUES ('digest', ?)", (study.digest,))
+            base.execute(_INVITED)
+            key = secrets.token_hex(32)
+            base.execute("INSERT OR IGNORE INTO meta VALUES ('key', ?)", (key,))
             (digest,) = base.execute("SELECT value FROM meta WHERE key = 'digest'").fetchone()
         if digest != study.digest:
             self.close()
@@ -166,15 +180,24 @@ class Ledger:
 
     # ---- participants ----------------------------------------------------------------------------
 
-    def enter(self, clock: float) -> str | None:
+    def enter(self, clock: float, external: str = "") -> str | None:
         """A new participant, in the group and order that fewest have; the token, or None if the
         study is full.
 
         Args:
             clock: seconds since 1970.
+            external: the id that a recruiting site has for a person, who was here before if it
+                was: then the token is that of then.
         """
-        study, token = self.study, secrets.token_urlsafe(16)
+        study, token, id = self.study, secrets.token_urlsafe(16), f"p{secrets.token_hex(5)}"
         with self._change() as base:
+            hashed = self._hash(base, external)
+            known = base.execute(
+                "SELECT token FROM participants JOIN invited ON participant = id WHERE hash = ?",
+                (hashed,),
+            ).fetchone()
+            if known is not None:
+                return str(known["token"])
             held = base.execute(
                 'SELECT "group", "row", count(*) FROM participants '
                 'WHERE finished IS NOT NULL OR seen > ? GROUP BY "group", "row"',
@@ -196,7 +219,7 @@ class Ledger:
                 'INSERT INTO participants (id, token, number, "group", "row", stages, code, '
                 "entered, seen) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
                 (
-                    f"p{secrets.token_hex(5)}",
+                    id,
                     token,
                     number,
                     group,
@@ -207,7 +230,17 @@ class Ledger:
                     clock,
                 ),
             )
+            if external:
+                base.execute("INSERT INTO invited VALUES (?, ?)", (hashed, id))
         return token
+
+    @staticmethod
+    def _hash(base: sqlite3.Connection, external: str) -> str:
+        """Of a recruiting site's id: who has only the tables cannot tell whose it is."""
+        (key,) = base.execute("SELECT value FROM meta WHERE key = 'key'").fetchone()
+        return hashlib.blake2b(
+            external.encode(), key=bytes.fromhex(key), digest_size=16
+        ).hexdigest()
 
     def participant(self, token: str, clock: float | None = None) -> Participant | None:
         """Whose token it is, if anybody's; `clock` (seconds since 1970) notes that it was seen."""
@@ -229,7 +262,8 @@ class Ledger:
     def withdraw(self, participant: Participant) -> None:
         """Forget one who does not consent."""
         with self._change() as base:
-            base.execute("DELETE FROM answers WHERE participant = ?", (participant.id,))
+            for table in ("answers", "invited"):
+                base.execute(f"DELETE FROM {table} WHERE participant = ?", (participant.id,))
             base.execute("DELETE FROM participants WHERE id = ?", (participant.id,))
 
     def advance(

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import math
+import re
 import threading
 import time
 from collections.abc import Callable, Mapping
@@ -16,11 +17,14 @@ from typing import Any
 
 from manyhands.core.env import ConfigError, ManyhandsError
 from manyhands.core.episode import EpisodeResult
+from manyhands.web.house import House
 from manyhands.web.ledger import Ledger, Participant
 from manyhands.web.study import Stage, Study, StudyGame
-from manyhands.web.tables import PERSON, House, Payload, Table
+from manyhands.web.tables import PERSON, Payload, Table
+from manyhands.web.workers import FarTable
 
 MOST_TRIES = 3  # of a game that breaks off, after which it is left out
+EXTERNAL = re.compile(r"[A-Za-z0-9_-]{1,64}")  # an id of a recruiting site
 FRESH = 5.0  # seconds: who has not asked for so long does not wait any more
 
 
@@ -47,22 +51,34 @@ class Room:
     ):
         self.study, self.ledger, self.house, self._clock = study, ledger, house, clock
         self._lock = threading.RLock()
-        self._seated: dict[tuple[str, int], tuple[Table, int]] = {}
+        self._seated: dict[tuple[str, int], tuple[Table | FarTable, int]] = {}
         self._waiting: dict[tuple[str, str], dict[str, _Waiting]] = {}
         self._broken: dict[tuple[str, int], int] = {}  # games that broke off since the server began
         ledger.recover()
 
     def about(self) -> Payload:
         """What anybody may know."""
-        return {"title": self.study.title, "name": self.study.name}
+        study = self.study
+        return {"title": study.title, "name": study.name, "external": study.external}
 
-    def enter(self) -> Payload:
-        """A new participant: the token.
+    def enter(self, external: Any = None) -> Payload:
+        """A new participant, or one whom a recruiting site sends again: the token.
+
+        Args:
+            external: the site's id of the person, where the study asks for it.
 
         Raises:
-            ConfigError: the study is full.
+            ConfigError: the study is full, or the id is missing or none.
         """
-        token = self.ledger.enter(self._clock())
+        wanted = self.study.external
+        if not wanted:
+            external = ""
+        elif not isinstance(external, str) or not EXTERNAL.fullmatch(external):
+            raise ConfigError(
+                f"the address of this study ends in ?{wanted}= and the id that you have where you "
+                "found it: please follow the link there"
+            )
+        token = self.ledger.enter(self._clock(), external)
         if token is None:
             raise ConfigError("this study has all the participants that it needs; thank you")
         return {"participant": token}
@@ -156,7 +172,14 @@ class Room:
         stage = participant.now
         game, partner = self.study.games[stage.game], self.study.partners[stage.partner]
         about = {"practice": game.practice, "trial": stage.trial, "text": game.text}
-        about["trials"] = max(one.trial for one in participant.stages)
+        # As participants count: practice is no game.
+        counted = [
+            one.trial
+            for one in participant.stages
+            if one.kind == "game" and not self.study.games[one.game].practice
+        ]
+        about["number"] = sum(trial <= stage.trial for trial in counted)
+        about["numbers"] = len(counted)
         if self._over(participant):
             return {**about, "over": True}
         key = participant.id, participant.stage
@@ -220,9 +243,9 @@ class Room:
         attempt = self.ledger.attempts(first)
         record = f"records/{first.id}-{stage.trial}-{attempt}.jsonl"
         seed = (self.study.seed + 1009 * first.number + 31 * stage.trial + attempt) % 2**31
-        table = Table(
+        table = self.house.host(
             env,
-            tuple(names),
+            names,
             seed=seed,
             clock=game.clock,
             # Nobody waits for one who plays with bots: the table is closed when it was idle.
@@ -235,14 +258,13 @@ class Room:
             blind=True,
             ended=lambda table, result: self._ended(table, record, result),
         )
-        self.house.add(table)
         seated = dict(zip(env.agents, names, strict=True))
         for one, at in zip(together, places, strict=True):
             self.ledger.begin(one, env.agents[at], seated, seed, record)
             self._seated[one.id, one.stage] = table, at
 
-    def _ended(self, table: Table, record: str, result: EpisodeResult | None) -> None:
-        """A game has ended, or was cut off; called in the table's thread."""
+    def _ended(self, table: Table | FarTable, record: str, result: EpisodeResult | None) -> None:
+        """A game has ended, or was cut off; called in a thread of its own."""
         if result is not None:
             self.ledger.done(record, result, table.env.agents)
             return

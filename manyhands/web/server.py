@@ -28,9 +28,12 @@ from starlette.routing import Route, WebSocketRoute
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from manyhands.core.env import ManyhandsError
+from manyhands.web.house import House
 from manyhands.web.replays import Library
 from manyhands.web.room import Room
-from manyhands.web.tables import PERSON, Box, Drawing, Guest, House, Payload, Picture, Table
+from manyhands.web.tables import PERSON, Payload, Table
+from manyhands.web.visits import Visit
+from manyhands.web.workers import FarTable, FarVisit
 
 MOST_BYTES = 16_384  # of a request or a message
 MOST_MESSAGES = 40  # of a socket, in a second
@@ -52,59 +55,6 @@ _PAGES = {
     "/page.css": ("page.css", "text/css; charset=utf-8"),
     "/icon.svg": ("icon.svg", "image/svg+xml"),
 }
-
-
-class _Outbox:
-    """What is to be sent to one browser. Of pictures only the newest waits, with the news of those
-    that it replaced: a slow browser sees fewer of them, and holds up nothing. Safe to fill from any
-    thread."""
-
-    def __init__(self) -> None:
-        self._loop = asyncio.get_running_loop()
-        self._picture: Picture | None = None
-        self._payloads: list[Payload] = []
-        self._filled = asyncio.Event()
-        self._shown: Drawing | None = None  # what the browser has
-
-    def put(self, item: Picture | Payload) -> None:
-        with contextlib.suppress(RuntimeError):  # the loop is closed
-            self._loop.call_soon_threadsafe(self._put, item)
-
-    def _put(self, item: Picture | Payload) -> None:
-        if isinstance(item, Picture):
-            self._picture = item if self._picture is None else item.after(self._picture)
-        elif len(self._payloads) < 100:
-            self._payloads.append(item)
-        self._filled.set()
-
-    async def send(self, socket: WebSocket) -> None:
-        """Send what comes, until cancelled or the browser has left."""
-        with contextlib.suppress(_Left):
-            await self._send(socket)
-
-    async def _send(self, socket: WebSocket) -> None:
-        while True:
-            await self._filled.wait()
-            self._filled.clear()
-            picture, payloads = self._picture, self._payloads
-            self._picture, self._payloads = None, []
-            # A welcome, say, comes before the first picture, however soon that is there.
-            for payload in payloads:
-                await _sent(socket.send_json(payload))
-            if picture is None:
-                continue
-            words, drawing, shown = picture.words, picture.drawing, self._shown
-            boxes: list[Box] | None = None
-            if shown is None:
-                data = await asyncio.to_thread(drawing.whole)
-            else:
-                boxes, data = await asyncio.to_thread(drawing.since, shown)
-            self._shown = drawing
-            # A picture follows the words: all of it, or what has changed, or none.
-            words = {**words, "boxes": boxes}
-            await _sent(socket.send_json(words))
-            if data:
-                await _sent(socket.send_bytes(data))
 
 
 class _Left(Exception):
@@ -170,7 +120,7 @@ def application(
     async def live(request: Request) -> Response:
         if no := forbidden(request):
             return no
-        return JSONResponse({"live": house.live()}, headers=HEADERS)
+        return JSONResponse({"live": await asyncio.to_thread(house.live)}, headers=HEADERS)
 
     async def records(request: Request) -> Response:
         if no := forbidden(request):
@@ -231,7 +181,8 @@ def application(
             given = json.loads(body)
             whose = given.get("participant") if isinstance(given, dict) else None
             if whose is None:
-                found = await asyncio.to_thread(study.enter)
+                external = given.get("external") if isinstance(given, dict) else None
+                found = await asyncio.to_thread(study.enter, external)
             elif not isinstance(whose, str):
                 raise ValueError("a participant is a word")
             elif "answers" in given:
@@ -259,7 +210,10 @@ def application(
             await socket.close(4404)
             return
         await socket.accept()
-        await _serve(socket, table, guest)
+        if isinstance(table, FarTable):
+            await _serve(socket, FarVisit(table, given))
+        else:
+            await _serve(socket, Visit(table, table.guest(given)))
 
     async def replay(socket: WebSocket) -> None:
         """A record, moment by moment, as the page asks for them."""
@@ -294,7 +248,7 @@ def application(
     @contextlib.asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
         yield
-        house.close()
+        await asyncio.to_thread(house.close)
         if study is not None:
             await asyncio.to_thread(study.close)
 
@@ -342,7 +296,7 @@ def _asked(body: bytes) -> tuple[str, list[str], float | None, int, bool]:
     return game, seats, clock, seed, spectators
 
 
-def _links(table: Table) -> Payload:
+def _links(table: Table | FarTable) -> Payload:
     """What whoever opened a table needs: the seats' tokens, their own first."""
     seats = [
         {"agent": table.env.agents[i], "token": guest.token} for i, guest in table.guests.items()
@@ -383,77 +337,25 @@ async def _received(socket: WebSocket, rate: _Rate) -> Payload | None:
     return given
 
 
-async def _serve(socket: WebSocket, table: Table, guest: Guest | None) -> None:
+async def _serve(socket: WebSocket, visit: Visit | FarVisit) -> None:
     """Send what there is to see, and take answers, until the browser leaves."""
-    outbox = _Outbox()
-    listener = outbox.put
-    outbox.put(_welcome(table, guest))
-    if guest is not None:
-        guest.come(listener)
-    else:
-        table.watchers.append(listener)
-    _present(table)
-    current = await asyncio.to_thread(table.current, guest)
-    if current is not None:
-        outbox.put(current)
-    if table.ready and not table.games:
-        table.start()
+    await visit.come()
     try:
         async with anyio.create_task_group() as group:
-            group.start_soon(outbox.send, socket)
-            await _answers(socket, table, guest, outbox)
+            group.start_soon(_shown, socket, visit)
+            rate = _Rate()
+            while (given := await _received(socket, rate)) is not None:
+                visit.hear(given)
             group.cancel_scope.cancel()
     except* WebSocketDisconnect:
         pass
     finally:
-        if guest is not None:
-            guest.leave(listener)
-        else:
-            table.watchers.remove(listener)
-        _present(table)
+        visit.leave()
 
 
-async def _answers(socket: WebSocket, table: Table, guest: Guest | None, outbox: _Outbox) -> None:
-    """Take what a browser answers and asks for, until it leaves."""
-    rate = _Rate()
-    while (given := await _received(socket, rate)) is not None:
-        kind = given.get("type")
-        if kind == "answer" and guest is not None:
-            words, say = given.get("words"), given.get("say")
-            if not isinstance(words, str):
-                continue
-            said = say if isinstance(say, str) and say.strip() else None
-            reason = guest.answer(words, said)
-            if reason:
-                outbox.put({"type": "refused", "reason": reason})
-        elif kind == "again":
-            table.start()
-
-
-def _welcome(table: Table, guest: Guest | None) -> Payload:
-    env = table.env
-    return {
-        "type": "welcome",
-        "game": env.id,
-        "agents": list(env.agents),
-        "agent": None if guest is None else env.agents[guest.index],
-        "rules": "" if guest is None else env.rules(guest.index),
-        "keys": dict(env.keys),
-        "talk": env.chat is not None,
-        "clock": table.clock,
-        "once": table.once,
-        "veiled": guest is None and table.veiled,
-    }
-
-
-def _present(table: Table) -> None:
-    """Tell everybody who is there."""
-    seats = [
-        {
-            "agent": table.env.agents[i],
-            "seat": "" if table.blind else name,
-            "here": i not in table.guests or table.guests[i].here,
-        }
-        for i, name in enumerate(table.names)
-    ]
-    table.tell({"type": "seats", "seats": seats})
+async def _shown(socket: WebSocket, visit: Visit | FarVisit) -> None:
+    with contextlib.suppress(_Left):
+        async for words, data in visit.parts():
+            await _sent(socket.send_text(words))
+            if data:
+                await _sent(socket.send_bytes(data))

@@ -217,6 +217,8 @@ class Study:
         title, consent, instructions, thanks: what participants read; "" leaves a page out.
         code: what they hand in at the end, "" for a code of each one's own.
         link: where the last page leads to, "" for nowhere.
+        external: the parameter of the study's address in which a recruiting site gives its own id
+            of a participant; "" if anybody may come.
         order: of games: "latin" (balanced for position and for which comes after which), "random"
             or "fixed" (as in the file).
         between: "partners" or "games": each participant meets one of them only; "" for all of both.
@@ -234,6 +236,7 @@ class Study:
     thanks: str
     code: str
     link: str
+    external: str
     order: str
     between: str
     participants: int
@@ -329,7 +332,8 @@ def latin_square(n: int) -> list[list[int]]:
 # What each table of the file may hold.
 KEYS = {
     "study": (
-        *("name", "title", "consent", "instructions", "thanks", "code", "link", "order"),
+        *("name", "title", "consent", "instructions", "thanks", "code", "link"),
+        *("external", "order"),
         *("between", "participants", "wait", "patience", "leaver", "seed"),
         *("partners", "games", "questions"),
     ),
@@ -372,6 +376,9 @@ def read_study(source: str | os.PathLike[str]) -> Study:
     code, link = _text("code", given.get("code", ""), 100), _text("link", given.get("link", ""))
     if link and not link.startswith("https://"):
         raise ConfigError(f"link is an address that begins with https://, given {link!r}")
+    external = given.get("external", "")
+    if external == "token":
+        raise ConfigError("external is not 'token', which is the server's own parameter")
     study = Study(
         text=text,
         name=_name("the name of the study", name),
@@ -379,6 +386,7 @@ def read_study(source: str | os.PathLike[str]) -> Study:
         **{key: _text(key, given.get(key, "")) for key in ("consent", "instructions", "thanks")},
         code=code,
         link=link,
+        external=external and _name("external", external),
         order=one_of("order", given.get("order", "latin"), ORDERS),
         between=one_of("between", given.get("between", ""), BETWEEN),
         participants=whole("participants", given.get("participants", 0), 0),

@@ -12,7 +12,6 @@ import contextlib
 import functools
 import io
 import math
-import re
 import secrets
 import threading
 import time
@@ -112,7 +111,9 @@ class Drawing:
         if known is not None and known[0]() is before:
             return known[1]
         parts, boxes, pixels = [], [], self.pixels
-        for left, top, width, height in changed(pixels != before.pixels):
+        # Two pixels at once: half the time.
+        differs = pixels.view(np.uint64) != before.pixels.view(np.uint64)
+        for left, top, width, height in changed(differs, 2):
             parts.append(encoded(pixels[top : top + height, left : left + width], "JPEG"))
             boxes.append((left, top, width, height, len(parts[-1])))
         found = boxes, b"".join(parts)
@@ -121,16 +122,17 @@ class Drawing:
         return found
 
 
-def changed(differs: np.ndarray) -> list[tuple[int, int, int, int]]:
+def changed(differs: np.ndarray, wide: int = 1) -> list[tuple[int, int, int, int]]:
     """Rectangles (left, top, width, height) that hold all that differs: bands of rows, each cut
     into columns, at gaps of `GAP` pixels and more.
 
     Args:
-        differs: bool[height, width].
+        differs: bool[height, width / wide].
+        wide: pixels that one of its values is for, beside each other.
     """
     found = []
     for top, bottom in _runs(np.any(differs, axis=1)):
-        for left, right in _runs(np.any(differs[top:bottom], axis=0)):
+        for left, right in _runs(np.repeat(np.any(differs[top:bottom], axis=0), wide)):
             found.append((left, top, right - left, bottom - top))
     return found
 
@@ -663,6 +665,18 @@ class Table:
             if listener is not None:
                 listener(payload)
 
+    def present(self) -> None:
+        """Tell everybody who is there."""
+        seats = [
+            {
+                "agent": self.env.agents[i],
+                "seat": "" if self.blind else name,
+                "here": i not in self.guests or self.guests[i].here,
+            }
+            for i, name in enumerate(self.names)
+        ]
+        self.tell({"type": "seats", "seats": seats})
+
     def close(self) -> None:
         """End the game, and play no other."""
         self.closed = True
@@ -679,131 +693,28 @@ class _Closed(Exception):
     """The table was closed while a game was played."""
 
 
-# ---- the house -----------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Offer:
-    """A game that can be played.
-
-    Attributes:
-        name: what it is called: its id, and what differs from the default.
-        env: the environment.
-        seats: the names of the players that may take a seat beside people.
-    """
-
-    name: str
-    env: Env
-    seats: tuple[str, ...]
-
-    def words(self) -> Payload:
-        """For a page."""
-        about = (type(self.env.unwrapped).__doc__ or "").strip().partition("\n\n")[0]
-        return {
-            "name": self.name,
-            "about": " ".join(re.sub(r"[`*]", "", about).split()),
-            "agents": list(self.env.agents),
-            "seats": [PERSON, *self.seats],
-            "pace": self.env.pace,
-            "talk": self.env.chat is not None,
+def looked_at(tables: Iterable[Table]) -> list[Payload]:
+    """The games that are being played and that anybody may look on at."""
+    return [
+        {
+            "table": table.id,
+            "watch": table.watch,
+            "game": table.env.id,
+            "seats": dict(zip(table.env.agents, table.names, strict=True)),
+            "step": 0 if table.moment is None else table.moment.step,
         }
+        for table in tables
+        if table.open and table.playing
+    ]
 
 
-class House:
-    """All tables of a server.
-
-    Args:
-        offers: the games.
-        most: tables at once.
-        patience, leaver: of all tables, as in `Table`.
-        idle: seconds after which a table where nothing happens is closed.
-        record: a folder for records, or None.
-    """
-
-    def __init__(
-        self,
-        offers: Iterable[Offer],
-        *,
-        most: int = 64,
-        patience: float = 60.0,
-        leaver: str = "bot",
-        idle: float = 1800.0,
-        record: Path | None = None,
-    ):
-        self.offers = {offer.name: offer for offer in offers}
-        self.most, self.patience, self.idle, self.record = most, patience, idle, record
-        self.leaver = leaver
-        self.tables: dict[str, Table] = {}
-
-    def open(
-        self,
-        name: str,
-        seats: Sequence[str],
-        clock: float | None,
-        seed: int,
-        spectators: bool = False,
-    ) -> Table:
-        """A new table.
-
-        Raises:
-            ConfigError: there is no such game or seat, or no room.
-        """
-        offer = self.offers.get(name)
-        if offer is None:
-            raise ConfigError(f"there is no game {name!r}; there are {', '.join(self.offers)}")
-        for seat in seats:
-            if seat not in (PERSON, *offer.seats):
-                raise ConfigError(f"no seat {seat!r}; there are {PERSON}, {', '.join(offer.seats)}")
-        table = Table(
-            offer.env,
-            tuple(seats),
-            seed=seed,
-            clock=clock,
-            patience=self.patience,
-            leaver=self.leaver,
-            stand_in=offer.env.scripted_policy and "bot",
-            pace=offer.env.pace,
-            record=self.record,
-            spectators=spectators,
-        )
-        self.add(table)
-        return table
-
-    def add(self, table: Table) -> None:
-        """Make room for a table.
-
-        Raises:
-            ConfigError: there is none.
-        """
-        self.sweep()
-        if len(self.tables) >= self.most:
-            raise ConfigError(f"all {self.most} tables are taken; try again later")
-        self.tables[table.id] = table
-
-    def live(self) -> list[Payload]:
-        """The games that are being played and that anybody may look on at."""
-        return [
-            {
-                "table": table.id,
-                "watch": table.watch,
-                "game": table.env.id,
-                "seats": dict(zip(table.env.agents, table.names, strict=True)),
-                "step": 0 if table.moment is None else table.moment.step,
-            }
-            for table in list(self.tables.values())
-            if table.open and table.playing
-        ]
-
-    def sweep(self) -> None:
-        """Close tables where nothing has happened for long."""
-        now = time.monotonic()
-        for id, table in list(self.tables.items()):
-            if now - table.touched > self.idle:
-                table.close()
-                del self.tables[id]
-
-    def close(self) -> None:
-        """Close all tables."""
-        for table in self.tables.values():
+def sweep(tables: Mapping[str, Table], idle: float) -> dict[str, Table]:
+    """Close tables, by their ids, where nothing has happened for so many seconds; gives the
+    others."""
+    now, kept = time.monotonic(), {}
+    for id, table in tables.items():
+        if now - table.touched > idle:
             table.close()
-        self.tables.clear()
+        else:
+            kept[id] = table
+    return kept

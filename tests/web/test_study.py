@@ -25,12 +25,12 @@ import manyhands
 from manyhands.cli import main
 from manyhands.core.env import ConfigError
 from manyhands.core.record import verify
+from manyhands.web.house import House
 from manyhands.web.ledger import HOLD, Ledger, StudyError
 from manyhands.web.replays import Library
 from manyhands.web.room import Room
 from manyhands.web.server import application
 from manyhands.web.study import KEYS, latin_square, read_study
-from manyhands.web.tables import House
 
 ROOT = Path(manyhands.__file__).parents[1]
 SMALL = """
@@ -250,6 +250,36 @@ def test_every_key_is_documented(table):
     assert listed == set(KEYS[table])
 
 
+def test_who_a_recruiting_site_sends_has_its_id(tmp_path):
+    """Ids are checked, lead back to where a person was, and are nowhere in what is kept."""
+    path = written(tmp_path, SMALL.replace("wait = 5.0", 'wait = 5.0\nexternal = "PROLIFIC_PID"'))
+    server = Server(path, tmp_path / "kept")
+    assert server.client.get("/games").json()["study"]["external"] == "PROLIFIC_PID"
+    for wrong in (None, "", "a" * 65, "5e<b>", "../x", "a b", ["5e9"], 7, True):
+        assert "PROLIFIC_PID" in server.post(400, external=wrong)["error"]
+    person = "5e9d2a7b0c1f4e"
+    who = server.post(external=person)["participant"]
+    server.turn(who, server.page(who), consent=True)
+    server.again()
+    assert server.post(external=person)["participant"] == who
+    assert server.page(who)["kind"] == "instructions"
+    assert server.post(external=person + "0")["participant"] != who
+    server.room.close()
+    server.ledger.close()
+    kept = [file.read_bytes() for file in server.folder.rglob("*") if file.is_file()]
+    assert len(kept) >= 4 and not any(person.encode() in data for data in kept)
+    with pytest.raises(ConfigError, match="token"):
+        read_study(written(tmp_path, SMALL.replace("wait = 5.0", 'external = "token"')))
+
+
+def test_who_does_not_consent_is_forgotten_with_their_id(tmp_path):
+    server = Server(written(tmp_path, f'external = "who"\n{SMALL}'), tmp_path / "kept")
+    first = server.post(external="abc")["participant"]
+    assert server.turn(first, server.page(first), consent=False)["kind"] == "refused"
+    second = server.post(external="abc")["participant"]
+    assert second != first and server.page(second)["kind"] == "consent"
+
+
 # ---- a participant's way -------------------------------------------------------------------------
 
 
@@ -267,7 +297,9 @@ def test_a_study_from_consent_to_code(server):
     assert "no question" in server.turn(who, page, 400, row="three", other="x")["error"]
     page = server.turn(who, page, row="three")
     for trial in (1, 2, 3):
-        assert page["kind"] == "game" and page["trial"] == trial and page["trials"] == 3
+        assert page["kind"] == "game" and page["trial"] == trial
+        # The first is practice, and is not counted.
+        assert (page["practice"], page["number"], page["numbers"]) == (trial == 1, trial - 1, 2)
         assert server.turn(who, page)["stage"] == page["stage"]  # it is not over
         # Participants are not told who or what they play with.
         heard = " ".join([json.dumps(page), *server.play(page)])
@@ -392,7 +424,8 @@ def test_two_participants_are_brought_together(tmp_path):
 
 def test_a_study_offers_nothing_else(server):
     client = server.client
-    assert client.get("/games").json() == {"study": {"title": "A small study", "name": "small"}}
+    about = {"title": "A small study", "name": "small", "external": ""}
+    assert client.get("/games").json() == {"study": about}
     for path in ("/records", "/live", "/season/0"):
         assert client.get(path).status_code == 404
     asked = {"game": "tic_tac_toe", "seats": ["person", "random"]}

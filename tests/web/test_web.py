@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import io
 import json
+import os
 import re
 import signal
 import threading
@@ -22,13 +23,13 @@ from manyhands.cli.serve import offers
 from manyhands.core.env import ConfigError
 from manyhands.core.record import read, verify
 from manyhands.core.view import Reply
+from manyhands.web.house import House
 from manyhands.web.replays import Library
 from manyhands.web.server import MOST_BYTES, MOST_MESSAGES, application
 from manyhands.web.tables import (
     MOST_NEWS,
     PERSON,
     Drawing,
-    House,
     changed,
     event_words,
     seen,
@@ -561,3 +562,87 @@ def test_rectangles_cover_all_that_differs():
             assert left[y : y + height, x : x + width].any() and y + height <= 90
             left[y : y + height, x : x + width] = False
         assert not left.any()
+
+
+# ---- several processes ---------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def spread(menu, tmp_path_factory):
+    """(client, house, folder of records): a server whose games another process plays."""
+    folder = tmp_path_factory.mktemp("spread")
+    house = House(menu, patience=0.3, record=folder, processes=1)
+    with TestClient(application(house, Library([])), base_url="http://localhost") as client:
+        yield client, house, folder
+
+
+def test_another_process_plays(spread):
+    """A person plays there, is refused what is illegal, comes back, and is recorded."""
+    client, house, folder = spread
+    table = opened(client, "tic_tac_toe", PERSON, "random", seed=5)
+    with sit(client, table) as socket:
+        welcome, _, _ = until(socket, lambda m: m["type"] == "welcome")
+        assert welcome["agent"] == "player_0" and "TIC-TAC-TOE" in welcome["rules"].upper()
+        view, _, _ = until(socket, to_move)
+        assert Image.open(io.BytesIO(until_picture(socket))).format == "WEBP"
+        socket.send_json({"type": "answer", "words": "fly"})
+        refused, _, _ = until(socket, lambda m: m["type"] == "refused")
+        assert "fly" in refused["reason"]
+        socket.send_json({"type": "answer", "words": view["choices"][0]["text"]})
+        view, _, _ = until(socket, to_move)
+        assert until_picture(socket)[:2] == b"\xff\xd8" and view["boxes"]  # the parts that changed
+    with sit(client, table) as socket:
+        view, _, _ = until(socket, to_move)
+        assert view["step"] > 0
+        while not view["over"]:
+            socket.send_json({"type": "answer", "words": view["choices"][0]["text"]})
+            view, _, _ = until(socket, lambda m: to_move(m) or over(m))
+        until(socket, lambda m: m["type"] == "ended")
+    (record,) = folder.glob(f"tic_tac_toe-{table['table']}-0.jsonl")
+    assert verify(record) and [e.seats for e in read(record)] == [("person", "random")]
+    assert list(house.tables) == [table["table"]]
+
+
+def test_another_process_shows_each_its_own(spread):
+    """Tokens are checked there as here, and games with secrets are not shown to others."""
+    client, _, _ = spread
+    asked = {"game": "kuhn_poker", "seats": [PERSON, PERSON], "spectators": True}
+    table = client.post("/tables", json=asked).json()
+    with sit(client, table) as first, sit(client, table, 1) as second:
+        mine, _, _ = until(first, to_move)
+        other, _, _ = until(second, lambda m: m["type"] == "view")
+        assert card(mine["text"]) != card(other["text"])
+        assert [one["table"] for one in client.get("/live").json()["live"]] == [table["table"]]
+        with connected(client, f"/play?table={table['table']}&seat={table['watch']}") as looker:
+            veiled, told, pictures = until(looker, lambda m: m["type"] == "veiled")
+            assert not pictures and "text" not in veiled and told[0]["agent"] is None
+        path = f"/play?table={table['table']}&seat={'x' * 22}"
+        with connected(client, path) as stranger, pytest.raises(WebSocketDisconnect):
+            assert stranger.receive_json()["type"] == "failed"
+            stranger.receive_json()
+    asked = {"game": "kuhn_poker", "seats": [PERSON]}
+    answer = client.post("/tables", json=asked)
+    assert answer.status_code == 400 and "2 seats" in answer.json()["error"]
+
+
+def test_a_process_that_is_killed_takes_its_games_only(menu):
+    """Its tables fail, with a reason, and the next table is played by a new one."""
+    house = House(menu, processes=1)
+    with TestClient(application(house, Library([])), base_url="http://localhost") as client:
+        table = opened(client, "tic_tac_toe", PERSON, "random")
+        with sit(client, table) as socket:
+            until(socket, to_move)
+            os.kill(house.processes[0], signal.SIGKILL)
+            message = socket.receive()
+            while "failed" not in message.get("text", ""):
+                message = socket.receive()
+            assert "ended" in json.loads(message["text"])["reason"]
+        again = opened(client, "tic_tac_toe", PERSON, "random")
+        with sit(client, again) as socket:
+            until(socket, to_move)
+        assert list(house.tables) == [again["table"]]
+        (process,) = house.processes
+    deadline = time.monotonic() + 20
+    while os.path.exists(f"/proc/{process}") and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert not os.path.exists(f"/proc/{process}")

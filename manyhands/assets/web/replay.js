@@ -8,7 +8,7 @@ export function replay(record, episode, first) {
   const screen = new Screen("the state");
   const text = make("pre", { id: "text" });
   const did = make("div", { id: "did" });
-  const status = make("p", { id: "status" });
+  const status = make("p", { id: "status" }, "The record is read…");
   const slider = make("input", { type: "range", min: 0, max: 0, value: first, id: "slider",
     "aria-label": "moment" });
   const speed = make("select", { "aria-label": "speed" },

@@ -7,7 +7,9 @@ const POLL = 1000; // ms between two questions whether others have come
 
 /** Take part in a study; gives what ends the page. */
 export function study(about) {
-  const key = `manyhands study ${about.name}`;
+  // The id that a recruiting site has for the person, if the study asks for it.
+  const external = about.external ? new URLSearchParams(location.search).get(about.external) : null;
+  const key = `manyhands study ${about.name}${external ? " " + external : ""}`;
   let game = null; // the table that is on the page
   let timer = 0;
   let token = localStorage.getItem(key);
@@ -26,7 +28,7 @@ export function study(about) {
         try { return display(await post("study", { participant: token })); }
         catch (error) { if (!error.message.includes("no such participant")) throw error; }
       }
-      token = (await post("study", {})).participant;
+      token = (await post("study", { external })).participant;
       localStorage.setItem(key, token);
       display(await post("study", { participant: token }));
     } catch (error) {
@@ -84,7 +86,7 @@ export function study(about) {
   }
 
   function play(page, go) {
-    const heading = page.practice ? "Practice" : `Game ${page.trial} of ${page.trials}`;
+    const heading = page.practice ? "Practice" : `Game ${page.number} of ${page.numbers}`;
     const words = [make("h2", { id: "trial" }, heading), ...paragraphs(page.text || "")];
     if (page.over) return [...words, make("p", {}, "The game is over."), go("Continue")];
     const done = make("div", { className: "row" });

@@ -1,6 +1,6 @@
 """The rules of cuisines, as functions of the configuration, the state and the actions.
 
-They follow CuisineWorld (Gong et al., "MindAgent: Emergent Gaming Interaction", 2023). Chefs act in
+They follow CuisineWorld (Gong et al., "MindAgent: Emergent Gaming Interaction", 2024). Chefs act in
 their order: an action counts only if it is legal at the start of the step, and fails if a chef
 before has made it impossible. Nothing in a step is random: which dishes will be ordered is drawn at
 the start.

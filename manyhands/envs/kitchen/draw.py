@@ -413,19 +413,28 @@ def _blit(canvas: pygame.Surface, scene: _Scene, x: int, y: int, name: str, *arg
 def _stamp(
     canvas: pygame.Surface, place: tuple[int, int], cell: int, name: str, *args: Any
 ) -> None:
-    margin = math.ceil(cell * _MARGIN)
-    image = _sprite(cell, name, *args)
-    corner = (place[0] - margin, place[1] - margin)
-    canvas.blit(image, corner, special_flags=pygame.BLEND_PREMULTIPLIED)
+    image, left, top, flags = _sprite(cell, name, *args)
+    canvas.blit(image, (place[0] + left, place[1] + top), special_flags=flags)
 
 
 @functools.lru_cache(maxsize=256)
-def _sprite(cell: int, name: str, *args: Any) -> pygame.Surface:
-    size = cell + 2 * math.ceil(cell * _MARGIN)
+def _sprite(cell: int, name: str, *args: Any) -> tuple[pygame.Surface, int, int, int]:
+    """A sprite, where its corner is from that of the cell, and how it is blitted. Only what is
+    painted is kept, and what covers all beneath it needs no blending: both are most of the time."""
+    margin = math.ceil(cell * _MARGIN)
+    size = cell + 2 * margin
     large = pygame.Surface((size * _SHARPNESS,) * 2, pygame.SRCALPHA)
-    corner = math.ceil(cell * _MARGIN) * _SHARPNESS
+    corner = margin * _SHARPNESS
     _PAINTERS[name](Pen(large, corner, corner, cell * _SHARPNESS), *args)
-    return pygame.transform.smoothscale(large, (size, size))
+    image = pygame.transform.smoothscale(large, (size, size))
+    box = image.get_bounding_rect()
+    image = image.subsurface(box).copy()
+    flags = pygame.BLEND_PREMULTIPLIED
+    if box and np.all(pygame.surfarray.array_alpha(image) == 255):
+        solid = pygame.Surface(box.size, depth=32)
+        solid.blit(image, (0, 0))
+        image, flags = solid, 0
+    return image, box.left - margin, box.top - margin, flags
 
 
 def _darker(colour: Colour, by: float = 0.75) -> Colour:
