@@ -27,7 +27,7 @@ from manyhands.baselines.learners import training
 
 OUT = RESULTS / "home-learning.json"
 PPO: dict[str, Any] = {
-    "total_steps": 4_000_000,
+    "total_steps": 1_500_000,
     "num_envs": 256,
     "num_steps": 32,
     "epochs": 3,
@@ -37,6 +37,7 @@ PPO: dict[str, Any] = {
     "discount": 0.97,
     "entropy": 0.02,
     "entropy_end": 0.002,
+    "pool": 8192,
     "reads": "vector",
     "width": 128,
     "activation": "relu",
