@@ -27,12 +27,12 @@ from manyhands.baselines.learners import training
 
 OUT = RESULTS / "home-learning.json"
 PPO: dict[str, Any] = {
-    "total_steps": 1_500_000,
+    "total_steps": 1_600_000,
     "num_envs": 256,
     "num_steps": 32,
     "epochs": 3,
     "minibatches": 4,
-    "learning_rate": 2e-3,
+    "learning_rate": 8e-4,
     "learning_rate_end": 0.1,
     "discount": 0.97,
     "entropy": 0.02,
@@ -40,7 +40,6 @@ PPO: dict[str, Any] = {
     "pool": 8192,
     "reads": "vector",
     "width": 128,
-    "activation": "relu",
     "shaping": (("progress", 0.3), ("subgoal", 0.3), ("step", -0.01)),
     "shaping_share": 1.0,
 }

@@ -31,7 +31,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from manyhands.core.choices import LIMIT, Choice, choices_of, fold
+from manyhands.core.choices import LIMIT, Choice, Spot, choices_of, fold
 
 if TYPE_CHECKING:
     from manyhands.core.probes import Question
@@ -352,6 +352,11 @@ class Env(Generic[State]):
         chosen = {"camera": camera} if camera else {}
         self._module("draw").draw(self, state, canvas, who, **chosen)
 
+    def spots(self, state: State, size: tuple[int, int], agent: str | int) -> list[Spot]:
+        """The areas of the agent's picture of this size (`draw`) that stand for choices, for people
+        with a mouse; later ones lie on top. Empty where pictures cannot be clicked."""
+        return []
+
     def draw_doing(
         self,
         state: State,
@@ -659,6 +664,9 @@ class Wrapper(Env[State]):
         self, state: State, canvas: Any, agent: str | int | None = None, camera: str = ""
     ) -> None:
         self.env.draw(self.inner(state), canvas, agent, camera)
+
+    def spots(self, state: State, size: tuple[int, int], agent: str | int) -> list[Spot]:
+        return self.env.spots(self.inner(state), size, agent)
 
     def draw_doing(
         self,

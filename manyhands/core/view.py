@@ -13,7 +13,7 @@ from typing import Any, Protocol
 import gymnasium
 import numpy as np
 
-from manyhands.core.choices import LIMIT, Choice, choices_of
+from manyhands.core.choices import LIMIT, Choice, Spot, choices_of
 from manyhands.core.env import Action, Env, IllegalAction, SeatError, describe_with
 from manyhands.core.pack import Frame, fingerprint
 from manyhands.core.talk import Message
@@ -160,6 +160,12 @@ class View:
         from manyhands.core.render import render
 
         return render(self._env, self._frame.state, self.index)
+
+    @functools.cached_property
+    def spots(self) -> list[Spot]:
+        """The areas of `image` that stand for choices (`Env.spots`)."""
+        size = self.image.shape[1], self.image.shape[0]
+        return self._env.spots(self._frame.state, size, self.index)
 
     @functools.cached_property
     def anchor(self) -> str:
