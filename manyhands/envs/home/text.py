@@ -350,9 +350,11 @@ def _happened(home: Home, facts: Facts, state: HomeState, agent: int) -> list[st
     kinds = dict(zip(facts.receptacle_names, facts.kind, strict=True))
     for event in home.last_events(state, agent):
         who = "you" if event["agent"] == home.agents[agent] else event["agent"]
-        kind = (
-            "go to room" if event["event"] == "go" and "receptacle" not in event else event["event"]
-        )
+        kind = event["event"]
+        if kind == "go" and "receptacle" not in event:
+            kind = "go to room"
+        elif kind == "put" and facts.place[facts.object_names.index(event["object"])] == NONE:
+            kind = "deliver"  # a container, which is gone
         way = ""
         if "receptacle" in event:
             way = preposition(home.catalog, kinds[event["receptacle"]])
@@ -398,7 +400,7 @@ class _Choices:
         turn = self._turn(agent)
         self.before = [home.agents[n] for n in here if self._turn(n) < turn]
         places = [name for c, name in enumerate(facts.receptacle_names) if name and c != self.at]
-        far = "and so to any other receptacle; be there"
+        far = "or to any other receptacle; be there"
         far += ", or a room nearer" if self._far() else ""
         self.going = Form("go to {receptacle}", far, {"receptacle": tuple(places)})
 
@@ -465,7 +467,7 @@ class _Choices:
             )
             effect = f"be in {the(facts.room_names[nearer])}"
             if steps > 1:
-                effect += f", {counted(steps - 1, 'room')} before it"
+                effect += f", with {counted(steps - 1, 'more room')} to go"
             reached = {f"{self.own}.room": facts.room_names[nearer], f"{self.own}.at": ""}
             return Choice(text, effect, action, facts=reached, form=form)
         effect = "be there" if place is not None else "be in its middle"
@@ -686,9 +688,14 @@ def rules(home: Home, agent: int) -> str:
         "while it is open.",
         "",
         "WHAT YOU CAN DO",
-        "Each step every player does one thing that is possible at its start. If two want the "
-        "same, the one comes first whose turn it is (it changes every step); for the other nothing "
-        "happens.",
+        "Each step "
+        + (
+            "you do one thing that is possible at its start."
+            if home.players == 1
+            else "every player does one thing that is possible at its start. If two want the same, "
+            "the one comes first whose turn it is (it changes every step); for the other nothing "
+            "happens."
+        ),
         *_verbs(home),
         "",
         "YOUR TEXT",
