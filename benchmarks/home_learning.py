@@ -4,10 +4,10 @@
     python benchmarks/home_learning.py --parts single --seeds 3
 
 Parts: `single` trains PPO on the chores of `chore_small`; `pair` trains IPPO and MAPPO on the same
-with two players, who are compared with one; `group` compares PPO with group-relative advantages
-(GRPO, Shao et al. 2024) at equal episodes. Steps over the fewest are those of successful episodes,
+with two players, who are compared with one. Steps over the fewest are those of successful episodes,
 as in `home_players.py`. Runs are kept in `runs/`: what is there is not trained again, and what was
-stopped goes on. Figures are added to `benchmarks/results/home-learning.json`, part by part.
+stopped goes on. Figures are added to `benchmarks/results/home-learning.json`, part by part. With
+`--ship` the best seed of `single` is put into the package.
 """
 
 from __future__ import annotations
@@ -24,15 +24,17 @@ from home_players import spread, starts_of
 import manyhands
 from manyhands.baselines.evaluation.matches import play_matches
 from manyhands.baselines.learners import training
+from manyhands.baselines.players import network as policies
 
 OUT = RESULTS / "home-learning.json"
+SHIPPED = ROOT / "manyhands" / "assets" / "policies" / "home"
 PPO: dict[str, Any] = {
-    "total_steps": 1_600_000,
+    "total_steps": 1_500_000,
     "num_envs": 256,
     "num_steps": 32,
     "epochs": 3,
     "minibatches": 4,
-    "learning_rate": 8e-4,
+    "learning_rate": 2e-3,
     "learning_rate_end": 0.1,
     "discount": 0.97,
     "entropy": 0.02,
@@ -40,6 +42,7 @@ PPO: dict[str, Any] = {
     "pool": 8192,
     "reads": "vector",
     "width": 128,
+    "activation": "relu",
     "shaping": (("progress", 0.3), ("subgoal", 0.3), ("step", -0.01)),
     "shaping_share": 1.0,
 }
@@ -85,7 +88,7 @@ def measured(env: Any, players: dict[str, Any], episodes: int) -> dict[str, Any]
 
 
 def curve(result: training.TrainingResult) -> list[dict[str, Any]]:
-    """Of some reports: steps, episodes so far are not kept, and the success of each seed."""
+    """Of some reports: steps, and the success of each seed in the episodes that then ended."""
     lines = [json.loads(line) for line in (result.out / "curve.jsonl").read_text().splitlines()]
     kept = lines[:: max(1, len(lines) // 20)]
     return [
@@ -93,11 +96,22 @@ def curve(result: training.TrainingResult) -> list[dict[str, Any]]:
     ]
 
 
+def ship(result: training.TrainingResult) -> None:
+    """Copy the best seed's policy into the package."""
+    assert result.best is not None
+    card = json.loads((result.out / f"policy-{result.best}.json").read_text())
+    card["scores_of_all_seeds"] = {str(s): float(one.mean) for s, one in result.scores.items()}
+    policies.save(SHIPPED / "chore_small-ippo.safetensors", result.policies[result.best], card)
+
+
 def learned(
-    algorithm: str, players: int, seeds: int, steps: int, runs: Path, episodes: int
+    algorithm: str, players: int, args: argparse.Namespace, ships: bool = False
 ) -> dict[str, Any]:
     env = home(players)
-    result = trained(env, algorithm, seeds, runs / f"home-{players}-{algorithm}-{steps}", steps)
+    folder = args.runs / f"home-{players}-{algorithm}-{args.steps}"
+    result = trained(env, algorithm, args.seeds, folder, args.steps)
+    if ships:
+        ship(result)
     given: dict[str, Any] = {f"seed {s}": policy for s, policy in result.policies.items()}
     given |= {name: manyhands.seat(name, env) for name in ("tidy", "helper", "random")}
     found = {
@@ -107,7 +121,7 @@ def learned(
         "seconds": round(result.seconds, 1),
         "compile_seconds": round(result.compile_seconds, 1),
         "curve": curve(result),
-        "measured": measured(env, given, episodes),
+        "measured": measured(env, given, args.episodes),
     }
     print(json.dumps(found["measured"]), flush=True)
     return found
@@ -122,6 +136,7 @@ def main() -> None:
     parser.add_argument("--steps", type=int, default=PPO["total_steps"])
     parser.add_argument("--episodes", type=int, default=300)
     parser.add_argument("--runs", type=Path, default=ROOT / "runs")
+    parser.add_argument("--ship", action="store_true")
     parser.add_argument("--out", type=Path, default=OUT)
     args = parser.parse_args()
     done = json.loads(args.out.read_text()) if args.out.exists() else {}
@@ -129,7 +144,7 @@ def main() -> None:
     for name in args.parts:
         runs = {"single": [("ippo", 1)], "pair": [("ippo", 2), ("mappo", 2)]}[name]
         rows = [
-            learned(algorithm, players, args.seeds, args.steps, args.runs, args.episodes)
+            learned(algorithm, players, args, args.ship and name == "single")
             for algorithm, players in runs
         ]
         settings = {key: value for key, value in PPO.items() if key != "total_steps"}
