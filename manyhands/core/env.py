@@ -318,8 +318,8 @@ class Env(Generic[State]):
         return any(event.get("agent") != own for event in self.last_events(state, agent))
 
     def questions(self, state: State, agent: str | int) -> list[Question]:
-        """Questions about what an agent knows (`core/probes.py`), each with the answer that its
-        knowledge gives and the one that is true; empty where nothing is hidden."""
+        """Questions (`core/probes.py`) with the answer that an agent's knowledge gives, and the true
+        one; empty where nothing is hidden."""
         return []
 
     def event_codes(self, state: State) -> Array:
@@ -353,8 +353,7 @@ class Env(Generic[State]):
         self._module("draw").draw(self, state, canvas, who, **chosen)
 
     def spots(self, state: State, size: tuple[int, int], agent: str | int) -> list[Spot]:
-        """The areas of the agent's picture of this size (`draw`) that stand for choices, for people
-        with a mouse; later ones lie on top. Empty where pictures cannot be clicked."""
+        """The areas of an agent's picture of this size that a click chooses; later ones on top."""
         return []
 
     def draw_doing(
@@ -365,8 +364,7 @@ class Env(Generic[State]):
         agent: str | int | None = None,
         camera: str = "",
     ) -> None:
-        """`draw`, with each agent's current activity in words, where pictures can show it; `doing`
-        is empty if unknown."""
+        """`draw`, with each agent's activity in words, where it can be shown; `doing` may be empty."""
         self.draw(state, canvas, agent, camera)
 
     def draw_speech(
