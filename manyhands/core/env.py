@@ -318,8 +318,7 @@ class Env(Generic[State]):
         return any(event.get("agent") != own for event in self.last_events(state, agent))
 
     def questions(self, state: State, agent: str | int) -> list[Question]:
-        """Questions (`core/probes.py`) with the answer that an agent's knowledge gives, and the true
-        one; empty where nothing is hidden."""
+        """Questions on what is hidden, with the answer of an agent's knowledge and the true one."""
         return []
 
     def event_codes(self, state: State) -> Array:
@@ -364,7 +363,7 @@ class Env(Generic[State]):
         agent: str | int | None = None,
         camera: str = "",
     ) -> None:
-        """`draw`, with each agent's activity in words, where it can be shown; `doing` may be empty."""
+        """`draw`, with each agent's activity in words, where it can be shown; maybe empty."""
         self.draw(state, canvas, agent, camera)
 
     def draw_speech(
