@@ -8,7 +8,7 @@ import inspect
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any
+from typing import Any, NamedTuple
 
 LIMIT = 24  # the most lines of `Env.choices`, where there are forms to shorten them
 
@@ -31,6 +31,26 @@ class Form:
     effect: str
     ranges: Mapping[str, tuple[Any, ...]]
     example: str = ""
+
+
+class Spot(NamedTuple):
+    """An area of a picture that stands for a choice; all but `text` are shares of its size."""
+
+    left: float
+    top: float
+    width: float
+    height: float
+    text: str
+
+    def holds(self, x: float, y: float) -> bool:
+        """Whether a point is in it, shares of the picture's size, too."""
+        return 0 <= x - self.left < self.width and 0 <= y - self.top < self.height
+
+
+def pointed(spots: Iterable[Spot], x: float, y: float) -> str:
+    """The choice of the last, and so the uppermost, spot that holds a point; "" if none does."""
+    found = [spot.text for spot in spots if spot.holds(x, y)]
+    return found[-1] if found else ""
 
 
 class Choice(str):

@@ -31,7 +31,20 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from manyhands.core.choices import LIMIT, Choice, choices_of, fold
+from manyhands.core.choices import LIMIT, Choice, Spot, choices_of, fold
+from manyhands.core.errors import (
+    ConfigError as ConfigError,
+    EpisodeOver as EpisodeOver,
+    IllegalAction as IllegalAction,
+    LayoutError as LayoutError,
+    ManyhandsError as ManyhandsError,
+    PolicyError as PolicyError,
+    RecordError as RecordError,
+    RenderError as RenderError,
+    SeatError as SeatError,
+    SnapshotError as SnapshotError,
+    TrainingError as TrainingError,
+)
 
 if TYPE_CHECKING:
     from manyhands.core.probes import Question
@@ -44,63 +57,6 @@ Action = Any  # int for Discrete, a NumPy array for MultiDiscrete and Box
 State = TypeVar("State")
 T = TypeVar("T")
 E = TypeVar("E", bound="Env[Any]")
-
-
-class ManyhandsError(Exception):
-    """Base of every error that Manyhands raises on purpose."""
-
-
-class ConfigError(ManyhandsError, ValueError):
-    """A configuration that no environment can be built from."""
-
-
-class LayoutError(ConfigError):
-    """A level text that cannot be played; `row` and `column` count from 0, or are None."""
-
-    def __init__(self, reason: str, row: int | None = None, column: int | None = None):
-        where = ""
-        if row is not None:
-            where = f"row {row}" + (f", column {column}" if column is not None else "") + ": "
-        super().__init__(where + reason)
-        self.reason, self.row, self.column = reason, row, column
-
-
-class IllegalAction(ManyhandsError, ValueError):
-    """An action that the agent may not take now; `reason` is written for the agent."""
-
-    def __init__(self, reason: str):
-        super().__init__(reason)
-        self.reason = reason
-
-
-class EpisodeOver(ManyhandsError, RuntimeError):
-    """A finished episode was stepped; reset first."""
-
-
-class SnapshotError(ManyhandsError, ValueError):
-    """Bytes that are not a snapshot of this environment."""
-
-
-class RecordError(ManyhandsError, ValueError):
-    """A record file that cannot be read, or that does not match the request."""
-
-
-class TrainingError(ManyhandsError, RuntimeError):
-    """A training run that cannot start, continue or be saved; `result` holds its results so far."""
-
-    result: Any = None
-
-
-class SeatError(ManyhandsError, RuntimeError):
-    """A seat that cannot play: a missing extra, a failing endpoint, a wrong name."""
-
-
-class RenderError(ManyhandsError, RuntimeError):
-    """A picture that cannot be made on this machine."""
-
-
-class PolicyError(ManyhandsError, ValueError):
-    """A file that is not a policy, or is a policy for another environment."""
 
 
 @dataclass_transform(frozen_default=True)
@@ -318,8 +274,7 @@ class Env(Generic[State]):
         return any(event.get("agent") != own for event in self.last_events(state, agent))
 
     def questions(self, state: State, agent: str | int) -> list[Question]:
-        """Questions about what an agent knows (`core/probes.py`), each with the answer that its
-        knowledge gives and the one that is true; empty where nothing is hidden."""
+        """Questions on what is hidden, with the answer of an agent's knowledge and the true one."""
         return []
 
     def event_codes(self, state: State) -> Array:
@@ -352,6 +307,10 @@ class Env(Generic[State]):
         chosen = {"camera": camera} if camera else {}
         self._module("draw").draw(self, state, canvas, who, **chosen)
 
+    def spots(self, state: State, size: tuple[int, int], agent: str | int) -> list[Spot]:
+        """The areas of an agent's picture of this size that a click chooses; later ones on top."""
+        return []
+
     def draw_doing(
         self,
         state: State,
@@ -360,8 +319,7 @@ class Env(Generic[State]):
         agent: str | int | None = None,
         camera: str = "",
     ) -> None:
-        """`draw`, with each agent's current activity in words, where pictures can show it; `doing`
-        is empty if unknown."""
+        """`draw`, with each agent's activity in words, where it can be shown; maybe empty."""
         self.draw(state, canvas, agent, camera)
 
     def draw_speech(
@@ -664,6 +622,9 @@ class Wrapper(Env[State]):
         self, state: State, canvas: Any, agent: str | int | None = None, camera: str = ""
     ) -> None:
         self.env.draw(self.inner(state), canvas, agent, camera)
+
+    def spots(self, state: State, size: tuple[int, int], agent: str | int) -> list[Spot]:
+        return self.env.spots(self.inner(state), size, agent)
 
     def draw_doing(
         self,

@@ -12,7 +12,7 @@ from typing import Any, Protocol
 import gymnasium
 import numpy as np
 
-from manyhands.core.choices import LIMIT, Choice, choices_of
+from manyhands.core.choices import LIMIT, Choice, Spot, choices_of
 from manyhands.core.env import Action, Env, IllegalAction, SeatError, describe_with
 from manyhands.core.kept import kept
 from manyhands.core.pack import Frame, fingerprint
@@ -160,6 +160,12 @@ class View:
         from manyhands.core.render import render
 
         return render(self._env, self._frame.state, self.index)
+
+    @kept
+    def spots(self) -> list[Spot]:
+        """The areas of `image` that stand for choices (`Env.spots`)."""
+        size = self.image.shape[1], self.image.shape[0]
+        return self._env.spots(self._frame.state, size, self.index)
 
     @kept
     def anchor(self) -> str:

@@ -43,6 +43,7 @@ from manyhands.testing.functions import (
     check_spaces,
     check_spec,
 )
+from manyhands.testing.questions import check_questions, lookalikes
 from manyhands.testing.random_play import (
     SEED,
     STEPS,
@@ -73,6 +74,7 @@ __all__ = [
     "check_env",
     "check_seat",
     "check_wrapper",
+    "lookalikes",
     "play_at_random",
     "problems_of",
     "random_actions",
@@ -99,6 +101,7 @@ CHECKS: tuple[Callable[[Play], None], ...] = (
     check_choices,
     check_effects,
     check_events,
+    check_questions,
     check_texts,
     check_json,
     check_pictures,

@@ -12,6 +12,7 @@ from typing import ClassVar
 import numpy as np
 import pygame
 
+from manyhands.core.choices import pointed
 from manyhands.core.env import ConfigError, Env, IllegalAction, ManyhandsError, SeatError
 from manyhands.core.render import wrap, write
 from manyhands.core.view import Reply, View
@@ -91,10 +92,10 @@ def bind(choices: Sequence[str], own: Mapping[str, str] | None = None) -> dict[s
 class Human:
     """The seat of a person, in a window that shows only the agent's observation.
 
-    A choice is made with its key (see `bind`; games may define `keys`), by a click, or in words:
-    return opens a line for them. Where the environment has a chat channel, t (or / if the game uses
-    t) opens a line for a message, which is sent with the next action. Escape leaves the game, which
-    ends the run with a `SeatError`.
+    A choice is made with its key (see `bind`; games may define `keys`), by a click on it, or on the
+    picture where that has `spots`, or in words: return opens a line for them. Where the environment
+    has a chat channel, t (or / if the game uses t) opens a line for a message, which is sent with
+    the next action. Escape leaves the game, which ends the run with a `SeatError`.
 
     The window serves one agent at a time, so play with `concurrency=1`; two people take turns.
 
@@ -118,6 +119,7 @@ class Human:
         self._typing = "action"  # or "say"
         self._problem = ""
         self._boxes: list[pygame.Rect] = []  # the area of each choice
+        self._picture = pygame.Rect(0, 0, 0, 0)
         self._idle: asyncio.Task[None] | None = None
 
     async def act(self, views: Sequence[View]) -> list[Reply]:
@@ -179,6 +181,10 @@ class Human:
             for box, choice in zip(self._boxes, view.choices, strict=False):
                 if box.collidepoint(event.pos):
                     return self._reply(choice)
+            x, y = (event.pos[k] - self._picture.topleft[k] for k in range(2))
+            wide, high = self._picture.size
+            if wide and high and (text := pointed(view.spots, x / wide, y / high)):
+                return self._reply(text)
         elif event.type == pygame.KEYDOWN and self._line is not None:
             return self._type(event, view)
         elif event.type == pygame.KEYDOWN:
@@ -241,7 +247,8 @@ class Human:
         scale = min(area.width / picture.get_width(), area.height / picture.get_height())
         fitted = (round(picture.get_width() * scale), round(picture.get_height() * scale))
         picture = pygame.transform.smoothscale(picture, fitted)
-        canvas.blit(picture, picture.get_rect(midtop=area.midtop))
+        self._picture = picture.get_rect(midtop=area.midtop)
+        canvas.blit(picture, self._picture)
         self._panel(canvas, view, pygame.Rect(width - beside, 0, beside, height))
 
     def _panel(self, canvas: pygame.Surface, view: View, area: pygame.Rect) -> None:

@@ -235,6 +235,9 @@ def seen(view: View, moment: Moment) -> Picture:
         "to_move": bool(moment.frame.acting[agent]) and not moment.over,
         "choices": [choice_words(choice) for choice in view.choices] if not moment.over else [],
     }
+    spots = [] if moment.over else moment.env.spots(moment.frame.state, SIZE, agent)
+    if spots:
+        words["spots"] = [[*(round(part, 4) for part in spot[:4]), spot.text] for spot in spots]
     return Picture(words, Drawing(moment.env, moment.frame.state, agent))
 
 

@@ -1,9 +1,11 @@
 """Questions about what agents know, asked outside of the game."""
 
 import asyncio
+import dataclasses
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 import pytest
 
 import manyhands
@@ -14,6 +16,8 @@ from manyhands.core.env import ConfigError, SeatError
 from manyhands.core.probes import NOT_KNOWN, Probes, Question, read_answers
 from manyhands.core.record import verify
 from manyhands.core.view import Reply
+from manyhands.testing import ContractError, lookalikes, play_at_random
+from manyhands.testing.questions import check_questions
 
 KUHN = manyhands.make("kuhn_poker")
 LEDUC = manyhands.make("leduc_holdem")
@@ -94,6 +98,45 @@ def test_a_chef_knows_what_is_in_its_view():
     asked = manyhands.make("kitchen", layout="cramped_room", asked=True, view_radius=1)
     recipe = [q for q in asked.questions(asked.reset(jax.random.key(1)), 0) if q.kind == "recipe"]
     assert len(recipe) == 1 and recipe[0].true != NOT_KNOWN
+
+
+class Leaking(type(KUHN)):
+    """Gives away the cards of others, or what `fault` does."""
+
+    fault = "believed"
+
+    def questions(self, state, agent):
+        found = super().questions(state, agent)
+        if self.fault == "believed":
+            return [dataclasses.replace(q, believed=q.true) for q in found]
+        if self.fault == "asked":
+            return [q for q in found if q.true != "no"]
+        if self.fault == "twice":
+            return found + found
+        if self.fault == "drawn":
+            np.random.random()
+        if self.fault == "mark":
+            return [dataclasses.replace(q, text=q.text.rstrip("?")) for q in found]
+        return found
+
+
+@pytest.mark.parametrize("fault", ["believed", "asked", "twice", "drawn", "mark"])
+def test_questions_that_know_too_much_are_found(fault):
+    env = Leaking()
+    env.fault = fault
+    with pytest.raises(ContractError, match="questions"):
+        check_questions(play_at_random(env))
+
+
+@pytest.mark.parametrize("env", [KUHN, LEDUC, KITCHEN], ids=lambda env: env.id)
+def test_states_that_an_agent_cannot_tell_apart_have_different_truths(env):
+    # Otherwise the check would show nothing.
+    played = play_at_random(env)
+    assert any(
+        len({tuple(q.true for q in env.questions(state, i)) for state in states}) > 1
+        for i, states in lookalikes(played)
+    )
+    check_questions(played)
 
 
 def test_probes_are_recorded_and_change_nothing(tmp_path):

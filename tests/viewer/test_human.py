@@ -6,10 +6,11 @@ import jax
 import pygame
 import pytest
 
+from manyhands.core.choices import pointed
 from manyhands.core.env import ConfigError, SeatError
 from manyhands.core.pack import stepper
 from manyhands.core.play import play
-from manyhands.core.registry import seat
+from manyhands.core.registry import make, seat
 from manyhands.core.talk import Message
 from manyhands.core.view import Reply, View
 from manyhands.envs.kitchen.env import Kitchen
@@ -91,6 +92,21 @@ def test_a_click_chooses(kitchen, view):
         pygame.event.Event(pygame.MOUSEBUTTONDOWN, button=1, pos=human._boxes[2].center)
     )
     assert ask(human, view).action == view.choices[2]
+
+
+def test_a_click_on_the_picture():
+    home = make("home", task="chore_small")
+    view = View(home, stepper(home).reset(jax.random.key(0)), 0)
+    human = Human(home)
+    human.paint(pygame.display.get_surface(), view)
+    spot = next(spot for spot in view.spots if spot.text.startswith("go to "))
+    area = human._picture
+    x, y = spot.left + spot.width / 2, spot.top + spot.height / 4
+    at = (round(area.x + x * area.width), round(area.y + y * area.height))
+    beside = (area.right + 2, area.bottom - 2)
+    for pos in (beside, at):
+        pygame.event.post(pygame.event.Event(pygame.MOUSEBUTTONDOWN, button=1, pos=pos))
+    assert ask(human, view).action == pointed(view.spots, x, y) == spot.text
 
 
 def test_words_are_typed_and_refused_with_the_reason(kitchen, view):

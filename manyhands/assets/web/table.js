@@ -63,6 +63,7 @@ export function table(id, seat, options = {}) {
   const invitations = make("div", { id: "invitations" });
   let keys = new Map();
   let offered = [];
+  let spots = []; // areas of the picture that stand for choices
   let welcome = null;
   let toMove = false;
   let step = -1;
@@ -86,6 +87,25 @@ export function table(id, seat, options = {}) {
       refused.textContent = "This line stands for many: change it, and send it.";
     } else answer(choice.text);
   };
+
+  /** The words of the uppermost spot of the picture under the pointer; "" if there is none. */
+  const pointed = (event) => {
+    const frame = screen.element.getBoundingClientRect();
+    const x = (event.clientX - frame.left) / frame.width;
+    const y = (event.clientY - frame.top) / frame.height;
+    const spot = spots.findLast(([left, top, wide, high]) =>
+      x >= left && x < left + wide && y >= top && y < top + high);
+    return toMove && spot ? spot[4] : "";
+  };
+  screen.element.addEventListener("click", (event) => {
+    const said = pointed(event);
+    if (said) answer(said);
+  });
+  screen.element.addEventListener("mousemove", (event) => {
+    const said = pointed(event);
+    screen.element.title = said;
+    screen.element.style.cursor = said ? "pointer" : "";
+  });
 
   /** A line of what happened, newest first. */
   const note = (at, lines) => {
@@ -166,6 +186,7 @@ export function table(id, seat, options = {}) {
         if (at !== step || at === 0) note(at, lines);
       step = message.step;
       toMove = Boolean(message.to_move);
+      spots = message.spots || [];
       const reward = message.reward === undefined ? "" : ` Your reward: ${+message.reward.toFixed(3)}.`;
       status.textContent = (message.over ? "The game is over."
         : `Step ${message.step}` + (toMove ? ": your move." : "."))

@@ -43,6 +43,8 @@ class LearnerConfig:
             order one.
         shaping: (reward term, weight) pairs, added to the environment's own reward while learning;
             the weights decay linearly to 0 over `shaping_share` of the updates.
+        pool: first states that episodes start from, drawn once; 0: the environment's `reset_pool`.
+            Where episodes differ much, a small pool is learned by heart.
         reads: what the network observes, "perception" or "vector" (see `NetworkPolicy`).
         width, layers, recurrent, activation: of the networks, see `networks.NetworkConfig`.
     """
@@ -59,6 +61,7 @@ class LearnerConfig:
     reward_scale: float = 1.0
     shaping: tuple[tuple[str, float], ...] = ()
     shaping_share: float = 0.5
+    pool: int = 0
     reads: str = "perception"
     width: int = 64
     layers: int = 2
@@ -74,6 +77,8 @@ class LearnerConfig:
                 f"num_envs={self.num_envs} cannot be divided into minibatches={self.minibatches}"
             )
         one_of("reads", self.reads, READS)
+        if self.pool < 0:
+            raise ConfigError(f"pool is a whole number from 0, given {self.pool}")
         if self.total_steps < self.num_envs * self.num_steps:
             raise ConfigError(
                 f"total_steps={self.total_steps} is less than one update, num_envs x num_steps = "

@@ -235,7 +235,7 @@ class PPO(OnPolicyLearner):
             baseline=jnp.zeros(env.num_agents),
             snapshots=None,
             playing=playing,
-            fresh=fresh_states(env, pool_key, env.reset_pool),
+            fresh=fresh_states(env, pool_key, c.pool or env.reset_pool),
             played=self._played(pool_key) if c.start_player else None,
             key=play_key,
             update=jnp.int32(0),

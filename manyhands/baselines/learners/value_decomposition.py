@@ -222,7 +222,7 @@ class ValueDecomposition(OnPolicyLearner):
             params=params,
             optimiser=self._optimiser.init(params),
             playing=playing,
-            fresh=fresh_states(env, pool_key, env.reset_pool),
+            fresh=fresh_states(env, pool_key, c.pool or env.reset_pool),
             key=play_key,
             update=jnp.int32(0),
         )

@@ -132,6 +132,12 @@ def wishes(goal: str) -> list[_Wish]:
     return found
 
 
+_SECTION = re.compile(
+    r"(?:^|(?<=\. ))(You see|In view:|Seen before:|Seen|Empty when seen:|Empty|Never looked into:|"
+    r"Not seen:)(?: \[(\d+)\])?:? (.*?)\.(?= [A-Z]|$)"
+)
+
+
 class _Home:
     """What a text says."""
 
@@ -151,29 +157,36 @@ class _Home:
         self.free = not self.held or "hand: nothing" in own[3]
         self.known: list[_Thing] = []
         self.when: dict[str, int] = {}  # place -> how long ago it was looked at
-        for line in re.findall(r"^You see (.*)\.$", text, re.M):
-            for place, _, said in re.findall(
-                r"(?:^|; )(?:in|on) (.+? \d+)( \[\w+\])?: ([^;]*)", line
-            ):
-                self.known += _things(said, place)
-                self.when[place] = 0
-        for line in re.findall(r"^Seen before: (.*)\.$", text, re.M):
-            for place, age, said in re.findall(
-                r"(?:^|; )([a-z ]+? \d+) \[(\d+)[^\]]*\]: ([^;]*)", line
-            ):
-                self.known += _things(said, place)
-                self.when[place] = int(age)
-        for line in re.findall(r"^Empty when seen: (.*)\.$", text, re.M):
-            for names, age in re.findall(r"(?:^|; )([^;\[]*) \[(\d+)", line):
-                self.when |= dict.fromkeys(_listed(names), int(age))
         self.unseen: list[str] = []
-        for line in re.findall(r"^Never looked into: (.*)\.$", text, re.M):
-            for part in line.split("; "):
-                self.unseen += _listed(part)
         self.rooms: dict[str, str] = {}
-        for room, listed in re.findall(r"^- ([a-z0-9 ]+?)(?: \(doors[^)]*\))?: (.*)$", text, re.M):
-            for part in listed.split("; "):
-                self.rooms |= dict.fromkeys(_listed(part), room)
+        here = self.room.removeprefix("the ")
+        for line in text.splitlines():
+            row = re.match(r"- ([a-z0-9 ]+?)(?: \(to [^)]*\))?: (.*)$", line)
+            room, said = row.groups() if row else (here, line)
+            for start, age, part in re.findall(_SECTION, said):
+                self.rooms |= dict.fromkeys(self._section(start, age, part), room)
+
+    def _section(self, start: str, age: str, said: str) -> list[str]:
+        """Take in a part of the text that tells of places; their names."""
+        names = []
+        for part in said.split("; "):
+            own = re.search(r"\[(\d+)", part)
+            when = int(own[1] if own else age or 0)
+            if start.startswith(("Empty", "Never", "Not")):
+                listed = list(_listed(part))
+                if start.startswith("Empty"):
+                    self.when |= dict.fromkeys(listed, when)
+                else:
+                    self.unseen += listed
+                names += listed
+                continue
+            head = re.match(r"(?:in |on )?([a-z ]+? \d+)(?: \[[^\]]*\])?: (.*)$", part)
+            if head:
+                mark = re.match(r"[^:]*\[(\d+)", part)
+                self.known += _things(head[2], head[1])
+                self.when[head[1]] = int(mark[1] if mark else age or 0)
+                names.append(head[1])
+        return names
 
     def places(self, kind: str) -> list[str]:
         """The receptacles of a kind, in this room first."""

@@ -30,6 +30,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from manyhands.core.env import Array, ConfigError, Env, Outcome, seed_key
+from manyhands.core.probes import Question
 from manyhands.envs.craftworld import events, generation, observe, phases, sprites
 from manyhands.envs.craftworld import rules as rl
 from manyhands.envs.craftworld import world as wd
@@ -242,6 +243,10 @@ class CraftWorld(Setting, Env[CraftState]):
         return events.event_codes(self, state)
 
     # ---- words and pictures -------------------------------------------------------------------
+
+    def questions(self, state: CraftState, agent: str | int) -> list[Question]:
+        found: list[Question] = self._module("questions").questions(self, state, self.index(agent))
+        return found
 
     def skill_set(self) -> CraftSkills:
         """The skill set that `wrappers/skills.py` lifts this world to."""

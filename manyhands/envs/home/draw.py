@@ -61,7 +61,7 @@ _FLOORS: dict[str, Colour] = {
     "office": (130, 116, 104),
 }
 _ROOF, _BEAM = (150, 76, 66), (74, 62, 60)
-_RUG = -1  # a place in a room that is no receptacle: its middle
+RUG = -1  # a place in a room that is no receptacle: its middle
 _STEP = 0.26  # of a square: the floor in front of furniture
 
 
@@ -69,7 +69,7 @@ def draw(home: Home, state: HomeState, canvas: pygame.Surface, agent: int | None
     """Paint a home on a surface of any size, letterboxed; for an agent, as it knows it."""
     canvas.fill(BACKGROUND)
     seen = Seen(home, state, agent)
-    scene = _Scene(seen, canvas)
+    scene = Scene(seen, canvas)
     if scene.header:
         _header(seen, canvas, scene.header)
     _house(seen, scene, canvas)
@@ -96,7 +96,7 @@ def bubbles(
     """Put what players said into bubbles beside them; who is nowhere to be seen speaks from the
     lower edge."""
     seen = Seen(home, state, agent)
-    scene = _Scene(seen, canvas)
+    scene = Scene(seen, canvas)
     size = max(10, min(18, canvas.get_height() // 30))
     width = canvas.get_width() / 4
     taken: list[Any] = []
@@ -136,7 +136,7 @@ class Seen:
         open, looked: bool[C], whether it is (believed) open, and whether its contents are known.
         place: i32[O], where each object is (believed to be); `NONE`: nowhere.
         bits: i32[O].
-        where: by player, (room, receptacle or `_RUG`); left out if unknown.
+        where: by player, (room, receptacle or `RUG`); left out if unknown.
         now: bool[N], whether the viewer sees that player now.
     """
 
@@ -189,7 +189,7 @@ class Seen:
                         int(np.asarray(state.met_room)[body, i]),
                         int(np.asarray(state.met_at)[body, i]),
                     )
-            self.where[i] = int(there[0]), _RUG if there[1] == NONE else int(there[1])
+            self.where[i] = int(there[0]), RUG if there[1] == NONE else int(there[1])
         self.fogged = np.zeros(len(room_kind), bool)
         if agent is not None and home.view != "all":
             self.fogged[:] = True
@@ -205,7 +205,7 @@ class Seen:
 # ---- where everything goes -----------------------------------------------------------------------
 
 
-class _Scene:
+class Scene:
     """Boxes of rooms, squares of furniture, and where people stand, in pixels."""
 
     def __init__(self, seen: Seen, canvas: pygame.Surface):
@@ -244,7 +244,7 @@ class _Scene:
         # What hangs on walls goes to the upper rows; the rug lies in the lowest.
         high = [c for c in places if seen.kinds[c] in HIGH]
         low = [c for c in places if seen.kinds[c] not in HIGH]
-        slots = [*high, *low, _RUG]
+        slots = [*high, *low, RUG]
         best = (0.0, 1, 1)
         for rows in range(1, 6):
             columns = math.ceil(len(slots) / rows)
@@ -267,15 +267,15 @@ class _Scene:
         groups: dict[int, list[int]] = {}
         for player in self.people[room]:
             place = seen.where[player][1]
-            known = place if (room, place) in self.squares else _RUG
+            known = place if (room, place) in self.squares else RUG
             groups.setdefault(known, []).append(player)
         for place, group in groups.items():
             x, y, side = self.squares[room, place]
             cell = round(side * 0.86)
             for rank, player in enumerate(group):
-                middle = 0.5 if place == _RUG else 0.7
+                middle = 0.5 if place == RUG else 0.7
                 offset = (rank - (len(group) - 1) / 2) * min(0.34, 0.9 / len(group))
-                if place != _RUG:
+                if place != RUG:
                     offset = offset if len(group) == 1 else offset - 0.12
                 left = x + side * (middle + offset) - cell / 2
                 lower = y + side * (1 + _STEP * 0.5) + (rank % 2) * 0.05 * side
@@ -298,7 +298,7 @@ def _shape(count: int, area: pygame.Rect) -> tuple[int, int]:
 # ---- the house -----------------------------------------------------------------------------------
 
 
-def _house(seen: Seen, scene: _Scene, canvas: pygame.Surface) -> None:
+def _house(seen: Seen, scene: Scene, canvas: pygame.Surface) -> None:
     area = scene.area
     eaves = max(2, scene.roof // 5)
     points = [
@@ -329,7 +329,7 @@ def _house(seen: Seen, scene: _Scene, canvas: pygame.Surface) -> None:
             canvas.fill(stripe, (x, box.y, max(1, box.width // 12), box.height))
         rows = sorted({y + side for (r, _), (_, y, side) in scene.squares.items() if r == room})
         for y in rows:
-            side = scene.squares[room, _RUG][2]
+            side = scene.squares[room, RUG][2]
             thick = round(side * _STEP * 0.62)
             ground = pygame.Rect(box.x, y - round(0.06 * side), box.width, 0)
             lowest = y == rows[-1]
@@ -340,7 +340,7 @@ def _house(seen: Seen, scene: _Scene, canvas: pygame.Surface) -> None:
                 canvas.fill(mix(floor, INK, 0.45), (box.x, ground.bottom, box.width, 2))
 
 
-def _plate(seen: Seen, scene: _Scene, canvas: pygame.Surface, room: int) -> None:
+def _plate(seen: Seen, scene: Scene, canvas: pygame.Surface, room: int) -> None:
     """The name of a room in its upper left corner."""
     box = scene.boxes[room]
     size = max(8, min(16, box.height // 16))
@@ -367,9 +367,9 @@ def _fog(canvas: pygame.Surface, box: pygame.Rect) -> None:
 # ---- furniture -----------------------------------------------------------------------------------
 
 
-def _slot(seen: Seen, scene: _Scene, canvas: pygame.Surface, room: int, place: int) -> None:
+def _slot(seen: Seen, scene: Scene, canvas: pygame.Surface, room: int, place: int) -> None:
     x, y, side = scene.squares[room, place]
-    if place == _RUG:
+    if place == RUG:
         blit(canvas, (x, y), side, "rug")
         return
     kind, open = seen.kinds[place], bool(seen.open[place])
@@ -377,10 +377,8 @@ def _slot(seen: Seen, scene: _Scene, canvas: pygame.Surface, room: int, place: i
     inside = seen.inside(place)
     left, top, right, bottom = spot(kind)
     pale = seen.closable[place] and not open
-    _things(
-        seen, canvas, inside,
-        (x + left * side, y + top * side, x + right * side, y + bottom * side), pale,
-    )  # fmt: skip
+    for thing, across, down, size in laid_out(inside, room_for(seen, scene, room, place)):
+        _thing(seen, canvas, thing, (across, down), round(size), pale)
     if not seen.looked[place]:
         size = max(8, round(side * 0.3))
         mark = write("?", size, TURN, INK)
@@ -400,24 +398,21 @@ def _slot(seen: Seen, scene: _Scene, canvas: pygame.Surface, room: int, place: i
             canvas.blit(image, place_)
 
 
-def _name(seen: Seen, scene: _Scene, canvas: pygame.Surface, room: int, place: int) -> None:
+def _name(seen: Seen, scene: Scene, canvas: pygame.Surface, room: int, place: int) -> None:
     """The name of a receptacle at its feet."""
     x, y, side = scene.squares[room, place]
-    if place != _RUG and side >= 34:
+    if place != RUG and side >= 34:
         foot = round(x + side / 2), round(y + side * (1 + 0.56 * _STEP))
         _caption(canvas, seen.names[place], foot, side, max(8, round(side * 0.125)))
 
 
-def _things(
-    seen: Seen,
-    canvas: pygame.Surface,
-    things: Sequence[int],
-    box: tuple[float, float, float, float],
-    pale: bool,
-) -> None:
-    """Objects side by side on the lower edge of a box, in rows one before the other."""
+def laid_out(
+    things: Sequence[int], box: tuple[float, float, float, float]
+) -> list[tuple[int, float, float, float]]:
+    """Objects side by side on the lower edge of a box, in rows one before the other: (object, left,
+    top, side) of each."""
     if not things:
-        return
+        return []
     left, top, right, bottom = box
     wide, high = right - left, bottom - top
     best = (0.0, 1)
@@ -426,12 +421,29 @@ def _things(
         best = max(best, (min(wide / columns, high / (1 + 0.62 * (rows - 1)), wide * 0.5), -rows))
     size, rows = best[0], -best[1] if best[1] < 0 else 1
     columns = math.ceil(len(things) / rows)
+    found = []
     for n, thing in enumerate(things):
         row, column = divmod(n, columns)
         here = min(columns, len(things) - row * columns)
         x = left + wide / 2 + (column - here / 2) * size
         y = bottom - size - (rows - 1 - row) * 0.62 * size
-        _thing(seen, canvas, thing, (x, y), round(size), pale)
+        found.append((thing, x, y, size))
+    return found
+
+
+def room_for(seen: Seen, scene: Scene, room: int, place: int) -> tuple[float, float, float, float]:
+    """Left, top, right and bottom of where things are in or on a receptacle."""
+    x, y, side = scene.squares[room, place]
+    left, top, right, bottom = spot(seen.kinds[place])
+    return x + left * side, y + top * side, x + right * side, y + bottom * side
+
+
+def in_hand(scene: Scene, player: int, hand: int) -> tuple[float, float, float]:
+    """Left, top and side of what a player holds in a hand."""
+    x, y, cell = scene.spots[player]
+    size = round(cell * 0.44)
+    across, down = HANDS[1 - hand]  # in the picture the right hand is the first one
+    return x + across * cell - size / 2, y + down * cell - size * 0.94, size
 
 
 def _thing(
@@ -488,7 +500,7 @@ def _caption(
 # ---- people --------------------------------------------------------------------------------------
 
 
-def _person(seen: Seen, scene: _Scene, canvas: pygame.Surface, player: int) -> None:
+def _person(seen: Seen, scene: Scene, canvas: pygame.Surface, player: int) -> None:
     x, y, cell = scene.spots[player]
     home = seen.home
     first = home.receptacles + home.hands * player
@@ -501,12 +513,11 @@ def _person(seen: Seen, scene: _Scene, canvas: pygame.Surface, player: int) -> N
         blit(canvas, (x, y), cell, *name)
     else:
         blit_faded(canvas, (x, y), cell, 110, *name)
-    size = round(cell * 0.44)
     for h, things in enumerate(held):
+        left, top, size = in_hand(scene, player, h)
         for thing in things:
             hand = HANDS[1 - h]
-            corner = (x + hand[0] * cell - size / 2, y + hand[1] * cell - size * 0.94)
-            _thing(seen, canvas, thing, corner, size)
+            _thing(seen, canvas, thing, (left, top), round(size))
             if cell >= 80:
                 text = seen.things[thing]
                 under = round(x + hand[0] * cell), round(y + (hand[1] + 0.12) * cell)

@@ -12,7 +12,7 @@ from typing import Any
 
 import gymnasium
 
-from manyhands.core.choices import LIMIT, Choice, fold
+from manyhands.core.choices import LIMIT, Choice, Spot, fold
 from manyhands.core.config import (
     boolean,
     check_actions,
@@ -359,6 +359,10 @@ class Home(HomeConfig, Env[HomeState]):
 
     def questions(self, state: HomeState, agent: str | int) -> list[Question]:
         return questions(self, state, self.index(agent))
+
+    def spots(self, state: HomeState, size: tuple[int, int], agent: str | int) -> list[Spot]:
+        """What a click on a player's picture means: to go there, to take that."""
+        return list(self._module("spots").spots(self, state, size, self.index(agent)))
 
     def skill_set(self) -> HomeSkills:
         """The skill set that `wrappers/skills.py` lifts this home to."""

@@ -12,6 +12,7 @@ from manyhands.envs.home.state import (
     COOL,
     COOLABLE,
     HEATABLE,
+    HOLDS,
     HOT,
     NONE,
     OPEN,
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
     from manyhands.envs.home.env import Home
 
 _YES_NO = ("yes", "no", NOT_KNOWN)
+_ELSEWHERE = "in a container that you have not seen"
+_USED = "nowhere: it is used up"
 _STATES = ((CLEAN, CLEANABLE, "clean"), (HOT, HEATABLE, "hot"), (COOL, COOLABLE, "cool"))
 
 
@@ -37,16 +40,15 @@ def questions(home: Home, state: HomeState, agent: int) -> list[Question]:
     facts = facts_of(home, state)
     places = [name for name in facts.receptacle_names if name]
     places += [_hands(home, agent, n) for n in range(home.players)]
-    boxes = [o for o in range(home.objects) if facts.object_names[o] and home.catalog.holds[
-        facts.object_kind[o]]]  # fmt: skip
-    places += [f"in {facts.object_names[o]}" for o in boxes]
+    seen = [o for o in range(home.objects) if facts.seen[agent][o] >= 0]
+    places += [f"in {facts.object_names[o]}" for o in seen if facts.traits[o] & HOLDS]
+    if home.family == "transport":
+        places += [_ELSEWHERE, _USED]
     options = (*places, NOT_KNOWN)
     found = []
-    seen = [o for o in range(home.objects) if facts.seen[agent][o] >= 0]
     for o in seen:
         true = _place(home, facts, agent, facts.place[o])
-        if true == NOT_KNOWN:  # a container that is used up
-            continue
+        true = _USED if true == NOT_KNOWN else true
         name, believed = facts.object_names[o], facts.known_place[agent][o]
         said = _place(home, facts, agent, believed)
         found.append(Question(f"Where is {name}?", options, said, true, "objects"))
@@ -92,7 +94,8 @@ def _place(home: Home, facts: Facts, agent: int, place: int) -> str:
     if where.hand is not None:
         return _hands(home, agent, where.hand[0])
     if where.container is not None:
-        return f"in {facts.object_names[where.container]}"
+        seen = facts.seen[agent][where.container] >= 0
+        return f"in {facts.object_names[where.container]}" if seen else _ELSEWHERE
     return NOT_KNOWN
 
 

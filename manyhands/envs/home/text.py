@@ -7,7 +7,8 @@ answers are read is in `reading.py`, ALFWorld's manner in `alfworld.py`.
 from __future__ import annotations
 
 import functools
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from manyhands.core.answers import how_to_answer
 from manyhands.core.choices import Choice, Form
@@ -72,7 +73,7 @@ def describe(home: Home, state: HomeState, agent: int) -> str:
     lines.append(f"You are {home.agents[agent]}, {_where(facts, agent)}. {known.hands(agent)}")
     lines += _goal(home, facts, agent)
     lines += known.others()
-    if home.detail == "full" or (home.detail == "normal" and home.rooms > 1):
+    if home.detail == "full" and home.rooms == 1:
         lines += _layout(home, facts)
     lines += known.places()
     if home.detail == "full":
@@ -188,40 +189,49 @@ class _Known:
         return lines
 
     def places(self) -> list[str]:
-        """What is in and on receptacles, and which were never looked into."""
-        facts, brief = self.facts, self.home.detail == "brief"
-        now, before = list[str](), list[str]()
-        empty, never = dict[str, list[str]](), dict[str, list[str]]()
-        for c, name in enumerate(facts.receptacle_names):
-            if not name:
+        """What is in and on receptacles, and which were never looked into: room by room, where
+        there are several, or else all together."""
+        home, facts = self.home, self.facts
+        every = [self._place(c) for c, name in enumerate(facts.receptacle_names) if name]
+        now = [place for place in every if place.age == 0]
+        if home.rooms == 1 or home.detail == "brief":
+            heads = "Seen before", "Empty when seen", "Never looked into"
+            lines = _sections(every, heads, False)
+            return [*self._now("You see", now), *lines, *self._gone()]
+        here, rooms = facts.player_room[self.agent], ["Rooms:"]
+        for r, room in enumerate(facts.room_names):
+            if not room:
                 continue
-            since = self.looked[c]
-            age = "" if brief or since < 0 else str(facts.time - since)
-            door = ""
-            if facts.abilities[c] & OPENS:
-                door = _DOORS[facts.known_open[self.agent][c]]
-            mark = f" [{age}{', ' if age and door else ''}{door}]" if age or door else ""
-            what = self.things(c, since)
-            if since == facts.time:
-                way = preposition(self.home.catalog, facts.kind[c])
-                now.append(f"{way} {name}{f' [{door}]' if door else ''}: {what or 'nothing'}")
-            elif what:
-                before.append(f"{name}{mark}: {what}")
-            elif since < 0:
-                never.setdefault(mark, []).append(name)
-            else:
-                empty.setdefault(mark, []).append(name)
-        lines = [f"You see {'; '.join(now)}."] if now else []
-        if before:
-            lines.append(f"Seen before: {'; '.join(before)}.")
-        if empty:
-            lines.append(f"Empty when seen: {_marked(empty)}.")
-        if never:
-            lines.append(f"Never looked into: {_marked(never)}.")
-        if self.lost:
-            gone = ", ".join([self.thing(o, -1) for o in self.lost])
-            lines.append(f"No longer where you saw it: {gone}.")
-        return lines
+            there = [place for place in every if place.room == r]
+            said = self._now("In view:", [place for place in there if place.age == 0 and r != here])
+            said += _sections(there, ("Seen", "Empty", "Not seen"), True)
+            leads = _leads(facts.room_names, facts.steps[r]) if home.travel == "steps" else ""
+            rooms.append(f"- {room}{leads}: {' '.join(said)}" if said else f"- {room}{leads}")
+        own = [place for place in now if place.room == here]
+        return [*self._now("You see", own), *rooms, *self._gone()]
+
+    def _place(self, c: int) -> _Place:
+        facts = self.facts
+        since = self.looked[c]
+        door = _DOORS[facts.known_open[self.agent][c]] if facts.abilities[c] & OPENS else ""
+        way = preposition(self.home.catalog, facts.kind[c])
+        age = facts.time - since if since >= 0 else None
+        shown = self.home.detail != "brief"
+        return _Place(
+            facts.receptacle_names[c], facts.room[c], way, age, shown, door, self.things(c, since)
+        )
+
+    def _now(self, head: str, places: Sequence[_Place]) -> list[str]:
+        """What is seen now."""
+        said = [
+            f"{p.way} {p.name}{f' [{p.door}]' if p.door else ''}: {p.what or 'nothing'}"
+            for p in places
+        ]
+        return [f"{head} {'; '.join(said)}."] if said else []
+
+    def _gone(self) -> list[str]:
+        gone = ", ".join([self.thing(o, -1) for o in self.lost])
+        return [f"No longer where you saw it: {gone}."] if gone else []
 
     def slots(self) -> list[str]:
         """The numbers of the objects in vectors and actions."""
@@ -230,14 +240,52 @@ class _Known:
         return [f"Slots of objects: {'; '.join(known)}."] if known else []
 
 
+class _Place(NamedTuple):
+    """A receptacle in words: its `age` in steps since it was looked into (None: never), whether
+    that is told, whether it is open, what is in or on it."""
+
+    name: str
+    room: int
+    way: str
+    age: int | None
+    shown: bool
+    door: str
+    what: str
+
+    def mark(self, aged: bool) -> str:
+        told = [str(self.age)] if aged and self.shown and self.age is not None else []
+        told += [self.door] if self.door else []
+        return f" [{', '.join(told)}]" if told else ""
+
+
+def _sections(places: Sequence[_Place], heads: tuple[str, str, str], joint: bool) -> list[str]:
+    """What was seen before, what was empty, and what was never looked into. With `joint` an age
+    that all of a section have stands in its head."""
+    lines = []
+    before = [place for place in places if place.age and place.what]
+    empty = [place for place in places if place.age and not place.what]
+    never = [place for place in places if place.age is None]
+    for head, group in zip(heads, (before, empty, never), strict=True):
+        ages = {place.age for place in group}
+        alone = joint and len(ages) == 1 and None not in ages
+        said = [f"{place.name}{place.mark(not alone)}: {place.what}" for place in group]
+        if group and group is not before:
+            marked: dict[str, list[str]] = {}
+            for place in group:
+                marked.setdefault(place.mark(not alone), []).append(place.name)
+            said = [name + mark for mark, names in marked.items() for name in ranges(tuple(names))]
+        if group:
+            lines.append(f"{head}{f' [{ages.pop()}]' if alone else ''}: {'; '.join(said)}.")
+    return lines
+
+
 _DOORS = {UNSEEN: "", SHUT: "closed", OPEN: "open"}
 
 
-def _marked(groups: dict[str, list[str]]) -> str:
-    """Receptacles in short, each with its mark."""
-    return "; ".join(
-        [name + mark for mark, names in groups.items() for name in ranges(tuple(names))]
-    )
+def _leads(rooms: Sequence[str], steps: Sequence[int]) -> str:
+    """Where the doors of a room lead."""
+    near = [room for room, far in zip(rooms, steps, strict=True) if far == 1]
+    return f" (to {', '.join(near)})" if near else ""
 
 
 def _layout(home: Home, facts: Facts) -> list[str]:
@@ -258,8 +306,7 @@ def _rooms(
         if not room:
             continue
         there = [name for name, own in zip(receptacles, where, strict=True) if name and own == r]
-        near = [rooms[s] for s, steps in enumerate(doors[r]) if steps == 1] if doors else []
-        leads = f" (doors to {joined(near)})" if near else ""
+        leads = _leads(rooms, doors[r]) if doors else ""
         lines.append(f"- {room}{leads}: {'; '.join(ranges(tuple(there))) or 'nothing'}")
     return lines
 
@@ -303,9 +350,11 @@ def _happened(home: Home, facts: Facts, state: HomeState, agent: int) -> list[st
     kinds = dict(zip(facts.receptacle_names, facts.kind, strict=True))
     for event in home.last_events(state, agent):
         who = "you" if event["agent"] == home.agents[agent] else event["agent"]
-        kind = (
-            "go to room" if event["event"] == "go" and "receptacle" not in event else event["event"]
-        )
+        kind = event["event"]
+        if kind == "go" and "receptacle" not in event:
+            kind = "go to room"
+        elif kind == "put" and facts.place[facts.object_names.index(event["object"])] == NONE:
+            kind = "deliver"  # a container, which is gone
         way = ""
         if "receptacle" in event:
             way = preposition(home.catalog, kinds[event["receptacle"]])
@@ -351,7 +400,7 @@ class _Choices:
         turn = self._turn(agent)
         self.before = [home.agents[n] for n in here if self._turn(n) < turn]
         places = [name for c, name in enumerate(facts.receptacle_names) if name and c != self.at]
-        far = "any other receptacle: be there"
+        far = "or to any other receptacle; be there"
         far += ", or a room nearer" if self._far() else ""
         self.going = Form("go to {receptacle}", far, {"receptacle": tuple(places)})
 
@@ -418,7 +467,7 @@ class _Choices:
             )
             effect = f"be in {the(facts.room_names[nearer])}"
             if steps > 1:
-                effect += f", {steps - 1} more"
+                effect += f", with {counted(steps - 1, 'more room')} to go"
             reached = {f"{self.own}.room": facts.room_names[nearer], f"{self.own}.at": ""}
             return Choice(text, effect, action, facts=reached, form=form)
         effect = "be there" if place is not None else "be in its middle"
@@ -639,15 +688,21 @@ def rules(home: Home, agent: int) -> str:
         "while it is open.",
         "",
         "WHAT YOU CAN DO",
-        "Each step every player does one thing that is possible at its start. If two want the "
-        "same, the one comes first whose turn it is (it changes every step); for the other nothing "
-        "happens.",
+        "Each step "
+        + (
+            "you do one thing that is possible at its start."
+            if home.players == 1
+            else "every player does one thing that is possible at its start. If two want the same, "
+            "the one comes first whose turn it is (it changes every step); for the other nothing "
+            "happens."
+        ),
         *_verbs(home),
         "",
         "YOUR TEXT",
-        "It has what you see now, and what you saw before: a number in square brackets says how "
-        "many steps ago. Others may have changed it since. Empty when seen: nothing was in or on "
-        "it. Objects are named by kind and number; one that you never saw is not named.",
+        "It has what you see now, and what you saw before; where there are several rooms, room by "
+        "room, each with those that its doors lead to. A number in square brackets says how many "
+        "steps ago that was; others may have changed it since. Empty: nothing was in or on it. "
+        "Objects are named by kind and number; one that you never saw is not named.",
         "",
         "HOW TO ANSWER",
         f"Name one action. {how_to_answer('go to shelf 1')}",

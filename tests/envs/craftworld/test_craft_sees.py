@@ -6,12 +6,15 @@ import jax
 import numpy as np
 
 from manyhands.core.env import episode_key
+from manyhands.core.probes import NOT_KNOWN
 from manyhands.core.registry import from_spec
 from manyhands.core.render import render
 from manyhands.envs.craftworld import CraftWorld
 from manyhands.envs.craftworld import rules as rl
 from manyhands.envs.craftworld.setting import MATE, UNKNOWN
 from manyhands.envs.craftworld.words import observe
+from manyhands.testing import lookalikes, play_at_random
+from manyhands.testing.questions import check_questions
 
 MAP = "\n".join(["." * 16] * 5 + ["...0....1...2..."] + ["." * 16] * 4)
 NEAR = CraftWorld(map=MAP, sees="near")
@@ -85,3 +88,42 @@ def test_skills_do_not_reach_for_who_is_out_of_view():
 def test_the_configuration_holds_it_where_it_is_not_the_default():
     assert "sees" not in ALL.config() and NEAR.config()["sees"] == "near"
     assert from_spec(NEAR.spec()) == NEAR != ALL
+
+
+def test_questions_about_those_out_of_view():
+    state = state_with(position=[[5, 3], [5, 7], [4, 12]], request=[0, 2, 1], alive=[1, 1, 2])
+    asked = {q.text: q for q in NEAR.questions(state, 0)}
+    gifts = [name.replace("_", " ") for name in NEAR.craft.gifts]
+    for text, believed, true in (
+        ("How is player_1?", "up and awake", "up and awake"),
+        ("How is player_2?", NOT_KNOWN, "down"),
+        ("Is player_1 above you, below you or in your row?", "in your row", "in your row"),
+        ("Is player_2 above you, below you or in your row?", NOT_KNOWN, "above you"),
+        ("Is player_2 left of you, right of you or in your column?", NOT_KNOWN, "right of you"),
+        ("What does player_1 ask for?", gifts[1], gifts[1]),
+        ("What does player_2 ask for?", NOT_KNOWN, gifts[0]),
+    ):
+        assert (asked[text].believed, asked[text].true) == (believed, true), text
+    assert ALL.questions(state, 0) == []
+    dead = {q.text: q for q in NEAR.questions(state_with(alive=[1, rl.DEAD, 1]), 0)}
+    assert dead["How is player_1?"].true == "dead" and {
+        q.believed for text, q in dead.items() if "player_1" in text
+    } == {NOT_KNOWN}
+
+
+def test_what_is_asked_follows_from_what_is_seen():
+    goals = ["collect 2 wood", "make wood pickaxe"]
+    env = CraftWorld(map=MAP, sees="near", told="first", goal=goals)
+    played = play_at_random(env)
+    found = list(lookalikes(played))
+    assert any(
+        len({tuple(q.true for q in env.questions(state, i)) for state in states}) > 1
+        for i, states in found
+    )
+    check_questions(played)
+    asked = [
+        next(q for q in env.questions(played.frames[0].state, i) if q.kind == "goal")
+        for i in (0, 1)
+    ]
+    assert asked[0].believed == asked[0].true == asked[1].true in goals
+    assert asked[1].believed == NOT_KNOWN

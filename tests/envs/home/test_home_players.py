@@ -12,6 +12,7 @@ import pytest
 import manyhands
 from manyhands.baselines.bots import home as bots
 from manyhands.baselines.evaluation.matches import play_matches
+from manyhands.core.choices import pointed
 from manyhands.core.pack import stepper
 from manyhands.core.probes import NOT_KNOWN
 from manyhands.envs.home.known import known_of, legal_of
@@ -225,3 +226,27 @@ def test_pictures_show_what_a_player_knows():
 def test_pictures_fit_any_canvas(size):
     env = make("transport", rooms=2, receptacles=10, objects=12)
     env.draw(env.reset(jax.random.key(0)), pygame.Surface(size))
+
+
+@pytest.mark.parametrize("task", ["house", "transport"])
+def test_clicks_on_pictures_are_actions(task):
+    """Every spot is possible; places are gone to, and what lies where one is, is taken."""
+    env = make(
+        task, **(HOUSE if task == "house" else {"rooms": 2, "receptacles": 10, "objects": 12})
+    )
+    verbs = set()
+    for moment in steps(env, "helper", 40):
+        for agent in range(env.num_agents):
+            state, size = moment.frame.state, (640, 480)
+            spots = env.spots(state, size, agent)
+            for spot in spots:
+                assert moment.frame.legal[agent][env.parse(spot.text, state, agent)], spot
+                assert 0 <= spot.left < spot.left + spot.width <= 1.05 and spot.top >= 0
+                verbs.add(spot.text.split()[0])
+            aims = {pointed(spots, s.left + s.width / 2, s.top + s.height / 2) for s in spots}
+            taken = {c.text for c in env.choices(state, agent, None) if c.text.startswith("take ")}
+            assert taken <= {spot.text for spot in spots} and len(aims) > 3
+            assert pointed(spots, 2.0, 0.5) == ""
+    assert {"go", "take", "put", "open", "wait"} <= verbs | (
+        {"open"} if task == "transport" else set()
+    )

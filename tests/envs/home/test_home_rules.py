@@ -345,6 +345,8 @@ def test_containers_hold_three_and_are_used_up(transport):
     visit.alone("go bed 1", "go bed 1", "put 0")
     assert visit.metric("delivered") == 3
     assert visit.place("basket 1") == NONE == visit.known("basket 1")
+    text = visit.table.env.describe(visit.state, 0)
+    assert "you emptied basket 1 on bed 1, and used it up" in text
     assert visit.place("apple 2") == visit.places.index("bed 1")
     assert not visit.can("take apple 2")
     visit.alone("put 1")

@@ -146,18 +146,23 @@ class Reader:
 
     def home(self):
         env, out = self.env, self.out
-        rooms = re.findall(r"^- (.+?)(?: \(doors to (.+?)\))?: (.*)$", self.text, re.M)
-        if rooms:
-            self.rooms = [room for room, _, _ in rooms]
-            where = {name: r for r, (_, _, there) in enumerate(rooms) for name in spread(there)}
-        else:  # one room, all of whose receptacles are told of
-            room = r"in the (?:middle of the )?(.+?)(?:, which|\. You|\. In)"
-            self.rooms = [re.search(room, self.lines[1])[1]]
-            told = [self.line(start) for start in ("You see ", "Seen before: ", *UNSORTED)]
-            head = r"(?:^|; )(?:in |on )?([a-z ]+ \d+)(?: \[[^]]*\])?:"
-            names = [name for part in told[:2] for name in re.findall(head, part)]
-            names += [name for part in told[2:] for name in spread(part)]
-            where = dict.fromkeys(names, 0)
+        rooms = re.findall(r"^- ([a-z0-9 ]+?)(?: \(to (.+?)\))?(?:: (.*))?$", self.text, re.M)
+        here = re.search(r" in (?:the middle of )?(?:the )?([a-z0-9 ]+?)(?:, which|\. You|\. In)",
+                         self.lines[1])  # fmt: skip
+        self.sections = [(start, self.line(start), -1) for start in SECTIONS]
+        self.rooms = [room for room, _, _ in rooms] or [here[1]]
+        where = {}
+        for r, (_, _, said) in enumerate(rooms):
+            form = rf"({'|'.join(IN_ROOM)})(?: \[(\d+)\])?: (.*?)\.(?= [A-Z]|$)"
+            found = [
+                (IN_ROOM[head], part, int(age or -1)) for head, age, part in re.findall(form, said)
+            ]
+            self.sections += found
+            names = [name for start, part, _ in found for name in named(start, part)]
+            where |= dict.fromkeys(names or spread(said), r)
+        for start, part, _ in self.sections:  # in the own room, or the only one
+            for name in named(start, part):
+                where.setdefault(name, self.rooms.index(here[1]))
         kinds = [words(name) for name in CATALOG.receptacle_kinds]
 
         def order(name):
@@ -175,7 +180,7 @@ class Reader:
         if "doors" in out:
             doors = out["doors"].reshape(env.rooms, env.rooms)
             for r, (_, leads, _) in enumerate(rooms):
-                for other in filter(None, re.split(", | and ", leads)):
+                for other in filter(None, leads.split(", ")):
                     doors[r, self.rooms.index(other)] = 1
 
     def at(self, said):
@@ -242,16 +247,18 @@ class Reader:
         return tops
 
     def places(self):
-        for part in filter(None, self.line("You see ").split("; ")):
-            head, what = part.split(": ", 1)
-            self.receptacle(head.split(" ", 1)[1], what, self.time)
-        for part in filter(None, self.line("Seen before: ").split("; ")):
-            self.receptacle(*part.split(": ", 1))
-        for start in UNSORTED:
-            for part in filter(None, self.line(start).split("; ")):
+        for start, said, age in self.sections:
+            since = self.time - age if age >= 0 else -1
+            for part in filter(None, said.split("; ")):
+                if start in SEEN:
+                    head, what = part.split(": ", 1)
+                    now = start != "Seen before: "
+                    head = head.split(" ", 1)[1] if now else head
+                    self.receptacle(head, what, self.time if now else since)
+                    continue
                 mark = re.search(r" \[.*\]", part)
                 for name in spread(part):
-                    self.receptacle(name + (mark[0] if mark else ""), "nothing")
+                    self.receptacle(name + (mark[0] if mark else ""), "nothing", since)
         for o in self.things(self.line("No longer where you saw it: ") or "nothing", None, -1):
             assert self.out["object places"][o] == 0
 
@@ -315,7 +322,16 @@ NUMBERS = {"a": 1, "an": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6
 NOUNS = {"target": 255, "targets": 255, "object": 254, "objects": 254}
 for kind, name in enumerate(CATALOG.object_kinds, start=1):
     NOUNS |= {words(name): kind, plural(words(name)): kind}
-UNSORTED = ("Empty when seen: ", "Never looked into: ")
+SEEN = ("You see ", "In view: ", "Seen before: ")
+SECTIONS = (*SEEN, "Empty when seen: ", "Never looked into: ")
+IN_ROOM = dict(zip(("In view", "Seen", "Empty", "Not seen"), SECTIONS[1:], strict=True))
+
+
+def named(start, said):
+    """The receptacles that a part of a text tells of."""
+    if start not in SEEN:
+        return spread(said)
+    return re.findall(r"(?:^|; )(?:in |on )?([a-z ]+ \d+)(?: \[[^]]*\])?:", said)
 
 
 def words_of(names):
