@@ -6,8 +6,9 @@ Parts are made once and kept in `runs/zero-shot/`, one folder for each layout, s
 may be stopped and repeated; the tables of `evaluate` go to `results/kitchen-zero-shot.json`:
 
 - `members`: six agents that learn in self-play, with their first, middle and last checkpoints.
-- `fcp`: three learners whose partners are all of these (Strouse et al. 2021), and the last ones
-  again with their choices made more random; they begin with the networks of three members.
+- `fcp`: three learners whose partners are all of these (Strouse et al. 2021), and, beyond that
+  paper, the last ones again with their choices made more random, and the first ones with theirs
+  made certain: arbitrary habits. They begin with the networks of three members.
 - `cec`: three learners in self-play in 2,000 generated kitchens, none of which is a layout.
 - `clones`: two networks cloned from games of greedy chefs, as partners.
 - `bound`: a learner for each held-out partner, with that partner alone.
@@ -44,12 +45,12 @@ LAYOUTS = (
 RUNS = ROOT / "runs" / "zero-shot"
 MEMBERS, SEEDS = 6, 3
 STAGES = ("first", "middle", "last")
-HOT = 0.3  # what the last layer of a more random partner is multiplied with
+HOT, COLD = 0.3, 1000.0  # what the last layers of such partners are multiplied with
 NETWORK = {"width": 32, "activation": "relu"}
 MEMBER = {"total_steps": 960_000, "epochs": 2, "learning_rate": 4e-3}
 LEARNER = {
-    "total_steps": 2_400_000,
-    "num_envs": 192,
+    "total_steps": 2_000_000,
+    "num_envs": 240,
     "num_steps": 50,
     "epochs": 2,
     "learning_rate": 2e-3,
@@ -100,7 +101,7 @@ def learn(
     make: Callable[[Any], Any],
     pool: Any,
     keys: Any,
-    marks: Sequence[int],
+    marks: Any,
     label: str,
     mapped: bool = False,
     start: Any = None,
@@ -237,13 +238,13 @@ def first_members(layout: str, chosen: Sequence[int]) -> Any:
     return network.tree_of({name: leaf[list(chosen)] for name, leaf in tensors.items()})
 
 
-def hot(policy: Any) -> Any:
-    """The same with logits multiplied, so that it chooses more at random."""
+def tempered(policy: Any, factor: float) -> Any:
+    """The same with logits multiplied, so that it chooses more at random, or less."""
     import jax
 
     def scaled(path: Any, leaf: Any) -> Any:
         head = f"Dense_{policy.network.layers}" in jax.tree_util.keystr(path)
-        return leaf * np.float32(HOT) if head else leaf
+        return leaf * np.float32(factor) if head else leaf
 
     return jax.tree_util.tree_map_with_path(scaled, policy)
 
@@ -260,7 +261,9 @@ def fcp(layout: str) -> None:
         return
     env = kitchen(layout)
     partners = load(layout, *(f"{stage}-{i}" for stage in STAGES for i in range(MEMBERS)))
-    pool = stacked([*partners, *map(hot, partners[-MEMBERS:])])
+    tempers = [tempered(policy, HOT) for policy in partners[-MEMBERS:]]
+    tempers += [tempered(policy, COLD) for policy in partners[:MEMBERS]]
+    pool = stacked([*partners, *tempers])
     config = settings(layout, **LEARNER)
 
     def make(pool: Any) -> Any:
