@@ -444,6 +444,7 @@ def evaluate(layout: str, episodes: int) -> dict[str, Any]:
             "cross_play": estimate([np.mean(cross) for cross in crosses]),
             "held_out": estimate(means),
             "held_out_by_policy": means,
+            "episodes": episodes,
             "partners": {
                 name: estimate([both(mine, name) for mine in group]) for name in strangers
             },

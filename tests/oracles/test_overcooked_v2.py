@@ -101,7 +101,12 @@ def names_seen(env: Kitchen, episodes: Episodes, rows: list[tuple[str, int]]) ->
     """u8[chefs, kinds, rows], of recordings with exchanged names; else None."""
     if not env.relabel:
         return None
-    return jnp.asarray(np.stack([episodes[name]["seen_as"][e, 0] for name, e in rows], -1))
+    usual = np.tile(np.arange(env.kinds, dtype=np.uint8), (env.num_agents, 1))
+    found = []
+    for name, e in rows:
+        theirs = episodes[name]["seen_as"][e, 0]  # of the kinds that this layout knows
+        found.append(np.concatenate([theirs, usual[:, theirs.shape[1] :]], 1))
+    return jnp.asarray(np.stack(found, -1))
 
 
 def opened(env: Kitchen, level: int, one: dict[str, np.ndarray], e: int) -> dict[str, np.ndarray]:
