@@ -7,8 +7,9 @@ may be stopped and repeated; the tables of `evaluate` go to `results/kitchen-zer
 
 - `members`: six agents that learn in self-play, with their first, middle and last checkpoints.
 - `fcp`: three learners whose partners are all of these (Strouse et al. 2021), and, beyond that
-  paper, the last ones again with their choices made more random, and the first ones with theirs
-  made certain: arbitrary habits. They begin with the networks of three members.
+  paper, the last ones again with their choices made more random; in some layouts (`COLD_IN`) also
+  the first ones with theirs made certain: arbitrary habits. They begin with the networks of three
+  members.
 - `cec`: three learners in self-play in 2,000 generated kitchens, none of which is a layout.
 - `clones`: two networks cloned from games of greedy chefs, as partners.
 - `bound`: a learner for each held-out partner, with that partner alone.
@@ -46,11 +47,12 @@ RUNS = ROOT / "runs" / "zero-shot"
 MEMBERS, SEEDS = 6, 3
 STAGES = ("first", "middle", "last")
 HOT, COLD = 0.3, 1000.0  # what the last layers of such partners are multiplied with
+COLD_IN = ("asymmetric_advantages", "forced_coordination")
 NETWORK = {"width": 32, "activation": "relu"}
 MEMBER = {"total_steps": 960_000, "epochs": 2, "learning_rate": 4e-3}
 LEARNER = {
-    "total_steps": 2_000_000,
-    "num_envs": 240,
+    "total_steps": 2_400_000,
+    "num_envs": 192,
     "num_steps": 50,
     "epochs": 2,
     "learning_rate": 2e-3,
@@ -262,9 +264,12 @@ def fcp(layout: str) -> None:
     env = kitchen(layout)
     partners = load(layout, *(f"{stage}-{i}" for stage in STAGES for i in range(MEMBERS)))
     tempers = [tempered(policy, HOT) for policy in partners[-MEMBERS:]]
-    tempers += [tempered(policy, COLD) for policy in partners[:MEMBERS]]
+    changed = dict(LEARNER)
+    if layout in COLD_IN:
+        tempers += [tempered(policy, COLD) for policy in partners[:MEMBERS]]
+        changed |= {"total_steps": 2_000_000, "num_envs": 240}
     pool = stacked([*partners, *tempers])
-    config = settings(layout, **LEARNER)
+    config = settings(layout, **changed)
 
     def make(pool: Any) -> Any:
         return PPO(with_networks(env, config.num_envs, pool), config)
