@@ -5,11 +5,15 @@
     v2/bin/pip install --no-deps jaxmarl==0.2.0
     v2/bin/python tests/oracles/record_overcooked_v2.py
     v2/bin/python tests/oracles/record_overcooked_v2.py --episodes 4 --steps 400 --out /tmp/long.npz
+    v2/bin/python tests/oracles/record_overcooked_v2.py --random --episodes 4
 
 Every layout is played in two settings, `SETTINGS`, by chefs that run sensible errands with random
-actions between them. All is written in the codes of our kitchen: cells `y * width + x`; facing 0..3
-north, south, east, west; objects as in `manyhands/envs/kitchen/state.py`; timers of pots 0 idle, 1
-ready, r + 1 with r steps to go; timers of buttons as they are.
+actions between them. `--random` plays two layouts in other settings: two whose episodes start
+amid a game, with the first states of many more, and one with names of ingredients exchanged.
+
+All is written in the codes of our kitchen: cells `y * width + x`; facing 0..3 north, south, east,
+west; objects as in `manyhands/envs/kitchen/state.py`; timers of pots 0 idle, 1 ready, r + 1 with r
+steps to go; timers of buttons as they are.
 """
 
 from __future__ import annotations
@@ -35,6 +39,14 @@ SETTINGS: dict[str, dict[str, Any]] = {
         "agent_view_size": 2,
     },
 }
+RANDOM_DATA = DATA.with_name("overcooked_v2_random.npz")
+RANDOM_LAYOUTS = ("grounded_coord_simple", "test_time_wide")
+RANDOM: dict[str, dict[str, Any]] = {
+    "random": {"random_reset": True},
+    "random-manual": {"random_reset": True, "start_cooking_interaction": True},
+    "relabel": {"op_ingredient_permutations": [0, 1]},
+}
+STARTS = 2000
 OBSERVE_EVERY = 25
 STAY, INTERACT = 4, 5
 THEIR_ACTIONS = (3, 1, 0, 2, 4, 5)  # north, south, east, west, stay, interact
@@ -64,8 +76,9 @@ class Game:
         import jax
         from jaxmarl.environments.overcooked_v2 import OvercookedV2  # type: ignore
 
-        self.env = OvercookedV2(layout=layout, max_steps=steps, **SETTINGS[setting])
-        self.manual = bool(SETTINGS[setting].get("start_cooking_interaction"))
+        options = (SETTINGS | RANDOM)[setting]
+        self.env = OvercookedV2(layout=layout, max_steps=steps, **options)
+        self.manual = bool(options.get("start_cooking_interaction"))
         self.jit_step = jax.jit(self.env.step_env)
         self.jit_reset = jax.jit(self.env.reset)
         self.fold = jax.jit(jax.random.fold_in)
@@ -106,7 +119,12 @@ class Game:
             "timer": timer,
             "recipe": np.uint16(SOUP | contents(int(self.state.recipe))),
             "delivered": np.bool_(self.state.new_correct_delivery),
-        }
+        } | self.names()
+
+    def names(self) -> dict[str, np.ndarray]:
+        """Which ingredient each chef sees under the name of each."""
+        given = self.state.ingredient_permutations
+        return {} if given is None else {"seen_as": np.asarray(given, np.uint8)}
 
     def observe(self) -> np.ndarray:
         """u8[N, C, H, W]; theirs is [H, W, C] for each agent."""
@@ -263,24 +281,44 @@ def record(game: Game, seed: int, steps: int) -> dict[str, np.ndarray]:
     return found
 
 
+def starts(game: Game) -> dict[str, np.ndarray]:
+    """Many first states: hands u16[STARTS, N], objects u16[STARTS, cells], timers."""
+    import jax
+
+    states = jax.vmap(lambda seed: game.env.reset(jax.random.key(seed))[1])(np.arange(STARTS))
+    found: dict[str, list[Any]] = {"held": [], "objects": [], "timer": []}
+    for i in range(STARTS):
+        game.state = jax.tree_util.tree_map(lambda leaf, i=i: np.asarray(leaf)[i], states)
+        now = game.now()
+        for name, rows in found.items():
+            rows.append(now[name])
+    return {f"starts-{name}": np.stack(rows) for name, rows in found.items()}
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--episodes", type=int, default=1)
     parser.add_argument("--steps", type=int, default=250)
-    parser.add_argument("--out", type=Path, default=DATA)
+    parser.add_argument("--random", action="store_true", help="record the settings of RANDOM")
+    parser.add_argument("--out", type=Path)
     options = parser.parse_args()
+    out = options.out or (RANDOM_DATA if options.random else DATA)
+    settings = RANDOM if options.random else SETTINGS
     from jaxmarl.environments.overcooked_v2 import overcooked_v2_layouts  # type: ignore
 
     saved: dict[str, np.ndarray] = {}
-    for layout in overcooked_v2_layouts:
-        for setting in SETTINGS:
+    for layout in RANDOM_LAYOUTS if options.random else overcooked_v2_layouts:
+        for setting in settings:
             game = Game(layout, setting, options.steps)
             seeds = [
-                zlib.crc32(f"{layout} {setting} {e}".encode()) for e in range(options.episodes)
+                zlib.crc32(f"{layout} {setting} {e + 6 * options.random}".encode())
+                for e in range(options.episodes)
             ]
             played = [record(game, seed, options.steps) for seed in seeds]
             for name in played[0]:
                 saved[f"{layout} {setting} {name}"] = np.stack([one[name] for one in played])
+            if "random" in setting:
+                saved |= {f"{layout} {setting} {k}": row for k, row in starts(game).items()}
             points = [int(r) for one in played for r in one["reward"]]
             print(
                 f"{layout} {setting}: {sum(p >= 15 for p in points)} right,",
@@ -288,8 +326,8 @@ def main() -> None:
                 f"{int(sum(one['shaped'].sum() for one in played))} shaped",
                 flush=True,
             )
-    np.savez_compressed(options.out, **saved)
-    print(f"{options.out}: {options.out.stat().st_size / 1000:.0f} kB")
+    np.savez_compressed(out, **saved)
+    print(f"{out}: {out.stat().st_size / 1000:.0f} kB")
 
 
 if __name__ == "__main__":

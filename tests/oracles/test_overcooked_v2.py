@@ -19,10 +19,12 @@ import numpy as np
 import pytest
 
 from manyhands.envs.kitchen import Kitchen
-from manyhands.envs.kitchen.asked import LAYOUTS, PREFIX
+from manyhands.envs.kitchen.asked import LAYOUTS, PREFIX, SHIFTS
+from manyhands.envs.kitchen.levels import COUNTER, POT
 from manyhands.envs.kitchen.state import Asked
 
 DATA = Path(__file__).parent / "data" / "overcooked_v2.npz"
+RANDOM = DATA.with_name("overcooked_v2_random.npz")  # episodes that start amid a game
 EVERY, RADIUS = 25, 2
 OPTIONS: dict[str, dict[str, Any]] = {
     "plain": {},
@@ -33,8 +35,11 @@ OPTIONS: dict[str, dict[str, Any]] = {
         "show_delivery": True,
         "view_radius": RADIUS,
     },
+    "random": {"random_reset": True},
+    "random-manual": {"random_reset": True, "dynamics": "manual"},
+    "relabel": {"relabel": ["onion", "tomato"]},
 }
-GROUPS = [(setting, agents) for setting in OPTIONS for agents in (2, 1)]
+GROUPS = [(setting, agents) for setting in ("plain", "all") for agents in (2, 1)]
 STATES = ("cell", "facing", "held", "objects", "timer", "recipe", "delivered")
 Episodes = dict[str, dict[str, np.ndarray]]  # by layout: arrays with episodes first
 
@@ -62,12 +67,15 @@ def replay(path: Path, setting: str, agents: int) -> tuple[Kitchen, list[tuple[s
     start = jax.tree_util.tree_map(lambda leaf: jnp.stack([leaf] * batch, -1), first)
     recipes = np.stack([episodes[name]["recipe"][e] for name, e in rows], -1)
     actions = np.stack([episodes[name]["actions"][e] for name, e in rows], -1)
+    opening = [opened(env, levels[b], episodes[name], e) for b, (name, e) in enumerate(rows)]
     start = dataclasses.replace(
         start,
         terrain=jnp.asarray(env.terrains[levels].T),
-        position=jnp.asarray(env.start_cells[levels].T),
         level=jnp.asarray(levels, jnp.int16),
-        asked=Asked(jnp.asarray(recipes[0]), jnp.zeros(batch, bool)),
+        **{name: jnp.asarray(np.stack([one[name] for one in opening], -1)) for name in opening[0]},
+        asked=Asked(
+            jnp.asarray(recipes[0]), jnp.zeros(batch, bool), names_seen(env, episodes, rows)
+        ),
     )
     keys = jax.vmap(jax.random.key)(np.arange(batch))
 
@@ -87,6 +95,33 @@ def replay(path: Path, setting: str, agents: int) -> tuple[Kitchen, list[tuple[s
     )
     drawn = np.concatenate([recipes[:1], drawn])
     return env, rows, (states, drawn, reward, shaped)
+
+
+def names_seen(env: Kitchen, episodes: Episodes, rows: list[tuple[str, int]]) -> Any:
+    """u8[chefs, kinds, rows], of recordings with exchanged names; else None."""
+    if not env.relabel:
+        return None
+    usual = np.tile(np.arange(env.kinds, dtype=np.uint8), (env.num_agents, 1))
+    found = []
+    for name, e in rows:
+        theirs = episodes[name]["seen_as"][e, 0]  # of the kinds that this layout knows
+        found.append(np.concatenate([theirs, usual[:, theirs.shape[1] :]], 1))
+    return jnp.asarray(np.stack(found, -1))
+
+
+def opened(env: Kitchen, level: int, one: dict[str, np.ndarray], e: int) -> dict[str, np.ndarray]:
+    """What an episode starts with, in the cell numbers of a kitchen of several layouts."""
+    height, width = env.levels[level].terrain.shape
+    cell = one["cell"][e, 0].astype(int)
+    inside = (np.arange(height)[:, None] * env.width + np.arange(width)).ravel()
+    found = {"objects": np.zeros(env.terrains.shape[1], np.uint16)}
+    found["timer"] = np.zeros(env.terrains.shape[1], np.uint8)
+    for name, values in found.items():
+        values[inside] = one[name][e, 0]
+    found["position"] = (cell // width * env.width + cell % width).astype(np.uint8)
+    if not env.random_starts:
+        assert (found["position"] == env.start_cells[level]).all()
+    return found | {"facing": one["facing"][e, 0], "held": one["held"][e, 0]}
 
 
 def ours(env: Kitchen, level: int, states: Any, drawn: np.ndarray, b: int) -> dict[str, np.ndarray]:
@@ -138,7 +173,54 @@ def test_every_step_is_theirs(setting, agents):
     assert sum(soups > 0 for _, _, soups in done) >= len(done) - 3
 
 
-@pytest.mark.parametrize("setting", OPTIONS)
+@pytest.mark.parametrize("setting", ["random", "random-manual"])
+def test_episodes_that_start_amid_a_game(setting):
+    """Each step is theirs, from their first states on; and ours are drawn with their chances."""
+    done = list(compare(RANDOM, setting, 2))
+    assert sum(soups for _, _, soups in done) > 3
+    assert check_observations(RANDOM, setting, 2) > 100
+    full = 0
+    for name, one in recorded(RANDOM, setting, 2).items():
+        env = Kitchen(PREFIX + name, **OPTIONS[setting])
+        keys = jax.random.split(jax.random.key(1), len(one["starts-held"]))
+        mine = jax.device_get(jax.jit(jax.vmap(env.reset))(keys))
+        terrain = env.terrains[0]
+        assert not mine.objects[:, (terrain != COUNTER) & (terrain != POT)].any()
+        pots = {
+            "objects": (one["starts-objects"], mine.objects, terrain == POT),
+            "timer": (one["starts-timer"], mine.timer, terrain == POT),
+        }
+        full += int((contents(mine.objects[:, terrain == POT]) == 3).sum())
+        everywhere = np.ones(2, bool)
+        for theirs, own, where in (
+            (one["starts-held"], mine.held, everywhere),
+            (one["starts-objects"], mine.objects, terrain == COUNTER),
+            *pots.values(),
+        ):
+            theirs, own = theirs[:, where].ravel(), own[:, where].ravel()
+            assert set(own.tolist()) <= set(theirs.tolist()) or len(theirs) < 10_000
+            for code in np.unique(theirs):
+                chance, found = (theirs == code).mean(), (own == code).mean()
+                # Five standard errors of the difference of two shares, and a little.
+                error = np.sqrt(2 * chance * (1 - chance) / len(theirs))
+                assert abs(chance - found) < 5 * error + 1e-3, (name, code, chance, found)
+    assert full > 100
+
+
+def test_chefs_see_exchanged_names_as_theirs():
+    for name in ("grounded_coord_simple", "test_time_wide"):
+        one = recorded(RANDOM, "relabel", 2)[name]
+        assert (one["seen_as"][:, 0, :, :2] == [1, 0]).any()  # someone's are exchanged
+    assert list(compare(RANDOM, "relabel", 2))
+    assert check_observations(RANDOM, "relabel", 2) > 50
+
+
+def contents(things: np.ndarray) -> np.ndarray:
+    """How many ingredients are in pots."""
+    return sum(things.astype(int) >> shift & 3 for shift in SHIFTS)
+
+
+@pytest.mark.parametrize("setting", ["plain", "all"])
 def test_all_of_the_game_is_recorded(setting):
     rewards, shaped = [], set()
     for agents in (1, 2):

@@ -36,6 +36,7 @@ from manyhands.core.env import (
 )
 from manyhands.envs.kitchen import asked as ask
 from manyhands.envs.kitchen import levels as lv
+from manyhands.envs.kitchen import relabel
 from manyhands.envs.kitchen import skills as sk
 from manyhands.envs.kitchen.env import Kitchen
 from manyhands.envs.kitchen.levels import (
@@ -324,7 +325,7 @@ def _asked_tables(found: Unwrapped[Kitchen]) -> dict[str, Any]:
         "_found": found,
         "_recipes": recipes[:1] if (recipes == recipes[0]).all() else recipes,
         "_steps": sk.longest_path(kitchen),
-        "_terrains": kitchen.terrains,
+        "_terrains": relabel.terrains(kitchen),
         "_announces": announces.any(0),
     }
 
@@ -496,8 +497,8 @@ class _Plan:
         self.missing = jnp.where(idle, missing, 0)
         self.inside = jnp.where(idle, total, 0)
         self.full = idle & (total > 0) & (self.missing.sum(0) == 0) & (self.recipe > 0)
-        if kitchen.dynamics == "classic":
-            self.full = jnp.zeros_like(self.full)
+        if kitchen.dynamics == "classic":  # none, but for those that stood full from the start
+            self.full = idle & (total == 3)
         # Soups that are worth serving, and those that are only in the way.
         soups = jnp.stack([self.lying, jnp.broadcast_to(self.hand[0], self.lying.shape)])
         right_soup = (soups >= SOUP) & (soups == self.recipe)

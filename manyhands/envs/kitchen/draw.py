@@ -52,6 +52,7 @@ from manyhands.envs.kitchen.levels import (
     Level,
     Recipe,
 )
+from manyhands.envs.kitchen.relabel import seen_by
 from manyhands.envs.kitchen.state import (
     BLOCKED,
     CARROT,
@@ -163,6 +164,8 @@ class _Scene:
         self, kitchen: Kitchen, state: KitchenState, canvas: pygame.Surface, agent: int | None
     ):
         shape = (kitchen.height, kitchen.width)
+        if agent is not None:
+            state = seen_by(kitchen, state, agent)
         self.state, self.kitchen = state, kitchen
         self.terrain = np.asarray(state.terrain).reshape(shape)
         self.objects = np.asarray(state.objects).reshape(shape)

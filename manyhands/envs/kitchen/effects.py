@@ -29,6 +29,7 @@ from manyhands.envs.kitchen.levels import (
     TOMATOES,
     VOID,
 )
+from manyhands.envs.kitchen.relabel import true_thing
 from manyhands.envs.kitchen.scene import A_THING, AMOUNTS, THINGS, Scene, holding, inside, steps
 from manyhands.envs.kitchen.state import (
     ACTIONS,
@@ -178,6 +179,8 @@ def _use(kitchen: Kitchen, scene: Scene, code: int, hand: int, thing: int, clock
         more = SOUP | thing + _UNITS[hand]
         starts = kitchen.dynamics == "classic" and count == 2
         return _Used(POTTED, NOTHING, more, _starting(scene, more) if starts else 0)
+    if kitchen.random_reset and kitchen.dynamics == "classic" and not clock and count == 3:
+        return _Used(STARTED, hand, thing, _starting(scene, thing))
     if kitchen.dynamics == "manual" and not hand and not clock and count:
         return _Used(STARTED, hand, thing, _starting(scene, thing))
     if hand == DISH and clock == 1:
@@ -221,7 +224,7 @@ def _interact(kitchen: Kitchen, scene: Scene) -> Choice:
     if code == FLOOR:
         who = scene.at.get(front)
         what = "only floor is" if who is None else f"{kitchen.agents[who]} is"
-        facts = _path(scene, **holding(own.held))
+        facts = _path(scene, **holding(true_thing(scene.names, own.held)))
         return Choice("interact", f"nothing, {what} in front of you", INTERACT, facts=facts)
 
     rivals = [
@@ -245,14 +248,15 @@ def _interact(kitchen: Kitchen, scene: Scene) -> Choice:
     if alone.own.event in (POTTED, STARTED) and len({way.thing for way in ways}) > 1:
         effect = f"put the {THINGS[own.held]} into" if alone.own.event == POTTED else "start"
         effect = f"{effect} pot {place.letters[front]}"
-    facts = _path(scene, **holding(alone.own.hand))
+    facts = _path(scene, **holding(true_thing(scene.names, alone.own.hand)))
     if kitchen.view_radius is None:
         worth = scene.worth(own.held) if own.held >= SOUP else None
         if alone.own.event == SERVED and worth is not None and not _others_may_score(scene):
             right = own.held == scene.recipe if kitchen.asked else worth != 0
             facts |= {"score": scene.score + worth, "soups": scene.soups + right}
         if code == POT and len({way.last for way in ways}) == 1:
-            facts |= _pot_facts(kitchen, place.pots.index(front), *alone.last)
+            last, clock = true_thing(scene.names, alone.last[0]), alone.last[1]
+            facts |= _pot_facts(kitchen, place.pots.index(front), last, clock)
         if alone.own.event == PRESSED:
             buttons = [cell for cell, what in enumerate(place.terrain) if what == BUTTON]
             facts[f"buttons.{buttons.index(front)}.steps_left"] = kitchen.button_steps - 1

@@ -25,6 +25,7 @@ from manyhands.core.probes import Question
 from manyhands.envs.kitchen import events, overcooked_ai, planning, rules
 from manyhands.envs.kitchen import levels as lv
 from manyhands.envs.kitchen import observe as views
+from manyhands.envs.kitchen import relabel as relabelling
 from manyhands.envs.kitchen.generator import GeneratorConfig, generate_levels
 from manyhands.envs.kitchen.potential import TERM
 from manyhands.envs.kitchen.questions import questions
@@ -61,6 +62,11 @@ class Kitchen(KitchenConfig, Env[KitchenState]):
         penalty: whether a soup that is not asked for costs its value; else it is worth nothing.
         show_delivery: whether chefs see at the serving windows that the soup asked for was served
             in the last step.
+        random_reset: whether episodes start amid a game, as with JaxMARL's option of that name:
+            chefs at random cells of their rooms, and things at random in hands, pots and on
+            counters (`random_start.py`).
+        relabel: None, or names of kinds of ingredients, e.g. `["onion", "tomato"]`, that each chef
+            sees exchanged at random, anew in each episode and for each chef (`relabel.py`).
         button_cost, button_steps: points that pressing a recipe button costs, and steps that it
             shows the recipe, the one in which it is pressed included.
         view_radius: None, or r: chefs see the cells at most r columns and r rows away.
@@ -156,6 +162,8 @@ class Kitchen(KitchenConfig, Env[KitchenState]):
         show_delivery: bool = False,
         button_cost: int = 5,
         button_steps: int = 10,
+        random_reset: bool = False,
+        relabel: Sequence[str] | None = None,
     ):
         overrides = {
             "orders": orders,
@@ -221,6 +229,9 @@ class Kitchen(KitchenConfig, Env[KitchenState]):
         self.show_delivery = boolean("show_delivery", show_delivery)
         self.button_cost = whole("button_cost", button_cost, 0, 10_000)
         self.button_steps = whole("button_steps", button_steps, 1, 250)
+        self.random_reset = boolean("random_reset", random_reset)
+        self.random_starts = self.random_starts or self.random_reset
+        self.relabel: tuple[str, ...] = ()
         for name, usual in _ASKED_OPTIONS.items():
             if (value := plain(getattr(self, name))) != usual:
                 self._config[name] = value
@@ -233,6 +244,14 @@ class Kitchen(KitchenConfig, Env[KitchenState]):
             self._check_asked(overrides, reward_weights)
         if dynamics == "classic":
             self.levels = tuple(_cookable(level, orders) for level in self.levels)
+        if relabel is not None:
+            if not self.asked:
+                raise ConfigError(
+                    f"relabel={relabel!r} is for kitchens in which one recipe is asked for at a "
+                    f"time (asked=True), given layout={layout!r}"
+                )
+            self.relabel = relabelling.checked(relabel, self.levels)
+            self._config["relabel"] = list(self.relabel)
         counts = {len(level.starts) for level in self.levels}
         if len(counts) > 1:
             raise ConfigError(
@@ -250,7 +269,7 @@ class Kitchen(KitchenConfig, Env[KitchenState]):
         self.reward_weights = check_weights(reward_weights, weights)
         self.agents = tuple(f"chef_{i}" for i in range(self.chefs))
         self.deterministic_reset = len(self.levels) == 1 and not self.random_starts
-        if self.asked and self.recipes.shape[1] > 1:
+        if self.relabel or (self.asked and self.recipes.shape[1] > 1):
             self.deterministic_reset = False
         self.action_space = gymnasium.spaces.Discrete(len(ACTIONS))
         self.observation_layout = views.layout(self)
@@ -260,8 +279,16 @@ class Kitchen(KitchenConfig, Env[KitchenState]):
     # ---- the contract, as functions of the configuration and the state ------------------------
 
     reset, legal, acting = rules.reset, rules.legal, rules.acting
-    observe, perceive, summary = views.observe, views.perceive, views.summary
-    network_input, event_codes = views.network_input, events.event_codes
+    summary, network_input = views.summary, views.network_input
+
+    def observe(self, state: KitchenState) -> Array:
+        return relabelling.each(self, views.observe, state)
+
+    def perceive(self, state: KitchenState) -> Array:
+        return relabelling.each(self, views.perceive, state)
+
+    def event_codes(self, state: KitchenState) -> Array:
+        return relabelling.each(self, events.event_codes, state)
 
     def step(self, key: Array, state: KitchenState, actions: Array) -> tuple[KitchenState, Outcome]:
         check_actions(self, actions, state.time.shape)
@@ -331,6 +358,7 @@ _ASKED_OPTIONS: dict[str, Any] = {
     "show_delivery": False,
     "button_cost": 5,
     "button_steps": 10,
+    "random_reset": False,
 }
 _ONE_OF_TWO = (
     "bonus_orders",

@@ -85,7 +85,7 @@ def last_events(kitchen: Kitchen, state: KitchenState, agent: int | None) -> lis
     """What happened in the last step, in the order of the rules (interacts by chef, moves, pots):
     what `agent` may know of it, or all."""
     if agent is None:
-        scene = scene_of(kitchen, state, 0, None)
+        scene = scene_of(kitchen, state, 0, None, true_names=True)
     else:
         scene = scene_of(kitchen, state, agent, kitchen.view_radius)
     known = [(i, chef) for i, chef in enumerate(scene.chefs) if chef and chef.event != ARRIVED]

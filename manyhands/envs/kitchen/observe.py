@@ -17,7 +17,7 @@ import numpy as np
 from manyhands.core.env import Array
 from manyhands.core.layout import Layout, Piece, labelled
 from manyhands.envs.kitchen import asked as ask
-from manyhands.envs.kitchen import featurize
+from manyhands.envs.kitchen import featurize, relabel
 from manyhands.envs.kitchen.levels import (
     BUTTON,
     COUNTER,
@@ -171,7 +171,8 @@ def network_input(config: KitchenConfig, row: Array) -> Array:
     codes = row.reshape(-1)
     terrain, chef, facing, thing, timer = fields(codes, config.bits)
     known = [code for code in range(BUTTON + 1) if code != VOID] if config.asked else range(VOID)
-    ever = {code: np.flatnonzero((config.terrains == code).any(0)) for code in known}
+    terrains = relabel.terrains(config)
+    ever = {code: np.flatnonzero((terrains == code).any(0)) for code in known}
     floor, counters, pots = ever[FLOOR], ever[COUNTER], ever[POT]
     tomatoes = bool(len(ever[TOMATOES]))
     shifts = ask.SHIFTS[: config.kinds]
@@ -212,7 +213,7 @@ def network_input(config: KitchenConfig, row: Array) -> Array:
         for bits in (2, 0) if tomatoes else (2,):
             parts += [((inside >> bits) & 3) == k for k in (1, 2, 3)]
     parts += [clock > 1, clock == 1, jnp.where(clock > 1, clock - 1, 0) / 20]
-    differ = np.flatnonzero((config.terrains != config.terrains[:1]).any(0))
+    differ = np.flatnonzero((terrains != terrains[:1]).any(0))
     if len(differ):
         parts += [terrain[differ] == code for code in known]
     parts += [codes[:1] >> config.bits.urgent & 1]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from manyhands.core.probes import NOT_KNOWN, Question
+from manyhands.envs.kitchen.relabel import seen_by
 from manyhands.envs.kitchen.scene import AMOUNTS, THINGS, Scene, amount, scene_of
 from manyhands.envs.kitchen.state import KitchenState
 
@@ -42,8 +43,9 @@ def questions(kitchen: Kitchen, state: KitchenState, agent: int) -> list[Questio
         believed = _progress(seen, cell) if cell in seen.place.pots else NOT_KNOWN
         text = f"How far is the pot at {name}?"
         found.append(Question(text, _PROGRESS, believed, _progress(truth, cell), "pots"))
-    if kitchen.asked and state.asked is not None:
-        asked = AMOUNTS[int(state.asked.recipe)]
+    wanted = seen_by(kitchen, state, agent).asked
+    if wanted is not None:
+        asked = AMOUNTS[int(wanted.recipe)]
         soups = {amount(*recipe) for level in kitchen.levels for recipe in level.orders}
         believed = NOT_KNOWN if seen.recipe is None else AMOUNTS[seen.recipe]
         options = (*sorted({asked, *soups}), NOT_KNOWN)

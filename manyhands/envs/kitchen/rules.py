@@ -21,7 +21,7 @@ import numpy as np
 from manyhands.core.axes import repeat, stack
 from manyhands.core.env import Array
 from manyhands.envs.kitchen import asked as ask
-from manyhands.envs.kitchen import potential, statistics
+from manyhands.envs.kitchen import potential, random_start, relabel, statistics
 from manyhands.envs.kitchen.levels import (
     BUTTON,
     COUNTER,
@@ -96,8 +96,9 @@ def reset(config: KitchenConfig, key: Array) -> KitchenState:
     asked, things = None, config.thing_dtype
     if config.asked:
         bits = jax.random.bits(jax.random.fold_in(key, 2), (), jnp.uint32)
-        asked = Asked(_recipe(config, level, bits), jnp.bool_(False))
-    return KitchenState(
+        seen_as = relabel.draw(config, jax.random.fold_in(key, 4)) if config.relabel else None
+        asked = Asked(_recipe(config, level, bits), jnp.bool_(False), seen_as)
+    state = KitchenState(
         terrain=jnp.asarray(config.terrains)[level],
         objects=jnp.zeros(cells, things),
         timer=jnp.zeros(cells, jnp.uint8),
@@ -112,6 +113,9 @@ def reset(config: KitchenConfig, key: Array) -> KitchenState:
         recent=Recent(jnp.zeros(n, things), jnp.zeros(np.ptp(config.pot_cells), bool)),
         asked=asked,
     )
+    if config.random_reset:
+        return random_start.scatter(config, state, jax.random.fold_in(key, 3))
+    return state
 
 
 def _recipe(config: KitchenConfig, level: Array, bits: Array) -> Array:
@@ -354,6 +358,8 @@ def _interact_asked(
     add = pot & (unit != 0) & (clock == 0) & (count < 3)
     if config.dynamics == "classic":
         start = add & (count == 2)
+        if config.random_reset:  # a pot that stood full from the start: anybody who uses it
+            start = start | (pot & (clock == 0) & (count == 3))
     else:
         start = pot & empty & (clock == 0) & (count > 0)
     plate = pot & (hand == DISH) & (clock == 1)
@@ -510,7 +516,7 @@ def _next_recipe(config: KitchenConfig, key: Array, state: KitchenState, deliver
     if config.resample and config.recipes.shape[1] > 1:
         draw = jax.vmap(jax.random.bits) if key.ndim else jax.random.bits
         recipe = jnp.where(delivered, _recipe(config, state.level, draw(key)), recipe)
-    return Asked(recipe, delivered)
+    return Asked(recipe, delivered, state.asked.seen_as)
 
 
 def legal(config: KitchenConfig, state: KitchenState) -> Array:

@@ -3,6 +3,7 @@ from that alone. And the names of things."""
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -29,6 +30,7 @@ from manyhands.envs.kitchen.levels import (
     Level,
     connected_parts,
 )
+from manyhands.envs.kitchen.relabel import names_seen, seen_by
 from manyhands.envs.kitchen.state import SERVED, SOUP, KitchenState
 
 if TYPE_CHECKING:
@@ -205,6 +207,8 @@ class Scene:
     score: int
     penalty: bool  # as in `Kitchen`
     delivered: bool | None  # as in `Asked`; None if it is not shown
+    # Which kind it sees under the name of each; empty: the true names.
+    names: tuple[int, ...] = ()
 
     @functools.cached_property
     def recipe(self) -> int | None:
@@ -245,19 +249,26 @@ class Scene:
         return f"the empty counter at {place.names[cell]}"
 
 
-_last: tuple[Any, ...] = (None, None, -1, None, None)  # what `scene_of` was asked last, and gave
+_last: tuple[Any, ...] = (None, None, (), None)  # what `scene_of` was asked last, and gave
 
 
-def scene_of(kitchen: Kitchen, state: KitchenState, agent: int, radius: int | None) -> Scene:
-    """What a chef sees, within `radius` if that is not None. A description and choices are usually
-    wanted together: the scene of the last call is kept."""
+def scene_of(
+    kitchen: Kitchen, state: KitchenState, agent: int, radius: int | None, true_names: bool = False
+) -> Scene:
+    """What a chef sees, within `radius` if that is not None, by the names of ingredients that it
+    sees, or by the true ones. A description and choices are usually wanted together: the scene of
+    the last call is kept."""
     global _last
-    known_kitchen, known_state, *known, scene = _last
-    if known_kitchen is kitchen and known_state is state and known == [agent, radius]:
+    known_kitchen, known_state, known, scene = _last
+    asked = (agent, radius, true_names)
+    if known_kitchen is kitchen and known_state is state and known == asked:
         found: Scene = scene
         return found
-    found = _scene_of(kitchen, state, agent, radius)
-    _last = (kitchen, state, agent, radius, found)
+    seen = state if true_names else seen_by(kitchen, state, agent)
+    found = _scene_of(kitchen, seen, agent, radius)
+    if kitchen.relabel and not true_names:
+        found = dataclasses.replace(found, names=names_seen(state, agent))
+    _last = (kitchen, state, asked, found)
     return found
 
 

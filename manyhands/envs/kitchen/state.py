@@ -108,10 +108,13 @@ class Asked:
     Attributes:
         recipe: u16[], the code of the soup.
         delivered: bool[], whether it was served in the last step (or what was asked for then).
+        seen_as: u8[chefs, kinds], with `relabel`: the kind of ingredient that each chef sees under
+            the name of each kind; else None.
     """
 
     recipe: Array
     delivered: Array
+    seen_as: Array | None = None
 
 
 @state_dataclass
@@ -185,12 +188,14 @@ class KitchenConfig:
         dynamics, observation, view_radius, max_steps, statistics: as in `Kitchen`.
         potential: whether there is a term `potential`.
         asked: whether one recipe is asked for at a time, as in OvercookedV2.
-        resample, penalty, show_delivery, button_cost, button_steps: as in `Kitchen`.
+        resample, penalty, show_delivery, button_cost, button_steps, random_reset, relabel: as in
+            `Kitchen`.
         bits: the fields of a compact code.
         kinds: how many kinds of ingredients the layouts know; 2 where orders are open at once.
         thing_dtype: of objects and hands.
         recipes: u16[levels, R], the soups that may be asked for, repeated to fill up rows.
         recipe_counts: i32[levels], how many there are.
+        level_kinds: i32[levels], how many kinds of ingredients each layout knows.
         shaped: the shaping terms and their points.
         random_starts: whether `reset` draws the start cells.
         terrains: u8[levels, cells], padded with `VOID` to the largest layout.
@@ -227,11 +232,14 @@ class KitchenConfig:
     show_delivery: bool
     button_cost: int
     button_steps: int
+    random_reset: bool
+    relabel: tuple[str, ...]
     bits: Bits
     kinds: int
     thing_dtype: type
     recipes: np.ndarray
     recipe_counts: np.ndarray
+    level_kinds: np.ndarray
     shaped: dict[str, float]
 
     def tabulate(self) -> None:
@@ -285,13 +293,15 @@ class KitchenConfig:
         self.recipe_counts = np.array([len(codes) for codes in orders], np.int32)
         most = int(self.recipe_counts.max())
         self.recipes = np.array([np.resize(codes, most) for codes in orders], np.uint16)
-        known = [
-            k
-            for k, code in enumerate(DISPENSERS)
-            if (self.terrains == code).any()
-            or any(recipe[k] for level in self.levels for recipe in level.orders)
-        ]
-        self.kinds = known[-1] + 1
+        known = np.array(
+            [
+                (terrain[:, None] == DISPENSERS).any(0) | np.any(level.orders, 0)
+                for terrain, level in zip(self.terrains, self.levels, strict=True)
+            ]
+        )
+        highest = len(DISPENSERS) - known[:, ::-1].argmax(1)
+        self.level_kinds = highest.astype(np.int32)
+        self.kinds = int(highest.max())
 
 
 def cell_numbers(state: KitchenState) -> Array:

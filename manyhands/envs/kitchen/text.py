@@ -379,6 +379,11 @@ def rules(kitchen: Kitchen, agent: int) -> str:
         else "add it (3 at most); the cooking does not start by itself.\n"
         "- pot that is not cooking, with 1 to 3 ingredients, EMPTY HANDS: start the cooking."
     )
+    if kitchen.random_reset and classic:
+        start += "\n- pot that is not cooking and full from the start, with ANYTHING in hand or "
+        start += "nothing: start the cooking; your hands stay as they are."
+    if kitchen.random_reset:
+        lines.append("The game starts with things in hands, in pots and on counters.")
     lines += [
         "",
         "ACTIONS (number, name)",

@@ -162,6 +162,12 @@ def test_shaping_is_for_what_is_asked_for(manual):
         ({"layout": "generated", "asked": True}, "generated"),
         ({"layout": "cramped_room", "orders": ["carrot+carrot+carrot"]}, "carrot"),
         ({"layout": "grounded_coord_rings"}, RING),
+        ({"layout": "cramped_room", "random_reset": True}, "random_reset"),
+        ({"layout": "cramped_room", "relabel": ["onion", "tomato"]}, "relabel"),
+        ({"layout": RING, "relabel": ["onion"]}, "two or more"),
+        ({"layout": RING, "relabel": ["onion", "cheese"]}, "cheese"),
+        ({"layout": RING, "relabel": ["onion", "mushroom"]}, "no dispenser of mushroom"),
+        ({"layout": RING, "relabel": ["onion", "carrot"]}, "onion and carrot exchanged"),
     ],
 )
 def test_bad_options_are_refused(options, said):
@@ -188,6 +194,79 @@ def test_other_kitchens_have_no_such_fields():
     assert set(Kitchen().config()) == {
         "layout", "starts", "dynamics", "observation", "max_steps",
     }  # fmt: skip
+
+
+# ---- starts amid a game, and exchanged names -----------------------------------------------------
+
+
+def test_a_pot_that_stood_full_from_the_start_is_started_by_any_use():
+    env = Kitchen(SMALL, random_reset=True, times=9)
+    state = begin(env, (2, 1))
+    objects, timer = np.zeros_like(state.objects), np.zeros_like(state.timer)
+    objects[4] = ask.soup_code((1, 1, 1))
+    ready = dataclasses.replace(
+        state,
+        objects=objects,
+        timer=timer,
+        position=np.array([10, 7], np.uint8),
+        facing=np.array([0, 0], np.uint8),
+    )
+    assert "full from the start" in env.rules(0)
+    for held in (0, 1, 3, ask.soup_code((2, 1))):
+        one_ = dataclasses.replace(ready, held=np.array([held, 0], np.uint16))
+        choice = env.choices(one_, 0)[INTERACT]
+        assert "start cooking" in str(choice) and choice.certain
+        after, frame = play(env, one_, "interact")
+        assert (after.timer[4], after.objects[4], after.held[0]) == (9, objects[4], held)
+        assert choice.facts and not broken_facts(env, choice, frame)
+    usual, _ = play(Kitchen(SMALL, times=9), one_, "interact")
+    assert usual.timer[4] == 0
+
+
+def test_starts_amid_a_game_differ_by_episode_and_are_told_in_full():
+    env = Kitchen("test_time_wide", random_reset=True, relabel=["onion", "tomato"], resample=True)
+    assert env.random_starts and not env.deterministic_reset
+    assert from_spec(env.spec()) == env
+    states = jax.device_get(jax.jit(env.batch_reset)(jax.random.split(jax.random.key(4), 40)))
+    compact = Kitchen(**env.config() | {"observation": "compact"})
+    codes = np.asarray(jax.jit(compact.batch_observe)(states))
+    assert len({states.objects[:, i].tobytes() for i in range(40)}) == 40
+    assert len({states.position[:, i].tobytes() for i in range(40)}) > 20
+    for i in range(40):
+        for agent in range(2):
+            told = decode(env.describe(one(states, i), agent))
+            np.testing.assert_array_equal(told, codes[agent, ..., i])
+
+
+def test_each_chef_sees_its_own_names():
+    """Both play the same game: what they do is the same, what they are told is exchanged."""
+    env = Kitchen("test_time_wide", relabel=["onion", "tomato"], orders=[(3, 0), (0, 3)])
+    states = jax.device_get(jax.jit(env.batch_reset)(jax.random.split(jax.random.key(4), 60)))
+    seen = states.asked.seen_as
+    assert set(map(tuple, seen[0].T.tolist())) == {(0, 1, 2, 3), (1, 0, 2, 3)}
+    assert 10 < (seen[0] != seen[1]).any(0).sum() < 50  # each draws its own
+    plain = Kitchen("test_time_wide")
+    for i in range(60):
+        state = one(states, i)
+        state = dataclasses.replace(
+            state,
+            position=np.array([7, 25], np.uint8),
+            facing=np.array([3, 3], np.uint8),
+            asked=dataclasses.replace(state.asked, recipe=np.uint16(ask.soup_code((3, 0)))),
+        )
+        exchanged = seen[:, 0, i] == 1
+        after, frame = play(env, state, "interact")
+        assert not broken_facts(env, env.choices(state, 0)[INTERACT], frame)
+        assert after.held[0] == 1 and after.asked.recipe == ask.soup_code((3, 0))
+        assert env.to_dict(after)["recipe"] == plain.to_dict(after)["recipe"]
+        for agent in range(2):
+            name, other = ("tomato", "onion") if exchanged[agent] else ("onion", "tomato")
+            told = env.describe(after, agent)
+            assert f"holding {'an' if name == 'onion' else 'a'} {name}" in told
+            assert f"soup of 3 {other}" not in told
+            assert env.last_events(after, agent)[0]["thing"] == name
+        assert ("take a tomato" in str(env.choices(state, 0)[INTERACT])) == exchanged[0]
+        assert env.last_events(after)[0]["thing"] == "onion"
 
 
 # ---- words ---------------------------------------------------------------------------------------

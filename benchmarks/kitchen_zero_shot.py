@@ -1,0 +1,520 @@
+"""Zero-shot coordination in the kitchen: methods of learning, and partners that they have not met.
+
+    python benchmarks/kitchen_zero_shot.py members fcp evaluate --layouts cramped_room
+
+Parts are made once and kept in `runs/zero-shot/`, one folder for each layout, so that the command
+may be stopped and repeated; the tables of `evaluate` go to `results/kitchen-zero-shot.json`:
+
+- `members`: six agents that learn in self-play, with their first, middle and last checkpoints.
+- `fcp`: three learners whose partners are all of these (Strouse et al. 2021), and, beyond that
+  paper, the last ones again with their choices made more random; in some layouts (`COLD_IN`) also
+  the first ones with theirs made certain: arbitrary habits. They begin with the networks of three
+  members.
+- `cec`: three learners in self-play in 2,000 generated kitchens, none of which is a layout.
+- `clones`: two networks cloned from games of greedy chefs, as partners.
+- `bound`: a learner for each held-out partner, with that partner alone.
+- `others`: MAPPO, VDN and QMIX.
+- `evaluate`: points of an episode, of each policy with itself, with the other policies of its
+  method, and with each held-out partner in both seats; `reader`: the same beside the player that
+  goes by the text alone.
+
+Intervals are over policies, t-distributed, at 95 %.
+"""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import json
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from common import RESULTS, ROOT, machine, report, save
+
+LAYOUTS = (
+    "cramped_room",
+    "coordination_ring",
+    "asymmetric_advantages",
+    "forced_coordination",
+    "counter_circuit",
+)
+RUNS = ROOT / "runs" / "zero-shot"
+MEMBERS, SEEDS = 6, 3
+STAGES = ("first", "middle", "last")
+HOT, COLD = 0.3, 1000.0  # what the last layers of such partners are multiplied with
+COLD_IN = ("asymmetric_advantages", "forced_coordination")
+NETWORK = {"width": 32, "activation": "relu"}
+MEMBER = {"total_steps": 960_000, "epochs": 2, "learning_rate": 4e-3}
+LEARNER = {
+    "total_steps": 2_400_000,
+    "num_envs": 192,
+    "num_steps": 50,
+    "epochs": 2,
+    "learning_rate": 2e-3,
+    "shaping_share": 0.3,
+    "start_player": "",
+}
+
+
+GENERATED = "generated"
+# As large as the five layouts, and as varied; none of them is among these.
+KITCHENS = {
+    "layout": GENERATED,
+    "num_levels": 2000,
+    "observation": "featurized",
+    "generator": {
+        "width": (5, 9),
+        "height": (4, 5),
+        "onions": (1, 2),
+        "dishes": (1, 2),
+        "pots": (1, 2),
+        "servings": (1, 2),
+        "openness": (0.3, 1.0),
+        "divided": 0.2,
+    },
+}
+CEC = {
+    "total_steps": 4_000_000,
+    "num_envs": 256,
+    "num_steps": 50,
+    "epochs": 2,
+    "learning_rate": 2e-3,
+    "width": 64,
+    "reads": "vector",
+    "normalise": True,
+    "shaping_share": 0.7,
+}
+BOUND = {"total_steps": 480_000, "num_envs": 96}
+OTHERS = {"mappo": 960_000, "vdn": 1_500_000, "qmix": 1_500_000}
+CLONED = ("--episodes", "12", "--seed", "1")
+TRAINED = ("--epochs", "30")
+READERS = ("self-play", "fcp", "cec")
+
+
+# ---- learning ------------------------------------------------------------------------------------
+
+
+def learn(
+    make: Callable[[Any], Any],
+    pool: Any,
+    keys: Any,
+    marks: Any,
+    label: str,
+    mapped: bool = False,
+    start: Any = None,
+) -> tuple[list[Any], np.ndarray, Any]:
+    """All learners at once, one for each key, in one compiled program: their policies
+    [marks][...] and returns f32[marks, keys] after so many updates, and their parameters.
+
+    Args:
+        make: the PPO of a pool of partners, or of a part of it for each key where `mapped`.
+        start: parameters [keys, ...] to begin with.
+    """
+    import jax
+    import jax.numpy as jnp
+
+    over = 0 if mapped else None
+
+    def begin(pool: Any, key: Any) -> Any:
+        return make(pool).init(key)
+
+    def advance(pool: Any, progress: Any, last: Any) -> Any:
+        def once(_: Any, at: Any) -> Any:
+            progress, last = at
+            progress, metrics = make(pool).update(progress)
+            found = metrics["return"]
+            return progress, jnp.where(jnp.isnan(found), last, found)
+
+        return once(0, (progress, last))
+
+    def several(pool: Any, progress: Any, last: Any, count: Any) -> Any:
+        each = jax.vmap(advance, (over, 0, 0))
+        return jax.lax.fori_loop(0, count, lambda _, at: each(pool, *at), (progress, last))
+
+    several = jax.jit(several, donate_argnums=(1, 2))
+    players = jax.jit(jax.vmap(lambda pool, progress: make(pool).player(progress), (over, 0)))
+    progress = jax.jit(jax.vmap(begin, (over, 0)))(pool, keys)
+    if start is not None:
+        start = jax.tree_util.tree_map(jnp.array, start)
+        progress = dataclasses.replace(progress, params=start)
+    last, policies, returns, done = jnp.zeros(len(keys)), [], [], 0
+    began = time.perf_counter()
+    for mark in marks:
+        progress, last = several(pool, progress, last, mark - done)
+        done = mark
+        policies.append(jax.device_get(players(pool, progress)))
+        returns.append(np.asarray(last))
+        seconds = time.perf_counter() - began
+        print(f"{label}: update {mark}, {seconds:.0f} s, {np.round(returns[-1])}", flush=True)
+    return policies, np.array(returns), jax.device_get(progress.params)
+
+
+def folder(layout: str) -> Path:
+    return RUNS / layout
+
+
+def kitchen(layout: str) -> Any:
+    import manyhands
+
+    return manyhands.make("kitchen", **(KITCHENS if layout == GENERATED else {"layout": layout}))
+
+
+def keep(layout: str, name: str, policy: Any, card: dict[str, Any]) -> None:
+    """One policy as a file, labelled as that of the layout."""
+    from manyhands.baselines.players import network
+
+    labelled = dataclasses.replace(policy, spec=kitchen(layout).spec(), algorithm=name)
+    folder(layout).mkdir(parents=True, exist_ok=True)
+    network.save(folder(layout) / f"{name}.safetensors", labelled, card)
+
+
+def load(layout: str, *names: str) -> list[Any]:
+    from manyhands.baselines.players import network
+
+    env = kitchen(layout)
+    return [network.load(folder(layout) / f"{name}.safetensors", env) for name in names]
+
+
+def there(layout: str, *names: str) -> bool:
+    return all((folder(layout) / f"{name}.safetensors").exists() for name in names)
+
+
+def row(tree: Any, *index: int) -> Any:
+    import jax
+
+    return jax.tree_util.tree_map(lambda leaf: leaf[index], tree)
+
+
+def stacked(policies: Sequence[Any]) -> Any:
+    import jax
+
+    return jax.tree_util.tree_map(lambda *leaves: np.stack(leaves), *policies)
+
+
+def settings(layout: str, **changed: Any) -> Any:
+    from manyhands.baselines.learners.ppo import PPOConfig
+    from manyhands.baselines.learners.presets import preset
+
+    return PPOConfig(**{**preset(kitchen(layout), "ippo"), **NETWORK, **changed})
+
+
+def members(layout: str) -> None:
+    """Self-play of all members, and three checkpoints of each."""
+    import jax
+    import safetensors.numpy
+
+    from manyhands.baselines.learners.ppo import PPO
+    from manyhands.baselines.players import network
+
+    names = [f"{stage}-{i}" for stage in STAGES for i in range(MEMBERS)]
+    if there(layout, *names):
+        return
+    config = settings(layout, **MEMBER)
+    ppo = PPO(kitchen(layout), config)
+    marks = [0, *np.linspace(0, ppo.num_updates, 13).round().astype(int)[1:]]
+    keys = jax.random.split(jax.random.key(0), MEMBERS)
+    began = time.perf_counter()
+    policies, returns, params = learn(lambda _: ppo, (), keys, marks, f"{layout} members")
+    card = {"settings": dataclasses.asdict(config), "seconds": time.perf_counter() - began}
+    for i in range(MEMBERS):
+        middle = 1 + int(np.abs(returns[1:-1, i] - returns[-1, i] / 2).argmin())
+        for stage, mark in zip(STAGES, (0, middle, -1), strict=True):
+            facts = card | {"updates": int(marks[mark]), "return": float(returns[mark, i])}
+            keep(layout, f"{stage}-{i}", row(policies[mark], i), facts)
+    tensors = network.tensors_of(params)  # critics included, for learners to begin with
+    safetensors.numpy.save_file(tensors, folder(layout) / "params.safetensors")
+
+
+def first_members(layout: str, chosen: Sequence[int]) -> Any:
+    """The parameters of some members, [chosen, ...]."""
+    import safetensors.numpy
+
+    from manyhands.baselines.players import network
+
+    tensors = safetensors.numpy.load_file(folder(layout) / "params.safetensors")
+    return network.tree_of({name: leaf[list(chosen)] for name, leaf in tensors.items()})
+
+
+def tempered(policy: Any, factor: float) -> Any:
+    """The same with logits multiplied, so that it chooses more at random, or less."""
+    import jax
+
+    def scaled(path: Any, leaf: Any) -> Any:
+        head = f"Dense_{policy.network.layers}" in jax.tree_util.keystr(path)
+        return leaf * np.float32(factor) if head else leaf
+
+    return jax.tree_util.tree_map_with_path(scaled, policy)
+
+
+def fcp(layout: str) -> None:
+    """Learners with all members as partners."""
+    import jax
+
+    from manyhands.baselines.learners.population import with_networks
+    from manyhands.baselines.learners.ppo import PPO
+
+    names = [f"fcp-{seed}" for seed in range(SEEDS)]
+    if there(layout, *names):
+        return
+    env = kitchen(layout)
+    partners = load(layout, *(f"{stage}-{i}" for stage in STAGES for i in range(MEMBERS)))
+    tempers = [tempered(policy, HOT) for policy in partners[-MEMBERS:]]
+    changed = dict(LEARNER)
+    if layout in COLD_IN:
+        tempers += [tempered(policy, COLD) for policy in partners[:MEMBERS]]
+        changed |= {"total_steps": 2_000_000, "num_envs": 240}
+    pool = stacked([*partners, *tempers])
+    config = settings(layout, **changed)
+
+    def make(pool: Any) -> Any:
+        return PPO(with_networks(env, config.num_envs, pool), config)
+
+    updates = config.total_steps // (config.num_envs * config.num_steps)
+    marks = np.linspace(0, updates, 9).round().astype(int)[1:]
+    keys = jax.random.split(jax.random.key(1), SEEDS)
+    began = time.perf_counter()
+    start = first_members(layout, range(SEEDS))
+    policies, returns, _ = learn(make, pool, keys, marks, f"{layout} fcp", start=start)
+    card = {"settings": dataclasses.asdict(config), "seconds": time.perf_counter() - began}
+    for i, name in enumerate(names):
+        keep(layout, name, row(policies[-1], i), card | {"return": float(returns[-1, i])})
+
+
+def cec(_: str) -> None:
+    """Cross-environment training: self-play in generated kitchens, for all layouts alike."""
+    import jax
+
+    from manyhands.baselines.learners.ppo import PPO
+
+    names = [f"cec-{seed}" for seed in range(SEEDS)]
+    if there(GENERATED, *names):
+        return
+    ppo = PPO(kitchen(GENERATED), settings(GENERATED, **CEC))
+    marks = np.linspace(0, ppo.num_updates, 17).round().astype(int)[1:]
+    keys = jax.random.split(jax.random.key(2), SEEDS)
+    began = time.perf_counter()
+    policies, returns, _ = learn(lambda _: ppo, (), keys, marks, "generated kitchens")
+    card = {"settings": dataclasses.asdict(ppo.config), "seconds": time.perf_counter() - began}
+    for i, name in enumerate(names):
+        keep(GENERATED, name, row(policies[-1], i), card | {"return": float(returns[-1, i])})
+
+
+def clones(layout: str) -> None:
+    """Two networks that learn from recorded games of greedy chefs."""
+    out, record = folder(layout) / "clones", folder(layout) / "greedy.jsonl"
+    if (out / "policy-1.safetensors").exists():
+        return
+    out.parent.mkdir(parents=True, exist_ok=True)
+    game = ["kitchen", f"layout={layout}", "starts=random"]
+    command("play", *game, "--seats", "greedy", "greedy", *CLONED, "--record", str(record))
+    command("train", *game, *["--algorithm", "bc", "--seeds", "2"], *TRAINED, "--data", str(record),
+            "--out", str(out), "--resume")  # fmt: skip
+
+
+def others(layout: str) -> None:
+    """Other learners, with small budgets."""
+    for algorithm, steps in OTHERS.items():
+        out = folder(layout) / algorithm
+        if not (out / f"policy-{SEEDS - 1}.safetensors").exists():
+            flags = f"--algorithm {algorithm} --seeds {SEEDS} --total-steps {steps} --width 32"
+            command("train", "kitchen", f"layout={layout}", *flags.split(), "--resume",
+                    "--activation", "relu", "--out", str(out), "--episodes", "4")  # fmt: skip
+
+
+def command(*words: str) -> None:
+    subprocess.run([sys.executable, "-m", "manyhands", *words], check=True, cwd=ROOT)
+
+
+def bound(layout: str) -> None:
+    """A best response to each held-out partner, from a member's network on. Partners of one program
+    learn at once."""
+    import jax
+
+    from manyhands.baselines.evaluation.matches import Lineup, split
+    from manyhands.baselines.evaluation.scores import held_out, players
+    from manyhands.baselines.learners.population import Partnered, pairing
+    from manyhands.baselines.learners.ppo import PPO
+
+    env, names = kitchen(layout), list(held_out(kitchen(layout)))
+    policies, _ = players(env, list(held_out(env).values()))
+    config = settings(layout, **LEARNER | BOUND)
+    programs: dict[Any, list[int]] = {}
+    for i, policy in enumerate(policies):
+        programs.setdefault(split(policy)[0], []).append(i)
+    for program, chosen in programs.items():
+        if there(layout, *(f"bound-{names[i]}" for i in chosen)):
+            continue
+
+        def make(arrays: Any, program: Any = program) -> Any:
+            rows = tuple(leaf[None] for leaf in arrays)
+            lineup = Lineup((program,), ((0, 0),), pairing(env, config.num_envs, 1))
+            return PPO(Partnered(env, lineup, (rows,)), config)
+
+        arrays = stacked([split(policies[i])[1] for i in chosen])
+        keys = jax.random.split(jax.random.key(3), len(chosen))
+        marks = np.linspace(0, config.total_steps // (config.num_envs * config.num_steps), 5)
+        start = first_members(layout, [0] * len(chosen))
+        made, returns, _ = learn(
+            make,
+            arrays,
+            keys,
+            marks.round().astype(int)[1:],
+            f"{layout} bound {', '.join(names[i] for i in chosen)}",
+            mapped=bool(arrays),
+            start=start,
+        )
+        for k, i in enumerate(chosen):
+            keep(layout, f"bound-{names[i]}", row(made[-1], k), {"return": float(returns[-1, k])})
+
+
+# ---- measuring -----------------------------------------------------------------------------------
+
+
+def estimate(values: Any) -> dict[str, Any]:
+    from manyhands.baselines.evaluation.tables import Estimate
+
+    return Estimate.of(np.asarray(values, float)).to_dict()
+
+
+def methods_of(layout: str, env: Any) -> dict[str, dict[str, Any]]:
+    """The policies there are, by method and name."""
+    from manyhands.baselines.players import network
+
+    found = {"self-play": [folder(layout) / f"last-{i}.safetensors" for i in range(MEMBERS)]}
+    found["fcp"] = [folder(layout) / f"fcp-{seed}.safetensors" for seed in range(SEEDS)]
+    found["cec"] = [folder(GENERATED) / f"cec-{seed}.safetensors" for seed in range(SEEDS)]
+    for name in OTHERS:
+        files = [folder(layout) / name / f"policy-{seed}.safetensors" for seed in range(SEEDS)]
+        found[name] = files
+    return {
+        method: {
+            f"{method} {i}": dataclasses.replace(network.load(file), spec=env.spec())
+            for i, file in enumerate(files)
+        }
+        for method, files in found.items()
+        if all(file.exists() for file in files)
+    }
+
+
+def evaluate(layout: str, episodes: int) -> dict[str, Any]:
+    """Of each method: self-play, cross-play, and the held-out partners."""
+    import manyhands
+    from manyhands.baselines.evaluation.matches import play_matches
+    from manyhands.baselines.evaluation.scores import held_out, players
+    from manyhands.baselines.players import network
+
+    # What the others read does not depend on it.
+    env = manyhands.make("kitchen", layout=layout, observation="featurized")
+    methods = methods_of(layout, env)
+    scripted, _ = players(env, list(held_out(env).values()))
+    strangers = dict(zip(held_out(env), scripted, strict=True))
+    for seed in (0, 1):
+        file = folder(layout) / "clones" / f"policy-{seed}.safetensors"
+        if file.exists():
+            strangers[f"clone {seed}"] = network.load(file, env)
+    everyone = {name: p for group in methods.values() for name, p in group.items()} | strangers
+    bounds = {}
+    for name in held_out(env):
+        if there(layout, f"bound-{name}"):
+            bounds[f"bound {name}"] = name
+            everyone[f"bound {name}"] = load(layout, f"bound-{name}")[0]
+    number = {name: i for i, name in enumerate(everyone)}
+    pairs = [
+        (mine, theirs)
+        for group in methods.values()
+        for mine in group
+        for theirs in (*group, *strangers)
+    ]
+    pairs += list(bounds.items())
+    lineups = [(number[a], number[b]) for pair in pairs for a, b in (pair, pair[::-1])]
+    policies, lineups = list(everyone.values()), list(dict.fromkeys(lineups))
+    matches = play_matches(env, policies, lineups, episodes, 0)
+    points = {match.players: float(match.returns.mean()) for match in matches}
+
+    def both(mine: str, theirs: str) -> float:
+        a, b = number[mine], number[theirs]
+        return (points[a, b] + points[b, a]) / 2
+
+    found: dict[str, Any] = {}
+    for method, group in methods.items():
+        means = [float(np.mean([both(mine, name) for name in held_out(env)])) for mine in group]
+        crosses = [[both(mine, other) for other in group if other != mine] for mine in group]
+        found[method] = {
+            "self_play": estimate([both(mine, mine) for mine in group]),
+            "cross_play": estimate([np.mean(cross) for cross in crosses]),
+            "held_out": estimate(means),
+            "held_out_by_policy": means,
+            "episodes": episodes,
+            "partners": {
+                name: estimate([both(mine, name) for mine in group]) for name in strangers
+            },
+        }
+    if bounds:
+        responses = {name: both(mine, name) for mine, name in bounds.items()}
+        found["best response"] = {"partners": responses, "held_out": np.mean([*responses.values()])}
+    return found
+
+
+def reader(layout: str, episodes: int) -> dict[str, Any]:
+    """Of each method, beside the player that goes by the text alone; few episodes: it is slow."""
+    import manyhands
+    from manyhands.baselines.evaluation import zero_shot
+
+    env = manyhands.make("kitchen", layout=layout, observation="featurized")
+    found = {}
+    for method, group in methods_of(layout, env).items():
+        if method in READERS:
+            made = [
+                zero_shot(env, policy, ["reader"], episodes, 0).returns.mean()
+                for policy in list(group.values())[:SEEDS]
+            ]
+            found[method] = {"reader": estimate(made)}
+    return found
+
+
+PARTS = {"members": members, "fcp": fcp, "cec": cec, "clones": clones, "bound": bound}
+PARTS["others"] = others
+MEASURED = {"evaluate": evaluate, "reader": reader}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("parts", nargs="+", choices=(*PARTS, *MEASURED))
+    parser.add_argument("--layouts", nargs="+", default=LAYOUTS, choices=LAYOUTS)
+    parser.add_argument("--episodes", type=int, default=20, help="of each pair, in each order")
+    parser.add_argument("--out", type=Path, default=RESULTS / "kitchen-zero-shot.json")
+    args = parser.parse_args()
+    for layout, part in [(layout, part) for layout in args.layouts for part in args.parts]:
+        if part in PARTS:
+            PARTS[part](layout)
+            continue
+        results = json.loads(args.out.read_text())["layouts"] if args.out.exists() else {}
+        made = results.setdefault(layout, {})
+        for method, figures in MEASURED[part](layout, args.episodes).items():
+            made[method] = made.get(method, {}) | figures
+        save(args.out, benchmark="kitchen_zero_shot", machine=machine(), layouts=results)
+        columns = ["self_play", "cross_play", "held_out"]
+        report(layout, ["", *columns], [[name, *cells(row, columns)] for name, row in made.items()])
+
+
+def cells(figures: dict[str, Any], columns: Sequence[str]) -> list[str]:
+    found = []
+    for one in (figures.get(name) for name in columns):
+        if one is None:
+            found.append("")
+        elif isinstance(one, dict):
+            found.append(f"{one['mean']:.0f} ± {one['high'] - one['mean']:.0f}")
+        else:
+            found.append(f"{one:.0f}")
+    return found
+
+
+if __name__ == "__main__":
+    main()
