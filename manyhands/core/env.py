@@ -32,19 +32,17 @@ import jax.numpy as jnp
 import numpy as np
 
 from manyhands.core.choices import LIMIT, Choice, Spot, choices_of, fold
-from manyhands.core.errors import (
-    ConfigError as ConfigError,
-    EpisodeOver as EpisodeOver,
-    IllegalAction as IllegalAction,
-    LayoutError as LayoutError,
-    ManyhandsError as ManyhandsError,
-    PolicyError as PolicyError,
-    RecordError as RecordError,
-    RenderError as RenderError,
-    SeatError as SeatError,
-    SnapshotError as SnapshotError,
-    TrainingError as TrainingError,
-)
+from manyhands.core.errors import ConfigError as ConfigError
+from manyhands.core.errors import EpisodeOver as EpisodeOver
+from manyhands.core.errors import IllegalAction as IllegalAction
+from manyhands.core.errors import LayoutError as LayoutError
+from manyhands.core.errors import ManyhandsError as ManyhandsError
+from manyhands.core.errors import PolicyError as PolicyError
+from manyhands.core.errors import RecordError as RecordError
+from manyhands.core.errors import RenderError as RenderError
+from manyhands.core.errors import SeatError as SeatError
+from manyhands.core.errors import SnapshotError as SnapshotError
+from manyhands.core.errors import TrainingError as TrainingError
 
 if TYPE_CHECKING:
     from manyhands.core.probes import Question
