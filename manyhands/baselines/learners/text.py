@@ -86,6 +86,9 @@ class TextConfig:
         demonstrations: decisions of teachers in each game, at least.
         wander: how likely a teacher that acts on the host does something else at random; what it
             would have done is learned.
+        positions: learn positions of board games one by one from their first teacher, in place of
+            games played: those to which it can come, which count so many times, and once those to
+            which another move in place of one of its own leads. 0 plays.
         clone_updates, clone_rate: steps of cloning, and their learning rate.
         relabel: how often, at even distances within cloning, the learner plays and its teachers
             answer where it has got to (Ross et al. 2011, DAgger); all rounds together add
@@ -121,6 +124,7 @@ class TextConfig:
     teachers: str = ""
     demonstrations: int = 2000
     wander: float = 0.1
+    positions: int = 0
     clone_updates: int = 200
     clone_rate: float = 1e-3
     relabel: int = 0
@@ -223,22 +227,43 @@ class _Pairs:
     answers: list[tuple[int, ...]]
     sums: np.ndarray
 
-    def chunks(self, size: int) -> Iterator[_Pairs]:
-        """Of at most `size` questions each, those of like length together."""
-        order = sorted(range(len(self.questions)), key=lambda q: len(self.questions[q].prompt))
+    def chunks(self, size: int, rng: np.random.Generator | None = None) -> Iterator[_Pairs]:
+        """Of at most `size` questions each, those of like length together.
+
+        With `rng` they are drawn: the questions in an order of their own, with only those of 8
+        chunks sorted by length, and frequent ones more often (`repeats`) for less each.
+        """
+        times = np.ones(len(self.questions), int) if rng is None else self.repeats()
+        order = np.repeat(np.arange(len(times)), times)
+        window = max(len(order), 1)
+        if rng is not None:
+            order, window = rng.permutation(order), 8 * size
         own: dict[int, list[int]] = defaultdict(list)
         for a, q in enumerate(self.owner):
             own[q].append(a)
-        for start in range(0, len(order), size):
-            part = order[start : start + size]
+        parts = []
+        for first in range(0, len(order), window):
+            near = order[first : first + window].tolist()
+            near.sort(key=lambda q: len(self.questions[q].prompt))
+            parts += [near[start : start + size] for start in range(0, len(near), size)]
+        if rng is not None:
+            parts = [parts[k] for k in rng.permutation(len(parts))]
+        for part in parts:
             answers = [a for q in part for a in own[q]]
             owner = [k for k, q in enumerate(part) for _ in own[q]]
+            share = times[[self.owner[a] for a in answers]]
             yield _Pairs(
                 [self.questions[q] for q in part],
                 owner,
                 [self.answers[a] for a in answers],
-                self.sums[answers],
+                self.sums[answers] / share[:, None],
             )
+
+    def repeats(self) -> np.ndarray:
+        """i64[P]: how often an epoch shows a question: by its occurrences, as multiples of the
+        median question's, from 1 to 32."""
+        counts = np.bincount(self.owner, self.sums[:, 0], len(self.questions))
+        return np.clip(np.rint(counts / np.median(counts)), 1, 32).astype(int)
 
     def arrays(self) -> tuple[Any, ...]:
         """(systems, which, prompts, owner, answers, sums), padded."""
@@ -392,18 +417,23 @@ class TextLearner:
     def clone(self, log: Callable[[str], None] = lambda _: None, tick: Any = None) -> None:
         """Learn what the teachers do; goes on after `cloned` steps. `tick` is called after each."""
         config, optimiser = self.config, self._optimiser(True)
-        games = [list(own.chunks(config.batch)) for own in self.lessons()]
+        games = self.lessons()
+        orders: dict[tuple[int, int], list[_Pairs]] = {}
         loss = _static(functools.partial(_clone_loss, self.model.shape))
         while self.cloned < config.clone_updates:
             if self.cloned * (config.relabel + 1) >= config.clone_updates * (self.relabelled + 1):
                 self.revisit()
-                games = [list(own.chunks(config.batch)) for own in self.lessons()]
+                games, orders = self.lessons(), {}
                 log(f"relabelled {self.relabelled} of {config.relabel}: {len(self._added)} more")
-            # Games take turns, and the batches of a game come in random order.
+            # Games take turns; in each epoch a game's questions are shuffled anew.
             turn, g = divmod(self.cloned, len(games))
-            epoch, at = divmod(turn, len(games[g]))
-            b = np.random.default_rng([self.seed, g, epoch]).permutation(len(games[g]))[at]
-            batch = games[g][b].arrays()
+            epoch, at = divmod(turn, -(-int(games[g].repeats().sum()) // config.batch))
+            if (g, epoch) not in orders:
+                rng = np.random.default_rng([self.seed, g, epoch])
+                orders = {key: own for key, own in orders.items() if key[0] != g}
+                orders[g, epoch] = list(games[g].chunks(config.batch, rng))
+            own = orders[g, epoch][at]
+            batch = own.arrays()
             params, self._state, about = _step(
                 optimiser, loss, 1.0, self.model.params, self._state, *batch
             )

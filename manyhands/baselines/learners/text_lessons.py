@@ -4,6 +4,7 @@ strategies in games with a tree, as tables."""
 from __future__ import annotations
 
 import dataclasses
+import functools
 import re
 from collections.abc import Sequence
 from typing import Any, Protocol
@@ -18,6 +19,7 @@ from manyhands.core.episode import Game, Moment
 from manyhands.core.play import play
 from manyhands.core.registry import seat
 from manyhands.core.view import Reply, View
+from manyhands.envs.board.env import Board
 
 # Whom a game is first learned from, if nothing is said: seats for all of its agents, in turn. Not
 # `perfect`: it acts on the device, and only players on the host wander and can be asked anywhere.
@@ -43,6 +45,9 @@ class Lessons(Protocol):
 
     @property
     def patience(self) -> int: ...
+
+    @property
+    def positions(self) -> int: ...
 
 
 # ---- from bots -----------------------------------------------------------------------------------
@@ -108,6 +113,9 @@ def demonstrate(
     is learned. Teachers on the device, and random ones, act for themselves.
     """
     lineups = lineups_of(env.unwrapped.id, config.teachers)
+    if config.positions and isinstance(env.unwrapped, Board):
+        names = tuple(lineups[0].split())
+        return [] if student else list(every_position(env, names, config.positions))
     found: list[Demonstration] = []
     for number, lineup in enumerate(lineups):
         names = lineup.split()
@@ -166,6 +174,72 @@ def demonstrate(
             each = (len(found) - begun) / episodes
             block = max(1, min(256, int((wanted - len(found)) / each) + 1))
     return found
+
+
+@functools.lru_cache(maxsize=4)
+def every_position(env: Env, names: tuple[str, ...], times: int) -> tuple[Demonstration, ...]:
+    """What a teacher answers in the positions of a board game, with every last move that can have
+    led to them: all those to which the teacher itself can come, whatever the other one does, and
+    all to which it can come if one of its moves was another one.
+
+    Args:
+        names: of the teacher's seat in each agent's place, or one for all. It acts on the host.
+        times: how often the first kind counts; the second counts once.
+
+    Raises:
+        ConfigError: the teacher acts on the device, or there are more than 20,000 positions.
+    """
+    names = names if len(names) > 1 else names * env.num_agents
+    seats = [seat(name, env) for name in names]
+    if not all(callable(getattr(policy, "act", None)) for policy in seats):
+        raise ConfigError(
+            f"{' '.join(names)} acts on the device; here solver:depth=9, say, can ask"
+        )
+    found: list[Demonstration] = []
+    known: dict[Any, Any] = {}  # answers by stones
+    # By what is seen: a line of moves that leads there, and how many of each agent's moves in it
+    # were not as taught, at least.
+    level: dict[str, tuple[tuple[int, ...], np.ndarray]] = {"": ((), np.zeros(2, int))}
+    start = int(env.action_space.start)  # type: ignore[attr-defined]
+    while level:
+        after: dict[str, tuple[tuple[int, ...], np.ndarray]] = {}
+        for line, strays in level.values():
+            game = _replayed(env, line)
+            mover = game.asked()[0]
+            view = game.views[mover]
+            stones = view.perception[:2].tobytes()
+            if stones not in known:
+                reply = seats[mover].act([view])[0]
+                known[stones] = reply.action if isinstance(reply, Reply) else reply
+            action = int(known[stones])
+            if strays[mover] < 2:
+                answer = _answered(view, action, None)
+                lesson = Demonstration(env.spec_json(), *words.texts(env, view), answer)
+                found += [lesson] * (1 if strays[mover] else times)
+            if len(found) > 20_000 * times:
+                raise ConfigError(f"{env!r} has more positions than can be learned one by one")
+            for move in np.flatnonzero(view.legal):
+                own = strays + (np.arange(2) == mover) * (int(move) + start != action)
+                then = (*line, int(move))
+                later = _replayed(env, then)
+                if own.min() < 2 and later.asked():
+                    seen = later.views[later.asked()[0]].text
+                    kept = after.get(seen, (then, own))
+                    after[seen] = kept[0], np.minimum(kept[1], own)
+        level = after
+    return tuple(found)
+
+
+def _replayed(env: Env, line: Sequence[int]) -> Game:
+    """A board game after some moves."""
+    game = Game(env, 0, totals=False)
+    for move in line:
+        rows = np.full(env.num_agents, env.noop)
+        mover = game.asked()[0]
+        rows[mover] = move + int(env.action_space.start)  # type: ignore[attr-defined]
+        game.hear([mover], {})
+        game.make(rows)
+    return game
 
 
 def _host(env: Env, name: str, wander: float, student: Any) -> _Wandering | None:
