@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import itertools
 import re
 from collections.abc import Sequence
 from typing import Any, Protocol
@@ -16,6 +17,7 @@ from manyhands.baselines.players.text_policy import TextModel
 from manyhands.core.answers import condense
 from manyhands.core.env import ConfigError, Env
 from manyhands.core.episode import Game, Moment
+from manyhands.core.pack import Frame
 from manyhands.core.play import play
 from manyhands.core.registry import seat
 from manyhands.core.view import Reply, View
@@ -197,15 +199,17 @@ def every_position(env: Env, names: tuple[str, ...], times: int) -> tuple[Demons
         )
     found: list[Demonstration] = []
     known: dict[Any, Any] = {}  # answers by stones
-    # By what is seen: a line of moves that leads there, and how many of each agent's moves in it
-    # were not as taught, at least.
-    level: dict[str, tuple[tuple[int, ...], np.ndarray]] = {"": ((), np.zeros(2, int))}
+    # By what is seen: its frame, and how many moves each agent made, and at least made otherwise
+    # than taught.
+    level = {"": (Game(env, 0).frame, np.zeros(2, int), np.zeros(2, int))}
     start = int(env.action_space.start)  # type: ignore[attr-defined]
-    while level:
-        after: dict[str, tuple[tuple[int, ...], np.ndarray]] = {}
-        for line, strays in level.values():
-            game = _replayed(env, line)
+    for step in itertools.count():
+        after: dict[str, tuple[Frame, np.ndarray, np.ndarray]] = {}
+        for frame, moves, strays in level.values():
+            game = Game(env, 0, frame=frame, first=step, totals=False)
             mover = game.asked()[0]
+            for _ in range(moves[mover]):
+                game.hear([mover], {})
             view = game.views[mover]
             stones = view.perception[:2].tobytes()
             if stones not in known:
@@ -218,28 +222,23 @@ def every_position(env: Env, names: tuple[str, ...], times: int) -> tuple[Demons
                 found += [lesson] * (1 if strays[mover] else times)
             if len(found) > 20_000 * times:
                 raise ConfigError(f"{env!r} has more positions than can be learned one by one")
+            own = (np.arange(2) == mover).astype(int)
             for move in np.flatnonzero(view.legal):
-                own = strays + (np.arange(2) == mover) * (int(move) + start != action)
-                then = (*line, int(move))
-                later = _replayed(env, then)
-                if own.min() < 2 and later.asked():
+                astray = strays + own * (int(move) + start != action)
+                if astray.min() > 1:
+                    continue
+                rows = np.full(env.num_agents, env.noop)
+                rows[mover] = move + start
+                later = Game(env, 0, frame=frame, first=step, totals=False)
+                later.make(rows)
+                if later.asked():
                     seen = later.views[later.asked()[0]].text
-                    kept = after.get(seen, (then, own))
-                    after[seen] = kept[0], np.minimum(kept[1], own)
+                    _, _, least = after.get(seen, (None, None, astray))
+                    after[seen] = later.frame, moves + own, np.minimum(least, astray)
+        if not after:
+            return tuple(found)
         level = after
-    return tuple(found)
-
-
-def _replayed(env: Env, line: Sequence[int]) -> Game:
-    """A board game after some moves."""
-    game = Game(env, 0, totals=False)
-    for move in line:
-        rows = np.full(env.num_agents, env.noop)
-        mover = game.asked()[0]
-        rows[mover] = move + int(env.action_space.start)  # type: ignore[attr-defined]
-        game.hear([mover], {})
-        game.make(rows)
-    return game
+    raise AssertionError("an endless board game")
 
 
 def _host(env: Env, name: str, wander: float, student: Any) -> _Wandering | None:
