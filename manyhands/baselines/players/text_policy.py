@@ -413,6 +413,8 @@ def load(path: str | Path, game: str | None = None) -> tuple[TextModel, list[dic
         shape = TextNetwork(**about["network"])
         tokenizer = Tokenizer.from_json(about["tokenizer"])
         games = [dict(own) for own in about["games"]]
+    except PolicyError:
+        raise
     except (LookupError, TypeError, ValueError) as error:
         raise PolicyError(f"{path} does not say what its arrays are for: {error!r}") from error
     files.check_finite(path, tensors)
