@@ -20,11 +20,11 @@ from manyhands.baselines.learners.text import (
     TextConfig,
     TextLearner,
     _Decision,
-    _pairs,
     text,
 )
 from manyhands.baselines.learners.text_lessons import demonstrate, lineups_of, tabulate
 from manyhands.baselines.learners.text_network import TextNetwork
+from manyhands.baselines.learners.text_pairs import paired
 from manyhands.baselines.learners.text_tokens import END, START, Tokenizer, train_tokenizer
 from manyhands.baselines.players import text_policy as words
 from manyhands.core.env import ConfigError, PolicyError, SeatError, TrainingError
@@ -187,7 +187,7 @@ def test_equal_answers_are_one_row():
     question = [words.Question((3,), (4,)), words.Question((3,), (5,))]
     rows = [(question[0], (5,), (1.0, 2.0)), (question[0], (6,), (1.0, 0.0))]
     rows += [(question[1], (5,), (1.0, 4.0)), (question[0], (5,), (1.0, 1.0))]
-    pairs = _pairs(rows)
+    pairs = paired(rows)
     assert len(pairs.questions) == 2 and pairs.owner == [0, 0, 1]
     assert pairs.sums.tolist() == [[2, 3], [1, 0], [1, 4]]
     parts = list(pairs.chunks(1))
@@ -253,7 +253,7 @@ def test_frequent_questions_come_more_often():
     """An epoch shows every question, the frequent ones several times for as much in all."""
     rows = [(words.Question((3,), (n,)), (END,), (1.0,)) for n in range(10)]
     rows += [rows[0]] * 4
-    pairs = _pairs(rows)
+    pairs = paired(rows)
     assert pairs.repeats().tolist() == [5] + [1] * 9
     parts = list(pairs.chunks(4, np.random.default_rng(0)))
     assert len(parts) == 4

@@ -116,8 +116,8 @@ def demonstrate(
     """
     lineups = lineups_of(env.unwrapped.id, config.teachers)
     if config.positions and isinstance(env.unwrapped, Board):
-        names = tuple(lineups[0].split())
-        return [] if student else list(every_position(env, names, config.positions))
+        taught = every_position(env, tuple(lineups[0].split()), config.positions)
+        return [] if student else list(taught)
     found: list[Demonstration] = []
     for number, lineup in enumerate(lineups):
         names = lineup.split()
