@@ -22,11 +22,11 @@ SHIPPED = FILE / "shipped.safetensors"
 def test_it_is_small_and_says_what_it_reached():
     assert SHIPPED.stat().st_size < 5e6
     scores = json.loads(SHIPPED.with_suffix(".json").read_text())["scores"]
-    assert {"kuhn_poker", "tic_tac_toe", "trade", "kitchen"} <= scores.keys()
+    assert {"kuhn_poker", "tic_tac_toe", "kitchen"} <= scores.keys()
 
 
 def test_it_has_a_network_for_each_game():
-    for game in ("kuhn_poker", "tic_tac_toe", "negotiation", "kitchen"):
+    for game in ("kuhn_poker", "tic_tac_toe", "kitchen"):
         model, games = words.load(SHIPPED, game)
         assert model.tokenizer.size <= model.shape.vocabulary and games
     with pytest.raises(PolicyError, match="not for leduc_holdem"):
@@ -52,3 +52,10 @@ def test_tic_tac_toe(other, most):
     assert (own < 0).mean() <= most
     assert result.refused(0)[0] <= 6
     assert np.isfinite(own).all()
+
+
+@pytest.mark.slow
+def test_the_kitchen_by_skills():
+    env = manyhands.make("skills", env=manyhands.make("kitchen", layout="cramped_room"))
+    result = manyhands.play(env, "text:file=shipped,policy=false", 1, 4, progress=False)
+    assert result.seat_rewards.mean() >= 120
