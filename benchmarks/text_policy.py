@@ -2,9 +2,11 @@
 
   python benchmarks/text_policy.py kuhn --seeds 0 1 2
   python benchmarks/text_policy.py baselines --seeds 0 1 2
-  python benchmarks/text_policy.py shipped --seeds 0 --ship
+  python benchmarks/text_policy.py shipped --pack runs/text-policy/kuhn-prompt/seed-0 ...
 
-Runs are kept in `runs/text-policy` (or `--out`) and gone on with if they are there; figures go to
+`shipped` puts the policies of some runs into the file of the package, and judges the seat
+`text:file=shipped`; without `--pack` it judges the file that is there. Runs are kept in
+`runs/text-policy` (or `--out`) and gone on with if they are there; figures go to
 `benchmarks/results/text-policy-EXPERIMENT.json`, a seed each as it is finished.
 """
 
@@ -12,10 +14,10 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
+import functools
 import json
 import os
 import platform
-import shutil
 import sys
 import time
 from pathlib import Path
@@ -33,6 +35,7 @@ ROOT = Path(__file__).resolve().parents[1]
 SHIPPED = ROOT / "manyhands" / "assets" / "policies" / "text" / "shipped.safetensors"
 
 
+@functools.lru_cache(maxsize=1)
 def games(name: str) -> dict[str, Any]:
     """The games of an experiment, by their names in results."""
     kitchen = manyhands.make("kitchen", layout="cramped_room")
@@ -47,6 +50,7 @@ def games(name: str) -> dict[str, Any]:
         "kuhn": ("kuhn_poker",),
         "tictactoe": ("tic_tac_toe",),
         "kitchen": ("kitchen",),
+        "trade": ("trade",),
         "shipped": ("kuhn_poker", "tic_tac_toe", "kitchen"),
         "several": ("kuhn_poker", "tic_tac_toe", "trade", "kitchen"),
         "baselines": ("kuhn_poker", "leduc_holdem", "tic_tac_toe"),
@@ -123,37 +127,69 @@ def experiment(options: argparse.Namespace, seed: int, baseline: str) -> dict[st
         "baseline": baseline,
         "cpu_seconds": round(time.process_time() - began, 1),
         "seconds": card["seconds"],
-        "parameters": int(sum(np.size(x) for x in _leaves(model.params))),
+        "parameters": count(model),
         "tokens": model.tokenizer.size,
     }
+    half = lines[len(lines) // 2 :]
     for g, (name, env) in enumerate(named.items()):
         own: dict[str, Any] = {}
         if lines:
-            half = lines[len(lines) // 2 :]
             own["illegal_share_second_half"] = float(np.mean([x[f"illegal/{g}"] for x in half]))
             own["illegal_share_first"] = lines[0][f"illegal/{g}"]
-        if env.deals() is not None and env.chat is None:
-            own |= judge_tree(out, env, model, seed)
-        policy = Counted(env, model, policy=False, greedy=options.greedy)
-        others = {"tic_tac_toe": ["random", "perfect"], "kitchen": [""], "trade": ["", "fair"]}
-        count = {"kitchen": 3, "trade": 20}.get(name, options.matches)
-        if name in others:
-            own["play"] = judge_play(env, policy, others[name], count, 77 + seed, config.patience)
-        found[name] = own
+        found[name] = own | judged(options, name, env, model, seed, out)
     if lines:
-        half = lines[len(lines) // 2 :]
         for name in ("advantage_variance", "entropy", "kl", "grad_norm"):
             found[name] = float(np.mean([line[name] for line in half]))
         found["entropy_last"] = lines[-1]["entropy"]
         found["grad_norm_variance"] = float(np.var([line["grad_norm"] for line in half]))
-    if options.ship:
-        SHIPPED.parent.mkdir(parents=True, exist_ok=True)
-        for end in (".safetensors", ".json"):
-            shutil.copy((out / "policy-0.safetensors").with_suffix(end), SHIPPED.with_suffix(end))
-        about = json.loads(SHIPPED.with_suffix(".json").read_text())
-        about["scores"] = found
-        SHIPPED.with_suffix(".json").write_text(json.dumps(about, indent=2) + "\n")
     return found
+
+
+def judged(
+    options: argparse.Namespace, name: str, env: Any, model: Any, seed: int, run: Path
+) -> dict[str, Any]:
+    """What a policy reaches in a game."""
+    own: dict[str, Any] = {}
+    if env.deals() is not None and env.chat is None:
+        own |= judge_tree(run, env, model, seed)
+    policy = Counted(env, model, policy=False, greedy=options.greedy)
+    others = {
+        "tic_tac_toe": ["random", "perfect"],
+        "kitchen": [""],
+        "trade": ["", "fair", "random"],
+    }
+    episodes = {"kitchen": 3, "trade": 40}.get(name, options.matches)
+    if name in others:
+        own["play"] = judge_play(env, policy, others[name], episodes, 77 + seed, options.patience)
+    return own
+
+
+def shipped(options: argparse.Namespace) -> dict[str, Any]:
+    """The policy of the package, made of some runs' or as it is, and what it reaches."""
+    named = games("shipped")
+    if options.pack:
+        SHIPPED.parent.mkdir(parents=True, exist_ok=True)
+        parts = [words.load(run / "policy-0.safetensors") for run in options.pack]
+        cards = [json.loads((run / "policy-0.json").read_text()) for run in options.pack]
+        words.bundle(SHIPPED, parts, {"parts": cards})
+    found: dict[str, Any] = {"bytes": SHIPPED.stat().st_size}
+    for name, env in named.items():
+        model, _ = words.load(SHIPPED, env.unwrapped.id)
+        found[name] = {"parameters": count(model), "tokens": model.tokenizer.size}
+        found[name] |= judged(options, name, env, model, 0, SHIPPED.parent)
+    for bot in ("text:skills=true", "random"):
+        result = manyhands.play(named["kitchen"], [bot] * 2, 3, seed=77, progress=False)
+        own = result.seat_rewards.mean(axis=1)
+        found["kitchen"][f"{bot} with itself"] = {"episodes": 3, "return": float(own.mean())}
+    about = json.loads(SHIPPED.with_suffix(".json").read_text())
+    about["scores"] = found
+    SHIPPED.with_suffix(".json").write_text(json.dumps(about, indent=2) + "\n")
+    return found
+
+
+def count(model: Any) -> int:
+    """The number of parameters."""
+    return int(sum(np.size(x) for x in _leaves(model.params)))
 
 
 def _leaves(tree: Any) -> list[Any]:
@@ -170,7 +206,7 @@ def say(line: str) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    known = ("kuhn", "tictactoe", "kitchen", "shipped", "several", "baselines")
+    known = ("kuhn", "tictactoe", "kitchen", "trade", "shipped", "several", "baselines")
     parser.add_argument("experiment", choices=known)
     parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2])
     parser.add_argument("--baselines", nargs="+", default=["prompt"])
@@ -178,7 +214,7 @@ def main() -> None:
     parser.add_argument("--name", help="of the results; by default the experiment")
     parser.add_argument("--greedy", action="store_true", help="judge play by the likeliest tokens")
     parser.add_argument("--matches", type=int, default=200)
-    parser.add_argument("--ship", action="store_true", help="make it the one of the package")
+    parser.add_argument("--pack", type=Path, nargs="*", help="runs for the package's policy")
     for field in dataclasses.fields(TextConfig):
         name = f"--{field.name.replace('_', '-')}"
         if field.name == "baseline":
@@ -199,6 +235,12 @@ def main() -> None:
         "load": "shared with other programs",
     }
     data["settings"] = {f.name: getattr(options, f.name) for f in dataclasses.fields(TextConfig)}
+    if options.experiment == "shipped":
+        data["runs"].append(shipped(options))
+        del data["settings"]
+        path.write_text(json.dumps(data, indent=1) + "\n")
+        say(json.dumps(data["runs"][-1]))
+        return
     for baseline in options.baselines:
         for seed in options.seeds:
             data["runs"].append(experiment(options, seed, baseline))

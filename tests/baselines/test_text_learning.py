@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import re
+from collections import Counter
 from types import SimpleNamespace
 
 import jax
@@ -19,11 +20,11 @@ from manyhands.baselines.learners.text import (
     TextConfig,
     TextLearner,
     _Decision,
-    _pairs,
     text,
 )
 from manyhands.baselines.learners.text_lessons import demonstrate, lineups_of, tabulate
 from manyhands.baselines.learners.text_network import TextNetwork
+from manyhands.baselines.learners.text_pairs import paired
 from manyhands.baselines.learners.text_tokens import END, START, Tokenizer, train_tokenizer
 from manyhands.baselines.players import text_policy as words
 from manyhands.core.env import ConfigError, PolicyError, SeatError, TrainingError
@@ -80,10 +81,27 @@ def test_texts_are_read_back():
     assert tokens.decode([tokens.size + 5]) == "\ufffd"
 
 
+def test_clauses_that_come_again_are_one_token():
+    where = [
+        f"You are at ({x}, 1), holding {what}. Step {x}{what} is over."
+        for x in range(4)
+        for what in ("nothing", "an onion, uncooked")
+    ] * 4
+    tokens = train_tokenizer({"a": ["Rules."]}, {"a": where}, 400)
+    assert {"\nYou are at (2, 1),", " holding nothing.", " uncooked."} - set(tokens.phrases) == {
+        " uncooked."  # a word is none
+    }
+    assert all(tokens.decode(tokens.encode(text)) == text for text in where)
+    assert len(tokens.encode("You are at (2, 1), holding nothing.")) == 2
+    again = Tokenizer.from_json(json.loads(json.dumps(tokens.to_json())))
+    assert again == tokens and again.encode(where[0]) == tokens.encode(where[0])
+
+
 @pytest.mark.parametrize(
     "data",
     [
         {},
+        {"lines": [], "pairs": [], "phrases": [1]},
         {"lines": [1], "pairs": []},
         {"lines": [], "pairs": [[1]]},
         {"lines": [], "pairs": [[3, 999]]},
@@ -169,7 +187,7 @@ def test_equal_answers_are_one_row():
     question = [words.Question((3,), (4,)), words.Question((3,), (5,))]
     rows = [(question[0], (5,), (1.0, 2.0)), (question[0], (6,), (1.0, 0.0))]
     rows += [(question[1], (5,), (1.0, 4.0)), (question[0], (5,), (1.0, 1.0))]
-    pairs = _pairs(rows)
+    pairs = paired(rows)
     assert len(pairs.questions) == 2 and pairs.owner == [0, 0, 1]
     assert pairs.sums.tolist() == [[2, 3], [1, 0], [1, 4]]
     parts = list(pairs.chunks(1))
@@ -229,6 +247,35 @@ def test_teachers_of_one_game_or_of_all():
     assert lineups_of("tic_tac_toe", "text:skills=true") == ["text:skills=true"]
     assert lineups_of("tic_tac_toe", "kuhn_poker=random")[0] == "solver:depth=9 random"
     assert lineups_of("kuhn_poker", "") == ["random"]
+
+
+def test_frequent_questions_come_more_often():
+    """An epoch shows every question, the frequent ones several times for as much in all."""
+    rows = [(words.Question((3,), (n,)), (END,), (1.0,)) for n in range(10)]
+    rows += [rows[0]] * 4
+    pairs = paired(rows)
+    assert pairs.repeats().tolist() == [5] + [1] * 9
+    parts = list(pairs.chunks(4, np.random.default_rng(0)))
+    assert len(parts) == 4
+    seen = [(q.prompt[0], part.sums[k, 0]) for part in parts for k, q in enumerate(part.questions)]
+    assert sorted(seen) == [(0, 1.0)] * 5 + [(n, 1.0) for n in range(1, 10)]
+
+
+def test_positions_to_which_a_teacher_can_come():
+    """On a strip of four squares, where two in a row win."""
+    env = manyhands.make("tic_tac_toe", rows=1, columns=4, connect=2)
+    config = dataclasses.replace(TINY, positions=3, teachers="solver:depth=4,draw=false")
+    found = demonstrate(env, config, 0)
+    assert found == demonstrate(env, config, 1)
+    times = Counter((re.search(r"^1 (.*)$", x.prompt, re.M)[1], x.answer) for x in found)
+    assert times[". . . .", "ACTION: b1"] == 3
+    # X, beside the middle, wins wherever O goes.
+    assert times["O X . .", "ACTION: c1"] == times[". X . O", "ACTION: c1"] == 3
+    # The teacher never opens in the corner: what follows is shown once.
+    assert times["X . O .", "ACTION: b1"] == 1
+    assert set(Counter(found).values()) == {1, 3}
+    with pytest.raises(ConfigError, match="perfect"):
+        demonstrate(env, dataclasses.replace(config, teachers="perfect"), 0)
 
 
 class _LastChoice:
@@ -352,6 +399,26 @@ def test_what_is_saved_plays_alike(kuhn, run):
     assert isinstance(games, list) and model.shape.width == TINY.width
     table = manyhands.seat(f"table:file={folder / 'average-kuhn_poker.safetensors'}", kuhn)
     assert manyhands.play(kuhn, table, 2).rewards.shape == (2, 2)
+
+
+def test_a_file_of_several_networks(kuhn, run, tmp_path):
+    """A seat takes the one that knows its game."""
+    model, games = words.load(run[1] / "policy-0.safetensors")
+    shape = TextNetwork(model.shape.vocabulary, 8, 1, 1)
+    other = words.TextModel(shape, shape.init(0), model.tokenizer)
+    board = manyhands.make("tic_tac_toe")
+    path = tmp_path / "two.safetensors"
+    words.bundle(path, [(model, games), (other, [board.spec()])], {"card": 1})
+    assert words.load(path, "kuhn_poker")[0].shape == model.shape
+    assert words.load(path, "tic_tac_toe")[0].shape == shape
+    seat = manyhands.seat(f"text:file={path}", kuhn)
+    assert seat.model.params.keys() == model.params.keys()
+    with pytest.raises(PolicyError, match=r"kuhn_poker, tic_tac_toe, not for leduc_holdem"):
+        manyhands.seat(f"text:file={path}", manyhands.make("leduc_holdem"))
+    with pytest.raises(PolicyError, match="several"):
+        words.load(path)
+    with pytest.raises(PolicyError, match="one network for a game"):
+        words.bundle(path, [(model, games), (other, games)], {})
 
 
 def test_constrained_and_greedy(kuhn, run):

@@ -1,7 +1,7 @@
 """Players of board games: `perfect` on small boards, `solver` and `decisive` on any.
 
 They see what a player sees; the first two judge moves by `envs/board/solvers.py`. Among equally
-good moves they draw.
+good moves they draw; `solver:draw=false` always takes the one nearest the middle.
 """
 
 from __future__ import annotations
@@ -77,15 +77,22 @@ class Decisive:
 
 
 class Searcher:
-    """A host policy that looks `depth` moves ahead, forced replies not counted."""
+    """A host policy that looks `depth` moves ahead, forced replies not counted.
 
-    def __init__(self, env: Env, depth: int = 6):
+    Args:
+        draw: whether it draws among equally good moves; else it takes the one nearest the middle of
+            the board (of those the first), and always plays a position alike.
+    """
+
+    def __init__(self, env: Env, depth: int = 6, draw: bool = True):
         self._found = unwrap(env, Board, SeatError)
         self._board = self._found.env
         if isinstance(depth, bool) or not isinstance(depth, int) or depth < 1:
             raise SeatError(f"solver:depth=N looks N moves ahead, N from 1; given {depth!r}")
-        self.depth = depth
-        self.name = f"solver:depth={depth}"
+        if not isinstance(draw, bool):
+            raise SeatError(f"solver:draw=true or false, given {draw!r}")
+        self.depth, self.draw = depth, draw
+        self.name = f"solver:depth={depth}" + ("" if draw else ",draw=false")
 
     def act(self, views: Sequence[View]) -> list[Any]:
         return [self._move(view) for view in views]
@@ -93,5 +100,15 @@ class Searcher:
     def _move(self, view: View) -> Any:
         stones = solvers.stones_of(self._board, view.perception)
         good = solvers.best(solvers.solve_stones(self._board, *stones, self.depth))
-        action = good[int(view.rng().integers(len(good)))]
+        if self.draw:
+            action = good[int(view.rng().integers(len(good)))]
+        else:
+            action = min(good, key=self._off_centre)
         return np.asarray(self._found.lift(action)) if self._found.wrappers else action
+
+    def _off_centre(self, action: int) -> int:
+        """Four times the squared distance of a move from the middle."""
+        board = self._board
+        row, column = (0, action) if board.falling else divmod(action, board.columns)
+        across = 2 * column - (board.columns - 1)
+        return across**2 + (0 if board.falling else (2 * row - (board.rows - 1)) ** 2)

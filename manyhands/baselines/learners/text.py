@@ -37,7 +37,7 @@ import json
 import math
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -57,6 +57,7 @@ from manyhands.baselines.learners.text_lessons import (
     views_of,
 )
 from manyhands.baselines.learners.text_network import TextNetwork
+from manyhands.baselines.learners.text_pairs import Pairs, paired
 from manyhands.baselines.learners.text_tokens import Tokenizer, train_tokenizer
 from manyhands.baselines.players import network as files
 from manyhands.baselines.players import text_policy as words
@@ -86,6 +87,9 @@ class TextConfig:
         demonstrations: decisions of teachers in each game, at least.
         wander: how likely a teacher that acts on the host does something else at random; what it
             would have done is learned.
+        positions: learn positions of board games one by one from their first teacher, in place of
+            games played: those to which it can come, which count so many times, and once those to
+            which another move in place of one of its own leads. 0 plays.
         clone_updates, clone_rate: steps of cloning, and their learning rate.
         relabel: how often, at even distances within cloning, the learner plays and its teachers
             answer where it has got to (Ross et al. 2011, DAgger); all rounds together add
@@ -121,6 +125,7 @@ class TextConfig:
     teachers: str = ""
     demonstrations: int = 2000
     wander: float = 0.1
+    positions: int = 0
     clone_updates: int = 200
     clone_rate: float = 1e-3
     relabel: int = 0
@@ -205,64 +210,6 @@ class _Scribe(TextPolicy):
             self.notes.append((view.episode, view.index, view.step, question, answer, anchor))
             replies.append(words.reply_of(self.env, self.model.tokenizer.decode(answer)))
         return replies
-
-
-@dataclasses.dataclass
-class _Pairs:
-    """Different questions, and different answers to them with sums over their occurrences.
-
-    Attributes:
-        questions: P of them.
-        owner, answers: of the A answers, with their ends.
-        sums: f64[A, 4]: occurrences, the sums of the advantages above 0 and of those below (without
-            their signs), and of the returns.
-    """
-
-    questions: list[Question]
-    owner: list[int]
-    answers: list[tuple[int, ...]]
-    sums: np.ndarray
-
-    def chunks(self, size: int) -> Iterator[_Pairs]:
-        """Of at most `size` questions each, those of like length together."""
-        order = sorted(range(len(self.questions)), key=lambda q: len(self.questions[q].prompt))
-        own: dict[int, list[int]] = defaultdict(list)
-        for a, q in enumerate(self.owner):
-            own[q].append(a)
-        for start in range(0, len(order), size):
-            part = order[start : start + size]
-            answers = [a for q in part for a in own[q]]
-            owner = [k for k, q in enumerate(part) for _ in own[q]]
-            yield _Pairs(
-                [self.questions[q] for q in part],
-                owner,
-                [self.answers[a] for a in answers],
-                self.sums[answers],
-            )
-
-    def arrays(self) -> tuple[Any, ...]:
-        """(systems, which, prompts, owner, answers, sums), padded."""
-        answers = tn.padded([list(answer) for answer in self.answers], tn.SHORT, tn.ANSWERS)
-        fill = len(answers) - len(self.owner)
-        answers[len(self.owner) :] = 0
-        owner = np.array(self.owner + [0] * fill, np.int32)
-        sums = np.concatenate([self.sums, np.zeros((fill, self.sums.shape[1]))])
-        return (*words.packed(self.questions), owner, answers, sums.astype(np.float32))
-
-
-def _pairs(rows: Sequence[tuple[Question, tuple[int, ...], Sequence[float]]]) -> _Pairs:
-    """Equal answers to equal questions, with the sums of what belongs to each."""
-    questions: dict[Question, int] = {}
-    pairs: dict[tuple[int, tuple[int, ...]], np.ndarray] = {}
-    for question, answer, values in rows:
-        key = questions.setdefault(question, len(questions)), answer
-        pairs[key] = pairs.get(key, 0.0) + np.asarray(values, np.float64)
-    return _Pairs(
-        list(questions),
-        [question for question, _ in pairs],
-        [answer for _, answer in pairs],
-        np.array(list(pairs.values())).reshape(len(pairs), -1),
-    )
 
 
 # ---- losses --------------------------------------------------------------------------------------
@@ -381,29 +328,34 @@ class TextLearner:
         steps = self.config.clone_updates
         return _optimiser(rate, steps if cloning else 0)
 
-    def lessons(self) -> list[_Pairs]:
+    def lessons(self) -> list[Pairs]:
         """The demonstrations of each game, equal ones together."""
         rows: dict[str, list[Any]] = defaultdict(list)
         for lesson in self._demonstrations + self._added:
             question = self.model.question(lesson.system, lesson.prompt)
             rows[lesson.game].append((question, self.model.answer_tokens(lesson.answer), (1.0,)))
-        return [_pairs(own) for own in rows.values()]
+        return [paired(own) for own in rows.values()]
 
     def clone(self, log: Callable[[str], None] = lambda _: None, tick: Any = None) -> None:
         """Learn what the teachers do; goes on after `cloned` steps. `tick` is called after each."""
         config, optimiser = self.config, self._optimiser(True)
-        games = [list(own.chunks(config.batch)) for own in self.lessons()]
+        games = self.lessons()
+        orders: dict[tuple[int, int], list[Pairs]] = {}
         loss = _static(functools.partial(_clone_loss, self.model.shape))
         while self.cloned < config.clone_updates:
             if self.cloned * (config.relabel + 1) >= config.clone_updates * (self.relabelled + 1):
                 self.revisit()
-                games = [list(own.chunks(config.batch)) for own in self.lessons()]
+                games, orders = self.lessons(), {}
                 log(f"relabelled {self.relabelled} of {config.relabel}: {len(self._added)} more")
-            # Games take turns, and the batches of a game come in random order.
+            # Games take turns; in each epoch a game's questions are shuffled anew.
             turn, g = divmod(self.cloned, len(games))
-            epoch, at = divmod(turn, len(games[g]))
-            b = np.random.default_rng([self.seed, g, epoch]).permutation(len(games[g]))[at]
-            batch = games[g][b].arrays()
+            epoch, at = divmod(turn, -(-int(games[g].repeats().sum()) // config.batch))
+            if (g, epoch) not in orders:
+                rng = np.random.default_rng([self.seed, g, epoch])
+                orders = {key: own for key, own in orders.items() if key[0] != g}
+                orders[g, epoch] = list(games[g].chunks(config.batch, rng))
+            own = orders[g, epoch][at]
+            batch = own.arrays()
             params, self._state, about = _step(
                 optimiser, loss, 1.0, self.model.params, self._state, *batch
             )
@@ -557,7 +509,7 @@ class TextLearner:
     def _expected(self, decisions: Sequence[_Decision]) -> np.ndarray:
         """What the network expects of each."""
         end = (words.END,)
-        pairs = _pairs([(q, end, (1.0,)) for q in dict.fromkeys(d.question for d in decisions)])
+        pairs = paired([(q, end, (1.0,)) for q in dict.fromkeys(d.question for d in decisions)])
         values: dict[Question, float] = {}
         for part in pairs.chunks(self.config.batch):
             *batch, _ = part.arrays()
@@ -589,7 +541,7 @@ class TextLearner:
         played = time.monotonic() - began
         worth = self.advantages(decisions)
         spread = self._spread(decisions)
-        pairs = _pairs(
+        pairs = paired(
             [
                 (d.question, d.answer, (1.0, max(a, 0.0), max(-a, 0.0), d.gained / spread[d.game]))
                 for d, a in zip(decisions, worth.tolist(), strict=True)
@@ -630,7 +582,7 @@ class TextLearner:
         self.history.append({"update": self.update, **about})
         return about
 
-    def _references(self, part: _Pairs, given: Sequence[Any]) -> np.ndarray:
+    def _references(self, part: Pairs, given: Sequence[Any]) -> np.ndarray:
         """f32[A, L, V]: what the clone would write; of what was seen before it is remembered."""
         answers, known = given[-1], self._clones
         keys = [(part.questions[q], a) for q, a in zip(part.owner, part.answers, strict=True)]

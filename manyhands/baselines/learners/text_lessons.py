@@ -4,6 +4,8 @@ strategies in games with a tree, as tables."""
 from __future__ import annotations
 
 import dataclasses
+import functools
+import itertools
 import re
 from collections.abc import Sequence
 from typing import Any, Protocol
@@ -15,9 +17,11 @@ from manyhands.baselines.players.text_policy import TextModel
 from manyhands.core.answers import condense
 from manyhands.core.env import ConfigError, Env
 from manyhands.core.episode import Game, Moment
+from manyhands.core.pack import Frame
 from manyhands.core.play import play
 from manyhands.core.registry import seat
 from manyhands.core.view import Reply, View
+from manyhands.envs.board.env import Board
 
 # Whom a game is first learned from, if nothing is said: seats for all of its agents, in turn. Not
 # `perfect`: it acts on the device, and only players on the host wander and can be asked anywhere.
@@ -43,6 +47,9 @@ class Lessons(Protocol):
 
     @property
     def patience(self) -> int: ...
+
+    @property
+    def positions(self) -> int: ...
 
 
 # ---- from bots -----------------------------------------------------------------------------------
@@ -108,6 +115,9 @@ def demonstrate(
     is learned. Teachers on the device, and random ones, act for themselves.
     """
     lineups = lineups_of(env.unwrapped.id, config.teachers)
+    if config.positions and isinstance(env.unwrapped, Board):
+        taught = every_position(env, tuple(lineups[0].split()), config.positions)
+        return [] if student else list(taught)
     found: list[Demonstration] = []
     for number, lineup in enumerate(lineups):
         names = lineup.split()
@@ -166,6 +176,69 @@ def demonstrate(
             each = (len(found) - begun) / episodes
             block = max(1, min(256, int((wanted - len(found)) / each) + 1))
     return found
+
+
+@functools.lru_cache(maxsize=4)
+def every_position(env: Env, names: tuple[str, ...], times: int) -> tuple[Demonstration, ...]:
+    """What a teacher answers in the positions of a board game, with every last move that can have
+    led to them: all those to which the teacher itself can come, whatever the other one does, and
+    all to which it can come if one of its moves was another one.
+
+    Args:
+        names: of the teacher's seat in each agent's place, or one for all. It acts on the host.
+        times: how often the first kind counts; the second counts once.
+
+    Raises:
+        ConfigError: the teacher acts on the device, or there are more than 20,000 positions.
+    """
+    names = names if len(names) > 1 else names * env.num_agents
+    seats = [seat(name, env) for name in names]
+    if not all(callable(getattr(policy, "act", None)) for policy in seats):
+        raise ConfigError(
+            f"{' '.join(names)} acts on the device; here solver:depth=9, say, can ask"
+        )
+    found: list[Demonstration] = []
+    known: dict[Any, Any] = {}  # answers by stones
+    # By what is seen: its frame, and how many moves each agent made, and at least made otherwise
+    # than taught.
+    level = {"": (Game(env, 0).frame, np.zeros(2, int), np.zeros(2, int))}
+    start = int(env.action_space.start)  # type: ignore[attr-defined]
+    for step in itertools.count():
+        after: dict[str, tuple[Frame, np.ndarray, np.ndarray]] = {}
+        for frame, moves, strays in level.values():
+            game = Game(env, 0, frame=frame, first=step, totals=False)
+            mover = game.asked()[0]
+            for _ in range(moves[mover]):
+                game.hear([mover], {})
+            view = game.views[mover]
+            stones = view.perception[:2].tobytes()
+            if stones not in known:
+                reply = seats[mover].act([view])[0]
+                known[stones] = reply.action if isinstance(reply, Reply) else reply
+            action = int(known[stones])
+            if strays[mover] < 2:
+                answer = _answered(view, action, None)
+                lesson = Demonstration(env.spec_json(), *words.texts(env, view), answer)
+                found += [lesson] * (1 if strays[mover] else times)
+            if len(found) > 20_000 * times:
+                raise ConfigError(f"{env!r} has more positions than can be learned one by one")
+            own = (np.arange(2) == mover).astype(int)
+            for move in np.flatnonzero(view.legal):
+                astray = strays + own * (int(move) + start != action)
+                if astray.min() > 1:
+                    continue
+                rows = np.full(env.num_agents, env.noop)
+                rows[mover] = move + start
+                later = Game(env, 0, frame=frame, first=step, totals=False)
+                later.make(rows)
+                if later.asked():
+                    seen = later.views[later.asked()[0]].text
+                    _, _, least = after.get(seen, (None, None, astray))
+                    after[seen] = later.frame, moves + own, np.minimum(least, astray)
+        if not after:
+            return tuple(found)
+        level = after
+    raise AssertionError("an endless board game")
 
 
 def _host(env: Env, name: str, wander: float, student: Any) -> _Wandering | None:

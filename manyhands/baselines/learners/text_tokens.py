@@ -1,9 +1,11 @@
-"""The tokenizer of text policies: byte pairs, and whole lines that texts of a game repeat.
+"""The tokenizer of text policies: byte pairs, and whole lines and clauses that texts repeat.
 
 Byte pair encoding (Sennrich, Haddow and Birch 2016) of words, trained on the texts that it will
 read. The texts of a world repeat whole lines to the letter: the rule book, or "What you may do
-now:". Each of those is one token, so that a rule book of 3,000 characters is some 40 tokens. All
-256 bytes are tokens too, so that any text can be written and read back.
+now:". Each of those is one token, so that a rule book of 3,000 characters is some 40 tokens. Other
+lines are made of clauses that come again and again: "facing east to the onion dispenser at (4, 1)".
+Each of those is one token, too, and so a fact is where a network finds it at a glance. All 256
+bytes are tokens, so that any text can be written and read back.
 """
 
 from __future__ import annotations
@@ -23,8 +25,11 @@ _BYTES = 3  # the first byte
 _FIRST = _BYTES + 256  # the first token of several bytes
 # A word with the blank or the break of line before it; the mark of a list belongs to its word.
 _WORDS = re.compile(r"\n- \S+|\s?\S+|\s")
+# The blanks between the clauses of a line: after a mark, and not within brackets.
+_CLAUSES = re.compile(r"(?<=[,.;:]) (?![^()]*\))")
 _PROSE = re.compile(r"[A-Za-z]{3}")
 _COMMON = {"rules": 0.01, "choice": 0.01, "other": 0.2}  # least share of texts that have the line
+_REPEATED = 0.002  # ... that have the clause
 
 
 @dataclass(frozen=True)
@@ -34,24 +39,30 @@ class Tokenizer:
     Attributes:
         lines: the lines that are one token each, without their break.
         pairs: the pairs of tokens that are joined, in the order of training.
+        phrases: the clauses that are one token each, with the blank or the break before them.
     """
 
     lines: tuple[str, ...]
     pairs: tuple[tuple[int, int], ...]
+    phrases: tuple[str, ...] = ()
     _line: dict[str, int] = field(init=False, repr=False, compare=False)
+    _phrase: dict[str, int] = field(init=False, repr=False, compare=False)
     _rank: dict[tuple[int, int], int] = field(init=False, repr=False, compare=False)
     _bytes: list[bytes] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         known = [b"", b"", b""] + [bytes([value]) for value in range(256)]
         known += [b"\n" + line.encode() for line in self.lines]
+        known += [phrase.encode() for phrase in self.phrases]
         for left, right in self.pairs:
             if not (_BYTES <= left < len(known) and _BYTES <= right < len(known)):
                 raise PolicyError(f"a tokenizer joins tokens that it does not have: {left, right}")
             known.append(known[left] + known[right])
-        first = _FIRST + len(self.lines)
+        between = _FIRST + len(self.lines)
+        first = between + len(self.phrases)
         set_ = functools.partial(object.__setattr__, self)
         set_("_line", {line: _FIRST + i for i, line in enumerate(self.lines)})
+        set_("_phrase", {phrase: between + i for i, phrase in enumerate(self.phrases)})
         set_("_rank", {pair: first + i for i, pair in enumerate(self.pairs)})
         set_("_bytes", known)
         set_("_word", functools.lru_cache(maxsize=1 << 16)(self._join))
@@ -70,8 +81,13 @@ class Tokenizer:
             if whole is not None:
                 tokens.append(whole)
                 continue
-            for word in _WORDS.findall("\n" + line):
-                tokens += self._word(word)  # type: ignore[attr-defined]
+            for clause in _clauses(line):
+                phrase = self._phrase.get(clause)
+                if phrase is not None:
+                    tokens.append(phrase)
+                    continue
+                for word in _WORDS.findall(clause):
+                    tokens += self._word(word)  # type: ignore[attr-defined]
         return tokens
 
     def decode(self, tokens: Iterable[int]) -> str:
@@ -91,7 +107,11 @@ class Tokenizer:
         return parts
 
     def to_json(self) -> dict[str, Any]:
-        return {"lines": list(self.lines), "pairs": [list(pair) for pair in self.pairs]}
+        return {
+            "lines": list(self.lines),
+            "pairs": [list(pair) for pair in self.pairs],
+            "phrases": list(self.phrases),
+        }
 
     @classmethod
     def from_json(cls, data: Any) -> Tokenizer:
@@ -101,13 +121,14 @@ class Tokenizer:
             PolicyError: it describes none.
         """
         try:
-            lines, pairs = data["lines"], data["pairs"]
-            plain = all(type(line) is str for line in lines)
+            lines, pairs, phrases = data["lines"], data["pairs"], data.get("phrases", ())
+            plain = all(type(line) is str for line in (*lines, *phrases))
             plain &= all(type(left) is type(right) is int for left, right in pairs)
             if not plain:
                 raise TypeError("lines are texts, and pairs are of whole numbers")
-            return cls(tuple(lines), tuple((left, right) for left, right in pairs))
-        except (LookupError, TypeError, ValueError) as error:
+            joined = tuple((left, right) for left, right in pairs)
+            return cls(tuple(lines), joined, tuple(phrases))
+        except (AttributeError, LookupError, TypeError, ValueError) as error:
             raise PolicyError(f"this is no tokenizer: {error!r}") from error
 
 
@@ -132,17 +153,40 @@ def train_tokenizer(
                     chosen[line] += len(line) * (10**6 if kind == "rules" else count)
     # Half of the tokens at most, those that save the most.
     lines = tuple(line for line, _ in chosen.most_common(max(0, (size - _FIRST) // 2)))
-    words: Counter[str] = Counter()
     whole = set(lines)
-    for source in (rules, texts):
-        for written in source.values():
+    repeated: Counter[str] = Counter()
+    counts: dict[str, Counter[str]] = {}
+    for kind, source in (("rules", rules), ("texts", texts)):
+        for game, written in source.items():
+            own = counts.setdefault(f"{kind} {game}", Counter())
             for text, times in Counter(written).items():
                 for line in text.split("\n"):
                     if line not in whole:
-                        for word in _WORDS.findall("\n" + line):
-                            words[word] += times
-    pairs = _train_pairs(words, size - _FIRST - len(lines), _FIRST + len(lines))
-    return Tokenizer(lines, tuple(pairs))
+                        for clause in _clauses(line):
+                            own[clause] += times
+            least = max(_REPEATED * len(written), 3)
+            for clause, count in own.items():
+                words = len(_WORDS.findall(clause))
+                if count >= least and words >= 2:
+                    repeated[clause] += count * (words - 1)
+    # Half of the rest.
+    most = max(0, (size - _FIRST - len(lines)) // 2)
+    phrases = tuple(clause for clause, _ in repeated.most_common(most))
+    found: Counter[str] = Counter()
+    known = set(phrases)
+    for own in counts.values():
+        for clause, times in own.items():
+            if clause not in known:
+                for word in _WORDS.findall(clause):
+                    found[word] += times
+    first = _FIRST + len(lines) + len(phrases)
+    return Tokenizer(lines, tuple(_train_pairs(found, size - first, first)), phrases)
+
+
+def _clauses(line: str) -> list[str]:
+    """The clauses of a line, each with the blank before it, the first with a break."""
+    first, *others = _CLAUSES.split(line)
+    return ["\n" + first, *(" " + clause for clause in others)]
 
 
 def _train_pairs(words: Mapping[str, int], most: int, first: int) -> list[tuple[int, int]]:

@@ -5,7 +5,8 @@ a prompt with the observation and the choices; and it answers in words, token by
 read like anybody's. Nothing keeps it to the choices, unless that is asked for.
 
 A policy is a .safetensors file: the arrays of the network, and in the header its shape and its
-tokenizer as JSON. Nothing in it is executed.
+tokenizer as JSON. A file may hold several networks, each for games of its own (`bundle`). Nothing
+in it is executed.
 """
 
 from __future__ import annotations
@@ -338,22 +339,55 @@ def save(
         PolicyError: the path has another suffix.
         OSError: it cannot be written; earlier contents are kept.
     """
-    about = {
+    tensors = _halved(files.tensors_of(model.params), half)
+    files.write_policy(path, tensors, FORMAT, _described(model, games), card)
+
+
+def bundle(
+    path: str | Path,
+    parts: Sequence[tuple[TextModel, Sequence[Mapping[str, Any]]]],
+    card: Any,
+    half: bool = True,
+) -> None:
+    """Write several models to one file, each with the specs of its games (`save`); a seat takes
+    the one that knows its game.
+
+    Raises:
+        PolicyError: two of them are for one game, or as `save`.
+        OSError: as `save`.
+    """
+    ids = [name for _, games in parts for name in sorted({_innermost(game) for game in games})]
+    if len(set(ids)) < len(ids):
+        raise PolicyError(f"a file holds one network for a game at most, given {', '.join(ids)}")
+    tensors = {
+        f"{k}/{name}": array
+        for k, (model, _) in enumerate(parts)
+        for name, array in _halved(files.tensors_of(model.params), half).items()
+    }
+    about = {"parts": [_described(model, games) for model, games in parts]}
+    files.write_policy(path, tensors, FORMAT, about, card)
+
+
+def _halved(tensors: Mapping[str, np.ndarray], half: bool) -> dict[str, np.ndarray]:
+    return {name: array.astype(np.float16) if half else array for name, array in tensors.items()}
+
+
+def _described(model: TextModel, games: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    return {
         "network": dataclasses.asdict(model.shape),
         "tokenizer": model.tokenizer.to_json(),
         "games": list(games),
     }
-    tensors = files.tensors_of(model.params)
-    if half:
-        tensors = {name: array.astype(np.float16) for name, array in tensors.items()}
-    files.write_policy(path, tensors, FORMAT, about, card)
 
 
-def load(path: str | Path) -> tuple[TextModel, list[dict[str, Any]]]:
+def load(path: str | Path, game: str | None = None) -> tuple[TextModel, list[dict[str, Any]]]:
     """(the model in a file, the specs of the games that it was trained in).
 
+    Args:
+        game: the id of the game that it is to play, where a file holds several models.
+
     Raises:
-        PolicyError: no such file, no text policy, cut off, damaged, or not finite.
+        PolicyError: no such file, no text policy, cut off, damaged, not finite, or for other games.
     """
     tensors, metadata = files.read_tensors(path)
     if metadata.get("format") != FORMAT:
@@ -363,13 +397,29 @@ def load(path: str | Path) -> tuple[TextModel, list[dict[str, Any]]]:
         )
     try:
         about = json.loads(metadata["about"])
+        parts = [(about, "")]
+        if "parts" in about:
+            parts = [(part, f"{k}/") for k, part in enumerate(about["parts"])]
+        known = [sorted({_innermost(own) for own in part["games"]}) for part, _ in parts]
+        fitting = [k for k, ids in enumerate(known) if game is None or game in ids]
+        if game is not None and not fitting:
+            raise PolicyError(
+                f"{path} was trained for {', '.join(itertools.chain(*known))}, not for {game}: a "
+                "network of this size reads only texts like those that it learned from"
+            )
+        if len(fitting) > 1:
+            raise PolicyError(f"{path} holds several networks: name the game, one of {known}")
+        about, start = parts[fitting[0]]
         shape = TextNetwork(**about["network"])
         tokenizer = Tokenizer.from_json(about["tokenizer"])
-        games = [dict(game) for game in about["games"]]
+        games = [dict(own) for own in about["games"]]
+    except PolicyError:
+        raise
     except (LookupError, TypeError, ValueError) as error:
         raise PolicyError(f"{path} does not say what its arrays are for: {error!r}") from error
     files.check_finite(path, tensors)
-    params = files.tree_of({name: array.astype(np.float32) for name, array in tensors.items()})
+    own = {name[len(start) :]: array for name, array in tensors.items() if name.startswith(start)}
+    params = files.tree_of({name: array.astype(np.float32) for name, array in own.items()})
     expected = jax.eval_shape(lambda: shape.init(0))
     sizes = [
         {name: tuple(np.shape(leaf)) for name, leaf in _flat(tree).items()}
@@ -407,15 +457,9 @@ def from_file(
                 "train GAME --algorithm text`) and name its file, text:file=PATH"
             )
         with resources.as_file(kept) as path:
-            model, games = load(path)
+            model, _ = load(path, layers(env)[-1].id)
     else:
-        model, games = load(file)
-    trained = sorted({_innermost(game) for game in games})
-    if layers(env)[-1].id not in trained:
-        raise PolicyError(
-            f"{file} was trained for {', '.join(trained)}, not for {layers(env)[-1].id}: a network "
-            "of this size reads only texts like those that it learned from"
-        )
+        model, _ = load(file, layers(env)[-1].id)
     name = f"text:file={Path(file).name}"
     made: Any = TextPolicy(
         env, model, greedy=greedy, constrained=constrained, policy=policy, name=name

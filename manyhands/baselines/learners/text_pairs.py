@@ -1,0 +1,93 @@
+"""Questions with their answers, equal ones together, in chunks that a network reads at once."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from manyhands.baselines.learners import text_network as tn
+from manyhands.baselines.players import text_policy as words
+from manyhands.baselines.players.text_policy import Question
+
+
+@dataclasses.dataclass
+class Pairs:
+    """Different questions, and different answers to them with sums over their occurrences.
+
+    Attributes:
+        questions: P of them.
+        owner, answers: of the A answers, with their ends.
+        sums: f64[A, 4]: occurrences, the sums of the advantages above 0 and of those below (without
+            their signs), and of the returns.
+    """
+
+    questions: list[Question]
+    owner: list[int]
+    answers: list[tuple[int, ...]]
+    sums: np.ndarray
+
+    def chunks(self, size: int, rng: np.random.Generator | None = None) -> Iterator[Pairs]:
+        """Of at most `size` questions each, those of like length together.
+
+        With `rng` they are drawn: the questions in an order of their own, with only those of 8
+        chunks sorted by length, and frequent ones more often (`repeats`) for less each.
+        """
+        times = np.ones(len(self.questions), int) if rng is None else self.repeats()
+        order = np.repeat(np.arange(len(times)), times)
+        window = max(len(order), 1)
+        if rng is not None:
+            order, window = rng.permutation(order), 8 * size
+        own: dict[int, list[int]] = defaultdict(list)
+        for a, q in enumerate(self.owner):
+            own[q].append(a)
+        parts = []
+        for first in range(0, len(order), window):
+            near = order[first : first + window].tolist()
+            near.sort(key=lambda q: len(self.questions[q].prompt))
+            parts += [near[start : start + size] for start in range(0, len(near), size)]
+        if rng is not None:
+            parts = [parts[k] for k in rng.permutation(len(parts))]
+        for part in parts:
+            answers = [a for q in part for a in own[q]]
+            owner = [k for k, q in enumerate(part) for _ in own[q]]
+            share = times[[self.owner[a] for a in answers]]
+            yield Pairs(
+                [self.questions[q] for q in part],
+                owner,
+                [self.answers[a] for a in answers],
+                self.sums[answers] / share[:, None],
+            )
+
+    def repeats(self) -> np.ndarray:
+        """i64[P]: how often an epoch shows a question: by its occurrences, as multiples of the
+        median question's, from 1 to 32."""
+        counts = np.bincount(self.owner, self.sums[:, 0], len(self.questions))
+        return np.clip(np.rint(counts / np.median(counts)), 1, 32).astype(int)
+
+    def arrays(self) -> tuple[Any, ...]:
+        """(systems, which, prompts, owner, answers, sums), padded."""
+        answers = tn.padded([list(answer) for answer in self.answers], tn.SHORT, tn.ANSWERS)
+        fill = len(answers) - len(self.owner)
+        answers[len(self.owner) :] = 0
+        owner = np.array(self.owner + [0] * fill, np.int32)
+        sums = np.concatenate([self.sums, np.zeros((fill, self.sums.shape[1]))])
+        return (*words.packed(self.questions), owner, answers, sums.astype(np.float32))
+
+
+def paired(rows: Sequence[tuple[Question, tuple[int, ...], Sequence[float]]]) -> Pairs:
+    """Equal answers to equal questions, with the sums of what belongs to each."""
+    questions: dict[Question, int] = {}
+    pairs: dict[tuple[int, tuple[int, ...]], np.ndarray] = {}
+    for question, answer, values in rows:
+        key = questions.setdefault(question, len(questions)), answer
+        pairs[key] = pairs.get(key, 0.0) + np.asarray(values, np.float64)
+    return Pairs(
+        list(questions),
+        [question for question, _ in pairs],
+        [answer for _, answer in pairs],
+        np.array(list(pairs.values())).reshape(len(pairs), -1),
+    )

@@ -1,0 +1,61 @@
+"""The text policy in the package: its file, and what it still reaches."""
+
+from __future__ import annotations
+
+import json
+from importlib import resources
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import manyhands
+from manyhands.baselines.game_theory import policies as tables
+from manyhands.baselines.learners.text_lessons import tabulate, views_of
+from manyhands.baselines.players import text_policy as words
+from manyhands.core.env import PolicyError
+
+FILE = Path(str(resources.files("manyhands"))) / "assets" / "policies" / "text"
+SHIPPED = FILE / "shipped.safetensors"
+
+
+def test_it_is_small_and_says_what_it_reached():
+    assert SHIPPED.stat().st_size < 5e6
+    scores = json.loads(SHIPPED.with_suffix(".json").read_text())["scores"]
+    assert {"kuhn_poker", "tic_tac_toe", "kitchen"} <= scores.keys()
+
+
+def test_it_has_a_network_for_each_game():
+    for game in ("kuhn_poker", "tic_tac_toe", "kitchen"):
+        model, games = words.load(SHIPPED, game)
+        assert model.tokenizer.size <= model.shape.vocabulary and games
+    with pytest.raises(PolicyError, match="not for leduc_holdem"):
+        manyhands.seat("text:file=shipped", manyhands.make("leduc_holdem"))
+
+
+def test_kuhn_poker():
+    env = manyhands.make("kuhn_poker")
+    tree = tables.tree_of(env)
+    table, mass = tabulate(words.load(SHIPPED, "kuhn_poker")[0], tree, views_of(tree))
+    assert tables.exploitability(tree, table) <= 0.10
+    assert mass.min() > 0.99
+
+
+@pytest.mark.parametrize(("other", "most"), [("random", 0.06), ("perfect", 0.2)])
+def test_tic_tac_toe(other, most):
+    """60 matches: fewer lost than three standard errors more than what is promised."""
+    env = manyhands.make("tic_tac_toe")
+    result = manyhands.play(
+        env, ["text:file=shipped,policy=false", other], 60, 3, rotate=True, progress=False
+    )
+    own = result.seat_rewards[:, 0]
+    assert (own < 0).mean() <= most
+    assert result.refused(0)[0] <= 6
+    assert np.isfinite(own).all()
+
+
+@pytest.mark.slow
+def test_the_kitchen_by_skills():
+    env = manyhands.make("skills", env=manyhands.make("kitchen", layout="cramped_room"))
+    result = manyhands.play(env, "text:file=shipped,policy=false", 1, 4, progress=False)
+    assert result.seat_rewards.mean() >= 120
