@@ -632,6 +632,7 @@ def decoded(env, text, agent):
     numbers = {"self": body(lines[0].rstrip("."))}
     clock = re.match(r"Step (\d+) of (\d+)", lines[0])
     numbers["clock"] = [int(clock[2]) - int(clock[1])]
+    numbers["number"] = [env.agents.index(re.search(r"You are (\w+)", lines[0])[1])]
     others = {}
     listed = next((line for line in lines if line.startswith("Others in view: ")), "")
     for part in listed.removeprefix("Others in view: ").rstrip(".").split("; "):

@@ -14,7 +14,7 @@ from typing import Any
 import gymnasium
 
 from manyhands.core.config import boolean, check_actions, check_weights, one_of
-from manyhands.core.env import DETAILS, Array, ConfigError, Env, Outcome
+from manyhands.core.env import DETAILS, Array, ConfigError, Env, Outcome, squash
 from manyhands.envs.mission import events, rules, scenarios
 from manyhands.envs.mission import observe as views
 from manyhands.envs.mission.field import events as field_events
@@ -297,6 +297,10 @@ class Mission(MissionConfig, warehouse_state.WarehouseConfig, FieldConfig, Env[A
 
     def perceive(self, state: Any) -> Array:
         return self._views.perceive(self, state)
+
+    def network_input(self, row: Array) -> Array:
+        """Of fields see `field/observe.py`; of others the row as it is, compressed."""
+        return field_views.network_input(self, row) if self.kind == "field" else squash(row)
 
     def summary(self, state: Any) -> Array:
         return self._views.summary(self, state)

@@ -312,6 +312,13 @@ class Plan:
         """Whether all agents move one thing together."""
         return self.conflict == "agree"
 
+    @property
+    def numbered(self) -> bool:
+        """Whether it matters to an agent which one it is: there are several teams of agents, or
+        coins with owners."""
+        sides = np.unique(self.of_team[: self.agents])
+        return len(sides) > 1 or any(code in self.used for code in range(COIN, COIN + 4))
+
 
 @state_dataclass
 class FieldState:
