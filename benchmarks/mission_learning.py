@@ -18,13 +18,12 @@ from __future__ import annotations
 import argparse
 import dataclasses
 import json
-import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from common import RESULTS, ROOT, machine, report, save
+from common import RESULTS, ROOT, machine, save
 
 import manyhands
 from manyhands.baselines.evaluation.matches import play_matches
@@ -43,15 +42,15 @@ FORAGING = {
     "foraging-10x10-3p-3f": 3_000_000,
 }
 CRITICS = {
-    "foraging-2s-10x10-3p-3f": 2_000_000,
-    "pursuit": 1_000_000,
-    "rendezvous": 1_000_000,
+    "foraging-8x8-2p-2f-coop": 1_000_000,
+    "pursuit": 400_000,
+    "rendezvous": 400_000,
 }
 # Scenario -> (settings of IPPO, options of the environment while it learns).
 DUELS: dict[str, dict[str, Any]] = {
-    "tag": {"total_steps": 1_500_000, **PPO, "epochs": 3, "entropy_end": 0.002},
+    "tag": {"total_steps": 600_000, **PPO, "epochs": 3, "entropy_end": 0.002},
     "flag": {
-        "total_steps": 1_500_000,
+        "total_steps": 600_000,
         **PPO,
         "epochs": 3,
         "discount": 0.98,
@@ -60,10 +59,9 @@ DUELS: dict[str, dict[str, Any]] = {
     },
 }
 TRAINED: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
-    "pursuit": ({"total_steps": 2_000_000, **PPO, "entropy_end": 0.002}, {}),
     "harvest": (
-        {"total_steps": 1_000_000, "num_envs": 64, "num_steps": 50, "discount": 0.99},
-        {"max_steps": 300},
+        {"total_steps": 200_000, "num_envs": 32, "num_steps": 50, "epochs": 2},
+        {"max_steps": 250},
     ),
 }
 WAREHOUSE = {
@@ -146,9 +144,7 @@ def duels(runs: Path, tasks: Sequence[str], seeds: int, episodes: int) -> dict[s
     found: dict[str, Any] = {}
     for task in tasks:
         env = manyhands.make("mission", scenario=task)
-        result = trained(
-            env, "ippo", seeds, runs / f"mission-{task}-ippo", episodes, **DUELS[task]
-        )
+        result = trained(env, "ippo", seeds, runs / f"mission-{task}-ippo", episodes, **DUELS[task])
         given: dict[str, Any] = {f"seed {s}": policy for s, policy in result.policies.items()}
         given |= {name: name for name in ("ranger", "ranger:noise=0.3", "random")}
         found[task] = {**scores(result), **sides(env, given, episodes)}
@@ -188,7 +184,8 @@ def shipped(runs: Path, tasks: Sequence[str], seeds: int, episodes: int) -> dict
     """Policies for the package, beside scripted players; each plays all seats."""
     found: dict[str, Any] = {}
     for task in tasks:
-        settings, options = TRAINED.get(task, ({**PPO, "total_steps": FORAGING.get(task, 1)}, {}))
+        steps = {**FORAGING, **CRITICS}.get(task, 0)
+        settings, options = TRAINED.get(task, ({**PPO, "total_steps": steps}, {}))
         env = manyhands.make("mission", scenario=task, **options)
         folder = runs / f"mission-{task}-ippo{'-shipped' if task in TRAINED else ''}"
         result = trained(env, "ippo", seeds, folder, episodes, **settings)
@@ -231,7 +228,7 @@ PARTS: dict[str, tuple[Any, tuple[str, ...]]] = {
     "warehouse": (warehouse, ("warehouse-tiny-2ag",)),
     "critics": (critics, tuple(CRITICS)),
     "duels": (duels, tuple(DUELS)),
-    "shipped": (shipped, ("foraging-8x8-2p-2f-coop", *TRAINED)),
+    "shipped": (shipped, ("foraging-8x8-2p-2f-coop", "pursuit", *TRAINED)),
 }
 
 
@@ -249,16 +246,13 @@ def main() -> None:
     known = json.loads(args.out.read_text()) if args.out.exists() else {"parts": {}}
     for part in args.parts:
         run, tasks = PARTS[part]
-        begun = time.perf_counter()
-        chosen = [task for task in tasks if not args.tasks or task in args.tasks]
-        found = run(args.runs, chosen, args.seeds, args.episodes)
-        rows = known["parts"].setdefault(part, {"tasks": {}})
-        rows["tasks"] |= found
-        rows["machine"] = machine()
-        rows["settings"] = {"seeds": args.seeds, "episodes": args.episodes}
-        table = [[task, json.dumps(row)[:100]] for task, row in found.items()]
-        report(f"{part}, {time.perf_counter() - begun:.0f} s", ["task", ""], table)
-        save(args.out, benchmark="mission-learning", parts=known["parts"])
+        for task in tasks:
+            if args.tasks and task not in args.tasks:
+                continue
+            found = run(args.runs, [task], args.seeds, args.episodes)[task]
+            about = {"seeds": args.seeds, "episodes": args.episodes, "machine": machine()}
+            known["parts"].setdefault(part, {})[task] = found | about
+            save(args.out, benchmark="mission-learning", parts=known["parts"])
 
 
 if __name__ == "__main__":

@@ -315,6 +315,10 @@ class Mission(MissionConfig, warehouse_state.WarehouseConfig, FieldConfig, Env[A
     def _module(self, name: str) -> Any:
         return importlib.import_module(f"{self._rooms}.{name}")
 
+    def skill_set(self) -> Any:
+        """Skills by path-finding, for the wrapper `skills`."""
+        return self._module("skills").skill_set(self)
+
     def task_space(self) -> Any:
         """The tasks of a generated field: their schema, bounds, `encode`, `decode`, `sample` and
         held-out ones; `reset_to` begins one (`field/tasks.py`)."""

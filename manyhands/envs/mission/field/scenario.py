@@ -608,8 +608,21 @@ _PHRASES: dict[str, tuple[str, ...]] = {
 }  # fmt: skip
 
 
+_MOST_NAMED = 100  # cells of a field whose walls have phrases
+
+
+def wall_phrase(row: int, column: int) -> str:
+    """The phrase that tells of a wall."""
+    return f"wall at r{row} c{column}"
+
+
 def phrases(full: Mapping[str, Any]) -> tuple[str, ...]:
     """The phrasebook of a scenario, for channels around it."""
     own = _PHRASES.get(full["name"], ())
     ways = () if full["rooms"] or full["name"] == "maze_pair" else _GRID
-    return (*own, *ways, *_COMMON)
+    walls: list[str] = []
+    if full["masks"]:
+        rows, columns = full["size"] or (len(full["map"]), len(full["map"][0]))
+        if rows * columns <= _MOST_NAMED:
+            walls = [wall_phrase(y, x) for y in range(rows) for x in range(columns)]
+    return (*own, *ways, *_COMMON, *walls)

@@ -314,10 +314,8 @@ class Plan:
 
     @property
     def numbered(self) -> bool:
-        """Whether it matters to an agent which one it is: there are several teams of agents, or
-        coins with owners."""
-        sides = np.unique(self.of_team[: self.agents])
-        return len(sides) > 1 or any(code in self.used for code in range(COIN, COIN + 4))
+        """Whether agents are told which one they are."""
+        return self.agents > 1
 
 
 @state_dataclass
