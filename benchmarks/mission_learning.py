@@ -8,9 +8,9 @@ Parts: `foraging` trains IPPO, MAPPO and QMIX on published tasks; `warehouse` tr
 one; `critics` compares a critic of one agent's view (IPPO) with a central one (MAPPO); `duels`
 trains a network against itself in tag and flag, and has all play all; `shipped` trains the policies
 that come with the package and compares them with scripted players; `maze` plays the pair maze with
-scripted players, alone and in pairs, who talk or not. Runs are kept in `runs/`: what is there is not
-trained again, and what was stopped goes on. Figures are added to
-`benchmarks/results/mission-learning.json`, part by part.
+scripted players, alone and in pairs, who talk or not. Runs are kept in `runs/`: what is there is
+not trained again, and what was stopped goes on. Figures are added to
+`benchmarks/results/mission-learning.json`, task by task.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import jax
 import numpy as np
 from common import RESULTS, ROOT, machine, save
 
@@ -223,12 +224,53 @@ def ship(env: Any, task: str, result: training.TrainingResult) -> None:
     policies.save(SHIPPED / f"{task}-ippo.safetensors", result.policies[result.best], card)
 
 
+# Players of the pair maze, from the strongest to the weakest.
+WALKERS = {"strong": "ranger", "weak": "ranger:noise=0.3"}
+
+
+def maze(runs: Path, tasks: Sequence[str], seeds: int, episodes: int) -> dict[str, Any]:
+    """The pair maze with scripted players: alone with the whole map, in pairs that talk, with one
+    frame of coordinates or without, and in silent pairs; who is named first is player_0. Shares of
+    episodes that reach the goal, steps of those, and the fewest possible ones of the same mazes."""
+    found: dict[str, Any] = {}
+    one = {"teams": [{"name": "players", "member": "player", "count": 1}], "masks": False}
+    turned = {"coordinates": "turned"}
+    for name, fields, channel in (
+        ("alone, the whole map", one, False),
+        ("pair, talk", {}, True),
+        ("pair, talk, turned map", turned, True),
+        ("pair, silent", {}, False),
+        ("pair, silent, turned map", turned, False),
+    ):
+        env = manyhands.make("mission", scenario={"like": "maze_pair", **fields})
+        if channel:
+            env = manyhands.make("chat", env=env)
+        made, _ = players(env, list(WALKERS.values()))
+        alone = env.num_agents == 1
+        rows = [(0,), (1,)] if alone else [(0, 0), (0, 1), (1, 0), (1, 1)]
+        cells = {}
+        for row, match in zip(rows, play_matches(env, made, rows, episodes, 1), strict=True):
+            won = match.returns[:, 0] > 0.5
+            label = ", ".join(list(WALKERS)[k] for k in row)
+            cells[label] = {
+                "reached": round(float(won.mean()), 3),
+                "steps": round(float(match.lengths[won].mean()), 2),
+            }
+        found[name] = cells
+        print(name, json.dumps(cells), flush=True)
+    env = manyhands.make("mission", scenario="maze_pair")
+    reset = jax.jit(env.reset)
+    fewest = [env.optimal_steps(reset(jax.random.key(k))) for k in range(64)]
+    return {"maze_pair": {"fewest": float(np.mean(fewest)), "settings": found}}
+
+
 PARTS: dict[str, tuple[Any, tuple[str, ...]]] = {
     "foraging": (foraging, tuple(FORAGING)),
     "warehouse": (warehouse, ("warehouse-tiny-2ag",)),
     "critics": (critics, tuple(CRITICS)),
     "duels": (duels, tuple(DUELS)),
     "shipped": (shipped, ("foraging-8x8-2p-2f-coop", "pursuit", *TRAINED)),
+    "maze": (maze, ("maze_pair",)),
 }
 
 
