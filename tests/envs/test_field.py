@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import manyhands
+from manyhands.core.batch import seats_of, view_of
 from manyhands.core.env import ConfigError, IllegalAction, describe_with
 from manyhands.envs.mission import scenarios
 from manyhands.envs.mission.field import levels, observe, solve
@@ -980,3 +981,40 @@ def test_rangers_play_better_than_chance(name, steps, better):
         )
         found[seat] = float(np.sum(result.statistics.terms[better]))
     assert found["ranger"] > 1.3 * found["random"] + 8, found
+
+
+@pytest.mark.parametrize("coordinates", ["shared", "turned"])
+def test_a_pair_that_talks_is_faster_than_a_silent_one(coordinates):
+    """Fewer than 10 steps: `benchmarks/mission_learning.py` has 8.0 for it, 13.4 for silent ones."""
+    env = manyhands.make("chat", env=make("maze_pair", coordinates=coordinates))
+    found = manyhands.rollout(
+        env, "ranger", num_envs=24, num_steps=40, key=jax.random.key(0), collect="statistics"
+    )
+    assert int(np.sum(found.statistics.episodes)) > 24 * 40 / 10
+
+
+def test_what_is_told_of_walls_is_true():
+    """Of a turned map each names places as it counts them."""
+    env = manyhands.make("chat", env=make("maze_pair", coordinates="turned"))
+    result = manyhands.play(env, ["ranger", "ranger"], episodes=1, seed=3)
+    assert result.episodes[0].terms["win"][0] == 1
+    now, told = env.reset(jax.random.key(5)), 0
+    seats = seats_of(env, "ranger")
+    memory = seats.init(env, 1)
+    for t in range(8):
+        one = jax.tree_util.tree_map(lambda leaf: leaf[..., None], now)
+        view = view_of(env, one, np.full(1, t == 0), np.arange(1))
+        actions, memory = seats.apply(env, memory, jax.random.split(jax.random.key(t), 1), view)
+        actions = np.asarray(actions)[..., 0]
+        lines = env.to_dict(now)["map"]
+        for agent, (_, token) in enumerate(actions):
+            found = re.fullmatch(r"wall at r(\d+) c(\d+)", env.phrases[token - 1])
+            if found:
+                y, x = (int(n) for n in found.groups())
+                y, x = (5 - y, 5 - x) if agent else (y, x)
+                assert lines[y][x] == "#"
+                told += 1
+        now, outcome = env.step(jax.random.key(t), now, actions)
+        if outcome.terminated.all():
+            break
+    assert told

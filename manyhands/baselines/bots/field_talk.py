@@ -45,6 +45,7 @@ class Talk:
         places: i32[agents, tokens], the cell whose wall a token of each agent tells, as agent 0
             counts cells; -1 for others.
         walls: i32[agents, C], the tokens of the walls of cells, likewise.
+        turned: which agents see the map turned by half.
         ways: i32[4], the tokens that propose a way.
         order: f32[C], what makes one of several equal ways the best for all.
     """
@@ -58,6 +59,7 @@ class Talk:
         self.places = np.full((plan.agents, channel.tokens), -1)
         for agent in range(plan.agents):
             self.places[agent, self.walls[agent]] = np.arange(cells)
+        self.turned = tuple(plan.turned.tolist())
         self.ways = np.array([phrases[f"let us go {way}"] for way in HEADINGS])
         self.order = np.random.default_rng(0).uniform(0.0, 0.05, cells)
 
@@ -77,14 +79,14 @@ class Talk:
         told = jnp.zeros(self.order.size, bool)
         for speaker, token in ((agent, tokens[0]), (1 - agent, tokens[1])):
             told = told | (jnp.arange(self.order.size) == places[speaker, token])
-        return told
+        return told[::-1] if self.turned[agent] else told
 
     def plan(
         self, ranger: Ranger, agent: int, sight: Sight, told: Array, legal: Array
     ) -> tuple[Array, Array]:
         """(what actions are worth, the token to say)"""
         plan = ranger.plan
-        turned = bool(plan.turned[agent])
+        turned = self.turned[agent]
         order = self.order[::-1] if turned else self.order
         price = 1.0 + jnp.asarray(order.reshape(plan.size), jnp.float32)
         price = price + _FAILURE * sight.failed + jnp.where(told, FAR, 0.0)
