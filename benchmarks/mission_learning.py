@@ -49,7 +49,7 @@ CRITICS = {
 }
 # Scenario -> (settings of IPPO, options of the environment while it learns).
 DUELS: dict[str, dict[str, Any]] = {
-    "tag": {"total_steps": 600_000, **PPO, "epochs": 3, "entropy_end": 0.002},
+    "tag": {"total_steps": 600_000, **PPO, "epochs": 3, "reward_scale": 0.1, "entropy_end": 0.002},
     "flag": {
         "total_steps": 600_000,
         **PPO,
@@ -61,7 +61,7 @@ DUELS: dict[str, dict[str, Any]] = {
 }
 TRAINED: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     "harvest": (
-        {"total_steps": 200_000, "num_envs": 32, "num_steps": 50, "epochs": 2},
+        {"total_steps": 200_000, "num_envs": 32, "num_steps": 50, "reward_scale": 0.2},
         {"max_steps": 250},
     ),
 }

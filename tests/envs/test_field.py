@@ -985,7 +985,7 @@ def test_rangers_play_better_than_chance(name, steps, better):
 
 @pytest.mark.parametrize("coordinates", ["shared", "turned"])
 def test_a_pair_that_talks_is_faster_than_a_silent_one(coordinates):
-    """Fewer than 10 steps: `benchmarks/mission_learning.py` has 8.0 for it, 13.4 for silent ones."""
+    """Fewer than 10 steps; `benchmarks/mission_learning.py` has 8.0 for it, 13.4 if silent."""
     env = manyhands.make("chat", env=make("maze_pair", coordinates=coordinates))
     found = manyhands.rollout(
         env, "ranger", num_envs=24, num_steps=40, key=jax.random.key(0), collect="statistics"

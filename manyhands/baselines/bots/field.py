@@ -44,6 +44,7 @@ from manyhands.envs.mission.field.state import (
     WATER,
     Plan,
 )
+from manyhands.envs.mission.ways import exposed
 
 ROLES = (
     *("chaser", "evader", "tagger", "raider", "guard", "seeker", "hider", "walker", "keeper"),
@@ -313,7 +314,8 @@ def _seeker(ranger: Ranger, agent: int, sight: Sight, noise: Array) -> Array:
 
 
 def _hider(ranger: Ranger, agent: int, sight: Sight, noise: Array) -> Array:
-    """Flees from seekers, likes corners, and locks boxes that it faces."""
+    """Goes where no seeker in view has a line to, far from them, likes corners, and locks boxes
+    that it faces."""
     plan = ranger.plan
     foes = ranger.others_at(sight, foes_of(ranger, agent))
     price = ranger.price(sight)
@@ -321,7 +323,14 @@ def _hider(ranger: Ranger, agent: int, sight: Sight, noise: Array) -> Array:
     away = jnp.where(jnp.any(foes > 0), away, 0.0)
     walls = jnp.pad((price >= FAR).astype(jnp.float32), 1, constant_values=1.0)
     near = walls[:-2, 1:-1] + walls[2:, 1:-1] + walls[1:-1, :-2] + walls[1:-1, 2:]
-    nook = jnp.where((price < FAR) & (near >= 2), 30.0 - 8.0 * near - 2.0 * away, FAR)
+    solid = (price >= FAR) & (sight.cells >= 0)
+    known = sight.there & jnp.asarray(foes_of(ranger, agent))
+    watched = jnp.zeros(solid.shape, bool)
+    for k in np.flatnonzero(foes_of(ranger, agent)):
+        line = exposed(solid, sight.others["row"][k], sight.others["column"][k])
+        watched = watched | (known[k] & line)
+    nook = 60.0 - 3.0 * near - 2.0 * away + jnp.where(watched, 40.0, 0.0)
+    nook = jnp.where((price < FAR) & ((near >= 2) | ~watched), nook, FAR)
     nook = jnp.where(foes > 0, FAR, nook)
     worth, _ = ranger.towards(sight, nook, price + 3.0 * ranger.others_at(sight))
     if "lock" in plan.verbs:

@@ -72,3 +72,16 @@ def cells(size: tuple[int, int]) -> tuple[np.ndarray, np.ndarray]:
     """i64[H, W] each: rows and columns."""
     y, x = np.indices(size)
     return y, x
+
+
+def exposed(solid: Array, row: Array, column: Array) -> Array:
+    """bool[H, W]: the cells to which a straight line leads from a place without crossing a solid
+    cell, bool[H, W], sampled: nearly those that are in view from there."""
+    y, x = cells((solid.shape[0], solid.shape[1]))
+    shares = np.linspace(0.0, 1.0, 2 * max(solid.shape))[1:-1, None, None]
+    rows = jnp.round(row + shares * (y - row)).astype(jnp.int32)
+    columns = jnp.round(column + shares * (x - column)).astype(jnp.int32)
+    rows = jnp.clip(rows, 0, solid.shape[0] - 1)
+    columns = jnp.clip(columns, 0, solid.shape[1] - 1)
+    crossed = solid[rows, columns] & ((rows != y) | (columns != x))
+    return ~jnp.any(crossed, axis=0)

@@ -34,7 +34,7 @@ from manyhands.envs.mission.field.state import (
     WALK,
 )
 from manyhands.envs.mission.planning import DONE, NONE, POSSIBLE, UNABLE, Details, Table, plan
-from manyhands.envs.mission.ways import FAR, at, beside, cells, distances
+from manyhands.envs.mission.ways import FAR, at, beside, cells, distances, exposed
 
 if TYPE_CHECKING:
     from manyhands.envs.mission.env import Mission
@@ -382,17 +382,10 @@ class FieldSkills(Table):
     def _hide(self, seen: Seen, away: Array, price: Array) -> Details:
         """To the nearest cell to which none in view has a clear line."""
         plan_ = self._plan
-        y, x = cells(plan_.size)
         solid = (seen.cells >= 0) & ~self._clear(seen)
         open_ = jnp.zeros(plan_.size, bool)
-        shares = np.linspace(0.0, 1.0, 2 * max(plan_.size))[1:-1]
         for k in range(plan_.bodies):
-            down = seen.rows[k] + shares[:, None, None] * (y - seen.rows[k])
-            across = seen.columns[k] + shares[:, None, None] * (x - seen.columns[k])
-            rows = jnp.clip(jnp.round(down).astype(jnp.int32), 0, plan_.size[0] - 1)
-            columns = jnp.clip(jnp.round(across).astype(jnp.int32), 0, plan_.size[1] - 1)
-            met = solid[rows, columns] & ((rows != y) | (columns != x))
-            open_ = open_ | (away[k] & ~jnp.any(met, axis=0))
+            open_ = open_ | (away[k] & exposed(solid, seen.rows[k], seen.columns[k]))
         covered = ~open_ & (price < FAR) & (seen.cells >= 0)
         cost = self._costs(seen, covered[None], price)[0]
         return plan(cost, cost[0], done=cost[0] <= 0, there=jnp.any(away))
