@@ -44,8 +44,8 @@ FORAGING = {
 }
 CRITICS = {
     "foraging-8x8-2p-2f-coop": 1_000_000,
-    "pursuit": 400_000,
-    "rendezvous": 400_000,
+    "pursuit": 200_000,
+    "rendezvous": 200_000,
 }
 # Scenario -> (settings of IPPO, options of the environment while it learns).
 DUELS: dict[str, dict[str, Any]] = {
