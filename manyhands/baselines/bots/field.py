@@ -49,7 +49,6 @@ from manyhands.envs.mission.ways import exposed
 ROLES = (
     *("chaser", "evader", "tagger", "raider", "guard", "seeker", "hider", "walker", "keeper"),
     *("catcher", "fixer", "harvester", "cleaner", "collector", "miner", "meeter", "wanderer"),
-    "allrounder",
 )
 
 
@@ -221,7 +220,7 @@ def role_of(plan: Plan, agent: int) -> str:
     if plan.exits is not None:
         return "fixer" if "repair" in verbs else "catcher"
     if "deliveries" in plan.stages:
-        return "allrounder"
+        return "guard" if place % 2 else "raider"
     if plan.spotting is not None:
         return "hider" if team == plan.spotting[0] else "seeker"
     if "mine" in effects:
@@ -590,6 +589,5 @@ _PLAYS = {
     "miner": _miner,
     "meeter": _meeter,
     "wanderer": _wanderer,
-    "allrounder": field_flag.allrounder,
 }
 assert tuple(_PLAYS) == ROLES
