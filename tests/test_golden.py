@@ -45,6 +45,7 @@ QUICK = {
     "trade, own goods",
     "commons",
     "craftworld, specialists",
+    "mission, tag",
     "chat",
     "network kitchen/cramped_room-ippo",
 }

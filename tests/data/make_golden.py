@@ -252,6 +252,10 @@ CASES: dict[str, tuple[dict[str, Any], Any, int]] = {
         30,
     ),
     "craftworld, pixels": (game("craftworld", size=16, observation="pixels"), "random", 16),
+    # ---- missions
+    "mission, foraging": (game("mission", scenario="foraging-8x8-2p-2f-coop"), "forager", 30),
+    "mission, tag": (game("mission", scenario="tag"), "random", 30),
+    "mission, cleanup": (game("mission", scenario="cleanup"), "random", 24),
     # ---- wrappers
     "chat": (game("chat", KITCHEN), "random", 24),
     "skills, kitchen": (game("skills", KITCHEN), "random", 24),

@@ -9,8 +9,11 @@ import numpy as np
 import pytest
 
 import manyhands
+from manyhands.baselines.evaluation import held_out
 from manyhands.core.env import ConfigError, describe_with
+from manyhands.core.registry import seat as seat_of
 from manyhands.envs.mission import scenarios
+from manyhands.envs.mission.field.scenario import SHIPPED
 from manyhands.envs.mission.state import EAST, LOAD, NORTH, SOUTH, STAY, WEST, MissionState
 
 
@@ -209,3 +212,13 @@ ROBOT = {"position": [0, 0], "heading": "north"}
 def test_wrong_starts_are_refused(scenario, start, match):
     with pytest.raises(ConfigError, match=match):
         make(scenario).reset_to(jax.random.key(0), {"start": start})
+
+
+def test_each_scenario_has_partners_that_nobody_has_met():
+    for name in ("foraging", "warehouse", *SHIPPED):
+        env = manyhands.make("mission", scenario=name)
+        partners = held_out(env)
+        assert {"random", env.scripted_policy} < set(partners) and len(partners) >= 6
+        for partner in partners.values():
+            seat_of(partner, env)
+    assert "guard" in held_out(manyhands.make("mission", scenario="flag"))

@@ -9,25 +9,33 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from manyhands.core.config import number, one_of
+from manyhands.baselines.bots import field_flag, field_talk
+from manyhands.baselines.bots.field_ways import (
+    FAR,
+    Sight,
+    ahead_of,
+    around,
+    beside,
+    distances,
+    foes_of,
+    marked,
+)
+from manyhands.core.config import boolean, number, one_of
 from manyhands.core.env import Array, DeviceView, Env, SeatError, unwrap
 from manyhands.envs.mission.env import Mission
 from manyhands.envs.mission.field.observe import codes
 from manyhands.envs.mission.field.state import (
     APPLE,
-    BASE,
     BOX,
     COIN,
     COLUMNS,
     DIRT,
     DOOR,
-    FLAG,
     GOAL,
     GOLD,
     GROUPS,
     IRON,
     KEY,
-    LAND,
     LOCKED,
     MACHINE,
     PLATE,
@@ -36,27 +44,28 @@ from manyhands.envs.mission.field.state import (
     WATER,
     Plan,
 )
+from manyhands.envs.mission.ways import exposed
 
-FAR = 1_000.0
 ROLES = (
     *("chaser", "evader", "tagger", "raider", "guard", "seeker", "hider", "walker", "keeper"),
     *("catcher", "fixer", "harvester", "cleaner", "collector", "miner", "meeter", "wanderer"),
 )
 
 
-class Sight(NamedTuple):
-    """What a ranger knows: its own row, column and features by name; the same of the others, and
-    whether each is in view; which doors are open; codes f32[H, W] (-1 not in view); steps since it
-    last saw each cell; and its share of failures to enter each cell."""
+class Memory(NamedTuple):
+    """What a ranger remembers.
 
-    own: dict[str, Array]
-    others: dict[str, Array]
-    there: Array
-    doors: Array
-    cells: Array
+    Attributes:
+        away: f32[H, W], steps since each cell was in view.
+        failed: f32[H, W], how often entering it failed.
+        tried: i32[2], the cell that it wanted last, and where it was.
+        told: bool[H, W], walls that were told; bool[0, 0] for who does not talk.
+    """
+
     away: Array
     failed: Array
-    time: Array
+    tried: Array
+    told: Array
 
 
 class Ranger:
@@ -66,9 +75,18 @@ class Ranger:
         role: one of `ROLES`; "" for the one that fits the agent's team.
         noise: the share of its actions that are random legal ones.
         greedy: of harvesters and collectors, whether they take all that they can.
+        talk: whether a walker tells walls and uses what it hears, where it has a channel (the
+            wrapper `chat` around the field) with the field's own phrases.
     """
 
-    def __init__(self, env: Env, role: str = "", noise: float = 0.0, greedy: bool = False):
+    def __init__(
+        self,
+        env: Env,
+        role: str = "",
+        noise: float = 0.0,
+        greedy: bool = False,
+        talk: bool = True,
+    ):
         self._found = unwrap(env, Mission, SeatError)
         mission = self._found.env
         if mission.kind != "field":
@@ -81,25 +99,26 @@ class Ranger:
         self.role, self.noise, self.greedy = role, number("noise", noise, 0, 1), bool(greedy)
         self._layout = codes(mission)
         self.plan = mission.plan
+        talks = boolean("talk", talk) and field_talk.Talk.fits(mission.plan, env)
+        self.talk = field_talk.Talk(mission.plan, env) if talks else None  # type: ignore[arg-type]
         middle = np.abs(
             np.indices(mission.size) - (np.array(mission.size) / 2 - 0.5)[:, None, None]
         )
         order = middle.sum(0) + np.indices(mission.size)[0] * 0.01
         self.central = order + np.indices(mission.size)[1] * 0.0001
 
-    def init(self, env: Env, agent: int) -> tuple[Array, Array, Array]:
-        """(steps since each cell was in view, failures to enter each, what it wanted: a cell and
-        where it was)."""
+    def init(self, env: Env, agent: int) -> Memory:
         size = self._found.env.size
-        return (
+        return Memory(
             jnp.full(size, 200.0, jnp.float32),
             jnp.zeros(size, jnp.float32),
             jnp.full(2, -1, jnp.int32),
+            jnp.zeros(size if self.talk else (0, 0), bool),
         )
 
     def apply(
-        self, env: Env, agent: int, memory: tuple[Array, Array, Array], key: Array, view: DeviceView
-    ) -> tuple[Array, tuple[Array, Array, Array]]:
+        self, env: Env, agent: int, memory: Memory, key: Array, view: DeviceView
+    ) -> tuple[Array, Memory]:
         plan = self.plan
         legal = self._found.lower(view.legal) if self._found.wrappers else view.legal
         tie, chance, which = jax.random.split(key, 3)
@@ -107,6 +126,14 @@ class Ranger:
         noise = jax.random.uniform(tie, legal.shape)
         role = self.role or role_of(plan, agent)
         worth = _PLAYS[role](self, agent, sight, noise)
+        told, token = memory.told, jnp.int32(0)
+        if self.talk and role == "walker":
+            tokens = view.vector[-2:].astype(jnp.int32)
+            told = told | self.talk.heard(agent, tokens).reshape(told.shape)
+            together, token = self.talk.plan(self, agent, sight, told, legal)
+            # Who has said nothing yet, but at the start, does not talk.
+            mute = (tokens[1] == 0) & (tokens[0] != 0)
+            worth = jnp.where(mute, worth, together)
         worth = worth + 0.01 * noise
         astray = jax.random.uniform(chance) < self.noise
         worth = jnp.where(astray, jax.random.uniform(which, legal.shape), worth)
@@ -117,10 +144,11 @@ class Ranger:
             if plan.exits is None:
                 cell = here + dy * plan.size[1] + dx
                 wanted = jnp.where(action == way, cell.astype(jnp.int32), wanted)
-        new = away, failed, jnp.stack([wanted, here.astype(jnp.int32)])
-        return self._found.lift(action), new
+        new = Memory(away, failed, jnp.stack([wanted, here.astype(jnp.int32)]), told)
+        lifted = self._found.lift(action)
+        return (lifted.at[-1].set(token.astype(lifted.dtype)) if self.talk else lifted), new
 
-    def _look(self, row: Array, memory: tuple[Array, Array, Array]) -> tuple[Sight, Array, Array]:
+    def _look(self, row: Array, memory: Memory) -> tuple[Sight, Array, Array]:
         plan, layout = self.plan, self._layout
         names = ("row", "column", *plan.features)
         wide = row.astype(jnp.float32)
@@ -130,7 +158,7 @@ class Ranger:
         others = {name: listed[:, k] for k, name in enumerate(names)}
         cells = wide[layout["cells"]].reshape(plan.size)
         doors = wide[layout["doors"]] if plan.groups else jnp.zeros(0)
-        away, failed, tried = memory
+        away, failed, tried = memory.away, memory.failed, memory.tried
         away = jnp.where(cells >= 0, 0.0, away + 1.0)
         numbers = np.arange(cells.size).reshape(cells.shape)
         here = own["row"] * plan.size[1] + own["column"]
@@ -170,7 +198,7 @@ class Ranger:
         targets, bool[H, W] or f32[H, W] of what reaching each costs more (FAR: no target); and the
         distance of the agent."""
         times = distances(targets, price)
-        cost = _around(times, price, sight)
+        cost = around(times, price, sight)
         here = cost[0]
         rest = jnp.full(len(self.plan.actions) - 5, -FAR * FAR)
         return jnp.concatenate([-cost, rest]), here
@@ -179,32 +207,6 @@ class Ranger:
         """With a verb that is best when a condition holds."""
         index = self.plan.verbs[verb]
         return worth.at[index].set(jnp.where(when, FAR, worth[index]))
-
-
-def distances(targets: Array, price: Array) -> Array:
-    """f32[H, W]: the least cost from each cell to a target."""
-    start = jnp.where(targets, 0.0, FAR) if targets.dtype == bool else targets
-
-    def better(carry: tuple[Array, Array]) -> tuple[Array, Array]:
-        times, _ = carry
-        wide = jnp.pad(times + price, 1, constant_values=2 * FAR)
-        near = jnp.minimum(
-            jnp.minimum(wide[:-2, 1:-1], wide[2:, 1:-1]),
-            jnp.minimum(wide[1:-1, :-2], wide[1:-1, 2:]),
-        )
-        new = jnp.minimum(times, near)
-        return new, jnp.any(new < times)
-
-    return jax.lax.while_loop(lambda carry: carry[1], better, (start, jnp.bool_(True)))[0]
-
-
-def _around(values: Array, price: Array, sight: Sight) -> Array:
-    """f32[5]: the value of where the agent is, and of the cells beside it with their price."""
-    y, x = sight.own["row"].astype(jnp.int32), sight.own["column"].astype(jnp.int32)
-    wide = jnp.pad(values + price, 1, constant_values=2 * FAR)
-    found = [values[jnp.maximum(y, 0), jnp.maximum(x, 0)]]
-    found += [wide[y + 1 + dy, x + 1 + dx] for dy, dx in zip(ROWS, COLUMNS, strict=True)]
-    return jnp.stack(found)
 
 
 def role_of(plan: Plan, agent: int) -> str:
@@ -243,12 +245,6 @@ def role_of(plan: Plan, agent: int) -> str:
 # ---- roles: what each action is worth ------------------------------------------------------------
 
 
-def _foes(ranger: Ranger, agent: int) -> np.ndarray:
-    """bool[M - 1]: which of the others are of other teams."""
-    of_team = ranger.plan.of_team
-    return np.delete(of_team, agent) != of_team[agent]
-
-
 def _explore(ranger: Ranger, sight: Sight, price: Array) -> Array:
     """Worth of ways to cells that were longest out of view."""
     old = jnp.where(
@@ -267,31 +263,25 @@ def _wanderer(ranger: Ranger, agent: int, sight: Sight, noise: Array) -> Array:
 
 def _hunting(ranger: Ranger, agent: int, sight: Sight, foes: Any, near: Array) -> Array:
     """Worth of ways to cells (`near` each foe) that the mates leave free, or to look for foes."""
-    mates = ranger.others_at(sight, ~_foes(ranger, agent))
+    mates = ranger.others_at(sight, ~foes_of(ranger, agent))
     price = ranger.price(sight) + 4.0 * mates + FAR * (ranger.others_at(sight, foes) > 0)
     worth, here = ranger.towards(sight, near & (mates == 0), price)
     return jnp.where(here < FAR, worth, _explore(ranger, sight, price))
 
 
-def _beside(mask: Array) -> Array:
-    """bool[H, W]: cells beside those of a mask."""
-    wide = jnp.pad(mask > 0, 1)
-    return wide[:-2, 1:-1] | wide[2:, 1:-1] | wide[1:-1, :-2] | wide[1:-1, 2:]
-
-
 def _chaser(ranger: Ranger, agent: int, sight: Sight, noise: Array) -> Array:
     """Comes beside the one that is caught, on a side that no mate has."""
-    foes = _foes(ranger, agent)
-    return _hunting(ranger, agent, sight, foes, _beside(ranger.others_at(sight, foes)))
+    foes = foes_of(ranger, agent)
+    return _hunting(ranger, agent, sight, foes, beside(ranger.others_at(sight, foes)))
 
 
 def _tagger(ranger: Ranger, agent: int, sight: Sight, noise: Array) -> Array:
     """Comes beside the nearest foe that can act, and hits it."""
     plan = ranger.plan
     out = sight.others["out"] if "out" in plan.features else jnp.zeros(len(sight.there))
-    foes = _foes(ranger, agent) & (out == 0)
+    foes = foes_of(ranger, agent) & (out == 0)
     at = ranger.others_at(sight, foes)
-    worth = _hunting(ranger, agent, sight, foes, _beside(at))
+    worth = _hunting(ranger, agent, sight, foes, beside(at))
     gap = jnp.abs(sight.others["row"] - sight.own["row"])
     gap = gap + jnp.abs(sight.others["column"] - sight.own["column"])
     for verb in plan.teams[int(plan.of_team[agent])].verbs:
@@ -304,7 +294,7 @@ def _tagger(ranger: Ranger, agent: int, sight: Sight, noise: Array) -> Array:
 
 def _evader(ranger: Ranger, agent: int, sight: Sight, noise: Array) -> Array:
     """Goes where its foes are far, counted in steps, and has ways out."""
-    foes = ranger.others_at(sight, _foes(ranger, agent))
+    foes = ranger.others_at(sight, foes_of(ranger, agent))
     price = ranger.price(sight)
     away = jnp.minimum(distances(foes > 0, price), 30.0)
     free = (price < FAR).astype(jnp.float32)
@@ -312,73 +302,42 @@ def _evader(ranger: Ranger, agent: int, sight: Sight, noise: Array) -> Array:
     ways = wide[:-2, 1:-1] + wide[2:, 1:-1] + wide[1:-1, :-2] + wide[1:-1, 2:]
     good = away + 0.3 * ways - 5.0 * ranger.others_at(sight)
     block = jnp.where(price < FAR, 0.0, FAR)
-    worth = _around(-good, block, sight)
+    worth = around(-good, block, sight)
     rest = jnp.full(len(ranger.plan.actions) - 5, -FAR * FAR)
     return jnp.concatenate([-worth, rest])
 
 
 def _seeker(ranger: Ranger, agent: int, sight: Sight, noise: Array) -> Array:
-    foes = _foes(ranger, agent)
-    return _hunting(ranger, agent, sight, foes, _beside(ranger.others_at(sight, foes)))
+    foes = foes_of(ranger, agent)
+    return _hunting(ranger, agent, sight, foes, beside(ranger.others_at(sight, foes)))
 
 
 def _hider(ranger: Ranger, agent: int, sight: Sight, noise: Array) -> Array:
-    """Flees from seekers, likes corners, and locks boxes that it faces."""
+    """Goes where no seeker in view has a line to, far from them, likes corners, and locks boxes
+    that it faces."""
     plan = ranger.plan
-    foes = ranger.others_at(sight, _foes(ranger, agent))
+    foes = ranger.others_at(sight, foes_of(ranger, agent))
     price = ranger.price(sight)
     away = jnp.minimum(distances(foes > 0, price), 20.0)
     away = jnp.where(jnp.any(foes > 0), away, 0.0)
     walls = jnp.pad((price >= FAR).astype(jnp.float32), 1, constant_values=1.0)
     near = walls[:-2, 1:-1] + walls[2:, 1:-1] + walls[1:-1, :-2] + walls[1:-1, 2:]
-    nook = jnp.where((price < FAR) & (near >= 2), 30.0 - 8.0 * near - 2.0 * away, FAR)
+    solid = (price >= FAR) & (sight.cells >= 0)
+    known = sight.there & jnp.asarray(foes_of(ranger, agent))
+    watched = jnp.zeros(solid.shape, bool)
+    for k in np.flatnonzero(foes_of(ranger, agent)):
+        line = exposed(solid, sight.others["row"][k], sight.others["column"][k])
+        watched = watched | (known[k] & line)
+    nook = 60.0 - 3.0 * near - 2.0 * away + jnp.where(watched, 40.0, 0.0)
+    nook = jnp.where((price < FAR) & ((near >= 2) | ~watched), nook, FAR)
     nook = jnp.where(foes > 0, FAR, nook)
     worth, _ = ranger.towards(sight, nook, price + 3.0 * ranger.others_at(sight))
     if "lock" in plan.verbs:
-        ahead = _ahead(sight)
+        ahead = ahead_of(sight)
         worth = ranger.acting(worth, "lock", ahead == BOX)
         worth = worth.at[plan.verbs["lock"]].set(
             jnp.where(ahead == LOCKED, -FAR * FAR, worth[plan.verbs["lock"]])
         )
-    return worth
-
-
-def _ahead(sight: Sight) -> Array:
-    """The code that the agent faces; -1 beyond the edge."""
-    heading = sight.own["heading"].astype(jnp.int32)
-    y = sight.own["row"].astype(jnp.int32) + jnp.asarray(ROWS)[heading]
-    x = sight.own["column"].astype(jnp.int32) + jnp.asarray(COLUMNS)[heading]
-    wide = jnp.pad(sight.cells, 1, constant_values=-1.0)
-    return wide[y + 1, x + 1]
-
-
-def _raider(ranger: Ranger, agent: int, sight: Sight, noise: Array) -> Array:
-    """Fetches the flag of the others and brings it home, around those who guard."""
-    plan = ranger.plan
-    team = int(plan.of_team[agent])
-    foes = ranger.others_at(sight, _foes(ranger, agent))
-    land = (sight.cells == LAND + 1 - team) | (sight.cells == FLAG + 1 - team)
-    danger = jnp.where(land & ((foes > 0) | _beside(foes) | _beside(_beside(foes))), 12.0, 0.0)
-    price = ranger.price(sight) + danger + 3.0 * ranger.others_at(sight)
-    home = (sight.cells == BASE + team) | (sight.cells == FLAG + team)
-    flag = sight.cells == FLAG + 1 - team
-    carries = sight.own["carry"] > 0
-    target = jnp.where(carries, home, jnp.where(jnp.any(flag), flag, home))
-    worth, _ = ranger.towards(sight, target, price)
-    return worth
-
-
-def _guard(ranger: Ranger, agent: int, sight: Sight, noise: Array) -> Array:
-    """Stays near its flag, and goes for those who come onto its land."""
-    plan = ranger.plan
-    team = int(plan.of_team[agent])
-    foes = ranger.others_at(sight, _foes(ranger, agent))
-    own = (sight.cells == LAND + team) | (sight.cells == BASE + team) | (sight.cells == FLAG + team)
-    comes = (foes > 0) & own
-    flag = (sight.cells == BASE + team) | (sight.cells == FLAG + team)
-    price = ranger.price(sight) + 3.0 * ranger.others_at(sight) + jnp.where(own, 0.0, 10.0)
-    target = jnp.where(jnp.any(comes), _beside(comes), _beside(_beside(flag)) & own)
-    worth, _ = ranger.towards(sight, target, price)
     return worth
 
 
@@ -409,7 +368,7 @@ def _cleaner(ranger: Ranger, agent: int, sight: Sight, noise: Array) -> Array:
     share = jnp.sum(dirt) / jnp.maximum(jnp.sum(dirt | water), 1)
     river = jnp.any(dirt | water)
     price = ranger.price(sight) + 3.0 * ranger.others_at(sight)
-    bank = _beside(dirt | water) & (price < FAR)
+    bank = beside(dirt | water) & (price < FAR)
     verb = next(verb for verb, beam in plan.beams.items() if beam.effect == "clean")
     length = plan.beams[verb].length
     dirty = jnp.zeros((), bool)
@@ -464,22 +423,12 @@ def _miner(ranger: Ranger, agent: int, sight: Sight, noise: Array) -> Array:
     solid = jnp.where(gold | iron, 1.0, price)
     worth, _ = ranger.towards(sight, extra, solid)
     worth = worth.at[0].set(jnp.where(worth[0] > -FAR, worth[0] - 2.0, worth[0]))
-    ahead = _ahead(sight)
-    near = jnp.any((gap <= 3) & gold & _mark(sight, plan))
+    ahead = ahead_of(sight)
+    near = jnp.any((gap <= 3) & gold & marked(sight, plan))
     strike = (ahead == IRON) | ((ahead == GOLD) & near)
     worth = ranger.acting(worth, next(iter(plan.beams)), strike)
     none = jnp.all(worth[:5] <= -FAR)
     return jnp.where(none, _explore(ranger, sight, price), worth)
-
-
-def _mark(sight: Sight, plan: Plan) -> Array:
-    """bool[H, W]: the cell that the agent faces."""
-    heading = sight.own["heading"].astype(jnp.int32)
-    y, x = np.indices(plan.size)
-    on = (sight.own["row"] + jnp.asarray(ROWS)[heading] == y) & (
-        sight.own["column"] + jnp.asarray(COLUMNS)[heading] == x
-    )
-    return on
 
 
 def _meeter(ranger: Ranger, agent: int, sight: Sight, noise: Array) -> Array:
@@ -493,19 +442,6 @@ def _meeter(ranger: Ranger, agent: int, sight: Sight, noise: Array) -> Array:
     target = jnp.arange(free.size).reshape(free.shape) == best
     worth, _ = ranger.towards(sight, target, price + 2.0 * sight.failed)
     return worth
-
-
-def _walker(ranger: Ranger, agent: int, sight: Sight, noise: Array) -> Array:
-    """Names the way to the goal that is best as far as it sees: what it does not see may be free,
-    and costs more each time that nothing came of naming it. When the other disagrees, it goes by
-    chance now and then, so that both come to name one way."""
-    price = ranger.price(sight) + 0.8 * sight.failed + jnp.where(sight.cells < 0, 0.35, 0.0)
-    worth, _ = ranger.towards(sight, sight.cells == GOAL, price)
-    worth = worth.at[0].set(-FAR)
-    y, x = sight.own["row"].astype(jnp.int32), sight.own["column"].astype(jnp.int32)
-    wide = jnp.pad(sight.failed, 1)
-    tried = sum(wide[y + 1 + dy, x + 1 + dx] for dy, dx in zip(ROWS, COLUMNS, strict=True))
-    return worth + jnp.where(tried > 0, 2.0, 0.0) * noise[: len(worth)]
 
 
 def _keeper(ranger: Ranger, agent: int, sight: Sight, noise: Array) -> Array:
@@ -603,7 +539,7 @@ def _catcher(ranger: Ranger, agent: int, sight: Sight, noise: Array) -> Array:
     side."""
     ways = _room_ways(ranger, sight)
     steps = _room_distances(ways)
-    foes = _foes(ranger, agent)
+    foes = foes_of(ranger, agent)
     prey = sight.others["column"][int(np.flatnonzero(foes)[0])].astype(jnp.int32)
     mates = np.flatnonzero(~foes)
     value = -steps[:, prey]
@@ -620,7 +556,7 @@ def _fixer(ranger: Ranger, agent: int, sight: Sight, noise: Array) -> Array:
     """Repairs the nearest broken generator of those that it and the others divide, leaves rooms
     that the killer can reach, and goes to the goal when all are repaired."""
     steps = _room_distances(_room_ways(ranger, sight))
-    foes = np.flatnonzero(_foes(ranger, agent))
+    foes = np.flatnonzero(foes_of(ranger, agent))
     cells = sight.cells[0]
     own = sight.own["column"].astype(jnp.int32)
     killer = sight.others["column"][int(foes[0])].astype(jnp.int32)
@@ -639,11 +575,11 @@ _PLAYS = {
     "chaser": _chaser,
     "evader": _evader,
     "tagger": _tagger,
-    "raider": _raider,
-    "guard": _guard,
+    "raider": field_flag.raider,
+    "guard": field_flag.guard,
     "seeker": _seeker,
     "hider": _hider,
-    "walker": _walker,
+    "walker": field_talk.silent,
     "keeper": _keeper,
     "catcher": _catcher,
     "fixer": _fixer,

@@ -11,6 +11,34 @@ from manyhands.envs.mission.env import Mission
 from manyhands.envs.mission.state import COLUMNS, LOAD, ROWS
 
 FAR = 1_000
+NOISES = (0.75, 0.5, 0.25, 0.1)
+# Roles, and options, of rangers that a scenario has beside the usual ones.
+_ROLES = {
+    "pursuit": ("wanderer",),
+    "tag": ("wanderer", "evader"),
+    "flag": ("raider", "guard", "wanderer"),
+    "hide_and_seek": ("wanderer", "evader"),
+    "cleanup": ("harvester",),
+    "mining": ("wanderer",),
+    "rendezvous": ("wanderer",),
+}
+_GREEDY = ("harvest", "cleanup", "coins")
+
+
+def held_out(mission: Mission) -> dict[str, str]:
+    """Partners for a zero-shot evaluation in a mission, by name, from the least able to the most:
+    nothing that is trained by default has met them."""
+    usual = mission.scripted_policy
+    found = {"random": "random"}
+    found |= {f"{usual}_noise_{round(100 * n)}": f"{usual}:noise={n:g}" for n in NOISES}
+    if mission.kind == "foraging":
+        return found | {"alone": "forager:team=false,noise=0", "forager": "forager:noise=0"}
+    if mission.kind == "field":
+        name = mission.scenario["name"]
+        found |= {role: f"ranger:role={role}" for role in _ROLES.get(name, ())}
+        if name in _GREEDY:
+            found["greedy"] = "ranger:greedy=true"
+    return found | {usual: usual}
 
 
 class Forager:

@@ -25,8 +25,8 @@ from manyhands.envs.mission.warehouse.state import (
     TURNED_LEFT,
     TURNED_RIGHT,
 )
+from manyhands.envs.mission.ways import FAR, driving, forward
 
-FAR = 10_000.0
 NEAR = 6  # cells within which other robots are driven around
 ROOM = 2  # cells around goals that are kept free for those who are next
 
@@ -106,11 +106,11 @@ class Porter:
         late = 2.0 + 3.0 * held * jax.random.uniform(random, minval=0.5, maxval=1.5)
         price = 1.0 + jnp.where(others & near, late, 0.0)
         price = jnp.where((load > 0) & (shelves > 0), FAR, price)
-        times = _times(target, price)
+        times = driving(target, price)
 
         # 3. The quickest action.
         here = times[y, x]
-        ahead = _ahead(times, price)[y, x]
+        ahead = forward(times, price)[y, x]
         turn_left = here[jnp.asarray(TURNED_LEFT)[heading]] + 1.0
         turn_right = here[jnp.asarray(TURNED_RIGHT)[heading]] + 1.0
         cost = jnp.array([FAR, 0.0, 0.0, 0.0, FAR]).at[FORWARD].set(ahead[heading])
@@ -152,29 +152,3 @@ class Porter:
         start = away, jnp.full(mission.players, -1, cells.dtype)
         chosen = jax.lax.fori_loop(0, min(mission.players, count), settle, start)[1]
         return chosen[agent]
-
-
-def _ahead(times: Array, price: Array) -> Array:
-    """f32[H, W, 4]: the time from each cell and heading, if one drives forward first."""
-    wide = jnp.pad(times, ((1, 1), (1, 1), (0, 0)), constant_values=FAR)
-    cost = jnp.pad(price, 1, constant_values=FAR)
-    rows, columns = price.shape
-    found = []
-    for heading, (dy, dx) in enumerate(zip(ROWS, COLUMNS, strict=True)):
-        part = (slice(1 + dy, 1 + dy + rows), slice(1 + dx, 1 + dx + columns))
-        found.append(wide[part][..., heading] + cost[part])
-    return jnp.stack(found, axis=-1)
-
-
-def _times(target: Array, price: Array) -> Array:
-    """f32[H, W, 4]: steps to the nearest target from each cell with each heading."""
-    left, right = list(TURNED_LEFT), list(TURNED_RIGHT)
-    start = jnp.where(target[..., None], 0.0, jnp.full((*target.shape, 4), FAR))
-
-    def better(carry: tuple[Array, Array]) -> tuple[Array, Array]:
-        times, _ = carry
-        turned = 1.0 + jnp.minimum(times[..., left], times[..., right])
-        new = jnp.minimum(times, jnp.minimum(turned, _ahead(times, price)))
-        return new, jnp.any(new < times)
-
-    return jax.lax.while_loop(lambda carry: carry[1], better, (start, jnp.bool_(True)))[0]

@@ -279,7 +279,9 @@ def held_out(env: Env) -> dict[str, str]:
     module = f"manyhands.baselines.bots.{inner.id}"
     found: dict[str, str] | None = None
     if importlib.util.find_spec(module) is not None:
-        found = getattr(importlib.import_module(module), "HELD_OUT", None)
+        bots = importlib.import_module(module)
+        # Where scenarios differ in who plays them, a function of the environment.
+        found = bots.held_out(inner) if hasattr(bots, "held_out") else bots.__dict__.get("HELD_OUT")
     if not found:
         raise ConfigError(
             f"{inner.id} has no held-out partners of its own; name the partners to evaluate with"

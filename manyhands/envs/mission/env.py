@@ -14,7 +14,7 @@ from typing import Any
 import gymnasium
 
 from manyhands.core.config import boolean, check_actions, check_weights, one_of
-from manyhands.core.env import DETAILS, Array, ConfigError, Env, Outcome
+from manyhands.core.env import DETAILS, Array, ConfigError, Env, Outcome, squash
 from manyhands.envs.mission import events, rules, scenarios
 from manyhands.envs.mission import observe as views
 from manyhands.envs.mission.field import events as field_events
@@ -298,6 +298,10 @@ class Mission(MissionConfig, warehouse_state.WarehouseConfig, FieldConfig, Env[A
     def perceive(self, state: Any) -> Array:
         return self._views.perceive(self, state)
 
+    def network_input(self, row: Array) -> Array:
+        """Of fields see `field/observe.py`; of others the row as it is, compressed."""
+        return field_views.network_input(self, row) if self.kind == "field" else squash(row)
+
     def summary(self, state: Any) -> Array:
         return self._views.summary(self, state)
 
@@ -310,6 +314,10 @@ class Mission(MissionConfig, warehouse_state.WarehouseConfig, FieldConfig, Env[A
 
     def _module(self, name: str) -> Any:
         return importlib.import_module(f"{self._rooms}.{name}")
+
+    def skill_set(self) -> Any:
+        """Skills by path-finding, for the wrapper `skills`."""
+        return self._module("skills").skill_set(self)
 
     def task_space(self) -> Any:
         """The tasks of a generated field: their schema, bounds, `encode`, `decode`, `sample` and

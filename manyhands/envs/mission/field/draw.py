@@ -157,7 +157,7 @@ def _paint_grid(
                 continue
             _ground(pen, code, (y + x) % 2, scene)
             if scene.watched is not None and scene.watched[y, x]:
-                pen.oval(mix(TURN, _FLOOR[0], 0.35), 0.5, 0.5, 0.12)
+                pen.box(mix(_FLOOR[(y + x) % 2], TURN, 0.4), -0.01, -0.01, 1.02, 1.02)
             _thing(pen, code, scene)
     shared: dict[tuple[int, int], int] = {}
     for body in scene.bodies:

@@ -6,11 +6,12 @@ the other corner. What an agent does not see is -1.
 
 from __future__ import annotations
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 
 from manyhands.core.axes import expand
-from manyhands.core.env import Array
+from manyhands.core.env import Array, squash
 from manyhands.core.layout import Layout, Piece, labelled
 from manyhands.envs.mission.field.places import at_cells, inside, seen, window
 from manyhands.envs.mission.field.state import (
@@ -54,6 +55,7 @@ def codes(config: FieldConfig) -> Layout:
         [
             Piece("self", len(fields), low, high, f"own {listed}; -1 if not there", fields),
             Piece("clock", 1, 0, MOST_STEPS, "steps left"),
+            Piece("number", int(plan.numbered), 0, plan.agents - 1, "own number of the agents"),
             Piece(
                 "others",
                 (others, len(fields)),
@@ -98,6 +100,8 @@ def _planes(config: FieldConfig) -> Layout:
         pieces.append(Piece(name, 1, low, high, f"{what} of the body there"))
     pieces.append(Piece("doors", plan.groups, 0, 1, "which doors are open, everywhere"))
     pieces.append(Piece("clock", 1, 0, MOST_STEPS, "steps left, everywhere"))
+    what = "own number of the agents, everywhere"
+    pieces.append(Piece("number", int(plan.numbered), 0, plan.agents - 1, what))
     side = plan.size if plan.radius is None else (2 * plan.radius + 1,) * 2
     return Layout(pieces, np.int16, side)
 
@@ -147,6 +151,8 @@ def vector(config: FieldConfig, state: FieldState) -> Array:
             own, rest = _turned(plan, own[None])[0], _turned(plan, rest)
             cells = cells[::-1]
         parts = [own, *common]
+        if plan.numbered:
+            parts.append(jnp.full((1, *state.time.shape), i, jnp.int16))
         if not plan.token and plan.bodies > 1:
             others = np.array([j for j in range(plan.bodies) if j != i])
             parts.append(rest[others].reshape(-1, *state.time.shape))
@@ -155,6 +161,42 @@ def vector(config: FieldConfig, state: FieldState) -> Array:
 
 
 perceive = vector  # what scripted players read
+_NEAR = 4  # cells around an agent of which a network is given planes
+
+
+def network_input(config: FieldConfig, row: Array) -> Array:
+    """f32[K]: one agent's row of `perceive`, squashed; then of a grid the places of the others
+    from where it is, who it is, and planes of the cells near it: which are in view, what is there,
+    and how many of its own team and of others."""
+    plan, at = config.plan, codes(config)
+    if plan.exits is not None:
+        return squash(row)
+    wide = row.astype(jnp.int32)
+    near = min(max(plan.size) - 1 if plan.radius is None else plan.radius, _NEAR)
+    here = wide[at["self"]][:2]
+    cells = jnp.pad(wide[at["cells"]].reshape(plan.size), near, constant_values=-1)
+    start = jnp.clip(here, 0, np.array(plan.size) - 1)
+    around = jax.lax.dynamic_slice(cells, start, (2 * near + 1,) * 2)
+    planes = [around >= 0, *(around == code for code in plan.used if code != FLOOR)]
+    parts = [squash(row)]
+    mine = wide[at["number"]][0] if plan.numbered else jnp.int32(0)
+    if plan.numbered:
+        parts.append(jax.nn.one_hot(mine, plan.agents))
+    if "others" in at:
+        fields = 2 + len(plan.features)
+        others = wide[at["others"]].reshape(-1, fields)[:, :2]
+        there = others[:, 0] >= 0
+        gap = jnp.where(there[:, None], others - here, 0)
+        parts.append((gap / max(plan.size)).reshape(-1))
+        index = np.arange(plan.bodies - 1)
+        team = jnp.asarray(plan.of_team)[index + (index >= mine)]
+        steps = np.arange(-near, near + 1)
+        on = (gap[:, :1, None] == steps[:, None]) & (gap[:, 1:, None] == steps)
+        on = on & there[:, None, None]
+        own = (team == jnp.asarray(plan.of_team)[mine])[:, None, None]
+        planes += [jnp.sum(on & own, axis=0), jnp.sum(on & ~own, axis=0)]
+    parts.append(jnp.stack([plane.astype(jnp.float32) for plane in planes]).reshape(-1))
+    return jnp.concatenate(parts)
 
 
 def _turned(plan: Plan, listed: Array) -> Array:
@@ -214,6 +256,9 @@ def _grid(config: FieldConfig, state: FieldState) -> Array:
         planes.append(most)
     planes += [(state.doors[group] > 0) & (visible | True) for group in range(plan.groups)]
     planes.append(jnp.broadcast_to(config.max_steps - state.time, visible.shape))
+    if plan.numbered:
+        numbers = expand(np.arange(n, dtype=np.int16), visible.ndim - 1)
+        planes.append(jnp.broadcast_to(numbers, visible.shape))
     found = jnp.stack([plane.astype(jnp.int16) for plane in planes], axis=1)
     if config.egocentric and "heading" in plan.features and plan.radius is not None:
         north = found

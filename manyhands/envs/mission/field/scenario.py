@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,8 +13,10 @@ from manyhands.core.env import ConfigError, names_of, shorten
 from manyhands.envs.mission.field import levels
 from manyhands.envs.mission.field.stages import CONFLICTS, STAGES
 from manyhands.envs.mission.field.state import (
+    APPLE,
     BASE,
     BOX,
+    BUTTON,
     CELLS,
     CODES,
     COIN,
@@ -23,10 +25,12 @@ from manyhands.envs.mission.field.state import (
     EVENTS,
     FLAG,
     FLOOR,
+    GOAL,
     GOLD,
     GROUPS,
     IRON,
     KEY,
+    LAND,
     LOCKED,
     MACHINE,
     MOST_BODIES,
@@ -529,14 +533,19 @@ def _possible(
 ) -> None:
     """Refuse what can never happen."""
     stages = full["stages"]
-    for base, name in (
-        (PLATE, "plates"),
-        (FLAG, "deliveries"),
-        (KEY, "takes"),
-        (MACHINE, "repairs"),
+    for base, count, name in (
+        (PLATE, GROUPS, "plates"),
+        (FLAG, 2, "deliveries"),
+        (FLAG, 2, "takes"),
+        (KEY, GROUPS, "takes"),
+        (APPLE, 1, "takes"),
+        (COIN, 4, "takes"),
+        (MACHINE, 1, "repairs"),
+        (GOAL, 1, "goals"),
     ):
-        there = [code for code in used if base <= code < base + (2 if base == FLAG else 1)]
-        if there and name not in stages:
+        there = [code for code in used if base <= code < base + count]
+        by_goal = name == "goals" and any(end["when"] == "goal" for end in full["ends"])
+        if there and name not in stages and not by_goal:
             raise ConfigError(f"{CELLS[there[0]].words} needs the stage {name!r}")
     if ("presses" in stages or "plates" in stages) and not groups:
         raise ConfigError("presses and plates need doors")
@@ -548,6 +557,115 @@ def _possible(
     agents = sum(team.size for team in teams if not team.mind)
     if coins and max(coins) >= agents:
         raise ConfigError(f"coin_{max(coins)} belongs to nobody: there are {agents} agents")
+    for bad, reason in (*_idle(full, used, teams), *_elsewhere(full, used, teams)):
+        if bad:
+            raise ConfigError(reason)
+
+
+def _idle(
+    full: Mapping[str, Any], used: tuple[int, ...], teams: Sequence[Team]
+) -> Iterator[tuple[bool, str]]:
+    """(whether it is so, why it is refused) of what would do nothing."""
+    stages, verbs = full["stages"], {verb for team in teams for verb in team.verbs}
+    things = {
+        "press": (BUTTON, BUTTON + 1, BUTTON + 2),
+        "lock": (BOX, LOCKED),
+        "drop": (KEY, KEY + 1, KEY + 2),
+        "repair": (MACHINE,),
+    }
+    for verb, codes in things.items():
+        what = CELLS[codes[0]].name.removesuffix("_1")
+        yield verb in verbs and not set(codes) & set(used), f"the verb {verb!r} needs a {what}"
+    for verb, beam in full["beams"].items():
+        effect = beam["effect"]
+        yield effect == "clean" and DIRT not in used, f"beams.{verb} cleans, and there is no dirt"
+        ore = {IRON, GOLD} & set(used)
+        yield effect == "mine" and not ore, f"beams.{verb} mines, and there is no ore"
+        short = effect in ("out", "freeze") and not beam["steps"]
+        yield short, f"beams.{verb} has the effect {effect!r} for 0 steps"
+        yield verb not in verbs, f"beams.{verb} is the verb of no team"
+    for team in teams:
+        both = bool(team.mind and team.verbs)
+        yield both, f"the {team.name} are moved by the game, and use no verbs"
+    ground = {"dirt": WATER}
+    for grown in full["growth"]:
+        code = ground.get(grown["what"], SOIL)
+        none = code not in used
+        yield none, f"growth: {grown['what']} grows on {CELLS[code].words}, and there is none"
+    for capture in full["captures"]:
+        prey, by = capture["team"], capture["by"]
+        yield prey == by, f"captures: the {prey} cannot catch themselves"
+        number = [team.name for team in teams].index(by)
+        own = {LAND + number, BASE + number, FLAG + number} if number < 2 else set()
+        yield capture["land"] and not own & set(used), f"captures: the {by} have no land"
+        short = capture["effect"] == "freeze" and not capture["steps"]
+        yield short, "captures: freeze is for 1 step or more, given 0"
+    taken = {capture["team"] for capture in full["captures"] if capture["effect"] == "caught"}
+    for end in full["ends"]:
+        when, team, code = end["when"], end["team"], CODES[end["what"]]
+        never = when == "caught" and team not in taken
+        yield never, f"ends: the {team} are never caught for good"
+        apart = when == "meet" and full["conflict"] not in ("share", "agree")
+        yield apart, "ends: nobody meets on one cell, but with the conflict 'share'"
+        yield when == "score" and "deliveries" not in stages, "ends: nobody scores"
+        yield when == "goal" and GOAL not in used, "ends: there is no goal"
+        gone = when == "gone" and code not in used
+        yield gone, f"ends: there is never {CELLS[code].words}, so that it would end at once"
+        yield end["repaired"] and MACHINE not in used, "ends: there is nothing to repair"
+    seen = full["spotting"]
+    looks = seen and next(team for team in teams if team.name == seen["by"])
+    yield bool(looks and looks.mind), "spotting.by is a team that agents play"
+    for name in full["rewards"]:
+        needs = _EVENT_STAGES.get(name)
+        none = bool(needs) and needs not in stages
+        yield none, f"rewards: {name!r} never happens without the stage {needs!r}"
+        effects = {beam["effect"] for beam in full["beams"].values()}
+        struck = name in ("hit", "struck") and not effects & {"out", "freeze", "home"}
+        yield struck, f"rewards: {name!r} never happens, as no beam hits anybody"
+        lacks = name in _EVENT_CODES and not set(_EVENT_CODES[name]) & set(used)
+        yield lacks, f"rewards: {name!r} never happens here"
+
+
+def _elsewhere(
+    full: Mapping[str, Any], used: tuple[int, ...], teams: Sequence[Team]
+) -> Iterator[tuple[bool, str]]:
+    """(whether it is so, why it is refused) of what does not go together."""
+    rooms = bool(full["rooms"])
+    yield rooms and bool(full["beams"]), "beams are for grids: in rooms nobody faces anything"
+    far = rooms and any(capture["reach"] for capture in full["captures"])
+    yield far, "captures: in rooms the reach is 0, the same room"
+    yield rooms and full["sight"] is not None, "sight is for grids: one sees all rooms"
+    near = rooms and any(len(grown["rates"]) > 1 for grown in full["growth"])
+    yield near, "growth: in rooms there is one rate, as nothing is near"
+    for team in teams:
+        indoors = team.mind in ("thief", "killer")
+        yield indoors and not rooms, f"the mind {team.mind!r} is for rooms"
+        outdoors = team.mind in ("flee", "chase")
+        yield outdoors and rooms, f"the mind {team.mind!r} is for grids"
+    solid = {BOX, LOCKED, *range(DOOR, DOOR + GROUPS), *range(KEY, KEY + GROUPS), FLAG, FLAG + 1}
+    token = full["conflict"] == "agree"
+    yield token and bool(solid & set(used)), "'agree' is for mazes without doors, boxes and flags"
+    yield full["masks"] and not token, "masks are for two who move one token: the conflict 'agree'"
+
+
+# Events -> the stage that makes them happen, or what they need.
+_EVENT_STAGES = {
+    **dict.fromkeys(("apple", "coin", "theft", "robbed", "key", "flag"), "takes"),
+    **dict.fromkeys(("delivery", "conceded"), "deliveries"),
+    **dict.fromkeys(("seen", "hidden", "spotting", "searching"), "sights"),
+    **dict.fromkeys(("capture", "caught"), "captures"),
+    **dict.fromkeys(("hit", "struck", "clean", "iron", "gold", "strike"), "beams"),
+    **dict.fromkeys(("win", "loss"), "ends"),
+    **{"goal": "goals", "press": "presses", "open": "presses", "drop": "drops"},
+    **{"repair": "repairs", "lock": "locks"},
+}
+_COINS = tuple(range(COIN, COIN + 4))
+_EVENT_CODES = {
+    **{"apple": (APPLE,), "coin": _COINS, "theft": _COINS, "robbed": _COINS, "clean": (DIRT,)},
+    **{"iron": (IRON,), "gold": (GOLD,), "strike": (GOLD,), "goal": (GOAL,), "push": (BOX,)},
+    **dict.fromkeys(("key", "open"), (KEY, KEY + 1, KEY + 2)),
+    **{"flag": (FLAG, FLAG + 1)},
+}
 
 
 def _features(
@@ -608,8 +726,21 @@ _PHRASES: dict[str, tuple[str, ...]] = {
 }  # fmt: skip
 
 
+_MOST_NAMED = 100  # cells of a field whose walls have phrases
+
+
+def wall_phrase(row: int, column: int) -> str:
+    """The phrase that tells of a wall."""
+    return f"wall at r{row} c{column}"
+
+
 def phrases(full: Mapping[str, Any]) -> tuple[str, ...]:
     """The phrasebook of a scenario, for channels around it."""
     own = _PHRASES.get(full["name"], ())
     ways = () if full["rooms"] or full["name"] == "maze_pair" else _GRID
-    return (*own, *ways, *_COMMON)
+    walls: list[str] = []
+    if full["masks"]:
+        rows, columns = full["size"] or (len(full["map"]), len(full["map"][0]))
+        if rows * columns <= _MOST_NAMED:
+            walls = [wall_phrase(y, x) for y in range(rows) for x in range(columns)]
+    return (*own, *ways, *_COMMON, *walls)

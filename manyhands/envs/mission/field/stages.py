@@ -473,7 +473,7 @@ def _beam(turn: Turn, verb: str, beam: Beam) -> None:
         gone = dirt & from_bits(plan, bits_of(plan, row, column, cleaned))
         turn.change(cells=jnp.where(gone, np.uint8(WATER), state.cells))
     elif beam.effect == "mine":
-        middle = slice(beam.length)
+        middle = slice(None if beam.around else beam.length)
         _mine(turn, row[:, middle], column[:, middle], lit[:, middle])
     else:
         there = (row[:, :, None] == state.row) & (column[:, :, None] == state.column)
@@ -527,8 +527,7 @@ def _lit(turn: Turn, using: Array, beam: Beam) -> tuple[Array, Array, Array]:
                                dtype=jnp.int8)
         for at, away in zip((state.row, state.column), places, strict=True)
     )  # fmt: skip
-    if beam.around:  # it reaches bodies, and nothing that is on cells
-        using = using & (beam.effect not in ("clean", "mine"))
+    if beam.around:
         return row, column, jnp.broadcast_to(using[:, None], row.shape)
     passing = row_bits(plan, clear(plan, state.cells, state.doors))
     blocked = ~bits_at(plan, passing, row, column)
@@ -545,6 +544,7 @@ def rays(beam: Beam) -> tuple[np.ndarray, np.ndarray]:
     if beam.around:
         far = range(-beam.around, beam.around + 1)
         away = [(dy, dx) for dy in far for dx in far if 0 < abs(dy) + abs(dx) <= beam.around]
+        away.sort(key=lambda place: abs(place[0]) + abs(place[1]))
         return np.repeat(np.array(away, np.int8).T[:, :, None], 4, 2), np.eye(len(away), dtype=bool)
     sides = sorted(range(-beam.radius, beam.radius + 1), key=abs)
     lit = [(ahead, side) for side in sides for ahead in range(1, beam.length + 1)]
@@ -563,7 +563,7 @@ def rays(beam: Beam) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _mine(turn: Turn, row: Array, column: Array, lit: Array) -> None:
-    """The first ore on each agent's ray, whose places are i8[N, K], is struck. Iron goes to whoever
+    """The first ore of each agent's places, i8[N, K] from near to far, is struck. Iron goes to who
     strikes it first (the lowest number of several); gold to all who struck it within 3 steps, once
     there are enough."""
     plan, state = turn.plan, turn.now

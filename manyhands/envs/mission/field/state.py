@@ -312,6 +312,11 @@ class Plan:
         """Whether all agents move one thing together."""
         return self.conflict == "agree"
 
+    @property
+    def numbered(self) -> bool:
+        """Whether agents are told which one they are."""
+        return self.agents > 1
+
 
 @state_dataclass
 class FieldState:

@@ -389,8 +389,9 @@ wanted to go){wide}; walls, doors and boxes stop it"
         "freeze": f"{whom} cannot act for {steps(beam.steps)}, and cannot be hit meanwhile",
         "home": f"{whom} goes back to its start",
         "clean": "dirty water there becomes clean",
-        "mine": f"the first ore there is struck. Iron is mined at once; gold when {plan.needed} "
-        f"to {plan.most} strike it within 3 steps (if more do, nobody gets it)",
+        "mine": f"the {'nearest' if beam.around else 'first'} ore there is struck. Iron is mined "
+        f"at once; gold when {plan.needed} to {plan.most} strike it within 3 steps (if more do, "
+        "nobody gets it)",
     }[beam.effect]
     again = f" It can be used again after {steps(beam.cooldown)}." if beam.cooldown else ""
     return f"{reach}; {does}.{again}"

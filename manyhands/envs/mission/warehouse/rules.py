@@ -7,6 +7,7 @@ Algorithms in Cooperative Tasks" (2021), as the package `rware` 2.0.0 plays them
 from __future__ import annotations
 
 import dataclasses
+import functools
 from typing import Any, NamedTuple
 
 import jax
@@ -244,6 +245,25 @@ def _deliveries(
 ) -> tuple[WarehouseState, Array]:
     """Goal by goal: a robot that stands there with a requested shelf delivers it, and another shelf
     is requested in its place. Also i8[N], the deliveries of each."""
+    # Few steps have a delivery: of a whole batch, what follows is left out in most of them.
+    goals = [
+        (state.row == cell // config.size[1]) & (state.column == cell % config.size[1])
+        for cell in config.goals
+    ]
+    any_ = jnp.any(functools.reduce(jnp.logical_or, goals) & (state.load == REQUESTED))
+
+    def none() -> tuple[Array, Array, Array]:
+        return state.shelves, state.load, jnp.zeros(state.load.shape, jnp.int8)
+
+    shelves, load, total = jax.lax.cond(any_, lambda: _delivered(config, state, draws), none)
+    delivered = state.delivered | (total > 0)
+    return dataclasses.replace(state, shelves=shelves, load=load, delivered=delivered), total
+
+
+def _delivered(
+    config: WarehouseConfig, state: WarehouseState, draws: Array
+) -> tuple[Array, Array, Array]:
+    """u8[C], u8[N], i8[N]: shelves, loads and deliveries after a step with some."""
     rows, columns = config.size
     carried = jnp.where(
         at_cells(config, state.row, state.column), state.load[:, None], np.uint8(NONE)
@@ -277,8 +297,7 @@ def _deliveries(
         load = jnp.where(drawn, np.uint8(REQUESTED), load)
         total = total + delivers.astype(jnp.int8)
     standing = jnp.where(state.shelves > 0, shelves.reshape(state.shelves.shape), np.uint8(NONE))
-    delivered = state.delivered | (total > 0)
-    return dataclasses.replace(state, shelves=standing, load=load, delivered=delivered), total
+    return standing, load, total
 
 
 def _holds(mask: Array, number: Array) -> Array:

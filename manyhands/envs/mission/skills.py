@@ -1,0 +1,135 @@
+"""The skills of foraging: pure functions of what a player sees, if it sees all of the field.
+
+Food is numbered as in the text, in reading order; other players by name.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import jax.numpy as jnp
+
+from manyhands.core.env import Array, ConfigError
+from manyhands.envs.mission.planning import NONE, Details, Table, plan
+from manyhands.envs.mission.state import ACTIONS, COLUMNS, LOAD, ROWS
+from manyhands.envs.mission.ways import FAR, at, beside, cells, distances
+
+if TYPE_CHECKING:
+    from manyhands.envs.mission.env import Mission
+
+
+def skill_set(mission: Mission) -> ForagingSkills:
+    """The skills of a field of foraging.
+
+    Raises:
+        ConfigError: its players see a part of it alone.
+    """
+    if mission.sight < max(mission.size):
+        raise ConfigError(
+            f"the skills of foraging are for players who see all of the field, given a sight of "
+            f"{mission.sight} on {mission.size[0]} x {mission.size[1]} cells"
+        )
+    return ForagingSkills(mission)
+
+
+class ForagingSkills(Table):
+    """In table order: `go to` each food (beside it); `load` each food; `load with` each other slot
+    of the list of players (the food that you two are nearest to); `follow` each of them; `load
+    alone` (the nearest food that one can load alone); `wait`; single steps."""
+
+    def __init__(self, mission: Mission):
+        self._mission = mission
+        others = range(1, mission.players)
+        meal = "[(the|a)] [piece of]"
+        names: dict[str, list[str]] = {
+            f"go to food {k}": [f"(go|walk|move) (to|beside|next to) {meal} food {k}"]
+            for k in range(1, mission.foods + 1)
+        }
+        names |= {
+            f"load food {k}": [f"(load|collect|gather|take|eat) {meal} food {k}"]
+            for k in range(1, mission.foods + 1)
+        }
+        names |= {
+            f"load with other {k}": [f"(load|help|cooperate|collect) with [the] other [player] {k}"]
+            for k in others
+        }
+        names |= {f"follow other {k}": [f"(follow|go to) [the] other [player] {k}"] for k in others}
+        names["load alone"] = ["load [food] (alone|by myself|on my own)"]
+        super().__init__(names, ACTIONS)
+
+    def plans(self, perception: Array) -> tuple[list[Details], Array]:
+        mission, size = self._mission, self._mission.size
+        rows = perception.reshape(-1, 3).astype(jnp.int32)
+        food, players = rows[: mission.foods], rows[mission.foods :]
+        me, others = players[0], players[1:]
+        y, x = cells(size)
+        there = food[:, 2] > 0
+        on = (food[:, 0, None, None] == y) & (food[:, 1, None, None] == x) & there[:, None, None]
+        body = (others[:, 0, None, None] == y) & (others[:, 1, None, None] == x)
+        body = body & (others[:, 2, None, None] > 0)
+        eaten = jnp.any(on, axis=0)
+        price = jnp.where(eaten, FAR, 1.0 + 4.0 * jnp.any(body, axis=0))
+        near = jnp.min(beside(jnp.where(on, 0.0, FAR)), axis=-1) < FAR  # [F, H, W]
+        times = distances(near & ~eaten, price)
+        cost = self._cost(times, price, me)  # [F, 5]
+        gap = jnp.abs(food[:, None, :2] - players[None, :, :2]).sum(-1)  # [F, N]
+        found = []
+        for k in range(mission.foods):
+            arrived = cost[k, 0] <= 0
+            found.append(plan(cost[k], cost[k, 0], done=arrived & there[k], there=there[k]))
+        loads = [
+            plan(cost[k], cost[k, 0], extra=1, there=there[k], stays=LOAD)
+            for k in range(mission.foods)
+        ]
+        found += loads
+
+        def of(best: Array, sure: Array) -> Details:
+            action, why, steps = (jnp.stack(part)[best] for part in zip(*loads, strict=True))
+            return Details(action, jnp.where(sure, why, NONE), steps)
+
+        for k in range(1, mission.players):
+            seen = players[k, 2] > 0
+            both = jnp.where(there, gap[:, 0] + gap[:, k], FAR)
+            found.append(of(jnp.argmin(both), seen & jnp.any(there)))
+        for k in range(1, mission.players):
+            mate = body[k - 1]
+            to = distances(mate, jnp.where(mate, 1.0, price))
+            way = self._cost(to, jnp.where(mate, 1.0, price), me)
+            seen, close = players[k, 2] > 0, gap_of(me, players[k]) <= 1
+            found.append(plan(way, way[0], done=seen & close, there=seen))
+        alone = there & (food[:, 2] <= me[2])
+        found.append(of(jnp.argmin(jnp.where(alone, gap[:, 0], FAR)), jnp.any(alone)))
+
+        legal = [jnp.any(there)]
+        for dy, dx in zip(ROWS[1:5], COLUMNS[1:5], strict=True):
+            row, column = me[0] + dy, me[1] + dx
+            inside = (row >= 0) & (row < size[0]) & (column >= 0) & (column < size[1])
+            blocked = jnp.any(there & (food[:, 0] == row) & (food[:, 1] == column))
+            legal.append(jnp.any(there) & inside & ~blocked)
+        legal.append(jnp.any(there & (gap[:, 0] == 1)))
+        return found, jnp.stack(legal)
+
+    @staticmethod
+    def _cost(times: Array, price: Array, me: Array) -> Array:
+        """f32[..., 5]: what staying and going each way leaves to go."""
+        here = at(times, me[0], me[1])
+        around = at(jnp.moveaxis(beside(times + price), -1, -3), me[0], me[1])
+        return jnp.concatenate([here[..., None], around], axis=-1)
+
+    def rules(self) -> str:
+        return (
+            "A skill goes its way one step each time you name it; go on naming it until it is "
+            "done, or name another one.\n"
+            "go to food K: go beside the K-th food of the list. load food K: go there and load it, "
+            "until it is gone; the numbers of others change then.\n"
+            "load with other K: load the food that you and the K-th other player of the list are "
+            "nearest to together. follow other K: go beside that player.\n"
+            "load alone: load the nearest food whose level is not above yours. wait: do nothing "
+            "for one step.\n"
+            "step: ...: one plain action."
+        )
+
+
+def gap_of(one: Array, other: Array) -> Array:
+    """Steps between two places."""
+    return jnp.abs(one[:2] - other[:2]).sum()
