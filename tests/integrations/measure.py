@@ -4,9 +4,15 @@ from __future__ import annotations
 
 import random
 import re
+import sys
 import time
+import types
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+PAGE = Path(__file__).parents[2] / "docs" / "integrations.md"
 
 
 def legal(text: str) -> list[str]:
@@ -37,3 +43,18 @@ def overhead(what: str) -> Iterator[Count]:
         f"\noverhead: {what}: {wall:.2f} ms a decision, of which {busy:.2f} ms of this "
         f"process's CPU ({count.n} decisions)"
     )
+
+
+def recipe(heading: str) -> dict[str, Any]:
+    """What the snippets under a heading of `docs/integrations.md` define, run as they stand there;
+    "yaml" is its YAML."""
+    text = PAGE.read_text().partition(f"\n## {heading}\n")[2].partition("\n## ")[0]
+    if not text:
+        raise LookupError(f"{PAGE} has no heading {heading!r}")
+    name = f"recipe_{heading}"
+    module = types.ModuleType(name)
+    sys.modules[name] = module  # what is defined there can be pickled
+    for snippet in re.findall(r"```python\n(.*?)```", text, re.DOTALL):
+        exec(compile(snippet, str(PAGE), "exec"), vars(module))
+    vars(module)["yaml"] = "".join(re.findall(r"```yaml\n(.*?)```", text, re.DOTALL))
+    return vars(module)
