@@ -1,5 +1,5 @@
-"""A seat for verl's rollouts: an agent loop whose environment is a game, answered in plain words, by
-the model alone or against itself.
+"""A seat for verl's rollouts: an agent loop whose environment is a game, answered in plain words by
+the model, which plays with partners or with itself.
 
 Tested with verl 0.9.1: its worker, with a stand-in for the inference server.
 """

@@ -7,7 +7,7 @@ import re
 import sys
 import time
 import types
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -43,6 +43,16 @@ def overhead(what: str) -> Iterator[Count]:
         f"\noverhead: {what}: {wall:.2f} ms a decision, of which {busy:.2f} ms of this "
         f"process's CPU ({count.n} decisions)"
     )
+
+
+def alone_and_together(make: Callable[[], Any], steps: Callable[[Any, int], Iterator[Any]]) -> None:
+    """Several environments, stepped in turn, give what each gives alone: `steps(env, seed)` yields
+    what is seen at each step."""
+    alone = [list(steps(make(), seed)) for seed in (3, 4)]
+    together = list(zip(*(steps(make(), seed) for seed in (3, 4)), strict=True))
+    assert [list(found) for found in zip(*together, strict=True)] == alone
+    assert alone[0] != alone[1]
+    assert alone[0] == list(steps(make(), 3))
 
 
 def recipe(heading: str) -> dict[str, Any]:
