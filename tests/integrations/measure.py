@@ -40,7 +40,7 @@ def overhead(what: str) -> Iterator[Count]:
         for t, u in ((time.perf_counter(), began), (time.process_time(), busy))
     )
     print(
-        f"\noverhead: {what}: {wall:.2f} ms a decision, of which {busy:.2f} ms of this "
+        f"\noverhead: {what}: {wall:.3f} ms a decision, of which {busy:.3f} ms of this "
         f"process's CPU ({count.n} decisions)"
     )
 

@@ -35,8 +35,8 @@ ROOT = HERE.parents[1]
 HOME = ROOT / ".cache" / "integrations"
 # In the order in which they are run: the light ones first.
 ORDER = (
-    *("mcp", "textarena", "openenv", "torch", "inspect_ai", "ray", "torchrl", "tianshou", "sb3"),
-    *("rllib", "trl", "verifiers", "local", "verl"),
+    *("mcp", "textarena", "openenv", "torchrl", "inspect_ai", "ray", "tianshou", "rllib", "torch"),
+    *("sb3", "trl", "verifiers", "local", "verl"),
 )
 TESTS_TOO = ("pytest>=8",)
 OVERHEAD = re.compile(
