@@ -16,7 +16,7 @@ test-slow: .venv/dev
 
 # With the real packages, each in an environment of its own: make test-integrations PACKAGES="mcp sb3"
 test-integrations: .venv/bin/python
-	.venv/bin/python tests/integrations/run.py $(PACKAGES) $(if $(LIMIT),--limit $(LIMIT))
+	.venv/bin/python tests/integrations/run.py $(PACKAGES) $(if $(LIMIT),--limit $(LIMIT)) $(if $(RESULTS),--results $(RESULTS))
 
 lint: .venv/dev
 	.venv/bin/ruff check .

@@ -48,7 +48,7 @@ def run(options: argparse.Namespace) -> int:
         result = zero_shot(env, options.seats[0], partners, options.episodes, options.seed)
     print(result)
     if options.json is not None:
-        from manyhands.baselines.players.network import replace
+        from manyhands.core.files import replace
 
         replace(options.json, (json.dumps(result.to_dict(), indent=2) + "\n").encode())
         print(f"wrote {options.json}")

@@ -3,11 +3,15 @@
     python tests/integrations/run.py              # all
     python tests/integrations/run.py mcp sb3      # some
     python tests/integrations/run.py --limit 600  # begin none after so many seconds
+    python tests/integrations/run.py --results benchmarks/results/integrations.json
 
 `requirements/NAME.txt` pins what is installed beside Manyhands (editable) under
 `.cache/integrations/NAME`, and `test_NAME.py` is run there. uv, which is installed beside them,
 makes an environment in seconds where pip needs minutes; it is told the same sources as pip
 (PIP_FIND_LINKS, PIP_INDEX_URL, PIP_EXTRA_INDEX_URL).
+
+With `--results` the overheads that the tests print, and their seconds, are written to a file; rows
+of packages that were not run stay as they are there.
 
 This file needs the standard library only.
 """
@@ -16,18 +20,28 @@ from __future__ import annotations
 
 import argparse
 import hashlib
+import json
 import os
+import platform
+import re
 import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 HOME = ROOT / ".cache" / "integrations"
 # In the order in which they are run: the light ones first.
-ORDER = ("mcp", "textarena", "openenv", "sb3", "inspect_ai", "local", "trl", "torchrl", "verifiers")
+ORDER = (
+    *("mcp", "textarena", "openenv", "torchrl", "inspect_ai", "ray", "tianshou", "rllib", "torch"),
+    *("sb3", "trl", "verifiers", "local", "verl"),
+)
 TESTS_TOO = ("pytest>=8",)
+OVERHEAD = re.compile(
+    r"^overhead: (.*): ([\d.]+) ms a decision, of which ([\d.]+) ms .* \((\d+) decisions\)$", re.M
+)
 
 
 def names() -> list[str]:
@@ -82,7 +96,8 @@ def prepared(name: str) -> Path:
     return python_of(home)
 
 
-def test(name: str) -> bool:
+def test(name: str) -> tuple[bool, list[dict[str, Any]]]:
+    """Whether the tests of a package pass, and the overheads that they print."""
     command = [
         str(prepared(name)),
         "-m",
@@ -97,16 +112,68 @@ def test(name: str) -> bool:
     # Its commands (uv, say) are found by the tests; nothing is fetched from a hub of models.
     path = f"{python_of(HOME / name).parent}{os.pathsep}{os.environ.get('PATH', '')}"
     variables = {**os.environ, "PATH": path, "HF_HUB_OFFLINE": "1"}
-    done = subprocess.run(
-        [*command, str(HERE / f"test_{name}.py")], cwd=ROOT, env=variables, check=False
+    said = []
+    with subprocess.Popen(
+        [*command, str(HERE / f"test_{name}.py")],
+        cwd=ROOT,
+        env=variables,
+        stdout=subprocess.PIPE,
+        text=True,
+        errors="replace",
+    ) as running:
+        assert running.stdout is not None
+        for line in running.stdout:
+            print(line, end="", flush=True)
+            said.append(line)
+    rows = [
+        {
+            "what": what,
+            "wall_ms": float(wall),
+            "cpu_ms": float(cpu),
+            "decisions": int(decisions),
+        }
+        for what, wall, cpu, decisions in OVERHEAD.findall("".join(said))
+    ]
+    return running.returncode == 0, rows
+
+
+def pinned(name: str) -> list[str]:
+    lines = (HERE / "requirements" / f"{name}.txt").read_text().splitlines()
+    return [line for line in lines if "==" in line]
+
+
+def keep(path: Path, name: str, seconds: int, overheads: list[dict[str, Any]]) -> None:
+    """Write what was measured; the figures of other packages stay."""
+    known = json.loads(path.read_text()).get("packages", {}) if path.exists() else {}
+    commit = subprocess.run(
+        ["git", "rev-parse", "HEAD"], cwd=ROOT, capture_output=True, text=True, check=False
     )
-    return done.returncode == 0
+    known[name] = {
+        "pins": pinned(name),
+        "seconds": seconds,
+        "overhead": overheads,
+        "machine": {
+            "cores": os.cpu_count(),
+            "system": platform.platform(),
+            "python": platform.python_version(),
+            "load": round(os.getloadavg()[0], 1) if hasattr(os, "getloadavg") else None,
+            "date": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+            "commit": commit.stdout.strip(),
+        },
+    }
+    data = {
+        "command": "make test-integrations RESULTS=benchmarks/results/integrations.json",
+        "unit": "ms a decision; cpu_ms: of the measuring process; seconds: of a package's tests",
+        "packages": dict(sorted(known.items())),
+    }
+    path.write_text(json.dumps(data, indent=1) + "\n")
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join(names()))
     parser.add_argument("--limit", type=float, help="seconds after which no other is begun")
+    parser.add_argument("--results", type=Path, metavar="FILE", help="write overheads there")
     options = parser.parse_args()
     unknown = set(options.names) - set(names())
     if unknown:
@@ -118,7 +185,13 @@ def main() -> int:
             continue
         print(f"== {name}", flush=True)
         try:
-            passed = test(name)
+            prepared(name)
+            since = time.monotonic()
+            passed, overheads = test(name)
+            seconds = round(time.monotonic() - since)
+            print(f"{name}: {seconds} s", flush=True)
+            if passed and options.results:
+                keep(options.results, name, seconds, overheads)
         except subprocess.CalledProcessError as error:
             print(f"{name}: could not be installed: {error}")
             passed = False

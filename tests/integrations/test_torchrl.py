@@ -2,6 +2,7 @@
 
 import gymnasium as gym
 import torch
+from measure import alone_and_together, overhead, recipe
 from torchrl.envs import GymWrapper, PettingZooWrapper
 from torchrl.envs.utils import check_env_specs
 
@@ -51,3 +52,34 @@ def test_a_batch():
     games = gym.make_vec("manyhands/KuhnPoker-v0", num_envs=4, partners="random", infos="flat")
     found = GymWrapper(games).rollout(10, break_when_any_done=False)
     assert found.batch_size == torch.Size([4, 10])
+
+
+def test_several_do_not_disturb_each_other():
+    def steps(wrapped, seed):
+        wrapped.set_seed(seed)
+        found = wrapped.reset()
+        for k in range(8):
+            mask = found["player", "action_mask"]
+            found["player", "action"] = torch.nn.functional.one_hot(mask.long().argmax(-1), 2)
+            _, found = wrapped.step_and_maybe_reset(found)
+            yield k, found["player", "observation"].tolist()
+
+    def table():
+        game = parallel_env("kuhn_poker", infos="flat", empty_mask="noop", dtype="float32")
+        return PettingZooWrapper(game, use_mask=True, categorical_actions=False)
+
+    alone_and_together(table, steps)
+
+
+def test_the_recipe():
+    all_seats, one_seat = recipe("TorchRL")["play_with_torchrl"]()
+    assert all_seats.batch_size == torch.Size([8]) and one_seat.batch_size == torch.Size([4, 8])
+
+
+def test_overhead():
+    game = parallel_env("kuhn_poker", infos="flat", empty_mask="noop", dtype="float32")
+    wrapped = PettingZooWrapper(game, use_mask=True)
+    wrapped.rollout(8, break_when_any_done=False)
+    with overhead("TorchRL's PettingZooWrapper, Kuhn poker, vectors") as count:
+        found = wrapped.rollout(200, break_when_any_done=False)
+        count.n = len(found)

@@ -22,8 +22,8 @@ from manyhands.baselines.arena.run import Say, Seats, announce, next_match, play
 from manyhands.baselines.arena.schedule import Match
 from manyhands.baselines.arena.season import Season, read_season
 from manyhands.baselines.arena.store import Store, new_owner
-from manyhands.baselines.players.network import replace
 from manyhands.core.env import ManyhandsError, SeatError
+from manyhands.core.files import replace
 from manyhands.core.record import read
 from manyhands.core.redact import redact
 

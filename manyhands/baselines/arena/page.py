@@ -33,7 +33,7 @@ from manyhands.baselines.arena.report import (
 )
 from manyhands.baselines.arena.store import Store, record_name
 from manyhands.baselines.evaluation.tables import INTERVAL, Estimate
-from manyhands.baselines.players.network import replace
+from manyhands.core.files import replace
 
 LARGEST = 4 << 20  # bytes of replays on a page; those that come later are left out
 # Control and format characters and private ones, except line feeds and tabs: they do not show, or

@@ -146,7 +146,7 @@ class CrossPlay:
 
     def save(self, folder: str | Path) -> list[Path]:
         """Write crossplay.json, .csv, .md and .png; gives their paths."""
-        from manyhands.baselines.players.network import replace
+        from manyhands.core.files import replace
 
         files = {
             "json": (json.dumps(self.to_dict(), indent=2) + "\n").encode(),

@@ -21,12 +21,12 @@ from scipy.optimize import linprog
 from manyhands.baselines.evaluation.matches import Match, play_matches
 from manyhands.baselines.evaluation.scores import players as read_players
 from manyhands.baselines.evaluation.tables import INTERVAL, Estimate, described, markdown
-from manyhands.baselines.players import network as policy_files
 from manyhands.core.env import (
     ConfigError,
     Env,
     names_of,
 )
+from manyhands.core.files import replace
 
 Sides = tuple[tuple[int, ...], tuple[int, ...]]
 
@@ -224,7 +224,7 @@ class League:
         }
         paths = [Path(folder) / f"league.{ending}" for ending in files]
         for path, text in zip(paths, files.values(), strict=True):
-            policy_files.replace(path, text.encode())
+            replace(path, text.encode())
         return paths
 
 

@@ -15,8 +15,6 @@ import dataclasses
 import functools
 import hashlib
 import json
-import os
-import tempfile
 from collections.abc import Mapping, Sequence
 from importlib import resources
 from pathlib import Path
@@ -37,6 +35,7 @@ from manyhands.baselines.learners.networks import (
     inputs,
 )
 from manyhands.core.env import Array, ConfigError, DeviceView, Env, PolicyError, layers, names_of
+from manyhands.core.files import replace
 
 FORMAT = "manyhands-policy-1"
 # Options of an environment that do not matter to a network.
@@ -422,24 +421,6 @@ def write_tensors(
     header = json.dumps(json.loads(packed[8 : 8 + size]), sort_keys=True).encode()
     header += b" " * (-len(header) % 8)
     replace(path, len(header).to_bytes(8, "little") + header + packed[8 + size :])
-
-
-def replace(path: str | Path, data: bytes) -> None:
-    """Write a file atomically: after a crash it holds either the old or the new contents."""
-    path = Path(path)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, beside = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        os.chmod(beside, 0o644)
-        os.replace(beside, path)
-    except BaseException:
-        with contextlib.suppress(OSError):
-            os.unlink(beside)
-        raise
 
 
 def read_tensors(path: str | Path) -> tuple[dict[str, np.ndarray], dict[str, str]]:
