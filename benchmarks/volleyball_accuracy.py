@@ -29,6 +29,7 @@ from manyhands.envs.volleyball.physics import Bodies
 TASKS = ("1v1", "3v3", "6v6")
 SKILLS = {"serve": sk.SERVE, "bump": sk.BUMP, "set": sk.SET, "spike": sk.SPIKE, "block": sk.BLOCK}
 STEPS, AFTER = 190, 75  # of a situation at most; after the touch
+ASIDE = 1.0  # m, the height of the other team, beneath the ball that comes from their half
 PLAYABLE = 0.6  # s, that a ball which a block has deadened stays above 1 m at least
 
 
@@ -77,7 +78,8 @@ def situations(env: Volleyball, skill: str, count: int, seed: int) -> dict[str, 
         if solo:  # from the other half, as after "receive" or a high bump
             begin = between(-0.7, -0.3) * length, between(-0.5, 0.5) * width, level + 2
             x = between(0.8, 1.6)
-        wait = x + between(-0.3, 0.3), y + between(-0.4, 0.4), level + sk.READY
+        back = between(-0.7, -0.1) if solo else between(-0.3, 0.3)
+        wait = np.maximum(x + back, 0.5), y + between(-0.4, 0.4), level + sk.READY
         return {"place": np.stack(wait)} | flight(begin, (x, y, level + 3), between(4.8, 5.4))
     y = between(-0.5, 0.5) * width  # block: a spike from the other half, nearly straight at it
     begin, fall = (-between(1.2, 1.8), y, between(3.1, 3.4)), between(0.65, 0.75)
@@ -100,12 +102,12 @@ def tried(env: Volleyball, skills: sk.VolleyballSkills, starts: Any, chosen: np.
     base = env.place(served=True, ball=(0, 0, 3))
     state = jax.tree.map(lambda leaf: jnp.repeat(jnp.asarray(leaf)[..., None], count, -1), base)
     bodies: Bodies = state.bodies
+    position = bodies.position.at[env.plan.server].set(bodies.position[0])
+    position = position.at[0].set(jnp.asarray(starts["place"], jnp.float32))
+    position = position.at[env.team_size :, 2].set(ASIDE)
     bodies = dataclasses.replace(
         bodies,
-        position=bodies.position.at[env.plan.server]
-        .set(bodies.position[0])
-        .at[0]
-        .set(jnp.asarray(starts["place"], jnp.float32)),
+        position=position,
         ball=jnp.asarray(starts["ball"], jnp.float32),
         ball_velocity=jnp.asarray(starts["ball_velocity"], jnp.float32),
     )

@@ -26,7 +26,7 @@ import numpy as np
 
 from manyhands.baselines.bots.volleyball import Scripted, skills_of
 from manyhands.envs.volleyball import Volleyball
-from manyhands.envs.volleyball.skills import VERBS
+from manyhands.envs.volleyball.flight import VERBS
 
 DRAWN = {"mass": (0.98, 1.02), "restitution": (0.79, 0.81)}
 

@@ -15,16 +15,14 @@ import numpy as np
 
 from manyhands.core.env import Array, DeviceView, Env, SeatError, names_of
 from manyhands.envs.volleyball.env import Volleyball
+from manyhands.envs.volleyball.flight import BUMP, GO, SPIKE
 from manyhands.envs.volleyball.observe import Observation
 from manyhands.envs.volleyball.skills import (
     ATTACKER,
-    BUMP,
     DEEP,
-    GO,
     READY,
     RECEIVER,
     SETTER,
-    SPIKE,
     VolleyballSkills,
 )
 from manyhands.wrappers.events import Events

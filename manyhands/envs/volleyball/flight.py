@@ -12,6 +12,8 @@ import jax.numpy as jnp
 from manyhands.core.env import Array
 from manyhands.envs.volleyball.observe import Observation
 
+HOVER, GO, RECEIVE, BUMP, SET, SPIKE, SERVE, BLOCK = range(8)
+VERBS = ("hover", "go to", "receive", "bump to", "set to", "spike to", "serve", "block")
 GONE = 50.0  # s, a drone that comes later than that meets no ball
 
 
