@@ -21,6 +21,7 @@ from manyhands.envs.volleyball.control import (
 )
 from manyhands.envs.volleyball.flight import (
     BLOCK,
+    BUMP,
     GONE,
     RECEIVE,
     SERVE,
@@ -57,9 +58,15 @@ NEAREST = 0.45  # m, how near to the net a drone goes
 LOWEST = 0.7  # m, how low
 FINISH = 0.25  # s before the hit, from when on the racket is aimed anew
 ROUNDS = 4
-STEEPEST = 0.6  # sine of the racket's tilt
+STEEPEST = 0.64  # sine of the racket's tilt
 SHORT_TURN, SHORT_PUSH = 0.1, 0.06  # s, to which turning and speed are planned at least
 LEAST_PRESS = 0.2  # share of all thrust
+SLUGGISH, WITHIN, REACH = 0.12, 0.13, 4.0  # s, m, m/s²: how far a drone gets to meet a ball
+RUN = 3.6  # m/s², with which a drone gains its speed before a hit
+EARLY = 0.1  # s before the hit, by when it has that speed
+DEEPEST = 0.6  # m, how low it dips for that
+FARTHEST = 10.5  # m, that a ball can be sent
+LATE, ASKED = 0.2, 0.4  # s, and what may be asked for, of hits that can be chosen
 
 
 # ---- meeting the ball ----------------------------------------------------------------------------
@@ -87,9 +94,10 @@ def send(
     rise: Array,
     tilt: Array,
     fastest: Array,
-) -> tuple[Array, Array, Array]:
-    """(normal f32[3, ...], speed f32[...], velocity f32[3, ...]): how the racket meets a ball at
-    `place` that comes with the velocity `into`, so that it falls onto `target`.
+) -> tuple[Array, Array, Array, Array]:
+    """(normal f32[3, ...], speed f32[...], velocity f32[3, ...], asked f32[...]): how the racket
+    meets a ball at `place` that comes with the velocity `into`, so that it falls onto `target`, and
+    what that asks for beyond what is allowed.
 
     Of upward velocities from `rise` on, the lowest counts that brings the ball over the net with
     the racket tilted by no more than `tilt`, and no faster than `fastest`.
@@ -112,8 +120,9 @@ def send(
     haste = jnp.maximum(speed - fastest, 0) + jnp.maximum(SLOWEST - speed, 0)
     bad = jnp.where(clear & (left > 0), 0, 1000)
     chosen = least(steps + 200 * lean + 20 * haste + bad)
+    asked = select(chosen, 200 * lean + 20 * haste + bad)
     speed = jnp.clip(select(chosen, speed), SLOWEST, fastest)
-    return select(chosen, normal), speed, select(chosen, away)
+    return select(chosen, normal), speed, select(chosen, away), asked
 
 
 # How each kind of hit is made: the highest and lowest heights at which the ball is met (m), the
@@ -131,6 +140,9 @@ STYLES[BLOCK] = (3.3, 2.3, 3.0, 0.7, 1.0)
 # Of skills="attack": sets so high that the ball falls fast, and serves that are no lobs.
 STYLES_OF_ATTACK = STYLES.copy()
 STYLES_OF_ATTACK[SET, 2], STYLES_OF_ATTACK[SET, 4] = 7.8, 3.0
+STYLES_OF_ATTACK[BUMP, 4] = 2.1
+STYLES_OF_ATTACK[BLOCK] = (2.3, 1.3, 3.0, 0.7, 1.5)
+GUARD = 1.2, 2.0  # m from the net, m high, where a block waits, with skills="attack"
 
 
 def plan(body: Body, obs: Observation, order: Order, styles: np.ndarray = STYLES) -> Hit:
@@ -146,7 +158,7 @@ def plan(body: Body, obs: Observation, order: Order, styles: np.ndarray = STYLES
     time, place, late = meet(body, obs, top + (low - top) * parts)
     x, y, z = obs.ball_velocity
     into = jnp.stack([x, y, z - body.gravity * time])
-    normal, speed, _ = send(body, place, into, order.goal, rise, tilt, fastest)
+    normal, speed, _, asked = send(body, place, into, order.goal, rise, tilt, fastest)
     where = place - body.offset * normal
     zero = jnp.zeros_like(speed)
     return Hit(
@@ -156,14 +168,16 @@ def plan(body: Body, obs: Observation, order: Order, styles: np.ndarray = STYLES
         push=body.gravity * jnp.stack([normal[0] / normal[2], normal[1] / normal[2], zero]),
         normal=normal,
         late=late,
+        asked=asked,
     )
 
 
 # ---- flying --------------------------------------------------------------------------------------
 
 
-def steer(body: Body, obs: Observation, hit: Hit) -> tuple[Array, Array]:
-    """(normal f32[3, ...], thrust f32[...]) now, on the way to be at `hit.place` in `hit.time`."""
+def steer(body: Body, obs: Observation, hit: Hit, firm: bool = False) -> tuple[Array, Array]:
+    """(normal f32[3, ...], thrust f32[...]) now, on the way to be at `hit.place` in `hit.time`; if
+    `firm`, at its height, too."""
     z = body_axes(obs.quaternion)[2]
     lift = body.ceiling * (obs.thrust[0] + obs.thrust[1] + obs.thrust[2] + obs.thrust[3]) / 4
     now = (lift * z)[:2]
@@ -178,14 +192,7 @@ def steer(body: Body, obs: Observation, hit: Hit) -> tuple[Array, Array]:
     pop = 720 * gap / time**5 - 360 * speed / time**4 + 60 * push / time**3
     across = now + jerk * LOOK + snap * LOOK**2 / 2 + pop * LOOK**3 / 6
 
-    # Least effort, where the speed at the hit must be right, and the place only nearly so. Rotors
-    # push little harder than gravity pulls: no dip is so deep that they cannot make up for it.
-    time = jnp.maximum(hit.time - LEAD, CLIMB_HORIZON)
-    even = (hit.velocity[2] - obs.velocity[2]) / time
-    goal = hit.place[2] + hit.velocity[2] * (time - hit.time)
-    miss = goal - obs.position[2] - (obs.velocity[2] + hit.velocity[2]) / 2 * time
-    miss = miss * time**3 / (time**3 + SOFT)
-    climb = even + jnp.maximum(6 * miss / time**2, even - STEEP)
+    climb = _run_up(obs, hit) if firm else _climb(obs, hit)
     return attitude_for(
         jnp.stack([across[0], across[1], climb]),
         jnp.float32(body.gravity),
@@ -195,7 +202,33 @@ def steer(body: Body, obs: Observation, hit: Hit) -> tuple[Array, Array]:
     )
 
 
-def strike(body: Body, obs: Observation, hit: Hit) -> tuple[Array, Array]:
+def _climb(obs: Observation, hit: Hit) -> Array:
+    """Upward acceleration now, of least effort, where the speed at the hit must be right, and the
+    height only nearly so. Rotors push little harder than gravity pulls: no dip is so deep that they
+    cannot make up for it."""
+    time = jnp.maximum(hit.time - LEAD, CLIMB_HORIZON)
+    even = (hit.velocity[2] - obs.velocity[2]) / time
+    goal = hit.place[2] + hit.velocity[2] * (time - hit.time)
+    miss = goal - obs.position[2] - (obs.velocity[2] + hit.velocity[2]) / 2 * time
+    miss = miss * time**3 / (time**3 + SOFT)
+    return even + jnp.maximum(6 * miss / time**2, even - STEEP)
+
+
+def _run_up(obs: Observation, hit: Hit) -> Array:
+    """Upward acceleration now, to be at the hit's height with its speed: a drone waits, or dips, as
+    far below that as it needs to gain the speed at `RUN`, before it turns its racket."""
+    rise = jnp.maximum(hit.velocity[2], 0)
+    lasts = rise / RUN
+    begin = jnp.maximum(hit.place[2] - rise * (lasts / 2 + EARLY), DEEPEST)
+    left = hit.time - EARLY
+    waits = left > lasts + CLIMB_HORIZON
+    t = jnp.where(waits, left - lasts, jnp.maximum(left, CLIMB_HORIZON))
+    speed = jnp.where(waits, 0, hit.velocity[2])
+    goal = jnp.where(waits, begin, hit.place[2] + speed * (t - hit.time))
+    return 6 * (goal - obs.position[2]) / t**2 - (4 * obs.velocity[2] + 2 * speed) / t
+
+
+def strike(body: Body, obs: Observation, hit: Hit, firm: bool = False) -> tuple[Array, Array]:
     """(normal, thrust) now, to meet the ball as planned."""
     last = jnp.clip((FINAL - hit.time) / FADE + 1, 0, 1)
     # The racket's speed along its normal is what counts: make up for drifting by climbing.
@@ -203,7 +236,7 @@ def strike(body: Body, obs: Observation, hit: Hit) -> tuple[Array, Array]:
     slope = hit.normal[:2] / hit.normal[2]
     climb = hit.velocity[2] - last * jnp.clip(slope[0] * drift[0] + slope[1] * drift[1], -1.0, 1.0)
     hit = hit._replace(velocity=jnp.stack([hit.velocity[0], hit.velocity[1], climb]))
-    normal, thrust = steer(body, obs, hit)
+    normal, thrust = steer(body, obs, hit, firm)
     normal = normal + (hit.normal - normal) * last
     return normal / length(normal), thrust
 
@@ -298,3 +331,13 @@ def finish(
     thrust = jnp.clip(press(body, obs, normal, speed, time) / body.ceiling, LEAST_PRESS, 1.0)
     last = (time < FINISH) & (hit.time < FINISH + 0.1)
     return tuple(jnp.where(last, a, b) for a, b in zip((x, y, thrust), plain, strict=True))  # type: ignore[return-value]
+
+
+def can(obs: Observation, hit: Hit, goal: Array) -> Array:
+    """bool[...]: whether the drone can meet the ball as planned and send it to `goal`, so far as is
+    known before."""
+    way = hit.place - obs.position - obs.velocity * hit.time
+    left = jnp.maximum(hit.time - SLUGGISH, 0)
+    reached = jnp.sqrt(way[0] ** 2 + way[1] ** 2) < WITHIN + REACH * left**2 / 2
+    near = (goal[0] - hit.place[0]) ** 2 + (goal[1] - hit.place[1]) ** 2 < FARTHEST**2
+    return reached & near & (hit.late < LATE) & (hit.asked < ASKED)

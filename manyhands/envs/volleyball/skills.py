@@ -174,11 +174,12 @@ class VolleyballSkills:
         comes = (hit.time > 0) & (hit.place[0] < 0.4 * body.half_length)
         strikes = (kind != HOVER) & (kind != GO) & ((kind != BLOCK) | comes)
         across = jnp.clip(obs.ball[1], -body.half_width, body.half_width)
-        guard = [jnp.full_like(across, x) for x in (NEAREST + 0.1, body.net + 0.1)]
+        place = hits.GUARD if self.attack else (NEAREST + 0.1, body.net + 0.1)
+        guard = [jnp.full_like(across, x) for x in place]
         goal = jnp.where(kind == BLOCK, jnp.stack([guard[0], across, guard[1]]), order.goal)
         goal = jnp.where(kind == HOVER, obs.position + 0.4 * obs.velocity, goal)
         calm, rest = hits.travel(body, obs, goal)
-        normal, thrust = hits.strike(body, obs, hit)
+        normal, thrust = hits.strike(body, obs, hit, self.attack)
         normal, thrust = jnp.where(strikes, normal, calm), jnp.where(strikes, thrust, rest)
         x, y = rates_to(obs.quaternion, normal)
         if self.attack:
@@ -221,12 +222,26 @@ class VolleyballSkills:
     def spikable(self, obs: Observation) -> Array:
         """bool[K, ...]: which of the spikes of the table the drone can do now; of
         skills="attack"."""
+        lifted, order = self._orders(obs, SPIKE)
+        return spikes.can(spikes.plan(self.body, lifted, order.goal))
+
+    def hittable(self, obs: Observation, kind: int) -> Array:
+        """bool[K, ...]: which of the skills of one kind, other than spikes, the drone can do with
+        the ball as it flies now; of skills="attack"."""
+        lifted, order = self._orders(obs, kind)
+        hit = hits.plan(self.body, lifted, order, self._styles)
+        return hits.can(lifted, hit, order.goal)
+
+    def _orders(self, obs: Observation, kind: int) -> tuple[Observation, Order]:
+        """All K skills of a kind, and what the drone perceives with an axis for them."""
         axes = obs.served.ndim
-        goals = expand(self.goals[self.kinds == SPIKE].T, axes)
-        fields = ("position", "velocity", "quaternion", "ball", "ball_velocity")
-        lifted = obs._replace(**{name: getattr(obs, name)[:, None] for name in fields})
+        goals = expand(self.goals[self.kinds == kind].T, axes)
+        fields = ("position", "velocity", "quaternion", "ball", "ball_velocity", "me")
         goals = goals + jnp.zeros_like(obs.ball)[:, None]
-        return spikes.can(spikes.plan(self.body, lifted, goals))
+        each = {name: getattr(obs, name)[:, None] for name in fields}
+        each = {k: jnp.broadcast_to(x, (len(x), *goals.shape[1:])) for k, x in each.items()}
+        lifted = obs._replace(**each, anchors=obs.anchors[:, :, None])
+        return lifted, Order(jnp.full(goals.shape[1:], kind, jnp.int32), goals)
 
     def comes(self, obs: Observation) -> Array:
         """bool[...]: whether the ball will come down in the own half, untouched."""
@@ -245,9 +260,14 @@ class VolleyballSkills:
         found = ready | jnp.where(kinds == SERVE, allowed & ~served, allowed & served)
         if not self.attack:
             return found
-        rows = np.flatnonzero(self.kinds == SPIKE)
         found = jnp.broadcast_to(found, (len(self.names), *obs.served.shape))
-        return found.at[rows].set(found[rows] & self.spikable(obs))
+        for kind in (BUMP, SET, SPIKE, BLOCK) if self.members > 1 else (BUMP, SPIKE, BLOCK):
+            rows = np.flatnonzero(self.kinds == kind)
+            can = self.spikable(obs) if kind == SPIKE else self.hittable(obs, kind)
+            if kind == BLOCK:  # one may wait for a ball that nobody has hit yet; in 1v1 none works
+                can = (can | ~self.comes(obs)) & (self.members > 1)
+            found = found.at[rows].set(found[rows] & can)
+        return found
 
     def done(self, obs: Observation, order: Order) -> Array:
         """bool[...]: a place is reached; the ball has been touched."""

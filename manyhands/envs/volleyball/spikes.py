@@ -167,8 +167,8 @@ def _moving(normal: Array, speed: Array, away: float) -> Array:
 
 
 def start_of_turn(body: Body, place: Array, velocity: Array, normal: Array) -> tuple[Array, Array]:
-    """(place, velocity) of a level drone that has `Manner.turn` seconds until it is to be at `place`,
-    moving at `velocity`, with its axis along `normal`.
+    """(place, velocity) of a level drone `Manner.turn` seconds before it is to be at `place`, and
+    to move at `velocity` there, with its axis along `normal`.
 
     The axis turns by 3 u² - 2 u³ of the way after the share u of the time; the numbers are
     integrals of that share and of its square, once and twice over.
