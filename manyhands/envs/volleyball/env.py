@@ -69,7 +69,9 @@ class Volleyball(Env[VolleyballState]):
         randomise: ranges by name, `{"mass": (0.9, 1.1), "action_delay": (0, 2)}`, from which every
             episode draws; the names are those of `physics.randomise`, and `action_delay`,
             `sensor_delay` (steps), `position_noise`, `attitude_noise`, `velocity_noise`,
-            `rate_noise` (standard deviations of sensor readings, m, rad, m/s, rad/s).
+            `rate_noise` (standard deviations of sensor readings, m, rad, m/s, rad/s), `gusts`
+            (standard deviation, m/s), `push` and `push_rate` (N s, 1/s), `dropout` (share of
+            steps). Wind and gusts act through `drag` and on `ball="real"`.
         reward_weights: weights of the terms; by default the published ones.
         max_steps: steps after which an episode is truncated; by default the task's, and in a match
             `2 * points` times that.
@@ -157,6 +159,8 @@ class Volleyball(Env[VolleyballState]):
 
     def _setup(self, ranges: Mapping[str, Sequence[float]]) -> Setup:
         loaded = model.load_model(self.plan.model, ball=self.ball)
+        checked = randomise.check_ranges(ranges)
+        drag = self.drag or not {"wind", "gusts"}.isdisjoint(checked)  # wind acts through it
         advance: Any = functools.partial(jax_physics.advance, integrator=self.integrator)
         if self.physics == "mujoco":
             from manyhands.envs.volleyball.engine import Engine  # loads MuJoCo
@@ -170,8 +174,8 @@ class Volleyball(Env[VolleyballState]):
             points=self.points,
             lead=self.lead,
             max_steps=self.max_steps,
-            ranges=randomise.check_ranges(ranges),
-            params=model.params_from_model(loaded, drag=self.drag, downwash=self.downwash),
+            ranges=checked,
+            params=model.params_from_model(loaded, drag=drag, downwash=self.downwash),
             advance=advance,
             skills=self.skills,
         )
@@ -248,6 +252,12 @@ class Volleyball(Env[VolleyballState]):
         so."""
         return randomise.sensed(self.setup, state)
 
+    def seen_by(self, state: VolleyballState, agent: int) -> Bodies:
+        """`sensed`, as one agent sees it, which may have lost sight of the others and the ball."""
+        if not self.setup.losing:
+            return self.sensed(state)
+        return jax.tree.map(lambda leaf: leaf[agent], randomise.sights(self.setup, state))
+
     def forfeit_terms(self, state: VolleyballState, agents: Sequence[int]) -> dict[str, Array]:
         """Between two teams: each point that the other team still needs is lost. Nothing in
         drills."""
@@ -274,7 +284,7 @@ class Volleyball(Env[VolleyballState]):
     ) -> list[dict[str, Any]]:
         """See `happened.events`. All agents know all of it, but where exactly the ball landed where
         sensors are noisy or late."""
-        known = agent is None or not self.setup.sensing
+        known = agent is None or not (self.setup.sensing or self.setup.losing)
         if agent is not None:
             self.index(agent)
         return happened.events(self.setup, state, known)

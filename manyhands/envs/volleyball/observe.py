@@ -6,9 +6,10 @@ Everything is in the agent's own frame (see `state.py`).
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 
@@ -18,21 +19,21 @@ from manyhands.core.layout import Layout, Piece
 from manyhands.envs.volleyball import physics
 from manyhands.envs.volleyball.frames import anchors, number, sides, turn, turn_attitude
 from manyhands.envs.volleyball.physics import Bodies
-from manyhands.envs.volleyball.randomise import sensed
+from manyhands.envs.volleyball.randomise import sensed, sights
 from manyhands.envs.volleyball.referee import allowed
 from manyhands.envs.volleyball.state import Setup, VolleyballState
 
 
 def observe(setup: Setup, state: VolleyballState) -> Array:
     """f32[D, K, ...], the published observation; see `observation_layout`."""
-    parts = _published(setup, state, sensed(setup, state))
+    parts = _as_seen(_published, setup, state)
     return _concatenated(observation_layout(setup).ordered(parts, axis=1))
 
 
 def perceive(setup: Setup, state: VolleyballState) -> Array:
     """f32[D, K, ...], the observation and then everything there is to know; see
     `perception_layout`."""
-    parts = _facts(setup, state, sensed(setup, state))
+    parts = _as_seen(_facts, setup, state)
     return _concatenated(perception_layout(setup).ordered(parts, axis=1))
 
 
@@ -40,6 +41,19 @@ def summary(setup: Setup, state: VolleyballState) -> Array:
     """f32[K, ...], what the first agent perceives, without noise or delay of the sensors."""
     parts = _facts(setup, state, state.bodies)
     return _concatenated(perception_layout(setup).ordered(parts, axis=1))[0]
+
+
+def _as_seen(
+    parts: Callable[[Setup, VolleyballState, Bodies], dict[str, Array]],
+    setup: Setup,
+    state: VolleyballState,
+) -> dict[str, Array]:
+    """Parts f32[D, k, ...], each agent's of the bodies as it sees them."""
+    if not setup.losing:
+        return parts(setup, state, sensed(setup, state))
+    views = jax.vmap(lambda bodies: parts(setup, state, bodies))(sights(setup, state))
+    own = range(setup.count)
+    return {name: jnp.stack([view[i, i] for i in own]) for name, view in views.items()}
 
 
 # ---- layouts -------------------------------------------------------------------------------------

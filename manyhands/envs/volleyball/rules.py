@@ -34,7 +34,8 @@ def step(
 ) -> tuple[VolleyballState, Scalars, Scalars]:
     """The next state, the reward terms f32[D, ...] and the metrics f32[...]; actions are
     f32[D, 4, ...]."""
-    done = finished(setup, state)
+    done, before = finished(setup, state), state
+    state = randomise.disturb(setup, key, state)
     actions, finite = clip(actions)
     actions, pending = randomise.delayed(setup, state, actions)
     bodies, touched, broken = fly(setup, state, actions)
@@ -44,7 +45,7 @@ def step(
     new = dataclasses.replace(new, recent=happened.note(setup, state, new, play, broken, metrics))
     metrics["illegal"] = jnp.sum(number(~finite), axis=0)
     new = randomise.sense(setup, key, new)
-    return freeze(done, state, new, terms, metrics)
+    return freeze(done, before, new, terms, metrics)
 
 
 def finished(setup: Setup, state: VolleyballState) -> Array:
@@ -62,7 +63,7 @@ def clip(actions: Array) -> tuple[Array, Array]:
 def fly(setup: Setup, state: VolleyballState, actions: Array) -> tuple[Bodies, Touched, Array]:
     """The bodies after one step, what touched what, and bool[D, ...], which drones broke: their
     numbers overflowed."""
-    params = state.params if setup.physical else setup.params
+    params = randomise.physics_of(setup, state)
     commands = rotor_commands(setup, params, state, actions)
     moved, touched = setup.advance(params, state.bodies, commands)
     bodies, broken = _finite(state.bodies, moved)

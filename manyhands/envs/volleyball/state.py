@@ -51,6 +51,8 @@ MAX_YAW_RATE = 2.0  # rad/s
 DELAYS = ("action_delay", "sensor_delay")  # steps
 NOISES = ("position_noise", "attitude_noise", "velocity_noise", "rate_noise")
 MAX_DELAY = 25  # steps
+DISTURBANCES = ("gusts", "push", "push_rate", "dropout")
+GUST_TIME = 1.0  # s, after which a gust is a new one
 
 # Of drills.
 PAUSE = 25  # steps between two touches of a solo drill; a sooner one is a fault ("double")
@@ -248,6 +250,24 @@ class Drill:
     tilt: Array
 
 
+@state_dataclass
+class Disturbance:
+    """What disturbs flight and sight from step to step, where `randomise` makes it.
+
+    Attributes:
+        gust: f32[3], m/s, how the air moves beside the episode's wind.
+        gusts: f32[], m/s, the standard deviation of each part of it.
+        push, push_rate: f32[], N s and 1/s, the impulses that drones get, and how often.
+        dropout: f32[], the share of steps in which an agent sees nothing new.
+    """
+
+    gust: Array
+    gusts: Array
+    push: Array
+    push_rate: Array
+    dropout: Array
+
+
 # How a drone touched the ball: not, lawfully, out of turn (or twice), with another part than the
 # racket; and how a point ended.
 UNTOUCHED, LAWFUL, OUT_OF_TURN, WITH_BODY = range(4)
@@ -305,6 +325,9 @@ class VolleyballState:
         faults: bool[F, T], `Setup.faults` by team: why the last point ended.
         over: bool[], whether the episode has ended by the rules.
         match, drill, recent: see there.
+        disturbance: a `Disturbance`.
+        held: `Bodies` with a first axis for the agent: the readings that each had last, where some
+            are lost.
     """
 
     bodies: Bodies
@@ -330,6 +353,8 @@ class VolleyballState:
     match: Any
     drill: Any
     recent: Recent
+    disturbance: Any = ()
+    held: Any = ()
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -435,5 +460,15 @@ class Setup:
 
     @functools.cached_property
     def sensing(self) -> bool:
-        """Whether sensors say anything else than the truth."""
+        """Whether sensors are noisy or late."""
         return self.noisy or self.sensor_delay > 0
+
+    @functools.cached_property
+    def disturbed(self) -> bool:
+        """Whether there are gusts, pushes or losses."""
+        return any(name in self.ranges for name in DISTURBANCES)
+
+    @functools.cached_property
+    def losing(self) -> bool:
+        """Whether agents lose sight of the others and the ball now and then."""
+        return "dropout" in self.ranges

@@ -28,6 +28,7 @@ from manyhands.envs.volleyball import figures, reading
 from manyhands.envs.volleyball.drills import ends_of
 from manyhands.envs.volleyball.env import Volleyball
 from manyhands.envs.volleyball.happened import LOW
+from manyhands.envs.volleyball.hazards import hazards
 from manyhands.envs.volleyball.referee import allowed
 from manyhands.envs.volleyball.state import (
     BOARD,
@@ -137,7 +138,7 @@ class _Sight(NamedTuple):
 def _look(game: Volleyball, state: VolleyballState, agent: int) -> _Sight:
     side = _side(game, state, agent)
     turned = np.array([side, side, 1.0])
-    bodies = game.sensed(state)
+    bodies = game.seen_by(state, agent)
     positions, ball, velocity = (
         np.asarray(part) * turned for part in (bodies.position, bodies.ball, bodies.ball_velocity)
     )
@@ -539,6 +540,7 @@ def rules(game: Volleyball, agent: int, team: bool = False) -> str:
         "Numbers are in metres, m/s and rad/s, in your own frame: x is the distance from the net, "
         "positive in your half; z is the height. Facing the net from your half, y grows to the "
         'right. "Near" is your half, "far" the other one.',
+        *hazards(game.ranges, game.ball),
         "",
         "AIM",
         *_aim(game),
