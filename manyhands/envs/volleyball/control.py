@@ -1,14 +1,14 @@
 """Flight controllers: from wanted velocities, attitudes and rates to the four rotors.
 
-Cascaded, as on real quadrotors: a velocity controller asks for an attitude and a thrust, an
-attitude controller for body rates, a rate controller for torques, and the model's mixer for rotor
-forces. The lag of the motors, which is known, is undone as far as their limits allow. All of it is
-proportional and remembers nothing: there is no steady error to integrate away but what
-`physics.randomise` makes of the drone.
+Cascaded, as on real quadrotors: a position controller asks for a velocity, a velocity controller
+for an attitude and a thrust, an attitude controller for body rates, a rate controller for torques,
+and the model's mixer for rotor forces. The lag of the motors, which is known, is undone as far as
+their limits allow. All of it is proportional and remembers nothing: there is no steady error to
+integrate away but what `physics.randomise` makes of the drone.
 
-`from_rates`, `from_attitude` and `from_velocity` take drones as rows, `[D, ...]`, with any batch
-axes last, as `physics.advance` does. The helpers take vectors with the component axis first,
-`[3, ...]`, whatever follows.
+`from_rates`, `from_attitude`, `from_velocity` and `from_position` take drones as rows, `[D, ...]`,
+with any batch axes last, as `physics.advance` does. The helpers take vectors with the component
+axis first, `[3, ...]`, whatever follows.
 """
 
 from __future__ import annotations
@@ -27,6 +27,8 @@ CONTROL_STEP = 0.02  # s, of the environment
 RATE_GAINS = (15.0, 15.0, 5.0)  # 1/s, of the rates about x, y and z
 ATTITUDE_GAIN = 6.8  # 1/s
 VELOCITY_GAIN = 3.0  # 1/s
+POSITION_GAIN, HEADING_GAIN = 1.2, 1.2  # 1/s
+MAX_SPEED, MAX_YAW_RATE = 5.0, 1.0  # m/s, rad/s, that the position controller asks for
 MAX_RATE = 3.4  # rad/s, that the attitude controller asks for
 MAX_TILT = 0.7  # rad, that the velocity controller asks for
 MAX_TURN = 36.0  # rad/s², that the rate controller asks for about x and y
@@ -71,6 +73,18 @@ def from_velocity(params: Params, bodies: Bodies, velocity: Array, yaw_rate: Arr
         jnp.stack(push), gravity, ceiling, jnp.moveaxis(bodies.quaternion, 1, 0), MAX_TILT
     )
     return from_attitude(params, bodies, jnp.moveaxis(normal, 0, 1), thrust, yaw_rate)
+
+
+def from_position(params: Params, bodies: Bodies, place: Array, heading: Array) -> Array:
+    """Rotor commands f32[D, 4] to a place f32[D, 3] (m, in the world) and a heading f32[D] (rad,
+    of the nose from the world's x axis)."""
+    way = jnp.moveaxis(place - bodies.position, 1, 0)
+    speed = jnp.minimum(POSITION_GAIN, MAX_SPEED / length(way))
+    w, x, y, z = jnp.moveaxis(bodies.quaternion, 1, 0)
+    error = heading - jnp.arctan2(2 * (w * z + x * y), 1 - 2 * (y * y + z * z))
+    turn = HEADING_GAIN * jnp.arctan2(jnp.sin(error), jnp.cos(error))  # the shorter way round
+    yaw_rate = jnp.clip(turn, -MAX_YAW_RATE, MAX_YAW_RATE)
+    return from_velocity(params, bodies, jnp.moveaxis(speed * way, 0, 1), yaw_rate)
 
 
 def _over(leaf: Array, axes: int, batch: int) -> Array:

@@ -17,18 +17,34 @@ from typing import Any
 
 import gymnasium
 import jax
+import jax.numpy as jnp
 import numpy as np
 
 from manyhands.core.axes import repeat
 from manyhands.core.config import boolean, check_actions, check_weights, one_of, plain, whole
 from manyhands.core.env import DETAILS, Action, Array, ConfigError, Env, Outcome, names_of
-from manyhands.envs.volleyball import happened, model, observe, randomise, rules, situations, start
+from manyhands.envs.volleyball import (
+    happened,
+    model,
+    observe,
+    orders,
+    randomise,
+    rules,
+    situations,
+    start,
+)
 from manyhands.envs.volleyball import physics as jax_physics
 from manyhands.envs.volleyball.physics import Bodies
 from manyhands.envs.volleyball.skills import VolleyballSkills
-from manyhands.envs.volleyball.state import STEP, TASKS, Setup, VolleyballState
+from manyhands.envs.volleyball.state import (
+    ACTIONS,
+    MAX_BINS,
+    STEP,
+    TASKS,
+    Setup,
+    VolleyballState,
+)
 
-ACTIONS = ("rotors", "ctbr", "velocity")
 PHYSICS = ("jax", "mujoco")
 BALLS = ("volleybots", "real")
 RULES = ("manyhands", "volleybots")
@@ -47,7 +63,12 @@ class Volleyball(Env[VolleyballState]):
         actions: what the four numbers of an action, each in [-1, 1], mean:
             `"rotors"`: thrust of each rotor, -1 none, 1 all of it; `"ctbr"`: rates about the body's
             x, y, z axes (1 is 144 degrees/s) and collective thrust as of rotors; `"velocity"`: vx,
-            vy, vz in the own frame (1 is 5 m/s) and rate of yaw (1 is 2 rad/s).
+            vy, vz in the own frame (1 is 5 m/s) and rate of yaw (1 is 2 rad/s); `"position"`: a
+            set-point, x, y, z over the own half from the floor to 5 m, and heading (-1 to 1 is
+            half a turn to the right to half a turn to the left of the own x axis). `"discrete"`:
+            no four numbers but one of `bins ** 4` combinations of the rotors' thrusts
+            (`orders.py`).
+        bins: with `"discrete"`: how many values the thrust of each rotor has, from none to all.
         physics: `"jax"`, or `"mujoco"`: MuJoCo's C engine on the same model, on the host.
         integrator: `"euler"`: MuJoCo's Euler step, in which a fast spin gains energy;
             `"gyroscopic"`: the same with the gyroscopic torque's mean over the step, so that a
@@ -116,11 +137,15 @@ class Volleyball(Env[VolleyballState]):
         detail: str = "normal",
         integrator: str = "euler",
         skills: str = "plain",
+        bins: int = 2,
     ):
         self.task = one_of("task", task, tuple(TASKS))
         self.plan = plan = TASKS[task]
         self.versus = plan.teams == 2
         self.actions = one_of("actions", actions, ACTIONS)
+        self.bins = whole("bins", bins, 2, MAX_BINS)
+        if actions != "discrete" and bins != 2:
+            raise ConfigError(f'bins= is for actions="discrete", not for {actions!r}')
         self.physics = one_of("physics", physics, PHYSICS)
         self.integrator = one_of("integrator", integrator, jax_physics.INTEGRATORS)
         self.skills = one_of("skills", skills, SKILLS)
@@ -145,7 +170,12 @@ class Volleyball(Env[VolleyballState]):
         if self.versus:  # the teams, for learners that train a team at a time
             n = self.team_size
             self.sides = (tuple(range(n)), tuple(range(n, 2 * n)))
-        self.action_space = gymnasium.spaces.Box(-1.0, 1.0, (4,), np.float32)
+        self.action_space: gymnasium.Space[Any]
+        if actions == "discrete":
+            self.action_space = gymnasium.spaces.Discrete(bins**4)
+            self.noop = orders.hovering(setup)
+        else:
+            self.action_space = gymnasium.spaces.Box(-1.0, 1.0, (4,), np.float32)
         self.observation_layout = observe.observation_layout(setup)
         self.observation_space = self.observation_layout.space()
         self.layout = observe.perception_layout(setup)
@@ -178,6 +208,7 @@ class Volleyball(Env[VolleyballState]):
             params=model.params_from_model(loaded, drag=drag, downwash=self.downwash),
             advance=advance,
             skills=self.skills,
+            bins=self.bins,
         )
 
     def config(self) -> dict[str, Any]:
@@ -197,6 +228,8 @@ class Volleyball(Env[VolleyballState]):
             config["integrator"] = self.integrator
         if self.skills != "plain":
             config["skills"] = self.skills
+        if self.actions == "discrete":
+            config["bins"] = self.bins
         if self.points > 1:
             config["lead"] = self.lead
         if self.ranges:
@@ -233,8 +266,14 @@ class Volleyball(Env[VolleyballState]):
         return row[self.layout["observation"]]
 
     def legal(self, state: VolleyballState) -> Array:
-        """bool[D, 1]: whether an agent may act; all actions within the space are legal then."""
-        return self.acting(state)[:, None]
+        """bool[D, 1], or bool[D, A] of A discrete actions: whether an agent may act; all actions
+        within the space are legal then."""
+        acting = self.acting(state)[:, None]
+        return acting if self.actions != "discrete" else jnp.repeat(acting, self.bins**4, axis=1)
+
+    def words(self, action: Action, state: VolleyballState, agent: str | int) -> str | None:
+        """A set-point in metres and degrees, as `parse` reads it."""
+        return orders.spoken(self.setup, action) if self.actions == "position" else None
 
     def acting(self, state: VolleyballState) -> Array:
         return repeat(~state.over & (state.time < self.max_steps), self.num_agents)

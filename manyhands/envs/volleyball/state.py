@@ -35,7 +35,7 @@ CLOSE = 0.8  # m, team-mates nearer than this have collided
 DEBOUNCE = 3  # steps after a counted touch in which a drone's touches are the same one
 LONG_AGO = 1000  # steps: `VolleyballState.since` of a drone that has not touched the ball
 
-ACTIONS = ("rotors", "ctbr", "velocity")
+ACTIONS = ("rotors", "ctbr", "velocity", "position", "discrete")
 PHYSICS = ("jax", "mujoco")
 BALLS = ("volleybots", "real")
 RULES = ("manyhands", "volleybots")
@@ -46,6 +46,8 @@ TEAMS = ("near", "far")
 MAX_RATE = 0.8 * np.pi  # rad/s
 MAX_VELOCITY = 5.0  # m/s along each axis
 MAX_YAW_RATE = 2.0  # rad/s
+HIGHEST = 5.0  # m, of set-points
+MAX_BINS = 5  # values of each rotor's thrust, of discrete actions
 
 # Ranges that an episode draws from, besides those of `physics.randomise`.
 DELAYS = ("action_delay", "sensor_delay")  # steps
@@ -366,7 +368,7 @@ class Setup:
             `rules`).
         ranges: (low, high) by name, of `randomise`.
         params: the physics as designed.
-        skills: the option.
+        skills, bins: the options.
         advance: `(params, bodies, commands) -> (bodies, touched)`, of `physics` or of `Engine`.
     """
 
@@ -381,6 +383,7 @@ class Setup:
     params: Params
     advance: Callable[..., tuple[Bodies, physics.Touched]]
     skills: str = "plain"
+    bins: int = 2
 
     @functools.cached_property
     def plan(self) -> Task:
