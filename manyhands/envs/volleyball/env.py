@@ -38,6 +38,7 @@ from manyhands.envs.volleyball.physics import Bodies
 from manyhands.envs.volleyball.skills import VolleyballSkills
 from manyhands.envs.volleyball.state import (
     ACTIONS,
+    CAMERAS,
     MAX_BINS,
     STEP,
     TASKS,
@@ -117,6 +118,7 @@ class Volleyball(Env[VolleyballState]):
     exact = False
     reset_pool = 1024
     pace = 1 / STEP
+    cameras = CAMERAS
 
     def __init__(
         self,
@@ -357,7 +359,7 @@ class Volleyball(Env[VolleyballState]):
     ) -> None:
         """`draw`, with what each drone is doing written at it."""
         who = None if agent is None else self.index(agent)
-        self._module("draw").draw(self, state, canvas, who, doing)
+        self._module("draw").draw(self, state, canvas, who, camera, doing)
 
     def draw_speech(
         self,
@@ -369,7 +371,7 @@ class Volleyball(Env[VolleyballState]):
     ) -> bool:
         """Paint what drones say, by axis index, over a picture that `draw` made on this canvas."""
         who = None if agent is None else self.index(agent)
-        self._module("draw").bubbles(self, state, canvas, texts, who)
+        self._module("draw").bubbles(self, state, canvas, texts, who, camera)
         return True
 
 

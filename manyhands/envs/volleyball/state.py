@@ -41,6 +41,7 @@ BALLS = ("volleybots", "real")
 RULES = ("manyhands", "volleybots")
 SERVES = ("random", "near", "far")
 TEAMS = ("near", "far")
+CAMERAS = ("behind", "side")
 
 # Full deflection of an action. VolleyBots: 180 degrees/s, of which 0.8 are used.
 MAX_RATE = 0.8 * np.pi  # rad/s
