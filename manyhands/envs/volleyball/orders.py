@@ -67,7 +67,7 @@ def steps(game: Volleyball) -> dict[str, tuple[int, str]]:
         spoken = ", ".join(f"{u:.3g}" for u in row)
         parts = [f"{name} {(u + 1) / 2:.0%}" for name, u in zip(ROTORS, row, strict=True) if u > -1]
         share = ", ".join(parts) if len(set(row)) > 1 else f"all {(row[0] + 1) / 2:.0%}"
-        found[words.get(number, spoken)] = number, f"thrust {share}"
+        found[words.get(number, spoken)] = number, f"thrust {share}; its way depends on your tilt"
     return found
 
 
@@ -119,7 +119,7 @@ def places(
     told = {}
     for name, wanted in found.items():
         action = action_for(game.setup, wanted)
-        told[name] = action, f"set-point {spoken(game.setup, action)}"
+        told[name] = action, f"fly to about {spoken(game.setup, action)} degrees"
     return told
 
 
