@@ -35,9 +35,12 @@ MAX_TURN = 36.0  # rad/s², that the rate controller asks for about x and y
 MAX_YAW = 0.1  # N m: yawing must leave the rotors enough of their range for tilting
 
 
-def from_rates(params: Params, bodies: Bodies, rates: Array, thrust: Array) -> Array:
+def from_rates(
+    params: Params, bodies: Bodies, rates: Array, thrust: Array, max_yaw: float = MAX_YAW
+) -> Array:
     """Rotor commands f32[D, 4] for body rates f32[D, 3] (rad/s) and a collective thrust f32[D],
-    0 to 1 of the greatest. Where the rotors cannot give both, tilting goes before thrust."""
+    0 to 1 of the greatest. Where the rotors cannot give both, tilting goes before thrust;
+    `max_yaw` (N m) is the most about z."""
     batch = bodies.ball.ndim - 1
     commands = rotors(
         jnp.moveaxis(rates, 1, 0),
@@ -48,21 +51,29 @@ def from_rates(params: Params, bodies: Bodies, rates: Array, thrust: Array) -> A
         power=_over(params.power, 1, batch),
         lag=_over(params.lag, 1, batch),
         mixer=params.mixer,
+        max_yaw=max_yaw,
     )
     return jnp.moveaxis(commands, 0, 1)
 
 
 def from_attitude(
-    params: Params, bodies: Bodies, normal: Array, thrust: Array, yaw_rate: Array | float = 0.0
+    params: Params,
+    bodies: Bodies,
+    normal: Array,
+    thrust: Array,
+    yaw_rate: Array | float = 0.0,
+    max_yaw: float = MAX_YAW,
 ) -> Array:
     """Rotor commands f32[D, 4] that turn each body's z axis into `normal` f32[D, 3] (a unit vector
     in the world), at a collective thrust f32[D], 0 to 1 of the greatest; `yaw_rate` is in rad/s."""
     x, y = rates_to(jnp.moveaxis(bodies.quaternion, 1, 0), jnp.moveaxis(normal, 1, 0))
     rates = jnp.stack([x, y, jnp.broadcast_to(yaw_rate, x.shape)], 1)
-    return from_rates(params, bodies, rates, thrust)
+    return from_rates(params, bodies, rates, thrust, max_yaw)
 
 
-def from_velocity(params: Params, bodies: Bodies, velocity: Array, yaw_rate: Array) -> Array:
+def from_velocity(
+    params: Params, bodies: Bodies, velocity: Array, yaw_rate: Array, max_yaw: float = MAX_YAW
+) -> Array:
     """Rotor commands f32[D, 4] for velocities f32[D, 3] (m/s, in the world) and rates of yaw
     f32[D] (rad/s)."""
     batch = bodies.ball.ndim - 1
@@ -72,10 +83,12 @@ def from_velocity(params: Params, bodies: Bodies, velocity: Array, yaw_rate: Arr
     normal, thrust = attitude_for(
         jnp.stack(push), gravity, ceiling, jnp.moveaxis(bodies.quaternion, 1, 0), MAX_TILT
     )
-    return from_attitude(params, bodies, jnp.moveaxis(normal, 0, 1), thrust, yaw_rate)
+    return from_attitude(params, bodies, jnp.moveaxis(normal, 0, 1), thrust, yaw_rate, max_yaw)
 
 
-def from_position(params: Params, bodies: Bodies, place: Array, heading: Array) -> Array:
+def from_position(
+    params: Params, bodies: Bodies, place: Array, heading: Array, max_yaw: float = MAX_YAW
+) -> Array:
     """Rotor commands f32[D, 4] to a place f32[D, 3] (m, in the world) and a heading f32[D] (rad,
     of the nose from the world's x axis)."""
     way = jnp.moveaxis(place - bodies.position, 1, 0)
@@ -84,7 +97,7 @@ def from_position(params: Params, bodies: Bodies, place: Array, heading: Array) 
     error = heading - jnp.arctan2(2 * (w * z + x * y), 1 - 2 * (y * y + z * z))
     turn = HEADING_GAIN * jnp.arctan2(jnp.sin(error), jnp.cos(error))  # the shorter way round
     yaw_rate = jnp.clip(turn, -MAX_YAW_RATE, MAX_YAW_RATE)
-    return from_velocity(params, bodies, jnp.moveaxis(speed * way, 0, 1), yaw_rate)
+    return from_velocity(params, bodies, jnp.moveaxis(speed * way, 0, 1), yaw_rate, max_yaw)
 
 
 def _over(leaf: Array, axes: int, batch: int) -> Array:
@@ -129,6 +142,7 @@ def rotors(
     power: Array,
     lag: Array,
     mixer: Array,
+    max_yaw: float = MAX_YAW,
 ) -> Array:
     """Rotor commands f32[4, ...] in [-1, 1].
 
@@ -136,13 +150,14 @@ def rotors(
         wanted, rates: rad/s about the body's axes, f32[3, ...].
         thrust: f32[...], of all rotors, 0 to 1. now: f32[4, ...], of each rotor.
         inertia (kg m², three), power (N), lag (s), mixer (f32[4, 4]): as in `physics.Params`.
+        max_yaw: N m, the most about z.
     """
     torque = []
     for i, j, k in ((0, 1, 2), (1, 2, 0), (2, 0, 1)):
         turn = jnp.clip(RATE_GAINS[i] * (wanted[i] - rates[i]), -MAX_TURN, MAX_TURN)
         # What turning about two axes does to the third is made up for.
         torque.append(inertia[i] * turn + (inertia[k] - inertia[j]) * rates[j] * rates[k])
-    forces = (thrust * 4 * power, torque[0], torque[1], jnp.clip(torque[2], -MAX_YAW, MAX_YAW))
+    forces = (thrust * 4 * power, torque[0], torque[1], jnp.clip(torque[2], -max_yaw, max_yaw))
     shares = [sum(mixer[i, k] * forces[k] for k in range(4)) / power for i in range(4)]
     top = jnp.maximum(jnp.maximum(shares[0], shares[1]), jnp.maximum(shares[2], shares[3]))
     shares = [share - jnp.maximum(top - 1, 0) for share in shares]

@@ -116,7 +116,7 @@ def _through_mujoco(
         view.lookat[:] = (0.0, 0.0, 1.2)
         camera = view
     # Pictures are at most as large as the model says; others use that one, too.
-    loaded = copy.copy(model.load_model(env.plan.model, ball=env.ball))
+    loaded = copy.copy(model.load_model(env.plan.model, env.ball, env.airframe))
     loaded.vis.global_.offwidth = max(loaded.vis.global_.offwidth, size[0])
     loaded.vis.global_.offheight = max(loaded.vis.global_.offheight, size[1])
     data, bodies = mujoco.MjData(loaded), state.bodies

@@ -69,6 +69,8 @@ class Volleyball(Env[VolleyballState]):
             half a turn to the right to half a turn to the left of the own x axis). `"discrete"`:
             no four numbers but one of `bins ** 4` combinations of the rotors' thrusts
             (`orders.py`).
+        airframe: `"iris"`, or `"crazyflie"`: 27 g, with arms of 46 mm (`model.py`). Skills, and
+            the scripted players that use them, are for the Iris.
         bins: with `"discrete"`: how many values the thrust of each rotor has, from none to all.
         physics: `"jax"`, or `"mujoco"`: MuJoCo's C engine on the same model, on the host.
         integrator: `"euler"`: MuJoCo's Euler step, in which a fast spin gains energy;
@@ -140,11 +142,15 @@ class Volleyball(Env[VolleyballState]):
         integrator: str = "euler",
         skills: str = "plain",
         bins: int = 2,
+        airframe: str = "iris",
     ):
         self.task = one_of("task", task, tuple(TASKS))
         self.plan = plan = TASKS[task]
         self.versus = plan.teams == 2
         self.actions = one_of("actions", actions, ACTIONS)
+        self.airframe = one_of("airframe", airframe, tuple(model.AIRFRAMES))
+        if airframe != "iris" and rules == "volleybots":
+            raise ConfigError(f'rules="volleybots" are about the Iris, not {airframe!r}')
         self.bins = whole("bins", bins, 2, MAX_BINS)
         if actions != "discrete" and bins != 2:
             raise ConfigError(f'bins= is for actions="discrete", not for {actions!r}')
@@ -186,11 +192,11 @@ class Volleyball(Env[VolleyballState]):
         self.deterministic_reset = not (start.varies(setup) or chance or self.ranges)
         # The skills, which the scripted players use, turn rotors.
         self.scripted_policy = "team" if self.team_size > 1 else "rally"
-        scripted = self.versus and actions == "rotors"
+        scripted = self.versus and actions == "rotors" and airframe == "iris"
         self.default_policy = self.scripted_policy if scripted else "random"
 
     def _setup(self, ranges: Mapping[str, Sequence[float]]) -> Setup:
-        loaded = model.load_model(self.plan.model, ball=self.ball)
+        loaded = model.load_model(self.plan.model, self.ball, self.airframe)
         checked = randomise.check_ranges(ranges)
         drag = self.drag or not {"wind", "gusts"}.isdisjoint(checked)  # wind acts through it
         advance: Any = functools.partial(jax_physics.advance, integrator=self.integrator)
@@ -211,6 +217,7 @@ class Volleyball(Env[VolleyballState]):
             advance=advance,
             skills=self.skills,
             bins=self.bins,
+            max_yaw=model.AIRFRAMES[self.airframe].yaw,
         )
 
     def config(self) -> dict[str, Any]:
@@ -230,6 +237,8 @@ class Volleyball(Env[VolleyballState]):
             config["integrator"] = self.integrator
         if self.skills != "plain":
             config["skills"] = self.skills
+        if self.airframe != "iris":
+            config["airframe"] = self.airframe
         if self.actions == "discrete":
             config["bins"] = self.bins
         if self.points > 1:
@@ -316,6 +325,8 @@ class Volleyball(Env[VolleyballState]):
 
     def skill_set(self) -> VolleyballSkills:
         """What `wrappers/skills.py` plays this by."""
+        if self.airframe != "iris":
+            raise ConfigError(f'skills are for airframe="iris", not for {self.airframe!r}')
         return VolleyballSkills(self.setup)
 
     # ---- words, pictures, situations ----------------------------------------------------------

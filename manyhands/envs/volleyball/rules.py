@@ -83,17 +83,19 @@ def rotor_commands(setup: Setup, params: Params, state: VolleyballState, actions
     bodies = state.bodies
     if setup.actions == "ctbr":
         rates = actions[:, :3] * jnp.float32(MAX_RATE)
-        return control.from_rates(params, bodies, rates, (actions[:, 3] + 1) / 2)
+        return control.from_rates(params, bodies, rates, (actions[:, 3] + 1) / 2, setup.max_yaw)
     sign = sides(setup, state.match, state.time.shape)
     if setup.actions == "position":
         middle, half = (constant(part, actions.ndim - 2)[None] for part in orders.scale_of(setup))
         wanted = middle + half * actions
         heading = jnp.where(sign > 0, wanted[:, 3], wanted[:, 3] + jnp.float32(math.pi))
-        return control.from_position(params, bodies, turn(wanted[:, :3], sign), heading)
+        return control.from_position(
+            params, bodies, turn(wanted[:, :3], sign), heading, setup.max_yaw
+        )
     own = actions[:, :3] * jnp.float32(MAX_VELOCITY)
     velocity = turn(own, sign)
     yaw_rate = actions[:, 3] * jnp.float32(MAX_YAW_RATE)
-    return control.from_velocity(params, bodies, velocity, yaw_rate)
+    return control.from_velocity(params, bodies, velocity, yaw_rate, setup.max_yaw)
 
 
 def count_step(state: VolleyballState, play: Play, pending: Any) -> VolleyballState:

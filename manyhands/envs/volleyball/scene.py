@@ -15,6 +15,7 @@ import numpy as np
 
 from manyhands.core.env import ConfigError, names_of
 from manyhands.envs.volleyball.env import Volleyball
+from manyhands.envs.volleyball.model import AIRFRAMES
 from manyhands.envs.volleyball.referee import allowed
 from manyhands.envs.volleyball.state import CAMERAS, STEP, TEAMS, VolleyballState
 
@@ -168,6 +169,7 @@ def scene_of(
         ball=float(params.ball_radius),
         drag=air,
         gravity=float(params.gravity),
+        rotor=AIRFRAMES[env.airframe].propeller,
     )
     count = env.num_agents
     swapped = env.points > 1 and bool(state.match.swapped)

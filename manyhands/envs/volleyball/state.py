@@ -370,6 +370,7 @@ class Setup:
         ranges: (low, high) by name, of `randomise`.
         params: the physics as designed.
         skills, bins: the options.
+        max_yaw: N m, the most that the airframe's controllers ask for about z.
         advance: `(params, bodies, commands) -> (bodies, touched)`, of `physics` or of `Engine`.
     """
 
@@ -385,6 +386,7 @@ class Setup:
     advance: Callable[..., tuple[Bodies, physics.Touched]]
     skills: str = "plain"
     bins: int = 2
+    max_yaw: float = 0.1
 
     @functools.cached_property
     def plan(self) -> Task:

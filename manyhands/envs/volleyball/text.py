@@ -533,8 +533,8 @@ def rules(game: Volleyball, agent: int, team: bool = False) -> str:
     else:
         lines.append(f"You are {you}; the drones are {', '.join(game.agents)}.")
     lines += [
-        "Each drone is a quadrotor of 1.5 kg with a round racket of 0.2 m radius on its top. A "
-        f"step lasts {STEP:g} s.",
+        f"Each drone is a quadrotor of {float(np.mean(game.params.mass)):.2g} kg with a round "
+        f"racket of {float(game.params.racket[0]):g} m radius on its top. A step lasts {STEP:g} s.",
         "",
         "THE COURT",
         f"{length:g} m long, {width:g} m wide. The net stands across its middle, {NET:g} m high. "
