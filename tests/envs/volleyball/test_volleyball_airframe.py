@@ -21,7 +21,7 @@ def test_its_numbers_are_those_identified():
     params = models.params_from_model(models.load_model("solo", airframe="crazyflie"), drag=True)
     assert params.mass[0] == pytest.approx(0.027)
     assert 4 * params.power[0] / (0.027 * 9.81) == pytest.approx(2.41, abs=0.01)
-    np.testing.assert_allclose(np.linalg.norm(params.rotors, axis=1), 0.046)
+    np.testing.assert_allclose(np.linalg.norm(params.rotors, axis=1), 0.046, rtol=1e-6)
     np.testing.assert_allclose(params.inertia[0], [16.571710e-6, 16.655602e-6, 29.261652e-6])
     assert params.lag[0] == pytest.approx(1 / 15.466, rel=1e-3)  # s
     assert params.drag is not None and params.drag[0] == pytest.approx(0.00684, rel=1e-3)
