@@ -179,7 +179,7 @@ class VolleyballSkills:
         goal = jnp.where(kind == BLOCK, jnp.stack([guard[0], across, guard[1]]), order.goal)
         goal = jnp.where(kind == HOVER, obs.position + 0.4 * obs.velocity, goal)
         calm, rest = hits.travel(body, obs, goal)
-        normal, thrust = hits.strike(body, obs, hit, self.attack)
+        normal, thrust = hits.strike(body, obs, hit, (kind != SERVE) if self.attack else None)
         normal, thrust = jnp.where(strikes, normal, calm), jnp.where(strikes, thrust, rest)
         x, y = rates_to(obs.quaternion, normal)
         if self.attack:
