@@ -24,11 +24,12 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from manyhands.baselines.bots.volleyball import Scripted, skills_of
+from manyhands.baselines.bots.volleyball import Pair, Scripted, pair_of, skills_of
 from manyhands.envs.volleyball import Volleyball
 from manyhands.envs.volleyball.flight import BUMP, SPIKE, VERBS
 
 FLAT = len(VERBS)  # a spike that leaves upwards
+DRILLS = ("set_and_spike", "set_and_spike_hard")
 SHOTS = dict(enumerate(VERBS)) | {BUMP: "bump", SPIKE: "spike, down", FLAT: "spike, flat"}
 DRAWN = {"mass": (0.98, 1.02), "restitution": (0.79, 0.81)}
 
@@ -156,21 +157,57 @@ def duel(version: str, pair: tuple[str, str], games: int, seed: int) -> dict[str
     return result
 
 
+def drilled(task: str, games: int, seed: int) -> dict[str, Any]:
+    """How the scripted pair does in set_and_spike: shares of the drills, and the mean return."""
+    env, player = Volleyball(task), Pair()
+    skills = pair_of(env)
+    keys = jax.vmap(jax.random.key)(jnp.arange(games, dtype=jnp.uint32) + seed)
+    names = ("hits", "spikes", "crossings", "on_target", "returns")
+
+    def step(carry: Any) -> Any:
+        state, total, counts = carry
+        obs = skills.parse_observation(jnp.moveaxis(env.perceive(state), 0, 1))
+        actions = skills.follow(obs, player.order(skills, obs))
+        new, outcome = env.step(keys, state, jnp.moveaxis(actions, 0, 1))
+        found = jnp.stack([jnp.asarray(outcome.metrics[name], jnp.float32) for name in names])
+        return new, total + outcome.reward.mean(0), counts + found
+
+    def goes_on(carry: Any) -> Any:
+        return jnp.any(~carry[0].over & (carry[0].clock < env.max_steps))
+
+    def play(keys: Any) -> Any:
+        start = env.batch_reset(keys), jnp.zeros(games), jnp.zeros((len(names), games))
+        return jax.lax.while_loop(goes_on, step, start)
+
+    state, total, counts = jax.device_get(jax.jit(play)(keys))
+    faults = zip(env.faults, state.faults, strict=True)
+    return {
+        "games": games,
+        "return_mean": float(total.mean()),
+        **{name: float(row.mean()) for name, row in zip(names, counts, strict=True)},
+        "faults": {name: int(mask.any(0).sum()) for name, mask in faults if mask.any()},
+    }
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])  # type: ignore[union-attr]
     parser.add_argument("--tasks", nargs="+", default=["1v1", "3v3"], choices=["1v1", "3v3", "6v6"])
     parser.add_argument("--duel", nargs="+", default=[], choices=["plain", "attack"])
+    parser.add_argument("--drills", nargs="+", default=[], choices=DRILLS)
     parser.add_argument("--games", type=int, default=256)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--out", type=Path, metavar="FILE", help="write the results as JSON, too")
     options = parser.parse_args()
     results = {}
+    for task in options.drills:
+        results[task] = drilled(task, options.games, options.seed)
+        print(task, json.dumps(results[task], indent=1))
     for version in options.duel:
         for pair in PAIRS:
             name = f"{pair[0]} against {pair[1]}, skills={version}"
             results[name] = duel(version, pair, options.games, options.seed)
             print(name, json.dumps(results[name], indent=1), flush=True)
-    for task in () if options.duel else options.tasks:
+    for task in () if options.duel or options.drills else options.tasks:
         results[task] = measured(task, options.games, options.seed)
         print(task, json.dumps(results[task], indent=1))
     if options.out:
