@@ -6,7 +6,8 @@ One drone of the near team follows a skill from a situation in which players use
 random around the places and flights of play; the others hover. After its touch the ball's flight is
 computed to its end, and the drone is followed for another second and a half. Counted are
 the situations in which the skill can be chosen (`offered`; all of them with `skills="plain"`): how
-often the ball comes down in the court (of a set, and of the serve of 6v6: on the own half), how often within 1 m of the
+often the ball comes down in the court (of a set, and of the serve of 6v6: on the own half), how
+often within 1 m of the
 target besides, how often a spike leaves downwards, and how often the drone stays on its side.
 """
 

@@ -191,7 +191,12 @@ class Volleyball(Env[VolleyballState]):
         chance = self.versus and (serve == "random" or points > 1)
         self.deterministic_reset = not (start.varies(setup) or chance or self.ranges)
         # The skills, which the scripted players use, turn rotors.
+        spikes = task.startswith("set_and_spike")
         self.scripted_policy = "team" if self.team_size > 1 else "rally"
+        if not self.versus:
+            self.scripted_policy = (
+                "spiker" if spikes and actions == "rotors" and airframe == "iris" else ""
+            )
         scripted = self.versus and actions == "rotors" and airframe == "iris"
         self.default_policy = self.scripted_policy if scripted else "random"
 

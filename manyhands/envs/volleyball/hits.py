@@ -64,7 +64,7 @@ LEAST_PRESS = 0.2  # share of all thrust
 SLUGGISH, WITHIN, REACH = 0.12, 0.13, 4.0  # s, m, m/s²: how far a drone gets to meet a ball
 RUN = 3.6  # m/s², with which a drone gains its speed before a hit
 EARLY = 0.1  # s before the hit, by when it has that speed
-DEEPEST = 0.6  # m, how low it dips for that
+DEEPEST, FASTEST_DIP = 0.8, 1.2  # m, m/s, how low it dips for that, and how fast
 FARTHEST = 10.5  # m, that a ball can be sent
 LATE, ASKED = 0.2, 0.4  # s, and what may be asked for, of hits that can be chosen
 
@@ -175,9 +175,9 @@ def plan(body: Body, obs: Observation, order: Order, styles: np.ndarray = STYLES
 # ---- flying --------------------------------------------------------------------------------------
 
 
-def steer(body: Body, obs: Observation, hit: Hit, firm: bool = False) -> tuple[Array, Array]:
-    """(normal f32[3, ...], thrust f32[...]) now, on the way to be at `hit.place` in `hit.time`; if
-    `firm`, at its height, too."""
+def steer(body: Body, obs: Observation, hit: Hit, firm: Array | None = None) -> tuple[Array, Array]:
+    """(normal f32[3, ...], thrust f32[...]) now, on the way to be at `hit.place` in `hit.time`;
+    where `firm` bool[...], exactly at its height, too."""
     z = body_axes(obs.quaternion)[2]
     lift = body.ceiling * (obs.thrust[0] + obs.thrust[1] + obs.thrust[2] + obs.thrust[3]) / 4
     now = (lift * z)[:2]
@@ -192,7 +192,9 @@ def steer(body: Body, obs: Observation, hit: Hit, firm: bool = False) -> tuple[A
     pop = 720 * gap / time**5 - 360 * speed / time**4 + 60 * push / time**3
     across = now + jerk * LOOK + snap * LOOK**2 / 2 + pop * LOOK**3 / 6
 
-    climb = _run_up(obs, hit) if firm else _climb(obs, hit)
+    climb = _climb(obs, hit)
+    if firm is not None:
+        climb = jnp.where(firm, _run_up(obs, hit), climb)
     return attitude_for(
         jnp.stack([across[0], across[1], climb]),
         jnp.float32(body.gravity),
@@ -225,10 +227,13 @@ def _run_up(obs: Observation, hit: Hit) -> Array:
     t = jnp.where(waits, left - lasts, jnp.maximum(left, CLIMB_HORIZON))
     speed = jnp.where(waits, 0, hit.velocity[2])
     goal = jnp.where(waits, begin, hit.place[2] + speed * (t - hit.time))
-    return 6 * (goal - obs.position[2]) / t**2 - (4 * obs.velocity[2] + 2 * speed) / t
+    climb = 6 * (goal - obs.position[2]) / t**2 - (4 * obs.velocity[2] + 2 * speed) / t
+    return jnp.maximum(climb, -3 * (obs.velocity[2] + FASTEST_DIP))
 
 
-def strike(body: Body, obs: Observation, hit: Hit, firm: bool = False) -> tuple[Array, Array]:
+def strike(
+    body: Body, obs: Observation, hit: Hit, firm: Array | None = None
+) -> tuple[Array, Array]:
     """(normal, thrust) now, to meet the ball as planned."""
     last = jnp.clip((FINAL - hit.time) / FADE + 1, 0, 1)
     # The racket's speed along its normal is what counts: make up for drifting by climbing.

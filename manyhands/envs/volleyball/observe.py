@@ -285,8 +285,8 @@ def _concatenated(parts: list[Array]) -> Array:
 
 
 class Observation(NamedTuple):
-    """What one drone perceives in a match, in its own frame; of `D` drones its own team's come
-    first, in team order.
+    """What one drone perceives, in its own frame; of `D` drones its own team's come first, in team
+    order.
 
     Attributes:
         position, velocity, ball, ball_velocity: f32[3, ...].
@@ -330,23 +330,27 @@ def parse_observation(layout: Mapping[str, slice], row: Array) -> Observation:
     def own(everyone: Array) -> Array:
         return jnp.sum(me[:, None] * everyone[:members], axis=0)
 
-    positions = each("position", 3)
+    positions, last, ball = each("position", 3), row[layout["last"]], row[layout["ball"]]
+    if "served" in layout:
+        mine, served = row[layout["possession"]][0], row[layout["served"]][0]
+    else:  # drills tell neither, which follow from the rest
+        mine, served = (ball[0] > 0).astype(row.dtype), jnp.max(last, axis=0)
     return Observation(
         position=own(positions),
         quaternion=own(each("quaternion", 4)),
         velocity=own(each("velocity", 3)),
         rates=own(each("rates", 3)),
         thrust=own(each("thrust", 4)),
-        ball=row[layout["ball"]],
+        ball=ball,
         ball_velocity=row[layout["ball_velocity"]],
         positions=positions,
         anchors=each("anchor", 3),
         me=me,
         allowed=row[layout["allowed"]],
         touched=row[layout["touched"]],
-        last=row[layout["last"]],
-        mine=row[layout["possession"]][0],
-        served=row[layout["served"]][0],
+        last=last,
+        mine=mine,
+        served=served,
         since=row[layout["since"]],
         clock=row[layout["clock"]][0],
     )

@@ -80,6 +80,10 @@ class VolleyballSkills:
     to (x, y)` on the other half, and, in teams, `set to (x, y, z)`, where the ball is to fall
     through that place; each for a grid of places.
 
+    Args:
+        setup: the court's.
+        drill: whether it is a drill's, whose scripted players need no table, but its controllers.
+
     Attributes:
         names: the table.
         kinds: i32[S], what each is, an index into `VERBS`.
@@ -88,8 +92,8 @@ class VolleyballSkills:
         wait: index of the skill that does nothing (`hover`).
     """
 
-    def __init__(self, setup: Setup):
-        if not setup.versus or setup.actions != "rotors":
+    def __init__(self, setup: Setup, drill: bool = False):
+        if setup.versus == drill or setup.actions != "rotors":
             raise ConfigError(
                 "the skills are for 1v1, 3v3 and 6v6, and for actions='rotors'; given "
                 f"task={setup.task!r} and actions={setup.actions!r}"
@@ -179,7 +183,7 @@ class VolleyballSkills:
         goal = jnp.where(kind == BLOCK, jnp.stack([guard[0], across, guard[1]]), order.goal)
         goal = jnp.where(kind == HOVER, obs.position + 0.4 * obs.velocity, goal)
         calm, rest = hits.travel(body, obs, goal)
-        normal, thrust = hits.strike(body, obs, hit, self.attack)
+        normal, thrust = hits.strike(body, obs, hit, (kind != SERVE) if self.attack else None)
         normal, thrust = jnp.where(strikes, normal, calm), jnp.where(strikes, thrust, rest)
         x, y = rates_to(obs.quaternion, normal)
         if self.attack:
