@@ -6,7 +6,8 @@ One drone of the near team follows a skill from a situation in which players use
 random around the places and flights of play; the others hover. After its touch the ball's flight is
 computed to its end, and the drone is followed for another second and a half. Counted are
 the situations in which the skill can be chosen (`offered`; all of them with `skills="plain"`): how
-often the ball comes down in the court (of a set: on the own half), how often within 1 m of the
+often the ball comes down in the court (of a set, and of the serve of 6v6: on the own half), how
+often within 1 m of the
 target besides, how often a spike leaves downwards, and how often the drone stays on its side.
 """
 
@@ -22,13 +23,20 @@ import jax.numpy as jnp
 import numpy as np
 from common import RESULTS, machine, report, save
 
-from manyhands.envs.volleyball import Volleyball
+from manyhands.envs.volleyball import Volleyball, flight, hits
 from manyhands.envs.volleyball import skills as sk
 from manyhands.envs.volleyball.physics import Bodies
 
 TASKS = ("1v1", "3v3", "6v6")
-SKILLS = {"serve": sk.SERVE, "bump": sk.BUMP, "set": sk.SET, "spike": sk.SPIKE, "block": sk.BLOCK}
+SKILLS = {
+    "serve": flight.SERVE,
+    "bump": flight.BUMP,
+    "set": flight.SET,
+    "spike": flight.SPIKE,
+    "block": flight.BLOCK,
+}
 STEPS, AFTER = 190, 75  # of a situation at most; after the touch
+ASIDE = 1.0  # m, the height of the other team, beneath the ball that comes from their half
 PLAYABLE = 0.6  # s, that a ball which a block has deadened stays above 1 m at least
 
 
@@ -70,23 +78,26 @@ def situations(env: Volleyball, skill: str, count: int, seed: int) -> dict[str, 
         place = np.stack([x, beside, level + sk.READY])
         return {"place": place} | flight(begin, end, between(4, 4.6))
     if skill == "spike":
-        y, depth = between(-0.6, 0.6) * width, sk.JUMP if env.skills == "attack" else 3.0
+        y, depth = between(-0.6, 0.6) * width, hits.JUMP if env.skills == "attack" else 3.0
         x = depth + between(-0.2, 0.2)
         beside = np.clip(y + between(-3, 3), -width, width)
         begin = (sk.SET_DEPTH + level, beside, level + 2)
         if solo:  # from the other half, as after "receive" or a high bump
             begin = between(-0.7, -0.3) * length, between(-0.5, 0.5) * width, level + 2
             x = between(0.8, 1.6)
-        wait = x + between(-0.3, 0.3), y + between(-0.4, 0.4), level + sk.READY
+        back = between(-0.7, -0.1) if solo else between(-0.3, 0.3)
+        wait = np.maximum(x + back, 0.5), y + between(-0.4, 0.4), level + sk.READY
         return {"place": np.stack(wait)} | flight(begin, (x, y, level + 3), between(4.8, 5.4))
     y = between(-0.5, 0.5) * width  # block: a spike from the other half, nearly straight at it
     begin, fall = (-between(1.2, 1.8), y, between(3.1, 3.4)), between(0.65, 0.75)
+    fall = fall + (0.2 if solo else 0.0)  # short courts allow no faster ones over the net
     end = between(0.5, 0.6) * length, y + between(-0.5, 0.5), level + 0.1
     speed = [(end[i] - begin[i]) / fall for i in range(2)]
     speed.append((end[2] - begin[2]) / fall + 9.81 / 2 * fall)
     across = y + between(-0.2, 0.2)
+    x, z = hits.GUARD if env.skills == "attack" else (0.6, 2.55)
     return {
-        "place": np.stack([level + 0.6, across, level + 2.55]),
+        "place": np.stack([level + x, across, level + z]),
         "ball": np.stack(begin),
         "ball_velocity": np.stack(speed),
     }
@@ -100,17 +111,17 @@ def tried(env: Volleyball, skills: sk.VolleyballSkills, starts: Any, chosen: np.
     base = env.place(served=True, ball=(0, 0, 3))
     state = jax.tree.map(lambda leaf: jnp.repeat(jnp.asarray(leaf)[..., None], count, -1), base)
     bodies: Bodies = state.bodies
+    position = bodies.position.at[env.plan.server].set(bodies.position[0])
+    position = position.at[0].set(jnp.asarray(starts["place"], jnp.float32))
+    position = position.at[env.team_size :, 2].set(ASIDE)
     bodies = dataclasses.replace(
         bodies,
-        position=bodies.position.at[env.plan.server]
-        .set(bodies.position[0])
-        .at[0]
-        .set(jnp.asarray(starts["place"], jnp.float32)),
+        position=position,
         ball=jnp.asarray(starts["ball"], jnp.float32),
         ball_velocity=jnp.asarray(starts["ball_velocity"], jnp.float32),
     )
     order = skills.order(jnp.asarray(chosen))
-    serving = order.kind == sk.SERVE
+    serving = order.kind == flight.SERVE
     state = dataclasses.replace(
         state,
         bodies=bodies,
@@ -122,7 +133,7 @@ def tried(env: Volleyball, skills: sk.VolleyballSkills, starts: Any, chosen: np.
     )
     hover = jnp.asarray(2 * env.trim - 1)[..., None] + jnp.zeros(count)
     anchor = env.plan.places[0]
-    home = [max(anchor[0], sk.JUMP), anchor[1], sk.READY]
+    home = [max(anchor[0], hits.JUMP), anchor[1], sk.READY]
     go = jnp.asarray(home, jnp.float32)[:, None] + jnp.zeros(count)
 
     def seen(state: Any) -> Any:
@@ -131,7 +142,7 @@ def tried(env: Volleyball, skills: sk.VolleyballSkills, starts: Any, chosen: np.
     def step(carry: Any, _: Any) -> Any:
         state, after, since, nearest, lowest = carry
         hit = since < STEPS
-        now = sk.Order(jnp.where(hit, sk.GO, order.kind), jnp.where(hit, go, order.goal))
+        now = flight.Order(jnp.where(hit, flight.GO, order.kind), jnp.where(hit, go, order.goal))
         orders = hover.at[0].set(skills.follow(seen(state), now))
         bodies, touched = env.setup.advance(env.params, state.bodies, orders)
         first = (touched.racket[0] | touched.hull[0]) & ~hit
@@ -162,14 +173,14 @@ def judged(env: Volleyball, skills: sk.VolleyballSkills, skill: str, found: Any)
     offered, after, nearest, lowest, goal = found
     length, width = (side / 2 for side in env.plan.court)
     body, ball, moves = skills.body, after[:3], after[3:]
-    height = goal[2] if skill == "set" else np.full(len(offered), body.radius)
-    _, place = jax.device_get(sk.falls_to(body, ball, moves, height))
+    own = goal[0, 0] > 0  # a set, or the serve of 6v6: to the own half, at the height of its goal
+    _, place = jax.device_get(flight.falls_to(body, ball, moves, goal[2]))
     with np.errstate(invalid="ignore", divide="ignore"):
         inside = (np.abs(place[0]) < length) & (np.abs(place[1]) < width)
         at_net = np.abs(ball[0] / moves[0])
         over = ball[2] + moves[2] * at_net - body.gravity / 2 * at_net**2 > body.net + body.radius
         across = (moves[0] < 0) & over & (place[0] < 0)
-        inside &= place[0] > 0 if skill == "set" else across
+        inside &= place[0] > 0 if own else across
         miss = np.hypot(*(place[:2] - goal[:2]))
         met, stays = np.isfinite(after[0]), (nearest > 0) & (lowest > 0.3)
         left = (moves[2] + np.sqrt(moves[2] ** 2 + 2 * body.gravity * (ball[2] - 1))) / body.gravity

@@ -63,7 +63,7 @@ for _style in ("honest", "bluffer", "stubborn"):
     register_seat(_style, f"manyhands.baselines.bots.talkers:{_style}")
 for _craft in ("survivor", "crew"):
     register_seat(_craft, f"manyhands.baselines.bots.craftworld:{_craft}")
-for _bot in ("hover", "rally", "duel"):
+for _bot in ("hover", "rally", "duel", "spiker"):
     register_seat(_bot, f"manyhands.baselines.bots.volleyball:{_bot}")
 for _bot in ("bot", "greedy", "team"):
     register_seat(_bot, f"manyhands.baselines.bots:{_bot}")

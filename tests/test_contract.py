@@ -162,6 +162,19 @@ CASES: dict[str, dict[str, dict[str, Any]]] = {
             "max_steps": 24,
             "reward_weights": {"hit": 0.3},
         },
+        "set-points in the wind": {
+            "actions": "position",
+            "ball": "real",
+            "randomise": {
+                "wind": [0, 4],
+                "gusts": [0.0, 1.0],
+                "push": [0.1, 0.2],
+                "push_rate": [0, 5],
+                "dropout": [0.0, 0.5],
+            },
+            "max_steps": 24,
+        },
+        "discrete": {"task": "bump_and_pass", "actions": "discrete", "max_steps": 24},
     },
     "craftworld": {
         "Craftax-Classic, two specialists": {

@@ -16,7 +16,7 @@ from manyhands.core.play import play
 from manyhands.core.registry import make, seat
 from manyhands.core.view import View
 from manyhands.envs.volleyball import Volleyball
-from manyhands.envs.volleyball.skills import RECEIVE, SET, SPIKE
+from manyhands.envs.volleyball.flight import RECEIVE, SET, SPIKE
 from manyhands.wrappers.events import Events
 
 

@@ -14,17 +14,16 @@ import jax.numpy as jnp
 import numpy as np
 
 from manyhands.core.env import Array, DeviceView, Env, SeatError, names_of
+from manyhands.envs.volleyball import spikes
 from manyhands.envs.volleyball.env import Volleyball
+from manyhands.envs.volleyball.flight import BUMP, GO, SERVE, SPIKE, Order, falls_to
 from manyhands.envs.volleyball.observe import Observation
 from manyhands.envs.volleyball.skills import (
     ATTACKER,
-    BUMP,
     DEEP,
-    GO,
     READY,
     RECEIVER,
     SETTER,
-    SPIKE,
     VolleyballSkills,
 )
 from manyhands.wrappers.events import Events
@@ -148,6 +147,52 @@ def strategy(skills: VolleyballSkills, obs: Observation, attack: str = "deep") -
     return jnp.where(gaps[0] >= gaps[1], left, right)
 
 
+SPIKED_AT = (1.5, 0.5, 3.0)  # m, where the drill's setter plays the ball, and the height there
+AIM = (-3.95, 0.0, 0.1)  # m: the nearer part of the target, a metre around (-4.5, 0)
+BESIDE = (3.0, -3.0, READY)  # m, where the setter goes then
+HURRY = 0.45  # s until the ball falls to that height, from when on it is spiked or bumped
+
+
+@functools.lru_cache(maxsize=8)
+def pair_of(court: Volleyball) -> VolleyballSkills:
+    """The controllers of set_and_spike, those of `skills="attack"`."""
+    return VolleyballSkills(dataclasses.replace(court.setup, skills="attack"), drill=True)
+
+
+@dataclasses.dataclass(frozen=True)
+class Pair:
+    """The `DevicePolicy` of set_and_spike: drone_0 plays the ball up before the net, drone_1 waits
+    there, and spikes it to the target."""
+
+    def init(self, env: Env, agent: int) -> tuple[()]:
+        return ()
+
+    def apply(
+        self, env: Env, agent: int, memory: Any, key: Array, view: DeviceView
+    ) -> tuple[Array, Any]:
+        skills = pair_of(court_of(env))
+        obs = skills.parse_observation(view.perception)
+        return skills.follow(obs, self.order(skills, obs)), memory
+
+    def order(self, skills: VolleyballSkills, obs: Observation) -> Order:
+        """What one of the two does."""
+
+        def at(place: tuple[float, float, float]) -> Array:
+            return jnp.stack([jnp.full_like(obs.served, part) for part in place])
+
+        sets, mine = obs.me[0] > 0, skills.own(obs, obs.allowed) > 0
+        target = at(AIM)
+        time, _ = falls_to(skills.body, obs.ball, obs.ball_velocity, at(SPIKED_AT)[2])
+        can = spikes.can(spikes.plan(skills.body, obs, target))
+        spikes_now = mine & ~sets & can
+        bumps = mine & ~sets & ~can & (time < HURRY)
+        kind = jnp.where(sets & mine, SERVE, GO)
+        kind = jnp.where(spikes_now, SPIKE, jnp.where(bumps, BUMP, kind))
+        x, y, _ = SPIKED_AT
+        goal = jnp.where(sets, jnp.where(mine, at(SPIKED_AT), at(BESIDE)), at((x, y, READY)))
+        return Order(kind.astype(jnp.int32), jnp.where(spikes_now | bumps, target, goal))
+
+
 @dataclasses.dataclass(frozen=True)
 class Still:
     """The `DevicePolicy` of velocities that asks for none."""
@@ -174,6 +219,15 @@ def rally(env: Env) -> Scripted:
 def duel(env: Env) -> Scripted:
     """The player of one against one that attacks."""
     return _scripted(env, "duel")
+
+
+def spiker(env: Env) -> Pair:
+    """The players of set_and_spike and set_and_spike_hard."""
+    court = court_of(env)
+    if not court.task.startswith("set_and_spike"):
+        raise SeatError(f"the seat 'spiker' plays set_and_spike, not {court.task}")
+    pair_of(court)  # refuses actions that are no rotors
+    return Pair()
 
 
 def team(env: Env, attack: str = "deep") -> Scripted:

@@ -1,4 +1,4 @@
-"""From metres to pixels: a pinhole camera behind one team, and shapes in space."""
+"""From metres to pixels: pinhole cameras behind a team or beside the court, shapes in space."""
 
 from __future__ import annotations
 
@@ -27,6 +27,7 @@ class Key:
     net: float
     watched: int
     region: tuple[float, float, float]
+    camera: str = "behind"
 
 
 class Camera:
@@ -60,6 +61,13 @@ def camera_for(key: Key, sharpness: int) -> Camera:
     area = pygame.Rect(pad, top + pad, width - 2 * pad, height - top - 2 * pad)
     near, far, side = key.region
     span = near - far
+    if key.camera == "side":  # the net edge-on, the side that watches on the left
+        middle = (near + far) / 2
+        eye = (middle, side + 0.8 * span + 3.0, 2.2 + 0.1 * span)
+        corners = [
+            (x, y, z) for x in (near, far) for y, z in ((-side, 0), (side, 0), (0, _CEILING))
+        ]
+        return Camera(eye, (middle, 0.0, 1.6), corners, area)
     eye = (near + 0.22 * span + 2.6, 0.0, 3.6 + 0.16 * span)
     target = (near - 0.6 * span, 0.0, 1.2)
     corners = [(x, y, 0) for x in (near + 0.2, far) for y in (-side, side)]
@@ -76,7 +84,9 @@ class View:
         header = round(max(24, min(self.height * 0.09, 56))) if min(size) >= 120 else 0
         whole = (scene.length / 2, -scene.length / 2, scene.width / 2)
         region = scene.region or whole
-        self.key = Key(size, header, scene.length, scene.width, scene.net, scene.watched, region)
+        self.key = Key(
+            size, header, scene.length, scene.width, scene.net, scene.watched, region, scene.camera
+        )
         self.camera = camera_for(self.key, SHARPNESS)
         self.letters = max(10, min(16, self.height // 44))
 

@@ -1,14 +1,14 @@
 """Flight controllers: from wanted velocities, attitudes and rates to the four rotors.
 
-Cascaded, as on real quadrotors: a velocity controller asks for an attitude and a thrust, an
-attitude controller for body rates, a rate controller for torques, and the model's mixer for rotor
-forces. The lag of the motors, which is known, is undone as far as their limits allow. All of it is
-proportional and remembers nothing: there is no steady error to integrate away but what
-`physics.randomise` makes of the drone.
+Cascaded, as on real quadrotors: a position controller asks for a velocity, a velocity controller
+for an attitude and a thrust, an attitude controller for body rates, a rate controller for torques,
+and the model's mixer for rotor forces. The lag of the motors, which is known, is undone as far as
+their limits allow. All of it is proportional and remembers nothing: there is no steady error to
+integrate away but what `physics.randomise` makes of the drone.
 
-`from_rates`, `from_attitude` and `from_velocity` take drones as rows, `[D, ...]`, with any batch
-axes last, as `physics.advance` does. The helpers take vectors with the component axis first,
-`[3, ...]`, whatever follows.
+`from_rates`, `from_attitude`, `from_velocity` and `from_position` take drones as rows, `[D, ...]`,
+with any batch axes last, as `physics.advance` does. The helpers take vectors with the component
+axis first, `[3, ...]`, whatever follows.
 """
 
 from __future__ import annotations
@@ -27,15 +27,20 @@ CONTROL_STEP = 0.02  # s, of the environment
 RATE_GAINS = (15.0, 15.0, 5.0)  # 1/s, of the rates about x, y and z
 ATTITUDE_GAIN = 6.8  # 1/s
 VELOCITY_GAIN = 3.0  # 1/s
+POSITION_GAIN, HEADING_GAIN = 1.2, 1.2  # 1/s
+MAX_SPEED, MAX_YAW_RATE = 5.0, 1.0  # m/s, rad/s, that the position controller asks for
 MAX_RATE = 3.4  # rad/s, that the attitude controller asks for
 MAX_TILT = 0.7  # rad, that the velocity controller asks for
 MAX_TURN = 36.0  # rad/s², that the rate controller asks for about x and y
 MAX_YAW = 0.1  # N m: yawing must leave the rotors enough of their range for tilting
 
 
-def from_rates(params: Params, bodies: Bodies, rates: Array, thrust: Array) -> Array:
+def from_rates(
+    params: Params, bodies: Bodies, rates: Array, thrust: Array, max_yaw: float = MAX_YAW
+) -> Array:
     """Rotor commands f32[D, 4] for body rates f32[D, 3] (rad/s) and a collective thrust f32[D],
-    0 to 1 of the greatest. Where the rotors cannot give both, tilting goes before thrust."""
+    0 to 1 of the greatest. Where the rotors cannot give both, tilting goes before thrust;
+    `max_yaw` (N m) is the most about z."""
     batch = bodies.ball.ndim - 1
     commands = rotors(
         jnp.moveaxis(rates, 1, 0),
@@ -46,21 +51,29 @@ def from_rates(params: Params, bodies: Bodies, rates: Array, thrust: Array) -> A
         power=_over(params.power, 1, batch),
         lag=_over(params.lag, 1, batch),
         mixer=params.mixer,
+        max_yaw=max_yaw,
     )
     return jnp.moveaxis(commands, 0, 1)
 
 
 def from_attitude(
-    params: Params, bodies: Bodies, normal: Array, thrust: Array, yaw_rate: Array | float = 0.0
+    params: Params,
+    bodies: Bodies,
+    normal: Array,
+    thrust: Array,
+    yaw_rate: Array | float = 0.0,
+    max_yaw: float = MAX_YAW,
 ) -> Array:
     """Rotor commands f32[D, 4] that turn each body's z axis into `normal` f32[D, 3] (a unit vector
     in the world), at a collective thrust f32[D], 0 to 1 of the greatest; `yaw_rate` is in rad/s."""
     x, y = rates_to(jnp.moveaxis(bodies.quaternion, 1, 0), jnp.moveaxis(normal, 1, 0))
     rates = jnp.stack([x, y, jnp.broadcast_to(yaw_rate, x.shape)], 1)
-    return from_rates(params, bodies, rates, thrust)
+    return from_rates(params, bodies, rates, thrust, max_yaw)
 
 
-def from_velocity(params: Params, bodies: Bodies, velocity: Array, yaw_rate: Array) -> Array:
+def from_velocity(
+    params: Params, bodies: Bodies, velocity: Array, yaw_rate: Array, max_yaw: float = MAX_YAW
+) -> Array:
     """Rotor commands f32[D, 4] for velocities f32[D, 3] (m/s, in the world) and rates of yaw
     f32[D] (rad/s)."""
     batch = bodies.ball.ndim - 1
@@ -70,7 +83,21 @@ def from_velocity(params: Params, bodies: Bodies, velocity: Array, yaw_rate: Arr
     normal, thrust = attitude_for(
         jnp.stack(push), gravity, ceiling, jnp.moveaxis(bodies.quaternion, 1, 0), MAX_TILT
     )
-    return from_attitude(params, bodies, jnp.moveaxis(normal, 0, 1), thrust, yaw_rate)
+    return from_attitude(params, bodies, jnp.moveaxis(normal, 0, 1), thrust, yaw_rate, max_yaw)
+
+
+def from_position(
+    params: Params, bodies: Bodies, place: Array, heading: Array, max_yaw: float = MAX_YAW
+) -> Array:
+    """Rotor commands f32[D, 4] to a place f32[D, 3] (m, in the world) and a heading f32[D] (rad,
+    of the nose from the world's x axis)."""
+    way = jnp.moveaxis(place - bodies.position, 1, 0)
+    speed = jnp.minimum(POSITION_GAIN, MAX_SPEED / length(way))
+    w, x, y, z = jnp.moveaxis(bodies.quaternion, 1, 0)
+    error = heading - jnp.arctan2(2 * (w * z + x * y), 1 - 2 * (y * y + z * z))
+    turn = HEADING_GAIN * jnp.arctan2(jnp.sin(error), jnp.cos(error))  # the shorter way round
+    yaw_rate = jnp.clip(turn, -MAX_YAW_RATE, MAX_YAW_RATE)
+    return from_velocity(params, bodies, jnp.moveaxis(speed * way, 0, 1), yaw_rate, max_yaw)
 
 
 def _over(leaf: Array, axes: int, batch: int) -> Array:
@@ -115,6 +142,7 @@ def rotors(
     power: Array,
     lag: Array,
     mixer: Array,
+    max_yaw: float = MAX_YAW,
 ) -> Array:
     """Rotor commands f32[4, ...] in [-1, 1].
 
@@ -122,13 +150,14 @@ def rotors(
         wanted, rates: rad/s about the body's axes, f32[3, ...].
         thrust: f32[...], of all rotors, 0 to 1. now: f32[4, ...], of each rotor.
         inertia (kg m², three), power (N), lag (s), mixer (f32[4, 4]): as in `physics.Params`.
+        max_yaw: N m, the most about z.
     """
     torque = []
     for i, j, k in ((0, 1, 2), (1, 2, 0), (2, 0, 1)):
         turn = jnp.clip(RATE_GAINS[i] * (wanted[i] - rates[i]), -MAX_TURN, MAX_TURN)
         # What turning about two axes does to the third is made up for.
         torque.append(inertia[i] * turn + (inertia[k] - inertia[j]) * rates[j] * rates[k])
-    forces = (thrust * 4 * power, torque[0], torque[1], jnp.clip(torque[2], -MAX_YAW, MAX_YAW))
+    forces = (thrust * 4 * power, torque[0], torque[1], jnp.clip(torque[2], -max_yaw, max_yaw))
     shares = [sum(mixer[i, k] * forces[k] for k in range(4)) / power for i in range(4)]
     top = jnp.maximum(jnp.maximum(shares[0], shares[1]), jnp.maximum(shares[2], shares[3]))
     shares = [share - jnp.maximum(top - 1, 0) for share in shares]

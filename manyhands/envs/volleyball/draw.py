@@ -14,7 +14,7 @@ import functools
 import math
 import os
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pygame
@@ -45,14 +45,16 @@ def draw(
     state: VolleyballState,
     canvas: pygame.Surface,
     agent: int | None = None,
+    camera: str = "",
     labels: Sequence[str] = (),
 ) -> None:
     """Paint the state on a surface of any size: for an agent from behind its own side, and marked.
 
     Args:
+        camera: "behind" (the default), or "side", where the side that watches is on the left.
         labels: what each drone is doing, in words, to be written at the drones.
     """
-    paint(scene_of(env, state, agent, labels), canvas)
+    paint(scene_of(env, state, agent, labels, camera), canvas)
 
 
 def bubbles(
@@ -65,7 +67,7 @@ def bubbles(
 ) -> None:
     """Paint what drones say over a picture that `draw` made on this canvas, each text in a bubble
     at its drone."""
-    speak(scene_of(env, state, agent), canvas, texts)
+    speak(scene_of(env, state, agent, (), camera), canvas, texts)
 
 
 def render_mujoco(
@@ -114,7 +116,7 @@ def _through_mujoco(
         view.lookat[:] = (0.0, 0.0, 1.2)
         camera = view
     # Pictures are at most as large as the model says; others use that one, too.
-    loaded = copy.copy(model.load_model(env.plan.model, ball=env.ball))
+    loaded = copy.copy(model.load_model(env.plan.model, env.ball, env.airframe))
     loaded.vis.global_.offwidth = max(loaded.vis.global_.offwidth, size[0])
     loaded.vis.global_.offheight = max(loaded.vis.global_.offheight, size[1])
     data, bodies = mujoco.MjData(loaded), state.bodies
@@ -144,24 +146,17 @@ def paint(scene: Scene, canvas: pygame.Surface) -> None:
     _shadows(scene, pen)
     _landing(scene, pen, ahead, end)
     _targets(scene, pen)
-    # Far things first; the net where it stands.
-    order = sorted(range(len(scene.names)), key=lambda i: scene.position[i, 0])
-    behind = [i for i in order if scene.position[i, 0] < 0]
-    for i in behind:
-        _drone(scene, pen, i)
-    if scene.ball[0] < 0:
-        _ball(scene, pen, ahead)
-    large.blit(*_net(view.key))
-    front = [i for i in order if scene.position[i, 0] >= 0]
-    for i in front:
-        if scene.ball[0] >= 0 and scene.position[i, 0] > scene.ball[0]:
-            break
-        _drone(scene, pen, i)
-    if scene.ball[0] >= 0:
-        _ball(scene, pen, ahead)
-    for i in front:
-        if scene.ball[0] >= 0 and scene.position[i, 0] > scene.ball[0]:
-            _drone(scene, pen, i)
+    # Far things first; the net where it stands: from the side it is a line behind all.
+    far = 0 if scene.camera == "behind" else 1  # the axis along which things are far
+    net = 0.0 if far == 0 else -math.inf
+    parts: list[tuple[float, Any]] = [(net, lambda: large.blit(*_net(view.key)))]
+    parts += [
+        (scene.position[i, far], functools.partial(_drone, scene, pen, i))
+        for i in range(len(scene.names))
+    ]
+    parts.append((scene.ball[far], functools.partial(_ball, scene, pen, ahead)))
+    for _, paint_part in sorted(parts, key=lambda part: part[0]):
+        paint_part()
     pygame.transform.smoothscale(large, (view.width, view.height), canvas)
     side = _side_box(view)
     if side is not None:
@@ -194,7 +189,8 @@ def _court(key: Key) -> pygame.Surface:
     camera = camera_for(key, SHARPNESS)
     surface = pygame.Surface((width, height))
     half, side = key.length / 2, key.width / 2
-    foot = float(camera((-half - 0.6 * key.length, 0, 0))[0][1])
+    back = (-half - 0.6 * key.length, 0, 0) if key.camera == "behind" else (0, -2.2 * side, 0)
+    foot = float(camera(back)[0][1])
     for row in range(height):
         if row < foot:
             colour = mix(_WALL, _WALL_FOOT, (row / max(foot, 1)) ** 2)
@@ -238,10 +234,11 @@ def _net(key: Key) -> tuple[pygame.Surface, tuple[int, int]]:
     side, high = key.width / 2, key.net
     post = side + 0.25
     flat = camera([(0, y, z) for y in (-post - 0.2, post + 0.2) for z in (0, high + 0.3)])[0]
-    low = np.floor(flat.min(0)).astype(int)
-    size = np.ceil(flat.max(0)).astype(int) - low
-    surface = pygame.Surface(tuple(size), pygame.SRCALPHA)
     scale = float(camera((0, 0, high))[1])
+    edge = round(0.1 * scale) + 1  # posts are that thick, also where the net is seen edge-on
+    low = np.floor(flat.min(0)).astype(int) - edge
+    size = np.ceil(flat.max(0)).astype(int) + edge - low
+    surface = pygame.Surface(tuple(size), pygame.SRCALPHA)
 
     def at(y: float, z: float) -> np.ndarray:
         place: np.ndarray = camera((0.0, y, z))[0] - low
@@ -409,18 +406,29 @@ def _drone(scene: Scene, pen: Brush, i: int) -> None:
 # ---- words ---------------------------------------------------------------------------------------
 
 
-def _names(scene: Scene, view: View, canvas: pygame.Surface, side: pygame.Rect | None) -> None:
+class Tag(NamedTuple):
+    """A drone's tag: where it is on the canvas, the drone's pixels, its team's colour, and its
+    lines, each a text and the colour of its plate, with their sizes."""
+
+    box: pygame.Rect
+    body: pygame.Rect
+    colour: Any
+    lines: list[tuple[pygame.Surface, Any]]
+    sizes: list[tuple[int, int]]
+
+
+def tags(scene: Scene, view: View, side: pygame.Rect | None = None) -> list[Tag]:
     """Each drone's name on a tag beneath it, and what it is doing. Where tags would cover each
-    other, a drone, the ball or the view from the side, those of the drones farther away make room
-    and are tied to their drones; small pictures have numbers instead of names."""
+    other, a drone or the view from the side, those of the drones farther away make room: a team's
+    tags on one side of its drones, the other team's on the other. Small pictures have numbers
+    instead of names."""
     size, small = view.letters, view.height < _SMALL
-    room = canvas.get_rect()
-    room.height -= view.key.header
-    room.bottom = view.height
+    room = pygame.Rect(0, view.key.header, view.width, view.height - view.key.header)
     taken = [_box_of(scene, view, i) for i in range(len(scene.names))]
     taken += [] if side is None else [side]
-    tags: list[Any] = []
-    for i in sorted(range(len(scene.names)), key=lambda i: -scene.position[i, 0]):
+    found = []
+    far = 0 if scene.camera == "behind" else 1
+    for i in sorted(range(len(scene.names)), key=lambda i: -scene.position[i, far]):
         colour = mix(TEAMS[scene.sides[i]], INK, 0.35)
         name = scene.names[i].rpartition("_")[2] if small else scene.names[i]
         lines = [(write(name, size, PAPER), (*colour, 215))] if name else []
@@ -434,16 +442,30 @@ def _names(scene: Scene, view: View, canvas: pygame.Surface, side: pygame.Rect |
         whole = pygame.Rect(0, 0, max(w for w, _ in sizes), sum(h for _, h in sizes))
         body = taken[i]
         whole.midtop = body.centerx, body.bottom + 1
+        if whole.collidelist(taken) >= 0:
+            ahead = scene.position[i, 0] > 0  # of the side that watches
+            if scene.camera == "side":
+                whole.top = body.top
+                whole.left = body.left - 1 - whole.width if ahead else body.right + 1
+            elif not ahead:
+                whole.midbottom = body.centerx, body.top - 1
         placed = roomy(whole, taken, room)
         taken.append(placed)
-        tags.append((placed, body, colour, lines, sizes))
-    for placed, body, colour, *_ in tags:
-        if not placed.inflate(size, size).colliderect(body):
-            pygame.draw.line(canvas, colour, placed.center, body.center)
-    for placed, _, _, lines, sizes in reversed(tags):
-        top = placed.top
-        for (text, colour), (wide, high) in zip(lines, sizes, strict=True):
-            box = pygame.Rect(placed.centerx - wide // 2, top, wide, high)
+        found.append(Tag(placed, body, colour, lines, sizes))
+    return found
+
+
+def _names(scene: Scene, view: View, canvas: pygame.Surface, side: pygame.Rect | None) -> None:
+    """Paint the tags; those that are not at their drones are tied to them."""
+    found = tags(scene, view, side)
+    size = view.letters
+    for tag in found:
+        if not tag.box.inflate(size, size).colliderect(tag.body):
+            pygame.draw.line(canvas, tag.colour, tag.box.center, tag.body.center)
+    for tag in reversed(found):
+        top = tag.box.top
+        for (text, colour), (wide, high) in zip(tag.lines, tag.sizes, strict=True):
+            box = pygame.Rect(tag.box.centerx - wide // 2, top, wide, high)
             _plate(canvas, box, colour)
             canvas.blit(text, text.get_rect(center=box.center))
             top = box.bottom
@@ -504,7 +526,7 @@ def _above(scene: Scene, view: View, canvas: pygame.Surface) -> None:
 
 def _side_box(view: View) -> pygame.Rect | None:
     """Where the view from the side goes: in the upper right corner, if there is room."""
-    if min(view.width, view.height - view.key.header) < 200:
+    if min(view.width, view.height - view.key.header) < 200 or view.key.camera == "side":
         return None
     near, far, _ = view.key.region
     wide = round(view.width * 0.29)

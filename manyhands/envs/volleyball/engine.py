@@ -6,7 +6,8 @@
 One game is stepped by `mujoco.mj_step`, a batch of them by `mujoco.batch` on all cores. Both run on
 the host in double precision, from the state that they are given and nothing else: the solver is
 started anew at each control step, so that the same state gives the same next one. Forces that are
-not in the model (`Params.drag` and `Params.downwash`) go in as `xfrc_applied` at each physics step;
+not in the model (of drag, wind, downwash and the ground, `outside.py`) go in as `xfrc_applied`
+at each physics step; which of two lags a rotor has (`Params.rise`) is set at each control step;
 what was drawn for a game (`physics.randomise`) is written into its copy of the model. With
 `Engine(model, "gyroscopic")` what the gyroscopic torque of MuJoCo's Euler step lacks to its mean
 over the step goes in, too, as `qfrc_applied`; see `physics.py`.
@@ -30,6 +31,7 @@ import numpy as np
 
 from manyhands.core.env import Array, ConfigError
 from manyhands.envs.volleyball import model as models
+from manyhands.envs.volleyball.outside import Outside, outside_forces
 from manyhands.envs.volleyball.physics import (
     CONTACTS,
     FASTEST,
@@ -39,13 +41,14 @@ from manyhands.envs.volleyball.physics import (
     Bodies,
     Params,
     Touched,
-    axes_of,
     gyration,
-    outside_forces,
 )
+from manyhands.envs.volleyball.vectors import axes_of
 
 # What `physics.randomise` changes and the model must be told.
 _DRAWN = ("mass", "inertia", "power", "moment", "lag", "ball_mass", "damping")
+# What it is told at each step.
+_TOLD = (*Outside._fields, "rise", "fall")
 _FIELDS = (
     "body_mass",
     "body_inertia",
@@ -165,7 +168,7 @@ class Engine:
             parts = zip(np.split(array, ends[:-1]), shapes, strict=True)
             return form.unflatten([part.reshape(*shape, *batch) for part, shape in parts])
 
-        told = {name: getattr(params, name) for name in (*_DRAWN, "drag", "downwash")}
+        told = {name: getattr(params, name) for name in (*_DRAWN, *_TOLD)}
         told = {name: value for name, value in told.items() if value is not None}
         fixed = {n: np.asarray(v) for n, v in told.items() if not isinstance(v, jax.core.Tracer)}
         traced = {name: value for name, value in told.items() if name not in fixed}
@@ -241,12 +244,14 @@ class Engine:
             mujoco.mj_setConst(model, data)
         self.write(data, bodies)
         data.ctrl[self._motor] = control
+        if "rise" in drawn:
+            model.actuator_dynprm[self._motor, 0] = self._lags(bodies, control, drawn)
         sensed = np.zeros(model.nsensordata)
         inertia, step = drawn["inertia"].tolist(), model.opt.timestep
         for _ in range(substeps):
-            if "drag" in drawn or "downwash" in drawn:
+            if self._felt(drawn):
                 force = self._outside(self._read(data.qpos, data.qvel, data.act), drawn)
-                data.xfrc_applied[self._body[:-1], :3] = force
+                data.xfrc_applied[self._body, :3] = force
             if self.integrator == "gyroscopic":
                 rates = data.qvel[self._turning].tolist()
                 pairs = zip(inertia, rates, strict=True)  # of plain numbers: NumPy takes longer
@@ -268,7 +273,10 @@ class Engine:
         batch.bind("qacc_warmstart")[:] = 0
         batch.bind("time")[:] = 0
         batch.bind("ctrl")[:, self._motor] = np.moveaxis(control, -1, 0)
-        outside = "drag" in drawn or "downwash" in drawn
+        if "rise" in drawn:
+            lags = np.moveaxis(self._lags(bodies, control, drawn), -1, 0)
+            batch.expand("actuator_dynprm")[:, self._motor, 0] = lags
+        outside = self._felt(drawn)
         gyroscopic = self.integrator == "gyroscopic"
         each = outside or gyroscopic  # something to apply at each physics step
         sensed = np.zeros((size, self.model.nsensordata))
@@ -277,7 +285,7 @@ class Engine:
                 batch.bind("qfrc_applied")[:, self._turning] = self._gyroscopic(qvel, drawn)
             if outside:
                 force = self._outside(self._read(qpos, qvel, act), drawn)
-                batch.bind("xfrc_applied")[:, self._body[:-1], :3] = np.moveaxis(force, -1, 0)
+                batch.bind("xfrc_applied")[:, self._body, :3] = np.moveaxis(force, -1, 0)
             seen = batch.rollout(1 if each else substeps, record=("sensordata",))
             sensed += seen["sensordata"].sum(1)
         return qpos, qvel, act, sensed
@@ -286,11 +294,14 @@ class Engine:
         """Whether the model of single games (size 0) or of a batch has other numbers now."""
         known = self._drawn.get(size)
         if known is None:
-            known = {name: getattr(self._params, name) for name in _DRAWN}
-        if all(known[name] is drawn[name] for name in _DRAWN):
+            known = {name: getattr(self._params, name) for name in _DRAWN} | {"two lags": False}
+        # Two lags leave one of them in the model, which is no longer the drawn one.
+        lags = "rise" in drawn
+        if known["two lags"] == lags and all(known[name] is drawn[name] for name in _DRAWN):
             return False
-        self._drawn[size] = {name: drawn[name] for name in _DRAWN}
-        return not all(np.array_equal(known[name], drawn[name]) for name in _DRAWN)
+        self._drawn[size] = {name: drawn[name] for name in _DRAWN} | {"two lags": lags}
+        same = all(np.array_equal(known[name], drawn[name]) for name in _DRAWN)
+        return not same or (known["two lags"] and not lags)
 
     def _tell(self, fields: dict[str, np.ndarray], drawn: dict[str, np.ndarray]) -> None:
         """Write what was drawn into fields of the model, whose batch axis, if any, comes first."""
@@ -324,8 +335,22 @@ class Engine:
         i = inertia.T if inertia.ndim == 2 else np.moveaxis(inertia, 1, 0).swapaxes(1, 2)
         return np.stack(_missing(i, w, self.model.opt.timestep), -1)
 
+    @staticmethod
+    def _felt(drawn: dict[str, np.ndarray]) -> bool:
+        """Whether forces act that are not in the model."""
+        return any(name in drawn for name in Outside._fields)
+
+    @staticmethod
+    def _lags(bodies: Bodies, control: np.ndarray, drawn: dict[str, np.ndarray]) -> np.ndarray:
+        """f[D, 4, ...], s: the lag of each rotor in this control step."""
+        rise, fall = (
+            drawn[name].reshape(-1, 1, *drawn[name].shape[1:] or (1,) * (control.ndim - 2))
+            for name in ("rise", "fall")
+        )
+        return np.where(control > np.asarray(bodies.thrust), rise, fall)
+
     def _outside(self, bodies: Bodies, drawn: dict[str, np.ndarray]) -> np.ndarray:
-        """f[D, 3, ...]: the forces on the drones that are not in the model."""
+        """f[D + 1, 3, ...]: the forces on the drones and on the ball that are not in the model."""
         axes = bodies.ball.ndim  # of numbers for each drone, with those of the batch
 
         def lift(name: str) -> Any:
@@ -340,7 +365,15 @@ class Engine:
         axis = tuple(row[2] for row in axes_of(split(bodies.quaternion)))
         thrust = lift("power") * bodies.thrust.sum(1)
         x, v = split(bodies.position), split(bodies.velocity)
-        return np.stack(outside_forces(lift("drag"), lift("downwash"), x, v, axis, thrust, np), 1)
+        outside = Outside(*(lift(name) for name in Outside._fields))
+        force = np.stack(outside_forces(outside, x, v, axis, thrust, np), 1)
+        ball = np.zeros_like(bodies.ball)
+        if outside.wind is not None and self._params.ball_drag is not None:
+            # The model's own drag is that of still air.
+            still, through = bodies.ball_velocity, bodies.ball_velocity - outside.wind
+            speeds = [np.sqrt((v * v).sum(0)) for v in (still, through)]
+            ball = self._params.ball_drag * (speeds[0] * still - speeds[1] * through)
+        return np.concatenate([force, ball[None]])
 
 
 def _missing(inertia: Any, w: Any, step: float) -> tuple[Any, Any, Any]:

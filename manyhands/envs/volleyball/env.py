@@ -17,18 +17,35 @@ from typing import Any
 
 import gymnasium
 import jax
+import jax.numpy as jnp
 import numpy as np
 
 from manyhands.core.axes import repeat
 from manyhands.core.config import boolean, check_actions, check_weights, one_of, plain, whole
 from manyhands.core.env import DETAILS, Action, Array, ConfigError, Env, Outcome, names_of
-from manyhands.envs.volleyball import happened, model, observe, randomise, rules, situations, start
+from manyhands.envs.volleyball import (
+    happened,
+    model,
+    observe,
+    orders,
+    randomise,
+    rules,
+    situations,
+    start,
+)
 from manyhands.envs.volleyball import physics as jax_physics
 from manyhands.envs.volleyball.physics import Bodies
 from manyhands.envs.volleyball.skills import VolleyballSkills
-from manyhands.envs.volleyball.state import STEP, TASKS, Setup, VolleyballState
+from manyhands.envs.volleyball.state import (
+    ACTIONS,
+    CAMERAS,
+    MAX_BINS,
+    STEP,
+    TASKS,
+    Setup,
+    VolleyballState,
+)
 
-ACTIONS = ("rotors", "ctbr", "velocity")
 PHYSICS = ("jax", "mujoco")
 BALLS = ("volleybots", "real")
 RULES = ("manyhands", "volleybots")
@@ -47,7 +64,14 @@ class Volleyball(Env[VolleyballState]):
         actions: what the four numbers of an action, each in [-1, 1], mean:
             `"rotors"`: thrust of each rotor, -1 none, 1 all of it; `"ctbr"`: rates about the body's
             x, y, z axes (1 is 144 degrees/s) and collective thrust as of rotors; `"velocity"`: vx,
-            vy, vz in the own frame (1 is 5 m/s) and rate of yaw (1 is 2 rad/s).
+            vy, vz in the own frame (1 is 5 m/s) and rate of yaw (1 is 2 rad/s); `"position"`: a
+            set-point, x, y, z over the own half from the floor to 5 m, and heading (-1 to 1 is
+            half a turn to the right to half a turn to the left of the own x axis). `"discrete"`:
+            no four numbers but one of `bins ** 4` combinations of the rotors' thrusts
+            (`orders.py`).
+        airframe: `"iris"`, or `"crazyflie"`: 27 g, with arms of 46 mm (`model.py`). Skills, and
+            the scripted players that use them, are for the Iris.
+        bins: with `"discrete"`: how many values the thrust of each rotor has, from none to all.
         physics: `"jax"`, or `"mujoco"`: MuJoCo's C engine on the same model, on the host.
         integrator: `"euler"`: MuJoCo's Euler step, in which a fast spin gains energy;
             `"gyroscopic"`: the same with the gyroscopic torque's mean over the step, so that a
@@ -69,7 +93,9 @@ class Volleyball(Env[VolleyballState]):
         randomise: ranges by name, `{"mass": (0.9, 1.1), "action_delay": (0, 2)}`, from which every
             episode draws; the names are those of `physics.randomise`, and `action_delay`,
             `sensor_delay` (steps), `position_noise`, `attitude_noise`, `velocity_noise`,
-            `rate_noise` (standard deviations of sensor readings, m, rad, m/s, rad/s).
+            `rate_noise` (standard deviations of sensor readings, m, rad, m/s, rad/s), `gusts`
+            (standard deviation, m/s), `push` and `push_rate` (N s, 1/s), `dropout` (share of
+            steps). Wind and gusts act through `drag` and on `ball="real"`.
         reward_weights: weights of the terms; by default the published ones.
         max_steps: steps after which an episode is truncated; by default the task's, and in a match
             `2 * points` times that.
@@ -94,6 +120,7 @@ class Volleyball(Env[VolleyballState]):
     exact = False
     reset_pool = 1024
     pace = 1 / STEP
+    cameras = CAMERAS
 
     def __init__(
         self,
@@ -114,11 +141,19 @@ class Volleyball(Env[VolleyballState]):
         detail: str = "normal",
         integrator: str = "euler",
         skills: str = "plain",
+        bins: int = 2,
+        airframe: str = "iris",
     ):
         self.task = one_of("task", task, tuple(TASKS))
         self.plan = plan = TASKS[task]
         self.versus = plan.teams == 2
         self.actions = one_of("actions", actions, ACTIONS)
+        self.airframe = one_of("airframe", airframe, tuple(model.AIRFRAMES))
+        if airframe != "iris" and rules == "volleybots":
+            raise ConfigError(f'rules="volleybots" are about the Iris, not {airframe!r}')
+        self.bins = whole("bins", bins, 2, MAX_BINS)
+        if actions != "discrete" and bins != 2:
+            raise ConfigError(f'bins= is for actions="discrete", not for {actions!r}')
         self.physics = one_of("physics", physics, PHYSICS)
         self.integrator = one_of("integrator", integrator, jax_physics.INTEGRATORS)
         self.skills = one_of("skills", skills, SKILLS)
@@ -143,7 +178,12 @@ class Volleyball(Env[VolleyballState]):
         if self.versus:  # the teams, for learners that train a team at a time
             n = self.team_size
             self.sides = (tuple(range(n)), tuple(range(n, 2 * n)))
-        self.action_space = gymnasium.spaces.Box(-1.0, 1.0, (4,), np.float32)
+        self.action_space: gymnasium.Space[Any]
+        if actions == "discrete":
+            self.action_space = gymnasium.spaces.Discrete(bins**4)
+            self.noop = orders.hovering(setup)
+        else:
+            self.action_space = gymnasium.spaces.Box(-1.0, 1.0, (4,), np.float32)
         self.observation_layout = observe.observation_layout(setup)
         self.observation_space = self.observation_layout.space()
         self.layout = observe.perception_layout(setup)
@@ -151,12 +191,19 @@ class Volleyball(Env[VolleyballState]):
         chance = self.versus and (serve == "random" or points > 1)
         self.deterministic_reset = not (start.varies(setup) or chance or self.ranges)
         # The skills, which the scripted players use, turn rotors.
+        spikes = task.startswith("set_and_spike")
         self.scripted_policy = "team" if self.team_size > 1 else "rally"
-        scripted = self.versus and actions == "rotors"
+        if not self.versus:
+            self.scripted_policy = (
+                "spiker" if spikes and actions == "rotors" and airframe == "iris" else ""
+            )
+        scripted = self.versus and actions == "rotors" and airframe == "iris"
         self.default_policy = self.scripted_policy if scripted else "random"
 
     def _setup(self, ranges: Mapping[str, Sequence[float]]) -> Setup:
-        loaded = model.load_model(self.plan.model, ball=self.ball)
+        loaded = model.load_model(self.plan.model, self.ball, self.airframe)
+        checked = randomise.check_ranges(ranges)
+        drag = self.drag or not {"wind", "gusts"}.isdisjoint(checked)  # wind acts through it
         advance: Any = functools.partial(jax_physics.advance, integrator=self.integrator)
         if self.physics == "mujoco":
             from manyhands.envs.volleyball.engine import Engine  # loads MuJoCo
@@ -170,10 +217,12 @@ class Volleyball(Env[VolleyballState]):
             points=self.points,
             lead=self.lead,
             max_steps=self.max_steps,
-            ranges=randomise.check_ranges(ranges),
-            params=model.params_from_model(loaded, drag=self.drag, downwash=self.downwash),
+            ranges=checked,
+            params=model.params_from_model(loaded, drag=drag, downwash=self.downwash),
             advance=advance,
             skills=self.skills,
+            bins=self.bins,
+            max_yaw=model.AIRFRAMES[self.airframe].yaw,
         )
 
     def config(self) -> dict[str, Any]:
@@ -193,6 +242,10 @@ class Volleyball(Env[VolleyballState]):
             config["integrator"] = self.integrator
         if self.skills != "plain":
             config["skills"] = self.skills
+        if self.airframe != "iris":
+            config["airframe"] = self.airframe
+        if self.actions == "discrete":
+            config["bins"] = self.bins
         if self.points > 1:
             config["lead"] = self.lead
         if self.ranges:
@@ -229,8 +282,14 @@ class Volleyball(Env[VolleyballState]):
         return row[self.layout["observation"]]
 
     def legal(self, state: VolleyballState) -> Array:
-        """bool[D, 1]: whether an agent may act; all actions within the space are legal then."""
-        return self.acting(state)[:, None]
+        """bool[D, 1], or bool[D, A] of A discrete actions: whether an agent may act; all actions
+        within the space are legal then."""
+        acting = self.acting(state)[:, None]
+        return acting if self.actions != "discrete" else jnp.repeat(acting, self.bins**4, axis=1)
+
+    def words(self, action: Action, state: VolleyballState, agent: str | int) -> str | None:
+        """A set-point in metres and degrees, as `parse` reads it."""
+        return orders.spoken(self.setup, action) if self.actions == "position" else None
 
     def acting(self, state: VolleyballState) -> Array:
         return repeat(~state.over & (state.time < self.max_steps), self.num_agents)
@@ -247,6 +306,12 @@ class Volleyball(Env[VolleyballState]):
         """The bodies as sensors report them now: late and noisy, where `randomise` makes them
         so."""
         return randomise.sensed(self.setup, state)
+
+    def seen_by(self, state: VolleyballState, agent: int) -> Bodies:
+        """`sensed`, as one agent sees it, which may have lost sight of the others and the ball."""
+        if not self.setup.losing:
+            return self.sensed(state)
+        return jax.tree.map(lambda leaf: leaf[agent], randomise.sights(self.setup, state))
 
     def forfeit_terms(self, state: VolleyballState, agents: Sequence[int]) -> dict[str, Array]:
         """Between two teams: each point that the other team still needs is lost. Nothing in
@@ -265,6 +330,8 @@ class Volleyball(Env[VolleyballState]):
 
     def skill_set(self) -> VolleyballSkills:
         """What `wrappers/skills.py` plays this by."""
+        if self.airframe != "iris":
+            raise ConfigError(f'skills are for airframe="iris", not for {self.airframe!r}')
         return VolleyballSkills(self.setup)
 
     # ---- words, pictures, situations ----------------------------------------------------------
@@ -274,7 +341,7 @@ class Volleyball(Env[VolleyballState]):
     ) -> list[dict[str, Any]]:
         """See `happened.events`. All agents know all of it, but where exactly the ball landed where
         sensors are noisy or late."""
-        known = agent is None or not self.setup.sensing
+        known = agent is None or not (self.setup.sensing or self.setup.losing)
         if agent is not None:
             self.index(agent)
         return happened.events(self.setup, state, known)
@@ -308,7 +375,7 @@ class Volleyball(Env[VolleyballState]):
     ) -> None:
         """`draw`, with what each drone is doing written at it."""
         who = None if agent is None else self.index(agent)
-        self._module("draw").draw(self, state, canvas, who, doing)
+        self._module("draw").draw(self, state, canvas, who, camera, doing)
 
 
 @functools.lru_cache(maxsize=64)

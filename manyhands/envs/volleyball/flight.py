@@ -12,6 +12,8 @@ import jax.numpy as jnp
 from manyhands.core.env import Array
 from manyhands.envs.volleyball.observe import Observation
 
+HOVER, GO, RECEIVE, BUMP, SET, SPIKE, SERVE, BLOCK = range(8)
+VERBS = ("hover", "go to", "receive", "bump to", "set to", "spike to", "serve", "block")
 GONE = 50.0  # s, a drone that comes later than that meets no ball
 
 
@@ -49,7 +51,8 @@ class Order(NamedTuple):
 class Hit(NamedTuple):
     """How a ball is to be met: after `time` (s), with the drone's centre at `place`, moving at
     `velocity`, accelerating at `push` (all [3, ...]), its racket's normal along `normal`; by how
-    much the drone comes too `late` for that (s; more than `GONE` if the ball is past)."""
+    much the drone comes too `late` for that (s; more than `GONE` if the ball is past); and what it
+    asks for beyond what the drone can do (`asked`)."""
 
     time: Array
     place: Array
@@ -57,6 +60,7 @@ class Hit(NamedTuple):
     push: Array
     normal: Array
     late: Array | float = 0.0
+    asked: Array | float = 0.0
 
 
 def falls_to(body: Body, place: Array, velocity: Array, height: Array) -> tuple[Array, Array]:

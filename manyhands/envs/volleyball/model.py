@@ -91,21 +91,81 @@ DRAG = 0.2  # kg/s, of a drone, where it is switched on
 DOWNWASH = (2.0, 0.3)  # spread and fading (1/m), where it is switched on
 
 
+class Airframe(NamedTuple):
+    """A quadrotor.
+
+    Attributes:
+        mass, inertia: kg, kg m² about the body's axes.
+        rotors, spins: places (x, y) in m, and senses of a rotor's moment on the drone.
+        greatest, moment: N of one rotor, and m: its moment per thrust.
+        lag: s, time constant of the thrust.
+        racket: m: radius, half thickness, height of the middle.
+        hull: m: radius, height of the middle.
+        drag: kg/s, where it is switched on.
+        propeller: m, the radius of a rotor in pictures.
+        yaw: N m, the most that controllers ask for about z.
+    """
+
+    mass: float
+    inertia: tuple[float, float, float]
+    rotors: tuple[tuple[float, float], ...]
+    spins: tuple[int, ...]
+    greatest: float
+    moment: float
+    lag: float
+    racket: tuple[float, float, float]
+    hull: tuple[float, float]
+    drag: float
+    propeller: float
+    yaw: float
+
+
+_ARM = 0.046 / math.sqrt(2)  # m, of a Crazyflie, along x and y
+AIRFRAMES = {
+    "iris": Airframe(
+        MASS, INERTIA, ROTORS, SPINS, KF * FASTEST**2, KM / KF, LAG, RACKET, HULL, DRAG, 0.12, 0.1
+    ),
+    # Crazyflie 2.0, as identified by Foerster, "System Identification of the Crazyflie 2.0 Nano
+    # Quadrocopter", ETH Zurich, 2015: inertia, thrust at full command (2.130295e-11 u² +
+    # 1.032633e-6 u + 5.484560e-4 N at u = 65535), moment per thrust, the pole of 0.9695404 at
+    # 500 Hz from command to thrust, and drag (9.1785e-7 kg/rad times the rotors' speeds, here of
+    # hovering: 4 times 1863 rad/s). Racket and hull are those of the Iris, made smaller.
+    "crazyflie": Airframe(
+        mass=0.027,
+        inertia=(16.571710e-6, 16.655602e-6, 29.261652e-6),
+        rotors=((_ARM, -_ARM), (-_ARM, _ARM), (_ARM, _ARM), (-_ARM, -_ARM)),
+        spins=SPINS,
+        greatest=2.130295e-11 * 65535**2 + 1.032633e-6 * 65535 + 5.484560e-4,
+        moment=0.005964552,
+        lag=-1 / (500 * math.log(0.9695404)),
+        racket=(0.08, 0.004, 0.02),
+        hull=(0.04, -0.03),
+        drag=9.1785e-7 * 4 * 1863,
+        propeller=0.023,
+        yaw=0.001,
+    ),
+}
+
+
 # ---- writing -------------------------------------------------------------------------------------
 
 
-def mjcf(name: str, ball: str = "volleybots", timestep: float = TIMESTEP) -> str:
+def mjcf(
+    name: str, ball: str = "volleybots", timestep: float = TIMESTEP, airframe: str = "iris"
+) -> str:
     """The model of a court as MJCF text, with contacts made for `timestep` (s)."""
+    frame = _airframe(airframe)
     length, width, starts, far_team, server, drop = _court(name)
     mass, radius, drag = _ball(ball)
     if not (isinstance(timestep, (int, float)) and 1e-5 <= timestep <= 0.01):
         raise ConfigError(f"timestep is a number of seconds from 1e-5 to 0.01, given {timestep!r}")
     half = NET_HEIGHT / 2
-    greatest = KF * FASTEST**2
+    greatest, lag, (wide, low) = frame.greatest, frame.lag, frame.hull
+    disk = (frame.propeller, frame.propeller / 30)
     places = [(x, y, z, False) for x, y, z in starts]
     places += [(-x, -y, z, True) for x, y, z in starts] if far_team else []
     drones = range(len(places))
-    hover = hover_thrusts(MASS * 9.81 / greatest)
+    hover = hover_thrusts(frame.mass * 9.81 / greatest, airframe)
 
     def bounce(restitution: float) -> str:
         damping = (1 + restitution) / timestep
@@ -134,16 +194,16 @@ def mjcf(name: str, ball: str = "volleybots", timestep: float = TIMESTEP) -> str
         team = "far" if far else "near"
         sites = "\n      ".join(
             f'<site name="rotor{i}_{j}" pos="{a:g} {b:g} 0" class="rotor"/>'
-            for j, (a, b) in enumerate(ROTORS)
+            for j, (a, b) in enumerate(frame.rotors)
         )
         arms = "\n      ".join(
-            f'<geom class="arm" fromto="{_row(ROTORS[a])} 0 {_row(ROTORS[b])} 0"/>'
+            f'<geom class="arm" fromto="{_row(frame.rotors[a])} 0 {_row(frame.rotors[b])} 0"/>'
             for a, b in ((0, 1), (2, 3))
         )
         return f"""
     <body name="drone{i}" pos="{x:g} {y:g} {z:g}" quat="{turned}">
       <freejoint name="drone{i}"/>
-      <inertial pos="0 0 0" mass="{MASS:g}" diaginertia="{_row(INERTIA)}"/>
+      <inertial pos="0 0 0" mass="{frame.mass:g}" diaginertia="{_row(frame.inertia)}"/>
       <geom name="racket{i}" class="racket" material="{team}"/>
       <geom name="hull{i}" class="hull" material="{team}"/>
       {arms}{speck}
@@ -161,9 +221,9 @@ def mjcf(name: str, ball: str = "volleybots", timestep: float = TIMESTEP) -> str
     )
     actuators = "\n    ".join(
         f'<general name="rotor{i}_{j}" site="rotor{i}_{j}" class="motor" '
-        f'gear="0 0 1 0 0 {SPINS[j] * KM / KF:.12g}"/>'
+        f'gear="0 0 1 0 0 {frame.spins[j] * frame.moment:.12g}"/>'
         for i in drones
-        for j in range(len(ROTORS))
+        for j in range(len(frame.rotors))
     )
     contacts = "\n    ".join(
         f'<pair name="{a} {b}" geom1="{a}" geom2="{b}" condim="1" {solref} '
@@ -192,7 +252,7 @@ def mjcf(name: str, ball: str = "volleybots", timestep: float = TIMESTEP) -> str
     <!-- of the ball on rackets, hulls and the floor; the contacts below are made from it -->
     <numeric name="restitution" data="{RESTITUTION:g}"/>
     <!-- kg/s, and spread (1) with fading (1/m): forces outside MuJoCo's step, where switched on -->
-    <numeric name="drag" data="{DRAG:g}"/>
+    <numeric name="drag" data="{frame.drag:g}"/>
     <numeric name="downwash" data="{_row(DOWNWASH)}"/>
   </custom>
   <asset>
@@ -208,22 +268,22 @@ def mjcf(name: str, ball: str = "volleybots", timestep: float = TIMESTEP) -> str
     <!-- contacts are the pairs below and no others -->
     <geom contype="0" conaffinity="0" mass="0"/>
     <default class="racket">
-      <geom type="cylinder" size="{_row(RACKET[:2])}" pos="0 0 {RACKET[2]:g}"/>
+      <geom type="cylinder" size="{_row(frame.racket[:2])}" pos="0 0 {frame.racket[2]:g}"/>
     </default>
-    <default class="hull"><geom type="sphere" size="{HULL[0]:g}" pos="0 0 {HULL[1]:g}"/></default>
+    <default class="hull"><geom type="sphere" size="{wide:g}" pos="0 0 {low:g}"/></default>
     <default class="arm">
-      <geom type="capsule" size="0.012" rgba="0.15 0.15 0.15 1" group="1"/>
+      <geom type="capsule" size="{frame.propeller / 10:g}" rgba="0.15 0.15 0.15 1" group="1"/>
     </default>
     <default class="line"><geom type="box" rgba="1 1 1 1" group="1"/></default>
     <default class="speck">
       <geom type="sphere" size="1e-4" group="3" fluidshape="ellipsoid" fluidcoef="0 0 0 0 0"/>
     </default>
     <default class="rotor">
-      <site type="cylinder" size="0.12 0.004" rgba="0.1 0.1 0.1 0.35" group="1"/>
+      <site type="cylinder" size="{_row(disk)}" rgba="0.1 0.1 0.1 0.35" group="1"/>
     </default>
     <!-- control: 0 to 1 of the greatest thrust (N), which it approaches with the lag (s) -->
     <default class="motor">
-      <general dyntype="filterexact" dynprm="{LAG:g}" gaintype="fixed" gainprm="{greatest:.12g}"
+      <general dyntype="filterexact" dynprm="{lag:g}" gaintype="fixed" gainprm="{greatest:.12g}"
                biastype="none" ctrlrange="0 1" ctrllimited="true"/>
     </default>
   </default>
@@ -259,11 +319,11 @@ def mjcf(name: str, ball: str = "volleybots", timestep: float = TIMESTEP) -> str
 """
 
 
-def hover_thrusts(weight: float) -> tuple[float, ...]:
+def hover_thrusts(weight: float, airframe: str = "iris") -> tuple[float, ...]:
     """The rotors' thrusts that carry `weight` and turn nothing, in the weight's unit."""
-    return tuple(
-        float(t) for t in _mixer(np.array(ROTORS), np.array(SPINS), KM / KF)[:, 0] * weight
-    )
+    frame = _airframe(airframe)
+    mixer = _mixer(np.array(frame.rotors), np.array(frame.spins), frame.moment)
+    return tuple(float(t) for t in mixer[:, 0] * weight)
 
 
 def _mixer(rotors: np.ndarray, spins: np.ndarray, moment: float) -> np.ndarray:
@@ -282,6 +342,12 @@ def _court(name: str) -> Court:
     if name not in MODELS:
         raise ConfigError(f"there is no model {name!r}; the models are {', '.join(MODELS)}")
     return MODELS[name]
+
+
+def _airframe(airframe: str) -> Airframe:
+    if airframe not in AIRFRAMES:
+        raise ConfigError(f"there is no {airframe!r}; the airframes are {', '.join(AIRFRAMES)}")
+    return AIRFRAMES[airframe]
 
 
 def _ball(ball: str) -> Any:
@@ -312,8 +378,11 @@ def write_models(folder: Path) -> list[Path]:
 
 
 @functools.cache
-def load_model(name: str, ball: str = "volleybots") -> mujoco.MjModel:
-    """The compiled model of a court that comes with the package, one object for each."""
+def load_model(name: str, ball: str = "volleybots", airframe: str = "iris") -> mujoco.MjModel:
+    """The compiled model of a court, one object for each: of the Iris from the file that comes with
+    the package."""
+    if airframe != "iris":
+        return compile_model(mjcf(name, ball, airframe=airframe))
     assets = importlib.resources.files("manyhands") / "assets" / "volleyball"
     return compile_model((assets / file_name(name, ball)).read_text(encoding="utf-8"))
 

@@ -6,9 +6,10 @@ Everything is in the agent's own frame (see `state.py`).
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 
@@ -18,21 +19,21 @@ from manyhands.core.layout import Layout, Piece
 from manyhands.envs.volleyball import physics
 from manyhands.envs.volleyball.frames import anchors, number, sides, turn, turn_attitude
 from manyhands.envs.volleyball.physics import Bodies
-from manyhands.envs.volleyball.randomise import sensed
+from manyhands.envs.volleyball.randomise import sensed, sights
 from manyhands.envs.volleyball.referee import allowed
 from manyhands.envs.volleyball.state import Setup, VolleyballState
 
 
 def observe(setup: Setup, state: VolleyballState) -> Array:
     """f32[D, K, ...], the published observation; see `observation_layout`."""
-    parts = _published(setup, state, sensed(setup, state))
+    parts = _as_seen(_published, setup, state)
     return _concatenated(observation_layout(setup).ordered(parts, axis=1))
 
 
 def perceive(setup: Setup, state: VolleyballState) -> Array:
     """f32[D, K, ...], the observation and then everything there is to know; see
     `perception_layout`."""
-    parts = _facts(setup, state, sensed(setup, state))
+    parts = _as_seen(_facts, setup, state)
     return _concatenated(perception_layout(setup).ordered(parts, axis=1))
 
 
@@ -40,6 +41,19 @@ def summary(setup: Setup, state: VolleyballState) -> Array:
     """f32[K, ...], what the first agent perceives, without noise or delay of the sensors."""
     parts = _facts(setup, state, state.bodies)
     return _concatenated(perception_layout(setup).ordered(parts, axis=1))[0]
+
+
+def _as_seen(
+    parts: Callable[[Setup, VolleyballState, Bodies], dict[str, Array]],
+    setup: Setup,
+    state: VolleyballState,
+) -> dict[str, Array]:
+    """Parts f32[D, k, ...], each agent's of the bodies as it sees them."""
+    if not setup.losing:
+        return parts(setup, state, sensed(setup, state))
+    views = jax.vmap(lambda bodies: parts(setup, state, bodies))(sights(setup, state))
+    own = range(setup.count)
+    return {name: jnp.stack([view[i, i] for i in own]) for name, view in views.items()}
 
 
 # ---- layouts -------------------------------------------------------------------------------------
@@ -271,8 +285,8 @@ def _concatenated(parts: list[Array]) -> Array:
 
 
 class Observation(NamedTuple):
-    """What one drone perceives in a match, in its own frame; of `D` drones its own team's come
-    first, in team order.
+    """What one drone perceives, in its own frame; of `D` drones its own team's come first, in team
+    order.
 
     Attributes:
         position, velocity, ball, ball_velocity: f32[3, ...].
@@ -316,23 +330,27 @@ def parse_observation(layout: Mapping[str, slice], row: Array) -> Observation:
     def own(everyone: Array) -> Array:
         return jnp.sum(me[:, None] * everyone[:members], axis=0)
 
-    positions = each("position", 3)
+    positions, last, ball = each("position", 3), row[layout["last"]], row[layout["ball"]]
+    if "served" in layout:
+        mine, served = row[layout["possession"]][0], row[layout["served"]][0]
+    else:  # drills tell neither, which follow from the rest
+        mine, served = (ball[0] > 0).astype(row.dtype), jnp.max(last, axis=0)
     return Observation(
         position=own(positions),
         quaternion=own(each("quaternion", 4)),
         velocity=own(each("velocity", 3)),
         rates=own(each("rates", 3)),
         thrust=own(each("thrust", 4)),
-        ball=row[layout["ball"]],
+        ball=ball,
         ball_velocity=row[layout["ball_velocity"]],
         positions=positions,
         anchors=each("anchor", 3),
         me=me,
         allowed=row[layout["allowed"]],
         touched=row[layout["touched"]],
-        last=row[layout["last"]],
-        mine=row[layout["possession"]][0],
-        served=row[layout["served"]][0],
+        last=last,
+        mine=mine,
+        served=served,
         since=row[layout["since"]],
         clock=row[layout["clock"]][0],
     )

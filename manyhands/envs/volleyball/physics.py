@@ -36,6 +36,14 @@ import jax.numpy as jnp
 import numpy as np
 
 from manyhands.core.env import Array, ConfigError, state_dataclass
+from manyhands.envs.volleyball.outside import Outside, outside_forces
+from manyhands.envs.volleyball.vectors import Vector, axes_of
+from manyhands.envs.volleyball.vectors import add as _add
+from manyhands.envs.volleyball.vectors import cross as _cross
+from manyhands.envs.volleyball.vectors import dot as _dot
+from manyhands.envs.volleyball.vectors import scale as _scale
+from manyhands.envs.volleyball.vectors import split as _split
+from manyhands.envs.volleyball.vectors import sub as _sub
 
 INTEGRATORS = ("euler", "gyroscopic")
 SUBSTEPS = 4  # physics steps of 5 ms in a control step of 20 ms
@@ -60,8 +68,6 @@ CONTACTS = (
 )
 
 RACKET, HULL, NET, FLOOR = 1, 2, 4, 8  # bits: what a drone, or the ball, touches
-
-Vector = tuple[Array, Array, Array]
 
 
 @state_dataclass
@@ -115,6 +121,11 @@ class Params:
         ball_drag: f[] or None, kg/m: the force of the air on the ball is -drag |v| v.
         drag: f[D] or None, kg/s: the force of the air on a drone is -drag v.
         downwash: f[2] or None, 1 and 1/m: how fast a rotor's wind fades to the side and downwards.
+        wind: f[3] or None, m/s in the world: how the air moves, where `drag` and `ball_drag` are
+            felt.
+        rise, fall: f[D] or None, s: time constants of a thrust that grows and of one that falls,
+            in the place of `lag`, which controllers go by then.
+        ground: f[D] or None, m: radius of the rotors whose thrust grows near the floor.
     """
 
     timestep: Array
@@ -138,6 +149,10 @@ class Params:
     ball_drag: Array | None = None
     drag: Array | None = None
     downwash: Array | None = None
+    wind: Array | None = None
+    rise: Array | None = None
+    fall: Array | None = None
+    ground: Array | None = None
 
 
 # Axes of each leaf of `Params` before those of the batch.
@@ -169,52 +184,7 @@ class Touched:
     collided: Array
 
 
-# ---- vectors as tuples of components -------------------------------------------------------------
-
-
-def _dot(a: Any, b: Any) -> Array:
-    total = a[0] * b[0]
-    for x, y in zip(a[1:], b[1:], strict=True):
-        total = total + x * y
-    return total
-
-
-def _cross(a: Vector, b: Vector) -> Vector:
-    return (
-        a[1] * b[2] - a[2] * b[1],
-        a[2] * b[0] - a[0] * b[2],
-        a[0] * b[1] - a[1] * b[0],
-    )
-
-
-def _add(a: Any, b: Any) -> Any:
-    return tuple(x + y for x, y in zip(a, b, strict=True))
-
-
-def _sub(a: Any, b: Any) -> Any:
-    return tuple(x - y for x, y in zip(a, b, strict=True))
-
-
-def _scale(s: Array, a: Any) -> Any:
-    return tuple(s * x for x in a)
-
-
-def _split(array: Array, axis: int) -> tuple[Array, ...]:
-    """The components of vectors that lie along `axis`."""
-    array = jnp.asarray(array)
-    return tuple(
-        jax.lax.index_in_dim(array, i, axis, keepdims=False) for i in range(array.shape[axis])
-    )
-
-
-def axes_of(q: Any) -> tuple[Vector, Vector, Vector]:
-    """Rows of the rotation matrix of a unit quaternion (w, x, y, z), body to world."""
-    w, x, y, z = q
-    return (
-        (1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)),
-        (2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)),
-        (2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)),
-    )
+# ---- vectors of the world and of bodies ----------------------------------------------------------
 
 
 def _to_world(rows: tuple[Vector, Vector, Vector], v: Vector) -> Vector:
@@ -273,8 +243,10 @@ def trim(params: Params) -> Array:
 
 # What `randomise` can draw: factors on the model's number, or the number itself.
 FACTORS = ("mass", "inertia", "thrust", "moment", "lag", "ball_mass")
-VALUES = ("drag", "restitution")
-RANDOMISED = FACTORS + VALUES
+VALUES = ("drag", "restitution", "wind", "lag_rise", "lag_fall", "ground_effect")
+RANDOMISED = FACTORS + VALUES  # new names go to the end: each draws by its index
+MOST = {"restitution": 1.0, "wind": 20.0, "lag_rise": 1.0, "lag_fall": 1.0, "ground_effect": 1.0}
+LEAST = dict.fromkeys(VALUES, 0.0) | {"lag_rise": 1e-3, "lag_fall": 1e-3}
 
 
 def check_ranges(ranges: Mapping[str, Any]) -> dict[str, tuple[float, float]]:
@@ -291,13 +263,14 @@ def check_ranges(ranges: Mapping[str, Any]) -> dict[str, tuple[float, float]]:
             raise ConfigError(
                 f"the range of {name} is a pair (low, high), given {given!r}"
             ) from None
-        least = 0.0 if name in VALUES else 1e-3  # nothing weighs nothing
-        most = 1.0 if name == "restitution" else 1e3
+        least, most = LEAST.get(name, 1e-3), MOST.get(name, 1e3)  # nothing weighs nothing
         if not least <= low <= high <= most:  # a NaN is in no order
             raise ConfigError(
                 f"the range of {name} is {least:g} <= low <= high <= {most:g}, given {given!r}"
             )
         checked[name] = (low, high)
+    if "lag" in checked and {"lag_rise", "lag_fall"} & set(checked):
+        raise ConfigError("lag_rise and lag_fall take the place of lag; draw either, not both")
     return checked
 
 
@@ -308,8 +281,10 @@ def randomise(params: Params, ranges: Mapping[str, tuple[float, float]], key: Ar
         params: of a model, without batch axes.
         ranges: {name: (low, high)}. Factors on the model's numbers: `mass` (of a drone), `inertia`
             (all three), `thrust` (the greatest), `moment` (a rotor's about its axis), `lag`,
-            `ball_mass`. The numbers themselves: `drag` (of a drone, kg/s) and `restitution` (of
-            the ball on rackets, bodies and the floor).
+            `ball_mass`. The numbers themselves: `drag` (of a drone, kg/s), `restitution` (of the
+            ball on rackets, bodies and the floor), `wind` (m/s, level, from anywhere; the same for
+            all), `lag_rise` and `lag_fall` (s, time constants of the motors; one that is not drawn
+            is the model's) and `ground_effect` (m, radius of a rotor).
         key: a PRNG key; each name draws from its own part of it, whatever else is drawn.
     """
     drones = params.mass.shape[0]
@@ -336,6 +311,20 @@ def randomise(params: Params, ranges: Mapping[str, tuple[float, float]], key: Ar
         wanted = (1 + draw("restitution", ())) / (params.timestep * params.impedance)
         elastic = np.array([kind in ELASTIC for kind in CONTACTS])
         changed["damping"] = jnp.where(elastic, wanted, params.damping)
+    if "wind" in ranges:
+        # A name's part of the key is split for what else it draws.
+        part = jax.random.split(jax.random.fold_in(key, RANDOMISED.index("wind")))[1]
+        heading = jax.random.uniform(part, (), maxval=2 * math.pi)
+        speed = draw("wind", ())
+        changed["wind"] = jnp.stack([speed * jnp.cos(heading), speed * jnp.sin(heading), 0 * speed])
+    if "lag_rise" in ranges or "lag_fall" in ranges:
+        rise, fall = (
+            draw(name, (drones,)) if name in ranges else jnp.asarray(params.lag, jnp.float32)
+            for name in ("lag_rise", "lag_fall")
+        )
+        changed |= {"rise": rise, "fall": fall, "lag": (rise + fall) / 2}
+    if "ground_effect" in ranges:
+        changed["ground"] = draw("ground_effect", (drones,))
     return dataclasses.replace(params, **changed)
 
 
@@ -379,7 +368,12 @@ def advance(
     touched = tuple(jnp.zeros(shape, jnp.uint8) for shape in ((drones, *batch), batch))
     touched = (*touched, jnp.zeros((drones, drones, *batch), bool))
     rotors = _split(wanted, 1)
-    follow = 1 - jnp.exp(-p.timestep / p.lag)
+    if p.rise is None:
+        follow: Any = (1 - jnp.exp(-p.timestep / p.lag),) * 4
+    else:
+        # Commands stand still meanwhile, so that a thrust that grows goes on doing so.
+        up, down = (1 - jnp.exp(-p.timestep / lag) for lag in (p.rise, p.fall))
+        follow = tuple(jnp.where(u > t, up, down) for u, t in zip(rotors, state[4], strict=True))
 
     def physics_step(_: Any, carry: Any) -> Any:
         state, touched = carry
@@ -415,7 +409,7 @@ def _lifted(params: Params, bodies: Bodies) -> Params:
 
 
 def _physics_step(
-    p: Params, state: Any, rotors: Any, follow: Array, integrator: str
+    p: Params, state: Any, rotors: Any, follow: Any, integrator: str
 ) -> tuple[Any, Any]:
     """One physics step: (state, what touches what: bits of each drone and of the ball, and pairs of
     drones)."""
@@ -442,15 +436,17 @@ def _physics_step(
         turning = _cross(w, tuple(i * r for i, r in zip(inertia, w, strict=True)))  # type: ignore[arg-type]
         turn = tuple((t - c) / i for t, c, i in zip(torque, turning, inertia, strict=True))
     pull = _scale(lift, axis)
-    if p.drag is not None or p.downwash is not None:
-        pull = _add(pull, outside_forces(p.drag, p.downwash, x, v, axis, lift))
+    outside = Outside(p.drag, p.downwash, p.wind, p.ground)
+    if any(part is not None for part in outside):
+        pull = _add(pull, outside_forces(outside, x, v, axis, lift))
     push = _scale(1 / p.mass, pull)
     push = (push[0], push[1], push[2] - p.gravity)
     zero = jnp.zeros_like(ball[0])
     fall: Any = (zero, zero, zero - p.gravity)
     if p.ball_drag is not None:
+        through = ball_v if p.wind is None else _sub(ball_v, p.wind)
         fall = _sub(
-            fall, _scale(p.ball_drag / p.ball_mass * jnp.sqrt(_dot(ball_v, ball_v)), ball_v)
+            fall, _scale(p.ball_drag / p.ball_mass * jnp.sqrt(_dot(through, through)), through)
         )
 
     (push, turn, fall), touching = _contacts(p, state, (push, turn, fall))
@@ -462,7 +458,7 @@ def _physics_step(
     ball_v = _within(FASTEST, _add(ball_v, _scale(h, fall)))
     x, ball = _add(x, _scale(h, v)), _add(ball, _scale(h, ball_v))
     q = _turned(q, w, h)
-    thrust = tuple(t + (u - t) * follow for t, u in zip(thrust, rotors, strict=True))
+    thrust = tuple(t + (u - t) * f for t, u, f in zip(thrust, rotors, follow, strict=True))
     return (x, q, v, w, thrust, ball, ball_v), touching
 
 
@@ -502,42 +498,6 @@ def gyration(inertia: Any, w: Any, h: Any) -> Any:
         (y1 + 2 * (y2 + y3) + b * r * p) / 6,
         (z1 + 2 * (z2 + z3) + c * p * q) / 6,
     )
-
-
-def outside_forces(
-    drag: Array | None,
-    downwash: Array | None,
-    x: Any,
-    v: Any,
-    axis: Any,
-    lift: Any,
-    of: Any = jnp,
-) -> Any:
-    """The forces on the drones that MuJoCo's step knows nothing of, N in the world.
-
-    The wind of a drone blows against its thrust. Another one, z below it along its axis and r to
-    the side, feels of it thrust * exp(-(spread r / z)² / 2) / (1 + fading z)².
-
-    Args:
-        drag, downwash: of `Params`, with axes for the batch.
-        x, v, axis: places, velocities and z axes of the drones, each a tuple of f[D, ...].
-        lift: f[D, ...], N, the thrust of each drone.
-        of: whose arrays these are, `jax.numpy` or `numpy` (`engine.py`).
-    """
-    force = tuple(of.zeros_like(c) for c in v)
-    if drag is not None:
-        force = tuple(-drag * c for c in v)
-    if downwash is not None:
-        spread, fading = downwash[0], downwash[1]
-        between = tuple(c[None, :] - c[:, None] for c in x)  # [lower, upper]
-        z = _dot(between, tuple(c[None, :] for c in axis))
-        below = z > 0
-        z = of.where(below, z, 1)
-        sideways = of.maximum(_dot(between, between) - z * z, 0)
-        share = of.exp(-0.5 * spread**2 * sideways / (z * z)) / (1 + fading * z) ** 2
-        felt = of.where(below, share, 0) * lift[None, :]
-        force = tuple(f - of.sum(felt * c[None, :], 1) for f, c in zip(force, axis, strict=True))
-    return force
 
 
 # ---- contacts ------------------------------------------------------------------------------------

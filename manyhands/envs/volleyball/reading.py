@@ -227,6 +227,8 @@ LABELS = {
     "rotors": ("front right", "back left", "front left", "back right"),
     "ctbr": ("x|roll|roll rate", "y|pitch|pitch rate", "z|yaw|yaw rate", "thrust"),
     "velocity": ("x|vx", "y|vy", "z|vz", "yaw|yaw rate|turn|turning"),
+    "position": ("x", "y", "z|height", "yaw|heading|nose|degrees|angle"),
+    "discrete": ("front right", "back left", "front left", "back right"),
 }
 _GO = "(go|move|fly|run|drift|head|shift|slide|travel|zoom|glide|float|edge|ease|nudge|scoot|inch)"
 _SOME = (
@@ -314,7 +316,8 @@ _MOTION_SLOTS = {
         "space": {"rotor": "rotors", "motor": "rotors", "thrust": "rotors", "propeller": "rotors",
                   "rotor thrust": "rotors", "rotor command": "rotors", "motor command": "rotors",
                   "rate": "ctbr", "body rate": "ctbr", "rate and thrust": "ctbr",
-                  "velocity": "velocity", "speed": "velocity", "velocity command": "velocity"},
+                  "velocity": "velocity", "speed": "velocity", "velocity command": "velocity",
+                  "position": "position", "place": "position", "set point": "position"},
 }  # fmt: skip
 
 
@@ -338,14 +341,15 @@ def _command(found: Reading, sentence: str, actions: str) -> str:
     if _NO_SIDE.search(sentence):
         return ""
     side = next((values[slot] for slot in ("side", "around", "height") if slot in values), "")
-    if meaning == "four" and values.get("space", actions) != actions:
+    like = {"discrete": "rotors"}.get(actions, actions)  # rotors by another name
+    if meaning == "four" and values.get("space", like) != like:
         return str(values["space"])
     if meaning == "bare":
         said = frozenset(tokens(sentence))
         if said & _OWN and not said & _CHOOSE:
             return ""
         meaning = side
-    velocity = actions == "velocity"
+    velocity = actions in ("velocity", "position")
     if meaning in ("turn", "bank"):
         return f"{meaning} {side}"
     still, up, down = ("hold", "up", "down") if velocity else ("hover", "climb", "sink")

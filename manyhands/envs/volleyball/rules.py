@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import math
 from typing import Any
 
 import jax
@@ -11,9 +12,9 @@ import jax.numpy as jnp
 
 from manyhands.core.axes import stack
 from manyhands.core.env import Array
-from manyhands.envs.volleyball import control, happened, points, randomise
+from manyhands.envs.volleyball import control, happened, orders, points, randomise
 from manyhands.envs.volleyball.drills import DRILLS
-from manyhands.envs.volleyball.frames import by_team, number, sides, turn
+from manyhands.envs.volleyball.frames import by_team, constant, number, sides, turn
 from manyhands.envs.volleyball.physics import Bodies, Params, Touched
 from manyhands.envs.volleyball.referee import Play, observe_play
 from manyhands.envs.volleyball.rewards import everyone
@@ -33,9 +34,13 @@ def step(
     setup: Setup, key: Array, state: VolleyballState, actions: Array
 ) -> tuple[VolleyballState, Scalars, Scalars]:
     """The next state, the reward terms f32[D, ...] and the metrics f32[...]; actions are
-    f32[D, 4, ...]."""
-    done = finished(setup, state)
-    actions, finite = clip(actions)
+    f32[D, 4, ...], or the numbers of discrete ones, i32[D, ...]."""
+    done, before = finished(setup, state), state
+    state = randomise.disturb(setup, key, state)
+    if setup.actions == "discrete":
+        actions, finite = orders.decided(setup, actions)
+    else:
+        actions, finite = clip(actions)
     actions, pending = randomise.delayed(setup, state, actions)
     bodies, touched, broken = fly(setup, state, actions)
     play = observe_play(setup, state, bodies, touched)
@@ -44,7 +49,7 @@ def step(
     new = dataclasses.replace(new, recent=happened.note(setup, state, new, play, broken, metrics))
     metrics["illegal"] = jnp.sum(number(~finite), axis=0)
     new = randomise.sense(setup, key, new)
-    return freeze(done, state, new, terms, metrics)
+    return freeze(done, before, new, terms, metrics)
 
 
 def finished(setup: Setup, state: VolleyballState) -> Array:
@@ -62,7 +67,7 @@ def clip(actions: Array) -> tuple[Array, Array]:
 def fly(setup: Setup, state: VolleyballState, actions: Array) -> tuple[Bodies, Touched, Array]:
     """The bodies after one step, what touched what, and bool[D, ...], which drones broke: their
     numbers overflowed."""
-    params = state.params if setup.physical else setup.params
+    params = randomise.physics_of(setup, state)
     commands = rotor_commands(setup, params, state, actions)
     moved, touched = setup.advance(params, state.bodies, commands)
     bodies, broken = _finite(state.bodies, moved)
@@ -73,16 +78,24 @@ def fly(setup: Setup, state: VolleyballState, actions: Array) -> tuple[Bodies, T
 
 def rotor_commands(setup: Setup, params: Params, state: VolleyballState, actions: Array) -> Array:
     """f32[D, 4, ...] in [-1, 1], what the rotors are asked for."""
-    if setup.actions == "rotors":
+    if setup.actions in ("rotors", "discrete"):
         return actions
     bodies = state.bodies
     if setup.actions == "ctbr":
         rates = actions[:, :3] * jnp.float32(MAX_RATE)
-        return control.from_rates(params, bodies, rates, (actions[:, 3] + 1) / 2)
+        return control.from_rates(params, bodies, rates, (actions[:, 3] + 1) / 2, setup.max_yaw)
+    sign = sides(setup, state.match, state.time.shape)
+    if setup.actions == "position":
+        middle, half = (constant(part, actions.ndim - 2)[None] for part in orders.scale_of(setup))
+        wanted = middle + half * actions
+        heading = jnp.where(sign > 0, wanted[:, 3], wanted[:, 3] + jnp.float32(math.pi))
+        return control.from_position(
+            params, bodies, turn(wanted[:, :3], sign), heading, setup.max_yaw
+        )
     own = actions[:, :3] * jnp.float32(MAX_VELOCITY)
-    velocity = turn(own, sides(setup, state.match, state.time.shape))
+    velocity = turn(own, sign)
     yaw_rate = actions[:, 3] * jnp.float32(MAX_YAW_RATE)
-    return control.from_velocity(params, bodies, velocity, yaw_rate)
+    return control.from_velocity(params, bodies, velocity, yaw_rate, setup.max_yaw)
 
 
 def count_step(state: VolleyballState, play: Play, pending: Any) -> VolleyballState:

@@ -13,9 +13,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from manyhands.core.env import ConfigError, names_of
 from manyhands.envs.volleyball.env import Volleyball
+from manyhands.envs.volleyball.model import AIRFRAMES
 from manyhands.envs.volleyball.referee import allowed
-from manyhands.envs.volleyball.state import STEP, TEAMS, VolleyballState
+from manyhands.envs.volleyball.state import CAMERAS, STEP, TEAMS, VolleyballState
 
 # What is shown of the court where little of it matters: x nearest, x farthest, y; m.
 _REGIONS = {
@@ -72,6 +74,7 @@ class Scene:
         serving: the side that served, or None.
         region: (x nearest, x farthest, y) of the part of the court that is shown, from the side
             that watches; None: all of it.
+        camera: one of `CAMERAS`.
         marks: places to be, or to aim at. board: middle and normal of the returner's board.
     """
 
@@ -98,6 +101,7 @@ class Scene:
     region: tuple[float, float, float] | None = None
     marks: Sequence[tuple[float, float, float]] = ()
     board: tuple[np.ndarray, np.ndarray] | None = None
+    camera: str = CAMERAS[0]
 
     def turned(self) -> Scene:
         """The scene as the far side sees it."""
@@ -146,8 +150,11 @@ def scene_of(
     state: VolleyballState,
     agent: int | None = None,
     labels: Sequence[str] = (),
+    camera: str = "",
 ) -> Scene:
-    """What there is to see of a state."""
+    """What there is to see of a state, from one of `CAMERAS`, the first if none is named."""
+    if camera and camera not in CAMERAS:
+        raise ConfigError(f"camera is {names_of(CAMERAS)}, given {camera!r}")
     bodies, plan, n = state.bodies, env.plan, env.team_size
     params = env.params if isinstance(state.params, tuple) else state.params
     rotors = np.asarray(params.rotors, np.float64)
@@ -162,6 +169,7 @@ def scene_of(
         ball=float(params.ball_radius),
         drag=air,
         gravity=float(params.gravity),
+        rotor=AIRFRAMES[env.airframe].propeller,
     )
     count = env.num_agents
     swapped = env.points > 1 and bool(state.match.swapped)
@@ -191,6 +199,7 @@ def scene_of(
         region=_REGIONS.get(env.task),
         marks=_marks(env, state),
         board=_board(env, state),
+        camera=camera or CAMERAS[0],
     )
     far = agent is not None and env.versus and (agent // n == 1) != swapped
     return scene.turned() if far else scene

@@ -125,6 +125,9 @@ def place(
     if setup.sensing:
         copies = setup.sensor_delay + 1
         point["seen"] = jax.tree_util.tree_map(lambda leaf: np.stack([leaf] * copies), bodies)
+    if setup.losing:
+        seen = jax.tree_util.tree_map(lambda leaf: np.stack([leaf] * setup.count), bodies)
+        point["held"] = seen
     if score is not None:
         point["score"] = np.asarray(_finite("score", score, (setup.plan.teams,)), np.int16)
     if not setup.versus:
@@ -237,6 +240,10 @@ def to_dict(setup: Setup, state: VolleyballState) -> dict[str, Any]:
         found["noise"] = dict(zip(NOISES, _numbers(state.noise), strict=True))
     if setup.sensing:
         found["seen"] = _arrays(state.seen)
+    if setup.disturbed:
+        found["disturbance"] = _arrays(state.disturbance)
+    if setup.losing:
+        found["held"] = _arrays(state.held)
     return found
 
 

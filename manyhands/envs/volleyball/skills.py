@@ -28,33 +28,35 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from manyhands.core.axes import expand, least, select
+from manyhands.core.axes import expand, least
 from manyhands.core.choices import LIMIT, Choice, Form, fold
 from manyhands.core.env import Array, ConfigError, IllegalAction, names_of
-from manyhands.envs.volleyball import figures, reading, spikes
-from manyhands.envs.volleyball.control import (
-    attitude_for,
-    body_axes,
-    dot,
-    length,
-    rates_to,
-    rotors,
+from manyhands.envs.volleyball import figures, hits, reading, spikes
+from manyhands.envs.volleyball.control import body_axes, length, rates_to, rotors
+from manyhands.envs.volleyball.flight import (
+    BLOCK,
+    BUMP,
+    GO,
+    GONE,
+    HOVER,
+    RECEIVE,
+    SERVE,
+    SET,
+    SPIKE,
+    VERBS,
+    Body,
+    Order,
+    falls_to,
+    lands,
 )
-from manyhands.envs.volleyball.flight import GONE, Body, Hit, Order, falls_to, lands
+from manyhands.envs.volleyball.hits import JUMP, NEAREST
 from manyhands.envs.volleyball.observe import Observation, parse_observation, perception_layout
 from manyhands.envs.volleyball.state import Setup
-
-HOVER, GO, RECEIVE, BUMP, SET, SPIKE, SERVE, BLOCK = range(8)
-VERBS = ("hover", "go to", "receive", "bump to", "set to", "spike to", "serve", "block")
 
 NOTHING, TOUCHED, CROSSED, BEGINS = range(4)
 EVENTS = ("nothing", "the ball was touched", "the ball crossed the net", "a point begins")
 SET_DEPTH, ATTACK_DEPTH = 1.5, 3.0  # m from the net, where a team sets and attacks
 RUN_UP = 3.9  # m from the net, where the attacker waits before that
-JUMP, SET_UP = (
-    1.5,
-    (7.8, 3.0),
-)  # of skills="attack": the depth of sets, m, and how they are hit, m/s
 DEEP, SHORT = 3.3, 1.2  # m behind the net, where attacks aim: few spikes come farther than that
 # What a team can choose for its receiver, its setter and its attacker (the joint options of HCSP,
 # Zhang et al. 2025). After a quick pass the attacker attacks short.
@@ -63,188 +65,8 @@ SETTER = ("go", "set", "hover")
 ATTACKER = ("go", "spike left", "spike right", "hover")
 Place = tuple[float, float, float]
 
-HORIZON = 0.65  # s, a path is never planned for less: shorter ones ask for more than attitudes give
-CLIMB_HORIZON = 0.18  # s, the same for heights, which thrust changes at once
-EASY_CLIMB = 4.4  # m/s², that a place to meet the ball may ask for
-STEEP = 3.9  # m/s², that a climb may end with
-SOFT = 0.006  # s³, how little a hit's exact height matters
-LOOK = 0.2  # s, how far ahead on the path the attitude is taken from
-SWING = 0.28  # s before the hit, from when on the push is to be what goes with the normal
-LEAD = 0.1  # s before the hit, from when on the racket rises evenly
-FINAL = 0.25  # s before the hit, from when on only the racket's normal counts
-DRIFT = 0.4  # share of the push until the hit that a drone, still tilting, gets
-FADE = 0.04  # s, over which the one gives way to the other
-MAX_TILT = 0.65  # rad, on the way
-SLOWEST = -1.0  # m/s, of the racket along its normal at a hit
-HEIGHTS = 12  # at which a ball may be met
-STEP_UP = 0.6  # m/s, between the upward velocities that are tried for a hit
-TRIES = 14
-NET_MARGIN = 0.35  # m between ball and net
-APART = 1.4  # m, that drones keep from their team-mates, where they have the choice
 READY, HIGH = 1.6, 2.4  # m, heights to wait for the ball at, and for a ball to attack
-NEAREST = 0.45  # m, how near to the net a drone goes
-LOWEST = 0.7  # m, how low
 AROUND, TOP = 1.0, 6.0  # m around the court and above it, of places that are named in words
-
-
-# ---- meeting the ball ----------------------------------------------------------------------------
-
-
-def meet(body: Body, obs: Observation, heights: Array) -> tuple[Array, Array, Array]:
-    """(time, place, late) of the ball's centre where the drone should meet it: the first of the
-    heights f32[K, ...] that it can reach in time, or else where it is least too `late` (s)."""
-    time, place = falls_to(body, obs.ball[:, None], obs.ball_velocity[:, None], heights)
-    soon = [obs.position[i] + 0.2 * obs.velocity[i] for i in range(2)]
-    far = jnp.sqrt((place[0] - soon[0]) ** 2 + (place[1] - soon[1]) ** 2 + 1e-9)
-    late = jnp.maximum(0.9 * jnp.sqrt(jnp.maximum(far - 0.2, 0)) - time, 0)
-    rise = heights - body.offset - obs.position[2]
-    beyond = jnp.maximum(rise - 0.25 - obs.velocity[2] * time - EASY_CLIMB / 2 * time**2, 0)
-    gone = jnp.where(time > -0.05, 0.0, 2 * GONE)
-    chosen = least(heights[0] - heights + 20 * late + 10 * beyond + gone)
-    return jnp.maximum(select(chosen, time), 0), select(chosen, place), select(chosen, late + gone)
-
-
-def send(
-    body: Body,
-    place: Array,
-    into: Array,
-    target: Array,
-    rise: Array,
-    tilt: Array,
-    fastest: Array,
-) -> tuple[Array, Array, Array]:
-    """(normal f32[3, ...], speed f32[...], velocity f32[3, ...]): how the racket meets a ball at
-    `place` that comes with the velocity `into`, so that it falls onto `target`.
-
-    Of upward velocities from `rise` on, the lowest counts that brings the ball over the net with
-    the racket tilted by no more than `tilt`, and no faster than `fastest`.
-    """
-    g = body.gravity
-    steps = expand(jnp.arange(TRIES, dtype=jnp.float32), rise.ndim)
-    up = rise + STEP_UP * steps
-    left = up**2 + 2 * g * (place[2] - target[2])
-    time = jnp.maximum((up + jnp.sqrt(jnp.maximum(left, 0))) / g, 0.15)
-    away = jnp.stack([(target[0] - place[0]) / time, (target[1] - place[1]) / time, up])
-    over = place[0] * target[0] < 0
-    at_net = place[0] / jnp.maximum(jnp.abs(away[0]), 1e-3)
-    height = place[2] + up * at_net - g / 2 * at_net**2
-    clear = ~over | (height > body.net + body.radius + NET_MARGIN)
-    change = away - into[:, None]
-    size = length(change)
-    normal = change / size
-    speed = dot(jnp.broadcast_to(into[:, None], normal.shape), normal) + size / body.gain
-    lean = jnp.maximum(jnp.cos(tilt) - normal[2], 0)
-    haste = jnp.maximum(speed - fastest, 0) + jnp.maximum(SLOWEST - speed, 0)
-    bad = jnp.where(clear & (left > 0), 0, 1000)
-    chosen = least(steps + 200 * lean + 20 * haste + bad)
-    speed = jnp.clip(select(chosen, speed), SLOWEST, fastest)
-    return select(chosen, normal), speed, select(chosen, away)
-
-
-# How each kind of hit is made: the highest and lowest heights at which the ball is met (m), the
-# least upward velocity that it is given (m/s), how far the racket may tilt (rad), and how fast it
-# may move along its normal (m/s).
-_STYLES = np.zeros((len(VERBS), 5), np.float32)
-_STYLES[:] = (2.1, 1.0, 4.5, 0.6, 2.5)
-_STYLES[RECEIVE] = (2.1, 1.0, 6.5, 0.5, 2.5)
-_STYLES[SET] = (2.4, 1.2, 6.2, 0.5, 2.5)
-_STYLES[SPIKE] = (3.2, 1.5, -1.0, 0.65, 1.6)
-_STYLES[SERVE] = (2.3, 0.9, 6.5, 0.6, 2.5)
-_STYLES[BLOCK] = (3.3, 2.3, 3.0, 0.7, 1.0)
-
-
-# As sets are made for spikes that go downwards: so high that the ball falls fast.
-_STYLES_OF_ATTACK = _STYLES.copy()
-_STYLES_OF_ATTACK[SET, 2], _STYLES_OF_ATTACK[SET, 4] = SET_UP
-
-
-def plan(body: Body, obs: Observation, order: Order, styles: np.ndarray = _STYLES) -> Hit:
-    """How to meet the ball for a skill that hits it."""
-    kinds = expand(jnp.arange(len(VERBS)), order.kind.ndim)
-    mine = (kinds == order.kind).astype(jnp.float32)
-    style = jnp.sum(mine[:, None] * expand(styles, order.kind.ndim), 0)
-    top, low, rise, tilt, fastest = style
-    # There is no time to dip before a serve, so the ball is met on the way up from the own place.
-    place_z = jnp.sum(obs.me * obs.anchors[: obs.me.shape[0], 2], axis=0)
-    top = jnp.where(order.kind == SERVE, place_z + body.offset + body.run_up, top)
-    parts = expand(jnp.linspace(0, 1, HEIGHTS), order.kind.ndim)
-    time, place, late = meet(body, obs, top + (low - top) * parts)
-    x, y, z = obs.ball_velocity
-    into = jnp.stack([x, y, z - body.gravity * time])
-    normal, speed, _ = send(body, place, into, order.goal, rise, tilt, fastest)
-    where = place - body.offset * normal
-    zero = jnp.zeros_like(speed)
-    return Hit(
-        time=time,
-        place=jnp.stack([jnp.maximum(where[0], NEAREST), where[1], jnp.maximum(where[2], LOWEST)]),
-        velocity=jnp.stack([zero, zero, speed / normal[2]]),
-        push=body.gravity * jnp.stack([normal[0] / normal[2], normal[1] / normal[2], zero]),
-        normal=normal,
-        late=late,
-    )
-
-
-# ---- flying --------------------------------------------------------------------------------------
-
-
-def steer(body: Body, obs: Observation, hit: Hit) -> tuple[Array, Array]:
-    """(normal f32[3, ...], thrust f32[...]) now, on the way to be at `hit.place` in `hit.time`."""
-    z = body_axes(obs.quaternion)[2]
-    lift = body.ceiling * (obs.thrust[0] + obs.thrust[1] + obs.thrust[2] + obs.thrust[3]) / 4
-    now = (lift * z)[:2]
-    time = jnp.maximum(hit.time - SWING, HORIZON)
-    more = time - hit.time  # the push is the same for a while before the hit, and behind it
-    goal = hit.place + hit.velocity * more + hit.push * more**2 / 2
-    gap = goal[:2] - obs.position[:2] - obs.velocity[:2] * time - now * time**2 / 2
-    speed = (hit.velocity + hit.push * more - obs.velocity)[:2] - now * time
-    push = hit.push[:2] - now
-    jerk = 60 * gap / time**3 - 24 * speed / time**2 + 3 * push / time
-    snap = -360 * gap / time**4 + 168 * speed / time**3 - 24 * push / time**2
-    pop = 720 * gap / time**5 - 360 * speed / time**4 + 60 * push / time**3
-    across = now + jerk * LOOK + snap * LOOK**2 / 2 + pop * LOOK**3 / 6
-
-    # Least effort, where the speed at the hit must be right, and the place only nearly so. Rotors
-    # push little harder than gravity pulls: no dip is so deep that they cannot make up for it.
-    time = jnp.maximum(hit.time - LEAD, CLIMB_HORIZON)
-    even = (hit.velocity[2] - obs.velocity[2]) / time
-    goal = hit.place[2] + hit.velocity[2] * (time - hit.time)
-    miss = goal - obs.position[2] - (obs.velocity[2] + hit.velocity[2]) / 2 * time
-    miss = miss * time**3 / (time**3 + SOFT)
-    climb = even + jnp.maximum(6 * miss / time**2, even - STEEP)
-    return attitude_for(
-        jnp.stack([across[0], across[1], climb]),
-        jnp.float32(body.gravity),
-        jnp.float32(body.ceiling),
-        obs.quaternion,
-        MAX_TILT,
-    )
-
-
-def strike(body: Body, obs: Observation, hit: Hit) -> tuple[Array, Array]:
-    """(normal, thrust) now, to meet the ball as planned."""
-    last = jnp.clip((FINAL - hit.time) / FADE + 1, 0, 1)
-    # The racket's speed along its normal is what counts: make up for drifting by climbing.
-    drift = obs.velocity[:2] + DRIFT * hit.push[:2] * hit.time
-    slope = hit.normal[:2] / hit.normal[2]
-    climb = hit.velocity[2] - last * jnp.clip(slope[0] * drift[0] + slope[1] * drift[1], -1.0, 1.0)
-    hit = hit._replace(velocity=jnp.stack([hit.velocity[0], hit.velocity[1], climb]))
-    normal, thrust = steer(body, obs, hit)
-    normal = normal + (hit.normal - normal) * last
-    return normal / length(normal), thrust
-
-
-def travel(body: Body, obs: Observation, goal: Array) -> tuple[Array, Array]:
-    """(normal, thrust) now, to come to rest at `goal` f32[3, ...], around the team-mates."""
-    members = obs.me.shape[0]
-    if members > 1:
-        away = jnp.moveaxis(obs.position[None] - obs.positions[:members], 1, 0)
-        near = length(away)
-        push = (1 - obs.me) * jnp.clip(APART - near, 0, APART) / near
-        shift = jnp.sum(push * away, axis=1)
-        goal = goal + jnp.stack([shift[0], shift[1], jnp.zeros_like(shift[0])])
-    far = length(goal - obs.position)
-    zero = jnp.zeros_like(obs.position)
-    return steer(body, obs, Hit(0.7 + 0.75 * jnp.sqrt(far), goal, zero, zero, zero))
 
 
 # ---- the skills ----------------------------------------------------------------------------------
@@ -258,6 +80,10 @@ class VolleyballSkills:
     to (x, y)` on the other half, and, in teams, `set to (x, y, z)`, where the ball is to fall
     through that place; each for a grid of places.
 
+    Args:
+        setup: the court's.
+        drill: whether it is a drill's, whose scripted players need no table, but its controllers.
+
     Attributes:
         names: the table.
         kinds: i32[S], what each is, an index into `VERBS`.
@@ -266,15 +92,15 @@ class VolleyballSkills:
         wait: index of the skill that does nothing (`hover`).
     """
 
-    def __init__(self, setup: Setup):
-        if not setup.versus or setup.actions != "rotors":
+    def __init__(self, setup: Setup, drill: bool = False):
+        if setup.versus == drill or setup.actions != "rotors":
             raise ConfigError(
                 "the skills are for 1v1, 3v3 and 6v6, and for actions='rotors'; given "
                 f"task={setup.task!r} and actions={setup.actions!r}"
             )
         self._params, self._layout = setup.params, perception_layout(setup)
         self.attack = setup.skills == "attack"
-        self._styles = _STYLES_OF_ATTACK if self.attack else _STYLES
+        self._styles = hits.STYLES_OF_ATTACK if self.attack else hits.STYLES
         # Where a team attacks, and where its attacker waits.
         self._depth, self._run_up = (JUMP, JUMP) if self.attack else (ATTACK_DEPTH, RUN_UP)
         self._wait_at = READY if self.attack else HIGH
@@ -347,19 +173,24 @@ class VolleyballSkills:
         if self.members > 1:
             setter = self.before(obs, self.roles(obs)[1], SET_DEPTH)
             order = Order(kind, jnp.where(kind == RECEIVE, setter, order.goal))
-        hit = plan(body, obs, order, self._styles)
+        hit = hits.plan(body, obs, order, self._styles)
         # A block waits at the net until the ball comes to it there.
         comes = (hit.time > 0) & (hit.place[0] < 0.4 * body.half_length)
         strikes = (kind != HOVER) & (kind != GO) & ((kind != BLOCK) | comes)
         across = jnp.clip(obs.ball[1], -body.half_width, body.half_width)
-        guard = [jnp.full_like(across, x) for x in (NEAREST + 0.1, body.net + 0.1)]
+        place = hits.GUARD if self.attack else (NEAREST + 0.1, body.net + 0.1)
+        guard = [jnp.full_like(across, x) for x in place]
         goal = jnp.where(kind == BLOCK, jnp.stack([guard[0], across, guard[1]]), order.goal)
         goal = jnp.where(kind == HOVER, obs.position + 0.4 * obs.velocity, goal)
-        calm, rest = travel(body, obs, goal)
-        normal, thrust = strike(body, obs, hit)
+        calm, rest = hits.travel(body, obs, goal)
+        normal, thrust = hits.strike(body, obs, hit, (kind != SERVE) if self.attack else None)
         normal, thrust = jnp.where(strikes, normal, calm), jnp.where(strikes, thrust, rest)
         x, y = rates_to(obs.quaternion, normal)
         if self.attack:
+            last = hits.finish(body, obs, hit, order.goal, (x, y, thrust))
+            x, y, thrust = (
+                jnp.where(strikes, a, b) for a, b in zip(last, (x, y, thrust), strict=True)
+            )
             x, y, thrust = self._attacking(obs, order, (x, y, thrust))
         rates = jnp.stack([x, y, jnp.zeros_like(x)])
         params = self._params
@@ -395,12 +226,26 @@ class VolleyballSkills:
     def spikable(self, obs: Observation) -> Array:
         """bool[K, ...]: which of the spikes of the table the drone can do now; of
         skills="attack"."""
+        lifted, order = self._orders(obs, SPIKE)
+        return spikes.can(spikes.plan(self.body, lifted, order.goal))
+
+    def hittable(self, obs: Observation, kind: int) -> Array:
+        """bool[K, ...]: which of the skills of one kind, other than spikes, the drone can do with
+        the ball as it flies now; of skills="attack"."""
+        lifted, order = self._orders(obs, kind)
+        hit = hits.plan(self.body, lifted, order, self._styles)
+        return hits.can(lifted, hit, order.goal)
+
+    def _orders(self, obs: Observation, kind: int) -> tuple[Observation, Order]:
+        """All K skills of a kind, and what the drone perceives with an axis for them."""
         axes = obs.served.ndim
-        goals = expand(self.goals[self.kinds == SPIKE].T, axes)
-        fields = ("position", "velocity", "quaternion", "ball", "ball_velocity")
-        lifted = obs._replace(**{name: getattr(obs, name)[:, None] for name in fields})
+        goals = expand(self.goals[self.kinds == kind].T, axes)
+        fields = ("position", "velocity", "quaternion", "ball", "ball_velocity", "me")
         goals = goals + jnp.zeros_like(obs.ball)[:, None]
-        return spikes.can(spikes.plan(self.body, lifted, goals))
+        each = {name: getattr(obs, name)[:, None] for name in fields}
+        each = {k: jnp.broadcast_to(x, (len(x), *goals.shape[1:])) for k, x in each.items()}
+        lifted = obs._replace(**each, anchors=obs.anchors[:, :, None])
+        return lifted, Order(jnp.full(goals.shape[1:], kind, jnp.int32), goals)
 
     def comes(self, obs: Observation) -> Array:
         """bool[...]: whether the ball will come down in the own half, untouched."""
@@ -419,9 +264,14 @@ class VolleyballSkills:
         found = ready | jnp.where(kinds == SERVE, allowed & ~served, allowed & served)
         if not self.attack:
             return found
-        rows = np.flatnonzero(self.kinds == SPIKE)
         found = jnp.broadcast_to(found, (len(self.names), *obs.served.shape))
-        return found.at[rows].set(found[rows] & self.spikable(obs))
+        for kind in (BUMP, SET, SPIKE, BLOCK) if self.members > 1 else (BUMP, SPIKE, BLOCK):
+            rows = np.flatnonzero(self.kinds == kind)
+            can = self.spikable(obs) if kind == SPIKE else self.hittable(obs, kind)
+            if kind == BLOCK:  # one may wait for a ball that nobody has hit yet; in 1v1 none works
+                can = (can | ~self.comes(obs)) & (self.members > 1)
+            found = found.at[rows].set(found[rows] & can)
+        return found
 
     def done(self, obs: Observation, order: Order) -> Array:
         """bool[...]: a place is reached; the ball has been touched."""
@@ -616,7 +466,7 @@ class VolleyballSkills:
         touch the ball, whether that is in its half, and whether it is served."""
         order = self.order(jnp.arange(len(self.names)))
         obs, own = self._repeated(row), self.parse_observation(row)
-        hit = plan(self.body, obs, order)
+        hit = hits.plan(self.body, obs, order)
         late = jnp.broadcast_to(hit.late, hit.time.shape)
         told = jnp.stack([self.own(own, own.allowed), own.mine, own.served])
         return self.possible(own), hit.time, late, length(order.goal - obs.position), told

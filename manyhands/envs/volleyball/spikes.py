@@ -3,7 +3,7 @@
 A racket pushes along its normal alone. To send a falling ball downwards and forwards it must lean
 by 40 to 55 degrees when they meet, while a drone that leans so flies away sideways. So a spike is a
 jump: the drone climbs, level, to a place and a velocity (`start_of_turn`) from which it then turns
-over in `TURN` seconds with little thrust, nearly in free fall, and meets the ball when it has just
+over within 0.4 seconds with little thrust, nearly in free fall, and meets the ball when it has just
 stopped turning; afterwards it turns back at once and brakes (`recover`).
 
 `plan` tries heights of the hit and times of the ball's flight. A pair of them gives the ball's
@@ -23,42 +23,64 @@ import jax.numpy as jnp
 from manyhands.core.axes import expand, least, select
 from manyhands.core.env import Array
 from manyhands.envs.volleyball.control import (
-    RATE_GAINS,
     attitude_for,
     body_axes,
-    cross,
     dot,
     length,
     rates_to,
 )
 from manyhands.envs.volleyball.flight import GONE, Body, falls_to
+from manyhands.envs.volleyball.hits import press, turn_to, turning
 from manyhands.envs.volleyball.observe import Observation
 
 HIGHEST, LOWEST, HEIGHTS = 3.9, 2.75, 10  # m, of the ball at the hit; how many are tried
 # Of the time in which a ball let fall at that height lands: less than 1 is downwards from the hit.
 LONGEST, SHORTEST, FLIGHTS = 0.95, 0.6, 7
-CLEAR = 0.15  # m between ball and net
-LEAN = 0.95  # rad, of the racket at the hit
 FASTEST, SLOWEST = 1.0, -1.2  # m/s, of the racket along its normal
 EASY = -0.2  # m/s, the speed of it that is best: moving back, it turns the ball downwards
 NEAREST = 0.6  # m from the net, of the drone at the hit
-TURN = 0.4  # s, of the turn before the hit
 THRUST = 7.0  # m/s², during the turn, about
 LEAST_THRUST, MOST_THRUST = 1.0, 10.0  # m/s², to make up for errors
-AWAY = 0.5  # m/s, of the drone away from the net at the hit, which costs the ball nothing
-PUSH, CLIMB, DIP = 6.0, 4.5, 3.5  # m/s², across, up and down, that the way there may ask for
+CLIMB, DIP = 4.5, 3.5  # m/s², up and down, that the way there may ask for
 REACH = 0.05  # m, by which the turn may end beside the ball's place
 OFFERED = 1.0  # cost up to which a spike is possible
 COMMITTED, LATE = 2.0, 0.5  # the same for those that are less than so many seconds away
 HORIZON, CLIMB_HORIZON = 0.4, 0.15  # s, for which paths are planned at least
 LOOK = 0.2  # s, how far ahead on the path the attitude is taken from
 TILT = 0.65  # rad, on the way
-SHORT = 0.1, 0.06  # s, to which turning and speed are planned at least
 # After the hit: how fast to turn back (1/s, rad/s², rad/s), to brake (1/s², 1/s), the tilt (rad),
 # and the share of the thrust while the racket still looks elsewhere.
 BACK_GAIN, BACK_TURN, BACK_RATE = 10.0, 20.0, 8.0
 SPRING, BRAKE, BACK_TILT, BACK_THRUST = 3.0, 4.0, 0.75, 0.3
 AFTER = 60  # steps after its touch in which a drone may still have to brake
+
+
+class Manner(NamedTuple):
+    """How drones spike on a court.
+
+    Attributes:
+        lean: rad, how far the racket may lean at the hit.
+        turn: s, of the turn before it.
+        away: m/s, of the drone away from the net at the hit, which costs the ball nothing.
+        push: m/s², across, that the way there may ask for.
+        clear: m, between ball and net.
+    """
+
+    lean: float
+    turn: float
+    away: float
+    push: float
+    clear: float
+
+
+# On a short court the net is high, and the ball comes from the other half: only a racket that leans
+# more, and turns faster, sends it down.
+ON_LONG, ON_SHORT = Manner(0.95, 0.4, 0.5, 6.0, 0.15), Manner(1.08, 0.37, 0.0, 7.0, 0.22)
+SHORT_COURT = 4.0  # m, half its length
+
+
+def manner(body: Body) -> Manner:
+    return ON_SHORT if body.half_length < SHORT_COURT else ON_LONG
 
 
 class Spike(NamedTuple):
@@ -76,7 +98,7 @@ class Spike(NamedTuple):
 
 def plan(body: Body, obs: Observation, goal: Array) -> Spike:
     """How to spike the ball to `goal` f32[3, ...]."""
-    g, axes = body.gravity, goal.ndim - 1
+    g, axes, how = body.gravity, goal.ndim - 1, manner(body)
     high = expand(jnp.linspace(HIGHEST, LOWEST, HEIGHTS, dtype=jnp.float32), axes)
     high = high + jnp.zeros_like(goal[2])
     time, place = falls_to(body, obs.ball[:, None], obs.ball_velocity[:, None], high)  # [H, ...]
@@ -94,27 +116,27 @@ def plan(body: Body, obs: Observation, goal: Array) -> Spike:
     normal = change / size
     speed = dot(jnp.broadcast_to(into, normal.shape), normal) + size / body.gain
     where = place[:, None] - body.offset * normal
-    velocity = _moving(normal, speed)
+    velocity = _moving(normal, speed, how.away)
 
     # What it asks for: of the racket, of the way to the turn, and, once it turns, of the turn.
-    asked = 200 * jnp.maximum(jnp.cos(LEAN) - normal[2], 0)
+    asked = 200 * jnp.maximum(jnp.cos(how.lean) - normal[2], 0)
     asked += 20 * (jnp.maximum(speed - FASTEST, 0) + jnp.maximum(SLOWEST - speed, 0))
-    asked += 60 * jnp.maximum(CLEAR - over, 0) + 40 * jnp.maximum(NEAREST - where[0], 0)
+    asked += 60 * jnp.maximum(how.clear - over, 0) + 40 * jnp.maximum(NEAREST - where[0], 0)
     asked += jnp.where(time > -0.02, 0.0, 2 * GONE)
     position, moving = obs.position[:, None, None], obs.velocity[:, None, None]
     begin, begin_velocity = start_of_turn(body, where, velocity, normal)
-    left = jnp.maximum(time - TURN, CLIMB_HORIZON)
-    gap = begin + begin_velocity * (left - (time - TURN)) - position
+    left = jnp.maximum(time - how.turn, CLIMB_HORIZON)
+    gap = begin + begin_velocity * (left - (time - how.turn)) - position
     first = 6 * gap / left**2 - (4 * moving + 2 * begin_velocity) / left
     last = -6 * gap / left**2 + (2 * moving + 4 * begin_velocity) / left
     most = jnp.sqrt(jnp.maximum(first[0] ** 2 + first[1] ** 2, last[0] ** 2 + last[1] ** 2))
-    way = jnp.maximum(most - PUSH, 0)
+    way = jnp.maximum(most - how.push, 0)
     way += jnp.maximum(jnp.maximum(first[2], last[2]) - CLIMB, 0)
     way += jnp.maximum(-DIP - jnp.minimum(first[2], last[2]), 0)
     up = body_axes(obs.quaternion)[2][:, None, None]
     push = [THRUST / 2 * (up[i] + normal[i]) - (g if i == 2 else 0) for i in range(3)]
     miss = where - position - moving * time - jnp.stack(push) * time**2 / 2
-    asked += jnp.where(time < TURN, 6 * jnp.maximum(length(miss) - REACH, 0), way)
+    asked += jnp.where(time < how.turn, 6 * jnp.maximum(length(miss) - REACH, 0), way)
 
     effort = 3 * (1 - normal[2]) + 1.5 * jnp.abs(speed - EASY) + 3 * jnp.maximum(0.35 - over, 0)
     chosen = least((asked + effort).reshape(-1, *asked.shape[2:]))
@@ -128,30 +150,30 @@ def plan(body: Body, obs: Observation, goal: Array) -> Spike:
     return Spike(
         time=jnp.maximum(pick(jnp.broadcast_to(time, asked.shape)), 0),
         place=pick(where),
-        velocity=_moving(normal, speed),
+        velocity=_moving(normal, speed, how.away),
         speed=speed,
         normal=normal,
         cost=pick(asked),
     )
 
 
-def _moving(normal: Array, speed: Array) -> Array:
+def _moving(normal: Array, speed: Array, away: float) -> Array:
     """The drone's velocity at the hit: `speed` along the normal, and along the racket, which the
-    ball does not feel, so much that it moves away from the net at `AWAY`."""
+    ball does not feel, so much that it moves away from the net at `away`."""
     side = jnp.sqrt(normal[0] ** 2 + normal[1] ** 2 + 1e-9)
     back = [-normal[0] * normal[2] / side, -normal[1] * normal[2] / side, side]
-    slide = (AWAY + speed * normal[0]) / normal[2]
+    slide = (away + speed * normal[0]) / normal[2]
     return speed * normal + slide * jnp.stack(back)
 
 
 def start_of_turn(body: Body, place: Array, velocity: Array, normal: Array) -> tuple[Array, Array]:
-    """(place, velocity) of a level drone `TURN` seconds before it is to be at `place`, moving at
-    `velocity`, with its axis along `normal`.
+    """(place, velocity) of a level drone `Manner.turn` seconds before it is to be at `place`, and
+    to move at `velocity` there, with its axis along `normal`.
 
     The axis turns by 3 u² - 2 u³ of the way after the share u of the time; the numbers are
     integrals of that share and of its square, once and twice over.
     """
-    sink = 1 - normal[2]
+    turn, sink = manner(body).turn, 1 - normal[2]
     gained = jnp.stack(
         [
             0.5 * THRUST * normal[0],
@@ -166,8 +188,8 @@ def start_of_turn(body: Body, place: Array, velocity: Array, normal: Array) -> t
             THRUST * (0.5 - 0.086 * sink) - body.gravity / 2,
         ]
     )
-    begin = velocity - TURN * gained
-    return place - begin * TURN - moved * TURN**2, begin
+    begin = velocity - turn * gained
+    return place - begin * turn - moved * turn**2, begin
 
 
 def can(spike: Spike) -> Array:
@@ -177,25 +199,17 @@ def can(spike: Spike) -> Array:
 
 def strike(body: Body, obs: Observation, spike: Spike) -> tuple[Array, Array, Array]:
     """(rate about x, rate about y, thrust) now, to meet the ball as planned; rad/s, and 0 to 1."""
-    normal = spike.normal
+    normal, turn = spike.normal, manner(body).turn
     begin, velocity = start_of_turn(body, spike.place, spike.velocity, normal)
-    x, y, thrust = _steer(body, obs, spike.time - TURN, begin, velocity)
-    axes, error = _error(obs, normal)
-    left = jnp.maximum(spike.time, SHORT[0])
-    # The least effort that turns the axis there and leaves it at rest.
-    turns = [
-        rate + (6 * dot(error, axis) / left**2 - 4 * rate / left) / gain
-        for rate, axis, gain in zip(obs.rates[:2], axes[:2], RATE_GAINS[:2], strict=True)
-    ]
-    along = jnp.maximum((dot(axes[2], normal) + 1) / 2, 0.4)
-    lack = (spike.speed - dot(obs.velocity, normal)) / jnp.maximum(spike.time, SHORT[1])
-    need = (lack + body.gravity * normal[2]) / along
+    x, y, thrust = _steer(body, obs, spike.time - turn, begin, velocity)
+    turns = turn_to(obs, normal, spike.time)
+    need = press(body, obs, normal, spike.speed, spike.time)
     need = jnp.clip(need, LEAST_THRUST, MOST_THRUST) / body.ceiling
-    turning = spike.time < TURN
+    turns_over = spike.time < turn
     return (
-        jnp.where(turning, turns[0], x),
-        jnp.where(turning, turns[1], y),
-        jnp.where(turning, need, thrust),
+        jnp.where(turns_over, turns[0], x),
+        jnp.where(turns_over, turns[1], y),
+        jnp.where(turns_over, need, thrust),
     )
 
 
@@ -205,7 +219,7 @@ def recover(body: Body, obs: Observation, goal: Array) -> tuple[Array, Array, Ar
     normal, thrust = attitude_for(
         push, jnp.float32(body.gravity), jnp.float32(body.ceiling), obs.quaternion, BACK_TILT
     )
-    axes, error = _error(obs, normal)
+    axes, error = turning(obs, normal)
     thrust = jnp.where(dot(axes[2], normal) < 0.8, jnp.minimum(thrust, BACK_THRUST), thrust)
     rates = []
     for axis in axes[:2]:
@@ -213,14 +227,6 @@ def recover(body: Body, obs: Observation, goal: Array) -> tuple[Array, Array, Ar
         size = jnp.minimum(BACK_GAIN * jnp.abs(angle), jnp.sqrt(2 * BACK_TURN * jnp.abs(angle)))
         rates.append(jnp.sign(angle) * jnp.minimum(size, BACK_RATE))
     return rates[0], rates[1], thrust
-
-
-def _error(obs: Observation, normal: Array) -> tuple[tuple[Array, Array, Array], Array]:
-    """The body's axes, and the turn (rad, about its direction) from its z axis to `normal`."""
-    axes = body_axes(obs.quaternion)
-    turn = cross(axes[2], normal)
-    sine = length(turn)
-    return axes, turn * (jnp.arctan2(sine, dot(axes[2], normal)) / sine)
 
 
 def _steer(

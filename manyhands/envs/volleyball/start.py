@@ -62,12 +62,18 @@ def reset(setup: Setup, key: Array) -> VolleyballState:
         )
     delays = randomise.draw_delays(setup, level_key)
     levels = randomise.draw_noise(setup, level_key)
+    disturbance = randomise.draw_disturbance(setup, level_key)
+    seen = randomise.first_readings(setup, point["bodies"], levels, sensor_key)
+    held: Any = ()
+    if setup.losing:  # what the first reading is: with neither noise nor delay, the truth
+        first = jax.tree_util.tree_map(lambda leaf: leaf[0], seen) if setup.sensing else None
+        held = randomise.held_by_all(setup, first or point["bodies"])
     pending: Any = ()
     if setup.action_delay:
         pending = jnp.zeros((setup.action_delay, count, 4), jnp.float32)
     return VolleyballState(
         params=params,
-        seen=randomise.first_readings(setup, point["bodies"], levels, sensor_key),
+        seen=seen,
         pending=pending,
         delays=delays,
         noise=levels,
@@ -78,6 +84,8 @@ def reset(setup: Setup, key: Array) -> VolleyballState:
         match=match,
         drill=drill,
         recent=_nothing(setup),
+        disturbance=disturbance,
+        held=held,
         **point,
     )
 

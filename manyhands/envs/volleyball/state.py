@@ -35,22 +35,27 @@ CLOSE = 0.8  # m, team-mates nearer than this have collided
 DEBOUNCE = 3  # steps after a counted touch in which a drone's touches are the same one
 LONG_AGO = 1000  # steps: `VolleyballState.since` of a drone that has not touched the ball
 
-ACTIONS = ("rotors", "ctbr", "velocity")
+ACTIONS = ("rotors", "ctbr", "velocity", "position", "discrete")
 PHYSICS = ("jax", "mujoco")
 BALLS = ("volleybots", "real")
 RULES = ("manyhands", "volleybots")
 SERVES = ("random", "near", "far")
 TEAMS = ("near", "far")
+CAMERAS = ("behind", "side")
 
 # Full deflection of an action. VolleyBots: 180 degrees/s, of which 0.8 are used.
 MAX_RATE = 0.8 * np.pi  # rad/s
 MAX_VELOCITY = 5.0  # m/s along each axis
 MAX_YAW_RATE = 2.0  # rad/s
+HIGHEST = 5.0  # m, of set-points
+MAX_BINS = 5  # values of each rotor's thrust, of discrete actions
 
 # Ranges that an episode draws from, besides those of `physics.randomise`.
 DELAYS = ("action_delay", "sensor_delay")  # steps
 NOISES = ("position_noise", "attitude_noise", "velocity_noise", "rate_noise")
 MAX_DELAY = 25  # steps
+DISTURBANCES = ("gusts", "push", "push_rate", "dropout")
+GUST_TIME = 1.0  # s, after which a gust is a new one
 
 # Of drills.
 PAUSE = 25  # steps between two touches of a solo drill; a sooner one is a fault ("double")
@@ -248,6 +253,24 @@ class Drill:
     tilt: Array
 
 
+@state_dataclass
+class Disturbance:
+    """What disturbs flight and sight from step to step, where `randomise` makes it.
+
+    Attributes:
+        gust: f32[3], m/s, how the air moves beside the episode's wind.
+        gusts: f32[], m/s, the standard deviation of each part of it.
+        push, push_rate: f32[], N s and 1/s, the impulses that drones get, and how often.
+        dropout: f32[], the share of steps in which an agent sees nothing new.
+    """
+
+    gust: Array
+    gusts: Array
+    push: Array
+    push_rate: Array
+    dropout: Array
+
+
 # How a drone touched the ball: not, lawfully, out of turn (or twice), with another part than the
 # racket; and how a point ended.
 UNTOUCHED, LAWFUL, OUT_OF_TURN, WITH_BODY = range(4)
@@ -305,6 +328,9 @@ class VolleyballState:
         faults: bool[F, T], `Setup.faults` by team: why the last point ended.
         over: bool[], whether the episode has ended by the rules.
         match, drill, recent: see there.
+        disturbance: a `Disturbance`.
+        held: `Bodies` with a first axis for the agent: the readings that each had last, where some
+            are lost.
     """
 
     bodies: Bodies
@@ -330,6 +356,8 @@ class VolleyballState:
     match: Any
     drill: Any
     recent: Recent
+    disturbance: Any = ()
+    held: Any = ()
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -341,7 +369,8 @@ class Setup:
             `rules`).
         ranges: (low, high) by name, of `randomise`.
         params: the physics as designed.
-        skills: the option.
+        skills, bins: the options.
+        max_yaw: N m, the most that the airframe's controllers ask for about z.
         advance: `(params, bodies, commands) -> (bodies, touched)`, of `physics` or of `Engine`.
     """
 
@@ -356,6 +385,8 @@ class Setup:
     params: Params
     advance: Callable[..., tuple[Bodies, physics.Touched]]
     skills: str = "plain"
+    bins: int = 2
+    max_yaw: float = 0.1
 
     @functools.cached_property
     def plan(self) -> Task:
@@ -435,5 +466,15 @@ class Setup:
 
     @functools.cached_property
     def sensing(self) -> bool:
-        """Whether sensors say anything else than the truth."""
+        """Whether sensors are noisy or late."""
         return self.noisy or self.sensor_delay > 0
+
+    @functools.cached_property
+    def disturbed(self) -> bool:
+        """Whether there are gusts, pushes or losses."""
+        return any(name in self.ranges for name in DISTURBANCES)
+
+    @functools.cached_property
+    def losing(self) -> bool:
+        """Whether agents lose sight of the others and the ball now and then."""
+        return "dropout" in self.ranges

@@ -24,15 +24,17 @@ from manyhands.core.answers import (
 )
 from manyhands.core.choices import Choice
 from manyhands.core.env import IllegalAction, names_of
-from manyhands.envs.volleyball import figures, reading
+from manyhands.envs.volleyball import figures, orders, reading
 from manyhands.envs.volleyball.drills import ends_of
 from manyhands.envs.volleyball.env import Volleyball
 from manyhands.envs.volleyball.happened import LOW
+from manyhands.envs.volleyball.hazards import hazards
 from manyhands.envs.volleyball.referee import allowed
 from manyhands.envs.volleyball.state import (
     BOARD,
     CLOSE,
     CRASHED,
+    HIGHEST,
     LANDED,
     MAX_RATE,
     MAX_VELOCITY,
@@ -137,7 +139,7 @@ class _Sight(NamedTuple):
 def _look(game: Volleyball, state: VolleyballState, agent: int) -> _Sight:
     side = _side(game, state, agent)
     turned = np.array([side, side, 1.0])
-    bodies = game.sensed(state)
+    bodies = game.seen_by(state, agent)
     positions, ball, velocity = (
         np.asarray(part) * turned for part in (bodies.position, bodies.ball, bodies.ball_velocity)
     )
@@ -531,14 +533,15 @@ def rules(game: Volleyball, agent: int, team: bool = False) -> str:
     else:
         lines.append(f"You are {you}; the drones are {', '.join(game.agents)}.")
     lines += [
-        "Each drone is a quadrotor of 1.5 kg with a round racket of 0.2 m radius on its top. A "
-        f"step lasts {STEP:g} s.",
+        f"Each drone is a quadrotor of {float(np.mean(game.params.mass)):.2g} kg with a round "
+        f"racket of {float(game.params.racket[0]):g} m radius on its top. A step lasts {STEP:g} s.",
         "",
         "THE COURT",
         f"{length:g} m long, {width:g} m wide. The net stands across its middle, {NET:g} m high. "
         "Numbers are in metres, m/s and rad/s, in your own frame: x is the distance from the net, "
         "positive in your half; z is the height. Facing the net from your half, y grows to the "
         'right. "Near" is your half, "far" the other one.',
+        *hazards(game.ranges, game.ball),
         "",
         "AIM",
         *_aim(game),
@@ -694,11 +697,22 @@ _NUMBERS = {
     "it)",
     "velocity": f"the velocity along x, y and z in your frame (1 is {MAX_VELOCITY:g} m/s) and the "
     f"rate of turning to the left (1 is {MAX_YAW_RATE:g} rad/s)",
+    "position": "x, y and z of the place to fly to, in metres in your frame, in your half and up "
+    f"to {HIGHEST:g} m high, and where your nose is to point, in degrees to the left of the x axis "
+    "(you fly there by yourself, at 5 m/s at most, until you name another)",
+    "discrete": "the thrust of each rotor (front right, back left, front left, back right) as in "
+    "the list of actions: -1 is none, 1 is all of it",
 }
 
 
-def commands(game: Volleyball) -> dict[str, np.ndarray]:
-    """Named actions, f32[4] each; those of rotors and rates are about the drone's own axes."""
+def commands(game: Volleyball) -> dict[str, Any]:
+    """Named actions, f32[4] each, or numbers; those of rotors and rates are about the drone's own
+    axes."""
+    if game.actions == "discrete":
+        return {name: np.int64(number) for name, (number, _) in orders.steps(game).items()}
+    if game.actions == "position":  # from the middle of the half
+        middle = orders.scale_of(game.setup)[0].tolist()
+        return {name: act for name, (act, _) in orders.places(game, middle[:3], 0.0).items()}
     if game.actions == "velocity":
         moves: dict[str, Any] = {
             "hold": (0, 0, 0, 0),
@@ -743,8 +757,13 @@ def choices(game: Volleyball, state: VolleyballState, agent: int) -> list[Choice
     if bool(state.over) or int(state.time) >= game.max_steps:
         return []
     sight = _look(game, state, agent)
-    effects = _velocity_effects if game.actions == "velocity" else _tilt_effects
-    told = effects(game, sight, agent)
+    if game.actions in ("discrete", "position"):
+        named = orders.steps(game) if game.actions == "discrete" else _places(game, sight, agent)
+        table: dict[str, Any] = {name: action for name, (action, _) in named.items()}
+        told = {name: effect for name, (_, effect) in named.items()}
+    else:
+        effects = _velocity_effects if game.actions == "velocity" else _tilt_effects
+        table, told = commands(game), effects(game, sight, agent)
     x, _, z = sight.positions[agent].tolist()
     risk = "loses the point" if game.versus else "ends the drill"
     floor = CRASHED if game.versus else LOW
@@ -753,9 +772,13 @@ def choices(game: Volleyball, state: VolleyballState, agent: int) -> list[Choice
     if z < floor + NEAR_FLOOR:
         name = "down" if "down" in told else "sink"
         told[name] += f"; to be lower than {floor:g} m {risk}"
-    return [
-        Choice(name, told[name], action, certain=False) for name, action in commands(game).items()
-    ]
+    return [Choice(name, told[name], action, certain=False) for name, action in table.items()]
+
+
+def _places(game: Volleyball, sight: _Sight, agent: int) -> dict[str, tuple[np.ndarray, str]]:
+    nose = _axes(sight, agent)[0]
+    heading = math.atan2(nose[1], nose[0])
+    return orders.places(game, sight.positions[agent].tolist(), heading)
 
 
 def _velocity_effects(game: Volleyball, sight: _Sight, agent: int) -> dict[str, str]:
@@ -806,25 +829,30 @@ def _how_to_answer(game: Volleyball) -> list[str]:
     named = ", ".join(f'"{name}"' for name in commands(game))
     return [
         "Every drone acts in every step. Your nose at first points away from the net.",
-        f"Four numbers from -1 to 1: {_NUMBERS[game.actions]}; for example "
-        '"ACTION: 0.1, -0.2, 0, 0.3". Or one of these, which stand for such numbers:',
+        f"{_FOUR[game.actions == 'position']}: {_NUMBERS[game.actions]}; for example "
+        f'"ACTION: {_EXAMPLES.get(game.actions, "0.1, -0.2, 0, 0.3")}". Or one of these, which '
+        "stand for such numbers:",
         f"{named}.",
         how_to_answer(next(iter(commands(game)))),
     ]
 
 
-def parse(game: Volleyball, text: Any, state: VolleyballState, agent: int) -> np.ndarray:
-    """The action that an answer names, f32[4]; `IllegalAction` if it names none, or more than one,
-    or numbers out of bounds."""
+_FOUR = ("Four numbers from -1 to 1", "Four numbers")
+_EXAMPLES = {"position": "2, -0.5, 1.8, 0", "discrete": "1, -1, 1, -1"}
+
+
+def parse(game: Volleyball, text: Any, state: VolleyballState, agent: int) -> Any:
+    """The action that an answer names, f32[4], or an int of discrete ones; `IllegalAction` if it
+    names none, or more than one, or numbers out of bounds."""
     offered = choices(game, state, agent)
     if not offered:
         raise IllegalAction("The episode is over; there is nothing to answer.")
-    table, words = commands(game), ""
+    table, words = {choice.text: choice.action for choice in offered}, ""
 
     def refuse(reason: str) -> IllegalAction:
         return IllegalAction(
-            f"{reason}. Answer with four numbers from -1 to 1, or with "
-            f"{names_of(closest(words, table, len(table)))}."
+            f"{reason}. Answer with {_FOUR[game.actions == 'position'].lower()}, or with "
+            f"{names_of(closest(words, table, min(len(table), 16)))}."
         )
 
     def mean(answer: Answer) -> np.ndarray | None:
@@ -838,21 +866,11 @@ def parse(game: Volleyball, text: Any, state: VolleyballState, agent: int) -> np
         sentence = sentence.strip(WRAPPING)
         named = reading.command(sentence, game.actions)
         if named == {"four"} and numbers is not None:
-            return _four(numbers, refuse)
+            return orders.meant(game, numbers, refuse)
         known = [name for name in named if name in table]
         if named and not known:
             raise refuse(f"{quoted(answer.text)} is none of the commands here")
         return table[known[0]] if len(named) == 1 else None
 
-    found: np.ndarray = decide(text, mean, refuse, me=game.agents[agent])
-    return found
-
-
-def _four(numbers: list[float], refuse: Any) -> np.ndarray:
-    if len(numbers) != 4:
-        count = len(numbers)
-        raise refuse(f"{count} number{'s' * (count != 1)} given, four are needed")
-    outside = [number for number in numbers if not -1 <= number <= 1]
-    if outside:
-        raise refuse(f"{outside[0]:g} is not within -1 and 1")
-    return np.asarray(numbers, np.float32)
+    found = decide(text, mean, refuse, me=game.agents[agent])
+    return int(found) if game.actions == "discrete" else found

@@ -13,6 +13,7 @@ import pytest
 from manyhands.core.env import ConfigError
 from manyhands.envs.volleyball import model as models
 from manyhands.envs.volleyball import physics
+from manyhands.envs.volleyball.outside import Outside, outside_forces
 from manyhands.envs.volleyball.physics import Bodies
 
 FIELDS = ("racket", "hull", "net", "floor", "grounded", "netted", "collided")
@@ -198,14 +199,14 @@ def test_drag_slows_and_downwash_pushes_down():
     v = tuple(np.array(c) for c in ((5.0, 0.0), (0.0, 0.0), (0.0, 0.0)))
     axis = tuple(np.array(c) for c in ((0.0, 0.0), (0.0, 0.0), (1.0, 1.0)))
     lift = np.array((10.0, 15.0))
-    slowed = np.array(physics.outside_forces(params.drag, None, x, v, axis, lift, np))
+    slowed = np.array(outside_forces(Outside(drag=params.drag), x, v, axis, lift, np))
     np.testing.assert_allclose(slowed, [[-1, 0], [0, 0], [0, 0]], atol=1e-12)  # 0.2 kg/s, 5 m/s
-    blown = np.array(physics.outside_forces(None, params.downwash, x, v, axis, lift, np))
+    blown = np.array(outside_forces(Outside(downwash=params.downwash), x, v, axis, lift, np))
     share = np.exp(-0.5 * (2 * 0.1 / 1.5) ** 2) / (1 + 0.3 * 1.5) ** 2
     np.testing.assert_allclose(blown, [[0, 0], [0, 0], [-15 * share, 0]], atol=1e-12)
     # Upside down, the upper one blows upwards, and nobody is there.
     over = (axis[0], axis[1], np.array((1.0, -1.0)))
-    assert not np.any(physics.outside_forces(None, params.downwash, x, v, over, lift, np))
+    assert not np.any(outside_forces(Outside(downwash=params.downwash), x, v, over, lift, np))
     off = models.params_from_model(model)
     assert off.drag is None and off.downwash is None
 

@@ -13,7 +13,7 @@ import pytest
 from manyhands.core.env import ConfigError
 from manyhands.core.registry import from_spec
 from manyhands.envs.volleyball import Volleyball
-from manyhands.envs.volleyball import skills as sk
+from manyhands.envs.volleyball.flight import SPIKE
 
 BENCHMARKS = Path(__file__).parents[3] / "benchmarks"
 
@@ -56,7 +56,7 @@ def test_a_spike_that_cannot_be_done_is_no_choice():
         row = np.asarray(env.perceive(env.place(**situation)))[2]
         skills = env.skill_set()
         possible = np.asarray(skills.possible(skills.parse_observation(row)))
-        return {skills.names[i] for i in np.flatnonzero(possible & (skills.kinds == sk.SPIKE))}
+        return {skills.names[i] for i in np.flatnonzero(possible & (skills.kinds == SPIKE))}
 
     assert "spike to (-3.3, 0)" in offered(attack, ready)
     assert "spike to (-4.8, 0)" not in offered(attack, ready)  # too flat to go down

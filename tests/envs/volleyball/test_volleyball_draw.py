@@ -9,9 +9,12 @@ import numpy as np
 import pygame
 import pytest
 
+from manyhands.core.env import ConfigError
+from manyhands.envs.volleyball import Volleyball
 from manyhands.envs.volleyball.camera import View
-from manyhands.envs.volleyball.draw import paint, roomy, speak
+from manyhands.envs.volleyball.draw import paint, roomy, speak, tags
 from manyhands.envs.volleyball.scene import Frame, Scene
+from manyhands.envs.volleyball.state import CAMERAS
 
 ROTORS = np.array([(0.22, -0.13, 0), (-0.2, 0.13, 0), (0.22, 0.13, 0), (-0.2, -0.13, 0)])
 FRAME = Frame(ROTORS, racket=0.2, racket_height=0.06, hull=0.15, hull_height=-0.13, ball=0.1)
@@ -188,3 +191,64 @@ def test_tags_leave_crowded_drones_in_view(scene: Scene) -> None:
             x, y = (round(v) for v in View(crowd, size).place(place))
             # At most the line that ties a tag to its drone.
             assert same[y - 1 : y + 2, x - 1 : x + 2].mean() > 0.5
+
+
+@pytest.mark.parametrize("camera", CAMERAS)
+@pytest.mark.parametrize("size", [(800, 540), (640, 480)])
+def test_tags_of_twelve_drones_at_the_net_keep_apart(scene: Scene, camera: str, size: Any) -> None:
+    near_side = [(0.5 + 0.45 * (i % 2), 0.77 * (i - 2.5), 2.3 + 0.3 * (i % 3)) for i in range(6)]
+    crowd = dataclasses.replace(
+        scene,
+        length=18.0,
+        width=9.0,
+        position=np.array([*near_side, *((-x, y, z) for x, y, z in near_side)]),
+        axes=np.stack([np.eye(3)] * 12),
+        thrust=np.full((12, 4), 0.6),
+        names=[f"{team}_{i}" for team in ("near", "far") for i in range(6)],
+        sides=(0,) * 6 + (1,) * 6,
+        playing=(),
+        labels=["go to (1.0, 0.0, 2.0)"] * 12,
+        camera=camera,
+    )
+    view = View(crowd, size)
+    found = tags(crowd, view)
+    boxes = [tag.box for tag in found] + [tag.body for tag in found]
+    assert len(found) == 12 and pygame.Rect((0, 0), size).contains(boxes[0].unionall(boxes[:12]))
+    for i, tag in enumerate(found):
+        others = [box for k, box in enumerate(boxes) if k != i]
+        assert tag.box.collidelist(others) < 0
+    # Each team's tags are on its own side of the crowd.
+    own, other = (
+        np.mean([tag.box.center for tag in found if tag.colour[2] > tag.colour[0]] if blue else
+                [tag.box.center for tag in found if tag.colour[2] < tag.colour[0]], axis=0)
+        for blue in (True, False)
+    )  # fmt: skip
+    axis = 1 if camera == "behind" else 0
+    assert own[1] > other[1] if axis else own[0] < other[0]
+
+
+def test_the_side_camera_shows_heights_and_the_net_edge_on(scene: Scene) -> None:
+    side = dataclasses.replace(scene, camera="side")
+    view = View(side, (640, 360))
+    low, high = view.place((0, 0, 0)), view.place((0, 0, side.net))
+    assert abs(low[0] - high[0]) < 1e-6 and low[1] > high[1]
+    assert view.place((1.5, 0, 2))[0] < low[0] < view.place((-1.5, 0, 2))[0]  # watchers: left
+    assert (picture(side) != picture(scene)).any()
+    np.testing.assert_array_equal(picture(side), picture(side))
+    x, y = view.place(side.ball)
+    assert near(picture(side)[round(y) - 3 : round(y) + 4, round(x) - 3 : round(x) + 4],
+                (252, 218, 84), 60).any()  # fmt: skip
+
+
+def test_cameras_are_known_by_name() -> None:
+    env = Volleyball("1v1")
+    state = env.place()
+    frames = []
+    for camera in ("", *env.cameras):
+        canvas = pygame.Surface((320, 240))
+        env.draw(state, canvas, None, camera)
+        frames.append(pygame.surfarray.array3d(canvas))
+    np.testing.assert_array_equal(frames[0], frames[1])
+    assert env.cameras == CAMERAS and (frames[1] != frames[2]).any()
+    with pytest.raises(ConfigError, match="behind or side"):
+        env.draw(state, pygame.Surface((320, 240)), None, "above")

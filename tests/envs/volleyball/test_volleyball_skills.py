@@ -9,8 +9,8 @@ import pytest
 
 from manyhands.core.env import ConfigError, IllegalAction
 from manyhands.core.registry import from_spec
-from manyhands.envs.volleyball import Volleyball
-from manyhands.envs.volleyball import skills as sk
+from manyhands.envs.volleyball import Volleyball, hits
+from manyhands.envs.volleyball.flight import falls_to
 from manyhands.wrappers.events import Events
 
 DUEL, TEAMS = Volleyball("1v1"), Volleyball("3v3")
@@ -23,20 +23,20 @@ def rows(env, **situation):
 
 def test_a_ball_falls_where_it_is_predicted():
     place, velocity = np.array([0.5, -1.0, 2.0]), np.array([2.0, 0.5, 4.0])
-    time, where = sk.falls_to(SOLO.body, place, velocity, jnp.float32(1.2))
+    time, where = falls_to(SOLO.body, place, velocity, jnp.float32(1.2))
     t = float(time)
     np.testing.assert_allclose(
         where, place + velocity * t - np.array([0, 0, 9.81 / 2]) * t * t, atol=1e-4
     )
     assert abs(float(where[2]) - 1.2) < 1e-4 and velocity[2] - 9.81 * t < 0
-    assert float(sk.falls_to(SOLO.body, place, velocity, jnp.float32(9.0))[0]) < 0
+    assert float(falls_to(SOLO.body, place, velocity, jnp.float32(9.0))[0]) < 0
 
 
 @pytest.mark.parametrize("target", [(-2.4, 0.5, 0.1), (-1.0, -1.0, 0.1), (1.0, 0.3, 3.0)])
 def test_a_racket_sends_the_ball_to_its_target(target):
     """By the law of reflection, and then by free flight."""
     place, into = np.array([1.5, 0.2, 2.1]), np.array([2.5, 0.0, -5.0])
-    normal, speed, _ = sk.send(
+    normal, speed, _, asked = hits.send(
         SOLO.body,
         place,
         into,
@@ -46,6 +46,7 @@ def test_a_racket_sends_the_ball_to_its_target(target):
         jnp.float32(2.5),
     )
     normal, speed = np.asarray(normal, float), float(speed)
+    assert float(asked) < 1.0
     away = into + SOLO.body.gain * (speed - into @ normal) * normal
     t = (away[2] + np.sqrt(away[2] ** 2 + 2 * 9.81 * (place[2] - target[2]))) / 9.81
     np.testing.assert_allclose(place[:2] + away[:2] * t, target[:2], atol=1e-3)

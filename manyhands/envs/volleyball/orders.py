@@ -1,0 +1,172 @@
+"""What actions mean that are no plain numbers: steps of the rotors' thrusts, and places to fly to.
+
+`actions="discrete"`: of each rotor's range some values at equal distances, its ends among them, and
+every combination is one action (as VolleyBots' `discrete:n`): number a is written in base `bins`,
+the first rotor's digit first. `actions="position"`: a place in the own half and a heading.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import jax.numpy as jnp
+import numpy as np
+
+from manyhands.core.env import Array, names_of
+from manyhands.envs.volleyball.state import HIGHEST, Setup
+
+if TYPE_CHECKING:
+    from manyhands.envs.volleyball.env import Volleyball
+
+ROTORS = ("front right", "back left", "front left", "back right")
+AHEAD, ASIDE, HIGHER, ROUND = 1.0, 1.0, 0.5, 45.0  # m and degrees, of the named places
+KEEP_OFF = 0.6  # m, from the net's plane, which no named place is nearer to
+
+
+# ---- steps of thrust -----------------------------------------------------------------------------
+
+
+def thrusts_of(bins: int, numbers: Array) -> Array:
+    """f32[D, 4, ...] in [-1, 1], of the numbers of actions i32[D, ...]."""
+    digits = [numbers // bins**k % bins for k in (3, 2, 1, 0)]
+    return jnp.stack(digits, axis=1).astype(jnp.float32) * jnp.float32(2 / (bins - 1)) - 1
+
+
+def number_of(bins: int, thrusts: Sequence[float]) -> int:
+    """The action nearest to four thrusts in [-1, 1]."""
+    digits = [min(max(round((u + 1) / 2 * (bins - 1)), 0), bins - 1) for u in thrusts]
+    return int(sum(digit * bins**k for digit, k in zip(digits, (3, 2, 1, 0), strict=True)))
+
+
+def decided(setup: Setup, numbers: Array) -> tuple[Array, Array]:
+    """The thrusts f32[D, 4, ...] of the numbers of actions, and bool[D, ...], which there are; the
+    one nearest to hovering stands for those that there are not."""
+    known = (numbers >= 0) & (numbers < setup.bins**4)
+    numbers = jnp.where(known, numbers, hovering(setup))
+    return thrusts_of(setup.bins, numbers), known
+
+
+def hovering(setup: Setup) -> int:
+    """The action nearest to hovering."""
+    return number_of(setup.bins, (2 * setup.trim[0] - 1).tolist())
+
+
+def steps(game: Volleyball) -> dict[str, tuple[int, str]]:
+    """Every action by its words, in order: its number, and what it does."""
+    bins, rotors = game.setup.bins, np.asarray(game.params.rotors)
+    x, y, z = np.sign(rotors[:, 1]), -np.sign(rotors[:, 0]), np.asarray(game.params.spin)
+    ends = {"climb": np.ones(4), "sink": -np.ones(4), "nose down": y, "nose up": -y}
+    ends |= {"bank right": x, "bank left": -x, "turn left": z, "turn right": -z}
+    words = {number_of(bins, row.tolist()): name for name, row in ends.items()}
+    words.setdefault(hovering(game.setup), "hover")
+    found = {}
+    for number in range(bins**4):
+        row = 2 * np.array([number // bins**k % bins for k in (3, 2, 1, 0)]) / (bins - 1) - 1
+        spoken = ", ".join(f"{u:.3g}" for u in row)
+        parts = [f"{name} {(u + 1) / 2:.0%}" for name, u in zip(ROTORS, row, strict=True) if u > -1]
+        share = ", ".join(parts) if len(set(row)) > 1 else f"all {(row[0] + 1) / 2:.0%}"
+        found[words.get(number, spoken)] = number, f"thrust {share}; its way depends on your tilt"
+    return found
+
+
+# ---- places --------------------------------------------------------------------------------------
+
+
+def scale_of(setup: Setup) -> tuple[np.ndarray, np.ndarray]:
+    """f32[4] each: the middle of the ranges of x, y, z (m, in the own frame) and heading (rad, of
+    the nose from the own x axis), and half their lengths."""
+    length, width = setup.plan.court
+    middle = [length / 4, 0.0, HIGHEST / 2, 0.0]
+    half = [length / 4, width / 2, HIGHEST / 2, math.pi]
+    return np.asarray(middle, np.float32), np.asarray(half, np.float32)
+
+
+def action_for(setup: Setup, place: Sequence[float]) -> np.ndarray:
+    """f32[4]: the action that asks for x, y, z (m) and heading (rad), or for the nearest."""
+    middle, half = scale_of(setup)
+    heading = (place[3] + math.pi) % (2 * math.pi) - math.pi
+    wanted = np.asarray([*place[:3], heading], np.float32)
+    return np.clip((wanted - middle) / half, -1, 1).astype(np.float32)
+
+
+def place_of(setup: Setup, action: Any) -> np.ndarray:
+    """f32[4]: x, y, z (m) and heading (rad) that an action asks for."""
+    middle, half = scale_of(setup)
+    found: np.ndarray = middle + half * np.asarray(action, np.float32)
+    return found
+
+
+def places(
+    game: Volleyball, place: Sequence[float], heading: float
+) -> dict[str, tuple[np.ndarray, str]]:
+    """The named places to fly to from where a drone is, by their words: the action, and what it
+    does."""
+    x, y, z = place
+    turn = math.radians(ROUND)
+    found = {
+        "hold": (x, y, z, heading),
+        "to the net": (min(x, max(x - AHEAD, KEEP_OFF)), y, z, heading),
+        "from the net": (x + AHEAD, y, z, heading),
+        "left": (x, y - ASIDE, z, heading),
+        "right": (x, y + ASIDE, z, heading),
+        "up": (x, y, z + HIGHER, heading),
+        "down": (x, y, z - HIGHER, heading),
+        "turn left": (x, y, z, heading + turn),
+        "turn right": (x, y, z, heading - turn),
+    }
+    told = {}
+    for name, wanted in found.items():
+        action = action_for(game.setup, wanted)
+        told[name] = action, f"fly to about {spoken(game.setup, action)} degrees"
+    return told
+
+
+def spoken(setup: Setup, action: Any) -> str:
+    """An action in numbers: metres and degrees."""
+    x, y, z, heading = place_of(setup, action).tolist()
+    return ", ".join(f"{value:.2f}" for value in (x, y, z)) + f", {math.degrees(heading):.0f}"
+
+
+# ---- from numbers in words ----------------------------------------------------------------------
+
+
+def meant(game: Volleyball, numbers: list[float], refuse: Any) -> Any:
+    """The action that four numbers stand for."""
+    if game.actions == "position":
+        return _set_point(game, numbers, refuse)
+    four = _four(numbers, refuse)
+    if game.actions != "discrete":
+        return four
+    number = number_of(game.bins, four.tolist())
+    row = np.asarray(thrusts_of(game.bins, np.array([number])))[0]
+    if np.abs(row - four).max() > 0.01:
+        steps = np.linspace(-1, 1, game.bins)
+        raise refuse(f"each number is {names_of([f'{u:.3g}' for u in steps])}")
+    return np.int64(number)
+
+
+def _set_point(game: Volleyball, numbers: list[float], refuse: Any) -> np.ndarray:
+    if len(numbers) == 3:
+        numbers = [*numbers, 0.0]
+    if len(numbers) != 4:
+        raise refuse(f"{len(numbers)} numbers given; needed are x, y, z and, if you like, degrees")
+    middle, half = scale_of(game.setup)
+    ends = [(m - h, m + h) for m, h in zip(middle[:3].tolist(), half[:3].tolist(), strict=True)]
+    for name, value, (low, high) in zip("xyz", numbers, ends, strict=False):
+        if not low <= value <= high:
+            raise refuse(f"{name} is within {low:g} and {high:g} m, given {value:g}")
+    if not -360 <= numbers[3] <= 360:
+        raise refuse(f"degrees are within -360 and 360, given {numbers[3]:g}")
+    return action_for(game.setup, [*numbers[:3], math.radians(numbers[3])])
+
+
+def _four(numbers: list[float], refuse: Any) -> np.ndarray:
+    if len(numbers) != 4:
+        count = len(numbers)
+        raise refuse(f"{count} number{'s' * (count != 1)} given, four are needed")
+    outside = [number for number in numbers if not -1 <= number <= 1]
+    if outside:
+        raise refuse(f"{outside[0]:g} is not within -1 and 1")
+    return np.asarray(numbers, np.float32)
