@@ -184,6 +184,31 @@ def test_a_finger_plays(browser, address):
         browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
 
 
+@pytest.mark.slow  # homes take long to compile
+def test_a_mouse_chooses_in_the_picture(browser):
+    """What a click would do is shown over the picture; a click does it."""
+    command = [sys.executable, "-m", "manyhands", "serve", "home task=chore_small", "--port", "0"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=os.environ) as server:
+        try:
+            start(browser, server.stdout.readline().strip(), "home", "person")
+            wait(lambda: "your move" in text_of(browser, "status"))
+            picture = wait(lambda: all_of(browser, "canvas[data-pictures]"))[0]
+            wide, high = picture.size["width"], picture.size["height"]
+            said = ""
+            for x in range(-wide // 2 + 20, wide // 2 - 20, 30):
+                mouse = webdriver.ActionChains(browser)
+                mouse.move_to_element_with_offset(picture, x, high // 4).perform()
+                said = picture.get_attribute("title")
+                if said.startswith("go to"):
+                    break
+            assert said.startswith("go to")
+            mouse.click().perform()
+            wait(lambda: "Step 1" in text_of(browser, "status"))
+            assert said.removeprefix("go to ") in text_of(browser, "text")
+        finally:
+            server.terminate()
+
+
 def test_a_record_is_stepped_through(browser, address):
     browser.get("about:blank")
     browser.get(address)
