@@ -6,7 +6,7 @@
 All games of a task run in one batch, each from a seed of its own, for one point. In teams every
 drone stands at the same place at first, so that masses and the ball's bounce are drawn anew for
 each game (2 % and 1 % to either side), or else there would be only two games: one side serves, or
-the other. `--duel` plays `duel`, which attacks, against `rally`, which returns, and against `hover`,
+the other. `--duel` plays `duel`, which attacks, against `rally`, which returns, and `hover`,
 one against one, as many points on either side, with the skills that are named; `--drills` has the
 scripted pair play set_and_spike. Prints, and writes to --out, what the players did.
 """
