@@ -186,8 +186,8 @@ def judged(env: Volleyball, skills: sk.VolleyballSkills, skill: str, found: Any)
         left = (moves[2] + np.sqrt(moves[2] ** 2 + 2 * body.gravity * (ball[2] - 1))) / body.gravity
         ours = (place[0] > 0) & (np.abs(place[1]) < width) & (left > PLAYABLE)
 
-    def share(mask: np.ndarray) -> float:
-        return float(np.mean(mask[offered])) if offered.any() else float("nan")
+    def share(mask: np.ndarray) -> float | None:
+        return float(np.mean(mask[offered])) if offered.any() else None
 
     row = {
         "situations": len(offered),
@@ -200,7 +200,7 @@ def judged(env: Volleyball, skills: sk.VolleyballSkills, skill: str, found: Any)
     }
     if skill == "spike":
         row["downwards"] = share(met & (moves[2] < 0))
-        row["median_vz_m_s"] = float(np.median(moves[2][offered & met])) if row["met"] > 0 else None
+        row["median_vz_m_s"] = float(np.median(moves[2][offered & met])) if row["met"] else None
     if skill == "block":
         row["returned"], row["deadened"] = share(met & inside), share(met & ours)
     return row
@@ -251,9 +251,8 @@ def main() -> None:
     for row in rows:
         if row["target"] == "all":
             cells = [row[k] for k in ("offered", "met", "in_court", "in_court_within_1m", "stays")]
-            extra = [row.get(k) for k in ("downwards", "returned", "deadened")]
-            cells += ["" if x is None else x for x in extra]
-            percent = [x if x == "" else f"{100 * x:.0f}%" for x in cells]
+            cells += [row.get(k) for k in ("downwards", "returned", "deadened")]
+            percent = ["" if x is None else f"{100 * x:.0f}%" for x in cells]
             miss = row["median_miss_m"]
             middle = "" if miss is None else f"{miss:.2f}"
             shown.append([row["task"], row["skills"], row["skill"], *percent, middle])

@@ -64,6 +64,15 @@ def test_a_hovering_player_loses_to_one_who_plays():
     assert all(episode.metrics["near_points"] == 1 for episode in result.episodes)
 
 
+def test_a_pair_sets_and_attacks_on_target():
+    env = Volleyball("set_and_spike", max_steps=200)
+    assert env.scripted_policy == "spiker"
+    result = play(env, "bot", 2, seed=0)
+    for episode in result.episodes:
+        assert episode.metrics["hits"] == 2
+        assert episode.metrics["on_target"] == 1
+
+
 class Words(View):
     """A view of nothing but words: whatever else is read fails."""
 
@@ -114,6 +123,10 @@ def test_seats_that_do_not_fit_are_refused():
     team = Volleyball("3v3")
     with pytest.raises(SeatError, match="'team' does"):
         seat("rally", team)
+    with pytest.raises(SeatError, match="plays set_and_spike"):
+        seat("spiker", team)
+    with pytest.raises(SeatError, match="no scripted player"):
+        seat("bot", Volleyball("solo_bump"))
     with pytest.raises(SeatError, match="plays volleyball"):
         seat("hover", make("kitchen"))
     with pytest.raises(ConfigError, match="the skills are for"):

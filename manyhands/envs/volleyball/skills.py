@@ -530,7 +530,8 @@ class VolleyballSkills:
         if kind == GO:
             return f"about {away[i]:.1f} m away"
         if kind == BLOCK:
-            word = "wait at the net, hit the ball back if it comes; you may drift across it"
+            word = "wait at the net, hit the ball back if it comes"
+            word += "" if self.attack else "; you may drift across it"
             if self.members == 1 and served and not allowed:
                 return f"{word}; a touch before the other drone's loses the point"
             if served and not allowed and mine:
@@ -662,6 +663,34 @@ class VolleyballSkills:
         sides = [(-length, 0.0) if far else (0.0, length), (-width, width)]
         return sides if far else [*sides, (0.0, TOP)]
 
+    def _spike_rule(self) -> str:
+        if self.attack:
+            return (
+                "meet a ball that falls from a height near the net, and hit it down to that place "
+                "of the far half; offered while the drone can do it, so wait for a high ball "
+                "about 1 to 1.5 m from the net."
+            )
+        word = "meet the ball as high as can be, and play it flat and fast to that place of the far"
+        if self.members > 1:
+            return f"{word} half; for a ball that is set high, 2 to 4 m from the net."
+        return (
+            f"{word} half. On this short court it often goes out, or takes you across the net: "
+            "bump is safer."
+        )
+
+    def _block_rule(self) -> str:
+        if self.attack and self.members == 1:
+            return "here never offered: bump what comes over."
+        if self.attack:
+            return (
+                "wait 1.2 m behind the net before the ball, and hit it back over the net if it "
+                "comes to you; offered while nobody has hit it there, or you can reach it."
+            )
+        return (
+            "wait at the net before the ball, and hit it back if it comes to you there; then go "
+            "back, since the drone may drift across the net."
+        )
+
     def rules(self) -> str:
         """The skills, explained to a player."""
         team = self.members > 1
@@ -679,17 +708,9 @@ class VolleyballSkills:
                 "half, for a team-mate to spike."
             )
         lines += [
-            "spike to (x, y): meet the ball as high as can be, and play it flat and fast to that "
-            "place of the far half"
-            + (
-                "; for a ball that is set high, 2 to 4 m from the net."
-                if team
-                else ". On this short court it often goes out, or takes you across the net: bump "
-                "is safer."
-            ),
+            f"spike to (x, y): {self._spike_rule()}",
             f"serve: when the ball hangs above you, play it to the {self._served_to}.",
-            "block: wait at the net before the ball, and hit it back if it comes to you there; "
-            "then go back, since the drone may drift across the net.",
+            f"block: {self._block_rule()}",
             "Places are in metres in your own frame; any numbers on that half, or within "
             f"{AROUND:g} m of it, mean the nearest place that is offered. Of the far half also in "
             'words: "bump deep left". Only receive, bump, '
