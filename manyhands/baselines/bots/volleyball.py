@@ -14,7 +14,6 @@ import jax.numpy as jnp
 import numpy as np
 
 from manyhands.core.env import Array, DeviceView, Env, SeatError, names_of
-from manyhands.envs.volleyball import spikes
 from manyhands.envs.volleyball.env import Volleyball
 from manyhands.envs.volleyball.flight import BUMP, GO, SERVE, SPIKE, Order, falls_to
 from manyhands.envs.volleyball.observe import Observation
@@ -147,10 +146,10 @@ def strategy(skills: VolleyballSkills, obs: Observation, attack: str = "deep") -
     return jnp.where(gaps[0] >= gaps[1], left, right)
 
 
-SPIKED_AT = (1.5, 0.5, 3.0)  # m, where the drill's setter plays the ball, and the height there
+MET_AT = (1.5, 0.5, 3.0)  # m, where the drill's setter plays the ball, and the height there
 AIM = (-3.95, 0.0, 0.1)  # m: the nearer part of the target, a metre around (-4.5, 0)
 BESIDE = (3.0, -3.0, READY)  # m, where the setter goes then
-HURRY = 0.45  # s until the ball falls to that height, from when on it is spiked or bumped
+HURRY = 0.45  # s until the ball falls to that height, from when on the attacker goes for it
 
 
 @functools.lru_cache(maxsize=8)
@@ -162,7 +161,7 @@ def pair_of(court: Volleyball) -> VolleyballSkills:
 @dataclasses.dataclass(frozen=True)
 class Pair:
     """The `DevicePolicy` of set_and_spike: drone_0 plays the ball up before the net, drone_1 waits
-    there, and spikes it to the target."""
+    there, and sends it to the target: with a bump, since it is not there in time for a jump."""
 
     def init(self, env: Env, agent: int) -> tuple[()]:
         return ()
@@ -181,16 +180,12 @@ class Pair:
             return jnp.stack([jnp.full_like(obs.served, part) for part in place])
 
         sets, mine = obs.me[0] > 0, skills.own(obs, obs.allowed) > 0
-        target = at(AIM)
-        time, _ = falls_to(skills.body, obs.ball, obs.ball_velocity, at(SPIKED_AT)[2])
-        can = spikes.can(spikes.plan(skills.body, obs, target))
-        spikes_now = mine & ~sets & can
-        bumps = mine & ~sets & ~can & (time < HURRY)
-        kind = jnp.where(sets & mine, SERVE, GO)
-        kind = jnp.where(spikes_now, SPIKE, jnp.where(bumps, BUMP, kind))
-        x, y, _ = SPIKED_AT
-        goal = jnp.where(sets, jnp.where(mine, at(SPIKED_AT), at(BESIDE)), at((x, y, READY)))
-        return Order(kind.astype(jnp.int32), jnp.where(spikes_now | bumps, target, goal))
+        time, _ = falls_to(skills.body, obs.ball, obs.ball_velocity, at(MET_AT)[2])
+        attacks = mine & ~sets & (time < HURRY)
+        kind = jnp.where(sets & mine, SERVE, jnp.where(attacks, BUMP, GO))
+        x, y, _ = MET_AT
+        goal = jnp.where(sets, jnp.where(mine, at(MET_AT), at(BESIDE)), at((x, y, READY)))
+        return Order(kind.astype(jnp.int32), jnp.where(attacks, at(AIM), goal))
 
 
 @dataclasses.dataclass(frozen=True)
