@@ -67,7 +67,7 @@ def at(env, state, name):
 
 
 def test_of_several_who_want_a_cell_one_moves_by_turns():
-    env = own("coins", map=["S,,,,", ",,,,,", ",,,,S"], growth=[], stages=["moves", "takes"])
+    env = own("coins", map=["S,,,,", ",,,,,", "c,,,S"], growth=[], stages=["moves", "takes"])
     now = begin(env, player_0=(1, 1), player_1=(1, 3))
     after, outcome = act(env, now, "east", "west")
     assert at(env, after, "player_0") == [1, 2] and at(env, after, "player_1") == [1, 3]
@@ -95,7 +95,7 @@ def test_of_several_who_want_a_cell_one_moves_by_turns():
     ],
 )
 def test_conflicts_are_data(conflict, actions, moved):
-    env = own("coins", map=["S,,,,", ",,,,S"], growth=[], stages=["moves", "takes"],
+    env = own("coins", map=["S,,,,", "c,,,S"], growth=[], stages=["moves", "takes"],
               conflict=conflict)  # fmt: skip
     now = begin(env, player_0=(0, 1), player_1=(0, 3))
     after, _ = act(env, now, *actions)
@@ -136,7 +136,7 @@ def test_boxes_are_pushed_and_locked():
 
 def test_who_hides_is_seen_along_lines():
     env = own("hide_and_seek", generator=None, size=None, sight=4,
-              map=["S.#..T", "..#..T", "S....."])  # fmt: skip
+              map=["S.#..T", "..#..T", "S....b"])  # fmt: skip
     now = begin(env, hider_0=(0, 0), hider_1=(1, 0), seeker_0=(0, 4), seeker_1=(1, 4))
     for step in range(21):
         now, outcome = act(env, now, "stay")
