@@ -102,13 +102,16 @@ class VolleyballSkills:
         self.attack = setup.skills == "attack"
         self._styles = hits.STYLES_OF_ATTACK if self.attack else hits.STYLES
         # Where a team attacks, and where its attacker waits.
-        self._depth, self._run_up = (JUMP, JUMP) if self.attack else (ATTACK_DEPTH, RUN_UP)
+        self._depth, self._run_up = (JUMP, RUN_UP) if self.attack else (ATTACK_DEPTH, RUN_UP)
         self._wait_at = READY if self.attack else HIGH
         self.members, self.body = setup.team_size, _body(setup)
         length, width = self.body.half_length, self.body.half_width
         middle = (-(0.8 if self.members == 1 else 0.65) * length, 0.0, self.body.radius)
         # From the end of the longest court no serve comes over the net: it goes to the front.
         serve = middle if length < 7 else (ATTACK_DEPTH, 0.0, 3.0)
+        self._served_to = "middle of the far half" if serve is middle else "front of your half"
+        if self.attack and serve is middle and self.members > 1:
+            serve = (-0.55 * length, 0.0, self.body.radius)
         table: list[tuple[str, int, Place]] = [
             ("hover", HOVER, (0.0, 0.0, 0.0)),
             ("receive", RECEIVE, middle),  # in a team: to the one who sets
@@ -131,7 +134,6 @@ class VolleyballSkills:
             for y in sides:
                 table.append((f"set to ({x:g}, {y:g}, 3)", SET, (x, y, 3.0)))
         self.names = tuple(name for name, _, _ in table)
-        self._served_to = "middle of the far half" if serve is middle else "front of your half"
         self.kinds = np.array([kind for _, kind, _ in table], np.int32)
         self.goals = np.array([goal for _, _, goal in table], np.float32)
         self.instant = self.kinds == HOVER
@@ -715,8 +717,9 @@ class VolleyballSkills:
             f"{AROUND:g} m of it, mean the nearest place that is offered. Of the far half also in "
             'words: "bump deep left". Only receive, bump, '
             + ("set, " if team else "")
-            + "spike, serve and block hit the ball. While you may not touch it, only block is "
-            "offered of these"
+            + "spike, serve and block hit the ball. While you may not touch it, "
+            + ("none" if self.attack and not team else "only block")
+            + " is offered of these"
             + (", and, while the ball comes over, those that receive it." if team else "."),
         ]
         return "\n".join(lines)
