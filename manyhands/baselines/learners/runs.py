@@ -246,8 +246,7 @@ class Run:
             self.state = jax.jit(make, out_shardings=self.spread.shardings(make))()
         else:
             tensors = self._shared(make, tensors)
-            restored = restore(make, tensors, self.folder / "checkpoints")
-            self.state = self.spread.put(restored, make)
+            self.state = self.spread.put(make, tensors, self.folder / "checkpoints", restore)
             self._notice(np.asarray(self.state["failed"]))
             self.saved = True
             self.display.note(f"going on after update {self.update}")

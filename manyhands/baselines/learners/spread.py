@@ -93,10 +93,20 @@ class Spread:
             spec = PartitionSpec(*[None] * (leaf.ndim - 1), _AXIS)
         return NamedSharding(self._mesh, spec)
 
-    def put(self, state: Any, make: Callable[[], Any]) -> Any:
-        """A state that every process has on its host, divided over the devices."""
+    def put(
+        self,
+        make: Callable[[], Any],
+        tensors: Mapping[str, np.ndarray],
+        where: Path,
+        restore: Callable[..., Any],
+    ) -> Any:
+        """The state that `restore` makes of arrays that every process has, divided over devices."""
         shardings = self.shardings(make)
-        return state if shardings is None else jax.device_put(state, shardings)
+        if shardings is None:
+            return restore(make, tensors, where)
+        # Compiled, since arrays of one process cannot be moved to devices of others.
+        whole = jax.jit(lambda arrays: restore(make, arrays, where), out_shardings=shardings)
+        return whole(dict(tensors))
 
     def whole(self, state: Any) -> Any:
         """A state with all its arrays in every process. All processes call it."""
