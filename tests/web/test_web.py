@@ -104,18 +104,24 @@ def over(message):
     return message["type"] == "view" and message["over"]
 
 
+def begun(socket):
+    """The first view of a person at tic-tac-toe, who is welcomed, sees it and is refused once."""
+    welcome, _, _ = until(socket, lambda m: m["type"] == "welcome")
+    assert welcome["agent"] == "player_0" and "TIC-TAC-TOE" in welcome["rules"].upper()
+    view, _, _ = until(socket, to_move)
+    assert Image.open(io.BytesIO(until_picture(socket))).format == "WEBP"
+    socket.send_json({"type": "answer", "words": "fly"})
+    refused, _, _ = until(socket, lambda m: m["type"] == "refused")
+    assert "fly" in refused["reason"]
+    return view
+
+
 def test_a_person_plays_a_game_and_its_record_is_kept(server, tmp_path):
     client, _ = server
     table = opened(client, "tic_tac_toe", PERSON, "random", seed=5)
     assert table["watch"] == "" and len(table["seats"]) == 1
     with sit(client, table) as socket:
-        welcome, _, _ = until(socket, lambda m: m["type"] == "welcome")
-        assert welcome["agent"] == "player_0" and "TIC-TAC-TOE" in welcome["rules"].upper()
-        view, _, _ = until(socket, to_move)
-        assert Image.open(io.BytesIO(until_picture(socket))).format == "WEBP"
-        socket.send_json({"type": "answer", "words": "fly"})
-        refused, _, _ = until(socket, lambda m: m["type"] == "refused")
-        assert "fly" in refused["reason"]
+        view = begun(socket)
         while not view["over"]:
             socket.send_json({"type": "answer", "words": view["choices"][0]["text"]})
             view, _, _ = until(socket, lambda m: to_move(m) or over(m))
@@ -581,13 +587,7 @@ def test_another_process_plays(spread):
     client, house, folder = spread
     table = opened(client, "tic_tac_toe", PERSON, "random", seed=5)
     with sit(client, table) as socket:
-        welcome, _, _ = until(socket, lambda m: m["type"] == "welcome")
-        assert welcome["agent"] == "player_0" and "TIC-TAC-TOE" in welcome["rules"].upper()
-        view, _, _ = until(socket, to_move)
-        assert Image.open(io.BytesIO(until_picture(socket))).format == "WEBP"
-        socket.send_json({"type": "answer", "words": "fly"})
-        refused, _, _ = until(socket, lambda m: m["type"] == "refused")
-        assert "fly" in refused["reason"]
+        view = begun(socket)
         socket.send_json({"type": "answer", "words": view["choices"][0]["text"]})
         view, _, _ = until(socket, to_move)
         assert until_picture(socket)[:2] == b"\xff\xd8" and view["boxes"]  # the parts that changed

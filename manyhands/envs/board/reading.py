@@ -79,17 +79,20 @@ _NAMED = {
         f"{_COL} in [the] (middle|centre|center) [of board]",
     ],
 }
+
+
+def _played(ways: list[str], takes: str) -> list[str]:
+    """The sentences that play at a place, by the ways to name it and the verbs of one that does."""
+    return [
+        pattern
+        for said in ways
+        for pattern in (f"{_PLAY} {said} {_END}", f"{said} {_FOR}", f"{said} ({takes}) {_OBJECT}")
+    ]
+
+
 COLUMNS = Grammar(
     {
-        meaning: [
-            pattern
-            for said in ways
-            for pattern in (
-                f"{_PLAY} {said} {_END}",
-                f"{said} {_FOR}",
-                f"{said} (take|get|receive|have|catch|welcome) {_OBJECT}",
-            )
-        ]
+        meaning: _played(ways, "take|get|receive|have|catch|welcome")
         for meaning, ways in _NAMED.items()
     }
     | {
@@ -165,18 +168,7 @@ SQUARES = Grammar(
             f"{_PLAY} {{row:ordinal}} {_SQUARE} (of|in) "
             "(column {column:n}|{column:ordinal} column)",
         ],
-        **{
-            meaning: [
-                pattern
-                for said in ways
-                for pattern in (
-                    f"{_PLAY} {said} {_END}",
-                    f"{said} {_FOR}",
-                    f"{said} (take|get|receive) {_OBJECT}",
-                )
-            ]
-            for meaning, ways in _PLACE.items()
-        },
+        **{meaning: _played(ways, "take|get|receive") for meaning, ways in _PLACE.items()},
         "by a stone": [
             f"{_PLAY} [{_SQUARE}] [of] {_REL} {_ITS} [in {_MIDDLE}] {_END}",
         ],
