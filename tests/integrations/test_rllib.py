@@ -130,13 +130,16 @@ def test_masks_are_applied():
     game = env("tic_tac_toe", **FORMAT)
     game.reset(seed=0)
     space = game.observation_space("player_0")
+    space.seed(0)
     module = MaskedPPO(
         observation_space=space,
         action_space=game.action_space("player_0"),
         model_config={"fcnet_hiddens": [16]},
     )
     views = [space.sample() for _ in range(64)]
-    views[0]["action_mask"][:] = 0  # not to move
+    for view in views:  # a sampled mask may forbid everything, as it does for who is not to move
+        view["action_mask"][0] = 1
+    views[0]["action_mask"][:] = 0
     batch = {
         "obs": {key: torch.as_tensor(np.stack([view[key] for view in views])) for key in views[0]}
     }
