@@ -48,6 +48,7 @@ PEERS = {
     "overcooked_ai": ("overcooked-ai==1.1.0", "numpy==1.26.4", "scipy==1.15.3"),
     "lbforaging": ("lbforaging==2.0.0", "numpy==2.4.6"),
     "rware": ("rware==2.0.0", "numpy==2.4.6"),
+    "jumanji": ("jumanji==1.1.2", "jax==0.10.1", "jaxlib==0.10.1"),
     "pgx": ("pgx==2.6.0", "jax==0.10.1", "jaxlib==0.10.1"),
     "textarena": ("textarena==0.7.4",),
     # Newer releases of MuJoCo than this one have no MJX yet.

@@ -4,8 +4,9 @@
     python benchmarks/missions.py --tasks warehouse-tiny-4ag --sizes 64 1024 4096 --peers
 
 Ours are batched rollouts with random legal actions and automatic resets, with every observation
-written to memory; theirs, lbforaging and rware, step one environment in Python with random actions
-and give the observations of all players. All take turns.
+written to memory, and so are Jumanji's, which has both games in JAX. The originals, lbforaging and
+rware, step one environment in Python with random actions and give the observations of all players.
+All take turns.
 """
 
 from __future__ import annotations
@@ -34,6 +35,43 @@ TASKS = {
     "warehouse-tiny-4ag": ("rware", "rware-tiny-4ag-v2"),
     "warehouse-large-10ag": ("rware", "rware-large-10ag-v2"),
 }
+# The same in Jumanji: (which game, steps at most, settings of its generator).
+JUMANJI: dict[str, tuple[str, int, dict[str, Any]]] = {
+    "foraging-8x8-2p-2f-coop": (
+        "foraging",
+        50,
+        {"grid_size": 8, "fov": 8, "num_agents": 2, "num_food": 2, "force_coop": True},
+    ),
+    "foraging-15x15-4p-3f": (
+        "foraging",
+        50,
+        {"grid_size": 15, "fov": 15, "num_agents": 4, "num_food": 3},
+    ),
+    "warehouse-tiny-4ag": (
+        "warehouse",
+        500,
+        {
+            "shelf_rows": 1,
+            "shelf_columns": 3,
+            "column_height": 8,
+            "num_agents": 4,
+            "sensor_range": 1,
+            "request_queue_size": 4,
+        },
+    ),
+    "warehouse-large-10ag": (
+        "warehouse",
+        500,
+        {
+            "shelf_rows": 3,
+            "shelf_columns": 5,
+            "column_height": 8,
+            "num_agents": 10,
+            "sensor_range": 1,
+            "request_queue_size": 10,
+        },
+    ),
+}
 STEPS = 2**17  # environment steps of one call, at most
 
 
@@ -41,7 +79,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--tasks", nargs="+", default=list(TASKS), choices=TASKS)
     parser.add_argument("--sizes", nargs="+", type=int, default=[64, 1024, 4096])
-    parser.add_argument("--peers", action="store_true", help="measure the originals too, in turns")
+    parser.add_argument("--peers", action="store_true", help="measure the others too, in turns")
     parser.add_argument("--device", help="of ours: cpu, gpu or tpu")
     parser.add_argument("--repeats", type=int, default=5)
     parser.add_argument("--seconds", type=float, default=0.5, help="length of one repeat")
@@ -55,14 +93,21 @@ def main() -> None:
     for task in args.tasks:
         package, name = TASKS[task]
         for size in args.sizes:
+            shape = {"num_envs": size, "num_steps": max(8, min(256, STEPS // size))}
             requests["manyhands", task, size] = {
                 "what": "play",
                 "id": "mission",
                 "config": {"scenario": task},
                 "observation": "vector",
-                "num_envs": size,
-                "num_steps": max(8, min(256, STEPS // size)),
+                **shape,
             }
+            if args.peers:
+                if "jumanji" not in workers:
+                    python = peer_python("jumanji")
+                    workers["jumanji"] = Worker("peer_jumanji.py", python, args.device)
+                kind, steps, settings = JUMANJI[task]
+                game = {"kind": kind, "steps": steps, "settings": settings}
+                requests["jumanji", task, size] = {**game, **shape}
         if args.peers:
             if package not in workers:
                 workers[package] = Worker("peer_missions.py", peer_python(package))
@@ -83,15 +128,18 @@ def main() -> None:
     for (subject, task, size), values in figures.items():
         row: dict[str, Any] = {"subject": subject, "task": task, "envs": size}
         row |= {"unit": "env steps/s", **summary(values)}
-        base = figures.get((TASKS[task][0], task, 1))
-        if base:
-            row["times_peer"] = row["best"] / max(base)
+        bases = {
+            "times_peer": figures.get((TASKS[task][0], task, 1)),
+            "times_jumanji": figures.get(("jumanji", task, size)),
+        }
+        row |= {what: row["best"] / max(base) for what, base in bases.items() if base}
         rows.append(row)
         shown = [f"{row[k]:,.0f}" for k in ("best", "median")]
-        times = f"{row['times_peer']:,.0f}" if base else ""
-        table.append([task, subject, f"{size:,}", *shown, times])
+        times = [f"{row[what]:,.1f}" if what in row else "" for what in bases]
+        table.append([task, subject, f"{size:,}", *shown, *times])
     title = f"missions: {where['device']}, {where['cores']} cores"
-    report(title, ["task", "", "at once", "best /s", "median /s", "times peer"], table)
+    heads = ["task", "", "at once", "best /s", "median /s", "times original", "times Jumanji"]
+    report(title, heads, table)
     settings = {"repeats": args.repeats, "seconds": args.seconds}
     save(args.out, benchmark="missions", machine=where, settings=settings, rows=rows)
 
