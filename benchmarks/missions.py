@@ -5,8 +5,8 @@
 
 Ours are batched rollouts with random legal actions and automatic resets, with every observation
 written to memory, and so are Jumanji's, which has both games in JAX. The originals, lbforaging and
-rware, step one environment in Python with random actions and give the observations of all players.
-All take turns.
+rware, step one environment in Python with random actions and give the observations of all players,
+and beside them is one of ours through PettingZoo's parallel API. All take turns.
 """
 
 from __future__ import annotations
@@ -88,6 +88,7 @@ def main() -> None:
 
     where = machine()
     workers = {"manyhands": Worker("rollouts.py", device=args.device)}
+    workers["manyhands, PettingZoo"] = Worker("single.py", device="cpu")
     where |= {k: v for k, v in workers["manyhands"].ask(what="about").items() if k != "registered"}
     requests: dict[Slot, dict[str, Any]] = {}
     for task in args.tasks:
@@ -106,8 +107,10 @@ def main() -> None:
                     python = peer_python("jumanji")
                     workers["jumanji"] = Worker("peer_jumanji.py", python, args.device)
                 kind, steps, settings = JUMANJI[task]
-                game = {"kind": kind, "steps": steps, "settings": settings}
-                requests["jumanji", task, size] = {**game, **shape}
+                request = {"kind": kind, "steps": steps, "settings": settings, **shape}
+                requests["jumanji", task, size] = request
+        game = {"id": "mission", "scenario": task}
+        requests["manyhands, PettingZoo", task, 1] = {"what": "step", **game}
         if args.peers:
             if package not in workers:
                 workers[package] = Worker("peer_missions.py", peer_python(package))

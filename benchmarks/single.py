@@ -62,21 +62,24 @@ def worker() -> None:
     import jax
 
     from manyhands.envs import kitchen
+    from manyhands.wrappers.pettingzoo import parallel_env
 
     made: dict[str, Any] = {}
 
-    def step(layout: str, seconds: float) -> dict[str, Any]:
-        """Steps a second through PettingZoo's parallel API."""
-        if layout not in made:
-            made[layout] = kitchen.parallel_env(layout=layout, observe="vector")
-            made[layout].reset(seed=0)
-        env, rng = made[layout], random.Random(0)
+    def step(seconds: float, id: str = "kitchen", **config: Any) -> dict[str, Any]:
+        """Steps a second through PettingZoo's parallel API, of random actions."""
+        slot = f"{id} {config}"
+        if slot not in made:
+            made[slot] = parallel_env(id, observe="vector", on_illegal="noop", **config)
+            made[slot].reset(seed=0)
+        env, rng = made[slot], random.Random(0)
+        number = env.game.action_space.n
 
         def hundred() -> int:
             for _ in range(100):
                 if not env.agents:
                     env.reset()
-                env.step({agent: rng.randrange(6) for agent in env.agents})
+                env.step({agent: rng.randrange(number) for agent in env.agents})
             return 100
 
         hundred()
