@@ -68,11 +68,11 @@ def cpu_seconds(process: int) -> float:
 
 @contextlib.contextmanager
 def server(
-    game: str, most: int, root: Path, processes: int
+    game: str, most: int, root: Path, processes: int | None
 ) -> Iterator[tuple[subprocess.Popen[str], str]]:
     """A server, and its address."""
     command = [sys.executable, "-m", "manyhands", "serve", game, "--port", "0"]
-    command += ["--processes", str(processes)] if processes else []
+    command += [] if processes is None else ["--processes", str(processes)]
     environment = dict(os.environ, PYTHONPATH=str(root))
     process = subprocess.Popen(
         [*command, "--tables", str(most)],
@@ -181,7 +181,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--game", default="kitchen max_steps=30000")
     parser.add_argument("--games", type=int, nargs="+", default=[10, 25, 50])
-    parser.add_argument("--processes", type=int, default=0, help="of `manyhands serve`")
+    parser.add_argument("--processes", type=int, help="of `manyhands serve`; else its default")
     parser.add_argument("--rate", type=float, default=6.0, help="steps a second")
     parser.add_argument("--seconds", type=float, default=20.0, help="measured, of each number")
     parser.add_argument(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import ipaddress
+import os
 import secrets
 import shlex
 import sys
@@ -17,6 +18,7 @@ from manyhands.core.env import ConfigError, Env, ManyhandsError
 from manyhands.core.play import seat_policy
 
 SEATS = ("bot", "random")
+ALONE = 8  # games that one process plays with time to spare (benchmarks/web_load.py)
 
 
 def add(commands: Any) -> None:
@@ -58,9 +60,9 @@ def add(commands: Any) -> None:
     parser.add_argument(
         "--processes",
         type=int,
-        default=0,
         metavar="N",
-        help="more processes that play the games, where one is too slow (default 0: none)",
+        help="play the games in N other processes; 0: in this one alone (default: others, as many "
+        f"as there are cores, play what is more than {ALONE} games)",
     )
     parser.add_argument(
         "--patience",
@@ -88,7 +90,7 @@ def add(commands: Any) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    if options.processes < 0:
+    if options.processes is not None and options.processes < 0:
         raise ConfigError(f"--processes is 0 or more, given {options.processes}")
     try:
         import starlette  # noqa: F401
@@ -128,7 +130,8 @@ def run(options: argparse.Namespace) -> int:
         patience=options.patience,
         leaver=options.leaver,
         record=options.record,
-        processes=options.processes,
+        processes=(os.cpu_count() or 1) if options.processes is None else options.processes,
+        alone=ALONE if options.processes is None else 0,
     )
     room = None
     if study is not None:

@@ -51,7 +51,9 @@ class House:
         patience, leaver: of all tables, as in `Table`.
         idle: seconds after which a table where nothing happens is closed.
         record: a folder for records, or None.
-        processes: how many others play the games; with 0 this one does.
+        processes: how many others play the games, at most; with 0 this one plays them all.
+        alone: how many tables this process plays itself. Others are started when there are more:
+            the next one whenever each has `alone`. With 0 all of them are there from the start.
     """
 
     def __init__(
@@ -64,13 +66,15 @@ class House:
         idle: float = 1800.0,
         record: Path | None = None,
         processes: int = 0,
+        alone: int = 0,
     ):
         self.offers = {offer.name: offer for offer in offers}
         self.most, self.patience, self.idle, self.record = most, patience, idle, record
         self.leaver = leaver
         self.tables: dict[str, Table | FarTable] = {}  # by their ids
         self._lock = threading.Lock()
-        self._workers = [Worker(idle) for _ in range(processes)]
+        self._processes, self._alone = processes, alone
+        self._workers = [] if alone else [Worker(idle) for _ in range(processes)]
 
     def open(
         self,
@@ -111,7 +115,7 @@ class House:
         ended: Callable[[Any, EpisodeResult | None], None] | None = None,
         **options: Any,
     ) -> Table | FarTable:
-        """A new table, in the process that has fewest of them.
+        """A new table, in this process or, of the others, in the one that has fewest of them.
 
         Args:
             env, names, ended, options: as of `Table`.
@@ -123,7 +127,7 @@ class House:
         if len(self.tables) >= self.most:
             raise ConfigError(f"all {self.most} tables are taken; try again later")
         table: Table | FarTable
-        if self._workers:
+        if self._processes and len(self._here()) >= self._alone:
             table = self._worker().table(env, names, ended, options)
         else:
             table = Table(env, tuple(names), ended=ended, **options)
@@ -135,6 +139,9 @@ class House:
             for place, worker in enumerate(self._workers):
                 if not worker.alive:
                     self._workers[place] = Worker(self.idle)
+            loads = [worker.load for worker in self._workers]
+            if len(loads) < self._processes and min(loads, default=self._alone) >= self._alone:
+                self._workers.append(Worker(self.idle))
             return min(self._workers, key=lambda worker: worker.load)
 
     @property
@@ -149,12 +156,14 @@ class House:
 
     def sweep(self) -> None:
         """Forget tables where nothing has happened for long."""
-        if not self._workers:
-            self.tables = dict(sweep(self._here(), self.idle))
-            return
+        here = sweep(self._here(), self.idle)
         for worker in self._working():
             worker.sweep()
-        self.tables = {id: table for id, table in self.tables.items() if not table.closed}
+        self.tables = {
+            id: table
+            for id, table in self.tables.items()
+            if (not table.closed if isinstance(table, FarTable) else id in here)
+        }
 
     def _here(self) -> dict[str, Table]:
         """The tables of this process."""

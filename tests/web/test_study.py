@@ -12,6 +12,7 @@ import re
 import signal
 import subprocess
 import sys
+import time
 from collections import Counter
 from pathlib import Path
 
@@ -95,12 +96,13 @@ def written(tmp_path, text=SMALL):
 class Server:
     """A study and a client of it; `again` begins anew with what is on the disk, as after a kill."""
 
-    def __init__(self, path, folder, clock=lambda: 1e9):
+    def __init__(self, path, folder, clock=lambda: 1e9, processes=0):
         self.study, self.folder, self.clock = read_study(path), folder, clock
+        self.processes = processes
         self.again()
 
     def again(self):
-        self.house = House([])
+        self.house = House([], processes=self.processes)
         self.ledger = Ledger(self.study, self.folder)
         self.room = Room(self.study, self.ledger, self.house, lambda: self.clock())
         app = application(self.house, Library([]), study=self.room)
@@ -420,6 +422,30 @@ def test_two_participants_are_brought_together(tmp_path):
     seats = [json.loads(game["seats"]) for game in games]
     assert [list(one.values()).count("person") for one in seats] == [2, 2, 1]
     assert games[0]["record"] == games[1]["record"] != games[2]["record"]
+
+
+def test_another_process_plays_the_games_of_a_study(tmp_path):
+    server = Server(written(tmp_path), tmp_path / "out", processes=1)
+    who = server.enter()
+    page = server.turn(who, server.page(who), consent=True)
+    page = server.turn(who, server.turn(who, page), row="three")
+    server.play(page)
+    (here,) = server.house.processes
+    assert server.page(who)["over"]
+    page = server.turn(who, page)
+    table = page["table"]
+    os.kill(here, signal.SIGKILL)  # with the game that is there, which is played again
+    deadline = time.monotonic() + 20
+    while page["table"] == table and time.monotonic() < deadline:
+        time.sleep(0.05)
+        page = server.page(who)
+    server.play(page)
+    assert server.page(who)["over"] and here not in server.house.processes
+    games = rows(server.ledger.tables()["games.csv"])
+    assert sorted(game["state"] for game in games) == ["done", "done", "lost"]
+    for game in games:
+        assert game["state"] == "lost" or verify(server.folder / game["record"])
+    server.house.close()
 
 
 def test_a_study_offers_nothing_else(server):

@@ -625,6 +625,27 @@ def test_another_process_shows_each_its_own(spread):
     assert answer.status_code == 400 and "2 seats" in answer.json()["error"]
 
 
+def test_others_are_started_when_there_are_many_tables(menu):
+    house = House(menu, processes=1, alone=1)
+    with TestClient(application(house, Library([])), base_url="http://localhost") as client:
+        first = opened(client, "tic_tac_toe", PERSON, "random")
+        assert house.processes == []
+        second = opened(client, "tic_tac_toe", PERSON, "random")
+        assert len(house.processes) == 1 and list(house.tables) == [
+            first["table"],
+            second["table"],
+        ]
+        with sit(client, first) as here, sit(client, second) as there:
+            until(here, to_move)
+            until(there, to_move)
+        house.tables[second["table"]].close()
+        deadline = time.monotonic() + 20
+        while len(house.tables) > 1 and time.monotonic() < deadline:
+            time.sleep(0.05)
+            house.sweep()
+        assert list(house.tables) == [first["table"]]
+
+
 def test_a_process_that_is_killed_takes_its_games_only(menu):
     """Its tables fail, with a reason, and the next table is played by a new one."""
     house = House(menu, processes=1)
