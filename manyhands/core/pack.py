@@ -45,7 +45,7 @@ _HEADER = struct.Struct("<8s16sQI")  # magic, digest of the environment, payload
 # Behind the state, if anything was said: what follows, its length, its CRC-32, and JSON.
 _TALK, _TALK_MAGIC = struct.Struct("<4sII"), b"TALK"
 _ALIGN = 8
-_MEMORY = 2**15  # frames that are remembered
+_MEMORY, _TRIED = 2**15, 2**12  # frames that are remembered, and of a game that is not known yet
 _SMALL = 64  # bytes of a state that may be one of few
 BLOCK = 16  # resets that are drawn in one call
 _KEY_AND_TIME = struct.Struct("=IIi")  # how a step's order begins: u32[2] and i32
@@ -485,7 +485,8 @@ class Stepper:
 
     Where states are small and steps do not use their keys, as in a hand of Kuhn poker, repeated
     steps are looked up: each frame stores the frames that its actions led to, computed by the
-    environment's own `step` when first needed. Memoisation stops if a game has many states.
+    environment's own `step` when first needed. Memoisation stops if a game has many states: too
+    many, or so many that few steps lead to known ones.
 
     Attributes:
         memoises: whether steps are memoised.
@@ -512,6 +513,7 @@ class Stepper:
         self._result = Packing(shapes)
         self.memoises = self._state.size <= _SMALL and not draws_from_key(env, self._env_step)
         self._known: dict[bytes, Frame] = {}
+        self._room, self._again = min(_TRIED, _MEMORY), 0  # of `_known`; steps that were looked up
         self._reporter: _Reporter | None = None  # made with the first frame that is read
         self._last = Report()
         self.fields: dict[str, Any] = {"state": self._state.views}
@@ -542,9 +544,12 @@ class Stepper:
         contents = buffer.tobytes()
         frame = self._known.get(contents)
         if frame is None:
-            if len(self._known) >= _MEMORY:
-                self._known.clear()
-                self.memoises = False
+            if len(self._known) >= self._room:
+                if self._room < _MEMORY and 2 * self._again > self._room:
+                    self._room, self._again = 2 * self._room, 0
+                else:
+                    self._known.clear()
+                    self.memoises = False
             frame = self._known[contents] = Frame(self, np.frombuffer(contents, np.uint8))
         return frame
 
@@ -566,6 +571,8 @@ class Stepper:
             frame = self._frame(self._stepped(key_data, time, before, actions))
             if len(led) < 1000:  # there are unboundedly many numbers that are not actions
                 led[move] = frame
+        else:
+            self._again += 1
         return frame
 
     def resets(self, key_data: np.ndarray) -> list[Frame]:

@@ -85,8 +85,8 @@ def test_remembered_steps_are_those_of_the_environment(steppers):
 
 
 def test_a_table_has_an_end(steppers, monkeypatch):
-    table = Stepper(KuhnPoker(players=3))
     monkeypatch.setattr(pack, "_MEMORY", 50)
+    table = Stepper(KuhnPoker(players=3))
     key_data = episode_key_data(3)
     first = table.reset(key_data)
     for number in range(3, 1200):
@@ -99,6 +99,17 @@ def test_a_table_has_an_end(steppers, monkeypatch):
             time += 1
         assert len(table._known) <= 50
     assert not table.memoises  # a game of many states is not worth remembering
+
+
+def test_a_table_grows_where_steps_are_met_again(monkeypatch):
+    monkeypatch.setattr(pack, "_TRIED", 8)
+    table, key_data = Stepper(KuhnPoker()), episode_key_data(3)
+    first = table.reset(key_data)
+    for _ in range(20):
+        table.step(key_data, 0, first, np.array([0, 0]))
+    for number in range(8):
+        table.step(key_data, 0, table.reset(episode_key_data(number)), np.array([1, 0]))
+    assert table.memoises and table._room > 8
 
 
 def test_what_is_remembered_cannot_be_changed_from_outside():
