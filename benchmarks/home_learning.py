@@ -3,12 +3,13 @@
     python benchmarks/home_learning.py
     python benchmarks/home_learning.py --parts single --seeds 5 --ship
 
-All of it is on the chores of `chore_small`. Parts:
+Chores are those of `chore_small`. Parts:
 
 - `single`: PPO from scratch. `bootstrap`: the same, but what would have come after the last step is
   guessed by the critic. `cloned`: behaviour cloning of `tidy`.
-- `groups`: PPO, GRPO and GiGPO at equal episodes, with the share of steps in which an agent
-  observes what it observed before in the episode, clocks and ages aside; and a picture.
+- `groups`: PPO, GRPO and GiGPO at equal episodes, in smaller homes (`SMALL`), with the share of
+  steps in which an agent observes what it observed before in the episode, clocks and ages aside;
+  and a picture.
 - `pair`: IPPO and MAPPO with two players, who are compared with one; `partners`: what they learned
   beside bots that they never met, and these bots beside each other.
 
@@ -58,25 +59,28 @@ PPO: dict[str, Any] = {
     "shaping_share": 1.0,
     "bootstrap": False,
 }
-# Whole episodes, eight of each start.
+# Whole episodes, eight of each start, of small homes, and nothing but success is rewarded.
+SMALL: dict[str, Any] = {"task": "put", "receptacles": 6, "objects": 4, "max_steps": 25}
 GROUPS: dict[str, Any] = {
     **PPO,
-    "total_steps": 300 * 256 * 50,
-    "num_envs": 256,
-    "num_steps": 50,
+    "total_steps": 625 * 64 * 25,
+    "num_envs": 64,
+    "num_steps": 25,
+    "minibatches": 2,
+    "shaping": (),
     "group": 8,
     "anchor_ignores": ("left", "age"),
 }
+PAIRS_STEPS = 3_000_000
 CLONING: dict[str, Any] = {"reads": "vector", "epochs": 30, "batch": 256, "width": 128}
 LESSONS = 2000  # episodes of `tidy` that are cloned
 SCRIPTED = ("tidy", "helper", "random")
 PARTNERS = ("tidy", "helper", "tidy:speed=0.5", "helper:noise=0.3", "tidy:noise=0.3", "random")
 
 
-def home(players: int, **options: Any) -> Any:
-    return manyhands.make(
-        "home", task="chore_small", players=players, observation="features", **options
-    )
+def home(players: int = 1, **options: Any) -> Any:
+    given = {"task": "chore_small", "players": players, "observation": "features", **options}
+    return manyhands.make("home", **given)
 
 
 def trained(
@@ -161,7 +165,7 @@ def shown(found: dict[str, Any]) -> None:
 
 
 def single(args: argparse.Namespace, bootstrap: bool = False) -> list[dict[str, Any]]:
-    env = home(1)
+    env = home()
     settings = {**PPO, "total_steps": args.steps, "bootstrap": bootstrap}
     name = f"{'bootstrap' if bootstrap else 'single'}-{args.seeds}-{args.steps}"
     result = trained(env, "ippo", settings, args, name)
@@ -185,7 +189,7 @@ def ship(result: training.TrainingResult) -> None:
 
 
 def cloned(args: argparse.Namespace) -> list[dict[str, Any]]:
-    env = home(1)
+    env = home()
     record = args.runs / f"home-tidy-{LESSONS}.jsonl"
     if not record.exists():
         record.parent.mkdir(parents=True, exist_ok=True)
@@ -203,7 +207,7 @@ def cloned(args: argparse.Namespace) -> list[dict[str, Any]]:
 
 
 def groups(args: argparse.Namespace) -> list[dict[str, Any]]:
-    env, rows = home(1), []
+    env, rows = home(**SMALL), []
     for name, advantage in (("PPO", "gae"), ("GRPO", "group"), ("GiGPO", "anchor")):
         settings = {**GROUPS, "advantage": advantage}
         result = trained(env, "ippo", settings, args, f"groups-{advantage}-{args.seeds}")
@@ -244,7 +248,7 @@ def picture(rows: list[dict[str, Any]]) -> None:
 
 
 def of_pairs(args: argparse.Namespace) -> dict[str, training.TrainingResult]:
-    settings = {**PPO, "total_steps": args.steps}
+    settings = {**PPO, "total_steps": PAIRS_STEPS}
     return {
         algorithm: trained(home(2), algorithm, settings, args, f"pair-{algorithm}-{args.seeds}")
         for algorithm in ("ippo", "mappo")
