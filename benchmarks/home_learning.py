@@ -1,13 +1,22 @@
 """What learners reach in homes: the tables of docs/home.md.
 
     python benchmarks/home_learning.py
-    python benchmarks/home_learning.py --parts single --seeds 3
+    python benchmarks/home_learning.py --parts single --seeds 5 --ship
 
-Parts: `single` trains PPO on the chores of `chore_small`; `pair` trains IPPO and MAPPO on the same
-with two players, who are compared with one. Steps over the fewest are those of successful episodes,
-as in `home_players.py`. Runs are kept in `runs/`: what is there is not trained again, and what was
-stopped goes on. Figures are added to `benchmarks/results/home-learning.json`, part by part. With
-`--ship` the best seed of `single` is put into the package.
+Chores are those of `chore_small`. Parts:
+
+- `single`: PPO from scratch. `bootstrap`: the same, but what would have come after the last step is
+  guessed by the critic. `cloned`: behaviour cloning of `tidy`.
+- `groups`: PPO, GRPO and GiGPO at equal episodes, in smaller homes (`SMALL`), with the share of
+  steps in which an agent observes what it observed before in the episode, clocks and ages aside;
+  and a picture.
+- `pair`: IPPO and MAPPO with two players, who are compared with one; `partners`: what they learned
+  beside bots that they never met, and these bots beside each other.
+
+Steps over the fewest are those of successful episodes, as in `home_players.py`. Runs are kept in
+`runs/`: what is there is not trained again, and what was stopped goes on. Figures are added to
+`benchmarks/results/home-learning.json`, part by part. With `--ship` the best seed of `single` is
+put into the package.
 """
 
 from __future__ import annotations
@@ -15,9 +24,11 @@ from __future__ import annotations
 import argparse
 import dataclasses
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from common import RESULTS, ROOT, machine, save
 from home_players import spread, starts_of
 
@@ -28,72 +39,145 @@ from manyhands.baselines.players import network as policies
 
 OUT = RESULTS / "home-learning.json"
 SHIPPED = ROOT / "manyhands" / "assets" / "policies" / "home"
+PICTURE = ROOT / "docs" / "home_learning.png"
 PPO: dict[str, Any] = {
-    "total_steps": 1_500_000,
-    "num_envs": 256,
+    "total_steps": 4_000_000,
+    "num_envs": 512,
     "num_steps": 32,
-    "epochs": 3,
+    "epochs": 2,
     "minibatches": 4,
-    "learning_rate": 2e-3,
+    "learning_rate": 3e-3,
     "learning_rate_end": 0.1,
-    "discount": 0.97,
+    "discount": 0.99,
     "entropy": 0.02,
     "entropy_end": 0.002,
     "pool": 8192,
     "reads": "vector",
-    "width": 128,
+    "width": 64,
     "activation": "relu",
     "shaping": (("progress", 0.3), ("subgoal", 0.3), ("step", -0.01)),
     "shaping_share": 1.0,
+    "bootstrap": False,
 }
+# Whole episodes, eight of each start, of small homes, and nothing but success is rewarded.
+SMALL: dict[str, Any] = {"task": "put", "receptacles": 6, "objects": 4, "max_steps": 25}
+GROUPS: dict[str, Any] = {
+    **PPO,
+    "total_steps": 625 * 64 * 25,
+    "num_envs": 64,
+    "num_steps": 25,
+    "minibatches": 2,
+    "shaping": (),
+    "group": 8,
+    "anchor_ignores": ("left", "age"),
+}
+PAIRS_STEPS = 3_000_000
+CLONING: dict[str, Any] = {"reads": "vector", "epochs": 30, "batch": 256, "width": 128}
+LESSONS = 2000  # episodes of `tidy` that are cloned
+SCRIPTED = ("tidy", "helper", "random")
+PARTNERS = ("tidy", "helper", "tidy:speed=0.5", "helper:noise=0.3", "tidy:noise=0.3", "random")
 
 
-def home(players: int, **options: Any) -> Any:
-    return manyhands.make(
-        "home", task="chore_small", players=players, observation="features", **options
-    )
+def home(players: int = 1, **options: Any) -> Any:
+    given = {"task": "chore_small", "players": players, "observation": "features", **options}
+    return manyhands.make("home", **given)
 
 
 def trained(
-    env: Any, algorithm: str, seeds: int, folder: Path, steps: int
+    env: Any, algorithm: str, settings: dict[str, Any], args: argparse.Namespace, name: str
 ) -> training.TrainingResult:
     """A run, finished now or before."""
-    settings = {**PPO, "total_steps": steps}
     config = dataclasses.replace(training.default_config(env, algorithm), **settings)
     learner = training.make_learner(env, algorithm, config)
-    command = "python benchmarks/home_learning.py"
     return training.train(
-        learner, seeds, folder, resume=True, episodes=200, progress=False, command=command
+        learner,
+        args.seeds,
+        args.runs / f"home-{name}",
+        resume=True,
+        episodes=200,
+        progress=False,
+        command=f"python benchmarks/home_learning.py --parts {args.part} --seeds {args.seeds}",
     )
 
 
+def figures(env: Any, match: Any, tasks: np.ndarray, fewest: np.ndarray) -> dict[str, Any]:
+    """Success, steps, and steps over the fewest."""
+    success = match.metrics["success"]
+    done = success > 0
+    return {
+        "episodes": len(success),
+        "success": spread(success),
+        "steps": spread(match.lengths),
+        "steps_of_successes": spread(match.lengths[done]),
+        "over_fewest": spread(match.lengths[done] / fewest[done]),
+        "by_task": {task: float(success[tasks == task].mean()) for task in env.tasks},
+    }
+
+
 def measured(env: Any, players: dict[str, Any], episodes: int) -> dict[str, Any]:
-    """Success, steps, and steps over the fewest, each of all seats played by one."""
+    """The figures of each, where all seats are played by it."""
     made = list(players.values())
     rows = [(k,) * env.num_agents for k in range(len(made))]
     tasks, fewest = starts_of(env, episodes)
-    found = {}
-    for name, match in zip(players, play_matches(env, made, rows, episodes, 0), strict=True):
-        success = match.metrics["success"]
-        done = success > 0
-        found[name] = {
-            "episodes": episodes,
-            "success": spread(success),
-            "steps": spread(match.lengths),
-            "steps_of_successes": spread(match.lengths[done]),
-            "over_fewest": spread(match.lengths[done] / fewest[done]),
-            "by_task": {task: float(success[tasks == task].mean()) for task in env.tasks},
-        }
-    return found
+    found = play_matches(env, made, rows, episodes, 0)
+    return {
+        name: figures(env, match, tasks, fewest) for name, match in zip(players, found, strict=True)
+    }
 
 
-def curve(result: training.TrainingResult) -> list[dict[str, Any]]:
-    """Of some reports: steps, and the success of each seed in the episodes that then ended."""
+def by_seed(result: training.TrainingResult) -> dict[str, Any]:
+    return {f"seed {s}": policy for s, policy in result.policies.items()}
+
+
+def curve(
+    result: training.TrainingResult, names: Sequence[str] = ("metrics/success",), points: int = 20
+) -> list[dict[str, Any]]:
+    """Of some reports: steps, and means of each seed over the episodes that then ended."""
     lines = [json.loads(line) for line in (result.out / "curve.jsonl").read_text().splitlines()]
-    kept = lines[:: max(1, len(lines) // 20)]
+    kept = lines[:: max(1, len(lines) // points)]
+
+    def rounded(values: list[float | None]) -> list[float | None]:
+        return [None if value is None else round(value, 4) for value in values]
+
     return [
-        {"steps": line["steps"], "success": line["metrics"].get("metrics/success")} for line in kept
+        {"steps": line["steps"]}
+        | {name.removeprefix("metrics/"): rounded(line["metrics"][name]) for name in names}
+        for line in kept
     ]
+
+
+def about(result: training.TrainingResult, algorithm: str) -> dict[str, Any]:
+    return {
+        "algorithm": algorithm,
+        "steps": result.steps,
+        "seconds": round(result.seconds, 1),
+        "compile_seconds": round(result.compile_seconds, 1),
+    }
+
+
+def shown(found: dict[str, Any]) -> None:
+    for name, row in found.items():
+        steps = row["steps_of_successes"]["mean"] or float("nan")
+        print(f"  {name}: {100 * row['success']['mean']:.0f} %, {steps:.1f} steps", flush=True)
+
+
+# ---- the parts -----------------------------------------------------------------------------------
+
+
+def single(args: argparse.Namespace, bootstrap: bool = False) -> list[dict[str, Any]]:
+    env = home()
+    settings = {**PPO, "total_steps": args.steps, "bootstrap": bootstrap}
+    name = f"{'bootstrap' if bootstrap else 'single'}-{args.seeds}-{args.steps}"
+    result = trained(env, "ippo", settings, args, name)
+    if args.ship and not bootstrap:
+        ship(result)
+    given = by_seed(result)
+    if not bootstrap:
+        given |= {seat: manyhands.seat(seat, env) for seat in SCRIPTED}
+    found = measured(env, given, args.episodes)
+    shown(found)
+    names = ("metrics/success", "explained_variance")
+    return [{**about(result, "ippo"), "curve": curve(result, names), "measured": found}]
 
 
 def ship(result: training.TrainingResult) -> None:
@@ -104,35 +188,136 @@ def ship(result: training.TrainingResult) -> None:
     policies.save(SHIPPED / "chore_small-ippo.safetensors", result.policies[result.best], card)
 
 
-def learned(
-    algorithm: str, players: int, args: argparse.Namespace, ships: bool = False
-) -> dict[str, Any]:
-    env = home(players)
-    folder = args.runs / f"home-{players}-{algorithm}-{args.steps}"
-    result = trained(env, algorithm, args.seeds, folder, args.steps)
-    if ships:
-        ship(result)
-    given: dict[str, Any] = {f"seed {s}": policy for s, policy in result.policies.items()}
-    given |= {name: manyhands.seat(name, env) for name in ("tidy", "helper", "random")}
-    found = {
-        "players": players,
-        "algorithm": algorithm,
-        "steps": result.steps,
-        "seconds": round(result.seconds, 1),
-        "compile_seconds": round(result.compile_seconds, 1),
-        "curve": curve(result),
-        "measured": measured(env, given, args.episodes),
+def cloned(args: argparse.Namespace) -> list[dict[str, Any]]:
+    env = home()
+    record = args.runs / f"home-tidy-{LESSONS}.jsonl"
+    if not record.exists():
+        record.parent.mkdir(parents=True, exist_ok=True)
+        # The key of episodes that are measured is 0.
+        manyhands.play(env, ["tidy"], LESSONS, 1, record=record, progress=False)
+    settings = {**CLONING, "data": (str(record),)}
+    result = trained(env, "bc", settings, args, f"cloned-{args.seeds}")
+    found = measured(env, by_seed(result), args.episodes)
+    shown(found)
+    names = ("accuracy", "held_out_accuracy")
+    return [
+        {**about(result, "bc"), "lessons": LESSONS, "curve": curve(result, names)}
+        | {"measured": found}
+    ]
+
+
+def groups(args: argparse.Namespace) -> list[dict[str, Any]]:
+    env, rows = home(**SMALL), []
+    for name, advantage in (("PPO", "gae"), ("GRPO", "group"), ("GiGPO", "anchor")):
+        settings = {**GROUPS, "advantage": advantage}
+        result = trained(env, "ippo", settings, args, f"groups-{advantage}-{args.seeds}")
+        found = measured(env, by_seed(result), args.episodes)
+        print(name)
+        shown(found)
+        line = curve(result, ("metrics/success", "repeated", "met", "length"), 30)
+        for point in line:  # an environment plays one episode an update
+            point["episodes"] = point["steps"] // GROUPS["num_steps"]
+        rows.append(
+            {**about(result, name), "advantage": advantage, "curve": line, "measured": found}
+        )
+    picture(rows)
+    return rows
+
+
+def picture(rows: list[dict[str, Any]]) -> None:
+    """Success and repeated observations over episodes: means, and the range of the seeds."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    from matplotlib import pyplot
+
+    figure, axes = pyplot.subplots(1, 2, figsize=(9, 3.2), layout="constrained")
+    for row in rows:
+        episodes = [point["episodes"] for point in row["curve"]]
+        for axis, name in zip(axes, ("success", "repeated"), strict=True):
+            values = 100 * np.array([point[name] for point in row["curve"]], float)
+            axis.plot(episodes, values.mean(axis=1), label=row["algorithm"])
+            axis.fill_between(episodes, values.min(axis=1), values.max(axis=1), alpha=0.2, lw=0)
+    for axis, title in zip(axes, ("success", "repeated observations"), strict=True):
+        axis.set(title=f"{title}, %", xlabel="episodes", ylim=(0, None), xlim=(0, None))
+        axis.grid(alpha=0.3)
+        axis.spines[["top", "right"]].set_visible(False)
+    axes[0].legend(frameon=False)
+    figure.savefig(PICTURE, dpi=100)
+    pyplot.close(figure)
+
+
+def of_pairs(args: argparse.Namespace) -> dict[str, training.TrainingResult]:
+    settings = {**PPO, "total_steps": PAIRS_STEPS}
+    return {
+        algorithm: trained(home(2), algorithm, settings, args, f"pair-{algorithm}-{args.seeds}")
+        for algorithm in ("ippo", "mappo")
     }
-    print(json.dumps(found["measured"]), flush=True)
+
+
+def pair(args: argparse.Namespace) -> list[dict[str, Any]]:
+    """Pairs of each seed with itself; and one, of the same seeds of `single` and of the bots."""
+    env, rows = home(2), []
+    for algorithm, result in of_pairs(args).items():
+        found = measured(env, by_seed(result), args.episodes)
+        print(algorithm)
+        shown(found)
+        rows.append({**about(result, algorithm), "curve": curve(result), "measured": found})
+    bots = {seat: manyhands.seat(seat, env) for seat in SCRIPTED}
+    rows.append({"algorithm": "scripted", "measured": measured(env, bots, args.episodes)})
+    shown(rows[-1]["measured"])
+    return rows
+
+
+def partners(args: argparse.Namespace) -> list[dict[str, Any]]:
+    """Each in both seats, half of the episodes in each, beside partners that no network met."""
+    env = home(2)
+    players: dict[str, Any] = {}
+    for algorithm, result in of_pairs(args).items():
+        players |= {f"{algorithm} seed {s}": policy for s, policy in result.policies.items()}
+    learned = len(players)
+    players |= {seat: manyhands.seat(seat, env) for seat in PARTNERS}
+    made, names = list(players.values()), list(players)
+    lineups = [(i, j) for i in range(learned + 2) for j in range(learned, len(made))]
+    lineups += [
+        (i, j) for i in range(learned) for j in range(learned) if names[i][:4] == names[j][:4]
+    ]
+    half = args.episodes // 2
+    rows = [row for i, j in lineups for row in ((i, j), (j, i))]
+    matches = play_matches(env, made, rows, half, 0)
+    found = []
+    for (i, j), one, other in zip(lineups, matches[::2], matches[1::2], strict=True):
+        success = np.concatenate([m.metrics["success"] for m in (one, other)])
+        steps = np.concatenate([m.lengths for m in (one, other)])
+        found.append(
+            {
+                "player": names[i],
+                "partner": names[j],
+                "episodes": 2 * half,
+                "success": spread(success),
+                "steps": spread(steps),
+                "steps_of_successes": spread(steps[success > 0]),
+            }
+        )
+        mean = found[-1]["success"]["mean"], found[-1]["steps"]["mean"]
+        print(f"  {names[i]} with {names[j]}: {100 * mean[0]:.0f} %, {mean[1]:.1f}", flush=True)
     return found
 
 
 def main() -> None:
+    parts = {
+        "single": (single, PPO),
+        "bootstrap": (lambda args: single(args, True), {**PPO, "bootstrap": True}),
+        "cloned": (cloned, CLONING),
+        "groups": (groups, GROUPS),
+        "pair": (pair, PPO),
+        "partners": (partners, PPO),
+    }
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--parts", nargs="+", default=["single", "pair"])
-    parser.add_argument("--seeds", type=int, default=3)
+    parser.add_argument("--parts", nargs="+", default=list(parts), choices=list(parts))
+    parser.add_argument("--seeds", type=int, help="by default 5, of pairs 3")
     parser.add_argument("--steps", type=int, default=PPO["total_steps"])
     parser.add_argument("--episodes", type=int, default=300)
     parser.add_argument("--runs", type=Path, default=ROOT / "runs")
@@ -140,16 +325,17 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=OUT)
     args = parser.parse_args()
     done = json.loads(args.out.read_text()) if args.out.exists() else {}
-    parts = {name: part for name, part in done.items() if name in ("single", "pair")}
+    found = {name: part for name, part in done.items() if name in parts}
+    asked = args.seeds
     for name in args.parts:
-        runs = {"single": [("ippo", 1)], "pair": [("ippo", 2), ("mappo", 2)]}[name]
-        rows = [
-            learned(algorithm, players, args, args.ship and name == "single")
-            for algorithm, players in runs
-        ]
-        settings = {key: value for key, value in PPO.items() if key != "total_steps"}
-        parts[name] = {"machine": machine(), "settings": settings, "rows": rows}
-        save(args.out, benchmark="home_learning", **parts)
+        measure, settings = parts[name]
+        args.part = name
+        args.seeds = asked or (3 if name in ("pair", "partners") else 5)
+        where = machine()
+        rows = measure(args)
+        kept = {key: value for key, value in settings.items() if key != "total_steps"}
+        found[name] = {"machine": where, "settings": kept, "seeds": args.seeds, "rows": rows}
+        save(args.out, benchmark="home_learning", **found)
 
 
 if __name__ == "__main__":

@@ -211,6 +211,7 @@ def step_envs(
     actions: Array,
     shaping: Sequence[tuple[str, Array]],
     team_shaping: bool = False,
+    restarts: bool = True,
 ) -> tuple[Playing, StepResult]:
     """One step of all environments.
 
@@ -221,6 +222,8 @@ def step_envs(
         actions: [B, N, ...], as the environment takes them.
         shaping: (reward term, weight now) pairs, added to the reward.
         team_shaping: every agent gets what these terms pay to all of them.
+        restarts: whether another episode begins where one has ended; otherwise nothing happens
+            there any more, and no agent is alive.
     """
     index = jnp.arange(actions.shape[0], dtype=jnp.uint32)
     keys = rollout_keys(key, index, playing.episode)
@@ -238,16 +241,17 @@ def step_envs(
         reward = reward + weight * term * counts
     terminated = by_env(outcome.terminated)
     ended = terminated | by_env(outcome.truncated) | ~playing.alive
-    over = jnp.all(ended, axis=1) & ~playing.cut
+    live = jnp.any(playing.alive, axis=1) & ~playing.cut
+    over = jnp.all(ended, axis=1) & live
     # Truncated, for at least one agent that was not done before.
     lasting = playing.alive & ~terminated
-    cut = over & jnp.any(lasting, axis=1)
-    reset = (over & ~cut) | playing.cut
+    cut = over & jnp.any(lasting, axis=1) & restarts
+    reset = ((over & ~cut) | playing.cut) & restarts
 
     returns = playing.returns + own
-    time = playing.time + ~playing.cut
+    time = playing.time + live
     metrics = {
-        name: playing.metrics[name] + jnp.where(playing.cut, 0.0, value)
+        name: playing.metrics[name] + jnp.where(live, value, 0.0)
         for name, value in _plotted(outcome).items()
     }
     counted = over & playing.whole
@@ -260,9 +264,11 @@ def step_envs(
         },
     }
     state = jax.tree_util.tree_map(
-        lambda new, old: jnp.where(playing.cut, old, new), made.state, playing.state
+        lambda new, old: jnp.where(live, new, old), made.state, playing.state
     )
-    state, time, episode = restart(env, fresh, reset, state, time, key, index, playing.episode)
+    episode = playing.episode
+    if restarts:
+        state, time, episode = restart(env, fresh, reset, state, time, key, index, episode)
     after = Playing(
         state=state,
         memory=memory,
@@ -276,6 +282,29 @@ def step_envs(
         metrics={name: jnp.where(reset, 0.0, value) for name, value in metrics.items()},
     )
     return after, StepResult(reward, ended, terminated, over, report)
+
+
+def begin_groups(env: Env, key: Array, fresh: Any, playing: Playing, size: int) -> Playing:
+    """All environments at the start of their next episodes, which is the same for each `size` in a
+    row; see `step_envs` for the others. What happens later differs, as far as it is random."""
+    count = playing.first.shape[0]
+    index, every = jnp.arange(count, dtype=jnp.uint32) // size, jnp.ones(count, bool)
+    state, time, episode = restart(
+        env, fresh, every, playing.state, playing.time, key, index, playing.episode
+    )
+    zero = jax.tree_util.tree_map(jnp.zeros_like, (playing.cut, playing.returns, playing.metrics))
+    return dataclasses.replace(
+        playing,
+        state=state,
+        first=every,
+        cut=zero[0],
+        whole=every,
+        alive=jnp.ones_like(playing.alive),
+        episode=episode,
+        time=time,
+        returns=zero[1],
+        metrics=zero[2],
+    )
 
 
 def start_from(env: Env, key: Array, fresh: Any, playing: Playing, chosen: Array) -> Playing:

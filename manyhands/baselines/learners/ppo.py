@@ -21,8 +21,17 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 import optax
 
+from manyhands.baselines.learners.groups import (
+    Anchors,
+    compare_anchors,
+    compared,
+    fingerprints,
+    group_advantages,
+    returns_to_come,
+)
 from manyhands.baselines.learners.networks import (
     Actions,
     Network,
@@ -33,6 +42,7 @@ from manyhands.baselines.learners.on_policy import (
     LearnerConfig,
     OnPolicyLearner,
     Playing,
+    begin_groups,
     by_env,
     episode_stats,
     linear_decay,
@@ -47,7 +57,8 @@ from manyhands.core.batch import Transition, fresh_states, play_episodes, seats_
 from manyhands.core.config import one_of
 from manyhands.core.env import Array, ConfigError, squash, state_dataclass
 
-ADVANTAGES = ("gae", "role")
+ADVANTAGES = ("gae", "role", "group", "anchor")
+COMPARED = ("group", "anchor")  # with episodes of the same start, without a critic
 POOL = 512  # states to start from, of games played by `start_player`
 
 
@@ -57,6 +68,10 @@ class PPOConfig(LearnerConfig):
 
     Attributes:
         gae_lambda: of generalised advantage estimation (Schulman et al. 2016).
+        bootstrap: whether what would have come after the time limit counts, as the critic values
+            the last state. False: the time limit is an end like any other, as it should be where
+            the observation has a clock (Pardo et al. 2018). No step is ever learned from in the
+            last state, so that its value is a guess; next to a clock the guess can feed itself.
         clip: of the probability ratio.
         entropy, entropy_end: weight of the entropy bonus, linear from the first to the last update.
         value_weight: weight of the critic's loss.
@@ -66,9 +81,18 @@ class PPOConfig(LearnerConfig):
         start_share: share of such episodes at first; it decays linearly to 0 at half of the
             updates. Only whole episodes count in what is reported.
         centralised_critic: MAPPO instead of IPPO.
-        advantage: "gae", or "role": the return minus its running mean for the seat, without critic
-            (role-conditioned advantage estimation, Liu et al. 2025, SPIRAL).
-        role_decay: decay of these running means per update.
+        advantage: "gae"; or, without a critic, "role": the return minus its running mean for the
+            seat (role-conditioned advantage estimation, Liu et al. 2025, SPIRAL); "group": the
+            return compared with those of the same start (Shao et al. 2024, GRPO); "anchor": that,
+            and each step compared with those in which the same was observed (Feng et al. 2025,
+            GiGPO). For the last two see `groups`.
+        role_decay: decay of the running means per update.
+        group: how many episodes have the same start. From 2 on an update plays one whole episode in
+            each environment, so that `num_steps` is at least the length of the longest.
+        group_scale: whether compared returns are divided by their deviations.
+        anchor_weight: of the comparison of steps, beside that of episodes.
+        anchor_ignores: pieces of the observation, or last words of the names of its numbers, in
+            which two observations may differ and still count as the same: clocks, ages.
         average: how many snapshots of the policy are kept for the average strategy, at regular
             updates, each at most once; 0 keeps none.
         average_from: share of the updates after which the first is taken.
@@ -78,6 +102,7 @@ class PPOConfig(LearnerConfig):
     """
 
     gae_lambda: float = 0.95
+    bootstrap: bool = True
     clip: float = 0.2
     entropy: float = 0.01
     entropy_end: float = 0.01
@@ -88,6 +113,10 @@ class PPOConfig(LearnerConfig):
     centralised_critic: bool = False
     advantage: str = "gae"
     role_decay: float = 0.95
+    group: int = 1
+    group_scale: bool = True
+    anchor_weight: float = 1.0
+    anchor_ignores: tuple[str, ...] = ()
     average: int = 0
     average_from: float = 0.5
     normalise: bool = False
@@ -98,6 +127,15 @@ class PPOConfig(LearnerConfig):
         if not 0 < self.noise <= 2:
             raise ConfigError(f"noise is above 0 and at most 2, given {self.noise}")
         one_of("advantage", self.advantage, ADVANTAGES)
+        if self.group < 1 or self.num_envs % self.group:
+            raise ConfigError(
+                f"group divides num_envs={self.num_envs} into groups of equal size, given "
+                f"{self.group}"
+            )
+        if self.advantage in COMPARED and self.group < 2:
+            raise ConfigError(f"the advantage {self.advantage!r} compares a group: give group=8")
+        if self.group > 1 and self.start_player:
+            raise ConfigError("start_player is for episodes that are in no group")
         if self.average < 0 or not 0 <= self.average_from < 1:
             raise ConfigError(
                 "average is a whole number from 0, average_from a share from 0 and below 1; given "
@@ -173,6 +211,17 @@ class PPO(OnPolicyLearner):
     def __post_init__(self) -> None:
         super().__post_init__()
         actions_of(self.env.action_space)  # raises if networks cannot act there
+        c = self.config
+        if c.group > 1:
+            if c.num_steps < self.env.max_steps:
+                raise ConfigError(
+                    f"with groups an update plays whole episodes: num_steps is at least "
+                    f"{self.env.max_steps}, given {c.num_steps}"
+                )
+            if c.anchor_ignores:
+                compared(self.env, c.anchor_ignores)
+                if c.reads != "vector":
+                    raise ConfigError("anchor_ignores names parts of what reads='vector' observes")
 
     @property
     def name(self) -> str:
@@ -287,19 +336,29 @@ class PPO(OnPolicyLearner):
         share = progress.update / max(self.num_updates - 1, 1)
         shaping = linear_decay(share, c.shaping_share)
         key = jax.random.fold_in(progress.key, progress.update)
+        if c.group > 1:
+            playing = begin_groups(
+                self.env, progress.key, progress.fresh, progress.playing, c.group
+            )
+            progress = dataclasses.replace(progress, playing=playing)
         playing, (steps, report) = jax.lax.scan(
             functools.partial(self._step, progress, shaping),
             progress.playing,
             jax.random.split(key, c.num_steps),
         )
         values, critic = self._values(progress, playing, steps)
+        stats = episode_stats(self.env, report)
         advantages = self._advantages(steps, values)
+        if c.group > 1:
+            anchors = self._anchors(steps)
+            stats |= {"repeated": anchors.repeated, "met": anchors.met}
+            if c.advantage == "anchor":
+                advantages = advantages + c.anchor_weight * anchors.advantage
         targets = advantages + values[:-1]
         params, optimiser, losses = self._learn(
             progress, steps, advantages, targets, jax.random.fold_in(key, 0), share
         )
         playing = dataclasses.replace(playing, memory={**playing.memory, "critic": critic})
-        stats = episode_stats(self.env, report)
         returns = jnp.stack([stats[f"return/{name}"] for name in self.env.agents])
         baseline = progress.baseline
         if c.advantage == "role":
@@ -350,6 +409,7 @@ class PPO(OnPolicyLearner):
             self._actions.playable(action),
             [(name, shaping * weight) for name, weight in c.shaping],
             c.team_shaping,
+            restarts=c.group == 1,
         )
         if c.start_player:
             share = c.start_share * linear_decay(progress.update / self.num_updates, 0.5)
@@ -368,7 +428,7 @@ class PPO(OnPolicyLearner):
             log_prob=log_prob,
             reward=result.reward * c.reward_scale,
             ended=result.ended,
-            terminated=result.terminated,
+            terminated=result.terminated if c.bootstrap else result.ended,
             first=playing.first,
         )
         return after, (steps, result.report)
@@ -376,7 +436,7 @@ class PPO(OnPolicyLearner):
     def _values(self, progress: Progress, playing: Playing, steps: Steps) -> tuple[Array, Array]:
         """(values f32[T + 1, B, N], the critic's memory after T steps)."""
         c = self.config
-        if c.advantage == "role":
+        if c.advantage != "gae":  # the means stay 0 where they are not used
             shape = (c.num_steps + 1, *steps.reward.shape[1:])
             return jnp.broadcast_to(progress.baseline, shape), playing.memory["critic"]
         after, later = self._rows(playing.state), self._summary(playing.state)
@@ -391,8 +451,11 @@ class PPO(OnPolicyLearner):
         return jnp.concatenate([values, last[None]])[..., 0], memory
 
     def _advantages(self, steps: Steps, values: Array) -> Array:
-        """Generalised advantage estimates, f32[T, B, N]."""
+        """Of episodes or steps, f32[T, B, N]; without what `anchor` adds."""
         c = self.config
+        if c.advantage in COMPARED:
+            of_episode = group_advantages(jnp.sum(steps.reward, axis=0), c.group, c.group_scale)
+            return jnp.broadcast_to(of_episode, steps.reward.shape)
         decay = c.discount * (1.0 if c.advantage == "role" else c.gae_lambda)
 
         def back(following: Array, at: tuple[Array, ...]) -> tuple[Array, Array]:
@@ -403,6 +466,17 @@ class PPO(OnPolicyLearner):
 
         at = (steps.reward, steps.ended, steps.terminated, values[:-1], values[1:])
         return jax.lax.scan(back, jnp.zeros_like(values[0]), at, reverse=True)[1]
+
+    def _anchors(self, steps: Steps) -> Anchors:
+        """The steps of each group in which an agent observed the same, compared."""
+        c = self.config
+        rows = steps.row.shape[3:]
+        counts = np.ones(int(np.prod(rows)), bool)
+        if c.anchor_ignores:
+            counts = compared(self.env, c.anchor_ignores)
+        to_come = returns_to_come(steps.reward, c.discount)
+        anchors = fingerprints(steps.row, 3, counts)
+        return compare_anchors(to_come, anchors, steps.acts, c.group, c.group_scale)
 
     def _learn(
         self,
@@ -452,9 +526,10 @@ class PPO(OnPolicyLearner):
         log_prob = self._actions.log_prob(outputs, steps.legal, steps.action)
 
         acts, counts = steps.acts, steps.counts
-        centre = masked_mean(advantage, acts)
-        spread = jnp.sqrt(masked_mean((advantage - centre) ** 2, acts))
-        advantage = (advantage - centre) / (spread + 1e-8)
+        if c.advantage not in COMPARED:  # those are already
+            centre = masked_mean(advantage, acts)
+            spread = jnp.sqrt(masked_mean((advantage - centre) ** 2, acts))
+            advantage = (advantage - centre) / (spread + 1e-8)
         change = jnp.where(acts, log_prob - steps.log_prob, 0.0)
         ratio = jnp.exp(change)
         clipped = jnp.clip(ratio, 1 - c.clip, 1 + c.clip)
