@@ -8,9 +8,9 @@ the host in double precision, from the state that they are given and nothing els
 started anew at each control step, so that the same state gives the same next one. Forces that are
 not in the model (of drag, wind, downwash and the ground, `outside.py`) go in as `xfrc_applied`
 at each physics step; which of two lags a rotor has (`Params.rise`) is set at each control step;
-what was drawn for a game (`physics.randomise`) is written into its copy of the model. With
-`Engine(model, "gyroscopic")` what the gyroscopic torque of MuJoCo's Euler step lacks to its mean
-over the step goes in, too, as `qfrc_applied`; see `physics.py`.
+what was drawn for a game (`physics.randomise`) is written into its copy of the model. What the
+gyroscopic torque of MuJoCo's Euler step lacks to its mean over the step (`physics.py`) goes in, too,
+as `qfrc_applied`; with `Engine(model, "euler")` the step is MuJoCo's as it is.
 
 `Engine.write` and `Engine.read` go between bodies and an `mujoco.MjData`, for MuJoCo's viewer and
 for programs of one's own.
@@ -68,7 +68,7 @@ class Engine:
     """MuJoCo's engine on a copy of `model`, for single games and for batches of any size; with
     one of `physics.INTEGRATORS`."""
 
-    def __init__(self, model: mujoco.MjModel, integrator: str = "euler"):
+    def __init__(self, model: mujoco.MjModel, integrator: str = "gyroscopic"):
         if integrator not in INTEGRATORS:
             raise ConfigError(f"the integrators are {', '.join(INTEGRATORS)}, given {integrator!r}")
         self.integrator = integrator
