@@ -7,6 +7,7 @@ control steps with the same open-loop commands, compared after each of them.
 from __future__ import annotations
 
 import functools
+import operator
 from typing import Any
 
 import jax
@@ -218,12 +219,12 @@ def test_what_touches_is_what_mujoco_finds(double):
     bodies = other = jax.tree.map(jnp.asarray, start)
     seen = 0
     for t, order in enumerate(orders):
-        which = t % len(names)
-        alone, felt = theirs(params, *jax.tree.map(lambda a: a[..., which], (other, order)))
+        pick = functools.partial(jax.tree.map, operator.itemgetter((..., t % len(names))))
+        alone, felt = theirs(params, *pick((other, order)))
         bodies, touched = mine(params, bodies, jnp.asarray(order))
         other, found = theirs(params, other, jnp.asarray(order))
         jax.tree.map(np.testing.assert_array_equal, touched, found)
-        one, sensed = jax.tree.map(lambda a: a[..., which], (other, found))  # noqa: B023
+        one, sensed = pick((other, found))
         jax.tree.map(np.testing.assert_array_equal, sensed, felt)
         jax.tree.map(lambda a, b: np.testing.assert_allclose(a, b, atol=1e-9), one, alone)
         seen += sum(int(np.sum(leaf)) for leaf in jax.tree.leaves(touched))

@@ -9,8 +9,8 @@ started anew at each control step, so that the same state gives the same next on
 not in the model (of drag, wind, downwash and the ground, `outside.py`) go in as `xfrc_applied`
 at each physics step; which of two lags a rotor has (`Params.rise`) is set at each control step;
 what was drawn for a game (`physics.randomise`) is written into its copy of the model. What the
-gyroscopic torque of MuJoCo's Euler step lacks to its mean over the step (`physics.py`) goes in, too,
-as `qfrc_applied`; with `Engine(model, "euler")` the step is MuJoCo's as it is.
+gyroscopic torque of MuJoCo's Euler step lacks to its mean over the step (`physics.py`) goes in,
+too, as `qfrc_applied`; with `Engine(model, "euler")` the step is MuJoCo's as it is.
 
 `Engine.write` and `Engine.read` go between bodies and an `mujoco.MjData`, for MuJoCo's viewer and
 for programs of one's own.

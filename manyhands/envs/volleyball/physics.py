@@ -1,13 +1,13 @@
 """Flight and contact of quadrotors, a ball, a net and a floor: MuJoCo's model, in JAX, in batches.
 
-`advance` moves all bodies by one control step of some physics steps. Each physics step is
-MuJoCo's semi-implicit Euler step of the model that `model.py` writes, but for the gyroscopic torque
-(see below): rigid bodies with quaternions, motors with a first order lag, and frictionless contacts, each of which is one row of
-MuJoCo's constraint solver (MuJoCo documentation, "Computation" and "Solver parameters"): with the
-reference acceleration a_ref = -b v - k r of the contact's distance r < 0 and its rate v, the free
-acceleration a, the inverse inertia A along the normal and the regularisation R, the contact's
-force is max(0, (a_ref - a) / (A + R)). Contacts that share a body at the same moment are swept
-over until they agree.
+`advance` moves all bodies by one control step of some physics steps. Each physics step is MuJoCo's
+semi-implicit Euler step of the model that `model.py` writes, but for the gyroscopic torque (see
+below): rigid bodies with quaternions, motors with a first order lag, and frictionless contacts,
+each of which is one row of MuJoCo's constraint solver (MuJoCo documentation, "Computation" and
+"Solver parameters"): with the reference acceleration a_ref = -b v - k r of the contact's distance r
+< 0 and its rate v, the free acceleration a, the inverse inertia A along the normal and the
+regularisation R, the contact's force is max(0, (a_ref - a) / (A + R)). Contacts that share a body
+at the same moment are swept over until they agree.
 
 **Integrators.** `"euler"` is MuJoCo's Euler step. Its gyroscopic torque is that of the step's
 beginning, which adds rotational energy at every step. `"gyroscopic"`, the default, is the same step
