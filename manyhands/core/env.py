@@ -93,6 +93,8 @@ class Env(Generic[State]):
     Attributes:
         id: the name it is registered under.
         version: of rules and observations; policies and records of another one are recognised.
+        added: options that earlier versions did not have, with the value that they played by, which
+            is not the default now: a spec that does not name them is of those versions.
         package: the package whose modules `text` and `draw` hold the words and pictures.
         agents: names of the N agents, in axis order.
         observation_space, action_space: Gymnasium spaces of ONE agent.
@@ -124,6 +126,7 @@ class Env(Generic[State]):
 
     id: ClassVar[str]
     version: ClassVar[int] = 0
+    added: ClassVar[Mapping[str, Any]] = MappingProxyType({})
     package: ClassVar[str] = ""
     agents: tuple[str, ...]
     observation_space: gymnasium.Space
@@ -394,7 +397,13 @@ class Env(Generic[State]):
     def spec(self) -> dict[str, Any]:
         """JSON-ready description that `from_spec` rebuilds an equal environment from."""
         version = {"version": self.version} if self.version else {}
-        return {"id": self.id, **version, "config": self.config()}
+        # As of earlier versions where the game is theirs: their records and snapshots name it so.
+        config = {
+            name: value
+            for name, value in self.config().items()
+            if name not in self.added or value != self.added[name]
+        }
+        return {"id": self.id, **version, "config": config}
 
     @property
     def unwrapped(self) -> Env[Any]:

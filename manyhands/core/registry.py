@@ -217,7 +217,7 @@ def from_spec(spec: Mapping[str, Any]) -> Env[Any]:
     config = spec.get("config") or {}
     if not isinstance(config, Mapping):
         raise ConfigError(f"the 'config' of an environment spec is a mapping, given {config!r}")
-    config = dict(config)
+    config = {**load(spec["id"]).added, **config}
     if "env" in spec:
         config["env"] = from_spec(spec["env"])
     try:

@@ -41,7 +41,7 @@ FORMAT = "manyhands-policy-1"
 # Options of an environment that do not matter to a network.
 FREE = (
     *("observation", "max_steps", "reward_weights", "starts"),
-    *("physics", "rules", "points", "lead", "serve", "randomise"),
+    *("physics", "integrator", "rules", "points", "lead", "serve", "randomise"),
 )
 
 

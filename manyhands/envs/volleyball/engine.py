@@ -8,9 +8,9 @@ the host in double precision, from the state that they are given and nothing els
 started anew at each control step, so that the same state gives the same next one. Forces that are
 not in the model (of drag, wind, downwash and the ground, `outside.py`) go in as `xfrc_applied`
 at each physics step; which of two lags a rotor has (`Params.rise`) is set at each control step;
-what was drawn for a game (`physics.randomise`) is written into its copy of the model. With
-`Engine(model, "gyroscopic")` what the gyroscopic torque of MuJoCo's Euler step lacks to its mean
-over the step goes in, too, as `qfrc_applied`; see `physics.py`.
+what was drawn for a game (`physics.randomise`) is written into its copy of the model. What the
+gyroscopic torque of MuJoCo's Euler step lacks to its mean over the step (`physics.py`) goes in,
+too, as `qfrc_applied`; with `Engine(model, "euler")` the step is MuJoCo's as it is.
 
 `Engine.write` and `Engine.read` go between bodies and an `mujoco.MjData`, for MuJoCo's viewer and
 for programs of one's own.
@@ -49,6 +49,11 @@ from manyhands.envs.volleyball.vectors import axes_of
 _DRAWN = ("mass", "inertia", "power", "moment", "lag", "ball_mass", "damping")
 # What it is told at each step.
 _TOLD = (*Outside._fields, "rise", "fall")
+# What of a simulation's state is read, and what is written: all that a step goes by.
+_STATE = mujoco.mjtState
+_MOVED = _STATE.mjSTATE_QPOS | _STATE.mjSTATE_QVEL | _STATE.mjSTATE_ACT
+_APPLIED = _STATE.mjSTATE_QFRC_APPLIED | _STATE.mjSTATE_XFRC_APPLIED
+_GIVEN = _MOVED | _STATE.mjSTATE_WARMSTART | _STATE.mjSTATE_CTRL | _APPLIED
 _FIELDS = (
     "body_mass",
     "body_inertia",
@@ -63,7 +68,7 @@ class Engine:
     """MuJoCo's engine on a copy of `model`, for single games and for batches of any size; with
     one of `physics.INTEGRATORS`."""
 
-    def __init__(self, model: mujoco.MjModel, integrator: str = "euler"):
+    def __init__(self, model: mujoco.MjModel, integrator: str = "gyroscopic"):
         if integrator not in INTEGRATORS:
             raise ConfigError(f"the integrators are {', '.join(INTEGRATORS)}, given {integrator!r}")
         self.integrator = integrator
@@ -100,6 +105,22 @@ class Engine:
                 sensor = models._id(model, "sensor", f"{one} {other}")
                 found.append(int(model.sensor_adr[sensor]))
             self._sensor[kind] = np.array(found, int)
+        # Of single games: where the numbers of `Bodies` are in what `_MOVED` and `_GIVEN` tell, the
+        # latter when nothing moves, and how much each number may be.
+        nq, nv, na = self.model.nq, self.model.nv, self.model.na
+        parts = [self._place[:d, :3], self._place[:d, 3:], nq + self._speed[:d, :3]]
+        parts += [nq + self._turning, nq + nv + self._thrust, self._place[d, :3]]
+        parts += [nq + self._speed[d, :3]]
+        self._spots = np.concatenate([part.ravel() for part in parts])
+        self._control = nq + nv + na + nv + self._motor.ravel()
+        self._still = np.zeros(mujoco.mj_stateSize(self.model, int(_GIVEN)))
+        self._still[self._place[d, 3]] = 1  # the ball's quaternion, which never turns
+        limits = (np.inf, np.inf, FASTEST, FASTEST_TURN, np.inf, np.inf, FASTEST)
+        self._limits = np.repeat(limits, [part.size for part in parts])
+        self._moved = np.empty(nq + nv + na)
+        self._sensors = np.concatenate(list(self._sensor.values()))
+        self._gyroscope = Gyroscope(self._turning, self.model.opt.timestep)
+        self._gyroscope.told(np.asarray(self._params.inertia))
         self._meetings = np.array([(i, j) for j in range(d) for i in range(j)], int).reshape(-1, 2)
         if self.model.opt.disableflags & mujoco.mjtDisableBit.mjDSBL_SENSOR:
             raise ConfigError("the model's sensors, which tell of contacts, are switched off")
@@ -174,11 +195,14 @@ class Engine:
         traced = {name: value for name, value in told.items() if name not in fixed}
 
         def host(state: Any, commands: Any, drawn: Any) -> Any:
-            given = parted(np.asarray(state, np.float64)[: ends[-1]])
+            given = np.asarray(state, np.float64)
             drawn = fixed | {n: np.asarray(v, np.float64) for n, v in drawn.items()}
-            control = np.clip((np.asarray(commands, np.float64) + 1) / 2, 0, 1)
+            control = (np.asarray(commands, np.float64) + 1) / 2
+            control = np.minimum(np.maximum(control, 0), 1)
             with self._lock:
-                moved, touched = self._step(given, control, drawn, substeps)
+                if not batch:
+                    return self._step_one(given, control, drawn, substeps).astype(dtype)
+                moved, touched = self._step_many(parted(given), control, drawn, substeps)
             parts = [np.asarray(leaf, dtype) for leaf in (*jax.tree.leaves(moved), *touched)]
             return joined(parts, np)
 
@@ -222,45 +246,41 @@ class Engine:
 
     # ---- on the host -----------------------------------------------------------------------------
 
-    def _step(
-        self, bodies: Bodies, control: np.ndarray, drawn: dict[str, np.ndarray], substeps: int
-    ) -> tuple[Bodies, list[np.ndarray]]:
-        """(bodies, whether each sensor found its contact in any physics step), by kind."""
-        if bodies.ball.ndim == 1:
-            qpos, qvel, act, sensed = self._step_one(bodies, control, drawn, substeps)
-            found = [sensed[self._sensor[kind]] for kind in CONTACTS]
-        else:
-            qpos, qvel, act, sensed = self._step_many(bodies, control, drawn, substeps)
-            found = [sensed[:, self._sensor[kind]].T for kind in CONTACTS]
-        moved = self._read(qpos, qvel, act)
-        limits = {"velocity": FASTEST, "ball_velocity": FASTEST, "rates": FASTEST_TURN}
-        slowed = {name: np.clip(getattr(moved, name), -m, m) for name, m in limits.items()}
-        return dataclasses.replace(moved, **slowed), found
-
-    def _step_one(self, bodies: Bodies, control: Any, drawn: Any, substeps: int) -> Any:
+    def _step_one(
+        self, state: np.ndarray, control: np.ndarray, drawn: dict[str, np.ndarray], substeps: int
+    ) -> np.ndarray:
+        """f[...]: the bodies' numbers and whether each sensor found its contact in any physics
+        step, by kind. Of single games a call of NumPy costs as much as a drone's physics."""
         model, data = self._drawn_model, self._data
         if self._new(0, drawn):
             self._tell({name: getattr(model, name) for name in _FIELDS}, drawn)
             mujoco.mj_setConst(model, data)
-        self.write(data, bodies)
-        data.ctrl[self._motor] = control
+            self._gyroscope.told(drawn["inertia"])
+        given = self._still.copy()
+        given[self._spots], given[self._control] = state, control.ravel()
+        mujoco.mj_setState(model, data, given, int(_GIVEN))
         if "rise" in drawn:
-            model.actuator_dynprm[self._motor, 0] = self._lags(bodies, control, drawn)
+            thrust = state[-6 - control.size : -6].reshape(control.shape)
+            model.actuator_dynprm[self._motor, 0] = self._lags(thrust, control, drawn)
+        qvel, applied, sensordata = data.qvel, data.qfrc_applied, data.sensordata
         sensed = np.zeros(model.nsensordata)
-        inertia, step = drawn["inertia"].tolist(), model.opt.timestep
+        outside, gyroscopic = self._felt(drawn), self.integrator == "gyroscopic"
         for _ in range(substeps):
-            if self._felt(drawn):
-                force = self._outside(self._read(data.qpos, data.qvel, data.act), drawn)
+            if outside:
+                force = self._outside(self.read(data), drawn)
                 data.xfrc_applied[self._body, :3] = force
-            if self.integrator == "gyroscopic":
-                rates = data.qvel[self._turning].tolist()
-                pairs = zip(inertia, rates, strict=True)  # of plain numbers: NumPy takes longer
-                data.qfrc_applied[self._turning] = [_missing(i, w, step) for i, w in pairs]
+            if gyroscopic:
+                self._gyroscope.missing(qvel, applied)
             mujoco.mj_step(model, data)
-            sensed += data.sensordata
-        return data.qpos, data.qvel, data.act, sensed
+            sensed += sensordata
+        mujoco.mj_getState(model, data, self._moved, int(_MOVED))
+        moved = np.minimum(np.maximum(self._moved[self._spots], -self._limits), self._limits)
+        return np.concatenate([moved, sensed[self._sensors]])
 
-    def _step_many(self, bodies: Bodies, control: Any, drawn: Any, substeps: int) -> Any:
+    def _step_many(
+        self, bodies: Bodies, control: np.ndarray, drawn: dict[str, np.ndarray], substeps: int
+    ) -> tuple[Bodies, list[np.ndarray]]:
+        """(bodies, whether each sensor found its contact in any physics step), by kind."""
         size = bodies.ball.shape[-1]
         batch = self._batches.get(size)
         if batch is None:
@@ -274,7 +294,7 @@ class Engine:
         batch.bind("time")[:] = 0
         batch.bind("ctrl")[:, self._motor] = np.moveaxis(control, -1, 0)
         if "rise" in drawn:
-            lags = np.moveaxis(self._lags(bodies, control, drawn), -1, 0)
+            lags = np.moveaxis(self._lags(bodies.thrust, control, drawn), -1, 0)
             batch.expand("actuator_dynprm")[:, self._motor, 0] = lags
         outside = self._felt(drawn)
         gyroscopic = self.integrator == "gyroscopic"
@@ -288,7 +308,11 @@ class Engine:
                 batch.bind("xfrc_applied")[:, self._body, :3] = np.moveaxis(force, -1, 0)
             seen = batch.rollout(1 if each else substeps, record=("sensordata",))
             sensed += seen["sensordata"].sum(1)
-        return qpos, qvel, act, sensed
+        moved = self._read(qpos, qvel, act)
+        limits = {"velocity": FASTEST, "ball_velocity": FASTEST, "rates": FASTEST_TURN}
+        slowed = {name: np.clip(getattr(moved, name), -m, m) for name, m in limits.items()}
+        found = [sensed[:, self._sensor[kind]].T for kind in CONTACTS]
+        return dataclasses.replace(moved, **slowed), found
 
     def _new(self, size: int, drawn: dict[str, np.ndarray]) -> bool:
         """Whether the model of single games (size 0) or of a batch has other numbers now."""
@@ -328,9 +352,8 @@ class Engine:
         fields["pair_solref"][..., 1] = -damping[..., self._pair_kind]
 
     def _gyroscopic(self, qvel: np.ndarray, drawn: dict[str, np.ndarray]) -> np.ndarray:
-        """f[..., D, 3]: what MuJoCo's gyroscopic torque on the drones lacks to its mean over the
-        step, N m about the bodies' axes; in a batch, its axis comes first."""
-        w = np.moveaxis(qvel[..., self._turning], -1, 0)  # [3, ..., D]
+        """f[B, D, 3]: `Gyroscope.missing` of a batch, whose axis comes first here."""
+        w = np.moveaxis(qvel[..., self._turning], -1, 0)  # [3, B, D]
         inertia = drawn["inertia"]  # f[D, 3], or f[D, 3, B]
         i = inertia.T if inertia.ndim == 2 else np.moveaxis(inertia, 1, 0).swapaxes(1, 2)
         return np.stack(_missing(i, w, self.model.opt.timestep), -1)
@@ -341,13 +364,13 @@ class Engine:
         return any(name in drawn for name in Outside._fields)
 
     @staticmethod
-    def _lags(bodies: Bodies, control: np.ndarray, drawn: dict[str, np.ndarray]) -> np.ndarray:
+    def _lags(thrust: Any, control: np.ndarray, drawn: dict[str, np.ndarray]) -> np.ndarray:
         """f[D, 4, ...], s: the lag of each rotor in this control step."""
         rise, fall = (
             drawn[name].reshape(-1, 1, *drawn[name].shape[1:] or (1,) * (control.ndim - 2))
             for name in ("rise", "fall")
         )
-        return np.where(control > np.asarray(bodies.thrust), rise, fall)
+        return np.where(control > np.asarray(thrust), rise, fall)
 
     def _outside(self, bodies: Bodies, drawn: dict[str, np.ndarray]) -> np.ndarray:
         """f[D + 1, 3, ...]: the forces on the drones and on the ball that are not in the model."""
@@ -386,3 +409,51 @@ def _missing(inertia: Any, w: Any, step: float) -> tuple[Any, Any, Any]:
         j * second + (i - k) * z * x,
         k * third + (j - i) * x * y,
     )
+
+
+class Gyroscope:
+    """`_missing` for the drones of a single game, in few calls of NumPy, whatever their number.
+
+    Euler's equations turn into themselves when x, y and z change places in a circle: the change of
+    row n of the rates is a constant times rows n + 1 and n + 2. Rows that go around several times
+    make each derivative one product of slices. It needs two rows more than it gives, and the four
+    stages of a Runge-Kutta step leave 3 of 11.
+    """
+
+    def __init__(self, turning: np.ndarray, step: float):
+        """`turning`: int[D, 3], where a drone's rates are in `qvel`; `step`: s."""
+        drones = len(turning)
+        self._step, self._turning = step, turning.T.copy()
+        self._around = self._turning[np.arange(11) % 3]
+        self._rates = [np.empty((rows, drones)) for rows in (11, 9, 7, 5)]
+        self._gains = [np.empty((rows, drones)) for rows in (9, 7, 5, 3)]
+        self._factors = np.empty((9, drones))
+        self._scale = np.empty((3, drones))
+
+    def told(self, inertia: np.ndarray) -> None:
+        """Take these moments of inertia, f[D, 3], kg m²."""
+        i, j, k = moments = inertia.T
+        changes = np.stack([(j - k) / i, (k - i) / j, (i - j) / k])
+        self._factors[:] = (self._step / 2 * changes)[np.arange(9) % 3]
+        self._scale[:] = moments / (3 * self._step)
+
+    def missing(self, qvel: np.ndarray, applied: np.ndarray) -> None:
+        """Write what is missing at the rates in `qvel` into `applied`, N m."""
+        start = self._rates[0]
+        qvel.take(self._around, out=start, mode="clip")
+        for stage, (w, gain) in enumerate(zip(self._rates, self._gains, strict=True)):
+            rows = len(gain)  # half a step's gain: the third stage is a whole step ahead
+            np.multiply(self._factors[:rows], w[1:-1], gain)
+            np.multiply(gain, w[2:], gain)
+            if stage < 3:
+                ahead = self._rates[stage + 1]
+                np.add(start[:rows], gain, ahead)
+                if stage == 2:
+                    np.add(ahead, gain, ahead)
+        # (k1 + 2 k2 + 2 k3 + k4) / 6, less k1, which MuJoCo's step has
+        first, second, third, fourth = (gain[:3] for gain in self._gains)
+        total = second + third
+        np.add(total, total, total)
+        np.add(total, fourth, total)
+        np.subtract(total, 5 * first, total)
+        applied[self._turning] = np.multiply(total, self._scale, total)

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 import gymnasium
@@ -73,9 +74,9 @@ class Volleyball(Env[VolleyballState]):
             the scripted players that use them, are for the Iris.
         bins: with `"discrete"`: how many values the thrust of each rotor has, from none to all.
         physics: `"jax"`, or `"mujoco"`: MuJoCo's C engine on the same model, on the host.
-        integrator: `"euler"`: MuJoCo's Euler step, in which a fast spin gains energy;
-            `"gyroscopic"`: the same with the gyroscopic torque's mean over the step, so that a
-            free spin keeps its energy (`physics.py`). With either `physics`.
+        integrator: `"gyroscopic"`: MuJoCo's Euler step with the gyroscopic torque's mean over the
+            step, so that a free spin keeps its energy (`physics.py`); `"euler"`: that step as it
+            is, in which a fast spin gains energy, as in earlier versions. With either `physics`.
         skills: what drones can do by name (`wrappers/skills.py`): `"plain"`: spikes are flat hits
             that leave upwards; `"attack"`: sets are higher, spikes go down, and what a drone
             cannot do is no choice. The table of skills is the same.
@@ -115,6 +116,7 @@ class Volleyball(Env[VolleyballState]):
     id = "volleyball"
     package = "manyhands.envs.volleyball"
     phrases = ("mine", "yours", "set me", "to the left", "to the right", "cover", "well played")
+    added = MappingProxyType({"integrator": "euler"})
     noop: Action = np.zeros(4, np.float32)
     batched = True
     exact = False
@@ -139,7 +141,7 @@ class Volleyball(Env[VolleyballState]):
         reward_weights: Mapping[str, float] | None = None,
         max_steps: int | None = None,
         detail: str = "normal",
-        integrator: str = "euler",
+        integrator: str = "gyroscopic",
         skills: str = "plain",
         bins: int = 2,
         airframe: str = "iris",
@@ -230,6 +232,7 @@ class Volleyball(Env[VolleyballState]):
             "task": self.task,
             "actions": self.actions,
             "physics": self.physics,
+            "integrator": self.integrator,
             "ball": self.ball,
             "rules": self.rulebook,
             "max_steps": self.max_steps,
@@ -238,8 +241,6 @@ class Volleyball(Env[VolleyballState]):
         }
         if self.versus:
             config |= {"points": self.points, "serve": self.serve}
-        if self.integrator != "euler":  # what earlier versions had
-            config["integrator"] = self.integrator
         if self.skills != "plain":
             config["skills"] = self.skills
         if self.airframe != "iris":

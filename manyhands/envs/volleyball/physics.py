@@ -1,17 +1,17 @@
 """Flight and contact of quadrotors, a ball, a net and a floor: MuJoCo's model, in JAX, in batches.
 
-`advance` moves all bodies by one control step of some physics steps. Each physics step is
-MuJoCo's semi-implicit Euler step of the model that `model.py` writes: rigid bodies with
-quaternions, motors with a first order lag, and frictionless contacts, each of which is one row of
-MuJoCo's constraint solver (MuJoCo documentation, "Computation" and "Solver parameters"): with the
-reference acceleration a_ref = -b v - k r of the contact's distance r < 0 and its rate v, the free
-acceleration a, the inverse inertia A along the normal and the regularisation R, the contact's
-force is max(0, (a_ref - a) / (A + R)). Contacts that share a body at the same moment are swept
-over until they agree.
+`advance` moves all bodies by one control step of some physics steps. Each physics step is MuJoCo's
+semi-implicit Euler step of the model that `model.py` writes, but for the gyroscopic torque (see
+below): rigid bodies with quaternions, motors with a first order lag, and frictionless contacts,
+each of which is one row of MuJoCo's constraint solver (MuJoCo documentation, "Computation" and
+"Solver parameters"): with the reference acceleration a_ref = -b v - k r of the contact's distance r
+< 0 and its rate v, the free acceleration a, the inverse inertia A along the normal and the
+regularisation R, the contact's force is max(0, (a_ref - a) / (A + R)). Contacts that share a body
+at the same moment are swept over until they agree.
 
 **Integrators.** `"euler"` is MuJoCo's Euler step. Its gyroscopic torque is that of the step's
-beginning, which adds rotational energy at every step. `"gyroscopic"` is the same step with that
-torque's mean over the step, found by a Runge-Kutta step of Euler's equations of rotation
+beginning, which adds rotational energy at every step. `"gyroscopic"`, the default, is the same step
+with that torque's mean over the step, found by a Runge-Kutta step of Euler's equations of rotation
 (`gyration`): while nothing acts on a drone, its rates are those of MuJoCo's `integrator="RK4"`,
 and its rotational energy stays. Contacts are still solved once a step, as their numbers ask for.
 
@@ -45,7 +45,7 @@ from manyhands.envs.volleyball.vectors import scale as _scale
 from manyhands.envs.volleyball.vectors import split as _split
 from manyhands.envs.volleyball.vectors import sub as _sub
 
-INTEGRATORS = ("euler", "gyroscopic")
+INTEGRATORS = ("gyroscopic", "euler")
 SUBSTEPS = 4  # physics steps of 5 ms in a control step of 20 ms
 SWEEPS = 100  # at most, over contacts that share a body
 NEWTON_STEPS = 5  # in each, for those of the ball
@@ -339,7 +339,7 @@ def advance(
     bodies: Bodies,
     commands: Array,
     substeps: int = SUBSTEPS,
-    integrator: str = "euler",
+    integrator: str = "gyroscopic",
 ) -> tuple[Bodies, Touched]:
     """Everything one control step later, and what touched what meanwhile.
 
