@@ -1,5 +1,6 @@
 """Set up before anything imports jax or pygame: a CPU, no display, a compilation cache."""
 
+import gc
 import os
 from importlib.metadata import version
 from pathlib import Path
@@ -25,6 +26,9 @@ os.environ.setdefault("XLA_FLAGS", " ".join(FLAGS))
 # What is loaded from that cache is reported as compiled for another machine, at great length: XLA
 # compares its own tuning flags with the processor's features.
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+# Tracing makes many small objects and few cycles: with Python's own thresholds a tenth to a sixth
+# of the time goes into looking for cycles, again and again.
+gc.set_threshold(100_000, 20, 100)
 
 # Cases that take longest to compile are left to the slow tests.
 SLOW_CASES = (

@@ -6,6 +6,7 @@ import dataclasses
 import functools
 from typing import Any
 
+import jax
 import numpy as np
 import pytest
 
@@ -66,8 +67,14 @@ def test_the_seat_is_there_for_both_games_and_refuses_others():
         seat("team", Kitchen("cramped_room"))
 
 
+@functools.lru_cache
+def compiled(env: CraftWorld) -> Any:
+    """(perceptions, legal actions) of a state."""
+    return jax.jit(lambda state: (env.perceive(state), env.legal(state)))
+
+
 def row_of(env: CraftWorld, state: Any, agent: int) -> np.ndarray:
-    return np.asarray(env.perceive(state))[agent]
+    return np.asarray(compiled(env)(state)[0])[agent]
 
 
 def test_a_map_is_kept_in_coordinates_that_all_share():
@@ -87,7 +94,7 @@ def test_it_tells_where_things_are_and_notes_what_it_hears():
     env = world()
     state = env.reset(episode_key(0))
     players = [Player(env, i, True) for i in range(2)]
-    legal = np.asarray(env.legal(state))
+    legal = np.asarray(compiled(env)(state)[1])
     rng = np.random.default_rng(0)
     _, said = players[0].step(row_of(env, state, 0), legal[0], [], rng, 0)
     assert said is not None and said.endswith("of the start")
@@ -105,8 +112,8 @@ def test_it_tells_the_goal_that_it_alone_knows_and_believes_it():
     env = CraftWorld(map=MAP, observation="compact", told="first", goal="build wall")
     state = env.reset(episode_key(0))
     players = [Player(env, i, True) for i in range(2)]
-    legal, rng = np.asarray(env.legal(state)), np.random.default_rng(0)
-    rows = np.asarray(env.perceive(state))
+    rows, legal = map(np.asarray, compiled(env)(state))
+    rng = np.random.default_rng(0)
     _, said = players[0].step(rows[0], legal[0], [], rng, 0)
     players[1].step(rows[1], legal[1], [], rng, 0)
     assert players[1].goal.kind == 0 and not players[1].cells_of_plan
@@ -127,7 +134,7 @@ def test_it_tells_the_goal_that_it_alone_knows_and_believes_it():
 def test_it_steps_out_of_the_way_of_arrows_and_into_none():
     env = world()
     state = env.reset(episode_key(0))
-    legal, rng = np.asarray(env.legal(state))[0], np.random.default_rng(0)
+    legal, rng = np.asarray(compiled(env)(state)[1])[0], np.random.default_rng(0)
 
     def after(*flight: tuple[int, int]) -> Player:
         player = Player(env, 0, False)
@@ -193,7 +200,7 @@ def test_water_is_a_wall_unless_arrows_may_come_over_it():
 def test_it_looks_again_at_a_plan_that_seems_done():
     env = CraftWorld(map=MAP, observation="compact", goal="build wall")
     state = env.reset(episode_key(0))
-    player, legal = Player(env, 0, False), np.asarray(env.legal(state))[0]
+    player, legal = Player(env, 0, False), np.asarray(compiled(env)(state)[1])[0]
     player.step(row_of(env, state, 0), legal, [], np.random.default_rng(0), 0)
     for cell, code in player.cells_of_plan.items():
         player.atlas.cells[cell] = code

@@ -435,10 +435,11 @@ class Capture:
 
 def test_capture_is_the_published_game():
     env, draws, catches = make("capture"), np.random.default_rng(0), 0
+    may = jax.jit(env.legal)
     for _ in range(40):
         machine, now = Capture(), env.reset(jax.random.key(0))
         for _ in range(15):
-            legal = np.asarray(env.legal(now))
+            legal = np.asarray(may(now))
             for i in range(2):
                 open_ = [env.plan.actions[k] for k in np.flatnonzero(legal[i])]
                 assert sorted(open_) == sorted(machine.actions(i))
@@ -795,7 +796,7 @@ def carried(plan, said):
 @pytest.mark.parametrize("name", marked(SHIPPED))
 def test_the_vector_can_be_read_from_the_text(name):
     env = make(name)
-    vector, draws = jax.jit(env.observe), np.random.default_rng(4)
+    vector, may, draws = jax.jit(env.observe), jax.jit(env.legal), np.random.default_rng(4)
     now = env.reset(jax.random.key(2))
     for step in range(30):
         seen = np.asarray(vector(now))
@@ -805,7 +806,7 @@ def test_the_vector_can_be_read_from_the_text(name):
             limit = 1200 if env.size[0] * env.size[1] < 200 else 1500
             assert len(text) <= limit, (len(text), text)
             assert sum(map(len, env.choices(now, agent))) <= 800
-        legal = np.asarray(env.legal(now))
+        legal = np.asarray(may(now))
         if not legal.any():
             break
         chance = draws.random(legal.shape) + 0.3 * (np.arange(legal.shape[1]) > 4)
@@ -999,7 +1000,7 @@ def test_what_is_told_of_walls_is_true():
     result = manyhands.play(env, ["ranger", "ranger"], episodes=1, seed=3)
     assert result.episodes[0].terms["win"][0] == 1
     now, told = env.reset(jax.random.key(5)), 0
-    seats = seats_of(env, "ranger")
+    seats, step = seats_of(env, "ranger"), jax.jit(env.step)
     memory = seats.init(env, 1)
     for t in range(8):
         one = jax.tree_util.tree_map(lambda leaf: leaf[..., None], now)
@@ -1014,7 +1015,7 @@ def test_what_is_told_of_walls_is_true():
                 y, x = (5 - y, 5 - x) if agent else (y, x)
                 assert lines[y][x] == "#"
                 told += 1
-        now, outcome = env.step(jax.random.key(t), now, actions)
+        now, outcome = step(jax.random.key(t), now, actions)
         if outcome.terminated.all():
             break
     assert told

@@ -146,10 +146,11 @@ def test_requests_are_drawn_from_all_that_are_not_requested():
 def play(env, episodes=6, steps=24):
     """States of random play that loads whenever it can."""
     draws = np.random.default_rng(3)
+    reset, open_to = jax.jit(env.reset), jax.jit(env.legal)
     for episode in range(episodes):
-        now = env.reset(jax.random.key(episode))
+        now = reset(jax.random.key(episode))
         for _ in range(steps):
-            legal = np.asarray(env.legal(now))
+            legal = np.asarray(open_to(now))
             chance = draws.random(legal.shape) + np.array([0, 1.5, 0.6, 0.6, 1.2])
             now, _ = compiled(env)(now, np.where(legal, chance, 0).argmax(1).astype(np.int32))
             yield now, legal
@@ -192,23 +193,24 @@ def from_text(env, text, agent):
 
 def test_the_vector_can_be_read_from_the_text():
     env = make()
-    seen = 0
+    seen, vector, legal = 0, jax.jit(env.observe), jax.jit(env.legal)
     for now, _ in play(env, episodes=3):
-        observed = np.asarray(env.observe(now))
+        observed, may = np.asarray(vector(now)), np.asarray(legal(now))
         for agent in range(4):
             for detail in ("brief", "normal", "full"):
                 text = describe_with(env, now, agent, detail)
                 assert from_text(env, text, agent) == observed[agent].tolist(), text
             open_ = re.search("Open to you: (.*)\\.", text)[1].split(", ")
-            assert len(open_) == np.asarray(env.legal(now))[agent].sum()
+            assert len(open_) == may[agent].sum()
             seen += "!" in text
     assert seen > 5
 
 
 def test_the_whole_warehouse_can_be_read_from_the_text():
     env = make(observation="whole")
+    vector = jax.jit(env.observe)
     for now, _ in play(env, episodes=2, steps=12):
-        observed = np.asarray(env.observe(now))
+        observed = np.asarray(vector(now))
         for agent in range(4):
             text = describe_with(env, now, agent, "normal")
             cells = np.zeros((5, 7), int)

@@ -139,7 +139,7 @@ def test_deals_are_uniform(name):
     assert sum(chance for _, chance in deals) == pytest.approx(1, abs=1e-12)
     count = 200 * len(deals)
     keys = jax.random.split(jax.random.key(1), count)
-    drawn = np.asarray(jax.vmap(lambda key: rules.deal(env, key))(keys))
+    drawn = np.asarray(jax.jit(jax.vmap(lambda key: rules.deal(env, key)))(keys))
     found, counts = np.unique(drawn, axis=0, return_counts=True)
     assert {tuple(row) for row in found.tolist()} == {deal for deal, _ in deals}
     chi = ((counts - 200) ** 2 / 200).sum()  # mean: degrees of freedom, variance: twice that

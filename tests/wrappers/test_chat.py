@@ -193,12 +193,13 @@ def test_a_batch_is_many_singles(kitchen, batched):
     states = chat.batch_reset(keys)
     rng = np.random.default_rng(1)
     singles = [chat.reset(key) for key in keys]
+    step, batch_step = jax.jit(chat.step), jax.jit(chat.batch_step)
     for _ in range(2):
         actions = rng.integers(0, chat.action_space.nvec, (size, n, len(chat.noop)))
         stacked = jnp.asarray(np.moveaxis(actions, 0, -1), jnp.int32)
-        states, outcome = chat.batch_step(keys, states, stacked)
+        states, outcome = batch_step(keys, states, stacked)
         results = [
-            chat.step(key, state, jnp.asarray(action, jnp.int32))
+            step(key, state, jnp.asarray(action, jnp.int32))
             for key, state, action in zip(keys, singles, actions, strict=True)
         ]
         singles = [state for state, _ in results]

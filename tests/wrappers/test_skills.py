@@ -224,7 +224,7 @@ def test_what_the_kitchen_says_of_itself_is_passed_on() -> None:
 def test_many_skills_are_told_in_few_lines():
     """Numbers, last words and plain steps; every line is a skill that can be chosen."""
     env = Skills(make("craftworld", size=16))
-    state = env.reset(episode_key(3))
+    state = jax.device_get(jax.jit(env.reset)(episode_key(3)))
     every, few = env.choices(state, 0, None), env.choices(state, 0)
     assert len(every) > 24 and len(few) < 12 and sum(map(len, few)) < 800
     for choice in few:

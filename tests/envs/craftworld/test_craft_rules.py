@@ -586,12 +586,12 @@ def test_the_edge_of_the_map_is_a_wall(rules):
 
 def test_the_light_follows_the_published_formula():
     env = CraftWorld(map=EMPTY)
-    light = env.layout["light"]
+    light, perceive = env.layout["light"], jax.jit(env.perceive)
     for clock in (0, 1, 60, 150, 210, 299, 300, 510):
         state = _replace(env.reset(episode_key(0)), clock=jnp.int32(clock))
         progress = (clock / 300) % 1 + 0.3
         expected = 1 - abs(np.cos(np.pi * progress)) ** 3
-        assert abs(int(env.perceive(state)[0, light][0]) / 255 - expected) <= 0.5 / 255
+        assert abs(int(perceive(state)[0, light][0]) / 255 - expected) <= 0.5 / 255
 
 
 def test_rewards_for_several_achievements_in_one_step():
@@ -619,8 +619,8 @@ def test_near_0_lets_all_creatures_act():
     env = CraftWorld({"name": "crafter", "near": 0}, map=far)
     start = env.reset(episode_key(0))
     keys = jax.random.split(jax.random.key(0), 40)
-    moved = jax.vmap(lambda key: env.step(key, start, np.zeros(1, np.int32))[0].place[0])(keys)
-    assert (np.asarray(moved) != np.asarray(start.place)[0]).any()
+    step = jax.jit(jax.vmap(lambda key: env.step(key, start, np.zeros(1, np.int32))[0].place[0]))
+    assert (np.asarray(step(keys)) != np.asarray(start.place)[0]).any()
 
 
 @pytest.mark.parametrize("rules", PRESETS)

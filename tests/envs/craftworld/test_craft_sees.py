@@ -19,6 +19,7 @@ from manyhands.testing.questions import check_questions
 MAP = "\n".join(["." * 16] * 5 + ["...0....1...2..."] + ["." * 16] * 4)
 NEAR = CraftWorld(map=MAP, sees="near")
 ALL = CraftWorld(map=MAP)
+NEARBY, EVERYTHING = jax.jit(NEAR.perceive), jax.jit(ALL.perceive)
 
 
 def state_with(**changes):
@@ -31,7 +32,7 @@ def test_only_who_is_in_view_is_known():
     # Player 1 stands at the edge of view of player 0 at first, then a column further.
     for place, seen in (([5, 7], True), ([5, 8], False), ([8, 3], True), ([9, 3], False)):
         state = state_with(position=[[5, 3], place, [5, 12]], request=[0, 2, 0])
-        rows, whole = np.array(NEAR.perceive(state)), np.array(ALL.perceive(state))
+        rows, whole = np.array(NEARBY(state)), np.array(EVERYTHING(state))
         mates = rows[0, NEAR.layout["teammates"]].reshape(-1, MATE)
         expected = whole[0, ALL.layout["teammates"]].reshape(-1, MATE)
         unknown = [0, 0, UNKNOWN, *[0] * (MATE - 3)]
@@ -44,20 +45,21 @@ def test_only_who_is_in_view_is_known():
 
 def test_the_dead_are_as_those_out_of_view():
     state = state_with(position=[[5, 3], [5, 4], [5, 5]], alive=[1, rl.DEAD, 1])
-    mates = np.asarray(NEAR.perceive(state))[0, NEAR.layout["teammates"]].reshape(-1, MATE)
+    mates = np.asarray(NEARBY(state))[0, NEAR.layout["teammates"]].reshape(-1, MATE)
     assert mates[:, 2].tolist() == [UNKNOWN, rl.ALIVE]
 
 
 def test_symbolic_says_no_more_than_the_row_and_stays_in_its_bounds():
     state = state_with(position=[[5, 3], [5, 7], [5, 12]])
-    vectors = np.asarray(NEAR.observe(state))
+    vectors = np.asarray(jax.jit(NEAR.observe)(state))
     assert NEAR.observation_space.contains(vectors[0])
     mates = vectors[:, NEAR.symbols["teammates"]].reshape(3, 2, -1)
     assert mates[0, 0].any() and not mates[0, 1].any()
-    inputs = [np.asarray(env.network_input(env.perceive(state)[0])) for env in (NEAR, ALL)]
+    sights = ((NEAR, NEARBY), (ALL, EVERYTHING))
+    inputs = [np.asarray(env.network_input(perceive(state)[0])) for env, perceive in sights]
     assert np.isfinite(inputs[0]).all() and not np.array_equal(*inputs)
     pixels = [CraftWorld(map=MAP, sees=sees, observation="pixels") for sees in ("near", "all")]
-    near, whole = (np.asarray(env.observe(state))[0] for env in pixels)
+    near, whole = (np.asarray(jax.jit(env.observe)(state))[0] for env in pixels)
     assert not np.array_equal(near, whole)
     np.testing.assert_array_equal(near[:49], whole[:49])
 
@@ -80,7 +82,7 @@ def test_words_say_who_is_out_of_view_and_what_is_known_of_the_others():
 def test_skills_do_not_reach_for_who_is_out_of_view():
     state = state_with(position=[[5, 3], [5, 7], [5, 12]], inventory=np.full((3, 12), 2))
     skills = NEAR.skill_set()
-    words = dict(zip(skills.names, skills.words(np.asarray(NEAR.perceive(state))[0]), strict=True))
+    words = dict(zip(skills.names, skills.words(np.asarray(NEARBY(state))[0]), strict=True))
     assert words["follow player_1"] == "about 3 steps away"
     assert words["follow player_2"].startswith("not now")
 

@@ -96,10 +96,10 @@ def test_recipes_are_drawn_from_the_orders_by_episode_and_by_delivery():
     env = Kitchen(SMALL, orders=orders, resample=True)
     codes = {ask.soup_code(r) for r in ((3, 0), (0, 1, 1, 1), (0, 0, 0, 3))}
     keys = jax.vmap(jax.random.key)(np.arange(300))
-    drawn = np.asarray(jax.vmap(env.reset)(keys).asked.recipe)
+    drawn = np.asarray(jax.jit(jax.vmap(env.reset))(keys).asked.recipe)
     assert set(drawn.tolist()) == codes
     assert min(np.unique(drawn, return_counts=True)[1]) > 70
-    states = jax.device_get(env.batch_reset(keys))
+    states = jax.device_get(jax.jit(env.batch_reset)(keys))
     facing = np.full((2, 300), 2, np.uint8)
     held = np.stack([drawn, drawn])
     states = dataclasses.replace(
@@ -115,8 +115,9 @@ def test_recipes_are_drawn_from_the_orders_by_episode_and_by_delivery():
     assert 60 < (drawn_anew == drawn).sum() < 140  # one of three is the same again
     later, _ = jax.device_get(step(keys, after, np.full((2, 300), STAY, np.int32)))
     assert (later.asked.recipe == drawn_anew).all() and not later.asked.delivered.any()
+    single = jax.jit(env.step)
     for i in (0, 7):  # alone as in the batch
-        alone, _ = env.step(keys[i], one(states, i), actions[:, i])
+        alone, _ = single(keys[i], one(states, i), actions[:, i])
         assert alone.asked.recipe == drawn_anew[i]
     keeps = Kitchen(SMALL, orders=orders)
     after, _ = jax.device_get(jax.jit(keeps.batch_step)(keys, states, actions))

@@ -24,7 +24,7 @@ class BruteForce:
         self.env = env = Kitchen(layout=texts, **config)
         self.step = jax.jit(lambda state, a: env.step(jax.random.key(0), state, a))
         keys = jax.random.split(jax.random.key(1), 40 * len(texts))
-        states = jax.tree.map(np.asarray, jax.vmap(env.reset, out_axes=-1)(keys))
+        states = jax.tree.map(np.asarray, jax.jit(jax.vmap(env.reset, out_axes=-1))(keys))
         first = [int(np.flatnonzero(states.level == k)[0]) for k in range(len(texts))]
         self.roots = [jax.tree.map(lambda leaf, i=i: leaf[..., i], states) for i in first]
         self.actions = np.array(list(itertools.product(range(6), repeat=env.num_agents))).T
