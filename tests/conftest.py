@@ -1,7 +1,9 @@
 """Set up before anything imports jax or pygame: a CPU, no display, a compilation cache."""
 
+import ctypes
 import gc
 import os
+import sys
 from importlib.metadata import version
 from pathlib import Path
 
@@ -29,6 +31,8 @@ os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 # Tracing makes many small objects and few cycles: with Python's own thresholds a tenth to a sixth
 # of the time goes into looking for cycles, again and again.
 gc.set_threshold(100_000, 20, 100)
+# Bytes of a process, above which it forgets what was traced and compiled: all of a run is 8 GB.
+MOST_MEMORY = 3e9
 
 # Cases that take longest to compile are left to the slow tests.
 SLOW_CASES = (
@@ -102,3 +106,27 @@ def pytest_collection_modifyitems(items):
     for item in items:
         if item.name in SLOW_CASES:
             item.add_marker(pytest.mark.slow)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_teardown(item, nextitem):
+    """After the last test of a module, and after its fixtures, keep to `MOST_MEMORY`."""
+    result = yield
+    last = nextitem is None or nextitem.path != item.path
+    if last and "jax" in sys.modules and _memory() > MOST_MEMORY:
+        sys.modules["jax"].clear_caches()
+        gc.collect()
+        # glibc keeps what was freed, most of it small parts of programs, until it is told.
+        trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
+        if trim is not None:
+            trim(0)
+    return result
+
+
+def _memory() -> int:
+    """The resident memory of this process, in bytes; 0 where the system does not say."""
+    try:
+        pages = int(Path("/proc/self/statm").read_text().split()[1])
+    except OSError:
+        return 0
+    return pages * os.sysconf("SC_PAGESIZE")
