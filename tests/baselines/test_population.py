@@ -17,14 +17,21 @@ import manyhands
 from manyhands.baselines.evaluation import evaluate, play_matches
 from manyhands.baselines.evaluation.matches import Lineup
 from manyhands.baselines.learners.population import (
+    DUE,
     FCP,
+    ITSELF,
+    STUCK,
+    WILD,
     BestResponse,
     BestResponseConfig,
     FCPConfig,
+    Lapses,
     Partnered,
     SelfPlayPool,
     SelfPlayPoolConfig,
+    lapses_of,
     pairing,
+    spread,
 )
 from manyhands.core.env import ConfigError, Env, SeatError, state_dataclass
 from manyhands.core.episode import episode_seed
@@ -87,6 +94,14 @@ class Doors(Env[DoorsState]):
 
     def summary(self, state: DoorsState) -> Any:
         return jnp.concatenate([state.last, state.time[None]])
+
+
+class Dials(Doors):
+    """The same, but that doors are numbers with fractions."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.action_space = gymnasium.spaces.Box(0, 1, (1,), np.float32)
 
 
 @functools.partial(jax.tree_util.register_dataclass, data_fields=("door",), meta_fields=())
@@ -177,6 +192,109 @@ def test_partners_play_as_they_do_in_matches(players: int) -> None:
     expected = np.concatenate([m.returns[:, a] for m, a in zip(matches, own, strict=True)])
     assert np.array_equal(earned[0], expected)
     assert len(set(expected)) > 2
+
+
+def lapse(lapses: Lapses, steps: int, size: int) -> tuple[np.ndarray, np.ndarray]:
+    """(states, actions), i32[steps, size] each, of one agent that would always take action 7."""
+
+    def step(at: Any, key: Any) -> Any:
+        actions, *at = lapses.apply(key, 5, *at, jnp.full((1, size), 7))
+        return tuple(at), (at[0][0], actions[0])
+
+    start = (jnp.full((1, size), DUE), jnp.zeros((1, size), jnp.int32))
+    states, actions = jax.lax.scan(step, start, jax.random.split(jax.random.key(0), steps))[1]
+    return np.asarray(states), np.asarray(actions)
+
+
+def test_lapses_take_their_share_of_the_time() -> None:
+    """Blocks that never lapse, half of the time, always; spells of 8 steps on average."""
+    size, steps = 1000, 100
+    states, actions = lapse(Lapses((0.0, 0.5, 1.0), 8), steps, 3 * size)
+    never, half, always = np.split(states, 3, axis=1)
+    assert (never == ITSELF).all() and not (always == ITSELF).any()
+    # Episodes are independent; within one, 100 steps are about 12 spells.
+    sigma = np.sqrt(0.25 * 8 * 2 / (size * steps))
+    assert abs((half == ITSELF).mean() - 0.5) < 4 * sigma
+    assert abs((half == WILD).mean() - 0.25) < 4 * sigma
+    assert abs((always == STUCK).mean() - 0.5) < 4 * sigma
+    # Of two draws one in two is another state: a step in 16 where lapses are certain.
+    changes = (always[1:] != always[:-1]).mean()
+    assert abs(changes - 1 / 16) < 4 * np.sqrt(1 / 16 * 15 / 16 / (size * steps))
+    assert (actions[states == ITSELF] == 7).all()
+    for kind in (WILD, STUCK):
+        shares = np.bincount(actions[states == kind], minlength=5) / (states == kind).sum()
+        assert len(shares) == 5 and np.abs(shares - 0.2).max() < 0.03
+    # Stuck, an action is repeated for as long as the spell lasts; wild, one time in five.
+    stuck = (states[1:] == STUCK) & (states[:-1] == STUCK)
+    repeats = (actions[1:] == actions[:-1])[stuck].mean()
+    assert 7 / 8 < repeats < 1
+    wild = (states[1:] == WILD) & (states[:-1] == WILD)
+    assert abs((actions[1:] == actions[:-1])[wild].mean() - 0.2) < 0.01
+
+
+def test_a_partner_that_is_stuck_stays_at_its_door() -> None:
+    """The partner would go to door 1 or 2; one that always lapses, in spells without end, goes to
+    one door for the whole episode, or to any. The learner's own actions are untouched."""
+    env, size = Doors(), 200
+    rows = pairing(env, 4 * size, 2)
+    lapses = lapses_of(env, (0.0, 1.0), 10**9)
+    assert lapses is not None and lapses.shares == (0.0, 1.0, 0.0, 1.0)
+    lineup, stacked = Lineup.of([Stubborn(), Stubborn()], rows)
+    beside = Partnered(env, lineup, stacked, lapses)
+    keys = jax.random.split(jax.random.key(0), 4 * size)
+    state, seen, kinds = beside.batch_reset(keys), [], []
+    for time in range(3):
+        step_keys = jax.vmap(jax.random.fold_in, (0, None))(keys, time)
+        state, _ = beside.batch_step(step_keys, state, jnp.zeros((1, 4 * size), jnp.int32))
+        seen.append(np.asarray(state.state.last))
+        kinds.append(np.asarray(state.spells))
+    doors, kind = np.stack(seen), np.stack(kinds)
+    own = np.repeat([0, 0, 1, 1], size)
+    block = np.repeat([0, 1, 0, 1], size)
+    at = np.arange(4 * size)
+    assert (doors[:, own, at] == 0).all()
+    theirs, kind = doors[:, 1 - own, at], kind[:, 1 - own, at]
+    assert (theirs[:, block == 0] == (1 + 1 - own)[block == 0]).all()
+    assert (kind[0] == kind[2]).all()
+    stuck = kind[0] == STUCK
+    assert (theirs[0] == theirs[2])[stuck].all() and set(theirs[0, stuck]) == {0, 1, 2}
+    wild = kind[0] == WILD
+    assert 0.2 < (theirs[0] == theirs[2])[wild].mean() < 0.5  # one in three
+    assert (wild | stuck)[block == 1].all()
+
+
+def test_the_team_terms_are_sums() -> None:
+    """Three at two doors: two earn a coin each, the third none; the learner is told of both."""
+    env = Doors(3)
+    rows = pairing(env, 3, 1)
+    told = {}
+    for team in (False, True):
+        lineup, stacked = Lineup.of([Stubborn()], rows)  # goes to door 1, 2 and 3
+        beside = Partnered(env, lineup, stacked, team_terms=team)
+        keys = jax.random.split(jax.random.key(0), 3)
+        # In seat 0 to the door of seat 1; in seats 1 and 2 to a door of nobody.
+        doors = jnp.array([[2, 0, 0]], jnp.int32)
+        _, outcome = beside.batch_step(keys, beside.batch_reset(keys), doors)
+        told[team] = outcome.terms["coins"].tolist(), outcome.reward.tolist()
+    assert told[False] == ([[1.0, 0.0, 0.0]], [[1.0, 0.0, 0.0]])
+    assert told[True] == ([[2.0, 0.0, 0.0]], [[1.0, 0.0, 0.0]])
+
+
+def test_shares_are_spread() -> None:
+    assert spread(0.6, 4) == pytest.approx([0, 0.2, 0.4, 0.6])
+    assert spread(0.6, 1) == [0.6] and spread(0.6, 0) == []
+
+
+@pytest.mark.slow
+def test_lapsing_partners_are_learned_with(env: Doors) -> None:
+    """Half of the partners lapse half of the time: with itself it still agrees on a door."""
+    config = SelfPlayPoolConfig(
+        total_steps=48 * 8 * 30, partners=4, latest=2, lapses=0.5, lapse_steps=4, **SMALL
+    )
+    progress, metrics = learn(SelfPlayPool(env, config))
+    assert metrics[-1]["return"].min() > metrics[0]["return"].mean()
+    policy = SelfPlayPool(env, config).policy(seed_of(progress, 1))
+    assert evaluate(env, policy, episodes=20).mean["return"].mean > 2.5
 
 
 @pytest.mark.slow
@@ -330,6 +448,17 @@ def test_a_seed_alone_learns_the_same(fcp: FCP) -> None:
             "one agent",
         ),
         (lambda env: SelfPlayPoolConfig(latest=8), ConfigError, "below partners"),
+        (
+            lambda env: SelfPlayPool(env, SelfPlayPoolConfig(lapses=1.5)),
+            ConfigError,
+            "share from 0 to 1, lapse_steps from 1; given 1.5, 20",
+        ),
+        (
+            lambda env: FCP(env, FCPConfig(lapse_steps=0)),
+            ConfigError,
+            "given 0.0, 0",
+        ),
+        (lambda env: lapses_of(Dials(), (0.0, 0.5), 3), ConfigError, "Discrete actions, not Box"),
         (lambda env: FCPConfig(snapshots=1), ConfigError, "snapshots from 2"),
         (lambda env: FCPConfig(member_steps=1000), ConfigError, "member_steps=1000 is too little"),
     ],
