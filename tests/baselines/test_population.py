@@ -17,8 +17,8 @@ import manyhands
 from manyhands.baselines.evaluation import evaluate, play_matches
 from manyhands.baselines.evaluation.matches import Lineup
 from manyhands.baselines.learners.population import (
-    DUE,
     FCP,
+    FIRST,
     ITSELF,
     STUCK,
     WILD,
@@ -29,6 +29,7 @@ from manyhands.baselines.learners.population import (
     Partnered,
     SelfPlayPool,
     SelfPlayPoolConfig,
+    Spells,
     lapses_of,
     pairing,
     spread,
@@ -38,6 +39,7 @@ from manyhands.core.episode import episode_seed
 from manyhands.core.registry import register_seat
 
 DOORS, STEPS = 3, 4
+LAPSES = {"lapses": 0.5, "own_lapses": 0.1, "lapse_steps": 4}
 SMALL = {"num_envs": 48, "num_steps": 8, "width": 16, "layers": 1, "learning_rate": 3e-2}
 
 
@@ -195,21 +197,24 @@ def test_partners_play_as_they_do_in_matches(players: int) -> None:
 
 
 def lapse(lapses: Lapses, steps: int, size: int) -> tuple[np.ndarray, np.ndarray]:
-    """(states, actions), i32[steps, size] each, of one agent that would always take action 7."""
+    """(kinds, actions), i32[steps, size] each, of one agent that would always take action 7; the
+    first step apart."""
 
-    def step(at: Any, key: Any) -> Any:
-        actions, *at = lapses.apply(key, 5, *at, jnp.full((1, size), 7))
-        return tuple(at), (at[0][0], actions[0])
+    def step(spells: Spells, key: Any) -> Any:
+        done, after = lapses.act(key, 5, spells, jnp.full((1, size), 7))
+        return after, (spells.kind[0], done[0])
 
-    start = (jnp.full((1, size), DUE), jnp.zeros((1, size), jnp.int32))
-    states, actions = jax.lax.scan(step, start, jax.random.split(jax.random.key(0), steps))[1]
-    return np.asarray(states), np.asarray(actions)
+    start = Spells(jnp.full((1, size), FIRST), jnp.zeros((1, size), jnp.int32))
+    keys = jax.random.split(jax.random.key(0), steps + 1)
+    kinds, actions = map(np.asarray, jax.lax.scan(step, start, keys)[1])
+    assert (kinds[0] == FIRST).all() and (actions[0] == 7).all()
+    return kinds[1:], actions[1:]
 
 
 def test_lapses_take_their_share_of_the_time() -> None:
     """Blocks that never lapse, half of the time, always; spells of 8 steps on average."""
     size, steps = 1000, 100
-    states, actions = lapse(Lapses((0.0, 0.5, 1.0), 8), steps, 3 * size)
+    states, actions = lapse(Lapses(((0.0,), (0.5,), (1.0,)), 8), steps, 3 * size)
     never, half, always = np.split(states, 3, axis=1)
     assert (never == ITSELF).all() and not (always == ITSELF).any()
     # Episodes are independent; within one, 100 steps are about 12 spells.
@@ -232,35 +237,37 @@ def test_lapses_take_their_share_of_the_time() -> None:
     assert abs((actions[1:] == actions[:-1])[wild].mean() - 0.2) < 0.01
 
 
-def test_a_partner_that_is_stuck_stays_at_its_door() -> None:
-    """The partner would go to door 1 or 2; one that always lapses, in spells without end, goes to
-    one door for the whole episode, or to any. The learner's own actions are untouched."""
+def test_who_lapses_does_something_else() -> None:
+    """A partner that always lapses, in spells without end, goes to one door for the whole episode,
+    or to any; and so does the learner, which is not acting then."""
     env, size = Doors(), 200
     rows = pairing(env, 4 * size, 2)
-    lapses = lapses_of(env, (0.0, 1.0), 10**9)
-    assert lapses is not None and lapses.shares == (0.0, 1.0, 0.0, 1.0)
+    lapses = lapses_of(env, (0.0, 1.0), 0.5, 10**9)
+    assert lapses is not None and lapses.shares == ((0.5, 0.0), (0.5, 1.0), (0.0, 0.5), (1.0, 0.5))
     lineup, stacked = Lineup.of([Stubborn(), Stubborn()], rows)
     beside = Partnered(env, lineup, stacked, lapses)
     keys = jax.random.split(jax.random.key(0), 4 * size)
     state, seen, kinds = beside.batch_reset(keys), [], []
-    for time in range(3):
+    for time in range(4):
+        kinds.append(np.asarray(state.spells.kind))
+        asked = np.asarray(beside.batch_acting(state)[0])
         step_keys = jax.vmap(jax.random.fold_in, (0, None))(keys, time)
         state, _ = beside.batch_step(step_keys, state, jnp.zeros((1, 4 * size), jnp.int32))
         seen.append(np.asarray(state.state.last))
-        kinds.append(np.asarray(state.spells))
     doors, kind = np.stack(seen), np.stack(kinds)
-    own = np.repeat([0, 0, 1, 1], size)
-    block = np.repeat([0, 1, 0, 1], size)
-    at = np.arange(4 * size)
-    assert (doors[:, own, at] == 0).all()
-    theirs, kind = doors[:, 1 - own, at], kind[:, 1 - own, at]
-    assert (theirs[:, block == 0] == (1 + 1 - own)[block == 0]).all()
-    assert (kind[0] == kind[2]).all()
-    stuck = kind[0] == STUCK
-    assert (theirs[0] == theirs[2])[stuck].all() and set(theirs[0, stuck]) == {0, 1, 2}
-    wild = kind[0] == WILD
-    assert 0.2 < (theirs[0] == theirs[2])[wild].mean() < 0.5  # one in three
-    assert (wild | stuck)[block == 1].all()
+    own, block, at = np.repeat([0, 0, 1, 1], size), np.repeat([0, 1, 0, 1], size), range(4 * size)
+    assert (kind[0] == FIRST).all() and (kind[1] == kind[3]).all()
+    mine, theirs = doors[:, own, at], doors[:, 1 - own, at]
+    my_kind, their_kind = kind[3, own, at], kind[3, 1 - own, at]
+    assert (mine[0] == 0).all() and (theirs[0] == 2 - own).all()  # no lapse at first
+    assert (mine[:, my_kind == ITSELF] == 0).all()
+    assert (asked == (my_kind == ITSELF)).all() and abs(asked.mean() - 0.5) < 0.1
+    assert (their_kind[block == 0] == ITSELF).all() and (their_kind[block == 1] > ITSELF).all()
+    assert (theirs == 2 - own)[:, block == 0].all()
+    for doors, kind in ((mine[1:], my_kind), (theirs[1:], their_kind)):
+        stuck, wild = doors[:, kind == STUCK], doors[:, kind == WILD]
+        assert (stuck == stuck[0]).all() and set(stuck[0]) == {0, 1, 2}
+        assert 0.2 < (wild[0] == wild[2]).mean() < 0.5  # one in three
 
 
 def test_the_team_terms_are_sums() -> None:
@@ -288,9 +295,7 @@ def test_shares_are_spread() -> None:
 @pytest.mark.slow
 def test_lapsing_partners_are_learned_with(env: Doors) -> None:
     """Half of the partners lapse half of the time: with itself it still agrees on a door."""
-    config = SelfPlayPoolConfig(
-        total_steps=48 * 8 * 30, partners=4, latest=2, lapses=0.5, lapse_steps=4, **SMALL
-    )
+    config = SelfPlayPoolConfig(total_steps=48 * 8 * 30, partners=4, latest=2, **LAPSES, **SMALL)
     progress, metrics = learn(SelfPlayPool(env, config))
     assert metrics[-1]["return"].min() > metrics[0]["return"].mean()
     policy = SelfPlayPool(env, config).policy(seed_of(progress, 1))
@@ -451,14 +456,18 @@ def test_a_seed_alone_learns_the_same(fcp: FCP) -> None:
         (
             lambda env: SelfPlayPool(env, SelfPlayPoolConfig(lapses=1.5)),
             ConfigError,
-            "share from 0 to 1, lapse_steps from 1; given 1.5, 20",
+            "shares from 0 to 1, lapse_steps from 1; given 1.5, 0.0 and 20",
         ),
         (
             lambda env: FCP(env, FCPConfig(lapse_steps=0)),
             ConfigError,
-            "given 0.0, 0",
+            "given 0.0, 0.0 and 0",
         ),
-        (lambda env: lapses_of(Dials(), (0.0, 0.5), 3), ConfigError, "Discrete actions, not Box"),
+        (
+            lambda env: lapses_of(Dials(), (0.0, 0.5), 0.0, 3),
+            ConfigError,
+            "Discrete actions, not Box",
+        ),
         (lambda env: FCPConfig(snapshots=1), ConfigError, "snapshots from 2"),
         (lambda env: FCPConfig(member_steps=1000), ConfigError, "member_steps=1000 is too little"),
     ],

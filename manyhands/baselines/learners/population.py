@@ -46,60 +46,70 @@ from manyhands.core.env import (
 from manyhands.core.registry import seat
 
 SPELLS = 1_000_001  # folded into a step's key: beyond all agents' numbers
-# What a partner does at present: to be drawn, as it likes, any action, one action again and again.
-DUE, ITSELF, WILD, STUCK = range(4)
+# Kinds of spells: the first step, what it likes, any action, one action again and again.
+FIRST, ITSELF, WILD, STUCK = range(4)
+
+
+@state_dataclass
+class Spells:
+    """kind: i32[N], of each agent's spell. stuck: i32[N], the actions that would be repeated."""
+
+    kind: Array
+    stuck: Array
 
 
 @dataclasses.dataclass(frozen=True)
 class Lapses:
-    """Partners that at times forget what they do. Every agent but the learner goes through spells
-    of random length, and in each it either acts as it likes, or takes any action at each step, or
-    repeats one action, drawn at its start. Only where actions are `Discrete`.
+    """Agents that at times forget what they do. Every agent goes through spells of random length,
+    and in each it either acts as it likes, or takes any action at each step, or repeats one action,
+    drawn at its start. The first step of an episode is a spell of its own, without a lapse.
 
     Attributes:
-        shares: of each block: the chance that a spell is a lapse, of either kind equally often.
+        shares: [blocks][agents], the chance that a spell is a lapse, of either kind equally often.
         steps: mean length of a spell, geometrically distributed.
     """
 
-    shares: tuple[float, ...]
+    shares: tuple[tuple[float, ...], ...]
     steps: int
 
-    def apply(
-        self, key: Array, count: int, states: Array, stuck: Array, actions: Array
-    ) -> tuple[Array, Array, Array]:
-        """(what the agents do, states, stuck): i32[N, B] each.
+    def act(self, key: Array, count: int, spells: Spells, actions: Array) -> tuple[Array, Spells]:
+        """(what the agents do, i32[N, B]; their spells in the next step).
 
         Args:
             key: of this step. count: of different actions, from 0.
-            states: i32[N, B], `DUE` and so on, after the last step.
-            stuck: i32[N, B], the actions that are repeated.
+            spells: in this step.
             actions: i32[N, B], what the agents would do.
         """
-        ends, chance, which = jax.random.uniform(key, (3, *states.shape))
-        share = np.repeat(np.float32(self.shares), states.shape[1] // len(self.shares))
-        drawn = jnp.where(chance < share / 2, WILD, jnp.where(chance < share, STUCK, ITSELF))
-        wild = (which * count).astype(jnp.int32)
-        begins = (states == DUE) | (ends < 1 / self.steps)
-        states, stuck = jnp.where(begins, drawn, states), jnp.where(begins, wild, stuck)
-        odd = jnp.where(states == WILD, wild, stuck)
-        return jnp.where(states == ITSELF, actions, odd), states, stuck
+        ends, chance, which = jax.random.uniform(key, (3, *actions.shape))
+        drawn = (which * count).astype(jnp.int32)
+        odd = jnp.where(spells.kind == WILD, drawn, spells.stuck)
+        done = jnp.where(spells.kind <= ITSELF, actions, odd)
+        share = np.repeat(np.float32(self.shares).T, actions.shape[1] // len(self.shares), axis=1)
+        next_kind = jnp.where(chance < share / 2, WILD, jnp.where(chance < share, STUCK, ITSELF))
+        begins = (spells.kind == FIRST) | (ends < 1 / self.steps)
+        kind = jnp.where(begins, next_kind, spells.kind)
+        return done, Spells(kind, jnp.where(begins, drawn, spells.stuck))
 
 
-def lapses_of(env: Env, partners: Sequence[float], steps: int) -> Lapses | None:
-    """The lapses of partners with these shares, in the blocks of `pairing`; None without any.
+def lapses_of(env: Env, partners: Sequence[float], own: float, steps: int) -> Lapses | None:
+    """The lapses of partners with these shares, and of the learner, in the blocks of `pairing`;
+    None if nobody has any.
 
     Raises:
         ConfigError: a share or a length makes no sense, or actions are not `Discrete`.
     """
-    if steps < 1 or not all(0 <= share <= 1 for share in partners):
+    if steps < 1 or not all(0 <= share <= 1 for share in (*partners, own)):
         raise ConfigError(
-            f"lapses is a share from 0 to 1, lapse_steps from 1; given {max(partners)}, {steps}"
+            "lapses and own_lapses are shares from 0 to 1, lapse_steps from 1; given "
+            f"{max(partners)}, {own} and {steps}"
         )
-    if not any(partners):
+    if not any((*partners, own)):
         return None
     if not isinstance(env.action_space, gymnasium.spaces.Discrete):
-        raise ConfigError(f"lapses needs Discrete actions, not {env.action_space}")
-    return Lapses(tuple(partners) * env.num_agents, steps)
+        raise ConfigError(f"lapses need Discrete actions, not {env.action_space}")
+    n = env.num_agents
+    rows = [tuple(own if a == seat else p for a in range(n)) for seat in range(n) for p in partners]
+    return Lapses(tuple(rows), steps)
 
 
 def spread(most: float, count: int) -> list[float]:
@@ -109,13 +119,12 @@ def spread(most: float, count: int) -> list[float]:
 
 @state_dataclass
 class PartneredState:
-    """state: of the environment inside. memory: of the partners, by agent and program. spells,
-    stuck: i32[N], of `Lapses`, or None."""
+    """state: of the environment inside. memory: of the partners, by agent and program. spells: of
+    `Lapses`, or None."""
 
     state: Any
     memory: Any
-    spells: Any = None
-    stuck: Any = None
+    spells: Spells | None = None
 
 
 class Partnered(Env[PartneredState]):
@@ -125,7 +134,8 @@ class Partnered(Env[PartneredState]):
         env: the environment, of two agents or more.
         lineup, stacked: the partners (see `evaluation.Lineup`); in each block one agent, or as many
             as in every other block, is played by `NOBODY`: the learner.
-        lapses: of the partners, if they have any.
+        lapses: of the partners and of the learner, if there are any. In its own ones the learner is
+            not `acting`: what it does then is nothing to learn from, but what comes of it is.
         team_terms: the learner is told the sums of the reward terms over all agents, not its own.
     """
 
@@ -171,7 +181,7 @@ class Partnered(Env[PartneredState]):
         if self._lapses is None:
             return PartneredState(self.env.reset(key), memory)
         none = jnp.zeros(self.env.num_agents, jnp.int32)
-        return PartneredState(self.env.reset(key), memory, none + DUE, none)
+        return PartneredState(self.env.reset(key), memory, Spells(none + FIRST, none))
 
     def step(
         self, key: Array, state: PartneredState, actions: Array
@@ -179,17 +189,15 @@ class Partnered(Env[PartneredState]):
         env, inner = self.env, state.state
         memory = self._each_memory(self._gather, state.memory)
         played, memory = self._lineup.apply(env, self._arranged, memory, key, view_of(env, inner))
-        spells, stuck = state.spells, state.stuck
-        if self._lapses is not None:
-            space = env.action_space
-            spell_key = jax.random.fold_in(key[0], SPELLS)
-            played, spells, stuck = self._lapses.apply(
-                spell_key, int(space.n), spells, stuck, played - int(space.start)
-            )
-            played = played + int(space.start)
         agents = np.arange(env.num_agents).reshape(-1, *[1] * (played.ndim - 1))
         for own, action in zip(self._seat(key.shape[0]), actions, strict=True):
             played = jnp.where(own == agents, action, played)
+        spells = state.spells
+        if self._lapses is not None:
+            first, count = int(env.action_space.start), int(env.action_space.n)  # type: ignore[attr-defined]
+            spell_key = jax.random.fold_in(key[0], SPELLS)
+            played, spells = self._lapses.act(spell_key, count, spells, played - first)
+            played = played + first
         inner, outcome = env.batch_step(key, inner, played)
         outcome = Outcome(
             self._own(outcome.reward),
@@ -199,7 +207,7 @@ class Partnered(Env[PartneredState]):
             outcome.metrics,
         )
         memory = self._each_memory(self._scatter, memory)
-        return PartneredState(inner, memory, spells, stuck), outcome
+        return PartneredState(inner, memory, spells), outcome
 
     def observe(self, state: PartneredState) -> Array:
         return self._own(self.env.batch_observe(state.state))
@@ -214,7 +222,10 @@ class Partnered(Env[PartneredState]):
         return self._own(self.env.batch_legal(state.state))
 
     def acting(self, state: PartneredState) -> Array:
-        return self._own(self.env.batch_acting(state.state))
+        acting = self.env.batch_acting(state.state)
+        if state.spells is not None:
+            acting = acting & (state.spells.kind <= ITSELF)
+        return self._own(acting)
 
     def summary(self, state: PartneredState) -> Array:
         return self.env.batch_summary(state.state)
@@ -388,6 +399,7 @@ class SelfPlayPoolConfig(PPOConfig):
         snapshots: how many past selves are put forward for the pool over the whole run.
         lapses: for what share of the time the partners act at random (see `Lapses`): from 0 for the
             first to this for the last, of those that are the present self and of the others.
+        own_lapses: for what share of the time the learner does, to see more of the game.
         lapse_steps: mean length of the spells in which they do.
     """
 
@@ -395,6 +407,7 @@ class SelfPlayPoolConfig(PPOConfig):
     latest: int = 4
     snapshots: int = 50
     lapses: float = 0.0
+    own_lapses: float = 0.0
     lapse_steps: int = 20
 
     def __post_init__(self) -> None:
@@ -450,7 +463,7 @@ class SelfPlayPool:
     def _lapses(self) -> Lapses | None:
         c = self.config
         shares = spread(c.lapses, c.latest) + spread(c.lapses, c.partners - c.latest)
-        return lapses_of(self.env, shares, c.lapse_steps)
+        return lapses_of(self.env, shares, c.own_lapses, c.lapse_steps)
 
     def _with_partners(self, pool: NetworkPolicy) -> PPO:
         c = self.config
@@ -514,6 +527,7 @@ class FCPConfig(PPOConfig):
         snapshots: checkpoints kept of each, at even distances, from which the middle one is chosen.
         lapses: for what share of the time these partners act at random (see `Lapses`): from 0 for
             those of the first member to this for the last one's.
+        own_lapses: for what share of the time the learner does, to see more of the game.
         lapse_steps: mean length of the spells in which they do.
     """
 
@@ -522,6 +536,7 @@ class FCPConfig(PPOConfig):
     member_steps: int = 5_000_000
     snapshots: int = 10
     lapses: float = 0.0
+    own_lapses: float = 0.0
     lapse_steps: int = 20
 
     def __post_init__(self) -> None:
@@ -606,7 +621,8 @@ class FCP:
     @property
     def _lapses(self) -> Lapses | None:
         c = self.config
-        return lapses_of(self.env, spread(c.lapses, c.members) * 3, c.lapse_steps)
+        shares = spread(c.lapses, c.members) * 3
+        return lapses_of(self.env, shares, c.own_lapses, c.lapse_steps)
 
     def _with_partners(self, pool: NetworkPolicy) -> PPO:
         c = self.config
