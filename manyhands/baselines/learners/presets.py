@@ -25,6 +25,23 @@ _CIRCUIT: dict[str, Any] = {
     "start_player": "greedy:noise=0.2",
     "start_share": 0.9,
 }
+# A partner that lapses has to be done without: much entropy, and shaping that pays more for what is
+# rarer, or nobody learns to do everything alone.
+_KITCHEN_LAPSES: dict[str, Any] = {
+    "total_steps": 5_000_000,
+    "num_envs": 256,
+    "num_steps": 50,
+    "epochs": 2,
+    "learning_rate": 4e-3,
+    "entropy": 0.04,
+    "entropy_end": 0.0,
+    "shaping": (("pot_placement", 1.0), ("dish_pickup", 2.0), ("soup_pickup", 3.0)),
+    "shaping_share": 0.8,
+    "activation": "relu",
+    "lapses": 0.9,
+    "own_lapses": 0.15,
+    "lapse_steps": 10,
+}
 # Values take many small steps, each from little data (Gallici et al. 2024).
 _KITCHEN_VALUES: dict[str, Any] = {
     "total_steps": 5_000_000,
@@ -141,6 +158,9 @@ PRESETS: dict[tuple[str, ...], dict[str, Any]] = {
         "member_steps": 2_000_000,
         "total_steps": 3_000_000,
     },
+    ("kitchen", "self_play_pool"): _KITCHEN_LAPSES,
+    # Nobody can do everything alone there, and what one hands over pays when the other uses it.
+    ("kitchen", "self_play_pool", "forced_coordination"): {"lapses": 0.5, "team_shaping": True},
     ("kitchen", "ippo", "counter_circuit_o_1order"): _CIRCUIT,
     ("kitchen", "mappo", "counter_circuit_o_1order"): _CIRCUIT,
     ("craftworld", "ippo"): _CRAFT,
