@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import manyhands
-from manyhands.baselines.evaluation import evaluate, play_matches
+from manyhands.baselines.evaluation import evaluate, play_matches, zero_shot
 from manyhands.baselines.evaluation.matches import Lineup
 from manyhands.baselines.learners.population import (
     FCP,
@@ -356,6 +356,18 @@ def test_self_play_with_past_selves(env: Doors) -> None:
     assert returns[-1].min() > 2.5 > returns[0].mean()
     policy = learner.policy(seed_of(progress, 1))
     assert evaluate(env, policy, episodes=20).mean["return"].mean > 2.5
+
+
+@pytest.mark.slow
+def test_the_shipped_policy_gets_along_with_strangers() -> None:
+    """Beside chefs that do half of the work, or none: far more than self-play's policy gets."""
+    kitchen = manyhands.make("kitchen", layout="cramped_room")
+    partners = ["onion_only", "random"]
+    means = [
+        zero_shot(kitchen, name, partners, episodes=4).mean.mean
+        for name in ("self_play_pool", "ippo")
+    ]
+    assert means[0] > 150 and means[0] > 1.5 * means[1]
 
 
 @pytest.fixture(scope="module")
