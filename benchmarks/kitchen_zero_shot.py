@@ -10,13 +10,21 @@ may be stopped and repeated; the tables of `evaluate` go to `results/kitchen-zer
   paper, the last ones again with their choices made more random; in some layouts (`COLD_IN`) also
   the first ones with theirs made certain: arbitrary habits. They begin with the networks of three
   members.
+- `fcp-lapses`: the same, but that the checkpoints, and the learners, act at random for a part of
+  the time, instead of being made more random or more certain.
+- `lapses`: three learners in self-play with partners that are the learner itself, as it is and as
+  it was, and that act at random for a part of the time (much as in E3T, Yan et al. 2023), from
+  random start cells.
 - `cec`: three learners in self-play in 2,000 generated kitchens, none of which is a layout.
 - `clones`: two networks cloned from games of greedy chefs, as partners.
-- `bound`: a learner for each held-out partner, with that partner alone.
+- `bound`: a learner for each held-out partner, with that partner alone; it begins with the network
+  of the first of `lapses`.
 - `others`: MAPPO, VDN and QMIX.
 - `evaluate`: points of an episode, of each policy with itself, with the other policies of its
   method, and with each held-out partner in both seats; `reader`: the same beside the player that
   goes by the text alone.
+
+- `ship`: of `lapses`, what plays best with the other seeds comes with the package.
 
 Intervals are over policies, t-distributed, at 95 %.
 """
@@ -45,11 +53,16 @@ LAYOUTS = (
 )
 RUNS = ROOT / "runs" / "zero-shot"
 MEMBERS, SEEDS = 6, 3
+SHIPPED = ROOT / "manyhands" / "assets" / "policies" / "kitchen"
 STAGES = ("first", "middle", "last")
 HOT, COLD = 0.3, 1000.0  # what the last layers of such partners are multiplied with
 COLD_IN = ("asymmetric_advantages", "forced_coordination")
 NETWORK = {"width": 32, "activation": "relu"}
 MEMBER = {"total_steps": 960_000, "epochs": 2, "learning_rate": 4e-3}
+MEMBER_IN = {
+    "forced_coordination": {"total_steps": 1_920_000, "team_shaping": True},
+    "counter_circuit": {"total_steps": 1_920_000},
+}
 LEARNER = {
     "total_steps": 2_400_000,
     "num_envs": 192,
@@ -61,6 +74,16 @@ LEARNER = {
 }
 
 
+CO_PLAY = LEARNER | {
+    "num_envs": 216,
+    "entropy": 0.02,
+    "entropy_end": 0.0,
+    "shaping": (("pot_placement", 1.0), ("dish_pickup", 2.0), ("soup_pickup", 3.0)),
+    "lapses": 0.9,
+    "own_lapses": 0.1,
+    "lapse_steps": 10,
+}
+CO_PLAY_IN = {"forced_coordination": {"lapses": 0.5, "team_shaping": True}}
 GENERATED = "generated"
 # As large as the five layouts, and as varied; none of them is among these.
 KITCHENS = {
@@ -89,11 +112,11 @@ CEC = {
     "normalise": True,
     "shaping_share": 0.7,
 }
-BOUND = {"total_steps": 480_000, "num_envs": 96}
+BOUND = {"total_steps": 480_000, "num_envs": 96, "entropy_end": 0.0}
 OTHERS = {"mappo": 960_000, "vdn": 1_500_000, "qmix": 1_500_000}
 CLONED = ("--episodes", "12", "--seed", "1")
 TRAINED = ("--epochs", "30")
-READERS = ("self-play", "fcp", "cec")
+READERS = ("self-play", "fcp", "lapses", "cec")
 
 
 # ---- learning ------------------------------------------------------------------------------------
@@ -113,7 +136,7 @@ def learn(
 
     Args:
         make: the PPO of a pool of partners, or of a part of it for each key where `mapped`.
-        start: parameters [keys, ...] to begin with.
+        start: parameters [keys, ...] to begin with, of the actor, or of the critic as well.
     """
     import jax
     import jax.numpy as jnp
@@ -141,7 +164,7 @@ def learn(
     progress = jax.jit(jax.vmap(begin, (over, 0)))(pool, keys)
     if start is not None:
         start = jax.tree_util.tree_map(jnp.array, start)
-        progress = dataclasses.replace(progress, params=start)
+        progress = dataclasses.replace(progress, params=progress.params | start)
     last, policies, returns, done = jnp.zeros(len(keys)), [], [], 0
     began = time.perf_counter()
     for mark in marks:
@@ -214,7 +237,7 @@ def members(layout: str) -> None:
     names = [f"{stage}-{i}" for stage in STAGES for i in range(MEMBERS)]
     if there(layout, *names):
         return
-    config = settings(layout, **MEMBER)
+    config = settings(layout, **MEMBER | MEMBER_IN.get(layout, {}))
     ppo = PPO(kitchen(layout), config)
     marks = [0, *np.linspace(0, ppo.num_updates, 13).round().astype(int)[1:]]
     keys = jax.random.split(jax.random.key(0), MEMBERS)
@@ -252,37 +275,70 @@ def tempered(policy: Any, factor: float) -> Any:
 
 
 def fcp(layout: str) -> None:
-    """Learners with all members as partners."""
-    import jax
-
-    from manyhands.baselines.learners.population import with_networks
-    from manyhands.baselines.learners.ppo import PPO
-
-    names = [f"fcp-{seed}" for seed in range(SEEDS)]
-    if there(layout, *names):
-        return
-    env = kitchen(layout)
-    partners = load(layout, *(f"{stage}-{i}" for stage in STAGES for i in range(MEMBERS)))
+    """Learners with all members as partners, and with more random and more certain ones."""
+    partners = checkpoints(layout)
     tempers = [tempered(policy, HOT) for policy in partners[-MEMBERS:]]
     changed = dict(LEARNER)
     if layout in COLD_IN:
         tempers += [tempered(policy, COLD) for policy in partners[:MEMBERS]]
         changed |= {"total_steps": 2_000_000, "num_envs": 240}
-    pool = stacked([*partners, *tempers])
+    co_play(layout, "fcp", [*partners, *tempers], changed)
+
+
+def fcp_lapses(layout: str) -> None:
+    """Learners with all members as partners, which lapse, as the learner does."""
+    co_play(layout, "fcp-lapses", checkpoints(layout), CO_PLAY | CO_PLAY_IN.get(layout, {}))
+
+
+def checkpoints(layout: str) -> list[Any]:
+    return load(layout, *(f"{stage}-{i}" for stage in STAGES for i in range(MEMBERS)))
+
+
+def co_play(layout: str, method: str, partners: Sequence[Any], changed: dict[str, Any]) -> None:
+    """Learners with partners, from the networks of the first members on."""
+    import jax
+
+    from manyhands.baselines.learners.population import lapses_of, spread, with_networks
+    from manyhands.baselines.learners.ppo import PPO
+
+    names = [f"{method}-{seed}" for seed in range(SEEDS)]
+    if there(layout, *names):
+        return
+    env = kitchen(layout)
+    pool = stacked(partners)
+    lapsing = {name: changed.pop(name, 0) for name in ("lapses", "own_lapses", "lapse_steps")}
+    shares = spread(lapsing["lapses"], MEMBERS) * (len(partners) // MEMBERS)
+    lapses = lapses_of(env, shares, lapsing["own_lapses"], lapsing["lapse_steps"] or 1)
+    team = changed.pop("team_shaping", False)
     config = settings(layout, **changed)
 
     def make(pool: Any) -> Any:
-        return PPO(with_networks(env, config.num_envs, pool), config)
+        return PPO(with_networks(env, config.num_envs, pool, lapses, team), config)
 
     updates = config.total_steps // (config.num_envs * config.num_steps)
     marks = np.linspace(0, updates, 9).round().astype(int)[1:]
     keys = jax.random.split(jax.random.key(1), SEEDS)
     began = time.perf_counter()
     start = first_members(layout, range(SEEDS))
-    policies, returns, _ = learn(make, pool, keys, marks, f"{layout} fcp", start=start)
-    card = {"settings": dataclasses.asdict(config), "seconds": time.perf_counter() - began}
+    policies, returns, _ = learn(make, pool, keys, marks, f"{layout} {method}", start=start)
+    card = {"settings": dataclasses.asdict(config) | lapsing | {"team_shaping": team}}
+    card["seconds"] = time.perf_counter() - began
     for i, name in enumerate(names):
         keep(layout, name, row(policies[-1], i), card | {"return": float(returns[-1, i])})
+
+
+def lapses(layout: str) -> None:
+    """Learners with themselves, lapsing, as the presets have it."""
+    train(layout, "lapses", "--algorithm", "self_play_pool", starts="random")
+
+
+def train(layout: str, name: str, *flags: str, **options: str) -> None:
+    """Policies of all seeds by the command line."""
+    out = folder(layout) / name
+    if not (out / f"policy-{SEEDS - 1}.safetensors").exists():
+        game = ("kitchen", f"layout={layout}", *(f"{k}={v}" for k, v in options.items()))
+        command("train", *game, "--seeds", str(SEEDS), "--resume", "--episodes", "4",
+                "--out", str(out), *flags)  # fmt: skip
 
 
 def cec(_: str) -> None:
@@ -319,11 +375,8 @@ def clones(layout: str) -> None:
 def others(layout: str) -> None:
     """Other learners, with small budgets."""
     for algorithm, steps in OTHERS.items():
-        out = folder(layout) / algorithm
-        if not (out / f"policy-{SEEDS - 1}.safetensors").exists():
-            flags = f"--algorithm {algorithm} --seeds {SEEDS} --total-steps {steps} --width 32"
-            command("train", "kitchen", f"layout={layout}", *flags.split(), "--resume",
-                    "--activation", "relu", "--out", str(out), "--episodes", "4")  # fmt: skip
+        flags = f"--algorithm {algorithm} --total-steps {steps} --width 32 --activation relu"
+        train(layout, algorithm, *flags.split())
 
 
 def command(*words: str) -> None:
@@ -331,18 +384,21 @@ def command(*words: str) -> None:
 
 
 def bound(layout: str) -> None:
-    """A best response to each held-out partner, from a member's network on. Partners of one program
-    learn at once."""
+    """A best response to each held-out partner, from the network of the first of `lapses` on.
+    Partners of one program learn at once."""
     import jax
 
     from manyhands.baselines.evaluation.matches import Lineup, split
     from manyhands.baselines.evaluation.scores import held_out, players
     from manyhands.baselines.learners.population import Partnered, pairing
     from manyhands.baselines.learners.ppo import PPO
+    from manyhands.baselines.players import network
 
     env, names = kitchen(layout), list(held_out(kitchen(layout)))
     policies, _ = players(env, list(held_out(env).values()))
-    config = settings(layout, **LEARNER | BOUND)
+    first = network.load(folder(layout) / "lapses" / "policy-0.safetensors")
+    shape = {"width": first.network.width, "activation": first.network.activation}
+    config = settings(layout, **LEARNER | BOUND | shape)
     programs: dict[Any, list[int]] = {}
     for i, policy in enumerate(policies):
         programs.setdefault(split(policy)[0], []).append(i)
@@ -358,7 +414,7 @@ def bound(layout: str) -> None:
         arrays = stacked([split(policies[i])[1] for i in chosen])
         keys = jax.random.split(jax.random.key(3), len(chosen))
         marks = np.linspace(0, config.total_steps // (config.num_envs * config.num_steps), 5)
-        start = first_members(layout, [0] * len(chosen))
+        start = {"actor": stacked([first.params["network"]] * len(chosen))}
         made, returns, _ = learn(
             make,
             arrays,
@@ -386,9 +442,10 @@ def methods_of(layout: str, env: Any) -> dict[str, dict[str, Any]]:
     from manyhands.baselines.players import network
 
     found = {"self-play": [folder(layout) / f"last-{i}.safetensors" for i in range(MEMBERS)]}
-    found["fcp"] = [folder(layout) / f"fcp-{seed}.safetensors" for seed in range(SEEDS)]
+    for name in ("fcp", "fcp-lapses"):
+        found[name] = [folder(layout) / f"{name}-{seed}.safetensors" for seed in range(SEEDS)]
     found["cec"] = [folder(GENERATED) / f"cec-{seed}.safetensors" for seed in range(SEEDS)]
-    for name in OTHERS:
+    for name in ("lapses", *OTHERS):
         files = [folder(layout) / name / f"policy-{seed}.safetensors" for seed in range(SEEDS)]
         found[name] = files
     return {
@@ -443,10 +500,14 @@ def evaluate(layout: str, episodes: int) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for method, group in methods.items():
         means = [float(np.mean([both(mine, name) for name in held_out(env)])) for mine in group]
-        crosses = [[both(mine, other) for other in group if other != mine] for mine in group]
+        crosses = [
+            float(np.mean([both(mine, other) for other in group if other != mine]))
+            for mine in group
+        ]
         found[method] = {
             "self_play": estimate([both(mine, mine) for mine in group]),
-            "cross_play": estimate([np.mean(cross) for cross in crosses]),
+            "cross_play": estimate(crosses),
+            "cross_play_by_policy": crosses,
             "held_out": estimate(means),
             "held_out_by_policy": means,
             "episodes": episodes,
@@ -477,8 +538,32 @@ def reader(layout: str, episodes: int) -> dict[str, Any]:
     return found
 
 
-PARTS = {"members": members, "fcp": fcp, "cec": cec, "clones": clones, "bound": bound}
-PARTS["others"] = others
+def ship(layout: str, results: dict[str, Any]) -> None:
+    """Copy the policy of `lapses` that plays best with the other seeds into the package; what
+    the held-out partners think of it does not count."""
+    from manyhands.baselines.players import network
+
+    found = results["lapses"]
+    best = int(np.argmax(found["cross_play_by_policy"]))
+    file = folder(layout) / "lapses" / f"policy-{best}.safetensors"
+    card = json.loads(file.with_suffix(".json").read_text())
+    card["command"] = card["command"].replace(f"{ROOT}/", "")
+    figures = ("self_play", "cross_play", "held_out", "held_out_by_policy", "cross_play_by_policy")
+    card["zero_shot_of_all_seeds"] = {name: found[name] for name in figures}
+    policy = network.load(file)
+    network.save(SHIPPED / f"{layout}-{policy.algorithm}.safetensors", policy, card)
+
+
+PARTS = {
+    "members": members,
+    "fcp": fcp,
+    "fcp-lapses": fcp_lapses,
+    "lapses": lapses,
+    "cec": cec,
+    "clones": clones,
+    "bound": bound,
+    "others": others,
+}
 MEASURED = {"evaluate": evaluate, "reader": reader}
 
 
@@ -486,7 +571,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("parts", nargs="+", choices=(*PARTS, *MEASURED))
+    parser.add_argument("parts", nargs="+", choices=(*PARTS, *MEASURED, "ship"))
     parser.add_argument("--layouts", nargs="+", default=LAYOUTS, choices=LAYOUTS)
     parser.add_argument("--episodes", type=int, default=20, help="of each pair, in each order")
     parser.add_argument("--out", type=Path, default=RESULTS / "kitchen-zero-shot.json")
@@ -497,6 +582,9 @@ def main() -> None:
             continue
         results = json.loads(args.out.read_text())["layouts"] if args.out.exists() else {}
         made = results.setdefault(layout, {})
+        if part == "ship":
+            ship(layout, made)
+            continue
         for method, figures in MEASURED[part](layout, args.episodes).items():
             made[method] = made.get(method, {}) | figures
         save(args.out, benchmark="kitchen_zero_shot", machine=machine(), layouts=results)

@@ -14,23 +14,32 @@ import numpy as np
 import pytest
 
 import manyhands
-from manyhands.baselines.evaluation import evaluate, play_matches
+from manyhands.baselines.evaluation import evaluate, play_matches, zero_shot
 from manyhands.baselines.evaluation.matches import Lineup
 from manyhands.baselines.learners.population import (
     FCP,
+    FIRST,
+    ITSELF,
+    STUCK,
+    WILD,
     BestResponse,
     BestResponseConfig,
     FCPConfig,
+    Lapses,
     Partnered,
     SelfPlayPool,
     SelfPlayPoolConfig,
+    Spells,
+    lapses_of,
     pairing,
+    spread,
 )
 from manyhands.core.env import ConfigError, Env, SeatError, state_dataclass
 from manyhands.core.episode import episode_seed
 from manyhands.core.registry import register_seat
 
 DOORS, STEPS = 3, 4
+LAPSES = {"lapses": 0.5, "own_lapses": 0.1, "lapse_steps": 4}
 SMALL = {"num_envs": 48, "num_steps": 8, "width": 16, "layers": 1, "learning_rate": 3e-2}
 
 
@@ -87,6 +96,14 @@ class Doors(Env[DoorsState]):
 
     def summary(self, state: DoorsState) -> Any:
         return jnp.concatenate([state.last, state.time[None]])
+
+
+class Dials(Doors):
+    """The same, but that doors are numbers with fractions."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.action_space = gymnasium.spaces.Box(0, 1, (1,), np.float32)
 
 
 @functools.partial(jax.tree_util.register_dataclass, data_fields=("door",), meta_fields=())
@@ -179,6 +196,112 @@ def test_partners_play_as_they_do_in_matches(players: int) -> None:
     assert len(set(expected)) > 2
 
 
+def lapse(lapses: Lapses, steps: int, size: int) -> tuple[np.ndarray, np.ndarray]:
+    """(kinds, actions), i32[steps, size] each, of one agent that would always take action 7; the
+    first step apart."""
+
+    def step(spells: Spells, key: Any) -> Any:
+        done, after = lapses.act(key, 5, spells, jnp.full((1, size), 7))
+        return after, (spells.kind[0], done[0])
+
+    start = Spells(jnp.full((1, size), FIRST), jnp.zeros((1, size), jnp.int32))
+    keys = jax.random.split(jax.random.key(0), steps + 1)
+    kinds, actions = map(np.asarray, jax.lax.scan(step, start, keys)[1])
+    assert (kinds[0] == FIRST).all() and (actions[0] == 7).all()
+    return kinds[1:], actions[1:]
+
+
+def test_lapses_take_their_share_of_the_time() -> None:
+    """Blocks that never lapse, half of the time, always; spells of 8 steps on average."""
+    size, steps = 1000, 100
+    states, actions = lapse(Lapses(((0.0,), (0.5,), (1.0,)), 8), steps, 3 * size)
+    never, half, always = np.split(states, 3, axis=1)
+    assert (never == ITSELF).all() and not (always == ITSELF).any()
+    # Episodes are independent; within one, 100 steps are about 12 spells.
+    sigma = np.sqrt(0.25 * 8 * 2 / (size * steps))
+    assert abs((half == ITSELF).mean() - 0.5) < 4 * sigma
+    assert abs((half == WILD).mean() - 0.25) < 4 * sigma
+    assert abs((always == STUCK).mean() - 0.5) < 4 * sigma
+    # Of two draws one in two is another state: a step in 16 where lapses are certain.
+    changes = (always[1:] != always[:-1]).mean()
+    assert abs(changes - 1 / 16) < 4 * np.sqrt(1 / 16 * 15 / 16 / (size * steps))
+    assert (actions[states == ITSELF] == 7).all()
+    for kind in (WILD, STUCK):
+        shares = np.bincount(actions[states == kind], minlength=5) / (states == kind).sum()
+        assert len(shares) == 5 and np.abs(shares - 0.2).max() < 0.03
+    # Stuck, an action is repeated for as long as the spell lasts; wild, one time in five.
+    stuck = (states[1:] == STUCK) & (states[:-1] == STUCK)
+    repeats = (actions[1:] == actions[:-1])[stuck].mean()
+    assert 7 / 8 < repeats < 1
+    wild = (states[1:] == WILD) & (states[:-1] == WILD)
+    assert abs((actions[1:] == actions[:-1])[wild].mean() - 0.2) < 0.01
+
+
+def test_who_lapses_does_something_else() -> None:
+    """A partner that always lapses, in spells without end, goes to one door for the whole episode,
+    or to any; and so does the learner, which is not acting then."""
+    env, size = Doors(), 200
+    rows = pairing(env, 4 * size, 2)
+    lapses = lapses_of(env, (0.0, 1.0), 0.5, 10**9)
+    assert lapses is not None and lapses.shares == ((0.5, 0.0), (0.5, 1.0), (0.0, 0.5), (1.0, 0.5))
+    lineup, stacked = Lineup.of([Stubborn(), Stubborn()], rows)
+    beside = Partnered(env, lineup, stacked, lapses)
+    keys = jax.random.split(jax.random.key(0), 4 * size)
+    state, seen, kinds = beside.batch_reset(keys), [], []
+    for time in range(4):
+        kinds.append(np.asarray(state.spells.kind))
+        asked = np.asarray(beside.batch_acting(state)[0])
+        step_keys = jax.vmap(jax.random.fold_in, (0, None))(keys, time)
+        state, _ = beside.batch_step(step_keys, state, jnp.zeros((1, 4 * size), jnp.int32))
+        seen.append(np.asarray(state.state.last))
+    doors, kind = np.stack(seen), np.stack(kinds)
+    own, block, at = np.repeat([0, 0, 1, 1], size), np.repeat([0, 1, 0, 1], size), range(4 * size)
+    assert (kind[0] == FIRST).all() and (kind[1] == kind[3]).all()
+    mine, theirs = doors[:, own, at], doors[:, 1 - own, at]
+    my_kind, their_kind = kind[3, own, at], kind[3, 1 - own, at]
+    assert (mine[0] == 0).all() and (theirs[0] == 2 - own).all()  # no lapse at first
+    assert (mine[:, my_kind == ITSELF] == 0).all()
+    assert (asked == (my_kind == ITSELF)).all() and abs(asked.mean() - 0.5) < 0.1
+    assert (their_kind[block == 0] == ITSELF).all() and (their_kind[block == 1] > ITSELF).all()
+    assert (theirs == 2 - own)[:, block == 0].all()
+    for doors, kind in ((mine[1:], my_kind), (theirs[1:], their_kind)):
+        stuck, wild = doors[:, kind == STUCK], doors[:, kind == WILD]
+        assert (stuck == stuck[0]).all() and set(stuck[0]) == {0, 1, 2}
+        assert 0.2 < (wild[0] == wild[2]).mean() < 0.5  # one in three
+
+
+def test_the_team_terms_are_sums() -> None:
+    """Three at two doors: two earn a coin each, the third none; the learner is told of both."""
+    env = Doors(3)
+    rows = pairing(env, 3, 1)
+    told = {}
+    for team in (False, True):
+        lineup, stacked = Lineup.of([Stubborn()], rows)  # goes to door 1, 2 and 3
+        beside = Partnered(env, lineup, stacked, team_terms=team)
+        keys = jax.random.split(jax.random.key(0), 3)
+        # In seat 0 to the door of seat 1; in seats 1 and 2 to a door of nobody.
+        doors = jnp.array([[2, 0, 0]], jnp.int32)
+        _, outcome = beside.batch_step(keys, beside.batch_reset(keys), doors)
+        told[team] = outcome.terms["coins"].tolist(), outcome.reward.tolist()
+    assert told[False] == ([[1.0, 0.0, 0.0]], [[1.0, 0.0, 0.0]])
+    assert told[True] == ([[2.0, 0.0, 0.0]], [[1.0, 0.0, 0.0]])
+
+
+def test_shares_are_spread() -> None:
+    assert spread(0.6, 4) == pytest.approx([0, 0.2, 0.4, 0.6])
+    assert spread(0.6, 1) == [0.6] and spread(0.6, 0) == []
+
+
+@pytest.mark.slow
+def test_lapsing_partners_are_learned_with(env: Doors) -> None:
+    """Half of the partners lapse half of the time: with itself it still agrees on a door."""
+    config = SelfPlayPoolConfig(total_steps=48 * 8 * 30, partners=4, latest=2, **LAPSES, **SMALL)
+    progress, metrics = learn(SelfPlayPool(env, config))
+    assert metrics[-1]["return"].min() > metrics[0]["return"].mean()
+    policy = SelfPlayPool(env, config).policy(seed_of(progress, 1))
+    assert evaluate(env, policy, episodes=20).mean["return"].mean > 2.5
+
+
 @pytest.mark.slow
 def test_a_best_response_is_found(env: Doors) -> None:
     config = BestResponseConfig(total_steps=48 * 8 * 30, partner="test-stubborn", **SMALL)
@@ -233,6 +356,18 @@ def test_self_play_with_past_selves(env: Doors) -> None:
     assert returns[-1].min() > 2.5 > returns[0].mean()
     policy = learner.policy(seed_of(progress, 1))
     assert evaluate(env, policy, episodes=20).mean["return"].mean > 2.5
+
+
+@pytest.mark.slow
+def test_the_shipped_policy_gets_along_with_strangers() -> None:
+    """Beside chefs that do half of the work, or none: far more than self-play's policy gets."""
+    kitchen = manyhands.make("kitchen", layout="cramped_room")
+    partners = ["onion_only", "random"]
+    means = [
+        zero_shot(kitchen, name, partners, episodes=4).mean.mean
+        for name in ("self_play_pool", "ippo")
+    ]
+    assert means[0] > 150 and means[0] > 1.5 * means[1]
 
 
 @pytest.fixture(scope="module")
@@ -330,6 +465,21 @@ def test_a_seed_alone_learns_the_same(fcp: FCP) -> None:
             "one agent",
         ),
         (lambda env: SelfPlayPoolConfig(latest=8), ConfigError, "below partners"),
+        (
+            lambda env: SelfPlayPool(env, SelfPlayPoolConfig(lapses=1.5)),
+            ConfigError,
+            "shares from 0 to 1, lapse_steps from 1; given 1.5, 0.0 and 20",
+        ),
+        (
+            lambda env: FCP(env, FCPConfig(lapse_steps=0)),
+            ConfigError,
+            "given 0.0, 0.0 and 0",
+        ),
+        (
+            lambda env: lapses_of(Dials(), (0.0, 0.5), 0.0, 3),
+            ConfigError,
+            "Discrete actions, not Box",
+        ),
         (lambda env: FCPConfig(snapshots=1), ConfigError, "snapshots from 2"),
         (lambda env: FCPConfig(member_steps=1000), ConfigError, "member_steps=1000 is too little"),
     ],

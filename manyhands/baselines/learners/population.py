@@ -9,7 +9,10 @@ change.
 
 - `BestResponse`: the partner is any device policy, `"greedy"` for example.
 - `SelfPlayPool`: some partners are the learner itself, the others past selves, sampled uniformly
-  from all of its past (reservoir sampling, Vitter 1985).
+  from all of its past (reservoir sampling, Vitter 1985). With `lapses` some of them act at random
+  for a part of the time, as in E3T (Yan et al., "An Efficient End-to-End Training Approach for
+  Zero-Shot Human-AI Coordination", NeurIPS 2023), where the partner is a mixture of the learner
+  itself and of a random policy.
 - `FCP`, fictitious co-play (Strouse et al., "Collaborating with Humans without Human Data", NeurIPS
   2021): first several agents learn in self-play; then the learner is trained with three frozen
   checkpoints of each: its first, its last, and one with about half of the last one's return.
@@ -19,8 +22,10 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+from collections.abc import Sequence
 from typing import Any
 
+import gymnasium
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -40,13 +45,86 @@ from manyhands.core.env import (
 )
 from manyhands.core.registry import seat
 
+SPELLS = 1_000_001  # folded into a step's key: beyond all agents' numbers
+# Kinds of spells: the first step, what it likes, any action, one action again and again.
+FIRST, ITSELF, WILD, STUCK = range(4)
+
+
+@state_dataclass
+class Spells:
+    """kind: i32[N], of each agent's spell. stuck: i32[N], the actions that would be repeated."""
+
+    kind: Array
+    stuck: Array
+
+
+@dataclasses.dataclass(frozen=True)
+class Lapses:
+    """Agents that at times forget what they do. Every agent goes through spells of random length,
+    and in each it either acts as it likes, or takes any action at each step, or repeats one action,
+    drawn at its start. The first step of an episode is a spell of its own, without a lapse.
+
+    Attributes:
+        shares: [blocks][agents], the chance that a spell is a lapse, of either kind equally often.
+        steps: mean length of a spell, geometrically distributed.
+    """
+
+    shares: tuple[tuple[float, ...], ...]
+    steps: int
+
+    def act(self, key: Array, count: int, spells: Spells, actions: Array) -> tuple[Array, Spells]:
+        """(what the agents do, i32[N, B]; their spells in the next step).
+
+        Args:
+            key: of this step. count: of different actions, from 0.
+            spells: in this step.
+            actions: i32[N, B], what the agents would do.
+        """
+        ends, chance, which = jax.random.uniform(key, (3, *actions.shape))
+        drawn = (which * count).astype(jnp.int32)
+        odd = jnp.where(spells.kind == WILD, drawn, spells.stuck)
+        done = jnp.where(spells.kind <= ITSELF, actions, odd)
+        share = np.repeat(np.float32(self.shares).T, actions.shape[1] // len(self.shares), axis=1)
+        next_kind = jnp.where(chance < share / 2, WILD, jnp.where(chance < share, STUCK, ITSELF))
+        begins = (spells.kind == FIRST) | (ends < 1 / self.steps)
+        kind = jnp.where(begins, next_kind, spells.kind)
+        return done, Spells(kind, jnp.where(begins, drawn, spells.stuck))
+
+
+def lapses_of(env: Env, partners: Sequence[float], own: float, steps: int) -> Lapses | None:
+    """The lapses of partners with these shares, and of the learner, in the blocks of `pairing`;
+    None if nobody has any.
+
+    Raises:
+        ConfigError: a share or a length makes no sense, or actions are not `Discrete`.
+    """
+    if steps < 1 or not all(0 <= share <= 1 for share in (*partners, own)):
+        raise ConfigError(
+            "lapses and own_lapses are shares from 0 to 1, lapse_steps from 1; given "
+            f"{max(partners)}, {own} and {steps}"
+        )
+    if not any((*partners, own)):
+        return None
+    if not isinstance(env.action_space, gymnasium.spaces.Discrete):
+        raise ConfigError(f"lapses need Discrete actions, not {env.action_space}")
+    n = env.num_agents
+    rows = [tuple(own if a == seat else p for a in range(n)) for seat in range(n) for p in partners]
+    return Lapses(tuple(rows), steps)
+
+
+def spread(most: float, count: int) -> list[float]:
+    """`count` shares at even distances from 0 to `most`; of a single one, `most`."""
+    return [most * (k + 1 if count == 1 else k) / max(count - 1, 1) for k in range(count)]
+
 
 @state_dataclass
 class PartneredState:
-    """state: of the environment inside. memory: of the partners, by agent and program."""
+    """state: of the environment inside. memory: of the partners, by agent and program. spells: of
+    `Lapses`, or None."""
 
     state: Any
     memory: Any
+    spells: Spells | None = None
 
 
 class Partnered(Env[PartneredState]):
@@ -56,13 +134,23 @@ class Partnered(Env[PartneredState]):
         env: the environment, of two agents or more.
         lineup, stacked: the partners (see `evaluation.Lineup`); in each block one agent, or as many
             as in every other block, is played by `NOBODY`: the learner.
+        lapses: of the partners and of the learner, if there are any. In its own ones the learner is
+            not `acting`: what it does then is nothing to learn from, but what comes of it is.
+        team_terms: the learner is told the sums of the reward terms over all agents, not its own.
     """
 
     id = "partnered"
     batched = True
 
-    def __init__(self, env: Env, lineup: Lineup, stacked: Any):
-        self.env, self._lineup = env, lineup
+    def __init__(
+        self,
+        env: Env,
+        lineup: Lineup,
+        stacked: Any,
+        lapses: Lapses | None = None,
+        team_terms: bool = False,
+    ):
+        self.env, self._lineup, self._lapses, self._team_terms = env, lineup, lapses, team_terms
         self._arranged = lineup.arrange(stacked)
         self._seats = np.array(
             [[a for a, player in enumerate(row) if player == NOBODY] for row in lineup.players]
@@ -90,7 +178,10 @@ class Partnered(Env[PartneredState]):
             ]
             for a, by_program in enumerate(self._arranged)
         ]
-        return PartneredState(self.env.reset(key), memory)
+        if self._lapses is None:
+            return PartneredState(self.env.reset(key), memory)
+        none = jnp.zeros(self.env.num_agents, jnp.int32)
+        return PartneredState(self.env.reset(key), memory, Spells(none + FIRST, none))
 
     def step(
         self, key: Array, state: PartneredState, actions: Array
@@ -101,15 +192,22 @@ class Partnered(Env[PartneredState]):
         agents = np.arange(env.num_agents).reshape(-1, *[1] * (played.ndim - 1))
         for own, action in zip(self._seat(key.shape[0]), actions, strict=True):
             played = jnp.where(own == agents, action, played)
+        spells = state.spells
+        if self._lapses is not None:
+            first, count = int(env.action_space.start), int(env.action_space.n)  # type: ignore[attr-defined]
+            spell_key = jax.random.fold_in(key[0], SPELLS)
+            played, spells = self._lapses.act(spell_key, count, spells, played - first)
+            played = played + first
         inner, outcome = env.batch_step(key, inner, played)
         outcome = Outcome(
             self._own(outcome.reward),
             self._own(outcome.terminated),
             self._own(outcome.truncated),
-            {name: self._own(values) for name, values in outcome.terms.items()},
+            {name: self._term(values) for name, values in outcome.terms.items()},
             outcome.metrics,
         )
-        return PartneredState(inner, self._each_memory(self._scatter, memory)), outcome
+        memory = self._each_memory(self._scatter, memory)
+        return PartneredState(inner, memory, spells), outcome
 
     def observe(self, state: PartneredState) -> Array:
         return self._own(self.env.batch_observe(state.state))
@@ -124,7 +222,10 @@ class Partnered(Env[PartneredState]):
         return self._own(self.env.batch_legal(state.state))
 
     def acting(self, state: PartneredState) -> Array:
-        return self._own(self.env.batch_acting(state.state))
+        acting = self.env.batch_acting(state.state)
+        if state.spells is not None:
+            acting = acting & (state.spells.kind <= ITSELF)
+        return self._own(acting)
 
     def summary(self, state: PartneredState) -> Array:
         return self.env.batch_summary(state.state)
@@ -142,6 +243,12 @@ class Partnered(Env[PartneredState]):
                 row = jnp.where(seats == a, rows[a], row)
             own.append(row)
         return jnp.stack(own)
+
+    def _term(self, values: Array) -> Array:
+        """What the learner is told of a reward term, [N, B]."""
+        if self._team_terms:
+            values = jnp.broadcast_to(jnp.sum(values, axis=0, keepdims=True), values.shape)
+        return self._own(values)
 
     def _each_memory(self, change: Any, memory: Any) -> Any:
         """`change(blocks, leaf)` of every leaf."""
@@ -184,7 +291,13 @@ def pairing(env: Env, num_envs: int, partners: int) -> tuple[tuple[int, ...], ..
     )
 
 
-def with_networks(env: Env, num_envs: int, pool: NetworkPolicy) -> Partnered:
+def with_networks(
+    env: Env,
+    num_envs: int,
+    pool: NetworkPolicy,
+    lapses: Lapses | None = None,
+    team_terms: bool = False,
+) -> Partnered:
     """The learner with networks of one shape; the arrays of `pool` are [partners, ...]."""
     leaves, treedef = jax.tree_util.tree_flatten(pool)
     shapes = tuple((leaf.shape[1:], leaf.dtype.name) for leaf in leaves)
@@ -192,13 +305,13 @@ def with_networks(env: Env, num_envs: int, pool: NetworkPolicy) -> Partnered:
     partners = len(leaves[0])
     kinds = tuple((0, row) for row in range(partners))
     lineup = Lineup((program,), kinds, pairing(env, num_envs, partners))
-    return Partnered(env, lineup, (tuple(leaves),))
+    return Partnered(env, lineup, (tuple(leaves),), lapses, team_terms)
 
 
-def _without_starts(config: PPOConfig) -> PPOConfig:
+def _beside(config: PPOConfig) -> PPOConfig:
     """The settings of a learner with partners: they show it the game from its first steps on, so
-    that it needs no episodes of others to start in."""
-    return dataclasses.replace(config, start_player="")
+    that it needs no episodes of others to start in; and `Partnered` sums up the team's terms."""
+    return dataclasses.replace(config, start_player="", team_shaping=False)
 
 
 def _empty_pool(solo: PPO, partners: int) -> NetworkPolicy:
@@ -251,9 +364,9 @@ class BestResponse:
                 "to learn with is a network or a scripted player in JAX"
             )
         players = pairing(self.env, self.config.num_envs, 1)
-        return PPO(
-            Partnered(self.env, *Lineup.of([partner], players)), _without_starts(self.config)
-        )
+        lineup, stacked = Lineup.of([partner], players)
+        beside = Partnered(self.env, lineup, stacked, team_terms=self.config.team_shaping)
+        return PPO(beside, _beside(self.config))
 
     @property
     def steps_per_update(self) -> int:
@@ -284,11 +397,18 @@ class SelfPlayPoolConfig(PPOConfig):
         partners: partners at once, each in an equal share of the environments.
         latest: how many of them are the learner as it is now; the others are past selves.
         snapshots: how many past selves are put forward for the pool over the whole run.
+        lapses: for what share of the time the partners act at random (see `Lapses`): from 0 for the
+            first to this for the last, of those that are the present self and of the others.
+        own_lapses: for what share of the time the learner does, to see more of the game.
+        lapse_steps: mean length of the spells in which they do.
     """
 
     partners: int = 8
     latest: int = 4
     snapshots: int = 50
+    lapses: float = 0.0
+    own_lapses: float = 0.0
+    lapse_steps: int = 20
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -320,6 +440,7 @@ class SelfPlayPool:
 
     def __post_init__(self) -> None:
         pairing(self.env, self.config.num_envs, self.config.partners)
+        self._lapses  # noqa: B018 - raises if it makes no sense
         self._solo  # noqa: B018 - raises if this cannot be learned
 
     @property
@@ -338,10 +459,16 @@ class SelfPlayPool:
     def num_updates(self) -> int:
         return self._solo.num_updates
 
+    @property
+    def _lapses(self) -> Lapses | None:
+        c = self.config
+        shares = spread(c.lapses, c.latest) + spread(c.lapses, c.partners - c.latest)
+        return lapses_of(self.env, shares, c.own_lapses, c.lapse_steps)
+
     def _with_partners(self, pool: NetworkPolicy) -> PPO:
-        return PPO(
-            with_networks(self.env, self.config.num_envs, pool), _without_starts(self.config)
-        )
+        c = self.config
+        beside = with_networks(self.env, c.num_envs, pool, self._lapses, c.team_shaping)
+        return PPO(beside, _beside(c))
 
     def init(self, key: Array) -> SelfPlayPoolProgress:
         c = self.config
@@ -398,12 +525,19 @@ class FCPConfig(PPOConfig):
         members: agents that first learn in self-play, to be partners.
         member_steps: environment steps of each of them.
         snapshots: checkpoints kept of each, at even distances, from which the middle one is chosen.
+        lapses: for what share of the time these partners act at random (see `Lapses`): from 0 for
+            those of the first member to this for the last one's.
+        own_lapses: for what share of the time the learner does, to see more of the game.
+        lapse_steps: mean length of the spells in which they do.
     """
 
     num_envs: int = 384
     members: int = 8
     member_steps: int = 5_000_000
     snapshots: int = 10
+    lapses: float = 0.0
+    own_lapses: float = 0.0
+    lapse_steps: int = 20
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -459,6 +593,7 @@ class FCP:
 
     def __post_init__(self) -> None:
         pairing(self.env, self.config.num_envs, 3 * self.config.members)
+        self._lapses  # noqa: B018 - raises if it makes no sense
         self._solo  # noqa: B018 - raises if this cannot be learned
 
     @property
@@ -483,10 +618,16 @@ class FCP:
     def num_updates(self) -> int:
         return sum(self.stages)
 
+    @property
+    def _lapses(self) -> Lapses | None:
+        c = self.config
+        shares = spread(c.lapses, c.members) * 3
+        return lapses_of(self.env, shares, c.own_lapses, c.lapse_steps)
+
     def _with_partners(self, pool: NetworkPolicy) -> PPO:
-        return PPO(
-            with_networks(self.env, self.config.num_envs, pool), _without_starts(self.config)
-        )
+        c = self.config
+        beside = with_networks(self.env, c.num_envs, pool, self._lapses, c.team_shaping)
+        return PPO(beside, _beside(c))
 
     def init(self, key: Array) -> FCPProgress:
         c = self.config

@@ -8,6 +8,17 @@ from manyhands.core.env import Env
 
 _SHAPING = (("pot_placement", 1.0), ("dish_pickup", 1.0), ("soup_pickup", 1.0))
 _KITCHEN: dict[str, Any] = {
+    "total_steps": 1_000_000,
+    "num_envs": 128,
+    "num_steps": 50,
+    "epochs": 2,
+    "learning_rate": 4e-3,
+    "reward_scale": 0.1,
+    "shaping": _SHAPING,
+    "width": 32,
+    "activation": "relu",
+}
+_KITCHEN_CENTRAL: dict[str, Any] = {
     "total_steps": 3_000_000,
     "num_envs": 128,
     "num_steps": 50,
@@ -15,15 +26,35 @@ _KITCHEN: dict[str, Any] = {
     "reward_scale": 0.1,
     "shaping": _SHAPING,
 }
+# What one hands over pays when the other uses it.
+_HAND_OVER: dict[str, Any] = {"total_steps": 2_000_000, "team_shaping": True}
 # Both pots are soon full there, and both chefs hold onions: from that state, or from the start, a
 # first delivery is hardly ever stumbled on.
 _CIRCUIT: dict[str, Any] = {
-    "total_steps": 4_000_000,
+    "total_steps": 2_000_000,
     "num_envs": 256,
-    "learning_rate": 1e-3,
     "shaping_share": 0.7,
     "start_player": "greedy:noise=0.2",
     "start_share": 0.9,
+}
+# A partner that lapses has to be done without: much entropy, and shaping that pays more for what is
+# rarer, or nobody learns to do everything alone.
+_KITCHEN_LAPSES: dict[str, Any] = {
+    "total_steps": 5_000_000,
+    "num_envs": 256,
+    "num_steps": 50,
+    "epochs": 2,
+    "learning_rate": 4e-3,
+    "entropy": 0.04,
+    "entropy_end": 0.0,
+    "shaping": (("pot_placement", 1.0), ("dish_pickup", 2.0), ("soup_pickup", 3.0)),
+    "shaping_share": 0.8,
+    "width": 64,
+    "activation": "relu",
+    "lapses": 0.9,
+    "own_lapses": 0.15,
+    "lapse_steps": 10,
+    "start_player": "",
 }
 # Values take many small steps, each from little data (Gallici et al. 2024).
 _KITCHEN_VALUES: dict[str, Any] = {
@@ -129,7 +160,8 @@ _RESPONSE: dict[str, Any] = {
 PRESETS: dict[tuple[str, ...], dict[str, Any]] = {
     ("kuhn_poker", "ippo"): _KUHN,
     ("kitchen", "ippo"): _KITCHEN,
-    ("kitchen", "mappo"): _KITCHEN,
+    ("kitchen", "ippo", "forced_coordination"): _HAND_OVER,
+    ("kitchen", "mappo"): _KITCHEN_CENTRAL,
     # Four members and three checkpoints of each: less than the paper's, for two cores.
     ("kitchen", "fcp"): {
         "members": 4,
@@ -137,12 +169,17 @@ PRESETS: dict[tuple[str, ...], dict[str, Any]] = {
         "num_envs": 192,
         "total_steps": 2_000_000,
     },
+    ("kitchen", "fcp", "forced_coordination"): {"member_steps": 2_000_000},
     ("kitchen", "fcp", "counter_circuit_o_1order"): {
         "member_steps": 2_000_000,
         "total_steps": 3_000_000,
     },
+    ("kitchen", "self_play_pool"): _KITCHEN_LAPSES,
+    # Nobody can do everything alone there.
+    ("kitchen", "self_play_pool", "forced_coordination"): {"lapses": 0.5},
     ("kitchen", "ippo", "counter_circuit_o_1order"): _CIRCUIT,
-    ("kitchen", "mappo", "counter_circuit_o_1order"): _CIRCUIT,
+    ("kitchen", "mappo", "counter_circuit_o_1order"): _CIRCUIT
+    | {"total_steps": 4_000_000, "learning_rate": 1e-3},
     ("craftworld", "ippo"): _CRAFT,
     ("craftworld", "mappo"): _CRAFT,
     ("kitchen", "vdn"): _KITCHEN_VALUES,
