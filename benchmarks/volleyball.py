@@ -1,15 +1,12 @@
 """Drone volleyball beside MuJoCo's own ways to run its models in batches.
 
     python benchmarks/volleyball.py --peer mujoco mjx
-    python benchmarks/volleyball.py --integrators euler gyroscopic --out results/...
 
 Batches: env steps a second of `manyhands.rollout` with random rotor commands, rules, automatic
 resets and every observation written, and the same through MuJoCo's engine (`physics="mujoco"`);
 beside them, `mujoco.batch` and MJX on the same models, which compute the physics alone. One at a
 time: steps a second through PettingZoo's parallel API with both physics. And how long the first
 batch takes to compile, in a fresh process without a compilation cache.
-
-With `--integrators`, the same of each of them, as subjects of their own.
 
 On two cores MJX stood still in 3v3: `--tasks 1v1` leaves that out.
 """
@@ -142,9 +139,6 @@ def main() -> None:
     parser.add_argument(
         "--peer", nargs="+", default=[], choices=("mujoco", "mjx"), help="measure these, too"
     )
-    parser.add_argument(
-        "--integrators", nargs="+", default=["euler"], choices=("euler", "gyroscopic")
-    )
     parser.add_argument("--repeats", type=int, default=7)
     parser.add_argument("--seconds", type=float, default=0.5, help="length of one repeat")
     parser.add_argument("--device", choices=["cpu", "gpu", "tpu"], help="default: JAX's choice")
@@ -154,15 +148,11 @@ def main() -> None:
     where = machine()
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 1
     workers, engines = {}, {}
-    for integrator in args.integrators:
-        name = "manyhands" if integrator == "euler" else f"manyhands, {integrator}"
-        workers[name] = Worker("volleyball.py", device=args.device, cpu_devices=cores)
-        # Callbacks of several devices would wait for each other.
-        workers[f"{name}, mujoco's engine"] = Worker("volleyball.py", device=args.device)
-        for suffix, physics in (("", "jax"), (", mujoco's engine", "mujoco")):
-            engines[name + suffix] = {"physics": physics} | (
-                {} if integrator == "euler" else {"integrator": integrator}
-            )
+    workers["manyhands"] = Worker("volleyball.py", device=args.device, cpu_devices=cores)
+    engines["manyhands"] = {"physics": "jax"}
+    # Callbacks of several devices would wait for each other.
+    workers["manyhands, mujoco's engine"] = Worker("volleyball.py", device=args.device)
+    engines["manyhands, mujoco's engine"] = {"physics": "mujoco"}
     where |= next(iter(workers.values())).ask(what="about")
     if "mujoco" in args.peer:
         workers["mujoco"] = Worker("peer_mujoco.py")  # what the package itself depends on
@@ -175,8 +165,7 @@ def main() -> None:
         for envs in args.envs:
             for subject in workers:
                 size = min(envs, MJX_MOST) if subject == "mjx" else envs
-                plain = subject.replace(", gyroscopic", "")
-                request: dict[str, Any] = {"num_envs": size, "num_steps": STEPS[plain]}
+                request: dict[str, Any] = {"num_envs": size, "num_steps": STEPS[subject]}
                 if subject in engines:
                     request |= {"what": BATCH, "task": task, "engine": engines[subject]}
                 else:

@@ -42,6 +42,7 @@ from manyhands.envs.volleyball.state import (
     CAMERAS,
     MAX_BINS,
     STEP,
+    STEPPED,
     TASKS,
     Setup,
     VolleyballState,
@@ -69,10 +70,10 @@ class Volleyball(Env[VolleyballState]):
             set-point, x, y, z over the own half from the floor to 5 m, and heading (-1 to 1 is
             half a turn to the right to half a turn to the left of the own x axis). `"discrete"`:
             no four numbers but one of `bins ** 4` combinations of the rotors' thrusts
-            (`orders.py`).
+            (`orders.py`). `"multidiscrete"`: the same as four whole numbers, one for each rotor.
         airframe: `"iris"`, or `"crazyflie"`: 27 g, with arms of 46 mm (`model.py`). Skills, and
             the scripted players that use them, are for the Iris.
-        bins: with `"discrete"`: how many values the thrust of each rotor has, from none to all.
+        bins: with these two: how many values the thrust of each rotor has, from none to all.
         physics: `"jax"`, or `"mujoco"`: MuJoCo's C engine on the same model, on the host.
         integrator: `"gyroscopic"`: MuJoCo's Euler step with the gyroscopic torque's mean over the
             step, so that a free spin keeps its energy (`physics.py`); `"euler"`: that step as it
@@ -154,8 +155,8 @@ class Volleyball(Env[VolleyballState]):
         if airframe != "iris" and rules == "volleybots":
             raise ConfigError(f'rules="volleybots" are about the Iris, not {airframe!r}')
         self.bins = whole("bins", bins, 2, MAX_BINS)
-        if actions != "discrete" and bins != 2:
-            raise ConfigError(f'bins= is for actions="discrete", not for {actions!r}')
+        if actions not in STEPPED and bins != 2:
+            raise ConfigError(f"bins= is for {names_of(STEPPED)} actions, not for {actions!r}")
         self.physics = one_of("physics", physics, PHYSICS)
         self.integrator = one_of("integrator", integrator, jax_physics.INTEGRATORS)
         self.skills = one_of("skills", skills, SKILLS)
@@ -184,6 +185,9 @@ class Volleyball(Env[VolleyballState]):
         if actions == "discrete":
             self.action_space = gymnasium.spaces.Discrete(bins**4)
             self.noop = orders.hovering(setup)
+        elif actions == "multidiscrete":
+            self.action_space = gymnasium.spaces.MultiDiscrete([bins] * 4, dtype=np.int32)
+            self.noop = orders.action_of(setup, orders.hovering(setup))
         else:
             self.action_space = gymnasium.spaces.Box(-1.0, 1.0, (4,), np.float32)
         self.observation_layout = observe.observation_layout(setup)
@@ -245,7 +249,7 @@ class Volleyball(Env[VolleyballState]):
             config["skills"] = self.skills
         if self.airframe != "iris":
             config["airframe"] = self.airframe
-        if self.actions == "discrete":
+        if self.actions in STEPPED:
             config["bins"] = self.bins
         if self.points > 1:
             config["lead"] = self.lead
@@ -283,10 +287,10 @@ class Volleyball(Env[VolleyballState]):
         return row[self.layout["observation"]]
 
     def legal(self, state: VolleyballState) -> Array:
-        """bool[D, 1], or bool[D, A] of A discrete actions: whether an agent may act; all actions
-        within the space are legal then."""
-        acting = self.acting(state)[:, None]
-        return acting if self.actions != "discrete" else jnp.repeat(acting, self.bins**4, axis=1)
+        """bool[D, 1], or bool[D, A] of A discrete actions, or of the values of all components:
+        whether an agent may act; all actions within the space are legal then."""
+        width = {"discrete": self.bins**4, "multidiscrete": self.bins * 4}.get(self.actions, 1)
+        return jnp.repeat(self.acting(state)[:, None], width, axis=1)
 
     def words(self, action: Action, state: VolleyballState, agent: str | int) -> str | None:
         """A set-point in metres and degrees, as `parse` reads it."""

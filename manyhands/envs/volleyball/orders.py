@@ -2,7 +2,8 @@
 
 `actions="discrete"`: of each rotor's range some values at equal distances, its ends among them, and
 every combination is one action (as VolleyBots' `discrete:n`): number a is written in base `bins`,
-the first rotor's digit first. `actions="position"`: a place in the own half and a heading.
+the first rotor's digit first. `actions="multidiscrete"`: the four digits themselves (its
+`multidiscrete:n`). `actions="position"`: a place in the own half and a heading.
 """
 
 from __future__ import annotations
@@ -15,7 +16,8 @@ import jax.numpy as jnp
 import numpy as np
 
 from manyhands.core.env import Array, names_of
-from manyhands.envs.volleyball.state import HIGHEST, Setup
+from manyhands.envs.volleyball.frames import constant
+from manyhands.envs.volleyball.state import HIGHEST, STEPPED, Setup
 
 if TYPE_CHECKING:
     from manyhands.envs.volleyball.env import Volleyball
@@ -30,8 +32,16 @@ KEEP_OFF = 0.6  # m, from the net's plane, which no named place is nearer to
 
 def thrusts_of(bins: int, numbers: Array) -> Array:
     """f32[D, 4, ...] in [-1, 1], of the numbers of actions i32[D, ...]."""
-    digits = [numbers // bins**k % bins for k in (3, 2, 1, 0)]
-    return jnp.stack(digits, axis=1).astype(jnp.float32) * jnp.float32(2 / (bins - 1)) - 1
+    return _thrusts(bins, jnp.stack(digits_of(bins, numbers), axis=1))
+
+
+def _thrusts(bins: int, digits: Array) -> Array:
+    return digits.astype(jnp.float32) * jnp.float32(2 / (bins - 1)) - 1
+
+
+def digits_of(bins: int, numbers: Any) -> list[Any]:
+    """The digits of numbers in base `bins`, of each rotor."""
+    return [numbers // bins**k % bins for k in (3, 2, 1, 0)]
 
 
 def number_of(bins: int, thrusts: Sequence[float]) -> int:
@@ -41,8 +51,13 @@ def number_of(bins: int, thrusts: Sequence[float]) -> int:
 
 
 def decided(setup: Setup, numbers: Array) -> tuple[Array, Array]:
-    """The thrusts f32[D, 4, ...] of the numbers of actions, and bool[D, ...], which there are; the
-    one nearest to hovering stands for those that there are not."""
+    """The thrusts f32[D, 4, ...] of actions, numbers i32[D, ...] or digits i32[D, 4, ...], and
+    bool[D, ...], which there are; the one nearest to hovering stands for those that there are
+    not."""
+    if setup.actions == "multidiscrete":
+        known = jnp.all((numbers >= 0) & (numbers < setup.bins), axis=1)
+        still = constant(action_of(setup, hovering(setup)), known.ndim - 1)[None]
+        return _thrusts(setup.bins, jnp.where(known[:, None], numbers, still)), known
     known = (numbers >= 0) & (numbers < setup.bins**4)
     numbers = jnp.where(known, numbers, hovering(setup))
     return thrusts_of(setup.bins, numbers), known
@@ -51,6 +66,13 @@ def decided(setup: Setup, numbers: Array) -> tuple[Array, Array]:
 def hovering(setup: Setup) -> int:
     """The action nearest to hovering."""
     return number_of(setup.bins, (2 * setup.trim[0] - 1).tolist())
+
+
+def action_of(setup: Setup, number: int) -> Any:
+    """The action with this number: the number, or its digits, i32[4]."""
+    if setup.actions == "multidiscrete":
+        return np.array(digits_of(setup.bins, number), np.int32)
+    return np.int64(number)
 
 
 def steps(game: Volleyball) -> dict[str, tuple[int, str]]:
@@ -63,7 +85,7 @@ def steps(game: Volleyball) -> dict[str, tuple[int, str]]:
     words.setdefault(hovering(game.setup), "hover")
     found = {}
     for number in range(bins**4):
-        row = 2 * np.array([number // bins**k % bins for k in (3, 2, 1, 0)]) / (bins - 1) - 1
+        row = 2 * np.array(digits_of(bins, number)) / (bins - 1) - 1
         spoken = ", ".join(f"{u:.3g}" for u in row)
         parts = [f"{name} {(u + 1) / 2:.0%}" for name, u in zip(ROTORS, row, strict=True) if u > -1]
         share = ", ".join(parts) if len(set(row)) > 1 else f"all {(row[0] + 1) / 2:.0%}"
@@ -137,14 +159,14 @@ def meant(game: Volleyball, numbers: list[float], refuse: Any) -> Any:
     if game.actions == "position":
         return _set_point(game, numbers, refuse)
     four = _four(numbers, refuse)
-    if game.actions != "discrete":
+    if game.actions not in STEPPED:
         return four
     number = number_of(game.bins, four.tolist())
     row = np.asarray(thrusts_of(game.bins, np.array([number])))[0]
     if np.abs(row - four).max() > 0.01:
         steps = np.linspace(-1, 1, game.bins)
         raise refuse(f"each number is {names_of([f'{u:.3g}' for u in steps])}")
-    return np.int64(number)
+    return action_of(game.setup, number)
 
 
 def _set_point(game: Volleyball, numbers: list[float], refuse: Any) -> np.ndarray:

@@ -10,6 +10,7 @@ from collections.abc import Iterable
 
 from manyhands.core.grammar import WAITING, Grammar, Reading, tokens
 from manyhands.envs.volleyball import figures
+from manyhands.envs.volleyball.state import STEPPED
 
 _WAIT = (*WAITING, f"[(keep|keep on)] wait [for] {figures.LIST} [more] (step|turn|tick|second)")
 
@@ -228,8 +229,8 @@ LABELS = {
     "ctbr": ("x|roll|roll rate", "y|pitch|pitch rate", "z|yaw|yaw rate", "thrust"),
     "velocity": ("x|vx", "y|vy", "z|vz", "yaw|yaw rate|turn|turning"),
     "position": ("x", "y", "z|height", "yaw|heading|nose|degrees|angle"),
-    "discrete": ("front right", "back left", "front left", "back right"),
 }
+LABELS |= dict.fromkeys(STEPPED, LABELS["rotors"])
 _GO = "(go|move|fly|run|drift|head|shift|slide|travel|zoom|glide|float|edge|ease|nudge|scoot|inch)"
 _SOME = (
     "[(a little|a bit|slightly|slowly|gently|some|a little bit|straight|directly|back|a touch|over"
@@ -341,7 +342,7 @@ def _command(found: Reading, sentence: str, actions: str) -> str:
     if _NO_SIDE.search(sentence):
         return ""
     side = next((values[slot] for slot in ("side", "around", "height") if slot in values), "")
-    like = {"discrete": "rotors"}.get(actions, actions)  # rotors by another name
+    like = "rotors" if actions in STEPPED else actions  # rotors by another name
     if meaning == "four" and values.get("space", like) != like:
         return str(values["space"])
     if meaning == "bare":

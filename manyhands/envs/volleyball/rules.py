@@ -23,6 +23,7 @@ from manyhands.envs.volleyball.state import (
     MAX_RATE,
     MAX_VELOCITY,
     MAX_YAW_RATE,
+    STEPPED,
     Setup,
     VolleyballState,
 )
@@ -34,10 +35,11 @@ def step(
     setup: Setup, key: Array, state: VolleyballState, actions: Array
 ) -> tuple[VolleyballState, Scalars, Scalars]:
     """The next state, the reward terms f32[D, ...] and the metrics f32[...]; actions are
-    f32[D, 4, ...], or the numbers of discrete ones, i32[D, ...]."""
+    f32[D, 4, ...], or the numbers of discrete ones, i32[D, ...], or the digits of these,
+    i32[D, 4, ...]."""
     done, before = finished(setup, state), state
     state = randomise.disturb(setup, key, state)
-    if setup.actions == "discrete":
+    if setup.actions in STEPPED:
         actions, finite = orders.decided(setup, actions)
     else:
         actions, finite = clip(actions)
@@ -78,7 +80,7 @@ def fly(setup: Setup, state: VolleyballState, actions: Array) -> tuple[Bodies, T
 
 def rotor_commands(setup: Setup, params: Params, state: VolleyballState, actions: Array) -> Array:
     """f32[D, 4, ...] in [-1, 1], what the rotors are asked for."""
-    if setup.actions in ("rotors", "discrete"):
+    if setup.actions == "rotors" or setup.actions in STEPPED:
         return actions
     bodies = state.bodies
     if setup.actions == "ctbr":

@@ -35,7 +35,8 @@ CLOSE = 0.8  # m, team-mates nearer than this have collided
 DEBOUNCE = 3  # steps after a counted touch in which a drone's touches are the same one
 LONG_AGO = 1000  # steps: `VolleyballState.since` of a drone that has not touched the ball
 
-ACTIONS = ("rotors", "ctbr", "velocity", "position", "discrete")
+ACTIONS = ("rotors", "ctbr", "velocity", "position", "discrete", "multidiscrete")
+STEPPED = ("discrete", "multidiscrete")  # of some values of each thrust
 PHYSICS = ("jax", "mujoco")
 BALLS = ("volleybots", "real")
 RULES = ("manyhands", "volleybots")

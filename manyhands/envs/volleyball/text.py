@@ -42,6 +42,7 @@ from manyhands.envs.volleyball.state import (
     NET,
     PAUSE,
     STEP,
+    STEPPED,
     TEAMS,
     VolleyballState,
 )
@@ -703,13 +704,15 @@ _NUMBERS = {
     "discrete": "the thrust of each rotor (front right, back left, front left, back right) as in "
     "the list of actions: -1 is none, 1 is all of it",
 }
+_NUMBERS["multidiscrete"] = _NUMBERS["discrete"]
 
 
 def commands(game: Volleyball) -> dict[str, Any]:
     """Named actions, f32[4] each, or numbers; those of rotors and rates are about the drone's own
     axes."""
-    if game.actions == "discrete":
-        return {name: np.int64(number) for name, (number, _) in orders.steps(game).items()}
+    if game.actions in STEPPED:
+        named = orders.steps(game).items()
+        return {name: orders.action_of(game.setup, number) for name, (number, _) in named}
     if game.actions == "position":  # from the middle of the half
         middle = orders.scale_of(game.setup)[0].tolist()
         return {name: act for name, (act, _) in orders.places(game, middle[:3], 0.0).items()}
@@ -757,9 +760,13 @@ def choices(game: Volleyball, state: VolleyballState, agent: int) -> list[Choice
     if bool(state.over) or int(state.time) >= game.max_steps:
         return []
     sight = _look(game, state, agent)
-    if game.actions in ("discrete", "position"):
-        named = orders.steps(game) if game.actions == "discrete" else _places(game, sight, agent)
-        table: dict[str, Any] = {name: action for name, (action, _) in named.items()}
+    table: dict[str, Any]
+    if game.actions in STEPPED:
+        table = commands(game)
+        told = {name: effect for name, (_, effect) in orders.steps(game).items()}
+    elif game.actions == "position":
+        named = _places(game, sight, agent)
+        table = {name: action for name, (action, _) in named.items()}
         told = {name: effect for name, (_, effect) in named.items()}
     else:
         effects = _velocity_effects if game.actions == "velocity" else _tilt_effects
@@ -838,12 +845,13 @@ def _how_to_answer(game: Volleyball) -> list[str]:
 
 
 _FOUR = ("Four numbers from -1 to 1", "Four numbers")
-_EXAMPLES = {"position": "2, -0.5, 1.8, 0", "discrete": "1, -1, 1, -1"}
+_EXAMPLES = {"position": "2, -0.5, 1.8, 0"} | dict.fromkeys(STEPPED, "1, -1, 1, -1")
 
 
 def parse(game: Volleyball, text: Any, state: VolleyballState, agent: int) -> Any:
-    """The action that an answer names, f32[4], or an int of discrete ones; `IllegalAction` if it
-    names none, or more than one, or numbers out of bounds."""
+    """The action that an answer names, f32[4], or an int of discrete ones, or i32[4] of
+    multidiscrete ones; `IllegalAction` if it names none, or more than one, or numbers out of
+    bounds."""
     offered = choices(game, state, agent)
     if not offered:
         raise IllegalAction("The episode is over; there is nothing to answer.")

@@ -65,6 +65,30 @@ def test_discrete_actions_in_words():
         Volleyball("1v1", bins=3)
 
 
+def test_multidiscrete_actions_are_the_digits_of_discrete_ones():
+    env = Volleyball("1v1", actions="multidiscrete", bins=3)
+    single = Volleyball("1v1", actions="discrete", bins=3)
+    assert env.action_space == gymnasium.spaces.MultiDiscrete([3] * 4, dtype=np.int32)
+    state, numbers = env.place(), np.array([47, 5])
+    digits = np.stack(orders.digits_of(3, numbers), axis=1)
+    np.testing.assert_array_equal(digits, [[1, 2, 0, 2], [0, 0, 1, 2]])
+    assert env.legal(state).shape == (2, 12) and np.asarray(env.legal(state)).all()
+    thrusts, known = orders.decided(env.setup, jnp.asarray(digits))
+    same, _ = orders.decided(single.setup, jnp.asarray(numbers))
+    np.testing.assert_array_equal(thrusts, same)
+    assert known.all()
+    # What there is not is the noop, here of one of the two; in a step it is counted.
+    wrong = jnp.asarray([[0, 0, 0, 3], env.noop])
+    thrusts, known = orders.decided(env.setup, wrong)
+    np.testing.assert_array_equal(thrusts[0], thrusts[1])
+    assert known.tolist() == [False, True]
+    assert jax.jit(env.step)(jax.random.key(0), state, wrong)[1].metrics["illegal"] == 1
+    for choice, other in zip(env.choices(state, 0), single.choices(state, 0), strict=True):
+        assert choice == other and env.parse(choice, state, 0).tolist() == choice.action.tolist()
+        assert single.parse(choice.text, state, 0) == orders.number_of(3, choice.action - 1)
+    assert env.parse("ACTION: 0, 1, -1, 1", state, 0).tolist() == digits[0].tolist()
+
+
 # ---- places --------------------------------------------------------------------------------------
 
 
