@@ -35,30 +35,13 @@ from home_players import spread, starts_of
 import manyhands
 from manyhands.baselines.evaluation.matches import play_matches
 from manyhands.baselines.learners import training
+from manyhands.baselines.learners.presets import PRESETS
 from manyhands.baselines.players import network as policies
 
 OUT = RESULTS / "home-learning.json"
 SHIPPED = ROOT / "manyhands" / "assets" / "policies" / "home"
 PICTURE = ROOT / "docs" / "home_learning.png"
-PPO: dict[str, Any] = {
-    "total_steps": 4_000_000,
-    "num_envs": 512,
-    "num_steps": 32,
-    "epochs": 2,
-    "minibatches": 4,
-    "learning_rate": 3e-3,
-    "learning_rate_end": 0.1,
-    "discount": 0.99,
-    "entropy": 0.02,
-    "entropy_end": 0.002,
-    "pool": 8192,
-    "reads": "vector",
-    "width": 64,
-    "activation": "relu",
-    "shaping": (("progress", 0.3), ("subgoal", 0.3), ("step", -0.01)),
-    "shaping_share": 1.0,
-    "bootstrap": False,
-}
+PPO: dict[str, Any] = {**PRESETS["home", "ippo"], "reads": "vector"}
 # Whole episodes, eight of each start, of small homes, and nothing but success is rewarded.
 SMALL: dict[str, Any] = {"task": "put", "receptacles": 6, "objects": 4, "max_steps": 25}
 GROUPS: dict[str, Any] = {
