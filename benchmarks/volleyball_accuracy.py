@@ -37,7 +37,6 @@ SKILLS = {
 }
 STEPS, AFTER = 190, 75  # of a situation at most; after the touch
 ASIDE = 1.0  # m, the height of the other team, beneath the ball that comes from their half
-SPIKED = 6.0  # m, half the length of the court on longer ones, where spikes come down as short
 PLAYABLE = 0.6  # s, that a ball which a block has deadened stays above 1 m at least
 
 
@@ -92,8 +91,7 @@ def situations(env: Volleyball, skill: str, count: int, seed: int) -> dict[str, 
     y = between(-0.5, 0.5) * width  # block: a spike from the other half, nearly straight at it
     begin, fall = (-between(1.2, 1.8), y, between(3.1, 3.4)), between(0.65, 0.75)
     fall = fall + (0.2 if solo else 0.0)  # short courts allow no faster ones over the net
-    reach = min(length, SPIKED)
-    end = between(0.5, 0.6) * reach, y + between(-0.5, 0.5), level + 0.1
+    end = between(0.5, 0.6) * length, y + between(-0.5, 0.5), level + 0.1
     speed = [(end[i] - begin[i]) / fall for i in range(2)]
     speed.append((end[2] - begin[2]) / fall + 9.81 / 2 * fall)
     across = y + between(-0.2, 0.2)
