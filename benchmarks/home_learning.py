@@ -234,7 +234,7 @@ def of_pairs(args: argparse.Namespace) -> dict[str, training.TrainingResult]:
     settings = {**PPO, "total_steps": PAIRS_STEPS}
     return {
         algorithm: trained(home(2), algorithm, settings, args, f"pair-{algorithm}-{args.seeds}")
-        for algorithm in ("ippo", "mappo")
+        for algorithm in args.algorithms
     }
 
 
@@ -303,6 +303,7 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, help="by default 5, of pairs 3")
     parser.add_argument("--steps", type=int, default=PPO["total_steps"])
     parser.add_argument("--episodes", type=int, default=300)
+    parser.add_argument("--algorithms", nargs="+", default=["ippo", "mappo"], help="of pairs")
     parser.add_argument("--runs", type=Path, default=ROOT / "runs")
     parser.add_argument("--ship", action="store_true")
     parser.add_argument("--out", type=Path, default=OUT)
