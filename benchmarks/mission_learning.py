@@ -36,26 +36,6 @@ from manyhands.baselines.players import network as policies
 OUT = RESULTS / "mission-learning.json"
 COMMAND = "python benchmarks/mission_learning.py"
 SHIPPED = ROOT / "manyhands" / "assets" / "policies" / "mission"
-# Many environments, few passes and large steps: most learning for a second of a CPU.
-PPO: dict[str, Any] = {
-    "num_envs": 512,
-    "num_steps": 32,
-    "epochs": 2,
-    "learning_rate": 4e-3,
-    "activation": "relu",
-}
-# A pair that acts at random loads together once in hundreds of episodes: exploration has to last
-# until values have caught on, and returns of at most a half, shared out, are small for them.
-VALUES: dict[str, Any] = {
-    "num_envs": 512,
-    "num_steps": 16,
-    "epochs": 2,
-    "minibatches": 8,
-    "learning_rate": 2e-3,
-    "width": 64,
-    "reward_scale": 5.0,
-    "epsilon_share": 0.6,
-}
 # Environment steps of each seed: of PPO, and of QMIX.
 FORAGING = {
     "foraging-8x8-2p-2f-coop": (2_000_000, 3_000_000),
@@ -65,11 +45,10 @@ FORAGING = {
     "foraging-15x15-4p-3f": (1_500_000, 1_500_000),
 }
 # Inputs of fields are wide, and episodes are decided late.
-FIELD: dict[str, Any] = {**PPO, "learning_rate": 3e-3}
+FIELD: dict[str, Any] = {"learning_rate": 3e-3}
 # Task -> settings of IPPO and MAPPO. Of foraging they are those of the part `foraging`.
 CRITICS: dict[str, dict[str, Any]] = {
     "foraging-2s-8x8-2p-2f-coop": {
-        **PPO,
         "total_steps": FORAGING["foraging-2s-8x8-2p-2f-coop"][0],
     },
     "pursuit": {**FIELD, "total_steps": 600_000},
@@ -102,7 +81,6 @@ LEAGUES: dict[str, dict[str, Any]] = {
     },
 }
 WAREHOUSE = {
-    **PPO,
     "total_steps": 4_000_000,
     "num_steps": 50,
     "reads": "vector",
@@ -147,10 +125,9 @@ def foraging(
     for task in tasks:
         env = manyhands.make("mission", scenario=task)
         for algorithm in algorithms:
-            values = algorithm == "qmix"
-            settings = {**(VALUES if values else PPO), "total_steps": FORAGING[task][values]}
+            steps = FORAGING[task][algorithm == "qmix"]
             folder = runs / f"mission-{task}-{algorithm}"
-            result = trained(env, algorithm, seeds, folder, episodes, **settings)
+            result = trained(env, algorithm, seeds, folder, episodes, total_steps=steps)
             found.setdefault(task, {})[algorithm] = scores(result, env.num_agents)
             print(task, algorithm, found[task][algorithm], flush=True)
     return found
@@ -261,7 +238,7 @@ def shipped(runs: Path, tasks: Sequence[str], seeds: int, episodes: int) -> dict
     found: dict[str, Any] = {}
     for task in tasks:
         env = manyhands.make("mission", scenario=task)
-        settings = CRITICS.get(task) or {**PPO, "total_steps": FORAGING[task][0]}
+        settings = CRITICS.get(task) or {"total_steps": FORAGING[task][0]}
         folder = runs / f"mission-{task}-ippo"
         result = trained(env, "ippo", seeds, folder, episodes, **settings)
         ship(env, task, result)
