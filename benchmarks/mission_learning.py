@@ -69,7 +69,7 @@ DUELS: dict[str, dict[str, Any]] = {
 LEAGUES: dict[str, dict[str, Any]] = {
     "tag": {
         **FIELD,
-        "total_steps": 600_000,
+        "total_steps": 800_000,
         "reward_scale": 0.1,
         "entropy_end": 0.002,
         "start": ("ranger",),
