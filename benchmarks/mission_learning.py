@@ -6,11 +6,11 @@
 
 Parts: `foraging` trains IPPO, MAPPO and QMIX on published tasks; `warehouse` trains IPPO on a tiny
 one; `critics` compares a critic of one agent's view (IPPO) with a central one (MAPPO); `duels`
-trains a network against itself in tag and flag, and has all play all; `shipped` trains the policies
-that come with the package and compares them with scripted players; `maze` plays the pair maze with
-scripted players, alone and in pairs, who talk or not. Runs are kept in `runs/`: what is there is
-not trained again, and what was stopped goes on. Figures are added to
-`benchmarks/results/mission-learning.json`, task by task.
+trains a network against itself in tag and flag, and has all play all; `shipped` has the policies
+that come with the package, beside scripted players; `maze` plays the pair maze with scripted
+players, alone and in pairs, who talk or not. Runs are kept in `runs/`: what is there is not trained
+again, and what was stopped goes on. Figures are added to `benchmarks/results/mission-learning.json`,
+task by task.
 """
 
 from __future__ import annotations
@@ -30,7 +30,6 @@ import manyhands
 from manyhands.baselines.evaluation.matches import play_matches
 from manyhands.baselines.evaluation.scores import players
 from manyhands.baselines.learners import training
-from manyhands.baselines.learners.psro import psro
 from manyhands.baselines.players import network as policies
 
 OUT = RESULTS / "mission-learning.json"
@@ -48,36 +47,27 @@ FORAGING = {
 FIELD: dict[str, Any] = {"learning_rate": 3e-3}
 # Task -> settings of IPPO and MAPPO. Of foraging they are those of the part `foraging`.
 CRITICS: dict[str, dict[str, Any]] = {
-    "foraging-2s-8x8-2p-2f-coop": {
-        "total_steps": FORAGING["foraging-2s-8x8-2p-2f-coop"][0],
-    },
+    "foraging-8x8-2p-2f-coop": {"total_steps": FORAGING["foraging-8x8-2p-2f-coop"][0]},
     "pursuit": {**FIELD, "total_steps": 600_000},
     "rendezvous": {**FIELD, "total_steps": 500_000},
 }
-# Scenario -> settings of IPPO against itself.
+# Tasks whose best IPPO comes with the package, beside one of an earlier run.
+SHIP = ("foraging-2s-8x8-2p-2f-coop", "foraging-10x10-3p-3f", "rendezvous")
+# Scenario -> settings of IPPO against itself: smaller steps.
+DUEL: dict[str, Any] = {
+    "total_steps": 600_000,
+    "num_envs": 256,
+    "epochs": 3,
+    "learning_rate": 1e-3,
+    "activation": "tanh",
+}
 DUELS: dict[str, dict[str, Any]] = {
-    "tag": {**FIELD, "total_steps": 600_000, "reward_scale": 0.1, "entropy_end": 0.002},
+    "tag": {**DUEL, "reward_scale": 0.1, "entropy_end": 0.002},
     "flag": {
-        **FIELD,
-        "total_steps": 600_000,
+        **DUEL,
         "discount": 0.98,
         "start_player": "ranger:noise=0.2",
         "start_share": 0.8,
-    },
-}
-# Scenario -> settings of PSRO, whose first strategy is the scripted player.
-LEAGUES: dict[str, dict[str, Any]] = {
-    "tag": {
-        **FIELD,
-        "total_steps": 800_000,
-        "reward_scale": 0.1,
-        "entropy_end": 0.002,
-        "start": ("ranger",),
-        "strategies": 4,
-        "counts": "margin",
-        "checks": 1,
-        "enough": 1.0,
-        "matches": 50,
     },
 }
 WAREHOUSE = {
@@ -160,50 +150,16 @@ def critics(runs: Path, tasks: Sequence[str], seeds: int, episodes: int) -> dict
 
 
 def duels(runs: Path, tasks: Sequence[str], seeds: int, episodes: int) -> dict[str, Any]:
-    """Self-play of one network in both teams, and a population (PSRO) where `LEAGUES` has one; then
-    all against all, by sides."""
+    """Self-play of one network in both teams; then all against all, by sides."""
     found: dict[str, Any] = {}
     for task in tasks:
         env = manyhands.make("mission", scenario=task)
         result = trained(env, "ippo", seeds, runs / f"mission-{task}-ippo", episodes, **DUELS[task])
         given: dict[str, Any] = {f"seed {s}": policy for s, policy in result.policies.items()}
-        found[task] = scores(result)
-        if task in LEAGUES:
-            population = grown(env, task, runs)
-            first = len(LEAGUES[task]["start"])
-            given |= dict(zip(population.league.names, population.strategies, strict=True))
-            found[task]["psro"] = {
-                "mixture": dict(
-                    zip(population.league.names, population.mixture.round(3).tolist(), strict=True)
-                ),
-                "responses": [
-                    {"steps": row["steps"], "seconds": row["seconds"], "wins": row["wins"]}
-                    for row in population.history
-                ],
-            }
-            newest = population.strategies[-1]
-            if len(population.strategies) > first:
-                policies.save(
-                    SHIPPED / f"{task}-psro.safetensors",
-                    newest,
-                    {
-                        "environment": env.spec(),
-                        "settings": dict(LEAGUES[task]),
-                        "response": population.history[-1],
-                        "command": COMMAND,
-                    },
-                )
         given |= {name: name for name in ("ranger", "ranger:noise=0.3", "random")}
-        found[task] |= sides(env, given, episodes)
+        found[task] = {**scores(result), **sides(env, given, episodes)}
         print(task, json.dumps(found[task]), flush=True)
     return found
-
-
-def grown(env: Any, task: str, runs: Path) -> Any:
-    """A population, grown now or before."""
-    config = dataclasses.replace(training.default_config(env, "psro"), **LEAGUES[task])
-    folder = runs / f"mission-{task}-psro"
-    return psro(env, config, folder, resume=True, log=lambda line: print(line, flush=True))
 
 
 def sides(env: Any, given: Mapping[str, Any], episodes: int) -> dict[str, Any]:
@@ -316,7 +272,7 @@ PARTS: dict[str, tuple[Any, tuple[str, ...]]] = {
     "warehouse": (warehouse, ("warehouse-tiny-2ag",)),
     "critics": (critics, tuple(CRITICS)),
     "duels": (duels, tuple(DUELS)),
-    "shipped": (shipped, ("foraging-10x10-3p-3f", "pursuit", "rendezvous")),
+    "shipped": (shipped, SHIP),
     "maze": (maze, ("maze_pair",)),
 }
 
