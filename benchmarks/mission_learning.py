@@ -9,8 +9,8 @@ one; `critics` compares a critic of one agent's view (IPPO) with a central one (
 trains a network against itself in tag and flag, and has all play all; `shipped` has the policies
 that come with the package, beside scripted players; `maze` plays the pair maze with scripted
 players, alone and in pairs, who talk or not. Runs are kept in `runs/`: what is there is not trained
-again, and what was stopped goes on. Figures are added to `benchmarks/results/mission-learning.json`,
-task by task.
+again, and what was stopped goes on. Figures are added, task by task, to
+`benchmarks/results/mission-learning.json`.
 """
 
 from __future__ import annotations
