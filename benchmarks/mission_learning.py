@@ -6,11 +6,11 @@
 
 Parts: `foraging` trains IPPO, MAPPO and QMIX on published tasks; `warehouse` trains IPPO on a tiny
 one; `critics` compares a critic of one agent's view (IPPO) with a central one (MAPPO); `duels`
-trains a network against itself in tag and flag, and has all play all; `shipped` trains the policies
-that come with the package and compares them with scripted players; `maze` plays the pair maze with
-scripted players, alone and in pairs, who talk or not. Runs are kept in `runs/`: what is there is
-not trained again, and what was stopped goes on. Figures are added to
-`benchmarks/results/mission-learning.json`, task by task.
+trains a network against itself in tag and flag, and has all play all; `shipped` has the policies
+that come with the package, beside scripted players; `maze` plays the pair maze with scripted
+players, alone and in pairs, who talk or not. Runs are kept in `runs/`: what is there is not trained
+again, and what was stopped goes on. Figures are added, task by task, to
+`benchmarks/results/mission-learning.json`.
 """
 
 from __future__ import annotations
@@ -33,41 +33,45 @@ from manyhands.baselines.learners import training
 from manyhands.baselines.players import network as policies
 
 OUT = RESULTS / "mission-learning.json"
+COMMAND = "python benchmarks/mission_learning.py"
 SHIPPED = ROOT / "manyhands" / "assets" / "policies" / "mission"
-PPO = {"num_envs": 256, "num_steps": 32}
-VALUES = {"num_envs": 256, "num_steps": 16, "epochs": 2, "minibatches": 8, "learning_rate": 1e-3}
-# Environment steps of each seed.
+# Environment steps of each seed: of PPO, and of QMIX.
 FORAGING = {
-    "foraging-8x8-2p-2f-coop": 1_000_000,
-    "foraging-2s-8x8-2p-2f-coop": 1_000_000,
-    "foraging-10x10-3p-3f": 3_000_000,
+    "foraging-8x8-2p-2f-coop": (2_000_000, 3_000_000),
+    "foraging-2s-8x8-2p-2f-coop": (2_000_000, 3_000_000),
+    "foraging-10x10-3p-3f": (1_500_000, 1_500_000),
+    "foraging-2s-10x10-3p-3f": (1_500_000, 1_500_000),
+    "foraging-15x15-4p-3f": (1_500_000, 1_500_000),
 }
-CRITICS = {
-    "foraging-8x8-2p-2f-coop": 1_000_000,
-    "pursuit": 200_000,
-    "rendezvous": 200_000,
+# Inputs of fields are wide, and episodes are decided late.
+FIELD: dict[str, Any] = {"learning_rate": 3e-3}
+# Task -> settings of IPPO and MAPPO. Of foraging they are those of the part `foraging`.
+CRITICS: dict[str, dict[str, Any]] = {
+    "foraging-8x8-2p-2f-coop": {"total_steps": FORAGING["foraging-8x8-2p-2f-coop"][0]},
+    "pursuit": {**FIELD, "total_steps": 600_000},
+    "rendezvous": {**FIELD, "total_steps": 500_000},
 }
-# Scenario -> (settings of IPPO, options of the environment while it learns).
+# Tasks whose best IPPO comes with the package, beside one of an earlier run.
+SHIP = ("foraging-2s-8x8-2p-2f-coop", "foraging-10x10-3p-3f", "rendezvous")
+# Scenario -> settings of IPPO against itself: smaller steps.
+DUEL: dict[str, Any] = {
+    "total_steps": 600_000,
+    "num_envs": 256,
+    "epochs": 3,
+    "learning_rate": 1e-3,
+    "activation": "tanh",
+}
 DUELS: dict[str, dict[str, Any]] = {
-    "tag": {"total_steps": 600_000, **PPO, "epochs": 3, "reward_scale": 0.1, "entropy_end": 0.002},
+    "tag": {**DUEL, "reward_scale": 0.1, "entropy_end": 0.002},
     "flag": {
-        "total_steps": 600_000,
-        **PPO,
-        "epochs": 3,
+        **DUEL,
         "discount": 0.98,
         "start_player": "ranger:noise=0.2",
         "start_share": 0.8,
     },
 }
-TRAINED: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
-    "harvest": (
-        {"total_steps": 200_000, "num_envs": 32, "num_steps": 50, "reward_scale": 0.2},
-        {"max_steps": 250},
-    ),
-}
 WAREHOUSE = {
-    "total_steps": 6_000_000,
-    "num_envs": 256,
+    "total_steps": 4_000_000,
     "num_steps": 50,
     "reads": "vector",
     "start_player": "porter:noise=0.1",
@@ -82,9 +86,8 @@ def trained(
     """A run, finished now or before."""
     config = dataclasses.replace(training.default_config(env, algorithm), **settings)
     learner = training.make_learner(env, algorithm, config)
-    command = "python benchmarks/mission_learning.py"
     return training.train(
-        learner, seeds, folder, resume=True, episodes=episodes, progress=False, command=command
+        learner, seeds, folder, resume=True, episodes=episodes, progress=False, command=COMMAND
     )
 
 
@@ -100,15 +103,21 @@ def scores(result: training.TrainingResult, agents: int = 1) -> dict[str, Any]:
     }
 
 
-def foraging(runs: Path, tasks: Sequence[str], seeds: int, episodes: int) -> dict[str, Any]:
+def foraging(
+    runs: Path,
+    tasks: Sequence[str],
+    seeds: int,
+    episodes: int,
+    algorithms: Sequence[str] = ("ippo", "mappo", "qmix"),
+) -> dict[str, Any]:
     """Shares of the food that all players load together, by task and algorithm."""
     found: dict[str, Any] = {}
     for task in tasks:
         env = manyhands.make("mission", scenario=task)
-        for algorithm in ("ippo", "mappo", "qmix"):
-            settings = {**(VALUES if algorithm == "qmix" else PPO), "total_steps": FORAGING[task]}
+        for algorithm in algorithms:
+            steps = FORAGING[task][algorithm == "qmix"]
             folder = runs / f"mission-{task}-{algorithm}"
-            result = trained(env, algorithm, seeds, folder, episodes, **settings)
+            result = trained(env, algorithm, seeds, folder, episodes, total_steps=steps)
             found.setdefault(task, {})[algorithm] = scores(result, env.num_agents)
             print(task, algorithm, found[task][algorithm], flush=True)
     return found
@@ -133,9 +142,9 @@ def critics(runs: Path, tasks: Sequence[str], seeds: int, episodes: int) -> dict
         env = manyhands.make("mission", scenario=task)
         for algorithm in ("ippo", "mappo"):
             folder = runs / f"mission-{task}-{algorithm}"
-            settings = {**PPO, "total_steps": CRITICS[task]}
-            result = trained(env, algorithm, seeds, folder, episodes, **settings)
-            found.setdefault(task, {})[algorithm] = scores(result)
+            result = trained(env, algorithm, seeds, folder, episodes, **CRITICS[task])
+            agents = env.num_agents if env.kind == "foraging" else 1
+            found.setdefault(task, {})[algorithm] = scores(result, agents)
             print(task, algorithm, found[task][algorithm], flush=True)
     return found
 
@@ -180,25 +189,21 @@ def sides(env: Any, given: Mapping[str, Any], episodes: int) -> dict[str, Any]:
 
 
 def shipped(runs: Path, tasks: Sequence[str], seeds: int, episodes: int) -> dict[str, Any]:
-    """Policies for the package, beside scripted players; each plays all seats."""
+    """Policies for the package, the best seeds of IPPO in the other parts, beside scripted players;
+    each plays all seats."""
     found: dict[str, Any] = {}
     for task in tasks:
-        steps = {**FORAGING, **CRITICS}.get(task, 0)
-        settings, options = TRAINED.get(task, ({**PPO, "total_steps": steps}, {}))
-        env = manyhands.make("mission", scenario=task, **options)
-        folder = runs / f"mission-{task}-ippo{'-shipped' if task in TRAINED else ''}"
+        env = manyhands.make("mission", scenario=task)
+        settings = CRITICS.get(task) or {"total_steps": FORAGING[task][0]}
+        folder = runs / f"mission-{task}-ippo"
         result = trained(env, "ippo", seeds, folder, episodes, **settings)
         ship(env, task, result)
-        whole = manyhands.make("mission", scenario=task)
-        names = {"ippo": "ippo"} | (
-            {"forager": "forager", "forager:team=false": "forager:team=false"}
-            if whole.kind == "foraging"
-            else {"ranger": "ranger", "ranger:greedy=true": "ranger:greedy=true"}
-        )
-        names["random"] = "random"
-        made, _ = players(whole, list(names.values()))
-        rows = [(k,) * whole.num_agents for k in range(len(made))]
-        matches = play_matches(whole, made, rows, episodes, 1)
+        foraging = env.kind == "foraging"
+        scripted = ("forager", "forager:team=false") if foraging else ("ranger", "ranger:noise=0.3")
+        names = ("ippo", *scripted, "random")
+        made, _ = players(env, list(names))
+        rows = [(k,) * env.num_agents for k in range(len(made))]
+        matches = play_matches(env, made, rows, episodes, 1)
         found[task] = scores(result) | {
             "players": {
                 name: {
@@ -267,7 +272,7 @@ PARTS: dict[str, tuple[Any, tuple[str, ...]]] = {
     "warehouse": (warehouse, ("warehouse-tiny-2ag",)),
     "critics": (critics, tuple(CRITICS)),
     "duels": (duels, tuple(DUELS)),
-    "shipped": (shipped, ("foraging-8x8-2p-2f-coop", "pursuit", *TRAINED)),
+    "shipped": (shipped, SHIP),
     "maze": (maze, ("maze_pair",)),
 }
 
@@ -278,6 +283,7 @@ def main() -> None:
     )
     parser.add_argument("--parts", nargs="+", default=list(PARTS), choices=PARTS)
     parser.add_argument("--tasks", nargs="+", help="only these of the parts' tasks")
+    parser.add_argument("--algorithms", nargs="+", help="only these, of the part foraging")
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--episodes", type=int, default=100, help="of each score")
     parser.add_argument("--runs", type=Path, default=Path("runs"), help="where runs are kept")
@@ -289,9 +295,11 @@ def main() -> None:
         for task in tasks:
             if args.tasks and task not in args.tasks:
                 continue
-            found = run(args.runs, [task], args.seeds, args.episodes)[task]
+            only = {"algorithms": args.algorithms} if part == "foraging" and args.algorithms else {}
+            found = run(args.runs, [task], args.seeds, args.episodes, **only)[task]
             about = {"seeds": args.seeds, "episodes": args.episodes, "machine": machine()}
-            known["parts"].setdefault(part, {})[task] = found | about
+            before = known["parts"].setdefault(part, {}).get(task, {}) if only else {}
+            known["parts"].setdefault(part, {})[task] = before | found | about
             save(args.out, benchmark="mission-learning", parts=known["parts"])
 
 

@@ -3,6 +3,7 @@
 import functools
 import json
 import re
+from pathlib import Path
 
 import jax
 import numpy as np
@@ -169,6 +170,30 @@ def test_foragers_clear_more_than_random_players():
         )
         loads[seat] = float(np.sum(result.statistics.terms["load"]))
     assert loads["forager"] > loads["random"] + 3
+
+
+CARDS = sorted(Path(manyhands.__file__).parent.glob("assets/policies/mission/*-ippo.json"))
+
+
+@pytest.mark.parametrize(
+    "card",
+    [pytest.param(card, marks=[pytest.mark.slow] * (n > 0)) for n, card in enumerate(CARDS)],
+    ids=lambda card: card.stem,
+)
+def test_shipped_networks_score_what_their_cards_say(card):
+    about = json.loads(card.read_text())
+    env = manyhands.make("mission", **about["environment"]["config"])
+    result = manyhands.rollout(
+        env,
+        "ippo",
+        num_envs=64,
+        num_steps=env.max_steps,
+        key=jax.random.key(1),
+        collect="statistics",
+    )
+    # Few episodes, of which those that last are not finished twice.
+    assert result.statistics.returns.mean() > about["score"]["return"] - 0.1
+    assert card.with_suffix(".safetensors").stat().st_size < 300_000
 
 
 @pytest.mark.parametrize("scenario", ["foraging-8x8-3p-2f", "warehouse-1x3-2h-3ag-2req"])

@@ -130,6 +130,29 @@ _HOME: dict[str, Any] = {
     "shaping": (("progress", 0.3), ("subgoal", 0.3), ("step", -0.01)),
     "shaping_share": 1.0,
 }
+# A step of these grids costs less than the network's: many environments, few passes and large steps
+# learn most in a second of a CPU.
+_MISSION: dict[str, Any] = {
+    "total_steps": 2_000_000,
+    "num_envs": 512,
+    "num_steps": 32,
+    "epochs": 2,
+    "learning_rate": 4e-3,
+    "activation": "relu",
+}
+# A pair that acts at random loads together once in hundreds of episodes: exploration has to last
+# until values have caught on, and returns of at most a half, shared out, are small for them.
+_MISSION_VALUES: dict[str, Any] = {
+    "total_steps": 3_000_000,
+    "num_envs": 512,
+    "num_steps": 16,
+    "epochs": 2,
+    "minibatches": 8,
+    "learning_rate": 2e-3,
+    "width": 64,
+    "reward_scale": 5.0,
+    "epsilon_share": 0.6,
+}
 # What a hit was worth is known when the ball comes down, a second later.
 _HIT: dict[str, Any] = {
     "total_steps": 6_000_000,
@@ -208,6 +231,10 @@ PRESETS: dict[tuple[str, ...], dict[str, Any]] = {
     ("kitchen", "qmix"): _KITCHEN_VALUES,
     ("events", "ippo"): _STRATEGY,
     ("events", "psro"): _RESPONSE,
+    ("mission", "ippo"): _MISSION,
+    ("mission", "mappo"): _MISSION,
+    ("mission", "vdn"): _MISSION_VALUES,
+    ("mission", "qmix"): _MISSION_VALUES,
     ("volleyball", "ippo"): _FLIGHT,
     ("volleyball", "ippo", "hit"): _HIT,
     ("volleyball", "ippo", "1v1"): _DUEL,
