@@ -154,8 +154,7 @@ def test_every_environment_and_every_shipped_network_is_covered():
     folder = Path(manyhands.__file__).parent / "assets" / "policies"
     files = {f"{path.parent.name}/{path.stem}" for path in folder.rglob("*.safetensors")}
     # One of words, not of vectors (tests/baselines/test_text_shipped.py), one of a newer world, those
-    # of a newer algorithm (tests/baselines/test_population.py), and newer ones for missions
-    # (tests/envs/test_mission.py).
+    # of a newer algorithm (test_population.py there), and of missions (tests/envs/test_mission.py).
     files -= {"text/shipped", "home/chore_small-ippo", "mission/rendezvous-ippo"}
     foraging = ("10x10-3p-3f", "2s-8x8-2p-2f-coop")
     files -= {f"mission/foraging-{task}-ippo" for task in foraging}
