@@ -321,8 +321,8 @@ def co_play(layout: str, method: str, partners: Sequence[Any], changed: dict[str
     began = time.perf_counter()
     start = first_members(layout, range(SEEDS))
     policies, returns, _ = learn(make, pool, keys, marks, f"{layout} {method}", start=start)
-    card = {"settings": dataclasses.asdict(config) | lapsing | {"team_shaping": team}}
-    card["seconds"] = time.perf_counter() - began
+    shown = dataclasses.asdict(config) | lapsing | {"team_shaping": team}
+    card = {"settings": shown, "seconds": time.perf_counter() - began}
     for i, name in enumerate(names):
         keep(layout, name, row(policies[-1], i), card | {"return": float(returns[-1, i])})
 

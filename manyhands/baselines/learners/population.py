@@ -84,7 +84,9 @@ class Lapses:
         drawn = (which * count).astype(jnp.int32)
         odd = jnp.where(spells.kind == WILD, drawn, spells.stuck)
         done = jnp.where(spells.kind <= ITSELF, actions, odd)
-        share = np.repeat(np.float32(self.shares).T, actions.shape[1] // len(self.shares), axis=1)
+        share = np.repeat(
+            np.array(self.shares, np.float32).T, actions.shape[1] // len(self.shares), axis=1
+        )
         next_kind = jnp.where(chance < share / 2, WILD, jnp.where(chance < share, STUCK, ITSELF))
         begins = (spells.kind == FIRST) | (ends < 1 / self.steps)
         kind = jnp.where(begins, next_kind, spells.kind)
@@ -193,7 +195,7 @@ class Partnered(Env[PartneredState]):
         for own, action in zip(self._seat(key.shape[0]), actions, strict=True):
             played = jnp.where(own == agents, action, played)
         spells = state.spells
-        if self._lapses is not None:
+        if self._lapses is not None and spells is not None:
             first, count = int(env.action_space.start), int(env.action_space.n)  # type: ignore[attr-defined]
             spell_key = jax.random.fold_in(key[0], SPELLS)
             played, spells = self._lapses.act(spell_key, count, spells, played - first)
