@@ -34,9 +34,7 @@ def surround(env: Env) -> Flyer:
     return Flyer(env, "surround")
 
 
-@functools.partial(
-    jax.tree_util.register_dataclass, data_fields=(), meta_fields=("env", "style")
-)
+@functools.partial(jax.tree_util.register_dataclass, data_fields=(), meta_fields=("env", "style"))
 @dataclasses.dataclass(frozen=True)
 class Flyer:
     """A `DevicePolicy`; see the module's docstring."""
@@ -63,8 +61,10 @@ class Flyer:
         drones, row = found.env, view.perception
         seen = moves.view_of(drones, drones.observation_layout, row)
         names = moves.move_names(drones)
-        number = _formed(names, seen) if self.style == "keeper" else _hunted(
-            names, drones, seen, self.style
+        number = (
+            _formed(names, seen)
+            if self.style == "keeper"
+            else _hunted(names, drones, seen, self.style)
         )
         if drones.actions == "moves":
             return found.lift(number), memory

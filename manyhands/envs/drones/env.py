@@ -1,10 +1,10 @@
 """Teams of drones in an arena with obstacles, on the physics of `envs/volleyball`: they fly in
 formation, or pursue an evader that is faster than they are.
 
-The tasks are of the kind of OmniDrones' Formation (Xu et al., "OmniDrones: An Efficient and Flexible
-Platform for Reinforcement Learning in Drone Control", 2024) and of pursuit-evasion with obstacles as
-Chen et al., "Multi-UAV Pursuit-Evasion with Online Planning in Unknown Environments by Deep
-Reinforcement Learning", 2024; rules and numbers are our own (`state.py`).
+The tasks are of the kind of OmniDrones' Formation (Xu et al., "OmniDrones: An Efficient and
+Flexible Platform for Reinforcement Learning in Drone Control", 2024) and of pursuit-evasion with
+obstacles as in Chen et al., "Multi-UAV Pursuit-Evasion with Online Planning in Unknown
+Environments by Deep Reinforcement Learning", 2024; rules and numbers are our own (`state.py`).
 
 `rules.py` has the steps, `start.py` the starts, `moves.py` what drones can do by name.
 """
@@ -110,6 +110,7 @@ class Drones(DronesConfig, Env[DronesState]):
     exact = False
     reset_pool = 1024
     pace = 10.0
+    cameras = ("south", "above")
     phrases = (
         "I go left",
         "I go right",
@@ -236,9 +237,7 @@ class Drones(DronesConfig, Env[DronesState]):
     def config(self) -> dict[str, Any]:
         names = ["task", "actions", "cylinders", "collisions", "speed", "repeat", "physics"]
         names += ["integrator", "airframe", "drag", "downwash", "max_steps"]
-        names += (
-            ["evader", "faster", "capture", "sight"] if self.pursuit else ["shape", "goals"]
-        )
+        names += ["evader", "faster", "capture", "sight"] if self.pursuit else ["shape", "goals"]
         found = {name: getattr(self, name) for name in names} | {"drones": self.team}
         if self.ranges:
             found["randomise"] = {name: list(pair) for name, pair in self.ranges.items()}
@@ -277,6 +276,18 @@ class Drones(DronesConfig, Env[DronesState]):
         """An action of four numbers in words, as `parse` reads it."""
         found: str | None = self._module("text").spoken(self, action)
         return found
+
+    def draw_doing(
+        self,
+        state: DronesState,
+        canvas: Any,
+        doing: Sequence[str],
+        agent: str | int | None = None,
+        camera: str = "",
+    ) -> None:
+        """`draw`, with what each drone is doing written at it."""
+        who = None if agent is None else self.index(agent)
+        self._module("draw").draw(self, state, canvas, who, camera, doing)
 
     def to_dict(self, state: DronesState) -> dict[str, Any]:
         found: dict[str, Any] = self._module("text").to_dict(self, state)

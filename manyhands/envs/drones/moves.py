@@ -169,7 +169,9 @@ def _forming(config: DronesConfig, view: View, to: Callable[[Array], Array]) -> 
     return found
 
 
-def _hunting(config: DronesConfig, view: View, to: Callable[[Array], Array], fast: Array) -> dict[str, Array]:
+def _hunting(
+    config: DronesConfig, view: View, to: Callable[[Array], Array], fast: Array
+) -> dict[str, Array]:
     assert view.prey is not None and view.prey_velocity is not None
     n, prey = config.team, view.prey
     gap = length(prey - view.place)

@@ -53,7 +53,7 @@ def layout(config: DronesConfig) -> Layout:
             (mates, 6),
             -six,
             six,
-            "the team's other drones, from the next number on and round: place from yours, velocity",
+            "the team's others, the next number first: place from yours, velocity",
             labelled(others, _SIX),
         ),
         Piece(

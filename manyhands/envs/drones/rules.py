@@ -127,9 +127,7 @@ def _tick(config: DronesConfig, state: DronesState, actions: Array) -> DronesSta
         there = jnp.sum(away * away, axis=0) < REACHED**2
         there = there & (slot_error(config, moved.position) < IN_SHAPE)
         gained = there.astype(jnp.int8)
-        new = dataclasses.replace(
-            new, reached=state.reached + gained, gained=state.gained + gained
-        )
+        new = dataclasses.replace(new, reached=state.reached + gained, gained=state.gained + gained)
         over = over | (new.reached >= config.goals)
     new = dataclasses.replace(new, over=over)
     # An episode that is over stays as it is.
