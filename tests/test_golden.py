@@ -148,7 +148,14 @@ def test_every_environment_and_every_shipped_network_is_covered():
         if name.startswith("network "):
             networks.add(name.removeprefix("network "))
     shipped = {name for name in manyhands.registered() if not name.startswith("test-")}
-    newer = {"recent", "retries", "mission", "cuisine", "home"}  # no earlier commit played them
+    newer = {
+        "recent",
+        "retries",
+        "mission",
+        "cuisine",
+        "home",
+        "drones",
+    }  # no earlier commit played them
     assert (shipped | set(manyhands.registered(wrappers=True))) - newer <= ids
     assert len(scenarios) == 7
     folder = Path(manyhands.__file__).parent / "assets" / "policies"

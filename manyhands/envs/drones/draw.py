@@ -46,7 +46,7 @@ class ArenaView(View):
         if camera == "above":  # not quite: there is a way up in the picture
             eye, target, ceiling = (0.0, -0.01, 6 * y), (0.0, 0.0, 0.0), 0.0
         else:
-            eye, target, ceiling = (0.0, -2.3 * y - 3.0, 1.3 * y + 2.5), (0.0, 0.0, 0.6), 0.55 * z
+            eye, target, ceiling = (0.0, -1.7 * y - 3.0, 1.9 * y + 3.0), (0.0, 0.0, 0.6), 0.55 * z
         corners = [(a * x, b * y, 0.0) for a in (-1, 1) for b in (-1, 1)]
         corners += [(a * x, y, ceiling) for a in (-1, 1)]
         self.camera = Camera(eye, target, corners, area)

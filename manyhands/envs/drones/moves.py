@@ -36,7 +36,7 @@ ASIDE = 1.2  # m from a mate that "left of" and "right of" are
 AHEAD = 1.5  # s that "cut off" looks ahead at most
 RING = 1.6  # m, the radius at which "surround" begins to close in
 CLEAR = 0.7  # m from a cylinder at which drones begin to turn
-APART = 0.8  # m between two drones below which they part
+APART = 0.7  # m between two drones below which they part
 HIDE = 0.8  # m behind a cylinder that "hide" is
 
 # Of the evader's potential field: what pushes, by how much.

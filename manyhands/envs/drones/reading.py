@@ -100,10 +100,14 @@ _PHRASES: dict[str, list[str]] = {
     ],
     "way": [
         f"{_GO} {_SOME} [(to|toward|towards|to the|due)] {{way}} {_SOME}",
-        "(climb|rise|ascend) [{up}]",
-        "(gain|get more) (height|altitude)",
-        "(sink|descend|drop) [{down}]",
-        "lose [some] (height|altitude)",
+    ],
+    "up": [
+        "(climb|rise|ascend|lift off) [(up|higher|a little|a bit)]",
+        "(gain|get more) [some|more] (height|altitude)",
+    ],
+    "down": [
+        "(sink|descend|drop) [(down|lower|a little|a bit)]",
+        "lose [some|more] (height|altitude)",
     ],
     "flee": [
         "(flee|escape|run away|run|get away|evade|run for it|run for my life|bolt|take flight)",
@@ -128,7 +132,6 @@ _PHRASES: dict[str, list[str]] = {
     ],
 }
 _SHORT = {
-    "offered": ["{offered}"],
     "way": ["[(to|due)] {way}"],
     "side": ["[to] {side} of {mate}"],
     "slot": ["slot {n}", "{ordinal} slot"],
@@ -140,8 +143,6 @@ _SLOTS: dict[str, Any] = {
         **dict.fromkeys(("down", "downward", "lower"), "down"),
         **{f"{word}ward": word for word in ("east", "west", "north", "south")},
     },
-    "up": {"up": "up", "higher": "up"},
-    "down": {"down": "down", "lower": "down"},
     "side": {"left": "left", "right": "right", "left hand": "left", "right hand": "right"},
 }
 _LABELS = {
@@ -151,20 +152,31 @@ _LABELS = {
     "position": ("x|east", "y|north", "z|height|up", "yaw|heading|degrees|angle"),
 }
 _OF_TASK = {
-    "formation": ("hold", "advance", "close ranks", "slot", "way"),
-    "pursuit": ("hold", "chase", "cut off", "surround", "side", "way", "flee", "hide"),
+    "formation": ("hold", "advance", "close ranks", "slot", "way", "up", "down"),
+    "pursuit": (
+        "hold",
+        "chase",
+        "cut off",
+        "surround",
+        "side",
+        "way",
+        "up",
+        "down",
+        "flee",
+        "hide",
+    ),
 }
 
 
 @functools.lru_cache(maxsize=64)
 def _grammar(task: str, actions: str, mates: tuple[str, ...]) -> Grammar:
     kinds = _OF_TASK[task] if actions not in ("rotors", "ctbr") else ("hover", "climb", "sink")
-    phrases = {kind: _PHRASES[kind] for kind in kinds}
+    phrases = {kind: _PHRASES[kind] for kind in kinds} | {"offered": ["{offered}"]}
     if actions != "moves":
         phrases["numbers"] = _PHRASES["numbers"]
     called = {name: name for name in mates}
     called |= {f"{name.split('_')[0]} number {name.split('_')[1]}": name for name in mates}
-    short = {kind: lines for kind, lines in _SHORT.items() if kind in (*kinds, "offered")}
+    short = {kind: lines for kind, lines in _SHORT.items() if kind in kinds}
     return Grammar(phrases, {**_SLOTS, "mate": called, "offered": {}}, short=short)
 
 
@@ -188,7 +200,11 @@ def parse(drones: Drones, text: Any, state: DronesState, agent: int) -> Any:
             if plain in (name, f"{name}: {effect}".lower()):
                 return action
         grammar = _grammar(drones.task, drones.actions, drones.agents[: drones.team])
-        if drones.actions != "moves":
+        offered = None
+        if ":" in plain:  # with its effect
+            lines = {f"{name}: {effect}": name for name, (_, effect) in known.items()}
+            offered = {"offered": lines}
+        elif drones.actions != "moves":
             sentence, numbers = figures.split(
                 answer.text, _LABELS[drones.actions], "m|m/s|metres|meters|degrees"
             )
@@ -197,7 +213,7 @@ def parse(drones: Drones, text: Any, state: DronesState, agent: int) -> Any:
             ):
                 return _four(drones, numbers, refuse)
         found: dict[str, None] = {}
-        for reading in grammar.read(answer.plain):
+        for reading in grammar.read(answer.plain, offered):
             name = _move(reading)
             if name:
                 found[name] = None
@@ -214,13 +230,15 @@ def parse(drones: Drones, text: Any, state: DronesState, agent: int) -> Any:
 def _move(reading: Reading) -> str:
     """The name of a move that a reading means."""
     meaning, values = reading
+    if meaning == "offered":
+        return str(values["offered"])
     if meaning == "slot":
         return f"slot {values.get('n', values.get('ordinal'))}"
     if meaning == "side":
         return f"{values['side']} of {values['mate']}"
     if meaning == "way":
-        return str(values.get("way") or values.get("up") or values.get("down") or "")
-    return "" if meaning in ("numbers", "offered") else str(meaning)
+        return str(values["way"])
+    return "" if meaning == "numbers" else str(meaning)
 
 
 def _four(drones: Drones, numbers: list[float], refuse: Any) -> np.ndarray:

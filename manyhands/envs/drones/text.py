@@ -298,7 +298,7 @@ def rules(drones: Drones, agent: int) -> str:
         "",
         "WHAT YOU CAN DO",
         f"A step lasts {seconds:g} s, an episode {drones.max_steps} steps at most. All drones act "
-        "at once.",
+        f"at once. Your full speed is {drones.speeds[agent]:.2g} m/s.",
         *_actions(drones, agent),
         "",
         "HOW TO ANSWER",
