@@ -1,4 +1,4 @@
-"""Drones: starts, rules, words and moves; the numbers are in tests/oracles/test_drones_oracles.py."""
+"""Drones: starts, words and moves; the rules are in tests/oracles/test_drones_oracles.py."""
 
 import dataclasses
 import functools

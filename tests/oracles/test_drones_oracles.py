@@ -108,8 +108,10 @@ def test_pursuit():
         assert np.allclose(outcome.terms["approach"], was - gaps, atol=1e-4)
         assert np.allclose(outcome.terms["capture"], caught)
         for i in range(3):
-            margin = [abs(np.linalg.norm(np.linspace(places[i], places[-1], 2001)[:, :2] - post,
-                                         axis=1).min() - radius) for post in after.cylinders]  # fmt: skip
+            way = np.linspace(places[i], places[-1], 2001)[:, :2]
+            margin = [
+                abs(np.linalg.norm(way - post, axis=1).min() - radius) for post in after.cylinders
+            ]
             if min(margin) > 1e-2 and abs(gaps[i] - 5) > 1e-3:
                 wanted = sees(places[i], places[-1], after.cylinders, radius) and gaps[i] < 5
                 assert bool(after.seen[i]) == wanted

@@ -4,9 +4,10 @@ A move is worked out from the drone's own row of observations, so that it uses w
 and nothing else. `rows` are f32[K, ...], with any axes after the first, those of drones among them.
 The same functions fly the moves inside a step, the scripted players, and the scripted evader.
 
-`steer` leads around cylinders and other drones, `flee` is an artificial potential field (Khatib,
-"Real-time obstacle avoidance for manipulators and mobile robots", 1986): pursuers, walls and
-cylinders push.
+`steer` leads around cylinders and other drones. `flee` goes by an artificial potential field
+(Khatib, "Real-time obstacle avoidance for manipulators and mobile robots", 1986): pursuers,
+walls and cylinders push; it looks ahead along some directions, since the gradient alone leads into
+corners.
 """
 
 from __future__ import annotations
@@ -39,8 +40,17 @@ CLEAR = 0.7  # m from a cylinder at which drones begin to turn
 APART = 0.7  # m between two drones below which they part
 HIDE = 0.8  # m behind a cylinder that "hide" is
 
-# Of the evader's potential field: what pushes, by how much.
-PUSH, WALL, POST = 1.0, 0.35, 0.12
+# Of the evader's potential field: what pushes, by how much; the moments ahead at which it looks, s;
+# and the directions in which it does, unit vectors.
+PUSH, WALL, POST = 1.0, 0.08, 0.05
+LOOK = (0.3, 0.6, 1.0)
+_TURNS = 2 * np.pi * np.arange(16) / 16
+WAYS = np.concatenate(
+    [
+        np.stack([np.cos(_TURNS) * level, np.sin(_TURNS) * level, 0 * _TURNS + rise], 1)
+        for level, rise in ((1.0, 0.0), (0.8, 0.6), (0.8, -0.6))
+    ]
+).astype(np.float32)
 
 
 def move_names(config: DronesConfig) -> tuple[str, ...]:
@@ -255,28 +265,39 @@ def _around(config: DronesConfig, off: Array, flat: Array) -> Array:
 def flee(
     config: DronesConfig, place: Array, hunters: Array, cylinders: Array, fast: Array | float
 ) -> Array:
-    """f32[3, ...], m/s: where a potential field pushes the evader, at full speed.
+    """f32[3, ...], m/s: the velocity at full speed that leads to where the potential of pursuers,
+    walls and cylinders is least over the next second.
 
     Args:
         place: f32[3, ...]. hunters: f32[N, 3, ...]. cylinders: f32[C, 2, ...].
     """
-    push = jnp.zeros_like(place)
-    for k in range(config.team):
-        off = place - hunters[k]
-        push = push + PUSH * off / length(off) ** 3
-    low, high = (expand(end, place.ndim - 1) for end in config.room)
-    push = push + WALL / (place - low + 0.2) ** 2 - WALL / (high - place + 0.2) ** 2
-    for c in range(config.cylinders):
-        off = place[:2] - cylinders[c]
-        far = jnp.sqrt(jnp.sum(off * off, axis=0) + 1e-9)
-        gap = jnp.maximum(far - config.plan.radius - config.body, 0.1)
-        flat = POST * off / far / gap**2
-        push = push + jnp.concatenate([flat, jnp.zeros_like(flat[:1])])
-    away = push / length(push) * fast
+    axes = place.ndim - 1
+    ways = expand(WAYS, axes)  # [W, 3, ...]
+    cost = jnp.zeros((len(WAYS), *place.shape[1:]), jnp.float32)
+    for seconds in LOOK:
+        ahead = jnp.moveaxis(place[None] + ways * (fast * seconds), 1, 0)  # [3, W, ...]
+        cost = cost + _potential(config, within(config, ahead), hunters, cylinders)
+    best = one_hot(jnp.argmin(cost, axis=0), len(WAYS)).astype(jnp.float32)
+    away = jnp.sum(best[:, None] * ways, axis=0) * fast
     flat = away[:2]
     for c in range(config.cylinders):
         flat = _around(config, place[:2] - cylinders[c], flat)
     return limited(jnp.concatenate([flat, away[2:]]), fast)
+
+
+def _potential(config: DronesConfig, x: Array, hunters: Array, cylinders: Array) -> Array:
+    """f32[W, ...]: of places f32[3, W, ...]."""
+    found = jnp.zeros_like(x[0])
+    for k in range(config.team):
+        found = found + PUSH / (length(x - hunters[k][:, None]) + 0.1)
+    low, high = (expand(end, x.ndim - 1) for end in config.room)
+    for gap in (x - low, high - x):
+        found = found + jnp.sum(WALL / (gap + 0.3), axis=0)
+    for c in range(config.cylinders):
+        off = x[:2] - cylinders[c][:, None]
+        far = jnp.sqrt(jnp.sum(off * off, axis=0) + 1e-9)
+        found = found + POST / jnp.maximum(far - config.plan.radius - config.body, 0.05)
+    return found
 
 
 def chosen(config: DronesConfig, layout: Layout, rows: Array, numbers: Array) -> Array:
