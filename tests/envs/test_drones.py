@@ -142,7 +142,7 @@ def test_text_says_what_vectors_say(task):
             "thrust": own[13:17],
             "others": np.ravel(others),
             "cylinders": posts.ravel(),
-            "time left": numbers(line(text, "s are left")),
+            "time left": numbers(line(text, "^[0-9.]+ s are left")),
         }
         if env.pursuit:
             last = numbers(line(text, "seen last"))

@@ -80,8 +80,6 @@ def step(
     terms, metrics = _terms(config, state, new)
     metrics["illegal"] = jnp.sum((~known).astype(jnp.float32), axis=0)
     new = jax.tree.map(lambda old, now: jnp.where(done, old, now), state, new)
-    if not config.pursuit:
-        new = dataclasses.replace(new, gained=jnp.where(done, jnp.int8(0), new.gained))
     terms = {name: jnp.where(done, 0.0, term) for name, term in terms.items()}
     metrics = {name: jnp.where(done, 0.0, number) for name, number in metrics.items()}
     late = ~new.over & (new.time >= config.max_steps)

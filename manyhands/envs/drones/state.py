@@ -83,8 +83,8 @@ TASKS = {
         fewest=1,
         cylinders=4,
         radius=0.4,
-        cells=tuple((x, y) for x in (-1.6, 0.0, 1.6) for y in (-2.4, 0.0, 2.4)),
-        jitter=0.3,
+        cells=tuple((x, y) for x in (-2.0, 0.0, 2.0) for y in (-2.4, 0.0, 2.4)),
+        jitter=0.25,
         speed=2.0,
         seconds=30.0,
         weights={"capture": 10.0, "approach": 0.5, "collision": -0.5, "crash": -10.0},
@@ -109,7 +109,7 @@ def slots(shape: str, count: int) -> np.ndarray:
         flat = np.stack([k, 0 * k], 1)
     elif shape == "wedge":  # one ahead, the others behind it to either side
         rank = np.ceil(k / 2)
-        flat = np.stack([-rank, rank * np.where(k % 2, 1, -1)], 1) * math.sqrt(0.75)
+        flat = np.stack([-rank, rank * np.where(k % 2, 1, -1)], 1) * math.sqrt(0.5)
     elif shape == "ring":
         turn = 2 * math.pi * k / count
         flat = np.stack([np.cos(turn), np.sin(turn)], 1) / (2 * math.sin(math.pi / count))
