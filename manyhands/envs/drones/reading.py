@@ -11,6 +11,7 @@ import numpy as np
 from manyhands.core.answers import Answer, closest, decide
 from manyhands.core.env import IllegalAction, names_of
 from manyhands.core.grammar import WAITING, Grammar, Reading
+from manyhands.envs.drones.commands import commands
 from manyhands.envs.drones.rules import bounds
 from manyhands.envs.drones.state import DronesState
 from manyhands.envs.volleyball import figures
@@ -183,8 +184,6 @@ def _grammar(task: str, actions: str, mates: tuple[str, ...]) -> Grammar:
 def parse(drones: Drones, text: Any, state: DronesState, agent: int) -> Any:
     """The action that an answer names; `IllegalAction` if it names none, more than one, or one that
     is not open to the drone."""
-    from manyhands.envs.drones.text import commands  # which takes `parse` from here
-
     known = commands(drones, state, agent)
 
     def refuse(reason: str) -> IllegalAction:
