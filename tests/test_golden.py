@@ -160,7 +160,7 @@ def test_every_environment_and_every_shipped_network_is_covered():
     assert len(scenarios) == 7
     folder = Path(manyhands.__file__).parent / "assets" / "policies"
     files = {f"{path.parent.name}/{path.stem}" for path in folder.rglob("*.safetensors")}
-    # One of words, not of vectors (tests/baselines/test_text_shipped.py), and those of newer worlds.
+    # One of words, not of vectors (tests/baselines/test_text_shipped.py); and of newer worlds.
     files -= {"text/shipped", "home/chore_small-ippo"}
     files -= {"drones/formation-ippo", "drones/pursuit-ippo"}
     assert files == networks
