@@ -7,6 +7,7 @@ shape fits wherever its middle is drawn.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -130,10 +131,16 @@ def options_of(config: DronesConfig) -> tuple[str, ...]:
     return ("drones", "cylinders", "evader" if config.pursuit else "goals")
 
 
+@functools.lru_cache(maxsize=32)
+def _compiled(config: DronesConfig) -> Any:
+    """`reset`, compiled once for equal environments."""
+    return jax.jit(functools.partial(reset, config))
+
+
 def reset_to(config: DronesConfig, key: Array, options: Mapping[str, Any]) -> DronesState:
     """`reset` with some things where they are asked to be (`options_of`); all else is as drawn."""
     options = check_reset_options(options, options_of(config))
-    state = jax.device_get(reset(config, key))
+    state = jax.device_get(_compiled(config)(key))
     places = np.array(state.bodies.position)
     cylinders = np.array(state.cylinders)
     if "cylinders" in options:
