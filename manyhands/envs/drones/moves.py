@@ -160,7 +160,9 @@ def velocities(config: DronesConfig, view: View) -> Array:
     else:
         found |= _forming(config, view, to)
     for name, way in DIRECTIONS.items():
-        found[name] = jnp.broadcast_to(expand(np.float32(way), axes) * fast, view.place.shape)
+        found[name] = jnp.broadcast_to(
+            expand(np.asarray(way, np.float32), axes) * fast, view.place.shape
+        )
     if config.versus:
         found["flee"] = flee(config, view.place, view.mates, view.cylinders, fast)
         found["hide"] = to(_hiding_place(config, view))

@@ -24,6 +24,7 @@ from manyhands.envs.volleyball.physics import Bodies
 SHAKE = 0.2  # m, how far drones start from where they belong, at most
 LEVELS = 1.0, 2.0  # m, the heights at which starts and goals are drawn
 MARGIN = 0.4  # m that a shape keeps from the walls
+_NO_GOALS: Any = ()  # of pursuit
 FAR = 1000.0  # m away: the ball and the net, which this physics has
 
 
@@ -40,7 +41,7 @@ def reset(config: DronesConfig, key: Array) -> DronesState:
         cylinders = jnp.asarray(cells)[order] + shift
     side = jnp.where(jax.random.bernoulli(keys[2]), 1.0, -1.0).astype(jnp.float32)
     shake = jax.random.uniform(keys[3], (config.count, 3), jnp.float32, -SHAKE, SHAKE)
-    far, goals = STARTS[config.task], ()
+    far, goals = STARTS[config.task], _NO_GOALS
     if config.pursuit:
         across = (np.arange(config.team) - (config.team - 1) / 2) * 1.1
         y = jax.random.uniform(keys[4], (), jnp.float32, -2.5, 2.5)
