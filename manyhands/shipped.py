@@ -45,6 +45,13 @@ register(
         variants={task: {"task": task} for task in _TASKS},
     )
 )
+register(
+    Game(
+        "drones",
+        "manyhands.envs.drones:Drones",
+        variants={task: {"task": task} for task in ("formation", "pursuit")},
+    )
+)
 register_wrapper("chat", "manyhands.wrappers.chat:Chat")
 register_wrapper("skills", "manyhands.wrappers.skills:Skills")
 register_wrapper("events", "manyhands.wrappers.events:Events")
@@ -73,6 +80,8 @@ register_seat("instructor", "manyhands.baselines.players.home_reader:instructor"
 register_seat("forager", "manyhands.baselines.bots.mission:Forager")
 register_seat("porter", "manyhands.baselines.bots.warehouse:Porter")
 register_seat("ranger", "manyhands.baselines.bots.field:Ranger")
+for _bot in ("keeper", "chaser", "surround"):
+    register_seat(_bot, f"manyhands.baselines.bots.drones:{_bot}")
 register_seat("dispatched", "manyhands.baselines.bots.cuisine:dispatched")
 register_seat("text", "manyhands.baselines.players.reader:text")
 register_seat("reader", "manyhands.baselines.players.reader:Reader")

@@ -147,6 +147,27 @@ CASES: dict[str, dict[str, dict[str, Any]]] = {
             "max_steps": 24,
         },
     },
+    "drones": {
+        "a ring by set-points, ended by collisions": {
+            "drones": 2,
+            "shape": "ring",
+            "cylinders": 2,
+            "actions": "position",
+            "collisions": "end",
+            "randomise": {"mass": [0.9, 1.1]},
+            "max_steps": 20,
+            "reward_weights": {"shape": -0.25},
+        },
+        "pursuit by moves, of an agent": {
+            "task": "pursuit",
+            "drones": 2,
+            "actions": "moves",
+            "evader": "agent",
+            "sight": 4.0,
+            "repeat": 5,
+            "max_steps": 20,
+        },
+    },
     "volleyball": {
         "a match by velocities, noisy and late": {
             "points": 2,

@@ -21,6 +21,7 @@ PAGES = {
     "poker": ["kuhn_poker", "leduc_holdem"],
     "negotiation": ["negotiation"],
     "volleyball": ["volleyball"],
+    "drones": ["drones"],
     "craftworld": ["craftworld"],
     "mission": ["mission"],
     "cuisine": ["cuisine"],
@@ -58,6 +59,7 @@ TABLES: dict[str, list[tuple[str, dict[str, Any]]]] = {
         ("mission", {"scenario": "hide_and_seek", "observation": "grid"}),
     ],
     "cuisine": [("cuisine", {})],
+    "drones": [("drones", {}), ("drones", {"task": "pursuit"})],
     "home": [("home", {})],
 }
 

@@ -37,6 +37,7 @@ CASES = {
         {"task": "bump_and_pass"},
         {"task": "set_and_spike_hard"},
     ],
+    "drones": [{}, {"task": "pursuit"}],
     "mission": [
         {},
         {"scenario": "warehouse"},

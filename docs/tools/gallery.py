@@ -88,6 +88,9 @@ def modes(id: str) -> Iterator[Mode]:
         drills = "back_and_forth hit solo_bump bump_and_pass set_and_spike set_and_spike_hard"
         for task in drills.split():
             yield Mode(id, {"task": task}, lambda view: "hover", 15)
+    elif id == "drones":
+        yield Mode(id, {"task": "formation"}, steps=60)
+        yield Mode(id, {"task": "pursuit"}, steps=30)
     elif id == "craftworld":
         yield Mode(id, {"rules": "craftax_classic"}, "survivor", 60)
         yield Mode(id, {"rules": "crafter"}, "survivor", 60, "player_0")

@@ -11,6 +11,7 @@ if TYPE_CHECKING:  # at run time they are loaded on first use, below
     from manyhands.envs import board as board
     from manyhands.envs import craftworld as craftworld
     from manyhands.envs import cuisine as cuisine
+    from manyhands.envs import drones as drones
     from manyhands.envs import home as home
     from manyhands.envs import kitchen as kitchen
     from manyhands.envs import mission as mission

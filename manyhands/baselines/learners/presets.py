@@ -197,6 +197,18 @@ _RESPONSE: dict[str, Any] = {
     "checks": 6,
     "enough": 0.95,
 }
+# Drones that controllers fly: velocities at 10 Hz.
+_DRONES: dict[str, Any] = {
+    "total_steps": 1_200_000,
+    "num_envs": 128,
+    "num_steps": 32,
+    "learning_rate_end": 0.1,
+    "entropy": 0.0,
+    "entropy_end": 0.0,
+    "reward_scale": 0.2,
+    "noise": 0.4,
+    "normalise": True,
+}
 # By environment id, algorithm and, where it matters, layout or task: the keyword arguments of the
 # algorithm's configuration that differ from its own defaults. The layout's come on top of the
 # environment's.
@@ -235,6 +247,8 @@ PRESETS: dict[tuple[str, ...], dict[str, Any]] = {
     ("mission", "mappo"): _MISSION,
     ("mission", "vdn"): _MISSION_VALUES,
     ("mission", "qmix"): _MISSION_VALUES,
+    ("drones", "ippo"): _DRONES,
+    ("drones", "mappo"): _DRONES,
     ("volleyball", "ippo"): _FLIGHT,
     ("volleyball", "ippo", "hit"): _HIT,
     ("volleyball", "ippo", "1v1"): _DUEL,

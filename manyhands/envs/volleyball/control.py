@@ -87,12 +87,17 @@ def from_velocity(
 
 
 def from_position(
-    params: Params, bodies: Bodies, place: Array, heading: Array, max_yaw: float = MAX_YAW
+    params: Params,
+    bodies: Bodies,
+    place: Array,
+    heading: Array,
+    max_yaw: float = MAX_YAW,
+    max_speed: Array | float = MAX_SPEED,
 ) -> Array:
     """Rotor commands f32[D, 4] to a place f32[D, 3] (m, in the world) and a heading f32[D] (rad,
-    of the nose from the world's x axis)."""
+    of the nose from the world's x axis), at `max_speed` (m/s) at most."""
     way = jnp.moveaxis(place - bodies.position, 1, 0)
-    speed = jnp.minimum(POSITION_GAIN, MAX_SPEED / length(way))
+    speed = jnp.minimum(POSITION_GAIN, max_speed / length(way))
     w, x, y, z = jnp.moveaxis(bodies.quaternion, 1, 0)
     error = heading - jnp.arctan2(2 * (w * z + x * y), 1 - 2 * (y * y + z * z))
     turn = HEADING_GAIN * jnp.arctan2(jnp.sin(error), jnp.cos(error))  # the shorter way round

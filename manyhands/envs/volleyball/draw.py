@@ -151,7 +151,7 @@ def paint(scene: Scene, canvas: pygame.Surface) -> None:
     net = 0.0 if far == 0 else -math.inf
     parts: list[tuple[float, Any]] = [(net, lambda: large.blit(*_net(view.key)))]
     parts += [
-        (scene.position[i, far], functools.partial(_drone, scene, pen, i))
+        (scene.position[i, far], functools.partial(drone, scene, pen, i))
         for i in range(len(scene.names))
     ]
     parts.append((scene.ball[far], functools.partial(_ball, scene, pen, ahead)))
@@ -348,8 +348,9 @@ def _ball(scene: Scene, pen: Brush, ahead: np.ndarray) -> None:
     draw.circle(pen.surface, (255, 250, 226), place + np.array([-0.36, -0.42]) * r, r * 0.18)
 
 
-def _drone(scene: Scene, pen: Brush, i: int) -> None:
-    """Arms, rotors, hull and racket from the drone's pose; parts farther from the eye first."""
+def drone(scene: Scene, pen: Brush, i: int) -> None:
+    """Arms, rotors, hull and racket (if it has one) from the drone's pose; parts farther from the
+    eye first."""
     f, colour = scene.frame, TEAMS[scene.sides[i]]
     middle, axes = scene.position[i], scene.axes[i]
     up = axes[:, 2]
@@ -398,7 +399,8 @@ def _drone(scene: Scene, pen: Brush, i: int) -> None:
                 pen.line(strings, across - reach * axes[:, b], across + reach * axes[:, b], 0.006)
         pen.ring(mix(colour, INK, 0.1), face, 0.03)
 
-    later(top, racket)
+    if f.racket:
+        later(top, racket)
     for _, paint_part in sorted(parts, key=lambda part: part[0]):
         paint_part()
 

@@ -45,6 +45,7 @@ class Court(NamedTuple):
         far_team: whether there is a far team, too, which stands the other way round.
         server: which drone of a team serves.
         drop: how far above the server the ball is let go, m.
+        net: where the net stands, x in m: far off in worlds that have none.
     """
 
     length: float
@@ -53,6 +54,7 @@ class Court(NamedTuple):
     far_team: bool
     server: int
     drop: float
+    net: float = 0.0
 
 
 MODELS = {
@@ -151,11 +153,16 @@ AIRFRAMES = {
 
 
 def mjcf(
-    name: str, ball: str = "volleybots", timestep: float = TIMESTEP, airframe: str = "iris"
+    court: str | Court,
+    ball: str = "volleybots",
+    timestep: float = TIMESTEP,
+    airframe: str = "iris",
 ) -> str:
-    """The model of a court as MJCF text, with contacts made for `timestep` (s)."""
+    """The model of a court, one of `MODELS` or another one, as MJCF text, with contacts made for
+    `timestep` (s)."""
     frame = _airframe(airframe)
-    length, width, starts, far_team, server, drop = _court(name)
+    name = court if isinstance(court, str) else "drones"
+    length, width, starts, far_team, server, drop, net = _court(court)
     mass, radius, drag = _ball(ball)
     if not (isinstance(timestep, (int, float)) and 1e-5 <= timestep <= 0.01):
         raise ConfigError(f"timestep is a number of seconds from 1e-5 to 0.01, given {timestep!r}")
@@ -293,7 +300,7 @@ def mjcf(
     <camera name="behind" pos="{1.15 * length:g} 0 {0.5 * length:g}" xyaxes="0 1 0 -0.35 0 1"/>
     <geom name="floor" type="plane" size="{length:g} {width:g} 0.1" material="ground"/>
     {ground}
-    <geom name="net" type="box" pos="0 0 {half:g}" material="mesh"
+    <geom name="net" type="box" pos="{net:g} 0 {half:g}" material="mesh"
           size="{NET_HALF_THICKNESS:g} {width / 2:g} {half:g}"/>{"".join(drone(i) for i in drones)}
     <body name="ball" pos="{x:g} {y:g} {z + drop:g}">
       <freejoint name="ball"/>
@@ -338,7 +345,9 @@ def _row(numbers: Any) -> str:
     return " ".join(n if isinstance(n, str) else f"{n:.12g}" for n in numbers)
 
 
-def _court(name: str) -> Court:
+def _court(name: str | Court) -> Court:
+    if isinstance(name, Court):
+        return name
     if name not in MODELS:
         raise ConfigError(f"there is no model {name!r}; the models are {', '.join(MODELS)}")
     return MODELS[name]
@@ -378,13 +387,15 @@ def write_models(folder: Path) -> list[Path]:
 
 
 @functools.cache
-def load_model(name: str, ball: str = "volleybots", airframe: str = "iris") -> mujoco.MjModel:
-    """The compiled model of a court, one object for each: of the Iris from the file that comes with
-    the package."""
-    if airframe != "iris":
-        return compile_model(mjcf(name, ball, airframe=airframe))
+def load_model(
+    court: str | Court, ball: str = "volleybots", airframe: str = "iris"
+) -> mujoco.MjModel:
+    """The compiled model of a court, one object for each: of the Iris on one of `MODELS` from the
+    file that comes with the package."""
+    if airframe != "iris" or not isinstance(court, str):
+        return compile_model(mjcf(court, ball, airframe=airframe))
     assets = importlib.resources.files("manyhands") / "assets" / "volleyball"
-    return compile_model((assets / file_name(name, ball)).read_text(encoding="utf-8"))
+    return compile_model((assets / file_name(court, ball)).read_text(encoding="utf-8"))
 
 
 def compile_model(text: str) -> mujoco.MjModel:

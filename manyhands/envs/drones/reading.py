@@ -1,0 +1,263 @@
+"""Reading an answer: the move or the four numbers that it means."""
+
+from __future__ import annotations
+
+import functools
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from manyhands.core.answers import Answer, closest, decide
+from manyhands.core.env import IllegalAction, names_of
+from manyhands.core.grammar import WAITING, Grammar, Reading
+from manyhands.envs.drones.commands import commands
+from manyhands.envs.drones.rules import bounds
+from manyhands.envs.drones.state import DronesState
+from manyhands.envs.volleyball import figures
+
+if TYPE_CHECKING:
+    from manyhands.envs.drones.env import Drones
+
+SHOWN = 8  # choices that a refusal names at most
+
+_GO = (
+    "(go|move|fly|run|drift|head|shift|slide|travel|zoom|glide|edge|step|proceed|steer|turn|get"
+    "|position myself|place myself|come|race|dash)"
+)
+_SOME = (
+    "[(a little|a bit|slightly|slowly|gently|some|directly|straight|back|over|on|along|out|fast"
+    "|further|farther|now|at full speed|full speed)]"
+)
+_PREY = "(evader|it|target|prey|intruder|runaway|enemy|opponent|fugitive)"
+_SHAPE = "(shape|formation)"
+_PHRASES: dict[str, list[str]] = {
+    "hold": [
+        *WAITING,
+        "(hold|hover|stay|stop|freeze|remain|float|brake|halt|wait|pause|stand still|do nothing"
+        "|idle|hang|noop|no op|pass|none) [(here|still|put|in place|where i am|there|on [the] spot"
+        "|in [the] air|for a moment|in position|steady)]",
+        "(hold|keep|maintain) [(my|this|current)] (position|place|spot|altitude|height|station)",
+        "come to a (stop|halt|hover|standstill)",
+        "stay as i am",
+    ],
+    "advance": [
+        f"(advance|{_GO} forward|push on|press on|carry on|continue) [together] "
+        f"[(in|with|keeping) {_SHAPE}] [(to|toward|towards) goal]",
+        f"{_GO} {_SOME} (to|toward|towards|for) goal [together] [(in|with|keeping) {_SHAPE}]",
+        f"{_GO} [(on|ahead|forward)] in {_SHAPE} [(to|toward|towards) goal]",
+        f"(keep|hold) {_SHAPE} (and|while) (advance|{_GO} [(on|ahead|forward)]) "
+        "[(to|toward|towards) goal]",
+        "approach goal [together] [in formation]",
+    ],
+    "close ranks": [
+        "(close|tighten|close up) rank",
+        f"(hold|keep|restore|reform|re form|repair|mend|tighten|close) {_SHAPE}",
+        f"(stay|get back|go back|return|fall back) (in|into|to) {_SHAPE}",
+        f"(take|resume) my place in {_SHAPE}",
+        "(gather|regroup|close up|form up) [with [the] (other|team|rest)] [again]",
+    ],
+    "slot": [
+        f"(take|hold|keep|fill|occupy|claim|cover|man) [my] [place at] [(formation|shape)] "
+        f"(slot|place|position) [number] {{n}} [of {_SHAPE}] [at goal]",
+        f"{_GO} {_SOME} (to|into|for|toward|towards) [(formation|shape)] (slot|place|position) "
+        f"[number] {{n}} [of {_SHAPE}] [at goal]",
+        f"(take|hold|keep|fill|occupy|claim) {{ordinal}} (slot|place) [of {_SHAPE}]",
+        f"{_GO} {_SOME} (to|into|for) {{ordinal}} (slot|place) [of {_SHAPE}]",
+        "slot {n} is mine",
+        "be in slot {n}",
+    ],
+    "chase": [
+        f"(chase|pursue|hunt|follow|catch|attack|tail|charge|intercept|go for|go after|run after"
+        f"|close in on|close on|make for|run down|hunt down|track|grab|capture|rush) "
+        f"[(down|after)] [{_PREY}]",
+        f"{_GO} {_SOME} (after|at|for|to|toward|towards) {_PREY}",
+        f"(give|keep up) chase [to {_PREY}]",
+        f"(chase|run|hunt|track) {_PREY} down",
+        f"close [in] on {_PREY}",
+    ],
+    "cut off": [
+        f"(cut off|head off|lead|anticipate|block) [{_PREY}]",
+        f"(cut|head) {_PREY} off",
+        f"(cut off|block|bar) (its|{_PREY}'s|{_PREY}|evader's) [(way|path|escape|route|retreat)]",
+        f"{_GO} [to] [ahead of|in front of] {_PREY}",
+        f"{_GO} (to|toward|towards) where {_PREY} (is going|is headed|is heading|will be|goes)",
+        f"(get|fly|go|move) (ahead of|in front of) {_PREY}",
+    ],
+    "surround": [
+        f"(surround|encircle|circle|enclose|corner|box in|ring|hem in|trap|close around|envelop) "
+        f"[{_PREY}]",
+        f"(box|hem) {_PREY} in",
+        f"{_GO} {_SOME} (to my side|around) of {_PREY}",
+        f"take my side of {_PREY}",
+    ],
+    "side": [
+        f"{_GO} {_SOME} [to] {{side}} [(side|hand side|flank)] of {{mate}}",
+        "(be|stay|take position|take my place|take up position|hold) [(at|on|to)] {side} "
+        "[(side|hand side|flank)] of {mate}",
+        "(cover|guard|take) {side} [(side|hand side|flank)] of {mate}",
+        "(cover|guard|take) {mate} on {side} [side]",
+        f"{_GO} {_SOME} (beside|next to|alongside) {{mate}} on {{side}} [side]",
+    ],
+    "way": [
+        f"{_GO} {_SOME} [(to|toward|towards|to the|due)] {{way}} {_SOME}",
+    ],
+    "up": [
+        "(climb|rise|ascend|lift off) [(up|higher|a little|a bit)]",
+        "(gain|get more) [some|more] (height|altitude)",
+    ],
+    "down": [
+        "(sink|descend|drop) [(down|lower|a little|a bit)]",
+        "lose [some|more] (height|altitude)",
+    ],
+    "flee": [
+        "(flee|escape|run away|run|get away|evade|run for it|run for my life|bolt|take flight)",
+        "(flee|escape|run away|get away|fly away|move away|run|keep away|stay away) from "
+        "([all] (pursuer|them|hunter|drone))",
+        "(evade|avoid|dodge|outrun) [all] (pursuer|them|hunter)",
+    ],
+    "hide": [
+        "hide [(behind|at) [nearest] (cylinder|obstacle|pillar|column|post)] [from them]",
+        f"({_GO}|take cover|get cover|seek cover|duck) [(to|in)] (behind|cover behind) "
+        "[nearest] (cylinder|obstacle|pillar|column|post)",
+        "take cover [behind [nearest] (cylinder|obstacle|pillar|column|post)]",
+        "(get|go|move|fly) out of [their] sight",
+    ],
+    "hover": ["hover [(here|in place|steady|level)]", "keep [my] (height|altitude)"],
+    "climb": ["(climb|rise|ascend) [up]", "gain (height|altitude)", f"{_GO} up"],
+    "sink": ["(sink|descend|drop) [down]", "lose (height|altitude)", f"{_GO} down"],
+    "numbers": [
+        f"[(set|send|use|apply|command|give|fly|go|move|output)] [(at|with|to|toward)] "
+        "[my] [(place|point|position|velocity|thrust|rate|number|rotor|action|speed)] "
+        f"[(to|at|of|is|=)] {figures.LIST}",
+    ],
+}
+_SHORT = {
+    "way": ["[(to|due)] {way}"],
+    "side": ["[to] {side} of {mate}"],
+    "slot": ["slot {n}", "{ordinal} slot"],
+}
+_SLOTS: dict[str, Any] = {
+    "way": {
+        **{word: word for word in ("east", "west", "north", "south")},
+        **dict.fromkeys(("up", "upward", "higher"), "up"),
+        **dict.fromkeys(("down", "downward", "lower"), "down"),
+        **{f"{word}ward": word for word in ("east", "west", "north", "south")},
+    },
+    "side": {"left": "left", "right": "right", "left hand": "left", "right hand": "right"},
+}
+_LABELS = {
+    "rotors": ("front right", "back left", "front left", "back right"),
+    "ctbr": ("x|roll|roll rate", "y|pitch|pitch rate", "z|yaw|yaw rate", "thrust"),
+    "velocity": ("x|vx|east", "y|vy|north", "z|vz|up", "yaw|yaw rate|turn"),
+    "position": ("x|east", "y|north", "z|height|up", "yaw|heading|degrees|angle"),
+}
+_OF_TASK = {
+    "formation": ("hold", "advance", "close ranks", "slot", "way", "up", "down"),
+    "pursuit": (
+        "hold",
+        "chase",
+        "cut off",
+        "surround",
+        "side",
+        "way",
+        "up",
+        "down",
+        "flee",
+        "hide",
+    ),
+}
+
+
+@functools.lru_cache(maxsize=64)
+def _grammar(task: str, actions: str, mates: tuple[str, ...]) -> Grammar:
+    kinds = _OF_TASK[task] if actions not in ("rotors", "ctbr") else ("hover", "climb", "sink")
+    phrases = {kind: _PHRASES[kind] for kind in kinds} | {"offered": ["{offered}"]}
+    if actions != "moves":
+        phrases["numbers"] = _PHRASES["numbers"]
+    called = {name: name for name in mates}
+    called |= {f"{name.split('_')[0]} number {name.split('_')[1]}": name for name in mates}
+    short = {kind: lines for kind, lines in _SHORT.items() if kind in kinds}
+    return Grammar(phrases, {**_SLOTS, "mate": called, "offered": {}}, short=short)
+
+
+def parse(drones: Drones, text: Any, state: DronesState, agent: int) -> Any:
+    """The action that an answer names; `IllegalAction` if it names none, more than one, or one that
+    is not open to the drone."""
+    known = commands(drones, state, agent)
+
+    def refuse(reason: str) -> IllegalAction:
+        near = closest(text if isinstance(text, str) else "", list(known), SHOWN)
+        shown = names_of([name for name in known if name in near])
+        more = f", and {len(known) - len(near)} more" if len(known) > len(near) else ""
+        numbers = "" if drones.actions == "moves" else ", or four numbers"
+        return IllegalAction(f"{reason}. Open to you: {shown}{more}{numbers}.")
+
+    def mean(answer: Answer) -> Any:
+        plain = " ".join(answer.plain.split()).rstrip(".")
+        for name, (action, effect) in known.items():
+            if plain in (name, f"{name}: {effect}".lower()):
+                return action
+        grammar = _grammar(drones.task, drones.actions, drones.agents[: drones.team])
+        offered = None
+        if ":" in plain:  # with its effect
+            lines = {f"{name}: {effect}": name for name, (_, effect) in known.items()}
+            offered = {"offered": lines}
+        elif drones.actions != "moves":
+            sentence, numbers = figures.split(
+                answer.text, _LABELS[drones.actions], "m|m/s|metres|meters|degrees"
+            )
+            if numbers is not None and any(
+                reading.meaning == "numbers" for reading in grammar.read(sentence)
+            ):
+                return _four(drones, numbers, refuse)
+        found: dict[str, None] = {}
+        for reading in grammar.read(answer.plain, offered):
+            name = _move(reading)
+            if name:
+                found[name] = None
+        if len(found) != 1:
+            return None
+        (name,) = found
+        if name not in known:
+            raise refuse(f"{name} is not open to {drones.agents[agent]}")
+        return known[name][0]
+
+    return decide(text, mean, refuse, me=drones.agents[agent])
+
+
+def _move(reading: Reading) -> str:
+    """The name of a move that a reading means."""
+    meaning, values = reading
+    if meaning == "offered":
+        return str(values["offered"])
+    if meaning == "slot":
+        return f"slot {values.get('n', values.get('ordinal'))}"
+    if meaning == "side":
+        return f"{values['side']} of {values['mate']}"
+    if meaning == "way":
+        return str(values["way"])
+    return "" if meaning == "numbers" else str(meaning)
+
+
+def _four(drones: Drones, numbers: list[float], refuse: Any) -> np.ndarray:
+    """The action that four numbers stand for; of set-points and velocities the last may lack."""
+    if len(numbers) == 3 and drones.actions in ("position", "velocity"):
+        numbers = [*numbers, 0.0]
+    if len(numbers) != 4:
+        raise refuse(f"{len(numbers)} numbers given, four are needed")
+    if not all(math.isfinite(value) for value in numbers):
+        raise refuse("the numbers are finite")
+    if drones.actions == "position":
+        low, high = bounds(drones)
+        for name, value, a, b in zip("xyz", numbers, low.tolist(), high.tolist(), strict=False):
+            if not a <= value <= b:
+                raise refuse(f"{name} is within {a:g} and {b:g} m, given {value:g}")
+        if not -180 <= numbers[3] <= 180:
+            raise refuse(f"degrees are within -180 and 180, given {numbers[3]:g}")
+        place = 2 * (np.asarray(numbers[:3]) - low) / (high - low) - 1
+        return np.clip(np.append(place, numbers[3] / 180), -1, 1).astype(np.float32)
+    outside = [value for value in numbers if not -1 <= value <= 1]
+    if outside:
+        raise refuse(f"{outside[0]:g} is not within -1 and 1")
+    return np.asarray(numbers, np.float32)

@@ -1,0 +1,246 @@
+"""Drones: starts, words and moves; the rules are in tests/oracles/test_drones_oracles.py."""
+
+import dataclasses
+import functools
+import re
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import manyhands
+from manyhands.core.env import ConfigError, DeviceView, episode_key
+from manyhands.core.registry import seat
+from manyhands.envs.drones import moves, start
+from manyhands.envs.drones.state import SHAPES, SPACING, slots
+
+
+@functools.cache
+def game(**options):
+    return manyhands.make("drones", **options)
+
+
+@functools.cache
+def reset(env):
+    return jax.jit(env.reset)
+
+
+def first(env, seed=0):
+    return jax.device_get(reset(env)(episode_key(seed)))
+
+
+# ---- shapes and starts ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_shapes_keep_their_distance(shape):
+    for count in range(2, 7):
+        places = slots(shape, count)
+        assert places.shape == (count, 3)
+        assert np.allclose(places.mean(0), 0)
+        gaps = np.linalg.norm(places[:, None] - places[None], axis=2)[~np.eye(count, dtype=bool)]
+        assert 0.85 * SPACING <= gaps.min() <= 1.01 * SPACING
+
+
+@pytest.mark.parametrize("options", [
+    {"drones": 6, "shape": "line", "cylinders": 8}, {"drones": 6, "shape": "column"},
+    {"task": "pursuit", "drones": 6, "cylinders": 8},
+])  # fmt: skip
+def test_starts_and_goals_are_free(options):
+    env = game(**options)
+    states = jax.device_get(jax.jit(jax.vmap(env.reset))(jax.random.split(jax.random.key(1), 200)))
+    reach = env.plan.radius + env.body
+    low, high = env.room
+    for i in range(200):
+        posts, places = states.cylinders[i], states.bodies.position[i]
+        gaps = np.linalg.norm(posts[:, None] - posts[None], axis=2) + 9 * np.eye(len(posts))
+        assert gaps.min() - 2 * env.plan.radius > 2 * 0.2 + 0.1  # a drone is less than 0.4 m wide
+        if not env.pursuit:
+            goals = states.goals[i][:, None] + env.slots[None]
+            places = np.concatenate([places, goals.reshape(-1, 3)])
+        assert (places > low).all() and (places < high).all()
+        off = np.linalg.norm(places[:, None, :2] - posts[None], axis=2)
+        assert off.min() > reach
+
+
+def test_starts_as_asked():
+    env = game(task="pursuit", drones=2, cylinders=1)
+    asked = {"drones": [[-1, 0, 1], [-1, 1, 1]], "evader": [2, 0, 1.5], "cylinders": [[0, 0]]}
+    state = env.reset_to(episode_key(0), asked)
+    assert np.allclose(state.bodies.position, [[-1, 0, 1], [-1, 1, 1], [2, 0, 1.5]])
+    assert np.asarray(state.seen).tolist() == [False, True]  # the cylinder is between
+    for wrong, why in (
+        ({"evader": [0.2, 0, 1]}, "cylinder"),
+        ({"evader": [9, 0, 1]}, "within"),
+        ({"drones": [[-1, 0, 1]]}, "2 places"),
+        ({"drones": [[-1, 0, 1], [-1, 0.1, 1]]}, "another drone"),
+        ({"goals": [[0, 0, 1]]}, "no reset option"),
+        ({"cylinders": [[float("nan"), 0]]}, "finite"),
+    ):
+        with pytest.raises(ConfigError, match=why):
+            env.reset_to(episode_key(0), {**asked, **wrong})
+
+
+@pytest.mark.parametrize(("options", "why"), [
+    ({"drones": 1}, "from 2 to 6"), ({"evader": "agent"}, 'task="pursuit"'),
+    ({"task": "pursuit", "shape": "ring"}, 'task="formation"'),
+    ({"randomise": {"ball_mass": (1, 2)}}, "no ball"), ({"actions": "discrete"}, "actions is"),
+])  # fmt: skip
+def test_options_that_make_no_sense_are_refused(options, why):
+    with pytest.raises(ConfigError, match=why):
+        manyhands.make("drones", **options)
+
+
+# ---- text ----------------------------------------------------------------------------------------
+
+
+def numbers(text):
+    return [float(n) for n in re.findall(r"-?\d+\.\d+", text)]
+
+
+def line(text, pattern):
+    found = [row for row in text.splitlines() if re.search(pattern, row)]
+    assert len(found) == 1, (pattern, text)
+    return found[0]
+
+
+@pytest.mark.parametrize("task", ["formation", "pursuit"])
+def test_text_says_what_vectors_say(task):
+    """Every number of an observation from `describe`, to the digits printed."""
+    env = game(task=task, actions="rotors")
+    state = first(env, 2)
+    draw = np.random.default_rng(0)
+    bodies = dataclasses.replace(
+        state.bodies,
+        position=state.bodies.position + draw.normal(0, 0.1, (env.count, 3)).astype(np.float32),
+        velocity=draw.normal(0, 1, (env.count, 3)).astype(np.float32),
+        rates=draw.normal(0, 1, (env.count, 3)).astype(np.float32),
+    )
+    state = dataclasses.replace(state, bodies=bodies, time=np.int32(7))
+    if env.pursuit:
+        known = draw.normal(0, 1, 6).astype(np.float32)
+        state = dataclasses.replace(state, known=known, unseen=np.int16(35), seen=np.zeros(3, bool))
+    rows = np.asarray(env.observe(state))
+    layout = env.observation_layout
+    for i, name in enumerate(env.agents):
+        text = env.describe(state, i)
+        own = numbers(line(text, f"^You are {name}"))
+        place, velocity, heading = np.array(own[:3]), own[3:6], np.radians(own[6])
+        others = []
+        for k in range(1, env.team):
+            told = numbers(line(text, f"^{env.agents[(i + k) % env.team]} is at"))
+            others.append([*(told[:3] - place), *told[3:]])
+        posts = np.array(numbers(line(text, "^Cylinders"))).reshape(-1, 2) - place[:2]
+        found = {
+            "who": np.eye(env.team)[i],
+            "place": place,
+            "velocity": velocity,
+            "heading": [np.cos(heading), np.sin(heading)],
+            "up": own[7:10],
+            "rates": own[10:13],
+            "thrust": own[13:17],
+            "others": np.ravel(others),
+            "cylinders": posts.ravel(),
+            "time left": numbers(line(text, "^[0-9.]+ s are left")),
+        }
+        if env.pursuit:
+            last = numbers(line(text, "seen last"))
+            found |= {
+                "seen": ["in sight" in text],
+                "unseen": numbers(line(text, "nothing of the evader")),
+                "evader": [*(last[:3] - place), *last[3:]],
+            }
+        else:
+            goal = numbers(line(text, "middle is to be at"))
+            places = np.array(numbers(line(text, "Its places there"))).reshape(-1, 3)
+            found |= {
+                "goal": goal - place,
+                "slots": (np.roll(places, -i, axis=0) - place).ravel(),
+                "error": numbers(line(text, "The error")),
+                "goals left": [int(line(text, "middle is to be").split()[0])],
+            }
+        row = np.concatenate([np.ravel(found[piece]) for piece in layout])
+        assert np.abs(row - rows[i]).max() < 0.0101, layout.names[np.abs(row - rows[i]).argmax()]
+
+
+def test_who_loses_sight_is_told_no_more():
+    env = game(task="pursuit", drones=1, cylinders=1)
+    asked = {"drones": [[-2, 0, 1]], "cylinders": [[0, 0]]}
+    one, other = (env.reset_to(episode_key(0), {**asked, "evader": [2, y, 1]}) for y in (0.0, 0.05))
+    other = dataclasses.replace(other, known=one.known)
+    assert env.describe(one, 0) == env.describe(other, 0)
+    assert np.array_equal(env.observe(one), env.observe(other))
+    assert "nothing of the evader" in env.describe(one, 0)
+
+
+@pytest.mark.parametrize("actions", ["velocity", "position", "rotors", "ctbr"])
+def test_numbers_are_read(actions):
+    env = game(actions=actions)
+    state = first(env)
+    said = "1.5, -2, 1.2, 90" if actions == "position" else "0.5, -0.2, 0, 0.1"
+    action = env.parse(said, state, 0)
+    if actions == "position":
+        assert env.words(action, state, 0) == "1.50, -2.00, 1.20, 90.00"
+    else:
+        assert np.allclose(action, [0.5, -0.2, 0, 0.1])
+    for text in ("9, 99, 9, 999", "1, 2", "nan, 0, 0, 0"):
+        with pytest.raises(manyhands.IllegalAction):
+            env.parse(text, state, 0)
+
+
+# ---- moves and players ---------------------------------------------------------------------------
+
+
+def test_moves_point_where_they_say():
+    """In an arena without cylinders, from places where nobody is near."""
+    env = game(task="pursuit", actions="moves", cylinders=0)
+    asked = {"drones": [[-3, 0, 1], [0, 3, 1], [0, -3, 1]], "evader": [3, 0, 2]}
+    state = env.reset_to(episode_key(0), asked)
+    row = env.observe(state)[0]
+    view = moves.view_of(env, env.observation_layout, row)
+    asked_for = dict(zip(moves.move_names(env), moves.velocities(env, view), strict=True))
+    own, prey = np.array([-3, 0, 1]), np.array([3, 0, 2])
+    to = prey - own
+    for name in ("chase", "cut off"):
+        assert np.allclose(asked_for[name], 2 * to / np.linalg.norm(to), atol=1e-3)
+    for name, way in moves.DIRECTIONS.items():
+        assert np.allclose(asked_for[name], 2 * np.array(way))
+    mate = np.array([0, 3, 1])  # it looks along (3, -3), so that its left is (3, 3)
+    place = mate + moves.ASIDE * np.array([1, 1, 0]) / np.sqrt(2)
+    found = np.asarray(asked_for["left of pursuer_1"])
+    assert np.allclose(found / np.linalg.norm(found), (place - own) / np.linalg.norm(place - own),
+                       atol=1e-3)  # fmt: skip
+    assert not moves.allowed(env)[0][moves.move_names(env).index("left of pursuer_0")]
+
+
+def test_velocities_lead_around_cylinders():
+    env = game(drones=2, cylinders=1)
+    state = env.reset_to(
+        episode_key(0), {"drones": [[-0.8, 0.05, 1], [-4, 3, 1]], "cylinders": [[0, 0]],
+                         "goals": [[5, 0, 1]] * 3})  # fmt: skip
+    view = moves.view_of(env, env.observation_layout, env.observe(state)[0])
+    x, y, _ = np.asarray(moves.steer(env, view, jnp.array([2.0, 0, 0])))
+    assert y > 0.5 and x < 1.5
+
+
+@pytest.mark.parametrize("actions", ["moves", "velocity", "position"])
+@pytest.mark.parametrize(
+    ("task", "style"),
+    [("formation", "keeper"), ("pursuit", "chaser"), ("pursuit", "surround")],
+)
+def test_players_act_within_the_space(task, style, actions):
+    env = game(task=task, actions=actions)
+    player, state = seat(style, env), first(env)
+    rows, legal = env.observe(state), env.legal(state)
+    for i in range(env.num_agents):
+        view = DeviceView(rows[i], rows[i], legal[i], jnp.bool_(True))
+        action, _ = player.apply(env, i, player.init(env, i), jax.random.key(0), view)
+        assert env.action_space.contains(np.asarray(action))
+    with pytest.raises(manyhands.SeatError, match="task="):
+        seat("surround" if task == "formation" else "keeper", env)
+
+
+def test_starts_are_told():
+    assert start.options_of(game()) == ("drones", "cylinders", "goals")
+    assert start.options_of(game(task="pursuit")) == ("drones", "cylinders", "evader")
