@@ -67,7 +67,9 @@ def written(action: str, say: str | None = None) -> str:
 def answer_of(view: View, action: Any) -> str:
     """An action of a bot as an answer: the words of its choice, without the effect."""
     words = view.words(action)
-    for choice in itertools.chain(view.choices, view.all_choices):
+    # Composed actions are too many to be listed; the words are an answer as they are.
+    others = view.all_choices if np.ndim(action) == 0 else ()
+    for choice in itertools.chain(view.choices, others):
         if words in (str(choice), choice.text):
             return choice.text
     return words
