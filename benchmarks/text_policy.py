@@ -2,6 +2,7 @@
 
   python benchmarks/text_policy.py kuhn --seeds 0 1 2
   python benchmarks/text_policy.py baselines --seeds 0 1 2
+  python benchmarks/text_policy.py groups --seeds 0 1 2
   python benchmarks/text_policy.py shipped --pack runs/text-policy/kuhn-prompt/seed-0 ...
 
 `shipped` puts the policies of some runs into the file of the package, and judges the seat
@@ -32,6 +33,7 @@ from manyhands.baselines.learners.text_lessons import tabulate
 from manyhands.baselines.players import text_policy as words
 
 ROOT = Path(__file__).resolve().parents[1]
+COMPARED = ["none", "shared", "role", "prompt", "critic"]
 SHIPPED = ROOT / "manyhands" / "assets" / "policies" / "text" / "shipped.safetensors"
 
 
@@ -43,6 +45,7 @@ def games(name: str) -> dict[str, Any]:
         "kuhn_poker": lambda: manyhands.make("kuhn_poker"),
         "leduc_holdem": lambda: manyhands.make("leduc_holdem"),
         "tic_tac_toe": lambda: manyhands.make("tic_tac_toe"),
+        "chore_small": lambda: manyhands.make("home", task="chore_small", max_steps=25),
         "trade": lambda: manyhands.make("negotiation", scenario="trade"),
         "kitchen": lambda: manyhands.make("skills", env=kitchen),
     }
@@ -51,8 +54,9 @@ def games(name: str) -> dict[str, Any]:
         "tictactoe": ("tic_tac_toe",),
         "kitchen": ("kitchen",),
         "trade": ("trade",),
-        "shipped": ("kuhn_poker", "tic_tac_toe", "kitchen"),
+        "shipped": ("kuhn_poker", "tic_tac_toe", "kitchen", "trade"),
         "several": ("kuhn_poker", "tic_tac_toe", "trade", "kitchen"),
+        "groups": ("chore_small",),
         "baselines": ("kuhn_poker", "leduc_holdem", "tic_tac_toe"),
     }[name]
     return {game: made[game]() for game in chosen}
@@ -82,12 +86,12 @@ def judge_play(
     """What a policy wins and loses, in each seat, beside each of some others ("" is itself)."""
     found = {}
     for other in others:
-        seats = [policy, policy] if not other else [policy, other]
+        seats = [policy, other] if other else [policy] * env.num_agents
         own = words.held(policy, env, patience)
         held = [own if player is policy else player for player in seats]
         result = manyhands.play(env, held, episodes, seed, rotate=bool(other), progress=False)
         mine = result.seat_rewards[:, 0]
-        illegal = sum(result.refused(k)[0] for k in range(1 if other else 2))
+        illegal = sum(result.refused(k)[0] for k in range(1 if other else env.num_agents))
         answers = getattr(policy, "answered", 0)
         found[other or "itself"] = {
             "episodes": episodes,
@@ -138,10 +142,52 @@ def experiment(options: argparse.Namespace, seed: int, baseline: str) -> dict[st
             own["illegal_share_first"] = lines[0][f"illegal/{g}"]
         found[name] = own | judged(options, name, env, model, seed, out)
     if lines:
-        for name in ("advantage_variance", "entropy", "kl", "grad_norm"):
+        for name in ("advantage_variance", "entropy", "kl", "grad_norm", "answer_tokens"):
             found[name] = float(np.mean([line[name] for line in half]))
+        found["entropy_first"] = lines[0]["entropy"]
         found["entropy_last"] = lines[-1]["entropy"]
         found["grad_norm_variance"] = float(np.var([line["grad_norm"] for line in half]))
+    if options.noise:
+        learner = TextLearner(list(named.values()), config, seed)
+        learner.resume(out / "checkpoint.safetensors")
+        found["gradients"] = gradient_noise(learner, COMPARED, options.noise, list(named))
+    return found
+
+
+def gradient_noise(
+    learner: TextLearner, baselines: list[str], batches: int, names: list[str]
+) -> dict[str, Any]:
+    """How much gradients differ from one update's episodes to the next, by game and baseline.
+
+    The policy is the same, and so are the episodes. In expectation all of these gradients are
+    equal, so that their variance (the mean square of the distance from their mean) is what a
+    baseline changes; `signal` is the square of the mean's length less what is noise in it.
+    """
+    data = []
+    for _ in range(batches + 1):  # the first for running means only
+        data.append(learner.collect()[0])
+        learner.update += 1
+    config, spread = learner.config, {k: v for k, v in learner.means.items() if "spread" in k}
+    found: dict[str, Any] = {name: {} for name in names}
+    for baseline in baselines:
+        learner.config = dataclasses.replace(config, baseline=baseline, scale=False)
+        learner.means = dict(spread)
+        advantages = [learner.advantages(decisions) for decisions in data]
+        for g, name in enumerate(names):
+            gradients, left = [], []
+            for decisions, worth in zip(data[1:], advantages[1:], strict=True):
+                own = [k for k, d in enumerate(decisions) if d.game == g]
+                mine = [decisions[k] for k in own]
+                gradients.append(learner.gradient(mine, worth[own]))
+                left.append(np.mean(worth[own] ** 2) / np.mean(learner.worth(mine) ** 2))
+            mean = np.mean(gradients, axis=0)
+            noise = np.sum((np.array(gradients) - mean) ** 2) / (batches - 1)
+            found[name][baseline] = {
+                "variance": float(noise),
+                "signal": float(np.sum(mean**2) - noise / batches),
+                "mean_square_of_advantages": float(np.mean(left)),
+            }
+    learner.config = config
     return found
 
 
@@ -156,7 +202,8 @@ def judged(
     others = {
         "tic_tac_toe": ["random", "perfect"],
         "kitchen": [""],
-        "trade": ["", "fair", "random"],
+        "chore_small": [""],
+        "trade": ["", "barter", "fair", "honest", "random"],
     }
     episodes = {"kitchen": 3, "trade": 40}.get(name, options.matches)
     if name in others:
@@ -206,7 +253,7 @@ def say(line: str) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    known = ("kuhn", "tictactoe", "kitchen", "trade", "shipped", "several", "baselines")
+    known = ("kuhn", "tictactoe", "kitchen", "trade", "shipped", "several", "baselines", "groups")
     parser.add_argument("experiment", choices=known)
     parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2])
     parser.add_argument("--baselines", nargs="+", default=["prompt"])
@@ -214,6 +261,9 @@ def main() -> None:
     parser.add_argument("--name", help="of the results; by default the experiment")
     parser.add_argument("--greedy", action="store_true", help="judge play by the likeliest tokens")
     parser.add_argument("--matches", type=int, default=200)
+    parser.add_argument(
+        "--noise", type=int, default=0, help="updates' episodes to measure gradients on, at the end"
+    )
     parser.add_argument("--pack", type=Path, nargs="*", help="runs for the package's policy")
     for field in dataclasses.fields(TextConfig):
         name = f"--{field.name.replace('_', '-')}"
@@ -223,7 +273,9 @@ def main() -> None:
             parser.add_argument(name, type=type(field.default), default=field.default)
     options = parser.parse_args()
     if options.experiment == "baselines" and options.baselines == ["prompt"]:
-        options.baselines = ["prompt", "role", "shared", "none", "critic"]
+        options.baselines = ["role", "shared", "none", "critic"]
+    if options.experiment == "groups" and options.baselines == ["prompt"]:
+        options.baselines = ["critic", "group", "anchor"]
     path = (
         ROOT / "benchmarks" / "results" / f"text-policy-{options.name or options.experiment}.json"
     )

@@ -1,9 +1,10 @@
 """`barter`: a plain trader, for the scenario `trade` of negotiations.
 
 It never speaks, remembers nothing and offers one good for another one, at their average worth, in
-one of few sizes. In its first turn it offers the exchange by which it would gain most, in its
-second the next best, and so on, five in turn; it takes whatever it gains by. What it does follows
-from what can be read in that turn, so that it is easy to learn from.
+the largest of a few sizes that leaves it a fifth of what it gives. In its first turn it gives what
+is worth least to it, by the average, for what is worth most; in its second turn the next best, and
+so on, five in turn. It takes whatever it gains by. What it does follows from what can be read in
+that turn, so that it is easy to learn from.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from manyhands.envs.negotiation.state import ACCEPT, OFFER, PASS
 
 SIZES = (2.75, 5.5, 11.0)  # of an exchange, in units of the goods' mean worth
 TRIED = 5  # exchanges that are offered in turn
+RESERVE = 0.8  # the most of what it owns of a good that it gives at once
 
 
 class Barter:
@@ -57,13 +59,18 @@ class Barter:
         if legal[game.first[ACCEPT]] and (offered[:r] - offered[r:]) @ values > 0:
             return game.action(ACCEPT)
         able = legal[self._offers + _starts(game.moves, data.most)].all(axis=1)
+        able &= (self._offers[:, :r] <= RESERVE * seen["own_holdings"]).all(axis=1)
         gains = (self._offers[:, r:] - self._offers[:, :r]) @ values
+        parts = values / np.maximum(data.usual(), 1e-6)
+        ratios = (
+            (self._offers[:, r:] > 0) @ parts / np.maximum((self._offers[:, :r] > 0) @ parts, 1e-6)
+        )
         # Of each two goods the largest exchange, which is the last one.
         best: dict[tuple[int, int], int] = {}
         for k in np.flatnonzero(able & (gains > 0)):
             give, get = np.flatnonzero(self._offers[k]).tolist()
             best[give, get] = int(k)
-        ranked = sorted(best.values(), key=lambda k: -gains[k])
+        ranked = sorted(best.values(), key=lambda k: -ratios[k])
         if not ranked or not legal[game.first[OFFER]]:
             return game.action(PASS)
         turn = (game.max_steps - int(seen["steps_left"][0])) // len(game.agents)

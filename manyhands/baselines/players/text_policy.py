@@ -226,10 +226,15 @@ def _rows(cache: tn.Cache, rows: Any) -> tn.Cache:
     return cache[0][:, rows], cache[1][:, rows], cache[2][rows]
 
 
-def packed(block: Sequence[Question]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """(system messages i32[G, S], which of them i32[P], prompts i32[P, T]) of some questions."""
+def packed(
+    block: Sequence[Question],
+    lengths: tuple[int, ...] = tn.LENGTHS,
+    heights: tuple[int, ...] = tn.ROWS,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """(system messages i32[G, S], which of them i32[P], prompts i32[P, T]) of some questions, the
+    prompts filled up to one of the sizes given."""
     systems = {system: i for i, system in enumerate(dict.fromkeys(q.system for q in block))}
-    prompts = tn.padded([list(q.prompt) for q in block], tn.LENGTHS)
+    prompts = tn.padded([list(q.prompt) for q in block], lengths, heights)
     which = np.zeros(len(prompts), np.int32)
     which[: len(block)] = [systems[q.system] for q in block]
     return tn.padded([list(system) for system in systems], tn.LENGTHS, tn.RULES), which, prompts
