@@ -293,8 +293,8 @@ def main() -> None:
         path.write_text(json.dumps(data, indent=1) + "\n")
         say(json.dumps(data["runs"][-1]))
         return
-    for baseline in options.baselines:
-        for seed in options.seeds:
+    for seed in options.seeds:
+        for baseline in options.baselines:
             data["runs"].append(experiment(options, seed, baseline))
             path.write_text(json.dumps(data, indent=1) + "\n")
             say(json.dumps(data["runs"][-1]))

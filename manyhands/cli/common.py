@@ -35,8 +35,8 @@ model behind any OpenAI-compatible endpoint: OPENAI_BASE_URL, OPENAI_API_KEY); l
 model of transformers in this process, mode=score or mode=generate); human (a person at a window, or
 at the terminal where there is no display); terminal (a person at the terminal); equilibrium
 (perfect two-player Kuhn poker); table:file=FILE (what `manyhands solve` found); perfect and
-solver:depth=6 (boards); fair, tit_for_tat, boulware and conceder (negotiation); forager and porter
-(missions); tidy, helper, follower, leader and instructor (homes).
+solver:depth=6 (boards); fair, tit_for_tat, boulware and conceder (negotiation); barter (trade);
+forager and porter (missions); tidy, helper, follower, leader and instructor (homes).
 Options follow a colon:
 greedy:noise=0.2  language:model=NAME,temperature=0.7
 """

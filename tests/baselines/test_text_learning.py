@@ -9,6 +9,7 @@ from collections import Counter
 from types import SimpleNamespace
 
 import jax
+import jax.flatten_util
 import numpy as np
 import pytest
 
@@ -288,6 +289,59 @@ class _LastChoice:
 
     def generate(self, questions, draws):
         return [f"ACTION: {re.findall(r'^- (..)$', q.prompt, re.M)[-1]}" for q in questions]
+
+
+class _Drafts:
+    """A model whose first answers are refused: it asks for more than there is, then for less."""
+
+    tokenizer = SimpleNamespace(decode=lambda answer: answer)
+
+    def __init__(self):
+        self.written = 0
+
+    def question(self, system, prompt):
+        return words.Question((), prompt)
+
+    def generate(self, questions, draws):
+        self.written += len(questions)
+        amounts = [("99", "1")[int(row[0] > 0.6)] for row in draws]
+        return [f"ACTION: offer {amount} wheat for 1 wood" for amount in amounts]
+
+
+@pytest.mark.parametrize("constrained", [False, True])
+def test_constrained_answers_are_written_until_one_is_legal(constrained):
+    env = manyhands.make("negotiation", scenario="trade", max_steps=4)
+    model = _Drafts()
+    policy = words.TextPolicy(env, model, constrained=constrained, policy=False)
+    result = manyhands.play(env, policy, 4, 2, progress=False)
+    if constrained:
+        assert result.refused(0) == (0, 0) and model.written > 16
+    else:
+        assert result.refused(0)[0] > 0
+
+
+def test_the_gradient_is_that_of_the_log_probabilities(kuhn, cloned):
+    """Its product with a small step is by how much they change."""
+    shape, tokens = cloned.model.shape, cloned.model.tokenizer
+    learner = TextLearner([kuhn], TINY)
+    learner.model = words.TextModel(shape, cloned.model.params, tokens)
+    decisions = learner.collect()[0][:16]
+    worth = np.linspace(-1, 1, 16)
+    gradient = learner.gradient(decisions, worth)
+    flat, back = jax.flatten_util.ravel_pytree(cloned.model.params)
+
+    def weighted(params) -> float:
+        model = words.TextModel(shape, params, tokens)
+        total = 0.0
+        for decision, weight in zip(decisions, worth, strict=True):
+            answer = tokens.decode(decision.answer[:-1])
+            found = model.likelihoods([decision.question], [[answer]])
+            total += weight * float(found[0][0])
+        return total / len(decisions)
+
+    step = 1e-3 * gradient / np.linalg.norm(gradient)
+    change = weighted(back(flat + step)) - weighted(back(flat - step))
+    assert change == pytest.approx(2 * float(gradient @ step), rel=0.05)
 
 
 def test_teachers_answer_where_the_learner_leads():

@@ -33,13 +33,15 @@ from manyhands.baselines.players import network as files
 from manyhands.baselines.players.dialogue import Dialogue
 from manyhands.baselines.players.patient import Patience
 from manyhands.core.answers import split_say
-from manyhands.core.env import Env, PolicyError, layers
+from manyhands.core.env import Env, IllegalAction, PolicyError, layers
+from manyhands.core.episode import check_action
 from manyhands.core.view import Reply, View
 
 FORMAT = "manyhands-text-1"
 CONTEXT = 768  # tokens of the system message and the prompt that are read, counted from their end
 LONGEST = 32  # tokens of an answer
 _CHOICES = 64  # the most choices whose probabilities are computed
+_DRAFTS = 8  # answers that are written where there are more, until one is legal
 _BLOCK = 32  # prompts that are read at once
 _KEPT = 4096  # prompts whose tokens are remembered
 
@@ -248,7 +250,8 @@ class TextPolicy:
         model: the network.
         greedy: write the most likely tokens instead of drawing them.
         constrained: draw one of the choices by the probabilities of their answers, instead of
-            writing freely; where there are at most 64 choices.
+            writing freely; where there are more than 64 choices, or they are composed, up to 8
+            answers are written until one names a legal action.
         policy: whether replies hold the probabilities of the choices, `Reply.info["policy"]`.
 
     The probabilities are those that the network gives the answer "ACTION: <choice>" of each legal
@@ -282,15 +285,19 @@ class TextPolicy:
                     own = np.asarray(info["policy"])
                     pick = own.argmax() if self.greedy else view.rng().choice(len(own), p=own)
                     replies[k] = Reply(written(view.all_choices[int(pick)].text), info=info)
-        free = [k for k, reply in enumerate(replies) if reply is None]
-        draws = None
-        if not self.greedy:
-            draws = np.array([views[k].rng().random(LONGEST) for k in free])
-        answers = self.model.generate([questions[k] for k in free], draws) if free else []
-        for k, tokens in zip(free, answers, strict=True):
-            replies[k] = reply_of(self.env, self.model.tokenizer.decode(tokens), infos[k])
-            infos[k]["prompt_tokens"] = len(questions[k].system) + len(questions[k].prompt)
-            infos[k]["completion_tokens"] = len(tokens)
+        left = [k for k, reply in enumerate(replies) if reply is None]
+        for draft in range(_DRAFTS):
+            draws = None
+            if not self.greedy or draft:
+                draws = np.array([views[k].rng().random(LONGEST) for k in left])
+            answers = self.model.generate([questions[k] for k in left], draws) if left else []
+            for k, tokens in zip(left, answers, strict=True):
+                replies[k] = reply_of(self.env, self.model.tokenizer.decode(tokens), infos[k])
+                infos[k]["prompt_tokens"] = len(questions[k].system) + len(questions[k].prompt)
+                infos[k]["completion_tokens"] = len(tokens)
+            if not self.constrained:
+                break
+            left = [k for k in left if not _accepted(self.env, views[k], replies[k])]
         return replies  # type: ignore[return-value]
 
     def _probabilities(
@@ -318,6 +325,15 @@ class TextPolicy:
 
     def __repr__(self) -> str:
         return f"TextPolicy({self.env!r}, {self.model.shape})"
+
+
+def _accepted(env: Env, view: View, reply: Any) -> bool:
+    """Whether an answer names an action that is legal."""
+    try:
+        check_action(env, view.legal, view.parse(reply.action))
+    except IllegalAction:
+        return False
+    return True
 
 
 def reply_of(env: Env, text: str, info: dict[str, Any] | None = None) -> Reply:
