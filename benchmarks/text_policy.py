@@ -147,7 +147,7 @@ def experiment(options: argparse.Namespace, seed: int, baseline: str) -> dict[st
         found["entropy_first"] = lines[0]["entropy"]
         found["entropy_last"] = lines[-1]["entropy"]
         found["grad_norm_variance"] = float(np.var([line["grad_norm"] for line in half]))
-    if options.noise:
+    if options.noise and baseline == options.baselines[0]:
         learner = TextLearner(list(named.values()), config, seed)
         learner.resume(out / "checkpoint.safetensors")
         found["gradients"] = gradient_noise(learner, COMPARED, options.noise, list(named))
@@ -262,7 +262,10 @@ def main() -> None:
     parser.add_argument("--greedy", action="store_true", help="judge play by the likeliest tokens")
     parser.add_argument("--matches", type=int, default=200)
     parser.add_argument(
-        "--noise", type=int, default=0, help="updates' episodes to measure gradients on, at the end"
+        "--noise",
+        type=int,
+        default=0,
+        help="updates to measure gradients on, at the end of a seed's first run",
     )
     parser.add_argument("--pack", type=Path, nargs="*", help="runs for the package's policy")
     for field in dataclasses.fields(TextConfig):
