@@ -261,12 +261,8 @@ def main() -> None:
     parser.add_argument("--name", help="of the results; by default the experiment")
     parser.add_argument("--greedy", action="store_true", help="judge play by the likeliest tokens")
     parser.add_argument("--matches", type=int, default=200)
-    parser.add_argument(
-        "--noise",
-        type=int,
-        default=0,
-        help="updates to measure gradients on, at the end of a seed's first run",
-    )
+    wanted = "updates whose gradients are compared, after a seed's first run"
+    parser.add_argument("--noise", type=int, default=0, help=wanted)
     parser.add_argument("--pack", type=Path, nargs="*", help="runs for the package's policy")
     for field in dataclasses.fields(TextConfig):
         name = f"--{field.name.replace('_', '-')}"
