@@ -5,8 +5,9 @@
   python benchmarks/text_policy.py groups --seeds 0 1 2
   python benchmarks/text_policy.py shipped --pack runs/text-policy/kuhn-prompt/seed-0 ...
 
-`shipped` puts the policies of some runs into the file of the package, and judges the seat
-`text:file=shipped`; without `--pack` it judges the file that is there. Runs are kept in
+`shipped` puts the policies of some runs into the file of the package (`--pack`), or one for its
+game alone into a file of its own (`--alone`), and judges the seat `text:file=shipped` in all games,
+or in those of `--games`; without runs it judges what is there. Runs are kept in
 `runs/text-policy` (or `--out`) and gone on with if they are there; figures go to
 `benchmarks/results/text-policy-EXPERIMENT.json`, a seed each as it is finished.
 """
@@ -33,6 +34,9 @@ from manyhands.baselines.learners.text_lessons import tabulate
 from manyhands.baselines.players import text_policy as words
 
 ROOT = Path(__file__).resolve().parents[1]
+EPISODES = {"kitchen": 3, "trade": 100}
+# Who plays with itself beside the policies of the package.
+TEACHING = {"kitchen": ("text:skills=true", "random"), "trade": ("barter", "fair", "random")}
 COMPARED = ["none", "shared", "role", "prompt", "critic"]
 SHIPPED = ROOT / "manyhands" / "assets" / "policies" / "text" / "shipped.safetensors"
 
@@ -198,40 +202,56 @@ def judged(
     own: dict[str, Any] = {}
     if env.deals() is not None and env.chat is None:
         own |= judge_tree(run, env, model, seed)
-    policy = Counted(env, model, policy=False, greedy=options.greedy)
+    policy = Counted(
+        env, model, policy=False, greedy=options.greedy, constrained=options.constrained
+    )
     others = {
         "tic_tac_toe": ["random", "perfect"],
         "kitchen": [""],
         "chore_small": [""],
-        "trade": ["", "barter", "fair", "honest", "random"],
+        "trade": ["", "fair", "honest", "random"],
     }
-    episodes = {"kitchen": 3, "trade": 40}.get(name, options.matches)
+    episodes = EPISODES.get(name, options.matches)
     if name in others:
         own["play"] = judge_play(env, policy, others[name], episodes, 77 + seed, options.patience)
     return own
 
 
 def shipped(options: argparse.Namespace) -> dict[str, Any]:
-    """The policy of the package, made of some runs' or as it is, and what it reaches."""
+    """The policies of the package, made of some runs' or as they are, and what they reach."""
     named = games("shipped")
     if options.pack:
         SHIPPED.parent.mkdir(parents=True, exist_ok=True)
         parts = [words.load(run / "policy-0.safetensors") for run in options.pack]
         cards = [json.loads((run / "policy-0.json").read_text()) for run in options.pack]
         words.bundle(SHIPPED, parts, {"parts": cards})
-    found: dict[str, Any] = {"bytes": SHIPPED.stat().st_size}
-    for name, env in named.items():
-        model, _ = words.load(SHIPPED, env.unwrapped.id)
-        found[name] = {"parameters": count(model), "tokens": model.tokenizer.size}
-        found[name] |= judged(options, name, env, model, 0, SHIPPED.parent)
-    for bot in ("text:skills=true", "random"):
-        result = manyhands.play(named["kitchen"], [bot] * 2, 3, seed=77, progress=False)
-        own = result.seat_rewards.mean(axis=1)
-        found["kitchen"][f"{bot} with itself"] = {"episodes": 3, "return": float(own.mean())}
-    about = json.loads(SHIPPED.with_suffix(".json").read_text())
-    about["scores"] = found
-    SHIPPED.with_suffix(".json").write_text(json.dumps(about, indent=2) + "\n")
+    for run in options.alone or ():
+        model, specs = words.load(run / "policy-0.safetensors")
+        card = json.loads((run / "policy-0.json").read_text()) | {"sharpened": options.sharpen}
+        model = model.sharpened(options.sharpen)
+        words.save(SHIPPED.parent / f"{specs[0]['id']}.safetensors", model, specs, card, half=True)
+    found: dict[str, Any] = {"bytes": {}}
+    for name in options.games or named:
+        env, bots = named[name], TEACHING.get(name, ())
+        path = Path(str(words.shipped(env.unwrapped.id)))
+        found["bytes"][path.name] = path.stat().st_size
+        model, _ = words.load(path, env.unwrapped.id)
+        own = {"parameters": count(model), "tokens": model.tokenizer.size}
+        own |= judged(options, name, env, model, 0, SHIPPED.parent)
+        for bot in bots:
+            result = manyhands.play(env, bot, EPISODES[name], seed=77, progress=False)
+            own[f"{bot} with itself"] = estimate(result.seat_rewards.mean(axis=1))
+        found[name] = own
+        card = json.loads(path.with_suffix(".json").read_text())
+        card["scores"] = {**card.get("scores", {}), name: own}
+        path.with_suffix(".json").write_text(json.dumps(card, indent=2) + "\n")
     return found
+
+
+def estimate(values: np.ndarray) -> dict[str, Any]:
+    """The mean of some episodes' returns."""
+    error = float(values.std(ddof=1) / len(values) ** 0.5)
+    return {"episodes": len(values), "return": float(values.mean()), "standard_error": error}
 
 
 def count(model: Any) -> int:
@@ -260,10 +280,14 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=Path("runs/text-policy"))
     parser.add_argument("--name", help="of the results; by default the experiment")
     parser.add_argument("--greedy", action="store_true", help="judge play by the likeliest tokens")
+    parser.add_argument("--constrained", action="store_true", help="judge by legal answers alone")
     parser.add_argument("--matches", type=int, default=200)
     wanted = "updates whose gradients are compared, after a seed's first run"
     parser.add_argument("--noise", type=int, default=0, help=wanted)
     parser.add_argument("--pack", type=Path, nargs="*", help="runs for the package's policy")
+    parser.add_argument("--sharpen", type=float, default=1.0, help="1 / temperature, of --alone")
+    parser.add_argument("--games", nargs="*", help="of the package, to be judged")
+    parser.add_argument("--alone", type=Path, nargs="*", help="runs that get files of their own")
     for field in dataclasses.fields(TextConfig):
         name = f"--{field.name.replace('_', '-')}"
         if field.name == "baseline":

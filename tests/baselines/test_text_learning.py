@@ -279,6 +279,21 @@ def test_positions_to_which_a_teacher_can_come():
         demonstrate(env, dataclasses.replace(config, teachers="perfect"), 0)
 
 
+def test_a_sharpened_model_has_a_lower_temperature(cloned):
+    model = cloned.model
+    prompts = words.packed([model.question("Rules.", "Your card: K.")])
+    chances = []
+    for own in (model, model.sharpened(3.0)):
+        cache = tn.read_prompts(own.shape, own.params, *prompts)
+        none, start = np.array([0]), np.array([START])
+        room = tn.room(own.shape, 1, 4)
+        found = tn.next_token(own.shape, own.params, cache, none, room, np.int32(0), start)[0]
+        chances.append(np.asarray(found[0], np.float64))
+    expected = chances[0] ** 3 / (chances[0] ** 3).sum()
+    assert chances[1] == pytest.approx(expected, abs=1e-4)
+    assert chances[1].max() > chances[0].max()
+
+
 class _LastChoice:
     """A model that always writes the last of the choices."""
 

@@ -104,6 +104,11 @@ class TextModel:
         self.shape, self.params, self.tokenizer = shape, params, tokenizer
         self._known: OrderedDict[str, tuple[int, ...]] = OrderedDict()
 
+    def sharpened(self, factor: float) -> TextModel:
+        """The same model at a temperature of 1 / factor: answers that are likely are more so."""
+        params = {**self.params, "norm": self.params["norm"] * factor}
+        return TextModel(self.shape, params, self.tokenizer)
+
     def question(self, system: str, prompt: str) -> Question:
         """The tokens of a decision; of a long prompt the end, which holds the choices."""
         rules, own = self.tokens(system)[-CONTEXT // 2 :], self.tokens(prompt)
@@ -472,22 +477,34 @@ def from_file(
         patience: in an environment of skills, for how many steps a chosen skill is held to at most
             (`players/macro.py`); 0 asks in every step.
     """
+    game = layers(env)[-1].id
     if file == "shipped":
-        kept = resources.files("manyhands") / "assets" / "policies" / "text" / "shipped.safetensors"
-        if not kept.is_file():
-            raise PolicyError(
-                "no text policy comes with this version of the package: train one (`manyhands "
-                "train GAME --algorithm text`) and name its file, text:file=PATH"
-            )
-        with resources.as_file(kept) as path:
-            model, _ = load(path, layers(env)[-1].id)
+        with resources.as_file(shipped(game)) as path:
+            model, _ = load(path, game)
     else:
-        model, _ = load(file, layers(env)[-1].id)
+        model, _ = load(file, game)
     name = f"text:file={Path(file).name}"
     made: Any = TextPolicy(
         env, model, greedy=greedy, constrained=constrained, policy=policy, name=name
     )
     return held(made, env, patience)
+
+
+def shipped(game: str) -> Any:
+    """The file of the package that holds the policy of a game: one for itself, or that of several.
+
+    Raises:
+        PolicyError: this version of the package has none.
+    """
+    folder = resources.files("manyhands") / "assets" / "policies" / "text"
+    for name in (game, "shipped"):
+        kept = folder / f"{name}.safetensors"
+        if kept.is_file():
+            return kept
+    raise PolicyError(
+        "no text policy comes with this version of the package: train one (`manyhands train GAME "
+        "--algorithm text`) and name its file, text:file=PATH"
+    )
 
 
 def held(policy: Any, env: Env, patience: int) -> Any:
