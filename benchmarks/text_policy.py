@@ -34,7 +34,7 @@ from manyhands.baselines.learners.text_lessons import tabulate
 from manyhands.baselines.players import text_policy as words
 
 ROOT = Path(__file__).resolve().parents[1]
-EPISODES = {"kitchen": 3, "trade": 100}
+EPISODES = {"kitchen": 3, "trade": 40}
 # Who plays with itself beside the policies of the package.
 TEACHING = {"kitchen": ("text:skills=true", "random"), "trade": ("barter", "fair", "random")}
 COMPARED = ["none", "shared", "role", "prompt", "critic"]
