@@ -291,16 +291,18 @@ class TextPolicy:
                     pick = own.argmax() if self.greedy else view.rng().choice(len(own), p=own)
                     replies[k] = Reply(written(view.all_choices[int(pick)].text), info=info)
         left = [k for k, reply in enumerate(replies) if reply is None]
-        for draft in range(_DRAFTS):
+        drafts = _DRAFTS if self.constrained else 1
+        drawn = {k: views[k].rng().random((drafts, LONGEST)) for k in left}
+        for draft in range(drafts):
             draws = None
             if not self.greedy or draft:
-                draws = np.array([views[k].rng().random(LONGEST) for k in left])
+                draws = np.array([drawn[k][draft] for k in left])
             answers = self.model.generate([questions[k] for k in left], draws) if left else []
             for k, tokens in zip(left, answers, strict=True):
                 replies[k] = reply_of(self.env, self.model.tokenizer.decode(tokens), infos[k])
                 infos[k]["prompt_tokens"] = len(questions[k].system) + len(questions[k].prompt)
                 infos[k]["completion_tokens"] = len(tokens)
-            if not self.constrained:
+            if draft == drafts - 1:
                 break
             left = [k for k in left if not _accepted(self.env, views[k], replies[k])]
         return replies  # type: ignore[return-value]
