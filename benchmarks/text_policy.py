@@ -236,7 +236,7 @@ def shipped(options: argparse.Namespace) -> dict[str, Any]:
         path = Path(str(words.shipped(env.unwrapped.id)))
         found["bytes"][path.name] = path.stat().st_size
         model, _ = words.load(path, env.unwrapped.id)
-        own = {"parameters": count(model), "tokens": model.tokenizer.size}
+        own: dict[str, Any] = {"parameters": count(model), "tokens": model.tokenizer.size}
         own |= judged(options, name, env, model, 0, SHIPPED.parent)
         for bot in bots:
             result = manyhands.play(env, bot, EPISODES[name], seed=77, progress=False)

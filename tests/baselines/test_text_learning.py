@@ -319,7 +319,7 @@ class _Drafts:
 
     def generate(self, questions, draws):
         self.written += len(questions)
-        amounts = [("99", "1")[int(row[0] > 0.6)] for row in draws]
+        amounts = [("99", "1")[int(row[0] > 0.3)] for row in draws]
         return [f"ACTION: offer {amount} wheat for 1 wood" for amount in amounts]
 
 

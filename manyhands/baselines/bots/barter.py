@@ -44,7 +44,7 @@ class Barter:
                 f"'barter' exchanges goods, and there are none to exchange in {data.name!r}; seat "
                 "fair or honest there"
             )
-        self._offers = _exchanges(data)
+        self._offers, self._usual = _exchanges(data), data.usual()
 
     def act(self, views: Sequence[View]) -> list[Reply]:
         return [Reply(np.asarray(self._found.lift(self._answer(view)))) for view in views]
@@ -61,7 +61,7 @@ class Barter:
         able = legal[self._offers + _starts(game.moves, data.most)].all(axis=1)
         able &= (self._offers[:, :r] <= RESERVE * seen["own_holdings"]).all(axis=1)
         gains = (self._offers[:, r:] - self._offers[:, :r]) @ values
-        parts = values / np.maximum(data.usual(), 1e-6)
+        parts = values / np.maximum(self._usual, 1e-6)
         ratios = (
             (self._offers[:, r:] > 0) @ parts / np.maximum((self._offers[:, :r] > 0) @ parts, 1e-6)
         )
