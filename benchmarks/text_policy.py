@@ -2,10 +2,12 @@
 
   python benchmarks/text_policy.py kuhn --seeds 0 1 2
   python benchmarks/text_policy.py baselines --seeds 0 1 2
+  python benchmarks/text_policy.py groups --seeds 0 1 2
   python benchmarks/text_policy.py shipped --pack runs/text-policy/kuhn-prompt/seed-0 ...
 
-`shipped` puts the policies of some runs into the file of the package, and judges the seat
-`text:file=shipped`; without `--pack` it judges the file that is there. Runs are kept in
+`shipped` puts the policies of some runs into the file of the package (`--pack`), or one for its
+game alone into a file of its own (`--alone`), and judges the seat `text:file=shipped` in all games,
+or in those of `--games`; without runs it judges what is there. Runs are kept in
 `runs/text-policy` (or `--out`) and gone on with if they are there; figures go to
 `benchmarks/results/text-policy-EXPERIMENT.json`, a seed each as it is finished.
 """
@@ -32,6 +34,10 @@ from manyhands.baselines.learners.text_lessons import tabulate
 from manyhands.baselines.players import text_policy as words
 
 ROOT = Path(__file__).resolve().parents[1]
+EPISODES = {"kitchen": 3, "trade": 40}
+# Who plays with itself beside the policies of the package.
+TEACHING = {"kitchen": ("text:skills=true", "random"), "trade": ("barter", "fair", "random")}
+COMPARED = ["none", "shared", "role", "prompt", "critic"]
 SHIPPED = ROOT / "manyhands" / "assets" / "policies" / "text" / "shipped.safetensors"
 
 
@@ -43,6 +49,7 @@ def games(name: str) -> dict[str, Any]:
         "kuhn_poker": lambda: manyhands.make("kuhn_poker"),
         "leduc_holdem": lambda: manyhands.make("leduc_holdem"),
         "tic_tac_toe": lambda: manyhands.make("tic_tac_toe"),
+        "chore_small": lambda: manyhands.make("home", task="chore_small", max_steps=25),
         "trade": lambda: manyhands.make("negotiation", scenario="trade"),
         "kitchen": lambda: manyhands.make("skills", env=kitchen),
     }
@@ -51,8 +58,9 @@ def games(name: str) -> dict[str, Any]:
         "tictactoe": ("tic_tac_toe",),
         "kitchen": ("kitchen",),
         "trade": ("trade",),
-        "shipped": ("kuhn_poker", "tic_tac_toe", "kitchen"),
+        "shipped": ("kuhn_poker", "tic_tac_toe", "kitchen", "trade"),
         "several": ("kuhn_poker", "tic_tac_toe", "trade", "kitchen"),
+        "groups": ("chore_small",),
         "baselines": ("kuhn_poker", "leduc_holdem", "tic_tac_toe"),
     }[name]
     return {game: made[game]() for game in chosen}
@@ -82,12 +90,12 @@ def judge_play(
     """What a policy wins and loses, in each seat, beside each of some others ("" is itself)."""
     found = {}
     for other in others:
-        seats = [policy, policy] if not other else [policy, other]
+        seats = [policy, other] if other else [policy] * env.num_agents
         own = words.held(policy, env, patience)
         held = [own if player is policy else player for player in seats]
         result = manyhands.play(env, held, episodes, seed, rotate=bool(other), progress=False)
         mine = result.seat_rewards[:, 0]
-        illegal = sum(result.refused(k)[0] for k in range(1 if other else 2))
+        illegal = sum(result.refused(k)[0] for k in range(1 if other else env.num_agents))
         answers = getattr(policy, "answered", 0)
         found[other or "itself"] = {
             "episodes": episodes,
@@ -138,10 +146,52 @@ def experiment(options: argparse.Namespace, seed: int, baseline: str) -> dict[st
             own["illegal_share_first"] = lines[0][f"illegal/{g}"]
         found[name] = own | judged(options, name, env, model, seed, out)
     if lines:
-        for name in ("advantage_variance", "entropy", "kl", "grad_norm"):
+        for name in ("advantage_variance", "entropy", "kl", "grad_norm", "answer_tokens"):
             found[name] = float(np.mean([line[name] for line in half]))
+        found["entropy_first"] = lines[0]["entropy"]
         found["entropy_last"] = lines[-1]["entropy"]
         found["grad_norm_variance"] = float(np.var([line["grad_norm"] for line in half]))
+    if options.noise and baseline == options.baselines[0]:
+        learner = TextLearner(list(named.values()), config, seed)
+        learner.resume(out / "checkpoint.safetensors")
+        found["gradients"] = gradient_noise(learner, COMPARED, options.noise, list(named))
+    return found
+
+
+def gradient_noise(
+    learner: TextLearner, baselines: list[str], batches: int, names: list[str]
+) -> dict[str, Any]:
+    """How much gradients differ from one update's episodes to the next, by game and baseline.
+
+    The policy is the same, and so are the episodes. In expectation all of these gradients are
+    equal, so that their variance (the mean square of the distance from their mean) is what a
+    baseline changes; `signal` is the square of the mean's length less what is noise in it.
+    """
+    data = []
+    for _ in range(batches + 1):  # the first for running means only
+        data.append(learner.collect()[0])
+        learner.update += 1
+    config, spread = learner.config, {k: v for k, v in learner.means.items() if "spread" in k}
+    found: dict[str, Any] = {name: {} for name in names}
+    for baseline in baselines:
+        learner.config = dataclasses.replace(config, baseline=baseline, scale=False)
+        learner.means = dict(spread)
+        advantages = [learner.advantages(decisions) for decisions in data]
+        for g, name in enumerate(names):
+            gradients, left = [], []
+            for decisions, worth in zip(data[1:], advantages[1:], strict=True):
+                own = [k for k, d in enumerate(decisions) if d.game == g]
+                mine = [decisions[k] for k in own]
+                gradients.append(learner.gradient(mine, worth[own]))
+                left.append(np.mean(worth[own] ** 2) / np.mean(learner.worth(mine) ** 2))
+            mean = np.mean(gradients, axis=0)
+            noise = np.sum((np.array(gradients) - mean) ** 2) / (batches - 1)
+            found[name][baseline] = {
+                "variance": float(noise),
+                "signal": float(np.sum(mean**2) - noise / batches),
+                "mean_square_of_advantages": float(np.mean(left)),
+            }
+    learner.config = config
     return found
 
 
@@ -152,39 +202,56 @@ def judged(
     own: dict[str, Any] = {}
     if env.deals() is not None and env.chat is None:
         own |= judge_tree(run, env, model, seed)
-    policy = Counted(env, model, policy=False, greedy=options.greedy)
+    policy = Counted(
+        env, model, policy=False, greedy=options.greedy, constrained=options.constrained
+    )
     others = {
         "tic_tac_toe": ["random", "perfect"],
         "kitchen": [""],
-        "trade": ["", "fair", "random"],
+        "chore_small": [""],
+        "trade": ["", "fair", "honest", "random"],
     }
-    episodes = {"kitchen": 3, "trade": 40}.get(name, options.matches)
+    episodes = EPISODES.get(name, options.matches)
     if name in others:
         own["play"] = judge_play(env, policy, others[name], episodes, 77 + seed, options.patience)
     return own
 
 
 def shipped(options: argparse.Namespace) -> dict[str, Any]:
-    """The policy of the package, made of some runs' or as it is, and what it reaches."""
+    """The policies of the package, made of some runs' or as they are, and what they reach."""
     named = games("shipped")
     if options.pack:
         SHIPPED.parent.mkdir(parents=True, exist_ok=True)
         parts = [words.load(run / "policy-0.safetensors") for run in options.pack]
         cards = [json.loads((run / "policy-0.json").read_text()) for run in options.pack]
         words.bundle(SHIPPED, parts, {"parts": cards})
-    found: dict[str, Any] = {"bytes": SHIPPED.stat().st_size}
-    for name, env in named.items():
-        model, _ = words.load(SHIPPED, env.unwrapped.id)
-        found[name] = {"parameters": count(model), "tokens": model.tokenizer.size}
-        found[name] |= judged(options, name, env, model, 0, SHIPPED.parent)
-    for bot in ("text:skills=true", "random"):
-        result = manyhands.play(named["kitchen"], [bot] * 2, 3, seed=77, progress=False)
-        own = result.seat_rewards.mean(axis=1)
-        found["kitchen"][f"{bot} with itself"] = {"episodes": 3, "return": float(own.mean())}
-    about = json.loads(SHIPPED.with_suffix(".json").read_text())
-    about["scores"] = found
-    SHIPPED.with_suffix(".json").write_text(json.dumps(about, indent=2) + "\n")
+    for run in options.alone or ():
+        model, specs = words.load(run / "policy-0.safetensors")
+        card = json.loads((run / "policy-0.json").read_text()) | {"sharpened": options.sharpen}
+        model = model.sharpened(options.sharpen)
+        words.save(SHIPPED.parent / f"{specs[0]['id']}.safetensors", model, specs, card, half=True)
+    found: dict[str, Any] = {"bytes": {}}
+    for name in options.games or named:
+        env, bots = named[name], TEACHING.get(name, ())
+        path = Path(str(words.shipped(env.unwrapped.id)))
+        found["bytes"][path.name] = path.stat().st_size
+        model, _ = words.load(path, env.unwrapped.id)
+        own: dict[str, Any] = {"parameters": count(model), "tokens": model.tokenizer.size}
+        own |= judged(options, name, env, model, 0, SHIPPED.parent)
+        for bot in bots:
+            result = manyhands.play(env, bot, EPISODES[name], seed=77, progress=False)
+            own[f"{bot} with itself"] = estimate(result.seat_rewards.mean(axis=1))
+        found[name] = own
+        card = json.loads(path.with_suffix(".json").read_text())
+        card["scores"] = {**card.get("scores", {}), name: own}
+        path.with_suffix(".json").write_text(json.dumps(card, indent=2) + "\n")
     return found
+
+
+def estimate(values: np.ndarray) -> dict[str, Any]:
+    """The mean of some episodes' returns."""
+    error = float(values.std(ddof=1) / len(values) ** 0.5)
+    return {"episodes": len(values), "return": float(values.mean()), "standard_error": error}
 
 
 def count(model: Any) -> int:
@@ -206,15 +273,21 @@ def say(line: str) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    known = ("kuhn", "tictactoe", "kitchen", "trade", "shipped", "several", "baselines")
+    known = ("kuhn", "tictactoe", "kitchen", "trade", "shipped", "several", "baselines", "groups")
     parser.add_argument("experiment", choices=known)
     parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2])
     parser.add_argument("--baselines", nargs="+", default=["prompt"])
     parser.add_argument("--out", type=Path, default=Path("runs/text-policy"))
     parser.add_argument("--name", help="of the results; by default the experiment")
     parser.add_argument("--greedy", action="store_true", help="judge play by the likeliest tokens")
+    parser.add_argument("--constrained", action="store_true", help="judge by legal answers alone")
     parser.add_argument("--matches", type=int, default=200)
+    wanted = "updates whose gradients are compared, after a seed's first run"
+    parser.add_argument("--noise", type=int, default=0, help=wanted)
     parser.add_argument("--pack", type=Path, nargs="*", help="runs for the package's policy")
+    parser.add_argument("--sharpen", type=float, default=1.0, help="1 / temperature, of --alone")
+    parser.add_argument("--games", nargs="*", help="of the package, to be judged")
+    parser.add_argument("--alone", type=Path, nargs="*", help="runs that get files of their own")
     for field in dataclasses.fields(TextConfig):
         name = f"--{field.name.replace('_', '-')}"
         if field.name == "baseline":
@@ -223,7 +296,9 @@ def main() -> None:
             parser.add_argument(name, type=type(field.default), default=field.default)
     options = parser.parse_args()
     if options.experiment == "baselines" and options.baselines == ["prompt"]:
-        options.baselines = ["prompt", "role", "shared", "none", "critic"]
+        options.baselines = ["role", "shared", "none", "critic"]
+    if options.experiment == "groups" and options.baselines == ["prompt"]:
+        options.baselines = ["critic", "group", "anchor"]
     path = (
         ROOT / "benchmarks" / "results" / f"text-policy-{options.name or options.experiment}.json"
     )
@@ -241,8 +316,8 @@ def main() -> None:
         path.write_text(json.dumps(data, indent=1) + "\n")
         say(json.dumps(data["runs"][-1]))
         return
-    for baseline in options.baselines:
-        for seed in options.seeds:
+    for seed in options.seeds:
+        for baseline in options.baselines:
             data["runs"].append(experiment(options, seed, baseline))
             path.write_text(json.dumps(data, indent=1) + "\n")
             say(json.dumps(data["runs"][-1]))

@@ -68,6 +68,7 @@ for _style in ("fair", "tit_for_tat", "boulware", "conceder"):
     register_seat(_style, f"manyhands.baselines.bots.negotiation:{_style}")
 for _style in ("honest", "bluffer", "stubborn"):
     register_seat(_style, f"manyhands.baselines.bots.talkers:{_style}")
+register_seat("barter", "manyhands.baselines.bots.barter:Barter")
 for _craft in ("survivor", "crew"):
     register_seat(_craft, f"manyhands.baselines.bots.craftworld:{_craft}")
 for _bot in ("hover", "rally", "duel", "spiker"):

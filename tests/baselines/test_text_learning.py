@@ -9,6 +9,7 @@ from collections import Counter
 from types import SimpleNamespace
 
 import jax
+import jax.flatten_util
 import numpy as np
 import pytest
 
@@ -278,6 +279,21 @@ def test_positions_to_which_a_teacher_can_come():
         demonstrate(env, dataclasses.replace(config, teachers="perfect"), 0)
 
 
+def test_a_sharpened_model_has_a_lower_temperature(cloned):
+    model = cloned.model
+    prompts = words.packed([model.question("Rules.", "Your card: K.")])
+    chances = []
+    for own in (model, model.sharpened(3.0)):
+        cache = tn.read_prompts(own.shape, own.params, *prompts)
+        none, start = np.array([0]), np.array([START])
+        room = tn.room(own.shape, 1, 4)
+        found = tn.next_token(own.shape, own.params, cache, none, room, np.int32(0), start)[0]
+        chances.append(np.asarray(found[0], np.float64))
+    expected = chances[0] ** 3 / (chances[0] ** 3).sum()
+    assert chances[1] == pytest.approx(expected, abs=1e-4)
+    assert chances[1].max() > chances[0].max()
+
+
 class _LastChoice:
     """A model that always writes the last of the choices."""
 
@@ -288,6 +304,59 @@ class _LastChoice:
 
     def generate(self, questions, draws):
         return [f"ACTION: {re.findall(r'^- (..)$', q.prompt, re.M)[-1]}" for q in questions]
+
+
+class _Drafts:
+    """A model whose first answers are refused: it asks for more than there is, then for less."""
+
+    tokenizer = SimpleNamespace(decode=lambda answer: answer)
+
+    def __init__(self):
+        self.written = 0
+
+    def question(self, system, prompt):
+        return words.Question((), prompt)
+
+    def generate(self, questions, draws):
+        self.written += len(questions)
+        amounts = [("99", "1")[int(row[0] > 0.3)] for row in draws]
+        return [f"ACTION: offer {amount} wheat for 1 wood" for amount in amounts]
+
+
+@pytest.mark.parametrize("constrained", [False, True])
+def test_constrained_answers_are_written_until_one_is_legal(constrained):
+    env = manyhands.make("negotiation", scenario="trade", max_steps=4)
+    model = _Drafts()
+    policy = words.TextPolicy(env, model, constrained=constrained, policy=False)
+    result = manyhands.play(env, policy, 4, 2, progress=False)
+    if constrained:
+        assert result.refused(0) == (0, 0) and model.written > 16
+    else:
+        assert result.refused(0)[0] > 0
+
+
+def test_the_gradient_is_that_of_the_log_probabilities(kuhn, cloned):
+    """Its product with a small step is by how much they change."""
+    shape, tokens = cloned.model.shape, cloned.model.tokenizer
+    learner = TextLearner([kuhn], TINY)
+    learner.model = words.TextModel(shape, cloned.model.params, tokens)
+    decisions = learner.collect()[0][:16]
+    worth = np.linspace(-1, 1, 16)
+    gradient = learner.gradient(decisions, worth)
+    flat, back = jax.flatten_util.ravel_pytree(cloned.model.params)
+
+    def weighted(params) -> float:
+        model = words.TextModel(shape, params, tokens)
+        total = 0.0
+        for decision, weight in zip(decisions, worth, strict=True):
+            answer = tokens.decode(decision.answer[:-1])
+            found = model.likelihoods([decision.question], [[answer]])
+            total += weight * float(found[0][0])
+        return total / len(decisions)
+
+    step = 1e-3 * gradient / np.linalg.norm(gradient)
+    change = weighted(back(flat + step)) - weighted(back(flat - step))
+    assert change == pytest.approx(2 * float(gradient @ step), rel=0.05)
 
 
 def test_teachers_answer_where_the_learner_leads():

@@ -17,12 +17,15 @@ from manyhands.core.env import PolicyError
 
 FILE = Path(str(resources.files("manyhands"))) / "assets" / "policies" / "text"
 SHIPPED = FILE / "shipped.safetensors"
+TRADE = FILE / "negotiation.safetensors"
 
 
 def test_it_is_small_and_says_what_it_reached():
     assert SHIPPED.stat().st_size < 5e6
     scores = json.loads(SHIPPED.with_suffix(".json").read_text())["scores"]
     assert {"kuhn_poker", "tic_tac_toe", "kitchen"} <= scores.keys()
+    assert TRADE.stat().st_size < 1e6
+    assert "trade" in json.loads(TRADE.with_suffix(".json").read_text())["scores"]
 
 
 def test_it_has_a_network_for_each_game():

@@ -42,6 +42,7 @@ from pathlib import Path
 from typing import Any
 
 import jax
+import jax.flatten_util
 import jax.numpy as jnp
 import numpy as np
 import optax
@@ -248,17 +249,29 @@ def _play_loss(
     return loss + value * error, about
 
 
-@functools.partial(jax.jit, static_argnums=(0, 1))
+@functools.partial(jax.jit, static_argnums=0)
 def _step(
-    optimiser: Any, loss: Any, share: Any, params: Any, state: Any, *batch: Any
+    loss: Any, rate: Any, params: Any, state: Any, *batch: Any
 ) -> tuple[Any, Any, dict[str, Array]]:
-    """A gradient step at `share` of the optimiser's learning rate."""
+    """A gradient step. The learning rate is no constant of the program, so that a program that was
+    compiled serves all of them."""
     (value, about), gradient = jax.value_and_grad(loss, has_aux=True)(params, batch)
     norm = optax.tree.norm(gradient)
-    change, state = optimiser.update(gradient, state, params)
-    change = jax.tree_util.tree_map(lambda part: share * part, change)
+    change, state = _OPTIMISER.update(gradient, state, params)
+    change = jax.tree_util.tree_map(lambda part: rate * part, change)
     new = optax.apply_updates(params, change)
     return new, state, {**about, "loss": value, "grad_norm": norm}
+
+
+# Adam with clipped gradients.
+_OPTIMISER = optax.chain(optax.clip_by_global_norm(1.0), optax.adam(1.0, b2=0.98))
+
+
+@functools.lru_cache(maxsize=16)
+def _plan(rate: float, steps: int) -> Any:
+    """The learning rates of cloning: a warm-up, and a cosine to a tenth."""
+    warm = max(1, min(steps // 10, 100))
+    return optax.warmup_cosine_decay_schedule(0.0, rate, warm, max(steps, 2), rate / 10)
 
 
 @functools.partial(jax.jit, static_argnums=0)
@@ -266,6 +279,19 @@ def _judged(shape: TextNetwork, params: Any, *batch: Any) -> tuple[Array, Array]
     systems, which, prompts, owner, answers = batch
     cache = tn.read(shape, params, systems, which, prompts)
     return tn.judge(shape, params, cache, owner, answers)
+
+
+@functools.partial(jax.jit, static_argnums=0)
+def _ascent(shape: TextNetwork, params: Any, *batch: Any) -> Array:
+    """f32[parameters], the gradient of the sum of log-probabilities of answers, each weighted."""
+    *given, owner, answers, weights = batch
+
+    def likely(params: Any) -> Array:
+        cache = tn.read(shape, params, *given)
+        logs, _ = tn.judge(shape, params, cache, owner, answers)
+        return (tn.chosen(logs, answers).sum(axis=1) * weights).sum()
+
+    return jax.flatten_util.ravel_pytree(jax.grad(likely)(params))[0]
 
 
 # ---- the learner ---------------------------------------------------------------------------------
@@ -321,12 +347,7 @@ class TextLearner:
             tokenizer = train_tokenizer(different, texts, config.vocabulary)
         shape = TextNetwork(config.vocabulary, config.width, config.layers, config.heads)
         self.model = TextModel(shape, shape.init(self.seed), tokenizer)
-        self._state = self._optimiser(True).init(self.model.params)
-
-    def _optimiser(self, cloning: bool) -> Any:
-        rate = self.config.clone_rate if cloning else self.config.learning_rate
-        steps = self.config.clone_updates
-        return _optimiser(rate, steps if cloning else 0)
+        self._state = _OPTIMISER.init(self.model.params)
 
     def lessons(self) -> list[Pairs]:
         """The demonstrations of each game, equal ones together."""
@@ -338,7 +359,8 @@ class TextLearner:
 
     def clone(self, log: Callable[[str], None] = lambda _: None, tick: Any = None) -> None:
         """Learn what the teachers do; goes on after `cloned` steps. `tick` is called after each."""
-        config, optimiser = self.config, self._optimiser(True)
+        config = self.config
+        plan = _plan(config.clone_rate, config.clone_updates)
         games = self.lessons()
         orders: dict[tuple[int, int], list[Pairs]] = {}
         loss = _static(functools.partial(_clone_loss, self.model.shape))
@@ -356,9 +378,8 @@ class TextLearner:
                 orders[g, epoch] = list(games[g].chunks(config.batch, rng))
             own = orders[g, epoch][at]
             batch = own.arrays()
-            params, self._state, about = _step(
-                optimiser, loss, 1.0, self.model.params, self._state, *batch
-            )
+            rate = np.float32(plan(self.cloned))
+            params, self._state, about = _step(loss, rate, self.model.params, self._state, *batch)
             self.model.params = params
             self.cloned += 1
             self.history.append({"cloned": self.cloned, "game": g, "loss": float(about["loss"])})
@@ -385,7 +406,7 @@ class TextLearner:
     def begin_play(self) -> None:
         """From here on the clone is what `kl` holds to."""
         self._reference = self.model.params
-        self._state = self._optimiser(False).init(self.model.params)
+        self._state = _OPTIMISER.init(self.model.params)
 
     # ---- play ---------------------------------------------------------------------------------
 
@@ -472,10 +493,7 @@ class TextLearner:
     def advantages(self, decisions: Sequence[_Decision]) -> np.ndarray:
         """f64[decisions], by `config.baseline`; running means move on."""
         config = self.config
-        episode = config.credit == "episode"
-        spread = self._spread(decisions)
-        worth = np.array([d.gained if episode else d.to_come for d in decisions])
-        worth -= [config.illegal_cost * spread[d.game] * d.illegal for d in decisions]
+        worth = self.worth(decisions)
         if config.baseline in ("group", "anchor"):
             gained = _each(decisions, lambda d: d.group)
             found = compared(worth.tolist(), gained, config.scale)
@@ -505,6 +523,31 @@ class TextLearner:
                 own = found[games == game]
                 found[games == game] = own / (np.sqrt(np.mean(own**2)) + 1e-6)
         return found
+
+    def worth(self, decisions: Sequence[_Decision]) -> np.ndarray:
+        """f64[decisions], what each brought, before anything is compared: by `config.credit`, less
+        what it costs if it was refused."""
+        spread = self._spread(decisions)
+        episode = self.config.credit == "episode"
+        found = np.array([d.gained if episode else d.to_come for d in decisions])
+        found -= [self.config.illegal_cost * spread[d.game] * d.illegal for d in decisions]
+        return found
+
+    def gradient(self, decisions: Sequence[_Decision], advantages: np.ndarray) -> np.ndarray:
+        """f64[parameters], the policy gradient: the mean over decisions of their advantages times
+        the gradient of the log-probabilities of their answers."""
+        pairs = paired(
+            [
+                (d.question, d.answer, (1.0, a, 0.0, 0.0))
+                for d, a in zip(decisions, advantages.tolist(), strict=True)
+            ]
+        )
+        total: Any = 0.0
+        for part in pairs.chunks(self.config.batch):
+            *given, sums = part.arrays()
+            found = _ascent(self.model.shape, self.model.params, *given, sums[:, 1])
+            total = total + np.asarray(found, np.float64)
+        return np.asarray(total) / len(decisions)
 
     def _expected(self, decisions: Sequence[_Decision]) -> np.ndarray:
         """What the network expects of each."""
@@ -548,8 +591,8 @@ class TextLearner:
             ]
         )
         loss = _static(functools.partial(_play_loss, shape, config.kl, config.clip, config.value))
-        optimiser = self._optimiser(False)
-        share = 1 - (1 - config.final_rate) * self.update / max(config.updates - 1, 1)
+        left = 1 - (1 - config.final_rate) * self.update / max(config.updates - 1, 1)
+        rate = np.float32(config.learning_rate * left)
         batches = []
         for part in pairs.chunks(config.batch):
             *given, sums = part.arrays()
@@ -563,7 +606,7 @@ class TextLearner:
             draw = np.random.default_rng([self.seed, self.update, epoch])
             for k in draw.permutation(len(batches)):
                 self.model.params, self._state, found = _step(
-                    optimiser, loss, share, self.model.params, self._state, *batches[k]
+                    loss, rate, self.model.params, self._state, *batches[k]
                 )
                 for name, value in found.items():
                     means[name].append(float(value))
@@ -573,6 +616,7 @@ class TextLearner:
                 f"training diverged in update {self.update + 1}: loss {about['loss']}"
             )
         about["advantage_variance"] = float(np.var(worth))
+        about["answer_tokens"] = float(np.mean([len(d.answer) for d in decisions]))
         about["questions"] = float(len(pairs.questions))
         about["pairs"] = float(len(pairs.answers))
         about["seconds_played"] = round(played, 3)
@@ -688,7 +732,7 @@ class TextLearner:
             return {
                 "params": params,
                 "reference": params if playing else {},
-                "state": self._optimiser(not playing).init(params),
+                "state": _OPTIMISER.init(params),
             }
 
         tree = restore(like, tensors, path)
@@ -701,17 +745,6 @@ class TextLearner:
         self.history, self.means = about["history"], about["means"]
         self.snapshots, self.relabelled = about["snapshots"], about["relabelled"]
         self._added = [Demonstration(*row) for row in about["added"]]
-
-
-@functools.lru_cache(maxsize=16)
-def _optimiser(rate: float, steps: int) -> Any:
-    """Adam with clipped gradients; with a warm-up and a cosine to a tenth if `steps` are given."""
-    plan: Any = rate
-    if steps:
-        plan = optax.warmup_cosine_decay_schedule(
-            0.0, rate, max(1, min(steps // 10, 100)), max(steps, 2), rate / 10
-        )
-    return optax.chain(optax.clip_by_global_norm(1.0), optax.adam(plan, b2=0.98))
 
 
 _LOSSES: dict[Any, Any] = {}

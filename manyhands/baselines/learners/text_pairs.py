@@ -5,13 +5,28 @@ from __future__ import annotations
 import dataclasses
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from manyhands.baselines.learners import text_network as tn
 from manyhands.baselines.players import text_policy as words
 from manyhands.baselines.players.text_policy import Question
+
+
+class Room(NamedTuple):
+    """The sizes to which the arrays of chunks are filled up, few, as each is compiled for itself.
+
+    Attributes:
+        prompts, answers: how many there are.
+        lengths: of prompts, in tokens: the usual one and the longest.
+        length: of answers.
+    """
+
+    prompts: int
+    answers: int
+    lengths: tuple[int, int]
+    length: int
 
 
 @dataclasses.dataclass
@@ -29,6 +44,7 @@ class Pairs:
     owner: list[int]
     answers: list[tuple[int, ...]]
     sums: np.ndarray
+    room: Room | None = None
 
     def chunks(self, size: int, rng: np.random.Generator | None = None) -> Iterator[Pairs]:
         """Of at most `size` questions each, those of like length together.
@@ -51,6 +67,9 @@ class Pairs:
             parts += [near[start : start + size] for start in range(0, len(near), size)]
         if rng is not None:
             parts = [parts[k] for k in rng.permutation(len(parts))]
+        if not parts:
+            return
+        room = self._room(min(size, len(order)), max(sum(len(own[q]) for q in p) for p in parts))
         for part in parts:
             answers = [a for q in part for a in own[q]]
             owner = [k for k, q in enumerate(part) for _ in own[q]]
@@ -60,7 +79,20 @@ class Pairs:
                 owner,
                 [self.answers[a] for a in answers],
                 self.sums[answers] / share[:, None],
+                room,
             )
+
+    def _room(self, prompts: int, answers: int) -> Room:
+        lengths = np.array([len(question.prompt) for question in self.questions])
+        usual, longest = (
+            tn.size_for(int(n), tn.LENGTHS) for n in (np.quantile(lengths, 0.9), lengths.max())
+        )
+        return Room(
+            tn.size_for(prompts, tn.ROWS),
+            tn.size_for(answers, tn.ANSWERS),
+            (usual, longest),
+            tn.size_for(max(map(len, self.answers)), tn.SHORT),
+        )
 
     def repeats(self) -> np.ndarray:
         """i64[P]: how often an epoch shows a question: by its occurrences, as multiples of the
@@ -70,12 +102,15 @@ class Pairs:
 
     def arrays(self) -> tuple[Any, ...]:
         """(systems, which, prompts, owner, answers, sums), padded."""
-        answers = tn.padded([list(answer) for answer in self.answers], tn.SHORT, tn.ANSWERS)
+        room = self.room or self._room(len(self.questions), len(self.answers))
+        rows = [list(answer) for answer in self.answers]
+        answers = tn.padded(rows, (room.length,), (room.answers,))
         fill = len(answers) - len(self.owner)
         answers[len(self.owner) :] = 0
         owner = np.array(self.owner + [0] * fill, np.int32)
         sums = np.concatenate([self.sums, np.zeros((fill, self.sums.shape[1]))])
-        return (*words.packed(self.questions), owner, answers, sums.astype(np.float32))
+        texts = words.packed(self.questions, room.lengths, (room.prompts,))
+        return (*texts, owner, answers, sums.astype(np.float32))
 
 
 def paired(rows: Sequence[tuple[Question, tuple[int, ...], Sequence[float]]]) -> Pairs:

@@ -33,13 +33,15 @@ from manyhands.baselines.players import network as files
 from manyhands.baselines.players.dialogue import Dialogue
 from manyhands.baselines.players.patient import Patience
 from manyhands.core.answers import split_say
-from manyhands.core.env import Env, PolicyError, layers
+from manyhands.core.env import Env, IllegalAction, PolicyError, layers
+from manyhands.core.episode import check_action
 from manyhands.core.view import Reply, View
 
 FORMAT = "manyhands-text-1"
 CONTEXT = 768  # tokens of the system message and the prompt that are read, counted from their end
 LONGEST = 32  # tokens of an answer
 _CHOICES = 64  # the most choices whose probabilities are computed
+_DRAFTS = 8  # answers that are written where there are more, until one is legal
 _BLOCK = 32  # prompts that are read at once
 _KEPT = 4096  # prompts whose tokens are remembered
 
@@ -67,7 +69,9 @@ def written(action: str, say: str | None = None) -> str:
 def answer_of(view: View, action: Any) -> str:
     """An action of a bot as an answer: the words of its choice, without the effect."""
     words = view.words(action)
-    for choice in itertools.chain(view.choices, view.all_choices):
+    # Composed actions are too many to be listed; the words are an answer as they are.
+    others = view.all_choices if np.ndim(action) == 0 else ()
+    for choice in itertools.chain(view.choices, others):
         if words in (str(choice), choice.text):
             return choice.text
     return words
@@ -99,6 +103,11 @@ class TextModel:
             )
         self.shape, self.params, self.tokenizer = shape, params, tokenizer
         self._known: OrderedDict[str, tuple[int, ...]] = OrderedDict()
+
+    def sharpened(self, factor: float) -> TextModel:
+        """The same model at a temperature of 1 / factor: answers that are likely are more so."""
+        params = {**self.params, "norm": self.params["norm"] * factor}
+        return TextModel(self.shape, params, self.tokenizer)
 
     def question(self, system: str, prompt: str) -> Question:
         """The tokens of a decision; of a long prompt the end, which holds the choices."""
@@ -224,10 +233,15 @@ def _rows(cache: tn.Cache, rows: Any) -> tn.Cache:
     return cache[0][:, rows], cache[1][:, rows], cache[2][rows]
 
 
-def packed(block: Sequence[Question]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """(system messages i32[G, S], which of them i32[P], prompts i32[P, T]) of some questions."""
+def packed(
+    block: Sequence[Question],
+    lengths: tuple[int, ...] = tn.LENGTHS,
+    heights: tuple[int, ...] = tn.ROWS,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """(system messages i32[G, S], which of them i32[P], prompts i32[P, T]) of some questions, the
+    prompts filled up to one of the sizes given."""
     systems = {system: i for i, system in enumerate(dict.fromkeys(q.system for q in block))}
-    prompts = tn.padded([list(q.prompt) for q in block], tn.LENGTHS)
+    prompts = tn.padded([list(q.prompt) for q in block], lengths, heights)
     which = np.zeros(len(prompts), np.int32)
     which[: len(block)] = [systems[q.system] for q in block]
     return tn.padded([list(system) for system in systems], tn.LENGTHS, tn.RULES), which, prompts
@@ -241,7 +255,8 @@ class TextPolicy:
         model: the network.
         greedy: write the most likely tokens instead of drawing them.
         constrained: draw one of the choices by the probabilities of their answers, instead of
-            writing freely; where there are at most 64 choices.
+            writing freely; where there are more than 64 choices, or they are composed, up to 8
+            answers are written until one names a legal action.
         policy: whether replies hold the probabilities of the choices, `Reply.info["policy"]`.
 
     The probabilities are those that the network gives the answer "ACTION: <choice>" of each legal
@@ -275,15 +290,21 @@ class TextPolicy:
                     own = np.asarray(info["policy"])
                     pick = own.argmax() if self.greedy else view.rng().choice(len(own), p=own)
                     replies[k] = Reply(written(view.all_choices[int(pick)].text), info=info)
-        free = [k for k, reply in enumerate(replies) if reply is None]
-        draws = None
-        if not self.greedy:
-            draws = np.array([views[k].rng().random(LONGEST) for k in free])
-        answers = self.model.generate([questions[k] for k in free], draws) if free else []
-        for k, tokens in zip(free, answers, strict=True):
-            replies[k] = reply_of(self.env, self.model.tokenizer.decode(tokens), infos[k])
-            infos[k]["prompt_tokens"] = len(questions[k].system) + len(questions[k].prompt)
-            infos[k]["completion_tokens"] = len(tokens)
+        left = [k for k, reply in enumerate(replies) if reply is None]
+        drafts = _DRAFTS if self.constrained else 1
+        drawn = {k: views[k].rng().random((drafts, LONGEST)) for k in left}
+        for draft in range(drafts):
+            draws = None
+            if not self.greedy or draft:
+                draws = np.array([drawn[k][draft] for k in left])
+            answers = self.model.generate([questions[k] for k in left], draws) if left else []
+            for k, tokens in zip(left, answers, strict=True):
+                replies[k] = reply_of(self.env, self.model.tokenizer.decode(tokens), infos[k])
+                infos[k]["prompt_tokens"] = len(questions[k].system) + len(questions[k].prompt)
+                infos[k]["completion_tokens"] = len(tokens)
+            if draft == drafts - 1:
+                break
+            left = [k for k in left if not _accepted(self.env, views[k], replies[k])]
         return replies  # type: ignore[return-value]
 
     def _probabilities(
@@ -311,6 +332,15 @@ class TextPolicy:
 
     def __repr__(self) -> str:
         return f"TextPolicy({self.env!r}, {self.model.shape})"
+
+
+def _accepted(env: Env, view: View, reply: Any) -> bool:
+    """Whether an answer names an action that is legal."""
+    try:
+        check_action(env, view.legal, view.parse(reply.action))
+    except IllegalAction:
+        return False
+    return True
 
 
 def reply_of(env: Env, text: str, info: dict[str, Any] | None = None) -> Reply:
@@ -449,22 +479,34 @@ def from_file(
         patience: in an environment of skills, for how many steps a chosen skill is held to at most
             (`players/macro.py`); 0 asks in every step.
     """
+    game = layers(env)[-1].id
     if file == "shipped":
-        kept = resources.files("manyhands") / "assets" / "policies" / "text" / "shipped.safetensors"
-        if not kept.is_file():
-            raise PolicyError(
-                "no text policy comes with this version of the package: train one (`manyhands "
-                "train GAME --algorithm text`) and name its file, text:file=PATH"
-            )
-        with resources.as_file(kept) as path:
-            model, _ = load(path, layers(env)[-1].id)
+        with resources.as_file(shipped(game)) as path:
+            model, _ = load(path, game)
     else:
-        model, _ = load(file, layers(env)[-1].id)
+        model, _ = load(file, game)
     name = f"text:file={Path(file).name}"
     made: Any = TextPolicy(
         env, model, greedy=greedy, constrained=constrained, policy=policy, name=name
     )
     return held(made, env, patience)
+
+
+def shipped(game: str) -> Any:
+    """The file of the package that holds the policy of a game: one for itself, or that of several.
+
+    Raises:
+        PolicyError: this version of the package has none.
+    """
+    folder = resources.files("manyhands") / "assets" / "policies" / "text"
+    for name in (game, "shipped"):
+        kept = folder / f"{name}.safetensors"
+        if kept.is_file():
+            return kept
+    raise PolicyError(
+        "no text policy comes with this version of the package: train one (`manyhands train GAME "
+        "--algorithm text`) and name its file, text:file=PATH"
+    )
 
 
 def held(policy: Any, env: Env, patience: int) -> Any:
