@@ -12,6 +12,7 @@ Chores are those of `chore_small`. Parts:
   and a picture.
 - `pair`: IPPO and MAPPO with two players, who are compared with one; `partners`: what they learned
   beside bots that they never met, and these bots beside each other.
+- `transport`: IPPO of one, two, four and six players who carry ten targets, beside `helper`.
 
 Steps over the fewest are those of successful episodes, as in `home_players.py`. Runs are kept in
 `runs/`: what is there is not trained again, and what was stopped goes on. Figures are added to
@@ -55,6 +56,7 @@ GROUPS: dict[str, Any] = {
     "anchor_ignores": ("left", "age"),
 }
 PAIRS_STEPS = 3_000_000
+TRANSPORT_STEPS, TEAMS = 1_000_000, (1, 2, 4, 6)
 CLONING: dict[str, Any] = {"reads": "vector", "epochs": 30, "batch": 256, "width": 128}
 LESSONS = 2000  # episodes of `tidy` that are cloned
 SCRIPTED = ("tidy", "helper", "random")
@@ -287,6 +289,34 @@ def partners(args: argparse.Namespace) -> list[dict[str, Any]]:
     return found
 
 
+def transport(args: argparse.Namespace) -> list[dict[str, Any]]:
+    """IPPO of one to six players, and `helper`: targets delivered within the limit of steps."""
+    rows = []
+    for players in TEAMS:
+        env = home(players, task="transport")
+        settings = {**PPO, "total_steps": TRANSPORT_STEPS}
+        result = trained(env, "ippo", settings, args, f"transport-{players}-{args.seeds}")
+        given = by_seed(result) | {seat: manyhands.seat(seat, env) for seat in ("helper", "random")}
+        made = list(given.values())
+        lineups = [(k,) * players for k in range(len(made))]
+        found = {
+            name: {
+                "episodes": args.episodes,
+                "transport_rate": spread(match.metrics["delivered"] / env.targets),
+                "steps": spread(match.lengths),
+            }
+            for name, match in zip(
+                given, play_matches(env, made, lineups, args.episodes, 0), strict=True
+            )
+        }
+        for name, row in found.items():
+            rate, steps = row["transport_rate"]["mean"], row["steps"]["mean"]
+            print(f"  {players} players, {name}: {100 * rate:.0f} %, {steps:.1f} steps", flush=True)
+        line = curve(result, ("metrics/delivered",))
+        rows.append({"players": players, **about(result, "ippo"), "curve": line, "measured": found})
+    return rows
+
+
 def main() -> None:
     parts = {
         "single": (single, PPO),
@@ -295,12 +325,13 @@ def main() -> None:
         "groups": (groups, GROUPS),
         "pair": (pair, PPO),
         "partners": (partners, PPO),
+        "transport": (transport, PPO),
     }
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--parts", nargs="+", default=list(parts), choices=list(parts))
-    parser.add_argument("--seeds", type=int, help="by default 5, of pairs 3")
+    parser.add_argument("--seeds", type=int, help="by default 5, of pairs 3, of teams 2")
     parser.add_argument("--steps", type=int, default=PPO["total_steps"])
     parser.add_argument("--episodes", type=int, default=300)
     parser.add_argument("--algorithms", nargs="+", default=["ippo", "mappo"], help="of pairs")
@@ -314,7 +345,7 @@ def main() -> None:
     for name in args.parts:
         measure, settings = parts[name]
         args.part = name
-        args.seeds = asked or (3 if name in ("pair", "partners") else 5)
+        args.seeds = asked or {"pair": 3, "partners": 3, "transport": 2}.get(name, 5)
         where = machine()
         rows = measure(args)
         kept = {key: value for key, value in settings.items() if key != "total_steps"}
