@@ -11,6 +11,7 @@ import pytest
 import manyhands
 from manyhands.core.batch import seats_of, view_of
 from manyhands.core.env import ConfigError, IllegalAction, describe_with
+from manyhands.core.probes import NOT_KNOWN
 from manyhands.envs.mission import scenarios
 from manyhands.envs.mission.field import levels, observe, solve
 from manyhands.envs.mission.field.events import body_name
@@ -1019,3 +1020,31 @@ def test_what_is_told_of_walls_is_true():
         if outcome.terminated.all():
             break
     assert told
+
+
+def test_questions_are_about_what_is_not_seen():
+    """In a maze one of the two knows what the other does not; elsewhere those in view are known."""
+    maze = manyhands.make("mission", scenario="maze_pair")
+    known = []
+    for seed in range(4):
+        state = maze.reset(jax.random.key(seed))
+        for one, two in zip(*(maze.questions(state, i) for i in range(2)), strict=True):
+            assert (one.text, one.true) == (two.text, two.true)
+            believed = {one.believed, two.believed} - {NOT_KNOWN}
+            assert believed == {one.true}
+            known += [one.believed == NOT_KNOWN, two.believed == NOT_KNOWN]
+    assert True in known and False in known
+
+    walkers = manyhands.make("mission", scenario="rendezvous")
+    found = []
+    for seed in range(4):
+        state = walkers.reset(jax.random.key(seed))
+        text = walkers.describe(state, 0)
+        for question in walkers.questions(state, 0):
+            name = question.text.split()[1]
+            in_view = name in text.split("Others in view:")[1].splitlines()[0]
+            assert (question.believed == question.true) == in_view
+            assert in_view or question.believed == NOT_KNOWN
+            found.append(in_view)
+    assert True in found and False in found
+    assert manyhands.make("mission", scenario="tag").questions(None, 0) == []

@@ -15,7 +15,8 @@ import gymnasium
 
 from manyhands.core.config import boolean, check_actions, check_weights, one_of
 from manyhands.core.env import DETAILS, Array, ConfigError, Env, Outcome, squash
-from manyhands.envs.mission import events, rules, scenarios
+from manyhands.core.probes import Question
+from manyhands.envs.mission import events, questions, rules, scenarios
 from manyhands.envs.mission import observe as views
 from manyhands.envs.mission.field import events as field_events
 from manyhands.envs.mission.field import observe as field_views
@@ -335,6 +336,9 @@ class Mission(MissionConfig, warehouse_state.WarehouseConfig, FieldConfig, Env[A
 
     def config(self) -> dict[str, Any]:
         return {**self._config, **self.text_options()}
+
+    def questions(self, state: Any, agent: str | int) -> list[Question]:
+        return questions.questions(self, state, self.index(agent))
 
     def last_events(self, state: Any, agent: str | int | None = None) -> list[dict[str, Any]]:
         found: list[dict[str, Any]] = self._events.last_events(self, state, agent)
