@@ -47,6 +47,7 @@ ENVIRONMENTS: dict[str, tuple[dict[str, Any], int]] = {
         64,
     ),
     "cuisine": ({"id": "cuisine"}, 64),
+    "drones": ({"id": "drones"}, 64),
     "home": ({"id": "home"}, 64),
     "home house, 4 players": ({"id": "home", "config": {"task": "house", "players": 4}}, 16),
     "chat kitchen": ({"id": "chat", "env": {"id": "kitchen"}}, 16),

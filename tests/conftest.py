@@ -32,7 +32,7 @@ os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 # of the time goes into looking for cycles, again and again.
 gc.set_threshold(100_000, 20, 100)
 # Bytes of a process, above which it forgets what was traced and compiled: all of a run is 8 GB.
-MOST_MEMORY = 3e9
+MOST_MEMORY = 5 * 2**30
 
 # Cases that take longest to compile are left to the slow tests.
 SLOW_CASES = (

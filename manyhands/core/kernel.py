@@ -82,12 +82,10 @@ class SmallCall:
         self._usual = jit(function)
         small = not any(map(_is_not_small, _primitives(program.jaxpr)))
         self._run = jit(tagged) if small else self._usual
-        self._compiled = False  # programs compiled before a fork still work after it
 
     def __call__(self, array: np.ndarray) -> np.ndarray:
-        if not self._compiled:
+        if not self.compilations:  # or forgotten (`jax.clear_caches`); what there is works in a fork
             check_process()
-            self._compiled = True
         if self._run is not self._usual:
             try:
                 return np.asarray(self._run(array))[:-1].reshape(self._shape)
@@ -101,7 +99,7 @@ class SmallCall:
 
     @property
     def compilations(self) -> int:
-        """How often it was compiled: 1 after the first call, whatever follows."""
+        """How often it was compiled: 1 after the first call, whatever follows, until JAX forgets."""
         return self._run._cache_size()  # type: ignore[attr-defined]
 
 

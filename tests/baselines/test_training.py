@@ -764,7 +764,7 @@ def test_settings_from_a_file(tmp_path):
     ("text", "message"),
     [
         ('{"learning_rat": 1}', "learning_rat'; the settings are total_steps"),
-        ('{"width": "wide"}', "width in .* is a int such as 64, given 'wide'"),
+        ('{"width": "wide"}', "width in .* is a int such as 32, given 'wide'"),
         ('{"recurrent": 1}', "recurrent in .* is a bool"),
         ("[1]", "no JSON object"),
         ("{", "cannot be read as JSON"),

@@ -83,6 +83,14 @@ def test_single_steps_that_were_compiled_go_on_in_a_fork():
     assert in_a_fork(lambda: call(np.ones(3, np.uint8)).tolist()) == [2, 2, 2]
 
 
+def test_single_steps_that_were_forgotten_are_an_error_in_a_fork():
+    call = SmallCall(lambda array: array + 1, 3)
+    call(np.zeros(3, np.uint8))
+    call._run.clear_cache()  # as `jax.clear_caches` does with all programs
+    assert isinstance(in_a_fork(lambda: call(np.ones(3, np.uint8))), ProcessError)
+    assert call(np.ones(3, np.uint8)).tolist() == [2, 2, 2]
+
+
 def test_this_process_may_compile(batch):
     check_process()
 
