@@ -84,7 +84,9 @@ class SmallCall:
         self._run = jit(tagged) if small else self._usual
 
     def __call__(self, array: np.ndarray) -> np.ndarray:
-        if not self.compilations:  # or forgotten (`jax.clear_caches`); what there is works in a fork
+        if (
+            not self.compilations
+        ):  # or forgotten (`jax.clear_caches`); what there is works in a fork
             check_process()
         if self._run is not self._usual:
             try:
@@ -99,7 +101,7 @@ class SmallCall:
 
     @property
     def compilations(self) -> int:
-        """How often it was compiled: 1 after the first call, whatever follows, until JAX forgets."""
+        """How often it was compiled: 1 after the first call, whatever follows; 0 once forgotten."""
         return self._run._cache_size()  # type: ignore[attr-defined]
 
 
