@@ -84,9 +84,8 @@ class SmallCall:
         self._run = jit(tagged) if small else self._usual
 
     def __call__(self, array: np.ndarray) -> np.ndarray:
-        if (
-            not self.compilations
-        ):  # or forgotten (`jax.clear_caches`); what there is works in a fork
+        # Programs compiled before a fork still work after it, unless `jax.clear_caches` was called.
+        if not self.compilations:
             check_process()
         if self._run is not self._usual:
             try:
