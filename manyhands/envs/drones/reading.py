@@ -29,7 +29,7 @@ _SOME = (
     "[(a little|a bit|slightly|slowly|gently|some|directly|straight|back|over|on|along|out|fast"
     "|further|farther|now|at full speed|full speed)]"
 )
-_PREY = "(evader|it|target|prey|intruder|runaway|enemy|opponent|fugitive)"
+_PREY = "(evader|it|him|her|target|prey|intruder|runaway|enemy|opponent|fugitive)"
 _SHAPE = "(shape|formation)"
 _PHRASES: dict[str, list[str]] = {
     "hold": [
@@ -52,7 +52,7 @@ _PHRASES: dict[str, list[str]] = {
     ],
     "close ranks": [
         "(close|tighten|close up) rank",
-        f"(hold|keep|restore|reform|re form|repair|mend|tighten|close) {_SHAPE}",
+        f"(hold|keep|restore|reform|re form|repair|mend|tighten [up]|close [up]) {_SHAPE}",
         f"(stay|get back|go back|return|fall back) (in|into|to) {_SHAPE}",
         f"(take|resume) my place in {_SHAPE}",
         "(gather|regroup|close up|form up) [with [the] (other|team|rest)] [again]",
@@ -66,6 +66,12 @@ _PHRASES: dict[str, list[str]] = {
         f"{_GO} {_SOME} (to|into|for) {{ordinal}} (slot|place) [of {_SHAPE}]",
         "slot {n} is mine",
         "be in slot {n}",
+    ],
+    "own slot": [
+        f"(take|hold|keep|fill|occupy|claim) my [own] (slot|place|position) [in {_SHAPE}] at goal",
+        "(take|hold|keep|fill|occupy|claim) my [own] slot",
+        f"{_GO} {_SOME} (to|into|for|toward|towards) my [own] slot [(in|of) {_SHAPE}] [at goal]",
+        f"{_GO} {_SOME} (to|into) my [own] (place|position) [in {_SHAPE}] at goal",
     ],
     "chase": [
         f"(chase|pursue|hunt|follow|catch|attack|tail|charge|intercept|go for|go after|run after"
@@ -153,7 +159,7 @@ _LABELS = {
     "position": ("x|east", "y|north", "z|height|up", "yaw|heading|degrees|angle"),
 }
 _OF_TASK = {
-    "formation": ("hold", "advance", "close ranks", "slot", "way", "up", "down"),
+    "formation": ("hold", "advance", "close ranks", "slot", "own slot", "way", "up", "down"),
     "pursuit": (
         "hold",
         "chase",
@@ -213,7 +219,7 @@ def parse(drones: Drones, text: Any, state: DronesState, agent: int) -> Any:
                 return _four(drones, numbers, refuse)
         found: dict[str, None] = {}
         for reading in grammar.read(answer.plain, offered):
-            name = _move(reading)
+            name = _move(reading, agent)
             if name:
                 found[name] = None
         if len(found) != 1:
@@ -226,13 +232,15 @@ def parse(drones: Drones, text: Any, state: DronesState, agent: int) -> Any:
     return decide(text, mean, refuse, me=drones.agents[agent])
 
 
-def _move(reading: Reading) -> str:
-    """The name of a move that a reading means."""
+def _move(reading: Reading, agent: int) -> str:
+    """The name of a move that a reading means, said by an agent, whose slot has its number."""
     meaning, values = reading
     if meaning == "offered":
         return str(values["offered"])
     if meaning == "slot":
         return f"slot {values.get('n', values.get('ordinal'))}"
+    if meaning == "own slot":
+        return f"slot {agent + 1}"
     if meaning == "side":
         return f"{values['side']} of {values['mate']}"
     if meaning == "way":
