@@ -34,6 +34,8 @@ def test_it_has_a_network_for_each_game():
         assert model.tokenizer.size <= model.shape.vocabulary and games
     with pytest.raises(PolicyError, match="not for leduc_holdem"):
         manyhands.seat("text:file=shipped", manyhands.make("leduc_holdem"))
+    with pytest.raises(PolicyError, match="trained for trade, not for divide"):
+        manyhands.seat("text:file=shipped", manyhands.make("negotiation", scenario="divide"))
 
 
 def test_kuhn_poker():

@@ -301,7 +301,8 @@ class TextPolicy:
             for k, tokens in zip(left, answers, strict=True):
                 replies[k] = reply_of(self.env, self.model.tokenizer.decode(tokens), infos[k])
                 infos[k]["prompt_tokens"] = len(questions[k].system) + len(questions[k].prompt)
-                infos[k]["completion_tokens"] = len(tokens)
+                written_before = infos[k].get("completion_tokens", 0)
+                infos[k]["completion_tokens"] = written_before + len(tokens)
             if draft == drafts - 1:
                 break
             left = [k for k in left if not _accepted(self.env, views[k], replies[k])]
@@ -479,12 +480,22 @@ def from_file(
         patience: in an environment of skills, for how many steps a chosen skill is held to at most
             (`players/macro.py`); 0 asks in every step.
     """
-    game = layers(env)[-1].id
+    innermost = layers(env)[-1]
+    game = innermost.id
     if file == "shipped":
         with resources.as_file(shipped(game)) as path:
-            model, _ = load(path, game)
+            model, games = load(path, game)
     else:
-        model, _ = load(file, game)
+        model, games = load(file, game)
+    # Scenarios of one environment are games of their own, with texts of their own.
+    specs = [found for found in map(_unwrapped, games) if found["id"] == game]
+    learned = [found.get("config", {}).get("scenario") for found in specs]
+    asked = innermost.config().get("scenario")
+    if asked not in learned:
+        raise PolicyError(
+            f"text:file={file} was trained for {', '.join(map(str, learned))}, not for {asked}: a "
+            "network of this size reads only texts like those that it learned from"
+        )
     name = f"text:file={Path(file).name}"
     made: Any = TextPolicy(
         env, model, greedy=greedy, constrained=constrained, policy=policy, name=name
@@ -518,7 +529,11 @@ def held(policy: Any, env: Env, patience: int) -> Any:
     return persist(policy, env, patience) if patience and isinstance(env, Skills) else policy
 
 
-def _innermost(spec: Mapping[str, Any]) -> str:
+def _unwrapped(spec: Mapping[str, Any]) -> Mapping[str, Any]:
     while "env" in spec:
         spec = spec["env"]
-    return str(spec["id"])
+    return spec
+
+
+def _innermost(spec: Mapping[str, Any]) -> str:
+    return str(_unwrapped(spec)["id"])
