@@ -41,6 +41,8 @@ class Piece:
         low, high: bounds, both included: numbers, or arrays that broadcast to `shape`.
         meaning: what it holds, for the documentation.
         labels: what each of its numbers is called, in order (see `labelled`).
+        actions: of a piece of several rows, each about one thing, the first number of each run of
+            `Discrete` actions that has one about each of these things, in the order of the rows.
     """
 
     def __init__(
@@ -51,14 +53,18 @@ class Piece:
         high: Any = 1,
         meaning: str = "",
         labels: Sequence[str] = (),
+        actions: Sequence[int] = (),
     ):
         self.name, self.meaning, self.labels = name, meaning, tuple(labels)
+        self.actions = tuple(actions)
         self.shape = (int(shape),) if isinstance(shape, (int, np.integer)) else tuple(shape)
         self.size = math.prod(self.shape)
         self.low = np.broadcast_to(np.asarray(low), self.shape).ravel()
         self.high = np.broadcast_to(np.asarray(high), self.shape).ravel()
         if labels and len(labels) != self.size:
             raise ValueError(f"{name} has {self.size} numbers, but {len(labels)} labels")
+        if actions and len(self.shape) != 2:
+            raise ValueError(f"{name} has actions {self.actions}, but no rows: {self.shape}")
 
     def names(self) -> list[str]:
         """What each number is called: `"vitals: food"`; without labels `"cells 0"`."""

@@ -74,6 +74,33 @@ def _plain(text: str) -> str:
     return normalise(text).strip(" .!\"'`*").lower()
 
 
+class Ranges:
+    """Options for a question about a whole number: each number from `low` to `high`, or, where
+    there would be more than `most`, ranges of the same length; and `NOT_KNOWN`.
+
+    Attributes:
+        options: in words, "7" or "5 to 9".
+    """
+
+    def __init__(self, low: int, high: int, most: int = 12):
+        steps = (digit * 10**power for power in range(9) for digit in (1, 2, 5))
+        self._step = next(step for step in steps if high // step - low // step < most)
+        self._first = low // self._step
+        starts = [k * self._step for k in range(self._first, high // self._step + 1)]
+        spans = [(max(k, low), min(k + self._step - 1, high)) for k in starts]
+        words = [f"{first} to {last}" if first < last else f"{first}" for first, last in spans]
+        self.options = (*words, NOT_KNOWN)
+
+    def of(self, number: int) -> str:
+        """The option of a number."""
+        return self.options[int(number) // self._step - self._first]
+
+    def known(self, least: int, greatest: int) -> str:
+        """What is known of a number within these bounds."""
+        found = self.of(least)
+        return found if found == self.of(greatest) else NOT_KNOWN
+
+
 @dataclass(frozen=True)
 class Answered:
     """A question and its answer.

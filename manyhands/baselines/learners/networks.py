@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import flax.linen as nn
 import gymnasium
@@ -19,6 +19,43 @@ import numpy as np
 from manyhands.core.env import Array, ConfigError, Env, names_of, squash
 
 ACTIVATIONS = {"tanh": nn.tanh, "relu": nn.relu}
+
+
+class Slots(NamedTuple):
+    """Where rows about alike things are among a network's inputs, and actions about them among its
+    outputs.
+
+    Attributes:
+        first: the index of the first number of the first row.
+        rows, columns: how many rows there are, one after the other, and how many numbers in each.
+        actions: the index of the first action of each run of as many actions as rows.
+    """
+
+    first: int
+    rows: int
+    columns: int
+    actions: tuple[int, ...]
+
+
+def slots_of(env: Env) -> tuple[Slots, ...]:
+    """The pieces of an environment's vector observation whose rows are about things that actions
+    are about (`Piece.actions`).
+
+    Raises:
+        ConfigError: it has none.
+    """
+    layout = getattr(env, "observation_layout", None)
+    found = tuple(
+        Slots(layout[name].start, *piece.shape, piece.actions)
+        for name, piece in (layout.pieces if layout else {}).items()
+        if piece.actions
+    )
+    if not found:
+        raise ConfigError(
+            f"slots=True needs an observation with rows that actions are about (`Piece.actions`); "
+            f"{env!r} has none"
+        )
+    return found
 
 
 @dataclasses.dataclass(frozen=True)
@@ -32,6 +69,10 @@ class NetworkConfig:
         activation: "tanh" or "relu".
         layer_norm: whether each hidden layer's sums are normalised before the activation (Ba et
             al. 2016).
+        slots: rows of the input whose actions are also scored by weights that all rows of a piece
+            share, from the row and the last hidden layer, as a pointer network does (Vinyals et al.
+            2015).
+        slot_width: hidden units in each such score.
     """
 
     width: int = 64
@@ -39,14 +80,26 @@ class NetworkConfig:
     recurrent: bool = False
     activation: str = "tanh"
     layer_norm: bool = False
+    slots: tuple[Slots, ...] = ()
+    slot_width: int = 32
 
     def __post_init__(self) -> None:
+        # From a file they are lists.
+        slots = tuple(Slots(*each[:3], tuple(each[3])) for each in self.slots)
+        object.__setattr__(self, "slots", slots)
+        for each in slots:
+            numbers = (*each[:3], *each.actions)
+            if not all(type(k) is int and k >= 0 for k in numbers) or not each.rows * each.columns:
+                raise ConfigError(f"slots are rows of inputs and their actions, given {each}")
         if self.activation not in ACTIVATIONS:
             raise ConfigError(
                 f"activation is {names_of(list(ACTIVATIONS))}, given {self.activation!r}"
             )
-        if self.width < 1 or self.layers < 0:
-            raise ConfigError(f"no network has width {self.width} and {self.layers} layers")
+        if self.width < 1 or self.layers < 0 or self.slot_width < 1:
+            raise ConfigError(
+                f"no network has width {self.width}, {self.layers} layers and slot_width "
+                f"{self.slot_width}"
+            )
 
 
 def orthogonal(scale: float) -> Any:
@@ -93,6 +146,7 @@ class Network(nn.Module):
         # One long axis of samples: products of matrices are much faster on a CPU than the same
         # contraction over several axes.
         leading, x = x.shape[:-1], x.reshape(-1, x.shape[-1])
+        given = x
         for _ in range(self.config.layers):
             dense = nn.Dense(self.config.width, kernel_init=orthogonal(math.sqrt(2)))
             x = dense(x)
@@ -110,7 +164,25 @@ class Network(nn.Module):
         if self.head_bias:
             bias = lambda *_: jnp.array(self.head_bias, jnp.float32)  # noqa: E731
         head = nn.Dense(self.outputs, kernel_init=orthogonal(self.head_scale), bias_init=bias)
-        return memory, head(x).reshape(*leading, self.outputs)
+        outputs = head(x)
+        for slots in self.config.slots:
+            outputs = outputs + self._scores(given, x, slots)
+        return memory, outputs.reshape(*leading, self.outputs)
+
+    def _scores(self, given: Array, x: Array, slots: Slots) -> Array:
+        """f32[samples, outputs], of the actions about each row; 0 of all others."""
+        rows = given[:, slots.first : slots.first + slots.rows * slots.columns]
+        rows = rows.reshape(-1, slots.rows, slots.columns)
+        wide = {"features": self.config.slot_width, "kernel_init": orthogonal(1.0)}
+        units = nn.Dense(**wide)(rows) + nn.Dense(**wide, use_bias=False)(x)[:, None]
+        units = ACTIVATIONS[self.config.activation](units)
+        scale = orthogonal(self.head_scale)
+        scores = nn.Dense(len(slots.actions), kernel_init=scale, use_bias=False)(units)
+        found = jnp.zeros((1, self.outputs))
+        for k, first in enumerate(slots.actions):
+            beside = first, self.outputs - first - slots.rows
+            found = found + jnp.pad(scores[..., k], ((0, 0), beside))
+        return found
 
     def start(self, *leading: int) -> Array:
         """The memory before the first step, f32[*leading, width]; of width 0 without a GRU."""

@@ -37,6 +37,7 @@ from manyhands.baselines.learners.networks import (
     Network,
     NetworkConfig,
     actions_of,
+    slots_of,
 )
 from manyhands.baselines.learners.on_policy import (
     LearnerConfig,
@@ -99,6 +100,8 @@ class PPOConfig(LearnerConfig):
         normalise: shift and scale inputs by their running mean and deviation.
         noise: for continuous actions, the initial standard deviation, in units of half the space's
             width: too much of it must first be unlearned.
+        slots: whether actions about rows of the observation (`Piece.actions`) are also scored by
+            weights that all these rows share; with reads="vector".
     """
 
     gae_lambda: float = 0.95
@@ -121,9 +124,12 @@ class PPOConfig(LearnerConfig):
     average_from: float = 0.5
     normalise: bool = False
     noise: float = 0.6
+    slots: bool = False
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        if self.slots and self.reads != "vector":
+            raise ConfigError(f"slots needs reads='vector', given reads={self.reads!r}")
         if not 0 < self.noise <= 2:
             raise ConfigError(f"noise is above 0 and at most 2, given {self.noise}")
         one_of("advantage", self.advantage, ADVANTAGES)
@@ -236,7 +242,8 @@ class PPO(OnPolicyLearner):
     @property
     def network(self) -> NetworkConfig:
         c = self.config
-        return NetworkConfig(c.width, c.layers, c.recurrent, c.activation)
+        slots = slots_of(self.env) if c.slots else ()
+        return NetworkConfig(c.width, c.layers, c.recurrent, c.activation, slots=slots)
 
     @property
     def _actions(self) -> Actions:
@@ -250,7 +257,7 @@ class PPO(OnPolicyLearner):
 
     @property
     def _critic(self) -> Network:
-        return Network(self.network, 1)
+        return Network(dataclasses.replace(self.network, slots=()), 1)
 
     @functools.cached_property
     def _optimiser(self) -> optax.GradientTransformation:

@@ -6,26 +6,31 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from manyhands.core.probes import NOT_KNOWN, Question
+from manyhands.core.probes import NOT_KNOWN, Question, Ranges
 from manyhands.envs.craftworld import rules as rl
 from manyhands.envs.craftworld.goals import Goal
 from manyhands.envs.craftworld.setting import UNKNOWN
-from manyhands.envs.craftworld.state import CraftState
-from manyhands.envs.craftworld.words import observe, spaced
+from manyhands.envs.craftworld.state import HERE, CraftState
+from manyhands.envs.craftworld.words import Observation, article, observe, spaced
 
 if TYPE_CHECKING:
     from manyhands.envs.craftworld.env import CraftWorld
 
 _ROWS: tuple[str, ...] = ("above you", "below you", "in your row")
 _COLUMNS: tuple[str, ...] = ("left of you", "right of you", "in your column")
+_FAR = 8  # steps
+_SOUGHT = ("water", "tree", "stone", "coal", "iron", "diamond")
+_YES_NO = ("yes", "no", NOT_KNOWN)
 _CONDITIONS: tuple[str, ...] = ("up and awake", "asleep", "down", "dead", NOT_KNOWN)
 
 
 def questions(world: CraftWorld, state: CraftState, agent: int) -> list[Question]:
-    """With `sees="near"`, how each other player is, on which side it is, and what it asks for: of
-    those in view a player knows it. With `told="first"` and several goals, what the goal is."""
-    found = []
+    """Whether there is coal, water and the like near by (`map`), which a player knows as far as it
+    sees; what each other player carries (`inventory`), which it does not know. With `sees="near"`,
+    how each other player is, on which side it is, and what it asks for: of those in view a player
+    knows it. With `told="first"` and several goals, what the goal is."""
     seen, _ = observe(world, state, agent)
+    found = [*_map(world, state, agent, seen), *_inventories(world, state, agent)]
     if world.sees == "near":
         places = np.asarray(state.position).tolist()
         gifts = tuple(spaced(name) for name in world.craft.gifts)
@@ -57,6 +62,58 @@ def questions(world: CraftWorld, state: CraftState, agent: int) -> list[Question
         mine = true if seen.goal.kind else NOT_KNOWN
         options = (*world.goals, "another one", NOT_KNOWN)
         found.append(Question("What is the goal of the team?", options, mine, true, "goal"))
+    return found
+
+
+def _map(world: CraftWorld, state: CraftState, agent: int, seen: Observation) -> list[Question]:
+    """Materials within `_FAR` steps, counted over rows and columns: around the view lies what is
+    not known, unless the edge of the world is in it."""
+    ground = np.asarray(state.map).reshape(world.height, world.width)
+    row, column = np.asarray(state.position)[agent].tolist()
+    rows, columns = np.indices((2 * _FAR + 1,) * 2) - _FAR
+    within = abs(rows) + abs(columns) <= _FAR
+    inside = (rows + row >= 0) & (rows + row < world.height)
+    inside &= (columns + column >= 0) & (columns + column < world.width)
+    there = np.full(rows.shape, rl.VOID)
+    there[inside] = ground[rows[inside] + row, columns[inside] + column]
+    # What is known: the view, and all beyond an edge of the world in it.
+    view = (abs(rows) <= HERE[0]) & (abs(columns) <= HERE[1])
+    known = view.copy()
+    for axis, (offset, half) in enumerate(zip((rows, columns), HERE, strict=True)):
+        lane = np.take(seen.cells, HERE[1 - axis], axis=1 - axis)
+        for sign in (-1, 1):
+            edges = np.flatnonzero(lane[half::sign] == rl.VOID)
+            if len(edges):
+                known |= sign * offset >= edges[0]
+    found = []
+    for name in _SOUGHT:
+        code = rl.MATERIALS.index(name)
+        if code not in world.codes:
+            continue
+        true = bool((within & (there == code)).any())
+        if (seen.cells == code)[within[view].reshape(seen.cells.shape)].any():
+            mine = "yes"
+        else:
+            mine = NOT_KNOWN if (within & ~known).any() else "no"
+        text = f"Is there {article(name)} within {_FAR} steps of you, counting rows and columns?"
+        found.append(Question(text, _YES_NO, mine, "yes" if true else "no", "map"))
+    return found
+
+
+def _inventories(world: CraftWorld, state: CraftState, agent: int) -> list[Question]:
+    found = []
+    pockets, ranges = np.asarray(state.inventory).tolist(), Ranges(0, rl.MOST)
+    for n, name in enumerate(world.agents):
+        if n == agent:
+            continue
+        for item, number in zip(world.contents.items, pockets[n], strict=True):
+            if item in world.contents.recipes:
+                text, options = f"Does {name} carry {article(spaced(item))}?", _YES_NO
+                true = "yes" if number else "no"
+            else:
+                text = f"How many units of {spaced(item)} does {name} carry?"
+                options, true = ranges.options, ranges.of(number)
+            found.append(Question(text, options, NOT_KNOWN, true, "inventory"))
     return found
 
 

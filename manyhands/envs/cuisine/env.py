@@ -15,6 +15,7 @@ import gymnasium
 
 from manyhands.core.config import boolean, check_actions, check_weights, number, one_of, whole
 from manyhands.core.env import DETAILS, Array, ConfigError, Env, Outcome
+from manyhands.core.probes import Question
 from manyhands.envs.cuisine import events, menu, rules, shortest
 from manyhands.envs.cuisine import observe as views
 from manyhands.envs.cuisine.generator import generate
@@ -214,6 +215,10 @@ class Cuisine(CuisineConfig, Env[CuisineState]):
 
     def config(self) -> dict[str, Any]:
         return {**self._config, **self.text_options()}
+
+    def questions(self, state: CuisineState, agent: str | int) -> list[Question]:
+        found: list[Question] = self._module("questions").questions(self, state, self.index(agent))
+        return found
 
     def last_events(
         self, state: CuisineState, agent: str | int | None = None

@@ -29,6 +29,7 @@ from manyhands.core.config import (
     whole,
 )
 from manyhands.core.env import DETAILS, Action, Array, ConfigError, Env, Outcome
+from manyhands.core.probes import Question
 from manyhands.envs.drones import events, moves, rules, start
 from manyhands.envs.drones import observe as views
 from manyhands.envs.drones.state import (
@@ -251,6 +252,10 @@ class Drones(DronesConfig, Env[DronesState]):
     legal, acting = rules.legal, rules.acting
     observe, summary = views.observe, views.summary
     event_codes, last_events = events.event_codes, events.last_events
+
+    def questions(self, state: DronesState, agent: str | int) -> list[Question]:
+        found: list[Question] = self._module("questions").questions(self, state, self.index(agent))
+        return found
 
     def step(self, key: Array, state: DronesState, actions: Array) -> tuple[DronesState, Outcome]:
         check_actions(self, actions, state.time.shape)

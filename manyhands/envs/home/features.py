@@ -39,6 +39,7 @@ from manyhands.envs.home.state import (
     SHUT,
     SLICED,
     TARGETS,
+    Actions,
     HomeConfig,
     HomeState,
 )
@@ -82,10 +83,16 @@ def layout(config: HomeConfig) -> Layout:
     if config.family == "follow":
         of_place.append("next errand")
 
-    def piece(name: str, rows: list[str], columns: list[str], high: int, meaning: str) -> Piece:
+    def piece(
+        name: str, rows: list[str], columns: list[str], high: int, meaning: str, *actions: int
+    ) -> Piece:
         shape = (len(rows), len(columns)) if rows else 0
-        return Piece(name, shape, 0, high, meaning, labelled(rows, columns) if rows else ())
+        labels = labelled(rows, columns) if rows else ()
+        return Piece(name, shape, 0, high, meaning, labels, actions)
 
+    number = Actions(config)
+    handles = number.put, number.pack, number.clean, number.heat, number.cool
+    grasps = (number.take, *([number.slice] if config.slicing else []))
     who = slots("player", config.players) if agents > 1 else []
     return Layout(
         [
@@ -93,9 +100,9 @@ def layout(config: HomeConfig) -> Layout:
             Piece("left", 1, 0, 255, "steps until the end, at most 255"),
             Piece("middle", 1, meaning="whether you are at no receptacle"),
             piece("goal", conditions, of_goal, 255, "what each condition asks for"),
-            piece("hands", slots("hand", hands), of_hand, things, "what you hold"),
-            piece("objects", slots("object", things), of_thing, 255, aged),
-            piece("receptacles", slots("receptacle", places), of_place, 255, aged),
+            piece("hands", slots("hand", hands), of_hand, things, "what you hold", *handles),
+            piece("objects", slots("object", things), of_thing, 255, aged, *grasps),
+            piece("receptacles", slots("receptacle", places), of_place, 255, aged, number.go),
             piece("players", who, of_player, 255, aged),
         ],
         np.uint8,

@@ -305,7 +305,9 @@ def generate(config: Any, key: Array) -> HomeState:
     task = luck.below(len(config.tasks))
     first, count = jnp.asarray(known.pairs)[task]
     pair = first + luck.below(count)
-    chosen = luck.one_of(jnp.asarray(known.fits)[pair])
+    # Of a single pair a constant, not a batch of them: XLA would sum that up when it compiles.
+    fits = known.fits[0] if len(known.fits) == 1 else jnp.asarray(known.fits)[pair]
+    chosen = luck.one_of(jnp.asarray(fits))
     rooms = jnp.asarray(known.sets)[chosen]
     there = rooms[:, None] == np.arange(len(catalog.room_kinds))  # [R, kinds]
     stands = jnp.any(there[:, :, None] & catalog.stands[None], axis=1)  # [R, receptacles]

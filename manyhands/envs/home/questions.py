@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from manyhands.core.probes import NOT_KNOWN, Question
-from manyhands.envs.home.scene import Facts, facts_of, place_of
+from manyhands.envs.home.catalog import words
+from manyhands.envs.home.scene import Facts, article, facts_of, place_of
 from manyhands.envs.home.state import (
     CLEAN,
     CLEANABLE,
@@ -14,6 +15,7 @@ from manyhands.envs.home.state import (
     HEATABLE,
     HOLDS,
     HOT,
+    LAMP,
     NONE,
     OPEN,
     OPENS,
@@ -33,8 +35,9 @@ _STATES = ((CLEAN, CLEANABLE, "clean"), (HOT, HEATABLE, "hot"), (COOL, COOLABLE,
 def questions(home: Home, state: HomeState, agent: int) -> list[Question]:
     """What a player can be asked about the things that it has seen: where each object is
     (`objects`), whether it is clean, hot or cool (`states`), what is open (`doors`), in which room
-    the others are (`players`), and where another player thinks that an object is (`others`). What
-    it knows is what it last saw; of another's mind it knows what it sees the other see now."""
+    the others are (`players`), where another player thinks that an object is (`others`), and what
+    the goal names, if that is hidden from it (`goal`). What it knows is what it last saw; of
+    another's mind it knows what it sees the other see now."""
     if agent >= home.players:
         return []
     facts = facts_of(home, state)
@@ -79,7 +82,48 @@ def questions(home: Home, state: HomeState, agent: int) -> list[Question]:
         true = facts.room_names[facts.player_room[n]]
         text = f"In which room is {home.agents[n]}?"
         found.append(Question(text, rooms, known, true, "players"))
+    return [*found, *_goal(home, facts, agent)]
+
+
+def _goal(home: Home, facts: Facts, agent: int) -> list[Question]:
+    """Whether the goal names kinds of things that the player has seen, kinds of places of the home,
+    and states, as far as that is hidden from it."""
+    asked = [k for k, kind in enumerate(facts.goal_kind) if kind != NONE]
+    untold = [k for k in asked if not facts.told[agent][k]]
+    if not untold:
+        return []
+    catalog, found = home.catalog, []
+
+    def ask(text: str, true: bool, possible: bool = True) -> None:
+        mine = NOT_KNOWN if possible else "no"
+        found.append(Question(text, _YES_NO, mine, _yes(true), "goal"))
+
+    if "object" in home.hidden:
+        places = [facts.goal_where[k] for k in untold]
+        for kind in sorted(
+            {facts.object_kind[o] for o in range(home.objects) if _saw(facts, agent, o)}
+        ):
+            # What cannot be where the goal wants something is not what it wants.
+            fits = "where" in home.hidden or any(
+                where == LAMP or bool(catalog.can["takes"][where, kind]) for where in places
+            )
+            name = article(words(catalog.object_kinds[kind]))
+            named = any(facts.goal_kind[k] == kind for k in asked)
+            ask(f"Does the goal ask for {name}?", named, fits)
+    if "where" in home.hidden:
+        for kind in sorted({kind for kind in facts.kind if kind != NONE}):
+            name = article(words(catalog.receptacle_kinds[kind]))
+            named = any(facts.goal_where[k] == kind for k in asked)
+            ask(f"Does the goal ask to put something in or on {name}?", named)
+    if "state" in home.hidden:
+        for bit, _, name in _STATES:
+            named = any(facts.goal_bits[k] & bit for k in asked)
+            ask(f"Does the goal ask for something {name}?", named)
     return found
+
+
+def _saw(facts: Facts, agent: int, thing: int) -> bool:
+    return facts.object_kind[thing] != NONE and facts.seen[agent][thing] >= 0
 
 
 def _hands(home: Home, agent: int, player: int) -> str:

@@ -1,11 +1,12 @@
-"""Questions about what a chef with a limited view sees (`core/probes.py`)."""
+"""Questions about what a chef does not see, or is not told (`core/probes.py`)."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from manyhands.core.probes import NOT_KNOWN, Question
-from manyhands.envs.kitchen.relabel import seen_by
+from manyhands.envs.kitchen.asked import KINDS
+from manyhands.envs.kitchen.relabel import names_seen, seen_by
 from manyhands.envs.kitchen.scene import AMOUNTS, THINGS, Scene, amount, scene_of
 from manyhands.envs.kitchen.state import KitchenState
 
@@ -16,12 +17,28 @@ _PROGRESS = ("empty", "begun", "cooking", "ready", NOT_KNOWN)
 
 
 def questions(kitchen: Kitchen, state: KitchenState, agent: int) -> list[Question]:
-    """What each other chef holds, how far each pot of the kitchen is, and which soup is asked for
-    where one is. A chef knows what is in its view now; without a `view_radius` there are no
-    questions."""
-    if kitchen.view_radius is None:
-        return []
-    seen = scene_of(kitchen, state, agent, kitchen.view_radius)
+    """With a `view_radius`, what each other chef holds and how far each pot is; which soup is asked
+    for, where one is; and with `relabel`, under which name each other chef sees what it calls an
+    onion. A chef knows what is in its view now, and what indicators and buttons show; not what
+    others call things."""
+    found = []
+    if kitchen.view_radius is not None:
+        found += _out_of_view(kitchen, state, agent, kitchen.view_radius)
+    own = seen_by(kitchen, state, agent)
+    if own.asked is not None:
+        soups = {amount(*recipe) for level in kitchen.levels for recipe in level.orders}
+        asked = AMOUNTS[int(own.asked.recipe)]
+        shown = scene_of(kitchen, state, agent, kitchen.view_radius).recipe
+        believed = NOT_KNOWN if shown is None else AMOUNTS[shown]
+        options = (*sorted({asked, *soups}), NOT_KNOWN)
+        if len(options) > 2:
+            text = "What is in the soup that is asked for?"
+            found.append(Question(text, options, believed, asked, "recipe"))
+    return [*found, *_names(kitchen, state, agent)]
+
+
+def _out_of_view(kitchen: Kitchen, state: KitchenState, agent: int, radius: int) -> list[Question]:
+    seen = scene_of(kitchen, state, agent, radius)
     truth = scene_of(kitchen, state, agent, None)
     found = []
     things = ("nothing", "onion", "tomato", "carrot", "mushroom", "dish", "soup")
@@ -43,14 +60,23 @@ def questions(kitchen: Kitchen, state: KitchenState, agent: int) -> list[Questio
         believed = _progress(seen, cell) if cell in seen.place.pots else NOT_KNOWN
         text = f"How far is the pot at {name}?"
         found.append(Question(text, _PROGRESS, believed, _progress(truth, cell), "pots"))
-    wanted = seen_by(kitchen, state, agent).asked
-    if wanted is not None:
-        asked = AMOUNTS[int(wanted.recipe)]
-        soups = {amount(*recipe) for level in kitchen.levels for recipe in level.orders}
-        believed = NOT_KNOWN if seen.recipe is None else AMOUNTS[seen.recipe]
-        options = (*sorted({asked, *soups}), NOT_KNOWN)
-        text = "What is in the soup that is asked for?"
-        found.append(Question(text, options, believed, asked, "recipe"))
+    return found
+
+
+def _names(kitchen: Kitchen, state: KitchenState, agent: int) -> list[Question]:
+    """What others call the things that have other names for each chef."""
+    if not kitchen.relabel:
+        return []
+    found = []
+    mine = names_seen(state, agent)
+    for i, chef in enumerate(kitchen.agents):
+        if i == agent:
+            continue
+        theirs = names_seen(state, i)
+        for name in kitchen.relabel:
+            true = KINDS[theirs.index(mine[KINDS.index(name)])]
+            text = f"What does {chef} call what you call {name}?"
+            found.append(Question(text, (*kitchen.relabel, NOT_KNOWN), NOT_KNOWN, true, "names"))
     return found
 
 

@@ -33,10 +33,12 @@ from manyhands.core.choices import LIMIT, Choice
 from manyhands.core.config import boolean, check_weights, one_of, plain, whole
 from manyhands.core.env import DETAILS, Action, Array, Env, Outcome
 from manyhands.core.layout import Layout
+from manyhands.core.probes import Question
 from manyhands.core.talk import Channel, Message
 from manyhands.envs.negotiation import choosing, observe, rules
 from manyhands.envs.negotiation import history as past
 from manyhands.envs.negotiation.forms import Deal
+from manyhands.envs.negotiation.questions import questions
 from manyhands.envs.negotiation.scenarios import build
 from manyhands.envs.negotiation.state import (
     CLAIM,
@@ -302,6 +304,9 @@ class Negotiation(Env[NegotiationState]):
         if agent is not None:
             self.index(agent)
         return past.last_events(self, _on_host(state))
+
+    def questions(self, state: NegotiationState, agent: str | int) -> list[Question]:
+        return questions(self, _on_host(state), self.index(agent))
 
     def parse(self, text: str, state: NegotiationState, agent: str | int) -> Action:
         reading = self._module("reading")

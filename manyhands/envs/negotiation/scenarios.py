@@ -27,6 +27,7 @@ from manyhands.envs.negotiation.forms import (
     Shares,
 )
 from manyhands.envs.negotiation.forms.base import COMMUNITY_PHRASES
+from manyhands.envs.negotiation.forms.pool import POINTS, is_deal, valuations
 from manyhands.envs.negotiation.state import CHAT, MOST, OFFERS, ROUNDS
 
 PLAYERS = (2, 6)
@@ -35,7 +36,6 @@ MOST_OFFERS = 1024  # that are enumerated as actions
 # ---- Deal or No Deal -----------------------------------------------------------------------------
 
 ITEMS = ("book", "hat", "ball")
-POINTS = 10  # what the whole pool is worth to each player (Lewis et al. 2017)
 
 
 @functools.cache
@@ -49,22 +49,10 @@ def deal_scenarios() -> np.ndarray:
     found = []
     for counts in itertools.product(range(1, 5), repeat=3):
         if 5 <= sum(counts) <= 7:
-            for a, b in itertools.product(_valuations(counts), repeat=2):
-                if _is_deal(counts, a, b):
+            for a, b in itertools.product(valuations(counts), repeat=2):
+                if is_deal(counts, a, b):
                     found.append((*counts, *a, *b))
     return np.array(found, np.int16)
-
-
-def _valuations(counts: Sequence[int]) -> list[tuple[int, ...]]:
-    """Non-negative values of the items that make the pool worth 10."""
-    ranges = [range(POINTS // count + 1) for count in counts]
-    return [v for v in itertools.product(*ranges) if np.dot(v, counts) == POINTS]
-
-
-def _is_deal(counts: Sequence[int], a: Sequence[int], b: Sequence[int]) -> bool:
-    worth = int(np.dot(counts, a)) == POINTS == int(np.dot(counts, b))
-    wanted = all(x + y > 0 for x, y in zip(a, b, strict=True))
-    return worth and wanted and any(x * y > 0 for x, y in zip(a, b, strict=True))
 
 
 def deal_or_no_deal(
@@ -98,7 +86,7 @@ def deal_or_no_deal(
     else:
         pool = _numbers("counts", counts, (3,), 1, MOST)
         worth = _numbers("values", values, (2, 3), 0, POINTS)
-        if int(pool.sum()) > 12 or not _is_deal(pool.tolist(), *worth.tolist()):
+        if int(pool.sum()) > 12 or not is_deal(pool.tolist(), *worth.tolist()):
             raise ConfigError(
                 f"counts={pool.tolist()} and values={worth.tolist()} are no scenario: at most 12 "
                 f"items, worth {POINTS} in all to each player; every item is worth something to "

@@ -24,6 +24,7 @@ import numpy as np
 from manyhands.core.axes import repeat
 from manyhands.core.config import boolean, check_actions, check_weights, one_of, plain, whole
 from manyhands.core.env import DETAILS, Action, Array, ConfigError, Env, Outcome, names_of
+from manyhands.core.probes import Question
 from manyhands.envs.volleyball import (
     happened,
     model,
@@ -340,6 +341,10 @@ class Volleyball(Env[VolleyballState]):
         return VolleyballSkills(self.setup)
 
     # ---- words, pictures, situations ----------------------------------------------------------
+
+    def questions(self, state: VolleyballState, agent: str | int) -> list[Question]:
+        found: list[Question] = self._module("questions").questions(self, state, self.index(agent))
+        return found
 
     def last_events(
         self, state: VolleyballState, agent: str | int | None = None

@@ -138,7 +138,7 @@ class _Sight(NamedTuple):
 
 
 def _look(game: Volleyball, state: VolleyballState, agent: int) -> _Sight:
-    side = _side(game, state, agent)
+    side = side_of(game, state, agent)
     turned = np.array([side, side, 1.0])
     bodies = game.seen_by(state, agent)
     positions, ball, velocity = (
@@ -283,7 +283,7 @@ def _list(game: Volleyball, drones: Sequence[int], agent: int, team: bool = Fals
     return ", ".join(_name(game, i, agent, team) for i in drones) or "nobody"
 
 
-def _side(game: Volleyball, state: VolleyballState, agent: int) -> int:
+def side_of(game: Volleyball, state: VolleyballState, agent: int) -> int:
     """+1 for an agent that plays in x > 0, else -1."""
     side = 1 - 2 * int(game.setup.team[agent])
     return -side if game.points > 1 and bool(state.match.swapped) else side
@@ -411,7 +411,7 @@ def _news(game: Volleyball, state: VolleyballState, agent: int, whole: bool = Fa
     told = [
         words
         for event in game.last_events(state, agent)
-        if (words := _event(game, event, agent, whole, _side(game, state, agent)))
+        if (words := _event(game, event, agent, whole, side_of(game, state, agent)))
     ]
     return [f"Last step: {'; '.join(told)}."] if told else []
 

@@ -368,6 +368,34 @@ class Scenario(abc.ABC):
         players, those are counted from i."""
         return content
 
+    # ---- what is hidden, for questions ----------------------------------------------------------
+
+    def value_spans(self, i: int) -> np.ndarray:
+        """i[R, 2]: from where to where what a unit of each good is worth to player i is drawn, as
+        the others are told it; with equal ends where they know it."""
+        return self.values[i].astype(int)
+
+    def possible_values(self, seen: Observation) -> np.ndarray | None:
+        """i[S, R], all that units can be worth to the other of two players, for forms in which that
+        follows from one's own values; None: anything within `value_spans`."""
+        return None
+
+    def holding_bounds(self, seen: Observation, change: np.ndarray) -> np.ndarray | None:
+        """i[R, 2], between how many and how many units the other of two players owns, as the one
+        who sees can work out; None where everybody sees it.
+
+        Args:
+            change: i[R], how many more units the other owns now than at first.
+        """
+        return None
+
+    def worth_question(self, i: int, good: int) -> str:
+        return f"How much is a {self.goods[good]} worth to {self.agents[i]}?"
+
+    def worth_words(self, i: int, good: int, number: int) -> str:
+        """What player i claims, as others say it."""
+        return f"a {self.goods[good]} is worth {number} to {self.agents[i]}"
+
     def true_state(self, state: NegotiationState) -> tuple[list[dict[str, Any]], dict[str, Any]]:
         """What `to_dict` says of each player and of the game that this form alone has."""
         return [{} for _ in range(self.players)], {}

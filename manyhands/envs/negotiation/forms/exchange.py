@@ -13,7 +13,13 @@ from manyhands.core.env import Array, IllegalAction
 from manyhands.core.grammar import Reading
 from manyhands.core.layout import Piece
 from manyhands.envs.negotiation.forms.base import Bargain, Deal, Turn
-from manyhands.envs.negotiation.state import TURNS, NegotiationState
+from manyhands.envs.negotiation.state import (
+    ACCEPT,
+    OFFER,
+    REJECT,
+    TURNS,
+    NegotiationState,
+)
 from manyhands.envs.negotiation.words import YOU, Bundle, Observation, amount, bundles, listed
 
 # The exchanges that scripted players consider: so many units of one good for as many of another as
@@ -135,6 +141,41 @@ class Exchange(Bargain):
     ) -> dict[str, Array]:
         change = (state.holdings[i] - state.start[i]).astype(np.int32)
         return {"own_gain": xp.sum(change * state.values[i], axis=0)[None]}
+
+    # ---- what is hidden ---------------------------------------------------------------------
+
+    def value_spans(self, i: int) -> np.ndarray:
+        return self.spans().T
+
+    def holding_bounds(self, seen: Observation, change: np.ndarray) -> np.ndarray | None:
+        if self.public:
+            return None
+        # What the other gave, or offered to give, it owned.
+        log = seen["log"].reshape(-1, 3 + self.width)
+        offer, maker = None, 0
+        moved, owned = np.zeros(len(self.goods), int), []
+        for player, kind, _, *content in log.tolist():
+            if kind == OFFER and player:
+                offer, maker = np.reshape(content, (2, -1)), player
+                if maker == 2:
+                    owned.append(offer[0] - moved)
+            elif kind == ACCEPT and offer is not None:
+                if player == 2:
+                    owned.append(offer[1] - moved)
+                moved = moved + (offer[1] - offer[0]) * (1 if maker == 2 else -1)
+                offer = None
+            elif kind == REJECT:
+                offer = None
+        bounds = self.holdings[1 - seen.agent].astype(int) + change[:, None]
+        for units in owned:
+            bounds[:, 0] = np.maximum(bounds[:, 0], units + moved)
+        return np.maximum(bounds, 0)
+
+    def worth_question(self, i: int, good: int) -> str:
+        return f"How much is one {self.goods[good]} worth to {self.agents[i]}?"
+
+    def worth_words(self, i: int, good: int, number: int) -> str:
+        return f"one {self.goods[good]} is worth {number} to {self.agents[i]}"
 
     # ---- words ------------------------------------------------------------------------------
 

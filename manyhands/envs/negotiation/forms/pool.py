@@ -3,6 +3,7 @@ other gets the rest. With several goods (Deal or No Deal) or with one (the ultim
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -23,6 +24,22 @@ from manyhands.envs.negotiation.words import (
     amount,
     bundles,
 )
+
+POINTS = 10  # what a pool of several goods is worth to each player (Lewis et al. 2017)
+
+
+def valuations(counts: Sequence[int]) -> list[tuple[int, ...]]:
+    """Non-negative values of the goods that make the pool worth `POINTS`."""
+    ranges = [range(POINTS // count + 1) for count in counts]
+    return [v for v in itertools.product(*ranges) if np.dot(v, counts) == POINTS]
+
+
+def is_deal(counts: Sequence[int], a: Sequence[int], b: Sequence[int]) -> bool:
+    """Whether these are the values of two players: the pool is worth `POINTS` to each, every good
+    something to somebody, and one something to both."""
+    worth = int(np.dot(counts, a)) == POINTS == int(np.dot(counts, b))
+    wanted = all(x + y > 0 for x, y in zip(a, b, strict=True))
+    return worth and wanted and any(x * y > 0 for x, y in zip(a, b, strict=True))
 
 
 class Pool(Bargain):
@@ -69,6 +86,17 @@ class Pool(Bargain):
                 gains = tuple(int(part @ own) for part, own in zip(parts, values, strict=True))
                 found.append(Deal(gains, self.named(parts)))
         return [*found, self.no_deal(state)]
+
+    # ---- what is hidden ---------------------------------------------------------------------
+
+    def value_spans(self, i: int) -> np.ndarray:
+        return super().value_spans(i) if self.flow == ROUNDS else np.array([[0, POINTS]] * 3)
+
+    def possible_values(self, seen: Observation) -> np.ndarray | None:
+        if self.flow == ROUNDS:
+            return None
+        pool, own = seen["pool"].tolist(), seen["own_values"].tolist()
+        return np.array([v for v in valuations(pool) if is_deal(pool, own, v)])
 
     # ---- words ------------------------------------------------------------------------------
 

@@ -67,6 +67,22 @@ class Price(Bargain):
         deals = [Deal((price - cost, value - price), {"price": price}) for price in prices]
         return [*deals, self.no_deal(state)]
 
+    # ---- what is hidden ---------------------------------------------------------------------
+
+    def value_spans(self, i: int) -> np.ndarray:
+        if self.limits_told:
+            return super().value_spans(i)
+        # Nobody is told where it may be.
+        numbers = [*self.offers[:, 0].tolist(), *self.values.ravel().tolist()]
+        return np.array([[min(numbers), max(numbers)]])
+
+    def worth_question(self, i: int, good: int) -> str:
+        return f"What is the {_limit(i)} of {self.agents[i]}?"
+
+    def worth_words(self, i: int, good: int, number: int) -> str:
+        about = "about " * (self.slack > 0)
+        return f"the {_limit(i)} of {self.agents[i]} is {about}{number}"
+
     # ---- words ------------------------------------------------------------------------------
 
     def rules_words(self) -> list[str]:
