@@ -12,7 +12,10 @@ Chores are those of `chore_small`. Parts:
   and a picture.
 - `pair`: IPPO and MAPPO with two players, who are compared with one; `partners`: what they learned
   beside bots that they never met, and these bots beside each other.
-- `transport`: IPPO of one, two, four and six players who carry ten targets, beside `helper`.
+- `transport`: IPPO of one, two, four and six players who carry ten targets, with a network that
+  scores all receptacles alike, and all objects (`slots`), at equal numbers of decisions, beside
+  `helper`; `--teams 2 4` measures some of them. `transport_flat`: with the flat network and the
+  settings of `single`, at equal steps.
 
 Steps over the fewest are those of successful episodes, as in `home_players.py`. Runs are kept in
 `runs/`: what is there is not trained again, and what was stopped goes on. Figures are added to
@@ -57,6 +60,9 @@ GROUPS: dict[str, Any] = {
 }
 PAIRS_STEPS = 3_000_000
 TRANSPORT_STEPS, TEAMS = 1_000_000, (1, 2, 4, 6)
+# As many decisions of players in each update, and in all, whatever the number of players.
+TRANSPORT: dict[str, Any] = {**PPO, "slots": True, "minibatches": 8, "learning_rate": 2e-3}
+DECISIONS, TRANSPORT_ENVS = 350_000, {1: 128, 2: 64, 4: 32, 6: 24}
 CLONING: dict[str, Any] = {"reads": "vector", "epochs": 30, "batch": 256, "width": 128}
 LESSONS = 2000  # episodes of `tidy` that are cloned
 SCRIPTED = ("tidy", "helper", "random")
@@ -289,13 +295,20 @@ def partners(args: argparse.Namespace) -> list[dict[str, Any]]:
     return found
 
 
-def transport(args: argparse.Namespace) -> list[dict[str, Any]]:
+def transport_settings(players: int) -> dict[str, Any]:
+    envs = TRANSPORT_ENVS[players]
+    return {**TRANSPORT, "total_steps": DECISIONS // players, "num_envs": envs}
+
+
+def transport(args: argparse.Namespace, slots: bool = True) -> list[dict[str, Any]]:
     """IPPO of one to six players, and `helper`: targets delivered within the limit of steps."""
     rows = []
-    for players in TEAMS:
+    for players in args.teams:
         env = home(players, task="transport")
-        settings = {**PPO, "total_steps": TRANSPORT_STEPS}
-        result = trained(env, "ippo", settings, args, f"transport-{players}-{args.seeds}")
+        flat = {**PPO, "total_steps": TRANSPORT_STEPS}
+        settings = transport_settings(players) if slots else flat
+        name = f"transport-{players}-{args.seeds}{'-slots' * slots}"
+        result = trained(env, "ippo", settings, args, name)
         given = by_seed(result) | {seat: manyhands.seat(seat, env) for seat in ("helper", "random")}
         made = list(given.values())
         lineups = [(k,) * players for k in range(len(made))]
@@ -303,6 +316,7 @@ def transport(args: argparse.Namespace) -> list[dict[str, Any]]:
             name: {
                 "episodes": args.episodes,
                 "transport_rate": spread(match.metrics["delivered"] / env.targets),
+                "success": spread(match.metrics["success"]),
                 "steps": spread(match.lengths),
             }
             for name, match in zip(
@@ -312,7 +326,7 @@ def transport(args: argparse.Namespace) -> list[dict[str, Any]]:
         for name, row in found.items():
             rate, steps = row["transport_rate"]["mean"], row["steps"]["mean"]
             print(f"  {players} players, {name}: {100 * rate:.0f} %, {steps:.1f} steps", flush=True)
-        line = curve(result, ("metrics/delivered",))
+        line = curve(result, ("terms/subgoal", "metrics/success"))
         rows.append({"players": players, **about(result, "ippo"), "curve": line, "measured": found})
     return rows
 
@@ -325,13 +339,15 @@ def main() -> None:
         "groups": (groups, GROUPS),
         "pair": (pair, PPO),
         "partners": (partners, PPO),
-        "transport": (transport, PPO),
+        "transport": (transport, TRANSPORT),
+        "transport_flat": (lambda args: transport(args, False), PPO),
     }
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--parts", nargs="+", default=list(parts), choices=list(parts))
-    parser.add_argument("--seeds", type=int, help="by default 5, of pairs 3, of teams 2")
+    parser.add_argument("--seeds", type=int, help="by default 5, of pairs and teams 3")
+    parser.add_argument("--teams", type=int, nargs="+", default=list(TEAMS), choices=TEAMS)
     parser.add_argument("--steps", type=int, default=PPO["total_steps"])
     parser.add_argument("--episodes", type=int, default=300)
     parser.add_argument("--algorithms", nargs="+", default=["ippo", "mappo"], help="of pairs")
@@ -345,9 +361,14 @@ def main() -> None:
     for name in args.parts:
         measure, settings = parts[name]
         args.part = name
-        args.seeds = asked or {"pair": 3, "partners": 3, "transport": 2}.get(name, 5)
+        few = {"pair": 3, "partners": 3, "transport": 3, "transport_flat": 2}
+        args.seeds = asked or few.get(name, 5)
         where = machine()
         rows = measure(args)
+        if name.startswith("transport"):  # beside those of other teams
+            done = found.get(name, {"rows": []})["rows"]
+            rows += [row for row in done if row["players"] not in args.teams]
+            rows.sort(key=lambda row: row["players"])
         kept = {key: value for key, value in settings.items() if key != "total_steps"}
         found[name] = {"machine": where, "settings": kept, "seeds": args.seeds, "rows": rows}
         save(args.out, benchmark="home_learning", **found)

@@ -142,10 +142,11 @@ class _Home:
     """What a text says."""
 
     def __init__(self, text: str):
-        own = re.search(r"^You are \w+, (?:at (.+?) in|in the middle of) (.+?)\. (.*)$", text, re.M)
+        where = r"(?:at (.+?)(?:, which is closed,)? in|in the middle of)"
+        own = re.search(rf"^You are \w+, {where} (.+?)\. (.*)$", text, re.M)
         if own is None or not text.startswith("Step "):
             raise SeatError(f"this is no text of a player in a home: {text[:60]!r}")
-        self.at, self.room = own[1] or "", own[2].removesuffix(", which is closed")
+        self.at, self.room = own[1] or "", own[2]
         self.goal = _goal(text)
         # The last words of the instructor, where there is a channel.
         told = re.findall(rf'instructor[^"\n]*"{TOLD}([^"]*)"', text)

@@ -88,8 +88,8 @@ def _where(facts: Facts, agent: int) -> str:
     at, room = facts.at[agent], the(facts.room_names[facts.player_room[agent]])
     if at == NONE:
         return f"in the middle of {room}"
-    where = f"at {facts.receptacle_names[at]} in {room}"
-    return where if facts.open[at] else f"{where}, which is closed"
+    shut = "" if facts.open[at] else ", which is closed,"
+    return f"at {facts.receptacle_names[at]}{shut} in {room}"
 
 
 def _goal(home: Home, facts: Facts, agent: int) -> list[str]:
@@ -171,7 +171,7 @@ class _Known:
                 continue
             met = facts.met[me][n]
             if met < 0:
-                lines.append(f"{home.agents[n]} was not seen yet.")
+                lines.append(f"You have not seen {home.agents[n]} yet.")
                 continue
             at, room = facts.met_at[me][n], the(facts.room_names[facts.met_room[me][n]])
             where = f"the middle of {room}"
@@ -312,7 +312,9 @@ def _rooms(
 
 
 def _abilities(home: Home, facts: Facts) -> list[str]:
-    """What can be done where, as the rules say it of kinds."""
+    """What can be done where, as the rules say it of kinds, if goals may ask for it."""
+    if home.family in ("transport", "follow"):
+        return []
     catalog = home.catalog
     said = []
     for ability, does in (("cleans", "clean"), ("heats", "heat"), ("cools", "cool")):
@@ -400,8 +402,7 @@ class _Choices:
         turn = self._turn(agent)
         self.before = [home.agents[n] for n in here if self._turn(n) < turn]
         places = [name for c, name in enumerate(facts.receptacle_names) if name and c != self.at]
-        far = "or to any other receptacle; be there"
-        far += ", or a room nearer" if self._far() else ""
+        far = f"be there{', or a room nearer' * self._far()}; likewise any other receptacle"
         self.going = Form("go to {receptacle}", far, {"receptacle": tuple(places)})
 
     def _turn(self, n: int) -> int:
@@ -421,7 +422,7 @@ class _Choices:
         if action < do.take:
             shut = action == do.close
             path = f"receptacles.{self.facts.receptacle_names[self.at]}.open"
-            effect = "nothing can be taken or put" if shut else "see what is inside"
+            effect = "nothing can be taken out or put in" if shut else "see what is inside"
             return Choice(text, effect, action, facts={path: not shut})
         if action < do.put:
             return self._take(text, action)
@@ -467,10 +468,10 @@ class _Choices:
             )
             effect = f"be in {the(facts.room_names[nearer])}"
             if steps > 1:
-                effect += f", with {counted(steps - 1, 'more room')} to go"
+                effect += f", with {counted(steps - 1, 'more step')} to go"
             reached = {f"{self.own}.room": facts.room_names[nearer], f"{self.own}.at": ""}
             return Choice(text, effect, action, facts=reached, form=form)
-        effect = "be there" if place is not None else "be in its middle"
+        effect = "be there" if place is not None else "be in the middle of it"
         at = "" if place is None else facts.receptacle_names[place]
         reached = {f"{self.own}.at": at, f"{self.own}.room": facts.room_names[room]}
         return Choice(text, effect, action, facts=reached, form=form)
@@ -500,7 +501,7 @@ class _Choices:
                 brought = {f"objects.{facts.object_names[p]}.place": here for p in packed}
                 effect = f"deliver the {counted(len(packed), 'thing')} in it; it is used up"
                 return self._unless(text, effect, action, {empty: "", **brought}, closes)
-            effect = "have it there"
+            effect = "leave it there"
             done = {empty: "", f"objects.{name}.place": here}
             return self._unless(text, effect, action, done, closes)
         if verb == "pack":
@@ -656,13 +657,13 @@ def _known_dict(home: Home, facts: Facts, n: int, places: dict[int, str]) -> dic
 
 _AIMS = {
     "chore": "One chore is to be done, such as putting a clean mug in a cabinet. Any object of the "
-    "kind will do, and any receptacle of the kind.",
+    "kind will do, and any receptacle of the kind. The episode ends when it is done",
     "watch_and_help": "Several objects are to be put in or on receptacles of one kind. Any objects "
-    "of the kinds will do, and any receptacle of the kind.",
+    "of the kinds will do, and any receptacle of the kind. The episode ends when all are there",
     "transport": "Objects marked as targets are to be brought to a bed; what lies on one is "
-    "delivered.",
+    "delivered. The episode ends when all are delivered",
     "follow": "{leader} goes from one receptacle to the next; whoever follows stays in the same "
-    "room, but not at the same receptacle.",
+    "room, but not at the same receptacle. The episode ends when {leader} has been everywhere",
 }
 
 
@@ -677,7 +678,7 @@ def rules(home: Home, agent: int) -> str:
         "",
         "AIM",
         _AIMS[home.family].format(leader=home.agents[0])
-        + f" The episode ends then, or after {counted(home.max_steps, 'step')}.",
+        + f", or after {counted(home.max_steps, 'step')}.",
         _rewards(home),
         *_telling(home, bodyless),
         "",
@@ -790,15 +791,15 @@ def _verbs(home: Home) -> list[str]:
         holds = int(catalog.holds.max())
         lines.append(
             f"- pack what is in one hand into the container in the other (basket, tray or crate), "
-            f"which holds up to {holds}. A container that is put down at the goal delivers what is "
-            "in it, and is used up."
+            f"which holds up to {holds}. A container that is put on a bed delivers what is in it, "
+            "and is used up."
         )
     if home.family in ("chore", "watch_and_help"):
         lines += [
             f"- clean what you hold at a {_able_or(home, 'cleans')}, heat it at a "
-            f"{_able_or(home, 'heats')} (no longer cool), cool it at a "
-            f"{_able_or(home, 'cools')} (no longer hot). It stays in your hand, and the place "
-            "need not be open.",
+            f"{_able_or(home, 'heats')}, or cool it at a {_able_or(home, 'cools')}. What is heated "
+            "is no longer cool, and the other way round. It stays in your hand, and the place need "
+            "not be open.",
             "- use the lamp where you are: it stays on. To look at an object under a lamp, hold it "
             "where a lamp is on.",
         ]

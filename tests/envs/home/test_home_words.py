@@ -196,8 +196,8 @@ class Reader:
 
     def me(self):
         env, out = self.env, self.out
-        me = rf"You are {env.agents[self.agent]}, (?:at|in) (.+?)(?:, which is closed)?\. (.+)$"
-        where, holding = re.match(me, self.lines[1]).groups()
+        me = rf"You are {env.agents[self.agent]}, (?:at|in) (.+?)\. (.+)$"
+        where, holding = re.match(me, self.lines[1].replace(", which is closed,", "")).groups()
         out["room"][0], out["at"][0] = self.at(where)
         first = env.receptacles + env.hands * self.agent
         hands = re.findall(r"In your (left|right) hand: (.*?)\.(?= In|$)", holding)
@@ -650,8 +650,8 @@ def cook(view):
     wants = re.match(r"(clean|hot|cool) ", noun)
     noun = noun.removeprefix(wants[0]) if wants else noun
     wants = wants[1] if wants else ""
-    at = re.search(r"^You are player_0, at ([a-z ]+ \d+) in ", text, re.M)
-    at, shut = at and at[1], ", which is closed." in text
+    at = re.search(r"^You are player_0, at ([a-z ]+ \d+)(?:, which is closed,)? in ", text, re.M)
+    at, shut = at and at[1], ", which is closed," in text
     holds = re.search(r"You hold ([a-z ]+?)(?: \d+)?(?: \((.*)\))?\.$", text, re.M).groups()
     known = {}
     for line in re.findall(r"^(?:You see|Seen before:) (.*)\.$", text, re.M):
