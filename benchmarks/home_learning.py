@@ -61,8 +61,8 @@ GROUPS: dict[str, Any] = {
 PAIRS_STEPS = 3_000_000
 TRANSPORT_STEPS, TEAMS = 1_000_000, (1, 2, 4, 6)
 # As many decisions of players in each update, and in all, whatever the number of players.
-TRANSPORT: dict[str, Any] = {**PPO, "slots": True, "minibatches": 8, "learning_rate": 2e-3}
-DECISIONS, TRANSPORT_ENVS = 350_000, {1: 128, 2: 64, 4: 32, 6: 24}
+TRANSPORT: dict[str, Any] = {**PPO, "slots": True, "minibatches": 8}
+DECISIONS, TRANSPORT_ENVS = 640_000, {1: 256, 2: 128, 4: 64, 6: 40}
 CLONING: dict[str, Any] = {"reads": "vector", "epochs": 30, "batch": 256, "width": 128}
 LESSONS = 2000  # episodes of `tidy` that are cloned
 SCRIPTED = ("tidy", "helper", "random")
