@@ -44,9 +44,9 @@ def slots_of(env: Env) -> tuple[Slots, ...]:
     Raises:
         ConfigError: it has none.
     """
-    layout = getattr(env, "observation_layout", None)
+    layout: Any = getattr(env, "observation_layout", None)
     found = tuple(
-        Slots(layout[name].start, *piece.shape, piece.actions)
+        Slots(layout[name].start, piece.shape[0], piece.shape[1], piece.actions)
         for name, piece in (layout.pieces if layout else {}).items()
         if piece.actions
     )

@@ -102,6 +102,7 @@ def _map(world: CraftWorld, state: CraftState, agent: int, seen: Observation) ->
 
 def _inventories(world: CraftWorld, state: CraftState, agent: int) -> list[Question]:
     found = []
+    options: tuple[str, ...]
     pockets, ranges = np.asarray(state.inventory).tolist(), Ranges(0, rl.MOST)
     for n, name in enumerate(world.agents):
         if n == agent:
