@@ -44,7 +44,7 @@ def slots_of(env: Env) -> tuple[Slots, ...]:
     Raises:
         ConfigError: it has none.
     """
-    layout: Any = getattr(env, "observation_layout", None)
+    layout: Any = env.observation_layout
     found = tuple(
         Slots(layout[name].start, piece.shape[0], piece.shape[1], piece.actions)
         for name, piece in (layout.pieces if layout else {}).items()
