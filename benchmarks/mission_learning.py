@@ -54,8 +54,14 @@ CRITICS: dict[str, dict[str, Any]] = {
     "pursuit": {**FIELD, "total_steps": 600_000},
     "rendezvous": {**FIELD, "total_steps": 500_000},
 }
-# Tasks whose best IPPO comes with the package, beside one of an earlier run.
-SHIP = ("foraging-2s-8x8-2p-2f-coop", "foraging-10x10-3p-3f", "rendezvous")
+# Tasks whose best IPPO comes with the package, beside one of an earlier run, and its settings.
+SHIP: dict[str, dict[str, Any]] = {
+    "foraging-2s-8x8-2p-2f-coop": {"total_steps": FORAGING["foraging-2s-8x8-2p-2f-coop"][0]},
+    "foraging-10x10-3p-3f": {"total_steps": FORAGING["foraging-10x10-3p-3f"][0]},
+    "rendezvous": CRITICS["rendezvous"],
+    "capture": {**FIELD, "total_steps": 1_000_000},
+    "escape": {**FIELD, "total_steps": 1_000_000},
+}
 # What a response learns to beat first: the scripted player, from the least able to the most.
 LADDER = ("ranger:noise=0.75", "ranger:noise=0.5", "ranger:noise=0.25", "ranger")
 # Scenario -> settings of IPPO against itself, and of each response of PSRO. Each run of self-play
@@ -63,10 +69,10 @@ LADDER = ("ranger:noise=0.75", "ranger:noise=0.5", "ranger:noise=0.25", "ranger"
 DUEL: dict[str, Any] = {
     "num_envs": 256,
     "num_steps": 32,
-    "epochs": 3,
-    "learning_rate": 2e-3,
-    "activation": "relu",
+    "epochs": 2,
+    "learning_rate": 3e-3,
     "entropy_end": 0.002,
+    "width": 32,
 }
 LEAGUE: dict[str, Any] = {
     "start": LADDER,
@@ -86,18 +92,18 @@ FLAGS: dict[str, Any] = {
 }
 DUELS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     "tag": (
-        {**DUEL, "reward_scale": 0.1, "total_steps": 1_800_000},
-        {**DUEL, **LEAGUE, "reward_scale": 0.1, "total_steps": 600_000},
+        {**DUEL, "reward_scale": 0.1, "total_steps": 1_200_000},
+        {**DUEL, **LEAGUE, "reward_scale": 0.1, "total_steps": 400_000},
     ),
     "flag": (
         {
             **DUEL,
             **FLAGS,
-            "total_steps": 1_800_000,
+            "total_steps": 1_200_000,
             "start_player": "ranger:noise=0.25",
             "start_share": 0.8,
         },
-        {**DUEL, **LEAGUE, **FLAGS, "total_steps": 600_000},
+        {**DUEL, **LEAGUE, **FLAGS, "total_steps": 400_000},
     ),
     "hide_and_seek": (
         {
@@ -110,8 +116,8 @@ DUELS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
         {**DUEL, **LEAGUE, "reward_scale": 0.1, "total_steps": 400_000},
     ),
 }
-# Rewards are so rare that most episodes at first begin in the middle of a scripted player's, and that
-# bringing a shelf back pays something, too, in the first half of the updates.
+# Rewards are so rare that most episodes at first begin in the middle of a scripted player's, and
+# that bringing a shelf back pays something, too, in the first half of the updates.
 WAREHOUSE: dict[str, Any] = {
     "num_steps": 50,
     "reads": "vector",
@@ -309,9 +315,8 @@ def shipped(runs: Path, tasks: Sequence[str], seeds: int, episodes: int) -> dict
     found: dict[str, Any] = {}
     for task in tasks:
         env = manyhands.make("mission", scenario=task)
-        settings = CRITICS.get(task) or {"total_steps": FORAGING[task][0]}
         folder = runs / f"mission-{task}-ippo"
-        result = trained(env, "ippo", seeds, folder, episodes, **settings)
+        result = trained(env, "ippo", seeds, folder, episodes, **SHIP[task])
         ship(env, task, result)
         foraging = env.kind == "foraging"
         scripted = ("forager", "forager:team=false") if foraging else ("ranger", "ranger:noise=0.3")
@@ -320,13 +325,14 @@ def shipped(runs: Path, tasks: Sequence[str], seeds: int, episodes: int) -> dict
         rows = [(k,) * env.num_agents for k in range(len(made))]
         matches = play_matches(env, made, rows, episodes, 1)
         found[task] = scores(result) | {
+            "settings": SHIP[task],
             "players": {
                 name: {
                     "return": round(float(match.returns.mean()), 4),
                     "steps": round(float(match.lengths.mean()), 1),
                 }
                 for name, match in zip(names, matches, strict=True)
-            }
+            },
         }
         print(task, json.dumps(found[task]), flush=True)
     return found
@@ -387,7 +393,7 @@ PARTS: dict[str, tuple[Any, tuple[str, ...]]] = {
     "warehouse": (warehouse, tuple(WAREHOUSES)),
     "critics": (critics, tuple(CRITICS)),
     "duels": (duels, tuple(DUELS)),
-    "shipped": (shipped, SHIP),
+    "shipped": (shipped, tuple(SHIP)),
     "maze": (maze, ("maze_pair",)),
 }
 
