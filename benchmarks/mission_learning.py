@@ -62,21 +62,22 @@ SHIP: dict[str, dict[str, Any]] = {
     "capture": {**FIELD, "total_steps": 1_000_000},
     "escape": {**FIELD, "total_steps": 1_000_000},
 }
-# What a response learns to beat first: the scripted player, from the least able to the most.
+# What PSRO begins with, beside a network that was cloned from the last of them: scripted players,
+# from the least able to the most.
 LADDER = ("ranger:noise=0.75", "ranger:noise=0.5", "ranger:noise=0.25", "ranger")
 # Scenario -> settings of IPPO against itself, and of each response of PSRO. Each run of self-play
 # takes as many steps as all responses together.
 DUEL: dict[str, Any] = {
-    "num_envs": 256,
+    "num_envs": 128,
     "num_steps": 32,
     "epochs": 2,
-    "learning_rate": 3e-3,
+    "minibatches": 8,
+    "learning_rate": 1e-3,
     "entropy_end": 0.002,
     "width": 32,
 }
 LEAGUE: dict[str, Any] = {
-    "start": LADDER,
-    "strategies": len(LADDER) + 3,
+    "strategies": len(LADDER) + 4,
     "meta_solver": "uniform",
     "counts": "margin",
     "checks": 1,
@@ -90,32 +91,31 @@ FLAGS: dict[str, Any] = {
     "shaping": (("flag", 0.3), ("capture", 0.1), ("caught", -0.1)),
     "shaping_share": 0.9,
 }
+WITHIN: dict[str, Any] = {"start_player": "ranger:noise=0.25", "start_share": 0.8}
 DUELS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     "tag": (
-        {**DUEL, "reward_scale": 0.1, "total_steps": 1_200_000},
-        {**DUEL, **LEAGUE, "reward_scale": 0.1, "total_steps": 400_000},
-    ),
-    "flag": (
         {
             **DUEL,
-            **FLAGS,
-            "total_steps": 1_200_000,
-            "start_player": "ranger:noise=0.25",
-            "start_share": 0.8,
-        },
-        {**DUEL, **LEAGUE, **FLAGS, "total_steps": 400_000},
-    ),
-    "hide_and_seek": (
-        {
-            **DUEL,
+            "num_envs": 256,
+            "minibatches": 4,
+            "learning_rate": 3e-3,
             "reward_scale": 0.1,
             "total_steps": 1_200_000,
-            "start_player": "ranger:noise=0.25",
-            "start_share": 0.8,
         },
-        {**DUEL, **LEAGUE, "reward_scale": 0.1, "total_steps": 400_000},
+        {**DUEL, **LEAGUE, "discount": 0.95, "reward_scale": 0.1, "total_steps": 400_000},
+    ),
+    "flag": (
+        {**DUEL, **FLAGS, **WITHIN, "total_steps": 900_000},
+        {**DUEL, **LEAGUE, **FLAGS, "total_steps": 300_000},
+    ),
+    "hide_and_seek": (
+        {**DUEL, **WITHIN, "discount": 0.95, "reward_scale": 0.1, "total_steps": 900_000},
+        {**DUEL, **LEAGUE, "discount": 0.95, "reward_scale": 0.1, "total_steps": 300_000},
     ),
 }
+# Episodes of the scripted player that are cloned, of each team beside each of these opponents.
+LESSONS = 30
+PARTNERS = ("ranger", "ranger:noise=0.3")
 # Rewards are so rare that most episodes at first begin in the middle of a scripted player's, and
 # that bringing a shelf back pays something, too, in the first half of the updates.
 WAREHOUSE: dict[str, Any] = {
@@ -238,7 +238,10 @@ def duels(runs: Path, tasks: Sequence[str], seeds: int, episodes: int) -> dict[s
             lesson = manyhands.make("mission", scenario={"like": task, "rewards": rewards})
         alone, league = DUELS[task]
         result = trained(lesson, "ippo", seeds, runs / f"mission-{task}-ippo", episodes, **alone)
-        config = dataclasses.replace(training.default_config(lesson, "psro"), **league)
+        first = cloned(lesson, runs / f"mission-{task}-bc", league["width"])
+        config = dataclasses.replace(
+            training.default_config(lesson, "psro"), start=(*LADDER, str(first)), **league
+        )
         population = psro(
             lesson,
             config,
@@ -247,20 +250,19 @@ def duels(runs: Path, tasks: Sequence[str], seeds: int, episodes: int) -> dict[s
             log=lambda line: print(line, flush=True),
         )
         given = {f"self-play {seed}": policy for seed, policy in result.policies.items()}
-        given |= dict(zip(population.league.names, population.strategies, strict=True))
+        joined = [*LADDER, "clone", *population.league.names[len(config.start) :]]
+        given |= dict(zip(joined, population.strategies, strict=True))
         given = {
             name: dataclasses.replace(policy, spec=env.spec())
             if isinstance(policy, policies.NetworkPolicy)
             else policy
             for name, policy in given.items()
         }
-        # Beside all of the population, and its equilibrium without the scripted players.
-        learned = population.league.names[len(league["start"]) :]
         payoffs = population.league.matrix(config.counts)
-        own = payoffs[-len(learned) :, -len(learned) :]
+        networks = payoffs[len(LADDER) :, len(LADDER) :]
         mixtures = {
-            "PSRO": dict(zip(population.league.names, nash(payoffs).tolist(), strict=True)),
-            "responses": dict(zip(learned, nash(own).tolist(), strict=True)),
+            "all of PSRO": dict(zip(joined, nash(payoffs).tolist(), strict=True)),
+            "its networks": dict(zip(joined[len(LADDER) :], nash(networks).tolist(), strict=True)),
         }
         found[task] = {
             "settings": {"self-play": alone, "psro": league, "terms": TERMS.get(task, {})},
@@ -270,6 +272,22 @@ def duels(runs: Path, tasks: Sequence[str], seeds: int, episodes: int) -> dict[s
         }
         print(task, json.dumps(found[task]), flush=True)
     return found
+
+
+def cloned(env: Any, folder: Path, width: int) -> Path:
+    """The file of a network that does what the scripted player does, of both teams."""
+    records = []
+    for team, side in enumerate(env.sides):
+        for number, partner in enumerate(PARTNERS):
+            path = folder.with_name(f"{folder.name}-{team}-{number}.jsonl")
+            records.append(str(path))
+            seats = ["ranger" if agent in side else partner for agent in range(env.num_agents)]
+            seed = 1_000 + 2 * team + number
+            resume = path.exists()
+            manyhands.play(env, seats, LESSONS, seed, record=path, resume=resume, progress=False)
+    settings = {"data": tuple(records), "players": ("ranger",), "width": width, "epochs": 30}
+    trained(env, "bc", 1, folder, 20, **settings)
+    return folder / "policy-0.safetensors"
 
 
 def sides(
