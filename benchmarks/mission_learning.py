@@ -96,7 +96,7 @@ LEAGUE: dict[str, Any] = {
 TERMS: dict[str, dict[str, float]] = {"flag": {"flag": 0.0, "capture": 0.0, "caught": 0.0}}
 FLAGS: dict[str, Any] = {
     "discount": 0.98,
-    "shaping": (("flag", 0.3), ("capture", 0.1), ("caught", -0.1)),
+    "shaping": (("flag", 0.5), ("capture", 0.1)),
     "shaping_share": 0.9,
 }
 WITHIN: dict[str, Any] = {"start_player": "ranger:noise=0.25", "start_share": 0.8}
