@@ -117,8 +117,8 @@ DUELS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
         {**DUEL, **LEAGUE, **FLAGS, "total_steps": 300_000},
     ),
     "hide_and_seek": (
-        {**DUEL, **WITHIN, "discount": 0.95, "reward_scale": 0.1, "total_steps": 900_000},
-        {**DUEL, **LEAGUE, "discount": 0.95, "reward_scale": 0.1, "total_steps": 300_000},
+        {**DUEL, **WITHIN, "discount": 0.95, "reward_scale": 0.1, "total_steps": 510_000},
+        {**DUEL, **LEAGUE, "discount": 0.95, "reward_scale": 0.1, "total_steps": 170_000},
     ),
 }
 # Episodes of the scripted player that are cloned, of each team beside each of these opponents.

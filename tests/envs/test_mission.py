@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 import manyhands
-from manyhands.baselines.evaluation import held_out, league
+from manyhands.baselines.evaluation import held_out
+from manyhands.baselines.evaluation.league import league
 from manyhands.core.env import ConfigError, describe_with
 from manyhands.core.registry import seat as seat_of
 from manyhands.envs.mission import scenarios
