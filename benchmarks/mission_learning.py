@@ -4,13 +4,13 @@
     python benchmarks/mission_learning.py --parts foraging --tasks foraging-8x8-2p-2f-coop
     python benchmarks/mission_learning.py --parts maze
 
-Parts: `foraging` trains IPPO, MAPPO and QMIX on published tasks; `warehouse` trains IPPO on a tiny
-one; `critics` compares a critic of one agent's view (IPPO) with a central one (MAPPO); `duels`
-trains a network against itself in tag and flag, and has all play all; `shipped` has the policies
-that come with the package, beside scripted players; `maze` plays the pair maze with scripted
-players, alone and in pairs, who talk or not. Runs are kept in `runs/`: what is there is not trained
-again, and what was stopped goes on. Figures are added, task by task, to
-`benchmarks/results/mission-learning.json`.
+Parts: `foraging` trains IPPO, MAPPO and QMIX on published tasks; `warehouse` trains IPPO and MAPPO
+on tiny ones; `critics` compares a critic of one agent's view (IPPO) with a central one (MAPPO);
+`duels` trains a network against itself, and a population (PSRO), in three games of two teams, and
+has all play all; `shipped` has the policies that come with the package, beside scripted players;
+`maze` plays the pair maze with scripted players, alone and in pairs, who talk or not. Runs are kept
+in `runs/`: what is there is not trained again, and what was stopped goes on. Figures are added,
+task by task, to `benchmarks/results/mission-learning.json`.
 """
 
 from __future__ import annotations
@@ -27,9 +27,12 @@ import numpy as np
 from common import RESULTS, ROOT, machine, save
 
 import manyhands
+from manyhands.baselines.evaluation.league import nash
 from manyhands.baselines.evaluation.matches import play_matches
 from manyhands.baselines.evaluation.scores import players
+from manyhands.baselines.evaluation.tables import Estimate
 from manyhands.baselines.learners import training
+from manyhands.baselines.learners.psro import psro
 from manyhands.baselines.players import network as policies
 
 OUT = RESULTS / "mission-learning.json"
@@ -51,32 +54,92 @@ CRITICS: dict[str, dict[str, Any]] = {
     "pursuit": {**FIELD, "total_steps": 600_000},
     "rendezvous": {**FIELD, "total_steps": 500_000},
 }
-# Tasks whose best IPPO comes with the package, beside one of an earlier run.
-SHIP = ("foraging-2s-8x8-2p-2f-coop", "foraging-10x10-3p-3f", "rendezvous")
-# Scenario -> settings of IPPO against itself: smaller steps.
-DUEL: dict[str, Any] = {
-    "total_steps": 600_000,
-    "num_envs": 256,
-    "epochs": 3,
-    "learning_rate": 1e-3,
-    "activation": "tanh",
-}
-DUELS: dict[str, dict[str, Any]] = {
-    "tag": {**DUEL, "reward_scale": 0.1, "entropy_end": 0.002},
-    "flag": {
-        **DUEL,
-        "discount": 0.98,
-        "start_player": "ranger:noise=0.2",
-        "start_share": 0.8,
+# Tasks whose best IPPO comes with the package, beside one of an earlier run, and its settings.
+SHIP: dict[str, dict[str, Any]] = {
+    "foraging-2s-8x8-2p-2f-coop": {"total_steps": FORAGING["foraging-2s-8x8-2p-2f-coop"][0]},
+    "foraging-10x10-3p-3f": {"total_steps": FORAGING["foraging-10x10-3p-3f"][0]},
+    "rendezvous": CRITICS["rendezvous"],
+    "capture": {**FIELD, "total_steps": 1_000_000},
+    # From the start alone, networks learn to hide from the killer, and never to leave.
+    "escape": {
+        "num_envs": 256,
+        "minibatches": 8,
+        "learning_rate": 1e-3,
+        "start_player": "ranger",
+        "start_share": 0.9,
+        "total_steps": 2_000_000,
     },
 }
-WAREHOUSE = {
-    "total_steps": 4_000_000,
+# What PSRO begins with, beside a network that was cloned from the last of them: scripted players,
+# from the least able to the most.
+LADDER = ("ranger:noise=0.75", "ranger:noise=0.5", "ranger:noise=0.25", "ranger")
+# Scenario -> settings of IPPO against itself, and of each response of PSRO. Each run of self-play
+# takes as many steps as all responses together.
+DUEL: dict[str, Any] = {
+    "num_envs": 128,
+    "num_steps": 32,
+    "epochs": 2,
+    "minibatches": 8,
+    "learning_rate": 1e-3,
+    "entropy_end": 0.002,
+    "width": 32,
+}
+LEAGUE: dict[str, Any] = {
+    "strategies": len(LADDER) + 4,
+    "meta_solver": "uniform",
+    "counts": "margin",
+    "checks": 1,
+    "enough": 1.0,
+    "matches": 50,
+}
+# Both learn in the scenario with these terms, which pay nothing, so that shaping can name them.
+TERMS: dict[str, dict[str, float]] = {"flag": {"flag": 0.0, "capture": 0.0, "caught": 0.0}}
+FLAGS: dict[str, Any] = {
+    "discount": 0.98,
+    "shaping": (("flag", 0.5), ("capture", 0.1)),
+    "shaping_share": 0.9,
+}
+WITHIN: dict[str, Any] = {"start_player": "ranger:noise=0.25", "start_share": 0.8}
+DUELS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
+    "tag": (
+        {
+            **DUEL,
+            "num_envs": 256,
+            "minibatches": 4,
+            "learning_rate": 3e-3,
+            "reward_scale": 0.1,
+            "total_steps": 1_200_000,
+        },
+        {**DUEL, **LEAGUE, "discount": 0.95, "reward_scale": 0.1, "total_steps": 400_000},
+    ),
+    "flag": (
+        {**DUEL, **FLAGS, **WITHIN, "total_steps": 900_000},
+        {**DUEL, **LEAGUE, **FLAGS, "total_steps": 300_000},
+    ),
+    "hide_and_seek": (
+        {**DUEL, **WITHIN, "discount": 0.95, "reward_scale": 0.1, "total_steps": 510_000},
+        {**DUEL, **LEAGUE, "discount": 0.95, "reward_scale": 0.1, "total_steps": 170_000},
+    ),
+}
+# Episodes of the scripted player that are cloned, of each team beside each of these opponents.
+LESSONS = 80
+PARTNERS = ("ranger", "ranger:noise=0.3")
+# Rewards are so rare that most episodes at first begin in the middle of a scripted player's, and
+# that bringing a shelf back pays something, too, in the first half of the updates.
+WAREHOUSE: dict[str, Any] = {
+    "num_envs": 256,
     "num_steps": 50,
+    "minibatches": 8,
+    "learning_rate": 2e-3,
     "reads": "vector",
     "start_player": "porter:noise=0.1",
     "start_share": 0.8,
+    "shaping": (("return", 0.5),),
     "entropy_end": 0.002,
+}
+WAREHOUSES = {
+    "warehouse-tiny-2ag": {**WAREHOUSE, "total_steps": 5_000_000},
+    "warehouse-tiny-4ag": {**WAREHOUSE, "total_steps": 2_500_000},
 }
 
 
@@ -123,16 +186,41 @@ def foraging(
     return found
 
 
-def warehouse(runs: Path, tasks: Sequence[str], seeds: int, episodes: int) -> dict[str, Any]:
-    """Deliveries of all robots in 500 steps."""
-    found = {}
+def warehouse(
+    runs: Path,
+    tasks: Sequence[str],
+    seeds: int,
+    episodes: int,
+    algorithms: Sequence[str] = ("ippo", "mappo"),
+) -> dict[str, Any]:
+    """Deliveries of all robots in 500 steps, beside scripted and random players."""
+    found: dict[str, Any] = {}
     for task in tasks:
         env = manyhands.make("mission", scenario=task)
-        folder = runs / f"mission-{task}-ippo"
-        result = trained(env, "ippo", seeds, folder, episodes, **WAREHOUSE)
-        found[task] = {"ippo": scores(result, env.num_agents), "settings": WAREHOUSE}
-        print(task, found[task], flush=True)
+        names = ("porter", "random")
+        rows = [(k,) * env.num_agents for k in range(len(names))]
+        matches = play_matches(env, players(env, list(names))[0], rows, episodes, 1)
+        sums = [Estimate.of(match.returns.sum(1)).to_dict() for match in matches]
+        found[task] = {"settings": WAREHOUSES[task], "players": dict(zip(names, sums, strict=True))}
+        for algorithm in algorithms:
+            folder = runs / f"mission-{task}-{algorithm}"
+            result = trained(env, algorithm, seeds, folder, episodes, **WAREHOUSES[task])
+            found[task][algorithm] = scores(result, env.num_agents) | {
+                "curve": curve(result, env.num_agents)
+            }
+            print(task, algorithm, found[task][algorithm], flush=True)
     return found
+
+
+def curve(result: training.TrainingResult, agents: int, points: int = 20) -> list[list[Any]]:
+    """(steps, what all agents together earn in an episode, by seed) at regular steps of a run."""
+    lines = training.read_curve(result.out / "curve.jsonl")
+    chosen = sorted({round(k) for k in np.linspace(0, len(lines) - 1, points)})
+    earned = [(lines[k]["steps"], lines[k]["metrics"]["return"]) for k in chosen]
+    return [
+        [steps, [None if v is None or np.isnan(v) else round(v * agents, 3) for v in values]]
+        for steps, values in earned
+    ]
 
 
 def critics(runs: Path, tasks: Sequence[str], seeds: int, episodes: int) -> dict[str, Any]:
@@ -150,41 +238,117 @@ def critics(runs: Path, tasks: Sequence[str], seeds: int, episodes: int) -> dict
 
 
 def duels(runs: Path, tasks: Sequence[str], seeds: int, episodes: int) -> dict[str, Any]:
-    """Self-play of one network in both teams; then all against all, by sides."""
+    """Self-play of one network in both teams, and a population (PSRO, one seed) that begins with
+    scripted players; then all against all, by sides."""
     found: dict[str, Any] = {}
     for task in tasks:
         env = manyhands.make("mission", scenario=task)
-        result = trained(env, "ippo", seeds, runs / f"mission-{task}-ippo", episodes, **DUELS[task])
-        given: dict[str, Any] = {f"seed {s}": policy for s, policy in result.policies.items()}
-        given |= {name: name for name in ("ranger", "ranger:noise=0.3", "random")}
-        found[task] = {**scores(result), **sides(env, given, episodes)}
+        lesson = env
+        if task in TERMS:
+            rewards = {**env.scenario["rewards"], **TERMS[task]}
+            lesson = manyhands.make("mission", scenario={"like": task, "rewards": rewards})
+        alone, league = DUELS[task]
+        result = trained(lesson, "ippo", seeds, runs / f"mission-{task}-ippo", episodes, **alone)
+        first = cloned(lesson, runs / f"mission-{task}-bc", league["width"])
+        config = dataclasses.replace(
+            training.default_config(lesson, "psro"), start=(*LADDER, str(first)), **league
+        )
+        population = psro(
+            lesson,
+            config,
+            runs / f"mission-{task}-psro",
+            resume=True,
+            log=lambda line: print(line, flush=True),
+        )
+        given = {f"self-play {seed}": policy for seed, policy in result.policies.items()}
+        joined = [*LADDER, "clone", *population.league.names[len(config.start) :]]
+        given |= dict(zip(joined, population.strategies, strict=True))
+        given = {
+            name: dataclasses.replace(policy, spec=env.spec())
+            if isinstance(policy, policies.NetworkPolicy)
+            else policy
+            for name, policy in given.items()
+        }
+        payoffs = population.league.matrix(config.counts)
+        networks = payoffs[len(LADDER) :, len(LADDER) :]
+        mixtures = {
+            "all of PSRO": dict(zip(joined, nash(payoffs).tolist(), strict=True)),
+            "its networks": dict(zip(joined[len(LADDER) :], nash(networks).tolist(), strict=True)),
+        }
+        best = len(LADDER) + int(np.argmax(list(mixtures["its networks"].values())))
+        if payoffs[best, LADDER.index("ranger")] > 0:
+            number = best - len(config.start)
+            card = {
+                "environment": env.spec(),
+                "algorithm": "psro",
+                "settings": json.loads(json.dumps(league)),
+                "begins_with": [*LADDER, "clone"],
+                "seed": 0,
+                "command": COMMAND,
+                "responses": population.history[: number + 1],
+                "margin_over_ranger": float(payoffs[best, LADDER.index("ranger")]),
+            }
+            policies.save(SHIPPED / f"{task}-psro.safetensors", given[joined[best]], card)
+        found[task] = {
+            "settings": {"self-play": alone, "psro": league, "terms": TERMS.get(task, {})},
+            "self-play": scores(result),
+            "psro": {"responses": population.history},
+            **sides(env, {**given, "random": "random"}, mixtures, episodes),
+        }
         print(task, json.dumps(found[task]), flush=True)
     return found
 
 
-def sides(env: Any, given: Mapping[str, Any], episodes: int) -> dict[str, Any]:
-    """The return of an agent of the first team (rows) and of the second (columns), each a mean over
-    episodes, with its standard error."""
+def cloned(env: Any, folder: Path, width: int) -> Path:
+    """The file of a network that does what the scripted player does, of both teams."""
+    records = []
+    for team, side in enumerate(env.sides):
+        for number, partner in enumerate(PARTNERS):
+            path = folder.with_name(f"{folder.name}-{team}-{number}.jsonl")
+            records.append(str(path))
+            seats = ["ranger" if agent in side else partner for agent in range(env.num_agents)]
+            seed = 1_000 + 2 * team + number
+            resume = path.exists()
+            manyhands.play(env, seats, LESSONS, seed, record=path, resume=resume, progress=False)
+    settings = {"data": tuple(records), "players": ("ranger",), "width": width, "epochs": 30}
+    trained(env, "bc", 1, folder, 20, **settings)
+    return folder / "policy-0.safetensors"
+
+
+def sides(
+    env: Any, given: Mapping[str, Any], mixtures: Mapping[str, Mapping[str, float]], episodes: int
+) -> dict[str, Any]:
+    """The return of an agent of the first team (rows) and of the second (columns): means over
+    episodes, each with the margin of its 95% interval. A mixture draws one of the players for each
+    episode; what is given of it is the expected value."""
     made, _ = players(env, list(given.values()))
     first, second = env.sides
+    size = len(made)
     lineups = [
         tuple(a if agent in first else b for agent in range(env.num_agents))
-        for a in range(len(made))
-        for b in range(len(made))
+        for a in range(size)
+        for b in range(size)
     ]
     matches = play_matches(env, made, lineups, episodes, 1)
+    returns = np.stack([match.returns for match in matches]).reshape(size, size, episodes, -1)
+    names = list(given)
+    draws = np.eye(size + len(mixtures), size)
+    for row, mixture in enumerate(mixtures.values(), start=size):
+        draws[row] = [mixture.get(name, 0.0) for name in names]
 
-    def cell(match: Any, team: Sequence[int]) -> list[float]:
-        values = match.returns[:, list(team)].mean(1)
-        error = values.std(ddof=1) / len(values) ** 0.5
-        return [round(float(values.mean()), 3), round(float(error), 3)]
+    def cells(team: Sequence[int]) -> list[list[list[float]]]:
+        values = np.einsum("ai,bj,ije->abe", draws, draws, returns[..., list(team)].mean(-1))
+        estimates = [[Estimate.of(cell) for cell in row] for row in values]
+        return [[[round(e.mean, 3), round(e.margin, 3)] for e in row] for row in estimates]
 
-    size = len(made)
-    cells = [[cell(match, team) for match in matches] for team in (first, second)]
     return {
-        "players": list(given),
-        "first_team": [cells[0][k * size : (k + 1) * size] for k in range(size)],
-        "second_team": [cells[1][k * size : (k + 1) * size] for k in range(size)],
+        "players": [*names, *mixtures],
+        "mixtures": {
+            name: {player: round(chance, 3) for player, chance in mixture.items() if chance > 5e-4}
+            for name, mixture in mixtures.items()
+        },
+        "first_team": cells(first),
+        "second_team": cells(second),
     }
 
 
@@ -194,9 +358,8 @@ def shipped(runs: Path, tasks: Sequence[str], seeds: int, episodes: int) -> dict
     found: dict[str, Any] = {}
     for task in tasks:
         env = manyhands.make("mission", scenario=task)
-        settings = CRITICS.get(task) or {"total_steps": FORAGING[task][0]}
         folder = runs / f"mission-{task}-ippo"
-        result = trained(env, "ippo", seeds, folder, episodes, **settings)
+        result = trained(env, "ippo", seeds, folder, episodes, **SHIP[task])
         ship(env, task, result)
         foraging = env.kind == "foraging"
         scripted = ("forager", "forager:team=false") if foraging else ("ranger", "ranger:noise=0.3")
@@ -205,13 +368,14 @@ def shipped(runs: Path, tasks: Sequence[str], seeds: int, episodes: int) -> dict
         rows = [(k,) * env.num_agents for k in range(len(made))]
         matches = play_matches(env, made, rows, episodes, 1)
         found[task] = scores(result) | {
+            "settings": SHIP[task],
             "players": {
                 name: {
                     "return": round(float(match.returns.mean()), 4),
                     "steps": round(float(match.lengths.mean()), 1),
                 }
                 for name, match in zip(names, matches, strict=True)
-            }
+            },
         }
         print(task, json.dumps(found[task]), flush=True)
     return found
@@ -269,10 +433,10 @@ def maze(runs: Path, tasks: Sequence[str], seeds: int, episodes: int) -> dict[st
 
 PARTS: dict[str, tuple[Any, tuple[str, ...]]] = {
     "foraging": (foraging, tuple(FORAGING)),
-    "warehouse": (warehouse, ("warehouse-tiny-2ag",)),
+    "warehouse": (warehouse, tuple(WAREHOUSES)),
     "critics": (critics, tuple(CRITICS)),
     "duels": (duels, tuple(DUELS)),
-    "shipped": (shipped, SHIP),
+    "shipped": (shipped, tuple(SHIP)),
     "maze": (maze, ("maze_pair",)),
 }
 
@@ -283,7 +447,7 @@ def main() -> None:
     )
     parser.add_argument("--parts", nargs="+", default=list(PARTS), choices=PARTS)
     parser.add_argument("--tasks", nargs="+", help="only these of the parts' tasks")
-    parser.add_argument("--algorithms", nargs="+", help="only these, of the part foraging")
+    parser.add_argument("--algorithms", nargs="+", help="only these, of foraging and warehouse")
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--episodes", type=int, default=100, help="of each score")
     parser.add_argument("--runs", type=Path, default=Path("runs"), help="where runs are kept")
@@ -295,7 +459,8 @@ def main() -> None:
         for task in tasks:
             if args.tasks and task not in args.tasks:
                 continue
-            only = {"algorithms": args.algorithms} if part == "foraging" and args.algorithms else {}
+            some = args.algorithms and part in ("foraging", "warehouse")
+            only = {"algorithms": args.algorithms} if some else {}
             found = run(args.runs, [task], args.seeds, args.episodes, **only)[task]
             about = {"seeds": args.seeds, "episodes": args.episodes, "machine": machine()}
             before = known["parts"].setdefault(part, {}).get(task, {}) if only else {}

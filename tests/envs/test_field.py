@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import manyhands
+from manyhands.baselines.evaluation.matches import Lineup
 from manyhands.core.batch import seats_of, view_of
 from manyhands.core.env import ConfigError, IllegalAction, describe_with
 from manyhands.core.probes import NOT_KNOWN
@@ -983,6 +984,28 @@ def test_rangers_play_better_than_chance(name, steps, better):
         )
         found[seat] = float(np.sum(result.statistics.terms[better]))
     assert found["ranger"] > 1.3 * found["random"] + 8, found
+
+
+def test_rangers_of_different_noise_are_one_program():
+    """Others are not: what a role plans is compiled."""
+    env = make("tag")
+    names = ("ranger", "ranger:noise=1", "ranger:role=wanderer")
+    rangers = [manyhands.seat(name, env) for name in names]
+    lineup, _ = Lineup.of(rangers, [[0, 1, 2, 0]])
+    assert lineup.kinds == ((0, 0), (0, 1), (1, 0))
+    # The noise of the second is its own: all that is legal is done in the end.
+    state = env.reset(jax.random.key(0))
+    view = view_of(env, state).row(2)
+    keys = jax.random.split(jax.random.key(1), 64)
+    done = [
+        set(
+            np.asarray(
+                jax.vmap(lambda key: ranger.apply(env, 2, ranger.init(env, 2), key, view)[0])(keys)
+            ).tolist()
+        )
+        for ranger in (lineup.programs[0].policy([np.float32(noise)]) for noise in (0.0, 1.0))
+    ]
+    assert len(done[0]) < len(done[1]) == np.asarray(view.legal).sum()
 
 
 @pytest.mark.parametrize("coordinates", ["shared", "turned"])

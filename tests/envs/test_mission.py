@@ -11,6 +11,7 @@ import pytest
 
 import manyhands
 from manyhands.baselines.evaluation import held_out
+from manyhands.baselines.evaluation.league import league
 from manyhands.core.env import ConfigError, describe_with
 from manyhands.core.registry import seat as seat_of
 from manyhands.envs.mission import scenarios
@@ -193,6 +194,19 @@ def test_shipped_networks_score_what_their_cards_say(card):
     )
     # Few episodes, of which those that last are not finished twice.
     assert result.statistics.returns.mean() > about["score"]["return"] - 0.1
+    assert card.with_suffix(".safetensors").stat().st_size < 300_000
+
+
+STRATEGIES = sorted(Path(manyhands.__file__).parent.glob("assets/policies/mission/*-psro.json"))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("card", STRATEGIES, ids=lambda card: card.stem)
+def test_shipped_strategies_beat_the_scripted_player_over_both_sides(card):
+    about = json.loads(card.read_text())
+    env = manyhands.make("mission", **about["environment"]["config"])
+    found = league(env, ["psro", "ranger"], 64, seed=3)
+    assert found.payoffs[0, 1] > about["margin_over_ranger"] / 2 > 0
     assert card.with_suffix(".safetensors").stat().st_size < 300_000
 
 

@@ -3,6 +3,7 @@ plays one of `ROLES`; by default the one that its team has."""
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Any, NamedTuple
 
 import jax
@@ -68,8 +69,21 @@ class Memory(NamedTuple):
     told: Array
 
 
+@dataclasses.dataclass(frozen=True)
+class _Fixed:
+    """What is compiled of a ranger: all but its noise. `made` is one that was made with these."""
+
+    env: Env
+    role: str
+    greedy: bool
+    talks: bool
+    made: Ranger = dataclasses.field(compare=False, repr=False)
+
+
+@jax.tree_util.register_pytree_node_class
 class Ranger:
-    """A `DevicePolicy` for fields.
+    """A `DevicePolicy` for fields. A pytree whose leaf is the noise, so that rangers that differ in
+    nothing else share one compiled program (`baselines/evaluation/matches.py`).
 
     Args:
         role: one of `ROLES`; "" for the one that fits the agent's team.
@@ -106,6 +120,17 @@ class Ranger:
         )
         order = middle.sum(0) + np.indices(mission.size)[0] * 0.01
         self.central = order + np.indices(mission.size)[1] * 0.0001
+        self._fixed = _Fixed(env, role, self.greedy, talks, self)
+
+    def tree_flatten(self) -> tuple[tuple[Any], _Fixed]:
+        return (self.noise,), self._fixed
+
+    @classmethod
+    def tree_unflatten(cls, fixed: _Fixed, leaves: tuple[Any]) -> Ranger:
+        found = object.__new__(cls)
+        found.__dict__.update(fixed.made.__dict__)
+        (found.noise,) = leaves
+        return found
 
     def init(self, env: Env, agent: int) -> Memory:
         size = self._found.env.size
