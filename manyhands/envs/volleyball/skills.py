@@ -400,7 +400,7 @@ class VolleyballSkills:
         return jnp.where(obs.served > 0, skill, start).astype(jnp.int32)
 
     def attacks(self, obs: Observation, goal: Array, else_: Array) -> Array:
-        """i32[...]: the spike to the target nearest to `goal` f32[3, ...] that the drone can do, and
+        """i32[...]: of the spikes that the drone can do, the one nearest to `goal` f32[3, ...], and
         when it has no time left to change its way, one that it is in place for; where it can do
         none, `else_`. Of skills="attack"."""
         rows = np.flatnonzero(self.kinds == SPIKE)
