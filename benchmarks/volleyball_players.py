@@ -7,7 +7,7 @@ All games of a task run in one batch, each from a seed of its own, for one point
 drone stands at the same place at first, so that masses and the ball's bounce are drawn anew for
 each game (2 % and 1 % to either side), or else there would be only two games: one side serves, or
 the other. `--duel` plays, as many points on either side, `duel`, which attacks, against `rally`,
-which returns, low or high, and `hover`, one against one; or a team with the skills that are named
+which returns, and `hover`, one against one; or a team with the skills that are named
 against one with those of "plain"; `--drills` has the scripted pair play set_and_spike.
 Prints, and writes to --out, what the players did.
 """
@@ -107,7 +107,7 @@ class Side(NamedTuple):
 
 RALLY, HOVER = Scripted("rally"), Scripted("hover")
 DUEL, TEAM = Scripted("duel"), Scripted("team")
-DUELS = (("rally", RALLY), ("rally:arc=high", Scripted("rally", arc="high")), ("hover", HOVER))
+DUELS = (("rally", RALLY), ("hover", HOVER))
 
 
 def pairs(task: str, version: str) -> list[tuple[Side, Side]]:

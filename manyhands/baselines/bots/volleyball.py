@@ -52,12 +52,10 @@ class Scripted:
     Attributes:
         name: `"hover"`, `"rally"`, `"duel"` or `"team"`.
         attack: how a team does: `"deep"` or `"short"` (see `strategy`).
-        arc: how `"rally"` returns the ball: `"low"`, or `"high"` (see `returning`).
     """
 
     name: str
     attack: str = "deep"
-    arc: str = "low"
 
     def init(self, env: Env, agent: int) -> tuple[()]:
         return ()
@@ -82,7 +80,7 @@ class Scripted:
             return skills.assign(obs, self.option(skills, obs))
         if self.name == "duel":
             return attacking(skills, obs)
-        return returning(skills, obs, self.arc)
+        return returning(skills, obs)
 
     def option(self, skills: VolleyballSkills, obs: Observation) -> Array:
         """The option of a team, as one of its drones sees the court."""
@@ -91,16 +89,13 @@ class Scripted:
         return strategy(skills, obs, self.attack)
 
 
-def returning(skills: VolleyballSkills, obs: Observation, arc: str = "low") -> Array:
+def returning(skills: VolleyballSkills, obs: Observation) -> Array:
     """One against one: serve, bump the ball back to where the other one stands, and go to the
-    middle of the own half; what would land outside is left alone. With the arc "high" the ball is
-    received, which plays it higher."""
+    middle of the own half; what would land outside is left alone."""
     body = skills.body
     names = skills.names.index
     home = skills.nearest(GO, jnp.asarray((0.45 * body.half_length, 0.0, READY)))
     back = skills.nearest(BUMP, jnp.asarray((-0.8 * body.half_length, 0.0, body.radius)))
-    if arc == "high":
-        back = jnp.int32(names("receive"))
     mine = skills.own(obs, obs.allowed) > 0
     play = jnp.where(skills.stays_in(obs), back, home)
     play = jnp.where(obs.served > 0, play, names("serve"))
@@ -124,7 +119,7 @@ def attacking(skills: VolleyballSkills, obs: Observation) -> Array:
     return jnp.where(play == back, shot, play).astype(jnp.int32)
 
 
-ATTACKS, ARCS = ("deep", "short"), ("low", "high")
+ATTACKS = ("deep", "short")
 
 
 def strategy(skills: VolleyballSkills, obs: Observation, attack: str = "deep") -> Array:
@@ -205,11 +200,9 @@ def hover(env: Env) -> Scripted | Still:
     return Still() if court_of(env).actions == "velocity" else _scripted(env, "hover")
 
 
-def rally(env: Env, arc: str = "low") -> Scripted:
-    """The player of one against one, which returns the ball in a low or a high arc."""
-    if arc not in ARCS:
-        raise SeatError(f"the arc of a rally is {names_of(ARCS)}, given {arc!r}")
-    return dataclasses.replace(_scripted(env, "rally"), arc=arc)
+def rally(env: Env) -> Scripted:
+    """The player of one against one."""
+    return _scripted(env, "rally")
 
 
 def duel(env: Env) -> Scripted:
