@@ -37,6 +37,7 @@ SKILLS = {
 }
 STEPS, AFTER = 190, 75  # of a situation at most; after the touch
 ASIDE = 1.0  # m, the height of the other team, beneath the ball that comes from their half
+FARTHEST = 6.0  # m behind the net: of courts that are longer, the part that spikes reach
 PLAYABLE = 0.6  # s, that a ball which a block has deadened stays above 1 m at least
 
 
@@ -88,7 +89,9 @@ def situations(env: Volleyball, skill: str, count: int, seed: int) -> dict[str, 
         back = between(-0.7, -0.1) if solo else between(-0.3, 0.3)
         wait = np.maximum(x + back, 0.5), y + between(-0.4, 0.4), level + sk.READY
         return {"place": np.stack(wait)} | flight(begin, (x, y, level + 3), between(4.8, 5.4))
-    y = between(-0.5, 0.5) * width  # block: a spike from the other half, nearly straight at it
+    # block: a spike from the other half, nearly straight at it; downwards, none comes as far as to
+    # the end of the longest court.
+    y, length = between(-0.5, 0.5) * width, min(length, FARTHEST)
     begin, fall = (-between(1.2, 1.8), y, between(3.1, 3.4)), between(0.65, 0.75)
     fall = fall + (0.2 if solo else 0.0)  # short courts allow no faster ones over the net
     end = between(0.5, 0.6) * length, y + between(-0.5, 0.5), level + 0.1

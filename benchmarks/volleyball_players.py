@@ -1,14 +1,15 @@
 """How well the scripted volleyball players play: rallies one against one, and the plays of teams.
 
     python benchmarks/volleyball_players.py --games 256
-    python benchmarks/volleyball_players.py --duel plain attack --games 32
+    python benchmarks/volleyball_players.py --tasks 1v1 3v3 6v6 --duel attack --games 32
 
 All games of a task run in one batch, each from a seed of its own, for one point. In teams every
 drone stands at the same place at first, so that masses and the ball's bounce are drawn anew for
 each game (2 % and 1 % to either side), or else there would be only two games: one side serves, or
-the other. `--duel` plays `duel`, which attacks, against `rally`, which returns, and `hover`,
-one against one, as many points on either side, with the skills that are named; `--drills` has the
-scripted pair play set_and_spike. Prints, and writes to --out, what the players did.
+the other. `--duel` plays, as many points on either side, `duel`, which attacks, against `rally`,
+which returns, and `hover`, one against one; or a team with the skills that are named
+against one with those of "plain"; `--drills` has the scripted pair play set_and_spike.
+Prints, and writes to --out, what the players did.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ import json
 import time
 from collections import Counter
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -26,11 +27,17 @@ import numpy as np
 
 from manyhands.baselines.bots.volleyball import Pair, Scripted, pair_of, skills_of
 from manyhands.envs.volleyball import Volleyball
-from manyhands.envs.volleyball.flight import BUMP, SPIKE, VERBS
+from manyhands.envs.volleyball.flight import BUMP, SPIKE, VERBS, falls_to
 
 FLAT = len(VERBS)  # a spike that leaves upwards
 DRILLS = ("set_and_spike", "set_and_spike_hard")
 SHOTS = dict(enumerate(VERBS)) | {BUMP: "bump", SPIKE: "spike, down", FLAT: "spike, flat"}
+ATTACKS = ("all", "spikes", "spikes down", "spikes in court", "spikes in court within 1 m")
+FAULTS = {
+    "own_floor": "not reached",
+    "out": "touched, and out",
+    "net": "touched, into the net",
+}
 DRAWN = {"mass": (0.98, 1.02), "restitution": (0.79, 0.81)}
 
 
@@ -90,69 +97,118 @@ def measured(task: str, games: int, seed: int) -> dict[str, Any]:
     }
 
 
-PLAYERS = {"duel": Scripted("duel"), "rally": Scripted("rally"), "hover": Scripted("hover")}
-PAIRS = (("duel", "rally"), ("duel", "hover"))
+class Side(NamedTuple):
+    """A player, and the version of the skills that it plays with."""
+
+    name: str
+    player: Scripted
+    skills: str
 
 
-def duel(version: str, pair: tuple[str, str], games: int, seed: int) -> dict[str, Any]:
-    """Points of one player against another, one against one: `games` with the first one on the near
-    side and as many with it on the far side. Of each point that one of them wins: its last touch
-    (none: the other one failed before), and what the other one did after that: did not reach the
-    ball, touched it and still lost it, or another fault (a crash, the net crossed)."""
-    env = Volleyball("1v1", skills=version)
-    skills, both = skills_of(env), [PLAYERS[name] for name in pair]
+RALLY, HOVER = Scripted("rally"), Scripted("hover")
+DUEL, TEAM = Scripted("duel"), Scripted("team")
+DUELS = (("rally", RALLY), ("hover", HOVER))
+
+
+def pairs(task: str, version: str) -> list[tuple[Side, Side]]:
+    """Who plays whom on a court, with the skills of a version: `duel` against those that return or
+    hover; a team against one that has the skills of "plain"."""
+    if task == "1v1":
+        first = Side("duel", DUEL, version)
+        return [(first, Side(name, player, version)) for name, player in DUELS]
+    return [(Side("team", TEAM, version), Side("team", TEAM, "plain"))]
+
+
+def duel(task: str, pair: tuple[Side, Side], games: int, seed: int) -> dict[str, Any]:
+    """Points of one player, or team of them, against another: `games` with the first one on the
+    near side and as many with it on the far side.
+
+    Of each point that one of them wins: its last touch (none: the other one failed before), and
+    the fault of the other one, which did not reach the ball, or touched it and still lost it, or
+    committed another. Of its attacks, which are all bumps and spikes: how
+    many are spikes, how many of these leave downwards and would land in court, within 1 m of their
+    target besides, if nobody met them.
+    """
+    env = Volleyball(task, skills="attack", randomise=None if task == "1v1" else DRAWN)
+    members = env.team_size
+    sets = [skills_of(Volleyball(task, skills=side.skills)) for side in pair]
     keys = jax.vmap(jax.random.key)(jnp.arange(2 * games, dtype=jnp.uint32) + seed)
-    side = np.repeat([0, 1], games)
+    first_is_far = np.repeat([False, True], games)
+    half_length, half_width = (side / 2 for side in env.plan.court)
 
     def step(carry: Any) -> Any:
-        state, shot, points, crossings = carry
-        obs = skills.parse_observation(jnp.moveaxis(env.perceive(state), 0, 1))
-        chosen = [player.choose(skills, obs) for player in both]
-        skill = jnp.where(np.arange(2)[:, None] == side, *chosen)
-        order = skills.order(skill)
-        new, outcome = env.step(keys, state, jnp.moveaxis(skills.follow(obs, order), 0, 1))
+        state, shot, counts, points, crossings = carry
+        rows = jnp.moveaxis(env.perceive(state), 0, 1)
+        orders, actions = [], []
+        for who, (side, skills) in enumerate(zip(pair, sets, strict=True)):
+            far = first_is_far == (who == 0)
+            obs = skills.parse_observation(jnp.where(far, rows[:, members:], rows[:, :members]))
+            orders.append(skills.order(side.player.choose(skills, obs)))
+            actions.append(skills.follow(obs, orders[-1]))
+        near = jnp.where(first_is_far, *actions[::-1])
+        both = jnp.concatenate([near, jnp.where(first_is_far, *actions)], 1)
+        new, outcome = env.step(keys, state, jnp.moveaxis(both, 0, 1))
         touched = (new.since == 0) & ~state.over
-        down = new.bodies.ball_velocity[2] < 0
-        kind = jnp.where((order.kind == SPIKE) & ~down, FLAT, order.kind)
-        shot = jnp.where(touched, kind, shot)
-        won = [outcome.metrics[name] for name in ("near_points", "far_points")]
-        return new, shot, points + jnp.stack(won), crossings + outcome.metrics["crossings"]
+        ball, moves = new.bodies.ball, new.bodies.ball_velocity
+        for who, order in enumerate(orders):
+            far = first_is_far == (who == 0)
+            mine = jnp.where(far, touched[members:], touched[:members])
+            any_, kind = jnp.any(mine, 0), jnp.sum(jnp.where(mine, order.kind, 0), 0)
+            turned = jnp.asarray([-1.0, -1.0, 1.0])[:, None]
+            place, speed = (jnp.where(far, turned * x, x) for x in (ball, moves))
+            goal = jnp.sum(jnp.where(mine, order.goal, 0), 1)
+            _, end = falls_to(sets[who].body, place, speed, jnp.full_like(ball[2], ball_radius))
+            at_net = place[0] / jnp.maximum(-speed[0], 1e-3)
+            over = place[2] + speed[2] * at_net - 9.81 / 2 * at_net**2 > sets[who].body.net
+            inside = over & (end[0] < 0) & (end[0] > -half_length) & (jnp.abs(end[1]) < half_width)
+            hits = inside & (jnp.hypot(end[0] - goal[0], end[1] - goal[1]) < 1)
+            spike, down = kind == SPIKE, speed[2] < 0
+            found = [(spike | (kind == BUMP)), spike, spike & down, spike & inside, spike & hits]
+            counts = counts.at[who].add(jnp.stack([any_ & part for part in found]))
+            kind = jnp.where(spike & ~down, FLAT, kind)
+            shot = shot.at[who].set(jnp.where(any_, kind, shot[who]))
+        won = jnp.stack([outcome.metrics[name] for name in ("near_points", "far_points")])
+        points = points + jnp.where(first_is_far, won[::-1], won)
+        return new, shot, counts, points, crossings + outcome.metrics["crossings"]
+
+    ball_radius = sets[0].body.radius
 
     def goes_on(carry: Any) -> Any:
         state = carry[0]
         return jnp.any(~state.over & (state.clock < env.max_steps))
 
     def play(keys: Any) -> Any:
-        none = jnp.zeros((2, 2 * games)), jnp.zeros(2 * games)
-        start = env.batch_reset(keys), jnp.full((2, 2 * games), -1), *none
+        shape = 2 * games
+        counts = jnp.zeros((2, len(ATTACKS), shape), jnp.int32)
+        none = counts, jnp.zeros((2, shape)), jnp.zeros(shape)
+        start = env.batch_reset(keys), jnp.full((2, shape), -1), *none
         return jax.lax.while_loop(goes_on, step, start)
 
-    state, shot, points, crossings = jax.device_get(jax.jit(play)(keys))
-    faults = dict(zip(env.faults, state.faults, strict=True))
+    began = time.perf_counter()
+    state, shot, counts, points, crossings = jax.device_get(jax.jit(play)(keys))
+    faults = list(zip(env.faults, state.faults, strict=True))
     every = np.arange(2 * games)
-    result: dict[str, Any] = {"skills": version, "players": list(pair), "games": 2 * games}
-    for who, seat in enumerate(pair):
-        mine = side if who == 0 else 1 - side
-        won = points[mine, every] > 0
-        own = Counter(SHOTS.get(int(k), "no touch") for k in shot[mine, every][won])
-        lost = 1 - mine
-        reasons = {
-            "not reached": faults["own_floor"][lost, every],
-            "touched, and out": faults["out"][lost, every],
-            "touched, into the net": faults["net"][lost, every],
+    result: dict[str, Any] = {"task": task, "games": 2 * games}
+    for who, side in enumerate(pair):
+        won = points[who] > 0
+        own = Counter(SHOTS.get(int(k), "no touch") for k in shot[who][won])
+        lost = (first_is_far == (who == 1)).astype(int)  # the other one's team
+        how = {
+            FAULTS.get(name, name): int((mask[lost, every] & won).sum()) for name, mask in faults
         }
-        how = {name: int((mask & won).sum()) for name, mask in reasons.items()}
-        how["other faults"] = int(won.sum()) - sum(how.values())
-        by_side = [float(won[mine == place].mean()) for place in (0, 1)]
+        how = {name: count for name, count in how.items() if count}
         result[("first", "second")[who]] = {
-            "player": seat,
+            "player": side.name,
+            "skills": side.skills,
             "won": int(won.sum()),
-            "won_on_near_and_far_side": by_side,
+            "won_on_near_and_far_side": [float(won[lost != place].mean()) for place in (0, 1)],
             "last_touch": dict(own),
             "the_other": how,
+            "attacks": dict(zip(ATTACKS, counts[who].sum(1).tolist(), strict=True)),
         }
     result["drawn"] = 2 * games - int((points.sum(0) > 0).sum())
     result["crossings_mean"] = float(crossings.mean())
+    result["seconds"] = round(time.perf_counter() - began, 1)
     return result
 
 
@@ -201,11 +257,11 @@ def main() -> None:
     for task in options.drills:
         results[task] = drilled(task, options.games, options.seed)
         print(task, json.dumps(results[task], indent=1))
-    for version in options.duel:
-        for pair in PAIRS:
-            name = f"{pair[0]} against {pair[1]}, skills={version}"
-            results[name] = duel(version, pair, options.games, options.seed)
-            print(name, json.dumps(results[name], indent=1), flush=True)
+    for task in options.tasks if options.duel else ():
+        for pair in [pair for version in options.duel for pair in pairs(task, version)]:
+            sides = " against ".join(f"{side.name} ({side.skills})" for side in pair)
+            results[f"{task}: {sides}"] = duel(task, pair, options.games, options.seed)
+            print(sides, json.dumps(results[f"{task}: {sides}"], indent=1), flush=True)
     for task in () if options.duel or options.drills else options.tasks:
         results[task] = measured(task, options.games, options.seed)
         print(task, json.dumps(results[task], indent=1))

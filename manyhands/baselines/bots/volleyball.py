@@ -11,11 +11,10 @@ import functools
 from typing import Any
 
 import jax.numpy as jnp
-import numpy as np
 
 from manyhands.core.env import Array, DeviceView, Env, SeatError, names_of
 from manyhands.envs.volleyball.env import Volleyball
-from manyhands.envs.volleyball.flight import BUMP, GO, SERVE, SPIKE, Order, falls_to
+from manyhands.envs.volleyball.flight import BUMP, GO, SERVE, Order, falls_to
 from manyhands.envs.volleyball.observe import Observation
 from manyhands.envs.volleyball.skills import (
     ATTACKER,
@@ -115,12 +114,7 @@ def attacking(skills: VolleyballSkills, obs: Observation) -> Array:
     place = jnp.stack([away, side, low])
     shot = skills.nearest(BUMP, place)
     if skills.attack:
-        goals = skills.goals[skills.kinds == SPIKE].T.reshape(3, -1, *[1] * side.ndim)
-        can = skills.spikable(obs)
-        apart = jnp.sum((goals - place[:, None]) ** 2, axis=0)
-        first = jnp.int32(np.flatnonzero(skills.kinds == SPIKE)[0])
-        best = first + jnp.argmin(jnp.where(can, apart, 1e6), axis=0).astype(jnp.int32)
-        shot = jnp.where(jnp.any(can, axis=0), best, shot)
+        shot = skills.attacks(obs, place, shot)
     back = skills.nearest(BUMP, jnp.asarray((-0.8 * body.half_length, 0.0, body.radius)))
     return jnp.where(play == back, shot, play).astype(jnp.int32)
 

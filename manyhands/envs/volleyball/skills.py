@@ -225,11 +225,10 @@ class VolleyballSkills:
             for a, b, c in zip(spike, back, plain, strict=True)
         )
 
-    def spikable(self, obs: Observation) -> Array:
-        """bool[K, ...]: which of the spikes of the table the drone can do now; of
-        skills="attack"."""
+    def jumps(self, obs: Observation) -> spikes.Spike:
+        """All K spikes of the table, [K, ...], as they are to be done now; of skills="attack"."""
         lifted, order = self._orders(obs, SPIKE)
-        return spikes.can(spikes.plan(self.body, lifted, order.goal))
+        return spikes.plan(self.body, lifted, order.goal)
 
     def hittable(self, obs: Observation, kind: int) -> Array:
         """bool[K, ...]: which of the skills of one kind, other than spikes, the drone can do with
@@ -242,7 +241,7 @@ class VolleyballSkills:
         """All K skills of a kind, and what the drone perceives with an axis for them."""
         axes = obs.served.ndim
         goals = expand(self.goals[self.kinds == kind].T, axes)
-        fields = ("position", "velocity", "quaternion", "ball", "ball_velocity", "me")
+        fields = ("position", "velocity", "quaternion", "rates", "ball", "ball_velocity", "me")
         goals = goals + jnp.zeros_like(obs.ball)[:, None]
         each = {name: getattr(obs, name)[:, None] for name in fields}
         each = {k: jnp.broadcast_to(x, (len(x), *goals.shape[1:])) for k, x in each.items()}
@@ -254,12 +253,18 @@ class VolleyballSkills:
         _, place = lands(self.body, obs)
         return place[0] > 0
 
-    def possible(self, obs: Observation) -> Array:
-        """bool[S, ...]: the skills that can be chosen. Who may not touch the ball can only get
-        ready; in teams, all may prepare to receive a ball that comes from the other half."""
+    def touches(self, obs: Observation) -> Array:
+        """bool[...]: who may touch the ball; in teams, all may prepare to receive a ball that comes
+        from the other half."""
         allowed = self.own(obs, obs.allowed) > 0
         if self.members > 1:
             allowed = allowed | ((obs.mine == 0) & (obs.served > 0) & self.comes(obs))
+        return allowed
+
+    def possible(self, obs: Observation) -> Array:
+        """bool[S, ...]: the skills that can be chosen. Who may not touch the ball can only get
+        ready."""
+        allowed = self.touches(obs)
         kinds = expand(self.kinds, obs.served.ndim)
         served = obs.served > 0
         ready = (kinds == HOVER) | (kinds == GO) | (kinds == BLOCK)
@@ -269,7 +274,7 @@ class VolleyballSkills:
         found = jnp.broadcast_to(found, (len(self.names), *obs.served.shape))
         for kind in (BUMP, SET, SPIKE, BLOCK) if self.members > 1 else (BUMP, SPIKE, BLOCK):
             rows = np.flatnonzero(self.kinds == kind)
-            can = self.spikable(obs) if kind == SPIKE else self.hittable(obs, kind)
+            can = spikes.can(self.jumps(obs)) if kind == SPIKE else self.hittable(obs, kind)
             if kind == BLOCK:  # one may wait for a ball that nobody has hit yet; in 1v1 none works
                 can = (can | ~self.comes(obs)) & (self.members > 1)
             found = found.at[rows].set(found[rows] & can)
@@ -344,7 +349,7 @@ class VolleyballSkills:
         receiver, setter, attacker = (jnp.sum(part * obs.me, axis=0) > 0 for part in roles)
         receives = option // (len(SETTER) * len(ATTACKER))
         sets, attacks = option // len(ATTACKER) % len(SETTER), option % len(ATTACKER)
-        ready = self.possible(obs)[names("receive")]
+        ready = self.touches(obs) & (obs.served > 0)
         attack = self.nearest(SET, self.before(obs, roles[2], self._depth))
 
         def wait(depth: float, height: float) -> Array:
@@ -380,7 +385,9 @@ class VolleyballSkills:
         )
         choice = jnp.where(attacks == 1, left, right)
         if self.attack:
-            choice = self.attacks(obs, choice)
+            goal = self.order(choice).goal
+            bump = jnp.stack([jnp.minimum(goal[0], -DEEP), goal[1], goal[2]])
+            choice = self.attacks(obs, goal, self.nearest(BUMP, bump))
         early = wait(self._depth, self._wait_at)
         early = jnp.where(touches > 0, early, wait(self._run_up, self._wait_at))
         choice = jnp.where((touches >= 2) & ready & (attacks > 0), choice, early)
@@ -392,18 +399,18 @@ class VolleyballSkills:
         skill = jnp.where(self.comes(obs), skill, home)
         return jnp.where(obs.served > 0, skill, start).astype(jnp.int32)
 
-    def attacks(self, obs: Observation, wanted: Array) -> Array:
-        """i32[...]: the spike that is wanted, or else the one with the nearest target that the
-        drone can do; where it can do none, a bump there."""
+    def attacks(self, obs: Observation, goal: Array, else_: Array) -> Array:
+        """i32[...]: of the spikes that the drone can do, the one nearest to `goal` f32[3, ...], and
+        when it has no time left to change its way, one that it is in place for; where it can do
+        none, `else_`. Of skills="attack"."""
         rows = np.flatnonzero(self.kinds == SPIKE)
-        axes = obs.served.ndim
-        goal = self.order(wanted).goal
-        goals = expand(self.goals[rows].T, axes)
+        plan = self.jumps(obs)
+        goals = expand(self.goals[rows].T, obs.served.ndim)
         apart = jnp.sum((goals - goal[:, None]) ** 2, axis=0)
-        can = self.spikable(obs)
-        best = jnp.int32(rows[0]) + jnp.argmin(jnp.where(can, apart, 1e6), axis=0)
-        bump = self.nearest(BUMP, jnp.stack([jnp.minimum(goal[0], -DEEP), goal[1], goal[2]]))
-        return jnp.where(jnp.any(can, axis=0), best, bump).astype(jnp.int32)
+        can = spikes.can(plan)
+        rank = jnp.where(plan.time < spikes.LATE, plan.cost + spikes.STRAY * apart, apart)
+        best = jnp.int32(rows[0]) + jnp.argmin(jnp.where(can, rank, 1e6), axis=0)
+        return jnp.where(jnp.any(can, axis=0), best, else_).astype(jnp.int32)
 
     def stays_in(self, obs: Observation) -> Array:
         """bool[...]: whether the ball, untouched, comes down inside the own half, or nearly so."""

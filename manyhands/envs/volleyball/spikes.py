@@ -30,7 +30,7 @@ from manyhands.envs.volleyball.control import (
     rates_to,
 )
 from manyhands.envs.volleyball.flight import GONE, Body, falls_to
-from manyhands.envs.volleyball.hits import press, turn_to, turning
+from manyhands.envs.volleyball.hits import SHORT_TURN, press, turn_to, turning
 from manyhands.envs.volleyball.observe import Observation
 
 HIGHEST, LOWEST, HEIGHTS = 3.9, 2.75, 10  # m, of the ball at the hit; how many are tried
@@ -43,8 +43,11 @@ THRUST = 7.0  # m/s², during the turn, about
 LEAST_THRUST, MOST_THRUST = 1.0, 10.0  # m/s², to make up for errors
 CLIMB, DIP = 4.5, 3.5  # m/s², up and down, that the way there may ask for
 REACH = 0.05  # m, by which the turn may end beside the ball's place
+SETTLED = 0.35  # s before the turn, from when on haste costs what it leaves of a miss at its end
+STEADY, HASTE = 45.0, 0.1  # rad/s², that a turn may ask for, and the cost of more
 OFFERED = 1.0  # cost up to which a spike is possible
-COMMITTED, LATE = 2.0, 0.5  # the same for those that are less than so many seconds away
+COMMITTED, LATE = 2.0, 0.8  # the same for those that are less than so many seconds away
+STRAY = 0.02  # 1/m², the cost of another target than the one that is wanted, of those then
 HORIZON, CLIMB_HORIZON = 0.4, 0.15  # s, for which paths are planned at least
 LOOK = 0.2  # s, how far ahead on the path the attitude is taken from
 TILT = 0.65  # rad, on the way
@@ -133,10 +136,12 @@ def plan(body: Body, obs: Observation, goal: Array) -> Spike:
     way = jnp.maximum(most - how.push, 0)
     way += jnp.maximum(jnp.maximum(first[2], last[2]) - CLIMB, 0)
     way += jnp.maximum(-DIP - jnp.minimum(first[2], last[2]), 0)
+    way *= jnp.minimum(left / SETTLED, 1) ** 2
     up = body_axes(obs.quaternion)[2][:, None, None]
     push = [THRUST / 2 * (up[i] + normal[i]) - (g if i == 2 else 0) for i in range(3)]
     miss = where - position - moving * time - jnp.stack(push) * time**2 / 2
-    asked += jnp.where(time < how.turn, 6 * jnp.maximum(length(miss) - REACH, 0), way)
+    turns = 6 * jnp.maximum(length(miss) - REACH, 0) + _haste(obs, normal, time)
+    asked += jnp.where(time < how.turn, turns, way)
 
     effort = 3 * (1 - normal[2]) + 1.5 * jnp.abs(speed - EASY) + 3 * jnp.maximum(0.35 - over, 0)
     chosen = least((asked + effort).reshape(-1, *asked.shape[2:]))
@@ -155,6 +160,18 @@ def plan(body: Body, obs: Observation, goal: Array) -> Spike:
         normal=normal,
         cost=pick(asked),
     )
+
+
+def _haste(obs: Observation, normal: Array, time: Array) -> Array:
+    """What it costs that the drone can hardly turn its axis to `normal` in `time` any more."""
+    raised = obs._replace(quaternion=obs.quaternion[:, None, None])
+    axes, error = turning(raised, normal)
+    left = jnp.maximum(time, SHORT_TURN)
+    parts = [
+        6 * dot(error, axis) / left**2 - 4 * rate / left
+        for rate, axis in zip(obs.rates[:2], axes[:2], strict=True)
+    ]
+    return HASTE * jnp.maximum(jnp.sqrt(parts[0] ** 2 + parts[1] ** 2 + 1e-9) - STEADY, 0)
 
 
 def _moving(normal: Array, speed: Array, away: float) -> Array:
