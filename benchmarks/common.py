@@ -159,6 +159,38 @@ def summary(figures: Sequence[float], best: Callable[..., float] = max) -> dict[
     return {"best": best(figures), "median": statistics.median(figures), "all": list(figures)}
 
 
+def parallel_steps(env: Any, legal: bool, count: int = 100) -> Callable[[], int]:
+    """A function that makes `count` steps through PettingZoo's parallel API, and says how many. The
+    actions of all agents are random ones of the whole action space, or of the legal ones that the
+    masks in the infos allow."""
+    import random
+
+    rng, number = random.Random(0), env.game.action_space.n
+    infos = env.reset(seed=0)[1]
+
+    def any_steps() -> int:
+        for _ in range(count):
+            if not env.agents:
+                env.reset()
+            env.step({agent: rng.randrange(number) for agent in env.agents})
+        return count
+
+    def legal_steps() -> int:
+        nonlocal infos
+        for _ in range(count):
+            if not env.agents:
+                infos = env.reset()[1]
+            actions = {}
+            for agent, info in infos.items():
+                allowed = info["action_mask"].nonzero()[0]
+                if len(allowed):
+                    actions[agent] = allowed[rng.randrange(len(allowed))]
+            infos = env.step(actions)[4]
+        return count
+
+    return legal_steps if legal else any_steps
+
+
 def aec_game(env: Any, choose: Callable[[Any, Any], Any]) -> int:
     """One game through PettingZoo's AEC API, with the actions that `choose(observation, info)`
     gives; how many there were."""

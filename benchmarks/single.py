@@ -27,6 +27,7 @@ from common import (
     interleave,
     is_worker,
     machine,
+    parallel_steps,
     peer_python,
     rate,
     report,
@@ -66,22 +67,14 @@ def worker() -> None:
 
     made: dict[str, Any] = {}
 
-    def step(seconds: float, id: str = "kitchen", **config: Any) -> dict[str, Any]:
+    def step(
+        seconds: float, id: str = "kitchen", legal: bool = False, **config: Any
+    ) -> dict[str, Any]:
         """Steps a second through PettingZoo's parallel API, of random actions."""
         slot = f"{id} {config}"
         if slot not in made:
             made[slot] = parallel_env(id, observe="vector", on_illegal="noop", **config)
-            made[slot].reset(seed=0)
-        env, rng = made[slot], random.Random(0)
-        number = env.game.action_space.n
-
-        def hundred() -> int:
-            for _ in range(100):
-                if not env.agents:
-                    env.reset()
-                env.step({agent: rng.randrange(number) for agent in env.agents})
-            return 100
-
+        hundred = parallel_steps(made[slot], legal)
         hundred()
         return {"rate": rate(hundred, seconds) if seconds else 0.0}
 

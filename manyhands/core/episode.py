@@ -326,9 +326,10 @@ class Game:
         """Whether another illegal answer of this agent, now, is a forfeit."""
         if self.on_illegal == "forfeit":
             return self.illegal[index] >= self.allowed
+        if self.on_illegal == "raise" or self.refused[index] < self.allowed:
+            return False
         acting = self.frame.report.acting
-        alone = sum(acting) < len(acting) - sum(self.done)  # else nobody waits for it
-        return self.on_illegal == "noop" and alone and self.refused[index] >= self.allowed
+        return sum(acting) < len(acting) - sum(self.done)  # else nobody waits for it
 
     def count(self, answered: Iterable[int], illegal: Container[int]) -> None:
         """Count illegal answers, of all answers of a step."""
@@ -352,9 +353,12 @@ class Game:
         heard."""
         speakers = list(speakers)
         for i in speakers:
-            self._heard[i] = []
             self._turns[i] += 1
-        if self._chat is not None and said:
+        if self._chat is None:
+            return
+        for i in speakers:
+            self._heard[i] = []
+        if said:
             for i, messages in self._chat.deliver(self.frame.state, said).items():
                 self._heard[i] += [replace(message, step=self.step) for message in messages]
         self._speakers, self._words = speakers, said
@@ -449,6 +453,11 @@ def routed(policy: Any, view: View) -> Any:
     return policy
 
 
+def not_legal(action: int) -> str:
+    """Why an action of the space is refused."""
+    return f"action {action} is not legal now"
+
+
 def check_action(env: Env, legal: np.ndarray, action: Action) -> Action:
     """`action` in the plain form of the action space: an int, or a NumPy array.
 
@@ -473,7 +482,7 @@ def check_action(env: Env, legal: np.ndarray, action: Action) -> Action:
                 f"from {first} to {last}"
             )
         if not legal[int(given) - first]:
-            raise IllegalAction(f"action {int(given)} is not legal now")
+            raise IllegalAction(not_legal(int(given)))
         return int(given)
     if isinstance(space, gymnasium.spaces.MultiDiscrete):
         low, high = space.start, space.start + space.nvec - 1
