@@ -300,7 +300,14 @@ class Game:
         Raises:
             IllegalAction: it names no action, or one that is not legal now.
         """
-        env, state = self.env, self.frame.state
+        env = self.env
+        if isinstance(action, np.integer):
+            action = int(action)
+        if type(action) is int and env.chat is None and 0 <= action < self.stepper.actions:
+            # The usual case, and quick.
+            if self.frame.report.legal[index][action]:
+                return action
+            raise IllegalAction(not_legal(action))
         if action is None:
             raise IllegalAction("no action was given")
         if isinstance(action, str):
@@ -308,7 +315,7 @@ class Game:
             action = self.frame.parse(action, index) if known is None else known
         if env.chat is not None:
             try:
-                action = env.compose(action, say, state, index)
+                action = env.compose(action, say, self.frame.state, index)
             except (ValueError, TypeError) as error:
                 raise IllegalAction(f"{shorten(action)} is no action: {error}") from error
         return check_action(env, self.frame.legal[index], action)

@@ -18,6 +18,7 @@ import zlib
 from collections.abc import Sequence
 from typing import Any
 
+import gymnasium
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -468,9 +469,10 @@ class _Reporter:
 
 def _picker(indices: list[int]) -> Any:
     """A function from a tuple to the tuple of its items at `indices`."""
-    if len(indices) > 1:
-        return operator.itemgetter(*indices)
-    return lambda values: tuple(values[i] for i in indices)
+    first, count = (indices[0] if indices else 0), len(indices)
+    if indices == list(range(first, first + count)):
+        return operator.itemgetter(slice(first, first + count))
+    return operator.itemgetter(*indices)
 
 
 class Stepper:
@@ -485,6 +487,7 @@ class Stepper:
 
     Attributes:
         memoises: whether steps are memoised.
+        actions: how many actions there are, if they are whole numbers from 0; else 0.
         fields: name -> function from a frame's buffer to the view of that name.
     """
 
@@ -492,6 +495,9 @@ class Stepper:
         check_process()
         warn_of_x64()
         self.env = env
+        space = env.action_space
+        plain = isinstance(space, gymnasium.spaces.Discrete) and space.start == 0
+        self.actions = int(space.n) if plain else 0  # type: ignore[attr-defined]
         key_data = np.asarray(jax.random.key_data(episode_key(0)))
         # Inlined where they are called, and traced once for all the programs below.
         traced = functools.partial(jax.jit, inline=True)

@@ -328,8 +328,7 @@ class Parallel(ParallelEnv):
         self._np_random: np.random.Generator | None = None
         self._ahead: list[tuple[int, Frame]] = []  # episodes that begin without a seed
         space = game.action_space
-        plain = isinstance(space, gymnasium.spaces.Discrete) and space.start == 0
-        self._actions = int(space.n) if plain else 0  # type: ignore[attr-defined]
+        self._actions = self._stepper.actions
         self._box = (
             (space.shape, space.dtype, space.low, space.high)
             if isinstance(space, gymnasium.spaces.Box)
