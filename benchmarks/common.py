@@ -135,10 +135,12 @@ def is_worker() -> bool:
 # ---- timing --------------------------------------------------------------------------------------
 
 
-def rate(call: Callable[[], int], seconds: float) -> float:
-    """Units a second: `call` does some units of work and says how many; at least `seconds` long."""
-    done, begin = 0, time.perf_counter()
-    while (elapsed := time.perf_counter() - begin) < seconds or not done:
+def rate(call: Callable[[], int], seconds: float, cpu: bool = False) -> float:
+    """Units a second: `call` does some units of work and says how many; at least `seconds` long.
+    `cpu`: a second of the time that the processor gave to all threads of this process."""
+    clock = time.process_time if cpu else time.perf_counter
+    done, begin = 0, clock()
+    while (elapsed := clock() - begin) < seconds or not done:
         done += call()
     return done / elapsed
 

@@ -2,7 +2,7 @@
 
     python benchmarks/missions.py --peers
     python benchmarks/missions.py --tasks warehouse-tiny-4ag --sizes 64 1024 4096 --peers
-    python benchmarks/missions.py --sizes --peers --out single_missions.json   # no batches
+    python benchmarks/missions.py --sizes --peers --cpu --out missions-single.json   # no batches
 
 Ours are batched rollouts with random legal actions and automatic resets, with every observation
 written to memory, and so are Jumanji's, which has both games in JAX. The originals, lbforaging and
@@ -85,6 +85,11 @@ def main() -> None:
     parser.add_argument("--sizes", nargs="*", type=int, default=[64, 1024, 4096])
     parser.add_argument("--peers", action="store_true", help="measure the others too, in turns")
     parser.add_argument("--device", help="of ours: cpu, gpu or tpu")
+    parser.add_argument(
+        "--cpu",
+        action="store_true",
+        help="single environments by the processor's time, where other work shares the machine",
+    )
     parser.add_argument("--repeats", type=int, default=5)
     parser.add_argument("--seconds", type=float, default=0.5, help="length of one repeat")
     parser.add_argument("--out", type=Path, default=RESULTS / "missions.json")
@@ -116,11 +121,11 @@ def main() -> None:
                 requests["jumanji", task, size] = request
         game = {"id": "mission", "scenario": task}
         for subject, legal in SINGLE.items():
-            requests[subject, task, 1] = {"what": "step", "legal": legal, **game}
+            requests[subject, task, 1] = {"what": "step", "legal": legal, "cpu": args.cpu, **game}
         if args.peers:
             if package not in workers:
                 workers[package] = Worker("peer_missions.py", peer_python(package))
-            requests[package, task, 1] = {"package": package, "task": name}
+            requests[package, task, 1] = {"package": package, "task": name, "cpu": args.cpu}
     for slot, request in requests.items():
         workers[slot[0]].ask(**request, seconds=0)
 
@@ -149,7 +154,7 @@ def main() -> None:
     title = f"missions: {where['device']}, {where['cores']} cores"
     heads = ["task", "", "at once", "best /s", "median /s", "times original", "times Jumanji"]
     report(title, heads, table)
-    settings = {"repeats": args.repeats, "seconds": args.seconds}
+    settings = {"repeats": args.repeats, "seconds": args.seconds, "cpu": args.cpu}
     save(args.out, benchmark="missions", machine=where, settings=settings, rows=rows)
 
 
