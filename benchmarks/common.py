@@ -135,10 +135,12 @@ def is_worker() -> bool:
 # ---- timing --------------------------------------------------------------------------------------
 
 
-def rate(call: Callable[[], int], seconds: float) -> float:
-    """Units a second: `call` does some units of work and says how many; at least `seconds` long."""
-    done, begin = 0, time.perf_counter()
-    while (elapsed := time.perf_counter() - begin) < seconds or not done:
+def rate(call: Callable[[], int], seconds: float, cpu: bool = False) -> float:
+    """Units a second: `call` does some units of work and says how many; at least `seconds` long.
+    `cpu`: a second of the time that the processor gave to all threads of this process."""
+    clock = time.process_time if cpu else time.perf_counter
+    done, begin = 0, clock()
+    while (elapsed := clock() - begin) < seconds or not done:
         done += call()
     return done / elapsed
 
@@ -157,6 +159,38 @@ def interleave(
 def summary(figures: Sequence[float], best: Callable[..., float] = max) -> dict[str, Any]:
     """Best and median of repeats, with all of them."""
     return {"best": best(figures), "median": statistics.median(figures), "all": list(figures)}
+
+
+def parallel_steps(env: Any, legal: bool, count: int = 100) -> Callable[[], int]:
+    """A function that makes `count` steps through PettingZoo's parallel API, and says how many. The
+    actions of all agents are random ones of the whole action space, or of the legal ones that the
+    masks in the infos allow."""
+    import random
+
+    rng, number = random.Random(0), env.game.action_space.n
+    infos = env.reset(seed=0)[1]
+
+    def any_steps() -> int:
+        for _ in range(count):
+            if not env.agents:
+                env.reset()
+            env.step({agent: rng.randrange(number) for agent in env.agents})
+        return count
+
+    def legal_steps() -> int:
+        nonlocal infos
+        for _ in range(count):
+            if not env.agents:
+                infos = env.reset()[1]
+            actions = {}
+            for agent, info in infos.items():
+                allowed = info["action_mask"].nonzero()[0]
+                if len(allowed):
+                    actions[agent] = allowed[rng.randrange(len(allowed))]
+            infos = env.step(actions)[4]
+        return count
+
+    return legal_steps if legal else any_steps
 
 
 def aec_game(env: Any, choose: Callable[[Any, Any], Any]) -> int:

@@ -4,17 +4,17 @@
 
 Batched: rollouts with random legal actions and automatic resets, every observation written to
 memory; and steps with given actions alone, with and without observations. Single: PettingZoo's
-parallel API with vector observations, and `describe` along episodes of a scripted player. The
-first batch: from importing to the end of the first rollout of 4,096 homes, in a fresh process
-without a compilation cache. Each has two figures, by the clock and by the time that all threads of
-this process were given (`cpu`): where other work shares the machine, the second says more.
+parallel API with vector observations, with random actions and with random legal ones, and
+`describe` along episodes of a scripted player. The first batch: from importing to the end of the
+first rollout of 4,096 homes, in a fresh process without a compilation cache. Each has two figures,
+by the clock and by the time that all threads of this process were given (`cpu`): where other work
+shares the machine, the second says more.
 """
 
 from __future__ import annotations
 
 import argparse
 import os
-import random
 import subprocess
 import sys
 import time
@@ -22,7 +22,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from common import RESULTS, ROOT, machine, report, save
+from common import RESULTS, ROOT, machine, parallel_steps, report, save
 
 BATCH, STEPS = 4096, 50
 PRESETS: dict[str, dict[str, Any]] = {
@@ -103,19 +103,11 @@ def single(options: dict[str, Any], seconds: float) -> dict[str, Any]:
     import manyhands
     from manyhands.envs.home import parallel_env
 
-    rng = random.Random(0)
     env = parallel_env(observe="vector", on_illegal="noop", **options)
-    env.reset(seed=0)
-    count = env.game.action_space.n
-
-    def hundred() -> int:
-        for _ in range(100):
-            if not env.agents:
-                env.reset()
-            env.step({agent: rng.randrange(count) for agent in env.agents})
-        return 100
-
-    rows = {"PettingZoo, steps": timed(hundred, seconds)}
+    rows = {
+        "PettingZoo, steps": timed(parallel_steps(env, False), seconds),
+        "PettingZoo, legal steps": timed(parallel_steps(env, True), seconds),
+    }
     home, states = env.game, []
     manyhands.play(
         home, "helper", 4, 0, progress=False, max_steps=40,

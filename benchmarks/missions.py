@@ -2,11 +2,13 @@
 
     python benchmarks/missions.py --peers
     python benchmarks/missions.py --tasks warehouse-tiny-4ag --sizes 64 1024 4096 --peers
+    python benchmarks/missions.py --sizes --peers --cpu --out missions-single.json   # no batches
 
 Ours are batched rollouts with random legal actions and automatic resets, with every observation
 written to memory, and so are Jumanji's, which has both games in JAX. The originals, lbforaging and
 rware, step one environment in Python with random actions and give the observations of all players,
-and beside them is one of ours through PettingZoo's parallel API. All take turns.
+and beside them is one of ours through PettingZoo's parallel API, with random actions, and with
+random legal ones, chosen from the masks. All take turns.
 """
 
 from __future__ import annotations
@@ -72,15 +74,22 @@ JUMANJI: dict[str, tuple[str, int, dict[str, Any]]] = {
         },
     ),
 }
+# One of ours: which actions it is given.
+SINGLE = {"manyhands, PettingZoo": False, "manyhands, PettingZoo, legal actions": True}
 STEPS = 2**17  # environment steps of one call, at most
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--tasks", nargs="+", default=list(TASKS), choices=TASKS)
-    parser.add_argument("--sizes", nargs="+", type=int, default=[64, 1024, 4096])
+    parser.add_argument("--sizes", nargs="*", type=int, default=[64, 1024, 4096])
     parser.add_argument("--peers", action="store_true", help="measure the others too, in turns")
     parser.add_argument("--device", help="of ours: cpu, gpu or tpu")
+    parser.add_argument(
+        "--cpu",
+        action="store_true",
+        help="single environments by the processor's time, where other work shares the machine",
+    )
     parser.add_argument("--repeats", type=int, default=5)
     parser.add_argument("--seconds", type=float, default=0.5, help="length of one repeat")
     parser.add_argument("--out", type=Path, default=RESULTS / "missions.json")
@@ -88,7 +97,8 @@ def main() -> None:
 
     where = machine()
     workers = {"manyhands": Worker("rollouts.py", device=args.device)}
-    workers["manyhands, PettingZoo"] = Worker("single.py", device="cpu")
+    single = Worker("single.py", device="cpu")
+    workers |= {subject: single for subject in SINGLE}
     where |= {k: v for k, v in workers["manyhands"].ask(what="about").items() if k != "registered"}
     requests: dict[Slot, dict[str, Any]] = {}
     for task in args.tasks:
@@ -110,11 +120,12 @@ def main() -> None:
                 request = {"kind": kind, "steps": steps, "settings": settings, **shape}
                 requests["jumanji", task, size] = request
         game = {"id": "mission", "scenario": task}
-        requests["manyhands, PettingZoo", task, 1] = {"what": "step", **game}
+        for subject, legal in SINGLE.items():
+            requests[subject, task, 1] = {"what": "step", "legal": legal, "cpu": args.cpu, **game}
         if args.peers:
             if package not in workers:
                 workers[package] = Worker("peer_missions.py", peer_python(package))
-            requests[package, task, 1] = {"package": package, "task": name}
+            requests[package, task, 1] = {"package": package, "task": name, "cpu": args.cpu}
     for slot, request in requests.items():
         workers[slot[0]].ask(**request, seconds=0)
 
@@ -122,7 +133,7 @@ def main() -> None:
         return workers[slot[0]].ask(**requests[slot], seconds=args.seconds)["rate"]
 
     figures = interleave(requests, measure, args.repeats)
-    for worker in workers.values():
+    for worker in dict.fromkeys(workers.values()):
         worker.close()
     if args.peers:
         where["peers"] = {name: PEERS[name] for name in workers if name in PEERS}
@@ -143,7 +154,7 @@ def main() -> None:
     title = f"missions: {where['device']}, {where['cores']} cores"
     heads = ["task", "", "at once", "best /s", "median /s", "times original", "times Jumanji"]
     report(title, heads, table)
-    settings = {"repeats": args.repeats, "seconds": args.seconds}
+    settings = {"repeats": args.repeats, "seconds": args.seconds, "cpu": args.cpu}
     save(args.out, benchmark="missions", machine=where, settings=settings, rows=rows)
 
 

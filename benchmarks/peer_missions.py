@@ -13,8 +13,8 @@ from common import rate, serve
 ENVS: dict[str, Any] = {}
 
 
-def answer(package: str, task: str, seconds: float) -> dict[str, float]:
-    """Steps a second with random actions; 0 s only builds."""
+def answer(package: str, task: str, seconds: float, cpu: bool = False) -> dict[str, float]:
+    """Steps a second with random actions; 0 s only builds. `cpu`: as in `common.rate`."""
     if task not in ENVS:
         importlib.import_module(package)  # registers the tasks
         ENVS[task] = gymnasium.make(task, disable_env_checker=True).unwrapped
@@ -31,7 +31,7 @@ def answer(package: str, task: str, seconds: float) -> dict[str, float]:
         return 100
 
     hundred()
-    return {"rate": rate(hundred, seconds) if seconds else 0.0}
+    return {"rate": rate(hundred, seconds, cpu) if seconds else 0.0}
 
 
 if __name__ == "__main__":

@@ -27,6 +27,7 @@ from common import (
     interleave,
     is_worker,
     machine,
+    parallel_steps,
     peer_python,
     rate,
     report,
@@ -66,24 +67,22 @@ def worker() -> None:
 
     made: dict[str, Any] = {}
 
-    def step(seconds: float, id: str = "kitchen", **config: Any) -> dict[str, Any]:
-        """Steps a second through PettingZoo's parallel API, of random actions."""
-        slot = f"{id} {config}"
-        if slot not in made:
-            made[slot] = parallel_env(id, observe="vector", on_illegal="noop", **config)
-            made[slot].reset(seed=0)
-        env, rng = made[slot], random.Random(0)
-        number = env.game.action_space.n
-
-        def hundred() -> int:
-            for _ in range(100):
-                if not env.agents:
-                    env.reset()
-                env.step({agent: rng.randrange(number) for agent in env.agents})
-            return 100
-
+    def step(
+        seconds: float,
+        id: str = "kitchen",
+        legal: bool = False,
+        cpu: bool = False,
+        **config: Any,
+    ) -> dict[str, Any]:
+        """Steps a second through PettingZoo's parallel API, of random actions. `cpu`: as in
+        `common.rate`."""
+        slot = f"{id} {legal} {config}"
+        if slot not in made:  # later calls go on with other episodes
+            env = parallel_env(id, observe="vector", on_illegal="noop", **config)
+            made[slot] = parallel_steps(env, legal)
+        hundred = made[slot]
         hundred()
-        return {"rate": rate(hundred, seconds) if seconds else 0.0}
+        return {"rate": rate(hundred, seconds, cpu) if seconds else 0.0}
 
     def describe(layout: str, seconds: float) -> dict[str, Any]:
         """Descriptions a second, of states along an episode of random play."""

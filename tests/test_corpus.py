@@ -94,6 +94,16 @@ def read(env: Env[Any], state: Any, agent: int, text: str) -> Any:
         return None
 
 
+@functools.cache
+def meaning(path: Path, name: str, means: str | None) -> Any:
+    """The action that a sentence of the corpus must mean, None if it must be refused."""
+    if means is None:
+        return None
+    right = read(*situation(path, name), means)
+    assert right is not None, f"{means!r} is no choice in {name!r}"
+    return right
+
+
 def confusion(path: Path) -> tuple[dict[str, collections.Counter[str]], list[str], list[str]]:
     """(counts by kind, wrong moves, sentences that are refused although they mean something)."""
     table: dict[str, collections.Counter[str]] = collections.defaultdict(collections.Counter)
@@ -102,8 +112,7 @@ def confusion(path: Path) -> tuple[dict[str, collections.Counter[str]], list[str
         env, state, agent = situation(path, line["in"])
         found = read(env, state, agent, line["text"])
         means = line["means"]
-        right = None if means is None else read(env, state, agent, means)
-        assert means is None or right is not None, f"{means!r} is no choice in {line['in']!r}"
+        right = meaning(path, line["in"], means)
         if found == right:
             outcome = "right"
         elif found is None:
@@ -118,7 +127,7 @@ def confusion(path: Path) -> tuple[dict[str, collections.Counter[str]], list[str
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
 def test_what_is_said_is_understood_or_refused(path):
-    """Sentences, and every choice in every frame and every denial."""
+    """Sentences, and in every situation every frame and every denial, of some choice."""
     _, wrong, missed = confusion(path)
     meaningful = sum(line["means"] is not None for line in corpus(path)[1])
     assert not wrong, "\n".join(wrong)
@@ -127,20 +136,33 @@ def test_what_is_said_is_understood_or_refused(path):
     assert not wrong, f"{len(wrong)} wrong:\n" + "\n".join(wrong[:60])
 
 
-def framed(path: Path) -> list[str]:
-    """What templates make of choices, and is read otherwise than it should be."""
+@pytest.mark.slow
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+def test_every_choice_is_understood_in_every_frame(path):
+    wrong = framed(path, every=True)
+    assert not wrong, f"{len(wrong)} wrong:\n" + "\n".join(wrong[:60])
+
+
+def framed(path: Path, every: bool = False) -> list[str]:
+    """What templates make of choices, and is read otherwise than it should be: all templates of
+    every choice, or of each situation, which then has its choices take turns."""
     wrong = []
-    for name in corpus(path)[0]:
+    for number, name in enumerate(corpus(path)[0]):
         env, state, agent = situation(path, name)
         choices = env.choices(state, agent)
-        for choice in choices[:: max(len(choices) // CHOICES, 1)]:
+        chosen = choices[:: max(len(choices) // CHOICES, 1)]
+        for k, choice in enumerate(chosen):
             right = read(env, state, agent, choice)
-            for template in PLAIN:
+            plain, refused = PLAIN, REFUSED
+            if not every:
+                turn = (number + k) % len(chosen)
+                plain, refused = plain[turn :: len(chosen)], refused[turn :: len(chosen)]
+            for template in plain:
                 said = choice.replace('"', '\\"') if template.startswith(("{{", "```j")) else choice
                 text = template.format(said, said)
                 if read(env, state, agent, text) != right:
                     wrong.append(f"{name}: {text!r}, expected {choice!r}")
-            for template in REFUSED:
+            for template in refused:
                 if choice.startswith("say:") and template.startswith(("{}", "<answer>")):
                     continue  # whatever follows is said aloud
                 text = template.format(choice)

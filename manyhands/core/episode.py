@@ -300,7 +300,14 @@ class Game:
         Raises:
             IllegalAction: it names no action, or one that is not legal now.
         """
-        env, state = self.env, self.frame.state
+        env = self.env
+        if isinstance(action, np.integer):
+            action = int(action)
+        if type(action) is int and env.chat is None and 0 <= action < self.stepper.actions:
+            # The usual case, and quick.
+            if self.frame.report.legal[index][action]:
+                return action
+            raise IllegalAction(not_legal(action))
         if action is None:
             raise IllegalAction("no action was given")
         if isinstance(action, str):
@@ -308,7 +315,7 @@ class Game:
             action = self.frame.parse(action, index) if known is None else known
         if env.chat is not None:
             try:
-                action = env.compose(action, say, state, index)
+                action = env.compose(action, say, self.frame.state, index)
             except (ValueError, TypeError) as error:
                 raise IllegalAction(f"{shorten(action)} is no action: {error}") from error
         return check_action(env, self.frame.legal[index], action)
@@ -326,9 +333,10 @@ class Game:
         """Whether another illegal answer of this agent, now, is a forfeit."""
         if self.on_illegal == "forfeit":
             return self.illegal[index] >= self.allowed
+        if self.on_illegal == "raise" or self.refused[index] < self.allowed:
+            return False
         acting = self.frame.report.acting
-        alone = sum(acting) < len(acting) - sum(self.done)  # else nobody waits for it
-        return self.on_illegal == "noop" and alone and self.refused[index] >= self.allowed
+        return sum(acting) < len(acting) - sum(self.done)  # else nobody waits for it
 
     def count(self, answered: Iterable[int], illegal: Container[int]) -> None:
         """Count illegal answers, of all answers of a step."""
@@ -352,9 +360,12 @@ class Game:
         heard."""
         speakers = list(speakers)
         for i in speakers:
-            self._heard[i] = []
             self._turns[i] += 1
-        if self._chat is not None and said:
+        if self._chat is None:
+            return
+        for i in speakers:
+            self._heard[i] = []
+        if said:
             for i, messages in self._chat.deliver(self.frame.state, said).items():
                 self._heard[i] += [replace(message, step=self.step) for message in messages]
         self._speakers, self._words = speakers, said
@@ -449,6 +460,11 @@ def routed(policy: Any, view: View) -> Any:
     return policy
 
 
+def not_legal(action: int) -> str:
+    """Why an action of the space is refused."""
+    return f"action {action} is not legal now"
+
+
 def check_action(env: Env, legal: np.ndarray, action: Action) -> Action:
     """`action` in the plain form of the action space: an int, or a NumPy array.
 
@@ -473,7 +489,7 @@ def check_action(env: Env, legal: np.ndarray, action: Action) -> Action:
                 f"from {first} to {last}"
             )
         if not legal[int(given) - first]:
-            raise IllegalAction(f"action {int(given)} is not legal now")
+            raise IllegalAction(not_legal(int(given)))
         return int(given)
     if isinstance(space, gymnasium.spaces.MultiDiscrete):
         low, high = space.start, space.start + space.nvec - 1

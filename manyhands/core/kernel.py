@@ -8,6 +8,9 @@ game computes, and are avoided here:
 - In every call it makes an object for every buffer in the program, and the function that combines
   two elements in a reduction has three, one for each scalar. So reductions of a few elements are
   written out, element by element.
+
+A sort is a call to a routine, which no such kernel can make. One of a few whole numbers is written
+out, too: each is compared with each.
 """
 
 from __future__ import annotations
@@ -24,7 +27,7 @@ from jax.experimental.xla_metadata import set_xla_metadata
 from jax.extend.core import ClosedJaxpr, Literal
 
 from manyhands.core.env import Array
-from manyhands.core.processes import check_process
+from manyhands.core.processes import check_process, was_forked
 
 # What XLA cannot put into a single kernel, by the beginnings of the primitives' names: these call a
 # routine of the runtime, or need a kernel of their own.
@@ -68,6 +71,7 @@ class SmallCall:
         jit = functools.partial(jax.jit, in_shardings=cpu, out_shardings=cpu)
         program = jax.make_jaxpr(function)(np.zeros(size, dtype))
         self._shape = program.out_avals[0].shape
+        self._flat = len(self._shape) == 1
 
         # XLA ends the process if such a kernel's input is optimised away, as that of a reset that
         # draws one of one; so a part of it always comes out again, at the end.
@@ -85,11 +89,12 @@ class SmallCall:
 
     def __call__(self, array: np.ndarray) -> np.ndarray:
         # Programs compiled before a fork still work after it, unless `jax.clear_caches` was called.
-        if not self.compilations:
+        if was_forked() and not self.compilations:
             check_process()
         if self._run is not self._usual:
             try:
-                return np.asarray(self._run(array))[:-1].reshape(self._shape)
+                made = np.asarray(self._run(array))[:-1]
+                return made if self._flat else made.reshape(self._shape)
             except jax.errors.JaxRuntimeError:
                 self._run = self._usual
         return np.asarray(self._run(array))
@@ -111,9 +116,12 @@ def _is_not_small(primitive: str) -> bool:
 
 
 def _primitives(jaxpr: Any) -> set[str]:
-    """The names of all primitives in a jaxpr, nested ones included."""
+    """The names of all primitives in a jaxpr, nested ones included, sorts that are written out
+    left out."""
     names = set()
     for equation in jaxpr.eqns:
+        if _is_few_sorted(equation):
+            continue
         names.add(equation.primitive.name)
         for value in jax.tree_util.tree_leaves(
             list(equation.params.values()), is_leaf=lambda leaf: hasattr(leaf, "eqns")
@@ -125,7 +133,7 @@ def _primitives(jaxpr: Any) -> set[str]:
 
 
 def _written_out(program: ClosedJaxpr, arguments: Sequence[Array]) -> list[Array]:
-    """A program with its small reductions unrolled; traceable."""
+    """A program with its small reductions and sorts unrolled; traceable."""
     jaxpr = program.jaxpr
     values: dict[Any, Any] = dict(zip(jaxpr.constvars, program.consts, strict=True))
     values |= dict(zip(jaxpr.invars, arguments, strict=True))
@@ -141,6 +149,8 @@ def _written_out(program: ClosedJaxpr, arguments: Sequence[Array]) -> list[Array
             made = _written_out(called, operands)
         elif name in _COMBINES and _few(operands[0], params["axes"]):
             made = [_reduced(_COMBINES[name], operands[0], params["axes"])]
+        elif _is_few_sorted(equation):
+            made = _sorted(operands)
         else:
             # Loops and branches hold programs of their own.
             params = {key: _rewritten(param) for key, param in params.items()}
@@ -158,6 +168,34 @@ def _rewritten(param: Any) -> Any:
     if isinstance(param, tuple) and any(isinstance(part, ClosedJaxpr) for part in param):
         return tuple(map(_rewritten, param))  # of a branch
     return param
+
+
+def _is_few_sorted(equation: Any) -> bool:
+    """Whether an equation sorts a few whole numbers, and carries others along, by one key."""
+    if equation.primitive.name != "sort" or equation.params["num_keys"] != 1:
+        return False
+    arrays = [atom.aval for atom in equation.invars]
+    settled = equation.params["is_stable"] or len(arrays) == 1  # what equal keys carry along
+    return settled and all(
+        array.ndim == 1
+        and 0 < array.size <= _FEW
+        and any(jnp.issubdtype(array.dtype, kind) for kind in (np.integer, np.bool_))
+        for array in arrays
+    )
+
+
+def _sorted(arrays: Sequence[Array]) -> list[Array]:
+    """Arrays of a few whole numbers, in the order of the first; equal ones as they were."""
+    key, numbers = jnp.asarray(arrays[0]), np.arange(arrays[0].shape[0])
+    tied = (key[None] == key[:, None]) & (numbers[None] < numbers[:, None])
+    before = (key[None] < key[:, None]) | tied  # [i, j]: j comes before i
+    place = _reduced(jax.lax.add, before.astype(jnp.int32), (1,))
+    here = place[:, None] == numbers[None]
+    combines = [jax.lax.bitwise_or if a.dtype == bool else jax.lax.add for a in arrays]
+    return [
+        _reduced(combine, jnp.where(here, jnp.asarray(array)[:, None], array.dtype.type(0)), (0,))
+        for combine, array in zip(combines, arrays, strict=True)
+    ]
 
 
 def _few(array: Array, axes: Sequence[int]) -> bool:

@@ -16,9 +16,9 @@ import threading
 import warnings
 import zlib
 from collections.abc import Sequence
-from itertools import compress
 from typing import Any
 
+import gymnasium
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -46,9 +46,9 @@ _HEADER = struct.Struct("<8s16sQI")  # magic, digest of the environment, payload
 _TALK, _TALK_MAGIC = struct.Struct("<4sII"), b"TALK"
 _ALIGN = 8
 _MEMORY, _TRIED = 2**15, 2**12  # frames that are remembered, and of a game that is not known yet
+_MASKS = 2**10  # sets of masks that are remembered
 _SMALL = 64  # bytes of a state that may be one of few
 BLOCK = 16  # resets that are drawn in one call
-_KEY_AND_TIME = struct.Struct("=IIi")  # how a step's order begins: u32[2] and i32
 
 
 class Packing:
@@ -389,31 +389,24 @@ class Report:
     Attributes:
         acting, reward, terminated, truncated: by agent.
         ends: whether the episode ended for anybody.
-        legal: by agent, a list of bools; `masks` are the same as read-only arrays, i8[A]; `raw` is
-            all of it as bytes.
+        legal: by agent, bytes that are 1 where an action is legal, else 0; `masks` are the same as
+            read-only arrays, i8[A].
         terms: by agent, the unweighted terms by name.
         metrics: by name.
-        movers: names of the agents that act.
     """
 
     __slots__ = (
-        "acting", "ends", "legal", "masks", "metrics", "movers", "raw", "reward", "terminated",
-        "terms", "truncated",
+        "acting", "ends", "legal", "masks", "metrics", "reward", "terminated", "terms", "truncated"
     )  # fmt: skip
     acting: tuple[bool, ...]
     ends: bool
-    legal: list[list[bool]]
+    legal: list[bytes]
     masks: list[np.ndarray]
     metrics: dict[str, float]
-    movers: list[str]
-    raw: bytes
     reward: tuple[float, ...]
     terminated: tuple[bool, ...]
     terms: list[dict[str, float]]
     truncated: tuple[bool, ...]
-
-    def __init__(self) -> None:
-        self.raw, self.acting, self.movers = b"", (), []
 
 
 class _Reporter:
@@ -422,7 +415,8 @@ class _Reporter:
 
     def __init__(self, game: Env, frame: Frame):
         base = frame.buffer.__array_interface__["data"][0]
-        self.names, self.agents = list(frame.metrics), game.agents
+        self.names, self._agents = list(frame.metrics), game.num_agents
+        self._masks: dict[bytes, tuple[list[bytes], list[np.ndarray]]] = {}
         parts = [frame.acting, frame.reward, frame.terminated, frame.truncated, frame.legal]
         parts += [frame.terms[name] for name in game.terms]
         parts += [frame.metrics[name] for name in self.names]
@@ -432,7 +426,7 @@ class _Reporter:
         where: list[list[int]] = [[]] * len(parts)
         for k in order:
             part = parts[k]
-            if part is frame.legal:  # as bytes, to compare with those of the last step
+            if part is frame.legal:  # as bytes, to look its masks up
                 codes.append(f"{starts[k] - end}x{part.size}s")
                 where[k] = [count]
                 end, count = starts[k] + part.nbytes, count + 1
@@ -449,33 +443,36 @@ class _Reporter:
         self._term_names = game.terms
         self._metrics = _picker([k for part in where[5 + len(game.terms) :] for k in part])
 
-    def report(self, frame: Frame, last: Report) -> Report:
-        """The report of a frame; `last` is any earlier one."""
+    def report(self, frame: Frame) -> Report:
         values: tuple[Any, ...] = self._unpack(frame.buffer, self._start)  # type: ignore[arg-type]
         report = Report()
         report.acting, report.reward = self._acting(values), self._reward(values)
-        report.movers = list(compress(self.agents, report.acting))
         report.terminated, report.truncated = self._terminated(values), self._truncated(values)
         report.ends = True in report.terminated or True in report.truncated
-        report.raw = values[self._legal]
-        if report.raw == last.raw:
-            # Most steps of most games do not change it: the same arrays are returned again.
-            report.legal, report.masks = last.legal, last.masks
-        else:
-            masks = frame.legal.astype(np.int8)
-            masks.flags.writeable = False
-            report.legal, report.masks = frame.legal.tolist(), list(masks)
+        raw = values[self._legal]
+        # Masks come again and again: the same arrays are returned then.
+        report.legal, report.masks = self._masks.get(raw) or self._split(raw)
         names = self._term_names
         report.terms = [dict(zip(names, pick(values))) for pick in self._terms]
         report.metrics = dict(zip(self.names, self._metrics(values)))
         return report
 
+    def _split(self, raw: bytes) -> tuple[list[bytes], list[np.ndarray]]:
+        """All masks as bytes -> `Report.legal` and `Report.masks`, remembered."""
+        if len(self._masks) >= _MASKS:
+            self._masks.clear()
+        size = len(raw) // self._agents
+        legal = [raw[size * i : size * (i + 1)] for i in range(self._agents)]
+        found = self._masks[raw] = legal, [np.frombuffer(own, np.int8) for own in legal]
+        return found
+
 
 def _picker(indices: list[int]) -> Any:
     """A function from a tuple to the tuple of its items at `indices`."""
-    if len(indices) > 1:
-        return operator.itemgetter(*indices)
-    return lambda values: tuple(values[i] for i in indices)
+    first, count = (indices[0] if indices else 0), len(indices)
+    if indices == list(range(first, first + count)):
+        return operator.itemgetter(slice(first, first + count))
+    return operator.itemgetter(*indices)
 
 
 class Stepper:
@@ -490,6 +487,7 @@ class Stepper:
 
     Attributes:
         memoises: whether steps are memoised.
+        actions: how many actions there are, if they are whole numbers from 0; else 0.
         fields: name -> function from a frame's buffer to the view of that name.
     """
 
@@ -497,6 +495,9 @@ class Stepper:
         check_process()
         warn_of_x64()
         self.env = env
+        space = env.action_space
+        plain = isinstance(space, gymnasium.spaces.Discrete) and space.start == 0
+        self.actions = int(space.n) if plain else 0  # type: ignore[attr-defined]
         key_data = np.asarray(jax.random.key_data(episode_key(0)))
         # Inlined where they are called, and traced once for all the programs below.
         traced = functools.partial(jax.jit, inline=True)
@@ -515,7 +516,6 @@ class Stepper:
         self._known: dict[bytes, Frame] = {}
         self._room, self._again = min(_TRIED, _MEMORY), 0  # of `_known`; steps that were looked up
         self._reporter: _Reporter | None = None  # made with the first frame that is read
-        self._last = Report()
         self.fields: dict[str, Any] = {"state": self._state.views}
         for name in shapes:
             self.fields[name] = self._result.part(name, self._state.size)
@@ -530,8 +530,7 @@ class Stepper:
         """The report of a frame (`Frame.report`)."""
         if self._reporter is None:
             self._reporter = _Reporter(self.env, frame)
-        self._last = self._reporter.report(frame, self._last)
-        return self._last
+        return self._reporter.report(frame)
 
     def reset(self, key: Array) -> Frame:
         """First frame of the episode with this `key`: a typed key, or its data, u32[2]."""
@@ -588,28 +587,24 @@ class Stepper:
 
     def _stepped(self, key_data: np.ndarray, time: int, before: Any, actions: Any) -> np.ndarray:
         try:
-            buffer, state, room = self._inputs.parts
+            buffer, state, key, when, room = self._inputs.parts
         except AttributeError:
-            buffer, state, room = self._inputs.parts = self._prepared()
+            buffer, state, key, when, room = self._inputs.parts = self._prepared()
         if type(before) is Frame:
             state[:] = before.buffer[: self._state.size]
         else:
             self._state.fill(buffer, before)
-        _KEY_AND_TIME.pack_into(buffer.data, self._state.size, *key_data, time)
-        room[...] = actions
+        key[:], when[0], room[...] = key_data, time, actions
         return self._step(buffer)
 
-    def _prepared(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """A buffer for the inputs of steps, and its parts for the state and the actions. Each
-        thread reuses one buffer: a step has ended when its outputs are read."""
+    def _prepared(self) -> tuple[np.ndarray, ...]:
+        """A buffer for the inputs of steps, and its parts: the state as bytes, the key, the time
+        as i32[1], and the actions. Each thread reuses one buffer: a step has ended when its outputs
+        are read."""
         size = self._state.size
         buffer = np.zeros(size + self._order.size, np.uint8)
-        shape, dtype = self._order.leaves[2]
-        return (
-            buffer,
-            buffer[:size],
-            np.ndarray(shape, dtype, buffer, size + self._order.offsets[2]),
-        )
+        key, time, actions = self._order.views(buffer[size:])
+        return buffer, buffer[:size], key, time.reshape(1), actions
 
     def view(self, state: Any) -> Frame:
         """The frame of a restored state: its observations, with zero reward."""

@@ -29,6 +29,11 @@ if hasattr(os, "register_at_fork"):  # Windows has no fork
     os.register_at_fork(after_in_child=_after_fork)
 
 
+def was_forked() -> bool:
+    """Whether this process was forked after its parent had used JAX."""
+    return _forked
+
+
 def check_process() -> None:
     """Raise `ProcessError` in a process where compiled code may hang."""
     if _forked:

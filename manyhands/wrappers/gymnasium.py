@@ -180,19 +180,19 @@ class SeatEnv(gymnasium.Env):
                 turn.said[seat] = said
         while True:
             episode.advance(turn)
-            frame = episode.frame
-            reward += float(frame.reward[seat])
-            for name, values in frame.terms.items():
-                terms[name] += float(values[seat])
-            for name, value in frame.metrics.items():
-                metrics[name] += float(value)
-            self._over = bool(episode.done[seat])
+            report = episode.frame.report
+            reward += report.reward[seat]
+            for name, value in report.terms[seat].items():
+                terms[name] += value
+            for name, value in report.metrics.items():
+                metrics[name] += value
+            self._over = episode.done[seat]
             if self._over or seat in episode.asked():
                 break
             turn = self._partners.act(episode)
         if self.render_mode == "human":
             self.render()
-        flags = bool(frame.terminated[seat]), bool(frame.truncated[seat])
+        flags = report.terminated[seat], report.truncated[seat]
         return self._observation(), reward, *flags, self._info(terms, metrics, status, reason)
 
     def render(self) -> Any:

@@ -31,7 +31,7 @@ from manyhands.core.env import (
     names_of,
     shorten,
 )
-from manyhands.core.episode import Game, check_action
+from manyhands.core.episode import Game, check_action, not_legal
 from manyhands.core.pack import (
     BLOCK,
     Frame,
@@ -204,7 +204,7 @@ class Format:
         if self._idle is None:
             return report.masks
         return [
-            mask if True in legal else self._idle for mask, legal in zip(report.masks, report.legal)
+            mask if 1 in legal else self._idle for mask, legal in zip(report.masks, report.legal)
         ]
 
     def info(
@@ -318,6 +318,7 @@ class Parallel(ParallelEnv):
         }
         self.possible_agents = list(game.agents)
         self._index = {agent: i for i, agent in enumerate(game.agents)}
+        self._numbers = range(game.num_agents)
         self.agents: list[str] = []
         # A space per agent: seeding one must not move another's random numbers.
         self.observation_spaces = {a: self.format.space() for a in game.agents}
@@ -327,8 +328,7 @@ class Parallel(ParallelEnv):
         self._np_random: np.random.Generator | None = None
         self._ahead: list[tuple[int, Frame]] = []  # episodes that begin without a seed
         space = game.action_space
-        plain = isinstance(space, gymnasium.spaces.Discrete) and space.start == 0
-        self._actions = int(space.n) if plain else 0  # type: ignore[attr-defined]
+        self._actions = self._stepper.actions
         self._box = (
             (space.shape, space.dtype, space.low, space.high)
             if isinstance(space, gymnasium.spaces.Box)
@@ -436,7 +436,7 @@ class Parallel(ParallelEnv):
         self._said = {}
         expected = 0
         statuses: list[dict[str, Any]] = []
-        rows, box = self._rows, self._box
+        rows, box, count, legal = self._rows, self._box, self._actions, report.legal
         live = len(agents) == len(names)
         unread: list[int] = []
         for i, acts in enumerate(report.acting):
@@ -450,10 +450,10 @@ class Parallel(ParallelEnv):
                         f"{', '.join(map(repr, actions)) or 'nobody'}"
                     ) from None
                 expected += 1
+                if type(action) is not int and isinstance(action, np.integer):
+                    action = int(action)
                 # The usual case, and quick.
-                if type(action) is int and (
-                    0 <= action < self._actions and report.legal[i][action]
-                ):
+                if type(action) is int and 0 <= action < count and legal[i][action]:
                     rows[i], status = action, {"status": "ok"}
                 elif (
                     box is not None
@@ -562,10 +562,12 @@ class Parallel(ParallelEnv):
                 action = frame.parse(action, index)
             elif isinstance(action, np.integer):
                 action = int(action)
-            # The usual case, and quick.
+            # The usual cases, and quick.
             if type(action) is int and 0 <= action < self._actions:
                 if frame.report.legal[index][action]:
                     return action, {"status": "ok"}
+                if self.on_illegal != "raise":
+                    return self._refuse(index, not_legal(action))
             elif action is None:
                 raise IllegalAction("no action was given")
             return check_action(self.game, frame.legal[index], action), {"status": "ok"}
@@ -575,9 +577,7 @@ class Parallel(ParallelEnv):
                 raise self.format.refusal(
                     f"{agent}: {error.reason}", f'infos[{agent!r}]["action_mask"]'
                 ) from error
-            self._refused = True
-            status = "forfeit" if self._begun().forfeits_by(index) else "illegal"
-            return self.game.noop, {"status": status, "reason": error.reason}
+            return self._refuse(index, error.reason)
 
     def play(self, rows: np.ndarray, statuses: list[dict[str, Any]]) -> tuple[Any, ...]:
         """One step with actions that were read, [N, *action_space.shape]: what `step` returns."""
@@ -601,7 +601,7 @@ class Parallel(ParallelEnv):
             episode.forfeit(forfeits)
             report = episode.frame.report
         else:
-            episode.hear(compress(range(len(names)), episode.frame.report.acting), self._said)
+            episode.hear(compress(self._numbers, episode.frame.report.acting), self._said)
             report = episode.make(rows).report
         self._said = {}
         result = (
@@ -629,12 +629,18 @@ class Parallel(ParallelEnv):
     @property
     def movers(self) -> list[str]:
         """The agents that are to move now, in index order."""
-        movers = self.frame.report.movers
+        movers = compress(self.possible_agents, self.frame.report.acting)
         if len(self.agents) == len(self.possible_agents):
-            return movers.copy()
+            return list(movers)
         return [agent for agent in movers if agent in self.agents]
 
     # ---- inside -------------------------------------------------------------------------------
+
+    def _refuse(self, index: int, reason: str) -> tuple[Action, dict[str, Any]]:
+        """What `read` gives for an illegal action."""
+        self._refused = True
+        status = "forfeit" if self._begun().forfeits_by(index) else "illegal"
+        return self.game.noop, {"status": status, "reason": reason}
 
     def _begun(self) -> Game:
         if self.episode is None:

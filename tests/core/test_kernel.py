@@ -19,6 +19,8 @@ from manyhands.core.kernel import SmallCall
         (jnp.sort, False),
         (lambda x: x.at[jnp.array([1, 1])].add(x[:2]), False),
         (lambda x: jax.jit(jnp.argsort)(x).astype(jnp.float32), False),
+        (lambda x: jnp.argsort(jnp.int32(2 * x)).astype(jnp.float32), True),
+        (lambda x: jnp.sort(jnp.append(jnp.int8(x), jnp.int8(x))), False),
     ],
 )
 def test_small_calls_compute_what_plain_ones_do(function, one_kernel):
@@ -118,6 +120,22 @@ def test_sums_of_negative_zeros_have_the_sign_that_batches_give(count):
     np.testing.assert_array_equal(
         np.signbit(SmallCall(function, 4, np.float32)(x)), np.signbit(batch[0])
     )
+
+
+@pytest.mark.parametrize("dtype", [np.uint8, np.int32, np.uint32, bool])
+@pytest.mark.parametrize("count", [1, 2, 7, 16])
+def test_sorts_of_a_few_are_written_out_and_give_the_same(dtype, count):
+    rng = np.random.default_rng(count)
+    for _ in range(5):
+        high = 2 if dtype is bool else np.iinfo(dtype).max
+        key = rng.choice(rng.integers(0, high, 5), count).astype(dtype)
+        also = rng.integers(-9, 9, count).astype(np.int8)
+        program = jax.make_jaxpr(lambda k, a: jax.lax.sort((k, a, a > 0), num_keys=1))(key, also)
+        made = kernel._written_out(program, (key, also))
+        wanted_all = jax.lax.sort((key, also, also > 0), num_keys=1)
+        for given, wanted in zip(made, wanted_all, strict=True):
+            assert given.dtype == wanted.dtype
+            np.testing.assert_array_equal(given, wanted)
 
 
 def test_long_reductions_stay_as_they_are():
