@@ -20,6 +20,7 @@ import functools
 import json
 import os
 import platform
+import re
 import sys
 import time
 from pathlib import Path
@@ -168,8 +169,12 @@ def experiment(options: argparse.Namespace, seed: int, baseline: str) -> dict[st
         found["grad_norm_variance"] = float(np.var([line["grad_norm"] for line in half]))
     shown = ("return", "illegal", "exploitability", "entropy", "kl", "repeated")
     kept = {key for line in lines for key in line if key.startswith(shown)}
+    # By name, (the updates, the values).
     found["curve"] = {
-        key: [[line["update"], round(line[key], 4)] for line in lines if key in line]
+        key: [
+            [line["update"] for line in lines if key in line],
+            [float(f"{line[key]:.4g}") for line in lines if key in line],
+        ]
         for key in sorted(kept)
     }
     if options.noise and baseline == options.baselines[0]:
@@ -289,6 +294,12 @@ def _leaves(tree: Any) -> list[Any]:
     )
 
 
+def written(data: Any) -> str:
+    """As JSON, lists of numbers in one line each."""
+    text = json.dumps(data, indent=1)
+    return re.sub(r"\[[-\d.e,\s]+\]", lambda own: "".join(own[0].split()), text) + "\n"
+
+
 def say(line: str) -> None:
     print(line, flush=True)
 
@@ -337,13 +348,13 @@ def main() -> None:
     if options.experiment == "shipped":
         data["runs"].append(shipped(options))
         del data["settings"]
-        path.write_text(json.dumps(data, indent=1) + "\n")
+        path.write_text(written(data))
         say(json.dumps(data["runs"][-1]))
         return
     for seed in options.seeds:
         for baseline in options.baselines:
             data["runs"].append(experiment(options, seed, baseline))
-            path.write_text(json.dumps(data, indent=1) + "\n")
+            path.write_text(written(data))
             say(json.dumps(data["runs"][-1]))
 
 
