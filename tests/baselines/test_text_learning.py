@@ -396,7 +396,7 @@ def test_thoughts_of_a_teacher_are_learned_before_its_answer():
     assert not any("SAY:" in lesson.answer for lesson in lessons)
 
 
-@pytest.mark.parametrize(("ignored", "repeated"), [(r"Step \d+|Last step.*", 1 / 2), ("", 0)])
+@pytest.mark.parametrize(("ignored", "repeated"), [(r"Step \d+|\nLast step.*", 1 / 2), ("", 0)])
 def test_sights_are_compared_without_what_is_ignored(ignored, repeated):
     env = manyhands.make("home", task="put", receptacles=6, objects=4, max_steps=2)
     config = dataclasses.replace(TINY, baseline="anchor", group=2, anchor_ignores=ignored)
