@@ -20,6 +20,7 @@ import functools
 import json
 import os
 import platform
+import re
 import sys
 import time
 from pathlib import Path
@@ -37,6 +38,8 @@ ROOT = Path(__file__).resolve().parents[1]
 EPISODES = {"kitchen": 3, "trade": 40}
 # Who plays with itself beside the policies of the package.
 TEACHING = {"kitchen": ("text:skills=true", "random"), "trade": ("barter", "fair", "random")}
+# The small homes in which vector policies were compared, too (`home_learning.py`).
+SMALL: dict[str, Any] = {"task": "put", "receptacles": 6, "objects": 4, "max_steps": 25}
 COMPARED = ["none", "shared", "role", "prompt", "critic"]
 SHIPPED = ROOT / "manyhands" / "assets" / "policies" / "text" / "shipped.safetensors"
 
@@ -49,7 +52,7 @@ def games(name: str) -> dict[str, Any]:
         "kuhn_poker": lambda: manyhands.make("kuhn_poker"),
         "leduc_holdem": lambda: manyhands.make("leduc_holdem"),
         "tic_tac_toe": lambda: manyhands.make("tic_tac_toe"),
-        "chore_small": lambda: manyhands.make("home", task="chore_small", max_steps=25),
+        "chores": lambda: manyhands.make("home", **SMALL),
         "trade": lambda: manyhands.make("negotiation", scenario="trade"),
         "kitchen": lambda: manyhands.make("skills", env=kitchen),
     }
@@ -60,7 +63,7 @@ def games(name: str) -> dict[str, Any]:
         "trade": ("trade",),
         "shipped": ("kuhn_poker", "tic_tac_toe", "kitchen", "trade"),
         "several": ("kuhn_poker", "tic_tac_toe", "trade", "kitchen"),
-        "groups": ("chore_small",),
+        "groups": ("chores",),
         "baselines": ("kuhn_poker", "leduc_holdem", "tic_tac_toe"),
     }[name]
     return {game: made[game]() for game in chosen}
@@ -124,15 +127,28 @@ def experiment(options: argparse.Namespace, seed: int, baseline: str) -> dict[st
     named = games(options.experiment)
     settings = {f.name: getattr(options, f.name) for f in dataclasses.fields(TextConfig)}
     config = TextConfig(**{**settings, "baseline": baseline})
-    out = options.out / f"{options.name or options.experiment}-{baseline}" / f"seed-{seed}"
+    where = options.out / (options.name or options.experiment)
+    out = Path(f"{where}-{baseline}") / f"seed-{seed}"
+    finished = out / "judged.json"
+    if finished.exists():
+        return dict(json.loads(finished.read_text()))
+    found: dict[str, Any] = {"seed": seed, "baseline": baseline}
     began = time.process_time()
-    card = text(list(named.values()), config, out, seed, resume=True, log=say)
+    start = None
+    if options.one_clone:
+        start = Path(f"{where}-clone") / f"seed-{seed}"
+        alone = dataclasses.replace(config, updates=0, baseline="prompt")
+        text(list(named.values()), alone, start, seed, resume=True, log=say)
+        if baseline == options.baselines[0]:
+            clone, _ = words.load(start / "policy-0.safetensors")
+            found["clone"] = {
+                name: judged(options, name, env, clone, seed, start) for name, env in named.items()
+            }
+    card = text(list(named.values()), config, out, seed, resume=True, start=start, log=say)
     model, _ = words.load(out / "policy-0.safetensors")
     history = json.loads((out / "curve.json").read_text())
     lines = [line for line in history if "update" in line]
-    found: dict[str, Any] = {
-        "seed": seed,
-        "baseline": baseline,
+    found |= {
         "cpu_seconds": round(time.process_time() - began, 1),
         "seconds": card["seconds"],
         "parameters": count(model),
@@ -151,10 +167,21 @@ def experiment(options: argparse.Namespace, seed: int, baseline: str) -> dict[st
         found["entropy_first"] = lines[0]["entropy"]
         found["entropy_last"] = lines[-1]["entropy"]
         found["grad_norm_variance"] = float(np.var([line["grad_norm"] for line in half]))
+    shown = ("return", "illegal", "exploitability", "entropy", "kl", "repeated")
+    kept = {key for line in lines for key in line if key.startswith(shown)}
+    # By name, (the updates, the values).
+    found["curve"] = {
+        key: [
+            [line["update"] for line in lines if key in line],
+            [float(f"{line[key]:.4g}") for line in lines if key in line],
+        ]
+        for key in sorted(kept)
+    }
     if options.noise and baseline == options.baselines[0]:
         learner = TextLearner(list(named.values()), config, seed)
-        learner.resume(out / "checkpoint.safetensors")
+        learner.resume((start or out) / "checkpoint.safetensors", clone=start is not None)
         found["gradients"] = gradient_noise(learner, COMPARED, options.noise, list(named))
+    finished.write_text(json.dumps(found) + "\n")
     return found
 
 
@@ -208,7 +235,7 @@ def judged(
     others = {
         "tic_tac_toe": ["random", "perfect"],
         "kitchen": [""],
-        "chore_small": [""],
+        "chores": [""],
         "trade": ["", "fair", "honest", "random"],
     }
     episodes = EPISODES.get(name, options.matches)
@@ -267,6 +294,12 @@ def _leaves(tree: Any) -> list[Any]:
     )
 
 
+def written(data: Any) -> str:
+    """As JSON, lists of numbers in one line each."""
+    text = json.dumps(data, indent=1)
+    return re.sub(r"\[[-\d.e,\s]+\]", lambda own: "".join(own[0].split()), text) + "\n"
+
+
 def say(line: str) -> None:
     print(line, flush=True)
 
@@ -282,6 +315,8 @@ def main() -> None:
     parser.add_argument("--greedy", action="store_true", help="judge play by the likeliest tokens")
     parser.add_argument("--constrained", action="store_true", help="judge by legal answers alone")
     parser.add_argument("--matches", type=int, default=200)
+    once = "clone once for each seed; all baselines start there"
+    parser.add_argument("--one-clone", action="store_true", help=once)
     wanted = "updates whose gradients are compared, after a seed's first run"
     parser.add_argument("--noise", type=int, default=0, help=wanted)
     parser.add_argument("--pack", type=Path, nargs="*", help="runs for the package's policy")
@@ -313,13 +348,13 @@ def main() -> None:
     if options.experiment == "shipped":
         data["runs"].append(shipped(options))
         del data["settings"]
-        path.write_text(json.dumps(data, indent=1) + "\n")
+        path.write_text(written(data))
         say(json.dumps(data["runs"][-1]))
         return
     for seed in options.seeds:
         for baseline in options.baselines:
             data["runs"].append(experiment(options, seed, baseline))
-            path.write_text(json.dumps(data, indent=1) + "\n")
+            path.write_text(written(data))
             say(json.dumps(data["runs"][-1]))
 
 

@@ -46,6 +46,7 @@ from manyhands.core.errors import TrainingError as TrainingError
 
 if TYPE_CHECKING:
     from manyhands.core.probes import Question
+    from manyhands.core.spelling import Spelling
     from manyhands.core.talk import Message
 
 DETAILS = ("brief", "normal", "full")  # of `Env.describe`
@@ -289,6 +290,11 @@ class Env(Generic[State]):
 
     def words(self, action: Action, state: State, agent: str | int) -> str | None:
         """A legal action in words, where choices are parts of an action; None: as in `choices`."""
+        return None
+
+    def spelling(self, state: State, agent: str | int) -> Spelling | None:
+        """All answers that name a legal action, where `choices` are parts of an action; None: the
+        choices."""
         return None
 
     def compose(self, action: Action, say: str | None, state: State, agent: str | int) -> Action:
@@ -618,6 +624,10 @@ class Wrapper(Env[State]):
 
     def words(self, action: Action, state: State, agent: str | int) -> str | None:
         return self.env.words(action, self.inner(state), agent)
+
+    def spelling(self, state: State, agent: str | int) -> Spelling | None:
+        same = self.action_space == self.env.action_space
+        return self.env.spelling(self.inner(state), agent) if same else None
 
     def compose(self, action: Action, say: str | None, state: State, agent: str | int) -> Action:
         return self.env.compose(action, say, self.inner(state), agent)

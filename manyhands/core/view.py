@@ -16,6 +16,7 @@ from manyhands.core.choices import LIMIT, Choice, Spot, choices_of
 from manyhands.core.env import Action, Env, IllegalAction, SeatError, describe_with
 from manyhands.core.kept import kept
 from manyhands.core.pack import Frame, fingerprint
+from manyhands.core.spelling import Spelling, listed
 from manyhands.core.talk import Message
 
 
@@ -242,6 +243,17 @@ class View:
                 if np.array_equal(self.parse(choice), action):
                     return choice
         return json.dumps(np.asarray(action).tolist())
+
+    @kept
+    def spelling(self) -> Spelling | None:
+        """All answers that name a legal action by the words of its choice (`Env.spelling`); None
+        where choices are only parts of actions."""
+        own = self._env.spelling(self._frame.state, self.index)
+        if own is None and isinstance(self._env.action_space, gymnasium.spaces.Discrete):
+            choices = self.all_choices
+            if len(choices) == int(self.legal.sum()):
+                return listed(choice.text for choice in choices)
+        return own
 
     def rng(self) -> np.random.Generator:
         """Random numbers of this agent at this step."""

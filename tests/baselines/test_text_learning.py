@@ -29,6 +29,8 @@ from manyhands.baselines.learners.text_pairs import paired
 from manyhands.baselines.learners.text_tokens import END, START, Tokenizer, train_tokenizer
 from manyhands.baselines.players import text_policy as words
 from manyhands.core.env import ConfigError, PolicyError, SeatError, TrainingError
+from manyhands.core.spelling import Speller, listed
+from manyhands.core.view import View
 
 TINY = TextConfig(
     demonstrations=100,
@@ -43,6 +45,9 @@ TINY = TextConfig(
     layers=1,
     heads=2,
 )
+
+
+SHAPE = TextNetwork(vocabulary=320, width=16, layers=1, heads=2)
 
 
 @pytest.fixture(scope="module")
@@ -306,6 +311,18 @@ class _LastChoice:
         return [f"ACTION: {re.findall(r'^- (..)$', q.prompt, re.M)[-1]}" for q in questions]
 
 
+class _Waiting:
+    """A model that does nothing."""
+
+    tokenizer = SimpleNamespace(decode=lambda answer: "ACTION: wait")
+
+    def question(self, system, prompt):
+        return words.Question((), (len(prompt),))
+
+    def generate(self, questions, draws):
+        return [(5,)] * len(questions)
+
+
 class _Drafts:
     """A model whose first answers are refused: it asks for more than there is, then for less."""
 
@@ -324,7 +341,8 @@ class _Drafts:
 
 
 @pytest.mark.parametrize("constrained", [False, True])
-def test_constrained_answers_are_written_until_one_is_legal(constrained):
+def test_constrained_answers_are_written_until_one_is_legal(constrained, monkeypatch):
+    monkeypatch.setattr(View, "spelling", None)
     env = manyhands.make("negotiation", scenario="trade", max_steps=4)
     model = _Drafts()
     policy = words.TextPolicy(env, model, constrained=constrained, policy=False)
@@ -333,6 +351,59 @@ def test_constrained_answers_are_written_until_one_is_legal(constrained):
         assert result.refused(0) == (0, 0) and model.written > 16
     else:
         assert result.refused(0)[0] > 0
+
+
+@pytest.mark.parametrize("greedy", [False, True])
+def test_constrained_answers_of_a_network_that_knows_nothing_are_legal(greedy):
+    """Of a trade, whose offers are too many to be listed: token by token, by the spelling."""
+    env = manyhands.make("negotiation", scenario="trade", max_steps=4)
+    texts = ["ACTION: offer 3 wheat and 2 ore for 1 wood", "ACTION: pass", "ACTION: accept"]
+    tokenizer = train_tokenizer({"trade": ["rules"]}, {"trade": texts * 5}, 300)
+    model = words.TextModel(SHAPE, SHAPE.init(3), tokenizer)
+    policy = words.TextPolicy(env, model, greedy=greedy, constrained=True, policy=False)
+    result = manyhands.play(env, policy, 4, 2, progress=False)
+    assert all(result.refused(k) == (0, 0) for k in range(2))
+    assert not greedy or result.episodes[0].steps == env.max_steps
+
+
+def test_only_tokens_that_lead_to_an_answer_are_written(cloned):
+    """Each by its share; what becomes too long is ended by the shortest way."""
+    model = cloned.model
+    question = model.question("rules", "What you may do now:")
+    answers = ["ACTION: bet", "ACTION: by all means " + "x" * 60]
+    speller = Speller(listed("\n" + answer for answer in answers))
+    draws = np.random.default_rng(0).random((64, words.LONGEST))
+    found = model.generate([question] * 64, draws, [speller] * 64)
+    written = Counter(model.tokenizer.decode(own) for own in found)
+    assert set(written) == set(answers)
+    leads = model.tokenizer.leading(speller.start)
+    assert all(b"\nACTION: b".startswith(model.tokenizer._bytes[token]) for token in leads)
+
+
+def test_thoughts_of_a_teacher_are_learned_before_its_answer():
+    env = manyhands.make("negotiation", scenario="trade", max_steps=4)
+    config = dataclasses.replace(TINY, demonstrations=8, teachers="barter:thinks=true", wander=1)
+    lessons = demonstrate(env, config, 0)
+    thinking = [lesson.answer for lesson in lessons if "ACTION: offer" in lesson.answer]
+    assert thinking
+    for answer in thinking:
+        thoughts, action = answer.split("\n")
+        own, give = re.search(r"; (\d+) (\w+), for \w+\.$", thoughts).groups()
+        offered = re.search(rf"offer (\d+) {give} for", action)
+        assert int(offered[1]) <= int(own)
+        assert sorted(thoughts.split("; ")[0].split(", ")) == sorted(env.scenario.goods)
+    # What wandering says aloud is nothing that the teacher meant.
+    assert not any("SAY:" in lesson.answer for lesson in lessons)
+
+
+@pytest.mark.parametrize(("ignored", "repeated"), [(r"Step \d+|\nLast step.*", 1 / 2), ("", 0)])
+def test_sights_are_compared_without_what_is_ignored(ignored, repeated):
+    env = manyhands.make("home", task="put", receptacles=6, objects=4, max_steps=2)
+    config = dataclasses.replace(TINY, baseline="anchor", group=2, anchor_ignores=ignored)
+    learner = TextLearner([env], dataclasses.replace(config, episodes_per_update=2))
+    learner.model = _Waiting()
+    decisions, about = learner.collect()
+    assert about["repeated/0"] == repeated and len(decisions) == 4
 
 
 def test_the_gradient_is_that_of_the_log_probabilities(kuhn, cloned):
@@ -440,6 +511,25 @@ def test_a_run_that_was_stopped_goes_on_as_if_it_were_not(kuhn, run, tmp_path):
     name = "policy-0.safetensors"
     assert (tmp_path / name).read_bytes() == (folder / name).read_bytes()
     assert "text" in ALGORITHMS
+
+
+def test_a_run_starts_from_the_clone_of_another(kuhn, tmp_path):
+    few = dataclasses.replace(TINY, clone_updates=4, updates=0)
+    text(kuhn, few, tmp_path / "clone")
+    config = dataclasses.replace(few, updates=1, baseline="role")
+    card = text(kuhn, config, tmp_path / "play", 5, start=tmp_path / "clone")
+    assert (card["cloned"], card["updates"], card["seed"]) == (4, 1, 5)
+    learner = TextLearner([kuhn], config, 5)
+    learner.resume(tmp_path / "clone" / "checkpoint.safetensors", clone=True)
+    kept = TextLearner([kuhn], few)
+    kept.resume(tmp_path / "clone" / "checkpoint.safetensors")
+    same = jax.tree_util.tree_map(np.array_equal, learner.model.params, kept.model.params)
+    assert all(jax.tree_util.tree_leaves(same)) and learner.update == 0
+    with pytest.raises(TrainingError, match="another run: its settings"):
+        other = dataclasses.replace(config, demonstrations=50)
+        text(kuhn, other, tmp_path / "other", start=tmp_path / "clone")
+    with pytest.raises(TrainingError, match="4 steps of cloning and 1 updates, expected"):
+        text(kuhn, config, tmp_path / "other", start=tmp_path / "play")
 
 
 def test_what_is_saved_plays_alike(kuhn, run):

@@ -4,7 +4,8 @@ It never speaks, remembers nothing and offers one good for another one, at their
 the largest of a few sizes that leaves it a fifth of what it gives. In its first turn it gives what
 is worth least to it, by the average, for what is worth most; in its second turn the next best, and
 so on, five in turn. It takes whatever it gains by. What it does follows from what can be read in
-that turn, so that it is easy to learn from.
+that turn, so that it is easy to learn from. Its thoughts can be learned, too: the goods in the
+order of what they are worth to it beside their average, and what it owns of the good that it gives.
 """
 
 from __future__ import annotations
@@ -30,14 +31,15 @@ class Barter:
 
     Args:
         env: a negotiation with the scenario "trade", or a wrapper of one.
+        thinks: whether its replies hold its thoughts in words, `Reply.info["thoughts"]`.
 
     Raises:
         SeatError: there is nothing to exchange.
     """
 
-    def __init__(self, env: Env):
+    def __init__(self, env: Env, thinks: bool = False):
         self._found = unwrap(env, Negotiation, SeatError)
-        self.env, self.game = env, self._found.env
+        self.env, self.game, self.thinks = env, self._found.env, thinks
         data = self.game.scenario
         if not isinstance(data, Exchange):
             raise SeatError(
@@ -47,7 +49,24 @@ class Barter:
         self._offers, self._usual = _exchanges(data), data.usual()
 
     def act(self, views: Sequence[View]) -> list[Reply]:
-        return [Reply(np.asarray(self._found.lift(self._answer(view)))) for view in views]
+        replies = []
+        for view in views:
+            action = self._answer(view)
+            info = {"thoughts": self._thoughts(view, action)} if self.thinks else {}
+            replies.append(Reply(np.asarray(self._found.lift(action)), info=info))
+        return replies
+
+    def _thoughts(self, view: View, action: np.ndarray) -> str:
+        """What an offer follows from, in words; "" for other moves."""
+        game, goods = self.game, self.game.scenario.goods
+        if action[0] != game.first[OFFER]:
+            return ""
+        row = np.asarray(view.perception).astype(int)
+        parts = row[game.at["own_values"]] / np.maximum(self._usual, 1e-6)
+        order = ", ".join(goods[k] for k in np.argsort(parts, kind="stable"))
+        give, get = np.flatnonzero(action[1:]).tolist()
+        own = row[game.at["own_holdings"]][give]
+        return f"{order}; {own} {goods[give]}, for {goods[get - len(goods)]}."
 
     def _answer(self, view: View) -> np.ndarray:
         game, data = self.game, self.game.scenario

@@ -35,6 +35,7 @@ import dataclasses
 import functools
 import json
 import math
+import re
 import time
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
@@ -43,11 +44,10 @@ from typing import Any
 
 import jax
 import jax.flatten_util
-import jax.numpy as jnp
 import numpy as np
-import optax
 
 from manyhands.baselines.game_theory import policies as tables
+from manyhands.baselines.learners import text_losses as losses
 from manyhands.baselines.learners import text_network as tn
 from manyhands.baselines.learners.advantages import compared, discounted
 from manyhands.baselines.learners.runs import arrays_of, restore
@@ -63,7 +63,7 @@ from manyhands.baselines.learners.text_tokens import Tokenizer, train_tokenizer
 from manyhands.baselines.players import network as files
 from manyhands.baselines.players import text_policy as words
 from manyhands.baselines.players.text_policy import LONGEST, Question, TextModel, TextPolicy
-from manyhands.core.env import Array, ConfigError, Env, TrainingError, names_of
+from manyhands.core.env import ConfigError, Env, TrainingError, names_of
 from manyhands.core.episode import Moment
 from manyhands.core.play import play
 from manyhands.core.registry import make
@@ -73,6 +73,11 @@ FORMAT = "manyhands-text-run-1"
 BASELINES = ("prompt", "role", "shared", "none", "critic", "group", "anchor")
 CREDITS = ("episode", "turn")
 _REMEMBERED = 5_000  # answers whose probabilities by the clone are kept
+# What a clone depends on: runs that differ in other settings may start from the same one.
+CLONING = (
+    *("teachers", "demonstrations", "wander", "positions", "clone_updates", "clone_rate"),
+    *("relabel", "patience", "vocabulary", "width", "layers", "heads"),
+)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -102,6 +107,9 @@ class TextConfig:
         baseline, credit: what answers are compared with, and whether they get the return of the
             episode or what came after them.
         discount: of rewards per answer, with credit "turn" and for anchors.
+        anchor_ignores: a regular expression: answers are answers to the same sight where texts
+            differ only in what it matches, such as a clock. "" compares all of an observation
+            (`View.anchor`).
         decay: of running means, an update.
         illegal_cost: what an illegal answer costs in addition to its price in the game, in units
             of the root mean square of the game's first returns.
@@ -137,6 +145,7 @@ class TextConfig:
     baseline: str = "prompt"
     credit: str = "episode"
     discount: float = 1.0
+    anchor_ignores: str = ""
     decay: float = 0.95
     illegal_cost: float = 1.0
     scale: bool = True
@@ -169,6 +178,12 @@ class TextConfig:
                 raise ConfigError(f"{name} is from 0 to 1, given {getattr(self, name)!r}")
         if self.baseline in ("group", "anchor") and self.group < 2:
             raise ConfigError(f"the baseline {self.baseline!r} compares a group: give group=4, say")
+        try:
+            re.compile(self.anchor_ignores)
+        except re.error as error:
+            raise ConfigError(
+                f"anchor_ignores is a regular expression, given {self.anchor_ignores!r}: {error}"
+            ) from error
         if self.episodes_per_update % self.group:
             raise ConfigError(
                 f"{self.episodes_per_update} episodes are no whole groups of {self.group}"
@@ -194,11 +209,15 @@ class _Decision:
 
 
 class _Scribe(TextPolicy):
-    """The learner in its seats, which notes its decisions."""
+    """The learner in its seats, which notes its decisions.
 
-    def __init__(self, env: Env, model: TextModel, anchors: bool):
+    Args:
+        sight: what an answer is an answer to.
+    """
+
+    def __init__(self, env: Env, model: TextModel, sight: Callable[[View], str]):
         super().__init__(env, model, policy=False)
-        self.anchors = anchors
+        self.sight = sight
         self.notes: list[tuple[int, int, int, Question, tuple[int, ...], str]] = []
 
     def act(self, views: Sequence[View]) -> list[Reply]:
@@ -207,91 +226,10 @@ class _Scribe(TextPolicy):
         answers = self.model.generate(questions, draws)
         replies = []
         for view, question, answer in zip(views, questions, answers, strict=True):
-            anchor = view.anchor if self.anchors else ""
-            self.notes.append((view.episode, view.index, view.step, question, answer, anchor))
+            note = view.episode, view.index, view.step, question, answer, self.sight(view)
+            self.notes.append(note)
             replies.append(words.reply_of(self.env, self.model.tokenizer.decode(answer)))
         return replies
-
-
-# ---- losses --------------------------------------------------------------------------------------
-
-
-def _clone_loss(shape: TextNetwork, params: Any, batch: tuple[Any, ...]) -> tuple[Array, Any]:
-    """Cross-entropy of an answer, mean over occurrences, and the sum of them."""
-    systems, which, prompts, owner, answers, sums = batch
-    cache = tn.read(shape, params, systems, which, prompts)
-    logs, _ = tn.judge(shape, params, cache, owner, answers)
-    own = tn.chosen(logs, answers).sum(axis=1)
-    return -(own * sums[:, 0]).sum() / sums[:, 0].sum(), {}
-
-
-def _play_loss(
-    shape: TextNetwork, kl: float, clip: float, value: float, params: Any, batch: tuple[Any, ...]
-) -> tuple[Array, dict[str, Array]]:
-    """The loss of policy gradient, summed over answers and divided by their number `total`."""
-    systems, which, prompts, owner, answers, sums, old, reference, total = batch
-    cache = tn.read(shape, params, systems, which, prompts)
-    logs, values = tn.judge(shape, params, cache, owner, answers)
-    own = tn.chosen(logs, answers)
-    times, plus, minus, returns = sums.T
-    ratio = jnp.exp(own - (jax.lax.stop_gradient(own) if old is None else old))
-    gain = plus[:, None] * jnp.minimum(ratio, 1 + clip)
-    gain -= minus[:, None] * jnp.maximum(ratio, 1 - clip)
-    written = (answers != 0) * times[:, None]
-    chances = jnp.exp(logs)
-    # Of tokens that are impossible, the logarithms are huge and count for nothing.
-    apart = jnp.where(chances > 1e-8, chances * (logs - reference), 0.0).sum(axis=-1)
-    entropy = -jnp.where(chances > 1e-8, chances * logs, 0.0).sum(axis=-1)
-    divergence = (apart * written).sum() / total
-    loss = -(gain * (answers != 0)).sum() / total + kl * divergence
-    about = {"kl": divergence, "entropy": (entropy * written).sum() / total}
-    error = (times * values**2 - 2 * values * returns).sum() / total
-    return loss + value * error, about
-
-
-@functools.partial(jax.jit, static_argnums=0)
-def _step(
-    loss: Any, rate: Any, params: Any, state: Any, *batch: Any
-) -> tuple[Any, Any, dict[str, Array]]:
-    """A gradient step. The learning rate is no constant of the program, so that a program that was
-    compiled serves all of them."""
-    (value, about), gradient = jax.value_and_grad(loss, has_aux=True)(params, batch)
-    norm = optax.tree.norm(gradient)
-    change, state = _OPTIMISER.update(gradient, state, params)
-    change = jax.tree_util.tree_map(lambda part: rate * part, change)
-    new = optax.apply_updates(params, change)
-    return new, state, {**about, "loss": value, "grad_norm": norm}
-
-
-# Adam with clipped gradients.
-_OPTIMISER = optax.chain(optax.clip_by_global_norm(1.0), optax.adam(1.0, b2=0.98))
-
-
-@functools.lru_cache(maxsize=16)
-def _plan(rate: float, steps: int) -> Any:
-    """The learning rates of cloning: a warm-up, and a cosine to a tenth."""
-    warm = max(1, min(steps // 10, 100))
-    return optax.warmup_cosine_decay_schedule(0.0, rate, warm, max(steps, 2), rate / 10)
-
-
-@functools.partial(jax.jit, static_argnums=0)
-def _judged(shape: TextNetwork, params: Any, *batch: Any) -> tuple[Array, Array]:
-    systems, which, prompts, owner, answers = batch
-    cache = tn.read(shape, params, systems, which, prompts)
-    return tn.judge(shape, params, cache, owner, answers)
-
-
-@functools.partial(jax.jit, static_argnums=0)
-def _ascent(shape: TextNetwork, params: Any, *batch: Any) -> Array:
-    """f32[parameters], the gradient of the sum of log-probabilities of answers, each weighted."""
-    *given, owner, answers, weights = batch
-
-    def likely(params: Any) -> Array:
-        cache = tn.read(shape, params, *given)
-        logs, _ = tn.judge(shape, params, cache, owner, answers)
-        return (tn.chosen(logs, answers).sum(axis=1) * weights).sum()
-
-    return jax.flatten_util.ravel_pytree(jax.grad(likely)(params))[0]
 
 
 # ---- the learner ---------------------------------------------------------------------------------
@@ -347,7 +285,7 @@ class TextLearner:
             tokenizer = train_tokenizer(different, texts, config.vocabulary)
         shape = TextNetwork(config.vocabulary, config.width, config.layers, config.heads)
         self.model = TextModel(shape, shape.init(self.seed), tokenizer)
-        self._state = _OPTIMISER.init(self.model.params)
+        self._state = losses.OPTIMISER.init(self.model.params)
 
     def lessons(self) -> list[Pairs]:
         """The demonstrations of each game, equal ones together."""
@@ -360,10 +298,10 @@ class TextLearner:
     def clone(self, log: Callable[[str], None] = lambda _: None, tick: Any = None) -> None:
         """Learn what the teachers do; goes on after `cloned` steps. `tick` is called after each."""
         config = self.config
-        plan = _plan(config.clone_rate, config.clone_updates)
+        plan = losses.cloning_rates(config.clone_rate, config.clone_updates)
         games = self.lessons()
         orders: dict[tuple[int, int], list[Pairs]] = {}
-        loss = _static(functools.partial(_clone_loss, self.model.shape))
+        loss = losses.static(functools.partial(losses.clone_loss, self.model.shape))
         while self.cloned < config.clone_updates:
             if self.cloned * (config.relabel + 1) >= config.clone_updates * (self.relabelled + 1):
                 self.revisit()
@@ -379,7 +317,9 @@ class TextLearner:
             own = orders[g, epoch][at]
             batch = own.arrays()
             rate = np.float32(plan(self.cloned))
-            params, self._state, about = _step(loss, rate, self.model.params, self._state, *batch)
+            params, self._state, about = losses.step(
+                loss, rate, self.model.params, self._state, *batch
+            )
             self.model.params = params
             self.cloned += 1
             self.history.append({"cloned": self.cloned, "game": g, "loss": float(about["loss"])})
@@ -406,7 +346,7 @@ class TextLearner:
     def begin_play(self) -> None:
         """From here on the clone is what `kl` holds to."""
         self._reference = self.model.params
-        self._state = _OPTIMISER.init(self.model.params)
+        self._state = losses.OPTIMISER.init(self.model.params)
 
     # ---- play ---------------------------------------------------------------------------------
 
@@ -428,10 +368,10 @@ class TextLearner:
             shares = [groups] if len(lineups) == 1 else [groups - groups // 2]
             others = len(lineups) - 1
             shares += [max(1, groups // 2 // max(others, 1))] * others
-            illegal = answers = 0
+            illegal = answers = again = 0
             returns: list[float] = []
             for number, (lineup, share) in enumerate(zip(lineups, shares, strict=True)):
-                scribe = _Scribe(env, self.model, config.baseline == "anchor")
+                scribe = _Scribe(env, self.model, self._sight)
                 player = words.held(scribe, env, config.patience)
                 so_far: dict[tuple[int, int], np.ndarray] = {}
                 refused: set[tuple[int, int, int]] = set()
@@ -468,6 +408,7 @@ class TextLearner:
                         answer = (*answer, words.END)
                     own[episode, index].append(_Decision(g, role, group, question, answer, anchor))
                     steps[episode, index].append(step)
+                again += sum(len(mine) - len({d.anchor for d in mine}) for mine in own.values())
                 for (episode, index), mine in own.items():
                     marks = [so_far[episode, step][index] for step in steps[episode, index]]
                     rewards = np.diff([*marks, total[episode][index]])
@@ -488,7 +429,16 @@ class TextLearner:
                 returns += [e.rewards[i] for e in result.episodes for i in learns]
             about[f"illegal/{g}"] = illegal / max(answers, 1)
             about[f"answers/{g}"] = float(answers)
+            if config.anchor_ignores or config.baseline == "anchor":
+                about[f"repeated/{g}"] = again / max(answers, 1)
         return decisions, about
+
+    def _sight(self, view: View) -> str:
+        """What of a view is compared with others, where it is compared at all."""
+        if self.config.anchor_ignores:
+            texts = "\n".join((view.text, *map(str, view.choices)))
+            return re.sub(self.config.anchor_ignores, "", texts)
+        return view.anchor if self.config.baseline == "anchor" else ""
 
     def advantages(self, decisions: Sequence[_Decision]) -> np.ndarray:
         """f64[decisions], by `config.baseline`; running means move on."""
@@ -545,7 +495,7 @@ class TextLearner:
         total: Any = 0.0
         for part in pairs.chunks(self.config.batch):
             *given, sums = part.arrays()
-            found = _ascent(self.model.shape, self.model.params, *given, sums[:, 1])
+            found = losses.ascent(self.model.shape, self.model.params, *given, sums[:, 1])
             total = total + np.asarray(found, np.float64)
         return np.asarray(total) / len(decisions)
 
@@ -556,7 +506,7 @@ class TextLearner:
         values: dict[Question, float] = {}
         for part in pairs.chunks(self.config.batch):
             *batch, _ = part.arrays()
-            _, found = _judged(self.model.shape, self.model.params, *batch)
+            _, found = losses.judged(self.model.shape, self.model.params, *batch)
             values |= dict(
                 zip(part.questions, np.asarray(found, np.float64).tolist(), strict=False)
             )
@@ -590,7 +540,9 @@ class TextLearner:
                 for d, a in zip(decisions, worth.tolist(), strict=True)
             ]
         )
-        loss = _static(functools.partial(_play_loss, shape, config.kl, config.clip, config.value))
+        loss = losses.static(
+            functools.partial(losses.play_loss, shape, config.kl, config.clip, config.value)
+        )
         left = 1 - (1 - config.final_rate) * self.update / max(config.updates - 1, 1)
         rate = np.float32(config.learning_rate * left)
         batches = []
@@ -598,14 +550,14 @@ class TextLearner:
             *given, sums = part.arrays()
             old = None  # with one step on each batch, what is learned from is what acts
             if config.epochs > 1:
-                old = tn.chosen(_judged(shape, self.model.params, *given)[0], given[-1])
+                old = tn.chosen(losses.judged(shape, self.model.params, *given)[0], given[-1])
             total = np.float32(sums[:, 0].sum())
             batches.append((*given, sums, old, self._references(part, given), total))
         means: dict[str, list[float]] = defaultdict(list)
         for epoch in range(config.epochs):
             draw = np.random.default_rng([self.seed, self.update, epoch])
             for k in draw.permutation(len(batches)):
-                self.model.params, self._state, found = _step(
+                self.model.params, self._state, found = losses.step(
                     loss, rate, self.model.params, self._state, *batches[k]
                 )
                 for name, value in found.items():
@@ -631,7 +583,7 @@ class TextLearner:
         answers, known = given[-1], self._clones
         keys = [(part.questions[q], a) for q, a in zip(part.owner, part.answers, strict=True)]
         if not all(key in known for key in keys):
-            found = np.asarray(_judged(self.model.shape, self._reference, *given)[0])
+            found = np.asarray(losses.judged(self.model.shape, self._reference, *given)[0])
             if len(known) > _REMEMBERED:
                 known.clear()
             known.update((key, row[: len(key[1])]) for key, row in zip(keys, found, strict=False))
@@ -697,11 +649,16 @@ class TextLearner:
         }
         files.write_tensors(path, arrays_of(tree), {"format": FORMAT, "about": json.dumps(about)})
 
-    def resume(self, path: Path) -> None:
+    def resume(self, path: Path, clone: bool = False) -> None:
         """Go on from what `save` wrote.
 
+        Args:
+            clone: take the clone of another run, which may differ in its seed and in everything
+                that concerns play, and begin to play from there.
+
         Raises:
-            TrainingError: it is of another run.
+            TrainingError: it is of another run; with `clone`, it was cloned otherwise, or not
+                to the end, or has played since.
         """
         tensors, metadata = files.read_tensors(path)
         if metadata.get("format") != FORMAT:
@@ -712,12 +669,23 @@ class TextLearner:
             "games": json.loads(json.dumps([env.spec() for env in self.envs])),
             "seed": self.seed,
         }
+        if clone:
+            ours["seed"] = about["seed"]
+            if about["cloned"] < self.config.clone_updates or about["update"]:
+                raise TrainingError(
+                    f"{path} holds {about['cloned']} steps of cloning and {about['update']} "
+                    f"updates, expected a clone of {self.config.clone_updates} steps that has not "
+                    "played: make it with updates=0"
+                )
+        # Settings that came into being since then had their defaults.
+        known = {field.name: field.default for field in dataclasses.fields(TextConfig)}
+        about["settings"] = {**known, **about["settings"]}
         for name, own in ours.items():
             # A run may be made longer.
             theirs, own = about[name], dict(own) if isinstance(own, dict) else own
             if isinstance(own, dict):
-                own["updates"] = theirs["updates"]
-                own["minutes_to_checkpoint"] = theirs["minutes_to_checkpoint"]
+                free = ("updates", "minutes_to_checkpoint")
+                own |= {k: theirs[k] for k in own if (k not in CLONING if clone else k in free)}
             if theirs != own:
                 raise TrainingError(
                     f"{path} belongs to another run: its {name} are {theirs}, this run's are {own}"
@@ -732,7 +700,7 @@ class TextLearner:
             return {
                 "params": params,
                 "reference": params if playing else {},
-                "state": _OPTIMISER.init(params),
+                "state": losses.OPTIMISER.init(params),
             }
 
         tree = restore(like, tensors, path)
@@ -745,14 +713,8 @@ class TextLearner:
         self.history, self.means = about["history"], about["means"]
         self.snapshots, self.relabelled = about["snapshots"], about["relabelled"]
         self._added = [Demonstration(*row) for row in about["added"]]
-
-
-_LOSSES: dict[Any, Any] = {}
-
-
-def _static(loss: functools.partial[Any]) -> Any:
-    """The same object for equal losses, so that they are compiled once."""
-    return _LOSSES.setdefault((loss.func, loss.args), loss)
+        if clone:
+            self.begin_play()
 
 
 def _less_others(worth: np.ndarray, keys: Sequence[Any]) -> np.ndarray:
@@ -781,6 +743,7 @@ def text(
     *,
     resume: bool = False,
     overwrite: bool = False,
+    start: str | Path | None = None,
     log: Callable[[str], None] = lambda _: None,
 ) -> dict[str, Any]:
     """Train a text policy: `manyhands train GAME --algorithm text`.
@@ -792,12 +755,14 @@ def text(
         env: the game, or several.
         resume: go on with the run in `out`; the result is that of a run that was never stopped.
         overwrite: delete what is there.
+        start: the folder of a run whose clone this one begins with, in place of one of its own.
 
     Returns:
         The card.
 
     Raises:
-        TrainingError: the folder holds a run already, or one of another kind.
+        TrainingError: the folder holds a run already, or one of another kind, or `start` holds
+            no clone by these settings.
     """
     envs = [env] if isinstance(env, Env) else list(env)
     envs += [make(name.strip()) for name in config.also.split("+") if name.strip()]
@@ -813,6 +778,9 @@ def text(
     if kept.exists() and resume:
         learner.resume(kept)
         log(f"going on after {learner.cloned} steps of cloning and {learner.update} updates")
+    elif start is not None:
+        learner.resume(Path(start) / "checkpoint.safetensors", clone=True)
+        log(f"starting from the clone of {start}")
     else:
         learner.prepare()
         count = sum(np.size(leaf) for leaf in jax.tree_util.tree_leaves(learner.model.params))

@@ -14,7 +14,7 @@ import numpy as np
 
 from manyhands.baselines.players import text_policy as words
 from manyhands.baselines.players.text_policy import TextModel
-from manyhands.core.answers import condense
+from manyhands.core.answers import divide
 from manyhands.core.env import ConfigError, Env
 from manyhands.core.episode import Game, Moment
 from manyhands.core.pack import Frame
@@ -70,13 +70,14 @@ class _Wandering:
     `student` what that one answers.
 
     Attributes:
-        meant: by episode, agent index and step, what it was about to answer when it was asked. (A
-            held skill is an answer only where it was chosen.)
+        meant: by episode, agent index and step, what it was about to answer when it was asked: the
+            action, the words beside it, and its thoughts. (A held skill is an answer only where it
+            was chosen.)
     """
 
     def __init__(self, policy: Any, share: float, student: Any = None):
         self._policy, self._share, self._student = policy, share, student
-        self.meant: dict[tuple[int, int, int], Any] = {}
+        self.meant: dict[tuple[int, int, int], tuple[Any, str | None, str]] = {}
         self.name = getattr(policy, "name", type(policy).__name__)
 
     def act(self, views: Sequence[View]) -> list[Reply]:
@@ -85,7 +86,9 @@ class _Wandering:
         for view, answer, other in zip(views, self._policy.act(views), own, strict=True):
             reply = answer if isinstance(answer, Reply) else Reply(answer)
             draw = view.rng()
-            self.meant[view.episode, view.index, view.step] = reply.action
+            thoughts = str(reply.info.get("thoughts", ""))
+            meant = reply.action, reply.say, thoughts
+            self.meant[view.episode, view.index, view.step] = meant
             if draw.random() < self._share:
                 choices = view.choices
                 drawn = Reply(choices[int(draw.integers(len(choices)))].text)
@@ -149,10 +152,13 @@ def demonstrate(
             for i, action in turn.actions.items():
                 if not learned[i]:
                     continue
-                host, view = asked[i], before.views[i]
+                host, view, thoughts, said = asked[i], before.views[i], "", turn.said.get(i)
                 if host is not None:
-                    action = host.meant.pop((view.episode, view.index, view.step), None)
-                answer = _answered(view, action, turn.said.get(i))
+                    key = view.episode, view.index, view.step
+                    action, said, thoughts = host.meant.pop(key, (None, None, ""))
+                answer = _answered(view, action, said)
+                if answer and thoughts:
+                    answer = f"{thoughts}\n{answer}"
                 if answer:
                     system, prompt = words.texts(env, before.views[i])
                     found.append(Demonstration(env.spec_json(), system, prompt, answer))
@@ -258,7 +264,8 @@ def _answered(view: View, action: Any, said: str | None) -> str:
     if action is None:
         return ""
     if isinstance(action, str):
-        own = condense(action) or f"ACTION: {action}"
+        _, aloud, own = divide(action)
+        own, said = own or f"ACTION: {action}", said or aloud
         return own if not said else f"{own}\nSAY: {said}"
     return words.written(words.answer_of(view, action), said)
 

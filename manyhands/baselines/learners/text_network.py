@@ -288,7 +288,7 @@ RULES = (2, 8, 32)
 ROWS = (2, 12, 16, 32, 96)
 ANSWERS = (16, 32, 96, 192, 512)
 LENGTHS = (40, 56, 64, 96, 128, 192, 256, 384, 512, 768)
-SHORT = (4, 8, 32)
+SHORT = (4, 8, 16, 32)
 GROWN = (16, 64, 256)  # beginnings of answers, whose number changes with every token
 
 

@@ -19,6 +19,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from manyhands.core.env import PolicyError
+from manyhands.core.spelling import Place
 
 PAD, START, END = 0, 1, 2  # filling; before an answer; after an answer
 _BYTES = 3  # the first byte
@@ -65,6 +66,14 @@ class Tokenizer:
         set_("_phrase", {phrase: between + i for i, phrase in enumerate(self.phrases)})
         set_("_rank", {pair: first + i for i, pair in enumerate(self.pairs)})
         set_("_bytes", known)
+        tree: tuple[list[int], dict[int, Any]] = [], {}
+        for number, text in enumerate(known):
+            node = tree
+            for byte in text:
+                node = node[1].setdefault(byte, ([], {}))
+            if text:
+                node[0].append(number)
+        set_("_tree", tree)
         set_("_word", functools.lru_cache(maxsize=1 << 16)(self._join))
 
     @property
@@ -95,6 +104,23 @@ class Tokenizer:
         known = self._bytes
         data = b"".join(known[t] if t < len(known) else b"\xff" for t in tokens)
         return data.removeprefix(b"\n").decode(errors="replace")
+
+    def leading(self, place: Place) -> dict[int, Place]:
+        """The tokens that may be written at a place of a spelling, with the places after them; the
+        end where an answer is whole."""
+        found = {END: place} if place.whole else {}
+        waiting = [(place, self._tree)]  # type: ignore[attr-defined]
+        while waiting:
+            at, (numbers, longer) = waiting.pop()
+            found.update(dict.fromkeys(numbers, at))
+            if longer:
+                near = at.after
+                waiting += [(near[byte], node) for byte, node in longer.items() if byte in near]
+        return found
+
+    def spelled(self, text: bytes) -> list[int]:
+        """A text byte by byte."""
+        return [_BYTES + value for value in text]
 
     def _join(self, word: str) -> list[int]:
         parts = [_BYTES + value for value in word.encode()]

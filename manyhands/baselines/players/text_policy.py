@@ -35,6 +35,7 @@ from manyhands.baselines.players.patient import Patience
 from manyhands.core.answers import split_say
 from manyhands.core.env import Env, IllegalAction, PolicyError, layers
 from manyhands.core.episode import check_action
+from manyhands.core.spelling import Place, Speller
 from manyhands.core.view import Reply, View
 
 FORMAT = "manyhands-text-1"
@@ -129,7 +130,10 @@ class TextModel:
     # ---- generation -------------------------------------------------------------------------
 
     def generate(
-        self, questions: Sequence[Question], draws: np.ndarray | None
+        self,
+        questions: Sequence[Question],
+        draws: np.ndarray | None,
+        spellers: Sequence[Speller] | None = None,
     ) -> list[tuple[int, ...]]:
         """An answer to each question, in tokens, without its end.
 
@@ -138,13 +142,17 @@ class TextModel:
         Args:
             draws: f64[questions, LONGEST] in [0, 1), the random number of each token; None takes
                 the most likely tokens.
+            spellers: all answers that may be given to each; only tokens that lead to one of them
+                are written then, each by its share of their probability. Equal questions with the
+                same speller are continued together.
         """
         answers: list[tuple[int, ...]] = [()] * len(questions)
         for block, cache in self._blocks(questions):
             rows = {question: i for i, question in enumerate(block)}
             members = [k for k, question in enumerate(questions) if question in rows]
             own = None if draws is None else draws[members]
-            found = self._write(cache, [rows[questions[k]] for k in members], own)
+            mine = None if spellers is None else [spellers[k] for k in members]
+            found = self._write(cache, [rows[questions[k]] for k in members], own, mine)
             for k, answer in zip(members, found, strict=True):
                 answers[k] = answer
         return answers
@@ -157,15 +165,20 @@ class TextModel:
             yield block, tn.read_prompts(self.shape, self.params, *packed(block))
 
     def _write(
-        self, cache: tn.Cache, asked: Sequence[int], draws: np.ndarray | None
+        self,
+        cache: tn.Cache,
+        asked: Sequence[int],
+        draws: np.ndarray | None,
+        spellers: Sequence[Speller] | None,
     ) -> list[tuple[int, ...]]:
         """Answers to the prompts `asked` of a cache."""
         # Beginnings that are still open: their prompt, and who writes them.
         open_: list[tuple[int, list[int]]] = []
-        groups: dict[int, list[int]] = {}
+        groups: dict[tuple[int, int], list[int]] = {}
         for k, row in enumerate(asked):
-            groups.setdefault(row, []).append(k)
-        open_ = list(groups.items())
+            groups.setdefault((row, id(spellers[k]) if spellers else 0), []).append(k)
+        open_ = [(row, writers) for (row, _), writers in groups.items()]
+        places = [spellers[writers[0]].start for _, writers in open_] if spellers else []
         answers: list[list[int]] = [[] for _ in asked]
         last, parents, cached = [START] * len(open_), list(range(len(open_))), None
         for place in range(LONGEST):
@@ -182,8 +195,13 @@ class TextModel:
                 self.shape, self.params, cache, owner, cached, np.int32(place), tokens
             )
             chances = np.asarray(chances, np.float64)[: len(open_)]
+            leads: list[dict[int, Place]] = []
+            if spellers:
+                leads = [self.tokenizer.leading(place) for place in places]
+                chances = np.stack([_kept_to(*pair) for pair in zip(chances, leads, strict=True)])
             sums = np.cumsum(chances, axis=1)
             grown: list[tuple[int, list[int]]] = []
+            reached: list[Place] = []
             last, parents = [], []
             for i, (row, writers) in enumerate(open_):
                 if draws is None:
@@ -191,6 +209,7 @@ class TextModel:
                 else:
                     marks = draws[writers, place] * sums[i, -1]
                     picked = np.searchsorted(sums[i], marks, side="right")
+                    picked = np.minimum(picked, len(sums[i]) - 1)
                 for token in np.unique(picked):
                     if token == END:
                         continue
@@ -200,9 +219,15 @@ class TextModel:
                     grown.append((row, those))
                     last.append(int(token))
                     parents.append(i)
-            open_ = grown
+                    if spellers:
+                        reached.append(leads[i][int(token)])
+            open_, places = grown, reached
             if not open_:
                 break
+        # What has become too long is ended by the shortest way to a legal answer.
+        for (_, writers), here in zip(open_, places, strict=False):
+            for k in writers:
+                answers[k] += self.tokenizer.spelled(here.finish())
         return [tuple(answer) for answer in answers]
 
     # ---- probabilities ----------------------------------------------------------------------
@@ -226,6 +251,15 @@ class TextModel:
                 count = len(wanted[question])
                 found[question] = np.array(list(itertools.islice(sums, count)))
         return [found.get(question, np.zeros(0)) for question in questions]
+
+
+def _kept_to(chances: np.ndarray, leads: Mapping[int, Place]) -> np.ndarray:
+    """The probabilities of tokens f64[V] among those allowed; even ones if the network has none for
+    any of them."""
+    allowed = np.zeros(len(chances), bool)
+    allowed[list(leads)] = True
+    found = np.where(allowed, chances, 0.0)
+    return found if found.sum() > 0 else allowed.astype(float)
 
 
 @jax.jit
@@ -255,8 +289,10 @@ class TextPolicy:
         model: the network.
         greedy: write the most likely tokens instead of drawing them.
         constrained: draw one of the choices by the probabilities of their answers, instead of
-            writing freely; where there are more than 64 choices, or they are composed, up to 8
-            answers are written until one names a legal action.
+            writing freely. Where there are more than 64 choices, or they are composed, what is
+            written freely is taken if it is legal; if it is not, another answer is written of
+            which each token leads to a legal one (`View.spelling`; `Reply.info["spelled"]`).
+            Where an environment gives no spelling, up to 8 answers are written freely.
         policy: whether replies hold the probabilities of the choices, `Reply.info["policy"]`.
 
     The probabilities are those that the network gives the answer "ACTION: <choice>" of each legal
@@ -306,7 +342,39 @@ class TextPolicy:
             if draft == drafts - 1:
                 break
             left = [k for k in left if not _accepted(self.env, views[k], replies[k])]
+            spelled = [k for k in left if views[k].spelling is not None]
+            self._spell(views, questions, replies, infos, spelled)
+            left = [k for k in left if views[k].spelling is None]
         return replies  # type: ignore[return-value]
+
+    def _spell(
+        self,
+        views: Sequence[View],
+        questions: Sequence[Question],
+        replies: list[Reply | None],
+        infos: Sequence[dict[str, Any]],
+        those: Sequence[int],
+    ) -> None:
+        """Answer these views anew, kept to the answers that they spell out."""
+        known: dict[tuple[Question, bytes], Speller] = {}
+        spellers = []
+        for k in those:
+            key = questions[k], views[k].legal.tobytes()
+            if key not in known:
+                spelling = views[k].spelling
+                assert spelling is not None
+                known[key] = Speller(spelling.after("\n" + written("")))
+            spellers.append(known[key])
+        if not those:
+            return
+        draws = None
+        if not self.greedy:
+            draws = np.array([views[k].rng().random((2, LONGEST))[1] for k in those])
+        answers = self.model.generate([questions[k] for k in those], draws, spellers)
+        for k, tokens in zip(those, answers, strict=True):
+            infos[k]["completion_tokens"] += len(tokens)
+            infos[k]["spelled"] = True
+            replies[k] = reply_of(self.env, self.model.tokenizer.decode(tokens), infos[k])
 
     def _probabilities(
         self, views: Sequence[View], questions: Sequence[Question]

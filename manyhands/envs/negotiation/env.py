@@ -34,6 +34,7 @@ from manyhands.core.config import boolean, check_weights, one_of, plain, whole
 from manyhands.core.env import DETAILS, Action, Array, Env, Outcome
 from manyhands.core.layout import Layout
 from manyhands.core.probes import Question
+from manyhands.core.spelling import Spelling
 from manyhands.core.talk import Channel, Message
 from manyhands.envs.negotiation import choosing, observe, rules
 from manyhands.envs.negotiation import history as past
@@ -316,6 +317,13 @@ class Negotiation(Env[NegotiationState]):
         """An action of the player in words that `parse` reads back; in a trade a whole one, where
         `choices` are parts."""
         return str(self._module("text").words(self, action, _on_host(state), self.index(agent)))
+
+    def spelling(self, state: NegotiationState, agent: str | int) -> Spelling | None:
+        """The legal answers of a trade, whose offers are too many to be listed."""
+        if not self.scenario.composed:
+            return None
+        found: Spelling = self._module("text").spelling(self, _on_host(state), self.index(agent))
+        return found
 
     def best_joint(self, state: NegotiationState) -> Deal:
         """The outcome with the largest sum of gains (`solve.best_joint`), for grading."""

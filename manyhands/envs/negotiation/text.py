@@ -7,6 +7,7 @@ between forms (`forms/`) each form says itself.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +15,7 @@ import numpy as np
 
 from manyhands.core import answers
 from manyhands.core.choices import Choice
+from manyhands.core.spelling import DONE, Spelling
 from manyhands.core.talk import Message
 from manyhands.envs.negotiation import observe
 from manyhands.envs.negotiation import rules as rulebook
@@ -192,6 +194,25 @@ def words(env: Negotiation, action: Any, state: NegotiationState, agent: int) ->
     if env.scenario.composed and kind == OFFER:
         return f"offer {env.scenario.offer_words(seen, 0, row[1:])}"
     return text_of(env, seen, kind, int(row[0]) - env.first[kind])
+
+
+def spelling(env: Negotiation, state: NegotiationState, agent: int) -> Spelling:
+    """The legal answers where offers are composed: the choices, and all offers."""
+    seen, able = observation(env, state, agent), legal(env, state, agent)
+    offered = choices_of(env, state, seen, able, parts=False)
+    first, size = env.first[OFFER], env.sizes[OFFER]
+    offers = range(first, first + size)
+    plain: list[tuple[str, Any]] = [
+        (choice.text, DONE) for choice in offered if int(choice.action[0]) not in offers
+    ]
+    if not able[first : first + size].any():
+        return Spelling(lambda _: plain)
+    most = [*env.scenario.most, *env.scenario.most]
+    marks = np.cumsum([env.moves, *(int(units) + 1 for units in most)])
+    parts = [np.flatnonzero(able[a:b]) for a, b in itertools.pairwise(marks)]
+    sides = env.scenario.spelled([part[part > 0].tolist() for part in parts])
+    begun = [("offer ", sides.start)]
+    return Spelling(lambda s: [*plain, *begun] if s == "" else sides.pieces(s))
 
 
 # ---- rules ---------------------------------------------------------------------------------------

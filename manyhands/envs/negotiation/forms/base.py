@@ -22,6 +22,7 @@ from manyhands.core.choices import Form
 from manyhands.core.env import Array, ConfigError, IllegalAction
 from manyhands.core.grammar import Grammar, Reading
 from manyhands.core.layout import Piece
+from manyhands.core.spelling import Spelling
 from manyhands.envs.negotiation.state import (
     CHAT,
     KINDS,
@@ -458,6 +459,11 @@ class Scenario(abc.ABC):
         """i[K], a small offer that the player can make, of at most `bounds`; for forms whose offers
         are `composed`."""
         raise NotImplementedError(f"the form {type(self).__name__} is composed and lacks example()")
+
+    def spelled(self, units: Sequence[Sequence[int]]) -> Spelling:
+        """The words of all offers of these amounts, by the parts of an offer, all above 0; for
+        forms whose offers are `composed`."""
+        raise NotImplementedError(f"the form {type(self).__name__} is composed and lacks spelled()")
 
     def composed_words(self, seen: Observation, bounds: np.ndarray) -> tuple[str, str]:
         """`choice_parts` of all offers at once, each number of which is at most in `bounds`; for

@@ -12,6 +12,7 @@ from manyhands.core.axes import expand
 from manyhands.core.env import Array, IllegalAction
 from manyhands.core.grammar import Reading
 from manyhands.core.layout import Piece
+from manyhands.core.spelling import DONE, Spelling
 from manyhands.envs.negotiation.forms.base import Bargain, Deal, Turn
 from manyhands.envs.negotiation.state import (
     ACCEPT,
@@ -20,7 +21,15 @@ from manyhands.envs.negotiation.state import (
     TURNS,
     NegotiationState,
 )
-from manyhands.envs.negotiation.words import YOU, Bundle, Observation, amount, bundles, listed
+from manyhands.envs.negotiation.words import (
+    YOU,
+    Bundle,
+    Observation,
+    amount,
+    bundles,
+    listed,
+    plural,
+)
 
 # The exchanges that scripted players consider: so many units of one good for as many of another as
 # are worth these shares of them on average.
@@ -246,6 +255,41 @@ class Exchange(Bargain):
             offer[gives] = min(max(round(rate), 1), own[gives])
             offer[r + asks] = min(max(round(offer[gives] / rate), 1), could[asks])
         return offer
+
+    def spelled(self, units: Sequence[Sequence[int]]) -> Spelling:
+        """ "3 wheat, 1 wood and 2 ore for nothing": as `offer_words` has it. States are (the side,
+        the next good, what came before it: "", "," or "and"; whether anything was given); after a
+        good, these with "after" in front."""
+        r = len(self.goods)
+        sides = [units[:r], units[r:]]
+
+        def pieces(state: Any) -> list[tuple[str, Any]]:
+            after, (side, first, mark, given) = state[0] == "after", state[-4:]
+            left = [k for k in range(first, r) if sides[side][k]]
+            found: list[tuple[str, Any]] = []
+            if after:
+                found += [(" for ", (1, 0, "", given))] if side == 0 and mark != "," else []
+                if mark != "and":
+                    found += [(", ", (side, first, ",", given))] * (len(left) > 1)
+                    found += [(" and ", (side, first, "and", given))] * bool(left)
+                return found
+            if mark == ",":  # not the last one of a list
+                left = left[:-1]
+            for good in left:
+                # What is given is known from now on; before, it was nothing.
+                later = ("after", side, good + 1, mark, True)
+                for count in sides[side][good]:
+                    text = f"{count} {plural(self.goods[good], count)}"
+                    found.append((text, later))
+                    if side == 1 and mark != ",":
+                        found.append((text, DONE))
+            if mark == "" and side == 0:
+                found.append(("nothing for ", (1, 0, "", False)))
+            if mark == "" and side == 1 and given:
+                found.append(("nothing", DONE))
+            return found
+
+        return Spelling(pieces, (0, 0, "", False))
 
     def composed_words(self, seen: Observation, bounds: np.ndarray) -> tuple[str, str]:
         r = len(self.goods)
