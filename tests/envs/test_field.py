@@ -997,14 +997,13 @@ def test_rangers_of_different_noise_are_one_program():
     state = env.reset(jax.random.key(0))
     view = view_of(env, state).row(2)
     keys = jax.random.split(jax.random.key(1), 64)
-    done = [
-        set(
-            np.asarray(
-                jax.vmap(lambda key: ranger.apply(env, 2, ranger.init(env, 2), key, view)[0])(keys)
-            ).tolist()
-        )
-        for ranger in (lineup.programs[0].policy([np.float32(noise)]) for noise in (0.0, 1.0))
-    ]
+
+    def done_by(noise):
+        ranger = lineup.programs[0].policy([np.float32(noise)])
+        act = jax.vmap(lambda key: ranger.apply(env, 2, ranger.init(env, 2), key, view)[0])
+        return set(np.asarray(act(keys)).tolist())
+
+    done = [done_by(noise) for noise in (0.0, 1.0)]
     assert len(done[0]) < len(done[1]) == np.asarray(view.legal).sum()
 
 
