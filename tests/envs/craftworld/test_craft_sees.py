@@ -106,7 +106,8 @@ def test_questions_about_those_out_of_view():
         ("What does player_2 ask for?", NOT_KNOWN, gifts[0]),
     ):
         assert (asked[text].believed, asked[text].true) == (believed, true), text
-    assert ALL.questions(state, 0) == []
+    # Who sees the whole team has questions about the map and what others carry alone.
+    assert {q.kind for q in ALL.questions(state, 0)} == {"map", "inventory"}
     dead = {q.text: q for q in NEAR.questions(state_with(alive=[1, rl.DEAD, 1]), 0)}
     assert dead["How is player_1?"].true == "dead" and {
         q.believed for text, q in dead.items() if "player_1" in text
