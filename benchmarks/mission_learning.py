@@ -395,15 +395,33 @@ def ship(env: Any, task: str, result: training.TrainingResult) -> None:
 WALKERS = {"strong": "ranger", "weak": "ranger:noise=0.3"}
 
 
+class Noisy:
+    """A host policy that is now and then another choice, each alike."""
+
+    def __init__(self, inner: Any, noise: float):
+        self.inner, self.noise, self.name = inner, noise, "noisy"
+
+    def act(self, views: Sequence[manyhands.View]) -> list[manyhands.Reply]:
+        replies = self.inner.act(views)
+        for i, view in enumerate(views):
+            if view.rng.random() < self.noise:
+                action = str(view.rng.choice([choice.text for choice in view.all_choices]))
+                replies[i] = dataclasses.replace(replies[i], action=action)
+        return replies
+
+
 def maze(runs: Path, tasks: Sequence[str], seeds: int, episodes: int) -> dict[str, Any]:
-    """The pair maze with scripted players: alone with the whole map, in pairs that talk, with one
-    frame of coordinates or without, and in silent pairs; who is named first is player_0. Shares of
-    episodes that reach the goal, steps of those, and the fewest possible ones of the same mazes."""
+    """The pair maze with scripted players: alone with the whole map, in pairs that talk freely or
+    in phrases, with one frame of coordinates or without, and in silent pairs; who is named first is
+    player_0. Shares of episodes that reach the goal, steps of those, and the fewest possible ones
+    of the same mazes."""
     found: dict[str, Any] = {}
     one = {"teams": [{"name": "players", "member": "player", "count": 1}], "masks": False}
     turned = {"coordinates": "turned"}
     for name, fields, channel in (
         ("alone, the whole map", one, False),
+        ("pair, free talk", {}, True),
+        ("pair, free talk, turned map", turned, True),
         ("pair, talk", {}, True),
         ("pair, talk, turned map", turned, True),
         ("pair, silent", {}, False),
@@ -413,6 +431,8 @@ def maze(runs: Path, tasks: Sequence[str], seeds: int, episodes: int) -> dict[st
         if channel:
             env = manyhands.make("chat", env=env)
         made, _ = players(env, list(WALKERS.values()))
+        if "free" in name:
+            made = [manyhands.seat("text", env), Noisy(manyhands.seat("text", env), 0.3)]
         alone = env.num_agents == 1
         rows = [(0,), (1,)] if alone else [(0, 0), (0, 1), (1, 0), (1, 1)]
         cells = {}

@@ -409,7 +409,7 @@ def text(
 
     Args:
         file: a text policy (`players/text_policy.py`); by default it is scripted, for a kitchen,
-            for volleyball or for a home.
+            for volleyball, for a home or for the maze for two of missions.
         skills: the scripted player of a kitchen answers by skills (of the wrapper `Skills`).
         greedy, constrained, policy, patience: of text policies (`text_policy.from_file`).
 
@@ -440,4 +440,8 @@ def text(
         from manyhands.baselines.players import home_reader
 
         return home_reader.reader(env)
+    if env.unwrapped.id == "mission":
+        from manyhands.baselines.players import maze_reader
+
+        return maze_reader.reader(env)
     return Reader(env)
