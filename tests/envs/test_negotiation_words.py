@@ -1,6 +1,7 @@
 """Negotiations in words: what choices promise, what just happened, what was said, and how long it
 all is."""
 
+import functools
 import json
 
 import jax
@@ -40,8 +41,14 @@ GAMES = {
 LONGEST = {"rules": 5000, "describe": 1200, "choices": 800}
 
 
-def plays(name: str, episodes: int = 2):
-    """(environment, key data, step, frame) along random play in which offers are often answered."""
+@functools.cache
+def plays(name: str):
+    """[(environment, key data, step, frame)] along two episodes of random play in which offers are
+    often answered."""
+    return list(_played(name))
+
+
+def _played(name: str, episodes: int = 2):
     env = manyhands.make("negotiation", **GAMES[name])
     rng = np.random.default_rng(3)
     for seed in range(episodes):
@@ -109,7 +116,7 @@ def test_a_loss_is_called_a_loss_and_a_gain_is_what_is_paid():
 @pytest.mark.parametrize("name", GAMES)
 def test_texts_are_short(name):
     longest = dict.fromkeys(LONGEST, 0)
-    for env, _, _, frame in plays(name, 2):
+    for env, _, _, frame in plays(name):
         for i in range(env.num_agents):
             choices = env.choices(frame.state, i)
             found = {
@@ -131,7 +138,7 @@ def test_texts_are_short(name):
 
 
 def test_offers_of_a_trade_are_one_line_with_an_example_that_can_be_paid():
-    for env, _, _, frame in plays("trade", 2):
+    for env, _, _, frame in plays("trade"):
         for i in np.flatnonzero(frame.acting):
             (offer,) = (c for c in env.choices(frame.state, int(i)) if c.text.startswith("offer"))
             r, own = len(env.scenario.goods), frame.state.holdings[i]
