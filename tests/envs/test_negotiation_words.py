@@ -38,6 +38,9 @@ GAMES = {
     "donor": {"scenario": "donor"},
     "punishing": {"scenario": "donor", "players": 3, "punishment": True, "values": (1, 3)},
 }
+# These differ from others in numbers alone, and are left to the slow tests.
+ALIKE = ("late offers", "spiral", "short rounds", "divide", "scarce")
+CASES = [pytest.param(name, marks=[pytest.mark.slow] * (name in ALIKE)) for name in GAMES]
 LONGEST = {"rules": 5000, "describe": 1200, "choices": 800}
 
 
@@ -70,7 +73,7 @@ def _played(name: str, episodes: int = 2):
             t += 1
 
 
-@pytest.mark.parametrize("name", GAMES)
+@pytest.mark.parametrize("name", CASES)
 def test_what_choices_promise_happens(name):
     rng = np.random.default_rng(5)
     promised = set()
@@ -113,7 +116,7 @@ def test_a_loss_is_called_a_loss_and_a_gain_is_what_is_paid():
     assert not any("reward" in str(c.facts) for c in won.choices(frame.state, 1))
 
 
-@pytest.mark.parametrize("name", GAMES)
+@pytest.mark.parametrize("name", CASES)
 def test_texts_are_short(name):
     longest = dict.fromkeys(LONGEST, 0)
     for env, _, _, frame in plays(name):
@@ -165,7 +168,7 @@ def test_what_cannot_be_answered_any_more_says_so():
 # ---- what just happened --------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", GAMES)
+@pytest.mark.parametrize("name", CASES)
 def test_events_are_what_was_done(name):
     seen, before = set(), np.zeros(0, bool)
     for env, _, t, frame in plays(name):
@@ -257,7 +260,7 @@ def test_real_words_stand_where_they_were_said():
     assert env.describe(frame.state, 1, talk=old) == plain
 
 
-@pytest.mark.parametrize("name", GAMES)
+@pytest.mark.parametrize("name", CASES)
 def test_words_find_their_moves_in_every_game(name):
     """Each mover says the number of its step: it must stand beside that move."""
     talk, moves = [], []
