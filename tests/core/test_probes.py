@@ -96,7 +96,7 @@ def test_a_chef_knows_what_is_in_its_view():
     assert {("hands", True), ("hands", False), ("pots", True), ("pots", False)} <= kinds
     plain = manyhands.make("kitchen")
     assert plain.questions(plain.reset(jax.random.key(1)), 0) == []
-    asked = manyhands.make("kitchen", layout="cramped_room", asked=True, view_radius=1)
+    asked = manyhands.make("kitchen", layout="grounded_coord_simple", view_radius=1)
     recipe = [q for q in asked.questions(asked.reset(jax.random.key(1)), 0) if q.kind == "recipe"]
     assert len(recipe) == 1 and recipe[0].true != NOT_KNOWN
 

@@ -682,7 +682,7 @@ OWN = {
 OWN["cellar"]["rooms"]["marks"]["a"] = "X"
 
 
-@pytest.mark.parametrize("name", marked(OWN, ("sweepers",)))
+@pytest.mark.parametrize("name", marked(OWN, ()))
 def test_odd_scenarios_keep_the_contract(name):
     env = manyhands.make("mission", scenario={**OWN[name], "max_steps": 20})
     assert not list(problems_of(env, steps=8))
