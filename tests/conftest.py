@@ -24,6 +24,7 @@ os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES", "0")
 FLAGS = ["--xla_backend_optimization_level=0"]
 if version("jaxlib").startswith("0.10."):
     FLAGS += ["--xla_cpu_use_fusion_emitters=false", "--xla_cpu_parallel_codegen_split_count=1"]
+    FLAGS += ["--xla_llvm_disable_expensive_passes=true"]
 os.environ.setdefault("XLA_FLAGS", " ".join(FLAGS))
 # What is loaded from that cache is reported as compiled for another machine, at great length: XLA
 # compares its own tuning flags with the processor's features.
@@ -31,8 +32,13 @@ os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 # Tracing makes many small objects and few cycles: with Python's own thresholds a tenth to a sixth
 # of the time goes into looking for cycles, again and again.
 gc.set_threshold(100_000, 20, 100)
-# Bytes of a process, above which it forgets what was traced and compiled: all of a run is 8 GB.
-MOST_MEMORY = 5 * 2**30
+# Bytes of a process, above which it forgets what was traced and compiled. That takes seconds for
+# each GB, and what comes after is compiled anew: so, as seldom as the machine allows.
+MOST_MEMORY = 7 * 2**30
+if hasattr(os, "sysconf"):
+    WORKERS = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
+    PHYSICAL = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGESIZE")
+    MOST_MEMORY = min(MOST_MEMORY, int(0.7 * PHYSICAL / WORKERS))
 
 # Cases that take longest to compile are left to the slow tests.
 SLOW_CASES = (
@@ -60,6 +66,16 @@ SLOW_CASES = (
     "test_contract[kuhn_poker: three players, two hands-check_compiled]",
     "test_contract[leduc_holdem: duplicate-check_batches]",
     "test_contract[kitchen: one recipe asked for-check_batches]",
+    "test_contract[mission: field: capture-check_compiled]",
+    "test_contract[mission: field: cleanup-check_compiled]",
+    "test_contract[mission: field: turned maze, planes-check_compiled]",
+    "test_contract[mission: field: turned maze, planes-check_batches]",
+    "test_contract[mission: field: door_key-check_batches]",
+    "test_contract[drones: pursuit by moves, of an agent-check_batches]",
+    "test_contract[drones: pursuit by moves, of an agent-check_compiled]",
+    "test_contract[drones: pursuit by moves, of an agent-check_compiles_once]",
+    "test_contract[cuisine: several kitchens, watched tools-check_batches]",
+    "test_contract[cuisine: several kitchens, watched tools-check_compiled]",
     "test_snippets_run[playing]",
     "test_texts_are_short[multiplayer_schelling]",
     "test_vectors_are_rebuilt_from_text_in_every_layout[None]",

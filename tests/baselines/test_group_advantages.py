@@ -231,7 +231,9 @@ def test_the_value_of_a_cut_episode_counts_once() -> None:
                 np.testing.assert_allclose(found[t, env], expected, atol=1e-5)
 
 
-@pytest.mark.parametrize("advantage", ["gae", "group", "anchor"])
+@pytest.mark.parametrize(
+    "advantage", [pytest.param("gae", marks=pytest.mark.slow), "group", "anchor"]
+)
 def test_learns(advantage: str) -> None:
     ppo = learner(advantage=advantage)
     run = jax.jit(lambda p: jax.lax.scan(lambda p, _: ppo.update(p), p, None, 40))
@@ -243,6 +245,7 @@ def test_learns(advantage: str) -> None:
     assert np.asarray(metrics["met"])[:3].mean() > 0.9
 
 
+@pytest.mark.slow
 def test_goes_on_as_if_never_stopped(tmp_path, monkeypatch) -> None:
     monkeypatch.setattr(training, "render_gif", lambda *_: None)  # this game has no pictures
     ppo = learner(advantage="anchor", total_steps=6 * 16 * 12)

@@ -50,9 +50,9 @@ def game(env, steps=400, deaf=()):
     [
         ("cramped_room", 160),
         ("asymmetric_advantages", 300),
-        ("coordination_ring", 200),
+        pytest.param("coordination_ring", 200, marks=pytest.mark.slow),
         ("forced_coordination", 200),
-        ("counter_circuit", 140),
+        pytest.param("counter_circuit", 140, marks=pytest.mark.slow),
     ],
 )
 def test_two_readers_cook_in_every_classic(layout, score):
@@ -65,8 +65,10 @@ def test_two_readers_cook_in_every_classic(layout, score):
     [
         ({"dynamics": "manual"}, 160),
         ({"chefs": 1}, 160),
-        ({"layout": "counter_circuit_tomato", "dynamics": "manual"}, 200),
-        ({"layout": "two_rooms"}, 60),  # soups go back over the counter
+        pytest.param(
+            {"layout": "counter_circuit_tomato", "dynamics": "manual"}, 200, marks=pytest.mark.slow
+        ),
+        pytest.param({"layout": "two_rooms"}, 60, marks=pytest.mark.slow),  # back over the counter
     ],
 )
 def test_other_kitchens(options, score):

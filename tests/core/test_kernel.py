@@ -126,13 +126,20 @@ def test_sums_of_negative_zeros_have_the_sign_that_batches_give(count):
 @pytest.mark.parametrize("count", [1, 2, 7, 16])
 def test_sorts_of_a_few_are_written_out_and_give_the_same(dtype, count):
     rng = np.random.default_rng(count)
+
+    def function(k, a):
+        return jax.lax.sort((k, a, a > 0), num_keys=1)
+
+    @jax.jit
+    def written_out(*given):
+        return kernel._written_out(jax.make_jaxpr(function)(*given), given)
+
     for _ in range(5):
         high = 2 if dtype is bool else np.iinfo(dtype).max
         key = rng.choice(rng.integers(0, high, 5), count).astype(dtype)
         also = rng.integers(-9, 9, count).astype(np.int8)
-        program = jax.make_jaxpr(lambda k, a: jax.lax.sort((k, a, a > 0), num_keys=1))(key, also)
-        made = kernel._written_out(program, (key, also))
-        wanted_all = jax.lax.sort((key, also, also > 0), num_keys=1)
+        made = written_out(key, also)
+        wanted_all = jax.jit(function)(key, also)
         for given, wanted in zip(made, wanted_all, strict=True):
             assert given.dtype == wanted.dtype
             np.testing.assert_array_equal(given, wanted)

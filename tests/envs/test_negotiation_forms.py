@@ -127,23 +127,25 @@ def test_every_scenario_and_every_form_has_a_case():
 
 def finished(env, state):
     """The same state, but over."""
-    return type(state)(**(vars(state) | {"phase": jnp.uint8(OVER)}))
+    return type(state)(**(vars(state) | {"phase": np.uint8(OVER)}))
 
 
 @pytest.mark.parametrize("name", CASES)
 def test_a_form_has_texts_a_bot_and_a_drawing(name):
     env = manyhands.make("negotiation", scenario=name, **CASES[name])
-    state: NegotiationState = env.reset(episode_key(0))
+    state: NegotiationState = jax.device_get(jax.jit(env.reset)(episode_key(0)))
     # As if the discussion was over: offers and choices are possible.
     deciding = env.scenario.decision if env.scenario.flow == ROUNDS else env.scenario.opening
-    state = type(state)(**(vars(state) | {"phase": jnp.uint8(deciding)}))
-    mover = int(np.flatnonzero(env.acting(state))[0])
+    state = type(state)(**(vars(state) | {"phase": np.uint8(deciding)}))
+    acting, legal, vector, perception = jax.jit(
+        lambda state: (env.acting(state), env.legal(state), env.observe(state), env.perceive(state))
+    )(state)
+    mover = int(np.flatnonzero(acting)[0])
     for agent in range(env.num_agents):
         assert name.replace("_", " ").upper() in env.rules(agent)
         assert "You are" in env.describe(state, agent)
     choices = env.choices(state, mover, None)
-    legal = np.asarray(env.legal(state))[mover]
-    assert len(choices) == len(set(choices)) == legal.sum()
+    assert len(choices) == len(set(choices)) == np.asarray(legal)[mover].sum()
     for choice in choices[:40]:
         env.parse(choice, state, mover)
     with pytest.raises(IllegalAction) as caught:
@@ -152,7 +154,7 @@ def test_a_form_has_texts_a_bot_and_a_drawing(name):
     # A scripted player.
     seat = manyhands.seat("fair", env)
     view = DeviceView(
-        *(rows[mover] for rows in (env.observe(state), env.perceive(state), env.legal(state))),
+        *(np.asarray(rows)[mover] for rows in (vector, perception, legal)),
         jnp.bool_(True),
     )
     memory = seat.init(env, mover)

@@ -1,6 +1,7 @@
 """Negotiations in words: what choices promise, what just happened, what was said, and how long it
 all is."""
 
+import functools
 import json
 
 import jax
@@ -37,11 +38,20 @@ GAMES = {
     "donor": {"scenario": "donor"},
     "punishing": {"scenario": "donor", "players": 3, "punishment": True, "values": (1, 3)},
 }
+# These differ from others in numbers alone, and are left to the slow tests.
+ALIKE = ("late offers", "spiral", "short rounds", "divide", "scarce")
+CASES = [pytest.param(name, marks=[pytest.mark.slow] * (name in ALIKE)) for name in GAMES]
 LONGEST = {"rules": 5000, "describe": 1200, "choices": 800}
 
 
-def plays(name: str, episodes: int = 2):
-    """(environment, key data, step, frame) along random play in which offers are often answered."""
+@functools.cache
+def plays(name: str):
+    """[(environment, key data, step, frame)] along two episodes of random play in which offers are
+    often answered."""
+    return list(_played(name))
+
+
+def _played(name: str, episodes: int = 2):
     env = manyhands.make("negotiation", **GAMES[name])
     rng = np.random.default_rng(3)
     for seed in range(episodes):
@@ -63,7 +73,7 @@ def plays(name: str, episodes: int = 2):
             t += 1
 
 
-@pytest.mark.parametrize("name", GAMES)
+@pytest.mark.parametrize("name", CASES)
 def test_what_choices_promise_happens(name):
     rng = np.random.default_rng(5)
     promised = set()
@@ -106,10 +116,10 @@ def test_a_loss_is_called_a_loss_and_a_gain_is_what_is_paid():
     assert not any("reward" in str(c.facts) for c in won.choices(frame.state, 1))
 
 
-@pytest.mark.parametrize("name", GAMES)
+@pytest.mark.parametrize("name", CASES)
 def test_texts_are_short(name):
     longest = dict.fromkeys(LONGEST, 0)
-    for env, _, _, frame in plays(name, 2):
+    for env, _, _, frame in plays(name):
         for i in range(env.num_agents):
             choices = env.choices(frame.state, i)
             found = {
@@ -131,7 +141,7 @@ def test_texts_are_short(name):
 
 
 def test_offers_of_a_trade_are_one_line_with_an_example_that_can_be_paid():
-    for env, _, _, frame in plays("trade", 2):
+    for env, _, _, frame in plays("trade"):
         for i in np.flatnonzero(frame.acting):
             (offer,) = (c for c in env.choices(frame.state, int(i)) if c.text.startswith("offer"))
             r, own = len(env.scenario.goods), frame.state.holdings[i]
@@ -158,7 +168,7 @@ def test_what_cannot_be_answered_any_more_says_so():
 # ---- what just happened --------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", GAMES)
+@pytest.mark.parametrize("name", CASES)
 def test_events_are_what_was_done(name):
     seen, before = set(), np.zeros(0, bool)
     for env, _, t, frame in plays(name):
@@ -250,7 +260,7 @@ def test_real_words_stand_where_they_were_said():
     assert env.describe(frame.state, 1, talk=old) == plain
 
 
-@pytest.mark.parametrize("name", GAMES)
+@pytest.mark.parametrize("name", CASES)
 def test_words_find_their_moves_in_every_game(name):
     """Each mover says the number of its step: it must stand beside that move."""
     talk, moves = [], []

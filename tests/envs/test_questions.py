@@ -3,6 +3,7 @@ an agent is said to know, and where nothing is asked. `testing.questions` checks
 that they follow from what the agent is shown and change nothing."""
 
 import dataclasses
+import functools
 
 import jax
 import numpy as np
@@ -40,8 +41,17 @@ NOTHING_HIDDEN = [
 ]
 
 
+@functools.lru_cache
+def compiled(env, name):
+    return jax.jit(getattr(env, name))
+
+
 def first(env, seed=0):
-    return env.reset(seed_key(seed))
+    return jax.device_get(compiled(env, "reset")(seed_key(seed)))
+
+
+def step(env, key, state, actions):
+    return jax.device_get(compiled(env, "step")(key, state, np.stack(actions)))[0]
 
 
 def asked(env, state, agent, kind):
@@ -127,7 +137,7 @@ def test_offers_and_exchanges_tell_what_the_other_owns():
     def play(agent, words):
         actions = [env.noop, env.noop]
         actions[agent] = env.parse(words, state, agent)
-        return env.step(key, state, np.stack(actions))[0]
+        return step(env, key, state, actions)
 
     assert wood().believed == NOT_KNOWN and wood().true == wood().options[9 // 2]
     state = play(0, "offer 9 wood for 1 gold")  # as much as it can own at first
@@ -143,7 +153,7 @@ def test_a_claim_is_true_false_or_open():
     for stated in (10, 30, 50):
         state = first(env)
         action = env.parse(f"claim {stated}", state, 0)
-        state, _ = env.step(seed_key(0), state, np.array([action, env.noop]))
+        state = step(env, seed_key(0), state, [action, env.noop])
         (question,) = asked(env, state, 1, "claims").values()
         near = abs(int(state.values[0, 0]) - stated) <= env.scenario.slack
         assert question.true == ("yes" if near else "no")
@@ -154,7 +164,7 @@ def test_a_claim_is_true_false_or_open():
 def test_nothing_is_asked_when_a_negotiation_is_over():
     env = manyhands.make("negotiation")
     state = first(env)
-    state, _ = env.step(seed_key(0), state, np.array([env.parse("walk away", state, 0), env.noop]))
+    state = step(env, seed_key(0), state, [env.parse("walk away", state, 0), env.noop])
     assert env.questions(state, 0) == []
 
 

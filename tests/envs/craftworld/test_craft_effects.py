@@ -124,7 +124,9 @@ def test_a_cell_that_another_is_beside_is_not_certain():
     assert offer(env, state, 0, "move_left").certain
 
 
-@pytest.mark.parametrize("rules", ["crafter", "craftax_classic"])
+@pytest.mark.parametrize(
+    "rules", ["crafter", pytest.param("craftax_classic", marks=pytest.mark.slow)]
+)
 def test_lava_says_that_it_kills(rules):
     env, state = alone(rules, "lava")
     found = offer(env, state, 0, "move_right")

@@ -15,7 +15,9 @@ from manyhands.envs.craftworld import rules as rl
 from manyhands.envs.craftworld.state import HERE
 
 
-@pytest.fixture(scope="module", params=["craftax_classic", "crafter"])
+@pytest.fixture(
+    scope="module", params=[pytest.param("craftax_classic", marks=pytest.mark.slow), "crafter"]
+)
 def crowd(request):
     return crowd_of(request.param)
 

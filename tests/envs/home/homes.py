@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import jax
@@ -37,17 +38,23 @@ def goal(kind: str, where: str, *state: str, count: int = 1) -> list[dict[str, A
     return [{"kind": kind, "where": where, "state": list(state), "count": count}]
 
 
+@functools.lru_cache
+def compiled(env: Any, name: str) -> Any:
+    """A function of an environment; homes that are equal share it."""
+    return jax.jit(getattr(env, name))
+
+
 class Table:
     """A home, and the compiled functions of its rules."""
 
     def __init__(self, **config: Any):
         self.env: Any = manyhands.make("home", **config)
-        self.step = jax.jit(self.env.step)
-        self.legal = jax.jit(self.env.legal)
-        self.observe = jax.jit(self.env.observe)
+        self.step, self.legal, self.observe = (
+            compiled(self.env, name) for name in ("step", "legal", "observe")
+        )
 
     def start(self, description: dict[str, Any]) -> Visit:
-        return Visit(self, self.env.reset_to(KEY, {"start": description}))
+        return Visit(self, jax.device_get(self.env.reset_to(KEY, {"start": description})))
 
 
 class Visit:
@@ -84,7 +91,7 @@ class Visit:
         actions = np.zeros(env.num_agents, np.int32)
         for i, each in enumerate(said):
             actions[i] = self.number(each)
-        self.state, self.outcome = self.table.step(KEY, self.state, actions)
+        self.state, self.outcome = jax.device_get(self.table.step(KEY, self.state, actions))
         return self
 
     def alone(self, *said: str) -> Visit:

@@ -604,7 +604,7 @@ def test_what_is_hidden_can_be_asked_and_told():
     talk = manyhands.make("chat", env=env, takes_step=True)
     assert len(set(env.phrases)) == len(env.phrases) <= 250
     assert set(make("chore").phrases) < set(env.phrases)
-    state = talk.reset(episode_key(0))
+    state = jax.device_get(jax.jit(talk.reset)(episode_key(0)))
     (kind, _, bits, where, _), *_ = goals.conditions_of(env, facts_of(env, state.inner))
     assert f"it is a {words(CATALOG.object_kinds[kind])}".replace("a a", "an a") in env.phrases
     said = [
@@ -613,7 +613,7 @@ def test_what_is_hidden_can_be_asked_and_told():
             ("wait\nSAY: what is it?", "wait", "wait\nSAY: it is a credit card")
         )
     ]
-    state, outcome = talk.step(episode_key(0), state, np.stack(said))
+    state, outcome = jax.device_get(jax.jit(talk.step)(episode_key(0), state, np.stack(said)))
     assert 'player_0 "what is it?"' in talk.describe(state, "instructor")
     assert 'instructor "it is a credit card"' in talk.describe(state, 1)
     with pytest.raises(IllegalAction, match="no hands"):

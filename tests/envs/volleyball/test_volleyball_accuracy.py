@@ -8,6 +8,7 @@ import importlib.util
 import sys
 from pathlib import Path
 
+import jax
 import numpy as np
 import pytest
 
@@ -65,9 +66,9 @@ def test_a_spike_that_cannot_be_done_is_no_choice():
     far = ready | {"positions": {"near_2": (6.0, 2.5, 1.9)}}
 
     def offered(env, situation):
-        row = np.asarray(env.perceive(env.place(**situation)))[2]
+        row = np.asarray(jax.jit(env.perceive)(env.place(**situation)))[2]
         skills = env.skill_set()
-        possible = np.asarray(skills.possible(skills.parse_observation(row)))
+        possible = np.asarray(jax.jit(skills.possible)(skills.parse_observation(row)))
         return {skills.names[i] for i in np.flatnonzero(possible & (skills.kinds == SPIKE))}
 
     assert "spike to (-3.3, 0)" in offered(attack, ready)
