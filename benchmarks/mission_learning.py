@@ -74,7 +74,7 @@ SHIP: dict[str, dict[str, Any]] = {
 # from the least able to the most.
 LADDER = ("ranger:noise=0.75", "ranger:noise=0.5", "ranger:noise=0.25", "ranger")
 # Scenario -> settings of IPPO against itself, and of each response of PSRO. Each run of self-play
-# takes as many steps as all responses together.
+# takes as many steps as three responses together.
 DUEL: dict[str, Any] = {
     "num_envs": 128,
     "num_steps": 32,
@@ -118,7 +118,15 @@ DUELS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     ),
     "hide_and_seek": (
         {**DUEL, **WITHIN, "discount": 0.95, "reward_scale": 0.1, "total_steps": 510_000},
-        {**DUEL, **LEAGUE, "discount": 0.95, "reward_scale": 0.1, "total_steps": 170_000},
+        {
+            **DUEL,
+            **LEAGUE,
+            # Each response is a little better than the one before it.
+            "strategies": len(LADDER) + 6,
+            "discount": 0.95,
+            "reward_scale": 0.1,
+            "total_steps": 170_000,
+        },
     ),
 }
 # Episodes of the scripted player that are cloned, of each team beside each of these opponents.
