@@ -382,6 +382,9 @@ def main() -> None:
             done = found.get(name, {"rows": []})["rows"]
             others = [r for r in done if (r["player"], r["partner"]) not in measured_now]
             rows = others + rows
+            if others:
+                later = dict.fromkeys(args.algorithms, where)
+                where = {**found[name]["machine"], "later": later}
         kept = {key: value for key, value in settings.items() if key != "total_steps"}
         found[name] = {"machine": where, "settings": kept, "seeds": args.seeds, "rows": rows}
         save(args.out, benchmark="home_learning", **found)

@@ -484,6 +484,9 @@ def main() -> None:
             found = run(args.runs, [task], args.seeds, args.episodes, **only)[task]
             about = {"seeds": args.seeds, "episodes": args.episodes, "machine": machine()}
             before = known["parts"].setdefault(part, {}).get(task, {}) if only else {}
+            if before:  # what was there keeps the machine that it was measured on
+                later = before.get("machines", {}) | dict.fromkeys(found, about["machine"])
+                about |= {"machine": before["machine"], "machines": later}
             known["parts"].setdefault(part, {})[task] = before | found | about
             save(args.out, benchmark="mission-learning", parts=known["parts"])
 
