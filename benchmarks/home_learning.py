@@ -14,8 +14,9 @@ Chores are those of `chore_small`. Parts:
   beside bots that they never met, and these bots beside each other.
 - `transport`: IPPO of one, two, four and six players who carry ten targets, with a network that
   scores all receptacles alike, and all objects (`slots`), at equal numbers of decisions, beside
-  `helper`; `--teams 2 4` measures some of them. `transport_flat`: with the flat network and the
-  settings of `single`, at equal steps.
+  `helper`; `--teams 2 4` measures some of them. `transport_steps`: the same for four and six, at as
+  many environment steps as one player has, so with four and six times the decisions.
+  `transport_flat`: with the flat network and the settings of `single`, at equal steps.
 
 Steps over the fewest are those of successful episodes, as in `home_players.py`. Runs are kept in
 `runs/`: what is there is not trained again, and what was stopped goes on. Figures are added to
@@ -63,6 +64,7 @@ TRANSPORT_STEPS, TEAMS = 1_000_000, (1, 2, 4, 6)
 # As many decisions of players in each update, and in all, whatever the number of players.
 TRANSPORT: dict[str, Any] = {**PPO, "slots": True, "minibatches": 8}
 DECISIONS, TRANSPORT_ENVS = 640_000, {1: 256, 2: 128, 4: 64, 6: 40}
+MANY = (4, 6)  # of which `transport_steps` is
 CLONING: dict[str, Any] = {"reads": "vector", "epochs": 30, "batch": 256, "width": 128}
 LESSONS = 2000  # episodes of `tidy` that are cloned
 SCRIPTED = ("tidy", "helper", "random")
@@ -295,20 +297,24 @@ def partners(args: argparse.Namespace) -> list[dict[str, Any]]:
     return found
 
 
-def transport_settings(players: int) -> dict[str, Any]:
+def transport_settings(kind: str, players: int) -> dict[str, Any]:
+    if kind == "flat":
+        return {**PPO, "total_steps": TRANSPORT_STEPS}
+    share = players if kind == "slots" else 1
     envs = TRANSPORT_ENVS[players]
-    return {**TRANSPORT, "total_steps": DECISIONS // players, "num_envs": envs}
+    return {**TRANSPORT, "total_steps": DECISIONS // share, "num_envs": envs}
 
 
-def transport(args: argparse.Namespace, slots: bool = True) -> list[dict[str, Any]]:
+def transport(args: argparse.Namespace, kind: str = "slots") -> list[dict[str, Any]]:
     """IPPO of one to six players, and `helper`: targets delivered within the limit of steps."""
     rows = []
     for players in args.teams:
+        if kind == "steps" and players not in MANY:
+            continue
         env = home(players, task="transport")
-        flat = {**PPO, "total_steps": TRANSPORT_STEPS}
-        settings = transport_settings(players) if slots else flat
-        name = f"transport-{players}-{args.seeds}{'-slots' * slots}"
-        result = trained(env, "ippo", settings, args, name)
+        suffix = "" if kind == "flat" else f"-{kind}"
+        name = f"transport-{players}-{args.seeds}{suffix}"
+        result = trained(env, "ippo", transport_settings(kind, players), args, name)
         given = by_seed(result) | {seat: manyhands.seat(seat, env) for seat in ("helper", "random")}
         made = list(given.values())
         lineups = [(k,) * players for k in range(len(made))]
@@ -340,7 +346,8 @@ def main() -> None:
         "pair": (pair, PPO),
         "partners": (partners, PPO),
         "transport": (transport, TRANSPORT),
-        "transport_flat": (lambda args: transport(args, False), PPO),
+        "transport_steps": (lambda args: transport(args, "steps"), TRANSPORT),
+        "transport_flat": (lambda args: transport(args, "flat"), PPO),
     }
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -361,7 +368,8 @@ def main() -> None:
     for name in args.parts:
         measure, settings = parts[name]
         args.part = name
-        few = {"pair": 3, "partners": 3, "transport": 3, "transport_flat": 2}
+        few = {"pair": 3, "partners": 3, "transport": 3, "transport_steps": 1}
+        few["transport_flat"] = 2
         args.seeds = asked or few.get(name, 5)
         where = machine()
         rows = measure(args)
@@ -369,6 +377,14 @@ def main() -> None:
             done = found.get(name, {"rows": []})["rows"]
             rows += [row for row in done if row["players"] not in args.teams]
             rows.sort(key=lambda row: row["players"])
+        if name == "partners":  # after those of other networks
+            measured_now = {(row["player"], row["partner"]) for row in rows}
+            done = found.get(name, {"rows": []})["rows"]
+            others = [r for r in done if (r["player"], r["partner"]) not in measured_now]
+            rows = others + rows
+            if others:
+                later = dict.fromkeys(args.algorithms, where)
+                where = {**found[name]["machine"], "later": later}
         kept = {key: value for key, value in settings.items() if key != "total_steps"}
         found[name] = {"machine": where, "settings": kept, "seeds": args.seeds, "rows": rows}
         save(args.out, benchmark="home_learning", **found)

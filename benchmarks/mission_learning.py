@@ -74,7 +74,7 @@ SHIP: dict[str, dict[str, Any]] = {
 # from the least able to the most.
 LADDER = ("ranger:noise=0.75", "ranger:noise=0.5", "ranger:noise=0.25", "ranger")
 # Scenario -> settings of IPPO against itself, and of each response of PSRO. Each run of self-play
-# takes as many steps as all responses together.
+# takes as many steps as three responses together.
 DUEL: dict[str, Any] = {
     "num_envs": 128,
     "num_steps": 32,
@@ -118,7 +118,15 @@ DUELS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     ),
     "hide_and_seek": (
         {**DUEL, **WITHIN, "discount": 0.95, "reward_scale": 0.1, "total_steps": 510_000},
-        {**DUEL, **LEAGUE, "discount": 0.95, "reward_scale": 0.1, "total_steps": 170_000},
+        {
+            **DUEL,
+            **LEAGUE,
+            # Each response is a little better than the one before it.
+            "strategies": len(LADDER) + 6,
+            "discount": 0.95,
+            "reward_scale": 0.1,
+            "total_steps": 170_000,
+        },
     ),
 }
 # Episodes of the scripted player that are cloned, of each team beside each of these opponents.
@@ -173,17 +181,28 @@ def foraging(
     episodes: int,
     algorithms: Sequence[str] = ("ippo", "mappo", "qmix"),
 ) -> dict[str, Any]:
-    """Shares of the food that all players load together, by task and algorithm."""
+    """Shares of the food that all players load together, by task and algorithm, beside scripted and
+    random players."""
     found: dict[str, Any] = {}
     for task in tasks:
         env = manyhands.make("mission", scenario=task)
+        found[task] = {"players": earned(env, ("forager", "random"), episodes)}
         for algorithm in algorithms:
             steps = FORAGING[task][algorithm == "qmix"]
             folder = runs / f"mission-{task}-{algorithm}"
             result = trained(env, algorithm, seeds, folder, episodes, total_steps=steps)
-            found.setdefault(task, {})[algorithm] = scores(result, env.num_agents)
+            found[task][algorithm] = scores(result, env.num_agents)
             print(task, algorithm, found[task][algorithm], flush=True)
     return found
+
+
+def earned(env: Any, names: Sequence[str], episodes: int) -> dict[str, Any]:
+    """What all agents together earn in an episode, where one player has all seats; by player."""
+    made, _ = players(env, list(names))
+    rows = [(k,) * env.num_agents for k in range(len(made))]
+    matches = play_matches(env, made, rows, episodes, 1)
+    sums = [Estimate.of(match.returns.sum(1)).to_dict() for match in matches]
+    return dict(zip(names, sums, strict=True))
 
 
 def warehouse(
@@ -197,11 +216,10 @@ def warehouse(
     found: dict[str, Any] = {}
     for task in tasks:
         env = manyhands.make("mission", scenario=task)
-        names = ("porter", "random")
-        rows = [(k,) * env.num_agents for k in range(len(names))]
-        matches = play_matches(env, players(env, list(names))[0], rows, episodes, 1)
-        sums = [Estimate.of(match.returns.sum(1)).to_dict() for match in matches]
-        found[task] = {"settings": WAREHOUSES[task], "players": dict(zip(names, sums, strict=True))}
+        found[task] = {
+            "settings": WAREHOUSES[task],
+            "players": earned(env, ("porter", "random"), episodes),
+        }
         for algorithm in algorithms:
             folder = runs / f"mission-{task}-{algorithm}"
             result = trained(env, algorithm, seeds, folder, episodes, **WAREHOUSES[task])
@@ -467,7 +485,9 @@ def main() -> None:
     )
     parser.add_argument("--parts", nargs="+", default=list(PARTS), choices=PARTS)
     parser.add_argument("--tasks", nargs="+", help="only these of the parts' tasks")
-    parser.add_argument("--algorithms", nargs="+", help="only these, of foraging and warehouse")
+    parser.add_argument(
+        "--algorithms", nargs="*", help="only these (or none), of foraging and warehouse"
+    )
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--episodes", type=int, default=100, help="of each score")
     parser.add_argument("--runs", type=Path, default=Path("runs"), help="where runs are kept")
@@ -479,11 +499,14 @@ def main() -> None:
         for task in tasks:
             if args.tasks and task not in args.tasks:
                 continue
-            some = args.algorithms and part in ("foraging", "warehouse")
+            some = args.algorithms is not None and part in ("foraging", "warehouse")
             only = {"algorithms": args.algorithms} if some else {}
             found = run(args.runs, [task], args.seeds, args.episodes, **only)[task]
             about = {"seeds": args.seeds, "episodes": args.episodes, "machine": machine()}
             before = known["parts"].setdefault(part, {}).get(task, {}) if only else {}
+            if before:  # what was there keeps the machine that it was measured on
+                later = before.get("machines", {}) | dict.fromkeys(found, about["machine"])
+                about |= {"machine": before["machine"], "machines": later}
             known["parts"].setdefault(part, {})[task] = before | found | about
             save(args.out, benchmark="mission-learning", parts=known["parts"])
 
