@@ -1,5 +1,6 @@
 """What happened in the last step, behind the observation."""
 
+import jax
 import numpy as np
 import pytest
 
@@ -13,14 +14,17 @@ KITCHEN = manyhands.make("kitchen", max_steps=12)
 
 def test_the_numbers_follow_the_observation():
     env = Recent(KITCHEN)
-    state = env.reset(episode_key(1))
+    state, step = jax.jit(env.reset)(episode_key(1)), jax.jit(env.step)
     actions = np.array([KITCHEN.noop, 0])
     for t in range(2):
-        state, _ = env.step(episode_key(t), state, actions)
-    rows, codes = np.asarray(env.observe(state)), np.asarray(KITCHEN.event_codes(state))
+        state, _ = step(episode_key(t), state, actions)
+    rows, plain, codes = map(
+        np.asarray,
+        jax.jit(lambda s: (env.observe(s), KITCHEN.observe(s), KITCHEN.event_codes(s)))(state),
+    )
     size = int(np.prod(KITCHEN.observation_space.shape))
     assert rows.dtype == np.float32 and rows.shape == (2, size + len(KITCHEN.event_names))
-    np.testing.assert_array_equal(rows[:, :size], np.asarray(KITCHEN.observe(state)).reshape(2, -1))
+    np.testing.assert_array_equal(rows[:, :size], plain.reshape(2, -1))
     np.testing.assert_array_equal(rows[:, size:], codes)
     named = dict(zip(KITCHEN.event_names, codes[0], strict=True))
     assert named["own_waited"] == 1 and named["other_1_waited"] == 0

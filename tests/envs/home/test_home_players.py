@@ -83,6 +83,7 @@ def test_experts_do_chores():
     assert tidy.metrics["illegal"].sum() == 0
 
 
+@pytest.mark.slow
 def test_helpers_share_the_work_of_a_house():
     env = make("house", **HOUSE)
     seats = [bots.helper(env), bots.tidy(env)]

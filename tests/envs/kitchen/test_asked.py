@@ -29,7 +29,7 @@ RING = "grounded_coord_ring"
 
 
 def begin(env: Kitchen, recipe: tuple[int, ...], seed: int = 0) -> KitchenState:
-    state = jax.device_get(env.reset(jax.random.key(seed)))
+    state = jax.device_get(jax.jit(env.reset)(jax.random.key(seed)))
     asked = dataclasses.replace(state.asked, recipe=np.uint16(ask.soup_code(recipe)))
     return dataclasses.replace(state, asked=asked)
 

@@ -157,7 +157,7 @@ def test_lost_readings_are_the_last_ones():
     after, step = state, jax.jit(env.step)
     for k in range(3):
         after, _ = step(jax.random.key(k), after, hover)
-    layout, row = env.observation_layout, np.asarray(env.observe(after)[0])
+    layout, row = env.observation_layout, np.asarray(jax.jit(env.observe)(after)[0])
     parts = {name: row[layout[name]] for name in layout.pieces}
     # The drone itself is seen as it is; ball and opponent where they were.
     own = np.asarray(after.bodies.position[0])
@@ -173,7 +173,7 @@ def test_lost_readings_are_the_last_ones():
     height = float(re.search(r"You: at \([^,]+, [^,]+, ([\d.]+)\)", told)[1])  # type: ignore[index]
     assert height == pytest.approx(own[2], abs=0.006)
     assert "as you saw them last" in env.rules("near_0")
-    row = np.asarray(env.perceive(after)[1])
+    row = np.asarray(jax.jit(env.perceive)(after)[1])
     np.testing.assert_allclose(row[env.layout["ball"]], [-1.5, -0.3, 3.0], atol=1e-6)
 
 
