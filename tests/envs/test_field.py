@@ -217,7 +217,7 @@ def test_doors_open_by_keys_and_plates():
     dropped, _ = act(env, dropped, "drop", "stay")
     assert env.to_dict(dropped)["map"][0] == "..k1.v2v"
     now, _ = act(env, now, "east", "east")
-    assert legal_in(env, now)[1, env.plan.actions.index("north")] is not None
+    assert legal_in(env, now)[1, env.plan.actions.index("north")]
     now, _ = act(env, now, "east", "stay")  # into the door, which is open for good
     found = env.to_dict(now)
     assert found["doors"] == {"1": 2, "2": 0} and found["bodies"]["player_0"]["carrying"] == ""
