@@ -422,8 +422,10 @@ class Noisy:
     def act(self, views: Sequence[manyhands.View]) -> list[manyhands.Reply]:
         replies = self.inner.act(views)
         for i, view in enumerate(views):
-            if view.rng.random() < self.noise:
-                action = str(view.rng.choice([choice.text for choice in view.all_choices]))
+            rng = view.rng()
+            if rng.random() < self.noise:
+                moves = [choice.text for choice in view.all_choices]
+                action = str(rng.choice([move for move in moves if not move.startswith("say:")]))
                 replies[i] = dataclasses.replace(replies[i], action=action)
         return replies
 

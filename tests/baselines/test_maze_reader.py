@@ -1,5 +1,6 @@
 """The text player of the maze for two: what it reads and says, and that a pair of them wins."""
 
+import jax
 import pytest
 
 import manyhands
@@ -61,6 +62,22 @@ def test_a_pair_that_tells_all_walls_takes_a_shortest_way(coordinates):
         assert fewest <= episode.steps <= fewest + 2
         assert episode.illegal == (0, 0)
     assert all(len(said) == 2 and all(map(list, map(walls_in, said))) for said in late)
+
+
+def test_maps_without_the_columns_of_which_nothing_is_known_are_read():
+    env = maze()
+    reset = jax.jit(env.reset)
+    for seed in range(200):
+        state = jax.device_get(reset(jax.random.key(seed)))
+        if "\n   1 2 3 4 5\n" in env.describe(state, 1):
+            break
+    else:
+        pytest.fail("no map has less than all columns")
+    (episode,) = manyhands.play(
+        env, "text", 1, fork=manyhands.snapshot(env, state), progress=False
+    ).episodes
+    fewest = env.unwrapped.optimal_steps(state.inner)
+    assert fewest <= episode.steps <= fewest + 2
 
 
 def test_it_goes_where_the_other_proposes_unless_a_wall_is_known_there():

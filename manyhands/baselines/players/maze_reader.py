@@ -20,7 +20,9 @@ Cell = tuple[int, int]
 _WAYS: dict[str, Cell] = {"north": (-1, 0), "south": (1, 0), "west": (0, -1), "east": (0, 1)}
 _OPPOSITE = {"north": "south", "south": "north", "west": "east", "east": "west"}
 _TOKEN = re.compile(r"The token \(A\).*? is at row (\d+), column (\d+)\.")
-_ROW = re.compile(r"^ *\d+ ((?:[?.#AX] ?)+)$", re.M)
+_SIZE = re.compile(r"The field has (\d+) rows and (\d+) columns\.")
+_COLUMNS = re.compile(r"^ +\d+(?: +\d+)*$", re.M)
+_ROW = re.compile(r"^ *(\d+) ((?:[?.#AX] *)+)$", re.M)
 _LONGEST = re.compile(r"in at most (\d+) characters")
 _CLAUSE = re.compile(r"[.;!?\n]|, but\b|\bbut\b|\bwhile\b")
 _PLACE = re.compile(
@@ -65,14 +67,20 @@ class _Maze:
     """What a text, its rules and its choices say."""
 
     def __init__(self, view: View):
-        token, rows = _TOKEN.search(view.text), _ROW.findall(view.text)
-        if token is None or not rows:
+        token, size = _TOKEN.search(view.text), _SIZE.search(view.rules)
+        columns, rows = _COLUMNS.search(view.text), _ROW.findall(view.text)
+        if token is None or size is None or columns is None or not rows:
             raise SeatError(f"this is no text of a maze for two: {view.text[:60]!r}")
         self.token = int(token[1]), int(token[2])
-        self.letters = [row.split() for row in rows]
-        self.size = len(rows), len(self.letters[0])
-        self.walls = set(self._where("#"))
-        (self.goal,) = self._where("X")
+        self.size = int(size[1]), int(size[2])
+        # Rows and columns of which nothing is known are left out of the map.
+        cells = {
+            (int(row), int(column)): letter
+            for row, letters in rows
+            for column, letter in zip(columns[0].split(), letters.split(), strict=True)
+        }
+        self.walls = {cell for cell, letter in cells.items() if letter == "#"}
+        (self.goal,) = (cell for cell, letter in cells.items() if letter == "X")
         offered = {choice.text for choice in view.all_choices} & set(_WAYS)
         self.open = {way for way in offered if self.beside(way) not in self.walls}
         self.turned = "turned by half" in view.rules
@@ -81,12 +89,6 @@ class _Maze:
         self.longest = int(longest[1]) if longest else 200
         self.own = [m.text for m in view.talk if m.sender == view.agent]
         self.theirs = [m.text for m in view.talk if m.sender != view.agent]
-
-    def _where(self, letter: str) -> Iterator[Cell]:
-        for y, row in enumerate(self.letters):
-            for x, found in enumerate(row):
-                if found == letter:
-                    yield y, x
 
     def turn(self, cell: Cell) -> Cell:
         """A cell that the other named, as this player counts."""
@@ -114,7 +116,7 @@ class _Maze:
         ways = list(_WAYS)
         if self.turned and not self.first:
             ways = [_OPPOSITE[way] for way in ways]
-        return min(ways, key=lambda way: steps.get(self.beside(way), len(self.letters) ** 4))
+        return min(ways, key=lambda way: steps.get(self.beside(way), self.size[0] * self.size[1]))
 
 
 def walls_in(message: str) -> Iterator[Cell]:
