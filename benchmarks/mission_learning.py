@@ -442,8 +442,8 @@ def maze(runs: Path, tasks: Sequence[str], seeds: int, episodes: int) -> dict[st
         ("alone, the whole map", one, False),
         ("pair, free talk", {}, True),
         ("pair, free talk, turned map", turned, True),
-        ("pair, talk", {}, True),
-        ("pair, talk, turned map", turned, True),
+        ("pair, phrases", {}, True),
+        ("pair, phrases, turned map", turned, True),
         ("pair, silent", {}, False),
         ("pair, silent, turned map", turned, False),
     ):
