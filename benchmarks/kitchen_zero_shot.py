@@ -107,8 +107,8 @@ KITCHENS = {
 ELSEWHERE = KITCHENS | {"num_levels": 400, "level_seed": 1}  # that nobody learned in
 CEC_SEEDS = 2
 CEC: dict[str, Any] = {
-    "total_steps": 4_000_000,
-    "num_envs": 256,
+    "total_steps": 3_000_000,
+    "num_envs": 128,
     "num_steps": 50,
     "epochs": 2,
     "learning_rate": 3e-3,
@@ -133,6 +133,7 @@ OTHERS = {
 }
 # Clones are of chefs that plan and at times slip, beside others that do half of the work.
 CLONED, BESIDE = "greedy:noise=0.1", ("onion_only", "plate_only")
+BESIDE_IN = {"forced_coordination": ("greedy",)}  # where one alone can serve nothing
 RECORDED, TRAINED, CLONES = 20, ("--epochs", "30"), 2  # episodes with each of these
 KITCHEN_COLUMNS = ("training", "held_out_kitchens")
 READERS = ("self-play", "shipped ippo", "shipped self_play_pool", "cec", "cec-lapses")
@@ -392,8 +393,9 @@ def clones(layout: str) -> None:
         return
     folder(layout).mkdir(parents=True, exist_ok=True)
     game = manyhands.make("kitchen", layout=layout, starts="random")
-    records = [folder(layout) / f"beside-{partner}.jsonl" for partner in BESIDE]
-    for partner, record in zip(BESIDE, records, strict=True):
+    beside = BESIDE_IN.get(layout, BESIDE)
+    records = [folder(layout) / f"beside-{partner}.jsonl" for partner in beside]
+    for partner, record in zip(beside, records, strict=True):
         if not record.exists():
             seats = [CLONED, partner]
             manyhands.play(game, seats, episodes=RECORDED, seed=1, rotate=True, record=record)
