@@ -15,18 +15,21 @@ may be stopped and repeated; the tables of `evaluate` go to `results/kitchen-zer
 - `lapses`: three learners in self-play with partners that are the learner itself, as it is and as
   it was, and that act at random for a part of the time (much as in E3T, Yan et al. 2023), from
   random start cells.
-- `cec`: three learners in self-play in 2,000 generated kitchens, none of which is a layout.
-- `clones`: two networks cloned from games of greedy chefs, as partners.
+- `cec`: two learners in self-play in 4,000 generated kitchens, none of which is a layout, that read
+  the observation "routes"; `cec-lapses`: the same beside partners that lapse.
+- `clones`: two networks cloned from games of greedy chefs that slip, as partners.
 - `bound`: a learner for each held-out partner, with that partner alone; it begins with the network
   of the first of `lapses`.
 - `others`: MAPPO, VDN and QMIX.
 - `evaluate`: points of an episode, of each policy with itself, with the other policies of its
-  method, and with each held-out partner in both seats; `reader`: the same beside the player that
-  goes by the text alone.
+  method, and with each held-out partner and each clone in both seats; `reader`: beside the player
+  that goes by the text alone. The policies that come with the package are measured as well. With
+  `--methods`, all others are measured beside clones only.
+- `elsewhere`: what `cec` gets in generated kitchens, those that it learned in and others.
 
 - `ship`: of `lapses`, what plays best with the other seeds comes with the package.
 
-Intervals are over policies, t-distributed, at 95 %.
+Intervals are over policies, or, where there is a single one, over episodes; t-distributed, at 95 %.
 """
 
 from __future__ import annotations
@@ -88,8 +91,8 @@ GENERATED = "generated"
 # As large as the five layouts, and as varied; none of them is among these.
 KITCHENS = {
     "layout": GENERATED,
-    "num_levels": 2000,
-    "observation": "featurized",
+    "num_levels": 4000,
+    "observation": "routes",
     "generator": {
         "width": (5, 9),
         "height": (4, 5),
@@ -101,22 +104,39 @@ KITCHENS = {
         "divided": 0.2,
     },
 }
-CEC = {
-    "total_steps": 4_000_000,
-    "num_envs": 256,
+ELSEWHERE = KITCHENS | {"num_levels": 400, "level_seed": 1}  # that nobody learned in
+CEC_SEEDS = 2
+CEC: dict[str, Any] = {
+    "total_steps": 3_000_000,
+    "num_envs": 128,
     "num_steps": 50,
     "epochs": 2,
-    "learning_rate": 2e-3,
+    "learning_rate": 3e-3,
+    "entropy": 0.02,
+    "entropy_end": 0.0,
     "width": 64,
     "reads": "vector",
     "normalise": True,
+    "pool": 4096,
+    "shaping": (("pot_placement", 1.0), ("dish_pickup", 2.0), ("soup_pickup", 3.0)),
     "shaping_share": 0.7,
+    "team_shaping": True,
 }
+CEC_LAPSES = CEC | {"lapses": 0.5, "own_lapses": 0.1, "lapse_steps": 10}
 BOUND = {"total_steps": 480_000, "num_envs": 96, "entropy_end": 0.0}
-OTHERS = {"mappo": 960_000, "vdn": 1_500_000, "qmix": 1_500_000}
-CLONED = ("--episodes", "12", "--seed", "1")
-TRAINED = ("--epochs", "30")
-READERS = ("self-play", "fcp", "lapses", "cec")
+# Of small networks and few steps, as the members are.
+SMALL = ("--width", "32", "--activation", "relu", "--epochs", "2", "--learning-rate", "4e-3")
+OTHERS = {
+    "mappo": (3, ("--total-steps", "1200000", *SMALL)),
+    "vdn": (2, ("--total-steps", "2000000", "--width", "64", "--minibatches", "8")),
+    "qmix": (2, ("--total-steps", "2000000", "--width", "64", "--minibatches", "8")),
+}
+# Clones are of chefs that plan and at times slip, beside others that do half of the work.
+CLONED, BESIDE = "greedy:noise=0.1", ("onion_only", "plate_only")
+BESIDE_IN = {"forced_coordination": ("greedy",)}  # where one alone can serve nothing
+RECORDED, TRAINED, CLONES = 20, ("--epochs", "30"), 2  # episodes with each of these
+KITCHEN_COLUMNS = ("training", "held_out_kitchens")
+READERS = ("self-play", "shipped ippo", "shipped self_play_pool", "cec", "cec-lapses")
 
 
 # ---- learning ------------------------------------------------------------------------------------
@@ -168,7 +188,7 @@ def learn(
     last, policies, returns, done = jnp.zeros(len(keys)), [], [], 0
     began = time.perf_counter()
     for mark in marks:
-        progress, last = several(pool, progress, last, mark - done)
+        progress, last = several(pool, progress, last, int(mark) - int(done))
         done = mark
         policies.append(jax.device_get(players(pool, progress)))
         returns.append(np.asarray(last))
@@ -332,51 +352,62 @@ def lapses(layout: str) -> None:
     train(layout, "lapses", "--algorithm", "self_play_pool", starts="random")
 
 
-def train(layout: str, name: str, *flags: str, **options: str) -> None:
+def train(layout: str, name: str, *flags: str, seeds: int = SEEDS, **options: str) -> None:
     """Policies of all seeds by the command line."""
     out = folder(layout) / name
-    if not (out / f"policy-{SEEDS - 1}.safetensors").exists():
+    if not (out / f"policy-{seeds - 1}.safetensors").exists():
         game = ("kitchen", f"layout={layout}", *(f"{k}={v}" for k, v in options.items()))
-        command("train", *game, "--seeds", str(SEEDS), "--resume", "--episodes", "4",
+        command("train", *game, "--seeds", str(seeds), "--resume", "--episodes", "4",
                 "--out", str(out), *flags)  # fmt: skip
 
 
 def cec(_: str) -> None:
     """Cross-environment training: self-play in generated kitchens, for all layouts alike."""
-    import jax
+    across("cec", "ippo", CEC)
 
-    from manyhands.baselines.learners.ppo import PPO
 
-    names = [f"cec-{seed}" for seed in range(SEEDS)]
-    if there(GENERATED, *names):
+def cec_lapses(_: str) -> None:
+    """The same with partners that are the learner, as it is and as it was, and that lapse."""
+    across("cec-lapses", "self_play_pool", CEC_LAPSES)
+
+
+def across(name: str, algorithm: str, changed: dict[str, Any]) -> None:
+    from manyhands.baselines.learners import training
+
+    out = folder(GENERATED) / name
+    if (out / f"policy-{CEC_SEEDS - 1}.safetensors").exists():
         return
-    ppo = PPO(kitchen(GENERATED), settings(GENERATED, **CEC))
-    marks = np.linspace(0, ppo.num_updates, 17).round().astype(int)[1:]
-    keys = jax.random.split(jax.random.key(2), SEEDS)
-    began = time.perf_counter()
-    policies, returns, _ = learn(lambda _: ppo, (), keys, marks, "generated kitchens")
-    card = {"settings": dataclasses.asdict(ppo.config), "seconds": time.perf_counter() - began}
-    for i, name in enumerate(names):
-        keep(GENERATED, name, row(policies[-1], i), card | {"return": float(returns[-1, i])})
+    env = kitchen(GENERATED)
+    config = training.default_config(env, algorithm)
+    learner = training.make_learner(env, algorithm, dataclasses.replace(config, **changed))
+    said = f"benchmarks/kitchen_zero_shot.py {name}"
+    training.train(learner, CEC_SEEDS, out, resume=True, episodes=20, command=said)
 
 
 def clones(layout: str) -> None:
-    """Two networks that learn from recorded games of greedy chefs."""
-    out, record = folder(layout) / "clones", folder(layout) / "greedy.jsonl"
-    if (out / "policy-1.safetensors").exists():
+    """Networks that learn from recorded games what a greedy chef that slips does."""
+    import manyhands
+
+    out = folder(layout) / "clones"
+    if (out / f"policy-{CLONES - 1}.safetensors").exists():
         return
-    out.parent.mkdir(parents=True, exist_ok=True)
-    game = ["kitchen", f"layout={layout}", "starts=random"]
-    command("play", *game, "--seats", "greedy", "greedy", *CLONED, "--record", str(record))
-    command("train", *game, *["--algorithm", "bc", "--seeds", "2"], *TRAINED, "--data", str(record),
-            "--out", str(out), "--resume")  # fmt: skip
+    folder(layout).mkdir(parents=True, exist_ok=True)
+    game = manyhands.make("kitchen", layout=layout, starts="random")
+    beside = BESIDE_IN.get(layout, BESIDE)
+    records = [folder(layout) / f"beside-{partner}.jsonl" for partner in beside]
+    for partner, record in zip(beside, records, strict=True):
+        if not record.exists():
+            seats = [CLONED, partner]
+            manyhands.play(game, seats, episodes=RECORDED, seed=1, rotate=True, record=record)
+    command("train", "kitchen", f"layout={layout}", "starts=random", "--algorithm", "bc", "--seeds",
+            str(CLONES), *TRAINED, "--data", *map(str, records), "--players", CLONED,
+            "--out", str(out), "--resume", "--episodes", "4")  # fmt: skip
 
 
 def others(layout: str) -> None:
     """Other learners, with small budgets."""
-    for algorithm, steps in OTHERS.items():
-        flags = f"--algorithm {algorithm} --total-steps {steps} --width 32 --activation relu"
-        train(layout, algorithm, *flags.split())
+    for algorithm, (seeds, flags) in OTHERS.items():
+        train(layout, algorithm, "--algorithm", algorithm, *flags, seeds=seeds)
 
 
 def command(*words: str) -> None:
@@ -437,104 +468,158 @@ def estimate(values: Any) -> dict[str, Any]:
     return Estimate.of(np.asarray(values, float)).to_dict()
 
 
-def methods_of(layout: str, env: Any) -> dict[str, dict[str, Any]]:
-    """The policies there are, by method and name."""
+def methods_of(layout: str, env: Any, chosen: Sequence[str] = ()) -> dict[str, dict[str, Any]]:
+    """The policies there are, by method and name; only those of chosen methods, if any are."""
     from manyhands.baselines.players import network
+
+    def numbered(where: Path, seeds: int = SEEDS) -> list[Path]:
+        return [where / f"policy-{seed}.safetensors" for seed in range(seeds)]
 
     found = {"self-play": [folder(layout) / f"last-{i}.safetensors" for i in range(MEMBERS)]}
     for name in ("fcp", "fcp-lapses"):
         found[name] = [folder(layout) / f"{name}-{seed}.safetensors" for seed in range(SEEDS)]
-    found["cec"] = [folder(GENERATED) / f"cec-{seed}.safetensors" for seed in range(SEEDS)]
-    for name in ("lapses", *OTHERS):
-        files = [folder(layout) / name / f"policy-{seed}.safetensors" for seed in range(SEEDS)]
-        found[name] = files
+    for name in ("cec", "cec-lapses"):
+        found[name] = numbered(folder(GENERATED) / name, CEC_SEEDS)
+    found["lapses"] = numbered(folder(layout) / "lapses")
+    for name, (seeds, _) in OTHERS.items():
+        found[name] = numbered(folder(layout) / name, seeds)
+    for name in ("ippo", "self_play_pool"):
+        found[f"shipped {name}"] = [SHIPPED / f"{layout}-{name}.safetensors"]
     return {
         method: {
             f"{method} {i}": dataclasses.replace(network.load(file), spec=env.spec())
             for i, file in enumerate(files)
         }
         for method, files in found.items()
-        if all(file.exists() for file in files)
+        if all(file.exists() for file in files) and (not chosen or method in chosen)
     }
 
 
-def evaluate(layout: str, episodes: int) -> dict[str, Any]:
-    """Of each method: self-play, cross-play, and the held-out partners."""
+def seen(layout: str) -> Any:
+    """The kitchen in which policies are compared: what the others read does not depend on the
+    observation, and those of generated kitchens need theirs."""
     import manyhands
+
+    return manyhands.make("kitchen", layout=layout, observation=KITCHENS["observation"])
+
+
+def both_orders(env: Any, policies: dict[str, Any], pairs: Any, episodes: int) -> Any:
+    """f64[episodes]: points with a pair of them, by name, averaged over both orders; a function."""
     from manyhands.baselines.evaluation.matches import play_matches
-    from manyhands.baselines.evaluation.scores import held_out, players
-    from manyhands.baselines.players import network
 
-    # What the others read does not depend on it.
-    env = manyhands.make("kitchen", layout=layout, observation="featurized")
-    methods = methods_of(layout, env)
-    scripted, _ = players(env, list(held_out(env).values()))
-    strangers = dict(zip(held_out(env), scripted, strict=True))
-    for seed in (0, 1):
-        file = folder(layout) / "clones" / f"policy-{seed}.safetensors"
-        if file.exists():
-            strangers[f"clone {seed}"] = network.load(file, env)
-    everyone = {name: p for group in methods.values() for name, p in group.items()} | strangers
-    bounds = {}
-    for name in held_out(env):
-        if there(layout, f"bound-{name}"):
-            bounds[f"bound {name}"] = name
-            everyone[f"bound {name}"] = load(layout, f"bound-{name}")[0]
-    number = {name: i for i, name in enumerate(everyone)}
-    pairs = [
-        (mine, theirs)
-        for group in methods.values()
-        for mine in group
-        for theirs in (*group, *strangers)
-    ]
-    pairs += list(bounds.items())
+    number = {name: i for i, name in enumerate(policies)}
     lineups = [(number[a], number[b]) for pair in pairs for a, b in (pair, pair[::-1])]
-    policies, lineups = list(everyone.values()), list(dict.fromkeys(lineups))
-    matches = play_matches(env, policies, lineups, episodes, 0)
-    points = {match.players: float(match.returns.mean()) for match in matches}
+    matches = play_matches(env, [*policies.values()], list(dict.fromkeys(lineups)), episodes, 0)
+    points = {match.players: match.returns.mean(axis=1) for match in matches}
 
-    def both(mine: str, theirs: str) -> float:
+    def both(mine: str, theirs: str) -> np.ndarray:
         a, b = number[mine], number[theirs]
         return (points[a, b] + points[b, a]) / 2
 
-    found: dict[str, Any] = {}
+    return both
+
+
+def over(group: dict[str, Any], points: Callable[[str], np.ndarray]) -> dict[str, Any]:
+    """An estimate over policies of their mean points; of a single one over its episodes."""
+    each = [points(name) for name in group]
+    return estimate(each[0] if len(each) == 1 else [one.mean() for one in each])
+
+
+def evaluate(layout: str, episodes: int, chosen: Sequence[str]) -> dict[str, Any]:
+    """Of each method: self-play, cross-play, and the held-out partners; of those that are not
+    chosen, if any are, only what they get beside clones."""
+    from manyhands.baselines.evaluation.scores import held_out, players
+    from manyhands.baselines.players import network
+
+    env = seen(layout)
+    methods = methods_of(layout, env)
+    scripted, _ = players(env, list(held_out(env).values()))
+    strangers = dict(zip(held_out(env), scripted, strict=True))
+    files = [folder(layout) / "clones" / f"policy-{seed}.safetensors" for seed in range(CLONES)]
+    cloned = {f"clone {i}": network.load(f, env) for i, f in enumerate(files) if f.exists()}
+    everyone = {name: p for group in methods.values() for name, p in group.items()}
+    everyone |= strangers | cloned
+    bounds = {}
+    for name in held_out(env):
+        if there(layout, f"bound-{name}") and not chosen:
+            bounds[f"bound {name}"] = name
+            everyone[f"bound {name}"] = load(layout, f"bound-{name}")[0]
+    whole = [method for method in methods if not chosen or method in chosen]
+    pairs = [(name, name) for name in cloned]
     for method, group in methods.items():
-        means = [float(np.mean([both(mine, name) for name in held_out(env)])) for mine in group]
-        crosses = [
-            float(np.mean([both(mine, other) for other in group if other != mine]))
-            for mine in group
-        ]
+        others = (*group, *strangers, *cloned) if method in whole else (*cloned,)
+        pairs += [(mine, theirs) for mine in group for theirs in others]
+    both = both_orders(env, everyone, [*pairs, *bounds.items()], episodes)
+
+    def mean(mine: str, theirs: Sequence[str]) -> np.ndarray:
+        return np.mean([both(mine, name) for name in theirs], axis=0)
+
+    found: dict[str, Any] = {}
+    for method in whole:
+        group = methods[method]
         found[method] = {
-            "self_play": estimate([both(mine, mine) for mine in group]),
-            "cross_play": estimate(crosses),
-            "cross_play_by_policy": crosses,
-            "held_out": estimate(means),
-            "held_out_by_policy": means,
+            "self_play": over(group, lambda mine: both(mine, mine)),
+            "held_out": over(group, lambda mine: mean(mine, [*strangers])),
+            "held_out_by_policy": [float(mean(mine, [*strangers]).mean()) for mine in group],
             "episodes": episodes,
             "partners": {
-                name: estimate([both(mine, name) for mine in group]) for name in strangers
+                name: over(group, lambda mine, name=name: both(mine, name)) for name in strangers
             },
         }
+        if len(group) > 1:
+            crosses = [
+                float(mean(mine, [other for other in group if other != mine]).mean())
+                for mine in group
+            ]
+            found[method] |= {"cross_play": estimate(crosses), "cross_play_by_policy": crosses}
+    if cloned:
+        for method, group in methods.items():
+            beside = over(group, lambda mine: mean(mine, [*cloned]))
+            found[method] = found.get(method, {}) | {"clones": beside}
+        found["clones"] = {"self_play": over(cloned, lambda mine: both(mine, mine))}
     if bounds:
-        responses = {name: both(mine, name) for mine, name in bounds.items()}
+        responses = {name: float(both(mine, name).mean()) for mine, name in bounds.items()}
         found["best response"] = {"partners": responses, "held_out": np.mean([*responses.values()])}
     return found
 
 
-def reader(layout: str, episodes: int) -> dict[str, Any]:
+def reader(layout: str, episodes: int, chosen: Sequence[str]) -> dict[str, Any]:
     """Of each method, beside the player that goes by the text alone; few episodes: it is slow."""
-    import manyhands
     from manyhands.baselines.evaluation import zero_shot
 
-    env = manyhands.make("kitchen", layout=layout, observation="featurized")
+    env = seen(layout)
     found = {}
-    for method, group in methods_of(layout, env).items():
-        if method in READERS:
-            made = [
-                zero_shot(env, policy, ["reader"], episodes, 0).returns.mean()
-                for policy in list(group.values())[:SEEDS]
-            ]
-            found[method] = {"reader": estimate(made)}
+    for method, group in methods_of(layout, env, chosen or READERS).items():
+        some = dict([*group.items()][:SEEDS])
+        played = {
+            name: zero_shot(env, policy, ["reader"], episodes, 0).returns.mean(axis=(0, 1))
+            for name, policy in some.items()
+        }
+        found[method] = {"reader": over(some, played.__getitem__)}
+    return found
+
+
+def elsewhere(_: str, episodes: int, chosen: Sequence[str]) -> dict[str, Any]:
+    """Of what learned in generated kitchens: with itself there, and in such that it has not met;
+    so many episodes in each, beside greedy chefs in the latter."""
+    import manyhands
+    from manyhands.baselines.evaluation import evaluate as played
+
+    kitchens = {
+        "training": kitchen(GENERATED),
+        "held_out_kitchens": manyhands.make("kitchen", **ELSEWHERE),
+    }
+    found: dict[str, Any] = {}
+    for where, env in kitchens.items():
+        methods = methods_of(GENERATED, env, chosen or ("cec", "cec-lapses"))
+        for method, group in methods.items():
+            points = {
+                name: played(env, policy, episodes).mean["return"].mean
+                for name, policy in group.items()
+            }
+            found.setdefault(method, {})[where] = estimate([*points.values()])
+    points = played(env, "greedy", episodes).matches[0].returns.mean(axis=1)
+    found["greedy"] = {"held_out_kitchens": estimate(points)}
     return found
 
 
@@ -560,11 +645,17 @@ PARTS = {
     "fcp-lapses": fcp_lapses,
     "lapses": lapses,
     "cec": cec,
+    "cec-lapses": cec_lapses,
     "clones": clones,
     "bound": bound,
     "others": others,
 }
-MEASURED = {"evaluate": evaluate, "reader": reader}
+MEASURED = {
+    "evaluate": evaluate,
+    "reader": reader,
+    "elsewhere": elsewhere,
+}
+ONCE = ("cec", "cec-lapses", "elsewhere")  # for all layouts alike
 
 
 def main() -> None:
@@ -573,10 +664,12 @@ def main() -> None:
     )
     parser.add_argument("parts", nargs="+", choices=(*PARTS, *MEASURED, "ship"))
     parser.add_argument("--layouts", nargs="+", default=LAYOUTS, choices=LAYOUTS)
+    parser.add_argument("--methods", nargs="+", default=(), help="what is measured, by default all")
     parser.add_argument("--episodes", type=int, default=20, help="of each pair, in each order")
     parser.add_argument("--out", type=Path, default=RESULTS / "kitchen-zero-shot.json")
     args = parser.parse_args()
-    for layout, part in [(layout, part) for layout in args.layouts for part in args.parts]:
+    work = [(layout, part) for layout in args.layouts for part in args.parts if part not in ONCE]
+    for layout, part in [*((GENERATED, part) for part in args.parts if part in ONCE), *work]:
         if part in PARTS:
             PARTS[part](layout)
             continue
@@ -585,10 +678,11 @@ def main() -> None:
         if part == "ship":
             ship(layout, made)
             continue
-        for method, figures in MEASURED[part](layout, args.episodes).items():
+        for method, figures in MEASURED[part](layout, args.episodes, args.methods).items():
             made[method] = made.get(method, {}) | figures
         save(args.out, benchmark="kitchen_zero_shot", machine=machine(), layouts=results)
-        columns = ["self_play", "cross_play", "held_out"]
+        shown = ["self_play", "cross_play", "held_out", "clones", "reader", *KITCHEN_COLUMNS]
+        columns = [name for name in shown if any(name in row for row in made.values())]
         report(layout, ["", *columns], [[name, *cells(row, columns)] for name, row in made.items()])
 
 
@@ -598,7 +692,8 @@ def cells(figures: dict[str, Any], columns: Sequence[str]) -> list[str]:
         if one is None:
             found.append("")
         elif isinstance(one, dict):
-            found.append(f"{one['mean']:.0f} ± {one['high'] - one['mean']:.0f}")
+            margin = "" if one["high"] is None else f" ± {one['high'] - one['mean']:.0f}"
+            found.append(f"{one['mean']:.0f}{margin}")
         else:
             found.append(f"{one:.0f}")
     return found

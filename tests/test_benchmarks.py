@@ -9,9 +9,12 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import manyhands
+from manyhands.baselines.evaluation import matches
+from manyhands.baselines.evaluation.matches import Match
 from manyhands.baselines.learners.speed import LOADS, Course, movers
 from manyhands.core.registry import make
 
@@ -194,3 +197,49 @@ def test_language_measures_play_beside_a_client(tmp_path):
         assert row[who]["seconds"] == min(found["wall"] for found in runs) >= 0.04
     assert row["now"]["own_cpu_ms"] > 0
     assert row["now"]["of_client"] == pytest.approx(row["now"]["rate"] / row["client"]["rate"])
+
+
+def test_zero_shot_points_are_means_over_both_orders(monkeypatch):
+    module = load("kitchen_zero_shot")
+    played = []
+
+    def play_matches(env, policies, lineups, episodes, seed):
+        played.extend(lineups)
+        found = []
+        for row in lineups:
+            points = np.array([10.0 * row[0] + row[1], 0.0])  # of two episodes
+            found.append(
+                Match(row, np.stack([points, points], -1), np.ones(2), {}, {}, *[points] * 2)
+            )
+        return found
+
+    monkeypatch.setattr(matches, "play_matches", play_matches)
+    policies = dict.fromkeys(["a", "b", "c"], "stationary")
+    both = module.both_orders(None, policies, [("a", "b"), ("b", "c"), ("b", "a")], 2)
+    assert sorted(played) == [(0, 1), (1, 0), (1, 2), (2, 1)]  # each once
+    assert both("b", "c").tolist() == [(12 + 21) / 2, 0]
+    alone = module.over({"b": None}, lambda name: both(name, "c"))
+    assert (alone["mean"], alone["n"]) == (16.5 / 2, 2)  # over episodes
+    several = module.over({"a": None, "c": None}, lambda name: both(name, "b"))
+    assert (several["mean"], several["n"]) == ((5.5 + 16.5) / 4, 2)
+
+
+def test_zero_shot_takes_the_policies_there_are(tmp_path, monkeypatch):
+    module = load("kitchen_zero_shot")
+    monkeypatch.setattr(module, "RUNS", tmp_path)
+    env = module.seen("cramped_room")
+    found = module.methods_of("cramped_room", env)
+    assert list(found) == ["shipped ippo", "shipped self_play_pool"]
+    assert [*found["shipped ippo"]] == ["shipped ippo 0"]
+    assert list(module.methods_of("cramped_room", env, ["shipped ippo"])) == ["shipped ippo"]
+
+
+def test_zero_shot_keeps_kitchens_apart():
+    """Those that are learned in, those that are not, and the layouts."""
+    module = load("kitchen_zero_shot")
+    few = {"num_levels": 60}
+    learned = {level.text() for level in make("kitchen", **module.KITCHENS | few).levels}
+    others = {level.text() for level in make("kitchen", **module.ELSEWHERE | few).levels}
+    layouts = {make("kitchen", layout=name).levels[0].text() for name in module.LAYOUTS}
+    assert len(learned) == len(others) == 60
+    assert not learned & others and not (learned | others) & layouts

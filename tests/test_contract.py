@@ -36,6 +36,12 @@ CASES: dict[str, dict[str, dict[str, Any]]] = {
             "max_steps": 24,
         },
         "generated": {"layout": "generated", "num_levels": 4, "chefs": 3, "max_steps": 24},
+        "routes": {
+            "layout": "forced_coordination",
+            "observation": "routes",
+            "view_radius": 3,
+            "max_steps": 24,
+        },
         "one recipe asked for": {
             "layout": "grounded_coord_simple",
             "view_radius": 2,

@@ -44,6 +44,7 @@ TABLES: dict[str, list[tuple[str, dict[str, Any]]]] = {
     "kitchen": [
         ("kitchen", {}),
         ("kitchen", {"observation": "features"}),
+        ("kitchen", {"observation": "routes"}),
         ("kitchen", {"layout": "grounded_coord_simple"}),
     ],
     "board": [("tic_tac_toe", {})],

@@ -36,7 +36,7 @@ from manyhands.core.env import (
 )
 from manyhands.envs.kitchen import asked as ask
 from manyhands.envs.kitchen import levels as lv
-from manyhands.envs.kitchen import relabel
+from manyhands.envs.kitchen import paths, relabel
 from manyhands.envs.kitchen import skills as sk
 from manyhands.envs.kitchen.env import Kitchen
 from manyhands.envs.kitchen.levels import (
@@ -53,7 +53,7 @@ from manyhands.envs.kitchen.levels import (
 )
 from manyhands.envs.kitchen.state import DISH, INTERACT, NOTHING, ONION, SOUP, STAY, TOMATO
 
-FAR = sk.FAR // sk.STEP  # steps; no way
+FAR = paths.FAR // paths.STEP  # steps; no way
 RELAY = 20  # steps: a guess for a job's second half, when somebody else has to do it
 PATIENCE = 40  # steps for which a chef waits to learn what is asked for before it guesses
 STALE = 80  # steps after which what was seen of a recipe that may change counts for nothing
@@ -268,7 +268,7 @@ class Greedy:
         recipe, before = memory.recipe, memory.told
         ahead = jnp.zeros_like(now.own)
         for way in range(4):
-            ahead = ahead | sk.shifted(now.own & (now.facing == way), way)
+            ahead = ahead | paths.shifted(now.own & (now.facing == way), way)
         served = (memory.hand >= SOUP) & (hand == NOTHING)
         served &= (ahead & (now.terrain == SERVING)).any()
         wrong = memory.wrong
@@ -302,7 +302,7 @@ def _tables(env: Env) -> dict[str, Any]:
         "_kitchen": kitchen,
         "_found": found,
         "_recipes": recipes,
-        "_steps": sk.longest_path(kitchen),
+        "_steps": paths.longest_path(kitchen),
         "_terrains": terrains.reshape(len(terrains), -1),
         "_announces": np.zeros(kitchen.num_agents, bool),
     }
@@ -324,7 +324,7 @@ def _asked_tables(found: Unwrapped[Kitchen]) -> dict[str, Any]:
         "_kitchen": kitchen,
         "_found": found,
         "_recipes": recipes[:1] if (recipes == recipes[0]).all() else recipes,
-        "_steps": sk.longest_path(kitchen),
+        "_steps": paths.longest_path(kitchen),
         "_terrains": relabel.terrains(kitchen),
         "_announces": announces.any(0),
     }
@@ -403,23 +403,23 @@ class _Plan:
         starts = jnp.stack([own[0], *own, *own[1:], none, none])
         free = floor & (obs.chef == 0)
         stand = jnp.stack([floor & (obs.chef < 2), *[floor] * n, *[free] * (n - 1), floor, floor])
-        seeds = sk.chef_seeds(starts, stand & ~starts)
+        seeds = paths.chef_seeds(starts, stand & ~starts)
         beside = []
         for code in (POT, SERVING):
             station = obs.terrain == code
             near = none
             for direction in range(4):
-                near = near | sk.shifted(station, direction)
+                near = near | paths.shifted(station, direction)
             beside.append(near & floor)
-        seeds = seeds.at[-2:].set(jnp.where(jnp.stack(beside), 0, sk.FAR).astype(jnp.int16))
-        maps = sk.flood(seeds, stand & ~starts, policy._steps)
+        seeds = seeds.at[-2:].set(jnp.where(jnp.stack(beside), 0, paths.FAR).astype(jnp.int16))
+        maps = paths.flood(seeds, stand & ~starts, policy._steps)
         maps = jnp.minimum(maps, seeds)
         facing = jnp.sum(jnp.where(own, obs.facing, 0), (1, 2)).astype(jnp.int16)
         facing = jnp.concatenate([facing[:1], facing, facing[1:], jnp.full(2, -1, jnp.int16)])
         # How much floor each chef has to itself, if nobody gives way.
         own_floor = jnp.concatenate([maps[:1], maps[n + 1 : -2]])
-        self.freedom = jnp.sum(own_floor < sk.FAR, (1, 2), dtype=jnp.int32)
-        maps = sk.reach(maps, starts, facing[:, None, None], stand)
+        self.freedom = jnp.sum(own_floor < paths.FAR, (1, 2), dtype=jnp.int32)
+        maps = paths.reach(maps, starts, facing[:, None, None], stand)
         maps = maps.reshape(len(starts), -1).astype(jnp.int32)
         self.around, self.through = maps[0], maps[1]
         steps = maps >> 3
@@ -747,10 +747,10 @@ class _Plan:
         for how many steps to back off."""
         flat = self.flat
         wanted = goal < FAR
-        extra = jnp.where(wanted, goal, 0) * sk.STEP
-        around = jnp.where(wanted & (self.around < sk.FAR), self.around + extra, sk.FAR)
-        through = jnp.where(wanted & (self.through < sk.FAR), self.through + extra, sk.FAR)
-        nowhere = through.min() >= sk.FAR
+        extra = jnp.where(wanted, goal, 0) * paths.STEP
+        around = jnp.where(wanted & (self.around < paths.FAR), self.around + extra, paths.FAR)
+        through = jnp.where(wanted & (self.through < paths.FAR), self.through + extra, paths.FAR)
+        nowhere = through.min() >= paths.FAR
         # Nothing known to go for: look where nobody has looked.
         explore = self.frontier & ~self.own[0]
         around = jnp.where(nowhere & explore, self.around, around)
@@ -766,13 +766,13 @@ class _Plan:
         cornering = close & (2 * self.freedom < self.freedom[0])
         cornered = close & (2 * self.freedom[0] < self.freedom)
         humble = ((cornering | ((weight > weight[0]) & ~cornered)) & self.seen).any()
-        slack = jnp.where(humble | (stuck > 1), 20, jnp.where(dithers, 0, 2)) * sk.STEP
-        detour = around.min() <= jnp.minimum(through.min() + slack, sk.FAR - 1)
+        slack = jnp.where(humble | (stuck > 1), 20, jnp.where(dithers, 0, 2)) * paths.STEP
+        detour = around.min() <= jnp.minimum(through.min() + slack, paths.FAR - 1)
         costs = jnp.where(detour, around, through)
         target = jnp.argmin(costs)
         cost = jnp.where(detour, self.around, self.through)[target]
-        there = cost < sk.STEP
-        lost = costs[target] >= sk.FAR
+        there = cost < paths.STEP
+        lost = costs[target] >= paths.FAR
         act = jnp.where(flat.terrain[target] == FLOOR, STAY, INTERACT)
         action = jnp.where(lost, STAY, jnp.where(there, act, cost & 7))
         # Early: stand ready, but not in the way.
@@ -797,8 +797,8 @@ class _Plan:
         action = jnp.where(yields, aside, jnp.where(pause, STAY, action))
         # One that waits in a dead end comes out towards those who may want in; one that keeps
         # another one in a dead end backs off for some steps.
-        towards = jnp.min(jnp.where(flat.chef > 1, self.through, sk.FAR))
-        come_out = loiter & cornered.any() & (towards < sk.FAR)
+        towards = jnp.min(jnp.where(flat.chef > 1, self.through, paths.FAR))
+        come_out = loiter & cornered.any() & (towards < paths.FAR)
         action = jnp.where(come_out, towards & 7, action)
         corked = (cornering & (near <= 1)).any()
         retreat = jnp.where(blocked & corked, BACK_OFF, jnp.maximum(retreat - 1, 0))

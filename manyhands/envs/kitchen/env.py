@@ -53,7 +53,7 @@ class Kitchen(KitchenConfig, Env[KitchenState]):
         dynamics: `"classic"`: the third ingredient starts the cooking; `"manual"`: an empty-handed
             interact does, with one to three ingredients.
         chefs: number of chefs; by default as many as the layout marks.
-        observation: `"grid"`, `"compact"`, `"features"` or `"featurized"`, see below.
+        observation: `"grid"`, `"compact"`, `"features"`, `"featurized"` or `"routes"`, see below.
         asked: whether one of the orders is asked for at a time, as in OvercookedV2; by default in
             its layouts, `"overcooked_v2/..."`, and in those with recipe indicators or buttons. The
             options up to `button_steps` are for such kitchens alone.
@@ -105,6 +105,9 @@ class Kitchen(KitchenConfig, Env[KitchenState]):
 
     **Observation "featurized"**, f32[48 * chefs] per chef: Overcooked-AI's `featurize_state` with
     two pots (`featurize.py`).
+
+    **Observation "routes"**, f32[139 + 13 * (chefs - 1)] per chef: how near the nearest place of
+    each kind is, and how the way to it begins; as many numbers in every kitchen (`routes.py`).
     """
 
     id = "kitchen"
@@ -327,7 +330,7 @@ class Kitchen(KitchenConfig, Env[KitchenState]):
 
     def _check_asked(self, overrides: Mapping[str, Any], reward_weights: Any) -> None:
         """Refuse what kitchens in which one recipe is asked for do not have."""
-        if self.observation in ("features", "featurized"):
+        if self.observation in ("features", "featurized", "routes"):
             raise ConfigError(
                 f'observation="{self.observation}" knows onions and tomatoes only; where one '
                 'recipe is asked for at a time there are "grid" and "compact"'

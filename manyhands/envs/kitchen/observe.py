@@ -17,7 +17,7 @@ import numpy as np
 from manyhands.core.env import Array
 from manyhands.core.layout import Layout, Piece, labelled
 from manyhands.envs.kitchen import asked as ask
-from manyhands.envs.kitchen import featurize, relabel
+from manyhands.envs.kitchen import featurize, relabel, routes
 from manyhands.envs.kitchen.levels import (
     BUTTON,
     COUNTER,
@@ -66,6 +66,8 @@ def layout(config: KitchenConfig) -> Layout | None:
         return None
     if config.observation == "featurized":
         return featurize.layout(config.chefs, max(config.height, config.width))
+    if config.observation == "routes":
+        return routes.layout(config.chefs, routes.most(config))
     if config.observation == "grid" and config.asked:
         return _asked_layout(config)
     if config.observation == "grid":
@@ -226,6 +228,8 @@ def observe(config: KitchenConfig, state: KitchenState) -> Array:
         return perceive(config, state)
     if config.observation == "featurized":
         return featurize.observe(config, state)
+    if config.observation == "routes":
+        return routes.observe(config, perceive(config, state))
     if config.observation == "grid" and config.asked:
         rows = [_asked_planes(config, state, i, config.view_radius) for i in range(config.chefs)]
         grid = jnp.stack(jax.lax.optimization_barrier([plane for row in rows for plane in row]))

@@ -23,7 +23,6 @@ import numpy as np
 from manyhands.core.env import Array, IllegalAction, names_of
 from manyhands.core.grammar import WAITING, Grammar
 from manyhands.envs.kitchen import asked as ask
-from manyhands.envs.kitchen import levels as lv
 from manyhands.envs.kitchen.levels import (
     BUTTON,
     CARROTS,
@@ -38,6 +37,7 @@ from manyhands.envs.kitchen.levels import (
     VOID,
 )
 from manyhands.envs.kitchen.observe import fields
+from manyhands.envs.kitchen.paths import FAR, STEP, chef_seeds, flood, longest_path, reach, shifted
 from manyhands.envs.kitchen.state import (
     CARROT,
     DISH,
@@ -52,10 +52,6 @@ from manyhands.envs.kitchen.state import (
     Bits,
     KitchenConfig,
 )
-
-# Costs are `steps << 3 | first action`, so that a minimum over cells also says how to begin.
-STEP = 8
-FAR = 1 << 13  # no way; more than any path, and far from the limits of i16
 
 OBJECTS = {"onion": ONION, "tomato": TOMATO, "dish": DISH, "soup": SOUP}
 DISPENSERS = {"onion": ONIONS, "tomato": TOMATOES, "dish": DISHES}
@@ -98,60 +94,6 @@ class Observation(NamedTuple):
 def parse_observation(codes: Array, bits: Bits = NARROW) -> Observation:
     """Unpack compact codes i32[H, W] with these fields (`KitchenConfig.bits`)."""
     return Observation(*fields(codes, bits))
-
-
-def longest_path(config: KitchenConfig) -> int:
-    """Steps after which a flood has reached every cell of any room, whatever stands in the way."""
-    rooms = [room for level in config.levels for room in lv.connected_parts(level.cells(FLOOR))]
-    return max(map(len, rooms))
-
-
-def shifted(maps: Array, direction: int) -> Array:
-    """`maps[..., H, W]` moved one cell in a direction. What wraps around is the border, where
-    nobody can stand."""
-    dx, dy = lv.DIRECTIONS[direction]
-    return jnp.roll(maps, dx or dy, axis=-1 if dx else -2)
-
-
-def flood(seeds: Array, open: Array, steps: int) -> Array:
-    """Cost maps [F, H, W]: each open cell's cheapest way from the seeds, one step a cell."""
-
-    def spread(_: Any, maps: Array) -> Array:
-        near = shifted(maps, 0)
-        for direction in (1, 2, 3):
-            near = jnp.minimum(near, shifted(maps, direction))
-        return jnp.minimum(maps, jnp.where(open, near + STEP, FAR))
-
-    return jax.lax.fori_loop(0, steps, spread, seeds)
-
-
-def chef_seeds(own: Array, open: Array) -> Array:
-    """Seeds of a flood from chefs at `own` [F, H, W]: the cells beside them, and how to go there.
-    Their own cells must not be open."""
-    seeds = jnp.full(own.shape, FAR, jnp.int16)
-    for direction in range(4):
-        beside = shifted(own, direction) & open
-        seeds = jnp.where(beside, jnp.int16(STEP + direction), seeds)
-    return seeds
-
-
-def reach(maps: Array, own: Array, facing: Array, floor: Array) -> Array:
-    """What it costs chefs to stand on each floor cell, and to stand before and face any other one.
-
-    Args:
-        maps: i16[F, H, W], floods from `chef_seeds`.
-        own: bool[F, H, W].
-        facing: i16[F, 1, 1].
-        floor: bool[F, H, W], the cells that may be stood on.
-    """
-    best = jnp.full(maps.shape, FAR, jnp.int16)
-    for direction in range(4):
-        turn = jnp.where(own, jnp.int16(direction), maps) + STEP
-        # Whoever arrives in this direction faces on without a turn.
-        straight = jnp.where(floor, shifted(turn, direction), FAR)
-        cost = jnp.where(own & (facing == direction), 0, jnp.minimum(turn, straight))
-        best = jnp.minimum(best, shifted(jnp.where(floor, cost, FAR), direction))
-    return jnp.where(floor, jnp.where(own, 0, maps), best)
 
 
 def own_reach(obs: Observation, steps: int) -> tuple[Array, Array]:

@@ -84,7 +84,7 @@ URGENT = 40  # "urgent" is on while fewer steps than this are left (Overcooked-A
 # then runs fastest; for more it is a loop, so that programs do not grow.
 WRITTEN_OUT = 2
 
-OBSERVATIONS = ("grid", "compact", "features", "featurized")
+OBSERVATIONS = ("grid", "compact", "features", "featurized", "routes")
 DYNAMICS = ("classic", "manual")
 
 

@@ -1,6 +1,7 @@
 """The kitchen in words: the vectors can be rebuilt from them, and what they promise happens."""
 
 import dataclasses
+import functools
 import re
 
 import jax
@@ -21,6 +22,7 @@ from kitchen_states import (
 )
 
 from manyhands.core.env import IllegalAction
+from manyhands.envs.kitchen import routes
 from manyhands.envs.kitchen.env import Kitchen
 from manyhands.envs.kitchen.levels import COUNTER, FLOOR, LAYOUTS, VOID
 from manyhands.envs.kitchen.observe import features, unpack
@@ -118,7 +120,8 @@ def states(everywhere) -> KitchenState:
 
 
 def check_parity(config: dict, states: KitchenState) -> None:
-    kitchens = {o: Kitchen(**config, observation=o) for o in ("grid", "compact", "features")}
+    observations = ("grid", "compact", "features", "routes")
+    kitchens = {o: Kitchen(**config, observation=o) for o in observations}
     env = kitchens["grid"]
     rows, lefts, soups = [], [], []
     for i in range(count(states)):
@@ -139,6 +142,8 @@ def check_parity(config: dict, states: KitchenState) -> None:
     )
     assert rebuilt.dtype == vectors["features"].dtype
     np.testing.assert_array_equal(rebuilt, vectors["features"])
+    rebuilt = jax.jit(functools.partial(routes.observe, kitchens["routes"]))(codes)
+    np.testing.assert_array_equal(rebuilt, vectors["routes"])
 
 
 @pytest.mark.parametrize("radius", [None, 1, 2, 4])
