@@ -2,7 +2,7 @@
 
   python benchmarks/text_policy.py kuhn --seeds 0 1 2
   python benchmarks/text_policy.py baselines --seeds 0 1 2
-  python benchmarks/text_policy.py groups --seeds 0 1 2
+  python benchmarks/text_policy.py groups --one-clone --seeds 0 1 2 3 4 --clone-seed 0
   python benchmarks/text_policy.py shipped --pack runs/text-policy/kuhn-prompt/seed-0 ...
 
 `shipped` puts the policies of some runs into the file of the package (`--pack`), or one for its
@@ -30,7 +30,7 @@ import numpy as np
 
 import manyhands
 from manyhands.baselines.game_theory import policies as tables
-from manyhands.baselines.learners.text import TextConfig, TextLearner, text
+from manyhands.baselines.learners.text import CLONING, TextConfig, TextLearner, text
 from manyhands.baselines.learners.text_lessons import tabulate
 from manyhands.baselines.players import text_policy as words
 
@@ -38,8 +38,10 @@ ROOT = Path(__file__).resolve().parents[1]
 EPISODES = {"kitchen": 3, "trade": 40}
 # Who plays with itself beside the policies of the package.
 TEACHING = {"kitchen": ("text:skills=true", "random"), "trade": ("barter", "fair", "random")}
-# The small homes in which vector policies were compared, too (`home_learning.py`).
-SMALL: dict[str, Any] = {"task": "put", "receptacles": 6, "objects": 4, "max_steps": 25}
+# Smaller homes than those in which vector policies were compared (`home_learning.py`), with the
+# shortest texts that hold everything.
+SMALL: dict[str, Any] = {"task": "put", "receptacles": 5, "objects": 3, "max_steps": 15}
+SMALL |= {"detail": "brief"}
 COMPARED = ["none", "shared", "role", "prompt", "critic"]
 SHIPPED = ROOT / "manyhands" / "assets" / "policies" / "text" / "shipped.safetensors"
 
@@ -126,9 +128,13 @@ class Counted(words.TextPolicy):
 def experiment(options: argparse.Namespace, seed: int, baseline: str) -> dict[str, Any]:
     named = games(options.experiment)
     settings = {f.name: getattr(options, f.name) for f in dataclasses.fields(TextConfig)}
-    config = TextConfig(**{**settings, "baseline": baseline})
+    # "critic:turn" is a baseline with a credit of its own.
+    compared, _, credit = baseline.partition(":")
+    config = TextConfig(
+        **{**settings, "baseline": compared, "credit": credit or settings["credit"]}
+    )
     where = options.out / (options.name or options.experiment)
-    out = Path(f"{where}-{baseline}") / f"seed-{seed}"
+    out = Path(f"{where}-{baseline.replace(':', '-')}") / f"seed-{seed}"
     finished = out / "judged.json"
     if finished.exists():
         return dict(json.loads(finished.read_text()))
@@ -136,9 +142,10 @@ def experiment(options: argparse.Namespace, seed: int, baseline: str) -> dict[st
     began = time.process_time()
     start = None
     if options.one_clone:
-        start = Path(f"{where}-clone") / f"seed-{seed}"
-        alone = dataclasses.replace(config, updates=0, baseline="prompt")
-        text(list(named.values()), alone, start, seed, resume=True, log=say)
+        first = seed if options.clone_seed is None else options.clone_seed
+        start = Path(f"{where}-clone") / f"seed-{first}"
+        alone = TextConfig(**{name: settings[name] for name in CLONING}, updates=0)
+        text(list(named.values()), alone, start, first, resume=True, log=say)
         if baseline == options.baselines[0]:
             clone, _ = words.load(start / "policy-0.safetensors")
             found["clone"] = {
@@ -317,6 +324,8 @@ def main() -> None:
     parser.add_argument("--matches", type=int, default=200)
     once = "clone once for each seed; all baselines start there"
     parser.add_argument("--one-clone", action="store_true", help=once)
+    once = "the seed of one clone for all seeds of play; by default each seed has its own"
+    parser.add_argument("--clone-seed", type=int, help=once)
     wanted = "updates whose gradients are compared, after a seed's first run"
     parser.add_argument("--noise", type=int, default=0, help=wanted)
     parser.add_argument("--pack", type=Path, nargs="*", help="runs for the package's policy")

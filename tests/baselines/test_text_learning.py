@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import json
 import re
 from collections import Counter
@@ -103,10 +104,43 @@ def test_clauses_that_come_again_are_one_token():
     assert again == tokens and again.encode(where[0]) == tokens.encode(where[0])
 
 
+def test_words_apart_are_the_same_wherever_they_stand():
+    kinds, places = ("mug", "pen", "egg", "box"), ("coffee table", "dining table", "desk")
+    prompts = [
+        f"Step {i}. Goal: put a {thing} on a {place}.\nYou see on {there} {i % 3}: {thing} 1.\n"
+        f"What you may do now:\n- wait: do nothing\n- take {thing} 1 from {there} {i % 3}: hold it"
+        for i, (thing, place, there) in enumerate(itertools.product(kinds, places, places))
+    ]
+    answers = [
+        f"ACTION: take {thing} 1 from {there} 1"
+        for thing, there in itertools.product(kinds, places)
+    ] * 3
+    rules = {"a": ["RULES\nThere are things."]}
+    tokens = train_tokenizer(rules, {"a": prompts + answers}, 420, apart=True)
+    for given in (*rules["a"], *prompts, *answers, "never: \u00fc\t, \n\n two  x-2's", ""):
+        assert tokens.decode(tokens.encode(given)) == given
+    assert len(tokens.encode("RULES")) == 1
+    own = dict.fromkeys([" mug", " coffee table", " desk"])
+    for name in own:
+        (own[name],) = {t for t in range(tokens.size) if tokens.decode([t]) == name}
+    # In the goal, where it is seen, among the choices, and in the answer.
+    read = tokens.encode(prompts[0])
+    assert read.count(own[" mug"]) == 3 and read.count(own[" coffee table"]) == 3
+    assert tokens.encode(answers[0])[1:5:3] == [own[" mug"], own[" coffee table"]]
+    # What never comes apart is one token; numbers stand by themselves.
+    assert "\nWhat you may do now:" in {"\n" + line for line in tokens.lines} | {*tokens.phrases}
+    assert not [
+        p for p in tokens.phrases if any(c.isdigit() for c in p) and not p.strip().isdigit()
+    ]
+    again = Tokenizer.from_json(json.loads(json.dumps(tokens.to_json())))
+    assert again == tokens and again.encode(prompts[5]) == tokens.encode(prompts[5])
+
+
 @pytest.mark.parametrize(
     "data",
     [
         {},
+        {"lines": [], "pairs": [], "apart": 1},
         {"lines": [], "pairs": [], "phrases": [1]},
         {"lines": [1], "pairs": []},
         {"lines": [], "pairs": [[1]]},
@@ -612,6 +646,7 @@ def test_errors_say_what_is_wrong(kuhn, run, tmp_path):
         {"episodes_per_update": 0},
         {"baseline": "group"},
         {"decay": 2.0},
+        {"tokens": "letters"},
     ):
         with pytest.raises(ConfigError):
             TextConfig(**wrong)
