@@ -43,6 +43,9 @@ TEACHING = {"kitchen": ("text:skills=true", "random"), "trade": ("barter", "fair
 SMALL: dict[str, Any] = {"task": "put", "receptacles": 5, "objects": 3, "max_steps": 15}
 SMALL |= {"detail": "brief"}
 COMPARED = ["none", "shared", "role", "prompt", "critic"]
+LABELS = {"critic": "PPO", "group": "GRPO", "anchor": "GiGPO"}
+PICTURE = ROOT / "docs" / "text_groups.png"
+SMOOTHED = 3  # updates whose mean is a point of the picture
 SHIPPED = ROOT / "manyhands" / "assets" / "policies" / "text" / "shipped.safetensors"
 
 
@@ -301,6 +304,36 @@ def _leaves(tree: Any) -> list[Any]:
     )
 
 
+def picture(data: dict[str, Any]) -> None:
+    """Success, repeated sights and illegal answers in play over episodes: means over the seeds and
+    over `SMOOTHED` updates, and the range of the seeds."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    from matplotlib import pyplot
+
+    shown = {"return/0/0": "success", "repeated/0": "answers to a repeated sight"}
+    shown["illegal/0"] = "illegal answers"
+    figure, axes = pyplot.subplots(1, 3, figsize=(11, 3.2), layout="constrained")
+    for baseline in dict.fromkeys(run["baseline"] for run in data["runs"]):
+        runs = [run["curve"] for run in data["runs"] if run["baseline"] == baseline]
+        for axis, name in zip(axes, shown, strict=True):
+            updates = min(len(curve[name][1]) for curve in runs) // SMOOTHED * SMOOTHED
+            values = 100 * np.array([curve[name][1][:updates] for curve in runs])
+            values = values.reshape(len(runs), -1, SMOOTHED).mean(axis=2)
+            middle = np.arange(values.shape[1]) * SMOOTHED + (SMOOTHED + 1) / 2
+            episodes = middle * data["settings"]["episodes_per_update"]
+            axis.plot(episodes, values.mean(axis=0), label=LABELS[baseline.partition(":")[0]])
+            axis.fill_between(episodes, values.min(axis=0), values.max(axis=0), alpha=0.2, lw=0)
+    for axis, title in zip(axes, shown.values(), strict=True):
+        axis.set(title=f"{title}, %", xlabel="episodes", ylim=(0, None), xlim=(0, None))
+        axis.grid(alpha=0.3)
+        axis.spines[["top", "right"]].set_visible(False)
+    axes[0].legend(frameon=False)
+    figure.savefig(PICTURE, dpi=100)
+    pyplot.close(figure)
+
+
 def written(data: Any) -> str:
     """As JSON, lists of numbers in one line each."""
     text = json.dumps(data, indent=1)
@@ -326,6 +359,8 @@ def main() -> None:
     parser.add_argument("--one-clone", action="store_true", help=once)
     once = "the seed of one clone for all seeds of play; by default each seed has its own"
     parser.add_argument("--clone-seed", type=int, help=once)
+    once = "draw the curves of `groups`, docs/text_groups.png"
+    parser.add_argument("--picture", action="store_true", help=once)
     wanted = "updates whose gradients are compared, after a seed's first run"
     parser.add_argument("--noise", type=int, default=0, help=wanted)
     parser.add_argument("--pack", type=Path, nargs="*", help="runs for the package's policy")
@@ -342,7 +377,7 @@ def main() -> None:
     if options.experiment == "baselines" and options.baselines == ["prompt"]:
         options.baselines = ["role", "shared", "none", "critic"]
     if options.experiment == "groups" and options.baselines == ["prompt"]:
-        options.baselines = ["critic", "group", "anchor"]
+        options.baselines = ["critic:turn", "group", "anchor"]
     path = (
         ROOT / "benchmarks" / "results" / f"text-policy-{options.name or options.experiment}.json"
     )
@@ -365,6 +400,8 @@ def main() -> None:
             data["runs"].append(experiment(options, seed, baseline))
             path.write_text(written(data))
             say(json.dumps(data["runs"][-1]))
+    if options.picture:
+        picture(data)
 
 
 if __name__ == "__main__":

@@ -16,6 +16,7 @@ import pytest
 
 import manyhands
 from manyhands.baselines.game_theory import policies as tables
+from manyhands.baselines.learners import text as learning
 from manyhands.baselines.learners import text_network as tn
 from manyhands.baselines.learners.algorithms import ALGORITHMS, grow
 from manyhands.baselines.learners.text import (
@@ -524,6 +525,28 @@ def test_play_raises_the_return(kuhn, cloned):
     assert worth() > before + 0.2
     assert all(np.isfinite(line["loss"]) for line in lines)
     assert len(learner.snapshots["0"]) >= 2
+
+
+@pytest.mark.parametrize("credit", ["episode", "turn"])
+def test_predicted_is_what_answers_are_credited_with(kuhn, cloned, monkeypatch, credit):
+    config = dataclasses.replace(TINY, baseline="critic", credit=credit, discount=0.5)
+    learner = TextLearner([kuhn], config)
+    learner.model = words.TextModel(cloned.model.shape, cloned.model.params, cloned.model.tokenizer)
+    learner.begin_play()
+    decisions, about = learner.collect()
+    monkeypatch.setattr(learner, "collect", lambda: (decisions, about))
+    given: list[float] = []
+
+    def noted(rows):
+        given[:] = [values[3] for _, _, values in rows if len(values) == 4] or given
+        return paired(rows)
+
+    monkeypatch.setattr(learning, "paired", noted)
+    learner.improve()
+    spread = learner.means["spread 0"]
+    own = [d.gained if credit == "episode" else d.to_come for d in decisions]
+    assert np.allclose(given, np.array(own) / spread)
+    assert not np.allclose([d.gained for d in decisions], [d.to_come for d in decisions])
 
 
 @pytest.mark.slow

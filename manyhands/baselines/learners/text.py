@@ -127,8 +127,8 @@ class TextConfig:
         average, average_from: snapshots for the average strategy of games with a tree, and the
             share of the run after which they begin.
         patience: for how many steps a skill is held to (`macro.persist`); 0 asks every step.
-        tokens: "clauses": what texts repeat is one token, which makes them short; "words": names are
-            the same tokens wherever they stand, so that they can be compared and copied.
+        tokens: "clauses": what texts repeat is one token, which makes them short; "words": a name
+            is the same token wherever it stands, so that it can be compared and copied.
         vocabulary, width, layers, heads: of the network.
         minutes_to_checkpoint: between checkpoints.
     """
