@@ -190,34 +190,6 @@ def test_parts_are_one_text():
         last = token
 
 
-def test_tokens_of_prompts_are_foretold():
-    shape = TextNetwork(40, 16, 2, 2)
-    params = shape.init(1)
-    rng = np.random.default_rng(0)
-    rules = tn.padded([rng.integers(3, 40, 5).tolist()], (8,), (1,))
-    prompts = tn.padded([rng.integers(3, 40, n).tolist() for n in (7, 4)], (8,), (2,))
-    parts = rules, np.zeros(2, np.int32), prompts
-    cache, told = jax.jit(tn.foretold, static_argnums=0)(shape, params, *parts)
-    for one, two in zip(cache, tn.read_prompts(shape, params, *parts), strict=True):
-        np.testing.assert_allclose(one, two, atol=1e-5)
-    # As the text of rules and prompt in one.
-    whole = np.array([[*rules[0, :5], *prompts[0, :7]]])
-    hidden, _, _ = tn.Decoder(shape).apply({"params": params}, whole, None)
-    logs = np.asarray(jax.nn.log_softmax(tn._written(params, hidden)))[0, 5:11]
-    np.testing.assert_allclose(told[0, :6], logs[np.arange(6), whole[0, 6:]], atol=1e-4)
-    assert not np.asarray(told)[1, 3:].any() and np.asarray(told)[1, :3].all()
-
-
-def test_a_clone_learns_to_foretell_prompts(kuhn):
-    config = dataclasses.replace(TINY, clone_updates=60, reading=1.0)
-    learner = TextLearner([kuhn], config)
-    learner.prepare()
-    learner.clone()
-    prompts, answers = ([line[name] for line in learner.history] for name in ("prompts", "loss"))
-    assert np.mean(prompts[-5:]) < prompts[0] / 2
-    assert np.mean(answers[-5:]) < answers[0] / 2
-
-
 def test_shapes_that_are_none_are_refused():
     with pytest.raises(ConfigError, match="30"):
         TextNetwork(width=30, heads=4)

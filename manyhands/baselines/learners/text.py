@@ -77,7 +77,7 @@ _REMEMBERED = 5_000  # answers whose probabilities by the clone are kept
 # What a clone depends on: runs that differ in other settings may start from the same one.
 CLONING = (
     *("teachers", "demonstrations", "wander", "positions", "clone_updates", "clone_rate"),
-    *("reading", "relabel", "patience", "vocabulary", "tokens", "width", "layers", "heads"),
+    *("relabel", "patience", "vocabulary", "tokens", "width", "layers", "heads"),
 )
 
 
@@ -98,8 +98,6 @@ class TextConfig:
             games played: those to which it can come, which count so many times, and once those to
             which another move in place of one of its own leads. 0 plays.
         clone_updates, clone_rate: steps of cloning, and their learning rate.
-        reading: the weight of foretelling the tokens of prompts, too, in cloning: a prompt repeats
-            names, and to foretell them is to find and copy them, which answers need.
         relabel: how often, at even distances within cloning, the learner plays and its teachers
             answer where it has got to (Ross et al. 2011, DAgger); all rounds together add
             `demonstrations` decisions in each game.
@@ -142,7 +140,6 @@ class TextConfig:
     positions: int = 0
     clone_updates: int = 200
     clone_rate: float = 1e-3
-    reading: float = 0.0
     relabel: int = 0
     updates: int = 200
     episodes_per_update: int = 256
@@ -310,7 +307,7 @@ class TextLearner:
         plan = losses.cloning_rates(config.clone_rate, config.clone_updates)
         games = self.lessons()
         orders: dict[tuple[int, int], list[Pairs]] = {}
-        loss = losses.static(functools.partial(losses.clone_loss, self.model.shape, config.reading))
+        loss = losses.static(functools.partial(losses.clone_loss, self.model.shape))
         while self.cloned < config.clone_updates:
             if self.cloned * (config.relabel + 1) >= config.clone_updates * (self.relabelled + 1):
                 self.revisit()
@@ -331,10 +328,7 @@ class TextLearner:
             )
             self.model.params = params
             self.cloned += 1
-            line = {"cloned": self.cloned, "game": g, "loss": float(about["answers"])}
-            if config.reading:
-                line["prompts"] = float(about["prompts"])
-            self.history.append(line)
+            self.history.append({"cloned": self.cloned, "game": g, "loss": float(about["loss"])})
             if self.cloned % 25 == 0 or self.cloned == config.clone_updates:
                 recent: dict[int, list[float]] = defaultdict(list)
                 for line in self.history[-25:]:

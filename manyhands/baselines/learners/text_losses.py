@@ -12,26 +12,16 @@ import optax
 
 from manyhands.baselines.learners import text_network as tn
 from manyhands.baselines.learners.text_network import TextNetwork
-from manyhands.baselines.learners.text_tokens import PAD
 from manyhands.core.env import Array
 
 
-def clone_loss(
-    shape: TextNetwork, reading: float, params: Any, batch: tuple[Any, ...]
-) -> tuple[Array, Any]:
-    """Cross-entropy of an answer, mean over occurrences; and `reading` times that of a token of the
-    prompts."""
+def clone_loss(shape: TextNetwork, params: Any, batch: tuple[Any, ...]) -> tuple[Array, Any]:
+    """Cross-entropy of an answer, mean over occurrences, and the sum of them."""
     systems, which, prompts, owner, answers, sums = batch
-    if reading:
-        cache, told = tn.foretold(shape, params, systems, which, prompts)
-        tokens = jnp.maximum((prompts[:, 1:] != PAD).sum(), 1)
-        unread = -told.sum() / tokens
-    else:
-        cache, unread = tn.read(shape, params, systems, which, prompts), jnp.float32(0)
+    cache = tn.read(shape, params, systems, which, prompts)
     logs, _ = tn.judge(shape, params, cache, owner, answers)
     own = tn.chosen(logs, answers).sum(axis=1)
-    loss = -(own * sums[:, 0]).sum() / sums[:, 0].sum()
-    return loss + reading * unread, {"answers": loss, "prompts": unread}
+    return -(own * sums[:, 0]).sum() / sums[:, 0].sum(), {}
 
 
 def play_loss(

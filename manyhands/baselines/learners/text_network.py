@@ -193,18 +193,6 @@ def read(shape: TextNetwork, params: Any, systems: Array, which: Array, prompts:
     return _chain(before, own)
 
 
-def foretold(
-    shape: TextNetwork, params: Any, systems: Array, which: Array, prompts: Array
-) -> tuple[Cache, Array]:
-    """What `read` gives, and of prompts i32[P, T] the log-probability of each token after those
-    before it, f32[P, T - 1]; 0 where they are over."""
-    _, rules, _ = _apply(shape, params, systems, None, kept=True)
-    before = _take(rules, which)
-    hidden, own, _ = _apply(shape, params, prompts, before)
-    logs = jax.nn.log_softmax(_written(params, hidden[:, :-1]))
-    return _chain(before, own), chosen(logs, prompts[:, 1:])
-
-
 def judge(
     shape: TextNetwork, params: Any, cache: Cache, owner: Array, answers: Array
 ) -> tuple[Array, Array]:
