@@ -147,7 +147,8 @@ def experiment(options: argparse.Namespace, seed: int, baseline: str) -> dict[st
     if options.one_clone:
         first = seed if options.clone_seed is None else options.clone_seed
         start = Path(f"{where}-clone") / f"seed-{first}"
-        alone = TextConfig(**{name: settings[name] for name in CLONING}, updates=0)
+        kept = (*CLONING, "batch", "minutes_to_checkpoint")
+        alone = TextConfig(**{name: settings[name] for name in kept}, updates=0)
         text(list(named.values()), alone, start, first, resume=True, log=say)
         if baseline == options.baselines[0]:
             clone, _ = words.load(start / "policy-0.safetensors")
