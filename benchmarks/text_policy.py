@@ -2,7 +2,7 @@
 
   python benchmarks/text_policy.py kuhn --seeds 0 1 2
   python benchmarks/text_policy.py baselines --seeds 0 1 2
-  python benchmarks/text_policy.py groups --seeds 0 1 2
+  python benchmarks/text_policy.py groups --one-clone --seeds 0 1 2 3 4 --clone-seed 0
   python benchmarks/text_policy.py shipped --pack runs/text-policy/kuhn-prompt/seed-0 ...
 
 `shipped` puts the policies of some runs into the file of the package (`--pack`), or one for its
@@ -30,7 +30,7 @@ import numpy as np
 
 import manyhands
 from manyhands.baselines.game_theory import policies as tables
-from manyhands.baselines.learners.text import TextConfig, TextLearner, text
+from manyhands.baselines.learners.text import CLONING, TextConfig, TextLearner, text
 from manyhands.baselines.learners.text_lessons import tabulate
 from manyhands.baselines.players import text_policy as words
 
@@ -38,9 +38,14 @@ ROOT = Path(__file__).resolve().parents[1]
 EPISODES = {"kitchen": 3, "trade": 40}
 # Who plays with itself beside the policies of the package.
 TEACHING = {"kitchen": ("text:skills=true", "random"), "trade": ("barter", "fair", "random")}
-# The small homes in which vector policies were compared, too (`home_learning.py`).
-SMALL: dict[str, Any] = {"task": "put", "receptacles": 6, "objects": 4, "max_steps": 25}
+# Smaller homes than those in which vector policies were compared (`home_learning.py`), with the
+# shortest texts that hold everything.
+SMALL: dict[str, Any] = {"task": "put", "receptacles": 5, "objects": 3, "max_steps": 15}
+SMALL |= {"detail": "brief"}
 COMPARED = ["none", "shared", "role", "prompt", "critic"]
+LABELS = {"critic": "PPO", "group": "GRPO", "anchor": "GiGPO"}
+PICTURE = ROOT / "docs" / "text_groups.png"
+SMOOTHED = 3  # updates whose mean is a point of the picture
 SHIPPED = ROOT / "manyhands" / "assets" / "policies" / "text" / "shipped.safetensors"
 
 
@@ -126,9 +131,13 @@ class Counted(words.TextPolicy):
 def experiment(options: argparse.Namespace, seed: int, baseline: str) -> dict[str, Any]:
     named = games(options.experiment)
     settings = {f.name: getattr(options, f.name) for f in dataclasses.fields(TextConfig)}
-    config = TextConfig(**{**settings, "baseline": baseline})
+    # "critic:turn" is a baseline with a credit of its own.
+    compared, _, credit = baseline.partition(":")
+    config = TextConfig(
+        **{**settings, "baseline": compared, "credit": credit or settings["credit"]}
+    )
     where = options.out / (options.name or options.experiment)
-    out = Path(f"{where}-{baseline}") / f"seed-{seed}"
+    out = Path(f"{where}-{baseline.replace(':', '-')}") / f"seed-{seed}"
     finished = out / "judged.json"
     if finished.exists():
         return dict(json.loads(finished.read_text()))
@@ -136,9 +145,11 @@ def experiment(options: argparse.Namespace, seed: int, baseline: str) -> dict[st
     began = time.process_time()
     start = None
     if options.one_clone:
-        start = Path(f"{where}-clone") / f"seed-{seed}"
-        alone = dataclasses.replace(config, updates=0, baseline="prompt")
-        text(list(named.values()), alone, start, seed, resume=True, log=say)
+        first = seed if options.clone_seed is None else options.clone_seed
+        start = Path(f"{where}-clone") / f"seed-{first}"
+        kept = (*CLONING, "batch", "minutes_to_checkpoint")
+        alone = TextConfig(**{name: settings[name] for name in kept}, updates=0)
+        text(list(named.values()), alone, start, first, resume=True, log=say)
         if baseline == options.baselines[0]:
             clone, _ = words.load(start / "policy-0.safetensors")
             found["clone"] = {
@@ -294,6 +305,36 @@ def _leaves(tree: Any) -> list[Any]:
     )
 
 
+def picture(data: dict[str, Any]) -> None:
+    """Success, repeated sights and illegal answers in play over episodes: means over the seeds and
+    over `SMOOTHED` updates, and the range of the seeds."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    from matplotlib import pyplot
+
+    shown = {"return/0/0": "success", "repeated/0": "answers to a repeated sight"}
+    shown["illegal/0"] = "illegal answers"
+    figure, axes = pyplot.subplots(1, 3, figsize=(11, 3.2), layout="constrained")
+    for baseline in dict.fromkeys(run["baseline"] for run in data["runs"]):
+        runs = [run["curve"] for run in data["runs"] if run["baseline"] == baseline]
+        for axis, name in zip(axes, shown, strict=True):
+            updates = min(len(curve[name][1]) for curve in runs) // SMOOTHED * SMOOTHED
+            values = 100 * np.array([curve[name][1][:updates] for curve in runs])
+            values = values.reshape(len(runs), -1, SMOOTHED).mean(axis=2)
+            middle = np.arange(values.shape[1]) * SMOOTHED + (SMOOTHED + 1) / 2
+            episodes = middle * data["settings"]["episodes_per_update"]
+            axis.plot(episodes, values.mean(axis=0), label=LABELS[baseline.partition(":")[0]])
+            axis.fill_between(episodes, values.min(axis=0), values.max(axis=0), alpha=0.2, lw=0)
+    for axis, title in zip(axes, shown.values(), strict=True):
+        axis.set(title=f"{title}, %", xlabel="episodes", ylim=(0, None), xlim=(0, None))
+        axis.grid(alpha=0.3)
+        axis.spines[["top", "right"]].set_visible(False)
+    axes[0].legend(frameon=False)
+    figure.savefig(PICTURE, dpi=100)
+    pyplot.close(figure)
+
+
 def written(data: Any) -> str:
     """As JSON, lists of numbers in one line each."""
     text = json.dumps(data, indent=1)
@@ -317,6 +358,10 @@ def main() -> None:
     parser.add_argument("--matches", type=int, default=200)
     once = "clone once for each seed; all baselines start there"
     parser.add_argument("--one-clone", action="store_true", help=once)
+    once = "the seed of one clone for all seeds of play; by default each seed has its own"
+    parser.add_argument("--clone-seed", type=int, help=once)
+    once = "draw the curves of `groups`, docs/text_groups.png"
+    parser.add_argument("--picture", action="store_true", help=once)
     wanted = "updates whose gradients are compared, after a seed's first run"
     parser.add_argument("--noise", type=int, default=0, help=wanted)
     parser.add_argument("--pack", type=Path, nargs="*", help="runs for the package's policy")
@@ -333,7 +378,7 @@ def main() -> None:
     if options.experiment == "baselines" and options.baselines == ["prompt"]:
         options.baselines = ["role", "shared", "none", "critic"]
     if options.experiment == "groups" and options.baselines == ["prompt"]:
-        options.baselines = ["critic", "group", "anchor"]
+        options.baselines = ["critic:turn", "group", "anchor"]
     path = (
         ROOT / "benchmarks" / "results" / f"text-policy-{options.name or options.experiment}.json"
     )
@@ -356,6 +401,8 @@ def main() -> None:
             data["runs"].append(experiment(options, seed, baseline))
             path.write_text(written(data))
             say(json.dumps(data["runs"][-1]))
+    if options.picture:
+        picture(data)
 
 
 if __name__ == "__main__":

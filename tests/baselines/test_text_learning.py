@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import json
 import re
 from collections import Counter
@@ -15,6 +16,7 @@ import pytest
 
 import manyhands
 from manyhands.baselines.game_theory import policies as tables
+from manyhands.baselines.learners import text as learning
 from manyhands.baselines.learners import text_network as tn
 from manyhands.baselines.learners.algorithms import ALGORITHMS, grow
 from manyhands.baselines.learners.text import (
@@ -103,10 +105,43 @@ def test_clauses_that_come_again_are_one_token():
     assert again == tokens and again.encode(where[0]) == tokens.encode(where[0])
 
 
+def test_words_apart_are_the_same_wherever_they_stand():
+    kinds, places = ("mug", "pen", "egg", "box"), ("coffee table", "dining table", "desk")
+    prompts = [
+        f"Step {i}. Goal: put a {thing} on a {place}.\nYou see on {there} {i % 3}: {thing} 1.\n"
+        f"What you may do now:\n- wait: do nothing\n- take {thing} 1 from {there} {i % 3}: hold it"
+        for i, (thing, place, there) in enumerate(itertools.product(kinds, places, places))
+    ]
+    answers = [
+        f"ACTION: take {thing} 1 from {there} 1"
+        for thing, there in itertools.product(kinds, places)
+    ] * 3
+    rules = {"a": ["RULES\nThere are things."]}
+    tokens = train_tokenizer(rules, {"a": prompts + answers}, 420, apart=True)
+    for given in (*rules["a"], *prompts, *answers, "never: \u00fc\t, \n\n two  x-2's", ""):
+        assert tokens.decode(tokens.encode(given)) == given
+    assert len(tokens.encode("RULES")) == 1
+    own = dict.fromkeys([" mug", " coffee table", " desk"])
+    for name in own:
+        (own[name],) = {t for t in range(tokens.size) if tokens.decode([t]) == name}
+    # In the goal, where it is seen, among the choices, and in the answer.
+    read = tokens.encode(prompts[0])
+    assert read.count(own[" mug"]) == 3 and read.count(own[" coffee table"]) == 3
+    assert tokens.encode(answers[0])[1:5:3] == [own[" mug"], own[" coffee table"]]
+    # What never comes apart is one token; numbers stand by themselves.
+    assert "\nWhat you may do now:" in {"\n" + line for line in tokens.lines} | {*tokens.phrases}
+    assert not [
+        p for p in tokens.phrases if any(c.isdigit() for c in p) and not p.strip().isdigit()
+    ]
+    again = Tokenizer.from_json(json.loads(json.dumps(tokens.to_json())))
+    assert again == tokens and again.encode(prompts[5]) == tokens.encode(prompts[5])
+
+
 @pytest.mark.parametrize(
     "data",
     [
         {},
+        {"lines": [], "pairs": [], "apart": 1},
         {"lines": [], "pairs": [], "phrases": [1]},
         {"lines": [1], "pairs": []},
         {"lines": [], "pairs": [[1]]},
@@ -492,6 +527,28 @@ def test_play_raises_the_return(kuhn, cloned):
     assert len(learner.snapshots["0"]) >= 2
 
 
+@pytest.mark.parametrize("credit", ["episode", "turn"])
+def test_predicted_is_what_answers_are_credited_with(kuhn, cloned, monkeypatch, credit):
+    config = dataclasses.replace(TINY, baseline="critic", credit=credit, discount=0.5)
+    learner = TextLearner([kuhn], config)
+    learner.model = words.TextModel(cloned.model.shape, cloned.model.params, cloned.model.tokenizer)
+    learner.begin_play()
+    decisions, about = learner.collect()
+    monkeypatch.setattr(learner, "collect", lambda: (decisions, about))
+    given: list[float] = []
+
+    def noted(rows):
+        given[:] = [values[3] for _, _, values in rows if len(values) == 4] or given
+        return paired(rows)
+
+    monkeypatch.setattr(learning, "paired", noted)
+    learner.improve()
+    spread = learner.means["spread 0"]
+    own = [d.gained if credit == "episode" else d.to_come for d in decisions]
+    assert np.allclose(given, np.array(own) / spread)
+    assert not np.allclose([d.gained for d in decisions], [d.to_come for d in decisions])
+
+
 @pytest.mark.slow
 def test_a_run_that_was_stopped_goes_on_as_if_it_were_not(kuhn, run, tmp_path):
     card, folder = run
@@ -612,6 +669,7 @@ def test_errors_say_what_is_wrong(kuhn, run, tmp_path):
         {"episodes_per_update": 0},
         {"baseline": "group"},
         {"decay": 2.0},
+        {"tokens": "letters"},
     ):
         with pytest.raises(ConfigError):
             TextConfig(**wrong)

@@ -70,13 +70,14 @@ from manyhands.core.registry import make
 from manyhands.core.view import Reply, View
 
 FORMAT = "manyhands-text-run-1"
+TOKENS = ("clauses", "words")
 BASELINES = ("prompt", "role", "shared", "none", "critic", "group", "anchor")
 CREDITS = ("episode", "turn")
 _REMEMBERED = 5_000  # answers whose probabilities by the clone are kept
 # What a clone depends on: runs that differ in other settings may start from the same one.
 CLONING = (
     *("teachers", "demonstrations", "wander", "positions", "clone_updates", "clone_rate"),
-    *("relabel", "patience", "vocabulary", "width", "layers", "heads"),
+    *("relabel", "patience", "vocabulary", "tokens", "width", "layers", "heads"),
 )
 
 
@@ -126,6 +127,8 @@ class TextConfig:
         average, average_from: snapshots for the average strategy of games with a tree, and the
             share of the run after which they begin.
         patience: for how many steps a skill is held to (`macro.persist`); 0 asks every step.
+        tokens: "clauses": what texts repeat is one token, which makes them short; "words": a name
+            is the same token wherever it stands, so that it can be compared and copied.
         vocabulary, width, layers, heads: of the network.
         minutes_to_checkpoint: between checkpoints.
     """
@@ -160,6 +163,7 @@ class TextConfig:
     average: int = 64
     average_from: float = 0.5
     patience: int = 4
+    tokens: str = "clauses"
     vocabulary: int = 2048
     width: int = 128
     layers: int = 4
@@ -167,7 +171,7 @@ class TextConfig:
     minutes_to_checkpoint: float = 5.0
 
     def __post_init__(self) -> None:
-        for name, known in (("baseline", BASELINES), ("credit", CREDITS)):
+        for name, known in (("baseline", BASELINES), ("credit", CREDITS), ("tokens", TOKENS)):
             if getattr(self, name) not in known:
                 raise ConfigError(f"{name} is {names_of(known)}, given {getattr(self, name)!r}")
         for name in ("demonstrations", "episodes_per_update", "group", "epochs", "batch"):
@@ -282,7 +286,9 @@ class TextLearner:
                 rules[lesson.game].append(lesson.system)
                 texts[lesson.game] += [lesson.prompt, lesson.answer]
             different = {game: sorted(set(own)) for game, own in rules.items()}
-            tokenizer = train_tokenizer(different, texts, config.vocabulary)
+            tokenizer = train_tokenizer(
+                different, texts, config.vocabulary, config.tokens == "words"
+            )
         shape = TextNetwork(config.vocabulary, config.width, config.layers, config.heads)
         self.model = TextModel(shape, shape.init(self.seed), tokenizer)
         self._state = losses.OPTIMISER.init(self.model.params)
@@ -534,10 +540,13 @@ class TextLearner:
         played = time.monotonic() - began
         worth = self.advantages(decisions)
         spread = self._spread(decisions)
+        # What is predicted is what answers are worth, as far as the game goes.
+        episode = config.credit == "episode"
+        brought = [(d.gained if episode else d.to_come) / spread[d.game] for d in decisions]
         pairs = paired(
             [
-                (d.question, d.answer, (1.0, max(a, 0.0), max(-a, 0.0), d.gained / spread[d.game]))
-                for d, a in zip(decisions, worth.tolist(), strict=True)
+                (d.question, d.answer, (1.0, max(a, 0.0), max(-a, 0.0), own))
+                for d, a, own in zip(decisions, worth.tolist(), brought, strict=True)
             ]
         )
         loss = losses.static(

@@ -6,6 +6,12 @@ now:". Each of those is one token, so that a rule book of 3,000 characters is so
 lines are made of clauses that come again and again: "facing east to the onion dispenser at (4, 1)".
 Each of those is one token, too, and so a fact is where a network finds it at a glance. All 256
 bytes are tokens, so that any text can be written and read back.
+
+A clause as a token hides its names: "take mug 1 from desk 1" says no more of a mug than of a pen to
+a network that has not learned each such clause by itself. Where what is read has to be compared
+and repeated, and names are many, a tokenizer of words (`apart`) is for it: words, numbers and marks
+are apart, so that a name is the same token wherever it stands. Words that never come apart ("coffee
+table", "in the middle of the") are one token, which hides nothing.
 """
 
 from __future__ import annotations
@@ -28,9 +34,14 @@ _FIRST = _BYTES + 256  # the first token of several bytes
 _WORDS = re.compile(r"\n- \S+|\s?\S+|\s")
 # The blanks between the clauses of a line: after a mark, and not within brackets.
 _CLAUSES = re.compile(r"(?<=[,.;:]) (?![^()]*\))")
+# Words, numbers and marks, each with the blank or the break before it.
+_PARTS = re.compile(r"[\n ]?(?:- )?[^\W\d]+(?:'[^\W\d]+)*|[\n ]?\d+|[\n ]?[^\s\w]|\s")
 _PROSE = re.compile(r"[A-Za-z]{3}")
 _COMMON = {"rules": 0.01, "choice": 0.01, "other": 0.2}  # least share of texts that have the line
-_REPEATED = 0.002  # ... that have the clause
+_REPEATED = 0.002  # ... that have the clause, or the word
+# Among words a line is a token if nearly all prompts have it; half of the texts are answers.
+_ALWAYS = {"rules": 0.01, "choice": 0.45, "other": 0.45}
+_TOGETHER = 0.95  # words are joined if either of them is so often beside the other
 
 
 @dataclass(frozen=True)
@@ -40,12 +51,15 @@ class Tokenizer:
     Attributes:
         lines: the lines that are one token each, without their break.
         pairs: the pairs of tokens that are joined, in the order of training.
-        phrases: the clauses that are one token each, with the blank or the break before them.
+        phrases: the clauses that are one token each, with the blank or the break before them; with
+            `apart` the words, and words that never come apart.
+        apart: whether words, numbers and marks are tokens apart.
     """
 
     lines: tuple[str, ...]
     pairs: tuple[tuple[int, int], ...]
     phrases: tuple[str, ...] = ()
+    apart: bool = False
     _line: dict[str, int] = field(init=False, repr=False, compare=False)
     _phrase: dict[str, int] = field(init=False, repr=False, compare=False)
     _rank: dict[tuple[int, int], int] = field(init=False, repr=False, compare=False)
@@ -75,6 +89,13 @@ class Tokenizer:
                 node[0].append(number)
         set_("_tree", tree)
         set_("_word", functools.lru_cache(maxsize=1 << 16)(self._join))
+        # By its parts, the token of a phrase; by its first part, the most parts it may have.
+        runs = {tuple(_PARTS.findall(own)): self._phrase[own] for own in self.phrases}
+        longest: dict[str, int] = {}
+        for run in runs if self.apart else ():
+            longest[run[0]] = max(longest.get(run[0], 0), len(run))
+        set_("_runs", (runs, longest))
+        set_("_of_line", functools.lru_cache(maxsize=1 << 14)(self._read_line))
 
     @property
     def size(self) -> int:
@@ -86,18 +107,41 @@ class Tokenizer:
         like the others."""
         tokens: list[int] = []
         for line in text.split("\n"):
-            whole = self._line.get(line)
-            if whole is not None:
-                tokens.append(whole)
+            tokens += self._of_line(line)  # type: ignore[attr-defined]
+        return tokens
+
+    def _read_line(self, line: str) -> tuple[int, ...]:
+        whole = self._line.get(line)
+        if whole is not None:
+            return (whole,)
+        if self.apart:
+            return self._read_parts(_PARTS.findall("\n" + line))
+        tokens: list[int] = []
+        for clause in _clauses(line):
+            phrase = self._phrase.get(clause)
+            if phrase is not None:
+                tokens.append(phrase)
                 continue
-            for clause in _clauses(line):
-                phrase = self._phrase.get(clause)
+            for word in _WORDS.findall(clause):
+                tokens += self._word(word)  # type: ignore[attr-defined]
+        return tuple(tokens)
+
+    def _read_parts(self, parts: Sequence[str]) -> tuple[int, ...]:
+        """The longest phrases from left to right, and pairs of bytes of what is in none."""
+        runs, longest = self._runs  # type: ignore[attr-defined]
+        tokens: list[int] = []
+        at = 0
+        while at < len(parts):
+            for length in range(longest.get(parts[at], 0), 0, -1):
+                phrase = runs.get(tuple(parts[at : at + length]))
                 if phrase is not None:
                     tokens.append(phrase)
-                    continue
-                for word in _WORDS.findall(clause):
-                    tokens += self._word(word)  # type: ignore[attr-defined]
-        return tokens
+                    at += length
+                    break
+            else:
+                tokens += self._word(parts[at])  # type: ignore[attr-defined]
+                at += 1
+        return tuple(tokens)
 
     def decode(self, tokens: Iterable[int]) -> str:
         """The text of tokens; what is no text, and tokens that are not known, are replaced."""
@@ -133,11 +177,12 @@ class Tokenizer:
         return parts
 
     def to_json(self) -> dict[str, Any]:
-        return {
+        found: dict[str, Any] = {
             "lines": list(self.lines),
             "pairs": [list(pair) for pair in self.pairs],
             "phrases": list(self.phrases),
         }
+        return found | ({"apart": True} if self.apart else {})
 
     @classmethod
     def from_json(cls, data: Any) -> Tokenizer:
@@ -148,18 +193,23 @@ class Tokenizer:
         """
         try:
             lines, pairs, phrases = data["lines"], data["pairs"], data.get("phrases", ())
-            plain = all(type(line) is str for line in (*lines, *phrases))
+            apart = data.get("apart", False)
+            plain = type(apart) is bool
+            plain &= all(type(line) is str for line in (*lines, *phrases))
             plain &= all(type(left) is type(right) is int for left, right in pairs)
             if not plain:
                 raise TypeError("lines are texts, and pairs are of whole numbers")
             joined = tuple((left, right) for left, right in pairs)
-            return cls(tuple(lines), joined, tuple(phrases))
+            return cls(tuple(lines), joined, tuple(phrases), apart)
         except (AttributeError, LookupError, TypeError, ValueError) as error:
             raise PolicyError(f"this is no tokenizer: {error!r}") from error
 
 
 def train_tokenizer(
-    rules: Mapping[str, Sequence[str]], texts: Mapping[str, Sequence[str]], size: int
+    rules: Mapping[str, Sequence[str]],
+    texts: Mapping[str, Sequence[str]],
+    size: int,
+    apart: bool = False,
 ) -> Tokenizer:
     """A tokenizer for the texts of some games.
 
@@ -167,46 +217,89 @@ def train_tokenizer(
         rules: by game, the system messages.
         texts: by game, the prompts and answers.
         size: the most tokens, at least 259 (the bytes).
+        apart: whether words, numbers and marks are tokens apart, in place of clauses.
     """
     chosen: Counter[str] = Counter()
+    shares = _ALWAYS if apart else _COMMON
     for kind, source in (("rules", rules), ("texts", texts)):
         for written in source.values():
             seen = Counter(line for text in written for line in set(text.split("\n")))
             for line, count in seen.items():
                 part = kind if kind == "rules" else "choice" if line[:2] == "- " else "other"
-                common = count >= max(_COMMON[part] * len(written), 1 if kind == "rules" else 3)
-                if common and line.count(" ") >= 2 and _PROSE.search(line):
+                common = count >= max(shares[part] * len(written), 1 if kind == "rules" else 3)
+                # Headings of rules are short, and come once.
+                long = line.count(" ") >= 2 or (apart and kind == "rules")
+                if common and long and _PROSE.search(line):
                     chosen[line] += len(line) * (10**6 if kind == "rules" else count)
     # Half of the tokens at most, those that save the most.
     lines = tuple(line for line, _ in chosen.most_common(max(0, (size - _FIRST) // 2)))
     whole = set(lines)
+    left = size - _FIRST - len(lines)
+    # Clauses, or words, that repeat often enough in a game, by what they save.
     repeated: Counter[str] = Counter()
-    counts: dict[str, Counter[str]] = {}
-    for kind, source in (("rules", rules), ("texts", texts)):
-        for game, written in source.items():
-            own = counts.setdefault(f"{kind} {game}", Counter())
-            for text, times in Counter(written).items():
-                for line in text.split("\n"):
-                    if line not in whole:
-                        for clause in _clauses(line):
-                            own[clause] += times
+    counts: list[Counter[str]] = []
+    for source in (rules, texts):
+        for written in source.values():
+            rest = Counter(line for text in written for line in text.split("\n"))
+            for line in whole & rest.keys():
+                del rest[line]
             least = max(_REPEATED * len(written), 3)
+            own = _together(rest, least) if apart else _all_clauses(rest)
+            counts.append(own)
             for clause, count in own.items():
                 words = len(_WORDS.findall(clause))
-                if count >= least and words >= 2:
-                    repeated[clause] += count * (words - 1)
-    # Half of the rest.
-    most = max(0, (size - _FIRST - len(lines)) // 2)
+                saved = words if apart else words - 1
+                if count >= least and saved and len(clause) > 1:
+                    repeated[clause] += count * saved
+    # Half of the rest; of words three quarters, as what is no word is rare.
+    most = max(0, left * 3 // 4 if apart else left // 2)
     phrases = tuple(clause for clause, _ in repeated.most_common(most))
     found: Counter[str] = Counter()
     known = set(phrases)
-    for own in counts.values():
+    for own in counts:
         for clause, times in own.items():
             if clause not in known:
-                for word in _WORDS.findall(clause):
+                for word in (_PARTS if apart else _WORDS).findall(clause):
                     found[word] += times
     first = _FIRST + len(lines) + len(phrases)
-    return Tokenizer(lines, tuple(_train_pairs(found, size - first, first)), phrases)
+    return Tokenizer(lines, tuple(_train_pairs(found, size - first, first)), phrases, apart)
+
+
+def _all_clauses(lines: Mapping[str, int]) -> Counter[str]:
+    """How often each clause is in some lines, which are in the texts so often each."""
+    found: Counter[str] = Counter()
+    for line, times in lines.items():
+        for clause in _clauses(line):
+            found[clause] += times
+    return found
+
+
+def _together(lines: Mapping[str, int], least: float) -> Counter[str]:
+    """How often each word is in some lines; words of which either is nearly always beside the other
+    are joined. Numbers never are: they tell things apart."""
+    rows = [(_PARTS.findall("\n" + line), times) for line, times in lines.items()]
+    while True:
+        single: Counter[str] = Counter()
+        double: Counter[tuple[str, str]] = Counter()
+        for row, times in rows:
+            for part in row:
+                single[part] += times
+            for pair in itertools.pairwise(row):
+                double[pair] += times
+        joined = {
+            (a, b)
+            for (a, b), count in double.items()
+            if count >= max(least, _TOGETHER * min(single[a], single[b]))
+            and not any(letter.isdigit() for letter in a + b)
+        }
+        if not joined:
+            return single
+        for row, _ in rows:
+            at = 0
+            while at < len(row) - 1:
+                if (row[at], row[at + 1]) in joined:
+                    row[at : at + 2] = [row[at] + row[at + 1]]
+                at += 1
 
 
 def _clauses(line: str) -> list[str]:
