@@ -269,6 +269,20 @@ def report(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) ->
     Console(width=None if sys.stdout.isatty() else 140).print(table)
 
 
+def finish_curves(figure: Any, axes: Iterable[Any], titles: Iterable[str], path: Path) -> None:
+    """Give plots of percentages over episodes their titles and axes, and write the picture."""
+    from matplotlib import pyplot
+
+    axes = list(axes)
+    for axis, title in zip(axes, titles, strict=True):
+        axis.set(title=f"{title}, %", xlabel="episodes", ylim=(0, None), xlim=(0, None))
+        axis.grid(alpha=0.3)
+        axis.spines[["top", "right"]].set_visible(False)
+    axes[0].legend(frameon=False)
+    figure.savefig(path, dpi=100)
+    pyplot.close(figure)
+
+
 def save(path: Path, **content: Any) -> None:
     """The figures as JSON, with the machine they came from."""
     path.parent.mkdir(parents=True, exist_ok=True)

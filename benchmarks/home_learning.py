@@ -34,7 +34,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from common import RESULTS, ROOT, machine, save
+from common import RESULTS, ROOT, finish_curves, machine, save
 from home_players import spread, starts_of
 
 import manyhands
@@ -231,13 +231,7 @@ def picture(rows: list[dict[str, Any]]) -> None:
             values = 100 * np.array([point[name] for point in row["curve"]], float)
             axis.plot(episodes, values.mean(axis=1), label=row["algorithm"])
             axis.fill_between(episodes, values.min(axis=1), values.max(axis=1), alpha=0.2, lw=0)
-    for axis, title in zip(axes, ("success", "repeated observations"), strict=True):
-        axis.set(title=f"{title}, %", xlabel="episodes", ylim=(0, None), xlim=(0, None))
-        axis.grid(alpha=0.3)
-        axis.spines[["top", "right"]].set_visible(False)
-    axes[0].legend(frameon=False)
-    figure.savefig(PICTURE, dpi=100)
-    pyplot.close(figure)
+    finish_curves(figure, axes, ("success", "repeated observations"), PICTURE)
 
 
 def of_pairs(args: argparse.Namespace) -> dict[str, training.TrainingResult]:

@@ -27,6 +27,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from common import finish_curves
 
 import manyhands
 from manyhands.baselines.game_theory import policies as tables
@@ -326,13 +327,7 @@ def picture(data: dict[str, Any]) -> None:
             episodes = middle * data["settings"]["episodes_per_update"]
             axis.plot(episodes, values.mean(axis=0), label=LABELS[baseline.partition(":")[0]])
             axis.fill_between(episodes, values.min(axis=0), values.max(axis=0), alpha=0.2, lw=0)
-    for axis, title in zip(axes, shown.values(), strict=True):
-        axis.set(title=f"{title}, %", xlabel="episodes", ylim=(0, None), xlim=(0, None))
-        axis.grid(alpha=0.3)
-        axis.spines[["top", "right"]].set_visible(False)
-    axes[0].legend(frameon=False)
-    figure.savefig(PICTURE, dpi=100)
-    pyplot.close(figure)
+    finish_curves(figure, axes, shown.values(), PICTURE)
 
 
 def written(data: Any) -> str:

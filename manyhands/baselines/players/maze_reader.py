@@ -12,8 +12,9 @@ import re
 from collections import deque
 from collections.abc import Iterator, Sequence
 
-from manyhands.core.env import Env, SeatError
+from manyhands.core.env import Env, SeatError, unwrap
 from manyhands.core.view import Reply, View
+from manyhands.envs.mission.env import Mission
 
 Cell = tuple[int, int]
 
@@ -154,13 +155,9 @@ def _tell(cells: Sequence[Cell], longest: int) -> str | None:
 
 def reader(env: Env) -> MazeReader:
     """The text player for `env`, a maze for two in a channel."""
-    if not _is_maze(env):
+    mission = unwrap(env, Mission, SeatError).env
+    if not (mission.kind == "field" and mission.plan.token and mission.num_agents == 2):
         raise SeatError(f"this reader plays scenario='maze_pair' of missions; given {env!r}")
     if env.chat is None:
         raise SeatError("a reader of mazes talks: give it a channel, make('chat', env=...)")
     return MazeReader()
-
-
-def _is_maze(env: Env) -> bool:
-    plan = getattr(env.unwrapped, "plan", None)
-    return env.num_agents == 2 and getattr(plan, "token", False)
