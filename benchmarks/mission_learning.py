@@ -146,8 +146,8 @@ WAREHOUSE: dict[str, Any] = {
     "entropy_end": 0.002,
 }
 WAREHOUSES = {
-    "warehouse-tiny-2ag": {**WAREHOUSE, "total_steps": 5_000_000},
-    "warehouse-tiny-4ag": {**WAREHOUSE, "total_steps": 2_500_000},
+    "warehouse-tiny-2ag": {**WAREHOUSE, "total_steps": 10_000_000},
+    "warehouse-tiny-4ag": {**WAREHOUSE, "total_steps": 5_000_000},
 }
 
 

@@ -148,8 +148,8 @@ def experiment(options: argparse.Namespace, seed: int, baseline: str) -> dict[st
     if options.one_clone:
         first = seed if options.clone_seed is None else options.clone_seed
         start = Path(f"{where}-clone") / f"seed-{first}"
-        kept = (*CLONING, "batch", "minutes_to_checkpoint")
-        alone = TextConfig(**{name: settings[name] for name in kept}, updates=0)
+        kept = {name: settings[name] for name in (*CLONING, "minutes_to_checkpoint")}
+        alone = TextConfig(**kept, updates=0, batch=options.clone_batch or options.batch)
         text(list(named.values()), alone, start, first, resume=True, log=say)
         if baseline == options.baselines[0]:
             clone, _ = words.load(start / "policy-0.safetensors")
@@ -355,6 +355,7 @@ def main() -> None:
     parser.add_argument("--one-clone", action="store_true", help=once)
     once = "the seed of one clone for all seeds of play; by default each seed has its own"
     parser.add_argument("--clone-seed", type=int, help=once)
+    parser.add_argument("--clone-batch", type=int, help="by default --batch")
     once = "draw the curves of `groups`, docs/text_groups.png"
     parser.add_argument("--picture", action="store_true", help=once)
     wanted = "updates whose gradients are compared, after a seed's first run"

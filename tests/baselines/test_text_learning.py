@@ -347,14 +347,22 @@ class _LastChoice:
 
 
 class _Waiting:
-    """A model that does nothing."""
+    """A model that does nothing.
+
+    Attributes:
+        draws: the random numbers that its answers were given.
+    """
 
     tokenizer = SimpleNamespace(decode=lambda answer: "ACTION: wait")
 
+    def __init__(self):
+        self.draws = []
+
     def question(self, system, prompt):
-        return words.Question((), (len(prompt),))
+        return words.Question((), tuple(prompt.encode()))
 
     def generate(self, questions, draws):
+        self.draws.append(draws)
         return [(5,)] * len(questions)
 
 
@@ -439,6 +447,26 @@ def test_sights_are_compared_without_what_is_ignored(ignored, repeated):
     learner.model = _Waiting()
     decisions, about = learner.collect()
     assert about["repeated/0"] == repeated and len(decisions) == 4
+
+
+@pytest.mark.parametrize(("starts", "same"), [(0, [0]), (1, [0, 1, 2]), (2, [0, 2])])
+def test_starts_come_again(starts, same):
+    """After so many updates, with other draws of the players and as groups of their own."""
+    env = manyhands.make("home", task="put", receptacles=6, objects=4, max_steps=2)
+    config = dataclasses.replace(TINY, baseline="group", group=2, starts=starts)
+    learner = TextLearner([env], dataclasses.replace(config, episodes_per_update=4))
+    learner.model = model = _Waiting()
+    asked, draws, groups = [], [], set()
+    for learner.update in range(3):
+        model.draws = []
+        decisions, _ = learner.collect()
+        assert len(decisions) == 8 and len({d.group for d in decisions}) == 2
+        groups |= {d.group for d in decisions}
+        asked.append({d.question.prompt for d in decisions})
+        draws.append(np.concatenate(model.draws))
+    assert len(groups) == 6
+    assert [k for k in range(3) if asked[k] == asked[0]] == same
+    assert len(np.unique(np.concatenate(draws)[:, 0])) == 24
 
 
 def test_the_gradient_is_that_of_the_log_probabilities(kuhn, cloned):

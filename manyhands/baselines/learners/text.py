@@ -103,6 +103,8 @@ class TextConfig:
             `demonstrations` decisions in each game.
         updates, episodes_per_update: of play; episodes of each game.
         group: how many episodes have the same start.
+        starts: after so many updates the starts of the first one come again, and so on, with other
+            draws of the players: a set of training tasks. 0 is always new ones.
         opponents: seats that the learner meets in half of its episodes, with blanks between them;
             "" is self-play alone.
         baseline, credit: what answers are compared with, and whether they get the return of the
@@ -144,6 +146,7 @@ class TextConfig:
     updates: int = 200
     episodes_per_update: int = 256
     group: int = 1
+    starts: int = 0
     opponents: str = ""
     baseline: str = "prompt"
     credit: str = "episode"
@@ -177,6 +180,8 @@ class TextConfig:
         for name in ("demonstrations", "episodes_per_update", "group", "epochs", "batch"):
             if getattr(self, name) < 1:
                 raise ConfigError(f"{name} is a whole number from 1, given {getattr(self, name)!r}")
+        if self.starts < 0:
+            raise ConfigError(f"starts is a whole number from 0, given {self.starts!r}")
         for name in ("discount", "decay", "wander", "average_from", "final_rate"):
             if not 0 <= getattr(self, name) <= 1:
                 raise ConfigError(f"{name} is from 0 to 1, given {getattr(self, name)!r}")
@@ -392,13 +397,18 @@ class TextLearner:
                     so_far[episode, moment.step] = np.array(moment.rewards)
                     last[episode] = moment.step
 
-                seed = (self.seed * 1_000_003 + self.update) * 64 + number
+                visit, which = 0, self.update
+                if config.starts:
+                    visit, which = divmod(self.update, config.starts)
+                # As often as a start is met, its groups are members of a larger one.
+                members = config.group * (visit + 1)
                 result = play(
                     env,
                     [player if name == "" else name for name in lineup],
                     share,
-                    seed,
-                    group=config.group,
+                    (self.seed * 1_000_003 + which) * 64 + number,
+                    only=[e for e in range(share * members) if e % members >= config.group * visit],
+                    group=members,
                     concurrency=share * config.group,
                     on_illegal="noop" if env.id == "skills" else "forfeit",
                     on_step=watch,
@@ -409,7 +419,7 @@ class TextLearner:
                 steps: dict[tuple[int, int], list[int]] = defaultdict(list)
                 for episode, index, step, question, answer, anchor in scribe.notes:
                     role = (g, number, index)
-                    group = (*role, self.update, episode // config.group)
+                    group = (*role, self.update, episode // members)
                     if len(answer) < LONGEST:
                         answer = (*answer, words.END)
                     own[episode, index].append(_Decision(g, role, group, question, answer, anchor))
