@@ -152,7 +152,7 @@ def _explained(
         return action
     found: list[Any] = []
     shut: IllegalAction | None = None
-    for main, reason, ruled_out in main_clauses(answer.text):
+    for main, reason, ruled_out, later in main_clauses(answer.text):
         if reason and not calm(reason):
             continue
         clause = _answer(main, answer.kind)
@@ -161,10 +161,10 @@ def _explained(
         try:
             meant = _explained(clause, mean, calm, depth - 1)
         except IllegalAction as error:
-            if not reason or _is_told(reason, mean):
+            if later or not reason or _is_told(reason, mean):
                 shut = shut or error
             continue
-        if meant is None or (reason and not _is_told(reason, mean)):
+        if meant is None or not (later or not reason or _is_told(reason, mean)):
             continue
         if ruled_out and not _is_other(_answer(ruled_out, answer.kind), meant, mean):
             continue
@@ -480,23 +480,29 @@ def _ways(value: Any, depth: int = _DEEPEST) -> list[str]:
         for key, words in said.items()
     }
     named = ", ".join(full.values())
-    counted = ", ".join(filter(None, (_counted(key, item) for key, item in items.items())))
     if len(items) > 1 and all(map(_is_number, items.values())):  # their order may be any
-        return [named, counted]
+        return [named]
+    counted = ", ".join(
+        filter(None, (_counted(key, item, depth - 1) for key, item in items.items()))
+    )
     bare = _VERBS | _PLAIN | _ONLY_INSIDE
     plain = ", ".join(words if words and key in bare else full[key] for key, words in said.items())
     return [plain, named, counted]
 
 
-def _counted(key: str, item: Any) -> str:
+def _counted(key: str, item: Any, depth: int = _DEEPEST) -> str:
     """A key and what it holds, where numbers count what they stand beside: {"give": {"wood": 3}} is
     "give 3 wood"; empty if it is none of it."""
-    if isinstance(item, dict) and item and all(map(_is_number, item.values())):
-        held = [_counted(str(part).lower(), units) for part, units in item.items()]
-        return f"{key} {' and '.join(filter(None, held)) or 'nothing'}"
+    if depth < 0:
+        return "?"
+    if isinstance(item, dict) and item:
+        held = [_counted(str(part).lower(), inner, depth - 1) for part, inner in item.items()]
+        join = " and " if all(map(_is_number, item.values())) else ", "
+        return f"{key} {join.join(filter(None, held)) or 'nothing'}"
     if _is_number(item) and key not in _PLAIN | _ONLY_INSIDE | _VERBS | _AXES:
         return f"{json.dumps(item)} {key}" if item else ""
-    return _named(key, _in_words(item)) if key not in _VERBS else _in_words(item)
+    words = _in_words(item, depth)
+    return words if key in _VERBS else _named(key, words)
 
 
 def _named(key: str, words: str) -> str:

@@ -28,11 +28,13 @@ class Clause(NamedTuple):
         main: its words.
         reason: what is told beside it; "" if nothing is.
         ruled_out: an action that is not done; "" if none is named.
+        later: whether the reason is a purpose, and may so name what is done later.
     """
 
     main: str
     reason: str = ""
     ruled_out: str = ""
+    later: bool = False
 
 
 _I = r"(?:i|i'll|i'm|i've|i'd|we|we'll|we're|my|let me|let's|let us)"
@@ -76,7 +78,9 @@ _WHY = re.compile(
 _AIM = re.compile(
     r"\s*[,;(\u2013\u2014-]*\s*\bto (?:get|reach|face|grab|pick|fetch|block|avoid|keep|help|prevent"
     r"|see|use|prepare|ensure|start|collect|approach|clear|free|deliver|serve|cook|gather|line"
-    r"|position|set up|protect|check|look|search|find|pass|save|maximi[sz]e|secure|stay|win)\b",
+    r"|cool|heat|clean|wash|rinse|put|place|take|open|slice|cut|chop|cook|drop|bring|attack|kill|eat"
+    r"|drink|make|build|craft|mine|carry|return|hand|join|follow|catch|give|gain|position|set up"
+    r"|protect|check|look|search|find|pass|save|maximi[sz]e|secure|stay|win)\b",
     re.I,
 )
 # Before it.
@@ -90,9 +94,13 @@ _SO = re.compile(
 )
 _ENDED = re.compile(r"(?:[.;!\n\u2013\u2014]|\s-)\s*(?:now,?\s+|but\s+)?(?=" + _INTEND + ")", re.I)
 
+_YOU = re.compile(r"\byou(?:r|'re)?\b", re.I)
+
 # An alternative that is ruled out.
 _NOT = re.compile(
-    r"\s*[,;(\u2013\u2014-]*\s*\b(?:and )?(?:not|rather than|instead of|as opposed to)\b\s*", re.I
+    r"\s*(?:[,;(\u2013\u2014-]\s*(?:and )?|\band )(?:definitely )?not\b\s*"
+    r"|\s*[,;(\u2013\u2014-]*\s*\b(?:rather than|instead of|as opposed to)\b\s*",
+    re.I,
 )
 _NOT_BEFORE = re.compile(
     r"\W*(?:not|instead of|rather than)\s+(?P<out>[^,;.!\n]+)(?:[,;.!]\s|\n)\s*(?:but\s+)?(?P<main>.+)",
@@ -115,7 +123,7 @@ _HARMFUL = re.compile(
     r"|ironic\w*|sarcas\w+|opposite|contrary|untrue|false|say|says|said|saying|tell|tells|told"
     r"|ask|asks|asked|wrote|writes|quot\w+|hear|heard|claims|wish|hope|dream|otherwise|or"
     r"|either|maybe|perhaps|possibly|probably|might|however|although|though|nevertheless|still"
-    r"|instead|wait|actually|undecided|unsure|forget|ignore|cancel|never ?mind|scratch"
+    r"|instead|wait|actually|undecided|unsure|not sure|uncertain|no idea|refus\w+|forget|ignore|cancel|never ?mind|scratch"
     r"|well as|soon as|long as|far as|much as)\b",
     re.I,
 )
@@ -160,18 +168,22 @@ def _reasons(text: str) -> Iterator[Clause]:
     for sign in (_WHY, _AIM):
         mark = sign.search(text, 1)
         if mark:
-            yield Clause(text[: mark.start()], text[mark.end() :].strip(" ()") or "?")
+            reason = text[mark.end() :].strip(" ()") or "?"
+            yield Clause(text[: mark.start()], reason, later=sign is _AIM)
     since = _SINCE.match(text)
     if since:
         first = _comma_before_own(text) or text.rfind(",", 0, since.end())
         if first > 0:
-            yield Clause(text[first + 1 :], text[:first])
+            later = re.match(r"\W*(?:in order )?to\b", text, re.I) is not None
+            yield Clause(text[first + 1 :], text[:first], later=later)
     for sign in (_SO, _ENDED):
         mark = None
         for mark in sign.finditer(text):
             pass
         if mark and mark.start():
-            yield Clause(text[mark.end() :], text[: mark.start()])
+            main, reason = text[mark.end() :], text[: mark.start()]
+            if _OWN.match(main) or not _YOU.search(reason):  # "you are late, so go left" is an order
+                yield Clause(main, reason)
 
 
 def _comma_before_own(text: str) -> int:
