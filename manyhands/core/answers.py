@@ -172,8 +172,9 @@ def _explained(
             found.append(meant)
     if len(found) == 1:
         return found[0]
-    if closed or (shut and not found):
-        raise closed or shut  # type: ignore[misc]
+    closed = closed or (None if found else shut)
+    if closed:
+        raise closed
     return None
 
 
@@ -534,7 +535,9 @@ def _in_words(value: Any, depth: int = _DEEPEST) -> str:
     return value if isinstance(value, str) else json.dumps(value)
 
 
-_TAGGED = re.compile(r"<(/?)(answer|action|move|final|final_answer|choice|decision)>|\\boxed\{", re.I)
+_TAGGED = re.compile(
+    r"<(/?)(answer|action|move|final|final_answer|choice|decision)>|\\boxed\{", re.I
+)
 
 
 def _in_tags(text: str) -> Iterator[str]:

@@ -39,8 +39,8 @@ class Clause(NamedTuple):
 
 _I = r"(?:i|i'll|i'm|i've|i'd|we|we'll|we're|my|let me|let's|let us)"
 _INTEND = (
-    r"(?:i'll|i will|i shall|i'm|i am|i choose|i pick|i go|i take|i do|i accept|i reject|i'd|i have"
-    r"|i've|we'll|we will|let me|let's|let us|my (?:next |final )?(?:move|action|answer|choice)|i)\b"
+    r"(?:i'll|i'm|i'd|i've|i|we'll|we will|let me|let's|let us"
+    r"|my (?:next |final )?(?:move|action|answer|choice))\b"
 )
 _NAME = r"[a-z]+[_ ]\d{1,2}"
 _CALLED = (
@@ -58,7 +58,8 @@ _OWN = re.compile(rf"\W*{_I}\b", re.I)
 _LABEL = re.compile(
     r"\W*(?:(?:so|therefore|thus|hence|consequently|accordingly|ultimately|overall)\b\s*,?\s*"
     r"|(?:in conclusion|in the end|after all|all in all|as a result|on balance|that said)\s*,\s*"
-    r"|i(?:'ve| have) (?:decided|chosen)\s*:\s*|action\s*(?:-+>?\s|[\u2013\u2014\u2192])\s*)(?=[^\W\d])",
+    r"|i(?:'ve| have) (?:decided|chosen)\s*:\s*"
+    r"|action\s*(?:-+>?\s|[\u2013\u2014\u2192])\s*)(?=[^\W\d])",
     re.I,
 )
 _CALL = re.compile(
@@ -103,7 +104,8 @@ _NOT = re.compile(
     re.I,
 )
 _NOT_BEFORE = re.compile(
-    r"\W*(?:not|instead of|rather than)\s+(?P<out>[^,;.!\n]+)(?:[,;.!]\s|\n)\s*(?:but\s+)?(?P<main>.+)",
+    r"\W*(?:not|instead of|rather than)\s+(?P<out>[^,;.!\n]+)(?:[,;.!]\s|\n)\s*"
+    r"(?:but\s+)?(?P<main>.+)",
     re.I | re.S,
 )
 _WONT = re.compile(
@@ -123,7 +125,8 @@ _HARMFUL = re.compile(
     r"|ironic\w*|sarcas\w+|opposite|contrary|untrue|false|say|says|said|saying|tell|tells|told"
     r"|ask|asks|asked|wrote|writes|quot\w+|hear|heard|claims|wish|hope|dream|otherwise|or"
     r"|either|maybe|perhaps|possibly|probably|might|however|although|though|nevertheless|still"
-    r"|instead|wait|actually|undecided|unsure|not sure|uncertain|no idea|refus\w+|forget|ignore|cancel|never ?mind|scratch"
+    r"|instead|wait|actually|undecided|unsure|not sure|uncertain|no idea|refus\w+"
+    r"|forget|ignore|cancel|never ?mind|scratch"
     r"|well as|soon as|long as|far as|much as)\b",
     re.I,
 )
@@ -150,7 +153,7 @@ def main_clauses(text: str) -> Iterator[Clause]:
     if call:
         yield Clause(call["main"].strip(" \"'"))
         return
-    if any(sign in text for sign in "\"\u201c\u201d"):
+    if any(sign in text for sign in '"\u201c\u201d'):
         return
     label = _TO_BEFORE.match(text) or _LABEL.match(text)
     if label and label.end():
@@ -177,12 +180,11 @@ def _reasons(text: str) -> Iterator[Clause]:
             later = re.match(r"\W*(?:in order )?to\b", text, re.I) is not None
             yield Clause(text[first + 1 :], text[:first], later=later)
     for sign in (_SO, _ENDED):
-        mark = None
-        for mark in sign.finditer(text):
-            pass
+        mark = next(reversed(list(sign.finditer(text))), None)
         if mark and mark.start():
             main, reason = text[mark.end() :], text[: mark.start()]
-            if _OWN.match(main) or not _YOU.search(reason):  # "you are late, so go left" is an order
+            # "You are late, so go left" is an order to another.
+            if _OWN.match(main) or not _YOU.search(reason):
                 yield Clause(main, reason)
 
 

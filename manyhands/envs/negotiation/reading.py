@@ -563,7 +563,7 @@ def _is_calm(reason: str) -> bool:
     return is_reason(reason) and not amounts and _AMOUNTS.isdisjoint(said)
 
 
-_AMOUNTS = frozenset("half all both everything rest you they he she".split())
+_AMOUNTS = frozenset(("half", "all", "both", "everything", "rest", "you", "they", "he", "she"))
 
 
 @functools.lru_cache(maxsize=8192)
