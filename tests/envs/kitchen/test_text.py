@@ -464,7 +464,7 @@ def test_answers_that_are_understood(game, answer, action):
         ("I will not go north", "denies"),
         ("I can't go north", "denies"),
         ("There are 12 steps left.", "names no action"),
-        ("2 onions are in the pot; I interact with it", "names no action"),
+        ("2 onions are in the pot", "names no action"),
         ("pick up the onion", "put the onion into pot A"),
         ("interact: take a dish", "put the onion into pot A"),  # a choice of another moment
         ("go to (3, 2)", "not beside you"),
