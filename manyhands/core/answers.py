@@ -9,7 +9,8 @@ One reader serves all worlds, for people, scripts and language models alike (`de
    stands around it is thought, and never an action. Two decisive parts of one kind that differ are
    refused.
 3. The decisive part must be one plain sentence that means one action: games read it with a
-   `Grammar` (`core/grammar.py`), which leaves no word out.
+   `Grammar` (`core/grammar.py`), which leaves no word out. A reason, an alternative that is ruled
+   out or a name may stand beside it, where they take nothing back (`core/asides.py`).
 
 Nothing is guessed: an answer is the action that it means, or an `IllegalAction` says what is wrong
 with it. All of it takes time linear in the length of the answer.
@@ -25,6 +26,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
+from manyhands.core.asides import is_reason, main_clauses, pieces
 from manyhands.core.env import IllegalAction
 from manyhands.core.grammar import as_own, tokens
 
@@ -64,6 +66,7 @@ def decide(
     what: str = "action",
     limit: int = MAX_ANSWER,
     me: str = "",
+    calm: Callable[[str], bool] = is_reason,
 ) -> Any:
     """The action that an answer means.
 
@@ -75,6 +78,7 @@ def decide(
         what: an action is called so in errors.
         limit: the most characters that are read.
         me: the name of the player who answers: "player_0 bets" is "I bet", said by itself.
+        calm: whether the reason that is given for an action leaves it as it is.
 
     Raises:
         IllegalAction: it is no text, too long, empty, or does not mean exactly one action.
@@ -91,7 +95,7 @@ def decide(
         meanings: list[Any] = []
         for answer in group:
             if answer.plain.strip("()"):
-                action = _meaning(_own(answer, me), mean)
+                action = _meaning(_own(answer, me), mean, calm)
                 if action is None:
                     unread_here = answer
                 elif not any(_equal(action, other) for other in meanings):
@@ -107,14 +111,16 @@ def decide(
             break
     if unread is None:
         raise refuse("the answer is empty")
+    if unread.ways:
+        unread = _answer(unread.ways[-1][0], JSON)  # with all that it says
     why = doubt(unread.plain)
     raise refuse(f"{quoted(unread.text)} names no {what}" + (f": {why}" if why else ""))
 
 
-def _meaning(answer: Answer, mean: Callable[[Answer], Any]) -> Any:
+def _meaning(answer: Answer, mean: Callable[[Answer], Any], calm: Callable[[str], bool]) -> Any:
     """What a decisive part means; None if nothing, or several things, as it can be said."""
     if not answer.ways:
-        return mean(answer)
+        return _explained(answer, mean, calm, _ASIDES)
     closed: IllegalAction | None = None
     for tier in answer.ways:
         found: list[Any] = []
@@ -131,6 +137,67 @@ def _meaning(answer: Answer, mean: Callable[[Answer], Any]) -> Any:
     if closed is not None:
         raise closed
     return None
+
+
+def _explained(
+    answer: Answer, mean: Callable[[Answer], Any], calm: Callable[[str], bool], depth: int
+) -> Any:
+    """What a sentence means, or its main clause, if the rest of it takes nothing back."""
+    try:
+        action, closed = mean(answer), None
+    except IllegalAction as error:
+        action, closed = None, error
+    if action is not None or not depth:
+        if closed:
+            raise closed
+        return action
+    found: list[Any] = []
+    shut: IllegalAction | None = None
+    for main, reason, ruled_out, later in main_clauses(answer.text):
+        if reason and not calm(reason):
+            continue
+        clause = _answer(main, answer.kind)
+        if not clause.plain:
+            continue
+        try:
+            meant = _explained(clause, mean, calm, depth - 1)
+        except IllegalAction as error:
+            if later or not reason or _is_told(reason, mean):
+                shut = shut or error
+            continue
+        if meant is None or not (later or not reason or _is_told(reason, mean)):
+            continue
+        if ruled_out and not _is_other(_answer(ruled_out, answer.kind), meant, mean):
+            continue
+        if not any(_equal(meant, other) for other in found):
+            found.append(meant)
+    if len(found) == 1:
+        return found[0]
+    closed = closed or (None if found else shut)
+    if closed:
+        raise closed
+    return None
+
+
+def _is_told(reason: str, mean: Callable[[Answer], Any]) -> bool:
+    """Whether a reason names no action of its own, in none of its parts."""
+    parts = pieces(reason)
+    for part in parts or ():
+        try:
+            if mean(_answer(part, SENTENCE)) is not None:
+                return False
+        except IllegalAction:
+            return False
+    return parts is not None
+
+
+def _is_other(answer: Answer, action: Any, mean: Callable[[Answer], Any]) -> bool:
+    """Whether words name another action, or one that is not open."""
+    try:
+        other = mean(answer)
+    except IllegalAction:
+        return True
+    return other is not None and not _equal(other, action)
 
 
 def _own(answer: Answer, me: str) -> Answer:
@@ -225,10 +292,14 @@ def _answer(raw: str, kind: str) -> Answer:
     return Answer(stripped, normalise(stripped), raw, kind)
 
 
+_ASIDES = 2  # clauses around the main one: "The pot is full, so I wait, not cook"
 _MARKS = re.compile(r"[\[{<\\\n]|action|say", re.I)
-_KEYS = ("action", "move", "answer")
+_KEYS = (
+    *("action", "move", "answer", "action_name", "selected_action", "chosen_action", "next_action"),
+    *("final_action", "final_answer", "best_action", "my_action", "chosen_move", "next_move"),
+)
 _ARGUMENTS = ("arguments", "parameters", "input", "args", "params", "tool_input")
-_NESTED = (*_ARGUMENTS, "function", "tool_calls", "tool_call")
+_NESTED = (*_ARGUMENTS, "function", "tool_calls", "tool_call", "response", "output", "result")
 _TOOLS = ("name", "tool", "tool_name", "function")
 _TRIES = 32  # objects that are looked for
 _DEEPEST = 6  # how deep objects and lists that name an action are nested
@@ -372,7 +443,7 @@ def _wordings(action: Any, rest: dict[str, Any], called: bool) -> Wordings:
 def _joined(words: str, parts: dict[str, Any]) -> tuple[str, ...]:
     """Words with the parts that belong to them, in each way that they may be said."""
     numbers = [item for item in parts.values() if _is_number(item)]
-    said: list[list[str]] = [[], [], [], []]
+    said: list[list[str]] = [[], [], [], [], []]
     for key, item in parts.items():
         value = _in_words(item)
         named = _named(key, value) if value else key
@@ -383,10 +454,17 @@ def _joined(words: str, parts: dict[str, Any]) -> tuple[str, ...]:
         goal = key in _GOALS
         for ways, way in zip(
             said,
-            (plain, named, f"to {value}" if goal else plain, f"with {value}" if goal else plain),
+            (
+                plain,
+                named,
+                f"to {value}" if goal else plain,
+                f"with {value}" if goal else plain,
+                _counted(key, item),
+            ),
             strict=True,
         ):
-            ways.append(way)
+            if way:
+                ways.append(way)
     return tuple(dict.fromkeys(f"{words} {', '.join(ways)}" for ways in said))
 
 
@@ -406,9 +484,27 @@ def _ways(value: Any, depth: int = _DEEPEST) -> list[str]:
     named = ", ".join(full.values())
     if len(items) > 1 and all(map(_is_number, items.values())):  # their order may be any
         return [named]
+    counted = ", ".join(
+        filter(None, (_counted(key, item, depth - 1) for key, item in items.items()))
+    )
     bare = _VERBS | _PLAIN | _ONLY_INSIDE
     plain = ", ".join(words if words and key in bare else full[key] for key, words in said.items())
-    return [plain, named]
+    return [plain, named, counted]
+
+
+def _counted(key: str, item: Any, depth: int = _DEEPEST) -> str:
+    """A key and what it holds, where numbers count what they stand beside: {"give": {"wood": 3}} is
+    "give 3 wood"; empty if it is none of it."""
+    if depth < 0:
+        return "?"
+    if isinstance(item, dict) and item:
+        held = [_counted(str(part).lower(), inner, depth - 1) for part, inner in item.items()]
+        join = " and " if all(map(_is_number, item.values())) else ", "
+        return f"{key} {join.join(filter(None, held)) or 'nothing'}"
+    if _is_number(item) and key not in _PLAIN | _ONLY_INSIDE | _VERBS | _AXES:
+        return f"{json.dumps(item)} {key}" if item else ""
+    words = _in_words(item, depth)
+    return words if key in _VERBS else _named(key, words)
 
 
 def _named(key: str, words: str) -> str:
@@ -440,7 +536,9 @@ def _in_words(value: Any, depth: int = _DEEPEST) -> str:
     return value if isinstance(value, str) else json.dumps(value)
 
 
-_TAGGED = re.compile(r"<(/?)(answer|action|move)>|\\boxed\{", re.I)
+_TAGGED = re.compile(
+    r"<(/?)(answer|action|move|final|final_answer|choice|decision)>|\\boxed\{", re.I
+)
 
 
 def _in_tags(text: str) -> Iterator[str]:
@@ -652,7 +750,7 @@ def doubt(plain: str, what: str = "move") -> str:
     for reason, signs in _DOUBTS:
         if not words.isdisjoint(signs.split()):
             return reason.format(what)
-    if len(words) > 12:
+    if len(words) > 7:
         return 'end with a line of its own: "ACTION: ..."'
     return ""
 

@@ -213,7 +213,7 @@ _HEAD = (
     f"(yes|yeah|yep|right|okay|ok|alright|thanks) {_WHO}",
     f"{_WHO} (i|i'll|i'm|i'd|let me|let us|let's|my)",
     "good (game|luck)",
-    "(partner|friend|everyone|team|.|=)",
+    "(.|=)",
     _POLITE,
 )
 _TAIL = (
@@ -442,6 +442,8 @@ WAITING = (
     f"[(for [(a|an|any|some)] {NEWS} [to (happen|change)]|{UNTIL})]",
     "[(keep|keep on|continue|continue to|go on)] wait [for] {count} [more] "
     "(step|turn|tick|moment|second|round|bit|while)",
+    "wait [here] for (my|the|our) (partner|teammate|colleague|friend|other|turn|(partner|teammate)"
+    " s turn)",
     "[(keep|keep on)] wait [(moment|bit|while|little|little while|longer|on)]",
     f"(hold on|stand by|stay|do nothing|idle|stay put) {UNTIL}",
     "(hang on|hang about|hang back|hold on|hold still|sit tight|stand by|stand still|stand back"

@@ -1085,3 +1085,15 @@ def test_questions_are_about_what_is_not_seen():
             found.append(in_view)
     assert True in found and False in found
     assert manyhands.make("mission", scenario="tag").questions(None, 0) == []
+
+
+def test_a_wall_that_is_seen_is_no_step():
+    env = make("maze_pair")
+    now = begin(env, ["......", ".#....", "......", "......", "......", ".....X"],
+                player_0=(0, 1), player_1=(0, 1))  # fmt: skip
+    told = [{choice.text: choice for choice in env.choices(now, agent)} for agent in env.agents]
+    seen = [one["south"] for one in told if "do not see" not in one["south"].effect]
+    assert len(seen) == 1 and seen[0].certain and "wall" in seen[0].effect
+    assert "step" not in seen[0].effect
+    after, _ = act(env, now, "south", "south")
+    assert at(env, after, "player_0") == at(env, after, "player_1") == [0, 1]

@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from manyhands.core import answers
+from manyhands.core.asides import is_reason
 from manyhands.core.env import Action, IllegalAction
-from manyhands.core.grammar import Grammar, Reading, names, tokens
+from manyhands.core.grammar import Grammar, Reading, names, tokens, whole_number
 from manyhands.core.talk import OTHER, clean
 from manyhands.envs.negotiation import text as texts
 from manyhands.envs.negotiation.choosing import said_alone
@@ -147,6 +148,14 @@ _PHRASES: dict[int, tuple[str, ...]] = {
         "[that's|it's|that is|it is] [much|far|way] too (expensive|much|little|low|high) [for me] "
         "[.] no [thanks|thank you|deal]",
         f"[i] disagree [with {_OFFER}]",
+        f"{_NO} (can't|cannot|can not|won't|will not|do not|don't|shall not|refuse to|must not"
+        f"|am not going to|'m not going to|am not willing to|'m not willing to|am unable to) "
+        f"(accept|take|agree to|agree with|approve|go for|go along with|consent to|vote for) "
+        f"[{_OFFER}]",
+        f"{_NO} (not|am not) (accept|take|agree to|go for) [{_OFFER}]",
+        f"[no|sorry] [.] [i'm|i am] not interested [in {_OFFER}]",
+        "[no|sorry] [.] (that's|that is|it's|it is|this is) (not enough|unfair|not fair"
+        "|unacceptable) [for me|to me] [.] [so] [i] (reject|decline|refuse) [it|this|that]",
     ),
     WALK: (
         "[i|i'm] (walk|walk away|walk out) [from (the|this|these) "
@@ -188,7 +197,10 @@ _CLAIMS = {
         f"{_STATED} {{n}} [point|coin] [each] [to me|for me]",
         "(claim|state|declare) {n} [point|coin] for [the|a|an|my|each] {good}",
     ),
-    "price": (f"(claim|state|declare) [that] [my (cost|value|limit)] {_STATED} {{n}} [coin]",),
+    "price": (
+        f"(claim|state|declare) [that] [my (cost|value|limit)] {_STATED} {{n}} [coin]",
+        "my (cost|value) is [about|around] {n} [coin]",
+    ),
     "outside": (
         f"(claim|state|declare) [that] [having] [no deal] {_STATED} {{n}} [coin|point] "
         "[to me|for me]",
@@ -244,7 +256,7 @@ _AROUND = re.compile(
     r"^\W*as (?:we )?(?:agreed|promised|discussed|said|proposed|planned)\s*,\s*"
     r"|,\s*as (?:we )?(?:agreed|promised|discussed|said|proposed|planned)\W*$"
     r"|^\W*(?:i'll|i will|i shall|let me) (?:start|begin|open) (?:by|with) "
-    r"|^\W*instead\s*,?\s+(?=i\b|my\b)|,\s*(?:i'm |i am )?sorry\W*$",
+    r"|^\W*(?:instead\s*,?|no\s*,?\s*but)\s+(?=i\b|i'd\b|i'll\b|my\b)|,\s*(?:i'm |i am )?sorry\W*$",
     re.I,
 )
 _BEFORE = re.compile(
@@ -307,7 +319,7 @@ class _Reader:
 
     def decided(self, text: Any) -> Action:
         me = self.env.agents[self.agent]
-        return answers.decide(text, self.mean, self.illegal, what="move", me=me)
+        return answers.decide(text, self.mean, self.illegal, what="move", me=me, calm=_is_calm)
 
     def is_courtesy(self, rest: str) -> bool:
         """Whether what stands before words to say is nothing."""
@@ -538,9 +550,20 @@ class _Reader:
         offering = self.data.how_to_offer
         if self.seen.phase == PICK and self.data.flow == CHAT:
             offering = '"take ..."'
-        names = {"offer": offering, "say": "say", "claim": "claim"}
+        names = {"offer": offering, "say": '"SAY: ..."', "claim": '"claim ..."'}
         able = [names.get(kind, f'"{kind}"') for kind in able]
         return IllegalAction(f"{reason}. Now you can: {', '.join(able)}.")
+
+
+def _is_calm(reason: str) -> bool:
+    """Whether the reason of a move is no part of it: one with amounts, or of what others do, may be
+    what is asked for it, as in "you give me 3 ore, so I give 2 wheat"."""
+    said = tokens(reason)
+    amounts = any(whole_number(word) is not None for word in said)
+    return is_reason(reason) and not amounts and _AMOUNTS.isdisjoint(said)
+
+
+_AMOUNTS = frozenset(("half", "all", "both", "everything", "rest", "you", "they", "he", "she"))
 
 
 @functools.lru_cache(maxsize=8192)

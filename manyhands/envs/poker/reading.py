@@ -20,7 +20,7 @@ GRAMMAR = Grammar(
         "check": [
             f"{_ITS} check [it] [behind|back|down|over] [(for|to) {_SEAT}] [for me]",
             "(tap|knock|rap) [(the|on the) table]", "no bet [.] check", "check [.] no bet",
-            f"check (my|this|the) (option|turn|{_CARD}|1|one)", "check (around|along|through)",
+            "check (my|this|the) (option|turn|1|one)", "check (around|along|through)",
             "stay put", "(the|a) action is on you [.] [i] check",
             "(slow play|sandbag) [.] [and|with] [a|i] check", "check with (my|this|the) " + _CARD,
             "decline to bet [.] [and] [check] [instead]",

@@ -579,7 +579,7 @@ def test_answers_are_read(table, answer, action):
         ("kuhn", "fold", "checking is free"),
         ("kuhn", "call", "no bet to call"),
         ("kuhn", "raise", "nothing to raise"),
-        ("kuhn", "I do not want to bet, so I check.", "denies"),
+        ("kuhn", "I do not want to bet.", "denies"),
         ("kuhn", "check or bet", "choice open"),
         ("kuhn", "[check] [bet]", "differ"),
         ("kuhn, bet", "check", "a bet to answer"),

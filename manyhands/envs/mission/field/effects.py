@@ -128,8 +128,15 @@ def _move(mission: Mission, state: FieldState, agent: int, look: Look, action: i
     code, text = int(look.cells[row, column]), plan.actions[action]
     step = f"step to {place(plan, row, column)}"
     if plan.token:
-        what = "a cell that you do not see" if code < 0 else cell_words(mission, code)
-        effect = f"{step} ({what}), if all name this way and no wall is there"
+        if code < 0:
+            step = f"{step} (a cell that you do not see)"
+            effect = f"{step}, if all name this way and no wall is there"
+            return Choice(text, effect, action, certain=False)
+        if code not in WALK:
+            facts = _facts(mission, agent, int(state.row[agent]), int(state.column[agent]))
+            effect = f"{cell_words(mission, code)} is there: the token stays where it is"
+            return Choice(text, effect, action, facts=facts)
+        effect = f"{step} ({cell_words(mission, code)}), if all name this way"
         return Choice(text, effect, action, certain=False)
     closed = DOOR <= code < DOOR + 3 and not look.doors[code - DOOR]
     key = closed and own.carry == KEY + code - DOOR

@@ -1,0 +1,216 @@
+"""Sentences that say more than an action: why, what is not done, and to whom it is said.
+
+`main_clauses` takes such a sentence apart, by its shape alone: the clause that may name the action,
+and what stands beside it. A reader takes the clause for the whole only if the rest is harmless: a
+reason that tells of no condition, doubt, question or speech of others and of no second action, or
+an alternative that is ruled out, which must be an action as well.
+
+    "The pot is empty, so I'll go west"      main "I'll go west", reason "The pot is empty"
+    "I go west because onions are there"     main "I go west", reason "onions are there"
+    "I go west, not north"                   main "I go west", ruled out "north"
+    "Okay chef_1, I'm going west"            main "I'm going west"
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+MOST = 600  # characters of a sentence that is taken apart; a longer one must mark its action
+_MOST_PIECES = 12  # sentences and clauses of a reason
+
+
+class Clause(NamedTuple):
+    """A clause that may name the action.
+
+    Attributes:
+        main: its words.
+        reason: what is told beside it; "" if nothing is.
+        ruled_out: an action that is not done; "" if none is named.
+        later: whether the reason is a purpose, and may so name what is done later.
+    """
+
+    main: str
+    reason: str = ""
+    ruled_out: str = ""
+    later: bool = False
+
+
+_I = r"(?:i|i'll|i'm|i've|i'd|we|we'll|we're|my|let me|let's|let us)"
+_INTEND = (
+    r"(?:i'll|i'm|i'd|i've|i|we'll|we will|let me|let's|let us"
+    r"|my (?:next |final )?(?:move|action|answer|choice))\b"
+)
+_NAME = r"[a-z]+[_ ]\d{1,2}"
+_CALLED = (
+    rf"(?:{_NAME}|(?:my |dear )*(?:partner|friend|mate|buddy|pal|team|teammate|everyone|everybody"
+    r"|folks|guys|all))"
+)
+_GREETING = r"(?:ok|okay|alright|all right|sure|yes|hi|hey|hello|thanks|thank you|sorry|no problem)"
+
+# Whom it is said to, before and behind what "I" do.
+_TO_BEFORE = re.compile(rf"\W*(?:{_GREETING},? )?{_CALLED}\s*[,!]\s*(?={_I}\b)", re.I)
+_TO_BEHIND = re.compile(rf",\s*{_CALLED}\W*$", re.I)
+_OWN = re.compile(rf"\W*{_I}\b", re.I)
+
+# Words of conclusion before the action, and a label or a call around it.
+_LABEL = re.compile(
+    r"\W*(?:(?:so|therefore|thus|hence|consequently|accordingly|ultimately|overall)\b\s*,?\s*"
+    r"|(?:in conclusion|in the end|after all|all in all|as a result|on balance|that said)\s*,\s*"
+    r"|i(?:'ve| have) (?:decided|chosen)\s*:\s*"
+    r"|action\s*(?:-+>?\s|[\u2013\u2014\u2192])\s*)(?=[^\W\d])",
+    re.I,
+)
+_CALL = re.compile(
+    r"(?:act|choose|select|play|do|take|submit|perform|execute|make)"
+    r"(?:_(?:action|move|choice|step|turn))?\(\s*(?:(?:action|move)\s*=\s*)?"
+    r"(?P<main>[^()]+(?:\([^()]*\))?[^()]*)\)",
+    re.I,
+)
+
+# Behind the action, its reason; "since" and "as" are of time in other places.
+_WHY = re.compile(
+    r"\s*[,;(\u2013\u2014-]*\s*\b(?:because|since|so that|in order to|in order that"
+    r"|so (?:i|we) (?:can|could|may)|as (?:it|this|the|there|i|we|my|our)\b)\b",
+    re.I,
+)
+# A purpose: "west, to get an onion".
+_AIM = re.compile(
+    r"\s*[,;(\u2013\u2014-]*\s*\bto (?:get|reach|face|grab|pick|fetch|block|avoid|keep|help|prevent"
+    r"|see|use|prepare|ensure|start|collect|approach|clear|free|deliver|serve|cook|gather|line"
+    r"|cool|heat|clean|wash|rinse|put|place|take|open|slice|cut|chop|cook|drop|bring|attack|kill|eat"
+    r"|drink|make|build|craft|mine|carry|return|hand|join|follow|catch|give|gain|position|set up"
+    r"|protect|check|look|search|find|pass|save|maximi[sz]e|secure|stay|win)\b",
+    re.I,
+)
+# Before it.
+_SINCE = re.compile(
+    r"\W*(?:because|since|as|given that|now that|given|in order to|to)\b(?P<why>[^.;:!\n]*)", re.I
+)
+_SO = re.compile(
+    r"(?:[,.;!\n\u2013\u2014]|\s-)\s*(?:and |and, )?(?:so|thus|therefore|hence|that's why"
+    r"|which is why|for that reason|as a result|consequently)\b\s*,?\s*(?=\w)",
+    re.I,
+)
+_ENDED = re.compile(r"(?:[.;!\n\u2013\u2014]|\s-)\s*(?:now,?\s+|but\s+)?(?=" + _INTEND + ")", re.I)
+
+_YOU = re.compile(r"\byou(?:r|'re)?\b", re.I)
+
+# An alternative that is ruled out.
+_NOT = re.compile(
+    r"\s*(?:[,;(\u2013\u2014-]\s*(?:and )?|\band )(?:definitely )?not\b\s*"
+    r"|\s*[,;(\u2013\u2014-]*\s*\b(?:rather than|instead of|as opposed to)\b\s*",
+    re.I,
+)
+_NOT_BEFORE = re.compile(
+    r"\W*(?:not|instead of|rather than)\s+(?P<out>[^,;.!\n]+)(?:[,;.!]\s|\n)\s*"
+    r"(?:but\s+)?(?P<main>.+)",
+    re.I | re.S,
+)
+_WONT = re.compile(
+    r"\W*(?:no,?\s+)?(?:i|we) (?:won't|will not|am not going to|do not|don't|shall not|refuse to)"
+    r"\s+(?P<out>[^,;.!\n]+?)\s*(?:[,;.!\n\u2013\u2014]|\s-|\bbut\b)\s*(?:but\s+|instead,?\s+"
+    rf"|rather,?\s+)*(?P<main>{_INTEND}.+)",
+    re.I | re.S,
+)
+_RATHER = re.compile(
+    r"\W*(?:i'd|i would|i will|i'll|i) rather (?P<main>[^.;!\n]+?),? than (?P<out>[^.;!\n]+)", re.I
+)
+
+# What makes a reason more than one: conditions, doubts, questions, others' words, jokes, contrasts.
+_HARMFUL = re.compile(
+    r"[?\"\u201c\u201d\u00ab\u00bb:]|\b(?:if|unless|whether|until|till|suppose|supposing|imagine"
+    r"|pretend|assum\w+|provided|providing|hypothetical\w*|theor\w+|jok\w+|kidding|lie|lying|lies"
+    r"|ironic\w*|sarcas\w+|opposite|contrary|untrue|false|say|says|said|saying|tell|tells|told"
+    r"|ask|asks|asked|wrote|writes|quot\w+|hear|heard|claims|wish|hope|dream|otherwise|or"
+    r"|either|maybe|perhaps|possibly|probably|might|however|although|though|nevertheless|still"
+    r"|instead|wait|actually|undecided|unsure|not sure|uncertain|no idea|refus\w+"
+    r"|forget|ignore|cancel|never ?mind|scratch"
+    r"|well as|soon as|long as|far as|much as)\b",
+    re.I,
+)
+# An intention of its own.
+_PLAN = re.compile(
+    r"\b(?:i'll|i will|i shall|let me|let's|let us|i'm going|i am going|i'm about|i am about"
+    r"|i choose|i plan|i intend|we'll|we will|we shall|first|then|next|later|afterwards?)\b",
+    re.I,
+)
+_MOCKING = re.compile(
+    r"\W*(?:oh|yeah|right|great|sure|totally|of course|obviously|as though)\b(?!.*\bi(?:'ll)?\b)"
+    r"|\W*oh\b",
+    re.I,
+)
+_PIECE = re.compile(r"[.,](?!\d)|[;!\n\u2013\u2014]| - | but | and ")
+
+
+def main_clauses(text: str) -> Iterator[Clause]:
+    """The ways to take a sentence apart; none if it asks something, or quotes."""
+    if len(text) > MOST or "?" in text or "\uff1f" in text:
+        return
+    text = text.replace("\u2019", "'")
+    call = _CALL.fullmatch(text.strip(" ;`"))
+    if call:
+        yield Clause(call["main"].strip(" \"'"))
+        return
+    if any(sign in text for sign in '"\u201c\u201d'):
+        return
+    label = _TO_BEFORE.match(text) or _LABEL.match(text)
+    if label and label.end():
+        yield Clause(text[label.end() :])
+    behind = _TO_BEHIND.search(text)
+    if behind and _OWN.match(text):
+        yield Clause(text[: behind.start()])
+    if _MOCKING.match(text):
+        return
+    yield from _reasons(text)
+    yield from _alternatives(text)
+
+
+def _reasons(text: str) -> Iterator[Clause]:
+    for sign in (_WHY, _AIM):
+        mark = sign.search(text, 1)
+        if mark:
+            reason = text[mark.end() :].strip(" ()") or "?"
+            yield Clause(text[: mark.start()], reason, later=sign is _AIM)
+    since = _SINCE.match(text)
+    if since:
+        first = _comma_before_own(text) or text.rfind(",", 0, since.end())
+        if first > 0:
+            later = re.match(r"\W*(?:in order )?to\b", text, re.I) is not None
+            yield Clause(text[first + 1 :], text[:first], later=later)
+    for sign in (_SO, _ENDED):
+        mark = next(reversed(list(sign.finditer(text))), None)
+        if mark and mark.start():
+            main, reason = text[mark.end() :], text[: mark.start()]
+            # "You are late, so go left" is an order to another.
+            if _OWN.match(main) or not _YOU.search(reason):
+                yield Clause(main, reason)
+
+
+def _comma_before_own(text: str) -> int:
+    found = re.search(rf",\s*(?={_INTEND})", text, re.I)
+    return found.start() if found else 0
+
+
+def _alternatives(text: str) -> Iterator[Clause]:
+    mark = _NOT.search(text, 1)
+    if mark and mark.end() < len(text):
+        yield Clause(text[: mark.start()], ruled_out=text[mark.end() :].strip(" ()"))
+    for sign in (_NOT_BEFORE, _WONT, _RATHER):
+        found = sign.fullmatch(text)
+        if found:
+            yield Clause(found["main"], ruled_out=found["out"])
+
+
+def is_reason(text: str) -> bool:
+    """Whether what is told beside an action tells of nothing that could turn it round."""
+    return not _HARMFUL.search(text) and not _PLAN.search(text)
+
+
+def pieces(text: str) -> list[str] | None:
+    """The sentences and clauses of a reason, none of which may be an action; None if there are too
+    many."""
+    found = [piece.strip() for piece in _PIECE.split(text)]
+    found = [piece for piece in [text.strip(), *found] if piece]
+    return list(dict.fromkeys(found)) if len(found) <= _MOST_PIECES else None

@@ -1,0 +1,172 @@
+"""Sentences that say more than an action: reasons, alternatives that are ruled out, and names."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from manyhands.core import answers, asides
+from manyhands.core.env import IllegalAction
+from manyhands.core.grammar import Grammar
+
+GRAMMAR = Grammar(
+    {
+        "north": ["[(go|walk) [to]] (north|up)"],
+        "south": ["[(go|walk) [to]] (south|down)"],
+        "do": ["do"],
+        "give": ["give {n} [coin]"],
+    }
+)
+
+
+def mean(answer):
+    found = GRAMMAR.read(answer.plain)
+    if len(found) == 1 and found[0].meaning == "give":
+        raise IllegalAction("there are no coins")
+    return found[0].meaning if len(found) == 1 else None
+
+
+def read(text, **options):
+    return answers.decide(text, mean, **options)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I go north because the door is there",
+        "north, since it's near",
+        "I'll walk up so that I can see more",
+        "I'll go north so I can see more.",
+        "north \u2013 to reach the door",
+        "go north to get to the far end of the south corridor",
+        "To reach the door, I'll go north.",
+        "Since the door is open, I'll go north.",
+        "Because of the rain, the mud and the wind, I go north",
+        "The door is open, so I go north.",
+        "South is blocked. Therefore, I will go north.",
+        "I cannot swim; thus north",
+        "The door is open. It is near. I'll go north.",
+        "- The door is open\n- It is near\n\nI go north.",
+        "The door is open, so I go north, not south.",
+        "Hence north.",
+        "In the end, I go north",
+        "I've decided: north",
+        "ACTION - north",
+        "ACTION \u2192 go north",
+        'act("north")',
+        "choose_action(action='go north')",
+        "Okay player_1, I'm going north.",
+        "player_1, I'll go north",
+        "Partner, I go north",
+        "I'll go north, my friend!",
+        "north, not south",
+        "go north rather than south",
+        "I go north instead of going south",
+        "I'd rather go north than south",
+        "not south, but north",
+        "Instead of south, I go north.",
+        "I won't go south; I'll go north.",
+        "I won't give 3 coins; I'll go north.",
+        "I could stay here, but the door is better, so north.",
+        "ACTION: north, because the door is open",
+        '{"action": "north because the door is open"}',
+        '{"selected_action": "north"}',
+        '{"response": {"action": "north", "thought": "south?"}}',
+        "south? <final_answer>north</final_answer>",
+    ],
+)
+def test_what_stands_beside_an_action_is_read_past(text):
+    assert read(text) == "north"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I go north if you do, because it is near",
+        "I won't go north because it is far",
+        "do not south",
+        "ACTION: do not go south",
+        "Should I go north because it is near?",
+        "He goes north because he is thirsty",
+        "I went north because it is near",
+        "go north because you said so",
+        "I'll go north. Just kidding.",
+        "I'll go north. Or not.",
+        "I'll go north. I'll go south.",
+        "I'll go south. No, I'll go north.",
+        "First I'll open the door. I'll go north.",
+        "Suppose that I am brave. I'll go north.",
+        "My friend told me his plan. I'll go north.",
+        "You are late, so go north",
+        "I refuse, so go north",
+        "I'm not sure, so north",
+        "oh sure, north, because that worked so well",
+        "player_1, go north",
+        "Okay player_1, go north",
+        "partner, go north",
+        "north, not now",
+        "north, not north",
+        "north, not because it is near",
+        "rather than north",
+        "So you go north",
+        "as if I would go north because of that",
+        "action -1",
+        'undo("north")',
+        'act("north", "south")',
+        'He said: "I go north because it is near"',
+        "It would be good to go north because it is near",
+    ],
+)
+def test_what_turns_an_action_round_is_refused(text):
+    with pytest.raises(IllegalAction):
+        read(text)
+
+
+def test_the_reason_of_a_closed_action_is_no_excuse():
+    with pytest.raises(IllegalAction, match="no coins"):
+        read("You are poor, so I give 3 coins")
+
+
+def test_a_game_may_say_which_reasons_count():
+    assert read("it is 3, so north") == "north"
+    with pytest.raises(IllegalAction):
+        read("it is 3, so north", calm=lambda reason: "3" not in reason)
+
+
+def test_objects_count_what_they_hold():
+    grammar = Grammar({"swap": ["(offer|trade|swap) give {a:n} wood get {b:n} ore"]})
+
+    def swap(answer):
+        found = grammar.read(answer.plain)
+        return tuple(found[0].values.values()) if len(found) == 1 else None
+
+    for text in (
+        '{"action": "offer", "give": {"wood": 2}, "get": {"ore": 1}}',
+        '{"type": "offer", "give": {"wood": 2, "sheep": 0}, "get": {"ore": 1}}',
+        '{"action": {"offer": {"give": {"wood": 2}, "get": {"ore": 1}}}}',
+    ):
+        assert answers.decide(text, swap) == (2, 1), text
+
+
+def test_a_refused_object_is_quoted_whole():
+    with pytest.raises(IllegalAction, match="wood"):
+        read('{"action": "offer", "give": {"wood": 2}}')
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["so " * 190, "not " * 140, ", so I go" * 60, "a, " * 190, "because " * 70, "I won't " * 70],
+)
+def test_long_sentences_take_no_time(text):
+    assert len(text) <= asides.MOST
+    start = time.perf_counter()
+    with pytest.raises(IllegalAction):
+        read(text)
+    assert time.perf_counter() - start < 1
+
+
+def test_longer_ones_must_mark_their_action():
+    reason = "the door is open " * 40
+    with pytest.raises(IllegalAction, match="ACTION"):
+        read(f"I go north because {reason}")
