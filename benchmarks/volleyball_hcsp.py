@@ -17,7 +17,7 @@ stopped goes on with what it has:
     table        all of these and the scripted teams against each other
 
 No part has a teacher, and all networks begin untrained. Rows over options make as many choices as
-`nash` did; `flat` as many steps of physics. Points last 30 s at most, as HCSP's; masses and the
+`nash` may; `flat` as many steps of physics. Points last 30 s at most, as HCSP's; masses and the
 ball's bounce are drawn for each point (2 % and 1 % to either side), since otherwise all points
 begin alike. Everything measured goes to `benchmarks/results/volleyball-hcsp.json`.
 """
@@ -263,7 +263,7 @@ def train(part: str, budget: Budget, runs: Path, results: dict[str, Any]) -> dic
         made = population(budget, runs / "nash", "nash")
         response = exploitability(events(), made, config, SEED, _say)
         return about_response(response, made.mixture, config, folder)
-    choices = results["nash"]["choices"]
+    choices = RESPONSES * budget.response
     config = dataclasses.replace(strategy_config(budget, "nash"), total_steps=choices)
     if part == "self-play":
         return learn(PPO(events(), plain(config)), folder)
@@ -285,7 +285,7 @@ def tuned(budget: Budget, folder: Path, runs: Path) -> dict[str, Any]:
     made = population(budget, runs / "nash", "nash")
     settings = {
         **dataclasses.asdict(strategy_config(budget, "nash")),
-        **{"total_steps": budget.joint, "num_envs": 128, "num_steps": 64, "checks": 4},
+        **{"total_steps": budget.joint, "num_envs": 128, "num_steps": 64, "checks": 2},
         **{"learning_rate": 3e-4, "discount": 0.999, "gae_lambda": 0.97, "noise": 0.1},
         **{"entropy": 1e-4, "entropy_end": 0.0, "enough": 1.0},
     }
@@ -421,27 +421,30 @@ def main() -> None:
     parser.add_argument("--runs", type=Path, default=ROOT / "runs" / "volleyball-hcsp")
     parser.add_argument("--out", type=Path, default=RESULT)
     parser.add_argument("--parts", nargs="+", choices=(*LEARNED, "table"))
-    parser.add_argument("--response", type=int, default=204_800, help="choices of a response")
-    parser.add_argument("--best", type=int, default=409_600, help="choices of the fresh response")
-    parser.add_argument("--joint", type=int, default=4_000_000, help="steps of the third stage")
-    parser.add_argument("--points", type=int, default=520, help="of a cell and side")
+    parser.add_argument("--response", type=int, default=122_880, help="choices of a response")
+    parser.add_argument("--best", type=int, default=245_760, help="choices of the fresh response")
+    parser.add_argument("--joint", type=int, default=3_000_000, help="steps of the third stage")
+    parser.add_argument("--points", type=int, default=500, help="of a cell and side")
     options = parser.parse_args()
     budget = Budget(options.response, options.best, options.joint, options.points)
-    content = json.loads(options.out.read_text()) if options.out.exists() else {}
-    results: dict[str, Any] = content.get("parts", {})
-    cells: dict[str, Any] = content.get("table", {})
     command = shlex.join(["python", "benchmarks/volleyball_hcsp.py", *sys.argv[1:]])
 
-    def keep() -> None:
-        save(options.out, machine=machine(), command=command, parts=results, table=cells)
+    def kept() -> tuple[dict[str, Any], dict[str, Any]]:
+        content = json.loads(options.out.read_text()) if options.out.exists() else {}
+        return content.get("parts", {}), content.get("table", {})
+
+    def keep(new: dict[str, Any], cells: dict[str, Any]) -> None:
+        # Read again: several runs may write to one file.
+        parts, played = kept()
+        save(options.out, machine=machine(), parts=parts | new, table=played | cells)
 
     for part in options.parts or (*LEARNED, "table"):
+        parts, cells = kept()
         if part == "table":
-            table(budget, options.runs, list(results), cells, keep)
-        elif part not in results:
+            table(budget, options.runs, list(parts), cells, lambda: keep({}, cells))
+        elif part not in parts:
             _say(f"{part} begins")
-            results[part] = train(part, budget, options.runs, results)
-        keep()
+            keep({part: {"command": command, **train(part, budget, options.runs, parts)}}, {})
 
 
 if __name__ == "__main__":
