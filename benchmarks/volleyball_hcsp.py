@@ -358,7 +358,11 @@ def rows_of(budget: Budget, runs: Path, known: Sequence[str]) -> dict[str, Row]:
 
 
 def table(
-    budget: Budget, runs: Path, known: Sequence[str], kept: dict[str, Any], keep: Callable[[], None]
+    budget: Budget,
+    runs: Path,
+    known: Sequence[str],
+    kept: dict[str, Any],
+    keep: Callable[..., None],
 ) -> None:
     """Play all pairs that have not been played, on both sides; what was won, of the row's points,
     goes to `kept` as "row | column"."""
@@ -379,7 +383,7 @@ def table(
                 kept[f"{a} | {b}"] = points(first, second)
                 _say(f"{a} | {b}: {kept[f'{a} | {b}']['both']}")
             _say(f"{len(some)} cells in {time.perf_counter() - begun:.0f} s")
-            keep()
+            keep({}, kept)
 
 
 BLOCKS = 10  # of points, that mixtures are shared out over
@@ -441,7 +445,7 @@ def main() -> None:
     for part in options.parts or (*LEARNED, "table"):
         parts, cells = kept()
         if part == "table":
-            table(budget, options.runs, list(parts), cells, lambda: keep({}, cells))
+            table(budget, options.runs, list(parts), cells, keep)
         elif part not in parts:
             _say(f"{part} begins")
             keep({part: {"command": command, **train(part, budget, options.runs, parts)}}, {})
