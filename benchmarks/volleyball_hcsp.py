@@ -119,10 +119,6 @@ class Common(Joint):
         own = jnp.repeat(actions[:, -1] > 0.5, self.members, axis=0)
         return jnp.where(own[:, None], flown, by_skill)
 
-    def legal(self, state: Any) -> Array:
-        """bool[2, options], as in `Joint`."""
-        return super().legal(state)
-
 
 @functools.cache
 def common() -> Common:
