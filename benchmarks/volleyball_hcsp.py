@@ -39,7 +39,7 @@ import gymnasium
 import jax
 import jax.numpy as jnp
 import numpy as np
-from common import RESULTS, ROOT, machine, points, save
+from common import RESULTS, ROOT, machine, points, save, wilson
 
 import manyhands
 from manyhands.baselines.evaluation import play_matches
@@ -411,6 +411,23 @@ def meet(
     return [(each[k], -each[half + k]) for k in range(half)]
 
 
+def shown(cells: dict[str, Any]) -> str:
+    """The table in Markdown: points that the row won from the column, on both sides, in percent
+    with Wilson's 95 % interval; and what is left to 100 was lost or drawn."""
+    names = list(dict.fromkeys(name for pair in cells for name in pair.split(" | ")))
+    won: dict[tuple[str, str], str] = {}
+    for pair, cell in cells.items():
+        (a, b), both = pair.split(" | "), cell["both"]
+        count = both["points"]
+        for one, other, share in ((a, b, both["won"]), (b, a, both["lost"])):
+            low, high = wilson(round(share * count), count)
+            won[one, other] = f"{100 * share:.0f} ({100 * low:.0f}–{100 * high:.0f})"
+    lines = ["| won by | " + " | ".join(names) + " |", "|---" * (len(names) + 1) + "|"]
+    for one in names:
+        lines.append(f"| {one} | " + " | ".join(won.get((one, b), "") for b in names) + " |")
+    return "\n".join(lines)
+
+
 # ---- all of it -----------------------------------------------------------------------------------
 
 
@@ -442,6 +459,7 @@ def main() -> None:
         parts, cells = kept()
         if part == "table":
             table(budget, options.runs, list(parts), cells, keep)
+            print(shown(cells))
         elif part not in parts:
             _say(f"{part} begins")
             keep({part: {"command": command, **train(part, budget, options.runs, parts)}}, {})
