@@ -421,7 +421,7 @@ def shown(cells: dict[str, Any]) -> str:
         count = both["points"]
         for one, other, share in ((a, b, both["won"]), (b, a, both["lost"])):
             low, high = wilson(round(share * count), count)
-            won[one, other] = f"{100 * share:.0f} ({100 * low:.0f}–{100 * high:.0f})"
+            won[one, other] = f"{100 * share:.0f} ({100 * low:.0f} to {100 * high:.0f})"
     lines = ["| won by | " + " | ".join(names) + " |", "|---" * (len(names) + 1) + "|"]
     for one in names:
         lines.append(f"| {one} | " + " | ".join(won.get((one, b), "") for b in names) + " |")
