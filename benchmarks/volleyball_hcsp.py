@@ -66,7 +66,7 @@ RESULT = RESULTS / "volleyball-hcsp.json"
 DRAWN = {"mass": (0.98, 1.02), "restitution": (0.79, 0.81)}
 COURT = {"task": "3v3", "max_steps": 1500, "randomise": DRAWN}
 RESPONSES = 5
-# Of physics: 29.7 where the fourth response of `nash` plays itself; the results hold the last one's.
+# Of physics: 29.7 where the fourth response of `nash` plays itself; the results have the last one.
 STEPS_OF_A_CHOICE = 30
 # Of the shaping terms, a strategy needs little: skills find the ball by themselves.
 WEIGHTS = {"hit": 2.0, "approach": 0.1}
@@ -256,7 +256,7 @@ def train(part: str, budget: Budget, runs: Path) -> dict[str, Any]:
         return tuned(budget, folder, runs)
     if part == "best":
         config = dataclasses.replace(
-            strategy_config(budget, "nash"), total_steps=budget.best, checks=10, enough=1.0
+            strategy_config(budget, "nash"), total_steps=budget.best, checks=5, enough=1.0
         )
         made = population(budget, runs / "nash", "nash")
         response = exploitability(events(), made, config, SEED, _say)
