@@ -282,9 +282,9 @@ def tuned(budget: Budget, folder: Path, runs: Path) -> dict[str, Any]:
     made = population(budget, runs / "nash", "nash")
     settings = {
         **dataclasses.asdict(strategy_config(budget, "nash")),
-        **{"total_steps": budget.joint, "num_envs": 128, "num_steps": 64, "checks": 2},
+        **{"total_steps": budget.joint, "num_envs": 128, "num_steps": 64, "checks": 1},
         **{"learning_rate": 3e-4, "discount": 0.999, "gae_lambda": 0.97, "noise": 0.1},
-        **{"entropy": 1e-4, "entropy_end": 0.0, "enough": 1.0},
+        **{"entropy": 1e-4, "entropy_end": 0.0, "enough": 1.0, "epochs": 2},
     }
     config = PSROConfig(**settings)
     response = finetune(
@@ -441,7 +441,7 @@ def main() -> None:
     parser.add_argument("--parts", nargs="+", choices=(*LEARNED, "table"))
     parser.add_argument("--response", type=int, default=122_880, help="choices of a response")
     parser.add_argument("--best", type=int, default=245_760, help="choices of the fresh response")
-    parser.add_argument("--joint", type=int, default=3_000_000, help="steps of the third stage")
+    parser.add_argument("--joint", type=int, default=409_600, help="steps of the third stage")
     parser.add_argument("--points", type=int, default=500, help="of a cell and side")
     options = parser.parse_args()
     budget = Budget(options.response, options.best, options.joint, options.points)
