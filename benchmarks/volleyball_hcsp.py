@@ -9,6 +9,7 @@ stopped goes on with what it has:
 
     nash         two stages: PSRO over the team's options, mixed by the Nash equilibrium
     joint        three stages: a strategy of `nash` and corrections of the skills, with a KL term
+    growth       each response of `nash` against the scripted teams
     best         a fresh best response to the mixture of `nash`: how much there is left to win
     fictitious   one network that learns against all of its past selves, drawn uniformly
     self-play    one network that learns against itself, over the team's options
@@ -70,7 +71,7 @@ RESPONSES = 5
 STEPS_OF_A_CHOICE = 30
 # Of the shaping terms, a strategy needs little: skills find the ball by themselves.
 WEIGHTS = {"hit": 2.0, "approach": 0.1}
-LEARNED = ("nash", "joint", "best", "fictitious", "self-play", "flat", "uniform")
+LEARNED = ("nash", "growth", "joint", "best", "fictitious", "self-play", "flat", "uniform")
 SCRIPTS = {"rules": "team", "rules, short": "team:attack=short"}
 SEED = 0
 
@@ -252,6 +253,8 @@ def train(part: str, budget: Budget, runs: Path) -> dict[str, Any]:
         return about_population(made, strategy_config(budget, part)) | {
             "physics_steps_of_a_choice": primitive_steps(made)
         }
+    if part == "growth":
+        return growth(budget, runs)
     if part == "joint":
         return tuned(budget, folder, runs)
     if part == "best":
@@ -349,9 +352,8 @@ def rows_of(budget: Budget, runs: Path, known: Sequence[str]) -> dict[str, Row]:
         # The joint game is none that `load` could check it against.
         policy = policies.load(path, None if kind == "joint" else games[kind]())
         rows[part] = Row((policy,), np.ones(1), kind)
-    for name, script in (*SCRIPTS.items(), ("taught", "psro")):
-        rows[name] = Row((seat(script, events()),), np.ones(1), "options")
-    return rows
+    taught = Row((seat("psro", events()),), np.ones(1), "options")
+    return rows | scripted() | {"taught": taught}
 
 
 def table(
@@ -387,29 +389,52 @@ BLOCKS = 10  # of points, that mixtures are shared out over
 
 
 def meet(
-    game: Env, rows: dict[str, Row], pairs: Sequence[tuple[str, str]], count: int
+    game: Env,
+    rows: dict[str, Row],
+    pairs: Sequence[tuple[str, str]],
+    count: int,
+    blocks: int = BLOCKS,
 ) -> list[tuple[np.ndarray, np.ndarray]]:
     """What the first of each pair won, f64[count] on the near and on the far side: 1, 0 (a draw) or
     -1 a point."""
     rng = np.random.default_rng(SEED)
     used = list(dict.fromkeys(name for pair in pairs for name in pair))
-    shares = {name: rows[name].shared_out(BLOCKS, rng) for name in used}
+    shares = {name: rows[name].shared_out(blocks, rng) for name in used}
     place = {name: k for k, name in enumerate(used)}
     lineups = [(place[a], place[b]) for a, b in pairs]
     lineups += [(b, a) for a, b in lineups]
     found = []
-    for block in range(BLOCKS):
+    for block in range(blocks):
         players = [shares[name][block] for name in used]
         if isinstance(game, Common):
             players = [
                 Team(player, rows[name].kind) for name, player in zip(used, players, strict=True)
             ]
-        matches = play_matches(game, players, lineups, count // BLOCKS, SEED + 1 + block)
+        matches = play_matches(game, players, lineups, count // blocks, SEED + 1 + block)
         won = [np.sign(match.terms["win"][:, 0]) for match in matches]
         found.append(won)
     each = [np.concatenate(block) for block in zip(*found, strict=True)]
     half = len(pairs)
     return [(each[k], -each[half + k]) for k in range(half)]
+
+
+def growth(budget: Budget, runs: Path) -> dict[str, Any]:
+    """Points of each response of `nash` against the scripted teams, 200 on each side."""
+    rows = {"new": Row((), np.ones(1), "options")} | scripted()
+    pairs = [("new", name) for name in SCRIPTS]
+    found = {}
+    made = population(budget, runs / "nash", "nash")
+    for name, strategy in zip(made.league.names[1:], made.strategies[1:], strict=True):
+        rows["new"] = Row((strategy,), np.ones(1), "options")
+        played = meet(events(), rows, pairs, 200, blocks=1)
+        found[name] = {b: points(*won) for (_, b), won in zip(pairs, played, strict=True)}
+        _say(f"{name}: { ({b: found[name][b]['both'] for b in found[name]}) }")
+    return {"points": found}
+
+
+def scripted() -> dict[str, Row]:
+    players = {name: seat(script, events()) for name, script in SCRIPTS.items()}
+    return {name: Row((player,), np.ones(1), "options") for name, player in players.items()}
 
 
 def shown(cells: dict[str, Any]) -> str:
