@@ -226,6 +226,38 @@ def play_games(game: Callable[[], int], seconds: float, games: int = 0) -> dict[
     }
 
 
+# ---- scores --------------------------------------------------------------------------------------
+
+
+def wilson(won: int, count: int) -> tuple[float, float]:
+    """Wilson's (1927) 95 % interval of a share, `won` of `count`."""
+    from scipy.stats import binomtest
+
+    low, high = binomtest(won, count).proportion_ci(method="wilson")
+    return float(low), float(high)
+
+
+def points(first: Any, second: Any) -> dict[str, Any]:
+    """Shares of points won, drawn and lost: on the near side, on the far one, on both. Of margins
+    f64[E] of either side; the interval of those won is Wilson's (1927), 95 %."""
+    import numpy as np
+
+    sides = {"near": first, "far": second, "both": np.concatenate([first, second])}
+    found = {}
+    for side, margins in sides.items():
+        won = int((margins > 0).sum())
+        low, high = wilson(won, len(margins))
+        found[side] = {
+            "points": len(margins),
+            "won": won / len(margins),
+            "low": low,
+            "high": high,
+            "drawn": float((margins == 0).mean()),
+            "lost": float((margins < 0).mean()),
+        }
+    return found
+
+
 # ---- the report ----------------------------------------------------------------------------------
 
 

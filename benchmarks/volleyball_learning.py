@@ -33,7 +33,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from common import RESULTS, ROOT, machine, save
+from common import RESULTS, ROOT, machine, points, save
 
 SHIPPED = ROOT / "manyhands" / "assets" / "policies"
 RUNS: dict[str, list[str]] = {
@@ -182,27 +182,6 @@ def strategies(run: str, out: Path, episodes: int) -> dict[str, Any]:
         "mixture": dict(zip(names, population.mixture.tolist(), strict=True)),
         "best_response_to_the_mixture": left,
     }
-
-
-def points(first: np.ndarray, second: np.ndarray) -> dict[str, Any]:
-    """Shares of points won, drawn and lost, on the near side, on the far one and on both; the
-    interval of those won is Wilson's (1927), 95 %."""
-    from scipy.stats import binomtest
-
-    sides = {"near": first, "far": second, "both": np.concatenate([first, second])}
-    found = {}
-    for side, margins in sides.items():
-        won = int((margins > 0).sum())
-        low, high = binomtest(won, len(margins)).proportion_ci(method="wilson")
-        found[side] = {
-            "points": len(margins),
-            "won": won / len(margins),
-            "low": float(low),
-            "high": float(high),
-            "drawn": float((margins == 0).mean()),
-            "lost": float((margins < 0).mean()),
-        }
-    return found
 
 
 def picture(runs: dict[str, Path]) -> None:

@@ -33,6 +33,7 @@ def load(name):
     try:
         spec = importlib.util.spec_from_file_location(name, ROOT / "benchmarks" / f"{name}.py")
         module = importlib.util.module_from_spec(spec)
+        sys.modules[name] = module  # where dataclasses look up their annotations
         spec.loader.exec_module(module)
         return module
     finally:
@@ -243,3 +244,38 @@ def test_zero_shot_keeps_kitchens_apart():
     layouts = {make("kitchen", layout=name).levels[0].text() for name in module.LAYOUTS}
     assert len(learned) == len(others) == 60
     assert not learned & others and not (learned | others) & layouts
+
+
+def test_points_have_wilson_intervals():
+    found = load("common").points(np.array([1.0, 1, 1, 0]), np.array([1.0, 1, -1, -1, -1, 0]))
+    assert {side: found[side]["points"] for side in found} == {"near": 4, "far": 6, "both": 10}
+    both = found["both"]
+    assert (both["won"], both["drawn"], both["lost"]) == (0.5, 0.2, 0.3)
+    assert (both["low"], both["high"]) == pytest.approx((0.2366, 0.7634), abs=1e-4)
+
+
+def test_hcsp_shares_points_out_as_the_mixture_says():
+    row = load("volleyball_hcsp").Row(("a", "b", "c"), np.array([0.5, 0.0, 0.5]), "options")
+    drawn = [row.shared_out(10, np.random.default_rng(seed)) for seed in range(4)]
+    assert all(sorted(blocks) == ["a"] * 5 + ["c"] * 5 for blocks in drawn)
+    assert len({tuple(blocks) for blocks in drawn}) > 1  # in another order each time
+
+
+@pytest.mark.slow
+def test_hcsp_teams_of_all_kinds_fly_in_one_game():
+    """Velocities mean the same as in their own game; corrections are added to what skills do."""
+    import jax
+    import jax.numpy as jnp
+
+    from manyhands.envs.volleyball.rules import rotor_commands
+
+    game = load("volleyball_hcsp").Common()
+    state = game.reset(jax.random.key(0))
+    moves = jnp.linspace(-0.5, 0.5, 24).reshape(6, 4)
+    numbers = jnp.linspace(-1, 1, 24).reshape(2, 12)
+    actions = jnp.concatenate([jnp.zeros((2, 1)), numbers, jnp.array([[1.0], [0.0]])], axis=1)
+    done = jax.jit(game.commands)(state, moves, actions)
+    setup, inner = game.flat.setup, state.inner
+    flown = jax.jit(lambda a: rotor_commands(setup, inner.params, inner, a))(numbers.reshape(6, 4))
+    np.testing.assert_allclose(done[:3], flown[:3], atol=1e-5)
+    np.testing.assert_allclose(done[3:], moves[3:] + game.reach * numbers.reshape(6, 4)[3:])

@@ -181,8 +181,7 @@ class Joint(Env[JointState]):
         skill = jnp.where(state.fresh, assigned.astype(jnp.int16), state.skill)
         order = skills.order(skill.astype(jnp.int32))
         moves = jnp.moveaxis(skills.follow(obs, order), -1 - len(batch), 0)
-        correction = jnp.clip(actions[:, 1:], -1, 1).reshape(-1, self.width, *batch)
-        inner, outcome = env.step(key, state.inner, moves + self.reach * correction)
+        inner, outcome = env.step(key, state.inner, self.commands(state, moves, actions))
 
         seen = skills.parse_observation(jnp.moveaxis(env.perceive(inner), 0, 1))
         waited = jnp.where(state.fresh, 0, state.waited) + 1
@@ -196,6 +195,13 @@ class Joint(Env[JointState]):
         truncated = jnp.all(of_team(outcome.truncated), axis=1)
         after = JointState(inner, option, skill, fresh, waited.astype(jnp.int16))
         return after, self.outcome(terms, terminated, truncated, outcome.metrics)
+
+    def commands(self, state: JointState, moves: Array, actions: Array) -> Array:
+        """What the agents of the game do, [N, *shape, ...]: what their skills do (`moves`), and the
+        corrections in the teams' actions."""
+        batch = jnp.shape(state.fresh)
+        correction = jnp.clip(actions[:, 1:], -1, 1).reshape(-1, self.width, *batch)
+        return moves + self.reach * correction
 
     def _event(self, state: JointState) -> EventState:
         """As the game of events has it."""
