@@ -1095,13 +1095,13 @@ def test_answers_to_an_offer_are_answers_alone(spiral):
         "quit asking for gold",
         "leave it",
         "no problem",
-        "I don't accept",
+        "I don't accept that you are poor",
     ):
         with pytest.raises(IllegalAction):
             spiral.parse(text, state, 1)
     for kind, texts in {
         "accept": ("accept", "I accept this offer.", "Deal!", "yes, I accept", "I take the deal"),
-        "reject": ("no", "no deal", "reject, that is unfair"),
+        "reject": ("no", "no deal", "reject, that is unfair", "I don't accept"),
         "walk away": ("walk away", "I quit", "leave the negotiation"),
         "pass": ("pass", "I pass this turn", "wait"),
     }.items():
