@@ -98,7 +98,7 @@ def test_it_goes_where_the_other_proposes_unless_a_wall_is_known_there():
     for view in seen:
         (reply,) = manyhands.seat("text", env).act([view])
         effects = {choice.text: choice.effect for choice in view.all_choices}
-        wall = "south" not in effects or "(a wall)" in effects["south"]
+        wall = "south" not in effects or "a wall is there:" in effects["south"]
         assert reply.action.endswith("ACTION: south") or wall
         outcomes.add(wall)
     assert outcomes == {False, True}
