@@ -79,14 +79,14 @@ _WHY = re.compile(
 _AIM = re.compile(
     r"\s*[,;(\u2013\u2014-]*\s*\bto (?:get|reach|face|grab|pick|fetch|block|avoid|keep|help|prevent"
     r"|see|use|prepare|ensure|start|collect|approach|clear|free|deliver|serve|cook|gather|line"
-    r"|cool|heat|clean|wash|rinse|put|place|take|open|slice|cut|chop|cook|drop|bring|attack|kill|eat"
+    r"|cool|heat|clean|wash|rinse|put|place|take|open|slice|cut|chop|drop|bring|attack|kill|eat"
     r"|drink|make|build|craft|mine|carry|return|hand|join|follow|catch|give|gain|position|set up"
     r"|protect|check|look|search|find|pass|save|maximi[sz]e|secure|stay|win)\b",
     re.I,
 )
 # Before it.
 _SINCE = re.compile(
-    r"\W*(?:because|since|as|given that|now that|given|in order to|to)\b(?P<why>[^.;:!\n]*)", re.I
+    r"\W*(?:because|since|as|given that|now that|given|in order to|to)\b[^.;:!\n]*", re.I
 )
 _SO = re.compile(
     r"(?:[,.;!\n\u2013\u2014]|\s-)\s*(?:and |and, )?(?:so|thus|therefore|hence|that's why"
