@@ -439,6 +439,16 @@ def test_thoughts_of_a_teacher_are_learned_before_its_answer():
     assert not any("SAY:" in lesson.answer for lesson in lessons)
 
 
+def test_seats_in_brackets_only_play():
+    env = manyhands.make("negotiation", scenario="trade", max_steps=4)
+    config = dataclasses.replace(TINY, demonstrations=6, teachers="barter (honest)", wander=0)
+    lessons = demonstrate(env, config, 0)
+    assert len(lessons) >= 6
+    assert all("You are player_0." in lesson.prompt for lesson in lessons)
+    with pytest.raises(ConfigError, match="none is learned from"):
+        demonstrate(env, dataclasses.replace(config, teachers="(barter) (honest)"), 0)
+
+
 @pytest.mark.parametrize(("ignored", "repeated"), [(r"Step \d+|\nLast step.*", 1 / 2), ("", 0)])
 def test_sights_are_compared_without_what_is_ignored(ignored, repeated):
     env = manyhands.make("home", task="put", receptacles=6, objects=4, max_steps=2)

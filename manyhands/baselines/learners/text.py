@@ -89,8 +89,9 @@ class TextConfig:
         also: further games that are learned together, ids with + between them.
         teachers: seats to learn from, lineups with ; between them; "" takes
             `text_lessons.TEACHERS`, and random players where it names none. A lineup is one seat
-            for all agents, or one for each with blanks between them, of which random ones are not
-            learned from. "GAME=lineup" is for that game alone.
+            for all agents, or one for each with blanks between them. Random ones, and those in
+            brackets, as in "barter (honest)", are not learned from. "GAME=lineup" is for that game
+            alone.
         demonstrations: decisions of teachers in each game, at least.
         wander: how likely a teacher that acts on the host does something else at random; what it
             would have done is learned.

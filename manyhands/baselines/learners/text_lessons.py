@@ -115,7 +115,10 @@ def demonstrate(
 
     With a `student` the teachers answer where it is led by its own answers (DAgger, Ross et al.
     2011): it acts in their place in `share` of their decisions, and what they would have answered
-    is learned. Teachers on the device, and random ones, act for themselves.
+    is learned. Teachers on the device, random ones and those in brackets act for themselves.
+
+    Raises:
+        ConfigError: a lineup does not fit the game, or nobody of it is learned from.
     """
     lineups = lineups_of(env.unwrapped.id, config.teachers)
     if config.positions and isinstance(env.unwrapped, Board):
@@ -131,7 +134,11 @@ def demonstrate(
         wander = config.wander if own is None else share
         hosts = {name: _host(env, name, wander, own) for name in dict.fromkeys(names)}
         made = {name: _seated(env, name, host, config) for name, host in hosts.items()}
-        learned = [name != "random" or set(names) == {"random"} for name in names]
+        learned = [
+            not _aside(name) and (name != "random" or set(names) == {"random"}) for name in names
+        ]
+        if not any(learned):
+            raise ConfigError(f"of the teachers {lineup!r} none is learned from")
         seats = [made[name] for name in names]
         asked = [hosts[name] for name in names]
         last: dict[int, Moment] = {}
@@ -247,8 +254,15 @@ def every_position(env: Env, names: tuple[str, ...], times: int) -> tuple[Demons
     raise AssertionError("an endless board game")
 
 
+def _aside(name: str) -> bool:
+    """Whether a seat of a lineup only plays, as "(honest)"."""
+    return name.startswith("(") and name.endswith(")")
+
+
 def _host(env: Env, name: str, wander: float, student: Any) -> _Wandering | None:
     """A teacher on the host, that wanders; None for one on the device, and for random ones."""
+    if _aside(name):
+        return None
     policy = seat(name, env)
     if name == "random" or not callable(getattr(policy, "act", None)):
         return None
@@ -256,6 +270,8 @@ def _host(env: Env, name: str, wander: float, student: Any) -> _Wandering | None
 
 
 def _seated(env: Env, name: str, host: _Wandering | None, config: Lessons) -> Any:
+    if _aside(name):
+        name = name[1:-1]
     return seat(name, env) if host is None else words.held(host, env, config.patience)
 
 
