@@ -9,7 +9,8 @@
 game alone into a file of its own (`--alone`), and judges the seat `text:file=shipped` in all games,
 or in those of `--games`; without runs it judges what is there. Runs are kept in
 `runs/text-policy` (or `--out`) and gone on with if they are there; figures go to
-`benchmarks/results/text-policy-EXPERIMENT.json`, a seed each as it is finished.
+`benchmarks/results/text-policy-EXPERIMENT.json`, a seed each as it is finished, beside those of
+other seeds and baselines with the same settings.
 """
 
 from __future__ import annotations
@@ -336,6 +337,23 @@ def written(data: Any) -> str:
     return re.sub(r"\[[-\d.e,\s]+\]", lambda own: "".join(own[0].split()), text) + "\n"
 
 
+def joined(data: dict[str, Any], run: dict[str, Any], path: Path) -> dict[str, Any]:
+    """Results with one more run, and with those of other commands with the same settings, which
+    may have been written in the meantime."""
+    found = [*data["runs"], run]
+    there = json.loads(path.read_text()) if path.exists() else {}
+    # What a file does not name was the default then.
+    settings = dataclasses.asdict(TextConfig()) | there.get("settings", {})
+    if there and settings == data["settings"]:
+        known = {(own["seed"], own["baseline"]) for own in found}
+        others = [own for own in there["runs"] if (own["seed"], own["baseline"]) not in known]
+        commands = {*there.get("other_commands", ()), there["command"]} - {data["command"]}
+        if others:
+            found = sorted([*others, *found], key=lambda own: own["seed"])
+            data = data | {"other_commands": sorted(commands)}
+    return data | {"runs": found}
+
+
 def say(line: str) -> None:
     print(line, flush=True)
 
@@ -394,9 +412,10 @@ def main() -> None:
         return
     for seed in options.seeds:
         for baseline in options.baselines:
-            data["runs"].append(experiment(options, seed, baseline))
+            run = experiment(options, seed, baseline)
+            data = joined(data, run, path)
             path.write_text(written(data))
-            say(json.dumps(data["runs"][-1]))
+            say(json.dumps(run))
     if options.picture:
         picture(data)
 
