@@ -15,6 +15,8 @@ may be stopped and repeated; the tables of `evaluate` go to `results/kitchen-zer
 - `lapses`: three learners in self-play with partners that are the learner itself, as it is and as
   it was, and that act at random for a part of the time (much as in E3T, Yan et al. 2023), from
   random start cells.
+- `hsp`: three learners by hidden-utility self-play (`manyhands/baselines/learners/hsp.py`): they
+  begin as `lapses` do, and go on beside agents of their own that are paid for other things.
 - `cec`: two learners in self-play in 4,000 generated kitchens, none of which is a layout, that read
   the observation "routes"; `cec-lapses`: the same beside partners that lapse.
 - `clones`: two networks cloned from games of greedy chefs that slip, as partners.
@@ -352,6 +354,11 @@ def lapses(layout: str) -> None:
     train(layout, "lapses", "--algorithm", "self_play_pool", starts="random")
 
 
+def hsp(layout: str) -> None:
+    """Learners beside agents with hidden utilities, as the presets have it."""
+    train(layout, "hsp", "--algorithm", "hsp", starts="random")
+
+
 def train(layout: str, name: str, *flags: str, seeds: int = SEEDS, **options: str) -> None:
     """Policies of all seeds by the command line."""
     out = folder(layout) / name
@@ -480,7 +487,8 @@ def methods_of(layout: str, env: Any, chosen: Sequence[str] = ()) -> dict[str, d
         found[name] = [folder(layout) / f"{name}-{seed}.safetensors" for seed in range(SEEDS)]
     for name in ("cec", "cec-lapses"):
         found[name] = numbered(folder(GENERATED) / name, CEC_SEEDS)
-    found["lapses"] = numbered(folder(layout) / "lapses")
+    for name in ("lapses", "hsp"):
+        found[name] = numbered(folder(layout) / name)
     for name, (seeds, _) in OTHERS.items():
         found[name] = numbered(folder(layout) / name, seeds)
     for name in ("ippo", "self_play_pool"):
@@ -644,6 +652,7 @@ PARTS = {
     "fcp": fcp,
     "fcp-lapses": fcp_lapses,
     "lapses": lapses,
+    "hsp": hsp,
     "cec": cec,
     "cec-lapses": cec_lapses,
     "clones": clones,

@@ -16,6 +16,7 @@ import pytest
 import manyhands
 from manyhands.baselines.evaluation import evaluate, play_matches, zero_shot
 from manyhands.baselines.evaluation.matches import Lineup
+from manyhands.baselines.learners.hsp import HSP, HSPConfig, _taken_over
 from manyhands.baselines.learners.population import (
     FCP,
     FIRST,
@@ -77,8 +78,12 @@ class Doors(Env[DoorsState]):
         time = state.time + 1
         over = jnp.broadcast_to(time == STEPS, actions.shape)
         metrics = {"coins": same.sum(0)}
-        outcome = self.outcome({"coins": same}, jnp.zeros_like(over), over, metrics)
+        terms = self.paid_for(same, actions)
+        outcome = self.outcome(terms, jnp.zeros_like(over), over, metrics)
         return DoorsState(actions, time, state.draw), outcome
+
+    def paid_for(self, same: Any, actions: Any) -> dict[str, Any]:
+        return {"coins": same}
 
     def observe(self, state: DoorsState) -> Any:
         """Everybody's last door from one's own on, the time, and one's seat."""
@@ -441,9 +446,114 @@ def test_a_seed_alone_learns_the_same(fcp: FCP) -> None:
             np.testing.assert_allclose(a[1], b, rtol=1e-3, atol=1e-4)
 
 
+class Marked(Doors):
+    """The same, and a term for those who choose the first door, that the game does not pay for."""
+
+    terms = ("coins", "first")
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.reward_weights = {"coins": 1.0, "first": 0.0}
+
+    def paid_for(self, same: Any, actions: Any) -> dict[str, Any]:
+        return {"coins": same, "first": (actions == 0).astype(jnp.float32)}
+
+
+HABITS = {"habits": 4, "habit_envs": 24, "partners": 4, "latest": 2}
+
+
+@pytest.fixture(scope="module")
+def hsp() -> HSP:
+    config = HSPConfig(
+        total_steps=96 * 8 * 3,
+        habit_steps=24 * 8 * 30,
+        beside_steps=96 * 8 * 2,
+        **HABITS,
+        **SMALL,
+        **LAPSES,
+    )
+    return HSP(Marked(), config)
+
+
+@pytest.mark.slow
+def test_hidden_utilities_are_learned(hsp: HSP) -> None:
+    assert hsp.stages == (3, 30, 2) and hsp.steps_per_update == 96 * 8
+    init, update = programs(hsp)
+    progress = init(jax.random.split(jax.random.key(1), 2))
+    stages = []
+    for number in range(hsp.num_updates):
+        before, (progress, metrics) = progress, update(progress)
+        stages.append(int(metrics["stage"][0]))
+        pairs = [
+            (getattr(before, part), getattr(progress, part))
+            for part in ("first", "habits", "learner")
+        ]
+        moved = [
+            any(
+                not np.array_equal(a, b)
+                for a, b in zip(*(jax.tree_util.tree_leaves(p.params) for p in pair), strict=True)
+            )
+            for pair in pairs
+        ]
+        own = stages[-1] - 1
+        assert not any(moved[:own] + moved[own + 1 :]), number
+        assert moved[own] or number == 32  # the last step of a stage has a length of 0
+        assert (metrics["length"] == STEPS).all()
+    assert stages == [1] * 3 + [2] * 30 + [3] * 2
+    # Who is paid more for the first door than for coins goes there.
+    env, one = hsp.env, seed_of(progress, 0)
+    prices = np.asarray(one.prices)
+    paid = [i for i in range(4) if prices[i, 1] > 0]
+    assert paid
+    habits = jax.vmap(hsp._solo.player)(one.habits)
+    for i in paid:
+        habit = jax.tree_util.tree_map(lambda leaf, i=i: leaf[i], habits)
+        matches = play_matches(env, [habit, "random"], [(0, 1)], 50, 0)
+        assert matches[0].terms["first"][:, 0].mean() > 0.8 * STEPS
+    policy = hsp.policy(one)
+    assert policy.algorithm == "hsp"
+    assert manyhands.play(env, [policy, "random"], episodes=2).rewards.shape == (2, 2)
+
+
+def test_the_third_stage_begins_with_the_first(hsp: HSP) -> None:
+    """And so do the agents with hidden utilities. Until then the first is the policy."""
+    init, _ = programs(hsp)
+    one = seed_of(init(jax.random.split(jax.random.key(0), 2)), 0)
+    taken = [_taken_over(one.learner, one.first.learner, jnp.bool_(when)) for when in (False, True)]
+    for chosen, source in zip(taken, (one.learner, one.first.learner), strict=True):
+        for a, b in zip(
+            jax.tree_util.tree_leaves(chosen.params), jax.tree_util.tree_leaves(source.params),
+            strict=True,
+        ):  # fmt: skip
+            assert np.array_equal(a, b)
+    first = hsp._solo.player(one.first.learner)
+    policy = hsp.policy(one)
+    for a, b in zip(
+        jax.tree_util.tree_leaves(policy.params), jax.tree_util.tree_leaves(first.params),
+        strict=True,
+    ):  # fmt: skip
+        assert np.array_equal(a, b)
+
+
+def test_prices_of_hidden_utilities(hsp: HSP) -> None:
+    """Other terms have a drawn price; coins are paid for in every other agent, and where else
+    nothing would be."""
+    prices = np.asarray(jax.vmap(hsp.draw_prices)(jax.random.split(jax.random.key(0), 50)))
+    assert prices.shape == (50, 4, 2)
+    assert set(np.unique(prices[..., 1])) == {-3.0, 0.0, 3.0}
+    assert (prices[:, 1::2, 0] == 1).all()
+    assert (prices[:, ::2, 0] == (prices[:, ::2, 1] <= 0)).all()
+
+
 @pytest.mark.parametrize(
     ("make", "error", "message"),
     [
+        (lambda env: HSP(env, HSPConfig()), ConfigError, "its terms are coins"),
+        (lambda env: HSPConfig(habits=5), ConfigError, "whole multiple"),
+        (lambda env: HSPConfig(prices=()), ConfigError, "prices are finite"),
+        (lambda env: HSPConfig(prices=(1.0, np.nan)), ConfigError, "prices are finite"),
+        (lambda env: HSPConfig(beside_shaping=2), ConfigError, "beside_shaping is a share"),
+        (lambda env: HSPConfig(habit_steps=10), ConfigError, "habit_steps=10 is less than"),
         (
             lambda env: FCP(env, FCPConfig(num_envs=64)),
             ConfigError,

@@ -61,6 +61,11 @@ ALGORITHMS: dict[str, Algorithm] = {
         {"num_envs": 384},  # 8 members, 3 checkpoints, 2 seats: 48 blocks
         base="ippo",
     ),
+    "hsp": Algorithm(
+        "manyhands.baselines.learners.hsp:HSP",
+        "manyhands.baselines.learners.hsp:HSPConfig",
+        base="self_play_pool",
+    ),
     "best_response": Algorithm(
         "manyhands.baselines.learners.population:BestResponse",
         "manyhands.baselines.learners.population:BestResponseConfig",
@@ -91,9 +96,13 @@ def config_class(algorithm: str) -> Any:
 
 def default_config(env: Env, algorithm: str) -> Any:
     """The configuration that an algorithm starts from in an environment (see `presets`)."""
+    return config_class(algorithm)(**_settings(env, algorithm))
+
+
+def _settings(env: Env, algorithm: str) -> dict[str, Any]:
     known = _known(algorithm)
-    base = preset(env, known.base) if known.base else {}
-    return config_class(algorithm)(**{**base, **known.settings, **preset(env, algorithm)})
+    base = _settings(env, known.base) if known.base else {}
+    return {**base, **known.settings, **preset(env, algorithm)}
 
 
 def configured(config: Any, path: str | Path) -> Any:

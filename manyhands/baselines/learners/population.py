@@ -22,7 +22,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import gymnasium
@@ -310,19 +310,19 @@ def with_networks(
     return Partnered(env, lineup, (tuple(leaves),), lapses, team_terms)
 
 
-def _beside(config: PPOConfig) -> PPOConfig:
+def beside_settings(config: PPOConfig) -> PPOConfig:
     """The settings of a learner with partners: they show it the game from its first steps on, so
     that it needs no episodes of others to start in; and `Partnered` sums up the team's terms."""
     return dataclasses.replace(config, start_player="", team_shaping=False)
 
 
-def _empty_pool(solo: PPO, partners: int) -> NetworkPolicy:
+def empty_pool(solo: PPO, partners: int) -> NetworkPolicy:
     """A pool of zeros, for its shapes alone."""
     shape = jax.eval_shape(lambda: solo.player(solo.init(jax.random.key(0))))
     return jax.tree_util.tree_map(lambda leaf: jnp.zeros((partners, *leaf.shape)), shape)
 
 
-def _labelled(policy: NetworkPolicy, env: Env, name: str) -> NetworkPolicy:
+def labelled(policy: NetworkPolicy, env: Env, name: str) -> NetworkPolicy:
     """A policy as that of `env`, trained by `name`, on the host."""
     policy = dataclasses.replace(jax.device_get(policy), spec=env.spec(), algorithm=name)
     return policy
@@ -368,7 +368,7 @@ class BestResponse:
         players = pairing(self.env, self.config.num_envs, 1)
         lineup, stacked = Lineup.of([partner], players)
         beside = Partnered(self.env, lineup, stacked, team_terms=self.config.team_shaping)
-        return PPO(beside, _beside(self.config))
+        return PPO(beside, beside_settings(self.config))
 
     @property
     def steps_per_update(self) -> int:
@@ -385,7 +385,7 @@ class BestResponse:
         return self._ppo.update(progress)
 
     def policy(self, progress: Progress) -> NetworkPolicy:
-        return _labelled(self._ppo.player(progress), self.env, self.name)
+        return labelled(self._ppo.player(progress), self.env, self.name)
 
 
 # ---- self-play with a pool of past selves --------------------------------------------------------
@@ -470,11 +470,11 @@ class SelfPlayPool:
     def _with_partners(self, pool: NetworkPolicy) -> PPO:
         c = self.config
         beside = with_networks(self.env, c.num_envs, pool, self._lapses, c.team_shaping)
-        return PPO(beside, _beside(c))
+        return PPO(beside, beside_settings(c))
 
     def init(self, key: Array) -> SelfPlayPoolProgress:
         c = self.config
-        learner = self._with_partners(_empty_pool(self._solo, c.partners)).init(key)
+        learner = self._with_partners(empty_pool(self._solo, c.partners)).init(key)
         past = jax.tree_util.tree_map(
             lambda leaf: jnp.broadcast_to(leaf, (c.partners - c.latest, *leaf.shape)),
             self._solo.player(learner),
@@ -513,7 +513,7 @@ class SelfPlayPool:
         return jax.tree_util.tree_map(put, now, past)
 
     def policy(self, progress: SelfPlayPoolProgress) -> NetworkPolicy:
-        return _labelled(self._solo.player(progress.learner), self.env, self.name)
+        return labelled(self._solo.player(progress.learner), self.env, self.name)
 
 
 # ---- fictitious co-play --------------------------------------------------------------------------
@@ -629,7 +629,7 @@ class FCP:
     def _with_partners(self, pool: NetworkPolicy) -> PPO:
         c = self.config
         beside = with_networks(self.env, c.num_envs, pool, self._lapses, c.team_shaping)
-        return PPO(beside, _beside(c))
+        return PPO(beside, beside_settings(c))
 
     def init(self, key: Array) -> FCPProgress:
         c = self.config
@@ -644,36 +644,17 @@ class FCP:
             snapshots=snapshots,
             scores=jnp.zeros((1 + c.snapshots, c.members)),
             score=jnp.zeros(c.members),
-            learner=self._with_partners(_empty_pool(self._solo, 3 * c.members)).init(learner_key),
+            learner=self._with_partners(empty_pool(self._solo, 3 * c.members)).init(learner_key),
             update=jnp.int32(0),
         )
 
     def update(self, progress: FCPProgress) -> tuple[FCPProgress, dict[str, Array]]:
-        """All seeds are in the same stage; a plain `cond`, mapped over them, would make both."""
         first = self.stages[0]
-
-        @jax.custom_batching.custom_vmap
-        def advance(progress: FCPProgress) -> Any:
-            return jax.lax.cond(
-                progress.update < first, self._train_members, self._train_learner, progress
-            )
-
-        @advance.def_vmap
-        def _(axis_size: int, mapped: list[Any], progress: FCPProgress) -> Any:
-            progress = jax.tree_util.tree_map(
-                lambda leaf, has: leaf if has else jnp.broadcast_to(leaf, (axis_size, *leaf.shape)),
-                progress,
-                mapped[0],
-            )
-            out = jax.lax.cond(
-                progress.update[0] < first,
-                jax.vmap(self._train_members),
-                jax.vmap(self._train_learner),
-                progress,
-            )
-            return out, jax.tree_util.tree_map(lambda _: True, out)
-
-        made: tuple[FCPProgress, dict[str, Array]] = advance(progress)
+        made: tuple[FCPProgress, dict[str, Array]] = staged(
+            lambda progress: (progress.update >= first).astype(jnp.int32),
+            (self._train_members, self._train_learner),
+            progress,
+        )
         return made
 
     def _train_members(self, progress: FCPProgress) -> tuple[FCPProgress, dict[str, Array]]:
@@ -695,7 +676,7 @@ class FCP:
             score=score,
             update=progress.update + 1,
         )
-        return progress, _combined(metrics, stage=1)
+        return progress, combined(metrics, stage=1)
 
     def _train_learner(self, progress: FCPProgress) -> tuple[FCPProgress, dict[str, Array]]:
         """Stage 2: the learner trains with the pool."""
@@ -706,7 +687,7 @@ class FCP:
             length=self.config.members,
         )
         progress = dataclasses.replace(progress, learner=learner, update=progress.update + 1)
-        return progress, _combined(metrics, stage=2)
+        return progress, combined(metrics, stage=2)
 
     def pool(self, progress: FCPProgress) -> NetworkPolicy:
         """The partners, [3 members, ...]: all first ones, then the middle ones, then the last."""
@@ -720,10 +701,39 @@ class FCP:
         )
 
     def policy(self, progress: FCPProgress) -> NetworkPolicy:
-        return _labelled(self._solo.player(progress.learner), self.env, self.name)
+        return labelled(self._solo.player(progress.learner), self.env, self.name)
 
 
-def _combined(metrics: dict[str, Array], stage: int) -> dict[str, Array]:
+def staged(
+    stage: Callable[[Any], Array], updates: Sequence[Callable[[Any], Any]], progress: Any
+) -> Any:
+    """What the update of the present stage makes of `progress`. All seeds are in the same stage; a
+    plain `switch`, mapped over them, would make the updates of all stages.
+
+    Args:
+        stage: i32[] of the progress of one seed, from 0.
+        updates: one for each stage.
+    """
+
+    @jax.custom_batching.custom_vmap
+    def advance(progress: Any) -> Any:
+        return jax.lax.switch(stage(progress), updates, progress)
+
+    @advance.def_vmap
+    def _(axis_size: int, mapped: list[Any], progress: Any) -> Any:
+        progress = jax.tree_util.tree_map(
+            lambda leaf, has: leaf if has else jnp.broadcast_to(leaf, (axis_size, *leaf.shape)),
+            progress,
+            mapped[0],
+        )
+        first = jax.tree_util.tree_map(lambda leaf: leaf[0], progress)
+        out = jax.lax.switch(stage(first), [jax.vmap(update) for update in updates], progress)
+        return out, jax.tree_util.tree_map(lambda _: True, out)
+
+    return advance(progress)
+
+
+def combined(metrics: dict[str, Array], stage: int) -> dict[str, Array]:
     """The metrics of several updates, [n] each, as those of one."""
     episodes = metrics["episodes"]
     over_episodes = {"return", "length"}
