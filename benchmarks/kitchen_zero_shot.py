@@ -29,7 +29,7 @@ may be stopped and repeated; the tables of `evaluate` go to `results/kitchen-zer
   `--methods`, all others are measured beside clones only.
 - `elsewhere`: what `cec` gets in generated kitchens, those that it learned in and others.
 
-- `ship`: of `lapses`, what plays best with the other seeds comes with the package.
+- `ship`: of `lapses` and of `hsp`, what plays best with the other seeds comes with the package.
 
 Intervals are over policies, or, where there is a single one, over episodes; t-distributed, at 95 %.
 """
@@ -491,7 +491,7 @@ def methods_of(layout: str, env: Any, chosen: Sequence[str] = ()) -> dict[str, d
         found[name] = numbered(folder(layout) / name)
     for name, (seeds, _) in OTHERS.items():
         found[name] = numbered(folder(layout) / name, seeds)
-    for name in ("ippo", "self_play_pool"):
+    for name in ("ippo", "self_play_pool", "hsp"):
         found[f"shipped {name}"] = [SHIPPED / f"{layout}-{name}.safetensors"]
     return {
         method: {
@@ -632,19 +632,23 @@ def elsewhere(_: str, episodes: int, chosen: Sequence[str]) -> dict[str, Any]:
 
 
 def ship(layout: str, results: dict[str, Any]) -> None:
-    """Copy the policy of `lapses` that plays best with the other seeds into the package; what
-    the held-out partners think of it does not count."""
+    """Copy the policies of `lapses` and of `hsp` that play best with the other seeds into the
+    package, where there are runs; what the held-out partners think of them does not count."""
     from manyhands.baselines.players import network
 
-    found = results["lapses"]
-    best = int(np.argmax(found["cross_play_by_policy"]))
-    file = folder(layout) / "lapses" / f"policy-{best}.safetensors"
-    card = json.loads(file.with_suffix(".json").read_text())
-    card["command"] = card["command"].replace(f"{ROOT}/", "")
-    figures = ("self_play", "cross_play", "held_out", "held_out_by_policy", "cross_play_by_policy")
-    card["zero_shot_of_all_seeds"] = {name: found[name] for name in figures}
-    policy = network.load(file)
-    network.save(SHIPPED / f"{layout}-{policy.algorithm}.safetensors", policy, card)
+    for method in ("lapses", "hsp"):
+        found = results.get(method, {})
+        best = int(np.argmax(found.get("cross_play_by_policy", [0])))
+        file = folder(layout) / method / f"policy-{best}.safetensors"
+        if not found or not file.exists():
+            continue
+        card = json.loads(file.with_suffix(".json").read_text())
+        card["command"] = card["command"].replace(f"{ROOT}/", "")
+        figures = ("self_play", "cross_play", "held_out", "held_out_by_policy")
+        figures += ("cross_play_by_policy",)
+        card["zero_shot_of_all_seeds"] = {name: found[name] for name in figures}
+        policy = network.load(file)
+        network.save(SHIPPED / f"{layout}-{policy.algorithm}.safetensors", policy, card)
 
 
 PARTS = {

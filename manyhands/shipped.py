@@ -93,6 +93,7 @@ register_seat("equilibrium", "manyhands.baselines.game_theory.policies:equilibri
 register_seat("ippo", "manyhands.baselines.players.network:ippo", extra="train")
 register_seat("psro", "manyhands.baselines.players.network:psro", extra="train")
 register_seat("self_play_pool", "manyhands.baselines.players.network:self_play_pool", extra="train")
+register_seat("hsp", "manyhands.baselines.players.network:hsp", extra="train")
 register_seat("policy", "manyhands.baselines.players.network:from_file", extra="train")
 register_seat("relay", "manyhands.baselines.players.relay:relay")
 register_seat("search", "manyhands.baselines.search.seat:search")

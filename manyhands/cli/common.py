@@ -29,12 +29,12 @@ SEATS = """\
 Seats are named in the order of the agents (with spaces or commas between them), or once for all of
 them: random; bot (the scripted player that fits); text (one that reads text and answers in words);
 greedy, onion_only, plate_only and stationary (scripted chefs); greedy and dispatched (cuisines);
-hover, rally, duel, team and spiker (volleyball); keeper, chaser and surround (drones); ippo, psro
-and self_play_pool (trained networks that come with the package); policy:file=FILE (what `manyhands
-train` made); reader (text, for kitchens); language (a model behind any OpenAI-compatible endpoint:
-OPENAI_BASE_URL, OPENAI_API_KEY); local:model=FOLDER (a model of transformers in this process,
-mode=score or mode=generate); human (a person at a window, or at the terminal where there is no
-display); terminal (a person at the terminal); equilibrium (perfect two-player Kuhn poker);
+hover, rally, duel, team and spiker (volleyball); keeper, chaser and surround (drones); ippo, psro,
+self_play_pool and hsp (trained networks that come with the package); policy:file=FILE (what
+`manyhands train` made); reader (text, for kitchens); language (a model behind any OpenAI-compatible
+endpoint: OPENAI_BASE_URL, OPENAI_API_KEY); local:model=FOLDER (a model of transformers in this
+process, mode=score or mode=generate); human (a person at a window, or at the terminal where there
+is no display); terminal (a person at the terminal); equilibrium (perfect two-player Kuhn poker);
 table:file=FILE (what `manyhands solve` found); perfect and solver:depth=6 (boards); fair,
 tit_for_tat, boulware and conceder (negotiation); barter (trade); forager and porter (missions);
 tidy, helper, follower, leader and instructor (homes).

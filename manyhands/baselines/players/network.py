@@ -374,6 +374,7 @@ def _files(folder: Any) -> list[Any]:
 ippo = functools.partial(shipped, algorithm="ippo")
 psro = functools.partial(shipped, algorithm="psro")
 self_play_pool = functools.partial(shipped, algorithm="self_play_pool")
+hsp = functools.partial(shipped, algorithm="hsp")
 
 
 # ---- files ---------------------------------------------------------------------------------------
