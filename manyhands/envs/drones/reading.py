@@ -31,20 +31,27 @@ _SOME = (
 )
 _PREY = "(evader|it|him|her|target|prey|intruder|runaway|enemy|opponent|fugitive)"
 _SHAPE = "(shape|formation)"
+_OTHERS = "(other|team|rest|mate|team mate)"
+_FOR = f"[[(and|to)] wait for ({_OTHERS}|{{mate}})]"
+_WITH = "[(together|along)] [with [(all|my)] (other|team|rest|mate|team mate)]"
+_PACE = "[(slowly|gently|carefully|a little|a bit|steadily|at full speed|fast)]"
 _PHRASES: dict[str, list[str]] = {
     "hold": [
         *WAITING,
         "(hold|hover|stay|stop|freeze|remain|float|brake|halt|wait|pause|stand still|do nothing"
         "|idle|hang|noop|no op|pass|none) [(here|still|put|in place|where i am|there|on [the] spot"
-        "|in [the] air|for a moment|in position|steady)]",
-        "(hold|keep|maintain) [(my|this|current)] (position|place|spot|altitude|height|station)",
+        f"|in [the] air|for a moment|in position|steady)] {_FOR}",
+        "(hold|keep|maintain) [(my|this|current)] (position|place|spot|altitude|height|station) "
+        f"{_FOR}",
+        f"let {_OTHERS} (catch up|come [closer])",
         "come to a (stop|halt|hover|standstill)",
         "stay as i am",
     ],
     "advance": [
-        f"(advance|{_GO} forward|push on|press on|carry on|continue) [together] "
-        f"[(in|with|keeping) {_SHAPE}] [(to|toward|towards) goal]",
-        f"{_GO} {_SOME} (to|toward|towards|for) goal [together] [(in|with|keeping) {_SHAPE}]",
+        f"(advance|{_GO} forward|push on|press on|carry on|continue) {_WITH} "
+        f"[(in|with|keeping|while keeping) {_SHAPE}] [(to|toward|towards) goal] {_WITH} {_PACE}",
+        "keep [on] advancing [(to|toward|towards) goal]",
+        f"{_GO} {_SOME} (to|toward|towards|for) goal {_WITH} [(in|with|keeping) {_SHAPE}]",
         f"{_GO} [(on|ahead|forward)] in {_SHAPE} [(to|toward|towards) goal]",
         f"(keep|hold) {_SHAPE} (and|while) (advance|{_GO} [(on|ahead|forward)]) "
         "[(to|toward|towards) goal]",
@@ -52,7 +59,7 @@ _PHRASES: dict[str, list[str]] = {
     ],
     "close ranks": [
         "(close|tighten|close up) rank",
-        f"(hold|keep|restore|reform|re form|repair|mend|tighten [up]|close [up]) {_SHAPE}",
+        f"(hold|keep|maintain|restore|reform|re form|repair|mend|tighten [up]|close [up]) {_SHAPE}",
         f"(stay|get back|go back|return|fall back) (in|into|to) {_SHAPE}",
         f"(take|resume) my place in {_SHAPE}",
         "(gather|regroup|close up|form up) [with [the] (other|team|rest)] [again]",
@@ -76,8 +83,9 @@ _PHRASES: dict[str, list[str]] = {
     "chase": [
         f"(chase|pursue|hunt|follow|catch|attack|tail|charge|intercept|go for|go after|run after"
         f"|close in on|close on|make for|run down|hunt down|track|grab|capture|rush) "
-        f"[(down|after)] [{_PREY}]",
-        f"{_GO} {_SOME} (after|at|for|to|toward|towards) {_PREY}",
+        f"[(down|after)] [{_PREY}] {_WITH} {_PACE}",
+        f"keep [on] (chasing|pursuing|hunting|following) [{_PREY}]",
+        f"{_GO} {_SOME} (after|at|for|to|toward|towards) {_PREY} {_WITH} {_PACE}",
         f"(give|keep up) chase [to {_PREY}]",
         f"(chase|run|hunt|track) {_PREY} down",
         f"close [in] on {_PREY}",
@@ -85,14 +93,15 @@ _PHRASES: dict[str, list[str]] = {
     "cut off": [
         f"(cut off|head off|lead|anticipate|block) [{_PREY}]",
         f"(cut|head) {_PREY} off",
-        f"(cut off|block|bar) (its|{_PREY}'s|{_PREY}|evader's) [(way|path|escape|route|retreat)]",
+        f"(cut off|block|bar) (its|{_PREY}'s|{_PREY}|evader's) [(way|path|escape|route|retreat)] "
+        "[(to|in) (east|west|north|south)]",
         f"{_GO} [to] [ahead of|in front of] {_PREY}",
         f"{_GO} (to|toward|towards) where {_PREY} (is going|is headed|is heading|will be|goes)",
         f"(get|fly|go|move) (ahead of|in front of) {_PREY}",
     ],
     "surround": [
         f"(surround|encircle|circle|enclose|corner|box in|ring|hem in|trap|close around|envelop) "
-        f"[{_PREY}]",
+        f"[{_PREY}] {_WITH}",
         f"(box|hem) {_PREY} in",
         f"{_GO} {_SOME} (to my side|around) of {_PREY}",
         f"take my side of {_PREY}",
@@ -106,14 +115,15 @@ _PHRASES: dict[str, list[str]] = {
         f"{_GO} {_SOME} (beside|next to|alongside) {{mate}} on {{side}} [side]",
     ],
     "way": [
-        f"{_GO} {_SOME} [(to|toward|towards|to the|due)] {{way}} {_SOME}",
+        f"{_GO} {_SOME} [(to|toward|towards|to the|due)] {{way}} {_SOME} "
+        "[(around|past) [(nearest|next)] (cylinder|obstacle|pillar|column|post)]",
     ],
     "up": [
-        "(climb|rise|ascend|lift off) [(up|higher|a little|a bit)]",
+        f"(climb|rise|ascend|lift off) [(up|higher)] {_PACE}",
         "(gain|get more) [some|more] (height|altitude)",
     ],
     "down": [
-        "(sink|descend|drop) [(down|lower|a little|a bit)]",
+        f"(sink|descend|drop) [(down|lower)] {_PACE}",
         "lose [some|more] (height|altitude)",
     ],
     "flee": [
@@ -139,7 +149,7 @@ _PHRASES: dict[str, list[str]] = {
     ],
 }
 _SHORT = {
-    "way": ["[(to|due)] {way}"],
+    "way": [f"[(to|due)] {{way}} {_PACE}"],
     "side": ["[to] {side} of {mate}"],
     "slot": ["slot {n}", "{ordinal} slot"],
 }
