@@ -114,7 +114,7 @@ def decide(
         raise refuse("the answer is empty")
     if unread.ways:
         unread = _answer(unread.ways[-1][0], JSON)  # with all that it says
-    why = doubt(unread.plain)
+    why = _misspelt(unread.plain, refuse("").reason) or doubt(unread.plain)
     raise refuse(f"{quoted(unread.text)} names no {what}" + (f": {why}" if why else ""))
 
 
@@ -763,6 +763,35 @@ def numbered(plain: str) -> tuple[int, str] | None:
     """(number, words) of a plain answer like "5. go north" or "action 5: go north"."""
     found = _NUMBERED.fullmatch(plain)
     return None if found is None else (int(found[1]), found[2])
+
+
+_FORM = frozenset(_list("action actions answer answers exactly number square column something"))
+_MOST_SPELT = 40  # words of an answer that are looked at for a slip
+
+
+def _misspelt(plain: str, offered: str) -> str:
+    """What may be meant by a word that is one slip of the pen from just one word of five letters or
+    more of what a refusal offers; empty if there is none. It is only asked, and never played:
+    "cheat" is one letter from "wheat"."""
+    known = frozenset(re.findall(r"[a-z]{5,}", offered.lower())) - _FORM
+    for word in tokens(plain)[:_MOST_SPELT]:
+        if len(word) > 3 and word.isalpha() and word not in known:
+            near = [other for other in known if _one_slip(word, other)]
+            if len(near) == 1:
+                return f'perhaps "{near[0]}" was meant'
+    return ""
+
+
+def _one_slip(word: str, other: str) -> bool:
+    """Whether words differ by one letter (more, less or another), or by two that are swapped."""
+    if abs(len(word) - len(other)) > 1:
+        return False
+    start = next((k for k, (a, b) in enumerate(zip(word, other, strict=False)) if a != b), None)
+    if start is None:
+        return len(word) != len(other)
+    left, right = word[start:], other[start:]
+    swapped = left[1::-1] + left[2:] == right
+    return swapped or left[1:] in (right, right[1:]) or left == right[1:]
 
 
 _DENIAL = frozenset(

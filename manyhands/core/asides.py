@@ -221,7 +221,11 @@ def _reasons(text: str) -> Iterator[Clause]:
     for sign in (_WHY, _AIM):
         mark = sign.search(text, 1)
         if mark:
-            reason = text[mark.end() :].strip(" ()") or "?"
+            # "to win" is a whole purpose, "because" is not a whole reason.
+            reason = text[mark.end() :].strip(" ().!;\n")
+            # "Four to win" may be the name of the game.
+            if not reason and (sign is _WHY or text[: mark.start()].strip().isalpha()):
+                continue
             yield Clause(text[: mark.start()], reason, later=sign is _AIM)
     since = _SINCE.match(text)
     if since:
