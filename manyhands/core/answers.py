@@ -775,7 +775,8 @@ def _misspelt(plain: str, offered: str) -> str:
     "cheat" is one letter from "wheat"."""
     known = frozenset(re.findall(r"[a-z]{5,}", offered.lower())) - _FORM
     for word in tokens(plain)[:_MOST_SPELT]:
-        if len(word) > 3 and word.isalpha() and word not in known:
+        # A plural is no slip.
+        if len(word) > 3 and word.isalpha() and known.isdisjoint({word, word.removesuffix("s")}):
             near = [other for other in known if _one_slip(word, other)]
             if len(near) == 1:
                 return f'perhaps "{near[0]}" was meant'
@@ -817,12 +818,12 @@ def doubt(plain: str, what: str = "move") -> str:
     """Why a sentence is no plain statement of an action, in a few words; empty if that cannot be
     seen from its words."""
     words = set(tokens(plain))
+    mark = 'end with a line of its own: "ACTION: ..."'
     for reason, signs in _DOUBTS:
         if not words.isdisjoint(signs.split()):
-            return reason.format(what)
-    if len(words) > 7:
-        return 'end with a line of its own: "ACTION: ..."'
-    return ""
+            # In a long answer such a word may belong to what is thought.
+            return reason.format(what) + (f"; {mark}" if len(words) > 12 else "")
+    return mark if len(words) > 7 else ""
 
 
 def denies(text: str) -> bool:
