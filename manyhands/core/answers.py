@@ -18,6 +18,7 @@ with it. All of it takes time linear in the length of the answer.
 
 from __future__ import annotations
 
+import ast
 import dataclasses
 import difflib
 import itertools
@@ -32,7 +33,7 @@ from manyhands.core.grammar import as_own, tokens
 
 Wordings = tuple[tuple[str, ...], ...]  # ways to say an order; later ones count if no earlier does
 MAX_ANSWER = 20_000  # characters of an answer that are read; a longer one is refused
-WRAPPING = " \t\r\n\"'`*_[]{}<>.,;:!“”"  # around an answer, of no meaning
+WRAPPING = " \t\r\n\"'`*_[]{}<>.,;:!“”\u3002\uff01\uff0c"  # around an answer, of no meaning
 
 JSON, TAG, BRACKET, LINE, SENTENCE = "JSON object", "tag", "bracket", "ACTION line", "sentence"
 
@@ -113,12 +114,13 @@ def decide(
         raise refuse("the answer is empty")
     if unread.ways:
         unread = _answer(unread.ways[-1][0], JSON)  # with all that it says
-    why = doubt(unread.plain)
+    why = _misspelt(unread.plain, refuse("").reason) or doubt(unread.plain)
     raise refuse(f"{quoted(unread.text)} names no {what}" + (f": {why}" if why else ""))
 
 
 def _meaning(answer: Answer, mean: Callable[[Answer], Any], calm: Callable[[str], bool]) -> Any:
     """What a decisive part means; None if nothing, or several things, as it can be said."""
+    answer = _called(answer)
     if not answer.ways:
         return _explained(answer, mean, calm, _ASIDES)
     closed: IllegalAction | None = None
@@ -153,8 +155,10 @@ def _explained(
         return action
     found: list[Any] = []
     shut: IllegalAction | None = None
-    for main, reason, ruled_out, later in main_clauses(answer.text):
+    for main, reason, ruled_out, later, strict in main_clauses(answer.text):
         if reason and not calm(reason):
+            continue
+        if strict and any(_names(word, mean) for word in dict.fromkeys(tokens(reason))):
             continue
         clause = _answer(main, answer.kind)
         if not clause.plain:
@@ -182,13 +186,15 @@ def _explained(
 def _is_told(reason: str, mean: Callable[[Answer], Any]) -> bool:
     """Whether a reason names no action of its own, in none of its parts."""
     parts = pieces(reason)
-    for part in parts or ():
-        try:
-            if mean(_answer(part, SENTENCE)) is not None:
-                return False
-        except IllegalAction:
-            return False
-    return parts is not None
+    return parts is not None and not any(_names(part, mean) for part in parts)
+
+
+def _names(words: str, mean: Callable[[Answer], Any]) -> bool:
+    """Whether words name an action, open or not."""
+    try:
+        return mean(_answer(words, SENTENCE)) is not None
+    except IllegalAction:
+        return True
 
 
 def _is_other(answer: Answer, action: Any, mean: Callable[[Answer], Any]) -> bool:
@@ -287,6 +293,31 @@ def _ordered(ways: Wordings, source: str) -> Answer:
     return dataclasses.replace(answer, ways=ways, source=source)
 
 
+_CALLED = re.compile(
+    r"(?P<name>[a-z][a-z_]{0,40})\((?P<rest>\s*[a-z_]{1,40}\s*=[^=].*)\)", re.I | re.S
+)
+_MOST_CALLED = 400  # characters of a call
+
+
+def _called(answer: Answer) -> Answer:
+    """A decisive part that is a call with named arguments, `offer(give={"wood": 2})`, as the tool
+    call that it is."""
+    text = answer.text.strip(" ;`")
+    found = _CALLED.fullmatch(text) if len(text) <= _MOST_CALLED and not answer.ways else None
+    if found is None:
+        return answer
+    try:
+        call = ast.parse(text, mode="eval").body
+        assert isinstance(call, ast.Call)
+        if call.args or len({word.arg for word in call.keywords}) < len(call.keywords):
+            return answer
+        given = {str(word.arg): ast.literal_eval(word.value) for word in call.keywords}
+        order = _order(json.loads(json.dumps({"name": found["name"], "arguments": given})))
+    except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError, AssertionError):
+        return answer
+    return _ordered(order[0], text) if order and order[0] else answer
+
+
 def _answer(raw: str, kind: str) -> Answer:
     stripped = raw.strip(WRAPPING)
     return Answer(stripped, normalise(stripped), raw, kind)
@@ -359,10 +390,18 @@ def _objects(text: str) -> list[tuple[Any, str]]:
     return found
 
 
+_DIGITS = re.compile(r"-?(?:0|[1-9][0-9]{0,5})")
+
+
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len({key for key, _ in pairs}) < len(pairs):
         raise ValueError("a key is given twice")
-    return dict(pairs)
+    return {key: _unquoted(item) for key, item in pairs}
+
+
+def _unquoted(item: Any) -> Any:
+    """A number that is written as a string, "3", is that number."""
+    return int(item) if isinstance(item, str) and _DIGITS.fullmatch(item.strip()) else item
 
 
 _DECODER = json.JSONDecoder(object_pairs_hook=_once)
@@ -726,6 +765,36 @@ def numbered(plain: str) -> tuple[int, str] | None:
     return None if found is None else (int(found[1]), found[2])
 
 
+_FORM = frozenset(_list("action actions answer answers exactly number square column something"))
+_MOST_SPELT = 40  # words of an answer that are looked at for a slip
+
+
+def _misspelt(plain: str, offered: str) -> str:
+    """What may be meant by a word that is one slip of the pen from just one word of five letters or
+    more of what a refusal offers; empty if there is none. It is only asked, and never played:
+    "cheat" is one letter from "wheat"."""
+    known = frozenset(re.findall(r"[a-z]{5,}", offered.lower())) - _FORM
+    for word in tokens(plain)[:_MOST_SPELT]:
+        # A plural is no slip.
+        if len(word) > 3 and word.isalpha() and known.isdisjoint({word, word.removesuffix("s")}):
+            near = [other for other in known if _one_slip(word, other)]
+            if len(near) == 1:
+                return f'perhaps "{near[0]}" was meant'
+    return ""
+
+
+def _one_slip(word: str, other: str) -> bool:
+    """Whether words differ by one letter (more, less or another), or by two that are swapped."""
+    if abs(len(word) - len(other)) > 1:
+        return False
+    start = next((k for k, (a, b) in enumerate(zip(word, other, strict=False)) if a != b), None)
+    if start is None:
+        return len(word) != len(other)
+    left, right = word[start:], other[start:]
+    swapped = left[1::-1] + left[2:] == right
+    return swapped or left[1:] in (right, right[1:]) or left == right[1:]
+
+
 _DENIAL = frozenset(
     _list(
         "no not never none nothing cannot without neither nor nobody refuse avoid don't dont won't "
@@ -735,7 +804,9 @@ _DENIAL = frozenset(
 _DOUBTS = (
     ("it denies something", " ".join(_DENIAL)),
     ("it sets a condition", "if unless when once only until provided otherwise"),
-    ("a question is no {}", "? whether should could would why what how which"),
+    ("a question is no {}", "?"),
+    ("it says only what would be", "should could would"),
+    ("it leaves something open", "whether why what how which"),
     ("it leaves a choice open", "or either whichever any / both"),
     ("it compares", "than too rather better worse higher lower"),
     ("it is not sure", "maybe perhaps might may probably possibly guess"),
@@ -747,12 +818,12 @@ def doubt(plain: str, what: str = "move") -> str:
     """Why a sentence is no plain statement of an action, in a few words; empty if that cannot be
     seen from its words."""
     words = set(tokens(plain))
+    mark = 'end with a line of its own: "ACTION: ..."'
     for reason, signs in _DOUBTS:
         if not words.isdisjoint(signs.split()):
-            return reason.format(what)
-    if len(words) > 7:
-        return 'end with a line of its own: "ACTION: ..."'
-    return ""
+            # In a long answer such a word may belong to what is thought.
+            return reason.format(what) + (f"; {mark}" if len(words) > 12 else "")
+    return mark if len(words) > 7 else ""
 
 
 def denies(text: str) -> bool:

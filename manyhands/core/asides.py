@@ -7,6 +7,7 @@ an alternative that is ruled out, which must be an action as well.
 
     "The pot is empty, so I'll go west"      main "I'll go west", reason "The pot is empty"
     "I go west because onions are there"     main "I go west", reason "onions are there"
+    "bet 1 (strong hand)"                    main "bet 1", reason "strong hand"
     "I go west, not north"                   main "I go west", ruled out "north"
     "Okay chef_1, I'm going west"            main "I'm going west"
 """
@@ -29,12 +30,15 @@ class Clause(NamedTuple):
         reason: what is told beside it; "" if nothing is.
         ruled_out: an action that is not done; "" if none is named.
         later: whether the reason is a purpose, and may so name what is done later.
+        strict: whether nothing but the order of the sentences tells which is the action, so that
+            not even a word of the reason may name one.
     """
 
     main: str
     reason: str = ""
     ruled_out: str = ""
     later: bool = False
+    strict: bool = False
 
 
 _I = r"(?:i|i'll|i'm|i've|i'd|we|we'll|we're|my|let me|let's|let us)"
@@ -80,7 +84,8 @@ _AIM = re.compile(
     r"\s*[,;(\u2013\u2014-]*\s*\bto (?:get|reach|face|grab|pick|fetch|block|avoid|keep|help|prevent"
     r"|see|use|prepare|ensure|start|collect|approach|clear|free|deliver|serve|cook|gather|line"
     r"|cool|heat|clean|wash|rinse|put|place|take|open|slice|cut|chop|drop|bring|attack|kill|eat"
-    r"|drink|make|build|craft|mine|carry|return|hand|join|follow|catch|give|gain|position|set up"
+    r"|trap|bluff|induce|tempt|drink|make|build|craft|mine|carry|return|hand|join|follow|catch"
+    r"|give|gain|position|set up"
     r"|protect|check|look|search|find|pass|save|maximi[sz]e|secure|stay|win)\b",
     re.I,
 )
@@ -90,10 +95,35 @@ _SINCE = re.compile(
 )
 _SO = re.compile(
     r"(?:[,.;!\n\u2013\u2014]|\s-)\s*(?:and |and, )?(?:so|thus|therefore|hence|that's why"
-    r"|which is why|for that reason|as a result|consequently)\b\s*,?\s*(?=\w)",
+    r"|which is why|for that reason|as a result|consequently)\b\s*[,:]?\s*(?=\w)"
+    rf"|\s+so\s+(?={_I}\b)",
     re.I,
 )
 _ENDED = re.compile(r"(?:[.;!\n\u2013\u2014]|\s-)\s*(?:now,?\s+|but\s+)?(?=" + _INTEND + ")", re.I)
+
+# A no of its own before what "I" do; where it is an answer, it is an action that differs.
+_NO = re.compile(rf"\W*(?P<no>no|nope|nah)\s*[,.;!\u2013\u2014]+\s*(?={_I}\b)", re.I)
+# A note in brackets behind the action: "bet 1 (strong hand)".
+_NOTE = re.compile(r"(?P<main>[^()]+?)\s*\((?P<note>[^()]{1,80})\)\W*", re.S)
+_BAD = re.compile(
+    r"\b(?:no|not|never|none|without|avoid|cannot|\w+n't|bad|worse|worst|wrong|mistake|poor|silly"
+    r"|stupid|terrible|risky|rejected|ruled|you|your|he|his|she|her|they|their|partner|opponent"
+    r"|player|chef|was|were|did|done|had|would|could|should|may|can|when|once|while|after|before"
+    r"|rather|better|sorry|oops|hmm|correction|mean|make|change|thought|thoughts|just|only|where"
+    r"|what|who|which|how|option|plan|fallback|else|but|except|unlikely|illegal|impossible|blocked|taken|last"
+    r"|previous|earlier|past)\b",
+    re.I,
+)
+
+# Two sentences, of which one is the action and the other tells why.
+_STOP = re.compile(r"[.!](?=\s)\s*(?=\w)|\s*[;\n]\s*(?=\w)")
+_OTHERS = re.compile(
+    r"\b(?:you|your|he|his|she|her|they|their|partner|opponent|mate|team\w*|everyone|everybody|all"
+    rf"|chef|player|bot|robot|agent|human|drone|worst|wrong|mistake|illegal|terrible|forbidden"
+    r"|following|loses|avoid|never|past|previous\w*|last|earlier|was|were|did|example|option\w*"
+    rf"|choices?|could|should|would|{_NAME})\b",
+    re.I,
+)
 
 _YOU = re.compile(r"\byou(?:r|'re)?\b", re.I)
 
@@ -104,18 +134,26 @@ _NOT = re.compile(
     re.I,
 )
 _NOT_BEFORE = re.compile(
-    r"\W*(?:not|instead of|rather than)\s+(?P<out>[^,;.!\n]+)(?:[,;.!]\s|\n)\s*"
-    r"(?:but\s+)?(?P<main>.+)",
+    r"\W*(?:not|instead of|rather than)\s+(?P<out>[^,;.!\n]+?)(?:(?:[,;.!]\s|\n)\s*"
+    r"(?:but\s+)?|\s+but\s+)(?P<main>.+)",
     re.I | re.S,
 )
 _WONT = re.compile(
-    r"\W*(?:no,?\s+)?(?:i|we) (?:won't|will not|am not going to|do not|don't|shall not|refuse to)"
-    r"\s+(?P<out>[^,;.!\n]+?)\s*(?:[,;.!\n\u2013\u2014]|\s-|\bbut\b)\s*(?:but\s+|instead,?\s+"
-    rf"|rather,?\s+)*(?P<main>{_INTEND}.+)",
+    r"\W*(?:no,?\s+)?(?:i|we)(?: (?:won't|will not|do not|don't|shall not|refuse to)"
+    r"|(?:'m| am|'re| are) not(?: going to)?)"
+    r"\s+(?P<out>[^,;.!\n]+?)\s*(?:(?:[,;.!\n\u2013\u2014]|\s-|\bbut\b)\s*(?:but\s+"
+    rf"|instead,?\s+|rather,?\s+)*(?={_INTEND})|[.;!\n]\s*)(?P<main>.+)",
     re.I | re.S,
 )
+# A question that is answered at once: "Fold? No. I call."
+_ASKED = re.compile(
+    r"\W*(?P<out>[^,;.:!?\n]+)\?\s*(?:no|nope|nah|not yet|not now)\s*[,.;!\n\u2013\u2014]+\s*"
+    r"(?P<main>[^?]+)",
+    re.I,
+)
 _RATHER = re.compile(
-    r"\W*(?:i'd|i would|i will|i'll|i) rather (?P<main>[^.;!\n]+?),? than (?P<out>[^.;!\n]+)", re.I
+    r"\W*(?:i'd|i would|i will|i'll|i) rather (?P<main>[^.;!\n]+?),? than (?P<out>[^.;!\n]+)",
+    re.I,
 )
 
 # What makes a reason more than one: conditions, doubts, questions, others' words, jokes, contrasts.
@@ -141,14 +179,20 @@ _MOCKING = re.compile(
     r"|\W*oh\b",
     re.I,
 )
-_PIECE = re.compile(r"[.,](?!\d)|[;!\n\u2013\u2014]| - | but | and ")
+# "b2 and a1 are taken" is one clause.
+_PIECE = re.compile(r"[.,](?!\d)|[;!\n\u2013\u2014]| - | but | and (?!\S+(?: \S+)? are\b)")
 
 
 def main_clauses(text: str) -> Iterator[Clause]:
     """The ways to take a sentence apart; none if it asks something, or quotes."""
-    if len(text) > MOST or "?" in text or "\uff1f" in text:
+    if len(text) > MOST or "\uff1f" in text:
         return
     text = text.replace("\u2019", "'")
+    if "?" in text:
+        asked = _ASKED.fullmatch(text)
+        if asked:
+            yield Clause(asked["main"], ruled_out=asked["out"])
+        return
     call = _CALL.fullmatch(text.strip(" ;`"))
     if call:
         yield Clause(call["main"].strip(" \"'"))
@@ -163,6 +207,12 @@ def main_clauses(text: str) -> Iterator[Clause]:
         yield Clause(text[: behind.start()])
     if _MOCKING.match(text):
         return
+    no = _NO.match(text)
+    if no:
+        yield Clause(text[no.end() :], no["no"])
+    note = _NOTE.fullmatch(text)
+    if note and not _BAD.search(note["note"]):
+        yield Clause(note["main"], note["note"], strict=True)
     yield from _reasons(text)
     yield from _alternatives(text)
 
@@ -171,7 +221,11 @@ def _reasons(text: str) -> Iterator[Clause]:
     for sign in (_WHY, _AIM):
         mark = sign.search(text, 1)
         if mark:
-            reason = text[mark.end() :].strip(" ()") or "?"
+            # "to win" is a whole purpose, "because" is not a whole reason.
+            reason = text[mark.end() :].strip(" ().!;\n")
+            # "Four to win" may be the name of the game.
+            if not reason and (sign is _WHY or text[: mark.start()].strip().isalpha()):
+                continue
             yield Clause(text[: mark.start()], reason, later=sign is _AIM)
     since = _SINCE.match(text)
     if since:
@@ -186,6 +240,14 @@ def _reasons(text: str) -> Iterator[Clause]:
             # "You are late, so go left" is an order to another.
             if _OWN.match(main) or not _YOU.search(reason):
                 yield Clause(main, reason)
+    stops = list(_STOP.finditer(text))
+    if stops:
+        first, last = text[: stops[-1].start()], text[stops[-1].end() :]
+        if not _OTHERS.search(first):
+            yield Clause(last, first, strict=True)
+        first, last = text[: stops[0].start()], text[stops[0].end() :]
+        if not _BAD.search(last):
+            yield Clause(first, last, strict=True)
 
 
 def _comma_before_own(text: str) -> int:
@@ -195,8 +257,9 @@ def _comma_before_own(text: str) -> int:
 
 def _alternatives(text: str) -> Iterator[Clause]:
     mark = _NOT.search(text, 1)
-    if mark and mark.end() < len(text):
-        yield Clause(text[: mark.start()], ruled_out=text[mark.end() :].strip(" ()"))
+    out = text[mark.end() :].strip(" ().!;\n") if mark else ""
+    if mark and out:
+        yield Clause(text[: mark.start()], ruled_out=out)
     for sign in (_NOT_BEFORE, _WONT, _RATHER):
         found = sign.fullmatch(text)
         if found:

@@ -33,8 +33,18 @@ _TOKEN = re.compile(
     r"(?P<number>[0-9]+(?:\.[0-9]+)?)(?P<rank>(?:st|nd|rd|th)\b)?"
     r"|(?P<word>[^\W\d_]+(?:'[^\W\d_]+)?)|(?P<sign>->|\S|\n)"
 )
-_DROPPED = frozenset(",:\"'`*()_~\u201c\u201d\u2018")
-_STOPS = {"!": ".", ";": ".", "\n": ".", "\u2026": ".", "\u2014": ".", "\u2192": "->"}
+_DROPPED = frozenset(",:\"'`*()_~\u201c\u201d\u2018\uff0c\u3001\uff1a")
+_STOPS = {
+    "!": ".",
+    ";": ".",
+    "\n": ".",
+    "\u3002": ".",
+    "\uff01": ".",
+    "\uff1b": ".",
+    "\u2026": ".",
+    "\u2014": ".",
+    "\u2192": "->",
+}
 
 # Pictures that add nothing to words: smiles, applause, food, plants and animals. Any other may turn
 # a sentence round (a thumb down, laughter, a white flag), and is a word that no pattern has.
@@ -177,6 +187,7 @@ _POLITE = (
 _HEAD = (
     "(i|we) [(will|shall|am|choose|pick|select|decide|have decided|take the action)]",
     "(i'll|i'm|i've decided|we'll|we're) [go with|go for|opt for|choose|do|going (for|with)]",
+    "(i'd|i would) (go (with|for)|choose|pick|opt for)",
     "(i|we) [(will|shall)] (opt for|opt to|settle (for|on)|plump for|choose to|go ahead and)",
     "(i've|i have) (chosen|opted|resolved|settled|picked) (to|for|on)",
     "(i am|i'm) going",
@@ -228,6 +239,7 @@ _TAIL = (
     f"(as my|for my|with my) [next|first] (turn|{_NOUN}|{_AIM})",
     "(good luck|good game|gg|okay|ok|.)",
     "no rush",
+    "and (see|watch|wait and see) (what happens [next]|how it goes|what (you|they|he|she) do)",
     "(it is|obviously|clearly|definitely|of course|for sure|certainly)",
     f"[thanks|thank you] {_WHO}",
     "from me",

@@ -43,7 +43,7 @@ _BY_FULL = (
 _FULL = f"[.] {_BY_FULL}"
 _NAMED = {
     "column": [
-        "[in|into|to] [col|column|slot|lane|number|no] [.|number|no] {n}",
+        "[in|into|to] [col|column|slot|lane|number|no] [.|number|no] [.] {n}",
         "{n} (st|nd|rd|th) (col|column|slot|lane)",
         "(col|column) [number] {n} [and] [at|on|in|to] row {row:n}",
     ],
@@ -172,6 +172,7 @@ SQUARES = Grammar(
         "by a stone": [
             f"{_PLAY} [{_SQUARE}] [of] {_REL} {_ITS} [in {_MIDDLE}] {_END}",
         ],
+        "several": [f"{_PLAY} (corner|edge|side|border) [{_SQUARE}] {_END}"],
         "by the centre": [f"{_PLAY} [{_SQUARE}] {_REL} {_MIDDLE} [{_SQUARE}] {_END}"],
         "between": [
             f"{_PLAY} [{_SQUARE}] between {_ITS} and {{down}} {{across}} [hand] [corner] {_END}",

@@ -284,6 +284,8 @@ def _column(board: Board, state: BoardState, agent: int, reading: Reading, plain
 
 def _square(board: Board, state: BoardState, agent: int, reading: Reading, plain: str) -> int:
     meaning, values = reading.meaning, reading.values
+    if meaning == "several":
+        raise _illegal(board, f"{quoted(plain)} leaves it open which square is meant")
     if meaning == "centre":
         row, column = 1, 1
     elif meaning == "words":

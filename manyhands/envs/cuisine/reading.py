@@ -238,7 +238,7 @@ def _grammar(
             [
                 "(put|place|add|drop|insert|pour|set|lay|load|toss|leave|release|deposit"
                 "|transfer) "
-                f"[({{item}}|{_IT})] [(down|in|off|here|there)] [{_INTO} {{place}}]",
+                f"[({_SOME} {{item}}|{_IT})] [(down|in|off|here|there)] [{_INTO} {{place}}]",
                 f"(put|place|add|drop|insert|set|lay) (down|in) ({{item}}|{_IT})",
                 f"(put down|drop off|put in|set down) [({{item}}|{_IT})] [{_INTO} {{place}}]",
                 "(fill|load) {place} with {item}",
@@ -343,7 +343,12 @@ def _place_names(places: Sequence[tuple[str, int]]) -> dict[str, tuple[int, ...]
         for name in (words(kind), *_PLACES.get(kind, ())):
             found[name] = (*found.get(name, ()), p)
             rank = f"{number}{('st', 'nd', 'rd')[number - 1] if number < 4 else 'th'}"
-            ways = f"{name} {number}", f"{name} number {number}", f"{_RANKS[number]} {name}"
+            ways = (
+                f"{name} {number}",
+                f"{name} number {number}",
+                f"{name} # {number}",
+                f"{_RANKS[number]} {name}",
+            )
             for one in (*ways, f"{rank} {name}"):
                 found[one] = (p,)
             if counts[kind] > 1:

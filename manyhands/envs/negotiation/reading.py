@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from manyhands.core import answers
-from manyhands.core.asides import is_reason
+from manyhands.core.asides import MOST, is_reason
 from manyhands.core.env import Action, IllegalAction
 from manyhands.core.grammar import Grammar, Reading, names, tokens, whole_number
 from manyhands.core.talk import OTHER, clean
@@ -72,8 +72,20 @@ _UNFAIR = (
     "[is] [just|simply|very|really|much|far|way] (unfair|not fair|unacceptable|not acceptable"
     "|not [good] enough|too (low|little|high|much|expensive)) [for me]"
 )
+_TOO = (
+    "[just|simply|still|way|far|much|very|really|a bit|a little] ((not|not nearly) [good] enough"
+    "|too (low|little|high|much|expensive|steep|cheap|dear))"
+)
+_IS = "that is|that's|it is|it's|this is|what"
+_BAD = "(bad|terrible|poor|awful|lousy|unfair|horrible) (deal|trade|offer|price|split|swap)"
 _PHRASES: dict[int, tuple[str, ...]] = {
     ACCEPT: (
+        "aye",
+        "(i'm|i am) in (favour|favor)",
+        "[i] vote to (accept|approve) [it|this|that]",
+        "[yes] [that|this|it] (sounds|looks) (good|great|fine) (to|for) me [.] [yes|deal|i accept]",
+        "[yes] [that|this|it] (sounds|looks) (good|great|fine) [.] (let's|let us) "
+        "(trade|swap|do it|do this|deal)",
         f"{_FAIR} [yes|deal|agreed] [.] [i] accept [{_OFFER}] [gladly|happily|as it is|as is]",
         f"{_FAIR} [i] (gladly|happily) accept [{_OFFER}]",
         f"{_FAIR} [i] (agree|agree to|agree with|approve|approve of|take|back|endorse|welcome"
@@ -121,6 +133,16 @@ _PHRASES: dict[int, tuple[str, ...]] = {
         "[yes|okay|ok|fine|good|alright] [.] (let's|let us) do (it|that|this)",
     ),
     REJECT: (
+        "nay",
+        "[i] vote to (reject|decline) [it|this|that]",
+        f"[no|nope|sorry] [.] [[that|this|it|the price|your price|{_OFFER}] is|that's|it's] {_TOO} "
+        "[for me] [.] [so] [no|no thanks|no deal|i vote no|[i] (reject|decline|refuse) "
+        f"[{_OFFER}]]",
+        f"(no|no thanks|no way) [.] [{_IS}] a {_BAD} [for me]",
+        f"[{_IS}] (a {_BAD}|unfair|not fair|unacceptable) [for me|to me] [.] [so] (no|no thanks"
+        f"|no deal|[i] vote no|[i] (reject|decline|refuse) [{_OFFER}])",
+        "[no|sorry] [.] [i] (can't|cannot|won't|will not) (pay|give|afford) that [much]",
+        "[no|sorry] [.] (that's|that is|it's|it is) (above|over|beyond) my (budget|limit)",
         f"{_NO} (reject|decline|refuse|deny) [{_OFFER}] "
         f"[{_UNFAIR}]",
         f"{_NO} (turn|vote|strike|shoot|wave) {_OFFER} (down|away|off) [{_UNFAIR}]",
@@ -259,6 +281,28 @@ _AROUND = re.compile(
     r"|^\W*(?:instead\s*,?|no\s*,?\s*but)\s+(?=i\b|i'd\b|i'll\b|my\b)|,\s*(?:i'm |i am )?sorry\W*$",
     re.I,
 )
+# "No, I offer 30": the offer is the answer.
+_INSTEAD = re.compile(
+    r"^\W*(?:no|nope)(?: thanks)?\s*[,.;]\s*(?=\$?\d|my (?:offer|price|counter\w*|proposal)\b"
+    r"|(?:i|i'll|i'd|i can|i will|let me) (?:offer|propose|suggest|counter|give|pay|ask)\b)"
+    r"|^\W*i (?:reject|decline|refuse|turn down) (?:it|that|this|(?:your|the|this|that) "
+    r"(?:offer|deal|trade|proposal|price))\s*[,;.]?\s*(?:and|but)\s*(?:i\s+)?"
+    r"(?=(?:offer|propose|suggest|counter)\b)",
+    re.I,
+)
+# A conclusion that names no amounts, so that amounts of the reason cannot be part of it.
+_PLAINLY = re.compile(
+    r"(?P<why>.+)[,;.!]\s*(?:and\s+)?(?:so|therefore|thus|hence)\s*,?\s*(?P<main>(?:(?:i|i'll"
+    r"|i will|i must|i have to|i'd better)\s+)?(?:accept|reject|decline|refuse|vote (?:yes|no)"
+    r"|walk away|pass|yes|no)(?: (?:it|this|that|(?:your|the|this|that) (?:offer|deal|trade"
+    r"|proposal|price|split)))?)\W*",
+    re.I | re.S,
+)
+_THEIRS = re.compile(
+    r"\b(?:you|they|player_\d+) (?:want|accept|reject|decline|refuse|vote|must|should)\b"
+    r"|\bi (?:agree|accept|reject|decline|refuse)\b|^\W*(?:yes|no|deal|agreed)\b",
+    re.I,
+)
 _BEFORE = re.compile(
     r"^\W*(?:sorry,? )?(?:no,? )?(?:(?:that|this|it|\d+|your (?:offer|price|bid)|the price)"
     r"(?:['\u2019]s| is) (?:just |simply |way |far |a bit |a little |still |really )?"
@@ -366,6 +410,10 @@ class _Reader:
         and the like, which mean no move."""
         for pattern in (_ADDRESS, _AROUND):
             text = pattern.sub("", text)
+        plain = _PLAINLY.fullmatch(text) if len(text) <= MOST and "?" not in text else None
+        if plain and is_reason(plain["why"]) and not _THEIRS.search(plain["why"]):
+            return plain["main"]
+        text = _INSTEAD.sub("", text)
         if self.data.players == 2:
             text = re.sub(rf",\s*(?:dear )?{self.env.agents[1 - self.agent]}\W*$", "", text)
         return _BEFORE.sub("", text)
@@ -511,7 +559,13 @@ class _Reader:
         """The action of an offer (catch, gift) with this content."""
         env, data = self.env, self.data
         own = self.seen.phase == RESPOND and _FIRST.search(self.said)
-        if own and data.means_standing(self.seen, content):
+        try:
+            agreed = data.means_standing(self.seen, content) and (
+                own or data.agrees(self.seen, self.said)
+            )
+        except IllegalAction as error:
+            raise self.illegal(f"{quoted}: {error.reason}") from None
+        if agreed:
             return self.move(ACCEPT, quoted=quoted)
         if self.seen.phase not in (TURNS, PROPOSE, PICK):
             raise self.illegal(f"{quoted}: {self.why_not(OFFER)}")

@@ -315,7 +315,9 @@ def _answering(env: Negotiation, agent: int) -> list[str]:
     example = example if len(example) < 30 else "accept"
     claim = f', "{data.claim_example}"' if env.sizes[CLAIM] else ""
     away = ', "walk away"' if env.sizes[WALK] else ""
+    # Where a choice is passed with a meaning of its own, the rules have told so.
+    passing = "" if '"pass"' in words else ', "pass"'
     return [
-        f'Moves are the choices offered; in short: {words}{claim}{speak}{away}, "pass". Amounts '
+        f"Moves are the choices offered; in short: {words}{claim}{speak}{away}{passing}. Amounts "
         f"are whole numbers. {answers.how_to_answer(example)}"
     ]

@@ -8,7 +8,7 @@ _RANKS = ("jack", "queen", "king", "ace")
 _CARD = "({held}|pair of {held})"
 _HELD = f"(my|this|the) {_CARD} [of (heart|spade|diamond|club)]"
 _ITS = "[it's|it is|that's|that is|this is] [going to be]"
-_MINE = "[(for|from) me]"
+_MINE = "[(for|from) me|as a bluff|for value]"
 _SEAT = "({other}|opponent|my opponent|other player|him|her|you|them)"
 _WHOSE = "(the|your|that|this|his|her|their|{other} 's)"
 _CHIPS = "{n:count} [more|single|whole|extra] chip"
@@ -129,10 +129,11 @@ GRAMMAR = Grammar(
             "(the|this) (pot|hand) is (yours|his|hers) [.] [i] fold",
             "(make|play) [the|a] fold",
             "(too (expensive|risky|much|dear)|you win|not worth it|[it's|it is] not worth it) "
-            "[for me] [.] fold",
+            "[for me] [.] [i] fold",
         ],
         "raise": [
             "(answer|reply|respond|fight back|hit back) with a [re] raise",
+            f"reraise [it] [[by|with] {{n}} [more] [chip]|to {{to:n}} [chip]] {_MINE}",
             f"{_ITS} [re] raise [it] [again|up] [[by|with] {{n}} [more] [chip]|to {{to:n}} "
             f"[chip]] {_MINE}",
             f"[re] raise {_WHOSE} bet [(by|with) {{n}} [chip]|to {{to:n}} [chip]]",

@@ -545,15 +545,19 @@ class Scenario(abc.ABC):
         with the reason if that cannot be known."""
         return np.array([reading.values["amount"]])
 
-    def read_offer(self, seen: Observation, sentence: str) -> np.ndarray | None:
-        """i[K], the offer or choice that a sentence names, possible or not; None if it names none,
-        and `IllegalAction` if it may mean several."""
+    def readings(self, seen: Observation, sentence: str) -> list[Reading]:
+        """What a sentence means by `offer_phrases`."""
         if seen.agent not in self._grammars:
             phrases, slots = self.offer_phrases(seen.agent), self.slots(seen.agent)
             self._grammars[seen.agent] = Grammar(phrases, slots, keep=self.meaningful)
+        return self._grammars[seen.agent].read(sentence)
+
+    def read_offer(self, seen: Observation, sentence: str) -> np.ndarray | None:
+        """i[K], the offer or choice that a sentence names, possible or not; None if it names none,
+        and `IllegalAction` if it may mean several."""
         found: list[np.ndarray] = []
         error = None
-        for reading in self._grammars[seen.agent].read(sentence):
+        for reading in self.readings(seen, sentence):
             try:
                 content = self.offered(seen, reading)
             except IllegalAction as reason:
@@ -581,6 +585,10 @@ class Scenario(abc.ABC):
 
     def means_standing(self, seen: Observation, content: np.ndarray) -> bool:
         """Whether naming this content is to accept the standing offer, where none can be made."""
+        return False
+
+    def agrees(self, seen: Observation, sentence: str) -> bool:
+        """Whether a sentence that names the standing offer accepts it, where others can be made."""
         return False
 
     def why_not_accept(self, seen: Observation) -> str:

@@ -61,6 +61,7 @@ class Exchange(Bargain):
     terms_named = (
         "(your|the|this|that) (offer|trade|exchange|deal|proposal) of {yours:get} "
         "[(for|in exchange for|in return for|->) {mine:give}]",
+        "[the] {yours:get} (for|in exchange for|in return for|->) {mine:give}",
     )
 
     # ---- rules ------------------------------------------------------------------------------
@@ -340,7 +341,8 @@ class Exchange(Bargain):
         want = "(i'd like|i would like|i want|i wish|i'd prefer|i'd rather|i would rather)"
         will = (
             f"[i|i'll|i'd|i will|i would|i can|will|{want} [to]"
-            "|(i'm|i am) (happy|glad|willing|ready) to]"
+            "|(i'm|i am|i'd be|i would be) (happy|glad|willing|ready|delighted|pleased|prepared)"
+            " to]"
         )
         for_ = "(for|in exchange for|in return for|as payment for|against|->|= >)"
         return_ = "[in return|in exchange|for it|for that|back]"
@@ -378,7 +380,8 @@ class Exchange(Bargain):
             f"[i|i'll|i'd|i will|i would|{want} to] "
             "(get|receive|ask [for]|ask you for|request|buy|i want"
             "|i'd like|i would like|i need|would like|want|need|(i'll|i will|i'd|i would) take"
-            f"|[you] [will|would|could] {hands} me)"
+            # "You could offer me ..." only suggests what the other might do.
+            f"|[you] [will|would|could] {hands.replace('offer|', '')} me)"
         )
         both = [
             f"{start} {give} {link} {get} {return_}",
@@ -393,7 +396,7 @@ class Exchange(Bargain):
             f"(for|in exchange for|in return for) {{get}} {will} {hands} [{YOU}] {{give}}",
             f"[you] take {{give}} [from me] and {hands} me {{get}}",
             "[my] [new|final|last|next|first|initial|opening] "
-            "(offer|trade|counteroffer|counter offer) [is] [.] "
+            "(offer|trade|proposal|counteroffer|counter offer) [is] [.] "
             f"{{give}} {for_} {{get}}",
             f"{whose} {{mine}} {for_} {{get}}",
             f"{whose} {{give}} {for_} {{yours}}",
@@ -418,7 +421,7 @@ class Exchange(Bargain):
             f"my {{give}} {for_} [your] {{get}}",
         ]
         return {
-            "bare": [f"[[i] (propose|suggest)] {{give}} {for_.replace('|->|= >', '')} {{get}}"],
+            "bare": [f"[[i] (propose|suggest)] {{give}} {for_} {{get}}"],
             "both": both,
             "give": [f"[i|i'll|i will] give [{YOU}] {{give}} [to {YOU}] {gift}"],
             "ask": [f"[i] (ask|ask {YOU}) [for] {{get}} [from {YOU}] {gift}"],

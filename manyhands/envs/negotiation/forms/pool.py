@@ -264,7 +264,7 @@ class Pool(Bargain):
                 *(f"{start} {split}" for split in splits),
                 *(f"(how|what) about [that|if] {split} [?]" for split in splits),
             ],
-            "half": EVENLY,
+            "half": (*EVENLY, "(we|both) [each|both] (get|take|receive) half"),
             "bare": ["{take:list}"],
         }
         if len(self.goods) == 1:
@@ -273,7 +273,7 @@ class Pool(Bargain):
                 "[we] (both|each) (get|take|receive) {amount}",
                 f"({'|'.join(EVENLY)}) [.|with|that is] {{amount}} (each|for each [of us]|apiece)",
                 "{amount} (each|apiece|for each of us)",
-                "[i] [propose|offer|suggest] {amount} (/|-) {second:amount}",
+                "[i] [propose|offer|suggest] [a] {amount} (/|-) {second:amount} [split]",
             ]
         return phrases
 
@@ -285,9 +285,15 @@ class Pool(Bargain):
         if reading.meaning == "half":
             return Bundle(whole="half").counts(self.goods, pool)
         if reading.meaning == "each":
-            share = values["amount"]
-            if values.get("second", share) != share:
-                raise IllegalAction(f'say "keep {share}" or "give {share}"')
+            share, second = values["amount"], values.get("second", values["amount"])
+            if share != second:
+                # "60/40", one's own part first: the two are the whole, or percent of it.
+                total = int(pool[0])
+                if share + second == 100 != total and not share * total % 100:
+                    return np.array([share * total // 100])
+                if share + second != total:
+                    raise IllegalAction(f'say "keep {share}" or "give {share}"')
+                return np.array([share])
             values = {name: Bundle(((0, share),)) for name in ("take", "give")}
         parts = {
             name: values[name].counts(self.goods, pool)
@@ -298,6 +304,8 @@ class Pool(Bargain):
             raise IllegalAction("say what you take")
         if not parts:
             raise IllegalAction("say what the rest is left of")
+        if reading.meaning == "bare" and values["take"].whole == "half":
+            return parts["take"]  # the other half is left
         if reading.meaning == "bare" and seen.phase != PICK:
             words = amount(self.goods, parts["take"])
             raise IllegalAction(f'say whether you would "take" or "give" {words}')

@@ -11,12 +11,12 @@ import numpy as np
 
 from manyhands.core.choices import Form
 from manyhands.core.env import Array, IllegalAction
-from manyhands.core.grammar import Reading
 from manyhands.envs.negotiation.forms.base import Bargain, Deal, Turn
 from manyhands.envs.negotiation.state import NegotiationState
 from manyhands.envs.negotiation.words import Observation
 
 _STANDING = 'that is the standing offer: write "accept", or offer a price'
+_HEDGED = re.compile(r"\b(?:would|could|can|might|only|\w+'d)\b", re.I)
 _AGREES = re.compile(
     r"^\W*(?:ok|okay|fine|all ?right|yes|yeah|sure|deal|agreed|good|great)\b|\bit is\W*$", re.I
 )
@@ -159,7 +159,7 @@ class Price(Bargain):
         return f"prices are from {self.offers.min()} to {self.offers.max()}"
 
     def offer_phrases(self, agent: int) -> Mapping[str, Sequence[str]]:
-        will = "[i] [can|would|willing to|offer to|propose to]"
+        will = "[i|i'd|i'll] [can|would|willing to|offer to|propose to]"
         it = "[it|this|the item|your item|my item]"
         offers = [
             "[offer|propose|suggest|bid] [a price of] {amount}",
@@ -170,8 +170,9 @@ class Price(Bargain):
             "[is|of|at|will be] {amount}",
             "(how|what) about [a price of] {amount} [?]",
             "how does [a price of] {amount} sound [to you] [?]",
-            "(say|settle on|settle at|meet at|meet you at|go with) {amount}",
-            "(make|call) it {amount}",
+            "(say|settle on|settle at|meet at|meet you at|go with|start at|begin at|open at"
+            "|[(i'd|i'll|i would|i will)] settle for) {amount}",
+            "(make|call) it {amount} [and (we have|we've got|it's|you have|you've got) a deal]",
             "{amount} [coin] for (it|the item|this|that)",
             "(let's|let us) (settle on|settle at|agree on|do|meet at) {amount}",
             "[i] can (do|offer) [you] {amount} [for it]",
@@ -209,19 +210,17 @@ class Price(Bargain):
             ]
         return {"offer": offers, "close": closes}
 
-    def offered(self, seen: Observation, reading: Reading) -> np.ndarray:
-        content = super().offered(seen, reading)
-        if reading.meaning == "close" and seen.marked("offer_by") and content == seen["offer"]:
-            raise IllegalAction(_STANDING)
-        return content
+    def means_standing(self, seen: Observation, content: np.ndarray) -> bool:
+        return bool(seen.marked("offer_by")) and bool(content[0] == seen["offer"][0])
 
-    def read_offer(self, seen: Observation, sentence: str) -> np.ndarray | None:
-        content = super().read_offer(seen, sentence)
-        # "Okay, 45 it is" may accept the standing offer, or make it one's own.
-        stands = content is not None and seen.marked("offer_by") and content == seen["offer"]
-        if stands and _AGREES.search(sentence):
+    def agrees(self, seen: Observation, sentence: str) -> bool:
+        # "I'll pay 45" and "okay, 45 it is" accept an offer of 45; "45" alone is one's own.
+        closes = any(reading.meaning == "close" for reading in self.readings(seen, sentence))
+        if not (closes or _AGREES.search(sentence)):
+            return False
+        if _HEDGED.search(sentence):
             raise IllegalAction(_STANDING)
-        return content
+        return True
 
     def accepts(self, seen: Observation, values: Mapping[str, Any]) -> bool:
         return bool(values["amount"] == seen["offer"][0])
