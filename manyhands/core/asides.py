@@ -175,7 +175,8 @@ _PLAN = re.compile(
     re.I,
 )
 _MOCKING = re.compile(
-    r"\W*(?:oh|yeah|right|great|sure|totally|of course|obviously|as though)\b(?!.*\bi(?:'ll)?\b)"
+    r"\W*(?:oh|yeah|right(?!,? (?:to|because|since|not|rather|instead|again|so)\b)"
+    r"|great|sure|totally|of course|obviously|as though)\b(?!.*\bi(?:'ll)?\b)"
     r"|\W*oh\b",
     re.I,
 )
@@ -242,12 +243,12 @@ def _reasons(text: str) -> Iterator[Clause]:
                 yield Clause(main, reason)
     stops = list(_STOP.finditer(text))
     if stops:
-        first, last = text[: stops[-1].start()], text[stops[-1].end() :]
-        if not _OTHERS.search(first):
-            yield Clause(last, first, strict=True)
-        first, last = text[: stops[0].start()], text[stops[0].end() :]
-        if not _BAD.search(last):
-            yield Clause(first, last, strict=True)
+        before, after = text[: stops[-1].start()], text[stops[-1].end() :]
+        if not _OTHERS.search(before):
+            yield Clause(after, before, strict=True)
+        before, after = text[: stops[0].start()], text[stops[0].end() :]
+        if not _BAD.search(after):
+            yield Clause(before, after, strict=True)
 
 
 def _comma_before_own(text: str) -> int:
