@@ -158,7 +158,7 @@ def _explained(
     for main, reason, ruled_out, later, strict in main_clauses(answer.text):
         if reason and not calm(reason):
             continue
-        if strict and any(_names(word, mean) for word in dict.fromkeys(tokens(reason))):
+        if strict and any(_names(word, mean) for word in dict.fromkeys(_words(reason))):
             continue
         clause = _answer(main, answer.kind)
         if not clause.plain:
@@ -187,6 +187,16 @@ def _is_told(reason: str, mean: Callable[[Answer], Any]) -> bool:
     """Whether a reason names no action of its own, in none of its parts."""
     parts = pieces(reason)
     return parts is not None and not any(_names(part, mean) for part in parts)
+
+
+def _words(text: str) -> list[str]:
+    """The words of a reason; the number behind a name, "cabinet 3", belongs to it."""
+    found = tokens(text)
+    return [
+        word
+        for before, word in zip(["", *found], found, strict=False)
+        if not (word.isdigit() and before.isalpha())
+    ]
 
 
 def _names(words: str, mean: Callable[[Answer], Any]) -> bool:

@@ -73,10 +73,20 @@ _CALL = re.compile(
     re.I,
 )
 
+# What goes on, or begins: "keep mining".
+_ONWARD = re.compile(
+    r"\W*(?:(?:i|i'll|i will|let me|let's|we|we'll) )?(?:just )?(?:keep(?: on)?|continue|go on"
+    r"|carry on|start|begin|resume) (?P<verb>[a-z]{2,12})ing\b(?P<rest>.*)",
+    re.I | re.S,
+)
+
 # Behind the action, its reason; "since" and "as" are of time in other places.
 _WHY = re.compile(
     r"\s*[,;(\u2013\u2014-]*\s*\b(?:because|since|so that|in order to|in order that"
-    r"|so (?:i|we) (?:can|could|may)|as (?:it|this|the|there|i|we|my|our)\b)\b",
+    r"|so (?:i|we) (?:can|could|may|have|keep)|as (?:it|this|the|there|i|we|my|our)\b"
+    r"|so (?:the |my |our )*[\w]+(?: \w+)? (?:can|can't|cannot|could|couldn't|won't|doesn't|don't)"
+    r"|before (?=(?:the|my|our|its?|he|she|they|somebody|anyone|another|[a-z]+_\d)\b)"
+    r"|towards?|in the direction of)\b",
     re.I,
 )
 # A purpose: "west, to get an onion".
@@ -99,6 +109,8 @@ _SO = re.compile(
     rf"|\s+so\s+(?={_I}\b)",
     re.I,
 )
+# What is needed is done later: "I need to cool the mug, so I go to the fridge".
+_NEED = re.compile(r"\W*(?:i|we) (?:need|have|must|want)\b", re.I)
 _ENDED = re.compile(r"(?:[.;!\n\u2013\u2014]|\s-)\s*(?:now,?\s+|but\s+)?(?=" + _INTEND + ")", re.I)
 
 # A no of its own before what "I" do; where it is an answer, it is an action that differs.
@@ -134,7 +146,7 @@ _NOT = re.compile(
     re.I,
 )
 _NOT_BEFORE = re.compile(
-    r"\W*(?:not|instead of|rather than)\s+(?P<out>[^,;.!\n]+?)(?:(?:[,;.!]\s|\n)\s*"
+    r"\W*(?:not|don't|do not|instead of|rather than)\s+(?P<out>[^,;.!\n]+?)(?:(?:[,;.!]\s|\n)\s*"
     r"(?:but\s+)?|\s+but\s+)(?P<main>.+)",
     re.I | re.S,
 )
@@ -171,7 +183,8 @@ _HARMFUL = re.compile(
 # An intention of its own.
 _PLAN = re.compile(
     r"\b(?:i'll|i will|i shall|let me|let's|let us|i'm going|i am going|i'm about|i am about"
-    r"|i choose|i plan|i intend|we'll|we will|we shall|first|then|next|later|afterwards?)\b",
+    r"|i choose|i plan|i intend|we'll|we will|we shall|first|then|next(?! to\b)|later"
+    r"|afterwards?)\b",
     re.I,
 )
 _MOCKING = re.compile(
@@ -208,6 +221,12 @@ def main_clauses(text: str) -> Iterator[Clause]:
         yield Clause(text[: behind.start()])
     if _MOCKING.match(text):
         return
+    onward = _ONWARD.fullmatch(text)
+    if onward:
+        verb = onward["verb"]
+        twice = len(verb) > 2 and verb[-1] == verb[-2]
+        for stem in (verb, verb + "e", *([verb[:-1]] if twice else ())):
+            yield Clause(stem + onward["rest"])
     no = _NO.match(text)
     if no:
         yield Clause(text[no.end() :], no["no"])
@@ -240,7 +259,7 @@ def _reasons(text: str) -> Iterator[Clause]:
             main, reason = text[mark.end() :], text[: mark.start()]
             # "You are late, so go left" is an order to another.
             if _OWN.match(main) or not _YOU.search(reason):
-                yield Clause(main, reason)
+                yield Clause(main, reason, later=_NEED.match(reason) is not None)
     stops = list(_STOP.finditer(text))
     if stops:
         before, after = text[: stops[-1].start()], text[stops[-1].end() :]

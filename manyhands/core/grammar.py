@@ -188,6 +188,7 @@ _HEAD = (
     "(i|we) [(will|shall|am|choose|pick|select|decide|have decided|take the action)]",
     "(i'll|i'm|i've decided|we'll|we're) [go with|go for|opt for|choose|do|going (for|with)]",
     "(i'd|i would) (go (with|for)|choose|pick|opt for)",
+    "(i'd|i had) better",
     "(i|we) [(will|shall)] (opt for|opt to|settle (for|on)|plump for|choose to|go ahead and)",
     "(i've|i have) (chosen|opted|resolved|settled|picked) (to|for|on)",
     "(i am|i'm) going",

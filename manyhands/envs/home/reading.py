@@ -199,8 +199,10 @@ def grammar(catalog: Catalog) -> Grammar:
             "inventory",
             ["[check] [my] inventory", "(check|show) [my] (inventory|hands)", "list inventory"],
         ),
-        ("examine", ["(examine|inspect|look at|study|look in|look inside|look into) "
-                     "({thing}|{place}|it)", "examine"]),
+        ("examine", ["(examine|inspect|look at|study) ({thing}|{place}|it)",
+                     "(look in|look inside|look into) it", "examine"]),
+        ("search", ["[go] [and] (search|check|explore|look in|look inside|look into|look through) "
+                    "({place}|{room})"]),
         ("help", ["help"]),
     ]  # fmt: skip
     return Grammar(phrases, slots)
@@ -324,6 +326,8 @@ def _action(home: Home, facts: Facts, agent: int, reading: Reading) -> int | str
         return int(values["offered"])
     if what in LOOKS:
         return _looking(home, facts, agent, what)
+    if what == "search":
+        return _search(home, facts, agent, values)
     if what == "room":
         rooms = _numbered(facts.room_kind, values["room"])
         return do.room + rooms[0] if len(rooms) == 1 else _which(facts.room_names, rooms, "room")
@@ -407,6 +411,23 @@ def _looking(home: Home, facts: Facts, agent: int, what: str) -> str:
     if what == "help":
         return "there is no help but the rules"
     return "looking is no action, and needs none: your text says all that you see"
+
+
+def _search(home: Home, facts: Facts, agent: int, values: dict[str, Any]) -> int | str:
+    """To search a place is to be there, and to open it; more is no action."""
+    do, at = Actions(home), facts.at[agent]
+    if "room" in values:
+        rooms = _numbered(facts.room_kind, values["room"])
+        if len(rooms) != 1:
+            return _which(facts.room_names, rooms, "room")
+        own = rooms[0] == facts.player_room[agent]
+        return _looking(home, facts, agent, "look") if own else do.room + rooms[0]
+    places = _numbered(facts.kind, values["place"])
+    if at != NONE and at in places:
+        return _looking(home, facts, agent, "look") if facts.open[at] else do.open
+    if len(places) != 1:
+        return _which(facts.receptacle_names, places, "receptacle")
+    return do.go + places[0]
 
 
 def _sees(home: Home, facts: Facts, agent: int, o: int) -> bool:

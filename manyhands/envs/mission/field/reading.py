@@ -65,6 +65,8 @@ _STAY = [
     f" {TIME}",
     "(stay|remain|wait) in my (cell|place|room)",
     "hold my (position|place|ground)",
+    "stay [(here|there|put)] and (guard|defend|block|watch) [(the|our|my|this)] "
+    "(way|path|flag|goal|exit|door|room|base|land|line)",
     "do nothing [at all]",
 ]
 _TAKE = "(take|grab|get|collect|pick|pick up|fetch|gather|seize|pocket|snatch|steal|capture)"
@@ -80,7 +82,8 @@ _VERBS = {
                f"{_HERE}", f"(repair|fix|mend) it {_HERE}"],
     "drop": [f"(drop|put down|lay down|leave|lay|set down|put) (the|my|this|a) key {_DOORS} [down] "
              f"{_HERE}", f"(drop|put|lay|set) (it|my key|key) [down] {_HERE}", "let go of my key"],
-    "lock": [f"lock [(the|this|that)] box {_AHEAD}", f"lock it {_AHEAD}"],
+    "lock": [f"lock [(the|this|that)] box [(in place|down|here)] {_AHEAD}",
+             f"lock it [(in place|down|here)] {_AHEAD}"],
     "unlock": [f"(unlock|open) [(the|this|that)] [locked] box {_AHEAD}", f"unlock it {_AHEAD}",
                "unlock"],
     "zap": [f"(zap|shoot|fire at|fire on|blast) {_WHO} {_AHEAD}",
@@ -88,7 +91,8 @@ _VERBS = {
             f"(shoot|fire|zap) {_AHEAD}"],
     "clean": [f"(clean|wash|scrub|clean up) [(the|this|some)] [dirty] "
               f"(river|water|dirt|pollution|waste) {_AHEAD}",
-              f"(clean|scrub) (it|up) {_AHEAD}", "(i will|i'll) clean"],
+              f"(clean|scrub) (it|up) {_AHEAD}", "(i will|i'll) clean",
+              f"(fire|shoot|use|send out) [(the|my|a)] cleaning beam {_AHEAD}"],
     "tag": [f"(tag|touch|freeze) {_WHO} [(near|beside|around|next to) me]",
             "tag all [(near|beside|around) me]"],
     "mine": [f"(mine|strike|dig|dig up|hit|dig for) [(the|this|that|some)] {{ore}} {_AHEAD}",
@@ -136,10 +140,12 @@ def _grammar(actions: tuple[str, ...]) -> Grammar:
                     f"(1|one|a) {_CELL} [further] [to] [the] {{way}}",
                     f"{_GO} {_FAR} (to|onto|on|into|through|towards|toward|for) [cell|square] "
                     f"({_PLACE}|{_THING} {_SIDE})",
+                    f"{_GO} (around|past) the (wall|box|crate|obstacle) {_AIM} {{way}}",
                     f"(enter|reach|step on|stand on|get on) ({_PLACE}|{_THING} {_SIDE})"]),
             ("take", [f"{_TAKE} [up] {_THING} {_SIDE} [up]",
                       f"(eat|harvest|munch) {_THING} {_SIDE}"]),
-            ("push", [f"(push|shove|move) [(the|this|that)] (box|crate) {_AIM} {{way}} {_FAR}",
+            ("push", ["(push|shove|move) [(the|this|that)] (box|crate) "
+                      f"{_FAR} {_AIM} {{way}} {_FAR}",
                       f"(push|shove) [(the|this|that)] (box|crate) {_SIDE}"]),
             ("open", [f"(open|unlock|go through) [(the|this|that)] door [{{door:n}}] {_SIDE} "
                       "[with (my|the) key]"]),
@@ -151,8 +157,9 @@ def _grammar(actions: tuple[str, ...]) -> Grammar:
                   ("take", [f"{_THING} {_SIDE}"])]  # fmt: skip
     else:
         phrases.append(("room", [
-            "(go|move|walk|run|head|step|enter|sneak|proceed|travel|advance|continue) "
-            "[back|on|over] [(to|into|in|for|towards|toward|through to)] [the] room {room}",
+            "(go|move|walk|run|head|step|enter|sneak|proceed|travel|advance|continue|flee|escape"
+            "|retreat|hurry|slip|dash) [back|on|over] [through [the|my|an] exit] "
+            "[(to|into|in|for|towards|toward|through to)] [the] room {room}",
             "(go|move|walk|run|head|step|proceed) [back|on|over] (to|into|for) {room}",
             "(enter|visit) room {room}",
         ]))  # fmt: skip
