@@ -76,7 +76,8 @@ _CALL = re.compile(
 # Behind the action, its reason; "since" and "as" are of time in other places.
 _WHY = re.compile(
     r"\s*[,;(\u2013\u2014-]*\s*\b(?:because|since|so that|in order to|in order that"
-    r"|so (?:i|we) (?:can|could|may)|as (?:it|this|the|there|i|we|my|our)\b)\b",
+    r"|so (?:i|we) (?:can|could|may)|as (?:it|this|the|there|i|we|my|our)\b"
+    r"|while (?:it|this|the|my|our)\b)\b",
     re.I,
 )
 # A purpose: "west, to get an onion".
