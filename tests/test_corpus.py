@@ -190,7 +190,7 @@ def test_a_slip_of_the_pen_is_asked_after_and_never_played():
     env, state, agent = situation(CORPUS / "kitchen.jsonl", "start")
     with pytest.raises(IllegalAction, match='perhaps "north" was meant'):
         env.parse("nroth", state, agent)
-    with pytest.raises(IllegalAction, match="names no action[.]"):
+    with pytest.raises(IllegalAction, match=r"names no action[.]"):
         env.parse("fork", state, agent)
 
 
