@@ -171,6 +171,29 @@ def framed(path: Path, every: bool = False) -> list[str]:
     return wrong
 
 
+def test_a_slip_of_the_pen_is_asked_after_and_never_played():
+    """Letters that are left out or swapped may be understood, but never as something else."""
+    for path in FILES:
+        env, state, agent = situation(path, next(iter(corpus(path)[0])))
+        for choice in env.choices(state, agent)[:CHOICES]:
+            if choice.text.startswith("say:"):
+                continue
+            right = read(env, state, agent, choice.text)
+            for word in {word for word in choice.text.split() if len(word) > 4 and word.isalpha()}:
+                for k in range(1, len(word) - 1):
+                    for slip in (
+                        word[:k] + word[k + 1 :],
+                        word[:k] + word[k:][1::-1] + word[k + 2 :],
+                    ):
+                        said = choice.text.replace(word, slip)
+                        assert read(env, state, agent, said) in (None, right), (path.stem, said)
+    env, state, agent = situation(CORPUS / "kitchen.jsonl", "start")
+    with pytest.raises(IllegalAction, match='perhaps "north" was meant'):
+        env.parse("nroth", state, agent)
+    with pytest.raises(IllegalAction, match=r"names no action[.]"):
+        env.parse("fork", state, agent)
+
+
 def test_every_world_has_a_corpus():
     assert len(FILES) >= 6 and all(len(corpus(path)[1]) >= 120 for path in FILES)
 

@@ -86,7 +86,7 @@ _WHY = re.compile(
     r"|so (?:i|we) (?:can|could|may|have|keep)|as (?:it|this|the|there|i|we|my|our)\b"
     r"|so (?:the |my |our )*[\w]+(?: \w+)? (?:can|can't|cannot|could|couldn't|won't|doesn't|don't)"
     r"|before (?=(?:the|my|our|its?|he|she|they|somebody|anyone|another|[a-z]+_\d)\b)"
-    r"|towards?|in the direction of)\b",
+    r"|while (?:it|this|the|my|our)\b|towards?|in the direction of)\b",
     re.I,
 )
 # A purpose: "west, to get an onion".
