@@ -69,6 +69,9 @@ _CALL = re.compile(
     re.I,
 )
 
+# A call of an action by its name, with one argument that is named.
+_ORDER = re.compile(r"([a-z]\w*)\(\s*([a-z]\w*)\s*[=:]\s*[\"']?([^()\"'=,:]+)[\"']?\s*\)", re.I)
+
 # Behind the action, its reason; "since" and "as" are of time in other places.
 _WHY = re.compile(
     r"\s*[,;(\u2013\u2014-]*\s*\b(?:because|since|so that|in order to|in order that"
@@ -81,9 +84,11 @@ _AIM = re.compile(
     r"|see|use|prepare|ensure|start|collect|approach|clear|free|deliver|serve|cook|gather|line"
     r"|cool|heat|clean|wash|rinse|put|place|take|open|slice|cut|chop|drop|bring|attack|kill|eat"
     r"|drink|make|build|craft|mine|carry|return|hand|join|follow|catch|give|gain|position|set up"
-    r"|protect|check|look|search|find|pass|save|maximi[sz]e|secure|stay|win)\b",
+    r"|protect|flee|escape|evade|hide|defend|tag|dodge|chase|check|look|search|find|pass|save|maximi[sz]e|secure|stay|win)\b",
     re.I,
 )
+# A purpose without an object: "west, to flee".
+_BARE_AIM = re.compile(r"\b(?:flee|escape|hide|defend)\b", re.I)
 # Before it.
 _SINCE = re.compile(
     r"\W*(?:because|since|as|given that|now that|given|in order to|to)\b[^.;:!\n]*", re.I
@@ -153,6 +158,12 @@ def main_clauses(text: str) -> Iterator[Clause]:
     if call:
         yield Clause(call["main"].strip(" \"'"))
         return
+    order = _ORDER.fullmatch(text.strip(" ;`"))
+    if order:  # go_to(room=6): "go to 6" or "go to room 6"
+        name, key, value = (part.replace("_", " ").strip() for part in order.group(1, 2, 3))
+        for words in (f"{name} {value}", f"{name} {key} {value}"):
+            yield Clause(words)
+        return
     if any(sign in text for sign in '"\u201c\u201d'):
         return
     label = _TO_BEFORE.match(text) or _LABEL.match(text)
@@ -171,7 +182,8 @@ def _reasons(text: str) -> Iterator[Clause]:
     for sign in (_WHY, _AIM):
         mark = sign.search(text, 1)
         if mark:
-            reason = text[mark.end() :].strip(" ()") or "?"
+            bare = mark[0] if _BARE_AIM.search(mark[0]) else "?"
+            reason = text[mark.end() :].strip(" ()") or bare
             yield Clause(text[: mark.start()], reason, later=sign is _AIM)
     since = _SINCE.match(text)
     if since:
