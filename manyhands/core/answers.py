@@ -33,7 +33,7 @@ from manyhands.core.grammar import as_own, tokens
 
 Wordings = tuple[tuple[str, ...], ...]  # ways to say an order; later ones count if no earlier does
 MAX_ANSWER = 20_000  # characters of an answer that are read; a longer one is refused
-WRAPPING = " \t\r\n\"'`*_[]{}<>.,;:!“”\u3002\uff01\uff0c"  # around an answer, of no meaning
+WRAPPING = " \t\r\n\"'`*_[]{}<>.,;:!“”¡\u3002\uff01\uff0c\uff1b"  # around an answer, of no meaning
 
 JSON, TAG, BRACKET, LINE, SENTENCE = "JSON object", "tag", "bracket", "ACTION line", "sentence"
 
@@ -590,6 +590,9 @@ _TAGGED = re.compile(
 )
 
 
+_FONT = re.compile(r"\A\\(?:text|textbf|mathrm|mathbf|textit)\{")
+
+
 def _in_tags(text: str) -> Iterator[str]:
     opened: tuple[str, int] | None = None
     for tag in _TAGGED.finditer(text):
@@ -597,7 +600,7 @@ def _in_tags(text: str) -> Iterator[str]:
             end = text.find("}", tag.end())
             if end < 0:
                 return
-            yield text[tag.end() : end].removeprefix("\\text{").removeprefix("\\textbf{")
+            yield _FONT.sub("", text[tag.end() : end], count=1)
         elif not tag[1]:
             opened = tag[2].lower(), tag.end()
         elif opened and opened[0] == tag[2].lower():
@@ -619,7 +622,7 @@ _ACTION = re.compile(rf"(?<![^\W_])action(?:{_BLANK}|[*_`])*[:=\uff1a]", re.I)
 # Before ACTION: then it is a quotation, or somebody else's.
 _NOT_OWN = re.compile(
     r"(?:[\"“>]|\b(?:your|his|her|their|its|whose|last|previous|possible|legal|available|no"
-    r"|['\u2019]s))[\s*_`]*$",
+    r"|['\u2019]s)|\b(?:not|never|avoid|reject|exclude|forbid|don['\u2019]?t)[\s(]*\()[\s*_`]*$",
     re.I,
 )
 

@@ -73,13 +73,6 @@ _CALL = re.compile(
     re.I,
 )
 
-# What goes on, or begins: "keep mining".
-_ONWARD = re.compile(
-    r"\W*(?:(?:i|i'll|i will|let me|let's|we|we'll) )?(?:just )?(?:keep(?: on)?|continue|go on"
-    r"|carry on|start|begin|resume) (?P<verb>[a-z]{2,12})ing\b(?P<rest>.*)",
-    re.I | re.S,
-)
-
 # Behind the action, its reason; "since" and "as" are of time in other places.
 _WHY = re.compile(
     r"\s*[,;(\u2013\u2014-]*\s*\b(?:because|since|so that|in order to|in order that"
@@ -96,9 +89,12 @@ _AIM = re.compile(
     r"|cool|heat|clean|wash|rinse|put|place|take|open|slice|cut|chop|drop|bring|attack|kill|eat"
     r"|trap|bluff|induce|tempt|drink|make|build|craft|mine|carry|return|hand|join|follow|catch"
     r"|give|gain|position|set up"
-    r"|protect|check|look|search|find|pass|save|maximi[sz]e|secure|stay|win)\b",
+    r"|protect|flee|escape|evade|hide|defend|tag|dodge|chase|check|look|search|find|pass|save"
+    r"|maximi[sz]e|secure|stay|win)\b",
     re.I,
 )
+# A purpose without an object: "west, to flee".
+_BARE_AIM = re.compile(r"\b(?:flee|escape|hide|defend)\b", re.I)
 # Before it.
 _SINCE = re.compile(
     r"\W*(?:because|since|as|given that|now that|given|in order to|to)\b[^.;:!\n]*", re.I
@@ -221,12 +217,6 @@ def main_clauses(text: str) -> Iterator[Clause]:
         yield Clause(text[: behind.start()])
     if _MOCKING.match(text):
         return
-    onward = _ONWARD.fullmatch(text)
-    if onward:
-        verb = onward["verb"]
-        twice = len(verb) > 2 and verb[-1] == verb[-2]
-        for stem in (verb, verb + "e", *([verb[:-1]] if twice else ())):
-            yield Clause(stem + onward["rest"])
     no = _NO.match(text)
     if no:
         yield Clause(text[no.end() :], no["no"])
@@ -244,7 +234,10 @@ def _reasons(text: str) -> Iterator[Clause]:
             # "to win" is a whole purpose, "because" is not a whole reason.
             reason = text[mark.end() :].strip(" ().!;\n")
             # "Four to win" may be the name of the game.
-            if not reason and (sign is _WHY or text[: mark.start()].strip().isalpha()):
+            bare = _BARE_AIM.search(mark[0]) is not None
+            if not reason and (
+                sign is _WHY or (not bare and text[: mark.start()].strip().isalpha())
+            ):
                 continue
             yield Clause(text[: mark.start()], reason, later=sign is _AIM)
     since = _SINCE.match(text)

@@ -316,6 +316,7 @@ def orders(words: list[str]) -> Iterator[list[str]]:
     "let the tomato be chopped"."""
     while words and words[-1] == ".":
         words = words[:-1]
+    yield from _kept_up(words)
     marks = _TURNED.intersection(words)
     if not marks:
         return
@@ -334,6 +335,19 @@ def orders(words: list[str]) -> Iterator[list[str]]:
         if 1 < at < len(words) - 1:
             for verb in _infinitives(words[at + 1]):
                 yield [verb, *words[1:at], *words[at + 2 :]]
+
+
+_ONGOING = frozenset(("keep", "start", "begin", "continue", "resume"))
+
+
+def _kept_up(words: list[str]) -> Iterator[list[str]]:
+    """ "I keep on repairing it", "start fixing it": one does it now."""
+    for k, word in enumerate(words[:3]):
+        if word in _ONGOING:
+            doing = k + 2 if words[k + 1 : k + 2] == ["on"] else k + 1
+            if doing < len(words) and len(words[doing]) > 4 and words[doing].endswith("ing"):
+                yield [*words[:k], *words[doing:]]
+            return
 
 
 _TURNED = _GOING | {"what", "go", "i", "we", "be", "with"}

@@ -81,7 +81,7 @@ _PHRASES: dict[str, list[str]] = {
         f"{_GO} {_SOME} (to|into) my [own] (place|position) [in {_SHAPE}] at goal",
     ],
     "chase": [
-        f"(chase|pursue|hunt|follow|catch|attack|tail|charge|intercept|go for|go after|run after"
+        f"(chase|pursue|hunt|follow|catch|attack|tail|charge|go for|go after|run after"
         f"|close in on|close on|make for|run down|hunt down|track|grab|capture|rush) "
         f"[(down|after)] [{_PREY}] {_WITH} {_PACE}",
         f"keep [on] (chasing|pursuing|hunting|following) [{_PREY}]",
@@ -91,7 +91,7 @@ _PHRASES: dict[str, list[str]] = {
         f"close [in] on {_PREY}",
     ],
     "cut off": [
-        f"(cut off|head off|lead|anticipate|block) [{_PREY}]",
+        f"(cut off|head off|intercept|lead|anticipate|block) [{_PREY}]",
         f"(cut|head) {_PREY} off",
         f"(cut off|block|bar) (its|{_PREY}'s|{_PREY}|evader's) [(way|path|escape|route|retreat)] "
         "[(to|in) (east|west|north|south)]",

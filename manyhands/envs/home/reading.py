@@ -73,6 +73,7 @@ def grammar(catalog: Catalog) -> Grammar:
                 f"|go across) (to|towards|toward|into|for|over to|in|back to) {{place}} {_AFTER}",
                 f"(goto|visit|approach|reach|check out|try|check) {{place}} {_AFTER}",
                 "go {place}",
+                "(go|walk|head|move|run) [over] to {place} (in|inside|of) {room}",
                 "(go|walk|head) and (check|inspect|see|search) {place}",
                 "go (check|see|inspect|search) {place}",
                 "(be|stand|arrive) at {place}",
@@ -334,6 +335,9 @@ def _action(home: Home, facts: Facts, agent: int, reading: Reading) -> int | str
     places = _numbered(facts.kind, values["place"]) if "place" in values else None
     at = facts.at[agent]
     if what == "go":
+        if "room" in values:
+            rooms = _numbered(facts.room_kind, values["room"])
+            places = [place for place in places or () if facts.room[place] in rooms]
         if len(places or ()) == 1:
             return do.go + places[0]  # type: ignore[index]
         return _which(facts.receptacle_names, places or [], "receptacle")

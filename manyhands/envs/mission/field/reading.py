@@ -69,6 +69,7 @@ _STAY = [
     "(way|path|flag|goal|exit|door|room|base|land|line)",
     "do nothing [at all]",
 ]
+_TOKEN = "[(the|our|this)] token [a]"
 _TAKE = "(take|grab|get|collect|pick|pick up|fetch|gather|seize|pocket|snatch|steal|capture)"
 _AHEAD = "[(ahead|forward|straight ahead|in front [of me]|ahead of me)|[to] [the] {facing:way}]"
 _WHO = "(them|him|her|(the|that) [other] {who}|{who}|the other|everyone|everybody|whoever is there)"
@@ -91,7 +92,7 @@ _VERBS = {
             f"(shoot|fire|zap) {_AHEAD}"],
     "clean": [f"(clean|wash|scrub|clean up) [(the|this|some)] [dirty] "
               f"(river|water|dirt|pollution|waste) {_AHEAD}",
-              f"(clean|scrub) (it|up) {_AHEAD}", "(i will|i'll) clean",
+              f"(clean|scrub) (it|up) {_AHEAD}", "(i|i will|i'll) clean",
               f"(fire|shoot|use|send out) [(the|my|a)] cleaning beam {_AHEAD}"],
     "tag": [f"(tag|touch|freeze) {_WHO} [(near|beside|around|next to) me]",
             "tag all [(near|beside|around) me]"],
@@ -129,8 +130,8 @@ _ORES = {"gold": (GOLD,), "gold ore": (GOLD,), "iron": (IRON,), "iron ore": (IRO
 
 
 @functools.lru_cache(maxsize=64)
-def _grammar(actions: tuple[str, ...]) -> Grammar:
-    """The phrases of a field, for its actions."""
+def _grammar(actions: tuple[str, ...], token: bool = False) -> Grammar:
+    """The phrases of a field, for its actions; and of the token that all move, if there is one."""
     phrases: list[tuple[str, list[str]]] = [("stay", _STAY)]
     short: list[tuple[str, list[str]]] = []
     if "north" in actions:
@@ -155,8 +156,20 @@ def _grammar(actions: tuple[str, ...]) -> Grammar:
         short += [("go", [f"[straight|due] {_AIM} {{way}} [by] [(one|1|a) {_CELL}] {_ON}",
                           f"[to] [cell|square] {_PLACE}"]),
                   ("take", [f"{_THING} {_SIDE}"])]  # fmt: skip
+        if token:
+            phrases.append(("go", [
+                f"(move|push|bring|send|step|take|shift|let) {_TOKEN} [(go|move)] {_FAR} {_AIM} "
+                f"{{way}} [by] {_FAR}",
+                f"{_TOKEN} [(go|goes|move|moves|is to go|is to move|should go|should move|must go"
+                f"|must move)] {_FAR} {_AIM} {{way}} [by] {_FAR}",
+                "(vote|vote for) {way}", "my vote [(is|goes to|is for)] {way}",
+            ]))  # fmt: skip
     else:
+        phrases.append(("in room", ["(stay|wait|remain|keep|hide) in room {room}"]))
         phrases.append(("room", [
+            "(go|move|walk|run|head|step|proceed|travel) from room {from:room} "
+            "(to|into|over to|on to) room {room}",
+            "goto room {room}",
             "(go|move|walk|run|head|step|enter|sneak|proceed|travel|advance|continue|flee|escape"
             "|retreat|hurry|slip|dash) [back|on|over] [through [the|my|an] exit] "
             "[(to|into|in|for|towards|toward|through to)] [the] room {room}",
@@ -198,7 +211,9 @@ def parse(mission: Mission, text: Any, state: FieldState, agent: int) -> int:
             return offered
         named: set[int] = set()
         reason = ""
-        for reading in _grammar(plan.actions).read(answer.plain, _slots(mission, agent)):
+        for reading in _grammar(plan.actions, bool(plan.token)).read(
+            answer.plain, _slots(mission, agent)
+        ):
             action = _named(mission, state, look, agent, reading)
             if isinstance(action, str):
                 reason = reason or action
@@ -236,7 +251,13 @@ def _named(
     plan, values, name = mission.plan, reading.values, str(reading.meaning)
     if name == "stay":
         return 0
+    if name == "in room":
+        own = plan.room_names[look.own.column]
+        return 0 if values["room"] == own else f"you are in room {own}"
     if name == "room":
+        own = plan.room_names[look.own.column]
+        if values.get("from", own) != own:
+            return f"you are in room {own}"
         return plan.actions.index(f"go to room {values['room']}")
     if name in ("go", "take", "push", "open", "face"):
         return _way(mission, state, look, agent, reading)
