@@ -118,8 +118,8 @@ _BAD = re.compile(
     r"|stupid|terrible|risky|rejected|ruled|you|your|he|his|she|her|they|their|partner|opponent"
     r"|player|chef|was|were|did|done|had|would|could|should|may|can|when|once|while|after|before"
     r"|rather|better|sorry|oops|hmm|correction|mean|make|change|thought|thoughts|just|only|where"
-    r"|what|who|which|how|option|plan|fallback|else|but|except|unlikely|illegal|impossible|blocked|taken|last"
-    r"|previous|earlier|past)\b",
+    r"|what|who|which|how|option|plan|fallback|else|but|except|unlikely|illegal|impossible"
+    rf"|blocked|taken|last|previous|earlier|past|{_NAME})\b",
     re.I,
 )
 
