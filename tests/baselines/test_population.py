@@ -35,7 +35,7 @@ from manyhands.baselines.learners.population import (
     pairing,
     spread,
 )
-from manyhands.core.env import ConfigError, Env, SeatError, state_dataclass
+from manyhands.core.env import ConfigError, Env, PolicyError, SeatError, state_dataclass
 from manyhands.core.episode import episode_seed
 from manyhands.core.registry import register_seat
 
@@ -373,6 +373,13 @@ def test_the_shipped_policy_gets_along_with_strangers() -> None:
         for name in ("self_play_pool", "ippo")
     ]
     assert means[0] > 150 and means[0] > 1.5 * means[1]
+
+
+def test_hidden_utilities_come_with_two_kitchens() -> None:
+    ring = manyhands.make("kitchen", layout="coordination_ring")
+    assert zero_shot(ring, "hsp", ["onion_only"], episodes=1).mean.mean > 100
+    with pytest.raises(PolicyError, match="manyhands train kitchen --algorithm hsp"):
+        manyhands.seat("hsp", manyhands.make("kitchen", layout="cramped_room"))
 
 
 @pytest.fixture(scope="module")
