@@ -1032,6 +1032,7 @@ def test_sentences_of_a_trade(spiral):
         "give me 2 gold and I give you 3 wood",
         "your 2 gold for my 3 wood",
         "[Offer: 3 Wood -> 2 Gold]",
+        "3 wood -> 2 gold",
         "I'd like to offer three wood in exchange for two gold.",
         "offer 3 wood for 2 gold, or other amounts",
     ):
@@ -1044,7 +1045,7 @@ def test_sentences_of_a_trade(spiral):
     assert read("ask 4 gold") == [offer, 0, 0, 0, 4]
     for text in (
         "offer 3 bananas for 2 gold",
-        "3 wood -> 2 gold",
+        "3 wood -> 2 bananas",
     ):
         with pytest.raises(IllegalAction, match="names no move"):
             read(text)
