@@ -287,13 +287,11 @@ class Pool(Bargain):
         if reading.meaning == "each":
             share, second = values["amount"], values.get("second", values["amount"])
             if share != second:
-                # "60/40", one's own part first: the two are the whole, or percent of it.
+                # Whose is the first part of "60/40"? Where it is of a hundred, it is percent.
                 total = int(pool[0])
                 if share + second == 100 != total and not share * total % 100:
-                    return np.array([share * total // 100])
-                if share + second != total:
-                    raise IllegalAction(f'say "keep {share}" or "give {share}"')
-                return np.array([share])
+                    share = share * total // 100
+                raise IllegalAction(f'say "keep {share}" or "give {share}"')
             values = {name: Bundle(((0, share),)) for name in ("take", "give")}
         parts = {
             name: values[name].counts(self.goods, pool)
