@@ -311,19 +311,21 @@ _MOST_CALLED = 400  # characters of a call
 
 def _called(answer: Answer) -> Answer:
     """A decisive part that is a call with named arguments, `offer(give={"wood": 2})`, as the tool
-    call that it is."""
+    call that it is. It is parsed, and only literals are taken from it: nothing is executed."""
     text = answer.text.strip(" ;`")
     found = _CALLED.fullmatch(text) if len(text) <= _MOST_CALLED and not answer.ways else None
     if found is None:
         return answer
     try:
         call = ast.parse(text, mode="eval").body
-        assert isinstance(call, ast.Call)
-        if call.args or len({word.arg for word in call.keywords}) < len(call.keywords):
+        if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name) or call.args:
+            return answer
+        names = [word.arg for word in call.keywords]
+        if None in names or len(set(names)) < len(names):
             return answer
         given = {str(word.arg): ast.literal_eval(word.value) for word in call.keywords}
         order = _order(json.loads(json.dumps({"name": found["name"], "arguments": given})))
-    except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError, AssertionError):
+    except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
         return answer
     return _ordered(order[0], text) if order and order[0] else answer
 

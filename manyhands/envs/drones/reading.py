@@ -50,7 +50,6 @@ _PHRASES: dict[str, list[str]] = {
     "advance": [
         f"(advance|{_GO} forward|push on|press on|carry on|continue) {_WITH} "
         f"[(in|with|keeping|while keeping) {_SHAPE}] [(to|toward|towards) goal] {_WITH} {_PACE}",
-        "keep [on] advancing [(to|toward|towards) goal]",
         f"{_GO} {_SOME} (to|toward|towards|for) goal {_WITH} [(in|with|keeping) {_SHAPE}]",
         f"{_GO} [(on|ahead|forward)] in {_SHAPE} [(to|toward|towards) goal]",
         f"(keep|hold) {_SHAPE} (and|while) (advance|{_GO} [(on|ahead|forward)]) "
@@ -84,7 +83,6 @@ _PHRASES: dict[str, list[str]] = {
         f"(chase|pursue|hunt|follow|catch|attack|tail|charge|go for|go after|run after"
         f"|close in on|close on|make for|run down|hunt down|track|grab|capture|rush) "
         f"[(down|after)] [{_PREY}] {_WITH} {_PACE}",
-        f"keep [on] (chasing|pursuing|hunting|following) [{_PREY}]",
         f"{_GO} {_SOME} (after|at|for|to|toward|towards) {_PREY} {_WITH} {_PACE}",
         f"(give|keep up) chase [to {_PREY}]",
         f"(chase|run|hunt|track) {_PREY} down",
