@@ -8,8 +8,6 @@ come to face it (`paths.py`), around the others if there is such a way.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import jax.numpy as jnp
 import numpy as np
 
@@ -41,50 +39,57 @@ POTS = ("with room", "empty", "cooking", "ready")
 
 
 def layout(chefs: int, steps: int) -> Layout:
-    """The pieces. `steps`: the most that any of the numbers can be."""
+    """The pieces. `steps`: the most that a distance or a number of steps can be."""
     others = chefs - 1
-    pieces: list[tuple[str, int | tuple[int, int], str, Sequence[str]]] = [
-        ("own_facing", 4, "facing north, south, east, west", SIDES),
-        ("holding", 4, "an onion, a tomato, a dish, a soup", THINGS),
-        ("soup_held", 2, "onions, tomatoes in the soup held", ("onions", "tomatoes")),
-        ("blocked", 4, "no floor, or another chef, to the north, south, east, west", SIDES),
-        (
+    of_chef = np.array([1] * 9 + [3, 3, steps, steps])
+    pieces = [
+        Piece("own_facing", 4, 0, 1, "facing north, south, east, west", SIDES),
+        Piece("holding", 4, 0, 1, "an onion, a tomato, a dish, a soup", THINGS),
+        Piece("soup_held", 2, 0, 3, "onions, tomatoes in the soup held", ("onions", "tomatoes")),
+        Piece(
+            "blocked", 4, 0, 1, "no floor, or another chef, to the north, south, east, west", SIDES
+        ),
+        Piece(
             "others",
             (others, 13),
+            np.where(of_chef == steps, -steps, 0),
+            of_chef,
             "of each other chef: in view; facing (4); holding (4); its soup (2); dx, dy",
-            (),
         ),
-        (
+        Piece(
             "routes",
             (len(PLACES), len(ROUTE)),
+            0,
+            [1, steps, 1, 1, 1, 1, 1],
             f"of the nearest {', '.join(PLACES)}: there is a way to one; steps until the chef "
             "faces it; the way begins to the north, south, east, west; it is in front",
             labelled(PLACES, ROUTE),
         ),
-        (
+        Piece(
             "others_routes",
             (len(PLACES), 2),
+            0,
+            [1, steps],
             "of the same, for the nearest other chef, through whoever stands in the way: there is "
             "a way to one; steps",
             labelled(PLACES, ROUTE[:2]),
         ),
-        ("pots", 4, f"how many are {', '.join(POTS)}", POTS),
-        (
+        Piece("pots", 4, 0, steps, f"how many are {', '.join(POTS)}", POTS),
+        Piece(
             "nearest_pots",
             3,
+            0,
+            [3, 3, steps],
             "onions, tomatoes in the nearest pot with room; steps left of the nearest that cooks",
             ("onions", "tomatoes", "steps left"),
         ),
-        ("urgent", 1, "fewer than 40 steps are left in the episode", ()),
+        Piece("urgent", 1, 0, 1, "fewer than 40 steps are left in the episode"),
     ]
-    return Layout(
-        [Piece(n, k, -steps, steps, text, of) for n, k, text, of in pieces if np.prod(k)],
-        np.float32,
-    )
+    return Layout([piece for piece in pieces if piece.size], np.float32)
 
 
 def most(config: KitchenConfig) -> int:
-    """The most that any number of the observation can be: steps, with turns, or of cooking."""
+    """The most that a distance, or a number of steps or of pots, can be; turns are steps."""
     return max(2 * longest_path(config) + 2, config.height, config.width, 255)
 
 

@@ -48,6 +48,15 @@ def piece(kitchen: Kitchen, row: np.ndarray, name: str) -> np.ndarray:
     return found.reshape(*row.shape[:-1], *shape)
 
 
+def test_numbers_keep_to_their_own_bounds(kitchen, seen):
+    layout, space = kitchen.observation_layout, kitchen.observation_space
+    assert seen.min() >= space.low.min() and all(space.contains(row) for row in seen[:, 0])
+    flags = [name for name, piece in layout.pieces.items() if piece.high.max() == 1]
+    assert set(flags) == {"own_facing", "holding", "blocked", "urgent"}
+    assert layout.pieces["soup_held"].high.tolist() == [3, 3]
+    assert layout.pieces["routes"].high[:4].tolist() == [1, routes.most(kitchen), 1, 1]
+
+
 def test_ways_are_those_of_the_skills(kitchen, states, seen):
     """What both know of a chef that could use a place: how far it is, and the first action."""
     skills, compared = KitchenSkills(kitchen), 0
