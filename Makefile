@@ -3,13 +3,16 @@ PYTHON ?= python3
 SITE := NO_MKDOCS_2_WARNING=1 JAX_PLATFORMS=cpu TF_CPP_MIN_LOG_LEVEL=3 .venv/bin/python -m mkdocs
 PIP := .venv/bin/python -m pip --disable-pip-version-check install --quiet
 
-.PHONY: demo test test-slow test-integrations lint docs docs-serve docs-pages package clean
+.PHONY: demo test test-long test-slow test-integrations lint docs docs-serve docs-pages package clean
 
 demo: .venv/demo
 	.venv/bin/manyhands demo
 
 test: .venv/dev
 	.venv/bin/python -m pytest -n auto --dist worksteal
+
+test-long: .venv/dev
+	.venv/bin/python -m pytest -n auto --dist worksteal -m "long and not slow"
 
 test-slow: .venv/dev
 	XLA_FLAGS= .venv/bin/python -m pytest -n auto -m slow

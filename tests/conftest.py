@@ -40,92 +40,28 @@ if hasattr(os, "sysconf"):
     PHYSICAL = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGESIZE")
     MOST_MEMORY = min(MOST_MEMORY, int(0.7 * PHYSICAL / WORKERS))
 
-# Cases that take longest to compile are left to the slow tests.
-SLOW_CASES = (
-    "test_contract[volleyball: a match by velocities, noisy and late-check_batches]",
-    "test_contract[volleyball: a match by velocities, noisy and late-check_compiled]",
-    "test_contract[volleyball: a match by velocities, noisy and late-check_compiles_once]",
-    "test_contract[volleyball: set-points in the wind-check_batches]",
-    "test_contract[volleyball: set-points in the wind-check_compiled]",
-    "test_contract[volleyball: set-points in the wind-check_compiles_once]",
-    "test_contract[volleyball: discrete-check_batches]",
-    "test_contract[volleyball: discrete-check_compiled]",
-    "test_contract[craftworld: Craftax-Classic, two specialists-check_batches]",
-    "test_contract[craftworld: Craftax-Classic, two specialists-check_compiled]",
-    "test_contract[negotiation: the commons-check_compiled]",
-    "test_contract[negotiation: a small trade-check_batches]",
-    "test_contract[negotiation: a small trade-check_compiled]",
-    "test_contract[negotiation: a deal by offers-check_batches]",
-    "test_contract[negotiation: a deal by offers-check_compiled]",
-    "test_contract[home: two rooms, one hand-check_batches]",
-    "test_contract[home: two rooms, one hand-check_compiled]",
-    "test_contract[kitchen: features, short view-check_batches]",
-    "test_contract[kitchen: features, short view-check_compiled]",
-    "test_contract[kitchen: generated-check_batches]",
-    "test_contract[kitchen: compact, three layouts-check_batches]",
-    "test_contract[kuhn_poker: three players, two hands-check_compiled]",
-    "test_contract[leduc_holdem: duplicate-check_batches]",
-    "test_contract[kitchen: one recipe asked for-check_batches]",
-    "test_contract[mission: field: capture-check_compiled]",
-    "test_contract[mission: field: cleanup-check_compiled]",
-    "test_contract[mission: field: turned maze, planes-check_compiled]",
-    "test_contract[mission: field: turned maze, planes-check_batches]",
-    "test_contract[mission: field: door_key-check_batches]",
-    "test_contract[drones: pursuit by moves, of an agent-check_batches]",
-    "test_contract[drones: pursuit by moves, of an agent-check_compiled]",
-    "test_contract[drones: pursuit by moves, of an agent-check_compiles_once]",
-    "test_contract[cuisine: several kitchens, watched tools-check_batches]",
-    "test_contract[cuisine: several kitchens, watched tools-check_compiled]",
-    "test_snippets_run[playing]",
-    "test_texts_are_short[multiplayer_schelling]",
-    "test_vectors_are_rebuilt_from_text_in_every_layout[None]",
-    "test_every_talker_takes_every_seat[trade]",
-    "test_compact_observations_pass_too",
-    "test_symbolic_says_no_more_than_the_row_and_stays_in_its_bounds",
-    "test_what_is_certain_happens_whatever_the_others_do[crafter]",
-    "test_what_is_certain_happens_whatever_the_others_do[craftax_classic]",
-    "test_refusals_are_short[crafter]",
-    "test_refusals_are_short[craftax_classic]",
-    "test_they_say_who_they_are[fair:talk=true]",
-    "test_they_say_who_they_are[bluffer]",
-    "test_players_are_graded_and_dividing_the_work_helps",
-    "test_contract[retries: tic-tac-toe-check_batches]",
-    "test_contract[retries: tic-tac-toe-check_compiled]",
-    "test_contract[retries: tic-tac-toe-check_compiles_once]",
-    "test_contract[skills: the kitchen-check_batches]",
-    "test_contract[skills: the kitchen-check_compiled]",
-    "test_snippets_run[methods]",
-    "test_snippets_run[training]",
-    "test_snippets_run[train_and_ship]",
-    "test_snippets_run[volleyball]",
-    "test_snippets_run[home]",
-    "test_snippets_run[kitchen]",
-    "test_choices_come_true_and_events_are_what_happened[kuhn, 10 players]",
-    "test_choices_come_true_and_events_are_what_happened[TicTacToe(rows=8]",
-    "test_snippets_run[craftworld]",
-    "test_snippets_run[evaluation]",
-    "test_snippets_run[extending]",
-    "test_batches_are_as_gymnasium_has_them[SameStep]",
-    "test_what_holds_in_every_world[craftax_classic]",
-    "test_generated_worlds_are_like_the_original_ones[crafter]",
-    "test_vectors_are_rebuilt_from_text_in_every_layout[1]",
-    "test_vectors_are_rebuilt_from_text_in_every_layout[2]",
-    "test_chunks_change_nothing[seats]",
-    "test_chunks_change_nothing[all]",
-    "test_policies_play_wrapped_environments[skills]",
-    "test_a_batch_is_many_singles[True]",
-    "test_learns[qmix]",
-    "test_learns[steps=3, recurrent=True, turns=True-]",
-    "test_two_readers_cook_in_every_classic[asymmetric_advantages-300]",
-    "test_agrees_with_brute_force[2-manual-rules2-4-2-11]",
-)
+# The tests that take longest, most of it to compile: more than two seconds of a core. A line is a
+# file, a test, or a test with its parameters: much depends on these, and on which of them is the
+# first to compile a shared step.
+LONG = Path(__file__).with_name("long.txt")
 
 
 @pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items):
+def pytest_collection_modifyitems(config, items):
+    listed = set(LONG.read_text().splitlines())
+    found, files = set(), set()
     for item in items:
-        if item.name in SLOW_CASES:
-            item.add_marker(pytest.mark.slow)
+        file, test = item.nodeid.split("::", 1)[0], item.nodeid.split("[", 1)[0]
+        files.add(file)
+        named = {file, test, item.nodeid} & listed
+        if named:
+            item.add_marker(pytest.mark.long)
+        found |= named
+    # Where whole files were collected, each of their lines names a test.
+    if not any("::" in arg for arg in config.args) and not config.getoption("lf", False):
+        stale = sorted(line for line in listed - found if line.split("::", 1)[0] in files)
+        if stale:
+            raise pytest.UsageError(f"{LONG.name} names tests that there are not: {stale}")
 
 
 @pytest.hookimpl(wrapper=True)
