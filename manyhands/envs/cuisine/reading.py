@@ -190,6 +190,8 @@ def _grammar(
             ("go", None),
             [
                 f"{_WALK} {_OVER} (to|towards|toward|into|for|at) {{place}} [first]",
+                f"{_WALK} {_OVER} (to|towards|toward) {{place}} (for|after|in search of) "
+                f"[({_SOME}|another|more|new|next)] ({{item}}|ingredients|supplies|it)",
                 "(goto|visit|approach|reach|enter) {place}",
                 "(go|head) {place}",
                 "be at {place}",
