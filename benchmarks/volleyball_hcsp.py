@@ -530,7 +530,8 @@ def main() -> None:
                 _say(f"{part} begins, seed {seed}")
                 found = {"command": command, **train(part, budget, runs)}
                 keep(options.out, seed, {part: found}, {})
-    print(shown_over_seeds(read(options.out)["over_seeds"]))
+    if joined := read(options.out)["over_seeds"]:
+        print(shown_over_seeds(joined))
 
 
 def read(out: Path) -> dict[str, Any]:
