@@ -3,9 +3,10 @@ docs/volleyball.md.
 
     python benchmarks/volleyball_hcsp.py                        # all of it
     python benchmarks/volleyball_hcsp.py --parts nash table     # some parts
+    python benchmarks/volleyball_hcsp.py --seeds 1 2 --parts nash joint table
 
-Parts, in order; each is kept in `runs/volleyball-hcsp/` and not made twice, and a part that was
-stopped goes on with what it has:
+Parts, in order; each is kept in `runs/volleyball-hcsp/` (of seeds other than 0 in `seed-S/` there)
+and not made twice, and a part that was stopped goes on with what it has:
 
     nash         two stages: PSRO over the team's options, mixed by the Nash equilibrium
     joint        three stages: a strategy of `nash` and corrections of the skills, with a KL term
@@ -15,12 +16,13 @@ stopped goes on with what it has:
     self-play    one network that learns against itself, over the team's options
     flat         one network that learns against itself, velocities of each drone, no skills
     uniform      PSRO as in `nash`, mixed uniformly
-    table        all of these and the scripted teams against each other
+    table        all of these and the scripted teams against each other, those of one seed
 
 No part has a teacher, and all networks begin untrained. Rows over options make as many choices as
 `nash` may; `flat` as many steps of physics. Points last 30 s at most, as HCSP's; masses and the
 ball's bounce are drawn for each point (2 % and 1 % to either side), since otherwise all points
-begin alike. Everything measured goes to `benchmarks/results/volleyball-hcsp.json`.
+begin alike. Everything measured goes to `benchmarks/results/volleyball-hcsp.json`, by seed; cells
+that several seeds have played are joined there, as means over seeds (`over_seeds`).
 """
 
 from __future__ import annotations
@@ -44,6 +46,7 @@ from common import RESULTS, ROOT, machine, points, save, wilson
 
 import manyhands
 from manyhands.baselines.evaluation import play_matches
+from manyhands.baselines.evaluation.tables import INTERVAL, Estimate
 from manyhands.baselines.learners.hcsp import Joint, finetune
 from manyhands.baselines.learners.population import SelfPlayPool, SelfPlayPoolConfig
 from manyhands.baselines.learners.ppo import PPO, PPOConfig
@@ -117,7 +120,8 @@ class Common(Joint):
     def commands(self, state: Any, moves: Array, actions: Array) -> Array:
         by_skill = super().commands(state, moves, actions[:, :-1])
         asked = jnp.clip(actions[:, 1:-1], -1, 1).reshape(moves.shape)
-        params = physics_of(self.env.setup, state.inner)
+        court: Any = self.env
+        params = physics_of(court.setup, state.inner)
         flown = rotor_commands(self.flat.setup, params, state.inner, asked)
         own = jnp.repeat(actions[:, -1] > 0.5, self.members, axis=0)
         return jnp.where(own[:, None], flown, by_skill)
@@ -171,12 +175,13 @@ jax.tree_util.register_dataclass(Team, data_fields=["policy"], meta_fields=["kin
 @dataclasses.dataclass(frozen=True)
 class Budget:
     """Steps: choices of one response; choices of the fresh best response; steps of the third
-    stage. Points of a cell of the table, on each side."""
+    stage. Points of a cell of the table, on each side. The seed of it all."""
 
     response: int
     best: int
     joint: int
     points: int
+    seed: int = SEED
 
 
 def strategy_config(budget: Budget, solver: str) -> PSROConfig:
@@ -196,7 +201,7 @@ def strategy_config(budget: Budget, solver: str) -> PSROConfig:
 
 def population(budget: Budget, folder: Path, solver: str) -> Population:
     config = strategy_config(budget, solver)
-    return psro(events(), config, folder, SEED, resume=True, log=_say)
+    return psro(events(), config, folder, budget.seed, resume=True, log=_say)
 
 
 def _say(line: str) -> None:
@@ -214,14 +219,14 @@ def about_population(made: Population, config: PSROConfig) -> dict[str, Any]:
     }
 
 
-def primitive_steps(made: Population) -> float:
+def primitive_steps(made: Population, seed: int) -> float:
     """Steps of physics in a choice, when the newest strategy plays itself."""
     newest = [made.strategies[-1]] * 2
-    match = play_matches(events(), newest, [(0, 1)], 200, SEED)[0]
+    match = play_matches(events(), newest, [(0, 1)], 200, seed)[0]
     return float(match.metrics["primitive_steps"].sum() / match.lengths.sum())
 
 
-def learn(learner: Any, folder: Path, seed: int = SEED) -> dict[str, Any]:
+def learn(learner: Any, folder: Path, seed: int) -> dict[str, Any]:
     """Train to the end, keep the policy; the curve and the time it took."""
     begun, curve = time.perf_counter(), []
     progress = jax.jit(learner.init)(seed_key(seed))
@@ -251,7 +256,7 @@ def train(part: str, budget: Budget, runs: Path) -> dict[str, Any]:
     if part in ("nash", "uniform"):
         made = population(budget, folder, part)
         return about_population(made, strategy_config(budget, part)) | {
-            "physics_steps_of_a_choice": primitive_steps(made)
+            "physics_steps_of_a_choice": primitive_steps(made, budget.seed)
         }
     if part == "growth":
         return growth(budget, runs)
@@ -262,22 +267,22 @@ def train(part: str, budget: Budget, runs: Path) -> dict[str, Any]:
             strategy_config(budget, "nash"), total_steps=budget.best, checks=5, enough=1.0
         )
         made = population(budget, runs / "nash", "nash")
-        response = exploitability(events(), made, config, SEED, _say)
+        response = exploitability(events(), made, config, budget.seed, _say)
         return about_response(response, made.mixture, config, folder)
     choices = RESPONSES * budget.response
     config = dataclasses.replace(strategy_config(budget, "nash"), total_steps=choices)
     if part == "self-play":
-        return learn(PPO(events(), plain(config)), folder)
+        return learn(PPO(events(), plain(config)), folder, budget.seed)
     if part == "fictitious":
         settings = dataclasses.asdict(plain(config))
         past = SelfPlayPoolConfig(**settings, partners=8, latest=0, snapshots=50)
-        return learn(SelfPlayPool(events(), past), folder)
+        return learn(SelfPlayPool(events(), past), folder, budget.seed)
     flat: dict[str, Any] = {
         **preset(velocities(), "ippo"),
         **{"learning_rate": 1e-3, "discount": 0.998, "gae_lambda": 0.98, "noise": 0.3},
         "total_steps": choices * STEPS_OF_A_CHOICE,
     }
-    return learn(PPO(velocities(), PPOConfig(**flat)), folder)
+    return learn(PPO(velocities(), PPOConfig(**flat)), folder, budget.seed)
 
 
 def tuned(budget: Budget, folder: Path, runs: Path) -> dict[str, Any]:
@@ -290,9 +295,8 @@ def tuned(budget: Budget, folder: Path, runs: Path) -> dict[str, Any]:
         **{"entropy": 1e-4, "entropy_end": 0.0, "enough": 1.0, "epochs": 2},
     }
     config = PSROConfig(**settings)
-    response = finetune(
-        joint(), made.strategies, made.mixture, config, seed_key(SEED), KL, SEED, _say
-    )
+    key = seed_key(budget.seed)
+    response = finetune(joint(), made.strategies, made.mixture, config, key, KL, budget.seed, _say)
     return about_response(response, made.mixture, config, folder) | {
         "kl": KL,
         "reach": joint().reach,
@@ -368,6 +372,8 @@ def table(
     rows = rows_of(budget, runs, known)
     names = list(rows)
     pairs = [(a, b) for i, a in enumerate(names) for b in names[i + 1 :]]
+    # Between those that were not trained here, another seed is no other match.
+    pairs = [(a, b) for a, b in pairs if budget.seed == SEED or {a, b} & set(LEARNED)]
     pairs = [(a, b) for a, b in pairs if f"{a} | {b}" not in kept]
     by_options = [p for p in pairs if all(rows[name].kind == "options" for name in p)]
     rest = [p for p in pairs if p not in by_options]
@@ -377,7 +383,7 @@ def table(
     for game, some in games:
         if some:
             begun = time.perf_counter()
-            played = meet(game, rows, some, budget.points)
+            played = meet(game, rows, some, budget.points, budget.seed)
             for (a, b), (first, second) in zip(some, played, strict=True):
                 kept[f"{a} | {b}"] = points(first, second)
                 _say(f"{a} | {b}: {kept[f'{a} | {b}']['both']}")
@@ -393,11 +399,12 @@ def meet(
     rows: dict[str, Row],
     pairs: Sequence[tuple[str, str]],
     count: int,
+    seed: int,
     blocks: int = BLOCKS,
 ) -> list[tuple[np.ndarray, np.ndarray]]:
     """What the first of each pair won, f64[count] on the near and on the far side: 1, 0 (a draw) or
     -1 a point."""
-    rng = np.random.default_rng(SEED)
+    rng = np.random.default_rng(seed)
     used = list(dict.fromkeys(name for pair in pairs for name in pair))
     shares = {name: rows[name].shared_out(blocks, rng) for name in used}
     place = {name: k for k, name in enumerate(used)}
@@ -410,7 +417,7 @@ def meet(
             players = [
                 Team(player, rows[name].kind) for name, player in zip(used, players, strict=True)
             ]
-        matches = play_matches(game, players, lineups, count // blocks, SEED + 1 + block)
+        matches = play_matches(game, players, lineups, count // blocks, seed * BLOCKS + 1 + block)
         won = [np.sign(match.terms["win"][:, 0]) for match in matches]
         found.append(won)
     each = [np.concatenate(block) for block in zip(*found, strict=True)]
@@ -426,7 +433,7 @@ def growth(budget: Budget, runs: Path) -> dict[str, Any]:
     made = population(budget, runs / "nash", "nash")
     for name, strategy in zip(made.league.names[1:], made.strategies[1:], strict=True):
         rows["new"] = Row((strategy,), np.ones(1), "options")
-        played = meet(events(), rows, pairs, 200, blocks=1)
+        played = meet(events(), rows, pairs, 200, budget.seed, blocks=1)
         found[name] = {b: points(*won) for (_, b), won in zip(pairs, played, strict=True)}
         _say(f"{name}: { ({b: found[name][b]['both'] for b in found[name]}) }")
     return {"points": found}
@@ -448,6 +455,45 @@ def shown(cells: dict[str, Any]) -> str:
         for one, other, share in ((a, b, both["won"]), (b, a, both["lost"])):
             low, high = wilson(round(share * count), count)
             won[one, other] = f"{100 * share:.0f} ({100 * low:.0f} to {100 * high:.0f})"
+    return _grid(names, won)
+
+
+def over_seeds(tables: dict[str, dict[str, Any]]) -> dict[str, Any]:
+    """Cells that several seeds have played, as means over seeds with t-intervals: the shares of
+    points, of both sides together, that the row of a seed won from the column of that seed, drew
+    and lost; a seed counts once, however many points it played.
+
+    Args:
+        tables: of each seed, cells by "row | column" (see `common.points`).
+    """
+    joined: dict[str, Any] = {}
+    for pair in dict.fromkeys(pair for cells in tables.values() for pair in cells):
+        seeds = [seed for seed, cells in tables.items() if pair in cells]
+        if len(seeds) > 1:
+            both = [tables[seed][pair]["both"] for seed in seeds]
+            shares = {
+                name: Estimate.of([cell[name] for cell in both]).to_dict()
+                for name in ("won", "drawn", "lost")
+            }
+            each = [round(cell["won"], 4) for cell in both]
+            joined[pair] = {**shares, "seeds": seeds, "each": each}
+    return joined
+
+
+def shown_over_seeds(joined: dict[str, Any]) -> str:
+    """The joined cells in Markdown, in percent: mean ± margin; and what is left to 100 was lost or
+    drawn."""
+    names = list(dict.fromkeys(name for pair in joined for name in pair.split(" | ")))
+    won: dict[tuple[str, str], str] = {}
+    for pair, cell in joined.items():
+        a, b = pair.split(" | ")
+        for one, other, share in ((a, b, cell["won"]), (b, a, cell["lost"])):
+            margin = 100 * (share["high"] - share["mean"])
+            won[one, other] = f"{100 * share['mean']:.0f} ± {margin:.0f}"
+    return _grid(names, won)
+
+
+def _grid(names: Sequence[str], won: dict[tuple[str, str], str]) -> str:
     lines = ["| won by | " + " | ".join(names) + " |", "|---" * (len(names) + 1) + "|"]
     for one in names:
         lines.append(f"| {one} | " + " | ".join(won.get((one, b), "") for b in names) + " |")
@@ -468,27 +514,43 @@ def main() -> None:
     parser.add_argument("--best", type=int, default=245_760, help="choices of the fresh response")
     parser.add_argument("--joint", type=int, default=409_600, help="steps of the third stage")
     parser.add_argument("--points", type=int, default=500, help="of a cell and side")
+    parser.add_argument("--seeds", type=int, nargs="+", default=[SEED])
     options = parser.parse_args()
-    budget = Budget(options.response, options.best, options.joint, options.points)
     command = shlex.join(["python", "benchmarks/volleyball_hcsp.py", *sys.argv[1:]])
+    for seed in options.seeds:
+        budget = Budget(options.response, options.best, options.joint, options.points, seed)
+        runs = options.runs if seed == SEED else options.runs / f"seed-{seed}"
+        for part in options.parts or (*LEARNED, "table"):
+            kept = read(options.out)["seeds"].get(str(seed), {"parts": {}, "table": {}})
+            if part == "table":
+                keep_cells = functools.partial(keep, options.out, seed)
+                table(budget, runs, list(kept["parts"]), kept["table"], keep_cells)
+                print(shown(read(options.out)["seeds"][str(seed)]["table"]))
+            elif part not in kept["parts"]:
+                _say(f"{part} begins, seed {seed}")
+                found = {"command": command, **train(part, budget, runs)}
+                keep(options.out, seed, {part: found}, {})
+    if joined := read(options.out)["over_seeds"]:
+        print(shown_over_seeds(joined))
 
-    def kept() -> tuple[dict[str, Any], dict[str, Any]]:
-        content = json.loads(options.out.read_text()) if options.out.exists() else {}
-        return content.get("parts", {}), content.get("table", {})
 
-    def keep(new: dict[str, Any], cells: dict[str, Any]) -> None:
-        # Read again: several runs may write to one file.
-        parts, played = kept()
-        save(options.out, machine=machine(), parts=parts | new, table=played | cells)
+def read(out: Path) -> dict[str, Any]:
+    """What has been measured: of each seed its machine, parts and table, and what is joined."""
+    return json.loads(out.read_text()) if out.exists() else {"seeds": {}, "over_seeds": {}}
 
-    for part in options.parts or (*LEARNED, "table"):
-        parts, cells = kept()
-        if part == "table":
-            table(budget, options.runs, list(parts), cells, keep)
-            print(shown(cells))
-        elif part not in parts:
-            _say(f"{part} begins")
-            keep({part: {"command": command, **train(part, budget, options.runs)}}, {})
+
+def keep(out: Path, seed: int, new: dict[str, Any], cells: dict[str, Any]) -> None:
+    """Add parts and cells of a seed to what has been measured."""
+    seeds = read(out)["seeds"]  # read again: several runs may write to one file
+    own = seeds.get(str(seed), {"parts": {}, "table": {}})
+    seeds[str(seed)] = {
+        "machine": machine(),
+        "parts": own["parts"] | new,
+        "table": own["table"] | cells,
+    }
+    seeds = dict(sorted(seeds.items(), key=lambda item: int(item[0])))
+    joined = over_seeds({name: found["table"] for name, found in seeds.items()})
+    save(out, seeds=seeds, over_seeds=joined, interval=INTERVAL)
 
 
 if __name__ == "__main__":

@@ -261,6 +261,33 @@ def test_hcsp_shares_points_out_as_the_mixture_says():
     assert len({tuple(blocks) for blocks in drawn}) > 1  # in another order each time
 
 
+def test_hcsp_joins_seeds_and_keeps_what_was_measured(tmp_path):
+    hcsp, cell = load("volleyball_hcsp"), load("common").points
+    out = tmp_path / "hcsp.json"
+
+    def played(won):  # of ten points on either side, one a draw
+        margins = np.array([0.0] + [1.0] * won + [-1.0] * (9 - won))
+        return cell(margins, margins)
+
+    hcsp.keep(out, 2, {"nash": {"seconds": 2.0}}, {"nash | rules": played(6)})
+    assert hcsp.read(out)["over_seeds"] == {}  # one seed has no spread
+    hcsp.keep(out, 0, {"nash": {"seconds": 1.0}}, {"nash | rules": played(4)})
+    hcsp.keep(out, 0, {"joint": {"seconds": 3.0}}, {"joint | nash": played(1)})
+    content = hcsp.read(out)
+    assert list(content["seeds"]) == ["0", "2"]
+    assert content["seeds"]["0"]["parts"] == {"nash": {"seconds": 1.0}, "joint": {"seconds": 3.0}}
+    assert content["seeds"]["0"]["table"]["nash | rules"] == played(4)
+    assert list(content["over_seeds"]) == ["nash | rules"]
+    joined = content["over_seeds"]["nash | rules"]
+    assert (joined["seeds"], joined["each"]) == (["0", "2"], [0.4, 0.6])
+    # t(0.975, 1) = 12.706; the mean's standard error is 0.1.
+    assert joined["won"]["mean"] == pytest.approx(0.5)
+    assert joined["won"]["high"] == pytest.approx(0.5 + 1.2706, abs=1e-4)
+    assert joined["drawn"]["mean"] == pytest.approx(0.1) == joined["drawn"]["high"]
+    assert "| nash |  | 50 ± 127 |" in hcsp.shown_over_seeds(content["over_seeds"])
+    assert "| rules | 40 ± 127 |  |" in hcsp.shown_over_seeds(content["over_seeds"])
+
+
 @pytest.mark.slow
 def test_hcsp_teams_of_all_kinds_fly_in_one_game():
     """Velocities mean the same as in their own game; corrections are added to what skills do."""
