@@ -72,6 +72,7 @@ _OTHERS = (
     *("mate", "buddy", "neighbour", "neighbor", "colleague"),
 )
 _IT = ("it", "this", "that", "him", "her", "them", "what is in front of me", "what i face")
+_SIDES_OF = ("to your left", "to your right", "above you", "below you")
 Thing = tuple[str, int]  # "cell" and material, "body" and creature, "player" and number, or "it"
 
 
@@ -134,7 +135,8 @@ _AT = (
     "before me|that i face|that i am facing|that i'm facing|i am facing|i'm facing|i face|"
     "right here|here|there|nearby|next to me|by me|[directly|right|just] {at:rel})]"
 )
-_WITH = "[(with|using) [my] ({tool}|pickaxe|axe|sword|hand|fist|bare hand|tool|weapon)]"
+_WITH = "[(with|using) [my] [(own|new|good|trusty|best)] "
+_WITH += "({tool}|pickaxe|axe|sword|hand|fist|bare hand|tool|weapon)]"
 _GET = "(collect|gather|take|get|obtain|grab|reach|mine|chop|chop down|cut|drink|eat|fight|attack|"
 _GET += "hit|kill|hunt|harvest|find|help|pick up|dig|drink from|face|look for)"
 PLACE = "(place|put|put up|put down|put together|set|set up|set down|lay|lay down|build|construct"
@@ -150,8 +152,13 @@ _GO = (
 )
 _ASK = "(request|ask for|beg for|call for|ask [my] {player} for|ask everyone for|ask others for"
 _ASK += "|ask all for|ask team for|ask my team for|ask teammate for|request help with)"
+_RESTED = (
+    "[(until|till) (morning|dawn|sunrise|daylight|i (wake|wake up|am rested|am awake)"
+    "|[my] energy is (full|9|back|restored))]"
+)
 _SLEEP_ON = (
-    "(sleep on|stay asleep|keep sleeping|continue sleeping|continue to sleep|go on sleeping)"
+    "(sleep (on|more|longer)|(stay|remain) asleep|keep sleeping|continue sleeping"
+    f"|continue to sleep|go on sleeping|(nap|doze) on) {_RESTED}"
 )
 
 
@@ -195,11 +202,11 @@ def _grammar(craft: CraftRules, actions: tuple[str, ...], agents: tuple[str, ...
                 "(my|the) [next] (step|move|path|way) (go|lead|take me|be) [1|one] [step] "
                 "[to|toward] [my] {way}",
                 f"(go|walk|step|move|head|stroll) [over] (to|onto|toward) {_DET} {{onto:thing}} "
-                "(to|on|at) [my] {way} [side|of me]",
+                "(to|on|at) [my] {way} [side|hand|hand side|of me]",
                 f"(go|walk|step|move|head) [over] (to|onto|toward) {_DET} {{onto:thing}} "
                 f"{{way:rel}}",
                 f"(face|turn to|turn to face|look at) {_DET} {{onto:thing}} "
-                "((to|on|at) [my] {way} [side|of me]|{way:rel})",
+                "((to|on|at) [my] {way} [side|hand|hand side|of me]|{way:rel})",
                 f"take [1|one|another|single] (step|pace) [back] [to|toward] [my] {{way}} "
                 f"{towards}",
                 f"[1|one|another] (step|pace) [back] [to|toward] [my] {{way}} {towards}",
@@ -275,7 +282,7 @@ def _grammar(craft: CraftRules, actions: tuple[str, ...], agents: tuple[str, ...
             ("asleep", [_SLEEP_ON]),
             ("sleep", ["(sleep|go to sleep|fall asleep|go to bed|take [a] nap|nap|rest|"
                           "have [a] rest|take [a] rest|get [some] (sleep|rest)|lie down to sleep)"
-                          " [here]"]),
+                          f" [here] {_RESTED}"]),
             ("place", [
                 f"{PLACE} {_DET} {{put}} [down] {_AT} [(on|onto|in|into|over) [this|that] "
                 f"{{thing}} {_AT}]",
@@ -527,5 +534,7 @@ class _Reader:
         if body is not None:
             front = ("body", body.kind) if body.kind else ("player", body.player)
         if not all({front, ("it", 0)} & set(what) for what in said):
-            where = "face" if way is None else f"have {rl.FACINGS[way]} of you"
-            raise self.refuse(f"you {where} {faced(self.env, obs)}")
+            thing = faced(self.env, obs)
+            raise self.refuse(
+                f"you face {thing}" if way is None else f"{_SIDES_OF[way]} is {thing}"
+            )
