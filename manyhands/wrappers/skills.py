@@ -373,6 +373,7 @@ _GO_ON = Grammar(
         True: [
             f"(continue|go on|keep going|carry on|keep on|proceed|resume) [[with|doing] {_IT}]",
             f"(keep|keep on) (doing|at) {_IT}",
+            "keep [my] (same|current) (skill|plan|task|action|option)",
             "keep (it|on) going",
             "again",
             "repeat",
