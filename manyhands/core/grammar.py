@@ -472,7 +472,7 @@ WAITING = (
     "[(keep|keep on|continue|continue to|go on|still)] wait [(here|there|still|in place|quietly)] "
     f"[(for [(a|an|any|some)] {NEWS} [to (happen|change)]|{UNTIL})]",
     "[(keep|keep on|continue|continue to|go on)] wait [for] {count} [more] "
-    "(step|turn|tick|moment|second|round|bit|while)",
+    "(step|turn|tick|moment|second|sec|round|bit|while)",
     "wait [here] for (my|the|our) (partner|teammate|colleague|friend|other|turn|(partner|teammate)"
     " s turn)",
     "[(keep|keep on)] wait [(moment|sec|bit|while|little|little while|longer|on)]",

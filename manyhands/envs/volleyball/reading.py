@@ -60,7 +60,8 @@ _SKILLS = {
         "serve": [f"{_ON} serve {_BALL} [over [net]]",
                   "(take|do|make|hit|play|start with|begin with|open with) [my|a] serve",
                   "go [and] serve",
-                  "serve [for] [my team]", f"serve {_BALL} [(to|into)] far [(half|side|court)]"],
+                  "serve [for] [my team]", f"serve {_BALL} [(to|into)] far [(half|side|court)]",
+                  f"serve {_BALL} (to|into) middle [{_HALF}]"],
         "block": [f"{_ON} block {_BALL} [at net]", "(put up|set up|form|do|make|go for) [a] block "
                   "[at net]", "block [their|this|that] (spike|attack|shot|hit) [at net]",
                   "go up for [a] block [at net]", f"(go|move) to net and block {_BALL}",
