@@ -155,12 +155,14 @@ def _explained(
         return action
     found: list[Any] = []
     shut: IllegalAction | None = None
-    for main, reason, ruled_out, later, strict in main_clauses(answer.text):
+    for main, reason, ruled_out, later, strict, note in main_clauses(answer.text):
         if reason and not calm(reason):
             continue
-        if strict and any(_names(word, mean) for word in dict.fromkeys(_words(reason))):
-            continue
         clause = _answer(main, answer.kind)
+        if note and _repeats(reason, clause, mean):
+            later = True
+        elif strict and any(_names(word, mean) for word in dict.fromkeys(_words(reason))):
+            continue
         if not clause.plain:
             continue
         try:
@@ -205,6 +207,15 @@ def _names(words: str, mean: Callable[[Answer], Any]) -> bool:
         return mean(_answer(words, SENTENCE)) is not None
     except IllegalAction:
         return True
+
+
+def _repeats(note: str, answer: Answer, mean: Callable[[Answer], Any]) -> bool:
+    """Whether a note names the action of an answer: "5 (do)"."""
+    try:
+        named, meant = mean(_answer(note, SENTENCE)), mean(answer)
+    except IllegalAction:
+        return False
+    return named is not None and meant is not None and _equal(named, meant)
 
 
 def _is_other(answer: Answer, action: Any, mean: Callable[[Answer], Any]) -> bool:
@@ -273,7 +284,10 @@ def _groups(text: str) -> Iterator[list[Answer]]:
     if orders:
         yield orders
         return
-    finders = ((TAG, _in_tags), (BRACKET, _in_brackets), (LINE, _in_lines), (LINE, _in_last))
+    finders = (
+        *((TAG, _in_tags), (BRACKET, _in_brackets)),
+        *((LINE, _in_lines), (LINE, _in_arrows), (LINE, _in_last)),
+    )
     for kind, find in finders:
         parts = [_answer(words, kind) for words in find(text)]
         if parts:
@@ -331,6 +345,7 @@ def _called(answer: Answer) -> Answer:
 
 
 def _answer(raw: str, kind: str) -> Answer:
+    raw = raw.replace("\\_", "_").replace("**", "")  # of Markdown and LaTeX
     stripped = raw.strip(WRAPPING)
     return Answer(stripped, normalise(stripped), raw, kind)
 
@@ -359,7 +374,7 @@ _PLAIN = frozenset(
         "colour color"
     )
 )
-_ONLY_INSIDE = frozenset(_list("position player who number value index id row column col x y z"))
+_ONLY_INSIDE = frozenset(_list("position player who number n value index id row column col x y z"))
 _PREPOSITIONS = frozenset(_list("to from into onto on at with by for in over"))
 _DOUBLINGS = frozenset(
     _list("or and not if unless until when then but except without avoid instead alternative")
@@ -367,7 +382,11 @@ _DOUBLINGS = frozenset(
 _OTHERS = frozenset(_list("partner friend everyone team"))
 _GOALS = frozenset(_list("target destination place location spot point where recipient whom"))
 _UNITS = frozenset(_list("steps turns ticks seconds"))
-_AXES = frozenset(_list("x y z vx vy vz roll pitch yaw thrust"))
+_AXES = frozenset(
+    _list(
+        "x y z vx vy vz roll pitch yaw roll_rate pitch_rate yaw_rate thrust heading angle degrees"
+    )
+)
 _SUMS = frozenset(_list("amount count quantity price size"))  # of which 0 says nothing
 _CALLS = frozenset(  # names of tools that take an action
     _list("choose select play act action submit make take do step answer perform option skill")
@@ -412,7 +431,9 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _unquoted(item: Any) -> Any:
-    """A number that is written as a string, "3", is that number."""
+    """A number that is written as a string, "3", is that number, and 3.0 is 3."""
+    if isinstance(item, float) and item.is_integer() and abs(item) < 1e6:
+        return int(item)
     return int(item) if isinstance(item, str) and _DIGITS.fullmatch(item.strip()) else item
 
 
@@ -479,8 +500,8 @@ def _wordings(action: Any, rest: dict[str, Any], called: bool) -> Wordings:
     known = _PLAIN | _PREPOSITIONS | _UNITS | _DOUBLINGS
     own = {key: item for key, item in rest.items() if key in known}
     axes = {key: item for key, item in rest.items() if key in _AXES}
-    if not own and len(axes) > 1:
-        own = axes
+    if len(axes) > 1:
+        own = {key: item for key, item in rest.items() if key in own or key in axes}
     if called:
         own = rest
     tiers = [_joined(alone[0], own)] if own else [alone]
@@ -498,7 +519,7 @@ def _joined(words: str, parts: dict[str, Any]) -> tuple[str, ...]:
     for key, item in parts.items():
         value = _in_words(item)
         named = _named(key, value) if value else key
-        bare = key in _PLAIN or key in _ONLY_INSIDE or key in _VERBS
+        bare = key in _PLAIN or key in _ONLY_INSIDE or key in _VERBS or words.endswith(key)
         plain = named if not bare or (len(numbers) > 1 and _is_number(item)) else value
         if key in _UNITS:
             plain = f"{value} {key}"
@@ -621,6 +642,7 @@ def _in_brackets(text: str) -> Iterator[str]:
 
 _BLANK = r"[^\S\n]"  # a space of any kind within a line
 _ACTION = re.compile(rf"(?<![^\W_])action(?:{_BLANK}|[*_`])*[:=\uff1a]", re.I)
+_ARROW = re.compile(rf"(?<![^\W_])action(?:{_BLANK}|[*_`])*(?:-{{1,2}}>|\u2192)", re.I)
 # Before ACTION: then it is a quotation, or somebody else's.
 _NOT_OWN = re.compile(
     r"(?:[\"“>]|\b(?:your|his|her|their|its|whose|last|previous|possible|legal|available|no"
@@ -629,15 +651,20 @@ _NOT_OWN = re.compile(
 )
 
 
-def _in_lines(text: str) -> Iterator[str]:
+def _in_lines(text: str, sign: re.Pattern[str] = _ACTION) -> Iterator[str]:
     lines = text.split("\n")
     for i, line in enumerate(lines):
-        marks = [m for m in _ACTION.finditer(line) if not _NOT_OWN.search(line[: m.start()][-24:])]
+        marks = [m for m in sign.finditer(line) if not _NOT_OWN.search(line[: m.start()][-24:])]
         for mark, after in itertools.zip_longest(marks, marks[1:]):
             words = line[mark.end() : after.start() if after else len(line)]
             if not words.strip(WRAPPING) and after is None:
                 words = next((other for other in lines[i + 1 :] if other.strip(WRAPPING)), words)
             yield words
+
+
+def _in_arrows(text: str) -> Iterator[str]:
+    """ "ACTION -> ...", which says the same where there is no "ACTION: ..."."""
+    return _in_lines(text, _ARROW)
 
 
 # "Final answer: ..." as the last line, or alone on the line before.
@@ -742,7 +769,9 @@ def spoken(text: str) -> str:
 # ---- words ---------------------------------------------------------------------------------------
 
 _NUMBER = re.compile(r"(?:(?:action|option|choice|number) )?#?\(?([0-9]{1,4})\)?")
-_NUMBERED = re.compile(r"(?:(?:action|option|choice|number) )?#?\(?([0-9]{1,2}) ?[:.)-]+ ?(.+)")
+_NUMBERED = re.compile(
+    r"(?:(?:action|option|choice|number) )?#?\(?([0-9]{1,2}) ?(?:[:)-]|\.(?![0-9]))+ ?(.+)"
+)
 
 
 def normalise(text: str) -> str:

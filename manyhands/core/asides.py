@@ -32,6 +32,7 @@ class Clause(NamedTuple):
         later: whether the reason is a purpose, and may so name what is done later.
         strict: whether nothing but the order of the sentences tells which is the action, so that
             not even a word of the reason may name one.
+        note: whether the reason is a note in brackets, which may name the same action once more.
     """
 
     main: str
@@ -39,6 +40,7 @@ class Clause(NamedTuple):
     ruled_out: str = ""
     later: bool = False
     strict: bool = False
+    note: bool = False
 
 
 _I = r"(?:i|i'll|i'm|i've|i'd|we|we'll|we're|my|let me|let's|let us)"
@@ -142,7 +144,7 @@ _NOT = re.compile(
     re.I,
 )
 _NOT_BEFORE = re.compile(
-    r"\W*(?:not|don't|do not|instead of|rather than)\s+(?P<out>[^,;.!\n]+?)(?:(?:[,;.!]\s|\n)\s*"
+    r"\W*(?:not|don't|do not|instead of|rather than)\s+(?P<out>[^,;:.!\n]+?)(?:(?:[,;:.!]\s|\n)\s*"
     r"(?:but\s+)?|\s+but\s+)(?P<main>.+)",
     re.I | re.S,
 )
@@ -222,7 +224,7 @@ def main_clauses(text: str) -> Iterator[Clause]:
         yield Clause(text[no.end() :], no["no"])
     note = _NOTE.fullmatch(text)
     if note and not _BAD.search(note["note"]):
-        yield Clause(note["main"], note["note"], strict=True)
+        yield Clause(note["main"], note["note"], strict=True, note=True)
     yield from _reasons(text)
     yield from _alternatives(text)
 

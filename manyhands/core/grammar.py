@@ -436,7 +436,11 @@ def _infinitives(participle: str) -> tuple[str, ...]:
 def as_own(text: str, me: str) -> str:
     """A sentence in which a player calls itself by its name ("player_0 bets a chip", "near_0 will
     serve"), as of "I". The name of anybody else, or with a verb of the past, stays a report."""
-    found = re.match(rf"\s*{re.escape(me).replace('_', '[_ ]?')}\s+(.+)", text, re.I | re.S)
+    name = re.escape(me).replace("_", "[_ ]?")
+    label = re.match(rf"\W*{name}\W*:\W*(?=\w)", text, re.I)
+    if label:  # "player_0: check"
+        return text[label.end() :]
+    found = re.match(rf"\s*{name}\s+(.+)", text, re.I | re.S)
     if found is None:
         return text
     said, first = found[1], tokens(found[1][:60])[:2]
@@ -460,7 +464,7 @@ UNTIL = (
 )
 TIME = (
     "[[for] [just] [(a|an|1|one|this|another)] [(more|little|short|brief|single)] "
-    "(step|turn|tick|moment|second|round|bit|while|beat|instant)]"
+    "(step|turn|tick|moment|second|sec|round|bit|while|beat|instant)]"
 )
 # Patterns of "wait", "keep waiting", "wait until something happens", "wait 5 steps", for the action
 # of a world that runs on without an answer.
@@ -468,10 +472,10 @@ WAITING = (
     "[(keep|keep on|continue|continue to|go on|still)] wait [(here|there|still|in place|quietly)] "
     f"[(for [(a|an|any|some)] {NEWS} [to (happen|change)]|{UNTIL})]",
     "[(keep|keep on|continue|continue to|go on)] wait [for] {count} [more] "
-    "(step|turn|tick|moment|second|round|bit|while)",
+    "(step|turn|tick|moment|second|sec|round|bit|while)",
     "wait [here] for (my|the|our) (partner|teammate|colleague|friend|other|turn|(partner|teammate)"
     " s turn)",
-    "[(keep|keep on)] wait [(moment|bit|while|little|little while|longer|on)]",
+    "[(keep|keep on)] wait [(moment|sec|bit|while|little|little while|longer|on)]",
     f"(hold on|stand by|stay|do nothing|idle|stay put) {UNTIL}",
     "(hang on|hang about|hang back|hold on|hold still|sit tight|stand by|stand still|stand back"
     "|keep still|keep put|stay put|stay still|stay|remain|bide my time|mark time|linger|tarry) "

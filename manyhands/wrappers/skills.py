@@ -88,7 +88,7 @@ class SkillSet(Protocol):
         """The skills, explained to a player."""
 
 
-_NUMBERS = re.compile(r"-?\d+(?:\.\d+)?")
+_NUMBERS = re.compile(r"(?<![\w-])-?\d+(?:\.\d+)?")  # "player_1" is a name
 STATUS = ("none yet", "done", "under way", "impossible, you stayed where you were")
 NEW, DONE, UNDER_WAY, IMPOSSIBLE = range(4)
 
@@ -302,8 +302,9 @@ class Skills(Wrapper[SkillState]):
                 what = [_NUMBERS.findall(names[s]) or names[s].rsplit(" ", 1)[-1:] for s in family]
             values = [value for value, *more in what if not more]
             if len(values) == len(family) > 2:
-                numbers = key.endswith("{n}")
-                others = f"{values[0]} to {values[-1]}" if numbers else ", ".join(values)
+                counts = [int(value) for value in values if value.isdigit()]
+                in_turn = bool(counts) and counts == list(range(counts[0], counts[0] + len(values)))
+                others = f"{values[0]} to {values[-1]}" if in_turn else ", ".join(values)
                 told = f"{told}; any of {others}"
             elif what:
                 told = f"{told}; any of {len(family)} such places in reach"
@@ -372,6 +373,7 @@ _GO_ON = Grammar(
         True: [
             f"(continue|go on|keep going|carry on|keep on|proceed|resume) [[with|doing] {_IT}]",
             f"(keep|keep on) (doing|at) {_IT}",
+            "keep [my] (same|current) (skill|plan|task|action|option)",
             "keep (it|on) going",
             "again",
             "repeat",

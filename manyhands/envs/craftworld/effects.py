@@ -174,11 +174,12 @@ def _step(env: Setting, state: CraftState, obs: Observation, facing: int) -> Eff
     down, right = rl.DELTAS[facing]
     cell = HERE[0] + down, HERE[1] + right
     body, code = obs.at(cell), int(obs.cells[cell])
+    turn = "stay facing" if facing == obs.facing else "turn to"
     stays = _stays(state, obs) | {"facing": rl.FACINGS[facing]}
     moves = stays | {"row": stays["row"] + down, "column": stays["column"] + right}
     hidden = body is not None and body.kind == rl.ARROW and not env.book.arrows_block
     if body is not None and not hidden:
-        return _turn_to(env, obs, body, cell, stays)
+        return _turn_to(env, obs, body, cell, stays, turn)
     behind = ", unless something is behind the arrow" if hidden else ""
     if code in rl.WALKABLE or code == rl.LAVA:
         rivals = _beside(env, obs, cell)
@@ -192,32 +193,30 @@ def _step(env: Setting, state: CraftState, obs: Observation, facing: int) -> Eff
         dead = {"status": "dead", "row": moves["row"], "column": moves["column"]}
         return Effect(f"step into LAVA and die{behind}", not behind, dead, not obs.mates)
     if code == rl.VOID:
-        return Effect("turn to the edge of the world", True, stays)
+        return Effect(f"{turn} the edge of the world", True, stays)
     at_it = _facing(env, obs, cell)
     waits = code in [before for before, _ in rl.JOINT.values()] and len(at_it) >= env.helpers
     opens = waits or len(at_it) > (0 if code in env.contents.collect and code != rl.WATER else 1)
     if at_it and opens:
-        words = f"turn to {article(NAMES[code])}, or step there if {names_of(at_it)} clears it"
+        words = f"{turn} {article(NAMES[code])}, or step there if {names_of(at_it)} clears it"
         return Effect(words, False, stays)
-    return Effect(f"turn to {article(NAMES[code])}", True, stays)
+    return Effect(f"{turn} {article(NAMES[code])}", True, stays)
 
 
 def _turn_to(
-    env: Setting, obs: Observation, body: Body, cell: Cell, stays: dict[str, Any]
+    env: Setting, obs: Observation, body: Body, cell: Cell, stays: dict[str, Any], turn: str
 ) -> Effect:
     """What a move against a body does."""
     if not body.kind:
         name, mate = name_of(env, body), obs.mate(body.player)
         if _able(env, mate):
-            return Effect(f"turn to {name}, or step there if it leaves", False, stays)
-        return Effect(f"turn to {name}", True, stays)
+            return Effect(f"{turn} {name}, or step there if it leaves", False, stays)
+        return Effect(f"{turn} {name}", True, stays)
     name = article(name_of(env, body))
     killers = _facing(env, obs, cell) if env.book.kills_at_once else []
     if killers:
-        return Effect(
-            f"turn to {name}, or step there if {names_of(killers)} kills it", False, stays
-        )
-    return Effect(f"turn to {name}", True, stays)
+        return Effect(f"{turn} {name}, or step there if {names_of(killers)} kills it", False, stays)
+    return Effect(f"{turn} {name}", True, stays)
 
 
 def strength(env: Setting, obs: Observation) -> int:

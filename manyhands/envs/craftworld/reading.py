@@ -43,7 +43,8 @@ _ROCK = ("take", "mine")
 _NAMED = ("mine", "chop", "hit")  # said of trees and rocks only by name: "hit the tree"
 _VERBS = {
     "use": "(interact|use|act|interact with|act on)",
-    "take": "(collect|gather|take|get|obtain|grab|harvest|pick|pick up|extract|acquire)",
+    "take": "(collect|gather|take|get|get me|get myself|fetch|fetch me|obtain|grab|harvest|pick"
+    "|pick up|extract|acquire)",
     "mine": "(mine|dig|dig up|dig out|break|break up)",
     "chop": "(chop|chop down|cut|cut down|fell)",
     "hit": "(attack|hit|fight|kill|strike|punch|slay|defeat|hunt)",
@@ -72,6 +73,7 @@ _OTHERS = (
     *("mate", "buddy", "neighbour", "neighbor", "colleague"),
 )
 _IT = ("it", "this", "that", "him", "her", "them", "what is in front of me", "what i face")
+_SIDES_OF = ("to your left", "to your right", "above you", "below you")
 Thing = tuple[str, int]  # "cell" and material, "body" and creature, "player" and number, or "it"
 
 
@@ -134,7 +136,8 @@ _AT = (
     "before me|that i face|that i am facing|that i'm facing|i am facing|i'm facing|i face|"
     "right here|here|there|nearby|next to me|by me|[directly|right|just] {at:rel})]"
 )
-_WITH = "[(with|using) [my] ({tool}|pickaxe|axe|sword|hand|fist|bare hand|tool|weapon)]"
+_WITH = "[(with|using) [my] [(own|new|good|trusty|best)] "
+_WITH += "({tool}|pickaxe|axe|sword|hand|fist|bare hand|tool|weapon)]"
 _GET = "(collect|gather|take|get|obtain|grab|reach|mine|chop|chop down|cut|drink|eat|fight|attack|"
 _GET += "hit|kill|hunt|harvest|find|help|pick up|dig|drink from|face|look for)"
 PLACE = "(place|put|put up|put down|put together|set|set up|set down|lay|lay down|build|construct"
@@ -150,8 +153,13 @@ _GO = (
 )
 _ASK = "(request|ask for|beg for|call for|ask [my] {player} for|ask everyone for|ask others for"
 _ASK += "|ask all for|ask team for|ask my team for|ask teammate for|request help with)"
+_RESTED = (
+    "[(until|till) (morning|dawn|sunrise|daylight|i (wake|wake up|am rested|am awake)"
+    "|[my] energy is (full|9|back|restored))]"
+)
 _SLEEP_ON = (
-    "(sleep on|stay asleep|keep sleeping|continue sleeping|continue to sleep|go on sleeping)"
+    "(sleep (on|more|longer)|(stay|remain) asleep|keep sleeping|continue sleeping"
+    f"|continue to sleep|go on sleeping|(nap|doze) on) {_RESTED}"
 )
 
 
@@ -183,9 +191,10 @@ def _grammar(craft: CraftRules, actions: tuple[str, ...], agents: tuple[str, ...
             ("move", [
                 f"{ON} (move|go|walk|step|head|run|turn|face|look|travel|proceed|shuffle"
                 "|slide|shift|advance|edge|inch|nudge|sidle|creep|retreat|back|back up|back off) "
-                "[back|straight|"
+                "[back|straight|on|"
                 f"further|over|directly|around] {_CELL} [(to|toward|in|on) [my]] {{way}} "
-                f"[direction|side|hand side] [once|{_ONE} (step|cell|tile|square|space)] {towards}",
+                f"[direction|side|hand side] [once|[by] {_ONE} (step|cell|tile|square|space)"
+                f"|by {_ONE}] {towards}",
                 f"{ON} (move|take|carry|get|bring) (me|myself) [1|one] [step|cell] "
                 "[to|toward] [my] {way}",
                 f"{ON} {_GO} [back|straight|further|over|directly] {_CELL} [to|toward|in] [my] "
@@ -195,16 +204,17 @@ def _grammar(craft: CraftRules, actions: tuple[str, ...], agents: tuple[str, ...
                 "(my|the) [next] (step|move|path|way) (go|lead|take me|be) [1|one] [step] "
                 "[to|toward] [my] {way}",
                 f"(go|walk|step|move|head|stroll) [over] (to|onto|toward) {_DET} {{onto:thing}} "
-                "(to|on|at) [my] {way} [side|of me]",
+                "(to|on|at) [my] {way} [side|hand|hand side|of me]",
                 f"(go|walk|step|move|head) [over] (to|onto|toward) {_DET} {{onto:thing}} "
                 f"{{way:rel}}",
                 f"(face|turn to|turn to face|look at) {_DET} {{onto:thing}} "
-                "((to|on|at) [my] {way} [side|of me]|{way:rel})",
+                "((to|on|at) [my] {way} [side|hand|hand side|of me]|{way:rel})",
                 f"take [1|one|another|single] (step|pace) [back] [to|toward] [my] {{way}} "
                 f"{towards}",
                 f"[1|one|another] (step|pace) [back] [to|toward] [my] {{way}} {towards}",
                 "turn [around] to face {way}",
             ]),
+            ("facing", [f"(face|turn [around] (to|toward|to face)|look at) {_DET} {{onto:thing}}"]),
             ("bare", ["[to|toward] {way} [once]", "{letter}",
                       "{way} (1|one|a) (step|pace|cell|square|tile)",
                       "back {way} [(1|one|a) (step|pace|cell|square|tile)]",
@@ -275,7 +285,7 @@ def _grammar(craft: CraftRules, actions: tuple[str, ...], agents: tuple[str, ...
             ("asleep", [_SLEEP_ON]),
             ("sleep", ["(sleep|go to sleep|fall asleep|go to bed|take [a] nap|nap|rest|"
                           "have [a] rest|take [a] rest|get [some] (sleep|rest)|lie down to sleep)"
-                          " [here]"]),
+                          f" [here] {_RESTED}"]),
             ("place", [
                 f"{PLACE} {_DET} {{put}} [down] {_AT} [(on|onto|in|into|over) [this|that] "
                 f"{{thing}} {_AT}]",
@@ -435,7 +445,7 @@ class _Reader:
         if _RIGHT_AWAY.search(plain):
             readings = [reading for reading in readings if reading.values.get("way") != 1]
         if _STANDS.search(plain):
-            readings = [reading for reading in readings if reading.meaning != "move"]
+            readings = [r for r in readings if r.meaning not in ("move", "facing")]
         actions, refusals = set(), []
         for reading in readings:
             try:
@@ -455,6 +465,8 @@ class _Reader:
             if "onto" in values:
                 self._check([values["onto"]], int(values["way"]))
             return MOVE + int(next(values[k] for k in ("way", "clear", "letter") if k in values))
+        if meaning == "facing":
+            return MOVE + self._side_of(values["onto"])
         if meaning in ("number", "named"):
             return int(values["digit" if meaning == "number" else "name"])
         if meaning == "asleep" and not self.obs.asleep:
@@ -519,13 +531,29 @@ class _Reader:
         if way is not None and way != self.obs.facing:
             raise self.refuse(f"you face {rl.FACINGS[self.obs.facing]}")
 
+    def _side_of(self, what: tuple[Thing, ...]) -> int:
+        """The side at which a thing is, if that is one."""
+        ways = [way for way in range(len(rl.FACINGS)) if self._is_at(what, way)]
+        if len(ways) != 1:
+            if not ways:
+                raise self.refuse("no such thing is beside you")
+            raise self.refuse(f"there are such {names_of([_SIDES_OF[way] for way in ways])}")
+        return ways[0]
+
     def _check(self, said: list[tuple[Thing, ...]], way: int | None = None) -> None:
         """That what is named is in front of the player, or in another direction."""
-        obs = self.obs if way is None else dataclasses.replace(self.obs, facing=way)
+        if not all(self._is_at(what, way) for what in said):
+            obs = self._turned(way)
+            where = "you face" if way is None else f"{_SIDES_OF[way]} is"
+            raise self.refuse(f"{where} {faced(self.env, obs)}")
+
+    def _is_at(self, what: tuple[Thing, ...], way: int | None) -> bool:
+        obs = self._turned(way)
         body = obs.met(self.env)
         front: Thing = ("cell", int(obs.cells[obs.front]))
         if body is not None:
             front = ("body", body.kind) if body.kind else ("player", body.player)
-        if not all({front, ("it", 0)} & set(what) for what in said):
-            where = "face" if way is None else f"have {rl.FACINGS[way]} of you"
-            raise self.refuse(f"you {where} {faced(self.env, obs)}")
+        return bool({front, ("it", 0)} & set(what))
+
+    def _turned(self, way: int | None) -> Observation:
+        return self.obs if way is None else dataclasses.replace(self.obs, facing=way)

@@ -152,7 +152,8 @@ class CraftSkills:
     In table order: `collect wood until you hold 1`, ..., 9, and so for saplings, stone, coal, iron,
     diamonds; `drink`, `eat plant`, `eat cow`, `fight zombie`, `fight skeleton`; `place stone`, ...;
     `make wood pickaxe`, ...; `sleep`; `wait`; with memory `shelter` and `build workshop`; `go to
-    tree`, ... (the nearest in view, or with memory of those that were seen); `explore west`, ...;
+    tree`, ... (the nearest in view, or with memory of those that were seen; gaps, gates and beacons
+    where there can be joint tasks); `explore west`, ...;
     for each other player `follow player_1`, `help player_1` (who is down), and `give stone to
     player_1 until you hold 0`, ..., 8; and the other primitive actions, for one step each.
 
@@ -174,7 +175,8 @@ class CraftSkills:
         for code, (name, _, _) in contents.collect.items():
             if code in self._mined:
                 self._gathered.setdefault(name, code)
-        self._targets = (*TARGETS, *(rl.MATERIALS[code] for code in contents.materials))
+        joint = [before for before, _ in rl.JOINT.values()] if env.has_joint else []
+        self._targets = (*TARGETS, *(rl.MATERIALS[code] for code in (*joint, *contents.materials)))
         names = [f"collect {x} until you hold {k}" for x in self._gathered for k in range(1, 10)]
         names += ["drink", "eat plant", *HUNTED]
         names += [f"place {name}" for name in rl.PLACES]
@@ -237,6 +239,7 @@ class CraftSkills:
                 "gift": gifts | tools(craft),
                 "player": players | dict.fromkeys(others, -1),
                 "both": {"both": 2},
+                "joint": {rl.MATERIALS[code]: code for code, _ in rl.JOINT.values()} | {"it": -1},
             },
             short=_SHORT,
         )
@@ -590,7 +593,7 @@ class CraftSkills:
         if why == NO_TARGET:
             if name.startswith(("follow", "help", "give")):
                 return "not now: that is you, or nobody who can take it"
-            return "you have seen none" if self.memory else "there is none in view"
+            return "you know of none" if self.memory else "there is none in view"
         if name == "sleep":
             return "until you have all your energy, unless you are hit"
         if name == "shelter":
@@ -676,6 +679,13 @@ class CraftSkills:
             return self._index[f"move_{rl.FACINGS[said['way']]}"]
         if verb == "explore":
             return self._index[f"explore {COMPASS[said['way']]}"]
+        if verb == "work":
+            code = said.get("joint", -1)
+            faced = -1 if sight is None else int(sight.faced(sight.cells))
+            if faced not in _WAITING or code not in (-1, faced):
+                name = rl.MATERIALS[code] if code >= 0 else "anything that takes several players"
+                raise IllegalAction(f"you do not face {'a ' * (code >= 0)}{name}: go to it first")
+            return self._index["do"]
         if verb == "request":
             return self._named(f"request_{said['gift']}", "there is no other player")
         if verb == "collect":
@@ -767,6 +777,9 @@ class CraftSkills:
         )
 
 
+_WAITING = frozenset(before for before, _ in rl.JOINT.values())
+
+
 # ---- ways to say skills --------------------------------------------------------------------------
 
 _ON = (
@@ -837,6 +850,10 @@ _PHRASES = {
              f"{_HAND} {{count}} [of my] {{gift}} [over] to [my] {{player}}",
              f"{_BACK} [my] {{player}} [(all my|all of my|my)] {{gift}} [{_UNTIL}]",
              f"{_BACK} [my] {{player}} {{count}} [of my] {{gift}}", f"{_HAND} {{gift}}"],
+    "work": [f"{_ON} (work|push|pull|press|heave|lean) [(on|at|against)] "
+             "{joint} [together] [with [my] {player}]",
+             f"{_ON} (open|light|bridge|activate) {{joint}} [together] "
+             "[with [my] {player}]"],
     "request": [
         "(tell|let) [my] ({player}|others|everyone|team) [know] [that] i (need|want|require|lack) "
         "[(some|1|one|more)] {gift}",

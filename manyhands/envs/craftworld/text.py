@@ -189,7 +189,8 @@ def _told(
     who, thing = "you" if own else whose, spaced(event.get("thing", ""))
     whom, by = (("you" if event.get(key) == me else event.get(key, "")) for key in ("to", "by"))
     if kind in ("moved", "turned"):
-        return f"{who} {'stepped' if kind == 'moved' else 'turned'} {event['way']}"
+        # It may have faced that way already.
+        return f"{who} {'stepped' if kind == 'moved' else 'stayed, facing'} {event['way']}"
     if kind in ("collected", "made"):
         verb, what = ("made", article(thing)) if kind == "made" else ("took", thing)
         return f"{who} {verb} {what}{'' if amount else ', and lost it: 9 is the most'}"
@@ -209,7 +210,8 @@ def _told(
     if kind == "helped":
         return f"{who} helped {whom} up"
     if kind == "joined":
-        return f"{who} did {'your' if own else 'its'} part: {article(thing)}"
+        before = next(NAMES[a] for a, b in rl.JOINT.values() if NAMES[b] == thing)
+        return f"{who} did {'your' if own else 'its'} part: the {before} is {article(thing)} now"
     if kind == "worked":
         return f"{who} worked on the {thing}: {env.helpers} players must in one step"
     if kind == "failed":

@@ -43,7 +43,8 @@ _PHRASES: dict[str, list[str]] = {
         f"|in [the] air|for a moment|in position|steady)] {_FOR}",
         "(hold|keep|maintain) [(my|this|current)] (position|place|spot|altitude|height|station) "
         f"{_FOR}",
-        f"let {_OTHERS} (catch up|come [closer])",
+        f"let ({_OTHERS}|{{mate}}) (catch up|come [closer])",
+        f"wait for ({_OTHERS}|{{mate}}) [to (catch up|come [closer])]",
         "come to a (stop|halt|hover|standstill)",
         "stay as i am",
     ],
@@ -64,18 +65,19 @@ _PHRASES: dict[str, list[str]] = {
         "(gather|regroup|close up|form up) [with [the] (other|team|rest)] [again]",
     ],
     "slot": [
-        f"(take|hold|keep|fill|occupy|claim|cover|man) [my] [place at] [(formation|shape)] "
-        f"(slot|place|position) [number] {{n}} [of {_SHAPE}] [at goal]",
+        f"(take|take up|hold|keep|fill|occupy|claim|cover|man) [my] [place at] [(formation|shape)] "
+        f"(slot|place|position) [(number|#)] {{n}} [of {_SHAPE}] [at goal]",
         f"{_GO} {_SOME} (to|into|for|toward|towards) [(formation|shape)] (slot|place|position) "
-        f"[number] {{n}} [of {_SHAPE}] [at goal]",
+        f"[(number|#)] {{n}} [of {_SHAPE}] [at goal]",
         f"(take|hold|keep|fill|occupy|claim) {{ordinal}} (slot|place) [of {_SHAPE}]",
         f"{_GO} {_SOME} (to|into|for) {{ordinal}} (slot|place) [of {_SHAPE}]",
         "slot {n} is mine",
         "be in slot {n}",
     ],
     "own slot": [
-        f"(take|hold|keep|fill|occupy|claim) my [own] (slot|place|position) [in {_SHAPE}] at goal",
-        "(take|hold|keep|fill|occupy|claim) my [own] slot",
+        f"(take|take up|hold|keep|fill|occupy|claim) my [own] (slot|place|position) "
+        f"[in {_SHAPE}] at goal",
+        "(take|take up|hold|keep|fill|occupy|claim) my [own] slot",
         f"{_GO} {_SOME} (to|into|for|toward|towards) my [own] slot [(in|of) {_SHAPE}] [at goal]",
         f"{_GO} {_SOME} (to|into) my [own] (place|position) [in {_SHAPE}] at goal",
     ],
@@ -110,6 +112,8 @@ _PHRASES: dict[str, list[str]] = {
         "[(side|hand side|flank)] of {mate}",
         "(cover|guard|take) {side} [(side|hand side|flank)] of {mate}",
         "(cover|guard|take) {mate} on {side} [side]",
+        "(cover|guard|take) {mate} s {side} [(side|hand side|flank)]",
+        f"{_GO} {_SOME} [(to|on)] {{mate}} s {{side}} [(side|hand side|flank)]",
         f"{_GO} {_SOME} (beside|next to|alongside) {{mate}} on {{side}} [side]",
     ],
     "way": [
@@ -140,16 +144,32 @@ _PHRASES: dict[str, list[str]] = {
     "hover": ["hover [(here|in place|steady|level)]", "keep [my] (height|altitude)"],
     "climb": ["(climb|rise|ascend) [up]", "gain (height|altitude)", f"{_GO} up"],
     "sink": ["(sink|descend|drop) [down]", "lose (height|altitude)", f"{_GO} down"],
-    "numbers": [
-        f"[(set|send|use|apply|command|give|fly|go|move|output)] [(at|with|to|toward)] "
-        "[my] [(place|point|position|velocity|thrust|rate|number|rotor|action|speed)] "
-        f"[(to|at|of|is|=)] {figures.LIST}",
+}
+# What the four numbers of a level are called: a place is no velocity.
+_SPACES = {
+    "rotors": "thrust|rotor|motor|rotor thrust|motor thrust",
+    "ctbr": "rate|rate and thrust|body rate",
+    "velocity": "velocity|speed",
+    "position": "place|point|position|set point|target",
+}
+_NUMBERS = [
+    "[(set|send|use|apply|command|give|output)] [(at|with)] [my] [(number|action|{space})] "
+    f"[(to|at|of|is|=)] {figures.LIST}",
+]
+_FLIES = {
+    "velocity": [f"(fly|go|move) [(at|with)] [my] [({{space}})] [of] {figures.LIST}"],
+    "position": [
+        f"(fly|go|move|head|goto) [(to|toward)] [my] [({{space}})] [(at|of|=)] {figures.LIST}"
     ],
 }
 _SHORT = {
     "way": [f"[(to|due)] {{way}} {_PACE}"],
-    "side": ["[to] {side} of {mate}"],
-    "slot": ["slot {n}", "{ordinal} slot"],
+    "side": [
+        "[to] {side} of {mate}",
+        "[(to|on|at)] {mate} s {side} [(side|hand side|flank)]",
+    ],
+    "chase": [f"[right] after {_PREY}"],
+    "slot": ["slot [(number|#)] {n}", "{ordinal} slot"],
 }
 _SLOTS: dict[str, Any] = {
     "way": {
@@ -188,7 +208,8 @@ def _grammar(task: str, actions: str, mates: tuple[str, ...]) -> Grammar:
     kinds = _OF_TASK[task] if actions not in ("rotors", "ctbr") else ("hover", "climb", "sink")
     phrases = {kind: _PHRASES[kind] for kind in kinds} | {"offered": ["{offered}"]}
     if actions != "moves":
-        phrases["numbers"] = _PHRASES["numbers"]
+        lines = [*_NUMBERS, *_FLIES.get(actions, [])]
+        phrases["numbers"] = [line.replace("{space}", _SPACES[actions]) for line in lines]
     called = {name: name for name in mates}
     called |= {f"{name.split('_')[0]} number {name.split('_')[1]}": name for name in mates}
     short = {kind: lines for kind, lines in _SHORT.items() if kind in kinds}
@@ -219,7 +240,9 @@ def parse(drones: Drones, text: Any, state: DronesState, agent: int) -> Any:
             offered = {"offered": lines}
         elif drones.actions != "moves":
             sentence, numbers = figures.split(
-                answer.text, _LABELS[drones.actions], "m|m/s|metres|meters|degrees"
+                answer.text,
+                _LABELS[drones.actions],
+                "m|metres?|meters?|degrees?" if drones.actions == "position" else "",
             )
             if numbers is not None and any(
                 reading.meaning == "numbers" for reading in grammar.read(sentence)
@@ -261,7 +284,8 @@ def _four(drones: Drones, numbers: list[float], refuse: Any) -> np.ndarray:
     if len(numbers) == 3 and drones.actions in ("position", "velocity"):
         numbers = [*numbers, 0.0]
     if len(numbers) != 4:
-        raise refuse(f"{len(numbers)} numbers given, four are needed")
+        count = len(numbers)
+        raise refuse(f"{count} number{'s' * (count != 1)} given, four are needed")
     if not all(math.isfinite(value) for value in numbers):
         raise refuse("the numbers are finite")
     if drones.actions == "position":

@@ -15,6 +15,7 @@ _FIGURE = (
     r"(?:[-+]|minus )?(?:(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:e[-+]?[0-9]{1,3})?"
     r"|nan|inf(?:inity)?|zero|one|two|three|four|five|six)"
 )
+_JOINT = re.compile(r"(?<=[a-z])_(?=[a-z])")
 _SIGNS = str.maketrans("\u2212\u2013", "--")
 
 
@@ -27,9 +28,10 @@ def split(text: str, labels: Sequence[str], unit: str = "") -> tuple[str, list[f
         unit: a pattern of what may follow a number.
 
     The numbers are None if the sentence has no list, or more than one, or one that is not clear:
-    some have names and others not, or they are set apart in two ways ("0,5 0,5").
+    some have names and others not (but the last ones may, those of their places), or they are set
+    apart in two ways ("0,5 0,5").
     """
-    plain = normalise(text).translate(_SIGNS)
+    plain = _JOINT.sub(" ", normalise(text).translate(_SIGNS))  # "yaw_rate" is "yaw rate"
     end = rf"(?: ?(?:{unit}))?(?![\w%])" if unit else r"(?![\w%])"
     item = re.compile(
         rf"(?:(?<!\w)(?P<name>{'|'.join(labels)}) ?(?:[:=] ?|is |of |at )?)?"
@@ -48,7 +50,11 @@ def split(text: str, labels: Sequence[str], unit: str = "") -> tuple[str, list[f
     figures = [_value(found["figure"]) for found in items]
     named = [next((i for i, label in enumerate(labels) if re.fullmatch(label, found["name"])), -1)
              for found in items if found["name"]]  # fmt: skip
-    if named:
+    # "velocity 0.5, 0, 0, yaw rate 0.1": the last have names, which say what their places say.
+    last = list(range(len(labels) - len(named), len(labels)))
+    whole = len(items) == len(labels)
+    agree = whole and named == last and all(items[i]["name"] for i in last)
+    if named and not agree:
         if sorted(named) != list(range(len(items))):
             return plain, None
         figures = [figures[named.index(i)] for i in range(len(items))]

@@ -148,7 +148,8 @@ def places(
 def spoken(setup: Setup, action: Any) -> str:
     """An action in numbers: metres and degrees."""
     x, y, z, heading = place_of(setup, action).tolist()
-    return ", ".join(f"{value:.2f}" for value in (x, y, z)) + f", {math.degrees(heading):.0f}"
+    metres = [f"{round(value, 2) + 0.0:.2f}" for value in (x, y, z)]  # no "-0.00"
+    return ", ".join([*metres, f"{round(math.degrees(heading))}"])
 
 
 # ---- from numbers in words ----------------------------------------------------------------------
@@ -173,7 +174,8 @@ def _set_point(game: Volleyball, numbers: list[float], refuse: Any) -> np.ndarra
     if len(numbers) == 3:
         numbers = [*numbers, 0.0]
     if len(numbers) != 4:
-        raise refuse(f"{len(numbers)} numbers given; needed are x, y, z and, if you like, degrees")
+        given = f"{len(numbers)} number{'s' * (len(numbers) != 1)} given"
+        raise refuse(f"{given}; needed are x, y, z and, if you like, degrees")
     middle, half = scale_of(game.setup)
     ends = [(m - h, m + h) for m, h in zip(middle[:3].tolist(), half[:3].tolist(), strict=True)]
     for name, value, (low, high) in zip("xyz", numbers, ends, strict=False):

@@ -60,7 +60,8 @@ _SKILLS = {
         "serve": [f"{_ON} serve {_BALL} [over [net]]",
                   "(take|do|make|hit|play|start with|begin with|open with) [my|a] serve",
                   "go [and] serve",
-                  "serve [for] [my team]", f"serve {_BALL} [(to|into)] far [(half|side|court)]"],
+                  "serve [for] [my team]", f"serve {_BALL} [(to|into)] far [(half|side|court)]",
+                  f"serve {_BALL} (to|into) middle [{_HALF}]"],
         "block": [f"{_ON} block {_BALL} [at net]", "(put up|set up|form|do|make|go for) [a] block "
                   "[at net]", "block [their|this|that] (spike|attack|shot|hit) [at net]",
                   "go up for [a] block [at net]", f"(go|move) to net and block {_BALL}",
@@ -195,7 +196,8 @@ _OPTIONS = {
                         f"[both] {c} and {b} {_WILL} [both] {{{b}+{c}:does}}")
             for pattern in (one + _AND + two, two + _AND + one)
         ],
-        "wait": [f"{_ALL} (hover|stay|hold|do nothing|stand still|remain|stay put|hold position)",
+        "wait": [f"{_ALL} (hover|stay|wait|hold|do nothing|stand still|remain|stay put"
+                 "|hold position)",
                  f"{_ALL} (stay|hold) (here|in place|where [(we|they)] are)",
                  *WAITING],
 }  # fmt: skip
@@ -303,7 +305,7 @@ _PHRASES = {
     "nose up": ["[(put|pull|tip|pitch|point|tilt|bring|lift|raise)] [my] nose up "
                 f"{_SOME}",
                 "(pull up|lift|raise|lift up) [my] nose", "pitch up"],
-    "four": [f"[(fly|go|move)] [set] [my] [(with|at|use|apply|send|output|command|give)] [my] "
+    "four": [f"[(fly|go|move|goto)] [set] [my] [(with|at|use|apply|send|output|command|give)] [my] "
              f"[(control|command|number|value|{{space}})] [(at|to|of|with|=|is|are)] "
              f"{figures.LIST}",
              f"[(give|send|apply|use)] {figures.LIST} (for|to|as) [my] {{space}}"],
@@ -331,6 +333,10 @@ _NO_SIDE = re.compile(
 )
 
 
+# Numbers of another kind than these.
+_TO_PLACE = re.compile(r"\b(?:fly|go|move|flying|going|moving)\b.*\bto\b|\bgoto\b", re.I)
+
+
 def command(sentence: str, actions: str) -> set[str]:
     """What a sentence is called in `text.commands`, or would be elsewhere; "four" for numbers.
     Several, where it can be read in several ways."""
@@ -345,6 +351,8 @@ def _command(found: Reading, sentence: str, actions: str) -> str:
     like = "rotors" if actions in STEPPED else actions  # rotors by another name
     if meaning == "four" and values.get("space", like) != like:
         return str(values["space"])
+    if meaning == "four" and like != "position" and _TO_PLACE.search(sentence):
+        return "position"
     if meaning == "bare":
         said = frozenset(tokens(sentence))
         if said & _OWN and not said & _CHOOSE:

@@ -870,7 +870,8 @@ def parse(game: Volleyball, text: Any, state: VolleyballState, agent: int) -> An
             raw = normalise(raw)
             for choice in offered:
                 raw = raw.replace(normalise(choice), choice.text)
-        sentence, numbers = figures.split(raw, reading.LABELS[game.actions])
+        unit = "m|metres?|meters?|degrees?|\u00b0" if game.actions == "position" else ""
+        sentence, numbers = figures.split(raw, reading.LABELS[game.actions], unit)
         sentence = sentence.strip(WRAPPING)
         named = reading.command(sentence, game.actions)
         if named == {"four"} and numbers is not None:

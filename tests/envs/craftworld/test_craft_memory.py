@@ -78,7 +78,7 @@ def words_of(state: Any) -> dict[str, str]:
 
 def test_what_left_the_view_is_still_known():
     env, _, first = game()
-    with pytest.raises(IllegalAction, match="you have seen none"):
+    with pytest.raises(IllegalAction, match="you know of none"):
         env.parse("go to water", first, 0)
     state = run(["explore east"])
     assert state.inner.position[0, 1] > 14  # the trees are out of view

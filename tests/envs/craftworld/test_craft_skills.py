@@ -185,3 +185,31 @@ def test_ways_are_the_cheapest():
     cost[3, 5] = 2 * ways.STEP
     way = int(ways.flood(seeds, cost, 40)[3, 6])
     assert (way >> 3, way & 7) == (3, 1)
+
+
+def test_a_gate_is_reached_and_opened_by_skills():
+    """Two players walk to a gate and work on it in one step; what is in front decides."""
+    env = Skills(CraftWorld(players=2, map=".......\n...G...\n.......\n..0.1..\n......."))
+    step, state = jax.jit(env.step), jax.jit(env.reset)(jax.random.key(0))
+    with pytest.raises(IllegalAction, match="you do not face a gate"):
+        env.parse("open the gate", state, 0)
+    for time in range(12):
+        said = []
+        for agent in range(2):
+            there = "to a gate" in env.describe(state, agent)
+            said.append("wait" if there else "go to the gate")
+        actions = np.array([env.parse(words, state, i) for i, words in enumerate(said)], np.int32)
+        if set(said) == {"wait"}:
+            break
+        state, _ = step(jax.random.key(time), state, actions)
+    both = np.array([env.parse("open the gate", state, i) for i in range(2)], np.int32)
+    state, outcome = step(jax.random.key(99), state, both)
+    assert outcome.terms["joint"].tolist() == [1, 1]
+    assert "you did your part: the gate is a path now" in env.describe(state, 0)
+
+
+def test_gifts_to_one_player_are_one_line_with_their_numbers():
+    env = Skills(CraftWorld(players=2, map=MAP, start={"inventory": {"stone": 4, "wood": 4}}))
+    lines = env.choices(jax.jit(env.reset)(jax.random.key(0)), 0)
+    gifts = [line for line in lines if line.startswith("give stone to player_1")]
+    assert len(gifts) == 1 and gifts[0].endswith("any of 0 to 3")

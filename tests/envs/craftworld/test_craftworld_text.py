@@ -456,3 +456,17 @@ def test_the_rule_book_of_a_team_says_who_does_what(team):
         "a player who is up: you hurt it",
     ):
         assert words in book, words
+
+
+def test_a_move_against_what_is_faced_already_is_no_turn():
+    env = CraftWorld(map=".......\n..WTS..\n...0...\n.......")
+    state = jax.jit(env.reset)(jax.random.key(0))
+    told = {choice.text: choice.effect for choice in env.choices(state, 0)}
+    assert told["move_up"] == "stay facing a tree"  # players begin facing up
+    state, _ = env.step(jax.random.key(1), state, np.array([env.parse("move_up", state, 0)]))
+    assert "Last step: you stayed, facing up." in env.describe(state, 0)
+    assert env.parse("face the tree", state, 0) == env.parse("move_up", state, 0)
+    with pytest.raises(IllegalAction, match="no such thing is beside you"):
+        env.parse("face the table", state, 0)
+    with pytest.raises(IllegalAction, match="to your left is grass"):
+        env.parse("go left onto the stone", state, 0)
