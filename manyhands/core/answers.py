@@ -36,6 +36,7 @@ MAX_ANSWER = 20_000  # characters of an answer that are read; a longer one is re
 WRAPPING = " \t\r\n\"'`*_[]{}<>.,;:!“”¡\u3002\uff01\uff0c\uff1b"  # around an answer, of no meaning
 
 JSON, TAG, BRACKET, LINE, SENTENCE = "JSON object", "tag", "bracket", "ACTION line", "sentence"
+WORD = "word"  # of a sentence: whether it alone would be an action
 
 
 @dataclasses.dataclass(frozen=True)
@@ -46,7 +47,7 @@ class Answer:
         text: its words, without wrapping characters.
         plain: `text` in lower case with single spaces and straight apostrophes.
         raw: the same words with their wrapping characters.
-        kind: `JSON`, `TAG`, `BRACKET`, `LINE` or `SENTENCE`.
+        kind: `JSON`, `TAG`, `BRACKET`, `LINE`, `SENTENCE` or `WORD`.
         ways: of a JSON object, all ways to say it, if there are several.
         source: the text of that object.
     """
@@ -149,20 +150,19 @@ def _explained(
         action, closed = mean(answer), None
     except IllegalAction as error:
         action, closed = None, error
+    if closed:  # all of it was understood
+        raise closed
     if action is not None or not depth:
-        if closed:
-            raise closed
         return action
     found: list[Any] = []
     shut: IllegalAction | None = None
-    for main, reason, ruled_out, later, strict, note in main_clauses(answer.text):
+    for main, reason, ruled_out, later, strict, outcome in main_clauses(answer.text):
         if reason and not calm(reason):
             continue
-        clause = _answer(main, answer.kind)
-        if note and _repeats(reason, clause, mean):
-            later = True
-        elif strict and any(_names(word, mean) for word in dict.fromkeys(_words(reason))):
+        named = strict and any(_names(word, mean, WORD) for word in dict.fromkeys(_words(reason)))
+        if named and not outcome:
             continue
+        clause = _answer(main, answer.kind)
         if not clause.plain:
             continue
         try:
@@ -171,7 +171,10 @@ def _explained(
             if later or not reason or _is_told(reason, mean):
                 shut = shut or error
             continue
-        if meant is None or not (later or not reason or _is_told(reason, mean)):
+        again = meant if outcome else None
+        if meant is None or not (later or not reason or _is_told(reason, mean, again)):
+            continue
+        if outcome and not _is_outcome(_answer(reason, answer.kind), meant, mean, named):
             continue
         if ruled_out and not _is_other(_answer(ruled_out, answer.kind), meant, mean):
             continue
@@ -185,10 +188,33 @@ def _explained(
     return None
 
 
-def _is_told(reason: str, mean: Callable[[Answer], Any]) -> bool:
-    """Whether a reason names no action of its own, in none of its parts."""
+def _is_told(reason: str, mean: Callable[[Answer], Any], action: Any = None) -> bool:
+    """Whether a reason names no action of its own, in none of its parts; an `action`
+    may be named again."""
     parts = pieces(reason)
-    return parts is not None and not any(_names(part, mean) for part in parts)
+    return parts is not None and not any(
+        _names(part, mean) and not (action is not None and _is_same(part, action, mean))
+        for part in parts
+    )
+
+
+def _is_same(words: str, action: Any, mean: Callable[[Answer], Any]) -> bool:
+    """Whether words name an action, and it is open."""
+    try:
+        other = mean(_answer(words, SENTENCE))
+    except IllegalAction:
+        return False
+    return other is not None and _equal(other, action)
+
+
+def _is_outcome(reason: Answer, action: Any, mean: Callable[[Answer], Any], named: bool) -> bool:
+    """Whether what an action does at once is not what another one does; if its words are `named`,
+    it must be what the action itself does."""
+    try:
+        other = mean(reason)
+    except IllegalAction:
+        other = None
+    return not named if other is None else _equal(other, action)
 
 
 def _words(text: str) -> list[str]:
@@ -201,21 +227,12 @@ def _words(text: str) -> list[str]:
     ]
 
 
-def _names(words: str, mean: Callable[[Answer], Any]) -> bool:
+def _names(words: str, mean: Callable[[Answer], Any], kind: str = SENTENCE) -> bool:
     """Whether words name an action, open or not."""
     try:
-        return mean(_answer(words, SENTENCE)) is not None
+        return mean(_answer(words, kind)) is not None
     except IllegalAction:
         return True
-
-
-def _repeats(note: str, answer: Answer, mean: Callable[[Answer], Any]) -> bool:
-    """Whether a note names the action of an answer: "5 (do)"."""
-    try:
-        named, meant = mean(_answer(note, SENTENCE)), mean(answer)
-    except IllegalAction:
-        return False
-    return named is not None and meant is not None and _equal(named, meant)
 
 
 def _is_other(answer: Answer, action: Any, mean: Callable[[Answer], Any]) -> bool:
@@ -369,6 +386,7 @@ _VERBS = frozenset(_list("action move type name skill verb kind command option c
 _PLAIN = frozenset(
     _list(
         "direction dir heading way side corner depth target destination place location spot point "
+        "receptacle furniture room "
         "where square cell field coordinates coordinate item object thing what resource "
         "material ingredient goods good tool pot recipient whom amount count quantity price size "
         "colour color"
@@ -380,7 +398,13 @@ _DOUBLINGS = frozenset(
     _list("or and not if unless until when then but except without avoid instead alternative")
 )
 _OTHERS = frozenset(_list("partner friend everyone team"))
-_GOALS = frozenset(_list("target destination place location spot point where recipient whom"))
+_SOURCES = frozenset(_list("receptacle furniture"))  # things are put into them, or taken from them
+_GOALS = frozenset(
+    _list(
+        "target destination place location spot point where recipient whom receptacle furniture "
+        "room"
+    )
+)
 _UNITS = frozenset(_list("steps turns ticks seconds"))
 _AXES = frozenset(
     _list(
@@ -515,7 +539,7 @@ def _wordings(action: Any, rest: dict[str, Any], called: bool) -> Wordings:
 def _joined(words: str, parts: dict[str, Any]) -> tuple[str, ...]:
     """Words with the parts that belong to them, in each way that they may be said."""
     numbers = [item for item in parts.values() if _is_number(item)]
-    said: list[list[str]] = [[], [], [], [], []]
+    said: list[list[str]] = [[], [], [], [], [], []]
     for key, item in parts.items():
         value = _in_words(item)
         named = _named(key, value) if value else key
@@ -531,6 +555,7 @@ def _joined(words: str, parts: dict[str, Any]) -> tuple[str, ...]:
                 named,
                 f"to {value}" if goal else plain,
                 f"with {value}" if goal else plain,
+                f"from {value}" if key in _SOURCES else plain,
                 _counted(key, item),
             ),
             strict=True,
@@ -847,7 +872,7 @@ _DENIAL = frozenset(
 )
 _DOUBTS = (
     ("it denies something", " ".join(_DENIAL)),
-    ("it sets a condition", "if unless when once only until provided otherwise"),
+    ("it sets a condition", "if unless when once until provided otherwise"),
     ("a question is no {}", "?"),
     ("it says only what would be", "should could would"),
     ("it leaves something open", "whether why what how which"),

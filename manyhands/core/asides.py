@@ -32,7 +32,8 @@ class Clause(NamedTuple):
         later: whether the reason is a purpose, and may so name what is done later.
         strict: whether nothing but the order of the sentences tells which is the action, so that
             not even a word of the reason may name one.
-        note: whether the reason is a note in brackets, which may name the same action once more.
+        outcome: whether the reason tells what the action is or does at once, and so may name that
+            action again, but no other: "turn right, to face south", "go up (north)".
     """
 
     main: str
@@ -40,7 +41,7 @@ class Clause(NamedTuple):
     ruled_out: str = ""
     later: bool = False
     strict: bool = False
-    note: bool = False
+    outcome: bool = False
 
 
 _I = r"(?:i|i'll|i'm|i've|i'd|we|we'll|we're|my|let me|let's|let us)"
@@ -48,7 +49,7 @@ _INTEND = (
     r"(?:i'll|i'm|i'd|i've|i|we'll|we will|let me|let's|let us"
     r"|my (?:next |final )?(?:move|action|answer|choice))\b"
 )
-_NAME = r"[a-z]+[_ ]\d{1,2}"
+_NAME = r"(?!(?:row|column)\b)[a-z]+[_ ]\d{1,2}"
 _CALLED = (
     rf"(?:{_NAME}|(?:my |dear )*(?:partner|friend|mate|buddy|pal|team|teammate|everyone|everybody"
     r"|folks|guys|all))"
@@ -65,7 +66,9 @@ _LABEL = re.compile(
     r"\W*(?:(?:so|therefore|thus|hence|consequently|accordingly|ultimately|overall)\b\s*,?\s*"
     r"|(?:in conclusion|in the end|after all|all in all|as a result|on balance|that said)\s*,\s*"
     r"|i(?:'ve| have) (?:decided|chosen)\s*:\s*"
-    r"|action\s*(?:-+>?\s|[\u2013\u2014\u2192])\s*)(?=[^\W\d])",
+    r"|(?:->|=>|\u2192|\u27a1\ufe0f?)\s*"
+    r"|(?:(?:my|the|final|best|next)\s+){0,2}(?:action|answer|move|choice|decision)"
+    r"\s*(?:[-=]+>?\s|[\u2013\u2014\u2192])\s*)(?=[^\W\d])",
     re.I,
 )
 _CALL = re.compile(
@@ -79,7 +82,10 @@ _CALL = re.compile(
 _WHY = re.compile(
     r"\s*[,;(\u2013\u2014-]*\s*\b(?:because|since|so that|in order to|in order that"
     r"|so (?:i|we) (?:can|could|may|have|keep)|as (?:it|this|the|there|i|we|my|our)\b"
+    rf"|as (?={_NAME}\b)"
     r"|so (?:the |my |our )*[\w]+(?: \w+)? (?:can|can't|cannot|could|couldn't|won't|doesn't|don't)"
+    r"|(?:reason(?:ing)?|explanation|rationale|justification)(?=\W{0,3}:)"
+    r"|(?<=, )where|(?<=, )which (?:has|holds|contains)"
     r"|before (?=(?:the|my|our|its?|he|she|they|somebody|anyone|another|[a-z]+_\d)\b)"
     r"|while (?:it|this|the|my|our)\b|towards?|in the direction of)\b",
     re.I,
@@ -92,9 +98,15 @@ _AIM = re.compile(
     r"|trap|bluff|induce|tempt|drink|make|build|craft|mine|carry|return|hand|join|follow|catch"
     r"|give|gain|position|set up"
     r"|protect|flee|escape|evade|hide|defend|tag|dodge|chase|check|look|search|find|pass|save"
-    r"|maximi[sz]e|secure|stay|win)\b",
+    r"|maximi[sz]e|secure|stay|win|let|load|unload|push|press|repair|meet|lead|leave|score|stop|guard)\b",
     re.I,
 )
+# What the action does at once: "turn right, to face south".
+_FACE = re.compile(r"\bto face\W*$", re.I)
+_OUTCOME = re.compile(r"\b(?:so that|because|since)\b", re.I)
+# "As it might hold one": what is not sure in a cause leaves the action as it is.
+_GIVEN = re.compile(r"\b(?:because|since|as)\b", re.I)
+_UNSURE = re.compile(r"\b(?:maybe|perhaps|possibly|probably|might)\b", re.I)
 # A purpose without an object: "west, to flee".
 _BARE_AIM = re.compile(r"\b(?:flee|escape|hide|defend)\b", re.I)
 # Before it.
@@ -125,6 +137,23 @@ _BAD = re.compile(
     re.I,
 )
 
+# "I line up with the food: up".
+_DOING = re.compile(
+    r"\W*(?:(?:i|we|i'll|let me) (?=(?:move|go|line up|head|step|walk|come|close|approach|follow"
+    r"|flee|run|retreat|continue|make (?:room|way)|check|search|look for|fetch|explore|try|start"
+    r"|begin|clear|help|serve|bring|want|need|bluff|trap|slow-?play|give up)\b)"
+    r"|(?=(?:closing|approaching|heading|following|lining up)\b))"
+    r"(?P<reason>[^:;.!\n]{1,90}):\s+(?P<main>[^:]+)",
+    re.I,
+)
+_NOT_DOING = re.compile(
+    r"\b(?:no|not|never|\w+n't|bad|worse|worst|wrong|lose|losing|nowhere|was|were|did|\w+ed|caught"
+    r"|could|should|would|when|you\w*|he|she|they|his|her|their|option\w*|choice\w*)\b",
+    re.I,
+)
+# "west \u2014 the pot is there".
+_DASH = re.compile(r"\s+(?:[\u2013\u2014]|--)\s+(?=\w)")
+
 # Two sentences, of which one is the action and the other tells why.
 _STOP = re.compile(r"[.!](?=\s)\s*(?=\w)|\s*[;\n]\s*(?=\w)")
 _OTHERS = re.compile(
@@ -144,16 +173,24 @@ _NOT = re.compile(
     re.I,
 )
 _NOT_BEFORE = re.compile(
-    r"\W*(?:not|don't|do not|instead of|rather than)\s+(?P<out>[^,;:.!\n]+?)(?:(?:[,;:.!]\s|\n)\s*"
-    r"(?:but\s+)?|\s+but\s+)(?P<main>.+)",
+    r"\W*(?:not|don't|do not|instead of|rather than)\s+(?P<out>[^,;:.!\n\u2014]+?)\s*"
+    r"(?:(?:[,;:.!\u2014]\s|\n)\s*(?:but\s+)?|\s+but\s+|\s+(?=(?:i|i'll|i'm|we|let me)\b))"
+    r"(?P<main>.+)",
     re.I | re.S,
 )
 _WONT = re.compile(
     r"\W*(?:no,?\s+)?(?:i|we)(?: (?:won't|will not|do not|don't|shall not|refuse to)"
     r"|(?:'m| am|'re| are) not(?: going to)?)"
-    r"\s+(?P<out>[^,;.!\n]+?)\s*(?:(?:[,;.!\n\u2013\u2014]|\s-|\bbut\b)\s*(?:but\s+"
-    rf"|instead,?\s+|rather,?\s+)*(?={_INTEND})|[.;!\n]\s*)(?P<main>.+)",
+    r"\s+(?P<out>[^,;:.!\n]+?)\s*(?:(?:[,;:.!\n\u2013\u2014]|\s-|\bbut\b)\s*(?:but\s+"
+    rf"|instead,?\s+|rather,?\s+)*(?={_INTEND})|[.:;!\n]\s*)(?P<main>.+)",
     re.I | re.S,
+)
+# What is said first is taken back: "hold, no wait, advance".
+_CORRECTED = re.compile(
+    r"(?P<out>[^,;:.!?\n\u2013\u2014]+?)\s*[,;.!\n\u2026\u2013\u2014-]+\s*"
+    r"(?:no wait|wait,? no|scratch that|on second thoughts?|correction)\b"
+    r"\s*[,;:.!\u2026\u2014-]*\s*(?P<main>\w[^,;:!?\n]*)",
+    re.I,
 )
 # A question that is answered at once: "Fold? No. I call."
 _ASKED = re.compile(
@@ -224,7 +261,7 @@ def main_clauses(text: str) -> Iterator[Clause]:
         yield Clause(text[no.end() :], no["no"])
     note = _NOTE.fullmatch(text)
     if note and not _BAD.search(note["note"]):
-        yield Clause(note["main"], note["note"], strict=True, note=True)
+        yield Clause(note["main"], note["note"], strict=True, outcome=True)
     yield from _reasons(text)
     yield from _alternatives(text)
 
@@ -234,14 +271,22 @@ def _reasons(text: str) -> Iterator[Clause]:
         mark = sign.search(text, 1)
         if mark:
             # "to win" is a whole purpose, "because" is not a whole reason.
-            reason = text[mark.end() :].strip(" ().!;\n")
+            reason = text[mark.end() :].strip(" ().!;:*\n")
             # "Four to win" may be the name of the game.
             bare = _BARE_AIM.search(mark[0]) is not None
             if not reason and (
                 sign is _WHY or (not bare and text[: mark.start()].strip().isalpha())
             ):
                 continue
-            yield Clause(text[: mark.start()], reason, later=sign is _AIM)
+            if _GIVEN.search(mark[0]):
+                reason = _sure(reason)
+            faces = bool(reason) and _FACE.search(mark[0]) is not None
+            yield Clause(
+                text[: mark.start()],
+                f"face {reason}" if faces else reason,
+                later=sign is _AIM,
+                outcome=faces or _OUTCOME.search(mark[0]) is not None,
+            )
     since = _SINCE.match(text)
     if since:
         first = _comma_before_own(text) or text.rfind(",", 0, since.end())
@@ -254,7 +299,14 @@ def _reasons(text: str) -> Iterator[Clause]:
             main, reason = text[mark.end() :], text[: mark.start()]
             # "You are late, so go left" is an order to another.
             if _OWN.match(main) or not _YOU.search(reason):
-                yield Clause(main, reason, later=_NEED.match(reason) is not None)
+                known = _sure(reason) if sign is _SO else reason
+                yield Clause(main, known, later=_NEED.match(reason) is not None)
+    doing = _DOING.fullmatch(text)
+    if doing and not _NOT_DOING.search(doing["reason"]):
+        yield Clause(doing["main"], doing["reason"], outcome=True)
+    dash = _DASH.search(text, 1)
+    if dash and not _BAD.search(text[dash.end() :]):
+        yield Clause(text[: dash.start()], text[dash.end() :], strict=True)
     stops = list(_STOP.finditer(text))
     if stops:
         before, after = text[: stops[-1].start()], text[stops[-1].end() :]
@@ -263,6 +315,11 @@ def _reasons(text: str) -> Iterator[Clause]:
         before, after = text[: stops[0].start()], text[stops[0].end() :]
         if not _BAD.search(after):
             yield Clause(before, after, strict=True)
+
+
+def _sure(cause: str) -> str:
+    """A cause without what makes it a guess; nothing but a guess stays one."""
+    return _UNSURE.sub("", cause).strip(" ,.") or cause
 
 
 def _comma_before_own(text: str) -> int:
@@ -275,7 +332,7 @@ def _alternatives(text: str) -> Iterator[Clause]:
     out = text[mark.end() :].strip(" ().!;\n") if mark else ""
     if mark and out:
         yield Clause(text[: mark.start()], ruled_out=out)
-    for sign in (_NOT_BEFORE, _WONT, _RATHER):
+    for sign in (_NOT_BEFORE, _WONT, _RATHER, _CORRECTED):
         found = sign.fullmatch(text)
         if found:
             yield Clause(found["main"], ruled_out=found["out"])

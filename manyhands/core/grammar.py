@@ -457,7 +457,10 @@ _THIRD = frozenset(_list("is was has does yes its his this thus always"))
 
 # ---- waiting -------------------------------------------------------------------------------------
 
-NEWS = "(change|event|news|something|anything|signal|what happens|next (event|change|thing))"
+NEWS = (
+    "(change|event|news|something|anything|signal|answer|reply|response|message|what happens"
+    "|next (event|change|thing))"
+)
 UNTIL = (
     "(until|till) ((something|anything) (happen|change|concern (me|us)|matter)"
     "|there is (change|event|news|something new)|it concerns (me|us)|next (event|change))"

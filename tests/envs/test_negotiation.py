@@ -1226,6 +1226,21 @@ def test_scripted_players_agree():
     assert play(make("donor", values=1), "tit_for_tat", progress=False).rewards.sum() > 0
 
 
+def test_a_fair_seller_keeps_its_price():
+    """A refusal is no reason to ask for more."""
+    env = manyhands.make("negotiation", scenario="buy_sell", cost=20, value=50, max_steps=8)
+    heard: list[str] = []
+
+    def buyer(view):
+        heard.append(view.text)
+        return "offer a price of 5"
+
+    play(env, ["fair", buyer], progress=False)
+    assert [
+        re.findall(r"Standing offer, by player_0: a price of (\d+)", text) for text in heard
+    ] == [["35"]] * 4
+
+
 def test_a_player_that_does_not_fit_says_so():
     with pytest.raises(SeatError, match=r"concedes in bargaining.*fair, tit_for_tat or random"):
         manyhands.seat("boulware", make("commons"))

@@ -9,7 +9,7 @@ they guess that it values all goods like the average player.
 - `fair` wants half of what all is worth to it (among n players its equal share; in buying and
   selling half of what there is to gain if the other's limit is the middle one; in a trade an
   exchange at average worth), and takes no less. Of the offers worth as much it tries another one
-  each time, as all do in a trade.
+  each time (of prices none: it keeps its own), as all do in a trade.
 - `tit_for_tat` begins with the most, and concedes as much as the other's offers have improved for
   it; and of its own accord, with time, half.
 - `boulware` and `conceder` follow the time-dependent tactics of Faratin, Sierra and Jennings
@@ -209,7 +209,9 @@ class Negotiator:
         rank = jnp.argsort(jnp.where(enough, -others - worth * 1e-4, jnp.inf))
         count = jnp.sum(enough)
         # In a trade all do, among the best, as what the other has too much of cannot be seen.
-        tried = TRIED if data.composed else len(self._offers) if fair else 1
+        # Of prices, the best for the other is kept: any other one takes back what was conceded.
+        varied = fair and data.width > 1
+        tried = TRIED if data.composed else len(self._offers) if varied else 1
         pick = memory.offers % jnp.clip(count, 1, tried)
         if data.composed and fair:
             rank = jnp.argsort(jnp.where(enough, -worth, jnp.inf))

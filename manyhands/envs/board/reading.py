@@ -45,6 +45,7 @@ _NAMED = {
     "column": [
         "[in|into|to] [col|column|slot|lane|number|no] [.|number|no] [.] {n}",
         "{n} (st|nd|rd|th) (col|column|slot|lane)",
+        "[in|into|to] (col|column) {letter}",
         "(col|column) [number] {n} [and] [at|on|in|to] row {row:n}",
     ],
     "ordinal": [
@@ -104,8 +105,11 @@ COLUMNS = Grammar(
         "column beside": [f"{_PLAY} {{ordinal}} {_COL} {_FULL}",
         f"{_PLAY} column {{ordinal:n}} {_FULL}"],
     },
-    {"mark": {"x": 0, "cross": 0, "o": 1, "nought": 1, "naught": 1, "circle": 1}},
-    # Letters are columns of other boards, and right is a side.
+    {
+        "mark": {"x": 0, "cross": 0, "o": 1, "nought": 1, "naught": 1, "circle": 1},
+        "letter": names(string.ascii_lowercase, values=range(1, 27)),
+    },
+    # A letter alone is a square of other boards, and right is a side.
     keep=("a", "right", "first", "next"),
 )  # fmt: skip
 

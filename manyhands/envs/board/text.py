@@ -7,11 +7,12 @@ sentences. What the stones threaten is for the players to see.
 from __future__ import annotations
 
 import functools
+import re
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from manyhands.core.answers import Answer, decide, how_to_answer, quoted
+from manyhands.core.answers import WORD, Answer, decide, how_to_answer, quoted
 from manyhands.core.choices import Choice, Form
 from manyhands.core.env import IllegalAction, names_of
 from manyhands.core.grammar import Reading, whole_number
@@ -207,6 +208,9 @@ def _kind(board: Board) -> str:
 # ---- reading an answer ---------------------------------------------------------------------------
 
 
+_LETTERED = re.compile(r"[a-z] ?[0-9]?")  # "c4" may be column c or column 4
+
+
 def parse(board: Board, text: Any, state: BoardState, agent: int) -> int:
     """The action that an answer names; `IllegalAction` if it names none, more than one, or one that
     is not open to the player now."""
@@ -220,6 +224,8 @@ def parse(board: Board, text: Any, state: BoardState, agent: int) -> int:
     def mean(answer: Answer) -> int | None:
         named: set[int] = set()
         errors = []
+        if board.falling and answer.kind != WORD and _LETTERED.fullmatch(answer.plain):
+            raise _illegal(board, "columns have numbers, from the left")
         readings = _readings(board, answer.plain)
         for reading in readings:
             try:
@@ -269,7 +275,7 @@ def _column(board: Board, state: BoardState, agent: int, reading: Reading, plain
             raise _illegal(board, f"{quoted(plain)} leaves it open which column is meant")
         return beside.pop()
     number = {
-        "column": values.get("n"),
+        "column": values.get("n", values.get("letter")),
         "ordinal": values.get("ordinal"),
         "from the right": last + 1 - values.get("ordinal", 0),
         "penultimate": last - 1,

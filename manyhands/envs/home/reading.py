@@ -13,7 +13,7 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from manyhands.core.answers import Answer, closest, decide
+from manyhands.core.answers import WORD, Answer, closest, decide
 from manyhands.core.env import IllegalAction
 from manyhands.core.grammar import WAITING, Grammar, Reading
 from manyhands.envs.home import alfworld
@@ -61,6 +61,7 @@ def grammar(catalog: Catalog) -> Grammar:
         "place": Names(catalog.receptacle_kinds),
         "room": Names(catalog.room_kinds),
     }
+    slots["side"] = {"left": 0, "right": 1}
     slots["offered"] = {}  # lines of `choices`, filled in where an answer may hold one
     phrases: list[tuple[Any, Sequence[str]]] = [
         ("offered", ["{offered}"]),
@@ -70,13 +71,15 @@ def grammar(catalog: Catalog) -> Grammar:
                 "(go|walk|move|head|run|step|proceed|return|travel|navigate|go back|come back|"
                 "head back|walk back|go over|walk over|head over|move over|get|get over|make my way"
                 "|go on|go straight|go right|be off|hurry over|continue|switch|move back|going back"
-                f"|go across) (to|towards|toward|into|for|over to|in|back to) {{place}} {_AFTER}",
+                f"|go across) (to|towards|toward|into|for|over to|in|back to) {{place}} {_AFTER} "
+                "[for {aim:thing}]",
                 f"(goto|visit|approach|reach|check out|try|check) {{place}} {_AFTER}",
                 "go {place}",
                 "(go|walk|head|move|run) [over] to {place} (in|inside|of) {room}",
                 "(go|walk|head) and (check|inspect|see|search) {place}",
                 "go (check|see|inspect|search) {place}",
                 "(be|stand|arrive) at {place}",
+                "not {out:place} [.] [but] {place}",
             ],
         ),
         (
@@ -85,15 +88,17 @@ def grammar(catalog: Catalog) -> Grammar:
                 "(go|walk|move|head|run|step|proceed|return|travel|navigate|go back|come back|"
                 "head back|walk back|go over|walk over|head over|move over|get|get over|make my way"
                 "|go on|continue|switch|move back) (to|towards|toward|into|for|over to|in|back to|"
-                f"inside) {{room}} {_AFTER}",
+                f"inside|through) [middle of] {{room}} {_AFTER}",
+                "take {room}",
                 f"(goto|visit|approach|reach|enter) {{room}} {_AFTER}",
                 "go {room}",
+                "not {out:room} [.] [but] {room}",
             ],
         ),
         (
             "open",
             [
-                "open [up] [door of] ({place}|it|this|here) [door]",
+                "open [up] [door of] ({place}|it|this|here|door) [door]",
                 "open [up]",
                 "pull open ({place}|it)",
                 "open (it|this|{place}) up",
@@ -124,13 +129,22 @@ def grammar(catalog: Catalog) -> Grammar:
             "put",
             [
                 f"(put|place|set|lay|drop|leave|move|insert|deposit|store|return|stow|rest|drop off"
-                f"|put down|set down|put back|place back|deliver|bring|put away|lay down) {_THING} "
+                f"|put down|set down|put back|place back|put away|lay down) {_THING} "
                 f"[(down|back|away|off|here|there)] {_IN} ({{place}}|{{box:thing}}|here|there|it)",
                 f"(put|place|set|lay|drop) down {_THING} [{_IN} ({{place}}|here|there)]",
-                f"(put|place|set|lay) {_THING} (down [here]|here|down there)",
+                f"(put|place|set|lay) {_THING} (down [here]|here|down there|back [here])",
+                f"(put|place|set|lay|drop) [down] {_THING} [down] [(from|in|of|with)] my {{side}} "
+                "hand [down]",
+                "(put|place|set|lay|drop) [down] (what is|what i hold|thing|object|one) in my "
+                "{side} hand [down]",
                 f"(drop|deposit) {_THING} [(here|there|off)]",
                 f"leave {_THING} here",
             ],
+        ),
+        (
+            "bring",
+            [f"(bring|carry|take|deliver) {_THING} [back] [over] (to|into|in|on|onto) "
+             "({place}|{room}|{box:thing})"],
         ),
         (
             "pack",
@@ -172,6 +186,7 @@ def grammar(catalog: Catalog) -> Grammar:
                 "(turn|switch) (it|this) on",
                 "(turn|switch) on light",
                 "(turn|switch) light on",
+                "light on",
             ],
         ),
         (
@@ -185,8 +200,10 @@ def grammar(catalog: Catalog) -> Grammar:
             "wait",
             [
                 *WAITING,
-                "(wait|noop|none|pass|idle|skip|rest|stand still|do nothing|no op|stay put|nothing|"
+                "(wait|noop|none|pass|idle|skip|rest|stand still|do nothing|no op|stay put|"
                 "no action|hold)",
+                "(wait|stay|hold on) [here|there] for (player {n}|they|everyone|all|others|{thing})"
+                " [(here|to (come|arrive|act|pass|answer|reply|catch up|finish|leave))]",
                 "(stay|wait|remain|hold) [(here|there|where i am|in place|still|at my place|put)] "
                 "[for] [(one|1|a)] [(turn|step|moment|bit)]",
                 "(stay|wait|remain) at {place}",
@@ -200,13 +217,33 @@ def grammar(catalog: Catalog) -> Grammar:
             "inventory",
             ["[check] [my] inventory", "(check|show) [my] (inventory|hands)", "list inventory"],
         ),
-        ("examine", ["(examine|inspect|look at|study) ({thing}|{place}|it)",
+        ("examine", ["(examine|inspect|look at|study) ({thing}|it)",
                      "(look in|look inside|look into) it", "examine"]),
+        ("look at", ["(examine|inspect|look at|study|take a look at|have a look at|peek (in|into)"
+                     "|look at [what is (in|on)]|see what is (in|on)) {place}"]),
         ("search", ["[go] [and] (search|check|explore|look in|look inside|look into|look through) "
-                    "({place}|{room})"]),
+                    "({place}|{room}) [for (a|an|any|some) {aim:thing}]"]),
         ("help", ["help"]),
     ]  # fmt: skip
     return Grammar(phrases, slots)
+
+
+@functools.lru_cache(maxsize=8)
+def bare(catalog: Catalog) -> Grammar:
+    """Answers that are no more than a name."""
+    slots = {
+        "thing": Names(catalog.object_kinds),
+        "place": Names(catalog.receptacle_kinds),
+        "room": Names(catalog.room_kinds),
+    }
+    to = "[[(on|over|off|back)] to|next [stop] [is]]"
+    short = {
+        "take": ["{thing}", "not {out:thing} [.] [but] {thing}"],
+        "go": [f"{to} {{place}} [in {{room}}]"],
+        "room": [f"{to} {{room}}"],
+        "wait": ["nothing"],
+    }
+    return Grammar({}, slots, short=short)
 
 
 # ---- an answer -----------------------------------------------------------------------------------
@@ -262,6 +299,9 @@ def parse(home: Home, text: Any, state: HomeState, agent: int) -> int:
         if manner and _THOUGHT.match(plain):
             return Actions.WAIT
         readings = grammar(home.catalog).read(plain, offered)
+        if answer.kind != WORD:
+            named = bare(home.catalog).read(plain)
+            readings += [one for one in named if not _is_at(facts, agent, one)]
         found: dict[int, None] = {}
         reason = ""
         for reading in readings:
@@ -282,6 +322,15 @@ def parse(home: Home, text: Any, state: HomeState, agent: int) -> int:
 
     said = _transcript(text) if isinstance(text, str) else text
     return int(decide(said, mean, refuse, me=home.agents[agent]))
+
+
+def _is_at(facts: Facts, agent: int, reading: Reading) -> bool:
+    """Whether a player is at a place, or in a room, that it names."""
+    if "place" in reading.values:
+        return facts.at[agent] in _numbered(facts.kind, reading.values["place"])
+    return "room" in reading.values and facts.player_room[agent] in _numbered(
+        facts.room_kind, reading.values["room"]
+    )
 
 
 def short_words(home: Home, facts: Facts, agent: int, action: int) -> str:
@@ -327,8 +376,12 @@ def _action(home: Home, facts: Facts, agent: int, reading: Reading) -> int | str
         return int(values["offered"])
     if what in LOOKS:
         return _looking(home, facts, agent, what)
-    if what == "search":
-        return _search(home, facts, agent, values)
+    if what == "look at" and home.replies == "alfworld":
+        return _looking(home, facts, agent, "examine")
+    if what in ("search", "look at"):
+        return _search(home, facts, agent, values, opens=what == "search")
+    if what == "bring":
+        return _bring(home, facts, agent, values)
     if what == "room":
         rooms = _numbered(facts.room_kind, values["room"])
         return do.room + rooms[0] if len(rooms) == 1 else _which(facts.room_names, rooms, "room")
@@ -377,6 +430,25 @@ def _action(home: Home, facts: Facts, agent: int, reading: Reading) -> int | str
     return {"put": do.put, "clean": do.clean, "heat": do.heat, "cool": do.cool}[what] + hand
 
 
+def _bring(home: Home, facts: Facts, agent: int, values: dict[str, Any]) -> int | str:
+    """To bring what one holds is to go there, or to put it there if one is there."""
+    do = Actions(home)
+    hand = _hand(home, facts, agent, values, False)
+    if isinstance(hand, str):
+        return hand
+    if "box" in values:
+        return _action(home, facts, agent, Reading("pack", values))
+    if "room" in values:
+        rooms = _numbered(facts.room_kind, values["room"])
+        return do.room + rooms[0] if len(rooms) == 1 else _which(facts.room_names, rooms, "room")
+    places = _numbered(facts.kind, values["place"])
+    if facts.at[agent] in places:
+        return do.put + hand
+    if len(places) != 1:
+        return _which(facts.receptacle_names, places, "receptacle")
+    return do.go + places[0]
+
+
 def _numbered(kinds: Sequence[int], named: Named) -> list[int]:
     """The slots that a name may mean."""
     found, count = [], dict.fromkeys(named.kinds, 0)
@@ -417,8 +489,11 @@ def _looking(home: Home, facts: Facts, agent: int, what: str) -> str:
     return "looking is no action, and needs none: your text says all that you see"
 
 
-def _search(home: Home, facts: Facts, agent: int, values: dict[str, Any]) -> int | str:
-    """To search a place is to be there, and to open it; more is no action."""
+def _search(
+    home: Home, facts: Facts, agent: int, values: dict[str, Any], opens: bool = True
+) -> int | str:
+    """To search a place is to be there, and to open it; more is no action. To look at it does not
+    open it."""
     do, at = Actions(home), facts.at[agent]
     if "room" in values:
         rooms = _numbered(facts.room_kind, values["room"])
@@ -428,7 +503,11 @@ def _search(home: Home, facts: Facts, agent: int, values: dict[str, Any]) -> int
         return _looking(home, facts, agent, "look") if own else do.room + rooms[0]
     places = _numbered(facts.kind, values["place"])
     if at != NONE and at in places:
-        return _looking(home, facts, agent, "look") if facts.open[at] else do.open
+        if opens and not facts.open[at]:
+            return do.open
+        if not facts.open[at]:
+            return f"{facts.receptacle_names[at]} is closed: open it to see what is inside"
+        return _looking(home, facts, agent, "look")
     if len(places) != 1:
         return _which(facts.receptacle_names, places, "receptacle")
     return do.go + places[0]
@@ -497,6 +576,12 @@ def _hand(home: Home, facts: Facts, agent: int, values: dict[str, Any], packing:
             return f"you hold {said}, not that: take it first"
     else:
         fitting = mine
+    if "side" in values:
+        if values["side"] not in mine:
+            return "you hold nothing in that hand"
+        if values["side"] not in fitting:
+            return "you hold that in your other hand"
+        return int(values["side"])
     if "box" in values or packing:  # what goes into a container is no container itself
         fitting = [h for h in fitting if not facts.traits[hands[h] or 0] & HOLDS] or fitting
     if len(fitting) > 1:

@@ -257,23 +257,72 @@ def rules(mission: Mission, agent: int) -> str:
 
 # ---- reading an answer ---------------------------------------------------------------------------
 
+
+def wait_for(slot: str) -> tuple[str, ...]:
+    """Patterns of waiting for others, whose names are a slot."""
+    stay = (
+        "(wait|stay|stay put|stay here|hold|hold on|hold [my] position|remain|pause|stop|stand by)"
+        " [(here|there|where i am|in place)] [(a|one|1) (step|turn|moment)]"
+    )
+    who = (
+        f"([(the|my)] (other|others|partner|teammate|mate)|{{{slot}}}|they|everyone|everybody|all)"
+    )
+    come = (
+        "(come|arrive|move|pass|act|move on|leave|go first|go ahead|join me|catch up|help|get here"
+        "|get there|get closer|come closer|come here|get into position|go by|clear the way)"
+    )
+    there = (
+        "(closer|near|nearer|here|there|ready|in place|in position|beside me|next to me|gone|past"
+        "|close [enough]|adjacent|out of the way|beside it|next to it)"
+    )
+    return (
+        f"{stay} [for] {who} [to {come}]",
+        f"{stay} (until|till) {who} ({come}|(is|be|has|have|get) {there}|has (moved|passed|left"
+        "|arrived|come))",
+        f"{stay} and (let|allow) {who} [to] {come}",
+        f"let {who} {come}",
+    )
+
+
+NO_MOVE = "no (action|move|movement) [(this|on this|for this)] (turn|step|time|round)"
 _GO = (
     "(go|move|step|walk|head|run|travel|proceed|advance|shift|slide|edge|inch|continue|keep going"
-    "|keep moving|move myself|(take|make) (a|one|1) [single] (step|move|pace))"
+    "|make my way|keep moving|move myself|(take|make) (a|one|1) [single] (step|move|pace))"
 )
-_CELL = "(step|cell|square|field|tile|pace|space|block)"
-_FAR = f"[(one|1|a single|single) [{_CELL}]|{_CELL}|over|back|off|once|straight|due|further|on]"
+_CELL = "(step|cell|square|field|tile|pace|space|block|row|column)"
+_FAR = (
+    f"[(one|1|a single|single|one more|1 more) [{_CELL}]|{_CELL}|over|back|off|once|straight|due"
+    "|further|on|now|first|right now|right away]"
+)
 _AIM = "[(to|towards|toward|in|into|for)] [my] [the]"
-_TO = "[(to|onto|on|into|at) [cell|square] row {row:n} [and|.] column {column:n}]"
-_SOME = "[(some|that|this|my|1|one|a|the|any)] [piece of|bit of]"
+_PLACE = "(row {row:n} [and|.] column {column:n}|{pair_row:n} {pair_column:n})"
+_TO = f"[(to|onto|on|into|at) [cell|square] {_PLACE}|to row {{row:n}}|to column {{column:n}}]"
+_SOME = (
+    "[(some|that|this|my|1|one|a|the|any)] [(adjacent|nearby|neighbouring|neighboring)] "
+    "[piece of|bit of]"
+)
 _THING = "(food|fruit|apple|berry|meal|crop|harvest|item|snack)"
+# What one may go towards.
+_GOAL = (
+    f"([(the|that|a)] [level {{to_level:n}}] {_THING} [(of|at|with) level {{to_level:n}}] "
+    "[(at|on|in)] [row {to_row:n} [and|.] column {to_column:n}|{to_row:n} {to_column:n}]"
+    "|{to_player:player})"
+)
+_TOWARDS = (
+    f"(to|for|(towards|toward|in direction of|closer to|nearer to)) {_GOAL}"
+    "|(towards|toward|in direction of) (row {to_row:n} [and|.] column {to_column:n}|row {to_row:n}"
+    "|column {to_column:n})"
+)
 _LEVEL = "[(of|at|with) level {level:n}|level {level:n}]"
 _BESIDE = (
     "[(beside|next to|near|by) me|here|(to|on|in|at) [my] {side:way} [side] [of me]|{side:way} "
     "of me"
-    "|{side:near} [me]|at row {row:n} [and|.] column {column:n}]"
+    f"|{{side:near}} [me]|[(at|on|in)] {_PLACE}]"
 )
-_FOOD = f"({_SOME} [level {{level:n}}] {_THING} {_LEVEL} {_BESIDE}|it|this|that [up])"
+_FOOD = (
+    f"({_SOME} [level {{level:n}}] {_THING} {_LEVEL} {_BESIDE}|it|this|that [up]"
+    f"|(the|that) (one|1) {_BESIDE}) [(now|first|right now|right away|at once|immediately)]"
+)
 _TAKE = (
     "(load|take|collect|gather|pick|pick up|eat|harvest|grab|forage|fetch|lift|get|reap|pluck|bag"
     "|load up|gather up|help myself to|take up|consume|snatch|seize|pocket)"
@@ -300,7 +349,12 @@ GRAMMAR = Grammar(
             f"{{column:n}}",
             f"(my|the) [next] (step|move|way) (go|lead|take me|be) {_AIM} {{way}}",
             "(1|one|a|another) (step|pace|cell|square) [back|further] [to] [the] {way}",
+            f"(1|one) [more] {_CELL} [more] {{way}}",
             f"(face|turn|steer) {_AIM} {{way}} and (go|move|step|walk)",
+        ],
+        "towards": [
+            f"{_GO} {_FAR} {_AIM} {{way}} {_FAR} ({_TOWARDS})",
+            f"{_GO} {_FAR} (towards|toward|to) {_GOAL}",
         ],
         STAY: [
             *WAITING,
@@ -310,13 +364,17 @@ GRAMMAR = Grammar(
             "(skip|pass) [(my|this)] (turn|move|step)",
             "do nothing [at all]",
             "hold my (position|place|ground)",
-            "wait for [the|my] (other|others|partner|teammate|{player})",
+            *wait_for("player"),
+            NO_MOVE,
+            "do not move . (stay|wait)",
         ],
         LOAD: [
             f"{_TAKE} {_FOOD} [up]",
             f"(pick|take|load|gather) {_FOOD} (up|in)",
             f"{_TAKE}",
             f"{_TAKE} [{_THING}] of level {{level:n}}",
+            f"{_TAKE} [at] {_PLACE}",
+            f"{_TAKE} [(now|right now|right away|at once)]",
             f"(have|take) [a] (bite|meal) [of {_FOOD}]",
         ],
     },
@@ -330,8 +388,10 @@ GRAMMAR = Grammar(
     short={
         "go": [
             f"[straight|due] {_AIM} {{way}} [by] [(one|1|a) {_CELL}] {_TO}",
-            "to row {row:n} [and|.] column {column:n}",
+            f"to {_PLACE}",
+            f"{{way}} {_PLACE}",
         ],
+        "towards": [f"[straight|due] {{way}} {_FAR} ({_TOWARDS})"],
         LOAD: [
             "[time for|(i'll|i will) have] [(some|1|one|a|an|another)] "
             f"[level {{level:n}}] {_THING} {_LEVEL} {_BESIDE}"
@@ -355,7 +415,12 @@ def parse(mission: Mission, text: Any, state: MissionState, agent: int) -> int:
         offered = offered_action(choices(mission, state, agent), answer.plain)
         if offered is not None:
             return offered
-        others = {name: i for i, name in enumerate(mission.agents) if i != agent}
+        others = {
+            name: i
+            for i, own in enumerate(mission.agents)
+            for name in (own, LETTERS[i])
+            if i != agent
+        }
         named: set[int] = set()
         reason = ""
         for reading in GRAMMAR.read(answer.plain, {"player": others}):
@@ -391,14 +456,24 @@ def _lines(offered: tuple[tuple[int, str], ...]) -> Grammar:
 def _named(mission: Mission, state: MissionState, agent: int, reading: Reading) -> int | str:
     """The action of a reading, or why what it says does not hold here."""
     values, cell = reading.values, None
-    if "row" in values:
-        cell = f"row {values['row']}, column {values['column']}"
+    if reading.meaning == "towards":
+        return _towards(mission, state, agent, reading)
+    row = values.get("row", values.get("pair_row"))
+    column = values.get("column", values.get("pair_column"))
+    if row is not None and column is not None:
+        cell = f"row {row}, column {column}"
+    elif row is not None or column is not None:
+        cell = f"row {row}" if column is None else f"column {column}"
     told = {int(choice.action): str(choice) for choice in choices(mission, state, agent)}
     if reading.meaning == STAY:
         return STAY
     if reading.meaning == "go":
         steps = [action for action in told if action not in (STAY, LOAD)]
-        fits = [action for action in steps if cell is None or cell in told[action]]
+        fits = [action for action in steps if cell is None or _at(cell, told[action])]
+        if "pair_row" in values and "way" not in values:  # it may be column and row
+            turned = f"row {column}, column {row}"
+            if row != column and any(_at(turned, told[action]) for action in steps):
+                return "say which is the row and which the column"
         way = values.get("way", fits[0] if len(fits) == 1 else None)
         if cell is not None and way not in fits:
             return f"{cell} is not one step that way"
@@ -409,7 +484,40 @@ def _named(mission: Mission, state: MissionState, agent: int, reading: Reading) 
     side = values.get("side")
     if side is not None and not _food_at(state, agent, side):
         return f"there is no food {ACTIONS[side]} of you"
-    return f"there is no food at {cell}" if offer and cell and cell not in offer else LOAD
+    if offer and cell and not _at(cell, offer):
+        return f"there is no food at {cell}"
+    return LOAD
+
+
+def _at(cell: str, told: str) -> bool:
+    """Whether a choice leads to a cell."""
+    return f"{cell}," in f"{told},"
+
+
+def _towards(mission: Mission, state: MissionState, agent: int, reading: Reading) -> int | str:
+    """The way that is named, if what it should lead towards lies on that side."""
+    values = reading.values
+    if "way" not in values:
+        return "say which way"
+    food, players = in_view(mission, state, agent)
+    own = next(thing for thing in players if thing.number == agent)
+    if "to_player" in values:
+        goals = [(one.row, one.column) for one in players if one.number == values["to_player"]]
+    elif "to_level" in values or not {"to_row", "to_column"} & set(values):
+        goals = [
+            (one.row, one.column)
+            for one in food
+            if one.level == values.get("to_level", one.level)
+            and one.row == values.get("to_row", one.row)
+            and one.column == values.get("to_column", one.column)
+        ]
+    else:
+        goals = [(values.get("to_row", own.row), values.get("to_column", own.column))]
+    way = int(values["way"])
+    for row, column in goals:
+        if (row - own.row) * ROWS[way] > 0 or (column - own.column) * COLUMNS[way] > 0:
+            return way
+    return f"what you name is not {ACTIONS[way]} of you"
 
 
 def _food_at(state: MissionState, agent: int, way: int) -> bool:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import functools
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from manyhands.core.answers import Answer, decide
 from manyhands.core.env import IllegalAction, names_of
 from manyhands.core.grammar import TIME, WAITING, Grammar, Reading
@@ -13,9 +15,11 @@ from manyhands.envs.mission.field.events import body_name
 from manyhands.envs.mission.field.look import Look, beyond, cell_words, look_of, steps
 from manyhands.envs.mission.field.state import (
     APPLE,
+    BASE,
     BOX,
     BUTTON,
     CAUGHT,
+    CELLS,
     COIN,
     DIRT,
     DOOR,
@@ -26,6 +30,7 @@ from manyhands.envs.mission.field.state import (
     HEADINGS,
     IRON,
     KEY,
+    LAND,
     LOCKED,
     MACHINE,
     PLATE,
@@ -33,23 +38,37 @@ from manyhands.envs.mission.field.state import (
     WATER,
     FieldState,
 )
-from manyhands.envs.mission.text import offered_action
+from manyhands.envs.mission.text import NO_MOVE, offered_action, wait_for
 
 if TYPE_CHECKING:
     from manyhands.envs.mission.env import Mission
 
 _GO = (
     "(go|move|step|walk|head|run|travel|proceed|advance|continue|keep going|keep moving|sneak"
-    "|(take|make) (a|one|1) [single] (step|move|pace))"
+    "|make my way|cross|(take|make) (a|one|1) [single] (step|move|pace))"
 )
-_CELL = "(step|cell|square|field|tile|pace|space)"
-_FAR = f"[(one|1|a single|single) [{_CELL}]|{_CELL}|over|back|straight|due|further]"
+_CELL = "(step|cell|square|field|tile|pace|space|row|column)"
+_FAR = (
+    f"[(one|1|a single|single|one more|1 more) [{_CELL}]|{_CELL}|over|back|straight|due|further"
+    "|now|first|right now|right away"
+    "|(around|past|along) the (wall|box|crate|obstacle|edge|border|river|river bank|bank)]"
+)
 _AIM = "[(to|towards|toward)] [the]"
 _PLACE = "row {row:n} [and|.] column {column:n}"
 _THING = "[(the|a|an|that|this)] {thing} [(of|for|to) door {door:n}|{door:n}]"
-_ON = f"[(to|onto|on|into|through) [cell|square] ({_PLACE}|{_THING})]"
+_ON = (
+    f"[(to|onto|on|into|through) [cell|square] ({_PLACE}|{_THING})|to row {{row:n}}"
+    "|to column {column:n}]"
+)
+# What one may go towards, further away.
+_TOWARDS = (
+    "((towards|toward|in direction of|closer to|nearer to|to|for|into|onto|on) "
+    f"({_PLACE}|{_THING} [(at|on) {_PLACE}]|{{to:who}} [s (cell|square|place|position)])"
+    "|away from {off:who})"
+)
 _SIDE = (
     "[(beside|next to|near) me|(to|on|in|at) [my|the] {side:way} [side] [of me]|{side:way} [of me]"
+    "|{side:near} [me]"
     "|at {place}]"
 ).replace("{place}", _PLACE)
 _WAYS = {
@@ -65,22 +84,29 @@ _STAY = [
     f" {TIME}",
     "(stay|remain|wait) in my (cell|place|room)",
     "hold my (position|place|ground)",
-    "stay [(here|there|put)] and (guard|defend|block|watch) [(the|our|my|this)] "
-    "(way|path|flag|goal|exit|door|room|base|land|line)",
+    "(stay|wait|hold [my] position) [(here|there|put)] and (guard|defend|block|watch) "
+    "[(the|our|my|this)] (way|path|flag|goal|exit|door|room|base|land|line)",
     "do nothing [at all]",
+    *wait_for("who"),
+    NO_MOVE,
+    "do not move . (stay|wait)",
 ]
 _TOKEN = "[(the|our|this)] token [a]"
 _TAKE = "(take|grab|get|collect|pick|pick up|fetch|gather|seize|pocket|snatch|steal|capture)"
 _AHEAD = "[(ahead|forward|straight ahead|in front [of me]|ahead of me)|[to] [the] {facing:way}]"
-_WHO = "(them|him|her|(the|that) [other] {who}|{who}|the other|everyone|everybody|whoever is there)"
-_HERE = "[(here|where i (am|stand)|in this room|in my room|on (this|my) cell)]"
+_WHO = (
+    "(whoever is (ahead|in front|in front of me|in range)|them|him|her|(the|that) [other] {who}"
+    "|{who}|the other|everyone|everybody|whoever is there)"
+)
+_HERE = "[(here|where i (am|stand)|in this room|in my room|in room {at:room}|on (this|my) cell)]"
 _DOORS = "[(of|for|to) door {door:n}]"
 # Verb -> its patterns; others have their own name, and are aimed as beams are.
 _VERBS = {
     "press": [f"(press|push|hit|use|activate) (the|this|that) (button|switch) {_DOORS} {_HERE}",
               f"(press|push) (button|switch|it) {_HERE}"],
     "repair": [f"(repair|fix|work on|mend) [(the|this|that)] [broken] (generator|machine|engine) "
-               f"{_HERE}", f"(repair|fix|mend) it {_HERE}"],
+               f"{_HERE}", f"(repair|fix|mend) it {_HERE}",
+               f"(start|begin|continue) [the] repair {_HERE}"],
     "drop": [f"(drop|put down|lay down|leave|lay|set down|put) (the|my|this|a) key {_DOORS} [down] "
              f"{_HERE}", f"(drop|put|lay|set) (it|my key|key) [down] {_HERE}", "let go of my key"],
     "lock": [f"lock [(the|this|that)] box [(in place|down|here)] {_AHEAD}",
@@ -94,7 +120,7 @@ _VERBS = {
               f"(river|water|dirt|pollution|waste) {_AHEAD}",
               f"(clean|scrub) (it|up) {_AHEAD}", "(i|i will|i'll) clean",
               f"(fire|shoot|use|send out) [(the|my|a)] cleaning beam {_AHEAD}"],
-    "tag": [f"(tag|touch|freeze) {_WHO} [(near|beside|around|next to) me]",
+    "tag": [f"(tag|touch|freeze) {_WHO} [who is] [right] [(near|beside|around|next to) me]",
             "tag all [(near|beside|around) me]"],
     "mine": [f"(mine|strike|dig|dig up|hit|dig for) [(the|this|that|some)] {{ore}} {_AHEAD}",
              f"(mine|strike|dig) {_AHEAD}"],
@@ -138,12 +164,15 @@ def _grammar(actions: tuple[str, ...], token: bool = False) -> Grammar:
         phrases += [
             ("go", [f"{_GO} {_FAR} {_AIM} {{way}} [side|direction] [by] {_FAR} {_ON}",
                     "(my|the) [next] (step|move|way) (go|lead|take me|be) [to] [the] {way}",
-                    f"(1|one|a) {_CELL} [further] [to] [the] {{way}}",
+                    f"(1|one|a) [more] {_CELL} [(further|more)] [to] [the] {{way}}",
                     f"{_GO} {_FAR} (to|onto|on|into|through|towards|toward|for) [cell|square] "
                     f"({_PLACE}|{_THING} {_SIDE})",
-                    f"{_GO} (around|past) the (wall|box|crate|obstacle) {_AIM} {{way}}",
+                    f"{_GO} (around|past) the (wall|box|crate|obstacle) [by] {_AIM} {{way}}",
                     f"(enter|reach|step on|stand on|get on) ({_PLACE}|{_THING} {_SIDE})"]),
-            ("take", [f"{_TAKE} [up] {_THING} {_SIDE} [up]",
+            ("towards", [f"{_GO} {_FAR} {_AIM} {{way}} [by] {_FAR} {_TOWARDS}",
+                         f"{_GO} {_FAR} {_TOWARDS} {{way}}"]),
+            ("take", [f"{_GO} {_FAR} {_AIM} {{way}} {_FAR} {_ON} and (take|get|eat|collect|grab"
+                      f"|pick up) {_THING}", f"{_TAKE} [up] {_THING} {_SIDE} [up]",
                       f"(eat|harvest|munch) {_THING} {_SIDE}"]),
             ("push", ["(push|shove|move) [(the|this|that)] (box|crate) "
                       f"{_FAR} {_AIM} {{way}} {_FAR}",
@@ -153,7 +182,8 @@ def _grammar(actions: tuple[str, ...], token: bool = False) -> Grammar:
             ("face", ["(face|turn) [(to|towards|toward)] [the] {way}",
                       f"(face|turn to|turn towards) {_THING} {_SIDE}"]),
         ]  # fmt: skip
-        short += [("go", [f"[straight|due] {_AIM} {{way}} [by] [(one|1|a) {_CELL}] {_ON}",
+        short += [("towards", [f"[straight|due] {{way}} {_FAR} {_TOWARDS}"]),
+                  ("go", [f"[straight|due] {_AIM} {{way}} [by] [(one|1|a) {_CELL}] {_ON}",
                           f"[to] [cell|square] {_PLACE}"]),
                   ("take", [f"{_THING} {_SIDE}"])]  # fmt: skip
         if token:
@@ -165,11 +195,17 @@ def _grammar(actions: tuple[str, ...], token: bool = False) -> Grammar:
                 "(vote|vote for) {way}", "my vote [(is|goes to|is for)] {way}",
             ]))  # fmt: skip
     else:
-        phrases.append(("in room", ["(stay|wait|remain|keep|hide) in room {room}"]))
+        phrases.append(
+            ("in room", ["(stay|wait|remain|keep|hide) in room {room}",
+                         "(guard|watch|hold|defend) room {room}"])
+        )  # fmt: skip
         phrases.append(("room", [
             "(go|move|walk|run|head|step|proceed|travel) from room {from:room} "
             "(to|into|over to|on to) room {room}",
             "goto room {room}",
+            "go to room room {room}",
+            "(join|follow|meet|go to) {in:who} in room {room}",
+            "(go|run|flee|move|escape|retreat) (to|into) room {room} away from {who}",
             "(go|move|walk|run|head|step|enter|sneak|proceed|travel|advance|continue|flee|escape"
             "|retreat|hurry|slip|dash) [back|on|over] [through [the|my|an] exit] "
             "[(to|into|in|for|towards|toward|through to)] [the] room {room}",
@@ -186,7 +222,16 @@ def _grammar(actions: tuple[str, ...], token: bool = False) -> Grammar:
             phrases.append((verb, [*bare, f"use [(the|my)] {verb} [beam]", *own]))
             if verb == "lock":
                 phrases.append(("unlock", _VERBS["unlock"]))
-    slots: dict[str, Any] = {"thing": _things(), "ore": _ORES, "who": {}, "room": {}}
+    if token:
+        phrases.append(("stay", ["(keep|leave|hold) [(the|our)] token [(where it is|here|there|in "
+                                 "place|still)]"]))  # fmt: skip
+    slots: dict[str, Any] = {
+        "near": {"above": 0, "below": 1, "beneath": 1},
+        "thing": _things(),
+        "ore": _ORES,
+        "who": {},
+        "room": {},
+    }
     slots["way"] = {
         word: HEADINGS.index(way) for way, also in _WAYS.items() for word in (way, *also.split("|"))
     }
@@ -240,7 +285,22 @@ def _slots(mission: Mission, agent: int) -> dict[str, Any]:
     for team in plan.teams:
         members = range(team.first, team.first + team.size)
         who[team.member] = tuple(k for k in members if k != agent)
-    things = _things() | {"my coin": (COIN + agent,), "my own coin": (COIN + agent,)}
+    things = _things()
+    for k, name in enumerate(mission.agents[:4]):
+        mine = ("my coin", "my own coin") if k == agent else ()
+        words = (f"coin of {name}", f"{name}'s coin", f"coin {CELLS[COIN + k].mark}", *mine)
+        things |= dict.fromkeys(words, (COIN + k,))
+    if len(plan.teams) > 1 and LAND in plan.used:
+        for k, team in enumerate(plan.teams[:2]):
+            whose = ("our", "my") if k == plan.of_team[agent] else ("their", "the other")
+            codes = (LAND + k, BASE + k, FLAG + k)
+            for land, wanted in (("land", codes), ("base", codes[1:]), ("flag", codes[2:])):
+                words = (
+                    f"{land} of the {team.name}",
+                    f"{team.name} {land}",
+                    f"{team.name}'s {land}",
+                )
+                things |= dict.fromkeys((*words, *(f"{own} {land}" for own in whose)), wanted)
     return {"who": who, "thing": things, "room": {name: name for name in plan.room_names}}
 
 
@@ -258,9 +318,19 @@ def _named(
         own = plan.room_names[look.own.column]
         if values.get("from", own) != own:
             return f"you are in room {own}"
+        if "in" in values and not any(
+            body.number in values["in"] and plan.room_names[body.column] == values["room"]
+            for body in look.others
+            if body.row >= 0
+        ):
+            return f"nobody of that name is in room {values['room']}"
         return plan.actions.index(f"go to room {values['room']}")
+    if name == "towards":
+        return _towards(look, values)
     if name in ("go", "take", "push", "open", "face"):
         return _way(mission, state, look, agent, reading)
+    if "at" in values and values["at"] != plan.room_names[look.own.column]:
+        return f"you are in room {plan.room_names[look.own.column]}"
     here = int(look.cells[look.own.row, look.own.column]) if look.own.row >= 0 else -1
     if "door" in values:
         code = look.own.carry - KEY if name == "drop" else here - BUTTON
@@ -347,6 +417,36 @@ def _way(
     if name in does and goes and not any(words in goes for words in does[name]):
         return "that cannot be done there"
     return action
+
+
+def _towards(look: Look, values: dict[str, Any]) -> int | str:
+    """The way that is named, if what it should lead towards is seen on that side."""
+    own, way = look.own, int(values["way"])
+    if "off" in values:
+        near = [body for body in look.others if body.number in values["off"]]
+        if near and all(_side(own, body.row, body.column, way) <= 0 for body in near):
+            return 1 + way
+        return f"{HEADINGS[way]} is not away from there"
+    if "to" in values:
+        goals = [(body.row, body.column) for body in look.others if body.number in values["to"]]
+    elif "thing" in values:
+        codes = values["thing"]
+        if "door" in values:
+            codes = tuple(code for code in codes if (code - DOOR) % GROUPS + 1 == values["door"])
+        goals = [tuple(cell) for cell in np.argwhere(np.isin(look.cells, codes)).tolist()]
+        if "row" in values:
+            goals = [cell for cell in goals if cell == (values["row"], values["column"])]
+    else:
+        goals = [(values["row"], values["column"])]
+    for row, column in goals:
+        if _side(own, row, column, way) > 0:
+            return 1 + way
+    return f"what you name is not {HEADINGS[way]} of you"
+
+
+def _side(own: Any, row: int, column: int, way: int) -> int:
+    """How far a cell lies on one side."""
+    return (own.row - row, row - own.row, own.column - column, column - own.column)[way]
 
 
 def _why(mission: Mission, look: Look, agent: int, action: int) -> str:

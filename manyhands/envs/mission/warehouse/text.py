@@ -14,7 +14,7 @@ from manyhands.core.answers import Answer, decide, how_to_answer
 from manyhands.core.choices import Choice
 from manyhands.core.env import IllegalAction, names_of
 from manyhands.core.grammar import TIME, WAITING, Grammar
-from manyhands.envs.mission.text import all_of, last_step, offered_action
+from manyhands.envs.mission.text import NO_MOVE, all_of, last_step, offered_action, wait_for
 from manyhands.envs.mission.warehouse.events import KINDS
 from manyhands.envs.mission.warehouse.scenario import chart
 from manyhands.envs.mission.warehouse.state import (
@@ -367,7 +367,11 @@ _ON = (
     "(forward|forwards|ahead|straight|straight on|straight ahead|straight forward|onward|onwards"
     "|right ahead|on ahead)"
 )
-_TO = "[(to|onto|on|into) [cell|square] row {row:n} [and|.] column {column:n}]"
+_TO = (
+    "[(along|down|through|in) (the|this) (aisle|way|corridor|lane)|under the [next] (shelf|rack)] "
+    "[(to|onto|on|into) [cell|square] row {row:n} [and|.] column {column:n}] "
+    "[(now|first|right now|right away)]"
+)
 _TURN = (
     "(turn|rotate|spin|pivot|swivel|steer|swing|veer|wheel"
     "|(turn|rotate) (myself|my robot|around|round)|swing (round|around)"
@@ -386,7 +390,8 @@ _SHELF = (
 )
 _WHERE = (
     "[back] [(here|on this cell|on my cell|on this rack|on the rack|onto this rack|onto the rack"
-    "|in this rack|at this place|back|in its place|right here|where i am|on the ground)]"
+    "|in this rack|at this place|back|in its place|right here|where i am|on the ground|to (the|this"
+    "|its) rack|where it (was|came from|belongs|stood))]"
 )
 _ABSOLUTE = {
     "north": "north|northward|up|upward|n",
@@ -417,8 +422,8 @@ GRAMMAR = Grammar(
                 "(skip|pass) [(my|this)] (turn|move|step)",
                 "do nothing [at all]",
                 "hold (my|this) (position|place|ground)",
-                "wait for [the|my] (other|others|partner|teammate|{robot}) [to pass|to move]",
-                "let [the|my] (other|others|partner|teammate|{robot}) (pass|go first|go ahead)",
+                *wait_for("robot"),
+                NO_MOVE,
             ],
         ),
         (
@@ -482,7 +487,8 @@ GRAMMAR = Grammar(
             "load",
             [
                 f"{_LIFT} [{_SHELF}] [up]",
-                f"{_LIFT} [up] [the] shelf [up] [here]",
+                f"{_LIFT} [up] [(the|this)] shelf [up] [here] [(now|first|right now|right away)]",
+                f"{_LIFT} [(the|this)] shelf [that] (i'm|i am) [standing] (under|on|at|below)",
                 f"(take|get) {_NAMED} (on|onto) my back",
                 "get under [this|the] shelf and lift it",
                 f"put {_NAMED} up",
