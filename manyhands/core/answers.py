@@ -36,7 +36,7 @@ MAX_ANSWER = 20_000  # characters of an answer that are read; a longer one is re
 WRAPPING = " \t\r\n\"'`*_[]{}<>.,;:!“”¡\u3002\uff01\uff0c\uff1b"  # around an answer, of no meaning
 
 JSON, TAG, BRACKET, LINE, SENTENCE = "JSON object", "tag", "bracket", "ACTION line", "sentence"
-WORD = "word"  # of a sentence: whether it alone would be an action
+REASON = "reason"  # what stands beside an action: it is asked whether it is one, too
 
 
 @dataclasses.dataclass(frozen=True)
@@ -47,7 +47,7 @@ class Answer:
         text: its words, without wrapping characters.
         plain: `text` in lower case with single spaces and straight apostrophes.
         raw: the same words with their wrapping characters.
-        kind: `JSON`, `TAG`, `BRACKET`, `LINE`, `SENTENCE` or `WORD`.
+        kind: `JSON`, `TAG`, `BRACKET`, `LINE`, `SENTENCE` or `REASON`.
         ways: of a JSON object, all ways to say it, if there are several.
         source: the text of that object.
     """
@@ -159,7 +159,7 @@ def _explained(
     for main, reason, ruled_out, later, strict, outcome in main_clauses(answer.text):
         if reason and not calm(reason):
             continue
-        named = strict and any(_names(word, mean, WORD) for word in dict.fromkeys(_words(reason)))
+        named = strict and any(_names(word, mean) for word in dict.fromkeys(_words(reason)))
         if named and not outcome:
             continue
         clause = _answer(main, answer.kind)
@@ -227,10 +227,10 @@ def _words(text: str) -> list[str]:
     ]
 
 
-def _names(words: str, mean: Callable[[Answer], Any], kind: str = SENTENCE) -> bool:
+def _names(words: str, mean: Callable[[Answer], Any]) -> bool:
     """Whether words name an action, open or not."""
     try:
-        return mean(_answer(words, kind)) is not None
+        return mean(_answer(words, REASON)) is not None
     except IllegalAction:
         return True
 

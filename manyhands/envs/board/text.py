@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from manyhands.core.answers import WORD, Answer, decide, how_to_answer, quoted
+from manyhands.core.answers import REASON, Answer, decide, how_to_answer, quoted
 from manyhands.core.choices import Choice, Form
 from manyhands.core.env import IllegalAction, names_of
 from manyhands.core.grammar import Reading, whole_number
@@ -224,7 +224,7 @@ def parse(board: Board, text: Any, state: BoardState, agent: int) -> int:
     def mean(answer: Answer) -> int | None:
         named: set[int] = set()
         errors = []
-        if board.falling and answer.kind != WORD and _LETTERED.fullmatch(answer.plain):
+        if board.falling and answer.kind != REASON and _LETTERED.fullmatch(answer.plain):
             raise _illegal(board, "columns have numbers, from the left")
         readings = _readings(board, answer.plain)
         for reading in readings:

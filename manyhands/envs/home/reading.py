@@ -13,7 +13,7 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from manyhands.core.answers import WORD, Answer, closest, decide
+from manyhands.core.answers import REASON, Answer, closest, decide
 from manyhands.core.env import IllegalAction
 from manyhands.core.grammar import WAITING, Grammar, Reading
 from manyhands.envs.home import alfworld
@@ -117,6 +117,8 @@ def grammar(catalog: Catalog) -> Grammar:
             [
                 f"[go] [and] (take|get|grab|pick|pick up|fetch|collect|retrieve|remove|lift|"
                 f"obtain|acquire|withdraw) {{thing}} [up] [{_FROM} ({{place}}|there|here|it)]",
+                "(take|pick up|grab|hold) {thing} [up] (in|with|into) my [(free|empty)] [{side}] "
+                "hand",
                 f"(take|pull|get|lift) out {{thing}} [{_FROM} {{place}}]",
                 "(take|pull|get|bring) {thing} out [of {place}]",
                 f"pick {{thing}} [up] [{_FROM} {{place}}]",
@@ -132,7 +134,7 @@ def grammar(catalog: Catalog) -> Grammar:
                 f"|put down|set down|put back|place back|put away|lay down) {_THING} "
                 f"[(down|back|away|off|here|there)] {_IN} ({{place}}|{{box:thing}}|here|there|it)",
                 f"(put|place|set|lay|drop) down {_THING} [{_IN} ({{place}}|here|there)]",
-                f"(put|place|set|lay) {_THING} (down [here]|here|down there|back [here])",
+                f"(put|place|set|lay) {_THING} (down [here]|here|down there|back here)",
                 f"(put|place|set|lay|drop) [down] {_THING} [down] [(from|in|of|with)] my {{side}} "
                 "hand [down]",
                 "(put|place|set|lay|drop) [down] (what is|what i hold|thing|object|one) in my "
@@ -299,7 +301,7 @@ def parse(home: Home, text: Any, state: HomeState, agent: int) -> int:
         if manner and _THOUGHT.match(plain):
             return Actions.WAIT
         readings = grammar(home.catalog).read(plain, offered)
-        if answer.kind != WORD:
+        if answer.kind != REASON:
             named = bare(home.catalog).read(plain)
             readings += [one for one in named if not _is_at(facts, agent, one)]
         found: dict[int, None] = {}
@@ -412,6 +414,9 @@ def _action(home: Home, facts: Facts, agent: int, reading: Reading) -> int | str
         if isinstance(thing, str):
             return thing
         if what == "take":
+            hands = held(home, facts, agent)
+            if "side" in values and None in hands and values["side"] != hands.index(None):
+                return f"it comes into your {('left', 'right')[hands.index(None)]} hand"
             return do.take + thing
         return do.slice + thing if home.slicing else "nothing can be sliced in this home"
     if at == NONE and what != "pack":
@@ -510,6 +515,9 @@ def _search(
         return _looking(home, facts, agent, "look")
     if len(places) != 1:
         return _which(facts.receptacle_names, places, "receptacle")
+    if not opens:
+        name = facts.receptacle_names[places[0]]
+        return f"looking is no action: to see what is in or on {name}, go there"
     return do.go + places[0]
 
 

@@ -296,7 +296,10 @@ _FAR = (
 )
 _AIM = "[(to|towards|toward|in|into|for)] [my] [the]"
 _PLACE = "(row {row:n} [and|.] column {column:n}|{pair_row:n} {pair_column:n})"
-_TO = f"[(to|onto|on|into|at) [cell|square] {_PLACE}|to row {{row:n}}|to column {{column:n}}]"
+_TO = (
+    f"[(to|onto|on|into|at) [cell|square] {_PLACE}|[(up|down)] to row {{row:n}}"
+    "|[over] to column {column:n}]"
+)
 _SOME = (
     "[(some|that|this|my|1|one|a|the|any)] [(adjacent|nearby|neighbouring|neighboring)] "
     "[piece of|bit of]"
@@ -389,7 +392,7 @@ GRAMMAR = Grammar(
         "go": [
             f"[straight|due] {_AIM} {{way}} [by] [(one|1|a) {_CELL}] {_TO}",
             f"to {_PLACE}",
-            f"{{way}} {_PLACE}",
+            f"{{way}} [.] {_PLACE}",
         ],
         "towards": [f"[straight|due] {{way}} {_FAR} ({_TOWARDS})"],
         LOAD: [

@@ -57,8 +57,8 @@ _AIM = "[(to|towards|toward)] [the]"
 _PLACE = "row {row:n} [and|.] column {column:n}"
 _THING = "[(the|a|an|that|this)] {thing} [(of|for|to) door {door:n}|{door:n}]"
 _ON = (
-    f"[(to|onto|on|into|through) [cell|square] ({_PLACE}|{_THING})|to row {{row:n}}"
-    "|to column {column:n}]"
+    f"[(to|onto|on|into|through) [cell|square] ({_PLACE}|{_THING})|[(up|down)] to row {{row:n}}"
+    "|[over] to column {column:n}|along (row|column) {n}]"
 )
 # What one may go towards, further away.
 _TOWARDS = (
@@ -184,7 +184,7 @@ def _grammar(actions: tuple[str, ...], token: bool = False) -> Grammar:
         ]  # fmt: skip
         short += [("towards", [f"[straight|due] {{way}} {_FAR} {_TOWARDS}"]),
                   ("go", [f"[straight|due] {_AIM} {{way}} [by] [(one|1|a) {_CELL}] {_ON}",
-                          f"[to] [cell|square] {_PLACE}"]),
+                          f"[to] [cell|square] {_PLACE}", f"{{way}} [.] {_PLACE}"]),
                   ("take", [f"{_THING} {_SIDE}"])]  # fmt: skip
         if token:
             phrases.append(("go", [
@@ -204,9 +204,11 @@ def _grammar(actions: tuple[str, ...], token: bool = False) -> Grammar:
             "(to|into|over to|on to) room {room}",
             "goto room {room}",
             "go to room room {room}",
-            "(join|follow|meet|go to) {in:who} in room {room}",
+            "(join|meet|go to) {in:who} in room {room}",
+            "follow {who} [(to|into)] room {room}",
             "(go|run|flee|move|escape|retreat) (to|into) room {room} away from {who}",
             "(go|move|walk|run|head|step|enter|sneak|proceed|travel|advance|continue|flee|escape"
+            "|make my way"
             "|retreat|hurry|slip|dash) [back|on|over] [through [the|my|an] exit] "
             "[(to|into|in|for|towards|toward|through to)] [the] room {room}",
             "(go|move|walk|run|head|step|proceed) [back|on|over] (to|into|for) {room}",
@@ -433,7 +435,7 @@ def _towards(look: Look, values: dict[str, Any]) -> int | str:
         codes = values["thing"]
         if "door" in values:
             codes = tuple(code for code in codes if (code - DOOR) % GROUPS + 1 == values["door"])
-        goals = [tuple(cell) for cell in np.argwhere(np.isin(look.cells, codes)).tolist()]
+        goals = [(y, x) for y, x in np.argwhere(np.isin(look.cells, codes)).tolist()]
         if "row" in values:
             goals = [cell for cell in goals if cell == (values["row"], values["column"])]
     else:

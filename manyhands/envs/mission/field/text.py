@@ -137,13 +137,16 @@ def _last_step(mission: Mission, state: FieldState, agent: int) -> list[str]:
         said.setdefault(event["event"], []).append("you" if own else event["agent"])
     parts = []
     for name, names in said.items():
-        did = EVENTS[name] if names != ["you"] and len(names) == 1 else _plural(EVENTS[name])
+        did = EVENTS[name]
+        if len(names) > 1 or names == ["you"]:
+            did = _plural(did, "your" if names == ["you"] else "their")
         parts.append(f"{all_of(names)} {did}")
     return [f"Last step: {'; '.join(parts)}."] if parts else []
 
 
-def _plural(did: str) -> str:
+def _plural(did: str, own: str) -> str:
     """What several, or "you", did."""
+    did = did.replace("of its own", f"of {own} own")
     return did.replace("was ", "were ", 1) if did.startswith("was ") else did
 
 
