@@ -224,6 +224,8 @@ def _grammar(craft: CraftRules, actions: tuple[str, ...], agents: tuple[str, ...
             ("named", ["[(do|perform|take|use|execute|choose|pick|select) [action]] {name} "
                        "[action]"]),
             *deeds,
+            ("work", [f"{ON} {_VERBS['work']} {_DET} {{thing}} {_AT} (together|jointly"
+                      "|[(together|jointly)] with [my] (other|everyone|team|{player}))"]),
             ("use", [f"{ON} (swing|wield|use|raise) [my] ({{tool}}|pickaxe|axe|sword|fist|hand"
             f"|tool|"
                      f"weapon) (at|on|against) {_DET} {{thing}} {_AT}"]),
@@ -373,7 +375,10 @@ def _grammar(craft: CraftRules, actions: tuple[str, ...], agents: tuple[str, ...
 # "I left" is no move, "I choose left" is one.
 _OWN = frozenset(("i", "we", "i'm", "we're", "i've", "we've"))
 # Where "right" may be no direction, and what tells how one stands.
-_RIGHT_AWAY = re.compile(r"\bright (?:now|then|away|again)\b|\b(?:yeah|yes|all)\W+right\b")
+_RIGHT_AWAY = re.compile(
+    r"\bright (?:now|then|away)\b|(?:^\W*|[.,!;]\s*|\bi'm )right again\b"
+    r"|\b(?:yeah|yes|all)\W+right\b"
+)
 _STANDS = re.compile(r"\b(?:i'm|i am|we're|we are) (?:\w+ )?(?:facing|looking)\b")
 _CHOOSE = frozenset(("choose", "pick", "select", "choosing", "picking"))
 

@@ -213,7 +213,7 @@ def _told(
         before = next(NAMES[a] for a, b in rl.JOINT.values() if NAMES[b] == thing)
         return f"{who} did {'your' if own else 'its'} part: the {before} is {article(thing)} now"
     if kind == "worked":
-        return f"{who} worked on the {thing}: {env.helpers} players must in one step"
+        return f"{who} worked on the {thing}: it takes {env.helpers} players in one step"
     if kind == "failed":
         action = event["action"]
         if action == "do" and obs.cells[obs.front] == rl.GRASS and obs.at(obs.front) is None:

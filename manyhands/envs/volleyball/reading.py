@@ -329,7 +329,9 @@ _OWN = frozenset(("i", "we", "i'm", "we're", "i've", "we've", "now"))
 _CHOOSE = frozenset(("choose", "pick", "select", "choosing", "picking"))
 # Where "right" and "left" are no sides.
 _NO_SIDE = re.compile(
-    r"\bright (?:now|then|away|again)\b|\b(?:yeah|yes|all)\W+right\b|^\W*left over\b", re.I
+    r"\bright (?:now|then|away)\b|(?:^\W*|[.,!;]\s*|\bi'm )right again\b"
+    r"|\b(?:yeah|yes|all)\W+right\b|^\W*left over\b",
+    re.I,
 )
 
 
