@@ -56,8 +56,7 @@ from manyhands.envs.volleyball.state import Setup
 NOTHING, TOUCHED, CROSSED, BEGINS = range(4)
 EVENTS = ("nothing", "the ball was touched", "the ball crossed the net", "a point begins")
 SET_DEPTH, ATTACK_DEPTH = 1.5, 3.0  # m from the net, where a team sets and attacks
-# s before the touch: of 20 serves in 1v1, a drone at rest that begins a `bump to` 0.6 s before it
-# misses 11, and one that begins 0.5 s before it 16.
+# s before the touch, below which a `bump to` that begins at rest often comes too late.
 RUN_UP_TIME = 0.65
 RUN_UP = 3.9  # m from the net, where the attacker waits before that
 DEEP, SHORT = 3.3, 1.2  # m behind the net, where attacks aim: few spikes come farther than that
