@@ -9,6 +9,7 @@ an alternative that is ruled out, which must be an action as well.
     "I go west because onions are there"     main "I go west", reason "onions are there"
     "bet 1 (strong hand)"                    main "bet 1", reason "strong hand"
     "I go west, not north"                   main "I go west", ruled out "north"
+    "hold, no wait, advance"                 main "advance", ruled out "hold"
     "Okay chef_1, I'm going west"            main "I'm going west"
 """
 
