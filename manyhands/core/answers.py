@@ -146,12 +146,7 @@ def _explained(
     answer: Answer, mean: Callable[[Answer], Any], calm: Callable[[str], bool], depth: int
 ) -> Any:
     """What a sentence means, or its main clause, if the rest of it takes nothing back."""
-    try:
-        action, closed = mean(answer), None
-    except IllegalAction as error:
-        action, closed = None, error
-    if closed:  # all of it was understood
-        raise closed
+    action = mean(answer)  # what it raises is final: then all of the answer was understood
     if action is not None or not depth:
         return action
     found: list[Any] = []
@@ -182,15 +177,14 @@ def _explained(
             found.append(meant)
     if len(found) == 1:
         return found[0]
-    closed = closed or (None if found else shut)
-    if closed:
-        raise closed
+    if shut and not found:
+        raise shut
     return None
 
 
 def _is_told(reason: str, mean: Callable[[Answer], Any], action: Any = None) -> bool:
-    """Whether a reason names no action of its own, in none of its parts; an `action`
-    may be named again."""
+    """Whether a reason names no action of its own, in none of its parts; an `action` may be named
+    again."""
     parts = pieces(reason)
     return parts is not None and not any(
         _names(part, mean) and not (action is not None and _is_same(part, action, mean))
@@ -543,7 +537,8 @@ def _joined(words: str, parts: dict[str, Any]) -> tuple[str, ...]:
     for key, item in parts.items():
         value = _in_words(item)
         named = _named(key, value) if value else key
-        bare = key in _PLAIN or key in _ONLY_INSIDE or key in _VERBS or words.endswith(key)
+        bare = key in _PLAIN or key in _ONLY_INSIDE or key in _VERBS
+        bare = bare or words.split()[-1:] == [key]  # an argument that is called like its tool
         plain = named if not bare or (len(numbers) > 1 and _is_number(item)) else value
         if key in _UNITS:
             plain = f"{value} {key}"

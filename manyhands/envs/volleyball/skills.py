@@ -55,9 +55,8 @@ from manyhands.envs.volleyball.state import Setup
 
 NOTHING, TOUCHED, CROSSED, BEGINS = range(4)
 EVENTS = ("nothing", "the ball was touched", "the ball crossed the net", "a point begins")
+LEAD_TIME = 0.65  # s before the touch, below which a `bump to` from rest often comes too late
 SET_DEPTH, ATTACK_DEPTH = 1.5, 3.0  # m from the net, where a team sets and attacks
-# s before the touch, below which a `bump to` that begins at rest often comes too late.
-RUN_UP_TIME = 0.65
 RUN_UP = 3.9  # m from the net, where the attacker waits before that
 DEEP, SHORT = 3.3, 1.2  # m behind the net, where attacks aim: few spikes come farther than that
 # What a team can choose for its receiver, its setter and its attacker (the joint options of HCSP,
@@ -557,7 +556,7 @@ class VolleyballSkills:
             meets = "the ball can no longer be met"
         elif late[i] > 0.1:
             meets = f"you would be about {late[i]:.1f} s too late to meet the ball"
-        elif time[i] < RUN_UP_TIME and kind != SERVE and not self.attack:
+        elif time[i] < LEAD_TIME and kind != SERVE and not self.attack:
             meets += ", unless that is too short to get ready"
         if self.members > 1 and not allowed and kind != SERVE:
             meets += ", if it comes over"
