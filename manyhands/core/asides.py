@@ -43,6 +43,7 @@ class Clause(NamedTuple):
     later: bool = False
     strict: bool = False
     outcome: bool = False
+    again: bool = False
 
 
 _I = r"(?:i|i'll|i'm|i've|i'd|we|we'll|we're|my|let me|let's|let us)"
@@ -67,6 +68,7 @@ _LABEL = re.compile(
     r"\W*(?:(?:so|therefore|thus|hence|consequently|accordingly|ultimately|overall)\b\s*,?\s*"
     r"|(?:in conclusion|in the end|after all|all in all|as a result|on balance|that said)\s*,\s*"
     r"|i(?:'ve| have) (?:decided|chosen)\s*:\s*"
+    r"|(?:(?:first|next|this) step|step (?:one|1)|first(?: off)?|next(?: up)?|now)\s*:\s*"
     r"|(?:->|=>|\u2192|\u27a1\ufe0f?)\s*"
     r"|(?:(?:my|the|final|best|next)\s+){0,2}(?:action|answer|move|choice|decision)"
     r"\s*(?:[-=]+>?\s|[\u2013\u2014\u2192])\s*)(?=[^\W\d])",
@@ -84,7 +86,10 @@ _WHY = re.compile(
     r"\s*[,;(\u2013\u2014-]*\s*\b(?:because|since|so that|in order to|in order that"
     r"|so (?:i|we) (?:can|could|may|have|keep)|as (?:it|this|the|there|i|we|my|our)\b"
     rf"|as (?={_NAME}\b)"
-    r"|so (?:the |my |our )*[\w]+(?: \w+)? (?:can|can't|cannot|could|couldn't|won't|doesn't|don't)"
+    r"|so (?:the |my |our )*[\w]+(?: \w+)? (?:can|can't|cannot|could|couldn't|won't|doesn't|don't"
+    r"|stays?|remains?|keeps?|opens|closes|gets)"
+    r"|(?<=, )now (?=(?:it|the|there|that)\b)"
+    r"|(?<=, )(?:there(?:'s| is) )?nothing (?:else|better|more|useful) (?=(?:for me )?to do\b)"
     r"|(?:reason(?:ing)?|explanation|rationale|justification)(?=\W{0,3}:)"
     r"|(?<=, )where|(?<=, )which (?:has|holds|contains)"
     r"|before (?=(?:the|my|our|its?|he|she|they|somebody|anyone|another|[a-z]+_\d)\b)"
@@ -120,6 +125,10 @@ _SO = re.compile(
     rf"|\s+so\s+(?={_I}\b)",
     re.I,
 )
+# What is intended for later: "I'll let player_0 do the work, so I stay".
+_AIMED = re.compile(
+    r"\A\W*(?:i'll|i will|i'm going to|i am going to|let me)\s+|\s+(?:later|afterwards)\Z", re.I
+)
 # What is needed is done later: "I need to cool the mug, so I go to the fridge".
 _NEED = re.compile(r"\W*(?:i|we) (?:need|have|must|want)\b", re.I)
 _ENDED = re.compile(r"(?:[.;!\n\u2013\u2014]|\s-)\s*(?:now,?\s+|but\s+)?(?=" + _INTEND + ")", re.I)
@@ -142,14 +151,45 @@ _BAD = re.compile(
 _DOING = re.compile(
     r"\W*(?:(?:i|we|i'll|let me) (?=(?:move|go|line up|head|step|walk|come|close|approach|follow"
     r"|flee|run|retreat|continue|make (?:room|way)|check|search|look for|fetch|explore|try|start"
-    r"|begin|clear|help|serve|bring|want|need|bluff|trap|slow-?play|give up)\b)"
-    r"|(?=(?:closing|approaching|heading|following|lining up)\b))"
-    r"(?P<reason>[^:;.!\n]{1,90}):\s+(?P<main>[^:]+)",
+    r"|begin|clear|help|serve|bring|want|need|bluff|trap|slow-?play|give up|get|grab)\b)"
+    r"|(?=(?:closing|approaching|heading|following|lining up|facing|(?:head|heading|go|going) back"
+    r"|(?:head|go|move|walk|step) (?:over )?(?:to|towards?|for) (?:the|my))\b)"
+    r"|(?P<later>(?:(?:now,? |still )?(?:back (?:to|for)|off to|time to|on (?:my|our) way|ready to)"
+    r"|now,? (?:i|we) can|(?:i|we) can now)\b))"
+    r"(?P<reason>[^:;.!\n]{1,90}?)(?::|\s+--?|\s*[\u2013\u2014])\s+(?P<main>[^:]+)",
+    re.I,
+)
+_UNDERWAY = re.compile(
+    r"\W*(?:(?:i|we|i'll|let me) )?(?:move|go|going|line up|lining up|head|heading|step|walk|come"
+    r"|close|closing|approach|approaching|follow|following|continue|facing|get|fetch)\b",
     re.I,
 )
 _NOT_DOING = re.compile(
     r"\b(?:no|not|never|\w+n't|bad|worse|worst|wrong|lose|losing|nowhere|was|were|did|\w+ed|caught"
     r"|could|should|would|when|you\w*|he|she|they|his|her|their|option\w*|choice\w*)\b",
+    re.I,
+)
+# The same action twice: "pick it up: interact", "face the pot -> north".
+_AGAIN = re.compile(
+    r"(?P<reason>[^:\n]{1,120}?)(?::|\s*(?:->|=>|\u2192)|\s--?|\s*[\u2013\u2014])\s+(?P<main>[^:\n]+)"
+)
+# How things are, and what is done: "Door 1 is open now: east".
+_READY = re.compile(
+    r"(?P<reason>[^:;.!\n]{1,60}\b(?:is|are) (?:now |already |finally )?(?:open|free|clear|ready|done"
+    r"|full|cooked)(?: now| again)?):\s+(?P<main>[^:]+)",
+    re.I,
+)
+# "The door is not open yet, I'll wait".
+_SPLICED = re.compile(
+    r"(?P<reason>[^,;:.!\n]{1,80}?\b(?:is|are|isn't|aren't|has|have|hasn't|needs?|holds?|stands?"
+    rf"|remains?)\b[^,;:.!\n]{{0,60}}),\s+(?=(?:i|i'll|i'm|we|we'll|let me)\b)(?P<main>.+)",
+    re.I | re.S,
+)
+_IN_TIME = re.compile(
+    r"\b(?:when\w*|once|while|after|before|as|by|next|then|later|soon|were|was|had|should"
+    r"|would|could|may|can|you\w*|that|which|who|what|how|rule|option\w*|plan\w*|turns?|even|given"
+    r"|in (?:case|my|our|a|an|one|two|three|\d+|that|which|this|general|theory|the end)"
+    r")\b",
     re.I,
 )
 # "west \u2014 the pot is there".
@@ -210,7 +250,8 @@ _HARMFUL = re.compile(
     r"|pretend|assum\w+|provided|providing|hypothetical\w*|theor\w+|jok\w+|kidding|lie|lying|lies"
     r"|ironic\w*|sarcas\w+|opposite|contrary|untrue|false|say|says|said|saying|tell|tells|told"
     r"|ask|asks|asked|wrote|writes|quot\w+|hear|heard|claims|wish|hope|dream|otherwise|or"
-    r"|either|maybe|perhaps|possibly|probably|might|however|although|though|nevertheless|still"
+    r"|either|maybe|perhaps|possibly|probably|might|however|although|though|nevertheless"
+    r"|still(?=\W*(?:[,;.!]|$|(?:i|we|my|our)\b))"
     r"|instead|wait|actually|undecided|unsure|not sure|uncertain|no idea|refus\w+"
     r"|forget|ignore|cancel|never ?mind|scratch"
     r"|well as|soon as|long as|far as|much as)\b",
@@ -300,22 +341,33 @@ def _reasons(text: str) -> Iterator[Clause]:
             main, reason = text[mark.end() :], text[: mark.start()]
             # "You are late, so go left" is an order to another.
             if _OWN.match(main) or not _YOU.search(reason):
-                known = _sure(reason) if sign is _SO else reason
+                known = _sure(_AIMED.sub("", reason)) if sign is _SO else reason
                 yield Clause(main, known, later=_NEED.match(reason) is not None)
     doing = _DOING.fullmatch(text)
     if doing and not _NOT_DOING.search(doing["reason"]):
-        yield Clause(doing["main"], doing["reason"], outcome=True)
+        # "Time to get an onion: north", "head to the pot: east": that is done later.
+        later = doing["later"] is not None or _UNDERWAY.match(text) is not None
+        yield Clause(doing["main"], doing["reason"], later=later, outcome=True)
+    twice = _AGAIN.fullmatch(text)
+    if twice:
+        yield Clause(twice["main"], twice["reason"], outcome=True, again=True)
+    ready = _READY.fullmatch(text)
+    if ready and not _BAD.search(ready["reason"]):
+        yield Clause(ready["main"], ready["reason"], strict=True, outcome=True)
+    spliced = _SPLICED.fullmatch(text)
+    if spliced and not _IN_TIME.search(spliced["reason"]):
+        yield Clause(spliced["main"], spliced["reason"])
     dash = _DASH.search(text, 1)
     if dash and not _BAD.search(text[dash.end() :]):
-        yield Clause(text[: dash.start()], text[dash.end() :], strict=True)
+        yield Clause(text[: dash.start()], text[dash.end() :], strict=True, outcome=True)
     stops = list(_STOP.finditer(text))
     if stops:
         before, after = text[: stops[-1].start()], text[stops[-1].end() :]
         if not _OTHERS.search(before):
-            yield Clause(after, before, strict=True)
+            yield Clause(after, before, strict=True, outcome=True)
         before, after = text[: stops[0].start()], text[stops[0].end() :]
         if not _BAD.search(after):
-            yield Clause(before, after, strict=True)
+            yield Clause(before, after, strict=True, outcome=True)
 
 
 def _sure(cause: str) -> str:

@@ -56,6 +56,8 @@ _CHEER = re.compile(
     "\u2b50\ufe0f]"
 )
 
+_NUMBER_SIGN = re.compile(r"\bno\. (?=[0-9])")  # "onion no. 3" denies nothing
+
 _list = str.split
 _UNITS = _list(
     "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen "
@@ -79,6 +81,8 @@ def tokens(text: str) -> list[str]:
     text = text.lower().replace("\u2019", "'")
     if not text.isascii():
         text = _CHEER.sub(" ", text)
+    if "no. " in text:
+        text = _NUMBER_SIGN.sub("number ", text)
     for match in _TOKEN.finditer(text):
         before, after = text[match.start() - 1 : match.start()], text[match.end() : match.end() + 1]
         token = _STOPS.get(match[0], match[0])
@@ -207,6 +211,7 @@ _HEAD = (
     "[for (this|my) [next] (turn|step|move)] [is|will be|=]",
     f"(my|the) [next|first|final|best|current] {_AIM} (is|will be)",
     "(my|the) [next|first|final] (choice|pick|decision|preference) (fall|settle|land) (on|upon)",
+    "(my|the) (first|next|only|best) thing to do [here] is [to]",
     "(action|answer|move|choice|decision|next|first) [is]",
     "(it is|it's) time [for]",
     "time for",
@@ -487,7 +492,7 @@ WAITING = (
     f"(have|take|make) [a] [(short|brief|quick|little|tiny)] (wait|pause|breather) {TIME}",
     f"[(a|1)] (short|brief|quick|little|tiny) (wait|pause|breather) {TIME} [for me]",
     "[just] [one] (1|another|more) (moment|second|step|turn|beat) [more] (here|of waiting)",
-    "sit [out] (this|1) (one|1|turn|step|round) [out]",
+    "(sit|wait) [out] (this|1) (one|1|turn|step|round) [out]",
     "(let (this|1|my) (turn|step) (pass|go by)|(pass|skip) (this|my) (turn|step))",
 )
 
