@@ -27,7 +27,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-from manyhands.core.asides import is_reason, main_clauses, pieces
+from manyhands.core.asides import is_reason, main_clauses, pieces, states
 from manyhands.core.env import IllegalAction
 from manyhands.core.grammar import as_own, tokens
 
@@ -226,12 +226,14 @@ def _is_outcome(
 
 
 def _words(text: str) -> list[str]:
-    """The words of a reason; the number behind a name, "cabinet 3", belongs to it."""
+    """The words of a reason that could be an action; the number behind a name, "cabinet 3", belongs
+    to it, and a thing that a statement tells of is none: "the pot is full"."""
     found = tokens(text)
+    bare = states(text)
     return [
         word
         for before, word in zip(["", *found], found, strict=False)
-        if not (word.isdigit() and before.isalpha())
+        if not (word.isdigit() and before.isalpha()) and not (bare and before in bare)
     ]
 
 

@@ -110,6 +110,7 @@ _AIM = re.compile(
 # What the action does at once: "turn right, to face south".
 _FACE = re.compile(r"\bto face\W*$", re.I)
 _OUTCOME = re.compile(r"\b(?:so that|because|since)\b", re.I)
+_SO_THAT = re.compile(r"\bso (?:that|i|we)\b", re.I)
 # "As it might hold one": what is not sure in a cause leaves the action as it is.
 _GIVEN = re.compile(r"\b(?:because|since|as)\b", re.I)
 _UNSURE = re.compile(r"\b(?:maybe|perhaps|possibly|probably|might)\b", re.I)
@@ -132,6 +133,15 @@ _AIMED = re.compile(
 # What is needed is done later: "I need to cool the mug, so I go to the fridge".
 _NEED = re.compile(r"\W*(?:i|we) (?:need|have|must|want)\b", re.I)
 _ENDED = re.compile(r"(?:[.;!\n\u2013\u2014]|\s-)\s*(?:now,?\s+|but\s+)?(?=" + _INTEND + ")", re.I)
+# "The salad needs lettuce but I fetch bread".
+_BUT = re.compile(r",?\s+but\s+(?=" + _INTEND + ")", re.I)
+# "While it cooks I fetch a plate".
+_MEANWHILE = re.compile(
+    r"\W*(?:while|meanwhile|in the meantime)\b(?P<reason>[^.;:!?\n]*?),?\s*(?<![a-z])(?="
+    + _INTEND
+    + ")",
+    re.I,
+)
 
 # A no of its own before what "I" do; where it is an answer, it is an action that differs.
 _NO = re.compile(rf"\W*(?P<no>no|nope|nah)\s*[,.;!\u2013\u2014]+\s*(?={_I}\b)", re.I)
@@ -173,16 +183,35 @@ _NOT_DOING = re.compile(
 _AGAIN = re.compile(
     r"(?P<reason>[^:\n]{1,120}?)(?::|\s*(?:->|=>|\u2192)|\s--?|\s*[\u2013\u2014])\s+(?P<main>[^:\n]+)"
 )
-# How things are, and what is done: "Door 1 is open now: east".
-_READY = re.compile(
-    r"(?P<reason>[^:;.!\n]{1,60}\b(?:is|are) (?:now |already |finally )?(?:open|free|clear|ready|done"
-    r"|full|cooked)(?: now| again)?):\s+(?P<main>[^:]+)",
+# How things are, and what is done: "Door 1 is open now: east", "the mince is ready, take it".
+_STATED = re.compile(
+    r"(?P<reason>[^:;.!?\n]{1,90}):\s+(?P<main>[^:]{1,60})"
+    r"|(?P<told>[^,:;.!?\n]{1,90})(?:,|\s*->|\s--?)\s+(?P<then>[^:,;.!?\n]{1,40})[.!]?",
     re.I,
+)
+# A statement of how things are, and the words before a thing in it.
+_STATES = re.compile(
+    r"\b(?:(?:it|that|there|he|she)'s|is|are|isn't|aren't|needs?|has|have|holds?|contains?|requires?"
+    r"|becomes?|lies|stands?|will be|gets)\b",
+    re.I,
+)
+_JUDGES = re.compile(
+    r"\b(?:best|right|good|correct|optimal|better|thing|idea|move|action|choice|answer|turn)\b"
+    r"|\b(?:is|are|isn't|aren't|lies|stands?|has|have|blocked|closed|locked|shut)\W*$",
+    re.I,
+)
+_list = str.split
+_BEFORE_THINGS = frozenset(
+    _list(
+        "the a an of in into from with for some my our this that its need needs want has have "
+        "holds no more enough another any"
+    )
 )
 # "The door is not open yet, I'll wait".
 _SPLICED = re.compile(
-    r"(?P<reason>[^,;:.!\n]{1,80}?\b(?:is|are|isn't|aren't|has|have|hasn't|needs?|holds?|stands?"
-    rf"|remains?)\b[^,;:.!\n]{{0,60}}),\s+(?=(?:i|i'll|i'm|we|we'll|let me)\b)(?P<main>.+)",
+    r"(?P<reason>[^,;:.!\n]{0,80}?(?:\b(?:is|are|isn't|aren't|has|have|hasn't|needs?|holds?"
+    r"|stands?|remains?)|\b(?:it|that|there)'s)\b[^,;:.!\n]{0,60}),\s+"
+    r"(?=(?:i|i'll|i'm|we|we'll|let me)\b)(?P<main>.+)",
     re.I | re.S,
 )
 _IN_TIME = re.compile(
@@ -260,7 +289,8 @@ _HARMFUL = re.compile(
 # An intention of its own.
 _PLAN = re.compile(
     r"\b(?:i'll|i will|i shall|let me|let's|let us|i'm going|i am going|i'm about|i am about"
-    r"|i choose|i plan|i intend|we'll|we will|we shall|first|then|next(?! to\b)|later"
+    r"|i choose|i plan|i intend|we'll|we will|we shall|first|then|next(?! (?:to|step|turn|round)\b)"
+    r"|later"
     r"|afterwards?)\b",
     re.I,
 )
@@ -326,7 +356,7 @@ def _reasons(text: str) -> Iterator[Clause]:
             yield Clause(
                 text[: mark.start()],
                 f"face {reason}" if faces else reason,
-                later=sign is _AIM,
+                later=sign is _AIM or _SO_THAT.search(mark[0]) is not None,
                 outcome=faces or _OUTCOME.search(mark[0]) is not None,
             )
     since = _SINCE.match(text)
@@ -351,9 +381,17 @@ def _reasons(text: str) -> Iterator[Clause]:
     twice = _AGAIN.fullmatch(text)
     if twice:
         yield Clause(twice["main"], twice["reason"], outcome=True, again=True)
-    ready = _READY.fullmatch(text)
-    if ready and not _BAD.search(ready["reason"]):
-        yield Clause(ready["main"], ready["reason"], strict=True, outcome=True)
+    stated = _STATED.fullmatch(text)
+    if stated:
+        told, then = stated["reason"] or stated["told"], stated["main"] or stated["then"]
+        if states(told) and not _OTHERS.search(told) and not _IN_TIME.search(told):
+            yield Clause(then, told, strict=True, outcome=True)
+    but = _BUT.search(text)
+    if but and states(text[: but.start()]) and not _IN_TIME.search(text[: but.start()]):
+        yield Clause(text[but.end() :], text[: but.start()])
+    meanwhile = _MEANWHILE.match(text)
+    if meanwhile:
+        yield Clause(text[meanwhile.end() :], meanwhile["reason"])
     spliced = _SPLICED.fullmatch(text)
     if spliced and not _IN_TIME.search(spliced["reason"]):
         yield Clause(spliced["main"], spliced["reason"])
@@ -394,6 +432,13 @@ def _alternatives(text: str) -> Iterator[Clause]:
 def is_reason(text: str) -> bool:
     """Whether what is told beside an action tells of nothing that could turn it round."""
     return not _HARMFUL.search(text) and not _PLAN.search(text)
+
+
+def states(text: str) -> frozenset[str]:
+    """The words before a thing in a statement of how things are, "the pot is full"; none where a
+    text is no such statement, or judges what to do."""
+    stated = _STATES.search(text) is not None and not _JUDGES.search(text)
+    return _BEFORE_THINGS if stated else frozenset()
 
 
 def pieces(text: str) -> list[str] | None:

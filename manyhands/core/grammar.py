@@ -255,6 +255,8 @@ _TAIL = (
 # Around phrases that name no more than a thing ("bread"): there, other courtesy would make a
 # sentence of its own of it ("I'm bread", "time to bread").
 _FEW_HEAD = (
+    "(i|we) [(will|shall)] (choose|select|opt for|go (with|for))",
+    "(i'll|we'll|i'd|let's) (choose|select|opt for|go (with|for))",
     "(okay|ok|alright|all right|sure|so|well|very well|fair enough|no rush|here goes|next|.|=)",
     "(yes|yeah|yep) [partner|team]",
     f"(yes|yeah|yep|okay|ok|alright) {_WHO}",
@@ -322,6 +324,7 @@ def orders(words: list[str]) -> Iterator[list[str]]:
     while words and words[-1] == ".":
         words = words[:-1]
     yield from _kept_up(words)
+    yield from _on_the_way(words)
     marks = _TURNED.intersection(words)
     if not marks:
         return
@@ -355,6 +358,17 @@ def _kept_up(words: list[str]) -> Iterator[list[str]]:
             return
 
 
+def _on_the_way(words: list[str]) -> Iterator[list[str]]:
+    """ "I'm still on my way to the sink": one goes there."""
+    at = words.index("way") if "way" in words[:6] else 0
+    own = words[at - 2 : at] in (["on", "my"], ["on", "our"]) and _UNDERWAY.issuperset(
+        words[: at - 2]
+    )
+    if own and len(words) > at + 2:
+        yield ["i", "go", *words[at + 1 :]]
+
+
+_UNDERWAY = frozenset(_list("i'm we're i am we are still and now"))
 _TURNED = _GOING | {"what", "go", "i", "we", "be", "with"}
 
 
