@@ -68,6 +68,7 @@ _LABEL = re.compile(
     r"\W*(?:(?:so|therefore|thus|hence|consequently|accordingly|ultimately|overall)\b\s*,?\s*"
     r"|(?:in conclusion|in the end|after all|all in all|as a result|on balance|that said)\s*,\s*"
     r"|i(?:'ve| have) (?:decided|chosen)\s*:\s*"
+    r"|that(?:'s| is) what i(?:'ll| will| shall)? do\s*:\s*"
     r"|(?:(?:first|next|this) step|step (?:one|1)|first(?: off)?|next(?: up)?|now)\s*:\s*"
     r"|(?:->|=>|\u2192|\u27a1\ufe0f?)\s*"
     r"|(?:(?:my|the|final|best|next)\s+){0,2}(?:action|answer|move|choice|decision)"
@@ -104,7 +105,7 @@ _AIM = re.compile(
     r"|trap|bluff|induce|tempt|drink|make|build|craft|mine|carry|return|hand|join|follow|catch"
     r"|give|gain|position|set up"
     r"|protect|flee|escape|evade|hide|defend|tag|dodge|chase|check|look|search|find|pass|save"
-    r"|maximi[sz]e|secure|stay|win|let|load|unload|push|press|repair|meet|lead|leave|score|stop|guard)\b",
+    r"|maximi[sz]e|secure|stay|win|let|bump|hit|spike|receive|dig|touch|fly|move|load|unload|push|press|repair|meet|lead|leave|score|stop|guard)\b",
     re.I,
 )
 # What the action does at once: "turn right, to face south".
@@ -128,7 +129,8 @@ _SO = re.compile(
 )
 # What is intended for later: "I'll let player_0 do the work, so I stay".
 _AIMED = re.compile(
-    r"\A\W*(?:i'll|i will|i'm going to|i am going to|let me)\s+|\s+(?:later|afterwards)\Z", re.I
+    r"\A\W*(?:i'll|i will|i'm going to|i am going to|let me)\s+|\s+(?:later|afterwards|first)\Z",
+    re.I,
 )
 # What is needed is done later: "I need to cool the mug, so I go to the fridge".
 _NEED = re.compile(r"\W*(?:i|we) (?:need|have|must|want)\b", re.I)
@@ -162,7 +164,9 @@ _DOING = re.compile(
     r"\W*(?:(?:i|we|i'll|let me) (?=(?:move|go|line up|head|step|walk|come|close|approach|follow"
     r"|flee|run|retreat|continue|make (?:room|way)|check|search|look for|fetch|explore|try|start"
     r"|begin|clear|help|serve|bring|want|need|bluff|trap|slow-?play|give up|get|grab)\b)"
-    r"|(?=(?:closing|approaching|heading|following|lining up|facing|(?:head|heading|go|going) back"
+    r"|(?:(?:i|we|i'll|let me) )?(?=(?:take|do|hit|drop|play|lift|use|grab) (?:it|this|that)\b)"
+    r"|(?=(?:closing|approaching|heading|following|lining up|fac(?:e|ing)"
+    r"|(?:head|heading|go|going) back"
     r"|(?:head|go|move|walk|step) (?:over )?(?:to|towards?|for) (?:the|my))\b)"
     r"|(?P<later>(?:(?:now,? |still )?(?:back (?:to|for)|off to|time to|on (?:my|our) way|ready to)"
     r"|now,? (?:i|we) can|(?:i|we) can now)\b))"
@@ -185,18 +189,20 @@ _AGAIN = re.compile(
 )
 # How things are, and what is done: "Door 1 is open now: east", "the mince is ready, take it".
 _STATED = re.compile(
-    r"(?P<reason>[^:;.!?\n]{1,90}):\s+(?P<main>[^:]{1,60})"
-    r"|(?P<told>[^,:;.!?\n]{1,90})(?:,|\s*->|\s--?)\s+(?P<then>[^:,;.!?\n]{1,40})[.!]?",
+    r"(?P<reason>[^:;.!?\n]{1,90}):\s+(?P<main>[a-z][^:]{1,60})"
+    r"|(?P<told>[^,:;.!?\n]{1,90})(?:,|\s*->|\s--?)\s+(?P<then>[a-z][^:,;.!?\n]{1,40})[.!]*",
     re.I,
 )
 # A statement of how things are, and the words before a thing in it.
 _STATES = re.compile(
-    r"\b(?:(?:it|that|there|he|she)'s|is|are|isn't|aren't|needs?|has|have|holds?|contains?|requires?"
-    r"|becomes?|lies|stands?|will be|gets)\b",
+    r"\b(?:(?:it|that|there|he|she)'s|i'm|we're|i am|we are|is|are|isn't|aren't|needs?|has|have"
+    r"|nothing (?:\w+ )?to \w+|holds?|contains?|requires?|becomes?|lies|stands?|will be|gets)\b",
     re.I,
 )
+_LIKELY = re.compile(r"\b(?:may|might|must|could|should) be\b", re.I)
 _JUDGES = re.compile(
-    r"\b(?:best|right|good|correct|optimal|better|thing|idea|move|action|choice|answer|turn)\b"
+    r"\b(?:best|right|good|correct|optimal|better|fine|okay|safer?|profitable|cheap|free|off|gone"
+    r"|over|thing|idea|move|action|choice|answer|turn)\b"
     r"|\b(?:is|are|isn't|aren't|lies|stands?|has|have|blocked|closed|locked|shut)\W*$",
     re.I,
 )
@@ -210,7 +216,8 @@ _BEFORE_THINGS = frozenset(
 # "The door is not open yet, I'll wait".
 _SPLICED = re.compile(
     r"(?P<reason>[^,;:.!\n]{0,80}?(?:\b(?:is|are|isn't|aren't|has|have|hasn't|needs?|holds?"
-    r"|stands?|remains?)|\b(?:it|that|there)'s)\b[^,;:.!\n]{0,60}),\s+"
+    r"|stands?|remains?)|\b(?:it|that|there)'s|nothing (?:\w+ )?(?:for me )?to do)\b"
+    r"[^,;:.!\n]{0,60}),\s+"
     r"(?=(?:i|i'll|i'm|we|we'll|let me)\b)(?P<main>.+)",
     re.I | re.S,
 )
@@ -372,7 +379,8 @@ def _reasons(text: str) -> Iterator[Clause]:
             # "You are late, so go left" is an order to another.
             if _OWN.match(main) or not _YOU.search(reason):
                 known = _sure(_AIMED.sub("", reason)) if sign is _SO else reason
-                yield Clause(main, known, later=_NEED.match(reason) is not None)
+                later = _NEED.match(reason) is not None
+                yield Clause(main, known, later=later, outcome=sign is _SO)
     doing = _DOING.fullmatch(text)
     if doing and not _NOT_DOING.search(doing["reason"]):
         # "Time to get an onion: north", "head to the pot: east": that is done later.
@@ -384,6 +392,7 @@ def _reasons(text: str) -> Iterator[Clause]:
     stated = _STATED.fullmatch(text)
     if stated:
         told, then = stated["reason"] or stated["told"], stated["main"] or stated["then"]
+        told = _LIKELY.sub("is", told)
         if states(told) and not _OTHERS.search(told) and not _IN_TIME.search(told):
             yield Clause(then, told, strict=True, outcome=True)
     but = _BUT.search(text)

@@ -257,6 +257,7 @@ _TAIL = (
 _FEW_HEAD = (
     "(i|we) [(will|shall)] (choose|select|opt for|go (with|for))",
     "(i'll|we'll|i'd|let's) (choose|select|opt for|go (with|for))",
+    "[(i|we|i'll|we'll|let me|let's)] (start|begin) (with|at|in)",
     "(okay|ok|alright|all right|sure|so|well|very well|fair enough|no rush|here goes|next|.|=)",
     "(yes|yeah|yep) [partner|team]",
     f"(yes|yeah|yep|okay|ok|alright) {_WHO}",

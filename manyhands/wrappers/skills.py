@@ -379,6 +379,8 @@ _GO_ON = Grammar(
             "repeat",
             f"(stick|stay) with {_IT}",
             "keep it up",
+            "[and] on (we|i) go",
+            "[next step] [more] of the same",
             "same [again|as before|skill|thing|option]",
             "(do|repeat) (same [thing|skill|option]|it again|that again)",
             "as before",
