@@ -139,7 +139,8 @@ _SKILLS = {
         f"be) "
                   f"{_THERE}", f"to {figures.LIST} {_READY}", f"(position|place) {figures.LIST}",
                   f"(make for|take up position at|take position at|take my place at|station "
-                  f"myself at|be at|get ready at|(wait|stay|hold|stand by) [(behind|back)] at) "
+                  f"myself at|be at|get ready at|(wait|stand by) [(behind|back)] at"
+                  f"|(stay|hold) (behind|back) at) "
                   f"{_THERE} {_READY}",
                   f"{_ON} {_FLY} [(to|toward|towards|over to|back to|at|back|under it to)] "
                   f"[{_THERE}] {_READY}"],
