@@ -57,7 +57,7 @@ _PHRASES: dict[str, list[str]] = {
     ],
     "advance": [
         f"{_KEEP} [(keep pace|keep up) with {_OTHERS} and] "
-        f"(advance|{_GO} [(on|along)] forward|{_GO} (on|onward|ahead)|push on|press on|carry on"
+        f"(advance|{_GO} [(on|along)] forward|{_GO} (onward|ahead)|push on|press on|carry on"
         f"|continue) {_WITH} "
         f"[(in|with|keeping|while keeping) {_SHAPE}] [(to|toward|towards) {_GOAL}] {_WITH} {_PACE}",
         f"{_KEEP} {_GO} {_SOME} (to|toward|towards|for) {_GOAL} {_WITH} "

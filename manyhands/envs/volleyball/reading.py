@@ -342,7 +342,9 @@ _PHRASES = {
               "(remain|stay|keep|float|hang) in [a] [steady|stable] hover",
               "(come|bring (myself|drone)) to [a] (standstill|stand still|hover|[dead|full"
               "|complete] stop)",
-              "keep [the] hover", "[a] [short|quick|full|brief] stop [here]",
+              "keep [the] hover",
+              "(keep|stay) (level|steady) and (hover|hold [position]|wait)",
+              "[a] [short|quick|full|brief] stop [here]",
               "[a] [steady|stable|quiet] hover", "(stand|keep) still", "do nothing", "no op",
               "stay as i am",
               "come to [a] (rest|stop|halt)",
@@ -391,6 +393,12 @@ _PHRASES = {
     "nose up": ["[(put|pull|tip|pitch|point|tilt|bring|lift|raise)] [my] nose up "
                 f"{_SOME}",
                 "(pull up|lift|raise|lift up) [my] nose", "pitch up"],
+    "target": [f"[(keep|continue|keep on|go on)] ({_GO}|make for|return|continue|come) {_SOME} "
+               f"[(straight|back|on)] (to|for|toward|towards) target [(at|=)] [{figures.LIST}]"],
+    "fly to": [f"[(keep|keep on|go on)] ({_GO}|rise|climb|sink|descend|drop|continue|return|step) "
+               "[(under ball|under it|up|down|back|on|over)] to [point|place|position] "
+               f"[(at|=)] {figures.LIST}",
+               f"(stay|hold|hover|wait|be) at {figures.LIST}"],
     "four": [f"[(fly|go|move|goto)] [set] [my] [(with|at|use|apply|send|output|command|give)] [my] "
              f"[(control|command|number|value|{{space}})] [(at|to|of|with|=|is|are)] "
              f"{figures.LIST}",
@@ -437,6 +445,8 @@ def _command(found: Reading, sentence: str, actions: str) -> str:
         return ""
     side = next((values[slot] for slot in ("side", "around", "height") if slot in values), "")
     like = "rotors" if actions in STEPPED else actions  # rotors by another name
+    if meaning == "fly to":
+        return "four" if like == "position" else "position"
     if meaning == "four" and values.get("space", like) != like:
         return str(values["space"])
     if meaning == "four" and like != "position" and _TO_PLACE.search(sentence):

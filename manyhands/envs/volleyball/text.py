@@ -721,8 +721,9 @@ _NUMBERS = {
     "velocity": f"the velocity along x, y and z in your frame (1 is {MAX_VELOCITY:g} m/s) and the "
     f"rate of turning to the left (1 is {MAX_YAW_RATE:g} rad/s)",
     "position": "x, y and z of the place to fly to, in metres in your frame, in your half and up "
-    f"to {HIGHEST:g} m high, and where your nose is to point, in degrees to the left of the x axis "
-    "(you fly there by yourself, at 5 m/s at most, until you name another)",
+    f"to {HIGHEST:g} m high, and where your nose is to point, in degrees to the left of the x "
+    "axis, 0 if you leave it out (you fly there by yourself, at 5 m/s at most, until you name "
+    "another)",
     "discrete": "the thrust of each rotor (front right, back left, front left, back right) as in "
     "the list of actions: -1 is none, 1 is all of it",
 }
@@ -875,6 +876,14 @@ _FOUR = ("Four numbers from -1 to 1", "Four numbers")
 _EXAMPLES = {"position": "2, -0.5, 1.8, 0"} | dict.fromkeys(STEPPED, "1, -1, 1, -1")
 
 
+def _same_place(numbers: list[float] | None, place: list[float]) -> bool:
+    """Whether numbers repeat a place, as exactly as texts tell it."""
+    given = numbers or []
+    return len(given) in (3, 4) and all(
+        abs(a - b) < 0.1 for a, b in zip(given, place, strict=False)
+    )
+
+
 def parse(game: Volleyball, text: Any, state: VolleyballState, agent: int) -> Any:
     """The action that an answer names, f32[4], or an int of discrete ones, or i32[4] of
     multidiscrete ones; `IllegalAction` if it names none, or more than one, or numbers out of
@@ -901,6 +910,11 @@ def parse(game: Volleyball, text: Any, state: VolleyballState, agent: int) -> An
         sentence, numbers = figures.split(raw, reading.LABELS[game.actions], unit)
         sentence = sentence.strip(WRAPPING)
         named = reading.command(sentence, game.actions)
+        if named == {"target"} and game.task == "back_and_forth" and game.actions == "position":
+            target = np.asarray(state.drill.target).tolist()
+            if figures.LIST in sentence and not _same_place(numbers, target):
+                return None
+            return orders.meant(game, target if numbers is None else numbers, refuse)
         if named == {"four"} and numbers is not None:
             return orders.meant(game, numbers, refuse)
         known = [name for name in named if name in table]
