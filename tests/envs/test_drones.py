@@ -186,6 +186,18 @@ def test_rules_say_what_moves_see_to_and_that_wind_blows():
         assert np.allclose(asks[:2, i] / np.linalg.norm(asks[:2, i]), way / np.linalg.norm(way))
 
 
+def test_texts_say_how_an_episode_ended():
+    env = game(goals=1)
+    state = first(env)
+    late = dataclasses.replace(state, time=np.int32(env.max_steps))
+    done = dataclasses.replace(state, over=np.bool_(True), reached=np.int8(1))
+    assert "is up" in env.describe(late, 0) and "is over" in env.describe(done, 0)
+    assert "is to be at" not in env.describe(done, 0) and "is over" not in env.describe(state, 0)
+    hunt = game(task="pursuit")
+    late = dataclasses.replace(first(hunt), time=np.int32(hunt.max_steps))
+    assert "got away" in hunt.describe(late, 0) and "start" in hunt.rules(0)
+
+
 def test_a_touch_tells_what_is_near():
     env = game(cylinders=1, goals=1)
     asked = {"drones": [[-3, 0, 1], [0, 3, 1], [0, -3, 1]], "cylinders": [[-2.3, 0]]}

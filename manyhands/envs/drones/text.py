@@ -63,6 +63,10 @@ def describe(drones: Drones, state: DronesState, agent: int) -> str:
     said = [_event(drones, state, event, agent) for event in drones.last_events(state, agent)]
     if said:
         lines.append(f"Last step: {'; '.join(said)}.")
+    if bool(state.over):
+        lines.append("The episode is over.")
+    elif int(state.time) >= drones.max_steps:
+        lines.append("The time is up." + " The evader got away." * drones.pursuit)
     return "\n".join(lines)
 
 
@@ -111,11 +115,14 @@ def _shape(drones: Drones, state: DronesState, agent: int) -> list[str]:
     left = drones.goals - int(state.reached)
     slots = [f"slot {k + 1} {_row(goal + slot)}" for k, slot in enumerate(drones.slots)]
     error = float(slot_error(drones, places))
-    lines = [
-        f"{left} of {drones.goals} goals are left; the shape's middle is to be at {_row(goal)}.",
-        f"Its places there: {', '.join(slots)}; yours is slot {agent + 1}.",
-        f"The error of the shape is {error:.2f} m.",
-    ]
+    lines = [f"The error of the shape is {error:.2f} m."]
+    if left:
+        lines = [
+            f"{left} of {drones.goals} goals {'is' if left == 1 else 'are'} left; the shape's "
+            f"middle is to be at {_row(goal)}.",
+            f"Its places there: {', '.join(slots)}; yours is slot {agent + 1}.",
+            *lines,
+        ]
     if drones.detail != "brief":
         middle = places.mean(0)
         lines.append(
@@ -249,8 +256,9 @@ def _hunt(drones: Drones, agent: int) -> list[str]:
         f"The evader is caught when a pursuer is within {drones.capture:g} m of it; the episode "
         f"ends then. It flies at {drones.speeds[-1]:.2g} m/s at most, pursuers at "
         f"{drones.speed:g}.",
-        f"A pursuer sees it within {drones.sight:g} m where no cylinder is between, and tells the "
-        "others.",
+        f"A pursuer sees it within {drones.sight:g} m where no cylinder is between"
+        + (", and tells the others" if drones.team > 1 else "")
+        + ". Where it starts is known.",
     ]
     if not drones.versus:
         lines.append("It sees everything, and flees from pursuers, walls and cylinders.")
