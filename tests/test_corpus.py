@@ -150,6 +150,11 @@ def framed(path: Path, every: bool = False) -> list[str]:
     for number, name in enumerate(corpus(path)[0]):
         env, state, agent = situation(path, name)
         choices = env.choices(state, agent)
+        for choice in choices:
+            for line in dict.fromkeys((str(choice), choice.text)):
+                found = read(env, state, agent, line)
+                if found is None or found != np.asarray(choice.action).tolist():
+                    wrong.append(f"{name}: {line!r} is read as {found}, it is {choice.action}")
         chosen = choices[:: max(len(choices) // CHOICES, 1)]
         for k, choice in enumerate(chosen):
             right = read(env, state, agent, choice)

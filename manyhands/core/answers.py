@@ -27,7 +27,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-from manyhands.core.asides import is_reason, main_clauses, pieces
+from manyhands.core.asides import is_reason, main_clauses, pieces, states
 from manyhands.core.env import IllegalAction
 from manyhands.core.grammar import as_own, tokens
 
@@ -91,7 +91,7 @@ def decide(
         raise refuse(f"the answer has {len(text)} characters; at most {limit} are read")
     unread = None
     # Without any mark, an answer is one sentence.
-    marked = _groups(split_say(text)[0]) if _MARKS.search(text) else [[_answer(text, SENTENCE)]]
+    marked = _groups(split_say(text)[0], me) if _MARKS.search(text) else [[_answer(text, SENTENCE)]]
     for group in marked:
         kind, unread_here = group[0].kind, None
         meanings: list[Any] = []
@@ -146,15 +146,21 @@ def _explained(
     answer: Answer, mean: Callable[[Answer], Any], calm: Callable[[str], bool], depth: int
 ) -> Any:
     """What a sentence means, or its main clause, if the rest of it takes nothing back."""
-    action = mean(answer)  # what it raises is final: then all of the answer was understood
+    shut: IllegalAction | None = None
+    try:
+        action = mean(answer)
+    except IllegalAction as error:
+        # All of the answer was understood; but "to the pot: north" may be two clauses.
+        if not depth or ":" not in answer.text:
+            raise
+        action, shut = None, error
     if action is not None or not depth:
         return action
     found: list[Any] = []
-    shut: IllegalAction | None = None
-    for main, reason, ruled_out, later, strict, outcome in main_clauses(answer.text):
+    for main, reason, ruled_out, later, strict, outcome, again in main_clauses(answer.text):
         if reason and not calm(reason):
             continue
-        named = strict and any(_names(word, mean) for word in dict.fromkeys(_words(reason)))
+        named = [w for w in dict.fromkeys(_words(reason)) if _names(w, mean)] if strict else []
         if named and not outcome:
             continue
         clause = _answer(main, answer.kind)
@@ -166,8 +172,10 @@ def _explained(
             if later or not reason or _is_told(reason, mean):
                 shut = shut or error
             continue
-        again = meant if outcome else None
-        if meant is None or not (later or not reason or _is_told(reason, mean, again)):
+        known = meant if outcome else None
+        if meant is None or not (later or not reason or _is_told(reason, mean, known)):
+            continue
+        if again and not _is_same(reason, meant, mean):
             continue
         if outcome and not _is_outcome(_answer(reason, answer.kind), meant, mean, named):
             continue
@@ -201,23 +209,31 @@ def _is_same(words: str, action: Any, mean: Callable[[Answer], Any]) -> bool:
     return other is not None and _equal(other, action)
 
 
-def _is_outcome(reason: Answer, action: Any, mean: Callable[[Answer], Any], named: bool) -> bool:
-    """Whether what an action does at once is not what another one does; if its words are `named`,
-    it must be what the action itself does."""
+def _is_outcome(
+    reason: Answer, action: Any, mean: Callable[[Answer], Any], named: list[str]
+) -> bool:
+    """Whether what is told beside an action is not what another one does: all of it, and each of
+    the words that name one by themselves ("the pot is north. North"); it may not be denied then."""
     try:
         other = mean(reason)
     except IllegalAction:
         other = None
-    return not named if other is None else _equal(other, action)
+    if other is not None:
+        return _equal(other, action)
+    return not named or (
+        not denies(reason.text) and all(_is_same(word, action, mean) for word in named)
+    )
 
 
 def _words(text: str) -> list[str]:
-    """The words of a reason; the number behind a name, "cabinet 3", belongs to it."""
+    """The words of a reason that could be an action; the number behind a name, "cabinet 3", belongs
+    to it, and a thing that a statement tells of is none: "the pot is full"."""
     found = tokens(text)
+    bare = states(text)
     return [
         word
         for before, word in zip(["", *found], found, strict=False)
-        if not (word.isdigit() and before.isalpha())
+        if not (word.isdigit() and before.isalpha()) and not (bare and before in bare)
     ]
 
 
@@ -287,11 +303,11 @@ def _condensed(rest: str) -> str | None:
     return "\n".join(dict.fromkeys([*(f"[{answer.text}]" for answer in group), *lines]))
 
 
-def _groups(text: str) -> Iterator[list[Answer]]:
+def _groups(text: str, me: str = "") -> Iterator[list[Answer]]:
     """The decisive parts of an answer by kind, those that count before the others first."""
     orders = [_ordered(ways, own) for ways, own in _in_objects(text)]
     if not orders:
-        orders = _whole(text)
+        orders = _whole(text, me)
     if orders:
         yield orders
         return
@@ -308,15 +324,19 @@ def _groups(text: str) -> Iterator[list[Answer]]:
     yield [_answer(_without_fences(text), SENTENCE)]
 
 
-def _whole(text: str) -> list[Answer]:
-    """The decisive part of an answer that is nothing but a JSON object without an "action"."""
+def _whole(text: str, me: str) -> list[Answer]:
+    """The decisive part of an answer that is nothing but a JSON object without an "action"; what
+    player `me` gives under its own name alone is its action."""
     text = _without_fences(text).strip()
     if not (text.startswith("{") and text.endswith("}")):
         return []
     found = _objects(text)
     if len(found) != 1 or found[0][1] != text or not isinstance(found[0][0], dict):
         return []
-    ways = tuple(dict.fromkeys(words for words in _ways(found[0][0]) if words))
+    value = found[0][0]
+    if me and list(value) == [me]:
+        value = {"action": value[me]}
+    ways = tuple(dict.fromkeys(words for words in _ways(value) if words))
     return [_ordered((ways,), text)] if ways else []
 
 

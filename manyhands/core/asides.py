@@ -43,6 +43,7 @@ class Clause(NamedTuple):
     later: bool = False
     strict: bool = False
     outcome: bool = False
+    again: bool = False
 
 
 _I = r"(?:i|i'll|i'm|i've|i'd|we|we'll|we're|my|let me|let's|let us)"
@@ -67,6 +68,7 @@ _LABEL = re.compile(
     r"\W*(?:(?:so|therefore|thus|hence|consequently|accordingly|ultimately|overall)\b\s*,?\s*"
     r"|(?:in conclusion|in the end|after all|all in all|as a result|on balance|that said)\s*,\s*"
     r"|i(?:'ve| have) (?:decided|chosen)\s*:\s*"
+    r"|(?:(?:first|next|this) step|step (?:one|1)|first(?: off)?|next(?: up)?|now)\s*:\s*"
     r"|(?:->|=>|\u2192|\u27a1\ufe0f?)\s*"
     r"|(?:(?:my|the|final|best|next)\s+){0,2}(?:action|answer|move|choice|decision)"
     r"\s*(?:[-=]+>?\s|[\u2013\u2014\u2192])\s*)(?=[^\W\d])",
@@ -84,7 +86,10 @@ _WHY = re.compile(
     r"\s*[,;(\u2013\u2014-]*\s*\b(?:because|since|so that|in order to|in order that"
     r"|so (?:i|we) (?:can|could|may|have|keep)|as (?:it|this|the|there|i|we|my|our)\b"
     rf"|as (?={_NAME}\b)"
-    r"|so (?:the |my |our )*[\w]+(?: \w+)? (?:can|can't|cannot|could|couldn't|won't|doesn't|don't)"
+    r"|so (?:the |my |our )*[\w]+(?: \w+)? (?:can|can't|cannot|could|couldn't|won't|doesn't|don't"
+    r"|stays?|remains?|keeps?|opens|closes|gets)"
+    r"|(?<=, )now (?=(?:it|the|there|that)\b)"
+    r"|(?<=, )(?:there(?:'s| is) )?nothing (?:else|better|more|useful) (?=(?:for me )?to do\b)"
     r"|(?:reason(?:ing)?|explanation|rationale|justification)(?=\W{0,3}:)"
     r"|(?<=, )where|(?<=, )which (?:has|holds|contains)"
     r"|before (?=(?:the|my|our|its?|he|she|they|somebody|anyone|another|[a-z]+_\d)\b)"
@@ -105,6 +110,7 @@ _AIM = re.compile(
 # What the action does at once: "turn right, to face south".
 _FACE = re.compile(r"\bto face\W*$", re.I)
 _OUTCOME = re.compile(r"\b(?:so that|because|since)\b", re.I)
+_SO_THAT = re.compile(r"\bso (?:that|i|we)\b", re.I)
 # "As it might hold one": what is not sure in a cause leaves the action as it is.
 _GIVEN = re.compile(r"\b(?:because|since|as)\b", re.I)
 _UNSURE = re.compile(r"\b(?:maybe|perhaps|possibly|probably|might)\b", re.I)
@@ -120,9 +126,22 @@ _SO = re.compile(
     rf"|\s+so\s+(?={_I}\b)",
     re.I,
 )
+# What is intended for later: "I'll let player_0 do the work, so I stay".
+_AIMED = re.compile(
+    r"\A\W*(?:i'll|i will|i'm going to|i am going to|let me)\s+|\s+(?:later|afterwards)\Z", re.I
+)
 # What is needed is done later: "I need to cool the mug, so I go to the fridge".
 _NEED = re.compile(r"\W*(?:i|we) (?:need|have|must|want)\b", re.I)
 _ENDED = re.compile(r"(?:[.;!\n\u2013\u2014]|\s-)\s*(?:now,?\s+|but\s+)?(?=" + _INTEND + ")", re.I)
+# "The salad needs lettuce but I fetch bread".
+_BUT = re.compile(r",?\s+but\s+(?=" + _INTEND + ")", re.I)
+# "While it cooks I fetch a plate".
+_MEANWHILE = re.compile(
+    r"\W*(?:while|meanwhile|in the meantime)\b(?P<reason>[^.;:!?\n]*?),?\s*(?<![a-z])(?="
+    + _INTEND
+    + ")",
+    re.I,
+)
 
 # A no of its own before what "I" do; where it is an answer, it is an action that differs.
 _NO = re.compile(rf"\W*(?P<no>no|nope|nah)\s*[,.;!\u2013\u2014]+\s*(?={_I}\b)", re.I)
@@ -142,14 +161,64 @@ _BAD = re.compile(
 _DOING = re.compile(
     r"\W*(?:(?:i|we|i'll|let me) (?=(?:move|go|line up|head|step|walk|come|close|approach|follow"
     r"|flee|run|retreat|continue|make (?:room|way)|check|search|look for|fetch|explore|try|start"
-    r"|begin|clear|help|serve|bring|want|need|bluff|trap|slow-?play|give up)\b)"
-    r"|(?=(?:closing|approaching|heading|following|lining up)\b))"
-    r"(?P<reason>[^:;.!\n]{1,90}):\s+(?P<main>[^:]+)",
+    r"|begin|clear|help|serve|bring|want|need|bluff|trap|slow-?play|give up|get|grab)\b)"
+    r"|(?=(?:closing|approaching|heading|following|lining up|facing|(?:head|heading|go|going) back"
+    r"|(?:head|go|move|walk|step) (?:over )?(?:to|towards?|for) (?:the|my))\b)"
+    r"|(?P<later>(?:(?:now,? |still )?(?:back (?:to|for)|off to|time to|on (?:my|our) way|ready to)"
+    r"|now,? (?:i|we) can|(?:i|we) can now)\b))"
+    r"(?P<reason>[^:;.!\n]{1,90}?)(?::|\s+--?|\s*[\u2013\u2014])\s+(?P<main>[^:]+)",
+    re.I,
+)
+_UNDERWAY = re.compile(
+    r"\W*(?:(?:i|we|i'll|let me) )?(?:move|go|going|line up|lining up|head|heading|step|walk|come"
+    r"|close|closing|approach|approaching|follow|following|continue|facing|get|fetch)\b",
     re.I,
 )
 _NOT_DOING = re.compile(
     r"\b(?:no|not|never|\w+n't|bad|worse|worst|wrong|lose|losing|nowhere|was|were|did|\w+ed|caught"
     r"|could|should|would|when|you\w*|he|she|they|his|her|their|option\w*|choice\w*)\b",
+    re.I,
+)
+# The same action twice: "pick it up: interact", "face the pot -> north".
+_AGAIN = re.compile(
+    r"(?P<reason>[^:\n]{1,120}?)(?::|\s*(?:->|=>|\u2192)|\s--?|\s*[\u2013\u2014])\s+(?P<main>[^:\n]+)"
+)
+# How things are, and what is done: "Door 1 is open now: east", "the mince is ready, take it".
+_STATED = re.compile(
+    r"(?P<reason>[^:;.!?\n]{1,90}):\s+(?P<main>[^:]{1,60})"
+    r"|(?P<told>[^,:;.!?\n]{1,90})(?:,|\s*->|\s--?)\s+(?P<then>[^:,;.!?\n]{1,40})[.!]?",
+    re.I,
+)
+# A statement of how things are, and the words before a thing in it.
+_STATES = re.compile(
+    r"\b(?:(?:it|that|there|he|she)'s|is|are|isn't|aren't|needs?|has|have|holds?|contains?|requires?"
+    r"|becomes?|lies|stands?|will be|gets)\b",
+    re.I,
+)
+_JUDGES = re.compile(
+    r"\b(?:best|right|good|correct|optimal|better|thing|idea|move|action|choice|answer|turn)\b"
+    r"|\b(?:is|are|isn't|aren't|lies|stands?|has|have|blocked|closed|locked|shut)\W*$",
+    re.I,
+)
+_list = str.split
+_BEFORE_THINGS = frozenset(
+    _list(
+        "the a an of in into from with for some my our this that its need needs want has have "
+        "holds no more enough another any"
+    )
+)
+# "The door is not open yet, I'll wait".
+_SPLICED = re.compile(
+    r"(?P<reason>[^,;:.!\n]{0,80}?(?:\b(?:is|are|isn't|aren't|has|have|hasn't|needs?|holds?"
+    r"|stands?|remains?)|\b(?:it|that|there)'s)\b[^,;:.!\n]{0,60}),\s+"
+    r"(?=(?:i|i'll|i'm|we|we'll|let me)\b)(?P<main>.+)",
+    re.I | re.S,
+)
+_IN_TIME = re.compile(
+    r"\b(?:when\w*|once|while|after|before|as|by|next|then|later|soon|were|was|had|should"
+    r"|would|could|may|can|you\w*|that|which|who|what|how|rule|option\w*|plan\w*|turns?|even|given"
+    r"|in (?:case|my|our|a|an|one|two|three|\d+|that|which|this|general|theory|the end)"
+    r")\b",
     re.I,
 )
 # "west \u2014 the pot is there".
@@ -210,7 +279,8 @@ _HARMFUL = re.compile(
     r"|pretend|assum\w+|provided|providing|hypothetical\w*|theor\w+|jok\w+|kidding|lie|lying|lies"
     r"|ironic\w*|sarcas\w+|opposite|contrary|untrue|false|say|says|said|saying|tell|tells|told"
     r"|ask|asks|asked|wrote|writes|quot\w+|hear|heard|claims|wish|hope|dream|otherwise|or"
-    r"|either|maybe|perhaps|possibly|probably|might|however|although|though|nevertheless|still"
+    r"|either|maybe|perhaps|possibly|probably|might|however|although|though|nevertheless"
+    r"|still(?=\W*(?:[,;.!]|$|(?:i|we|my|our)\b))"
     r"|instead|wait|actually|undecided|unsure|not sure|uncertain|no idea|refus\w+"
     r"|forget|ignore|cancel|never ?mind|scratch"
     r"|well as|soon as|long as|far as|much as)\b",
@@ -219,7 +289,8 @@ _HARMFUL = re.compile(
 # An intention of its own.
 _PLAN = re.compile(
     r"\b(?:i'll|i will|i shall|let me|let's|let us|i'm going|i am going|i'm about|i am about"
-    r"|i choose|i plan|i intend|we'll|we will|we shall|first|then|next(?! to\b)|later"
+    r"|i choose|i plan|i intend|we'll|we will|we shall|first|then|next(?! (?:to|step|turn|round)\b)"
+    r"|later"
     r"|afterwards?)\b",
     re.I,
 )
@@ -285,7 +356,7 @@ def _reasons(text: str) -> Iterator[Clause]:
             yield Clause(
                 text[: mark.start()],
                 f"face {reason}" if faces else reason,
-                later=sign is _AIM,
+                later=sign is _AIM or _SO_THAT.search(mark[0]) is not None,
                 outcome=faces or _OUTCOME.search(mark[0]) is not None,
             )
     since = _SINCE.match(text)
@@ -300,22 +371,41 @@ def _reasons(text: str) -> Iterator[Clause]:
             main, reason = text[mark.end() :], text[: mark.start()]
             # "You are late, so go left" is an order to another.
             if _OWN.match(main) or not _YOU.search(reason):
-                known = _sure(reason) if sign is _SO else reason
+                known = _sure(_AIMED.sub("", reason)) if sign is _SO else reason
                 yield Clause(main, known, later=_NEED.match(reason) is not None)
     doing = _DOING.fullmatch(text)
     if doing and not _NOT_DOING.search(doing["reason"]):
-        yield Clause(doing["main"], doing["reason"], outcome=True)
+        # "Time to get an onion: north", "head to the pot: east": that is done later.
+        later = doing["later"] is not None or _UNDERWAY.match(text) is not None
+        yield Clause(doing["main"], doing["reason"], later=later, outcome=True)
+    twice = _AGAIN.fullmatch(text)
+    if twice:
+        yield Clause(twice["main"], twice["reason"], outcome=True, again=True)
+    stated = _STATED.fullmatch(text)
+    if stated:
+        told, then = stated["reason"] or stated["told"], stated["main"] or stated["then"]
+        if states(told) and not _OTHERS.search(told) and not _IN_TIME.search(told):
+            yield Clause(then, told, strict=True, outcome=True)
+    but = _BUT.search(text)
+    if but and states(text[: but.start()]) and not _IN_TIME.search(text[: but.start()]):
+        yield Clause(text[but.end() :], text[: but.start()])
+    meanwhile = _MEANWHILE.match(text)
+    if meanwhile:
+        yield Clause(text[meanwhile.end() :], meanwhile["reason"])
+    spliced = _SPLICED.fullmatch(text)
+    if spliced and not _IN_TIME.search(spliced["reason"]):
+        yield Clause(spliced["main"], spliced["reason"])
     dash = _DASH.search(text, 1)
     if dash and not _BAD.search(text[dash.end() :]):
-        yield Clause(text[: dash.start()], text[dash.end() :], strict=True)
+        yield Clause(text[: dash.start()], text[dash.end() :], strict=True, outcome=True)
     stops = list(_STOP.finditer(text))
     if stops:
         before, after = text[: stops[-1].start()], text[stops[-1].end() :]
         if not _OTHERS.search(before):
-            yield Clause(after, before, strict=True)
+            yield Clause(after, before, strict=True, outcome=True)
         before, after = text[: stops[0].start()], text[stops[0].end() :]
         if not _BAD.search(after):
-            yield Clause(before, after, strict=True)
+            yield Clause(before, after, strict=True, outcome=True)
 
 
 def _sure(cause: str) -> str:
@@ -342,6 +432,13 @@ def _alternatives(text: str) -> Iterator[Clause]:
 def is_reason(text: str) -> bool:
     """Whether what is told beside an action tells of nothing that could turn it round."""
     return not _HARMFUL.search(text) and not _PLAN.search(text)
+
+
+def states(text: str) -> frozenset[str]:
+    """The words before a thing in a statement of how things are, "the pot is full"; none where a
+    text is no such statement, or judges what to do."""
+    stated = _STATES.search(text) is not None and not _JUDGES.search(text)
+    return _BEFORE_THINGS if stated else frozenset()
 
 
 def pieces(text: str) -> list[str] | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -133,6 +133,18 @@ def choices_of(env: Any, state: Any, agent: str | int, limit: int | None = LIMIT
 @functools.lru_cache(maxsize=256)
 def _limits(kind: Any) -> bool:
     return "limit" in inspect.signature(kind.choices).parameters
+
+
+def without_effect(words: str, choices: Sequence[Choice]) -> str:
+    """A sentence in lower case without the effect of a choice or of its family, as their lines have
+    it behind a colon: it may stand there behind another number or thing than on the line."""
+    if ": " not in words:
+        return words
+    effects = {choice.effect for choice in choices}
+    effects |= {choice.form.effect for choice in choices if choice.form is not None}
+    for effect in sorted(filter(None, effects), key=len, reverse=True):
+        words = words.replace(f": {' '.join(effect.lower().split())}", "")
+    return words
 
 
 def fold(choices: Iterable[str], limit: int | None = LIMIT) -> list[Choice]:

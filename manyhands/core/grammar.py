@@ -56,6 +56,8 @@ _CHEER = re.compile(
     "\u2b50\ufe0f]"
 )
 
+_NUMBER_SIGN = re.compile(r"\bno\. (?=[0-9])")  # "onion no. 3" denies nothing
+
 _list = str.split
 _UNITS = _list(
     "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen "
@@ -79,6 +81,8 @@ def tokens(text: str) -> list[str]:
     text = text.lower().replace("\u2019", "'")
     if not text.isascii():
         text = _CHEER.sub(" ", text)
+    if "no. " in text:
+        text = _NUMBER_SIGN.sub("number ", text)
     for match in _TOKEN.finditer(text):
         before, after = text[match.start() - 1 : match.start()], text[match.end() : match.end() + 1]
         token = _STOPS.get(match[0], match[0])
@@ -207,6 +211,7 @@ _HEAD = (
     "[for (this|my) [next] (turn|step|move)] [is|will be|=]",
     f"(my|the) [next|first|final|best|current] {_AIM} (is|will be)",
     "(my|the) [next|first|final] (choice|pick|decision|preference) (fall|settle|land) (on|upon)",
+    "(my|the) (first|next|only|best) thing to do [here] is [to]",
     "(action|answer|move|choice|decision|next|first) [is]",
     "(it is|it's) time [for]",
     "time for",
@@ -250,6 +255,8 @@ _TAIL = (
 # Around phrases that name no more than a thing ("bread"): there, other courtesy would make a
 # sentence of its own of it ("I'm bread", "time to bread").
 _FEW_HEAD = (
+    "(i|we) [(will|shall)] (choose|select|opt for|go (with|for))",
+    "(i'll|we'll|i'd|let's) (choose|select|opt for|go (with|for))",
     "(okay|ok|alright|all right|sure|so|well|very well|fair enough|no rush|here goes|next|.|=)",
     "(yes|yeah|yep) [partner|team]",
     f"(yes|yeah|yep|okay|ok|alright) {_WHO}",
@@ -317,6 +324,7 @@ def orders(words: list[str]) -> Iterator[list[str]]:
     while words and words[-1] == ".":
         words = words[:-1]
     yield from _kept_up(words)
+    yield from _on_the_way(words)
     marks = _TURNED.intersection(words)
     if not marks:
         return
@@ -350,6 +358,17 @@ def _kept_up(words: list[str]) -> Iterator[list[str]]:
             return
 
 
+def _on_the_way(words: list[str]) -> Iterator[list[str]]:
+    """ "I'm still on my way to the sink": one goes there."""
+    at = words.index("way") if "way" in words[:6] else 0
+    own = words[at - 2 : at] in (["on", "my"], ["on", "our"]) and _UNDERWAY.issuperset(
+        words[: at - 2]
+    )
+    if own and len(words) > at + 2:
+        yield ["i", "go", *words[at + 1 :]]
+
+
+_UNDERWAY = frozenset(_list("i'm we're i am we are still and now"))
 _TURNED = _GOING | {"what", "go", "i", "we", "be", "with"}
 
 
@@ -487,7 +506,7 @@ WAITING = (
     f"(have|take|make) [a] [(short|brief|quick|little|tiny)] (wait|pause|breather) {TIME}",
     f"[(a|1)] (short|brief|quick|little|tiny) (wait|pause|breather) {TIME} [for me]",
     "[just] [one] (1|another|more) (moment|second|step|turn|beat) [more] (here|of waiting)",
-    "sit [out] (this|1) (one|1|turn|step|round) [out]",
+    "(sit|wait) [out] (this|1) (one|1|turn|step|round) [out]",
     "(let (this|1|my) (turn|step) (pass|go by)|(pass|skip) (this|my) (turn|step))",
 )
 

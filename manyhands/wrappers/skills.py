@@ -30,7 +30,7 @@ from manyhands.core.answers import (
     quoted,
 )
 from manyhands.core.asides import is_reason
-from manyhands.core.choices import LIMIT, Choice, Form, fold
+from manyhands.core.choices import LIMIT, Choice, Form, fold, without_effect
 from manyhands.core.config import boolean
 from manyhands.core.env import (
     Action,
@@ -431,7 +431,7 @@ def without_effects(plain: str, shown: Sequence[Choice]) -> str:
     """A sentence in which the lines of choices are replaced by what is to be answered."""
     for choice in shown:
         plain = plain.replace(normalise(choice), choice.text)
-    return plain
+    return without_effect(plain, shown)
 
 
 def read_option(

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from manyhands.core.answers import Answer, closest, decide, number, numbered
+from manyhands.core.choices import without_effect
 from manyhands.core.env import IllegalAction, names_of
 from manyhands.core.grammar import WAITING, Grammar, Reading, tokens
 from manyhands.envs.craftworld import rules as rl
@@ -434,11 +435,7 @@ class _Reader:
     def _worded(self, plain: str) -> int | None:
         """The action that a sentence names."""
         if ": " in plain:
-            for offer in offers(self.env, self.state, self.obs, self.legal):
-                # The line of its family begins like its own.
-                for words in (offer.form.effect if offer.form else "", offer.effect):
-                    if words:
-                        plain = plain.replace(f"{offer.text}: {words.lower()}", offer.text)
+            plain = without_effect(plain, offers(self.env, self.state, self.obs, self.legal))
         grammar = _grammar(self.env.craft, self.env.actions, self.env.agents)
         readings, said = grammar.read(plain), frozenset(tokens(plain))
         if not readings:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from manyhands.core.answers import Answer, closest, decide
+from manyhands.core.choices import without_effect
 from manyhands.core.env import IllegalAction, names_of
 from manyhands.core.grammar import WAITING, Grammar, Reading
 from manyhands.envs.cuisine.menu import Book, words
@@ -183,9 +184,7 @@ def _grammar(
 ) -> Grammar:
     """The phrases of a kitchen: a meaning is (what, kind of tool or None)."""
     slots: dict[str, Any] = {"place": _place_names(places), "item": _item_names(items)}
-    slots["offered"] = {}  # lines of `choices`, filled in where an answer may hold one
     phrases: list[tuple[Any, Sequence[str]]] = [
-        (("offered", None), ["{offered}"]),
         (
             ("go", None),
             [
@@ -406,14 +405,12 @@ def parse(cuisine: Cuisine, text: Any, state: CuisineState, agent: int) -> int:
 
     def mean(answer: Answer) -> int | None:
         plain = " ".join(answer.plain.split()).rstrip(".")
+        if ":" in plain:
+            plain = without_effect(plain, cuisine.choices(state, agent, None))
         for action in open_:
             if plain == short_words(cuisine, facts, agent, action):
                 return action
-        offered = None
-        if ":" in plain:  # with its effect
-            lines = cuisine.choices(state, agent, None)
-            offered = {"offered": {str(choice): choice.action for choice in lines}}
-        readings = grammar_of(book).read(answer.plain, offered)
+        readings = grammar_of(book).read(plain)
         if not readings:
             return None
         found: dict[int, None] = {}
@@ -460,8 +457,6 @@ def _action(cuisine: Cuisine, facts: Facts, agent: int, reading: Reading) -> int
     book = cuisine.book
     go, _, put, activate = actions_of(book)
     what, kind = reading.meaning
-    if what == "offered":
-        return int(reading.values["offered"])
     values: Mapping[str, Any] = reading.values
     place, held = facts.place[agent], facts.held[agent]
     here = the(book.place_names[place])

@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from manyhands.core.answers import REASON, Answer, closest, decide
+from manyhands.core.choices import without_effect
 from manyhands.core.env import IllegalAction
 from manyhands.core.grammar import WAITING, Grammar, Reading
 from manyhands.envs.home import alfworld
@@ -62,9 +63,7 @@ def grammar(catalog: Catalog) -> Grammar:
         "room": Names(catalog.room_kinds),
     }
     slots["side"] = {"left": 0, "right": 1}
-    slots["offered"] = {}  # lines of `choices`, filled in where an answer may hold one
     phrases: list[tuple[Any, Sequence[str]]] = [
-        ("offered", ["{offered}"]),
         (
             "go",
             [
@@ -291,16 +290,14 @@ def parse(home: Home, text: Any, state: HomeState, agent: int) -> int:
             _LABEL.sub("", answer.plain, count=1) if _LABEL.match(answer.plain) else answer.plain
         )
         plain = " ".join(plain.split()).rstrip(".")
+        if ":" in plain:
+            plain = without_effect(plain, home.choices(state, agent, None))
         for action in open_:
             if plain == short_words(home, facts, agent, action):
                 return action
-        offered = None
-        if ":" in plain:  # with its effect
-            lines = home.choices(state, agent, None)
-            offered = {"offered": {str(choice): choice.action for choice in lines}}
         if manner and _THOUGHT.match(plain):
             return Actions.WAIT
-        readings = grammar(home.catalog).read(plain, offered)
+        readings = grammar(home.catalog).read(plain)
         if answer.kind != REASON:
             named = bare(home.catalog).read(plain)
             readings += [one for one in named if not _is_at(facts, agent, one)]
@@ -371,11 +368,9 @@ def short_words(home: Home, facts: Facts, agent: int, action: int) -> str:
 def _action(home: Home, facts: Facts, agent: int, reading: Reading) -> int | str:
     """The action that a reading means, or why it can mean none here."""
     if agent >= home.players:
-        waits = reading.meaning in ("wait", "offered")
+        waits = reading.meaning == "wait"
         return Actions.WAIT if waits else "you have no hands: wait, and talk"
     do, what, values = Actions(home), reading.meaning, reading.values
-    if what == "offered":
-        return int(values["offered"])
     if what in LOOKS:
         return _looking(home, facts, agent, what)
     if what == "look at" and home.replies == "alfworld":
