@@ -63,8 +63,11 @@ class EventSkills(SkillSet, Protocol):
     def assign(self, obs: Any, option: Array) -> Array:
         """The skill of each agent, [*axes], under its team's option [*axes]."""
 
-    def parse_option(self, text: str) -> int | None:
-        """The option that a sentence names, None if it names none; may raise `IllegalAction`."""
+    def parse_option(
+        self, text: str, perception: np.ndarray | None = None, agents: Sequence[str] = ()
+    ) -> int | None:
+        """The option that a sentence names, None if it names none; may raise `IllegalAction`. From
+        the perception of one of a team with these names, they may stand for their roles."""
 
     def offers(self, perception: np.ndarray, limit: int | None = LIMIT) -> list[Choice]:
         """The skills that can be chosen with this perception, each with its effect."""
@@ -406,8 +409,16 @@ class Events(Wrapper[EventState]):
         i = self.index(agent)
         current = int(np.asarray(state.chosen)[i]) if int(np.asarray(state.steps)) else None
         if self.per == "team":
-            shown = self.skills.option_choices()
-            return read_option(self.table, text, self.skills.parse_option, current, shown)
+            shown, member = self.skills.option_choices(), self._member(agent)
+            row = np.asarray(self._perceive(state.inner))[member]
+            team = self.env.agents[member:][: self.members]
+            return read_option(
+                self.table,
+                text,
+                lambda plain: self.skills.parse_option(plain, row, team),
+                current,
+                shown,
+            )
         row = np.asarray(self._perceive(state.inner))[i]
         return self.read(text, row, current, self.agents[i])
 

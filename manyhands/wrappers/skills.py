@@ -29,6 +29,7 @@ from manyhands.core.answers import (
     numbered,
     quoted,
 )
+from manyhands.core.asides import is_reason
 from manyhands.core.choices import LIMIT, Choice, Form, fold, without_effect
 from manyhands.core.config import boolean
 from manyhands.core.env import (
@@ -41,7 +42,7 @@ from manyhands.core.env import (
     Wrapper,
     state_dataclass,
 )
-from manyhands.core.grammar import Grammar
+from manyhands.core.grammar import Grammar, tokens
 from manyhands.core.talk import Message
 
 
@@ -477,4 +478,24 @@ def _read(
             raise refuse(f"no {what} is under way that could go on")
         return current
 
-    return int(decide(text, meant, refuse, what=what, me=me))
+    return int(
+        decide(
+            text, meant, refuse, what=what, me=me, calm=lambda why: _is_calm(why, table, current)
+        )
+    )
+
+
+# What a player takes to be under way, as a reason to go on with it.
+_UNDER_WAY = re.compile(r"\b(?:under ?way|in progress|already (?:started|begun|going|on))\b", re.I)
+
+
+def _is_calm(reason: str, table: Sequence[str], current: int | None) -> bool:
+    """Whether a reason leaves the skill that is named beside it as it is: "my bump is under way, so
+    I go on" does not, where something else is."""
+    if not is_reason(reason):
+        return False
+    if current is None or not _UNDER_WAY.search(reason):
+        return True
+    verbs = {name.split(maxsplit=1)[0] for name in table} - {"go"}
+    told = verbs.intersection(tokens(reason))
+    return not told or table[current].split(maxsplit=1)[0] in told

@@ -164,6 +164,55 @@ def test_text_says_what_vectors_say(task):
         assert np.abs(row - rows[i]).max() < 0.0101, layout.names[np.abs(row - rows[i]).argmax()]
 
 
+def test_rules_say_what_moves_see_to_and_that_wind_blows():
+    wind = manyhands.make("drones", actions="moves", randomise={"wind": (1, 3)})
+    windy = wind.rules(0)
+    assert "wind of 1 to 3 m/s" in windy and "ball" not in windy and "lead around" in windy
+    assert "lead around" not in game(actions="moves", cylinders=0).rules(0)
+    assert "keep off" not in game(task="pursuit", drones=1, actions="moves").rules(0)
+    assert "wind" not in game().rules(0)
+    hunt = game(task="pursuit", actions="moves")
+    told = [line(hunt.rules(i), "^- surround") for i in range(3)]
+    assert [int(re.search(r"(\d+) degrees", row)[1]) for row in told] == [0, 120, 240]
+    # ... which is where it leads to.
+    alone = game(task="pursuit", actions="moves", cylinders=0)
+    asked = {"drones": [[0, -4, 1], [0, 4, 1], [-4, 0, 1]], "evader": [0, 0, 1]}
+    state = alone.reset_to(episode_key(0), asked)
+    view = moves.view_of(alone, alone.observation_layout, np.asarray(alone.observe(state)).T)
+    asks = np.asarray(moves.velocities(alone, view))[moves.move_names(alone).index("surround")]
+    for i in range(3):
+        side = moves.RING * np.array([np.cos(2 * np.pi * i / 3), np.sin(2 * np.pi * i / 3)])
+        way = side - np.asarray(state.bodies.position)[i, :2]
+        assert np.allclose(asks[:2, i] / np.linalg.norm(asks[:2, i]), way / np.linalg.norm(way))
+
+
+def test_texts_say_how_an_episode_ended():
+    env = game(goals=1)
+    state = first(env)
+    late = dataclasses.replace(state, time=np.int32(env.max_steps))
+    done = dataclasses.replace(state, over=np.bool_(True), reached=np.int8(1))
+    assert "is up" in env.describe(late, 0) and "is over" in env.describe(done, 0)
+    assert "is to be at" not in env.describe(done, 0) and "is over" not in env.describe(state, 0)
+    hunt = game(task="pursuit")
+    late = dataclasses.replace(first(hunt), time=np.int32(hunt.max_steps))
+    assert "got away" in hunt.describe(late, 0) and "start" in hunt.rules(0)
+
+
+def test_a_touch_tells_what_is_near():
+    env = game(cylinders=1, goals=1)
+    asked = {"drones": [[-3, 0, 1], [0, 3, 1], [0, -3, 1]], "cylinders": [[-2.3, 0]]}
+    state = env.reset_to(episode_key(0), {**asked, "goals": [[6, 0, 1.5]]})
+    assert "touched" not in env.describe(state, 0)
+    east = np.array([[1, 0, 0, 0]] + [[0, 0, 0, 0]] * 2, np.float32)
+    for _ in range(5):
+        state, _ = env.step(episode_key(0), state, east)
+    assert "you touched something (nearest now: a cylinder, 0.0" in env.describe(state, 0)
+    assert "drone_0 touched something." in env.describe(state, 1)
+    middle = np.asarray(state.bodies.position).mean(0)
+    told = numbers(line(env.describe(state, 0), "^Your middle is at"))
+    assert np.allclose(told[:3], middle, atol=0.0051)
+
+
 def test_who_loses_sight_is_told_no_more():
     env = game(task="pursuit", drones=1, cylinders=1)
     asked = {"drones": [[-2, 0, 1]], "cylinders": [[0, 0]]}

@@ -20,21 +20,22 @@ if TYPE_CHECKING:
 _STILL = "stay about where you are"
 _FORMATION = {
     "hold": _STILL,
-    "advance": "fly to your place in the shape, about a point ahead of your middle to the goal",
+    "advance": "fly to about your place in the shape, with its middle at most "
+    f"{moves.LEAD:g} m ahead of the drones' middle, to the goal",
     "close ranks": "fly to your place in the shape about the drones' middle",
 }
 _PURSUIT = {
     "hold": _STILL,
     "chase": "fly straight to about where the evader was seen last",
-    "cut off": "fly to about where the evader will be if it flies on as it did",
-    "surround": "fly to about your own side of the evader, and nearer as the others come",
+    "cut off": "fly to about where the evader will be if it flies on as it did, at most "
+    f"{moves.AHEAD:g} s from now",
     "flee": "fly to about where pursuers, walls and cylinders push least",
     "hide": "fly to about behind the nearest cylinder, from the nearest pursuer",
 }
 
 
-def effect_of(drones: Drones, move: str) -> str:
-    """What a move does."""
+def effect_of(drones: Drones, move: str, agent: int) -> str:
+    """What a move of an agent does."""
     if move in moves.DIRECTIONS:
         way = "up" if move == "up" else "down" if move == "down" else f"to the {move}"
         return f"fly {way} at about full speed"
@@ -46,6 +47,16 @@ def effect_of(drones: Drones, move: str) -> str:
         )
     if move.startswith("slot"):
         return f"fly to about where {move} of the shape is at the goal"
+    if move == "surround":
+        if drones.team == 1:
+            return "fly to about the evader"
+        angle = 360 * agent / drones.team
+        return (
+            f"fly to about {moves.RING:g} m from the evader, on your own side of it, which is "
+            f"{angle:.0f} degrees to the left of east; nearer, if all of you are near"
+        )
+    if move == "hide" and not drones.cylinders:
+        return "stay about where you are: there is no cylinder"
     return (_PURSUIT if drones.pursuit else _FORMATION)[move]
 
 
@@ -66,7 +77,7 @@ def commands(drones: Drones, state: DronesState, agent: int) -> dict[str, tuple[
     names, open_ = moves.move_names(drones), moves.allowed(drones)[agent]
     numbers = [m for m in range(len(names)) if open_[m]]
     if drones.actions == "moves":
-        return {names[m]: (m, effect_of(drones, names[m])) for m in numbers}
+        return {names[m]: (m, effect_of(drones, names[m], agent)) for m in numbers}
     if drones.actions in ("rotors", "ctbr"):
         return _motors(drones, agent)
     flown, observe = _flown(drones.with_detail("normal"))
@@ -74,7 +85,10 @@ def commands(drones: Drones, state: DronesState, agent: int) -> dict[str, tuple[
     told: dict[str, tuple[Any, str]] = {}
     for m in numbers:
         four = action_for(drones, state, agent, found[m])
-        told[names[m]] = four, f"{effect_of(drones, names[m])}: now {spoken_four(drones, four)}"
+        told[names[m]] = (
+            four,
+            f"{effect_of(drones, names[m], agent)}: now {spoken_four(drones, four)}",
+        )
     return told
 
 

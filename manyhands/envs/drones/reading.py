@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
+import re
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from manyhands.core.answers import Answer, closest, decide
 from manyhands.core.env import IllegalAction, names_of
 from manyhands.core.grammar import WAITING, Grammar, Reading
 from manyhands.envs.drones.commands import commands
+from manyhands.envs.drones.observe import goal_of
 from manyhands.envs.drones.rules import bounds
 from manyhands.envs.drones.state import DronesState
 from manyhands.envs.volleyball import figures
@@ -30,10 +32,15 @@ _SOME = (
     "|further|farther|now|at full speed|full speed)]"
 )
 _PREY = "(evader|it|him|her|target|prey|intruder|runaway|enemy|opponent|fugitive)"
-_SHAPE = "(shape|formation)"
+_SHAPE = "(shape|formation|THIS SHAPE)"  # and the name of the shape that is flown
+_GOAL = "[(next|our|current)] goal"
 _OTHERS = "(other|team|rest|mate|team mate)"
 _FOR = f"[[(and|to)] wait for ({_OTHERS}|{{mate}})]"
-_WITH = "[(together|along)] [with [(all|my)] (other|team|rest|mate|team mate)]"
+_WITH = (
+    "[(together|along)] "
+    "[with ([(all|my)] (other|team|rest|mate|team mate)|{one:mate} [and {two:mate}])]"
+)
+_KEEP = "[(keep|keep on|continue|continue to|go on)]"
 _PACE = "[(slowly|gently|carefully|a little|a bit|steadily|at full speed|fast)]"
 _PHRASES: dict[str, list[str]] = {
     "hold": [
@@ -44,23 +51,28 @@ _PHRASES: dict[str, list[str]] = {
         "(hold|keep|maintain) [(my|this|current)] (position|place|spot|altitude|height|station) "
         f"{_FOR}",
         f"let ({_OTHERS}|{{mate}}) (catch up|come [closer])",
-        f"wait for ({_OTHERS}|{{mate}}) [to (catch up|come [closer])]",
+        f"[(slow down|brake|stop) and] wait for ({_OTHERS}|{{mate}}) [to (catch up|come [closer])]",
         "come to a (stop|halt|hover|standstill)",
         "stay as i am",
     ],
     "advance": [
-        f"(advance|{_GO} forward|push on|press on|carry on|continue) {_WITH} "
-        f"[(in|with|keeping|while keeping) {_SHAPE}] [(to|toward|towards) goal] {_WITH} {_PACE}",
-        f"{_GO} {_SOME} (to|toward|towards|for) goal {_WITH} [(in|with|keeping) {_SHAPE}]",
-        f"{_GO} [(on|ahead|forward)] in {_SHAPE} [(to|toward|towards) goal]",
+        f"{_KEEP} [(keep pace|keep up) with {_OTHERS} and] "
+        f"(advance|{_GO} [(on|along)] forward|{_GO} (onward|ahead)|push on|press on|carry on"
+        f"|continue) {_WITH} "
+        f"[(in|with|keeping|while keeping) {_SHAPE}] [(to|toward|towards) {_GOAL}] {_WITH} {_PACE}",
+        f"{_KEEP} {_GO} {_SOME} (to|toward|towards|for) {_GOAL} {_WITH} "
+        f"[(in|with|keeping) {_SHAPE}]",
+        f"{_KEEP} {_GO} [(on|ahead|forward)] [together] in {_SHAPE} [(to|toward|towards) {_GOAL}]",
         f"(keep|hold) {_SHAPE} (and|while) (advance|{_GO} [(on|ahead|forward)]) "
-        "[(to|toward|towards) goal]",
-        "approach goal [together] [in formation]",
+        f"[(to|toward|towards) {_GOAL}]",
+        f"(move|fly|take|bring|lead) {_SHAPE} [(on|ahead|forward)] (to|toward|towards) {_GOAL}",
+        f"approach {_GOAL} [together] [in formation]",
     ],
     "close ranks": [
         "(close|tighten|close up) rank",
-        f"(hold|keep|maintain|restore|reform|re form|repair|mend|tighten [up]|close [up]) {_SHAPE}",
-        f"(stay|get back|go back|return|fall back) (in|into|to) {_SHAPE}",
+        "(hold|keep|maintain|restore|reform|re form|form|repair|mend|tighten [up]|close [up]) "
+        f"{_SHAPE}",
+        f"(stay|get [back]|go back|return|fall back|come back) (in|into|to) {_SHAPE}",
         f"(take|resume) my place in {_SHAPE}",
         "(gather|regroup|close up|form up) [with [the] (other|team|rest)] [again]",
     ],
@@ -77,22 +89,26 @@ _PHRASES: dict[str, list[str]] = {
     "own slot": [
         f"(take|take up|hold|keep|fill|occupy|claim) my [own] (slot|place|position) "
         f"[in {_SHAPE}] at goal",
-        "(take|take up|hold|keep|fill|occupy|claim) my [own] slot",
+        "(take|take up|hold|keep|fill|occupy|claim) my [own] slot [there]",
         f"{_GO} {_SOME} (to|into|for|toward|towards) my [own] slot [(in|of) {_SHAPE}] [at goal]",
         f"{_GO} {_SOME} (to|into) my [own] (place|position) [in {_SHAPE}] at goal",
     ],
     "chase": [
-        f"(chase|pursue|hunt|follow|catch|attack|tail|charge|go for|go after|run after"
+        f"{_KEEP} (chase|pursue|hunt|follow|catch|attack|tail|charge|go for|go after|run after"
         f"|close in on|close on|make for|run down|hunt down|track|grab|capture|rush) "
         f"[(down|after)] [{_PREY}] {_WITH} {_PACE}",
         f"{_GO} {_SOME} (after|at|for|to|toward|towards) {_PREY} {_WITH} {_PACE}",
+        f"{_GO} {_SOME} [to] where {_PREY} was [last] (seen [last]|spotted)",
         f"(give|keep up) chase [to {_PREY}]",
         f"(chase|run|hunt|track) {_PREY} down",
         f"close [in] on {_PREY}",
+        f"(keep|stay) after {_PREY}",
+        f"[at] full speed (at|to|toward|after) {_PREY}",
     ],
     "cut off": [
-        f"(cut off|head off|intercept|lead|anticipate|block) [{_PREY}]",
-        f"(cut|head) {_PREY} off",
+        f"[lead {_PREY} and] (cut off|head off|intercept|lead|anticipate|block) [{_PREY}] "
+        "[where (it|he|she) (will be|is going|is heading|is headed|goes)]",
+        f"[lead {_PREY} and] (cut|head) {_PREY} off [there]",
         f"(cut off|block|bar) (its|{_PREY}'s|{_PREY}|evader's) [(way|path|escape|route|retreat)] "
         "[(to|in) (east|west|north|south)]",
         f"{_GO} [to] [ahead of|in front of] {_PREY}",
@@ -100,24 +116,27 @@ _PHRASES: dict[str, list[str]] = {
         f"(get|fly|go|move) (ahead of|in front of) {_PREY}",
     ],
     "surround": [
-        f"(surround|encircle|circle|enclose|corner|box in|ring|hem in|trap|close around|envelop) "
-        f"[{_PREY}] {_WITH}",
+        f"[take my [own] side and] {_KEEP} (surround|encircle|circle|enclose|corner|box in|ring"
+        f"|hem in|trap|close around|envelop) [{_PREY}] {_WITH}",
         f"(box|hem) {_PREY} in",
-        f"{_GO} {_SOME} (to my side|around) of {_PREY}",
-        f"take my side of {_PREY}",
+        f"close [the] ring [(around|on) {_PREY}]",
+        f"{_GO} {_SOME} (to my [own] side|around) of {_PREY}",
+        f"take my [own] side of {_PREY}",
     ],
     "side": [
-        f"{_GO} {_SOME} [to] {{side}} [(side|hand side|flank)] of {{mate}}",
+        f"({_GO}|spread out|swing|fan out) {_SOME} [(to|on|over to)] {{side}} "
+        "[(side|hand side|flank|wing)] of {mate}",
         "(be|stay|take position|take my place|take up position|hold) [(at|on|to)] {side} "
-        "[(side|hand side|flank)] of {mate}",
-        "(cover|guard|take) {side} [(side|hand side|flank)] of {mate}",
+        "[(side|hand side|flank|wing)] of {mate}",
+        "(cover|guard|take) {side} [(side|hand side|flank|wing)] of {mate}",
         "(cover|guard|take) {mate} on {side} [side]",
-        "(cover|guard|take) {mate} s {side} [(side|hand side|flank)]",
-        f"{_GO} {_SOME} [(to|on)] {{mate}} s {{side}} [(side|hand side|flank)]",
+        "(cover|guard|take) {mate} s {side} [(side|hand side|flank|wing)]",
+        f"{_GO} {_SOME} [(to|on)] {{mate}} s {{side}} [(side|hand side|flank|wing)]",
         f"{_GO} {_SOME} (beside|next to|alongside) {{mate}} on {{side}} [side]",
     ],
     "way": [
-        f"{_GO} {_SOME} [(to|toward|towards|to the|due)] {{way}} {_SOME} "
+        f"({_GO}|dodge|swerve|slip [away]|break away|veer) {_SOME} "
+        f"[(to|toward|towards|to the|due)] {{way}} {_SOME} "
         "[(around|past) [(nearest|next)] (cylinder|obstacle|pillar|column|post)]",
     ],
     "up": [
@@ -131,7 +150,7 @@ _PHRASES: dict[str, list[str]] = {
     "flee": [
         "(flee|escape|run away|run|get away|evade|run for it|run for my life|bolt|take flight)",
         "(flee|escape|run away|get away|fly away|move away|run|keep away|stay away) from "
-        "([all] (pursuer|them|hunter|drone))",
+        "([all] (pursuer|them|hunter|drone)|{mate})",
         "(evade|avoid|dodge|outrun) [all] (pursuer|them|hunter)",
     ],
     "hide": [
@@ -139,7 +158,8 @@ _PHRASES: dict[str, list[str]] = {
         f"({_GO}|take cover|get cover|seek cover|duck) [(to|in)] (behind|cover behind) "
         "[nearest] (cylinder|obstacle|pillar|column|post)",
         "take cover [behind [nearest] (cylinder|obstacle|pillar|column|post)]",
-        "(get|go|move|fly) out of [their] sight",
+        "(get|go|move|fly) out of [their] (sight|view)",
+        "break [their] line of sight",
     ],
     "hover": ["hover [(here|in place|steady|level)]", "keep [my] (height|altitude)"],
     "climb": ["(climb|rise|ascend) [up]", "gain (height|altitude)", f"{_GO} up"],
@@ -163,10 +183,10 @@ _FLIES = {
     ],
 }
 _SHORT = {
-    "way": [f"[(to|due)] {{way}} {_PACE}"],
+    "way": [f"[straight] [on] [(to|due)] {{way}} {_PACE}"],
     "side": [
         "[to] {side} of {mate}",
-        "[(to|on|at)] {mate} s {side} [(side|hand side|flank)]",
+        "[(to|on|at)] {mate} s {side} [(side|hand side|flank|wing)]",
     ],
     "chase": [f"[right] after {_PREY}"],
     "slot": ["slot [(number|#)] {n}", "{ordinal} slot"],
@@ -204,9 +224,11 @@ _OF_TASK = {
 
 
 @functools.lru_cache(maxsize=64)
-def _grammar(task: str, actions: str, mates: tuple[str, ...]) -> Grammar:
+def _grammar(task: str, actions: str, mates: tuple[str, ...], shape: str) -> Grammar:
     kinds = _OF_TASK[task] if actions not in ("rotors", "ctbr") else ("hover", "climb", "sink")
-    phrases = {kind: _PHRASES[kind] for kind in kinds} | {"offered": ["{offered}"]}
+    phrases = {
+        kind: [line.replace("THIS SHAPE", shape) for line in _PHRASES[kind]] for kind in kinds
+    } | {"offered": ["{offered}"]}
     if actions != "moves":
         lines = [*_NUMBERS, *_FLIES.get(actions, [])]
         phrases["numbers"] = [line.replace("{space}", _SPACES[actions]) for line in lines]
@@ -233,7 +255,8 @@ def parse(drones: Drones, text: Any, state: DronesState, agent: int) -> Any:
         for name, (action, effect) in known.items():
             if plain in (name, f"{name}: {effect}".lower()):
                 return action
-        grammar = _grammar(drones.task, drones.actions, drones.agents[: drones.team])
+        mates = drones.agents[: drones.team]
+        grammar = _grammar(drones.task, drones.actions, mates, drones.shape)
         offered = None
         if ":" in plain:  # with its effect
             lines = {f"{name}: {effect}": name for name, (_, effect) in known.items()}
@@ -249,7 +272,8 @@ def parse(drones: Drones, text: Any, state: DronesState, agent: int) -> Any:
             ):
                 return _four(drones, numbers, refuse)
         found: dict[str, None] = {}
-        for reading in grammar.read(answer.plain, offered):
+        said = _without_places(drones, state, answer.plain)
+        for reading in grammar.read(said, offered):
             name = _move(reading, agent)
             if name:
                 found[name] = None
@@ -261,6 +285,33 @@ def parse(drones: Drones, text: Any, state: DronesState, agent: int) -> Any:
         return known[name][0]
 
     return decide(text, mean, refuse, me=drones.agents[agent])
+
+
+# "The goal at (6.00, 3.64, 1.61)".
+_PLACED = re.compile(
+    r"(?P<what>goal|evader|it|slot (?P<slot>\d)),?(?: is)?(?: at)? "
+    r"\((?P<place> ?-?\d+(?:\.\d+)?(?:, ?-?\d+(?:\.\d+)?){2} ?)\)"
+)
+_NEAR = 0.1  # m, as exactly as places are repeated
+
+
+def _without_places(drones: Drones, state: DronesState, plain: str) -> str:
+    """A sentence of moves without the places of what it names, where they are true."""
+    if drones.actions != "moves" or "(" not in plain:
+        return plain
+
+    def replaced(found: re.Match[str]) -> str:
+        said, what = [float(number) for number in found["place"].split(",")], found["what"]
+        if drones.pursuit:
+            true = np.asarray(state.known)[:3] if what in ("evader", "it") else None
+        else:
+            true = np.asarray(goal_of(state)) if what != "evader" else None
+            if found["slot"] and 1 <= int(found["slot"]) <= drones.team:
+                true = true + drones.slots[int(found["slot"]) - 1]
+        agrees = true is not None and np.abs(true - said).max() <= _NEAR
+        return what if agrees else found[0]
+
+    return _PLACED.sub(replaced, plain)
 
 
 def _move(reading: Reading, agent: int) -> str:

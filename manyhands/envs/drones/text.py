@@ -19,6 +19,7 @@ from manyhands.envs.drones.commands import commands, effect_of, rounded, spoken_
 from manyhands.envs.drones.observe import goal_of, slot_error
 from manyhands.envs.drones.rules import bounds
 from manyhands.envs.drones.state import IN_SHAPE, REACHED, SPACING, STEP, DronesState
+from manyhands.envs.volleyball.hazards import hazards
 from manyhands.envs.volleyball.physics import matrix
 
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ def _row(values: Any) -> str:
 
 def _all(names: list[str]) -> str:
     """`a, b and c`."""
-    *first, last = names
+    *first, last = names or [""]
     return f"{', '.join(first)} and {last}" if first else last
 
 
@@ -59,9 +60,13 @@ def describe(drones: Drones, state: DronesState, agent: int) -> str:
     if posts:
         lines.append(f"Cylinders stand at {', '.join(posts)}.")
     lines += _evader(drones, state, agent) if drones.pursuit else _shape(drones, state, agent)
-    said = [_event(drones, event, agent) for event in drones.last_events(state, agent)]
+    said = [_event(drones, state, event, agent) for event in drones.last_events(state, agent)]
     if said:
         lines.append(f"Last step: {'; '.join(said)}.")
+    if bool(state.over):
+        lines.append("The episode is over.")
+    elif int(state.time) >= drones.max_steps:
+        lines.append("The time is up." + " The evader got away." * drones.pursuit)
     return "\n".join(lines)
 
 
@@ -110,12 +115,15 @@ def _shape(drones: Drones, state: DronesState, agent: int) -> list[str]:
     left = drones.goals - int(state.reached)
     slots = [f"slot {k + 1} {_row(goal + slot)}" for k, slot in enumerate(drones.slots)]
     error = float(slot_error(drones, places))
-    lines = [
-        f"{left} of {drones.goals} goals are left; the shape's middle is to be at {_row(goal)}.",
-        f"Its places there: {', '.join(slots)}; yours is slot {agent + 1}.",
-        f"The error of the shape is {error:.2f} m.",
-    ]
-    if drones.detail == "full":
+    lines = [f"The error of the shape is {error:.2f} m."]
+    if left:
+        lines = [
+            f"{left} of {drones.goals} goals {'is' if left == 1 else 'are'} left; the shape's "
+            f"middle is to be at {_row(goal)}.",
+            f"Its places there: {', '.join(slots)}; yours is slot {agent + 1}.",
+            *lines,
+        ]
+    if drones.detail != "brief":
         middle = places.mean(0)
         lines.append(
             f"Your middle is at {_row(middle)}, {math.dist(middle, goal):.2f} m from the goal."
@@ -123,18 +131,36 @@ def _shape(drones: Drones, state: DronesState, agent: int) -> list[str]:
     return lines
 
 
-def _event(drones: Drones, event: dict[str, Any], agent: int) -> str:
+def _event(drones: Drones, state: DronesState, event: dict[str, Any], agent: int) -> str:
     kind = event["event"]
     if "agent" in event:
         you = event["agent"] == drones.agents[agent]
         who = "you" if you else event["agent"]
-        return f"{who} touched something" if kind == "collision" else f"{who} caught the evader"
+        if kind == "collision":
+            return f"{who} touched something{_nearest(drones, state, agent) if you else ''}"
+        return f"{who} caught the evader"
     told = {
         "sighted": "the evader came into sight",
         "lost": "the evader went out of sight",
         "crash": "the collision ended the episode",
     }
     return told.get(kind) or f"you all reached goal {event['goal']}"
+
+
+def _nearest(drones: Drones, state: DronesState, agent: int) -> str:
+    """What is nearest to a drone now, of what it may have touched."""
+    places = np.asarray(state.bodies.position)
+    here, body, (x, y), z = places[agent], drones.body, drones.plan.half, drones.plan.height
+    gaps = {"a wall": min(x - abs(here[0]), y - abs(here[1])) - body}
+    gaps |= {"the floor": here[2] - body, "the ceiling": z - here[2] - body}
+    for post in np.asarray(state.cylinders):
+        gap = math.dist(post, here[:2]) - drones.plan.radius - body
+        gaps["a cylinder"] = min(gap, gaps.get("a cylinder", gap))
+    for i, name in enumerate(drones.agents[: drones.team]):
+        if i != agent:
+            gaps[name] = math.dist(places[i], here) - 2 * body
+    name = min(gaps, key=lambda name: gaps[name])
+    return f" (nearest now: {name}, {max(float(gaps[name]), 0):.2f} m)"
 
 
 # ---- choices -------------------------------------------------------------------------------------
@@ -193,6 +219,7 @@ def rules(drones: Drones, agent: int) -> str:
             if drones.collisions == "end"
             else "."
         ),
+        *hazards(drones.ranges, ""),
         "",
         "WHAT YOU CAN DO",
         f"A step lasts {seconds:g} s, an episode {drones.max_steps} steps at most. All drones act "
@@ -229,8 +256,9 @@ def _hunt(drones: Drones, agent: int) -> list[str]:
         f"The evader is caught when a pursuer is within {drones.capture:g} m of it; the episode "
         f"ends then. It flies at {drones.speeds[-1]:.2g} m/s at most, pursuers at "
         f"{drones.speed:g}.",
-        f"A pursuer sees it within {drones.sight:g} m where no cylinder is between, and tells the "
-        "others.",
+        f"A pursuer sees it within {drones.sight:g} m where no cylinder is between"
+        + (", and tells the others" if drones.team > 1 else "")
+        + ". Where it starts is known.",
     ]
     if not drones.versus:
         lines.append("It sees everything, and flees from pursuers, walls and cylinders.")
@@ -248,24 +276,35 @@ def _hunt(drones: Drones, agent: int) -> list[str]:
     return lines
 
 
+def _led(drones: Drones, agent: int) -> str:
+    """What moves see to by themselves."""
+    evader = agent == drones.team
+    others = "pursuers" if evader else "your team-mates" if drones.team > 1 else ""
+    parts = ["lead around cylinders"] * bool(drones.cylinders)
+    parts += [f"keep off {others}"] * bool(others)
+    return _all(parts)
+
+
 def _actions(drones: Drones, agent: int) -> list[str]:
     names, open_ = moves.move_names(drones), moves.allowed(drones)[agent]
-    named = [f"- {names[m]}: {effect_of(drones, names[m])}" for m in np.flatnonzero(open_)]
+    named = [f"- {names[m]}: {effect_of(drones, names[m], agent)}" for m in np.flatnonzero(open_)]
+    led = _led(drones, agent)
     if drones.actions == "moves":
-        return ["One of these moves:", *named]
+        return [f"One of these moves{f', which {led}' * bool(led)}:", *named]
     if drones.actions == "position":
         low, high = bounds(drones)
         return [
             f"Name a place to fly to and a heading: x, y, z in m between {_row(low)} and "
             f"{_row(high)}, and degrees to the left of east; or a move, which stands for the place "
-            "it flies to now:",
+            f"it flies to now{f'; moves {led}' * bool(led)}:",
             *named,
         ]
     if drones.actions == "velocity":
         return [
             "Name four numbers between -1 and 1: the velocity to the east, to the north and up, "
-            f"where 1 is {drones.speeds[agent]:.2g} m/s, and the rate of yaw, where 1 is 2 rad/s "
-            "to the left; or a move, which stands for the velocity it flies at now:",
+            f"where 1 is {drones.speeds[agent]:.2g} m/s (a longer vector is shortened to it), and "
+            "the rate of yaw, where 1 is 2 rad/s to the left; or a move, which stands for the "
+            f"velocity it flies at now{f'; moves {led}' * bool(led)}:",
             *named,
         ]
     what = (

@@ -39,7 +39,10 @@ def split(text: str, labels: Sequence[str], unit: str = "") -> tuple[str, list[f
     )
     bare = re.sub(r"\?P<\w+>", "?:", item.pattern)
     between = r"(?: ?[,;] ?(?:and )?| and | )"
-    lists = list(re.finditer(rf"[\[({{<]* ?({bare}(?:{between}{bare})*)[,;]? ?[\])}}>]*", plain))
+    behind = rf"(?:(?<=[\])}}>]) ?(?:{unit})(?!\w))?" if unit else ""  # "(1, 2, 3) m"
+    lists = list(
+        re.finditer(rf"[\[({{<]* ?({bare}(?:{between}{bare})*)[,;]? ?[\])}}>]*{behind}", plain)
+    )
     if len(lists) != 1 or lists[0][1].isalpha():
         return plain, None
     if plain[: lists[0].start()].rstrip().endswith(("-", "+")):

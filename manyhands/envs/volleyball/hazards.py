@@ -6,7 +6,8 @@ from collections.abc import Mapping
 
 
 def hazards(ranges: Mapping[str, tuple[float, float]], ball: str) -> list[str]:
-    """Lines of the rules; empty where nothing blows, pushes or hides."""
+    """Lines of the rules; empty where nothing blows, pushes or hides. `ball` is the kind of ball,
+    "" where there is none."""
 
     def span(name: str, unit: str) -> str:
         low, high = ranges[name]
@@ -24,6 +25,7 @@ def hazards(ranges: Mapping[str, tuple[float, float]], ball: str) -> list[str]:
                 "last about a second"
             )
         felt = "Drones and ball feel it" if ball == "real" else "Drones feel it, the ball does not"
+        felt = felt if ball else "Drones feel it"
         lines.append(f"The air moves: {' and '.join(parts)}. {felt}; nothing measures it.")
     if "push" in ranges:
         lines.append(

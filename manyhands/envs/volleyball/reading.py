@@ -19,25 +19,84 @@ _WAIT = (*WAITING, f"[(keep|keep on)] wait [for] {figures.LIST} [more] (step|tur
 _BALL = "[(ball|it|this ball|this|this 1|that)]"
 _ON = "[(keep|still|continue|keep on|go on|continue with|go on with|continue to|go on to)]"
 _THERE = f"[(point|place|spot|position|coordinate|target)] [x y z|x y] [=] {figures.LIST}"
-_HALF = (
-    "[(of|in|on|into) [(their|far|other|opponent|opponent's|enemy|opposing)] "
-    "(half|court|side|field)]"
-)
-_CORNER = f"[(corner|side|part)] {_HALF}"
+_THEIR = "(their|far|other|opponent|opponent's|enemy|opposing)"
+_HALF = f"[(of|in|on|into) [{_THEIR}] (half|court|side|field)]"
+_CORNER = f"[(corner|side|part|area|zone|edge)] {_HALF}"
+_INTO = "(to|at|toward|into|in|towards|on|down|for)"
+# "Back to the left" is said of a ball that is returned: "back" is a depth before a side alone.
 _SPOT = (
-    f"({{depth}} [(and|to|on|in|at)] [to] {{side}} {_CORNER}"
-    f"|{{side}} [(and|in|at)] {{depth}} {_CORNER})"
+    f"[{_THEIR}] ({{depth}} [(and|{_INTO})] [to] {{side}} {_CORNER}"
+    f"|{{side}} [(and|in|at)] {{depth}} {_CORNER}"
+    f"|{{rear:depth of a corner}} {{side}} {_CORNER}"
+    f"|{{side}} {{rear:depth of a corner}} (corner|part|area|zone) {_HALF})"
 )
-_TO = "[(to|at|toward|into|towards|on)]"
-_HOW = "[(over|over net|up|across|back|hard|high|softly|flat|fast)]"
-_WHERE = f"{_HOW} ({_TO} {_THERE}|{_TO} {_SPOT}|to {{middle}} {_HALF}|{_TO} target)"
-_FLY = "(go|fly|move|head|travel|position myself|get|reposition|return|retreat|come)"
+_TO = f"[{_INTO}]"
+_HOW = (
+    "[(over|over net|up|across|back|hard|high|softly|flat|fast|safely|gently|firmly|cleanly"
+    "|straight)]"
+)
+_DRONE = "(far|near) {n}"
+_WHOM = f"({_DRONE}|opponent|them|him|it|other (drone|team|1)|[their] (drone|player))"
+_AWAY = f"[([well] away from|out of reach (of|for)) {_WHOM}]"
+# What a place is not: it must be another one.
+_NOT = "(not|rather than|instead of|but not)"
+_NOT_THERE = (
+    f"[{_NOT} [to] [{{not depth:depth}}] {{not side:side}} {_CORNER}|{_NOT} {{not depth:depth}}]"
+)
+_FAR_MIDDLE = f"[(to|at|toward|towards|into|over|in|down)] {{middle}} {_HALF}"
+_WHERE = (
+    f"{_HOW} ({_TO} {_THERE} [{_TO} {_SPOT}]|{_TO} {_SPOT} {_NOT_THERE} [{_THERE}]|{_FAR_MIDDLE}"
+    f"|{_TO} target) [over net] {_AWAY}"
+)
+_LIKE = "[(high|soft|safe|gentle|firm|quick|hard|flat|fast|good|controlled)]"
+_MEET = f"[(meet|take|get under|get to|move under|go under|reach|go for) {_BALL} and]"
+_FLY = (
+    "(go|fly|move|head|travel|position myself|get|reposition|return|retreat|come|fall|drop|recover"
+    "|float|drift|shift)"
+)
+_NEXT = (
+    "(return|set|pass|serve|[next] (ball|touch|shot|attack|hit)"
+    "|[their] [next] (return|shot|attack|hit)|it)"
+)
+_READY = (
+    f"[(and|to) (get ready|be ready|wait|wait there|stay there|hold|hold there|hover there|prepare"
+    f"|watch|stay ready) [for {_NEXT}]]"
+)
+_HOME = (
+    "(home|[my] (place|own place)|[my] home [(position|place|spot|base)]|base"
+    "|my (base|spot|position|starting (position|place|point)|start position|base position))"
+)
+_MY_MIDDLE = "{middle} of (my|our|own|my own|near) (half|court|side)"
+_WATCH = (
+    f"[(and|to) (wait|watch|see) [(ball|it|them|{_DRONE}|what (they|{_DRONE}|other team) (do|will "
+    "do|play))]]"
+)
+_LET_GO = (
+    "(let (ball|it) (go|drop|fly|fall|land|pass|sail|be) [(out|by|past|through|long|wide|out of "
+    "court|out of bounds)]|leave (ball|it) [(alone|be|go)])"
+)
 
 
 @functools.cache
 def skills() -> Grammar:
-    """The skills by name (`skills.VERBS`), and "go home"."""
+    """The skills by name (`skills.VERBS`), "go home" and "go middle", "receive far", and "touch",
+    which names no skill but any that hits the ball."""
     return Grammar(_SKILLS, _PLACES)
+
+
+def _played(verb: str, names: str) -> list[str]:
+    """Ways to say that the ball is played to a place of the far half, as a `verb` or a thing."""
+    thing = f"{_LIKE} ({names})"
+    return [
+        f"{_ON} {_MEET} {verb} {_BALL} [{_WHERE}|to]",
+        f"(aim|direct|place|play|make|hit|send|try|go for|do|put) (my|a|1|the) {thing} {_WHERE}",
+        f"(aim|direct|place|play|make|hit|send|try|go for|do|put) {{depth}} ({names}) "
+        f"{_TO} {{side}} {_CORNER} {_NOT_THERE} [over net] {_AWAY}",
+        f"{thing} {_WHERE}",
+        f"{{depth}} {_LIKE} ({names}) {_TO} {{side}} {_CORNER} {_NOT_THERE} [over net] {_AWAY}",
+        f"(target|aim for|aim at) {_SPOT} with [(my|1)] {thing} {_AWAY}",
+        f"(send|play|put|hit|return) {_BALL} {_WHERE} with [(my|1)] {thing}",
+    ]
 
 
 _SKILLS = {
@@ -45,17 +104,25 @@ _SKILLS = {
             f"{_ON} (hover|stay|hold|stop|remain|float|do nothing|stand still|stand by|idle|stay"
             " still) [right|just] "
             "[(here|still|put|in place|where i am|in [the] air|on [the] spot|steady|there)]"
-            " [(and|to) (wait|watch)]",
-            "(hold|keep|maintain) [(my|this|current)] (position|place|altitude|height|spot)",
+            f" {_WATCH} [and {_LET_GO}]",
+            "(hold|keep|maintain) [(my|this|current)] (position|place|altitude|height|spot)"
+            f" {_WATCH} [and {_LET_GO}]",
             "(remain|stay|keep) in [a] hover", "keep hover", "[a] [steady] hover",
-            "stay as i am", "no op", "come to rest [(here|where i am)]", *_WAIT,
+            "stay as i am", "no op", "come to rest [(here|where i am)]",
+            f"{_LET_GO} [(and|so) (hover|stay [(here|put|where i am)]|hold [position]|wait)]",
+            *_WAIT,
         ],
         "receive": [
-            f"{_ON} (receive|pass|dig) {_BALL}", "(receive|dig|take|meet) [their|this|that] serve",
+            f"{_ON} {_MEET} (receive|pass|dig) {_BALL}",
+            "(receive|dig|take|meet) [their|this|that] serve",
             "(take|make|do) [a] (pass|receive|reception)", "receive serve",
             "(pass|receive|play) [(ball|it)] [high] (to|for) (setter|teammate|my teammate|[the] 1 "
             "who sets)",
-            "receive [(ball|it)] and (pass|play) [(ball|it)] [high] to (setter|teammate)",
+            "receive [(ball|it|serve)] and (pass|play) [(ball|it)] [high] to (setter|teammate)",
+        ],
+        "receive far": [
+            f"{_MEET} receive {_BALL} [serve] [and (play|send|pass) {_BALL}] [high] [back] (to|into"
+            f"|toward) {{middle}} {_HALF}",
         ],
         "serve": [f"{_ON} serve {_BALL} [over [net]]",
                   "(take|do|make|hit|play|start with|begin with|open with) [my|a] serve",
@@ -65,29 +132,41 @@ _SKILLS = {
         "block": [f"{_ON} block {_BALL} [at net]", "(put up|set up|form|do|make|go for) [a] block "
                   "[at net]", "block [their|this|that] (spike|attack|shot|hit) [at net]",
                   "go up for [a] block [at net]", f"(go|move) to net and block {_BALL}",
-                  "wait at net", f"(go|go and|go up to net and|move up to net and) block {_BALL}"],
+                  "wait at net",
+                  f"(stay|wait|hover|stand|be|hold) at net (and|to|for) block {_BALL} [there]",
+                  f"(go|go and|go up to net and|move up to net and) block {_BALL}"],
         "go to": [f"(my|the) [next] (place|target|position|destination|spot|goal|stop) (is|will "
         f"be) "
-                  f"{_THERE}", f"to {figures.LIST}",
+                  f"{_THERE}", f"to {figures.LIST} {_READY}", f"(position|place) {figures.LIST}",
                   f"(make for|take up position at|take position at|take my place at|station "
-                  f"myself at|be at) {_THERE}",
-                  f"{_ON} {_FLY} [(to|toward|towards|over to|back to|at|back)] [{_THERE}]"],
-        "go home": [f"{_ON} {_FLY} [back] (home|to [my] (place|home|home position|home place|base "
-                    "position|starting position|start position|own place))", "go back",
-                    "take [up] my place", "return"],
-        "bump to": [f"{_ON} bump {_BALL} [{_WHERE}|to]",
+                  f"myself at|be at|get ready at|(wait|stand by) [(behind|back)] at"
+                  f"|(stay|hold) (behind|back) at) "
+                  f"{_THERE} {_READY}",
+                  f"{_ON} {_FLY} [(to|toward|towards|over to|back to|at|back|under it to)] "
+                  f"[{_THERE}] {_READY}"],
+        "go home": [f"{_ON} {_FLY} [back] [to] {_HOME} [(at|to)] [{figures.LIST}] {_READY}",
+                    f"go back {_READY}", f"back [to] {_HOME} {_READY}",
+                    f"take [up] (my|the) [home] place [again] [at] [{figures.LIST}] {_READY}",
+                    "return", "recover"],
+        "go middle": [f"{_ON} {_FLY} [back] (to|into) {_MY_MIDDLE} [(at|to)] [{figures.LIST}] "
+                      f"{_READY}"],
+        "bump to": [*_played("bump", "bump|lob"),
                     f"(send|return|lob|play|hit) {_BALL} in [high] arc {_WHERE}",
                     f"lob {_BALL} {_WHERE}"],
-        "set to": [f"{_ON} set {_BALL} [{_HOW} {_TO} {_THERE}|to]",
+        "set to": [f"{_ON} {_MEET} set {_BALL} [{_HOW} {_TO} {_THERE}|to] [for ({_DRONE}|[my] "
+                   f"teammate|[the] attacker)] [to (spike|attack|hit)]",
                    f"set {_BALL} up [{_TO} {_THERE}]"],
-        "spike to": [f"{_ON} (spike|smash) {_BALL} [{_WHERE}|to]"],
+        "spike to": _played("(spike|smash)", "spike|smash"),
+        "touch": ["(touch|hit|play|strike) (ball|it|this ball)"],
 }  # fmt: skip
+_DEPTHS = {
+    **dict.fromkeys(("deep", "long", "rear", "deep back"), "deep"),
+    **dict.fromkeys(("short", "front", "close", "near net", "close to net"), "short"),
+    **dict.fromkeys(("medium", "mid court", "mid", "mid depth"), "medium"),
+}
 _PLACES = {
-        "depth": {
-            **dict.fromkeys(("deep", "back", "long", "rear", "deep back"), "deep"),
-            **dict.fromkeys(("short", "front", "close", "near net", "close to net"), "short"),
-            **dict.fromkeys(("medium", "mid court", "mid", "mid depth"), "medium"),
-        },
+        "depth": _DEPTHS,
+        "depth of a corner": {"back": "deep", "far back": "deep"},
         "side": {
             **dict.fromkeys(("left", "left hand"), "left"),
             **dict.fromkeys(("right", "right hand"), "right"),
@@ -97,6 +176,12 @@ _PLACES = {
 }  # fmt: skip
 
 # ---- options of a team ---------------------------------------------------------------------------
+
+# "Our best play is ...": what is played comes after it.
+PLAY = re.compile(
+    r"^(?:(?:our|my|the|a|best|standard|usual|next|normal|quick|first) ){0,3}"
+    r"(?:play|attack|plan|combination)(?: (?:is|will be):?|:) "
+)
 
 
 def _ways(*parts: Iterable[str]) -> list[str]:
@@ -198,6 +283,7 @@ _OPTIONS = {
         ],
         "wait": [f"{_ALL} (hover|stay|wait|hold|do nothing|stand still|remain|stay put"
                  "|hold position)",
+                 f"[{_ALL} (hover|stay|wait|hold) and] {_LET_GO} [{_ALL} (hover|stay|wait|hold)]",
                  f"{_ALL} (stay|hold) (here|in place|where [(we|they)] are)",
                  *WAITING],
 }  # fmt: skip
@@ -256,7 +342,9 @@ _PHRASES = {
               "(remain|stay|keep|float|hang) in [a] [steady|stable] hover",
               "(come|bring (myself|drone)) to [a] (standstill|stand still|hover|[dead|full"
               "|complete] stop)",
-              "keep [the] hover", "[a] [short|quick|full|brief] stop [here]",
+              "keep [the] hover",
+              "(keep|stay) (level|steady) and (hover|hold [position]|wait)",
+              "[a] [short|quick|full|brief] stop [here]",
               "[a] [steady|stable|quiet] hover", "(stand|keep) still", "do nothing", "no op",
               "stay as i am",
               "come to [a] (rest|stop|halt)",
@@ -305,6 +393,12 @@ _PHRASES = {
     "nose up": ["[(put|pull|tip|pitch|point|tilt|bring|lift|raise)] [my] nose up "
                 f"{_SOME}",
                 "(pull up|lift|raise|lift up) [my] nose", "pitch up"],
+    "target": [f"[(keep|continue|keep on|go on)] ({_GO}|make for|return|continue|come) {_SOME} "
+               f"[(straight|back|on)] (to|for|toward|towards) target [(at|=)] [{figures.LIST}]"],
+    "fly to": [f"[(keep|keep on|go on)] ({_GO}|rise|climb|sink|descend|drop|continue|return|step) "
+               "[(under ball|under it|up|down|back|on|over)] to [point|place|position] "
+               f"[(at|=)] {figures.LIST}",
+               f"(stay|hold|hover|wait|be) at {figures.LIST}"],
     "four": [f"[(fly|go|move|goto)] [set] [my] [(with|at|use|apply|send|output|command|give)] [my] "
              f"[(control|command|number|value|{{space}})] [(at|to|of|with|=|is|are)] "
              f"{figures.LIST}",
@@ -351,6 +445,8 @@ def _command(found: Reading, sentence: str, actions: str) -> str:
         return ""
     side = next((values[slot] for slot in ("side", "around", "height") if slot in values), "")
     like = "rotors" if actions in STEPPED else actions  # rotors by another name
+    if meaning == "fly to":
+        return "four" if like == "position" else "position"
     if meaning == "four" and values.get("space", like) != like:
         return str(values["space"])
     if meaning == "four" and like != "position" and _TO_PLACE.search(sentence):

@@ -21,6 +21,8 @@ All functions take vectors with the component axis first, [3, ...], and any axes
 
 from __future__ import annotations
 
+import math
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -420,10 +422,17 @@ class VolleyballSkills:
         inside = jnp.abs(place[1]) < self.body.half_width + slack
         return inside & (place[0] > 0) & (place[0] < self.body.half_length + slack)
 
-    def parse_option(self, text: str) -> int | None:
+    def parse_option(
+        self, text: str, perception: np.ndarray | None = None, agents: Sequence[str] = ()
+    ) -> int | None:
         """The option of a team that a sentence names, role by role; a role that is not named
-        hovers."""
-        readings = reading.options().read(text.replace(f": {_IF_TURN}", ""))
+        hovers. With what one of the team perceives, its `agents` may stand for the roles that they
+        have now."""
+        text = reading.PLAY.sub("", text.replace(f": {_IF_TURN}", ""))
+        called = re.sub(r"(?<=[a-z]) (?=\d)", "_", text)
+        if perception is not None and any(name in called for name in agents):
+            text = self._by_role(text, perception, agents)
+        readings = reading.options().read(text)
         if len(readings) != 1:
             return None
         if readings[0].meaning == "wait":
@@ -521,7 +530,7 @@ class VolleyballSkills:
         spans = ", ".join(
             f"{n} {a:g}" if a == b else f"{n} {a:g} to {b:g}" for n, (a, b) in ranges.items()
         )
-        effect = "fly there, in about 1 to 2 s" if kind == GO else word
+        effect = "fly there, about 1 s for 1 m, 2 s for 4 m" if kind == GO else word
         places = ", ".join(f"{{{n}}}" for n in names)
         return Form(f"{VERBS[kind]} ({places})", f"{effect}; {spans}", ranges)
 
@@ -538,7 +547,7 @@ class VolleyballSkills:
         if kind == HOVER:
             return "come to rest about here"
         if kind == GO:
-            return f"about {away[i]:.1f} m away"
+            return f"about {away[i]:.1f} m away, {1.07 * math.sqrt(away[i]):.1f} s"
         if kind == BLOCK:
             word = "wait at the net, hit the ball back if it comes"
             word += "" if self.attack else "; you may drift across it"
@@ -557,7 +566,7 @@ class VolleyballSkills:
         elif late[i] > 0.1:
             meets = f"you would be about {late[i]:.1f} s too late to meet the ball"
         elif time[i] < LEAD_TIME and kind != SERVE and not self.attack:
-            meets += ", unless that is too short to get ready"
+            meets += ", soon: if you are not on your way to it yet, that may be too late"
         if self.members > 1 and not allowed and kind != SERVE:
             meets += ", if it comes over"
         if kind == RECEIVE:
@@ -580,6 +589,17 @@ class VolleyballSkills:
         ours = jnp.any(obs.allowed[: self.members] > 0)
         told = [jnp.where(jnp.any(role > 0), jnp.argmax(role), -1) for role in roles]
         return (*told, touches, obs.served > 0, self.comes(obs), ours)
+
+    def _by_role(self, text: str, perception: np.ndarray, agents: Sequence[str]) -> str:
+        """A sentence with roles in place of the drones that have them now."""
+        *roles, touches, served, comes, _ = jax.device_get(self._cast(np.asarray(perception)))
+        if not served or not comes:
+            return text  # nobody has a role now
+        for role, r in list(zip(_TABLES, roles, strict=True))[min(int(touches), 2) :]:
+            if int(r) >= 0:
+                name = re.escape(agents[int(r)]).replace("_", "[_ ]")
+                text = re.sub(rf"\b{name}\b", role, text)
+        return text
 
     def cast(self, perception: np.ndarray, agents: Sequence[str]) -> str:
         """Who of a team plays which role now, in words.
@@ -617,6 +637,7 @@ class VolleyballSkills:
             "for each role, if its turn comes: "
             + "; ".join(f"{role} {way}" for role, way in ways.items()),
             {role: tuple(table) for role, table in _TABLES.items()},
+            "receiver: pass high; setter: set; attacker: spike left",
         )
         listed = [
             Choice(name, _IF_TURN, k, certain=False, form=form)
@@ -633,14 +654,27 @@ class VolleyballSkills:
         """
         sentence, numbers = figures.split(text, ("x", "y", "z"), "m|metres?|meters?")
         readings = reading.skills().read(sentence)
+        if {r.meaning for r in readings} == {"receive", "serve"} and perception is not None:
+            served = float(self.parse_observation(np.asarray(perception)).served) > 0
+            now = "receive" if served else "serve"  # "take the serve"
+            readings = [r for r in readings if r.meaning == now]
         if not readings or len({(r.meaning, *r.values.items()) for r in readings}) > 1:
             return None
         meaning, values = readings[0]
-        if meaning == "go home":
-            if perception is None:
+        if meaning == "touch":
+            hitting = ("receive", "bump to", *(("set to",) if self.members > 1 else ()), "spike to")
+            raise IllegalAction(f"say how to play the ball: {names_of(hitting)}")
+        if meaning == "receive far":  # a team's goes to the one who sets
+            return self.names.index("receive") if self.members == 1 else None
+        if meaning in ("go home", "go middle"):
+            home = np.array([self.body.half_length / 2, 0.0, 2.0])
+            if meaning == "go home":
+                if perception is None:
+                    return None
+                obs = self.parse_observation(np.asarray(perception))
+                home = np.asarray(obs.anchors)[: self.members].T @ np.asarray(obs.me)
+            if figures.LIST in sentence and not _agrees(numbers, home):
                 return None
-            obs = self.parse_observation(np.asarray(perception))
-            home = np.asarray(obs.anchors)[: self.members].T @ np.asarray(obs.me)
             return self._closest(GO, home)
         kind = VERBS.index(meaning)
         rows = np.flatnonzero(self.kinds == kind)
@@ -652,10 +686,13 @@ class VolleyballSkills:
         words = ", ".join(
             f"{n} from {a:g} to {b:g}" for n, (a, b) in zip("xyz", spans, strict=False)
         )
+        spot = None
         if "side" in values or "middle" in values:
-            length, width = self.body.half_length, self.body.half_width
-            side = {"left": -0.5, "right": 0.5}.get(values.get("side", ""), 0.0)
-            numbers = [-_DEPTHS[values.get("depth", "medium")] * length, side * width]
+            spot = self._spot(values)
+            ruled_out = {k: values[f"not {k}"] for k in ("side", "depth") if f"not {k}" in values}
+            if ruled_out and self._spot({**values, **ruled_out}) == spot:
+                return None  # "deep left, not left"
+            numbers = spot if figures.LIST not in sentence else numbers
         if numbers is None or len(numbers) != len(spans):
             raise IllegalAction(
                 f"say where to {VERBS[kind]} in {len(spans)} numbers: {words}; for example "
@@ -664,7 +701,16 @@ class VolleyballSkills:
         if not all(a <= number <= b for number, (a, b) in zip(numbers, spans, strict=True)):
             place = ", ".join(f"{number:g}" for number in numbers)
             raise IllegalAction(f"({place}) is off the court; {VERBS[kind]!r} has {words}")
-        return self._closest(kind, np.asarray(numbers))
+        found = self._closest(kind, np.asarray(numbers))
+        if spot is not None and found != self._closest(kind, np.asarray(spot)):
+            return None  # numbers and words that differ
+        return found
+
+    def _spot(self, values: dict[str, Any]) -> list[float]:
+        """The place of the far half that words like "deep left" mean."""
+        side = {"left": -0.5, "right": 0.5}.get(values.get("side", ""), 0.0)
+        depth = _DEPTHS["deep" if "rear" in values else values.get("depth", "medium")]
+        return [-depth * self.body.half_length, side * self.body.half_width]
 
     def _closest(self, kind: int, place: np.ndarray) -> int:
         """The skill of a kind whose place is nearest to some numbers."""
@@ -711,10 +757,14 @@ class VolleyballSkills:
         """The skills, explained to a player."""
         team = self.members > 1
         lines = [
-            "hover, or wait: come to rest where you are.",
+            "hover, or wait: come to rest where you are, and leave the ball alone.",
             "go to (x, y, z): fly there" + (", around your team-mates." if team else "."),
             "receive: meet the ball, and play it high to "
-            + ("the team-mate who sets." if team else "the middle of the far half."),
+            + (
+                "the team-mate who sets, which is the one nearest to the net."
+                if team
+                else "the middle of the far half."
+            ),
             "bump to (x, y): meet the ball, and play it in a high arc to that place of the far "
             "half (x < 0).",
         ]
@@ -757,6 +807,15 @@ _PLAYS = (
     f"({SHORT:g} m behind it, near the side line); or go (waits where the ball will come).\n"
     "hover (or wait): stays where it is; so does a role that you leave out."
 )
+
+
+def _agrees(numbers: Sequence[float] | None, place: np.ndarray) -> bool:
+    """Whether numbers name about that place."""
+    return (
+        numbers is not None
+        and len(numbers) in (2, 3)
+        and bool(np.all(np.abs(place[: len(numbers)] - numbers) <= 0.6))
+    )
 
 
 def _round(value: float) -> float:

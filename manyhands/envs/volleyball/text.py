@@ -188,7 +188,7 @@ def _ball(game: Volleyball, state: VolleyballState, sight: _Sight, agent: int) -
     x, y, _ = sight.ball
     return [
         f"Ball: at {_metres(sight.ball)} m, {where(game, x, y)}; velocity "
-        f"{_metres(sight.ball_velocity)} m/s. {_forecast(game, state, sight, agent)}"
+        f"{_metres(sight.ball_velocity)} m/s. {_forecast(game, state, sight, agent)}".rstrip()
     ]
 
 
@@ -220,7 +220,9 @@ def _brief(
         score = np.asarray(state.score).tolist()
         free = np.flatnonzero(allowed(game.setup, state)).tolist()
         next_ones = _list(game, free, agent, team)
-        head += f" Score {score[own]}:{score[1 - own]}. Next touch: {next_ones}."
+        head += f" Score {score[own]}:{score[1 - own]}."
+        if not bool(state.over):
+            head += f" Next touch: {next_ones}."
     lines = [head, *_news(game, state, agent, team)]
     if not game.versus:
         lines += _drill(game, state, agent)[2:]
@@ -229,7 +231,7 @@ def _brief(
     if game.task != "back_and_forth":
         lines.append(
             f"Ball {_metres(sight.ball)}, velocity {_metres(sight.ball_velocity)}. "
-            f"{_forecast(game, state, sight, agent)}"
+            f"{_forecast(game, state, sight, agent)}".rstrip()
         )
     drones = []
     for i, name in enumerate(game.agents):
@@ -248,7 +250,7 @@ def _more(
     game: Volleyball, state: VolleyballState, sight: _Sight, agent: int, team: bool
 ) -> list[str]:
     """What can be worked out, and what the rules say of this moment; in full detail."""
-    if game.detail != "full" or game.task == "back_and_forth":
+    if game.detail != "full" or game.task == "back_and_forth" or bool(state.over):
         return []
     spot, _, net = _lands(game, state, sight)
     own = game.setup.team == game.setup.team[agent]
@@ -299,6 +301,8 @@ def _place(game: Volleyball, state: VolleyballState, agent: int) -> np.ndarray:
 
 def _forecast(game: Volleyball, state: VolleyballState, sight: _Sight, agent: int) -> str:
     """Where the ball goes if no drone touches it, and whose fault that would be."""
+    if bool(state.over):
+        return ""
     spot, time, net = _lands(game, state, sight)
     length, width = game.plan.court
     blame = ""
@@ -385,6 +389,9 @@ def _situation(game: Volleyball, state: VolleyballState, agent: int, whole: bool
             f"step{'s' * (ago != 1)} ago. "
             f"Touches in this point: {int(state.hits)}, net crossings: {int(state.crossings)}."
         )
+    ended = _ending(game, state, team)
+    if bool(state.over):
+        return [*lines, ended]
     if n == 1:
         mine = int(state.turn) == team
         lines.append(f"The next touch must be {'yours' if mine else other[0] + chr(39) + 's'}.")
@@ -398,7 +405,6 @@ def _situation(game: Volleyball, state: VolleyballState, agent: int, whole: bool
             f"The ball is in {half} half. Touched it since it came: {touched}. "
             f"May touch it next: {next_ones}."
         )
-    ended = _ending(game, state, team)
     return [*lines, ended] if ended else lines
 
 
@@ -452,9 +458,10 @@ def _drill(game: Volleyball, state: VolleyballState, agent: int) -> list[str]:
     lines = [
         f"You are {you}{' with ' + mates[0] if mates else ''}. The drill is "
         f"{game.plan.title}. Your half is x > 0.",
-        f"Step {clock} of {game.max_steps}, {(game.max_steps - clock) * STEP:.2f} s left. "
-        f"Legal touches: {int(state.hits)}.",
+        f"Step {clock} of {game.max_steps}, {(game.max_steps - clock) * STEP:.2f} s left.",
     ]
+    if game.task != "back_and_forth":
+        lines[-1] += f" Legal touches: {int(state.hits)}."
     if game.detail != "brief":
         lines += _news(game, state, agent)
     if game.task == "back_and_forth":
@@ -466,7 +473,7 @@ def _drill(game: Volleyball, state: VolleyballState, agent: int) -> list[str]:
         since = int(np.asarray(state.since)[0])
         ago = f"{since} step{'s' * (since != 1)} ago" if bool(state.served) else "never"
         lines.append(f"Your last touch: {ago}.")
-    else:
+    elif not bool(state.over):
         turn = int(state.turn)
         name = game.agents[turn] if turn < len(game.agents) else "nobody"
         lines.append(
@@ -590,27 +597,30 @@ def _aim(game: Volleyball) -> list[str]:
     texts = {
         "back_and_forth": (
             f"Fly between {_metres(ends[1])} and {_metres(ends[0])}: stay within 0.6 m of the "
-            "target for 5 steps, then the other end is the target."
+            "target for 5 steps, then the other end is the target. The first target is "
+            f"{_metres(ends[0])}."
         ),
         "hit": (
-            "Touch the ball once, so that it flies as far over the net as it can: what counts is "
-            "how far from your place it is when it falls below 2 m."
+            "Touch the ball once, so that it flies as far towards the net and over it as it can. "
+            "When it then falls below 2 m, the drill ends: what counts is how many metres it is "
+            "in front of your place, along x."
         ),
         "solo_bump": (
-            "Bump the ball up with your racket again and again, to a mean height of more than "
-            "3.5 m."
+            "Bump the ball up with your racket again and again. From the second touch on, one "
+            "counts as high if the mean of the ball's greatest heights between touches is more "
+            "than 3.5 m."
         ),
         "bump_and_pass": (
             "Bump the ball to each other in turn, drone_0 first, across y = 0 above 4 m."
         ),
         "set_and_spike": (
             "drone_0 sets the ball, drone_1 spikes it down over the net to within 1 m of "
-            f"{_metres(plan.target)}."
+            f"{_metres(plan.target)}. The drill ends when it lands in the far half."
         ),
         "set_and_spike_hard": (
             "drone_0 sets the ball, drone_1 spikes it over the net so that it lands in the far "
             f"half. There a board of {BOARD[0]:g} m radius runs after it, at most 8 m/s, and bats "
-            "it back if it gets there."
+            "it back if it gets there. The drill ends when the ball lands or is batted back."
         ),
     }
     lines = [texts[task]]
@@ -644,7 +654,12 @@ def _fault_rules(game: Volleyball) -> list[str]:
         + (": a fault of the team that touched it last" if game.versus else ""),
         "crash": f"a drone lower than {CRASHED:g} m{lost}",
         "close": f"two drones of a team closer than {CLOSE:g} m{lost}",
-        "ball_low": "the ball lower than 0.15 m",
+        "ball_low": "the ball lower than 0.15 m"
+        + (
+            ", but where it lands in the far half after the spike"
+            if game.task.startswith("set_and_spike")
+            else ""
+        ),
         "ball_high": f"the ball higher than {4.5 if game.task == 'solo_bump' else 16:g} m",
         "drone_low": "a drone lower than 0.4 m",
         "drone_high": f"a drone higher than {5 if game.task == 'back_and_forth' else 2.5:g} m",
@@ -658,18 +673,20 @@ def _fault_rules(game: Volleyball) -> list[str]:
 
 def _rewards(game: Volleyball) -> str:
     """The terms that count, as a sentence."""
+    middle = ", y = 0" if game.rulebook == "volleybots" else ""
     words = {
         "win": "for winning the point, as much lost for losing it",
         "hit": "for a legal touch",
         "approach": "at most, each step, for being near the ball while you may touch it",
-        "position": "lost each step in a bad place",
-        "anchor": "at most, each step, about your distance from your place",
+        "position": "lost each step in which you are nearer than 0.5 m to the net's plane, the "
+        f"back line{middle} or a side line, or more than 1 m above or below your place",
+        "anchor": "at most, each step, and less the farther you are from your place",
         "ground": "lost for each step of a drone that has crashed",
         "close": "lost for team-mates too close to each other",
         "mistake": "lost for a fault",
         "stay": "a step in a row at the target",
         "distance": "a metre that the ball flew",
-        "high": "for a high touch",
+        "high": "for a touch that counts as high",
         "lift": "a metre that the ball is above you, up to two, each step",
         "crossing": "for the ball across the middle above 4 m",
         "aim": "at most for a touch in the right direction",
@@ -679,11 +696,16 @@ def _rewards(game: Volleyball) -> str:
         "power": "a m/s of the spike's downward speed",
         "placing": "a metre that the ball lands nearer than 10 m to the target",
     }
-    words["approach"] = (
-        "at most, each step, for being near the target"
-        if game.task == "back_and_forth"
-        else words["approach"]
-    )
+    words |= {
+        "back_and_forth": {"approach": "at most, each step, for being near the target"},
+        "hit": {"anchor": "lost each step in which you are more than 1 m off your place"},
+        "bump_and_pass": {
+            "anchor": "lost each step for each metre beyond 0.5 m that the two of you are off your "
+            "places, in the mean",
+            "approach": "at most, each step, for being near the ball if the next touch is yours, "
+            "as much lost if it is not",
+        },
+    }.get(game.task, {})
     parts = [f"{w:g} {words[n]}" for n, w in game.reward_weights.items() if w]
     return f"{'; '.join(parts)}."
 
@@ -699,8 +721,9 @@ _NUMBERS = {
     "velocity": f"the velocity along x, y and z in your frame (1 is {MAX_VELOCITY:g} m/s) and the "
     f"rate of turning to the left (1 is {MAX_YAW_RATE:g} rad/s)",
     "position": "x, y and z of the place to fly to, in metres in your frame, in your half and up "
-    f"to {HIGHEST:g} m high, and where your nose is to point, in degrees to the left of the x axis "
-    "(you fly there by yourself, at 5 m/s at most, until you name another)",
+    f"to {HIGHEST:g} m high, and where your nose is to point, in degrees to the left of the x "
+    "axis, 0 if you leave it out (you fly there by yourself, at 5 m/s at most, until you name "
+    "another)",
     "discrete": "the thrust of each rotor (front right, back left, front left, back right) as in "
     "the list of actions: -1 is none, 1 is all of it",
 }
@@ -835,7 +858,12 @@ def _towards(x: float, y: float, _: float) -> str:
 def _how_to_answer(game: Volleyball) -> list[str]:
     named = ", ".join(f'"{name}"' for name in commands(game))
     return [
-        "Every drone acts in every step. Your nose at first points away from the net.",
+        "Every drone acts in every step. "
+        + (
+            "At first your nose points anywhere, and you tilt a little."
+            if game.plan.yaw
+            else "Your nose at first points away from the net."
+        ),
         f"{_FOUR[game.actions == 'position']}: {_NUMBERS[game.actions]}; for example "
         f'"ACTION: {_EXAMPLES.get(game.actions, "0.1, -0.2, 0, 0.3")}". Or one of these, which '
         "stand for such numbers:",
@@ -846,6 +874,14 @@ def _how_to_answer(game: Volleyball) -> list[str]:
 
 _FOUR = ("Four numbers from -1 to 1", "Four numbers")
 _EXAMPLES = {"position": "2, -0.5, 1.8, 0"} | dict.fromkeys(STEPPED, "1, -1, 1, -1")
+
+
+def _same_place(numbers: list[float] | None, place: list[float]) -> bool:
+    """Whether numbers repeat a place, as exactly as texts tell it."""
+    given = numbers or []
+    return len(given) in (3, 4) and all(
+        abs(a - b) < 0.1 for a, b in zip(given, place, strict=False)
+    )
 
 
 def parse(game: Volleyball, text: Any, state: VolleyballState, agent: int) -> Any:
@@ -874,6 +910,11 @@ def parse(game: Volleyball, text: Any, state: VolleyballState, agent: int) -> An
         sentence, numbers = figures.split(raw, reading.LABELS[game.actions], unit)
         sentence = sentence.strip(WRAPPING)
         named = reading.command(sentence, game.actions)
+        if named == {"target"} and game.task == "back_and_forth" and game.actions == "position":
+            target = np.asarray(state.drill.target).tolist()
+            if figures.LIST in sentence and not _same_place(numbers, target):
+                return None
+            return orders.meant(game, target if numbers is None else numbers, refuse)
         if named == {"four"} and numbers is not None:
             return orders.meant(game, numbers, refuse)
         known = [name for name in named if name in table]

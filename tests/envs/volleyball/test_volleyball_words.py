@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import itertools
 import json
@@ -98,6 +99,34 @@ def test_crossings_landings_and_the_net_are_told():
         net
     )
     assert not env.last_events(env.place())
+
+
+@pytest.mark.parametrize("task", ["1v1", "3v3"])
+def test_of_a_point_that_is_over_nothing_is_forecast(task):
+    env = game(task)
+    state = env.place(ball=(-2, 0.5, 0.25), ball_velocity=(0, 0, -4), last="near_0")
+    over = step(env, state)
+    assert over.over
+    for detail in DETAILS:
+        before, after = (env.describe(s, 0, detail=detail) for s in (state, over))
+        assert "Untouched" in before and re.search("[Nn]ext touch|touch it next", before)
+        assert "Untouched" not in after and not re.search("[Nn]ext touch|touch it next", after)
+
+
+def test_rules_of_a_drill_are_its_own():
+    rules = {task: game(task).rules(0) for task in ("hit", "back_and_forth", "bump_and_pass")}
+    assert "points anywhere" in rules["hit"] and "away from the net" in rules["bump_and_pass"]
+    assert "more than 1 m off your place" in rules["hit"] and "drill ends" in rules["hit"]
+    assert "beyond 0.5 m" in rules["bump_and_pass"]
+    assert "first target is (9.00, 4.50, 2.00)" in rules["back_and_forth"]
+    flying = game("back_and_forth")
+    assert "touches" not in flying.describe(flying.place(), 0)
+    for task in ("set_and_spike", "set_and_spike_hard"):
+        assert "0.15 m, but where it lands in the far half" in Volleyball(task).rules(0)
+    for rulebook in ("manyhands", "volleybots"):
+        told = Volleyball("1v1", rules=rulebook).rules(0)
+        assert "0.5 m to the net's plane" in told
+        assert ("y = 0 or a side line" in told) == (rulebook == "volleybots")
 
 
 def test_a_fault_has_its_drone_and_a_match_remembers_it_at_the_next_point():
@@ -277,6 +306,30 @@ def test_a_team_reads_of_itself():
     assert "the next touch is the setter's" in told and "receiver" not in told
 
 
+def test_drones_may_be_named_for_the_roles_that_they_have():
+    env = Events(Volleyball("3v3"), per="team")
+
+    def said(text: str, **situation: Any) -> str:
+        state = env.begin(env.env.place(**situation))
+        return env.table[int(env.parse(text, state, "near"))]
+
+    coming = dict(ball=(-2, 0.75, 4), ball_velocity=(4.7, 0.6, 3), served=True, last="far_0")
+    told = env.describe(env.begin(env.env.place(**coming)), 0)
+    receiver, setter, attacker = re.findall(r"(near_\d) is the", told)
+    plain = "receiver: pass high; setter: set; attacker: spike left"
+    whole = f"{receiver} passes high, {setter} sets, {attacker} spikes left"
+    assert said(whole, **coming) == plain
+    assert said(f'{{"{receiver}": "pass high", "{setter}": "set"}}', **coming).endswith("hover")
+    for wrong in (f"{setter} passes high", f"{receiver} sets", "far_0 sets"):
+        with pytest.raises(IllegalAction):
+            said(wrong, **coming)
+    passed = dict(ball=(3, 1, 4), last=receiver, touched=[receiver], served=True)
+    with pytest.raises(IllegalAction):  # its touch is past
+        said(whole, **passed)
+    with pytest.raises(IllegalAction):  # nobody has a role
+        said(f"{setter} sets", ball=(-3, 0, 3), served=True)
+
+
 def test_the_team_env_tells_events_by_team():
     env = Events(Volleyball("3v3", serve="near"), per="team")
     inner = drop_on(game("3v3"), "near_1", served=True)
@@ -308,6 +361,14 @@ def test_the_team_env_tells_events_by_team():
         ("bump toward (-1.65, 0.75)", "bump to (-1.65, 0.75)"),
         ("spike deep and to the right", "spike to (-2.4, 0.75)"),
         ("bump deep middle", "bump to (-2.4, 0)"),
+        ("bump deep left, not right", "bump to (-2.4, -0.75)"),
+        ("bump deep left, not short", "bump to (-2.4, -0.75)"),
+        ("bump it deep into the right corner, away from far_0", "bump to (-2.4, 0.75)"),
+        ("a short bump to the left", "bump to (-0.9, -0.75)"),
+        ("bump it to (-2.4, 0.75), the deep right corner", "bump to (-2.4, 0.75)"),
+        ("bump it back to the centre of the far court", "bump to (-1.65, 0)"),
+        ("let it go out", "hover"),
+        ("recover to the middle of my half", "go to (1.5, 0, 1.6)"),
     ],
 )
 def test_places_in_words_name_a_skill(words, skill):
@@ -319,7 +380,8 @@ def test_places_in_words_name_a_skill(words, skill):
     "words",
     ["bump left", "bump deep", "spike", "bump it to the net", "bump not left",
      "bump deep left or right", "they bump deep left", "bump deep left if it is mine",
-     "bump deep left and right"],
+     "bump deep left and right", "bump deep left, not left", "bump to (-2.4, 0.75), deep left",
+     "bump it away from far_0", "let far_0 have it", "I return to my place at (0.5, 1, 2)"],
 )  # fmt: skip
 def test_no_place_is_guessed(words):
     skills = Volleyball("1v1").skill_set()
@@ -335,3 +397,31 @@ def test_home_is_the_own_place():
     skills = env.skill_set()
     assert skills.names[skills.parse("go back to my place", row)].startswith("go to (4.8, 0,")
     assert skills.parse("go back to my place") is None
+    same = skills.parse("go back to my place at (6, 0, 2)", row)
+    assert same == skills.parse("go back to my place", row)
+    assert skills.parse("go back to my place at (2, 0, 2)", row) is None
+
+
+def test_flights_take_about_as_long_as_they_say():
+    env = Volleyball("1v1", serve="far")
+    skills, state = env.skill_set(), env.place(turn="far")
+    state = dataclasses.replace(
+        state, bodies=dataclasses.replace(state.bodies, ball=np.array([-1.5, 0, 60], np.float32))
+    )
+    effects = skills.words(np.asarray(env.perceive(state))[0])
+    fly = jax.jit(
+        lambda state, order: env.step(
+            jax.random.key(0),
+            state,
+            skills.follow(skills.parse_observation(env.perceive(state).T), order).T,
+        )[0]
+    )
+    for name in ("go to (2.4, 0.52, 1.6)", "go to (0.6, 0, 1.6)"):
+        k = skills.names.index(name)
+        told = float(re.search("([0-9.]+) s$", effects[k])[1])
+        order = skills.order(jnp.array([k, skills.wait]))
+        moving, steps = state, 0
+        while np.linalg.norm(np.asarray(moving.bodies.position)[0] - skills.goals[k]) > 0.2:
+            moving, steps = fly(moving, order), steps + 1
+            assert steps < 100
+        assert abs(0.02 * steps - told) < 0.25, (name, told, steps)
