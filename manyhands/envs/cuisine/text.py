@@ -284,8 +284,8 @@ def rules(cuisine: Cuisine, agent: int) -> str:
         head = f"{level.title} ({level.name}): " if several else ""
         lines.append(
             f"{head}{'one' if head else 'One'} order at the start and one after every "
-            f"{_steps(interval)}, each {dishes}. An order can be served in the {_steps(lifetime)} after it came; "
-            "then it expires."
+            f"{_steps(interval)}, each {dishes}. An order can be served in the "
+            f"{_steps(lifetime)} after it came; then it expires."
         )
     lines += [
         f"At most {cuisine.max_orders} orders are open at once; while there are as many, no new "
