@@ -421,6 +421,9 @@ _GO_ON = Grammar(
             "same [again|as before|skill|thing|option]",
             "(do|repeat) (same [thing|skill|option]|it again|that again)",
             "as before",
+            "[and] on (i|we) go",
+            "[(i'm|i am|we're|we are)] still (at it|on it|on my way)",
+            "(next|one more|another) step of (it|this|that|same [(skill|plan|task|thing)])",
         ]
     }
 )
