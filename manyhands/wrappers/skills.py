@@ -59,6 +59,10 @@ class SkillSet(Protocol):
         names: the table, S names.
         instant: bool[S], whether a skill always ends after one step.
         wait: index of the skill that does nothing.
+        families: optional, for each skill what it has in common with others of its family and
+            what is its own, ("find {name}", "alarm clock"); by default the last word is its own.
+        plain_steps: optional, True if a sentence that names no skill may name an action of the
+            environment, for one step; in words, such a skill is called "step: " and the action.
     """
 
     names: tuple[str, ...]
@@ -90,6 +94,7 @@ class SkillSet(Protocol):
 
 
 _NUMBERS = re.compile(r"(?<![\w-])-?\d+(?:\.\d+)?")  # "player_1" is a name
+STEP = "step: "  # before the name of an action that is taken for one step
 STATUS = ("none yet", "done", "under way", "impossible, you stayed where you were")
 NEW, DONE, UNDER_WAY, IMPOSSIBLE = range(4)
 
@@ -260,6 +265,8 @@ class Skills(Wrapper[SkillState]):
         if status == NEW:
             return f"{text}\nYour last skill: none yet."
         name = self.skills.names[int(np.asarray(state.skill)[i])]
+        if self._plain and name.startswith(STEP):
+            name = "a plain step"
         return f"{text}\nYour last skill: {name} ({STATUS[status]})."
 
     def choices(
@@ -270,27 +277,48 @@ class Skills(Wrapper[SkillState]):
         offers = getattr(self.skills, "offers", None)
         if offers is not None:
             return list(offers(self._row(state, i), limit)) if legal.any() else []
-        return self._offers(self._row(state, i), legal, limit)
+        return self._offers(state, i, self._row(state, i), legal, limit)
 
-    def _offers(self, row: np.ndarray, legal: np.ndarray, limit: int | None) -> list[Choice]:
+    def _offers(
+        self, state: SkillState, i: int, row: np.ndarray, legal: np.ndarray, limit: int | None
+    ) -> list[Choice]:
         """The skills that can be chosen, of a set that does not offer them itself."""
         words = self.skills.words(row)
-        names, able = self.skills.names, np.flatnonzero(legal).tolist()
-        forms = {} if limit is None or len(able) <= limit else self._forms(able, words)
+        names, able = self._names(state, i), np.flatnonzero(legal).tolist()
+        forms = {} if limit is None or len(able) <= limit else self._forms(able, words, names)
         listed = [
             Choice(names[s], words[s], s, certain=not words[s], form=forms.get(s)) for s in able
         ]
         return fold(listed, limit)
 
-    def _forms(self, able: Sequence[int], words: Sequence[str]) -> dict[int, Form]:
+    @property
+    def _plain(self) -> bool:
+        return getattr(self.skills, "plain_steps", False)
+
+    def _names(self, state: SkillState, i: int) -> Sequence[str]:
+        """The names of the skills, for one agent: plain steps with the words of their actions."""
+        if not self._plain:
+            return self.skills.names
+        names = list(self.skills.names)
+        for choice in self.env.choices(state.inner, i, None):
+            skill = int(self.skills.primitive(choice.action))
+            if skill != self.skills.wait:
+                names[skill] = STEP + choice.text
+        return names
+
+    def _forms(
+        self, able: Sequence[int], words: Sequence[str], names: Sequence[str]
+    ) -> dict[int, Form]:
         """The families of skills that differ in a number or in their last word, and of plain
         steps: by skill."""
-        names: Sequence[str] = self.skills.names
+        own: Sequence[tuple[str, str]] = getattr(self.skills, "families", ())
         families: dict[str, list[int]] = {}
         for s in able:
             key = _NUMBERS.sub("{n}", names[s])
             if self.skills.instant[s]:
                 key = "" if s != self.skills.wait else names[s]
+            elif own:
+                key = own[s][0]
             elif key == names[s]:
                 key = f"{names[s].rpartition(' ')[0]} {{name}}"
             families.setdefault(key, []).append(s)
@@ -300,13 +328,19 @@ class Skills(Wrapper[SkillState]):
                 told, what = "a plain step; or any other action of the rules, if it is possible", []
             else:
                 told = words[family[len(family) // 2]]
-                what = [_NUMBERS.findall(names[s]) or names[s].rsplit(" ", 1)[-1:] for s in family]
+                what = [
+                    [own[s][1]]
+                    if own
+                    else _NUMBERS.findall(names[s]) or names[s].rsplit(" ", 1)[-1:]
+                    for s in family
+                ]
             values = [value for value, *more in what if not more]
             if len(values) == len(family) > 2:
                 counts = [int(value) for value in values if value.isdigit()]
                 in_turn = bool(counts) and counts == list(range(counts[0], counts[0] + len(values)))
                 others = f"{values[0]} to {values[-1]}" if in_turn else ", ".join(values)
-                told = f"{told}; any of {others}"
+                differ = " (other times)" * (len({words[s] for s in family}) > 1)
+                told = f"{told}; any of {others}{differ}"
             elif what:
                 told = f"{told}; any of {len(family)} such places in reach"
             form = Form(key, told, {"value": tuple(values)}, "" if key else names[family[0]])
@@ -323,8 +357,13 @@ class Skills(Wrapper[SkillState]):
         if offers is not None:
             shown = offers(row)
         elif legal.sum() > LIMIT:
-            shown = self._offers(row, legal, LIMIT)
-        return read_skill(self.skills, text, row, legal, current, shown, self.agents[i])
+            shown = self._offers(state, i, row, legal, LIMIT)
+
+        def step(words: str) -> int:
+            return int(self.skills.primitive(self.env.parse(words, state.inner, i)))
+
+        plain = step if self._plain else None
+        return read_skill(self.skills, text, row, legal, current, shown, self.agents[i], plain)
 
     def _row(self, state: SkillState, i: int) -> np.ndarray:
         return np.asarray(self._rows(state))[i]
@@ -385,6 +424,9 @@ _GO_ON = Grammar(
             "same [again|as before|skill|thing|option]",
             "(do|repeat) (same [thing|skill|option]|it again|that again)",
             "as before",
+            "[and] on (i|we) go",
+            "[(i'm|i am|we're|we are)] still (at it|on it|on my way)",
+            "(next|one more|another) step of (it|this|that|same [(skill|plan|task|thing)])",
         ]
     }
 )
@@ -404,6 +446,7 @@ def read_skill(
     current: int | None,
     shown: Sequence[Choice] = (),
     me: str = "",
+    step: Callable[[str], int] | None = None,
 ) -> int:
     """The skill that an answer names.
 
@@ -413,6 +456,8 @@ def read_skill(
         current: the skill that is under way.
         shown: choices as they were offered, where their lines are not names and effects.
         me: the name of the agent.
+        step: the skill that takes the action of the environment that a sentence names, for one
+            step; it raises `IllegalAction` if there is none.
     """
     effects = skills.words(row)
     offers = {f"{skills.names[k]}: {effects[k]}": k for k in np.flatnonzero(possible).tolist()}
@@ -421,7 +466,15 @@ def read_skill(
         plain = without_effects(plain, shown)
         for offer, k in offers.items():
             plain = plain.replace(normalise(offer), skills.names[k])
-        return skills.parse(plain, row, current)
+        found = skills.parse(plain, row, current)
+        if found is not None or step is None:
+            return found
+        if plain.startswith(STEP):
+            return step(plain.removeprefix(STEP))
+        try:
+            return step(plain)
+        except IllegalAction:
+            return None
 
     skill = _read(text, skills.names, mean, current, me=me)
     if not possible[skill]:

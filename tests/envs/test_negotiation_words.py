@@ -3,6 +3,7 @@ all is."""
 
 import functools
 import json
+import re
 
 import jax
 import numpy as np
@@ -326,3 +327,44 @@ def test_a_phrase_is_said_as_it_is_shown():
     (shown,) = (c for c in env.choices(state, 0) if c.text.startswith("say"))
     assert env.chat.speech(str(shown)) == shown.text.removeprefix("say: ")
     assert env.parse(f"{shown}.", state, 0) == shown.action
+
+
+@pytest.mark.parametrize(
+    ("scenario", "sign"),
+    [
+        ("donor", r"Donor: (\w+)\. Receiver: (\w+)\."),
+        ("divide", r"(\w+) proposes?\."),
+        ("commons", r"(\w+) speaks? first\."),
+    ],
+)
+def test_who_leads_a_round_is_told_in_its_discussion_too(scenario, sign):
+    """The leader is the same in a whole round, and whoever speaks may be another."""
+    env = manyhands.make("negotiation", scenario=scenario, players=3)
+    frame = stepper(env).reset(episode_key(0))
+    data = np.asarray(jax.random.key_data(episode_key(0)))
+    for t in range(12):
+        number = env.to_dict(frame.state)["round"]
+        for agent in range(3):
+            told = re.search(sign, env.describe(frame.state, agent))
+            names = [env.agents[agent] if name.lower() == "you" else name for name in told.groups()]
+            assert names[0] == env.agents[number % 3]
+            assert len(set(names)) == len(names)  # nobody gives to itself
+        acting = np.flatnonzero(frame.acting).tolist()
+        rows = {i: env.parse("pass", frame.state, i) for i in acting}
+        frame = stepper(env).step(data, t, frame.state, full_actions(env, rows))
+        if frame.over:
+            break
+    assert number > 0
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_claims_that_the_rules_give_as_examples_can_be_made(name):
+    tried = 0
+    for env, _, _, frame in plays(name):
+        for agent in np.flatnonzero(frame.acting).tolist():
+            said = re.search(r', "((?:claim|pledge)[^"]*)"', env.rules(agent))
+            offered = {str(c).split(":")[0] for c in env.choices(frame.state, agent, None)}
+            if said and not offered.isdisjoint({"claim", "pledge"}):
+                env.parse(said[1], frame.state, agent)
+                tried += 1
+    assert tried or not re.search('"(claim|pledge)', env.rules(0))

@@ -137,6 +137,8 @@ _PLACES = {
     "fryer": ("deep fryer",),
     "mixer": ("mixing bowl", "bowl"),
 }
+_TOOL_WORDS = frozenset(name for names in _PLACES.values() for name in names)
+_ITEMS = {"fries": ("chips", "french fries")}
 _VERBS = {
     "chopping_board": "chop|cut|cut up|slice|dice|shred",
     "blender": "blend|puree|mince|grind|liquidise|liquidize",
@@ -151,7 +153,8 @@ _IT = "(it|that|this|them|my item|what i (hold|carry|have|am holding|am carrying
 _DISH = "(dish|food|meal|order|plate)"
 _DONE = (
     "(it|that|product|result|content|finished (item|product|dish|food)"
-    "|what (is|'s) (done|ready|there|in it|inside)|ready (item|dish|food|product))"
+    "|what (is|'s) (done|ready|there|in it|inside)|ready (item|dish|food|product)"
+    "|what (it|this|that|tool|{place}) (has made|made|has ready))"
 )
 _OFF = "(from|out of|off|off of|in|at|on|inside)"
 _INTO = "(in|into|inside|on|onto|to|at|in to|on to|down on|down in)"
@@ -162,7 +165,10 @@ _TAKE = (
 _PIECE = (
     "(piece|portion|head|loaf|slice|bit|chunk|leaf|fillet|block|bunch|helping|serving|lump|wedge)"
 )
-_SOME = f"[(one|1|some|single|another|one more|more|fresh|nice|a|my|this|that)] [1] [{_PIECE} of]"
+_SOME = (
+    "[(one|1|some|single|another|one more|more|fresh|nice|a|my|this|that)] [1] "
+    f"[(finished|ready|complete|completed)] [{_PIECE} of]"
+)
 _A = f"[(1|another)] [{_PIECE} of]"
 _SWITCH = (
     "(activate|use|start|start up|turn on|switch on|run|operate|fire up|power on|power up"
@@ -230,6 +236,8 @@ def _grammar(
                 f"{_TAKE} {_DONE} [(up|out)] [{_OFF} {{place}}]",
                 f"{_TAKE} {_DONE} out of {{place}}",
                 f"{_TAKE} (from|out of) {{place}}",
+                f"{_TAKE} {_SOME} {{item}} for [{{of:item}}|{_DISH}]",
+                "{item} (is|are) (done|ready|finished) [(so|.)] (take|get|grab|collect) (it|them)",
                 "get {item} {place}",
                 "(pick up|get|take|grab|collect)",
             ],
@@ -239,7 +247,9 @@ def _grammar(
             [
                 "(put|place|add|drop|insert|pour|set|lay|load|toss|leave|release|deposit"
                 "|transfer) "
-                f"[({_SOME} {{item}}|{_IT})] [(down|in|off|here|there)] [{_INTO} {{place}}]",
+                f"[({_SOME} {{item}}|{_IT})] [(down|in|off|here|there)] [{_INTO} ({{place}}|it)]",
+                f"{_INTO} {{place}} (it|that) goes",
+                "in (it|that) goes",
                 f"(put|place|add|drop|insert|set|lay) (down|in) ({{item}}|{_IT})",
                 f"(put down|drop off|put in|set down) [({{item}}|{_IT})] [{_INTO} {{place}}]",
                 "(fill|load) {place} with {item}",
@@ -262,6 +272,7 @@ def _grammar(
                 f"(put|place|set) ({{item}}|{_IT}|{_DISH}) {_INTO} {{place}}",
                 f"(hand|turn|give|send|put|pass) ({_SOME} {{item}}|{_IT}|{_DISH}) (over|in|out)",
                 f"bring ({{item}}|{_IT}|{_DISH}) to (customer|guest|client|{{place}})",
+                f"(serve|dish|plate) it up {_SOME} {{item}}",
             ],
         ),
         (
@@ -323,11 +334,12 @@ def _grammar(
     have = "(i will have|i'll have|i'd like|i would like|i should like|i want)"
     short: list[tuple[Any, Sequence[str]]] = [
         (("go", None), [f"{_OVER} [to] {{place}}", "{place} here (i|we) (come|go)"]),
-        (("get", None), [f"[{have}] {_A} {{item}} [{_OFF} {{place}}]"]),
+        (("get", None), [f"[{have}] {_A} {{item}} [{_OFF} {{place}}]",
+                         f"[{have}] {_A} {{item}} for [(a|my|1)] {{of:item}}"]),
         (("put", None), [f"{_A} {{item}} (in|into|onto|on) {{place}}",
                          f"{_A} {{item}} (in|down)"]),
         (("carry", None), [f"{_A} {{item}} {_OVER} to {{place}}",
-                           f"{_OVER} to {{place}} with {_SOME} {{item}}"]),
+                           f"{_OVER} to {{place}} with ({_SOME} {{item}}|it)"]),
         (("throw", None), [f"(away|out) with {_SOME} {{item}}",
                            f"(into|in) {_BIN} with {_SOME} {{item}}"]),
         (("serve", None), [f"(here comes|order up|coming up) [.] {_A} {{item}}",
@@ -367,13 +379,17 @@ _RANKS = (
 
 def _item_names(items: Sequence[str]) -> dict[str, tuple[int, ...]]:
     """Every way to name an item -> the numbers of the items that it may be, the one of just that
-    name first: of what is held, "the egg" may be a fried one."""
+    name first: "the egg" may be a fried one, and "the fillet" a fish fillet."""
     found: dict[str, tuple[int, ...]] = {name: (k,) for k, name in enumerate(items)}
     for k, name in enumerate(items):
         how, _, what = name.partition(" ")
+        shorts = list(_ITEMS.get(name, ()))
         if what and how.endswith("ed"):
-            for short in (what, *(("mince", "mincemeat") if how == "minced" else ())):
-                found[short] = (*found.get(short, ()), k)
+            shorts += [what, *(("mince", "mincemeat") if how == "minced" else ())]
+        elif what and (last := name.split()[-1]) not in (*items, *_TOOL_WORDS):
+            shorts.append(last)
+        for short in shorts:
+            found[short] = (*found.get(short, ()), k)
     return found
 
 
@@ -499,7 +515,11 @@ def _taken(cuisine: Cuisine, facts: Facts, agent: int, item: tuple[int, ...] | N
     _, get, put, _ = actions_of(cuisine.book)
     open_ = open_actions(cuisine, facts, agent)
     if item is not None:
-        return get + item[0]
+        names = [cuisine.book.item_names[k] for k in item]
+        there = [get + k for k in item if get + k in open_]
+        # "Beef" is no minced beef while it is taken, but "chips" may be fries.
+        exact = all(name.endswith(names[0]) for name in names)
+        return there[0] if len(there) == 1 and not exact else get + item[0]
     there = [action for action in open_ if get <= action < put]
     return there[0] if len(there) == 1 else "it is open what to take"
 

@@ -283,9 +283,9 @@ def rules(cuisine: Cuisine, agent: int) -> str:
         dishes += ", by chance" * (len(level.dishes) > 1)
         head = f"{level.title} ({level.name}): " if several else ""
         lines.append(
-            f"{head}one order at the start and one after every {_steps(interval)}, each "
-            f"{dishes}. An order can be served in the {_steps(lifetime)} after it came; "
-            "then it expires."
+            f"{head}{'one' if head else 'One'} order at the start and one after every "
+            f"{_steps(interval)}, each {dishes}. An order can be served in the "
+            f"{_steps(lifetime)} after it came; then it expires."
         )
     lines += [
         f"At most {cuisine.max_orders} orders are open at once; while there are as many, no new "
@@ -331,7 +331,8 @@ def _tools(cuisine: Cuisine) -> list[str]:
         )
         if kind.take_back:
             more += " What was put in can be taken out again."
-        lines.append(f"- {words(kind.name)} (there are {count}): {busy}.{more}")
+        number = f"there are {count}" if count > 1 else "there is one"
+        lines.append(f"- {words(kind.name)} ({number}): {busy}.{more}")
     if len(cuisine.book.levels) > 1:
         lines.append(
             "Which of them there are depends on the kitchen; you see those there are. In each, "

@@ -97,7 +97,8 @@ def grammar(catalog: Catalog) -> Grammar:
         (
             "open",
             [
-                "open [up] [door of] ({place}|it|this|here|door) [door]",
+                "open [up] [door of] ({place}|it|this|that|here|door) [door]",
+                "({place}|it) (has|needs) to be opened [first]",
                 "open [up]",
                 "pull open ({place}|it)",
                 "open (it|this|{place}) up",
@@ -140,6 +141,7 @@ def grammar(catalog: Catalog) -> Grammar:
                 "{side} hand [down]",
                 f"(drop|deposit) {_THING} [(here|there|off)]",
                 f"leave {_THING} here",
+                f"(put|place) {_THING} (in|inside)",
             ],
         ),
         (

@@ -27,6 +27,7 @@ from manyhands.envs.home.known import (
     looks_up,
     ways_of,
 )
+from manyhands.envs.home.scene import counted
 from manyhands.envs.home.state import CLEAN, COOL, HOT, ON, Actions, HomeConfig
 
 POSSIBLE, DONE, NOT_KNOWN, NO_PLACE, HANDS, ALL_SEEN = range(6)
@@ -63,7 +64,11 @@ class HomeSkills:
         names: the table.
         instant: bool[S], whether a skill ends with its first step.
         wait: index of the skill that does nothing.
+        families: for each skill what it has in common with others, and what is its own.
+        plain_steps: actions of the home, in words, may be named for one step.
     """
+
+    plain_steps = True  # names by slot are for networks: no text has the numbers of slots
 
     def __init__(self, home: HomeConfig):
         self._home = home
@@ -87,10 +92,18 @@ class HomeSkills:
         names += [f"put down: {name}" for name in places]
         names += [f"go to {name}" for name in places]
         names += [f"search {name}" for name in rooms]
+        families = [("find {name}", name) for name in things]
+        families += [("fetch {name}", things[q]) for q in self._carried]
+        families += [(f"{v} {{name}}", things[q]) for v in self._changed for q in self._changed[v]]
+        families += [(f"bring {things[q]} to {{name}}", places[r]) for q, r in self._pairs]
+        families += [("put down: {name}", name) for name in places]
+        families += [("go to {name}", name) for name in places]
+        families += [("search {name}", name) for name in rooms]
         names += ["look around", "turn on a lamp", "wait"]
         self.wait = len(names) - 1
         self._first_primitive = len(names)
         names += _primitives(home)
+        self.families = (*families, *((name, "") for name in names[len(families) :]))
         self.names = tuple(names)
         self.instant = np.arange(len(names)) >= self.wait
         self._index = {name: i for i, name in enumerate(names)}
@@ -226,10 +239,12 @@ class HomeSkills:
         for i, (why, steps) in enumerate(zip(found.why, found.steps, strict=True)):
             if i >= self.wait:
                 said.append("")  # the rules explain them
+            elif why == DONE and self.names[i].startswith("find "):
+                said.append("you know of one")
             elif why != POSSIBLE:
                 said.append(_WHY[int(why)])
             else:
-                said.append(f"the next thing is done in {int(steps) + 1}")
+                said.append(f"the next thing is done in {counted(int(steps) + 1, 'step')}")
         return said
 
     def parse(
@@ -283,7 +298,7 @@ class HomeSkills:
             "go to PLACE. search ROOM: look at all that you have not looked at in such rooms; look "
             "around: anywhere.\n"
             "turn on a lamp that you know of. wait: do nothing for one step.\n"
-            "step: ...: one plain step, with the numbers of slots."
+            'step: ...: one plain step, an action of the rules in words: "step: open drawer 1".'
         )
 
 
@@ -387,7 +402,9 @@ _PHRASES = {
         f"{_ON} (search|explore) {_DET} {{room}}",
         f"{_ON} look around [in] {_DET} {{room}}",
     ],
-    "look": [f"{_ON} (look around|explore|search [(everywhere|the (house|home))])"],
+    "look": [
+        f"{_ON} (look [around]|explore [(further|on|more)]|search [(everywhere|the (house|home))])"
+    ],
     "lamp": [f"{_ON} (turn on|switch on|light|use) {_DET} [(desk|floor)] (lamp|light)"],
     "wait": ["[(keep|keep on|continue to)] (wait|stay|do nothing|stand by|idle|pause) [here]"],
 }

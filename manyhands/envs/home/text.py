@@ -694,21 +694,36 @@ def rules(home: Home, agent: int) -> str:
             "you do one thing that is possible at its start."
             if home.players == 1
             else "every player does one thing that is possible at its start. If two want the same, "
-            "the one comes first whose turn it is (it changes every step); for the other nothing "
-            "happens."
+            f"it goes to the first of them, and for the other nothing happens: in step 0 "
+            f"{home.agents[0]} comes first and {home.agents[home.players - 1]} last, and whoever "
+            "was last in one step comes first in the next."
         ),
         *_verbs(home),
         "",
         "YOUR TEXT",
-        "It has what you see now, and what you saw before; where there are several rooms, room by "
-        "room, each with those that its doors lead to. A number in square brackets says how many "
-        "steps ago that was; others may have changed it since. Empty: nothing was in or on it. "
-        "Objects are named by kind and number; one that you never saw is not named.",
+        _your_text(home),
         "",
         "HOW TO ANSWER",
         f"Name one action. {how_to_answer('go to shelf 1')}",
     ]
     return "\n".join(lines)
+
+
+def _your_text(home: Home) -> str:
+    """What the texts of each step tell."""
+    if home.replies == "alfworld" and home.detail != "full":
+        return (
+            "It is the reply to your last step, in the manner of ALFWorld: what is in or on a "
+            "receptacle is told when you come to it or open it, and not again, so remember it. "
+            'Names are written as in "countertop 1", and to put is "move ... to ...". "look" is '
+            'the command that waits; the reply to it, and to whatever fails, is "Nothing happens."'
+        )
+    return (
+        "It has what you see now, and what you saw before; where there are several rooms, room by "
+        "room, each with those that its doors lead to. A number in square brackets says how many "
+        "steps ago that was; others may have changed it since. Empty: nothing was in or on it. "
+        "Objects are named by kind and number; one that you never saw is not named."
+    )
 
 
 def _rewards(home: Home) -> str:

@@ -6,7 +6,7 @@ sees ("you"), then the next one.
 
 - `phase`: which (one bit each); `to_move`: who moves now; `seat`: which player you are.
 - `steps_left`; with rounds `rounds_left` (this one included) and `lead`: who proposes, gives, or
-  speaks first.
+  speaks first in this round.
 - `pool`: what lies on the table; `own_holdings`, and where they are public `other_holdings`;
   `own_values`; the form's own parts (`Scenario.own_pieces`); `own_outside`.
 - `offer_by`: who made the standing offer, no bit: none stands; `offer`: what it says: what its
@@ -88,7 +88,8 @@ def observe_one(
         "seat": xp.broadcast_to(players == i, (n, *state.time.shape)),
         "steps_left": (data.max_steps - state.time.astype(np.int32))[None],
         "rounds_left": (data.rounds - state.round.astype(np.int32))[None],
-        "lead": ego == state.turn[None],
+        # Not `turn`: in a discussion that is whoever speaks.
+        "lead": ego == (state.round.astype(np.int32) % n)[None],
         "pool": state.pool,
         "own_holdings": state.holdings[i],
         "own_values": state.values[i],

@@ -80,7 +80,7 @@ GRAMMAR = Grammar(
             "(stay|go) to [the] showdown",
             "(see|look at) (your|the|that) (card|cards)",
             "(pay|call) [to|and] see (your|the|that) (card|cards|hand)",
-            "pay (you|him|her|them) off", "look him up",
+            "pay (you|him|her|them) off", "look (him|her|them|you) up", "see that bet",
             "pay {n:count} [chip] and see the (public|next|board) card",
             "pay [the|my] [{n:count}] chip and (see|go to|take) [the|a] (showdown|public card"
             "|next card)",

@@ -254,7 +254,7 @@ def rules(poker: Poker, agent: int) -> str:
     sizes = poker.sizes
     lines = [
         poker.title.upper(),
-        f"You are {poker.agents[agent]}, at a table with {' and '.join(others)}. " + _aim(poker),
+        f"You are {poker.agents[agent]}, at a table with {_all(others)}. " + _aim(poker),
         "",
         "CARDS",
         _deck(poker),
@@ -345,6 +345,12 @@ def _deck(poker: Poker) -> str:
             "once in hearts. Suits count for nothing."
         )
     return f"The deck has {poker.num_cards} cards: {ranks}, one of each. One card is not dealt."
+
+
+def _all(names: list[str]) -> str:
+    """ "player_1, player_2 and player_3"."""
+    *first, last = names
+    return f"{', '.join(first)} and {last}" if first else last
 
 
 def _order(poker: Poker) -> str:

@@ -14,6 +14,7 @@ import manyhands
 from manyhands.baselines.bots import home as bots
 from manyhands.baselines.evaluation.matches import play_matches
 from manyhands.core.choices import pointed
+from manyhands.core.env import episode_key
 from manyhands.core.pack import stepper
 from manyhands.core.probes import NOT_KNOWN
 from manyhands.envs.home.known import known_of, legal_of
@@ -145,6 +146,35 @@ def test_a_goal_is_reached_by_skills():
     result = manyhands.play(env, cook, 3, 2, progress=False, on_illegal="raise")
     assert result.mean["success"] == 1.0 and {"find", "heat", "bring"} == set(said)
     assert result.mean["illegal"] == 0
+
+
+def test_plain_steps_beside_skills_are_said_in_words():
+    """No text has the numbers of slots: actions of the home are named as in its own choices."""
+    home = make(**SMALL)
+    env = manyhands.make("skills", env=home)
+    state = env.reset(episode_key(0))
+    for said in [choice.text for choice in home.choices(state.inner, 0, None)][1:]:
+        right = env.lift(home.parse(said, state.inner, 0))
+        assert env.parse(f"step: {said}", state, 0) == right
+        assert env.parse(said, state, 0) == right  # it has a number, and no skill has
+    offered = env.choices(state, 0, None)
+    assert {"step: go to fridge 1", "find mug"} <= {choice.text for choice in offered}
+    assert not any("receptacle 0" in choice for choice in env.choices(state, 0))
+    with pytest.raises(manyhands.IllegalAction, match="go there first"):
+        env.parse("step: open fridge 1", state, 0)
+    row = jnp.asarray([env.parse("go to fridge 1", state, 0)])
+    state, _ = env.step(jax.random.key(0), state, row)
+    assert home.to_dict(state.inner)["players"]["player_0"]["at"] == "fridge 1"
+    assert "Your last skill: a plain step (done)." in env.describe(state, 0)
+
+
+def test_skills_that_differ_in_a_name_are_offered_in_one_line():
+    env = manyhands.make("skills", env=make("house"))
+    state = env.reset(episode_key(0))
+    offered = env.choices(state, 0)
+    assert len(offered) <= 24 < len(env.choices(state, 0, None))
+    (find,) = [choice for choice in offered if choice.text.startswith("find ")]
+    assert "butter knife, " in find and "key chain, " in find
 
 
 def test_skills_are_read_and_lift_actions():

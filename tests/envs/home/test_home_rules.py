@@ -270,6 +270,21 @@ def test_the_turn_decides_races(one):
         assert visit.metric("illegal") == 0
 
 
+def test_the_order_of_a_race_is_that_of_the_rules():
+    """The last of one step is the first of the next."""
+    table = Table(task="chore", players=3, **SMALL)
+    assert "in step 0 player_0 comes first and player_2 last, and" in table.env.rules(1)
+    order = [0, 1, 2]
+    for early in range(4):
+        visit = table.start(kitchen(*goal("mug", "cabinet")))
+        visit.do(*3 * ["go counter top 1"])
+        for _ in range(early):
+            visit.do()
+        order = [order[-1], *order[:-1]]
+        visit.do(*3 * ["take mug 1"])
+        assert visit.place("mug 1") == 8 + order[0]
+
+
 def test_who_closes_first_shuts_the_other_out(one):
     for wait in (0, 1):
         visit = one.start(kitchen(*goal("mug", "cabinet")))

@@ -696,3 +696,11 @@ def test_chores_are_done_by_who_reads():
     env = manyhands.make("home", task="chore_small")
     result = manyhands.play(env, cook, 10, seed=3, on_illegal="raise", progress=False)
     assert result.rewards.tolist() == [[1.0]] * 10
+
+
+def test_rules_tell_of_the_texts_that_there_are():
+    """ALFWorld's replies have no memory, and "look" is its waiting."""
+    facts, replies = kitchen("facts").rules(0), kitchen("alfworld").rules(0)
+    assert "in square brackets" in facts and "in square brackets" not in replies
+    assert '"look" is the command that waits' in replies and '"look"' not in facts
+    assert "in square brackets" in kitchen("alfworld").with_detail("full").rules(0)

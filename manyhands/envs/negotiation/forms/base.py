@@ -502,8 +502,16 @@ class Scenario(abc.ABC):
 
     @property
     def claim_example(self) -> str:
-        usual = {"pledge": "pledge 10", "outside": "claim 3"}
-        return usual.get(self.about, f"claim {self.goods[0]} 4")
+        if self.about == "pledge":
+            return f"pledge {self.claimed_near(10)}"
+        if self.about == "outside":
+            return f"claim {self.claimed_near(3)}"
+        return f"claim {self.goods[0]} {self.claimed_near(4)}"
+
+    def claimed_near(self, usual: int) -> int:
+        """The number nearest to a usual one that can be claimed (of the first good)."""
+        stated = self.claims[self.claims[:, 0] == self.claims[0, 0], 1].tolist()
+        return min(stated, key=lambda number: abs(number - usual))
 
     def delay_words(self, when: str, power: str) -> str:
         """What waiting costs."""

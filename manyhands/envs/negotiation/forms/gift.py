@@ -150,8 +150,8 @@ class Gift(Choice):
         ]
 
     def answer_words(self, agent: int) -> str:
-        punish = ', "punish 2"' if self.punishment else ""
-        return f'"give 3"{punish}, "pass" to keep all'
+        punish = f', "punish {min(2, self.max_gift)}"' if self.punishment else ""
+        return f'"give {min(3, self.max_gift)}"{punish}, "pass" to keep all'
 
     def decision_words(self) -> str:
         return "Then the donor chooses."

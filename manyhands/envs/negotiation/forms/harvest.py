@@ -152,7 +152,7 @@ class Harvest(Choice):
         ]
 
     def answer_words(self, agent: int) -> str:
-        return '"catch 10"'
+        return f'"catch {min(10, int(self.offers.max()))}"'
 
     def decision_words(self) -> str:
         return "Then all choose their catch at the same time."

@@ -153,7 +153,7 @@ class Price(Bargain):
 
     @property
     def claim_example(self) -> str:
-        return "claim 25"
+        return f"claim {self.claimed_near(25)}"
 
     def bounds_words(self, seen: Observation, content: np.ndarray) -> str:
         return f"prices are from {self.offers.min()} to {self.offers.max()}"
