@@ -506,7 +506,7 @@ WAITING = (
     f"(stay|remain|stand|keep|wait) [exactly|right] (where i (am|stand)|as i am) {TIME}",
     f"(have|take|make) [a] [(short|brief|quick|little|tiny)] (wait|pause|breather) {TIME}",
     f"[(a|1)] (short|brief|quick|little|tiny) (wait|pause|breather) {TIME} [for me]",
-    "[just] [one] (1|another|more) (moment|second|step|turn|beat) [more] (here|of waiting)",
+    "[just] [one] (1|another|more) (moment|second|step|turn|beat|tick) [more] (here|of waiting)",
     "(sit|wait) [out] (this|1) (one|1|turn|step|round) [out]",
     "(let (this|1|my) (turn|step) (pass|go by)|(pass|skip) (this|my) (turn|step))",
 )
