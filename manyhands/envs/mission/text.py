@@ -7,6 +7,7 @@ of the player's window. Besides, it names the other players in view.
 from __future__ import annotations
 
 import functools
+import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -269,7 +270,8 @@ def wait_for(slot: str) -> tuple[str, ...]:
     )
     come = (
         "(come|arrive|move|pass|act|move on|leave|go first|go ahead|join me|catch up|help|get here"
-        "|get there|get closer|come closer|come here|get into position|go by|clear the way)"
+        "|get there|get closer|come closer|come here|get into position|go by|clear the way"
+        "|come to me|join us|reach me|pass me|pass by|step aside|finish)"
     )
     there = (
         "(closer|near|nearer|here|there|ready|in place|in position|beside me|next to me|gone|past"
@@ -282,6 +284,15 @@ def wait_for(slot: str) -> tuple[str, ...]:
         f"{stay} and (let|allow) {who} [to] {come}",
         f"let {who} {come}",
     )
+
+
+_OPENING = re.compile(r"(?:now|first|again|once more)\b[,:]? +(?=\w)")
+
+
+def opened(plain: str) -> str:
+    """An answer without "now" or "first" before it: words that are no courtesy where they stand
+    behind "right" or between two moves."""
+    return _OPENING.sub("", plain, count=1) if _OPENING.match(plain) else plain
 
 
 NO_MOVE = "no (action|move|movement) [(this|on this|for this)] (turn|step|time|round)"
@@ -426,7 +437,7 @@ def parse(mission: Mission, text: Any, state: MissionState, agent: int) -> int:
         }
         named: set[int] = set()
         reason = ""
-        for reading in GRAMMAR.read(answer.plain, {"player": others}):
+        for reading in GRAMMAR.read(opened(answer.plain), {"player": others}):
             action = _named(mission, state, agent, reading)
             if isinstance(action, str):
                 reason = reason or action
