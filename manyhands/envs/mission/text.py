@@ -271,7 +271,9 @@ def wait_for(slot: str) -> tuple[str, ...]:
     come = (
         "(come|arrive|move|pass|act|move on|leave|go first|go ahead|join me|catch up|help|get here"
         "|get there|get closer|come closer|come here|get into position|go by|clear the way"
-        "|come to me|join us|reach me|pass me|pass by|step aside|finish)"
+        "|come to me|join us|reach me|pass me|pass by|step aside|finish"
+        "|(press|push|use) [the|my|its|that] button|(open|unlock|pass|go through) [the|that] door"
+        "|(get|take|bring|fetch) [the] key|(repair|fix) [the|its] generator|clean [the] river)"
     )
     there = (
         "(closer|near|nearer|here|there|ready|in place|in position|beside me|next to me|gone|past"

@@ -12,6 +12,7 @@ from manyhands.envs.mission.field.look import (
     look_of,
     place,
     steps,
+    title_of,
 )
 from manyhands.envs.mission.field.state import (
     APPLE,
@@ -110,7 +111,9 @@ def _go(mission: Mission, agent: int, look: Look, action: int) -> Choice:
     assert plan.gates is not None
     room, name = action - 1, plan.room_names[action - 1]
     code = int(look.cells[0, room])
-    effect = f"with {cell_words(mission, code)}" if code > 0 else "through the exit"
+    effect = "through the exit"
+    if code > 0:
+        effect += f", into the room with {cell_words(mission, code)}"
     gate = int(plan.gates[look.own.column, room])
     hedges = []
     if gate and "press" in plan.verbs:
@@ -168,7 +171,9 @@ def _move(mission: Mission, state: FieldState, agent: int, look: Look, action: i
         step += f", {cell_words(mission, code)}"
     hedges = []
     if plan.conflict != "share" and not _alone(plan, look, row, column):
-        hedges.append("another is or wants to be there")
+        there = [b.number for b in look.others if (b.row, b.column) == (row, column)]
+        hedges += [f"{title_of(mission, number)} does not leave it" for number in there]
+        hedges.append("another wants to be there")
     risk = danger(plan, agent)
     if risk:
         hedges.append(risk)

@@ -117,7 +117,9 @@ _VERBS = {
               f"(press|push) (button|switch|it) {_HERE}"],
     "repair": [f"(repair|fix|work on|mend) [(the|this|that)] [broken] (generator|machine|engine) "
                f"{_HERE}", f"(repair|fix|mend) it {_HERE}",
-               f"(start|begin|continue) [the] repair {_HERE}"],
+               f"(start|begin|continue) [the] repair {_HERE}",
+               f"(keep|keep on|go on|continue) (work|repair) [on] [(it|the (generator|machine))] "
+               f"{_HERE}"],
     "drop": [f"(drop|put down|lay down|leave|lay|set down|put) (the|my|this|a) key {_DOORS} [down] "
              f"{_HERE}", f"(drop|put|lay|set) (it|my key|key) [down] {_HERE}", "let go of my key"],
     "lock": [f"lock [(the|this|that)] box [(in place|down|here)] {_AHEAD}",
@@ -229,11 +231,11 @@ def _grammar(actions: tuple[str, ...], token: bool = False) -> Grammar:
             "(go|move|walk|run|head|step|enter|sneak|proceed|travel|advance|continue|flee|escape"
             "|make my way"
             "|retreat|hurry|slip|dash) [back|on|over] [through [the|my|an] exit] "
-            "[(to|into|in|for|towards|toward|through to)] [the] room {room}",
+            "[(to|into|in|for|towards|toward|through to)] [the] room {room} [(first|now)]",
             "(go|move|walk|run|head|step|proceed) [back|on|over] (to|into|for) {room}",
             "(enter|visit) room {room}",
         ]))  # fmt: skip
-        short.append(("room", ["[(to|into)] room {room}"]))
+        short.append(("room", ["[(to|into|(on|off|back|over|onwards|onward) to)] room {room}"]))
     for verb in actions:
         if verb not in ("stay", *HEADINGS) and not verb.startswith("go to room "):
             own = _VERBS.get(verb, [f"{verb} {_WHO}", f"{verb} {_AHEAD}"])

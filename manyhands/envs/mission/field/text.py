@@ -136,6 +136,7 @@ def _last_step(mission: Mission, state: FieldState, agent: int) -> list[str]:
         own = event["agent"] == mission.agents[agent]
         said.setdefault(event["event"], []).append("you" if own else event["agent"])
     parts = _token_stayed(mission, agent, said.pop("blocked", [])) if mission.plan.token else []
+    parts += _spotted(mission.plan, said)
     for name, names in said.items():
         did = EVENTS[name]
         if len(names) > 1 or names == ["you"]:
@@ -143,6 +144,18 @@ def _last_step(mission: Mission, state: FieldState, agent: int) -> list[str]:
         token = mission.plan.token and name == "move"
         parts.append("the token moved" if token else f"{all_of(names)} {did}")
     return [f"Last step: {'; '.join(parts)}."] if parts else []
+
+
+def _spotted(plan: Plan, said: dict[str, list[str]]) -> list[str]:
+    """Whether a team that hides was seen, in one sentence for both teams, taken out of `said`."""
+    if plan.spotting is None:
+        return []
+    hidden, looking = (plan.teams[k].name for k in plan.spotting)
+    was_seen = [said.pop(name, None) for name in ("seen", "spotting")]
+    was_hidden = [said.pop(name, None) for name in ("hidden", "searching")]
+    if any(was_seen):
+        return [f"the {looking} had one of the {hidden} in view"]
+    return [f"the {looking} had none of the {hidden} in view"] if any(was_hidden) else []
 
 
 def _token_stayed(mission: Mission, agent: int, named: list[str]) -> list[str]:
@@ -320,16 +333,20 @@ def _moving(mission: Mission) -> list[str]:
 
 def _mind(plan: Plan, team: Team) -> str:
     how = {
-        "flee": "keep as far from the others as they can see to",
+        "flee": "stay, or step to a free cell, whichever is furthest from the nearest other (rows and "
+        "columns counted, walls left aside)",
         "wander": "go anywhere",
-        "chase": "go towards the nearest other",
-        "thief": "know to which rooms you want to go, and go (never stay, if an exit is open) to "
-        "the room whose number is furthest from the nearest of these",
+        "chase": "stay, or step to a free cell, whichever is closest to the nearest other (rows and "
+        "columns counted, walls left aside)",
+        "thief": "know to which rooms you want to go (your own, if you stay), and go (never stay, if "
+        "an exit is open) to the room whose number is furthest from the nearest of these, of several to the first",
         "killer": "go to the room of a player beside them (of two to that of the one whom they are "
         "after), else to any room beside theirs",
     }[team.mind]
-    rest = f", but rest in each {team.rest}th step" if team.rest else ""
-    return f"The {team.name} {how}{rest}."
+    if not team.rest:
+        return f"The {team.name} {how}."
+    first = [str(team.rest * k - 1) for k in (1, 2, 3)]
+    return f"The {team.name} {how}, but rest in step {', '.join(first)} and so on."
 
 
 def _happenings(mission: Mission, own: Team) -> list[str]:
