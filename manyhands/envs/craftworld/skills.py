@@ -162,7 +162,10 @@ class CraftSkills:
         instant: bool[S], whether a skill ends with its first step.
         wait: index of the skill that does nothing.
         memory: bytes of a player's memory.
+        example: a skill, for the rules.
     """
+
+    example = "collect wood"
 
     def __init__(self, env: Setting, remembers: bool = False):
         self._env, contents = env, env.contents

@@ -1,7 +1,7 @@
 """Missions in words: rule book, description, choices, and reading what a player answers.
 
 `describe` says what the vector observation and the mask of legal actions say: positions are those
-of the player's window. Besides, it names the other players in view.
+of the player's window. Besides, it names the other players in view and says which step it is.
 """
 
 from __future__ import annotations
@@ -78,8 +78,8 @@ def describe(mission: Mission, state: MissionState, agent: int) -> str:
     food, players = in_view(mission, state, agent)
     own = next(thing for thing in players if thing.number == agent)
     lines = [
-        f"You are {mission.agents[agent]}, {LETTERS[agent]} on the map, of level {own.level}, "
-        f"at {_place(own)}."
+        f"{step_of(mission, state)} You are {mission.agents[agent]}, {LETTERS[agent]} on the map, "
+        f"of level {own.level}, at {_place(own)}."
     ]
     lines += _map(mission, food, players)
     if mission.detail != "brief":
@@ -104,6 +104,11 @@ def describe(mission: Mission, state: MissionState, agent: int) -> str:
             "at least its level together."
         )
     return "\n".join(lines)
+
+
+def step_of(mission: Mission, state: Any) -> str:
+    """Which step it is; the published vectors do not say it, but whoever counts knows it."""
+    return f"Step {int(state.time)} of {mission.max_steps}."
 
 
 def last_step(mission: Mission, state: Any, agent: int, did: Mapping[str, str]) -> list[str]:
@@ -289,12 +294,15 @@ def wait_for(slot: str) -> tuple[str, ...]:
 
 
 _OPENING = re.compile(r"(?:now|first|again|once more)\b[,:]? +(?=\w)")
+_CLOSING = (" again", " once more", " once again", " one more time")
 
 
 def opened(plain: str) -> str:
-    """An answer without "now" or "first" before it: words that are no courtesy where they stand
-    behind "right" or between two moves."""
-    return _OPENING.sub("", plain, count=1) if _OPENING.match(plain) else plain
+    """An answer without "now" or "first" before it and "again" behind it: words that are no
+    courtesy where they stand behind "right" or between two moves."""
+    if _OPENING.match(plain):
+        plain = _OPENING.sub("", plain, count=1)
+    return next((plain[: -len(end)] for end in _CLOSING if plain.endswith(end)), plain)
 
 
 NO_MOVE = "no (action|move|movement) [(this|on this|for this)] (turn|step|time|round)"
@@ -331,7 +339,7 @@ _TOWARDS = (
 )
 _LEVEL = "[(of|at|with) level {level:n}|level {level:n}]"
 _BESIDE = (
-    "[(beside|next to|near|by) me|here|(to|on|in|at) [my] {side:way} [side] [of me]|{side:way} "
+    "[right|just|directly] [(beside|next to|near|by) me|here|(to|on|in|at) [my] {side:way} [side] [of me]|{side:way} "
     "of me"
     f"|{{side:near}} [me]|[(at|on|in)] {_PLACE}]"
 )

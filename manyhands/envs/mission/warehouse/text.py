@@ -14,7 +14,15 @@ from manyhands.core.answers import Answer, decide, how_to_answer
 from manyhands.core.choices import Choice
 from manyhands.core.env import IllegalAction, names_of
 from manyhands.core.grammar import TIME, WAITING, Grammar
-from manyhands.envs.mission.text import NO_MOVE, all_of, last_step, offered_action, wait_for
+from manyhands.envs.mission.text import (
+    NO_MOVE,
+    all_of,
+    last_step,
+    offered_action,
+    opened,
+    step_of,
+    wait_for,
+)
 from manyhands.envs.mission.warehouse.events import KINDS
 from manyhands.envs.mission.warehouse.scenario import chart
 from manyhands.envs.mission.warehouse.state import (
@@ -108,8 +116,9 @@ def describe(mission: Mission, state: WarehouseState, agent: int) -> str:
     own = next(robot for robot in view.robots if robot.number == agent)
     ground = _ground(mission, own.row, own.column)
     lines = [
-        f"You are {mission.agents[agent]}, {LETTERS[agent]} on the map, at {_place(own)}, facing "
-        f"{HEADINGS[own.heading]}, on {ground}, carrying {CARRIES[int(state.load[agent])]}."
+        f"{step_of(mission, state)} You are {mission.agents[agent]}, {LETTERS[agent]} on the map, "
+        f"at {_place(own)}, facing {HEADINGS[own.heading]}, on {ground}, carrying "
+        f"{CARRIES[int(state.load[agent])]}."
     ]
     lines += draw_map(mission, view)
     if mission.detail != "brief":
@@ -359,7 +368,7 @@ def _blank(mission: Mission) -> list[str]:
 
 _DRIVE = (
     "(go|move|drive|step|roll|head|walk|advance|proceed|continue|run|keep going|keep driving"
-    "|keep moving|carry on|press on|push on|edge|inch|creep|drive on|roll on|move on|go on)"
+    "|(carry|bring|take|move|drive) (it|[the|this|my] (shelf|rack|load))|keep moving|carry on|press on|push on|edge|inch|creep|drive on|roll on|move on|go on)"
 )
 _CELL = "(step|cell|square|field|tile|space|pace)"
 _FAR = f"[(one|1|a single|by one|by 1|single|another) [{_CELL}]|a {_CELL}|{_CELL}]"
@@ -368,9 +377,10 @@ _ON = (
     "|right ahead|on ahead)"
 )
 _TO = (
-    "[(along|down|through|in) (the|this) (aisle|way|corridor|lane)|under the [next] (shelf|rack)] "
-    "[(to|onto|on|into) [cell|square] row {row:n} [and|.] column {column:n}] "
-    "[(now|first|right now|right away)]"
+    "[(along|down|through|in) (the|this) (aisle|way|corridor|lane)|(under|below|beneath) (the|that) "
+    "[(next|requested)] (shelf|rack)] [(to|onto|on|into|at) [cell|square] "
+    "(row {row:n} [and|.] column {column:n}|{row:n} {column:n})] "
+    "[(now|first|right now|right away|onto the goal|to the goal)]"
 )
 _TURN = (
     "(turn|rotate|spin|pivot|swivel|steer|swing|veer|wheel"
@@ -381,7 +391,7 @@ _BY = (
     "[(by|for|through)] [(90|a quarter|one quarter|1 quarter|quarter)] "
     "[(degree|degrees|turn|of a turn|°|circle)]"
 )
-_SPOT = "[(on the spot|in place|here|where i am|by 90 degrees|once)]"
+_SPOT = "[(on the spot|in place|here|where i am|by 90 degrees|once)] [first]"
 _NAMED = "[(this|that|my|its|the|a)] (shelf|rack|pod|it|load|item|box|burden|cargo)"
 _SHELF = (
     f"{_NAMED} [(here|on this cell|on my cell|under me|above me|from this cell|from my cell|off "
@@ -389,7 +399,7 @@ _SHELF = (
     "rack|from the rack|on my back|that i carry|i carry)]"
 )
 _WHERE = (
-    "[back] [(here|on this cell|on my cell|on this rack|on the rack|onto this rack|onto the rack"
+    "[(back|back down|down again)] [(here|on this cell|on my cell|on this rack|on the rack|onto this rack|onto the rack"
     "|in this rack|at this place|back|in its place|right here|where i am|on the ground|to (the|this"
     "|its) rack|where it (was|came from|belongs|stood))]"
 )
@@ -513,8 +523,8 @@ GRAMMAR = Grammar(
     # Alone, a direction tells of something else after "I": "I left", "I'm down".
     short=[
         (FORWARD, [f"{_FAR} {_ON} {_FAR} {_TO}"]),
-        (LEFT, ["[to] [my] left"]),
-        (RIGHT, ["[to] [my] right"]),
+        (LEFT, ["[to] [my] left", "(counterclockwise|anticlockwise)"]),
+        (RIGHT, ["[to] [my] right", "clockwise"]),
         *(
             (("go", heading), [f"{_FAR} [(to|towards|toward)] [the] ({also}) {_FAR} {_TO}"])
             for heading, also in enumerate(_ABSOLUTE.values())
@@ -540,7 +550,7 @@ def parse(mission: Mission, text: Any, state: WarehouseState, agent: int) -> int
         if offered is not None:
             return offered
         others = {name: i for i, name in enumerate(mission.agents) if i != agent}
-        readings = GRAMMAR.read(answer.plain, {"robot": others})
+        readings = GRAMMAR.read(opened(answer.plain), {"robot": others})
         named = {reading.meaning for reading in readings}
         for values in (reading.values for reading in readings if "row" in reading.values):
             cell = f"row {values['row']}, column {values['column']}"
