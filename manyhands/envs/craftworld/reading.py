@@ -174,7 +174,11 @@ def _grammar(craft: CraftRules, actions: tuple[str, ...], agents: tuple[str, ...
                    "{of:thing}"])
         for name, verb in _VERBS.items() if name not in ("use", "help")
     ]  # fmt: skip
-    use, towards = _VERBS["use"], f"[(to|toward|at|for) [{_GET}] {_DET} {{thing}}]"
+    use = _VERBS["use"]
+    towards = (
+        f"[(to|toward|at|for|next to|beside|near|closer to) [{_GET}] {_DET} {{thing}}"
+        f"|[so as] (facing|to face) {_DET} {{onto:thing}}]"
+    )
     gift = {spaced(name): i for i, name in enumerate(craft.gifts)}
     gift |= {name: craft.gifts.index(tool) for name, tool in tools(craft).items()}
     gift |= {name: craft.gifts.index(what) for name, what in
@@ -194,7 +198,7 @@ def _grammar(craft: CraftRules, actions: tuple[str, ...], agents: tuple[str, ...
                 "[back|straight|on|"
                 f"further|over|directly|around] {_CELL} [(to|toward|in|on) [my]] {{way}} "
                 f"[direction|side|hand side] [once|[by] {_ONE} (step|cell|tile|square|space)"
-                f"|by {_ONE}] {towards}",
+                f"|by {_ONE}|{_ONE} [more] [(time|step|cell)]] {towards}",
                 f"{ON} (move|take|carry|get|bring) (me|myself) [1|one] [step|cell] "
                 "[to|toward] [my] {way}",
                 f"{ON} {_GO} [back|straight|further|over|directly] {_CELL} [to|toward|in] [my] "
@@ -216,7 +220,8 @@ def _grammar(craft: CraftRules, actions: tuple[str, ...], agents: tuple[str, ...
             ]),
             ("facing", [f"(face|turn [around] (to|toward|to face)|look at) {_DET} {{onto:thing}}"]),
             ("bare", ["[to|toward] {way} [once]", "{letter}",
-                      "{way} (1|one|a) (step|pace|cell|square|tile)",
+                      "{way} (1|one|a) [(step|pace|cell|square|tile)]",
+                      "{way} (1|one) more [(step|pace|cell|square|tile|time)]",
                       "back {way} [(1|one|a) (step|pace|cell|square|tile)]",
                       "(1|one|a) (step|pace|cell|square|tile) [back] {clear:clear}"]),
             ("number", ["[(take|do|play|use|choose|pick|select)] (action|option|choice|number) "
@@ -391,6 +396,15 @@ def parse(env: Setting, text: Any, state: CraftState, agent: int) -> int:
     return int(decide(text, reader.mean, reader.refuse, me=env.agents[agent]))
 
 
+# "make wood pickaxe (1 wood, at a table)", as the text names what comes next.
+_PRICE = re.compile(r" ?\((?:costs? )?[0-9] [a-z0-9 ,]{1,60}\)?$")
+
+
+def without_price(plain: str) -> str:
+    """An answer without what something costs, in brackets behind it."""
+    return _PRICE.sub("", plain)
+
+
 class _Reader:
     """Reads one player's answer to what it sees."""
 
@@ -441,6 +455,10 @@ class _Reader:
                         plain = plain.replace(f"{offer.text}: {words.lower()}", offer.text)
         grammar = _grammar(self.env.craft, self.env.actions, self.env.agents)
         readings, said = grammar.read(plain), frozenset(tokens(plain))
+        priced = without_price(plain)
+        if not readings and priced != plain:
+            found = grammar.read(priced)
+            readings = [r for r in found if r.meaning in ("place", "make", "named")]
         if not readings:
             effects = offers(self.env, self.state, self.obs, self.legal)
             alike = [offer.action for offer in effects if offer.effect.lower() == plain]
