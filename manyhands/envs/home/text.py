@@ -700,13 +700,15 @@ def rules(home: Home, agent: int) -> str:
         *_verbs(home),
         "",
         "YOUR TEXT",
-        "It has what you see now, and what you saw before; where there are several rooms, room by "
+        "It has the goal, all rooms and receptacles, and what is said."
+        if bodyless
+        else "It has what you see now, and what you saw before; where there are several rooms, room by "
         "room, each with those that its doors lead to. A number in square brackets says how many "
         "steps ago that was; others may have changed it since. Empty: nothing was in or on it. "
         "Objects are named by kind and number; one that you never saw is not named.",
         "",
         "HOW TO ANSWER",
-        f"Name one action. {how_to_answer('go to shelf 1')}",
+        f"Name one action. {how_to_answer('wait' if bodyless else 'go to shelf 1')}",
     ]
     return "\n".join(lines)
 
@@ -738,7 +740,11 @@ def _telling(home: Home, bodyless: bool) -> list[str]:
         who = "the instructor" if home.told == "instructor" else home.agents[0]
         lines.append(f"Part of the goal ({hidden}) is told to {who} alone, and others must ask.")
     if bodyless:
-        lines.append("You have no hands and see nothing: you only wait, and talk.")
+        lines.append(
+            "You have no hands and see nothing, neither what is in places nor what the others do: "
+            "you only wait, and talk, and know of it what they tell you. What stands below of "
+            "seeing and doing holds for them."
+        )
     if home.discussion:
         lines.append(
             f"In the first {counted(home.discussion, 'step')} nobody can act: talk, and wait."
