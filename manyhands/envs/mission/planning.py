@@ -120,7 +120,9 @@ class Table:
             elif steps < 0:
                 said.append("it goes on until you do something else")
             else:
-                said.append(f"done in {int(steps)} or more steps" if steps else "done at once")
+                # Others may be in the way, or leave it; and help, or not.
+                many = f"about {int(steps)} step{'s' * (int(steps) != 1)}"
+                said.append(f"done in {many}" if steps else "done at once")
         return said
 
     def parse(

@@ -145,7 +145,7 @@ class ForagingSkills(Table):
             to = distances(mate, jnp.where(mate, 1.0, price))
             way = self._cost(to, jnp.where(mate, 1.0, price), me)
             seen, close = players[k, 2] > 0, gap_of(me, players[k]) <= 1
-            found.append(plan(way, way[0], done=seen & close, there=seen))
+            found.append(plan(way, way[0], extra=-1, done=seen & close, there=seen))
         alone = there & (food[:, 2] <= me[2])
         found.append(of(jnp.argmin(jnp.where(alone, gap[:, 0], FAR)), jnp.any(alone)))
 

@@ -330,7 +330,7 @@ class FieldSkills(Table):
             cost = self._costs(seen, mate[None], jnp.where(mate, 1.0, price))[0]
             gap = jnp.abs(seen.rows[k] - seen.row) + jnp.abs(seen.columns[k] - seen.column)
             there = seen.rows[k] >= 0
-            found.append(plan(cost, cost[0], done=there & (gap <= 1), there=there))
+            found.append(plan(cost, cost[0], extra=-1, done=there & (gap <= 1), there=there))
         if plan_.bodies > 1:
             away = self._threat(seen)
             found.append(self._flee(seen, away, price))
