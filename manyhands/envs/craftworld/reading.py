@@ -231,6 +231,8 @@ def _grammar(craft: CraftRules, actions: tuple[str, ...], agents: tuple[str, ...
             *deeds,
             ("work", [f"{ON} {_VERBS['work']} {_DET} {{thing}} {_AT} (together|jointly"
                       "|[(together|jointly)] with [my] (other|everyone|team|{player}))"]),
+            ("work", [f"{ON} (build|make|complete|finish|lay) [(our|this)] {{becomes}} "
+                      "[(together|jointly)] [with [my] (other|everyone|team|{player})]"]),
             ("use", [f"{ON} (swing|wield|use|raise) [my] ({{tool}}|pickaxe|axe|sword|fist|hand"
             f"|tool|"
                      f"weapon) (at|on|against) {_DET} {{thing}} {_AT}"]),
@@ -288,6 +290,9 @@ def _grammar(craft: CraftRules, actions: tuple[str, ...], agents: tuple[str, ...
                 "(wait|stay|stand|remain|linger|rest) [right] [(here|still|put|where i am|back)] "
                 "[for] (1|one|this|a|another) [brief] (step|turn|tick|moment|bit|second|while)",
                 "do nothing [for] (this|1|one|a) (step|turn|moment)",
+                f"(wait|keep waiting|stay|hold|hold on) [(here|there|{_ONE} step)] for [my] "
+                "({player}|other|others|everyone|team) [to (come|arrive|join me|catch up|get here"
+                "|come here|come closer|act|move|help|get into position)]",
             ]),
             ("asleep", [_SLEEP_ON]),
             ("sleep", ["(sleep|go to sleep|fall asleep|go to bed|take [a] nap|nap|rest|"
@@ -362,6 +367,7 @@ def _grammar(craft: CraftRules, actions: tuple[str, ...], agents: tuple[str, ...
             "seed": SEED | {"it": "plant"},
             "station": STATION,
             "gift": gift,
+            "becomes": {"bridge": (("cell", rl.GAP),)},
             "player": players,
         },
         short=[
@@ -532,7 +538,7 @@ class _Reader:
 
     def _deed(self, verb: str, values: Mapping[str, Any]) -> int:
         """`do`, if that is what it would do now."""
-        said = [values[label] for label in ("thing", "of") if label in values]
+        said = [values[label] for label in ("thing", "of", "becomes") if label in values]
         self._check(said)
         if self.legal[DO] and verb != "use" and verb not in self._deeds(bool(said)):
             words = effect(self.env, self.state, self.obs, DO)
