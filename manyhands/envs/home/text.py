@@ -702,10 +702,10 @@ def rules(home: Home, agent: int) -> str:
         "YOUR TEXT",
         "It has the goal, all rooms and receptacles, and what is said."
         if bodyless
-        else "It has what you see now, and what you saw before; where there are several rooms, room by "
-        "room, each with those that its doors lead to. A number in square brackets says how many "
-        "steps ago that was; others may have changed it since. Empty: nothing was in or on it. "
-        "Objects are named by kind and number; one that you never saw is not named.",
+        else "It has what you see now, and what you saw before; where there are several rooms, "
+        "room by room, each with those that its doors lead to. A number in square brackets says "
+        "how many steps ago that was; others may have changed it since. Empty: nothing was in or "
+        "on it. Objects are named by kind and number; one that you never saw is not named.",
         "",
         "HOW TO ANSWER",
         f"Name one action. {how_to_answer('wait' if bodyless else 'go to shelf 1')}",

@@ -99,10 +99,12 @@ class ForagingSkills(Table):
         if "nearest" in values:
             fits = {k: far for k, far in fits.items() if far == min(fits.values())}
         if len(fits) != 1:
-            places = ", ".join(f"{k} at row {food[k][0]}, column {food[k][1]}" for k in fits or food)
+            places = ", ".join(
+                f"{k} at row {food[k][0]}, column {food[k][1]}" for k in fits or food
+            )
             raise IllegalAction(
-                f"{'several foods are' if fits else 'no food is'} like that; name one by its number "
-                f"or place: {places}"
+                f"{'several foods are' if fits else 'no food is'} like that; name one by its "
+                f"number or place: {places}"
             )
         return self.names.index(f"{readings[0].meaning} food {next(iter(fits))}")
 

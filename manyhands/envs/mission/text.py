@@ -302,7 +302,9 @@ def opened(plain: str) -> str:
     courtesy where they stand behind "right" or between two moves."""
     if _OPENING.match(plain):
         plain = _OPENING.sub("", plain, count=1)
-    return next((plain[: -len(end)] for end in _CLOSING if plain.endswith(end)), plain)
+    ends = (end for end in _CLOSING if plain.endswith(end))
+    rest = next((plain[: -len(end)] for end in ends), plain)
+    return plain if rest == "right" else rest  # "right again" praises
 
 
 NO_MOVE = "no (action|move|movement) [(this|on this|for this)] (turn|step|time|round)"
@@ -339,8 +341,8 @@ _TOWARDS = (
 )
 _LEVEL = "[(of|at|with) level {level:n}|level {level:n}]"
 _BESIDE = (
-    "[right|just|directly] [(beside|next to|near|by) me|here|(to|on|in|at) [my] {side:way} [side] [of me]|{side:way} "
-    "of me"
+    "[right|just|directly] [(beside|next to|near|by) me|here"
+    "|(to|on|in|at) [my] {side:way} [side] [of me]|{side:way} of me"
     f"|{{side:near}} [me]|[(at|on|in)] {_PLACE}]"
 )
 _FOOD = (

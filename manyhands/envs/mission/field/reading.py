@@ -93,7 +93,8 @@ _STAY = [
     "[keep|keep on] (stay|wait|stand|remain|sit|hold) [(still|here|there|put|right here|exactly)] "
     f"[right] ({{on:on}} ({_PLACE}|my (cell|place|square|spot|tile)|{_THING}|my {{thing}}))",
     f"[keep|keep on] hold [down] {_THING}",
-    f"(keep|hold) {_DOOR} {{held}} [(for {{who}}|by (stay|stand|wait) [(here|still|put|on {_THING})])]",
+    f"(keep|hold) {_DOOR} {{held}} "
+    f"[(for {{who}}|by (stay|stand|wait) [(here|still|put|on {_THING})])]",
     "(stay|wait|hold [my] position) [(here|there|put)] and (guard|defend|block|watch) "
     "[(the|our|my|this)] (way|path|flag|goal|exit|door|room|base|land|line)",
     "do nothing [at all]",
@@ -249,8 +250,17 @@ def _grammar(actions: tuple[str, ...], token: bool = False) -> Grammar:
         phrases.append(("stay", ["(keep|leave|hold) [(the|our)] token [(where it is|here|there|in "
                                  "place|still)]"]))  # fmt: skip
     slots: dict[str, Any] = {
-        "on": {"on": 0, "at": 1, "by": 1, "near": 1, "next to": 1, "beside": 1, "with": 1, "in": 0,
-               "inside": 0},
+        "on": {
+            "on": 0,
+            "at": 1,
+            "by": 1,
+            "near": 1,
+            "next to": 1,
+            "beside": 1,
+            "with": 1,
+            "in": 0,
+            "inside": 0,
+        },
         "held": {"open": True},
         "near": {"above": 0, "below": 1, "beneath": 1},
         "thing": _things(),

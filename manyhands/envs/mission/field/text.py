@@ -316,7 +316,9 @@ def _moving(mission: Mission) -> list[str]:
             f" The field has {rows} rows and {columns} columns. North is up, to a smaller row; "
             "west is left, to a smaller column."
         )
-    cell, shown = ("in one room", "") if rooms else ("on one cell", "; the map has one letter there")
+    cell, shown = (
+        ("in one room", "") if rooms else ("on one cell", "; the map has one letter there")
+    )
     lines.append(_CONFLICTS[plan.conflict].format(cell=cell, shown=shown))
     if BOX in plan.used:
         lines.append(
@@ -333,13 +335,14 @@ def _moving(mission: Mission) -> list[str]:
 
 def _mind(plan: Plan, team: Team) -> str:
     how = {
-        "flee": "stay, or step to a free cell, whichever is furthest from the nearest other (rows and "
-        "columns counted, walls left aside)",
+        "flee": "stay, or step to a free cell, whichever is furthest from the nearest other (rows "
+        "and columns counted, walls left aside)",
         "wander": "go anywhere",
-        "chase": "stay, or step to a free cell, whichever is closest to the nearest other (rows and "
-        "columns counted, walls left aside)",
-        "thief": "know to which rooms you want to go (your own, if you stay), and go (never stay, if "
-        "an exit is open) to the room whose number is furthest from the nearest of these, of several to the first",
+        "chase": "stay, or step to a free cell, whichever is closest to the nearest other (rows "
+        "and columns counted, walls left aside)",
+        "thief": "know to which rooms you want to go (your own, if you stay), and go (never stay, "
+        "if an exit is open) to the room whose number is furthest from the nearest of these, of "
+        "several to the first",
         "killer": "go to the room of a player beside them (of two to that of the one whom they are "
         "after), else to any room beside theirs",
     }[team.mind]

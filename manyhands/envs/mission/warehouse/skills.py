@@ -113,5 +113,6 @@ class WarehouseSkills(Table):
             "fetch a request: drive to the nearest requested shelf that stands, and pick it up. "
             "deliver: bring the requested shelf that you carry to the nearest goal. put back: "
             "bring the shelf that you carry to the nearest empty rack, and put it down. go to a "
-            "goal. park: drive under the nearest shelf that is not requested, out of the way.\n" + self._steps()
+            "goal. park: drive under the nearest shelf that is not requested, out of the way.\n"
+            + self._steps()
         )

@@ -368,8 +368,9 @@ def _blank(mission: Mission) -> list[str]:
 
 _DRIVE = (
     "(go|move|drive|step|roll|head|walk|advance|proceed|continue|run|keep going|keep driving"
-    "|(carry|bring|take|move|drive) (it|[the|this|my] (shelf|rack|load))|keep moving|carry on|press on|push on|edge|inch|creep|drive on|roll on|move on|go on)"
+    "|keep moving|carry on|press on|push on|edge|inch|creep|drive on|roll on|move on|go on)"
 )
+_CARRY = "(carry|bring|take|move|drive) [(this|my)] {carried}"  # some way
 _CELL = "(step|cell|square|field|tile|space|pace)"
 _FAR = f"[(one|1|a single|by one|by 1|single|another) [{_CELL}]|a {_CELL}|{_CELL}]"
 _ON = (
@@ -377,8 +378,8 @@ _ON = (
     "|right ahead|on ahead)"
 )
 _TO = (
-    "[(along|down|through|in) (the|this) (aisle|way|corridor|lane)|(under|below|beneath) (the|that) "
-    "[(next|requested)] (shelf|rack)] [(to|onto|on|into|at) [cell|square] "
+    "[(along|down|through|in) (the|this) (aisle|way|corridor|lane)|(under|below|beneath) "
+    "(the|that) [(next|requested)] (shelf|rack)] [(to|onto|on|into|at) [cell|square] "
     "(row {row:n} [and|.] column {column:n}|{row:n} {column:n})] "
     "[(now|first|right now|right away|onto the goal|to the goal)]"
 )
@@ -399,9 +400,9 @@ _SHELF = (
     "rack|from the rack|on my back|that i carry|i carry)]"
 )
 _WHERE = (
-    "[(back|back down|down again)] [(here|on this cell|on my cell|on this rack|on the rack|onto this rack|onto the rack"
-    "|in this rack|at this place|back|in its place|right here|where i am|on the ground|to (the|this"
-    "|its) rack|where it (was|came from|belongs|stood))]"
+    "[(back|back down|down again)] [(here|on this cell|on my cell|on this rack|on the rack"
+    "|onto this rack|onto the rack|in this rack|at this place|back|in its place|right here"
+    "|where i am|on the ground|to (the|this|its) rack|where it (was|came from|belongs|stood))]"
 )
 _ABSOLUTE = {
     "north": "north|northward|up|upward|n",
@@ -439,7 +440,7 @@ GRAMMAR = Grammar(
         (
             FORWARD,
             [
-                f"{_DRIVE} {_FAR} {_ON} {_FAR} {_TO}",
+                f"({_DRIVE}|{_CARRY}) {_FAR} {_ON} {_FAR} {_TO}",
                 f"{_DRIVE} {_FAR} {_TO}",
                 f"(take|make) (a|one|1|another) step [{_ON}] {_TO}",
                 "(1|one|a|another) (step|cell|square|pace) (forward|ahead|onward|straight on)",
@@ -482,7 +483,12 @@ GRAMMAR = Grammar(
         *(
             (
                 ("go", heading),
-                [f"{_DRIVE} {_FAR} [(to|towards|toward)] [the] ({also}) {_FAR} {_TO}"],
+                [
+                    f"{_DRIVE} {_FAR} [(to|towards|toward)] [the] ({also}) {_FAR} {_TO}",
+                    # "Bring the shelf down" is to put it down.
+                    f"{_CARRY} {_FAR} [to] ({HEADINGS[heading]}|{HEADINGS[heading]}ward) {_FAR} "
+                    f"{_TO}",
+                ],
             )
             for heading, also in enumerate(_ABSOLUTE.values())
         ),
@@ -518,7 +524,7 @@ GRAMMAR = Grammar(
         ),
         ("toggle", ["(toggle|toggle load|load or unload|toggle the load|toggle_load)"]),
     ],
-    slots={"robot": {}},
+    slots={"robot": {}, "carried": dict.fromkeys(("it", "shelf", "rack", "load"), True)},
     keep=("right", "left", "a", "first", "now", "then", "just", "again", "yeah", "away"),
     # Alone, a direction tells of something else after "I": "I left", "I'm down".
     short=[
@@ -562,6 +568,8 @@ def parse(mission: Mission, text: Any, state: WarehouseState, agent: int) -> int
                 raise refuse(f"{cell} is not ahead of you")
         if len(named) != 1:
             return None
+        if not loaded and any("carried" in reading.values for reading in readings):
+            raise refuse("you carry nothing yet")
         (said,) = named
         if isinstance(said, tuple):
             said = _absolute(said, heading, refuse)
