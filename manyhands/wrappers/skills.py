@@ -90,7 +90,8 @@ class SkillSet(Protocol):
         it says may count from the agent's perception, and from its skill if one is under way."""
 
     def rules(self) -> str:
-        """The skills, explained to a player."""
+        """The skills, explained to a player. Where the set has an `example`, the name of a skill,
+        they take the place of how to answer with plain actions; else they stand after it."""
 
 
 _NUMBERS = re.compile(r"(?<![\w-])-?\d+(?:\.\d+)?")  # "player_1" is a name
@@ -238,8 +239,8 @@ class Skills(Wrapper[SkillState]):
     # ---- words and pictures -------------------------------------------------------------------
 
     def rules(self, agent: str | int) -> str:
-        offers, example = getattr(self.skills, "offers", None), getattr(self.skills, "example", "")
-        if offers is not None:
+        example = getattr(self.skills, "example", "")
+        if example:
             how = (
                 'Answer with the name of a skill in every step; "go on" is the one under way. '
                 f"{how_to_answer(example)}\n{self.skills.rules()}"

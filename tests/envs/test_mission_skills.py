@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import manyhands
-from manyhands.core.env import ConfigError
+from manyhands.core.env import ConfigError, IllegalAction
 from manyhands.testing import problems_of
 
 QUICK = ("foraging-8x8-2p-2f", "door_key", "cleanup")
@@ -149,12 +149,45 @@ def test_who_hides_is_not_seen():
         ("step north", "step: north"),
         ("north", "step: north"),
         ("sing", None),
+        ("get the key", "go to key 1"),
+        ("go to the key of door 1", "go to key 1"),
+        ("stand on the plate", "go to plate 2"),
+        ("open the door with my key", "open door 1"),
     ],
 )
 def test_sentences(said, name):
     skills = make("door_key")[0].skills
     found = skills.parse(said)
     assert found is None if name is None else skills.names[found] == name
+
+
+def test_a_key_that_is_taken_ends_the_way_to_it():
+    env = make("door_key")[0]
+    state = env.reset(jax.random.key(3))
+    for now, _ in play("door_key", state, "go to key 1", "wait"):
+        if env.to_dict(now)["bodies"]["player_0"]["carrying"]:
+            break
+    assert env.to_dict(now)["skills"]["player_0"]["status"] == "done"
+
+
+def test_food_is_named_by_its_level_and_place():
+    env = make("foraging-8x8-2p-2f")[0]
+    state = env.reset(jax.random.key(0))  # level 2 at row 1, column 1; level 1 at row 5, column 1
+    assert "load food 2: of level 1 at row 5, column 1; done in about" in str(env.choices(state, 0))
+    for said, name in (
+        ("load the level 1 food", "load food 2"),
+        ("go to the food at row 1, column 1", "go to food 1"),
+        ("help player_1", "load with other 1"),
+    ):
+        assert env.skills.names[int(env.parse(said, state, 0))] == name
+    with pytest.raises(IllegalAction, match="several foods"):
+        env.parse("take any food", state, 0)
+
+
+def test_rules_tell_how_to_name_skills_in_place_of_actions():
+    rules = make("door_key")[0].rules(0)
+    assert "Name one action" not in rules and "Answer with the name of a skill" in rules
+    assert "north, south, west, east or drop" in rules
 
 
 def test_short_sights_have_no_skills_of_foraging():

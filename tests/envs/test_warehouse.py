@@ -174,7 +174,8 @@ def marks(text):
 def from_text(env, text, agent):
     """The vector (sight 1) that a description tells."""
     first = re.match(
-        r"You are robot_(\d), (\w) on the map, at row (\d+), column (\d+), facing (\w+), on a "
+        r"Step \d+ of \d+[.] You are robot_(\d), (\w) on the map, at row (\d+), column (\d+), "
+        r"facing (\w+), on a "
         r"(way|rack|goal), carrying (nothing|a)",
         text,
     )

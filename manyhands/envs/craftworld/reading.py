@@ -175,7 +175,11 @@ def _grammar(craft: CraftRules, actions: tuple[str, ...], agents: tuple[str, ...
                    "{of:thing}"])
         for name, verb in _VERBS.items() if name not in ("use", "help")
     ]  # fmt: skip
-    use, towards = _VERBS["use"], f"[(to|toward|at|for) [{_GET}] {_DET} {{thing}}]"
+    use = _VERBS["use"]
+    towards = (
+        f"[(to|toward|at|for|next to|beside|near|closer to) [{_GET}] {_DET} {{thing}}"
+        f"|[so as] (facing|to face) {_DET} {{onto:thing}}]"
+    )
     gift = {spaced(name): i for i, name in enumerate(craft.gifts)}
     gift |= {name: craft.gifts.index(tool) for name, tool in tools(craft).items()}
     gift |= {name: craft.gifts.index(what) for name, what in
@@ -195,7 +199,7 @@ def _grammar(craft: CraftRules, actions: tuple[str, ...], agents: tuple[str, ...
                 "[back|straight|on|"
                 f"further|over|directly|around] {_CELL} [(to|toward|in|on) [my]] {{way}} "
                 f"[direction|side|hand side] [once|[by] {_ONE} (step|cell|tile|square|space)"
-                f"|by {_ONE}] {towards}",
+                f"|by {_ONE}|{_ONE} [more] [(time|step|cell)]] {towards}",
                 f"{ON} (move|take|carry|get|bring) (me|myself) [1|one] [step|cell] "
                 "[to|toward] [my] {way}",
                 f"{ON} {_GO} [back|straight|further|over|directly] {_CELL} [to|toward|in] [my] "
@@ -217,7 +221,8 @@ def _grammar(craft: CraftRules, actions: tuple[str, ...], agents: tuple[str, ...
             ]),
             ("facing", [f"(face|turn [around] (to|toward|to face)|look at) {_DET} {{onto:thing}}"]),
             ("bare", ["[to|toward] {way} [once]", "{letter}",
-                      "{way} (1|one|a) (step|pace|cell|square|tile)",
+                      "{way} (1|one|a) [(step|pace|cell|square|tile)]",
+                      "{way} (1|one) more [(step|pace|cell|square|tile|time)]",
                       "back {way} [(1|one|a) (step|pace|cell|square|tile)]",
                       "(1|one|a) (step|pace|cell|square|tile) [back] {clear:clear}"]),
             ("number", ["[(take|do|play|use|choose|pick|select)] (action|option|choice|number) "
@@ -227,6 +232,8 @@ def _grammar(craft: CraftRules, actions: tuple[str, ...], agents: tuple[str, ...
             *deeds,
             ("work", [f"{ON} {_VERBS['work']} {_DET} {{thing}} {_AT} (together|jointly"
                       "|[(together|jointly)] with [my] (other|everyone|team|{player}))"]),
+            ("work", [f"{ON} (build|make|complete|finish|lay) [(our|this)] {{becomes}} "
+                      "[(together|jointly)] [with [my] (other|everyone|team|{player})]"]),
             ("use", [f"{ON} (swing|wield|use|raise) [my] ({{tool}}|pickaxe|axe|sword|fist|hand"
             f"|tool|"
                      f"weapon) (at|on|against) {_DET} {{thing}} {_AT}"]),
@@ -284,6 +291,9 @@ def _grammar(craft: CraftRules, actions: tuple[str, ...], agents: tuple[str, ...
                 "(wait|stay|stand|remain|linger|rest) [right] [(here|still|put|where i am|back)] "
                 "[for] (1|one|this|a|another) [brief] (step|turn|tick|moment|bit|second|while)",
                 "do nothing [for] (this|1|one|a) (step|turn|moment)",
+                f"(wait|keep waiting|stay|hold|hold on) [(here|there|{_ONE} step)] for [my] "
+                "({player}|other|others|everyone|team) [to (come|arrive|join me|catch up|get here"
+                "|come here|come closer|act|move|help|get into position)]",
             ]),
             ("asleep", [_SLEEP_ON]),
             ("sleep", ["(sleep|go to sleep|fall asleep|go to bed|take [a] nap|nap|rest|"
@@ -358,6 +368,7 @@ def _grammar(craft: CraftRules, actions: tuple[str, ...], agents: tuple[str, ...
             "seed": SEED | {"it": "plant"},
             "station": STATION,
             "gift": gift,
+            "becomes": {"bridge": (("cell", rl.GAP),)},
             "player": players,
         },
         short=[
@@ -390,6 +401,15 @@ def parse(env: Setting, text: Any, state: CraftState, agent: int) -> int:
     obs, legal = observe(env, state, agent)
     reader = _Reader(env, state, obs, legal)
     return int(decide(text, reader.mean, reader.refuse, me=env.agents[agent]))
+
+
+# "make wood pickaxe (1 wood, at a table)", as the text names what comes next.
+_PRICE = re.compile(r" ?\((?:costs? )?[0-9] [a-z0-9 ,]{1,60}\)?$")
+
+
+def without_price(plain: str) -> str:
+    """An answer without what something costs, in brackets behind it."""
+    return _PRICE.sub("", plain)
 
 
 class _Reader:
@@ -438,6 +458,10 @@ class _Reader:
             plain = without_effect(plain, offers(self.env, self.state, self.obs, self.legal))
         grammar = _grammar(self.env.craft, self.env.actions, self.env.agents)
         readings, said = grammar.read(plain), frozenset(tokens(plain))
+        priced = without_price(plain)
+        if not readings and priced != plain:
+            found = grammar.read(priced)
+            readings = [r for r in found if r.meaning in ("place", "make", "named")]
         if not readings:
             effects = offers(self.env, self.state, self.obs, self.legal)
             alike = [offer.action for offer in effects if offer.effect.lower() == plain]
@@ -511,7 +535,7 @@ class _Reader:
 
     def _deed(self, verb: str, values: Mapping[str, Any]) -> int:
         """`do`, if that is what it would do now."""
-        said = [values[label] for label in ("thing", "of") if label in values]
+        said = [values[label] for label in ("thing", "of", "becomes") if label in values]
         self._check(said)
         if self.legal[DO] and verb != "use" and verb not in self._deeds(bool(said)):
             words = effect(self.env, self.state, self.obs, DO)

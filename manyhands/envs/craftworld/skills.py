@@ -35,6 +35,7 @@ from manyhands.envs.craftworld.reading import (
     WAYS,
     spaced,
     tools,
+    without_price,
 )
 from manyhands.envs.craftworld.seen import UNSEEN, map_shape, step_of, update, walks
 from manyhands.envs.craftworld.setting import UNKNOWN, Setting
@@ -162,7 +163,10 @@ class CraftSkills:
         instant: bool[S], whether a skill ends with its first step.
         wait: index of the skill that does nothing.
         memory: bytes of a player's memory.
+        example: a skill, for the rules.
     """
+
+    example = "collect wood"
 
     def __init__(self, env: Setting, remembers: bool = False):
         self._env, contents = env, env.contents
@@ -655,6 +659,10 @@ class CraftSkills:
             plain = self._steps.sub("@", plain)
         sight = None if perception is None else parse_perception(self._env.layout, perception)
         readings = self._grammar.read(plain)
+        priced = without_price(plain)
+        if not readings and priced != plain:
+            found = self._grammar.read(priced)
+            readings = [r for r in found if r.meaning in ("named", "make", "place", "put", "build")]
         if any(reading.meaning != "one way" for reading in readings):
             readings = [reading for reading in readings if reading.meaning != "one way"]
         # "Give a stone" is to give one.

@@ -373,19 +373,50 @@ def _progress(obs: Observation) -> str:
 
 def _next(craft: CraftRules, obs: Observation) -> tuple[str, ...]:
     """The achievements that nothing but effort stands before: those that the goal takes first,
-    then those that one action unlocks now, then the easiest."""
+    then those that one action unlocks now, those whose thing is in view, and those that most
+    others wait for."""
     # What others have given or built is as good as one's own.
     met = {f"{verb}_{item}" for item, n in obs.items.items() if n for verb in ("collect", "make")}
     met |= {"place_table"} if obs.table else set()
     met |= {"place_furnace"} if obs.furnace else set()
     found = _open(craft, obs.done, frozenset(met), obs.role)
-    wanted = _on_the_way(craft, obs.goal)
-    return tuple(
-        words
-        for _, words in sorted(
-            found, key=lambda one: (one[0] not in wanted, not _ready(craft, obs, one[0]))
-        )
-    )
+    wanted, seen, before = _on_the_way(craft, obs.goal), _in_reach(craft, obs), _waiting(craft)
+
+    def rank(one: tuple[str, str]) -> tuple[bool, bool, bool, int]:
+        name = one[0]
+        return name not in wanted, not _ready(craft, obs, name), name not in seen, -before[name]
+
+    return tuple(words for _, words in sorted(found, key=rank))
+
+
+def _in_reach(craft: CraftRules, obs: Observation) -> set[str]:
+    """The achievements whose material, plant, creature or stations are in view, and waking up for
+    who is tired."""
+    cells = set(obs.cells.ravel().tolist())
+    found = {f"make_{tool}" for tool in craft.contents.makes if cells >= set(craft.make_near(tool))}
+    mined = {item for code, (item, _, _) in craft.contents.collect.items() if code in cells}
+    mined |= {"sapling"} if rl.GRASS in cells else set()
+    found |= {f"collect_{item}" for item in mined}
+    found |= {f"place_{what}" for what in rl.PLACES if craft.place_cost(what)[0] in mined}
+    found |= {"eat_plant"} if rl.RIPE_PLANT in cells else set()
+    for body in obs.bodies:
+        if body.kind in range(1, len(rl.CREATURES) + 1):
+            kind = rl.CREATURES[body.kind - 1]
+            found |= {f"eat_{kind}", f"defeat_{kind}"}
+    return found | ({"wake_up"} if obs.vitals["energy"] <= LOW else set())
+
+
+@functools.lru_cache(maxsize=16)
+def _waiting(craft: CraftRules) -> dict[str, int]:
+    """For each achievement how many others cannot come before it."""
+    needs = requirements(craft)
+
+    @functools.cache
+    def behind(name: str) -> frozenset[str]:
+        after = [other for other, before in needs.items() if name in before]
+        return frozenset(after).union(*map(behind, after))
+
+    return {name: len(behind(name)) for name in needs}
 
 
 @functools.lru_cache(maxsize=256)

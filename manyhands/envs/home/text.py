@@ -701,16 +701,18 @@ def rules(home: Home, agent: int) -> str:
         *_verbs(home),
         "",
         "YOUR TEXT",
-        _your_text(home),
+        _your_text(home, bodyless),
         "",
         "HOW TO ANSWER",
-        f"Name one action. {how_to_answer('go to shelf 1')}",
+        f"Name one action. {how_to_answer('wait' if bodyless else 'go to shelf 1')}",
     ]
     return "\n".join(lines)
 
 
-def _your_text(home: Home) -> str:
+def _your_text(home: Home, bodyless: bool) -> str:
     """What the texts of each step tell."""
+    if bodyless:
+        return "It has the goal, all rooms and receptacles, and what is said."
     if home.replies == "alfworld" and home.detail != "full":
         return (
             "It is the reply to your last step, in the manner of ALFWorld: what is in or on a "
@@ -753,7 +755,11 @@ def _telling(home: Home, bodyless: bool) -> list[str]:
         who = "the instructor" if home.told == "instructor" else home.agents[0]
         lines.append(f"Part of the goal ({hidden}) is told to {who} alone, and others must ask.")
     if bodyless:
-        lines.append("You have no hands and see nothing: you only wait, and talk.")
+        lines.append(
+            "You have no hands and see nothing, neither what is in places nor what the others do: "
+            "you only wait, and talk, and know of it what they tell you. What stands below of "
+            "seeing and doing holds for them."
+        )
     if home.discussion:
         lines.append(
             f"In the first {counted(home.discussion, 'step')} nobody can act: talk, and wait."

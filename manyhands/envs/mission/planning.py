@@ -9,7 +9,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from manyhands.core.env import Array
+from manyhands.core.env import Array, names_of
 from manyhands.core.grammar import WAITING, Grammar
 from manyhands.envs.mission.ways import FAR
 
@@ -39,15 +39,24 @@ class Table:
     Args:
         skills: name -> patterns of sentences that name it.
         actions: names of the primitive actions; the first is to stay.
+        slots: of the patterns.
 
     Attributes:
         names, instant, wait: as of any skill set.
+        example: a skill, for the rules.
     """
 
-    def __init__(self, skills: Mapping[str, Sequence[str]], actions: Sequence[str]):
+    def __init__(
+        self,
+        skills: Mapping[str, Sequence[str]],
+        actions: Sequence[str],
+        slots: Mapping[str, Mapping[str, Any]] | None = None,
+    ):
         self.wait = len(skills)
         self.names = (*skills, "wait", *(f"step: {name}" for name in actions[1:]))
+        self.example = self.names[0]
         self.instant = np.arange(len(self.names)) >= self.wait
+        self._plain = names_of(actions[1:])
         patterns: dict[int, list[str]] = {
             k: [f"{_ON} {pattern}" for pattern in (name, *said)]
             for k, (name, said) in enumerate(skills.items())
@@ -55,7 +64,7 @@ class Table:
         patterns[self.wait] = [*WAITING, f"{_ON} (wait|stay|stay here|do nothing)"]
         for k, name in enumerate(actions[1:], start=self.wait + 1):
             patterns[k] = [f"{_ON} [(step|go|move|one step|a step|walk)] {name}"]
-        self._grammar = Grammar(patterns)
+        self._grammar = Grammar(patterns, slots)
         self._index = {name: k for k, name in enumerate(self.names)}
         self._compiled = jax.jit(self.details)
 
@@ -65,6 +74,13 @@ class Table:
 
     def rules(self) -> str:
         raise NotImplementedError
+
+    def _steps(self) -> str:
+        """What rules say of waiting and of single actions."""
+        return (
+            "wait: do nothing for one step. step: ...: one plain action, if it is possible now: "
+            f"{self._plain}."
+        )
 
     def details(self, perception: Array) -> Details:
         rows, legal = self.plans(perception)
@@ -104,7 +120,9 @@ class Table:
             elif steps < 0:
                 said.append("it goes on until you do something else")
             else:
-                said.append(f"done in {int(steps)} or more steps" if steps else "done at once")
+                # Others may be in the way, or leave it; and help, or not.
+                many = f"about {int(steps)} step{'s' * (int(steps) != 1)}"
+                said.append(f"done in {many}" if steps else "done at once")
         return said
 
     def parse(

@@ -8,8 +8,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import jax.numpy as jnp
+import numpy as np
 
-from manyhands.core.env import Array, ConfigError
+from manyhands.core.env import Array, ConfigError, IllegalAction
+from manyhands.core.grammar import Grammar
 from manyhands.envs.mission.planning import NONE, Details, Table, plan
 from manyhands.envs.mission.state import ACTIONS, COLUMNS, LOAD, ROWS
 from manyhands.envs.mission.ways import FAR, at, beside, cells, distances
@@ -54,8 +56,57 @@ class ForagingSkills(Table):
             for k in others
         }
         names |= {f"follow other {k}": [f"(follow|go to) [the] other [player] {k}"] for k in others}
+        if mission.players == 2:
+            mate = "(the other player|the other|(my|the) (partner|teammate|mate)|player {player})"
+            names["load with other 1"] += [f"(load|work|cooperate|team up) [food] with {mate}",
+                                           f"help {mate} [load]"]  # fmt: skip
+            names["follow other 1"] += [f"(follow|go to|join) {mate}"]
         names["load alone"] = ["load [food] (alone|by myself|on my own)"]
-        super().__init__(names, ACTIONS)
+        # Of two players each means the other one by any name.
+        super().__init__(names, ACTIONS, {"player": dict.fromkeys(("0", "1", "a", "b"))})
+
+    def _listed(self, perception: np.ndarray) -> tuple[dict[int, list[int]], list[int]]:
+        """(row, column and level of each food by its number, those of the player)."""
+        rows = np.asarray(perception).reshape(-1, 3).astype(int).tolist()
+        food = {k: row for k, row in enumerate(rows[: self._mission.foods], start=1) if row[2] > 0}
+        return food, rows[self._mission.foods]
+
+    def words(self, perception: np.ndarray) -> list[str]:
+        said = super().words(perception)
+        for k, (row, column, level) in self._listed(perception)[0].items():
+            which = f"of level {level} at row {row}, column {column}"
+            for first in (0, self._mission.foods):
+                said[first + k - 1] = f"{which}; {said[first + k - 1]}"
+        return said
+
+    def parse(
+        self, text: str, perception: np.ndarray | None = None, current: int | None = None
+    ) -> int | None:
+        found = super().parse(text, perception, current)
+        if found is not None or perception is None:
+            return found
+        readings = _FOOD.read(text)
+        if len(readings) != 1:
+            return None
+        values = readings[0].values
+        food, me = self._listed(perception)
+        fits = {
+            k: abs(row - me[0]) + abs(column - me[1])
+            for k, (row, column, level) in food.items()
+            if (row, column, level)
+            == (values.get("row", row), values.get("column", column), values.get("level", level))
+        }
+        if "nearest" in values:
+            fits = {k: far for k, far in fits.items() if far == min(fits.values())}
+        if len(fits) != 1:
+            places = ", ".join(
+                f"{k} at row {food[k][0]}, column {food[k][1]}" for k in fits or food
+            )
+            raise IllegalAction(
+                f"{'several foods are' if fits else 'no food is'} like that; name one by its "
+                f"number or place: {places}"
+            )
+        return self.names.index(f"{readings[0].meaning} food {next(iter(fits))}")
 
     def plans(self, perception: Array) -> tuple[list[Details], Array]:
         mission, size = self._mission, self._mission.size
@@ -96,7 +147,7 @@ class ForagingSkills(Table):
             to = distances(mate, jnp.where(mate, 1.0, price))
             way = self._cost(to, jnp.where(mate, 1.0, price), me)
             seen, close = players[k, 2] > 0, gap_of(me, players[k]) <= 1
-            found.append(plan(way, way[0], done=seen & close, there=seen))
+            found.append(plan(way, way[0], extra=-1, done=seen & close, there=seen))
         alone = there & (food[:, 2] <= me[2])
         found.append(of(jnp.argmin(jnp.where(alone, gap[:, 0], FAR)), jnp.any(alone)))
 
@@ -124,10 +175,25 @@ class ForagingSkills(Table):
             "until it is gone; the numbers of others change then.\n"
             "load with other K: load the food that you and the K-th other player of the list are "
             "nearest to together. follow other K: go beside that player.\n"
-            "load alone: load the nearest food whose level is not above yours. wait: do nothing "
-            "for one step.\n"
-            "step: ...: one plain action."
+            "load alone: load the nearest food whose level is not above yours.\n" + self._steps()
         )
+
+
+_WHICH = (
+    "[(the|that|a|any)] [{nearest}] [level {level:n}] food [(of|at|with) level {level:n}] "
+    "[(at|on|in)] [row {row:n} [and|.] column {column:n}|{row:n} {column:n}]"
+)
+# Food by its level and place, where the list has numbers.
+_FOOD = Grammar(
+    {
+        "load": [f"(load|collect|gather|take|eat|get|grab|fetch|harvest|pick|pick up) {_WHICH}"],
+        "go to": [
+            "(go|walk|move|head|come) [(over|straight)] (to|towards|toward|beside|next to|for) "
+            + _WHICH
+        ],
+    },
+    {"nearest": dict.fromkeys(("nearest", "closest"), True)},
+)
 
 
 def gap_of(one: Array, other: Array) -> Array:

@@ -1,12 +1,13 @@
 """Missions in words: rule book, description, choices, and reading what a player answers.
 
 `describe` says what the vector observation and the mask of legal actions say: positions are those
-of the player's window. Besides, it names the other players in view.
+of the player's window. Besides, it names the other players in view and says which step it is.
 """
 
 from __future__ import annotations
 
 import functools
+import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -77,8 +78,8 @@ def describe(mission: Mission, state: MissionState, agent: int) -> str:
     food, players = in_view(mission, state, agent)
     own = next(thing for thing in players if thing.number == agent)
     lines = [
-        f"You are {mission.agents[agent]}, {LETTERS[agent]} on the map, of level {own.level}, "
-        f"at {_place(own)}."
+        f"{step_of(mission, state)} You are {mission.agents[agent]}, {LETTERS[agent]} on the map, "
+        f"of level {own.level}, at {_place(own)}."
     ]
     lines += _map(mission, food, players)
     if mission.detail != "brief":
@@ -103,6 +104,11 @@ def describe(mission: Mission, state: MissionState, agent: int) -> str:
             "at least its level together."
         )
     return "\n".join(lines)
+
+
+def step_of(mission: Mission, state: Any) -> str:
+    """Which step it is; the published vectors do not say it, but whoever counts knows it."""
+    return f"Step {int(state.time)} of {mission.max_steps}."
 
 
 def last_step(mission: Mission, state: Any, agent: int, did: Mapping[str, str]) -> list[str]:
@@ -269,7 +275,10 @@ def wait_for(slot: str) -> tuple[str, ...]:
     )
     come = (
         "(come|arrive|move|pass|act|move on|leave|go first|go ahead|join me|catch up|help|get here"
-        "|get there|get closer|come closer|come here|get into position|go by|clear the way)"
+        "|get there|get closer|come closer|come here|get into position|go by|clear the way"
+        "|come to me|join us|reach me|pass me|pass by|step aside|finish"
+        "|(press|push|use) [the|my|its|that] button|(open|unlock|pass|go through) [the|that] door"
+        "|(get|take|bring|fetch) [the] key|(repair|fix) [the|its] generator|clean [the] river)"
     )
     there = (
         "(closer|near|nearer|here|there|ready|in place|in position|beside me|next to me|gone|past"
@@ -282,6 +291,20 @@ def wait_for(slot: str) -> tuple[str, ...]:
         f"{stay} and (let|allow) {who} [to] {come}",
         f"let {who} {come}",
     )
+
+
+_OPENING = re.compile(r"(?:now|first|again|once more)\b[,:]? +(?=\w)")
+_CLOSING = (" again", " once more", " once again", " one more time")
+
+
+def opened(plain: str) -> str:
+    """An answer without "now" or "first" before it and "again" behind it: words that are no
+    courtesy where they stand behind "right" or between two moves."""
+    if _OPENING.match(plain):
+        plain = _OPENING.sub("", plain, count=1)
+    ends = (end for end in _CLOSING if plain.endswith(end))
+    rest = next((plain[: -len(end)] for end in ends), plain)
+    return plain if rest == "right" else rest  # "right again" praises
 
 
 NO_MOVE = "no (action|move|movement) [(this|on this|for this)] (turn|step|time|round)"
@@ -318,8 +341,8 @@ _TOWARDS = (
 )
 _LEVEL = "[(of|at|with) level {level:n}|level {level:n}]"
 _BESIDE = (
-    "[(beside|next to|near|by) me|here|(to|on|in|at) [my] {side:way} [side] [of me]|{side:way} "
-    "of me"
+    "[right|just|directly] [(beside|next to|near|by) me|here"
+    "|(to|on|in|at) [my] {side:way} [side] [of me]|{side:way} of me"
     f"|{{side:near}} [me]|[(at|on|in)] {_PLACE}]"
 )
 _FOOD = (
@@ -426,7 +449,7 @@ def parse(mission: Mission, text: Any, state: MissionState, agent: int) -> int:
         }
         named: set[int] = set()
         reason = ""
-        for reading in GRAMMAR.read(answer.plain, {"player": others}):
+        for reading in GRAMMAR.read(opened(answer.plain), {"player": others}):
             action = _named(mission, state, agent, reading)
             if isinstance(action, str):
                 reason = reason or action

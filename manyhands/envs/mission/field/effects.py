@@ -12,6 +12,7 @@ from manyhands.envs.mission.field.look import (
     look_of,
     place,
     steps,
+    title_of,
 )
 from manyhands.envs.mission.field.state import (
     APPLE,
@@ -74,11 +75,13 @@ def ahead(look: Look) -> int:
     return int(look.cells[row, column]) if 0 <= row < rows and 0 <= column < columns else -1
 
 
-def in_danger(plan: Plan, agent: int) -> bool:
-    """Whether others can move the agent from where it is."""
+def danger(plan: Plan, agent: int) -> str:
+    """How others can move the agent from where it is; empty if they cannot."""
     team = int(plan.of_team[agent])
     beams = any(beam.effect in ("out", "home") for beam in plan.beams.values())
-    return beams or any(c.team == team and c.effect != "freeze" for c in plan.captures)
+    caught = any(c.team == team and c.effect != "freeze" for c in plan.captures)
+    ways = ["hit"] * beams + ["caught"] * caught
+    return f"you are {' or '.join(ways)}" if ways else ""
 
 
 def _facts(mission: Mission, agent: int, row: int, column: int) -> dict[str, Any]:
@@ -91,8 +94,9 @@ def _stay(mission: Mission, state: FieldState, agent: int, look: Look) -> Choice
     if row < 0:
         return Choice("stay", "wait until you can act again, if ever", 0, certain=False)
     waiting = f", as you cannot act for {steps(look.own.out)}" if look.own.out > 0 else ""
-    if in_danger(plan, agent):
-        effect = f"stay where you are{waiting}, unless you are hit or caught"
+    risk = danger(plan, agent)
+    if risk:
+        effect = f"stay where you are{waiting}, unless {risk}"
         return Choice("stay", effect, 0, certain=False)
     if plan.exits is not None:
         facts: dict[str, Any] = {f"bodies.{mission.agents[agent]}.room": plan.room_names[column]}
@@ -107,13 +111,16 @@ def _go(mission: Mission, agent: int, look: Look, action: int) -> Choice:
     assert plan.gates is not None
     room, name = action - 1, plan.room_names[action - 1]
     code = int(look.cells[0, room])
-    effect = f"with {cell_words(mission, code)}" if code > 0 else "through the exit"
+    effect = "through the exit"
+    if code > 0:
+        effect += f", into the room with {cell_words(mission, code)}"
     gate = int(plan.gates[look.own.column, room])
     hedges = []
     if gate and "press" in plan.verbs:
         hedges.append(f"door {gate} is closed in this step")
-    if in_danger(plan, agent):
-        hedges.append("you are caught")
+    risk = danger(plan, agent)
+    if risk:
+        hedges.append(risk)
     text = plan.actions[action]
     if hedges:
         return Choice(text, f"{effect}, unless {' or '.join(hedges)}", action, certain=False)
@@ -164,9 +171,12 @@ def _move(mission: Mission, state: FieldState, agent: int, look: Look, action: i
         step += f", {cell_words(mission, code)}"
     hedges = []
     if plan.conflict != "share" and not _alone(plan, look, row, column):
-        hedges.append("another is or wants to be there")
-    if in_danger(plan, agent):
-        hedges.append("you are hit or caught")
+        there = [b.number for b in look.others if (b.row, b.column) == (row, column)]
+        hedges += [f"{title_of(mission, number)} does not leave it" for number in there]
+        hedges.append("another wants to be there")
+    risk = danger(plan, agent)
+    if risk:
+        hedges.append(risk)
     if "press" in plan.verbs and DOOR <= code < DOOR + 3:
         hedges.append("the door closes")
     if hedges:
@@ -207,16 +217,15 @@ def _verb(mission: Mission, look: Look, verb: str) -> str:
         locks = "unlock" if ahead(look) == LOCKED else "lock"
         return f"{locks} the box ahead of you, unless another does something to it"
     beam = plan.beams[verb]
-    where = (
-        f"all within {steps(beam.around)} of you"
-        if beam.around
-        else f"whoever is within {beam.length} cells ahead"
-        + (f" and {beam.radius} to each side" if beam.radius else "")
-    )
+    reach = f"within {beam.length} cells ahead"
+    reach += f" and {beam.radius} to each side" if beam.radius else ""
+    if beam.around:
+        reach = f"within {steps(beam.around)} of you"
+    where = f"{'all' if beam.around else 'whoever is'} {reach}"
     return {
         "out": f"take {where} out for {steps(beam.steps)}, if anybody is there",
         "freeze": f"freeze {where} for {steps(beam.steps)}, if anybody is there",
         "home": f"send {where} back to the start, if anybody is there",
-        "clean": f"clean dirty water within {beam.length} cells ahead, if there is any",
-        "mine": f"strike the first ore within {beam.length} cells ahead, if there is any",
+        "clean": f"clean dirty water {reach}, if there is any",
+        "mine": f"strike the {'nearest' if beam.around else 'first'} ore {reach}, if there is any",
     }[beam.effect]

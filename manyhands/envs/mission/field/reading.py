@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import collections
 import functools
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from manyhands.core.answers import Answer, decide
+from manyhands.core.answers import REASON, Answer, decide
 from manyhands.core.env import IllegalAction, names_of
 from manyhands.core.grammar import TIME, WAITING, Grammar, Reading
 from manyhands.envs.mission.field.effects import ahead, choices, word
 from manyhands.envs.mission.field.events import body_name
-from manyhands.envs.mission.field.look import Look, beyond, cell_words, look_of, steps
+from manyhands.envs.mission.field.look import Look, beyond, cell_words, letter, look_of, steps
 from manyhands.envs.mission.field.state import (
     APPLE,
     BASE,
@@ -21,6 +22,7 @@ from manyhands.envs.mission.field.state import (
     CAUGHT,
     CELLS,
     COIN,
+    COLUMNS,
     DIRT,
     DOOR,
     FLAG,
@@ -34,11 +36,13 @@ from manyhands.envs.mission.field.state import (
     LOCKED,
     MACHINE,
     PLATE,
+    ROWS,
     SOIL,
+    WALK,
     WATER,
     FieldState,
 )
-from manyhands.envs.mission.text import NO_MOVE, offered_action, wait_for
+from manyhands.envs.mission.text import NO_MOVE, offered_action, opened, wait_for
 
 if TYPE_CHECKING:
     from manyhands.envs.mission.env import Mission
@@ -50,11 +54,12 @@ _GO = (
 _CELL = "(step|cell|square|field|tile|pace|space|row|column)"
 _FAR = (
     f"[(one|1|a single|single|one more|1 more) [{_CELL}]|{_CELL}|over|back|straight|due|further"
-    "|now|first|right now|right away"
+    "|now|first|right now|right away|again|once more|once again|one more time|one last time|in"
+    "|inside|a bit|a bit further"
     "|(around|past|along) the (wall|box|crate|obstacle|edge|border|river|river bank|bank)]"
 )
 _AIM = "[(to|towards|toward)] [the]"
-_PLACE = "row {row:n} [and|.] column {column:n}"
+_PLACE = "(row {row:n} [and|.] column {column:n}|{pair_row:n} {pair_column:n})"
 _THING = "[(the|a|an|that|this)] {thing} [(of|for|to) door {door:n}|{door:n}]"
 _ON = (
     f"[(to|onto|on|into|through) [cell|square] ({_PLACE}|{_THING})|[(up|down)] to row {{row:n}}"
@@ -62,7 +67,7 @@ _ON = (
 )
 # What one may go towards, further away.
 _TOWARDS = (
-    "((towards|toward|in direction of|closer to|nearer to|to|for|into|onto|on) "
+    "((towards|toward|in direction of|closer to|nearer to|to|for|into|onto|on|through) "
     f"({_PLACE}|{_THING} [(at|on) {_PLACE}]|{{to:who}} [s (cell|square|place|position)])"
     "|away from {off:who})"
 )
@@ -77,6 +82,7 @@ _WAYS = {
     "west": "left|leftward|westward|w",
     "east": "right|rightward|eastward|e",
 }
+_DOOR = "[(the|that)] door [{hold:n}]"
 _STAY = [
     *WAITING,
     f"(stay|wait|noop|none|pass|idle|skip|rest|do nothing|no op|halt|pause|take no action) {TIME}",
@@ -84,6 +90,11 @@ _STAY = [
     f" {TIME}",
     "(stay|remain|wait) in my (cell|place|room)",
     "hold my (position|place|ground)",
+    "[keep|keep on] (stay|wait|stand|remain|sit|hold) [(still|here|there|put|right here|exactly)] "
+    f"[right] ({{on:on}} ({_PLACE}|my (cell|place|square|spot|tile)|{_THING}|my {{thing}}))",
+    f"[keep|keep on] hold [down] {_THING}",
+    f"(keep|hold) {_DOOR} {{held}} "
+    f"[(for {{who}}|by (stay|stand|wait) [(here|still|put|on {_THING})])]",
     "(stay|wait|hold [my] position) [(here|there|put)] and (guard|defend|block|watch) "
     "[(the|our|my|this)] (way|path|flag|goal|exit|door|room|base|land|line)",
     "do nothing [at all]",
@@ -92,6 +103,7 @@ _STAY = [
     "do not move . (stay|wait)",
 ]
 _TOKEN = "[(the|our|this)] token [a]"
+_BY = f"by {_GO} {_FAR} {_AIM} {{way}} [by] {_FAR} {_ON}"
 _TAKE = "(take|grab|get|collect|pick|pick up|fetch|gather|seize|pocket|snatch|steal|capture)"
 _AHEAD = "[(ahead|forward|straight ahead|in front [of me]|ahead of me)|[to] [the] {facing:way}]"
 _WHO = (
@@ -106,7 +118,9 @@ _VERBS = {
               f"(press|push) (button|switch|it) {_HERE}"],
     "repair": [f"(repair|fix|work on|mend) [(the|this|that)] [broken] (generator|machine|engine) "
                f"{_HERE}", f"(repair|fix|mend) it {_HERE}",
-               f"(start|begin|continue) [the] repair {_HERE}"],
+               f"(start|begin|continue) [the] repair {_HERE}",
+               f"(keep|keep on|go on|continue) (work|repair) [on] [(it|the (generator|machine))] "
+               f"{_HERE}"],
     "drop": [f"(drop|put down|lay down|leave|lay|set down|put) (the|my|this|a) key {_DOORS} [down] "
              f"{_HERE}", f"(drop|put|lay|set) (it|my key|key) [down] {_HERE}", "let go of my key"],
     "lock": [f"lock [(the|this|that)] box [(in place|down|here)] {_AHEAD}",
@@ -135,7 +149,7 @@ def _things() -> dict[str, tuple[int, ...]]:
         "plate|pressure plate": tuple(PLATE + k for k in three),
         "button|switch": tuple(BUTTON + k for k in three),
         "door": tuple(DOOR + k for k in three),
-        "goal": (GOAL,),
+        "goal|x|goal x|finish": (GOAL,),
         "apple|fruit": (APPLE,),
         "coin": tuple(COIN + k for k in range(4)),
         "box|crate": (BOX, LOCKED),
@@ -167,23 +181,30 @@ def _grammar(actions: tuple[str, ...], token: bool = False) -> Grammar:
                     f"(1|one|a) [more] {_CELL} [(further|more)] [to] [the] {{way}}",
                     f"{_GO} {_FAR} (to|onto|on|into|through|towards|toward|for) [cell|square] "
                     f"({_PLACE}|{_THING} {_SIDE})",
+                    f"(join|meet|follow|approach) {{who}} [.] {_AIM} {{way}}",
                     f"{_GO} (around|past) the (wall|box|crate|obstacle) [by] {_AIM} {{way}}",
-                    f"(enter|reach|step on|stand on|get on) ({_PLACE}|{_THING} {_SIDE})"]),
+                    f"(enter|reach|step on|stand on|get on) ({_PLACE}|{_THING} {_SIDE})",
+                    f"(enter|reach|step on|stand on|get on) {_THING} {_BY}"]),
             ("towards", [f"{_GO} {_FAR} {_AIM} {{way}} [by] {_FAR} {_TOWARDS}",
-                         f"{_GO} {_FAR} {_TOWARDS} {{way}}"]),
+                         f"{_GO} {_FAR} {_TOWARDS} [.] {{way}} [first]"]),
             ("take", [f"{_GO} {_FAR} {_AIM} {{way}} {_FAR} {_ON} and (take|get|eat|collect|grab"
                       f"|pick up) {_THING}", f"{_TAKE} [up] {_THING} {_SIDE} [up]",
-                      f"(eat|harvest|munch) {_THING} {_SIDE}"]),
+                      f"(eat|harvest|munch) {_THING} {_SIDE}",
+                      f"{_TAKE} [up] ({_THING}|it) [up] {_BY}"]),
             ("push", ["(push|shove|move) [(the|this|that)] (box|crate) "
                       f"{_FAR} {_AIM} {{way}} {_FAR}",
                       f"(push|shove) [(the|this|that)] (box|crate) {_SIDE}"]),
             ("open", [f"(open|unlock|go through) [(the|this|that)] door [{{door:n}}] {_SIDE} "
-                      "[with (my|the) key]"]),
+                      "[with (my|the) key]",
+                      f"(open|unlock) [(the|this|that)] door [{{door:n}}] [with (my|the) key] "
+                      f"{_BY}"]),
             ("face", ["(face|turn) [(to|towards|toward)] [the] {way}",
                       f"(face|turn to|turn towards) {_THING} {_SIDE}"]),
         ]  # fmt: skip
-        short += [("towards", [f"[straight|due] {{way}} {_FAR} {_TOWARDS}"]),
-                  ("go", [f"[straight|due] {_AIM} {{way}} [by] [(one|1|a) {_CELL}] {_ON}",
+        short += [("towards", [f"[straight|due] {{way}} {_FAR} {_TOWARDS}",
+                               f"{_TOWARDS} [.] {{way}} [first]"]),
+                  ("go", ["[straight|due] "
+                          f"{_AIM} {{way}} [by] [(one|1|a) {_CELL}|again|once more] {_ON}",
                           f"[to] [cell|square] {_PLACE}", f"{{way}} [.] {_PLACE}"]),
                   ("take", [f"{_THING} {_SIDE}"])]  # fmt: skip
         if token:
@@ -192,6 +213,7 @@ def _grammar(actions: tuple[str, ...], token: bool = False) -> Grammar:
                 f"{{way}} [by] {_FAR}",
                 f"{_TOKEN} [(go|goes|move|moves|is to go|is to move|should go|should move|must go"
                 f"|must move)] {_FAR} {_AIM} {{way}} [by] {_FAR}",
+                f"(move|push|bring|send|take|shift) {_TOKEN} (to|onto|into) ({_PLACE}|{_THING})",
                 "(vote|vote for) {way}", "my vote [(is|goes to|is for)] {way}",
             ]))  # fmt: skip
     else:
@@ -210,11 +232,11 @@ def _grammar(actions: tuple[str, ...], token: bool = False) -> Grammar:
             "(go|move|walk|run|head|step|enter|sneak|proceed|travel|advance|continue|flee|escape"
             "|make my way"
             "|retreat|hurry|slip|dash) [back|on|over] [through [the|my|an] exit] "
-            "[(to|into|in|for|towards|toward|through to)] [the] room {room}",
+            "[(to|into|in|for|towards|toward|through to)] [the] room {room} [(first|now)]",
             "(go|move|walk|run|head|step|proceed) [back|on|over] (to|into|for) {room}",
             "(enter|visit) room {room}",
         ]))  # fmt: skip
-        short.append(("room", ["[(to|into)] room {room}"]))
+        short.append(("room", ["[(to|into|(on|off|back|over|onwards|onward) to)] room {room}"]))
     for verb in actions:
         if verb not in ("stay", *HEADINGS) and not verb.startswith("go to room "):
             own = _VERBS.get(verb, [f"{verb} {_WHO}", f"{verb} {_AHEAD}"])
@@ -228,6 +250,18 @@ def _grammar(actions: tuple[str, ...], token: bool = False) -> Grammar:
         phrases.append(("stay", ["(keep|leave|hold) [(the|our)] token [(where it is|here|there|in "
                                  "place|still)]"]))  # fmt: skip
     slots: dict[str, Any] = {
+        "on": {
+            "on": 0,
+            "at": 1,
+            "by": 1,
+            "near": 1,
+            "next to": 1,
+            "beside": 1,
+            "with": 1,
+            "in": 0,
+            "inside": 0,
+        },
+        "held": {"open": True},
         "near": {"above": 0, "below": 1, "beneath": 1},
         "thing": _things(),
         "ore": _ORES,
@@ -259,7 +293,7 @@ def parse(mission: Mission, text: Any, state: FieldState, agent: int) -> int:
         named: set[int] = set()
         reason = ""
         for reading in _grammar(plan.actions, bool(plan.token)).read(
-            answer.plain, _slots(mission, agent)
+            opened(answer.plain), _slots(mission, agent)
         ):
             action = _named(mission, state, look, agent, reading)
             if isinstance(action, str):
@@ -267,6 +301,9 @@ def parse(mission: Mission, text: Any, state: FieldState, agent: int) -> int:
             else:
                 named.add(action)
         if reason and not named:
+            # "I want the key at row 1, column 2, so I go west": that is where it leads.
+            if answer.kind == REASON and reason == NOT_BESIDE:
+                return None
             raise refuse(reason)
         if len(named) != 1:
             return None
@@ -282,7 +319,10 @@ def _slots(mission: Mission, agent: int) -> dict[str, Any]:
     """Bodies by their names and kinds, things and rooms."""
     plan = mission.plan
     who: dict[str, tuple[int, ...]] = {
-        body_name(plan, k): (k,) for k in range(plan.bodies) if k != agent
+        name: (k,)
+        for k in range(plan.bodies)
+        if k != agent
+        for name in (body_name(plan, k), *(() if plan.token else (letter(k),)))
     }
     for team in plan.teams:
         members = range(team.first, team.first + team.size)
@@ -312,7 +352,7 @@ def _named(
     """The action of a reading, or why what it says does not hold here."""
     plan, values, name = mission.plan, reading.values, str(reading.meaning)
     if name == "stay":
-        return 0
+        return _stays(look, values)
     if name == "in room":
         own = plan.room_names[look.own.column]
         return 0 if values["room"] == own else f"you are in room {own}"
@@ -354,6 +394,35 @@ def _named(
     return plan.actions.index(name)
 
 
+def _stays(look: Look, values: dict[str, Any]) -> int | str:
+    """Staying, if the agent is where a reading says."""
+    own = look.own
+    if own.row < 0 or not {"held", "thing", "row", "pair_row"} & set(values):
+        return 0
+    if "held" in values:
+        here = int(look.cells[own.row, own.column]) - PLATE
+        fits = 0 <= here < GROUPS and values.get("hold", here + 1) == here + 1
+        return 0 if fits else "you are on no plate of that door"
+    reach = "thing" in values and values.get("on", 0)
+    for row, column in ((own.row, own.column), *(beyond(own, way) for way in range(4) if reach)):
+        inside = 0 <= row < look.cells.shape[0] and 0 <= column < look.cells.shape[1]
+        if inside and _is_at(values, row, column):
+            code = int(look.cells[row, column])
+            group = {code - first + 1 for first in (DOOR, PLATE, BUTTON, KEY)}
+            if code in values.get("thing", (code,)) and values.get("door", min(group)) in group:
+                return 0
+    return "you are not there"
+
+
+def _is_at(values: dict[str, Any], row: int, column: int) -> bool:
+    """Whether a cell has the row and column that a reading names; of a bare pair of numbers either
+    may be the row."""
+    if "pair_row" in values:
+        pair = values["pair_row"], values["pair_column"]
+        return (row, column) in (pair, pair[::-1])
+    return (row, column) == (values.get("row", row), values.get("column", column))
+
+
 def _first(look: Look, length: int) -> int:
     """The code of the first ore ahead; -1 for none."""
     own = look.own
@@ -393,7 +462,8 @@ def _way(
         if not set(codes) <= set(range(DOOR, KEY + GROUPS)):
             return f"there is no such thing of door {values['door']}"
     way = values.get("way", values.get("side"))
-    if way is not None and codes is None and "row" not in values and name != "face":
+    placed = {"row", "column", "pair_row"} & set(values)
+    if way is not None and codes is None and not placed and name != "face":
         return 1 + int(way)
     fits = []
     for action in range(1, plan.moves + 1):
@@ -402,10 +472,10 @@ def _way(
         if not inside or (way is not None and way != action - 1):
             continue
         here = codes is None or int(look.cells[row, column]) in codes
-        if here and (row, column) == (values.get("row", row), values.get("column", column)):
+        if here and _is_at(values, row, column):
             fits.append(action)
     if len(fits) != 1:
-        return "that is not beside you" if not fits else "say which way"
+        return NOT_BESIDE if not fits else "say which way"
     (action,) = fits
     does = {
         "take": (" and take ", " and eat "),
@@ -419,6 +489,9 @@ def _way(
     if name in does and goes and not any(words in goes for words in does[name]):
         return "that cannot be done there"
     return action
+
+
+NOT_BESIDE = "that is not beside you"
 
 
 def _towards(look: Look, values: dict[str, Any]) -> int | str:
@@ -436,14 +509,33 @@ def _towards(look: Look, values: dict[str, Any]) -> int | str:
         if "door" in values:
             codes = tuple(code for code in codes if (code - DOOR) % GROUPS + 1 == values["door"])
         goals = [(y, x) for y, x in np.argwhere(np.isin(look.cells, codes)).tolist()]
-        if "row" in values:
-            goals = [cell for cell in goals if cell == (values["row"], values["column"])]
+        goals = [cell for cell in goals if _is_at(values, *cell)]
+    elif "pair_row" in values:
+        goals = [(values["pair_row"], values["pair_column"])]
     else:
         goals = [(values["row"], values["column"])]
-    for row, column in goals:
-        if _side(own, row, column, way) > 0:
-            return 1 + way
+    if any(_side(own, row, column, way) > 0 for row, column in goals) or _leads(look, goals, way):
+        return 1 + way
     return f"what you name is not {HEADINGS[way]} of you"
+
+
+def _leads(look: Look, goals: list[tuple[int, int]], way: int) -> bool:
+    """Whether a step that way is on a shortest way to one of some cells, around what stands there;
+    what is not in view counts as free, and so do doors."""
+    rows, columns = look.cells.shape
+    free = np.isin(look.cells, (-1, *WALK, *range(DOOR, DOOR + GROUPS)))
+    steps_to = {goal: 0 for goal in goals}
+    queue = collections.deque(steps_to)
+    while queue:
+        row, column = queue.popleft()
+        for down, across in zip(ROWS, COLUMNS, strict=True):
+            cell = row + down, column + across
+            inside = 0 <= cell[0] < rows and 0 <= cell[1] < columns
+            if inside and cell not in steps_to and free[cell]:
+                steps_to[cell] = steps_to[row, column] + 1
+                queue.append(cell)
+    here = steps_to.get((look.own.row, look.own.column), 0)
+    return steps_to.get(beyond(look.own, way), here) < here
 
 
 def _side(own: Any, row: int, column: int, way: int) -> int:

@@ -99,22 +99,32 @@ class FieldSkills(Table):
         plan, the = self._plan, "[(the|a|an|my|nearest)] [nearest]"
         go = "(go|walk|move|run|head) [over] to"
         for name, _ in self._kinds:
-            names[f"go to {name}"] = [f"({go}|take|get|eat|fetch|reach) {the} {name}"]
+            names[f"go to {name}"] = [
+                f"({go}|take|get|eat|fetch|reach|grab|collect|pick up|harvest|go for|head for"
+                f"|step on|stand on|stay on) {the} {other}"
+                for other in self._called(name)
+            ]
         for room in plan.room_names if plan.exits is not None else ():
             names[f"go to room {room}"] = [f"{go} [the] room {room}"]
         for group in self._key_doors():
-            names[f"open door {group + 1}"] = [f"(open|unlock) [the] door {group + 1}"]
+            number = f"[{group + 1}]" if len(self._key_doors()) == 1 else f"{group + 1}"
+            names[f"open door {group + 1}"] = [
+                f"(open|unlock|go through) [the] door {number} [with (my|the) key]"
+            ]
         if "deliveries" in plan.stages:
             names["bring the flag home"] = ["(bring|carry|take) [(the|their)] flag (home|back)"]
         for verb, what, _ in self._strikes():
-            names[f"{verb} {what}"] = [f"{verb} {the} {what}"]
+            also = "(water|river|dirt|dirty water)" if what == "water" else what
+            names[f"{verb} {what}"] = [f"{verb} {the} {also}"]
         for verb in self._aimed():
             for body in self._bodies:
                 names[f"{verb} {body}"] = []
         if "repair" in plan.verbs:
             names["repair a generator"] = [f"(repair|fix) {the} generator"]
         for group in range(plan.groups if "press" in plan.verbs else 0):
-            names[f"press button {group + 1}"] = [f"press {the} button [of door] {group + 1}"]
+            names[f"press button {group + 1}"] = [
+                f"(press|push|use) {the} button [(of|for) [the] door] {group + 1}"
+            ]
         if "drop" in plan.verbs:
             names["drop the key"] = ["(drop|put down) (the|my) key"]
         if not plan.token:
@@ -126,6 +136,14 @@ class FieldSkills(Table):
                     names["hide"] = ["hide [from (them|all)]"]
         if plan.exits is None and (plan.radius is not None or plan.masks):
             names["explore"] = ["(explore|look around|search) [(the field|further)]"]
+
+    def _called(self, name: str) -> list[str]:
+        """Ways to call a thing: "key 1", "key of door 1", and if there are no others "key"."""
+        kind, _, number = name.rpartition(" ")
+        if not number.isdigit():
+            return [name]
+        alone = sum(other.startswith(f"{kind} ") for other, _ in self._kinds) == 1
+        return [name, f"{kind} (of|for|to) [the] door {number}", *([kind] if alone else [])]
 
     def _key_doors(self) -> list[int]:
         plan = self._plan
@@ -280,8 +298,10 @@ class FieldSkills(Table):
         things = [self._one_of(seen, kinds) for _, kinds in self._kinds]
         doors = [seen.cells == DOOR + group for group in self._key_doors()]
         found = [
-            plan(cost, cost[0], done=cost[0] <= 0, there=jnp.any(thing))
-            for thing, cost in zip(things, self._all(seen, things, price), strict=True)
+            plan(cost, cost[0], done=(cost[0] <= 0) | self._has(seen, kinds), there=jnp.any(thing))
+            for (_, kinds), thing, cost in zip(
+                self._kinds, things, self._all(seen, things, price), strict=True
+            )
         ]
         for group, door in zip(self._key_doors(), doors, strict=True):
             cost = self._costs(seen, door[None], jnp.where(door, 1.0, price))[0]
@@ -310,13 +330,19 @@ class FieldSkills(Table):
             cost = self._costs(seen, mate[None], jnp.where(mate, 1.0, price))[0]
             gap = jnp.abs(seen.rows[k] - seen.row) + jnp.abs(seen.columns[k] - seen.column)
             there = seen.rows[k] >= 0
-            found.append(plan(cost, cost[0], done=there & (gap <= 1), there=there))
+            found.append(plan(cost, cost[0], extra=-1, done=there & (gap <= 1), there=there))
         if plan_.bodies > 1:
             away = self._threat(seen)
             found.append(self._flee(seen, away, price))
             if plan_.lines:
                 found.append(self._hide(seen, away, price))
         return found + self._exploring(seen, price)
+
+    def _has(self, seen: Seen, kinds: Sequence[int]) -> Array:
+        """Whether the agent carries the key that it goes to: then it is there."""
+        if not set(kinds) <= set(range(KEY, KEY + 3)):
+            return jnp.bool_(False)
+        return seen.own["carry"] == kinds[0]
 
     def _all(self, seen: Seen, targets: list[Array], price: Array) -> Array | list[Array]:
         return self._costs(seen, jnp.stack(targets), price) if targets else []
@@ -464,7 +490,8 @@ class FieldSkills(Table):
             "A skill goes its way one step each time you name it, over what you see and may be "
             "free; go on naming it until it is done, or name another one. It takes the nearest of "
             "a kind.\n"
-            f"Skills: {listed}; wait: do nothing for one step; step: ...: one plain action.\n"
+            f"Skills: {listed}; wait; step: ...\n"
+            f"{self._steps()}\n"
             "follow NAME: until you are beside it. flee: away from those in view. A verb with a "
             "name or a thing: go there, turn to it, do it."
         )

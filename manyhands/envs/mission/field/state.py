@@ -111,7 +111,7 @@ EVENTS: dict[str, str] = {
     "delivery": "brought a flag home",
     "conceded": "conceded a flag",
     "repair": "repaired a generator",
-    "goal": "reached a goal",
+    "goal": "came to a goal",
     "spotting": "had somebody of the hidden team in view",
     "searching": "had nobody of the hidden team in view",
     "seen": "had somebody of the team seen",

@@ -135,13 +135,40 @@ def _last_step(mission: Mission, state: FieldState, agent: int) -> list[str]:
     for event in last_events(mission, state, agent):
         own = event["agent"] == mission.agents[agent]
         said.setdefault(event["event"], []).append("you" if own else event["agent"])
-    parts = []
+    parts = _token_stayed(mission, agent, said.pop("blocked", [])) if mission.plan.token else []
+    parts += _spotted(mission.plan, said)
     for name, names in said.items():
         did = EVENTS[name]
         if len(names) > 1 or names == ["you"]:
             did = _plural(did, "your" if names == ["you"] else "their")
-        parts.append(f"{all_of(names)} {did}")
+        token = mission.plan.token and name == "move"
+        parts.append("the token moved" if token else f"{all_of(names)} {did}")
     return [f"Last step: {'; '.join(parts)}."] if parts else []
+
+
+def _spotted(plan: Plan, said: dict[str, list[str]]) -> list[str]:
+    """Whether a team that hides was seen, in one sentence for both teams, taken out of `said`."""
+    if plan.spotting is None:
+        return []
+    hidden, looking = (plan.teams[k].name for k in plan.spotting)
+    was_seen = [said.pop(name, None) for name in ("seen", "spotting")]
+    was_hidden = [said.pop(name, None) for name in ("hidden", "searching")]
+    if any(was_seen):
+        return [f"the {looking} had one of the {hidden} in view"]
+    return [f"the {looking} had none of the {hidden} in view"] if any(was_hidden) else []
+
+
+def _token_stayed(mission: Mission, agent: int, named: list[str]) -> list[str]:
+    """Why the one token did not move, as far as can be seen, of those who named a way in vain."""
+    if not named:
+        return []
+    names = ("you" if k == agent else name for k, name in enumerate(mission.agents))
+    rest = [name for name in names if name not in named]
+    if rest:
+        why = f"{all_of(named)} named a way, and {all_of(rest)} did not"
+    else:
+        why = "you did not all name the same way, or a wall is there"
+    return [f"the token stayed where it was: {why}"]
 
 
 def _plural(did: str, own: str) -> str:
@@ -262,7 +289,7 @@ _CONFLICTS = {
     "moves.",
     "chain": "No two are ever on one cell, and none swap places. If several queues want one free "
     "cell, the longest moves.",
-    "share": "Several may be {cell}.",
+    "share": "Several may be {cell}{shown}.",
     "agree": "The token moves only if all of you name the same way in the same step, and no wall "
     "is there. A way into a wall costs a step. Talk, if you can, before you answer.",
 }
@@ -289,7 +316,10 @@ def _moving(mission: Mission) -> list[str]:
             f" The field has {rows} rows and {columns} columns. North is up, to a smaller row; "
             "west is left, to a smaller column."
         )
-    lines.append(_CONFLICTS[plan.conflict].format(cell="in one room" if rooms else "on one cell"))
+    cell, shown = (
+        ("in one room", "") if rooms else ("on one cell", "; the map has one letter there")
+    )
+    lines.append(_CONFLICTS[plan.conflict].format(cell=cell, shown=shown))
     if BOX in plan.used:
         lines.append(
             "Walking into a box pushes it, onto plain floor where nobody is or wants to be. Locked "
@@ -305,16 +335,21 @@ def _moving(mission: Mission) -> list[str]:
 
 def _mind(plan: Plan, team: Team) -> str:
     how = {
-        "flee": "keep as far from the others as they can see to",
+        "flee": "stay, or step to a free cell, whichever is furthest from the nearest other (rows "
+        "and columns counted, walls left aside)",
         "wander": "go anywhere",
-        "chase": "go towards the nearest other",
-        "thief": "know to which rooms you want to go, and go (never stay, if an exit is open) to "
-        "the room whose number is furthest from the nearest of these",
+        "chase": "stay, or step to a free cell, whichever is closest to the nearest other (rows "
+        "and columns counted, walls left aside)",
+        "thief": "know to which rooms you want to go (your own, if you stay), and go (never stay, "
+        "if an exit is open) to the room whose number is furthest from the nearest of these, of "
+        "several to the first",
         "killer": "go to the room of a player beside them (of two to that of the one whom they are "
         "after), else to any room beside theirs",
     }[team.mind]
-    rest = f", but rest in each {team.rest}th step" if team.rest else ""
-    return f"The {team.name} {how}{rest}."
+    if not team.rest:
+        return f"The {team.name} {how}."
+    first = [str(team.rest * k - 1) for k in (1, 2, 3)]
+    return f"The {team.name} {how}, but rest in step {', '.join(first)} and so on."
 
 
 def _happenings(mission: Mission, own: Team) -> list[str]:
@@ -397,6 +432,8 @@ wanted to go){wide}; walls, doors and boxes stop it"
         "nobody gets it)",
     }[beam.effect]
     again = f" It can be used again after {steps(beam.cooldown)}." if beam.cooldown else ""
+    if again and len(plan.beams) > 1:
+        again = f" After it you can use none of your beams for {steps(beam.cooldown)}."
     return f"{reach}; {does}.{again}"
 
 
@@ -441,8 +478,9 @@ def _view(mission: Mission, agent: int) -> list[str]:
         if plan.turned.any():
             view += (
                 " Your maps are not alike: one of you sees the maze turned by half, and counts "
-                "rows and columns and calls the ways accordingly. Ways are the same if they are "
-                "the same in the maze, not if they have the same name."
+                "rows and columns and calls the ways accordingly: north of one is south of the "
+                "other, and west is east. Ways are the same if they are the same in the maze, not "
+                "if they have the same name."
             )
     elif plan.radius is None:
         view = "You see the whole field."

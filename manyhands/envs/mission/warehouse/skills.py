@@ -114,5 +114,5 @@ class WarehouseSkills(Table):
             "deliver: bring the requested shelf that you carry to the nearest goal. put back: "
             "bring the shelf that you carry to the nearest empty rack, and put it down. go to a "
             "goal. park: drive under the nearest shelf that is not requested, out of the way.\n"
-            "wait: do nothing for one step. step: ...: one plain action."
+            + self._steps()
         )

@@ -14,7 +14,15 @@ from manyhands.core.answers import Answer, decide, how_to_answer
 from manyhands.core.choices import Choice
 from manyhands.core.env import IllegalAction, names_of
 from manyhands.core.grammar import TIME, WAITING, Grammar
-from manyhands.envs.mission.text import NO_MOVE, all_of, last_step, offered_action, wait_for
+from manyhands.envs.mission.text import (
+    NO_MOVE,
+    all_of,
+    last_step,
+    offered_action,
+    opened,
+    step_of,
+    wait_for,
+)
 from manyhands.envs.mission.warehouse.events import KINDS
 from manyhands.envs.mission.warehouse.scenario import chart
 from manyhands.envs.mission.warehouse.state import (
@@ -108,8 +116,9 @@ def describe(mission: Mission, state: WarehouseState, agent: int) -> str:
     own = next(robot for robot in view.robots if robot.number == agent)
     ground = _ground(mission, own.row, own.column)
     lines = [
-        f"You are {mission.agents[agent]}, {LETTERS[agent]} on the map, at {_place(own)}, facing "
-        f"{HEADINGS[own.heading]}, on {ground}, carrying {CARRIES[int(state.load[agent])]}."
+        f"{step_of(mission, state)} You are {mission.agents[agent]}, {LETTERS[agent]} on the map, "
+        f"at {_place(own)}, facing {HEADINGS[own.heading]}, on {ground}, carrying "
+        f"{CARRIES[int(state.load[agent])]}."
     ]
     lines += draw_map(mission, view)
     if mission.detail != "brief":
@@ -361,6 +370,7 @@ _DRIVE = (
     "(go|move|drive|step|roll|head|walk|advance|proceed|continue|run|keep going|keep driving"
     "|keep moving|carry on|press on|push on|edge|inch|creep|drive on|roll on|move on|go on)"
 )
+_CARRY = "(carry|bring|take|move|drive) [(this|my)] {carried}"  # some way
 _CELL = "(step|cell|square|field|tile|space|pace)"
 _FAR = f"[(one|1|a single|by one|by 1|single|another) [{_CELL}]|a {_CELL}|{_CELL}]"
 _ON = (
@@ -368,9 +378,10 @@ _ON = (
     "|right ahead|on ahead)"
 )
 _TO = (
-    "[(along|down|through|in) (the|this) (aisle|way|corridor|lane)|under the [next] (shelf|rack)] "
-    "[(to|onto|on|into) [cell|square] row {row:n} [and|.] column {column:n}] "
-    "[(now|first|right now|right away)]"
+    "[(along|down|through|in) (the|this) (aisle|way|corridor|lane)|(under|below|beneath) "
+    "(the|that) [(next|requested)] (shelf|rack)] [(to|onto|on|into|at) [cell|square] "
+    "(row {row:n} [and|.] column {column:n}|{row:n} {column:n})] "
+    "[(now|first|right now|right away|onto the goal|to the goal)]"
 )
 _TURN = (
     "(turn|rotate|spin|pivot|swivel|steer|swing|veer|wheel"
@@ -381,7 +392,7 @@ _BY = (
     "[(by|for|through)] [(90|a quarter|one quarter|1 quarter|quarter)] "
     "[(degree|degrees|turn|of a turn|°|circle)]"
 )
-_SPOT = "[(on the spot|in place|here|where i am|by 90 degrees|once)]"
+_SPOT = "[(on the spot|in place|here|where i am|by 90 degrees|once)] [first]"
 _NAMED = "[(this|that|my|its|the|a)] (shelf|rack|pod|it|load|item|box|burden|cargo)"
 _SHELF = (
     f"{_NAMED} [(here|on this cell|on my cell|under me|above me|from this cell|from my cell|off "
@@ -389,9 +400,9 @@ _SHELF = (
     "rack|from the rack|on my back|that i carry|i carry)]"
 )
 _WHERE = (
-    "[back] [(here|on this cell|on my cell|on this rack|on the rack|onto this rack|onto the rack"
-    "|in this rack|at this place|back|in its place|right here|where i am|on the ground|to (the|this"
-    "|its) rack|where it (was|came from|belongs|stood))]"
+    "[(back|back down|down again)] [(here|on this cell|on my cell|on this rack|on the rack"
+    "|onto this rack|onto the rack|in this rack|at this place|back|in its place|right here"
+    "|where i am|on the ground|to (the|this|its) rack|where it (was|came from|belongs|stood))]"
 )
 _ABSOLUTE = {
     "north": "north|northward|up|upward|n",
@@ -429,7 +440,7 @@ GRAMMAR = Grammar(
         (
             FORWARD,
             [
-                f"{_DRIVE} {_FAR} {_ON} {_FAR} {_TO}",
+                f"({_DRIVE}|{_CARRY}) {_FAR} {_ON} {_FAR} {_TO}",
                 f"{_DRIVE} {_FAR} {_TO}",
                 f"(take|make) (a|one|1|another) step [{_ON}] {_TO}",
                 "(1|one|a|another) (step|cell|square|pace) (forward|ahead|onward|straight on)",
@@ -472,7 +483,12 @@ GRAMMAR = Grammar(
         *(
             (
                 ("go", heading),
-                [f"{_DRIVE} {_FAR} [(to|towards|toward)] [the] ({also}) {_FAR} {_TO}"],
+                [
+                    f"{_DRIVE} {_FAR} [(to|towards|toward)] [the] ({also}) {_FAR} {_TO}",
+                    # "Bring the shelf down" is to put it down.
+                    f"{_CARRY} {_FAR} [to] ({HEADINGS[heading]}|{HEADINGS[heading]}ward) {_FAR} "
+                    f"{_TO}",
+                ],
             )
             for heading, also in enumerate(_ABSOLUTE.values())
         ),
@@ -508,13 +524,13 @@ GRAMMAR = Grammar(
         ),
         ("toggle", ["(toggle|toggle load|load or unload|toggle the load|toggle_load)"]),
     ],
-    slots={"robot": {}},
+    slots={"robot": {}, "carried": dict.fromkeys(("it", "shelf", "rack", "load"), True)},
     keep=("right", "left", "a", "first", "now", "then", "just", "again", "yeah", "away"),
     # Alone, a direction tells of something else after "I": "I left", "I'm down".
     short=[
         (FORWARD, [f"{_FAR} {_ON} {_FAR} {_TO}"]),
-        (LEFT, ["[to] [my] left"]),
-        (RIGHT, ["[to] [my] right"]),
+        (LEFT, ["[to] [my] left", "(counterclockwise|anticlockwise)"]),
+        (RIGHT, ["[to] [my] right", "clockwise"]),
         *(
             (("go", heading), [f"{_FAR} [(to|towards|toward)] [the] ({also}) {_FAR} {_TO}"])
             for heading, also in enumerate(_ABSOLUTE.values())
@@ -540,7 +556,7 @@ def parse(mission: Mission, text: Any, state: WarehouseState, agent: int) -> int
         if offered is not None:
             return offered
         others = {name: i for i, name in enumerate(mission.agents) if i != agent}
-        readings = GRAMMAR.read(answer.plain, {"robot": others})
+        readings = GRAMMAR.read(opened(answer.plain), {"robot": others})
         named = {reading.meaning for reading in readings}
         for values in (reading.values for reading in readings if "row" in reading.values):
             cell = f"row {values['row']}, column {values['column']}"
@@ -552,6 +568,8 @@ def parse(mission: Mission, text: Any, state: WarehouseState, agent: int) -> int
                 raise refuse(f"{cell} is not ahead of you")
         if len(named) != 1:
             return None
+        if not loaded and any("carried" in reading.values for reading in readings):
+            raise refuse("you carry nothing yet")
         (said,) = named
         if isinstance(said, tuple):
             said = _absolute(said, heading, refuse)
