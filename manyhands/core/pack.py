@@ -139,7 +139,7 @@ class Packing:
             SnapshotError: it is something else, or a batch of states.
         """
         leaves, treedef = jax.tree_util.tree_flatten(tree)
-        if treedef != self.treedef:
+        if treedef != self.treedef:  # type: ignore[operator]
             raise SnapshotError(f"this is no state of {env!r}: {shorten(tree)}")
         for leaf, (shape, _) in zip(leaves, self.leaves, strict=True):
             if np.shape(leaf) != shape:
