@@ -220,6 +220,10 @@ def test_bench_measures(capsys):
         (["watch", *KITCHEN, "--headless", "--out", "film.txt"], 2, "film.txt"),
         (["watch", *KITCHEN, "--headless", "--speed", "0"], 2, "above 0"),
         (["watch", *KITCHEN, "--headless", "--speed", "nan"], 2, "above 0"),
+        (["serve", "--port", "99999"], 2, "65535"),
+        (["serve", "--tables", "0"], 2, "--tables"),
+        (["serve", "--patience", "nan"], 2, "--patience"),
+        (["play", *KITCHEN, "--only", "-1"], 2, "only"),
         (["judge", "kuhn_poker", "--seat", "random", "--out", "/dev/null/a"], 1, "/dev/null"),
     ],
 )

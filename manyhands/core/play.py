@@ -13,6 +13,7 @@ import os
 import sys
 from collections.abc import Awaitable, Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any
 
 import jax
@@ -20,7 +21,7 @@ import numpy as np
 
 from manyhands.core.clock import WAITING, Clock
 from manyhands.core.coach import Coaches, deaf
-from manyhands.core.config import whole
+from manyhands.core.config import boolean, whole
 from manyhands.core.env import (
     ConfigError,
     DeviceView,
@@ -501,8 +502,17 @@ def play(
         allow_illegal = whole("allow_illegal", allow_illegal, 0)
     if resume and record is None:
         raise ConfigError("resume=True needs record=, the file to continue")
+    if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)):
+        raise ConfigError(f"seed is a whole number, given {seed!r}")
+    if only is not None and (isinstance(only, (str, Mapping)) or not isinstance(only, Iterable)):
+        raise ConfigError(f"only lists numbers of episodes, given {only!r}")
     every = range(int(episodes) * int(group))
-    numbers = every if only is None else sorted({int(number) for number in only})
+    numbers = every if only is None else sorted({whole("only", number, 0) for number in only})
+    rotate, resume = boolean("rotate", rotate), boolean("resume", resume)
+    if record is not None and not isinstance(record, (str, os.PathLike)):
+        raise ConfigError(f"record is the path of a file, given {record!r}")
+    if on_step is not None and not callable(on_step):
+        raise ConfigError(f"on_step is a function of a Moment, given {on_step!r}")
     policies, names = _seat_policies(env, seats)
     forks = _forks(env, fork)
     options = {
@@ -518,7 +528,8 @@ def play(
         options["coach"] = coaches.names
     if clock is not None:
         beside = coaches is not None or probes is not None
-        if beside or isinstance(clock, bool) or not 0 < clock < float("inf"):
+        paced = isinstance(clock, Real) and not isinstance(clock, bool)
+        if beside or not paced or not 0 < clock < float("inf"):
             raise ConfigError(
                 "clock is seconds of a step, more than 0, and not together with coach= or probes=; "
                 f"given {clock!r}"
@@ -789,7 +800,15 @@ class _Run:
             raise SeatError(
                 f"the seat {self.names[player]!r} failed ({where}): {type(error).__name__}: {error}"
             ) from error
-        return answer if isinstance(answer, Reply) else Reply(answer)
+        reply = answer if isinstance(answer, Reply) else Reply(answer)
+        said = reply.say is None or isinstance(reply.say, str)
+        if not said or not isinstance(reply.info, Mapping):
+            _abandon(others)
+            raise SeatError(
+                f"the seat {self.names[player]!r} gave a Reply whose say is no text, or whose info "
+                f"is no dict: {shorten(reply)}"
+            )
+        return reply
 
     async def coached(
         self,
