@@ -26,16 +26,7 @@ import json
 import operator
 from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
-from typing import (
-    TYPE_CHECKING,
-    Any,
-    ClassVar,
-    Generic,
-    Protocol,
-    Self,
-    TypeVar,
-    dataclass_transform,
-)
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, TypeVar, dataclass_transform
 
 import gymnasium
 import jax
@@ -440,7 +431,7 @@ class Env(Generic[State]):
         """Pickled as its configuration, without what is kept (compiled functions, readers)."""
         return functools.partial(type(self), **self.config()), ()
 
-    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+    def __deepcopy__(self, memo: dict[int, Any]) -> Env[State]:
         """Itself, since it never changes: copies of what holds it share its compiled functions."""
         return self
 

@@ -13,7 +13,6 @@ import os
 import sys
 from collections.abc import Awaitable, Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from numbers import Real
 from typing import Any
 
 import jax
@@ -21,7 +20,7 @@ import numpy as np
 
 from manyhands.core.clock import WAITING, Clock
 from manyhands.core.coach import Coaches, deaf
-from manyhands.core.config import boolean, whole
+from manyhands.core.config import boolean, one_of, positive, whole
 from manyhands.core.env import (
     ConfigError,
     DeviceView,
@@ -31,7 +30,6 @@ from manyhands.core.env import (
     agent_key,
     fixed_seat,
     is_device_policy,
-    names_of,
     shorten,
     wrap_key,
 )
@@ -487,8 +485,7 @@ def play(
         env = make(env)
     elif not isinstance(env, Env):
         env = from_spec(env)
-    if on_illegal not in ON_ILLEGAL:
-        raise ConfigError(f"on_illegal is {names_of(ON_ILLEGAL)}, given {on_illegal!r}")
+    one_of("on_illegal", on_illegal, ON_ILLEGAL)
     for name, value in (
         ("episodes", episodes),
         ("group", group),
@@ -496,8 +493,7 @@ def play(
         ("max_steps", 1 if max_steps is None else max_steps),
         ("fingerprint_every", fingerprint_every),
     ):
-        if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 1:
-            raise ConfigError(f"{name} is a whole number from 1, given {value!r}")
+        whole(name, value, 1)
     if allow_illegal is not None:
         allow_illegal = whole("allow_illegal", allow_illegal, 0)
     if resume and record is None:
@@ -527,14 +523,9 @@ def play(
     if coaches is not None:
         options["coach"] = coaches.names
     if clock is not None:
-        beside = coaches is not None or probes is not None
-        paced = isinstance(clock, Real) and not isinstance(clock, bool)
-        if beside or not paced or not 0 < clock < float("inf"):
-            raise ConfigError(
-                "clock is seconds of a step, more than 0, and not together with coach= or probes=; "
-                f"given {clock!r}"
-            )
-        options["clock"] = float(clock)
+        if coaches is not None or probes is not None:
+            raise ConfigError(f"clock= goes with neither coach= nor probes=; given {clock!r}")
+        options["clock"] = positive("clock, the seconds of a step,", clock)
     if probes is not None:
         if not isinstance(probes, Probes):
             probes = Probes(None if probes is True else probes)
@@ -800,15 +791,7 @@ class _Run:
             raise SeatError(
                 f"the seat {self.names[player]!r} failed ({where}): {type(error).__name__}: {error}"
             ) from error
-        reply = answer if isinstance(answer, Reply) else Reply(answer)
-        said = reply.say is None or isinstance(reply.say, str)
-        if not said or not isinstance(reply.info, Mapping):
-            _abandon(others)
-            raise SeatError(
-                f"the seat {self.names[player]!r} gave a Reply whose say is no text, or whose info "
-                f"is no dict: {shorten(reply)}"
-            )
-        return reply
+        return answer if isinstance(answer, Reply) else Reply(answer)
 
     async def coached(
         self,
