@@ -141,6 +141,37 @@ def test_exports(capsys, record, tmp_path):
     assert (tmp_path / "panel.gif").read_bytes() != (tmp_path / "film.gif").read_bytes()
 
 
+def test_nothing_is_written_over_the_record(capsys, tmp_path):
+    path = tmp_path / "run.jsonl"
+    assert run(capsys, "play", "kuhn_poker", "--record", path)[0] == 0
+    whole = path.read_bytes()
+    (tmp_path / "link.gif").symlink_to(path)
+    forms = ("chat", "arrays", "pairs", "errors", "gif", "png")
+    for words in (
+        *(("export", path, path, "--format", form) for form in forms),
+        ("analyse", path, "--out", path),
+        ("replay", path, "--headless", "--out", tmp_path / "link.gif"),
+    ):
+        status, _, err = run(capsys, *words)
+        assert status == 1 and "the record itself" in err
+        assert path.read_bytes() == whole
+
+
+def test_an_export_that_fails_keeps_the_one_before(capsys, record, tmp_path):
+    out = tmp_path / "chat.jsonl"
+    assert run(capsys, "export", record, out)[0] == 0
+    before = out.read_bytes()
+    damaged = tmp_path / "damaged.jsonl"
+    damaged.write_bytes(record.read_bytes().replace(b'"episode":2', b'"episode":"2"'))
+    assert damaged.read_bytes() != record.read_bytes()
+    for path in (damaged, tmp_path / "missing.jsonl"):
+        assert run(capsys, "export", path, out)[0] == 1
+        assert out.read_bytes() == before
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["chat.jsonl", "damaged.jsonl"]
+    assert run(capsys, "export", record, "/dev/null", "--format", "chat")[0] == 0
+    assert not Path("/dev/null").is_file()
+
+
 def test_films_without_a_display(capsys, record, tmp_path):
     film = tmp_path / "replay.gif"
     assert run(capsys, "replay", record, "--headless", "--out", film)[0] == 0
@@ -186,6 +217,14 @@ def test_bench_measures(capsys):
         (["verify", "missing.jsonl"], 1, "missing.jsonl"),
         (["replay", "missing.jsonl"], 1, "missing.jsonl"),
         (["export", "missing.jsonl", "out.gif"], 1, "missing.jsonl"),
+        (["watch", *KITCHEN, "--headless", "--out", "film.txt"], 2, "film.txt"),
+        (["watch", *KITCHEN, "--headless", "--speed", "0"], 2, "above 0"),
+        (["watch", *KITCHEN, "--headless", "--speed", "nan"], 2, "above 0"),
+        (["serve", "--port", "99999"], 2, "65535"),
+        (["serve", "--tables", "0"], 2, "--tables"),
+        (["serve", "--patience", "nan"], 2, "--patience"),
+        (["play", *KITCHEN, "--only", "-1"], 2, "only"),
+        (["judge", "kuhn_poker", "--seat", "random", "--out", "/dev/null/a"], 1, "/dev/null"),
     ],
 )
 def test_mistakes_are_explained_in_one_line(capsys, arguments, status, message):

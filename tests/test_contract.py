@@ -1,6 +1,8 @@
 """The contract of an environment (`manyhands.testing`), for every registered id: `CASES` gives each
 small variants."""
 
+import copy
+import pickle
 from typing import Any
 
 import numpy as np
@@ -13,6 +15,7 @@ from manyhands import testing
 from manyhands.core.env import SnapshotError, Wrapper
 from manyhands.core.pack import restore, snapshot
 from manyhands.core.registry import from_spec
+from manyhands.wrappers.pettingzoo import Parallel
 
 FIELDS = (
     *("pursuit", "tag", "flag", "hide_and_seek", "maze_pair", "capture", "escape", "door_key"),
@@ -282,6 +285,22 @@ def test_contract(case, check):
 def test_wrappers_forward_what_they_do_not_change(case):
     if isinstance(case.env, Wrapper):
         testing.check_forwarding(case)
+
+
+@pytest.mark.parametrize("copied", (copy.deepcopy, lambda what: pickle.loads(pickle.dumps(what))))
+def test_a_copy_in_the_middle_of_an_episode_goes_on_by_itself(case, copied):
+    env = Parallel(case.env, observe="both", on_illegal="noop")
+    env.reset(seed=5)
+    for agent in env.agents:  # readers and texts are kept from here on
+        assert env.view(agent).choices is not None
+    env.step(dict.fromkeys(env.agents, "nothing of the kind"))
+    fork = copied(env)
+    assert fork.game == env.game and fork.agents == env.agents
+    for which in (env, fork):
+        if which.agents:
+            which.step(dict.fromkeys(which.agents, env.game.noop))
+    assert (fork.frame.buffer == env.frame.buffer).all()
+    assert fork.view(0).text == env.view(0).text
 
 
 def test_snapshots_of_others_are_refused(case):

@@ -101,6 +101,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except BrokenPipeError:  # `manyhands ... | head`
         sys.stderr.close()
         return 0
+    except OSError as error:  # a file of results that cannot be written, mostly
+        where = f"{error.filename}: " if error.filename is not None else ""
+        print(f"manyhands: {where}{error.strerror or error}", file=sys.stderr)
+        return 1
 
 
 def parse(arguments: Sequence[str]) -> argparse.Namespace:

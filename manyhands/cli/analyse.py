@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from manyhands.cli.common import command
+from manyhands.core.export import check_out
+from manyhands.core.files import replace
 
 
 def add(commands: Any) -> None:
@@ -33,9 +35,11 @@ def add(commands: Any) -> None:
 def run(options: argparse.Namespace) -> int:
     from manyhands.baselines.game_theory.analysis import analyse
 
+    if options.out is not None:
+        check_out(options.file, options.out)
     analysis = analyse(options.file, options.fill)
     analysis.show()
     if options.out is not None:
-        options.out.write_text(json.dumps(analysis.to_dict(), indent=1) + "\n")
+        replace(options.out, (json.dumps(analysis.to_dict(), indent=1) + "\n").encode())
         print(f"wrote {options.out}")
     return 0

@@ -10,6 +10,7 @@ from types import MappingProxyType
 from typing import Any
 
 from manyhands.cli.parser import is_pair
+from manyhands.core.config import positive
 from manyhands.core.env import ConfigError, Env
 from manyhands.core.registry import make_wrapped, registered
 
@@ -163,13 +164,19 @@ def moments_of(options: argparse.Namespace) -> Iterator[Any]:
     )
 
 
+def check_film(options: argparse.Namespace) -> None:
+    """Check what a film needs, before anything is played."""
+    if options.out.suffix.lower() not in (".gif", ".mp4"):
+        raise ConfigError(f"a film's name ends in .gif or .mp4, given {options.out}")
+    if options.speed is not None:
+        positive("speed", options.speed)
+
+
 def write_film(moments: Sequence[Any], out: Path, fps: float | None) -> None:
     from manyhands.viewer.export import export_gif, export_mp4
     from manyhands.viewer.scenes import scenes
 
-    write = {".gif": export_gif, ".mp4": export_mp4}.get(out.suffix.lower())
-    if write is None:
-        raise ConfigError(f"a film's name ends in .gif or .mp4, given {out}")
+    write = export_gif if out.suffix.lower() == ".gif" else export_mp4
     write(scenes(moments), out, fps=fps, size=(960, 480), panel=True)
     print(f"wrote {out}")
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from manyhands.cli.common import add_record, command, moments_of
 from manyhands.core.env import ConfigError
+from manyhands.core.export import check_out, export_arrays, export_chat, export_pairs
 
 _SHIPPED = ("gif", "mp4", "png", "chat", "arrays", "pairs", "errors")
 
@@ -53,15 +54,12 @@ def run(options: argparse.Namespace) -> int:
             f"what to write cannot be told from {options.out}; pass --format, one of "
             f"{', '.join(_SHIPPED)}"
         )
+    check_out(options.file, options.out)
     if form in ("chat", "arrays"):
-        from manyhands.core.export import export_arrays, export_chat
-
         count = (export_chat if form == "chat" else export_arrays)(options.file, options.out)
         print(f"wrote {options.out}: {count} {'conversations' if form == 'chat' else 'steps'}")
         return 0
     if form == "pairs":
-        from manyhands.core.export import export_pairs
-
         print(f"wrote {options.out}: {export_pairs(options.file, options.out, options.gap)} pairs")
         return 0
     if form == "errors":

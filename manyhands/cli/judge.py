@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from manyhands.cli.common import CONFIG, add_environment, build, command
+from manyhands.core.files import replace
 
 
 def add(commands: Any) -> None:
@@ -40,6 +41,6 @@ def run(options: argparse.Namespace) -> int:
     judgement = judge(build(options), options.seat, options.samples, seed=options.seed)
     judgement.show()
     if options.out is not None:
-        options.out.write_text(json.dumps(judgement.to_dict(), indent=1) + "\n")
+        replace(options.out, (json.dumps(judgement.to_dict(), indent=1) + "\n").encode())
         print(f"wrote {options.out}")
     return 0

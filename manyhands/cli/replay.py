@@ -5,7 +5,15 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from manyhands.cli.common import add_record, add_window, command, moments_of, write_film
+from manyhands.cli.common import (
+    add_record,
+    add_window,
+    check_film,
+    command,
+    moments_of,
+    write_film,
+)
+from manyhands.core.export import check_out
 
 
 def add(commands: Any) -> None:
@@ -19,10 +27,13 @@ def add(commands: Any) -> None:
         "it writes the film that the window would show.",
     )
     add_record(parser)
-    add_window(parser, "parser.gif")
+    add_window(parser, "replay.gif")
 
 
 def run(options: argparse.Namespace) -> int:
+    if options.headless:
+        check_out(options.file, options.out)
+        check_film(options)
     moments = list(moments_of(options))
     if options.headless:
         write_film(moments, options.out, options.speed)

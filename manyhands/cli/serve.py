@@ -14,6 +14,7 @@ from typing import Any
 
 import manyhands
 from manyhands.cli.common import command, make_env, read_pairs
+from manyhands.core.config import number, whole
 from manyhands.core.env import ConfigError, Env, ManyhandsError
 from manyhands.core.play import seat_policy
 
@@ -92,6 +93,9 @@ def add(commands: Any) -> None:
 def run(options: argparse.Namespace) -> int:
     if options.processes is not None and options.processes < 0:
         raise ConfigError(f"--processes is 0 or more, given {options.processes}")
+    whole("--port", options.port, 0, 65535)  # beyond, the system would take it modulo 65536
+    whole("--tables", options.tables, 1)
+    number("--patience", options.patience, 0)
     try:
         import starlette  # noqa: F401
         import uvicorn

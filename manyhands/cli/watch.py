@@ -11,6 +11,7 @@ from manyhands.cli.common import (
     add_environment,
     add_window,
     build,
+    check_film,
     command,
     write_film,
 )
@@ -54,6 +55,7 @@ def run(options: argparse.Namespace) -> int:
 
         print(play_episodes(options, env, Watch(speed=options.speed)))
         return 0
+    check_film(options)
     moments: list[Any] = []
     first = min(options.only) if options.only else 0
     print(play_episodes(options, env, lambda m: moments.append(m) if m.episode == first else None))

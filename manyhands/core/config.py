@@ -57,6 +57,17 @@ def number(name: str, value: Any, low: float | None = None, high: float | None =
     return found
 
 
+def positive(name: str, value: Any) -> float:
+    """`value` as a finite float above 0. Bools are refused."""
+    try:
+        found = number(name, value, 0.0)
+    except ConfigError:
+        found = 0.0
+    if found == 0.0:
+        raise ConfigError(f"{name} is a finite number above 0, given {value!r}")
+    return found
+
+
 def boolean(name: str, value: Any) -> bool:
     """`value` as a bool; numbers and words are refused, since `"no"` would be True."""
     if not isinstance(value, (bool, np.bool_)):

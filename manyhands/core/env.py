@@ -16,12 +16,14 @@ default is.
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import dataclasses
 import functools
 import importlib
 import inspect
 import json
+import operator
 from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, TypeVar, dataclass_transform
@@ -388,8 +390,11 @@ class Env(Generic[State]):
         if isinstance(agent, str):
             if agent in self.agents:
                 return self.agents.index(agent)
-        elif 0 <= int(agent) < len(self.agents):
-            return int(agent)
+        else:
+            with contextlib.suppress(TypeError):  # no whole number
+                number = operator.index(agent)
+                if 0 <= number < len(self.agents):
+                    return number
         raise ConfigError(f"no agent {agent!r} here; the agents are {', '.join(self.agents)}")
 
     def _module(self, name: str) -> Any:
@@ -421,6 +426,14 @@ class Env(Generic[State]):
 
     def __hash__(self) -> int:
         return hash(self.spec_json())
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickled as its configuration, without what is kept (compiled functions, readers)."""
+        return functools.partial(type(self), **self.config()), ()
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Env[State]:
+        """Itself, since it never changes: copies of what holds it share its compiled functions."""
+        return self
 
     def __repr__(self) -> str:
         arguments = ", ".join(f"{k}={v!r}" for k, v in self.config().items())
@@ -683,6 +696,9 @@ class Wrapper(Env[State]):
 
     def spec(self) -> dict[str, Any]:
         return {**super().spec(), "env": self.env.spec()}
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return functools.partial(type(self), env=self.env, **self.config()), ()
 
     def __repr__(self) -> str:
         own = "".join(f", {k}={v!r}" for k, v in self.config().items())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import json
 import os
@@ -15,6 +16,7 @@ import numpy as np
 from manyhands.core.coach import heard, shown
 from manyhands.core.env import ConfigError, Env, RecordError
 from manyhands.core.episode import Moment, Turn
+from manyhands.core.files import replacing
 from manyhands.core.pack import full_actions
 from manyhands.core.record import Episode, PathLike, frames, plain, read
 from manyhands.core.registry import from_spec
@@ -54,7 +56,7 @@ def export_chat(path: PathLike, out: PathLike) -> int:
         The number of lines written.
     """
     count = 0
-    with _create(out, "w") as file:
+    with export_file(path, out) as file:
         for episode in read(path):
             env = episode.env()
             result = episode.result
@@ -176,7 +178,7 @@ def export_pairs(path: PathLike, out: PathLike, gap: float = 0.0) -> int:
                     )
                 )
     count = 0
-    with _create(out, "w") as file:
+    with export_file(path, out) as file:
         for (spec, _, i, anchor, user), siblings in groups.items():
             for better, worse in _ranked(siblings, gap):
                 body = {
@@ -376,7 +378,7 @@ def export_arrays(path: PathLike, out: PathLike) -> int:
     arrays |= {name: np.stack(values) for name, values in rows.items() if values}
     arrays |= {"agents": np.array(env.agents), "seats": np.array(seats)}
     arrays["env"] = np.array(json.dumps(env.spec()))
-    with _create(out, "wb") as file:
+    with export_file(path, out, "wb") as file:
         np.savez_compressed(file, **arrays)  # type: ignore[arg-type]
     return sum(lengths)
 
@@ -390,8 +392,28 @@ def _pairs(episode: Episode, env: Env) -> Iterator[tuple[Moment, Moment]]:
         before = moment
 
 
-def _create(path: PathLike, mode: str) -> Any:
+@contextlib.contextmanager
+def export_file(record: PathLike, out: PathLike, mode: str = "w") -> Iterator[Any]:
+    """The file that a record is exported to; it appears when all is written.
+
+    Raises:
+        RecordError: it cannot be written; or it is the record itself.
+    """
+    check_out(record, out)
     try:
-        return open(path, mode)
+        with replacing(out, mode) as file:
+            yield file
     except OSError as error:
-        raise RecordError(f"cannot write {os.fspath(path)}: {error.strerror}") from error
+        raise RecordError(f"cannot write {os.fspath(out)}: {error.strerror}") from error
+
+
+def check_out(record: PathLike, out: PathLike) -> None:
+    """Check that a file to be written is not the record that it is made from.
+
+    Raises:
+        RecordError: it is.
+    """
+    if os.path.exists(out) and os.path.exists(record) and os.path.samefile(record, out):
+        raise RecordError(
+            f"{os.fspath(out)} is the record itself, which would be lost; name another file"
+        )

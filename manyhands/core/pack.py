@@ -30,6 +30,7 @@ from manyhands.core.env import (
     SnapshotError,
     episode_key,
     own_key,
+    shorten,
     wrap_key,
 )
 from manyhands.core.kept import kept
@@ -131,6 +132,22 @@ class Packing:
 
         return views
 
+    def check(self, tree: Any, env: Env) -> None:
+        """Check that a tree is one state of `env`.
+
+        Raises:
+            SnapshotError: it is something else, or a batch of states.
+        """
+        leaves, treedef = jax.tree_util.tree_flatten(tree)
+        if treedef != self.treedef:  # type: ignore[operator]
+            raise SnapshotError(f"this is no state of {env!r}: {shorten(tree)}")
+        for leaf, (shape, _) in zip(leaves, self.leaves, strict=True):
+            if np.shape(leaf) != shape:
+                raise SnapshotError(
+                    f"one state of {env!r} was expected; an array in it is {list(shape)}, the one "
+                    f"given {list(np.shape(leaf))}"
+                )
+
     def body(self, tree: Any) -> bytes:
         """A tree of arrays, wherever they are, as bytes."""
         leaves = jax.tree_util.tree_leaves(tree)
@@ -224,8 +241,13 @@ def snapshot(env: Env, state: Any, talk: Sequence[Message] = ()) -> bytes:
 
     Args:
         talk: what was said in the episode (`Game.talk`), which `restore_talk` reads.
+
+    Raises:
+        SnapshotError: `state` is no state of this environment, or a batch of them.
     """
-    body = state_packing(env).body(state)
+    packing = state_packing(env)
+    packing.whole.check(state, env)
+    body = packing.body(state)
     data = _HEADER.pack(MAGIC, _digest(env), len(body), zlib.crc32(body)) + body
     if not talk:
         return data
@@ -608,6 +630,7 @@ class Stepper:
 
     def view(self, state: Any) -> Frame:
         """The frame of a restored state: its observations, with zero reward."""
+        self._state.check(state, self.env)
         buffer = np.zeros(self._state.size, np.uint8)
         self._state.fill(buffer, jax.device_get(state))
         return self._frame(self._view(buffer))

@@ -20,7 +20,7 @@ import numpy as np
 
 from manyhands.core.clock import WAITING, Clock
 from manyhands.core.coach import Coaches, deaf
-from manyhands.core.config import whole
+from manyhands.core.config import boolean, one_of, positive, whole
 from manyhands.core.env import (
     ConfigError,
     DeviceView,
@@ -30,7 +30,6 @@ from manyhands.core.env import (
     agent_key,
     fixed_seat,
     is_device_policy,
-    names_of,
     shorten,
     wrap_key,
 )
@@ -486,8 +485,7 @@ def play(
         env = make(env)
     elif not isinstance(env, Env):
         env = from_spec(env)
-    if on_illegal not in ON_ILLEGAL:
-        raise ConfigError(f"on_illegal is {names_of(ON_ILLEGAL)}, given {on_illegal!r}")
+    one_of("on_illegal", on_illegal, ON_ILLEGAL)
     for name, value in (
         ("episodes", episodes),
         ("group", group),
@@ -495,14 +493,22 @@ def play(
         ("max_steps", 1 if max_steps is None else max_steps),
         ("fingerprint_every", fingerprint_every),
     ):
-        if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 1:
-            raise ConfigError(f"{name} is a whole number from 1, given {value!r}")
+        whole(name, value, 1)
     if allow_illegal is not None:
         allow_illegal = whole("allow_illegal", allow_illegal, 0)
     if resume and record is None:
         raise ConfigError("resume=True needs record=, the file to continue")
+    if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)):
+        raise ConfigError(f"seed is a whole number, given {seed!r}")
+    if only is not None and (isinstance(only, (str, Mapping)) or not isinstance(only, Iterable)):
+        raise ConfigError(f"only lists numbers of episodes, given {only!r}")
     every = range(int(episodes) * int(group))
-    numbers = every if only is None else sorted({int(number) for number in only})
+    numbers = every if only is None else sorted({whole("only", number, 0) for number in only})
+    rotate, resume = boolean("rotate", rotate), boolean("resume", resume)
+    if record is not None and not isinstance(record, (str, os.PathLike)):
+        raise ConfigError(f"record is the path of a file, given {record!r}")
+    if on_step is not None and not callable(on_step):
+        raise ConfigError(f"on_step is a function of a Moment, given {on_step!r}")
     policies, names = _seat_policies(env, seats)
     forks = _forks(env, fork)
     options = {
@@ -517,13 +523,9 @@ def play(
     if coaches is not None:
         options["coach"] = coaches.names
     if clock is not None:
-        beside = coaches is not None or probes is not None
-        if beside or isinstance(clock, bool) or not 0 < clock < float("inf"):
-            raise ConfigError(
-                "clock is seconds of a step, more than 0, and not together with coach= or probes=; "
-                f"given {clock!r}"
-            )
-        options["clock"] = float(clock)
+        if coaches is not None or probes is not None:
+            raise ConfigError(f"clock= goes with neither coach= nor probes=; given {clock!r}")
+        options["clock"] = positive("clock, the seconds of a step,", clock)
     if probes is not None:
         if not isinstance(probes, Probes):
             probes = Probes(None if probes is True else probes)

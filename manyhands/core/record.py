@@ -643,7 +643,8 @@ class Verification:
             )
         places = {"line": self.line, "episode": self.episode, "step": self.step}
         place = ", ".join(f"{k} {v}" for k, v in places.items() if v is not None)
-        return f"DIFFERENT at {place}: {self.difference} ({played} before it agree){tail}"
+        place = f" at {place}" if place else ""
+        return f"DIFFERENT{place}: {self.difference} ({played} before it agree){tail}"
 
 
 def verify(path: PathLike) -> Verification:

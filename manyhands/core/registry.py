@@ -20,7 +20,7 @@ import gymnasium
 import pettingzoo
 
 from manyhands.core.config import check_options, nearest
-from manyhands.core.env import ConfigError, Env, SeatError
+from manyhands.core.env import ConfigError, Env, SeatError, Wrapper
 
 # ---- games and wrappers --------------------------------------------------------------------------
 
@@ -139,6 +139,10 @@ def make(id: str, **config: Any) -> Env[Any]:
     """
     made = load(id)
     check_options(made, config, id)
+    wraps = isinstance(made, type) and issubclass(made, Wrapper)
+    if wraps and not isinstance(config.get("env"), Env):
+        given = f"given {config['env']!r}" if "env" in config else "none is given"
+        raise ConfigError(f"{id!r} wraps an environment, env=make(...); {given}")
     env: Env[Any] = made(**config)
     return env
 

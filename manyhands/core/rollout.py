@@ -32,9 +32,10 @@ from manyhands.core.batch import (
     view_of,
 )
 from manyhands.core.config import one_of, whole
-from manyhands.core.env import Array, ConfigError, Env, own_key, state_dataclass
+from manyhands.core.env import Array, ConfigError, Env, own_key, shorten, state_dataclass
 from manyhands.core.pack import no_actions
 from manyhands.core.processes import check_process
+from manyhands.core.registry import configured
 
 __all__ = [
     "BatchPolicy",
@@ -134,7 +135,7 @@ class Rollout:
 
 
 def rollout(
-    env: Env,
+    env: str | Env,
     policy: Any,
     num_envs: int,
     num_steps: int,
@@ -154,6 +155,7 @@ def rollout(
     can be played again (except for its initial state, if that came from a `pool`).
 
     Args:
+        env: an environment, or the id of one with its default configuration.
         policy: one of
             a name or a `DevicePolicy`, which takes every seat (`"random"` draws faster than the
             seat of that name, from the key of the step);
@@ -187,6 +189,10 @@ def rollout(
         ConfigError: sizes or names that make no sense.
     """
     check_process()
+    env = configured(env, {}, rollout)
+    dtype = getattr(key, "dtype", None)
+    if dtype is None or not jnp.issubdtype(dtype, jax.dtypes.prng_key) or key.shape:
+        raise ConfigError(f"key is one typed key, jax.random.key(seed); given {shorten(key)}")
     num_envs, num_steps = whole("num_envs", num_envs, 1), whole("num_steps", num_steps, 1)
     one_of("collect", collect, ("trajectory", "statistics"))
     key, pool = own_key(key), env.reset_pool if pool is None else pool

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -13,7 +13,7 @@ import gymnasium
 import numpy as np
 
 from manyhands.core.choices import LIMIT, Choice, Spot, choices_of
-from manyhands.core.env import Action, Env, IllegalAction, SeatError, describe_with
+from manyhands.core.env import Action, Env, IllegalAction, SeatError, describe_with, shorten
 from manyhands.core.kept import kept
 from manyhands.core.pack import Frame, fingerprint
 from manyhands.core.spelling import Spelling, listed
@@ -43,6 +43,12 @@ class Reply:
     error: str | None = None
     info: dict[str, Any] = field(default_factory=dict)
     forfeit: bool = False
+
+    def __post_init__(self) -> None:
+        if self.say is not None and not isinstance(self.say, str):
+            raise TypeError(f"the say of a Reply is text or None, given {shorten(self.say)}")
+        if not isinstance(self.info, Mapping):
+            raise TypeError(f"the info of a Reply is a dict, given {shorten(self.info)}")
 
 
 class View:

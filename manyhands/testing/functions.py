@@ -59,7 +59,8 @@ def check_attributes(play: Play) -> None:
     for i, name in enumerate(env.agents):
         if not env.index(name) == env.index(i) == i:
             fail(f"index({name!r}): expected {i}")
-    for wrong in ("nobody", -1, env.num_agents):
+    wrongs: tuple[Any, ...] = ("nobody", -1, env.num_agents, None, [0], 0.5)
+    for wrong in wrongs:
         try:
             env.index(wrong)
         except ConfigError:

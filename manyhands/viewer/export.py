@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pygame
 
+from manyhands.core.config import positive
 from manyhands.core.env import ConfigError, ManyhandsError
 from manyhands.viewer.scenes import Scene, paint
 
@@ -147,7 +148,7 @@ def _thinned(given: Iterable[Scene], fps: float | None, most: float) -> tuple[li
     """Every k-th scene and the last one, with the smallest k for which there are at most `most` of
     them a second; and how many there are, if all of them would be `fps`."""
     scenes = _some(given)
-    fps = scenes[0].env.pace if fps is None else fps
+    fps = scenes[0].env.pace if fps is None else positive("fps", fps)
     k = max(1, math.ceil(fps / most))
     kept = scenes[::k]
     return kept if kept[-1] is scenes[-1] else [*kept, scenes[-1]], fps / k

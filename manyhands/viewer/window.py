@@ -9,6 +9,7 @@ from collections.abc import Sequence
 
 import pygame
 
+from manyhands.core.config import positive
 from manyhands.core.env import ConfigError, ManyhandsError
 from manyhands.core.episode import Moment
 from manyhands.core.render import write
@@ -95,7 +96,7 @@ class Replay:
         if not scenes:
             raise ConfigError("there is nothing to replay: no scene was given")
         self.scenes, self.title, self.help = scenes, title, help
-        self.speed = scenes[0].env.pace if speed is None else speed
+        self.speed = scenes[0].env.pace if speed is None else positive("speed", speed)
         self.index, self.seat, self.scroll = 0, 0, 0
         self.playing, self.own_view, self.closed = True, False, False
         self.camera = 0
@@ -229,7 +230,8 @@ class Watch:
     """
 
     def __init__(self, *, speed: float | None = None, size: tuple[int, int] = SIZE):
-        self.speed, self._size = speed, size
+        self.speed = None if speed is None else positive("speed", speed)
+        self._size = size
         self._last: Moment | None = None
         self._teller = Teller()
         self._window: Replay | None = None

@@ -104,6 +104,9 @@ class Chat(Wrapper[ChatState]):
         super().__init__(env)
         if phrases is None:
             phrases = env.phrases or PHRASES
+        listed = isinstance(phrases, Sequence) and not isinstance(phrases, str)
+        if not listed or not all(isinstance(phrase, str) for phrase in phrases):
+            raise ConfigError(f"phrases is a list of texts, given {phrases!r}")
         cost = number("cost", cost, 0)
         self.channel = Channel(env.agents, phrases, max_length, hears)
         self.phrases, self.max_length = self.channel.phrases, self.channel.max_length

@@ -155,9 +155,6 @@ class Events(Wrapper[EventState]):
         self.table = table
         self.action_space = gymnasium.spaces.Discrete(len(table))
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        return Events, (self.env, self.patience, self.per)
-
     # ---- pure ---------------------------------------------------------------------------------
 
     def _parsed(self, inner: Any) -> Any:

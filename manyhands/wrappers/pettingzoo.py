@@ -345,10 +345,10 @@ class Parallel(ParallelEnv):
     # ---- PettingZoo's interface ---------------------------------------------------------------
 
     def observation_space(self, agent: str) -> gymnasium.Space:
-        return self.observation_spaces[agent]
+        return self.observation_spaces[self.game.agents[self.game.index(agent)]]
 
     def action_space(self, agent: str) -> gymnasium.Space:
-        return self.action_spaces[agent]
+        return self.action_spaces[self.game.agents[self.game.index(agent)]]
 
     def reset(
         self, seed: int | None = None, options: dict[str, Any] | None = None
@@ -721,13 +721,18 @@ class Sequential(AECEnv):
         return self.parallel.view(agent)
 
     def observation_space(self, agent: str) -> gymnasium.Space:
-        return self.observation_spaces[agent]
+        return self.observation_spaces[self.game.agents[self.game.index(agent)]]
 
     def action_space(self, agent: str) -> gymnasium.Space:
-        return self.action_spaces[agent]
+        return self.action_spaces[self.game.agents[self.game.index(agent)]]
 
     def observe(self, agent: str) -> Any:
         return self.parallel.observation(agent)
+
+    def last(self, observe: bool = True) -> tuple[Any, float, bool, bool, dict[str, Any]]:
+        if not self.agents:
+            self.parallel.playing()  # says whether an episode is over, or none has begun
+        return super().last(observe)
 
     def state(self) -> np.ndarray:
         return self.parallel.state()

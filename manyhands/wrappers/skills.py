@@ -150,9 +150,6 @@ class Skills(Wrapper[SkillState]):
         self.noop = self.skills.wait
         self._rows = jax.jit(self.rows)
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        return Skills, (self.env, self.memory)
-
     def config(self) -> dict[str, Any]:
         return {"memory": True} if self.memory else {}
 

@@ -216,19 +216,25 @@ class Vector:
 
     def _seeds(self, seed: int | Sequence[int | None] | None) -> np.ndarray:
         """u32[num_envs]."""
-        if isinstance(seed, (int, np.integer)):
-            self._np_random, _ = seeding.np_random(int(seed))
-            return (int(seed) + np.arange(self.num_envs, dtype=np.uint64)).astype(np.uint32)
-        if seed is not None and len(seed) != self.num_envs:
-            raise ConfigError(f"{self.num_envs} seeds are needed, one each; {len(seed)} given")
-        if seed is not None and seed[0] is not None:
-            self._np_random, _ = seeding.np_random(int(seed[0]))
+        each: list[int | None] = [None] * self.num_envs
+        several = isinstance(seed, (Sequence, np.ndarray)) and not isinstance(seed, (str, bytes))
+        if seed is not None and (not several or getattr(seed, "ndim", 1) == 0):
+            first = whole("seed", seed, 0)
+            self._np_random, _ = seeding.np_random(first)
+            return ((first & 0xFFFFFFFF) + np.arange(self.num_envs)).astype(np.uint32)
+        if seed is not None:
+            given = list(seed)  # type: ignore[arg-type]
+            if len(given) != self.num_envs:
+                raise ConfigError(f"{self.num_envs} seeds are needed, one each; {len(given)} given")
+            each = [None if s is None else whole(f"seed {i}", s, 0) for i, s in enumerate(given)]
+        if each[0] is not None:
+            self._np_random, _ = seeding.np_random(each[0])
         elif self._np_random is None:
             self._np_random, _ = seeding.np_random()
         seeds = self._np_random.integers(2**32, size=self.num_envs, dtype=np.uint32)
-        for i, given in enumerate(() if seed is None else seed):
-            if given is not None:
-                seeds[i] = given & 0xFFFFFFFF
+        for i, own in enumerate(each):
+            if own is not None:
+                seeds[i] = own & 0xFFFFFFFF
         return seeds
 
     def _mask(self, options: dict[str, Any] | None) -> np.ndarray | None:

@@ -7,8 +7,8 @@ import pytest
 
 import manyhands
 from manyhands.core import pack
-from manyhands.core.env import episode_key, episode_key_data
-from manyhands.core.pack import Packing, Stepper
+from manyhands.core.env import SnapshotError, episode_key, episode_key_data
+from manyhands.core.pack import Packing, Stepper, snapshot
 from manyhands.envs.poker import KuhnPoker
 from manyhands.wrappers.pettingzoo import Parallel
 
@@ -27,6 +27,20 @@ def same(tree, other):
         for given in (tree[name], other[name]):
             assert np.asarray(given).dtype == leaf.dtype and np.asarray(given).shape == leaf.shape
             np.testing.assert_array_equal(given, leaf)
+
+
+def test_what_is_no_state_is_refused():
+    env, other = KuhnPoker(), manyhands.make("tic_tac_toe")
+    batch = env.batch_reset(jax.random.split(jax.random.key(0), 3))
+    played = Parallel(env)
+    for wrong in (5, None, {}, other.reset(episode_key(0)), batch):
+        with pytest.raises(SnapshotError, match="state of KuhnPoker"):
+            snapshot(env, wrong)
+        if wrong is not None:
+            with pytest.raises(SnapshotError, match="state of KuhnPoker"):
+                played.reset(seed=0, options={"state": wrong})
+    played.reset(seed=0, options={"state": env.reset(episode_key(3))})
+    assert played.view(0).text == env.describe(env.reset(episode_key(3)), 0)
 
 
 def test_trees_survive_packing_on_the_device_and_on_the_host():

@@ -417,3 +417,30 @@ def test_environments_by_id_and_spec(capsys):
     by_id = play("test-coins", "random", seed=2, progress=True)
     assert by_id.episodes == play(TURNS.spec(), "random", seed=2).episodes
     assert capsys.readouterr().out == ""
+
+
+@pytest.mark.parametrize(
+    ("name", "wrongs"),
+    {
+        "seed": (None, 1.5, "x", True, [1]),
+        "only": (5, "12", [1.9], ["a"], [-1], [None], [True], {1: 2}),
+        "rotate": (1, None, "no"),
+        "resume": ("no", None),
+        "record": (5, [], b"r.jsonl"),
+        "on_step": (5, "x"),
+        "clock": ("x", True, [1]),
+    }.items(),
+)
+def test_options_of_wrong_types(name, wrongs):
+    for wrong in wrongs:
+        with pytest.raises(ConfigError, match=name):
+            play("kuhn_poker", "random", **{name: wrong})
+
+
+@pytest.mark.parametrize("extra", ({"info": 5}, {"info": None}, {"say": 5}))
+def test_a_reply_that_cannot_be_recorded_names_its_seat(extra):
+    def odd(view):
+        return Reply("check", **extra)
+
+    with pytest.raises(SeatError, match="'odd'"):
+        play("kuhn_poker", odd)

@@ -15,6 +15,7 @@ import pytest
 
 from manyhands.core import rollout as rollouts
 from manyhands.core.env import ConfigError, agent_key
+from manyhands.core.registry import make
 from manyhands.core.rollout import BatchPolicy, RandomActions, rollout, rollout_key
 from manyhands.envs.kitchen import Kitchen
 
@@ -301,3 +302,19 @@ def test_devices_share_the_batch_and_change_nothing(kitchen):
     np.testing.assert_array_equal(result.trajectory.action, actions)
     np.testing.assert_array_equal(result.trajectory.observation, observations)
     np.testing.assert_array_equal(result.statistics.terms["pot_placement"], placements)
+
+
+def test_an_environment_by_id_and_keys_that_are_none():
+    results = [
+        rollout(env, "random", 4, 5, jax.random.key(0)).trajectory
+        for env in ("kuhn_poker", make("kuhn_poker"))
+    ]
+    for leaf, same in zip(*map(jax.tree_util.tree_leaves, results), strict=True):
+        np.testing.assert_array_equal(leaf, same)
+    for env in ("khun_poker", 5, None):
+        with pytest.raises(ConfigError):
+            rollout(env, "random", 4, 5, jax.random.key(0))
+    untyped = (jax.random.PRNGKey(0), np.zeros(2, np.uint32))
+    for key in (5, None, "x", *untyped, jax.random.split(jax.random.key(0))):
+        with pytest.raises(ConfigError, match="typed key"):
+            rollout("kuhn_poker", "random", 4, 5, key)

@@ -275,6 +275,17 @@ def test_gif(tmp_path, episode):
     assert abs(shown - right).mean() < 4, "a frame of the file is not the scene's picture"
 
 
+@pytest.mark.parametrize("fps", (0, -3, float("nan"), float("inf"), "4"))
+def test_a_pace_that_is_none(tmp_path, episode, fps):
+    for export in (export_gif, export_mp4):
+        with pytest.raises(ConfigError, match="above 0"):
+            export(episode, tmp_path / "a.film", fps=fps)
+    for window in (lambda: Replay(episode, speed=fps), lambda: Watch(speed=fps)):
+        with pytest.raises(ConfigError, match="above 0"):
+            window()
+    assert not list(tmp_path.iterdir())
+
+
 def test_gif_of_a_hundred_frames_is_small(tmp_path):
     moments = []
     play(Kitchen(), ["random", talker], max_steps=99, on_step=moments.append)

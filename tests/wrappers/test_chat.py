@@ -410,3 +410,16 @@ def test_continuous_actions_are_refused():
     env.action_space = gymnasium.spaces.Box(-1, 1, (2,))
     with pytest.raises(ConfigError, match="skills"):
         Chat(env)
+
+
+@pytest.mark.parametrize("phrases", ("yes", [1], ["a", None], 5))
+def test_a_phrasebook_is_a_list_of_texts(phrases):
+    with pytest.raises(ConfigError, match="phrases"):
+        make("chat", env=make("kitchen"), phrases=phrases)
+
+
+@pytest.mark.parametrize("config", ({}, {"env": 5}, {"env": None}, {"env": "kitchen"}))
+def test_a_wrapper_without_an_environment(config):
+    for wrapper in ("chat", "skills", "events", "retries"):
+        with pytest.raises(ConfigError, match="wraps an environment"):
+            make(wrapper, **config)

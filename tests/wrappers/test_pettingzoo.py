@@ -443,3 +443,16 @@ def test_ids_with_a_module(tmp_path, monkeypatch):
     assert pettingzoo.make("aec", "manyhands/test-pile-v0").game.id == "test-pile"
     with pytest.raises(ConfigError, match="pile_modul:"):
         views.parallel_env("pile_modul:test-pile")
+
+
+def test_unknown_agents_and_asking_too_early():
+    parallel, turns = kitchen.parallel_env(), kitchen.env()
+    for env in (parallel, turns):
+        for wrong in ("nobody", None, 7):
+            for space in (env.observation_space, env.action_space):
+                with pytest.raises(ConfigError, match="chef_0, chef_1"):
+                    space(wrong)
+        assert env.observation_space("chef_1") is env.observation_spaces["chef_1"]
+        assert env.action_space("chef_1") is not env.action_space("chef_0")
+    with pytest.raises(EpisodeOver, match="reset"):
+        turns.last()

@@ -24,6 +24,17 @@ def first_state(vector, i):
     return jax.tree_util.tree_map(lambda leaf: leaf[..., i], vector.states)
 
 
+def test_seeds_of_a_batch_are_whole_numbers():
+    batch = manyhands.vector("kuhn_poker", 2)
+    for wrong in (1.5, float("nan"), -1, True, "xy", {}, np.array(3.0), [1.5, 2], [1], [-1, 2]):
+        with pytest.raises(ConfigError, match="seed"):
+            batch.reset(seed=wrong)
+    expected = batch.reset(seed=7)[0].copy()
+    for same in (np.int64(7), 2**70 + 7, [7, 8], (7, 8), np.array([7, 8]), [2**32 + 7, 2**64 + 8]):
+        np.testing.assert_array_equal(batch.reset(seed=same)[0], expected)
+    batch.reset(seed=[3, None])
+
+
 def test_a_batch_plays_the_episodes_of_its_seeds():
     batch = manyhands.vector("kitchen", 3, starts="random", max_steps=6)
     singles = [Parallel(batch.game) for _ in range(3)]

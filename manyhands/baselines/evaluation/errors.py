@@ -19,8 +19,8 @@ import numpy as np
 
 from manyhands.core.coach import heard
 from manyhands.core.config import number
-from manyhands.core.env import ConfigError, Env, RecordError, shorten, unwrap
-from manyhands.core.export import answered, coached, prompt_of
+from manyhands.core.env import ConfigError, Env, shorten, unwrap
+from manyhands.core.export import answered, coached, export_file, prompt_of
 from manyhands.core.record import Episode, PathLike, frames, plain, read
 from manyhands.core.view import View
 from manyhands.envs.board import solvers
@@ -141,13 +141,10 @@ def export_errors(
         The number of lines written.
     """
     count = 0
-    try:
-        with open(out, "w") as file:
-            for error in first_errors(path, value, tolerance=tolerance):
-                file.write(json.dumps(plain(dataclasses.asdict(error))) + "\n")
-                count += 1
-    except OSError as error:
-        raise RecordError(f"cannot write {out}: {error.strerror}") from error
+    with export_file(path, out) as file:
+        for error in first_errors(path, value, tolerance=tolerance):
+            file.write(json.dumps(plain(dataclasses.asdict(error))) + "\n")
+            count += 1
     return count
 
 
