@@ -30,8 +30,8 @@ from typing import Any
 from manyhands.core.asides import is_reason, main_clauses, pieces, states
 from manyhands.core.env import IllegalAction
 from manyhands.core.grammar import as_own, tokens
+from manyhands.core.objects import Wordings, objects_in, order_of, orders_in, ways_of
 
-Wordings = tuple[tuple[str, ...], ...]  # ways to say an order; later ones count if no earlier does
 MAX_ANSWER = 20_000  # characters of an answer that are read; a longer one is refused
 WRAPPING = " \t\r\n\"'`*_[]{}<>.,;:!“”¡\u3002\uff01\uff0c\uff1b"  # around an answer, of no meaning
 
@@ -305,7 +305,7 @@ def _condensed(rest: str) -> str | None:
 
 def _groups(text: str, me: str = "") -> Iterator[list[Answer]]:
     """The decisive parts of an answer by kind, those that count before the others first."""
-    orders = [_ordered(ways, own) for ways, own in _in_objects(text)]
+    orders = [_ordered(ways, own) for ways, own in orders_in(text)]
     if not orders:
         orders = _whole(text, me)
     if orders:
@@ -330,13 +330,13 @@ def _whole(text: str, me: str) -> list[Answer]:
     text = _without_fences(text).strip()
     if not (text.startswith("{") and text.endswith("}")):
         return []
-    found = _objects(text)
+    found = objects_in(text)
     if len(found) != 1 or found[0][1] != text or not isinstance(found[0][0], dict):
         return []
     value = found[0][0]
     if me and list(value) == [me]:
         value = {"action": value[me]}
-    ways = tuple(dict.fromkeys(words for words in _ways(value) if words))
+    ways = tuple(dict.fromkeys(words for words in ways_of(value) if words))
     return [_ordered((ways,), text)] if ways else []
 
 
@@ -369,7 +369,7 @@ def _called(answer: Answer) -> Answer:
         if None in names or len(set(names)) < len(names):
             return answer
         given = {str(word.arg): ast.literal_eval(word.value) for word in call.keywords}
-        order = _order(json.loads(json.dumps({"name": found["name"], "arguments": given})))
+        order = order_of(json.loads(json.dumps({"name": found["name"], "arguments": given})))
     except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
         return answer
     return _ordered(order[0], text) if order and order[0] else answer
@@ -383,269 +383,7 @@ def _answer(raw: str, kind: str) -> Answer:
 
 _ASIDES = 2  # clauses around the main one: "The pot is full, so I wait, not cook"
 _MARKS = re.compile(r"[\[{<\\\n]|action|say", re.I)
-_KEYS = (
-    *("action", "move", "answer", "action_name", "selected_action", "chosen_action", "next_action"),
-    *("final_action", "final_answer", "best_action", "my_action", "chosen_move", "next_move"),
-)
-_ARGUMENTS = ("arguments", "parameters", "input", "args", "params", "tool_input")
-_NESTED = (*_ARGUMENTS, "function", "tool_calls", "tool_call", "response", "output", "result")
-_TOOLS = ("name", "tool", "tool_name", "function")
-_TRIES = 32  # objects that are looked for
-_DEEPEST = 6  # how deep objects and lists that name an action are nested
-
 _list = str.split
-# What is named by these keys is said without them: {"action": "move", "direction": "north"} is
-# "move north". Any other key may turn what it names round ("avoid"), so that it stays.
-_VERBS = frozenset(_list("action move type name skill verb kind command option choice answer"))
-_PLAIN = frozenset(
-    _list(
-        "direction dir heading way side corner depth target destination place location spot point "
-        "receptacle furniture room "
-        "where square cell field coordinates coordinate item object thing what resource "
-        "material ingredient goods good tool pot recipient whom amount count quantity price size "
-        "colour color"
-    )
-)
-_ONLY_INSIDE = frozenset(_list("position player who number n value index id row column col x y z"))
-_PREPOSITIONS = frozenset(_list("to from into onto on at with by for in over"))
-_DOUBLINGS = frozenset(
-    _list("or and not if unless until when then but except without avoid instead alternative")
-)
-_OTHERS = frozenset(_list("partner friend everyone team"))
-_SOURCES = frozenset(_list("receptacle furniture"))  # things are put into them, or taken from them
-_GOALS = frozenset(
-    _list(
-        "target destination place location spot point where recipient whom receptacle furniture "
-        "room"
-    )
-)
-_UNITS = frozenset(_list("steps turns ticks seconds"))
-_AXES = frozenset(
-    _list(
-        "x y z vx vy vz roll pitch yaw roll_rate pitch_rate yaw_rate thrust heading angle degrees"
-    )
-)
-_SUMS = frozenset(_list("amount count quantity price size"))  # of which 0 says nothing
-_CALLS = frozenset(  # names of tools that take an action
-    _list("choose select play act action submit make take do step answer perform option skill")
-)
-_THOUGHTS = frozenset(
-    _list(
-        "thought thoughts think thinking reason reasoning rationale explanation explain why "
-        "comment comments note notes analysis plan strategy confidence say message speech "
-        "observation"
-    )
-)
-
-
-def _in_objects(text: str) -> list[tuple[Wordings, str]]:
-    """What the JSON objects in a text order, and their own text."""
-    found = [(_order(value), own) for value, own in _objects(text)]
-    return [(order[0], own) for order, own in found if order and order[0]]
-
-
-def _objects(text: str) -> list[tuple[Any, str]]:
-    """The JSON objects in a text with their own text; none of it is parsed twice."""
-    found, start = [], text.find("{")
-    for _ in range(_TRIES):
-        if start < 0:
-            break
-        try:
-            value, end = _DECODER.raw_decode(text, start)
-            found.append((value, text[start:end]))
-        except (ValueError, RecursionError):
-            end = start + 1
-        start = text.find("{", end)
-    return found
-
-
-_DIGITS = re.compile(r"-?(?:0|[1-9][0-9]{0,5})")
-
-
-def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    if len({key for key, _ in pairs}) < len(pairs):
-        raise ValueError("a key is given twice")
-    return {key: _unquoted(item) for key, item in pairs}
-
-
-def _unquoted(item: Any) -> Any:
-    """A number that is written as a string, "3", is that number, and 3.0 is 3."""
-    if isinstance(item, float) and item.is_integer() and abs(item) < 1e6:
-        return int(item)
-    return int(item) if isinstance(item, str) and _DIGITS.fullmatch(item.strip()) else item
-
-
-_DECODER = json.JSONDecoder(object_pairs_hook=_once)
-
-
-def _order(value: Any, depth: int = 4) -> tuple[Wordings, str | None] | None:
-    """(the action in words, words to say) of a JSON object or a tool call; None if it has none."""
-    value = _decoded(value, depth)
-    if not isinstance(value, dict) or not depth:
-        return None
-    keys = {str(key).lower(): item for key, item in value.items()}
-    say = keys.get("say", keys.get("message"))
-    say = say if isinstance(say, str) and say.strip() else None
-    for key in _KEYS:
-        if key in keys:
-            inner = _order(keys[key], depth - 1) if isinstance(keys[key], dict) else None
-            if inner and inner[0]:
-                return inner[0], inner[1] or say
-            rest = {name: item for name, item in keys.items() if name != key}
-            return _wordings(keys[key], rest, called=False), say
-    for key in _NESTED:
-        found = _order(keys[key], depth - 1) if key in keys else None
-        if found and found[0]:
-            return found
-        say = found[1] if found else say
-    # A tool call that is named like the action.
-    name = next((keys[key] for key in _TOOLS if isinstance(keys.get(key), str)), None)
-    given = next((_decoded(keys[key], depth - 1) for key in _ARGUMENTS if key in keys), None)
-    if name and (isinstance(given, dict) or (given in (None, "") and set(keys) & {*_ARGUMENTS})):
-        rest = {str(key).lower(): item for key, item in (given or {}).items()}
-        return _wordings(name, rest, called=True), say
-    return ((), say) if say else None
-
-
-def _decoded(value: Any, depth: int) -> Any:
-    """A JSON value; text that holds one, as tool calls give their arguments, is decoded."""
-    if isinstance(value, list) and len(value) == 1:
-        value = value[0]
-    if isinstance(value, str) and depth < 4:
-        try:
-            return _DECODER.decode(value)
-        except (ValueError, RecursionError):
-            return None
-    return value
-
-
-def _wordings(action: Any, rest: dict[str, Any], called: bool) -> Wordings:
-    """An action with what stands beside it, in words.
-
-    Args:
-        rest: by key. Those of `_PLAIN` and the like belong to the action; others do in a tool call,
-            or if the action alone means nothing.
-        called: whether it is a tool call.
-    """
-    alone = tuple(dict.fromkeys(_ways(action)))
-    if not any(alone):
-        return ()
-    rest = {
-        key: item
-        for key, item in rest.items()
-        if key not in _THOUGHTS and not _says_nothing(key, item) and _in_words(item) not in alone
-    }
-    known = _PLAIN | _PREPOSITIONS | _UNITS | _DOUBLINGS
-    own = {key: item for key, item in rest.items() if key in known}
-    axes = {key: item for key, item in rest.items() if key in _AXES}
-    if len(axes) > 1:
-        own = {key: item for key, item in rest.items() if key in own or key in axes}
-    if called:
-        own = rest
-    tiers = [_joined(alone[0], own)] if own else [alone]
-    if rest and not own:
-        tiers.append(_joined(alone[0], rest))
-    if called and own and _CALLS.issuperset(tokens(alone[0])):
-        tiers.append(tuple(words.strip() for words in _joined("", own)))
-    return tuple(tiers)
-
-
-def _joined(words: str, parts: dict[str, Any]) -> tuple[str, ...]:
-    """Words with the parts that belong to them, in each way that they may be said."""
-    numbers = [item for item in parts.values() if _is_number(item)]
-    said: list[list[str]] = [[], [], [], [], [], []]
-    for key, item in parts.items():
-        value = _in_words(item)
-        named = _named(key, value) if value else key
-        bare = key in _PLAIN or key in _ONLY_INSIDE or key in _VERBS
-        bare = bare or words.split()[-1:] == [key]  # an argument that is called like its tool
-        plain = named if not bare or (len(numbers) > 1 and _is_number(item)) else value
-        if key in _UNITS:
-            plain = f"{value} {key}"
-        goal = key in _GOALS
-        for ways, way in zip(
-            said,
-            (
-                plain,
-                named,
-                f"to {value}" if goal else plain,
-                f"with {value}" if goal else plain,
-                f"from {value}" if key in _SOURCES else plain,
-                _counted(key, item),
-            ),
-            strict=True,
-        ):
-            if way:
-                ways.append(way)
-    return tuple(dict.fromkeys(f"{words} {', '.join(ways)}" for ways in said))
-
-
-def _ways(value: Any, depth: int = _DEEPEST) -> list[str]:
-    """The ways to say a JSON value, the plainest first."""
-    if not isinstance(value, dict):
-        return [_in_words(value, depth)]
-    items = {str(key).lower(): item for key, item in value.items() if item is not False}
-    items = {key: item for key, item in items.items() if key not in _THOUGHTS}
-    if len(items) > 1:
-        items = {key: item for key, item in items.items() if item is not None}
-    said = {key: _in_words(item, depth - 1) for key, item in items.items()}
-    full = {
-        key: _named(key, words) if words and key not in _VERBS else words or key
-        for key, words in said.items()
-    }
-    named = ", ".join(full.values())
-    if len(items) > 1 and all(map(_is_number, items.values())):  # their order may be any
-        return [named]
-    counted = ", ".join(
-        filter(None, (_counted(key, item, depth - 1) for key, item in items.items()))
-    )
-    bare = _VERBS | _PLAIN | _ONLY_INSIDE
-    plain = ", ".join(words if words and key in bare else full[key] for key, words in said.items())
-    return [plain, named, counted]
-
-
-def _counted(key: str, item: Any, depth: int = _DEEPEST) -> str:
-    """A key and what it holds, where numbers count what they stand beside: {"give": {"wood": 3}} is
-    "give 3 wood"; empty if it is none of it."""
-    if depth < 0:
-        return "?"
-    if isinstance(item, dict) and item:
-        held = [_counted(str(part).lower(), inner, depth - 1) for part, inner in item.items()]
-        join = " and " if all(map(_is_number, item.values())) else ", "
-        return f"{key} {join.join(filter(None, held)) or 'nothing'}"
-    if _is_number(item) and key not in _PLAIN | _ONLY_INSIDE | _VERBS | _AXES:
-        return f"{json.dumps(item)} {key}" if item else ""
-    words = _in_words(item, depth)
-    return words if key in _VERBS else _named(key, words)
-
-
-def _named(key: str, words: str) -> str:
-    """A key and what it holds: what others do is theirs, and no way to speak to them."""
-    return f"{key}'s {words}" if key in _OTHERS else f"{key} {words}"
-
-
-def _is_number(item: Any) -> bool:
-    return isinstance(item, int | float) and not isinstance(item, bool)
-
-
-def _says_nothing(key: str, item: Any) -> bool:
-    if _is_number(item):
-        return key in _SUMS and item == 0
-    return item is None or item is False or item in ("", "none", "None", [], {})
-
-
-def _in_words(value: Any, depth: int = _DEEPEST) -> str:
-    """A JSON value as words: the parts of a list or an object one after the other. What is nested
-    deeper than any action is no words."""
-    if depth < 0:
-        return "?"
-    if isinstance(value, dict):
-        return _ways(value, depth)[0]
-    if isinstance(value, list):
-        return ", ".join([_in_words(item, depth - 1) for item in value])
-    if value is None or isinstance(value, bool):
-        return ""
-    return value if isinstance(value, str) else json.dumps(value)
 
 
 _TAGGED = re.compile(
@@ -747,7 +485,7 @@ def split_say(text: str) -> tuple[str, str | None]:
     start of a line or after a comma, semicolon, full stop or bar, or "SAY:" anywhere, to the end of
     the line or to an ACTION."""
     text = spoken(text)
-    orders = [order for order in (_order(value) for value, _ in _objects(text)) if order]
+    orders = [order for order in (order_of(value) for value, _ in objects_in(text)) if order]
     if orders:
         frame = "ACTION: {}"
         parts = [_split_lines(ways[0][0] if ways else "") for ways, _ in orders]

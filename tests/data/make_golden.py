@@ -286,7 +286,9 @@ def networks() -> dict[str, tuple[dict[str, Any], Any, int]]:
     found = {}
     for path in sorted(folder.rglob("*.safetensors")):
         with safetensors.safe_open(str(path), framework="numpy") as file:
-            spec = json.loads(file.metadata()["about"])["spec"]
+            spec = json.loads(file.metadata()["about"]).get("spec")
+        if spec is None:  # a policy over texts, for several games
+            continue
         _, _, algorithm = path.stem.rpartition("-")
         steps = 6 if spec["id"] == "events" else 40
         found[f"network {spec['id']}/{path.stem}"] = (spec, algorithm, steps)

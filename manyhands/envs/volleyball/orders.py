@@ -1,4 +1,5 @@
-"""What actions mean that are no plain numbers: steps of the rotors' thrusts, and places to fly to.
+"""What actions mean that are no plain numbers: steps of the rotors' thrusts, places to fly to, and
+actions by name.
 
 `actions="discrete"`: of each rotor's range some values at equal distances, its ends among them, and
 every combination is one action (as VolleyBots' `discrete:n`): number a is written in base `bins`,
@@ -194,3 +195,53 @@ def _four(numbers: list[float], refuse: Any) -> np.ndarray:
     if outside:
         raise refuse(f"{outside[0]:g} is not within -1 and 1")
     return np.asarray(numbers, np.float32)
+
+
+# ---- named actions -------------------------------------------------------------------------------
+
+
+def commands(game: Volleyball) -> dict[str, Any]:
+    """Named actions, f32[4] each, or numbers; those of rotors and rates are about the drone's own
+    axes."""
+    if game.actions in STEPPED:
+        named = steps(game).items()
+        return {name: action_of(game.setup, number) for name, (number, _) in named}
+    if game.actions == "position":  # from the middle of the half
+        middle = scale_of(game.setup)[0].tolist()
+        return {name: act for name, (act, _) in places(game, middle[:3], 0.0).items()}
+    if game.actions == "velocity":
+        moves: dict[str, Any] = {
+            "hold": (0, 0, 0, 0),
+            "to the net": (-0.4, 0, 0, 0),
+            "from the net": (0.4, 0, 0, 0),
+            "left": (0, -0.4, 0, 0),
+            "right": (0, 0.4, 0, 0),
+            "up": (0, 0, 0.4, 0),
+            "down": (0, 0, -0.4, 0),
+            "turn left": (0, 0, 0, 0.5),
+            "turn right": (0, 0, 0, -0.5),
+        }
+        return {name: np.asarray(move, np.float32) for name, move in moves.items()}
+
+    # About the axes x (right down), y (nose down) and z (to the left), and along z.
+    if game.actions == "ctbr":
+        hover = np.array([0, 0, 0, 2 * game.trim.mean() - 1])
+        axes = 0.25 * np.eye(4)
+    else:
+        hover = 2 * game.trim[0] - 1
+        rotors, spin = np.asarray(game.params.rotors), np.asarray(game.params.spin)
+        axes = np.stack([np.sign(rotors[:, 1]), -np.sign(rotors[:, 0]), spin, np.ones(4)])
+        axes = axes * np.array([[0.05], [0.05], [0.2], [0.15]])
+    x, y, z, along = axes
+    moves = {
+        "hover": hover,
+        "climb": hover + along,
+        "sink": hover - along,
+        "nose down": hover + y,
+        "nose up": hover - y,
+        "bank right": hover + x,
+        "bank left": hover - x,
+        "turn left": hover + z,
+        "turn right": hover - z,
+    }
+    return {name: np.clip(move, -1, 1).round(3).astype(np.float32) for name, move in moves.items()}

@@ -434,7 +434,7 @@ _TO_PLACE = re.compile(r"\b(?:fly|go|move|flying|going|moving)\b.*\bto\b|\bgoto\
 
 
 def command(sentence: str, actions: str) -> set[str]:
-    """What a sentence is called in `text.commands`, or would be elsewhere; "four" for numbers.
+    """What a sentence is called in `orders.commands`, or would be elsewhere; "four" for numbers.
     Several, where it can be read in several ways."""
     return {_command(found, sentence, actions) for found in motions().read(sentence)} - {""}
 

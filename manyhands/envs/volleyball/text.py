@@ -730,53 +730,6 @@ _NUMBERS = {
 _NUMBERS["multidiscrete"] = _NUMBERS["discrete"]
 
 
-def commands(game: Volleyball) -> dict[str, Any]:
-    """Named actions, f32[4] each, or numbers; those of rotors and rates are about the drone's own
-    axes."""
-    if game.actions in STEPPED:
-        named = orders.steps(game).items()
-        return {name: orders.action_of(game.setup, number) for name, (number, _) in named}
-    if game.actions == "position":  # from the middle of the half
-        middle = orders.scale_of(game.setup)[0].tolist()
-        return {name: act for name, (act, _) in orders.places(game, middle[:3], 0.0).items()}
-    if game.actions == "velocity":
-        moves: dict[str, Any] = {
-            "hold": (0, 0, 0, 0),
-            "to the net": (-0.4, 0, 0, 0),
-            "from the net": (0.4, 0, 0, 0),
-            "left": (0, -0.4, 0, 0),
-            "right": (0, 0.4, 0, 0),
-            "up": (0, 0, 0.4, 0),
-            "down": (0, 0, -0.4, 0),
-            "turn left": (0, 0, 0, 0.5),
-            "turn right": (0, 0, 0, -0.5),
-        }
-        return {name: np.asarray(move, np.float32) for name, move in moves.items()}
-
-    # About the axes x (right down), y (nose down) and z (to the left), and along z.
-    if game.actions == "ctbr":
-        hover = np.array([0, 0, 0, 2 * game.trim.mean() - 1])
-        axes = 0.25 * np.eye(4)
-    else:
-        hover = 2 * game.trim[0] - 1
-        rotors, spin = np.asarray(game.params.rotors), np.asarray(game.params.spin)
-        axes = np.stack([np.sign(rotors[:, 1]), -np.sign(rotors[:, 0]), spin, np.ones(4)])
-        axes = axes * np.array([[0.05], [0.05], [0.2], [0.15]])
-    x, y, z, along = axes
-    moves = {
-        "hover": hover,
-        "climb": hover + along,
-        "sink": hover - along,
-        "nose down": hover + y,
-        "nose up": hover - y,
-        "bank right": hover + x,
-        "bank left": hover - x,
-        "turn left": hover + z,
-        "turn right": hover - z,
-    }
-    return {name: np.clip(move, -1, 1).round(3).astype(np.float32) for name, move in moves.items()}
-
-
 def choices(game: Volleyball, state: VolleyballState, agent: int) -> list[Choice]:
     """Named actions; any four numbers within the space are as legal. What comes of a motion depends
     on those before it, so that none is certain."""
@@ -785,7 +738,7 @@ def choices(game: Volleyball, state: VolleyballState, agent: int) -> list[Choice
     sight = _look(game, state, agent)
     table: dict[str, Any]
     if game.actions in STEPPED:
-        table = commands(game)
+        table = orders.commands(game)
         told = {name: effect for name, (_, effect) in orders.steps(game).items()}
     elif game.actions == "position":
         named = _places(game, sight, agent)
@@ -793,7 +746,7 @@ def choices(game: Volleyball, state: VolleyballState, agent: int) -> list[Choice
         told = {name: effect for name, (_, effect) in named.items()}
     else:
         effects = _velocity_effects if game.actions == "velocity" else _tilt_effects
-        table, told = commands(game), effects(game, sight, agent)
+        table, told = orders.commands(game), effects(game, sight, agent)
     x, _, z = sight.positions[agent].tolist()
     risk = "loses the point" if game.versus else "ends the drill"
     floor = CRASHED if game.versus else LOW
@@ -856,7 +809,7 @@ def _towards(x: float, y: float, _: float) -> str:
 
 
 def _how_to_answer(game: Volleyball) -> list[str]:
-    named = ", ".join(f'"{name}"' for name in commands(game))
+    named = ", ".join(f'"{name}"' for name in orders.commands(game))
     return [
         "Every drone acts in every step. "
         + (
@@ -868,7 +821,7 @@ def _how_to_answer(game: Volleyball) -> list[str]:
         f'"ACTION: {_EXAMPLES.get(game.actions, "0.1, -0.2, 0, 0.3")}". Or one of these, which '
         "stand for such numbers:",
         f"{named}.",
-        how_to_answer(next(iter(commands(game)))),
+        how_to_answer(next(iter(orders.commands(game)))),
     ]
 
 

@@ -22,9 +22,10 @@ import manyhands
 from manyhands.core.env import ConfigError, IllegalAction
 from manyhands.envs.volleyball import Volleyball, parallel_env
 from manyhands.envs.volleyball import env as sequential
+from manyhands.envs.volleyball.orders import commands
 from manyhands.envs.volleyball.referee import allowed
 from manyhands.envs.volleyball.state import BOARD, LONG_AGO, NOISES, TASKS
-from manyhands.envs.volleyball.text import METRES, PARTS, commands, landing
+from manyhands.envs.volleyball.text import METRES, PARTS, landing
 
 SIZES = {
     "1v1": 37,

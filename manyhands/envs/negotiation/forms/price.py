@@ -153,7 +153,7 @@ class Price(Bargain):
 
     @property
     def claim_example(self) -> str:
-        return f"claim {self.claimed_near(25)}"
+        return f"claim {self.claimed_near(int(self.claims[:, 1].mean()))}"
 
     def bounds_words(self, seen: Observation, content: np.ndarray) -> str:
         return f"prices are from {self.offers.min()} to {self.offers.max()}"
