@@ -202,7 +202,7 @@ _STATES = re.compile(
 _LIKELY = re.compile(r"\b(?:may|might|must|could|should) be\b", re.I)
 _JUDGES = re.compile(
     r"\b(?:best|right|good|correct|optimal|better|fine|okay|safer?|profitable|cheap|free|off|gone"
-    r"|over|thing|idea|move|action|choice|answer|turn)\b"
+    r"|over|unclear|trap|test|example|mistake|thing|idea|move|action|choice|answer|turn)\b"
     r"|\b(?:is|are|isn't|aren't|lies|stands?|has|have|blocked|closed|locked|shut)\W*$",
     re.I,
 )
