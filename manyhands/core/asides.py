@@ -170,7 +170,7 @@ _DOING = re.compile(
     r"|(?:head|go|move|walk|step) (?:over )?(?:to|towards?|for) (?:the|my))\b)"
     r"|(?P<later>(?:(?:now,? |still )?(?:back (?:to|for)|off to|time to|on (?:my|our) way|ready to)"
     r"|now,? (?:i|we) can|(?:i|we) can now)\b))"
-    r"(?P<reason>[^:;.!\n]{1,90}?)(?::|\s+--?|\s*[\u2013\u2014])\s+(?P<main>[^:]+)",
+    r"(?P<reason>[^:;.!\n]{1,90}?)(?::|\s*(?:->|=>|\u2192)|\s+--?|\s*[\u2013\u2014])\s+(?P<main>[^:]+)",
     re.I,
 )
 _UNDERWAY = re.compile(
@@ -196,7 +196,8 @@ _STATED = re.compile(
 # A statement of how things are, and the words before a thing in it.
 _STATES = re.compile(
     r"\b(?:(?:it|that|there|he|she)'s|i'm|we're|i am|we are|is|are|isn't|aren't|needs?|has|have"
-    r"|nothing (?:\w+ )?to \w+|holds?|contains?|requires?|becomes?|lies|stands?|will be|gets)\b",
+    r"|nothing (?:\w+ )?to \w+|holds?|contains?|requires?|becomes?|lies|stands?|will be|gets"
+    r"|still \w+ing)\b",
     re.I,
 )
 _LIKELY = re.compile(r"\b(?:may|might|must|could|should) be\b", re.I)
@@ -210,7 +211,7 @@ _list = str.split
 _BEFORE_THINGS = frozenset(
     _list(
         "the a an of in into from with for some my our this that its need needs want has have "
-        "holds no more enough another any"
+        "holds no more enough another any still"
     )
 )
 # "The door is not open yet, I'll wait".
@@ -227,6 +228,15 @@ _IN_TIME = re.compile(
     r"|in (?:case|my|our|a|an|one|two|three|\d+|that|which|this|general|theory|the end)"
     r")\b",
     re.I,
+)
+# "My card decides: I bet"; in two words it may be who says it: "the dealer: I bet".
+_POINTED = re.compile(
+    r"\W*(?P<reason>(?:my|the|it|this|that|there|i|we|with|no|only|nothing|one|two|three)\b"
+    r"(?: [^\s:;.!?]+){2,12}):\s+(?=" + _INTEND + r")(?P<main>[^:]+)",
+    re.I,
+)
+_NOT_POINTED = re.compile(
+    r"\b(?:thoughts?|impulse|temptation|instinct|hunch|wish|alternative|hand|rounds?)\W*$", re.I
 )
 # "west \u2014 the pot is there".
 _DASH = re.compile(r"\s+(?:[\u2013\u2014]|--)\s+(?=\w)")
@@ -404,6 +414,11 @@ def _reasons(text: str) -> Iterator[Clause]:
     spliced = _SPLICED.fullmatch(text)
     if spliced and not _IN_TIME.search(spliced["reason"]):
         yield Clause(spliced["main"], spliced["reason"])
+    pointed = _POINTED.fullmatch(text)
+    if pointed and not any(
+        sign.search(pointed["reason"]) for sign in (_OTHERS, _IN_TIME, _JUDGES, _NOT_POINTED)
+    ):
+        yield Clause(pointed["main"], pointed["reason"], outcome=True)
     dash = _DASH.search(text, 1)
     if dash and not _BAD.search(text[dash.end() :]):
         yield Clause(text[: dash.start()], text[dash.end() :], strict=True, outcome=True)

@@ -413,11 +413,14 @@ def parse(cuisine: Cuisine, text: Any, state: CuisineState, agent: int) -> int:
     book = cuisine.book
 
     def refuse(reason: str) -> IllegalAction:
+        return IllegalAction(functools.partial(refusal, reason))
+
+    def refusal(reason: str) -> str:
         said = [short_words(cuisine, facts, agent, action) for action in open_]
         near = closest(text if isinstance(text, str) else "", said, SHOWN)
         shown = names_of([name for name in said if name in near])
         more = f", and {len(said) - len(near)} more" if len(said) > len(near) else ""
-        return IllegalAction(f"{reason}. Open to you: {shown}{more}.")
+        return f"{reason}. Open to you: {shown}{more}."
 
     def mean(answer: Answer) -> int | None:
         plain = " ".join(answer.plain.split()).rstrip(".")

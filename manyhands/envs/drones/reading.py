@@ -244,11 +244,14 @@ def parse(drones: Drones, text: Any, state: DronesState, agent: int) -> Any:
     known = commands(drones, state, agent)
 
     def refuse(reason: str) -> IllegalAction:
+        return IllegalAction(functools.partial(refusal, reason))
+
+    def refusal(reason: str) -> str:
         near = closest(text if isinstance(text, str) else "", list(known), SHOWN)
         shown = names_of([name for name in known if name in near])
         more = f", and {len(known) - len(near)} more" if len(known) > len(near) else ""
         numbers = "" if drones.actions == "moves" else ", or four numbers"
-        return IllegalAction(f"{reason}. Open to you: {shown}{more}{numbers}.")
+        return f"{reason}. Open to you: {shown}{more}{numbers}."
 
     def mean(answer: Answer) -> Any:
         plain = " ".join(answer.plain.split()).rstrip(".")

@@ -281,11 +281,14 @@ def parse(home: Home, text: Any, state: HomeState, agent: int) -> int:
     manner = home.replies == "alfworld"
 
     def refuse(reason: str) -> IllegalAction:
+        return IllegalAction(functools.partial(refusal, reason))
+
+    def refusal(reason: str) -> str:
         said = [short_words(home, facts, agent, action) for action in open_]
         near = closest(text if isinstance(text, str) else "", said, SHOWN)
         shown = joined([name for name in said if name in near])
         more = f", and {len(said) - len(near)} more" if len(said) > len(near) else ""
-        return IllegalAction(f"{reason[:200]}. Open to you: {shown}{more}.")
+        return f"{reason[:200]}. Open to you: {shown}{more}."
 
     def mean(answer: Answer) -> int | None:
         plain = (
