@@ -229,9 +229,9 @@ _IN_TIME = re.compile(
     r")\b",
     re.I,
 )
-# "My card decides: I bet"; in two words it may be who says it: "the dealer: I bet".
+# "My card decides: I bet"; "the old man: I bet" tells who says it.
 _POINTED = re.compile(
-    r"\W*(?P<reason>(?:my|the|it|this|that|there|i|we|with|no|only|nothing|one|two|three)\b"
+    r"\W*(?P<reason>(?:my|it|this|that|there|i|we|with|no|only|nothing|one|two|three)\b"
     r"(?: [^\s:;.!?]+){2,12}):\s+(?=" + _INTEND + r")(?P<main>[^:]+)",
     re.I,
 )
