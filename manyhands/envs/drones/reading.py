@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from manyhands.core.answers import Answer, decide, instead
+from manyhands.core.choices import Choice, without_effect
 from manyhands.core.env import IllegalAction
 from manyhands.core.grammar import WAITING, Grammar, Reading
 from manyhands.envs.drones.commands import commands
@@ -252,16 +253,16 @@ def parse(drones: Drones, text: Any, state: DronesState, agent: int) -> Any:
 
     def mean(answer: Answer) -> Any:
         plain = " ".join(answer.plain.split()).rstrip(".")
-        for name, (action, effect) in known.items():
-            if plain in (name, f"{name}: {effect}".lower()):
-                return action
+        offered = None
+        if ": " in plain:  # with its effect
+            offered = {"offered": {name: name for name in known}}
+            lines = [Choice(name, effect) for name, (_, effect) in known.items()]
+            plain = without_effect(plain, lines)
+        if plain in known:
+            return known[plain][0]
         mates = drones.agents[: drones.team]
         grammar = _grammar(drones.task, drones.actions, mates, drones.shape)
-        offered = None
-        if ":" in plain:  # with its effect
-            lines = {f"{name}: {effect}": name for name, (_, effect) in known.items()}
-            offered = {"offered": lines}
-        elif drones.actions != "moves":
+        if drones.actions != "moves":
             sentence, numbers = figures.split(
                 answer.text,
                 _LABELS[drones.actions],
@@ -272,8 +273,7 @@ def parse(drones: Drones, text: Any, state: DronesState, agent: int) -> Any:
             ):
                 return _four(drones, numbers, refuse)
         found: dict[str, None] = {}
-        said = _without_places(drones, state, answer.plain)
-        for reading in grammar.read(said, offered):
+        for reading in grammar.read(_without_places(drones, state, plain), offered):
             name = _move(reading, agent)
             if name:
                 found[name] = None
