@@ -448,6 +448,7 @@ def _in_arrows(text: str) -> Iterator[str]:
 # "Final answer: ..." as the last line, or alone on the line before.
 _LABEL = re.compile(
     rf"(?:{_BLANK}|[>*_`#-])*(?:(?:so|thus|therefore|hence),?{_BLANK}+)?"
+    rf"(?:(?:based on|given|considering|after)\b[^,.:;!?]{{0,60}},{_BLANK}+)?"
     rf"(?:(?:the|my|final|next|chosen|best){_BLANK}+){{0,3}}(?:answer|move|choice|decision|action)"
     rf"(?:{_BLANK}+is)?(?:{_BLANK}|[*_`])*(?P<colon>[:=\uff1a]?)(?:{_BLANK}|[*_`])*",
     re.I,

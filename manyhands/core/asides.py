@@ -72,9 +72,17 @@ _LABEL = re.compile(
     r"|i(?:'ve| have) (?:decided|chosen)\s*:\s*"
     r"|that(?:'s| is) what i(?:'ll| will| shall)? do\s*:\s*"
     r"|(?:(?:first|next|this) step|step (?:one|1)|first(?: off)?|next(?: up)?|now)\s*:\s*"
+    r"|(?:(?:my|the|final)\s+)?(?:selected|final|output|best|pick|selection|verdict)\s*:\s*"
     r"|(?:->|=>|\u2192|\u27a1\ufe0f?)\s*"
     r"|(?:(?:my|the|final|best|next)\s+){0,2}(?:action|answer|move|choice|decision)"
     r"\s*(?:[-=]+>?\s|[\u2013\u2014\u2192])\s*)(?=[^\W\d])",
+    re.I,
+)
+# "I think that going north is best"; "north is best" alone is an opinion.
+_THINKS = re.compile(
+    r"\W*(?:(?:so|therefore|thus|hence),?\s+)?(?:i|we) (?:think|believe|feel|find)(?: that)?\s+"
+    r"(?P<main>[^,;:.!?\n]+?) is (?:the )?best(?: (?:move|choice|option|action))?(?: here| now)?"
+    r"\W*",
     re.I,
 )
 _CALL = re.compile(
@@ -107,7 +115,8 @@ _AIM = re.compile(
     r"|trap|bluff|induce|tempt|drink|make|build|craft|mine|carry|return|hand|join|follow|catch"
     r"|give|gain|position|set up"
     r"|protect|flee|escape|evade|hide|defend|tag|dodge|chase|check|look|search|find|pass|save"
-    r"|maximi[sz]e|secure|stay|win|let|bump|hit|spike|receive|dig|touch|fly|move|load|unload|push|press|repair|meet|lead|leave|score|stop|guard)\b",
+    r"|maximi[sz]e|secure|stay|win|let|bump|hit|spike|receive|dig|touch|fly|move|load"
+    r"|unload|push|press|repair|meet|lead|leave|score|stop|guard)\b",
     re.I,
 )
 # What the action does at once: "turn right, to face south".
@@ -205,7 +214,10 @@ _BEFORE_THINGS = frozenset(
 _JUDGES = re.compile(
     r"\b(?:best|right|good|correct|optimal|better|fine|okay|safer?|profitable|cheap|free|off|gone"
     r"|over|unclear|trap|test|example|mistake|thing|idea|move|action|choice|answer|turn)\b"
-    r"|\b(?:is|are|isn't|aren't|lies|stands?|has|have|blocked|closed|locked|shut)\W*$",
+    r"|\b(?:is|are|isn't|aren't|lies|stands?|has|have|blocked|closed|locked|shut)\W*$"
+    r"|\b(?:going|about|tempt\w+|afraid|early|late|ready|able|inclined|reluctant|hesitant|eager"
+    r"|\w*willing|wrong|hard) to \w+\W*$"
+    r"|^\W*(?:is|are|am|has|have)\b",
     re.I,
 )
 _IN_TIME = re.compile(
@@ -218,6 +230,16 @@ _IN_TIME = re.compile(
 _NOT_DOING = re.compile(
     r"\b(?:no|not|never|\w+n't|bad|worse|worst|wrong|lose|losing|nowhere|was|were|did|\w+ed|caught"
     r"|could|should|would|when|you\w*|he|she|they|his|her|their|option\w*|choice\w*)\b",
+    re.I,
+)
+_AGAINST = re.compile(
+    r"\b(?:no|not|never|\w+n't|none|nothing|nobody|cannot|without|avoid\w*|bad|worse|worst|wrong"
+    r"|mistake|poor|silly|stupid|terrible|risky|rejected|ruled|you|your|he|his|she|her|they|their"
+    r"|was|were|did|done|had|would|could|should|rather|better|sorry|oops|hmm|correction|change"
+    r"|mean|means|thoughts?|what|who|where|why|how|option\w*|plan\w*"
+    r"|fallback|else|but|except|than|unlikely"
+    r"|illegal|impossible|blocked|taken|closed|locked|occupied|too|example|test|trap|question"
+    r"|last|previous|earlier|past|alternative\w*|false|fails?|useless|pointless|loses?)\b",
     re.I,
 )
 _NOT_POINTED = re.compile(
@@ -277,6 +299,27 @@ _CUTS = (
         unless=(_IN_TIME,),
         states=True,
         clause=Clause(""),
+    ),
+    # "After weighing the options, I go north".
+    _Cut(
+        re.compile(
+            r"\W*(?P<reason>(?:after|having) (?:careful |some |much )?(?:weigh|consider|think"
+            r"|thought|look|compar|review|read|analy[sz]|evaluat|reason|reflect|deliberat)"
+            r"(?:ing|ed|ion)?\b"
+            rf"[^,.;:!?\n]{{0,60}}),\s+(?P<main>{_INTEND}.+)",
+            re.I | re.S,
+        ),
+        clause=Clause(""),
+    ),
+    # "North. This brings me to the door."
+    _Cut(
+        re.compile(
+            r"(?P<main>[^.!?;:\n]+?)\W*(?:[.!;]\s|\n)\s*"
+            r"(?P<reason>(?:this|that|it)(?:'ll)?\b[^?]*)",
+            re.I,
+        ),
+        unless=(_AGAINST,),
+        clause=Clause("", later=True),
     ),
     # "While it cooks I fetch a plate".
     _Cut(
@@ -356,7 +399,7 @@ _HARMFUL = re.compile(
     r"|still(?=\W*(?:[,;.!]|$|(?:i|we|my|our)\b))"
     r"|instead|wait|actually|undecided|unsure|not sure|uncertain|no idea|refus\w+"
     r"|forget|ignore|cancel|never ?mind|scratch"
-    r"|well as|soon as|long as|far as|much as)\b",
+    r"|well as|soon as|long as|far as|much as|e\.\s?g)\b",
     re.I,
 )
 # An intention of its own.
@@ -396,6 +439,9 @@ def main_clauses(text: str) -> Iterator[Clause]:
     label = _TO_BEFORE.match(text) or _LABEL.match(text)
     if label and label.end():
         yield Clause(text[label.end() :])
+    thinks = _THINKS.fullmatch(text)
+    if thinks:
+        yield Clause(thinks["main"])
     behind = _TO_BEHIND.search(text)
     if behind and _OWN.match(text):
         yield Clause(text[: behind.start()])

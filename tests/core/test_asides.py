@@ -91,6 +91,12 @@ def read(text, **options):
         "I go north too",
         "I also go north",
         "It is still raining; north",
+        "North. This brings me to the door.",
+        "north; it is the shortest way to the south corridor",
+        "After weighing the options, I go north.",
+        "I think north is best",
+        "So I think that going north is best here",
+        "The safest move is to go north.",
     ],
 )
 def test_what_stands_beside_an_action_is_read_past(text):
@@ -148,6 +154,16 @@ def test_what_stands_beside_an_action_is_read_past(text):
         "No good idea: I go north",
         "He wants a better view -> north",
         "north is fine too",
+        "e.g. north",
+        "North. That is where he went.",
+        "North. It is better to stay.",
+        "North. That was a joke.",
+        "After going south, I go north",
+        "I am not going to say it: north",
+        "It is too early to go: north",
+        "Is north best?",
+        "north is best avoided",
+        "I think he is best",
     ],
 )
 def test_what_turns_an_action_round_is_refused(text):

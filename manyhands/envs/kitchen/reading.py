@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from manyhands.core.answers import Answer, number, numbered, quoted
 from manyhands.core.env import IllegalAction, names_of
-from manyhands.core.grammar import WAITING, Grammar, Reading, names, tokens
+from manyhands.core.grammar import BEST, IS_BEST, WAITING, Grammar, Reading, names, tokens
 from manyhands.envs.kitchen import asked as ask
 from manyhands.envs.kitchen.levels import (
     BUTTON,
@@ -430,6 +430,9 @@ def _grammar() -> Grammar:
             "{name} action",
             "my [next|final] move [is|=] {name}",
             "{name} it is",
+            f"{BEST} {{name}}",
+            *(f"{{name}} {behind}" for behind in IS_BEST),
+            "[this turn|on my turn] [i'd|i would] (say|go for|go with) {name}",
             "{name} is my [final|next] (action|choice|answer|move)",
         ],
         "number": [
