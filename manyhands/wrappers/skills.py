@@ -361,6 +361,9 @@ class Skills(Wrapper[SkillState]):
             return int(self.skills.primitive(self.env.parse(words, state.inner, i)))
 
         plain = step if self._plain else None
+        addressed = getattr(self.skills, "addressed", None)
+        if addressed is not None and isinstance(text, str):
+            text = addressed(text, i)
         return read_skill(self.skills, text, row, legal, current, shown, self.agents[i], plain)
 
     def _row(self, state: SkillState, i: int) -> np.ndarray:

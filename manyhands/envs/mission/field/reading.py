@@ -13,7 +13,15 @@ from manyhands.core.env import IllegalAction, names_of
 from manyhands.core.grammar import TIME, WAITING, Grammar, Reading
 from manyhands.envs.mission.field.effects import ahead, choices, word
 from manyhands.envs.mission.field.events import body_name
-from manyhands.envs.mission.field.look import Look, beyond, cell_words, letter, look_of, steps
+from manyhands.envs.mission.field.look import (
+    Look,
+    beam_words,
+    beyond,
+    cell_words,
+    letter,
+    look_of,
+    steps,
+)
 from manyhands.envs.mission.field.state import (
     APPLE,
     BASE,
@@ -555,7 +563,7 @@ def _why(mission: Mission, look: Look, agent: int, action: int) -> str:
         return f"your team cannot {name}"
     if action > plan.moves:
         if name in plan.beams:
-            return f"you can use your beam again in {steps(own.cool)}"
+            return f"you can {beam_words(plan, agent, 'your')} again in {steps(own.cool)}"
         return {
             "press": "there is no button where you are",
             "repair": "there is no broken generator where you are",

@@ -33,13 +33,21 @@ from manyhands.envs.mission.field.state import (
     ROWS,
     WALK,
 )
-from manyhands.envs.mission.planning import DONE, NONE, POSSIBLE, UNABLE, Details, Table, plan
+from manyhands.envs.mission.planning import (
+    BODY,
+    DONE,
+    NONE,
+    POSSIBLE,
+    UNABLE,
+    Details,
+    Table,
+    counted,
+    plan,
+)
 from manyhands.envs.mission.ways import FAR, at, beside, cells, distances, exposed
 
 if TYPE_CHECKING:
     from manyhands.envs.mission.env import Mission
-
-_BODY = 4.0  # steps that one goes around a body
 
 
 class Seen(NamedTuple):
@@ -175,6 +183,32 @@ class FieldSkills(Table):
             if beam.effect in ("out", "freeze", "home") and verb in plan.verbs
         ]
 
+    def reason(self, skill: int, why: int, perception: np.ndarray) -> str:
+        name = self.names[skill]
+        row = np.asarray(perception)[self._layout["self"]].tolist()
+        own = dict(zip(("row", "column", *self._plan.features), row, strict=True))
+        if why == UNABLE and (own["row"] < 0 or own.get("out")):
+            return "you cannot act now"
+        kind, _, thing = name.partition(" ")
+        if why == UNABLE and (kind in self._plan.beams or kind in ("lock", "unlock")):
+            return f"you cannot {kind} {'a box' if thing == 'a box' else thing} now"
+        if kind == "step:" and thing in self._plan.beams and own.get("cool"):
+            return f"you can do it again in {own['cool']} step{'s' * (own['cool'] != 1)}"
+        if why == NONE:
+            if name == "bring the flag home":
+                return "you carry no flag"
+            if name.startswith("open door "):
+                return f"you do not carry the key of door {name.rsplit(' ', 1)[-1]}"
+            if name == "repair a generator":
+                return "all generators are repaired"
+            if name == "explore":
+                return "you see all of the field"
+            if name in ("flee", "hide"):
+                return f"you see nobody to {name} from"
+            if thing in self._bodies:
+                return f"you do not see {thing}"
+        return super().reason(skill, why, perception)
+
     # ---- what is seen -------------------------------------------------------------------------
 
     def _look(self, perception: Array) -> Seen:
@@ -282,9 +316,10 @@ class FieldSkills(Table):
         free = (seen.cells == -1) | self._one_of(seen, WALK)
         for group in range(self._plan.groups):
             free = free | ((seen.cells == DOOR + group) & seen.doors[group])
+        if self._plan.conflict == "share":  # nobody is in the way
+            return jnp.where(free, 1.0, FAR)
         everyone = np.ones(self._plan.bodies, bool)
-        body = _BODY * self._bodies_on(seen, everyone)
-        return jnp.where(free, 1.0 + body, FAR)
+        return jnp.where(free, 1.0 + BODY * self._bodies_on(seen, everyone), FAR)
 
     def _costs(self, seen: Seen, targets: Array, price: Array) -> Array:
         """f32[K, 5]: of staying and of going each way, for targets [K, H, W]."""
@@ -386,7 +421,9 @@ class FieldSkills(Table):
             can = can & seen.foes[body]
         why = jnp.where(can, jnp.where(there, POSSIBLE, NONE), UNABLE)
         why = jnp.where((why == POSSIBLE) & (cost[0] >= FAR), UNABLE, why)
-        return Details(way, why, jnp.maximum(cost[0] - reach, 0.0))
+        steps, held = counted(cost[0])
+        turns = (gap <= reach) & (acts != plan_.verbs[verb])
+        return Details(way, why, jnp.maximum(steps - reach, 0.0) + 1 + turns, held)
 
     def _threat(self, seen: Seen) -> Array:
         """bool[M]: from whom one flees: other teams, or all others of a single one."""
