@@ -414,7 +414,7 @@ _GO_ON = Grammar(
         True: [
             f"(continue|go on|keep going|carry on|keep on|proceed|resume) [[with|doing] {_IT}]",
             f"(keep|keep on) (doing|at) {_IT}",
-            "keep [my] (same|current) (skill|plan|task|action|option)",
+            "keep [(to|with)] [(my|our)] [(same|current)] (skill|plan|task|action|option|play)",
             "keep (it|on) going",
             "again",
             "repeat",
@@ -422,7 +422,7 @@ _GO_ON = Grammar(
             "keep it up",
             "[and] on (we|i) go",
             "[next step] [more] of the same",
-            "same [again|as before|skill|thing|option]",
+            "same [(skill|thing|option|plan|play|task|action)] [(again|as before)]",
             "(do|repeat) (same [thing|skill|option]|it again|that again)",
             "as before",
             "[and] on (i|we) go",
