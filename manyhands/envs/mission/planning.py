@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -24,7 +25,9 @@ WHY = {
 # fraction by which the bodies on a way are counted.
 MARK = 1 / 64
 BODY = 4 + MARK
-_ON = "[(keep|still|continue|keep on|go on|continue to|go on to|go and|i will|i'll|let me)]"
+_ON = "[(keep|still|continue|keep on|go on|continue to|go on to|go and|go|i will|i'll|let me)]"
+
+_KEEPS = re.compile(r"\b(?:keep|still|continue|go on|carry on)\b", re.IGNORECASE)
 
 
 class Details(NamedTuple):
@@ -153,6 +156,11 @@ class Table:
         if plain in self._index:
             return self._index[plain]
         found: int | None = self._grammar.meaning(text)
+        if found is not None and current is not None and found > self.wait:
+            # "Keep mining" goes on with "mine gold", and is no single action.
+            verb = self.names[found].removeprefix("step: ")
+            if self.names[current].split()[0] == verb and _KEEPS.search(text):
+                return current
         return found
 
 

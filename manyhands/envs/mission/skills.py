@@ -53,7 +53,10 @@ class ForagingSkills(Table):
             for k in range(1, mission.foods + 1)
         }
         names |= {
-            f"load with other {k}": [f"(load|help|cooperate|collect) with [the] other [player] {k}"]
+            f"load with other {k}": [
+                f"(load|help|cooperate|collect|team up|work) [food] with [the] other [player] {k}",
+                f"help [the] other [player] {k} [load]",
+            ]
             for k in others
         }
         names |= {f"follow other {k}": [f"(follow|go to) [the] other [player] {k}"] for k in others}
@@ -112,6 +115,8 @@ class ForagingSkills(Table):
 
     def addressed(self, text: str, me: int) -> str:
         """A sentence in which other players have their numbers in the list of others."""
+        if self._mission.players == 2:
+            return text  # any name is that of the other one
         names = {}
         for i, name in enumerate(self._mission.agents):
             if i != me:

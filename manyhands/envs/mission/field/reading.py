@@ -107,6 +107,8 @@ _STAY = [
     "[(the|our|my|this)] (way|path|flag|goal|exit|door|room|base|land|line)",
     "do nothing [at all]",
     *wait_for("who"),
+    "(stay|wait) [here] for [(another|a second|the other|other|one more)] {who} to "
+    "(strike|mine|help|join|dig) [[with] ({ore}|me|it|too)]",
     NO_MOVE,
     "do not move . (stay|wait)",
 ]
@@ -168,6 +170,7 @@ def _things() -> dict[str, tuple[int, ...]]:
         "clean water": (WATER,),
         "gold|gold ore": (GOLD,),
         "iron|iron ore": (IRON,),
+        "ore": (GOLD, IRON),
         "generator|machine": (MACHINE,),
     }
     return {word: codes for names, codes in found.items() for word in names.split("|")}
@@ -194,7 +197,9 @@ def _grammar(actions: tuple[str, ...], token: bool = False) -> Grammar:
                     f"(enter|reach|step on|stand on|get on) ({_PLACE}|{_THING} {_SIDE})",
                     f"(enter|reach|step on|stand on|get on) {_THING} {_BY}"]),
             ("towards", [f"{_GO} {_FAR} {_AIM} {{way}} [by] {_FAR} {_TOWARDS}",
-                         f"{_GO} {_FAR} {_TOWARDS} [.] {{way}} [first]"]),
+                         f"{_GO} {_FAR} {_TOWARDS} [.] {{way}} [first]",
+                        f"{_GO} {_FAR} (towards|toward|to|for) {_THING} (in|to|on|at) {{way}} "
+                        "[side] [of me]"]),
             ("take", [f"{_GO} {_FAR} {_AIM} {{way}} {_FAR} {_ON} and (take|get|eat|collect|grab"
                       f"|pick up) {_THING}", f"{_TAKE} [up] {_THING} {_SIDE} [up]",
                       f"(eat|harvest|munch) {_THING} {_SIDE}",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -50,10 +51,13 @@ if TYPE_CHECKING:
     from manyhands.envs.mission.env import Mission
 
 
+_STAYS = re.compile(r"\b(?:stay|stand|wait|remain)(?:ing)? (?:on|at)\b", re.IGNORECASE)
+
+
 class Seen(NamedTuple):
     """What an agent sees: its own row, column and number; whether it can act; its features; rows,
     columns of all bodies (-1: not in view, or itself) and their teams; which are of other teams;
-    open doors; codes i32[H, W]."""
+    open doors; codes i32[H, W]; steps that each generator was worked on, i32[H W]."""
 
     row: Array
     column: Array
@@ -65,6 +69,7 @@ class Seen(NamedTuple):
     foes: Array
     doors: Array
     cells: Array
+    work: Array
 
 
 def skill_set(mission: Mission) -> FieldSkills:
@@ -109,7 +114,7 @@ class FieldSkills(Table):
         for name, _ in self._kinds:
             names[f"go to {name}"] = [
                 f"({go}|take|get|eat|fetch|reach|grab|collect|pick up|harvest|go for|head for"
-                f"|step on|stand on|stay on) {the} {other}"
+                f"|step on|stand on|stay on|wait on|wait at|stay at) {the} {other}"
                 for other in self._called(name)
             ]
         for room in plan.room_names if plan.exits is not None else ():
@@ -123,7 +128,10 @@ class FieldSkills(Table):
             names["bring the flag home"] = ["(bring|carry|take) [(the|their)] flag (home|back)"]
         for verb, what, _ in self._strikes():
             also = "(water|river|dirt|dirty water)" if what == "water" else what
-            names[f"{verb} {what}"] = [f"{verb} {the} {also}"]
+            # Several may have to strike one ore.
+            said = "(mine|dig|dig for|dig up|strike|hit)" if verb == "mine" else verb
+            beside = "[[together] with [the] (other|others|team|rest|everyone|everybody)]"
+            names[f"{verb} {what}"] = [f"{said} {the} {also} [ore] {beside}"]
         for verb in self._aimed():
             for body in self._bodies:
                 names[f"{verb} {body}"] = []
@@ -139,7 +147,10 @@ class FieldSkills(Table):
             for body in self._bodies:
                 names[f"follow {body}"] = [f"({go}|chase) {body}"]
             if plan.bodies > 1:
-                names["flee"] = ["(run away|escape|get away)"]
+                names["flee"] = [
+                    "(flee|run away|escape|get away) [from (them|[all] [the] others|everybody"
+                    "|everyone|all)]"
+                ]
                 if plan.lines:
                     names["hide"] = ["hide [from (them|all)]"]
         if plan.exits is None and (plan.radius is not None or plan.masks):
@@ -182,6 +193,16 @@ class FieldSkills(Table):
             for verb, beam in plan.beams.items()
             if beam.effect in ("out", "freeze", "home") and verb in plan.verbs
         ]
+
+    def parse(
+        self, text: str, perception: np.ndarray | None = None, current: int | None = None
+    ) -> int | None:
+        found = super().parse(text, perception, current)
+        if found is None or perception is None or found >= self.wait or not _STAYS.search(text):
+            return found
+        # "I stay on the plate" of who is on it.
+        why = int(np.asarray(self._compiled(np.asarray(perception)).why)[found])
+        return self.wait if why == DONE else found
 
     def reason(self, skill: int, why: int, perception: np.ndarray) -> str:
         name = self.names[skill]
@@ -231,8 +252,10 @@ class FieldSkills(Table):
         able = own["row"] >= 0
         if "out" in own:
             able = able & (own["out"] == 0)
+        work = row[layout["work"]] if "work" in layout else jnp.zeros(grid.size, jnp.int32)
+        foes = team != team[me]
         return Seen(
-            own["row"], own["column"], me, able, own, rows, columns, team != team[me], doors, grid
+            own["row"], own["column"], me, able, own, rows, columns, foes, doors, grid, work
         )
 
     def _one_of(self, seen: Seen, kinds: Sequence[int]) -> Array:
@@ -488,13 +511,13 @@ class FieldSkills(Table):
             steps = jnp.minimum(steps, jnp.min(steps[:, :, None] + steps[None], axis=1))
         own = jnp.maximum(seen.column, 0)
 
-        def going(far: Array, there: Array, stays: int = 0, ends: bool = True) -> Details:
-            """To where far f32[R], steps left from each room, is 0."""
+        def going(far: Array, there: Array, stays: int = 0, extra: Array | int = 0) -> Details:
+            """To where far f32[R], steps left from each room, is 0; with `extra` steps there."""
             step = jnp.argmin(jnp.where(ways[own], far, 2 * FAR))
             here = far[own]
             why = jnp.where(there, jnp.where(here < FAR, POSSIBLE, UNABLE), NONE)
-            why = jnp.where(there & (here <= 0) & ends & (stays == 0), DONE, why)
-            return Details(jnp.where(here <= 0, stays, step + 1), why, here)
+            why = jnp.where(there & (here <= 0) & (stays == 0), DONE, why)
+            return Details(jnp.where(here <= 0, stays, step + 1), why, here + extra)
 
         true = jnp.bool_(True)
         found = [going(steps[:, k], true) for k in range(count)]
@@ -502,11 +525,13 @@ class FieldSkills(Table):
         if "repair" in plan_.verbs:
             broken = marks == MACHINE
             far = jnp.min(jnp.where(broken, steps, FAR), axis=1)
-            found.append(going(far, jnp.any(broken), plan_.verbs["repair"]))
+            # Work that was left off begins anew.
+            worked = jnp.where(far[own] <= 0, seen.work[own], 0)
+            found.append(going(far, jnp.any(broken), plan_.verbs["repair"], plan_.work - worked))
         for group in range(plan_.groups if "press" in plan_.verbs else 0):
             button = marks == BUTTON + group
             far = jnp.min(jnp.where(button, steps, FAR), axis=1)
-            found.append(going(far, jnp.any(button), plan_.verbs["press"]))
+            found.append(going(far, jnp.any(button), plan_.verbs["press"], 1))
         for k in range(plan_.bodies):
             there = seen.rows[k] >= 0
             found.append(going(steps[:, jnp.maximum(seen.columns[k], 0)], there))
