@@ -361,10 +361,8 @@ class Skills(Wrapper[SkillState]):
             return int(self.skills.primitive(self.env.parse(words, state.inner, i)))
 
         plain = step if self._plain else None
-        addressed = getattr(self.skills, "addressed", None)
-        if addressed is not None and isinstance(text, str):
-            text = addressed(text, i)
-        return read_skill(self.skills, text, row, legal, current, shown, self.agents[i], plain)
+        name = self.agents[i]
+        return read_skill(self.skills, text, row, legal, current, shown, name, plain, i)
 
     def _row(self, state: SkillState, i: int) -> np.ndarray:
         return np.asarray(self._rows(state))[i]
@@ -448,6 +446,7 @@ def read_skill(
     shown: Sequence[Choice] = (),
     me: str = "",
     step: Callable[[str], int] | None = None,
+    index: int | None = None,
 ) -> int:
     """The skill that an answer names.
 
@@ -459,7 +458,10 @@ def read_skill(
         me: the name of the agent.
         step: the skill that takes the action of the environment that a sentence names, for one
             step; it raises `IllegalAction` if there is none.
+        index: the number of the agent; a skill set may call other players as it sees them
+            (`addressed`).
     """
+    addressed = getattr(skills, "addressed", None) if index is not None else None
     effects = skills.words(row)
     offers = {f"{skills.names[k]}: {effects[k]}": k for k in np.flatnonzero(possible).tolist()}
 
@@ -467,6 +469,8 @@ def read_skill(
         plain = without_effects(plain, shown)
         for offer, k in offers.items():
             plain = plain.replace(normalise(offer), skills.names[k])
+        if addressed is not None:
+            plain = addressed(plain, index)
         found = skills.parse(plain, row, current)
         if found is not None or step is None:
             return found

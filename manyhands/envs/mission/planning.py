@@ -49,7 +49,7 @@ class Table:
         skills: name -> patterns of sentences that name it.
         actions: names of the primitive actions; the first is to stay.
         slots: of the patterns.
-        also: patterns of further sentences that name a primitive action.
+        also: patterns of further sentences that name a primitive action, or "wait".
 
     Attributes:
         names, instant, wait: as of any skill set.
@@ -72,7 +72,13 @@ class Table:
             k: [f"{_ON} {pattern}" for pattern in (name, *said)]
             for k, (name, said) in enumerate(skills.items())
         }
-        patterns[self.wait] = [*WAITING, f"{_ON} (wait|stay|stay here|do nothing)"]
+        others = "(them|[the] others|[the] other (players|robots)|my (partner|mate|team|teammate))"
+        patterns[self.wait] = [
+            *WAITING,
+            f"{_ON} (wait|stay|stay here|do nothing)",
+            f"{_ON} (wait|stay) [here] for {others}",
+            *(f"{_ON} {said}" for said in (also or {}).get("wait", ())),
+        ]
         for k, name in enumerate(actions[1:], start=self.wait + 1):
             patterns[k] = [
                 f"{_ON} [(step|go|move|drive|one step|a step|walk)] {name} "

@@ -59,15 +59,20 @@ class ForagingSkills(Table):
             ]
             for k in others
         }
-        names |= {f"follow other {k}": [f"(follow|go to) [the] other [player] {k}"] for k in others}
+        names |= {
+            f"follow other {k}": [f"(follow|go to|join) [the] other [player] {k}"] for k in others
+        }
+        waits = [f"(wait|stay) [here] for [the] other [player] {k}" for k in others]
         if mission.players == 2:
             mate = "(the other player|the other|(my|the) (partner|teammate|mate)|player {player})"
             names["load with other 1"] += [f"(load|work|cooperate|team up) [food] with {mate}",
                                            f"help {mate} [load]"]  # fmt: skip
             names["follow other 1"] += [f"(follow|go to|join) {mate}"]
+            waits += [f"(wait|stay) [here] for {mate}"]
         names["load alone"] = ["load [food] (alone|by myself|on my own)"]
         # Of two players each means the other one by any name.
-        super().__init__(names, ACTIONS, {"player": dict.fromkeys(("0", "1", "a", "b"))})
+        slots = {"player": dict.fromkeys(("0", "1", "a", "b"))}
+        super().__init__(names, ACTIONS, slots, {"wait": waits})
 
     def _listed(self, perception: np.ndarray) -> tuple[dict[int, list[int]], list[int]]:
         """(row, column and level of each food by its number, those of the player)."""
@@ -102,9 +107,10 @@ class ForagingSkills(Table):
                 who = f"the player of level {level} at row {y}, column {x}"
                 for name, more in (("load with", f"; {where[best]}"), ("follow", "")):
                     s = self.names.index(f"{name} other {j}")
-                    said[s] = f"{who}{more}; {said[s]}"
+                    if said[s].startswith("done"):
+                        said[s] = f"{who}{more}; {said[s]}"
         able = [k for k in food if food[k][2] <= players[0][2]]
-        if able:
+        if able and said[self.names.index("load alone")].startswith("done"):
             s = self.names.index("load alone")
             said[s] = f"{where[min(able, key=lambda k: gaps[k][0])]}; {said[s]}"
 
@@ -225,7 +231,7 @@ class ForagingSkills(Table):
         )
 
 
-_PLAYER = re.compile(r"\b(with|follow|join|help|to) (player[_ ]\d+)\b")
+_PLAYER = re.compile(r"\b(with|follow|join|help|to|for) (player[_ ]\d+)\b")
 _WHICH = (
     "[(the|that|a|any)] [{nearest}] [level {level:n}] food [(of|at|with) level {level:n}] "
     "[(at|on|in)] [row {row:n} [and|.] column {column:n}|{row:n} {column:n}]"

@@ -57,7 +57,7 @@ if TYPE_CHECKING:
 
 _GO = (
     "(go|move|step|walk|head|run|travel|proceed|advance|continue|keep going|keep moving|sneak"
-    "|make my way|cross|(take|make) (a|one|1) [single] (step|move|pace))"
+    "|make my way|cross|fall back|retreat|withdraw|(take|make) (a|one|1) [single] (step|move|pace))"
 )
 _CELL = "(step|cell|square|field|tile|pace|space|row|column)"
 _FAR = (

@@ -90,7 +90,8 @@ class FieldSkills(Table):
         self._kinds = self._things()
         names: dict[str, list[str]] = {}
         self._list(names)
-        super().__init__(names, self._plan.actions)
+        waits = [f"(wait|stay) [here] for {body}" for body in self._bodies]
+        super().__init__(names, self._plan.actions, also={"wait": waits})
 
     def _things(self) -> list[tuple[str, tuple[int, ...]]]:
         """Names of what one can go to on a grid, with codes."""
@@ -147,9 +148,10 @@ class FieldSkills(Table):
             for body in self._bodies:
                 names[f"follow {body}"] = [f"({go}|chase) {body}"]
             if plan.bodies > 1:
+                foes = "".join(f"|[the] {team.member}" for team in plan.teams if team.mind)
                 names["flee"] = [
                     "(flee|run away|escape|get away) [from (them|[all] [the] others|everybody"
-                    "|everyone|all)]"
+                    f"|everyone|all{foes})]"
                 ]
                 if plan.lines:
                     names["hide"] = ["hide [from (them|all)]"]

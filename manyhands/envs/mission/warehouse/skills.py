@@ -85,7 +85,14 @@ class WarehouseSkills(Table):
                 "park": [f"park [(myself|here)] [under {shelf}]", "get out of the way"],
             },
             ACTIONS,
-            also={"load": ("unload", f"unload {it}")},
+            also={
+                "load": ("unload", f"unload {it}"),
+                "wait": [
+                    f"(wait [for|until]|let) {robot} [to] [(pass|pass by|go first|move|move on"
+                    "|move away|drive on|get out of the way|is gone|is out of the way|has passed)]"
+                    for robot in mission.agents
+                ],
+            },
         )
 
     def words(self, perception: np.ndarray) -> list[str]:
