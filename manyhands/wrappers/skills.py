@@ -362,7 +362,8 @@ class Skills(Wrapper[SkillState]):
             return int(self.skills.primitive(self.env.parse(words, state.inner, i)))
 
         plain = step if self._plain else None
-        return read_skill(self.skills, text, row, legal, current, shown, self.agents[i], plain)
+        name = self.agents[i]
+        return read_skill(self.skills, text, row, legal, current, shown, name, plain, i)
 
     def _row(self, state: SkillState, i: int) -> np.ndarray:
         return np.asarray(self._rows(state))[i]
@@ -412,7 +413,7 @@ _GO_ON = Grammar(
         True: [
             f"(continue|go on|keep going|carry on|keep on|proceed|resume) [[with|doing] {_IT}]",
             f"(keep|keep on) (doing|at) {_IT}",
-            "keep [my] (same|current) (skill|plan|task|action|option)",
+            "keep [(to|with)] [(my|our)] [(same|current)] (skill|plan|task|action|option|play)",
             "keep (it|on) going",
             "again",
             "repeat",
@@ -420,7 +421,7 @@ _GO_ON = Grammar(
             "keep it up",
             "[and] on (we|i) go",
             "[next step] [more] of the same",
-            "same [again|as before|skill|thing|option]",
+            "same [(skill|thing|option|plan|play|task|action)] [(again|as before)]",
             "(do|repeat) (same [thing|skill|option]|it again|that again)",
             "as before",
             "[and] on (i|we) go",
@@ -446,6 +447,7 @@ def read_skill(
     shown: Sequence[Choice] = (),
     me: str = "",
     step: Callable[[str], int] | None = None,
+    index: int | None = None,
 ) -> int:
     """The skill that an answer names.
 
@@ -457,7 +459,10 @@ def read_skill(
         me: the name of the agent.
         step: the skill that takes the action of the environment that a sentence names, for one
             step; it raises `IllegalAction` if there is none.
+        index: the number of the agent; a skill set may call other players as it sees them
+            (`addressed`).
     """
+    addressed = getattr(skills, "addressed", None) if index is not None else None
     effects = skills.words(row)
     offers = {f"{skills.names[k]}: {effects[k]}": k for k in np.flatnonzero(possible).tolist()}
 
@@ -465,6 +470,8 @@ def read_skill(
         plain = without_effects(plain, shown)
         for offer, k in offers.items():
             plain = plain.replace(normalise(offer), skills.names[k])
+        if addressed is not None:
+            plain = addressed(plain, index)
         found = skills.parse(plain, row, current)
         if found is not None or step is None:
             return found

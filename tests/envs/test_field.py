@@ -761,7 +761,7 @@ def decoded(env, text, agent):
             ("carry", r"carrying ([^,;.]+)", lambda said: carried(plan, said)),
             ("out", r"unable to act for (\d+)", int),
             ("out", r"back at the start in (\d+)", int),
-            ("cool", r"beam again in (\d+)", int),
+            ("cool", r" again in (\d+)", int),
             ("ago", r"counts for (\d+)", int),
         ):
             found = re.search(pattern, part)

@@ -42,7 +42,10 @@ _WITH = (
     "[with ([(all|my)] (other|team|rest|mate|team mate)|{one:mate} [and {two:mate}])]"
 )
 _KEEP = "[(keep|keep on|continue|continue to|go on)]"
-_PACE = "[(slowly|gently|carefully|a little|a bit|steadily|at full speed|fast)]"
+_PACE = (
+    "[(slowly|gently|carefully|a little|a bit|steadily|at full speed|fast|directly|straight"
+    "|head on)]"
+)
 _PHRASES: dict[str, list[str]] = {
     "hold": [
         *WAITING,
@@ -55,6 +58,12 @@ _PHRASES: dict[str, list[str]] = {
         f"[(slow down|brake|stop) and] wait for ({_OTHERS}|{{mate}}) [to (catch up|come [closer])]",
         "come to a (stop|halt|hover|standstill)",
         "stay as i am",
+        "(hold|stay|wait|hover|remain) [[my] position] [(here|still|in place|there)] and let "
+        f"({_PREY}|them|{_OTHERS}|{{mate}}) (come|catch up) [(closer|to (me|us)|near)]",
+        f"(hold|stay|wait|hover|remain) [(here|still|in place)] (until|till) ({_OTHERS}|{{mate}}) "
+        "((catch|have caught|has caught|are caught) up|arrive|(be|is|are|am) (here|there|ready)"
+        "|come [closer])",
+        "slow down and hold [(here|position)]",
     ],
     "advance": [
         f"{_KEEP} [(keep pace|keep up) with {_OTHERS} and] "
@@ -67,6 +76,7 @@ _PHRASES: dict[str, list[str]] = {
         f"(keep|hold) {_SHAPE} (and|while) (advance|{_GO} [(on|ahead|forward)]) "
         f"[(to|toward|towards) {_GOAL}]",
         f"(move|fly|take|bring|lead) {_SHAPE} [(on|ahead|forward)] (to|toward|towards) {_GOAL}",
+        f"(move|fly|bring|lead) {_SHAPE} (on|ahead|forward|forwards)",
         f"approach {_GOAL} [together] [in formation]",
     ],
     "close ranks": [
@@ -86,6 +96,8 @@ _PHRASES: dict[str, list[str]] = {
         f"{_GO} {_SOME} (to|into|for) {{ordinal}} (slot|place) [of {_SHAPE}]",
         "slot {n} is mine",
         "be in slot {n}",
+        "settle (in|into) slot {n} [at goal]",
+        "take (place|position) of slot {n}",
     ],
     "own slot": [
         f"(take|take up|hold|keep|fill|occupy|claim) my [own] (slot|place|position) "
@@ -93,11 +105,12 @@ _PHRASES: dict[str, list[str]] = {
         "(take|take up|hold|keep|fill|occupy|claim) my [own] slot [there]",
         f"{_GO} {_SOME} (to|into|for|toward|towards) my [own] slot [(in|of) {_SHAPE}] [at goal]",
         f"{_GO} {_SOME} (to|into) my [own] (place|position) [in {_SHAPE}] at goal",
+        "settle (in|into) my [own] slot [at goal]",
     ],
     "chase": [
         f"{_KEEP} (chase|pursue|hunt|follow|catch|attack|tail|charge|go for|go after|run after"
-        f"|close in on|close on|make for|run down|hunt down|track|grab|capture|rush) "
-        f"[(down|after)] [{_PREY}] {_WITH} {_PACE}",
+        f"|close in on|close on|make for|run down|hunt down|track|grab|capture|rush"
+        f"|(rush|charge|race|dash) straight at) [(down|after)] [{_PREY}] {_WITH} {_PACE}",
         f"{_GO} {_SOME} (after|at|for|to|toward|towards) {_PREY} {_WITH} {_PACE}",
         f"{_GO} {_SOME} [to] where {_PREY} was [last] (seen [last]|spotted)",
         f"(give|keep up) chase [to {_PREY}]",
@@ -113,7 +126,9 @@ _PHRASES: dict[str, list[str]] = {
         f"(cut off|block|bar) (its|{_PREY}'s|{_PREY}|evader's) [(way|path|escape|route|retreat)] "
         "[(to|in) (east|west|north|south)]",
         f"{_GO} [to] [ahead of|in front of] {_PREY}",
-        f"{_GO} (to|toward|towards) where {_PREY} (is going|is headed|is heading|will be|goes)",
+        f"{_GO} [(to|toward|towards)] where {_PREY} (is going|is headed|is heading|will be|goes)",
+        f"{_GO} {_SOME} [(over|out)] [(and|to)] (intercept|cut off|head off) [{_PREY}]",
+        f"{_GO} {_SOME} [(over|out)] [(and|to)] (cut|head) {_PREY} off",
         f"(get|fly|go|move) (ahead of|in front of) {_PREY}",
     ],
     "surround": [
@@ -140,12 +155,18 @@ _PHRASES: dict[str, list[str]] = {
         f"[(to|toward|towards|to the|due)] {{way}} {_SOME} "
         "[(around|past) [(nearest|next)] (cylinder|obstacle|pillar|column|post)]",
     ],
+    # With what it leads to, which has to be on that side.
+    "toward": [
+        f"({_GO}|climb|rise|sink|descend) {_SOME} [(to|toward|towards|to the|due)] {{way}} {_SOME} "
+        "(to|toward|towards|after|at|for) "
+        f"({{evader:prey}}|{{goal:goal}}|{{one:mate}}) [(quickly|fast|at full speed|now)]",
+    ],
     "up": [
         f"(climb|rise|ascend|lift off) [(up|higher)] {_PACE}",
         "(gain|get more) [some|more] (height|altitude)",
     ],
     "down": [
-        f"(sink|descend|drop) [(down|lower)] {_PACE}",
+        f"(sink|descend|drop|dive) [(down|lower)] {_PACE}",
         "lose [some|more] (height|altitude)",
     ],
     "flee": [
@@ -199,6 +220,8 @@ _SLOTS: dict[str, Any] = {
         **dict.fromkeys(("down", "downward", "lower"), "down"),
         **{f"{word}ward": word for word in ("east", "west", "north", "south")},
     },
+    "prey": dict.fromkeys(("evader", "it", "him", "her", "target", "prey"), True),
+    "goal": dict.fromkeys(("goal", "next goal", "our goal", "current goal"), True),
     "side": {"left": "left", "right": "right", "left hand": "left", "right hand": "right"},
 }
 _LABELS = {
@@ -208,7 +231,17 @@ _LABELS = {
     "position": ("x|east", "y|north", "z|height|up", "yaw|heading|degrees|angle"),
 }
 _OF_TASK = {
-    "formation": ("hold", "advance", "close ranks", "slot", "own slot", "way", "up", "down"),
+    "formation": (
+        "hold",
+        "advance",
+        "close ranks",
+        "slot",
+        "own slot",
+        "way",
+        "toward",
+        "up",
+        "down",
+    ),
     "pursuit": (
         "hold",
         "chase",
@@ -216,6 +249,7 @@ _OF_TASK = {
         "surround",
         "side",
         "way",
+        "toward",
         "up",
         "down",
         "flee",
@@ -275,6 +309,8 @@ def parse(drones: Drones, text: Any, state: DronesState, agent: int) -> Any:
         found: dict[str, None] = {}
         for reading in grammar.read(_without_places(drones, state, plain), offered):
             name = _move(reading, agent)
+            if reading.meaning == "toward" and not _leads(drones, state, agent, reading.values):
+                raise refuse(f"what you name is not {name} of you")
             if name:
                 found[name] = None
         if len(found) != 1:
@@ -285,6 +321,24 @@ def parse(drones: Drones, text: Any, state: DronesState, agent: int) -> Any:
         return known[name][0]
 
     return decide(text, mean, refuse, me=drones.agents[agent])
+
+
+def _leads(drones: Drones, state: DronesState, agent: int, values: dict[str, Any]) -> bool:
+    """Whether what a way should lead to is on that side, as far as is known."""
+    places = np.asarray(state.bodies.position)
+    if "one" in values:
+        aim = places[drones.agents.index(values["one"])]
+    elif "evader" in values:
+        if not drones.pursuit:
+            return False
+        aim = np.asarray(state.known)[:3]
+    elif drones.pursuit or int(state.reached) >= drones.goals:
+        return False
+    else:
+        aim = np.asarray(goal_of(state))
+    axis, sign = {"east": (0, 1), "west": (0, -1), "north": (1, 1), "south": (1, -1),
+                  "up": (2, 1), "down": (2, -1)}[str(values["way"])]  # fmt: skip
+    return bool(sign * (aim[axis] - places[agent][axis]) > 0)
 
 
 # "The goal at (6.00, 3.64, 1.61)".
@@ -325,7 +379,7 @@ def _move(reading: Reading, agent: int) -> str:
         return f"slot {agent + 1}"
     if meaning == "side":
         return f"{values['side']} of {values['mate']}"
-    if meaning == "way":
+    if meaning in ("way", "toward"):
         return str(values["way"])
     return "" if meaning == "numbers" else str(meaning)
 

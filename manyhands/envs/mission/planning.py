@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -20,16 +21,24 @@ WHY = {
     NO_WAY: "you know of no way there",
     UNABLE: "you cannot do it now",
 }
-_ON = "[(keep|still|continue|keep on|go on|continue to|go on to|go and|i will|i'll|let me)]"
+# What entering a cell with a body costs beyond a step: as many steps as one goes around it, and a
+# fraction by which the bodies on a way are counted.
+MARK = 1 / 64
+BODY = 4 + MARK
+_ON = "[(keep|still|continue|keep on|go on|continue to|go on to|go and|go|i will|i'll|let me)]"
+
+_KEEPS = re.compile(r"\b(?:keep|still|continue|go on|carry on)\b", re.IGNORECASE)
 
 
 class Details(NamedTuple):
     """All skills at once: `action` i32[S], `why` i32[S] (`POSSIBLE`, or what stands against it),
-    `steps` i32[S]: until the aim is reached, as far as is known; -1 where it has no end."""
+    `steps` i32[S]: until the aim is reached, as far as is known; -1 where it has no end; `held`
+    i32[S]: how many stand in the way now."""
 
     action: Array
     why: Array
     steps: Array
+    held: Array | int = 0
 
 
 class Table:
@@ -40,6 +49,7 @@ class Table:
         skills: name -> patterns of sentences that name it.
         actions: names of the primitive actions; the first is to stay.
         slots: of the patterns.
+        also: patterns of further sentences that name a primitive action, or "wait".
 
     Attributes:
         names, instant, wait: as of any skill set.
@@ -51,6 +61,7 @@ class Table:
         skills: Mapping[str, Sequence[str]],
         actions: Sequence[str],
         slots: Mapping[str, Mapping[str, Any]] | None = None,
+        also: Mapping[str, Sequence[str]] | None = None,
     ):
         self.wait = len(skills)
         self.names = (*skills, "wait", *(f"step: {name}" for name in actions[1:]))
@@ -61,9 +72,19 @@ class Table:
             k: [f"{_ON} {pattern}" for pattern in (name, *said)]
             for k, (name, said) in enumerate(skills.items())
         }
-        patterns[self.wait] = [*WAITING, f"{_ON} (wait|stay|stay here|do nothing)"]
+        others = "(them|[the] others|[the] other (players|robots)|my (partner|mate|team|teammate))"
+        patterns[self.wait] = [
+            *WAITING,
+            f"{_ON} (wait|stay|stay here|do nothing)",
+            f"{_ON} (wait|stay) [here] for {others}",
+            *(f"{_ON} {said}" for said in (also or {}).get("wait", ())),
+        ]
         for k, name in enumerate(actions[1:], start=self.wait + 1):
-            patterns[k] = [f"{_ON} [(step|go|move|one step|a step|walk)] {name}"]
+            patterns[k] = [
+                f"{_ON} [(step|go|move|drive|one step|a step|walk)] {name} "
+                "[(one|1|a) (cell|step|square)]",
+                *(f"{_ON} [step] {said}" for said in (also or {}).get(name, ())),
+            ]
         self._grammar = Grammar(patterns, slots)
         self._index = {name: k for k, name in enumerate(self.names)}
         self._compiled = jax.jit(self.details)
@@ -87,14 +108,15 @@ class Table:
         count = legal.shape[0]
         why = jnp.where(legal, POSSIBLE, UNABLE)
         rows = [*rows, Details(jnp.arange(count), why, jnp.ones(count))]
-        action, why, steps = (
-            jnp.concatenate([jnp.atleast_1d(jnp.asarray(row[k])) for row in rows]) for k in range(3)
+        action, why, steps, held = (
+            jnp.concatenate([jnp.broadcast_to(row[k], jnp.shape(row.why) or (1,)) for row in rows])
+            for k in range(4)
         )
         # A plan whose next action is not legal cannot go on.
         able = jnp.asarray(legal)[jnp.clip(action, 0, count - 1)]
         why = jnp.where((why == POSSIBLE) & ~able, UNABLE, why)
         action = jnp.where(why == POSSIBLE, action, 0)
-        return Details(action.astype(jnp.int32), why.astype(jnp.int32), steps.astype(jnp.int32))
+        return Details(*(part.astype(jnp.int32) for part in (action, why, steps, held)))
 
     def primitive(self, action: Array) -> Array:
         return (self.wait + action).astype(jnp.int32)
@@ -112,18 +134,25 @@ class Table:
         """For each skill what it would do now, or why it is impossible."""
         found = jax.device_get(self._compiled(np.asarray(perception)))
         said = []
-        for k, (why, steps) in enumerate(zip(found.why, found.steps, strict=True)):
-            if k >= self.wait:
+        rows = (part.tolist() for part in (found.why, found.steps, found.held))
+        for k, (why, steps, held) in enumerate(zip(*rows, strict=True)):
+            if why != POSSIBLE:
+                said.append(self.reason(k, why, perception))
+            elif k >= self.wait:
                 said.append("")  # the rules explain them
-            elif why != POSSIBLE:
-                said.append(WHY[int(why)])
             elif steps < 0:
                 said.append("it goes on until you do something else")
             else:
                 # Others may be in the way, or leave it; and help, or not.
-                many = f"about {int(steps)} step{'s' * (int(steps) != 1)}"
-                said.append(f"done in {many}" if steps else "done at once")
+                many = f"about {steps} step{'s' * (steps != 1)}"
+                freed = "whoever is" if held == 1 else f"the {held} who are"
+                unless = f", if {freed} in the way move{'s' * (held == 1)} on" if held else ""
+                said.append(f"done in {many}{unless}" if steps else "done at once")
         return said
+
+    def reason(self, skill: int, why: int, perception: np.ndarray) -> str:
+        """Why a skill is impossible, `why` not being `POSSIBLE`."""
+        return WHY[why]
 
     def parse(
         self, text: str, perception: np.ndarray | None = None, current: int | None = None
@@ -133,7 +162,18 @@ class Table:
         if plain in self._index:
             return self._index[plain]
         found: int | None = self._grammar.meaning(text)
+        if found is not None and current is not None and found > self.wait:
+            # "Keep mining" goes on with "mine gold", and is no single action.
+            verb = self.names[found].removeprefix("step: ")
+            if self.names[current].split()[0] == verb and _KEEPS.search(text):
+                return current
         return found
+
+
+def counted(cost: Array, body: float = BODY) -> tuple[Array, Array]:
+    """(steps, bodies in the way) of what a way costs, where cells with bodies cost `body` more."""
+    bodies = jnp.round((cost - jnp.floor(cost)) / MARK)
+    return jnp.floor(cost) - bodies * np.floor(body), bodies
 
 
 def plan(
@@ -158,4 +198,5 @@ def plan(
     way = jnp.argmin(cost[1:]) + 1
     why = jnp.where(done, DONE, jnp.where(there, jnp.where(here < FAR, POSSIBLE, NO_WAY), NONE))
     action = jnp.where(here <= 0, stays, way)
-    return Details(action, why, jnp.where(here < FAR, here + extra, -1))
+    steps, held = counted(here)
+    return Details(action, why, jnp.where(here < FAR, steps + extra, -1), held)

@@ -5,6 +5,7 @@ Food is numbered as in the text, in reading order; other players by name.
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 import jax.numpy as jnp
@@ -12,7 +13,7 @@ import numpy as np
 
 from manyhands.core.env import Array, ConfigError, IllegalAction
 from manyhands.core.grammar import Grammar
-from manyhands.envs.mission.planning import NONE, Details, Table, plan
+from manyhands.envs.mission.planning import BODY, NONE, Details, Table, plan
 from manyhands.envs.mission.state import ACTIONS, COLUMNS, LOAD, ROWS
 from manyhands.envs.mission.ways import FAR, at, beside, cells, distances
 
@@ -52,18 +53,26 @@ class ForagingSkills(Table):
             for k in range(1, mission.foods + 1)
         }
         names |= {
-            f"load with other {k}": [f"(load|help|cooperate|collect) with [the] other [player] {k}"]
+            f"load with other {k}": [
+                f"(load|help|cooperate|collect|team up|work) [food] with [the] other [player] {k}",
+                f"help [the] other [player] {k} [load]",
+            ]
             for k in others
         }
-        names |= {f"follow other {k}": [f"(follow|go to) [the] other [player] {k}"] for k in others}
+        names |= {
+            f"follow other {k}": [f"(follow|go to|join) [the] other [player] {k}"] for k in others
+        }
+        waits = [f"(wait|stay) [here] for [the] other [player] {k}" for k in others]
         if mission.players == 2:
             mate = "(the other player|the other|(my|the) (partner|teammate|mate)|player {player})"
             names["load with other 1"] += [f"(load|work|cooperate|team up) [food] with {mate}",
                                            f"help {mate} [load]"]  # fmt: skip
             names["follow other 1"] += [f"(follow|go to|join) {mate}"]
+            waits += [f"(wait|stay) [here] for {mate}"]
         names["load alone"] = ["load [food] (alone|by myself|on my own)"]
         # Of two players each means the other one by any name.
-        super().__init__(names, ACTIONS, {"player": dict.fromkeys(("0", "1", "a", "b"))})
+        slots = {"player": dict.fromkeys(("0", "1", "a", "b"))}
+        super().__init__(names, ACTIONS, slots, {"wait": waits})
 
     def _listed(self, perception: np.ndarray) -> tuple[dict[int, list[int]], list[int]]:
         """(row, column and level of each food by its number, those of the player)."""
@@ -73,11 +82,53 @@ class ForagingSkills(Table):
 
     def words(self, perception: np.ndarray) -> list[str]:
         said = super().words(perception)
+        food, _ = self._listed(perception)
+        if food:
+            self._tell_loads(said, perception, food)
         for k, (row, column, level) in self._listed(perception)[0].items():
             which = f"of level {level} at row {row}, column {column}"
             for first in (0, self._mission.foods):
                 said[first + k - 1] = f"{which}; {said[first + k - 1]}"
         return said
+
+    def _tell_loads(
+        self, said: list[str], perception: np.ndarray, food: dict[int, list[int]]
+    ) -> None:
+        """Say with whom, and which food, where a name does not."""
+        mission = self._mission
+        players = np.asarray(perception).reshape(-1, 3).astype(int).tolist()[mission.foods :]
+        where = {k: f"food {k} at row {row}, column {column}"
+                 for k, (row, column, _) in food.items()}  # fmt: skip
+        gaps = {k: [abs(row - y) + abs(column - x) for y, x, _ in players]
+                for k, (row, column, _) in food.items()}  # fmt: skip
+        for j, (y, x, level) in enumerate(players[1:], start=1):
+            if level > 0:
+                best = min(food, key=lambda k: gaps[k][0] + gaps[k][j])
+                who = f"the player of level {level} at row {y}, column {x}"
+                for name, more in (("load with", f"; {where[best]}"), ("follow", "")):
+                    s = self.names.index(f"{name} other {j}")
+                    if said[s].startswith("done"):
+                        said[s] = f"{who}{more}; {said[s]}"
+        able = [k for k in food if food[k][2] <= players[0][2]]
+        if able and said[self.names.index("load alone")].startswith("done"):
+            s = self.names.index("load alone")
+            said[s] = f"{where[min(able, key=lambda k: gaps[k][0])]}; {said[s]}"
+
+    def reason(self, skill: int, why: int, perception: np.ndarray) -> str:
+        if self.names[skill] == "load alone" and why == NONE:
+            return "no food has a level as low as yours"
+        return super().reason(skill, why, perception)
+
+    def addressed(self, text: str, me: int) -> str:
+        """A sentence in which other players have their numbers in the list of others."""
+        if self._mission.players == 2:
+            return text  # any name is that of the other one
+        names = {}
+        for i, name in enumerate(self._mission.agents):
+            if i != me:
+                other = f"other {1 + i - (i > me)}"
+                names |= {name: other, name.replace("_", " "): other}
+        return _PLAYER.sub(lambda found: f"{found[1]} {names.get(found[2], found[2])}", text)
 
     def parse(
         self, text: str, perception: np.ndarray | None = None, current: int | None = None
@@ -119,7 +170,7 @@ class ForagingSkills(Table):
         body = (others[:, 0, None, None] == y) & (others[:, 1, None, None] == x)
         body = body & (others[:, 2, None, None] > 0)
         eaten = jnp.any(on, axis=0)
-        price = jnp.where(eaten, FAR, 1.0 + 4.0 * jnp.any(body, axis=0))
+        price = jnp.where(eaten, FAR, 1.0 + BODY * jnp.any(body, axis=0))
         near = jnp.min(beside(jnp.where(on, 0.0, FAR)), axis=-1) < FAR  # [F, H, W]
         times = distances(near & ~eaten, price)
         cost = self._cost(times, price, me)  # [F, 5]
@@ -135,8 +186,8 @@ class ForagingSkills(Table):
         found += loads
 
         def of(best: Array, sure: Array) -> Details:
-            action, why, steps = (jnp.stack(part)[best] for part in zip(*loads, strict=True))
-            return Details(action, jnp.where(sure, why, NONE), steps)
+            action, why, steps, held = (jnp.stack(part)[best] for part in zip(*loads, strict=True))
+            return Details(action, jnp.where(sure, why, NONE), steps, held)
 
         for k in range(1, mission.players):
             seen = players[k, 2] > 0
@@ -174,11 +225,13 @@ class ForagingSkills(Table):
             "go to food K: go beside the K-th food of the list. load food K: go there and load it, "
             "until it is gone; the numbers of others change then.\n"
             "load with other K: load the food that you and the K-th other player of the list are "
-            "nearest to together. follow other K: go beside that player.\n"
+            "nearest to together; both have to load it. follow other K: go beside that player. "
+            "Players may be called by their names, too.\n"
             "load alone: load the nearest food whose level is not above yours.\n" + self._steps()
         )
 
 
+_PLAYER = re.compile(r"\b(with|follow|join|help|to|for) (player[_ ]\d+)\b")
 _WHICH = (
     "[(the|that|a|any)] [{nearest}] [level {level:n}] food [(of|at|with) level {level:n}] "
     "[(at|on|in)] [row {row:n} [and|.] column {column:n}|{row:n} {column:n}]"

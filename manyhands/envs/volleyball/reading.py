@@ -179,7 +179,8 @@ _PLACES = {
 
 # "Our best play is ...": what is played comes after it.
 PLAY = re.compile(
-    r"^(?:(?:our|my|the|a|best|standard|usual|next|normal|quick|first) ){0,3}"
+    r"^(?:(?:keep|stick with|stay with|stick to|keep to) )?"
+    r"(?:(?:our|my|the|a|best|standard|usual|next|normal|quick|first|same) ){0,3}"
     r"(?:play|attack|plan|combination)(?: (?:is|will be):?|:) "
 )
 
@@ -243,6 +244,8 @@ _ALL = (
 )
 # Which role does what follows from the verb, where the role is not named.
 _AND = " [.] [-] [(and|and then|while)] "
+# "To the setter, who sets it."
+WHO = re.compile(r"\b(receiver|setter|attacker),? who (?:then )?")
 _BARE = {"receiver": "passing", "setter": "setting", "attacker": "spiking"}
 
 
@@ -263,7 +266,7 @@ _OPTIONS = {
             for roles in _orders(count)
         ]
         + [
-            _AND.join(f"{{{role}:{_BARE[role]}}}" for role in roles)
+            _AND.join(f"[{role} {_WILL}] {{{role}:{_BARE[role]}}}" for role in roles)
             for count in (1, 2, 3)
             for roles in _orders(count)
         ]

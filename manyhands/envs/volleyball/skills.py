@@ -429,10 +429,17 @@ class VolleyballSkills:
         hovers. With what one of the team perceives, its `agents` may stand for the roles that they
         have now."""
         text = reading.PLAY.sub("", text.replace(f": {_IF_TURN}", ""))
+        text = reading.WHO.sub(r"\1; \1 ", text)
         called = re.sub(r"(?<=[a-z]) (?=\d)", "_", text)
         if perception is not None and any(name in called for name in agents):
             text = self._by_role(text, perception, agents)
         readings = reading.options().read(text)
+        who = next((name for name in agents if name in called), "")
+        if not readings and who and reading.options().read(_numbered(called, agents)):
+            raise IllegalAction(
+                f"nobody has a role now, or {who} has none: say what the receiver, the setter and "
+                "the attacker do"
+            )
         if len(readings) != 1:
             return None
         if readings[0].meaning == "wait":
@@ -527,8 +534,16 @@ class VolleyballSkills:
             n: (_round(float(v.min())), _round(float(v.max())))
             for n, v in zip(names, goals.T, strict=False)
         }
+        listed = {
+            n: sorted({_round(float(value)) for value in v})
+            for n, v in zip(names, goals.T, strict=False)
+        }
+        # Numbers mean the nearest of these: "z 1.6 to 2.4" would seem to hold 2.
         spans = ", ".join(
-            f"{n} {a:g}" if a == b else f"{n} {a:g} to {b:g}" for n, (a, b) in ranges.items()
+            f"{n} {names_of([f'{value:g}' for value in values])}"
+            if len(values) <= LISTED
+            else f"{n} {values[0]:g} to {values[-1]:g}"
+            for n, values in listed.items()
         )
         effect = "fly there, about 1 s for 1 m, 2 s for 4 m" if kind == GO else word
         places = ", ".join(f"{{{n}}}" for n in names)
@@ -789,6 +804,7 @@ class VolleyballSkills:
         return "\n".join(lines)
 
 
+LISTED = 5  # numbers that a line of choices names, one by one
 _IF_TURN = "if their turns come"  # the effect of each option
 _TABLES = {"receiver": RECEIVER, "setter": SETTER, "attacker": ATTACKER}
 _DEPTHS = {"short": 0.3, "medium": 0.55, "deep": 0.8}  # of the far half's length
@@ -807,6 +823,14 @@ _PLAYS = (
     f"({SHORT:g} m behind it, near the side line); or go (waits where the ball will come).\n"
     "hover (or wait): stays where it is; so does a role that you leave out."
 )
+
+
+def _numbered(text: str, agents: Sequence[str]) -> str:
+    """A sentence with roles in place of drones, in the order in which they are named."""
+    named = sorted((text.index(name), name) for name in agents if name in text)
+    for role, (_, name) in zip(reading.ROLES, named, strict=False):
+        text = re.sub(rf"\b{re.escape(name)}\b", role, text)
+    return text
 
 
 def _agrees(numbers: Sequence[float] | None, place: np.ndarray) -> bool:

@@ -540,7 +540,8 @@ def rules(game: Volleyball, agent: int, team: bool = False) -> str:
         )
         lines.append(f"{whose} ({', '.join(own)}). The other team is {', '.join(other)}.")
     else:
-        lines.append(f"You are {you}; the drones are {', '.join(game.agents)}.")
+        mates = [name for name in game.agents if name != you]
+        lines.append(f"You are {you}{' with ' + _and(mates) if mates else ', alone'}.")
     lines += [
         f"Each drone is a quadrotor of {float(np.mean(game.params.mass)):.2g} kg with a round "
         f"racket of {float(game.params.racket[0]):g} m radius on its top. A step lasts {STEP:g} s.",
@@ -694,7 +695,7 @@ def _rewards(game: Volleyball) -> str:
         "spike": "for a downward spike",
         "cross": "for the ball over the net",
         "on_target": "for a ball that lands on target",
-        "power": "a m/s of the spike's downward speed",
+        "power": "a m/s that the ball rises more slowly than 5 m/s after the spike, or sinks",
         "placing": "a metre that the ball lands nearer than 10 m to the target",
     }
     words |= {
@@ -706,9 +707,15 @@ def _rewards(game: Volleyball) -> str:
             "approach": "at most, each step, for being near the ball if the next touch is yours, "
             "as much lost if it is not",
         },
+        "set_and_spike_hard": {
+            "on_target": "for a ball that lands in the far half, and is not batted back"
+        },
     }.get(game.task, {})
     parts = [f"{w:g} {words[n]}" for n, w in game.reward_weights.items() if w]
-    return f"{'; '.join(parts)}."
+    shared = ""
+    if not game.versus and len(game.agents) > 1:
+        shared = " Both of you get all of this, except for being near the ball."
+    return f"{'; '.join(parts)}.{shared}"
 
 
 # ---- choices and answers -------------------------------------------------------------------------
@@ -743,6 +750,9 @@ def choices(game: Volleyball, state: VolleyballState, agent: int) -> list[Choice
         told = {name: effect for name, (_, effect) in orders.steps(game).items()}
     elif game.actions == "position":
         named = _places(game, sight, agent)
+        if game.task == "back_and_forth":
+            goal = orders.action_for(game.setup, [*np.asarray(state.drill.target).tolist(), 0.0])
+            named[TO_TARGET] = goal, f"fly to about {orders.spoken(game.setup, goal)} degrees"
         table = {name: action for name, (action, _) in named.items()}
         told = {name: effect for name, (_, effect) in named.items()}
     else:
@@ -810,7 +820,10 @@ def _towards(x: float, y: float, _: float) -> str:
 
 
 def _how_to_answer(game: Volleyball) -> list[str]:
-    named = ", ".join(f'"{name}"' for name in orders.commands(game))
+    listed = list(orders.commands(game))
+    if game.task == "back_and_forth" and game.actions == "position":
+        listed.append(TO_TARGET)
+    named = ", ".join(f'"{name}"' for name in listed)
     return [
         "Every drone acts in every step. "
         + (
@@ -826,6 +839,7 @@ def _how_to_answer(game: Volleyball) -> list[str]:
     ]
 
 
+TO_TARGET = "to the target"  # the name of a place to fly to, in one drill
 _FOUR = ("Four numbers from -1 to 1", "Four numbers")
 _EXAMPLES = {"position": "2, -0.5, 1.8, 0"} | dict.fromkeys(STEPPED, "1, -1, 1, -1")
 
@@ -869,6 +883,8 @@ def parse(game: Volleyball, text: Any, state: VolleyballState, agent: int) -> An
         named = reading.command(sentence, game.actions)
         if named == {"target"} and game.task == "back_and_forth" and game.actions == "position":
             target = np.asarray(state.drill.target).tolist()
+            if words == TO_TARGET:
+                return table[TO_TARGET]
             if figures.LIST in sentence and not _same_place(numbers, target):
                 return None
             return orders.meant(game, target if numbers is None else numbers, refuse)

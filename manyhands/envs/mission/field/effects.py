@@ -169,6 +169,12 @@ def _move(mission: Mission, state: FieldState, agent: int, look: Look, action: i
         step += f" and take the flag of the {plan.teams[code - FLAG].name}"
     elif code > 0 and code >= DOOR + 3:
         step += f", {cell_words(mission, code)}"
+    fixed = [b for b in look.others if (b.row, b.column) == (row, column) and b.out > 0]
+    if fixed and plan.conflict in ("priority", "chain"):
+        turn = ": you would only turn there" if "heading" in plan.features else ""
+        effect = f"{title_of(mission, fixed[0].number)} is there and cannot act for "
+        effect += f"{steps(fixed[0].out)}{turn or ': you would stay where you are'}"
+        return Choice(text, effect, action, certain=False)
     hedges = []
     if plan.conflict != "share" and not _alone(plan, look, row, column):
         there = [b.number for b in look.others if (b.row, b.column) == (row, column)]

@@ -179,10 +179,17 @@ def body_words(mission: Mission, look: Look, body: Body, you: bool) -> str:
     if body.out and body.row >= 0:
         parts.append(f"unable to act for {steps(body.out)}")
     if body.cool:
-        parts.append(f"able to use {'your' if you else 'its'} beam again in {steps(body.cool)}")
+        beam = beam_words(plan, body.number, "your" if you else "its")
+        parts.append(f"able to {beam} again in {steps(body.cool)}")
     if body.ago:
         parts.append(f"whose strike at gold counts for {steps(body.ago)} more")
     return ", ".join(parts)
+
+
+def beam_words(plan: Plan, number: int, own: str) -> str:
+    """What a body does with its beams: "tag", or if it has several "use your beams"."""
+    verbs = [verb for verb in plan.teams[int(plan.of_team[number])].verbs if verb in plan.beams]
+    return verbs[0] if len(verbs) == 1 else f"use {own} beams"
 
 
 def carry_words(mission: Mission, code: int) -> str:

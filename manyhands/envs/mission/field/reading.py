@@ -13,7 +13,15 @@ from manyhands.core.env import IllegalAction, names_of
 from manyhands.core.grammar import TIME, WAITING, Grammar, Reading
 from manyhands.envs.mission.field.effects import ahead, choices, word
 from manyhands.envs.mission.field.events import body_name
-from manyhands.envs.mission.field.look import Look, beyond, cell_words, letter, look_of, steps
+from manyhands.envs.mission.field.look import (
+    Look,
+    beam_words,
+    beyond,
+    cell_words,
+    letter,
+    look_of,
+    steps,
+)
 from manyhands.envs.mission.field.state import (
     APPLE,
     BASE,
@@ -49,7 +57,7 @@ if TYPE_CHECKING:
 
 _GO = (
     "(go|move|step|walk|head|run|travel|proceed|advance|continue|keep going|keep moving|sneak"
-    "|make my way|cross|(take|make) (a|one|1) [single] (step|move|pace))"
+    "|make my way|cross|fall back|retreat|withdraw|(take|make) (a|one|1) [single] (step|move|pace))"
 )
 _CELL = "(step|cell|square|field|tile|pace|space|row|column)"
 _FAR = (
@@ -99,6 +107,8 @@ _STAY = [
     "[(the|our|my|this)] (way|path|flag|goal|exit|door|room|base|land|line)",
     "do nothing [at all]",
     *wait_for("who"),
+    "(stay|wait) [here] for [(another|a second|the other|other|one more)] {who} to "
+    "(strike|mine|help|join|dig) [[with] ({ore}|me|it|too)]",
     NO_MOVE,
     "do not move . (stay|wait)",
 ]
@@ -160,6 +170,7 @@ def _things() -> dict[str, tuple[int, ...]]:
         "clean water": (WATER,),
         "gold|gold ore": (GOLD,),
         "iron|iron ore": (IRON,),
+        "ore": (GOLD, IRON),
         "generator|machine": (MACHINE,),
     }
     return {word: codes for names, codes in found.items() for word in names.split("|")}
@@ -186,7 +197,9 @@ def _grammar(actions: tuple[str, ...], token: bool = False) -> Grammar:
                     f"(enter|reach|step on|stand on|get on) ({_PLACE}|{_THING} {_SIDE})",
                     f"(enter|reach|step on|stand on|get on) {_THING} {_BY}"]),
             ("towards", [f"{_GO} {_FAR} {_AIM} {{way}} [by] {_FAR} {_TOWARDS}",
-                         f"{_GO} {_FAR} {_TOWARDS} [.] {{way}} [first]"]),
+                         f"{_GO} {_FAR} {_TOWARDS} [.] {{way}} [first]",
+                        f"{_GO} {_FAR} (towards|toward|to|for) {_THING} (in|to|on|at) {{way}} "
+                        "[side] [of me]"]),
             ("take", [f"{_GO} {_FAR} {_AIM} {{way}} {_FAR} {_ON} and (take|get|eat|collect|grab"
                       f"|pick up) {_THING}", f"{_TAKE} [up] {_THING} {_SIDE} [up]",
                       f"(eat|harvest|munch) {_THING} {_SIDE}",
@@ -555,7 +568,7 @@ def _why(mission: Mission, look: Look, agent: int, action: int) -> str:
         return f"your team cannot {name}"
     if action > plan.moves:
         if name in plan.beams:
-            return f"you can use your beam again in {steps(own.cool)}"
+            return f"you can {beam_words(plan, agent, 'your')} again in {steps(own.cool)}"
         return {
             "press": "there is no button where you are",
             "repair": "there is no broken generator where you are",

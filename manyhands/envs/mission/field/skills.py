@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -33,19 +34,30 @@ from manyhands.envs.mission.field.state import (
     ROWS,
     WALK,
 )
-from manyhands.envs.mission.planning import DONE, NONE, POSSIBLE, UNABLE, Details, Table, plan
+from manyhands.envs.mission.planning import (
+    BODY,
+    DONE,
+    NONE,
+    POSSIBLE,
+    UNABLE,
+    Details,
+    Table,
+    counted,
+    plan,
+)
 from manyhands.envs.mission.ways import FAR, at, beside, cells, distances, exposed
 
 if TYPE_CHECKING:
     from manyhands.envs.mission.env import Mission
 
-_BODY = 4.0  # steps that one goes around a body
+
+_STAYS = re.compile(r"\b(?:stay|stand|wait|remain)(?:ing)? (?:on|at)\b", re.IGNORECASE)
 
 
 class Seen(NamedTuple):
     """What an agent sees: its own row, column and number; whether it can act; its features; rows,
     columns of all bodies (-1: not in view, or itself) and their teams; which are of other teams;
-    open doors; codes i32[H, W]."""
+    open doors; codes i32[H, W]; steps that each generator was worked on, i32[H W]."""
 
     row: Array
     column: Array
@@ -57,6 +69,7 @@ class Seen(NamedTuple):
     foes: Array
     doors: Array
     cells: Array
+    work: Array
 
 
 def skill_set(mission: Mission) -> FieldSkills:
@@ -77,7 +90,8 @@ class FieldSkills(Table):
         self._kinds = self._things()
         names: dict[str, list[str]] = {}
         self._list(names)
-        super().__init__(names, self._plan.actions)
+        waits = [f"(wait|stay) [here] for {body}" for body in self._bodies]
+        super().__init__(names, self._plan.actions, also={"wait": waits})
 
     def _things(self) -> list[tuple[str, tuple[int, ...]]]:
         """Names of what one can go to on a grid, with codes."""
@@ -101,7 +115,7 @@ class FieldSkills(Table):
         for name, _ in self._kinds:
             names[f"go to {name}"] = [
                 f"({go}|take|get|eat|fetch|reach|grab|collect|pick up|harvest|go for|head for"
-                f"|step on|stand on|stay on) {the} {other}"
+                f"|step on|stand on|stay on|wait on|wait at|stay at) {the} {other}"
                 for other in self._called(name)
             ]
         for room in plan.room_names if plan.exits is not None else ():
@@ -115,7 +129,10 @@ class FieldSkills(Table):
             names["bring the flag home"] = ["(bring|carry|take) [(the|their)] flag (home|back)"]
         for verb, what, _ in self._strikes():
             also = "(water|river|dirt|dirty water)" if what == "water" else what
-            names[f"{verb} {what}"] = [f"{verb} {the} {also}"]
+            # Several may have to strike one ore.
+            said = "(mine|dig|dig for|dig up|strike|hit)" if verb == "mine" else verb
+            beside = "[[together] with [the] (other|others|team|rest|everyone|everybody)]"
+            names[f"{verb} {what}"] = [f"{said} {the} {also} [ore] {beside}"]
         for verb in self._aimed():
             for body in self._bodies:
                 names[f"{verb} {body}"] = []
@@ -131,7 +148,11 @@ class FieldSkills(Table):
             for body in self._bodies:
                 names[f"follow {body}"] = [f"({go}|chase) {body}"]
             if plan.bodies > 1:
-                names["flee"] = ["(run away|escape|get away)"]
+                foes = "".join(f"|[the] {team.member}" for team in plan.teams if team.mind)
+                names["flee"] = [
+                    "(flee|run away|escape|get away) [from (them|[all] [the] others|everybody"
+                    f"|everyone|all{foes})]"
+                ]
                 if plan.lines:
                     names["hide"] = ["hide [from (them|all)]"]
         if plan.exits is None and (plan.radius is not None or plan.masks):
@@ -175,6 +196,42 @@ class FieldSkills(Table):
             if beam.effect in ("out", "freeze", "home") and verb in plan.verbs
         ]
 
+    def parse(
+        self, text: str, perception: np.ndarray | None = None, current: int | None = None
+    ) -> int | None:
+        found = super().parse(text, perception, current)
+        if found is None or perception is None or found >= self.wait or not _STAYS.search(text):
+            return found
+        # "I stay on the plate" of who is on it.
+        why = int(np.asarray(self._compiled(np.asarray(perception)).why)[found])
+        return self.wait if why == DONE else found
+
+    def reason(self, skill: int, why: int, perception: np.ndarray) -> str:
+        name = self.names[skill]
+        row = np.asarray(perception)[self._layout["self"]].tolist()
+        own = dict(zip(("row", "column", *self._plan.features), row, strict=True))
+        if why == UNABLE and (own["row"] < 0 or own.get("out")):
+            return "you cannot act now"
+        kind, _, thing = name.partition(" ")
+        if why == UNABLE and (kind in self._plan.beams or kind in ("lock", "unlock")):
+            return f"you cannot {kind} {'a box' if thing == 'a box' else thing} now"
+        if kind == "step:" and thing in self._plan.beams and own.get("cool"):
+            return f"you can do it again in {own['cool']} step{'s' * (own['cool'] != 1)}"
+        if why == NONE:
+            if name == "bring the flag home":
+                return "you carry no flag"
+            if name.startswith("open door "):
+                return f"you do not carry the key of door {name.rsplit(' ', 1)[-1]}"
+            if name == "repair a generator":
+                return "all generators are repaired"
+            if name == "explore":
+                return "you see all of the field"
+            if name in ("flee", "hide"):
+                return f"you see nobody to {name} from"
+            if thing in self._bodies:
+                return f"you do not see {thing}"
+        return super().reason(skill, why, perception)
+
     # ---- what is seen -------------------------------------------------------------------------
 
     def _look(self, perception: Array) -> Seen:
@@ -197,8 +254,10 @@ class FieldSkills(Table):
         able = own["row"] >= 0
         if "out" in own:
             able = able & (own["out"] == 0)
+        work = row[layout["work"]] if "work" in layout else jnp.zeros(grid.size, jnp.int32)
+        foes = team != team[me]
         return Seen(
-            own["row"], own["column"], me, able, own, rows, columns, team != team[me], doors, grid
+            own["row"], own["column"], me, able, own, rows, columns, foes, doors, grid, work
         )
 
     def _one_of(self, seen: Seen, kinds: Sequence[int]) -> Array:
@@ -282,9 +341,10 @@ class FieldSkills(Table):
         free = (seen.cells == -1) | self._one_of(seen, WALK)
         for group in range(self._plan.groups):
             free = free | ((seen.cells == DOOR + group) & seen.doors[group])
+        if self._plan.conflict == "share":  # nobody is in the way
+            return jnp.where(free, 1.0, FAR)
         everyone = np.ones(self._plan.bodies, bool)
-        body = _BODY * self._bodies_on(seen, everyone)
-        return jnp.where(free, 1.0 + body, FAR)
+        return jnp.where(free, 1.0 + BODY * self._bodies_on(seen, everyone), FAR)
 
     def _costs(self, seen: Seen, targets: Array, price: Array) -> Array:
         """f32[K, 5]: of staying and of going each way, for targets [K, H, W]."""
@@ -386,7 +446,9 @@ class FieldSkills(Table):
             can = can & seen.foes[body]
         why = jnp.where(can, jnp.where(there, POSSIBLE, NONE), UNABLE)
         why = jnp.where((why == POSSIBLE) & (cost[0] >= FAR), UNABLE, why)
-        return Details(way, why, jnp.maximum(cost[0] - reach, 0.0))
+        steps, held = counted(cost[0])
+        turns = (gap <= reach) & (acts != plan_.verbs[verb])
+        return Details(way, why, jnp.maximum(steps - reach, 0.0) + 1 + turns, held)
 
     def _threat(self, seen: Seen) -> Array:
         """bool[M]: from whom one flees: other teams, or all others of a single one."""
@@ -451,13 +513,13 @@ class FieldSkills(Table):
             steps = jnp.minimum(steps, jnp.min(steps[:, :, None] + steps[None], axis=1))
         own = jnp.maximum(seen.column, 0)
 
-        def going(far: Array, there: Array, stays: int = 0, ends: bool = True) -> Details:
-            """To where far f32[R], steps left from each room, is 0."""
+        def going(far: Array, there: Array, stays: int = 0, extra: Array | int = 0) -> Details:
+            """To where far f32[R], steps left from each room, is 0; with `extra` steps there."""
             step = jnp.argmin(jnp.where(ways[own], far, 2 * FAR))
             here = far[own]
             why = jnp.where(there, jnp.where(here < FAR, POSSIBLE, UNABLE), NONE)
-            why = jnp.where(there & (here <= 0) & ends & (stays == 0), DONE, why)
-            return Details(jnp.where(here <= 0, stays, step + 1), why, here)
+            why = jnp.where(there & (here <= 0) & (stays == 0), DONE, why)
+            return Details(jnp.where(here <= 0, stays, step + 1), why, here + extra)
 
         true = jnp.bool_(True)
         found = [going(steps[:, k], true) for k in range(count)]
@@ -465,11 +527,13 @@ class FieldSkills(Table):
         if "repair" in plan_.verbs:
             broken = marks == MACHINE
             far = jnp.min(jnp.where(broken, steps, FAR), axis=1)
-            found.append(going(far, jnp.any(broken), plan_.verbs["repair"]))
+            # Work that was left off begins anew.
+            worked = jnp.where(far[own] <= 0, seen.work[own], 0)
+            found.append(going(far, jnp.any(broken), plan_.verbs["repair"], plan_.work - worked))
         for group in range(plan_.groups if "press" in plan_.verbs else 0):
             button = marks == BUTTON + group
             far = jnp.min(jnp.where(button, steps, FAR), axis=1)
-            found.append(going(far, jnp.any(button), plan_.verbs["press"]))
+            found.append(going(far, jnp.any(button), plan_.verbs["press"], 1))
         for k in range(plan_.bodies):
             there = seen.rows[k] >= 0
             found.append(going(steps[:, jnp.maximum(seen.columns[k], 0)], there))

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from manyhands.core.answers import how_to_answer
+from manyhands.core.env import names_of
 from manyhands.envs.mission.field import effects, reading
 from manyhands.envs.mission.field.events import body_name, happened, last_events
 from manyhands.envs.mission.field.levels import written
@@ -30,12 +31,16 @@ from manyhands.envs.mission.field.state import (
     CELLS,
     COIN,
     DIRT,
+    DOOR,
     EVENTS,
     FLAG,
+    GROUPS,
     HEADINGS,
     KEY,
+    LOCKED,
     MACHINE,
     PLATE,
+    WALK,
     Beam,
     FieldState,
     Growth,
@@ -47,6 +52,7 @@ from manyhands.envs.mission.text import all_of
 if TYPE_CHECKING:
     from manyhands.envs.mission.env import Mission
 
+DOORS = range(DOOR, DOOR + GROUPS)
 parse, choices = reading.parse, effects.choices
 
 
@@ -320,6 +326,11 @@ def _moving(mission: Mission) -> list[str]:
         ("in one room", "") if rooms else ("on one cell", "; the map has one letter there")
     )
     lines.append(_CONFLICTS[plan.conflict].format(cell=cell, shown=shown))
+    solid = [code for code in plan.used if code not in (*WALK, BOX, LOCKED, *DOORS)]
+    if solid and not rooms and not plan.token:
+        turns = ", and a step that way turns you to it" if "heading" in plan.features else ""
+        names = names_of([cell_words(mission, code) for code in solid])
+        lines.append(f"Nobody can enter {names}{turns}.")
     if BOX in plan.used:
         lines.append(
             "Walking into a box pushes it, onto plain floor where nobody is or wants to be. Locked "

@@ -8,7 +8,16 @@ import jax.numpy as jnp
 import numpy as np
 
 from manyhands.core.env import Array
-from manyhands.envs.mission.planning import DONE, NO_WAY, NONE, POSSIBLE, Details, Table
+from manyhands.envs.mission.planning import (
+    DONE,
+    MARK,
+    NO_WAY,
+    NONE,
+    POSSIBLE,
+    Details,
+    Table,
+    counted,
+)
 from manyhands.envs.mission.warehouse.state import (
     ACTIONS,
     COLUMNS,
@@ -29,6 +38,9 @@ if TYPE_CHECKING:
     from manyhands.envs.mission.env import Mission
 
 
+_BODY = 3 + MARK  # steps that one drives around a robot
+
+
 def skill_set(mission: Mission) -> WarehouseSkills:
     """The skills of a warehouse."""
     return WarehouseSkills(mission)
@@ -40,20 +52,74 @@ class WarehouseSkills(Table):
 
     def __init__(self, mission: Mission):
         self._mission = mission
-        shelf = "[(a|the|my|this)] [(requested|nearest)] (shelf|request)"
+        any_ = "[(a|an|the|my|this|that|another)] [next] [nearest] [closest]"
+        shelf = f"({any_} [requested] (shelf|request) [that is requested]|one)"
+        it = f"({shelf}|it)"
+        goal = "(a|the) [nearest] [closest] goal"
+        rack = "(a|an|the|any|its) [nearest] [closest] [empty|free] rack"
+        go = "(go|drive|head|move|travel|return)"
         super().__init__(
             {
-                "fetch a request": [f"(fetch|get|pick up|go for) {shelf}", "fetch"],
-                "deliver": [f"(deliver|bring) [{shelf}] [(it|to (a|the) goal)]"],
-                "put back": [
-                    f"(put back|return|put away|put) [{shelf}] [it] [back]",
-                    "put it down",
+                "fetch a request": [
+                    f"(fetch|get|pick up|go for|collect|grab|retrieve|take|load) {shelf} [up]",
+                    f"(pick|pick up) {it} up",
+                    f"{go} (to|for|towards|toward) {any_} (requested shelf|request|requested one) "
+                    "[and (pick it up|pick up it|load it|get it|fetch it)]",
+                    "fetch",
+                    "fetch it",
                 ],
-                "go to a goal": ["(go|drive) to [(a|the)] [nearest] goal"],
-                "park": ["park [under (a|the) shelf]", "get out of the way"],
+                "deliver": [
+                    f"(deliver|bring) [{it}] [to {goal}]",
+                    f"(carry|take|drive|transport) {it} to {goal}",
+                    f"{go} to {goal} with {it}",
+                ],
+                "put back": [
+                    f"(put|bring|carry|take|set) [{it}] (back|away) [(to|on|onto|in) {rack}]",
+                    f"(put|bring|take|return|set) (back|away) {it} [(to|on|onto) {rack}]",
+                    f"(put|set) {it} down [(on|in) {rack}]",
+                    f"(put|set) down {it} [(on|in) {rack}]",
+                    f"return {it} [(to|on) {rack}]",
+                    f"(return|put|bring|carry|take) {it} (to|on|onto) {rack}",
+                ],
+                "go to a goal": [f"{go} to {goal}"],
+                "park": [f"park [(myself|here)] [under {shelf}]", "get out of the way"],
             },
             ACTIONS,
+            also={
+                "load": ("unload", f"unload {it}"),
+                "wait": [
+                    f"(wait [for|until]|let) {robot} [to] [(pass|pass by|go first|move|move on"
+                    "|move away|drive on|get out of the way|is gone|is out of the way|has passed)]"
+                    for robot in mission.agents
+                ],
+            },
         )
+
+    def words(self, perception: np.ndarray) -> list[str]:
+        said = super().words(perception)
+        load = self.names.index("step: load")
+        if np.asarray(perception)[3] and not said[load]:
+            said[load] = "put the shelf down that you carry (unload)"
+        return said
+
+    def reason(self, skill: int, why: int, perception: np.ndarray) -> str:
+        name, load = self.names[skill], int(np.asarray(perception)[3])
+        if name in ("fetch a request", "park") and load:
+            return "you carry a shelf"
+        if name == "deliver" and load != REQUESTED:
+            return "you carry no requested shelf" if why != DONE else "it is done"
+        if name == "put back" and load != SHELF:
+            return "you carry a requested shelf: deliver it first" if load else "you carry nothing"
+        if name == "step: load":
+            return "you are on no empty rack" if load else "no shelf stands on your cell"
+        if name == "step: forward":
+            return "a shelf or the edge is ahead of you" if load else "the edge is ahead of you"
+        if why == NONE:
+            return {
+                "fetch a request": "every requested shelf is carried or has a robot on its cell",
+                "put back": "there is no empty rack",
+            }.get(name, "there is none without a robot on its cell")
+        return super().reason(skill, why, perception)
 
     def plans(self, perception: Array) -> tuple[list[Details], Array]:
         mission, (rows, columns) = self._mission, self._mission.size
@@ -77,7 +143,7 @@ class WarehouseSkills(Table):
             jnp.asarray(goals),
             (shelves == SHELF) & ~others,
         ])  # fmt: skip
-        price = 1.0 + 3.0 * others + jnp.where((load > 0) & (shelves > 0), FAR, 0.0)
+        price = 1.0 + _BODY * others + jnp.where((load > 0) & (shelves > 0), FAR, 0.0)
         times = driving(targets, price)
         here = times[:, y, x]  # [5, 4]
         turns = [here[:, jnp.asarray(way)[heading]] + 1.0 for way in (TURNED_LEFT, TURNED_RIGHT)]
@@ -85,17 +151,20 @@ class WarehouseSkills(Table):
         options = jnp.stack([ahead, *turns], axis=1)  # [5, 3]
         way = jnp.asarray((FORWARD, LEFT, RIGHT))[jnp.argmin(options, axis=1)]
         steps = here[:, heading]
+        many, held = counted(steps, _BODY)
         arrived = steps <= 0
         # A requested shelf that is on a goal is delivered in the step that brings it there.
         acts = jnp.asarray((LOAD, STAY, LOAD, STAY, STAY))
         extra = jnp.asarray((1.0, 0.0, 1.0, 0.0, 0.0))
         able = jnp.stack([empty, load == REQUESTED, load == SHELF, True, empty])
-        done = jnp.stack([~empty, False, empty, arrived[3], arrived[4]])
+        # What stands on a goal and is not requested may have been delivered just now.
+        given = arrived[1] & (load == SHELF)
+        done = jnp.stack([~empty, given, empty, arrived[3], arrived[4]])
         there = jnp.any(targets, axis=(1, 2)) & able
         why = jnp.where(there, jnp.where(steps < FAR, POSSIBLE, NO_WAY), NONE)
         why = jnp.where(done, DONE, why)
         found = Details(
-            jnp.where(arrived, acts, way), why, jnp.where(steps < FAR, steps + extra, -1)
+            jnp.where(arrived, acts, way), why, jnp.where(steps < FAR, many + extra, -1), held
         )
         row, column = y + jnp.asarray(ROWS)[heading], x + jnp.asarray(COLUMNS)[heading]
         inside = (row >= 0) & (row < rows) & (column >= 0) & (column < columns)
@@ -109,10 +178,11 @@ class WarehouseSkills(Table):
     def rules(self) -> str:
         return (
             "A skill drives its way one step each time you name it, around others if it can; go on "
-            "naming it until it is done, or name another one.\n"
+            "naming it until it is done, or name another one. Skills know the whole warehouse, "
+            "also what you do not see.\n"
             "fetch a request: drive to the nearest requested shelf that stands, and pick it up. "
             "deliver: bring the requested shelf that you carry to the nearest goal. put back: "
-            "bring the shelf that you carry to the nearest empty rack, and put it down. go to a "
-            "goal. park: drive under the nearest shelf that is not requested, out of the way.\n"
-            + self._steps()
+            "bring the shelf that you carry, if it is not requested, to the nearest empty rack, "
+            "and put it down. go to a goal: drive to the nearest one. park: drive under "
+            "the nearest shelf that is not requested, out of the way.\n" + self._steps()
         )

@@ -140,7 +140,10 @@ def describe(mission: Mission, state: WarehouseState, agent: int) -> str:
 def _facts(mission: Mission, view: Scene, own: Robot) -> list[str]:
     """What the map shows, in words."""
     wanted = [at for at, what in sorted(view.shelves.items()) if what == REQUESTED]
-    listed = [f"row {y}, column {x}" for y, x in wanted]
+    mine = (own.row, own.column) if own.carrying else None
+    listed = [
+        f"row {y}, column {x}" + " (the one that you carry)" * ((y, x) == mine) for y, x in wanted
+    ]
     lines = [f"Requested shelves in view: {'; '.join(listed) or 'none'}."]
     others = [robot for robot in view.robots if robot.number != own.number]
     told = []
