@@ -108,6 +108,19 @@ def own_reach(obs: Observation, steps: int) -> tuple[Array, Array]:
     return around, through
 
 
+def own_ways(obs: Observation, around: Array, through: Array) -> Array:
+    """i16[H, W]: what it costs the chef to stand on each floor cell, around the others if there is
+    such a way. A cell on which another chef stands is entered from the cells beside it."""
+    floor, taken = obs.terrain == FLOOR, obs.chef >= 2
+    beside = jnp.where(floor & ~taken, around, FAR)
+    entered = jnp.full(around.shape, FAR, jnp.int16)
+    for direction in range(4):
+        step = jnp.where(obs.own, jnp.int16(direction), beside) + STEP
+        entered = jnp.minimum(entered, shifted(step, direction))
+    ways = jnp.where(taken, entered, around)
+    return jnp.where(ways < FAR, ways, through)
+
+
 # ---- the skills --------------------------------------------------------------------------------
 
 
@@ -253,8 +266,7 @@ class KitchenSkills:
         cells = jnp.asarray([y * self._config.width + x for x, y in self._floors], jnp.int32)
         standing = obs.own.reshape(-1)[cells]
         seen = (obs.terrain == FLOOR).reshape(-1)[cells]
-        ways = jnp.stack([around.reshape(-1)[cells], through.reshape(-1)[cells]])
-        way = jnp.where(ways[0] < FAR, ways[0], ways[1]).astype(jnp.int32)
+        way = own_ways(obs, around, through).reshape(-1)[cells].astype(jnp.int32)
         go_why = jnp.where(way < FAR, POSSIBLE, jnp.where(seen, NO_WAY, NO_TARGET))
         go_why = jnp.where(standing, WRONG_HANDS, go_why)
 
@@ -316,7 +328,9 @@ class KitchenSkills:
             far += f", ready in {_steps(int(obs.timer[y, x]) - 1)}"
         if verb == "put in":
             far += f", {held} {int(obs.count[y, x]) + 1} of 3"
-        return far if name.startswith("go to") else f"at ({x}, {y}), {far}"
+        if name.startswith("go to"):
+            return f"{far}, if the chef there leaves" if obs.chef[y, x] >= 2 else far
+        return f"at ({x}, {y}), {far}"
 
     def _missing(self, name: str, verb: str, obs: Observation) -> str:
         if " pot " in name:
