@@ -29,6 +29,7 @@ from manyhands.baselines.arena.ratings import (
     earned,
     weng_lin,
 )
+from manyhands.baselines.arena.replays import replays
 from manyhands.baselines.arena.report import report
 from manyhands.baselines.arena.run import work
 from manyhands.baselines.arena.schedule import all_matches, lineups, swiss_pairs
@@ -683,6 +684,13 @@ def test_only_the_pages_own_script_may_run(attacked):
         digest = base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
         assert f"{kind}-src 'sha256-{digest}'" in policy
     assert "innerHTML" not in attacked
+
+
+def test_the_first_deals_are_shown_whatever_ended_first(tmp_path):
+    path = tmp_path / "record.jsonl"  # in which episodes stand in the order in which they ended
+    for deals in ([2], [0, 1]):
+        manyhands.play("tic_tac_toe", "random", only=deals, record=path, resume=True)
+    assert [one["deal"] for one in replays(path, ["a", "b"], 2)] == [0, 1]
 
 
 def test_attributes_and_texts_are_escaped():
