@@ -106,6 +106,7 @@ class VolleyballSkills:
         self.attack = setup.skills == "attack"
         self._styles = hits.STYLES_OF_ATTACK if self.attack else hits.STYLES
         self.members, self.body = setup.team_size, _body(setup)
+        self._stays_with = spikes.STUBBORN if self.members > 1 else spikes.COMMITTED
         # Where a team attacks, and where its attacker waits: at a height of its own, or between the
         # rows of those who stand there.
         self._depth, self._run_up, self._wait_at = ATTACK_DEPTH, RUN_UP, HIGH
@@ -421,7 +422,7 @@ class VolleyballSkills:
         plan = self.jumps(obs)
         goals = expand(self.goals[rows].T, obs.served.ndim)
         apart = jnp.sum((goals - goal[:, None]) ** 2, axis=0)
-        can = spikes.can(plan)
+        can = plan.cost < jnp.where(plan.time < spikes.LATE, self._stays_with, spikes.OFFERED)
         rank = jnp.where(plan.time < spikes.LATE, plan.cost + spikes.STRAY * apart, apart)
         best = jnp.int32(rows[0]) + jnp.argmin(jnp.where(can, rank, 1e6), axis=0)
         return jnp.where(jnp.any(can, axis=0), best, else_).astype(jnp.int32)
