@@ -190,6 +190,7 @@ _POLITE = (
 )
 _HEAD = (
     "(i|we) [(will|shall|am|choose|pick|select|decide|have decided|take the action)]",
+    "(i|i'll|i'm|we|we'll) also",
     "(i'll|i'm|i've decided|we'll|we're) [go with|go for|opt for|choose|do|going (for|with)]",
     "(i'd|i would) (go (with|for)|choose|pick|opt for)",
     "(i'd|i had) better",
@@ -245,6 +246,7 @@ _TAIL = (
     f"(as my|for my|with my) [next|first] (turn|{_NOUN}|{_AIM})",
     "(good luck|good game|gg|okay|ok|.)",
     "no rush",
+    "(too|also|as well)",
     "and (see|watch|wait and see) (what happens [next]|how it goes|what (you|they|he|she) do)",
     "(it is|obviously|clearly|definitely|of course|for sure|certainly)",
     f"[thanks|thank you] {_WHO}",

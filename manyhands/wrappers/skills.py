@@ -8,6 +8,7 @@ decide.
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol
@@ -511,12 +512,15 @@ def _read(
 ) -> int:
     words = ""
 
-    def refuse(reason: str) -> IllegalAction:
+    def refusal(reason: str, words: str) -> str:
         # Names that differ in numbers only are as one.
         alike = {re.sub(r"[-.\d]+", "", name): name for name in reversed(table)}
         near = closest(words, reversed(alike.values()), most)
         one = f"{'an' if what[0] in 'aeiou' else 'a'} {what}"
-        return IllegalAction(f"{reason}. Name {one} in words; nearest: {', '.join(near)}.")
+        return f"{reason}. Name {one} in words; nearest: {', '.join(near)}."
+
+    def refuse(reason: str) -> IllegalAction:
+        return IllegalAction(functools.partial(refusal, reason, words))
 
     def meant(answer: Answer) -> int | None:
         nonlocal words

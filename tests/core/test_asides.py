@@ -86,6 +86,11 @@ def read(text, **options):
         '{"selected_action": "north"}',
         '{"response": {"action": "north", "thought": "south?"}}',
         "south? <final_answer>north</final_answer>",
+        "My map decides: I go north",
+        "I want a better view -> north",
+        "I go north too",
+        "I also go north",
+        "It is still raining; north",
     ],
 )
 def test_what_stands_beside_an_action_is_read_past(text):
@@ -137,6 +142,12 @@ def test_what_stands_beside_an_action_is_read_past(text):
         "stop going north",
         'He said: "I go north because it is near"',
         "It would be good to go north because it is near",
+        "The old man: I go north",
+        "My first thought: I go north",
+        "My move of last time: I go north",
+        "No good idea: I go north",
+        "He wants a better view -> north",
+        "north is fine too",
     ],
 )
 def test_what_turns_an_action_round_is_refused(text):

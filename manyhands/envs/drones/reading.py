@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from manyhands.core.answers import Answer, closest, decide
-from manyhands.core.env import IllegalAction, names_of
+from manyhands.core.answers import Answer, decide, instead
+from manyhands.core.env import IllegalAction
 from manyhands.core.grammar import WAITING, Grammar, Reading
 from manyhands.envs.drones.commands import commands
 from manyhands.envs.drones.observe import goal_of
@@ -244,11 +244,11 @@ def parse(drones: Drones, text: Any, state: DronesState, agent: int) -> Any:
     known = commands(drones, state, agent)
 
     def refuse(reason: str) -> IllegalAction:
-        near = closest(text if isinstance(text, str) else "", list(known), SHOWN)
-        shown = names_of([name for name in known if name in near])
-        more = f", and {len(known) - len(near)} more" if len(known) > len(near) else ""
+        return IllegalAction(functools.partial(refusal, reason))
+
+    def refusal(reason: str) -> str:
         numbers = "" if drones.actions == "moves" else ", or four numbers"
-        return IllegalAction(f"{reason}. Open to you: {shown}{more}{numbers}.")
+        return f"{reason}. Open to you: {instead(text, list(known), SHOWN)}{numbers}."
 
     def mean(answer: Answer) -> Any:
         plain = " ".join(answer.plain.split()).rstrip(".")

@@ -7,6 +7,7 @@ x > 0), with metres, m/s and rad/s rounded to `METRES` and parts of one (attitud
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
@@ -846,11 +847,14 @@ def parse(game: Volleyball, text: Any, state: VolleyballState, agent: int) -> An
         raise IllegalAction("The episode is over; there is nothing to answer.")
     table, words = {choice.text: choice.action for choice in offered}, ""
 
-    def refuse(reason: str) -> IllegalAction:
-        return IllegalAction(
+    def refusal(reason: str, words: str) -> str:
+        return (
             f"{reason}. Answer with {_FOUR[game.actions == 'position'].lower()}, or with "
             f"{names_of(closest(words, table, min(len(table), 16)))}."
         )
+
+    def refuse(reason: str) -> IllegalAction:
+        return IllegalAction(functools.partial(refusal, reason, words))
 
     def mean(answer: Answer) -> np.ndarray | None:
         nonlocal words
