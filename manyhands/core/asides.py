@@ -119,6 +119,12 @@ _AIM = re.compile(
     r"|unload|push|press|repair|meet|lead|leave|score|stop|guard)\b",
     re.I,
 )
+# "I refuse to pass" names no purpose.
+_NO_AIM = re.compile(
+    r"\b(?:refuse|decline|hesitate|hate|fail|forget|want|like|love|wish|hope|need|plan|mean|tend|try"
+    r"|afraid|\w*able|\w*willing|reluctant|tempt\w+|about|going|early|late|wrong|hard)\W*$",
+    re.I,
+)
 # What the action does at once: "turn right, to face south".
 _FACE = re.compile(r"\bto face\W*$", re.I)
 _OUTCOME = re.compile(r"\b(?:so that|because|since)\b", re.I)
@@ -460,7 +466,10 @@ def main_clauses(text: str) -> Iterator[Clause]:
 
 def _reasons(text: str) -> Iterator[Clause]:
     for sign in (_WHY, _AIM):
-        mark = sign.search(text, 1)
+        marks = sign.finditer(text, 1)
+        if sign is _AIM:
+            marks = (mark for mark in marks if not _NO_AIM.search(text[: mark.start()][-24:]))
+        mark = next(marks, None)
         if mark:
             # "to win" is a whole purpose, "because" is not a whole reason.
             reason = text[mark.end() :].strip(" ().!;:*\n")

@@ -97,6 +97,7 @@ def read(text, **options):
         "I think north is best",
         "So I think that going north is best here",
         "The safest move is to go north.",
+        "I want to go north to reach the door",
     ],
 )
 def test_what_stands_beside_an_action_is_read_past(text):
@@ -164,6 +165,8 @@ def test_what_stands_beside_an_action_is_read_past(text):
         "Is north best?",
         "north is best avoided",
         "I think he is best",
+        "I refuse to go north",
+        "I hesitate to go north",
     ],
 )
 def test_what_turns_an_action_round_is_refused(text):
