@@ -36,6 +36,9 @@ PLAIN = (
     '{{"name": "act", "arguments": {{"action": "{}"}}}}', "<answer>{}</answer>",
     "I see.\n<answer> {} </answer>", "So it is \\boxed{{{}}}.", "<think>hm</think>{}",
     "```\n{}\n```", "[{}]", "I am sure of it. [{}]", "ACTION: {}\nACTION: {}",
+    "After weighing the options, I choose {}.", "The best move is to {}", "{} seems best.",
+    "Selected: {}", "{} is what I do.", "Without hesitation: {}", "That leaves one thing: {}",
+    "Based on all that, the best action is:\n{}", "{}\n\nThis is the best I can do.",
 )  # fmt: skip
 REFUSED = (
     "I won't {}", "don't {}", "do not {}", "never {}", "I would never {}", "not {}",
@@ -46,7 +49,9 @@ REFUSED = (
     '{{"action": "not {}"}}', "<answer>{}?</answer>", "instead of that, they {}",
     "{} was a bad idea",
     "I could {}, or wait and see", "either {} or nothing", "ich will {}", "я хочу {}",
-    "oh sure, as if I would {}",
+    "oh sure, as if I would {}", "e.g. {}", "next turn I {}", "I am not going to {}",
+    "it is tempting to {}", "It's too early to {}", "the opponent: {}", "my rival's plan: {}",
+    "example: {}", "I'd {} if I could", "I hesitate to {}", '{{"avoid": "{}"}}', "opposite of {}",
 )  # fmt: skip
 
 

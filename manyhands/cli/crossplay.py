@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from manyhands.cli.common import CONFIG, FILES, SEATS, add_measure, add_wrappers, build, command
+from manyhands.core.env import ConfigError
 
 
 def add(commands: Any) -> None:
@@ -30,11 +31,19 @@ def add(commands: Any) -> None:
     add_wrappers(parser)
     add_measure(parser)
     parser.add_argument("--out", type=Path, default=Path("crossplay"), metavar="FOLDER")
+    parser.add_argument(
+        "--overwrite", action="store_true", help="replace the tables that are in the folder"
+    )
 
 
 def run(options: argparse.Namespace) -> int:
     from manyhands.baselines.evaluation.crossplay import crossplay
 
+    there = options.out / "crossplay.json"
+    if there.exists() and not options.overwrite:  # before the hours that playing may take
+        raise ConfigError(
+            f"{there} exists: name another folder (--out), or replace it (--overwrite)"
+        )
     result = crossplay(build(options), options.policies, options.episodes, options.seed)
     print(result)
     for path in result.save(options.out):

@@ -33,7 +33,7 @@ def add(commands: Any) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    from manyhands.integrations.mcp import server
+    from manyhands.integrations.mcp import serve
 
     env = build(options)
     partners = options.partners
@@ -43,12 +43,12 @@ def run(options: argparse.Namespace) -> int:
         for name in names:
             make_seat(name, env)  # an unknown one is refused before anybody connects
     seat = int(options.seat) if options.seat.isdigit() else options.seat
-    server(
+    serve(
         env,
         seat,
         partners,
         seed=options.seed,
         retries=options.retries,
         on_end=lambda totals: print(json.dumps(totals), file=sys.stderr, flush=True),
-    ).run()
+    )
     return 0

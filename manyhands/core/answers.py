@@ -24,11 +24,11 @@ import difflib
 import itertools
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from typing import Any
 
 from manyhands.core.asides import is_reason, main_clauses, pieces, states
-from manyhands.core.env import IllegalAction
+from manyhands.core.env import IllegalAction, names_of
 from manyhands.core.grammar import as_own, tokens
 from manyhands.core.objects import Wordings, objects_in, order_of, orders_in, ways_of
 
@@ -448,6 +448,7 @@ def _in_arrows(text: str) -> Iterator[str]:
 # "Final answer: ..." as the last line, or alone on the line before.
 _LABEL = re.compile(
     rf"(?:{_BLANK}|[>*_`#-])*(?:(?:so|thus|therefore|hence),?{_BLANK}+)?"
+    rf"(?:(?:based on|given|considering|after)\b[^,.:;!?]{{0,60}},{_BLANK}+)?"
     rf"(?:(?:the|my|final|next|chosen|best){_BLANK}+){{0,3}}(?:answer|move|choice|decision|action)"
     rf"(?:{_BLANK}+is)?(?:{_BLANK}|[*_`])*(?P<colon>[:=\uff1a]?)(?:{_BLANK}|[*_`])*",
     re.I,
@@ -573,6 +574,42 @@ def closest(words: str, names: Iterable[str], most: int) -> list[str]:
         return -match.ratio()
 
     return sorted(names, key=likeness)[:most]
+
+
+def instead(given: Any, names: Sequence[str], most: int) -> str:
+    """What could be answered in place of what was given: at most so many of the names, those most
+    like it, in their order: "a, b or c, and 4 more"."""
+    near = closest(given if isinstance(given, str) else "", names, most)
+    more = f", and {len(names) - len(near)} more" if len(names) > len(near) else ""
+    return names_of([name for name in names if name in near]) + more
+
+
+def settled(
+    meanings: Iterable[int | str],
+    open_: Container[int],
+    why: Callable[[int], str],
+    refuse: Callable[[str], IllegalAction],
+) -> int | None:
+    """The one open action among the readings of a sentence; None if there are several, or none.
+
+    Args:
+        meanings: of each reading its action, or why what it says does not hold now.
+        open_: the actions that are open.
+        why: why an action is not.
+        refuse: makes the error of the first such reason.
+    """
+    found: dict[int, None] = {}
+    reason = ""
+    for meant in meanings:
+        if isinstance(meant, str):
+            reason = reason or meant
+        elif meant in open_:
+            found[meant] = None
+        else:
+            reason = reason or why(meant)
+    if found or not reason:
+        return next(iter(found)) if len(found) == 1 else None
+    raise refuse(reason)
 
 
 def number(plain: str) -> int | None:

@@ -21,6 +21,7 @@ from typing import NamedTuple
 
 MOST = 600  # characters of a sentence that is taken apart; a longer one must mark its action
 _MOST_PIECES = 12  # sentences and clauses of a reason
+_list = str.split
 
 
 class Clause(NamedTuple):
@@ -35,6 +36,7 @@ class Clause(NamedTuple):
             not even a word of the reason may name one.
         outcome: whether the reason tells what the action is or does at once, and so may name that
             action again, but no other: "turn right, to face south", "go up (north)".
+        again: whether the reason has to name that action again: "pick it up: interact".
     """
 
     main: str
@@ -70,9 +72,17 @@ _LABEL = re.compile(
     r"|i(?:'ve| have) (?:decided|chosen)\s*:\s*"
     r"|that(?:'s| is) what i(?:'ll| will| shall)? do\s*:\s*"
     r"|(?:(?:first|next|this) step|step (?:one|1)|first(?: off)?|next(?: up)?|now)\s*:\s*"
+    r"|(?:(?:my|the|final)\s+)?(?:selected|final|output|best|pick|selection|verdict)\s*:\s*"
     r"|(?:->|=>|\u2192|\u27a1\ufe0f?)\s*"
     r"|(?:(?:my|the|final|best|next)\s+){0,2}(?:action|answer|move|choice|decision)"
     r"\s*(?:[-=]+>?\s|[\u2013\u2014\u2192])\s*)(?=[^\W\d])",
+    re.I,
+)
+# "I think that going north is best"; "north is best" alone is an opinion.
+_THINKS = re.compile(
+    r"\W*(?:(?:so|therefore|thus|hence),?\s+)?(?:i|we) (?:think|believe|feel|find)(?: that)?\s+"
+    r"(?P<main>[^,;:.!?\n]+?) is (?:the )?best(?: (?:move|choice|option|action))?(?: here| now)?"
+    r"\W*",
     re.I,
 )
 _CALL = re.compile(
@@ -105,7 +115,14 @@ _AIM = re.compile(
     r"|trap|bluff|induce|tempt|drink|make|build|craft|mine|carry|return|hand|join|follow|catch"
     r"|give|gain|position|set up"
     r"|protect|flee|escape|evade|hide|defend|tag|dodge|chase|check|look|search|find|pass|save"
-    r"|maximi[sz]e|secure|stay|win|let|bump|hit|spike|receive|dig|touch|fly|move|load|unload|push|press|repair|meet|lead|leave|score|stop|guard)\b",
+    r"|maximi[sz]e|secure|stay|win|let|bump|hit|spike|receive|dig|touch|fly|move|load"
+    r"|unload|push|press|repair|meet|lead|leave|score|stop|guard)\b",
+    re.I,
+)
+# "I refuse to pass" names no purpose.
+_NO_AIM = re.compile(
+    r"\b(?:refuse|decline|hesitate|hate|fail|forget|want|like|love|wish|hope|need|plan|mean|tend|try"
+    r"|afraid|\w*able|\w*willing|reluctant|tempt\w+|about|going|early|late|wrong|hard)\W*$",
     re.I,
 )
 # What the action does at once: "turn right, to face south".
@@ -135,16 +152,6 @@ _AIMED = re.compile(
 # What is needed is done later: "I need to cool the mug, so I go to the fridge".
 _NEED = re.compile(r"\W*(?:i|we) (?:need|have|must|want)\b", re.I)
 _ENDED = re.compile(r"(?:[.;!\n\u2013\u2014]|\s-)\s*(?:now,?\s+|but\s+)?(?=" + _INTEND + ")", re.I)
-# "The salad needs lettuce but I fetch bread".
-_BUT = re.compile(r",?\s+but\s+(?=" + _INTEND + ")", re.I)
-# "While it cooks I fetch a plate".
-_MEANWHILE = re.compile(
-    r"\W*(?:while|meanwhile|in the meantime)\b(?P<reason>[^.;:!?\n]*?),?\s*(?<![a-z])(?="
-    + _INTEND
-    + ")",
-    re.I,
-)
-
 # A no of its own before what "I" do; where it is an answer, it is an action that differs.
 _NO = re.compile(rf"\W*(?P<no>no|nope|nah)\s*[,.;!\u2013\u2014]+\s*(?={_I}\b)", re.I)
 # A note in brackets behind the action: "bet 1 (strong hand)".
@@ -159,75 +166,6 @@ _BAD = re.compile(
     re.I,
 )
 
-# "I line up with the food: up".
-_DOING = re.compile(
-    r"\W*(?:(?:i|we|i'll|let me) (?=(?:move|go|line up|head|step|walk|come|close|approach|follow"
-    r"|flee|run|retreat|continue|make (?:room|way)|check|search|look for|fetch|explore|try|start"
-    r"|begin|clear|help|serve|bring|want|need|bluff|trap|slow-?play|give up|get|grab)\b)"
-    r"|(?:(?:i|we|i'll|let me) )?(?=(?:take|do|hit|drop|play|lift|use|grab) (?:it|this|that)\b)"
-    r"|(?=(?:closing|approaching|heading|following|lining up|fac(?:e|ing)"
-    r"|(?:head|heading|go|going) back"
-    r"|(?:head|go|move|walk|step) (?:over )?(?:to|towards?|for) (?:the|my))\b)"
-    r"|(?P<later>(?:(?:now,? |still )?(?:back (?:to|for)|off to|time to|on (?:my|our) way|ready to)"
-    r"|now,? (?:i|we) can|(?:i|we) can now)\b))"
-    r"(?P<reason>[^:;.!\n]{1,90}?)(?::|\s+--?|\s*[\u2013\u2014])\s+(?P<main>[^:]+)",
-    re.I,
-)
-_UNDERWAY = re.compile(
-    r"\W*(?:(?:i|we|i'll|let me) )?(?:move|go|going|line up|lining up|head|heading|step|walk|come"
-    r"|close|closing|approach|approaching|follow|following|continue|facing|get|fetch)\b",
-    re.I,
-)
-_NOT_DOING = re.compile(
-    r"\b(?:no|not|never|\w+n't|bad|worse|worst|wrong|lose|losing|nowhere|was|were|did|\w+ed|caught"
-    r"|could|should|would|when|you\w*|he|she|they|his|her|their|option\w*|choice\w*)\b",
-    re.I,
-)
-# The same action twice: "pick it up: interact", "face the pot -> north".
-_AGAIN = re.compile(
-    r"(?P<reason>[^:\n]{1,120}?)(?::|\s*(?:->|=>|\u2192)|\s--?|\s*[\u2013\u2014])\s+(?P<main>[^:\n]+)"
-)
-# How things are, and what is done: "Door 1 is open now: east", "the mince is ready, take it".
-_STATED = re.compile(
-    r"(?P<reason>[^:;.!?\n]{1,90}):\s+(?P<main>[a-z][^:]{1,60})"
-    r"|(?P<told>[^,:;.!?\n]{1,90})(?:,|\s*->|\s--?)\s+(?P<then>[a-z][^:,;.!?\n]{1,40})[.!]*",
-    re.I,
-)
-# A statement of how things are, and the words before a thing in it.
-_STATES = re.compile(
-    r"\b(?:(?:it|that|there|he|she)'s|i'm|we're|i am|we are|is|are|isn't|aren't|needs?|has|have"
-    r"|nothing (?:\w+ )?to \w+|holds?|contains?|requires?|becomes?|lies|stands?|will be|gets)\b",
-    re.I,
-)
-_LIKELY = re.compile(r"\b(?:may|might|must|could|should) be\b", re.I)
-_JUDGES = re.compile(
-    r"\b(?:best|right|good|correct|optimal|better|fine|okay|safer?|profitable|cheap|free|off|gone"
-    r"|over|unclear|trap|test|example|mistake|thing|idea|move|action|choice|answer|turn)\b"
-    r"|\b(?:is|are|isn't|aren't|lies|stands?|has|have|blocked|closed|locked|shut)\W*$",
-    re.I,
-)
-_list = str.split
-_BEFORE_THINGS = frozenset(
-    _list(
-        "the a an of in into from with for some my our this that its need needs want has have "
-        "holds no more enough another any"
-    )
-)
-# "The door is not open yet, I'll wait".
-_SPLICED = re.compile(
-    r"(?P<reason>[^,;:.!\n]{0,80}?(?:\b(?:is|are|isn't|aren't|has|have|hasn't|needs?|holds?"
-    r"|stands?|remains?)|\b(?:it|that|there)'s|nothing (?:\w+ )?(?:for me )?to do)\b"
-    r"[^,;:.!\n]{0,60}),\s+"
-    r"(?=(?:i|i'll|i'm|we|we'll|let me)\b)(?P<main>.+)",
-    re.I | re.S,
-)
-_IN_TIME = re.compile(
-    r"\b(?:when\w*|once|while|after|before|as|by|next|then|later|soon|were|was|had|should"
-    r"|would|could|may|can|you\w*|that|which|who|what|how|rule|option\w*|plan\w*|turns?|even|given"
-    r"|in (?:case|my|our|a|an|one|two|three|\d+|that|which|this|general|theory|the end)"
-    r")\b",
-    re.I,
-)
 # "west \u2014 the pot is there".
 _DASH = re.compile(r"\s+(?:[\u2013\u2014]|--)\s+(?=\w)")
 
@@ -242,6 +180,184 @@ _OTHERS = re.compile(
 )
 
 _YOU = re.compile(r"\byou(?:r|'re)?\b", re.I)
+
+# ---- sentences in two parts, what is told and what is done ---------------------------------------
+
+
+class _Cut(NamedTuple):
+    """A way to take a sentence apart that is the whole of it.
+
+    Attributes:
+        whole: with the groups "reason" and "main".
+        unless: what the reason says in none of these ways.
+        states: whether the reason is a statement of how things are.
+        later: of the sentence: its reason tells what is done later.
+        clause: what else is known of the clause.
+    """
+
+    whole: re.Pattern[str]
+    unless: tuple[re.Pattern[str], ...] = ()
+    states: bool = False
+    later: re.Pattern[str] | None = None
+    clause: Clause = Clause("", outcome=True)
+
+
+# A statement of how things are, and the words before a thing in it.
+_STATES = re.compile(
+    r"\b(?:(?:it|that|there|he|she)'s|i'm|we're|i am|we are|is|are|isn't|aren't|needs?|has|have"
+    r"|nothing (?:\w+ )?to \w+|holds?|contains?|requires?|becomes?|lies|stands?|will be|gets"
+    r"|still \w+ing)\b",
+    re.I,
+)
+_LIKELY = re.compile(r"\b(?:may|might|must|could|should) be\b", re.I)
+_BEFORE_THINGS = frozenset(
+    _list(
+        "the a an of in into from with for some my our this that its need needs want has have "
+        "holds no more enough another any still"
+    )
+)
+# What a reason may not say: a judgement, another time, that it is not done.
+_JUDGES = re.compile(
+    r"\b(?:best|right|good|correct|optimal|better|fine|okay|safer?|profitable|cheap|free|off|gone"
+    r"|over|unclear|trap|test|example|mistake|thing|idea|move|action|choice|answer|turn)\b"
+    r"|\b(?:is|are|isn't|aren't|lies|stands?|has|have|blocked|closed|locked|shut)\W*$"
+    r"|\bgonna \w+\W*$"
+    r"|\b(?:going|about|tempt\w+|afraid|early|late|ready|able|inclined|reluctant|hesitant|eager"
+    r"|\w*willing|wrong|hard) to \w+\W*$"
+    r"|^\W*(?:is|are|am|has|have)\b",
+    re.I,
+)
+_IN_TIME = re.compile(
+    r"\b(?:when\w*|once|while|after|before|as|by|next|then|later|soon|were|was|had|should"
+    r"|would|could|may|can|you\w*|that|which|who|what|how|rule|option\w*|plan\w*|turns?|even|given"
+    r"|in (?:case|my|our|a|an|one|two|three|\d+|that|which|this|general|theory|the end)"
+    r")\b",
+    re.I,
+)
+_NOT_DOING = re.compile(
+    r"\b(?:no|not|never|\w+n't|bad|worse|worst|wrong|lose|losing|nowhere|was|were|did|\w+ed|caught"
+    r"|could|should|would|when|you\w*|he|she|they|his|her|their|option\w*|choice\w*)\b",
+    re.I,
+)
+_AGAINST = re.compile(
+    r"\b(?:no|not|never|\w+n't|none|nothing|nobody|cannot|without|avoid\w*|bad|worse|worst|wrong"
+    r"|mistake|poor|silly|stupid|terrible|risky|rejected|ruled|you|your|he|his|she|her|they|their"
+    r"|was|were|did|done|had|would|could|should|rather|better|sorry|oops|hmm|correction|change"
+    r"|mean|means|thoughts?|what|who|where|why|how|option\w*|plan\w*"
+    r"|fallback|else|but|except|than|unlikely"
+    r"|illegal|impossible|blocked|taken|closed|locked|occupied|too|example|test|trap|question"
+    r"|last|previous|earlier|past|alternative\w*|false|fails?|useless|pointless|loses?)\b",
+    re.I,
+)
+_NOT_POINTED = re.compile(
+    r"\b(?:thoughts?|impulse|temptation|instinct|hunch|wish|alternative|hand|rounds?)\W*$", re.I
+)
+
+_THEN = r"(?::|\s*(?:->|=>|\u2192)|\s--?|\s*[\u2013\u2014])\s+"
+_CUTS = (
+    # "I line up with the food: up", "time to get an onion -> north".
+    _Cut(
+        re.compile(
+            r"\W*(?:(?:i|we|i'll|let me) (?=(?:move|go|line up|head|step|walk|come|close|approach"
+            r"|follow|flee|run|retreat|continue|make (?:room|way)|check|search|look for|fetch"
+            r"|explore|try|start|begin|clear|help|serve|bring|want|need|bluff|trap|slow-?play"
+            r"|give up|get|grab)\b)"
+            r"|(?:(?:i|we|i'll|let me) )?"
+            r"(?=(?:take|do|hit|drop|play|lift|use|grab) (?:it|this|that)\b)"
+            r"|(?=(?:closing|approaching|heading|following|lining up|fac(?:e|ing)"
+            r"|(?:head|heading|go|going) back"
+            r"|(?:head|go|move|walk|step) (?:over )?(?:to|towards?|for) (?:the|my))\b)"
+            r"|(?:now,? |still )?(?:back (?:to|for)|off to|time to|on (?:my|our) way|ready to)\b"
+            r"|now,? (?:i|we) can\b|(?:i|we) can now\b)"
+            rf"(?P<reason>[^:;.!\n]{{1,90}}?){_THEN}(?P<main>[^:]+)",
+            re.I,
+        ),
+        unless=(_NOT_DOING,),
+        later=re.compile(
+            r"\W*(?:(?:(?:i|we|i'll|let me) )?(?:move|go|going|line up|lining up|head|heading|step"
+            r"|walk|come|close|closing|approach|approaching|follow|following|continue|facing|get"
+            r"|fetch)\b|(?:now,? |still )?(?:back (?:to|for)|off to|time to|on (?:my|our) way"
+            r"|ready to)\b|now,? (?:i|we) can\b|(?:i|we) can now\b)",
+            re.I,
+        ),
+    ),
+    # The same action twice: "pick it up: interact", "face the pot -> north".
+    _Cut(
+        re.compile(rf"(?P<reason>[^:\n]{{1,120}}?){_THEN}(?P<main>[^:\n]+)"),
+        clause=Clause("", outcome=True, again=True),
+    ),
+    # "Door 1 is open now: east", "the mince is ready, take it".
+    *(
+        _Cut(
+            re.compile(pattern, re.I),
+            unless=(_OTHERS, _IN_TIME),
+            states=True,
+            clause=Clause("", strict=True, outcome=True),
+        )
+        for pattern in (
+            r"(?P<reason>[^:;.!?\n]{1,90}):\s+(?P<main>[a-z][^:]{1,60})",
+            r"(?P<reason>[^,:;.!?\n]{1,90})(?:,|\s*->|\s--?)\s+"
+            r"(?P<main>[a-z][^:,;.!?\n]{1,40})[.!]*",
+        )
+    ),
+    # "The salad needs lettuce but I fetch bread".
+    _Cut(
+        re.compile(rf"(?P<reason>.+?),?\s+but\s+(?P<main>{_INTEND}.+)", re.I | re.S),
+        unless=(_IN_TIME,),
+        states=True,
+        clause=Clause(""),
+    ),
+    # "After weighing the options, I go north".
+    _Cut(
+        re.compile(
+            r"\W*(?P<reason>(?:after|having) (?:careful |some |much )?(?:weigh|consider|think"
+            r"|thought|look|compar|review|read|analy[sz]|evaluat|reason|reflect|deliberat)"
+            r"(?:ing|ed|ion)?\b"
+            rf"[^,.;:!?\n]{{0,60}}),\s+(?P<main>{_INTEND}.+)",
+            re.I | re.S,
+        ),
+        clause=Clause(""),
+    ),
+    # "North. This brings me to the door."
+    _Cut(
+        re.compile(
+            r"(?P<main>[^.!?;:\n]+?)\W*(?:[.!;]\s|\n)\s*"
+            r"(?P<reason>(?:this|that|it)(?:'ll)?\b[^?]*)",
+            re.I,
+        ),
+        unless=(_AGAINST,),
+        clause=Clause("", later=True),
+    ),
+    # "While it cooks I fetch a plate".
+    _Cut(
+        re.compile(
+            r"\W*(?:while|meanwhile|in the meantime)\b(?P<reason>[^.;:!?\n]*?),?\s*(?<![a-z])"
+            rf"(?P<main>{_INTEND}.*)",
+            re.I | re.S,
+        ),
+        clause=Clause(""),
+    ),
+    # "The door is not open yet, I'll wait".
+    _Cut(
+        re.compile(
+            r"(?P<reason>[^,;:.!\n]{0,80}?(?:\b(?:is|are|isn't|aren't|has|have|hasn't|needs?|holds?"
+            r"|stands?|remains?)|\b(?:it|that|there)'s|nothing (?:\w+ )?(?:for me )?to do)\b"
+            r"[^,;:.!\n]{0,60}),\s+(?=(?:i|i'll|i'm|we|we'll|let me)\b)(?P<main>.+)",
+            re.I | re.S,
+        ),
+        unless=(_IN_TIME,),
+        clause=Clause(""),
+    ),
+    # "My card decides: I bet"; "the old man: I bet" tells who says it.
+    _Cut(
+        re.compile(
+            r"\W*(?P<reason>(?:my|it|this|that|there|i|we|with|no|only|nothing|one|two|three)\b"
+            rf"(?: [^\s:;.!?]+){{2,12}}):\s+(?P<main>{_INTEND}[^:]*)",
+            re.I,
+        ),
+        unless=(_OTHERS, _IN_TIME, _JUDGES, _NOT_POINTED),
+    ),
+)
 
 # An alternative that is ruled out.
 _NOT = re.compile(
@@ -290,7 +406,7 @@ _HARMFUL = re.compile(
     r"|still(?=\W*(?:[,;.!]|$|(?:i|we|my|our)\b))"
     r"|instead|wait|actually|undecided|unsure|not sure|uncertain|no idea|refus\w+"
     r"|forget|ignore|cancel|never ?mind|scratch"
-    r"|well as|soon as|long as|far as|much as)\b",
+    r"|well as|soon as|long as|far as|much as|e\.\s?g)\b",
     re.I,
 )
 # An intention of its own.
@@ -330,6 +446,9 @@ def main_clauses(text: str) -> Iterator[Clause]:
     label = _TO_BEFORE.match(text) or _LABEL.match(text)
     if label and label.end():
         yield Clause(text[label.end() :])
+    thinks = _THINKS.fullmatch(text)
+    if thinks:
+        yield Clause(thinks["main"])
     behind = _TO_BEHIND.search(text)
     if behind and _OWN.match(text):
         yield Clause(text[: behind.start()])
@@ -347,7 +466,10 @@ def main_clauses(text: str) -> Iterator[Clause]:
 
 def _reasons(text: str) -> Iterator[Clause]:
     for sign in (_WHY, _AIM):
-        mark = sign.search(text, 1)
+        marks = sign.finditer(text, 1)
+        if sign is _AIM:
+            marks = (mark for mark in marks if not _NO_AIM.search(text[: mark.start()][-24:]))
+        mark = next(marks, None)
         if mark:
             # "to win" is a whole purpose, "because" is not a whole reason.
             reason = text[mark.end() :].strip(" ().!;:*\n")
@@ -381,29 +503,15 @@ def _reasons(text: str) -> Iterator[Clause]:
                 known = _sure(_AIMED.sub("", reason)) if sign is _SO else reason
                 later = _NEED.match(reason) is not None
                 yield Clause(main, known, later=later, outcome=sign is _SO)
-    doing = _DOING.fullmatch(text)
-    if doing and not _NOT_DOING.search(doing["reason"]):
-        # "Time to get an onion: north", "head to the pot: east": that is done later.
-        later = doing["later"] is not None or _UNDERWAY.match(text) is not None
-        yield Clause(doing["main"], doing["reason"], later=later, outcome=True)
-    twice = _AGAIN.fullmatch(text)
-    if twice:
-        yield Clause(twice["main"], twice["reason"], outcome=True, again=True)
-    stated = _STATED.fullmatch(text)
-    if stated:
-        told, then = stated["reason"] or stated["told"], stated["main"] or stated["then"]
-        told = _LIKELY.sub("is", told)
-        if states(told) and not _OTHERS.search(told) and not _IN_TIME.search(told):
-            yield Clause(then, told, strict=True, outcome=True)
-    but = _BUT.search(text)
-    if but and states(text[: but.start()]) and not _IN_TIME.search(text[: but.start()]):
-        yield Clause(text[but.end() :], text[: but.start()])
-    meanwhile = _MEANWHILE.match(text)
-    if meanwhile:
-        yield Clause(text[meanwhile.end() :], meanwhile["reason"])
-    spliced = _SPLICED.fullmatch(text)
-    if spliced and not _IN_TIME.search(spliced["reason"]):
-        yield Clause(spliced["main"], spliced["reason"])
+    for cut in _CUTS:
+        found = cut.whole.fullmatch(text)
+        if not found:
+            continue
+        reason = _LIKELY.sub("is", found["reason"]) if cut.states else found["reason"]
+        if any(sign.search(reason) for sign in cut.unless) or (cut.states and not states(reason)):
+            continue
+        later = cut.later is not None and cut.later.match(text) is not None
+        yield cut.clause._replace(main=found["main"], reason=reason, later=later)
     dash = _DASH.search(text, 1)
     if dash and not _BAD.search(text[dash.end() :]):
         yield Clause(text[: dash.start()], text[dash.end() :], strict=True, outcome=True)

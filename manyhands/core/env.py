@@ -390,7 +390,7 @@ class Env(Generic[State]):
         if isinstance(agent, str):
             if agent in self.agents:
                 return self.agents.index(agent)
-        else:
+        elif not isinstance(agent, bool):
             with contextlib.suppress(TypeError):  # no whole number
                 number = operator.index(agent)
                 if 0 <= number < len(self.agents):

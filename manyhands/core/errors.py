@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 
@@ -25,11 +26,31 @@ class LayoutError(ConfigError):
 
 
 class IllegalAction(ManyhandsError, ValueError):
-    """An action that the agent may not take now; `reason` is written for the agent."""
+    """An action that the agent may not take now; `reason` is written for the agent, and `hint`,
+    behind it in the message, for the one who runs the loop.
 
-    def __init__(self, reason: str):
-        super().__init__(reason)
-        self.reason = reason
+    The reason may be given as a function, which is called when it is first asked for: a reader of
+    sentences tries many clauses, and hardly any of its refusals is ever seen.
+    """
+
+    def __init__(self, reason: str | Callable[[], str], hint: str = ""):
+        super().__init__()
+        self._reason, self.hint = reason, hint
+
+    @property
+    def reason(self) -> str:
+        if not isinstance(self._reason, str):
+            self._reason = self._reason()
+        return self._reason
+
+    def __str__(self) -> str:
+        return self.reason + self.hint
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({str(self)!r})"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.reason, self.hint)
 
 
 class EpisodeOver(ManyhandsError, RuntimeError):

@@ -188,8 +188,28 @@ _WHO = (
 _POLITE = (
     "(if i may|if i might|if you please|if you will|with pleasure|by all means|with your leave)"
 )
+# What is chosen for being best, before and behind the action.
+BEST = (
+    "(the|my) (most (sensible|natural|useful|obvious|logical)|best|safest|smartest|only sensible) "
+    "(thing|move|choice|option|step|action|play) [to do] [here|now] is [to]"
+)
+IS_BEST = (
+    "(is|seems|looks) the (best|safest|most sensible) (move|choice|option|action|play|thing) "
+    "[here|now|for me]",
+    "(seems|looks) best [here|now|for me]",
+)
+_DONE = "is what (i|we) (do|choose|pick|play|go (with|for))"
+_DECIDED = (
+    "(i've|i have) thought about it and",
+    "that leaves [me] [with] [only] one (thing|option|choice|move|action)",
+    "without (delay|hesitation|further thought)",
+    "let's go",
+)
 _HEAD = (
+    BEST,
+    *_DECIDED,
     "(i|we) [(will|shall|am|choose|pick|select|decide|have decided|take the action)]",
+    "(i|i'll|i'm|we|we'll) also",
     "(i'll|i'm|i've decided|we'll|we're) [go with|go for|opt for|choose|do|going (for|with)]",
     "(i'd|i would) (go (with|for)|choose|pick|opt for)",
     "(i'd|i had) better",
@@ -234,6 +254,10 @@ _HEAD = (
     _POLITE,
 )
 _TAIL = (
+    *IS_BEST,
+    _DONE,
+    "[the] best (option|choice|move|action)",
+    "and thank you",
     "(thanks|thank you|thank you very much|many thanks) [everyone|all|partner|friend|team]",
     "(this|in this|on this|for this) (time|turn|move|step|round|one)",
     "(for now|right now|at once|immediately|here|again|once more|once again|instead|next|today"
@@ -245,6 +269,7 @@ _TAIL = (
     f"(as my|for my|with my) [next|first] (turn|{_NOUN}|{_AIM})",
     "(good luck|good game|gg|okay|ok|.)",
     "no rush",
+    "(too|also|as well)",
     "and (see|watch|wait and see) (what happens [next]|how it goes|what (you|they|he|she) do)",
     "(it is|obviously|clearly|definitely|of course|for sure|certainly)",
     f"[thanks|thank you] {_WHO}",
@@ -255,6 +280,10 @@ _TAIL = (
 # Around phrases that name no more than a thing ("bread"): there, other courtesy would make a
 # sentence of its own of it ("I'm bread", "time to bread").
 _FEW_HEAD = (
+    BEST,
+    *_DECIDED,
+    "i think",
+    "(i'd|i would) (say|go (with|for)|pick|choose)",
     "(i|we) [(will|shall)] (choose|select|opt for|go (with|for))",
     "(i'll|we'll|i'd|let's) (choose|select|opt for|go (with|for))",
     "[(i|we|i'll|we'll|let me|let's)] (start|begin) (with|at|in)",
@@ -265,6 +294,10 @@ _FEW_HEAD = (
     _POLITE,
 )
 _FEW_TAIL = (
+    *IS_BEST,
+    _DONE,
+    "[the] best (option|choice|move|action)",
+    "and thank you",
     "(thanks|thank you|thank you very much|many thanks) [everyone|all|partner|friend|team]",
     f"(it is|is my [next|first|final] ({_NOUN}|{_AIM})|.|for now|next|first|this time)",
     "(from|for) me",
@@ -287,7 +320,9 @@ _BEFORE_ME = frozenset(
         "at beside near through under home higher lower sideways next"
     )
 )
-_NO_FRONT = frozenset(_list("then when time end if win case order until till what that"))
+_NO_FRONT = frozenset(
+    _list("then when time turn step round end if win case order until till what that")
+)
 # After "goes": "the onion goes into the pot".
 _GOES = frozenset(_list("into in onto on to down up out back over across"))
 _GOING = frozenset(_list("goes lands falls drops slides"))

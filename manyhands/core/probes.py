@@ -193,8 +193,8 @@ class Probes:
     ):
         self.every = whole("every", every, 1)
         self.most = whole("most", most, 1)
-        self.kinds = None if kinds is None else frozenset(kinds)
-        self.agents = None if agents is None else frozenset(agents)
+        self.kinds = _names("kinds", kinds)
+        self.agents = _names("agents", agents)
         by_agent = isinstance(ask, Mapping)
         self._one = None if by_agent else _who_answers(ask)
         self._ask = {name: _who_answers(one) for name, one in ask.items()} if by_agent else {}
@@ -291,6 +291,15 @@ class Probes:
     def scores(self) -> dict[str, Score]:
         """`scores` of all answers so far."""
         return scores(self.answers)
+
+
+def _names(what: str, given: Iterable[str] | None) -> frozenset[str] | None:
+    """A set of names; text alone would be one of letters, and nothing would be asked."""
+    listed = isinstance(given, Iterable) and not isinstance(given, (str, bytes))
+    names = list(given) if given is not None and listed else []
+    if not all(isinstance(name, str) for name in names) or not (listed or given is None):
+        raise ConfigError(f"{what} is a list of names, given {given!r}")
+    return None if given is None else frozenset(names)
 
 
 def _who_answers(given: Any) -> Any:

@@ -167,6 +167,8 @@ def make_wrapped(
     """
     if skills and events:
         raise ConfigError("skills and events are two ways of acting by skills; give one")
+    if "id" in config:
+        raise ConfigError(f"the options of {id} name another id, {config['id']!r}; give one")
     try:
         env = make(id, **config)
     except TypeError as error:
@@ -322,6 +324,8 @@ def seat(name: str, env: Env[Any], **options: Any) -> Any:
             raise SeatConfigError(
                 f"option {number} of the seat {name!r} is not of the form key=value"
             )
+        if key.strip() in options:
+            raise SeatConfigError(f"the seat {name!r} is given its option {key.strip()!r} twice")
         options[key.strip()] = _value(value.strip())
     entry_point, extra = _SEATS[name]
     try:

@@ -80,8 +80,16 @@ class Visit:
             reason = self.guest.answer(words, say if isinstance(say, str) and say.strip() else None)
             if reason:
                 self.put({"type": "refused", "reason": reason})
-        elif kind == "again":
+        elif kind == "again" and self._may_start():
             self.table.start()
+
+    def _may_start(self) -> bool:
+        """Those who play begin a game, the first one when all are there; where only programs play,
+        whoever looks on."""
+        table = self.table
+        if self.guest is None:
+            return not table.guests
+        return bool(table.games) or table.playing or table.ready
 
     async def parts(self) -> AsyncIterator[Part]:
         """What is to be sent, until cancelled; the next picture is made when it is asked for."""
@@ -123,6 +131,6 @@ def welcome(table: Table, guest: Guest | None) -> Payload:
         "keys": dict(env.keys),
         "talk": env.chat is not None,
         "clock": table.clock,
-        "once": table.once,
+        "once": table.once or (guest is None and bool(table.guests)),  # no button for another game
         "veiled": guest is None and table.veiled,
     }

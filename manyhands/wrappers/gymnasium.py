@@ -44,7 +44,7 @@ from manyhands.wrappers.pettingzoo import (
     copy_space,
     flat_info,
 )
-from manyhands.wrappers.vector import Vector
+from manyhands.wrappers.vector import Vector, uncopied
 
 _SKIPPED = 1000  # episodes without a move of the seat, after which `reset` gives up
 
@@ -330,6 +330,9 @@ class SeatVectorEnv(VectorEnv):
         self.observation_space = self._vector.observation_space
         self.action_space = self._vector.action_space
         self._all: Any = jnp.ones(num_envs, bool) if arrays == "jax" else None
+
+    def __reduce__(self) -> Any:
+        raise TypeError(uncopied(self))
 
     def reset(
         self,

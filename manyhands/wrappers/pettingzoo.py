@@ -229,11 +229,9 @@ class Format:
         are. Its `reason` is the bare one, for the one who chose the action."""
         where = "in the observation" if self.mask_observed else masks
         shown = f"; the mask of legal actions is {where}" if self.has_masks else ""
-        error = IllegalAction(
-            f'{reason} (on_illegal="noop" or "forfeit" goes on instead of raising this{shown})'
+        return IllegalAction(
+            reason, f' (on_illegal="noop" or "forfeit" goes on instead of raising this{shown})'
         )
-        error.reason = reason
-        return error
 
 
 def flat_info(info: Mapping[str, Any]) -> dict[str, Any]:

@@ -8,6 +8,7 @@ decide.
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol
@@ -521,20 +522,24 @@ def _read(
     me: str = "",
     hint: Callable[[str], str] | None = None,
 ) -> int:
-    words, tried = "", []
+    words = ""
+    tried: list[str] = []
 
-    def refuse(reason: str) -> IllegalAction:
+    def refusal(reason: str, words: str) -> str:
         if hint is not None and f" names no {what}" in reason:
             given = any(_NUMBERS.search(part) for part in tried)
             for part in tried:  # numbers that were given, but not read, are not missing
                 told = hint(part) if not given or _NUMBERS.search(part) else ""
                 if told:
-                    return IllegalAction(told)
+                    return told
         # Names that differ in numbers only are as one.
         alike = {re.sub(r"[-.\d]+", "", name): name for name in reversed(table)}
         near = closest(words, reversed(alike.values()), most)
         one = f"{'an' if what[0] in 'aeiou' else 'a'} {what}"
-        return IllegalAction(f"{reason}. Name {one} in words; nearest: {', '.join(near)}.")
+        return f"{reason}. Name {one} in words; nearest: {', '.join(near)}."
+
+    def refuse(reason: str) -> IllegalAction:
+        return IllegalAction(functools.partial(refusal, reason, words))
 
     def meant(answer: Answer) -> int | None:
         nonlocal words

@@ -136,6 +136,9 @@ class Vector:
         self._accepted: set[Any] = set()  # dtypes that actions had
         self._has_partners = partners is not None
 
+    def __reduce__(self) -> Any:
+        raise TypeError(uncopied(self))
+
     def reset(
         self,
         seed: int | Sequence[int | None] | None = None,
@@ -310,6 +313,16 @@ class Vector:
         if self._torch is not None:
             return jax.tree_util.tree_map(self._torch.from_dlpack, jax.block_until_ready(out))
         return out
+
+
+def uncopied(batch: Any) -> str:
+    """Why a batch is neither pickled nor copied."""
+    return (
+        f"a {type(batch).__name__} is neither pickled nor copied: it holds compiled programs and "
+        "the device's arrays. Build another one where it is needed, with the same arguments and "
+        "reset(seed=...); single environments (gym.make, PettingZoo) can be copied in the middle "
+        "of an episode"
+    )
 
 
 # ---- the compiled functions ----------------------------------------------------------------------

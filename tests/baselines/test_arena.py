@@ -29,6 +29,7 @@ from manyhands.baselines.arena.ratings import (
     earned,
     weng_lin,
 )
+from manyhands.baselines.arena.replays import replays
 from manyhands.baselines.arena.report import report
 from manyhands.baselines.arena.run import work
 from manyhands.baselines.arena.schedule import all_matches, lineups, swiss_pairs
@@ -104,12 +105,50 @@ def tiny(tmp_path_factory):
         ("episodes = 3", 'pairing = "pool"\npool = ["first", "last", "any"]', "held out"),
         ("episodes = 3", 'score = "reward"\npairing = "swiss"', "swiss"),
         ("episodes = 3", 'on_illegal = "raise"', "raise"),
+        ("episodes = 3", 'config = { id = "kitchen" }', "another id"),
+        ('"arena-first"', '{ seat = "random", price = ["m"] }', "[prices]"),
+        ("any = ", 'alone = { seat = "random", games = ["go"] }\n#', "'go'"),
     ],
 )
 def test_what_makes_no_sense_is_named(old, new, said):
     with pytest.raises(ConfigError) as caught:
         read_season(TINY.replace(old, new))
     assert said in str(caught.value)
+
+
+def test_a_season_is_a_file_or_a_text():
+    for wrong in (None, 3, b"name = 1\n"):
+        with pytest.raises(ConfigError, match="file or a text"):
+            read_season(wrong)
+
+
+def test_who_has_nobody_to_meet_is_told_of_the_game_that_is_missing():
+    text = TINY.replace('last = "arena-last"\nany = "arena-anything"', "")
+    with pytest.raises(ConfigError, match="'go', which is no game"):
+        read_season(text.replace('"arena-first"', '{ seat = "arena-first", games = ["go"] }'))
+
+
+def test_an_option_is_given_once():
+    for given in (
+        '"solver:depth=2,depth=3"',
+        '{ seat = "solver:depth=2", options = { depth = 3 } }',
+    ):
+        season = read_season(TINY.replace('"arena-first"', given))
+        with pytest.raises(SeatError, match="'depth' twice"):
+            season.check_seats(["tic_tac_toe"])
+
+
+def test_games_share_the_held_out_partners_of_an_environment():
+    game = 'id = "kitchen"\npairing = "pool"\npool = "held_out"\n'
+    text = f'[players]\nme = "random"\n[games.one]\n{game}[games.two]\n{game}'
+    season = read_season(text)
+    for name in ("one", "two"):
+        assert "held_out.greedy" in season.partners(name) and season.rows(name) == ["me"]
+    # A player of one's own by such a name is not taken for the partner.
+    mine = read_season(text.replace('me = "random"', 'me = "random"\n"held_out.greedy" = "random"'))
+    assert mine.players["held_out.greedy"].seat == "random"
+    assert mine.players["held_out.one.greedy"].seat == "greedy"
+    assert mine.rows("one") == ["me", "held_out.greedy"]
 
 
 @pytest.mark.parametrize(
@@ -645,6 +684,13 @@ def test_only_the_pages_own_script_may_run(attacked):
         digest = base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
         assert f"{kind}-src 'sha256-{digest}'" in policy
     assert "innerHTML" not in attacked
+
+
+def test_the_first_deals_are_shown_whatever_ended_first(tmp_path):
+    path = tmp_path / "record.jsonl"  # in which episodes stand in the order in which they ended
+    for deals in ([2], [0, 1]):
+        manyhands.play("tic_tac_toe", "random", only=deals, record=path, resume=True)
+    assert [one["deal"] for one in replays(path, ["a", "b"], 2)] == [0, 1]
 
 
 def test_attributes_and_texts_are_escaped():

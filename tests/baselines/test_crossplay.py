@@ -136,7 +136,14 @@ def test_the_command(capsys: Any, tmp_path: Any) -> None:
     out = capsys.readouterr().out
     assert "random #2" in out and "hands=2" in out and str(tmp_path / "crossplay.png") in out
     assert (tmp_path / "crossplay.png").read_bytes()[:4] == b"\x89PNG"
-    assert main(["crossplay", "kuhn_poker", "random"]) == 2
+    before = (tmp_path / "crossplay.json").read_bytes()
+    arguments[5] = "4"
+    assert main(["crossplay", *arguments, str(tmp_path)]) == 2  # tables may be of hours of play
+    assert "--overwrite" in capsys.readouterr().err
+    assert (tmp_path / "crossplay.json").read_bytes() == before
+    assert main(["crossplay", *arguments, str(tmp_path), "--overwrite"]) == 0
+    assert (tmp_path / "crossplay.json").read_bytes() != before
+    assert main(["crossplay", "kuhn_poker", "random", "--out", str(tmp_path / "new")]) == 2
     assert "two policies or more" in capsys.readouterr().err
 
 

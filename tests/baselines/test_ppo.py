@@ -246,6 +246,16 @@ def test_shaping_is_learned_from_and_not_reported() -> None:
         ({"reads": "thoughts"}, "perception or vector"),
         ({"shaping": (("soups", 1.0),)}, "no reward term"),
         ({"activation": "step"}, "tanh or relu"),
+        ({"learning_rate": float("nan")}, "learning_rate is a finite number from 0"),
+        ({"learning_rate": -1.0}, "learning_rate is a finite number from 0"),
+        ({"learning_rate": "fast"}, "learning_rate is a finite number from 0"),
+        ({"discount": 2.0}, "discount is a finite number from 0 to 1"),
+        ({"max_grad_norm": 0.0}, "max_grad_norm is a finite number above 0"),
+        ({"entropy": float("inf")}, "entropy is a finite number"),
+        ({"total_steps": 1e6}, "total_steps is a whole number"),
+        ({"recurrent": "no"}, "recurrent is True or False"),
+        ({"start_player": None}, "start_player is a word"),
+        ({"shaping": (("delivery", float("nan")),)}, "weight of shaping"),
     ],
 )
 def test_bad_configurations(config: dict[str, Any], words: str) -> None:

@@ -562,6 +562,8 @@ def test_a_checkpoint_of_another_shape_is_refused(learner, stopped):
         ({"seeds": [1, 1]}, "different"),
         ({"seeds": [-1]}, "a seed is"),
         ({"updates_per_report": -1}, "updates_per_report"),
+        ({"updates_per_report": 0}, "updates_per_report"),  # no default
+        ({"checkpoint_minutes": float("nan")}, "checkpoint_minutes"),
         ({"episodes": 0}, "episodes"),
     ],
 )

@@ -229,7 +229,7 @@ def test_the_team_earns_the_mean_with_shaping() -> None:
     [
         ({"mixer": "product"}, {}, "sum or monotonic"),
         ({"mixing_width": 0}, {}, "mixing_width"),
-        ({"epsilon": 1.5}, {}, "epsilon is from 0 to 1"),
+        ({"epsilon": 1.5}, {}, "epsilon is .* from 0 to 1"),
         ({"num_envs": 10, "minibatches": 4}, {}, "cannot be divided"),
         ({"shaping": (("soups", 1.0),)}, {}, "no reward term"),
         ({}, {"space": "box"}, "vdn needs .* Discrete"),

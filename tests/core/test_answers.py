@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import pickle
 import sys
 
 import pytest
@@ -245,3 +246,19 @@ def test_work_is_linear(piece):
 
     small, large = work(300), work(600)
     assert large < 2.5 * small + 500
+
+
+def test_a_reason_is_made_when_it_is_asked_for():
+    made = []
+
+    def reason():
+        made.append(1)
+        return "the way is blocked"
+
+    error = IllegalAction(reason, " (wait)")
+    assert not made
+    assert error.reason == "the way is blocked"
+    assert str(error) == "the way is blocked (wait)"
+    assert repr(error) == "IllegalAction('the way is blocked (wait)')"
+    again = pickle.loads(pickle.dumps(error))
+    assert (again.reason, str(again), len(made)) == (error.reason, str(error), 1)

@@ -179,6 +179,10 @@ def test_who_is_asked():
     for wrong in (Probes(knows, agents=["nobody"]), 5):
         with pytest.raises(SeatError):
             play(KUHN, "random", probes=wrong)
+    for name in ("kinds", "agents"):  # text is no list of names: its letters name nothing
+        for given in ("own card", 5, [5]):
+            with pytest.raises(ConfigError, match=name):
+                Probes(**{name: given})
     with pytest.raises(SeatError, match="probe"):
         play(KUHN, "random", probes=lambda view, question: 1 / 0)
     with pytest.raises(ConfigError):

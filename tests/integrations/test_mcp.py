@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import subprocess
 import sys
 
 import mcp
@@ -58,6 +59,9 @@ def test_a_game_in_tools():
             found = await act(client, "purple elephants")
         assert found["done"] and found["status"] == "forfeit" and found["return"] == -1
         await call(client, "new_game", seed=5)
+        wrong = await client.call_tool("new_game", {"seed": -1})  # ends no game, and says why
+        assert wrong.is_error and "from 0, given -1" in wrong.content[0].text
+        assert len(ended) == 2
         await call(client, "new_game", seed=6)  # one that is left counts as forfeited
         assert [totals["forfeited"] for totals in ended] == [False, True, True]
 
@@ -74,7 +78,10 @@ def test_words_are_heard():
 
     async def work(client):
         await call(client, "say", message="good luck to you")
-        await act(client, "check")
+        done = (await act(client, "check"))["done"]
+        while not done:
+            done = (await act(client, "fold"))["done"]
+        assert "over" in await call(client, "say", message="well played")
 
     chatty = manyhands.make("chat", env=manyhands.make("kuhn_poker"))
     with_client(server(chatty, partners=partner, seed=0), work)
@@ -119,6 +126,13 @@ def test_the_command_over_pipes():
                     count.n += 1
 
     with_client(mcp.stdio_client(command), work)
+
+
+def test_a_game_that_is_left_over_pipes_is_reported():
+    words = [sys.executable, "-m", "manyhands", "mcp", "kuhn_poker", "--seed", "3"]
+    left = subprocess.run(words, input="", capture_output=True, text=True, check=True)
+    totals = json.loads(left.stderr.strip().splitlines()[-1])
+    assert totals["forfeited"] and totals["seed"] == 3
 
 
 def test_overhead_in_one_process():

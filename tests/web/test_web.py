@@ -236,8 +236,23 @@ def looked_on(client, game, *seats):
     return client.post("/tables", json=asked).json()
 
 
+def test_a_game_does_not_begin_before_all_are_there(server):
+    client, house = server
+    table = looked_on(client, "tic_tac_toe", PERSON, PERSON)
+    with sit(client, table) as first:
+        until(first, lambda m: m["type"] == "welcome")
+        with connected(client, f"/play?table={table['table']}&seat={table['watch']}") as other:
+            until(other, lambda m: m["type"] == "welcome")
+            for socket in (first, other):
+                socket.send_json({"type": "again"})
+            time.sleep(0.2)
+            assert not house.tables[table["table"]].playing
+        with sit(client, table, 1):
+            until(first, to_move)
+
+
 def test_people_are_looked_on_where_nothing_is_hidden(server):
-    client, _ = server
+    client, house = server
     table = looked_on(client, "tic_tac_toe", PERSON, "random")
     with sit(client, table) as player:
         until(player, to_move)
@@ -252,8 +267,19 @@ def test_people_are_looked_on_where_nothing_is_hidden(server):
             assert set(view["texts"]) == {"player_0", "player_1"}
             # Who looks on can do nothing.
             other.send_json({"type": "answer", "words": "a1"})
-            until(player, to_move)
+            view, _, _ = until(player, to_move)
             assert until_picture(other)
+            while not view["over"]:
+                player.send_json({"type": "answer", "words": view["choices"][0]["text"]})
+                view, _, _ = until(player, lambda m: to_move(m) or over(m))
+            assert welcome["once"]  # no button for another game, nor does it help to ask for one
+            other.send_json({"type": "again"})
+            hosted = house.tables[table["table"]]
+            deadline = time.monotonic() + 5
+            while not hosted.games and time.monotonic() < deadline:
+                time.sleep(0.01)
+            time.sleep(0.2)
+            assert hosted.games == 1 and not hosted.playing
     # Where it was not asked for, nobody looks on.
     table = opened(client, "tic_tac_toe", PERSON, "random")
     with sit(client, table) as player:

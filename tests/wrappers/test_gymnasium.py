@@ -299,6 +299,16 @@ def test_a_partner_cannot_stall_a_game_of_turns():
     assert env._episode.illegal == [0, 4]
 
 
+@pytest.mark.parametrize("copied", (copy.deepcopy, copy.copy, pickle.dumps))
+def test_batches_say_that_they_cannot_be_copied(copied):
+    for batch in (
+        manyhands.vector("kuhn_poker", num_envs=2),
+        SeatVectorEnv("kuhn_poker", 2, partners="random"),
+    ):
+        with pytest.raises(TypeError, match="neither pickled nor copied"):
+            copied(batch)
+
+
 @pytest.mark.parametrize("copied", (copy.deepcopy, lambda env: pickle.loads(pickle.dumps(env))))
 def test_a_copy_goes_on_by_itself_with_its_partners(copied):
     env = gym.make(ID, partners=[Walker()]).unwrapped

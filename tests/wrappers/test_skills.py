@@ -86,6 +86,24 @@ def test_paths_lead_around_others() -> None:
     assert (int(action), bool(possible)) == (2, True)  # east, although west is nearer
 
 
+def test_a_cell_where_another_chef_stands_is_walked_to() -> None:
+    env, step = game("counter_circuit")
+    state = run(env, step, env.reset(jax.random.key(0)), "go to (1, 3)")
+    state = run(env, step, state, "go to (1, 1)", agent=1)
+    offers = {choice.text: choice.effect for choice in env.choices(state, 0, None)}
+    assert offers["go to (1, 1)"] == "about 2 steps, if the chef there leaves"
+    state = run(env, step, state, "go to (1, 2)")
+    for _ in range(2):  # south to the other chef, whichever way this one faces
+        here = np.asarray(env.env.perceive(state.inner))[1]
+        action, done, possible = env.skills.control(here, env.skills.names.index("go to (1, 2)"))
+        assert (int(action), bool(done), bool(possible)) == (1, False, True)
+        offers = {choice.text: choice.effect for choice in env.choices(state, 1, None)}
+        assert offers["go to (1, 2)"] == "about 1 step, if the chef there leaves"
+        state, _ = step(
+            jax.random.key(0), state, np.array([env.noop, env.parse("south", state, 1)])
+        )
+
+
 def test_choices_parse_to_themselves_and_reasons_are_given() -> None:
     env, step = game("counter_circuit")
     state = env.reset(jax.random.key(0))

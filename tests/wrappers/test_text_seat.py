@@ -184,6 +184,9 @@ def test_agents_that_act_at_once_and_talk():
 def test_mistakes():
     with pytest.raises(ConfigError, match="player_2"):
         manyhands.text_seat(KUHN, "player_2")
+    for seat in (True, -1, 2, 0.0, "player_9"):
+        with pytest.raises(ConfigError, match="no agent"):
+            manyhands.text_seat(KUHN, seat)
     with pytest.raises(ConfigError, match="1 partners"):
         manyhands.text_seat(KUHN, 0, ["random", "random"])
     with pytest.raises(ConfigError, match="give_up"):

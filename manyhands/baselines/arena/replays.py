@@ -17,11 +17,11 @@ WORDS = 400  # of one answer or message
 
 
 def replays(record: Path, names: Sequence[str], count: int) -> Iterator[dict[str, Any]]:
-    """The first `count` episodes of a record, JSON-ready; none if it cannot be played again."""
+    """The episodes of a record with the `count` lowest numbers, JSON-ready; none if it cannot be
+    played again. A record holds them in the order in which they ended, which differs by the run."""
     try:
-        for number, episode in enumerate(read(record)):
-            if number == count:
-                return
+        episodes = sorted(read(record), key=lambda episode: episode.result.episode)
+        for episode in episodes[:count]:
             yield replay(episode, names)
     except RecordError:
         return

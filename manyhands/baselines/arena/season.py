@@ -261,6 +261,8 @@ def read_season(source: str | os.PathLike[str]) -> Season:
     Raises:
         ConfigError: it cannot be read, or something in it makes no sense.
     """
+    if not isinstance(source, (str, os.PathLike)):
+        raise ConfigError(f"a season is a file or a text of several lines, given {source!r}")
     text = os.fspath(source)
     if "\n" not in text:
         try:
@@ -284,19 +286,20 @@ def read_season(source: str | os.PathLike[str]) -> Season:
     }
     if not players:
         raise ConfigError('a season needs players: [players], with lines like random = "random"')
-    games: dict[str, GamePlan] = {}
-    for key, value in _table("games", given.get("games", {})).items():
-        _name("a game", key)
-        games[key] = _game(key, _table(f"games.{key}", value), players, seed)
-    if not games:
+    tables = _table("games", given.get("games", {}))
+    if not tables:
         raise ConfigError("a season needs games: [games.tic_tac_toe], with episodes = 20")
-    for player in players.values():
+    for player in players.values():  # first: who is left without players is said to need them
         for wanted in player.games:
-            if wanted not in games:
+            if wanted not in tables:
                 raise ConfigError(
                     f"players.{player.name}.games names {wanted!r}, which is no game of the "
-                    f"season;{nearest(wanted, games)} the games are {names_of(list(games))}"
+                    f"season;{nearest(wanted, tables)} the games are {names_of(list(tables))}"
                 )
+    games: dict[str, GamePlan] = {}
+    for key, value in tables.items():
+        _name("a game", key)
+        games[key] = _game(key, _table(f"games.{key}", value), players, seed)
     currency = given.get("currency", "USD")
     if not isinstance(currency, str) or not re.fullmatch(r"\w{1,8}", currency):
         raise ConfigError(f"currency is a short word such as EUR, given {currency!r}")
@@ -386,6 +389,8 @@ def _player(name: str, value: Any, prices: Mapping[str, Price]) -> Player:
                 "such as MY_API_KEY; what is given is none (and is not shown)"
             )
     price = given.get("price", "")
+    if not isinstance(price, str):
+        raise ConfigError(f"{where}.price is the name of a row in [prices], given {price!r}")
     if price and price not in prices:
         raise ConfigError(
             f"{where}.price names {price!r}, which is not in [prices];{nearest(price, prices)} "
@@ -504,11 +509,7 @@ def _players(
     if wanted and pairing != "pool":
         raise ConfigError(f'{where}.pool belongs to pairing = "pool"')
     if wanted == STANDARD:
-        pool = []
-        for name, called in held_out(env).items():
-            pool.append(f"held_out.{name}")
-            known = Player(pool[-1], called, held_out=True, games=(game,))
-            players.setdefault(pool[-1], known)
+        pool = [_standard(game, name, called, players) for name, called in held_out(env).items()]
     else:
         pool = list(_words(f"{where}.pool", wanted))
     for name in (*named, *pool):
@@ -530,3 +531,21 @@ def _players(
                 "players with held_out = true"
             )
     return own, tuple(pool)
+
+
+def _standard(game: str, name: str, called: str, players: dict[str, Player]) -> str:
+    """Seat one of an environment's own held-out partners in a game; returns its name as a player.
+    Games that share a partner share the player."""
+    for key in (f"held_out.{name}", f"held_out.{game}.{name}"):
+        known = players.get(key)
+        if known is None:
+            players[key] = Player(key, called, held_out=True, games=(game,))
+            return key
+        if known == Player(key, called, held_out=True, games=known.games) and known.games:
+            games = tuple(dict.fromkeys((*known.games, game)))
+            players[key] = dataclasses.replace(known, games=games)
+            return key
+    raise ConfigError(
+        f"games.{game}.pool is {STANDARD!r}, whose partner {name!r} is called {key!r} here: give "
+        "your own player of that name another one"
+    )

@@ -30,6 +30,7 @@ from manyhands.baselines.learners.networks import (
     actions_of,
     inputs,
 )
+from manyhands.baselines.learners.on_policy import check_settings
 from manyhands.baselines.players.network import NetworkPolicy, differences
 from manyhands.core.config import one_of
 from manyhands.core.env import Array, ConfigError, Env, state_dataclass
@@ -69,6 +70,7 @@ class CloningConfig:
     activation: str = "relu"
 
     def __post_init__(self) -> None:
+        check_settings(self)
         one_of("reads", self.reads, READS)
         if self.epochs < 1 or self.batch < 1:
             raise ConfigError(

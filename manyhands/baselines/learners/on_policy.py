@@ -19,11 +19,44 @@ import optax
 
 from manyhands.baselines.learners.networks import READS, inputs
 from manyhands.core.batch import auto_reset, play_step, pool_draw, restart, rollout_keys
-from manyhands.core.config import one_of
+from manyhands.core.config import boolean, number, one_of, positive, whole
 from manyhands.core.env import Array, ConfigError, Env, Outcome, state_dataclass
 from manyhands.core.pack import no_actions
 
 # ---- settings ------------------------------------------------------------------------------------
+
+# Numbers of learners' settings that are kept between bounds, whichever learner has them.
+_AT_LEAST_0 = (
+    *("learning_rate", "learning_rate_end", "value_weight", "weight_decay", "clip"),
+    *("discount", "gae_lambda", "td_lambda", "role_decay", "shaping_share", "start_share"),
+    *("epsilon", "epsilon_end", "epsilon_share"),
+)
+_AT_MOST_1 = (
+    *("discount", "gae_lambda", "td_lambda", "role_decay", "shaping_share", "start_share"),
+    *("epsilon", "epsilon_end", "epsilon_share"),
+)
+
+
+def check_settings(config: Any) -> None:
+    """That the settings of a learner, a dataclass, have the types of its fields, and that numbers
+    are finite and within bounds: training would go on with NaN until its first update is refused.
+
+    Raises:
+        ConfigError: of the first one that cannot be.
+    """
+    for field in dataclasses.fields(config):
+        name, value = field.name, getattr(config, field.name)
+        if field.type == "int":
+            whole(name, value, 0)
+        elif field.type == "bool":
+            boolean(name, value)
+        elif field.type == "str" and not isinstance(value, str):
+            raise ConfigError(f"{name} is a word, given {value!r}")
+        elif field.type == "float" and name == "max_grad_norm":
+            positive(name, value)
+        elif field.type == "float":
+            low, high = (0 if name in _AT_LEAST_0 else None), (1 if name in _AT_MOST_1 else None)
+            number(name, value, low, high)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -69,16 +102,16 @@ class LearnerConfig:
     activation: str = "tanh"
 
     def __post_init__(self) -> None:
+        check_settings(self)
         for name in ("total_steps", "num_envs", "num_steps", "epochs", "minibatches"):
-            if getattr(self, name) < 1:
-                raise ConfigError(f"{name} is a whole number from 1, given {getattr(self, name)}")
+            whole(name, getattr(self, name), 1)
+        for _, weight in self.shaping:
+            number("a weight of shaping", weight)
         if self.num_envs % self.minibatches:
             raise ConfigError(
                 f"num_envs={self.num_envs} cannot be divided into minibatches={self.minibatches}"
             )
         one_of("reads", self.reads, READS)
-        if self.pool < 0:
-            raise ConfigError(f"pool is a whole number from 0, given {self.pool}")
         if self.total_steps < self.num_envs * self.num_steps:
             raise ConfigError(
                 f"total_steps={self.total_steps} is less than one update, num_envs x num_steps = "

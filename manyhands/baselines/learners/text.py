@@ -50,6 +50,7 @@ from manyhands.baselines.game_theory import policies as tables
 from manyhands.baselines.learners import text_losses as losses
 from manyhands.baselines.learners import text_network as tn
 from manyhands.baselines.learners.advantages import compared, discounted
+from manyhands.baselines.learners.on_policy import check_settings
 from manyhands.baselines.learners.runs import arrays_of, restore
 from manyhands.baselines.learners.text_lessons import (
     Demonstration,
@@ -175,6 +176,7 @@ class TextConfig:
     minutes_to_checkpoint: float = 5.0
 
     def __post_init__(self) -> None:
+        check_settings(self)
         for name, known in (("baseline", BASELINES), ("credit", CREDITS), ("tokens", TOKENS)):
             if getattr(self, name) not in known:
                 raise ConfigError(f"{name} is {names_of(known)}, given {getattr(self, name)!r}")

@@ -67,6 +67,7 @@ from manyhands.baselines.learners.runs import (
 from manyhands.baselines.learners.spread import Spread
 from manyhands.baselines.players import network as policies
 from manyhands.baselines.players.network import NetworkPolicy
+from manyhands.core.config import number, whole
 from manyhands.core.env import (
     Array,
     ConfigError,
@@ -165,12 +166,11 @@ def train(
         KeyboardInterrupt, SystemExit: on SIGINT and SIGTERM, after a checkpoint.
     """
     chosen = _seeds(seeds)
-    every = updates_per_report or max(1, math.ceil(learner.num_updates / _REPORTS))
-    if every < 1 or checkpoint_minutes < 0 or episodes < 1:
-        raise ConfigError(
-            "updates_per_report and episodes are from 1, checkpoint_minutes from 0; given "
-            f"{updates_per_report!r}, {episodes!r}, {checkpoint_minutes!r}"
-        )
+    every = max(1, math.ceil(learner.num_updates / _REPORTS))
+    if updates_per_report is not None:
+        every = whole("updates_per_report", updates_per_report, 1)
+    episodes = whole("episodes", episodes, 1)
+    checkpoint_minutes = number("checkpoint_minutes", checkpoint_minutes, 0)
     spread = Spread(devices, len(chosen))
     with contextlib.ExitStack() as stack:
         folder = stack.enter_context(spread.folder(Path(out)))

@@ -85,9 +85,6 @@ class ValueConfig(LearnerConfig):
         one_of("mixer", self.mixer, MIXERS)
         if self.mixing_width < 1:
             raise ConfigError(f"mixing_width is a whole number from 1, given {self.mixing_width}")
-        for name in ("epsilon", "epsilon_end", "td_lambda"):
-            if not 0 <= getattr(self, name) <= 1:
-                raise ConfigError(f"{name} is from 0 to 1, given {getattr(self, name)}")
 
 
 class Mixer(nn.Module):

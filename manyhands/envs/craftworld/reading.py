@@ -419,11 +419,14 @@ class _Reader:
         self.env, self.state, self.obs, self.legal, self.words = env, state, obs, legal, ""
 
     def refuse(self, reason: str) -> IllegalAction:
+        return IllegalAction(functools.partial(self._refusal, reason, self.words))
+
+    def _refusal(self, reason: str, words: str) -> str:
         possible = np.flatnonzero(self.legal[: self.env.craft.request])
         names = [self.env.actions[action] for action in possible]
-        near = closest(self.words, names, MOST_NAMED)
+        near = closest(words, names, MOST_NAMED)
         more = ", ..." if len(near) < len(names) else ""
-        return IllegalAction(
+        return (
             f"{reason}. Answer with one action, by name or number; possible now: "
             f"{', '.join(near)}{more}."
         )

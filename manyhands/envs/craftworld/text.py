@@ -77,7 +77,7 @@ def describe(env: Setting, state: CraftState, agent: int) -> str:
     """What the player sees, as text, as long as `env.detail` says."""
     obs, legal = observe(env, state, agent)
     longer = DETAILS.index(env.detail)
-    lines = [_you(env, obs), *_map(obs)]
+    lines = [_you(env, state, obs), *_map(obs)]
     if longer > 1:
         lines.append(_legend(env, obs))
     lines += _last_step(env, state, obs, others=longer > 0)
@@ -101,8 +101,8 @@ def describe(env: Setting, state: CraftState, agent: int) -> str:
     return "\n".join(lines)
 
 
-def _you(env: Setting, obs: Observation) -> str:
-    """The first line: oneself."""
+def _you(env: Setting, state: CraftState, obs: Observation) -> str:
+    """The first line: oneself, and the time."""
     role = f", {article(rl.ROLES[obs.role])}" if obs.role else ""
     condition = {rl.ALIVE: "", rl.DOWN: ", down and helpless", rl.DEAD: ", dead"}[obs.alive]
     if obs.abandoned:
@@ -111,16 +111,32 @@ def _you(env: Setting, obs: Observation) -> str:
     ground = NAMES[obs.cells[HERE]]
     words = [
         f"You are {env.agents[obs.agent]}{role}{condition}, standing on {ground}, facing "
-        f"{rl.FACINGS[obs.facing]} to {faced(env, obs)}. Light {obs.light} of 255 "
-        f"({_hour(obs.light)})."
+        f"{rl.FACINGS[obs.facing]} to {faced(env, obs)}. Step {int(env.played(state.clock))} of "
+        f"{env.max_steps}. Light {obs.light} of 255 ({_hour(env, state)})."
     ]
     if env.compass:
         words.append(f"You are at row {obs.position[0]}, column {obs.position[1]}.")
     return " ".join(words)
 
 
-def _hour(light: int) -> str:
-    return ("night", "dark", "dusk", "day")[(light > 60) + (light > 120) + (light > 190)]
+DARK = 120  # of 255: the most light of the dark
+
+
+def _hour(env: Setting, state: CraftState) -> str:
+    """The hour, and how long it stays light or dark: by the light alone, morning and evening are
+    alike."""
+    world = int(state.world)
+    day = int(env.days[world])
+    lights = np.roll(env.light[world, :day].astype(int), -(int(state.clock) % day))
+    light = int(lights[0])
+    growing = bool(lights[1 % day] > light)
+    hour = ("night", "dark", "dawn" if growing else "dusk", "day")[
+        (light > 60) + (light > DARK) + (light > 190)
+    ]
+    changes = np.flatnonzero((lights > DARK) != (light > DARK))
+    if not len(changes):
+        return hour
+    return f"{hour}, {'dark' if light > DARK else 'light again'} in {steps(int(changes[0]))}"
 
 
 def _map(obs: Observation) -> list[str]:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from manyhands.core.answers import Answer, closest, decide
+from manyhands.core.answers import Answer, decide, instead, settled
 from manyhands.core.choices import without_effect
 from manyhands.core.env import IllegalAction, names_of
 from manyhands.core.grammar import WAITING, Grammar, Reading
@@ -410,14 +410,13 @@ def parse(cuisine: Cuisine, text: Any, state: CuisineState, agent: int) -> int:
     is not open to the chef now."""
     facts = facts_of(cuisine, state)
     open_ = open_actions(cuisine, facts, agent)
-    book = cuisine.book
 
     def refuse(reason: str) -> IllegalAction:
+        return IllegalAction(functools.partial(refusal, reason))
+
+    def refusal(reason: str) -> str:
         said = [short_words(cuisine, facts, agent, action) for action in open_]
-        near = closest(text if isinstance(text, str) else "", said, SHOWN)
-        shown = names_of([name for name in said if name in near])
-        more = f", and {len(said) - len(near)} more" if len(said) > len(near) else ""
-        return IllegalAction(f"{reason}. Open to you: {shown}{more}.")
+        return f"{reason}. Open to you: {instead(text, said, SHOWN)}."
 
     def mean(answer: Answer) -> int | None:
         plain = " ".join(answer.plain.split()).rstrip(".")
@@ -426,24 +425,13 @@ def parse(cuisine: Cuisine, text: Any, state: CuisineState, agent: int) -> int:
         for action in open_:
             if plain == short_words(cuisine, facts, agent, action):
                 return action
-        readings = grammar_of(book).read(plain)
-        if not readings:
-            return None
-        found: dict[int, None] = {}
-        reason = ""
-        for reading in readings:
-            meant = _action(cuisine, facts, agent, reading)
-            if isinstance(meant, str):
-                reason = reason or meant
-            elif meant in open_:
-                found[meant] = None
-            else:
-                reason = reason or _why(cuisine, facts, agent, meant)
-        if len(found) == 1:
-            return next(iter(found))
-        if found:
-            return None
-        raise refuse(reason)
+        readings = grammar_of(cuisine.book).read(plain)
+        return settled(
+            (_action(cuisine, facts, agent, reading) for reading in readings),
+            open_,
+            functools.partial(_why, cuisine, facts, agent),
+            refuse,
+        )
 
     return int(decide(text, mean, refuse, me=cuisine.agents[agent]))
 

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from manyhands.core.answers import Answer, closest, decide
-from manyhands.core.env import IllegalAction, names_of
+from manyhands.core.answers import Answer, decide, instead
+from manyhands.core.choices import Choice, without_effect
+from manyhands.core.env import IllegalAction
 from manyhands.core.grammar import WAITING, Grammar, Reading
 from manyhands.envs.drones.commands import commands
 from manyhands.envs.drones.observe import goal_of
@@ -278,24 +279,24 @@ def parse(drones: Drones, text: Any, state: DronesState, agent: int) -> Any:
     known = commands(drones, state, agent)
 
     def refuse(reason: str) -> IllegalAction:
-        near = closest(text if isinstance(text, str) else "", list(known), SHOWN)
-        shown = names_of([name for name in known if name in near])
-        more = f", and {len(known) - len(near)} more" if len(known) > len(near) else ""
+        return IllegalAction(functools.partial(refusal, reason))
+
+    def refusal(reason: str) -> str:
         numbers = "" if drones.actions == "moves" else ", or four numbers"
-        return IllegalAction(f"{reason}. Open to you: {shown}{more}{numbers}.")
+        return f"{reason}. Open to you: {instead(text, list(known), SHOWN)}{numbers}."
 
     def mean(answer: Answer) -> Any:
         plain = " ".join(answer.plain.split()).rstrip(".")
-        for name, (action, effect) in known.items():
-            if plain in (name, f"{name}: {effect}".lower()):
-                return action
+        offered = None
+        if ": " in plain:  # with its effect
+            offered = {"offered": {name: name for name in known}}
+            lines = [Choice(name, effect) for name, (_, effect) in known.items()]
+            plain = without_effect(plain, lines)
+        if plain in known:
+            return known[plain][0]
         mates = drones.agents[: drones.team]
         grammar = _grammar(drones.task, drones.actions, mates, drones.shape)
-        offered = None
-        if ":" in plain:  # with its effect
-            lines = {f"{name}: {effect}": name for name, (_, effect) in known.items()}
-            offered = {"offered": lines}
-        elif drones.actions != "moves":
+        if drones.actions != "moves":
             sentence, numbers = figures.split(
                 answer.text,
                 _LABELS[drones.actions],
@@ -306,8 +307,7 @@ def parse(drones: Drones, text: Any, state: DronesState, agent: int) -> Any:
             ):
                 return _four(drones, numbers, refuse)
         found: dict[str, None] = {}
-        said = _without_places(drones, state, answer.plain)
-        for reading in grammar.read(said, offered):
+        for reading in grammar.read(_without_places(drones, state, plain), offered):
             name = _move(reading, agent)
             if reading.meaning == "toward" and not _leads(drones, state, agent, reading.values):
                 raise refuse(f"what you name is not {name} of you")

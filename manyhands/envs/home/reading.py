@@ -13,7 +13,7 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from manyhands.core.answers import REASON, Answer, closest, decide
+from manyhands.core.answers import REASON, Answer, decide, instead, settled
 from manyhands.core.choices import without_effect
 from manyhands.core.env import IllegalAction
 from manyhands.core.grammar import WAITING, Grammar, Reading
@@ -281,11 +281,11 @@ def parse(home: Home, text: Any, state: HomeState, agent: int) -> int:
     manner = home.replies == "alfworld"
 
     def refuse(reason: str) -> IllegalAction:
+        return IllegalAction(functools.partial(refusal, reason))
+
+    def refusal(reason: str) -> str:
         said = [short_words(home, facts, agent, action) for action in open_]
-        near = closest(text if isinstance(text, str) else "", said, SHOWN)
-        shown = joined([name for name in said if name in near])
-        more = f", and {len(said) - len(near)} more" if len(said) > len(near) else ""
-        return IllegalAction(f"{reason[:200]}. Open to you: {shown}{more}.")
+        return f"{reason[:200]}. Open to you: {instead(text, said, SHOWN)}."
 
     def mean(answer: Answer) -> int | None:
         plain = (
@@ -303,23 +303,17 @@ def parse(home: Home, text: Any, state: HomeState, agent: int) -> int:
         if answer.kind != REASON:
             named = bare(home.catalog).read(plain)
             readings += [one for one in named if not _is_at(facts, agent, one)]
-        found: dict[int, None] = {}
-        reason = ""
-        for reading in readings:
-            meant = _action(home, facts, agent, reading)
-            if isinstance(meant, str):
-                reason = reason or meant
-            elif meant in open_:
-                found[meant] = None
-            else:
-                reason = reason or _why(home, facts, agent, meant)
-        if len(found) == 1:
-            return next(iter(found))
-        if found or not readings:
-            return None
-        if manner:
-            return Actions.WAIT
-        raise refuse(reason)
+        try:
+            return settled(
+                (_action(home, facts, agent, reading) for reading in readings),
+                open_,
+                functools.partial(_why, home, facts, agent),
+                refuse,
+            )
+        except IllegalAction:
+            if manner:
+                return Actions.WAIT
+            raise
 
     said = _transcript(text) if isinstance(text, str) else text
     return int(decide(said, mean, refuse, me=home.agents[agent]))

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from manyhands.core.answers import Answer, number, numbered, quoted
 from manyhands.core.env import IllegalAction, names_of
-from manyhands.core.grammar import WAITING, Grammar, Reading, names, tokens
+from manyhands.core.grammar import BEST, IS_BEST, WAITING, Grammar, Reading, names, tokens
 from manyhands.envs.kitchen import asked as ask
 from manyhands.envs.kitchen.levels import (
     BUTTON,
@@ -230,7 +230,8 @@ _GO = (
     "|(go|move|walk|step|head) back"
     "|(go|move|walk|step|head) (over|across|straight|right over)"
     "|(take|make|do) (a|one|1) (step|move)"
-    "|(keep|continue) [going|moving|walking|heading]|move (myself|my chef))"
+    "|(keep|continue) [going|moving|walking|heading]|move (myself|my chef)"
+    "|(go|walk|carry|keep|move|step|head) on|onward|(step|move|stand|get) (aside|out of the way))"
 )
 _TURN = (
     "((turn|swing) [myself] [back|round|around|about|over]|face|look|rotate [myself]"
@@ -413,7 +414,7 @@ def _grammar() -> Grammar:
         "stay": [
             *WAITING,
             f"{_STAY} [-|.|and] [wait here|wait] {_WHILE} "
-            f"[[.] [with] [a|my] {{until:thing}} (in [my] hand)]",
+            "[[.] with [a|my] {until:thing} [in [my] hand]|[.] [a|my] {until:thing} in [my] hand]",
         ],
         "act": [
             f"{_ACT} [with|on|at] [{_AHEAD}|{_place('on')}]",
@@ -430,6 +431,9 @@ def _grammar() -> Grammar:
             "{name} action",
             "my [next|final] move [is|=] {name}",
             "{name} it is",
+            f"{BEST} {{name}}",
+            *(f"{{name}} {behind}" for behind in IS_BEST),
+            "[this turn|on my turn] [i'd|i would] (say|go for|go with) {name}",
             "{name} is my [final|next] (action|choice|answer|move)",
         ],
         "number": [

@@ -108,6 +108,19 @@ def own_reach(obs: Observation, steps: int) -> tuple[Array, Array]:
     return around, through
 
 
+def own_ways(obs: Observation, around: Array, through: Array) -> Array:
+    """i16[H, W]: what it costs the chef to stand on each floor cell, around the others if there is
+    such a way. A cell on which another chef stands is entered from the cells beside it."""
+    floor, taken = obs.terrain == FLOOR, obs.chef >= 2
+    beside = jnp.where(floor & ~taken, around, FAR)
+    entered = jnp.full(around.shape, FAR, jnp.int16)
+    for direction in range(4):
+        step = jnp.where(obs.own, jnp.int16(direction), beside) + STEP
+        entered = jnp.minimum(entered, shifted(step, direction))
+    ways = jnp.where(taken, entered, around)
+    return jnp.where(ways < FAR, ways, through)
+
+
 # ---- the skills --------------------------------------------------------------------------------
 
 
@@ -143,7 +156,10 @@ class KitchenSkills:
         names: the table.
         instant: bool[S], whether a skill ends with its first step.
         wait: index of the skill that does nothing.
+        example: a skill, for the rules.
     """
+
+    example = "fetch onion"
 
     def __init__(self, config: KitchenConfig):
         self._config = config
@@ -182,6 +198,7 @@ class KitchenSkills:
                 "thing": _THINGS,
                 "way": _WAYS,
                 "side": _SIDES,
+                "other": _CHEFS,
             },
             short=_SHORT,
         )
@@ -253,8 +270,7 @@ class KitchenSkills:
         cells = jnp.asarray([y * self._config.width + x for x, y in self._floors], jnp.int32)
         standing = obs.own.reshape(-1)[cells]
         seen = (obs.terrain == FLOOR).reshape(-1)[cells]
-        ways = jnp.stack([around.reshape(-1)[cells], through.reshape(-1)[cells]])
-        way = jnp.where(ways[0] < FAR, ways[0], ways[1]).astype(jnp.int32)
+        way = own_ways(obs, around, through).reshape(-1)[cells].astype(jnp.int32)
         go_why = jnp.where(way < FAR, POSSIBLE, jnp.where(seen, NO_WAY, NO_TARGET))
         go_why = jnp.where(standing, WRONG_HANDS, go_why)
 
@@ -316,7 +332,9 @@ class KitchenSkills:
             far += f", ready in {_steps(int(obs.timer[y, x]) - 1)}"
         if verb == "put in":
             far += f", {held} {int(obs.count[y, x]) + 1} of 3"
-        return far if name.startswith("go to") else f"at ({x}, {y}), {far}"
+        if name.startswith("go to"):
+            return f"{far}, if the chef there leaves" if obs.chef[y, x] >= 2 else far
+        return f"at ({x}, {y}), {far}"
 
     def _missing(self, name: str, verb: str, obs: Observation) -> str:
         if " pot " in name:
@@ -351,7 +369,21 @@ class KitchenSkills:
         most = max((len(reading.values) for reading in readings), default=0)
         meant = [reading for reading in readings if len(reading.values) == most]
         named = {self._skill(meaning, values, perception) for meaning, values in meant}
-        return named.pop() if len(named) == 1 else None
+        if len(named) != 1:
+            return None
+        skill = named.pop()
+        if perception is not None:
+            self._at(skill, meant[0].values, perception)
+        return skill
+
+    def _at(self, skill: int, said: dict[str, Any], perception: np.ndarray) -> None:
+        """That a skill leads to the place of which is spoken."""
+        if "at_x" not in said:
+            return
+        details = jax.device_get(self._compiled(np.asarray(perception, np.int32)))
+        y, x = divmod(int(details.target[skill]), self._config.width)
+        if int(details.why[skill]) == POSSIBLE and (x, y) != (said["at_x"], said["at_y"]):
+            raise IllegalAction(f"{self.names[skill]!r} leads to ({x}, {y})")
 
     def _skill(self, verb: str, said: dict[str, Any], perception: np.ndarray | None) -> int:
         thing, pots = said.get("thing"), ", ".join(self._pots)
@@ -423,6 +455,7 @@ class KitchenSkills:
             f"{pressed}"
             "go to (x, y): walk to that cell; x counts columns from the west, y rows from the "
             "north, both from 0.\n"
+            "'About n steps' are those to walk and to turn; to take, put or serve is one more.\n"
             "wait: do nothing for one step. north, south, east, west, interact: one plain step.\n"
             "Pots are lettered in reading order among those you see; a skill whose target you do "
             "not see is impossible."
@@ -439,20 +472,27 @@ _ON = (
     "[(keep|still|continue|keep on|go on|continue with|go on with|continue to|go on to|go|go and"
     "|carry on|carry on with|proceed to|proceed with|resume|get back to|hurry to)]"
 )
-_DET = "[(my|some|1|one|another|this|that|more|new|fresh)]"
+_DET = (
+    "[(my|some|1|one|another|this|that|more|new|fresh)] "
+    "[(first|second|third|fourth|next|last|final)]"
+)
 _HELD = f"({_DET} {{thing}}|it|this|that|[my] ingredient|what i hold|what i'm holding|what i have)"
-_POT = "([(this|that|my)] (pot|pan) [{pot}]|{pot:nth} (pot|pan))"
+_AT = "[[(at|on|in)] [(cell|position)] {at_x:n} {at_y:n}]"
+_POT = f"([(this|that|my)] (pot|pan) [{{pot}}] {_AT}|{{pot:nth}} (pot|pan) {_AT})"
 _FOR = f"[for ([(my|this|next|our)] (soup|order)|{_POT})]"
 _BOX = (
     "[(from|at|out of) [(nearest|closest)] [{box:thing}] (dispenser|box|crate|pile|stack|supply|"
-    "source|station|bin)]"
+    f"source|station|bin)] {_AT}"
 )
-_TOP = "[(nearest|closest|empty|free|nearest empty|nearest free|this|that)] (counter|worktop)"
+_TOP = (
+    "([(nearest|closest|empty|free|nearest empty|nearest free|this|that|middle|central|next|my)] "
+    f"(counter|worktop) {_AT}|[(cell|position)] {{at_x:n}} {{at_y:n}})"
+)
 _WINDOW = (
     "(window|serving (window|counter|station|area|hatch|point)|hatch|delivery [(window|station|"
-    "counter|area|point)]|customer)"
+    f"counter|area|point)]|customer) {_AT}"
 )
-_GET = "(fetch|get|take|grab|collect|retrieve|gather|pick) [(myself|me)]"
+_GET = "(fetch|get|take|grab|collect|retrieve|gather|pick|(go|head) for) [(myself|me)]"
 _IN = "[and (drop|put|add|tip|place|throw|pop|toss) it in]"
 _SOUP = "([(my|this|that)] [(ready|cooked|finished)] (soup|dish|order|plate|meal)|it|this)"
 _ONCE = "[(1|one) (step|cell|tile|square)]"
@@ -461,17 +501,23 @@ _UNTIL = (
     "(until|till) (something|anything) [(else|new|important)] (happen|change|concern me|occur) "
     "[to me]|for [(a|an|some)] (change|event)|(until|till) [(a|an|some)] (change|event)"
 )
+_FOR_THAT = (
+    f"for ({_SOUP}|{_POT}|{{other}}) [to (cook|finish|be (ready|done|cooked)|finish cooking|move"
+    " [(away|on|out of [(my|the)] way)]|pass|leave|get out of my way)]"
+    f"|while ({_SOUP}|{_POT}) cook"
+)
 _PHRASES = {
     "fetch": [f"{_ON} {_GET} {_DET} {{thing}} {_BOX} {_FOR}",
               f"help myself to {_DET} {{thing}} {_BOX}",
               f"{_ON} pick up {_DET} {{thing}} (from|at|out of) [(nearest|closest)] [{{thing}}] "
-              f"(dispenser|box|crate|pile|stack|supply) {_FOR}"],
+              f"(dispenser|box|crate|pile|stack|supply) {_AT} {_FOR}"],
     "put in": [f"{_ON} (put|add|drop|place|throw|toss|bring|carry|take|deliver|load|insert|tip"
-               "|pop) "
+               "|pop|walk|run|rush) "
                f"[{_HELD}] [(over|across|straight)] (in|into|to|inside|over to) {_POT} {_IN}",
-               f"(fill|load) {_POT} [with {_HELD}]",
+               f"(fill|load) [up] {_POT} [with {_HELD}]", f"fill {_POT} up [with {_HELD}]",
                f"add {_HELD}", f"feed {_POT} [with {_HELD}]", f"feed {_HELD} to {_POT}",
-               f"{_HELD} (in|into|to) {_POT}"],
+               f"{_HELD} (in|into|to) {_POT}",
+               f"{_ON} {_GO} (to|over to) {_POT} with {_HELD}"],
     "start": [f"(start|cook|turn on|switch on|activate|heat|begin) [cooking] [(in|with|at)] {_POT}",
               f"(cook|start|begin) [(cook|cooking)] [soup] in {_POT}", f"turn {_POT} on",
               "start cooking [soup]", f"(get|set) {_POT} (going|cooking|started|to (cook|boil))",
@@ -484,7 +530,7 @@ _PHRASES = {
               f"{_WINDOW}",
               f"put {_SOUP} (to|through|over) {_WINDOW}",
               f"(hand|turn) (in {_SOUP}|{_SOUP} in)", f"(send|hand) (out {_SOUP}|{_SOUP} out)"],
-    "put down": [f"(put|set|lay|place) down [{_HELD}] [(on|onto|at) {_TOP}]",
+    "put down": [f"(put|set|lay|place) down [{_HELD}] [[(on|onto|at)] {_TOP}]",
                  f"(put|set|lay|place) {_HELD} down [(on|onto|at) {_TOP}]",
                  f"(put|set|lay|place|leave|drop|park|stow|rest) {_HELD} (on|onto) {_TOP}",
                  f"(bring|carry|take) {_HELD} to {_TOP}", f"(set|put|lay) {_HELD} aside",
@@ -495,9 +541,10 @@ _PHRASES = {
     "press": ["(press|push|hit|use|activate) [(a|the|my|nearest|closest|recipe)] [recipe] button"],
     "wait": [*WAITING, "[(keep|keep on|continue|continue to|go on|still)] "
              "(wait|stay|idle|stand still|stand by|do nothing|no op|pass|hold|stop|remain|pause|"
-             "hang (back|on)) [(here|still|put|for a (moment|bit|second|while)|[for] this step|"
-             "in place|where i am|there|step|1 step|one step|for 1 step|for one step|"
-             f"[for] {{n}} (step|turn)|{_UNTIL})]",
+             "hang (back|on)) [(here|right here|still|put|in place|where i am|there)] "
+             "[(for a (moment|bit|second|while)|[for] this step|step|1 step|one step|for 1 step"
+             "|for one step|for my turn"
+             f"|[for] {{n}} (step|turn)|with {_HELD} [in hand]|{_FOR_THAT}|{_UNTIL})]",
              "stay idle", "(skip|pass) [(my|this)] (turn|step)"],
     "go to": [f"({_ON} {_GO}|(my|the) [next] (destination|target|goal|place|spot|position|stop"
     f"|cell) "
@@ -518,13 +565,14 @@ _PHRASES = {
 }  # fmt: skip
 _SHORT = {
     "fetch": ["[(i'll have|i will have|i'd like|i would like|time for)] "
-              f"[(1|one|another|a|fresh|clean)] {{thing}} {_BOX}"],
+              f"[(1|one|another|a|fresh|clean)] [(first|second|third|next|last)] {{thing}} {_BOX}"],
     "put in": [_POT, f"{_DET} {{thing}} (in|into|to|for|is for) {_POT}", f"{_POT} for {_HELD}"],
     "go to": ["[(1|one) (cell|step|square|tile|pace)] [over|back|across|up|down|off|on|straight] "
               "to [(cell|tile|square|position|spot)] {x:n} {y:n}"],
 }  # fmt: skip
 _SIDES = {"up": "north", "down": "south", "right": "east", "left": "west"}
 _WAYS = {f"{way}{ward}": way for way in _SIDES.values() for ward in ("", "ward")}
+_CHEFS = {f"chef {i}": i for i in range(6)} | {"partner": -1, "teammate": -1, "other chef": -1}
 _THINGS = {name: name for name in ALL_OBJECTS} | {
     "plate": "dish", "bowl": "dish", "clean dish": "dish", "clean plate": "dish",
     "empty dish": "dish", "empty plate": "dish", "dish of soup": "soup", "finished soup": "soup",

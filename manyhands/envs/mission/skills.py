@@ -123,7 +123,7 @@ class ForagingSkills(Table):
         """A sentence in which other players have their numbers in the list of others."""
         if self._mission.players == 2:
             return text  # any name is that of the other one
-        names = {}
+        names: dict[str, str] = {}
         for i, name in enumerate(self._mission.agents):
             if i != me:
                 other = f"other {1 + i - (i > me)}"

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from manyhands.core import answers
-from manyhands.core.asides import MOST, is_reason
+from manyhands.core.asides import MOST, is_reason, pieces
 from manyhands.core.env import Action, IllegalAction
 from manyhands.core.grammar import Grammar, Reading, names, tokens, whole_number
 from manyhands.core.talk import OTHER, clean
@@ -192,22 +192,27 @@ _PHRASES: dict[int, tuple[str, ...]] = {
     READY: (
         "[fine (by|with) me] [.] "
         "[i|i'm|i am|we're|we are] (ready|done|finished) [talking|with the talk|with talking"
-        "|to choose|to decide|negotiating]",
+        "|to choose|to decide|negotiating] [.] [(let's|let us|time to) (decide|choose)]",
         "[i|let's] (end|finish|stop) (the talk|talking|the discussion|the chat)",
         "finish",
     ),
     PASS: (
         "[i|i'll] (pass|skip|wait) [(this|my|the|for this|for the|on this) "
         "(turn|round|move|month|time|one)]",
-        "[i] [do|say|propose] nothing [this (turn|round|month|time)]",
+        "[i] [do|propose] nothing [this (turn|round|month|time)]",
         "[i] [make|have] no (offer|proposal) [for now|now|yet|this (turn|round|time)]",
-        "[i] (stay|keep|remain) (silent|quiet)",
         "[i] abstain",
-        "[i have] nothing to (say|add)",
-        "(no op|noop|no move|silence)",
+        "(no op|noop|no move)",
         "let (the|this|my) turn (go by|pass)",
     ),
 }  # fmt: skip
+# No words are a pass where words, or an answer, are due; where an amount is, they name none.
+_SILENT = (
+    "[i] say nothing [this (turn|round|month|time)]",
+    "[i] (stay|keep|remain) (silent|quiet)",
+    "[i have] nothing to (say|add)",
+    "silence",
+)
 _STATED = "[is|are] [worth|at|about|around|=] [about|around]"
 _CLAIMS = {
     "value": (
@@ -231,16 +236,24 @@ _CLAIMS = {
         "(pledge|promise|claim) [that] [to|i'll|i will] [catch|take|harvest|fish] "
         "[at most|no more than|up to|a maximum of] {n} [ton] [of fish] "
         "[at most|at the most|or less] [this month|in this month|this time]",
+        "(pledge|promise|commit|vow) [myself] (to (catch|take|harvest|fish)|not to (catch|take"
+        "|harvest|fish) (more than|over)|that (i won't|i will not) (catch|take|harvest|fish) "
+        "(more than|over)) [at most|no more than|up to|a maximum of] {n} [ton] [of fish] "
+        "[this month|in this month|this time]",
+        "[this is|here is|here's] my (pledge|promise) [for this month] [is] "
+        "[to (catch|take|harvest)] [at most|no more than|up to|a maximum of] {n} [ton] [of fish] "
+        "[at most] [this month]",
     ),
 }
 
 
 @functools.lru_cache(maxsize=128)
-def _moves(data: Scenario, agent: int) -> Grammar:
-    """Of answers to an offer, moves without amounts, and claims."""
+def _moves(data: Scenario, agent: int, silent: bool) -> Grammar:
+    """Of answers to an offer, moves without amounts, and claims; `silent`: no words are a pass."""
     phrases: list[tuple[Any, Any]] = [
         (kind, patterns) for kind, patterns in _PHRASES.items() if kind != READY or data.sizes[kind]
     ]
+    phrases += [(PASS, _SILENT)] if silent else []
     for named in data.terms_named:
         phrases += [
             (
@@ -297,6 +310,18 @@ _PLAINLY = re.compile(
     r"|walk away|pass|yes|no)(?: (?:it|this|that|(?:your|the|this|that) (?:offer|deal|trade"
     r"|proposal|price|split)))?)\W*",
     re.I | re.S,
+)
+# A conclusion behind a reason whose amounts are no part of it, since no part of it is an offer.
+_CONCLUDES = re.compile(
+    r"(?P<why>.+)(?:[,;.!]\s*(?:and\s+|but\s+)?(?:so|therefore|thus|hence)\s*,?|[.!;])\s*"
+    r"(?P<main>(?:i|i'll|i will|let me) (?:now )?(?:catch|harvest|take|keep|fish for|give|offer"
+    r"|propose|bid|counter|ask|pay|accept|pledge|claim)\b[^.,;!]+)[.!]*\s*",
+    re.I | re.S,
+)
+_OWN_MOVE = re.compile(
+    r"\b(?:i'll|i'd|i will|i would|i could|i (?:can|must|should)?\s*(?:catch|harvest|take|fish|give"
+    r"|offer|propose|bid|counter|ask|pay|accept|reject|pass|sell|buy)|let me)\b",
+    re.I,
 )
 _THEIRS = re.compile(
     r"\b(?:you|they|player_\d+) (?:want|accept|reject|decline|refuse|vote|must|should)\b"
@@ -381,7 +406,8 @@ class _Reader:
             return self.choice(chosen[0].values["choice"])
         self.said = answer.plain
         past = _PAST.search(answer.plain)
-        moves = [] if past else _moves(self.data, self.agent).read(answer.text)
+        silent = self.seen.phase not in (PICK, PROPOSE)
+        moves = [] if past else _moves(self.data, self.agent, silent).read(answer.text)
         kinds = {reading.meaning for reading in moves}
         quoted = answers.quoted(answer.text)
         if len(kinds) == 1 and kinds != {CLAIM}:
@@ -413,10 +439,33 @@ class _Reader:
         plain = _PLAINLY.fullmatch(text) if len(text) <= MOST and "?" not in text else None
         if plain and is_reason(plain["why"]) and not _THEIRS.search(plain["why"]):
             return plain["main"]
+        concluded = self.concluded(text)
+        if concluded:
+            return concluded
         text = _INSTEAD.sub("", text)
         if self.data.players == 2:
             text = re.sub(rf",\s*(?:dear )?{self.env.agents[1 - self.agent]}\W*$", "", text)
         return _BEFORE.sub("", text)
+
+    def concluded(self, text: str) -> str:
+        """The conclusion of a sentence whose reason has amounts that are no offer: "30 is above my
+        cost of 20, so I counter with 38"; else ""."""
+        if len(text) > MOST or "?" in text:
+            return ""
+        found = _CONCLUDES.fullmatch(text)
+        if not found or not is_reason(found["why"]) or _OWN_MOVE.search(found["why"]):
+            return ""
+        if self.data.composed and (
+            " for " not in found["main"] or re.search(r"\b(?:you|they|your|their)\b", found["why"])
+        ):
+            return ""
+        for part in pieces(found["why"]) or [""]:
+            try:
+                if not part or self.data.read_offer(self.seen, part) is not None:
+                    return ""
+            except IllegalAction:
+                return ""
+        return found["main"]
 
     def named(self) -> dict[str, int]:
         """The choices by their words: alone, with their effects, and told as families."""
@@ -604,7 +653,8 @@ class _Reader:
         offering = self.data.how_to_offer
         if self.seen.phase == PICK and self.data.flow == CHAT:
             offering = '"take ..."'
-        names = {"offer": offering, "say": '"SAY: ..."', "claim": '"claim ..."'}
+        claim = "pledge" if self.data.about == "pledge" else "claim"
+        names = {"offer": offering, "say": '"SAY: ..."', "claim": f'"{claim} ..."'}
         able = [names.get(kind, f'"{kind}"') for kind in able]
         return IllegalAction(f"{reason}. Now you can: {', '.join(able)}.")
 

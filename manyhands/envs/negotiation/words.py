@@ -262,7 +262,8 @@ def _patterns(goods: tuple[str, ...]) -> tuple[re.Pattern[str], re.Pattern[str]]
     named = f" ?(?P<good>{names})" if len(goods) > 1 else f" ?(?P<good>{names})?"
     item = (
         r"(?:(?P<all>all|both|every)(?= )(?: of)? ?)?(?:(?P<whose>the|my|your|these|those)(?= ) )?"
-        r"(?:(?P<n>[0-9]+|an?)(?= |$)(?: x)?(?: more| single| whole)?(?: (?:unit|piece)s?)?"
+        r"(?:(?:(?:other|remaining) (?=[0-9]))?(?P<n>[0-9]+|an?)(?= |$)(?: x)?"
+        r"(?: more| single| whole)?(?: (?:unit|piece)s?)?"
         r"(?:(?: out)? of(?: (?P<whose2>the|my|your|these|those))?(?: (?P<total>[0-9]+))?)?)?"
         + named + tail
     )  # fmt: skip

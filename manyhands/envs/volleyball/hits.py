@@ -54,6 +54,10 @@ STEP_UP = 0.6  # m/s, between the upward velocities that are tried for a hit
 TRIES = 14
 NET_MARGIN = 0.35  # m between ball and net
 APART = 1.4  # m, that drones keep from their team-mates, where they have the choice
+# Team-mates that would pass each other nearer than that (m; and over how much of it the drone
+# cares more and more) give way: they brake to stay so far apart, with so much room at least (m),
+# and at most so hard (m/s²).
+PASSING, PASSING_FADE, KEEP, TIGHT, MOST_BRAKE = 1.3, 0.3, 1.0, 0.15, 6.0
 NEAREST = 0.45  # m, how near to the net a drone goes
 LOWEST = 0.7  # m, how low
 FINISH = 0.25  # s before the hit, from when on the racket is aimed anew
@@ -175,9 +179,16 @@ def plan(body: Body, obs: Observation, order: Order, styles: np.ndarray = STYLES
 # ---- flying --------------------------------------------------------------------------------------
 
 
-def steer(body: Body, obs: Observation, hit: Hit, firm: Array | None = None) -> tuple[Array, Array]:
+def steer(
+    body: Body,
+    obs: Observation,
+    hit: Hit,
+    firm: Array | None = None,
+    aside: Array | None = None,
+) -> tuple[Array, Array]:
     """(normal f32[3, ...], thrust f32[...]) now, on the way to be at `hit.place` in `hit.time`;
-    where `firm` bool[...], exactly at its height, too."""
+    where `firm` bool[...], exactly at its height, too. `aside` f32[2, ...] is an acceleration
+    besides (m/s²)."""
     z = body_axes(obs.quaternion)[2]
     lift = body.ceiling * (obs.thrust[0] + obs.thrust[1] + obs.thrust[2] + obs.thrust[3]) / 4
     now = (lift * z)[:2]
@@ -191,6 +202,8 @@ def steer(body: Body, obs: Observation, hit: Hit, firm: Array | None = None) -> 
     snap = -360 * gap / time**4 + 168 * speed / time**3 - 24 * push / time**2
     pop = 720 * gap / time**5 - 360 * speed / time**4 + 60 * push / time**3
     across = now + jerk * LOOK + snap * LOOK**2 / 2 + pop * LOOK**3 / 6
+    if aside is not None:
+        across = across + aside
 
     climb = _climb(obs, hit)
     if firm is not None:
@@ -246,8 +259,11 @@ def strike(
     return normal / length(normal), thrust
 
 
-def travel(body: Body, obs: Observation, goal: Array) -> tuple[Array, Array]:
-    """(normal, thrust) now, to come to rest at `goal` f32[3, ...], around the team-mates."""
+def travel(
+    body: Body, obs: Observation, goal: Array, aside: Array | None = None
+) -> tuple[Array, Array]:
+    """(normal, thrust) now, to come to rest at `goal` f32[3, ...], around the team-mates; `aside`
+    as in `steer`."""
     members = obs.me.shape[0]
     if members > 1:
         away = jnp.moveaxis(obs.position[None] - obs.positions[:members], 1, 0)
@@ -257,7 +273,25 @@ def travel(body: Body, obs: Observation, goal: Array) -> tuple[Array, Array]:
         goal = goal + jnp.stack([shift[0], shift[1], jnp.zeros_like(shift[0])])
     far = length(goal - obs.position)
     zero = jnp.zeros_like(obs.position)
-    return steer(body, obs, Hit(0.7 + 0.75 * jnp.sqrt(far), goal, zero, zero, zero))
+    return steer(body, obs, Hit(0.7 + 0.75 * jnp.sqrt(far), goal, zero, zero, zero), None, aside)
+
+
+def give_way(obs: Observation) -> Array:
+    """f32[2, ...], m/s²: how a drone that meets no ball brakes before team-mates on whose way it
+    is, and moves aside; of skills="attack"."""
+    members = obs.me.shape[0]
+    apart = jnp.moveaxis(obs.position[None] - obs.positions[:members], 1, 0)
+    moves = jnp.moveaxis(obs.velocity[None] - obs.velocities[:members], 1, 0)
+    near, speed = length(apart), length(moves)
+    closing = jnp.maximum(-dot(apart, moves) / near, 0)
+    past = apart + moves * (closing * near / (speed**2 + 1e-3))  # where they are nearest
+    misses = length(past)
+    meets = jnp.clip((PASSING - misses) / PASSING_FADE, 0, 1) * (1 - obs.me)
+    brake = jnp.minimum(closing**2 / 2 / jnp.maximum(near - KEEP, TIGHT), MOST_BRAKE) * meets
+    # To the side that it passes on; straight towards each other, both to their right.
+    right = jnp.stack([-apart[1], apart[0]]) / near
+    side = (past[:2] + PASSING_FADE * right) / (misses + PASSING_FADE)
+    return jnp.sum(brake * (apart[:2] / near + side), axis=1)
 
 
 # ---- the last moment, of skills="attack" ---------------------------------------------------------

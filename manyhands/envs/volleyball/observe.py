@@ -291,7 +291,7 @@ class Observation(NamedTuple):
     Attributes:
         position, velocity, ball, ball_velocity: f32[3, ...].
         quaternion, thrust: f32[4, ...]; rates: f32[3, ...], about the body's axes.
-        positions, anchors: f32[D, 3, ...], of all drones.
+        positions, velocities, anchors: f32[D, 3, ...], of all drones.
         me: f32[members, ...], one-hot.
         allowed, touched, last: f32[D, ...], as in `Volleyball.layout`.
         mine: f32[...], 1 while the ball is in the own half.
@@ -308,6 +308,7 @@ class Observation(NamedTuple):
     ball: Array
     ball_velocity: Array
     positions: Array
+    velocities: Array
     anchors: Array
     me: Array
     allowed: Array
@@ -330,7 +331,8 @@ def parse_observation(layout: Mapping[str, slice], row: Array) -> Observation:
     def own(everyone: Array) -> Array:
         return jnp.sum(me[:, None] * everyone[:members], axis=0)
 
-    positions, last, ball = each("position", 3), row[layout["last"]], row[layout["ball"]]
+    positions, velocities = each("position", 3), each("velocity", 3)
+    last, ball = row[layout["last"]], row[layout["ball"]]
     if "served" in layout:
         mine, served = row[layout["possession"]][0], row[layout["served"]][0]
     else:  # drills tell neither, which follow from the rest
@@ -338,12 +340,13 @@ def parse_observation(layout: Mapping[str, slice], row: Array) -> Observation:
     return Observation(
         position=own(positions),
         quaternion=own(each("quaternion", 4)),
-        velocity=own(each("velocity", 3)),
+        velocity=own(velocities),
         rates=own(each("rates", 3)),
         thrust=own(each("thrust", 4)),
         ball=ball,
         ball_velocity=row[layout["ball_velocity"]],
         positions=positions,
+        velocities=velocities,
         anchors=each("anchor", 3),
         me=me,
         allowed=row[layout["allowed"]],

@@ -60,6 +60,7 @@ EVENTS = ("nothing", "the ball was touched", "the ball crossed the net", "a poin
 LEAD_TIME = 0.65  # s before the touch, below which a `bump to` from rest often comes too late
 SET_DEPTH, ATTACK_DEPTH = 1.5, 3.0  # m from the net, where a team sets and attacks
 RUN_UP = 3.9  # m from the net, where the attacker waits before that
+ROOM = 1.8  # m, that it leaves to the one who receives, with skills="attack"
 DEEP, SHORT = 3.3, 1.2  # m behind the net, where attacks aim: few spikes come farther than that
 # What a team can choose for its receiver, its setter and its attacker (the joint options of HCSP,
 # Zhang et al. 2025). After a quick pass the attacker attacks short.
@@ -104,10 +105,15 @@ class VolleyballSkills:
         self._params, self._layout = setup.params, perception_layout(setup)
         self.attack = setup.skills == "attack"
         self._styles = hits.STYLES_OF_ATTACK if self.attack else hits.STYLES
-        # Where a team attacks, and where its attacker waits.
-        self._depth, self._run_up = (JUMP, RUN_UP) if self.attack else (ATTACK_DEPTH, RUN_UP)
-        self._wait_at = READY if self.attack else HIGH
         self.members, self.body = setup.team_size, _body(setup)
+        self._stays_with = spikes.STUBBORN if self.members > 1 else spikes.COMMITTED
+        # Where a team attacks, and where its attacker waits: at a height of its own, or between the
+        # rows of those who stand there.
+        self._depth, self._run_up, self._wait_at = ATTACK_DEPTH, RUN_UP, HIGH
+        if self.attack:
+            between = 0.35 * self.body.half_length
+            self._depth, self._wait_at = JUMP, READY
+            self._run_up = between if self.members > 3 else RUN_UP
         length, width = self.body.half_length, self.body.half_width
         middle = (-(0.8 if self.members == 1 else 0.65) * length, 0.0, self.body.radius)
         # From the end of the longest court no serve comes over the net: it goes to the front.
@@ -187,7 +193,8 @@ class VolleyballSkills:
         guard = [jnp.full_like(across, x) for x in place]
         goal = jnp.where(kind == BLOCK, jnp.stack([guard[0], across, guard[1]]), order.goal)
         goal = jnp.where(kind == HOVER, obs.position + 0.4 * obs.velocity, goal)
-        calm, rest = hits.travel(body, obs, goal)
+        aside = hits.give_way(obs) if self.attack and self.members > 1 else None
+        calm, rest = hits.travel(body, obs, goal, aside)
         normal, thrust = hits.strike(body, obs, hit, (kind != SERVE) if self.attack else None)
         normal, thrust = jnp.where(strikes, normal, calm), jnp.where(strikes, thrust, rest)
         x, y = rates_to(obs.quaternion, normal)
@@ -392,7 +399,12 @@ class VolleyballSkills:
             bump = jnp.stack([jnp.minimum(goal[0], -DEEP), goal[1], goal[2]])
             choice = self.attacks(obs, goal, self.nearest(BUMP, bump))
         early = wait(self._depth, self._wait_at)
-        early = jnp.where(touches > 0, early, wait(self._run_up, self._wait_at))
+        run_up = wait(self._run_up, self._wait_at)
+        if self.attack:  # it comes into nobody's way who receives there
+            _, place = falls_to(self.body, obs.ball, obs.ball_velocity, jnp.float32(2.0))
+            gap = self.order(run_up).goal - place
+            run_up = jnp.where(gap[0] ** 2 + gap[1] ** 2 < ROOM**2, home, run_up)
+        early = jnp.where(touches > 0, early, run_up)
         choice = jnp.where((touches >= 2) & ready & (attacks > 0), choice, early)
         choice = jnp.where(attacks == len(ATTACKER) - 1, self.wait, choice)
         skill = jnp.where(attacker, choice, skill)
@@ -410,7 +422,7 @@ class VolleyballSkills:
         plan = self.jumps(obs)
         goals = expand(self.goals[rows].T, obs.served.ndim)
         apart = jnp.sum((goals - goal[:, None]) ** 2, axis=0)
-        can = spikes.can(plan)
+        can = plan.cost < jnp.where(plan.time < spikes.LATE, self._stays_with, spikes.OFFERED)
         rank = jnp.where(plan.time < spikes.LATE, plan.cost + spikes.STRAY * apart, apart)
         best = jnp.int32(rows[0]) + jnp.argmin(jnp.where(can, rank, 1e6), axis=0)
         return jnp.where(jnp.any(can, axis=0), best, else_).astype(jnp.int32)

@@ -47,6 +47,7 @@ SETTLED = 0.35  # s before the turn, from when on haste costs what it leaves of 
 STEADY, HASTE = 45.0, 0.1  # rad/s², that a turn may ask for, and the cost of more
 OFFERED = 1.0  # cost up to which a spike is possible
 COMMITTED, LATE = 2.0, 0.8  # the same for those that are less than so many seconds away
+STUBBORN = 8.0  # the same for a team's attacker, who is above the ball for all but a spike then
 STRAY = 0.02  # 1/m², the cost of another target than the one that is wanted, of those then
 HORIZON, CLIMB_HORIZON = 0.4, 0.15  # s, for which paths are planned at least
 LOOK = 0.2  # s, how far ahead on the path the attitude is taken from

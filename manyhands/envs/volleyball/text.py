@@ -7,6 +7,7 @@ x > 0), with metres, m/s and rad/s rounded to `METRES` and parts of one (attitud
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
@@ -872,11 +873,14 @@ def parse(game: Volleyball, text: Any, state: VolleyballState, agent: int) -> An
     table, words = {choice.text: choice.action for choice in offered}, ""
     spoken = [name for name in table if name[-1].isalpha()]  # and no numbers
 
-    def refuse(reason: str) -> IllegalAction:
-        return IllegalAction(
+    def refusal(reason: str, words: str) -> str:
+        return (
             f"{reason}. Answer with {_four(game).lower()}, or with "
             f"{names_of(closest(words, spoken, 16))}."
         )
+
+    def refuse(reason: str) -> IllegalAction:
+        return IllegalAction(functools.partial(refusal, reason, words))
 
     def mean(answer: Answer) -> np.ndarray | None:
         nonlocal words

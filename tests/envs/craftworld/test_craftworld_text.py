@@ -111,7 +111,7 @@ def decode(env: CraftWorld, words: str) -> np.ndarray:
     head = re.fullmatch(
         r"You are player_(\d)(?:, an? (\w+))?(, down and helpless|, down for good, since "
         r"nobody is up|, dead)?(, asleep)?, standing on "
-        r"(.+?), facing (\w+) to .+?\. Light (\d+) of 255 \(\w+\)\."
+        r"(.+?), facing (\w+) to .+?\. Step \d+ of \d+\. Light (\d+) of 255 \([^)]+\)\."
         r"(?: You are at row (\d+), column (\d+)\.)?",
         lines[0],
     )
@@ -243,6 +243,26 @@ def test_longer_texts_say_more(alone):
     assert set(texts[1]) <= set(texts[2])
     with pytest.raises(ConfigError, match="brief, normal or full"):
         CraftWorld(detail="chatty")
+
+
+@pytest.mark.parametrize("clock", [0, 100, 140, 150, 151, 199, 200, 268, 271, 299])
+def test_the_text_tells_the_step_and_when_it_grows_dark_or_light(clock):
+    env = CraftWorld(map=ALONE, start={"clock": clock}, max_steps=400)
+    state = jax.device_get(env.reset(episode_key(0)))
+    state = dataclasses.replace(state, clock=state.clock + np.int32(7))
+    head = env.describe(state, 0).split("\n")[0]
+    assert "Step 7 of 400." in head
+    found = re.search(r"Light (\d+) of 255 \((\w+), (dark|light again) in (\d+) steps?\)", head)
+    level, hour, change, left = int(found[1]), found[2], found[3], int(found[4])
+
+    def light(ahead):
+        later = dataclasses.replace(state, clock=state.clock + np.int32(ahead))
+        return round(255 * env.to_dict(later)["light"])
+
+    assert light(0) == level and (change == "dark") == (level > 120)
+    assert (light(left - 1) > 120) == (level > 120) != (light(left) > 120)
+    if hour in ("dawn", "dusk"):
+        assert (light(1) > level) == (hour == "dawn")
 
 
 # ---- what is possible ----------------------------------------------------------------------------

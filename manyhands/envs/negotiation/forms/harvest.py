@@ -227,12 +227,18 @@ class Harvest(Choice):
             "catch": [
                 f"{catch} {{amount}} {lake}",
                 f"i want [to catch|to take|to harvest] {{amount}} {lake}",
-                f"[my|a] (catch|harvest) [is|of|will be] {{amount}} {lake}",
+                f"[my|a] (catch|harvest) [this month|for this month] [is|of|will be] {{amount}} "
+                f"{lake}",
+                f"[i] (keep|stick to|honour|honor) my (pledge|promise|word) [.] [and] {catch} "
+                f"{{amount}} {lake}",
                 f"{{amount}} {lake} [for (me|myself)]",
             ],
             "nothing": [
                 f"{catch} (nothing|no fish|none|no ton) [at all] {lake}",
                 f"no fish {lake}",
+                "[i] skip (fishing|the harvest) [this month]",
+                f"[i] let the lake (recover|regrow|grow|grow back|rest) [.] [and] {catch} "
+                f"(nothing|no fish|none) {lake}",
             ],
         }
 

@@ -223,7 +223,7 @@ class Pool(Bargain):
             f"[just|only] {{take:list}} [for (me|myself)]",
             "[just|only] {take:list} [is|are] (for|to) (me|myself|{me})",
             "{take:list} (is|are|will be) mine",
-            "(me|myself|{me}) {take:list}",
+            "(me|myself|{me}) [-] {take:list}",
             "[you] (give|leave) me {take:list}",
             "let me (have|keep|take|get) {take:list}",
             "(i|i'll|i will|i'd|let me) [(just|only)] (ask for|request|claim|call for|pick|choose) "
@@ -244,13 +244,14 @@ class Pool(Bargain):
             f"[i|i'll|i will] let {YOU} (have|keep|take|get) {{give:list}}",
             f"{{give:list}} [is|are] (for|to) {YOU}",
             "{give:list} (is|are|will be) yours",
-            "({other}|you) {give:list}",
+            "({other}|you) [-] {give:list}",
             "{give:list} (goes|go) to (you|{other})",
         ]
         start = (
             "[[i] (offer|propose|suggest) [that|to]"
             "|[my|this is my|here is my] "
-            "(offer|proposal|counteroffer|counter offer|suggestion|split) [is] [that|to]]"
+            "(offer|proposal|counteroffer|counter offer|suggestion|split) [is] [that|to]"
+            "|(let's|let us) do (this|it like this|it this way)]"
         )
         first, second = f"({'|'.join(mine)})", f"({'|'.join(theirs)})"
         link = "[.] [and|while|with|so|but] [.]"

@@ -165,7 +165,8 @@ class Price(Bargain):
             "[offer|propose|suggest|bid] [a price of] {amount}",
             "(offer|propose|suggest|bid|counter|counteroffer) [you|with|at] [a price of] {amount} "
             "[coin] [for (it|the item)]",
-            "[make|propose|here is|here's] [a|an|my] [new|first|last|final|next] "
+            "[make|propose|here is|here's|open with|start with|begin with] [a|an|my] "
+            "[new|first|last|final|next|opening|starting] "
             "(offer|bid|price|proposal|counteroffer|counter offer|counter) "
             "[is|of|at|will be] {amount}",
             "(how|what) about [a price of] {amount} [?]",
@@ -176,6 +177,10 @@ class Price(Bargain):
             "{amount} [coin] for (it|the item|this|that)",
             "(let's|let us) (settle on|settle at|agree on|do|meet at) {amount}",
             "[i] can (do|offer) [you] {amount} [for it]",
+            "[i] [can|will|i'll|i'd|am willing to] (lower|drop|reduce|raise|increase|cut|bring down"
+            "|bring up|bring) my (price|offer|bid|ask|asking price) [down|up] to {amount}",
+            "[i] [can|will|i'll|i'd|am willing to] (come|go) (down|up) to {amount}",
+            "no deal (at|for) {not:amount} [.] my (price|offer|bid) is {amount}",
             "[the|my] [asking|final|last|new|offered] price [is|will be] [.] {amount}",
             "{amount} [coin] is (my (price|offer|bid)|what i (offer|ask|want|bid|pay))",
             "{amount} [.] [that is|that's|it is|it's|is] [my|the] (final|last|best) "
@@ -190,6 +195,8 @@ class Price(Bargain):
                 "my asking price is {amount}",
                 f"[i] [can|could|would|will|i'll|i'd] (let {it} go|part with {it}) "
                 "(for|at) {amount}",
+                f"(i'm|i am|i'd be|i would be) (willing|prepared) to (sell|let {it} go"
+                f"|part with|let go of) [{it}] (for|at) {{amount}}",
                 "(i'd|i would|i'll|i will) take {amount} [for (it|the item)]",
                 "[you] (give|pay) me {amount} [for (it|the item)]",
                 "you pay {amount} [for (it|the item)]",
