@@ -109,11 +109,12 @@ _SKILLS = {
             f" {_WATCH} [and {_LET_GO}]",
             "(remain|stay|keep) in [a] hover", "keep hover", "[a] [steady] hover",
             "stay as i am", "no op", "come to rest [(here|where i am)]",
-            f"{_LET_GO} [(and|so) (hover|stay [(here|put|where i am)]|hold [position]|wait)]",
+            f"{_LET_GO} [it (is|be) going out|it go out|it (will|be) land out] "
+            f"[(and|so) (hover|stay [(here|put|where i am)]|hold [position]|wait)]",
             *_WAIT,
         ],
         "receive": [
-            f"{_ON} {_MEET} (receive|pass|dig) {_BALL}",
+            f"{_ON} {_MEET} (receive|pass|dig) {_BALL} [(safely|cleanly|well|high|up)]",
             "(receive|dig|take|meet) [their|this|that] serve",
             "(take|make|do) [a] (pass|receive|reception)", "receive serve",
             "(pass|receive|play) [(ball|it)] [high] (to|for) (setter|teammate|my teammate|[the] 1 "
@@ -121,6 +122,8 @@ _SKILLS = {
             "receive [(ball|it|serve)] and (pass|play) [(ball|it)] [high] to (setter|teammate)",
         ],
         "receive far": [
+            f"(just|simply) (return|play back) {_BALL} [(safely|safe)]",
+            f"(return|send|play) {_BALL} [back] [high] (to|into|toward) {{middle}} {_HALF}",
             f"{_MEET} receive {_BALL} [serve] [and (play|send|pass) {_BALL}] [high] [back] (to|into"
             f"|toward) {{middle}} {_HALF}",
         ],

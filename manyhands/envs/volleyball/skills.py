@@ -689,8 +689,7 @@ class VolleyballSkills:
             return None
         meaning, values = readings[0]
         if meaning == "touch":
-            hitting = ("receive", "bump to", *(("set to",) if self.members > 1 else ()), "spike to")
-            raise IllegalAction(f"say how to play the ball: {names_of(hitting)}")
+            return None  # see `hint`
         if meaning == "receive far":  # a team's goes to the one who sets
             return self.names.index("receive") if self.members == 1 else None
         if meaning in ("go home", "go middle"):
@@ -710,9 +709,6 @@ class VolleyballSkills:
         if len(rows) == 1:
             return int(rows[0])
         spans = self._spans(kind)
-        words = ", ".join(
-            f"{n} from {a:g} to {b:g}" for n, (a, b) in zip("xyz", spans, strict=False)
-        )
         spot = None
         if "side" in values or "middle" in values:
             spot = self._spot(values)
@@ -721,17 +717,35 @@ class VolleyballSkills:
                 return None  # "deep left, not left"
             numbers = spot if figures.LIST not in sentence else numbers
         if numbers is None or len(numbers) != len(spans):
-            raise IllegalAction(
-                f"say where to {VERBS[kind]} in {len(spans)} numbers: {words}; for example "
-                f"{self.names[rows[0]]!r}"
-            )
+            return None  # see `hint`
         if not all(a <= number <= b for number, (a, b) in zip(numbers, spans, strict=True)):
             place = ", ".join(f"{number:g}" for number in numbers)
-            raise IllegalAction(f"({place}) is off the court; {VERBS[kind]!r} has {words}")
+            raise IllegalAction(
+                f"({place}) is off the court; {VERBS[kind]!r} has {_in_words(spans)}"
+            )
         found = self._closest(kind, np.asarray(numbers))
         if spot is not None and found != self._closest(kind, np.asarray(spot)):
             return None  # numbers and words that differ
         return found
+
+    def hint(self, text: str) -> str:
+        """What a sentence leaves unsaid that plays the ball or flies, if no more is missing."""
+        sentence, numbers = figures.split(text, ("x", "y", "z"), "m|metres?|meters?")
+        readings = reading.skills().read(sentence)
+        named = {found.meaning for found in readings}
+        if named == {"touch"}:
+            hitting = ("receive", "bump to", *(("set to",) if self.members > 1 else ()), "spike to")
+            return f"say how to play the ball: {names_of(hitting)}"
+        kinds = [VERBS.index(name) for name in named if name in VERBS]
+        if len(named) != 1 or not kinds or np.sum(self.kinds == kinds[0]) < 2:
+            return ""
+        spans = self._spans(kinds[0])
+        if readings[0].values or (numbers is not None and len(numbers) == len(spans)):
+            return ""  # a place
+        return (
+            f"say where to {VERBS[kinds[0]]} in {len(spans)} numbers: {_in_words(spans)}; for "
+            f"example {self.names[np.flatnonzero(self.kinds == kinds[0])[0]]!r}"
+        )
 
     def _spot(self, values: dict[str, Any]) -> list[float]:
         """The place of the far half that words like "deep left" mean."""
@@ -835,6 +849,10 @@ _PLAYS = (
     f"({SHORT:g} m behind it, near the side line); or go (waits where the ball will come).\n"
     "hover (or wait): stays where it is; so does a role that you leave out."
 )
+
+
+def _in_words(spans: Sequence[tuple[float, float]]) -> str:
+    return ", ".join(f"{n} from {a:g} to {b:g}" for n, (a, b) in zip("xyz", spans, strict=False))
 
 
 def _numbered(text: str, agents: Sequence[str]) -> str:

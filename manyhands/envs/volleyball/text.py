@@ -732,8 +732,8 @@ _NUMBERS = {
     f"to {HIGHEST:g} m high, and where your nose is to point, in degrees to the left of the x "
     "axis, 0 if you leave it out (you fly there by yourself, at 5 m/s at most, until you name "
     "another)",
-    "discrete": "the thrust of each rotor (front right, back left, front left, back right) as in "
-    "the list of actions: -1 is none, 1 is all of it",
+    "discrete": "the thrust of each rotor (front right, back left, front left, back right): -1 is "
+    "none, 1 is all of it",
 }
 _NUMBERS["multidiscrete"] = _NUMBERS["discrete"]
 
@@ -823,7 +823,7 @@ def _how_to_answer(game: Volleyball) -> list[str]:
     listed = list(orders.commands(game))
     if game.task == "back_and_forth" and game.actions == "position":
         listed.append(TO_TARGET)
-    named = ", ".join(f'"{name}"' for name in listed)
+    named = ", ".join(f'"{name}"' for name in listed if name[-1].isalpha())  # no numbers
     return [
         "Every drone acts in every step. "
         + (
@@ -831,7 +831,7 @@ def _how_to_answer(game: Volleyball) -> list[str]:
             if game.plan.yaw
             else "Your nose at first points away from the net."
         ),
-        f"{_FOUR[game.actions == 'position']}: {_NUMBERS[game.actions]}; for example "
+        f"{_four(game)}: {_NUMBERS[game.actions]}; for example "
         f'"ACTION: {_EXAMPLES.get(game.actions, "0.1, -0.2, 0, 0.3")}". Or one of these, which '
         "stand for such numbers:",
         f"{named}.",
@@ -840,7 +840,18 @@ def _how_to_answer(game: Volleyball) -> list[str]:
 
 
 TO_TARGET = "to the target"  # the name of a place to fly to, in one drill
-_FOUR = ("Four numbers from -1 to 1", "Four numbers")
+
+
+def _four(game: Volleyball) -> str:
+    """How the numbers of an action are called."""
+    if game.actions == "position":
+        return "Four numbers"
+    if game.actions in STEPPED:
+        steps = [f"{u:.3g}" for u in np.linspace(-1, 1, game.bins)]
+        return f"Four numbers, each {names_of(steps)}"
+    return "Four numbers from -1 to 1"
+
+
 _EXAMPLES = {"position": "2, -0.5, 1.8, 0"} | dict.fromkeys(STEPPED, "1, -1, 1, -1")
 
 
@@ -860,11 +871,12 @@ def parse(game: Volleyball, text: Any, state: VolleyballState, agent: int) -> An
     if not offered:
         raise IllegalAction("The episode is over; there is nothing to answer.")
     table, words = {choice.text: choice.action for choice in offered}, ""
+    spoken = [name for name in table if name[-1].isalpha()]  # and no numbers
 
     def refusal(reason: str, words: str) -> str:
         return (
-            f"{reason}. Answer with {_FOUR[game.actions == 'position'].lower()}, or with "
-            f"{names_of(closest(words, table, min(len(table), 16)))}."
+            f"{reason}. Answer with {_four(game).lower()}, or with "
+            f"{names_of(closest(words, spoken, 16))}."
         )
 
     def refuse(reason: str) -> IllegalAction:

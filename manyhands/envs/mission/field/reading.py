@@ -127,7 +127,7 @@ _VERBS = {
     "press": [f"(press|push|hit|use|activate) (the|this|that) (button|switch) {_DOORS} {_HERE}",
               f"(press|push) (button|switch|it) {_HERE}"],
     "repair": [f"(repair|fix|work on|mend) [(the|this|that)] [broken] (generator|machine|engine) "
-               f"{_HERE}", f"(repair|fix|mend) it {_HERE}",
+               f"{_HERE}", f"(repair|fix|mend|work on) it {_HERE}",
                f"(start|begin|continue) [the] repair {_HERE}",
                f"(keep|keep on|go on|continue) (work|repair) [on] [(it|the (generator|machine))] "
                f"{_HERE}"],
@@ -140,7 +140,7 @@ _VERBS = {
     "zap": [f"(zap|shoot|fire at|fire on|blast) {_WHO} {_AHEAD}",
             f"(fire|shoot|use) [(the|my|a)] [zap] (beam|zap|zapper|gun) {_AHEAD}",
             f"(shoot|fire|zap) {_AHEAD}"],
-    "clean": [f"(clean|wash|scrub|clean up) [(the|this|some)] [dirty] "
+    "clean": [f"(clean|wash|scrub|spray|clean up) [(the|this|some)] [dirty] "
               f"(river|water|dirt|pollution|waste) {_AHEAD}",
               f"(clean|scrub) (it|up) {_AHEAD}", "(i|i will|i'll) clean",
               f"(fire|shoot|use|send out) [(the|my|a)] cleaning beam {_AHEAD}"],
@@ -188,6 +188,7 @@ def _grammar(actions: tuple[str, ...], token: bool = False) -> Grammar:
     if "north" in actions:
         phrases += [
             ("go", [f"{_GO} {_FAR} {_AIM} {{way}} [side|direction] [by] {_FAR} {_ON}",
+                    "(explore|search|scout|look around) [(to|in|towards|toward)] {way}",
                     "(my|the) [next] (step|move|way) (go|lead|take me|be) [to] [the] {way}",
                     f"(1|one|a) [more] {_CELL} [(further|more)] [to] [the] {{way}}",
                     f"{_GO} {_FAR} (to|onto|on|into|through|towards|toward|for) [cell|square] "
@@ -240,7 +241,10 @@ def _grammar(actions: tuple[str, ...], token: bool = False) -> Grammar:
             "goto room {room}",
             "go to room room {room}",
             "(join|meet|go to) {in:who} in room {room}",
-            "follow {who} [(to|into)] room {room}",
+            "(follow|chase|pursue|hunt|join) {who} [(to|into)] room {room}",
+            "(take|use) [the] (exit|way|door|passage) (to|into) room {room}",
+            "(leave|set off|move through) (for|to) [room] {room}",
+            "(get away|run away|flee|escape|run) from {who} [(to|into)] room {room}",
             "(go|run|flee|move|escape|retreat) (to|into) room {room} away from {who}",
             "(go|move|walk|run|head|step|enter|sneak|proceed|travel|advance|continue|flee|escape"
             "|make my way"

@@ -6,6 +6,7 @@ the other robots in view. The map of racks, ways and goals never changes, and is
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -445,6 +446,8 @@ GRAMMAR = Grammar(
             [
                 f"({_DRIVE}|{_CARRY}) {_FAR} {_ON} {_FAR} {_TO}",
                 f"{_DRIVE} {_FAR} {_TO}",
+                f"{_DRIVE} {_FAR} [{_ON}] (to|towards|toward|for) [nearest] [next] "
+                "(requested shelf|request|shelf|rack|goal)",
                 f"(take|make) (a|one|1|another) step [{_ON}] {_TO}",
                 "(1|one|a|another) (step|cell|square|pace) (forward|ahead|onward|straight on)",
                 f"enter (the cell|the square|row {{row:n}} column {{column:n}}|the cell {_ON})",
@@ -542,6 +545,30 @@ GRAMMAR = Grammar(
 )
 
 
+# What one drives to.
+_AIM = re.compile(
+    r"\b(?:to|onto|towards?|for) (?:(?:the|a|my|that|nearest|next) )*"
+    r"(requested shelf|request|shelf|rack|goal)\b"
+)
+
+
+def _ahead(mission: Mission, state: WarehouseState, agent: int, aim: str) -> bool:
+    """Whether something of that kind, in view or on the map of the rules, is on the side that a
+    robot faces."""
+    view = scene(mission, state, agent)
+    row, column, heading = (int(v[agent]) for v in (state.row, state.column, state.heading))
+    columns = mission.size[1]
+    if aim in ("goal", "rack"):
+        cells = mission.goals if aim == "goal" else np.flatnonzero(mission.racks).tolist()
+        places = [divmod(cell, columns) for cell in cells]
+    else:
+        kinds = (SHELF, REQUESTED) if aim == "shelf" else (REQUESTED,)
+        places = [at for at, what in view.shelves.items() if what in kinds]
+    return any(
+        (y - row) * ROWS[heading] > 0 or (x - column) * COLUMNS[heading] > 0 for y, x in places
+    )
+
+
 def parse(mission: Mission, text: Any, state: WarehouseState, agent: int) -> int:
     """The action that an answer names; `IllegalAction` if it names none, more than one, or one that
     is not open to the robot now."""
@@ -583,6 +610,9 @@ def parse(mission: Mission, text: Any, state: WarehouseState, agent: int) -> int
         elif said == "load requested" and int(state.shelves[here]) == SHELF:
             raise refuse("the shelf on your cell is not requested")
         action = said if isinstance(said, int) else LOAD
+        aim = _AIM.search(answer.plain) if action == FORWARD else None
+        if aim and not _ahead(mission, state, agent, aim[1]):
+            raise refuse(f"you face {HEADINGS[heading]}, and see no {aim[1]} on that side")
         if action not in open_:
             raise refuse(_why(mission, state, agent, action))
         return int(action)
