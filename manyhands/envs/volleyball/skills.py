@@ -196,7 +196,7 @@ class VolleyballSkills:
         goal = jnp.where(kind == HOVER, obs.position + 0.4 * obs.velocity, goal)
         aside = hits.give_way(obs) if self.attack and self.members > 1 else None
         calm, rest = hits.travel(body, obs, goal, aside)
-        # A ball in a low arc is received in haste: there, aiming to the last loses more than it wins.
+        # A ball in a low arc is received in haste: aiming to the last loses more than it wins.
         apex = obs.ball[2] + obs.ball_velocity[2] ** 2 / (2 * body.gravity)
         aims = (kind != RECEIVE) | (self.members == 1) | (apex > LOW_ARC)
         firm = aims & (kind != SERVE) if self.attack else None

@@ -127,7 +127,7 @@ def test_team_mates_on_their_way_into_each_other_give_way():
     assert y < -1 and x > 0.5
     np.testing.assert_allclose(aside(TEAMS, 1, **towards), (-x, -y), atol=1e-5)
     assert not aside(TEAMS, 0, near_0=(0.0, -2.0, 0.0)).any()  # away
-    assert not aside(TEAMS, 0, near_0=(3.0, 0.5, 0.0)).any()  # past
+    assert not aside(TEAMS, 0, near_0=(-2.0, 0.3, 0.0)).any()  # past
     assert not aside(TEAMS, 2, **towards).any()  # another one
 
 
