@@ -453,7 +453,7 @@ _LABEL = re.compile(
     rf"(?:{_BLANK}+is)?(?:{_BLANK}|[*_`])*(?P<colon>[:=\uff1a]?)(?:{_BLANK}|[*_`])*",
     re.I,
 )
-_ITEM = re.compile(rf"{_BLANK}*(?:[-*>\u2022]|1[.)]){_BLANK}+(?=\S)")
+_ITEM = re.compile(rf"\A{_BLANK}*(?:[-*>\u2022]|1[.)]){_BLANK}+(?=\S)")
 
 
 def _in_last(text: str) -> Iterator[str]:

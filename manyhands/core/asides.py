@@ -337,7 +337,7 @@ _CUTS = (
     # "North. This brings me to the door."
     _Cut(
         re.compile(
-            r"(?P<main>[^.!?;:\n]+?)\W*(?:[.!;]\s|\n)\s*"
+            r"(?P<main>(?:[^.!?;\n]|\.(?=\d))+?)\W*(?:[.!;]\s|\n)\s*"
             r"(?P<reason>(?:this|that|it)(?:'ll)?\b[^?]*)",
             re.I,
         ),
