@@ -335,14 +335,16 @@ _CUTS = (
         clause=Clause(""),
     ),
     # "North. This brings me to the door."
-    _Cut(
-        re.compile(
-            r"(?P<main>(?:[^.!?;\n]|\.(?=\d))+?)\W*(?:[.!;]\s|\n)\s*"
-            r"(?P<reason>(?:this|that|it)(?:'ll)?\b[^?]*)",
-            re.I,
-        ),
-        unless=(_AGAINST,),
-        clause=Clause("", later=True),
+    *(
+        _Cut(
+            re.compile(
+                rf"(?P<main>{main})\s*(?P<reason>(?:this|that|it)(?:'ll)?\b[^?]*)",
+                re.I,
+            ),
+            unless=(_AGAINST,),
+            clause=Clause("", later=True),
+        )
+        for main in (r"(?:[^.!?;\n]|\.(?=\d))+[.!;](?=\s)", r"[^?\n]+\n")
     ),
     # "While it cooks I fetch a plate".
     _Cut(
