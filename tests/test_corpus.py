@@ -49,7 +49,7 @@ REFUSED = (
     '{{"action": "not {}"}}', "<answer>{}?</answer>", "instead of that, they {}",
     "{} was a bad idea",
     "I could {}, or wait and see", "either {} or nothing", "ich will {}", "я хочу {}",
-    "oh sure, as if I would {}", "e.g. {}", "next turn I {}", "I am not going to {}",
+    "oh sure, as if I would {}", "e.g. {}", "next turn I {}", "I was about to {} but no",
     "it is tempting to {}", "It's too early to {}", "the opponent: {}", "my rival's plan: {}",
     "example: {}", "I'd {} if I could", "I hesitate to {}", '{{"avoid": "{}"}}', "opposite of {}",
 )  # fmt: skip

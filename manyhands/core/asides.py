@@ -73,6 +73,8 @@ _LABEL = re.compile(
     r"|that(?:'s| is) what i(?:'ll| will| shall)? do\s*:\s*"
     r"|(?:(?:first|next|this) step|step (?:one|1)|first(?: off)?|next(?: up)?|now)\s*:\s*"
     r"|(?:(?:my|the|final)\s+)?(?:selected|final|output|best|pick|selection|verdict)\s*:\s*"
+    r"|(?:(?:my|the) plan|(?:my |the )?(?:best|chosen|final) (?:option|pick|plan|skill|play))"
+    r"\s*:\s*"
     r"|(?:->|=>|\u2192|\u27a1\ufe0f?)\s*"
     r"|(?:(?:my|the|final|best|next)\s+){0,2}(?:action|answer|move|choice|decision)"
     r"\s*(?:[-=]+>?\s|[\u2013\u2014\u2192])\s*)(?=[^\W\d])",
@@ -299,6 +301,20 @@ _CUTS = (
             r"(?P<reason>[^,:;.!?\n]{1,90})(?:,|\s*->|\s--?)\s+"
             r"(?P<main>[a-z][^:,;.!?\n]{1,40})[.!]*",
         )
+    ),
+    # "far_0 is on the right. Bump to (-2.4, -0.75)": where others are, and what they hold.
+    _Cut(
+        re.compile(
+            rf"\W*(?P<reason>(?:{_NAME}|(?:(?:my|the|our) )?(?:other )?(?:partner|opponent|rival"
+            r"|team-?mate|chef|player|drone|robot))\s+(?:is|stands|waits|has|holds|carries)\s+"
+            r"(?:now |still |already |far |just )*(?:on (?!\w+ way)|at|in|near|beside|behind|by"
+            r"|next to|away|below|above|between|holding|waiting|frozen|asleep|busy|\d|an?|the"
+            r"|no|nothing)\b"
+            r"[^.:;!?\n]{0,60})(?:[.;:!]|\s*(?:->|=>|\u2192))\s+"
+            r"(?P<main>[a-z][^:;!?\n]{1,60})",
+            re.I,
+        ),
+        clause=Clause("", strict=True, outcome=True),
     ),
     # "The salad needs lettuce but I fetch bread".
     _Cut(

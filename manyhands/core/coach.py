@@ -8,13 +8,20 @@ that records are replayed without a coach.
 from __future__ import annotations
 
 import inspect
+import numbers
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
-from manyhands.core.env import Env, IllegalAction, SeatError, is_device_policy, shorten
+from manyhands.core.config import number
+from manyhands.core.env import (
+    ConfigError,
+    Env,
+    IllegalAction,
+    SeatError,
+    is_device_policy,
+    shorten,
+)
 from manyhands.core.view import BudgetSpent, Reply, View
 
 _LONGEST = 4000  # characters of advice, or of a reason, that are shown and recorded
@@ -55,6 +62,9 @@ class Coach:
     ):
         if advise is None and judge is None:
             raise SeatError("a coach has a function `advise`, a function `judge`, or both")
+        for one in (advise, judge):
+            if one is not None and not callable(one):
+                raise SeatError(f"`advise` and `judge` are functions, given {shorten(one)}")
         self.name = name
         if advise is not None:
             self.advise = _each(advise)
@@ -187,7 +197,7 @@ class Coaches:
             verdict = self._verdict(given, i)
             note = notes.setdefault(i, {})
             if verdict.score is not None:
-                note["score"] = float(verdict.score)
+                note["score"] = verdict.score
             if verdict.veto is not None and "veto" not in note:
                 reason = verdict.veto.strip()[:_LONGEST] or "no reason was given"
                 note |= {"veto": reason, "refused": words[i]}
@@ -217,18 +227,35 @@ class Coaches:
         if answer is None:
             return ""
         if not isinstance(answer, str):
-            answer = view.words(answer)
+            try:
+                answer = view.words(answer)
+            except (TypeError, ValueError, IndexError):
+                raise SeatError(
+                    f"the coach of {view.agent} gave {shorten(answer)} as advice; expected words, "
+                    "an action, a Reply of one of these, or None"
+                ) from None
         return answer.strip()[:_LONGEST]
 
     def _verdict(self, given: Any, index: int) -> Verdict:
-        if isinstance(given, Verdict):
-            return given
         if given is None:
             return Verdict()
         if isinstance(given, str):
             return Verdict(veto=given)
-        if isinstance(given, (int, float, np.number)) and not isinstance(given, bool):
-            return Verdict(score=float(given))
+        found = given if isinstance(given, Verdict) else Verdict(score=given)
+        score: Any = found.score
+        if hasattr(score, "item") and score.ndim == 0:  # of an array
+            score = score.item()
+        try:
+            if score is not None:  # NaN would make a record that cannot be read
+                found = Verdict(number("score", score), found.veto)
+        except ConfigError as error:
+            if isinstance(given, (Verdict, numbers.Real)) and not isinstance(given, bool):
+                raise SeatError(
+                    f"the judge of {self._env.agents[index]} gave a score that is none: {error}"
+                ) from None
+        else:
+            if found.veto is None or isinstance(found.veto, str):
+                return found
         raise SeatError(
             f"the judge of {self._env.agents[index]} gave {shorten(given)}; expected a Verdict, a "
             "number (a score), a string (the reason of a veto), or None"

@@ -537,7 +537,7 @@ def _read(
         if not _GO_ON.read(words):
             return mean(words)
         if current is None:
-            raise refuse(f"no {what} is under way that could go on")
+            raise IllegalAction(f"no {what} is under way that could go on; name one of the choices")
         return current
 
     return int(

@@ -5,7 +5,7 @@ import pytest
 
 import manyhands
 from manyhands.baselines.search import Search, tree
-from manyhands.core.env import ConfigError, SeatError
+from manyhands.core.env import ConfigError, SeatError, SnapshotError
 from manyhands.core.pack import fingerprint, snapshot, stepper
 from manyhands.core.record import read
 from manyhands.envs.board import solvers
@@ -72,6 +72,10 @@ def test_trees_are_cut_at_the_limit_and_forked_for_one_agent():
     )
     with pytest.raises(ConfigError, match="best"):
         tree(BOARD, DANGER, 1, backup="worst")
+    with pytest.raises(ConfigError, match="discount"):
+        tree(BOARD, DANGER, 1, discount=float("nan"))
+    with pytest.raises(SnapshotError, match="no state of TicTacToe"):
+        tree(BOARD, 5, 1)
     over = state_after(0, 3, 1, 4, 2)
     assert len(tree(BOARD, over, 2)) == 1
 

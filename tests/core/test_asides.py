@@ -98,6 +98,10 @@ def read(text, **options):
         "So I think that going north is best here",
         "The safest move is to go north.",
         "I want to go north to reach the door",
+        "player_1 is near the wall. Go north.",
+        "player_1 has a coin: go north",
+        "My plan: north",
+        "Best option: go north",
     ],
 )
 def test_what_stands_beside_an_action_is_read_past(text):
@@ -167,6 +171,11 @@ def test_what_stands_beside_an_action_is_read_past(text):
         "I think he is best",
         "I refuse to go north",
         "I hesitate to go north",
+        "player_1 is going: north",
+        "player_1 is on his way: north",
+        "player_1 has decided. Go north",
+        "player_1 is near and says: go north",
+        "Another option: go north",
     ],
 )
 def test_what_turns_an_action_round_is_refused(text):

@@ -100,6 +100,11 @@ def test_an_illegal_answer_is_not_judged():
         ({"nobody": "perfect"}, "nobody"),
         ({}, "player_0"),
         (Coach(judge=lambda view, answer: [1]), r"\[1\]"),
+        (Coach(judge=lambda view, answer: Verdict(score="good")), "score .*'good'"),
+        (Coach(judge=lambda view, answer: Verdict(score=float("nan"))), "score .*nan"),
+        (Coach(judge=lambda view, answer: float("inf")), "score .*inf"),
+        (Coach(judge=lambda view, answer: Verdict(veto=True)), "veto=True"),
+        (Coach(advise=lambda view: [1, 2]), r"\[1, 2\] as advice"),
         (Coach(advise=lambda view: 1 / 0), "division"),
         (3, "3 cannot play"),
     ],
@@ -109,6 +114,8 @@ def test_bad_coaches_fail_with_a_reason(coach, message):
         play([last, last], coach=coach, max_steps=1)
     with pytest.raises(SeatError, match="judge"):
         Coach()
+    with pytest.raises(SeatError, match="given 5"):
+        Coach(5)
 
 
 def test_the_anchor_and_the_text_do_not_hold_the_advice():

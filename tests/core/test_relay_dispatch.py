@@ -60,6 +60,8 @@ def test_seats_within_seats_are_in_parentheses():
         seat("relay:first=random,then=perfect", BOARD)
     with pytest.raises(SeatError, match="env="):
         Relay("random", last, after=1)
+    with pytest.raises(SeatError, match=r"at\(view\) failed .*step 0.*ZeroDivision"):
+        manyhands.play(BOARD, Relay("random", last, at=lambda view: 1 / 0, env=BOARD))
 
 
 def test_relays_are_partners_in_gymnasium():
@@ -132,6 +134,7 @@ def test_missing_answers_are_illegal_and_wrong_ones_fail():
     for policy, message in (
         (lambda views: {"player_9": "take 0"}, "player_9"),
         (lambda views: ["take 0"], "2 answers"),
+        (lambda views: "ok", "the text .ok"),  # two letters for two agents
     ):
         with pytest.raises(SeatError, match=message):
             manyhands.play(TOGETHER, [Dispatch(policy)] * 2, max_steps=2, progress=False)

@@ -68,6 +68,11 @@ class Dispatch:
                 )
             none = Reply(None, error="the dispatcher gave no answer for this agent")
             return [answers.get(view.agent, none) for view in views]
+        if isinstance(answers, str):  # a list of its letters would be
+            raise SeatError(
+                "a dispatcher gives a list of answers, or a mapping by agent; given the text "
+                f"{shorten(answers)}"
+            )
         answers = list(answers)
         if len(answers) != len(views):
             raise SeatError(f"{len(views)} answers are needed, one an agent; given {len(answers)}")

@@ -70,7 +70,15 @@ class Relay:
             return True
         if isinstance(self.at, str):
             return any(event.get("event") == self.at for event in view.events)
-        return self.at is not None and bool(self.at(view))
+        if self.at is None:
+            return False
+        try:
+            return bool(self.at(view))
+        except Exception as error:
+            raise SeatError(
+                f"the relay's at(view) failed (agent {view.agent}, episode {view.episode}, step "
+                f"{view.step}): {type(error).__name__}: {error}"
+            ) from error
 
     def act(self, views: Any) -> Any:
         """Not called: `play` asks who `route` names."""

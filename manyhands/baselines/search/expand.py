@@ -129,7 +129,12 @@ class Expander:
         self._see = jax.jit(self._look)
 
     def row(self, state: Any) -> np.ndarray:
-        """A state as a row of bytes, with fresh memories of partners."""
+        """A state as a row of bytes, with fresh memories of partners.
+
+        Raises:
+            SnapshotError: it is no state of the environment, or a batch of them.
+        """
+        self._states.check(state, self.env)
         body = self._states.body(state) + self._memory.body(self._start)
         return np.frombuffer(body, np.uint8)
 

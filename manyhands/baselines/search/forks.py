@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from manyhands.baselines.search.expand import Expander, Playouts, Value, device_seat, expander
-from manyhands.core.config import one_of, whole
+from manyhands.core.config import number, one_of, whole
 from manyhands.core.env import ConfigError, Env, episode_key_data, shorten
 from manyhands.core.pack import restore, snapshot
 
@@ -147,6 +147,7 @@ def tree(
     depth = whole("depth", depth, 1)
     chances = whole("chances", chances, 1)
     max_nodes = whole("max_nodes", max_nodes, 1)
+    discount = number("discount", discount, 0)
     if backup is not None:
         one_of("backup", backup, BACKUPS)
     if isinstance(state, (bytes, bytearray, memoryview)):

@@ -20,7 +20,16 @@ from manyhands.envs.craftworld.effects import effect, offers, why_not
 from manyhands.envs.craftworld.rules import DO, MOVE, NOOP, CraftRules
 from manyhands.envs.craftworld.setting import Setting
 from manyhands.envs.craftworld.state import CraftState
-from manyhands.envs.craftworld.words import NAMES, Observation, faced, observe, spaced
+from manyhands.envs.craftworld.words import (
+    HERE,
+    NAMES,
+    Observation,
+    faced,
+    from_you,
+    name_of,
+    observe,
+    spaced,
+)
 
 MOST_NAMED = 6  # of the possible actions, in an error
 
@@ -574,7 +583,27 @@ class _Reader:
         if not all(self._is_at(what, way) for what in said):
             obs = self._turned(way)
             where = "you face" if way is None else f"{_SIDES_OF[way]} is"
-            raise self.refuse(f"{where} {faced(self.env, obs)}")
+            raise self.refuse(f"{where} {faced(self.env, obs)}{self._nearest(said)}")
+
+    def _nearest(self, said: list[tuple[Thing, ...]]) -> str:
+        """Where the nearest of the things is that are named, if one is in view."""
+        obs, named = self.obs, {thing for what in said for thing in what}
+        found = [
+            (row, column, f"the nearest {NAMES[code]}")
+            for (row, column), code in np.ndenumerate(obs.cells)
+            if ("cell", int(code)) in named and (row, column) != HERE
+        ]
+        for body in obs.bodies:
+            thing: Thing = ("body", body.kind) if body.kind else ("player", body.player)
+            if thing in named and (body.row, body.column) != HERE:
+                name = name_of(self.env, body)
+                found.append((body.row, body.column, f"the nearest {name}" if body.kind else name))
+        if not found:
+            return ""
+        row, column, name = min(
+            found, key=lambda one: abs(one[0] - HERE[0]) + abs(one[1] - HERE[1])
+        )
+        return f"; {name} is {from_you(row, column)}"
 
     def _is_at(self, what: tuple[Thing, ...], way: int | None) -> bool:
         obs = self._turned(way)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from manyhands.core.answers import how_to_answer
 from manyhands.envs.craftworld import rules as rl
+from manyhands.envs.craftworld.goals import HOLD, UNLOCK_MANY, UNLOCK_ONE, parse_goal
 from manyhands.envs.craftworld.setting import Setting
 from manyhands.envs.craftworld.words import (
     COLUMNS,
@@ -76,13 +77,39 @@ def _aim(env: Setting, agent: int) -> list[str]:
     if env.told == "first" and agent:
         lines.append(
             f"There may be a goal for the team, which only {env.agents[0]} is told: ask, and "
-            f"listen. Reaching it ends the episode.{_plans(env)}"
+            f"listen. Reaching it ends the episode.{_reached(env)}{_plans(env)}"
         )
     elif env.goal:
-        lines.append(f"The goal is: {env.goal}. Reaching it ends the episode.{_plans(env)}")
+        lines.append(
+            f"The goal is: {env.goal}. Reaching it ends the episode.{_reached(env)}{_plans(env)}"
+        )
     if env.told == "first" and not agent and others:
         lines.append(f"Only you are told the goal; tell it to {listed(others)}.")
     return lines
+
+
+def _reached(env: Setting) -> str:
+    """When the goals of this world are reached; a plan tells that itself."""
+    together = "you" if env.num_players == 1 else "you together"
+    when = {
+        (HOLD, False): f"{together} hold so many at one time",
+        (HOLD, True): "each of you holds so many at one time",
+        (UNLOCK_ONE, False): "one of you unlocks it",
+        (UNLOCK_ONE, True): "each of you has unlocked it",
+        (UNLOCK_MANY, False): f"{together} have unlocked so many different ones",
+        (UNLOCK_MANY, True): "each of you has unlocked so many",
+    }
+    named = {HOLD: "collect N", UNLOCK_ONE: "an achievement", UNLOCK_MANY: "unlock N"}
+    goals = [parse_goal(text, env.num_players, env.craft) for text in env.goals]
+    kinds = list(dict.fromkeys((goal.kind, goal.everyone) for goal in goals))
+    told = [kind for kind in kinds if kind in when and (env.num_players > 1 or kind[0] == HOLD)]
+    if len(kinds) == 1 and told:
+        return f" It is reached when {when[told[0]]}."
+    parts = [
+        f"'{'everyone: ' * everyone}{named[kind]}' when {when[kind, everyone]}"
+        for kind, everyone in told
+    ]
+    return f" Reached: {'; '.join(parts)}." if parts else ""
 
 
 def _plans(env: Setting) -> str:

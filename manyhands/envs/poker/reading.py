@@ -94,6 +94,8 @@ GRAMMAR = Grammar(
             f"[in|in the hand|it|(the|your|next|that) [next|public] card|{_WHOSE} (bet|raise)]",
             "(make|take|go with|put in|play) [the|a] call [of {n} [chip]]",
             "pay [up] [to stay in]", "[stay] in", "call it is",
+            "(pay|put in) [the] {n:count} (extra|more|extra chip|more chip)",
+            "(pay|put in) [the] {n:count} [more] chip (i'm|i am|that i'm|that i am) behind",
             f"call with {_HELD}", f"(keep|stay|hang) (in|in there|around) with {_HELD}",
             "(answer|reply|respond) with a call",
             "(stay|hang|keep) in for [the|a] [{n:count}] [more] chip",
@@ -122,7 +124,7 @@ GRAMMAR = Grammar(
             f"(put|throw|send|drop) {_HELD} (in|into|to) [the] muck",
             "let it go", "let this (one|1|hand) go", f"let {_HELD} go",
             "let (you|him|her|them|{other}) (have|take|win) (it|the pot|this one|this 1|this pot)",
-            "step out", "drop it", "bow out gracefully",
+            "step out", "drop it", "bow out gracefully", "(get|step|move) out of (the|their) way",
             "(give up|surrender|concede|yield|cede|leave|give|hand) (the|my|this) (pot|hand|chips) "
             f"[over] [to {_SEAT}]",
             f"(concede|yield) [to {_SEAT}]",
@@ -141,7 +143,9 @@ GRAMMAR = Grammar(
             "(make|put in|go for|throw in|fire in|pop in|put down) [a] [{n} [-] [chip]] [re] raise "
             f"[of {{n}} [chip]|to {{to:n}} [chip]] {_MINE}",
             f"{_ITS} [a] [re] raise [(of|by) {{n}} [chip]|to {{to:n}} [chip]] {_MINE}",
-            "make it {to:n} [chip]", "make it a raise [of {n} [chip]|to {to:n} [chip]]",
+            "make it {to:n} [chip]", "(pop|bump|push) it [up] to {to:n} [chip]",
+            "[re] raise [.] (putting|put) in {to:n} [chip] (in total|in all|altogether)",
+            "make it a raise [of {n} [chip]|to {to:n} [chip]]",
             "bump [up] (it|the (bet|stakes|pot|price)) [up] [by {n} [chip]|to {to:n} [chip]]",
             "bump it up", "(up|raise|increase|double|lift) the (stakes|bet|ante|price)",
             "(push|drive) the (bet|price|stakes) (up|higher)",

@@ -60,6 +60,7 @@ EVENTS = ("nothing", "the ball was touched", "the ball crossed the net", "a poin
 LEAD_TIME = 0.65  # s before the touch, below which a `bump to` from rest often comes too late
 SET_DEPTH, ATTACK_DEPTH = 1.5, 3.0  # m from the net, where a team sets and attacks
 RUN_UP = 3.9  # m from the net, where the attacker waits before that
+LOW_ARC = 4.6  # m, the height of balls that are met in haste, with skills="attack"
 ROOM = 1.8  # m, that it leaves to the one who receives, with skills="attack"
 DEEP, SHORT = 3.3, 1.2  # m behind the net, where attacks aim: few spikes come farther than that
 # What a team can choose for its receiver, its setter and its attacker (the joint options of HCSP,
@@ -195,13 +196,18 @@ class VolleyballSkills:
         goal = jnp.where(kind == HOVER, obs.position + 0.4 * obs.velocity, goal)
         aside = hits.give_way(obs) if self.attack and self.members > 1 else None
         calm, rest = hits.travel(body, obs, goal, aside)
-        normal, thrust = hits.strike(body, obs, hit, (kind != SERVE) if self.attack else None)
+        # A ball in a low arc leaves a team no time to dip, nor who receives it to aim to the last.
+        apex = obs.ball[2] + obs.ball_velocity[2] ** 2 / (2 * body.gravity)
+        low = (apex < LOW_ARC) & (self.members > 1)
+        aims = ~(low & (kind == RECEIVE))
+        firm = (kind != SERVE) & aims & ~(low & (kind == BUMP)) if self.attack else None
+        normal, thrust = hits.strike(body, obs, hit, firm)
         normal, thrust = jnp.where(strikes, normal, calm), jnp.where(strikes, thrust, rest)
         x, y = rates_to(obs.quaternion, normal)
         if self.attack:
             last = hits.finish(body, obs, hit, order.goal, (x, y, thrust))
             x, y, thrust = (
-                jnp.where(strikes, a, b) for a, b in zip(last, (x, y, thrust), strict=True)
+                jnp.where(strikes & aims, a, b) for a, b in zip(last, (x, y, thrust), strict=True)
             )
             x, y, thrust = self._attacking(obs, order, (x, y, thrust))
         rates = jnp.stack([x, y, jnp.zeros_like(x)])

@@ -110,3 +110,18 @@ def test_sites_are_the_same_in_a_batch_and_in_generated_worlds():
     # Without a world, sites stay as they are.
     moved = dataclasses.replace(states, site=states.site * 0)
     np.testing.assert_array_equal(with_goals(moved, rows).site, 0)
+
+
+@pytest.mark.parametrize(
+    ("goal", "players", "told"),
+    [
+        ("everyone: collect 5 wood", 2, ("each", "at one time")),
+        ("collect 5 wood", 2, ("together", "at one time")),
+        ("collect 5 wood", 1, ("you hold", "at one time")),
+        (["everyone: collect 2 coal", "build wall"], 2, ("each", "at one time", "plan")),
+    ],
+)
+def test_the_rules_tell_when_a_goal_is_reached(goal, players, told):
+    env = CraftWorld(players=players, size=16, goal=goal)
+    line = env.rules(0).split("\n")[3]
+    assert all(words in line for words in told)

@@ -10,7 +10,7 @@ import pytest
 from manyhands.core.env import ConfigError, IllegalAction
 from manyhands.core.registry import from_spec
 from manyhands.envs.volleyball import Volleyball, hits
-from manyhands.envs.volleyball.flight import falls_to
+from manyhands.envs.volleyball.flight import GO, falls_to
 from manyhands.wrappers.events import Events
 
 DUEL, TEAMS = Volleyball("1v1"), Volleyball("3v3")
@@ -113,6 +113,39 @@ def test_a_team_shares_the_roles_out():
         assert TEAM.names[int(TEAM.assign(obs, jnp.int32(TEAM.parse_option(words))))] == spike
     with pytest.raises(IllegalAction, match="the setter can go, set or hover; not 'spike left'"):
         TEAM.parse_option("setter: spike left")
+
+
+def test_team_mates_on_their_way_into_each_other_give_way():
+    def aside(env, me, **velocities):
+        places = {"near_0": (2.0, 0.0, 1.6), "near_1": (2.0, 1.8, 1.6)}
+        row = rows(env, positions=places, velocities=velocities)[me]
+        return np.asarray(hits.give_way(env.skill_set().parse_observation(jnp.asarray(row))))
+
+    # Straight towards each other, each brakes, and moves to its right.
+    towards = {"near_0": (0.0, 2.0, 0.0)}
+    x, y = aside(TEAMS, 0, **towards)
+    assert y < -1 and x > 0.5
+    np.testing.assert_allclose(aside(TEAMS, 1, **towards), (-x, -y), atol=1e-5)
+    assert not aside(TEAMS, 0, near_0=(0.0, -2.0, 0.0)).any()  # away
+    assert not aside(TEAMS, 0, near_0=(-2.0, 0.3, 0.0)).any()  # past
+    assert not aside(TEAMS, 2, **towards).any()  # another one
+
+
+@pytest.mark.parametrize("task", ["3v3", "6v6"])
+def test_a_team_that_waits_for_a_ball_stands_apart(task):
+    env = Volleyball(task, skills="attack")
+    skills = env.skill_set()
+    play = skills.parse_option("receiver: pass high; setter: set; attacker: spike left")
+    option = jnp.full(env.team_size, play, jnp.int32)
+    # A ball for the left of the front, one for the right of the back.
+    for velocity in ((4.1, -0.6, 3.0), (6.1, 2.2, 4.0)):
+        seen = rows(env, ball=(-2.5, -1.0, 3.2), ball_velocity=velocity, served=True, last="far_0")
+        obs = skills.parse_observation(jnp.moveaxis(jnp.asarray(seen), 0, 1)[:, : env.team_size])
+        order = skills.order(skills.assign(obs, option))
+        goals, waits = np.asarray(order.goal).T, np.asarray(order.kind) == GO
+        assert waits.sum() == env.team_size - 1  # one receives
+        gaps = np.linalg.norm(goals[waits][:, None] - goals[waits], axis=-1)
+        assert gaps[np.triu_indices(len(gaps), 1)].min() > 1.2
     assert TEAM.parse_option("setter: dance") is None
 
 
