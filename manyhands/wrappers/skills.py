@@ -88,9 +88,7 @@ class SkillSet(Protocol):
         self, text: str, perception: np.ndarray | None = None, current: int | None = None
     ) -> int | None:
         """The skill that a sentence names, None if it names none; may raise `IllegalAction`. What
-        it says may count from the agent's perception, and from its skill if one is under way.
-        Where the set has `hint`, that gives what a sentence leaves unsaid, or "", for the refusal
-        of an answer of which no part names a skill."""
+        it says may count from the agent's perception, and from its skill if one is under way."""
 
     def rules(self) -> str:
         """The skills, explained to a player. Where the set has an `example`, the name of a skill,
@@ -437,7 +435,6 @@ _OPENING = re.compile(
     r"^(?:(?:i|i'll|i will|let me) )?(?:(?:choose|select|execute|perform|use|run) )?"
     r"(?:(?:the|my|this|next) )*(?:skill|option)(?: is)?[:=]? |^(?:choose|select|execute|perform) "
 )
-_MOST_TRIED = 16  # parts of an answer that a hint is looked for in
 NEAREST = 4  # skills that an error names
 
 
@@ -485,8 +482,7 @@ def read_skill(
         except IllegalAction:
             return None
 
-    hint = getattr(skills, "hint", None)
-    skill = _read(text, skills.names, mean, current, me=me, hint=hint)
+    skill = _read(text, skills.names, mean, current, me=me)
     if not possible[skill]:
         raise IllegalAction(f"{skills.names[skill]!r} is impossible now: {effects[skill]}")
     return skill
@@ -520,18 +516,10 @@ def _read(
     what: str = "skill",
     most: int = NEAREST,
     me: str = "",
-    hint: Callable[[str], str] | None = None,
 ) -> int:
     words = ""
-    tried: list[str] = []
 
     def refusal(reason: str, words: str) -> str:
-        if hint is not None and f" names no {what}" in reason:
-            given = any(_NUMBERS.search(part) for part in tried)
-            for part in tried:  # numbers that were given, but not read, are not missing
-                told = hint(part) if not given or _NUMBERS.search(part) else ""
-                if told:
-                    return told
         # Names that differ in numbers only are as one.
         alike = {re.sub(r"[-.\d]+", "", name): name for name in reversed(table)}
         near = closest(words, reversed(alike.values()), most)
@@ -544,8 +532,6 @@ def _read(
     def meant(answer: Answer) -> int | None:
         nonlocal words
         words = _OPENING.sub("", normalise(answer.raw).strip(WRAPPING.replace(".", "")))
-        if len(tried) < _MOST_TRIED:
-            tried.append(words)
         if answer.kind != BRACKET and (number(answer.plain) is not None or numbered(answer.plain)):
             raise refuse(f"{quoted(answer.text)}: {what}s have no numbers")
         if not _GO_ON.read(words):

@@ -695,7 +695,8 @@ class VolleyballSkills:
             return None
         meaning, values = readings[0]
         if meaning == "touch":
-            return None  # see `hint`
+            hitting = ("receive", "bump to", *(("set to",) if self.members > 1 else ()), "spike to")
+            raise IllegalAction(f"say how to play the ball: {names_of(hitting)}")
         if meaning == "receive far":  # a team's goes to the one who sets
             return self.names.index("receive") if self.members == 1 else None
         if meaning in ("go home", "go middle"):
@@ -723,7 +724,10 @@ class VolleyballSkills:
                 return None  # "deep left, not left"
             numbers = spot if figures.LIST not in sentence else numbers
         if numbers is None or len(numbers) != len(spans):
-            return None  # see `hint`
+            raise IllegalAction(
+                f"say where to {VERBS[kind]} in {len(spans)} numbers: {_in_words(spans)}; for "
+                f"example {self.names[rows[0]]!r}"
+            )
         if not all(a <= number <= b for number, (a, b) in zip(numbers, spans, strict=True)):
             place = ", ".join(f"{number:g}" for number in numbers)
             raise IllegalAction(
@@ -733,25 +737,6 @@ class VolleyballSkills:
         if spot is not None and found != self._closest(kind, np.asarray(spot)):
             return None  # numbers and words that differ
         return found
-
-    def hint(self, text: str) -> str:
-        """What a sentence leaves unsaid that plays the ball or flies, if no more is missing."""
-        sentence, numbers = figures.split(text, ("x", "y", "z"), "m|metres?|meters?")
-        readings = reading.skills().read(sentence)
-        named = {found.meaning for found in readings}
-        if named == {"touch"}:
-            hitting = ("receive", "bump to", *(("set to",) if self.members > 1 else ()), "spike to")
-            return f"say how to play the ball: {names_of(hitting)}"
-        kinds = [VERBS.index(name) for name in named if name in VERBS]
-        if len(named) != 1 or not kinds or np.sum(self.kinds == kinds[0]) < 2:
-            return ""
-        spans = self._spans(kinds[0])
-        if readings[0].values or (numbers is not None and len(numbers) == len(spans)):
-            return ""  # a place
-        return (
-            f"say where to {VERBS[kinds[0]]} in {len(spans)} numbers: {_in_words(spans)}; for "
-            f"example {self.names[np.flatnonzero(self.kinds == kinds[0])[0]]!r}"
-        )
 
     def _spot(self, values: dict[str, Any]) -> list[float]:
         """The place of the far half that words like "deep left" mean."""

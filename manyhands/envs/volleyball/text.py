@@ -892,11 +892,11 @@ def parse(game: Volleyball, text: Any, state: VolleyballState, agent: int) -> An
         unit = "m|metres?|meters?|degrees?|\u00b0" if game.actions == "position" else ""
         sentence, numbers = figures.split(raw, reading.LABELS[game.actions], unit)
         sentence = sentence.strip(WRAPPING)
+        if TO_TARGET in table and sentence.rstrip(".! ") == TO_TARGET:
+            return table[TO_TARGET]
         named = reading.command(sentence, game.actions)
         if named == {"target"} and game.task == "back_and_forth" and game.actions == "position":
             target = np.asarray(state.drill.target).tolist()
-            if words == TO_TARGET:
-                return table[TO_TARGET]
             if figures.LIST in sentence and not _same_place(numbers, target):
                 return None
             return orders.meant(game, target if numbers is None else numbers, refuse)
