@@ -664,7 +664,7 @@ _DOUBTS = (
     ("it denies something", " ".join(_DENIAL)),
     ("it sets a condition", "if unless when once until provided otherwise"),
     ("a question is no {}", "?"),
-    ("it says only what would be", "should could would"),
+    ("it says only what would be", "should could would i'd"),
     ("it leaves something open", "whether why what how which"),
     ("it leaves a choice open", "or either whichever any / both"),
     ("it compares", "than too rather better worse higher lower"),
@@ -676,7 +676,7 @@ _DOUBTS = (
 def doubt(plain: str, what: str = "move") -> str:
     """Why a sentence is no plain statement of an action, in a few words; empty if that cannot be
     seen from its words."""
-    words = set(tokens(plain))
+    words = set(tokens(re.sub(r"\bonce (?:more|again)\b", "", plain)))
     mark = 'end with a line of its own: "ACTION: ..."'
     for reason, signs in _DOUBTS:
         if not words.isdisjoint(signs.split()):

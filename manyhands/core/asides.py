@@ -260,7 +260,8 @@ _CUTS = (
     # "I line up with the food: up", "time to get an onion -> north".
     _Cut(
         re.compile(
-            r"\W*(?:(?:i|we|i'll|let me) (?=(?:move|go|line up|head|step|walk|come|close|approach"
+            r"\W*(?:(?:i|we|i'll|let me|let's|let us) (?="
+            r"(?:move|go|line up|head|step|walk|come|close|approach"
             r"|follow|flee|run|retreat|continue|make (?:room|way)|check|search|look for|fetch"
             r"|explore|try|start|begin|clear|help|serve|bring|want|need|bluff|trap|slow-?play"
             r"|give up|get|grab)\b)"
@@ -276,7 +277,8 @@ _CUTS = (
         ),
         unless=(_NOT_DOING,),
         later=re.compile(
-            r"\W*(?:(?:(?:i|we|i'll|let me) )?(?:move|go|going|line up|lining up|head|heading|step"
+            r"\W*(?:(?:(?:i|we|i'll|let me|let's|let us) )?"
+            r"(?:move|go|going|line up|lining up|head|heading|step"
             r"|walk|come|close|closing|approach|approaching|follow|following|continue|facing|get"
             r"|fetch)\b|(?:now,? |still )?(?:back (?:to|for)|off to|time to|on (?:my|our) way"
             r"|ready to)\b|now,? (?:i|we) can\b|(?:i|we) can now\b)",
