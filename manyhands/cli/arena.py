@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from manyhands.cli.common import command
+from manyhands.core.config import nearest, whole
+from manyhands.core.env import ConfigError, names_of
 
 
 def add(commands: Any) -> None:
@@ -57,10 +59,19 @@ def run(options: argparse.Namespace) -> int:
     from manyhands.baselines.arena.schedule import all_matches
     from manyhands.baselines.arena.season import read_season
 
+    whole("--replays", options.replays, 0)
     season = read_season(options.season)
+    for name in options.games or ():
+        if name not in season.games:
+            raise ConfigError(
+                f"the season has no game {name!r};{nearest(name, season.games)} its games are "
+                f"{names_of(list(season.games))}"
+            )
     folder = options.out or Path("runs") / "arena" / season.name
     if options.plan:
         for name, plan in season.games.items():
+            if options.games and name not in options.games:
+                continue
             planned = [match for match in all_matches(season) if match.game == name]
             episodes = sum(match.episodes for match in planned)
             more = f", and {plan.rounds} Swiss rounds" if plan.pairing == "swiss" else ""

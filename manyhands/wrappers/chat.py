@@ -100,7 +100,11 @@ class Chat(Wrapper[ChatState]):
         takes_step: bool = False,
     ):
         if env.chat is not None:
-            raise ConfigError(f"{env.id!r} already has a channel; build it with talk=False")
+            without = env.unwrapped.config().get("talk") is True
+            raise ConfigError(
+                f"{env.id!r} already has a channel"
+                + ("; build it with talk=False" if without else ": agents can talk as it is")
+            )
         super().__init__(env)
         if phrases is None:
             phrases = env.phrases or PHRASES

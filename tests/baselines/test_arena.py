@@ -720,3 +720,6 @@ def test_the_command(tmp_path, capsys, monkeypatch):
     assert "tic_tac_toe" in capsys.readouterr().err
     assert main(["arena", "tiny.toml", "--report", "--replays", "0"]) == 0
     assert '"replays"' not in (folder / "report.html").read_text()
+    assert main(["arena", "tiny.toml", "--report", "--replays", "-1"]) == 2
+    assert main(["arena", "tiny.toml", "--plan", "--games", "tic_tac_to"]) == 2
+    assert "tic_tac_toe" in capsys.readouterr().err

@@ -412,6 +412,11 @@ def test_continuous_actions_are_refused():
         Chat(env)
 
 
+def test_one_channel_is_enough():
+    with pytest.raises(ConfigError, match="can talk as it is"):  # no option talk=False here
+        Chat(Chat(Turns()))
+
+
 @pytest.mark.parametrize("phrases", ("yes", [1], ["a", None], 5))
 def test_a_phrasebook_is_a_list_of_texts(phrases):
     with pytest.raises(ConfigError, match="phrases"):
