@@ -99,7 +99,9 @@ def test_a_cell_where_another_chef_stands_is_walked_to() -> None:
         assert (int(action), bool(done), bool(possible)) == (1, False, True)
         offers = {choice.text: choice.effect for choice in env.choices(state, 1, None)}
         assert offers["go to (1, 2)"] == "about 1 step, if the chef there leaves"
-        state, _ = step(jax.random.key(0), state, np.array([env.noop, env.parse("south", state, 1)]))
+        state, _ = step(
+            jax.random.key(0), state, np.array([env.noop, env.parse("south", state, 1)])
+        )
 
 
 def test_choices_parse_to_themselves_and_reasons_are_given() -> None:
