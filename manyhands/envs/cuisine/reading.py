@@ -270,7 +270,8 @@ def _grammar(
                 f"[({_SOME} {{item}}|{_IT}|{_DISH})] "
                 f"[(to|on|onto|at|over) [({{place}}|customer|guest|client)]]",
                 f"(put|place|set) ({{item}}|{_IT}|{_DISH}) {_INTO} {{place}}",
-                f"(hand|turn|give|send|put|pass) ({_SOME} {{item}}|{_IT}|{_DISH}) (over|in|out)",
+                f"(hand|turn|give|send|put|pass) ({_SOME} {{item}}|{_IT}|{_DISH}) (over|in|out) "
+                "[(at|to|on) {place}]",
                 f"bring ({{item}}|{_IT}|{_DISH}) to (customer|guest|client|{{place}})",
                 f"(serve|dish|plate) it up {_SOME} {{item}}",
             ],
@@ -337,9 +338,9 @@ def _grammar(
         (("get", None), [f"[{have}] {_A} {{item}} [{_OFF} {{place}}]",
                          f"[{have}] {_A} {{item}} for [(a|my|1)] {{of:item}}"]),
         (("put", None), [f"{_A} {{item}} (in|into|onto|on) {{place}}",
-                         f"{_A} {{item}} (in|down)"]),
+                         f"{_A} {{item}} (in|down) [(too|as well|also)]"]),
         (("carry", None), [f"{_A} {{item}} {_OVER} to {{place}}",
-                           f"{_OVER} to {{place}} with ({_SOME} {{item}}|it)"]),
+                           f"{_OVER} [to] {{place}} with ({_SOME} {{item}}|it)"]),
         (("throw", None), [f"(away|out) with {_SOME} {{item}}",
                            f"(into|in) {_BIN} with {_SOME} {{item}}"]),
         (("serve", None), [f"(here comes|order up|coming up) [.] {_A} {{item}}",

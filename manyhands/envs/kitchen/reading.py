@@ -220,10 +220,12 @@ def _place(label: str) -> str:
     )
 
 
+_THERE = "[cell|position|spot] {place_x:n} {place_y:n}"
 _HELD = "[[that] (i|i'm|i am) (hold|have|carry|holding|carrying)|(in|from) my hand]"
 _CELL = "(step|pace|cell|tile|square|space|block|position|field)"
 _ONE = f"[(a|one|1) [{_CELL}]]"
-_BY = f"[[by] (a|one|1) [{_CELL}]|once]"
+_BY = f"[[by] (a|one|1) [{_CELL}]|once|again|once more|once again]"
+_CARRIED = "[with [a|my] {carried:thing}]"
 _GO = (
     "(go|move|walk|step|head|off|run|travel|proceed|advance|shift|slide|edge|inch|shuffle|scoot"
     "|back|back up|back off|back away|retreat|withdraw|pull back|fall back"
@@ -242,8 +244,10 @@ _TO = (
     "|back|back to|across to|down to]"
 )
 _TO_DO = (
-    "(to|so i can|in order to|so that i can) (get|reach|fetch|grab|take|pick up|collect|face"
-    "|approach|be at|get to|use|be near|get closer to|make room for|avoid)"
+    "((on [my|our] way|en route|heading|nearer|closer|next|over|back) (to|toward|for)|past|along"
+    "|around|by|[that|which] (bring|get|take|lead) (me|us) (to|toward|closer to|nearer to|next to)"
+    "|(to|so i can|in order to|so that i can) (get|reach|fetch|grab|take|pick up|collect|face"
+    "|approach|be at|get to|use|be near|get closer to|make room for|avoid|get past|pass))"
 )
 _AWAY = "(get out of the way|make room|clear the way)"
 _FOR = (
@@ -299,7 +303,7 @@ _SERVE = "(serve|deliver|hand in|hand over|submit|turn in|send out|hand out|brin
 _DEEDS: dict[str, list[str]] = {
     "take": [
         f"{_TAKE} [up] {_A} {{thing}} [up] "
-        f"[(from|out of|off|at|in|on|with) {_place('place')}|{_FRONT}] {_FOR}",
+        f"[(from|out of|off|at|in|on|with) ({_place('place')}|{_THERE})|{_FRONT}] {_FOR}",
         "(pick up|pickup|take|grab)",
         f"({_TAKE}|pull) {_A} {{thing}} out [(of|from) {_place('place')}]",
         f"help myself to {_A} {{thing}} [(from|at) {_place('place')}]",
@@ -307,7 +311,7 @@ _DEEDS: dict[str, list[str]] = {
     ],
     "put": [
         f"{_PUT} {_A} {{thing}} {_HELD} "
-        f"[(in|into|on|onto|to|at|inside|through) {_place('place')}|here] {_FOR}",
+        f"[(in|into|on|onto|to|at|inside|through) ({_place('place')}|{_THERE})|here] {_FOR}",
         f"(leave|bring|carry) {_A} {{thing}} (in|on|onto|to|at) {_place('place')}",
         "drop",
     ],
@@ -364,8 +368,11 @@ _DEEDS: dict[str, list[str]] = {
     ],
     "press": [
         f"(press|push|hit|activate|use|trigger|operate) {_place('place')} "
-        "[to (see|show|reveal|know|learn|read) (it|[the|a] (recipe|order))]",
-        "(show|reveal) [the|a] (recipe|order)",
+        "[[so that|so] [for] ({for:place}|i|we) (can|to) (see|know|learn|read) (it|[the|a|what] "
+        "(recipe|order|is asked for|is ordered))"
+        "|to (see|show|reveal|know|learn|read|tell) [{for:place}|everyone|us] "
+        "(it|[the|a|current] (recipe|order)|what is (asked for|ordered)) [(to|for) {for:place}]]",
+        "(show|reveal) [{for:place}] [the|a] (recipe|order) [to {for:place}]",
     ],
 }  # fmt: skip
 _ORDER = (
@@ -379,8 +386,8 @@ def _grammar() -> Grammar:
     phrases: dict[str, list[str]] = {
         "go": [
             f"({_GO}|{_TURN}|direction) {_ONE} {_TO} [direction] [=|.] {{way}} [direction] {_BY} "
-            f"[({_TO_DO}|to|toward) {_place('aim')}|to {_AWAY}]",
-            f"{_GO} {_ONE} {_TO} [direction] [=|.] {{side}} [side|direction] {_BY} "
+            f"{_CARRIED} [({_TO_DO}|to|toward) {_place('aim')}|to {_AWAY}]",
+            f"{_GO} {_ONE} {_TO} [direction] [=|.] {{side}} [side|direction] {_BY} {_CARRIED} "
             f"[{_TO_DO} {_place('aim')}|to {_AWAY}]",
             "(turn [myself]|rotate) to face {way}",
             f"face {_TO} {{side}} [side|direction]",
@@ -398,7 +405,7 @@ def _grammar() -> Grammar:
             "turn (around|round)",
         ],
         "step": [
-            f"({_GO}|{_TURN}|{{way}}|{_GO} {{way}}|{{way}} [-|.|and] ({_GO}|{_TURN})) {_TO} "
+            f"({_GO}|{_TURN}|{{way}} {_BY}|{_GO} {{way}}|{{way}} [-|.|and] ({_GO}|{_TURN})) {_TO} "
             "[cell|tile|square|position|floor] [at] [x [=]] {x:n} [y [=]] {y:n}",
             f"[{_GO}] {{side}} {_ONE} to [cell|tile|square|position|floor] [at] {{x:n}} {{y:n}}",
             f"(back|{_ONE} over) to [cell|tile|square|position|floor] [at] {{x:n}} {{y:n}}",
@@ -470,7 +477,9 @@ _SUBJECTS = _list("i i'll i'm i've i'd we we'll we're it it's")
 def _short() -> Grammar:
     phrases = {
         "go": [f"[direction] [.] {{way}} [direction] {_BY}", "{letter}", "{arrow}", "[to] {rest}",
-               f"{_ONE} [back] [to] {{way}}", f"{{way}} ({_TO_DO}|to|toward) {_place('aim')}",
+               f"{_ONE} [back] [to] {{way}}",
+               f"{{way}} {_BY} {_CARRIED} ({_TO_DO}|to|toward) {_place('aim')}",
+               "(once more|once again) {way}",
                f"{_ONE} [to] {{clear}}", f"(a|one|1) {_CELL} to [my] {{side}}",
                f"{{clear}} (a|one|1) [{_CELL}]"],
         "alone": ["{n}"],
@@ -589,6 +598,8 @@ def _resolved(reading: Reading, plain: str, seen: Seen) -> int | str:
     if kind in ("go", "turn", "name") and _RIGHT_NOW.search(plain):
         return "'right' may be a direction or not"
     way = _first(values, "way", "side", "hand", "rest", "clear", "letter", "arrow")
+    if seen.hand not in values.get("carried", {seen.hand}):
+        return "that is not what you hold"
     if kind in ("go", "name"):
         return values.get("name", values.get("short", way))
     if kind == "turn":
