@@ -228,7 +228,7 @@ def parse(board: Board, text: Any, state: BoardState, agent: int) -> int:
             raise _illegal(board, "columns have numbers, from the left")
         # A line of the choices of a large board, with its effect.
         effect = f": {_form(board).effect}"
-        readings = _readings(board, answer.plain.removesuffix(effect))
+        readings = _readings(board, answer.plain.replace(effect, ""))
         for reading in readings:
             try:
                 if reading.values.get("mark", agent) != agent:
