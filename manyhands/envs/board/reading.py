@@ -28,7 +28,11 @@ _PLAY = (
     f"|{_OBJECT} (go|land|fall|drop|sit) [{_ON}]|put down {_OBJECT} [{_ON}]"
     f"|let {_OBJECT} (go|fall|drop|sit|stand|land|rest|be|slide) {_ON}"
     f"|put {_OBJECT} down {_ON}|have {_OBJECT} {_ON}|go [ahead] and (take|mark|claim)"
-    "|(straight|right) down [into]|down [into]|into|onto|on to|in|on]"
+    "|(straight|right) down [into]|down [into]|into|onto|on to|in|on"
+    "|win [the|this] [game] (with|at|on|by (play|take))"
+    "|(complete|finish|make) [the|my|a] [winning] (line|diagonal|row|column|three) (with|at|on|in)"
+    "|(winning|blocking|strongest) (move|square|reply|spot) (is|be)"
+    "|{mark} [->|-]]"
 )
 _END = "[(for|from) me|with my [next] (stone|mark|{mark})]"
 _FOR = f"(for|with) {_WHICH} {_STONE}"
@@ -47,6 +51,7 @@ _NAMED = {
         "{n} (st|nd|rd|th) (col|column|slot|lane)",
         "[in|into|to] (col|column) {letter}",
         "(col|column) [number] {n} [and] [at|on|in|to] row {row:n}",
+        "row {row:n} [and|of|in] (col|column) [number] {n}",
     ],
     "ordinal": [
         f"{{ordinal}} {_COL} [from left|along|across|over]",
@@ -65,6 +70,10 @@ _NAMED = {
         f"{_COL} [that is] {{ordinal}} from [the] right",
         f"{{ordinal}} [{_COL}] from [the] right",
         f"{{ordinal}} [{_COL}] (to|from) [the] (last|end) [{_COL}]",
+    ],
+    "by the middle": [
+        f"[{_COL}] [just|directly|right|immediately] [to] {{beside}} [of] (middle|centre|center) "
+        f"[{_COL}]",
     ],
     "penultimate": [f"(penultimate|second last|next to last|last but one|last but 1) [{_COL}]"],
     "leftmost": [
@@ -108,6 +117,7 @@ COLUMNS = Grammar(
     {
         "mark": {"x": 0, "cross": 0, "o": 1, "nought": 1, "naught": 1, "circle": 1},
         "letter": names(string.ascii_lowercase, values=range(1, 27)),
+        "beside": {"left of": -1, "left": -1, "right of": 1, "right": 1},
     },
     # A letter alone is a square of other boards, and right is a side.
     keep=("a", "right", "first", "next"),
@@ -154,11 +164,20 @@ SQUARES = Grammar(
     {
         "square": [
             f"{_PLAY} [{_SQUARE}] {{column:letter}} {{row:n}} [{_SQUARE}] {_END}",
+            f"{_PLAY} [{_SQUARE}] {{row:n}} {{column:letter}} {_END}",
+            f"{_PLAY} {{column:letter}} {{row:n}} [.] [which|and|to] threaten "
+            "[to win (at|with|on)] {next:letter} {next_row:n} "
+            "[(and|or) [to win (at|with|on)] {last:letter} {last_row:n}]",
             f"{_PLAY} row {{row:n}} [and|of|in] (col|column) {{column:letter}}",
             f"{_PLAY} (col|column) {{column:letter}} [and|of|in] row {{row:n}}",
             f"{{column:letter}} {{row:n}} {_FOR}",
             f"{{column:letter}} {{row:n}} (take|get|receive) {_OBJECT}",
         ],
+        "square and corner": [
+            f"{_PLAY} {{column:letter}} {{row:n}} [.] [in|at] {{down}} {{across}} "
+            f"[hand] {_SQUARE} [of (board|grid)]",
+        ],
+        "by a square": [f"{_PLAY} [1|one|{_SQUARE}] {_REL} {{column:letter}} {{row:n}} {_END}"],
         "numbers": [
             f"{_PLAY} row {{row:n}} [and|of|in|at] (col|column) {{column:n}}",
             f"{_PLAY} (col|column) {{column:n}} [and|of|in|at] row {{row:n}}",

@@ -226,7 +226,9 @@ def parse(board: Board, text: Any, state: BoardState, agent: int) -> int:
         errors = []
         if board.falling and answer.kind != REASON and _LETTERED.fullmatch(answer.plain):
             raise _illegal(board, "columns have numbers, from the left")
-        readings = _readings(board, answer.plain)
+        # A line of the choices of a large board, with its effect.
+        effect = f": {_form(board).effect}"
+        readings = _readings(board, answer.plain.replace(effect, ""))
         for reading in readings:
             try:
                 if reading.values.get("mark", agent) != agent:
@@ -257,13 +259,21 @@ def _readings(board: Board, plain: str) -> list[Reading]:
         raise _illegal(board, f"the number {plain} alone does not say which square")
     found = SQUARES.read(plain)
     small = (board.rows, board.columns) == (3, 3)
-    anywhere = ("square", "numbers", "by a stone")
-    return [reading for reading in found if small or reading.meaning in anywhere]
+    anywhere = ("square", "square and corner", "by a square", "numbers", "by a stone")
+    return [
+        reading for reading in found if small or reading.meaning in anywhere or _is_corner(reading)
+    ]
+
+
+def _is_corner(reading: Reading) -> bool:
+    """Whether it is the corner of a board of any size."""
+    values = reading.values
+    return reading.meaning == "words" and values.get("down") != 1 != values.get("across")
 
 
 def _column(board: Board, state: BoardState, agent: int, reading: Reading, plain: str) -> int:
     meaning, values, last = reading.meaning, reading.values, board.columns
-    if meaning == "middle" and not last % 2:
+    if meaning in ("middle", "by the middle") and not last % 2:
         raise _illegal(board, f"{last} columns have no middle one")
     if meaning in ("beside", "column beside"):
         free = set(_free(board, state, agent))
@@ -282,6 +292,7 @@ def _column(board: Board, state: BoardState, agent: int, reading: Reading, plain
         "leftmost": 1,
         "last": last,
         "middle": (last + 1) // 2,
+        "by the middle": (last + 1) // 2 + values.get("beside", 0),
     }[meaning]
     if not 1 <= number <= last:
         raise _illegal(board, f"there is no column {number}")
@@ -294,8 +305,18 @@ def _square(board: Board, state: BoardState, agent: int, reading: Reading, plain
         raise _illegal(board, f"{quoted(plain)} leaves it open which square is meant")
     if meaning == "centre":
         row, column = 1, 1
-    elif meaning == "words":
-        row, column = values.get("down", 1), values.get("across", 1)
+    elif meaning in ("words", "square and corner"):
+        # "Middle" is said of boards of three rows and columns only.
+        ends = {2: board.rows - 1}, {2: board.columns - 1}
+        row, column = (
+            end.get(values.get(way, 1), values.get(way, 1))
+            for end, way in zip(ends, ("down", "across"), strict=True)
+        )
+        if meaning != "words" and (row, column) != (values["row"] - 1, values["column"]):
+            raise _illegal(board, f"{quoted(plain)} names two squares")
+    elif meaning == "by a square":
+        row = values["row"] - 1 + values["side"][0]
+        column = values["column"] + values["side"][1]
     elif meaning == "by the centre":
         row, column = 1 + values["side"][0], 1 + values["side"][1]
     elif meaning in ("by a stone", "between", "opposite"):
