@@ -36,6 +36,9 @@ PLAIN = (
     '{{"name": "act", "arguments": {{"action": "{}"}}}}', "<answer>{}</answer>",
     "I see.\n<answer> {} </answer>", "So it is \\boxed{{{}}}.", "<think>hm</think>{}",
     "```\n{}\n```", "[{}]", "I am sure of it. [{}]", "ACTION: {}\nACTION: {}",
+)  # fmt: skip
+# An action that is chosen for some reason; what is said aloud is not.
+CHOSEN = (
     "After weighing the options, I choose {}.", "The best move is to {}", "{} seems best.",
     "Selected: {}", "{} is what I do.", "Without hesitation: {}", "That leaves one thing: {}",
     "Based on all that, the best action is:\n{}", "{}\n\nThis is the best I can do.",
@@ -163,7 +166,8 @@ def framed(path: Path, every: bool = False) -> list[str]:
         chosen = choices[:: max(len(choices) // CHOICES, 1)]
         for k, choice in enumerate(chosen):
             right = read(env, state, agent, choice)
-            plain, refused = PLAIN, REFUSED
+            said_aloud = choice.startswith("say:")
+            plain, refused = PLAIN if said_aloud else PLAIN + CHOSEN, REFUSED
             if not every:
                 turn = (number + k) % len(chosen)
                 plain, refused = plain[turn :: len(chosen)], refused[turn :: len(chosen)]
@@ -173,7 +177,7 @@ def framed(path: Path, every: bool = False) -> list[str]:
                 if read(env, state, agent, text) != right:
                     wrong.append(f"{name}: {text!r}, expected {choice!r}")
             for template in refused:
-                if choice.startswith("say:") and template.startswith(("{}", "<answer>")):
+                if said_aloud and template.startswith(("{}", "<answer>")):
                     continue  # whatever follows is said aloud
                 text = template.format(choice)
                 if read(env, state, agent, text) is not None:
