@@ -160,12 +160,8 @@ def test_every_environment_and_every_shipped_network_is_covered():
     assert len(scenarios) == 7
     folder = Path(manyhands.__file__).parent / "assets" / "policies"
     files = {f"{path.parent.name}/{path.stem}" for path in folder.rglob("*.safetensors")}
-    # Those of words, not of vectors (tests/baselines/test_text_shipped.py), of newer worlds, of
-    # newer algorithms (test_population.py there), and of missions (tests/envs/test_mission.py).
-    files = {name for name in files if name.split("/")[0] not in ("text", "drones")}
-    files -= {"home/chore_small-ippo"}
-    files -= {name for name in files - networks if name.startswith("mission/")}
-    files = {name for name in files if not name.endswith(("-self_play_pool", "-hsp"))}
+    # Those of words, not of vectors: tests/baselines/test_text_shipped.py.
+    files = {name for name in files if not name.startswith("text/")}
     assert files == networks
     assert set(CASES) >= QUICK
 

@@ -426,7 +426,7 @@ _MOTION_SLOTS = {
 
 # "I'm down" and "I left" are no commands, "I'm going down" and "I choose left" are.
 _OWN = frozenset(("i", "we", "i'm", "we're", "i've", "we've", "now"))
-_CHOOSE = frozenset(("choose", "pick", "select", "choosing", "picking"))
+_CHOOSE = frozenset(("choose", "pick", "select", "choosing", "picking", "what"))
 # Where "right" and "left" are no sides.
 _NO_SIDE = re.compile(
     r"\bright (?:now|then|away)\b|(?:^\W*|[.,!;]\s*|\bi'm )right again\b"
