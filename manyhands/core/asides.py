@@ -70,6 +70,7 @@ _LABEL = re.compile(
     r"\W*(?:(?:so|therefore|thus|hence|consequently|accordingly|ultimately|overall)\b\s*,?\s*"
     r"|(?:in conclusion|in the end|after all|all in all|as a result|on balance|that said)\s*,\s*"
     r"|i(?:'ve| have) (?:decided|chosen)\s*:\s*"
+    r"|that leaves (?:me )?(?:with )?(?:only )?one (?:thing|option|choice|move)\s*:\s*"
     r"|that(?:'s| is) what i(?:'ll| will| shall)? do\s*:\s*"
     r"|(?:(?:first|next|this) step|step (?:one|1)|first(?: off)?|next(?: up)?|now)\s*:\s*"
     r"|(?:(?:my|the|final)\s+)?(?:selected|final|output|best|pick|selection|verdict)\s*:\s*"

@@ -80,9 +80,10 @@ class Table:
             *(f"{_ON} {said}" for said in (also or {}).get("wait", ())),
         ]
         for k, name in enumerate(actions[1:], start=self.wait + 1):
+            # "Go to room 7" is the skill of this name.
+            led = "step" if name in skills else "[(step|go|move|drive|one step|a step|walk)]"
             patterns[k] = [
-                f"{_ON} [(step|go|move|drive|one step|a step|walk)] {name} "
-                "[(one|1|a) (cell|step|square)]",
+                f"{_ON} {led} {name} [(one|1|a) (cell|step|square)]",
                 *(f"{_ON} [step] {said}" for said in (also or {}).get(name, ())),
             ]
         self._grammar = Grammar(patterns, slots)
