@@ -43,6 +43,10 @@ class IllegalAction(ManyhandsError, ValueError):
             self._reason = self._reason()
         return self._reason
 
+    @property
+    def args(self) -> tuple[Any, ...]:  # type: ignore[override]
+        return (str(self),)
+
     def __str__(self) -> str:
         return self.reason + self.hint
 

@@ -259,6 +259,7 @@ def test_a_reason_is_made_when_it_is_asked_for():
     assert not made
     assert error.reason == "the way is blocked"
     assert str(error) == "the way is blocked (wait)"
+    assert error.args == (str(error),)
     assert repr(error) == "IllegalAction('the way is blocked (wait)')"
     again = pickle.loads(pickle.dumps(error))
     assert (again.reason, str(again), len(made)) == (error.reason, str(error), 1)

@@ -30,7 +30,7 @@ from manyhands.baselines.learners.networks import (
     actions_of,
     inputs,
 )
-from manyhands.baselines.learners.on_policy import check_settings
+from manyhands.baselines.learners.settings import check_settings
 from manyhands.baselines.players.network import NetworkPolicy, differences
 from manyhands.core.config import one_of
 from manyhands.core.env import Array, ConfigError, Env, state_dataclass

@@ -50,8 +50,8 @@ from manyhands.baselines.game_theory import policies as tables
 from manyhands.baselines.learners import text_losses as losses
 from manyhands.baselines.learners import text_network as tn
 from manyhands.baselines.learners.advantages import compared, discounted
-from manyhands.baselines.learners.on_policy import check_settings
 from manyhands.baselines.learners.runs import arrays_of, restore
+from manyhands.baselines.learners.settings import check_settings
 from manyhands.baselines.learners.text_lessons import (
     Demonstration,
     demonstrate,
