@@ -91,6 +91,8 @@ _WHY = re.compile(
     r"|(?<=, )which (?:is|are) (?=(?:also |still |just |now |right |already |only )*(?:open|closed"
     r"|empty|full|free|close|near\w*|next|on|in|at|beside|by|adjacent|one|two|three|\d+|north"
     r"|south|east|west|above|below|ready|running|cooking|waiting|the (?:closest|nearest))\b)"
+    r"|(?<=, )which (?=(?:starts|brings|puts|gives|takes|lets|makes|leads|opens|keeps|moves|leaves"
+    r"|fills|completes|gets|clears|frees|starts|ends|wins|saves)\b)"
     r"|and (?:then )?(?:hope|pray|trust)(?: that| for)?"
     r"|before (?=(?:the|my|our|its?|he|she|they|somebody|anyone|another|[a-z]+_\d)\b)"
     r"|while (?:it|this|the|my|our)\b|towards?|in the direction of)\b",
@@ -211,10 +213,8 @@ _FACTS = tuple(
             r"|one|two|three|\d|(?:to the )?(?:north|south|east|west|left))\b|\W*$)",
             "is",
         ),
-        (
-            r"\b((?:goal|task|order|recipe|card|chore|request|list)s?) (?:asks?|calls?) for\b",
-            r"\1 needs",
-        ),
+        (r"\b(is|are) (?:asked|called) for\b", r"\1 needed"),
+        (r"\b(?:asks?|calls?) for\b", "needs"),
         (r"\b(?:goes|belongs) (?=(?:in|into|on|onto)\b)", "is for "),
         (r"\bnext door\b", "near"),
         (r"\b(is|are|comes?) next\b(?! to\b)", r"\1 due"),
