@@ -87,7 +87,7 @@ LIKELY = re.compile(r"\b(?:may|might|must|could|should) be\b", re.I)
 BEFORE_THINGS = frozenset(
     str.split(
         "the a an of in into from with for some my our this that its need needs want has have "
-        "holds no more enough another any still"
+        "holds no more enough another any still one two three four five"
     )
 )
 # What a reason may not say: a judgement, another time, that it is not done.
@@ -151,7 +151,7 @@ CUTS = (
             r"(?:move|go|line up|head|step|walk|come|close|approach"
             r"|follow|flee|run|retreat|continue|make (?:room|way)|check|search|look for|fetch"
             r"|explore|try|start|begin|clear|help|serve|bring|want|need|bluff|trap|slow-?play"
-            r"|give up|get|grab|aim|leave|let|take|keep"
+            r"|give up|get|grab|aim|leave|let|take|keep|meet|play|stay"
             r"|use (?:the|this|my) (?:time|turn|step|moment))\b)"
             r"|(?=let (?!me\b|us\b)\w)"
             r"|(?:my |the )?next (?=(?:stop|target|goal|errand|job)\b"

@@ -204,6 +204,7 @@ _DECIDED = (
     "that leaves [me] [with] [only] one (thing|option|choice|move|action)",
     "without (delay|hesitation|further thought)",
     "let's go",
+    "(i|we|i'll|let me) keep it simple [and]",
 )
 _HEAD = (
     BEST,
