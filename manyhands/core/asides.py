@@ -219,6 +219,8 @@ _FACTS = tuple(
             "is",
         ),
         (r"\b(forecast|sensors?|text|map|history|score|clock) (?:says?|tells?)\b", r"\1 shows"),
+        (r"\bwhat (?:i|we) (?:(?:hope|ask|look|pay)\w* for|(?:want|need|expect)\w*)\b", "mine"),
+        (r"\A\W*(?:this|that) (?=\w+ \w+s\b)", "the "),
         (r"\b(is|are) (?:asked|called) for\b", r"\1 needed"),
         (r"\b(?:asks?|calls?) for\b", "needs"),
         (r"\b(?:goes|belongs) (?=(?:in|into|on|onto)\b)", "is for "),

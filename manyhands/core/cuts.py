@@ -151,7 +151,7 @@ CUTS = (
             r"(?:move|go|line up|head|step|walk|come|close|approach"
             r"|follow|flee|run|retreat|continue|make (?:room|way)|check|search|look for|fetch"
             r"|explore|try|start|begin|clear|help|serve|bring|want|need|bluff|trap|slow-?play"
-            r"|give up|get|grab|aim|leave|let|take|keep|meet|play|stay"
+            r"|give up|get|grab|aim|leave|let|take|keep|meet|play|stay|set"
             r"|use (?:the|this|my) (?:time|turn|step|moment))\b)"
             r"|(?=let (?!me\b|us\b)\w)"
             r"|(?:my |the )?next (?=(?:stop|target|goal|errand|job)\b"
@@ -328,7 +328,8 @@ CUTS = (
     # "It flies along the wall, I cut it off".
     _Cut(
         re.compile(
-            rf"\W*(?P<reason>(?:it|he|she|this|that|there|nobody|{NAME}|(?:the|my|our|its|their|an?)"
+            rf"\W*(?P<reason>(?:it|he|she|this|that|there|nobody|{NAME}"
+            r"|(?:the|my|our|its|their|an?|this|that|no|one|every|each)"
             r"\s+\w+(?: \w+)?)\s+(?:now |still |just |already |only )?(?:\w+s|\w+n't)\b"
             rf"[^,;:.!?\n]{{0,80}}),\s+(?:so )?(?P<main>{INTEND}.+)",
             re.I,
