@@ -36,6 +36,7 @@ MAX_ANSWER = 20_000  # characters of an answer that are read; a longer one is re
 WRAPPING = " \t\r\n\"'`*_[]{}<>.,;:!“”¡\u3002\uff01\uff0c\uff1b"  # around an answer, of no meaning
 
 JSON, TAG, BRACKET, LINE, SENTENCE = "JSON object", "tag", "bracket", "ACTION line", "sentence"
+PARAGRAPH = "last paragraph"
 REASON = "reason"  # what stands beside an action: it is asked whether it is one, too
 
 
@@ -47,7 +48,7 @@ class Answer:
         text: its words, without wrapping characters.
         plain: `text` in lower case with single spaces and straight apostrophes.
         raw: the same words with their wrapping characters.
-        kind: `JSON`, `TAG`, `BRACKET`, `LINE`, `SENTENCE` or `REASON`.
+        kind: `JSON`, `TAG`, `BRACKET`, `LINE`, `PARAGRAPH`, `SENTENCE` or `REASON`.
         ways: of a JSON object, all ways to say it, if there are several.
         source: the text of that object.
     """
@@ -89,7 +90,7 @@ def decide(
         raise refuse(f"an answer is text, not {type(text).__name__}")
     if len(text) > limit:
         raise refuse(f"the answer has {len(text)} characters; at most {limit} are read")
-    unread = None
+    unread, shut = None, None
     # Without any mark, an answer is one sentence.
     marked = _groups(split_say(text)[0], me) if _MARKS.search(text) else [[_answer(text, SENTENCE)]]
     for group in marked:
@@ -97,26 +98,48 @@ def decide(
         meanings: list[Any] = []
         for answer in group:
             if answer.plain.strip("()"):
-                action = _meaning(_own(answer, me), mean, calm)
+                try:
+                    action = _meaning(_own(answer, me), mean, calm)
+                except IllegalAction as error:
+                    if kind != PARAGRAPH:
+                        raise
+                    action, shut = None, error
+                if action is not None and kind == PARAGRAPH and _differs(text, action, mean):
+                    action = None
                 if action is None:
                     unread_here = answer
                 elif not any(_equal(action, other) for other in meanings):
                     meanings.append(action)
         # Brackets may stand for other things; all other marks are for actions.
-        doubtful = bool(meanings) and unread_here is not None and kind != BRACKET
+        doubtful = bool(meanings) and unread_here is not None and kind not in (BRACKET, PARAGRAPH)
         if len(meanings) > 1 or doubtful:
             raise refuse(f"the answer has {len(group)} decisive parts ({kind}) that differ")
         if meanings:
             return meanings[0]
         unread = unread_here or unread
-        if kind != BRACKET:
+        if kind not in (BRACKET, PARAGRAPH):
             break
+    if shut is not None:
+        raise shut
     if unread is None:
         raise refuse("the answer is empty")
     if unread.ways:
         unread = _answer(unread.ways[-1][0], JSON)  # with all that it says
     why = _misspelt(unread.plain, refuse("").reason) or doubt(unread.plain)
     raise refuse(f"{quoted(unread.text)} names no {what}" + (f": {why}" if why else ""))
+
+
+def _differs(text: str, action: Any, mean: Callable[[Answer], Any]) -> bool:
+    """Whether a line or sentence before the last paragraph is another action by itself."""
+    before = text.rstrip().rpartition("\n")[0]
+    parts = [part for part in _SENTENCES.split(before) if part.strip(WRAPPING)]
+    return len(parts) > _MOST_SENTENCES or any(
+        _names(part, mean) and not _is_same(part, action, mean) for part in parts
+    )
+
+
+_SENTENCES = re.compile(r"(?<=[.!?])\s+|\n")
+_MOST_SENTENCES = 60  # before a last paragraph
 
 
 def _meaning(answer: Answer, mean: Callable[[Answer], Any], calm: Callable[[str], bool]) -> Any:
@@ -321,6 +344,8 @@ def _groups(text: str, me: str = "") -> Iterator[list[Answer]]:
             yield parts
             if kind != BRACKET:
                 return
+    for words in _in_paragraph(text):
+        yield [_answer(words, PARAGRAPH)]
     yield [_answer(_without_fences(text), SENTENCE)]
 
 
@@ -464,6 +489,24 @@ def _in_last(text: str) -> Iterator[str]:
         yield last[label.end() :]
     elif before and _LABEL.fullmatch(before[0]):
         yield _ITEM.sub("", last, count=1)
+
+
+# What is said before the action: not to whom, of whom or of what, or that it is not done.
+_OPEN = re.compile(
+    r"(?:[:,?\"\u201c\uff1a]|\b(?:not|never|or|to|if|unless|avoid|than|but|except|say|says|said))[\s*_`]*$", re.I
+)
+_SHORT = 60  # characters of a last paragraph that is nothing but an action
+
+
+def _in_paragraph(text: str) -> Iterator[str]:
+    """The last line, if it is short and stands apart, or in bold: "It is free.\\n\\n**West**"."""
+    lines = text.rstrip().split("\n")
+    before = next((line for line in reversed(lines[:-1]) if line.strip(WRAPPING)), "")
+    last = lines[-1].strip()
+    bold = last.startswith("**") and last.endswith("**") and last.count("**") == 2
+    apart = bold or not (lines[-2:-1] or [before])[0].strip()
+    if before and apart and len(last) <= _SHORT and not _OPEN.search(before):
+        yield last
 
 
 def _without_fences(text: str) -> str:
@@ -664,6 +707,7 @@ _DOUBTS = (
     ("it denies something", " ".join(_DENIAL)),
     ("it sets a condition", "if unless when once until provided otherwise"),
     ("a question is no {}", "?"),
+    ("it names more than one {}", "then afterwards"),
     ("it says only what would be", "should could would i'd"),
     ("it leaves something open", "whether why what how which"),
     ("it leaves a choice open", "or either whichever any / both"),

@@ -50,11 +50,12 @@ _OWN = re.compile(rf"\W*{SELF}\b", re.I)
 _LABEL = re.compile(
     r"\W*(?:(?:so|therefore|thus|hence|consequently|accordingly|ultimately|overall)\b\s*,?\s*"
     r"|(?:in conclusion|in the end|after all|all in all|as a result|on balance|that said)\s*,\s*"
+    r"|(?:first(?: of all)?|now|okay|ok|alright|well),?\s+(?=(?:i|i'll|i'm|let me|let's|we)\b)"
     r"|i(?:'ve| have) (?:decided|chosen)\s*:\s*"
     rf"|{NOTHING_BUT}"
     r"|that leaves (?:me )?(?:with )?(?:only )?one (?:thing|option|choice|move)\s*:\s*"
     r"|that(?:'s| is) what i(?:'ll| will| shall)? do\s*:\s*"
-    r"|(?:(?:first|next|this) step|step (?:one|1)|first(?: off)?|next(?: up)?|now)\s*:\s*"
+    r"|(?:(?:first|next|this) step|step (?:one|1)|first(?: off)?|next(?: up| stop)?|now)\s*:\s*"
     r"|(?:(?:my|the|final)\s+)?(?:selected|final|output|best|pick|selection|verdict)\s*:\s*"
     r"|(?:(?:my|the) plan|(?:my |the )?(?:best|chosen|final) (?:option|pick|plan|skill|play))"
     r"\s*:\s*"
@@ -100,7 +101,8 @@ _WHY = re.compile(
 )
 # A purpose: "west, to get an onion".
 _AIM = re.compile(
-    r"\s*[,;(\u2013\u2014-]*\s*\b(?:(?<=, )ready (?:to|for)\b|to (?:get|reach|face|grab"
+    r"\s*[,;(\u2013\u2014-]*\s*\b(?:(?<=, )(?:ready|planning|intending|hoping|prepared|aiming)"
+    r" (?:to|for)\b|to (?:get|reach|face|grab"
     r"|pick|fetch|block|avoid|keep|help|prevent"
     r"|see|use|prepare|ensure|start|collect|approach|clear|free|deliver|serve|cook|gather|line"
     r"|cool|heat|clean|wash|rinse|put|place|take|open|slice|cut|chop|drop|bring|attack|kill|eat"
@@ -108,7 +110,9 @@ _AIM = re.compile(
     r"|give|gain|position|set up"
     r"|protect|flee|escape|evade|hide|defend|tag|dodge|chase|check|look|search|find|pass|save"
     r"|maximi[sz]e|secure|stay|win|let|bump|hit|spike|receive|dig|touch|fly|move|load"
-    r"|unload|push|press|repair|meet|lead|leave|score|stop|guard|stand|line)\b)",
+    r"|unload|push|press|repair|meet|lead|leave|score|stop|guard|stand|line"
+    r"|restore|regain|recover|refill|satisfy|quench|heal|survive|earn|obtain|acquire|increase|reduce"
+    r"|improve|test|probe|show|signal|achieve|complete|finish|advance|explore|scout|enter|unlock)\b)",
     re.I,
 )
 # "I refuse to pass" names no purpose.
@@ -208,6 +212,26 @@ _RATHER = re.compile(
     re.I,
 )
 
+# A sentence that chooses, behind whatever was weighed: "Option 1: ... Option 2: ... I pick west."
+_CHOSE = re.compile(
+    r"(?P<weighed>.+[.;!\n])\s*(?:(?:so|therefore|thus|hence),?\s+)?(?P<main>(?:i|we)(?:'ll| will)?"
+    r" (?:now )?(?:pick|choose|select|opt for|go with|settle (?:on|for)|decide (?:on|for))\s"
+    r"[^.;!?\n]+[.!]*)\s*",
+    re.I | re.S,
+)
+_NOT_WEIGHED = re.compile(
+    r"\b(?:if|unless|says?|said|told|tell|would|pretend|imagine|suppose|jok\w+|you\w*)\b", re.I
+)
+# "Check. If they bet, I will fold": what is done once others have moved.
+_ONCE = re.compile(
+    r"(?P<main>[^.;:!?\n]+)[.;!]\s+if (?:they|he|she|(?:my|the) (?:opponent|partner|rival|other)"
+    rf"|{NAME})\b[^.;:!?\n]*?,?\s+(?:then\s+)?i(?:'ll| will| can)\b[^.;:!?\n]*[.!]*",
+    re.I,
+)
+_PLANS = re.compile(r"\b(?:ready|planning|intending|hoping|prepared|aiming)\b", re.I)
+_IN_CASE = re.compile(r"\b(?:if|when|once|unless)\b.*", re.I | re.S)
+_ITEMS = re.compile(r"^\s*(?:\d{1,2}[.)]|[-*\u2022])\s+", re.M)
+
 # What sounds like more than it is in a reason: where things lie, what a goal asks for, what is next
 # door; each with words that say the same and mean nothing else.
 _FACTS = tuple(
@@ -234,6 +258,12 @@ _FACTS = tuple(
             r"\1 there",
         ),
         (r"\bthe (?:first|next|only) (?=\w+ (?:needed|missing|left)\b)", "the "),
+        (r"\bthe first (?=thing to do\b)", "the best "),
+        (
+            r"\A\W*(?:(?:my|the) )?(?:reasoning|reasons?|thoughts?|thinking|analysis|rationale"
+            r"|explanation|observations?|situation|assessment|context)\s*:\s*",
+            "",
+        ),
         (r"\A\W*you (?=(?:see|have|hold|stand)\b)", "I "),
         (r"\A\W*you are (?=(?:in|at|on|next|holding|carrying)\b)", "I am "),
     )
@@ -319,7 +349,13 @@ def _clauses(text: str) -> Iterator[Clause]:
     note = _NOTE.fullmatch(text)
     if note and not _BAD.search(note["note"]):
         yield Clause(note["main"], note["note"], strict=True, outcome=True)
-    yield from _reasons(text)
+    chose = _CHOSE.fullmatch(text)
+    if chose and not _NOT_WEIGHED.search(chose["weighed"]):
+        yield Clause(chose["main"])
+    once = _ONCE.fullmatch(text)
+    if once:
+        yield Clause(once["main"])
+    yield from _reasons(_ITEMS.sub("", text) if "\n" in text else text)
     yield from _alternatives(text)
 
 
@@ -340,6 +376,8 @@ def _reasons(text: str) -> Iterator[Clause]:
                 continue
             if _GIVEN.search(mark[0]):
                 reason = _sure(reason)
+            if _PLANS.search(mark[0]):
+                reason = _IN_CASE.sub("", reason).strip() or "it"
             faces = bool(reason) and _FACE.search(mark[0]) is not None
             yield Clause(
                 text[: mark.start()],

@@ -34,13 +34,17 @@ class Clause(NamedTuple):
     again: bool = False
 
 
-# Who plays, as it calls itself; what it intends; another one by its name.
+# Who plays, as it calls itself; what it intends.
 SELF = r"(?:i|i'll|i'm|i've|i'd|we|we'll|we're|my|let me|let's|let us)"
 INTEND = (
     r"(?:i'll|i'm|i'd|i've|i|we'll|we will|let me|let's|let us"
     r"|my (?:next |final )?(?:move|action|answer|choice))\b"
 )
-NAME = r"(?!(?:row|column)\b)[a-z]+[_ ]\d{1,2}"
+# Another one by its name; "cabinet 3" is a thing.
+NAME = (
+    r"(?:[a-z]+_\d{1,2}|(?:player|chef|cook|drone|near|far|pursuer|evader|runner|tagger|hunter|robot"
+    r"|agent|bot|opponent|partner|team|seller|buyer) \d{1,2})"
+)
 # "There is nothing I can do but wait."
 NOTHING_BUT = (
     r"(?:there(?:'s| is) |i have |i've (?:got )?|leaves me )?(?:nothing (?:else |better |left )*"
@@ -132,6 +136,22 @@ _OTHER = (
     rf"(?:{NAME}|he|she|they|(?:(?:my|the|our) )?(?:other )?(?:partner|opponent|rival|team-?mates?"
     r"|mate|chef|player|drone|robot|others?)(?: chef| player)?)"
 )
+_SENSIBLE = (
+    r"(?:sensible|reasonable|best|right|correct|safest|optimal|obvious|logical|natural|smart\w*)"
+    r"(?: (?:thing|move|choice|option|play|action|step))?"
+)
+_NO_HELP = re.compile(
+    r"\b(?:no|not|never|\w+n't|nothing|none|nowhere|worse|worst|wrong|bad|trap|los\w+|kill\w*|dead"
+    r"|hurt\w*|than|but|except|if|when|you\w*)\b",
+    re.I,
+)
+_TAKEN_BACK = re.compile(
+    r"\b(?:no|not|\w+n't|you\w*|it|that|this|was|were|did|had|went|told|wait|actually"
+    r"|instead|rather|sorry|jok\w+|kidding|mistake|wrong|bad|worse|worst|illegal|impossible|blocked"
+    r"|taken|better|but|except|else|would|should|what|which|where|option\w*|choices?|example|i|me"
+    r"|we|us)\b",
+    re.I,
+)
 _ORDERED = re.compile(
     r"\b(?:you\w*|want\w*|ask\w*|think\w*|thought|beat|punish\w*|win|stop|never|not|\w+n't)\b", re.I
 )
@@ -152,6 +172,7 @@ CUTS = (
             r"|follow|flee|run|retreat|continue|make (?:room|way)|check|search|look for|fetch"
             r"|explore|try|start|begin|clear|help|serve|bring|want|need|bluff|trap|slow-?play"
             r"|give up|get|grab|aim|leave|let|take|keep|meet|play|stay|set"
+            r"|chase|catch|hunt|attack|collect|cut|surround|block"
             r"|use (?:the|this|my) (?:time|turn|step|moment))\b)"
             r"|(?=let (?!me\b|us\b)\w)"
             r"|(?:my |the )?next (?=(?:stop|target|goal|errand|job)\b"
@@ -233,10 +254,45 @@ CUTS = (
             r"\W*(?P<reason>(?:after|having) (?:careful |some |much )?(?:weigh|consider|think"
             r"|thought|look|compar|review|read|analy[sz]|evaluat|reason|reflect|deliberat)"
             r"(?:ing|ed|ion)?\b"
-            rf"[^,.;:!?\n]{{0,60}}),\s+(?P<main>{INTEND}.+)",
+            rf"[^,.;:!?\n]{{0,60}}),\s+(?P<main>{INTEND}.+|[^,;:?\n]{{1,60}})",
             re.I | re.S,
         ),
         clause=Clause(""),
+    ),
+    # "Gather wood by chopping the tree", "I'll chase it by moving north".
+    *(
+        _Cut(re.compile(rf"{first},? by (?P<{other}>[a-z]+ing\b[^,;:.!?\n]*)[.!]*", re.I))
+        for first, other in (
+            (r"(?P<main>[^,;:.!?\n]+?)", "reason"),
+            (
+                rf"\W*{INTEND}\s+(?!(?:could|would|might|may|can)\b)(?P<reason>[^,;:.!?\n]+?)",
+                "main",
+            ),
+        )
+    ),
+    # "Moving north brings me closer", "drinking is the priority".
+    _Cut(
+        re.compile(
+            r"\W*(?P<main>[a-z]+ing\b[^,;:.!?\n]{0,40}?) (?P<reason>(?:(?:brings|gets|takes|leads"
+            r"|puts) (?:me|us) (?:closer|nearer|to|right|next|near|within|the|an?)"
+            r"|(?:gives|earns|wins) (?!(?:them|him|her|it|you|nothing)\b)|keeps (?:me|us|it|the)"
+            rf"|helps|is (?:the|my) (?:priority|next step|plan|goal|(?:only |most )?{_SENSIBLE}))\b"
+            r"[^?]*)",
+            re.I,
+        ),
+        unless=(_NO_HELP,),
+    ),
+    # "Call. He may be bluffing": the action, and what others do or how things are.
+    _Cut(
+        re.compile(
+            r"(?P<main>[^,;:.!?\n]{1,60})(?:[.!;]|\s+[\u2013\u2014-])\s+(?P<reason>(?:he|she|they"
+            rf"|{_OTHER}|(?:the|an?|my|our|his|her|their|its) \w+(?: \w+)?|[a-z]+)\s+"
+            r"(?:(?:may|might|could|must|will|can) (?:\w+ )?\w+|(?:never|always|only|usually|often)"
+            r" \w+s|is|are|has|have|wins|beats|loses|gives|needs|holds)\b[^?]*)",
+            re.I,
+        ),
+        unless=(_TAKEN_BACK,),
+        clause=Clause("", strict=True, outcome=True),
     ),
     # "North. This brings me to the door."
     *(

@@ -112,7 +112,7 @@ _LOOSE = {
     "throw": "chuck toss fling hurl sling",
     "go": "stroll saunter scoot wander hop trot march dash nip hike amble trek trudge stride tread "
     "hurry sidestep drift pop",
-    "hit": "whack smack clobber bash thump wallop slug",
+    "hit": "whack smack clobber bash thump wallop slug hunt",
     "chop": "hack",
     "mine": "quarry excavate",
     "drink": "sip gulp slurp swig",
@@ -190,7 +190,8 @@ _POLITE = (
 )
 # What is chosen for being best, before and behind the action.
 BEST = (
-    "(the|my) (most (sensible|natural|useful|obvious|logical)|best|safest|smartest|only sensible) "
+    "(the|my) (most (sensible|natural|useful|obvious|logical|promising)|best|safest|smartest|wisest"
+    "|optimal|right|correct|logical|natural|sensible|obvious|only sensible) "
     "(thing|move|choice|option|step|action|play) [to do] [here|now] is [to]"
 )
 IS_BEST = (
@@ -255,6 +256,7 @@ _HEAD = (
     "(.|=)",
     _POLITE,
 )
+_THEY = "(you|they|he|she|(my|the) (opponent|partner|rival|other) [player])"
 _TAIL = (
     *IS_BEST,
     _DONE,
@@ -277,7 +279,8 @@ _TAIL = (
     "and hope [for the best]",
     "and (that's|that is) (it|that|all)",
     "and finish (the|my|this) (chore|task|job)",
-    "and (see|watch|wait and see) (what happens [next]|how it goes|what (you|they|he|she) do)",
+    f"and (see|watch|wait and see) (what happens [next]|how it goes|what {_THEY} do"
+    f"|how {_THEY} (react|respond))",
     "(it is|obviously|clearly|definitely|of course|for sure|certainly)",
     f"[thanks|thank you] {_WHO}",
     "from me",
