@@ -493,7 +493,9 @@ def _in_last(text: str) -> Iterator[str]:
 
 # What is said before the action: not to whom, of whom or of what, or that it is not done.
 _OPEN = re.compile(
-    r"(?:[:,?\"\u201c\uff1a]|\b(?:not|never|or|to|if|unless|avoid|than|but|except|say|says|said))[\s*_`]*$", re.I
+    r"(?:[:,?\"\u201c\uff1a]|\b(?:not|never|or|to|if|unless|avoid|than|but|except|say|says|said))"
+    r"[\s*_`]*$",
+    re.I,
 )
 _SHORT = 60  # characters of a last paragraph that is nothing but an action
 

@@ -159,7 +159,7 @@ _BAD = re.compile(
     r"|player|chef|was|were|did|done|had|would|could|should|may|can|when|once|while|after|before"
     r"|rather|better|sorry|oops|hmm|correction|mean|make|change|thought|thoughts|just|only|where"
     r"|what|who|which|how|option|plan|fallback|else|but|except|unlikely|illegal|impossible"
-    rf"|blocked|taken|last|previous|earlier|past|{NAME})\b",
+    r"|blocked|taken|last|previous|earlier|past|[a-z]+[_ ]\d{1,2})\b",
     re.I,
 )
 
@@ -268,6 +268,10 @@ _FACTS = tuple(
         (r"\A\W*you are (?=(?:in|at|on|next|holding|carrying)\b)", "I am "),
     )
 )
+# "Anything but / north".
+_OPEN = re.compile(r"\b(?:but|not|never|or|than|except|unless|if|to|of|says?)\W*\Z", re.I)
+# "Do not go north: ..."
+_FORBIDS = re.compile(r"\W*(?:do not|don't|never|not|avoid|no longer|refuse to)\b", re.I)
 # Behind a purpose: "ready to take it next".
 _LATER = re.compile(r",?\s+(?:next|later|afterwards|then|first|soon)\W*\Z", re.I)
 
@@ -409,6 +413,8 @@ def _reasons(text: str) -> Iterator[Clause]:
         if not found:
             continue
         reason = _plain(found["reason"])
+        if _FORBIDS.match(reason):
+            continue
         reason = LIKELY.sub("is", reason) if cut.states else reason
         if any(sign.search(reason) for sign in cut.unless) or (cut.states and not states(reason)):
             continue
@@ -420,7 +426,7 @@ def _reasons(text: str) -> Iterator[Clause]:
     stops = list(_STOP.finditer(text))
     if stops:
         before, after = text[: stops[-1].start()], text[stops[-1].end() :]
-        if not OTHERS.search(_plain(before)):
+        if not OTHERS.search(_plain(before)) and not _OPEN.search(before):
             yield Clause(after, before, strict=True, outcome=True)
         before, after = text[: stops[0].start()], text[stops[0].end() :]
         if not _BAD.search(after):

@@ -100,6 +100,7 @@ JUDGES = re.compile(
     r"|over|unclear|trap|test|example|mistake|thing|idea|move|action|choice|answer|turn)\b"
     r"|\b(?:is|are|isn't|aren't|lies|stands?|has|have|blocked|closed|locked|shut)\W*$"
     r"|\bgonna \w+\W*$"
+    r"|\b(?:tempt\w+|afraid|early|late|reluctant|hesitant|wrong|hard) to\b"
     r"|\b(?:going|about|tempt\w+|afraid|early|late|ready|able|inclined|reluctant|hesitant|eager"
     r"|\w*willing|wrong|hard) to \w+\W*$"
     r"|^\W*(?:is|are|am|has|have)\b",
