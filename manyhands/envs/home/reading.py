@@ -10,13 +10,15 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence, Set
 from typing import TYPE_CHECKING, Any
 
 from manyhands.core.answers import REASON, Answer, decide, instead, settled
 from manyhands.core.choices import without_effect
 from manyhands.core.env import IllegalAction
 from manyhands.core.grammar import WAITING, Grammar, Reading
+from manyhands.core.pronouns import named as with_names
+from manyhands.core.pronouns import verbs
 from manyhands.envs.home import alfworld
 from manyhands.envs.home.catalog import Catalog, words
 from manyhands.envs.home.naming import Named, Names
@@ -100,7 +102,8 @@ def grammar(catalog: Catalog) -> Grammar:
                 "open [up] [door of] ({place}|it|this|that|here|door) [door]",
                 "({place}|it) (has|needs) to be opened [first]",
                 "open [up]",
-                "pull open ({place}|it)",
+                "pull open ({place}|it|this)",
+                "pull ({place}|it|this) open",
                 "open (it|this|{place}) up",
             ],
         ),
@@ -315,12 +318,47 @@ def parse(home: Home, text: Any, state: HomeState, agent: int) -> int:
                 return Actions.WAIT
             raise
 
-    said = _transcript(text) if isinstance(text, str) else text
+    said = _with_names(home, facts, agent, _transcript(text)) if isinstance(text, str) else text
     return int(decide(said, mean, refuse, me=home.agents[agent]))
+
+
+_OF_IT = (
+    verbs("place", "open open_up pull_open close shut"),
+    verbs(
+        "thing",
+        "take get grab pick_up fetch collect retrieve take_out put place drop put_down set_down "
+        "deposit bring carry deliver pack clean wash rinse scrub heat warm heat_up microwave cook "
+        "cool chill cool_down slice cut",
+    ),
+)
+
+
+def _with_names(home: Home, facts: Facts, agent: int, text: str) -> str:
+    """An answer with the names that its pronouns stand for ("shelf 1 has a mug, so I go there")."""
+    catalog = home.catalog
+
+    def name(said: list[str], start: int) -> Iterator[tuple[str, frozenset[int], int]]:
+        for kind, kinds, slots in (
+            ("place", catalog.receptacle_kinds, facts.kind),
+            ("room", catalog.room_kinds, facts.room_kind),
+            ("thing", catalog.object_kinds, facts.object_kind),
+        ):
+            for found, length in Names(kinds)(said, start):
+                meant = _numbered(slots, found)
+                if kind == "thing":
+                    meant = [o for o in meant if _sees(home, facts, agent, o)]
+                yield kind, frozenset(meant), length
+
+    def here(meaning: Set[int]) -> bool:
+        return agent < home.players and meaning == {facts.at[agent]}
+
+    return with_names(text, name, _OF_IT, ("place", "room"), here)
 
 
 def _is_at(facts: Facts, agent: int, reading: Reading) -> bool:
     """Whether a player is at a place, or in a room, that it names."""
+    if agent >= len(facts.at):
+        return False
     if "place" in reading.values:
         return facts.at[agent] in _numbered(facts.kind, reading.values["place"])
     return "room" in reading.values and facts.player_room[agent] in _numbered(
