@@ -26,6 +26,7 @@ from manyhands.envs.home.scene import (
     Facts,
     article,
     facts_of,
+    goal_kind,
     handled,
     held,
     inside,
@@ -34,6 +35,7 @@ from manyhands.envs.home.scene import (
     open_actions,
     place_of,
     preposition,
+    the,
 )
 from manyhands.envs.home.state import HOLDS, NONE, SLICED, Actions, HomeState
 
@@ -91,7 +93,7 @@ def grammar(catalog: Catalog) -> Grammar:
                 "|go on|continue|switch|move back) (to|towards|toward|into|for|over to|in|back to|"
                 f"inside|through) [middle of] {{room}} {_AFTER}",
                 "take {room}",
-                f"(goto|visit|approach|reach|enter) {{room}} {_AFTER}",
+                f"(goto|visit|approach|reach|enter|try) {{room}} {_AFTER}",
                 "go {room}",
                 "not {out:room} [.] [but] {room}",
             ],
@@ -138,6 +140,8 @@ def grammar(catalog: Catalog) -> Grammar:
                 f"[(down|back|away|off|here|there)] {_IN} ({{place}}|{{box:thing}}|here|there|it)",
                 f"(put|place|set|lay|drop) down {_THING} [{_IN} ({{place}}|here|there)]",
                 f"(put|place|set|lay) {_THING} (down [here]|here|down there|back here)",
+                f"(put|place|set|lay|drop) [down] {_THING} [down] with ({{with:thing}} [in it]|"
+                f"its content|what is in it) {_IN} ({{place}}|here)",
                 f"(put|place|set|lay|drop) [down] {_THING} [down] [(from|in|of|with)] my {{side}} "
                 "hand [down]",
                 "(put|place|set|lay|drop) [down] (what is|what i hold|thing|object|one) in my "
@@ -155,7 +159,7 @@ def grammar(catalog: Catalog) -> Grammar:
         (
             "pack",
             [
-                f"(pack|load|stash|pile) {_THING} [{_IN} ({{box:thing}}|it)]",
+                f"(pack|load|stash|pile|stack) {_THING} [{_IN} ({{box:thing}}|it)]",
                 f"pack {_THING} up",
                 f"(put|place) {_THING} (in|into|inside) ({{box:thing}})",
             ],
@@ -455,6 +459,10 @@ def _action(home: Home, facts: Facts, agent: int, reading: Reading) -> int | str
     hand = _hand(home, facts, agent, values, what == "pack")
     if isinstance(hand, str):
         return hand
+    if "with" in values:
+        box = held(home, facts, agent)[hand] or 0
+        if not set(_numbered(facts.object_kind, values["with"])) & set(inside(home, facts, box)):
+            return f"that is not in {facts.object_names[box]}"
     if "box" in values or what == "pack":
         other = held(home, facts, agent)[1 - hand] if home.hands > 1 else None
         boxes = _numbered(facts.object_kind, values["box"]) if "box" in values else [other]
@@ -504,7 +512,7 @@ def _at(facts: Facts, agent: int) -> str:
     at = facts.at[agent]
     if at != NONE:
         return f"at {facts.receptacle_names[at]}"
-    return f"in the middle of the {facts.room_names[facts.player_room[agent]]}"
+    return f"in the middle of {the(facts.room_names[facts.player_room[agent]])}"
 
 
 def _there(facts: Facts, agent: int, places: list[int] | None, values: dict[str, Any]) -> bool:
@@ -633,7 +641,7 @@ def _why(home: Home, facts: Facts, agent: int, action: int) -> str:
     if action < do.room:
         return f"you are at {name} already" if action - do.go == at else "you cannot go there"
     if action < do.open:
-        return f"you are in the {facts.room_names[action - do.room]} already"
+        return f"you are in {the(facts.room_names[action - do.room])} already"
     if action < do.take:
         if not catalog.can["opens"][facts.kind[at]]:
             return f"{name} does not open or close"
@@ -649,7 +657,9 @@ def _why(home: Home, facts: Facts, agent: int, action: int) -> str:
         if None not in hands:
             full = "both your hands are" if home.hands > 1 else "your hand is"
             return f"{full} full: put something down first"
-        return f"{facts.object_names[o]} cannot be taken"
+        done = facts.target[o] and facts.kind[at] == goal_kind(facts)
+        why = "is delivered, and stays there" if done else "cannot be taken"
+        return f"{facts.object_names[o]} {why}"
     if action == do.use:
         if closed:
             return f"{name} is closed: open it first"

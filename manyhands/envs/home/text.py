@@ -500,9 +500,11 @@ class _Choices:
             if facts.kind[self.at] == goal_kind(facts) and facts.traits[o] & HOLDS and packs(home):
                 packed = inside(home, facts, o)
                 brought = {f"objects.{facts.object_names[p]}.place": here for p in packed}
-                effect = f"deliver the {counted(len(packed), 'thing')} in it; it is used up"
+                said = f"deliver the {counted(len(packed), 'thing')} in it" if packed else "empty"
+                effect = f"{said}; it is used up"
                 return self._unless(text, effect, action, {empty: "", **brought}, closes)
-            effect = "leave it there"
+            brings = facts.kind[self.at] == goal_kind(facts) and facts.target[o]
+            effect = "deliver it; it stays there" if brings else "leave it there"
             done = {empty: "", f"objects.{name}.place": here}
             return self._unless(text, effect, action, done, closes)
         if verb == "pack":
@@ -663,8 +665,8 @@ _AIMS = {
     "watch_and_help": "Several objects are to be put in or on receptacles of one kind. Any objects "
     "of the kinds will do, and any receptacles of the kind, one or several. The episode ends when "
     "all are there",
-    "transport": "Objects marked as targets are to be brought to a bed; what lies on one is "
-    "delivered. The episode ends when all are delivered",
+    "transport": "Objects marked as targets are to be brought to a bed; a target that lies on one "
+    "is delivered, and stays there. The episode ends when all are delivered",
     "follow": "{leader} has {errands} errands, receptacles to be at one after the other, and is "
     "told the next one alone; whoever follows stays in the room where {leader} is, but not at the "
     "same receptacle. The episode ends when all errands are done",
@@ -824,15 +826,20 @@ def _verbs(home: Home) -> list[str]:
             f"which holds up to {holds}. A container that is put on a bed delivers what is in it, "
             "and is used up."
         )
+    places = tuple(_able_or(home, does) for does in ("cleans", "heats", "cools"))
     if home.family in ("chore", "watch_and_help"):
         lines += [
-            f"- clean what you hold at a {_able_or(home, 'cleans')}, heat it at a "
-            f"{_able_or(home, 'heats')}, or cool it at a {_able_or(home, 'cools')}. What is heated "
-            "is no longer cool, and the other way round. It stays in your hand, and the place need "
-            "not be open.",
+            "- clean what you hold at a {}, heat it at a {}, or cool it at a {}. What is heated is "
+            "no longer cool, and the other way round. It stays in your hand, and the place need "
+            "not be open.".format(*places),
             "- use the lamp where you are: it stays on. To look at an object under a lamp, hold it "
             "where a lamp is on.",
         ]
+    else:
+        lines.append(
+            "- clean what you hold at a {}, heat it at a {}, cool it at a {}, or use the lamp "
+            "where you are: nobody asks for that here.".format(*places)
+        )
     if home.slicing:
         lines.append("- slice an object where you are, with a knife in your hand.")
     lines.append("- wait.")

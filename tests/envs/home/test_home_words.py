@@ -723,3 +723,26 @@ def test_rules_of_following():
     assert "1 for player_0 at each errand. Each player gets its own." in rules
     assert "must ask" in manyhands.make("home", task="house", told="first").rules("player_1")
     assert "Each player" not in manyhands.make("home", task="house").rules("player_1")
+
+
+def test_a_delivery_is_told_and_stays():
+    home = make("transport")
+    assert "is delivered, and stays there" in home.rules(0)
+    assert "- clean what you hold at a sink basin" in home.rules(0)  # it is a choice, too
+    shown, refused = 0, 0
+    for state in walk(home, 200, 1):
+        facts = facts_of(home, state)
+        for agent in range(home.num_agents):
+            for choice in home.choices(state, agent):
+                if choice.effect.startswith("deliver it"):
+                    shown += 1
+                    assert facts.target[facts.object_names.index(choice.text.split(" on ")[0][4:])]
+            at = facts.at[agent]
+            here = [o for o, place in enumerate(facts.place) if place == at and facts.target[o]]
+            if here and facts.receptacle_names[at].startswith("bed "):
+                refused += 1
+                with pytest.raises(
+                    IllegalAction, match="is delivered, and stays there|hand.* full"
+                ):
+                    home.parse(f"take {facts.object_names[here[0]]}", state, agent)
+    assert shown and refused
