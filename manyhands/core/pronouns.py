@@ -70,6 +70,15 @@ def mentions(
         k += length
 
 
+def is_listed(text: str, choices: Iterable[str]) -> bool:
+    """Whether an answer has a line of the list of choices, whose effect has pronouns of its own:
+    "take mug 1: hold it"."""
+    if ":" not in text:
+        return False
+    said = text.lower()
+    return any(f"{choice}:" in said for choice in choices)
+
+
 def named(
     text: str,
     name: Callable[[list[str], int], Iterable[tuple[str, Set[int], int]]],

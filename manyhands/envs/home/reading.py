@@ -17,8 +17,8 @@ from manyhands.core.answers import REASON, Answer, decide, instead, settled
 from manyhands.core.choices import without_effect
 from manyhands.core.env import IllegalAction
 from manyhands.core.grammar import WAITING, Grammar, Reading
+from manyhands.core.pronouns import is_listed, verbs
 from manyhands.core.pronouns import named as with_names
-from manyhands.core.pronouns import verbs
 from manyhands.envs.home import alfworld
 from manyhands.envs.home.catalog import Catalog, words
 from manyhands.envs.home.naming import Named, Names
@@ -322,7 +322,11 @@ def parse(home: Home, text: Any, state: HomeState, agent: int) -> int:
                 return Actions.WAIT
             raise
 
-    said = _with_names(home, facts, agent, _transcript(text)) if isinstance(text, str) else text
+    said = _transcript(text) if isinstance(text, str) else text
+    if isinstance(text, str) and not is_listed(
+        text, (short_words(home, facts, agent, action) for action in open_)
+    ):
+        said = _with_names(home, facts, agent, said)
     return int(decide(said, mean, refuse, me=home.agents[agent]))
 
 
