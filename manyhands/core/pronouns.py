@@ -43,7 +43,7 @@ class Verbs(NamedTuple):
     pattern: re.Pattern[str]
 
 
-def verbs(kind: str, words: str) -> Verbs:
+def before_it(kind: str, words: str) -> Verbs:
     """`Verbs` from a list of them, separated by spaces; an underscore is a space within one."""
     listed = "|".join(re.escape(word.replace("_", " ")) for word in words.split())
     return Verbs(kind, re.compile(rf"\b(?P<way>{listed}) it\b(?!')", re.I))

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from manyhands.core.pronouns import MOST, named, verbs
+from manyhands.core.pronouns import MOST, before_it, is_listed, named
 
-OF_IT = (verbs("place", "open shut"), verbs("thing", "take pick_up"))
+OF_IT = (before_it("place", "open shut"), before_it("thing", "take pick_up"))
 PLACES, THINGS, ROOMS = {"shelf": (1, 2), "desk": (3,)}, {"mug": (1, 2), "pen": (5,)}, {"den": (7,)}
 
 
@@ -63,3 +63,10 @@ def test_a_pronoun_is_the_one_thing_named_before(said, meant):
 )
 def test_where_two_or_none_are_named_it_stays(said):
     assert read(said) == said
+
+
+def test_a_line_of_the_choices_is_known_with_its_effect():
+    choices = ["take mug 1", "go to desk"]
+    assert is_listed("After all: take mug 1: hold it", choices)
+    assert not is_listed("take mug 1; hold it", choices)
+    assert not is_listed("Mug 1: I take it", choices)

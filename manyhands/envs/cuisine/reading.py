@@ -18,7 +18,7 @@ from manyhands.core.answers import Answer, decide, instead, settled
 from manyhands.core.choices import without_effect
 from manyhands.core.env import IllegalAction, names_of
 from manyhands.core.grammar import WAITING, Grammar, Reading, tokens
-from manyhands.core.pronouns import is_listed, verbs
+from manyhands.core.pronouns import before_it, is_listed
 from manyhands.core.pronouns import named as with_names
 from manyhands.envs.cuisine.menu import Book, words
 from manyhands.envs.cuisine.state import MOST_WAITING, STORE, TABLE, TOOLS, CuisineState, actions_of
@@ -476,8 +476,8 @@ def parse(cuisine: Cuisine, text: Any, state: CuisineState, agent: int) -> int:
 
 
 _OF_IT = (
-    verbs("place", "activate start start_up turn_on switch_on use run operate"),
-    verbs("item", "get take grab pick_up collect fetch put add drop deliver serve chop"),
+    before_it("place", "activate start start_up turn_on switch_on use run operate"),
+    before_it("item", "get take grab pick_up collect fetch put add drop deliver serve chop"),
 )
 
 

@@ -17,7 +17,7 @@ from manyhands.core.answers import REASON, Answer, decide, instead, settled
 from manyhands.core.choices import without_effect
 from manyhands.core.env import IllegalAction
 from manyhands.core.grammar import WAITING, Grammar, Reading
-from manyhands.core.pronouns import is_listed, verbs
+from manyhands.core.pronouns import before_it, is_listed
 from manyhands.core.pronouns import named as with_names
 from manyhands.envs.home import alfworld
 from manyhands.envs.home.catalog import Catalog, words
@@ -331,8 +331,8 @@ def parse(home: Home, text: Any, state: HomeState, agent: int) -> int:
 
 
 _OF_IT = (
-    verbs("place", "open open_up pull_open close shut"),
-    verbs(
+    before_it("place", "open open_up pull_open close shut"),
+    before_it(
         "thing",
         "take get grab pick_up fetch collect retrieve take_out put place drop put_down set_down "
         "deposit bring carry deliver pack clean wash rinse scrub heat warm heat_up microwave cook "
