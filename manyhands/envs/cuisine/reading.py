@@ -186,7 +186,8 @@ _WITH = "(with|carrying|holding|bearing|bringing)"
 # What one waits for, or until: that a tool, an item or a chef has done what it does.
 _WAITS = (
     "(wait|stay|remain|hold on|hold|stand by|stand still|stay put|keep wait|hang on|idle|stand) "
-    "[(here|there|still|in place|nearby|by it|where i am|at my place)] [for now]"
+    "[(here|there|still|in place|nearby|by it|where i am|at my place)] "
+    "[(for now|[for] ({n}|a|another) [more] (step|turn|moment))]"
 )
 _THAT = (
     f"({_SOME} {{for:item}}|{{for:place}}|{_DISH}|it|this|that|tool|chef {{n}}|partner|teammate"
@@ -339,7 +340,7 @@ def _grammar(
                 "nothing|no action)",
                 "(stay|wait|remain|hold) [(here|there|where i am|in place|still|at my place)] "
                 "[for] [(one|1|a)] [(turn|step|moment|bit)]",
-                "(stay|wait|remain) at {place}",
+                "(stay|wait|remain|stand) (at|by|near|next to|beside) {place}",
                 f"{_WAITS} [(at|by) {{place}}] for {_THAT} [to {_TO_DO}]",
                 f"{_WAITS} [(at|by) {{place}}] (until|till) {_THAT} ({_IS_DONE}|{_DOES})",
                 f"{_WAITS} [(at|by) {{place}}] while {_THAT} ((is|are) [still] ({_WORKING}|busy"
