@@ -11,7 +11,7 @@ import pytest
 
 import manyhands
 from manyhands.baselines.players.dispatch import Dispatch, TeamText
-from manyhands.core.env import ConfigError, IllegalAction, describe_with
+from manyhands.core.env import ConfigError, IllegalAction, describe_with, episode_key
 from manyhands.core.pack import fingerprint
 from manyhands.envs.cuisine import collaboration_score, menu, shortest, success_rate
 from manyhands.envs.cuisine.env import Cuisine
