@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 from manyhands.core.answers import Answer, number, numbered, quoted
 from manyhands.core.env import IllegalAction, names_of
 from manyhands.core.grammar import BEST, IS_BEST, WAITING, Grammar, Reading, names, tokens
+from manyhands.core.pronouns import before_it, named
 from manyhands.envs.kitchen import asked as ask
 from manyhands.envs.kitchen.levels import (
     BUTTON,
@@ -515,6 +516,31 @@ def _offered(choices: tuple[str, ...]) -> Grammar:
 
 
 # ---- reading -------------------------------------------------------------------------------------
+
+_OF_IT = (
+    before_it(
+        "place",
+        "face turn_to turn_towards turn_toward turn_to_face look_at approach go_to walk_to move_to "
+        "step_to",
+    ),
+)
+_PLACE_WORDS = {tuple(tokens(name)): target for name, target in _places()}
+_LONGEST = max(map(len, _PLACE_WORDS))
+
+
+def with_names(text: str, seen: Seen) -> str:
+    """An answer with the names that its pronouns stand for ("pot A is free, so I face it")."""
+
+    def name(said: list[str], start: int) -> Iterator[tuple[str, frozenset[int], int]]:
+        for length in range(1, min(_LONGEST, len(said) - start) + 1):
+            target = _PLACE_WORDS.get(tuple(said[start : start + length]))
+            if target is not None:
+                ways = frozenset(i for i, cell in enumerate(seen.beside) if target.fits(cell))
+                if ways:
+                    yield "place", ways, length
+
+    return named(text, name, _OF_IT, ())
+
 
 _NUMBER_AFTER = re.compile(r"(.+?) \((?:action )?#?([0-9]{1,2})\)")
 _NUMBER_BEFORE = re.compile(r"(?:action )?#?([0-9]{1,2}) ?(\(.+\))")
