@@ -272,6 +272,21 @@ _UNTIL = (
     "|matters|occur) [to me|for me]|(until|till) (a change|an event)|for (a change|an event|change)"
     "|for (something|anything) [else|new|important|relevant] to (happen|change|concern me|occur)"
 )
+_AWAITED = (
+    "[a|an|the|my|another|one|1|this|that] [next|first|second|third|last|other|more] "
+    "({until:place}|{until:thing}) [soup]"
+)
+_DONE = (
+    "((is|are|has|have|will be) [been] (ready|done|cooked|finished|cook|free|empty|full|gone|here"
+    "|there|away|out of [the|my] way|served|plated|moved [away]|left|passed|filled|arrived)"
+    "|(has|have) (put|brought|placed|taken|handed|delivered|dropped|moved|served|fetched) "
+    "[a|an|another|1|the|me|its] [{until_what:thing}] [(down|away|over|in)] "
+    "[(on|onto|in|into|to|from|at) [a] ({until_where:place}|me)]"
+    "|(cook|finish|leave|pass|come|arrive|act|move) [away|by|over|on|cook|out of [the|my] way]"
+    "|(put|bring|place|take|hand|deliver|drop|serve|fetch|pass|fill|hand over|hand me|bring me"
+    "|give me|pass me) [a|an|another|1|the|me|its] [{until_what:thing}] [(down|away|over|in)] "
+    "[(on|onto|in|into|to|from|at) [a] ({until_where:place}|me)]|get out of [the|my] way)"
+)
 _WHILE = (
     "[[for] (a|one|1|another) [little|short|brief] "
     "(step|turn|moment|second|tick|bit|while|round|move)"
@@ -282,6 +297,7 @@ _WHILE = (
     "|get out of my way|leave)|move"
     "|cook]"
     "|while [my] ({until:place}|{until:thing}) (cook|is cooking|move|pass|is moving)"
+    f"|for {_AWAITED} [from {{until_who:place}}]|(until|till) {_AWAITED} {_DONE}"
     "|[at|on|in] [cell|position] {x:n} {y:n}]"
 )
 _ACT = (
