@@ -214,6 +214,11 @@ def grammar(catalog: Catalog) -> Grammar:
                 "no action|hold)",
                 "(wait|stay|hold on) [here|there] for (player {n}|they|everyone|all|others|{thing})"
                 " [(here|to (come|arrive|act|pass|answer|reply|catch up|finish|leave))]",
+                "(wait|stay|remain|hold on|stand still) [(here|there|where i am|put|still)] "
+                "(until|till) (player {n}|they|everyone|someone|somebody|all|others) "
+                "((has|have|is|are) [been] (moved|left|gone|come|arrived|passed|finished|done|ready"
+                "|back|here|answered|replied|acted|gone ahead)|move [on|away]|leave|come [back|over"
+                "|by]|arrive|pass|finish|act|answer|reply|go [away|on]|return)",
                 "(stay|wait|remain|hold) [(here|there|where i am|in place|still|at my place|put)] "
                 "[for] [(one|1|a)] [(turn|step|moment|bit)]",
                 "(stay|wait|remain) at {place}",

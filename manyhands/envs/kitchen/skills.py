@@ -326,8 +326,9 @@ class KitchenSkills:
             return "no way leads there"
         if why == NO_TARGET:
             return self._missing(name, verb, obs)
-        steps = int(details.steps[i])
-        far = "now, if nobody is first" if steps == 0 else f"about {_steps(steps)}"
+        steps = int(details.steps[i])  # before the interact, which is one more
+        done = steps + (not name.startswith("go to"))
+        far = "now, if nobody is first" if steps == 0 else f"about {_steps(done)}"
         if verb == "plate from" and int(obs.timer[y, x]) > 1:
             far += f", ready in {_steps(int(obs.timer[y, x]) - 1)}"
         if verb == "put in":
