@@ -564,6 +564,7 @@ _CHEF = re.compile(r"chef[ _]?([0-9])(?:[:,]? will|[:,])? (.+)")
 _RIGHT_NOW = re.compile(r"\bright (?:now|then|here|there|away|again|to)\b")
 # What tells how a chef stands, and what does if it stands so.
 _STANDS = re.compile(r"\b(?:i'm|i am|we're|we are|now|am|are) (?:\w+ )?(?:facing|looking)\b")
+_TURNS = re.compile(r"\b(?:turn|face|look|rotate|swing)\b")
 _FACES = re.compile(r"\b(?:facing|looking|(?:i|we) (?:face|look))\b")
 _CALLED = frozenset(_list("partner friend team everyone"))
 _FIRST_PERSON = frozenset(_list("i i'll i'm i've i'd my we we'll we're let's"))
@@ -642,6 +643,10 @@ def _resolved(reading: Reading, plain: str, seen: Seen) -> int | str:
     way = _first(values, "way", "side", "hand", "rest", "clear", "letter", "arrow")
     if seen.hand not in values.get("carried", {seen.hand}):
         return "that is not what you hold"
+    if kind == "go" and "aim" in values and _TURNS.search(plain):
+        beside = [i for i in range(4) if _is_at(values, "aim", i, seen)]
+        if beside and way not in beside:  # whoever turns to a thing is beside it
+            return f"that is {names_of([ACTIONS[i] for i in beside])} of you"
     if kind in ("go", "name"):
         return values.get("name", values.get("short", way))
     if kind == "turn":

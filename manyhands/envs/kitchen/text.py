@@ -462,7 +462,7 @@ def _asked_rules(kitchen: Kitchen) -> list[str]:
     if _has(kitchen, INDICATOR):
         told.append("Recipe indicators (R) show it to all who see them.")
     if _has(kitchen, BUTTON):
-        told.append("Recipe buttons (B) show it for a while when pressed.")
+        told.append("Recipe buttons (B) do so, too, for a while when pressed.")
     wrong = "costs its points" if kitchen.penalty else "earns 0 points"
     return [
         f"Only ONE of these is asked for at a time, drawn at random at the start. {again}",
