@@ -155,6 +155,17 @@ def test_a_misspelt_skill_is_told_the_nearest_in_a_short_text() -> None:
     assert len(refused.value.reason) < 400
 
 
+def test_an_error_names_skills_that_are_possible() -> None:
+    env, step = game("counter_circuit")
+    state = run(env, step, env.reset(jax.random.key(0)), "fetch onion")
+    with pytest.raises(IllegalAction) as refused:
+        env.parse("fetch or pick up something", state, 0)
+    near = refused.value.reason.split("nearest: ")[1].rstrip(".").split(", ")
+    assert near
+    for name in near:
+        env.parse(name, state, 0)
+
+
 def test_impossible_skills_are_counted_and_do_nothing() -> None:
     env, step = game()
     state = env.reset(jax.random.key(0))
