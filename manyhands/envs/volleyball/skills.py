@@ -159,7 +159,8 @@ class VolleyballSkills:
                 for setter in SETTER
                 for attacker in ATTACKER
             )
-            self.plays = _PLAYS
+            over = serve is not None and serve[0] < 0
+            self.plays = _PLAYS.format(serve=_SERVED_OVER if over else _SERVED_FRONT)
             self._cast = jax.jit(self._roles)
         self._compiled = jax.jit(self._brief)
         self._last: tuple[bytes, tuple[list[Any], ...]] = (b"", ())
@@ -825,12 +826,14 @@ LISTED = 5  # numbers that a line of choices names, one by one
 _IF_TURN = "if their turns come"  # the effect of each option
 _TABLES = {"receiver": RECEIVER, "setter": SETTER, "attacker": ATTACKER}
 _DEPTHS = {"short": 0.3, "medium": 0.55, "deep": 0.8}  # of the far half's length
+_SERVED_OVER = "over the net"
+_SERVED_FRONT = "on this long court to the front of your half: that is the first touch, and the setter's is next"
 _PLAYS = (
     "An option tells each role what to do; for example "
     '"ACTION: receiver: pass high; setter: set; attacker: spike left". You are told who has which '
     "role: it follows from where the ball comes down, who is near, and who has touched it. The "
-    "drones fly and hit by themselves, and serve; those whose touch is past, or not yet come, get "
-    "ready.\n"
+    "drones fly and hit by themselves, and serve, {serve}; those whose touch is past, or not yet "
+    "come, get ready.\n"
     "receiver (first touch): pass high (plays the ball up before the setter), pass quickly (at "
     "once before the attacker), or leave the ball alone and go left, go to the middle or go right, "
     "at the back.\n"
