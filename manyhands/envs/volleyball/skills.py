@@ -827,7 +827,9 @@ _IF_TURN = "if their turns come"  # the effect of each option
 _TABLES = {"receiver": RECEIVER, "setter": SETTER, "attacker": ATTACKER}
 _DEPTHS = {"short": 0.3, "medium": 0.55, "deep": 0.8}  # of the far half's length
 _SERVED_OVER = "over the net"
-_SERVED_FRONT = "on this long court to the front of your half: that is the first touch, and the setter's is next"
+_SERVED_FRONT = (
+    "on this long court to the front of your half, which is the first touch: the setter's is next"
+)
 _PLAYS = (
     "An option tells each role what to do; for example "
     '"ACTION: receiver: pass high; setter: set; attacker: spike left". You are told who has which '
