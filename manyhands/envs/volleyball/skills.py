@@ -99,8 +99,9 @@ class VolleyballSkills:
 
     def __init__(self, setup: Setup, drill: bool = False):
         if setup.versus == drill or setup.actions != "rotors":
+            tasks = "drills" if drill else "1v1, 3v3 and 6v6"
             raise ConfigError(
-                "the skills are for 1v1, 3v3 and 6v6, and for actions='rotors'; given "
+                f"the skills are for {tasks}, and for actions='rotors'; given "
                 f"task={setup.task!r} and actions={setup.actions!r}"
             )
         self._params, self._layout = setup.params, perception_layout(setup)
