@@ -96,6 +96,7 @@ def _played(verb: str, names: str) -> list[str]:
         f"{{depth}} {_LIKE} ({names}) {_TO} {{side}} {_CORNER} {_NOT_THERE} [over net] {_AWAY}",
         f"(target|aim for|aim at) {_SPOT} with [(my|1)] {thing} {_AWAY}",
         f"(send|play|put|hit|return) {_BALL} {_WHERE} with [(my|1)] {thing}",
+        f"(send|play|put|hit|return) {_BALL} [back] with [(my|1)] {thing} {_WHERE}",
     ]
 
 
@@ -145,6 +146,8 @@ _SKILLS = {
                   f"myself at|be at|get ready at|(wait|stand by) [(behind|back)] at"
                   f"|(stay|hold) (behind|back) at) "
                   f"{_THERE} {_READY}",
+                  f"{_ON} {_FLY} [back] [over] (to|toward) (middle|centre|center) [(at|to)] "
+                  f"{figures.LIST} {_READY}",
                   f"{_ON} {_FLY} [(to|toward|towards|over to|back to|at|back|under it to)] "
                   f"[{_THERE}] {_READY}"],
         "go home": [f"{_ON} {_FLY} [back] [to] {_HOME} [(at|to)] [{figures.LIST}] {_READY}",
