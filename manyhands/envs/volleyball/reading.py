@@ -252,6 +252,29 @@ _ALL = (
 _AND = " [.] [-] [(and|and then|while)] "
 # "To the setter, who sets it."
 WHO = re.compile(r"\b(receiver|setter|attacker),? who (?:then )?")
+# A purpose that is an order as well: "pass high for the attacker to spike left".
+_THEN = r"(?:set|spike|attack|smash|finish)(?:s|es)?\b"
+_FOR_WHOM = re.compile(
+    r",? (?:for|so that) (?:the |our )?(?P<who>receiver|setter|attacker) (?:to|can) "
+    rf"(?={_THEN}|hit\b)",
+    re.I,
+)
+_DENIED = re.compile(r"n't\b|\b(?:not|never|no|without|instead|rather|refuse)\b", re.I)
+_IN_ORDER = re.compile(
+    r"(?P<first>\b(?:pass|set|receive|dig)(?:s|es)?\b(?:(?!receiver|setter|attacker)[^.;:!?\n])"
+    r"{0,40}?)(?:,? and|,)? "
+    rf"(?:to|in order to|so (?:that )?(?:we|they) can) (?={_THEN})",
+    re.I,
+)
+
+
+def plain_orders(text: str) -> str:
+    """What a team is to do, with its purposes as orders; what is denied stays as it is."""
+    if _DENIED.search(text):
+        return text
+    return _IN_ORDER.sub(r"\g<first>; ", _FOR_WHOM.sub(r"; \g<who> ", text))
+
+
 _BARE = {"receiver": "passing", "setter": "setting", "attacker": "spiking"}
 
 

@@ -442,6 +442,10 @@ class VolleyballSkills:
         inside = jnp.abs(place[1]) < self.body.half_width + slack
         return inside & (place[0] > 0) & (place[0] < self.body.half_length + slack)
 
+    def plain_orders(self, text: str) -> str:
+        """An answer for a team in which what follows as a purpose is an order, too."""
+        return reading.plain_orders(text)
+
     def parse_option(
         self, text: str, perception: np.ndarray | None = None, agents: Sequence[str] = ()
     ) -> int | None:
