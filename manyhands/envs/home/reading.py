@@ -78,7 +78,9 @@ def grammar(catalog: Catalog) -> Grammar:
                 "[for {aim:thing}]",
                 f"(goto|visit|approach|reach|check out|try|check) {{place}} {_AFTER}",
                 "go {place}",
-                "(go|walk|head|move|run) [over] to {place} (in|inside|of) {room}",
+                "(go|walk|head|move|run|go back|return|proceed) [over] to {place} (in|inside|of) "
+                "{room}",
+                "(goto|visit|approach|check out|try|check|search) {place} (in|inside|of) {room}",
                 "(go|walk|head) and (check|inspect|see|search) {place}",
                 "go (check|see|inspect|search) {place}",
                 "(be|stand|arrive) at {place}",
@@ -251,7 +253,7 @@ def bare(catalog: Catalog) -> Grammar:
         "place": Names(catalog.receptacle_kinds),
         "room": Names(catalog.room_kinds),
     }
-    to = "[[(on|over|off|back)] to|next [stop] [is]]"
+    to = "[[(on|over|off|back)] to|next [(stop|room|place)] [is]]"
     short = {
         "take": ["{thing}", "not {out:thing} [.] [but] {thing}"],
         "go": [f"{to} {{place}} [in {{room}}]"],
