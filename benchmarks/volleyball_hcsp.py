@@ -183,7 +183,7 @@ class Budget:
     joint: int
     points: int
     seed: int = SEED
-    joint_envs: int = 128
+    joint_envs: int = 512
 
 
 def strategy_config(budget: Budget, solver: str) -> PSROConfig:
@@ -293,8 +293,8 @@ def tuned(budget: Budget, folder: Path, runs: Path) -> dict[str, Any]:
     settings = {
         **dataclasses.asdict(strategy_config(budget, "nash")),
         **{"total_steps": budget.joint, "num_envs": budget.joint_envs},
-        **{"num_steps": 64, "checks": 1},
-        **{"learning_rate": 3e-4, "discount": 0.999, "gae_lambda": 0.97, "noise": 0.1},
+        **{"num_steps": 64, "checks": 2},
+        **{"learning_rate": 3e-4, "discount": 0.9995, "gae_lambda": 0.99, "noise": 0.1},
         **{"entropy": 1e-4, "entropy_end": 0.0, "enough": 1.0, "epochs": 2},
     }
     config = PSROConfig(**settings)
@@ -515,8 +515,8 @@ def main() -> None:
     parser.add_argument("--parts", nargs="+", choices=(*LEARNED, "table"))
     parser.add_argument("--response", type=int, default=122_880, help="choices of a response")
     parser.add_argument("--best", type=int, default=245_760, help="choices of the fresh response")
-    parser.add_argument("--joint", type=int, default=409_600, help="steps of the third stage")
-    parser.add_argument("--joint-envs", type=int, default=128, help="points it plays at once")
+    parser.add_argument("--joint", type=int, default=4_194_304, help="steps of the third stage")
+    parser.add_argument("--joint-envs", type=int, default=512, help="points it plays at once")
     parser.add_argument("--points", type=int, default=500, help="of a cell and side")
     parser.add_argument("--seeds", type=int, nargs="+", default=[SEED])
     options = parser.parse_args()

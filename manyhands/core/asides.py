@@ -91,6 +91,8 @@ _WHY = re.compile(
     r"|(?<=, )which (?:is|are) (?=(?:also |still |just |now |right |already |only )*(?:open|closed"
     r"|empty|full|free|close|near\w*|next|on|in|at|beside|by|adjacent|one|two|three|\d+|north"
     r"|south|east|west|above|below|ready|running|cooking|waiting|the (?:closest|nearest))\b)"
+    r"|(?<=, )which (?=(?:starts|brings|puts|gives|takes|lets|makes|leads|opens|keeps|moves|leaves"
+    r"|fills|completes|gets|clears|frees|starts|ends|wins|saves)\b)"
     r"|and (?:then )?(?:hope|pray|trust)(?: that| for)?"
     r"|before (?=(?:the|my|our|its?|he|she|they|somebody|anyone|another|[a-z]+_\d)\b)"
     r"|while (?:it|this|the|my|our)\b|towards?|in the direction of)\b",
@@ -183,6 +185,11 @@ _WONT = re.compile(
     rf"|instead,?\s+|rather,?\s+)*(?={INTEND})|[.:;!\n]\s*)(?P<main>.+)",
     re.I | re.S,
 )
+_COULD = re.compile(
+    r"\W*(?:i|we) (?:could|can|might) (?:also )?(?P<out>[^,;:.!?\n]+?),? but (?:now |first )?"
+    rf"(?P<main>{INTEND}.+)",
+    re.I | re.S,
+)
 # What is said first is taken back: "hold, no wait, advance".
 _CORRECTED = re.compile(
     r"(?P<out>[^,;:.!?\n\u2013\u2014]+?)\s*[,;.!\n\u2026\u2013\u2014-]+\s*"
@@ -211,10 +218,11 @@ _FACTS = tuple(
             r"|one|two|three|\d|(?:to the )?(?:north|south|east|west|left))\b|\W*$)",
             "is",
         ),
-        (
-            r"\b((?:goal|task|order|recipe|card|chore|request|list)s?) (?:asks?|calls?) for\b",
-            r"\1 needs",
-        ),
+        (r"\b(forecast|sensors?|text|map|history|score|clock) (?:says?|tells?)\b", r"\1 shows"),
+        (r"\bwhat (?:i|we) (?:(?:hope|ask|look|pay)\w* for|(?:want|need|expect)\w*)\b", "mine"),
+        (r"\A\W*(?:this|that) (?=\w+ \w+s\b)", "the "),
+        (r"\b(is|are) (?:asked|called) for\b", r"\1 needed"),
+        (r"\b(?:asks?|calls?) for\b", "needs"),
         (r"\b(?:goes|belongs) (?=(?:in|into|on|onto)\b)", "is for "),
         (r"\bnext door\b", "near"),
         (r"\b(is|are|comes?) next\b(?! to\b)", r"\1 due"),
@@ -260,6 +268,8 @@ _MOCKING = re.compile(
     r"|\W*oh\b",
     re.I,
 )
+# "(2, 3)" is one word, and none of its numbers an action.
+_PLACE = re.compile(r"\(\s*-?\d+(?:\.\d+)?(?:\s*,\s*-?\d+(?:\.\d+)?)+\s*\)")
 # "b2 and a1 are taken" is one clause.
 _PIECE = re.compile(r"[.,](?!\d)|[;!\n\u2013\u2014]| - | but | and (?!\S+(?: \S+)? are\b)")
 
@@ -394,7 +404,7 @@ def _alternatives(text: str) -> Iterator[Clause]:
     out = text[mark.end() :].strip(" ().!;\n") if mark else ""
     if mark and out:
         yield Clause(text[: mark.start()], ruled_out=out)
-    for sign in (_NOT_BEFORE, _WONT, _RATHER, _CORRECTED):
+    for sign in (_NOT_BEFORE, _WONT, _RATHER, _COULD, _CORRECTED):
         found = sign.fullmatch(text)
         if found:
             yield Clause(found["main"], ruled_out=found["out"])
@@ -415,6 +425,6 @@ def states(text: str) -> frozenset[str]:
 def pieces(text: str) -> list[str] | None:
     """The sentences and clauses of a reason, none of which may be an action; None if there are too
     many."""
-    found = [piece.strip() for piece in _PIECE.split(text)]
+    found = [piece.strip() for piece in _PIECE.split(_PLACE.sub("there", text))]
     found = [piece for piece in [text.strip(), *found] if piece]
     return list(dict.fromkeys(found)) if len(found) <= _MOST_PIECES else None

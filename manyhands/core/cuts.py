@@ -87,7 +87,7 @@ LIKELY = re.compile(r"\b(?:may|might|must|could|should) be\b", re.I)
 BEFORE_THINGS = frozenset(
     str.split(
         "the a an of in into from with for some my our this that its need needs want has have "
-        "holds no more enough another any still"
+        "holds no more enough another any still one two three four five"
     )
 )
 # What a reason may not say: a judgement, another time, that it is not done.
@@ -151,14 +151,15 @@ CUTS = (
             r"(?:move|go|line up|head|step|walk|come|close|approach"
             r"|follow|flee|run|retreat|continue|make (?:room|way)|check|search|look for|fetch"
             r"|explore|try|start|begin|clear|help|serve|bring|want|need|bluff|trap|slow-?play"
-            r"|give up|get|grab|aim|leave|let|use (?:the|this|my) (?:time|turn|step|moment))\b)"
+            r"|give up|get|grab|aim|leave|let|take|keep|meet|play|stay|set"
+            r"|use (?:the|this|my) (?:time|turn|step|moment))\b)"
             r"|(?=let (?!me\b|us\b)\w)"
             r"|(?:my |the )?next (?=(?:stop|target|goal|errand|job)\b"
             r"|the (?!other|opponent|player|partner|turn|step|round|time|move|hand|game)\w)"
             r"|(?:(?:i|we|i'll|let me) )?"
             r"(?=(?:take|do|hit|drop|play|lift|use|grab) (?:it|this|that)\b)"
             r"|(?=(?:closing|approaching|heading|following|lining up|fac(?:e|ing)"
-            r"|(?:head|heading|go|going) back"
+            r"|(?:head|heading|go|going|get|getting|fly|flying) back"
             r"|(?:head|go|move|walk|step) (?:over )?(?:to|towards?|for) (?:the|my))\b)"
             r"|(?:now,? |still )?(?:back (?:to|for)|off to|time to|on (?:my|our) way|ready to)\b"
             r"|now,? (?:i|we) can\b|(?:i|we) can now\b)"
@@ -201,7 +202,7 @@ CUTS = (
             rf"\W*(?P<reason>(?:{NAME}|(?:(?:my|the|our) )?(?:other )?(?:partner|opponent|rival"
             r"|team-?mate|chef|player|drone|robot))\s+(?:is|stands|waits|has|holds|carries)\s+"
             r"(?:now |still |already |far |just )*(?:on (?!\w+ way)|at|in|near|beside|behind|by"
-            r"|next to|away|below|above|between|holding|waiting|frozen|asleep|busy|\d|an?|the"
+            r"|next to|away|below|above|between|close|holding|waiting|frozen|asleep|busy|\d|an?|the"
             r"|no|nothing)\b"
             r"[^.:;!?\n]{0,60})(?:[.;:!]|\s*(?:->|=>|\u2192))\s+"
             r"(?P<main>[a-z][^:;!?\n]{1,60})",
@@ -323,6 +324,17 @@ CUTS = (
         unless=(_SPEAKS,),
         states=True,
         clause=Clause("", strict=True, outcome=True),
+    ),
+    # "It flies along the wall, I cut it off".
+    _Cut(
+        re.compile(
+            rf"\W*(?P<reason>(?:it|he|she|this|that|there|nobody|{NAME}"
+            r"|(?:the|my|our|its|their|an?|this|that|no|one|every|each)"
+            r"\s+\w+(?: \w+)?)\s+(?:now |still |just |already |only )?(?:\w+s|\w+n't)\b"
+            rf"[^,;:.!?\n]{{0,80}}),\s+(?:so )?(?P<main>{INTEND}.+)",
+            re.I,
+        ),
+        unless=(_IN_TIME, _ORDERED),
     ),
     # "My card decides: I bet"; "the old man: I bet" tells who says it.
     _Cut(

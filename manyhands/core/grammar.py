@@ -204,6 +204,7 @@ _DECIDED = (
     "that leaves [me] [with] [only] one (thing|option|choice|move|action)",
     "without (delay|hesitation|further thought)",
     "let's go",
+    "(i|we|i'll|let me) keep it simple [and]",
 )
 _HEAD = (
     BEST,
@@ -273,7 +274,7 @@ _TAIL = (
     "(too|also|as well)",
     "(myself|on my own|on the way|along the way)",
     "and (be|i'm|i am) done [with it]",
-    "and (hope|pray) [for the best]",
+    "and hope [for the best]",
     "and (that's|that is) (it|that|all)",
     "and finish (the|my|this) (chore|task|job)",
     "and (see|watch|wait and see) (what happens [next]|how it goes|what (you|they|he|she) do)",
