@@ -426,7 +426,8 @@ _PHRASES = {
                 f"{_SOME}",
                 "(pull up|lift|raise|lift up) [my] nose", "pitch up"],
     "target": [f"[(keep|continue|keep on|go on)] ({_GO}|make for|return|continue|come) {_SOME} "
-               f"[(straight|back|on)] (to|for|toward|towards) target [(at|=)] [{figures.LIST}]"],
+               f"[(straight|back|on)] (to|for|toward|towards) target [(at|=)] [{figures.LIST}]",
+               f"[(straight|back|on)] to target [(at|=)] [{figures.LIST}]"],
     "fly to": [f"[(keep|keep on|go on)] ({_GO}|rise|climb|sink|descend|drop|continue|return|step) "
                "[(under ball|under it|up|down|back|on|over)] to [point|place|position] "
                f"[(at|=)] {figures.LIST}",
