@@ -63,6 +63,9 @@ class EventSkills(SkillSet, Protocol):
     def assign(self, obs: Any, option: Array) -> Array:
         """The skill of each agent, [*axes], under its team's option [*axes]."""
 
+    def plain_orders(self, text: str) -> str:
+        """An answer for a team as it is to be read."""
+
     def parse_option(
         self, text: str, perception: np.ndarray | None = None, agents: Sequence[str] = ()
     ) -> int | None:
@@ -409,9 +412,10 @@ class Events(Wrapper[EventState]):
             shown, member = self.skills.option_choices(), self._member(agent)
             row = np.asarray(self._perceive(state.inner))[member]
             team = self.env.agents[member:][: self.members]
+            said = self.skills.plain_orders(text) if isinstance(text, str) else text
             return read_option(
                 self.table,
-                text,
+                said,
                 lambda plain: self.skills.parse_option(plain, row, team),
                 current,
                 shown,

@@ -482,7 +482,8 @@ def read_skill(
         except IllegalAction:
             return None
 
-    skill = _read(text, skills.names, mean, current, me=me)
+    open_ = [skills.names[k] for k in np.flatnonzero(possible).tolist()]
+    skill = _read(text, skills.names, mean, current, me=me, near=open_)
     if not possible[skill]:
         raise IllegalAction(f"{skills.names[skill]!r} is impossible now: {effects[skill]}")
     return skill
@@ -516,15 +517,17 @@ def _read(
     what: str = "skill",
     most: int = NEAREST,
     me: str = "",
+    near: Sequence[str] = (),
 ) -> int:
+    """The row of a table that an answer names; an error tells the nearest of `near`, or of all."""
     words = ""
 
     def refusal(reason: str, words: str) -> str:
         # Names that differ in numbers only are as one.
-        alike = {re.sub(r"[-.\d]+", "", name): name for name in reversed(table)}
-        near = closest(words, reversed(alike.values()), most)
+        alike = {re.sub(r"[-.\d]+", "", name): name for name in reversed(near or table)}
+        found = closest(words, reversed(alike.values()), most)
         one = f"{'an' if what[0] in 'aeiou' else 'a'} {what}"
-        return f"{reason}. Name {one} in words; nearest: {', '.join(near)}."
+        return f"{reason}. Name {one} in words; nearest: {', '.join(found)}."
 
     def refuse(reason: str) -> IllegalAction:
         return IllegalAction(functools.partial(refusal, reason, words))

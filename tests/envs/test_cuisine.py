@@ -11,7 +11,7 @@ import pytest
 
 import manyhands
 from manyhands.baselines.players.dispatch import Dispatch, TeamText
-from manyhands.core.env import ConfigError, IllegalAction, describe_with
+from manyhands.core.env import ConfigError, IllegalAction, describe_with, episode_key
 from manyhands.core.pack import fingerprint
 from manyhands.envs.cuisine import collaboration_score, menu, shortest, success_rate
 from manyhands.envs.cuisine.env import Cuisine
@@ -435,3 +435,17 @@ def test_wrong_players_are_refused():
         manyhands.seat("dispatched:noise=2", make(level=0))
     with pytest.raises(manyhands.SeatError, match="cuisine"):
         manyhands.seat("dispatched", manyhands.make("kitchen"))
+
+
+def test_what_is_missing_is_told_of_one_and_of_several():
+    """Dough needs flour; bean buns need dough."""
+    cuisine = manyhands.make("cuisine", level=9, chefs=1)
+    for first, tool, told in (
+        ("egg", "blender 1", "dough needs flour too"),
+        ("shrimp", "steamer 1", "shrimp dumplings need dough too"),
+    ):
+        state = cuisine.reset(episode_key(0))
+        for said in ("go to storage", f"get {first}", f"go to {tool}", f"put {first} into {tool}"):
+            action = np.array([cuisine.parse(said, state, 0)])
+            state, _ = cuisine.step(episode_key(0), state, action)
+        assert f"{tool}: {first} ({told})" in cuisine.describe(state, 0)

@@ -209,7 +209,7 @@ def test_a_touch_tells_what_is_near():
     assert "you touched something (nearest now: a cylinder, 0.0" in env.describe(state, 0)
     assert "drone_0 touched something." in env.describe(state, 1)
     middle = np.asarray(state.bodies.position).mean(0)
-    told = numbers(line(env.describe(state, 0), "^Your middle is at"))
+    told = numbers(line(env.describe(state, 0), "^The drones' middle is at"))
     assert np.allclose(told[:3], middle, atol=0.0051)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import re
 from typing import Any
 
 import jax
@@ -154,6 +155,17 @@ def test_a_misspelt_skill_is_told_the_nearest_in_a_short_text() -> None:
     assert len(refused.value.reason) < 400
 
 
+def test_an_error_names_skills_that_are_possible() -> None:
+    env, step = game("counter_circuit")
+    state = run(env, step, env.reset(jax.random.key(0)), "fetch onion")
+    with pytest.raises(IllegalAction) as refused:
+        env.parse("fetch or pick up something", state, 0)
+    near = refused.value.reason.split("nearest: ")[1].rstrip(".").split(", ")
+    assert near
+    for name in near:
+        env.parse(name, state, 0)
+
+
 def test_impossible_skills_are_counted_and_do_nothing() -> None:
     env, step = game()
     state = env.reset(jax.random.key(0))
@@ -251,3 +263,29 @@ def test_many_skills_are_told_in_few_lines():
     assert "move_left" in texts and "wait" in texts
     folded = [choice for choice in few if choice.form and choice.effect == choice.form.effect]
     assert len(folded) >= 3
+
+
+def test_a_lone_chef_needs_as_many_steps_as_it_is_told() -> None:
+    """Turns, steps and the interact are counted."""
+    env, step = game(chefs=1)
+    draw, kinds = np.random.default_rng(0), set()
+    state = jax.device_get(env.reset(jax.random.key(0)))
+    for _ in range(40):
+        offers = [
+            (choice, int(told[1]))
+            for choice in env.choices(state, 0, None)
+            if (told := re.search(r"about (\d+) step", choice.effect))
+            and "ready in" not in choice.effect
+        ]
+        if not offers:
+            break
+        choice, told_steps = offers[draw.integers(len(offers))]
+        kinds.add(choice.text.split()[0])
+        finished = []
+        for _ in range(told_steps):
+            state, outcome = jax.device_get(
+                step(jax.random.key(0), state, np.array([choice.action]))
+            )
+            finished.append(bool(outcome.metrics["skills_done"]))
+        assert finished == [False] * (told_steps - 1) + [True], str(choice)
+    assert kinds >= {"go", "fetch", "put"}

@@ -17,7 +17,9 @@ import numpy as np
 from manyhands.core.answers import Answer, decide, instead, settled
 from manyhands.core.choices import without_effect
 from manyhands.core.env import IllegalAction, names_of
-from manyhands.core.grammar import WAITING, Grammar, Reading
+from manyhands.core.grammar import WAITING, Grammar, Reading, tokens
+from manyhands.core.pronouns import before_it, is_listed
+from manyhands.core.pronouns import named as with_names
 from manyhands.envs.cuisine.menu import Book, words
 from manyhands.envs.cuisine.state import MOST_WAITING, STORE, TABLE, TOOLS, CuisineState, actions_of
 
@@ -181,6 +183,32 @@ _WALK = (
 )
 _OVER = "[(off|over|back|across|along|up|round|around|on|straight|right|down|out|directly|next)]"
 _WITH = "(with|carrying|holding|bearing|bringing)"
+# What one waits for, or until: that a tool, an item or a chef has done what it does.
+_WAITS = (
+    "(wait|stay|remain|hold on|hold|stand by|stand still|stay put|keep wait|hang on|idle|stand) "
+    "[(here|there|still|in place|nearby|by it|where i am|at my place)] "
+    "[(for now|[for] ({n}|a|another) [more] (step|turn|moment))]"
+)
+_THAT = (
+    f"({_SOME} {{for:item}}|{{for:place}}|{_DISH}|it|this|that|tool|chef {{n}}|partner|teammate"
+    "|they|order|new order)"
+)
+_WORKING = "(work|cook|run|chop|blend|fry|boil|steam|bake|mix|process|go|prepare|heat)"
+_TO_DO = (
+    f"(finish|be (done|ready|finished|free|empty|complete|made|cooked|served)|get ready|complete"
+    f"|stop|{_WORKING}|(finish|stop) ({_WORKING}|it|up|{{that:item}}|with {{that:place}})"
+    "|do its work|clear ({that:place}|it)|come [back]|arrive|help|pass|move [away]|go away|act"
+    "|(empty|free|use|leave|activate|start) ({that:place}|it)"
+    "|(take|get|bring|deliver|serve|put|add|collect|fetch|chop|cook|prepare|make) "
+    f"[({_SOME} {{that:item}}|it|{_DISH})] [(away|out|in|up|here|over)] "
+    "[(from|out of|in|into|on|onto|to|at|with) ({where:place}|me)])"
+)
+_IS_DONE = (
+    "(is|are|has|have|has been|have been|will be|gets|get) (done|ready|finished|complete|completed"
+    "|free|empty|available|over|served|there|here|gone|cooked|made|activated|filled|emptied|stopped"
+    f"|chopped|taken|{_WORKING}|(done|finished) ({_WORKING}|with {{that:place}}))"
+)
+_DOES = f"((finish|stop|end) [({_WORKING}|it|{{that:item}})]|come [in|back]|arrive)"
 _BIN = "(bin|trash|trash can|garbage|rubbish|rubbish bin|waste|dustbin|waste bin|garbage can)"
 
 
@@ -312,7 +340,13 @@ def _grammar(
                 "nothing|no action)",
                 "(stay|wait|remain|hold) [(here|there|where i am|in place|still|at my place)] "
                 "[for] [(one|1|a)] [(turn|step|moment|bit)]",
-                "(stay|wait|remain) at {place}",
+                "(stay|wait|remain|stand) (at|by|near|next to|beside) {place}",
+                f"{_WAITS} [(at|by) {{place}}] for {_THAT} [to {_TO_DO}]",
+                f"{_WAITS} [(at|by) {{place}}] (until|till) {_THAT} ({_IS_DONE}|{_DOES})",
+                f"{_WAITS} [(at|by) {{place}}] while {_THAT} ((is|are) [still] ({_WORKING}|busy"
+                f"|occupied|in use|full)|[still] {_WORKING})",
+                f"await {_THAT}",
+                "stand by {place}",
                 "(skip|pass) [(my|this)] (turn|move|step)",
                 "hold on [(a|one|for a)] [(moment|step)]",
                 "do nothing [at all] [(this|for one) (turn|step)]",
@@ -434,7 +468,49 @@ def parse(cuisine: Cuisine, text: Any, state: CuisineState, agent: int) -> int:
             refuse,
         )
 
-    return int(decide(text, mean, refuse, me=cuisine.agents[agent]))
+    said = text
+    if isinstance(text, str) and not is_listed(
+        text, (short_words(cuisine, facts, agent, action) for action in open_)
+    ):
+        said = _with_names(cuisine, facts, agent, text)
+    return int(decide(said, mean, refuse, me=cuisine.agents[agent]))
+
+
+_OF_IT = (
+    before_it("place", "activate start start_up turn_on switch_on use run operate"),
+    before_it("item", "get take grab pick_up collect fetch put add drop deliver serve chop"),
+)
+
+
+def _with_names(cuisine: Cuisine, facts: Facts, agent: int, text: str) -> str:
+    """An answer with the names that its pronouns stand for ("pan 1 is done, so I go there")."""
+    book = cuisine.book
+    tables = (
+        ("place", _place_words(tuple(book.places))),
+        ("item", _item_words(tuple(book.item_names))),
+    )
+
+    def name(said: list[str], start: int) -> Iterator[tuple[str, frozenset[int], int]]:
+        for kind, known in tables:
+            for length in range(1, min(_LONGEST, len(said) - start) + 1):
+                meant = known.get(tuple(said[start : start + length]))
+                if meant:
+                    yield kind, frozenset(meant), length
+
+    return with_names(text, name, _OF_IT, ("place",), lambda meant: meant == {facts.place[agent]})
+
+
+_LONGEST = 4  # words of a name
+
+
+@functools.lru_cache(maxsize=64)
+def _place_words(places: tuple[tuple[str, int], ...]) -> dict[tuple[str, ...], tuple[int, ...]]:
+    return {tuple(tokens(name)): meant for name, meant in _place_names(places).items()}
+
+
+@functools.lru_cache(maxsize=64)
+def _item_words(items: tuple[str, ...]) -> dict[tuple[str, ...], tuple[int, ...]]:
+    return {tuple(tokens(name)): meant for name, meant in _item_names(items).items()}
 
 
 def short_words(cuisine: Cuisine, facts: Facts, agent: int, action: int) -> str:

@@ -110,10 +110,16 @@ def _tool(cuisine: Cuisine, facts: Facts, tool: int, level: Level) -> str:
     if made:
         return f"{said} (activate it to make {words(made)})"
     could = [
-        f"{words(recipe.item)} needs {_all(missing)} too"
+        f"{words(recipe.item)} {_need(recipe.item)} {_all(missing)} too"
         for recipe, missing in _unfinished(cuisine, level, tool, contents)
     ]
     return f"{said} ({'; '.join(could)})"
+
+
+def _need(item: str) -> str:
+    """ "Dough needs", but "bean buns need"."""
+    several = item.endswith("s") and not item.endswith(("ss", "us"))
+    return "need" if several else "needs"
 
 
 def _makes(cuisine: Cuisine, level: int, tool: int, contents: Counter[int]) -> str | None:

@@ -36,7 +36,7 @@ _PREY = "(evader|it|him|her|target|prey|intruder|runaway|enemy|opponent|fugitive
 _SHAPE = "(shape|formation|THIS SHAPE)"  # and the name of the shape that is flown
 _GOAL = "[(next|our|current)] goal"
 _OTHERS = "(other|team|rest|mate|team mate)"
-_FOR = f"[[(and|to)] wait for ({_OTHERS}|{{mate}})]"
+_FOR = f"[[(and|to)] wait for ({_OTHERS}|{{mate}}|{_PREY}) [to (catch up|come [closer]|pass)]]"
 _WITH = (
     "[(together|along)] "
     "[with ([(all|my)] (other|team|rest|mate|team mate)|{one:mate} [and {two:mate}])]"
@@ -55,14 +55,17 @@ _PHRASES: dict[str, list[str]] = {
         "(hold|keep|maintain) [(my|this|current)] (position|place|spot|altitude|height|station) "
         f"{_FOR}",
         f"let ({_OTHERS}|{{mate}}) (catch up|come [closer])",
-        f"[(slow down|brake|stop) and] wait for ({_OTHERS}|{{mate}}) [to (catch up|come [closer])]",
+        f"[(slow down|brake|stop) and] wait for ({_OTHERS}|{{mate}}|{_PREY}) "
+        "[to (catch up|come [closer]|pass)]",
         "come to a (stop|halt|hover|standstill)",
         "stay as i am",
         "(hold|stay|wait|hover|remain) [[my] position] [(here|still|in place|there)] and let "
         f"({_PREY}|them|{_OTHERS}|{{mate}}) (come|catch up) [(closer|to (me|us)|near)]",
-        f"(hold|stay|wait|hover|remain) [(here|still|in place)] (until|till) ({_OTHERS}|{{mate}}) "
+        "(hold|stay|wait|hover|remain) [[my] position] [(here|still|in place)] (until|till) "
+        f"({_OTHERS}|{{mate}}|{_PREY}|they) "
         "((catch|have caught|has caught|are caught) up|arrive|(be|is|are|am) (here|there|ready)"
-        "|come [closer])",
+        "|come [(closer|near|back|by)] [(to|toward|past) (me|us)]|pass [by]"
+        "|(is|are|be) (near|close))",
         "slow down and hold [(here|position)]",
     ],
     "advance": [

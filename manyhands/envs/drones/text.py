@@ -126,7 +126,8 @@ def _shape(drones: Drones, state: DronesState, agent: int) -> list[str]:
     if drones.detail != "brief":
         middle = places.mean(0)
         lines.append(
-            f"Your middle is at {_row(middle)}, {math.dist(middle, goal):.2f} m from the goal."
+            f"The drones' middle is at {_row(middle)}, {math.dist(middle, goal):.2f} m from the "
+            "goal."
         )
     return lines
 

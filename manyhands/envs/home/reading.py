@@ -10,13 +10,15 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence, Set
 from typing import TYPE_CHECKING, Any
 
 from manyhands.core.answers import REASON, Answer, decide, instead, settled
 from manyhands.core.choices import without_effect
 from manyhands.core.env import IllegalAction
 from manyhands.core.grammar import WAITING, Grammar, Reading
+from manyhands.core.pronouns import before_it, is_listed
+from manyhands.core.pronouns import named as with_names
 from manyhands.envs.home import alfworld
 from manyhands.envs.home.catalog import Catalog, words
 from manyhands.envs.home.naming import Named, Names
@@ -24,6 +26,7 @@ from manyhands.envs.home.scene import (
     Facts,
     article,
     facts_of,
+    goal_kind,
     handled,
     held,
     inside,
@@ -32,6 +35,7 @@ from manyhands.envs.home.scene import (
     open_actions,
     place_of,
     preposition,
+    the,
 )
 from manyhands.envs.home.state import HOLDS, NONE, SLICED, Actions, HomeState
 
@@ -74,7 +78,9 @@ def grammar(catalog: Catalog) -> Grammar:
                 "[for {aim:thing}]",
                 f"(goto|visit|approach|reach|check out|try|check) {{place}} {_AFTER}",
                 "go {place}",
-                "(go|walk|head|move|run) [over] to {place} (in|inside|of) {room}",
+                "(go|walk|head|move|run|go back|return|proceed) [over] to {place} (in|inside|of) "
+                "{room}",
+                "(goto|visit|approach|check out|try|check|search) {place} (in|inside|of) {room}",
                 "(go|walk|head) and (check|inspect|see|search) {place}",
                 "go (check|see|inspect|search) {place}",
                 "(be|stand|arrive) at {place}",
@@ -89,7 +95,7 @@ def grammar(catalog: Catalog) -> Grammar:
                 "|go on|continue|switch|move back) (to|towards|toward|into|for|over to|in|back to|"
                 f"inside|through) [middle of] {{room}} {_AFTER}",
                 "take {room}",
-                f"(goto|visit|approach|reach|enter) {{room}} {_AFTER}",
+                f"(goto|visit|approach|reach|enter|try) {{room}} {_AFTER}",
                 "go {room}",
                 "not {out:room} [.] [but] {room}",
             ],
@@ -100,7 +106,8 @@ def grammar(catalog: Catalog) -> Grammar:
                 "open [up] [door of] ({place}|it|this|that|here|door) [door]",
                 "({place}|it) (has|needs) to be opened [first]",
                 "open [up]",
-                "pull open ({place}|it)",
+                "pull open ({place}|it|this)",
+                "pull ({place}|it|this) open",
                 "open (it|this|{place}) up",
             ],
         ),
@@ -135,6 +142,8 @@ def grammar(catalog: Catalog) -> Grammar:
                 f"[(down|back|away|off|here|there)] {_IN} ({{place}}|{{box:thing}}|here|there|it)",
                 f"(put|place|set|lay|drop) down {_THING} [{_IN} ({{place}}|here|there)]",
                 f"(put|place|set|lay) {_THING} (down [here]|here|down there|back here)",
+                f"(put|place|set|lay|drop) [down] {_THING} [down] with ({{with:thing}} [in it]|"
+                f"its content|what is in it) {_IN} ({{place}}|here)",
                 f"(put|place|set|lay|drop) [down] {_THING} [down] [(from|in|of|with)] my {{side}} "
                 "hand [down]",
                 "(put|place|set|lay|drop) [down] (what is|what i hold|thing|object|one) in my "
@@ -152,7 +161,7 @@ def grammar(catalog: Catalog) -> Grammar:
         (
             "pack",
             [
-                f"(pack|load|stash|pile) {_THING} [{_IN} ({{box:thing}}|it)]",
+                f"(pack|load|stash|pile|stack) {_THING} [{_IN} ({{box:thing}}|it)]",
                 f"pack {_THING} up",
                 f"(put|place) {_THING} (in|into|inside) ({{box:thing}})",
             ],
@@ -207,6 +216,11 @@ def grammar(catalog: Catalog) -> Grammar:
                 "no action|hold)",
                 "(wait|stay|hold on) [here|there] for (player {n}|they|everyone|all|others|{thing})"
                 " [(here|to (come|arrive|act|pass|answer|reply|catch up|finish|leave))]",
+                "(wait|stay|remain|hold on|stand still) [(here|there|where i am|put|still)] "
+                "(until|till) (player {n}|they|everyone|someone|somebody|all|others) "
+                "((has|have|is|are) [been] (moved|left|gone|come|arrived|passed|finished|done|ready"
+                "|back|here|answered|replied|acted|gone ahead)|move [on|away]|leave|come [back|over"
+                "|by]|arrive|pass|finish|act|answer|reply|go [away|on]|return)",
                 "(stay|wait|remain|hold) [(here|there|where i am|in place|still|at my place|put)] "
                 "[for] [(one|1|a)] [(turn|step|moment|bit)]",
                 "(stay|wait|remain) at {place}",
@@ -239,7 +253,7 @@ def bare(catalog: Catalog) -> Grammar:
         "place": Names(catalog.receptacle_kinds),
         "room": Names(catalog.room_kinds),
     }
-    to = "[[(on|over|off|back)] to|next [stop] [is]]"
+    to = "[[(on|over|off|back)] to|next [(stop|room|place)] [is]]"
     short = {
         "take": ["{thing}", "not {out:thing} [.] [but] {thing}"],
         "go": [f"{to} {{place}} [in {{room}}]"],
@@ -316,11 +330,50 @@ def parse(home: Home, text: Any, state: HomeState, agent: int) -> int:
             raise
 
     said = _transcript(text) if isinstance(text, str) else text
+    if isinstance(text, str) and not is_listed(
+        text, (short_words(home, facts, agent, action) for action in open_)
+    ):
+        said = _with_names(home, facts, agent, said)
     return int(decide(said, mean, refuse, me=home.agents[agent]))
+
+
+_OF_IT = (
+    before_it("place", "open open_up pull_open close shut"),
+    before_it(
+        "thing",
+        "take get grab pick_up fetch collect retrieve take_out put place drop put_down set_down "
+        "deposit bring carry deliver pack clean wash rinse scrub heat warm heat_up microwave cook "
+        "cool chill cool_down slice cut",
+    ),
+)
+
+
+def _with_names(home: Home, facts: Facts, agent: int, text: str) -> str:
+    """An answer with the names that its pronouns stand for ("shelf 1 has a mug, so I go there")."""
+    catalog = home.catalog
+
+    def name(said: list[str], start: int) -> Iterator[tuple[str, frozenset[int], int]]:
+        for kind, kinds, slots in (
+            ("place", catalog.receptacle_kinds, facts.kind),
+            ("room", catalog.room_kinds, facts.room_kind),
+            ("thing", catalog.object_kinds, facts.object_kind),
+        ):
+            for found, length in Names(kinds)(said, start):
+                meant = _numbered(slots, found)
+                if kind == "thing":
+                    meant = [o for o in meant if _sees(home, facts, agent, o)]
+                yield kind, frozenset(meant), length
+
+    def here(meaning: Set[int]) -> bool:
+        return agent < home.players and meaning == {facts.at[agent]}
+
+    return with_names(text, name, _OF_IT, ("place", "room"), here)
 
 
 def _is_at(facts: Facts, agent: int, reading: Reading) -> bool:
     """Whether a player is at a place, or in a room, that it names."""
+    if agent >= len(facts.at):
+        return False
     if "place" in reading.values:
         return facts.at[agent] in _numbered(facts.kind, reading.values["place"])
     return "room" in reading.values and facts.player_room[agent] in _numbered(
@@ -417,6 +470,10 @@ def _action(home: Home, facts: Facts, agent: int, reading: Reading) -> int | str
     hand = _hand(home, facts, agent, values, what == "pack")
     if isinstance(hand, str):
         return hand
+    if "with" in values:
+        box = held(home, facts, agent)[hand] or 0
+        if not set(_numbered(facts.object_kind, values["with"])) & set(inside(home, facts, box)):
+            return f"that is not in {facts.object_names[box]}"
     if "box" in values or what == "pack":
         other = held(home, facts, agent)[1 - hand] if home.hands > 1 else None
         boxes = _numbered(facts.object_kind, values["box"]) if "box" in values else [other]
@@ -466,7 +523,7 @@ def _at(facts: Facts, agent: int) -> str:
     at = facts.at[agent]
     if at != NONE:
         return f"at {facts.receptacle_names[at]}"
-    return f"in the middle of the {facts.room_names[facts.player_room[agent]]}"
+    return f"in the middle of {the(facts.room_names[facts.player_room[agent]])}"
 
 
 def _there(facts: Facts, agent: int, places: list[int] | None, values: dict[str, Any]) -> bool:
@@ -595,7 +652,7 @@ def _why(home: Home, facts: Facts, agent: int, action: int) -> str:
     if action < do.room:
         return f"you are at {name} already" if action - do.go == at else "you cannot go there"
     if action < do.open:
-        return f"you are in the {facts.room_names[action - do.room]} already"
+        return f"you are in {the(facts.room_names[action - do.room])} already"
     if action < do.take:
         if not catalog.can["opens"][facts.kind[at]]:
             return f"{name} does not open or close"
@@ -611,7 +668,9 @@ def _why(home: Home, facts: Facts, agent: int, action: int) -> str:
         if None not in hands:
             full = "both your hands are" if home.hands > 1 else "your hand is"
             return f"{full} full: put something down first"
-        return f"{facts.object_names[o]} cannot be taken"
+        done = facts.target[o] and facts.kind[at] == goal_kind(facts)
+        why = "is delivered, and stays there" if done else "cannot be taken"
+        return f"{facts.object_names[o]} {why}"
     if action == do.use:
         if closed:
             return f"{name} is closed: open it first"

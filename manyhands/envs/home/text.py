@@ -80,7 +80,7 @@ def describe(home: Home, state: HomeState, agent: int) -> str:
         lines += [*_abilities(home, facts), *known.slots()]
     if home.detail != "brief" and facts.time:
         said = _happened(home, facts, state, agent)
-        lines.append(f"Last step: {'; '.join(said) or 'nothing happened'}.")
+        lines.append(f"Last step: {'; '.join(said)}.")
     return "\n".join(lines)
 
 
@@ -362,7 +362,8 @@ def _happened(home: Home, facts: Facts, state: HomeState, agent: int) -> list[st
             way = preposition(home.catalog, kinds[event["receptacle"]])
         told = {**event, "way": way, "room": the(event.get("room", ""))}
         said.append(f"{who} " + _DID[kind].format(**told))
-    return said
+    own = any(one.startswith("you ") for one in said)
+    return said if own else ["you waited", *said]
 
 
 # ---- choices -------------------------------------------------------------------------------------
@@ -499,9 +500,11 @@ class _Choices:
             if facts.kind[self.at] == goal_kind(facts) and facts.traits[o] & HOLDS and packs(home):
                 packed = inside(home, facts, o)
                 brought = {f"objects.{facts.object_names[p]}.place": here for p in packed}
-                effect = f"deliver the {counted(len(packed), 'thing')} in it; it is used up"
+                said = f"deliver the {counted(len(packed), 'thing')} in it" if packed else "empty"
+                effect = f"{said}; it is used up"
                 return self._unless(text, effect, action, {empty: "", **brought}, closes)
-            effect = "leave it there"
+            brings = facts.kind[self.at] == goal_kind(facts) and facts.target[o]
+            effect = "deliver it; it stays there" if brings else "leave it there"
             done = {empty: "", f"objects.{name}.place": here}
             return self._unless(text, effect, action, done, closes)
         if verb == "pack":
@@ -657,13 +660,16 @@ def _known_dict(home: Home, facts: Facts, n: int, places: dict[int, str]) -> dic
 
 _AIMS = {
     "chore": "One chore is to be done, such as putting a clean mug in a cabinet. Any object of the "
-    "kind will do, and any receptacle of the kind. The episode ends when it is done",
+    "kind will do, and any receptacle of the kind, for two objects also two of them. The episode "
+    "ends when it is done",
     "watch_and_help": "Several objects are to be put in or on receptacles of one kind. Any objects "
-    "of the kinds will do, and any receptacle of the kind. The episode ends when all are there",
-    "transport": "Objects marked as targets are to be brought to a bed; what lies on one is "
-    "delivered. The episode ends when all are delivered",
-    "follow": "{leader} goes from one receptacle to the next; whoever follows stays in the same "
-    "room, but not at the same receptacle. The episode ends when {leader} has been everywhere",
+    "of the kinds will do, and any receptacles of the kind, one or several. The episode ends when "
+    "all are there",
+    "transport": "Objects marked as targets are to be brought to a bed; a target that lies on one "
+    "is delivered, and stays there. The episode ends when all are delivered",
+    "follow": "{leader} has {errands} errands, receptacles to be at one after the other, and is "
+    "told the next one alone; whoever follows stays in the room where {leader} is, but not at the "
+    "same receptacle. The episode ends when all errands are done",
 }
 
 
@@ -677,7 +683,7 @@ def rules(home: Home, agent: int) -> str:
         f"You are {name}. " + (f"With you: {joined(others)}." if others else "You are alone."),
         "",
         "AIM",
-        _AIMS[home.family].format(leader=home.agents[0])
+        _AIMS[home.family].format(leader=home.agents[0], errands=home.errand_count)
         + f", or after {counted(home.max_steps, 'step')}.",
         _rewards(home),
         *_telling(home, bodyless),
@@ -735,22 +741,27 @@ def _rewards(home: Home) -> str:
         "subgoal": "{} for each object that is in place for the first time",
         "progress": "{} for the first taking, cleaning, heating or cooling that the goal asks for",
         "step": "{} for each step",
-        "follow": "{} a step for each follower in sight",
-        "errand": "{} for each errand done",
+        "follow": "{} a step for a player who follows, as said above",
+        "errand": f"{{}} for {home.agents[0]} at each errand",
     }
     told = [
         text.format(f"{weights[term]:g}")
         for term, text in said.items()
         if weights.get(term) and term in home.terms
     ]
-    return f"Reward: {joined(told)}." if told else "Nothing is rewarded."
+    own = any(weights.get(term) for term in ("follow", "errand") if term in home.terms)
+    each = " Each player gets its own." if own and home.players > 1 else ""
+    return f"Reward: {joined(told)}.{each}" if told else "Nothing is rewarded."
 
 
 def _telling(home: Home, bodyless: bool) -> list[str]:
     """Who knows the goal, and when there is only talk."""
     lines = []
     parts = {"object": "the kind of object", "where": "the place", "state": "the state"}
-    if home.told != "all" and home.hidden:
+    if home.family == "follow":
+        if home.told == "instructor":
+            lines.append(f"The instructor, too, is told where {home.agents[0]} has to go next.")
+    elif home.told != "all" and home.hidden:
         hidden = joined([parts[part] for part in home.hidden])
         who = "the instructor" if home.told == "instructor" else home.agents[0]
         lines.append(f"Part of the goal ({hidden}) is told to {who} alone, and others must ask.")
@@ -815,15 +826,20 @@ def _verbs(home: Home) -> list[str]:
             f"which holds up to {holds}. A container that is put on a bed delivers what is in it, "
             "and is used up."
         )
+    places = tuple(_able_or(home, does) for does in ("cleans", "heats", "cools"))
     if home.family in ("chore", "watch_and_help"):
         lines += [
-            f"- clean what you hold at a {_able_or(home, 'cleans')}, heat it at a "
-            f"{_able_or(home, 'heats')}, or cool it at a {_able_or(home, 'cools')}. What is heated "
-            "is no longer cool, and the other way round. It stays in your hand, and the place need "
-            "not be open.",
+            "- clean what you hold at a {}, heat it at a {}, or cool it at a {}. What is heated is "
+            "no longer cool, and the other way round. It stays in your hand, and the place need "
+            "not be open.".format(*places),
             "- use the lamp where you are: it stays on. To look at an object under a lamp, hold it "
             "where a lamp is on.",
         ]
+    else:
+        lines.append(
+            "- clean what you hold at a {}, heat it at a {}, cool it at a {}, or use the lamp "
+            "where you are: nobody asks for that here.".format(*places)
+        )
     if home.slicing:
         lines.append("- slice an object where you are, with a knife in your hand.")
     lines.append("- wait.")

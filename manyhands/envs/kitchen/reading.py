@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 from manyhands.core.answers import Answer, number, numbered, quoted
 from manyhands.core.env import IllegalAction, names_of
 from manyhands.core.grammar import BEST, IS_BEST, WAITING, Grammar, Reading, names, tokens
+from manyhands.core.pronouns import before_it, named
 from manyhands.envs.kitchen import asked as ask
 from manyhands.envs.kitchen.levels import (
     BUTTON,
@@ -271,6 +272,21 @@ _UNTIL = (
     "|matters|occur) [to me|for me]|(until|till) (a change|an event)|for (a change|an event|change)"
     "|for (something|anything) [else|new|important|relevant] to (happen|change|concern me|occur)"
 )
+_AWAITED = (
+    "[a|an|the|my|another|one|1|this|that] [next|first|second|third|last|other|more] "
+    "({until:place}|{until:thing}) [soup]"
+)
+_DONE = (
+    "((is|are|has|have|will be) [been] (ready|done|cooked|finished|cook|free|empty|full|gone|here"
+    "|there|away|out of [the|my] way|served|plated|moved [away]|left|passed|filled|arrived)"
+    "|(has|have) (put|brought|placed|taken|handed|delivered|dropped|moved|served|fetched) "
+    "[a|an|another|1|the|me|its] [{until_what:thing}] [(down|away|over|in)] "
+    "[(on|onto|in|into|to|from|at) [a] ({until_where:place}|me)]"
+    "|(cook|finish|leave|pass|come|arrive|act|move) [away|by|over|on|cook|out of [the|my] way]"
+    "|(put|bring|place|take|hand|deliver|drop|serve|fetch|pass|fill|hand over|hand me|bring me"
+    "|give me|pass me) [a|an|another|1|the|me|its] [{until_what:thing}] [(down|away|over|in)] "
+    "[(on|onto|in|into|to|from|at) [a] ({until_where:place}|me)]|get out of [the|my] way)"
+)
 _WHILE = (
     "[[for] (a|one|1|another) [little|short|brief] "
     "(step|turn|moment|second|tick|bit|while|round|move)"
@@ -281,6 +297,7 @@ _WHILE = (
     "|get out of my way|leave)|move"
     "|cook]"
     "|while [my] ({until:place}|{until:thing}) (cook|is cooking|move|pass|is moving)"
+    f"|for {_AWAITED} [from {{until_who:place}}]|(until|till) {_AWAITED} {_DONE}"
     "|[at|on|in] [cell|position] {x:n} {y:n}]"
 )
 _ACT = (
@@ -516,12 +533,38 @@ def _offered(choices: tuple[str, ...]) -> Grammar:
 
 # ---- reading -------------------------------------------------------------------------------------
 
+_OF_IT = (
+    before_it(
+        "place",
+        "face turn_to turn_towards turn_toward turn_to_face look_at approach go_to walk_to move_to "
+        "step_to",
+    ),
+)
+_PLACE_WORDS = {tuple(tokens(name)): target for name, target in _places()}
+_LONGEST = max(map(len, _PLACE_WORDS))
+
+
+def with_names(text: str, seen: Seen) -> str:
+    """An answer with the names that its pronouns stand for ("pot A is free, so I face it")."""
+
+    def name(said: list[str], start: int) -> Iterator[tuple[str, frozenset[int], int]]:
+        for length in range(1, min(_LONGEST, len(said) - start) + 1):
+            target = _PLACE_WORDS.get(tuple(said[start : start + length]))
+            if target is not None:
+                ways = frozenset(i for i, cell in enumerate(seen.beside) if target.fits(cell))
+                if ways:
+                    yield "place", ways, length
+
+    return named(text, name, _OF_IT, ())
+
+
 _NUMBER_AFTER = re.compile(r"(.+?) \((?:action )?#?([0-9]{1,2})\)")
 _NUMBER_BEFORE = re.compile(r"(?:action )?#?([0-9]{1,2}) ?(\(.+\))")
 _CHEF = re.compile(r"chef[ _]?([0-9])(?:[:,]? will|[:,])? (.+)")
 _RIGHT_NOW = re.compile(r"\bright (?:now|then|here|there|away|again|to)\b")
 # What tells how a chef stands, and what does if it stands so.
 _STANDS = re.compile(r"\b(?:i'm|i am|we're|we are|now|am|are) (?:\w+ )?(?:facing|looking)\b")
+_TURNS = re.compile(r"\b(?:turn|face|look|rotate|swing)\b")
 _FACES = re.compile(r"\b(?:facing|looking|(?:i|we) (?:face|look))\b")
 _CALLED = frozenset(_list("partner friend team everyone"))
 _FIRST_PERSON = frozenset(_list("i i'll i'm i've i'd my we we'll we're let's"))
@@ -600,6 +643,10 @@ def _resolved(reading: Reading, plain: str, seen: Seen) -> int | str:
     way = _first(values, "way", "side", "hand", "rest", "clear", "letter", "arrow")
     if seen.hand not in values.get("carried", {seen.hand}):
         return "that is not what you hold"
+    if kind == "go" and "aim" in values and _TURNS.search(plain):
+        beside = [i for i in range(4) if _is_at(values, "aim", i, seen)]
+        if beside and way not in beside:  # whoever turns to a thing is beside it
+            return f"that is {names_of([ACTIONS[i] for i in beside])} of you"
     if kind in ("go", "name"):
         return values.get("name", values.get("short", way))
     if kind == "turn":

@@ -326,8 +326,9 @@ class KitchenSkills:
             return "no way leads there"
         if why == NO_TARGET:
             return self._missing(name, verb, obs)
-        steps = int(details.steps[i])
-        far = "now, if nobody is first" if steps == 0 else f"about {_steps(steps)}"
+        steps = int(details.steps[i])  # before the interact, which is one more
+        done = steps + (not name.startswith("go to"))
+        far = "now, if nobody is first" if steps == 0 else f"about {_steps(done)}"
         if verb == "plate from" and int(obs.timer[y, x]) > 1:
             far += f", ready in {_steps(int(obs.timer[y, x]) - 1)}"
         if verb == "put in":
@@ -455,7 +456,7 @@ class KitchenSkills:
             f"{pressed}"
             "go to (x, y): walk to that cell; x counts columns from the west, y rows from the "
             "north, both from 0.\n"
-            "'About n steps' are those to walk and to turn; to take, put or serve is one more.\n"
+            "'About n steps' are those to walk and to turn, and the one to take, put or serve.\n"
             "wait: do nothing for one step. north, south, east, west, interact: one plain step.\n"
             "Pots are lettered in reading order among those you see; a skill whose target you do "
             "not see is impossible."
@@ -505,6 +506,9 @@ _FOR_THAT = (
     f"for ({_SOUP}|{_POT}|{{other}}) [to (cook|finish|be (ready|done|cooked)|finish cooking|move"
     " [(away|on|out of [(my|the)] way)]|pass|leave|get out of my way)]"
     f"|while ({_SOUP}|{_POT}) cook"
+    f"|(until|till) ({_SOUP}|{_POT}|{{other}}) ((is|are|has|have) [been] (ready|done|cooked|cook"
+    "|finished|moved|left|passed|gone|away|out of [(my|the)] way) [(away|by|on)]"
+    "|(cook|finish|move|leave|pass|go away) [(away|by|on|out of [(my|the)] way)])"
 )
 _PHRASES = {
     "fetch": [f"{_ON} {_GET} {_DET} {{thing}} {_BOX} {_FOR}",
@@ -541,14 +545,16 @@ _PHRASES = {
     "press": ["(press|push|hit|use|activate) [(a|the|my|nearest|closest|recipe)] [recipe] button"],
     "wait": [*WAITING, "[(keep|keep on|continue|continue to|go on|still)] "
              "(wait|stay|idle|stand still|stand by|do nothing|no op|pass|hold|stop|remain|pause|"
-             "hang (back|on)) [(here|right here|still|put|in place|where i am|there)] "
+             "hang (back|on)) [(here|right here|still|put|in place|where i am|there"
+             "|at my (place|cell|spot))] "
              "[(for a (moment|bit|second|while)|[for] this step|step|1 step|one step|for 1 step"
              "|for one step|for my turn"
              f"|[for] {{n}} (step|turn)|with {_HELD} [in hand]|{_FOR_THAT}|{_UNTIL})]",
              "stay idle", "(skip|pass) [(my|this)] (turn|step)"],
     "go to": [f"({_ON} {_GO}|(my|the) [next] (destination|target|goal|place|spot|position|stop"
     f"|cell) "
-              f"[is|will be]|make for|make my way) [over|back|across|up|down|on|straight] [to] "
+              f"[is|will be]|make for|make my way|go and stand|station myself) "
+              f"[over|back|across|up|down|on|straight] [to] "
               f"[(cell|tile|square|position|spot|"
               f"floor cell)] [at] {place}"
               for place in

@@ -30,7 +30,7 @@ from manyhands.envs.kitchen.levels import (
     VOID,
     Level,
 )
-from manyhands.envs.kitchen.reading import Cell, Seen, mean, refuse
+from manyhands.envs.kitchen.reading import Cell, Seen, mean, refuse, with_names
 from manyhands.envs.kitchen.scene import (
     A_THING,
     AMOUNTS,
@@ -388,7 +388,8 @@ def rules(kitchen: Kitchen, agent: int) -> str:
         "",
         "ACTIONS (number, name)",
         "0 north, 1 south, 2 east, 3 west: turn that way and, if the cell there is free floor, "
-        "step onto it. If it is a counter or a station, you only turn to face it.",
+        "step onto it. If it is a counter or a station, you only turn to face it; you are told so "
+        "even if you faced it before.",
         "4 stay: do nothing.",
         "5 interact: use the one cell in front of you, the one you already face. So to use a "
         "station, stand beside it, turn to it (one step), then interact (another step).",
@@ -461,7 +462,7 @@ def _asked_rules(kitchen: Kitchen) -> list[str]:
     if _has(kitchen, INDICATOR):
         told.append("Recipe indicators (R) show it to all who see them.")
     if _has(kitchen, BUTTON):
-        told.append("Recipe buttons (B) show it for a while when pressed.")
+        told.append("Recipe buttons (B) do so, too, for a while when pressed.")
     wrong = "costs its points" if kitchen.penalty else "earns 0 points"
     return [
         f"Only ONE of these is asked for at a time, drawn at random at the start. {again}",
@@ -547,7 +548,8 @@ def parse(kitchen: Kitchen, text: Any, state: KitchenState, agent: int) -> int:
     offered = offers(kitchen, scene)
     seen = Seen(agent, here, own.facing, own.held, tuple(beside), tuple(offered))
     me = kitchen.agents[agent]
-    return int(decide(text, lambda answer: mean(answer, seen), refuse, me=me))
+    said = with_names(text, seen) if isinstance(text, str) else text
+    return int(decide(said, lambda answer: mean(answer, seen), refuse, me=me))
 
 
 # ---- the true state ------------------------------------------------------------------------------

@@ -96,6 +96,7 @@ def _played(verb: str, names: str) -> list[str]:
         f"{{depth}} {_LIKE} ({names}) {_TO} {{side}} {_CORNER} {_NOT_THERE} [over net] {_AWAY}",
         f"(target|aim for|aim at) {_SPOT} with [(my|1)] {thing} {_AWAY}",
         f"(send|play|put|hit|return) {_BALL} {_WHERE} with [(my|1)] {thing}",
+        f"(send|play|put|hit|return) {_BALL} [back] with [(my|1)] {thing} {_WHERE}",
     ]
 
 
@@ -145,6 +146,8 @@ _SKILLS = {
                   f"myself at|be at|get ready at|(wait|stand by) [(behind|back)] at"
                   f"|(stay|hold) (behind|back) at) "
                   f"{_THERE} {_READY}",
+                  f"{_ON} {_FLY} [back] [over] (to|toward) (middle|centre|center) [(at|to)] "
+                  f"{figures.LIST} {_READY}",
                   f"{_ON} {_FLY} [(to|toward|towards|over to|back to|at|back|under it to)] "
                   f"[{_THERE}] {_READY}"],
         "go home": [f"{_ON} {_FLY} [back] [to] {_HOME} [(at|to)] [{figures.LIST}] {_READY}",
@@ -249,6 +252,29 @@ _ALL = (
 _AND = " [.] [-] [(and|and then|while)] "
 # "To the setter, who sets it."
 WHO = re.compile(r"\b(receiver|setter|attacker),? who (?:then )?")
+# A purpose that is an order as well: "pass high for the attacker to spike left".
+_THEN = r"(?:set|spike|attack|smash|finish)(?:s|es)?\b"
+_FOR_WHOM = re.compile(
+    r",? (?:for|so that) (?:the |our )?(?P<who>receiver|setter|attacker) (?:to|can) "
+    rf"(?={_THEN}|hit\b)",
+    re.I,
+)
+_DENIED = re.compile(r"n't\b|\b(?:not|never|no|without|instead|rather|refuse)\b", re.I)
+_IN_ORDER = re.compile(
+    r"(?P<first>\b(?:pass|set|receive|dig)(?:s|es)?\b(?:(?!receiver|setter|attacker)[^.;:!?\n])"
+    r"{0,40}?)(?:,? and|,)? "
+    rf"(?:to|in order to|so (?:that )?(?:we|they) can) (?={_THEN})",
+    re.I,
+)
+
+
+def plain_orders(text: str) -> str:
+    """What a team is to do, with its purposes as orders; what is denied stays as it is."""
+    if _DENIED.search(text):
+        return text
+    return _IN_ORDER.sub(r"\g<first>; ", _FOR_WHOM.sub(r"; \g<who> ", text))
+
+
 _BARE = {"receiver": "passing", "setter": "setting", "attacker": "spiking"}
 
 
@@ -400,7 +426,8 @@ _PHRASES = {
                 f"{_SOME}",
                 "(pull up|lift|raise|lift up) [my] nose", "pitch up"],
     "target": [f"[(keep|continue|keep on|go on)] ({_GO}|make for|return|continue|come) {_SOME} "
-               f"[(straight|back|on)] (to|for|toward|towards) target [(at|=)] [{figures.LIST}]"],
+               f"[(straight|back|on)] (to|for|toward|towards) target [(at|=)] [{figures.LIST}]",
+               f"[(straight|back|on)] to target [(at|=)] [{figures.LIST}]"],
     "fly to": [f"[(keep|keep on|go on)] ({_GO}|rise|climb|sink|descend|drop|continue|return|step) "
                "[(under ball|under it|up|down|back|on|over)] to [point|place|position] "
                f"[(at|=)] {figures.LIST}",

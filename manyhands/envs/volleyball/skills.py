@@ -99,8 +99,9 @@ class VolleyballSkills:
 
     def __init__(self, setup: Setup, drill: bool = False):
         if setup.versus == drill or setup.actions != "rotors":
+            tasks = "drills" if drill else "1v1, 3v3 and 6v6"
             raise ConfigError(
-                "the skills are for 1v1, 3v3 and 6v6, and for actions='rotors'; given "
+                f"the skills are for {tasks}, and for actions='rotors'; given "
                 f"task={setup.task!r} and actions={setup.actions!r}"
             )
         self._params, self._layout = setup.params, perception_layout(setup)
@@ -159,7 +160,8 @@ class VolleyballSkills:
                 for setter in SETTER
                 for attacker in ATTACKER
             )
-            self.plays = _PLAYS
+            over = serve is not None and serve[0] < 0
+            self.plays = _PLAYS.format(serve=_SERVED_OVER if over else _SERVED_FRONT)
             self._cast = jax.jit(self._roles)
         self._compiled = jax.jit(self._brief)
         self._last: tuple[bytes, tuple[list[Any], ...]] = (b"", ())
@@ -439,6 +441,10 @@ class VolleyballSkills:
         slack = 2 * self.body.radius
         inside = jnp.abs(place[1]) < self.body.half_width + slack
         return inside & (place[0] > 0) & (place[0] < self.body.half_length + slack)
+
+    def plain_orders(self, text: str) -> str:
+        """An answer for a team in which what follows as a purpose is an order, too."""
+        return reading.plain_orders(text)
 
     def parse_option(
         self, text: str, perception: np.ndarray | None = None, agents: Sequence[str] = ()
@@ -825,12 +831,16 @@ LISTED = 5  # numbers that a line of choices names, one by one
 _IF_TURN = "if their turns come"  # the effect of each option
 _TABLES = {"receiver": RECEIVER, "setter": SETTER, "attacker": ATTACKER}
 _DEPTHS = {"short": 0.3, "medium": 0.55, "deep": 0.8}  # of the far half's length
+_SERVED_OVER = "over the net"
+_SERVED_FRONT = (
+    "on this long court to the front of your half, which is the first touch: the setter's is next"
+)
 _PLAYS = (
     "An option tells each role what to do; for example "
     '"ACTION: receiver: pass high; setter: set; attacker: spike left". You are told who has which '
     "role: it follows from where the ball comes down, who is near, and who has touched it. The "
-    "drones fly and hit by themselves, and serve; those whose touch is past, or not yet come, get "
-    "ready.\n"
+    "drones fly and hit by themselves, and serve, {serve}; those whose touch is past, or not yet "
+    "come, get ready.\n"
     "receiver (first touch): pass high (plays the ball up before the setter), pass quickly (at "
     "once before the attacker), or leave the ball alone and go left, go to the middle or go right, "
     "at the back.\n"

@@ -584,11 +584,17 @@ def _aim(game: Volleyball) -> list[str]:
                 "may."
             )
         if game.points > 1:
+            first = -(-game.points // 2)
+            rotates = (
+                ""
+                if game.team_size == 1
+                else ("; a team that gains the serve rotates by one place")
+            )
             lines.append(
                 f"The match goes to {game.points} points with a lead of {game.lead}. Who wins a "
-                "point serves next; a team that gains the serve rotates by one place. The teams "
-                f"change sides when one first has {-(-game.points // 2)} points. A point longer "
-                f"than {game.point_steps * STEP:g} s is replayed."
+                f"point serves next{rotates}. The teams change sides when one first has {first} "
+                f"point{'s' * (first != 1)}. A point longer than {game.point_steps * STEP:g} s is "
+                "replayed."
             )
         else:
             lines.append(f"A point longer than {game.point_steps * STEP:g} s is a draw.")

@@ -704,3 +704,43 @@ def test_rules_tell_of_the_texts_that_there_are():
     assert "in square brackets" in facts and "in square brackets" not in replies
     assert '"look" is the command that waits' in replies and '"look"' not in facts
     assert "in square brackets" in kitchen("alfworld").with_detail("full").rules(0)
+
+
+def test_who_does_nothing_is_told_so():
+    home = make("house")
+    state = home.reset(episode_key(0))
+    state, _ = compiled(home)[1](episode_key(0), state, np.array([0, 0, 2], np.int32))
+    assert home.describe(state, 0).splitlines()[-1].startswith("Last step: you waited")
+    last = home.describe(state, 2).splitlines()[-1]
+    assert last.startswith("Last step: you went to") and "waited" not in last
+
+
+def test_rules_of_following():
+    """Nothing of the errands is hidden; the reward of each player is its own."""
+    rules = manyhands.make("home", task="follow", told="instructor").rules("player_1")
+    assert "player_0 has 12 errands" in rules and "untold" not in rules
+    assert "must ask" not in rules and "The instructor, too, is told where player_0" in rules
+    assert "1 for player_0 at each errand. Each player gets its own." in rules
+    assert "must ask" in manyhands.make("home", task="house", told="first").rules("player_1")
+    assert "Each player" not in manyhands.make("home", task="house").rules("player_1")
+
+
+def test_a_delivery_is_told_and_stays():
+    home = make("transport")
+    assert "is delivered, and stays there" in home.rules(0)
+    assert "- clean what you hold at a sink basin" in home.rules(0)  # it is a choice, too
+    shown, refused = 0, 0
+    for state in walk(home, 200, 1):
+        facts = facts_of(home, state)
+        for agent in range(home.num_agents):
+            for choice in home.choices(state, agent):
+                if choice.effect.startswith("deliver it"):
+                    shown += 1
+                    assert facts.target[facts.object_names.index(choice.text.split(" on ")[0][4:])]
+            at = facts.at[agent]
+            here = [o for o, place in enumerate(facts.place) if place == at and facts.target[o]]
+            if here and facts.receptacle_names[at].startswith("bed "):
+                refused += 1
+                with pytest.raises(IllegalAction, match=r"is delivered, and|hand.* full"):
+                    home.parse(f"take {facts.object_names[here[0]]}", state, agent)
+    assert shown and refused

@@ -14,6 +14,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+import manyhands
 from manyhands.core.choices import HEDGES
 from manyhands.core.env import DETAILS, IllegalAction, episode_key
 from manyhands.envs.volleyball import Volleyball
@@ -425,3 +426,16 @@ def test_flights_take_about_as_long_as_they_say():
             moving, steps = fly(moving, order), steps + 1
             assert steps < 100
         assert abs(0.02 * steps - told) < 0.25, (name, told, steps)
+
+
+def test_rules_tell_where_a_team_serves_to():
+    for task, told in (("3v3", "and serve, over the net;"), ("6v6", "to the front of your half")):
+        env = manyhands.make("events", env=manyhands.make("volleyball", task=task), per="team")
+        assert told in env.rules(0)
+
+
+def test_rules_of_a_match_of_one_against_one():
+    rules = manyhands.make("volleyball", task="1v1", points=2).rules(0)
+    assert "when one first has 1 point. " in rules and "rotates" not in rules
+    rules = manyhands.make("volleyball", task="3v3", points=25).rules(0)
+    assert "when one first has 13 points. " in rules and "rotates by one place" in rules
