@@ -141,6 +141,7 @@ _SENSIBLE = (
     r"(?:sensible|reasonable|best|right|correct|safest|optimal|obvious|logical|natural|smart\w*)"
     r"(?: (?:thing|move|choice|option|play|action|step))?"
 )
+_WHERE = re.compile(r"\b(?:where|about)\b", re.I)  # an order rather than a statement
 _NO_HELP = re.compile(
     r"\b(?:no|not|never|\w+n't|nothing|none|nowhere|worse|worst|wrong|bad|trap|los\w+|kill\w*|dead"
     r"|hurt\w*|than|but|except|if|when|you\w*)\b",
@@ -208,7 +209,7 @@ CUTS = (
     *(
         _Cut(
             re.compile(pattern, re.I),
-            unless=(OTHERS, _IN_TIME),
+            unless=(OTHERS, _IN_TIME, _WHERE),
             states=True,
             clause=Clause("", strict=True, outcome=True),
         )
