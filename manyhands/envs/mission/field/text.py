@@ -367,11 +367,11 @@ def _happenings(mission: Mission, own: Team) -> list[str]:
     plan, lines = mission.plan, []
     for verb in own.verbs:
         if verb in plan.beams:
-            lines.append(f"- {verb}: {_beam(plan, plan.beams[verb])}")
+            lines.append(f"- {verb}: {_beam(plan, plan.beams[verb], own)}")
     for team in plan.teams:
         for verb in team.verbs:
             if team is not own and verb not in own.verbs and verb in plan.beams:
-                lines.append(f"- The {team.name} can {verb}: {_beam(plan, plan.beams[verb])}")
+                lines.append(f"- The {team.name} can {verb}: {_beam(plan, plan.beams[verb], team)}")
     if "lock" in plan.verbs:
         who = [team.name for team in plan.teams if "lock" in team.verbs]
         lines.append(f"- lock: the {all_of(who)} can lock and unlock the box that they face.")
@@ -425,21 +425,28 @@ def _happenings(mission: Mission, own: Team) -> list[str]:
     return lines
 
 
-def _beam(plan: Plan, beam: Beam) -> str:
+def _beam(plan: Plan, beam: Beam, own: Team) -> str:
+    """What a beam of a team reaches and does."""
     if beam.around:
         reach = f"reaches up to {steps(beam.around)} away in any direction (not diagonally)"
     else:
         wide = f", and {beam.radius} to each side" if beam.radius else ""
         reach = f"reaches {beam.length} cells in the direction that you face (where you last \
-wanted to go){wide}; walls, doors and boxes stop it"
-    whom = "whoever is there" if beam.everybody or len(plan.teams) == 1 else "others there"
+wanted to go){wide}; walls, closed doors and boxes stop it"
+    others = [team.name for team in plan.teams if team is not own]
+    whom = f"any of the {all_of(others)} there" if others else "whoever is there"
+    if others and beam.everybody:
+        whom = "whoever is there, your own team too,"
+    if effects.late(plan) and beam.effect in ("out", "freeze", "home"):
+        whom += " once all have moved"
     does = {
         "out": f"{whom} is taken away for {steps(beam.steps)}, then comes back to its start",
         "freeze": f"{whom} cannot act for {steps(beam.steps)}, and cannot be hit meanwhile",
         "home": f"{whom} goes back to its start",
         "clean": "dirty water there becomes clean",
         "mine": f"the {'nearest' if beam.around else 'first'} ore there is struck. Iron is mined "
-        f"at once; gold when {plan.needed} to {plan.most} strike it within 3 steps (if more do, "
+        "at once (of several who strike it together, by the one with the lowest number); gold when "
+        f"{plan.needed} to {plan.most} strike it within 3 steps (if more do, "
         "nobody gets it)",
     }[beam.effect]
     again = f" It can be used again after {steps(beam.cooldown)}." if beam.cooldown else ""
@@ -466,7 +473,7 @@ def _growth(mission: Mission, growth: Growth) -> str:
         )
         where = (
             f"each cell of {ground} {what} with a chance a step of {listed} of it within "
-            f"a distance of {growth.radius}"
+            f"a distance of {growth.radius} (in a straight line: {_corner(growth.radius)})"
         )
     after = f", from step {growth.after} on" if growth.after else ""
     clean = (
@@ -475,6 +482,14 @@ def _growth(mission: Mission, growth: Growth) -> str:
         else ""
     )
     return f"Growth: {where}{after}{clean}."
+
+
+def _corner(radius: int) -> str:
+    """Which of the cells on a diagonal are within a straight distance."""
+    if radius == 1:
+        return "not diagonally"
+    far = max(k for k in range(radius + 1) if 2 * k * k <= radius * radius)
+    return f"diagonally up to {far} row{'s' * (far != 1)} and column{'s' * (far != 1)} away"
 
 
 def _view(mission: Mission, agent: int) -> list[str]:
