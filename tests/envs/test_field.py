@@ -193,7 +193,7 @@ def test_choices_tell_what_a_beam_meets(name):
     """Where all others stay, it does to whom and to what its choice says."""
     env = make(name)
     plan, step, draw = env.plan, compiled(env), np.random.default_rng(0)
-    now, key, said_so = reset(env, 1), jax.random.key(0), 0
+    now, key, said_so = reset(env, 3), jax.random.key(0), 0
     for _ in range(50):
         for agent in range(env.num_agents):
             for choice in env.choices(now, agent):
