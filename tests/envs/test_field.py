@@ -326,7 +326,7 @@ def test_gold_takes_two_within_three_steps():
         later = one
         for _ in range(wait):
             later, _ = act(env, later, "stay")
-        assert f"counts for {1 if paid else 0} step" in env.describe(later, 0)
+        assert f"counts {'for 1 step' if paid else 'no'} more" in env.describe(later, 0)
         _, outcome = act(env, later, "stay", "mine", "stay")
         assert (outcome.reward.tolist() == [8, 8, 0, 0]) is paid
     iron = begin(env, miner_0={"position": [1, 1], **east}, miner_1={"position": [1, 3], **west},
@@ -799,7 +799,7 @@ def decoded(env, text, agent):
             ("out", r"unable to act for (\d+)", int),
             ("out", r"back at the start in (\d+)", int),
             ("cool", r" again in (\d+)", int),
-            ("ago", r"counts for (\d+)", lambda said: int(said) + 1),
+            ("ago", r"counts (for \d+|no) ", lambda said: int(said[4:] or 0) + 1),
         ):
             found = re.search(pattern, part)
             if name in plan.features and found:

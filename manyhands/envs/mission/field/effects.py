@@ -86,6 +86,17 @@ def ahead(look: Look) -> int:
     return int(look.cells[row, column]) if 0 <= row < rows and 0 <= column < columns else -1
 
 
+def faces_solid(look: Look, body: Body) -> bool:
+    """Whether a body faces a cell in view that nobody can enter."""
+    row, column = beyond(body, body.heading)
+    rows, columns = look.cells.shape
+    if body.row < 0 or not (0 <= row < rows and 0 <= column < columns):
+        return False
+    code = int(look.cells[row, column])
+    door = code in _DOORS and look.doors[code - DOOR]
+    return code >= 0 and code != BOX and code not in WALK and not door
+
+
 def danger(plan: Plan, agent: int) -> str:
     """How others can move the agent from where it is; empty if they cannot."""
     team = int(plan.of_team[agent])

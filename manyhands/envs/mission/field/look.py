@@ -183,7 +183,8 @@ def body_words(mission: Mission, look: Look, body: Body, you: bool) -> str:
         parts.append(f"able to {beam} again in {steps(body.cool)}")
     if body.ago:
         # The step in which it struck is one of those that count.
-        parts.append(f"whose strike at gold counts for {steps(body.ago - 1)} more")
+        more = f"for {steps(body.ago - 1)} more" if body.ago > 1 else "no more"
+        parts.append(f"whose strike at gold counts {more}")
     return ", ".join(parts)
 
 

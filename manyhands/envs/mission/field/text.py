@@ -143,6 +143,7 @@ def _last_step(mission: Mission, state: FieldState, agent: int) -> list[str]:
         said.setdefault(event["event"], []).append("you" if own else event["agent"])
     parts = _token_stayed(mission, agent, said.pop("blocked", [])) if mission.plan.token else []
     parts += _spotted(mission.plan, said)
+    parts += _turned(mission, state, agent, said)
     for name, names in said.items():
         did = EVENTS[name]
         if len(names) > 1 or names == ["you"]:
@@ -175,6 +176,22 @@ def _token_stayed(mission: Mission, agent: int, named: list[str]) -> list[str]:
     else:
         why = "you did not all name the same way, or a wall is there"
     return [f"the token stayed where it was: {why}"]
+
+
+def _turned(
+    mission: Mission, state: FieldState, agent: int, said: dict[str, list[str]]
+) -> list[str]:
+    """Who wanted to go where nobody can, and only turned there, taken out of `said`."""
+    plan, names = mission.plan, said.get("blocked", [])
+    if "heading" not in plan.features or not names:
+        return []
+    look = look_of(mission, state, agent)
+    bodies = {body_name(plan, body.number): body for body in look.others} | {"you": look.own}
+    only = [name for name in names if effects.faces_solid(look, bodies[name])]
+    said["blocked"] = [name for name in names if name not in only]
+    if not said["blocked"]:
+        said.pop("blocked")
+    return [f"{all_of(only)} turned, and could not go on"] if only else []
 
 
 def _plural(did: str, own: str) -> str:
