@@ -163,7 +163,7 @@ def _things() -> dict[str, tuple[int, ...]]:
         "key": tuple(KEY + k for k in three),
         "plate|pressure plate": tuple(PLATE + k for k in three),
         "button|switch": tuple(BUTTON + k for k in three),
-        "door": tuple(DOOR + k for k in three),
+        "door|open door|opened door|doorway": tuple(DOOR + k for k in three),
         "goal|x|goal x|finish": (GOAL,),
         "apple|fruit": (APPLE,),
         "coin": tuple(COIN + k for k in range(4)),
@@ -204,6 +204,7 @@ def _grammar(actions: tuple[str, ...], token: bool = False) -> Grammar:
                     f"(enter|reach|step on|stand on|get on) {_THING} {_BY}"]),
             ("towards", [f"{_GO} {_FAR} {_AIM} {{way}} [by] {_FAR} {_TOWARDS}",
                          f"{_GO} {_FAR} {_TOWARDS} [.] {{way}} [first]",
+                         f"{_TAKE} {_THING} [first] [.] [{_GO}] {_AIM} {{way}}",
                          f"(approach|close in on|get closer to|go after) {_THING} [.] [{_GO}] "
                          f"{_AIM} {{way}}",
                         f"{_GO} {_FAR} (towards|toward|to|for) {_THING} (in|to|on|at) {{way}} "
@@ -212,14 +213,18 @@ def _grammar(actions: tuple[str, ...], token: bool = False) -> Grammar:
                       f"|pick up) {_THING} [(at|on) {_PLACE}]",
                       f"{_TAKE} [up] {_THING} {_SIDE} [up]",
                       f"(eat|harvest|munch) {_THING} {_SIDE}",
-                      f"{_TAKE} [up] ({_THING}|it) [up] {_BY}"]),
+                      f"{_TAKE} [up] ({_THING}|it) [up] {_BY}",
+                      f"({_TAKE}|eat) [up] it [up]"]),
             ("push", ["(push|shove|move) [(the|this|that)] (box|crate) "
                       f"{_FAR} {_AIM} {{way}} {_FAR}",
                       f"(push|shove) [(the|this|that)] (box|crate) {_SIDE}"]),
             ("open", [f"(open|unlock|go through) [(the|this|that)] door [{{door:n}}] {_SIDE} "
                       "[with (my|the) key]",
                       f"(open|unlock) [(the|this|that)] door [{{door:n}}] [with (my|the) key] "
-                      f"{_BY}"]),
+                      f"{_BY}",
+                      f"use (my|the|this) key [(on|in|with|for|to open)] "
+                      f"(the|this|that) door [{{door:n}}] {_SIDE}",
+                      "use (my|the|this) key (on|in|with|for|to open) door {door:n}"]),
             ("face", ["(face|turn) [(to|towards|toward)] [the] {way}",
                       f"(face|turn) {{way}} (to|towards|toward) {_THING}",
                       f"(face|turn to|turn towards) {_THING} {_SIDE}"]),
@@ -237,6 +242,10 @@ def _grammar(actions: tuple[str, ...], token: bool = False) -> Grammar:
                 f"{_TOKEN} [(go|goes|move|moves|is to go|is to move|should go|should move|must go"
                 f"|must move)] {_FAR} {_AIM} {{way}} [by] {_FAR}",
                 f"(move|push|bring|send|take|shift) {_TOKEN} (to|onto|into) ({_PLACE}|{_THING})",
+                "(name|call|call for) {way} [(too|as well|again)]",
+                f"both {_GO} {_FAR} {_AIM} {{way}} {_FAR}",
+                f"(i agree|agreed|i'm with you|i am with you) [with {{who}}] [.] [{_GO}] {_AIM} "
+                "{way}",
                 "(vote|vote for) {way}", "my vote [(is|goes to|is for)] {way}",
             ]))  # fmt: skip
     else:
@@ -273,7 +282,10 @@ def _grammar(actions: tuple[str, ...], token: bool = False) -> Grammar:
             if verb == "lock":
                 phrases.append(("unlock", _VERBS["unlock"]))
     if token:
-        phrases.append(("stay", ["(keep|leave|hold) [(the|our)] token [(where it is|here|there|in "
+        phrases.append(("stay", ["wait to hear [from] {who}",
+                                 "wait to hear what {who} (say|answer|think|see)",
+                                 "wait for {who} s (word|answer|message|reply|call|suggestion)",
+                                 "(keep|leave|hold) [(the|our)] token [(where it is|here|there|in "
                                  "place|still)]"]))  # fmt: skip
     slots: dict[str, Any] = {
         "on": {
@@ -518,6 +530,8 @@ def _way(
         if not inside or (way is not None and way != action - 1):
             continue
         here = codes is None or int(look.cells[row, column]) in codes
+        if name == "take" and codes is None and way is None:  # "I pick it up"
+            here = any(words in told.get(action, "") for words in (" and take ", " and eat "))
         if here and _is_at(values, row, column):
             fits.append(action)
     far = {"row", "column"} & set(values)
