@@ -209,7 +209,7 @@ def rules(mission: Mission, agent: int) -> str:
     own = plan.teams[int(plan.of_team[agent])]
     sections = [
         ("", _who(mission, agent, own)),
-        ("AIM", [_aim(mission), *_rewards(mission), _ending(mission)]),
+        ("AIM", [_aim(mission), *_rewards(mission, own), _ending(mission)]),
         ("MOVING", _moving(mission)),
         ("WHAT ELSE HAPPENS", _happenings(mission, own)),
         ("WHAT YOU SEE", _view(mission, agent)),
@@ -255,10 +255,10 @@ _REWARDS = {
     "hit": "each one that you hit", "struck": "being hit", "capture": "each one that you catch",
     "caught": "being caught", "delivery": "a flag brought home",
     "conceded": "a flag that others bring home", "flag": "taking a flag",
-    "hidden": "each step in which none of the hidden team is seen (for them)",
-    "seen": "each step in which one of the hidden team is seen (for them)",
-    "spotting": "each step in which one of the hidden team is seen (for those who look)",
-    "searching": "each step in which none of the hidden team is seen (for those who look)",
+    "hidden": "each step in which none of your team is seen",
+    "seen": "each step in which one of your team is seen",
+    "spotting": "each step in which your team sees one of the others",
+    "searching": "each step in which your team sees none of the others",
     "goal": "reaching a goal", "repair": "repairing a generator", "key": "taking a key",
     "open": "opening a door", "clean": "each cell of water cleaned", "move": "a move",
     "blocked": "a move that fails", "push": "pushing a box", "lock": "locking or unlocking a box",
@@ -268,9 +268,16 @@ _REWARDS = {
 assert set(_REWARDS) == set(EVENTS)
 
 
-def _rewards(mission: Mission) -> list[str]:
-    parts = []
+# Of these events each happens to one of two teams, the one that hides and the one that looks.
+_SPOTTING = {"hidden": 0, "seen": 0, "spotting": 1, "searching": 1}
+
+
+def _rewards(mission: Mission, own: Team) -> list[str]:
+    parts, spotting = [], mission.plan.spotting
     for name in mission.terms:
+        whose = spotting[_SPOTTING[name]] if spotting and name in _SPOTTING else None
+        if whose is not None and mission.plan.teams[whose] is not own:
+            continue
         weight = mission.reward_weights[name]
         if weight:
             team = ", for all of the team" if name in mission.plan.shared else ""
