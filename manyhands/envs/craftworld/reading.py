@@ -163,13 +163,13 @@ _GO = (
 )
 _ASK = "(request|ask for|beg for|call for|ask [my] {player} for|ask everyone for|ask others for"
 _ASK += "|ask all for|ask team for|ask my team for|ask teammate for|request help with)"
-_RESTED = (
+RESTED = (
     "[(until|till) (morning|dawn|sunrise|daylight|i (wake|wake up|am rested|am awake)"
-    "|[my] energy is (full|9|back|restored))]"
+    "|it is (light|day|morning)|[my] energy is (full|9|back|restored))]"
 )
-_SLEEP_ON = (
+SLEEP_ON = (
     "(sleep (on|more|longer)|(stay|remain) asleep|keep sleeping|continue sleeping"
-    f"|continue to sleep|go on sleeping|(nap|doze) on) {_RESTED}"
+    f"|continue to sleep|go on sleeping|(nap|doze) on) {RESTED}"
 )
 
 
@@ -304,10 +304,10 @@ def _grammar(craft: CraftRules, actions: tuple[str, ...], agents: tuple[str, ...
                 "({player}|other|others|everyone|team) [to (come|arrive|join me|catch up|get here"
                 "|come here|come closer|act|move|help|get into position)]",
             ]),
-            ("asleep", [_SLEEP_ON]),
+            ("asleep", [SLEEP_ON]),
             ("sleep", ["(sleep|go to sleep|fall asleep|go to bed|take [a] nap|nap|rest|"
-                          "have [a] rest|take [a] rest|get [some] (sleep|rest)|lie down to sleep)"
-                          f" [here] {_RESTED}"]),
+                          "have [a] rest|take [a] rest|get [some] (sleep|rest)"
+                          f"|lie down to (sleep|rest)) [here] {RESTED}"]),
             ("place", [
                 f"{PLACE} {_DET} {{put}} [down] {_AT} [(on|onto|in|into|over) [this|that] "
                 f"{{thing}} {_AT}]",
