@@ -650,7 +650,7 @@ class _Reader:
             for kind, (first, size) in enumerate(zip(env.first, env.sizes, strict=True))
             if size and self.legal[first : first + size].any()
         ]
-        offering = self.data.how_to_offer
+        offering = self.data.offer_hint
         if self.seen.phase == PICK and self.data.flow == CHAT:
             offering = '"take ..."'
         claim = "pledge" if self.data.about == "pledge" else "claim"

@@ -28,6 +28,7 @@ from manyhands.envs.negotiation.history import (
     move_words,
     outcome_words,
     spoken,
+    steps_of,
 )
 from manyhands.envs.negotiation.state import (
     CHAT,
@@ -143,9 +144,12 @@ def _past(
         return [] if brief else ["History: nothing yet."]
     size = last_step(env.scenario, state)[1]
     before, last = moves[: len(moves) - size], moves[len(moves) - size :]
+    left_out = len(log) == env.memory and steps_of(env.scenario, log, int(state.time))[0] > 0
     if brief:
+        left_out |= len(before) > BRIEF_MOVES
         before = before[max(len(before) - BRIEF_MOVES, 0) :]
-    lines = ["History, oldest first:", *before] if before else []
+    header = "History, oldest first" + " (earlier moves left out)" * bool(left_out)
+    lines = [f"{header}:", *before] if before else []
     if last:
         lines += ["Last step:", *last, *outcome_words(env, state, seen)]
     return lines
