@@ -27,6 +27,7 @@ from manyhands.envs.negotiation.history import (
     last_step,
     move_words,
     outcome_words,
+    refusals,
     spoken,
     steps_of,
 )
@@ -136,8 +137,10 @@ def _past(
     """The moves before the last step, and those of the last step with what came of them."""
     log = entries(env, seen)
     aloud = spoken(env, seen, log, int(state.time), talk)
+    noes = refusals(env.scenario, log)
     moves = [
-        f"- {move_words(env, seen, entry, said)}" for entry, said in zip(log, aloud, strict=True)
+        f"- {move_words(env, seen, entry, said, refuses=k in noes)}"
+        for k, (entry, said) in enumerate(zip(log, aloud, strict=True))
     ]
     brief = env.detail == "brief"
     if not moves:
