@@ -22,6 +22,14 @@ _VERB = (
     "|begin|open|say|want|stick|grab|get|have|lay|position|plant|land|settle|fill|seize|capture"
     "|slide|release|insert|call|name|sit|stand|try|enter|build|stack|add|fall|block|defend|cover)"
 )
+_LINE = (
+    "[(x's|o's|{mark}|opponent's|player 0's|player 1's|your|their|his|my|the|a|our|this|that)] "
+    "[(winning|open|own)] "
+    "[(top|upper|middle|bottom|lower|left|right|first|second|third|long|vertical|horizontal)] "
+    "(row|column|diagonal|line|threat|attack|three|two|win|fork|three in [a] row) "
+    "[({line:letter}|{line_number:n})]"
+)
+_WITH = "(with|at|on|in|by (play|take|choose|mark|drop in|drop into))"
 _PLAY = (
     f"[{_VERB} [{_OBJECT}] [{_ON}]"
     f"|{_OBJECT} [(sit|stand|rest|be)] {_ON}"
@@ -31,6 +39,8 @@ _PLAY = (
     "|(straight|right) down [into]|down [into]|into|onto|on to|in|on"
     "|win [the|this] [game] (with|at|on|by (play|take))"
     "|(complete|finish|make) [the|my|a] [winning] (line|diagonal|row|column|three) (with|at|on|in)"
+    f"|(block|stop|prevent|cut off|break|complete|finish|extend|make) {_LINE} {_WITH}"
+    "|block (with|by (play|take))"
     "|(winning|blocking|strongest) (move|square|reply|spot) (is|be)"
     "|{mark} [->|-]]"
 )
@@ -172,6 +182,8 @@ SQUARES = Grammar(
             f"{_PLAY} (col|column) {{column:letter}} [and|of|in] row {{row:n}}",
             f"{{column:letter}} {{row:n}} {_FOR}",
             f"{{column:letter}} {{row:n}} (take|get|receive) {_OBJECT}",
+            f"{{column:letter}} {{row:n}} (block|stop|complete|finish|make) {_LINE}",
+            "{column:letter} {row:n} is forced",
         ],
         "square and corner": [
             f"{_PLAY} {{column:letter}} {{row:n}} [.] [in|at] {{down}} {{across}} "
@@ -221,7 +233,8 @@ SQUARES = Grammar(
                  "left of": (0, -1), "to left of": (0, -1), "right of": (0, 1),
                  "to right of": (0, 1), "to the left of": (0, -1), "to the right of": (0, 1)},
         "owner": {"my": "me", "your": "you", "his": "you", "her": "you", "their": "you",
-                  "opponent s": "you"},
+                  "opponent s": "you", "opponent's": "you", "my opponent's": "you",
+                  "rival's": "you"},
         "mark": {"x": 0, "cross": 0, "o": 1, "nought": 1, "naught": 1, "circle": 1},
         "stone": {"stone": -1, "piece": -1, "mark": -1, "token": -1, "x": 0, "cross": 0, "o": 1,
                   "nought": 1, "naught": 1, "circle": 1},
