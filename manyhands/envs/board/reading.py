@@ -23,8 +23,8 @@ _VERB = (
     "|slide|release|insert|call|name|sit|stand|try|enter|build|stack|add|fall|block|defend|cover)"
 )
 _LINE = (
-    "[(x's|o's|{whose:mark}|opponent's|player 0's|player 1's|your|their|his|my|the|a|our|this|that)] "
-    "[(winning|open|own)] "
+    "[(x's|o's|{whose:mark}|opponent's|player 0's|player 1's|your|their|his|my|the|a|our|this"
+    "|that)] [(winning|open|own)] "
     "[(top|upper|middle|bottom|lower|left|right|first|second|third|long|vertical|horizontal)] "
     "(row|column|diagonal|line|threat|attack|three|two|win|fork|three in [a] row) "
     "[({line:letter}|{line_number:n})]"
@@ -41,8 +41,8 @@ _PLAY = (
     "|(complete|finish|make) [the|my|a] [winning] (line|diagonal|row|column|three) (with|at|on|in)"
     f"|(block|stop|prevent|cut off|break|complete|finish|extend|make) {_LINE} {_WITH}"
     "|block (with|by (play|take))"
-    f"|[{_VERB}] [{_OBJECT}] on top of (x's|o's|{{whose:mark}}|opponent's|your|their|my|the) [{_STONE}] "
-    "(in|at|of)"
+    f"|[{_VERB}] [{_OBJECT}] on top of (x's|o's|{{whose:mark}}|opponent's|your|their|my|the) "
+    f"[{_STONE}] (in|at|of)"
     "|(winning|blocking|strongest) (move|square|reply|spot) (is|be)"
     "|{mark} [->|-]]"
 )
