@@ -274,10 +274,13 @@ def told(
     python: Path | str, role: str, settings: dict[str, Any], seconds: float | None = None
 ) -> Iterator[dict[str, Any]]:
     """What a fresh process tells, for at most so many seconds after it began."""
-    environment = dict(os.environ, PYTHONPATH=str(ROOT), XLA_PYTHON_CLIENT_PREALLOCATE="false")
+    environment = dict(os.environ, XLA_PYTHON_CLIENT_PREALLOCATE="false")
+    kept = environment.get("PYTHONPATH")
+    environment["PYTHONPATH"] = os.pathsep.join([str(ROOT), *([kept] if kept else [])])
     environment.pop("JAX_COMPILATION_CACHE_DIR", None)
     if settings["device"]:
-        environment["JAX_PLATFORMS"] = {"gpu": "cuda"}.get(settings["device"], settings["device"])
+        # What the other side logs goes through the host, whose device must be known, too.
+        environment["JAX_PLATFORMS"] = {"gpu": "cuda,cpu"}.get(settings["device"], settings["device"])
     command = [str(python), __file__, "--worker", role, json.dumps(settings)]
     process = subprocess.Popen(
         command, stdout=subprocess.PIPE, text=True, env=environment, cwd=ROOT

@@ -175,13 +175,15 @@ jax.tree_util.register_dataclass(Team, data_fields=["policy"], meta_fields=["kin
 @dataclasses.dataclass(frozen=True)
 class Budget:
     """Steps: choices of one response; choices of the fresh best response; steps of the third
-    stage. Points of a cell of the table, on each side. The seed of it all."""
+    stage. Points of a cell of the table, on each side. The seed of it all. How many points the
+    third stage plays at once."""
 
     response: int
     best: int
     joint: int
     points: int
     seed: int = SEED
+    joint_envs: int = 512
 
 
 def strategy_config(budget: Budget, solver: str) -> PSROConfig:
@@ -290,8 +292,9 @@ def tuned(budget: Budget, folder: Path, runs: Path) -> dict[str, Any]:
     made = population(budget, runs / "nash", "nash")
     settings = {
         **dataclasses.asdict(strategy_config(budget, "nash")),
-        **{"total_steps": budget.joint, "num_envs": 128, "num_steps": 64, "checks": 1},
-        **{"learning_rate": 3e-4, "discount": 0.999, "gae_lambda": 0.97, "noise": 0.1},
+        **{"total_steps": budget.joint, "num_envs": budget.joint_envs},
+        **{"num_steps": 64, "checks": 2},
+        **{"learning_rate": 3e-4, "discount": 0.9995, "gae_lambda": 0.99, "noise": 0.1},
         **{"entropy": 1e-4, "entropy_end": 0.0, "enough": 1.0, "epochs": 2},
     }
     config = PSROConfig(**settings)
@@ -512,13 +515,15 @@ def main() -> None:
     parser.add_argument("--parts", nargs="+", choices=(*LEARNED, "table"))
     parser.add_argument("--response", type=int, default=122_880, help="choices of a response")
     parser.add_argument("--best", type=int, default=245_760, help="choices of the fresh response")
-    parser.add_argument("--joint", type=int, default=409_600, help="steps of the third stage")
+    parser.add_argument("--joint", type=int, default=4_194_304, help="steps of the third stage")
+    parser.add_argument("--joint-envs", type=int, default=512, help="points it plays at once")
     parser.add_argument("--points", type=int, default=500, help="of a cell and side")
     parser.add_argument("--seeds", type=int, nargs="+", default=[SEED])
     options = parser.parse_args()
     command = shlex.join(["python", "benchmarks/volleyball_hcsp.py", *sys.argv[1:]])
     for seed in options.seeds:
         budget = Budget(options.response, options.best, options.joint, options.points, seed)
+        budget = dataclasses.replace(budget, joint_envs=options.joint_envs)
         runs = options.runs if seed == SEED else options.runs / f"seed-{seed}"
         for part in options.parts or (*LEARNED, "table"):
             kept = read(options.out)["seeds"].get(str(seed), {"parts": {}, "table": {}})

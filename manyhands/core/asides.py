@@ -17,59 +17,41 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import NamedTuple
+
+from manyhands.core.cuts import (
+    BEFORE_THINGS,
+    CUTS,
+    INTEND,
+    JUDGES,
+    LIKELY,
+    NAME,
+    NOTHING_BUT,
+    OTHERS,
+    SELF,
+    STATES,
+    Clause,
+)
 
 MOST = 600  # characters of a sentence that is taken apart; a longer one must mark its action
 _MOST_PIECES = 12  # sentences and clauses of a reason
-_list = str.split
 
-
-class Clause(NamedTuple):
-    """A clause that may name the action.
-
-    Attributes:
-        main: its words.
-        reason: what is told beside it; "" if nothing is.
-        ruled_out: an action that is not done; "" if none is named.
-        later: whether the reason is a purpose, and may so name what is done later.
-        strict: whether nothing but the order of the sentences tells which is the action, so that
-            not even a word of the reason may name one.
-        outcome: whether the reason tells what the action is or does at once, and so may name that
-            action again, but no other: "turn right, to face south", "go up (north)".
-        again: whether the reason has to name that action again: "pick it up: interact".
-    """
-
-    main: str
-    reason: str = ""
-    ruled_out: str = ""
-    later: bool = False
-    strict: bool = False
-    outcome: bool = False
-    again: bool = False
-
-
-_I = r"(?:i|i'll|i'm|i've|i'd|we|we'll|we're|my|let me|let's|let us)"
-_INTEND = (
-    r"(?:i'll|i'm|i'd|i've|i|we'll|we will|let me|let's|let us"
-    r"|my (?:next |final )?(?:move|action|answer|choice))\b"
-)
-_NAME = r"(?!(?:row|column)\b)[a-z]+[_ ]\d{1,2}"
 _CALLED = (
-    rf"(?:{_NAME}|(?:my |dear )*(?:partner|friend|mate|buddy|pal|team|teammate|everyone|everybody"
+    rf"(?:{NAME}|(?:my |dear )*(?:partner|friend|mate|buddy|pal|team|teammate|everyone|everybody"
     r"|folks|guys|all))"
 )
 _GREETING = r"(?:ok|okay|alright|all right|sure|yes|hi|hey|hello|thanks|thank you|sorry|no problem)"
 
 # Whom it is said to, before and behind what "I" do.
-_TO_BEFORE = re.compile(rf"\W*(?:{_GREETING},? )?{_CALLED}\s*[,!]\s*(?={_I}\b)", re.I)
+_TO_BEFORE = re.compile(rf"\W*(?:{_GREETING},? )?{_CALLED}\s*[,!]\s*(?={SELF}\b)", re.I)
 _TO_BEHIND = re.compile(rf",\s*{_CALLED}\W*$", re.I)
-_OWN = re.compile(rf"\W*{_I}\b", re.I)
+_OWN = re.compile(rf"\W*{SELF}\b", re.I)
 
 # Words of conclusion before the action, and a label or a call around it.
 _LABEL = re.compile(
     r"\W*(?:(?:so|therefore|thus|hence|consequently|accordingly|ultimately|overall)\b\s*,?\s*"
     r"|(?:in conclusion|in the end|after all|all in all|as a result|on balance|that said)\s*,\s*"
     r"|i(?:'ve| have) (?:decided|chosen)\s*:\s*"
+    rf"|{NOTHING_BUT}"
     r"|that leaves (?:me )?(?:with )?(?:only )?one (?:thing|option|choice|move)\s*:\s*"
     r"|that(?:'s| is) what i(?:'ll| will| shall)? do\s*:\s*"
     r"|(?:(?:first|next|this) step|step (?:one|1)|first(?: off)?|next(?: up)?|now)\s*:\s*"
@@ -99,27 +81,34 @@ _CALL = re.compile(
 _WHY = re.compile(
     r"\s*[,;(\u2013\u2014-]*\s*\b(?:because|since|so that|in order to|in order that"
     r"|so (?:i|we) (?:can|could|may|have|keep)|as (?:it|this|the|there|i|we|my|our)\b"
-    rf"|as (?={_NAME}\b)"
+    rf"|as (?={NAME}\b)"
     r"|so (?:the |my |our )*[\w]+(?: \w+)? (?:can|can't|cannot|could|couldn't|won't|doesn't|don't"
     r"|stays?|remains?|keeps?|opens|closes|gets)"
     r"|(?<=, )now (?=(?:it|the|there|that)\b)"
     r"|(?<=, )(?:there(?:'s| is) )?nothing (?:else|better|more|useful) (?=(?:for me )?to do\b)"
     r"|(?:reason(?:ing)?|explanation|rationale|justification)(?=\W{0,3}:)"
     r"|(?<=, )where|(?<=, )which (?:has|holds|contains)"
+    r"|(?<=, )which (?:is|are) (?=(?:also |still |just |now |right |already |only )*(?:open|closed"
+    r"|empty|full|free|close|near\w*|next|on|in|at|beside|by|adjacent|one|two|three|\d+|north"
+    r"|south|east|west|above|below|ready|running|cooking|waiting|the (?:closest|nearest))\b)"
+    r"|(?<=, )which (?=(?:starts|brings|puts|gives|takes|lets|makes|leads|opens|keeps|moves|leaves"
+    r"|fills|completes|gets|clears|frees|starts|ends|wins|saves)\b)"
+    r"|and (?:then )?(?:hope|pray|trust)(?: that| for)?"
     r"|before (?=(?:the|my|our|its?|he|she|they|somebody|anyone|another|[a-z]+_\d)\b)"
     r"|while (?:it|this|the|my|our)\b|towards?|in the direction of)\b",
     re.I,
 )
 # A purpose: "west, to get an onion".
 _AIM = re.compile(
-    r"\s*[,;(\u2013\u2014-]*\s*\bto (?:get|reach|face|grab|pick|fetch|block|avoid|keep|help|prevent"
+    r"\s*[,;(\u2013\u2014-]*\s*\b(?:(?<=, )ready (?:to|for)\b|to (?:get|reach|face|grab"
+    r"|pick|fetch|block|avoid|keep|help|prevent"
     r"|see|use|prepare|ensure|start|collect|approach|clear|free|deliver|serve|cook|gather|line"
     r"|cool|heat|clean|wash|rinse|put|place|take|open|slice|cut|chop|drop|bring|attack|kill|eat"
     r"|trap|bluff|induce|tempt|drink|make|build|craft|mine|carry|return|hand|join|follow|catch"
     r"|give|gain|position|set up"
     r"|protect|flee|escape|evade|hide|defend|tag|dodge|chase|check|look|search|find|pass|save"
     r"|maximi[sz]e|secure|stay|win|let|bump|hit|spike|receive|dig|touch|fly|move|load"
-    r"|unload|push|press|repair|meet|lead|leave|score|stop|guard)\b",
+    r"|unload|push|press|repair|meet|lead|leave|score|stop|guard|stand|line)\b)",
     re.I,
 )
 # "I refuse to pass" names no purpose.
@@ -135,6 +124,7 @@ _SO_THAT = re.compile(r"\bso (?:that|i|we)\b", re.I)
 # "As it might hold one": what is not sure in a cause leaves the action as it is.
 _GIVEN = re.compile(r"\b(?:because|since|as)\b", re.I)
 _UNSURE = re.compile(r"\b(?:maybe|perhaps|possibly|probably|might)\b", re.I)
+_OR = re.compile(r"(?<!whether )(\b(?!either\b)[a-z]+),? or (?=[a-z])", re.I)
 # A purpose without an object: "west, to flee".
 _BARE_AIM = re.compile(r"\b(?:flee|escape|hide|defend)\b", re.I)
 # Before it.
@@ -144,7 +134,7 @@ _SINCE = re.compile(
 _SO = re.compile(
     r"(?:[,.;!\n\u2013\u2014]|\s-)\s*(?:and |and, )?(?:so|thus|therefore|hence|that's why"
     r"|which is why|for that reason|as a result|consequently)\b\s*[,:]?\s*(?=\w)"
-    rf"|\s+so\s+(?={_I}\b)",
+    rf"|\s+so\s+(?={SELF}\b)",
     re.I,
 )
 # What is intended for later: "I'll let player_0 do the work, so I stay".
@@ -153,10 +143,10 @@ _AIMED = re.compile(
     re.I,
 )
 # What is needed is done later: "I need to cool the mug, so I go to the fridge".
-_NEED = re.compile(r"\W*(?:i|we) (?:need|have|must|want)\b", re.I)
-_ENDED = re.compile(r"(?:[.;!\n\u2013\u2014]|\s-)\s*(?:now,?\s+|but\s+)?(?=" + _INTEND + ")", re.I)
+_NEED = re.compile(r"\W*(?:i|we)(?: \w+)? (?:need|have|must|want)\b", re.I)
+_ENDED = re.compile(r"(?:[.;!\n\u2013\u2014]|\s-)\s*(?:now,?\s+|but\s+)?(?=" + INTEND + ")", re.I)
 # A no of its own before what "I" do; where it is an answer, it is an action that differs.
-_NO = re.compile(rf"\W*(?P<no>no|nope|nah)\s*[,.;!\u2013\u2014]+\s*(?={_I}\b)", re.I)
+_NO = re.compile(rf"\W*(?P<no>no|nope|nah)\s*[,.;!\u2013\u2014]+\s*(?={SELF}\b)", re.I)
 # A note in brackets behind the action: "bet 1 (strong hand)".
 _NOTE = re.compile(r"(?P<main>[^()]+?)\s*\((?P<note>[^()]{1,80})\)\W*", re.S)
 _BAD = re.compile(
@@ -165,7 +155,7 @@ _BAD = re.compile(
     r"|player|chef|was|were|did|done|had|would|could|should|may|can|when|once|while|after|before"
     r"|rather|better|sorry|oops|hmm|correction|mean|make|change|thought|thoughts|just|only|where"
     r"|what|who|which|how|option|plan|fallback|else|but|except|unlikely|illegal|impossible"
-    rf"|blocked|taken|last|previous|earlier|past|{_NAME})\b",
+    rf"|blocked|taken|last|previous|earlier|past|{NAME})\b",
     re.I,
 )
 
@@ -174,211 +164,7 @@ _DASH = re.compile(r"\s+(?:[\u2013\u2014]|--)\s+(?=\w)")
 
 # Two sentences, of which one is the action and the other tells why.
 _STOP = re.compile(r"[.!](?=\s)\s*(?=\w)|\s*[;\n]\s*(?=\w)")
-_OTHERS = re.compile(
-    r"\b(?:you|your|he|his|she|her|they|their|partner|opponent|mate|team\w*|everyone|everybody|all"
-    rf"|chef|player|bot|robot|agent|human|drone|worst|wrong|mistake|illegal|terrible|forbidden"
-    r"|following|loses|avoid|never|past|previous\w*|last|earlier|was|were|did|example|option\w*"
-    rf"|choices?|could|should|would|{_NAME})\b",
-    re.I,
-)
-
 _YOU = re.compile(r"\byou(?:r|'re)?\b", re.I)
-
-# ---- sentences in two parts, what is told and what is done ---------------------------------------
-
-
-class _Cut(NamedTuple):
-    """A way to take a sentence apart that is the whole of it.
-
-    Attributes:
-        whole: with the groups "reason" and "main".
-        unless: what the reason says in none of these ways.
-        states: whether the reason is a statement of how things are.
-        later: of the sentence: its reason tells what is done later.
-        clause: what else is known of the clause.
-    """
-
-    whole: re.Pattern[str]
-    unless: tuple[re.Pattern[str], ...] = ()
-    states: bool = False
-    later: re.Pattern[str] | None = None
-    clause: Clause = Clause("", outcome=True)
-
-
-# A statement of how things are, and the words before a thing in it.
-_STATES = re.compile(
-    r"\b(?:(?:it|that|there|he|she)'s|i'm|we're|i am|we are|is|are|isn't|aren't|needs?|has|have"
-    r"|nothing (?:\w+ )?to \w+|holds?|contains?|requires?|becomes?|lies|stands?|will be|gets"
-    r"|still \w+ing)\b",
-    re.I,
-)
-_LIKELY = re.compile(r"\b(?:may|might|must|could|should) be\b", re.I)
-_BEFORE_THINGS = frozenset(
-    _list(
-        "the a an of in into from with for some my our this that its need needs want has have "
-        "holds no more enough another any still"
-    )
-)
-# What a reason may not say: a judgement, another time, that it is not done.
-_JUDGES = re.compile(
-    r"\b(?:best|right|good|correct|optimal|better|fine|okay|safer?|profitable|cheap|free|off|gone"
-    r"|over|unclear|trap|test|example|mistake|thing|idea|move|action|choice|answer|turn)\b"
-    r"|\b(?:is|are|isn't|aren't|lies|stands?|has|have|blocked|closed|locked|shut)\W*$"
-    r"|\bgonna \w+\W*$"
-    r"|\b(?:going|about|tempt\w+|afraid|early|late|ready|able|inclined|reluctant|hesitant|eager"
-    r"|\w*willing|wrong|hard) to \w+\W*$"
-    r"|^\W*(?:is|are|am|has|have)\b",
-    re.I,
-)
-_IN_TIME = re.compile(
-    r"\b(?:when\w*|once|while|after|before|as|by|next|then|later|soon|were|was|had|should"
-    r"|would|could|may|can|you\w*|that|which|who|what|how|rule|option\w*|plan\w*|turns?|even|given"
-    r"|in (?:case|my|our|a|an|one|two|three|\d+|that|which|this|general|theory|the end)"
-    r")\b",
-    re.I,
-)
-_NOT_DOING = re.compile(
-    r"\b(?:no|not|never|\w+n't|bad|worse|worst|wrong|lose|losing|nowhere|was|were|did|\w+ed|caught"
-    r"|could|should|would|when|you\w*|he|she|they|his|her|their|option\w*|choice\w*)\b",
-    re.I,
-)
-_AGAINST = re.compile(
-    r"\b(?:no|not|never|\w+n't|none|nothing|nobody|cannot|without|avoid\w*|bad|worse|worst|wrong"
-    r"|mistake|poor|silly|stupid|terrible|risky|rejected|ruled|you|your|he|his|she|her|they|their"
-    r"|was|were|did|done|had|would|could|should|rather|better|sorry|oops|hmm|correction|change"
-    r"|mean|means|thoughts?|what|who|where|why|how|option\w*|plan\w*"
-    r"|fallback|else|but|except|than|unlikely"
-    r"|illegal|impossible|blocked|taken|closed|locked|occupied|too|example|test|trap|question"
-    r"|last|previous|earlier|past|alternative\w*|false|fails?|useless|pointless|loses?)\b",
-    re.I,
-)
-_NOT_POINTED = re.compile(
-    r"\b(?:thoughts?|impulse|temptation|instinct|hunch|wish|alternative|hand|rounds?)\W*$", re.I
-)
-
-_THEN = r"(?::|\s*(?:->|=>|\u2192)|\s--?|\s*[\u2013\u2014])\s+"
-_CUTS = (
-    # "I line up with the food: up", "time to get an onion -> north".
-    _Cut(
-        re.compile(
-            r"\W*(?:(?:i|we|i'll|let me|let's|let us) (?="
-            r"(?:move|go|line up|head|step|walk|come|close|approach"
-            r"|follow|flee|run|retreat|continue|make (?:room|way)|check|search|look for|fetch"
-            r"|explore|try|start|begin|clear|help|serve|bring|want|need|bluff|trap|slow-?play"
-            r"|give up|get|grab)\b)"
-            r"|(?:(?:i|we|i'll|let me) )?"
-            r"(?=(?:take|do|hit|drop|play|lift|use|grab) (?:it|this|that)\b)"
-            r"|(?=(?:closing|approaching|heading|following|lining up|fac(?:e|ing)"
-            r"|(?:head|heading|go|going) back"
-            r"|(?:head|go|move|walk|step) (?:over )?(?:to|towards?|for) (?:the|my))\b)"
-            r"|(?:now,? |still )?(?:back (?:to|for)|off to|time to|on (?:my|our) way|ready to)\b"
-            r"|now,? (?:i|we) can\b|(?:i|we) can now\b)"
-            rf"(?P<reason>[^:;.!\n]{{1,90}}?){_THEN}(?P<main>[^:]+)",
-            re.I,
-        ),
-        unless=(_NOT_DOING,),
-        later=re.compile(
-            r"\W*(?:(?:(?:i|we|i'll|let me|let's|let us) )?"
-            r"(?:move|go|going|line up|lining up|head|heading|step"
-            r"|walk|come|close|closing|approach|approaching|follow|following|continue|facing|get"
-            r"|fetch)\b|(?:now,? |still )?(?:back (?:to|for)|off to|time to|on (?:my|our) way"
-            r"|ready to)\b|now,? (?:i|we) can\b|(?:i|we) can now\b)",
-            re.I,
-        ),
-    ),
-    # The same action twice: "pick it up: interact", "face the pot -> north".
-    _Cut(
-        re.compile(rf"(?P<reason>[^:\n]{{1,120}}?){_THEN}(?P<main>[^:\n]+)"),
-        clause=Clause("", outcome=True, again=True),
-    ),
-    # "Door 1 is open now: east", "the mince is ready, take it".
-    *(
-        _Cut(
-            re.compile(pattern, re.I),
-            unless=(_OTHERS, _IN_TIME),
-            states=True,
-            clause=Clause("", strict=True, outcome=True),
-        )
-        for pattern in (
-            r"(?P<reason>[^:;.!?\n]{1,90}):\s+(?P<main>[a-z][^:]{1,60})",
-            r"(?P<reason>[^,:;.!?\n]{1,90})(?:,|\s*->|\s--?)\s+"
-            r"(?P<main>[a-z][^:,;.!?\n]{1,40})[.!]*",
-        )
-    ),
-    # "far_0 is on the right. Bump to (-2.4, -0.75)": where others are, and what they hold.
-    _Cut(
-        re.compile(
-            rf"\W*(?P<reason>(?:{_NAME}|(?:(?:my|the|our) )?(?:other )?(?:partner|opponent|rival"
-            r"|team-?mate|chef|player|drone|robot))\s+(?:is|stands|waits|has|holds|carries)\s+"
-            r"(?:now |still |already |far |just )*(?:on (?!\w+ way)|at|in|near|beside|behind|by"
-            r"|next to|away|below|above|between|holding|waiting|frozen|asleep|busy|\d|an?|the"
-            r"|no|nothing)\b"
-            r"[^.:;!?\n]{0,60})(?:[.;:!]|\s*(?:->|=>|\u2192))\s+"
-            r"(?P<main>[a-z][^:;!?\n]{1,60})",
-            re.I,
-        ),
-        clause=Clause("", strict=True, outcome=True),
-    ),
-    # "The salad needs lettuce but I fetch bread".
-    _Cut(
-        re.compile(rf"(?P<reason>.+?),?\s+but\s+(?P<main>{_INTEND}.+)", re.I | re.S),
-        unless=(_IN_TIME,),
-        states=True,
-        clause=Clause(""),
-    ),
-    # "After weighing the options, I go north".
-    _Cut(
-        re.compile(
-            r"\W*(?P<reason>(?:after|having) (?:careful |some |much )?(?:weigh|consider|think"
-            r"|thought|look|compar|review|read|analy[sz]|evaluat|reason|reflect|deliberat)"
-            r"(?:ing|ed|ion)?\b"
-            rf"[^,.;:!?\n]{{0,60}}),\s+(?P<main>{_INTEND}.+)",
-            re.I | re.S,
-        ),
-        clause=Clause(""),
-    ),
-    # "North. This brings me to the door."
-    *(
-        _Cut(
-            re.compile(
-                rf"(?P<main>{main})\s*(?P<reason>(?:this|that|it)(?:'ll)?\b[^?]*)",
-                re.I,
-            ),
-            unless=(_AGAINST,),
-            clause=Clause("", later=True),
-        )
-        for main in (r"(?:[^.!?;\n]|\.(?=\d))+[.!;](?=\s)", r"[^?\n]+\n")
-    ),
-    # "While it cooks I fetch a plate".
-    _Cut(
-        re.compile(
-            r"\W*(?:while|meanwhile|in the meantime)\b(?P<reason>[^.;:!?\n]*?),?\s*(?<![a-z])"
-            rf"(?P<main>{_INTEND}.*)",
-            re.I | re.S,
-        ),
-        clause=Clause(""),
-    ),
-    # "The door is not open yet, I'll wait".
-    _Cut(
-        re.compile(
-            r"(?P<reason>[^,;:.!\n]{0,80}?(?:\b(?:is|are|isn't|aren't|has|have|hasn't|needs?|holds?"
-            r"|stands?|remains?)|\b(?:it|that|there)'s|nothing (?:\w+ )?(?:for me )?to do)\b"
-            r"[^,;:.!\n]{0,60}),\s+(?=(?:i|i'll|i'm|we|we'll|let me)\b)(?P<main>.+)",
-            re.I | re.S,
-        ),
-        unless=(_IN_TIME,),
-        clause=Clause(""),
-    ),
-    # "My card decides: I bet"; "the old man: I bet" tells who says it.
-    _Cut(
-        re.compile(
-            r"\W*(?P<reason>(?:my|it|this|that|there|i|we|with|no|only|nothing|one|two|three)\b"
-            rf"(?: [^\s:;.!?]+){{2,12}}):\s+(?P<main>{_INTEND}[^:]*)",
-            re.I,
-        ),
-        unless=(_OTHERS, _IN_TIME, _JUDGES, _NOT_POINTED),
-    ),
-)
 
 # An alternative that is ruled out.
 _NOT = re.compile(
@@ -396,7 +182,12 @@ _WONT = re.compile(
     r"\W*(?:no,?\s+)?(?:i|we)(?: (?:won't|will not|do not|don't|shall not|refuse to)"
     r"|(?:'m| am|'re| are) not(?: going to)?)"
     r"\s+(?P<out>[^,;:.!\n]+?)\s*(?:(?:[,;:.!\n\u2013\u2014]|\s-|\bbut\b)\s*(?:but\s+"
-    rf"|instead,?\s+|rather,?\s+)*(?={_INTEND})|[.:;!\n]\s*)(?P<main>.+)",
+    rf"|instead,?\s+|rather,?\s+)*(?={INTEND})|[.:;!\n]\s*)(?P<main>.+)",
+    re.I | re.S,
+)
+_COULD = re.compile(
+    r"\W*(?:i|we) (?:could|can|might) (?:also )?(?P<out>[^,;:.!?\n]+?),? but (?:now |first )?"
+    rf"(?P<main>{INTEND}.+)",
     re.I | re.S,
 )
 # What is said first is taken back: "hold, no wait, advance".
@@ -416,6 +207,39 @@ _RATHER = re.compile(
     r"\W*(?:i'd|i would|i will|i'll|i) rather (?P<main>[^.;!\n]+?),? than (?P<out>[^.;!\n]+)",
     re.I,
 )
+
+# What sounds like more than it is in a reason: where things lie, what a goal asks for, what is next
+# door; each with words that say the same and mean nothing else.
+_FACTS = tuple(
+    (re.compile(pattern, re.I), words)
+    for pattern, words in (
+        (
+            r"\blies?\b(?=\W+(?:in|on|at|by|near|beside|behind|under|next|right|ahead|there|straight"
+            r"|one|two|three|\d|(?:to the )?(?:north|south|east|west|left))\b|\W*$)",
+            "is",
+        ),
+        (r"\b(forecast|sensors?|text|map|history|score|clock) (?:says?|tells?)\b", r"\1 shows"),
+        (r"\bwhat (?:i|we) (?:(?:hope|ask|look|pay)\w* for|(?:want|need|expect)\w*)\b", "mine"),
+        (r"\A\W*(?:this|that) (?=\w+ \w+s\b)", "the "),
+        (r"\b(is|are) (?:asked|called) for\b", r"\1 needed"),
+        (r"\b(?:asks?|calls?) for\b", "needs"),
+        (r"\b(?:goes|belongs) (?=(?:in|into|on|onto)\b)", "is for "),
+        (r"\bnext door\b", "near"),
+        (r"\b(is|are|comes?) next\b(?! to\b)", r"\1 due"),
+        (
+            r"\b(is|are|'s)(?:(?:,| and|, and)? (?:\d+|a|one|two|three|four|five|six|seven|some"
+            r"|several|a few) (?:rows?|columns?|cells?|steps?|squares?|tiles?) (?:to the )?"
+            r"(?:left|right|up|down|above|below|higher|lower|north|south|east|west|ahead|away)"
+            r"\b)+",
+            r"\1 there",
+        ),
+        (r"\bthe (?:first|next|only) (?=\w+ (?:needed|missing|left)\b)", "the "),
+        (r"\A\W*you (?=(?:see|have|hold|stand)\b)", "I "),
+        (r"\A\W*you are (?=(?:in|at|on|next|holding|carrying)\b)", "I am "),
+    )
+)
+# Behind a purpose: "ready to take it next".
+_LATER = re.compile(r",?\s+(?:next|later|afterwards|then|first|soon)\W*\Z", re.I)
 
 # What makes a reason more than one: conditions, doubts, questions, others' words, jokes, contrasts.
 _HARMFUL = re.compile(
@@ -444,12 +268,26 @@ _MOCKING = re.compile(
     r"|\W*oh\b",
     re.I,
 )
+# "(2, 3)" is one word, and none of its numbers an action.
+_PLACE = re.compile(r"\(\s*-?\d+(?:\.\d+)?(?:\s*,\s*-?\d+(?:\.\d+)?)+\s*\)")
 # "b2 and a1 are taken" is one clause.
 _PIECE = re.compile(r"[.,](?!\d)|[;!\n\u2013\u2014]| - | but | and (?!\S+(?: \S+)? are\b)")
 
 
 def main_clauses(text: str) -> Iterator[Clause]:
     """The ways to take a sentence apart; none if it asks something, or quotes."""
+    for clause in _clauses(text):
+        reason = _LATER.sub("", clause.reason) if clause.later else clause.reason
+        yield clause._replace(reason=_plain(reason)) if reason else clause
+
+
+def _plain(reason: str) -> str:
+    for sign, words in _FACTS:
+        reason = sign.sub(words, reason)
+    return reason
+
+
+def _clauses(text: str) -> Iterator[Clause]:
     if len(text) > MOST or "\uff1f" in text:
         return
     text = text.replace("\u2019", "'")
@@ -521,17 +359,22 @@ def _reasons(text: str) -> Iterator[Clause]:
             main, reason = text[mark.end() :], text[: mark.start()]
             # "You are late, so go left" is an order to another.
             if _OWN.match(main) or not _YOU.search(reason):
-                known = _sure(_AIMED.sub("", reason)) if sign is _SO else reason
+                known = reason
+                if sign is _SO:
+                    known = _AIMED.sub("", reason)
+                    # Not sure, or one of several: what follows from it is chosen.
+                    known = _OR.sub(r"\1, ", _sure(known)) if _OWN.match(main) else _sure(known)
                 later = _NEED.match(reason) is not None
                 yield Clause(main, known, later=later, outcome=sign is _SO)
-    for cut in _CUTS:
+    for cut in CUTS:
         found = cut.whole.fullmatch(text)
         if not found:
             continue
-        reason = _LIKELY.sub("is", found["reason"]) if cut.states else found["reason"]
+        reason = _plain(found["reason"])
+        reason = LIKELY.sub("is", reason) if cut.states else reason
         if any(sign.search(reason) for sign in cut.unless) or (cut.states and not states(reason)):
             continue
-        later = cut.later is not None and cut.later.match(text) is not None
+        later = cut.clause.later or (cut.later is not None and cut.later.match(text) is not None)
         yield cut.clause._replace(main=found["main"], reason=reason, later=later)
     dash = _DASH.search(text, 1)
     if dash and not _BAD.search(text[dash.end() :]):
@@ -539,7 +382,7 @@ def _reasons(text: str) -> Iterator[Clause]:
     stops = list(_STOP.finditer(text))
     if stops:
         before, after = text[: stops[-1].start()], text[stops[-1].end() :]
-        if not _OTHERS.search(before):
+        if not OTHERS.search(_plain(before)):
             yield Clause(after, before, strict=True, outcome=True)
         before, after = text[: stops[0].start()], text[stops[0].end() :]
         if not _BAD.search(after):
@@ -552,7 +395,7 @@ def _sure(cause: str) -> str:
 
 
 def _comma_before_own(text: str) -> int:
-    found = re.search(rf",\s*(?={_INTEND})", text, re.I)
+    found = re.search(rf",\s*(?={INTEND})", text, re.I)
     return found.start() if found else 0
 
 
@@ -561,7 +404,7 @@ def _alternatives(text: str) -> Iterator[Clause]:
     out = text[mark.end() :].strip(" ().!;\n") if mark else ""
     if mark and out:
         yield Clause(text[: mark.start()], ruled_out=out)
-    for sign in (_NOT_BEFORE, _WONT, _RATHER, _CORRECTED):
+    for sign in (_NOT_BEFORE, _WONT, _RATHER, _COULD, _CORRECTED):
         found = sign.fullmatch(text)
         if found:
             yield Clause(found["main"], ruled_out=found["out"])
@@ -575,13 +418,13 @@ def is_reason(text: str) -> bool:
 def states(text: str) -> frozenset[str]:
     """The words before a thing in a statement of how things are, "the pot is full"; none where a
     text is no such statement, or judges what to do."""
-    stated = _STATES.search(text) is not None and not _JUDGES.search(text)
-    return _BEFORE_THINGS if stated else frozenset()
+    stated = STATES.search(text) is not None and not JUDGES.search(text)
+    return BEFORE_THINGS if stated else frozenset()
 
 
 def pieces(text: str) -> list[str] | None:
     """The sentences and clauses of a reason, none of which may be an action; None if there are too
     many."""
-    found = [piece.strip() for piece in _PIECE.split(text)]
+    found = [piece.strip() for piece in _PIECE.split(_PLACE.sub("there", text))]
     found = [piece for piece in [text.strip(), *found] if piece]
     return list(dict.fromkeys(found)) if len(found) <= _MOST_PIECES else None

@@ -204,6 +204,7 @@ _DECIDED = (
     "that leaves [me] [with] [only] one (thing|option|choice|move|action)",
     "without (delay|hesitation|further thought)",
     "let's go",
+    "(i|we|i'll|let me) keep it simple [and]",
 )
 _HEAD = (
     BEST,
@@ -214,6 +215,7 @@ _HEAD = (
     "(i'd|i would) (go (with|for)|choose|pick|opt for)",
     "(i'd|i had) better",
     "(i|we) [(will|shall)] (opt for|opt to|settle (for|on)|plump for|choose to|go ahead and)",
+    "(i|we|i'll|we'll|let me|let's) (start|begin) by",
     "(i've|i have) (chosen|opted|resolved|settled|picked) (to|for|on)",
     "(i am|i'm) going",
     "(i|we|i'll) [will] (need to|have to|must|try to|intend to|plan to|am about to|am ready to)",
@@ -270,6 +272,11 @@ _TAIL = (
     "(good luck|good game|gg|okay|ok|.)",
     "no rush",
     "(too|also|as well)",
+    "(myself|on my own|on the way|along the way)",
+    "and (be|i'm|i am) done [with it]",
+    "and hope [for the best]",
+    "and (that's|that is) (it|that|all)",
+    "and finish (the|my|this) (chore|task|job)",
     "and (see|watch|wait and see) (what happens [next]|how it goes|what (you|they|he|she) do)",
     "(it is|obviously|clearly|definitely|of course|for sure|certainly)",
     f"[thanks|thank you] {_WHO}",

@@ -97,6 +97,34 @@ def test_an_anchor_holds() -> None:
     assert gaps[0] > 0.1 and gaps[1] < gaps[0] / 10
 
 
+def test_a_strategy_is_read_as_it_was_and_waits_for_its_critic() -> None:
+    """Other moments of the inputs would make another policy of the same weights."""
+    config = PPOConfig(
+        total_steps=16 * 4 * 3, num_envs=16, num_steps=4, minibatches=1, epochs=1, width=8,
+        layers=1, normalise=True,
+    )  # fmt: skip
+    env = manyhands.make("kuhn_poker")
+    anchor = PPO(env, config).policy(PPO(env, config).init(jax.random.key(0)))
+    learner = Anchored(env, config, anchor, 0.1, critic_alone=1)
+    first = learner.init(jax.random.key(1))
+    update = jax.jit(learner.update)
+    second, _ = update(first)
+    third, _ = update(second)
+
+    def moved(part: str, a: Any, b: Any) -> bool:
+        pairs = zip(
+            jax.tree_util.tree_leaves(a.params[part]),
+            jax.tree_util.tree_leaves(b.params[part]),
+            strict=True,
+        )
+        return any(bool((x != y).any()) for x, y in pairs)
+
+    assert moved("critic", first, second) and not moved("actor", first, second)
+    assert moved("actor", second, third)
+    np.testing.assert_array_equal(first.mean, third.mean)
+    np.testing.assert_array_equal(first.variance, third.variance)
+
+
 @pytest.mark.slow
 def test_anchors_that_cannot_hold() -> None:
     env, config = manyhands.make("kuhn_poker"), PPOConfig(total_steps=256 * 100, width=8)

@@ -23,7 +23,7 @@ import numpy as np
 
 from manyhands.baselines.learners.networks import Gaussian, Independent, Network
 from manyhands.baselines.learners.on_policy import masked_mean
-from manyhands.baselines.learners.ppo import PPO, Steps
+from manyhands.baselines.learners.ppo import PPO, Progress, Steps
 from manyhands.baselines.learners.psro import PSROConfig, Response, begin_from, plain, respond
 from manyhands.baselines.players.network import NetworkPolicy
 from manyhands.core.env import Array, ConfigError, Env, Outcome, state_dataclass
@@ -261,13 +261,19 @@ class Anchored(PPO):
     """PPO that is kept close to a policy: to the loss is added `weight` times the divergence
     (Kullback and Leibler's) from that policy, averaged over the steps.
 
+    Inputs are scaled as they were for the policy that it begins from: other moments would make
+    another policy of the same weights.
+
     Attributes:
         anchor: a network without a memory, of the same actions, which reads what the learner reads.
         weight: of the penalty.
+        critic_alone: for so many updates the policy stays as it is and only the critic learns,
+            since a fresh one praises and blames at random.
     """
 
     anchor: NetworkPolicy
     weight: float
+    critic_alone: int = 0
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -278,6 +284,21 @@ class Anchored(PPO):
                 f"an anchor reads what the learner reads ({self.config.reads}), and weighs 0 or "
                 f"more; given {self.anchor.reads} and {self.weight}"
             )
+
+    def update(self, progress: Progress) -> tuple[Progress, dict[str, Array]]:
+        after, stats = super().update(progress)
+        if not self.critic_alone:
+            return after, stats
+        learns = progress.update >= self.critic_alone
+        actor = jax.tree_util.tree_map(
+            lambda new, old: jnp.where(learns, new, old),
+            after.params["actor"],
+            progress.params["actor"],
+        )
+        return dataclasses.replace(after, params={**after.params, "actor": actor}), stats
+
+    def _learn_scale(self, progress: Progress, steps: Steps) -> Progress:
+        return progress
 
     def _penalty(self, steps: Steps, outputs: Array) -> tuple[Array, dict[str, Array]]:
         params = self.anchor.params
@@ -299,7 +320,8 @@ def finetune(
     seed: int = 0,
     log: Callable[[str], None] | None = None,
 ) -> Response:
-    """Stage 3: let strategy and corrections learn together against the population of stage 2.
+    """Stage 3: let strategy and corrections learn together against the population of stage 2. In
+    the first tenth of the updates only the critic learns.
 
     Args:
         strategies, mixture: networks of stage 2 and their chances (`psro.Population`); the most
@@ -310,8 +332,10 @@ def finetune(
     best = strategies[int(np.argmax(mixture))]
     anchor = lift(joint, best, config.noise)
     opponents = [lift(joint, strategy) for strategy in strategies]
-    learner = functools.partial(Anchored, anchor=anchor, weight=weight)
-    warm = begin_from(PPO(joint, plain(config)), [anchor], key)
+    solo = PPO(joint, plain(config))
+    alone = solo.num_updates // 10
+    learner = functools.partial(Anchored, anchor=anchor, weight=weight, critic_alone=alone)
+    warm = begin_from(solo, [anchor], key)
     if warm is None:
         raise ConfigError(
             f"the settings describe another network than that of the strategy: {anchor.network}"
