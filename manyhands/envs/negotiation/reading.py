@@ -368,6 +368,7 @@ class _Reader:
         if not self.legal.any():
             raise IllegalAction("it is not your turn")
         if isinstance(text, str) and len(text) <= answers.MAX_ANSWER:
+            text = self.listed(text)
             rest, say = answers.split_say(text)
             if say is not None and self.env.chat is not None:
                 limit = self.env.chat.max_length
@@ -389,6 +390,15 @@ class _Reader:
     def decided(self, text: Any) -> Action:
         me = self.env.agents[self.agent]
         return answers.decide(text, self.mean, self.illegal, what="move", me=me, calm=_is_calm)
+
+    def listed(self, text: str) -> str:
+        """An answer in which a list of all players' shares, "player_0: 40, player_1: 60", says "me"
+        of the one who answers: a name with a colon before a move tells who makes it."""
+        names = [name for name in self.env.agents if f"{name}:" in text]
+        me = self.env.agents[self.agent]
+        if len(names) < 2 or me not in names:
+            return text
+        return re.sub(rf"\b{me}:\s*(?=\d)", "me: ", text)
 
     def is_courtesy(self, rest: str) -> bool:
         """Whether what stands before words to say is nothing."""

@@ -338,7 +338,9 @@ def parse(mission: Mission, text: Any, state: FieldState, agent: int) -> int:
             opened(answer.plain), _slots(mission, agent)
         ):
             stated = answer.kind == REASON or answer.plain.startswith(_FACING)
-            if stated and _faces(look, reading):
+            # "Take it: west" says again what west does.
+            bare = answer.kind == REASON and reading == ("take", {})
+            if bare or (stated and _faces(look, reading)):
                 continue
             action = _named(mission, state, look, agent, reading)
             if isinstance(action, str):
