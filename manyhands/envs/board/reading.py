@@ -191,6 +191,12 @@ SQUARES = Grammar(
             f"{_PLAY} {{column:letter}} {{row:n}} [.] [in|at] {{down}} {{across}} "
             f"[hand] {_SQUARE} [of (board|grid)]",
         ],
+        "kind and square": [
+            f"{_PLAY} [a] [(free|opposite|open|empty|other|another|remaining|last|1|one)] {{kind}} "
+            "[square] [.] {column:letter} {row:n}",
+            f"{_PLAY} ({{down:outer}}|{{across:outer_side}}) [hand] {{kind}} [square] [.] "
+            "{column:letter} {row:n}",
+        ],
         "by a square": [f"{_PLAY} [1|one|{_SQUARE}] {_REL} {{column:letter}} {{row:n}} {_END}"],
         "numbers": [
             f"{_PLAY} row {{row:n}} [and|of|in|at] (col|column) {{column:n}}",
@@ -224,6 +230,7 @@ SQUARES = Grammar(
     },
     {
         "letter": names(string.ascii_lowercase),
+        "kind": {"corner": "corner", "edge": "edge", "side": "edge"},
         "down": {"top": 0, "upper": 0, "uppermost": 0, "topmost": 0, "middle": 1, "centre": 1,
                  "center": 1, "central": 1, "bottom": 2, "lower": 2, "lowest": 2, "bottommost": 2},
         "outer": {"top": 0, "upper": 0, "first": 0, "bottom": 2, "lower": 2, "last": 2},
