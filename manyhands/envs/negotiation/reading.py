@@ -226,7 +226,12 @@ _CLAIMS = {
     ),
     "price": (
         f"(claim|state|declare) [that] [my (cost|value|limit)] {_STATED} {{n}} [coin]",
-        "my (cost|value) is [about|around] {n} [coin]",
+        "my (cost|value) is [about|around] {n} [coin] [[.] i claim]",
+        "(claim|state|declare|tell (them|you|him|her|the (buyer|seller)|my (opponent|partner))) "
+        "[that] (my (cost|value|limit)|[the|this] item|it) (is|are) [only|just] [worth] "
+        "[only|just] [about|around] {n} [coin] [(to|for) me]",
+        "(it is|it's|[the|this] item is) [only|just] worth [only|just] [about|around] {n} [coin] "
+        "(to|for) me [[.] i claim]",
     ),
     "outside": (
         f"(claim|state|declare) [that] [having] [no deal] {_STATED} {{n}} [coin|point] "
