@@ -280,7 +280,8 @@ def told(
     environment.pop("JAX_COMPILATION_CACHE_DIR", None)
     if settings["device"]:
         # What the other side logs goes through the host, whose device must be known, too.
-        environment["JAX_PLATFORMS"] = {"gpu": "cuda,cpu"}.get(settings["device"], settings["device"])
+        device = settings["device"]
+        environment["JAX_PLATFORMS"] = {"gpu": "cuda,cpu"}.get(device, device)
     command = [str(python), __file__, "--worker", role, json.dumps(settings)]
     process = subprocess.Popen(
         command, stdout=subprocess.PIPE, text=True, env=environment, cwd=ROOT

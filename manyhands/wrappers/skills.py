@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Sequence
 from typing import Any, Protocol
 
 import gymnasium
@@ -64,6 +64,8 @@ class SkillSet(Protocol):
             what is its own, ("find {name}", "alarm clock"); by default the last word is its own.
         plain_steps: optional, True if a sentence that names no skill may name an action of the
             environment, for one step; in words, such a skill is called "step: " and the action.
+        idle: optional, a function of the agent's perception: the skills that are no more than to
+            wait now, and are read so while they cannot be chosen.
     """
 
     names: tuple[str, ...]
@@ -266,7 +268,13 @@ class Skills(Wrapper[SkillState]):
         name = self.skills.names[int(np.asarray(state.skill)[i])]
         if self._plain and name.startswith(STEP):
             name = "a plain step"
-        return f"{text}\nYour last skill: {name} ({STATUS[status]})."
+        how = STATUS[status]
+        legal, skill = np.asarray(self._legal(state))[i], int(np.asarray(state.skill)[i])
+        idle = _idle(self.skills, self._row(state, i)) if status == UNDER_WAY else ()
+        if status == UNDER_WAY and legal.any() and not legal[skill] and skill not in idle:
+            why = self.skills.words(self._row(state, i))[skill]
+            how += f", but impossible now: {why}" if why else ", but impossible now"
+        return f"{text}\nYour last skill: {name} ({how})."
 
     def choices(
         self, state: SkillState, agent: str | int, limit: int | None = LIMIT
@@ -463,6 +471,9 @@ def read_skill(
             (`addressed`).
     """
     addressed = getattr(skills, "addressed", None) if index is not None else None
+    idle = _idle(skills, row)
+    if idle and (current is None or not possible[current]):
+        current = skills.wait  # asleep, "go on" is to sleep on
     effects = skills.words(row)
     offers = {f"{skills.names[k]}: {effects[k]}": k for k in np.flatnonzero(possible).tolist()}
 
@@ -484,9 +495,17 @@ def read_skill(
 
     open_ = [skills.names[k] for k in np.flatnonzero(possible).tolist()]
     skill = _read(text, skills.names, mean, current, me=me, near=open_)
+    if skill in idle and not possible[skill]:
+        skill = skills.wait
     if not possible[skill]:
         raise IllegalAction(f"{skills.names[skill]!r} is impossible now: {effects[skill]}")
     return skill
+
+
+def _idle(skills: SkillSet, row: np.ndarray) -> Container[int]:
+    """The skills that are no more than to wait now: to sleep, for who is asleep."""
+    found = getattr(skills, "idle", None)
+    return found(row) if found is not None else ()
 
 
 def without_effects(plain: str, shown: Sequence[Choice]) -> str:

@@ -188,6 +188,41 @@ def test_tags_freeze():
     assert legal_in(env, after)[2, 1:5].any()
 
 
+@pytest.mark.parametrize("name", ["harvest", "cleanup", "mining", "tag"])
+def test_choices_tell_what_a_beam_meets(name):
+    """Where all others stay, it does to whom and to what its choice says."""
+    env = make(name)
+    plan, step, draw = env.plan, compiled(env), np.random.default_rng(0)
+    now, key, said_so = reset(env, 3), jax.random.key(0), 0
+    for _ in range(50):
+        for agent in range(env.num_agents):
+            for choice in env.choices(now, agent):
+                verb = plan.actions[int(choice.action)]
+                if verb not in plan.beams:
+                    continue
+                only = np.zeros(env.num_agents, np.int32)
+                only[agent] = choice.action
+                after = host(step(key, now, only)[0])
+                said = choice.partition(": ")[2]
+                found = {event["event"] for event in env.last_events(after, None)}
+                if verb == "clean":
+                    gone = np.sum(now.cells == CODES["dirt"]) - np.sum(after.cells == CODES["dirt"])
+                    assert (f"{gone} cell" if gone else "there is none now") in said
+                elif verb == "mine":
+                    ore = re.search(r"strike the (\w+) ore at row", said)
+                    assert bool(found) == bool(ore) or "now" not in said
+                    assert not ore or ({"iron": "iron", "gold": "strike"}[ore[1]] in found)
+                else:
+                    struck = {event["agent"] for event in env.last_events(after, None)
+                              if event["event"] == "struck"}  # fmt: skip
+                    assert struck == set(re.findall(r"(\w+_\d) \(", said))
+                    assert struck or "nobody is there now" in said
+                said_so += bool(found)
+        moves = [draw.choice(np.flatnonzero(row[: 1 + plan.moves])) for row in legal_in(env, now)]
+        now = host(step(key, now, np.array(moves, np.int32))[0])
+    assert said_so
+
+
 def test_flags_are_fetched_and_brought_home():
     env = own("flag", generator=None, size=None, map=["::::;;;;", "P::;;;;Q", "::::;;;;"])
     now = begin(env, blue_0=(1, 6), blue_1=(0, 0), red_0=(0, 4), red_1=(2, 4))
@@ -286,10 +321,12 @@ def test_gold_takes_two_within_three_steps():
     assert outcome.reward.tolist() == [8, 8, 0, 0]
     one, outcome = act(env, now, "mine", "stay")
     assert outcome.reward.tolist() == [0] * 4
+    assert "strike at gold counts for 2 steps more" in env.describe(one, 1)
     for wait, paid in ((1, True), (2, False)):
         later = one
         for _ in range(wait):
             later, _ = act(env, later, "stay")
+        assert f"counts {'for 1 step' if paid else 'no'} more" in env.describe(later, 0)
         _, outcome = act(env, later, "stay", "mine", "stay")
         assert (outcome.reward.tolist() == [8, 8, 0, 0]) is paid
     iron = begin(env, miner_0={"position": [1, 1], **east}, miner_1={"position": [1, 3], **west},
@@ -762,7 +799,7 @@ def decoded(env, text, agent):
             ("out", r"unable to act for (\d+)", int),
             ("out", r"back at the start in (\d+)", int),
             ("cool", r" again in (\d+)", int),
-            ("ago", r"counts for (\d+)", int),
+            ("ago", r"counts (for \d+|no) ", lambda said: int(said[4:] or 0) + 1),
         ):
             found = re.search(pattern, part)
             if name in plan.features and found:

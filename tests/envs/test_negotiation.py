@@ -811,7 +811,7 @@ def _entry(env, line: str, place, offer) -> list[int]:
     """A line of the history."""
     data, nothing = env.scenario, [0] * env.width
     who = place(re.match(r"\w+", line)[0])
-    rest = re.sub(r"^\w+:? ", "", line)
+    rest = re.sub(r"^\w+:? ", "", line).removesuffix(" (no answer, which is a no)")
 
     def row(kind: str, word: int = 0, content=nothing) -> list[int]:
         return [who + 1, KINDS.index(kind), word, *content]

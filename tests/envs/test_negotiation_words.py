@@ -368,3 +368,38 @@ def test_claims_that_the_rules_give_as_examples_can_be_made(name):
                 env.parse(said[1], frame.state, agent)
                 tried += 1
     assert tried or not re.search('"(claim|pledge)', env.rules(0))
+
+
+def test_a_history_that_is_cut_says_so():
+    env = manyhands.make("negotiation", scenario="commons", players=3)
+    state, step, moves = env.reset(jax.random.key(0)), jax.jit(env.step), 0
+    for turn in range(14):
+        text = env.describe(jax.device_get(state), 0)
+        assert ("earlier moves left out" in text) is (moves > env.memory), turn
+        acting = np.asarray(env.acting(state))
+        passing = env.parse("pass", jax.device_get(state), int(np.argmax(acting)))
+        state, _ = step(jax.random.key(turn), state, np.full(3, passing, np.int32))
+        moves += int(acting.sum())
+    assert moves > env.memory
+
+
+def test_a_pass_in_place_of_an_answer_is_told_as_a_no():
+    env = manyhands.make("negotiation", scenario="ultimatum", rounds=3)
+    state = env.reset(jax.random.key(0))
+    for said in ("pass", "pass", "keep 6", "pass", "pass"):
+        agent = int(np.argmax(env.acting(state)))
+        actions = np.zeros(2, np.int32)
+        actions[agent] = env.parse(said, state, agent)
+        state, _ = env.step(jax.random.key(0), state, actions)
+    text = env.describe(state, 0)
+    assert text.count("(no answer, which is a no)") == 1
+    assert "- you propose: you take 6 coins\n- player_1: pass (no answer, which is a no)" in text
+
+
+def test_errors_name_all_that_a_donor_can_do():
+    env = manyhands.make("negotiation", scenario="donor", punishment=True, discussion=0)
+    state = env.reset(jax.random.key(0))
+    with pytest.raises(IllegalAction, match='"punish with <coins>"'):
+        env.parse("give 99", state, 0)
+    with pytest.raises(IllegalAction, match="half is 5"):
+        env.parse("give half of my coins: 4", state, 0)

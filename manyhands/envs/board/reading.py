@@ -22,6 +22,14 @@ _VERB = (
     "|begin|open|say|want|stick|grab|get|have|lay|position|plant|land|settle|fill|seize|capture"
     "|slide|release|insert|call|name|sit|stand|try|enter|build|stack|add|fall|block|defend|cover)"
 )
+_LINE = (
+    "[(x's|o's|{whose:mark}|opponent's|player 0's|player 1's|your|their|his|my|the|a|our|this"
+    "|that)] [(winning|open|own)] "
+    "[(top|upper|middle|bottom|lower|left|right|first|second|third|long|vertical|horizontal)] "
+    "(row|column|diagonal|line|threat|attack|three|two|win|fork|three in [a] row) "
+    "[({line:letter}|{line_number:n})]"
+)
+_WITH = "(with|at|on|in|by (play|take|choose|mark|drop in|drop into))"
 _PLAY = (
     f"[{_VERB} [{_OBJECT}] [{_ON}]"
     f"|{_OBJECT} [(sit|stand|rest|be)] {_ON}"
@@ -31,6 +39,10 @@ _PLAY = (
     "|(straight|right) down [into]|down [into]|into|onto|on to|in|on"
     "|win [the|this] [game] (with|at|on|by (play|take))"
     "|(complete|finish|make) [the|my|a] [winning] (line|diagonal|row|column|three) (with|at|on|in)"
+    f"|(block|stop|prevent|cut off|break|complete|finish|extend|make) {_LINE} {_WITH}"
+    "|block (with|by (play|take))"
+    f"|[{_VERB}] [{_OBJECT}] on top of (x's|o's|{{whose:mark}}|opponent's|your|their|my|the) "
+    f"[{_STONE}] (in|at|of)"
     "|(winning|blocking|strongest) (move|square|reply|spot) (is|be)"
     "|{mark} [->|-]]"
 )
@@ -172,10 +184,18 @@ SQUARES = Grammar(
             f"{_PLAY} (col|column) {{column:letter}} [and|of|in] row {{row:n}}",
             f"{{column:letter}} {{row:n}} {_FOR}",
             f"{{column:letter}} {{row:n}} (take|get|receive) {_OBJECT}",
+            f"{{column:letter}} {{row:n}} (block|stop|complete|finish|make) {_LINE}",
+            "{column:letter} {row:n} is forced",
         ],
         "square and corner": [
             f"{_PLAY} {{column:letter}} {{row:n}} [.] [in|at] {{down}} {{across}} "
             f"[hand] {_SQUARE} [of (board|grid)]",
+        ],
+        "kind and square": [
+            f"{_PLAY} [a] [(free|opposite|open|empty|other|another|remaining|last|1|one)] {{kind}} "
+            "[square] [.] {column:letter} {row:n}",
+            f"{_PLAY} ({{down:outer}}|{{across:outer_side}}) [hand] {{kind}} [square] [.] "
+            "{column:letter} {row:n}",
         ],
         "by a square": [f"{_PLAY} [1|one|{_SQUARE}] {_REL} {{column:letter}} {{row:n}} {_END}"],
         "numbers": [
@@ -210,6 +230,7 @@ SQUARES = Grammar(
     },
     {
         "letter": names(string.ascii_lowercase),
+        "kind": {"corner": "corner", "edge": "edge", "side": "edge"},
         "down": {"top": 0, "upper": 0, "uppermost": 0, "topmost": 0, "middle": 1, "centre": 1,
                  "center": 1, "central": 1, "bottom": 2, "lower": 2, "lowest": 2, "bottommost": 2},
         "outer": {"top": 0, "upper": 0, "first": 0, "bottom": 2, "lower": 2, "last": 2},
@@ -221,7 +242,8 @@ SQUARES = Grammar(
                  "left of": (0, -1), "to left of": (0, -1), "right of": (0, 1),
                  "to right of": (0, 1), "to the left of": (0, -1), "to the right of": (0, 1)},
         "owner": {"my": "me", "your": "you", "his": "you", "her": "you", "their": "you",
-                  "opponent s": "you"},
+                  "opponent s": "you", "opponent's": "you", "my opponent's": "you",
+                  "rival's": "you"},
         "mark": {"x": 0, "cross": 0, "o": 1, "nought": 1, "naught": 1, "circle": 1},
         "stone": {"stone": -1, "piece": -1, "mark": -1, "token": -1, "x": 0, "cross": 0, "o": 1,
                   "nought": 1, "naught": 1, "circle": 1},

@@ -259,7 +259,10 @@ def _readings(board: Board, plain: str) -> list[Reading]:
         raise _illegal(board, f"the number {plain} alone does not say which square")
     found = SQUARES.read(plain)
     small = (board.rows, board.columns) == (3, 3)
-    anywhere = ("square", "square and corner", "by a square", "numbers", "by a stone")
+    anywhere = (
+        *("square", "square and corner", "kind and square", "by a square", "numbers"),
+        "by a stone",
+    )
     return [
         reading for reading in found if small or reading.meaning in anywhere or _is_corner(reading)
     ]
@@ -313,6 +316,16 @@ def _square(board: Board, state: BoardState, agent: int, reading: Reading, plain
             for end, way in zip(ends, ("down", "across"), strict=True)
         )
         if meaning != "words" and (row, column) != (values["row"] - 1, values["column"]):
+            raise _illegal(board, f"{quoted(plain)} names two squares")
+    elif meaning == "kind and square":
+        row, column = values["row"] - 1, values["column"]
+        outer = row in (0, board.rows - 1), column in (0, board.columns - 1)
+        sides = {"down": (row, board.rows), "across": (column, board.columns)}
+        if sum(outer) != (2 if values["kind"] == "corner" else 1) or any(
+            place != (size - 1 if values[way] else 0)
+            for way, (place, size) in sides.items()
+            if way in values
+        ):
             raise _illegal(board, f"{quoted(plain)} names two squares")
     elif meaning == "by a square":
         row = values["row"] - 1 + values["side"][0]

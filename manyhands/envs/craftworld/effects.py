@@ -381,7 +381,7 @@ def _cannot_make(env: Setting, obs: Observation, tool: str) -> str:
 def _cannot_give(env: Setting, obs: Observation, gift: str) -> str:
     body = obs.at(obs.front)
     if body is None or body.kind or obs.mate(body.player).alive != rl.ALIVE:
-        return "there is no player who is up in front of you"
+        return "you face no player who could take it"
     have = obs.vitals[gift] if gift in rl.VITALS else obs.items[gift]
     if not have:
         return f"you have no {spaced(gift)} to give"

@@ -156,20 +156,22 @@ MAKE = "(make|craft|build|forge|create|produce|construct|fashion)"
 NEAR = "[(at|near|beside|next to|using|with|on|by) [my|this] (table|furnace|crafting table|"
 NEAR += "workbench|nearby table|nearby furnace|table and furnace)]"
 _GIVE = "(give|hand|hand over|pass|transfer|donate|gift)"
-_MINE = "[(some|my|1|one|our|of my|1 of my|one of my|1 piece of|one piece of|1 unit of|piece of)]"
-_WISH = "[(with my (compliments|blessing|love|best wishes)|as a (gift|present)|as promised)]"
+_MINE = "[(some|my|1|one|our|of my|1 of my|one of my|another|1 more|more|spare|my spare|1 of)]"
+_MINE += "[(piece|unit|bit|lump|block) of [my]]"
+_WISH = "[(with my (compliments|blessing|love|best wishes)|as a (gift|present)"
+_WISH += "|as (promised|requested|asked|agreed|wished)|as (you|they|he|she|it) (asked|wished))]"
 _GO = (
     "(move|go|walk|step|head|run|travel|proceed|shuffle|slide|shift|advance|edge|inch|retreat|back)"
 )
 _ASK = "(request|ask for|beg for|call for|ask [my] {player} for|ask everyone for|ask others for"
 _ASK += "|ask all for|ask team for|ask my team for|ask teammate for|request help with)"
-_RESTED = (
+RESTED = (
     "[(until|till) (morning|dawn|sunrise|daylight|i (wake|wake up|am rested|am awake)"
-    "|[my] energy is (full|9|back|restored))]"
+    "|it is (light|day|morning)|[my] energy is (full|9|back|restored))]"
 )
-_SLEEP_ON = (
+SLEEP_ON = (
     "(sleep (on|more|longer)|(stay|remain) asleep|keep sleeping|continue sleeping"
-    f"|continue to sleep|go on sleeping|(nap|doze) on) {_RESTED}"
+    f"|continue to sleep|go on sleeping|(nap|doze) on) {RESTED}"
 )
 
 
@@ -304,10 +306,10 @@ def _grammar(craft: CraftRules, actions: tuple[str, ...], agents: tuple[str, ...
                 "({player}|other|others|everyone|team) [to (come|arrive|join me|catch up|get here"
                 "|come here|come closer|act|move|help|get into position)]",
             ]),
-            ("asleep", [_SLEEP_ON]),
+            ("asleep", [SLEEP_ON]),
             ("sleep", ["(sleep|go to sleep|fall asleep|go to bed|take [a] nap|nap|rest|"
-                          "have [a] rest|take [a] rest|get [some] (sleep|rest)|lie down to sleep)"
-                          f" [here] {_RESTED}"]),
+                          "have [a] rest|take [a] rest|get [some] (sleep|rest)"
+                          f"|lie down to (sleep|rest)) [here] {RESTED}"]),
             ("place", [
                 f"{PLACE} {_DET} {{put}} [down] {_AT} [(on|onto|in|into|over) [this|that] "
                 f"{{thing}} {_AT}]",
@@ -337,14 +339,19 @@ def _grammar(craft: CraftRules, actions: tuple[str, ...], agents: tuple[str, ...
                      f"with) "
                      f"{_DET} {{tool}} {NEAR}"]),
             ("give", [f"{_GIVE} {_MINE} {{gift}} (across|along|on) to ({{player}}|{whom}) {_WISH}",
-                      f"{_GIVE} {_MINE} {{gift}} [over] to ({{player}}|{whom}) {_WISH}",
+                      f"{_GIVE} {_MINE} {{gift}} [(over|back)] to ({{player}}|{whom}) {_WISH}",
                       f"(let|have) ({{player}}|{whom}) (have|take) {_MINE} {{gift}}",
                       f"(make a (gift|present) of|part with) {_MINE} {{gift}} "
                       f"[(to|for) ({{player}}|{whom})]",
                       f"(carry|put) {_MINE} {{gift}} [over] to ({{player}}|{whom})",
                       f"{_GIVE} {_MINE} {{gift}} [over] [to ({{player}}|{whom})]",
-                         f"{_GIVE} [over] ({{player}}|{whom}) {_MINE} {{gift}}",
+                         f"{_GIVE} [over] ({{player}}|{whom}) {_MINE} {{gift}} {_WISH}",
                          f"share {_MINE} {{gift}} with ({{player}}|{whom})"]),
+            ("feed", [f"feed ({{player}}|{whom}|it|him|her|them)"]),
+            ("many", [f"{_GIVE} {{n}} [more] {{gift}} [[(over|back)] to ({{player}}|{whom})]",
+                      f"{_GIVE} ({{player}}|{whom}) {{n}} [more] {{gift}}",
+                      f"{_GIVE} (all|both|two|half) [of] [my] {{gift}} "
+                      f"[[over] to ({{player}}|{whom})]"]),
             ("request", [
                 f"(beg|ask|implore|call on|petition) [my] {{player}} for {_MINE} {{gift}}",
                 f"(put in|make|send|send out|submit) [a] request for {_MINE} {{gift}}",
@@ -517,7 +524,11 @@ class _Reader:
             return self._placed(values)
         if meaning == "make":
             return self._made(values)
-        if meaning in ("give", "request"):
+        if meaning == "many" and values.get("n") != 1:
+            raise self.refuse("things are handed over one at a time, 1 in a step")
+        if meaning in ("give", "feed", "many"):
+            return self._handed("give", {"gift": self.env.craft.gifts.index("food"), **values})
+        if meaning == "request":
             return self._handed(meaning, values)
         return self._deed(meaning, values)
 

@@ -30,7 +30,9 @@ from manyhands.envs.craftworld.reading import (
     NEAR,
     PLACE,
     PUT,
+    RESTED,
     SEED,
+    SLEEP_ON,
     STATION,
     WAYS,
     spaced,
@@ -141,6 +143,11 @@ def around(mask: Array) -> Array:
     for first, second in ((0, 1), (2, 3)):
         mask = mask | beside(mask, first, False) | beside(mask, second, False)
     return mask
+
+
+def _far(steps: int) -> str:
+    """How far away the place is where a skill does its thing."""
+    return "about here" if steps <= 0 else f"about {steps} step{'s' * (steps > 1)} away"
 
 
 class CraftSkills:
@@ -576,6 +583,11 @@ class CraftSkills:
 
     # ---- in words -----------------------------------------------------------------------------
 
+    def idle(self, perception: np.ndarray) -> tuple[int, ...]:
+        """The skills that are no more than to wait now: to sleep, for who is asleep."""
+        asleep = bool(parse_perception(self._env.layout, np.asarray(perception)).asleep)
+        return (self._index["sleep"],) if asleep else ()
+
     def words(self, perception: np.ndarray) -> list[str]:
         """For each skill what it would do now, or, where it is impossible, why."""
         details = jax.device_get(self._compiled(np.asarray(perception)))
@@ -605,9 +617,10 @@ class CraftSkills:
         if name == "build workshop":
             return "a table and a furnace beside one cell, if there is room"
         if name.startswith(("place", "make")):
-            far = f"about {steps} steps away, " if steps > 0 else "if you can: "
-            return f"{far}costs {self._price(name)}"
-        return "about here" if steps <= 0 else f"about {steps} step{'s' * (steps > 1)} away"
+            return f"{_far(steps)}, costs {self._price(name)}"
+        if name.startswith("explore"):
+            return f"about {steps} step{'s' * (steps != 1)} to the edge of what you see"
+        return _far(steps)
 
     def _price(self, name: str) -> str:
         """What a thing costs to place or to make, in words."""
@@ -678,6 +691,10 @@ class CraftSkills:
     ) -> int:
         if verb == "named":
             return int(said["name"])
+        if verb == "asleep":
+            if sight is not None and not sight.asleep:
+                raise IllegalAction("you are not asleep")
+            return self._index["sleep"]
         if verb == "one way":
             way = said["way"]
             raise IllegalAction(
@@ -821,8 +838,10 @@ _PHRASES = {
     "shelter": ["[(build|make|take|find|seek)] [(a|my)] shelter", "(wall|close|shut) "
                 "(myself|me|us) in [with stones]", "take shelter", "dig in"],
     "build workshop": ["(build|make|set up) [a] workshop"],
-    "sleep": [f"{_ON} (sleep|rest|nap)", "(go to sleep|fall asleep|go to bed|lie down to sleep)",
-              "(get|take|have) [some|a] (sleep|rest|nap)"],
+    "sleep": [f"{_ON} (sleep|rest|nap) [here] {RESTED}",
+              f"(go to sleep|fall asleep|go to bed|lie down to (sleep|rest)) [here] {RESTED}",
+              f"(get|take|have) [some|a] (sleep|rest|nap) [here] {RESTED}"],
+    "asleep": [SLEEP_ON],
     "wait": [*WAITING, "(wait|stay|remain|stand|idle|hold) [(here|still|put|in place|where i am"
     "|1 step|"
              "one step)]", "do nothing", "(no op|noop)", "(skip|pass) [(my|this)] (turn|step)"],

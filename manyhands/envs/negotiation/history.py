@@ -20,6 +20,7 @@ from manyhands.envs.negotiation.state import (
     KINDS,
     OFFER,
     OVER,
+    PASS,
     PICK,
     PROPOSE,
     READY,
@@ -96,11 +97,30 @@ def last_step(data: Scenario, state: NegotiationState) -> tuple[int, int]:
     return (RESPOND if answers else PROPOSE), size
 
 
+def refusals(data: Scenario, log: np.ndarray) -> list[int]:
+    """Which of the last moves were passes in place of an answer to a proposal."""
+    if data.flow != ROUNDS or not data.bargains:
+        return []
+    kinds = log[:, 1].tolist()
+    return [
+        k
+        for k, kind in enumerate(kinds)
+        if kind == PASS and OFFER in kinds[max(k - data.players + 1, 0) : k]
+    ]
+
+
 # ---- in words ------------------------------------------------------------------------------------
 
 
-def move_words(env: Negotiation, seen: Observation, entry: np.ndarray, aloud: str = "") -> str:
-    """A line of the history: who did what, and the free words that were said with it."""
+def move_words(
+    env: Negotiation,
+    seen: Observation,
+    entry: np.ndarray,
+    aloud: str = "",
+    refuses: bool = False,
+) -> str:
+    """A line of the history: who did what, and the free words that were said with it; `refuses`:
+    whether it is a pass in place of an answer."""
     number, kind, word = map(int, entry[:3])
     data, place, content = env.scenario, number - 1, entry[3:]
     own = data.entry_words(seen, entry)
@@ -122,7 +142,8 @@ def move_words(env: Negotiation, seen: Observation, entry: np.ndarray, aloud: st
             return f"{who} chose in private: {words}{beside}"
         verb = "propose" if data.flow in (CHAT, ROUNDS) else "offer"
         return f"{who} {seen.verb(place, verb)}: {words}{beside}"
-    return f"{who}: {KINDS[kind]}{beside}"
+    no = " (no answer, which is a no)" if refuses else ""
+    return f"{who}: {KINDS[kind]}{no}{beside}"
 
 
 def _quoted(words: str) -> str:

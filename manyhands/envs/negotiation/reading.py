@@ -226,7 +226,12 @@ _CLAIMS = {
     ),
     "price": (
         f"(claim|state|declare) [that] [my (cost|value|limit)] {_STATED} {{n}} [coin]",
-        "my (cost|value) is [about|around] {n} [coin]",
+        "my (cost|value) is [about|around] {n} [coin] [[.] i claim]",
+        "(claim|state|declare|tell (them|you|him|her|the (buyer|seller)|my (opponent|partner))) "
+        "[that] (my (cost|value|limit)|[the|this] item|it) (is|are) [only|just] [worth] "
+        "[only|just] [about|around] {n} [coin] [(to|for) me]",
+        "(it is|it's|[the|this] item is) [only|just] worth [only|just] [about|around] {n} [coin] "
+        "(to|for) me [[.] i claim]",
     ),
     "outside": (
         f"(claim|state|declare) [that] [having] [no deal] {_STATED} {{n}} [coin|point] "
@@ -368,6 +373,7 @@ class _Reader:
         if not self.legal.any():
             raise IllegalAction("it is not your turn")
         if isinstance(text, str) and len(text) <= answers.MAX_ANSWER:
+            text = self.listed(text)
             rest, say = answers.split_say(text)
             if say is not None and self.env.chat is not None:
                 limit = self.env.chat.max_length
@@ -389,6 +395,15 @@ class _Reader:
     def decided(self, text: Any) -> Action:
         me = self.env.agents[self.agent]
         return answers.decide(text, self.mean, self.illegal, what="move", me=me, calm=_is_calm)
+
+    def listed(self, text: str) -> str:
+        """An answer in which a list of all players' shares, "player_0: 40, player_1: 60", says "me"
+        of the one who answers: a name with a colon before a move tells who makes it."""
+        names = [name for name in self.env.agents if f"{name}:" in text]
+        me = self.env.agents[self.agent]
+        if len(names) < 2 or me not in names:
+            return text
+        return re.sub(rf"\b{me}:\s*(?=\d)", "me: ", text)
 
     def is_courtesy(self, rest: str) -> bool:
         """Whether what stands before words to say is nothing."""
@@ -650,7 +665,7 @@ class _Reader:
             for kind, (first, size) in enumerate(zip(env.first, env.sizes, strict=True))
             if size and self.legal[first : first + size].any()
         ]
-        offering = self.data.how_to_offer
+        offering = self.data.offer_hint
         if self.seen.phase == PICK and self.data.flow == CHAT:
             offering = '"take ..."'
         claim = "pledge" if self.data.about == "pledge" else "claim"

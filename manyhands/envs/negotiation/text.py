@@ -27,7 +27,9 @@ from manyhands.envs.negotiation.history import (
     last_step,
     move_words,
     outcome_words,
+    refusals,
     spoken,
+    steps_of,
 )
 from manyhands.envs.negotiation.state import (
     CHAT,
@@ -135,17 +137,22 @@ def _past(
     """The moves before the last step, and those of the last step with what came of them."""
     log = entries(env, seen)
     aloud = spoken(env, seen, log, int(state.time), talk)
+    noes = refusals(env.scenario, log)
     moves = [
-        f"- {move_words(env, seen, entry, said)}" for entry, said in zip(log, aloud, strict=True)
+        f"- {move_words(env, seen, entry, said, refuses=k in noes)}"
+        for k, (entry, said) in enumerate(zip(log, aloud, strict=True))
     ]
     brief = env.detail == "brief"
     if not moves:
         return [] if brief else ["History: nothing yet."]
     size = last_step(env.scenario, state)[1]
     before, last = moves[: len(moves) - size], moves[len(moves) - size :]
+    left_out = len(log) == env.memory and steps_of(env.scenario, log, int(state.time))[0] > 0
     if brief:
+        left_out |= len(before) > BRIEF_MOVES
         before = before[max(len(before) - BRIEF_MOVES, 0) :]
-    lines = ["History, oldest first:", *before] if before else []
+    header = "History, oldest first" + " (earlier moves left out)" * bool(left_out)
+    lines = [f"{header}:", *before] if before else []
     if last:
         lines += ["Last step:", *last, *outcome_words(env, state, seen)]
     return lines

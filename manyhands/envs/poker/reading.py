@@ -29,6 +29,7 @@ GRAMMAR = Grammar(
             "over to you [.] [i] check", "check [.] over to you", "check it is",
             "check [.] your (turn|move|go|action)", "let it check through",
             "(see|take) (the|a) (next|free) card for free", "(take|have) a free card",
+            "pass [the|my] (action|turn|move) [(on|along)]",
         ],
         # As OpenSpiel calls it: no chips are put in.
         "pass": ["pass", "put in nothing", "pay nothing"],
@@ -72,7 +73,7 @@ GRAMMAR = Grammar(
             "(match|meet|cover|equal|pay) [the] {n:count} [more] chip [(from|of) {other}]",
             "pay [the|those] {n:count} [more] [chip] "
             "[to (stay in|see it|call|continue|go on|see (your|the|that) card)]",
-            "(match|pay|cover|meet) it", "(call|match) [{other}|you]",
+            "(match|pay|cover|meet) it", "(i'll|i will) see it", "(call|match) [{other}|you]",
             "pay to (see|call|continue|stay [in]|go on) "
             "[it|that|(your|the|that|next|public) [public|next] card|[in] [the|this] hand]",
             "(call|see) you", "match", "(go|come) along [with it]", "stay in [the] [hand|pot|game]",

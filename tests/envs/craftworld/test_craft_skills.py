@@ -12,7 +12,7 @@ import pytest
 
 from manyhands.core.env import IllegalAction
 from manyhands.envs.craftworld import CraftWorld, ways
-from manyhands.envs.craftworld.rules import ITEMS, VITALS
+from manyhands.envs.craftworld.rules import ITEMS, MATERIALS, VITALS
 from manyhands.wrappers.skills import DONE, UNDER_WAY, Skills
 
 MAP = """
@@ -164,6 +164,27 @@ def test_only_waiting_is_possible_asleep():
     sleep = env.parse("sleep", state, 0)
     state, _ = step(jax.random.key(0), state, np.array([sleep, env.noop]))
     assert np.flatnonzero(np.asarray(env.legal(state))[0]).tolist() == [env.skills.wait]
+    # To sleep on is to wait.
+    assert "sleep (under way)" in env.describe(state, 0)
+    for said in ("sleep", "go on", "sleep on", "stay asleep until morning"):
+        assert env.parse(said, state, 0) == env.skills.wait
+    with pytest.raises(IllegalAction, match="you are asleep"):
+        env.parse("collect wood", state, 0)
+    state, _ = step(jax.random.key(0), state, np.array([env.skills.wait, env.noop]))
+    assert env.parse("go on", state, 0) == env.skills.wait
+
+
+def test_a_skill_that_cannot_go_on_is_told():
+    env, step, state = game()
+    collect = env.parse("collect 9 wood", state, 0)
+    state, _ = step(jax.random.key(0), state, np.array([collect, env.noop]))
+    assert "until you hold 9 (under way)" in env.describe(state, 0)
+    tree, grass = MATERIALS.index("tree"), MATERIALS.index("grass")
+    ground = np.array(state.inner.map)
+    ground[ground == tree] = grass
+    bare = dataclasses.replace(state, inner=dataclasses.replace(state.inner, map=ground))
+    told = env.describe(bare, 0)
+    assert "(under way, but impossible now: there is none in view)" in told
 
 
 def test_primitives_are_skills_of_one_step():

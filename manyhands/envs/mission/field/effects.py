@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from manyhands.core.choices import Choice
 from manyhands.envs.mission.field.look import (
+    Body,
     Look,
     beyond,
     cell_words,
@@ -14,22 +17,30 @@ from manyhands.envs.mission.field.look import (
     steps,
     title_of,
 )
+from manyhands.envs.mission.field.stages import rays
 from manyhands.envs.mission.field.state import (
     APPLE,
     BOX,
     BUTTON,
+    CLEAR,
     COIN,
+    DIRT,
     DOOR,
     FLAG,
     GOAL,
+    GOLD,
     HEADINGS,
+    IRON,
     KEY,
     LOCKED,
     OPPOSITE,
     WALK,
+    WALL,
+    Beam,
     FieldState,
     Plan,
 )
+from manyhands.envs.mission.text import all_of
 
 if TYPE_CHECKING:
     from manyhands.envs.mission.env import Mission
@@ -73,6 +84,17 @@ def ahead(look: Look) -> int:
     row, column = beyond(look.own, look.own.heading)
     rows, columns = look.cells.shape
     return int(look.cells[row, column]) if 0 <= row < rows and 0 <= column < columns else -1
+
+
+def faces_solid(look: Look, body: Body) -> bool:
+    """Whether a body faces a cell in view that nobody can enter."""
+    row, column = beyond(body, body.heading)
+    rows, columns = look.cells.shape
+    if body.row < 0 or not (0 <= row < rows and 0 <= column < columns):
+        return False
+    code = int(look.cells[row, column])
+    door = code in _DOORS and look.doors[code - DOOR]
+    return code >= 0 and code != BOX and code not in WALK and not door
 
 
 def danger(plan: Plan, agent: int) -> str:
@@ -227,11 +249,75 @@ def _verb(mission: Mission, look: Look, verb: str) -> str:
     reach += f" and {beam.radius} to each side" if beam.radius else ""
     if beam.around:
         reach = f"within {steps(beam.around)} of you"
-    where = f"{'all' if beam.around else 'whoever is'} {reach}"
-    return {
-        "out": f"take {where} out for {steps(beam.steps)}, if anybody is there",
-        "freeze": f"freeze {where} for {steps(beam.steps)}, if anybody is there",
-        "home": f"send {where} back to the start, if anybody is there",
-        "clean": f"clean dirty water {reach}, if there is any",
-        "mine": f"strike the {'nearest' if beam.around else 'first'} ore {reach}, if there is any",
+    who = f"{'all' if beam.around else 'whoever is'} {reach}"
+    where, complete = reached(plan, look, beam)
+    if beam.effect == "clean":
+        count = sum(int(look.cells[cell]) == DIRT for cell in where)
+        found = f"{count} cell{'s' * (count != 1)} now" if count else "there is none now"
+        return f"clean dirty water {reach}" + (f": {found}" if complete else ", if there is any")
+    if beam.effect == "mine":
+        return _strike(mission, look, beam, reach)
+    bodies = [
+        title_of(mission, body.number)
+        for body in look.others
+        if (body.row, body.column) in where and hits(plan, own.number, beam, body)
+    ]
+    now = "; nobody is there now" if complete else ""
+    if bodies:
+        now = f"; now {all_of(bodies)} {'is' if len(bodies) == 1 else 'are'} there"
+    does = {
+        "out": f"take {who} out for {steps(beam.steps)}",
+        "freeze": f"freeze {who} for {steps(beam.steps)}",
+        "home": f"send {who} back to the start",
     }[beam.effect]
+    first = ", once all have moved" if late(plan) else ""
+    return f"{does}{first}{now}"
+
+
+def late(plan: Plan) -> bool:
+    """Whether beams reach from where bodies are after the moves of the same step."""
+    return plan.stages.index("beams") > plan.stages.index("moves")
+
+
+def _strike(mission: Mission, look: Look, beam: Beam, reach: str) -> str:
+    """Which ore a strike meets."""
+    plan = mission.plan
+    where, complete = reached(plan, look, beam)
+    own = look.own
+    straight = [c for c in where if beam.around or own.row == c[0] or own.column == c[1]]
+    ore = next((cell for cell in straight if int(look.cells[cell]) in (GOLD, IRON)), None)
+    if ore is not None:
+        return f"strike the {cell_words(mission, int(look.cells[ore]))} at {place(plan, *ore)}"
+    which = "nearest" if beam.around else "first"
+    return f"strike the {which} ore {reach}" + (": there is none now" if complete else ", if any")
+
+
+def hits(plan: Plan, number: int, beam: Beam, body: Body) -> bool:
+    """Whether a beam of an agent does anything to another body that it reaches."""
+    foe = len(plan.teams) == 1 or plan.of_team[number] != plan.of_team[body.number]
+    return body.out == 0 and (beam.everybody or bool(foe))
+
+
+def reached(plan: Plan, look: Look, beam: Beam) -> tuple[list[tuple[int, int]], bool]:
+    """The cells that a beam of the agent reaches from where it is, those straight ahead first, from
+    near to far; and whether all of them are in view."""
+    (rows, columns), ways = rays(beam)
+    own, (height, width) = look.own, look.cells.shape
+    cells = [
+        (own.row + int(row), own.column + int(column))
+        for row, column in zip(rows[:, own.heading], columns[:, own.heading], strict=True)
+    ]
+    inside = [0 <= row < height and 0 <= column < width for row, column in cells]
+    codes = [
+        int(look.cells[cell]) if there else WALL for cell, there in zip(cells, inside, strict=True)
+    ]
+    stops = [code >= 0 and not _is_clear(look, code) for code in codes]
+    dark = np.any(ways & np.array(stops)[None, : ways.shape[1]], axis=1) & (not beam.around)
+    lit = [k for k in range(len(ways)) if inside[k] and not dark[k]]
+    unseen = any(codes[k] < 0 for k in lit)
+    return [cells[k] for k in lit], not unseen
+
+
+def _is_clear(look: Look, code: int) -> bool:
+    """Whether one shoots across a cell."""
+    return code in CLEAR or (code in _DOORS and look.doors[code - DOOR])

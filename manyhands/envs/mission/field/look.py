@@ -182,7 +182,9 @@ def body_words(mission: Mission, look: Look, body: Body, you: bool) -> str:
         beam = beam_words(plan, body.number, "your" if you else "its")
         parts.append(f"able to {beam} again in {steps(body.cool)}")
     if body.ago:
-        parts.append(f"whose strike at gold counts for {steps(body.ago)} more")
+        # The step in which it struck is one of those that count.
+        more = f"for {steps(body.ago - 1)} more" if body.ago > 1 else "no more"
+        parts.append(f"whose strike at gold counts {more}")
     return ", ".join(parts)
 
 

@@ -31,7 +31,7 @@ _MEANINGS = {
     "carry": "what it carries (a code)",
     "out": "steps in which it cannot act (-1: for good)",
     "cool": "steps until it can use its beam again",
-    "ago": "steps that its last strike at gold counts",
+    "ago": "steps that its last strike at gold counts, that of the strike among them",
 }
 _HIGH = {"heading": 3, "carry": len(CELLS) - 1, "out": 1000, "cool": 200, "ago": 3}
 

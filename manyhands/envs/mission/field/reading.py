@@ -68,7 +68,7 @@ _FAR = (
 )
 _AIM = "[(to|towards|toward)] [the]"
 _PLACE = "(row {row:n} [and|.] column {column:n}|{pair_row:n} {pair_column:n})"
-_THING = "[(the|a|an|that|this)] {thing} [(of|for|to) door {door:n}|{door:n}]"
+_THING = "[(the|a|an|that|this)] [{which:sided}] {thing} [(of|for|to) door {door:n}|{door:n}]"
 _ON = (
     f"[(to|onto|on|into|through) [cell|square] ({_PLACE}|{_THING})|[(up|down)] to row {{row:n}}"
     "|[over] to column {column:n}|along (row|column) {n}]"
@@ -76,13 +76,13 @@ _ON = (
 # What one may go towards, further away.
 _TOWARDS = (
     "((towards|toward|in direction of|closer to|nearer to|to|for|into|onto|on|through) "
-    f"({_PLACE}|{_THING} [(at|on) {_PLACE}]|{{to:who}} [s (cell|square|place|position)])"
+    f"({_PLACE}|row {{row:n}}|column {{column:n}}|{_THING} [(at|on) {_PLACE}]"
+    "|{to:who} [s (cell|square|place|position)])"
     "|away from {off:who})"
 )
 _SIDE = (
-    "[(beside|next to|near) me|(to|on|in|at) [my|the] {side:way} [side] [of me]|{side:way} [of me]"
-    "|{side:near} [me]"
-    "|at {place}]"
+    "[(beside|next to|near) me|[just|right] (to|on|in|at) [my|the] {side:way} [side] [of me]"
+    "|{side:way} [of me]|{side:near} [me]] [at {place}]"
 ).replace("{place}", _PLACE)
 _WAYS = {
     "north": "up|upward|northward|n",
@@ -142,11 +142,16 @@ _VERBS = {
             f"(shoot|fire|zap) {_AHEAD}"],
     "clean": [f"(clean|wash|scrub|spray|clean up) [(the|this|some)] [dirty] "
               f"(river|water|dirt|pollution|waste) {_AHEAD}",
-              f"(clean|scrub) (it|up) {_AHEAD}", "(i|i will|i'll) clean",
-              f"(fire|shoot|use|send out) [(the|my|a)] cleaning beam {_AHEAD}"],
+              f"(clean|scrub|wash) (it|up) {_AHEAD}",
+              "(scrub|wash|spray) the (river|water) (clean|down)", "(i|i will|i'll) clean",
+              f"(clean|wash) (away|up|off) [(the|this|some)] (dirt|pollution|waste) {_AHEAD}",
+              f"(fire|shoot|use|send out) [(the|my|a)] (cleaning beam|clean beam|clean) "
+              f"[(at|on|into) [the] [dirty] (river|water|dirt|pollution|waste)] {_AHEAD}"],
     "tag": [f"(tag|touch|freeze) {_WHO} [who is] [right] [(near|beside|around|next to) me]",
             "tag all [(near|beside|around) me]"],
-    "mine": [f"(mine|strike|dig|dig up|hit|dig for) [(the|this|that|some)] {{ore}} {_AHEAD}",
+    "mine": [f"(mine|strike|dig|dig up|hit|dig for) [(the|this|that|some)] {{ore}} {_AHEAD}"
+             f" [(at|on) {_PLACE}]",
+             f"(mine|strike|hit|dig up) it {_AHEAD}",
              f"(mine|strike|dig) {_AHEAD}"],
 }  # fmt: skip
 
@@ -158,7 +163,7 @@ def _things() -> dict[str, tuple[int, ...]]:
         "key": tuple(KEY + k for k in three),
         "plate|pressure plate": tuple(PLATE + k for k in three),
         "button|switch": tuple(BUTTON + k for k in three),
-        "door": tuple(DOOR + k for k in three),
+        "door|open door|opened door|doorway": tuple(DOOR + k for k in three),
         "goal|x|goal x|finish": (GOAL,),
         "apple|fruit": (APPLE,),
         "coin": tuple(COIN + k for k in range(4)),
@@ -193,26 +198,35 @@ def _grammar(actions: tuple[str, ...], token: bool = False) -> Grammar:
                     f"(1|one|a) [more] {_CELL} [(further|more)] [to] [the] {{way}}",
                     f"{_GO} {_FAR} (to|onto|on|into|through|towards|toward|for) [cell|square] "
                     f"({_PLACE}|{_THING} {_SIDE})",
-                    f"(join|meet|follow|approach) {{who}} [.] {_AIM} {{way}}",
+                    f"(join|meet|follow|approach|chase|pursue) {{who}} [.] [{_GO}] {_AIM} {{way}}",
                     f"{_GO} (around|past) the (wall|box|crate|obstacle) [by] {_AIM} {{way}}",
                     f"(enter|reach|step on|stand on|get on) ({_PLACE}|{_THING} {_SIDE})",
                     f"(enter|reach|step on|stand on|get on) {_THING} {_BY}"]),
             ("towards", [f"{_GO} {_FAR} {_AIM} {{way}} [by] {_FAR} {_TOWARDS}",
                          f"{_GO} {_FAR} {_TOWARDS} [.] {{way}} [first]",
+                         f"{_TAKE} {_THING} [first] [.] [{_GO}] {_AIM} {{way}}",
+                         f"(approach|close in on|get closer to|go after) {_THING} [.] [{_GO}] "
+                         f"{_AIM} {{way}}",
                         f"{_GO} {_FAR} (towards|toward|to|for) {_THING} (in|to|on|at) {{way}} "
                         "[side] [of me]"]),
             ("take", [f"{_GO} {_FAR} {_AIM} {{way}} {_FAR} {_ON} and (take|get|eat|collect|grab"
-                      f"|pick up) {_THING}", f"{_TAKE} [up] {_THING} {_SIDE} [up]",
+                      f"|pick up) {_THING} [(at|on) {_PLACE}]",
+                      f"{_TAKE} [up] {_THING} {_SIDE} [up]",
                       f"(eat|harvest|munch) {_THING} {_SIDE}",
-                      f"{_TAKE} [up] ({_THING}|it) [up] {_BY}"]),
+                      f"{_TAKE} [up] ({_THING}|it) [up] {_BY}",
+                      f"({_TAKE}|eat) [up] it [up]"]),
             ("push", ["(push|shove|move) [(the|this|that)] (box|crate) "
                       f"{_FAR} {_AIM} {{way}} {_FAR}",
                       f"(push|shove) [(the|this|that)] (box|crate) {_SIDE}"]),
             ("open", [f"(open|unlock|go through) [(the|this|that)] door [{{door:n}}] {_SIDE} "
                       "[with (my|the) key]",
                       f"(open|unlock) [(the|this|that)] door [{{door:n}}] [with (my|the) key] "
-                      f"{_BY}"]),
+                      f"{_BY}",
+                      f"use (my|the|this) key [(on|in|with|for|to open)] "
+                      f"(the|this|that) door [{{door:n}}] {_SIDE}",
+                      "use (my|the|this) key (on|in|with|for|to open) door {door:n}"]),
             ("face", ["(face|turn) [(to|towards|toward)] [the] {way}",
+                      f"(face|turn) {{way}} (to|towards|toward) {_THING}",
                       f"(face|turn to|turn towards) {_THING} {_SIDE}"]),
         ]  # fmt: skip
         short += [("towards", [f"[straight|due] {{way}} {_FAR} {_TOWARDS}",
@@ -228,6 +242,10 @@ def _grammar(actions: tuple[str, ...], token: bool = False) -> Grammar:
                 f"{_TOKEN} [(go|goes|move|moves|is to go|is to move|should go|should move|must go"
                 f"|must move)] {_FAR} {_AIM} {{way}} [by] {_FAR}",
                 f"(move|push|bring|send|take|shift) {_TOKEN} (to|onto|into) ({_PLACE}|{_THING})",
+                "(name|call|call for) {way} [(too|as well|again)]",
+                f"both {_GO} {_FAR} {_AIM} {{way}} {_FAR}",
+                f"(i agree|agreed|i'm with you|i am with you) [with {{who}}] [.] [{_GO}] {_AIM} "
+                "{way}",
                 "(vote|vote for) {way}", "my vote [(is|goes to|is for)] {way}",
             ]))  # fmt: skip
     else:
@@ -264,7 +282,10 @@ def _grammar(actions: tuple[str, ...], token: bool = False) -> Grammar:
             if verb == "lock":
                 phrases.append(("unlock", _VERBS["unlock"]))
     if token:
-        phrases.append(("stay", ["(keep|leave|hold) [(the|our)] token [(where it is|here|there|in "
+        phrases.append(("stay", ["wait to hear [from] {who}",
+                                 "wait to hear what {who} (say|answer|think|see)",
+                                 "wait for {who} s (word|answer|message|reply|call|suggestion)",
+                                 "(keep|leave|hold) [(the|our)] token [(where it is|here|there|in "
                                  "place|still)]"]))  # fmt: skip
     slots: dict[str, Any] = {
         "on": {
@@ -280,6 +301,10 @@ def _grammar(actions: tuple[str, ...], token: bool = False) -> Grammar:
         },
         "held": {"open": True},
         "near": {"above": 0, "below": 1, "beneath": 1},
+        "sided": {
+            **{"northern": 0, "southern": 1, "western": 2, "eastern": 3},
+            **{"upper": 0, "lower": 1, "left": 2, "left hand": 2, "right hand": 3},
+        },
         "thing": _things(),
         "ore": _ORES,
         "who": {},
@@ -312,6 +337,11 @@ def parse(mission: Mission, text: Any, state: FieldState, agent: int) -> int:
         for reading in _grammar(plan.actions, bool(plan.token)).read(
             opened(answer.plain), _slots(mission, agent)
         ):
+            stated = answer.kind == REASON or answer.plain.startswith(_FACING)
+            # "Take it: west" says again what west does.
+            bare = answer.kind == REASON and reading == ("take", {})
+            if bare or (stated and _faces(look, reading)):
+                continue
             action = _named(mission, state, look, agent, reading)
             if isinstance(action, str):
                 reason = reason or action
@@ -347,7 +377,8 @@ def _slots(mission: Mission, agent: int) -> dict[str, Any]:
     things = _things()
     for k, name in enumerate(mission.agents[:4]):
         mine = ("my coin", "my own coin") if k == agent else ()
-        words = (f"coin of {name}", f"{name}'s coin", f"coin {CELLS[COIN + k].mark}", *mine)
+        mark = CELLS[COIN + k].mark
+        words = (f"coin of {name}", f"{name}'s coin", f"coin {mark}", f"{mark} coin", *mine)
         things |= dict.fromkeys(words, (COIN + k,))
     if len(plan.teams) > 1 and LAND in plan.used:
         for k, team in enumerate(plan.teams[:2]):
@@ -397,8 +428,10 @@ def _named(
             return f"that is not of door {values['door']}"
     if "facing" in values and values["facing"] != look.own.heading:
         return f"you face {HEADINGS[look.own.heading]}"
-    if "ore" in values and _first(look, plan.beams["mine"].length) not in values["ore"]:
-        return "there is no such ore ahead of you"
+    if "ore" in values:
+        code, row, column = _first(look, plan.beams["mine"].length)
+        if code not in values["ore"] or not _is_at(values, row, column):
+            return "there is no such ore ahead of you"
     if "who" in values and not any(
         body.number in values["who"] and _reached(mission, look, name, body) for body in look.others
     ):
@@ -409,6 +442,13 @@ def _named(
             return f"the box ahead of you is {'' if locked else 'not '}locked"
         name = "lock"
     return plan.actions.index(name)
+
+
+def _faces(look: Look, reading: Reading) -> bool:
+    """Whether a reading says no more than which thing the agent faces: "I'm facing the river"."""
+    if reading.meaning != "face" or "way" in reading.values or "side" in reading.values:
+        return False
+    return ahead(look) in reading.values.get("thing", ())
 
 
 def _stays(look: Look, values: dict[str, Any]) -> int | str:
@@ -440,8 +480,8 @@ def _is_at(values: dict[str, Any], row: int, column: int) -> bool:
     return (row, column) == (values.get("row", row), values.get("column", column))
 
 
-def _first(look: Look, length: int) -> int:
-    """The code of the first ore ahead; -1 for none."""
+def _first(look: Look, length: int) -> tuple[int, int, int]:
+    """The code, the row and the column of the first ore ahead; all -1 for none."""
     own = look.own
     for _ in range(length):
         row, column = beyond(own, own.heading)
@@ -449,8 +489,8 @@ def _first(look: Look, length: int) -> int:
             break
         own = own._replace(row=row, column=column)
         if int(look.cells[row, column]) in (GOLD, IRON):
-            return int(look.cells[row, column])
-    return -1
+            return int(look.cells[row, column]), row, column
+    return -1, -1, -1
 
 
 def _reached(mission: Mission, look: Look, verb: str, body: Any) -> bool:
@@ -478,7 +518,10 @@ def _way(
         codes = tuple(code for code in codes if (code - DOOR) % GROUPS + 1 == values["door"])
         if not set(codes) <= set(range(DOOR, KEY + GROUPS)):
             return f"there is no such thing of door {values['door']}"
-    way = values.get("way", values.get("side"))
+    sides = {int(values[label]) for label in ("way", "side", "which") if label in values}
+    if len(sides) > 1:
+        return "that is on another side"
+    way = next(iter(sides), None)
     placed = {"row", "column", "pair_row"} & set(values)
     if way is not None and codes is None and not placed and name != "face":
         return 1 + int(way)
@@ -489,8 +532,17 @@ def _way(
         if not inside or (way is not None and way != action - 1):
             continue
         here = codes is None or int(look.cells[row, column]) in codes
+        if name == "take" and codes is None and way is None:  # "I pick it up"
+            here = any(words in told.get(action, "") for words in (" and take ", " and eat "))
         if here and _is_at(values, row, column):
             fits.append(action)
+    far = {"row", "column"} & set(values)
+    if not fits and way is not None and codes is None and len(far) == 1:
+        # "Down to row 5", from further up.
+        away = _side(look.own, values.get("row", look.own.row),
+                     values.get("column", look.own.column), int(way))  # fmt: skip
+        if away > 0:
+            return 1 + int(way)
     if len(fits) != 1:
         return NOT_BESIDE if not fits else "say which way"
     (action,) = fits
@@ -508,12 +560,15 @@ def _way(
     return action
 
 
+_FACING = ("i'm facing", "i am facing", "facing")
 NOT_BESIDE = "that is not beside you"
 
 
 def _towards(look: Look, values: dict[str, Any]) -> int | str:
     """The way that is named, if what it should lead towards is seen on that side."""
     own, way = look.own, int(values["way"])
+    if values.get("which", way) != way:
+        return f"what you name is not {HEADINGS[way]} of you"
     if "off" in values:
         near = [body for body in look.others if body.number in values["off"]]
         if near and all(_side(own, body.row, body.column, way) <= 0 for body in near):
@@ -530,7 +585,7 @@ def _towards(look: Look, values: dict[str, Any]) -> int | str:
     elif "pair_row" in values:
         goals = [(values["pair_row"], values["pair_column"])]
     else:
-        goals = [(values["row"], values["column"])]
+        goals = [(values.get("row", own.row), values.get("column", own.column))]
     if any(_side(own, row, column, way) > 0 for row, column in goals) or _leads(look, goals, way):
         return 1 + way
     return f"what you name is not {HEADINGS[way]} of you"

@@ -143,6 +143,7 @@ def _last_step(mission: Mission, state: FieldState, agent: int) -> list[str]:
         said.setdefault(event["event"], []).append("you" if own else event["agent"])
     parts = _token_stayed(mission, agent, said.pop("blocked", [])) if mission.plan.token else []
     parts += _spotted(mission.plan, said)
+    parts += _turned(mission, state, agent, said)
     for name, names in said.items():
         did = EVENTS[name]
         if len(names) > 1 or names == ["you"]:
@@ -177,6 +178,22 @@ def _token_stayed(mission: Mission, agent: int, named: list[str]) -> list[str]:
     return [f"the token stayed where it was: {why}"]
 
 
+def _turned(
+    mission: Mission, state: FieldState, agent: int, said: dict[str, list[str]]
+) -> list[str]:
+    """Who wanted to go where nobody can, and only turned there, taken out of `said`."""
+    plan, names = mission.plan, said.get("blocked", [])
+    if "heading" not in plan.features or not names:
+        return []
+    look = look_of(mission, state, agent)
+    bodies = {body_name(plan, body.number): body for body in look.others} | {"you": look.own}
+    only = [name for name in names if effects.faces_solid(look, bodies[name])]
+    said["blocked"] = [name for name in names if name not in only]
+    if not said["blocked"]:
+        said.pop("blocked")
+    return [f"{all_of(only)} turned, and could not go on"] if only else []
+
+
 def _plural(did: str, own: str) -> str:
     """What several, or "you", did."""
     did = did.replace("of its own", f"of {own} own")
@@ -192,7 +209,7 @@ def rules(mission: Mission, agent: int) -> str:
     own = plan.teams[int(plan.of_team[agent])]
     sections = [
         ("", _who(mission, agent, own)),
-        ("AIM", [_aim(mission), *_rewards(mission), _ending(mission)]),
+        ("AIM", [_aim(mission), *_rewards(mission, own), _ending(mission)]),
         ("MOVING", _moving(mission)),
         ("WHAT ELSE HAPPENS", _happenings(mission, own)),
         ("WHAT YOU SEE", _view(mission, agent)),
@@ -238,10 +255,10 @@ _REWARDS = {
     "hit": "each one that you hit", "struck": "being hit", "capture": "each one that you catch",
     "caught": "being caught", "delivery": "a flag brought home",
     "conceded": "a flag that others bring home", "flag": "taking a flag",
-    "hidden": "each step in which none of the hidden team is seen (for them)",
-    "seen": "each step in which one of the hidden team is seen (for them)",
-    "spotting": "each step in which one of the hidden team is seen (for those who look)",
-    "searching": "each step in which none of the hidden team is seen (for those who look)",
+    "hidden": "each step in which none of your team is seen",
+    "seen": "each step in which one of your team is seen",
+    "spotting": "each step in which your team sees one of the others",
+    "searching": "each step in which your team sees none of the others",
     "goal": "reaching a goal", "repair": "repairing a generator", "key": "taking a key",
     "open": "opening a door", "clean": "each cell of water cleaned", "move": "a move",
     "blocked": "a move that fails", "push": "pushing a box", "lock": "locking or unlocking a box",
@@ -251,9 +268,16 @@ _REWARDS = {
 assert set(_REWARDS) == set(EVENTS)
 
 
-def _rewards(mission: Mission) -> list[str]:
-    parts = []
+# Of these events each happens to one of two teams, the one that hides and the one that looks.
+_SPOTTING = {"hidden": 0, "seen": 0, "spotting": 1, "searching": 1}
+
+
+def _rewards(mission: Mission, own: Team) -> list[str]:
+    parts, spotting = [], mission.plan.spotting
     for name in mission.terms:
+        whose = spotting[_SPOTTING[name]] if spotting and name in _SPOTTING else None
+        if whose is not None and mission.plan.teams[whose] is not own:
+            continue
         weight = mission.reward_weights[name]
         if weight:
             team = ", for all of the team" if name in mission.plan.shared else ""
@@ -367,11 +391,11 @@ def _happenings(mission: Mission, own: Team) -> list[str]:
     plan, lines = mission.plan, []
     for verb in own.verbs:
         if verb in plan.beams:
-            lines.append(f"- {verb}: {_beam(plan, plan.beams[verb])}")
+            lines.append(f"- {verb}: {_beam(plan, plan.beams[verb], own)}")
     for team in plan.teams:
         for verb in team.verbs:
             if team is not own and verb not in own.verbs and verb in plan.beams:
-                lines.append(f"- The {team.name} can {verb}: {_beam(plan, plan.beams[verb])}")
+                lines.append(f"- The {team.name} can {verb}: {_beam(plan, plan.beams[verb], team)}")
     if "lock" in plan.verbs:
         who = [team.name for team in plan.teams if "lock" in team.verbs]
         lines.append(f"- lock: the {all_of(who)} can lock and unlock the box that they face.")
@@ -425,21 +449,28 @@ def _happenings(mission: Mission, own: Team) -> list[str]:
     return lines
 
 
-def _beam(plan: Plan, beam: Beam) -> str:
+def _beam(plan: Plan, beam: Beam, own: Team) -> str:
+    """What a beam of a team reaches and does."""
     if beam.around:
         reach = f"reaches up to {steps(beam.around)} away in any direction (not diagonally)"
     else:
         wide = f", and {beam.radius} to each side" if beam.radius else ""
         reach = f"reaches {beam.length} cells in the direction that you face (where you last \
-wanted to go){wide}; walls, doors and boxes stop it"
-    whom = "whoever is there" if beam.everybody or len(plan.teams) == 1 else "others there"
+wanted to go){wide}; walls, closed doors and boxes stop it"
+    others = [team.name for team in plan.teams if team is not own]
+    whom = f"any of the {all_of(others)} there" if others else "whoever is there"
+    if others and beam.everybody:
+        whom = "whoever is there, your own team too,"
+    if effects.late(plan) and beam.effect in ("out", "freeze", "home"):
+        whom += " once all have moved"
     does = {
         "out": f"{whom} is taken away for {steps(beam.steps)}, then comes back to its start",
         "freeze": f"{whom} cannot act for {steps(beam.steps)}, and cannot be hit meanwhile",
         "home": f"{whom} goes back to its start",
         "clean": "dirty water there becomes clean",
         "mine": f"the {'nearest' if beam.around else 'first'} ore there is struck. Iron is mined "
-        f"at once; gold when {plan.needed} to {plan.most} strike it within 3 steps (if more do, "
+        "at once (of several who strike it together, by the one with the lowest number); gold when "
+        f"{plan.needed} to {plan.most} strike it within 3 steps (if more do, "
         "nobody gets it)",
     }[beam.effect]
     again = f" It can be used again after {steps(beam.cooldown)}." if beam.cooldown else ""
@@ -466,7 +497,7 @@ def _growth(mission: Mission, growth: Growth) -> str:
         )
         where = (
             f"each cell of {ground} {what} with a chance a step of {listed} of it within "
-            f"a distance of {growth.radius}"
+            f"a distance of {growth.radius} (in a straight line: {_corner(growth.radius)})"
         )
     after = f", from step {growth.after} on" if growth.after else ""
     clean = (
@@ -475,6 +506,14 @@ def _growth(mission: Mission, growth: Growth) -> str:
         else ""
     )
     return f"Growth: {where}{after}{clean}."
+
+
+def _corner(radius: int) -> str:
+    """Which of the cells on a diagonal are within a straight distance."""
+    if radius == 1:
+        return "not diagonally"
+    far = max(k for k in range(radius + 1) if 2 * k * k <= radius * radius)
+    return f"diagonally up to {far} row{'s' * (far != 1)} and column{'s' * (far != 1)} away"
 
 
 def _view(mission: Mission, agent: int) -> list[str]:

@@ -191,6 +191,11 @@ class Scenario(abc.ABC):
 
     # ---- what a form says about itself ----------------------------------------------------
 
+    @property
+    def offer_hint(self) -> str:
+        """What can be offered or chosen, in short, in an error."""
+        return self.how_to_offer
+
     terms: ClassVar[tuple[str, ...]]
     bargains: ClassVar[bool]  # whether others answer an offer
     can_walk: ClassVar[bool]

@@ -153,6 +153,10 @@ class Gift(Choice):
         punish = f', "punish {min(2, self.max_gift)}"' if self.punishment else ""
         return f'"give {min(3, self.max_gift)}"{punish}, "pass" to keep all'
 
+    @property
+    def offer_hint(self) -> str:
+        return self.how_to_offer + ', "punish with <coins>"' * self.punishment
+
     def decision_words(self) -> str:
         return "Then the donor chooses."
 
@@ -257,7 +261,15 @@ class Gift(Choice):
                 f"[i] share {mine} with {whom}",
                 f"[my] (gift|donation) [is|of|will be] {{amount}} [(to|for) {whom}]",
             ],
-            "all": [f"{give} [to] [{whom}] {everything} [(to|for) {whom}]"],
+            "all": [
+                f"{give} [to] [{whom}] {everything} [(to|for) {whom}]",
+                f"{give} [to] [{whom}] (everything i have|everything|it all) [.] {{amount}}",
+                f"{give} [to] [{whom}] all [of] [my] {{amount}} [(to|for) {whom}]",
+            ],
+            "half": [
+                f"{give} [to] [{whom}] half [of] ([my] coin|what i (have|own)) [(to|for) {whom}]",
+                f"{give} [to] [{whom}] half [of] ([my] coin|what i (have|own)) [.] {{amount}}",
+            ],
             "nothing": [
                 f"{give} [to] [{whom}] (nothing|no coin|none) [at all] [(to|for) {whom}]",
                 f"[i] keep ({everything}|my coin|all the coin) [for myself]",
@@ -276,9 +288,12 @@ class Gift(Choice):
         for name in ("player", "other"):
             if values.get(name, receiver) != receiver:
                 raise IllegalAction(f"only {seen.names[_receiver(seen)]} can receive now")
-        number = values.get("amount", 0)
-        if reading.meaning == "all":
-            number = int(seen["own_holdings"][0])
+        number, owned = values.get("amount", 0), int(seen["own_holdings"][0])
+        if reading.meaning in ("all", "half"):
+            part = owned if reading.meaning == "all" else owned / 2
+            if values.get("amount", int(part)) != part:
+                raise IllegalAction(f"you own {owned} coins, and {reading.meaning} is {part:g}")
+            number = int(part)
         return np.array([0, number, 0] if reading.meaning == "punish" else [number, 0, 0])
 
     # ---- pictures ---------------------------------------------------------------------------

@@ -145,9 +145,10 @@ class Harvest(Choice):
         return [
             f"You fish in one lake, for {self.rounds} months. In each month all catch at the same "
             f"time, 0 to {int(self.offers.max())} tons each; if together you want more than there "
-            "is, each gets the same share of its wish. Then what is left is multiplied by "
-            f"{self.growth:g}, up to {self.capacity} tons. If fewer than {self.collapse} tons are "
-            "left after a harvest, the lake is empty for ever and the game is over. You gain what "
+            "is, each gets the same share of its wish, rounded down. Then what is left is "
+            f"multiplied by {self.growth:g}, up to {self.capacity} tons. If fewer than "
+            f"{self.collapse} tons are left after a harvest, the lake is empty for ever and the "
+            "game is over. You gain what "
             f"you catch.{private}",
         ]
 

@@ -178,7 +178,11 @@ class Price(Bargain):
             "(let's|let us) (settle on|settle at|agree on|do|meet at) {amount}",
             "[i] can (do|offer) [you] {amount} [for it]",
             "[i] [can|will|i'll|i'd|am willing to] (lower|drop|reduce|raise|increase|cut|bring down"
-            "|bring up|bring) my (price|offer|bid|ask|asking price) [down|up] to {amount}",
+            "|bring up|bring) my (price|offer|bid|ask|asking price) [down|up] [by {n}] to {amount}",
+            "(meet me|anchor|anchor high|anchor low|open high|open low|start high|start low) "
+            "(at|with) {amount}",
+            "[i'll|i'd] (open|start|begin) (with|at|by asking [for]|by offering) {amount}",
+            "(split|halve) the difference [.] [at|on] {amount}",
             "[i] [can|will|i'll|i'd|am willing to] (come|go) (down|up) to {amount}",
             "no deal (at|for) {not:amount} [.] my (price|offer|bid) is {amount}",
             "[the|my] [asking|final|last|new|offered] price [is|will be] [.] {amount}",
