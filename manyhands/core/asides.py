@@ -56,7 +56,8 @@ _LABEL = re.compile(
     r"|that leaves (?:me )?(?:with )?(?:only )?one (?:thing|option|choice|move)\s*:\s*"
     r"|that(?:'s| is) what i(?:'ll| will| shall)? do\s*:\s*"
     r"|(?:(?:first|next|this) step|step (?:one|1)|first(?: off)?|next(?: up| stop)?|now)\s*:\s*"
-    r"|(?:(?:my|the|final)\s+)?(?:selected|final|output|best|pick|selection|verdict)\s*:\s*"
+    r"|(?:(?:my|the|final)\s+)?(?:selected|final|output|best|pick|selection|verdict|priority)"
+    r"\s*:\s*"
     r"|(?:(?:my|the) plan|(?:my |the )?(?:best|chosen|final) (?:option|pick|plan|skill|play))"
     r"\s*:\s*"
     r"|(?:->|=>|\u2192|\u27a1\ufe0f?)\s*"
@@ -164,7 +165,7 @@ _BAD = re.compile(
 )
 
 # "west \u2014 the pot is there".
-_DASH = re.compile(r"\s+(?:[\u2013\u2014]|--)\s+(?=\w)")
+_DASH = re.compile(r"\s+(?:[\u2013\u2014]|--?)\s+(?=[^\W\d])")
 
 # Two sentences, of which one is the action and the other tells why.
 _STOP = re.compile(r"[.!](?=\s)\s*(?=\w)|\s*[;\n]\s*(?=\w)")

@@ -278,8 +278,19 @@ CUTS = (
             r"\W*(?P<main>[a-z]+ing\b[^,;:.!?\n]{0,40}?) (?P<reason>(?:(?:brings|gets|takes|leads"
             r"|puts) (?:me|us) (?:closer|nearer|to|right|next|near|within|the|an?)"
             r"|(?:gives|earns|wins) (?!(?:them|him|her|it|you|nothing)\b)|keeps (?:me|us|it|the)"
-            rf"|helps|is (?:the|my) (?:priority|next step|plan|goal|(?:only |most )?{_SENSIBLE}))\b"
-            r"[^?]*)",
+            r"|helps|is (?:best|safest|optimal|right)(?= *[.!]*$)|is (?:the|my) (?:priority"
+            rf"|next step|plan|goal|(?:only |most )?{_SENSIBLE}))\b[^?]*)",
+            re.I,
+        ),
+        unless=(_NO_HELP,),
+    ),
+    # "North seems to be the shortest way to the food".
+    _Cut(
+        re.compile(
+            r"\W*(?P<main>[a-z][^,;:.!?\n]{0,40}?) (?P<reason>(?:is|seems(?: to be)?|looks like)"
+            r" (?:clearly |probably |obviously )?(?:the|my) (?:best|safest|shortest|fastest"
+            r"|quickest|natural|obvious|right|correct|most \w+)(?: \w+)? (?:way|route|path"
+            r"|direction|move|choice|option|action|play|step)\b[^?]*)",
             re.I,
         ),
         unless=(_NO_HELP,),

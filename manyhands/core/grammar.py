@@ -192,7 +192,7 @@ _POLITE = (
 BEST = (
     "(the|my) (most (sensible|natural|useful|obvious|logical|promising)|best|safest|smartest|wisest"
     "|optimal|right|correct|logical|natural|sensible|obvious|only sensible) "
-    "(thing|move|choice|option|step|action|play) [to do] [here|now] is [to]"
+    "[next] (thing|move|choice|option|step|action|play) [to do] [here|now] is [to]"
 )
 IS_BEST = (
     "(is|seems|looks) the (best|safest|most sensible) (move|choice|option|action|play|thing) "
