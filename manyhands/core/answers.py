@@ -497,6 +497,8 @@ _OPEN = re.compile(
     r"[\s*_`]*$",
     re.I,
 )
+# A whole sentence, an item or a heading.
+_CLOSED = re.compile(r"[.!\u2026)\]`*_][\s\"]*$|^\s*(?:[-*#>\u2022]|\d{1,2}[.)])")
 _SHORT = 60  # characters of a last paragraph that is nothing but an action
 
 
@@ -506,7 +508,7 @@ def _in_paragraph(text: str) -> Iterator[str]:
     before = next((line for line in reversed(lines[:-1]) if line.strip(WRAPPING)), "")
     last = lines[-1].strip()
     bold = last.startswith("**") and last.endswith("**") and last.count("**") == 2
-    apart = bold or not (lines[-2:-1] or [before])[0].strip()
+    apart = bold or (not (lines[-2:-1] or [before])[0].strip() and _CLOSED.search(before))
     if before and apart and len(last) <= _SHORT and not _OPEN.search(before):
         yield last
 

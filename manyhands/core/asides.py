@@ -220,6 +220,11 @@ _CHOSE = re.compile(
     r"[^.;!?\n]+[.!]*)\s*",
     re.I | re.S,
 )
+_OPTION = re.compile(
+    r"\b(?:option|choice|possibility|candidate|plan|move)s?(?: \w{1,2})?\s*[:)\u2013\u2014-]"
+    r"[^.;!\n]*",
+    re.I,
+)
 _NOT_WEIGHED = re.compile(
     r"\b(?:if|unless|says?|said|told|tell|would|pretend|imagine|suppose|jok\w+|you\w*)\b", re.I
 )
@@ -356,7 +361,7 @@ def _clauses(text: str) -> Iterator[Clause]:
         yield Clause(note["main"], note["note"], strict=True, outcome=True)
     chose = _CHOSE.fullmatch(text)
     if chose and not _NOT_WEIGHED.search(chose["weighed"]):
-        yield Clause(chose["main"])
+        yield Clause(chose["main"], _OPTION.sub("", chose["weighed"]), outcome=True)
     once = _ONCE.fullmatch(text)
     if once:
         yield Clause(once["main"])

@@ -137,6 +137,7 @@ _OTHER = (
     rf"(?:{NAME}|he|she|they|(?:(?:my|the|our) )?(?:other )?(?:partner|opponent|rival|team-?mates?"
     r"|mate|chef|player|drone|robot|others?)(?: chef| player)?)"
 )
+# Judgements that choose, what takes the good of them away, and what takes an action back.
 _SENSIBLE = (
     r"(?:sensible|reasonable|best|right|correct|safest|optimal|obvious|logical|natural|smart\w*)"
     r"(?: (?:thing|move|choice|option|play|action|step))?"
@@ -154,6 +155,8 @@ _TAKEN_BACK = re.compile(
     r"|we|us)\b",
     re.I,
 )
+# Where another one is told or wishes something, it is no matter of what it does; where a message or
+# a plan is quoted, what stands behind the colon may be another's.
 _ORDERED = re.compile(
     r"\b(?:you\w*|want\w*|ask\w*|think\w*|thought|beat|punish\w*|win|stop|never|not|\w+n't)\b", re.I
 )

@@ -239,6 +239,7 @@ def test_what_stands_beside_an_action_is_read_past(text):
         "Is it far?\n\nNorth",
         "If it is open, fine. I pick north or south.",
         "You said so. I pick north.",
+        "I go south. I pick north.",
         "Going north brings me into trouble",
         "Going north is never right",
         "He wins by going north",
