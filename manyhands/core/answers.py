@@ -445,7 +445,9 @@ def _in_brackets(text: str) -> Iterator[str]:
 
 _BLANK = r"[^\S\n]"  # a space of any kind within a line
 _ACTION = re.compile(rf"(?<![^\W_])action(?:{_BLANK}|[*_`])*[:=\uff1a]", re.I)
-_ARROW = re.compile(rf"(?<![^\W_])action(?:{_BLANK}|[*_`])*(?:-{{1,2}}>|\u2192)", re.I)
+_ARROW = re.compile(
+    rf"(?<![^\W_])action(?:{_BLANK}|[*_`])*(?:-{{1,2}}>|\u2192|\u27a1\ufe0f?)", re.I
+)
 # Before ACTION: then it is a quotation, or somebody else's.
 _NOT_OWN = re.compile(
     r"(?:[\"“>]|\b(?:your|his|her|their|its|whose|last|previous|possible|legal|available|no"

@@ -192,15 +192,21 @@ _POLITE = (
 BEST = (
     "(the|my) (most (sensible|natural|useful|obvious|logical|promising)|best|safest|smartest|wisest"
     "|optimal|right|correct|logical|natural|sensible|obvious|only sensible) "
-    "[next] (thing|move|choice|option|step|action|play) [to do] [here|now] is [to]"
+    "[next] (thing|move|choice|option|step|action|play|call|course [of action]) [to do] [here|now] "
+    "(is|would be) [to]"
 )
 IS_BEST = (
     "(is|seems|looks) the (best|safest|most sensible) (move|choice|option|action|play|thing) "
     "[here|now|for me]",
     "(seems|looks) best [here|now|for me]",
+    "is the right (call|decision) [here|now]",
+    "make [the] [(most|perfect|good)] sense [here|now]",
 )
 _DONE = "is what (i|we) (do|choose|pick|play|go (with|for))"
 _DECIDED = (
+    "(it is|it's) (best|safest|wise|wisest|sensible|smart|smartest) [here|now] to",
+    "it makes [the] [(most|perfect|good)] sense [here|now] to",
+    "my vote [is]",
     "(i've|i have) thought about it and",
     "that leaves [me] [with] [only] one (thing|option|choice|move|action)",
     "without (delay|hesitation|further thought)",
@@ -274,6 +280,7 @@ _TAIL = (
     "(good luck|good game|gg|okay|ok|.)",
     "no rush",
     "(too|also|as well)",
+    "(i think|i believe|i'd say)",
     "(myself|on my own|on the way|along the way)",
     "and (be|i'm|i am) done [with it]",
     "and hope [for the best]",
@@ -311,6 +318,7 @@ _FEW_TAIL = (
     "(thanks|thank you|thank you very much|many thanks) [everyone|all|partner|friend|team]",
     f"(it is|is my [next|first|final] ({_NOUN}|{_AIM})|.|for now|next|first|this time)",
     "(from|for) me",
+    "(i think|i believe|i'd say)",
     f"[thanks|thank you] {_WHO}",
     _POLITE,
 )

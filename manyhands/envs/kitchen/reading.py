@@ -494,7 +494,7 @@ _SUBJECTS = _list("i i'll i'm i've i'd we we'll we're it it's")
 def _short() -> Grammar:
     phrases = {
         "go": [f"[direction] [.] {{way}} [direction] {_BY}", "{letter}", "{arrow}", "[to] {rest}",
-               f"{_ONE} [back] [to] {{way}}",
+               f"{_ONE} [back] [to] {{way}}", "i (opt for|think) {way}",
                f"{{way}} {_BY} {_CARRIED} ({_TO_DO}|to|toward) {_place('aim')}",
                "(once more|once again) {way}",
                f"{_ONE} [to] {{clear}}", f"(a|one|1) {_CELL} to [my] {{side}}",
