@@ -113,7 +113,8 @@ _AIM = re.compile(
     r"|maximi[sz]e|secure|stay|win|let|bump|hit|spike|receive|dig|touch|fly|move|load"
     r"|unload|push|press|repair|meet|lead|leave|score|stop|guard|stand|line"
     r"|restore|regain|recover|refill|satisfy|quench|heal|survive|earn|obtain|acquire|increase|reduce"
-    r"|improve|test|probe|show|signal|achieve|complete|finish|advance|explore|scout|enter|unlock)\b)",
+    r"|improve|test|probe|show|signal|achieve|complete|finish|advance|explore|scout|enter|unlock"
+    r"|extract|control|balance|disguise|represent|minimi[sz]e|limit|create|form|threaten|deny)\b)",
     re.I,
 )
 # "I refuse to pass" names no purpose.
@@ -265,6 +266,7 @@ _FACTS = tuple(
         ),
         (r"\bthe (?:first|next|only) (?=\w+ (?:needed|missing|left)\b)", "the "),
         (r"\bthe first (?=thing to do\b)", "the best "),
+        (r"\b(my|the) (?:first|next) (?=(?:priority|goal|step|task)\b)", r"\1 "),
         (
             r"\A\W*(?:(?:my|the) )?(?:reasoning|reasons?|thoughts?|thinking|analysis|rationale"
             r"|explanation|observations?|situation|assessment|context)\s*:\s*",

@@ -279,10 +279,13 @@ CUTS = (
     # "Moving north brings me closer", "drinking is the priority".
     _Cut(
         re.compile(
-            r"\W*(?P<main>[a-z]+ing\b[^,;:.!?\n]{0,40}?) (?P<reason>(?:(?:brings|gets|takes|leads"
-            r"|puts) (?:me|us) (?:closer|nearer|to|right|next|near|within|the|an?)"
+            r"\W*(?P<main>(?:[a-z]+ing\b[^,;:.!?\n]{0,40}?|[a-z]\d{1,2})) (?P<reason>(?:"
+            r"(?:brings|gets|takes|leads|puts) (?:me|us) (?:closer|nearer|to|right|next|near|within"
+            r"|the|an?)"
             r"|(?:gives|earns|wins) (?!(?:them|him|her|it|you|nothing)\b)|keeps (?:me|us|it|the)"
-            r"|helps|is (?:best|safest|optimal|right)(?= *[.!]*$)|is (?:the|my) (?:priority"
+            r"|helps|creates|blocks|threatens|sets up|secures|prevents|stops|completes"
+            r"|is (?:best|safest|optimal|right|correct)(?= *[.!]*$)"
+            r"|is (?:the|my) (?:(?:first |top |main )?priority"
             rf"|next step|plan|goal|(?:only |most )?{_SENSIBLE}))\b[^?]*)",
             re.I,
         ),

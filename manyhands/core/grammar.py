@@ -192,8 +192,9 @@ _POLITE = (
 BEST = (
     "(the|my) (most (sensible|natural|useful|obvious|logical|promising)|best|safest|smartest|wisest"
     "|optimal|right|correct|logical|natural|sensible|obvious|only sensible) "
-    "[next] (thing|move|choice|option|step|action|play|call|course [of action]) [to do] [here|now] "
-    "(is|would be) [to]"
+    "[next] (thing|move|choice|option|step|action|play|call|course [of action]"
+    "|strategy|decision|square|column|skill|answer|response|approach) [to do] [here|now] "
+    "is [to]"
 )
 IS_BEST = (
     "(is|seems|looks) the (best|safest|most sensible) (move|choice|option|action|play|thing) "
@@ -204,6 +205,8 @@ IS_BEST = (
 )
 _DONE = "is what (i|we) (do|choose|pick|play|go (with|for))"
 _DECIDED = (
+    "(i|i'll|i will|i'm going to|i am going to|let me|let's) (play it (safe|cool)"
+    "|be (aggressive|careful|patient|cautious|bold|safe|honest|generous|nice)) [and]",
     "(it is|it's) (best|safest|wise|wisest|sensible|smart|smartest) [here|now] to",
     "it makes [the] [(most|perfect|good)] sense [here|now] to",
     "my vote [is]",
