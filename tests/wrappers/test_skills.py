@@ -121,7 +121,7 @@ def test_choices_parse_to_themselves_and_reasons_are_given() -> None:
         "plate from pot B": "needs a dish",
         "start pot A": "third ingredient",
         "go to (0, 0)": "no floor cell",
-        "pick up spoon": "nearest: pick up",
+        "pick up spoon": "nearest: put down",
         "3": "in words",
         "dance": "names no skill",
         "": "in words",

@@ -196,7 +196,11 @@ def _move(mission: Mission, state: FieldState, agent: int, look: Look, action: i
         turn = ": you would only turn there" if "heading" in plan.features else ""
         effect = f"{title_of(mission, fixed[0].number)} is there and cannot act for "
         effect += f"{steps(fixed[0].out)}{turn or ': you would stay where you are'}"
-        return Choice(text, effect, action, certain=False)
+        risk = danger(plan, agent)
+        if risk:
+            return Choice(text, f"{effect}, unless {risk}", action, certain=False)
+        facts = _facts(mission, agent, look.own.row, look.own.column)
+        return Choice(text, effect, action, facts=facts)
     hedges = []
     if plan.conflict != "share" and not _alone(plan, look, row, column):
         there = [b.number for b in look.others if (b.row, b.column) == (row, column)]
@@ -253,7 +257,12 @@ def _verb(mission: Mission, look: Look, verb: str) -> str:
     where, complete = reached(plan, look, beam)
     if beam.effect == "clean":
         count = sum(int(look.cells[cell]) == DIRT for cell in where)
-        found = f"{count} cell{'s' * (count != 1)} now" if count else "there is none now"
+        still = "if it is still dirty then" if count == 1 else "if they are still dirty then"
+        found = (
+            f"{count} cell{'s' * (count != 1)} now, {still}"
+            if count
+            else "there is none now, unless more gets dirty"
+        )
         return f"clean dirty water {reach}" + (f": {found}" if complete else ", if there is any")
     if beam.effect == "mine":
         return _strike(mission, look, beam, reach)
@@ -270,7 +279,7 @@ def _verb(mission: Mission, look: Look, verb: str) -> str:
         "freeze": f"freeze {who} for {steps(beam.steps)}",
         "home": f"send {who} back to the start",
     }[beam.effect]
-    first = ", once all have moved" if late(plan) else ""
+    first = ", if anybody is there once all have moved" if late(plan) else ""
     return f"{does}{first}{now}"
 
 
