@@ -279,7 +279,8 @@ CUTS = (
     # "Moving north brings me closer", "drinking is the priority".
     _Cut(
         re.compile(
-            r"\W*(?P<main>(?:[a-z]+ing\b[^,;:.!?\n]{0,40}?|[a-z]\d{1,2})) (?P<reason>(?:"
+            r"\W*(?P<main>(?:[a-z]+ing\b[^,;:.!?\n]{0,40}?|[a-z]\d{1,2}(?= gives"
+            r" me\b))) (?P<reason>(?:"
             r"(?:brings|gets|takes|leads|puts) (?:me|us) (?:closer|nearer|to|right|next|near|within"
             r"|the|an?)"
             r"|(?:gives|earns|wins) (?!(?:them|him|her|it|you|nothing)\b)|keeps (?:me|us|it|the)"
