@@ -92,8 +92,11 @@ def decide(
         raise refuse(f"the answer has {len(text)} characters; at most {limit} are read")
     unread, shut = None, None
     # Without any mark, an answer is one sentence.
-    marked = _groups(split_say(text)[0], me) if _MARKS.search(text) else [[_answer(text, SENTENCE)]]
-    for group in marked:
+    told, groups = text, iter([[_answer(text, SENTENCE)]])
+    if _MARKS.search(text):
+        told = split_say(text)[0]
+        groups = _groups(told, me)
+    for group in groups:
         kind, unread_here = group[0].kind, None
         meanings: list[Any] = []
         for answer in group:
@@ -104,7 +107,7 @@ def decide(
                     if kind != PARAGRAPH:
                         raise
                     action, shut = None, error
-                if action is not None and kind == PARAGRAPH and _differs(text, action, mean):
+                if action is not None and kind == PARAGRAPH and _differs(told, action, mean):
                     action = None
                 if action is None:
                     unread_here = answer
@@ -494,7 +497,7 @@ def _in_last(text: str) -> Iterator[str]:
 
 
 # What is said before the action: not to whom, of whom or of what, or that it is not done.
-_OPEN = re.compile(
+_LEADS_ON = re.compile(
     r"(?:[:,?\"\u201c\uff1a]|\b(?:not|never|or|to|if|unless|avoid|than|but|except|say|says|said))"
     r"[\s*_`]*$",
     re.I,
@@ -511,7 +514,7 @@ def _in_paragraph(text: str) -> Iterator[str]:
     last = lines[-1].strip()
     bold = last.startswith("**") and last.endswith("**") and last.count("**") == 2
     apart = bold or (not (lines[-2:-1] or [before])[0].strip() and _CLOSED.search(before))
-    if before and apart and len(last) <= _SHORT and not _OPEN.search(before):
+    if before and apart and len(last) <= _SHORT and not _LEADS_ON.search(before):
         yield last
 
 
