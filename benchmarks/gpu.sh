@@ -72,7 +72,7 @@ part 200 "learning cramped_room" "$python" benchmarks/learning.py "${device[@]}"
     --mark "$mark" --minutes "$minutes" --out "$out/gpu-learning-cramped_room.json"
 part 240 "all environments" "$python" benchmarks/rollouts.py "${device[@]}" "${games[@]}" \
     --sizes 4096 65536 --repeats 1 --seconds "$seconds" --minutes 1.8 \
-    --observations vector network compact --out "$out/gpu-environments.json"
+    --observations vector network --out "$out/gpu-environments.json"
 for goal in "${others[@]}"; do
     layout=${goal%:*}
     part 60 "learning $layout" "$python" benchmarks/learning.py "${device[@]}" --layout "$layout" \
