@@ -22,15 +22,13 @@ from manyhands.core.cuts import (
     BEFORE_THINGS,
     CUTS,
     INTEND,
-    JUDGES,
     LIKELY,
-    NAME,
     NOTHING_BUT,
-    OTHERS,
     SELF,
     STATES,
     Clause,
 )
+from manyhands.core.signs import HARMFUL, JUDGES, MOCKING, NAME, NO_NOTE, NOT_WEIGHED, OTHERS, PLAN
 
 MOST = 600  # characters of a sentence that is taken apart; a longer one must mark its action
 _MOST_PIECES = 12  # sentences and clauses of a reason
@@ -155,15 +153,6 @@ _ENDED = re.compile(r"(?:[.;!\n\u2013\u2014]|\s-)\s*(?:now,?\s+|but\s+)?(?=" + I
 _NO = re.compile(rf"\W*(?P<no>no|nope|nah)\s*[,.;!\u2013\u2014]+\s*(?={SELF}\b)", re.I)
 # A note in brackets behind the action: "bet 1 (strong hand)".
 _NOTE = re.compile(r"(?P<main>[^()]+?)\s*\((?P<note>[^()]{1,80})\)\W*", re.S)
-_BAD = re.compile(
-    r"\b(?:no|not|never|none|without|avoid|cannot|\w+n't|bad|worse|worst|wrong|mistake|poor|silly"
-    r"|stupid|terrible|risky|rejected|ruled|you|your|he|his|she|her|they|their|partner|opponent"
-    r"|player|chef|was|were|did|done|had|would|could|should|may|can|when|once|while|after|before"
-    r"|rather|better|sorry|oops|hmm|correction|mean|make|change|thought|thoughts|just|only|where"
-    r"|what|who|which|how|option|plan|fallback|else|but|except|unlikely|illegal|impossible"
-    r"|blocked|taken|last|previous|earlier|past|[a-z]+[_ ]\d{1,2})\b",
-    re.I,
-)
 
 # "west \u2014 the pot is there".
 _DASH = re.compile(r"\s+(?:[\u2013\u2014]|--?)\s+(?=[^\W\d])")
@@ -226,9 +215,6 @@ _OPTION = re.compile(
     r"[^.;!\n]*",
     re.I,
 )
-_NOT_WEIGHED = re.compile(
-    r"\b(?:if|unless|says?|said|told|tell|would|pretend|imagine|suppose|jok\w+|you\w*)\b", re.I
-)
 # "Check. If they bet, I will fold": what is done once others have moved.
 _ONCE = re.compile(
     r"(?P<main>[^.;:!?\n]+)[.;!]\s+if (?:they|he|she|(?:my|the) (?:opponent|partner|rival|other)"
@@ -283,33 +269,6 @@ _FORBIDS = re.compile(r"\W*(?:do not|don't|never|not|avoid|no longer|refuse to)\
 # Behind a purpose: "ready to take it next".
 _LATER = re.compile(r",?\s+(?:next|later|afterwards|then|first|soon)\W*\Z", re.I)
 
-# What makes a reason more than one: conditions, doubts, questions, others' words, jokes, contrasts.
-_HARMFUL = re.compile(
-    r"[?\"\u201c\u201d\u00ab\u00bb:]|\b(?:if|unless|whether|until|till|suppose|supposing|imagine"
-    r"|pretend|assum\w+|provided|providing|hypothetical\w*|theor\w+|jok\w+|kidding|lie|lying|lies"
-    r"|ironic\w*|sarcas\w+|opposite|contrary|untrue|false|say|says|said|saying|tell|tells|told"
-    r"|ask|asks|asked|wrote|writes|quot\w+|hear|heard|claims|wish|hope|dream|otherwise|or"
-    r"|either|maybe|perhaps|possibly|probably|might|however|although|though|nevertheless"
-    r"|still(?=\W*(?:[,;.!]|$|(?:i|we|my|our)\b))"
-    r"|instead|wait|actually|undecided|unsure|not sure|uncertain|no idea|refus\w+"
-    r"|forget|ignore|cancel|never ?mind|scratch"
-    r"|well as|soon as|long as|far as|much as|e\.\s?g)\b",
-    re.I,
-)
-# An intention of its own.
-_PLAN = re.compile(
-    r"\b(?:i'll|i will|i shall|let me|let's|let us|i'm going|i am going|i'm about|i am about"
-    r"|i choose|i plan|i intend|we'll|we will|we shall|first|then|next(?! (?:to|step|turn|round)\b)"
-    r"|later"
-    r"|afterwards?)\b",
-    re.I,
-)
-_MOCKING = re.compile(
-    r"\W*(?:oh|yeah|right(?!,? (?:to|because|since|not|rather|instead|again|so)\b)"
-    r"|great|sure|totally|of course|obviously|as though)\b(?!.*\bi(?:'ll)?\b)"
-    r"|\W*oh\b",
-    re.I,
-)
 # "(2, 3)" is one word, and none of its numbers an action.
 _PLACE = re.compile(r"\(\s*-?\d+(?:\.\d+)?(?:\s*,\s*-?\d+(?:\.\d+)?)+\s*\)")
 # "b2 and a1 are taken" is one clause.
@@ -353,16 +312,16 @@ def _clauses(text: str) -> Iterator[Clause]:
     behind = _TO_BEHIND.search(text)
     if behind and _OWN.match(text):
         yield Clause(text[: behind.start()])
-    if _MOCKING.match(text):
+    if MOCKING.match(text):
         return
     no = _NO.match(text)
     if no:
         yield Clause(text[no.end() :], no["no"])
     note = _NOTE.fullmatch(text)
-    if note and not _BAD.search(note["note"]):
+    if note and not NO_NOTE.search(note["note"]):
         yield Clause(note["main"], note["note"], strict=True, outcome=True)
     chose = _CHOSE.fullmatch(text)
-    if chose and not _NOT_WEIGHED.search(chose["weighed"]):
+    if chose and not NOT_WEIGHED.search(chose["weighed"]):
         yield Clause(chose["main"], _OPTION.sub("", chose["weighed"]), outcome=True)
     once = _ONCE.fullmatch(text)
     if once:
@@ -429,7 +388,7 @@ def _reasons(text: str) -> Iterator[Clause]:
         later = cut.clause.later or (cut.later is not None and cut.later.match(text) is not None)
         yield cut.clause._replace(main=found["main"], reason=reason, later=later)
     dash = _DASH.search(text, 1)
-    if dash and not _BAD.search(text[dash.end() :]):
+    if dash and not NO_NOTE.search(text[dash.end() :]):
         yield Clause(text[: dash.start()], text[dash.end() :], strict=True, outcome=True)
     stops = list(_STOP.finditer(text))
     if stops:
@@ -437,7 +396,7 @@ def _reasons(text: str) -> Iterator[Clause]:
         if not OTHERS.search(_plain(before)) and not _OPEN.search(before):
             yield Clause(after, before, strict=True, outcome=True)
         before, after = text[: stops[0].start()], text[stops[0].end() :]
-        if not _BAD.search(after):
+        if not NO_NOTE.search(after):
             yield Clause(before, after, strict=True, outcome=True)
 
 
@@ -464,7 +423,7 @@ def _alternatives(text: str) -> Iterator[Clause]:
 
 def is_reason(text: str) -> bool:
     """Whether what is told beside an action tells of nothing that could turn it round."""
-    return not _HARMFUL.search(text) and not _PLAN.search(text)
+    return not HARMFUL.search(text) and not PLAN.search(text)
 
 
 def states(text: str) -> frozenset[str]:

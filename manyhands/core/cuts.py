@@ -9,6 +9,21 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
+from manyhands.core.signs import (
+    AGAINST,
+    IN_TIME,
+    JUDGES,
+    NAME,
+    NO_HELP,
+    NOT_DOING,
+    NOT_POINTED,
+    ORDERED,
+    OTHERS,
+    SPEAKS,
+    TAKEN_BACK,
+    WHERE,
+)
+
 
 class Clause(NamedTuple):
     """A clause that may name the action.
@@ -40,25 +55,11 @@ INTEND = (
     r"(?:i'll|i'm|i'd|i've|i|we'll|we will|let me|let's|let us"
     r"|my (?:next |final )?(?:move|action|answer|choice))\b"
 )
-# Another one by its name; "cabinet 3" is a thing.
-NAME = (
-    r"(?:[a-z]+_\d{1,2}|(?:player|chef|cook|drone|near|far|pursuer|evader|runner|tagger|hunter|robot"
-    r"|agent|bot|opponent|partner|team|seller|buyer) \d{1,2})"
-)
 # "There is nothing I can do but wait."
 NOTHING_BUT = (
     r"(?:there(?:'s| is) |i have |i've (?:got )?|leaves me )?(?:nothing (?:else |better |left )*"
     r"(?:(?:i|we) can do|(?:for (?:me|us) )?to do)|no (?:other |real )*(?:choice|option))"
     r" (?:but|except|other than|than) (?:to )?"
-)
-
-# What tells of others, of another time or of a judgement.
-OTHERS = re.compile(
-    r"\b(?:you|your|he|his|she|her|they|their|partner|opponent|mate|team\w*|everyone|everybody|all"
-    rf"|chef|player|bot|robot|agent|human|drone|worst|wrong|mistake|illegal|terrible|forbidden"
-    r"|following|loses|avoid|never|past|previous\w*|last|earlier|was|were|did|example|option\w*"
-    rf"|choices?|could|should|would|{NAME})\b",
-    re.I,
 )
 
 
@@ -94,43 +95,6 @@ BEFORE_THINGS = frozenset(
         "holds no more enough another any still one two three four five"
     )
 )
-# What a reason may not say: a judgement, another time, that it is not done.
-JUDGES = re.compile(
-    r"\b(?:best|right|good|correct|optimal|better|fine|okay|safer?|profitable|cheap|free|off|gone"
-    r"|over|unclear|trap|test|example|mistake|thing|idea|move|action|choice|answer|turn)\b"
-    r"|\b(?:is|are|isn't|aren't|lies|stands?|has|have|blocked|closed|locked|shut)\W*$"
-    r"|\bgonna \w+\W*$"
-    r"|\b(?:tempt\w+|afraid|early|late|reluctant|hesitant|wrong|hard) to\b"
-    r"|\b(?:going|about|tempt\w+|afraid|early|late|ready|able|inclined|reluctant|hesitant|eager"
-    r"|\w*willing|wrong|hard) to \w+\W*$"
-    r"|^\W*(?:is|are|am|has|have)\b",
-    re.I,
-)
-_IN_TIME = re.compile(
-    r"\b(?:when\w*|once|while|after|before|as|by|next|then|later|soon|were|was|had|should"
-    r"|would|could|may|can|you\w*|that|which|who|what|how|rule|option\w*|plan\w*|turns?|even|given"
-    r"|in (?:case|my|our|a|an|one|two|three|\d+|that|which|this|general|theory|the end)"
-    r")\b",
-    re.I,
-)
-_NOT_DOING = re.compile(
-    r"\b(?:no|not|never|\w+n't|bad|worse|worst|wrong|lose|losing|nowhere|was|were|did|\w+ed|caught"
-    r"|could|should|would|when|you\w*|he|she|they|his|her|their|option\w*|choice\w*)\b",
-    re.I,
-)
-_AGAINST = re.compile(
-    r"\b(?:no|not|never|\w+n't|none|nothing|nobody|cannot|without|avoid\w*|bad|worse|worst|wrong"
-    r"|mistake|poor|silly|stupid|terrible|risky|rejected|ruled|you|your|he|his|she|her|they|their"
-    r"|was|were|did|done|had|would|could|should|rather|better|sorry|oops|hmm|correction|change"
-    r"|mean|means|thoughts?|what|who|where|why|how|option\w*|plan\w*"
-    r"|fallback|else|but|except|than|unlikely"
-    r"|illegal|impossible|blocked|taken|closed|locked|occupied|too|example|test|trap|question"
-    r"|last|previous|earlier|past|alternative\w*|false|fails?|useless|pointless|loses?)\b",
-    re.I,
-)
-_NOT_POINTED = re.compile(
-    r"\b(?:thoughts?|impulse|temptation|instinct|hunch|wish|alternative|hand|rounds?)\W*$", re.I
-)
 
 # Another player, and what tells what it says or is told rather than does.
 _OTHER = (
@@ -141,30 +105,6 @@ _OTHER = (
 _SENSIBLE = (
     r"(?:sensible|reasonable|best|right|correct|safest|optimal|obvious|logical|natural|smart\w*)"
     r"(?: (?:thing|move|choice|option|play|action|step))?"
-)
-_WHERE = re.compile(r"\b(?:where|about)\b", re.I)  # an order rather than a statement
-_NO_HELP = re.compile(
-    r"\b(?:no|not|never|\w+n't|nothing|none|nowhere|worse|worst|wrong|bad|trap|los\w+|kill\w*|dead"
-    r"|hurt\w*|than|but|except|if|when|you\w*)\b",
-    re.I,
-)
-_TAKEN_BACK = re.compile(
-    r"\b(?:no|not|\w+n't|you\w*|it|that|this|was|were|did|had|went|told|wait|actually"
-    r"|instead|rather|sorry|jok\w+|kidding|mistake|wrong|bad|worse|worst|illegal|impossible|blocked"
-    r"|taken|better|but|except|else|would|should|what|which|where|option\w*|choices?|example|i|me"
-    r"|we|us)\b",
-    re.I,
-)
-# Where another one is told or wishes something, it is no matter of what it does; where a message or
-# a plan is quoted, what stands behind the colon may be another's.
-_ORDERED = re.compile(
-    r"\b(?:you\w*|want\w*|ask\w*|think\w*|thought|beat|punish\w*|win|stop|never|not|\w+n't)\b", re.I
-)
-_SPEAKS = re.compile(
-    r"\b(?:you\w*|clear|plan|idea|message|words?|answer\w*|reply|repl\w+|motto|rule|text|note|hint"
-    r"|advice|order|line|quote|thought|when|while|after|before|was|were|had|would|could|should"
-    r"|example|option\w*|he|she|they)\W*\b",
-    re.I,
 )
 
 _THEN = r"(?::|\s*(?:->|=>|\u2192)|\s--?|\s*[\u2013\u2014])\s+"
@@ -192,7 +132,7 @@ CUTS = (
             rf"(?P<reason>[^:;.!\n]{{1,90}}?){_THEN}(?P<main>[^:]+)",
             re.I,
         ),
-        unless=(_NOT_DOING,),
+        unless=(NOT_DOING,),
         later=re.compile(
             r"\W*(?:(?:(?:i|we|i'll|let me|let's|let us) )?"
             r"(?:move|go|going|line up|lining up|head|heading|step"
@@ -212,7 +152,7 @@ CUTS = (
     *(
         _Cut(
             re.compile(pattern, re.I),
-            unless=(OTHERS, _IN_TIME, _WHERE),
+            unless=(OTHERS, IN_TIME, WHERE),
             states=True,
             clause=Clause("", strict=True, outcome=True),
         )
@@ -249,7 +189,7 @@ CUTS = (
     # "The salad needs lettuce but I fetch bread".
     _Cut(
         re.compile(rf"(?P<reason>.+?),?\s+but\s+(?P<main>{INTEND}.+)", re.I | re.S),
-        unless=(_IN_TIME,),
+        unless=(IN_TIME,),
         states=True,
         clause=Clause(""),
     ),
@@ -290,7 +230,7 @@ CUTS = (
             rf"|next step|plan|goal|(?:only |most )?{_SENSIBLE}))\b[^?]*)",
             re.I,
         ),
-        unless=(_NO_HELP,),
+        unless=(NO_HELP,),
     ),
     # "North seems to be the shortest way to the food".
     _Cut(
@@ -301,7 +241,7 @@ CUTS = (
             r"|direction|move|choice|option|action|play|step)\b[^?]*)",
             re.I,
         ),
-        unless=(_NO_HELP,),
+        unless=(NO_HELP,),
     ),
     # "Call. He may be bluffing": the action, and what others do or how things are.
     _Cut(
@@ -312,7 +252,7 @@ CUTS = (
             r" \w+s|is|are|has|have|wins|beats|loses|gives|needs|holds)\b[^?]*)",
             re.I,
         ),
-        unless=(_TAKEN_BACK,),
+        unless=(TAKEN_BACK,),
         clause=Clause("", strict=True, outcome=True),
     ),
     # "North. This brings me to the door."
@@ -322,7 +262,7 @@ CUTS = (
                 rf"(?P<main>{main})\s*(?P<reason>(?:this|that|it)(?:'ll)?\b[^?]*)",
                 re.I,
             ),
-            unless=(_AGAINST,),
+            unless=(AGAINST,),
             clause=Clause("", later=True),
         )
         for main in (r"(?:[^.!?;\n]|\.(?=\d))+[.!;](?=\s)", r"[^?\n]+\n")
@@ -344,7 +284,7 @@ CUTS = (
             r"[^,;:.!\n]{0,60}),\s+(?=(?:i|i'll|i'm|we|we'll|let me)\b)(?P<main>.+)",
             re.I | re.S,
         ),
-        unless=(_IN_TIME,),
+        unless=(IN_TIME,),
         clause=Clause(""),
     ),
     # "The blender is running; nothing for me to do but wait", "let it run, I wait".
@@ -360,7 +300,7 @@ CUTS = (
             rf"\W*(?P<reason>let (?!me\b|us\b)\w[^,;:.!?\n]{{1,60}})[,;.]\s+(?P<main>{INTEND}.+)",
             re.I,
         ),
-        unless=(_NOT_DOING,),
+        unless=(NOT_DOING,),
         clause=Clause("", later=True),
     ),
     # "To make mince I need beef: get beef"; "to block the zombie I place a stone".
@@ -370,7 +310,7 @@ CUTS = (
             rf" [^,;:.!?\n]{{1,40}}){_THEN}(?P<main>[^:]+)",
             re.I,
         ),
-        unless=(_AGAINST,),
+        unless=(AGAINST,),
         clause=Clause("", later=True),
     ),
     _Cut(
@@ -378,14 +318,14 @@ CUTS = (
             rf"\W*(?P<reason>(?:in order )?to \w[^,;:.!?\n]{{1,60}}?) (?P<main>{INTEND}.+)",
             re.I | re.S,
         ),
-        unless=(_AGAINST,),
+        unless=(AGAINST,),
         clause=Clause("", later=True),
     ),
     # "My partner can get the lettuce, I get beef"; "I fetch beef; chef_1 can handle the bread".
     *(
         _Cut(
             re.compile(pattern, re.I),
-            unless=(_ORDERED,),
+            unless=(ORDERED,),
             clause=Clause("", later=True),
         )
         for pattern in (
@@ -398,7 +338,7 @@ CUTS = (
     # "player_1 has plate 2, so the last one is fork 2: I go to counter top 1".
     _Cut(
         re.compile(rf"\W*(?P<reason>[^:!?\n]{{1,200}}):\s+(?P<main>{INTEND}[^:]*)", re.I),
-        unless=(_SPEAKS,),
+        unless=(SPEAKS,),
         states=True,
         clause=Clause("", strict=True, outcome=True),
     ),
@@ -411,7 +351,7 @@ CUTS = (
             rf"[^,;:.!?\n]{{0,80}}),\s+(?:so )?(?P<main>{INTEND}.+)",
             re.I,
         ),
-        unless=(_IN_TIME, _ORDERED),
+        unless=(IN_TIME, ORDERED),
     ),
     # "My card decides: I bet"; "the old man: I bet" tells who says it.
     _Cut(
@@ -420,6 +360,6 @@ CUTS = (
             rf"(?: [^\s:;.!?]+){{2,12}}):\s+(?P<main>{INTEND}[^:]*)",
             re.I,
         ),
-        unless=(OTHERS, _IN_TIME, JUDGES, _NOT_POINTED),
+        unless=(OTHERS, IN_TIME, JUDGES, NOT_POINTED),
     ),
 )

@@ -10,7 +10,7 @@ import functools
 import operator
 import re
 from collections.abc import Callable, Iterable, Iterator, Set
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 MOST = 600  # characters of an answer in which pronouns are looked for
 
@@ -70,22 +70,14 @@ def mentions(
         k += length
 
 
-def is_listed(text: str, choices: Iterable[str]) -> bool:
-    """Whether an answer has a line of the list of choices, whose effect has pronouns of its own:
-    "take mug 1: hold it"."""
-    if ":" not in text:
-        return False
-    said = text.lower()
-    return any(f"{choice}:" in said for choice in choices)
-
-
 def named(
-    text: str,
+    text: Any,
     name: Callable[[list[str], int], Iterable[tuple[str, Set[int], int]]],
     of_it: Iterable[Verbs],
     places: Iterable[str],
     here: Callable[[Set[int]], bool] = lambda _: False,
-) -> str:
+    listed: Iterable[str] = (),
+) -> Any:
     """An answer in which "there", and "it" behind a verb, are the one thing named before, if one
     alone of its kind is; else as it was.
 
@@ -94,8 +86,11 @@ def named(
         of_it: verbs whose "it" is of a kind.
         places: kinds that "there" may mean, the first that is named before the others.
         here: whether a place is where the player is, whom "go there" leads elsewhere.
+        listed: choices, whose effects have pronouns of their own: "take mug 1: hold it" stays.
     """
-    if len(text) > MOST or _MARKED.search(text):
+    if not isinstance(text, str) or len(text) > MOST or _MARKED.search(text):
+        return text
+    if ":" in text and any(f"{choice}:" in text.lower() for choice in listed):
         return text
     found: list[tuple[re.Match[str], tuple[str, ...], str]] = []
     found += [(m, tuple(places), " to ") for m in _THERE.finditer(text)]

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import functools
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -18,8 +18,7 @@ from manyhands.core.answers import Answer, decide, instead, settled
 from manyhands.core.choices import without_effect
 from manyhands.core.env import IllegalAction, names_of
 from manyhands.core.grammar import WAITING, Grammar, Reading, tokens
-from manyhands.core.pronouns import before_it, is_listed
-from manyhands.core.pronouns import named as with_names
+from manyhands.core.pronouns import before_it, named
 from manyhands.envs.cuisine.menu import Book, words
 from manyhands.envs.cuisine.state import MOST_WAITING, STORE, TABLE, TOOLS, CuisineState, actions_of
 
@@ -468,11 +467,8 @@ def parse(cuisine: Cuisine, text: Any, state: CuisineState, agent: int) -> int:
             refuse,
         )
 
-    said = text
-    if isinstance(text, str) and not is_listed(
-        text, (short_words(cuisine, facts, agent, action) for action in open_)
-    ):
-        said = _with_names(cuisine, facts, agent, text)
+    listed = (short_words(cuisine, facts, agent, action) for action in open_)
+    said = _with_names(cuisine, facts, agent, text, listed)
     return int(decide(said, mean, refuse, me=cuisine.agents[agent]))
 
 
@@ -482,7 +478,9 @@ _OF_IT = (
 )
 
 
-def _with_names(cuisine: Cuisine, facts: Facts, agent: int, text: str) -> str:
+def _with_names(
+    cuisine: Cuisine, facts: Facts, agent: int, text: Any, listed: Iterable[str]
+) -> Any:
     """An answer with the names that its pronouns stand for ("pan 1 is done, so I go there")."""
     book = cuisine.book
     tables = (
@@ -497,7 +495,10 @@ def _with_names(cuisine: Cuisine, facts: Facts, agent: int, text: str) -> str:
                 if meant:
                     yield kind, frozenset(meant), length
 
-    return with_names(text, name, _OF_IT, ("place",), lambda meant: meant == {facts.place[agent]})
+    def here(meaning: Set[int]) -> bool:
+        return meaning == {facts.place[agent]}
+
+    return named(text, name, _OF_IT, ("place",), here, listed)
 
 
 _LONGEST = 4  # words of a name

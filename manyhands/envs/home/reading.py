@@ -10,15 +10,14 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Iterator, Sequence, Set
+from collections.abc import Iterable, Iterator, Sequence, Set
 from typing import TYPE_CHECKING, Any
 
 from manyhands.core.answers import REASON, Answer, decide, instead, settled
 from manyhands.core.choices import without_effect
 from manyhands.core.env import IllegalAction
 from manyhands.core.grammar import WAITING, Grammar, Reading
-from manyhands.core.pronouns import before_it, is_listed
-from manyhands.core.pronouns import named as with_names
+from manyhands.core.pronouns import before_it, named
 from manyhands.envs.home import alfworld
 from manyhands.envs.home.catalog import Catalog, words
 from manyhands.envs.home.naming import Named, Names
@@ -270,9 +269,11 @@ _THOUGHT = re.compile(r"(?:> ?)?(?:think|thought|reason|reasoning)(?: ?\d{1,3})?
 _ACT = re.compile(r"\s*(?:>\s*(?:act(?: ?\d{1,3})? ?:)?|act(?:ion)?(?: ?\d{1,3})? ?:)\s*(.+)", re.I)
 
 
-def _transcript(text: str) -> str:
+def _transcript(text: Any) -> Any:
     """An answer in the form of ReAct's prompts, lines of thoughts and one "> ..." or "Act 1: ...",
     with that line marked as the action; any other answer as it is."""
+    if not isinstance(text, str):
+        return text
     lines = [line.strip() for line in text.split("\n") if line.strip()]
     if len(lines) < 2 or len(lines) > 40:
         return text
@@ -329,11 +330,8 @@ def parse(home: Home, text: Any, state: HomeState, agent: int) -> int:
                 return Actions.WAIT
             raise
 
-    said = _transcript(text) if isinstance(text, str) else text
-    if isinstance(text, str) and not is_listed(
-        text, (short_words(home, facts, agent, action) for action in open_)
-    ):
-        said = _with_names(home, facts, agent, said)
+    listed = (short_words(home, facts, agent, action) for action in open_)
+    said = _with_names(home, facts, agent, _transcript(text), listed)
     return int(decide(said, mean, refuse, me=home.agents[agent]))
 
 
@@ -348,7 +346,7 @@ _OF_IT = (
 )
 
 
-def _with_names(home: Home, facts: Facts, agent: int, text: str) -> str:
+def _with_names(home: Home, facts: Facts, agent: int, text: Any, listed: Iterable[str]) -> Any:
     """An answer with the names that its pronouns stand for ("shelf 1 has a mug, so I go there")."""
     catalog = home.catalog
 
@@ -367,7 +365,7 @@ def _with_names(home: Home, facts: Facts, agent: int, text: str) -> str:
     def here(meaning: Set[int]) -> bool:
         return agent < home.players and meaning == {facts.at[agent]}
 
-    return with_names(text, name, _OF_IT, ("place", "room"), here)
+    return named(text, name, _OF_IT, ("place", "room"), here, listed)
 
 
 def _is_at(facts: Facts, agent: int, reading: Reading) -> bool:

@@ -1,0 +1,132 @@
+"""Words that may turn a sentence round, and so may not stand beside an action.
+
+Each list is what the ways to take a sentence apart (`core/cuts.py`, `core/asides.py`) may not find
+in the part that is no action. Most are made of the same few groups of words.
+"""
+
+from __future__ import annotations
+
+import re
+
+# Another one by its name; "cabinet 3" is a thing.
+NAME = (
+    r"(?:[a-z]+_\d{1,2}|(?:player|chef|cook|drone|near|far|pursuer|evader|runner|tagger|hunter|robot"
+    r"|agent|bot|opponent|partner|team|seller|buyer) \d{1,2})"
+)
+
+# Groups of words, by what they do.
+_NO = r"no not never cannot \w+n't"
+_PEOPLE = "he she they his her their"
+_PAST = "was were did had"
+_IDEAS = "would could should"
+_BAD = "bad worse worst wrong"
+_POOR = "mistake poor silly stupid terrible risky rejected ruled illegal impossible unlikely"
+_REGRET = "rather better sorry oops hmm correction mean change"
+_ASKED = "what who where how"
+_EXCEPT = "but except else"
+_EARLIER = "last previous earlier past"
+_SHUT = "blocked taken"
+
+
+def _any(*groups: str, also: str = "") -> re.Pattern[str]:
+    """Any of the words of some groups; `also` is a pattern that may have blanks in it."""
+    words = [*" ".join(groups).split(), *([also] if also else [])]
+    return re.compile(rf"\b(?:{'|'.join(words)})\b", re.I)
+
+
+# What tells of others, of another time or of a judgement.
+OTHERS = _any(
+    *(_PEOPLE, _IDEAS, _EARLIER),
+    r"you your partner opponent mate team\w* everyone everybody all chef player bot robot agent",
+    r"human drone worst wrong mistake illegal terrible forbidden following loses avoid never",
+    r"previous\w* was were did example option\w* choices?",
+    also=NAME,
+)
+# A judgement, or a statement that breaks off or only asks.
+JUDGES = re.compile(
+    r"\b(?:best|right|good|correct|optimal|better|fine|okay|safer?|profitable|cheap|free|off|gone"
+    r"|over|unclear|trap|test|example|mistake|thing|idea|move|action|choice|answer|turn)\b"
+    r"|\b(?:is|are|isn't|aren't|lies|stands?|has|have|blocked|closed|locked|shut)\W*$"
+    r"|\bgonna \w+\W*$"
+    r"|\b(?:tempt\w+|afraid|early|late|reluctant|hesitant|wrong|hard) to\b"
+    r"|\b(?:going|about|tempt\w+|afraid|early|late|ready|able|inclined|reluctant|hesitant|eager"
+    r"|\w*willing|wrong|hard) to \w+\W*$"
+    r"|^\W*(?:is|are|am|has|have)\b",
+    re.I,
+)
+# Another time, or a part of the rules.
+IN_TIME = _any(
+    *(_IDEAS, "was were had may can when\\w* once while after before as by next then later soon"),
+    r"you\w* that which who what how rule option\w* plan\w* turns? even given",
+    also=r"in (?:case|my|our|a|an|one|two|three|\d+|that|which|this|general|theory|the end)",
+)
+# What is on the way is not done, or others do it.
+NOT_DOING = _any(
+    *(_NO, _BAD, _PEOPLE, _IDEAS),
+    r"was were did \w+ed caught lose losing nowhere when you\w* option\w* choice\w*",
+)
+# What speaks against the action, or takes it back.
+AGAINST = _any(
+    *(_NO, _BAD, _POOR, _PEOPLE, _PAST, _IDEAS, _REGRET, _ASKED, _EXCEPT, _EARLIER, _SHUT),
+    r"none nothing nobody without avoid\w* you your done means thoughts? why option\w* plan\w*",
+    r"fallback than closed locked occupied too example test trap question alternative\w* false",
+    r"fails? useless pointless loses?",
+)
+# The same of a note beside the action, which may tell of no other time or player, either.
+NO_NOTE = _any(
+    *(_NO, _BAD, _POOR, _PEOPLE, _PAST, _IDEAS, _REGRET, _ASKED, _EXCEPT, _EARLIER, _SHUT),
+    r"none without avoid you your partner opponent player chef done may can when once while after",
+    r"before make thoughts? just only which option plan fallback [a-z]+[_\s]\d{1,2}",
+)
+# What takes the good of an action away.
+NO_HELP = _any(
+    *(_NO, _BAD),
+    r"nothing none nowhere trap los\w+ kill\w* dead hurt\w* than but except if when you\w*",
+)
+# What takes an action back in the sentence after it.
+TAKEN_BACK = _any(
+    *(_NO, _BAD, _POOR, _PAST, _REGRET, _EXCEPT, _SHUT),
+    r"it that this i me we us you\w* would should went told wait actually instead jok\w+ kidding",
+    r"what which where option\w* choices? example",
+)
+# Where another one is told or wishes something, that is not what it does.
+ORDERED = _any(_NO, r"you\w* want\w* ask\w* think\w* thought beat punish\w* win stop")
+# Where a message or a plan is quoted, what stands behind the colon may be another's.
+SPEAKS = re.compile(
+    r"\b(?:you\w*|clear|plan|idea|message|words?|answer\w*|reply|repl\w+|motto|rule|text|note|hint"
+    r"|advice|order|line|quote|thought|when|while|after|before|was|were|had|would|could|should"
+    r"|example|option\w*|he|she|they)\W*\b",
+    re.I,
+)
+NOT_POINTED = re.compile(
+    r"\b(?:thoughts?|impulse|temptation|instinct|hunch|wish|alternative|hand|rounds?)\W*$", re.I
+)
+WHERE = _any("where about")  # an order rather than a statement
+NOT_WEIGHED = _any(r"if unless says? said told tell would pretend imagine suppose jok\w+ you\w*")
+
+# What makes a reason more than one: conditions, doubts, questions, others' words, jokes, contrasts.
+HARMFUL = re.compile(
+    r"[?\"\u201c\u201d\u00ab\u00bb:]|\b(?:if|unless|whether|until|till|suppose|supposing|imagine"
+    r"|pretend|assum\w+|provided|providing|hypothetical\w*|theor\w+|jok\w+|kidding|lie|lying|lies"
+    r"|ironic\w*|sarcas\w+|opposite|contrary|untrue|false|say|says|said|saying|tell|tells|told"
+    r"|ask|asks|asked|wrote|writes|quot\w+|hear|heard|claims|wish|hope|dream|otherwise|or"
+    r"|either|maybe|perhaps|possibly|probably|might|however|although|though|nevertheless"
+    r"|still(?=\W*(?:[,;.!]|$|(?:i|we|my|our)\b))"
+    r"|instead|wait|actually|undecided|unsure|not sure|uncertain|no idea|refus\w+"
+    r"|forget|ignore|cancel|never ?mind|scratch"
+    r"|well as|soon as|long as|far as|much as|e\.\s?g)\b",
+    re.I,
+)
+# An intention of its own.
+PLAN = re.compile(
+    r"\b(?:i'll|i will|i shall|let me|let's|let us|i'm going|i am going|i'm about|i am about"
+    r"|i choose|i plan|i intend|we'll|we will|we shall|first|then|next(?! (?:to|step|turn|round)\b)"
+    r"|later|afterwards?)\b",
+    re.I,
+)
+MOCKING = re.compile(
+    r"\W*(?:oh|yeah|right(?!,? (?:to|because|since|not|rather|instead|again|so)\b)"
+    r"|great|sure|totally|of course|obviously|as though)\b(?!.*\bi(?:'ll)?\b)"
+    r"|\W*oh\b",
+    re.I,
+)
