@@ -247,13 +247,31 @@ SLOW |= {("mission", f"field: {name}") for name in FIELDS} - {
     ("mission", f"field: {name}") for name in ("capture", "door_key", "cleanup")
 }
 
+# `make test` has one variant of each world, and of each rule book; the others take long.
+LONG = {
+    ("negotiation", "a deal by offers"),
+    ("negotiation", "the commons"),
+    ("mission", "field: capture"),
+    ("mission", "field: cleanup"),
+    ("mission", "field: turned maze, planes"),
+    ("cuisine", "several kitchens, watched tools"),
+    ("home", "two rooms, one hand"),
+    ("volleyball", "set-points in the wind"),
+    ("volleyball", "a match by velocities, noisy and late"),
+    ("drones", "a ring by set-points, ended by collisions"),
+    ("skills", "the kitchen"),
+}
+LONG |= {("kitchen", name) for name in CASES["kitchen"] if name != "grid"}
+
+
+def _marks(case: tuple[str, str]) -> list[pytest.MarkDecorator]:
+    return [pytest.mark.slow] * (case in SLOW) + [pytest.mark.long] * (case in LONG)
+
 
 @pytest.fixture(
     scope="module",
     params=[
-        pytest.param(
-            (id, name), id=f"{id}: {name}", marks=[pytest.mark.slow] * ((id, name) in SLOW)
-        )
+        pytest.param((id, name), id=f"{id}: {name}", marks=_marks((id, name)))
         for id, variants in CASES.items()
         for name in variants
     ],

@@ -2,6 +2,7 @@
 
 import json
 
+import jax
 import numpy as np
 import pytest
 
@@ -74,10 +75,11 @@ def test_the_outside_option_is_what_a_break_off_leaves():
 
 def test_a_volleyball_match_is_lost_point_by_point():
     env = manyhands.make("volleyball", points=3, max_steps=20)
-    state = env.reset(manyhands.core.env.episode_key(0))
+    state = jax.jit(env.reset)(manyhands.core.env.episode_key(0))
     np.testing.assert_array_equal(env.forfeit_terms(state, (1,))["win"], [3, -3])
     solo = manyhands.make("volleyball", task="solo_bump", max_steps=20)
-    assert solo.forfeit_terms(solo.reset(manyhands.core.env.episode_key(0)), (0,)) == {}
+    state = jax.jit(solo.reset)(manyhands.core.env.episode_key(0))
+    assert solo.forfeit_terms(state, (0,)) == {}
 
 
 # ---- how many are borne --------------------------------------------------------------------------

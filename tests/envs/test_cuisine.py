@@ -440,12 +440,13 @@ def test_wrong_players_are_refused():
 def test_what_is_missing_is_told_of_one_and_of_several():
     """Dough needs flour; bean buns need dough."""
     cuisine = manyhands.make("cuisine", level=9, chefs=1)
+    reset, step = jax.jit(cuisine.reset), jax.jit(cuisine.step)
     for first, tool, told in (
         ("egg", "blender 1", "dough needs flour too"),
         ("shrimp", "steamer 1", "shrimp dumplings need dough too"),
     ):
-        state = cuisine.reset(episode_key(0))
+        state = reset(episode_key(0))
         for said in ("go to storage", f"get {first}", f"go to {tool}", f"put {first} into {tool}"):
             action = np.array([cuisine.parse(said, state, 0)])
-            state, _ = cuisine.step(episode_key(0), state, action)
+            state, _ = step(episode_key(0), state, action)
         assert f"{tool}: {first} ({told})" in cuisine.describe(state, 0)

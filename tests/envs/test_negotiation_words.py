@@ -385,12 +385,12 @@ def test_a_history_that_is_cut_says_so():
 
 def test_a_pass_in_place_of_an_answer_is_told_as_a_no():
     env = manyhands.make("negotiation", scenario="ultimatum", rounds=3)
-    state = env.reset(jax.random.key(0))
+    state, step = jax.jit(env.reset)(jax.random.key(0)), jax.jit(env.step)
     for said in ("pass", "pass", "keep 6", "pass", "pass"):
         agent = int(np.argmax(env.acting(state)))
         actions = np.zeros(2, np.int32)
         actions[agent] = env.parse(said, state, agent)
-        state, _ = env.step(jax.random.key(0), state, actions)
+        state, _ = step(jax.random.key(0), state, actions)
     text = env.describe(state, 0)
     assert text.count("(no answer, which is a no)") == 1
     assert "- you propose: you take 6 coins\n- player_1: pass (no answer, which is a no)" in text

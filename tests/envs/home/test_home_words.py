@@ -708,8 +708,8 @@ def test_rules_tell_of_the_texts_that_there_are():
 
 def test_who_does_nothing_is_told_so():
     home = make("house")
-    state = home.reset(episode_key(0))
-    state, _ = compiled(home)[1](episode_key(0), state, np.array([0, 0, 2], np.int32))
+    reset, step, *_ = compiled(home)
+    state, _ = step(episode_key(0), reset(episode_key(0)), np.array([0, 0, 2], np.int32))
     assert home.describe(state, 0).splitlines()[-1].startswith("Last step: you waited")
     last = home.describe(state, 2).splitlines()[-1]
     assert last.startswith("Last step: you went to") and "waited" not in last

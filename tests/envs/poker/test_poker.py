@@ -646,8 +646,9 @@ def test_a_fork_counts_the_steps_of_its_state():
 
 def test_an_illegal_action_facing_a_bet_folds():
     env = LeducHoldem()
-    state = env.step(episode_key(1), env.reset(episode_key(0)), np.array([RAISE, PASS]))[0]
-    state, outcome = env.step(episode_key(1), state, np.array([PASS, 7]))
+    step, state = jax.jit(env.step), jax.jit(env.reset)(episode_key(0))
+    state, _ = step(episode_key(1), state, np.array([RAISE, PASS]))
+    state, outcome = step(episode_key(1), state, np.array([PASS, 7]))
     assert outcome.metrics["illegal"] == outcome.metrics["folds"] == 1
     assert state.folded.tolist() == [False, True]
     with pytest.raises(ConfigError, match="float"):

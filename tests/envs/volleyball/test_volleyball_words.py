@@ -394,7 +394,7 @@ def test_no_place_is_guessed(words):
 
 def test_home_is_the_own_place():
     env = Volleyball("3v3")
-    row = np.asarray(env.perceive(env.place()))[2]
+    row = np.asarray(jax.jit(lambda: env.perceive(env.place()))())[2]
     skills = env.skill_set()
     assert skills.names[skills.parse("go back to my place", row)].startswith("go to (4.8, 0,")
     assert skills.parse("go back to my place") is None
