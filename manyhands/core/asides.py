@@ -112,7 +112,12 @@ _AIM = re.compile(
     r"|unload|push|press|repair|meet|lead|leave|score|stop|guard|stand|line"
     r"|restore|regain|recover|refill|satisfy|quench|heal|survive|earn|obtain|acquire|increase|reduce"
     r"|improve|test|probe|show|signal|achieve|complete|finish|advance|explore|scout|enter|unlock"
-    r"|extract|control|balance|disguise|represent|minimi[sz]e|limit|create|form|threaten|deny)\b)",
+    r"|extract|control|balance|disguise|represent|minimi[sz]e|limit|create|form|threaten|deny|fight"
+    r"|spread|corner|surround|cover)\b"
+    # "c3, creating two threats": what comes of it.
+    r"|(?<=, )(?:creating|forming|building|threatening|completing|blocking|preparing|setting up"
+    r"|keeping|protecting|saving|denying|giving me|making (?=(?:it|room|way|sure|a|an|two|three)"
+    r"\b))\b)",
     re.I,
 )
 # "I refuse to pass" names no purpose.
@@ -184,6 +189,16 @@ _COULD = re.compile(
     r"\W*(?:i|we) (?:could|can|might) (?:also )?(?P<out>[^,;:.!?\n]+?),? but (?:now |first )?"
     rf"(?P<main>{INTEND}.+)",
     re.I | re.S,
+)
+# "I'd bet here": no condition follows.
+_WOULD_HERE = re.compile(
+    r"\W*(?:i'd|i would) (?P<main>(?!(?:not|never)\b)[^,;:.!?\n]+?) (?:here|now|right now)\W*", re.I
+)
+# "He has nothing, I bet" is no bet.
+_I_BET = re.compile(
+    rf"(?:he|she|they|{NAME}|(?:the|my) (?:opponent|rival|partner|other))\b[^,]*\b(?:has|have|is|are|holds?|will|must|got)\b"
+    r"[^,]*, i bet\W*",
+    re.I,
 )
 # What is said first is taken back: "hold, no wait, advance".
 _CORRECTED = re.compile(
@@ -312,8 +327,11 @@ def _clauses(text: str) -> Iterator[Clause]:
     behind = _TO_BEHIND.search(text)
     if behind and _OWN.match(text):
         yield Clause(text[: behind.start()])
-    if MOCKING.match(text):
+    if MOCKING.match(text) or _I_BET.fullmatch(text.strip()):
         return
+    would = _WOULD_HERE.fullmatch(text)
+    if would:
+        yield Clause(would["main"])
     no = _NO.match(text)
     if no:
         yield Clause(text[no.end() :], no["no"])

@@ -347,7 +347,7 @@ CUTS = (
         re.compile(
             rf"\W*(?P<reason>(?:it|he|she|this|that|there|nobody|{NAME}"
             r"|(?:the|my|our|its|their|an?|this|that|no|one|every|each)"
-            r"\s+\w+(?: \w+)?)\s+(?:now |still |just |already |only )?(?:\w+s|\w+n't)\b"
+            r"\s+\w+(?: \w+)?)\s+(?:now |still |just |already |only )?(?:\w+s|\w+n't|\w+ed)\b"
             rf"[^,;:.!?\n]{{0,80}}),\s+(?:so )?(?P<main>{INTEND}.+)",
             re.I,
         ),
