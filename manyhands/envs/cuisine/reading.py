@@ -368,7 +368,7 @@ def _grammar(
         )
     have = "(i will have|i'll have|i'd like|i would like|i should like|i want)"
     short: list[tuple[Any, Sequence[str]]] = [
-        (("go", None), [f"{_OVER} [to] {{place}}", f"{_OVER} [to] {{place}} for {_SOME} {{item}}",
+        (("go", None), [f"{_OVER} [to] {{place}}", "{place} for (another|more|some) {item}",
                         "{place} here (i|we) (come|go)"]),
         (("get", None), [f"[{have}] {_A} {{item}} [{_OFF} {{place}}]",
                          f"[{have}] {_A} {{item}} for [(a|my|1)] {{of:item}}"]),
