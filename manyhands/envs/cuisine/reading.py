@@ -171,7 +171,7 @@ _SOME = (
     "[(one|1|some|single|another|one more|more|fresh|nice|a|my|this|that)] [1] "
     f"[(finished|ready|complete|completed)] [{_PIECE} of]"
 )
-_A = f"[(1|another)] [{_PIECE} of]"
+_A = f"[(1 [x]|another)] [{_PIECE} of]"
 _SWITCH = (
     "(activate|use|start|start up|turn on|switch on|run|operate|fire up|power on|power up"
     "|begin using|crank up|kick off|press start on|press button on|push button on|work)"
@@ -226,6 +226,7 @@ def _grammar(
                 f"{_WALK} {_OVER} (to|towards|toward) {{place}} (for|after|in search of) "
                 f"[({_SOME}|another|more|new|next)] ({{item}}|ingredients|supplies|it)",
                 "(goto|visit|approach|reach|enter) {place}",
+                "go [and] stand (at|by|near|next to|beside) {place}",
                 "(go|head|move|walk) {place}",
                 "be at {place}",
                 "(get|take|move) myself (over|back) to {place}",
@@ -296,7 +297,8 @@ def _grammar(
                 f"(deliver|serve|hand over|hand in|submit|turn in|send out|serve up|hand out"
                 "|send|present|dish up|plate up|give out) "
                 f"[({_SOME} {{item}}|{_IT}|{_DISH})] "
-                f"[(to|on|onto|at|over) [({{place}}|customer|guest|client)]]",
+                f"[(to|on|onto|at|over) [({{place}}|customer|guest|client)]"
+                "|(to|for) [(first|oldest|next|most urgent|urgent|1st|this)] order]",
                 f"(put|place|set) ({{item}}|{_IT}|{_DISH}) {_INTO} {{place}}",
                 f"(hand|turn|give|send|put|pass) ({_SOME} {{item}}|{_IT}|{_DISH}) (over|in|out) "
                 "[(at|to|on) {place}]",
@@ -343,6 +345,7 @@ def _grammar(
                 "(stay|wait|remain|stand) (at|by|near|next to|beside) {place}",
                 f"{_WAITS} [(at|by) {{place}}] for {_THAT} [to {_TO_DO}]",
                 f"{_WAITS} [(at|by) {{place}}] (until|till) {_THAT} ({_IS_DONE}|{_DOES})",
+                f"{_WAITS} (until|till) it's (done|ready|finished|complete|cooked|over)",
                 f"{_WAITS} [(at|by) {{place}}] while {_THAT} ((is|are) [still] ({_WORKING}|busy"
                 f"|occupied|in use|full)|[still] {_WORKING})",
                 f"await {_THAT}",

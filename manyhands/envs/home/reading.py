@@ -112,6 +112,8 @@ def grammar(catalog: Catalog) -> Grammar:
                 "pull open ({place}|it|this)",
                 "pull ({place}|it|this) open",
                 "open (it|this|{place}) up",
+                "open ({place}|it) to (look (in|inside)|(see|check) (what is|(whether|if) "
+                "[there is] (a|an|some) {aim:thing} [is]) (in it|inside|in there|there))",
             ],
         ),
         (
@@ -257,7 +259,7 @@ def bare(catalog: Catalog) -> Grammar:
         "place": Names(catalog.receptacle_kinds),
         "room": Names(catalog.room_kinds),
     }
-    to = "[[(on|over|off|back)] to|next [(stop|room|place)] [is]]"
+    to = "[[(on|over|off|back)] to|into|next [(stop|room|place)] [is]]"
     short = {
         "take": ["{thing}", "not {out:thing} [.] [but] {thing}"],
         "go": [f"{to} {{place}} [in {{room}}]"],

@@ -302,7 +302,8 @@ _WHILE = (
     "|[at|on|in] [cell|position] {x:n} {y:n}]"
 )
 _ACT = (
-    "(interact|use|act|activate|operate|trigger|(do|perform|make) [a|an] (interact|interaction)"
+    "(interact|use|act|activate|operate|trigger|(do|perform|make|use) [a|an] "
+    "(interact|interaction)"
     "|(press|hit) (interact|space|spacebar|space bar) [key|bar|button])"
 )
 _AHEAD = (
@@ -572,6 +573,7 @@ _RIGHT_NOW = re.compile(r"\bright (?:now|then|here|there|away|again|to)\b")
 _STANDS = re.compile(r"\b(?:i'm|i am|we're|we are|now|am|are) (?:\w+ )?(?:facing|looking)\b")
 _TURNS = re.compile(r"\b(?:turn|face|look|rotate|swing)\b")
 _FACES = re.compile(r"\b(?:facing|looking|(?:i|we) (?:face|look))\b")
+_FACING = re.compile(r"(?:i )?(?:still |now )?(?:face|look)\b")
 _CALLED = frozenset(_list("partner friend team everyone"))
 _FIRST_PERSON = frozenset(_list("i i'll i'm i've i'd my we we'll we're let's"))
 
@@ -629,6 +631,8 @@ def _words(text: str, plain: str, seen: Seen, told: bool = False) -> int | None:
             if told and reading.meaning == "alone":
                 continue  # "two more to go" counts something
             action = _resolved(reading, plain, seen)
+            if told and action == seen.facing and _FACING.match(plain):
+                continue  # how the chef stands
             if action == seen.facing and _FACES.search(plain):
                 action = "you face that way already"
             if isinstance(action, str):
