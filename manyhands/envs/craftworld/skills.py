@@ -879,7 +879,8 @@ _PHRASES = {
              f"{_BACK} [my] {{player}} {{count}} [of my] {{gift}}", f"{_HAND} {{gift}}"],
     "work": [f"{_ON} (work|push|pull|press|heave|lean) [(on|at|against)] "
              "{joint} [together] [with [my] {player}]",
-             f"{_ON} (open|light|bridge|activate) {{joint}} [together] "
+             f"{_ON} (open|light|bridge|activate|use) {{joint}} [(in front|ahead) of me] "
+             "[together] "
              "[with [my] {player}]"],
     "request": [
         "(tell|let) [my] ({player}|others|everyone|team) [know] [that] i (need|want|require|lack) "

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from manyhands.core.answers import Answer, decide, instead, settled
+from manyhands.core.answers import REASON, Answer, decide, instead, settled
 from manyhands.core.choices import without_effect
 from manyhands.core.env import IllegalAction, names_of
 from manyhands.core.grammar import WAITING, Grammar, Reading, tokens
@@ -170,7 +170,7 @@ _SOME = (
     "[(one|1|some|single|another|one more|more|fresh|nice|a|my|this|that)] [1] "
     f"[(finished|ready|complete|completed)] [{_PIECE} of]"
 )
-_A = f"[(1|another)] [{_PIECE} of]"
+_A = f"[(1 [x]|another)] [{_PIECE} of]"
 _SWITCH = (
     "(activate|use|start|start up|turn on|switch on|run|operate|fire up|power on|power up"
     "|begin using|crank up|kick off|press start on|press button on|push button on|work)"
@@ -225,7 +225,8 @@ def _grammar(
                 f"{_WALK} {_OVER} (to|towards|toward) {{place}} (for|after|in search of) "
                 f"[({_SOME}|another|more|new|next)] ({{item}}|ingredients|supplies|it)",
                 "(goto|visit|approach|reach|enter) {place}",
-                "(go|head) {place}",
+                "go [and] stand (at|by|near|next to|beside) {place}",
+                "(go|head|move|walk) {place}",
                 "be at {place}",
                 "(get|take|move) myself (over|back) to {place}",
                 "(position|station|place|post|install|plant) myself (at|by|in front of) {place}",
@@ -249,7 +250,7 @@ def _grammar(
         (
             ("get", None),
             [
-                f"{_TAKE} {_SOME} {{item}} [(up|back|myself)] [{_OFF} {{place}}]",
+                f"{_TAKE} {_SOME} {{item}} [(up|back|back up|back out|myself)] [{_OFF} {{place}}]",
                 f"{_TAKE} [(out|up)] {_SOME} {{item}}",
                 f"{_SOME} {{item}} is mine",
                 f"{_TAKE} (myself|me) {_SOME} {{item}} [{_OFF} {{place}}]",
@@ -295,7 +296,8 @@ def _grammar(
                 f"(deliver|serve|hand over|hand in|submit|turn in|send out|serve up|hand out"
                 "|send|present|dish up|plate up|give out) "
                 f"[({_SOME} {{item}}|{_IT}|{_DISH})] "
-                f"[(to|on|onto|at|over) [({{place}}|customer|guest|client)]]",
+                f"[(to|on|onto|at|over) [({{place}}|customer|guest|client)]"
+                "|(to|for) [(first|oldest|next|most urgent|urgent|1st|this)] order]",
                 f"(put|place|set) ({{item}}|{_IT}|{_DISH}) {_INTO} {{place}}",
                 f"(hand|turn|give|send|put|pass) ({_SOME} {{item}}|{_IT}|{_DISH}) (over|in|out) "
                 "[(at|to|on) {place}]",
@@ -321,7 +323,7 @@ def _grammar(
         (
             ("use", None),
             [
-                f"{_SWITCH} [({{place}}|it|this tool|tool|machine)] [to (make|cook) {{item}}]",
+                f"{_SWITCH} [({{place}}|it|this tool|tool|machine)] [(to (make|cook)|->) {{item}}]",
                 "(turn|switch|power|fire|start) ({place}|it) (on|up)",
                 "(set|get) ({place}|it) (go|run|started|off|in motion|to work|work)",
                 "put {place} to work",
@@ -342,6 +344,7 @@ def _grammar(
                 "(stay|wait|remain|stand) (at|by|near|next to|beside) {place}",
                 f"{_WAITS} [(at|by) {{place}}] for {_THAT} [to {_TO_DO}]",
                 f"{_WAITS} [(at|by) {{place}}] (until|till) {_THAT} ({_IS_DONE}|{_DOES})",
+                f"{_WAITS} (until|till) it's (done|ready|finished|complete|cooked|over)",
                 f"{_WAITS} [(at|by) {{place}}] while {_THAT} ((is|are) [still] ({_WORKING}|busy"
                 f"|occupied|in use|full)|[still] {_WORKING})",
                 f"await {_THAT}",
@@ -367,7 +370,8 @@ def _grammar(
         )
     have = "(i will have|i'll have|i'd like|i would like|i should like|i want)"
     short: list[tuple[Any, Sequence[str]]] = [
-        (("go", None), [f"{_OVER} [to] {{place}}", "{place} here (i|we) (come|go)"]),
+        (("go", None), [f"{_OVER} [to] {{place}}", "{place} for (another|more|some) {item}",
+                        "{place} here (i|we) (come|go)"]),
         (("get", None), [f"[{have}] {_A} {{item}} [{_OFF} {{place}}]",
                          f"[{have}] {_A} {{item}} for [(a|my|1)] {{of:item}}"]),
         (("put", None), [f"{_A} {{item}} (in|into|onto|on) {{place}}",
@@ -444,6 +448,7 @@ def parse(cuisine: Cuisine, text: Any, state: CuisineState, agent: int) -> int:
     is not open to the chef now."""
     facts = facts_of(cuisine, state)
     open_ = open_actions(cuisine, facts, agent)
+    items = _item_words(tuple(cuisine.book.item_names))
 
     def refuse(reason: str) -> IllegalAction:
         return IllegalAction(functools.partial(refusal, reason))
@@ -460,6 +465,10 @@ def parse(cuisine: Cuisine, text: Any, state: CuisineState, agent: int) -> int:
             if plain == short_words(cuisine, facts, agent, action):
                 return action
         readings = grammar_of(cuisine.book).read(plain)
+        if answer.kind == REASON and tuple(tokens(plain)) in items:
+            # "Burger time": a thing that is told of, and is not here to be taken.
+            here = {_action(cuisine, facts, agent, reading) for reading in readings}
+            readings = readings if here & set(open_) else []
         return settled(
             (_action(cuisine, facts, agent, reading) for reading in readings),
             open_,

@@ -76,6 +76,7 @@ def grammar(catalog: Catalog) -> Grammar:
                 f"|go across) (to|towards|toward|into|for|over to|in|back to) {{place}} {_AFTER} "
                 "[for {aim:thing}]",
                 f"(goto|visit|approach|reach|check out|try|check) {{place}} {_AFTER}",
+                "(go|walk|move|head) (to|towards|toward) {place} to (look|search|check|see)",
                 "go {place}",
                 "(go|walk|head|move|run|go back|return|proceed) [over] to {place} (in|inside|of) "
                 "{room}",
@@ -94,6 +95,8 @@ def grammar(catalog: Catalog) -> Grammar:
                 "|go on|continue|switch|move back) (to|towards|toward|into|for|over to|in|back to|"
                 f"inside|through) [middle of] {{room}} {_AFTER}",
                 "take {room}",
+                "(go|walk|move|head|off|be off) (to|towards|toward|into) {room} to "
+                "(look|search|explore) [(around|there|in it)]",
                 f"(goto|visit|approach|reach|enter|try) {{room}} {_AFTER}",
                 "go {room}",
                 "not {out:room} [.] [but] {room}",
@@ -108,6 +111,8 @@ def grammar(catalog: Catalog) -> Grammar:
                 "pull open ({place}|it|this)",
                 "pull ({place}|it|this) open",
                 "open (it|this|{place}) up",
+                "open ({place}|it) to (look (in|inside)|(see|check) (what is|(whether|if) "
+                "[there is] (a|an|some) {aim:thing} [is]) (in it|inside|in there|there))",
             ],
         ),
         (
@@ -115,7 +120,7 @@ def grammar(catalog: Catalog) -> Grammar:
             [
                 "(close|shut) [up] [door of] ({place}|it|this|here) [door]",
                 "(close|shut) [again]",
-                "(close|shut) ({place}|it) again",
+                "(close|shut) ({place}|it) [up] again",
             ],
         ),
         (
@@ -123,8 +128,8 @@ def grammar(catalog: Catalog) -> Grammar:
             [
                 f"[go] [and] (take|get|grab|pick|pick up|fetch|collect|retrieve|remove|lift|"
                 f"obtain|acquire|withdraw) {{thing}} [up] [{_FROM} ({{place}}|there|here|it)]",
-                "(take|pick up|grab|hold) {thing} [up] (in|with|into) my [(free|empty)] [{side}] "
-                "hand",
+                "(take|pick up|grab|hold|get) ({thing}|it) [up] (in|with|into) [(my|the)] "
+                "[(free|empty)] [{side}] hand",
                 f"(take|pull|get|lift) out {{thing}} [{_FROM} {{place}}]",
                 "(take|pull|get|bring) {thing} out [of {place}]",
                 f"pick {{thing}} [up] [{_FROM} {{place}}]",
@@ -147,7 +152,7 @@ def grammar(catalog: Catalog) -> Grammar:
                 "hand [down]",
                 "(put|place|set|lay|drop) [down] (what is|what i hold|thing|object|one) in my "
                 "{side} hand [down]",
-                f"(drop|deposit) {_THING} [(here|there|off)]",
+                f"(drop|deposit|get rid of|let go of) {_THING} [(here|there|off)]",
                 f"leave {_THING} here",
                 f"(put|place) {_THING} (in|inside)",
             ],
@@ -169,7 +174,8 @@ def grammar(catalog: Catalog) -> Grammar:
             "clean",
             [
                 f"(clean|wash|rinse|scrub|clean up|wash up|rinse off|wash off|clean off) {_THING} "
-                f"[(off|up|clean)] [{_WITH} ({{place}}|here|it)]",
+                f"[(off|up|clean)] [{_WITH} ({{place}}|here|it)] "
+                "[under (tap|faucet|water|running water)]",
             ],
         ),
         (
@@ -252,7 +258,7 @@ def bare(catalog: Catalog) -> Grammar:
         "place": Names(catalog.receptacle_kinds),
         "room": Names(catalog.room_kinds),
     }
-    to = "[[(on|over|off|back)] to|next [(stop|room|place)] [is]]"
+    to = "[[(on|over|off|back)] to|into|next [(stop|room|place)] [is]]"
     short = {
         "take": ["{thing}", "not {out:thing} [.] [but] {thing}"],
         "go": [f"{to} {{place}} [in {{room}}]"],
@@ -281,7 +287,11 @@ def _transcript(text: Any) -> Any:
     if len(rest) != 1 or len(rest) == len(lines):
         return text
     act = _ACT.fullmatch(rest[0])
-    return f"ACTION: {act[1]}" if act else text
+    if act:
+        return f"ACTION: {act[1]}"
+    # A short line alone, behind a thought that is ended.
+    apart = rest[0] == lines[-1] and len(rest[0]) <= 60 and lines[-2][-1] in ".!"
+    return f"ACTION: {rest[0]}" if apart else text
 
 
 def parse(home: Home, text: Any, state: HomeState, agent: int) -> int:

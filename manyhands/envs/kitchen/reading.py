@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from itertools import product
 from typing import Any, NamedTuple
 
-from manyhands.core.answers import Answer, number, numbered, quoted
+from manyhands.core.answers import REASON, Answer, number, numbered, quoted
 from manyhands.core.env import IllegalAction, names_of
 from manyhands.core.grammar import BEST, IS_BEST, WAITING, Grammar, Reading, names, tokens
 from manyhands.core.pronouns import before_it, named
@@ -241,7 +241,7 @@ _TURN = (
     "|orient [myself])"
 )
 _TO = (
-    "[to|toward|in|into|onto|due|straight|straight to|up to|direction|over to"
+    "[to|->|toward|in|into|onto|due|straight|straight to|up to|direction|over to"
     "|back|back to|across to|down to]"
 )
 _TO_DO = (
@@ -260,7 +260,8 @@ _STAY = (
     "[keep|keep on|continue|continue to|go on|still|just] "
     "(stay [put|here|still|idle|where i am|in place|in position|at my place|on my cell]"
     "|wait [here|right here|in place|still|longer]"
-    "|hang (back|on|about)|stand by|(remain|stand) (put|here|still|idle|where i am|in place|by)"
+    "|hang (back|on|about|here|around)|stand by"
+    "|(remain|stand) (put|here|still|idle|where i am|in place|by)"
     "|hold (still|on|position|my position|here)|hold|pause|halt|freeze|idle|be idle|stay and wait"
     "|no move|not move|nothing to do|no action|rest|relax|chill|stay there"
     "|stand still and wait|stop [moving|here]|do nothing|nothing|noop|no op|no operation"
@@ -289,7 +290,7 @@ _DONE = (
 )
 _WHILE = (
     "[[for] (a|one|1|another) [little|short|brief] "
-    "(step|turn|moment|second|tick|bit|while|round|move)"
+    "(step|turn|moment|second|sec|tick|bit|while|round|move)"
     "|1|my turn|for my turn|[for] {count:n} (step|turn|moment|second|tick|round|move)"
     f"|{_UNTIL}"
     "|for [a|my] ({until:place}|{until:thing}|cooking) "
@@ -301,7 +302,8 @@ _WHILE = (
     "|[at|on|in] [cell|position] {x:n} {y:n}]"
 )
 _ACT = (
-    "(interact|use|act|activate|operate|trigger|(do|perform|make) [a|an] (interact|interaction)"
+    "(interact|use|act|activate|operate|trigger|(do|perform|make|use) [a|an] "
+    "(interact|interaction)"
     "|(press|hit) (interact|space|spacebar|space bar) [key|bar|button])"
 )
 _AHEAD = (
@@ -329,12 +331,13 @@ _DEEDS: dict[str, list[str]] = {
     "put": [
         f"{_PUT} {_A} {{thing}} {_HELD} "
         f"[(in|into|on|onto|to|at|inside|through) ({_place('place')}|{_THERE})|here] {_FOR}",
-        f"(leave|bring|carry) {_A} {{thing}} (in|on|onto|to|at) {_place('place')}",
+        f"(leave|bring|carry) {_A} {{thing}} (in|on|onto|to|at) "
+        f"({_place('place')}|{_THERE}) {_FOR}",
         "drop",
     ],
     "put down": [
         f"{_PUT} down {_A} {{thing}} {_HELD} [(on|onto|at) {_place('place')}]",
-        f"{_PUT} {_A} {{thing}} down [here|(on|onto|at) {_place('place')}]",
+        f"{_PUT} {_A} {{thing}} down [here|(on|onto|at) {_place('place')}] {_FOR}",
         "(put|set) down",
         f"{_PUT} {_A} {{thing}} (aside|away) [(on|onto|at) {_place('place')}]",
     ],
@@ -364,7 +367,8 @@ _DEEDS: dict[str, list[str]] = {
         f"(give|hand|pass|send) {_A} {{thing}} [over] (to|through) {_place('place')}",
         f"(hand|turn|send|put|pass|slide) {_A} {{thing}} (in|over|out) "
         f"[(through|to|at) {_place('place')}]",
-        f"(put|pass|send|slide) {_A} {{thing}} (through|over) {_place('place')} [out]",
+        f"(put|pass|send|slide) {_A} ({{thing}}|dish|plate|bowl) (through|over|across) "
+        f"{_place('place')} [out]",
         f"(serve|deliver) (at|to|through) {_place('place')}",
         f"serve {_place('place')}",
     ],
@@ -372,7 +376,7 @@ _DEEDS: dict[str, list[str]] = {
         f"{_START} [to] (cook [process]|boil) [{_A} {{thing}}] [(in|at) {_place('place')}]",
         f"{_START} {_A} {{thing}}",
         f"(start|begin|turn on|switch on|ignite|light|boil|fire up|heat [up]) "
-        f"{_place('place')}",
+        f"{_place('place')} [with {_A} {{thing}}]",
         f"let {_place('place')} (start [to] (cook|boil)|cook|boil|start|simmer|heat up)",
         f"(get|set) ({_place('place')}|[a|my] (soup|food|meal)) "
         "(go|cook|started|boil|bubble|simmer)",
@@ -380,7 +384,7 @@ _DEEDS: dict[str, list[str]] = {
         "let [a|my] cook (start|begin)",
         f"(set|put) {_place('place')} (to|on) [a] (boil|cook|simmer)",
         "let [a|my] (soup|food|meal) (cook|boil|simmer)",
-        f"(turn|switch) {_place('place')} on",
+        f"(turn|switch|fire|heat) {_place('place')} (on|up)",
         f"cook [{_A} {{thing}}] [(in|at) {_place('place')}]",
     ],
     "press": [
@@ -424,7 +428,8 @@ def _grammar() -> Grammar:
         "step": [
             f"({_GO}|{_TURN}|{{way}} {_BY}|{_GO} {{way}}|{{way}} [-|.|and] ({_GO}|{_TURN})) {_TO} "
             "[cell|tile|square|position|floor] [at] [x [=]] {x:n} [y [=]] {y:n}",
-            f"[{_GO}] {{side}} {_ONE} to [cell|tile|square|position|floor] [at] {{x:n}} {{y:n}}",
+            f"[{_GO}] [to] {{side}} {_ONE} [to] [cell|tile|square|position|floor] [at] {{x:n}} "
+            f"{{y:n}} [for {_A} {{for:thing}}]",
             f"(back|{_ONE} over) to [cell|tile|square|position|floor] [at] {{x:n}} {{y:n}}",
         ],
         "face": [
@@ -438,7 +443,8 @@ def _grammar() -> Grammar:
         "stay": [
             *WAITING,
             f"{_STAY} [-|.|and] [wait here|wait] {_WHILE} "
-            "[[.] with [a|my] {until:thing} [in [my] hand]|[.] [a|my] {until:thing} in [my] hand]",
+            "[[.] with [a|my] {until:thing} [in [my] hand]|[.] [a|my] {until:thing} in [my] hand"
+            "|and let [my] {until:place} (go|pass|move|work|act) [first|by|through|past|ahead]]",
         ],
         "act": [
             f"{_ACT} [with|on|at] [{_AHEAD}|{_place('on')}]",
@@ -463,6 +469,7 @@ def _grammar() -> Grammar:
         "number": [
             f"{_ORDER} {{n}} [[-|.|=|is|which is] {{own_name}}]",
             "{own_name} [-|.|=|is] (action|option|choice|number) [#] {n}",
+            "(press|hit|push) {n}",
         ],
     }
     phrases |= {
@@ -478,7 +485,7 @@ def _grammar() -> Grammar:
                     f"{one} {{thing:noun}} "
                     f"[(from|off|out of) {_place('place')}]"],
         "do put": [f"{one} {{thing:noun}} (on|onto) {_place('place')}"],
-        "do fill": [f"{one} {{thing:noun}} (in|into|to|for) {_place('place')}",
+        "do fill": [f"{one} {{thing:noun}} (in|into|to|for|->) {_place('place')}",
                     f"(in|into) {_place('place')} with [a|my|this] {{thing:noun}}"],
         "do serve": [f"{one} {{thing:noun}} (to|through|for) {_place('place')}",
                      f"{one} {{thing:noun}} coming up"],
@@ -566,6 +573,7 @@ _RIGHT_NOW = re.compile(r"\bright (?:now|then|here|there|away|again|to)\b")
 _STANDS = re.compile(r"\b(?:i'm|i am|we're|we are|now|am|are) (?:\w+ )?(?:facing|looking)\b")
 _TURNS = re.compile(r"\b(?:turn|face|look|rotate|swing)\b")
 _FACES = re.compile(r"\b(?:facing|looking|(?:i|we) (?:face|look))\b")
+_FACING = re.compile(r"(?:i )?(?:still |now )?(?:face|look)\b")
 _CALLED = frozenset(_list("partner friend team everyone"))
 _FIRST_PERSON = frozenset(_list("i i'll i'm i've i'd my we we'll we're let's"))
 
@@ -575,10 +583,11 @@ def mean(answer: Answer, seen: Seen) -> int | None:
     plain = answer.plain
     found = number(plain)
     if found is not None:
-        return _numbered(found)
+        # "Soup of 3 onions, 20 points": beyond the actions, a number in a reason names none.
+        return None if answer.kind == REASON and found > INTERACT else _numbered(found)
     pair = _pair(plain)
     if pair is None:
-        return _words(answer.text, plain, seen)
+        return _words(answer.text, plain, seen, answer.kind == REASON)
     action = _words(answer.text, pair[1], seen)
     if action is not None and action != pair[0]:
         raise refuse(
@@ -607,7 +616,7 @@ def _pair(plain: str) -> tuple[int, str] | None:
     return (int(before[1]), before[2]) if before else numbered(plain)
 
 
-def _words(text: str, plain: str, seen: Seen) -> int | None:
+def _words(text: str, plain: str, seen: Seen, told: bool = False) -> int | None:
     own = _CHEF.fullmatch(plain)  # "chef_0: north", said by chef 0
     if own and int(own[1]) == seen.agent:
         plain = own[2]
@@ -619,7 +628,11 @@ def _words(text: str, plain: str, seen: Seen) -> int | None:
     if not actions and not _STANDS.search(plain):
         readings = [r for grammar in (_grammar(), _short(), _bare()) for r in grammar.read(plain)]
         for reading in readings:
+            if told and reading.meaning == "alone":
+                continue  # "two more to go" counts something
             action = _resolved(reading, plain, seen)
+            if told and action == seen.facing and _FACING.match(plain):
+                continue  # how the chef stands
             if action == seen.facing and _FACES.search(plain):
                 action = "you face that way already"
             if isinstance(action, str):
@@ -630,7 +643,7 @@ def _words(text: str, plain: str, seen: Seen) -> int | None:
         raise refuse(f"{quoted(text)} could be {names_of([ACTIONS[a] for a in sorted(actions)])}")
     if actions:
         return actions.pop()
-    if reasons:
+    if reasons and not (told and len(words) == 1):  # a mere thing in a reason is no action
         raise refuse(f"{quoted(text)}: {reasons[0]}")
     return None
 

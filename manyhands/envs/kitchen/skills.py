@@ -370,6 +370,8 @@ class KitchenSkills:
         most = max((len(reading.values) for reading in readings), default=0)
         meant = [reading for reading in readings if len(reading.values) == most]
         named = {self._skill(meaning, values, perception) for meaning, values in meant}
+        if len(named) > 1 and perception is not None:  # "from (3, 4)": a dispenser or a counter
+            named = {skill for skill in named if self._leads(skill, meant[0].values, perception)}
         if len(named) != 1:
             return None
         skill = named.pop()
@@ -381,10 +383,19 @@ class KitchenSkills:
         """That a skill leads to the place of which is spoken."""
         if "at_x" not in said:
             return
+        to = self._target(skill, perception)
+        if to is not None and to != (said["at_x"], said["at_y"]):
+            raise IllegalAction(f"{self.names[skill]!r} leads to {to}")
+
+    def _leads(self, skill: int, said: dict[str, Any], perception: np.ndarray) -> bool:
+        place = said.get("at_x"), said.get("at_y")
+        return self._target(skill, perception) == place
+
+    def _target(self, skill: int, perception: np.ndarray) -> tuple[int, int] | None:
+        """(x, y) where a skill leads, None if it is impossible."""
         details = jax.device_get(self._compiled(np.asarray(perception, np.int32)))
         y, x = divmod(int(details.target[skill]), self._config.width)
-        if int(details.why[skill]) == POSSIBLE and (x, y) != (said["at_x"], said["at_y"]):
-            raise IllegalAction(f"{self.names[skill]!r} leads to ({x}, {y})")
+        return (x, y) if int(details.why[skill]) == POSSIBLE else None
 
     def _skill(self, verb: str, said: dict[str, Any], perception: np.ndarray | None) -> int:
         thing, pots = said.get("thing"), ", ".join(self._pots)
@@ -513,6 +524,8 @@ _FOR_THAT = (
 _PHRASES = {
     "fetch": [f"{_ON} {_GET} {_DET} {{thing}} {_BOX} {_FOR}",
               f"help myself to {_DET} {{thing}} {_BOX}",
+              f"{_ON} {_GET} {_DET} {{thing}} (from|at) [(cell|position)] {{at_x:n}} {{at_y:n}} "
+              f"{_FOR}",
               f"{_ON} pick up {_DET} {{thing}} (from|at|out of) [(nearest|closest)] [{{thing}}] "
               f"(dispenser|box|crate|pile|stack|supply) {_AT} {_FOR}"],
     "put in": [f"{_ON} (put|add|drop|place|throw|toss|bring|carry|take|deliver|load|insert|tip"
@@ -556,7 +569,7 @@ _PHRASES = {
               f"[is|will be]|make for|make my way|go and stand|station myself) "
               f"[over|back|across|up|down|on|straight] [to] "
               f"[(cell|tile|square|position|spot|"
-              f"floor cell)] [at] {place}"
+              f"floor cell)] [at] {place} [[(to get|to be)] out of [(the|my)] way]"
               for place in
               ("{x:n} {y:n}", "x [=] {x:n} [and] y [=] {y:n}", "column {x:n} [and] row {y:n}",
                "y [=] {y:n} [and] x [=] {x:n}", "row {y:n} [and] column {x:n}",

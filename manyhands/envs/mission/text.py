@@ -289,6 +289,7 @@ def wait_for(slot: str) -> tuple[str, ...]:
         f"{stay} (until|till) {who} ({come}|(is|be|has|have|get) {there}|has (moved|passed|left"
         "|arrived|come))",
         f"{stay} and (let|allow) {who} [to] {come}",
+        f"({stay}|stand still {TIME}) and (watch|observe|mark|keep an eye on) {who}",
         f"let {who} {come}",
     )
 
@@ -308,6 +309,7 @@ def opened(plain: str) -> str:
 
 
 NO_MOVE = "no (action|move|movement) [(this|on this|for this)] (turn|step|time|round)"
+HOLD = "(hold|keep|maintain) [(my|this)] [current] (position|place|ground)"
 _GO = (
     "(go|move|step|walk|head|run|travel|proceed|advance|shift|slide|edge|inch|continue|keep going"
     "|make my way|keep moving|move myself|(take|make) (a|one|1) [single] (step|move|pace))"
@@ -364,7 +366,7 @@ _WAYS = {
 }
 _STAY = (
     "(stay|wait|noop|none|pass|idle|skip|hold|rest|stand still|do nothing|no op|stay put|halt|pause"
-    "|freeze|stop|take no action|stay idle|do not move|stay as i am)"
+    "|freeze|stop|chill|take no action|stay idle|stay as i am)"
 )
 GRAMMAR = Grammar(
     {
@@ -389,10 +391,11 @@ GRAMMAR = Grammar(
             "[for] [(one|1|a)] [(turn|step|moment|bit)]",
             "(skip|pass) [(my|this)] (turn|move|step)",
             "do nothing [at all]",
-            "hold my (position|place|ground)",
+            HOLD,
+            f"(stay|wait|remain) (at|on|in) [cell|square] {_PLACE}",
             *wait_for("player"),
             NO_MOVE,
-            "do not move . (stay|wait)",
+            "(do not|don't) move [.] [(stay|wait)]",
         ],
         LOAD: [
             f"{_TAKE} {_FOOD} [up]",
@@ -492,7 +495,8 @@ def _named(mission: Mission, state: MissionState, agent: int, reading: Reading) 
         cell = f"row {row}" if column is None else f"column {column}"
     told = {int(choice.action): str(choice) for choice in choices(mission, state, agent)}
     if reading.meaning == STAY:
-        return STAY
+        own = int(state.row[agent]), int(state.column[agent])
+        return STAY if (row, column) in ((None, None), own) else "you are not there"
     if reading.meaning == "go":
         steps = [action for action in told if action not in (STAY, LOAD)]
         fits = [action for action in steps if cell is None or _at(cell, told[action])]

@@ -131,6 +131,7 @@ _SKILLS = {
         "serve": [f"{_ON} serve {_BALL} [over [net]]",
                   "(take|do|make|hit|play|start with|begin with|open with) [my|a] serve",
                   "go [and] serve",
+                  "(start|begin|open) [(point|rally|game)] (with|by) [a|my] serve",
                   "serve [for] [my team]", f"serve {_BALL} [(to|into)] far [(half|side|court)]",
                   f"serve {_BALL} (to|into) middle [{_HALF}]"],
         "block": [f"{_ON} block {_BALL} [at net]", "(put up|set up|form|do|make|go for) [a] block "
@@ -138,7 +139,7 @@ _SKILLS = {
                   "go up for [a] block [at net]", f"(go|move) to net and block {_BALL}",
                   "wait at net",
                   f"(stay|wait|hover|stand|be|hold) at net (and|to|for) block {_BALL} [there]",
-                  f"(go|go and|go up to net and|move up to net and) block {_BALL}"],
+                  f"(go|go and|go up to net and|move up to net and) block {_BALL} [at net]"],
         "go to": [f"(my|the) [next] (place|target|position|destination|spot|goal|stop) (is|will "
         f"be) "
                   f"{_THERE}", f"to {figures.LIST} {_READY}", f"(position|place) {figures.LIST}",

@@ -50,7 +50,7 @@ from manyhands.envs.mission.field.state import (
     WATER,
     FieldState,
 )
-from manyhands.envs.mission.text import NO_MOVE, offered_action, opened, wait_for
+from manyhands.envs.mission.text import HOLD, NO_MOVE, offered_action, opened, wait_for
 
 if TYPE_CHECKING:
     from manyhands.envs.mission.env import Mission
@@ -93,11 +93,12 @@ _WAYS = {
 _DOOR = "[(the|that)] door [{hold:n}]"
 _STAY = [
     *WAITING,
-    f"(stay|wait|noop|none|pass|idle|skip|rest|do nothing|no op|halt|pause|take no action) {TIME}",
+    "(stay|wait|noop|none|pass|idle|skip|rest|chill|do nothing|no op|halt|pause|take no action) "
+    f"{TIME}",
     "(stay|wait|remain|hold) [(here|there|where i am|in place|still|at my place|in [this|my] room)]"
     f" {TIME}",
     "(stay|remain|wait) in my (cell|place|room)",
-    "hold my (position|place|ground)",
+    HOLD,
     "[keep|keep on] (stay|wait|stand|remain|sit|hold) [(still|here|there|put|right here|exactly)] "
     f"[right] ({{on:on}} ({_PLACE}|my (cell|place|square|spot|tile)|{_THING}|my {{thing}}))",
     f"[keep|keep on] hold [down] {_THING}",
@@ -110,7 +111,7 @@ _STAY = [
     "(stay|wait) [here] for [(another|a second|the other|other|one more)] {who} to "
     "(strike|mine|help|join|dig) [[with] ({ore}|me|it|too)]",
     NO_MOVE,
-    "do not move . (stay|wait)",
+    "(do not|don't) move [.] [(stay|wait)]",
 ]
 _TOKEN = "[(the|our|this)] token [a]"
 _BY = f"by {_GO} {_FAR} {_AIM} {{way}} [by] {_FAR} {_ON}"
@@ -143,7 +144,9 @@ _VERBS = {
     "clean": [f"(clean|wash|scrub|spray|clean up) [(the|this|some)] [dirty] "
               f"(river|water|dirt|pollution|waste) {_AHEAD}",
               f"(clean|scrub|wash) (it|up) {_AHEAD}",
-              "(scrub|wash|spray) the (river|water) (clean|down)", "(i|i will|i'll) clean",
+              "(scrub|wash|spray) the (river|water) (clean|down)",
+              "(clean|wash|scrub) {cells:n} cell [[of] [dirty] (river|water|dirt)] [now]",
+              "(i|i will|i'll) clean",
               f"(clean|wash) (away|up|off) [(the|this|some)] (dirt|pollution|waste) {_AHEAD}",
               f"(fire|shoot|use|send out) [(the|my|a)] (cleaning beam|clean beam|clean) "
               f"[(at|on|into) [the] [dirty] (river|water|dirt|pollution|waste)] {_AHEAD}"],
@@ -428,6 +431,10 @@ def _named(
             return f"that is not of door {values['door']}"
     if "facing" in values and values["facing"] != look.own.heading:
         return f"you face {HEADINGS[look.own.heading]}"
+    if "cells" in values:
+        told = [str(choice) for choice in choices(mission, state, agent)]
+        if not any(f": {values['cells']} cell" in line.partition(": ")[2] for line in told):
+            return "it is another number of cells"
     if "ore" in values:
         code, row, column = _first(look, plan.beams["mine"].length)
         if code not in values["ore"] or not _is_at(values, row, column):

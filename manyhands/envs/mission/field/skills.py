@@ -114,7 +114,8 @@ class FieldSkills(Table):
         go = "(go|walk|move|run|head) [over] to"
         for name, _ in self._kinds:
             names[f"go to {name}"] = [
-                f"({go}|take|get|eat|fetch|reach|grab|collect|pick up|harvest|go for|head for"
+                f"({go}|[go] (take|get|eat|fetch|reach|grab|collect|pick up|harvest)|go for"
+                "|head for"
                 f"|step on|stand on|stay on|wait on|wait at|stay at) {the} {other}"
                 for other in self._called(name)
             ]

@@ -55,8 +55,8 @@ class WarehouseSkills(Table):
         any_ = "[(a|an|the|my|this|that|another)] [next] [nearest] [closest]"
         shelf = f"({any_} [requested] (shelf|request) [that is requested]|one)"
         it = f"({shelf}|it)"
-        goal = "(a|the) [nearest] [closest] goal"
-        rack = "(a|an|the|any|its) [nearest] [closest] [empty|free] rack"
+        goal = "[(a|the)] [nearest] [closest] goal"
+        rack = "[(a|an|the|any|its)] [nearest] [closest] [empty|free] rack"
         go = "(go|drive|head|move|travel|return)"
         super().__init__(
             {

@@ -16,6 +16,7 @@ from manyhands.core.choices import Choice
 from manyhands.core.env import IllegalAction, names_of
 from manyhands.core.grammar import TIME, WAITING, Grammar
 from manyhands.envs.mission.text import (
+    HOLD,
     NO_MOVE,
     all_of,
     last_step,
@@ -397,6 +398,10 @@ _BY = (
     "[(degree|degrees|turn|of a turn|°|circle)]"
 )
 _SPOT = "[(on the spot|in place|here|where i am|by 90 degrees|once)] [first]"
+# Where a turn leads.
+_THUS = (
+    "[[.] [(to|and|so i|so that i)] (face|look) [to] {facing:compass}|[to [the]] {facing:compass}]"
+)
 _NAMED = "[(this|that|my|its|the|a)] (shelf|rack|pod|it|load|item|box|burden|cargo)"
 _SHELF = (
     f"{_NAMED} [(here|on this cell|on my cell|under me|above me|from this cell|from my cell|off "
@@ -430,13 +435,14 @@ GRAMMAR = Grammar(
                 *WAITING,
                 "(stay|wait|noop|none|pass|idle|skip|hold|rest|stand still|do nothing|no op|stop"
                 "|halt"
-                f"|brake|pause|freeze|stay idle|take no action|stay as i am) {TIME}",
+                f"|brake|chill|pause|freeze|stay idle|take no action|stay as i am) {TIME}",
                 "(stay|wait|remain|hold|stay put) "
                 "[(here|there|where i am|in place|still|at my place|my position)] "
                 "[for] [(one|1|a)] [(turn|step|moment|bit)]",
                 "(skip|pass) [(my|this)] (turn|move|step)",
                 "do nothing [at all]",
-                "hold (my|this) (position|place|ground)",
+                HOLD,
+                "(stay|wait|remain) (at|on|in) [cell|square] row {at_row:n} column {at_column:n}",
                 *wait_for("robot"),
                 NO_MOVE,
             ],
@@ -457,12 +463,12 @@ GRAMMAR = Grammar(
             (
                 action,
                 [
-                    f"{_TURN} [(to|towards|toward)] [(my|the)] {side} {_BY} {_SPOT}",
+                    f"{_TURN} [(to|towards|toward)] [(my|the)] {side} {_BY} {_SPOT} {_THUS}",
                     f"{_TURN} {_BY} [to|towards|toward] [(my|the)] {side} {_SPOT}",
                     f"(make|take|do|perform) a [quarter|sharp|90 degree] {side} turn {_SPOT}",
                     f"(make|take|do|perform) a [quarter|sharp|90 degree] turn to [my|the] {side}",
                     f"(make|take) a {side}",
-                    f"[a] [quarter|sharp] {side} turn",
+                    f"[a] [quarter|sharp] {side} turn {_THUS}",
                     f"[a] quarter turn [to] [my|the] {side}",
                     f"(my|the) [next] turn (go|is) [to] [the|my] {side}",
                 ],
@@ -530,11 +536,20 @@ GRAMMAR = Grammar(
         ),
         ("toggle", ["(toggle|toggle load|load or unload|toggle the load|toggle_load)"]),
     ],
-    slots={"robot": {}, "carried": dict.fromkeys(("it", "shelf", "rack", "load"), True)},
+    slots={
+        "compass": {
+            word: heading
+            for heading, also in enumerate(_ABSOLUTE.values())
+            for word in also.split("|")
+            if word not in ("up", "down", "upward", "downward")
+        },
+        "robot": {},
+        "carried": dict.fromkeys(("it", "shelf", "rack", "load"), True),
+    },
     keep=("right", "left", "a", "first", "now", "then", "just", "again", "yeah", "away"),
     # Alone, a direction tells of something else after "I": "I left", "I'm down".
     short=[
-        (FORWARD, [f"{_FAR} {_ON} {_FAR} {_TO}"]),
+        (FORWARD, [f"{_FAR} {_ON} {_FAR} {_TO}", "fwd"]),
         (LEFT, ["[to] [my] left", "(counterclockwise|anticlockwise)"]),
         (RIGHT, ["[to] [my] right", "clockwise"]),
         *(
@@ -575,7 +590,8 @@ def parse(mission: Mission, text: Any, state: WarehouseState, agent: int) -> int
     open_ = free(mission, state, agent)
     loaded = int(state.load[agent]) > 0
     heading = int(state.heading[agent])
-    here = int(state.row[agent]) * mission.size[1] + int(state.column[agent])
+    own = int(state.row[agent]), int(state.column[agent])
+    here = own[0] * mission.size[1] + own[1]
 
     def refuse(reason: str) -> IllegalAction:
         allowed = names_of([_word(state, agent, action) for action in open_])
@@ -596,6 +612,13 @@ def parse(mission: Mission, text: Any, state: WarehouseState, agent: int) -> int
                 if choice.action == FORWARD
             ):
                 raise refuse(f"{cell} is not ahead of you")
+        turned = {LEFT: TURNED_LEFT[heading], RIGHT: TURNED_RIGHT[heading]}
+        for meaning, values in readings:
+            if values.get("facing", turned.get(meaning)) != turned.get(meaning):
+                raise refuse(f"that turn faces {HEADINGS[turned[meaning]]}")
+            cell = values.get("at_row", own[0]), values.get("at_column", own[1])
+            if cell != own:
+                raise refuse("you are not there")
         if len(named) != 1:
             return None
         if not loaded and any("carried" in reading.values for reading in readings):
