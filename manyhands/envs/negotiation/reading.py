@@ -16,6 +16,7 @@ import numpy as np
 
 from manyhands.core import answers
 from manyhands.core.asides import MOST, is_reason, pieces
+from manyhands.core.bare import at_ends
 from manyhands.core.env import Action, IllegalAction
 from manyhands.core.grammar import Grammar, Reading, names, tokens, whole_number
 from manyhands.core.talk import OTHER, clean
@@ -394,7 +395,8 @@ class _Reader:
 
     def decided(self, text: Any) -> Action:
         me = self.env.agents[self.agent]
-        return answers.decide(text, self.mean, self.illegal, what="move", me=me, calm=_is_calm)
+        mean = at_ends(self.mean, calm=_is_remark)
+        return answers.decide(text, mean, self.illegal, what="move", me=me, calm=_is_calm)
 
     def listed(self, text: str) -> str:
         """An answer in which a list of all players' shares, "player_0: 40, player_1: 60", says "me"
@@ -682,6 +684,18 @@ def _is_calm(reason: str) -> bool:
     return is_reason(reason) and not amounts and _AMOUNTS.isdisjoint(said)
 
 
+def _is_remark(remark: str) -> bool:
+    """Whether what is told beside a bare move asks for nothing: "throw in a hat, deal" does."""
+    return _is_calm(remark) and (_TELLS.search(remark) is not None)
+
+
+_TELLS = re.compile(
+    r"^(?:wow|nice|great|perfect|fair|good|sounds|looks|seems|works|enjoy|accepting|gaining"
+    r"|too \w+)\b"
+    r"|\b(?:is|are|am|isn't|aren't|has|have|i need|i like|i love|i gain|suits|deserves?|makes?"
+    r"|\w+'s|i'm)\b",
+    re.I,
+)
 _AMOUNTS = frozenset(("half", "all", "both", "everything", "rest", "you", "they", "he", "she"))
 
 
