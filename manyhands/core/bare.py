@@ -45,7 +45,7 @@ _SPELT = tuple(
 )
 _LAUGH = r"(?:lo+l|lmao|rofl|(?:ha){2,}h?|(?:he){2,}|xd|[>:]*[:=]-?[)dp])"
 _OPENS = re.compile(
-    r"\W*(?:(?:nah|nope)[,.! ]+(?=(?:i|i'll|i'm|\w+ing) )"
+    r"\W*(?:(?:nah|nope)[,.! ]+(?=(?:i|i'll|ill|i'm|im|\w+ing) )"
     rf"|(?:(?:{_LAUGH}|ugh|welp|meh|aight|yo|bro|dude|ha|ah|aha|oh well|okey|okie|k)\b[,.!\s]*)+"
     r"(?=\w))",
     re.I,
@@ -59,10 +59,10 @@ _CLOSES = re.compile(
 
 def plainly(text: str) -> str:
     """An answer in the spelling of books, without the laughter of chats at its ends."""
-    for sign, words in _SPELT:
-        text = sign.sub(words, text)
     opening = _OPENS.match(text)
     text = text[opening.end() :] if opening else text
+    for sign, words in _SPELT:
+        text = sign.sub(words, text)
     for _ in range(2):
         text = _CLOSES.sub("", text)
     return text
@@ -82,29 +82,31 @@ _IDIOM = re.compile(r"i bet", re.I)
 _LABELS = re.compile(r"decision|verdict|conclusion|result|interception|intercept", re.I)
 # Before a colon: what "I" do, or how things are.
 _DOING = re.compile(
-    rf"{_OWN.pattern}|\w+ing\b|(?:decision|verdict|conclusion)$|(?:my|the|it) .*\b(?:is|are|has)\b",
+    rf"{_OWN.pattern}|[\w-]+ing\b|(?:decision|verdict|conclusion)$"
+    r"|(?:my|the|it) .*\b(?:is|are|has)\b",
     re.I,
 )
 
 # What makes a remark more than a remark.
 _HARM = re.compile(
-    r"\b(?:if|unless|whether|until|till|suppos\w+|imagin\w+|pretend\w*|assum\w+|provid(?:ed|ing)"
+    r"\b(?:if|unless|because|since|whether|until|till|suppos\w+|imagin\w+|pretend\w*|assum\w+|provid(?:ed|ing)"
     r"|hypothetical\w*|theor\w+|jok\w+|kidding|lies?|lying|ironic\w*|sarcas\w+|opposite|contrary"
     r"|untrue|false|says?|said|saying|tells?|told|asks?|asked|asking|wrote|writes?|quot\w+|hear\w*"
     r"|claims?|wish\w*|hopes?|hoping|dream\w*|otherwise|or|either|neither|nor|maybe|perhaps"
     r"|possibly|probably|may|might|however|although|though|nevertheless|instead|actually|undecided"
     r"|unsure|not sure|uncertain|no idea|idk|dunno|guess|refus\w+|forget|ignor\w+|cancel\w*"
     r"|never ?mind|scratch|should\w*|would\w*|could\w*|shall|i'd|we'd|was|wasn't|were|weren't|had"
-    r"|hadn't|did|didn't|used|last|earlier|ago|yesterday|previous\w*|before|after\w*|later|next"
-    r"|soon|eventually|usually|normally|sometimes|often|once|when\w*|while|as|first|second|then"
-    r"|tomorrow|rather|better|worse|worst|wrong|mistakes?|bad|stupid|silly|terrible|dumb|dangerous"
-    r"|suicid\w+|losing|loses?|lost|avoid\w*|never|illegal|forbidden|impossible|except|unlike"
+    r"|hadn't|did|didn't|used|last|earlier|ago|yesterday|previous\w*|before|after\w*|later"
+    r"|next(?! to\b)|soon|eventually|usually|normally|sometimes|often|once|when\w*|while|as|first"
+    r"|second|then|tomorrow|rather|better|worse|worst|wrong|mistakes?|bad|stupid|silly|terrible|dumb"
+    r"|dangerous|suicid\w+|losing|loses?|lost|avoid\w*|never|illegal|forbidden|impossible|except|unlike"
     r"|alternativ\w+|options?|choices?|choose|possible|possibilit\w+|examples?|eg|tempt\w+"
     r"|instinct\w*|thoughts?|think\w*|consider\w*|plan\w*|rules?|text|hint|advice|want\w*"
     r"|expect\w*|sorry|oops|correction|mean\w*|what\w*|who\w*|which|how|why|right now|than|only"
-    r"|wait(?! (?:for|here|and))|your|you(?! win\b| got (?:me|it)\b)|please|and|oh|great|sure"
-    r"|totally|of course|yeah|yes|no|nope|hmm+|about|order\w*|vote[ds]?|answer\w*|question\w*"
-    r"|test|trap|must|need(?! (?:to|for)\b)\w*|everyone|everybody|somebody|someone|others)\b"
+    r"|wait(?! (?:for|here|and))|your|(?<!got )you(?! win\b| got (?:me|it)\b)|please|and|oh"
+    r"|great|sure|totally|of course|yeah|yes|no|nope|hmm+|about|order\w*|vote[ds]?|answer\w*"
+    r"|question\w*|test|trap|must|need(?! (?:to|for)\b)\w*|everyone|everybody|somebody"
+    r"|someone|others)\b"
     r"|[?\"\u201c\u201d\u00ab\u00bb\[\]{}<>=]|\w:\w",
     re.I,
 )
@@ -123,6 +125,10 @@ _NO_NEED = re.compile(
 )
 _DENIES = re.compile(r"\b(?:no|not|none|nothing|nobody|cannot|without|\w+n't|\w+nt)\b", re.I)
 _FORBIDS = re.compile(r"(?:no|not|don't|dont|do not|cannot|can't|won't|without|nothing)\b", re.I)
+# Where "right" is no direction.
+_RIGHT = re.compile(
+    r"\bright (?=beside|next|here|there|behind|under|above|below|in|at|on|by|by|where)", re.I
+)
 _SHORTENED = re.compile(r"\b(?:e\.\s?g|i\.\s?e|etc)\b", re.I)
 # Before what is another's: "his bet".
 _OWNED = re.compile(r"\w+'s|s|his|her|their")
@@ -195,7 +201,7 @@ def _at_end(
         remarks = _remarks(rest, action, mean)
         if not remarks or not all(_is_harmless(remark) and calm(remark) for remark in remarks):
             return None
-        if figures and any(re.search(r"\d", remark) for remark in remarks):
+        if figures and any(re.search(r"(?<![\w_])\d", remark) for remark in remarks):
             return None
         if not (_leads(remarks[-1], sign) if is_last else sign != ":" and _follows(remarks[0])):
             return None
@@ -227,7 +233,7 @@ def _remarks(rest: list[str], action: Any, mean: Callable[[Answer], Any]) -> lis
             continue
         if _names(clause, mean):
             return None
-        words = tokens(clause)
+        words = tokens(_RIGHT.sub("", clause))
         spans = {
             " ".join(words[i:j])
             for i in range(len(words))

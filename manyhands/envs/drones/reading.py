@@ -125,7 +125,7 @@ _PHRASES: dict[str, list[str]] = {
     ],
     "cut off": [
         f"[lead {_PREY} and] (cut off|head off|intercept|lead|anticipate|block) [{_PREY}] "
-        "[where (it|he|she) (will be|is going|is heading|is headed|goes)]",
+        "[where (it|he|she) (will be|is going [to be]|is heading|is headed|goes)]",
         f"[lead {_PREY} and] (cut|head) {_PREY} off [there]",
         f"(cut off|block|bar) (its|{_PREY}'s|{_PREY}|evader's) [(way|path|escape|route|retreat)] "
         "[(to|in) (east|west|north|south)]",
@@ -157,7 +157,8 @@ _PHRASES: dict[str, list[str]] = {
     "way": [
         f"({_GO}|dodge|swerve|slip [away]|break away|veer) {_SOME} "
         f"[(to|toward|towards|to the|due)] {{way}} {_SOME} "
-        "[(around|past) [(nearest|next)] (cylinder|obstacle|pillar|column|post)]",
+        "[(around|past) [(nearest|next)] (cylinder|obstacle|pillar|column|post)]"
+        "[away from (them|him|it|[all|nearest] pursuer|{mate})]",
     ],
     # With what it leads to, which has to be on that side.
     "toward": [
@@ -167,6 +168,7 @@ _PHRASES: dict[str, list[str]] = {
     ],
     "up": [
         f"(climb|rise|ascend|lift off) [(up|higher)] {_PACE}",
+        "(climb|rise|ascend|go up|fly) (above|over) (them|him|it|{mate}|[all] pursuer)",
         "(gain|get more) [some|more] (height|altitude)",
     ],
     "down": [
@@ -209,7 +211,7 @@ _FLIES = {
     ],
 }
 _SHORT = {
-    "way": [f"[straight] [on] [(to|due)] {{way}} {_PACE}"],
+    "way": [f"[(full|at full) (speed|throttle|power)] [straight] [on] [(to|due)] {{way}} {_PACE}"],
     "side": [
         "[to] {side} of {mate}",
         "[(to|on|at)] {mate} s {side} [(side|hand side|flank|wing)]",
@@ -289,6 +291,9 @@ def parse(drones: Drones, text: Any, state: DronesState, agent: int) -> Any:
         numbers = "" if drones.actions == "moves" else ", or four numbers"
         return f"{reason}. Open to you: {instead(text, list(known), SHOWN)}{numbers}."
 
+    def told() -> str:
+        return drones.describe(state, agent, detail="full")
+
     def mean(answer: Answer) -> Any:
         plain = " ".join(answer.plain.split()).rstrip(".")
         offered = None
@@ -309,6 +314,8 @@ def parse(drones: Drones, text: Any, state: DronesState, agent: int) -> Any:
             if numbers is not None and any(
                 reading.meaning == "numbers" for reading in grammar.read(sentence)
             ):
+                if figures.repeats(sentence, answer.text, numbers, told):
+                    return None
                 return _four(drones, numbers, refuse)
         found: dict[str, None] = {}
         for reading in grammar.read(_without_places(drones, state, plain), offered):

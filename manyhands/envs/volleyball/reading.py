@@ -351,7 +351,10 @@ LABELS = {
     "position": ("x", "y", "z|height", "yaw|heading|nose|degrees|angle"),
 }
 LABELS |= dict.fromkeys(STEPPED, LABELS["rotors"])
-_GO = "(go|move|fly|run|drift|head|shift|slide|travel|zoom|glide|float|edge|ease|nudge|scoot|inch)"
+_GO = (
+    "(go|move|fly|run|drift|head|shift|slide|travel|zoom|glide|float|edge|ease|nudge|scoot|inch"
+    "|creep|crawl|accelerate)"
+)
 _SOME = (
     "[(a little|a bit|slightly|slowly|gently|some|a little bit|straight|directly|back|a touch|over"
     "|across|on [the] spot|in place|where i am|myself|drone|yourself|some more|a little more|a "
@@ -425,11 +428,18 @@ _PHRASES = {
     "nose up": ["[(put|pull|tip|pitch|point|tilt|bring|lift|raise)] [my] nose up "
                 f"{_SOME}",
                 "(pull up|lift|raise|lift up) [my] nose", "pitch up"],
-    "target": [f"[(keep|continue|keep on|go on)] ({_GO}|make for|return|continue|come) {_SOME} "
-               f"[(straight|back|on)] (to|for|toward|towards) target [(at|=)] [{figures.LIST}]",
+    # Of rotors that are on or off, what all of them do.
+    "full": ["(full|max|maximum|all [the]) (thrust|power|throttle) [(on|for|to|from|in) all [4] "
+             "(rotor|motor|of them)]", "all [4] (rotor|motor) (on|[at|on] full [thrust|power])"],
+    "none": ["(cut|kill|stop|switch off|turn off) [all] [4] (thrust|power|throttle|rotor|motor)",
+             "all [4] (rotor|motor) off", "(no|zero) (thrust|power)"],
+    "target": [f"[(keep|continue|keep on|go on)] ({_GO}|navigate|make for|return|continue|come) "
+               f"{_SOME} "
+               f"[(straight|back|on)] (to|for|toward|towards) target [position|point|place] "
+               f"[(at|=)] [{figures.LIST}]",
                f"[(straight|back|on)] to target [(at|=)] [{figures.LIST}]"],
     "fly to": [f"[(keep|keep on|go on)] ({_GO}|rise|climb|sink|descend|drop|continue|return|step) "
-               "[(under ball|under it|up|down|back|on|over)] to [point|place|position] "
+               "[(under ball|under it|up|down|back|on|over)] to [my] [point|place|position] "
                f"[(at|=)] {figures.LIST}",
                f"(stay|hold|hover|wait|be) at {figures.LIST}"],
     "four": [f"[(fly|go|move|goto)] [set] [my] [(with|at|use|apply|send|output|command|give)] [my] "
@@ -492,5 +502,7 @@ def _command(found: Reading, sentence: str, actions: str) -> str:
     velocity = actions in ("velocity", "position")
     if meaning in ("turn", "bank"):
         return f"{meaning} {side}"
+    if meaning in ("full", "none"):
+        return {"full": "climb", "none": "sink"}[meaning] if actions in STEPPED else ""
     still, up, down = ("hold", "up", "down") if velocity else ("hover", "climb", "sink")
     return {"side": side, "still": still, "up": up, "down": down}.get(meaning, meaning)

@@ -800,6 +800,9 @@ def parse(game: Volleyball, text: Any, state: VolleyballState, agent: int) -> An
     def refuse(reason: str) -> IllegalAction:
         return IllegalAction(functools.partial(refusal, reason, words))
 
+    def told() -> str:
+        return game.describe(state, agent, detail="full")
+
     def mean(answer: Answer) -> np.ndarray | None:
         nonlocal words
         words, raw = answer.plain, answer.raw
@@ -819,6 +822,8 @@ def parse(game: Volleyball, text: Any, state: VolleyballState, agent: int) -> An
                 return None
             return orders.meant(game, target if numbers is None else numbers, refuse)
         if named == {"four"} and numbers is not None:
+            if figures.repeats(sentence, answer.text, numbers, told):
+                return None
             return orders.meant(game, numbers, refuse)
         known = [name for name in named if name in table]
         if named and not known:

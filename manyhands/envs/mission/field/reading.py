@@ -118,7 +118,7 @@ _BY = f"by {_GO} {_FAR} {_AIM} {{way}} [by] {_FAR} {_ON}"
 _TAKE = "(take|grab|get|collect|pick|pick up|fetch|gather|seize|pocket|snatch|steal|capture)"
 _AHEAD = "[(ahead|forward|straight ahead|in front [of me]|ahead of me)|[to] [the] {facing:way}]"
 _WHO = (
-    "(whoever is (ahead|in front|in front of me|in range)|them|him|her|(the|that) [other] {who}"
+    "(whoever is (ahead|in front|in front of me|in range)|them|em|him|her|(the|that) [other] {who}"
     "|{who}|the other|everyone|everybody|whoever is there)"
 )
 _HERE = "[(here|where i (am|stand)|in this room|in my room|in room {at:room}|on (this|my) cell)]"
