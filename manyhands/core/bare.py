@@ -79,7 +79,12 @@ _OWN = re.compile(r"(?:i|i'll|i'm|let me|let's|we|we'll)\b", re.I)
 
 # "He has nothing, I bet" is no bet.
 _IDIOM = re.compile(r"i bet", re.I)
-_LABELS = re.compile(r"decision|verdict|conclusion|result|interception|intercept", re.I)
+# Remarks of one word that mean nothing by themselves.
+_LABELS = re.compile(
+    r"decision|verdict|conclusion|result|intercept|whatever|sigh|wow|nice|fine|alas|obviously"
+    r"|clearly|simple|easy",
+    re.I,
+)
 # Before a colon: what "I" do, or how things are.
 _DOING = re.compile(
     rf"{_OWN.pattern}|[\w-]+ing\b|(?:decision|verdict|conclusion)$"
@@ -102,9 +107,9 @@ _HARM = re.compile(
     r"|dangerous|suicid\w+|losing|loses?|lost|avoid\w*|never|illegal|forbidden|impossible|except|unlike"
     r"|alternativ\w+|options?|choices?|choose|possible|possibilit\w+|examples?|eg|tempt\w+"
     r"|instinct\w*|thoughts?|think\w*|consider\w*|plan\w*|rules?|text|hint|advice|want\w*"
-    r"|expect\w*|sorry|oops|correction|mean\w*|what\w*|who\w*|which|how|why|right now|than|only"
-    r"|wait(?! (?:for|here|and))|your|(?<!got )you(?! win\b| got (?:me|it)\b)|please|and|oh"
-    r"|great|sure|totally|of course|yeah|yes|no|nope|hmm+|about|order\w*|vote[ds]?|answer\w*"
+    r"|expect\w*|sorry|oops|correction|mean\w*|what(?!ever)\w*|who\w*|which|how|why|right now|than"
+    r"|only|wait(?! (?:for|here|and))|your|(?<!got )you(?! win\b| got (?:me|it)\b)|please|and|oh"
+    r"|great|sure|totally|of course|yeah|yes|hmm+|about|order\w*|vote[ds]?|answer\w*"
     r"|question\w*|test|trap|must|need(?! (?:to|for)\b)\w*|everyone|everybody|somebody"
     r"|someone|others)\b"
     r"|[?\"\u201c\u201d\u00ab\u00bb\[\]{}<>=]|\w:\w",
@@ -268,7 +273,7 @@ def _leads(near: str, sign: str) -> bool:
 
 def _follows(near: str) -> bool:
     """Whether a remark may stand behind an action, and take nothing of it back."""
-    if len(near.split()) == 1:
+    if len(near.split()) == 1 and not _LABELS.fullmatch(near):
         return False
     if _NO_NEED.match(near):
         return True

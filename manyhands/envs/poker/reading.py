@@ -35,7 +35,7 @@ GRAMMAR = Grammar(
         # As OpenSpiel calls it: no chips are put in.
         "pass": ["pass", "put in nothing", "pay nothing"],
         "bet": [
-            f"{_ITS} [value|bluff|donk|lead|standard|thin value] bet [it] [{{n}} [chip]] {_MINE}",
+            f"{_ITS} [value|lead|standard|thin value] bet [it] [{{n}} [chip]] {_MINE}",
             "fire [out] {n:count} [chip]",
             "open [with|for] [{n} [chip]]",
             f"bet {_CHIPS} {_MINE} [on it]",
@@ -50,7 +50,7 @@ GRAMMAR = Grammar(
             "(fire|lead|fire off|fire out) [out] a bet [of {n} [chip]] [(in|into) [the] (pot"
             "|middle)]",
             "take the lead [with a bet]",
-            "(make|place|put down|lay|put in|launch|start with) [a|my] [{n} [-] [chip]] bet "
+            "(make|place|put down|lay|put in|launch|start with) [a|my|the] [{n} [-] [chip]] bet "
             "[of {n} [chip]] [(in|into) [the] (pot|middle)]",
             "bet (it|with) {n} [chip]",
             "open [the] [betting|round|action|bidding] [(with|for) {n:count} [single] [chip]]",
@@ -69,7 +69,9 @@ GRAMMAR = Grammar(
         "call": [
             f"{_ITS} [flat|just|only|simply|cold|hero|crying|snap|loose|curious] "
             f"call [it] [{{n}} [more] [chip]] {_MINE}",
-            "call with {n} [chip]", "flat (it|that|the bet|the raise)", "put me in",
+            "call (with|for) {n} [chip]", "call (him|her|them|you|{other}) down",
+            "smooth call [with ({held}|my {held}|the {held})]",
+            "flat (it|that|the bet|the raise)", "put me in",
             f"[flat] (call|match|see|meet|cover|equal|pay [for]|answer with a call) {_WHOSE} "
             "(bet|raise|wager|stake|chip) [of {n} [chip]]",
             f"(call|match|see|meet|cover|equal) {_WHOSE} {{n}} [chip]",
@@ -105,7 +107,8 @@ GRAMMAR = Grammar(
             "(stay|hang|keep) in for [the|a] [{n:count}] [more] chip",
         ],
         "fold": [
-            f"{_ITS} [snap|tight|easy|sad] fold [it|them|'em|em] [up] [here|now] {_MINE}",
+            f"{_ITS} [snap|tight|easy|sad] fold [it|this|this one|them|'em|em] [up] "
+            f"[here|now] {_MINE}",
             f"fold {_HELD}",
             f"get rid of ({_HELD}|it|this)",
             f"(give up|throw away|muck|let go of|ditch|surrender|discard|release|bin|dump|drop"

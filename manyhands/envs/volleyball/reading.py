@@ -428,11 +428,6 @@ _PHRASES = {
     "nose up": ["[(put|pull|tip|pitch|point|tilt|bring|lift|raise)] [my] nose up "
                 f"{_SOME}",
                 "(pull up|lift|raise|lift up) [my] nose", "pitch up"],
-    # Of rotors that are on or off, what all of them do.
-    "full": ["(full|max|maximum|all [the]) (thrust|power|throttle) [(on|for|to|from|in) all [4] "
-             "(rotor|motor|of them)]", "all [4] (rotor|motor) (on|[at|on] full [thrust|power])"],
-    "none": ["(cut|kill|stop|switch off|turn off) [all] [4] (thrust|power|throttle|rotor|motor)",
-             "all [4] (rotor|motor) off", "(no|zero) (thrust|power)"],
     "target": [f"[(keep|continue|keep on|go on)] ({_GO}|navigate|make for|return|continue|come) "
                f"{_SOME} "
                f"[(straight|back|on)] (to|for|toward|towards) target [position|point|place] "
@@ -502,7 +497,5 @@ def _command(found: Reading, sentence: str, actions: str) -> str:
     velocity = actions in ("velocity", "position")
     if meaning in ("turn", "bank"):
         return f"{meaning} {side}"
-    if meaning in ("full", "none"):
-        return {"full": "climb", "none": "sink"}[meaning] if actions in STEPPED else ""
     still, up, down = ("hold", "up", "down") if velocity else ("hover", "climb", "sink")
     return {"side": side, "still": still, "up": up, "down": down}.get(meaning, meaning)

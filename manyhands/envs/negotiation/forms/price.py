@@ -213,8 +213,7 @@ class Price(Bargain):
         else:
             closes = [
                 "(i'd|i would|i'll|i will) pay [you] {amount} [for (it|the item|your item)]",
-                f"{will} pay [you] [at most|up to] {{amount}} [max|maximum|tops|at most] "
-                "[for (it|the item|your item)]",
+                f"{will} pay [you] {{amount}} [for (it|the item|your item)]",
                 "[i] [can] give you {amount} [for (it|the item|your item)]",
                 f"{will} (buy|purchase|take) {it} [from you] (for|at) {{amount}}",
                 f"sell {it} [to me] (for|at) {{amount}}",
