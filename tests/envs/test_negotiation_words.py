@@ -403,3 +403,14 @@ def test_errors_name_all_that_a_donor_can_do():
         env.parse("give 99", state, 0)
     with pytest.raises(IllegalAction, match="half is 5"):
         env.parse("give half of my coins: 4", state, 0)
+
+
+def test_taking_nothing_is_a_choice_and_a_pass_states_none():
+    env = manyhands.make("negotiation", scenario="deal_or_no_deal")
+    state = env.reset(jax.random.key(0))
+    actions = np.zeros(2, np.int32)
+    actions[0] = env.parse("ready", state, 0)
+    state, _ = env.step(jax.random.key(0), state, actions)
+    passing = next(str(choice) for choice in env.choices(state, 0) if choice.text == "pass")
+    assert "nothing" not in passing
+    assert env.parse("take nothing", state, 0) != env.parse("pass", state, 0)

@@ -72,6 +72,7 @@ _NAMED = {
     ],
     "last": [
         f"[one on|1 on] (rightmost|right most|last|far right|extreme right|very right) [{_COL}]",
+        "all the way [to] [the] right",
         f"(extreme|far|very) right [{_SIDE}|hand side|hand {_COL}]",
         f"right [hand] {_SIDE} [of board]",
         f"last [{_COL}] [on|to|at] right",
@@ -90,6 +91,7 @@ _NAMED = {
     "penultimate": [f"(penultimate|second last|next to last|last but one|last but 1) [{_COL}]"],
     "leftmost": [
         f"[one on|1 on] (leftmost|left most|far left|extreme left|very left) [{_COL}]",
+        "all the way [to] [the] left",
         f"(extreme|far|very) left [{_SIDE}|hand side|hand {_COL}]",
         f"left [hand] {_SIDE} [of board]",
         f"{_COL} (on|at|to) [the] (far|extreme|very) left [side]",

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from manyhands.core.answers import Answer, closest, decide, number, numbered
+from manyhands.core.bare import at_ends
 from manyhands.core.choices import without_effect
 from manyhands.core.env import IllegalAction, names_of
 from manyhands.core.grammar import WAITING, Grammar, Reading, tokens
@@ -206,8 +207,8 @@ def _grammar(craft: CraftRules, actions: tuple[str, ...], agents: tuple[str, ...
         [
             ("move", [
                 f"{ON} (move|go|walk|step|head|run|turn|face|look|travel|proceed|shuffle"
-                "|slide|shift|advance|edge|inch|nudge|sidle|creep|retreat|back|back up|back off) "
-                "[back|straight|on|"
+                "|slide|shift|advance|edge|inch|nudge|sidle|creep|circle|retreat|back|back up"
+                "|back off) [back|straight|on|"
                 f"further|over|directly|around] {_CELL} [(to|toward|in|on) [my]] {{way}} "
                 f"[direction|side|hand side] [once|[by] {_ONE} (step|cell|tile|square|space)"
                 f"|by {_ONE}|{_ONE} [more] [(time|step|cell)]] {towards}",
@@ -229,6 +230,8 @@ def _grammar(craft: CraftRules, actions: tuple[str, ...], agents: tuple[str, ...
                 f"{towards}",
                 f"[1|one|another] (step|pace) [back] [to|toward] [my] {{way}} {towards}",
                 "turn [around] to face {way}",
+                "(keep|keep on|continue|carry on) [going|moving|walking|heading] [straight|on|to] "
+                "{way}",
             ]),
             ("facing", [f"(face|turn [around] (to|toward|to face)|look at) {_DET} {{onto:thing}}"]),
             ("bare", ["[to|toward] {way} [once]", "{letter}",
@@ -328,6 +331,8 @@ def _grammar(craft: CraftRules, actions: tuple[str, ...], agents: tuple[str, ...
                 f"(put|set|stick|tuck|bury) {_DET} {{seed}} {_AT} (in|into|on) "
                 f"[this|that] {{thing}} {_AT}",
                 f"{PLACE} {_DET} {{put}} (block|there|before me|next to me)",
+                f"{PLACE} {_DET} {{put}} as [a] (wall|barrier|shield|bridge|roadblock|shelter) "
+                f"[against {{thing}}]",
             ]),
             ("make", [f"{MAKE} (myself|me|us) {{tool}} {NEAR}",
                       f"upgrade to {_DET} {{tool}} {NEAR}",
@@ -346,7 +351,7 @@ def _grammar(craft: CraftRules, actions: tuple[str, ...], agents: tuple[str, ...
                       f"(carry|put) {_MINE} {{gift}} [over] to ({{player}}|{whom})",
                       f"{_GIVE} {_MINE} {{gift}} [over] [to ({{player}}|{whom})]",
                          f"{_GIVE} [over] ({{player}}|{whom}) {_MINE} {{gift}} {_WISH}",
-                         f"share {_MINE} {{gift}} with ({{player}}|{whom})"]),
+                         f"share {_MINE} {{gift}} [with ({{player}}|{whom})]"]),
             ("feed", [f"feed ({{player}}|{whom}|it|him|her|them)"]),
             ("many", [f"{_GIVE} {{n}} [more] {{gift}} [[(over|back)] to ({{player}}|{whom})]",
                       f"{_GIVE} ({{player}}|{whom}) {{n}} [more] {{gift}}",
@@ -416,7 +421,7 @@ def parse(env: Setting, text: Any, state: CraftState, agent: int) -> int:
     is not possible now."""
     obs, legal = observe(env, state, agent)
     reader = _Reader(env, state, obs, legal)
-    return int(decide(text, reader.mean, reader.refuse, me=env.agents[agent]))
+    return int(decide(text, at_ends(reader.mean), reader.refuse, me=env.agents[agent]))
 
 
 # "make wood pickaxe (1 wood, at a table)", as the text names what comes next.

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from manyhands.core.answers import Answer, decide, instead
+from manyhands.core.bare import at_ends
 from manyhands.core.choices import Choice, without_effect
 from manyhands.core.env import IllegalAction
 from manyhands.core.grammar import WAITING, Grammar, Reading
@@ -124,7 +125,7 @@ _PHRASES: dict[str, list[str]] = {
     ],
     "cut off": [
         f"[lead {_PREY} and] (cut off|head off|intercept|lead|anticipate|block) [{_PREY}] "
-        "[where (it|he|she) (will be|is going|is heading|is headed|goes)]",
+        "[where (it|he|she) (will be|is going [to be]|is heading|is headed|goes)]",
         f"[lead {_PREY} and] (cut|head) {_PREY} off [there]",
         f"(cut off|block|bar) (its|{_PREY}'s|{_PREY}|evader's) [(way|path|escape|route|retreat)] "
         "[(to|in) (east|west|north|south)]",
@@ -156,7 +157,8 @@ _PHRASES: dict[str, list[str]] = {
     "way": [
         f"({_GO}|dodge|swerve|slip [away]|break away|veer) {_SOME} "
         f"[(to|toward|towards|to the|due)] {{way}} {_SOME} "
-        "[(around|past) [(nearest|next)] (cylinder|obstacle|pillar|column|post)]",
+        "[(around|past) [(nearest|next)] (cylinder|obstacle|pillar|column|post)]"
+        "[away from (them|him|it|[all|nearest] pursuer|{mate})]",
     ],
     # With what it leads to, which has to be on that side.
     "toward": [
@@ -166,6 +168,7 @@ _PHRASES: dict[str, list[str]] = {
     ],
     "up": [
         f"(climb|rise|ascend|lift off) [(up|higher)] {_PACE}",
+        "(climb|rise|ascend|go up|fly) (above|over) (them|him|it|{mate}|[all] pursuer)",
         "(gain|get more) [some|more] (height|altitude)",
     ],
     "down": [
@@ -208,7 +211,7 @@ _FLIES = {
     ],
 }
 _SHORT = {
-    "way": [f"[straight] [on] [(to|due)] {{way}} {_PACE}"],
+    "way": [f"[(full|at full) (speed|throttle|power)] [straight] [on] [(to|due)] {{way}} {_PACE}"],
     "side": [
         "[to] {side} of {mate}",
         "[(to|on|at)] {mate} s {side} [(side|hand side|flank|wing)]",
@@ -288,6 +291,9 @@ def parse(drones: Drones, text: Any, state: DronesState, agent: int) -> Any:
         numbers = "" if drones.actions == "moves" else ", or four numbers"
         return f"{reason}. Open to you: {instead(text, list(known), SHOWN)}{numbers}."
 
+    def told() -> str:
+        return drones.describe(state, agent, detail="full")
+
     def mean(answer: Answer) -> Any:
         plain = " ".join(answer.plain.split()).rstrip(".")
         offered = None
@@ -308,6 +314,8 @@ def parse(drones: Drones, text: Any, state: DronesState, agent: int) -> Any:
             if numbers is not None and any(
                 reading.meaning == "numbers" for reading in grammar.read(sentence)
             ):
+                if figures.repeats(sentence, answer.text, numbers, told):
+                    return None
                 return _four(drones, numbers, refuse)
         found: dict[str, None] = {}
         for reading in grammar.read(_without_places(drones, state, plain), offered):
@@ -323,7 +331,7 @@ def parse(drones: Drones, text: Any, state: DronesState, agent: int) -> Any:
             raise refuse(f"{name} is not open to {drones.agents[agent]}")
         return known[name][0]
 
-    return decide(text, mean, refuse, me=drones.agents[agent])
+    return decide(text, at_ends(mean), refuse, me=drones.agents[agent])
 
 
 def _leads(drones: Drones, state: DronesState, agent: int, values: dict[str, Any]) -> bool:

@@ -16,6 +16,7 @@ import numpy as np
 
 from manyhands.core import answers
 from manyhands.core.asides import MOST, is_reason, pieces
+from manyhands.core.bare import at_ends
 from manyhands.core.env import Action, IllegalAction
 from manyhands.core.grammar import Grammar, Reading, names, tokens, whole_number
 from manyhands.core.talk import OTHER, clean
@@ -49,7 +50,8 @@ if TYPE_CHECKING:
 _WHAT = "(offer|deal|proposal|price|bid|split|trade|exchange|swap|terms|counteroffer|division)"
 _OFFER = (
     f"(it|this|that|this one|[your|this|that|the|their|his|her|{{maker:player}} s] "
-    f"[current|standing|last|latest|new|proposed|generous|fair] {_WHAT} [(of|from|by) "
+    f"[current|standing|last|latest|new|proposed|generous|fair|unfair|unequal|lopsided|greedy|lousy"
+    f"|stingy|low|high] {_WHAT} [(of|from|by) "
     "{maker:player}])"
 )
 _FAIR = (
@@ -81,7 +83,11 @@ _BAD = "(bad|terrible|poor|awful|lousy|unfair|horrible) (deal|trade|offer|price|
 _PHRASES: dict[int, tuple[str, ...]] = {
     ACCEPT: (
         "aye",
-        "(i'm|i am) in (favour|favor)",
+        "[(i'm|i am)] in (favour|favor)",
+        "(i'm|i am) for it",
+        "(yes please|thumbs up [from me])",
+        "(let's|let us) (do|make) (it|this|that|the|this trade|the trade|this deal|the deal"
+        "|this swap|this exchange)",
         "[i] vote to (accept|approve) [it|this|that]",
         "[yes] [that|this|it] (sounds|looks) (good|great|fine) (to|for) me [.] [yes|deal|i accept]",
         "[yes] [that|this|it] (sounds|looks) (good|great|fine) [.] (let's|let us) "
@@ -134,6 +140,7 @@ _PHRASES: dict[int, tuple[str, ...]] = {
     ),
     REJECT: (
         "nay",
+        "thumbs down [from me]",
         "[i] vote to (reject|decline) [it|this|that]",
         f"[no|nope|sorry] [.] [[that|this|it|the price|your price|{_OFFER}] is|that's|it's] {_TOO} "
         "[for me] [.] [so] [no|no thanks|no deal|i vote no|[i] (reject|decline|refuse) "
@@ -184,6 +191,8 @@ _PHRASES: dict[int, tuple[str, ...]] = {
         "(table|game|negotiation|talk|deal|trade)] [without a deal]",
         "[no deal .] [i|i'm] (leave|quit) [(the|this|these) (table|game|negotiation|talk)]",
         "give up",
+        "(i'm|i am) out [of here] [.] [(bye|goodbye|farewell)]",
+        "(bye|goodbye|farewell)",
         "[i] (end|stop|leave) (the|this|these) (negotiation|talk|game) without [a] deal",
         "[i] (break off|abandon) (the|this|these) (negotiation|talk)",
         "break it off",
@@ -216,6 +225,8 @@ _SILENT = (
 _STATED = "[is|are] [worth|at|about|around|=] [about|around]"
 _CLAIMS = {
     "value": (
+        "tell ({player}|them|him|her|you|the other) that [the|a|an|my|each|one] {good} [each] "
+        f"{_STATED} {{n}} [point|coin] [each] (to|for) me",
         f"[to|for] me [.] [the|a|an|each|one] {{good}} [each] {_STATED} {{n}} [point|coin] [each]",
         "[the|a|an|my|each|one] {good} [each] (is|are) worth {n} [point|coin] [each] (to|for) me",
         "[i] value [the|a|an|my|each|one] {good} [each] at {n} [point|coin] [each]",
@@ -272,7 +283,7 @@ def _moves(data: Scenario, agent: int, silent: bool) -> Grammar:
                     f"[yes|okay|ok|fine|good|alright] [.] (agreed|accepted|deal) [.] {named}",
                 ],
             ),
-            (REJECT, [f"{_NO} (reject|decline|refuse) {named}"]),
+            (REJECT, [f"{_NO} (reject|decline|refuse) {named}", f"no deal {named}"]),
         ]
     if not data.sizes[READY]:
         phrases.append((WALK, ["[i] (end|stop) (the|this|these) (negotiation|talk|game)"]))
@@ -296,6 +307,9 @@ _AROUND = re.compile(
     r"^\W*as (?:we )?(?:agreed|promised|discussed|said|proposed|planned)\s*,\s*"
     r"|,\s*as (?:we )?(?:agreed|promised|discussed|said|proposed|planned)\W*$"
     r"|^\W*(?:i'll|i will|i shall|let me) (?:start|begin|open) (?:by|with) "
+    r"|[,\s]+(?:out of|on) principle\W*$"
+    r"|,?\s+and (?:we(?:'re| are) (?:good|done|set|even)|we(?:'ve| have)(?: got)? a deal"
+    r"|(?:it's|that's) a deal|call it a deal)\W*$"
     r"|^\W*(?:instead\s*,?|no\s*,?\s*but)\s+(?=i\b|i'd\b|i'll\b|my\b)|,\s*(?:i'm |i am )?sorry\W*$",
     re.I,
 )
@@ -336,7 +350,8 @@ _THEIRS = re.compile(
 _BEFORE = re.compile(
     r"^\W*(?:sorry,? )?(?:no,? )?(?:(?:that|this|it|\d+|your (?:offer|price|bid)|the price)"
     r"(?:['\u2019]s| is) (?:just |simply |way |far |a bit |a little |still |really )?"
-    r"(?:too (?:much|high|low|little|expensive|cheap)|not (?:good )?enough)|not (?:good )?enough)"
+    r"(?:too (?:much|high|low|little|expensive|cheap|steep|dear|pricey)|not (?:good )?enough)"
+    r"|not (?:good )?enough)"
     r"(?: for me)?\s*[,;.!\u2013\u2014]+\s*(?:but |so )?(?=\S)",
     re.I,
 )
@@ -394,7 +409,8 @@ class _Reader:
 
     def decided(self, text: Any) -> Action:
         me = self.env.agents[self.agent]
-        return answers.decide(text, self.mean, self.illegal, what="move", me=me, calm=_is_calm)
+        mean = at_ends(self.mean, calm=_is_remark)
+        return answers.decide(text, mean, self.illegal, what="move", me=me, calm=_is_calm)
 
     def listed(self, text: str) -> str:
         """An answer in which a list of all players' shares, "player_0: 40, player_1: 60", says "me"
@@ -682,6 +698,18 @@ def _is_calm(reason: str) -> bool:
     return is_reason(reason) and not amounts and _AMOUNTS.isdisjoint(said)
 
 
+def _is_remark(remark: str) -> bool:
+    """Whether what is told beside a bare move asks for nothing: "throw in a hat, deal" does."""
+    return _is_calm(remark) and (_TELLS.search(remark) is not None)
+
+
+_TELLS = re.compile(
+    r"^(?:wow|nice|great|perfect|fair|good|sounds|looks|seems|works|enjoy|accepting|gaining"
+    r"|too \w+)\b"
+    r"|\b(?:is|are|am|isn't|aren't|has|have|i need|i like|i love|i gain|suits|deserves?|makes?"
+    r"|\w+'s|i'm)\b",
+    re.I,
+)
 _AMOUNTS = frozenset(("half", "all", "both", "everything", "rest", "you", "they", "he", "she"))
 
 

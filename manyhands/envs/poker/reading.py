@@ -30,11 +30,13 @@ GRAMMAR = Grammar(
             "check [.] your (turn|move|go|action)", "let it check through",
             "(see|take) (the|a) (next|free) card for free", "(take|have) a free card",
             "pass [the|my] (action|turn|move) [(on|along)]",
+            "(tap tap|knock knock)", "(trap|slow play|sandbag|induce) [him|her|them] with a check",
         ],
         # As OpenSpiel calls it: no chips are put in.
         "pass": ["pass", "put in nothing", "pay nothing"],
         "bet": [
-            f"{_ITS} bet [it] [{{n}} [chip]] {_MINE}",
+            f"{_ITS} [value|lead|standard|thin value] bet [it] [{{n}} [chip]] {_MINE}",
+            "fire [out] {n:count} [chip]",
             "open [with|for] [{n} [chip]]",
             f"bet {_CHIPS} {_MINE} [on it]",
             f"(put|throw|toss|push|slide|shove|drop|stick|chuck|move|send|place) [in|out] {_CHIPS} "
@@ -48,7 +50,7 @@ GRAMMAR = Grammar(
             "(fire|lead|fire off|fire out) [out] a bet [of {n} [chip]] [(in|into) [the] (pot"
             "|middle)]",
             "take the lead [with a bet]",
-            "(make|place|put down|lay|put in|launch|start with) [a|my] [{n} [-] [chip]] bet "
+            "(make|place|put down|lay|put in|launch|start with) [a|my|the] [{n} [-] [chip]] bet "
             "[of {n} [chip]] [(in|into) [the] (pot|middle)]",
             "bet (it|with) {n} [chip]",
             "open [the] [betting|round|action|bidding] [(with|for) {n:count} [single] [chip]]",
@@ -65,8 +67,11 @@ GRAMMAR = Grammar(
             f"(stake|wager|risk|gamble|bet) {{n}} [chip] on {_HELD}", "my bet is {n} [chip]",
         ],
         "call": [
-            f"{_ITS} [flat|just|only|simply|cold] call [it] [{{n}} [more] [chip]] {_MINE}",
-            "call with {n} [chip]",
+            f"{_ITS} [flat|just|only|simply|cold|hero|crying|snap|loose|curious] "
+            f"call [it] [{{n}} [more] [chip]] {_MINE}",
+            "call (with|for) {n} [chip]", "call (him|her|them|you|{other}) down",
+            "smooth call [with ({held}|my {held}|the {held})]",
+            "flat (it|that|the bet|the raise)", "put me in",
             f"[flat] (call|match|see|meet|cover|equal|pay [for]|answer with a call) {_WHOSE} "
             "(bet|raise|wager|stake|chip) [of {n} [chip]]",
             f"(call|match|see|meet|cover|equal) {_WHOSE} {{n}} [chip]",
@@ -102,7 +107,10 @@ GRAMMAR = Grammar(
             "(stay|hang|keep) in for [the|a] [{n:count}] [more] chip",
         ],
         "fold": [
-            f"{_ITS} fold [it|them|'em|em] [up] [here|now] {_MINE}", f"fold {_HELD}",
+            f"{_ITS} [snap|tight|easy|sad] fold [it|this|this one|them|'em|em] [up] "
+            f"[here|now] {_MINE}",
+            f"fold {_HELD}",
+            f"get rid of ({_HELD}|it|this)",
             f"(give up|throw away|muck|let go of|ditch|surrender|discard|release|bin|dump|drop"
             f"|pitch) {_HELD}",
             "(be|get|drop|bow|back|step|duck|bail) out [of (this|the) " + _ROUND + "]",

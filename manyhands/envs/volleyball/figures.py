@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from manyhands.core.answers import normalise
 from manyhands.core.grammar import whole_number
@@ -32,6 +32,13 @@ def split(text: str, labels: Sequence[str], unit: str = "") -> tuple[str, list[f
     apart in two ways ("0,5 0,5").
     """
     plain = _JOINT.sub(" ", normalise(text).translate(_SIGNS))  # "yaw_rate" is "yaw rate"
+    # "(1, 2, 3), heading 0": the last may stand behind the brackets.
+    plain = re.sub(
+        rf"[)\]}}>](?: ?(?:{unit}))?,? ?(?:and |with |at |a |the |my )*"
+        rf"(?=(?:{labels[-1]}) ?(?:[:=] ?|is |of |at |to )?{_FIGURE})",
+        ", ",
+        plain,
+    )
     end = rf"(?: ?(?:{unit}))?(?![\w%])" if unit else r"(?![\w%])"
     item = re.compile(
         rf"(?:(?<!\w)(?P<name>{'|'.join(labels)}) ?(?:[:=] ?|is |of |at )?)?"
@@ -73,3 +80,30 @@ def _value(figure: str) -> float:
     if whole is not None:
         return float(-whole if digits.startswith("-") else whole)
     return float(digits)
+
+
+_COMMANDS = re.compile(
+    r"\b(?:set|send|use|apply|command|give|output|fly|go|move|goto|return|back|head|keep|hold|stay"
+    r"|target|next|action|answer)\b"
+)
+_STATES = re.compile(r"\b(?:my|our|i'm|i am|we're|we are|i|it's)\b")
+_GROUP = re.compile(r"\((-?\d+(?:\.\d+)?(?:, ?-?\d+(?:\.\d+)?)+)\)")
+_EXACT = 0.006  # as exactly as a text tells a number
+
+
+def repeats(sentence: str, raw: str, numbers: Sequence[float], describe: Callable[[], str]) -> bool:
+    """Whether a sentence with `numbers`, as `split` gives them, only says how its player is, as its
+    text does ("I'm at 1.57, -0.06, 1.95"), and names no action. `describe` gives that text."""
+    words = sentence.replace(LIST, "").strip(" .,:()[]")
+    if not words or _COMMANDS.search(words):
+        return False
+    told = describe()
+    if not _STATES.search(words) and normalise(raw).strip(" .!") not in normalise(told):
+        return False
+    own = [line for line in told.splitlines() if line.lower().startswith("you")]
+    groups = [[float(x) for x in found.split(",")] for found in _GROUP.findall(" ".join(own))]
+    return any(
+        len(group) <= len(numbers)
+        and all(abs(a - b) < _EXACT for a, b in zip(group, numbers, strict=False))
+        for group in groups
+    )

@@ -352,7 +352,10 @@ LABELS = {
     "position": ("x", "y", "z|height", "yaw|heading|nose|degrees|angle"),
 }
 LABELS |= dict.fromkeys(STEPPED, LABELS["rotors"])
-_GO = "(go|move|fly|run|drift|head|shift|slide|travel|zoom|glide|float|edge|ease|nudge|scoot|inch)"
+_GO = (
+    "(go|move|fly|run|drift|head|shift|slide|travel|zoom|glide|float|edge|ease|nudge|scoot|inch"
+    "|creep|crawl|accelerate)"
+)
 _SOME = (
     "[(a little|a bit|slightly|slowly|gently|some|a little bit|straight|directly|back|a touch|over"
     "|across|on [the] spot|in place|where i am|myself|drone|yourself|some more|a little more|a "
@@ -426,11 +429,13 @@ _PHRASES = {
     "nose up": ["[(put|pull|tip|pitch|point|tilt|bring|lift|raise)] [my] nose up "
                 f"{_SOME}",
                 "(pull up|lift|raise|lift up) [my] nose", "pitch up"],
-    "target": [f"[(keep|continue|keep on|go on)] ({_GO}|make for|return|continue|come) {_SOME} "
-               f"[(straight|back|on)] (to|for|toward|towards) target [(at|=)] [{figures.LIST}]",
+    "target": [f"[(keep|continue|keep on|go on)] ({_GO}|navigate|make for|return|continue|come) "
+               f"{_SOME} "
+               f"[(straight|back|on)] (to|for|toward|towards) target [position|point|place] "
+               f"[(at|=)] [{figures.LIST}]",
                f"[(straight|back|on)] to target [(at|=)] [{figures.LIST}]"],
     "fly to": [f"[(keep|keep on|go on)] ({_GO}|rise|climb|sink|descend|drop|continue|return|step) "
-               "[(under ball|under it|up|down|back|on|over)] to [point|place|position] "
+               "[(under ball|under it|up|down|back|on|over)] to [my] [point|place|position] "
                f"[(at|=)] {figures.LIST}",
                f"(stay|hold|hover|wait|be) at {figures.LIST}"],
     "four": [f"[(fly|go|move|goto)] [set] [my] [(with|at|use|apply|send|output|command|give)] [my] "

@@ -23,6 +23,7 @@ from manyhands.core.answers import (
     normalise,
     quoted,
 )
+from manyhands.core.bare import at_ends
 from manyhands.core.choices import Choice
 from manyhands.core.env import IllegalAction, names_of
 from manyhands.envs.volleyball import figures, orders, reading, terms
@@ -799,6 +800,9 @@ def parse(game: Volleyball, text: Any, state: VolleyballState, agent: int) -> An
     def refuse(reason: str) -> IllegalAction:
         return IllegalAction(functools.partial(refusal, reason, words))
 
+    def told() -> str:
+        return game.describe(state, agent, detail="full")
+
     def mean(answer: Answer) -> np.ndarray | None:
         nonlocal words
         words, raw = answer.plain, answer.raw
@@ -818,11 +822,13 @@ def parse(game: Volleyball, text: Any, state: VolleyballState, agent: int) -> An
                 return None
             return orders.meant(game, target if numbers is None else numbers, refuse)
         if named == {"four"} and numbers is not None:
+            if figures.repeats(sentence, answer.text, numbers, told):
+                return None
             return orders.meant(game, numbers, refuse)
         known = [name for name in named if name in table]
         if named and not known:
             raise refuse(f"{quoted(answer.text)} is none of the commands here")
         return table[known[0]] if len(named) == 1 else None
 
-    found = decide(text, mean, refuse, me=game.agents[agent])
+    found = decide(text, at_ends(mean), refuse, me=game.agents[agent])
     return int(found) if game.actions == "discrete" else found

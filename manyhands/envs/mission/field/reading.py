@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from manyhands.core.answers import REASON, Answer, decide
+from manyhands.core.bare import at_ends
 from manyhands.core.env import IllegalAction, names_of
 from manyhands.core.grammar import TIME, WAITING, Grammar, Reading
 from manyhands.envs.mission.field.effects import ahead, choices, word
@@ -118,7 +119,7 @@ _BY = f"by {_GO} {_FAR} {_AIM} {{way}} [by] {_FAR} {_ON}"
 _TAKE = "(take|grab|get|collect|pick|pick up|fetch|gather|seize|pocket|snatch|steal|capture)"
 _AHEAD = "[(ahead|forward|straight ahead|in front [of me]|ahead of me)|[to] [the] {facing:way}]"
 _WHO = (
-    "(whoever is (ahead|in front|in front of me|in range)|them|him|her|(the|that) [other] {who}"
+    "(whoever is (ahead|in front|in front of me|in range)|them|em|him|her|(the|that) [other] {who}"
     "|{who}|the other|everyone|everybody|whoever is there)"
 )
 _HERE = "[(here|where i (am|stand)|in this room|in my room|in room {at:room}|on (this|my) cell)]"
@@ -362,7 +363,7 @@ def parse(mission: Mission, text: Any, state: FieldState, agent: int) -> int:
             raise refuse(_why(mission, look, agent, action))
         return action
 
-    return int(decide(text, mean, refuse, me=mission.agents[agent]))
+    return int(decide(text, at_ends(mean), refuse, me=mission.agents[agent]))
 
 
 def _slots(mission: Mission, agent: int) -> dict[str, Any]:

@@ -210,7 +210,7 @@ class Scenario(abc.ABC):
     pool_place: ClassVar[str] = "On the table"
     owning: ClassVar[tuple[str, str]] = ("own", "owns")  # what "you" and others do with holdings
     choice_phase: ClassVar[str] = "The talk is over: each states in private what it takes."
-    choosing_nothing: ClassVar[str] = "take nothing; there is no deal"
+    choosing_nothing: ClassVar[str] = "state no part; there is no deal"
     takes_nothing: ClassVar[bool] = False  # whether "take nothing" is an offer, not a pass
     walking_away: ClassVar[str] = "end without a deal"
     drawn_offer: ClassVar[str] = "offers: "  # in pictures, before the words of the standing offer

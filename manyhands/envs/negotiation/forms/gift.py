@@ -251,7 +251,8 @@ class Gift(Choice):
         phrases = {
             "give": [
                 f"{give} [to] [{whom}] {mine} [(to|for) {whom}]",
-                f"{{amount}} [to|for] {whom}",
+                f"{{amount}} [(go|goes)] [to|for] {whom}",
+                "[a] (small|little|big|large|generous|modest|tiny) (gift|donation) [of] {amount}",
                 "({player}|the receiver|the recipient) (get|receive|have) {amount} "
                 "[of my coin|from me|from my coin]",
                 f"let {whom} have {mine}",
@@ -267,16 +268,17 @@ class Gift(Choice):
                 f"{give} [to] [{whom}] all [of] [my] {{amount}} [(to|for) {whom}]",
             ],
             "half": [
+                f"half [of] my coin (go|goes) to {whom}",
                 f"{give} [to] [{whom}] half [of] ([my] coin|what i (have|own)) [(to|for) {whom}]",
                 f"{give} [to] [{whom}] half [of] ([my] coin|what i (have|own)) [.] {{amount}}",
             ],
             "nothing": [
                 f"{give} [to] [{whom}] (nothing|no coin|none) [at all] [(to|for) {whom}]",
-                f"[i] keep ({everything}|my coin|all the coin) [for myself]",
+                f"[i] keep ({everything}|my coin|my money|all the coin) [for myself]",
             ],
             "punish": [
                 f"punish [{whom}] [with|by spending] {{amount}}",
-                f"(spend|use) {{amount}} (on|to|for) punish [{whom}]",
+                f"(spend|use) {{amount}} [on|to|for] punish [{whom}]",
             ],
         }
         if not self.punishment:

@@ -232,6 +232,7 @@ class Harvest(Choice):
                 f"{lake}",
                 f"[i] (keep|stick to|honour|honor) my (pledge|promise|word) [.] [and] {catch} "
                 f"{{amount}} {lake}",
+                f"[only|just|(a [sustainable|modest|small|fair|moderate|full|good|safe] catch)] "
                 f"{{amount}} {lake} [for (me|myself)]",
             ],
             "nothing": [

@@ -244,7 +244,7 @@ class Pool(Bargain):
             f"[i|i'll|i will] let {YOU} (have|keep|take|get) {{give:list}}",
             f"{{give:list}} [is|are] (for|to) {YOU}",
             "{give:list} (is|are|will be) yours",
-            "({other}|you) [-] {give:list}",
+            "({other}|you|them|him|her) [-] {give:list}",
             "{give:list} (goes|go) to (you|{other})",
         ]
         start = (

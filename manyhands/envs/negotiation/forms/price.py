@@ -179,8 +179,9 @@ class Price(Bargain):
             "[i] can (do|offer) [you] {amount} [for it]",
             "[i] [can|will|i'll|i'd|am willing to] (lower|drop|reduce|raise|increase|cut|bring down"
             "|bring up|bring) my (price|offer|bid|ask|asking price) [down|up] [by {n}] to {amount}",
-            "(meet me|anchor|anchor high|anchor low|open high|open low|start high|start low) "
-            "(at|with) {amount}",
+            "(meet me|anchor|anchor high|anchor low|open high|open low|start high|start low|lowball"
+            "|highball|aim high) [.] [at|with] {amount}",
+            "(i'd|i'll|i can|i will|i would|let's) go [with|for|to|as (low|high) as] {amount}",
             "[i'll|i'd] (open|start|begin) (with|at|by asking [for]|by offering) {amount}",
             "(split|halve) the difference [.] [at|on] {amount}",
             "[i] [can|will|i'll|i'd|am willing to] (come|go) (down|up) to {amount}",

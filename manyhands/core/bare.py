@@ -1,0 +1,309 @@
+"""A bare action at an end of an answer, beside what is told in passing: "im thirsty, drink".
+
+`core/asides.py` takes sentences apart by their shape. People and small models often write no
+sentence at all, but a remark and an action, with a comma, a colon or an arrow between them:
+
+    "too rich for my blood, fold"       "King high is fine -> call"
+    "Slow-playing the king: check"      "Tag runner_0, he is right beside me"
+
+`at_ends` lets a game's reader read these too: one end of the answer is an action by itself, in a
+few words, and what is left names none, not even in one word, and tells of no condition, doubt,
+question, judgement, other time or speech of others. Chat's spellings ("im", "lol") are read as what
+they stand for.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+from manyhands.core.answers import JSON, REASON, Answer, normalise
+from manyhands.core.cuts import NAME
+from manyhands.core.env import IllegalAction
+from manyhands.core.grammar import tokens
+
+MOST = 240  # characters of an answer that is read so
+_MOST_CLAUSES = 6
+_MOST_WORDS = 6  # of the action
+
+# ---- chat ----------------------------------------------------------------------------------------
+
+_SPELT = tuple(
+    (re.compile(pattern, re.I), words)
+    for pattern, words in (
+        (r"\bim\b(?! \d)", "I'm"),
+        (r"(?:^|(?<=[,.;:!] ))ill (?=[a-z])", "I'll "),
+        (r"\b(?:imma|ima)\b", "I'll"),
+        (r"\blemme\b", "let me"),
+        (r"\bgotta\b", "have to"),
+        (r"\bu\b", "you"),
+        (r"\bur\b", "your"),
+        (r"\bthats\b", "that's"),
+        (r"\b(?:cuz|cos|coz|bc)\b", "because"),
+    )
+)
+_LAUGH = r"(?:lo+l|lmao|rofl|(?:ha){2,}h?|(?:he){2,}|xd|[>:]*[:=]-?[)dp])"
+_OPENS = re.compile(
+    r"\W*(?:(?:nah|nope)[,.! ]+(?=(?:i|i'll|ill|i'm|im|\w+ing) )"
+    rf"|(?:(?:{_LAUGH}|ugh|welp|meh|aight|yo|bro|dude|ha|ah|aha|oh well|okey|okie|k)\b[,.!\s]*)+"
+    r"(?=\w))",
+    re.I,
+)
+_CLOSES = re.compile(
+    rf"[,.!\s]+(?:{_LAUGH}|tbh|imo|imho|ngl|obvs?|yolo|gg|bro|dude|man|fam|thx|ty|boys|baby)"
+    r"[.!\s]*$",
+    re.I,
+)
+
+
+def plainly(text: str) -> str:
+    """An answer in the spelling of books, without the laughter of chats at its ends."""
+    opening = _OPENS.match(text)
+    text = text[opening.end() :] if opening else text
+    for sign, words in _SPELT:
+        text = sign.sub(words, text)
+    for _ in range(2):
+        text = _CLOSES.sub("", text)
+    return text
+
+
+# ---- clauses -------------------------------------------------------------------------------------
+
+_CUT = re.compile(
+    r"\s*(?:(?P<colon>:|\s-{1,2}\s|\s[\u2013\u2014]\s|\u2014|->|=>|\u2192|\u27a1\ufe0f?)\s*"
+    r"|(?:[,;!\u2026\n()]|\.{2,}|\.(?!\d))+\s*)"
+)
+_LEAD = re.compile(r"(?:so|thus|therefore|hence|now|ok|okay|but)\b[,\s]*", re.I)
+_OWN = re.compile(r"(?:i|i'll|i'm|let me|let's|we|we'll)\b", re.I)
+
+# "He has nothing, I bet" is no bet.
+_IDIOM = re.compile(r"i bet", re.I)
+# Remarks of one word that mean nothing by themselves.
+_LABELS = re.compile(
+    r"decision|verdict|conclusion|result|intercept|whatever|sigh|wow|nice|fine|alas|obviously"
+    r"|clearly|simple|easy",
+    re.I,
+)
+# Before a colon: what "I" do, or how things are.
+_DOING = re.compile(
+    rf"{_OWN.pattern}|[\w-]+ing\b|(?:decision|verdict|conclusion)$"
+    r"|(?:my|the|it) .*\b(?:is|are|has)\b",
+    re.I,
+)
+
+# What makes a remark more than a remark.
+_HARM = re.compile(
+    r"\b(?:if|unless|because|since|whether|until|till|suppos\w+|imagin\w+|pretend\w*|assum\w+|provid(?:ed|ing)"
+    r"|hypothetical\w*|theor\w+|jok\w+|kidding|lies?|lying|ironic\w*|sarcas\w+|opposite|contrary"
+    r"|untrue|false|says?|said|saying|tells?|told|asks?|asked|asking|wrote|writes?|quot\w+|hear\w*"
+    r"|claims?|wish\w*|hopes?|hoping|dream\w*|otherwise|or|either|neither|nor|maybe|perhaps"
+    r"|possibly|probably|may|might|however|although|though|nevertheless|instead|actually|undecided"
+    r"|unsure|not sure|uncertain|no idea|idk|dunno|guess|refus\w+|forget|ignor\w+|cancel\w*"
+    r"|never ?mind|scratch|should\w*|would\w*|could\w*|shall|i'd|we'd|was|wasn't|were|weren't|had"
+    r"|hadn't|did|didn't|used|last|earlier|ago|yesterday|previous\w*|before|after\w*|later"
+    r"|next(?! to\b)|soon|eventually|usually|normally|sometimes|often|once|when\w*|while|as|first"
+    r"|second|then|tomorrow|rather|better|worse|worst|wrong|mistakes?|bad|stupid|silly|terrible|dumb"
+    r"|dangerous|suicid\w+|losing|loses?|lost|avoid\w*|never|illegal|forbidden|impossible|except|unlike"
+    r"|alternativ\w+|options?|choices?|choose|possible|possibilit\w+|examples?|eg|tempt\w+"
+    r"|instinct\w*|thoughts?|think\w*|consider\w*|plan\w*|rules?|text|hint|advice|want\w*"
+    r"|expect\w*|sorry|oops|correction|mean\w*|what(?!ever)\w*|who\w*|which|how|why|right now|than"
+    r"|only|wait(?! (?:for|here|and))|your|(?<!got )you(?! win\b| got (?:me|it)\b)|please|and|oh"
+    r"|great|sure|totally|of course|yeah|yes|hmm+|about|order\w*|vote[ds]?|answer\w*"
+    r"|question\w*|test|trap|must|need(?! (?:to|for)\b)\w*|everyone|everybody|somebody"
+    r"|someone|others)\b"
+    r"|[?\"\u201c\u201d\u00ab\u00bb\[\]{}<>=]|\w:\w",
+    re.I,
+)
+_OTHER = (
+    rf"(?:he|she|they|it|{NAME}|(?:the|my|his|her|their|an?) (?!\w*(?:move|play|idea|thing"
+    r"|call|one)\b)\w+(?: \w+)?)"
+)
+# Of others, and of how things are, a guess is a reason like any other.
+_GUESS = re.compile(
+    r"(?<!\w)(?P<who>(?!(?:i|we|it|this|that|you)\b)\w+(?: \w+)?)"
+    r"(?: (?:may|might|could|must|will|can|probably|likely|surely|most likely))+ (?=\w)",
+    re.I,
+)
+_NO_NEED = re.compile(
+    r"\A(?:there(?:'s| is) )?no (?:need|reason|point|time|use|hurry|rush)\b", re.I
+)
+_DENIES = re.compile(r"\b(?:no|not|none|nothing|nobody|cannot|without|\w+n't|\w+nt)\b", re.I)
+_FORBIDS = re.compile(r"(?:no|not|don't|dont|do not|cannot|can't|won't|without|nothing)\b", re.I)
+# Where "right" is no direction.
+_RIGHT = re.compile(
+    r"\bright (?=beside|next|here|there|behind|under|above|below|in|at|on|by|by|where)", re.I
+)
+_SHORTENED = re.compile(r"\b(?:e\.\s?g|i\.\s?e|etc)\b", re.I)
+# Before what is another's: "his bet".
+_OWNED = re.compile(r"\w+'s|s|his|her|their")
+# What is said to somebody, and what leads on to more than itself.
+_CALLS = re.compile(
+    rf"(?:(?:hey|hi|ok|yo|come on|go|dear|my)\s+)*(?:{NAME}|you|partner|mate|buddy|team\w*|guys"
+    r"|folks|opponent|chef|captain|boss|he|she|they|him|her|them)(?:\s+\w+)?",
+    re.I,
+)
+_LEADS_ON = re.compile(
+    r"\b(?:of|at|to|on|in|with|by|for|from|is|are|be|not|the|a|an|my|their|its|his|her|do|does"
+    r"|can|will|like|that|this|it's|that's|i'm|taken|free|full|closed|blocked|left|open)\W*\Z",
+    re.I,
+)
+
+
+def at_ends(
+    mean: Callable[[Answer], Any],
+    *,
+    figures: bool = True,
+    behind: bool = True,
+    calm: Callable[[str], bool] = bool,
+) -> Callable[[Answer], Any]:
+    """What a game's reader `mean` reads, and the bare action at an end of an answer.
+
+    Args:
+        mean: the action that a decisive part means, or None; it raises `IllegalAction` if that
+            action is not open.
+        figures: whether a number alone may name an action, so that no remark may have one.
+        behind: whether a remark may stand behind the action, too.
+        calm: whether a remark leaves an action as it is, in this game.
+    """
+
+    def read(answer: Answer) -> Any:
+        action = mean(answer)
+        if action is not None or answer.kind in (JSON, REASON) or len(answer.text) > MOST:
+            return action
+        text = plainly(answer.text.replace("\u2019", "'"))
+        if text != answer.text:
+            action = mean(_as(text, answer.kind))
+            if action is not None:
+                return action
+        return _at_end(text, mean, figures, behind, calm)
+
+    return read
+
+
+def _at_end(
+    text: str,
+    mean: Callable[[Answer], Any],
+    figures: bool,
+    behind: bool,
+    calm: Callable[[str], bool],
+) -> Any:
+    if "?" in text or _SHORTENED.search(text):
+        return None
+    clauses, signs = _clauses(text)
+    if not 1 < len(clauses) <= _MOST_CLAUSES:
+        return None
+    found: list[Any] = []
+    ends = [(clauses[-1], clauses[:-1], signs[-1], True)]
+    ends += [(clauses[0], clauses[1:], signs[0], False)] if behind else []
+    for main, rest, sign, is_last in ends:
+        main = _LEAD.sub("", main, count=1) if is_last else main
+        if not main or len(main.split()) > _MOST_WORDS or (is_last and _IDIOM.fullmatch(main)):
+            continue
+        action = _meant(main, mean)
+        if action is None:
+            continue
+        remarks = _remarks(rest, action, mean)
+        if not remarks or not all(_is_harmless(remark) and calm(remark) for remark in remarks):
+            return None
+        if figures and any(re.search(r"(?<![\w_])\d", remark) for remark in remarks):
+            return None
+        if not (_leads(remarks[-1], sign) if is_last else sign != ":" and _follows(remarks[0])):
+            return None
+        found.append(action)
+    return found[0] if found and all(_same(found[0], other) for other in found[1:]) else None
+
+
+def _clauses(text: str) -> tuple[list[str], list[str]]:
+    """The clauses of an answer, and what stands between them: ":" for a colon or dash."""
+    clauses, signs, start = [], [], 0
+    for cut in [*_CUT.finditer(text), None]:
+        clause = text[start : cut.start() if cut else len(text)].strip()
+        if clause:
+            clauses.append(clause)
+            signs.append("")
+        if cut:
+            start = cut.end()
+            if signs and cut["colon"] and cut["colon"] in ":-":
+                signs[-1] = ":"
+    return clauses, signs[:-1]
+
+
+def _remarks(rest: list[str], action: Any, mean: Callable[[Answer], Any]) -> list[str] | None:
+    """What is told, without clauses that name the same action again; None if it names another."""
+    told = []
+    for clause in rest:
+        again = _meant(clause, mean)
+        if again is not None and _same(again, action):
+            continue
+        if _names(clause, mean):
+            return None
+        words = tokens(_RIGHT.sub("", clause))
+        spans = {
+            " ".join(words[i:j])
+            for i in range(len(words))
+            for j in (i + 1, i + 2)
+            if not (i and _OWNED.fullmatch(words[i - 1]))
+        }
+        for span in spans:
+            if span[0].isalpha() and _names(span, mean):
+                return None
+        told.append(clause)
+    return told
+
+
+def _is_harmless(remark: str) -> bool:
+    remark = _NO_NEED.sub("", _GUESS.sub(r"\g<who> ", remark))
+    return not _HARM.search(remark) and not _CALLS.fullmatch(remark)
+
+
+def _leads(near: str, sign: str) -> bool:
+    """Whether a remark may stand before an action, with a sign between them."""
+    if _LEADS_ON.search(near) or (len(near.split()) == 1 and not _LABELS.fullmatch(near)):
+        return False
+    if _NO_NEED.match(near):
+        return True
+    if _FORBIDS.match(near) or re.match(r"(?:he|she) is \w+$", near, re.I):
+        return False
+    if sign == ":":
+        # "Player_1 moves: north" is its move, and "my fear: north" nobody's.
+        return not _DENIES.search(near) and _DOING.match(near) is not None
+    return True
+
+
+def _follows(near: str) -> bool:
+    """Whether a remark may stand behind an action, and take nothing of it back."""
+    if len(near.split()) == 1 and not _LABELS.fullmatch(near):
+        return False
+    if _NO_NEED.match(near):
+        return True
+    if re.match(r"(?:that|this|but|so|to|in|at|with)\b", near, re.I):
+        return False
+    return not _DENIES.search(near) or (
+        len(near.split()) > 3 and re.match(rf"{_OTHER}\b", near, re.I) is not None
+    )
+
+
+# ---- meanings ------------------------------------------------------------------------------------
+
+
+def _as(text: str, kind: str = REASON) -> Answer:
+    return Answer(text, normalise(text), text, kind)
+
+
+def _meant(words: str, mean: Callable[[Answer], Any]) -> Any:
+    try:
+        return mean(_as(words))
+    except IllegalAction:
+        return None
+
+
+def _names(words: str, mean: Callable[[Answer], Any]) -> bool:
+    try:
+        return mean(_as(words)) is not None
+    except IllegalAction:
+        return True
+
+
+def _same(one: Any, other: Any) -> bool:
+    return bool((one == other) if not hasattr(one, "shape") else (one == other).all())
