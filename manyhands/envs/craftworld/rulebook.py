@@ -315,8 +315,8 @@ def _advice(env: Setting) -> list[str]:
     return [
         f"First {wood} wood for a table, a wood pickaxe and a sword; then {stone} stone and more "
         "wood. Coal and iron lie in hills near caves, diamonds deep in them, near lava. Eat and "
-        "drink before 4. Sleep closed in by stone or water: zombies come in the open. If nothing of "
-        "use is seen, walk one way.",
+        "drink before 4. Sleep closed in by stone or water: zombies come in the open. If nothing "
+        "of use is seen, walk one way.",
     ]
 
 
