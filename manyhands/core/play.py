@@ -527,9 +527,7 @@ def play(
             raise ConfigError(f"clock= goes with neither coach= nor probes=; given {clock!r}")
         options["clock"] = positive("clock, the seconds of a step,", clock)
     if probes is not None:
-        if not isinstance(probes, Probes):
-            probes = Probes(None if probes is True else probes)
-        probes.check(env)
+        probes = Probes.of(probes, env)
         options["probes"] = probes.about()
     with contextlib.ExitStack() as stack:
         writer = None
@@ -560,9 +558,11 @@ def play(
             probes,
         )
         if missing:
-            many = min(len(missing), int(concurrency)) >= _MANY
-            with _settled() if many else contextlib.nullcontext():
+            at_once = min(len(missing), int(concurrency))
+            with _settled() if at_once >= _MANY else contextlib.nullcontext():
                 _complete(run.all(missing, int(concurrency)))
+            if probes is not None:
+                probes.warn()
         if writer is not None and run.failure is None and not run.stopped:
             writer.close()
     if run.failure is not None:

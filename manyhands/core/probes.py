@@ -11,6 +11,7 @@ from __future__ import annotations
 import inspect
 import os
 import re
+import warnings
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -20,7 +21,7 @@ import numpy as np
 
 from manyhands.core.answers import normalise
 from manyhands.core.config import whole
-from manyhands.core.env import ConfigError, Env, SeatError
+from manyhands.core.env import ConfigError, Env, SeatError, names_of
 from manyhands.core.view import BudgetSpent, Reply, View
 
 NOT_KNOWN = "not known"
@@ -175,7 +176,8 @@ class Probes:
         every: ask in each step whose number it divides.
         most: questions to an agent in one step at most, drawn by the agent's seed: one of each kind
             in turn.
-        kinds: only questions of these kinds (`Question.kind`).
+        kinds: only questions of these kinds (`Question.kind`); a run warns of those that never came
+            up.
         agents: ask only about these; by default about all.
 
     Attributes:
@@ -199,6 +201,7 @@ class Probes:
         self._one = None if by_agent else _who_answers(ask)
         self._ask = {name: _who_answers(one) for name, one in ask.items()} if by_agent else {}
         self.answers: list[Answered] = []
+        self._came_up: set[str] = set()
 
     def about(self) -> dict[str, Any]:
         """What is asked, for the record."""
@@ -208,16 +211,34 @@ class Probes:
                 found[name] = sorted(getattr(self, name))
         return found
 
+    @classmethod
+    def of(cls, given: Any, env: Env) -> Probes:
+        """What `play(probes=)` was given, checked."""
+        found = given if isinstance(given, cls) else cls(None if given is True else given)
+        found.check(env)
+        return found
+
     def check(self, env: Env) -> None:
         """That these agents are there."""
         for name in {*(self.agents or ()), *self._ask}:
             if name not in env.agents:
                 raise SeatError(f"no agent {name!r} to probe; they are {', '.join(env.agents)}")
 
+    def warn(self) -> None:
+        """After a run: of kinds that no question was of, as of a name that is misspelt."""
+        missing = (self.kinds or frozenset()) - self._came_up
+        if missing and self._came_up:
+            warnings.warn(
+                f"no question was of the kind {names_of(sorted(missing))}; there were "
+                f"{names_of(sorted(self._came_up))}",
+                stacklevel=3,
+            )
+
     def drawn(self, view: View, questions: Sequence[Question]) -> list[Question]:
         """The questions that are asked of a view, one of each kind in turn."""
         rng = np.random.default_rng([view.seed, 0x9E3779B9])
         groups: dict[str, list[Question]] = defaultdict(list)
+        self._came_up.update(question.kind for question in questions)
         for number in rng.permutation(len(questions)):
             question = questions[int(number)]
             if self.kinds is None or question.kind in self.kinds:

@@ -95,6 +95,7 @@ def tiny(tmp_path_factory):
         ("[games.tic_tac_toe]", "[games.chat]", "wrapper"),
         ("episodes = 3", "episode = 3", '"episodes"'),
         ("episodes = 3", "episodes = 0", "0"),
+        ("episodes = 3", "episodes = 10000000000", "200000000 matches"),
         ("episodes = 3", "config = { row = 3 }", "'row'"),
         ("episodes = 3", 'players = ["frist", "last"]', '"first"'),
         ("episodes = 3", 'players = ["first", "first"]', "twice"),
@@ -414,6 +415,19 @@ def test_failures_are_kept_and_tried_again(tmp_path, monkeypatch):
     monkeypatch.setattr(arena_seats, "broken", arena_seats.anything)
     played = run_season(read_season(text), folder, resume=True)
     assert (played.done, played.failed) == (6, 0)
+
+
+def test_a_full_disk_is_said_and_the_season_goes_on(tmp_path):
+    season = read_season(TINY)
+    more = read_season(TINY.replace("episodes = 3", "episodes = 3000\nblock = 1"))
+    with Store(tmp_path / "store", season) as store:
+        store.add(all_matches(season))
+        pages = store.query("PRAGMA page_count")[0][0]
+        store.query(f"PRAGMA max_page_count = {pages}")
+        with pytest.raises(StoreError, match=r"disk is full.*--resume"):
+            store.add(all_matches(more))
+        store.query("PRAGMA max_page_count = 100000")
+        assert store.claim(new_owner()) is not None
 
 
 def test_budgets_end_a_run_and_larger_ones_continue_it(tmp_path):

@@ -189,6 +189,11 @@ def test_who_is_asked():
         play(KUHN, "random", probes=knows, clock=1.0)
 
 
+def test_kinds_that_never_come_up_are_warned_of():
+    with pytest.warns(UserWarning, match="the kind own-card; there were .*own card"):
+        play(KUHN, "random", seed=5, probes=Probes(knows, kinds=["own-card", "own card"]))
+
+
 def test_a_linear_probe_reads_what_a_network_sees():
     probe = LinearProbe(learns="believed")
     assert probe.fit(KUHN, "random", 30, seed=1, most=9) > 100

@@ -141,7 +141,7 @@ class GamePlan:
         pairing: one of `PAIRINGS`.
         pool: with "pool": the players that all others meet.
         rounds: of "swiss".
-        episodes: deals of each line-up.
+        episodes: deals of each line-up, at most 10,000 blocks of them.
         duplicate: every deal is played in all seat orders.
         self_play: every player also meets itself.
         score: "wins" (who earned more won) or "reward".
@@ -246,6 +246,7 @@ class Season:
 
 # ---- reading -------------------------------------------------------------------------------------
 
+_MATCHES = 10_000  # of one line-up, at most
 _TOP = ("name", "seed", "currency", "games", "players", "prices", "budget")
 _GAME = (
     *("id", "config", "skills", "chat", "events", "players", "pairing", "pool", "rounds"),
@@ -451,6 +452,13 @@ def _game(name: str, given: dict[str, Any], players: dict[str, Player], seed: in
     with_itself = pairing == "round_robin" and score == "reward" and not against
     limit = given.get("allow_illegal")
     steps = given.get("max_steps")
+    episodes = whole(f"{where}.episodes", given.get("episodes", 20), 1)
+    block = whole(f"{where}.block", given.get("block", 50), 1)
+    if -(-episodes // block) > _MATCHES:  # all of them are drawn up before the first is played
+        raise ConfigError(
+            f"{where}: {episodes} episodes in blocks of {block} are {-(-episodes // block)} "
+            f"matches of each line-up, at most {_MATCHES}; give fewer episodes or a larger block"
+        )
     return GamePlan(
         name=name,
         id=id,
@@ -462,12 +470,12 @@ def _game(name: str, given: dict[str, Any], players: dict[str, Player], seed: in
         pairing=pairing,
         pool=pool,
         rounds=whole(f"{where}.rounds", given.get("rounds", 5), 1),
-        episodes=whole(f"{where}.episodes", given.get("episodes", 20), 1),
+        episodes=episodes,
         duplicate=boolean(f"{where}.duplicate", given.get("duplicate", True)),
         self_play=boolean(f"{where}.self_play", given.get("self_play", with_itself)),
         score=score,
         seed=whole(f"{where}.seed", given.get("seed", seed), 0),
-        block=whole(f"{where}.block", given.get("block", 50), 1),
+        block=block,
         on_illegal=one_of(f"{where}.on_illegal", given.get("on_illegal", "noop"), _EFFECTS),
         allow_illegal=None if limit is None else whole(f"{where}.allow_illegal", limit, 0),
         max_steps=None if steps is None else whole(f"{where}.max_steps", steps, 1),

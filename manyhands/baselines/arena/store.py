@@ -159,7 +159,8 @@ class Store:
         lease: seconds of a claim.
 
     Raises:
-        StoreError: there is a store already, or none to continue, or it is of another version.
+        StoreError: there is a store already, or none to read, it is of another version, or cannot
+            be written.
         ConfigError: the season has changed.
     """
 
@@ -210,13 +211,20 @@ class Store:
     @contextlib.contextmanager
     def _writing(self) -> Iterator[None]:
         """A transaction that holds the write lock from its first statement."""
-        self._db.execute("BEGIN IMMEDIATE")
         try:
-            yield
-        except BaseException:
-            self._db.execute("ROLLBACK")
-            raise
-        self._db.execute("COMMIT")
+            self._db.execute("BEGIN IMMEDIATE")
+            try:
+                yield
+                self._db.execute("COMMIT")
+            except BaseException:
+                if self._db.in_transaction:  # a full disk may have ended it
+                    self._db.execute("ROLLBACK")
+                raise
+        except sqlite3.OperationalError as error:  # a full disk, a lock that is held for long
+            raise StoreError(
+                f"cannot write {self.folder / 'season.sqlite'}: {error}; nothing that was "
+                "finished is lost, and --resume (resume=True) goes on"
+            ) from error
 
     def query(self, sql: str, values: Iterable[Any] = ()) -> list[tuple[Any, ...]]:
         """Rows of a SELECT."""
@@ -535,7 +543,7 @@ class Heartbeat:
                     if not store.renew(self._id, self._owner):
                         self.lost = True
                         return
-                except sqlite3.OperationalError:  # locked for a minute: try again
+                except StoreError:  # locked for a minute: try again
                     continue
 
     def __enter__(self) -> Heartbeat:

@@ -255,9 +255,9 @@ def _creatures(env: Setting) -> list[str]:
     return [
         f"Cows do no harm. Zombies come on grass, more in the dark; beside you one hits for "
         f"{craft.zombie_damage} ({craft.zombie_damage_asleep} if you sleep), then rests "
-        f"{craft.zombie_cooldown} steps. Skeletons, on dark paths, shoot arrows of "
+        f"{craft.zombie_cooldown} steps. Skeletons, from dark paths, shoot arrows of "
         f"{craft.arrow_damage} damage along rows and columns; one that hits a table or furnace "
-        f"destroys it.{trampled}"
+        f"destroys it. Both go where you can.{trampled}"
     ]
 
 
@@ -315,8 +315,8 @@ def _advice(env: Setting) -> list[str]:
     return [
         f"First {wood} wood for a table, a wood pickaxe and a sword; then {stone} stone and more "
         "wood. Coal and iron lie in hills near caves, diamonds deep in them, near lava. Eat and "
-        "drink before 4. Sleep where no zombie is in view. If nothing of use is in view, walk in "
-        "one direction.",
+        "drink before 4. Sleep closed in by stone or water: zombies come in the open. If nothing "
+        "of use is seen, walk one way.",
     ]
 
 

@@ -269,6 +269,8 @@ def _vitals(env: Setting, obs: Observation, warn: bool) -> str:
     words = ", ".join(f"{name} {value}" for name, value in obs.vitals.items())
     line = f"You have {words}."
     low = [name for name, value in obs.vitals.items() if value <= LOW]
+    if obs.asleep and "energy" in low:
+        low.remove("energy")  # nobody who sleeps needs to be told to
     if not warn or not low or obs.alive != rl.ALIVE:
         return line
     hints = []

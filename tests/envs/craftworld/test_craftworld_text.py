@@ -379,6 +379,16 @@ def test_the_end_is_called_the_end(alone, team):
     assert "down and helpless" in team.describe(state, 0)
 
 
+def test_sleepers_are_not_told_to_sleep(alone):
+    state = jax.device_get(alone.reset(episode_key(0)))
+    vitals = state.vitals.copy()
+    vitals[0, rl.ENERGY] = vitals[0, rl.DRINK] = 2
+    state = dataclasses.replace(state, vitals=vitals)
+    assert "energy is low, sleep" in alone.describe(state, 0)
+    state = dataclasses.replace(state, asleep=np.ones_like(state.asleep))
+    assert "WARNING: drink is low, drink water." in alone.describe(state, 0)
+
+
 def test_dangers_say_once_where_they_are():
     env = CraftWorld(map=".....\n..0z.\n.....")
     text = env.describe(env.reset(episode_key(0)), 0)
@@ -447,6 +457,8 @@ def test_the_rule_book_has_every_action_cost_and_achievement(preset):
     iron = {"crafter": "1 wood, 1 coal and 1 iron", "craftax_classic": "1 wood, 1 stone, 1 coal"}
     assert f"make_iron_pickaxe, 16 make_iron_sword: costs {iron[preset]}" in book
     assert f"after {env.craft.ripe} steps" in book
+    # Zombies appear close to a sleeper in the open; none in view is no safety.
+    assert "Sleep closed in" in book and "no zombie is in view" not in book
     assert "player_1" not in book and "give_" not in book
 
 
