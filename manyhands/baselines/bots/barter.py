@@ -5,8 +5,7 @@ the largest of a few sizes that leaves it a fifth of what it gives. In its first
 is worth least to it, by the average, for what is worth most; in its second turn the next best, and
 so on, five in turn. It takes whatever it gains by. What it does follows from what can be read in
 that turn, so that it is easy to learn from. Its thoughts can be learned, too: the goods in the
-order of what they are worth to it beside their average, what it owns of the good that it gives
-and may ask of the other one, and the sizes that it tries, of which the last one fits.
+order of what they are worth to it beside their average, and what it owns of the good that it gives.
 """
 
 from __future__ import annotations
@@ -66,15 +65,8 @@ class Barter:
         parts = row[game.at["own_values"]] / np.maximum(self._usual, 1e-6)
         order = ", ".join(goods[k] for k in np.argsort(parts, kind="stable"))
         give, get = np.flatnonzero(action[1:]).tolist()
-        own, wanted = row[game.at["own_holdings"]][give], get - len(goods)
-        legal = np.asarray(self._found.lower(np.asarray(view.legal)))
-        start = _starts(game.moves, game.scenario.most)[get]
-        most = np.flatnonzero(legal[start : start + game.scenario.most[wanted] + 1])[-1]
-        sizes = self._offers[:, [give, get]][::-1]
-        tried = [(a, b) for a, b in sizes.tolist() if a and b]
-        tried = tried[: tried.index((action[1 + give], action[1 + get])) + 1]
-        numbers = ", ".join(f"{a} for {b}" for a, b in tried)
-        return f"{order}; {own} {goods[give]}, at most {most} {goods[wanted]}: {numbers}."
+        own = row[game.at["own_holdings"]][give]
+        return f"{order}; {own} {goods[give]}, for {goods[get - len(goods)]}."
 
     def _answer(self, view: View) -> np.ndarray:
         game, data = self.game, self.game.scenario
