@@ -229,6 +229,14 @@ def test_a_gate_is_reached_and_opened_by_skills():
     assert "you did your part: the gate is a path now" in env.describe(state, 0)
 
 
+def test_the_rules_tell_how_much_is_collected_without_a_number():
+    env, _, state = game()
+    assert "without a number, until you hold 9" in " ".join(env.rules(0).split())
+    assert env.parse("collect wood", state, 0) == env.parse(
+        "collect wood until you hold 9", state, 0
+    )
+
+
 def test_gifts_to_one_player_are_one_line_with_their_numbers():
     env = Skills(CraftWorld(players=2, map=MAP, start={"inventory": {"stone": 4, "wood": 4}}))
     lines = env.choices(jax.jit(env.reset)(jax.random.key(0)), 0)
