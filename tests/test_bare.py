@@ -36,6 +36,8 @@ REFUSED = (
     "he says, check",
     "fold, check",
     "e.g. bet",
+    "bet, bet",
+    "okay player_1, bet",
     "check, said nobody",
     "check, but not now",
 )

@@ -88,13 +88,16 @@ _LABELS = re.compile(
 # Before a colon: what "I" do, or how things are.
 _DOING = re.compile(
     rf"{_OWN.pattern}|[\w-]+ing\b|(?:decision|verdict|conclusion)$"
-    r"|(?:my|the|it) .*\b(?:is|are|has)\b",
+    r"|(?:put|form|get|take|make|keep|build|extend|stack|stop|follow|spread|use|back|return|start"
+    r"|stay|try|trust)\b"
+    rf"|(?:my|the|it|they|{NAME}) .*\b(?:is|are|has|have)\b(?! (?:\w+ )?\w+ing\b)",
     re.I,
 )
+_OPINION = re.compile(r"(?:he|she) is \w+$", re.I)
 
 # What makes a remark more than a remark.
 _HARM = re.compile(
-    r"\b(?:if|unless|because|since|whether|until|till|suppos\w+|imagin\w+|pretend\w*|assum\w+|provid(?:ed|ing)"
+    r"\b(?:if|unless|because|since|whether|until|till|but|suppos\w+|imagin\w+|pretend\w*|assum\w+|provid(?:ed|ing)"
     r"|hypothetical\w*|theor\w+|jok\w+|kidding|lies?|lying|ironic\w*|sarcas\w+|opposite|contrary"
     r"|untrue|false|says?|said|saying|tells?|told|asks?|asked|asking|wrote|writes?|quot\w+|hear\w*"
     r"|claims?|wish\w*|hopes?|hoping|dream\w*|otherwise|or|either|neither|nor|maybe|perhaps"
@@ -139,7 +142,8 @@ _SHORTENED = re.compile(r"\b(?:e\.\s?g|i\.\s?e|etc)\b", re.I)
 _OWNED = re.compile(r"\w+'s|s|his|her|their")
 # What is said to somebody, and what leads on to more than itself.
 _CALLS = re.compile(
-    rf"(?:(?:hey|hi|ok|yo|come on|go|dear|my)\s+)*(?:{NAME}|you|partner|mate|buddy|team\w*|guys"
+    r"(?:(?:hey|hi|ok|okay|alright|right|well|so|now|thanks|sorry|yo|come on|go|dear|my)\s+)*"
+    rf"(?:{NAME}|you|partner|mate|buddy|team\w*|guys"
     r"|folks|opponent|chef|captain|boss|he|she|they|him|her|them)(?:\s+\w+)?",
     re.I,
 )
@@ -204,11 +208,16 @@ def _at_end(
         if action is None:
             continue
         remarks = _remarks(rest, action, mean)
-        if not remarks or not all(_is_harmless(remark) and calm(remark) for remark in remarks):
+        if remarks is None or not all(_is_harmless(remark) and calm(remark) for remark in remarks):
             return None
         if figures and any(re.search(r"(?<![\w_])\d", remark) for remark in remarks):
             return None
-        if not (_leads(remarks[-1], sign) if is_last else sign != ":" and _follows(remarks[0])):
+        # "West, west" may be two steps, "the middle, column 4" is one.
+        if not remarks and any(clause.lower() == main.lower() for clause in rest):
+            return None
+        if remarks and is_last and not _leads(remarks[-1], sign):
+            return None
+        if not is_last and (sign == ":" or (remarks and not _follows(remarks[0]))):
             return None
         found.append(action)
     return found[0] if found and all(_same(found[0], other) for other in found[1:]) else None
@@ -263,7 +272,7 @@ def _leads(near: str, sign: str) -> bool:
         return False
     if _NO_NEED.match(near):
         return True
-    if _FORBIDS.match(near) or re.match(r"(?:he|she) is \w+$", near, re.I):
+    if _FORBIDS.match(near) or _OPINION.match(near):
         return False
     if sign == ":":
         # "Player_1 moves: north" is its move, and "my fear: north" nobody's.

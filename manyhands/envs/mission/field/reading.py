@@ -58,7 +58,8 @@ if TYPE_CHECKING:
 
 _GO = (
     "(go|move|step|walk|head|run|travel|proceed|advance|continue|keep going|keep moving|sneak"
-    "|make my way|cross|fall back|retreat|withdraw|(take|make) (a|one|1) [single] (step|move|pace))"
+    "|make my way|cross|fall back|retreat|withdraw|charge|dash|rush|get away"
+    "|(take|make) (a|one|1) [single] (step|move|pace))"
 )
 _CELL = "(step|cell|square|field|tile|pace|space|row|column)"
 _FAR = (
@@ -100,6 +101,8 @@ _STAY = [
     f" {TIME}",
     "(stay|remain|wait) in my (cell|place|room)",
     HOLD,
+    "hold my place",
+    "(guard here|(stay|remain|keep) (hidden|out of sight))",
     "[keep|keep on] (stay|wait|stand|remain|sit|hold) [(still|here|there|put|right here|exactly)] "
     f"[right] ({{on:on}} ({_PLACE}|my (cell|place|square|spot|tile)|{_THING}|my {{thing}}))",
     f"[keep|keep on] hold [down] {_THING}",
