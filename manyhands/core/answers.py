@@ -28,6 +28,7 @@ from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from typing import Any
 
 from manyhands.core.asides import is_reason, main_clauses, pieces, states
+from manyhands.core.bare import Reader, Remarks, at_end, plainly
 from manyhands.core.env import IllegalAction, names_of
 from manyhands.core.grammar import as_own, tokens
 from manyhands.core.objects import Wordings, objects_in, order_of, orders_in, ways_of
@@ -61,6 +62,9 @@ class Answer:
     source: str = ""
 
 
+REMARKS = Remarks()
+
+
 def decide(
     text: Any,
     mean: Callable[[Answer], Any],
@@ -70,6 +74,7 @@ def decide(
     limit: int = MAX_ANSWER,
     me: str = "",
     calm: Callable[[str], bool] = is_reason,
+    remarks: Remarks = REMARKS,
 ) -> Any:
     """The action that an answer means.
 
@@ -82,6 +87,7 @@ def decide(
         limit: the most characters that are read.
         me: the name of the player who answers: "player_0 bets" is "I bet", said by itself.
         calm: whether the reason that is given for an action leaves it as it is.
+        remarks: what may stand beside an action that is no sentence.
 
     Raises:
         IllegalAction: it is no text, too long, empty, or does not mean exactly one action.
@@ -102,7 +108,7 @@ def decide(
         for answer in group:
             if answer.plain.strip("()"):
                 try:
-                    action = _meaning(_own(answer, me), mean, calm)
+                    action = _meaning(_own(answer, me), mean, calm, remarks)
                 except IllegalAction as error:
                     if kind != PARAGRAPH:
                         raise
@@ -145,11 +151,19 @@ _SENTENCES = re.compile(r"(?<=[.!?])\s+|\n")
 _MOST_SENTENCES = 60  # before a last paragraph
 
 
-def _meaning(answer: Answer, mean: Callable[[Answer], Any], calm: Callable[[str], bool]) -> Any:
+def _meaning(
+    answer: Answer,
+    mean: Callable[[Answer], Any],
+    calm: Callable[[str], bool],
+    remarks: Remarks,
+) -> Any:
     """What a decisive part means; None if nothing, or several things, as it can be said."""
     answer = _called(answer)
     if not answer.ways:
-        return _explained(answer, mean, calm, _ASIDES)
+        action = _explained(answer, mean, calm, _ASIDES)
+        if action is not None or answer.kind == JSON:
+            return action
+        return _remarked(answer, mean, calm, remarks)
     closed: IllegalAction | None = None
     for tier in answer.ways:
         found: list[Any] = []
@@ -214,6 +228,29 @@ def _explained(
     if shut and not found:
         raise shut
     return None
+
+
+def _remarked(
+    answer: Answer,
+    mean: Callable[[Answer], Any],
+    calm: Callable[[str], bool],
+    remarks: Remarks,
+) -> Any:
+    """What a remark with a bare action means, and what an answer in a chat's spelling does."""
+
+    def meant(words: str) -> Any:
+        try:
+            return mean(_answer(words, REASON))
+        except IllegalAction:
+            return None
+
+    text = plainly(answer.text.replace("\u2019", "'"))
+    if text != answer.text:
+        action = _explained(_answer(text, answer.kind), mean, calm, _ASIDES)
+        if action is not None:
+            return action
+    reader = Reader(meant, lambda words: _names(words, mean), _equal)
+    return at_end(text, reader, remarks)
 
 
 def _is_told(reason: str, mean: Callable[[Answer], Any], action: Any = None) -> bool:

@@ -196,8 +196,8 @@ _WOULD_HERE = re.compile(
 )
 # "He has nothing, I bet" is no bet.
 _I_BET = re.compile(
-    rf"(?:he|she|they|{NAME}|(?:the|my) (?:opponent|rival|partner|other))\b[^,]*\b(?:has|have|is|are|holds?|will|must|got)\b"
-    r"[^,]*, i bet\W*",
+    rf"(?:he|she|they|{NAME}|(?:the|my) (?:opponent|rival|partner|other))\b[^,]*"
+    r"\b(?:has|have|is|are|holds?|will|must|got)\b[^,]*, i bet\W*",
     re.I,
 )
 # What is said first is taken back: "hold, no wait, advance".

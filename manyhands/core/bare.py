@@ -6,22 +6,19 @@ sentence at all, but a remark and an action, with a comma, a colon or an arrow b
     "too rich for my blood, fold"       "King high is fine -> call"
     "Slow-playing the king: check"      "Tag runner_0, he is right beside me"
 
-`at_ends` lets a game's reader read these too: one end of the answer is an action by itself, in a
-few words, and what is left names none, not even in one word, and tells of no condition, doubt,
-question, judgement, other time or speech of others. Chat's spellings ("im", "lol") are read as what
-they stand for.
+`at_end` reads these: one end of the answer is an action by itself, in a few words, and what is left
+names none, not even in one word, and tells of no condition, doubt, question, judgement, other time
+or speech of others. Chat's spellings ("im", "lol") are read as what they stand for (`plainly`).
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
-from manyhands.core.answers import JSON, REASON, Answer, normalise
-from manyhands.core.cuts import NAME
-from manyhands.core.env import IllegalAction
 from manyhands.core.grammar import tokens
+from manyhands.core.signs import NAME
 
 MOST = 240  # characters of an answer that is read so
 _MOST_CLAUSES = 6
@@ -93,12 +90,13 @@ _DOING = re.compile(
     rf"|(?:my|the|it|they|{NAME}) .*\b(?:is|are|has|have)\b(?! (?:\w+ )?\w+ing\b)",
     re.I,
 )
-_OPINION = re.compile(r"(?:he|she) is \w+$", re.I)
+_OPINION = re.compile(rf"(?:he|she|{NAME}) is \w+$", re.I)
 
 # What makes a remark more than a remark.
 _HARM = re.compile(
-    r"\b(?:if|unless|because|since|whether|until|till|but|suppos\w+|imagin\w+|pretend\w*|assum\w+|provid(?:ed|ing)"
-    r"|hypothetical\w*|theor\w+|jok\w+|kidding|lies?|lying|ironic\w*|sarcas\w+|opposite|contrary"
+    r"\b(?:if|unless|because|since|whether|until|till|but|in case|suppos\w+|imagin\w+|pretend\w*"
+    r"|assum\w+|provid(?:ed|ing)|hypothetical\w*|theor\w+|jok\w+|kidding|lies?|lying|ironic\w*"
+    r"|sarcas\w+|opposite|contrary"
     r"|untrue|false|says?|said|saying|tells?|told|asks?|asked|asking|wrote|writes?|quot\w+|hear\w*"
     r"|claims?|wish\w*|hopes?|hoping|dream\w*|otherwise|or|either|neither|nor|maybe|perhaps"
     r"|possibly|probably|may|might|however|although|though|nevertheless|instead|actually|undecided"
@@ -149,78 +147,73 @@ _CALLS = re.compile(
 )
 _LEADS_ON = re.compile(
     r"\b(?:of|at|to|on|in|with|by|for|from|is|are|be|not|the|a|an|my|their|its|his|her|do|does"
-    r"|can|will|like|that|this|it's|that's|i'm|taken|free|full|closed|blocked|left|open)\W*\Z",
+    r"|can|will|like|that|this|it's|that's|i'm|taken|free|full|closed|blocked|left|open"
+    r"|(?:not|never|\w+n't) \w+)\W*\Z",
     re.I,
 )
 
 
-def at_ends(
-    mean: Callable[[Answer], Any],
-    *,
-    figures: bool = True,
-    behind: bool = True,
-    calm: Callable[[str], bool] = bool,
-) -> Callable[[Answer], Any]:
-    """What a game's reader `mean` reads, and the bare action at an end of an answer.
+class Remarks(NamedTuple):
+    """What may stand beside a bare action in a game.
 
-    Args:
-        mean: the action that a decisive part means, or None; it raises `IllegalAction` if that
-            action is not open.
+    Attributes:
         figures: whether a number alone may name an action, so that no remark may have one.
         behind: whether a remark may stand behind the action, too.
-        calm: whether a remark leaves an action as it is, in this game.
+        calm: whether a remark leaves an action as it is.
     """
 
-    def read(answer: Answer) -> Any:
-        action = mean(answer)
-        if action is not None or answer.kind in (JSON, REASON) or len(answer.text) > MOST:
-            return action
-        text = plainly(answer.text.replace("\u2019", "'"))
-        if text != answer.text:
-            action = mean(_as(text, answer.kind))
-            if action is not None:
-                return action
-        return _at_end(text, mean, figures, behind, calm)
-
-    return read
+    figures: bool = True
+    behind: bool = True
+    calm: Callable[[str], bool] = bool
 
 
-def _at_end(
-    text: str,
-    mean: Callable[[Answer], Any],
-    figures: bool,
-    behind: bool,
-    calm: Callable[[str], bool],
-) -> Any:
-    if "?" in text or _SHORTENED.search(text):
+class Reader(NamedTuple):
+    """What a game makes of words.
+
+    Attributes:
+        meant: the open action that they mean, or None.
+        names: whether they name an action, open or not.
+        same: whether two actions are.
+    """
+
+    meant: Callable[[str], Any]
+    names: Callable[[str], bool]
+    same: Callable[[Any, Any], bool]
+
+
+def at_end(text: str, reader: Reader, remarks: Remarks) -> Any:
+    """The bare action at an end of an answer, None if there is none, or something doubtful."""
+    if len(text) > MOST or "?" in text or _SHORTENED.search(text):
         return None
     clauses, signs = _clauses(text)
     if not 1 < len(clauses) <= _MOST_CLAUSES:
         return None
     found: list[Any] = []
     ends = [(clauses[-1], clauses[:-1], signs[-1], True)]
-    ends += [(clauses[0], clauses[1:], signs[0], False)] if behind else []
+    ends += [(clauses[0], clauses[1:], signs[0], False)] if remarks.behind else []
     for main, rest, sign, is_last in ends:
         main = _LEAD.sub("", main, count=1) if is_last else main
         if not main or len(main.split()) > _MOST_WORDS or (is_last and _IDIOM.fullmatch(main)):
             continue
-        action = _meant(main, mean)
+        action = reader.meant(main)
         if action is None:
             continue
-        remarks = _remarks(rest, action, mean)
-        if remarks is None or not all(_is_harmless(remark) and calm(remark) for remark in remarks):
+        told = _told(rest, action, reader)
+        if told is None or not all(
+            _is_harmless(clause) and remarks.calm(clause) for clause in told
+        ):
             return None
-        if figures and any(re.search(r"(?<![\w_])\d", remark) for remark in remarks):
+        if remarks.figures and any(re.search(r"(?<![\w_])\d", clause) for clause in told):
             return None
         # "West, west" may be two steps, "the middle, column 4" is one.
-        if not remarks and any(clause.lower() == main.lower() for clause in rest):
+        if not told and any(clause.lower() == main.lower() for clause in rest):
             return None
-        if remarks and is_last and not _leads(remarks[-1], sign):
+        if told and is_last and not _leads(told[-1], sign):
             return None
-        if not is_last and (sign == ":" or (remarks and not _follows(remarks[0]))):
+        if not is_last and (sign == ":" or (told and not _follows(told[0]))):
             return None
         found.append(action)
-    return found[0] if found and all(_same(found[0], other) for other in found[1:]) else None
+    return found[0] if found and all(reader.same(found[0], other) for other in found[1:]) else None
 
 
 def _clauses(text: str) -> tuple[list[str], list[str]]:
@@ -238,14 +231,14 @@ def _clauses(text: str) -> tuple[list[str], list[str]]:
     return clauses, signs[:-1]
 
 
-def _remarks(rest: list[str], action: Any, mean: Callable[[Answer], Any]) -> list[str] | None:
+def _told(rest: list[str], action: Any, reader: Reader) -> list[str] | None:
     """What is told, without clauses that name the same action again; None if it names another."""
     told = []
     for clause in rest:
-        again = _meant(clause, mean)
-        if again is not None and _same(again, action):
+        again = reader.meant(clause)
+        if again is not None and reader.same(again, action):
             continue
-        if _names(clause, mean):
+        if reader.names(clause):
             return None
         words = tokens(_RIGHT.sub("", clause))
         spans = {
@@ -255,7 +248,7 @@ def _remarks(rest: list[str], action: Any, mean: Callable[[Answer], Any]) -> lis
             if not (i and _OWNED.fullmatch(words[i - 1]))
         }
         for span in spans:
-            if span[0].isalpha() and _names(span, mean):
+            if span[0].isalpha() and reader.names(span):
                 return None
         told.append(clause)
     return told
@@ -291,28 +284,3 @@ def _follows(near: str) -> bool:
     return not _DENIES.search(near) or (
         len(near.split()) > 3 and re.match(rf"{_OTHER}\b", near, re.I) is not None
     )
-
-
-# ---- meanings ------------------------------------------------------------------------------------
-
-
-def _as(text: str, kind: str = REASON) -> Answer:
-    return Answer(text, normalise(text), text, kind)
-
-
-def _meant(words: str, mean: Callable[[Answer], Any]) -> Any:
-    try:
-        return mean(_as(words))
-    except IllegalAction:
-        return None
-
-
-def _names(words: str, mean: Callable[[Answer], Any]) -> bool:
-    try:
-        return mean(_as(words)) is not None
-    except IllegalAction:
-        return True
-
-
-def _same(one: Any, other: Any) -> bool:
-    return bool((one == other) if not hasattr(one, "shape") else (one == other).all())

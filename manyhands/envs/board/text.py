@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from manyhands.core.answers import REASON, Answer, decide, how_to_answer, quoted
-from manyhands.core.bare import at_ends
+from manyhands.core.bare import Remarks
 from manyhands.core.choices import Choice, Form
 from manyhands.core.env import IllegalAction, names_of
 from manyhands.core.grammar import Reading, whole_number
@@ -250,8 +250,10 @@ def parse(board: Board, text: Any, state: BoardState, agent: int) -> int:
             raise _illegal(board, f"a stone in {name(board, action)} falls to row {falls}")
         return action
 
-    ends = at_ends(mean, behind=False)
-    return int(decide(text, ends, lambda reason: _illegal(board, reason), what=kind, me=me))
+    remarks = Remarks(behind=False)
+    return int(
+        decide(text, mean, lambda why: _illegal(board, why), what=kind, me=me, remarks=remarks)
+    )
 
 
 def _readings(board: Board, plain: str) -> list[Reading]:

@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 
 from manyhands.core.answers import Answer, closest, decide, number, numbered
-from manyhands.core.bare import at_ends
 from manyhands.core.choices import without_effect
 from manyhands.core.env import IllegalAction, names_of
 from manyhands.core.grammar import WAITING, Grammar, Reading, tokens
@@ -421,7 +420,7 @@ def parse(env: Setting, text: Any, state: CraftState, agent: int) -> int:
     is not possible now."""
     obs, legal = observe(env, state, agent)
     reader = _Reader(env, state, obs, legal)
-    return int(decide(text, at_ends(reader.mean), reader.refuse, me=env.agents[agent]))
+    return int(decide(text, reader.mean, reader.refuse, me=env.agents[agent]))
 
 
 # "make wood pickaxe (1 wood, at a table)", as the text names what comes next.

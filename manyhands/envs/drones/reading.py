@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from manyhands.core.answers import Answer, decide, instead
-from manyhands.core.bare import at_ends
 from manyhands.core.choices import Choice, without_effect
 from manyhands.core.env import IllegalAction
 from manyhands.core.grammar import WAITING, Grammar, Reading
@@ -331,7 +330,7 @@ def parse(drones: Drones, text: Any, state: DronesState, agent: int) -> Any:
             raise refuse(f"{name} is not open to {drones.agents[agent]}")
         return known[name][0]
 
-    return decide(text, at_ends(mean), refuse, me=drones.agents[agent])
+    return decide(text, mean, refuse, me=drones.agents[agent])
 
 
 def _leads(drones: Drones, state: DronesState, agent: int, values: dict[str, Any]) -> bool:

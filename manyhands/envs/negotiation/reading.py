@@ -16,7 +16,7 @@ import numpy as np
 
 from manyhands.core import answers
 from manyhands.core.asides import MOST, is_reason, pieces
-from manyhands.core.bare import at_ends
+from manyhands.core.bare import Remarks
 from manyhands.core.env import Action, IllegalAction
 from manyhands.core.grammar import Grammar, Reading, names, tokens, whole_number
 from manyhands.core.talk import OTHER, clean
@@ -408,9 +408,15 @@ class _Reader:
         return self.decided(text)
 
     def decided(self, text: Any) -> Action:
-        me = self.env.agents[self.agent]
-        mean = at_ends(self.mean, calm=_is_remark)
-        return answers.decide(text, mean, self.illegal, what="move", me=me, calm=_is_calm)
+        return answers.decide(
+            text,
+            self.mean,
+            self.illegal,
+            what="move",
+            me=self.env.agents[self.agent],
+            calm=_is_calm,
+            remarks=Remarks(calm=_is_remark),
+        )
 
     def listed(self, text: str) -> str:
         """An answer in which a list of all players' shares, "player_0: 40, player_1: 60", says "me"

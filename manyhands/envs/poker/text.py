@@ -11,7 +11,7 @@ import functools
 from typing import TYPE_CHECKING, Any
 
 from manyhands.core.answers import Answer, decide, how_to_answer, number
-from manyhands.core.bare import at_ends
+from manyhands.core.bare import Remarks
 from manyhands.core.choices import Choice
 from manyhands.core.env import IllegalAction, names_of
 from manyhands.core.grammar import Grammar, Reading, tokens
@@ -406,7 +406,8 @@ def parse(poker: Poker, text: Any, state: PokerState, agent: int) -> int:
             raise errors[0]
         return named.pop() if len(named) == 1 else None
 
-    return int(decide(text, at_ends(mean, figures=False), refuse, me=poker.agents[agent]))
+    remarks = Remarks(figures=False)
+    return int(decide(text, mean, refuse, me=poker.agents[agent], remarks=remarks))
 
 
 @functools.lru_cache(maxsize=256)

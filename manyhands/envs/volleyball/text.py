@@ -23,7 +23,6 @@ from manyhands.core.answers import (
     normalise,
     quoted,
 )
-from manyhands.core.bare import at_ends
 from manyhands.core.choices import Choice
 from manyhands.core.env import IllegalAction, names_of
 from manyhands.envs.volleyball import figures, orders, reading, terms
@@ -830,5 +829,5 @@ def parse(game: Volleyball, text: Any, state: VolleyballState, agent: int) -> An
             raise refuse(f"{quoted(answer.text)} is none of the commands here")
         return table[known[0]] if len(named) == 1 else None
 
-    found = decide(text, at_ends(mean), refuse, me=game.agents[agent])
+    found = decide(text, mean, refuse, me=game.agents[agent])
     return int(found) if game.actions == "discrete" else found

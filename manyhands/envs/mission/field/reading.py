@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from manyhands.core.answers import REASON, Answer, decide
-from manyhands.core.bare import at_ends
 from manyhands.core.env import IllegalAction, names_of
 from manyhands.core.grammar import TIME, WAITING, Grammar, Reading
 from manyhands.envs.mission.field.effects import ahead, choices, word
@@ -366,7 +365,7 @@ def parse(mission: Mission, text: Any, state: FieldState, agent: int) -> int:
             raise refuse(_why(mission, look, agent, action))
         return action
 
-    return int(decide(text, at_ends(mean), refuse, me=mission.agents[agent]))
+    return int(decide(text, mean, refuse, me=mission.agents[agent]))
 
 
 def _slots(mission: Mission, agent: int) -> dict[str, Any]:
