@@ -881,8 +881,7 @@ _PHRASES = {
     "work": [f"{_ON} (work|push|pull|press|heave|lean) [(on|at|against)] "
              "{joint} [together] [with [my] {player}]",
              f"{_ON} (open|light|bridge|activate|use) {{joint}} [(in front|ahead) of me] "
-             "[together] "
-             "[with [my] {player}]"],
+             "[together] [with [my] {player}]"],
     "request": [
         "(tell|let) [my] ({player}|others|everyone|team) [know] [that] i (need|want|require|lack) "
         "[(some|1|one|more)] {gift}",

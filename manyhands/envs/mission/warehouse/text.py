@@ -616,8 +616,7 @@ def parse(mission: Mission, text: Any, state: WarehouseState, agent: int) -> int
         for meaning, values in readings:
             if values.get("facing", turned.get(meaning)) != turned.get(meaning):
                 raise refuse(f"that turn faces {HEADINGS[turned[meaning]]}")
-            cell = values.get("at_row", own[0]), values.get("at_column", own[1])
-            if cell != own:
+            if (values.get("at_row", own[0]), values.get("at_column", own[1])) != own:
                 raise refuse("you are not there")
         if len(named) != 1:
             return None
