@@ -87,16 +87,18 @@ _DOING = re.compile(
     rf"{_OWN.pattern}|[\w-]+ing\b|(?:decision|verdict|conclusion)$"
     r"|(?:put|form|get|take|make|keep|build|extend|stack|stop|follow|spread|use|back|return|start"
     r"|stay|try|trust)\b"
-    rf"|(?:my|the|it|they|{NAME}) .*\b(?:is|are|has|have)\b(?! (?:\w+ )?\w+ing\b)",
+    r"|(?:my|the|it) .*\b(?:is|are|has|have)\b(?! (?:\w+ )?\w+ing\b)"
+    rf"|(?:they|{NAME}) .*\b(?:has|have|holds?) (?:no|an?|the|only|\d+|one|two|three)\b",
     re.I,
 )
-_OPINION = re.compile(rf"(?:he|she|{NAME}) is \w+$", re.I)
+# What another one is or has done: what follows may be told to it.
+_OPINION = re.compile(rf"(?:he|she|{NAME}) (?:is \w+|has \w+ed)$", re.I)
 
 # What makes a remark more than a remark.
 _HARM = re.compile(
     r"\b(?:if|unless|because|since|whether|until|till|but|in case|suppos\w+|imagin\w+|pretend\w*"
     r"|assum\w+|provid(?:ed|ing)|hypothetical\w*|theor\w+|jok\w+|kidding|lies?|lying|ironic\w*"
-    r"|sarcas\w+|opposite|contrary"
+    r"|sarcas\w+|opposite|contrary|hesitat\w+|afraid|reluctant"
     r"|untrue|false|says?|said|saying|tells?|told|asks?|asked|asking|wrote|writes?|quot\w+|hear\w*"
     r"|claims?|wish\w*|hopes?|hoping|dream\w*|otherwise|or|either|neither|nor|maybe|perhaps"
     r"|possibly|probably|may|might|however|although|though|nevertheless|instead|actually|undecided"
@@ -148,7 +150,7 @@ _CALLS = re.compile(
 _LEADS_ON = re.compile(
     r"\b(?:of|at|to|on|in|with|by|for|from|is|are|be|not|the|a|an|my|their|its|his|her|do|does"
     r"|can|will|like|that|this|it's|that's|i'm|taken|free|full|closed|blocked|left|open"
-    r"|(?:not|never|\w+n't) \w+)\W*\Z",
+    r"|(?:not|never|to|\w+n't) \w+)\W*\Z",
     re.I,
 )
 
