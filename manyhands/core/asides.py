@@ -138,7 +138,7 @@ _OR = re.compile(r"(?<!whether )(\b(?!either\b)[a-z]+),? or (?=[a-z])", re.I)
 _BARE_AIM = re.compile(r"\b(?:flee|escape|hide|defend)\b", re.I)
 # Before it.
 _SINCE = re.compile(
-    r"\W*(?:because|since|as|given that|now that|given|in order to|to)\b[^.;:!\n]*", re.I
+    r"\W*(?:because|since|as|given that|now that|given(?! up\b)|in order to|to)\b[^.;:!\n]*", re.I
 )
 _SO = re.compile(
     r"(?:[,.;!\n\u2013\u2014]|\s-)\s*(?:and |and, )?(?:so|thus|therefore|hence|that's why"

@@ -77,18 +77,37 @@ _OWN = re.compile(r"(?:i|i'll|i'm|let me|let's|we|we'll)\b", re.I)
 # "He has nothing, I bet" is no bet.
 _IDIOM = re.compile(r"i bet", re.I)
 # Remarks of one word that mean nothing by themselves.
-_LABELS = re.compile(
-    r"decision|verdict|conclusion|result|intercept|whatever|sigh|wow|nice|fine|alas|obviously"
-    r"|clearly|simple|easy",
+# How things are: "queen no good", "the opponent most likely has the king".
+_HOW_THINGS_ARE = (
+    r"(?!(?:there|what|who|for|to|with|by|from|in|at|on|as|like|his|her|their|your)\b)[^,]*?"
+    r"\b(?:is|are|aren't|isn't|has|have|holds?|needs?|looks?|seems?|no good|(?:might|may|could) be"
+    r"|they're|(?:it|that|he|she|\w+)'s (?:right|a|an|the|my|not|in|on|at|under|next|near|\w+ing"
+    r"|full|empty|ready|open|closed|down|up|low|high|weak|strong|good|hungry|thirsty|dark|late))\b"
+    r"(?!.*\bthere\W*$)"
+)
+# Remarks before an action: what "I" am at, how things are, and few others. What is not known to be
+# harmless ("for chef_1, north", "too far, north") is refused.
+_BEFORE = re.compile(
+    r"(?:(?:ok|okay|well|honestly|alright)\s+)?(?:"
+    r"(?:i|i'm|i've|i'll|we|we're|we've|let me|let's|let us)\b(?!.*\b(?:hate|skip|leave|left"
+    r"|dislike|pass|drop|quit|gave|give|given|regret|doubt|resist|done|tired|came|went|no|ignore)\b)"
+    r"|[\w-]+ing\b(?! (?:to|of|for) \w+$)|too \w+ for (?:me|my \w+)|you win\b|just for fun"
+    r"|no need to (?:hurry|rush|risk|bluff|wait|panic|worry)"
+    rf"|{_HOW_THINGS_ARE})",
     re.I,
 )
-# Before a colon: what "I" do, or how things are.
-_DOING = re.compile(
-    rf"{_OWN.pattern}|[\w-]+ing\b|(?:decision|verdict|conclusion)$"
-    r"|(?:put|form|get|take|make|keep|build|extend|stack|stop|follow|spread|use|back|return|start"
-    r"|stay|try|trust)\b"
-    r"|(?:my|the|it) .*\b(?:is|are|has|have)\b(?! (?:\w+ )?\w+ing\b)"
-    rf"|(?:they|{NAME}) .*\b(?:has|have|holds?) (?:no|an?|the|only|\d+|one|two|three)\b",
+# Behind it: where it is, how things are, what is allowed to others.
+_BEHIND = re.compile(
+    r"(?:(?:right|just|straight|directly)\s+)?(?:under|above|below|over(?! my)|beside|next to|near"
+    rf"|towards?|left of|right of|behind|in front of|between|on top of)\b|let (?:him|her|them)\b"
+    rf"|no need to (?:hurry|rush|risk|bluff|wait|panic|worry)|{_HOW_THINGS_ARE}",
+    re.I,
+)
+_LABELS = re.compile(r"decision|verdict|conclusion|result|interception|intercept", re.I)
+# Before a colon, orders to oneself as well: "Stop O from building the diagonal: f6".
+_ORDERS = re.compile(
+    r"(?:put|form|get|make|keep|build|extend|stop|follow|spread|use|return|start|trust)\b"
+    r"|winning move$",
     re.I,
 )
 # What another one is or has done: what follows may be told to it.
@@ -128,11 +147,7 @@ _GUESS = re.compile(
     r"(?: (?:may|might|could|must|will|can|probably|likely|surely|most likely))+ (?=\w)",
     re.I,
 )
-_NO_NEED = re.compile(
-    r"\A(?:there(?:'s| is) )?no (?:need|reason|point|time|use|hurry|rush)\b", re.I
-)
 _DENIES = re.compile(r"\b(?:no|not|none|nothing|nobody|cannot|without|\w+n't|\w+nt)\b", re.I)
-_FORBIDS = re.compile(r"(?:no|not|don't|dont|do not|cannot|can't|won't|without|nothing)\b", re.I)
 # Where "right" is no direction.
 _RIGHT = re.compile(
     r"\bright (?=beside|next|here|there|behind|under|above|below|in|at|on|by|by|where)", re.I
@@ -210,9 +225,9 @@ def at_end(text: str, reader: Reader, remarks: Remarks) -> Any:
         # "West, west" may be two steps, "the middle, column 4" is one.
         if not told and any(clause.lower() == main.lower() for clause in rest):
             return None
-        if told and is_last and not _leads(told[-1], sign):
+        if is_last and not all(_leads(part, sign) for part in told):
             return None
-        if not is_last and (sign == ":" or (told and not _follows(told[0]))):
+        if not is_last and (sign == ":" or not all(_follows(part) for part in told)):
             return None
         found.append(action)
     return found[0] if found and all(reader.same(found[0], other) for other in found[1:]) else None
@@ -257,32 +272,27 @@ def _told(rest: list[str], action: Any, reader: Reader) -> list[str] | None:
 
 
 def _is_harmless(remark: str) -> bool:
-    remark = _NO_NEED.sub("", _GUESS.sub(r"\g<who> ", remark))
+    remark = _GUESS.sub(r"\g<who> ", remark)
     return not _HARM.search(remark) and not _CALLS.fullmatch(remark)
 
 
-def _leads(near: str, sign: str) -> bool:
+def _leads(remark: str, sign: str) -> bool:
     """Whether a remark may stand before an action, with a sign between them."""
-    if _LEADS_ON.search(near) or (len(near.split()) == 1 and not _LABELS.fullmatch(near)):
+    if len(remark.split()) == 1:
+        return _LABELS.fullmatch(remark) is not None
+    if _LEADS_ON.search(remark) or _OPINION.match(remark):
         return False
-    if _NO_NEED.match(near):
-        return True
-    if _FORBIDS.match(near) or _OPINION.match(near):
+    # "Player_1 is on his way: north" is its move, and "my fear: north" nobody's.
+    if sign == ":" and (
+        _DENIES.search(remark) or re.match(rf"(?:he|she|they|{NAME})\b", remark, re.I)
+    ):
         return False
-    if sign == ":":
-        # "Player_1 moves: north" is its move, and "my fear: north" nobody's.
-        return not _DENIES.search(near) and _DOING.match(near) is not None
-    return True
+    return _BEFORE.match(remark) is not None or (sign == ":" and _ORDERS.match(remark) is not None)
 
 
-def _follows(near: str) -> bool:
+def _follows(remark: str) -> bool:
     """Whether a remark may stand behind an action, and take nothing of it back."""
-    if len(near.split()) == 1 and not _LABELS.fullmatch(near):
-        return False
-    if _NO_NEED.match(near):
-        return True
-    if re.match(r"(?:that|this|but|so|to|in|at|with)\b", near, re.I):
-        return False
-    return not _DENIES.search(near) or (
-        len(near.split()) > 3 and re.match(rf"{_OTHER}\b", near, re.I) is not None
+    return _BEHIND.match(remark) is not None and (
+        not _DENIES.search(remark)
+        or (len(remark.split()) > 3 and re.match(rf"{_OTHER}\b", remark, re.I) is not None)
     )
