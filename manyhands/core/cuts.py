@@ -198,8 +198,8 @@ CUTS = (
         re.compile(
             r"\W*(?P<reason>(?:(?:after|having) (?:careful |some |much )?(?:weigh|consider|think"
             r"|thought|look|compar|review|read|analy[sz]|evaluat|reason|reflect|deliberat)"
-            r"(?:ing|ed|ion)?|considering|given|based on|looking at|judging (?:by|from)|in light of"
-            r"|in (?:this|the current) (?:situation|position|state))\b"
+            r"(?:ing|ed|ion)?|considering|given(?! up\b)|based on|looking at|judging (?:by|from)"
+            r"|in light of|in (?:this|the current) (?:situation|position|state))\b"
             rf"[^,.;:!?\n]{{0,60}}),\s+(?P<main>{INTEND}.+|[^,;:?\n]{{1,60}})",
             re.I | re.S,
         ),
