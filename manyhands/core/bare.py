@@ -76,7 +76,6 @@ _OWN = re.compile(r"(?:i|i'll|i'm|let me|let's|we|we'll)\b", re.I)
 
 # "He has nothing, I bet" is no bet.
 _IDIOM = re.compile(r"i bet", re.I)
-# Remarks of one word that mean nothing by themselves.
 # How things are: "queen no good", "the opponent most likely has the king".
 _HOW_THINGS_ARE = (
     r"(?!(?:there|what|who|for|to|with|by|from|in|at|on|as|like|his|her|their|your)\b)[^,]*?"
@@ -98,12 +97,17 @@ _BEFORE = re.compile(
 )
 # Behind it: where it is, how things are, what is allowed to others.
 _BEHIND = re.compile(
-    r"(?:(?:right|just|straight|directly)\s+)?(?:under|above|below|over(?! my)|beside|next to|near"
-    rf"|towards?|left of|right of|behind|in front of|between|on top of)\b|let (?:him|her|them)\b"
-    rf"|no need to (?:hurry|rush|risk|bluff|wait|panic|worry)|{_HOW_THINGS_ARE}",
+    r"(?!(?:that|this|but|so)\b)(?:(?:(?:right|just|straight|directly)\s+)?(?:under|above|below"
+    rf"|over(?! my)|beside|next to|near|towards?|left of|right of|behind|in front of|between|on top of)\b|let (?:him|her|them)\b"
+    rf"|no need to (?:hurry|rush|risk|bluff|wait|panic|worry)|{_HOW_THINGS_ARE})",
     re.I,
 )
-_LABELS = re.compile(r"decision|verdict|conclusion|result|interception|intercept", re.I)
+# Remarks of one word that mean nothing by themselves.
+_LABELS = re.compile(
+    r"decision|verdict|conclusion|result|intercept|whatever|sigh|wow|nice|fine|alas|obviously"
+    r"|clearly|simple|easy",
+    re.I,
+)
 # Before a colon, orders to oneself as well: "Stop O from building the diagonal: f6".
 _ORDERS = re.compile(
     r"(?:put|form|get|make|keep|build|extend|stop|follow|spread|use|return|start|trust)\b"
