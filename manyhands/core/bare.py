@@ -74,8 +74,8 @@ _CUT = re.compile(
 _LEAD = re.compile(r"(?:so|thus|therefore|hence|now|ok|okay|but)\b[,\s]*", re.I)
 _OWN = re.compile(r"(?:i|i'll|i'm|let me|let's|we|we'll)\b", re.I)
 
-# "He has nothing, I bet" is no bet.
-_IDIOM = re.compile(r"i bet", re.I)
+# "He has nothing, I bet" is no bet; "the pot is one way, north" may only tell where it is.
+_NO_MAIN = re.compile(r"i bet|(?:north|south|east|west|up|down|left|right)(?:ward)?s?", re.I)
 # How things are: "queen no good", "the opponent most likely has the king".
 _HOW_THINGS_ARE = (
     r"(?!(?:there|what|who|for|to|with|by|from|in|at|on|as|like|his|her|their|your)\b)[^,]*?"
@@ -89,7 +89,7 @@ _HOW_THINGS_ARE = (
 _BEFORE = re.compile(
     r"(?:(?:ok|okay|well|honestly|alright)\s+)?(?:"
     r"(?:i|i'm|i've|i'll|we|we're|we've|let me|let's|let us)\b(?!.*\b(?:hate|skip|leave|left"
-    r"|dislike|pass|drop|quit|gave|give|given|regret|doubt|resist|done|tired|came|went|no|ignore)\b)"
+    r"|fear|know|see|saw|watch|remember|tried|been|against|trust|dislike|pass|drop|quit|gave|give|given|regret|doubt|resist|done|tired|came|went|no|ignore)\b)"
     r"|[\w-]+ing\b(?! (?:to|of|for) \w+$)|too \w+ for (?:me|my \w+)|you win\b|just for fun"
     r"|no need to (?:hurry|rush|risk|bluff|wait|panic|worry)"
     rf"|{_HOW_THINGS_ARE})",
@@ -98,7 +98,8 @@ _BEFORE = re.compile(
 # Behind it: where it is, how things are, what is allowed to others.
 _BEHIND = re.compile(
     r"(?!(?:that|this|but|so)\b)(?:(?:(?:right|just|straight|directly)\s+)?(?:under|above|below"
-    rf"|over(?! my)|beside|next to|near|towards?|left of|right of|behind|in front of|between|on top of)\b|let (?:him|her|them)\b"
+    r"|over(?! my)|beside|next to|near|towards?|left of|right of|behind|in front of|between"
+    r"|on top of)\b|let (?:him|her|them)\b"
     rf"|no need to (?:hurry|rush|risk|bluff|wait|panic|worry)|{_HOW_THINGS_ARE})",
     re.I,
 )
@@ -214,7 +215,7 @@ def at_end(text: str, reader: Reader, remarks: Remarks) -> Any:
     ends += [(clauses[0], clauses[1:], signs[0], False)] if remarks.behind else []
     for main, rest, sign, is_last in ends:
         main = _LEAD.sub("", main, count=1) if is_last else main
-        if not main or len(main.split()) > _MOST_WORDS or (is_last and _IDIOM.fullmatch(main)):
+        if not main or len(main.split()) > _MOST_WORDS or _NO_MAIN.fullmatch(main):
             continue
         action = reader.meant(main)
         if action is None:

@@ -100,6 +100,7 @@ def named(
     known = list(mentions(text, name))
     parts, end = [], 0
     for match, kinds, between in sorted(found, key=lambda one: one[0].start()):
+        before: list[Mention] = []
         for kind in kinds:
             before = [m for m in known if m.kind == kind and m.end <= match.start()]
             if between == " to ":

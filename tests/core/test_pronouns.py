@@ -73,3 +73,8 @@ def test_a_line_of_the_choices_stays_as_it_is_with_its_effect():
     found = named(text, name, OF_IT, ("place", "room"), listed=choices)
     assert found == "take mug 1; then: take mug 1"
     assert named(3, name, OF_IT, ("place",)) == 3
+
+
+def test_there_is_nowhere_where_no_places_are_known():
+    text = "the shelf is free, so go there"
+    assert named(text, name, OF_IT, ()) == text
