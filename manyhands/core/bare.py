@@ -84,15 +84,15 @@ _HOW_THINGS_ARE = (
     r"|full|empty|ready|open|closed|down|up|low|high|weak|strong|good|hungry|thirsty|dark|late))\b"
     r"(?!.*\bthere\W*$)"
 )
-# Remarks before an action: what "I" am at, how things are, and few others. What is not known to be
+# Remarks before an action: what "I" am at, and few others; how things are is
+# for `core/cuts.py`. What is not known to be
 # harmless ("for chef_1, north", "too far, north") is refused.
 _BEFORE = re.compile(
     r"(?:(?:ok|okay|well|honestly|alright)\s+)?(?:"
     r"(?:i|i'm|i've|i'll|we|we're|we've|let me|let's|let us)\b(?!.*\b(?:hate|skip|leave|left"
     r"|fear|know|see|saw|watch|remember|tried|been|against|trust|dislike|pass|drop|quit|gave|give|given|regret|doubt|resist|done|tired|came|went|no|ignore)\b)"
     r"|[\w-]+ing\b(?! (?:to|of|for) \w+$)|too \w+ for (?:me|my \w+)|you win\b|just for fun"
-    r"|no need to (?:hurry|rush|risk|bluff|wait|panic|worry)"
-    rf"|{_HOW_THINGS_ARE})",
+    r"|no need to (?:hurry|rush|risk|bluff|wait|panic|worry))",
     re.I,
 )
 # Behind it: where it is, how things are, what is allowed to others.
@@ -110,11 +110,7 @@ _LABELS = re.compile(
     re.I,
 )
 # Before a colon, orders to oneself as well: "Stop O from building the diagonal: f6".
-_ORDERS = re.compile(
-    r"(?:put|form|get|make|keep|build|extend|stop|follow|spread|use|return|start|trust)\b"
-    r"|winning move$",
-    re.I,
-)
+_ORDERS = re.compile(r"stop \w+ from\b|winning move$", re.I)
 # What another one is or has done: what follows may be told to it.
 _OPINION = re.compile(rf"(?:he|she|{NAME}) (?:is \w+|has \w+ed)$", re.I)
 
