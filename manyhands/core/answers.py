@@ -10,7 +10,8 @@ One reader serves all worlds, for people, scripts and language models alike (`de
    refused.
 3. The decisive part must be one plain sentence that means one action: games read it with a
    `Grammar` (`core/grammar.py`), which leaves no word out. A reason, an alternative that is ruled
-   out or a name may stand beside it, where they take nothing back (`core/asides.py`).
+   out or a name may stand beside it, where they take nothing back (`core/asides.py`), and so may a
+   remark that is no sentence (`core/bare.py`).
 
 Nothing is guessed: an answer is the action that it means, or an `IllegalAction` says what is wrong
 with it. All of it takes time linear in the length of the answer.

@@ -72,7 +72,6 @@ _CUT = re.compile(
     r"|(?:[,;!\u2026\n()]|\.{2,}|\.(?!\d))+\s*)"
 )
 _LEAD = re.compile(r"(?:so|thus|therefore|hence|now|ok|okay|but)\b[,\s]*", re.I)
-_OWN = re.compile(r"(?:i|i'll|i'm|let me|let's|we|we'll)\b", re.I)
 
 # "He has nothing, I bet" is no bet; "the pot is one way, north" may only tell where it is.
 _NO_MAIN = re.compile(r"i bet|(?:north|south|east|west|up|down|left|right)(?:ward)?s?", re.I)
@@ -235,7 +234,7 @@ def at_end(text: str, reader: Reader, remarks: Remarks) -> Any:
 
 
 def _clauses(text: str) -> tuple[list[str], list[str]]:
-    """The clauses of an answer, and what stands between them: ":" for a colon or dash."""
+    """The clauses of an answer, and what stands between them: ":" for a colon, else ""."""
     clauses, signs, start = [], [], 0
     for cut in [*_CUT.finditer(text), None]:
         clause = text[start : cut.start() if cut else len(text)].strip()
@@ -244,7 +243,7 @@ def _clauses(text: str) -> tuple[list[str], list[str]]:
             signs.append("")
         if cut:
             start = cut.end()
-            if signs and cut["colon"] and cut["colon"] in ":-":
+            if signs and cut["colon"] == ":":
                 signs[-1] = ":"
     return clauses, signs[:-1]
 
