@@ -90,6 +90,8 @@ _BEFORE = re.compile(
     r"(?:(?:ok|okay|well|honestly|alright)\s+)?(?:"
     r"(?:i|i'm|i've|i'll|we|we're|we've|let me|let's|let us)\b(?!.*\b(?:hate|skip|leave|left"
     r"|fear|know|see|saw|watch|remember|tried|been|against|trust|dislike|pass|drop|quit|gave|give|given|regret|doubt|resist|done|tired|came|went|no|ignore)\b)"
+    r"|(?:weak|strong|decent|mediocre|marginal|lousy|nice|low|high|top|middle|bottom|no)"
+    r" (?:hand|cards?|pair|kicker|odds)$"
     r"|[\w-]+ing\b(?! (?:to|of|for) \w+$)|too \w+ for (?:me|my \w+)|you win\b|just for fun"
     r"|no need to (?:hurry|rush|risk|bluff|wait|panic|worry))",
     re.I,

@@ -66,6 +66,8 @@ class SkillSet(Protocol):
             environment, for one step; in words, such a skill is called "step: " and the action.
         idle: optional, a function of the agent's perception: the skills that are no more than to
             wait now, and are read so while they cannot be chosen.
+        lawful_steps: optional, True if a skill that is one plain step can be chosen only while its
+            action is legal in the environment, which `survey` then need not know.
     """
 
     names: tuple[str, ...]
@@ -152,6 +154,11 @@ class Skills(Wrapper[SkillState]):
         self.action_space = gymnasium.spaces.Discrete(len(self.skills.names))
         self.noop = self.skills.wait
         self._rows = jax.jit(self.rows)
+        self._steps: tuple[np.ndarray, np.ndarray] | None = None
+        if getattr(skills, "lawful_steps", False):
+            steps = np.asarray(self.lower(jnp.arange(len(skills.names))))
+            checked = np.asarray(skills.instant)[steps] & (steps != skills.wait)
+            self._steps = steps[checked], np.flatnonzero(checked)
 
     def config(self) -> dict[str, Any]:
         return {"memory": True} if self.memory else {}
@@ -203,6 +210,9 @@ class Skills(Wrapper[SkillState]):
         moves, _, possible = control(rows, chosen)
         acting = self.env.acting(state.inner)
         possible = possible & known
+        if self._steps is not None:
+            lawful = self._lawful(state)
+            possible = possible & lawful[jnp.arange(self.num_agents), chosen]
         noop = jnp.asarray(self.env.noop, moves.dtype)
         mask = possible.reshape(possible.shape + (1,) * (moves.ndim - 1))
         played = jnp.where(mask, moves, noop)
@@ -234,7 +244,14 @@ class Skills(Wrapper[SkillState]):
 
     def legal(self, state: SkillState) -> Array:
         _, _, possible = jax.vmap(self.skills.survey)(self.rows(state))
-        return possible & self.env.acting(state.inner)[:, None]
+        possible = possible & self.env.acting(state.inner)[:, None]
+        return possible if self._steps is None else possible & self._lawful(state)
+
+    def _lawful(self, state: SkillState) -> Array:
+        """bool[N, S]: false of plain steps whose action is not legal."""
+        skills, actions = self._steps  # type: ignore[misc]
+        every = jnp.ones((self.num_agents, len(self.skills.names)), bool)
+        return every.at[:, skills].set(self.env.legal(state.inner)[:, actions])
 
     # ---- words and pictures -------------------------------------------------------------------
 
@@ -498,7 +515,8 @@ def read_skill(
     if skill in idle and not possible[skill]:
         skill = skills.wait
     if not possible[skill]:
-        raise IllegalAction(f"{skills.names[skill]!r} is impossible now: {effects[skill]}")
+        why = effects[skill] or "it would change nothing"
+        raise IllegalAction(f"{skills.names[skill]!r} is impossible now: {why}")
     return skill
 
 

@@ -312,6 +312,13 @@ def test_a_score_counts_every_episode_once(learner):
     np.testing.assert_array_equal(score.by_agent, [score.mean] * 2)
 
 
+@pytest.mark.parametrize("episodes", [0, 10_000_000_000, 1.5])
+def test_a_number_of_episodes_that_no_memory_holds_is_refused_at_once(learner, tmp_path, episodes):
+    with pytest.raises(ConfigError, match="episodes is a whole number from 1 to 1000000"):
+        training.train(learner, 1, tmp_path / "run", episodes=episodes)
+    assert not (tmp_path / "run").exists()
+
+
 def test_long_episodes_are_evaluated_piece_by_piece(learner, monkeypatch):
     policy = learner.policy(learner.init(jax.random.key(0)))
     at_once = training.Evaluation(learner.env, policy, 16)(policy, jax.random.key(0))

@@ -21,9 +21,9 @@ import jax.numpy as jnp
 import numpy as np
 
 from manyhands.core.batch import BatchView, Transition, play_episodes
+from manyhands.core.config import whole
 from manyhands.core.env import (
     Array,
-    ConfigError,
     Env,
     agent_key,
     is_device_policy,
@@ -38,10 +38,7 @@ CONFIDENCE = 0.95
 INTERVAL = "95% t-interval over seeds: mean ± t(0.975, n - 1) · s / √n"
 NOBODY = -1  # in a line-up
 BATCH = 4096  # environments at once: more do not run faster on a CPU, and need more memory
-
-
-NOBODY = -1  # in a line-up
-BATCH = 4096  # environments at once: more do not run faster on a CPU, and need more memory
+MOST_EPISODES = 1_000_000  # of a match: all of its episodes' numbers are held in memory
 
 
 # ---- who plays whom ------------------------------------------------------------------------------
@@ -254,16 +251,15 @@ def play_matches(
         ConfigError: sizes that make no sense.
         SeatError: a seat failed.
     """
-    if isinstance(episodes, bool) or not isinstance(episodes, (int, np.integer)) or episodes < 1:
-        raise ConfigError(f"episodes is a whole number from 1, given {episodes!r}")
+    episodes = whole("episodes", episodes, 1, MOST_EPISODES)
     device = [_compiles(policy) for policy in policies]
     compiled = [tuple(row) for row in lineups if all(device[player] for player in row)]
     done: dict[tuple[int, ...], Match] = {}
     if compiled:
-        done |= _on_device(env, policies, compiled, int(episodes), int(seed))
+        done |= _on_device(env, policies, compiled, episodes, int(seed))
     for row in map(tuple, lineups):
         if row not in done:
-            played = play(env, [policies[player] for player in row], int(episodes), int(seed))
+            played = play(env, [policies[player] for player in row], episodes, int(seed))
             if played.stopped:
                 raise BudgetSpent(f"a match is not complete: {played.stopped}")
             results = played.episodes

@@ -40,6 +40,7 @@ import numpy as np
 from rich.table import Table
 
 from manyhands.baselines import game_theory
+from manyhands.baselines.evaluation.matches import MOST_EPISODES
 from manyhands.baselines.learners.algorithms import (
     ALGORITHMS,
     Algorithm,
@@ -169,7 +170,7 @@ def train(
     every = max(1, math.ceil(learner.num_updates / _REPORTS))
     if updates_per_report is not None:
         every = whole("updates_per_report", updates_per_report, 1)
-    episodes = whole("episodes", episodes, 1)
+    episodes = whole("episodes", episodes, 1, MOST_EPISODES)
     checkpoint_minutes = number("checkpoint_minutes", checkpoint_minutes, 0)
     spread = Spread(devices, len(chosen))
     with contextlib.ExitStack() as stack:

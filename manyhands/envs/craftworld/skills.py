@@ -173,7 +173,7 @@ class CraftSkills:
         example: a skill, for the rules.
     """
 
-    example = "collect wood"
+    example, lawful_steps = "collect wood", True
 
     def __init__(self, env: Setting, remembers: bool = False):
         self._env, contents = env, env.contents

@@ -412,48 +412,36 @@ def _missing(inertia: Any, w: Any, step: float) -> tuple[Any, Any, Any]:
 
 
 class Gyroscope:
-    """`_missing` for the drones of a single game, in few calls of NumPy, whatever their number.
-
-    Euler's equations turn into themselves when x, y and z change places in a circle: the change of
-    row n of the rates is a constant times rows n + 1 and n + 2. Rows that go around several times
-    make each derivative one product of slices. It needs two rows more than it gives, and the four
-    stages of a Runge-Kutta step leave 3 of 11.
-    """
+    """`_missing` for the drones of a single game, in Python's own floats: of a few drones one call
+    of NumPy costs as much as a Runge-Kutta step of two of them."""
 
     def __init__(self, turning: np.ndarray, step: float):
         """`turning`: int[D, 3], where a drone's rates are in `qvel`; `step`: s."""
-        drones = len(turning)
-        self._step, self._turning = step, turning.T.copy()
-        self._around = self._turning[np.arange(11) % 3]
-        self._rates = [np.empty((rows, drones)) for rows in (11, 9, 7, 5)]
-        self._gains = [np.empty((rows, drones)) for rows in (9, 7, 5, 3)]
-        self._factors = np.empty((9, drones))
-        self._scale = np.empty((3, drones))
+        self._step, self._turning = step, turning.tolist()
+        self._drones: list[tuple[Any, ...]] = []
 
     def told(self, inertia: np.ndarray) -> None:
         """Take these moments of inertia, f[D, 3], kg m²."""
-        i, j, k = moments = inertia.T
-        changes = np.stack([(j - k) / i, (k - i) / j, (i - j) / k])
-        self._factors[:] = (self._step / 2 * changes)[np.arange(9) % 3]
-        self._scale[:] = moments / (3 * self._step)
+        i, j, k = inertia.T
+        changes = np.stack([(j - k) / i, (k - i) / j, (i - j) / k], 1)
+        factors, scales = self._step / 2 * changes, inertia / (3 * self._step)
+        rows = zip(self._turning, factors.tolist(), scales.tolist(), strict=True)
+        self._drones = [(*at, *factor, *scale) for at, factor, scale in rows]
 
     def missing(self, qvel: np.ndarray, applied: np.ndarray) -> None:
         """Write what is missing at the rates in `qvel` into `applied`, N m."""
-        start = self._rates[0]
-        qvel.take(self._around, out=start, mode="clip")
-        for stage, (w, gain) in enumerate(zip(self._rates, self._gains, strict=True)):
-            rows = len(gain)  # half a step's gain: the third stage is a whole step ahead
-            np.multiply(self._factors[:rows], w[1:-1], gain)
-            np.multiply(gain, w[2:], gain)
-            if stage < 3:
-                ahead = self._rates[stage + 1]
-                np.add(start[:rows], gain, ahead)
-                if stage == 2:
-                    np.add(ahead, gain, ahead)
-        # (k1 + 2 k2 + 2 k3 + k4) / 6, less k1, which MuJoCo's step has
-        first, second, third, fourth = (gain[:3] for gain in self._gains)
-        total = second + third
-        np.add(total, total, total)
-        np.add(total, fourth, total)
-        np.subtract(total, 5 * first, total)
-        applied[self._turning] = np.multiply(total, self._scale, total)
+        rates = qvel.tolist()
+        for i, j, k, a, b, c, along, across, up in self._drones:
+            x, y, z = rates[i], rates[j], rates[k]
+            # Half a step's gains: the fourth stage is a whole step ahead.
+            x1, y1, z1 = a * y * z, b * z * x, c * x * y
+            u, v, w = x + x1, y + y1, z + z1
+            x2, y2, z2 = a * v * w, b * w * u, c * u * v
+            u, v, w = x + x2, y + y2, z + z2
+            x3, y3, z3 = a * v * w, b * w * u, c * u * v
+            u, v, w = x + x3 + x3, y + y3 + y3, z + z3 + z3
+            x3, y3, z3 = x2 + x3, y2 + y3, z2 + z3
+            # (k1 + 2 k2 + 2 k3 + k4) / 6, less k1, which MuJoCo's step has
+            applied[i] = (x3 + x3 + a * v * w - 5 * x1) * along
+            applied[j] = (y3 + y3 + b * w * u - 5 * y1) * across
+            applied[k] = (z3 + z3 + c * u * v - 5 * z1) * up

@@ -195,6 +195,23 @@ def test_primitives_are_skills_of_one_step():
         assert env.skills.names[skill] == ("wait" if name == "noop" else name)
 
 
+def test_a_plain_step_is_offered_only_while_it_can_change_something():
+    env, step, state = game()
+    sword = env.skills.names.index("make_iron_sword")
+    place = env.skills.names.index("place_stone")
+    legal = np.asarray(env.legal(state))[0]
+    assert not legal[sword] and not legal[place]
+    with pytest.raises(IllegalAction, match="'make_iron_sword' is impossible now: it would change"):
+        env.parse("make_iron_sword", state, 0)
+    for skill in (sword, place):
+        _, outcome = step(jax.random.key(0), state, np.array([skill, env.noop]))
+        assert outcome.metrics["illegal"] == 1
+    rich = _given(state, 0, stone=1)
+    assert np.asarray(env.legal(rich))[0, place]
+    after, outcome = step(jax.random.key(0), rich, np.array([place, env.noop]))
+    assert outcome.metrics["illegal"] == 0 and held(after, "stone") == 0
+
+
 def test_ways_are_the_cheapest():
     # A wall of stone with a gap far away: through it with a pickaxe, else around.
     cost = np.full((7, 9), ways.STEP, np.int16)
