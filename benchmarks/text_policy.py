@@ -5,10 +5,10 @@
   python benchmarks/text_policy.py groups --one-clone --seeds 0 1 2 3 4 --clone-seed 0
   python benchmarks/text_policy.py shipped --pack runs/text-policy/kuhn-prompt/seed-0 ...
 
-`shipped` puts the policies of some runs into the file of the package (`--pack`), or one for its
-game alone into a file of its own (`--alone`), and judges the seat `text:file=shipped` in all games,
-or in those of `--games`; without runs it judges what is there. Runs are kept in
-`runs/text-policy` (or `--out`) and gone on with if they are there; figures go to
+`shipped` puts the policies of some runs into the file of the package (`--pack`; those for other
+games stay), or one for its game alone into a file of its own (`--alone`), and judges the seat
+`text:file=shipped` in all games, or in those of `--games`; without runs it judges what is there.
+Runs are kept in `runs/text-policy` (or `--out`) and gone on with if they are there; figures go to
 `benchmarks/results/text-policy-EXPERIMENT.json`, a seed each as it is finished, beside those of
 other seeds and baselines with the same settings.
 """
@@ -261,10 +261,7 @@ def shipped(options: argparse.Namespace) -> dict[str, Any]:
     """The policies of the package, made of some runs' or as they are, and what they reach."""
     named = games("shipped")
     if options.pack:
-        SHIPPED.parent.mkdir(parents=True, exist_ok=True)
-        parts = [words.load(run / "policy-0.safetensors") for run in options.pack]
-        cards = [json.loads((run / "policy-0.json").read_text()) for run in options.pack]
-        words.bundle(SHIPPED, parts, {"parts": cards})
+        pack(options.pack)
     for run in options.alone or ():
         model, specs = words.load(run / "policy-0.safetensors")
         card = json.loads((run / "policy-0.json").read_text()) | {"sharpened": options.sharpen}
@@ -286,6 +283,29 @@ def shipped(options: argparse.Namespace) -> dict[str, Any]:
         card["scores"] = {**card.get("scores", {}), name: own}
         path.with_suffix(".json").write_text(json.dumps(card, indent=2) + "\n")
     return found
+
+
+def pack(runs: list[Path]) -> None:
+    """Put the policies of some runs into the file of the package, in the place of those that it has
+    for the same games; the others stay."""
+    parts, scores = {}, {}
+    if SHIPPED.exists():
+        card = json.loads(SHIPPED.with_suffix(".json").read_text())
+        scores = card.get("scores", {})
+        for own in card["parts"]:
+            game = innermost(own["games"][0])
+            parts[game] = (words.load(SHIPPED, game), own)
+    for run in runs:
+        own = json.loads((run / "policy-0.json").read_text())
+        parts[innermost(own["games"][0])] = (words.load(run / "policy-0.safetensors"), own)
+    SHIPPED.parent.mkdir(parents=True, exist_ok=True)
+    models, cards = zip(*parts.values(), strict=True)
+    words.bundle(SHIPPED, models, {"parts": list(cards), "scores": scores})
+
+
+def innermost(spec: dict[str, Any]) -> str:
+    """The id of the environment inside of all wrappers."""
+    return innermost(spec["env"]) if "env" in spec else str(spec["id"])
 
 
 def estimate(values: np.ndarray) -> dict[str, Any]:
@@ -378,7 +398,12 @@ def main() -> None:
     parser.add_argument("--picture", action="store_true", help=once)
     wanted = "updates whose gradients are compared, after a seed's first run"
     parser.add_argument("--noise", type=int, default=0, help=wanted)
-    parser.add_argument("--pack", type=Path, nargs="*", help="runs for the package's policy")
+    parser.add_argument(
+        "--pack",
+        type=Path,
+        nargs="*",
+        help="runs for the package's policy, instead of those for the same games",
+    )
     parser.add_argument("--sharpen", type=float, default=1.0, help="1 / temperature, of --alone")
     parser.add_argument("--games", nargs="*", help="of the package, to be judged")
     parser.add_argument("--alone", type=Path, nargs="*", help="runs that get files of their own")

@@ -14,6 +14,7 @@ from manyhands.baselines.game_theory import policies as tables
 from manyhands.baselines.learners.text_lessons import tabulate, views_of
 from manyhands.baselines.players import text_policy as words
 from manyhands.core.env import PolicyError
+from manyhands.core.episode import Game
 
 FILE = Path(str(resources.files("manyhands"))) / "assets" / "policies" / "text"
 SHIPPED = FILE / "shipped.safetensors"
@@ -38,6 +39,15 @@ def test_it_has_a_network_for_each_game():
         manyhands.seat("text:file=shipped", manyhands.make("negotiation", scenario="divide"))
 
 
+def test_its_offers_are_kept_to_legal_ones_unless_it_is_to_write_freely():
+    trade = manyhands.make("negotiation", scenario="trade")
+    assert manyhands.seat("text:file=shipped", trade).constrained
+    assert not manyhands.seat("text:file=shipped,constrained=false", trade).constrained
+    assert not manyhands.seat("text:file=shipped", manyhands.make("kuhn_poker")).constrained
+    result = manyhands.play(trade, "text:file=shipped", 6, seed=5, progress=False)
+    assert result.refused(0)[0] == result.refused(1)[0] == 0
+
+
 def test_kuhn_poker():
     env = manyhands.make("kuhn_poker")
     tree = tables.tree_of(env)
@@ -57,6 +67,18 @@ def test_tic_tac_toe(other, most):
     assert (own < 0).mean() <= most
     assert result.refused(0)[0] <= 6
     assert np.isfinite(own).all()
+
+
+def test_the_kitchen_by_skills_still_reads_as_when_it_was_learned():
+    """A text that changed is another language to so small a network: every answer was refused."""
+    env = manyhands.make("skills", env=manyhands.make("kitchen", layout="cramped_room"))
+    player = manyhands.seat("text:file=shipped,policy=false", env)
+    game = Game(env, 0)
+    for _ in range(16):
+        replies = player.act([game.views[i] for i in game.asked()])
+        skills = [env.parse(r.action, game.frame.state, i) for i, r in enumerate(replies)]
+        game.make(np.array(skills))
+    assert game.metrics["illegal"] == 0 and game.metrics["skills_done"] > 2
 
 
 @pytest.mark.slow

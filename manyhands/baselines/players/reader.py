@@ -401,7 +401,7 @@ def text(
     file: str = "",
     skills: bool = False,
     greedy: bool = False,
-    constrained: bool = False,
+    constrained: bool | None = None,
     policy: bool = True,
     patience: int = 0,
 ) -> object:

@@ -538,13 +538,15 @@ def from_file(
     env: Env,
     file: str,
     greedy: bool = False,
-    constrained: bool = False,
+    constrained: bool | None = None,
     policy: bool = True,
     patience: int = 0,
 ) -> Any:
     """The seat `text:file=PATH`; `file=shipped` is the one in the package, where there is one.
 
     Args:
+        constrained: as of `TextPolicy`; by default where answers are composed, such as offers of a
+            trade, of which small networks get one in ten wrong.
         patience: in an environment of skills, for how many steps a chosen skill is held to at most
             (`players/macro.py`); 0 asks in every step.
     """
@@ -564,6 +566,8 @@ def from_file(
             f"text:file={file} was trained for {', '.join(map(str, learned))}, not for {asked}: a "
             "network of this size reads only texts like those that it learned from"
         )
+    if constrained is None:
+        constrained = not isinstance(env.action_space, gymnasium.spaces.Discrete)
     name = f"text:file={Path(file).name}"
     made: Any = TextPolicy(
         env, model, greedy=greedy, constrained=constrained, policy=policy, name=name
