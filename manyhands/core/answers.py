@@ -29,7 +29,7 @@ from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from typing import Any
 
 from manyhands.core.asides import is_reason, main_clauses, pieces, states
-from manyhands.core.bare import Reader, Remarks, at_end, plainly
+from manyhands.core.bare import Reader, Remarks, at_end, clearly, plainly
 from manyhands.core.env import IllegalAction, names_of
 from manyhands.core.grammar import as_own, tokens
 from manyhands.core.objects import Wordings, objects_in, order_of, orders_in, ways_of
@@ -152,6 +152,9 @@ _SENTENCES = re.compile(r"(?<=[.!?])\s+|\n")
 _MOST_SENTENCES = 60  # before a last paragraph
 
 
+_COLON = re.compile(r"(?:this|following) ?(?::|->)")
+
+
 def _meaning(
     answer: Answer,
     mean: Callable[[Answer], Any],
@@ -161,6 +164,8 @@ def _meaning(
     """What a decisive part means; None if nothing, or several things, as it can be said."""
     answer = _called(answer)
     if not answer.ways:
+        if "right now" in answer.plain or _COLON.search(answer.plain):
+            answer = _answer(clearly(answer.text), answer.kind)
         action = _explained(answer, mean, calm, _ASIDES)
         if action is not None or answer.kind == JSON:
             return action

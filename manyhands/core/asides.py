@@ -46,7 +46,7 @@ _OWN = re.compile(rf"\W*{SELF}\b", re.I)
 
 # Words of conclusion before the action, and a label or a call around it.
 _LABEL = re.compile(
-    r"\W*(?:(?:so|therefore|thus|hence|consequently|accordingly|ultimately|overall)\b\s*,?\s*"
+    r"\W*(?:(?:so|therefore|thus|hence|consequently|accordingly|ultimately|overall)\b\s*[,:]?\s*"
     r"|(?:in conclusion|in the end|after all|all in all|as a result|on balance|that said)\s*,\s*"
     r"|(?:first(?: of all)?|now|okay|ok|alright|well),?\s+(?=(?:i|i'll|i'm|let me|let's|we)\b)"
     r"|i(?:'ve| have) (?:decided|chosen)\s*:\s*"
@@ -213,6 +213,11 @@ _ASKED = re.compile(
     r"(?P<main>[^?]+)",
     re.I,
 )
+_ASKED_AND_DONE = re.compile(
+    r"\W*(?:should|shall) i (?P<main>[^,;.:!?\n]+)\?\s*(?:yes|yep|yeah|definitely|i think so)"
+    r"[.!]*\s*",
+    re.I,
+)
 _RATHER = re.compile(
     r"\W*(?:i'd|i would|i will|i'll|i) rather (?P<main>[^.;!\n]+?),? than (?P<out>[^.;!\n]+)",
     re.I,
@@ -311,6 +316,9 @@ def _clauses(text: str) -> Iterator[Clause]:
         asked = _ASKED.fullmatch(text)
         if asked:
             yield Clause(asked["main"], ruled_out=asked["out"])
+        asked = _ASKED_AND_DONE.fullmatch(text)
+        if asked:
+            yield Clause(asked["main"])
         return
     call = _CALL.fullmatch(text.strip(" ;`"))
     if call:

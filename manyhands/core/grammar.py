@@ -180,7 +180,7 @@ _SKIPPED = frozenset(
     )
 )
 _NOUN = "(move|action|choice|answer|decision|play)"
-_AIM = "(step|plan|intention|aim|pick|task|job|selection|preference)"
+_AIM = "(step|plan|intention|aim|pick|task|job|selection|preference|strategy|approach)"
 _WHO = (
     "(chef|captain|skipper|coach|boss|sir|madam|folks|guys|lads|mate|pal|buddy|gentlemen|ladies"
     "|everybody|comrade|my (dear|friend))"
@@ -190,20 +190,29 @@ _POLITE = (
 )
 # What is chosen for being best, before and behind the action.
 BEST = (
-    "(the|my) (most (sensible|natural|useful|obvious|logical|promising)|best|safest|smartest|wisest"
-    "|optimal|right|correct|logical|natural|sensible|obvious|only sensible) "
+    "(the|my) (most (sensible|natural|useful|obvious|logical|promising|efficient|effective"
+    "|productive|reasonable|strategic|profitable|appropriate|beneficial|valuable|prudent)"
+    "|best|safest|smartest|wisest|optimal|right|correct|logical|natural|sensible|obvious"
+    "|only sensible) "
     "[next] (thing|move|choice|option|step|action|play|call|course [of action]"
-    "|strategy|decision|square|column|skill|answer|response|approach) [to do] [here|now] "
+    "|strategy|decision|square|column|skill|answer|response|approach|bet|chance) "
+    "[to (do|take|make)] [here|now] "
     "is [to]"
 )
 IS_BEST = (
     "(is|seems|looks) the (best|safest|most sensible) (move|choice|option|action|play|thing) "
     "[here|now|for me]",
     "(seems|looks) best [here|now|for me]",
+    "(seems|looks|feels|sounds) like [the|a] "
+    "(best|right|safest|smart|sensible|logical|obvious|good) "
+    "(call|move|choice|option|play|action|idea|thing [to do]) [here|now|for me]",
     "is the right (call|decision) [here|now]",
     "make [the] [(most|perfect|good)] sense [here|now]",
 )
-_DONE = "is what (i|we) (do|choose|pick|play|go (with|for))"
+_DONE = (
+    "(is what (i|we) (do|choose|pick|play|go (with|for))"
+    "|is what (i'll|i will|we'll|i want to|i'm going to) do)"
+)
 _DECIDED = (
     "(i|i'll|i will|i'm going to|i am going to|let me|let's) (play it (safe|cool)"
     "|be (aggressive|careful|patient|cautious|bold|safe|honest|generous|nice)) [and]",
@@ -227,7 +236,24 @@ _HEAD = (
     "i (should|ought to) [(now|just|definitely|simply)]",
     "(i|we) [(will|shall)] (opt for|opt to|settle (for|on)|plump for|choose to|go ahead and)",
     "(i|we|i'll|we'll|let me|let's) (start|begin) by",
-    "(i've|i have) (chosen|opted|resolved|settled|picked) (to|for|on)",
+    "(i've|i have) (chosen|opted|resolved|settled|picked|selected) [(to|for|on)]",
+    "(i|we) don't have (much|another|any other) choice",
+    "(this|that) should be (safe|fine|ok|okay)",
+    "same as before",
+    "(i'll|i will|let me|i'm|let's) (try|attempt|trying|attempting) to",
+    "[i] (might|may) as well",
+    "(i|we|i'll|i'm) (lock in|locking in|confirm|commit to|committing to|elect to|resolve to)",
+    "(locking in|committing to|confirmed|decided|in short|short answer|long story short)",
+    "(after|upon|on) [careful|some|much|further|due] "
+    "(reflection|consideration|deliberation|thought)",
+    "with (this|that) in mind",
+    "that being said",
+    "(under (these|the) circumstances|given the circumstances|in (this|that) case)",
+    "(ok|okay|all right|alright|right) then",
+    "((i've|i have) made up my mind|my mind is made up)",
+    "(there is|there's) nothing better [to do]",
+    "off (we|i) go",
+    "the play is [to]",
     "(i am|i'm) going",
     "(i|we|i'll) [will] (need to|have to|must|try to|intend to|plan to|am about to|am ready to)",
     "(i would like|i'd like|i want|i wish|i would rather|i'd rather|i prefer|i'd prefer)",
@@ -240,9 +266,32 @@ _HEAD = (
     "(i think|i believe)",
     "(let me|let us|let's|allow me to|permit me to)",
     "(i say|i'd say|have to|need to|obviously|clearly|definitely|of course|certainly|absolutely)",
-    f"(my|final|best|here is my) [final|next|best|first] {_NOUN} "
+    f"(my|final|best|(here is|here's) my) [final|next|best|first] {_NOUN} "
     "[for (this|my) [next] (turn|step|move)] [is|will be|=]",
     f"(my|the) [next|first|final|best|current] {_AIM} (is|will be)",
+    f"(my|the) next {_NOUN} would be [to]",
+    f"the ({_NOUN}|option|one) i (want|choose|pick|take|select|prefer|like) is [to]",
+    f"({_NOUN}|option|skill) (chosen|selected|taken)",
+    f"i (choose|pick|select|take) ({_NOUN}|option)",
+    "current (plan|action|move|step|choice) [is]",
+    "(the|my) next (logical|sensible|obvious|natural|best) (step|move|action|thing) is [to]",
+    "it would be (best|wise|wisest|sensible|smart|safest) to",
+    "(i|we) (chose|picked|selected)",
+    "(i'll|i will|i'm) (settle for|stick with|sticking with|continue to)",
+    "(picking|choosing|selecting)",
+    "what (i'll do|i will do|i want to do|i do|i'm going to do) [now|here|next] is [to]",
+    "(all|the (only|best) thing) i can do [now|here] is [to]",
+    "[it] (looks|seems) (like|that) i (should|have to|need to|must)",
+    "[it] (looks|seems) best [here|now] to",
+    "i vote [(for|to)]",
+    "(response|keep it simple|for (now|the moment))",
+    "(all things considered|(considering|given) (everything|all (this|that|of (this|that)))"
+    "|taking everything into account|to be [on the] safe [side])",
+    "(proceed|proceeding) (to|with)",
+    "(executing|execute|performing|perform|submitting|selecting)",
+    "(right now|at this (point|moment|time|stage)|currently|as things stand)",
+    "(without|with no) (further|more|additional|other) (information|details|options)",
+    "(no doubt|without [a] doubt|undoubtedly|surely|let's do (this|it))",
     "(my|the) [next|first|final] (choice|pick|decision|preference) (fall|settle|land) (on|upon)",
     "(my|the) (first|next|only|best) thing to do [here] is [to]",
     "(action|answer|move|choice|decision|next|first) [is]",
@@ -290,7 +339,8 @@ _TAIL = (
     "and hope [for the best]",
     "and (that's|that is) (it|that|all)",
     "and finish (the|my|this) (chore|task|job)",
-    f"and (see|watch|wait and see) (what happens [next]|how it goes|what {_THEY} do"
+    "and see",
+    f"(and|then) [then] (see|watch|wait and see) (what happens [next]|how it goes|what {_THEY} do"
     f"|how {_THEY} (react|respond))",
     "(it is|obviously|clearly|definitely|of course|for sure|certainly)",
     f"[thanks|thank you] {_WHO}",

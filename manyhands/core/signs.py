@@ -20,7 +20,10 @@ _PEOPLE = "he she they his her their"
 _PAST = "was were did had"
 _IDEAS = "would could should"
 _BAD = "bad worse worst wrong"
-_POOR = "mistake poor silly stupid terrible risky rejected ruled illegal impossible unlikely"
+_POOR = (
+    "mistake poor silly stupid dumb terrible risky riskiest dumbest weakest rejected ruled illegal "
+    "impossible unlikely"
+)
 _REGRET = "rather better sorry oops hmm correction mean change"
 _ASKED = "what who where how"
 _EXCEPT = "but except else"

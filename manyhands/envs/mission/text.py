@@ -294,18 +294,22 @@ def wait_for(slot: str) -> tuple[str, ...]:
     )
 
 
-_OPENING = re.compile(r"(?:now|first|again|once more)\b[,:]? +(?=\w)")
-_CLOSING = (" again", " once more", " once again", " one more time")
+_OPENING = re.compile(r"(?:now|for now|first|just|again|once more)\b[,:]? +(?=\w)")
+_CLOSING = (" again", " once more", " once again", " one more time", " for now", " now")
+_JUST = re.compile(r"((?:i'll|i will|i'm going to|let me|let's|we'll)) just (?=\w)")
 
 
 def opened(plain: str) -> str:
-    """An answer without "now" or "first" before it and "again" behind it: words that are no
-    courtesy where they stand behind "right" or between two moves."""
+    """An answer without "now" or "first" before it and "again" or "now" behind it, and with no
+    "just" in it: words that are no courtesy where they stand behind "right" or between two
+    moves."""
     if _OPENING.match(plain):
         plain = _OPENING.sub("", plain, count=1)
+    plain = _JUST.sub(r"\1 ", plain)
     ends = (end for end in _CLOSING if plain.endswith(end))
     rest = next((plain[: -len(end)] for end in ends), plain)
-    return plain if rest == "right" else rest  # "right again" praises
+    # "Right again" praises, and "go right now" may say where or when.
+    return plain if rest == "right" or plain.endswith("right now") else rest
 
 
 NO_MOVE = "no (action|move|movement) [(this|on this|for this)] (turn|step|time|round)"
