@@ -62,6 +62,9 @@ _HELPS = re.compile(
     r"(?: here| now| for me)?"
     r"|(?<=[.!;]) *(?:done|your turn|over to you|(?:i hope|hopefully) (?:this|that|it)"
     r" (?:works|helps)|no other (?:option|choice|move|action) makes sense)"
+    r"|(?<=[.!;\u2014-]) *(?:(?:there(?:'s| is) )?(?:not much|nothing) (?:else|more|better)"
+    r" (?:to do|i can do)|no (?:question|doubt)(?: about it)?|i have no doubt"
+    r"|i'm (?:sure|confident)(?: in (?:this|that|it))?)"
     r"|(?<=[.!;]) *(?:let's|we'll|i'll) see (?:what happens|how (?:it|that|this) goes))[.!\s]*$",
     re.I,
 )
@@ -127,7 +130,7 @@ def plainly(text: str) -> str:
     text = text[opening.end() :] if opening else text
     for sign, words in _SPELT:
         text = sign.sub(words, text)
-    text = _HELPS.sub("", _BAR.sub(", ", text))
+    text = _HELPS.sub("", _BAR.sub(", ", text)).rstrip(" \u2014-")
     for _ in range(2):
         text = _CLOSES.sub("", text)
     return text

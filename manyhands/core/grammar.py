@@ -193,11 +193,11 @@ BEST = (
     "(the|my) (most (sensible|natural|useful|obvious|logical|promising|efficient|effective"
     "|productive|reasonable|strategic|profitable|appropriate|beneficial|valuable|prudent)"
     "|best|safest|smartest|wisest|optimal|right|correct|logical|natural|sensible|obvious"
-    "|only sensible) "
+    "|only sensible|appropriate|recommended|suggested|strongest|proper|ideal|preferred) "
     "[next] (thing|move|choice|option|step|action|play|call|course [of action]"
     "|strategy|decision|square|column|skill|answer|response|approach|bet|chance) "
     "[to (do|take|make)] [here|now] "
-    "is [to]"
+    "[(is|would be)] [to]"
 )
 IS_BEST = (
     "(is|seems|looks) the (best|safest|most sensible) (move|choice|option|action|play|thing) "
@@ -283,6 +283,21 @@ _HEAD = (
     "(all|the (only|best) thing) i can do [now|here] is [to]",
     "[it] (looks|seems) (like|that) i (should|have to|need to|must)",
     "[it] (looks|seems) best [here|now] to",
+    "(the|my) (safest|best|wisest|smartest) is to",
+    f"a (good|reasonable|sensible|solid|safe|decent) ({_NOUN}|option) [here|now] is [to]",
+    "(i've|i have) (analysed|analyzed|considered|weighed|assessed|evaluated) "
+    "(the (situation|options|board|state|position)|my options|everything) and",
+    "(my|the) (analysis|reasoning|assessment) (suggests|indicates) [that] i should",
+    "((my|the) (analysis|reasoning|assessment)|this|that|which) leads me to",
+    "((that's|that is) why|for (this|that|these) (reason|reasons))",
+    "the situation (calls for|requires) me to",
+    "(it is|it's) (clear|obvious) [that] i should",
+    f"(there is|there's|i have|i only have) [only] one [(sensible|good|reasonable|real|logical)] "
+    f"({_NOUN}|thing|option) [to (do|make|take)]",
+    f"as my [next] {_NOUN}",
+    "(i've|i have) decided on",
+    "((it is|it's) my turn|sure thing|yup|happy to|glad to)",
+    "(i|we|i'll|i will) select",
     "i vote [(for|to)]",
     "(response|keep it simple|for (now|the moment))",
     "(all things considered|(considering|given) (everything|all (this|that|of (this|that)))"

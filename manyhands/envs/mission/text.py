@@ -296,12 +296,12 @@ def wait_for(slot: str) -> tuple[str, ...]:
 
 _OPENING = re.compile(r"(?:now|for now|first|just|again|once more)\b[,:]? +(?=\w)")
 _CLOSING = (" again", " once more", " once again", " one more time", " for now", " now")
-_JUST = re.compile(r"((?:i'll|i will|i'm going to|let me|let's|we'll)) just (?=\w)")
+_JUST = re.compile(r"((?:i'll|i will|i'm going to|let me|let's|we'll)) (?:just|now|first) (?=\w)")
 
 
 def opened(plain: str) -> str:
-    """An answer without "now" or "first" before it and "again" or "now" behind it, and with no
-    "just" in it: words that are no courtesy where they stand behind "right" or between two
+    """An answer without "now" or "first" before it, "again" or "now" behind it and "just" or "now"
+    behind "I'll": words that are no courtesy where they stand behind "right" or between two
     moves."""
     if _OPENING.match(plain):
         plain = _OPENING.sub("", plain, count=1)
