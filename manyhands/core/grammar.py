@@ -304,7 +304,7 @@ _HEAD = (
     "|taking everything into account|to be [on the] safe [side])",
     "(proceed|proceeding) (to|with)",
     "(executing|execute|performing|perform|submitting|selecting)",
-    "(right now|at this (point|moment|time|stage)|currently|as things stand)",
+    "(right now|at this (point|moment|time|stage))",
     "(without|with no) (further|more|additional|other) (information|details|options)",
     "(no doubt|without [a] doubt|undoubtedly|surely|let's do (this|it))",
     "(my|the) [next|first|final] (choice|pick|decision|preference) (fall|settle|land) (on|upon)",
