@@ -53,6 +53,7 @@ JUDGES = re.compile(
     r"|\bgonna \w+\W*$"
     r"|\b(?:tempt\w+|afraid|early|late|reluctant|hesitant|wrong|hard) to\b"
     r"|\bagainst (?:it|this|that)\b|\bhave (?:tried|been|seen)\b|\bno (?:point|sense|use|reason)\b"
+    r"|\bnot to \w+\W*$|\b(?:didn't|never) \w+\W*$"
     r"|\b(?:going|about|tempt\w+|afraid|early|late|ready|able|inclined|reluctant|hesitant|eager"
     r"|\w*willing|wrong|hard) to \w+\W*$"
     r"|^\W*(?:is|are|am|has|have)\b",
