@@ -152,9 +152,6 @@ _SENTENCES = re.compile(r"(?<=[.!?])\s+|\n")
 _MOST_SENTENCES = 60  # before a last paragraph
 
 
-_COLON = re.compile(r"(?:this|following) ?(?::|->)")
-
-
 def _meaning(
     answer: Answer,
     mean: Callable[[Answer], Any],
@@ -164,8 +161,9 @@ def _meaning(
     """What a decisive part means; None if nothing, or several things, as it can be said."""
     answer = _called(answer)
     if not answer.ways:
-        if "right now" in answer.plain or _COLON.search(answer.plain):
-            answer = _answer(clearly(answer.text), answer.kind)
+        said = clearly(answer.text)
+        if said != answer.text:
+            answer = _answer(said, answer.kind)
         action = _explained(answer, mean, calm, _ASIDES)
         if action is not None or answer.kind == JSON:
             return action

@@ -8,7 +8,8 @@ sentence at all, but a remark and an action, with a comma, a colon or an arrow b
 
 `at_end` reads these: one end of the answer is an action by itself, in a few words, and what is left
 names none, not even in one word, and tells of no condition, doubt, question, judgement, other time
-or speech of others. Chat's spellings ("im", "lol") are read as what they stand for (`plainly`).
+or speech of others. Before that, chat's spellings ("im", "lol") are read as what they stand for,
+and sentences that say nothing of an action are left out (`plainly`).
 """
 
 from __future__ import annotations
@@ -77,7 +78,6 @@ _CLOSES = re.compile(
     re.I,
 )
 
-
 # "Go north right now" and "right now I go north", but not "go right now".
 _RIGHT_NOW = re.compile(r"(?<![\w'-])(?P<before>[\w'-]+,? )?right now(?=\b(?P<after>\W+\w)?)", re.I)
 _MOVES = re.compile(
@@ -86,11 +86,9 @@ _MOVES = re.compile(
     r",? |left,? ",
     re.I,
 )
-
-
 # "I'll do this: turn left" is no "I'll do, this turn, left".
 _DO_THIS = re.compile(
-    r"\W*(?:(?:i'll|i will|i'm going to|let me|let's|i)\s+)?(?:do|try)\s+(?:this|the following)"
+    r"\A\W*(?:(?:i'll|i will|i'm going to|let me|let's|i)\s+)?(?:do|try)\s+(?:this|the following)"
     r"\s*(?::|->)\s*",
     re.I,
 )
@@ -106,12 +104,7 @@ def clearly(text: str) -> str:
             return found[0]
         return f"{before}now"
 
-    return _RIGHT_NOW.sub(told, _opened(text))
-
-
-def _opened(text: str) -> str:
-    opening = _DO_THIS.match(text)
-    return text[opening.end() :] if opening else text
+    return _RIGHT_NOW.sub(told, _DO_THIS.sub("", text))
 
 
 # Who speaks, and what it does beside speaking: "Player: north", "*thinks* north".
@@ -123,7 +116,8 @@ _SPEAKER = re.compile(
 
 
 def plainly(text: str) -> str:
-    """An answer in the spelling of books, without the laughter of chats at its ends."""
+    """An answer in the spelling of books, without what says nothing of an action at its ends: who
+    speaks, laughter, "let me think", "that should help"."""
     speaker = _SPEAKER.match(text)
     text = text[speaker.end() :] if speaker else text
     opening = _OPENS.match(text)
@@ -154,13 +148,13 @@ _HOW_THINGS_ARE = (
     r"|full|empty|ready|open|closed|down|up|low|high|weak|strong|good|hungry|thirsty|dark|late))\b"
     r"(?!.*\bthere\W*$)"
 )
-# Remarks before an action: what "I" am at, and few others; how things are is
-# for `core/cuts.py`. What is not known to be
-# harmless ("for chef_1, north", "too far, north") is refused.
+# Remarks before an action: what "I" am at, and few others; how things are is for `core/cuts.py`.
+# What is not known to be harmless ("for chef_1, north", "too far, north") is refused.
 _BEFORE = re.compile(
     r"(?:(?:ok|okay|well|honestly|alright)\s+)?(?:"
     r"(?:i|i'm|i've|i'll|we|we're|we've|let me|let's|let us)\b(?!.*\b(?:hate|skip|leave|left"
-    r"|fear|know|see|saw|watch|remember|tried|been|against|trust|dislike|pass|drop|quit|gave|give|given|regret|doubt|resist|done|tired|came|went|no|ignore)\b)"
+    r"|fear|know|see|saw|watch|remember|tried|been|against|trust|dislike|pass|drop|quit|gave|give"
+    r"|given|regret|doubt|resist|done|tired|came|went|no|ignore)\b)"
     r"|(?:weak|strong|decent|mediocre|marginal|lousy|nice|low|high|top|middle|bottom|no)"
     r" (?:hand|cards?|pair|kicker|odds)$"
     r"|[\w-]+ing\b(?! (?:to|of|for) \w+$)|too \w+ for (?:me|my \w+)|you win\b|just for fun"

@@ -66,8 +66,9 @@ class SkillSet(Protocol):
             environment, for one step; in words, such a skill is called "step: " and the action.
         idle: optional, a function of the agent's perception: the skills that are no more than to
             wait now, and are read so while they cannot be chosen.
-        lawful_steps: optional, True if a skill that is one plain step can be chosen only while its
-            action is legal in the environment, which `survey` then need not know.
+        lawful_steps: optional, the skill of each action of the environment (`primitive`), if plain
+            steps can be chosen only while their actions are legal in the environment, which
+            `survey` then need not know.
     """
 
     names: tuple[str, ...]
@@ -155,8 +156,8 @@ class Skills(Wrapper[SkillState]):
         self.noop = self.skills.wait
         self._rows = jax.jit(self.rows)
         self._steps: tuple[np.ndarray, np.ndarray] | None = None
-        if getattr(skills, "lawful_steps", False):
-            steps = np.asarray(self.lower(jnp.arange(len(skills.names))))
+        steps = np.asarray(getattr(skills, "lawful_steps", ()), int)
+        if len(steps):
             checked = np.asarray(skills.instant)[steps] & (steps != skills.wait)
             self._steps = steps[checked], np.flatnonzero(checked)
 

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 import manyhands
-from manyhands.core.bare import plainly
+from manyhands.core.bare import clearly, plainly
 from manyhands.core.env import IllegalAction
 
 
@@ -60,6 +60,40 @@ def test_spellings_of_chats():
     assert plainly("lol im going west lmao") == "I'm going west"
     assert plainly("I block it") == "I block it"
     assert plainly("bro, hold") == "hold"
+
+
+@pytest.mark.parametrize(
+    ("said", "plain"),
+    [
+        ("I'll go north. That should help.", "I'll go north."),
+        ("Check. No question.", "Check."),
+        ("Assistant: check", "check"),
+        ("TL;DR: check", "check"),
+        ("Let me think... check", "check"),
+        ("Check | Reason: a weak hand", "Check, Reason: a weak hand"),
+        ("player_1: check", "player_1: check"),
+        ("Check. I'm not sure.", "Check. I'm not sure."),
+    ],
+)
+def test_what_says_nothing_of_the_action_is_left_out(said, plain):
+    assert plainly(said) == plain
+
+
+@pytest.mark.parametrize(
+    ("said", "clear"),
+    [
+        ("Go north right now.", "Go north now."),
+        ("Right now I go north.", "now I go north."),
+        ("go right now", "go right now"),
+        ("turning right now", "turning right now"),
+        ("to the right now", "to the right now"),
+        ("right now", "right now"),
+        ("I'll do this: turn left", "turn left"),
+        ("do this turn left", "do this turn left"),
+    ],
+)
+def test_right_now_is_a_direction_only_where_it_may_be_one(said, clear):
+    assert clearly(said) == clear
 
 
 @pytest.mark.parametrize(

@@ -173,7 +173,7 @@ class CraftSkills:
         example: a skill, for the rules.
     """
 
-    example, lawful_steps = "collect wood", True
+    example = "collect wood"
 
     def __init__(self, env: Setting, remembers: bool = False):
         self._env, contents = env, env.contents
@@ -211,7 +211,7 @@ class CraftSkills:
         self.instant = np.arange(len(names)) >= self._first_primitive
         self.instant[self.wait] = True
         self._index = {name: i for i, name in enumerate(names)}
-        self._primitives = [self._index.get(name, self.wait) for name in env.actions]
+        self.lawful_steps = [self._index.get(name, self.wait) for name in env.actions]
         self._grammar = self._words()
         written = sorted((n for n in names[self._first_primitive :] if "_" in n), key=len)
         self._steps = re.compile(rf"(?<!\w)(?:{'|'.join(reversed(written))})(?!\w)")
@@ -261,7 +261,7 @@ class CraftSkills:
 
     def primitive(self, action: Array) -> Array:
         """The skill that takes one primitive action (`sleep` is one already); traceable."""
-        return jnp.asarray(self._primitives, jnp.int32)[action]
+        return jnp.asarray(self.lawful_steps, jnp.int32)[action]
 
     def survey(self, perception: Array) -> tuple[Array, Array, Array]:
         """(action i32[S], done bool[S], possible bool[S]) of all skills, for one player."""
