@@ -29,10 +29,12 @@ from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from typing import Any
 
 from manyhands.core.asides import is_reason, main_clauses, pieces, states
-from manyhands.core.bare import Reader, Remarks, at_end, clearly, plainly
+from manyhands.core.bare import Reader, Remarks, at_end
 from manyhands.core.env import IllegalAction, names_of
-from manyhands.core.grammar import as_own, tokens
 from manyhands.core.objects import Wordings, objects_in, order_of, orders_in, ways_of
+from manyhands.core.plain import clearly, plainly
+from manyhands.core.word_order import as_own
+from manyhands.core.words import tokens
 
 MAX_ANSWER = 20_000  # characters of an answer that are read; a longer one is refused
 WRAPPING = " \t\r\n\"'`*_[]{}<>.,;:!“”¡\u3002\uff01\uff0c\uff1b"  # around an answer, of no meaning

@@ -8,8 +8,7 @@ sentence at all, but a remark and an action, with a comma, a colon or an arrow b
 
 `at_end` reads these: one end of the answer is an action by itself, in a few words, and what is left
 names none, not even in one word, and tells of no condition, doubt, question, judgement, other time
-or speech of others. Before that, chat's spellings ("im", "lol") are read as what they stand for,
-and sentences that say nothing of an action are left out (`plainly`).
+or speech of others. Chat's spellings are plain words by then (`core/plain.py`).
 """
 
 from __future__ import annotations
@@ -18,119 +17,12 @@ import re
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from manyhands.core.grammar import tokens
-from manyhands.core.signs import NAME
+from manyhands.core.signs import NAME, NO_REMARK
+from manyhands.core.words import tokens
 
 MOST = 240  # characters of an answer that is read so
 _MOST_CLAUSES = 6
 _MOST_WORDS = 6  # of the action
-
-# ---- chat ----------------------------------------------------------------------------------------
-
-_SPELT = tuple(
-    (re.compile(pattern, re.I), words)
-    for pattern, words in (
-        (r"\bim\b(?! \d)", "I'm"),
-        (r"(?:^|(?<=[,.;:!] ))ill (?=[a-z])", "I'll "),
-        (r"\b(?:imma|ima)\b", "I'll"),
-        (r"\blemme\b", "let me"),
-        (r"\bgotta\b", "have to"),
-        (r"\bu\b", "you"),
-        (r"\bur\b", "your"),
-        (r"\bthats\b", "that's"),
-        (r"\b(?:cuz|cos|coz|bc)\b", "because"),
-        (
-            r"\bthe right (?=(?:move|call|choice|option|action|play|decision|thing|answer)\b)",
-            "the best ",
-        ),
-    )
-)
-_LAUGH = r"(?:lo+l|lmao|rofl|(?:ha){2,}h?|(?:he){2,}|xd|[>:]*[:=]-?[)dp])"
-_OPENS = re.compile(
-    r"\W*(?:(?:nah|nope)[,.! ]+(?=(?:i|i'll|ill|i'm|im|\w+ing) )"
-    rf"|(?:(?:{_LAUGH}|u[hm]+|erm?|ugh|welp|meh|aight|yo|bro|dude|ha|ah|aha|oh well|okey|okie|k)"
-    r"\b[,.!\s]*)+"
-    r"(?=\w)|(?:(?:let me (?:think|see)|let's (?:see|think)|thinking)\b[,.!:\u2026\s]+)+(?=\w))",
-    re.I,
-)
-# Sentences behind an action that say no more of it than that it is one.
-_GOOD = r"(?:best|right|safest|most \w+)(?: (?:option|choice|move|action|play|call|thing to do))?"
-_HELPS = re.compile(
-    r"(?:,? (?:and |and then |then )(?:see|watch) what happens(?: next)?"
-    r"|(?<=[.!;,]) *(?:that|this|it) (?:should|will|would|'ll) (?:help|work|do|make progress"
-    r"|be (?:enough|fine|good|best)|keep (?:us|me|things) going)"
-    rf"|(?<=[.!;]) *(?:this|that|it) (?:seems|looks|feels)(?: like| to be)? (?:the )?{_GOOD}"
-    r"(?: here| now| for me)?"
-    r"|(?<=[.!;]) *(?:done|your turn|over to you|(?:i hope|hopefully) (?:this|that|it)"
-    r" (?:works|helps)|no other (?:option|choice|move|action) makes sense)"
-    r"|(?<=[.!;\u2014-]) *(?:(?:there(?:'s| is) )?(?:not much|nothing) (?:else|more|better)"
-    r" (?:to do|i can do)|no (?:question|doubt)(?: about it)?|i have no doubt"
-    r"|i'm (?:sure|confident)(?: in (?:this|that|it))?)"
-    r"|(?<=[.!;]) *(?:let's|we'll|i'll) see (?:what happens|how (?:it|that|this) goes))[.!\s]*$",
-    re.I,
-)
-_BAR = re.compile(
-    r"\s*\|\s*(?=(?:reason(?:ing)?|rationale|explanation|because|justification)\b)", re.I
-)
-_CLOSES = re.compile(
-    rf"[,.!\s]+(?:{_LAUGH}|tbh|imo|imho|ngl|obvs?|yolo|gg|bro|dude|man|fam|thx|ty|boys|baby)"
-    r"[.!\s]*$",
-    re.I,
-)
-
-# "Go north right now" and "right now I go north", but not "go right now".
-_RIGHT_NOW = re.compile(r"(?<![\w'-])(?P<before>[\w'-]+,? )?right now(?=\b(?P<after>\W+\w)?)", re.I)
-_MOVES = re.compile(
-    r"(?:go|mov|turn|step|head|walk|fac|look|shift|slid|fly|run|strafe?|dash|edg|push|travel|bank"
-    r"|advanc|roll|lean)(?:e|ing|n)?,? |(?:to|the|my|its?|their|your|his|her|on|from|then|and|a)"
-    r",? |left,? ",
-    re.I,
-)
-# "I'll do this: turn left" is no "I'll do, this turn, left".
-_DO_THIS = re.compile(
-    r"\A\W*(?:(?:i'll|i will|i'm going to|let me|let's|i)\s+)?(?:do|try)\s+(?:this|the following)"
-    r"\s*(?::|->)\s*",
-    re.I,
-)
-
-
-def clearly(text: str) -> str:
-    """An answer with "now" for "right now" where "right" is no direction, and without "I'll do
-    this:"."""
-
-    def told(found: re.Match[str]) -> str:
-        before = found["before"] or ""
-        if _MOVES.fullmatch(before) or not (before or found["after"]):
-            return found[0]
-        return f"{before}now"
-
-    return _RIGHT_NOW.sub(told, _DO_THIS.sub("", text))
-
-
-# Who speaks, and what it does beside speaking: "Player: north", "*thinks* north".
-_SPEAKER = re.compile(
-    r"\W*(?:(?:assistant|ai|bot|agent|player|model)\s*:|tl;?dr\b\s*[:,]?"
-    r"|[(*](?:thinking|thinks|pauses|sighs|shrugs|nods|smiles|ponders|hmm+)[^()*]{0,30}[)*])\s*",
-    re.I,
-)
-
-
-def plainly(text: str) -> str:
-    """An answer in the spelling of books, without what says nothing of an action at its ends: who
-    speaks, laughter, "let me think", "that should help"."""
-    speaker = _SPEAKER.match(text)
-    text = text[speaker.end() :] if speaker else text
-    opening = _OPENS.match(text)
-    text = text[opening.end() :] if opening else text
-    for sign, words in _SPELT:
-        text = sign.sub(words, text)
-    text = _HELPS.sub("", _BAR.sub(", ", text)).rstrip(" \u2014-")
-    for _ in range(2):
-        text = _CLOSES.sub("", text)
-    return text
-
-
-# ---- clauses -------------------------------------------------------------------------------------
 
 _CUT = re.compile(
     r"\s*(?:(?P<colon>:|\s-{1,2}\s|\s[\u2013\u2014]\s|\u2014|->|=>|\u2192|\u27a1\ufe0f?)\s*"
@@ -180,30 +72,6 @@ _ORDERS = re.compile(r"stop \w+ from\b|winning move$", re.I)
 # What another one is or has done: what follows may be told to it.
 _OPINION = re.compile(rf"(?:he|she|{NAME}) (?:is \w+|has \w+ed)$", re.I)
 
-# What makes a remark more than a remark.
-_HARM = re.compile(
-    r"\b(?:if|unless|because|since|whether|until|till|but|in case|suppos\w+|imagin\w+|pretend\w*"
-    r"|assum\w+|provid(?:ed|ing)|hypothetical\w*|theor\w+|jok\w+|kidding|lies?|lying|ironic\w*"
-    r"|sarcas\w+|opposite|contrary|hesitat\w+|afraid|reluctant"
-    r"|untrue|false|says?|said|saying|tells?|told|asks?|asked|asking|wrote|writes?|quot\w+|hear\w*"
-    r"|claims?|wish\w*|hopes?|hoping|dream\w*|otherwise|or|either|neither|nor|maybe|perhaps"
-    r"|possibly|probably|may|might|however|although|though|nevertheless|instead|actually|undecided"
-    r"|unsure|not sure|uncertain|no idea|idk|dunno|guess|refus\w+|forget|ignor\w+|cancel\w*"
-    r"|never ?mind|scratch|should\w*|would\w*|could\w*|shall|i'd|we'd|was|wasn't|were|weren't|had"
-    r"|hadn't|did|didn't|used|last|earlier|ago|yesterday|previous\w*|before|after\w*|later"
-    r"|next(?! to\b)|soon|eventually|usually|normally|sometimes|often|once|when\w*|while|as|first"
-    r"|second|then|tomorrow|rather|better|worse|worst|wrong|mistakes?|bad|stupid|silly|terrible|dumb"
-    r"|dangerous|suicid\w+|losing|loses?|lost|avoid\w*|never|illegal|forbidden|impossible|except|unlike"
-    r"|alternativ\w+|options?|choices?|choose|possible|possibilit\w+|examples?|eg|tempt\w+"
-    r"|instinct\w*|thoughts?|think\w*|consider\w*|plan\w*|rules?|text|hint|advice|want\w*"
-    r"|expect\w*|sorry|oops|correction|mean\w*|what(?!ever)\w*|who\w*|which|how|why|right now|than"
-    r"|only|wait(?! (?:for|here|and))|your|(?<!got )you(?! win\b| got (?:me|it)\b)|please|and|oh"
-    r"|great|sure|totally|of course|yeah|yes|hmm+|about|order\w*|vote[ds]?|answer\w*"
-    r"|question\w*|test|trap|must|need(?! (?:to|for)\b)\w*|everyone|everybody|somebody"
-    r"|someone|others)\b"
-    r"|[?\"\u201c\u201d\u00ab\u00bb\[\]{}<>=]|\w:\w",
-    re.I,
-)
 _OTHER = (
     rf"(?:he|she|they|it|{NAME}|(?:the|my|his|her|their|an?) (?!\w*(?:move|play|idea|thing"
     r"|call|one)\b)\w+(?: \w+)?)"
@@ -340,7 +208,7 @@ def _told(rest: list[str], action: Any, reader: Reader) -> list[str] | None:
 
 def _is_harmless(remark: str) -> bool:
     remark = _GUESS.sub(r"\g<who> ", remark)
-    return not _HARM.search(remark) and not _CALLS.fullmatch(remark)
+    return not NO_REMARK.search(remark) and not _CALLS.fullmatch(remark)
 
 
 def _leads(remark: str, sign: str) -> bool:

@@ -12,7 +12,7 @@ import json
 import re
 from typing import Any
 
-from manyhands.core.grammar import tokens
+from manyhands.core.words import tokens
 
 Wordings = tuple[tuple[str, ...], ...]  # ways to say an order; later ones count if no earlier does
 

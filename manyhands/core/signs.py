@@ -109,17 +109,41 @@ NOT_POINTED = re.compile(
 WHERE = _any("where about")  # an order rather than a statement
 NOT_WEIGHED = _any(r"if unless says? said told tell would pretend imagine suppose jok\w+ you\w*")
 
-# What makes a reason more than one: conditions, doubts, questions, others' words, jokes, contrasts.
+# Conditions, doubts, suppositions, others' words and jokes.
+_DOUBT = (
+    r"if unless whether until till suppos\w+ imagin\w+ pretend\w* assum\w+ provid(?:ed|ing) "
+    r"hypothetical\w* theor\w+ jok\w+ kidding lies? lying ironic\w* sarcas\w+ opposite contrary "
+    r"untrue false says? said saying tells? told asks? asked asking wrote writes? quot\w+ hear\w* "
+    r"claims wish\w* hopes? hoping dream\w* otherwise or either maybe perhaps possibly probably "
+    r"might however although though nevertheless instead actually undecided unsure uncertain "
+    r"refus\w+ forget ignor\w+ cancel\w* scratch"
+)
+_DOUBTS = "|".join([*_DOUBT.split(), "not sure", "no idea", "never ?mind"])
+# What makes a reason more than one.
 HARMFUL = re.compile(
-    r"[?\"\u201c\u201d\u00ab\u00bb:]|\b(?:if|unless|whether|until|till|suppose|supposing|imagine"
-    r"|pretend|assum\w+|provided|providing|hypothetical\w*|theor\w+|jok\w+|kidding|lie|lying|lies"
-    r"|ironic\w*|sarcas\w+|opposite|contrary|untrue|false|say|says|said|saying|tell|tells|told"
-    r"|ask|asks|asked|wrote|writes|quot\w+|hear|heard|claims|wish|hope|dream|otherwise|or"
-    r"|either|maybe|perhaps|possibly|probably|might|however|although|though|nevertheless"
-    r"|still(?=\W*(?:[,;.!]|$|(?:i|we|my|our)\b))"
-    r"|instead|wait|actually|undecided|unsure|not sure|uncertain|no idea|refus\w+"
-    r"|forget|ignore|cancel|never ?mind|scratch"
+    rf"[?\"\u201c\u201d\u00ab\u00bb:]|\b(?:{_DOUBTS}"
+    r"|still(?=\W*(?:[,;.!]|$|(?:i|we|my|our)\b))|wait"
     r"|well as|soon as|long as|far as|much as|e\.\s?g)\b",
+    re.I,
+)
+# What makes a remark beside a bare action more than one: there, nothing but a few shapes of a
+# remark is harmless, so that other times, judgements, thoughts and calls are not.
+NO_REMARK = re.compile(
+    rf"\b(?:{_DOUBTS}"
+    r"|because|since|but|in case|hesitat\w+|afraid|reluctant|claim|neither|nor|may|idk|dunno|guess"
+    r"|should\w*|would\w*|could\w*|shall|i'd|we'd|was|wasn't|were|weren't|had|hadn't|did|didn't"
+    r"|used|last|earlier|ago|yesterday|previous\w*|before|after\w*|later|next(?! to\b)|soon"
+    r"|eventually|usually|normally|sometimes|often|once|when\w*|while|as|first|second|then"
+    r"|tomorrow|rather|better|worse|worst|wrong|mistakes?|bad|stupid|silly|terrible|dumb|dangerous"
+    r"|suicid\w+|losing|loses?|lost|avoid\w*|never|illegal|forbidden|impossible|except|unlike"
+    r"|alternativ\w+|options?|choices?|choose|possible|possibilit\w+|examples?|eg|tempt\w+"
+    r"|instinct\w*|thoughts?|think\w*|consider\w*|plan\w*|rules?|text|hint|advice|want\w*"
+    r"|expect\w*|sorry|oops|correction|mean\w*|what(?!ever)\w*|who\w*|which|how|why|right now|than"
+    r"|only|wait(?! (?:for|here|and))|your|(?<!got )you(?! win\b| got (?:me|it)\b)|please|and|oh"
+    r"|great|sure|totally|of course|yeah|yes|hmm+|about|order\w*|vote[ds]?|answer\w*"
+    r"|question\w*|test|trap|must|need(?! (?:to|for)\b)\w*|everyone|everybody|somebody"
+    r"|someone|others)\b"
+    r"|[?\"\u201c\u201d\u00ab\u00bb\[\]{}<>=]|\w:\w",
     re.I,
 )
 # An intention of its own.

@@ -43,8 +43,9 @@ from manyhands.core.env import (
     Wrapper,
     state_dataclass,
 )
-from manyhands.core.grammar import Grammar, tokens
+from manyhands.core.grammar import Grammar
 from manyhands.core.talk import Message
+from manyhands.core.words import tokens
 
 
 class SkillSet(Protocol):

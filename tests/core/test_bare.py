@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 
 import manyhands
-from manyhands.core.bare import clearly, plainly
 from manyhands.core.env import IllegalAction
+from manyhands.core.plain import clearly, plainly
 
 
 @pytest.fixture(scope="module")

@@ -4,7 +4,9 @@ import sys
 
 import pytest
 
-from manyhands.core.grammar import Grammar, as_own, names, tokens, whole_number
+from manyhands.core.grammar import Grammar
+from manyhands.core.word_order import as_own
+from manyhands.core.words import names, tokens, whole_number
 
 GRAMMAR = Grammar(
     {

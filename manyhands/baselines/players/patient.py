@@ -18,7 +18,8 @@ from manyhands.core.answers import Answer, decide
 from manyhands.core.config import whole
 from manyhands.core.env import Action, Env, IllegalAction
 from manyhands.core.episode import EpisodeResult, check_action
-from manyhands.core.grammar import NEWS, UNTIL, Grammar
+from manyhands.core.grammar import Grammar
+from manyhands.core.phrases import NEWS, UNTIL
 from manyhands.core.play import end_episode
 from manyhands.core.view import Reply, View
 

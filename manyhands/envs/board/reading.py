@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import string
 
-from manyhands.core.grammar import Grammar, names
+from manyhands.core.grammar import Grammar
+from manyhands.core.words import names
 
 _STONE = "(stone|piece|token|disc|disk|counter|mark|symbol|checker|chip|man|marker|tile|{mark})"
 _WHICH = (

@@ -14,7 +14,9 @@ import numpy as np
 from manyhands.core.answers import Answer, closest, decide, number, numbered
 from manyhands.core.choices import without_effect
 from manyhands.core.env import IllegalAction, names_of
-from manyhands.core.grammar import WAITING, Grammar, Reading, tokens
+from manyhands.core.grammar import Grammar, Reading
+from manyhands.core.phrases import WAITING
+from manyhands.core.words import tokens
 from manyhands.envs.craftworld import rules as rl
 from manyhands.envs.craftworld.effects import effect, offers, why_not
 from manyhands.envs.craftworld.rules import DO, MOVE, NOOP, CraftRules

@@ -22,7 +22,8 @@ import numpy as np
 
 from manyhands.core.answers import normalise
 from manyhands.core.env import Array, IllegalAction
-from manyhands.core.grammar import WAITING, Grammar
+from manyhands.core.grammar import Grammar
+from manyhands.core.phrases import WAITING
 from manyhands.envs.craftworld import rules as rl
 from manyhands.envs.craftworld.observe import PLAYER, Perception, one_of, parse_perception
 from manyhands.envs.craftworld.reading import (

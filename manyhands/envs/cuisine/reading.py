@@ -17,8 +17,10 @@ import numpy as np
 from manyhands.core.answers import REASON, Answer, decide, instead, settled
 from manyhands.core.choices import without_effect
 from manyhands.core.env import IllegalAction, names_of
-from manyhands.core.grammar import WAITING, Grammar, Reading, tokens
+from manyhands.core.grammar import Grammar, Reading
+from manyhands.core.phrases import WAITING
 from manyhands.core.pronouns import before_it, named
+from manyhands.core.words import tokens
 from manyhands.envs.cuisine.menu import Book, words
 from manyhands.envs.cuisine.state import MOST_WAITING, STORE, TABLE, TOOLS, CuisineState, actions_of
 

@@ -12,7 +12,8 @@ import numpy as np
 from manyhands.core.answers import Answer, decide, instead
 from manyhands.core.choices import Choice, without_effect
 from manyhands.core.env import IllegalAction
-from manyhands.core.grammar import WAITING, Grammar, Reading
+from manyhands.core.grammar import Grammar, Reading
+from manyhands.core.phrases import WAITING
 from manyhands.envs.drones.commands import commands
 from manyhands.envs.drones.observe import goal_of
 from manyhands.envs.drones.rules import bounds

@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, Any
 from manyhands.core.answers import REASON, Answer, decide, instead, settled
 from manyhands.core.choices import without_effect
 from manyhands.core.env import IllegalAction
-from manyhands.core.grammar import WAITING, Grammar, Reading
+from manyhands.core.grammar import Grammar, Reading
+from manyhands.core.phrases import WAITING
 from manyhands.core.pronouns import before_it, named
 from manyhands.envs.home import alfworld
 from manyhands.envs.home.catalog import Catalog, words

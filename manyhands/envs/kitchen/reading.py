@@ -14,8 +14,10 @@ from typing import Any, NamedTuple
 
 from manyhands.core.answers import REASON, Answer, number, numbered, quoted
 from manyhands.core.env import IllegalAction, names_of
-from manyhands.core.grammar import BEST, IS_BEST, WAITING, Grammar, Reading, names, tokens
+from manyhands.core.grammar import Grammar, Reading
+from manyhands.core.phrases import BEST, IS_BEST, WAITING
 from manyhands.core.pronouns import before_it, named
+from manyhands.core.words import names, tokens
 from manyhands.envs.kitchen import asked as ask
 from manyhands.envs.kitchen.levels import (
     BUTTON,

@@ -21,7 +21,8 @@ import jax.numpy as jnp
 import numpy as np
 
 from manyhands.core.env import Array, IllegalAction, names_of
-from manyhands.core.grammar import WAITING, Grammar
+from manyhands.core.grammar import Grammar
+from manyhands.core.phrases import WAITING
 from manyhands.envs.kitchen import asked as ask
 from manyhands.envs.kitchen.levels import (
     BUTTON,

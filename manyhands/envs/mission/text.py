@@ -16,7 +16,9 @@ import numpy as np
 from manyhands.core.answers import Answer, decide, how_to_answer
 from manyhands.core.choices import Choice
 from manyhands.core.env import IllegalAction, names_of
-from manyhands.core.grammar import TIME, WAITING, Grammar, Reading, tokens
+from manyhands.core.grammar import Grammar, Reading
+from manyhands.core.phrases import TIME, WAITING
+from manyhands.core.words import tokens
 from manyhands.envs.mission.events import KINDS
 from manyhands.envs.mission.state import (
     ACTIONS,

@@ -18,8 +18,9 @@ from manyhands.core import answers
 from manyhands.core.asides import MOST, is_reason, pieces
 from manyhands.core.bare import Remarks
 from manyhands.core.env import Action, IllegalAction
-from manyhands.core.grammar import Grammar, Reading, names, tokens, whole_number
+from manyhands.core.grammar import Grammar, Reading
 from manyhands.core.talk import OTHER, clean
+from manyhands.core.words import names, tokens, whole_number
 from manyhands.envs.negotiation import text as texts
 from manyhands.envs.negotiation.choosing import said_alone
 from manyhands.envs.negotiation.forms import Bargain, Scenario

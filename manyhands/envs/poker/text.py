@@ -14,7 +14,8 @@ from manyhands.core.answers import Answer, decide, how_to_answer, number
 from manyhands.core.bare import Remarks
 from manyhands.core.choices import Choice
 from manyhands.core.env import IllegalAction, names_of
-from manyhands.core.grammar import Grammar, Reading, tokens
+from manyhands.core.grammar import Grammar, Reading
+from manyhands.core.words import tokens
 from manyhands.envs.poker.observe import (
     HandView,
     Move,

@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Sequence
 
 from manyhands.core.answers import normalise
-from manyhands.core.grammar import whole_number
+from manyhands.core.words import whole_number
 
 LIST = "@"  # stands for the list in the rest of the sentence, for a `Grammar`
 

@@ -8,7 +8,9 @@ import itertools
 import re
 from collections.abc import Iterable
 
-from manyhands.core.grammar import WAITING, Grammar, Reading, tokens
+from manyhands.core.grammar import Grammar, Reading
+from manyhands.core.phrases import WAITING
+from manyhands.core.words import tokens
 from manyhands.envs.volleyball import figures
 from manyhands.envs.volleyball.state import STEPPED
 

@@ -10,7 +10,8 @@ import numpy as np
 
 from manyhands.core.answers import REASON, Answer, decide
 from manyhands.core.env import IllegalAction, names_of
-from manyhands.core.grammar import TIME, WAITING, Grammar, Reading
+from manyhands.core.grammar import Grammar, Reading
+from manyhands.core.phrases import TIME, WAITING
 from manyhands.envs.mission.field.effects import ahead, choices, word
 from manyhands.envs.mission.field.events import body_name
 from manyhands.envs.mission.field.look import (

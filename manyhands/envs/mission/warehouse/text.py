@@ -14,7 +14,8 @@ import numpy as np
 from manyhands.core.answers import Answer, decide, how_to_answer
 from manyhands.core.choices import Choice
 from manyhands.core.env import IllegalAction, names_of
-from manyhands.core.grammar import TIME, WAITING, Grammar
+from manyhands.core.grammar import Grammar
+from manyhands.core.phrases import TIME, WAITING
 from manyhands.envs.mission.text import (
     HOLD,
     NO_MOVE,

@@ -1,0 +1,111 @@
+"""Answers in plain words: chat's spellings, and what says nothing of an action at either end.
+
+`plainly` reads "im", "lol" and "let me think" as what they stand for or nothing; `clearly` takes
+"right now" for "now" where "right" is no direction.
+"""
+
+from __future__ import annotations
+
+import re
+
+_SPELT = tuple(
+    (re.compile(pattern, re.I), words)
+    for pattern, words in (
+        (r"\bim\b(?! \d)", "I'm"),
+        (r"(?:^|(?<=[,.;:!] ))ill (?=[a-z])", "I'll "),
+        (r"\b(?:imma|ima)\b", "I'll"),
+        (r"\blemme\b", "let me"),
+        (r"\bgotta\b", "have to"),
+        (r"\bu\b", "you"),
+        (r"\bur\b", "your"),
+        (r"\bthats\b", "that's"),
+        (r"\b(?:cuz|cos|coz|bc)\b", "because"),
+        (
+            r"\bthe right (?=(?:move|call|choice|option|action|play|decision|thing|answer)\b)",
+            "the best ",
+        ),
+    )
+)
+_LAUGH = r"(?:lo+l|lmao|rofl|(?:ha){2,}h?|(?:he){2,}|xd|[>:]*[:=]-?[)dp])"
+_OPENS = re.compile(
+    r"\W*(?:(?:nah|nope)[,.! ]+(?=(?:i|i'll|ill|i'm|im|\w+ing) )"
+    rf"|(?:(?:{_LAUGH}|u[hm]+|erm?|ugh|welp|meh|aight|yo|bro|dude|ha|ah|aha|oh well|okey|okie|k)"
+    r"\b[,.!\s]*)+"
+    r"(?=\w)|(?:(?:let me (?:think|see)|let's (?:see|think)|thinking)\b[,.!:\u2026\s]+)+(?=\w))",
+    re.I,
+)
+# Sentences behind an action that say no more of it than that it is one.
+_GOOD = r"(?:best|right|safest|most \w+)(?: (?:option|choice|move|action|play|call|thing to do))?"
+_HELPS = re.compile(
+    r"(?:,? (?:and |and then |then )(?:see|watch) what happens(?: next)?"
+    r"|(?<=[.!;,]) *(?:that|this|it) (?:should|will|would|'ll) (?:help|work|do|make progress"
+    r"|be (?:enough|fine|good|best)|keep (?:us|me|things) going)"
+    rf"|(?<=[.!;]) *(?:this|that|it) (?:seems|looks|feels)(?: like| to be)? (?:the )?{_GOOD}"
+    r"(?: here| now| for me)?"
+    r"|(?<=[.!;]) *(?:done|your turn|over to you|(?:i hope|hopefully) (?:this|that|it)"
+    r" (?:works|helps)|no other (?:option|choice|move|action) makes sense)"
+    r"|(?<=[.!;\u2014-]) *(?:(?:there(?:'s| is) )?(?:not much|nothing) (?:else|more|better)"
+    r" (?:to do|i can do)|no (?:question|doubt)(?: about it)?|i have no doubt"
+    r"|i'm (?:sure|confident)(?: in (?:this|that|it))?)"
+    r"|(?<=[.!;]) *(?:let's|we'll|i'll) see (?:what happens|how (?:it|that|this) goes))[.!\s]*$",
+    re.I,
+)
+_BAR = re.compile(
+    r"\s*\|\s*(?=(?:reason(?:ing)?|rationale|explanation|because|justification)\b)", re.I
+)
+_CLOSES = re.compile(
+    rf"[,.!\s]+(?:{_LAUGH}|tbh|imo|imho|ngl|obvs?|yolo|gg|bro|dude|man|fam|thx|ty|boys|baby)"
+    r"[.!\s]*$",
+    re.I,
+)
+
+# "Go north right now" and "right now I go north", but not "go right now".
+_RIGHT_NOW = re.compile(r"(?<![\w'-])(?P<before>[\w'-]+,? )?right now(?=\b(?P<after>\W+\w)?)", re.I)
+_MOVES = re.compile(
+    r"(?:go|mov|turn|step|head|walk|fac|look|shift|slid|fly|run|strafe?|dash|edg|push|travel|bank"
+    r"|advanc|roll|lean)(?:e|ing|n)?,? |(?:to|the|my|its?|their|your|his|her|on|from|then|and|a)"
+    r",? |left,? ",
+    re.I,
+)
+# "I'll do this: turn left" is no "I'll do, this turn, left".
+_DO_THIS = re.compile(
+    r"\A\W*(?:(?:i'll|i will|i'm going to|let me|let's|i)\s+)?(?:do|try)\s+(?:this|the following)"
+    r"\s*(?::|->)\s*",
+    re.I,
+)
+
+
+def clearly(text: str) -> str:
+    """An answer with "now" for "right now" where "right" is no direction, and without "I'll do
+    this:"."""
+
+    def told(found: re.Match[str]) -> str:
+        before = found["before"] or ""
+        if _MOVES.fullmatch(before) or not (before or found["after"]):
+            return found[0]
+        return f"{before}now"
+
+    return _RIGHT_NOW.sub(told, _DO_THIS.sub("", text))
+
+
+# Who speaks, and what it does beside speaking: "Player: north", "*thinks* north".
+_SPEAKER = re.compile(
+    r"\W*(?:(?:assistant|ai|bot|agent|player|model)\s*:|tl;?dr\b\s*[:,]?"
+    r"|[(*](?:thinking|thinks|pauses|sighs|shrugs|nods|smiles|ponders|hmm+)[^()*]{0,30}[)*])\s*",
+    re.I,
+)
+
+
+def plainly(text: str) -> str:
+    """An answer in the spelling of books, without what says nothing of an action at its ends: who
+    speaks, laughter, "let me think", "that should help"."""
+    speaker = _SPEAKER.match(text)
+    text = text[speaker.end() :] if speaker else text
+    opening = _OPENS.match(text)
+    text = text[opening.end() :] if opening else text
+    for sign, words in _SPELT:
+        text = sign.sub(words, text)
+    text = _HELPS.sub("", _BAR.sub(", ", text)).rstrip(" \u2014-")
+    for _ in range(2):
+        text = _CLOSES.sub("", text)
+    return text
