@@ -33,6 +33,7 @@ from manyhands.core.bare import Reader, Remarks, at_end
 from manyhands.core.env import IllegalAction, names_of
 from manyhands.core.objects import Wordings, objects_in, order_of, orders_in, ways_of
 from manyhands.core.plain import clearly, plainly
+from manyhands.core.verdict import verdicts
 from manyhands.core.word_order import as_own
 from manyhands.core.words import tokens
 
@@ -169,7 +170,8 @@ def _meaning(
         action = _explained(answer, mean, calm, _ASIDES)
         if action is not None or answer.kind == JSON:
             return action
-        return _remarked(answer, mean, calm, remarks)
+        action = _remarked(answer, mean, calm, remarks)
+        return _decided(answer, mean, calm) if action is None else action
     closed: IllegalAction | None = None
     for tier in answer.ways:
         found: list[Any] = []
@@ -257,6 +259,26 @@ def _remarked(
             return action
     reader = Reader(meant, lambda words: _names(words, mean), _equal)
     return at_end(text, reader, remarks)
+
+
+def _decided(answer: Answer, mean: Callable[[Answer], Any], calm: Callable[[str], bool]) -> Any:
+    """What the sentence means that decides, beside others that are weighed."""
+    found: list[Any] = []
+    for main, others, weighed in verdicts(answer.raw):
+        clause = _answer(main, answer.kind)
+        if not clause.plain:
+            continue
+        action = _explained(clause, mean, calm, _ASIDES)
+        if action is None or any(
+            _names(unit, mean) and not _is_same(unit, action, mean) for unit in others
+        ):
+            continue
+        named = (word for unit in weighed for word in _words(unit))
+        if any(_names(word, mean) and not _is_same(word, action, mean) for word in named):
+            continue
+        if not any(_equal(action, other) for other in found):
+            found.append(action)
+    return found[0] if len(found) == 1 else None
 
 
 def _is_told(reason: str, mean: Callable[[Answer], Any], action: Any = None) -> bool:

@@ -1,0 +1,340 @@
+"""The sentence of an answer that decides, behind or before whatever was weighed.
+
+People and language models reason, and then decide:
+
+    "If he has the king I lose two chips. A queen would fold here. So I check."
+    "East? No, then I'd be in his way. I stay."
+    "Bet 1... no wait, player_2 could hold the king. Check."
+    "## Move\\n\\nstay\\n\\n## Why\\n\\nHe needs the other cell, and I would be in his way."
+
+`core/asides.py` asks of every word beside an action that it is harmless. Here the action is a
+sentence of its own, so that the others may hold conditions, denials and other actions: those are
+weighed. What they may not do is to make the deciding sentence another's words, a part of their
+own, or a supposition; and none of them may be another action by itself. Each `Verdict` is a way to
+see an answer so; `core/answers.py` reads the sentence, and the others beside it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from manyhands.core.signs import NAME
+
+MOST = 2_000  # characters of an answer that is read so
+_MOST_UNITS = 30  # sentences of it
+
+
+class Verdict(NamedTuple):
+    """A sentence that may decide.
+
+    Attributes:
+        main: its words.
+        others: the sentences that may be no other action by themselves.
+        weighed: of them, those in which not even a word may name another action.
+    """
+
+    main: str
+    others: tuple[str, ...] = ()
+    weighed: tuple[str, ...] = ()
+
+
+# ---- sentences -----------------------------------------------------------------------------------
+
+_ITEM = re.compile(r"^[ \t]*(?:\d{1,2}[.)]|[-*>\u2022]+)[ \t]+", re.M)
+_NUMBERED = re.compile(r"^[ \t]*\d{1,2}[.)][ \t]", re.M)
+_STOP = re.compile(
+    r"(?<!\bno\.)(?<!\bvs\.)(?<!\bi\.e\.)(?<!\be\.g\.)(?:(?<=[.!?\u2026])|(?<=[.!?][\"')*]))\s+"
+    r"|\s*\n\s*|\.\.\.+(?=\w)",
+    re.I,
+)
+_ENDED = re.compile(r"[.!?\u2026)\"*`_:]\W*\Z")
+# A heading, or a label at the start of a line.
+_HEADS = (
+    r"(?:(?:my|final|next|chosen|selected|best|the) ){0,2}(?:decision|move|action|answer|choice"
+    r"|verdict|pick|play|conclusion)"
+)
+_WHYS = (
+    r"(?:(?:my|the|short|brief) )?(?:why|rationale|reasons?|reasoning|explanation|thoughts?"
+    r"|thinking|analysis|justification|notes?|context|situation|background|observations?"
+    r"|assessment|because)"
+)
+_HEADING = re.compile(
+    rf"(?m)^[ \t>#*_-]*(?:(?P<head>{_HEADS})|(?P<why>{_WHYS}))[ \t*_]*"
+    r"(?:[:\uff1a]|\n|\Z)[ \t*_]*",
+    re.I,
+)
+
+# ---- what makes a sentence another's -------------------------------------------------------------
+
+# A supposition, a quotation, a joke, a play: anywhere before.
+_FRAMED = re.compile(
+    r"\b(?:suppos\w+|imagin\w+|pretend\w*|hypothe\w+|what if|assume|jok\w+|kidding|lying|opposite"
+    r"|contrary|ironic\w*|sarcas\w+|quot\w+|examples?|e\.\s?g|as if|as though|dream\w*"
+    r"|role-?play\w*|in theory|theoretically|yeah,? right|oh sure|like i'd|never ?mind"
+    r"|trap question|test)\b"
+    rf"|^\W*(?:{NAME}|(?:my |the )?(?:opponent|partner|rival|other)\w*|he|she|they|you|me|him|her"
+    r"|them)"
+    r"(?: (?:says?|said|thinks?|thought|writes?|wrote|tells?|told|asks?|asked))?\s*:"
+    r"|[\u201c\u201d\u00ab\u00bb]",
+    re.I,
+)
+# What leads on into the next sentence.
+_LEADS = re.compile(
+    r"(?:[,;:\u2013\u2014-]|\b(?:not|never|or|and|but|to|if|unless|avoid|than|except|like|so"
+    r"|this|that"
+    r"|the following|as follows|says?|said|tells?|told|asks?|asked|asking|writes?|wrote|thinks?"
+    r"|thought|suggests?|suggested|advised?|advises|answers?|answered|replies|replied|hopes?|wants?"
+    r"|wish(?:es)?|means?|meant))[\s.!\u2026*_`]*\Z",
+    re.I,
+)
+_SUBORDINATE = re.compile(
+    r"\W*(?:if|when|whenever|unless|once|until|after|before|while|because|since|although|though"
+    r"|provided|in case|as (?:long|soon))\b",
+    re.I,
+)
+# "My friend told me his plan"; "chef_1 is slow", behind which an order is for him.
+_HEARD = re.compile(r"\b(?:told|tells?|asked|asks?|advised) (?:me|us)\b|\b(?:says?|said)\b", re.I)
+_OF_ANOTHER = re.compile(rf"\W*(?:{NAME}|he|she|they)\b", re.I)
+# A question to which the next sentence may be the answer, rather than the decision.
+_ASKS = re.compile(
+    rf"\b(?:where|which|what|who|how|why|you|your|he|she|they|his|her|their|{NAME}"
+    r"|opponent|partner|rival)\b[^.!]*\?",
+    re.I,
+)
+
+# ---- what decides --------------------------------------------------------------------------------
+
+_LEAD = (
+    r"\W*(?:(?:so|therefore|thus|hence|ok|okay|anyway|for now|well|yes|no|nope|right|fine|alright"
+    r"|all right|instead|overall|accordingly|consequently|in the end|that's why|as a result|still"
+    r"|nevertheless|this time|this turn|now)\b[,:.]?\s+)*"
+)
+_WILL = (
+    r"(?:i'll|i will|i shall|i'm|i am|i|we'll|let me|let's|let us"
+    r"|my (?:\w+ ){0,2}(?:move|action|answer|choice|decision|play|pick|vote|skill|order)"
+    r"|the (?:move|action|choice|answer) i (?:take|make|pick|choose))\b"
+)
+_STRONG = re.compile(rf"{_LEAD}{_WILL}(?! (?:would|could|might|may|should)\b)", re.I)
+_SO = re.compile(
+    r",\s+(?:and\s+)?(?:so|hence|thus|therefore)\s+(?=i\b|i'll\b|i'm\b|let me\b|let's\b|we\b)"
+    r"(?!\w+ (?:would|could|might|may|should)\b)",
+    re.I,
+)
+_ARGUED = re.compile(
+    rf"{_LEAD}(?:since|because|as|given that|now that)\b[^.;:!?]*,\s+{_WILL}", re.I
+)
+# A word that is a place or a direction as well may only tell where something is.
+_WHERE = re.compile(
+    r"\W*(?:the |to the |in the |on the |at the )?(?:north|south|east|west|up|down|left|right"
+    r"|middle|cent(?:er|re)|top|bottom|here|there|ahead|back|behind|[a-z]?\d+|[a-z]+ \d+|column \w+"
+    r"|\w+(?:ward|wards))\W*",
+    re.I,
+)
+_WORDS = 12  # of a deciding sentence that tells of nobody
+# Before it: what may be meant for others, or weighed without an end.
+_OPEN = re.compile(
+    r"\b(?:you|your|yours|should|must|please|options?|choices?|alternatives?|plans?|ideas?|wants?"
+    r"|wish\w*|hop(?:es?|ing)|let (?:him|her|them)|tell|ask|either|maybe|perhaps|both|first|next"
+    r"|later|then|tomorrow|last|once|i would|i'd|i could|i might|we could|going to|worst"
+    r"|this one)\b",
+    re.I,
+)
+# A judgement that rules out what a sentence names.
+_RULED_OUT = re.compile(
+    r"\b(?:no|not|nothing|none|never|cannot|\w+n't|wrong|dumb|bad|silly|stupid|useless|pointless"
+    r"|nonsense|waste|blocked|too|risky|dangerous|worse|instead|without|impossible|hopeless)\b",
+    re.I,
+)
+
+# ---- what takes back -----------------------------------------------------------------------------
+
+# A sentence behind the deciding one tells of others, or how things are.
+_TELLS = re.compile(
+    rf"\W*(?!(?:that|this|it|what|so)\b)(?:{NAME}|he|she|they|the|an?|my|our|his|her|their|its"
+    rf"|there|there's|another|both|nobody"
+    r"|everyone|everybody|from (?:there|here)|with|on|in|at|near|all|one|two|three|each|most|some"
+    r"|\w+ing|[a-z]+s?(?= (?:is|are|has|have|may|might|can|will|wins?|needs?|beats?|costs?"
+    r"|gives?)\b))"
+    r"\b",
+    re.I,
+)
+_TAKES_BACK = re.compile(
+    r"\b(?:unless|instead|actually|wait|sorry|oops|hm+|jok\w+|kidding|scratch|scrap|correction"
+    r"|second thoughts?|mistake|illegal|impossible|options?|choices?|examples?|alternativ\w+|or not"
+    r"|maybe not|rather|better|wrong|bad|you|your|i|i'd|i'll|me|my (?:move|action|choice|answer)"
+    r"|said|says|told|tells|suppose|imagine|pretend|lie|lying|blocked|occupied|taken|forbidden"
+    r"|rejected|ruled|opposite|never ?mind|last|previous|earlier|would have|had|was|were|did"
+    r"|right|best|correct|safer?)\b|\?",
+    re.I,
+)
+# What was said first is taken back, and what counts stands behind it.
+_CORRECTED = re.compile(
+    r"\b(?:no,? wait|wait,? no|hold on,? no|scratch (?:that|this)|scrap (?:that|this)"
+    r"|on second thoughts?|correction|(?:uh+,? |oh,? |no,? )sorry|sorry,? no|no, i mean|i meant"
+    r"|wait,? actually|actually,? (?:no|wait|scratch that|scrap that)|no,? actually)\b"
+    r"[\s,;:.!\u2026\u2013\u2014-]*(?P<main>\w.*)\Z",
+    re.I | re.S,
+)
+
+
+# A clause before what "I" do, behind a comma: a statement, of no condition, time or speech.
+_TOLD = re.compile(
+    r"(?P<told>[^.;:!?\n]*[^,.;:!?\n])(?:,|\s+[\u2013\u2014-]+)\s+(?:and |so |and so )?"
+    r"(?P<main>(?!i (?:bet\W*\Z|would|could|might|may|should)\b)"
+    r"(?:i'll|i will|i'm|i am|i|we'll|let me|let's|let us)\s[^?]*)",
+    re.I,
+)
+_STATES = re.compile(
+    r"\W*(?:no|nothing|nobody|none|not)\b|\b(?:is|are|am|isn't|aren't|has|have|hasn't|haven't|i'm"
+    r"|i've|\w+'s|\w+'re|can|can't|cannot|won't|don't|doesn't|will|may|might|needs?|wants?|holds?"
+    r"|lies|stands?|looks?|seems?|goes|comes?|gets?|costs?|wins?|loses?|beats?|gives?|passed"
+    r"|checked"
+    r"|\w+ed)\b",
+    re.I,
+)
+_NOT_TOLD = re.compile(
+    r"\b(?:if|when\w*|unless|while|once|until|till|whether|because|like|that|who|what|which|where"
+    r"|how|why|than|or|either|would|could|should|says?|said|tells?|told|thinks?|thought|asks?|asked"
+    r"|hopes?|wish\w*|want (?:me|us)|wants (?:me|us)|believes?|expects?|claims?|next|later|then"
+    r"|after\w*|before|tomorrow|soon|last|first|eventually|sometimes|usually|often|always|had|were"
+    r"|with(?:out)?|given|in case|i|i'd|you|your|maybe|perhaps|more|option\w*|choice\w*|plan\w*)\b"
+    r"|[?:\"]",
+    re.I,
+)
+_MY_STATE = re.compile(
+    r"\W*(?:i have|i've|i'm|i am|i hold|i can't|i cannot|i don't|you're|you are)\b", re.I
+)
+# A clause behind the action: where it leads, how things are, what others are free to do.
+_BEHIND = re.compile(
+    r"(?P<main>[^,.;:!?\n]+(?:\([^()]*\))?[^,.;:!?\n]*)(?P<sign>,|;"
+    r"|\s+[\u2013\u2014-]+)\s+(?P<tail>"
+    r"(?:(?:right|just|straight|directly|one (?:cell|step)|nearly|almost|still) )?"
+    r"(?:away from|towards?|next to|close to|closer to|nearer(?: to)?|near|beside|far from"
+    r"|out of|on my way|in front of"
+    r"|under|below|above|behind|between|along|past|around|back to|nearly there"
+    r"|almost there|as before|as planned|just to|to be|for the|for a|where)\b.*"
+    rf"|(?:it's|it is|it|there's|there is|there are|they're|he's|she's|he|she|they|{NAME}|we|nobody"
+    r"|everyone|one|two|three|\d+|the \w+(?: \w+)?|my \w+|its \w+|his \w+"
+    r"|(?!(?:that|this|what|so|which|as)\b)[a-z]+)"
+    r"(?:'s|'ll)?(?<!that's)(?<!it's) ?(?:now |still |just |already |also |surely |only )?"
+    r"(?:is|are|has|have|can|will|needs?|may|might|must|flies|moves|comes|goes|stands|lies|wants"
+    r"|looks|leaves|gives|brings|closes|gets|does|do|makes|saves|keeps|wins|holds|waits)\b.+"
+    r"|(?:it's|there's|they're|he's|she's)\b.+)",
+    re.I | re.S,
+)
+_NOT_BEHIND = re.compile(
+    r"\b(?:if|unless|whether|or|but|maybe|perhaps|would|could|should|says?|said|tells?|told|thinks?"
+    r"|wish\w*|hopes?|imagine|suppose|pretend|jok\w+|kidding|instead|rather|wrong|bad|stupid|silly"
+    r"|mistake|illegal|impossible|blocked|taken|occupied|forbidden|later"
+    r"|next (?:turn|step|time|round)|tomorrow|then|once|when\w*|until|before|after\w*"
+    r"|last|earlier|previous\w*|was|were|had|did|options?|choices?|examples?|who|what|how|why"
+    r"|yours?|you|i'd|not to|no (?:way|good"
+    r"|use)|pointless|useless|risky|dangerous|nonsense|dumb|right\W*\Z|is\W*\Z|are\W*\Z|too)\b"
+    r"|[?\"]",
+    re.I,
+)
+
+
+def verdicts(text: str) -> Iterator[Verdict]:
+    """The ways to see which sentence decides; none if nothing tells it."""
+    if len(text) > MOST:
+        return
+    text = text.replace("\u2019", "'").replace("**", "")
+    told = _section(text)
+    if told is not None:
+        main, rest = told
+        if not _framed(rest):
+            yield Verdict(main, tuple(_units(rest)))
+        return
+    corrected = next(reversed(list(_CORRECTED.finditer(text))), None)
+    if corrected:
+        said, main = text[: corrected.start()], corrected["main"]
+        again = said.lower().strip(" .,;:!-\u2013\u2014\u2026") in main.lower()
+        if corrected.start() and not again and not _framed(text):
+            yield Verdict(main)
+            yield from verdicts(main)
+        return
+    units = _units(text)
+    if not units or len(units) > _MOST_UNITS:
+        return
+    *before, last = units
+    yield from _final(before, last)
+    if len(units) > 1:
+        yield from _first(units[0], units[1:])
+
+
+def _section(text: str) -> tuple[str, str] | None:
+    """(what stands under the heading of the decision, what stands under others); None without."""
+    marks = [mark for mark in _HEADING.finditer(text) if mark["head"] or mark["why"]]
+    heads = [mark for mark in marks if mark["head"]]
+    whys = [mark for mark in marks if mark["why"]]
+    if len(heads) != 1 or not whys:
+        return None
+    head = heads[0]
+    end = next((mark.start() for mark in marks if mark.start() > head.start()), len(text))
+    main = text[head.end() : end].strip()
+    return (main, f"{text[: head.start()]}\n{text[end:]}") if main else None
+
+
+def _units(text: str) -> list[str]:
+    """The sentences of a text; a line that breaks off goes on in the next one."""
+    found: list[str] = []
+    for unit in _STOP.split(_ITEM.sub("", text)):
+        if unit and re.search(r"\w", unit):
+            found.append(unit.strip(" \t#>`"))
+    return found if found and not (_NUMBERED.search(text) and re.search(r"\d", found[-1])) else []
+
+
+def _framed(text: str) -> bool:
+    return _FRAMED.search(text) is not None or text.count('"') % 2 == 1
+
+
+def _final(before: list[str], last: str) -> Iterator[Verdict]:
+    """The last sentence, or its last clause."""
+    told = " \n".join(before)
+    yield from _in_clauses(before, last)
+    if _framed(told) or "?" in last or _FRAMED.search(last):
+        return
+    if before:
+        nearest = before[-1]
+        if (
+            nearest.endswith("?")
+            or _LEADS.search(nearest)
+            or _HEARD.search(nearest)
+            or (_SUBORDINATE.match(nearest) and not _ENDED.search(nearest))
+        ):
+            return
+        others = tuple(before)
+        if _STRONG.match(last) or _SO.search(last) or _ARGUED.match(last):
+            yield Verdict(last, others)
+        elif not (
+            _WHERE.fullmatch(last)
+            or len(last.split()) > _WORDS
+            or _OF_ANOTHER.match(nearest)
+            or any(_OPEN.search(unit) or _ASKS.search(unit) for unit in before)
+        ):
+            yield Verdict(last, others, tuple(u for u in before if not _RULED_OUT.search(u)))
+
+
+def _in_clauses(before: list[str], last: str) -> Iterator[Verdict]:
+    """The last clause of a sentence, or its first ones."""
+    if before or "?" in last or _framed(last):
+        return
+    found = _TOLD.fullmatch(last)
+    if found:
+        told = _MY_STATE.sub("", found["told"])
+        if _STATES.search(found["told"]) and not _NOT_TOLD.search(told):
+            yield Verdict(found["main"], (found["told"],))
+    found = _BEHIND.fullmatch(last)
+    if found and not _NOT_BEHIND.search(found["tail"]):
+        yield Verdict(found["main"], (found["tail"],), (found["tail"],))
+
+
+def _first(first: str, rest: list[str]) -> Iterator[Verdict]:
+    """The first sentence, where the others tell of other things."""
+    if "?" in first or _FRAMED.search(first) or _LEADS.search(first):
+        return
+    if all(_TELLS.match(unit) and not _TAKES_BACK.search(unit) for unit in rest):
+        yield Verdict(first, tuple(rest), tuple(rest))
