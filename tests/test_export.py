@@ -45,7 +45,10 @@ CASES: dict[str, tuple[str, dict[str, Any]]] = {
     "volleyball 3v3": ("volleyball", {"task": "3v3", "actions": "velocity", "drag": True}),
     "drones": ("drones", {"task": "pursuit", "actions": "moves", "repeat": 2}),
     "craftworld": ("craftworld", {"size": 16, "players": 2, "roles": "specialists"}),
-    "craftworld, crafter": ("craftworld", {"rules": "crafter", "size": 16, "joint": "gate"}),
+    "craftworld, crafter": (
+        "craftworld",
+        {"rules": "crafter", "size": 16, "players": 2, "joint": "gate"},
+    ),
     "mission": ("mission", {"scenario": "foraging-2s-6x6-3p-2f"}),
     "mission, warehouse": ("mission", {"scenario": "warehouse-1x3-2h-3ag"}),
     "mission, field": ("mission", {"scenario": "cleanup"}),

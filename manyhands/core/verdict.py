@@ -203,6 +203,7 @@ _NOT_TOLD = re.compile(
     r"|[?:\"]",
     re.I,
 )
+_POINTS = re.compile(r"\b(?:it|that|this|them|there|one|so)\b", re.I)  # to what is told
 _MY_STATE = re.compile(
     r"\W*(?:i have|i've|i'm|i am|i hold|i can't|i cannot|i don't|you're|you are)\b", re.I
 )
@@ -224,6 +225,7 @@ _BEHIND = re.compile(
     r"|(?:it's|there's|they're|he's|she's)\b.+)",
     re.I | re.S,
 )
+_LETS = re.compile(r"\W*let (?!me\b|us\b)", re.I)  # is told to others
 _NOT_BEHIND = re.compile(
     r"\b(?:if|unless|whether|or|but|maybe|perhaps|would|could|should|says?|said|tells?|told|thinks?"
     r"|wish\w*|hopes?|imagine|suppose|pretend|jok\w+|kidding|instead|rather|wrong|bad|stupid|silly"
@@ -325,10 +327,11 @@ def _in_clauses(before: list[str], last: str) -> Iterator[Verdict]:
     found = _TOLD.fullmatch(last)
     if found:
         told = _MY_STATE.sub("", found["told"])
-        if _STATES.search(found["told"]) and not _NOT_TOLD.search(told):
+        alone = not _POINTS.search(found["main"])
+        if alone and _STATES.search(found["told"]) and not _NOT_TOLD.search(told):
             yield Verdict(found["main"], (found["told"],))
     found = _BEHIND.fullmatch(last)
-    if found and not _NOT_BEHIND.search(found["tail"]):
+    if found and not _NOT_BEHIND.search(found["tail"]) and not _LETS.match(found["main"]):
         yield Verdict(found["main"], (found["tail"],), (found["tail"],))
 
 

@@ -31,6 +31,7 @@ from manyhands.testing.random_play import (
     fields_of,
     outcome_of,
     parts_of,
+    random_actions,
     same,
     seen_in,
     stacked,
@@ -431,24 +432,25 @@ def check_gymnasium(play: Play) -> None:
 
 
 def check_play(play_: Play) -> None:
-    """`play` gives the episode that its seed names."""
-    env, found = play_.env, []
+    """`play` gives the episode that its seed names, from the same legal actions."""
+    env, found, actions = play_.env, [], []
+    key = episode_key(episode_seed(3, 0))
+    key_data = np.asarray(jax.random.key_data(key))
+    frames = [stepper(env).reset(key)]
+    while len(actions) < 6 and not frames[-1].over:
+        actions.append(random_actions(env, frames[-1]))
+        t, state = len(actions) - 1, frames[-1].state
+        frames.append(stepper(env).step(key_data, t, state, actions[-1]))
 
     def player(view: Any) -> Any:
-        rows = play_.actions[view.step % len(play_.actions)][view.index]
+        rows = actions[view.step][view.index]
         return rows.item() if rows.shape == () else rows
 
     def on_step(moment: Moment) -> None:
         found.append(snapshot(env, moment.frame.state))
 
     players = [player] * env.num_agents
-    play(env, players, seed=3, max_steps=6, progress=False, on_step=on_step)
-    key = episode_key(episode_seed(3, 0))
-    key_data = np.asarray(jax.random.key_data(key))
-    frame = stepper(env).reset(key)
-    for t, bytes_ in enumerate(found):
+    play(env, players, seed=3, max_steps=len(actions), progress=False, on_step=on_step)
+    for t, (bytes_, frame) in enumerate(zip(found, frames, strict=False)):
         if bytes_ != snapshot(env, frame.state):
             fail(f"play, step {t}: another state than by single steps; {PURE}")
-        rows = play_.actions[t % len(play_.actions)]
-        if t + 1 < len(found):
-            frame = stepper(env).step(key_data, t, frame.state, rows)

@@ -296,9 +296,11 @@ def _strike(mission: Mission, look: Look, beam: Beam, reach: str) -> str:
     straight = [c for c in where if beam.around or own.row == c[0] or own.column == c[1]]
     ore = next((cell for cell in straight if int(look.cells[cell]) in (GOLD, IRON)), None)
     if ore is not None:
-        return f"strike the {cell_words(mission, int(look.cells[ore]))} at {place(plan, *ore)}"
+        name = cell_words(mission, int(look.cells[ore]))
+        return f"strike the {name} at {place(plan, *ore)}, if it is still there then"
     which = "nearest" if beam.around else "first"
-    return f"strike the {which} ore {reach}" + (": there is none now" if complete else ", if any")
+    none = ": there is none now, unless more grows" if complete else ", if any"
+    return f"strike the {which} ore {reach}{none}"
 
 
 def hits(plan: Plan, number: int, beam: Beam, body: Body) -> bool:
