@@ -170,7 +170,12 @@ def _meaning(
         action = _explained(answer, mean, calm, _ASIDES)
         if action is not None or answer.kind == JSON:
             return action
-        action = _remarked(answer, mean, calm, remarks)
+        label = _LABEL.match(answer.text)
+        if label and label["colon"] and answer.text[label.end() :].strip(WRAPPING):
+            rest = _answer(answer.text[label.end() :], answer.kind)
+            action = _explained(rest, mean, calm, _ASIDES)
+        if action is None:
+            action = _remarked(answer, mean, calm, remarks)
         return _decided(answer, mean, calm) if action is None else action
     closed: IllegalAction | None = None
     for tier in answer.ways:

@@ -166,7 +166,11 @@ HEAD = (
     "(.|=)",
     _POLITE,
 )
-_THEY = "(you|they|he|she|(my|the) (opponent|partner|rival|other) [player])"
+_THEY = (
+    "(you|they|he|she|(my|the) (opponent|partner|rival|other|others) [player]"
+    "|(player|chef|drone|robot|hunter|runner|pursuer|evader|near|far)"
+    " (0|1|2|3|4|5|6|7|8|9|10|11))"
+)
 TAIL = (
     *IS_BEST,
     _DONE,
@@ -256,7 +260,8 @@ WAITING = (
     "[(keep|keep on)] wait [(moment|sec|bit|while|little|little while|longer|on)]",
     f"(hold on|stand by|stay|do nothing|idle|stay put) {UNTIL}",
     "(hang on|hang about|hang back|hold on|hold still|sit tight|stand by|stand still|stand back"
-    "|keep still|keep put|stay put|stay still|stay|remain|bide my time|mark time|linger|tarry) "
+    "|keep still|keep put|stay put|stay still|stay|remain|idle|do nothing"
+    "|bide my time|mark time|linger|tarry) "
     f"[(here|there|where i (am|stand)|in place|right here|right where i am)] {TIME}",
     f"(stay|remain|stand|keep|wait) [exactly|right] (where i (am|stand)|as i am) {TIME}",
     f"(have|take|make) [a] [(short|brief|quick|little|tiny)] (wait|pause|breather) {TIME}",

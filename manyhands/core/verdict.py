@@ -256,7 +256,8 @@ def verdicts(text: str) -> Iterator[Verdict]:
         again = said.lower().strip(" .,;:!-\u2013\u2014\u2026") in main.lower()
         if corrected.start() and not again and not _framed(text):
             yield Verdict(main)
-            yield from verdicts(main)
+            *before, last = _units(main) or [""]
+            yield from _final(before, last, corrected=True)
         return
     units = _units(text)
     if not units or len(units) > _MOST_UNITS:
@@ -293,8 +294,8 @@ def _framed(text: str) -> bool:
     return _FRAMED.search(text) is not None or text.count('"') % 2 == 1
 
 
-def _final(before: list[str], last: str) -> Iterator[Verdict]:
-    """The last sentence, or its last clause."""
+def _final(before: list[str], last: str, corrected: bool = False) -> Iterator[Verdict]:
+    """The last sentence, or its last clause; behind a correction it is for nobody else."""
     told = " \n".join(before)
     yield from _in_clauses(before, last)
     if _framed(told) or "?" in last or _FRAMED.search(last):
@@ -314,7 +315,7 @@ def _final(before: list[str], last: str) -> Iterator[Verdict]:
         elif not (
             _WHERE.fullmatch(last)
             or len(last.split()) > _WORDS
-            or _OF_ANOTHER.match(nearest)
+            or (_OF_ANOTHER.match(nearest) and not corrected)
             or any(_OPEN.search(unit) or _ASKS.search(unit) for unit in before)
         ):
             yield Verdict(last, others, tuple(u for u in before if not _RULED_OUT.search(u)))

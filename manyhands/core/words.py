@@ -28,14 +28,18 @@ _STOPS = {
     "\u2192": "->",
 }
 
-# Pictures that add nothing to words: smiles, applause, food, plants and animals. Any other may turn
-# a sentence round (a thumb down, laughter, a white flag), and is a word that no pattern has.
+# Pictures: most add nothing to words. Those that may turn a sentence round (a thumb down, laughter,
+# a white flag, a cross, a doubt), or that point somewhere, are words that no pattern has.
 _CHEER = re.compile(
-    "[\U0001f600\U0001f601\U0001f603\U0001f604\U0001f607\U0001f60a-\U0001f60e\U0001f642"
-    "\U0001f917\U0001f920\U0001f973\u263a\U0001f44c\U0001f44d\U0001f44f\U0001f4aa\U0001f64c"
-    "\U0001f64f\U0001f389\U0001f525\U0001f4af\U0001f680\U0001f3af\U0001f4b0\U0001f32d-\U0001f37f"
-    "\U0001f400-\U0001f43f\U0001f950-\U0001f97f\U0001f9c0-\U0001f9cb\u2705\u2714\u2728\u2764"
-    "\u2b50\ufe0f]"
+    "[\u2600-\u2604\u2615\u263a\u2660-\u2667\u2693\u26a1\u26bd\u26be\u2705\u2714\u2728\u2764"
+    "\u2b50\ufe0f\U0001f300-\U0001f37f\U0001f380-\U0001f3f2\U0001f3f8-\U0001f43f\U0001f44b"
+    "\U0001f44c\U0001f44d\U0001f44f\U0001f450-\U0001f47e\U0001f481-\U0001f493"
+    "\U0001f495-\U0001f4a8\U0001f4aa-\U0001f4ff\U0001f525\U0001f52a\U0001f52b\U0001f600\U0001f601"
+    "\U0001f603\U0001f604\U0001f607\U0001f608\U0001f60a-\U0001f60e\U0001f618\U0001f624"
+    "\U0001f62c\U0001f634\U0001f642\U0001f64c\U0001f64f\U0001f680-\U0001f69f"
+    "\U0001f6a0-\U0001f6a8\U0001f6f8\U0001f916\U0001f917\U0001f920\U0001f929"
+    "\U0001f950-\U0001f9c0\U0001f973\U0001f9c1-\U0001f9cb\U0001f9d0-\U0001f9d9"
+    "\U0001fa91-\U0001faff]"
 )
 
 _NUMBER_SIGN = re.compile(r"\bno\. (?=[0-9])")  # "onion no. 3" denies nothing

@@ -298,6 +298,26 @@ _OFFERED = Grammar({"": ["{choice}"]}, {"choice": {}})
 _SPOKEN = Grammar({"": ["say", "say aloud", "speak"]})
 _SAYS = re.compile(r"\bsay(?:\s|[*_`])*[:=\uff1a]", re.I)
 _SAY_LINE = re.compile(r"^[^\w\n]*say[^\w\n]*[:=\uff1a]", re.I | re.M)
+# Before a phrase of the game that stands as it is: who says it, to whom, or nothing.
+_LEADS_TO_WORDS = re.compile(
+    r"\W*(?:(?:so|ok|okay|well|now|then)\b[\s,]*)*(?:(?:(?:i|we|i'll|i will|i shall|let me|let's"
+    r"|i want to"
+    r"|i'd like to|i'm going to|i just|i'll just|i kindly|i go|go)\s+(?:will |just |kindly "
+    r"|simply )?)?"
+    r"(?:say|tell|ask|answer|reply|respond|remind|message|send|broadcast|speak|use|with|choose"
+    r"|pick)\b"
+    r"[^.;:!?\n\"]{0,40}?|(?:my )?(?:msg|message|reply|answer|words?|choice|move|phrase)"
+    r"(?: to [\w ]{1,20})?(?: is)?)?[\s:,\"\u201c'*_-]*",
+    re.I,
+)
+_DENIED = re.compile(r"\b(?:not|never|\w+n't|no|instead|if|avoid|would|could|or)\b", re.I)
+# What stands for a move of its own.
+_A_MOVE = re.compile(
+    r"\d|\b(?:offer\w*|propos\w+|accept\w*|reject\w*|declin\w+|agree\w*|deal|take|give|trade|sell"
+    r"|buy|pay|pass|walk|leave|quit|claim|vote|pledge|ready|keep|price|yes|no|action|want"
+    r"|ask for)\b",
+    re.I,
+)
 # What is said to somebody, set off by commas; and what stands around a move without a meaning.
 _WHO = (
     r"(?:(?:my|dear|good|old) )*(?:friends?|partners?|mate|buddy|pal|colleagues?|neighbou?rs?"
@@ -406,6 +426,9 @@ class _Reader:
                         return self.decided(rest)
                     except IllegalAction:
                         return self.words(say)
+                beside = _SAY_LINE.search(text) and answers.condense(rest) is None
+                if beside and not _A_MOVE.search(rest) and self.may_speak():
+                    return self.words(say)
         return self.decided(text)
 
     def decided(self, text: Any) -> Action:
@@ -428,6 +451,22 @@ class _Reader:
             return text
         return re.sub(rf"\b{me}:\s*(?=\d)", "me: ", text)
 
+    def may_speak(self) -> bool:
+        """Whether words alone are a move now."""
+        return any(self.legal) and any(choice.startswith("say") for choice in self.named())
+
+    def phrase(self, text: str) -> str | None:
+        """The phrase of the game that an answer is, or says that it says."""
+        plain = answers.normalise(text).strip(answers.WRAPPING + "?'")
+        for phrase in self.env.phrases:
+            words = answers.normalise(phrase).strip(".!?")
+            if not plain.endswith(words):
+                continue
+            lead = plain[: len(plain) - len(words)]
+            if _LEADS_TO_WORDS.fullmatch(lead) and not _DENIED.search(lead):
+                return phrase
+        return None
+
     def is_courtesy(self, rest: str) -> bool:
         """Whether what stands before words to say is nothing."""
         return bool(_NOTHING.fullmatch(rest) or _SPOKEN.read(f"{rest} say"))
@@ -438,6 +477,13 @@ class _Reader:
         says = _SAYS.search(answer.text)
         if says and self.env.chat is not None and self.is_courtesy(answer.text[: says.start()]):
             return self.words(answer.text[says.end() :].strip(answers.WRAPPING))
+        if self.env.chat is not None and answer.kind != answers.REASON:
+            phrase = self.phrase(answer.text)
+            if phrase is not None and (
+                self.seen.phase == TALK
+                or ("offer_by" in self.seen.at and not self.seen.marked("offer_by"))
+            ):
+                return self.words(phrase)
         named = self.named()
         chosen = _OFFERED.read(answer.text, {"choice": _longest(named)})
         if len(chosen) == 1:

@@ -1,0 +1,62 @@
+"""The sentence of an answer that decides, beside others that are weighed."""
+
+import jax
+import pytest
+
+import manyhands
+from manyhands.core.env import IllegalAction
+from manyhands.core.verdict import verdicts
+
+
+@pytest.fixture(scope="module")
+def poker():
+    env = manyhands.make("kuhn_poker")
+    return env, jax.device_get(env.reset(jax.random.key(1)))
+
+
+READ = {
+    "If he has the king I lose two chips. A queen would fold here. So I check.": "check",
+    "I'd fold to a raise with this. He may well have nothing. I bet 1.": "bet 1",
+    "Bet 1... no wait, player_2 could hold the king. Check.": "check",
+    "I bet, uh sorry, check": "check",
+    "## Move\n\ncheck\n\n## Why\n\nBetting would be better with a king, and I have none.": "check",
+    "**Decision:** bet 1\n**Reason:** if he folds, I win; a check would be weak.": "bet 1",
+    "No bet from me, I check.": "check",
+    "Answer: check": "check",
+    "I'll check and see what player_1 does.": "check",
+}
+REFUSED = (
+    "Suppose I am him. I bet 1.",
+    "He said the following. I bet 1.",
+    "Is he weak? I bet.",
+    "My friend told me his plan. I bet 1.",
+    "player_1: what now. I bet 1.",
+    "I fold. I bet 1.",
+    "He is clever. Bet.",
+    "You should never check. Bet 1.",
+    "Bet. That is what he did.",
+    "Bet. He was bluffing.",
+    "My opponent has a queen, I bet",
+    "When he checks, I bet 1",
+    "Next turn, I bet 1.",
+    "bet 1, no wait",
+    "call, no wait... I call",
+    "1. check\n2. bet\nI'd say 2.",
+)
+
+
+@pytest.mark.parametrize(("said", "means"), READ.items())
+def test_a_sentence_decides(poker, said, means):
+    env, state = poker
+    assert env.parse(said, state, 0) == env.parse(means, state, 0)
+
+
+@pytest.mark.parametrize("said", REFUSED)
+def test_what_only_sounds_like_a_decision_is_refused(poker, said):
+    env, state = poker
+    with pytest.raises(IllegalAction):
+        env.parse(said, state, 0)
+
+
+def test_long_answers_have_no_verdict():
+    assert not list(verdicts("I think about it. " * 200 + "I bet."))
