@@ -433,7 +433,8 @@ def check_gymnasium(play: Play) -> None:
 
 def check_play(play_: Play) -> None:
     """`play` gives the episode that its seed names, from the same legal actions."""
-    env, found, actions = play_.env, [], []
+    env, found = play_.env, []
+    actions: list[np.ndarray] = []
     key = episode_key(episode_seed(3, 0))
     key_data = np.asarray(jax.random.key_data(key))
     frames = [stepper(env).reset(key)]
