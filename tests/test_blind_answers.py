@@ -12,13 +12,27 @@ from typing import Any
 
 import jax
 import numpy as np
+import pytest
 
 from manyhands.core.env import Env, IllegalAction, episode_key
 from manyhands.core.pack import no_actions, stepper
 from manyhands.core.registry import from_spec
 
 BLIND = Path(__file__).parent / "corpus" / "blind.jsonl"
-READ = 0.72  # the least share of the sentences with a meaning; it only grows
+# The least share of the sentences with a meaning that is read, by world; it only grows.
+READ = {
+    "kitchen": 0.84,
+    "poker": 0.78,
+    "negotiation": 0.72,
+    "craftworld": 0.71,
+    "home": 0.61,
+    "board": 0.75,
+    "mission": 0.73,
+    "cuisine": 0.7,
+    "skills": 0.59,
+    "drones": 0.65,
+    "volleyball": 0.7,
+}
 
 
 def situation(line: dict[str, Any]) -> tuple[Env[Any], Any, int]:
@@ -44,8 +58,10 @@ def read(env: Env[Any], state: Any, agent: int, text: str) -> Any:
         return None
 
 
-def test_no_answer_is_taken_for_another_and_most_are_read():
+@pytest.mark.parametrize("world", READ)
+def test_no_answer_is_taken_for_another_and_most_are_read(world):
     lines = [json.loads(line) for line in BLIND.read_text().splitlines()]
+    lines = [line for line in lines if line.get("situation", line.get("in")).startswith(world)]
     places = {line["situation"]: situation(line) for line in lines if "situation" in line}
     wrong, counted, understood = [], 0, 0
     for line in lines:
@@ -60,5 +76,5 @@ def test_no_answer_is_taken_for_another_and_most_are_read():
         if found is not None and found != right:
             wrong.append((line["in"], line["text"], line["means"], found))
     assert not wrong, wrong
-    assert counted > 1_000
-    assert understood >= READ * counted, f"{understood} of {counted}"
+    assert counted > 40
+    assert understood >= READ[world] * counted, f"{understood} of {counted}"
