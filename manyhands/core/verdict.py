@@ -80,6 +80,12 @@ _FRAMED = re.compile(
     r"|[\u201c\u201d\u00ab\u00bb]",
     re.I,
 )
+# Another intention, which may come before what the last sentence says.
+_FIRST = re.compile(
+    r"\b(?:i'll|i will|i'm going to)\b(?! (?:be|have|need|lose|get|not|think|see|keep|win|only)\b)"
+    r"|\A\W*first\b",
+    re.I,
+)
 # What leads on into the next sentence.
 _LEADS = re.compile(
     r"(?:[,;:\u2013\u2014-]|\b(?:not|never|or|and|but|to|if|unless|avoid|than|except|like|so"
@@ -165,7 +171,8 @@ _TAKES_BACK = re.compile(
     r"|second thoughts?|mistake|illegal|impossible|options?|choices?|examples?|alternativ\w+|or not"
     r"|maybe not|rather|better|wrong|bad|you|your|i|i'd|i'll|me|my (?:move|action|choice|answer)"
     r"|said|says|told|tells|suppose|imagine|pretend|lie|lying|blocked|occupied|taken|forbidden"
-    r"|rejected|ruled|opposite|never ?mind|last|previous|earlier|would have|had|was|were|did"
+    r"|rejected|ruled|opposite|never ?mind|last|previous|earlier|would have|had|went|came|took"
+    r"|gave|was|were|did"
     r"|right|best|correct|safer?)\b|\?",
     re.I,
 )
@@ -308,6 +315,8 @@ def _final(before: list[str], last: str, corrected: bool = False) -> Iterator[Ve
             or _HEARD.search(nearest)
             or (_SUBORDINATE.match(nearest) and not _ENDED.search(nearest))
         ):
+            return
+        if any(_FIRST.search(unit) for unit in before):
             return
         others = tuple(before)
         if _STRONG.match(last) or _SO.search(last) or _ARGUED.match(last):

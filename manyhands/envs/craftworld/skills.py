@@ -6,9 +6,8 @@ at any step. By themselves skills remember nothing: what is out of view does not
 With memory (`CraftSkills.with_memory`) they know the map as it was seen (`seen.py`), and there are
 more of them; they then read the perception followed by the memory, both bytes.
 
-Paths lead around what stands in the way, or through it where that is quicker: trees are felled,
-stone and ores are mined if the tool is there, and stones are laid into water. Lava is never
-entered. Costs are in steps.
+Paths lead around lava and what stands in the way, or through it where that is quicker: trees are
+felled, stone and ores are mined if the tool is there, stones are laid into water.
 """
 
 from __future__ import annotations
