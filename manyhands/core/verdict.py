@@ -24,6 +24,7 @@ from manyhands.core.signs import NAME
 
 MOST = 2_000  # characters of an answer that is read so
 _MOST_UNITS = 30  # sentences of it
+_MOST_CLAUSES = 300  # characters of a sentence that is taken apart: the patterns are not linear
 
 
 class Verdict(NamedTuple):
@@ -216,7 +217,7 @@ _MY_STATE = re.compile(
 )
 # A clause behind the action: where it leads, how things are, what others are free to do.
 _BEHIND = re.compile(
-    r"(?P<main>[^,.;:!?\n]+(?:\([^()]*\))?[^,.;:!?\n]*)(?P<sign>,|;"
+    r"(?P<main>[^,.;:!?\n(]+(?:\([^()]*\)[^,.;:!?\n(]*)?)(?P<sign>,|;"
     r"|\s+[\u2013\u2014-]+)\s+(?P<tail>"
     r"(?:(?:right|just|straight|directly|one (?:cell|step)|nearly|almost|still) )?"
     r"(?:away from|towards?|next to|close to|closer to|nearer(?: to)?|near|beside|far from"
@@ -257,7 +258,7 @@ def verdicts(text: str) -> Iterator[Verdict]:
         if not _framed(rest):
             yield Verdict(main, tuple(_units(rest)))
         return
-    corrected = next(reversed(list(_CORRECTED.finditer(text))), None)
+    corrected = _CORRECTED.search(text)
     if corrected:
         said, main = text[: corrected.start()], corrected["main"]
         again = said.lower().strip(" .,;:!-\u2013\u2014\u2026") in main.lower()
@@ -277,7 +278,7 @@ def verdicts(text: str) -> Iterator[Verdict]:
 
 def _section(text: str) -> tuple[str, str] | None:
     """(what stands under the heading of the decision, what stands under others); None without."""
-    marks = [mark for mark in _HEADING.finditer(text) if mark["head"] or mark["why"]]
+    marks = list(_HEADING.finditer(text))
     heads = [mark for mark in marks if mark["head"]]
     whys = [mark for mark in marks if mark["why"]]
     if len(heads) != 1 or not whys:
@@ -289,7 +290,7 @@ def _section(text: str) -> tuple[str, str] | None:
 
 
 def _units(text: str) -> list[str]:
-    """The sentences of a text; a line that breaks off goes on in the next one."""
+    """The sentences and lines of a text; none if the last one may name another by its number."""
     found: list[str] = []
     for unit in _STOP.split(_ITEM.sub("", text)):
         if unit and re.search(r"\w", unit):
@@ -332,7 +333,7 @@ def _final(before: list[str], last: str, corrected: bool = False) -> Iterator[Ve
 
 def _in_clauses(before: list[str], last: str) -> Iterator[Verdict]:
     """The last clause of a sentence, or its first ones."""
-    if before or "?" in last or _framed(last):
+    if before or len(last) > _MOST_CLAUSES or "?" in last or _framed(last):
         return
     found = _TOLD.fullmatch(last)
     if found:

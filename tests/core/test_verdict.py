@@ -60,3 +60,8 @@ def test_what_only_sounds_like_a_decision_is_refused(poker, said):
 
 def test_long_answers_have_no_verdict():
     assert not list(verdicts("I think about it. " * 200 + "I bet."))
+
+
+@pytest.mark.parametrize("piece", ["a - ", "a (b) ", "so ", "it is ", "x, it is "])
+def test_long_sentences_are_not_taken_apart(piece):
+    assert not list(verdicts(piece * (1_900 // len(piece))))

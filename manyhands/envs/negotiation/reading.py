@@ -463,7 +463,8 @@ class _Reader:
             if not plain.endswith(words):
                 continue
             lead = plain[: len(plain) - len(words)]
-            if _LEADS_TO_WORDS.fullmatch(lead) and not _DENIED.search(lead):
+            short = len(lead) <= 100
+            if short and _LEADS_TO_WORDS.fullmatch(lead) and not _DENIED.search(lead):
                 return phrase
         return None
 
