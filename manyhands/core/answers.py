@@ -30,6 +30,7 @@ from typing import Any
 
 from manyhands.core.asides import is_reason, main_clauses, pieces, states
 from manyhands.core.bare import Reader, Remarks, at_end
+from manyhands.core.calls import calls_in
 from manyhands.core.env import IllegalAction, names_of
 from manyhands.core.objects import Wordings, objects_in, order_of, orders_in, ways_of
 from manyhands.core.plain import clearly, plainly
@@ -401,7 +402,7 @@ def _condensed(rest: str) -> str | None:
 
 def _groups(text: str, me: str = "") -> Iterator[list[Answer]]:
     """The decisive parts of an answer by kind, those that count before the others first."""
-    orders = [_ordered(ways, own) for ways, own in orders_in(text)]
+    orders = [_ordered(ways, own) for ways, own in calls_in(text) or orders_in(text)]
     if not orders:
         orders = _whole(text, me)
     if orders:

@@ -422,7 +422,8 @@ class Env(Generic[State]):
         return self
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Env) and self.spec_json() == other.spec_json()
+        # A subclass may have other rules under the same id, and equals share compiled functions.
+        return type(self) is type(other) and self.spec_json() == other.spec_json()
 
     def __hash__(self) -> int:
         return hash(self.spec_json())

@@ -33,7 +33,7 @@ _VERBS = frozenset(_list("action move type name skill verb kind command option c
 _PLAIN = frozenset(
     _list(
         "direction dir heading way side corner depth target destination place location spot point "
-        "receptacle furniture room "
+        "receptacle furniture room source origin container "
         "where square cell field coordinates coordinate item object thing what resource "
         "material ingredient goods good tool pot recipient whom amount count quantity price size "
         "colour color"
@@ -45,7 +45,8 @@ _DOUBLINGS = frozenset(
     _list("or and not if unless until when then but except without avoid instead alternative")
 )
 _OTHERS = frozenset(_list("partner friend everyone team"))
-_SOURCES = frozenset(_list("receptacle furniture"))  # things are put into them, or taken from them
+# Things are put into them, or taken from them.
+_SOURCES = frozenset(_list("receptacle furniture source origin container"))
 _GOALS = frozenset(
     _list(
         "target destination place location spot point where recipient whom receptacle furniture "

@@ -3,6 +3,7 @@
 import gymnasium
 import pettingzoo
 import pytest
+from coins import Coins
 
 import manyhands
 from manyhands.core.env import ConfigError, SeatError
@@ -74,3 +75,16 @@ def test_a_part_of_a_key_is_not_shown():
     with pytest.raises(SeatError, match="option 3 of the seat 'language'") as refused:
         seat("language:model=m,api_key=abc,sk-secret", make("tic_tac_toe"))
     assert "secret" not in str(refused.value)
+
+
+def test_a_subclass_with_other_rules_is_another_game():
+    """Compiled functions are kept by environment: they are not those of the class it came from."""
+
+    class Generous(Coins):
+        def legal(self, state):
+            return super().legal(state) & False
+
+    plain, generous = Coins(), Generous()
+    assert plain == Coins() and generous == Generous() and plain != generous
+    kept = {plain: "plain", generous: "generous"}
+    assert kept[Coins()] == "plain" and kept[Generous()] == "generous"

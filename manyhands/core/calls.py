@@ -1,0 +1,97 @@
+"""Tool calls that are no JSON: in the tags and lines in which models write them.
+
+A call names a tool and what it is given: `<invoke name="move"><parameter name="to">...`,
+`<function=move>{...}</function>`, `<tool><name>move</name><arg>...`, or lines, "tool: move" with
+"args: ..." below it, as "Action:" and "Action Input:" in ReAct (Yao et al. 2023). What it orders is
+read like a tool call in JSON (`core/objects.py`). Nothing is executed, and time is linear.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from manyhands.core.objects import Wordings, objects_in, order_of
+
+_LONGEST = 2_000  # characters of a text with a call
+_WORD = r"[A-Za-z][\w.-]{0,40}"
+_TOOLS = r"(?:\w{1,20}:)?(?:invoke|function|function_call|tool|tool_call|call)"
+_OPENED = re.compile(
+    rf"<(?P<tag>{_TOOLS})(?:\s+name\s*=\s*[\"']?|=[\"']?)(?P<name>{_WORD})[\"']?\s*>"
+    rf"|<(?P<bare>{_TOOLS})>\s*<name>\s*(?P<inner>{_WORD})\s*</name>",
+    re.I,
+)
+_GIVEN = re.compile(
+    rf"<(?P<tag>parameter|param|argument|arg|input|{_WORD})"
+    rf"(?:\s+name\s*=\s*[\"']?|=[\"']?)?(?P<key>(?<=[=\"']){_WORD})?[\"']?\s*>"
+    r"(?P<value>[^<>]{1,200})</(?P=tag)>",
+    re.I,
+)
+_LINES = re.compile(
+    rf"^[ \t]*(?:tool|tool[ _]name|function|name|action)[ \t]*:[ \t]*[\"']?(?P<name>{_WORD}"
+    rf"(?:[ ]{_WORD}){{0,2}})[\"']?[ \t]*\n+[ \t]*"
+    r"(?:args|arguments|input|parameters|params|(?:action|tool)[ _]input)[ \t]*:"
+    r"[ \t]*(?P<given>[^\n]{1,300})[ \t]*$",
+    re.I | re.M,
+)
+_PAIR = re.compile(
+    rf"\s*[\"']?({_WORD})[\"']?\s*:\s*[\"']?([^\"'{{}}\[\],:]{{1,80}})[\"']?\s*(?:,|$)"
+)
+_UNNAMED = {"arg", "argument", "param", "parameter", "input", "value"}  # what is given has no name
+
+
+def calls_in(text: str) -> list[tuple[Wordings, str]]:
+    """What the calls in a text order, each with its own text; empty if one cannot be read."""
+    if len(text) > _LONGEST or not ("<" in text or ":" in text):
+        return []
+    found: list[tuple[str, dict[str, Any] | None, str]] = []
+    opened = list(_OPENED.finditer(text))
+    ends = [*(after.start() for after in opened[1:]), len(text)]
+    for call, end in zip(opened, ends, strict=False):
+        own = text[call.start() : end]
+        closing = re.search(rf"</{re.escape(call['tag'] or call['bare'])}\s*>", own, re.I)
+        own = own[: closing.end()] if closing else own
+        inside = own[call.end() - call.start() : closing.start() if closing else len(own)]
+        found.append((call["name"] or call["inner"], _in_tags(inside), own))
+    for call in _LINES.finditer(text):
+        found.append((call["name"], _in_line(call["given"]), call[0]))
+    orders = []
+    for name, given, own in found:
+        order = None if given is None else order_of({"name": name, "arguments": given})
+        if not order or not order[0]:
+            return []
+        orders.append((order[0], own))
+    return orders
+
+
+def _in_tags(inside: str) -> dict[str, Any] | None:
+    """What a call in tags is given, by name; None if it is something else."""
+    objects = objects_in(inside)
+    if len(objects) == 1 and inside.strip() == objects[0][1] and isinstance(objects[0][0], dict):
+        return objects[0][0]
+    given: dict[str, Any] = {}
+    for part in _GIVEN.finditer(inside):
+        key = (part["key"] or part["tag"]).lower()
+        key = "object" if key in _UNNAMED else key
+        if key in given:
+            return None
+        given[key] = part["value"].strip()
+    return None if _GIVEN.sub("", inside).strip() else given
+
+
+def _in_line(line: str) -> dict[str, Any] | None:
+    """What a call in lines is given, by name: an object, with quotation marks or without, or a
+    single thing."""
+    line = line.strip()
+    objects = objects_in(line)
+    if len(objects) == 1 and line == objects[0][1] and isinstance(objects[0][0], dict):
+        return objects[0][0]
+    if line.startswith("{") and line.endswith("}"):
+        pairs = [found.groups() for found in _PAIR.finditer(line[1:-1])]
+        whole = _PAIR.sub("", line[1:-1]).strip()
+        keys = [key.lower() for key, _ in pairs]
+        if whole or len(set(keys)) < len(keys):
+            return None
+        return {key: value.strip() for key, (_, value) in zip(keys, pairs, strict=True)}
+    line = line.strip("\"'`")
+    return {} if line.lower() in ("", "none", "null") else {"object": line}

@@ -1,0 +1,62 @@
+"""Tool calls in tags and lines, as models write them without JSON."""
+
+import pytest
+
+from manyhands.core.answers import decide
+from manyhands.core.calls import calls_in
+from manyhands.core.env import IllegalAction
+
+MOVES = ("go to drawer 2", "go to drawer 3", "take cup 1 from shelf 1", "wait", "north")
+
+
+def mean(answer):
+    said = answer.plain.replace("_", " ").replace(",", "")
+    return said if said in MOVES else None
+
+
+@pytest.mark.parametrize(
+    ("text", "move"),
+    [
+        ('<invoke name="go_to"><parameter name="target">drawer 2</parameter></invoke>', 0),
+        (
+            '<function_calls>\n<ns:invoke name="go_to">\n<parameter name="x">drawer 3</parameter>\n'
+            "</ns:invoke>\n</function_calls>",
+            1,
+        ),
+        ('<function=go_to>{"receptacle": "drawer 2"}</function>', 0),
+        ("<function=go_to>\n<parameter=target>\ndrawer 2\n</parameter>\n</function>", 0),
+        ("<tool_call><function=wait></function></tool_call>", 3),
+        ("<tool>\n <name>go_to</name>\n <arg>drawer 3</arg>\n</tool>", 1),
+        ("The cup is there.\n\nAction: go to\nAction Input: drawer 2", 0),
+        ('Thought: it is near.\nAction: go to\nAction Input: "drawer 3"', 1),
+        ("Action: wait\nAction Input: {}", 3),
+        ("tool: go_to\nargs: {place: drawer 2}", 0),
+        ('name: take\narguments: {"object": "cup 1", "source": "shelf 1"}', 2),
+        ('take(object="cup 1", source="shelf 1")', 2),
+        ('<invoke name="act"><parameter name="action">north</parameter></invoke>', 4),
+        # Not these.
+        ('<invoke name="go_to"><parameter name="not">drawer 2</parameter></invoke>', None),
+        ("Action: go to\nAction Input: not drawer 2", None),
+        ("Action: go to\nAction Input: drawer 2 or drawer 3", None),
+        (
+            '<invoke name="go_to"><parameter name="a">drawer 2</parameter></invoke>\n'
+            '<invoke name="go_to"><parameter name="a">drawer 3</parameter></invoke>',
+            None,
+        ),
+        ('<invoke name="go_to">the drawer <parameter name="a">2</parameter></invoke>', None),
+        ('<invoke name="go_to"><a>drawer 2</a><a>drawer 3</a></invoke>', None),
+        ("tool: go_to\nargs: {place: drawer 2, place: drawer 3}", None),
+    ],
+)
+def test_calls(text, move):
+    if move is None:
+        with pytest.raises(IllegalAction):
+            decide(text, mean)
+    else:
+        assert decide(text, mean) == MOVES[move]
+
+
+def test_long_texts_are_not_searched():
+    for text in ("<tool>" * 5_000, "<invoke name=a>" * 5_000, "tool: a\nargs: " * 5_000):
+        assert calls_in(text) == []
+    assert calls_in("<tool " * 300) == [] and calls_in("tool:\n" * 300) == []
