@@ -38,6 +38,7 @@ SKILLS = {
 STEPS, AFTER = 190, 75  # of a situation at most; after the touch
 ASIDE = 1.0  # m, the height of the other team, beneath the ball that comes from their half
 FARTHEST = 6.0  # m behind the net: of courts that are longer, the part that spikes reach
+LEAST = 96  # situations of a skill that has few targets, so that its share is no accident
 PLAYABLE = 0.6  # s, that a ball which a block has deadened stays above 1 m at least
 
 
@@ -218,10 +219,11 @@ def measured(task: str, version: str, count: int, seed: int) -> list[dict[str, A
     for skill, kind in SKILLS.items():
         rows = np.flatnonzero(kinds == kind)
         for row in rows:
-            drawn = situations(env, skill, count, seed + int(row))
+            each = max(count, LEAST // len(rows))
+            drawn = situations(env, skill, each, seed + int(row))
             parts.append(drawn)
-            chosen += [row] * count
-            names += [skill] * count
+            chosen += [row] * each
+            names += [skill] * each
     starts = {name: np.concatenate([part[name] for part in parts], 1) for name in parts[0]}
     numbers, kind_of = np.array(chosen, np.int32), np.array(names)
     found = tried(env, skills, starts, numbers)
@@ -242,7 +244,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--tasks", nargs="+", default=TASKS, choices=TASKS)
     parser.add_argument("--skills", nargs="+", default=["plain", "attack"])
-    parser.add_argument("--situations", type=int, default=64, help="of each skill and target")
+    parser.add_argument("--situations", type=int, default=64, help="of each skill and target, and more where a skill has few targets")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--out", type=Path, default=RESULTS / "volleyball-accuracy.json")
     args = parser.parse_args()

@@ -297,7 +297,10 @@ def _moves(data: Scenario, agent: int, silent: bool) -> Grammar:
 _OFFERED = Grammar({"": ["{choice}"]}, {"choice": {}})
 _SPOKEN = Grammar({"": ["say", "say aloud", "speak"]})
 _SAYS = re.compile(r"\bsay(?:\s|[*_`])*[:=\uff1a]", re.I)
-_SAY_LINE = re.compile(r"^[^\w\n]*say[^\w\n]*[:=\uff1a]", re.I | re.M)
+# A line of words to say, or the mark in capitals behind a sentence.
+_SAY_LINE = re.compile(
+    r"^[^\w\n]*(?i:say)[^\w\n]*[:=\uff1a]|(?<=[.!?\u2026] )\W{0,2}SAY[*_]{0,2}:", re.M
+)
 # Before a phrase of the game that stands as it is: who says it, to whom, or nothing.
 _LEADS_TO_WORDS = re.compile(
     r"\W*(?:(?:so|ok|okay|well|now|then)\b[\s,]*)*(?:(?:(?:i|we|i'll|i will|i shall|let me|let's"
@@ -318,6 +321,7 @@ _A_MOVE = re.compile(
     r"|ask for)\b",
     re.I,
 )
+_QUOTED = re.compile(r"\"[^\"\n]{1,80}\"|\u201c[^\u201d\n]{1,80}\u201d")
 # What is said to somebody, set off by commas; and what stands around a move without a meaning.
 _WHO = (
     r"(?:(?:my|dear|good|old) )*(?:friends?|partners?|mate|buddy|pal|colleagues?|neighbou?rs?"
@@ -426,9 +430,12 @@ class _Reader:
                         return self.decided(rest)
                     except IllegalAction:
                         return self.words(say)
-                beside = _SAY_LINE.search(text) and answers.condense(rest) is None
-                if beside and not _A_MOVE.search(rest) and self.may_speak():
-                    return self.words(say)
+                thought = _QUOTED.sub("", rest)
+                if _SAY_LINE.search(text) and not _A_MOVE.search(thought) and self.may_speak():
+                    try:
+                        return self.decided(rest)
+                    except IllegalAction:
+                        return self.words(say)
         return self.decided(text)
 
     def decided(self, text: Any) -> Action:
