@@ -79,6 +79,7 @@ _ORDINALS = {word: k for k, word in enumerate(_list(
     "fourteenth fifteenth sixteenth"), start=1)}  # fmt: skip
 _LONGEST = 5  # words of a name
 MOST_NUMBER = 99
+POINTED = ("this", "other")
 
 
 class Named(NamedTuple):
@@ -87,10 +88,12 @@ class Named(NamedTuple):
     Attributes:
         kinds: the kinds that it may be.
         number: its number within its kind, or None if the sentence gives none.
+        pointed: "this", what is here or held; "other", the one beside it; "" without either.
     """
 
     kinds: tuple[int, ...]
     number: int | None
+    pointed: str = ""
 
 
 def alfworld_name(kind: str) -> str:
@@ -141,15 +144,18 @@ def vocabulary(
 
 class Names:
     """A slot of a `Grammar`: things with their numbers, as `Named`; "mug 2", "mug two", "mug #2",
-    "the second mug", "the mug"; and "mugs", where there may be `several`."""
+    "the second mug", "the mug"; "mugs", where there may be `several`; and "this mug" and "the other
+    mug", where a sentence may be `pointing`."""
 
-    def __init__(self, names: tuple[str, ...], several: bool = False):
+    def __init__(self, names: tuple[str, ...], several: bool = False, pointing: bool = False):
         self.known = vocabulary(names, several)
+        self.pointing = pointing
         self.begin = {key[0] for key in self.known}
 
     def __call__(self, said: list[str], start: int) -> Iterator[tuple[Named, int]]:
+        pointed = said[start] if self.pointing and said[start] in POINTED else ""
         rank = _rank(said[start])
-        first = start + (rank is not None)
+        first = start + (rank is not None or bool(pointed))
         if first >= len(said) or said[first] not in self.begin:
             return
         for length in range(1, min(_LONGEST, len(said) - first) + 1):
@@ -157,8 +163,8 @@ class Names:
             if kinds is None:
                 continue
             end = first + length
-            yield Named(kinds, rank), end - start
-            if rank is None:
+            yield Named(kinds, rank, pointed), end - start
+            if rank is None and not pointed:
                 end += end < len(said) and said[end] in ("number", "no", "nr", "#")
                 number = whole_number(said[end]) if end < len(said) else None
                 if number is not None and 0 < number <= MOST_NUMBER:
