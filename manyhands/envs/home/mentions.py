@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 _OPENING = "open open_up pull_open close shut search check explore look_in look_inside look_into"
 _HANDLING = (
     "take get grab pick lift turn switch pick_up fetch collect retrieve take_out put place drop "
-    "put_down set_down deposit bring carry deliver pack clean wash rinse scrub heat warm heat_up microwave cook "
-    "cool chill cool_down slice cut"
+    "put_down set_down deposit bring carry deliver pack clean wash rinse scrub heat warm heat_up "
+    "microwave cook cool chill cool_down slice cut"
 )
 _NEARING = (
     "go_to go_over_to walk_to walk_over_to walk_up_to step_to step_over_to step_up_to head_to "
