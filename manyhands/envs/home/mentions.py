@@ -23,7 +23,8 @@ _HANDLING = (
 )
 _NEARING = (
     "go_to go_over_to walk_to walk_over_to walk_up_to step_to step_over_to step_up_to head_to "
-    "head_over_to head_for move_to move_over_to get_to make_for approach visit return_to go_back_to"
+    "head_over_to head_for move_to move_over_to get_to make_for set_out_for approach visit "
+    "return_to go_back_to"
 )
 _LOOKING = "look have_a_look take_a_look take_a_peek search explore check"
 _DOUBLED = frozenset(("put", "set", "get", "cut", "grab", "drop", "shut"))
@@ -131,7 +132,8 @@ def _that_one(text: str, name: _Name) -> str:
         before = [m for m in known if m.kind == mention.kind and m.meaning <= mention.meaning]
         known.append(mention)
         pointed = _THAT.search(text, 0, mention.start)
-        if len(mention.meaning) < 2 or not pointed or len({m.meaning for m in before}) != 1:
+        numbered_itself = text[mention.end - 1].isdigit()
+        if numbered_itself or not pointed or len({m.meaning for m in before}) != 1:
             continue
         if len(before[0].meaning) == 1:
             parts += [text[end : pointed.start()], text[before[0].start : before[0].end]]

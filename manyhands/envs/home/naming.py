@@ -19,26 +19,29 @@ ALIASES: Mapping[str, tuple[str, ...]] = {
     "cabinet": ("cupboard",),
     "coffee_machine": ("coffee maker", "coffeemaker"),
     "coffee_table": ("table",),
-    "counter_top": ("counter", "kitchen counter", "countertop", "worktop"),
-    "desk": ("writing desk",),
+    "counter_top": ("counter", "kitchen counter", "countertop", "worktop", "work surface"),
+    "desk": ("writing desk", "work desk"),
     "dining_table": ("dinner table", "kitchen table", "table"),
     "dishwasher": ("dish washer",),
     "drawer": (),
     "dresser": ("chest of drawers",),
     "floor_corner": ("corner",),
-    "fridge": ("refrigerator",),
-    "garbage_can": ("trash can", "rubbish bin", "waste bin", "bin", "dustbin", "garbage bin"),
+    "fridge": ("refrigerator", "icebox"),
+    "garbage_can": (
+        *("trash can", "rubbish bin", "waste bin", "bin", "dustbin", "garbage bin"),
+        *("trash", "garbage", "wastebasket", "trashcan"),
+    ),
     "hand_towel_holder": ("hand towel rack",),
     "microwave": ("microwave oven",),
-    "shelf": ("shelves",),
+    "shelf": ("shelves", "bookshelf", "bookcase"),
     "side_table": ("nightstand", "night stand", "bedside table", "table"),
     "sink_basin": ("sink", "basin", "washbasin"),
-    "sofa": ("couch", "settee"),
+    "sofa": ("couch", "settee", "divan"),
     "stove_burner": ("burner", "stove", "hob"),
-    "toilet": (),
+    "toilet": ("loo", "toilet bowl"),
     "toilet_paper_hanger": ("toilet paper holder",),
     "towel_holder": ("towel rack", "towel rail"),
-    "tv_stand": ("television stand",),
+    "tv_stand": ("television stand", "tv table", "tv unit"),
     "alarm_clock": ("clock",),
     "box_of_tissues": ("tissue box", "tissues", "box of tissue"),
     "bread": ("loaf of bread", "loaf"),
@@ -54,7 +57,21 @@ ALIASES: Mapping[str, tuple[str, ...]] = {
     "laptop": ("computer", "laptop computer", "notebook"),
     "pepper_shaker": ("pepper",),
     "phone": ("cell phone", "mobile phone", "mobile", "smartphone"),
+    "pan": ("frying pan", "fry pan", "skillet"),
+    "pen": ("ballpoint", "ballpoint pen", "biro"),
     "plate": ("dish",),
+    "pot": ("cooking pot", "saucepan"),
+    "kettle": ("tea kettle", "teakettle"),
+    "juice": ("bottle of juice", "carton of juice", "juice carton", "juice bottle"),
+    "mug": ("coffee mug",),
+    "cup": ("teacup", "tea cup", "coffee cup"),
+    "lettuce": ("head of lettuce", "salad"),
+    "magazine": ("journal",),
+    "newspaper": ("paper",),
+    "plunger": ("toilet plunger",),
+    "poundcake": ("pound cake", "cake"),
+    "statue": ("statuette", "figurine", "sculpture"),
+    "wine": ("glass of wine",),
     "remote": ("remote control",),
     "salt_shaker": ("salt",),
     "soap_bar": ("soap", "bar of soap"),
@@ -63,9 +80,11 @@ ALIASES: Mapping[str, tuple[str, ...]] = {
     "toilet_paper": ("toilet roll", "roll of toilet paper"),
     "watch": ("wristwatch", "wrist watch"),
     "wine_bottle": ("bottle of wine", "bottle"),
-    "bathroom": ("bath room",),
-    "living_room": ("lounge", "sitting room"),
-    "office": ("study",),
+    "wardrobe": ("closet",),
+    "bathroom": ("bath room", "washroom", "restroom"),
+    "bedroom": ("bed room",),
+    "living_room": ("lounge", "sitting room", "front room"),
+    "office": ("study", "home office", "workroom"),
 }
 # ALFWorld's names, where they are not the same words written together.
 ALFWORLD: Mapping[str, str] = {
@@ -165,7 +184,7 @@ class Names:
             end = first + length
             yield Named(kinds, rank, pointed), end - start
             if rank is None and not pointed:
-                end += end < len(said) and said[end] in ("number", "no", "nr", "#")
+                end += end < len(said) and said[end] in ("number", "numbered", "no", "nr", "#")
                 number = whole_number(said[end]) if end < len(said) else None
                 if number is not None and 0 < number <= MOST_NUMBER:
                     yield Named(kinds, number), end + 1 - start

@@ -54,6 +54,8 @@ LOOKS = ("look", "inventory", "examine", "help")  # ALFWorld's commands that cha
 # ---- an answer -----------------------------------------------------------------------------------
 
 _LABEL = re.compile(r"^(?:act|command|cmd)(?: ?\d{1,3})? ?[:>] ?|> ?")
+# Where one is, rather than where one goes.
+_IS_THERE = re.compile(r"\b(?:i'm|am|still|already|now) (?:\w+ )?(?:standing|sitting)\b")
 _THOUGHT = re.compile(r"(?:> ?)?(?:think|thought|reason|reasoning)(?: ?\d{1,3})? ?[:>]", re.I)
 _ACT = re.compile(r"\s*(?:>\s*(?:act(?: ?\d{1,3})? ?:)?|act(?:ion)?(?: ?\d{1,3})? ?:)\s*(.+)", re.I)
 
@@ -107,7 +109,7 @@ def parse(home: Home, text: Any, state: HomeState, agent: int) -> int:
                 return action
         if manner and _THOUGHT.match(plain):
             return Actions.WAIT
-        readings = grammar(home.catalog).read(plain)
+        readings = [] if _IS_THERE.search(plain) else grammar(home.catalog).read(plain)
         if answer.kind != REASON:
             named = bare(home.catalog).read(plain)
             readings += [one for one in named if not _is_at(home, facts, agent, one)]
@@ -130,7 +132,7 @@ def parse(home: Home, text: Any, state: HomeState, agent: int) -> int:
 
 def _is_at(home: Home, facts: Facts, agent: int, reading: Reading) -> bool:
     """Whether a player is at a place, or in a room, that it names."""
-    if agent >= len(facts.at) or reading.meaning == "take":
+    if agent >= len(facts.at) or reading.meaning in ("take", "put"):
         return False
     if "place" in reading.values:
         return facts.at[agent] in (places_meant(home, facts, agent, reading.values) or ())
@@ -187,8 +189,8 @@ def _action(home: Home, facts: Facts, agent: int, reading: Reading) -> int | str
         return _search(home, facts, agent, values, opens=what == "search")
     if what == "bring":
         return _bring(home, facts, agent, values)
-    if what in ("go", "room", "middle") and (elsewhere := _left(facts, agent, values)):
-        return elsewhere
+    if what in ("go", "room", "middle") and (unfit := _unfit(home, facts, agent, values)):
+        return unfit
     if what == "middle":
         rooms = (
             rooms_meant(facts, agent, values) if "room" in values else [facts.player_room[agent]]
@@ -257,11 +259,14 @@ def _room(facts: Facts, agent: int, do: Actions, values: dict[str, Any]) -> int 
     return do.room + rooms[0]
 
 
-def _left(facts: Facts, agent: int, values: dict[str, Any]) -> str:
-    """Why one cannot leave what one says that one leaves."""
+def _unfit(home: Home, facts: Facts, agent: int, values: dict[str, Any]) -> str:
+    """Why one does not go as one says: from where, and with what."""
     room, at = facts.player_room[agent], facts.at[agent]
+    mine = held(home, facts, agent)
     if "from" in values and room not in numbered(facts.room_kind, values["from"], [room]):
         return "you are not in that room"
+    if "along" in values and not set(numbered(facts.object_kind, values["along"])) & set(mine):
+        return "you do not hold that"
     if "off" in values and at not in numbered(facts.kind, values["off"], [at]):
         return f"you are {_at(facts, agent)}, not there"
     return ""
@@ -275,7 +280,7 @@ def _bring(home: Home, facts: Facts, agent: int, values: dict[str, Any]) -> int 
         return hand
     if "box" in values:
         return _action(home, facts, agent, Reading("pack", values))
-    if "room" in values:
+    if "place" not in values:
         return _room(facts, agent, do, values)
     places = places_meant(home, facts, agent, values) or []
     if facts.at[agent] in places:
@@ -374,7 +379,7 @@ def _lamp(home: Home, facts: Facts, agent: int, named: Named | None) -> int | st
     here = lamp_at(facts, facts.at[agent]) if facts.at[agent] != NONE else -1
     if here < 0:
         return "no lamp is here"
-    if named is not None and here not in numbered(facts.object_kind, named):
+    if named is not None and here not in numbered(facts.object_kind, named._replace(pointed="")):
         return f"that lamp is not here: {facts.object_names[here]} is"
     return Actions(home).use
 

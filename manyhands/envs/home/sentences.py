@@ -13,13 +13,21 @@ from manyhands.envs.home.naming import Names
 
 # ---- ways to name a thing, a place and a room ----------------------------------------------------
 
-_IT = "(it|that|this|them|object|item|thing|what i (hold|carry|have|am holding|am carrying))"
-_THING = f"({{thing}}|{_IT})"
+_IT = (
+    "(it|that|this|them|object|item|thing|what (i (hold|carry|have)|(i am|i'm) (holding|carrying)))"
+)
+_THING = f"([my] {{thing}}|{_IT})"
+_BOX = "[my] {box:thing} [(i (hold|carry|have)|in my hand)]"
+# The last ones are names of a tool call's arguments: take(object="mug 1", source="desk 1").
 _IN = (
     "(in|on|into|onto|in / on|in or on|on or in|inside|inside of|in to|on to|to|at|upon|"
-    "back in|back on|back into|back onto|over to|down on|down in|down onto|down at|away in)"
+    "back in|back on|back into|back onto|over to|down on|down in|down onto|down at|away in|"
+    "destination|location|receptacle|container)"
 )
-_FROM = "(from|out of|off|off of|in|on|at|inside|from inside|from in|from on)"
+_FROM = (
+    "(from|out of|off|off of|in|on|at|inside|from inside|from in|from on|source|location|receptacle"
+    "|container|origin)"
+)
 _WITH = "(with|in|at|using|by|on|by using|under|inside|via|through|use)"
 _AFTER = "[(first|again)]"
 
@@ -30,16 +38,23 @@ _WHERE = f"where ({{told:things}} {_LIES}|i (saw|found|left) {{told:things}})"
 # room", "the table with the bread".
 _WHICH = (
     "[{of:room}] {place} [({near}|[here|there|over there] (in|inside|of) {room})] "
-    f"[((with|holding|containing|(that|which) {_HOLDS}) {{has:thing}} [(in|on) it]|{_WHERE})]"
+    f"[((with [my]|holding|containing|(that|which) {_HOLDS}) {{has:things}} [(in|on) it]|{_WHERE})]"
 )
 _PLACE = f"[{{how}}] {_WHICH}"
 _ROOM = f"({{room}}|room) (with|where|that {_HOLDS}|which {_HOLDS}) {{in:place}} [{_LIES}]"
 _IDLE = "(wait|do nothing|stay|stay (here|put)|hold|pass|idle)"
 _LYING = f"((that|which) {_LIES}|lying|standing|sitting)"
+_PUT = (
+    "(put|place|set|lay|drop|leave|move|insert|deposit|store|return|stow|rest|drop off|put down"
+    "|set down|put back|place back|put away|lay down|park|slide|slip|dump|unload|release|toss|throw"
+    "|hide|transfer|add)"
+)
 _PLACE_HERE = "{place} [({near}|(in|of) {room})]"
+_UNDER_WATER = "under (tap|faucet|water|running water)"
 _THINGS = (
     "[(other|remaining|rest of|rest of the)] (thing|target|object|item|stuff|rest) (in|of|from)"
 )
+_ALONG = "[(with|carrying|bringing|holding|taking) [my] {along:thing} [(along|with me)]]"
 _PURPOSE = (
     "[for ([(any|some|more)] {aim:thing} [(and|&|+)] [{aim:thing}]"
     "|[(quick|closer|short|better|first|good)] (look|check|search|peek))]"
@@ -59,18 +74,28 @@ _SOUGHT = f"[for {_ANY}]"
 # ---- ways to go there ----------------------------------------------------------------------------
 
 _GO = (
-    "(go|walk|move|head|run|step|proceed|return|travel|navigate|come|get|hurry|switch|continue"
+    "(go|walk|move|head|run|step|proceed|return|travel|navigate|come back|get|hurry|switch|continue"
     "|cross|rush|race|advance|turn|be off|make my way|set (out|off)|start (out|off)"
     "|take (me|myself|us)|take [(short|quick|long|little)] (walk|trip|stroll|way|path|route)"
     "|(make|on) [(short|quick|little)] (trip|detour)) "
-    "[(back|over|on|straight|right|directly|across|along|up|down|ahead|out|off|around)]"
+    "[(back|over|on|straight|right|directly|across|along|up|down|ahead|out|off|around|all the way)]"
 )
-_TO = "(to|towards|toward|into|for|in|over to|back to|up to|next to|near|close to|beside)"
+_TO = (
+    "(to|towards|toward|into|for|in|over to|back to|up to|next to|near|close to|beside|in front of)"
+)
 _GO_TO = (
     f"({_GO} {_TO}|(make|make beeline|aim|leave|start|depart) for|goto|visit|approach|reach"
-    "|check out|try|(swing|stop|drop|come) by|stop at|drop in at)"
+    "|check out|try|(swing|stop|drop) by|stop at|drop in at)"
 )
-_ENTER = f"({_GO_TO}|{_GO} (inside|through|through to)|enter|slip into|duck into)"
+_ENTER = (
+    f"({_GO_TO}|{_GO} (inside|through|through to|through door to)|enter|(slip|duck) (in|into)"
+    "|(take|use) door to)"
+)
+_BE_AT = (
+    "[go] [and] (be|stand|arrive|sit|sit down|(position|place|station|plant|post|put) myself) "
+    "(at|by|in|on|near|beside|next to|in front of)"
+)
+_BEGIN = "(begin|start) [my] (search|hunt|round|tour|check) (at|with|in|from|by)"
 _LEAVE = f"(leave|exit) ({{near}}|{{off:place}}|{{from:room}}|room) (for|(and|to) [now] {_ENTER})"
 _TO_WHERE = f"where ({{to:things}} {_LIES}|i (saw|found|left|have seen) {{to:things}})"
 _FROM_HERE = f"{_GO} from ({{off:place}}|{{from:room}}) [on|over] (to|into|in to)"
@@ -98,6 +123,18 @@ def _names(catalog: Catalog) -> dict[str, Any]:
     }
 
 
+def _made(verbs: str, states: str, nouns: str, ends: str) -> list[str]:
+    """Phrases of what makes a thing clean, hot or cool; each list as alternatives of a pattern."""
+    at = f"[{_WITH} ({_WHICH}|here|it|{{near}})]"
+    return [
+        f"({verbs}) {_THING} [({ends})] {at} [{_UNDER_WATER}]",
+        f"(make|get) {_THING} ({states}) {at}",
+        f"use ({_WHICH}|it|this) to ({verbs}) {_THING} [({ends})]",
+        f"give {_THING} [(quick|good|short|proper|little)] ({nouns}) {at}",
+        f"let {_THING} ({verbs}) {at}",
+    ]
+
+
 @functools.lru_cache(maxsize=8)
 def grammar(catalog: Catalog) -> Grammar:
     """The phrases of homes with a catalog; they do not depend on the state."""
@@ -110,18 +147,20 @@ def grammar(catalog: Catalog) -> Grammar:
             "go",
             [
                 f"{_GO_TO} {_PLACE} {_AFTER} {_PURPOSE}",
+                f"{_GO_TO} {_WHICH} {_ALONG}",
                 f"(check|search) {{place}} (in|inside|of) {{room}} {_AFTER}",
                 f"check {{place}} {_AFTER}",
                 f"{_GO_TO} {_PLACE} to (look|search|check|see)",
                 f"go {_PLACE}",
                 f"(go|walk|head) and (check|inspect|see|search) {_PLACE}",
                 f"go (check|see|inspect|search) {_PLACE}",
-                f"(be|stand|arrive) at {_PLACE}",
+                f"{_BE_AT} {_PLACE}",
+                f"{_BEGIN} {_PLACE}",
                 "not {out:place} [.] [but] {place}",
                 f"pay {_PLACE} [(short|quick|little)] visit",
                 f"{_LEAVE} {_PLACE}",
                 f"{_FROM_HERE} {_PLACE}",
-                f"{_GO_TO} {{to:things}} [{_FROM} {{place}}]",
+                f"{_GO_TO} {{to:things}} [{_FROM} {_PLACE_HERE}]",
                 f"{_GO} [to] [(place|spot|back to)] {_TO_WHERE}",
             ],
         ),
@@ -129,7 +168,9 @@ def grammar(catalog: Catalog) -> Grammar:
             "room",
             [
                 f"{_ENTER} ([middle of] {{room}}|{_ROOM}) {_AFTER}",
-                "take {room}",
+                f"{_ENTER} {{room}} {_ALONG}",
+                "(take|cover|do|handle|tackle) {room}",
+                f"{_BEGIN} {{room}}",
                 f"{_ENTER} ({{room}}|{_ROOM}) to (look|search|explore) [(around|there|in it)]",
                 f"go ({{room}}|{_ROOM})",
                 "off to {room} to (look|search|explore) [(around|there|in it)]",
@@ -152,8 +193,8 @@ def grammar(catalog: Catalog) -> Grammar:
                 f"open [up] [door of] ({_WHICH}|it|this|that|here|door) [door]",
                 "({place}|it) (has|needs) to be opened [first]",
                 "open [up]",
-                "pull open ({place}|it|this)",
-                "pull ({place}|it|this) open",
+                f"(pull|swing|push|slide) open ({_WHICH}|it|this)",
+                f"(pull|swing|push|slide|get) ({_WHICH}|it|this) open",
                 "open (it|this|{place}) up",
                 "open ({place}|it) to (look (in|inside)|(see|check) (what is|(whether|if) "
                 "[there is] (a|an|some) {aim:thing} [is]) (in it|inside|in there|there))",
@@ -165,6 +206,7 @@ def grammar(catalog: Catalog) -> Grammar:
                 f"(close|shut) [up] [door of] ({_WHICH}|it|this|here) [door]",
                 "(close|shut) [again]",
                 "(close|shut) ({place}|it) [up] again",
+                f"(push|pull|swing|slide) ({_WHICH}|it|this) (shut|closed)",
             ],
         ),
         (
@@ -187,10 +229,10 @@ def grammar(catalog: Catalog) -> Grammar:
         (
             "put",
             [
-                f"(put|place|set|lay|drop|leave|move|insert|deposit|store|return|stow|rest|drop off"
-                f"|put down|set down|put back|place back|put away|lay down) {_THING} "
-                f"[(down|back|away|off|here|there)] {_IN} ({{place}}|{{box:thing}}|here|there|it)",
-                f"(put|place|set|lay|drop) down {_THING} [{_IN} ({{place}}|here|there)]",
+                f"{_PUT} {_THING} [(down|back|away|off|here|there)] "
+                f"{_IN} ({_WHICH}|{_BOX}|here|there|it|{{near}})",
+                f"{_PUT} (what is|thing|object) in my {{side}} hand {_IN} ({_WHICH}|{_BOX}|it)",
+                f"(put|place|set|lay|drop) down {_THING} [{_IN} ({_WHICH}|here|there)]",
                 f"(put|place|set|lay) {_THING} (down [here]|here|down there|back here)",
                 f"(put|place|set|lay|drop) [down] {_THING} [down] with ({{with:thing}} [in it]|"
                 f"its content|what is in it) {_IN} ({{place}}|here)",
@@ -198,7 +240,8 @@ def grammar(catalog: Catalog) -> Grammar:
                 "hand [down]",
                 "(put|place|set|lay|drop) [down] (what is|what i hold|thing|object|one) in my "
                 "{side} hand [down]",
-                f"(drop|deposit|get rid of|let go of) {_THING} [(here|there|off)]",
+                "(drop|deposit|get rid of|let go of|release|unload|dump) "
+                f"{_THING} [(here|there|off)]",
                 f"leave {_THING} here",
                 f"(put|place) {_THING} (in|inside)",
             ],
@@ -206,12 +249,12 @@ def grammar(catalog: Catalog) -> Grammar:
         (
             "bring",
             [f"(bring|carry|take|deliver) {_THING} [back] [over] (to|into|in|on|onto) "
-             "({place}|{room}|{box:thing})"],
+             f"({_WHICH}|{{room}}|{_BOX})"],
         ),
         (
             "pack",
             [
-                f"(pack|load|stash|pile|stack) {_THING} [{_IN} ({{box:thing}}|it)]",
+                f"(pack|load|stash|pile|stack) {_THING} [{_IN} ({_BOX}|it)]",
                 f"pack {_THING} up",
                 f"(put|place) {_THING} (in|into|inside) ({{box:thing}})",
             ],
@@ -219,33 +262,28 @@ def grammar(catalog: Catalog) -> Grammar:
         (
             "clean",
             [
-                f"(clean|wash|rinse|scrub|clean up|wash up|rinse off|wash off|clean off) {_THING} "
-                f"[(off|up|clean)] [{_WITH} ({{place}}|here|it)] "
-                "[under (tap|faucet|water|running water)]",
+                *_made("clean|wash|rinse|scrub|(clean|wash) up|(rinse|wash|clean) off",
+                       "clean|cleaned|washed|rinsed", "wash|rinse|clean|scrub", "off|up|clean"),
+                f"(hold|put|run|clean|wash|rinse) {_THING} {_UNDER_WATER}",
             ],
         ),
         (
             "heat",
-            [
-                f"(heat|warm|heat up|warm up|cook|microwave|reheat) {_THING} [up] "
-                f"[{_WITH} ({{place}}|here|it)]",
-                f"(make|get) {_THING} hot [{_WITH} {{place}}]",
-            ],
+            _made("heat|warm|heat up|warm up|cook|microwave|reheat|zap|nuke|make warm",
+                  "hot|heated|warm|warmed [up]|cooked", "heat|zap|warm up", "up|hot"),
         ),
         (
             "cool",
-            [
-                f"(cool|chill|cool down|refrigerate|cool off|chill down) {_THING} [(down|off)] "
-                f"[{_WITH} ({{place}}|here|it)]",
-                f"(make|get) {_THING} (cold|cool) [{_WITH} {{place}}]",
-            ],
+            _made("cool|chill|cool down|refrigerate|cool off|chill down",
+                  "cold|cool|cooled [down]|chilled", "chill|cooling", "down|off|cold"),
         ),
         (
             "use",
             [
-                "(use|toggle|turn on|switch on|light|light up|activate|power on|toggle on|put on) "
-                "{thing} [(on|at) {place}]",
-                "(turn|switch|toggle|put) {thing} on [(on|at) {place}]",
+                "(use|toggle|turn on|switch on|light|light up|activate|power on|toggle on|put on"
+                "|(flip|flick|click) on) {thing} [(on|at) {place}]",
+                "(turn|switch|toggle|put|flip|flick|get) {thing} on [(on|at) {place}]",
+                "(turn|switch) (on light of {thing}|light of {thing} on)",
                 "(turn|switch) (it|this) on",
                 "(turn|switch) on light",
                 "(turn|switch) light on",
@@ -272,7 +310,8 @@ def grammar(catalog: Catalog) -> Grammar:
                 "((has|have|is|are) [been] (moved|left|gone|come|arrived|passed|finished|done|ready"
                 "|back|here|answered|replied|acted|gone ahead)|move [on|away]|leave|come [back|over"
                 "|by]|arrive|pass|finish|act|answer|reply|go [away|on]|return)",
-                "(stay|wait|remain|hold) [(here|there|where i am|in place|still|at my place|put)] "
+                "(stay|wait|remain|hold|rest) "
+                "[(here|there|where i am|in place|still|at my place|put)] "
                 "[for] [(one|1|a)] [(turn|step|moment|bit)]",
                 "(stay|wait|remain) at {place}",
                 "(stay|wait|remain) in {room}",
@@ -297,6 +336,7 @@ def grammar(catalog: Catalog) -> Grammar:
                 f"[go] [and] {_SEARCH} ({_PLACE}|{{room}}) {_SOUGHT}",
                 f"{_SEARCH_ROOM} {{room}} {_SOUGHT}",
                 f"check what ({_PLACE}|{{room}}) (has|holds|contains|offers)",
+                f"check (content|contents|inside) of {_PLACE}",
                 f"(look|search|hunt|check) for {_ANY} (in|on|at|inside|around) ({_PLACE}|{{room}})",
             ],
         ),
@@ -309,11 +349,12 @@ def grammar(catalog: Catalog) -> Grammar:
 def bare(catalog: Catalog) -> Grammar:
     """Answers that are no more than a name."""
     slots = _names(catalog)
+    stop = "(stop|room|place|target|destination)"
     to = (
-        "[[(on|over|off|back|[(quick|short)] (trip|walk|visit))] to|into|[my] next [{unseen}] "
-        "[(stop|room|place|target|destination|candidate|one)] [is]|[my] (target|destination) [is]]"
+        "[[(on|over|off|back|through|[(quick|short)] (trip|walk|visit))] (to|into)|[my] next "
+        f"[{{unseen}}] [({stop}|candidate|one)] [is]|[my] (target|destination) [is]]"
     )
-    then = "[(go|here i (come|go)|is [my] next [(stop|target|destination)])]"
+    then = f"[(go|here i (come|go)|is [my] next [{stop}]|as my [next] {stop})]"
     short = {
         "take": [
             "{thing}",
@@ -324,6 +365,7 @@ def bare(catalog: Catalog) -> Grammar:
         ],
         "go": [f"{to} [{{how:unseen}}] {_WHICH} {_PURPOSE} {then}"],
         "room": [f"{to} ({{room}}|{_ROOM}) {then}"],
+        "put": [f"[my] {{thing}} [back] (into|onto) ({_WHICH}|{_BOX})"],
         "wait": ["nothing"],
     }
     return Grammar({}, slots, short=short)
