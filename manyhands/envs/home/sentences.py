@@ -96,9 +96,8 @@ _BE_AT = (
     "(at|by|in|on|near|beside|next to|in front of)"
 )
 _BEGIN = "(begin|start) [my] (search|hunt|round|tour|check) (at|with|in|from|by)"
-_LEAVE = f"(leave|exit) ({{near}}|{{off:place}}|{{from:room}}|room) (for|(and|to) [now] {_ENTER})"
+_LEAVING = "(leave|exit) ({near}|{off:place}|{from:room}|room)"
 _TO_WHERE = f"where ({{to:things}} {_LIES}|i (saw|found|left|have seen) {{to:things}})"
-_FROM_HERE = f"{_GO} from ({{off:place}}|{{from:room}}) [on|over] (to|into|in to)"
 
 
 _HERE = (
@@ -146,38 +145,30 @@ def grammar(catalog: Catalog) -> Grammar:
         (
             "go",
             [
-                f"{_GO_TO} {_PLACE} {_AFTER} {_PURPOSE}",
-                f"{_GO_TO} {_WHICH} {_ALONG}",
+                f"[{_LEAVING} (and|to) [now]] {_GO_TO} ({_PLACE} ({_AFTER} {_PURPOSE}"
+                f"|to (look|search|check|see)|{_ALONG})|{{to:things}} [{_FROM} {_PLACE_HERE}])",
+                f"{_GO} (from ({{off:place}}|{{from:room}}) [on|over] (to|into|in to) {_PLACE}"
+                f"|[to] [(place|spot|back to)] {_TO_WHERE})",
+                f"{_LEAVING} for {_PLACE}",
                 f"(check|search) {{place}} (in|inside|of) {{room}} {_AFTER}",
                 f"check {{place}} {_AFTER}",
-                f"{_GO_TO} {_PLACE} to (look|search|check|see)",
-                f"go {_PLACE}",
-                f"(go|walk|head) and (check|inspect|see|search) {_PLACE}",
-                f"go (check|see|inspect|search) {_PLACE}",
-                f"{_BE_AT} {_PLACE}",
-                f"{_BEGIN} {_PLACE}",
+                f"(go|(go|walk|head) and (check|inspect|see|search)|go (check|see|inspect|search)"
+                f"|{_BE_AT}|{_BEGIN}) {_PLACE}",
                 "not {out:place} [.] [but] {place}",
                 f"pay {_PLACE} [(short|quick|little)] visit",
-                f"{_LEAVE} {_PLACE}",
-                f"{_FROM_HERE} {_PLACE}",
-                f"{_GO_TO} {{to:things}} [{_FROM} {_PLACE_HERE}]",
-                f"{_GO} [to] [(place|spot|back to)] {_TO_WHERE}",
             ],
         ),
         (
             "room",
             [
-                f"{_ENTER} ([middle of] {{room}}|{_ROOM}) {_AFTER}",
-                f"{_ENTER} {{room}} {_ALONG}",
-                "(take|cover|do|handle|tackle) {room}",
-                f"{_BEGIN} {{room}}",
-                f"{_ENTER} ({{room}}|{_ROOM}) to (look|search|explore) [(around|there|in it)]",
+                f"[{_LEAVING} (and|to) [now]] {_ENTER} ([middle of] {{room}}|{_ROOM}) "
+                f"({_AFTER}|to (look|search|explore) [(around|there|in it)]|{_ALONG})",
+                f"{_GO} (from {{from:room}} [on|over] (to|into|in to)|for {_THINGS}) {{room}}",
+                f"{_LEAVING} for {{room}}",
+                f"(take|cover|do|handle|tackle|{_BEGIN}) {{room}}",
                 f"go ({{room}}|{_ROOM})",
                 "off to {room} to (look|search|explore) [(around|there|in it)]",
                 "not {out:room} [.] [but] {room}",
-                f"{_GO} for {_THINGS} {{room}}",
-                f"{_LEAVE} {{room}}",
-                f"{_FROM_HERE} {{room}}",
             ],
         ),
         (
