@@ -25,7 +25,7 @@ READ = {
     "poker": 0.78,
     "negotiation": 0.72,
     "craftworld": 0.71,
-    "home": 0.61,
+    "home": 0.77,
     "board": 0.75,
     "mission": 0.73,
     "cuisine": 0.7,

@@ -19,26 +19,29 @@ ALIASES: Mapping[str, tuple[str, ...]] = {
     "cabinet": ("cupboard",),
     "coffee_machine": ("coffee maker", "coffeemaker"),
     "coffee_table": ("table",),
-    "counter_top": ("counter", "kitchen counter", "countertop", "worktop"),
-    "desk": ("writing desk",),
+    "counter_top": ("counter", "kitchen counter", "countertop", "worktop", "work surface"),
+    "desk": ("writing desk", "work desk"),
     "dining_table": ("dinner table", "kitchen table", "table"),
     "dishwasher": ("dish washer",),
     "drawer": (),
     "dresser": ("chest of drawers",),
     "floor_corner": ("corner",),
-    "fridge": ("refrigerator",),
-    "garbage_can": ("trash can", "rubbish bin", "waste bin", "bin", "dustbin", "garbage bin"),
+    "fridge": ("refrigerator", "icebox"),
+    "garbage_can": (
+        *("trash can", "rubbish bin", "waste bin", "bin", "dustbin", "garbage bin"),
+        *("trash", "garbage", "wastebasket", "trashcan"),
+    ),
     "hand_towel_holder": ("hand towel rack",),
     "microwave": ("microwave oven",),
-    "shelf": ("shelves",),
+    "shelf": ("shelves", "bookshelf", "bookcase"),
     "side_table": ("nightstand", "night stand", "bedside table", "table"),
     "sink_basin": ("sink", "basin", "washbasin"),
-    "sofa": ("couch", "settee"),
+    "sofa": ("couch", "settee", "divan"),
     "stove_burner": ("burner", "stove", "hob"),
-    "toilet": (),
+    "toilet": ("loo", "toilet bowl"),
     "toilet_paper_hanger": ("toilet paper holder",),
     "towel_holder": ("towel rack", "towel rail"),
-    "tv_stand": ("television stand",),
+    "tv_stand": ("television stand", "tv table", "tv unit"),
     "alarm_clock": ("clock",),
     "box_of_tissues": ("tissue box", "tissues", "box of tissue"),
     "bread": ("loaf of bread", "loaf"),
@@ -54,7 +57,21 @@ ALIASES: Mapping[str, tuple[str, ...]] = {
     "laptop": ("computer", "laptop computer", "notebook"),
     "pepper_shaker": ("pepper",),
     "phone": ("cell phone", "mobile phone", "mobile", "smartphone"),
+    "pan": ("frying pan", "fry pan", "skillet"),
+    "pen": ("ballpoint", "ballpoint pen", "biro"),
     "plate": ("dish",),
+    "pot": ("cooking pot", "saucepan"),
+    "kettle": ("tea kettle", "teakettle"),
+    "juice": ("bottle of juice", "carton of juice", "juice carton", "juice bottle"),
+    "mug": ("coffee mug",),
+    "cup": ("teacup", "tea cup", "coffee cup"),
+    "lettuce": ("head of lettuce", "salad"),
+    "magazine": ("journal",),
+    "newspaper": ("paper",),
+    "plunger": ("toilet plunger",),
+    "poundcake": ("pound cake", "cake"),
+    "statue": ("statuette", "figurine", "sculpture"),
+    "wine": ("glass of wine",),
     "remote": ("remote control",),
     "salt_shaker": ("salt",),
     "soap_bar": ("soap", "bar of soap"),
@@ -63,9 +80,11 @@ ALIASES: Mapping[str, tuple[str, ...]] = {
     "toilet_paper": ("toilet roll", "roll of toilet paper"),
     "watch": ("wristwatch", "wrist watch"),
     "wine_bottle": ("bottle of wine", "bottle"),
-    "bathroom": ("bath room",),
-    "living_room": ("lounge", "sitting room"),
-    "office": ("study",),
+    "wardrobe": ("closet",),
+    "bathroom": ("bath room", "washroom", "restroom"),
+    "bedroom": ("bed room",),
+    "living_room": ("lounge", "sitting room", "front room"),
+    "office": ("study", "home office", "workroom"),
 }
 # ALFWorld's names, where they are not the same words written together.
 ALFWORLD: Mapping[str, str] = {
@@ -79,6 +98,7 @@ _ORDINALS = {word: k for k, word in enumerate(_list(
     "fourteenth fifteenth sixteenth"), start=1)}  # fmt: skip
 _LONGEST = 5  # words of a name
 MOST_NUMBER = 99
+POINTED = ("this", "other")
 
 
 class Named(NamedTuple):
@@ -87,10 +107,12 @@ class Named(NamedTuple):
     Attributes:
         kinds: the kinds that it may be.
         number: its number within its kind, or None if the sentence gives none.
+        pointed: "this", what is here or held; "other", the one beside it; "" without either.
     """
 
     kinds: tuple[int, ...]
     number: int | None
+    pointed: str = ""
 
 
 def alfworld_name(kind: str) -> str:
@@ -141,15 +163,18 @@ def vocabulary(
 
 class Names:
     """A slot of a `Grammar`: things with their numbers, as `Named`; "mug 2", "mug two", "mug #2",
-    "the second mug", "the mug"; and "mugs", where there may be `several`."""
+    "the second mug", "the mug"; "mugs", where there may be `several`; and "this mug" and "the other
+    mug", where a sentence may be `pointing`."""
 
-    def __init__(self, names: tuple[str, ...], several: bool = False):
+    def __init__(self, names: tuple[str, ...], several: bool = False, pointing: bool = False):
         self.known = vocabulary(names, several)
+        self.pointing = pointing
         self.begin = {key[0] for key in self.known}
 
     def __call__(self, said: list[str], start: int) -> Iterator[tuple[Named, int]]:
+        pointed = said[start] if self.pointing and said[start] in POINTED else ""
         rank = _rank(said[start])
-        first = start + (rank is not None)
+        first = start + (rank is not None or bool(pointed))
         if first >= len(said) or said[first] not in self.begin:
             return
         for length in range(1, min(_LONGEST, len(said) - first) + 1):
@@ -157,9 +182,9 @@ class Names:
             if kinds is None:
                 continue
             end = first + length
-            yield Named(kinds, rank), end - start
-            if rank is None:
-                end += end < len(said) and said[end] in ("number", "no", "nr", "#")
+            yield Named(kinds, rank, pointed), end - start
+            if rank is None and not pointed:
+                end += end < len(said) and said[end] in ("number", "numbered", "no", "nr", "#")
                 number = whole_number(said[end]) if end < len(said) else None
                 if number is not None and 0 < number <= MOST_NUMBER:
                     yield Named(kinds, number), end + 1 - start

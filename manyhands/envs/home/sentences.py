@@ -1,0 +1,362 @@
+"""The phrases in which an answer may name an action of a home, for `reading.py`."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Sequence
+from typing import Any
+
+from manyhands.core.grammar import Grammar
+from manyhands.core.phrases import WAITING
+from manyhands.envs.home.catalog import Catalog
+from manyhands.envs.home.naming import Names
+
+# ---- ways to name a thing, a place and a room ----------------------------------------------------
+
+_IT = (
+    "(it|that|this|them|object|item|thing|what (i (hold|carry|have)|(i am|i'm) (holding|carrying)))"
+)
+_THING = f"([my] {{thing}}|{_IT})"
+_BOX = "[my] {box:thing} [(i (hold|carry|have)|in my hand)]"
+# The last ones are names of a tool call's arguments: take(object="mug 1", source="desk 1").
+_IN = (
+    "(in|on|into|onto|in / on|in or on|on or in|inside|inside of|in to|on to|to|at|upon|"
+    "back in|back on|back into|back onto|over to|down on|down in|down onto|down at|away in|"
+    "destination|location|receptacle|container)"
+)
+_FROM = (
+    "(from|out of|off|off of|in|on|at|inside|from inside|from in|from on|source|location|receptacle"
+    "|container|origin)"
+)
+_WITH = "(with|in|at|using|by|on|by using|under|inside|via|through|use)"
+_AFTER = "[(first|again)]"
+
+_HOLDS = "(has|holds|contains)"
+_LIES = "(is|lies|stands|sits|rests)"
+_WHERE = f"where ({{told:things}} {_LIES}|i (saw|found|left) {{told:things}})"
+# A place by its name, and by its room or by what is there: "the kitchen sink", "the drawer in this
+# room", "the table with the bread".
+_WHICH = (
+    "[{of:room}] {place} [({near}|[here|there|over there] (in|inside|of) {room})] "
+    f"[((with [my]|holding|containing|(that|which) {_HOLDS}) {{has:things}} [(in|on) it]|{_WHERE})]"
+)
+_PLACE = f"[{{how}}] {_WHICH}"
+_ROOM = f"({{room}}|room) (with|where|that {_HOLDS}|which {_HOLDS}) {{in:place}} [{_LIES}]"
+_IDLE = "(wait|do nothing|stay|stay (here|put)|hold|pass|idle)"
+_LYING = f"((that|which) {_LIES}|lying|standing|sitting)"
+_PUT = (
+    "(put|place|set|lay|drop|leave|move|insert|deposit|store|return|stow|rest|drop off|put down"
+    "|set down|put back|place back|put away|lay down|park|slide|slip|dump|unload|release|toss|throw"
+    "|hide|transfer|add)"
+)
+_PLACE_HERE = "{place} [({near}|(in|of) {room})]"
+_UNDER_WATER = "under (tap|faucet|water|running water)"
+_THINGS = (
+    "[(other|remaining|rest of|rest of the)] (thing|target|object|item|stuff|rest) (in|of|from)"
+)
+_ALONG = "[(with|carrying|bringing|holding|taking) [my] {along:thing} [(along|with me)]]"
+_PURPOSE = (
+    "[for ([(any|some|more)] {aim:thing} [(and|&|+)] [{aim:thing}]"
+    "|[(quick|closer|short|better|first|good)] (look|check|search|peek))]"
+)
+
+_SEARCH = (
+    "(search|check|explore|(look|have look|take look|take peek) (in|inside|into)|look through"
+    "|(rummage|go|search) (in|through)|investigate|scout|check (what is|what's) (in|on|inside|at))"
+)
+_SEARCH_ROOM = (
+    "((look|have look|take look|take peek|see (what is|what's)) "
+    "(around|round|about|in|into|inside|through))"
+)
+_ANY = "[(any|some|more|other)] ({aim:thing}|target|object|item|container|something|lamp|light)"
+_SOUGHT = f"[for {_ANY}]"
+
+# ---- ways to go there ----------------------------------------------------------------------------
+
+_GO = (
+    "(go|walk|move|head|run|step|proceed|return|travel|navigate|come back|get|hurry|switch|continue"
+    "|cross|rush|race|advance|turn|be off|make my way|set (out|off)|start (out|off)"
+    "|take (me|myself|us)|take [(short|quick|long|little)] (walk|trip|stroll|way|path|route)"
+    "|(make|on) [(short|quick|little)] (trip|detour)) "
+    "[(back|over|on|straight|right|directly|across|along|up|down|ahead|out|off|around|all the way)]"
+)
+_TO = (
+    "(to|towards|toward|into|for|in|over to|back to|up to|next to|near|close to|beside|in front of)"
+)
+_GO_TO = (
+    f"({_GO} {_TO}|(make|make beeline|aim|leave|start|depart) for|goto|visit|approach|reach"
+    "|check out|try|(swing|stop|drop) by|stop at|drop in at)"
+)
+_ENTER = (
+    f"({_GO_TO}|{_GO} (inside|through|through to|through door to)|enter|(slip|duck) (in|into)"
+    "|(take|use) door to)"
+)
+_BE_AT = (
+    "[go] [and] (be|stand|arrive|sit|sit down|(position|place|station|plant|post|put) myself) "
+    "(at|by|in|on|near|beside|next to|in front of)"
+)
+_BEGIN = "(begin|start) [my] (search|hunt|round|tour|check) (at|with|in|from|by)"
+_LEAVING = "(leave|exit) ({near}|{off:place}|{from:room}|room)"
+_TO_WHERE = f"where ({{to:things}} {_LIES}|i (saw|found|left|have seen) {{to:things}})"
+
+
+_HERE = (
+    *("here", "in here", "right here"),
+    *("this room", "in this room", "of this room", "here in this room"),
+)
+_UNSEEN = (
+    *("unexplored", "unseen", "unvisited", "unsearched", "unchecked", "unopened", "remaining"),
+)
+
+
+def _names(catalog: Catalog) -> dict[str, Any]:
+    """The slots of things, places and rooms, and of words that tell which is meant."""
+    return {
+        "thing": Names(catalog.object_kinds, pointing=True),
+        "things": Names(catalog.object_kinds, several=True),
+        "place": Names(catalog.receptacle_kinds, pointing=True),
+        "room": Names(catalog.room_kinds, pointing=True),
+        "near": dict.fromkeys(_HERE, True),
+        "how": {**dict.fromkeys(_UNSEEN, "unseen"), "closed": "closed", "shut": "closed"},
+        "unseen": dict.fromkeys(_UNSEEN, "unseen"),
+    }
+
+
+def _made(verbs: str, states: str, nouns: str, ends: str) -> list[str]:
+    """Phrases of what makes a thing clean, hot or cool; each list as alternatives of a pattern."""
+    at = f"[{_WITH} ({_WHICH}|here|it|{{near}})]"
+    return [
+        f"({verbs}) {_THING} [({ends})] {at} [{_UNDER_WATER}]",
+        f"(make|get) {_THING} ({states}) {at}",
+        f"use ({_WHICH}|it|this) to ({verbs}) {_THING} [({ends})]",
+        f"give {_THING} [(quick|good|short|proper|little)] ({nouns}) {at}",
+        f"let {_THING} ({verbs}) {at}",
+    ]
+
+
+@functools.lru_cache(maxsize=8)
+def grammar(catalog: Catalog) -> Grammar:
+    """The phrases of homes with a catalog; they do not depend on the state."""
+    slots: dict[str, Any] = {
+        **_names(catalog),
+        "side": {"left": 0, "right": 1},
+    }
+    phrases: list[tuple[Any, Sequence[str]]] = [
+        (
+            "go",
+            [
+                f"[{_LEAVING} (and|to) [now]] {_GO_TO} ({_PLACE} ({_AFTER} {_PURPOSE}"
+                f"|to (look|search|check|see)|{_ALONG})|{{to:things}} [{_FROM} {_PLACE_HERE}])",
+                f"{_GO} (from ({{off:place}}|{{from:room}}) [on|over] (to|into|in to) {_PLACE}"
+                f"|[to] [(place|spot|back to)] {_TO_WHERE})",
+                f"{_LEAVING} for {_PLACE}",
+                f"(check|search) {{place}} (in|inside|of) {{room}} {_AFTER}",
+                f"check {{place}} {_AFTER}",
+                f"(go|(go|walk|head) and (check|inspect|see|search)|go (check|see|inspect|search)"
+                f"|{_BE_AT}|{_BEGIN}) {_PLACE}",
+                "not {out:place} [.] [but] {place}",
+                f"pay {_PLACE} [(short|quick|little)] visit",
+            ],
+        ),
+        (
+            "room",
+            [
+                f"[{_LEAVING} (and|to) [now]] {_ENTER} ([middle of] {{room}}|{_ROOM}) "
+                f"({_AFTER}|to (look|search|explore) [(around|there|in it)]|{_ALONG})",
+                f"{_GO} (from {{from:room}} [on|over] (to|into|in to)|for {_THINGS}) {{room}}",
+                f"{_LEAVING} for {{room}}",
+                f"(take|cover|do|handle|tackle|{_BEGIN}) {{room}}",
+                f"go ({{room}}|{_ROOM})",
+                "off to {room} to (look|search|explore) [(around|there|in it)]",
+                "not {out:room} [.] [but] {room}",
+            ],
+        ),
+        (
+            "middle",
+            [
+                f"({_GO} (to|into|in|for|back to|over to|towards)|(be|stand|place myself) (in|at)) "
+                "(middle|center|centre) [of (room|{near}|{room})]",
+            ],
+        ),
+        (
+            "open",
+            [
+                f"open [up] [door of] ({_WHICH}|it|this|that|here|door) [door]",
+                "({place}|it) (has|needs) to be opened [first]",
+                "open [up]",
+                f"(pull|swing|push|slide) open ({_WHICH}|it|this)",
+                f"(pull|swing|push|slide|get) ({_WHICH}|it|this) open",
+                "open (it|this|{place}) up",
+                "open ({place}|it) to (look (in|inside)|(see|check) (what is|(whether|if) "
+                "[there is] (a|an|some) {aim:thing} [is]) (in it|inside|in there|there))",
+            ],
+        ),
+        (
+            "close",
+            [
+                f"(close|shut) [up] [door of] ({_WHICH}|it|this|here) [door]",
+                "(close|shut) [again]",
+                "(close|shut) ({place}|it) [up] again",
+                f"(push|pull|swing|slide) ({_WHICH}|it|this) (shut|closed)",
+            ],
+        ),
+        (
+            "take",
+            [
+                "[go] [and] (take|get|grab|pick|pick up|fetch|collect|retrieve|remove|lift|obtain"
+                "|acquire|withdraw|scoop up|lift up|gather [up]|(take|get) hold of|help myself to) "
+                f"{{thing}} [up] [{_LYING} [right] [(here|there)]] "
+                f"[{_FROM} ({_PLACE_HERE}|there|here|it)]",
+                "(take|pick up|grab|hold|get) ({thing}|it) [up] (in|with|into) [(my|the)] "
+                "[(free|empty)] [{side}] hand",
+                f"(take|pull|get|lift) out {{thing}} [{_FROM} {{place}}]",
+                "(take|pull|get|bring) {thing} out [of {place}]",
+                f"pick {{thing}} [up] [{_FROM} {{place}}]",
+                f"(take|get|grab|pick up|fetch|collect) (it|that|this) [{_FROM} {{place}}]",
+                "(take|get) it out [of {place}]",
+                f"pick (it|that|this) up [{_FROM} {{place}}]",
+            ],
+        ),
+        (
+            "put",
+            [
+                f"{_PUT} {_THING} [(down|back|away|off|here|there)] "
+                f"{_IN} ({_WHICH}|{_BOX}|here|there|it|{{near}})",
+                f"{_PUT} (what is|thing|object) in my {{side}} hand {_IN} ({_WHICH}|{_BOX}|it)",
+                f"(put|place|set|lay|drop) down {_THING} [{_IN} ({_WHICH}|here|there)]",
+                f"(put|place|set|lay) {_THING} (down [here]|here|down there|back here)",
+                f"(put|place|set|lay|drop) [down] {_THING} [down] with ({{with:thing}} [in it]|"
+                f"its content|what is in it) {_IN} ({{place}}|here)",
+                f"(put|place|set|lay|drop) [down] {_THING} [down] [(from|in|of|with)] my {{side}} "
+                "hand [down]",
+                "(put|place|set|lay|drop) [down] (what is|what i hold|thing|object|one) in my "
+                "{side} hand [down]",
+                "(drop|deposit|get rid of|let go of|release|unload|dump) "
+                f"{_THING} [(here|there|off)]",
+                f"leave {_THING} here",
+                f"(put|place) {_THING} (in|inside)",
+            ],
+        ),
+        (
+            "bring",
+            [f"(bring|carry|take|deliver) {_THING} [back] [over] (to|into|in|on|onto) "
+             f"({_WHICH}|{{room}}|{_BOX})"],
+        ),
+        (
+            "pack",
+            [
+                f"(pack|load|stash|pile|stack) {_THING} [{_IN} ({_BOX}|it)]",
+                f"pack {_THING} up",
+                f"(put|place) {_THING} (in|into|inside) ({{box:thing}})",
+            ],
+        ),
+        (
+            "clean",
+            [
+                *_made("clean|wash|rinse|scrub|(clean|wash) up|(rinse|wash|clean) off",
+                       "clean|cleaned|washed|rinsed", "wash|rinse|clean|scrub", "off|up|clean"),
+                f"(hold|put|run|clean|wash|rinse) {_THING} {_UNDER_WATER}",
+            ],
+        ),
+        (
+            "heat",
+            _made("heat|warm|heat up|warm up|cook|microwave|reheat|zap|nuke|make warm",
+                  "hot|heated|warm|warmed [up]|cooked", "heat|zap|warm up", "up|hot"),
+        ),
+        (
+            "cool",
+            _made("cool|chill|cool down|refrigerate|cool off|chill down",
+                  "cold|cool|cooled [down]|chilled", "chill|cooling", "down|off|cold"),
+        ),
+        (
+            "use",
+            [
+                "(use|toggle|turn on|switch on|light|light up|activate|power on|toggle on|put on"
+                "|(flip|flick|click) on) {thing} [(on|at) {place}]",
+                "(turn|switch|toggle|put|flip|flick|get) {thing} on [(on|at) {place}]",
+                "(turn|switch) (on light of {thing}|light of {thing} on)",
+                "(turn|switch) (it|this) on",
+                "(turn|switch) on light",
+                "(turn|switch) light on",
+                "light on",
+            ],
+        ),
+        (
+            "slice",
+            [
+                "(slice|cut|cut up|slice up|chop) {thing} [up] [(with|using|by using) "
+                "{tool:thing}]",
+            ],
+        ),
+        (
+            "wait",
+            [
+                *WAITING,
+                "(wait|noop|none|pass|idle|skip|rest|stand still|do nothing|no op|stay put|"
+                "no action|hold)",
+                "(wait|stay|hold on) [here|there] for (player {n}|they|everyone|all|others|{thing})"
+                " [(here|to (come|arrive|act|pass|answer|reply|catch up|finish|leave))]",
+                "(wait|stay|remain|hold on|stand still) [(here|there|where i am|put|still)] "
+                "(until|till) (player {n}|they|everyone|someone|somebody|all|others) "
+                "((has|have|is|are) [been] (moved|left|gone|come|arrived|passed|finished|done|ready"
+                "|back|here|answered|replied|acted|gone ahead)|move [on|away]|leave|come [back|over"
+                "|by]|arrive|pass|finish|act|answer|reply|go [away|on]|return)",
+                "(stay|wait|remain|hold|rest) "
+                "[(here|there|where i am|in place|still|at my place|put)] "
+                "[for] [(one|1|a)] [(turn|step|moment|bit)]",
+                "(stay|wait|remain) at {place}",
+                "(stay|wait|remain) in {room}",
+                "(skip|pass) [(my|this)] (turn|move|step)",
+                "do nothing [at all] [(this|for one) (turn|step)]",
+                f"[{_IDLE} and] let player {{who:n}} (act|move|go|play) (first|ahead) "
+                f"[and {_IDLE}]",
+            ],
+        ),
+        ("look", ["look [around] [here]", "look around [(me|room)]", "observe"]),
+        (
+            "inventory",
+            ["[check] [my] inventory", "(check|show) [my] (inventory|hands)", "list inventory"],
+        ),
+        ("examine", ["(examine|inspect|look at|study) ({thing}|it)",
+                     "(look in|look inside|look into) it", "examine"]),
+        ("look at", ["(examine|inspect|look at|study|take a look at|have a look at|peek (in|into)"
+                     "|look at [what is (in|on)]|see what is (in|on)) {place}"]),
+        (
+            "search",
+            [
+                f"[go] [and] {_SEARCH} ({_PLACE}|{{room}}) {_SOUGHT}",
+                f"{_SEARCH_ROOM} {{room}} {_SOUGHT}",
+                f"check what ({_PLACE}|{{room}}) (has|holds|contains|offers)",
+                f"check (content|contents|inside) of {_PLACE}",
+                f"(look|search|hunt|check) for {_ANY} (in|on|at|inside|around) ({_PLACE}|{{room}})",
+            ],
+        ),
+        ("help", ["help"]),
+    ]  # fmt: skip
+    return Grammar(phrases, slots)
+
+
+@functools.lru_cache(maxsize=8)
+def bare(catalog: Catalog) -> Grammar:
+    """Answers that are no more than a name."""
+    slots = _names(catalog)
+    stop = "(stop|room|place|target|destination)"
+    to = (
+        "[[(on|over|off|back|through|[(quick|short)] (trip|walk|visit))] (to|into)|[my] next "
+        f"[{{unseen}}] [({stop}|candidate|one)] [is]|[my] (target|destination) [is]]"
+    )
+    then = f"[(go|here i (come|go)|is [my] next [{stop}]|as my [next] {stop})]"
+    short = {
+        "take": [
+            "{thing}",
+            "{thing} (from|off) {place}",
+            "[(i'll|i will)] hold {thing}",
+            "(i'd like|i would like|i'll have|i will have) {thing}",
+            "not {out:thing} [.] [but] {thing}",
+        ],
+        "go": [f"{to} [{{how:unseen}}] {_WHICH} {_PURPOSE} {then}"],
+        "room": [f"{to} ({{room}}|{_ROOM}) {then}"],
+        "put": [f"[my] {{thing}} [back] (into|onto) ({_WHICH}|{_BOX})"],
+        "wait": ["nothing"],
+    }
+    return Grammar({}, slots, short=short)
