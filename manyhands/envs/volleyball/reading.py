@@ -372,6 +372,8 @@ _STILL = (
     "|in position|in my place)]"
 )
 _HEIGHT = "(height|altitude)"
+# What a motion is for: whoever flies into the ball hits it.
+_TOUCH = "[(and|to) (hit|meet|strike|reach|touch|head|bump|punch|smash|catch) (ball|it)]"
 _PHRASES = {
     "still": [_STILL, *_WAIT,
               f"(hold|keep|maintain) [(my|this|current)] (position|{_HEIGHT}|place|spot)",
@@ -390,6 +392,8 @@ _PHRASES = {
               "come to [a] (rest|stop|halt) and stay [there|here]"],
     "up": [f"{_GO} {_SOME} (up|upward|higher) {_SOME}",
            f"(climb|rise|ascend|lift off) [straight] [up|higher] {_SOME}",
+           f"(jump|leap|soar|spring) [straight] (up|higher) {_SOME}",
+           f"(jump|leap) (.|and) {_GO} (up|higher) {_SOME}",
            f"gain {_SOME} [more] [of] {_HEIGHT}", "lift up",
            f"(climb|rise|ascend) {_SOME} (up|higher|upward) {_SOME}",
            f"{_SOME} [of] [more] {_HEIGHT}", f"[some|a bit|a little] more {_HEIGHT}",
@@ -445,6 +449,11 @@ _PHRASES = {
              f"{figures.LIST}",
              f"[(give|send|apply|use)] {figures.LIST} (for|to|as) [my] {{space}}"],
 }  # fmt: skip
+_PHRASES |= {
+    meaning: [f"{phrase} {_TOUCH}" for phrase in _PHRASES[meaning]]
+    for meaning in ("up", "down", "to the net", "from the net", "side", "bare")
+}
+_PHRASES["up"] += [f"(jump|leap) {_TOUCH[1:-1]}"]
 _MOTION_SLOTS = {
         "side": {"left": "left", "leftward": "left", "right": "right", "rightward": "right"},
         "around": {"counterclockwise": "left", "counter clockwise": "left", "anticlockwise": "left",
