@@ -29,9 +29,9 @@ READ = {
     "board": 0.75,
     "mission": 0.73,
     "cuisine": 0.7,
-    "skills": 0.59,
-    "drones": 0.65,
-    "volleyball": 0.7,
+    "skills": 0.82,
+    "drones": 0.82,
+    "volleyball": 0.88,
 }
 
 

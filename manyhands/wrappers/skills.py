@@ -431,10 +431,16 @@ def answered(rules: str, how: str) -> str:
 
 # ---- reading answers -----------------------------------------------------------------------------
 
+_UNDERWAY = (
+    "([(that is|that's|which is)] (under way|underway|in progress)|[that] i (started|began))"
+)
 _IT = (
     "(it|this|that|what i am doing|what i'm doing|what i was doing|as before|as planned|same|"
-    "[my] [same|current|last] (skill|plan|task|action|thing|option))"
+    "[my] [same|current|last] (skill|plan|task|action|thing|option)"
+    f"|[my] [same|current] (skill|plan|task|action|thing|option|work|job) {_UNDERWAY})"
 )
+# What is under way is a way, and no rest.
+_TRIP = f"[my] [same|current] (flight|trip|walk|way|course|trajectory|route) [{_UNDERWAY}]"
 _GO_ON = Grammar(
     {
         True: [
@@ -454,7 +460,10 @@ _GO_ON = Grammar(
             "[and] on (i|we) go",
             "[(i'm|i am|we're|we are)] still (at it|on it|on my way)",
             "(next|one more|another) step of (it|this|that|same [(skill|plan|task|thing)])",
-        ]
+        ],
+        "trip": [
+            f"(continue|go on|keep going|carry on|keep on|proceed|resume) [(with|on)] {_TRIP}"
+        ],
     }
 )
 # "I choose the skill ...": what is named comes after it.
@@ -513,7 +522,7 @@ def read_skill(
             return None
 
     open_ = [skills.names[k] for k in np.flatnonzero(possible).tolist()]
-    skill = _read(text, skills.names, mean, current, me=me, near=open_)
+    skill = _read(text, skills.names, mean, current, me=me, near=open_, rest=skills.wait)
     if skill in idle and not possible[skill]:
         skill = skills.wait
     if not possible[skill]:
@@ -557,8 +566,10 @@ def _read(
     most: int = NEAREST,
     me: str = "",
     near: Sequence[str] = (),
+    rest: int | None = None,
 ) -> int:
-    """The row of a table that an answer names; an error tells the nearest of `near`, or of all."""
+    """The row of a table that an answer names; an error tells the nearest of `near`, or of all.
+    `rest` is the row that goes nowhere."""
     words = ""
 
     def refusal(reason: str, words: str) -> str:
@@ -576,7 +587,8 @@ def _read(
         words = _OPENING.sub("", normalise(answer.raw).strip(WRAPPING.replace(".", "")))
         if answer.kind != BRACKET and (number(answer.plain) is not None or numbered(answer.plain)):
             raise refuse(f"{quoted(answer.text)}: {what}s have no numbers")
-        if not _GO_ON.read(words):
+        going = _GO_ON.meaning(words)
+        if going is None or (going == "trip" and current is not None and current == rest):
             return mean(words)
         if current is None:
             raise IllegalAction(f"no {what} is under way that could go on; name one of the choices")

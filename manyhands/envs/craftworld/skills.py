@@ -22,17 +22,11 @@ import numpy as np
 from manyhands.core.answers import normalise
 from manyhands.core.env import Array, IllegalAction
 from manyhands.core.grammar import Grammar
-from manyhands.core.phrases import WAITING
 from manyhands.envs.craftworld import rules as rl
 from manyhands.envs.craftworld.observe import PLAYER, Perception, one_of, parse_perception
 from manyhands.envs.craftworld.reading import (
-    MAKE,
-    NEAR,
-    PLACE,
     PUT,
-    RESTED,
     SEED,
-    SLEEP_ON,
     STATION,
     WAYS,
     spaced,
@@ -43,6 +37,7 @@ from manyhands.envs.craftworld.seen import UNSEEN, map_shape, step_of, update, w
 from manyhands.envs.craftworld.setting import UNKNOWN, Setting
 from manyhands.envs.craftworld.shelter import PLAN, shelter
 from manyhands.envs.craftworld.shelter import moved as moved_plan
+from manyhands.envs.craftworld.skill_phrases import SAID, SHORT
 from manyhands.envs.craftworld.state import HERE
 from manyhands.envs.craftworld.ways import (
     COLUMNS,
@@ -232,17 +227,23 @@ class CraftSkills:
         players = {name: i for i, name in enumerate(self._env.agents)}
         others = ("teammate", "partner", "friend", "ally", "other player", "him", "her", "them")
         return Grammar(
-            _PHRASES,
+            SAID,
             {
                 "goods": {name: item for name, item in gathered.items() if item in self._gathered},
                 "item": {name: item for name, item in found.items() if item in self._gathered},
+                "seedling": {"sapling": "sapling"},
                 "foe": {"zombie": "zombie", "skeleton": "skeleton"},
                 "put": PUT,
                 "seed": SEED,
                 "station": STATION,
                 "tool": {name: spaced(tool) for name, tool in tools(craft).items()},
                 "sight": {name: name for name in self._targets}
-                | {"lake": "water", "crafting table": "table", "workbench": "table"},
+                | {
+                    "lake": "water",
+                    "rock": "stone",
+                    "crafting table": "table",
+                    "workbench": "table",
+                },
                 "way": WAYS,
                 "name": {name: i for i, name in enumerate(names) if i < first}
                 | {name: names.index(name) for name in names[first:] if name in MOVES}
@@ -252,7 +253,7 @@ class CraftSkills:
                 "both": {"both": 2},
                 "joint": {rl.MATERIALS[code]: code for code, _ in rl.JOINT.values()} | {"it": -1},
             },
-            short=_SHORT,
+            short=SHORT,
         )
 
     def _held(self, sight: Perception, item: str) -> Array:
@@ -713,7 +714,8 @@ class CraftSkills:
             return self._index["do"]
         if verb == "request":
             return self._named(f"request_{said['gift']}", "there is no other player")
-        if verb == "collect":
+        if verb in ("collect", "collect all"):
+            said = {**said, "n": rl.MOST} if verb == "collect all" else said
             return self._collect(said, sight, current)
         if verb in ("follow", "help", "give"):
             mate = self._mate(verb, said.get("player", -1), sight)
@@ -721,10 +723,14 @@ class CraftSkills:
                 return self._give(mate, said, sight, current)
             return self._named(f"{verb} {mate}", "there is no such player")
         what = said.get("what")
+        if "where" in said and not self._is_on_side(what, said["where"], sight):
+            raise IllegalAction(f"you do not see each {what} on that side")
         return self._named(verb if what is None else f"{verb} {what}", "there is no such thing")
 
     def _collect(self, said: dict[str, Any], sight: Perception | None, current: int | None) -> int:
         item, count, goal = said["item"], said.get("count"), said.get("n", rl.MOST)
+        if said.get("again", item) != item:
+            raise IllegalAction(f"{item} and {said['again']} are two things")
         begun = f"collect {item} until you hold"
         under_way = -1
         if current is not None and self.names[current].startswith(begun):
@@ -737,6 +743,13 @@ class CraftSkills:
         if not 0 < goal <= rl.MOST:
             raise IllegalAction(f"one can hold {rl.MOST} {item}; {goal} is asked for")
         return self._index[f"{begun} {goal}"]
+
+    def _is_on_side(self, what: Any, way: int, sight: Perception | None) -> bool:
+        """Whether all things of a kind that are in view lie on one side."""
+        if sight is None or what not in rl.MATERIALS:
+            return False
+        places = np.argwhere(np.asarray(sight.cells) == rl.MATERIALS.index(what)) - np.asarray(HERE)
+        return len(places) > 0 and bool((places @ np.asarray(rl.DELTAS[way]) > 0).all())
 
     def _mate(self, verb: str, player: int, sight: Perception | None) -> str:
         agents = self._env.agents
@@ -804,97 +817,3 @@ class CraftSkills:
 
 
 _WAITING = frozenset(before for before, _ in rl.JOINT.values())
-
-
-# ---- ways to say skills --------------------------------------------------------------------------
-
-_ON = (
-    "[(keep|still|continue [(with|to)]|keep on|go on [(with|to)]|go|go and|start|carry on [with]"
-    "|set about|proceed to|resume|get back to|head off to|set out to)]"
-)
-_NEAREST = "[(nearest|closest|this|that|some|my|next|nearby)]"
-_GATHER = (
-    "(collect|gather|get|mine|chop|take|harvest|pick|pick up|cut|obtain|fetch|dig|dig up|chop down|"
-    "cut down|fell)"
-)
-_UNTIL = "until (you|i|we) (hold|have|carry|own) {n}"
-_HAND = "(give|hand|hand over|pass|bring|deliver|carry|take|put)"
-_BACK = "(give|hand|pass|bring)"
-_PHRASES = {
-    "collect": [f"{_ON} {_GATHER} (a|an|1|one|more|some more|enough) {{item}} [more] {_UNTIL}",
-                f"{_ON} {_GATHER} {_NEAREST} {{item}} [{_UNTIL}]",
-                f"{_ON} {_GATHER} {{count}} [(more|piece of|unit of)] {{item:goods}}",
-                f"{_ON} {_GATHER} {_NEAREST} {{item}} (until|up to) {{n}}",
-                f"{_ON} {_GATHER} up to {{n}} {{item}}"],
-    "drink": [f"{_ON} drink [some] [(water|from water|from lake)] [until [(i am|i'm)] full]",
-              f"{_ON} (collect|get|fetch) [some] (water|drink)", "have [a] drink",
-              "take [a] drink [of water]"],
-    "eat plant": [f"{_ON} eat {_NEAREST} [ripe] (plant|fruit|crop)"],
-    "eat cow": [f"{_ON} (eat|hunt|kill|attack|fight|kill and eat|hunt and eat) {_NEAREST} cow"],
-    "fight": [f"{_ON} (fight|attack|kill|hit|defeat|slay) [off] {_NEAREST} {{what:foe}}"],
-    "place": [f"{PLACE} {_NEAREST} [1|one] {{what:put}} [(here|in front of me|down|in front)]",
-              "plant {_NEAREST} {what:seed} [here]".replace("{_NEAREST}", _NEAREST),
-              "(make|craft|create) [(my|1|one)] {what:station} [here]"],
-    "make": [f"{MAKE} [(myself|me|my|1|one|us)] {{what:tool}} {NEAR}"],
-    "shelter": ["[(build|make|take|find|seek)] [(a|my)] shelter", "(wall|close|shut) "
-                "(myself|me|us) in [with stones]", "take shelter", "dig in"],
-    "build workshop": ["(build|make|set up) [a] workshop"],
-    "sleep": [f"{_ON} (sleep|rest|nap) [here] {RESTED}",
-              f"(go to sleep|fall asleep|go to bed|lie down to (sleep|rest)) [here] {RESTED}",
-              f"(get|take|have) [some|a] (sleep|rest|nap) [here] {RESTED}"],
-    "asleep": [SLEEP_ON],
-    "wait": [*WAITING, "(wait|stay|remain|stand|idle|hold) [(here|still|put|in place|where i am"
-    "|1 step|"
-             "one step)]", "do nothing", "(no op|noop)", "(skip|pass) [(my|this)] (turn|step)"],
-    "go to": [f"{_ON} (go|walk|move|run|head|travel|get|make|make my way|come|carry on|press on"
-              f"|push on) "
-              "[back|over|across|up|on|off|straight|out] (to|toward|for) "
-              f"{_NEAREST} {{what:sight}}", f"(approach|reach|find [my] way to) {_NEAREST} "
-              "{what:sight}"],
-    "explore": ["{way} (to|and) (explore|scout)", f"{_ON} (explore|scout) {{way}}",
-    "(explore|scout) [further] out {way}",
-                "(go|head|set off|walk|travel) (exploring|explore|scout) [(to|toward|in|into)] "
-                "{way}",
-                "(go|head|set off|walk|travel) [(to|toward|in|into)] {way} (to|and) (explore"
-                "|scout)",
-                "(have|take) a look [around] (to|in|toward) {way}",
-                "see what (lies|is) {way}","[(go|keep|continue|start|go on)] (explore|scout) "
-                "[further] [(to|toward|in|into)] "
-                "{way} [(direction|side)]"],
-    "one way": ["[(go|walk|run|head|travel|turn|face|explore to)] [to] {way}"],
-    "move": ["(move|step) [(1|one) (step|cell|tile)] [to] {way} [(1|one) (step|cell|tile)]",
-             "take [(1|one)] step [to|toward] {way}", "(go|walk) (1|one) step [to] {way}"],
-    "named": ["{name}"],
-    "one step": ["@"],
-    "follow": ["(follow|accompany|join|stay with|stay near|stay close to|go with|go to|walk to|"
-               "come to|go over to|head to|keep follow|keep up with) [my] [{player}]"],
-    "help": ["(help|help up|revive|rescue|save|go help|go and help) [my] {player} [(up|get up)]",
-             "help up", "go help"],
-    "give": [f"{_HAND} (all|both) {{count:n}} [of] [my] {{gift}} [over] to [my] {{player}}",
-             f"{_HAND} {{count:both}} [of] [my] {{gift}} [over] to [my] {{player}}",
-             f"{_BACK} [my] {{player}} ({{count:both}}|all {{count:n}}) [of] [my] {{gift}}",
-             "share {count} [of my] {gift} with [my] {player}",f"{_HAND} [(all|all my|all "
-             f"of my|my)] {{gift}} [over] to [my] {{player}} [{_UNTIL}]",
-             f"{_HAND} {{count}} [of my] {{gift}} [over] to [my] {{player}}",
-             f"{_BACK} [my] {{player}} [(all my|all of my|my)] {{gift}} [{_UNTIL}]",
-             f"{_BACK} [my] {{player}} {{count}} [of my] {{gift}}", f"{_HAND} {{gift}}"],
-    "work": [f"{_ON} (work|push|pull|press|heave|lean) [(on|at|against)] "
-             "{joint} [together] [with [my] {player}]",
-             f"{_ON} (open|light|bridge|activate|use) {{joint}} [(in front|ahead) of me] "
-             "[together] [with [my] {player}]"],
-    "request": [
-        "(tell|let) [my] ({player}|others|everyone|team) [know] [that] i (need|want|require|lack) "
-        "[(some|1|one|more)] {gift}",
-        "(put in|make|send|send out) [a] request for [(some|1|one|more)] {gift}",
-        "beg [my] {player} for [(some|1|one|more)] {gift}","(request|ask for|beg for|call for) "
-        "[(some|1|one|more)] {gift}",
-                "ask (everyone|others|all|[my] {player}) for [(some|1|one|more)] {gift}"],
-}  # fmt: skip
-_SHORT = {
-    "collect": ["[(some|more)] {item} " + _UNTIL],
-    "go to": ["[over|back|across|off|on|up] to [(nearest|closest|that|this)] {what:sight}"],
-    "make": [f"[(1|one|a|my)] {{what:tool}} {NEAR}"],
-    "give": ["{count} [of my] {gift} (to|for|are for) [my] {player}",
-             "(all|both) {count:n} [of] [my] {gift} (to|for|are for) [my] {player}",
-             "{count:both} [of] [my] {gift} (to|for|are for) [my] {player}"],
-}  # fmt: skip

@@ -10,10 +10,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from manyhands.core.answers import Answer, decide, instead
+from manyhands.core.bare import Remarks
 from manyhands.core.choices import Choice, without_effect
 from manyhands.core.env import IllegalAction
 from manyhands.core.grammar import Grammar, Reading
 from manyhands.core.phrases import WAITING
+from manyhands.envs.drones import moves
 from manyhands.envs.drones.commands import commands
 from manyhands.envs.drones.observe import goal_of
 from manyhands.envs.drones.rules import bounds
@@ -36,23 +38,51 @@ _SOME = (
 _PREY = "(evader|it|him|her|target|prey|intruder|runaway|enemy|opponent|fugitive)"
 _SHAPE = "(shape|formation|THIS SHAPE)"  # and the name of the shape that is flown
 _GOAL = "[(next|our|current)] goal"
-_OTHERS = "(other|team|rest|mate|team mate)"
+_OTHERS = "(other [2]|2 other|both [of them]|team|rest [of team]|mate|team mate|everyone else)"
 _FOR = f"[[(and|to)] wait for ({_OTHERS}|{{mate}}|{_PREY}) [to (catch up|come [closer]|pass)]]"
-_WITH = (
-    "[(together|along)] "
-    "[with ([(all|my)] (other|team|rest|mate|team mate)|{one:mate} [and {two:mate}])]"
+_THEM = (
+    "with ([(all|my)] (other [2]|team|rest|mate|team mate)|them|{one:mate} [and {two:mate}]"
+    "|whole [of] THIS SHAPE|whole (shape|formation|team))"
 )
+_TOGETHER = f"((together|along|as 1|as [a] team) [{_THEM}]|{_THEM})"
+_WITH = f"[{_TOGETHER}]"
+# Where a drone is, and how far from a place an order leads.
+_ABOUT = "[(about|roughly|right|exactly|more or less|approximately)]"
+_HERE = f"[({_ABOUT} (here|there|where i (am|hover))|still|put|in place|on [the] spot|steady)]"
+_BRIEFLY = "[for [1] [(short|little)] (moment|bit|while|second|step)]"
+# Where it flies to, and where it was.
+_AHEAD = (
+    f"where ({_PREY} (will (be|go|fly|end up)|is (going [to be]|heading|headed|bound|flying)"
+    "|goes|is going to (go|fly|end up))"
+    "|(it's|he's|she's) (going [to (be|go|fly)]|heading|headed|bound|flying)"
+    "|(it'll|he'll|she'll) (be|go|fly|end up))"
+)
+_LAST = (
+    f"(where {_PREY} was [last] (seen [last]|spotted [last]|[last])"
+    f"|where (we|i) [last] (saw|spotted) {_PREY} [last]"
+    f"|[last] (place|point|spot) where ({_PREY} was [last] seen|(we|i) [last] saw {_PREY})"
+    "|(its|his|her) last [(known|seen)] (place|position|spot|point))"
+)
+_POST = "([(nearest|next|this|that)] (cylinder|obstacle|pillar|column|post))"
+_FLANK = "[(side|hand side|flank|wing)]"
+# A side as orders have it: so far away, and seen towards the evader.
+_GAP = f"[[to] {_ABOUT} {{gap}} (m|metre|meter)]"
+_SEEN = f"[([as] (seen|looking|facing|it looks) (to|toward|towards|at)|facing) {_PREY}]"
+_MINE = (
+    "(my [own] (place|position|spot)"
+    "|(place|position|spot) (that's mine|of mine|that (is mine|belongs to me)))"
+)
+_MIDDLE = "[(around|about) (our|their|drone s) (middle|centre|center)]"
 _KEEP = "[(keep|keep on|continue|continue to|go on)]"
 _PACE = (
     "[(slowly|gently|carefully|a little|a bit|steadily|at full speed|fast|directly|straight"
-    "|head on)]"
+    f"|head on)] {_BRIEFLY}"
 )
 _PHRASES: dict[str, list[str]] = {
     "hold": [
         *WAITING,
         "(hold|hover|stay|stop|freeze|remain|float|brake|halt|wait|pause|stand still|do nothing"
-        "|idle|hang|noop|no op|pass|none) [(here|still|put|in place|where i am|there|on [the] spot"
-        f"|in [the] air|for a moment|in position|steady)] {_FOR}",
+        f"|idle|hang|noop|no op|pass|none) {_HERE} [(in [the] air|in position)] {_BRIEFLY} {_FOR}",
         "(hold|keep|maintain) [(my|this|current)] (position|place|spot|altitude|height|station) "
         f"{_FOR}",
         f"let ({_OTHERS}|{{mate}}) (catch up|come [closer])",
@@ -60,11 +90,13 @@ _PHRASES: dict[str, list[str]] = {
         "[to (catch up|come [closer]|pass)]",
         "come to a (stop|halt|hover|standstill)",
         "stay as i am",
-        "(hold|stay|wait|hover|remain) [[my] position] [(here|still|in place|there)] and let "
-        f"({_PREY}|them|{_OTHERS}|{{mate}}) (come|catch up) [(closer|to (me|us)|near)]",
-        "(hold|stay|wait|hover|remain) [[my] position] [(here|still|in place)] (until|till) "
+        f"(hold|stay|wait|hover|remain) [[my] position] {_HERE} and let "
+        f"({_PREY}|them|{_OTHERS}|{{mate}}) (come|catch up) "
+        "[(closer|to (me|us)|near|with (me|us))]",
+        f"(hold|stay|wait|hover|remain) [[my] position] {_HERE} (until|till|til) "
         f"({_OTHERS}|{{mate}}|{_PREY}|they) "
-        "((catch|have caught|has caught|are caught) up|arrive|(be|is|are|am) (here|there|ready)"
+        "((catch|have caught|has caught|are caught) up [(to|with) (me|us)]|arrive"
+        "|(be|is|are|am) (here|there|ready)"
         "|come [(closer|near|back|by)] [(to|toward|past) (me|us)]|pass [by]"
         "|(is|are|be) (near|close))",
         "slow down and hold [(here|position)]",
@@ -82,22 +114,25 @@ _PHRASES: dict[str, list[str]] = {
         f"(move|fly|take|bring|lead) {_SHAPE} [(on|ahead|forward)] (to|toward|towards) {_GOAL}",
         f"(move|fly|bring|lead) {_SHAPE} (on|ahead|forward|forwards)",
         f"approach {_GOAL} [together] [in formation]",
+        f"{_GO} (onward|onwards|forward|forwards|ahead) {_WITH} "
+        f"(to|toward|towards) {_GOAL} {_WITH}",
     ],
     "close ranks": [
-        "(close|tighten|close up) rank",
+        f"(close|tighten|close up) rank [again] {_WITH}",
         "(hold|keep|maintain|restore|reform|re form|form|repair|mend|tighten [up]|close [up]) "
         f"{_SHAPE}",
         f"(stay|get [back]|go back|return|fall back|come back) (in|into|to) {_SHAPE}",
-        f"(take|resume) my place in {_SHAPE}",
-        "(gather|regroup|close up|form up) [with [the] (other|team|rest)] [again]",
+        f"(take|take up|resume) {_MINE} in {_SHAPE} {_MIDDLE}",
+        f"{_GO} {_SOME} (to|into) {_MINE} in {_SHAPE} {_MIDDLE}",
+        f"(gather|regroup|close up|form up) [with ({_OTHERS}|them)] [again]",
     ],
     "slot": [
         f"(take|take up|hold|keep|fill|occupy|claim|cover|man) [my] [place at] [(formation|shape)] "
         f"(slot|place|position) [(number|#)] {{n}} [of {_SHAPE}] [at goal]",
         f"{_GO} {_SOME} (to|into|for|toward|towards) [(formation|shape)] (slot|place|position) "
         f"[(number|#)] {{n}} [of {_SHAPE}] [at goal]",
-        f"(take|hold|keep|fill|occupy|claim) {{ordinal}} (slot|place) [of {_SHAPE}]",
-        f"{_GO} {_SOME} (to|into|for) {{ordinal}} (slot|place) [of {_SHAPE}]",
+        f"(take|hold|keep|fill|occupy|claim) {{ordinal}} (slot|place) [(of|in) {_SHAPE}] [at goal]",
+        f"{_GO} {_SOME} (to|into|for) {{ordinal}} (slot|place) [(of|in) {_SHAPE}] [at goal]",
         "slot {n} is mine",
         "be in slot {n}",
         "settle (in|into) slot {n} [at goal]",
@@ -116,7 +151,7 @@ _PHRASES: dict[str, list[str]] = {
         f"|close in on|close on|make for|run down|hunt down|track|grab|capture|rush"
         f"|(rush|charge|race|dash) straight at) [(down|after)] [{_PREY}] {_WITH} {_PACE}",
         f"{_GO} {_SOME} (after|at|for|to|toward|towards) {_PREY} {_WITH} {_PACE}",
-        f"{_GO} {_SOME} [to] where {_PREY} was [last] (seen [last]|spotted)",
+        f"{_GO} {_SOME} [(to|for|toward|towards|at)] {_LAST}",
         f"(give|keep up) chase [to {_PREY}]",
         f"(chase|run|hunt|track) {_PREY} down",
         f"close [in] on {_PREY}",
@@ -125,12 +160,14 @@ _PHRASES: dict[str, list[str]] = {
     ],
     "cut off": [
         f"[lead {_PREY} and] (cut off|head off|intercept|lead|anticipate|block) [{_PREY}] "
-        "[where (it|he|she) (will be|is going [to be]|is heading|is headed|goes)]",
-        f"[lead {_PREY} and] (cut|head) {_PREY} off [there]",
-        f"(cut off|block|bar) (its|{_PREY}'s|{_PREY}|evader's) [(way|path|escape|route|retreat)] "
+        f"[{_AHEAD}]",
+        f"[lead {_PREY} and] (cut|head) {_PREY} off [(there|{_AHEAD})]",
+        f"(meet|await|catch|wait for) {_PREY} {_AHEAD}",
+        f"(cut off|block|bar) (its|{_PREY}'s|{_PREY}|evader's) "
+        "[(way|path|escape|route|retreat|lane|course|line)] "
         "[(to|in) (east|west|north|south)]",
         f"{_GO} [to] [ahead of|in front of] {_PREY}",
-        f"{_GO} [(to|toward|towards)] where {_PREY} (is going|is headed|is heading|will be|goes)",
+        f"{_GO} {_SOME} [(to|toward|towards)] {_AHEAD}",
         f"{_GO} {_SOME} [(over|out)] [(and|to)] (intercept|cut off|head off) [{_PREY}]",
         f"{_GO} {_SOME} [(over|out)] [(and|to)] (cut|head) {_PREY} off",
         f"(get|fly|go|move) (ahead of|in front of) {_PREY}",
@@ -138,27 +175,30 @@ _PHRASES: dict[str, list[str]] = {
     "surround": [
         f"[take my [own] side and] {_KEEP} (surround|encircle|circle|enclose|corner|box in|ring"
         f"|hem in|trap|close around|envelop) [{_PREY}] {_WITH}",
+        f"(surround|encircle|enclose|corner|trap) {_PREY} (from|on|at) [my] {{from:way}} [side]",
         f"(box|hem) {_PREY} in",
-        f"close [the] ring [(around|on) {_PREY}]",
+        f"(close|form|make|build|complete) [our] (ring|circle) [(around|on) {_PREY}]",
         f"{_GO} {_SOME} (to my [own] side|around) of {_PREY}",
         f"take my [own] side of {_PREY}",
     ],
     "side": [
-        f"({_GO}|spread out|swing|fan out) {_SOME} [(to|on|over to)] {{side}} "
-        "[(side|hand side|flank|wing)] of {mate}",
-        "(be|stay|take position|take my place|take up position|hold) [(at|on|to)] {side} "
-        "[(side|hand side|flank|wing)] of {mate}",
-        "(cover|guard|take) {side} [(side|hand side|flank|wing)] of {mate}",
+        f"({_GO}|spread out|swing|fan out|hover|station myself|stand) {_SOME} {_GAP} "
+        f"[(to|on|over to|at)] {{side}} {_FLANK} of {{mate}} {_SEEN}",
+        f"(be|stay|take position|take my place|take up position|hold) {_GAP} [(at|on|to)] {{side}} "
+        f"{_FLANK} of {{mate}} {_SEEN}",
+        f"(cover|guard|take) {{side}} {_FLANK} of {{mate}}",
         "(cover|guard|take) {mate} on {side} [side]",
-        "(cover|guard|take) {mate} s {side} [(side|hand side|flank|wing)]",
-        f"{_GO} {_SOME} [(to|on)] {{mate}} s {{side}} [(side|hand side|flank|wing)]",
-        f"{_GO} {_SOME} (beside|next to|alongside) {{mate}} on {{side}} [side]",
+        f"(cover|guard|take) {{mate}} s {{side}} {_FLANK}",
+        f"({_GO}|hover|stay|station myself|stand) {_SOME} {_GAP} [(to|on|at)] {{mate}} s {{side}} "
+        f"{_FLANK} {_SEEN}",
+        f"{_GO} {_SOME} {_GAP} (beside|next to|alongside) {{mate}} on {{side}} [side] {_SEEN}",
     ],
     "way": [
         f"({_GO}|dodge|swerve|slip [away]|break away|veer) {_SOME} "
         f"[(to|toward|towards|to the|due)] {{way}} {_SOME} "
-        "[(around|past) [(nearest|next)] (cylinder|obstacle|pillar|column|post)]"
+        f"[(around|past|by) ({_POST}|it)] {_BRIEFLY}"
         "[away from (them|him|it|[all|nearest] pursuer|{mate})]",
+        f"({_GO}|slip|swing|squeeze) [(past|around|by)] [({_POST}|it)] on (its|[the]) {{way}} side",
     ],
     # With what it leads to, which has to be on that side.
     "toward": [
@@ -213,10 +253,17 @@ _FLIES = {
 _SHORT = {
     "way": [f"[(full|at full) (speed|throttle|power)] [straight] [on] [(to|due)] {{way}} {_PACE}"],
     "side": [
-        "[to] {side} of {mate}",
-        "[(to|on|at)] {mate} s {side} [(side|hand side|flank|wing)]",
+        f"{_GAP} [(to|on|at)] {{side}} {_FLANK} of {{mate}} {_SEEN}",
+        f"{_GAP} [(to|on|at)] {{mate}} s {{side}} {_FLANK} {_SEEN}",
     ],
-    "chase": [f"[right] after {_PREY}"],
+    "chase": [f"[right] after {_PREY}", f"[straight] (at|to|for|toward|towards) {_LAST}"],
+    "close ranks": [f"[back] (to|into) {_MINE} in {_SHAPE} {_MIDDLE}"],
+    # "Forward" alone may be where the nose points.
+    "advance": [
+        f"(onward|onwards) {_WITH}",
+        f"(onward|onwards|forward|forwards|ahead) (to|toward|towards) {_GOAL} {_WITH}",
+        f"(onward|onwards|forward|forwards|ahead) {_TOGETHER} [(to|toward|towards) {_GOAL}]",
+    ],
     "slot": ["slot [(number|#)] {n}", "{ordinal} slot"],
 }
 _SLOTS: dict[str, Any] = {
@@ -229,6 +276,7 @@ _SLOTS: dict[str, Any] = {
     "prey": dict.fromkeys(("evader", "it", "him", "her", "target", "prey"), True),
     "goal": dict.fromkeys(("goal", "next goal", "our goal", "current goal"), True),
     "side": {"left": "left", "right": "right", "left hand": "left", "right hand": "right"},
+    "gap": {f"{moves.ASIDE:g}": True},
 }
 _LABELS = {
     "rotors": ("front right", "back left", "front left", "back right"),
@@ -275,7 +323,11 @@ def _grammar(task: str, actions: str, mates: tuple[str, ...], shape: str) -> Gra
         phrases["numbers"] = [line.replace("{space}", _SPACES[actions]) for line in lines]
     called = {name: name for name in mates}
     called |= {f"{name.split('_')[0]} number {name.split('_')[1]}": name for name in mates}
-    short = {kind: lines for kind, lines in _SHORT.items() if kind in kinds}
+    short = {
+        kind: [line.replace("THIS SHAPE", shape) for line in lines]
+        for kind, lines in _SHORT.items()
+        if kind in kinds
+    }
     return Grammar(phrases, {**_SLOTS, "mate": called, "offered": {}}, short=short)
 
 
@@ -322,6 +374,8 @@ def parse(drones: Drones, text: Any, state: DronesState, agent: int) -> Any:
             name = _move(reading, agent)
             if reading.meaning == "toward" and not _leads(drones, state, agent, reading.values):
                 raise refuse(f"what you name is not {name} of you")
+            if "from" in reading.values and not _is_own_side(drones, agent, reading.values["from"]):
+                raise refuse(f"your own side of the evader is not {reading.values['from']}")
             if name:
                 found[name] = None
         if len(found) != 1:
@@ -331,7 +385,9 @@ def parse(drones: Drones, text: Any, state: DronesState, agent: int) -> Any:
             raise refuse(f"{name} is not open to {drones.agents[agent]}")
         return known[name][0]
 
-    return decide(text, mean, refuse, me=drones.agents[agent])
+    # No move is a number alone, so that remarks may tell of numbers.
+    remarks = Remarks(figures=drones.actions != "moves")
+    return decide(text, mean, refuse, me=drones.agents[agent], remarks=remarks)
 
 
 def _leads(drones: Drones, state: DronesState, agent: int, values: dict[str, Any]) -> bool:
@@ -350,6 +406,13 @@ def _leads(drones: Drones, state: DronesState, agent: int, values: dict[str, Any
     axis, sign = {"east": (0, 1), "west": (0, -1), "north": (1, 1), "south": (1, -1),
                   "up": (2, 1), "down": (2, -1)}[str(values["way"])]  # fmt: skip
     return bool(sign * (aim[axis] - places[agent][axis]) > 0)
+
+
+def _is_own_side(drones: Drones, agent: int, way: str) -> bool:
+    """Whether the side from which a drone surrounds the evader is this one, more or less."""
+    angle = math.tau * agent / drones.team
+    to = {"east": 0.0, "north": 0.25, "west": 0.5, "south": 0.75}.get(way)
+    return to is not None and math.cos(angle - math.tau * to) > 0.5
 
 
 # "The goal at (6.00, 3.64, 1.61)".

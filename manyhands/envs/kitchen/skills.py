@@ -193,6 +193,10 @@ class KitchenSkills:
         self._grammar = Grammar(
             _PHRASES,
             {
+                "letter": {name: name for name in letters[: len(self._pots)]},
+                "pot_side": _SIDES_OF_POTS,
+                "pot_near": dict.fromkeys(("nearest", "closest", "nearer", "closer"), True),
+                "front": _FRONTS,
                 "pot": {name: name for name in letters}
                 | {str(i + 1): name for i, name in enumerate(letters[:9])},
                 "nth": dict(zip(_NTH, letters, strict=False)),
@@ -404,6 +408,8 @@ class KitchenSkills:
             return self.wait
         if verb == "press":
             return self._named("press button", "there is no recipe button here")
+        if verb == "interact":
+            self._in_front(said.get("front"), perception)
         if verb in ("step", "interact"):
             return self._index[said.get("way") or said.get("side") or verb]
         if verb == "go to":
@@ -423,11 +429,44 @@ class KitchenSkills:
         if verb in ("serve", "put down"):
             return self._index[verb]
         if "pot" not in said and len(self._pots) > 1:
-            raise IllegalAction(f"say which pot: {pots}")
+            said = {**said, "pot": self._pot_like(verb, said, perception)}
         known = f"the pots are {pots}"
         if verb == "start" and self._config.dynamics != "manual":
             known = "pots start by themselves with the third ingredient"
         return self._named(f"{verb} pot {said.get('pot', 'A')}", known)
+
+    def _pot_like(self, verb: str, said: dict[str, Any], perception: np.ndarray | None) -> str:
+        """The letter of the pot that is named by its side, or as the nearest."""
+        found: list[str] = []
+        if perception is not None and "pot_side" in said:
+            obs = parse_observation(np.asarray(perception), self._config.bits)
+            axis, last = said["pot_side"]
+            places = np.argwhere(np.asarray(obs.terrain) == POT)[:, axis].tolist()
+            end = max(places) if last else min(places)
+            found = [self._pots[k] for k, place in enumerate(places) if place == end]
+        elif perception is not None and "pot_near" in said:
+            details = jax.device_get(self._compiled(np.asarray(perception, np.int32)))
+            rows = [self._index.get(f"{verb} pot {letter}", self.wait) for letter in self._pots]
+            steps = [int(details.steps[k]) for k in rows if int(details.why[k]) == POSSIBLE]
+            found = [
+                letter
+                for k, letter in zip(rows, self._pots, strict=True)
+                if int(details.why[k]) == POSSIBLE and int(details.steps[k]) == min(steps)
+            ]
+        if len(found) != 1:
+            raise IllegalAction(f"say which pot: {', '.join(self._pots)}")
+        return found[0]
+
+    def _in_front(self, front: int | None, perception: np.ndarray | None) -> None:
+        """That the chef faces what it speaks of."""
+        if front is None or perception is None:
+            return
+        obs = parse_observation(np.asarray(perception), self._config.bits)
+        ((y, x),) = np.argwhere(np.asarray(obs.own)).tolist()
+        way = int(np.asarray(obs.facing)[y, x])
+        faced = jnp.roll(obs.terrain, (-_ROWS[way], -_COLUMNS[way]), (0, 1))[y, x]
+        if int(faced) != front:
+            raise IllegalAction("that is not what you face")
 
     def _in_hand(self, thing: str | None, perception: np.ndarray | None) -> None:
         """That the chef does not hold something else than it speaks of."""
@@ -475,6 +514,8 @@ class KitchenSkills:
         )
 
 
+_ROWS, _COLUMNS = (-1, 1, 0, 0), (0, 0, 1, -1)  # of north, south, east, west
+
 # ---- ways to say skills ------------------------------------------------------------------------
 
 # Where "right" may be no direction.
@@ -491,7 +532,12 @@ _DET = (
 )
 _HELD = f"({_DET} {{thing}}|it|this|that|[my] ingredient|what i hold|what i'm holding|what i have)"
 _AT = "[[(at|on|in)] [(cell|position)] {at_x:n} {at_y:n}]"
-_POT = f"([(this|that|my)] (pot|pan) [{{pot}}] {_AT}|{{pot:nth}} (pot|pan) {_AT})"
+_POT_SIDE = "({pot_side} [(hand|side)]|{pot_near})"
+_A_POT = (
+    f"([(this|that|my)] (pot|pan) [{{pot}}] {_AT}|{{pot:nth}} (pot|pan) {_AT}"
+    f"|{_POT_SIDE} (pot|pan|1)|(pot|pan) (on|to) {{pot_side}} [(hand|side)])"
+)
+_POT = f"({_A_POT}|{{pot:letter}})"
 _FOR = f"[for ([(my|this|next|our)] (soup|order)|{_POT})]"
 _BOX = (
     "[(from|at|out of) [(nearest|closest)] [{box:thing}] (dispenser|box|crate|pile|stack|supply|"
@@ -521,6 +567,11 @@ _FOR_THAT = (
     f"|(until|till) ({_SOUP}|{_POT}|{{other}}) ((is|are|has|have) [been] (ready|done|cooked|cook"
     "|finished|moved|left|passed|gone|away|out of [(my|the)] way) [(away|by|on)]"
     "|(cook|finish|move|leave|pass|go away) [(away|by|on|out of [(my|the)] way)])"
+)
+_AHEAD = "(in front [of me]|ahead [of me]|before me|(that|which) i face|i face|i'm facing)"
+_FACED = (
+    "(it|this|(what|whatever) (i face|i'm facing|is in front of me|is ahead [of me])"
+    f"|[(this|that|empty)] {{front}} [{_AHEAD}])"
 )
 _PHRASES = {
     "fetch": [f"{_ON} {_GET} {_DET} {{thing}} {_BOX} {_FOR}",
@@ -580,18 +631,34 @@ _PHRASES = {
              f"({_GO}|step|turn|face) {_ONCE} [to] [my] {{side}} {_ONCE}",
              "take 1 step [to] ({way}|{side})", "take one step [to] ({way}|{side})",
              "take step [to] ({way}|{side})"],
-    "interact": ["interact [with (it|this|what i face|what is in front of me)]",
-                 "use (it|what i face|what is in front of me)"],
+    "interact": [f"(interact|interact with) [{_FACED}]", f"use {_FACED}"],
 }  # fmt: skip
 _SHORT = {
     "fetch": ["[(i'll have|i will have|i'd like|i would like|time for)] "
               f"[(1|one|another|a|fresh|clean)] [(first|second|third|next|last)] {{thing}} {_BOX}"],
-    "put in": [_POT, f"{_DET} {{thing}} (in|into|to|for|is for) {_POT}", f"{_POT} for {_HELD}"],
+    "put in": [_A_POT, f"{_DET} {{thing}} (in|into|to|for|is for) {_POT}", f"{_POT} for {_HELD}"],
     "go to": ["[(1|one) (cell|step|square|tile|pace)] [over|back|across|up|down|off|on|straight] "
               "to [(cell|tile|square|position|spot)] {x:n} {y:n}"],
 }  # fmt: skip
 _SIDES = {"up": "north", "down": "south", "right": "east", "left": "west"}
 _WAYS = {f"{way}{ward}": way for way in _SIDES.values() for ward in ("", "ward")}
+# (axis, whether the greatest is meant) of the place of a pot among others.
+_SIDES_OF_POTS = {
+    name: end
+    for end, names in {
+        (1, False): ("left", "leftmost", "west", "western"),
+        (1, True): ("right", "rightmost", "east", "eastern"),
+        (0, False): ("upper", "top", "north", "northern"),
+        (0, True): ("lower", "bottom", "south", "southern"),
+    }.items()
+    for name in names
+}
+_FRONTS = {"counter": COUNTER, "worktop": COUNTER, "pot": POT, "pan": POT, "window": SERVING,
+           "serving window": SERVING, "hatch": SERVING, "recipe button": BUTTON} | {
+    f"{thing} {box}": code
+    for thing, code in ALL_DISPENSERS.items()
+    for box in ("dispenser", "box", "crate", "pile")
+}  # fmt: skip
 _CHEFS = {f"chef {i}": i for i in range(6)} | {"partner": -1, "teammate": -1, "other chef": -1}
 _THINGS = {name: name for name in ALL_OBJECTS} | {
     "plate": "dish", "bowl": "dish", "clean dish": "dish", "clean plate": "dish",

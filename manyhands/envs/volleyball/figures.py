@@ -39,6 +39,14 @@ def split(text: str, labels: Sequence[str], unit: str = "") -> tuple[str, list[f
         ", ",
         plain,
     )
+    # "0.3 along z and no turning" is "z 0.3 and turning 0".
+    plain = re.sub(
+        rf"(?<![\w.])({_FIGURE})(?: ?(?:{unit}))? (?:along|in|on|to|towards?) (?:the )?"
+        rf"({'|'.join(labels)})(?:[- ](?:axis|direction))?\b",
+        r"\2 \1",
+        plain,
+    )
+    plain = re.sub(rf"\bno ({labels[-1]})\b", r"\1 0", plain)
     end = rf"(?: ?(?:{unit}))?(?![\w%])" if unit else r"(?![\w%])"
     item = re.compile(
         rf"(?:(?<!\w)(?P<name>{'|'.join(labels)}) ?(?:[:=] ?|is |of |at )?)?"

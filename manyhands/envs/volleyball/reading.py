@@ -73,6 +73,11 @@ _WATCH = (
     f"[(and|to) (wait|watch|see) [(ball|it|them|{_DRONE}|what (they|{_DRONE}|other team) (do|will "
     "do|play))]]"
 )
+_UP_AT_NET = "(get|go|move|fly|jump|rise) [up] (at|to) [the] net"
+_THEIRS = (
+    "((its|his|her|their|this|that|far {n} s|near {n} s|opponent s|opponent's) "
+    "(spike|attack|shot|hit|serve|ball)|it|ball|[their] (spike|attack|shot|hit|serve))"
+)
 _LET_GO = (
     "(let (ball|it) (go|drop|fly|fall|land|pass|sail|be) [(out|by|past|through|long|wide|out of "
     "court|out of bounds)]|leave (ball|it) [(alone|be|go)])"
@@ -104,14 +109,16 @@ def _played(verb: str, names: str) -> list[str]:
 
 _SKILLS = {
         "hover": [
-            f"{_ON} (hover|stay|hold|stop|remain|float|do nothing|stand still|stand by|idle|stay"
-            " still) [right|just] "
-            "[(here|still|put|in place|where i am|in [the] air|on [the] spot|steady|there)]"
-            f" {_WATCH} [and {_LET_GO}]",
+            f"[{_LET_GO} [(for now|for the moment)] and] "
+            f"{_ON} (hover|stay|hold|stop|remain|float|hang|do nothing|stand still|stand by|idle"
+            "|stay still) [right|just|about|roughly] "
+            "[in [the] air] [(here|still|put|in place|where (i am|you are)|in [the] air"
+            f"|on [the] spot|steady|there)] ({_WATCH} [and {_LET_GO}]|{_READY})",
             "(hold|keep|maintain) [(my|this|current)] (position|place|altitude|height|spot)"
             f" {_WATCH} [and {_LET_GO}]",
             "(remain|stay|keep) in [a] hover", "keep hover", "[a] [steady] hover",
-            "stay as i am", "no op", "come to rest [(here|where i am)]",
+            "stay as i am", "no op",
+            f"come to [a] (rest|stop|halt) [about] [(here|where i am)] {_READY}",
             f"{_LET_GO} [it (is|be) going out|it go out|it (will|be) land out] "
             f"[(and|so) (hover|stay [(here|put|where i am)]|hold [position]|wait)]",
             *_WAIT,
@@ -136,16 +143,21 @@ _SKILLS = {
                   "(start|begin|open) [(point|rally|game)] (with|by) [a|my] serve",
                   "serve [for] [my team]", f"serve {_BALL} [(to|into)] far [(half|side|court)]",
                   f"serve {_BALL} (to|into) middle [{_HALF}]"],
-        "block": [f"{_ON} block {_BALL} [at net]", "(put up|set up|form|do|make|go for) [a] block "
-                  "[at net]", "block [their|this|that] (spike|attack|shot|hit) [at net]",
+        "block": [f"{_ON} block {_BALL} [at net]",
+                  f"[{_UP_AT_NET} and] (put|put up|set up|form|do|make|go for) [a] block "
+                  f"[(on|to|against) {_THEIRS}] [at net]",
+                  f"[{_UP_AT_NET} (and|to)] block {_THEIRS} [at net]",
                   "go up for [a] block [at net]", f"(go|move) to net and block {_BALL}",
                   "wait at net",
                   f"(stay|wait|hover|stand|be|hold) at net (and|to|for) block {_BALL} [there]",
                   f"(go|go and|go up to net and|move up to net and) block {_BALL} [at net]"],
         "go to": [f"(my|the) [next] (place|target|position|destination|spot|goal|stop) (is|will "
-        f"be) "
-                  f"{_THERE}", f"to {figures.LIST} {_READY}", f"(position|place) {figures.LIST}",
-                  f"(make for|take up position at|take position at|take my place at|station "
+                  f"be) {_THERE}",
+                  f"[(to|for|toward|towards)] [my] (same|old|last|previous) "
+                  "(place|target|position|destination|spot|goal) [(as before|again|as last time)] "
+                  f"{figures.LIST}",
+                  f"to {figures.LIST} {_READY}", f"(position|place) {figures.LIST}",
+                  f"(make for|take [up] [my] (position|place|station|post) [(at|on)]|station "
                   f"myself at|be at|get ready at|(wait|stand by) [(behind|back)] at"
                   f"|(stay|hold) (behind|back) at) "
                   f"{_THERE} {_READY}",
@@ -372,6 +384,8 @@ _STILL = (
     "|in position|in my place)]"
 )
 _HEIGHT = "(height|altitude)"
+# What a motion is for: whoever flies into the ball hits it.
+_TOUCH = "[(and|to) (hit|meet|strike|reach|touch|head|bump|punch|smash|catch) (ball|it)]"
 _PHRASES = {
     "still": [_STILL, *_WAIT,
               f"(hold|keep|maintain) [(my|this|current)] (position|{_HEIGHT}|place|spot)",
@@ -390,6 +404,8 @@ _PHRASES = {
               "come to [a] (rest|stop|halt) and stay [there|here]"],
     "up": [f"{_GO} {_SOME} (up|upward|higher) {_SOME}",
            f"(climb|rise|ascend|lift off) [straight] [up|higher] {_SOME}",
+           f"(jump|leap|soar|spring) [straight] (up|higher) {_SOME}",
+           f"(jump|leap) (.|and) {_GO} (up|higher) {_SOME}",
            f"gain {_SOME} [more] [of] {_HEIGHT}", "lift up",
            f"(climb|rise|ascend) {_SOME} (up|higher|upward) {_SOME}",
            f"{_SOME} [of] [more] {_HEIGHT}", f"[some|a bit|a little] more {_HEIGHT}",
@@ -445,6 +461,11 @@ _PHRASES = {
              f"{figures.LIST}",
              f"[(give|send|apply|use)] {figures.LIST} (for|to|as) [my] {{space}}"],
 }  # fmt: skip
+_PHRASES |= {
+    meaning: [f"{phrase} {_TOUCH}" for phrase in _PHRASES[meaning]]
+    for meaning in ("up", "down", "to the net", "from the net", "side", "bare")
+}
+_PHRASES["up"] += [f"(jump|leap) {_TOUCH[1:-1]}"]
 _MOTION_SLOTS = {
         "side": {"left": "left", "leftward": "left", "right": "right", "rightward": "right"},
         "around": {"counterclockwise": "left", "counter clockwise": "left", "anticlockwise": "left",

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -25,7 +26,7 @@ from manyhands.core.answers import (
 )
 from manyhands.core.choices import Choice
 from manyhands.core.env import IllegalAction, names_of
-from manyhands.envs.volleyball import figures, orders, reading, terms
+from manyhands.envs.volleyball import figures, orders, reading, rotors, terms
 from manyhands.envs.volleyball.drills import ends_of
 from manyhands.envs.volleyball.env import Volleyball
 from manyhands.envs.volleyball.happened import LOW
@@ -780,6 +781,16 @@ def _same_place(numbers: list[float] | None, place: list[float]) -> bool:
     )
 
 
+_TWICE = re.compile(r":\s+|\s*\(|,\s+(?:so|that is|i\.e\.|meaning|namely)\b:?\s+", re.I)
+
+
+def twice(raw: str) -> Iterator[tuple[str, str]]:
+    """The ways to see in an answer an action that is said twice: "turn right (front right and back
+    left)"."""
+    for sign in _TWICE.finditer(raw, 1):
+        yield raw[: sign.start()], raw[sign.end() :]
+
+
 def parse(game: Volleyball, text: Any, state: VolleyballState, agent: int) -> Any:
     """The action that an answer names, f32[4], or an int of discrete ones, or i32[4] of
     multidiscrete ones; `IllegalAction` if it names none, or more than one, or numbers out of
@@ -802,9 +813,19 @@ def parse(game: Volleyball, text: Any, state: VolleyballState, agent: int) -> An
     def told() -> str:
         return game.describe(state, agent, detail="full")
 
-    def mean(answer: Answer) -> np.ndarray | None:
+    def mean(answer: Answer) -> Any:
         nonlocal words
-        words, raw = answer.plain, answer.raw
+        words = answer.plain
+        for first, second in twice(answer.raw):
+            try:
+                found = [said(first), said(second, behind=True)]
+            except IllegalAction:
+                continue  # all of it may be understood
+            if all(action is not None for action in found):
+                return found[0] if np.array_equal(*found) else None
+        return said(answer.raw)
+
+    def said(raw: str, behind: bool = False) -> Any:
         if ": " in raw:  # a line as it is offered
             raw = normalise(raw)
             for choice in offered:
@@ -821,12 +842,16 @@ def parse(game: Volleyball, text: Any, state: VolleyballState, agent: int) -> An
                 return None
             return orders.meant(game, target if numbers is None else numbers, refuse)
         if named == {"four"} and numbers is not None:
-            if figures.repeats(sentence, answer.text, numbers, told):
+            if figures.repeats(sentence, raw.strip(WRAPPING), numbers, told):
                 return None
             return orders.meant(game, numbers, refuse)
+        if not named and game.actions in STEPPED and game.bins == 2:
+            running = rotors.thrusts(sentence, bare=behind)
+            if running is not None:
+                return orders.meant(game, list(running), refuse)
         known = [name for name in named if name in table]
         if named and not known:
-            raise refuse(f"{quoted(answer.text)} is none of the commands here")
+            raise refuse(f"{quoted(raw.strip(WRAPPING))} is none of the commands here")
         return table[known[0]] if len(named) == 1 else None
 
     found = decide(text, mean, refuse, me=game.agents[agent])

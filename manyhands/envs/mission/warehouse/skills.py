@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 import jax.numpy as jnp
 import numpy as np
 
-from manyhands.core.env import Array
+from manyhands.core.env import Array, IllegalAction
+from manyhands.core.grammar import Grammar
 from manyhands.envs.mission.planning import (
     DONE,
     MARK,
@@ -22,6 +23,7 @@ from manyhands.envs.mission.warehouse.state import (
     ACTIONS,
     COLUMNS,
     FORWARD,
+    HEADINGS,
     LEFT,
     LOAD,
     REQUESTED,
@@ -40,6 +42,50 @@ if TYPE_CHECKING:
 
 _BODY = 3 + MARK  # steps that one drives around a robot
 
+# ---- ways to say skills --------------------------------------------------------------------------
+
+_UNASKED = (
+    "(some|a|an|any|another) (shelf [that] ((nobody|no one) (asked for|wants|needs|requested)"
+    "|(is not|isn't|nobody has) (requested|wanted|needed|asked for))|unrequested shelf"
+    "|shelf (that's|that is) not (requested|wanted|asked for))"
+)
+_ASIDE = "out of (the|everyone's|everybody's|their|others'|others|other robots') way"
+_CELL = "[(one|1|a|another) (cell|step|square|field|tile|space|pace)]"
+_AHEAD = (
+    "(forward|forwards|ahead|straight|straight on|straight ahead|straight forward|onward|onwards)"
+)
+_DRIVE = "(go|drive|move|step|roll|head|march|proceed|inch|creep|walk)"
+_TURN = "(turn|rotate|spin|pivot|swivel) [(myself|around|round)]"
+_BY = "[(by|for|through)] [(90 degrees|a quarter [of a] turn|a quarter|90°|90)]"
+_SPOT = "[(on the spot|in place|where i am|right here)]"
+_THUS = (
+    "[(to|and|so i|so that i) (face|look) [to] [the] {facing} [(at|to|towards|toward) [the] goal]]"
+)
+_STEPS = Grammar(
+    {
+        FORWARD: [
+            f"{_DRIVE} {_CELL} {_AHEAD} {_CELL}",
+            "advance (one|1|a) (cell|step|square|field|tile|space|pace)",
+            "(one|1|a) (cell|step|square|field|tile|space|pace) (forward|ahead|onward)",
+            "forward march",
+            "advance one",
+        ],
+        **{
+            action: [
+                f"{_TURN} {_BY} [(to|towards|toward)] [(the|my)] {side} {_BY} {_SPOT} {_THUS}",
+                f"(make|take|do) a [quarter] {side} turn {_SPOT}",
+                f"(make|take|do) a [quarter] turn to (the|my) {side} {_SPOT}",
+                f"{_TURN} {sense} {_SPOT}",
+            ]
+            for action, side, sense in (
+                (LEFT, "left", "(counterclockwise|anticlockwise)"),
+                (RIGHT, "right", "clockwise"),
+            )
+        },
+    },
+    {"facing": {name: k for k, name in enumerate(HEADINGS)}},
+)
+
 
 def skill_set(mission: Mission) -> WarehouseSkills:
     """The skills of a warehouse."""
@@ -53,7 +99,12 @@ class WarehouseSkills(Table):
     def __init__(self, mission: Mission):
         self._mission = mission
         any_ = "[(a|an|the|my|this|that|another)] [next] [nearest] [closest]"
-        shelf = f"({any_} [requested] (shelf|request) [that is requested]|one)"
+        wanted = "(requested|on request|asked for|wanted|in demand)"
+        shelf = (
+            f"({any_} [(requested|wanted)] (shelf|request) [(that is|that's|which is) {wanted}]"
+            "|one)"
+        )
+        asked = f"({any_} (requested shelf|request|shelf (that is|that's) {wanted}))"
         it = f"({shelf}|it)"
         goal = "[(a|the)] [nearest] [closest] goal"
         rack = "[(a|an|the|any|its)] [nearest] [closest] [empty|free] rack"
@@ -61,7 +112,9 @@ class WarehouseSkills(Table):
         super().__init__(
             {
                 "fetch a request": [
-                    f"(fetch|get|pick up|go for|collect|grab|retrieve|take|load) {shelf} [up]",
+                    f"(fetch|get|pick up|go for|collect|grab|retrieve|take) {shelf} [up]",
+                    f"load {asked}",
+                    f"{shelf} [.] [(go|go and|i'll|i will|let me)] (fetch|get|collect) it",
                     f"(pick|pick up) {it} up",
                     f"{go} (to|for|towards|toward) {any_} (requested shelf|request|requested one) "
                     "[and (pick it up|pick up it|load it|get it|fetch it)]",
@@ -82,7 +135,12 @@ class WarehouseSkills(Table):
                     f"(return|put|bring|carry|take) {it} (to|on|onto) {rack}",
                 ],
                 "go to a goal": [f"{go} to {goal}"],
-                "park": [f"park [(myself|here)] [under {shelf}]", "get out of the way"],
+                "park": [
+                    f"park [(myself|here)] [(under|below|beneath) ({shelf}|{_UNASKED})]",
+                    f"(get|go|move|drive|stay|keep) {_ASIDE} [(under|below|beneath) "
+                    f"({shelf}|{_UNASKED})]",
+                    f"(hide|shelter|rest) (under|below|beneath) ({shelf}|{_UNASKED}) [{_ASIDE}]",
+                ],
             },
             ACTIONS,
             also={
@@ -94,6 +152,20 @@ class WarehouseSkills(Table):
                 ],
             },
         )
+
+    def parse(
+        self, text: str, perception: np.ndarray | None = None, current: int | None = None
+    ) -> int | None:
+        found = super().parse(text, perception, current)
+        if found is not None or perception is None:
+            return found
+        heading, names = int(np.asarray(perception)[2]), set()
+        for action, values in _STEPS.read(text):
+            turned = {LEFT: TURNED_LEFT, RIGHT: TURNED_RIGHT}.get(action)
+            if "facing" in values and turned is not None and turned[heading] != values["facing"]:
+                raise IllegalAction(f"that turn faces {HEADINGS[turned[heading]]}")
+            names.add(f"step: {ACTIONS[action]}")
+        return self.names.index(names.pop()) if len(names) == 1 else None
 
     def words(self, perception: np.ndarray) -> list[str]:
         said = super().words(perception)

@@ -1,0 +1,124 @@
+"""Ways to say CraftWorld's skills, as patterns of a `Grammar`."""
+
+from __future__ import annotations
+
+from manyhands.core.phrases import WAITING
+from manyhands.envs.craftworld.reading import MAKE, NEAR, PLACE, RESTED, SLEEP_ON
+
+_ON = (
+    "[(keep|still|continue [(with|to)]|keep on|go on [(with|to)]|go|go and|start|carry on [with]"
+    "|set about|proceed to|resume|get back to|head off to|set out to)]"
+)
+_NEAREST = "[(nearest|closest|this|that|some|my|next|nearby)]"
+_GATHER = (
+    "(collect|gather|get|mine|chop|take|harvest|pick|pick up|cut|obtain|fetch|dig|dig up|chop down|"
+    "cut down|fell)"
+)
+_UNTIL = (
+    "(until|till|til) ((you|i|we) (hold|have|carry|own|got|have got|have collected)"
+    "|i've (got|collected)|we've got) {n} [(of (them|it|those)|{again:item})]"
+)
+_MOST = (
+    "(as (many|much) as (i|we) can [(carry|hold|take|get|find|collect|gather)]"
+    "|as (many|much) as possible|all (i|we) can (carry|hold|get)"
+    "|(until|till) (i|we) (can't|cannot) (carry|hold) [any] more"
+    "|(until|till) my (bag|hand|pocket|pack|inventory) (is|are) full)"
+)
+_SIDE = "[right|straight|over] [(up|down|over|there|out)] (on|to|in|at) (the|my) {where:way} [side]"
+_SEE = (
+    "(explore|scout|look around|(have|take) a look [around]"
+    "|see (what's|what is|what there is|what lies) [out|over] there|see what (i|we) [can] find)"
+)
+_HAND = "(give|hand|hand over|pass|bring|deliver|carry|take|put)"
+_BACK = "(give|hand|pass|bring)"
+SAID = {
+    "collect": [f"{_ON} {_GATHER} (a|an|1|one|more|some more|enough) {{item}} [more] {_UNTIL}",
+                f"{_ON} {_GATHER} {_NEAREST} {{item}} [{_UNTIL}]",
+                f"{_ON} {_GATHER} {{count}} [(more|piece of|unit of)] {{item:goods}}",
+                f"{_ON} {_GATHER} {_NEAREST} {{item}} (until|up to) {{n}}",
+                f"{_ON} {_GATHER} up to {{n}} {{item}}",
+                f"{_ON} (search|comb|look through) grass for {_NEAREST} {{item:seedling}} "
+                f"[{_UNTIL}]",
+                f"{_ON} (search|look) for {_NEAREST} {{item:seedling}} in grass [{_UNTIL}]"],
+    "collect all": [f"{_ON} {_GATHER} {_NEAREST} {{item}} [.] {_MOST}",
+                    f"{_ON} {_GATHER} as (much|many) {{item}} as (i|we) can "
+                    "[(carry|hold|take|get)]",
+                    f"{_ON} {_GATHER} all {{item}} (i|we) can (carry|hold|take|get)",
+                    f"{_ON} (search|comb|look through) grass for {_NEAREST} {{item:seedling}} "
+                    f"[.] {_MOST}"],
+    "drink": [f"{_ON} drink [some] [(water|from water|from lake)] [until [(i am|i'm)] full]",
+              f"{_ON} (collect|get|fetch) [some] (water|drink)", "have [a] drink",
+              "take [a] drink [of water]"],
+    "eat plant": [f"{_ON} eat {_NEAREST} [ripe] (plant|fruit|crop)"],
+    "eat cow": [f"{_ON} (eat|hunt|kill|attack|fight|kill and eat|hunt and eat) {_NEAREST} cow"],
+    "fight": [f"{_ON} (fight|attack|kill|hit|defeat|slay) [off] {_NEAREST} {{what:foe}}"],
+    "place": [f"{PLACE} {_NEAREST} [1|one] {{what:put}} [(here|in front of me|down|in front)]",
+              "plant {_NEAREST} {what:seed} [here]".replace("{_NEAREST}", _NEAREST),
+              "(make|craft|create) [(my|1|one)] {what:station} [here]"],
+    "make": [f"{MAKE} [(myself|me|my|1|one|us)] {{what:tool}} {NEAR}"],
+    "shelter": ["[(build|make|take|find|seek)] [(a|my)] shelter", "(wall|close|shut) "
+                "(myself|me|us) in [with stones]", "take shelter", "dig in"],
+    "build workshop": ["(build|make|set up) [a] workshop"],
+    "sleep": [f"{_ON} (sleep|rest|nap) [here] {RESTED}",
+              f"(go to sleep|fall asleep|go to bed|lie down to (sleep|rest)) [here] {RESTED}",
+              f"(get|take|have) [some|a] (sleep|rest|nap) [here] {RESTED}"],
+    "asleep": [SLEEP_ON],
+    "wait": [*WAITING, "(wait|stay|remain|stand|idle|hold) [(here|still|put|in place|where i am"
+    "|1 step|"
+             "one step)]", "do nothing", "(no op|noop)", "(skip|pass) [(my|this)] (turn|step)"],
+    "go to": [f"{_ON} (go|walk|move|run|head|travel|get|make|make my way|come|carry on|press on"
+              f"|push on) "
+              "[back|over|across|up|on|off|straight|out] (to|toward|for) "
+              f"{_NEAREST} {{what:sight}} [{_SIDE}]",
+              f"(approach|reach|find [my] way to) {_NEAREST} "
+              "{what:sight}"],
+    "explore": ["{way} (to|and) (explore|scout)", f"{_ON} (explore|scout) {{way}}",
+    "(explore|scout) [further] out {way}",
+                "(go|head|set off|walk|travel) (exploring|explore|scout) [(to|toward|in|into)] "
+                "{way}",
+                "(go|head|set off|walk|travel|move|set out|wander|venture) "
+                f"[(out|off|over|further)] [(to|toward|in|into)] {{way}} (to|and) {_SEE}",
+                "(have|take) a look [around] (to|in|toward) {way}",
+                "see what (lies|is) {way}","[(go|keep|continue|start|go on)] (explore|scout) "
+                "[further] [(to|toward|in|into)] "
+                "{way} [(direction|side)]"],
+    "one way": ["[(go|walk|run|head|travel|turn|face|explore to)] [to] {way}"],
+    "move": ["(move|step) [(1|one) (step|cell|tile)] [to] {way} [(1|one) (step|cell|tile)]",
+             "take [(1|one)] step [to|toward] {way}", "(go|walk) (1|one) step [to] {way}"],
+    "named": ["{name}"],
+    "one step": ["@"],
+    "follow": ["(follow|accompany|join|stay with|stay near|(stay|stick|keep) [very] close to|"
+               "stay by|stick with|tag along with|trail|shadow|keep near|go with|go to|walk to|"
+               "come to|go over to|head to|keep follow|keep up with) [my] [{player}]"],
+    "help": ["(help|help up|revive|rescue|save|go help|go and help) [my] {player} [(up|get up)]",
+             "help up", "go help"],
+    "give": [f"{_HAND} (all|both) {{count:n}} [of] [my] {{gift}} [over] to [my] {{player}}",
+             f"{_HAND} {{count:both}} [of] [my] {{gift}} [over] to [my] {{player}}",
+             f"{_BACK} [my] {{player}} ({{count:both}}|all {{count:n}}) [of] [my] {{gift}}",
+             "share {count} [of my] {gift} with [my] {player}",f"{_HAND} [(all|all my|all "
+             f"of my|my)] {{gift}} [over] to [my] {{player}} [{_UNTIL}]",
+             f"{_HAND} {{count}} [of my] {{gift}} [over] to [my] {{player}}",
+             f"{_BACK} [my] {{player}} [(all my|all of my|my)] {{gift}} [{_UNTIL}]",
+             f"{_BACK} [my] {{player}} {{count}} [of my] {{gift}}", f"{_HAND} {{gift}}"],
+    "work": [f"{_ON} (work|push|pull|press|heave|lean) [(on|at|against)] "
+             "{joint} [together] [with [my] {player}]",
+             f"{_ON} (open|light|bridge|activate|use) {{joint}} [(in front|ahead) of me] "
+             "[together] [with [my] {player}]"],
+    "request": [
+        "(tell|let) [my] ({player}|others|everyone|team) [know] [that] i (need|want|require|lack) "
+        "[(some|1|one|more)] {gift}",
+        "(put in|make|send|send out) [a] request for [(some|1|one|more)] {gift}",
+        "beg [my] {player} for [(some|1|one|more)] {gift}","(request|ask for|beg for|call for) "
+        "[(some|1|one|more)] {gift}",
+                "ask (everyone|others|all|[my] {player}) for [(some|1|one|more)] {gift}"],
+}  # fmt: skip
+# Phrases that name no more than a thing.
+SHORT = {
+    "collect": ["[(some|more)] {item} " + _UNTIL],
+    "collect all": [f"[(some|more)] {{item}} [.] {_MOST}"],
+    "go to": ["[over|back|across|off|on|up] to [(nearest|closest|that|this)] {what:sight}"],
+    "make": [f"[(1|one|a|my)] {{what:tool}} {NEAR}"],
+    "give": ["{count} [of my] {gift} (to|for|are for) [my] {player}",
+             "(all|both) {count:n} [of] [my] {gift} (to|for|are for) [my] {player}",
+             "{count:both} [of] [my] {gift} (to|for|are for) [my] {player}"],
+}  # fmt: skip
