@@ -314,7 +314,13 @@ def opened(plain: str) -> str:
     return plain if rest == "right" or plain.endswith("right now") else rest
 
 
-NO_MOVE = "no (action|move|movement) [(this|on this|for this)] (turn|step|time|round)"
+# Not to move is to stay.
+NO_MOVE = (
+    "no (action|move|movement) [(this|on this|for this)] (turn|step|time|round)",
+    "(do not|don't|dont|won't|wont|will not|shall not|i'll not|i'm not|am not|not) [even] "
+    "(move|go anywhere|budge|stir|leave (this|my) (cell|place|spot|square|room)) "
+    f"[(at all|an inch|anywhere|a step|1 step|myself)] {TIME} [.] [(stay|wait)]",
+)
 HOLD = "(hold|keep|maintain) [(my|this)] [current] (position|place|ground)"
 _GO = (
     "(go|move|step|walk|head|run|travel|proceed|advance|shift|slide|edge|inch|continue|keep going"
@@ -322,7 +328,8 @@ _GO = (
 )
 _CELL = "(step|cell|square|field|tile|pace|space|block|row|column)"
 _FAR = (
-    f"[(one|1|a single|single|one more|1 more) [{_CELL}]|{_CELL}|over|back|off|once|straight|due"
+    f"[(one|1|a single|single|one more|1 more) [{_CELL}]|a {_CELL}|{_CELL}|over|back|off|once"
+    "|straight|due"
     "|further|on|now|first|right now|right away]"
 )
 _AIM = "[(to|towards|toward|in|into|for)] [my] [the]"
@@ -379,8 +386,7 @@ GRAMMAR = Grammar(
         "go": [
             f"{_GO} {_FAR} {_AIM} {{way}} [side|direction] {_FAR} {_TO}",
             f"{_GO} {_FAR} {_AIM} {{way}} [by] {_FAR} {_TO}",
-            f"{_GO} [over|back] (to|onto|into) [cell|square] row {{row:n}} [and|.] column "
-            f"{{column:n}}",
+            f"{_GO} [over|back] (to|onto|into) [cell|square] {_PLACE}",
             f"(my|the) [next] (step|move|way) (go|lead|take me|be) {_AIM} {{way}}",
             "(1|one|a|another) (step|pace|cell|square) [back|further] [to] [the] {way}",
             f"(1|one) [more] {_CELL} [more] {{way}}",
@@ -400,8 +406,7 @@ GRAMMAR = Grammar(
             HOLD,
             f"(stay|wait|remain) (at|on|in) [cell|square] {_PLACE}",
             *wait_for("player"),
-            NO_MOVE,
-            "(do not|don't) move [.] [(stay|wait)]",
+            *NO_MOVE,
         ],
         LOAD: [
             f"{_TAKE} {_FOOD} [up]",
@@ -424,6 +429,7 @@ GRAMMAR = Grammar(
         "go": [
             f"[straight|due] {_AIM} {{way}} [by] [(one|1|a) {_CELL}] {_TO}",
             f"to {_PLACE}",
+            "{way} (ho|bound)",
             f"{{way}} [.] {_PLACE}",
         ],
         "towards": [f"[straight|due] {{way}} {_FAR} ({_TOWARDS})"],

@@ -405,9 +405,10 @@ _THUS = (
 )
 _NAMED = "[(this|that|my|its|the|a)] (shelf|rack|pod|it|load|item|box|burden|cargo)"
 _SHELF = (
-    f"{_NAMED} [(here|on this cell|on my cell|under me|above me|from this cell|from my cell|off "
-    f"the "
-    "rack|from the rack|on my back|that i carry|i carry)]"
+    f"{_NAMED} [(here|under me|above me|from (this|my) cell|(off|from) the rack|that i carry"
+    "|i carry|i'm under|i am under"
+    "|[(that|which) (stand|is|sit|lie|rest)] [right] (on (this|my) (cell|rack|back)|here"
+    "|above me|where i (am|stand)))]"
 )
 _WHERE = (
     "[(back|back down|down again)] [(here|on this cell|on my cell|on this rack|on the rack"
@@ -445,7 +446,7 @@ GRAMMAR = Grammar(
                 HOLD,
                 "(stay|wait|remain) (at|on|in) [cell|square] row {at_row:n} column {at_column:n}",
                 *wait_for("robot"),
-                NO_MOVE,
+                *NO_MOVE,
             ],
         ),
         (
