@@ -321,9 +321,14 @@ NO_MOVE = (
     "(move|go anywhere|budge|stir|leave (this|my) (cell|place|spot|square|room)) "
     f"[(at all|an inch|anywhere|a step|1 step|myself)] {TIME} [.] [(stay|wait)]",
 )
+NEXT_CELL = (
+    "[(next|adjacent|free)] (cell|square|tile|field) ((to|on) [my|the] {way} [side] [of me]"
+    "|{way:near} [me]|{way} of me)"
+)
 HOLD = "(hold|keep|maintain) [(my|this)] [current] (position|place|ground)"
 _GO = (
     "(go|move|step|walk|head|run|travel|proceed|advance|shift|slide|edge|inch|continue|keep going"
+    "|dodge|flee|escape|retreat"
     "|make my way|keep moving|move myself|(take|make) (a|one|1) [single] (step|move|pace))"
 )
 _CELL = "(step|cell|square|field|tile|pace|space|block|row|column)"
@@ -387,6 +392,8 @@ GRAMMAR = Grammar(
             f"{_GO} {_FAR} {_AIM} {{way}} [side|direction] {_FAR} {_TO}",
             f"{_GO} {_FAR} {_AIM} {{way}} [by] {_FAR} {_TO}",
             f"{_GO} [over|back] (to|onto|into) [cell|square] {_PLACE}",
+            f"{_GO} [over|back|up|down] (to|onto|into) (row {{row:n}}|column {{column:n}})",
+            f"{_GO} [over] (to|onto|into) {NEXT_CELL}",
             f"(my|the) [next] (step|move|way) (go|lead|take me|be) {_AIM} {{way}}",
             "(1|one|a|another) (step|pace|cell|square) [back|further] [to] [the] {way}",
             f"(1|one) [more] {_CELL} [more] {{way}}",
@@ -430,6 +437,7 @@ GRAMMAR = Grammar(
             f"[straight|due] {_AIM} {{way}} [by] [(one|1|a) {_CELL}] {_TO}",
             f"to {_PLACE}",
             "{way} (ho|bound)",
+            NEXT_CELL,
             f"{{way}} [.] {_PLACE}",
         ],
         "towards": [f"[straight|due] {{way}} {_FAR} ({_TOWARDS})"],
@@ -516,6 +524,9 @@ def _named(mission: Mission, state: MissionState, agent: int, reading: Reading) 
             turned = f"row {column}, column {row}"
             if row != column and any(_at(turned, told[action]) for action in steps):
                 return "say which is the row and which the column"
+        if "way" not in values and (row is None) != (column is None):  # "to row 3" is up or down
+            moved = COLUMNS if row is None else ROWS
+            fits = [action for action in fits if moved[action]]
         way = values.get("way", fits[0] if len(fits) == 1 else None)
         if cell is not None and way not in fits:
             return f"{cell} is not one step that way"

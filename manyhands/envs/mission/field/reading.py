@@ -51,14 +51,14 @@ from manyhands.envs.mission.field.state import (
     WATER,
     FieldState,
 )
-from manyhands.envs.mission.text import HOLD, NO_MOVE, offered_action, opened, wait_for
+from manyhands.envs.mission.text import HOLD, NEXT_CELL, NO_MOVE, offered_action, opened, wait_for
 
 if TYPE_CHECKING:
     from manyhands.envs.mission.env import Mission
 
 _GO = (
     "(go|move|step|walk|head|run|travel|proceed|advance|continue|keep going|keep moving|sneak"
-    "|make my way|cross|fall back|retreat|withdraw|charge|dash|rush|get away"
+    "|make my way|dodge|flee|escape|cross|fall back|retreat|withdraw|charge|dash|rush|get away"
     "|(take|make) (a|one|1) [single] (step|move|pace))"
 )
 _CELL = "(step|cell|square|field|tile|pace|space|row|column)"
@@ -101,6 +101,8 @@ _GROWS = (
     f"{_REST} {TIME} [and] (let|to let|so that|so) {_PLANT} [can] (grow|regrow|ripen|recover) "
     "[back] [again]",
     f"{_REST} {TIME} (for|until|till) {_PLANT} [to] (grow|regrow|ripen|recover|has grown) [back]",
+    f"{_REST} {TIME} (for|until|till) [my] (beam|zap|zapper|tag) "
+    "[to] (recharge|cool down|(be|is) ready [again]|work again)",
     f"let {_PLANT} (grow|regrow|ripen|recover) [back]",
 )
 _STAY = [
@@ -211,6 +213,7 @@ def _grammar(actions: tuple[str, ...], token: bool = False) -> Grammar:
     if "north" in actions:
         phrases += [
             ("go", [f"{_GO} {_FAR} {_AIM} {{way}} [side|direction] [by] {_FAR} {_ON}",
+                    f"{_GO} [over] (to|onto|into) {NEXT_CELL}",
                     "(explore|search|scout|look around) [(to|in|towards|toward)] {way}",
                     "(my|the) [next] (step|move|way) (go|lead|take me|be) [to] [the] {way}",
                     f"(1|one|a) [more] {_CELL} [(further|more)] [to] [the] {{way}}",
@@ -251,7 +254,7 @@ def _grammar(actions: tuple[str, ...], token: bool = False) -> Grammar:
                                f"{_TOWARDS} [{_ALONG}] [.] {{way}} [first]"]),
                   ("go", ["[straight|due] "
                           f"{_AIM} {{way}} [by] [(one|1|a) [{_CELL}]|again|once more] {_ON}",
-                          "{way} (ho|bound)",
+                          "{way} (ho|bound)", NEXT_CELL,
                           f"[to] [cell|square] {_PLACE}", f"{{way}} [.] {_PLACE}"]),
                   ("take", [f"{_THING} {_SIDE}"])]  # fmt: skip
         if token:
@@ -261,7 +264,10 @@ def _grammar(actions: tuple[str, ...], token: bool = False) -> Grammar:
                 f"{_TOKEN} [(go|goes|move|moves|is to go|is to move|should go|should move|must go"
                 f"|must move)] {_FAR} {_AIM} {{way}} [by] {_FAR}",
                 f"[(move|push|bring|send|take|shift)] {_TOKEN} (to|onto|into) ({_PLACE}|{_THING})",
-                "(name|call|call for) {way} [direction] [(too|as well|again)]",
+                "(name|call|call for|say) {way} [direction] [(too|as well|again)]",
+                f"(move|push|bring|send|take|shift|steer|guide|lead) it {_FAR} {_AIM} {{way}} "
+                f"[by] {_FAR}",
+                f"{_GO} {_FAR} {_AIM} {{way}} with {_TOKEN}",
                 f"both {_GO} {_FAR} {_AIM} {{way}} {_FAR}",
                 f"(i agree|agreed|i'm with you|i am with you) [with {{who}}] [.] [{_GO}] {_AIM} "
                 "{way}",
@@ -269,7 +275,7 @@ def _grammar(actions: tuple[str, ...], token: bool = False) -> Grammar:
             ]))  # fmt: skip
     else:
         phrases.append(
-            ("in room", ["(stay|wait|remain|keep|hide) in room {room}",
+            ("in room", ["(stay|wait|remain|keep|hide) in [(room|#)] {room}",
                          "(guard|watch|hold|defend) room {room}"])
         )  # fmt: skip
         phrases.append(("room", [
@@ -279,7 +285,9 @@ def _grammar(actions: tuple[str, ...], token: bool = False) -> Grammar:
             "go to room room {room}",
             "(join|meet|go to) {in:who} in room {room}",
             "(follow|chase|pursue|hunt|join) {who} [(to|into)] room {room}",
-            "(take|use) [the] (exit|way|door|passage) (to|into) room {room}",
+            "(take|use) [the] (exit|way|door|passage) (to|into|towards|toward) [room] {room}",
+            "(take|choose|pick) room {room}",
+            "(chase|pursue|hunt|follow|catch) {who} (via|through|by way of) room {room}",
             "(leave|set off|move through) (for|to) [room] {room}",
             "(get away|run away|flee|escape|run) from {who} [(to|into)] room {room}",
             "(go|run|flee|move|escape|retreat) (to|into) room {room} away from {who}",
@@ -298,7 +306,7 @@ def _grammar(actions: tuple[str, ...], token: bool = False) -> Grammar:
             "{room}",
             "(go|move|walk|run|head) 2 room {room}",
         ]))  # fmt: skip
-        short.append(("room number", ["[#] {room}"]))
+        short.append(("room number", ["[(to|into)] [#] {room}"]))
         phrases = [(meaning, _numbered(ways)) for meaning, ways in phrases]
         short = [(meaning, _numbered(ways)) for meaning, ways in short]
         short.append(("room", ["[(to|into|(on|off|back|over|onwards|onward) to)] room {room}"]))
@@ -316,6 +324,7 @@ def _grammar(actions: tuple[str, ...], token: bool = False) -> Grammar:
                                  "wait to hear what {who} (say|answer|think|see)",
                                  "wait for {who} s (word|answer|message|reply|call|suggestion)",
                                  f"(don't|do not|dont|won't) move ({_TOKEN}|it) [at all] {TIME}",
+                                 "(name|call|say) (nothing|no (way|direction)) [at all]",
                                  "(keep|leave|hold) [(the|our)] token [(where it is|here|there|in "
                                  "place|still)]"]))  # fmt: skip
     slots: dict[str, Any] = {
