@@ -51,19 +51,23 @@ _PLAY = (
 )
 # What lies beside it, which is checked.
 _BY = (
-    "[right|just|directly] (next to|beside|adjacent to|by|alongside|touching|close to) "
+    "[right|just|directly|diagonally] (next to|beside|adjacent to|by|alongside|touching|close to"
+    "|diagonal to|diagonal from) "
     "{near:neighbour} [(on|to) [its] {hand} [side] [of it]]"
 )
 _END = (
     "[(for|from) me|with my [next] (stone|mark|{mark})"
     "|[again] [.] [(right|straight|directly)] (on top of|above) {on:neighbour}"
     "|[.] [the] (opposite corner (of|to|from)|corner opposite [(of|to|from)]) {opposite:neighbour}"
-    f"|[.] ({_BY}|[as] far [away] (from|of) (everything|all|it|everyone|others))]"
+    f"|[.] ({_BY}|[as] far [away] (from|of) (everything|all|it|everyone|others))"
+    "|[.] (near|close to|around|toward|towards) (middle|centre|center) [of board]"
+    "|[.] one of [the] [{n}] (central|middle|centre|center|corner|edge) squares"
+    "|[.] (i|i'll) (sit|stack|play|go) [right|straight|directly] on top of {on:neighbour}]"
 )
 # The same before the square.
 _FIRST = (
-    f"({_BY}|[{_VERB}] [{_OBJECT}] [(right|straight|directly)] (on top of|above|on) "
-    "{on:neighbour}"
+    f"([one|1|square|column] {_BY}"
+    f"|[{_VERB}] [{_OBJECT}] [(right|straight|directly)] (on top of|above|on) {{on:neighbour}}"
     f"|[{_VERB}] [{_OBJECT}] [{_ON}] (opposite corner (of|to|from)|corner opposite [(of|to|from)]) "
     "{opposite:neighbour})"
 )
@@ -159,9 +163,10 @@ _NEIGHBOURS = (
     | {"mine": ("me", -1), "theirs": ("you", -1), "it": ("any", -1)}
 )  # fmt: skip
 _ITS = (
-    "({owner} [own|other] [first|last|lone|only|single] {stone}|(that|the) {stone:mark}"
-    "|{stone} {owner:have})"
+    "({owner} [own|other] [first|last|lone|only|single] {stone}|[(that|the)] {stone:mark}"
+    "|{stone} {owner:have}|{owner:whose})"
 )
+_WHOSE = {"mine": "me", "theirs": "you", "his": "you", "hers": "you", "yours": "you"}
 _HAVE = {"i have": "me", "i already have": "me", "i have already": "me", "they have": "you"}
 COLUMNS = Grammar(
     {
@@ -177,22 +182,26 @@ COLUMNS = Grammar(
         "column beside": [f"{_PLAY} {{ordinal}} {_COL} {_FULL}",
         f"{_PLAY} column {{ordinal:n}} {_FULL}"],
         "on a stone": [
-            f"{_PLAY} [right|straight|directly] (on top of|above|over|upon) {_ITS} {_END}",
+            f"{_PLAY} [right|straight|directly] (on top of|above|over|upon|on) {_ITS} {_END}",
+            f"{_PLAY} same {_COL} as {_ITS}",
             f"(stack|build) [up] [right|straight|directly] on [top of] {_ITS} {_END}",
         ],
         "column by a stone": [
-            f"{_PLAY} [{_COL}] [just|directly|right|immediately] [to] {{beside}} [of] {_ITS}",
+            f"{_PLAY} [one|1] [{_COL}] [just|directly|right|immediately] [to] {{beside}} [of] "
+            f"{_ITS}",
             f"{_PLAY} [{_COL}] [just|directly|right|immediately] (beside|next to) {_ITS} (on|to) "
             "[its] {beside} [side]",
         ],
         "by it": [
             f"{_FIRST} [.] [(so|i|i'll)] [{_VERB}] [{_ON}] "
-            f"((col|column) {{n}}|{{ordinal:n}} {_COL})"
+            f"((col|column) {{n}}|{{ordinal:n}} {_COL})",
+            f"(cover|top|sit on|cap) {{on:neighbour}} (in|at|on) ((col|column) {{n}}|{{ordinal:n}} "
+            f"{_COL})",
         ],
     },
     {
         "mark": _MARKS, "owner": _OWNERS, "stone": _STONES, "neighbour": _NEIGHBOURS,
-        "have": _HAVE, "hand": {"left": -1, "right": 1},
+        "have": _HAVE, "whose": _WHOSE, "hand": {"left": -1, "right": 1},
         "letter": names(string.ascii_lowercase, values=range(1, 27)),
         "beside": {"left of": -1, "left": -1, "right of": 1, "right": 1},
     },
@@ -239,6 +248,8 @@ SQUARES = Grammar(
     {
         "square": [
             f"{_PLAY} [{_SQUARE}] {{column:letter}} {{row:n}} [{_SQUARE}] {_END}",
+            f"(start|begin|open) (near|close to) {_MIDDLE} (with|at|on) {{column:letter}} "
+            "{row:n}",
             f"{_PLAY} [{_SQUARE}] {{row:n}} {{column:letter}} {_END}",
             f"{_PLAY} {{column:letter}} {{row:n}} [.] [which|and|to] threaten "
             "[to win (at|with|on)] {next:letter} {next_row:n} "
@@ -280,7 +291,9 @@ SQUARES = Grammar(
         ],
         **{meaning: _played(ways, "take|get|receive") for meaning, ways in _PLACE.items()},
         "by a stone": [
-            f"{_PLAY} [{_SQUARE}] [of] {_REL} {_ITS} [in {_MIDDLE}] {_END}",
+            f"{_PLAY} [one|1] [{_SQUARE}] [of] {_REL} {_ITS} [in {_MIDDLE}] {_END}",
+            f"{_PLAY} [one|1] [{_SQUARE}] [right|directly|just] (beside|next to) {_ITS} "
+            f"{{side}} [side] [of it]",
         ],
         "several": [f"{_PLAY} (corner|edge|side|border) [{_SQUARE}] {_END}"],
         "by the centre": [f"{_PLAY} [{_SQUARE}] {_REL} {_MIDDLE} [{_SQUARE}] {_END}"],
@@ -307,9 +320,13 @@ SQUARES = Grammar(
         "side": {"above": (-1, 0), "over": (-1, 0), "on top of": (-1, 0), "below": (1, 0),
                  "under": (1, 0), "beneath": (1, 0), "underneath": (1, 0),
                  "left of": (0, -1), "to left of": (0, -1), "right of": (0, 1),
-                 "to right of": (0, 1), "to the left of": (0, -1), "to the right of": (0, 1)},
+                 "to right of": (0, 1), "on left of": (0, -1), "on right of": (0, 1),
+                 "on the left of": (0, -1), "on the right of": (0, 1), "on the left": (0, -1),
+                 "on the right": (0, 1), "on its left": (0, -1), "on its right": (0, 1),
+                 "to its left": (0, -1), "to its right": (0, 1), "on left": (0, -1),
+                 "on right": (0, 1), "to the left of": (0, -1), "to the right of": (0, 1)},
         "owner": _OWNERS, "mark": _MARKS, "stone": _STONES, "neighbour": _NEIGHBOURS,
-        "have": _HAVE, "hand": {"left": -1, "right": 1},
+        "have": _HAVE, "whose": _WHOSE, "hand": {"left": -1, "right": 1},
     },
     keep=("a", "right", "first"),
 )  # fmt: skip

@@ -397,7 +397,7 @@ def _lies(
 
 def _stone(board: Board, state: BoardState, agent: int, values: dict[str, Any]) -> tuple[int, int]:
     """Where the one stone lies that an answer speaks of."""
-    said, of = values["stone"], values.get("owner")
+    said, of = values.get("stone", -1), values.get("owner")
     owner = _owner(agent, of, said)
     if said not in (-1, owner):
         raise _illegal(board, f"your stones are {STONES[agent]}")
