@@ -163,7 +163,7 @@ _NEIGHBOURS = (
     | {"mine": ("me", -1), "theirs": ("you", -1), "it": ("any", -1)}
 )  # fmt: skip
 _ITS = (
-    "({owner} [own|other] [first|last|lone|only|single] {stone}|[(that|the)] {stone:mark}"
+    "({owner} [own|other] [first|last|lone|only|single] {stone}|(that|the) {stone:mark}"
     "|{stone} {owner:have}|{owner:whose})"
 )
 _WHOSE = {"mine": "me", "theirs": "you", "his": "you", "hers": "you", "yours": "you"}
