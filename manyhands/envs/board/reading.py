@@ -41,13 +41,42 @@ _PLAY = (
     "|win [the|this] [game] (with|at|on|by (play|take))"
     "|(complete|finish|make) [the|my|a] [winning] (line|diagonal|row|column|three) (with|at|on|in)"
     f"|(block|stop|prevent|cut off|break|complete|finish|extend|make) {_LINE} {_WITH}"
+    "|(block|stop|cut off) {near:neighbour} [(at once|right away|immediately)] "
+    f"by (sit|play|place [{_STONE}]|go) [[right|directly] (next to|beside) it] (on|at|in)"
     "|block (with|by (play|take))"
     f"|[{_VERB}] [{_OBJECT}] on top of (x's|o's|{{whose:mark}}|opponent's|your|their|my|the) "
     f"[{_STONE}] (in|at|of)"
     "|(winning|blocking|strongest) (move|square|reply|spot) (is|be)"
-    "|{mark} [->|-]]"
+    "|{mark} [->|-|in|at|on|to|into]]"
 )
-_END = "[(for|from) me|with my [next] (stone|mark|{mark})]"
+# What lies beside it, which is checked.
+_BY = (
+    "[right|just|directly|diagonally] (next to|beside|adjacent to|by|alongside|touching|close to"
+    "|diagonal to|diagonal from) "
+    "{near:neighbour} [(on|to) [its] {hand} [side] [of it]]"
+)
+_END = (
+    "[(for|from) me|with my [next] (stone|mark|{mark})"
+    "|[again] [.] [(right|straight|directly)] (on top of|above) {on:neighbour}"
+    "|[.] [the] (opposite corner (of|to|from)|corner opposite [(of|to|from)]) {opposite:neighbour}"
+    f"|[.] ({_BY}|[as] far [away] (from|of) (everything|all|it|everyone|others))"
+    "|[.] (near|close to|around|toward|towards) (middle|centre|center) [of board]"
+    "|[.] one of [the] [{n}] (central|middle|centre|center|corner|edge) squares"
+    "|[.] (i|i'll) (sit|stack|play|go) [right|straight|directly] on top of {on:neighbour}]"
+)
+# The same before the square.
+_FIRST = (
+    f"([one|1|square|column] {_BY}"
+    f"|[{_VERB}] [{_OBJECT}] [(right|straight|directly)] (on top of|above|on) {{on:neighbour}}"
+    f"|[{_VERB}] [{_OBJECT}] [{_ON}] (opposite corner (of|to|from)|corner opposite [(of|to|from)]) "
+    "{opposite:neighbour})"
+)
+_EXTEND = (
+    "(extend|continue|lengthen) [my [{whose:mark}] [(line|row|chain|stone|column)]] "
+    "[(up|upward|down|downward|left|right|to left|to right|diagonally|sideways|leftward"
+    "|rightward)] "
+    "[(with|at|on|by (play|take))]"
+)
 _FOR = f"(for|with) {_WHICH} {_STONE}"
 
 # ---- columns -------------------------------------------------------------------------------------
@@ -63,7 +92,7 @@ _NAMED = {
         "[in|into|to] [col|column|slot|lane|number|no] [.|number|no] [.] {n}",
         "{n} (st|nd|rd|th) (col|column|slot|lane)",
         "[in|into|to] (col|column) {letter}",
-        "(col|column) [number] {n} [and] [at|on|in|to] row {row:n}",
+        "(col|column) [.] [number] {n} [and] [at|on|in|to] row {row:n}",
         "row {row:n} [and|of|in] (col|column) [number] {n}",
     ],
     "ordinal": [
@@ -115,6 +144,30 @@ def _played(ways: list[str], takes: str) -> list[str]:
     ]
 
 
+_OWNERS = {
+    **{"my": "me", "your": "you", "his": "you", "her": "you", "their": "you"},
+    **{"opponent s": "you", "opponent's": "you", "my opponent's": "you", "rival's": "you"},
+    **{"player 0 s": "p0", "player 1 s": "p1"},
+}
+_MARKS = {"x": 0, "cross": 0, "o": 1, "nought": 1, "naught": 1, "circle": 1}
+_PIECES = ("stone", "piece", "mark", "token", "disc", "disk", "chip", "counter", "one", "1")
+_STONES = dict.fromkeys(_PIECES, -1) | _MARKS
+_HOW = ("", " own", " other", " first", " last", " only", " lone", " single")
+# What a square may lie beside: whose stone, and its mark or -1.
+_NEIGHBOURS = (
+    {f"{own}{how} {noun}": (whose, mark) for own, whose in _OWNERS.items() for how in _HOW
+     for noun, mark in _STONES.items()}
+    | {f"{noun} i {have}": ("me", mark) for noun, mark in _STONES.items()
+       for have in ("have", "already have", "have already")}
+    | {name: (f"p{mark}", mark) for name, mark in _MARKS.items()}
+    | {"mine": ("me", -1), "theirs": ("you", -1), "it": ("any", -1)}
+)  # fmt: skip
+_ITS = (
+    "({owner} [own|other] [first|last|lone|only|single] {stone}|(that|the) {stone:mark}"
+    "|{stone} {owner:have}|{owner:whose})"
+)
+_WHOSE = {"mine": "me", "theirs": "you", "his": "you", "hers": "you", "yours": "you"}
+_HAVE = {"i have": "me", "i already have": "me", "i have already": "me", "they have": "you"}
 COLUMNS = Grammar(
     {
         meaning: _played(ways, "take|get|receive|have|catch|welcome")
@@ -128,9 +181,27 @@ COLUMNS = Grammar(
         ],
         "column beside": [f"{_PLAY} {{ordinal}} {_COL} {_FULL}",
         f"{_PLAY} column {{ordinal:n}} {_FULL}"],
+        "on a stone": [
+            f"{_PLAY} [right|straight|directly] (on top of|above|over|upon|on) {_ITS} {_END}",
+            f"{_PLAY} same {_COL} as {_ITS}",
+            f"(stack|build) [up] [right|straight|directly] on [top of] {_ITS} {_END}",
+        ],
+        "column by a stone": [
+            f"{_PLAY} [one|1] [{_COL}] [just|directly|right|immediately] [to] {{beside}} [of] "
+            f"{_ITS}",
+            f"{_PLAY} [{_COL}] [just|directly|right|immediately] (beside|next to) {_ITS} (on|to) "
+            "[its] {beside} [side]",
+        ],
+        "by it": [
+            f"{_FIRST} [.] [(so|i|i'll)] [{_VERB}] [{_ON}] "
+            f"((col|column) {{n}}|{{ordinal:n}} {_COL})",
+            f"(cover|top|sit on|cap) {{on:neighbour}} (in|at|on) ((col|column) {{n}}|{{ordinal:n}} "
+            f"{_COL})",
+        ],
     },
     {
-        "mark": {"x": 0, "cross": 0, "o": 1, "nought": 1, "naught": 1, "circle": 1},
+        "mark": _MARKS, "owner": _OWNERS, "stone": _STONES, "neighbour": _NEIGHBOURS,
+        "have": _HAVE, "whose": _WHOSE, "hand": {"left": -1, "right": 1},
         "letter": names(string.ascii_lowercase, values=range(1, 27)),
         "beside": {"left of": -1, "left": -1, "right of": 1, "right": 1},
     },
@@ -173,18 +244,20 @@ _PLACE = {  # with one square of a small board: how far down, how far across
     ],
 }
 _REL = "[directly|right|just|straight|immediately|exactly] {side}"
-_THEIRS = "({owner}|that|the)"
-_ITS = "({owner} [own] [first|last|lone|only] {stone}|(that|the) {stone:mark})"
 SQUARES = Grammar(
     {
         "square": [
             f"{_PLAY} [{_SQUARE}] {{column:letter}} {{row:n}} [{_SQUARE}] {_END}",
+            f"(start|begin|open) (near|close to) {_MIDDLE} (with|at|on) {{column:letter}} "
+            "{row:n}",
             f"{_PLAY} [{_SQUARE}] {{row:n}} {{column:letter}} {_END}",
             f"{_PLAY} {{column:letter}} {{row:n}} [.] [which|and|to] threaten "
             "[to win (at|with|on)] {next:letter} {next_row:n} "
             "[(and|or) [to win (at|with|on)] {last:letter} {last_row:n}]",
             f"{_PLAY} row {{row:n}} [and|of|in] (col|column) {{column:letter}}",
             f"{_PLAY} (col|column) {{column:letter}} [and|of|in] row {{row:n}}",
+            f"{_FIRST} [.] [(so|i|i'll)] [{_VERB}] [{_ON}] {{column:letter}} {{row:n}}",
+            f"{_EXTEND} [.] {{column:letter}} {{row:n}}",
             f"{{column:letter}} {{row:n}} {_FOR}",
             f"{{column:letter}} {{row:n}} (take|get|receive) {_OBJECT}",
             f"{{column:letter}} {{row:n}} (block|stop|complete|finish|make) {_LINE}",
@@ -192,7 +265,9 @@ SQUARES = Grammar(
         ],
         "square and corner": [
             f"{_PLAY} {{column:letter}} {{row:n}} [.] [in|at] {{down}} {{across}} "
-            f"[hand] {_SQUARE} [of (board|grid)]",
+            f"[hand] [{_SQUARE}] [of (board|grid)] {_END}",
+            f"{_PLAY} {{down}} {{across}} [hand] [corner] [square] [.] {{column:letter}} {{row:n}} "
+            f"{_END}",
         ],
         "kind and square": [
             f"{_PLAY} [a] [(free|opposite|open|empty|other|another|remaining|last|1|one)] {{kind}} "
@@ -216,7 +291,9 @@ SQUARES = Grammar(
         ],
         **{meaning: _played(ways, "take|get|receive") for meaning, ways in _PLACE.items()},
         "by a stone": [
-            f"{_PLAY} [{_SQUARE}] [of] {_REL} {_ITS} [in {_MIDDLE}] {_END}",
+            f"{_PLAY} [one|1] [{_SQUARE}] [of] {_REL} {_ITS} [in {_MIDDLE}] {_END}",
+            f"{_PLAY} [one|1] [{_SQUARE}] [right|directly|just] (beside|next to) {_ITS} "
+            f"{{side}} [side] [of it]",
         ],
         "several": [f"{_PLAY} (corner|edge|side|border) [{_SQUARE}] {_END}"],
         "by the centre": [f"{_PLAY} [{_SQUARE}] {_REL} {_MIDDLE} [{_SQUARE}] {_END}"],
@@ -243,13 +320,13 @@ SQUARES = Grammar(
         "side": {"above": (-1, 0), "over": (-1, 0), "on top of": (-1, 0), "below": (1, 0),
                  "under": (1, 0), "beneath": (1, 0), "underneath": (1, 0),
                  "left of": (0, -1), "to left of": (0, -1), "right of": (0, 1),
-                 "to right of": (0, 1), "to the left of": (0, -1), "to the right of": (0, 1)},
-        "owner": {"my": "me", "your": "you", "his": "you", "her": "you", "their": "you",
-                  "opponent s": "you", "opponent's": "you", "my opponent's": "you",
-                  "rival's": "you"},
-        "mark": {"x": 0, "cross": 0, "o": 1, "nought": 1, "naught": 1, "circle": 1},
-        "stone": {"stone": -1, "piece": -1, "mark": -1, "token": -1, "x": 0, "cross": 0, "o": 1,
-                  "nought": 1, "naught": 1, "circle": 1},
+                 "to right of": (0, 1), "on left of": (0, -1), "on right of": (0, 1),
+                 "on the left of": (0, -1), "on the right of": (0, 1), "on the left": (0, -1),
+                 "on the right": (0, 1), "on its left": (0, -1), "on its right": (0, 1),
+                 "to its left": (0, -1), "to its right": (0, 1), "on left": (0, -1),
+                 "on right": (0, 1), "to the left of": (0, -1), "to the right of": (0, 1)},
+        "owner": _OWNERS, "mark": _MARKS, "stone": _STONES, "neighbour": _NEIGHBOURS,
+        "have": _HAVE, "whose": _WHOSE, "hand": {"left": -1, "right": 1},
     },
     keep=("a", "right", "first"),
 )  # fmt: skip

@@ -235,7 +235,9 @@ def parse(board: Board, text: Any, state: BoardState, agent: int) -> int:
             try:
                 if reading.values.get("mark", agent) != agent:
                     raise _illegal(board, f"your stones are {STONES[agent]}")
-                named.add(read(board, state, agent, reading, answer.plain))
+                action = read(board, state, agent, reading, answer.plain)
+                _check_neighbours(board, state, agent, action, reading.values)
+                named.add(action)
             except IllegalAction as error:
                 errors.append(error)
         if len(named) != 1:
@@ -283,6 +285,11 @@ def _column(board: Board, state: BoardState, agent: int, reading: Reading, plain
     meaning, values, last = reading.meaning, reading.values, board.columns
     if meaning in ("middle", "by the middle") and not last % 2:
         raise _illegal(board, f"{last} columns have no middle one")
+    if meaning in ("on a stone", "column by a stone"):
+        row, column = _stone(board, state, agent, values)
+        if meaning == "on a stone" and row and board.cells(state)[row - 1, column] >= 0:
+            raise _illegal(board, "another stone lies on that one")
+        return column + int(values.get("beside", 0))
     if meaning in ("beside", "column beside"):
         free = set(_free(board, state, agent))
         full = [x for x in range(last) if x not in free]
@@ -294,6 +301,7 @@ def _column(board: Board, state: BoardState, agent: int, reading: Reading, plain
         return beside.pop()
     number = {
         "column": values.get("n", values.get("letter")),
+        "by it": values.get("n"),
         "ordinal": values.get("ordinal"),
         "from the right": last + 1 - values.get("ordinal", 0),
         "penultimate": last - 1,
@@ -347,10 +355,50 @@ def _square(board: Board, state: BoardState, agent: int, reading: Reading, plain
     return int(row * board.columns + column)
 
 
+def _owner(agent: int, whose: str | None, mark: int) -> int:
+    """The player whose stone is spoken of, by "my" and the like, or else by its mark."""
+    return {"me": agent, "you": 1 - agent, "p0": 0, "p1": 1}.get(whose or "", mark)
+
+
+def _check_neighbours(
+    board: Board, state: BoardState, agent: int, action: int, values: dict[str, Any]
+) -> None:
+    """That the stones lie around a square of which an answer says so: beside it, below it, or in
+    the corner that is opposite."""
+    row, column = divmod(action, board.columns)
+    cells = board.cells(state)
+    if board.falling:
+        row, column = int((cells[:, action] < 0).sum()) - 1, action
+    for label in {"near", "on", "opposite"} & set(values):
+        whose, mark = values[label]
+        owner = _owner(agent, whose, mark)
+        if mark not in (-1, owner):
+            raise _illegal(board, f"your stones are {STONES[agent]}")
+        found = np.argwhere(cells >= 0 if owner < 0 else cells == owner).tolist()
+        if not any(_lies(board, label, (y, x), (row, column), values) for y, x in found):
+            raise _illegal(board, "no such stone lies there")
+
+
+def _lies(
+    board: Board, how: str, stone: tuple[int, int], at: tuple[int, int], values: dict[str, Any]
+) -> bool:
+    """Whether a stone lies as it is said of a square."""
+    down, right = at[0] - stone[0], at[1] - stone[1]
+    if how == "on":
+        return (down, right) == (-1, 0)
+    if how == "opposite":
+        corners = (0, board.rows - 1), (0, board.columns - 1)
+        return all(
+            {here, there} == set(ends) for here, there, ends in zip(at, stone, corners, strict=True)
+        )
+    side = values.get("hand")
+    return max(abs(down), abs(right)) == 1 and (side is None or (down, right) == (0, side))
+
+
 def _stone(board: Board, state: BoardState, agent: int, values: dict[str, Any]) -> tuple[int, int]:
     """Where the one stone lies that an answer speaks of."""
-    said, of = values["stone"], values.get("owner")
-    owner = {"me": agent, "you": 1 - agent}.get(of or "", said)
+    said, of = values.get("stone", -1), values.get("owner")
+    owner = _owner(agent, of, said)
     if said not in (-1, owner):
         raise _illegal(board, f"your stones are {STONES[agent]}")
     where = np.argwhere(board.cells(state) == owner)

@@ -6,7 +6,7 @@ import dataclasses
 import functools
 import itertools
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -28,7 +28,6 @@ from manyhands.envs.craftworld.words import (
     Observation,
     faced,
     from_you,
-    name_of,
     observe,
     spaced,
 )
@@ -167,6 +166,24 @@ _GO = (
 )
 _ASK = "(request|ask for|beg for|call for|ask [my] {player} for|ask everyone for|ask others for"
 _ASK += "|ask all for|ask team for|ask my team for|ask teammate for|request help with)"
+_ALL = "(others|other two|two others|both|both [of] (them|others)|everyone|everybody|team|all)"
+_NEED = "(need|want|require|lack|am short of|am in need of|would like|could use|miss|wish for)"
+_NEEDED = f"({_NEED} {_MINE} {{gift}}|am after {_MINE} {{gift}})"
+_SIDE = "(to|on|at|in) [my] {way} [side|hand|hand side|of me|direction]"
+_STANDS_STILL = (
+    "(wait|stay|remain|stand|hold|pause|hang back|hold back|stand back|stay put|keep still"
+    "|stand still|hold still|sit tight|do nothing) "
+    "[(here|still|put|in place|where i am|right here|there|back)] "
+    "[[for] [just] [(1|one|this|a|another)] [(short|brief|more)] (step|turn|tick|moment|bit|while)]"
+)
+_OUT_OF_WAY = (
+    "(go|pass|move|act|leave|work|finish|decide|walk|come|clear off|get out of [the|my] way|do it"
+    "|get on with it) [(first|on|by|past|away|off|over|ahead|through|here|1 step)]"
+)
+_LUCK = (
+    "(take|try) [a|my] (chance|gamble|shot|luck)|gamble|(chance|push) my luck"
+    "|have a (go|try|shot)|try|roll the dice"
+)
 RESTED = (
     "[(until|till) (morning|dawn|sunrise|daylight|i (wake|wake up|am rested|am awake)"
     "|it is (light|day|morning)|[my] energy is (full|9|back|restored))]"
@@ -186,11 +203,13 @@ def _grammar(craft: CraftRules, actions: tuple[str, ...], agents: tuple[str, ...
                    f"{_AT} {_WITH}",
                    f"{ON} {verb} {_DET} {{thing}} {_AT} {_WITH} (for|(to|and) {_GET}) {_DET} "
                    "{of:thing}"])
-        for name, verb in _VERBS.items() if name not in ("use", "help")
+        for name, base in _VERBS.items() if name not in ("use", "help")
+        for verb in (f"[(try|attempt) to] {base}",)
     ]  # fmt: skip
     use = _VERBS["use"]
     towards = (
-        f"[(to|toward|at|for|next to|beside|near|closer to) [{_GET}] {_DET} {{thing}}"
+        "[(to|toward|at|for|next to|beside|near|[(get|move|so [that] i get)] (closer|nearer) to"
+        f"|approach|away from) [{_GET}] {_DET} {{thing}}"
         f"|[so as] (facing|to face) {_DET} {{onto:thing}}]"
     )
     gift = {spaced(name): i for i, name in enumerate(craft.gifts)}
@@ -209,7 +228,8 @@ def _grammar(craft: CraftRules, actions: tuple[str, ...], agents: tuple[str, ...
             ("move", [
                 f"{ON} (move|go|walk|step|head|run|turn|face|look|travel|proceed|shuffle"
                 "|slide|shift|advance|edge|inch|nudge|sidle|creep|circle|retreat|back|back up"
-                "|back off) [back|straight|on|"
+                "|back off|strafe|dodge|get going|turn around and go|leave [this cell]) "
+                "[back|straight|on|aside|"
                 f"further|over|directly|around] {_CELL} [(to|toward|in|on) [my]] {{way}} "
                 f"[direction|side|hand side] [once|[by] {_ONE} (step|cell|tile|square|space)"
                 f"|by {_ONE}|{_ONE} [more] [(time|step|cell)]] {towards}",
@@ -221,9 +241,9 @@ def _grammar(craft: CraftRules, actions: tuple[str, ...], agents: tuple[str, ...
                 "{onto:thing})",
                 "(my|the) [next] (step|move|path|way) (go|lead|take me|be) [1|one] [step] "
                 "[to|toward] [my] {way}",
-                f"(go|walk|step|move|head|stroll) [over] (to|onto|toward) {_DET} {{onto:thing}} "
+                f"(go|walk|step|move|head|stroll) [over] (to|onto) {_DET} {{onto:thing}} "
                 "(to|on|at) [my] {way} [side|hand|hand side|of me]",
-                f"(go|walk|step|move|head) [over] (to|onto|toward) {_DET} {{onto:thing}} "
+                f"(go|walk|step|move|head) [over] (to|onto) {_DET} {{onto:thing}} "
                 f"{{way:rel}}",
                 f"(face|turn to|turn to face|look at) {_DET} {{onto:thing}} "
                 "((to|on|at) [my] {way} [side|hand|hand side|of me]|{way:rel})",
@@ -231,9 +251,23 @@ def _grammar(craft: CraftRules, actions: tuple[str, ...], agents: tuple[str, ...
                 f"{towards}",
                 f"[1|one|another] (step|pace) [back] [to|toward] [my] {{way}} {towards}",
                 "turn [around] to face {way}",
+                f"(turn|face|look) [to|toward] [my] {{way}} [side] [and] [then] "
+                f"(step|move|walk|go|take|head) {_CELL} "
+                "(forward|ahead|there|onward|(that|this) way|in that direction)",
+                "(turn|face|look) [to|toward] [my] {way} [side] and take [1|one] (step|pace)",
+                f"(move|go|walk|step|head|travel) (to|toward|for) {_DET} {{thing}} [.] "
+                "[(with|by)] [(go|move|step|walk)] (1|one|a) (step|cell|pace) [to] {way}",
+                "(explore|scout|search) [further] [to|toward|in] {way} [direction]",
                 "(keep|keep on|continue|carry on) [going|moving|walking|heading] [straight|on|to] "
                 "{way}",
             ]),
+            ("toward", [f"{_GO} [{_CELL}] (toward|(closer|nearer) to|in [the] direction of) {_DET} "
+                        f"{{seen:thing}} [{_SIDE}|{{way:rel}}]",
+                        f"(approach|near|close in on) {_DET} {{seen:thing}} [{_SIDE}|{{way:rel}}]",
+                        f"get [{_CELL}] (closer|nearer) to {_DET} {{seen:thing}} "
+                        f"[{_SIDE}|{{way:rel}}]"]),
+            ("facing", ["((push|press|bump) [up] (against|into)|(walk|run|step|move) up against) "
+                        f"{_DET} {{onto:thing}} [again]"]),
             ("facing", [f"(face|turn [around] (to|toward|to face)|look at) {_DET} {{onto:thing}}"]),
             ("bare", ["[to|toward] {way} [once]", "{letter}",
                       "{way} (1|one|a) [(step|pace|cell|square|tile)]",
@@ -265,7 +299,17 @@ def _grammar(craft: CraftRules, actions: tuple[str, ...], agents: tuple[str, ...
                        f"(quench|slake|still) [my] thirst [(at|from|with|in) {_DET} {{thing}} "
                        f"{_AT}]",
                        f"drink [my fill|deeply] (at|from|of) {_DET} {{thing}} {_AT}"]),
-            ("search", [f"(comb|search) {_DET} {{thing}} {_AT} for {_DET} {{of:thing}}",
+            ("search", [f"({_LUCK}) [(with|on|at|in)] {_DET} {{thing}} {_AT} "
+                        f"[(for|to (find|get|pick)) {_DET} {{of:thing}}]",
+                        f"({_LUCK}) [(for|with|on|to (find|get|pick))] {_DET} {{of:thing}} "
+                        f"[(from|in|on) {_DET} {{thing}} {_AT}]",
+                        "take [a|my] {of:thing} (gamble|chance)",
+                        "((bend|kneel|crouch|stoop) [down]"
+                        f"|look {{at:way}} at {_DET} {{thing}} {_AT}) "
+                        f"and (rummage|search|hunt|forage|comb|look|dig|feel|poke|root) "
+                        f"[around|about] (through|in|among|around|over) {_DET} {{thing}} {_AT} "
+                        f"[for {_DET} {{of:thing}}]",
+                        f"(comb|search|check) {_DET} {{thing}} {_AT} for {_DET} {{of:thing}}",
                         f"(rummage|search|hunt|forage|comb|look|dig|feel|poke|root) [around|about] "
                         f"(through|in|among|around|over) {_DET} {{thing}} {_AT} "
                         f"[for {_DET} {{of:thing}}]",
@@ -283,6 +327,7 @@ def _grammar(craft: CraftRules, actions: tuple[str, ...], agents: tuple[str, ...
                       f"take [my|an] (axe|hand|fist) to {_DET} {{thing}} {_AT}"]),
             ("mine", [f"{ON} (dig|break) {_DET} {{thing}} (out|up) {_AT} {_WITH}"]),
             ("chop", [f"{ON} (chop|cut|knock|bring) {_DET} {{thing}} down {_AT} {_WITH}"]),
+            ("use", [f"(use|apply|perform|do) do (on|at|with|to) {_DET} {{thing}} {_AT}"]),
             ("use", [f"{use} [{_DET} {{thing}}] {_AT} {_WITH}",
                         f"{use} {_DET} {{thing}} {_AT} (for|(to|and) {_GET}) {_DET} {{of:thing}}",
                         f"use [my] (tool|{{tool}}|pickaxe|axe|sword) on {_DET} {{thing}}"]),
@@ -301,10 +346,13 @@ def _grammar(craft: CraftRules, actions: tuple[str, ...], agents: tuple[str, ...
                 "(wait|keep waiting) for (change|event|something|anything|something to "
                 "(happen|change)|anything to (happen|change))",
                 "(pass|skip) [[(my|this|1|one)] (turn|step)]",
-                "(halt|pause|rest a (moment|bit|step))",
+                "(halt|pause|rest a (moment|bit|step)|stick around [here]|(hold|stand) my ground)",
+                f"{_STANDS_STILL} [and] (let|to let) [my] ({{player}}|{_ALL}) {_OUT_OF_WAY}",
+                f"let [my] ({{player}}|{_ALL}) (go|act|move|pass|work) first",
                 "stay where i am", "wait and (do nothing|see)",
                 "(wait|stay|stand|remain|linger|rest) [right] [(here|still|put|where i am|back)] "
                 "[for] (1|one|this|a|another) [brief] (step|turn|tick|moment|bit|second|while)",
+                "do nothing at all [[for] (this|1|one|a) (step|turn|moment)]",
                 "do nothing [for] (this|1|one|a) (step|turn|moment)",
                 f"(wait|keep waiting|stay|hold|hold on) [(here|there|{_ONE} step)] for [my] "
                 "({player}|other|others|everyone|team) [to (come|arrive|join me|catch up|get here"
@@ -333,7 +381,7 @@ def _grammar(craft: CraftRules, actions: tuple[str, ...], agents: tuple[str, ...
                 f"[this|that] {{thing}} {_AT}",
                 f"{PLACE} {_DET} {{put}} (block|there|before me|next to me)",
                 f"{PLACE} {_DET} {{put}} as [a] (wall|barrier|shield|bridge|roadblock|shelter) "
-                f"[against {{thing}}]",
+                f"[against {{against:thing}}]",
             ]),
             ("make", [f"{MAKE} (myself|me|us) {{tool}} {NEAR}",
                       f"upgrade to {_DET} {{tool}} {NEAR}",
@@ -360,11 +408,19 @@ def _grammar(craft: CraftRules, actions: tuple[str, ...], agents: tuple[str, ...
                       f"[[over] to ({{player}}|{whom})]"]),
             ("request", [
                 f"(beg|ask|implore|call on|petition) [my] {{player}} for {_MINE} {{gift}}",
-                f"(put in|make|send|send out|submit) [a] request for {_MINE} {{gift}}",
-                f"(tell|let|inform|signal|signal to|show) [my] ({{player}}|others|everyone|team) "
-                f"[know] [that] i (need|want|require|lack|am short of|would like|could use) "
-                f"{_MINE} {{gift}}",
-                f"(beg|plead|appeal|put out a call) for {_MINE} {{gift}}",
+                "(put in|make|send|send out|put out|submit|repeat|renew) [(a|my)] request "
+                f"for {_MINE} {{gift}}",
+                f"(tell|let|inform|signal|signal to|show) [my] ({{player}}|{_ALL}) "
+                f"[know] [that] i {_NEEDED}",
+                f"(signal|announce|declare|broadcast|report|make [it] known) "
+                f"[to [my] ({{player}}|{_ALL})] [that] [i] {_NEEDED}",
+                f"(signal|announce|broadcast|show|express) [my] (need|wish|want|demand) "
+                f"(of|for) {_MINE} {{gift}} [to [my] ({{player}}|{_ALL})]",
+                f"(ask|beg) [my] {_ALL} for {_MINE} {{gift}}",
+                f"(ask|beg|plead) 4 {_MINE} {{gift}}",
+                f"(beg|plead|appeal|put out a call|call out) [(to|with) [my] ({{player}}|{_ALL})] "
+                f"for {_MINE} {{gift}}",
+                "(repeat|renew) my {gift} request",
                 f"{_ASK} {_MINE} {{gift}} [from (everyone|others|{{player}})]",
                             "let (others|everyone|team) (see|know) that i need {gift}",
                             "let (others|everyone|team) (see|know) i need {gift}"]),
@@ -516,6 +572,8 @@ class _Reader:
             if "onto" in values:
                 self._check([values["onto"]], int(values["way"]))
             return MOVE + int(next(values[k] for k in ("way", "clear", "letter") if k in values))
+        if meaning == "toward":
+            return MOVE + self._way_to(values["seen"], values.get("way"))
         if meaning == "facing":
             return MOVE + self._side_of(values["onto"])
         if meaning in ("number", "named"):
@@ -595,6 +653,41 @@ class _Reader:
             raise self.refuse(f"there are such {names_of([_SIDES_OF[way] for way in ways])}")
         return ways[0]
 
+    def _way_to(self, what: tuple[Thing, ...], way: int | None) -> int:
+        """The way to the nearest of some things in view, or the one that is said, if it leads to
+        one."""
+        found = [
+            (row - HERE[0], column - HERE[1])
+            for row, column, thing in self._in_view()
+            if thing in what
+        ]
+        if not found:
+            raise self.refuse("no such thing is in view")
+        leads = [
+            {k for k, (down, right) in enumerate(rl.DELTAS) if rows * down + columns * right > 0}
+            for rows, columns in found
+        ]
+        if way is not None:
+            if not any(way in ways for ways in leads):
+                raise self.refuse(f"no such thing is {_SIDES_OF[way]}")
+            return way
+        far = [abs(rows) + abs(columns) for rows, columns in found]
+        ways = set().union(*(w for w, n in zip(leads, far, strict=True) if n == min(far)))
+        if len(ways) != 1:
+            names = names_of([_SIDES[k][0] for k in sorted(ways)])
+            raise self.refuse(f"say which way to go there: {names}")
+        return ways.pop()
+
+    def _in_view(self) -> Iterator[tuple[int, int, Thing]]:
+        """(row, column, thing) of all that is in view beside the player."""
+        for (row, column), code in np.ndenumerate(self.obs.cells):
+            if (row, column) != HERE:
+                yield row, column, ("cell", int(code))
+        for body in self.obs.bodies:
+            if (body.row, body.column) != HERE:
+                thing = ("body", body.kind) if body.kind else ("player", body.player)
+                yield body.row, body.column, thing
+
     def _check(self, said: list[tuple[Thing, ...]], way: int | None = None) -> None:
         """That what is named is in front of the player, or in another direction."""
         if not all(self._is_at(what, way) for what in said):
@@ -604,23 +697,24 @@ class _Reader:
 
     def _nearest(self, said: list[tuple[Thing, ...]]) -> str:
         """Where the nearest of the things is that are named, if one is in view."""
-        obs, named = self.obs, {thing for what in said for thing in what}
+        named = {thing for what in said for thing in what}
         found = [
-            (row, column, f"the nearest {NAMES[code]}")
-            for (row, column), code in np.ndenumerate(obs.cells)
-            if ("cell", int(code)) in named and (row, column) != HERE
+            (row, column, self._called(thing))
+            for row, column, thing in self._in_view()
+            if thing in named
         ]
-        for body in obs.bodies:
-            thing: Thing = ("body", body.kind) if body.kind else ("player", body.player)
-            if thing in named and (body.row, body.column) != HERE:
-                name = name_of(self.env, body)
-                found.append((body.row, body.column, f"the nearest {name}" if body.kind else name))
         if not found:
             return ""
         row, column, name = min(
             found, key=lambda one: abs(one[0] - HERE[0]) + abs(one[1] - HERE[1])
         )
         return f"; {name} is {from_you(row, column)}"
+
+    def _called(self, thing: Thing) -> str:
+        kind, number = thing
+        if kind == "player":
+            return self.env.agents[number]
+        return f"the nearest {NAMES[number] if kind == 'cell' else rl.CREATURES[number - 1]}"
 
     def _is_at(self, what: tuple[Thing, ...], way: int | None) -> bool:
         obs = self._turned(way)

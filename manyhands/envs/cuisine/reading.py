@@ -21,12 +21,13 @@ from manyhands.core.grammar import Grammar, Reading
 from manyhands.core.phrases import WAITING
 from manyhands.core.pronouns import before_it, named
 from manyhands.core.words import tokens
-from manyhands.envs.cuisine.menu import Book, words
+from manyhands.envs.cuisine.menu import MOST_CHEFS, Book, words
 from manyhands.envs.cuisine.state import MOST_WAITING, STORE, TABLE, TOOLS, CuisineState, actions_of
 
 if TYPE_CHECKING:
     from manyhands.envs.cuisine.env import Cuisine
 
+OTHER = -1  # the only other chef
 SHOWN = 8  # choices that a refusal names at most
 
 
@@ -125,7 +126,17 @@ def _can_serve(book: Book, facts: Facts, held: int) -> bool:
 # ---- reading an answer ---------------------------------------------------------------------------
 
 _PLACES = {
-    "storage": ("store", "storage room", "pantry", "fridge", "storeroom", "larder"),
+    "storage": (
+        "store",
+        "storage room",
+        "ingredient storage",
+        "stockroom",
+        "food storage",
+        "pantry",
+        "fridge",
+        "storeroom",
+        "larder",
+    ),
     "serving_table": (
         *("serving counter", "table", "serving window", "serving", "pass", "delivery table"),
         *("counter", "serving area", "serving station", "servingtable"),
@@ -141,7 +152,17 @@ _PLACES = {
     "mixer": ("mixing bowl", "bowl"),
 }
 _TOOL_WORDS = frozenset(name for names in _PLACES.values() for name in names)
-_ITEMS = {"fries": ("chips", "french fries")}
+_ITEMS = {
+    "fries": ("chips", "french fries"),
+    "chicken": ("bird", "poultry"),
+    "shrimp": ("prawn",),
+    "mushroom": ("shroom", "fungus", "fungi"),
+    "potato": ("spud", "tater"),
+    "noodles": ("pasta",),
+    "cucumber": ("cuke",),
+    "beans": ("bean", "legume"),
+}
+_RAW = ("raw", "uncooked", "uncut", "whole", "plain", "unprocessed")
 _VERBS = {
     "chopping_board": "chop|cut|cut up|slice|dice|shred",
     "blender": "blend|puree|mince|grind|liquidise|liquidize",
@@ -152,7 +173,13 @@ _VERBS = {
     "oven": "bake|roast",
     "mixer": "mix|combine|assemble|toss|stir",
 }
-_IT = "(it|that|this|them|my item|what i (hold|carry|have|am holding|am carrying))"
+_I_HOLD = "((i|i'm|i am|i've) [(now|currently|still)] (hold|carry|have|got)|in [my] hand)"
+_IT = (
+    "(it|that|this|them|[(my|this|that)] (item|ingredient|load|stuff)"
+    f"|[(my|this|that)] (item|ingredient|thing|stuff|food|dish) [(that|which)] {_I_HOLD}"
+    f"|(what|whatever|everything) [that] {_I_HOLD}|(what's|what is|whatever is) in my hand"
+    "|content of my hand)"
+)
 _DISH = "(dish|food|meal|order|plate)"
 _DONE = (
     "(it|that|product|result|content|finished (item|product|dish|food)"
@@ -166,12 +193,14 @@ _TAKE = (
     "|bag|scoop|scoop up|draw)"
 )
 _PIECE = (
-    "(piece|portion|head|loaf|slice|bit|chunk|leaf|fillet|block|bunch|helping|serving|lump|wedge)"
+    "(piece|portion|head|loaf|slice|bit|chunk|leaf|fillet|block|bunch|helping|serving|lump|wedge"
+    "|unit|measure|handful|batch|bag|packet|carton|bottle|glass|cup|sack)"
 )
 _SOME = (
     "[(one|1|some|single|another|one more|more|fresh|nice|a|my|this|that)] [1] "
     f"[(finished|ready|complete|completed)] [{_PIECE} of]"
 )
+_HELD = f"({_SOME} {{item}} [[(that|which)] {_I_HOLD}]|{_IT})"
 _A = f"[(1 [x]|another)] [{_PIECE} of]"
 _SWITCH = (
     "(activate|use|start|start up|turn on|switch on|run|operate|fire up|power on|power up"
@@ -184,11 +213,16 @@ _WALK = (
 )
 _OVER = "[(off|over|back|across|along|up|round|around|on|straight|right|down|out|directly|next)]"
 _WITH = "(with|carrying|holding|bearing|bringing)"
+_CHEFS = {f"chef_{i}": i for i in range(MOST_CHEFS)} | dict.fromkeys(
+    ("partner", "teammate", "colleague", "other chef", "my partner", "my teammate", "my colleague"),
+    OTHER,
+)
 # What one waits for, or until: that a tool, an item or a chef has done what it does.
 _WAITS = (
-    "(wait|stay|remain|hold on|hold|stand by|stand still|stay put|keep wait|hang on|idle|stand) "
+    "(wait|stay|remain|hold on|hold|stand by|stand still|stay put|keep still|keep wait|hang on|idle"
+    "|stand) "
     "[(here|there|still|in place|nearby|by it|where i am|at my place)] "
-    "[(for now|[for] ({n}|a|another) [more] (step|turn|moment))]"
+    "[(for now|[for] ({n}|a|another|this) [more] (step|turn|moment))]"
 )
 _THAT = (
     f"({_SOME} {{for:item}}|{{for:place}}|{_DISH}|it|this|that|tool|chef {{n}}|partner|teammate"
@@ -211,6 +245,24 @@ _IS_DONE = (
 )
 _DOES = f"((finish|stop|end) [({_WORKING}|it|{{that:item}})]|come [in|back]|arrive)"
 _BIN = "(bin|trash|trash can|garbage|rubbish|rubbish bin|waste|dustbin|waste bin|garbage can)"
+# What one does at a place besides being there.
+_AT = "(at|by|beside|near|next to|in front of|with)"
+_CHEF = f"{{chef}} [{_OVER} {_AT} {{place}}]"
+_LET_ME = "(let me|let us|let's|i want to|i'd like to|i would like to|i will|i'll|i'm going to)"
+_GET_RID = (
+    f"(throw {_HELD} (away|out|in {_BIN})|(discard|dump|bin|trash|get rid of|dispose of|scrap"
+    f"|ditch) {_HELD}|throw (away|out) {_HELD})"
+)
+_THERE = (
+    "[and (be|stand|get) [ready] [there]] "
+    f"[((to|and [then]) {_GET_RID}|to (deliver|serve|drop off|put down) [{_HELD}]) "
+    "[there] [(next (step|turn)|then|later|afterwards)]]"
+)
+_FOR_NOW = "[for (now|1 (step|turn)|the moment|a (step|turn|moment))]"
+_WATCH = (
+    f"(see|watch|observe) ({_THAT} [({_WORKING}|act|{_TO_DO})]"
+    f"|(what|which (item|ingredient)|where|how) {_THAT} (do|go|act|come|{_TO_DO}) [next])"
+)
 
 
 @functools.lru_cache(maxsize=64)
@@ -218,19 +270,30 @@ def _grammar(
     places: tuple[tuple[str, int], ...], items: tuple[str, ...], kinds: tuple[tuple[str, str], ...]
 ) -> Grammar:
     """The phrases of a kitchen: a meaning is (what, kind of tool or None)."""
-    slots: dict[str, Any] = {"place": _place_names(places), "item": _item_names(items)}
+    slots: dict[str, Any] = {
+        "place": _place_names(places),
+        "item": _item_names(items),
+        "chef": _CHEFS,
+    }
     phrases: list[tuple[Any, Sequence[str]]] = [
         (
             ("go", None),
             [
-                f"{_WALK} {_OVER} (to|towards|toward|into|for|at) {{place}} [first]",
+                f"{_WALK} {_OVER} (to|towards|toward|into|for|at) {{place}} [first] {_THERE}",
+                f"{_WALK} {_OVER} (to|towards|toward) {_CHEF}",
+                f"{_WALK} {_OVER} [to] [place] where {{chef}} (is|stands|waits|works)",
+                f"[go [and]] (join|visit|approach|stand {_AT}) {_CHEF}",
                 f"{_WALK} {_OVER} (to|towards|toward) {{place}} (for|after|in search of) "
-                f"[({_SOME}|another|more|new|next)] ({{item}}|ingredients|supplies|it)",
+                f"[({_SOME}|another|more|new|next)] ({{for:item}}|ingredients|supplies|it)",
                 "(goto|visit|approach|reach|enter) {place}",
                 "go [and] stand (at|by|near|next to|beside) {place}",
+                f"{_LET_ME} (be|stand) {_AT} ({{place}}|{_CHEF}) [(after this step|next)]",
                 "(go|head|move|walk) {place}",
                 "be at {place}",
-                "(get|take|move) myself (over|back) to {place}",
+                "(get|take|move) myself [(over|back)] to {place}",
+                "(get|move|go) [back] (into|in) position (at|by) {place}",
+                "(man|occupy) {place}",
+                "take {place} as my (station|post|place|position)",
                 "(position|station|place|post|install|plant) myself (at|by|in front of) {place}",
                 "take [up] [my] (position|place|post) (at|by) {place}",
                 "{place} is where i (am|will) (head|headed|going|bound|off to|go|move)",
@@ -240,13 +303,24 @@ def _grammar(
                 "my (stop|station|destination) is {place}",
             ],
         ),
+        (("meet", None), ["(follow|accompany|meet) {chef} [over] (to|at) {place}"]),
+        (("keep", None), [f"(hold on to|keep (hold of|hold)|hold onto) {_HELD} {_FOR_NOW}"]),
+        (
+            ("wait and keep", None),
+            [
+                f"{_WAITS} [{_AT} {{place}}] [and] [just] "
+                f"(keep [(hold of|hold)]|hold|hold on to|hold onto|with) {_HELD} {_FOR_NOW}",
+            ],
+        ),
         (
             ("carry", None),
             [
-                f"(bring|carry|take|move|transport|haul|bear|rush) ({_SOME} {{item}}|{_IT}) "
+                f"(bring|carry|take) {_HELD} {_OVER} to {_CHEF}",
+                f"(bring|carry|take|have) {_HELD} [along] with me {_OVER} to ({{place}}|{_CHEF})",
+                f"(bring|carry|take|move|transport|haul|bear|rush) {_HELD} "
                 f"{_OVER} (to|towards|toward) {{place}}",
-                f"{_WALK} {_OVER} (to|towards|toward) {{place}} {_WITH} ({_SOME} {{item}}|{_IT})",
-                f"{_WALK} {_WITH} ({_SOME} {{item}}|{_IT}) {_OVER} (to|towards|toward) {{place}}",
+                f"{_WALK} {_OVER} (to|towards|toward) ({{place}}|{_CHEF}) {_WITH} {_HELD} {_THERE}",
+                f"{_WALK} {_WITH} {_HELD} {_OVER} (to|towards|toward) ({{place}}|{_CHEF}) {_THERE}",
             ],
         ),
         (
@@ -254,6 +328,9 @@ def _grammar(
             [
                 f"{_TAKE} {_SOME} {{item}} [(up|back|back up|back out|myself)] [{_OFF} {{place}}]",
                 f"{_TAKE} [(out|up)] {_SOME} {{item}}",
+                f"pick [out] {_SOME} {{item}} [{_OFF} {{place}}]",
+                f"(pick|take) {_SOME} {{item}} ([back] up|off) [again] [{_OFF} {{place}}]",
+                "my [(next|first)] ingredient is {item}",
                 f"{_SOME} {{item}} is mine",
                 f"{_TAKE} (myself|me) {_SOME} {{item}} [{_OFF} {{place}}]",
                 f"help myself to {_SOME} {{item}} [{_OFF} {{place}}]",
@@ -266,7 +343,7 @@ def _grammar(
                 f"{_TAKE} {_DONE} [(up|out)] [{_OFF} {{place}}]",
                 f"{_TAKE} {_DONE} out of {{place}}",
                 f"{_TAKE} (from|out of) {{place}}",
-                f"{_TAKE} {_SOME} {{item}} for [{{of:item}}|{_DISH}]",
+                f"{_TAKE} {_SOME} {{item}} for [{{of:item}} [{_DISH}]|{_DISH} [of {{of:item}}]]",
                 "{item} (is|are) (done|ready|finished) [(so|.)] (take|get|grab|collect) (it|them)",
                 "get {item} {place}",
                 "(pick up|get|take|grab|collect)",
@@ -277,17 +354,22 @@ def _grammar(
             [
                 "(put|place|add|drop|insert|pour|set|lay|load|toss|leave|release|deposit"
                 "|transfer) "
-                f"[({_SOME} {{item}}|{_IT})] [(down|in|off|here|there)] [{_INTO} ({{place}}|it)]",
+                f"[{_HELD}] [(down|in|off|here|there)] [{_INTO} ({{place}}|it)]",
                 f"{_INTO} {{place}} (it|that) goes",
                 "in (it|that) goes",
-                f"(put|place|add|drop|insert|set|lay) (down|in) ({{item}}|{_IT})",
-                f"(put down|drop off|put in|set down) [({{item}}|{_IT})] [{_INTO} {{place}}]",
+                f"(put|place|add|drop|insert|set|lay) (down|in) {_HELD}",
+                f"(put down|drop off|put in|set down) [{_HELD}] [{_INTO} {{place}}]",
                 "(fill|load) {place} with {item}",
                 "put {item} {place}",
-                f"let ({_SOME} {{item}}|{_IT}) (drop|fall|slide|go) [down] {_INTO} {{place}}",
+                f"let {_HELD} (drop|fall|slide|go) [down] {_INTO} {{place}}",
                 f"empty my hand {_INTO} {{place}}",
                 "(tip|slide|slip|lower|empty|feed|pop|sling|drop off) "
-                f"({_SOME} {{item}}|{_IT}) [(down|in|off|here|there)] [{_INTO} {{place}}]",
+                f"{_HELD} [(down|in|off|here|there)] [{_INTO} {{place}}]",
+                f"(transfer|move|unload|drop) {_HELD} [(from|out of) my hand] [{_INTO} {{place}}]",
+                f"(hand over|give|hand|pass) {_HELD} to {{place}}",
+                f"let go of {_HELD} [{_INTO} {{place}}]",
+                f"(start|begin) [({{of:item}}|{_DISH})] (with|by (put|add|drop) [in]) {_HELD} "
+                f"[(in|{_INTO} {{place}})]",
                 f"give {{place}} {_SOME} {{item}}",
                 f"feed {{place}} [with] {_SOME} {{item}}",
             ],
@@ -297,13 +379,13 @@ def _grammar(
             [
                 f"(deliver|serve|hand over|hand in|submit|turn in|send out|serve up|hand out"
                 "|send|present|dish up|plate up|give out) "
-                f"[({_SOME} {{item}}|{_IT}|{_DISH})] "
+                f"[({_HELD}|{_DISH})] "
                 f"[(to|on|onto|at|over) [({{place}}|customer|guest|client)]"
                 "|(to|for) [(first|oldest|next|most urgent|urgent|1st|this)] order]",
-                f"(put|place|set) ({{item}}|{_IT}|{_DISH}) {_INTO} {{place}}",
-                f"(hand|turn|give|send|put|pass) ({_SOME} {{item}}|{_IT}|{_DISH}) (over|in|out) "
+                f"(put|place|set) ({_HELD}|{_DISH}) {_INTO} {{place}}",
+                f"(hand|turn|give|send|put|pass) ({_HELD}|{_DISH}) (over|in|out) "
                 "[(at|to|on) {place}]",
-                f"bring ({{item}}|{_IT}|{_DISH}) to (customer|guest|client|{{place}})",
+                f"bring ({_HELD}|{_DISH}) to (customer|guest|client|{{place}})",
                 f"(serve|dish|plate) it up {_SOME} {{item}}",
             ],
         ),
@@ -312,14 +394,13 @@ def _grammar(
             [
                 "(throw away|discard|dump|bin|trash|get rid of|dispose of|throw out|scrap|ditch"
                 f"|junk|chuck out|chuck away|toss out|toss away) "
-                f"[({_SOME} {{item}}|{_IT})] [{_INTO} ({{place}}|{_BIN})]",
-                f"(throw|toss|chuck) ({_SOME} {{item}}|{_IT}) (away|out) "
-                f"[{_INTO} ({{place}}|{_BIN})]",
-                f"(throw|toss|chuck|put|drop|dump|tip) ({_SOME} {{item}}|{_IT}) (in|into) {_BIN}",
-                f"put ({_SOME} {{item}}|{_IT}) down in {_BIN}",
-                f"return ({{item}}|{_IT}) [to {{place}}]",
-                f"put ({{item}}|{_IT}) back [{_INTO} {{place}}]",
-                f"put back ({{item}}|{_IT}) [{_INTO} {{place}}]",
+                f"[{_HELD}] [{_INTO} ({{place}}|{_BIN})]",
+                f"(throw|toss|chuck) {_HELD} (away|out) [{_INTO} ({{place}}|{_BIN})]",
+                f"(throw|toss|chuck|put|drop|dump|tip) {_HELD} (in|into) {_BIN}",
+                f"put {_HELD} down in {_BIN}",
+                f"return {_HELD} [to {{place}}]",
+                f"put {_HELD} back [{_INTO} {{place}}]",
+                f"put back {_HELD} [{_INTO} {{place}}]",
             ],
         ),
         (
@@ -331,7 +412,7 @@ def _grammar(
                 "put {place} to work",
                 "press [start] button [(of|on) {place}]",
                 "let ({place}|it) (run|work|do its work|do its job|do its thing|go|start)",
-                f"(cook|make|prepare|process|start (cook|make|prepare)) [({{item}}|{_IT}|{_DISH})] "
+                f"(cook|make|prepare|process|start (cook|make|prepare)) [({_HELD}|{_DISH})] "
                 f"[(in|on|with|at|using) {{place}}]",
             ],
         ),
@@ -345,10 +426,12 @@ def _grammar(
                 "[for] [(one|1|a)] [(turn|step|moment|bit)]",
                 "(stay|wait|remain|stand) (at|by|near|next to|beside) {place}",
                 f"{_WAITS} [(at|by) {{place}}] for {_THAT} [to {_TO_DO}]",
-                f"{_WAITS} [(at|by) {{place}}] (until|till) {_THAT} ({_IS_DONE}|{_DOES})",
+                f"{_WAITS} [(at|by) {{place}}] (until|till) {_THAT} ({_IS_DONE}|{_DOES}|{_TO_DO})",
                 f"{_WAITS} (until|till) it's (done|ready|finished|complete|cooked|over)",
                 f"{_WAITS} [(at|by) {{place}}] while {_THAT} ((is|are) [still] ({_WORKING}|busy"
                 f"|occupied|in use|full)|[still] {_WORKING})",
+                f"{_WAITS} [{_AT} {{place}}] and (let {_THAT} {_TO_DO}|{_WATCH})",
+                f"[(just|only)] {_WATCH} [for (now|1 (step|turn)|a (step|turn|moment))]",
                 f"await {_THAT}",
                 "stand by {place}",
                 "(skip|pass) [(my|this)] (turn|move|step)",
@@ -363,22 +446,24 @@ def _grammar(
                 ("use", kind),
                 [
                     f"[(start|begin|start to|begin to)] ({verbs}) "
-                    f"[({_SOME} {{item}}|{_IT}|{_DISH})] [(up|together)] "
+                    f"[({_HELD}|{_DISH})] [(up|together)] "
                     "[(in|on|with|at|using) {place}]",
-                    f"[(let|have)] {{place}} ({verbs}) [({_SOME} {{item}}|{_IT}|{_DISH})]",
+                    f"[(let|have)] {{place}} ({verbs}) [({_HELD}|{_DISH})]",
                     f"get ({verbs})",
                 ],
             )
         )
     have = "(i will have|i'll have|i'd like|i would like|i should like|i want)"
     short: list[tuple[Any, Sequence[str]]] = [
-        (("go", None), [f"{_OVER} [to] {{place}}", "{place} for (another|more|some) {item}",
+        (("go", None), [f"{_OVER} [to] {{place}}",
+                        f"{_OVER} to {{place}} {_THERE}",
+                        "{place} for (another|more|some) {for:item}",
                         "{place} here (i|we) (come|go)"]),
         (("get", None), [f"[{have}] {_A} {{item}} [{_OFF} {{place}}]",
                          f"[{have}] {_A} {{item}} for [(a|my|1)] {{of:item}}"]),
-        (("put", None), [f"{_A} {{item}} (in|into|onto|on) {{place}}",
+        (("put", None), [f"{_A} {{item}} (in|into|onto|on|to|->) {{place}}",
                          f"{_A} {{item}} (in|down) [(too|as well|also)]"]),
-        (("carry", None), [f"{_A} {{item}} {_OVER} to {{place}}",
+        (("carry", None), [f"{_A} {{item}} {_OVER} (to|->) {{place}}",
                            f"{_OVER} [to] {{place}} with ({_SOME} {{item}}|it)"]),
         (("throw", None), [f"(away|out) with {_SOME} {{item}}",
                            f"(into|in) {_BIN} with {_SOME} {{item}}"]),
@@ -393,7 +478,8 @@ def _place_names(places: Sequence[tuple[str, int]]) -> dict[str, tuple[int, ...]
     found: dict[str, tuple[int, ...]] = {}
     counts = Counter(kind for kind, _ in places)
     for p, (kind, number) in enumerate(places):
-        for name in (words(kind), *_PLACES.get(kind, ())):
+        station = f"{words(kind).removesuffix(' board')} station"
+        for name in (words(kind), *_PLACES.get(kind, ()), station):
             found[name] = (*found.get(name, ()), p)
             rank = f"{number}{('st', 'nd', 'rd')[number - 1] if number < 4 else 'th'}"
             ways = (
@@ -423,7 +509,7 @@ def _item_names(items: Sequence[str]) -> dict[str, tuple[int, ...]]:
     found: dict[str, tuple[int, ...]] = {name: (k,) for k, name in enumerate(items)}
     for k, name in enumerate(items):
         how, _, what = name.partition(" ")
-        shorts = list(_ITEMS.get(name, ()))
+        shorts = [*_ITEMS.get(name, ()), *(f"{raw} {name}" for raw in _RAW if not what)]
         if what and how.endswith("ed"):
             shorts += [what, *(("mince", "mincemeat") if how == "minced" else ())]
         elif what and (last := name.split()[-1]) not in (*items, *_TOOL_WORDS):
@@ -467,6 +553,8 @@ def parse(cuisine: Cuisine, text: Any, state: CuisineState, agent: int) -> int:
             if plain == short_words(cuisine, facts, agent, action):
                 return action
         readings = grammar_of(cuisine.book).read(plain)
+        if answer.kind == REASON:  # what is in the hands stays there
+            readings = [reading for reading in readings if reading.meaning[0] != "keep"]
         if answer.kind == REASON and tuple(tokens(plain)) in items:
             # "Burger time": a thing that is told of, and is not here to be taken.
             here = {_action(cuisine, facts, agent, reading) for reading in readings}
@@ -554,8 +642,15 @@ def _action(cuisine: Cuisine, facts: Facts, agent: int, reading: Reading) -> int
     place, held = facts.place[agent], facts.held[agent]
     here = the(book.place_names[place])
     named, item = values.get("place"), values.get("item")
-    if what in ("go", "carry"):
-        if what == "carry" and item is not None and held not in item:
+    if "chef" in values:
+        where = _of_chef(cuisine, facts, agent, values["chef"])
+        if isinstance(where, str):
+            return where
+        if named and where not in named and what != "meet":
+            return "that chef is elsewhere"
+        named = named or (where,)
+    if what in ("go", "carry", "meet"):
+        if item is not None and held not in item:
             return "that is not in your hands"
         there = [p for p in named or () if book.exists[facts.level, p]]
         if len(there) != 1:
@@ -567,8 +662,11 @@ def _action(cuisine: Cuisine, facts: Facts, agent: int, reading: Reading) -> int
             return "it is open which place is meant"
         there_name = the(book.place_names[named[0]])
         return f"you are at {here}, not at {there_name}: go there first"
-    if what == "wait":
-        return 0
+    if what in ("keep", "wait and keep") and held is None:
+        return "your hands are empty"
+    if what in ("wait", "keep", "wait and keep"):
+        in_hand = what == "wait" or item is None or held in item
+        return 0 if in_hand else f"you hold {book.item_names[held or 0]}"
     if what == "get":
         return _taken(cuisine, facts, agent, item)
     if what == "use":
@@ -585,6 +683,14 @@ def _action(cuisine: Cuisine, facts: Facts, agent: int, reading: Reading) -> int
     if what == "throw" and place != STORE:
         return f"you are at {here}: things are thrown away in the storage"
     return put
+
+
+def _of_chef(cuisine: Cuisine, facts: Facts, agent: int, chef: int) -> int | str:
+    """The place of another chef, or why nobody else is meant."""
+    others = [i for i in range(len(cuisine.agents)) if i != agent]
+    if chef == OTHER and len(others) == 1:
+        chef = others[0]
+    return facts.place[chef] if chef in others else "it is open which chef is meant"
 
 
 def _taken(cuisine: Cuisine, facts: Facts, agent: int, item: tuple[int, ...] | None) -> int | str:

@@ -314,15 +314,27 @@ def opened(plain: str) -> str:
     return plain if rest == "right" or plain.endswith("right now") else rest
 
 
-NO_MOVE = "no (action|move|movement) [(this|on this|for this)] (turn|step|time|round)"
+# Not to move is to stay.
+NO_MOVE = (
+    "no (action|move|movement) [(this|on this|for this)] (turn|step|time|round)",
+    "(do not|don't|dont|won't|wont|will not|shall not|i'll not|i'm not|am not|not) [even] "
+    "(move|go anywhere|budge|stir|leave (this|my) (cell|place|spot|square|room)) "
+    f"[(at all|an inch|anywhere|a step|1 step|myself)] {TIME} [.] [(stay|wait)]",
+)
+NEXT_CELL = (
+    "[(next|adjacent|free)] (cell|square|tile|field) ((to|on) [my|the] {way} [side] [of me]"
+    "|{way:near} [me]|{way} of me)"
+)
 HOLD = "(hold|keep|maintain) [(my|this)] [current] (position|place|ground)"
 _GO = (
     "(go|move|step|walk|head|run|travel|proceed|advance|shift|slide|edge|inch|continue|keep going"
+    "|dodge|flee|escape|retreat"
     "|make my way|keep moving|move myself|(take|make) (a|one|1) [single] (step|move|pace))"
 )
 _CELL = "(step|cell|square|field|tile|pace|space|block|row|column)"
 _FAR = (
-    f"[(one|1|a single|single|one more|1 more) [{_CELL}]|{_CELL}|over|back|off|once|straight|due"
+    f"[(one|1|a single|single|one more|1 more) [{_CELL}]|a {_CELL}|{_CELL}|over|back|off|once"
+    "|straight|due"
     "|further|on|now|first|right now|right away]"
 )
 _AIM = "[(to|towards|toward|in|into|for)] [my] [the]"
@@ -379,8 +391,9 @@ GRAMMAR = Grammar(
         "go": [
             f"{_GO} {_FAR} {_AIM} {{way}} [side|direction] {_FAR} {_TO}",
             f"{_GO} {_FAR} {_AIM} {{way}} [by] {_FAR} {_TO}",
-            f"{_GO} [over|back] (to|onto|into) [cell|square] row {{row:n}} [and|.] column "
-            f"{{column:n}}",
+            f"{_GO} [over|back] (to|onto|into) [cell|square] {_PLACE}",
+            f"{_GO} [over|back|up|down] (to|onto|into) (row {{row:n}}|column {{column:n}})",
+            f"{_GO} [over] (to|onto|into) {NEXT_CELL}",
             f"(my|the) [next] (step|move|way) (go|lead|take me|be) {_AIM} {{way}}",
             "(1|one|a|another) (step|pace|cell|square) [back|further] [to] [the] {way}",
             f"(1|one) [more] {_CELL} [more] {{way}}",
@@ -400,8 +413,7 @@ GRAMMAR = Grammar(
             HOLD,
             f"(stay|wait|remain) (at|on|in) [cell|square] {_PLACE}",
             *wait_for("player"),
-            NO_MOVE,
-            "(do not|don't) move [.] [(stay|wait)]",
+            *NO_MOVE,
         ],
         LOAD: [
             f"{_TAKE} {_FOOD} [up]",
@@ -424,6 +436,8 @@ GRAMMAR = Grammar(
         "go": [
             f"[straight|due] {_AIM} {{way}} [by] [(one|1|a) {_CELL}] {_TO}",
             f"to {_PLACE}",
+            "{way} (ho|bound)",
+            NEXT_CELL,
             f"{{way}} [.] {_PLACE}",
         ],
         "towards": [f"[straight|due] {{way}} {_FAR} ({_TOWARDS})"],
@@ -510,6 +524,9 @@ def _named(mission: Mission, state: MissionState, agent: int, reading: Reading) 
             turned = f"row {column}, column {row}"
             if row != column and any(_at(turned, told[action]) for action in steps):
                 return "say which is the row and which the column"
+        if "way" not in values and (row is None) != (column is None):  # "to row 3" is up or down
+            moved = COLUMNS if row is None else ROWS
+            fits = [action for action in fits if moved[action]]
         way = values.get("way", fits[0] if len(fits) == 1 else None)
         if cell is not None and way not in fits:
             return f"{cell} is not one step that way"

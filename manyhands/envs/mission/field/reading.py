@@ -51,19 +51,20 @@ from manyhands.envs.mission.field.state import (
     WATER,
     FieldState,
 )
-from manyhands.envs.mission.text import HOLD, NO_MOVE, offered_action, opened, wait_for
+from manyhands.envs.mission.text import HOLD, NEXT_CELL, NO_MOVE, offered_action, opened, wait_for
 
 if TYPE_CHECKING:
     from manyhands.envs.mission.env import Mission
 
 _GO = (
     "(go|move|step|walk|head|run|travel|proceed|advance|continue|keep going|keep moving|sneak"
-    "|make my way|cross|fall back|retreat|withdraw|charge|dash|rush|get away"
+    "|make my way|dodge|flee|escape|cross|fall back|retreat|withdraw|charge|dash|rush|get away"
     "|(take|make) (a|one|1) [single] (step|move|pace))"
 )
 _CELL = "(step|cell|square|field|tile|pace|space|row|column)"
 _FAR = (
-    f"[(one|1|a single|single|one more|1 more) [{_CELL}]|{_CELL}|over|back|straight|due|further"
+    f"[(one|1|a single|single|one more|1 more) [{_CELL}]|a {_CELL}|{_CELL}|over|back|straight"
+    "|due|further"
     "|now|first|right now|right away|again|once more|once again|one more time|one last time|in"
     "|inside|a bit|a bit further"
     "|(around|past|along) the (wall|box|crate|obstacle|edge|border|river|river bank|bank)]"
@@ -71,9 +72,10 @@ _FAR = (
 _AIM = "[(to|towards|toward)] [the]"
 _PLACE = "(row {row:n} [and|.] column {column:n}|{pair_row:n} {pair_column:n})"
 _THING = "[(the|a|an|that|this)] [{which:sided}] {thing} [(of|for|to) door {door:n}|{door:n}]"
+_ALONG = "along [(the|this)] ((row|column) {n}|[(top|bottom|first|last)] (row|column|wall|edge))"
 _ON = (
     f"[(to|onto|on|into|through) [cell|square] ({_PLACE}|{_THING})|[(up|down)] to row {{row:n}}"
-    "|[over] to column {column:n}|along (row|column) {n}]"
+    "|[over] to column {column:n}|" + _ALONG + "]"
 )
 # What one may go towards, further away.
 _TOWARDS = (
@@ -93,6 +95,16 @@ _WAYS = {
     "east": "right|rightward|eastward|e",
 }
 _DOOR = "[(the|that)] door [{hold:n}]"
+_PLANT = "(apple|tree|fruit|crop|orchard|patch|patches|food|harvest)"
+_REST = "(stay|wait|remain|hold|stand|hold still|keep still|stand still|stay put|do nothing|pause)"
+_GROWS = (
+    f"{_REST} {TIME} [and] (let|to let|so that|so) {_PLANT} [can] (grow|regrow|ripen|recover) "
+    "[back] [again]",
+    f"{_REST} {TIME} (for|until|till) {_PLANT} [to] (grow|regrow|ripen|recover|has grown) [back]",
+    f"{_REST} {TIME} (for|until|till) [my] (beam|zap|zapper|tag) "
+    "[to] (recharge|cool down|(be|is) ready [again]|work again)",
+    f"let {_PLANT} (grow|regrow|ripen|recover) [back]",
+)
 _STAY = [
     *WAITING,
     "(stay|wait|noop|none|pass|idle|skip|rest|chill|do nothing|no op|halt|pause|take no action) "
@@ -114,8 +126,9 @@ _STAY = [
     *wait_for("who"),
     "(stay|wait) [here] for [(another|a second|the other|other|one more)] {who} to "
     "(strike|mine|help|join|dig) [[with] ({ore}|me|it|too)]",
-    NO_MOVE,
-    "(do not|don't) move [.] [(stay|wait)]",
+    *NO_MOVE,
+    *_GROWS,
+    f"{HOLD} in (my|this) [(own|present|current)] (room|cell|place)",
 ]
 _TOKEN = "[(the|our|this)] token [a]"
 _BY = f"by {_GO} {_FAR} {_AIM} {{way}} [by] {_FAR} {_ON}"
@@ -200,6 +213,7 @@ def _grammar(actions: tuple[str, ...], token: bool = False) -> Grammar:
     if "north" in actions:
         phrases += [
             ("go", [f"{_GO} {_FAR} {_AIM} {{way}} [side|direction] [by] {_FAR} {_ON}",
+                    f"{_GO} [over] (to|onto|into) {NEXT_CELL}",
                     "(explore|search|scout|look around) [(to|in|towards|toward)] {way}",
                     "(my|the) [next] (step|move|way) (go|lead|take me|be) [to] [the] {way}",
                     f"(1|one|a) [more] {_CELL} [(further|more)] [to] [the] {{way}}",
@@ -210,7 +224,7 @@ def _grammar(actions: tuple[str, ...], token: bool = False) -> Grammar:
                     f"(enter|reach|step on|stand on|get on) ({_PLACE}|{_THING} {_SIDE})",
                     f"(enter|reach|step on|stand on|get on) {_THING} {_BY}"]),
             ("towards", [f"{_GO} {_FAR} {_AIM} {{way}} [by] {_FAR} {_TOWARDS}",
-                         f"{_GO} {_FAR} {_TOWARDS} [.] {{way}} [first]",
+                         f"{_GO} {_FAR} {_TOWARDS} [{_ALONG}] [.] {{way}} [first]",
                          f"{_TAKE} {_THING} [first] [.] [{_GO}] {_AIM} {{way}}",
                          f"(approach|close in on|get closer to|go after) {_THING} [.] [{_GO}] "
                          f"{_AIM} {{way}}",
@@ -237,9 +251,10 @@ def _grammar(actions: tuple[str, ...], token: bool = False) -> Grammar:
                       f"(face|turn to|turn towards) {_THING} {_SIDE}"]),
         ]  # fmt: skip
         short += [("towards", [f"[straight|due] {{way}} {_FAR} {_TOWARDS}",
-                               f"{_TOWARDS} [.] {{way}} [first]"]),
+                               f"{_TOWARDS} [{_ALONG}] [.] {{way}} [first]"]),
                   ("go", ["[straight|due] "
-                          f"{_AIM} {{way}} [by] [(one|1|a) {_CELL}|again|once more] {_ON}",
+                          f"{_AIM} {{way}} [by] [(one|1|a) [{_CELL}]|again|once more] {_ON}",
+                          "{way} (ho|bound)", NEXT_CELL,
                           f"[to] [cell|square] {_PLACE}", f"{{way}} [.] {_PLACE}"]),
                   ("take", [f"{_THING} {_SIDE}"])]  # fmt: skip
         if token:
@@ -248,16 +263,19 @@ def _grammar(actions: tuple[str, ...], token: bool = False) -> Grammar:
                 f"{{way}} [by] {_FAR}",
                 f"{_TOKEN} [(go|goes|move|moves|is to go|is to move|should go|should move|must go"
                 f"|must move)] {_FAR} {_AIM} {{way}} [by] {_FAR}",
-                f"(move|push|bring|send|take|shift) {_TOKEN} (to|onto|into) ({_PLACE}|{_THING})",
-                "(name|call|call for) {way} [(too|as well|again)]",
+                f"[(move|push|bring|send|take|shift)] {_TOKEN} (to|onto|into) ({_PLACE}|{_THING})",
+                "(name|call|call for|say) {way} [direction] [(too|as well|again)]",
+                f"(move|push|bring|send|take|shift|steer|guide|lead) it {_FAR} {_AIM} {{way}} "
+                f"[by] {_FAR}",
+                f"{_GO} {_FAR} {_AIM} {{way}} with {_TOKEN}",
                 f"both {_GO} {_FAR} {_AIM} {{way}} {_FAR}",
                 f"(i agree|agreed|i'm with you|i am with you) [with {{who}}] [.] [{_GO}] {_AIM} "
                 "{way}",
-                "(vote|vote for) {way}", "my vote [(is|goes to|is for)] {way}",
+                "(vote|vote for) {way} [(direction|way)]", "my vote [(is|goes to|is for)] {way}",
             ]))  # fmt: skip
     else:
         phrases.append(
-            ("in room", ["(stay|wait|remain|keep|hide) in room {room}",
+            ("in room", ["(stay|wait|remain|keep|hide) in [(room|#)] {room}",
                          "(guard|watch|hold|defend) room {room}"])
         )  # fmt: skip
         phrases.append(("room", [
@@ -267,7 +285,9 @@ def _grammar(actions: tuple[str, ...], token: bool = False) -> Grammar:
             "go to room room {room}",
             "(join|meet|go to) {in:who} in room {room}",
             "(follow|chase|pursue|hunt|join) {who} [(to|into)] room {room}",
-            "(take|use) [the] (exit|way|door|passage) (to|into) room {room}",
+            "(take|use) [the] (exit|way|door|passage) (to|into|towards|toward) [room] {room}",
+            "(take|choose|pick) room {room}",
+            "(chase|pursue|hunt|follow|catch) {who} (via|through|by way of) room {room}",
             "(leave|set off|move through) (for|to) [room] {room}",
             "(get away|run away|flee|escape|run) from {who} [(to|into)] room {room}",
             "(go|run|flee|move|escape|retreat) (to|into) room {room} away from {who}",
@@ -275,9 +295,20 @@ def _grammar(actions: tuple[str, ...], token: bool = False) -> Grammar:
             "|make my way"
             "|retreat|hurry|slip|dash) [back|on|over] [through [the|my|an] exit] "
             "[(to|into|in|for|towards|toward|through to)] [the] room {room} [(first|now)]",
-            "(go|move|walk|run|head|step|proceed) [back|on|over] (to|into|for) {room}",
+            "(go|move|walk|run|head|step|proceed) [back|on|over] (to|into|for) [#] {room}",
             "(enter|visit) room {room}",
+            "(go|move|head|run|walk|off|be off) (to|for|towards|toward) "
+            "(room {goal:room}|{thing} [(of|for|to) [door] {n}]|{who}) "
+            "(via|through|by way of|by) room {room}",
+            "(go|move|head|run|walk) (via|through|by way of) room {room} "
+            "[(to|towards|toward) (room {goal:room}|{thing} [(of|for|to) [door] {n}]|{who})]",
+            "[(go|move|step|walk|run|slip)] through [(the|my|this)] (exit|door) (to|into) [room] "
+            "{room}",
+            "(go|move|walk|run|head) 2 room {room}",
         ]))  # fmt: skip
+        short.append(("room number", ["[(to|into)] [#] {room}"]))
+        phrases = [(meaning, _numbered(ways)) for meaning, ways in phrases]
+        short = [(meaning, _numbered(ways)) for meaning, ways in short]
         short.append(("room", ["[(to|into|(on|off|back|over|onwards|onward) to)] room {room}"]))
     for verb in actions:
         if verb not in ("stay", *HEADINGS) and not verb.startswith("go to room "):
@@ -292,6 +323,8 @@ def _grammar(actions: tuple[str, ...], token: bool = False) -> Grammar:
         phrases.append(("stay", ["wait to hear [from] {who}",
                                  "wait to hear what {who} (say|answer|think|see)",
                                  "wait for {who} s (word|answer|message|reply|call|suggestion)",
+                                 f"(don't|do not|dont|won't) move ({_TOKEN}|it) [at all] {TIME}",
+                                 "(name|call|say) (nothing|no (way|direction)) [at all]",
                                  "(keep|leave|hold) [(the|our)] token [(where it is|here|there|in "
                                  "place|still)]"]))  # fmt: skip
     slots: dict[str, Any] = {
@@ -324,6 +357,12 @@ def _grammar(actions: tuple[str, ...], token: bool = False) -> Grammar:
     return Grammar(phrases, slots, keep=keep, short=short)
 
 
+def _numbered(patterns: list[str]) -> list[str]:
+    """Patterns with all ways to name a room by its number: "rm 6", "room #6", "room no. 6"."""
+    ways = "(room|rm|chamber) [(number|no|#)] {"
+    return [pattern.replace("room {", ways) for pattern in patterns]
+
+
 def parse(mission: Mission, text: Any, state: FieldState, agent: int) -> int:
     """The action that an answer names; `IllegalAction` if it names none, more than one, or one that
     is not open to the agent now."""
@@ -347,6 +386,7 @@ def parse(mission: Mission, text: Any, state: FieldState, agent: int) -> int:
             stated = answer.kind == REASON or answer.plain.startswith(_FACING)
             # "Take it: west" says again what west does.
             bare = answer.kind == REASON and reading == ("take", {})
+            bare |= answer.kind == REASON and reading.meaning == "room number"
             if bare or (stated and _faces(look, reading)):
                 continue
             action = _named(mission, state, look, agent, reading)
@@ -411,7 +451,7 @@ def _named(
     if name == "in room":
         own = plan.room_names[look.own.column]
         return 0 if values["room"] == own else f"you are in room {own}"
-    if name == "room":
+    if name in ("room", "room number"):
         own = plan.room_names[look.own.column]
         if values.get("from", own) != own:
             return f"you are in room {own}"

@@ -386,7 +386,7 @@ _ON = (
 _TO = (
     "[(along|down|through|in) (the|this) (aisle|way|corridor|lane)|(under|below|beneath) "
     "(the|that) [(next|requested)] (shelf|rack)] [(to|onto|on|into|at) [cell|square] "
-    "(row {row:n} [and|.] column {column:n}|{row:n} {column:n})] "
+    "(row {row:n} [and|.] column {column:n}|{row:n} {column:n}|row {row:n}|column {column:n})] "
     "[(now|first|right now|right away|onto the goal|to the goal)]"
 )
 _TURN = (
@@ -401,13 +401,15 @@ _BY = (
 _SPOT = "[(on the spot|in place|here|where i am|by 90 degrees|once)] [first]"
 # Where a turn leads.
 _THUS = (
-    "[[.] [(to|and|so i|so that i)] (face|look) [to] {facing:compass}|[to [the]] {facing:compass}]"
+    "[[.] [(to|and|so i|so that i)] (face|look) [to] {facing:compass}"
+    "|[(to|towards|toward) [the]] {facing:compass}]"
 )
 _NAMED = "[(this|that|my|its|the|a)] (shelf|rack|pod|it|load|item|box|burden|cargo)"
 _SHELF = (
-    f"{_NAMED} [(here|on this cell|on my cell|under me|above me|from this cell|from my cell|off "
-    f"the "
-    "rack|from the rack|on my back|that i carry|i carry)]"
+    f"{_NAMED} [(here|under me|above me|from (this|my) cell|(off|from) the rack|that i carry"
+    "|i carry|i'm under|i am under"
+    "|[(that|which) (stand|is|sit|lie|rest)] [right] (on (this|my) (cell|rack|back)|here"
+    "|above me|where i (am|stand)))]"
 )
 _WHERE = (
     "[(back|back down|down again)] [(here|on this cell|on my cell|on this rack|on the rack"
@@ -445,7 +447,7 @@ GRAMMAR = Grammar(
                 HOLD,
                 "(stay|wait|remain) (at|on|in) [cell|square] row {at_row:n} column {at_column:n}",
                 *wait_for("robot"),
-                NO_MOVE,
+                *NO_MOVE,
             ],
         ),
         (
@@ -490,7 +492,13 @@ GRAMMAR = Grammar(
             )
         ),
         *(
-            (("face", heading), [f"{_TURN} [(to|towards|toward|to face)] [the] ({also})"])
+            (
+                ("face", heading),
+                [
+                    f"{_TURN} [(to|towards|toward|to face|so [that] i (face|look) [to])] "
+                    f"[the] ({also})"
+                ],
+            )
             for heading, also in enumerate(_ABSOLUTE.values())
         ),
         *(
@@ -605,14 +613,14 @@ def parse(mission: Mission, text: Any, state: WarehouseState, agent: int) -> int
         others = {name: i for i, name in enumerate(mission.agents) if i != agent}
         readings = GRAMMAR.read(opened(answer.plain), {"robot": others})
         named = {reading.meaning for reading in readings}
-        for values in (reading.values for reading in readings if "row" in reading.values):
-            cell = f"row {values['row']}, column {values['column']}"
-            if not any(
-                cell in str(choice)
-                for choice in choices(mission, state, agent)
-                if choice.action == FORWARD
-            ):
-                raise refuse(f"{cell} is not ahead of you")
+        ahead = own[0] + ROWS[heading], own[1] + COLUMNS[heading]
+        for _, values in readings:
+            row, column = values.get("row", ahead[0]), values.get("column", ahead[1])
+            stays = ("row" in values) != ("column" in values) and (
+                row == own[0] if "row" in values else column == own[1]
+            )
+            if (row, column) != ahead or stays:
+                raise refuse(f"row {row}, column {column} is not ahead of you")
         turned = {LEFT: TURNED_LEFT[heading], RIGHT: TURNED_RIGHT[heading]}
         for meaning, values in readings:
             if values.get("facing", turned.get(meaning)) != turned.get(meaning):
