@@ -244,7 +244,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--tasks", nargs="+", default=TASKS, choices=TASKS)
     parser.add_argument("--skills", nargs="+", default=["plain", "attack"])
-    parser.add_argument("--situations", type=int, default=64, help="of each skill and target, and more where a skill has few targets")
+    counted = "of each skill and target, and more where a skill has few targets"
+    parser.add_argument("--situations", type=int, default=64, help=counted)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--out", type=Path, default=RESULTS / "volleyball-accuracy.json")
     args = parser.parse_args()

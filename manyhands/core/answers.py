@@ -550,8 +550,9 @@ def _in_arrows(text: str) -> Iterator[str]:
 _LABEL = re.compile(
     rf"(?:{_BLANK}|[>*_`#-])*(?:(?:so|thus|therefore|hence),?{_BLANK}+)?"
     rf"(?:(?:based on|given|considering|after)\b[^,.:;!?]{{0,60}},{_BLANK}+)?"
-    rf"(?:(?:the|my|final|next|chosen|best){_BLANK}+){{0,3}}(?:answer|move|choice|decision|action)"
-    rf"(?:{_BLANK}+is)?(?:{_BLANK}|[*_`])*(?P<colon>[:=\uff1a]?)(?:{_BLANK}|[*_`])*",
+    rf"(?:(?:the|my|final|next|chosen|best){_BLANK}+){{0,3}}(?:answer|move|choice|decision|action"
+    rf"|selection|(?<=my )order|final(?=[*_`]{{0,2}}:))(?:{_BLANK}+is)?"
+    rf"(?:{_BLANK}|[*_`])*(?P<colon>[:=\uff1a]?)(?:{_BLANK}|[*_`])*",
     re.I,
 )
 _ITEM = re.compile(rf"\A{_BLANK}*(?:[-*>\u2022]|1[.)]){_BLANK}+(?=\S)")

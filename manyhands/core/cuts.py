@@ -335,6 +335,8 @@ CUTS = (
             rf"(?:so |and )?(?P<main>{INTEND}[^;:!?\n]+)",
             rf"(?P<main>{INTEND}[^;:!?\n]+?)(?:[,;.!]| and| while)\s+"
             rf"(?P<reason>{_OTHER}\s+(?:can|will|is going to)\s[^;:!?\n]{{1,60}})",
+            rf"(?P<main>{INTEND}[^;:!?\n]+?),? while\s+"
+            rf"(?P<reason>{_OTHER}\s+(?!is\b|was\b|has\b)\w+s\s[^;:!?\n]{{1,60}})",
         )
     ),
     # "player_1 has plate 2, so the last one is fork 2: I go to counter top 1".

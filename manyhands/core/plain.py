@@ -14,6 +14,7 @@ _SPELT = tuple(
         (r"\bim\b(?! \d)", "I'm"),
         (r"(?:^|(?<=[,.;:!] ))ill (?=[a-z])", "I'll "),
         (r"\b(?:imma|ima)\b", "I'll"),
+        (r"(?:^|(?<=[.;:!] ))lets (?=[a-z])", "let's "),
         (r"\blemme\b", "let me"),
         (r"\bgotta\b", "have to"),
         (r"\bu\b", "you"),
