@@ -413,38 +413,24 @@ def _missing(inertia: Any, w: Any, step: float) -> tuple[Any, Any, Any]:
 
 class Gyroscope:
     """`_missing` for the drones of a single game, in Python's own floats: of a few drones one call
-    of NumPy costs as much as a Runge-Kutta step of two of them. A drone that is as heavy across as
-    along keeps its rate about the third axis, and takes half of the work."""
+    of NumPy costs as much as a Runge-Kutta step of two of them."""
 
     def __init__(self, turning: np.ndarray, step: float):
         """`turning`: int[D, 3], where a drone's rates are in `qvel`; `step`: s."""
         self._step, self._turning = step, turning.tolist()
         self._drones: list[tuple[Any, ...]] = []
-        self._even: list[tuple[Any, ...]] = []  # those whose third rate stays
 
     def told(self, inertia: np.ndarray) -> None:
         """Take these moments of inertia, f[D, 3], kg m²."""
         i, j, k = inertia.T
         changes = np.stack([(j - k) / i, (k - i) / j, (i - j) / k], 1)
         factors, scales = self._step / 2 * changes, inertia / (3 * self._step)
-        rows = list(zip(self._turning, factors.tolist(), scales.tolist(), strict=True))
-        self._drones = [(*at, *factor, *scale) for at, factor, scale in rows if factor[2]]
-        self._even = [(*at, *by[:2], *scale[:2]) for at, by, scale in rows if not by[2]]
+        rows = zip(self._turning, factors.tolist(), scales.tolist(), strict=True)
+        self._drones = [(*at, *factor, *scale) for at, factor, scale in rows]
 
     def missing(self, qvel: np.ndarray, applied: np.ndarray) -> None:
         """Write what is missing at the rates in `qvel` into `applied`, N m."""
         rates = qvel.tolist()
-        for i, j, k, a, b, along, across in self._even:
-            x, y, z = rates[i], rates[j], rates[k]
-            turn = b * z
-            x1, y1 = a * y * z, turn * x
-            x2, y2 = a * (y + y1) * z, turn * (x + x1)
-            x3, y3 = a * (y + y2) * z, turn * (x + x2)
-            x4, y4 = a * (y + y3 + y3) * z, turn * (x + x3 + x3)
-            x3, y3 = x2 + x3, y2 + y3
-            applied[i] = (x3 + x3 + x4 - 5 * x1) * along
-            applied[j] = (y3 + y3 + y4 - 5 * y1) * across
-            applied[k] = 0.0
         for i, j, k, a, b, c, along, across, up in self._drones:
             x, y, z = rates[i], rates[j], rates[k]
             # Half a step's gains: the fourth stage is a whole step ahead.

@@ -13,7 +13,6 @@ import pytest
 from manyhands.core.env import ConfigError
 from manyhands.envs.volleyball import model as models
 from manyhands.envs.volleyball import physics
-from manyhands.envs.volleyball.engine import Gyroscope, _missing
 from manyhands.envs.volleyball.outside import Outside, outside_forces
 from manyhands.envs.volleyball.physics import Bodies
 
@@ -255,18 +254,3 @@ def test_extremes_reach_no_state(params):
     run = jax.jit(lambda b, k: jax.lax.scan(play, (b, k), jnp.arange(10_000))[1])
     good, length = run(bodies, jax.random.key(0))
     assert bool(good.all()) and float(length.max()) < 1e-5
-
-
-def test_a_single_game_gets_what_a_batch_gets():
-    """The torque that MuJoCo's step lacks, written out in floats, of drones as heavy across as along
-    and of others."""
-    rng = np.random.default_rng(0)
-    turning = np.arange(4)[:, None] * 6 + np.array([3, 4, 5])
-    inertia = np.array([[7, 7, 12], [7, 8, 12], [9, 9, 9], [8, 8, 20]]) * 1e-3
-    rates = rng.uniform(-25, 25, 24)
-    gyroscope, applied = Gyroscope(turning, 0.005), np.full(24, np.nan)
-    gyroscope.told(inertia)
-    gyroscope.missing(rates, applied)
-    wanted = np.stack(_missing(inertia.T, rates[turning].T, 0.005), 1)
-    np.testing.assert_allclose(applied[turning], wanted, rtol=1e-9, atol=1e-12)
-    assert np.abs(wanted).max() > 1e-3
