@@ -103,7 +103,7 @@ HEAD = (
     "(let me|let us|let's|allow me to|permit me to)",
     "(i say|i'd say|have to|need to|obviously|clearly|definitely|of course|certainly|absolutely)",
     f"(my|final|best|(here is|here's) my) [final|next|best|first] {_NOUN} "
-    "[for (this|my) [next] (turn|step|move)] [is|will be|=]",
+    "[for (this|my) (turn|step|move)|for my next move] [is|will be|=]",
     f"(my|the) [next|first|final|best|current] {_AIM} (is|will be)",
     f"(my|the) next {_NOUN} would be [to]",
     f"the ({_NOUN}|option|one) i (want|choose|pick|take|select|prefer|like) is [to]",
@@ -151,7 +151,8 @@ HEAD = (
     "(i|we) [(decided|opt|go)] (for|with|to)",
     "(decision|conclusion|plan|result|verdict) [is|=] [to]",
     "(go|going) (for|with)",
-    "(for|on|in|with) (this|my) [next] (turn|move|step|round|action)",
+    "(for|on|in|with) (this|my) (turn|move|step|round|action)",
+    "(for|with) my next (move|action)",  # but in the next turn is later
     "this (turn|time|step)",
     "my vote (is|goes) (for|to)",
     "(put me down|count me in|mark me down) for",

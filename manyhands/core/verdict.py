@@ -21,6 +21,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from manyhands.core.signs import NAME
+from manyhands.core.words import CHEER
 
 MOST = 2_000  # characters of an answer that is read so
 _MOST_UNITS = 30  # sentences of it
@@ -47,7 +48,7 @@ _ITEM = re.compile(r"^[ \t]*(?:\d{1,2}[.)]|[-*>\u2022]+)[ \t]+", re.M)
 _NUMBERED = re.compile(r"^[ \t]*\d{1,2}[.)][ \t]", re.M)
 _STOP = re.compile(
     r"(?<!\bno\.)(?<!\bvs\.)(?<!\bi\.e\.)(?<!\be\.g\.)(?:(?<=[.!?\u2026])|(?<=[.!?][\"')*]))\s+"
-    r"|\s*\n\s*|\.\.\.+(?=\w)",
+    rf"|\s*\n\s*|\.\.\.+(?=\w)|\s*{CHEER.pattern}+\s+(?=(?-i:[A-Z])|i\b|i'll\b)",
     re.I,
 )
 _ENDED = re.compile(r"[.!?\u2026)\"*`_:]\W*\Z")
@@ -84,7 +85,7 @@ _FRAMED = re.compile(
 # Another intention, which may come before what the last sentence says.
 _FIRST = re.compile(
     r"\b(?:i'll|i will|i'm going to)\b(?! (?:be|have|need|lose|get|not|think|see|keep|win|only)\b)"
-    r"|\A\W*first\b",
+    r"|\A\W*first\b(?! (?:instinct|impulse|thought|reaction|idea|glance)\b)",
     re.I,
 )
 # What leads on into the next sentence.
@@ -96,6 +97,7 @@ _LEADS = re.compile(
     r"|wish(?:es)?|means?|meant))[\s.!\u2026*_`]*\Z",
     re.I,
 )
+_STOPPED = re.compile(r"[a-z\d][.!?]\W*\Z", re.I)  # it leads nowhere
 _SUBORDINATE = re.compile(
     r"\W*(?:if|when|whenever|unless|once|until|after|before|while|because|since|although|though"
     r"|provided|in case|as (?:long|soon))\b",
@@ -310,9 +312,10 @@ def _final(before: list[str], last: str, corrected: bool = False) -> Iterator[Ve
         return
     if before:
         nearest = before[-1]
+        strong = _STRONG.match(last) and _STOPPED.search(nearest)
         if (
             nearest.endswith("?")
-            or _LEADS.search(nearest)
+            or (_LEADS.search(nearest) and not strong)
             or _HEARD.search(nearest)
             or (_SUBORDINATE.match(nearest) and not _ENDED.search(nearest))
         ):
@@ -320,6 +323,9 @@ def _final(before: list[str], last: str, corrected: bool = False) -> Iterator[Ve
         if any(_FIRST.search(unit) for unit in before):
             return
         others = tuple(before)
+        so = _SO.search(last)
+        if so:
+            yield Verdict(last[so.end() :], (*others, last[: so.start()]))
         if _STRONG.match(last) or _SO.search(last) or _ARGUED.match(last):
             yield Verdict(last, others)
         elif not (

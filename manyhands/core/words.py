@@ -30,7 +30,7 @@ _STOPS = {
 
 # Pictures: most add nothing to words. Those that may turn a sentence round (a thumb down, laughter,
 # a white flag, a cross, a doubt), or that point somewhere, are words that no pattern has.
-_CHEER = re.compile(
+CHEER = re.compile(
     "[\u2600-\u2604\u2615\u263a\u2660-\u2667\u2693\u26a1\u26bd\u26be\u2705\u2708\u2714\u2728\u2764"
     "\u2b50\ufe0f\U0001f300-\U0001f37f\U0001f380-\U0001f3f2\U0001f3f8-\U0001f43f\U0001f44b"
     "\U0001f44c\U0001f44d\U0001f44f\U0001f450-\U0001f47e\U0001f481-\U0001f493"
@@ -64,7 +64,7 @@ def tokens(text: str) -> list[str]:
     found: list[str] = []
     text = text.lower().replace("\u2019", "'")
     if not text.isascii():
-        text = _CHEER.sub(" ", text)
+        text = CHEER.sub(" ", text)
     if "no. " in text:
         text = _NUMBER_SIGN.sub("number ", text)
     for match in _TOKEN.finditer(text):

@@ -299,21 +299,37 @@ def with_networks(
     pool: NetworkPolicy,
     lapses: Lapses | None = None,
     team_terms: bool = False,
+    others: Sequence[Any] = (),
 ) -> Partnered:
-    """The learner with networks of one shape; the arrays of `pool` are [partners, ...]."""
+    """The learner with networks of one shape, and with other device policies behind them; the
+    arrays of `pool` are [partners, ...]."""
     leaves, treedef = jax.tree_util.tree_flatten(pool)
     shapes = tuple((leaf.shape[1:], leaf.dtype.name) for leaf in leaves)
     program = Program(treedef, (None,) * len(leaves), shapes)
     partners = len(leaves[0])
+    behind, stacked = Lineup.of(others, ())
     kinds = tuple((0, row) for row in range(partners))
-    lineup = Lineup((program,), kinds, pairing(env, num_envs, partners))
-    return Partnered(env, lineup, (tuple(leaves),), lapses, team_terms)
+    kinds += tuple((1 + number, row) for number, row in behind.kinds)
+    players = pairing(env, num_envs, partners + len(others))
+    lineup = Lineup((program, *behind.programs), kinds, players)
+    return Partnered(env, lineup, (tuple(leaves), *stacked), lapses, team_terms)
 
 
 def beside_settings(config: PPOConfig) -> PPOConfig:
     """The settings of a learner with partners: they show it the game from its first steps on, so
     that it needs no episodes of others to start in; and `Partnered` sums up the team's terms."""
     return dataclasses.replace(config, start_player="", team_shaping=False)
+
+
+def _partner(name: str, env: Env) -> Any:
+    """A seat that plays inside of a compiled loop."""
+    partner = seat(name, env)
+    if not is_device_policy(partner):
+        raise SeatError(
+            f"the seat {name!r} cannot play inside a compiled loop; a partner to learn with is a "
+            "network or a scripted player in JAX"
+        )
+    return partner
 
 
 def empty_pool(solo: PPO, partners: int) -> NetworkPolicy:
@@ -359,12 +375,7 @@ class BestResponse:
 
     @functools.cached_property
     def _ppo(self) -> PPO:
-        partner = seat(self.config.partner, self.env)
-        if not is_device_policy(partner):
-            raise SeatError(
-                f"the seat {self.config.partner!r} cannot play inside a compiled loop; a partner "
-                "to learn with is a network or a scripted player in JAX"
-            )
+        partner = _partner(self.config.partner, self.env)
         players = pairing(self.env, self.config.num_envs, 1)
         lineup, stacked = Lineup.of([partner], players)
         beside = Partnered(self.env, lineup, stacked, team_terms=self.config.team_shaping)
@@ -403,6 +414,8 @@ class SelfPlayPoolConfig(PPOConfig):
             first to this for the last, of those that are the present self and of the others.
         own_lapses: for what share of the time the learner does, to see more of the game.
         lapse_steps: mean length of the spells in which they do.
+        others: further partners, which neither learn nor lapse: device seats, with blanks between
+            them, each in as many environments as a self; "errands errands", for example.
     """
 
     partners: int = 8
@@ -411,6 +424,7 @@ class SelfPlayPoolConfig(PPOConfig):
     lapses: float = 0.0
     own_lapses: float = 0.0
     lapse_steps: int = 20
+    others: str = ""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -441,7 +455,7 @@ class SelfPlayPool:
     config: SelfPlayPoolConfig
 
     def __post_init__(self) -> None:
-        pairing(self.env, self.config.num_envs, self.config.partners)
+        pairing(self.env, self.config.num_envs, self.config.partners + len(self._others))
         self._lapses  # noqa: B018 - raises if it makes no sense
         self._solo  # noqa: B018 - raises if this cannot be learned
 
@@ -461,15 +475,22 @@ class SelfPlayPool:
     def num_updates(self) -> int:
         return self._solo.num_updates
 
+    @functools.cached_property
+    def _others(self) -> list[Any]:
+        return [_partner(name, self.env) for name in self.config.others.split()]
+
     @property
     def _lapses(self) -> Lapses | None:
         c = self.config
         shares = spread(c.lapses, c.latest) + spread(c.lapses, c.partners - c.latest)
+        shares += [0.0] * len(self._others)
         return lapses_of(self.env, shares, c.own_lapses, c.lapse_steps)
 
     def _with_partners(self, pool: NetworkPolicy) -> PPO:
         c = self.config
-        beside = with_networks(self.env, c.num_envs, pool, self._lapses, c.team_shaping)
+        beside = with_networks(
+            self.env, c.num_envs, pool, self._lapses, c.team_shaping, self._others
+        )
         return PPO(beside, beside_settings(c))
 
     def init(self, key: Array) -> SelfPlayPoolProgress:

@@ -321,7 +321,7 @@ _A_MOVE = re.compile(
     r"|ask for)\b",
     re.I,
 )
-_QUOTED = re.compile(r"\"[^\"\n]{1,80}\"|\u201c[^\u201d\n]{1,80}\u201d")
+_QUOTED = re.compile(r"\"[^\"\n]{1,80}\"|\u201c[^\u201d\n]{1,80}\u201d|^[ \t]*>.*$", re.M)
 # What is said to somebody, set off by commas; and what stands around a move without a meaning.
 _WHO = (
     r"(?:(?:my|dear|good|old) )*(?:friends?|partners?|mate|buddy|pal|colleagues?|neighbou?rs?"
@@ -433,7 +433,7 @@ class _Reader:
                 thought = _QUOTED.sub("", rest)
                 if _SAY_LINE.search(text) and not _A_MOVE.search(thought) and self.may_speak():
                     try:
-                        return self.decided(rest)
+                        return self.decided(thought)
                     except IllegalAction:
                         return self.words(say)
         return self.decided(text)
