@@ -15,6 +15,8 @@ may be stopped and repeated; the tables of `evaluate` go to `results/kitchen-zer
 - `lapses`: three learners in self-play with partners that are the learner itself, as it is and as
   it was, and that act at random for a part of the time (much as in E3T, Yan et al. 2023), from
   random start cells.
+- `skills`: `lapses`, and beside these partners some that follow skills drawn at random, which is
+  none of the held-out players' ways (`--others`), from random start cells.
 - `hsp`: three learners by hidden-utility self-play (`manyhands/baselines/learners/hsp.py`): they
   begin as `lapses` do, and go on beside agents of their own that are paid for other things.
 - `cec`: two learners in self-play in 4,000 generated kitchens, none of which is a layout, that read
@@ -29,7 +31,8 @@ may be stopped and repeated; the tables of `evaluate` go to `results/kitchen-zer
   `--methods`, all others are measured beside clones only.
 - `elsewhere`: what `cec` gets in generated kitchens, those that it learned in and others.
 
-- `ship`: of `lapses` and of `hsp`, what plays best with the other seeds comes with the package.
+- `ship`: of `lapses` or `skills`, and of `hsp`, what plays best with the other seeds comes with the
+  package.
 
 Intervals are over policies, or, where there is a single one, over episodes; t-distributed, at 95 %.
 """
@@ -89,6 +92,9 @@ CO_PLAY = LEARNER | {
     "lapse_steps": 10,
 }
 CO_PLAY_IN = {"forced_coordination": {"lapses": 0.5, "team_shaping": True}}
+# Steps of each learner beside partners by random skills, and how many of these there are.
+SKILLED = {"forced_coordination": (32_000_000, 6), "coordination_ring": (8_000_000, 4)}
+SKILLED_ELSE = (6_000_000, 4)
 GENERATED = "generated"
 # As large as the five layouts, and as varied; none of them is among these.
 KITCHENS = {
@@ -354,6 +360,16 @@ def lapses(layout: str) -> None:
     train(layout, "lapses", "--algorithm", "self_play_pool", starts="random")
 
 
+def skills(layout: str) -> None:
+    """Learners as those of `lapses`, beside chefs that follow skills drawn at random as well."""
+    steps, count = SKILLED.get(layout, SKILLED_ELSE)
+    blocks = 2 * (8 + count)
+    train(layout, "skills", "--algorithm", "self_play_pool",
+          "--others", " ".join(["random_skills"] * count), "--own-lapses", "0.25",
+          "--num-envs", str(256 // blocks * blocks), "--total-steps", str(steps),
+          starts="random")  # fmt: skip
+
+
 def hsp(layout: str) -> None:
     """Learners beside agents with hidden utilities, as the presets have it."""
     train(layout, "hsp", "--algorithm", "hsp", starts="random")
@@ -487,7 +503,7 @@ def methods_of(layout: str, env: Any, chosen: Sequence[str] = ()) -> dict[str, d
         found[name] = [folder(layout) / f"{name}-{seed}.safetensors" for seed in range(SEEDS)]
     for name in ("cec", "cec-lapses"):
         found[name] = numbered(folder(GENERATED) / name, CEC_SEEDS)
-    for name in ("lapses", "hsp"):
+    for name in ("lapses", "skills", "hsp"):
         found[name] = numbered(folder(layout) / name)
     for name, (seeds, _) in OTHERS.items():
         found[name] = numbered(folder(layout) / name, seeds)
@@ -632,11 +648,12 @@ def elsewhere(_: str, episodes: int, chosen: Sequence[str]) -> dict[str, Any]:
 
 
 def ship(layout: str, results: dict[str, Any]) -> None:
-    """Copy the policies of `lapses` and of `hsp` that play best with the other seeds into the
-    package, where there are runs; what the held-out partners think of them does not count."""
+    """Copy the policies of `lapses`, or in their place of `skills`, and of `hsp` that play best
+    with the other seeds into the package, where there are runs; what the held-out partners think of
+    them does not count."""
     from manyhands.baselines.players import network
 
-    for method in ("lapses", "hsp"):
+    for method in ("lapses", "skills", "hsp"):
         found = results.get(method, {})
         best = int(np.argmax(found.get("cross_play_by_policy", [0])))
         file = folder(layout) / method / f"policy-{best}.safetensors"
@@ -656,6 +673,7 @@ PARTS = {
     "fcp": fcp,
     "fcp-lapses": fcp_lapses,
     "lapses": lapses,
+    "skills": skills,
     "hsp": hsp,
     "cec": cec,
     "cec-lapses": cec_lapses,

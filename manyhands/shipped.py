@@ -61,7 +61,7 @@ register_wrapper("retries", "manyhands.wrappers.retries:Retries")
 register_seat("random", "manyhands.baselines.players.random:Random")
 for _bot in ("onion_only", "plate_only", "stationary"):
     register_seat(_bot, f"manyhands.baselines.bots.kitchen:{_bot}")
-register_seat("errands", "manyhands.baselines.bots.errands:errands")
+register_seat("random_skills", "manyhands.baselines.bots.kitchen_skills:random_skills")
 register_seat("perfect", "manyhands.baselines.bots.board:Perfect")
 register_seat("solver", "manyhands.baselines.bots.board:Searcher")
 register_seat("decisive", "manyhands.baselines.bots.board:Decisive")

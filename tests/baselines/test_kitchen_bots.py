@@ -176,3 +176,19 @@ def test_the_seat_and_its_errors() -> None:
         bots.greedy(env, noise=2)
     with pytest.raises(SeatError, match="kitchen"):
         bots.greedy(object())  # type: ignore[arg-type]
+
+
+def test_skills_at_random() -> None:
+    """They get things done without a plan; whom tastes set apart differ more from each other."""
+    env = manyhands.make("kitchen", layout="cramped_room")
+    alike, apart = (
+        points(env, manyhands.seat(f"random_skills:tastes={tastes}", env), 32) for tastes in (0, 3)
+    )
+    assert alike.mean() > 20 and apart.std() > alike.std()
+    wrapped = Skills(env)
+    assert points(wrapped, manyhands.seat("random_skills", wrapped), 2, 100).shape == (2,)
+    for wrong in ("random_skills:tastes=-1", "random_skills:tastes=nan"):
+        with pytest.raises(ConfigError, match="tastes is a finite number from 0"):
+            manyhands.seat(wrong, env)
+    with pytest.raises(SeatError):
+        manyhands.seat("random_skills", manyhands.make("kuhn_poker"))

@@ -308,6 +308,19 @@ def test_lapsing_partners_are_learned_with(env: Doors) -> None:
 
 
 @pytest.mark.slow
+def test_other_seats_are_learned_with(env: Doors) -> None:
+    """Beside selves of every kind there is one who always takes its own door: it is followed."""
+    others = " ".join(["test-stubborn"] * 4)
+    settings = SMALL | {"num_envs": 64, "total_steps": 64 * 8 * 40}
+    learner = SelfPlayPool(env, SelfPlayPoolConfig(partners=4, latest=2, others=others, **settings))
+    progress, _ = learn(learner)
+    policy = learner.policy(seed_of(progress, 0))
+    assert policy.algorithm == "self_play_pool"
+    assert evaluate(env, [policy, "test-stubborn"], episodes=20).mean["return"].mean > 3
+    assert evaluate(env, policy, episodes=20).mean["return"].mean > 2
+
+
+@pytest.mark.slow
 def test_a_best_response_is_found(env: Doors) -> None:
     config = BestResponseConfig(total_steps=48 * 8 * 30, partner="test-stubborn", **SMALL)
     learner = BestResponse(env, config)
@@ -582,6 +595,16 @@ def test_prices_of_hidden_utilities(hsp: HSP) -> None:
             "one agent",
         ),
         (lambda env: SelfPlayPoolConfig(latest=8), ConfigError, "below partners"),
+        (
+            lambda env: SelfPlayPool(env, SelfPlayPoolConfig(others="test-host")),
+            SeatError,
+            "cannot play inside",
+        ),
+        (
+            lambda env: SelfPlayPool(env, SelfPlayPoolConfig(others="test-stubborn random")),
+            ConfigError,
+            "10 partners and 2 seats; choose a multiple of 20",
+        ),
         (
             lambda env: SelfPlayPool(env, SelfPlayPoolConfig(lapses=1.5)),
             ConfigError,

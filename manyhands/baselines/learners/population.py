@@ -414,8 +414,8 @@ class SelfPlayPoolConfig(PPOConfig):
             first to this for the last, of those that are the present self and of the others.
         own_lapses: for what share of the time the learner does, to see more of the game.
         lapse_steps: mean length of the spells in which they do.
-        others: further partners, which neither learn nor lapse: device seats, with blanks between
-            them, each in as many environments as a self; "errands errands", for example.
+        others: further partners, which neither learn nor lapse: device seats with blanks between
+            them, each in as many environments as a self; "random_skills greedy", for example.
     """
 
     partners: int = 8

@@ -1,4 +1,4 @@
-"""Chefs that run errands at random: partners who get things done, but to no plan."""
+"""Chefs that follow skills drawn at random: partners who get things done, but to no plan."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ from manyhands.core.env import Array, ConfigError, DeviceView, Env, SeatError, u
 from manyhands.envs.kitchen.env import Kitchen
 from manyhands.envs.kitchen.state import STAY
 
-PATIENCE = 20  # steps after which a chef gives an errand up
+PATIENCE = 20  # steps after which a chef gives a skill up
 NONE = -1
 
 
-def errands(env: Env, tastes: float = 1.5) -> Errands:
+def random_skills(env: Env, tastes: float = 1.5) -> RandomSkills:
     """A chef that follows skills drawn at random; `tastes` tells how much chefs differ in those
     that they like."""
     if not (math.isfinite(tastes) and tastes >= 0):
         raise ConfigError(f"tastes is a finite number from 0, given {tastes!r}")
-    return Errands(env, float(tastes))
+    return RandomSkills(env, float(tastes))
 
 
 @functools.partial(jax.tree_util.register_dataclass, data_fields=("tastes",), meta_fields=("env",))
 @dataclass(frozen=True)
-class Errands:
+class RandomSkills:
     """A `DevicePolicy` that draws one of the kitchen's skills that it can follow ("fetch onion",
     "plate from pot A", "put down", ...), follows it to its end or for `PATIENCE` steps, and draws
     again. It has no plan: it takes soups to the window, and lays them on counters. Skills have
