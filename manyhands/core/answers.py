@@ -32,7 +32,7 @@ from manyhands.core.asides import is_reason, main_clauses, pieces, states
 from manyhands.core.bare import Reader, Remarks, at_end
 from manyhands.core.calls import calls_in
 from manyhands.core.env import IllegalAction, names_of
-from manyhands.core.objects import Wordings, objects_in, order_of, orders_in, ways_of
+from manyhands.core.objects import CALLS, Wordings, objects_in, order_of, orders_in, ways_of
 from manyhands.core.plain import clearly, plainly
 from manyhands.core.verdict import verdicts
 from manyhands.core.word_order import as_own
@@ -450,6 +450,11 @@ def _ordered(ways: Wordings, source: str) -> Answer:
 _CALLED = re.compile(
     r"(?P<name>[a-z][a-z_]{0,40})\((?P<rest>\s*[a-z_]{1,40}\s*=[^=].*)\)", re.I | re.S
 )
+# `env.step("north")`: the tool takes the action in words.
+_HOLDS = re.compile(
+    r"(?:[a-z_]{1,20}\.)?(?P<name>[a-z]{1,12})\(\s*(?P<sign>[\"'])(?P<given>[^\"'()]{1,100})(?P=sign)\s*\)",
+    re.I,
+)
 _MOST_CALLED = 400  # characters of a call
 
 
@@ -457,6 +462,9 @@ def _called(answer: Answer) -> Answer:
     """A decisive part that is a call with named arguments, `offer(give={"wood": 2})`, as the tool
     call that it is. It is parsed, and only literals are taken from it: nothing is executed."""
     text = answer.text.strip(" ;`")
+    inner = _HOLDS.fullmatch(text) if len(text) <= _MOST_CALLED else None
+    if inner and inner["name"].lower() in CALLS:
+        return _answer(inner["given"], answer.kind)
     found = _CALLED.fullmatch(text) if len(text) <= _MOST_CALLED and not answer.ways else None
     if found is None:
         return answer

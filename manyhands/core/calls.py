@@ -34,6 +34,13 @@ _LINES = re.compile(
     r"[ \t]*(?P<given>[^\n]{1,300})[ \t]*$",
     re.I | re.M,
 )
+# An answer that is one element, <offer>18</offer>, but for those that hold an action or thoughts.
+_ELEMENT = re.compile(
+    r"\s*<(?P<name>(?!answer|action|move|final|choice|decision|think|thought|reason|analysis|plan"
+    r"|say|message|response|output|result|explanation|scratchpad|note)[a-z]{2,20})>"
+    r"(?P<given>[^<>{}]{1,100})</(?P=name)>\s*",
+    re.I,
+)
 _PAIR = re.compile(
     rf"\s*[\"']?({_WORD})[\"']?\s*:\s*[\"']?([^\"'{{}}\[\],:]{{1,80}})[\"']?\s*(?:,|$)"
 )
@@ -53,6 +60,9 @@ def calls_in(text: str) -> list[tuple[Wordings, str]]:
         own = own[: closing.end()] if closing else own
         inside = own[call.end() - call.start() : closing.start() if closing else len(own)]
         found.append((call["name"] or call["inner"], _in_tags(inside), own))
+    element = _ELEMENT.fullmatch(text)
+    if element:
+        found.append((element["name"], {"object": element["given"].strip()}, text))
     for call in _LINES.finditer(text):
         found.append((call["name"], _in_line(call["given"]), call[0]))
     orders = []

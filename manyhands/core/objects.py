@@ -19,6 +19,7 @@ Wordings = tuple[tuple[str, ...], ...]  # ways to say an order; later ones count
 _KEYS = (
     *("action", "move", "answer", "action_name", "selected_action", "chosen_action", "next_action"),
     *("final_action", "final_answer", "best_action", "my_action", "chosen_move", "next_move"),
+    *("decision", "final_decision", "my_move", "final_move", "best_move"),
 )
 _ARGUMENTS = ("arguments", "parameters", "input", "args", "params", "tool_input")
 _NESTED = (*_ARGUMENTS, "function", "tool_calls", "tool_call", "response", "output", "result")
@@ -60,7 +61,7 @@ _AXES = frozenset(
     )
 )
 _SUMS = frozenset(_list("amount count quantity price size"))  # of which 0 says nothing
-_CALLS = frozenset(  # names of tools that take an action
+CALLS = frozenset(  # names of tools that take an action
     _list("choose select play act action submit make take do step answer perform option skill")
 )
 _THOUGHTS = frozenset(
@@ -179,7 +180,7 @@ def _wordings(action: Any, rest: dict[str, Any], called: bool) -> Wordings:
     tiers = [_joined(alone[0], own)] if own else [alone]
     if rest and not own:
         tiers.append(_joined(alone[0], rest))
-    if called and own and _CALLS.issuperset(tokens(alone[0])):
+    if called and own and CALLS.issuperset(tokens(alone[0])):
         tiers.append(tuple(words.strip() for words in _joined("", own)))
     return tuple(tiers)
 
