@@ -164,7 +164,7 @@ _ITEMS = {
 _RAW = ("raw", "uncooked", "uncut", "whole", "plain", "unprocessed")
 _VERBS = {
     "chopping_board": "chop|cut|cut up|slice|dice|shred",
-    "blender": "blend|puree|mince|grind|liquidise|liquidize",
+    "blender": "blend|puree|mince|grind|liquidise|liquidize|blitz|whizz|pulverise|pulverize",
     "pan": "fry|sear|saute|grill|pan fry",
     "pot": "boil|simmer|stew",
     "fryer": "fry|deep fry",
@@ -288,7 +288,8 @@ def _grammar(
                 f"{_WALK} {_OVER} (to|towards|toward) {{place}} (for|after|in search of) "
                 f"[({_SOME}|another|more|new|next)] ({{for:item}}|ingredients|supplies|it)",
                 "(goto|visit|approach|reach|enter) {place}",
-                "go [and] stand (at|by|near|next to|beside) {place}",
+                "[go] [and] stand (near|next to|beside|in front of) {place}",
+                "(claim|go stand at|go and stand at|go stand by|go and stand by) {place}",
                 f"{_LET_ME} (be|stand) {_AT} ({{place}}|{_CHEF}) [(after this step|next)]",
                 "(go|head|move|walk) {place}",
                 "be at {place}",
@@ -425,7 +426,7 @@ def _grammar(
                 "(turn|switch|power|fire|start) ({place}|it) (on|up)",
                 "(set|get) ({place}|it) (go|run|started|off|in motion|to work|work)",
                 "put {place} to work",
-                "press [start] button [(of|on) {place}]",
+                "(press|hit|push) [start] button [(of|on) {place}]",
                 "let ({place}|it) (run|work|do its work|do its job|do its thing|go|start)",
                 f"(cook|make|prepare|process|start (cook|make|prepare)) [({_HELD}|{_DISH})] "
                 f"[(in|on|with|at|using) {{place}}]",
@@ -476,7 +477,7 @@ def _grammar(
     have = "(i will have|i'll have|i'd like|i would like|i should like|i want)"
     short: list[tuple[Any, Sequence[str]]] = [
         (("go", None), [f"{_OVER} [(to|towards|toward)] {{place}}",
-                        "[back] to {place} with me",
+                        "[(off|over|back|on|straight)] to {place} with me",
                         f"[{_OVER} to] {{place}} [(that's|that is|namely|i . e [.])] "
                         "{also:place}",
                         "[to] other {rest:place} [.] [{also:place}]",
@@ -514,7 +515,7 @@ def _place_names(places: Sequence[tuple[str, int]]) -> dict[str, tuple[int, ...]
                 f"{_RANKS[number]} {name}",
             )
             both = counts[kind] == 2
-            ways += (f"{_RANKS[number]} of two {name}s",) if both else ()
+            ways += tuple(f"{_RANKS[number]} of {two} {name}s" for two in _TWO if both)
             for one in (*ways, f"{rank} {name}"):
                 found[one] = (p,)
             if counts[kind] > 1:
@@ -523,6 +524,7 @@ def _place_names(places: Sequence[tuple[str, int]]) -> dict[str, tuple[int, ...]
     return found
 
 
+_TWO = ("two", "the two")
 _RANKS = (
     *("zeroth", "first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth"),
     *("ninth", "tenth", "eleventh", "twelfth", "thirteenth", "fourteenth", "fifteenth"),
