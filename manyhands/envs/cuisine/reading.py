@@ -508,7 +508,7 @@ def _place_names(places: Sequence[tuple[str, int]]) -> dict[str, tuple[int, ...]
         for name in (words(kind), *_PLACES.get(kind, ()), station):
             found[name] = (*found.get(name, ()), p)
             rank = f"{number}{('st', 'nd', 'rd')[number - 1] if number < 4 else 'th'}"
-            ways = (
+            ways: tuple[str, ...] = (
                 f"{name} {number}",
                 f"{name} number {number}",
                 f"{name} # {number}",
