@@ -93,7 +93,8 @@ _NAMED = {
         "{n} (st|nd|rd|th) (col|column|slot|lane)",
         "[in|into|to] (col|column) {letter}",
         "(col|column) [.] [number] {n} [and] [at|on|in|to] row {row:n}",
-        "row {row:n} [and|of|in] (col|column) [number] {n}",
+        "[[on] top] [at|in] row {row:n} [and|of|in] (col|column) [number] {n}",
+        "[at|on] {row:floor} of (col|column) [number] {n}",
     ],
     "ordinal": [
         f"{{ordinal}} {_COL} [from left|along|across|over]",
@@ -147,7 +148,7 @@ def _played(ways: list[str], takes: str) -> list[str]:
 _OWNERS = {
     **{"my": "me", "your": "you", "his": "you", "her": "you", "their": "you"},
     **{"opponent s": "you", "opponent's": "you", "my opponent's": "you", "rival's": "you"},
-    **{"player 0 s": "p0", "player 1 s": "p1"},
+    **{"player 0 s": "p0", "player 1 s": "p1", "x's": "p0", "o's": "p1"},
 }
 _MARKS = {"x": 0, "cross": 0, "o": 1, "nought": 1, "naught": 1, "circle": 1}
 _PIECES = ("stone", "piece", "mark", "token", "disc", "disk", "chip", "counter", "one", "1")
@@ -190,7 +191,9 @@ COLUMNS = Grammar(
             f"{_PLAY} [one|1] [{_COL}] [just|directly|right|immediately] [to] {{beside}} [of] "
             f"{_ITS}",
             f"{_PLAY} [{_COL}] [just|directly|right|immediately] (beside|next to) {_ITS} (on|to) "
-            "[its] {beside} [side]",
+            "[its] {beside} [hand] [side]",
+            f"[{_COL}] [just|directly|right|immediately] (beside|next to) {_ITS} (on|to) "
+            "[its] {beside} [hand] [side]",
         ],
         "by it": [
             f"{_FIRST} [.] [(so|i|i'll)] [{_VERB}] [{_ON}] "
@@ -203,6 +206,7 @@ COLUMNS = Grammar(
         "mark": _MARKS, "owner": _OWNERS, "stone": _STONES, "neighbour": _NEIGHBOURS,
         "have": _HAVE, "whose": _WHOSE, "hand": {"left": -1, "right": 1},
         "letter": names(string.ascii_lowercase, values=range(1, 27)),
+        "floor": {"bottom": 1, "foot": 1, "base": 1},
         "beside": {"left of": -1, "left": -1, "right of": 1, "right": 1},
     },
     # A letter alone is a square of other boards, and right is a side.
@@ -255,7 +259,9 @@ SQUARES = Grammar(
             "[to win (at|with|on)] {next:letter} {next_row:n} "
             "[(and|or) [to win (at|with|on)] {last:letter} {last_row:n}]",
             f"{_PLAY} row {{row:n}} [and|of|in] (col|column) {{column:letter}}",
-            f"{_PLAY} (col|column) {{column:letter}} [and|of|in] row {{row:n}}",
+            f"{_PLAY} [{_SQUARE} [{_ON}]] (col|column) {{column:letter}} [and|of|in] row {{row:n}}",
+            f"{_PLAY} {_SQUARE} [{_ON}] row {{row:n}} [and|of|in] (col|column) {{column:letter}}",
+            f"{_PLAY} {_SQUARE} (called|named|marked|labelled) {{column:letter}} {{row:n}}",
             f"{_FIRST} [.] [(so|i|i'll)] [{_VERB}] [{_ON}] {{column:letter}} {{row:n}}",
             f"{_EXTEND} [.] {{column:letter}} {{row:n}}",
             f"{{column:letter}} {{row:n}} {_FOR}",

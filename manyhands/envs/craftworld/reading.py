@@ -15,7 +15,7 @@ from manyhands.core.answers import Answer, closest, decide, number, numbered
 from manyhands.core.choices import without_effect
 from manyhands.core.env import IllegalAction, names_of
 from manyhands.core.grammar import Grammar, Reading
-from manyhands.core.phrases import WAITING
+from manyhands.core.phrases import TIME, WAITING
 from manyhands.core.words import tokens
 from manyhands.envs.craftworld import rules as rl
 from manyhands.envs.craftworld.effects import effect, offers, why_not
@@ -53,11 +53,11 @@ _DEEDS = {
 _ROCK = ("take", "mine")
 _NAMED = ("mine", "chop", "hit")  # said of trees and rocks only by name: "hit the tree"
 _VERBS = {
-    "use": "(interact|use|act|interact with|act on)",
+    "use": "(interact|use|act|interact with|act on|poke|prod|touch|tap|try)",
     "take": "(collect|gather|take|get|get me|get myself|fetch|fetch me|obtain|grab|harvest|pick"
     "|pick up|extract|acquire)",
     "mine": "(mine|dig|dig up|dig out|break|break up)",
-    "chop": "(chop|chop down|cut|cut down|fell)",
+    "chop": "(chop|chop down|chop [away] at|cut|cut down|fell)",
     "hit": "(attack|hit|fight|kill|strike|punch|slay|defeat|hunt)",
     "eat": "(eat|consume|hunt|kill and eat)",
     "drink": "(drink|drink from|take a drink|have a drink|take a sip|take a drink of)",
@@ -83,7 +83,12 @@ _OTHERS = (
     *("teammate", "team mate", "partner", "ally", "friend", "other player", "other", "companion"),
     *("mate", "buddy", "neighbour", "neighbor", "colleague"),
 )
-_IT = ("it", "this", "that", "him", "her", "them", "what is in front of me", "what i face")
+_IT = (
+    *("it", "this", "that", "him", "her", "them", "what is in front of me", "what i face"),
+    *("what's in front of me", "whatever is in front of me", "what i'm facing"),
+    *("what i am facing",),
+    *("thing in front of me", "thing ahead", "cell in front of me", "tile in front of me"),
+)
 _SIDES_OF = ("to your left", "to your right", "above you", "below you")
 Thing = tuple[str, int]  # "cell" and material, "body" and creature, "player" and number, or "it"
 
@@ -136,9 +141,9 @@ def tools(craft: CraftRules) -> dict[str, str]:
 
 # ---- phrases -------------------------------------------------------------------------------------
 
-ON = "[(keep|continue|keep on|go on|continue to)]"
+ON = "[(keep|continue|keep on|go on|continue to|try)]"
 _ONE = "(1|one|single|1 single)"
-_CELL = f"[[{_ONE}] (step|pace|cell|tile|square|space|block)|{_ONE}]"
+_CELL = f"[[{_ONE}] (step|pace|cell|tile|square|space|block|row|column|spot|notch)|{_ONE}]"
 _OF = "(piece|block|unit|lump|chunk|bit|vein|slab|log|cell|stretch|patch) of"
 _DET = "[(some|my|this|that|1|one|more|another|nearby|adjacent|nearest|1 more|one more|second|new"
 _DET += f"|further|additional|of my|1 of my|one of my|own)] [{_OF}]"
@@ -151,6 +156,8 @@ _WITH = "[(with|using) [my] [(own|new|good|trusty|best)] "
 _WITH += "({tool}|pickaxe|axe|sword|hand|fist|bare hand|tool|weapon)]"
 _GET = "(collect|gather|take|get|obtain|grab|reach|mine|chop|chop down|cut|drink|eat|fight|attack|"
 _GET += "hit|kill|hunt|harvest|find|help|pick up|dig|drink from|face|look for)"
+# What `do` is done for: "use the grass and hope for a sapling".
+_FOR = f"(for|(to|and) {_GET}|[and] hope (for|to {_GET})|in hope of [{_GET}])"
 PLACE = "(place|put|put up|put down|put together|set|set up|set down|lay|lay down|build|construct"
 PLACE += "|install|erect|position|drop)"
 MAKE = "(make|craft|build|forge|create|produce|construct|fashion)"
@@ -167,8 +174,13 @@ _GO = (
 _ASK = "(request|ask for|beg for|call for|ask [my] {player} for|ask everyone for|ask others for"
 _ASK += "|ask all for|ask team for|ask my team for|ask teammate for|request help with)"
 _ALL = "(others|other two|two others|both|both [of] (them|others)|everyone|everybody|team|all)"
-_NEED = "(need|want|require|lack|am short of|am in need of|would like|could use|miss|wish for)"
-_NEEDED = f"({_NEED} {_MINE} {{gift}}|am after {_MINE} {{gift}})"
+_NEED = "(need|want|require|lack|would like|could (use|do with)|miss|wish for)"
+_NEEDED = (
+    f"(i {_NEED}|(i'm|i am) (in (need|want) of|short of|after|missing|lacking|out of|looking for)"
+    f"|(i'd|i would) like) {_MINE} {{gift}}"
+)
+# As somebody asked before: "same as my friend did".
+_LIKEWISE = "[([the] same as|just (as|like)|like|as) ([my] {player} [(did|do|asked|has)]|before)]"
 _SIDE = "(to|on|at|in) [my] {way} [side|hand|hand side|of me|direction]"
 _STANDS_STILL = (
     "(wait|stay|remain|stand|hold|pause|hang back|hold back|stand back|stay put|keep still"
@@ -201,7 +213,7 @@ def _grammar(craft: CraftRules, actions: tuple[str, ...], agents: tuple[str, ...
         (name, [f"{ON} {verb} [{_DET} {{thing}}] {_AT} {_WITH}",
                    f"{ON} {verb} {_DET} {{thing}} {_AT} (from|of|at|off) {_DET} {{of:thing}} "
                    f"{_AT} {_WITH}",
-                   f"{ON} {verb} {_DET} {{thing}} {_AT} {_WITH} (for|(to|and) {_GET}) {_DET} "
+                   f"{ON} {verb} {_DET} {{thing}} {_AT} {_WITH} {_FOR} {_DET} "
                    "{of:thing}"])
         for name, base in _VERBS.items() if name not in ("use", "help")
         for verb in (f"[(try|attempt) to] {base}",)
@@ -227,14 +239,23 @@ def _grammar(craft: CraftRules, actions: tuple[str, ...], agents: tuple[str, ...
         [
             ("move", [
                 f"{ON} (move|go|walk|step|head|run|turn|face|look|travel|proceed|shuffle"
+                "|wander|stroll"
+                "|drop|drop down|climb|strike out|set off|set out|start|relocate|roam|jump|plod"
+                "|be off|turn around and go"
                 "|slide|shift|advance|edge|inch|nudge|sidle|creep|circle|retreat|back|back up"
-                "|back off|strafe|dodge|get going|turn around and go|leave [this cell]) "
-                "[back|straight|on|aside|"
+                "|back off|strafe|dodge|get going|leave [this cell]) "
+                "[back|straight|on|aside|off|out|"
                 f"further|over|directly|around] {_CELL} [(to|toward|in|on) [my]] {{way}} "
                 f"[direction|side|hand side] [once|[by] {_ONE} (step|cell|tile|square|space)"
+                "|[by] (row|column|1 row|1 column)"
                 f"|by {_ONE}|{_ONE} [more] [(time|step|cell)]] {towards}",
-                f"{ON} (move|take|carry|get|bring) (me|myself) [1|one] [step|cell] "
-                "[to|toward] [my] {way}",
+                f"{ON} (move|take|carry|get|bring|shift|send|steer|walk|put) (me|myself) {_CELL} "
+                "[further] [to|toward] [my] {way}",
+                f"(get|turn [around] and (go|walk|step|move|head)) {_ONE} "
+                "(step|cell|row|column|tile|square|pace) [further] [to|toward] [my] {way}",
+                f"(set|put) ({_ONE}|my|a) foot [to|toward|on|in] [my] {{way}} [side]",
+                "(my feet|my way) (take|carry|lead) me [to|toward] {way}",
+                "my [next] (step|move) (is|will be) [1|one] [(step|cell)] [to|toward] [my] {way}",
                 f"{ON} {_GO} [back|straight|further|over|directly] {_CELL} [to|toward|in] [my] "
                 f"{{way}} "
                 f"[side] [.] (away from {_DET} {{thing}}|(onto|on|over|into|across|along) {_DET} "
@@ -247,7 +268,9 @@ def _grammar(craft: CraftRules, actions: tuple[str, ...], agents: tuple[str, ...
                 f"{{way:rel}}",
                 f"(face|turn to|turn to face|look at) {_DET} {{onto:thing}} "
                 "((to|on|at) [my] {way} [side|hand|hand side|of me]|{way:rel})",
-                f"take [1|one|another|single] (step|pace) [back] [to|toward] [my] {{way}} "
+                f"(take|make|do) [1|one|another|single] [small|little|single] "
+                f"(step|pace|move|stride) "
+                f"[back|over] [to|toward] [my] {{way}} "
                 f"{towards}",
                 f"[1|one|another] (step|pace) [back] [to|toward] [my] {{way}} {towards}",
                 "turn [around] to face {way}",
@@ -267,16 +290,24 @@ def _grammar(craft: CraftRules, actions: tuple[str, ...], agents: tuple[str, ...
                         f"get [{_CELL}] (closer|nearer) to {_DET} {{seen:thing}} "
                         f"[{_SIDE}|{{way:rel}}]"]),
             ("facing", ["((push|press|bump) [up] (against|into)|(walk|run|step|move) up against) "
-                        f"{_DET} {{onto:thing}} [again]"]),
+                        f"{_DET} {{onto:thing}} [again]",
+                        "(step|move|walk|go|run|push) (on|onto|into|in|to) [my] {onto:owner} "
+                        "(cell|place|spot|tile|square|position|space)"
+]),
             ("facing", [f"(face|turn [around] (to|toward|to face)|look at) {_DET} {{onto:thing}}"]),
-            ("bare", ["[to|toward] {way} [once]", "{letter}",
-                      "{way} (1|one|a) [(step|pace|cell|square|tile)]",
+            ("bare", ["[[off|on|over] to|toward] {way} [once]", "{letter}",
+                      "to my {way}", "{way} by (1|one) [step|cell]",
+                      "[(press|tap|hit)] [arrow] {way} [key|arrow|arrow key|button]",
+                      "(press|tap|hit|use) [arrow] [key] {way}", "arrow {way}",
+                      "{way} (1|one|a) [(step|pace|cell|square|tile|row|column)]",
                       "{way} (1|one) more [(step|pace|cell|square|tile|time)]",
                       "back {way} [(1|one|a) (step|pace|cell|square|tile)]",
-                      "(1|one|a) (step|pace|cell|square|tile) [back] {clear:clear}"]),
+                      "(1|one|a) (step|pace|cell|square|tile|row|column) [back|further] "
+                      "({clear:clear}|(to|toward) [my] {way})"]),
             ("number", ["[(take|do|play|use|choose|pick|select)] (action|option|choice|number) "
                         "[number] {digit}", "{digit}"]),
-            ("named", ["[(do|perform|take|use|execute|choose|pick|select) [action]] {name} "
+            ("named", ["[(do|perform|take|use|execute|choose|pick|select|press|hit) [action]] "
+                       "{name} "
                        "[action]"]),
             *deeds,
             ("work", [f"{ON} {_VERBS['work']} {_DET} {{thing}} {_AT} (together|jointly"
@@ -329,7 +360,7 @@ def _grammar(craft: CraftRules, actions: tuple[str, ...], agents: tuple[str, ...
             ("chop", [f"{ON} (chop|cut|knock|bring) {_DET} {{thing}} down {_AT} {_WITH}"]),
             ("use", [f"(use|apply|perform|do) do (on|at|with|to) {_DET} {{thing}} {_AT}"]),
             ("use", [f"{use} [{_DET} {{thing}}] {_AT} {_WITH}",
-                        f"{use} {_DET} {{thing}} {_AT} (for|(to|and) {_GET}) {_DET} {{of:thing}}",
+                        f"{use} {_DET} {{thing}} {_AT} {_FOR} {_DET} {{of:thing}}",
                         f"use [my] (tool|{{tool}}|pickaxe|axe|sword) on {_DET} {{thing}}"]),
             ("help", [f"{_VERBS['help']} {{thing}} [up|to get up|get up|back up]",
                          f"{_VERBS['help']} my {{thing}} [up|to get up|get up|back up]",
@@ -349,6 +380,8 @@ def _grammar(craft: CraftRules, actions: tuple[str, ...], agents: tuple[str, ...
                 "(halt|pause|rest a (moment|bit|step)|stick around [here]|(hold|stand) my ground)",
                 f"{_STANDS_STILL} [and] (let|to let) [my] ({{player}}|{_ALL}) {_OUT_OF_WAY}",
                 f"let [my] ({{player}}|{_ALL}) (go|act|move|pass|work) first",
+                f"i (won't|will not|don't|do not) (move|act|(do|touch) anything) {TIME}",
+                f"[i make] no (move|action) [(from|for|by) me] {TIME}",
                 "stay where i am", "wait and (do nothing|see)",
                 "(wait|stay|stand|remain|linger|rest) [right] [(here|still|put|where i am|back)] "
                 "[for] (1|one|this|a|another) [brief] (step|turn|tick|moment|bit|second|while)",
@@ -411,9 +444,9 @@ def _grammar(craft: CraftRules, actions: tuple[str, ...], agents: tuple[str, ...
                 "(put in|make|send|send out|put out|submit|repeat|renew) [(a|my)] request "
                 f"for {_MINE} {{gift}}",
                 f"(tell|let|inform|signal|signal to|show) [my] ({{player}}|{_ALL}) "
-                f"[know] [that] i {_NEEDED}",
-                f"(signal|announce|declare|broadcast|report|make [it] known) "
-                f"[to [my] ({{player}}|{_ALL})] [that] [i] {_NEEDED}",
+                f"[know] [that] {_NEEDED}",
+                f"(signal|announce|declare|broadcast|report|show|shout|call out|make [it] known) "
+                f"[to [my] ({{player}}|{_ALL})] [that] ({_NEEDED}|[i] {_NEED} {_MINE} {{gift}})",
                 f"(signal|announce|broadcast|show|express) [my] (need|wish|want|demand) "
                 f"(of|for) {_MINE} {{gift}} [to [my] ({{player}}|{_ALL})]",
                 f"(ask|beg) [my] {_ALL} for {_MINE} {{gift}}",
@@ -421,12 +454,20 @@ def _grammar(craft: CraftRules, actions: tuple[str, ...], agents: tuple[str, ...
                 f"(beg|plead|appeal|put out a call|call out) [(to|with) [my] ({{player}}|{_ALL})] "
                 f"for {_MINE} {{gift}}",
                 "(repeat|renew) my {gift} request",
-                f"{_ASK} {_MINE} {{gift}} [from (everyone|others|{{player}})]",
+                f"{_ASK} {_MINE} {{gift}} [from (everyone|others|{{player}})] {_LIKEWISE}",
+                f"my request (is|be) [for] {_MINE} {{gift}}",
+                "[a] {gift} request",
+                f"(ask|get|tell|call on|beg) [my] ({{player}}|{_ALL}|someone) to "
+                f"(give|hand|pass|bring|send|fetch|get|lend) me {_MINE} {{gift}}",
+                f"(shout|yell|cry|scream|call) [out] for {_MINE} {{gift}}",
+                f"(ask around for|demand|inquire (about|after)|order) {_MINE} {{gift}}",
                             "let (others|everyone|team) (see|know) that i need {gift}",
                             "let (others|everyone|team) (see|know) i need {gift}"]),
         ],
         {
-            "way": WAYS,
+            "way": WAYS | {"up north": 2, "down south": 3},
+            "owner": {f"{name}'s": what for name, what in things(craft, agents).items()
+                      if what[0][0] == "player"},
             "clear": {word: way for word, way in WAYS.items() if word != "left"},  # "one step left"
             "rel": {f"{how}{mine}": way for how, way in (("above", 2), ("below", 3), ("beneath", 3),
                                                       ("left of", 0), ("right of", 1),

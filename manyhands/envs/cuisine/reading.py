@@ -18,7 +18,7 @@ from manyhands.core.answers import REASON, Answer, decide, instead, settled
 from manyhands.core.choices import without_effect
 from manyhands.core.env import IllegalAction, names_of
 from manyhands.core.grammar import Grammar, Reading
-from manyhands.core.phrases import WAITING
+from manyhands.core.phrases import TIME, WAITING
 from manyhands.core.pronouns import before_it, named
 from manyhands.core.words import tokens
 from manyhands.envs.cuisine.menu import MOST_CHEFS, Book, words
@@ -132,14 +132,13 @@ _PLACES = {
         "ingredient storage",
         "stockroom",
         "food storage",
-        "pantry",
-        "fridge",
-        "storeroom",
-        "larder",
+        *("pantry", "fridge", "storeroom", "larder", "cupboard", "cold room", "supply room"),
+        *("ingredients storage", "ingredient room", "food store", "ingredient store", "supplies"),
     ),
     "serving_table": (
         *("serving counter", "table", "serving window", "serving", "pass", "delivery table"),
-        *("counter", "serving area", "serving station", "servingtable"),
+        *("counter", "serving area", "serving station", "servingtable", "serving hatch"),
+        *("serving point", "delivery counter", "delivery area"),
     ),
     "chopping_board": (
         *("board", "cutting board", "chopboard", "chopping block", "board for chopping"),
@@ -165,7 +164,7 @@ _ITEMS = {
 _RAW = ("raw", "uncooked", "uncut", "whole", "plain", "unprocessed")
 _VERBS = {
     "chopping_board": "chop|cut|cut up|slice|dice|shred",
-    "blender": "blend|puree|mince|grind|liquidise|liquidize",
+    "blender": "blend|puree|mince|grind|liquidise|liquidize|blitz|whizz|pulverise|pulverize",
     "pan": "fry|sear|saute|grill|pan fry",
     "pot": "boil|simmer|stew",
     "fryer": "fry|deep fry",
@@ -209,7 +208,10 @@ _SWITCH = (
 _WALK = (
     "(go|walk|move|head|run|step|proceed|return|travel|come|get|switch|change|make my way|make"
     "|jog|rush|stroll|press|push|nip|relocate|bound|am bound|headed|am headed|set off|set out|set"
-    "|advance|wander|carry myself|take myself|betake myself|bring myself|am off|off)"
+    "|advance|wander|drift|carry myself|drag myself"
+    "|get myself|"
+    "(bring|take|carry|get|lead|send|move|put) me|on my way|be on my way|hurry over"
+    "|take myself|betake myself|bring myself|am off|off)"
 )
 _OVER = "[(off|over|back|across|along|up|round|around|on|straight|right|down|out|directly|next)]"
 _WITH = "(with|carrying|holding|bearing|bringing)"
@@ -286,7 +288,8 @@ def _grammar(
                 f"{_WALK} {_OVER} (to|towards|toward) {{place}} (for|after|in search of) "
                 f"[({_SOME}|another|more|new|next)] ({{for:item}}|ingredients|supplies|it)",
                 "(goto|visit|approach|reach|enter) {place}",
-                "go [and] stand (at|by|near|next to|beside) {place}",
+                "[go] [and] stand (near|next to|beside|in front of) {place}",
+                "(claim|go stand at|go and stand at|go stand by|go and stand by) {place}",
                 f"{_LET_ME} (be|stand) {_AT} ({{place}}|{_CHEF}) [(after this step|next)]",
                 "(go|head|move|walk) {place}",
                 "be at {place}",
@@ -298,9 +301,22 @@ def _grammar(
                 "take [up] [my] (position|place|post) (at|by) {place}",
                 "{place} is where i (am|will) (head|headed|going|bound|off to|go|move)",
                 "{place} is where (i'm|i'll|i) (head|headed|going|bound|off to|go|move)",
+                f"(see|check|check on|inspect|take a look at|have a look at) {_OVER} {{place}}",
+                f"{_WALK} {_OVER} (next to|beside|near|by|in front of) {{place}}",
+                f"{_WALK} {_OVER} (to|towards|toward) {{place}} [.] {{also:place}}",
+                f"{_WALK} {_OVER} (to|towards|toward) other {{rest:place}} [.] [{{also:place}}]",
+                "(move|relocate|reposition) [myself] to {place}",
                 "[my] (next|first) (stop|station|destination) [is] {place}",
                 "{place} is my [next|first] (stop|station|destination|goal|target)",
                 "my (stop|station|destination) is {place}",
+            ],
+        ),
+        (
+            ("rather", None),
+            [
+                "(rather than|instead of) ((stand|stay|wait|linger|be) (at|by)|[use]) [this] "
+                "{off:place} [.] [(i|i'll)] [(go to|head to|to|take|use)] "
+                "({place}|other {rest:place} [.] [{also:place}])",
             ],
         ),
         (("meet", None), ["(follow|accompany|meet) {chef} [over] (to|at) {place}"]),
@@ -410,7 +426,7 @@ def _grammar(
                 "(turn|switch|power|fire|start) ({place}|it) (on|up)",
                 "(set|get) ({place}|it) (go|run|started|off|in motion|to work|work)",
                 "put {place} to work",
-                "press [start] button [(of|on) {place}]",
+                "(press|hit|push) [start] button [(of|on) {place}]",
                 "let ({place}|it) (run|work|do its work|do its job|do its thing|go|start)",
                 f"(cook|make|prepare|process|start (cook|make|prepare)) [({_HELD}|{_DISH})] "
                 f"[(in|on|with|at|using) {{place}}]",
@@ -435,6 +451,11 @@ def _grammar(
                 f"await {_THAT}",
                 "stand by {place}",
                 "(skip|pass) [(my|this)] (turn|move|step)",
+                f"i (won't|will not|don't|do not) (do|touch) anything {TIME}",
+                f"[i make] no (move|action) [(from|for|by) me] {TIME}",
+                f"(have|take) [a] [(short|little|quick)] (break|rest) {TIME}",
+                f"(wait|stay [(here|put)]|do nothing|stand by) and "
+                f"(wait|do nothing|stay [(here|put)]) {TIME}",
                 "hold on [(a|one|for a)] [(moment|step)]",
                 "do nothing [at all] [(this|for one) (turn|step)]",
             ],
@@ -455,7 +476,12 @@ def _grammar(
         )
     have = "(i will have|i'll have|i'd like|i would like|i should like|i want)"
     short: list[tuple[Any, Sequence[str]]] = [
-        (("go", None), [f"{_OVER} [to] {{place}}",
+        (("go", None), [f"{_OVER} [(to|towards|toward)] {{place}}",
+                        "[(off|over|back|on|straight)] to {place} with me",
+                        f"[{_OVER} to] {{place}} [(that's|that is|namely|i . e [.])] "
+                        "{also:place}",
+                        "[to] other {rest:place} [.] [{also:place}]",
+                        "{place} is next [on my list]", "next up [is] {place}",
                         f"{_OVER} to {{place}} {_THERE}",
                         "{place} for (another|more|some) {for:item}",
                         "{place} here (i|we) (come|go)"]),
@@ -482,12 +508,14 @@ def _place_names(places: Sequence[tuple[str, int]]) -> dict[str, tuple[int, ...]
         for name in (words(kind), *_PLACES.get(kind, ()), station):
             found[name] = (*found.get(name, ()), p)
             rank = f"{number}{('st', 'nd', 'rd')[number - 1] if number < 4 else 'th'}"
-            ways = (
+            ways: tuple[str, ...] = (
                 f"{name} {number}",
                 f"{name} number {number}",
                 f"{name} # {number}",
                 f"{_RANKS[number]} {name}",
             )
+            both = counts[kind] == 2
+            ways += tuple(f"{_RANKS[number]} of {two} {name}s" for two in _TWO if both)
             for one in (*ways, f"{rank} {name}"):
                 found[one] = (p,)
             if counts[kind] > 1:
@@ -496,6 +524,7 @@ def _place_names(places: Sequence[tuple[str, int]]) -> dict[str, tuple[int, ...]
     return found
 
 
+_TWO = ("two", "the two")
 _RANKS = (
     *("zeroth", "first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth"),
     *("ninth", "tenth", "eleventh", "twelfth", "thirteenth", "fourteenth", "fifteenth"),
@@ -649,7 +678,13 @@ def _action(cuisine: Cuisine, facts: Facts, agent: int, reading: Reading) -> int
         if named and where not in named and what != "meet":
             return "that chef is elsewhere"
         named = named or (where,)
-    if what in ("go", "carry", "meet"):
+    if "off" in values and place not in values["off"]:
+        return f"you are at {here}, not there"
+    if "rest" in values:  # "the other pot", said at a pot
+        named = tuple(p for p in values["rest"] if p != place and place in values["rest"])
+    if "also" in values:
+        named = tuple(p for p in named or () if p in values["also"])
+    if what in ("go", "carry", "meet", "rather"):
         if item is not None and held not in item:
             return "that is not in your hands"
         there = [p for p in named or () if book.exists[facts.level, p]]

@@ -38,7 +38,11 @@ _SOME = (
 _PREY = "(evader|it|him|her|target|prey|intruder|runaway|enemy|opponent|fugitive)"
 _SHAPE = "(shape|formation|THIS SHAPE)"  # and the name of the shape that is flown
 _GOAL = "[(next|our|current)] goal"
-_OTHERS = "(other [2]|2 other|both [of them]|team|rest [of team]|mate|team mate|everyone else)"
+_OTHERS = (
+    "(other [2]|2 other|both [of them]|[my] team|[my] (squad|crew)|rest [of [my] team]|mate"
+    "|team mate"
+    "|everyone else)"
+)
 _FOR = f"[[(and|to)] wait for ({_OTHERS}|{{mate}}|{_PREY}) [to (catch up|come [closer]|pass)]]"
 _THEM = (
     "with ([(all|my)] (other [2]|team|rest|mate|team mate)|them|{one:mate} [and {two:mate}]"
@@ -64,6 +68,16 @@ _LAST = (
     "|(its|his|her) last [(known|seen)] (place|position|spot|point))"
 )
 _POST = "([(nearest|next|this|that)] (cylinder|obstacle|pillar|column|post))"
+_OFF = f"[(off|away from|clear of|out from under|past) {_POST}]"
+# What an order is for.
+_TO_CLOSE = (
+    "[((to|and) (close|fill|cover|plug|shut|block) [(this|that)] (gap|hole|lane|way|side) [there]"
+    "|so [that] we (form|make) [a] (line|wall|net|ring|circle|triangle))]"
+)
+_GUARD = (
+    "[and (guard|cover|watch|block|defend|protect) "
+    "[(this|my)] (corner|spot|place|area|gap|side|lane|flank)]"
+)
 _FLANK = "[(side|hand side|flank|wing)]"
 # A side as orders have it: so far away, and seen towards the evader.
 _GAP = f"[[to] {_ABOUT} {{gap}} (m|metre|meter)]"
@@ -90,6 +104,7 @@ _PHRASES: dict[str, list[str]] = {
         "[to (catch up|come [closer]|pass)]",
         "come to a (stop|halt|hover|standstill)",
         "stay as i am",
+        f"(hold|stay|wait|hover|remain|stand) {_HERE} {_GUARD}",
         f"(hold|stay|wait|hover|remain) [[my] position] {_HERE} and let "
         f"({_PREY}|them|{_OTHERS}|{{mate}}) (come|catch up) "
         "[(closer|to (me|us)|near|with (me|us))]",
@@ -167,7 +182,8 @@ _PHRASES: dict[str, list[str]] = {
         "[(way|path|escape|route|retreat|lane|course|line)] "
         "[(to|in) (east|west|north|south)]",
         f"{_GO} [to] [ahead of|in front of] {_PREY}",
-        f"{_GO} {_SOME} [(to|toward|towards)] {_AHEAD}",
+        f"{_GO} {_SOME} [(to|toward|towards)] {_AHEAD} "
+        f"[(rather than|not|instead of) [to] where ({_PREY} is|it's) [now]]",
         f"{_GO} {_SOME} [(over|out)] [(and|to)] (intercept|cut off|head off) [{_PREY}]",
         f"{_GO} {_SOME} [(over|out)] [(and|to)] (cut|head) {_PREY} off",
         f"(get|fly|go|move) (ahead of|in front of) {_PREY}",
@@ -186,7 +202,10 @@ _PHRASES: dict[str, list[str]] = {
         f"[(to|on|over to|at)] {{side}} {_FLANK} of {{mate}} {_SEEN}",
         f"(be|stay|take position|take my place|take up position|hold) {_GAP} [(at|on|to)] {{side}} "
         f"{_FLANK} of {{mate}} {_SEEN}",
-        f"(cover|guard|take) {{side}} {_FLANK} of {{mate}}",
+        f"(cover|guard|take) {{side}} {_FLANK} of {{mate}} {_TO_CLOSE}",
+        f"(my|the) (spot|place|position|post|station) is (on|at|to) {{side}} {_FLANK} of {{mate}} "
+        f"{_TO_CLOSE}",
+        f"{_GO} {_SOME} [(to|on|at)] {{side}} {_FLANK} of {{mate}} {_TO_CLOSE}",
         "(cover|guard|take) {mate} on {side} [side]",
         f"(cover|guard|take) {{mate}} s {{side}} {_FLANK}",
         f"({_GO}|hover|stay|station myself|stand) {_SOME} {_GAP} [(to|on|at)] {{mate}} s {{side}} "
@@ -198,6 +217,9 @@ _PHRASES: dict[str, list[str]] = {
         f"[(to|toward|towards|to the|due)] {{way}} {_SOME} "
         f"[(around|past|by) ({_POST}|it)] {_BRIEFLY}"
         "[away from (them|him|it|[all|nearest] pursuer|{mate})]",
+        f"({_GO}|slip|push|back) {_SOME} {_OFF} [.] [at] [full (speed|throttle)] "
+        "[(to|toward|towards|due)] {way}",
+        f"({_GO}|dodge|swerve|slip|veer) {_SOME} [(to|toward|towards|due)] {{way}} {_OFF}",
         f"({_GO}|slip|swing|squeeze) [(past|around|by)] [({_POST}|it)] on (its|[the]) {{way}} side",
     ],
     # With what it leads to, which has to be on that side.
@@ -212,7 +234,8 @@ _PHRASES: dict[str, list[str]] = {
         "(gain|get more) [some|more] (height|altitude)",
     ],
     "down": [
-        f"(sink|descend|drop|dive) [(down|lower)] {_PACE}",
+        f"(sink|descend|drop|dive) [(down|lower|to [a] lower (height|altitude))] {_PACE}",
+        "(get|come|go) [a] [(bit|little)] lower",
         "lose [some|more] (height|altitude)",
     ],
     "flee": [
@@ -251,9 +274,12 @@ _FLIES = {
     ],
 }
 _SHORT = {
-    "way": [f"[(full|at full) (speed|throttle|power)] [straight] [on] [(to|due)] {{way}} {_PACE}"],
+    "way": [
+        f"[(full|at full) (speed|throttle|power)] [straight] [on] [(to|due)] {{way}} {_PACE}",
+        f"{{way}} {_OFF}",
+    ],
     "side": [
-        f"{_GAP} [(to|on|at)] {{side}} {_FLANK} of {{mate}} {_SEEN}",
+        f"{_GAP} [(to|on|at)] {{side}} {_FLANK} of {{mate}} {_SEEN} {_TO_CLOSE}",
         f"{_GAP} [(to|on|at)] {{mate}} s {{side}} {_FLANK} {_SEEN}",
     ],
     "chase": [f"[right] after {_PREY}", f"[straight] (at|to|for|toward|towards) {_LAST}"],
@@ -264,7 +290,11 @@ _SHORT = {
         f"(onward|onwards|forward|forwards|ahead) (to|toward|towards) {_GOAL} {_WITH}",
         f"(onward|onwards|forward|forwards|ahead) {_TOGETHER} [(to|toward|towards) {_GOAL}]",
     ],
-    "slot": ["slot [(number|#)] {n}", "{ordinal} slot"],
+    "slot": [
+        "[[straight] (to|into)] [my] slot [(number|#)] {n} [at goal]",
+        "[[straight] (to|into)] {ordinal} slot [at goal]",
+    ],
+    "own slot": ["[straight] (to|into) my [own] slot [at goal]"],
 }
 _SLOTS: dict[str, Any] = {
     "way": {

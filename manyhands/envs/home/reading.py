@@ -183,10 +183,10 @@ def _action(home: Home, facts: Facts, agent: int, reading: Reading) -> int | str
     do, what, values = Actions(home), reading.meaning, reading.values
     if what in LOOKS:
         return _looking(home, facts, agent, what)
-    if what == "look at" and home.replies == "alfworld":
+    if what in ("look at", "visit") and home.replies == "alfworld":
         return _looking(home, facts, agent, "examine")
-    if what in ("search", "look at"):
-        return _search(home, facts, agent, values, opens=what == "search")
+    if what in ("search", "look at", "visit"):
+        return _search(home, facts, agent, values, what)
     if what == "bring":
         return _bring(home, facts, agent, values)
     if what in ("go", "room", "middle") and (unfit := _unfit(home, facts, agent, values)):
@@ -236,6 +236,8 @@ def _action(home: Home, facts: Facts, agent: int, reading: Reading) -> int | str
     hand = _hand(home, facts, agent, values, what == "pack")
     if isinstance(hand, str):
         return hand
+    if "by" in values and isinstance(beside := _here(home, facts, agent, values["by"]), str):
+        return beside
     if "with" in values:
         box = held(home, facts, agent)[hand] or 0
         if not set(numbered(facts.object_kind, values["with"])) & set(inside(home, facts, box)):
@@ -313,11 +315,9 @@ def _looking(home: Home, facts: Facts, agent: int, what: str) -> str:
     return "looking is no action, and needs none: your text says all that you see"
 
 
-def _search(
-    home: Home, facts: Facts, agent: int, values: dict[str, Any], opens: bool = True
-) -> int | str:
-    """To search a place is to be there, and to open it; more is no action. To look at it does not
-    open it."""
+def _search(home: Home, facts: Facts, agent: int, values: dict[str, Any], what: str) -> int | str:
+    """To search a place is to be there, and to open it; more is no action. To inspect it does not
+    open it, and to look at it may be done from afar."""
     do, at = Actions(home), facts.at[agent]
     if "place" not in values:
         rooms = rooms_meant(facts, agent, values)
@@ -327,14 +327,14 @@ def _search(
         return _looking(home, facts, agent, "look") if own else do.room + rooms[0]
     places = places_meant(home, facts, agent, values) or []
     if at != NONE and at in places:
-        if opens and not facts.open[at]:
+        if what == "search" and not facts.open[at]:
             return do.open
         if not facts.open[at]:
             return f"{facts.receptacle_names[at]} is closed: open it to see what is inside"
         return _looking(home, facts, agent, "look")
     if len(places) != 1:
         return which(facts.receptacle_names, places, "receptacle")
-    if not opens:
+    if what == "look at":
         name = facts.receptacle_names[places[0]]
         return f"looking is no action: to see what is in or on {name}, go there"
     return do.go + places[0]

@@ -86,6 +86,11 @@ def places_meant(home: Home, facts: Facts, agent: int, values: dict[str, Any]) -
             places = [place for place in places if facts.room[place] in rooms]
     if "near" in values:
         places = [place for place in places if facts.room[place] == facts.player_room[agent]]
+    if "mine" in values:
+        places = [place for place in places if place == facts.at[agent]]
+    if "also" in values:
+        told = numbered(facts.kind, values["also"], [facts.at[agent]])
+        places = [place for place in places if place in told]
     if "how" in values:
         places = [place for place in places if _is(facts, agent, place, values["how"])]
     for label in ("has", "told"):

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from manyhands.core.grammar import Grammar
-from manyhands.core.phrases import WAITING
+from manyhands.core.phrases import TIME, WAITING
 from manyhands.envs.home.catalog import Catalog
 from manyhands.envs.home.naming import Names
 
@@ -40,14 +40,20 @@ _WHICH = (
     "[{of:room}] {place} [({near}|[here|there|over there] (in|inside|of) {room})] "
     f"[((with [my]|holding|containing|(that|which) {_HOLDS}) {{has:things}} [(in|on) it]|{_WHERE})]"
 )
-_PLACE = f"[{{how}}] {_WHICH}"
+# A place may be told twice: "the kitchen counter, that's counter top 1".
+_ALSO = "[[(that's|that is|i . e [.]|namely|which is)] {also:place}]"
+_PLACE = f"[{{how}}] {_WHICH} {_ALSO}"
+_OWN = f"{_WHICH} [{{mine}}]"  # "the cabinet in front of me"
 _ROOM = f"({{room}}|room) (with|where|that {_HOLDS}|which {_HOLDS}) {{in:place}} [{_LIES}]"
-_IDLE = "(wait|do nothing|stay|stay (here|put)|hold|pass|idle)"
+_IDLE = (
+    "(wait|do nothing|stay|stay (here|put|where i am)|hold|pass|idle|watch|stand by|remain here"
+    "|keep still|rest)"
+)
 _LYING = f"((that|which) {_LIES}|lying|standing|sitting)"
 _PUT = (
     "(put|place|set|lay|drop|leave|move|insert|deposit|store|return|stow|rest|drop off|put down"
     "|set down|put back|place back|put away|lay down|park|slide|slip|dump|unload|release|toss|throw"
-    "|hide|transfer|add)"
+    "|hide|transfer|add|position|ditch|discard|stash|shelve|dispose of|leave behind)"
 )
 _PLACE_HERE = "{place} [({near}|(in|of) {room})]"
 _UNDER_WATER = "under (tap|faucet|water|running water)"
@@ -60,13 +66,25 @@ _PURPOSE = (
     "|[(quick|closer|short|better|first|good)] (look|check|search|peek))]"
 )
 
+_A_LOOK = (
+    "(look|peek|glance|(have|take|get|steal) [another] "
+    "[(good|quick|closer|proper|short|better|second|first|little)] "
+    "(look|peek|glance|gander|rummage))"
+)
 _SEARCH = (
-    "(search|check|explore|(look|have look|take look|take peek) (in|inside|into)|look through"
-    "|(rummage|go|search) (in|through)|investigate|scout|check (what is|what's) (in|on|inside|at))"
+    f"(search|check|explore|{_A_LOOK} (in|inside|into|through|around)|look through"
+    "|(rummage|go|search) (in|through)|investigate|scout|check out|go over"
+    "|(check|see|find out) (what is|what's) [hidden|hiding] (in|on|inside|at|behind))"
+)
+# To look at a place from elsewhere is to go there.
+_VISIT = (
+    "(inspect|check on|check up on|[go] [and] see|[go and] inspect"
+    "|(have|take|get) [another] [(good|quick|closer|proper|short|better|second|first|little)] "
+    "(look|peek|glance|gander) (at|over))"
 )
 _SEARCH_ROOM = (
     "((look|have look|take look|take peek|see (what is|what's)) "
-    "(around|round|about|in|into|inside|through))"
+    "((around|round|about) [in|inside]|in|into|inside|through))"
 )
 _ANY = "[(any|some|more|other)] ({aim:thing}|target|object|item|container|something|lamp|light)"
 _SOUGHT = f"[for {_ANY}]"
@@ -75,7 +93,9 @@ _SOUGHT = f"[for {_ANY}]"
 
 _GO = (
     "(go|walk|move|head|run|step|proceed|return|travel|navigate|come back|get|hurry|switch|continue"
-    "|cross|rush|race|advance|turn|be off|make my way|set (out|off)|start (out|off)"
+    "|cross|rush|race|advance|turn|be off|make my way|set (out|off)|start (out|off)|headed"
+    "|relocate|betake myself|be on my way|on my way|en route|journey|wend my way|drop by"
+    "|(bring|send|carry|get|drag|haul|move) (me|myself)|set course|make tracks"
     "|take (me|myself|us)|take [(short|quick|long|little)] (walk|trip|stroll|way|path|route)"
     "|(make|on) [(short|quick|little)] (trip|detour)) "
     "[(back|over|on|straight|right|directly|across|along|up|down|ahead|out|off|around|all the way)]"
@@ -84,15 +104,17 @@ _TO = (
     "(to|towards|toward|into|for|in|over to|back to|up to|next to|near|close to|beside|in front of)"
 )
 _GO_TO = (
-    f"({_GO} {_TO}|(make|make beeline|aim|leave|start|depart) for|goto|visit|approach|reach"
-    "|check out|try|(swing|stop|drop) by|stop at|drop in at)"
+    f"({_GO} {_TO}|(make|make beeline|aim|leave|start|depart|bound|headed|head|set (out|off)"
+    "|(head|start|move) (off|out)) for|goto|visit|approach|reach"
+    "|check out|try|call at|look in at|(swing|stop|drop) by|stop at|drop in at)"
 )
 _ENTER = (
     f"({_GO_TO}|{_GO} (inside|through|through to|through door to)|enter|(slip|duck) (in|into)"
     "|(take|use) door to)"
 )
 _BE_AT = (
-    "[go] [and] (be|stand|arrive|sit|sit down|(position|place|station|plant|post|put) myself) "
+    "[go] [and] (be|stand|arrive|end up|appear|show up|sit|sit down"
+    "|(position|place|station|plant|post|put) myself) "
     "(at|by|in|on|near|beside|next to|in front of)"
 )
 _BEGIN = "(begin|start) [my] (search|hunt|round|tour|check) (at|with|in|from|by)"
@@ -103,6 +125,11 @@ _TO_WHERE = f"where ({{to:things}} {_LIES}|i (saw|found|left|have seen) {{to:thi
 _HERE = (
     *("here", "in here", "right here"),
     *("this room", "in this room", "of this room", "here in this room"),
+)
+_MINE = (
+    *("in front of me", "before me", "right in front of me", "right before me", "next to me"),
+    *("i am at", "i'm at", "i am standing at", "i'm standing at", "i stand at", "where i am"),
+    *("i am standing in front of", "i'm standing in front of", "beside me", "at hand"),
 )
 _UNSEEN = (
     *("unexplored", "unseen", "unvisited", "unsearched", "unchecked", "unopened", "remaining"),
@@ -119,6 +146,7 @@ def _names(catalog: Catalog) -> dict[str, Any]:
         "near": dict.fromkeys(_HERE, True),
         "how": {**dict.fromkeys(_UNSEEN, "unseen"), "closed": "closed", "shut": "closed"},
         "unseen": dict.fromkeys(_UNSEEN, "unseen"),
+        "mine": dict.fromkeys(_MINE, True),
     }
 
 
@@ -174,18 +202,22 @@ def grammar(catalog: Catalog) -> Grammar:
         (
             "middle",
             [
-                f"({_GO} (to|into|in|for|back to|over to|towards)|(be|stand|place myself) (in|at)) "
+                f"({_GO} (to|into|in|for|back to|over to|towards)|(to|into|back to|over to)"
+                "|(be|stand|place myself) (in|at)) "
                 "(middle|center|centre) [of (room|{near}|{room})]",
             ],
         ),
         (
             "open",
             [
-                f"open [up] [door of] ({_WHICH}|it|this|that|here|door) [door]",
+                f"(open|unlatch) [up] [door of] ({_OWN}|it|this|that|here|[its] door) [door]",
+                "open [up] (one|door) ({near}|{mine})",
                 "({place}|it) (has|needs) to be opened [first]",
                 "open [up]",
-                f"(pull|swing|push|slide) open ({_WHICH}|it|this)",
-                f"(pull|swing|push|slide|get) ({_WHICH}|it|this) open",
+                f"(pull|swing|push|slide|crack|throw|pop) open ({_OWN}|it|this|[its] door)",
+                f"(pull|swing|push|slide|get|crack|pop) ({_OWN}|it|this|[its] door [of {{place}}]) "
+                "(open|ajar)",
+                "(have|get) ({place}|it|this) opened [up]",
                 "open (it|this|{place}) up",
                 "open ({place}|it) to (look (in|inside)|(see|check) (what is|(whether|if) "
                 "[there is] (a|an|some) {aim:thing} [is]) (in it|inside|in there|there))",
@@ -194,7 +226,7 @@ def grammar(catalog: Catalog) -> Grammar:
         (
             "close",
             [
-                f"(close|shut) [up] [door of] ({_WHICH}|it|this|here) [door]",
+                f"(close|shut) [up] [door of] ({_OWN}|it|this|here|[its] door) [door]",
                 "(close|shut) [again]",
                 "(close|shut) ({place}|it) [up] again",
                 f"(push|pull|swing|slide) ({_WHICH}|it|this) (shut|closed)",
@@ -222,6 +254,9 @@ def grammar(catalog: Catalog) -> Grammar:
             [
                 f"{_PUT} {_THING} [(down|back|away|off|here|there)] "
                 f"{_IN} ({_WHICH}|{_BOX}|here|there|it|{{near}})",
+                f"{_PUT} {_THING} [(down|back)] (beside|next to|with|by|near|alongside|close to) "
+                "{by:thing} [{near}]",
+                f"{_THING} go [(back|down)] {_IN} ({_WHICH}|here|there)",
                 f"{_PUT} (what is|thing|object) in my {{side}} hand {_IN} ({_WHICH}|{_BOX}|it)",
                 f"(put|place|set|lay|drop) down {_THING} [{_IN} ({_WHICH}|here|there)]",
                 f"(put|place|set|lay) {_THING} (down [here]|here|down there|back here)",
@@ -310,6 +345,11 @@ def grammar(catalog: Catalog) -> Grammar:
                 "do nothing [at all] [(this|for one) (turn|step)]",
                 f"[{_IDLE} and] let player {{who:n}} (act|move|go|play) (first|ahead) "
                 f"[and {_IDLE}]",
+                f"let player {{who:n}} (act|move|go|play|work|do it) and {_IDLE}",
+                f"{_IDLE} and {_IDLE} {TIME}",
+                f"(have|take) [(short|little|quick)] (break|rest) {TIME}",
+                f"i (won't|will not|don't|do not) (do|touch) anything {TIME} [(now|here)]",
+                f"[i make] no (move|action) [(from|for|by) me] {TIME}",
             ],
         ),
         ("look", ["look [around] [here]", "look around [(me|room)]", "observe"]),
@@ -319,14 +359,16 @@ def grammar(catalog: Catalog) -> Grammar:
         ),
         ("examine", ["(examine|inspect|look at|study) ({thing}|it)",
                      "(look in|look inside|look into) it", "examine"]),
-        ("look at", ["(examine|inspect|look at|study|take a look at|have a look at|peek (in|into)"
-                     "|look at [what is (in|on)]|see what is (in|on)) {place}"]),
+        ("look at", ["(examine|look at|study|look at what is (in|on)) {place}"]),
+        ("visit", [f"{_VISIT} {_PLACE}"]),
         (
             "search",
             [
                 f"[go] [and] {_SEARCH} ({_PLACE}|{{room}}) {_SOUGHT}",
                 f"{_SEARCH_ROOM} {{room}} {_SOUGHT}",
-                f"check what ({_PLACE}|{{room}}) (has|holds|contains|offers)",
+                "([go] [and] see|inspect|(have|take) look at|take on|go see) {room}",
+                f"(check|see|find out) what ({_PLACE}|{{room}}) "
+                "(has|holds|contains|offers|hides|keeps)",
                 f"check (content|contents|inside) of {_PLACE}",
                 f"(look|search|hunt|check) for {_ANY} (in|on|at|inside|around) ({_PLACE}|{{room}})",
             ],
@@ -342,10 +384,19 @@ def bare(catalog: Catalog) -> Grammar:
     slots = _names(catalog)
     stop = "(stop|room|place|target|destination)"
     to = (
-        "[[(on|over|off|back|through|[(quick|short)] (trip|walk|visit))] (to|into)|[my] next "
+        "[[(on|over|off|back|through|[(quick|short)] (trip|walk|visit))] "
+        "(to|into|towards|toward)|(bound|next stop|destination) [for]|[my] next "
         f"[{{unseen}}] [({stop}|candidate|one)] [is]|[my] (target|destination) [is]]"
     )
-    then = f"[(go|here i (come|go)|is [my] next [{stop}]|as my [next] {stop})]"
+    i_go = (
+        "(i (go|head|walk|move)|(i am|i'm) (going|headed|heading|off to|bound)"
+        "|i (need|want) to (be|go))"
+    )
+    then = (
+        f"[(with me|is where {i_go}|is next on [my] (list|agenda)"
+        f"|is [my] [next] {stop}|go|here i (come|go)|is [my] next [{stop}]"
+        f"|as my [next] {stop})]"
+    )
     short = {
         "take": [
             "{thing}",
@@ -354,7 +405,7 @@ def bare(catalog: Catalog) -> Grammar:
             "(i'd like|i would like|i'll have|i will have) {thing}",
             "not {out:thing} [.] [but] {thing}",
         ],
-        "go": [f"{to} [{{how:unseen}}] {_WHICH} {_PURPOSE} {then}"],
+        "go": [f"{to} [{{how:unseen}}] {_WHICH} {_ALSO} {_PURPOSE} {then}"],
         "room": [f"{to} ({{room}}|{_ROOM}) {then}"],
         "put": [f"[my] {{thing}} [back] (into|onto) ({_WHICH}|{_BOX})"],
         "wait": ["nothing"],
