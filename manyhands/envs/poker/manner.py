@@ -81,7 +81,8 @@ _AFTER = {
 # What a player is after, before the move that does it.
 _PRESSURE = (
     f"(put|apply|keep) [some|more|real] pressure [on {_SEAT}]|(pressure|attack|punish|squeeze|scare"
-    f"|test|probe|charge|tax) {_SEAT} [a bit|a chip]|make {_SEAT} [pay|sweat|think|decide|fold] "
+    f"|test|probe|charge|tax) ({_SEAT}|it|that|{_WHOSE} bet) [a bit|a chip]"
+    f"|make {_SEAT} [pay|sweat|think|decide|fold] "
     "[for it|for this|for that|for (a|the|his|her) card|to (see|stay|continue)]"
     f"|(go|play|bet) for value|get value (from|out of) {_HELD}|build (a|the) [bigger] pot"
     f"|(play|take) (it|this|{_HELD}) (aggressively|aggressive|strong|fast|boldly)|be aggressive"
@@ -154,8 +155,9 @@ _SAID = {
         " (rich|expensive|dear|steep|much|risky|hot) for (me|my blood|my taste|{held})"
         "|[i'm|i am|am] not (paying|calling|risking|putting in|throwing away) (for that|for this"
         "|that|this|it|more|that much|another chip|any more|a chip|{risk:n} [more] chip|chips)"
-        "|[i] (won't|will not|can't|don't want to|do not want to) (pay|call|risk|afford) [for] [that"
-        "|this|it|more|another chip|any more|a chip|{risk:n} [more] chip]|(i'd|i would) rather "
+        "|[i] (won't|will not|can't|don't want to|do not want to) (pay|call|risk|afford) [for] "
+        "[that|this|it|more|another chip|any more|a chip|{risk:n} [more] chip]"
+        "|(i'd|i would) rather "
         "lose {lost:n} [chip] than {risk:n} [chip]|better (lose|to lose) {lost:n} [chip] than "
         "{risk:n} [chip]"
     ),
@@ -173,7 +175,7 @@ def _of(move: str, named: str) -> list[str]:
     after = f"[and|.|to|then|,] [i|i'll|i will|i can|we|we'll] ({_AFTER[move]}"
     after += ")" if move in ("fold", "raise") else f"|{_SEE})"
     return [
-        f"[want to|try to|like to] ({_AIMS[move]}) {_BY} {named} [with {_HELD}]",
+        f"[want to|try to|like to|time to] ({_AIMS[move]}) {_BY} {named} [with {_HELD}]",
         f"({_SAID[move]}) [.] [and|so|but|,] [i|i'll|i will|i'm|i just|i have to|i must] {named} "
         "[instead|then]",
         f"{named} [with {_HELD}] {after}",

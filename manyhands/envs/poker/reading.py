@@ -33,7 +33,7 @@ _PHRASES = {
         "(see|take) (the|a) (next|free) card for free", "(take|have) a free card",
         "pass [the|my] (action|turn|move) [(on|along)]",
         f"(do nothing|(put|add|pay|wager|stake) nothing [in]|(put|add) no chip [in]) {_NOW}",
-        "(go|head|move) [straight|right|directly] to [the] showdown",
+        "(go|head|move) [straight|right|directly] to [the] showdown [.] [no bet from me]",
         "(tap tap|knock knock)", "(trap|slow play|sandbag|induce) [him|her|them] with a check",
     ],
     # As OpenSpiel calls it: no chips are put in.
@@ -56,7 +56,7 @@ _PHRASES = {
         "[.] [of|which is|that is|so] [{n} [chip]]",
         f"(put|throw|toss|push|slide|drop|place|stick) (my|the) [one|1|{{n}}|only|single] chip "
         f"(in|into {_POT}|down|forward)",
-        f"in (go|goes) (my|a|one|1|the|{{n}}) [one|single] chip", "chip in [{n}]",
+        "in (go|goes) (my|a|one|1|the|{n}) [one|single] chip", "chip in [{n}]",
         f"(a|one|1|my|{{n}}) chip from me [in|into {_POT}|on {_POT}]",
         f"add {_CHIPS} [to {_POT}]", f"fire [off|out] {_CHIPS} [in|into {_POT}] {_MINE}",
         f"(increase|grow|raise|enlarge|build|sweeten) {_POT} (by|with) {_CHIPS}",
@@ -103,7 +103,8 @@ _PHRASES = {
         "(pay|call) [to|and] see (your|the|that) (card|cards|hand)",
         "pay (you|him|her|them) off", f"look {_SEAT} up [with my {_CARD}]", "see that bet",
         f"keep {_SEAT} honest", f"(accept|take) {_WHOSE} (bet|raise|wager)",
-        f"(call|see|catch) (the|your|his|her|their|{{other}} 's) bluff", "count me in [for {n} [more] [chip]]",
+        "(call|see|catch) (the|your|his|her|their|{other} 's) bluff",
+        "count me in [for {n} [more] [chip]]",
         "[be|stay|hang] in for [the|a|another] {n} [more|extra] [chip]",
         f"{_CHIPS} [from me] to stay [in]", "(put|throw) in [the] {n:count} [more] [chip] "
         "to (stay|call) [in]", "(put|throw|toss) in [the|a] chip to (stay|call) [in]",
@@ -181,7 +182,7 @@ _PHRASES = {
         f"{{due:n}} [chip]|it) [.] [and|then] (raise|re raise|go up|bump) [it|{_SEAT}] [by] "
         "{n} [more] [chip] [on top]",
         f"{_WHOSE} {{due:n}} [chip] [.] (and|plus) {{n}} [more] [chip] [on top]",
-        f"(put|throw|pay|push|toss) [in] {{to:n}} [chip] [in] [.] {{due:n}} [chip] "
+        "(put|throw|pay|push|toss) [in] {to:n} [chip] [in] [.] {due:n} [chip] "
         "(to|for (a|the)) (call|match|see) [.] [and|plus] {n} [chip] "
         "(on top|more|extra|to raise|for (a|the) raise|as (a|the) raise)",
         "(put|throw|add|pile|stack|toss) [in] {n} [more] [chip] on top "
