@@ -20,10 +20,12 @@ from manyhands.core.bare import Remarks
 from manyhands.core.env import Action, IllegalAction
 from manyhands.core.grammar import Grammar, Reading
 from manyhands.core.talk import OTHER, clean
-from manyhands.core.words import names, tokens, whole_number
+from manyhands.core.words import tokens, whole_number
 from manyhands.envs.negotiation import text as texts
 from manyhands.envs.negotiation.choosing import said_alone
-from manyhands.envs.negotiation.forms import Bargain, Scenario
+from manyhands.envs.negotiation.forms import Bargain
+from manyhands.envs.negotiation.moves import moves as moves_of
+from manyhands.envs.negotiation.reporting import reported
 from manyhands.envs.negotiation.state import (
     ACCEPT,
     CHAT,
@@ -39,7 +41,6 @@ from manyhands.envs.negotiation.state import (
     SAY,
     TALK,
     TURNS,
-    WALK,
     NegotiationState,
 )
 
@@ -47,252 +48,6 @@ if TYPE_CHECKING:
     from manyhands.envs.negotiation.env import Negotiation
 
 # ---- phrases -------------------------------------------------------------------------------------
-
-_WHAT = "(offer|deal|proposal|price|bid|split|trade|exchange|swap|terms|counteroffer|division)"
-_OFFER = (
-    f"(it|this|that|this one|[your|this|that|the|their|his|her|{{maker:player}} s] "
-    f"[current|standing|last|latest|new|proposed|generous|fair|unfair|unequal|lopsided|greedy|lousy"
-    f"|stingy|low|high] {_WHAT} [(of|from|by) "
-    "{maker:player}])"
-)
-_FAIR = (
-    (
-        "[yes|yeah|yep] [.] [(that|this|it|{offer}) works [for me] [.] [and|so|.] [i|i'll|i will]"
-        "|(fine|okay|good|alright) (by|with) me [.] [and|so|.] [i|i'll|i will]] "
-        "[[that|this|it|that's|it's|{offer}] [is|seems|looks|sounds] "
-        "(fair|good|great|fine|reasonable|acceptable|ok|okay) [{what}] [enough|to me|for me|by me] "
-        "[.] [and|so|.] [i|i'll|i will]] [[i'm|i am|am] (happy|glad|pleased|willing) to]"
-    )
-    .replace("{offer}", f"[your|this|that|the] {_WHAT}")
-    .replace("{what}", _WHAT)
-)
-_NO = (
-    "[no|no thanks|no thank you|sorry|i'm sorry|i am sorry] [.] [but] [.] [i|i'm|i am|i'll|i will] "
-    "[must|have to] [respectfully|politely]"
-)
-_UNFAIR = (
-    "[. ] [because|since|as] (that|this|it|that's|it's|it is|that is|your offer|the offer) "
-    "[is] [just|simply|very|really|much|far|way] (unfair|not fair|unacceptable|not acceptable"
-    "|not [good] enough|too (low|little|high|much|expensive)) [for me]"
-)
-_TOO = (
-    "[just|simply|still|way|far|much|very|really|a bit|a little] ((not|not nearly) [good] enough"
-    "|too (low|little|high|much|expensive|steep|cheap|dear))"
-)
-_IS = "that is|that's|it is|it's|this is|what"
-_BAD = "(bad|terrible|poor|awful|lousy|unfair|horrible) (deal|trade|offer|price|split|swap)"
-_PHRASES: dict[int, tuple[str, ...]] = {
-    ACCEPT: (
-        "aye",
-        "[(i'm|i am)] in (favour|favor)",
-        "(i'm|i am) for it",
-        "(yes please|thumbs up [from me])",
-        "(let's|let us) (do|make) (it|this|that|the|this trade|the trade|this deal|the deal"
-        "|this swap|this exchange)",
-        "[i] vote to (accept|approve) [it|this|that]",
-        "[yes] [that|this|it] (sounds|looks) (good|great|fine) (to|for) me [.] [yes|deal|i accept]",
-        "[yes] [that|this|it] (sounds|looks) (good|great|fine) [.] (let's|let us) "
-        "(trade|swap|do it|do this|deal)",
-        f"{_FAIR} [yes|deal|agreed] [.] [i] accept [{_OFFER}] [gladly|happily|as it is|as is]",
-        f"{_FAIR} [i] (gladly|happily) accept [{_OFFER}]",
-        f"{_FAIR} [i] (agree|agree to|agree with|approve|approve of|take|back|endorse|welcome"
-        f"|support|go along with|go with|on board with|am on board with|consent to|assent to|sign"
-        f"|settle for|say (yes|aye) to|give (my|a) (yes|approval|consent|blessing|nod) to) "
-        f"{_OFFER}",
-        f"[i] take (you|them|him|her|{{player}}) up on {_OFFER}",
-        f"[i] (nod|say) yes [to {_OFFER}]",
-        f"(it is|it's|that's|that is|this is) [a] (yes|aye|deal) (from me|from my side|to "
-        f"{_OFFER})",
-        "[i] (say|answer|reply) (yes|aye|deal|agreed)",
-        "you (have|have got|'ve got) [yourself|my] [a|my] (deal|agreement|word|yes|hand on it)",
-        "(consider it|call it) (a deal|done|agreed|settled)",
-        f"my (vote|answer|reply|verdict) (is|goes) [a] (yes|aye|in favour|in favor|for it|for "
-        f"{_OFFER}"
-        f"|in favour of {_OFFER}|in favor of {_OFFER}|positive)",
-        f"[i] (vote|am|come out|speak) in (favour|favor) [of {_OFFER}]",
-        f"[i] (wave|vote) {_OFFER} through",
-        f"{_OFFER} (has|gets|finds) my (vote|approval|support|agreement|consent|blessing)",
-        f"{_OFFER} is (accepted|approved|agreed|fine by me|fine with me|okay by me|okay with me)",
-        "(sold|shake on it|i shake on it|let's shake on it|let us shake on it|done and done)",
-        "(count me in|i'm in|i am in)",
-        f"{_FAIR} [i] (agree|approve|agreed)",
-        f"{_FAIR} [.] (deal|agreed|accepted|it's a deal|it is a deal)",
-        f"[i] support {_OFFER}",
-        f"(i'm|i am) (for|in favor of|in favour of) {_OFFER}",
-        "[a|it's a|it is a] yes from me",
-        f"agreed to {_OFFER}",
-        "[that's|it's|that is|it is|this is|you have|you've|you've got|you got|we have|we've got] "
-        "[yourself] [a|got a] deal",
-        "(yes|yeah|yep) [.] [it's a|that's a|you have a] [deal|agreed]",
-        "agreed [deal]",
-        "done deal",
-        "[that|this|it|it's|that's] [is] [a] (good|fair|fine|great) deal [for me] [.] [i] "
-        "(accept|agree)",
-        "(yes|yeah|yep) [.] [i] (accept|agree|take it|will take it)",
-        f"{_WHAT} accepted",
-        f"[i] vote (for|in favour of|in favor of) {_OFFER}",
-        "[i] vote (yes|for|for it|in favour|in favor|aye) [(for|on) {offer}]".replace(
-            "{offer}", _OFFER
-        ),
-        "[that|this|it] (works for me|suits me)",
-        f"(let's|let us) (accept|take) {_OFFER}",
-        f"[i'm|i am] (happy|fine|okay|ok|good|content) with {_OFFER}",
-        "[yes|okay|ok|fine|good|alright] [.] (let's|let us) do (it|that|this)",
-    ),
-    REJECT: (
-        "nay",
-        "thumbs down [from me]",
-        "[i] vote to (reject|decline) [it|this|that]",
-        f"[no|nope|sorry] [.] [[that|this|it|the price|your price|{_OFFER}] is|that's|it's] {_TOO} "
-        "[for me] [.] [so] [no|no thanks|no deal|i vote no|[i] (reject|decline|refuse) "
-        f"[{_OFFER}]]",
-        f"(no|no thanks|no way) [.] [{_IS}] a {_BAD} [for me]",
-        f"[{_IS}] (a {_BAD}|unfair|not fair|unacceptable) [for me|to me] [.] [so] (no|no thanks"
-        f"|no deal|[i] vote no|[i] (reject|decline|refuse) [{_OFFER}])",
-        "[no|sorry] [.] [i] (can't|cannot|won't|will not) (pay|give|afford) that [much]",
-        "[no|sorry] [.] (that's|that is|it's|it is) (above|over|beyond) my (budget|limit)",
-        f"{_NO} (reject|decline|refuse|deny) [{_OFFER}] "
-        f"[{_UNFAIR}]",
-        f"{_NO} (turn|vote|strike|shoot|wave) {_OFFER} (down|away|off) [{_UNFAIR}]",
-        f"{_NO} (throw|cast|give) {_OFFER} (out|back) [{_UNFAIR}]",
-        f"{_NO} (vote down|veto|oppose|dismiss|rebuff|spurn|pass on|pass up|say no to) {_OFFER} "
-        f"[{_UNFAIR}]",
-        f"[no|nope|sorry] [.] {_OFFER} is (rejected|declined|refused|unacceptable [to me]"
-        "|turned down|out)",
-        "(no|nope|sorry) [.] (rejected|declined|refused)",
-        "my (vote|answer|reply|verdict) (is|goes) [a] (no|nay|against it|against)",
-        f"my (vote|answer) (is|goes) (against|to reject|no to) [{_OFFER}]",
-        "[i] (say|answer|reply) (no|nay)",
-        f"(it is|it's|that's|that is|this is) [a] (no|nay) (from me|from my side|to {_OFFER})",
-        f"{_NO} turn down {_OFFER} [{_UNFAIR}]",
-        "[sorry|i'm sorry] [.] [but] (no|nope) [thanks|thank you|deal|way]",
-        f"(no|nope) [.] {_UNFAIR}",
-        "[i] vote (no|against|against it|nay) [(for|on) {offer}]".replace("{offer}", _OFFER),
-        "[i] vote against {offer}".replace("{offer}", _OFFER),
-        f"[i'm|i am] against [{_OFFER}]",
-        "[a|it's a|it is a] no from me",
-        "(not a chance|no chance|absolutely not|certainly not)",
-        "not (at|for) that [price]",
-        "(rejected|declined|refused)",
-        "(that|it|this) (doesn't|does not|won't|will not) work [for me]",
-        "[that's|it's|that is|it is] [much|far|way] too (expensive|much|little|low|high) [for me] "
-        "[.] no [thanks|thank you|deal]",
-        f"[i] disagree [with {_OFFER}]",
-        f"{_NO} (can't|cannot|can not|won't|will not|do not|don't|shall not|refuse to|must not"
-        f"|am not going to|'m not going to|am not willing to|'m not willing to|am unable to) "
-        f"(accept|take|agree to|agree with|approve|go for|go along with|consent to|vote for) "
-        f"[{_OFFER}]",
-        f"{_NO} (not|am not) (accept|take|agree to|go for) [{_OFFER}]",
-        f"[no|sorry] [.] [i'm|i am] not interested [in {_OFFER}]",
-        "[no|sorry] [.] (that's|that is|it's|it is|this is) (not enough|unfair|not fair"
-        "|unacceptable) [for me|to me] [.] [so] [i] (reject|decline|refuse) [it|this|that]",
-    ),
-    WALK: (
-        "[i|i'm] (walk|walk away|walk out) [from (the|this|these) "
-        "(table|game|negotiation|talk|deal|trade)] [without a deal]",
-        "[no deal .] [i|i'm] (leave|quit) [(the|this|these) (table|game|negotiation|talk)]",
-        "give up",
-        "(i'm|i am) out [of here] [.] [(bye|goodbye|farewell)]",
-        "(bye|goodbye|farewell)",
-        "[i] (end|stop|leave) (the|this|these) (negotiation|talk|game) without [a] deal",
-        "[i] (break off|abandon) (the|this|these) (negotiation|talk)",
-        "break it off",
-        "end without a deal",
-    ),
-    READY: (
-        "[fine (by|with) me] [.] "
-        "[i|i'm|i am|we're|we are] (ready|done|finished) [talking|with the talk|with talking"
-        "|to choose|to decide|negotiating] [.] [(let's|let us|time to) (decide|choose)]",
-        "[i|let's] (end|finish|stop) (the talk|talking|the discussion|the chat)",
-        "finish",
-    ),
-    PASS: (
-        "[i|i'll] (pass|skip|wait) [(this|my|the|for this|for the|on this) "
-        "(turn|round|move|month|time|one)]",
-        "[i] [do|propose] nothing [this (turn|round|month|time)]",
-        "[i] [make|have] no (offer|proposal) [for now|now|yet|this (turn|round|time)]",
-        "[i] abstain",
-        "(no op|noop|no move)",
-        "let (the|this|my) turn (go by|pass)",
-    ),
-}  # fmt: skip
-# No words are a pass where words, or an answer, are due; where an amount is, they name none.
-_SILENT = (
-    "[i] say nothing [this (turn|round|month|time)]",
-    "[i] (stay|keep|remain) (silent|quiet)",
-    "[i have] nothing to (say|add)",
-    "silence",
-)
-_STATED = "[is|are] [worth|at|about|around|=] [about|around]"
-_CLAIMS = {
-    "value": (
-        "tell ({player}|them|him|her|you|the other) that [the|a|an|my|each|one] {good} [each] "
-        f"{_STATED} {{n}} [point|coin] [each] (to|for) me",
-        f"[to|for] me [.] [the|a|an|each|one] {{good}} [each] {_STATED} {{n}} [point|coin] [each]",
-        "[the|a|an|my|each|one] {good} [each] (is|are) worth {n} [point|coin] [each] (to|for) me",
-        "[i] value [the|a|an|my|each|one] {good} [each] at {n} [point|coin] [each]",
-        "[the|a|an|each|one] {good} [each] (brings|gives|earns) me {n} [point|coin] [each]",
-        "(claim|state|declare) [that] [the|a|an|my|each|one] {good} [each] "
-        f"{_STATED} {{n}} [point|coin] [each] [to me|for me]",
-        "(claim|state|declare) {n} [point|coin] for [the|a|an|my|each] {good}",
-    ),
-    "price": (
-        f"(claim|state|declare) [that] [my (cost|value|limit)] {_STATED} {{n}} [coin]",
-        "my (cost|value) is [about|around] {n} [coin] [[.] i claim]",
-        "(claim|state|declare|tell (them|you|him|her|the (buyer|seller)|my (opponent|partner))) "
-        "[that] (my (cost|value|limit)|[the|this] item|it) (is|are) [only|just] [worth] "
-        "[only|just] [about|around] {n} [coin] [(to|for) me]",
-        "(it is|it's|[the|this] item is) [only|just] worth [only|just] [about|around] {n} [coin] "
-        "(to|for) me [[.] i claim]",
-    ),
-    "outside": (
-        f"(claim|state|declare) [that] [having] [no deal] {_STATED} {{n}} [coin|point] "
-        "[to me|for me]",
-    ),
-    "pledge": (
-        "(pledge|promise|claim) [that] [to|i'll|i will] [catch|take|harvest|fish] "
-        "[at most|no more than|up to|a maximum of] {n} [ton] [of fish] "
-        "[at most|at the most|or less] [this month|in this month|this time]",
-        "(pledge|promise|commit|vow) [myself] (to (catch|take|harvest|fish)|not to (catch|take"
-        "|harvest|fish) (more than|over)|that (i won't|i will not) (catch|take|harvest|fish) "
-        "(more than|over)) [at most|no more than|up to|a maximum of] {n} [ton] [of fish] "
-        "[this month|in this month|this time]",
-        "[this is|here is|here's] my (pledge|promise) [for this month] [is] "
-        "[to (catch|take|harvest)] [at most|no more than|up to|a maximum of] {n} [ton] [of fish] "
-        "[at most] [this month]",
-    ),
-}
-
-
-@functools.lru_cache(maxsize=128)
-def _moves(data: Scenario, agent: int, silent: bool) -> Grammar:
-    """Of answers to an offer, moves without amounts, and claims; `silent`: no words are a pass."""
-    phrases: list[tuple[Any, Any]] = [
-        (kind, patterns) for kind, patterns in _PHRASES.items() if kind != READY or data.sizes[kind]
-    ]
-    phrases += [(PASS, _SILENT)] if silent else []
-    for named in data.terms_named:
-        phrases += [
-            (
-                ACCEPT,
-                [
-                    f"{_FAIR} [i] (accept|agree) {named}",
-                    f"{named} works [for me]",
-                    f"{_FAIR} [i] (take|accept|buy|have) it {named}",
-                    "[that's|it's|that is|it is|you have|you've got|we have|we've got] "
-                    f"[yourself] [a] deal {named}",
-                    f"[yes|okay|ok|fine|good|alright] [.] (agreed|accepted|deal) [.] {named}",
-                ],
-            ),
-            (REJECT, [f"{_NO} (reject|decline|refuse) {named}", f"no deal {named}"]),
-        ]
-    if not data.sizes[READY]:
-        phrases.append((WALK, ["[i] (end|stop) (the|this|these) (negotiation|talk|game)"]))
-    about = "price" if len(data.goods) == 1 and data.about == "value" else data.about
-    phrases.append((CLAIM, _CLAIMS[about]))
-    slots = data.slots(agent) | {"good": names(data.goods)}
-    return Grammar(phrases, slots, keep=("yes", "yeah", "yep"))
-
 
 _OFFERED = Grammar({"": ["{choice}"]}, {"choice": {}})
 _SPOKEN = Grammar({"": ["say", "say aloud", "speak"]})
@@ -313,6 +68,7 @@ _LEADS_TO_WORDS = re.compile(
     r"(?: to [\w ]{1,20})?(?: is)?)?[\s:,\"\u201c'*_-]*",
     re.I,
 )
+_SO_SAYS = re.compile(r"(?P<why>[^.;:!?\n\"]{3,100}),? so (?=i |i'll )")
 _DENIED = re.compile(r"\b(?:not|never|\w+n't|no|instead|if|avoid|would|could|or)\b", re.I)
 # What stands for a move of its own.
 _A_MOVE = re.compile(
@@ -322,6 +78,12 @@ _A_MOVE = re.compile(
     re.I,
 )
 _QUOTED = re.compile(r"\"[^\"\n]{1,80}\"|\u201c[^\u201d\n]{1,80}\u201d|^[ \t]*>.*$", re.M)
+# "- books: 1", "- hats: 0": a list of amounts, a line each.
+_AMOUNT_LINES = re.compile(
+    r"(?:^[ \t]*[-*\u2022][ \t]+[a-z]+:[ \t]*\d+[ \t]*(?:\n|\Z)){2,}", re.I | re.M
+)
+# The number of a step of a plan.
+_STEP = re.compile(r"^\W*(?:step \d+\b|\d+[.)](?=\s))\W*", re.I | re.M)
 # What is said to somebody, set off by commas; and what stands around a move without a meaning.
 _WHO = (
     r"(?:(?:my|dear|good|old) )*(?:friends?|partners?|mate|buddy|pal|colleagues?|neighbou?rs?"
@@ -332,6 +94,8 @@ _AROUND = re.compile(
     r"^\W*as (?:we )?(?:agreed|promised|discussed|said|proposed|planned)\s*,\s*"
     r"|,\s*as (?:we )?(?:agreed|promised|discussed|said|proposed|planned)\W*$"
     r"|^\W*(?:i'll|i will|i shall|let me) (?:start|begin|open) (?:by|with) "
+    r"|(?<=, so )(?:let me |i'll |i will )(?:start|begin|open) (?:by|with)(?::|\s)\s*"
+    r"(?=(?:offer|bid|propos|suggest))"
     r"|[,\s]+(?:out of|on) principle\W*$"
     r"|,?\s+and (?:we(?:'re| are) (?:good|done|set|even)|we(?:'ve| have)(?: got)? a deal"
     r"|(?:it's|that's) a deal|call it a deal)\W*$"
@@ -430,7 +194,7 @@ class _Reader:
                         return self.decided(rest)
                     except IllegalAction:
                         return self.words(say)
-                thought = _QUOTED.sub("", rest)
+                thought = _STEP.sub("", _QUOTED.sub("", rest))
                 if _SAY_LINE.search(text) and not _A_MOVE.search(thought) and self.may_speak():
                     try:
                         return self.decided(thought)
@@ -452,6 +216,7 @@ class _Reader:
     def listed(self, text: str) -> str:
         """An answer in which a list of all players' shares, "player_0: 40, player_1: 60", says "me"
         of the one who answers: a name with a colon before a move tells who makes it."""
+        text = _AMOUNT_LINES.sub(_in_one_line, text)
         names = [name for name in self.env.agents if f"{name}:" in text]
         me = self.env.agents[self.agent]
         if len(names) < 2 or me not in names:
@@ -470,10 +235,19 @@ class _Reader:
             if not plain.endswith(words):
                 continue
             lead = plain[: len(plain) - len(words)]
+            lead = self.concluding(lead)
             short = len(lead) <= 100
             if short and _LEADS_TO_WORDS.fullmatch(lead) and not _DENIED.search(lead):
                 return phrase
         return None
+
+    def concluding(self, lead: str) -> str:
+        """What leads to words to say, without the reason before it, where talk is all there is to
+        do: "I want a fair split, so I say: "."""
+        found = _SO_SAYS.match(lead)
+        if found is None or self.seen.phase != TALK or not is_reason(found["why"]):
+            return lead
+        return lead[found.end("why") :]
 
     def is_courtesy(self, rest: str) -> bool:
         """Whether what stands before words to say is nothing."""
@@ -492,6 +266,11 @@ class _Reader:
                 or ("offer_by" in self.seen.at and not self.seen.marked("offer_by"))
             ):
                 return self.words(phrase)
+            told = reported(
+                tuple(self.env.phrases), tuple(self.env.agents), self.agent, answer.text
+            )
+            if told and self.may_speak():
+                return self.words(told)
         named = self.named()
         chosen = _OFFERED.read(answer.text, {"choice": _longest(named)})
         if len(chosen) == 1:
@@ -499,7 +278,7 @@ class _Reader:
         self.said = answer.plain
         past = _PAST.search(answer.plain)
         silent = self.seen.phase not in (PICK, PROPOSE)
-        moves = [] if past else _moves(self.data, self.agent, silent).read(answer.text)
+        moves = [] if past else moves_of(self.data, self.agent, silent).read(answer.text)
         kinds = {reading.meaning for reading in moves}
         quoted = answers.quoted(answer.text)
         if len(kinds) == 1 and kinds != {CLAIM}:
@@ -749,6 +528,10 @@ class _Reader:
         names = {"offer": offering, "say": '"SAY: ..."', "claim": f'"{claim} ..."'}
         able = [names.get(kind, f'"{kind}"') for kind in able]
         return IllegalAction(f"{reason}. Now you can: {', '.join(able)}.")
+
+
+def _in_one_line(lines: re.Match[str]) -> str:
+    return ", ".join(line.strip(" \t-*\u2022") for line in lines[0].strip().split("\n")) + "\n"
 
 
 def _is_calm(reason: str) -> bool:

@@ -107,6 +107,7 @@ EVENLY = (
     "[i] [propose|offer|suggest] [an|the] (equal|even) (split|share|part|division) "
     "[for (all|both|everyone|everybody|each)]",
 )
+_NONE = re.compile(r"\b(?:no|none)\b")
 _SEPARATED = "(?: and| plus| as well as| along with| together with| &| \\+)? "
 
 
@@ -201,7 +202,7 @@ def bundles(goods: Sequence[str], owners: Sequence[str] = ("",)) -> Slot:
                 yield rest, len(text[:end].split())
 
     def _lists(text: str, at: int, item: re.Pattern[str]) -> Iterator[tuple[Bundle, int]]:
-        bundle, separated = Bundle(), re.compile(_SEPARATED)
+        bundle, separated, joined = Bundle(), re.compile(_SEPARATED), True
         while found := item.match(text, at):
             added = _item(found, goods)
             stated = bundle.parts and bundle.parts[-1][1] in ("all", "the")
@@ -215,21 +216,33 @@ def bundles(goods: Sequence[str], owners: Sequence[str] = ("",)) -> Slot:
                 totals=bundle.totals + added.totals,
                 owner=bundle.owner or added.owner,
             )
-            yield bundle, found.end()
+            # "No books" alone tells what is not taken.
+            # "2 hats, no balls" may correct itself.
+            doubted = found["n"] == "no" and bool(bundle.parts[1:]) and not joined
+            if (not doubted and any(count != 0 for _, count in bundle.parts)) or not _NONE.search(
+                text
+            ):
+                yield bundle, found.end()
             after = separated.match(text, found.end())
             if after is None:
                 return
-            at = after.end()
+            at, joined = after.end(), len(after[0]) > 1
 
     return read
+
+
+_COUNTS = {"no": "0", "none": "0", "pair": "2", "couple": "2"}
 
 
 def _item(found: re.Match[str], goods: Sequence[str]) -> Bundle | None:
     kinds = {name: k for k, good in enumerate(goods) for name in (f"{good}s", good)}
     if found["left"]:
-        stated = int(found["right"][:5])
+        right = found["right"] or found["right2"]
+        stated = int(right[:5]) if right.isdigit() else 0
         return Bundle(((kinds[found["left"]], stated),)) if stated <= MOST else None
-    if found["good"] is None and not (found["n"] or "").isdigit():
+    n = found["n"]
+    n = _COUNTS.get(n.removeprefix("a "), n) if n else None
+    if found["good"] is None and not (n or "").isdigit():
         return None
     name = found["good"] or goods[0]
     k = kinds[name]
@@ -237,7 +250,7 @@ def _item(found: re.Match[str], goods: Sequence[str]) -> Bundle | None:
     if len(whose & {"my", "mine", "me"}) and len(whose & {"your", "yours", "you"}):
         return None
     owner = "me" if whose & {"my", "mine", "me"} else "you" if whose else ""
-    n, every, total = found["n"], found["all"], found["total"]
+    every, total = found["all"], found["total"]
     if n and (len(n) > 4 or int("1" if n in ("a", "an") else n) > MOST):
         return None
     number = None if n is None else 1 if n in ("a", "an") else int(n)
@@ -263,14 +276,18 @@ def _patterns(goods: tuple[str, ...]) -> tuple[re.Pattern[str], re.Pattern[str]]
     named = f" ?(?P<good>{names})" if len(goods) > 1 else f" ?(?P<good>{names})?"
     item = (
         r"(?:(?P<all>all|both|every)(?= )(?: of)? ?)?(?:(?P<whose>the|my|your|these|those)(?= ) )?"
-        r"(?:(?:(?:other|remaining) (?=[0-9]))?(?P<n>[0-9]+|an?)(?= |$)(?: x)?"
+        r"(?:(?:(?:other|remaining) (?=[0-9]))?(?P<n>[0-9]+|an?|no|none(?= of )"
+        r"|(?:a )?(?:pair|couple)(?= of ))(?= |$)(?: x)?"
         r"(?: more| single| whole)?(?: (?:unit|piece)s?)?"
         r"(?:(?: out)? of(?: (?P<whose2>the|my|your|these|those))?(?: (?P<total>[0-9]+))?)?)?"
         + named + tail
     )  # fmt: skip
-    item = rf"(?:(?P<left>{names}) = (?P<right>[0-9]+)(?= |$)|{item})"
+    # "books 1, hats 0" counts; in "wood 2 gold" the number may be of either.
+    number = "(?:[0-9]+|none|no)(?= |$)"
+    right = rf"(?:= )?(?P<right>{number})(?! (?:and )?(?:{names})(?= |$)(?! (?:= )?{number}))"
+    item = rf"(?:(?P<left>{names}) (?:{right}|(?== )= (?P<right2>[0-9]+)(?= |$))|{item})"
     one = len(goods) == 1
-    others = f"{names}|money|sum|pot|cash" if one else "items?|things|goods"
+    others = f"{names}|money|sum|pot|cash" if one else "items?|things|goods|stuff|kinds"
     things = f"(?:{others}|pool|lot)"
     whole = (
         r"(?P<nothing>nothing(?: at all)?|none of (?:it|them))"

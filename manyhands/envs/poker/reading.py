@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from manyhands.core.grammar import Grammar
+from manyhands.core.words import RANKS
+from manyhands.envs.poker.manner import phrases
 
 _RANKS = ("jack", "queen", "king", "ace")
 _CARD = "({held}|pair of {held})"
@@ -14,156 +16,200 @@ _WHOSE = "(the|your|that|this|his|her|their|{other} 's)"
 _CHIPS = "{n:count} [more|single|whole|extra] chip"
 _FEW = "{n} [more|single|whole|extra] chip"
 _POT = "(the|this|that|my) (pot|middle|center|centre|table)"
+_NOW = "[here|now|yet|for now|at all|more|this (time|turn|round|hand)] [from me|to the pot]"
 _ROUND = "(hand|pot|round|one|1|deal|contest)"
+_PHRASES = {
+    "check": [
+        f"{_ITS} check [it] [behind|back|down|over] [(for|to) {_SEAT}] [for me]",
+        "(tap|knock|rap) [(the|on the) table]", "no bet [.] check", "check [.] no bet",
+        "check (my|this|the) (option|turn|1|one)", "check (around|along|through)",
+        "stay put", "(the|a) action is on you [.] [i] check",
+        "(slow play|sandbag) [.] [and|with] [a|i] check", "check with (my|this|the) " + _CARD,
+        "decline to bet [.] [and] [check] [instead]",
+        "(make|give|play) [a] check", "check (this|in this) (one|1|round|hand)",
+        f"(pass|give) (the action|the turn|it) (over|on|back) to {_SEAT}",
+        "over to you [.] [i] check", "check [.] over to you", "check it is",
+        "check [.] your (turn|move|go|action)", "let it check through",
+        "(see|take) (the|a) (next|free) card for free", "(take|have) a free card",
+        "pass [the|my] (action|turn|move) [(on|along)]",
+        f"(do nothing|(put|add|pay|wager|stake) nothing [in]|(put|add) no chip [in]) {_NOW}",
+        "(go|head|move) [straight|right|directly] to [the] showdown [.] [no bet from me]",
+        "(tap tap|knock knock)", "(trap|slow play|sandbag|induce) [him|her|them] with a check",
+    ],
+    # As OpenSpiel calls it: no chips are put in.
+    "pass": ["pass", "put in nothing", "pay nothing"],
+    "bet": [
+        f"{_ITS} [value|lead|standard|thin value] bet [it] [{{n}} [chip]] {_MINE}",
+        "fire [out] {n:count} [chip]",
+        "open [with|for] [{n} [chip]]",
+        f"bet {_CHIPS} {_MINE} [on it]",
+        f"(put|throw|toss|push|slide|shove|drop|stick|chuck|move|send|place) [in|out] {_CHIPS} "
+        f"[in|out|forward] [(in|into|on|to|toward) {_POT}] [(as|for) a bet]",
+        "(put|throw) [in] {n} [chip] [in]",
+        f"{_FEW} (in|into|go into|goes into|on|to|for) {_POT}",
+        "go for [a] bet", f"{_ITS} [a] bet [of {{n}} [chip]] {_MINE}",
+        f"{_ITS} [a] {{n}} [-] chip bet {_MINE}", "bet {n} [chip] (straight|right) out",
+        "make it {n} [chip]", "start with a bet [of {n} [chip]]",
+        "bet (one|1|a|my) single chip", "bet (my|the|that) chip", "bet (out|now)", "lead [out]",
+        "bet (my|the|that) (one|1|{n}|only|single|last) [chip] [i (can|may|have)|allowed]",
+        "bet ((the|my) (max|maximum|most|limit|full amount) [i can|allowed|possible]|all i can) "
+        "[.] [of|which is|that is|so] [{n} [chip]]",
+        f"(put|throw|toss|push|slide|drop|place|stick) (my|the) [one|1|{{n}}|only|single] chip "
+        f"(in|into {_POT}|down|forward)",
+        "in (go|goes) (my|a|one|1|the|{n}) [one|single] chip", "chip in [{n}]",
+        f"(a|one|1|my|{{n}}) chip from me [in|into {_POT}|on {_POT}]",
+        f"add {_CHIPS} [to {_POT}]", f"fire [off|out] {_CHIPS} [in|into {_POT}] {_MINE}",
+        f"(increase|grow|raise|enlarge|build|sweeten) {_POT} (by|with) {_CHIPS}",
+        f"bet {_CHIPS} (in|into) {_POT}", f"bet {_HELD} {_MINE}",
+        "take the betting (lead|initiative)", "[bet] the full bet",
+        "(fire|lead|fire off|fire out) [out] a bet [of {n} [chip]] [(in|into) [the] (pot"
+        "|middle)]",
+        "take the lead [with a bet]",
+        "(make|place|put down|lay|put in|launch|start with) [a|my|the] [{n} [-] [chip]] bet "
+        "[of {n} [chip]] [(in|into) [the] (pot|middle)]",
+        "bet (it|with) {n} [chip]",
+        "open [the] [betting|round|action|bidding] [(with|for) {n:count} [single] [chip]]",
+        "open [the] [betting|round|action] (with|by) [a] bet [of {n} [chip]]",
+        "open (for|with) a (bet|wager) [of {n} [chip]]",
+        f"(stake|wager|risk|gamble|venture|invest) {_CHIPS} {_MINE}",
+        f"(stake|wager|risk|gamble) {_CHIPS} on (my|this) {_CARD}",
+        "lead [out] (with|for) {n} [chip]", "get {n} chip in",
+        f"bet [{{n}} [chip]] (on|with) {_HELD}", f"bet {_HELD}",
+        f"bet {_HELD} for {{n}} [chip]",
+        f"(back|support) {_HELD} (with|by) [a] (bet [of {{n}} [chip]]|{{n}} chip)",
+        "(answer|reply|respond|act|begin) with a bet [of {n} [chip]]", "bet for value",
+        "start [the] bet (with|for) {n:count} [chip]",
+        f"(stake|wager|risk|gamble|bet) {{n}} [chip] on {_HELD}", "my bet is {n} [chip]",
+    ],
+    "call": [
+        f"{_ITS} [flat|just|only|simply|cold|hero|crying|snap|loose|curious] "
+        f"call [it] [{{n}} [more] [chip]] {_MINE}",
+        "call (with|for) {n} [chip]", "call (him|her|them|you|{other}) down",
+        "smooth call [with ({held}|my {held}|the {held})]",
+        "flat (it|that|the bet|the raise)", "put me in",
+        f"[flat] (call|match|see|meet|cover|equal|pay [for]|answer with a call) {_WHOSE} "
+        "(bet|raise|wager|stake|chip) [of {n} [chip]]",
+        f"(call|match|see|meet|cover|equal) {_WHOSE} {{n}} [chip]",
+        "(match|meet|cover|equal|pay) [the] {n:count} [more] chip [(from|of) {other}]",
+        "pay [the|those] {n:count} [more] [chip] "
+        "[to (stay in|see it|call|continue|go on|see (your|the|that) card)]",
+        "(match|pay|cover|meet) it", "(i'll|i will) see it", "(call|match) [{other}|you]",
+        "pay to (see|call|continue|stay [in]|go on) "
+        "[it|that|(your|the|that|next|public) [public|next] card|[in] [the|this] hand]",
+        "(call|see) you", "match", "(go|come) along [with it]", "stay in [the] [hand|pot|game]",
+        "pay [the] (chip|bet|price|amount) [to (stay in|see it|call)]",
+        "(stay|go) to [the] showdown",
+        "(see|look at) (your|the|that) (card|cards)",
+        "(pay|call) [to|and] see (your|the|that) (card|cards|hand)",
+        "pay (you|him|her|them) off", f"look {_SEAT} up [with my {_CARD}]", "see that bet",
+        f"keep {_SEAT} honest", f"(accept|take) {_WHOSE} (bet|raise|wager)",
+        "(call|see|catch) (the|your|his|her|their|{other} 's) bluff",
+        "count me in [for {n} [more] [chip]]",
+        "[be|stay|hang] in for [the|a|another] {n} [more|extra] [chip]",
+        f"{_CHIPS} [from me] to stay [in]", "(put|throw) in [the] {n:count} [more] [chip] "
+        "to (stay|call) [in]", "(put|throw|toss) in [the|a] chip to (stay|call) [in]",
+        "(make|find) [the|a] (crying|hero|curious|loose|light|tough|easy|simple|quick) call",
+        "pay {n:count} [chip] and see the (public|next|board) card",
+        "pay [the|my] [{n:count}] chip and (see|go to|take) [the|a] (showdown|public card"
+        "|next card)",
+        "call and see [the] (showdown|public card|next card|card|cards|your card)",
+        "call (the|this) bet",
+        f"(put|throw|toss|push|slide|drop|chuck) [in] [the] {{n:count}} [more] chip [in] "
+        f"[needed] "
+        f"to (call|match|stay|stay in|see|continue|match {_WHOSE} (bet|raise)) "
+        "[in the hand|in]",
+        f"[the] {{n}} [more] chip {_MINE} to (call|match|stay|see|continue|meet) "
+        f"[in|in the hand|it|(the|your|next|that) [next|public] card|{_WHOSE} (bet|raise)]",
+        "(make|take|go with|put in|play) [the|a] call [of {n} [chip]]",
+        "pay [up] [to stay in]", "[stay] in", "call it is",
+        "(pay|put in) [the] {n:count} (extra|more|extra chip|more chip)",
+        "(pay|put in) [the] {n:count} [more] chip (i'm|i am|that i'm|that i am) behind",
+        f"call with {_HELD}", f"(keep|stay|hang) (in|in there|around) with {_HELD}",
+        "(answer|reply|respond) with a call",
+        "(stay|hang|keep) in for [the|a] [{n:count}] [more] chip",
+    ],
+    "fold": [
+        f"{_ITS} [snap|tight|easy|sad] fold [it|this|this one|them|'em|em] [up] "
+        f"[here|now] {_MINE}",
+        f"fold {_HELD}",
+        f"get rid of ({_HELD}|it|this)",
+        f"(give up|throw away|muck|let go of|ditch|surrender|discard|release|bin|dump|drop"
+        f"|pitch) {_HELD}",
+        "(be|get|drop|bow|back|step|duck|bail) out [of (this|the) " + _ROUND + "]",
+        "give up [on] [(this|the) " + _ROUND + "]",
+        "(give up|throw away|muck|drop|fold) the (hand|card)", "muck [it]",
+        f"(give up|let go of|forfeit|surrender|write off|sacrifice|abandon) [{_HELD} and] "
+        f"((my|the) ante|(the|my) [{{lost:n}}] chip [(that|which) i (paid|have paid|put in)|i "
+        "(paid|put in)] [in the pot])",
+        "cut my losses", f"fold to {_WHOSE} (bet|raise|pressure)", "back down",
+        "(done|finished|through) with (this|the) " + _ROUND, "out of here",
+        "(pass|slide|push|return|hand) (my|the) (card|cards|hand) [back|over|in] to the dealer",
+        "(the|this) (pot|hand) is (yours|all yours|his|hers)", "(it's|it is) all yours",
+        "you win this (one|1|hand|pot|round|time)",
+        "lay (it|them) down", f"(lay|put|set) down {_HELD}", f"lay {_HELD} (down|to rest)",
+        "out",
+        f"(throw|put|give) {_HELD} (away|down|up)", "(throw|give|put) it (away|up|down)",
+        f"[be] out of (this|the) {_ROUND}",
+        f"{_HELD} and i (bow|drop|step|get|back) out [of (this|the) {_ROUND}]",
+        f"(quit|leave|retire from|withdraw from|retreat from|abandon|forfeit|exit|sit out"
+        f"|skip) "
+        f"(this|the|my) {_ROUND}",
+        f"(fold|drop|quit|retire|withdraw) (this|from this|in this) {_ROUND}",
+        "surrender", "retire", "withdraw", "step aside",
+        "throw in the (towel|hand|card)", "(give|leave|hand) {other} the pot",
+        f"(be|am) done with (this|the) {_ROUND}",
+        f"(give in|bow|yield) to {_SEAT} [.] [and] fold",
+        "(throw|toss) my {held} away",
+        f"(put|throw|send|drop) {_HELD} (in|into|to) [the] muck",
+        "let it go", "let this (one|1|hand) go", f"let {_HELD} go",
+        "let (you|him|her|them|{other}) (have|take|win) (it|the pot|this one|this 1|this pot)",
+        "step out", "drop it", "bow out gracefully", "(get|step|move) out of (the|their) way",
+        "(give up|surrender|concede|yield|cede|leave|give|hand) (the|my|this) (pot|hand|chips) "
+        f"[over] [to {_SEAT}]",
+        f"(concede|yield) [to {_SEAT}]",
+        "(the|this) (pot|hand) is (yours|his|hers) [.] [i] fold",
+        "(make|play) [the|a] fold",
+        "(too (expensive|risky|much|dear)|you win|not worth it|[it's|it is] not worth it) "
+        "[for me] [.] [i] fold",
+    ],
+    "raise": [
+        "(answer|reply|respond|fight back|hit back) with a [re] raise",
+        f"reraise [it] [[by|with] {{n}} [more] [chip]|to {{to:n}} [chip]] {_MINE}",
+        f"{_ITS} [re] raise [it] [again|up] [[by|with] {{n}} [more] [chip]|to {{to:n}} "
+        f"[chip]] {_MINE}",
+        f"[re] raise {_SEAT} [[by|with] {{n}} [more] [chip]|to {{to:n}} [chip]] {_MINE}",
+        f"[will] (see|call|match|meet|cover|equal) ({_WHOSE} ({{due:n}} [chip]|bet|raise)|[the] "
+        f"{{due:n}} [chip]|it) [.] [and|then] (raise|re raise|go up|bump) [it|{_SEAT}] [by] "
+        "{n} [more] [chip] [on top]",
+        f"{_WHOSE} {{due:n}} [chip] [.] (and|plus) {{n}} [more] [chip] [on top]",
+        "(put|throw|pay|push|toss) [in] {to:n} [chip] [in] [.] {due:n} [chip] "
+        "(to|for (a|the)) (call|match|see) [.] [and|plus] {n} [chip] "
+        "(on top|more|extra|to raise|for (a|the) raise|as (a|the) raise)",
+        "(put|throw|add|pile|stack|toss) [in] {n} [more] [chip] on top "
+        f"[of ({_WHOSE} (bet|{{due:n}} [chip])|it|that)]",
+        f"{{n}} [more] [chip] on top [of ({_WHOSE} (bet|{{due:n}} [chip])|it|that)]",
+        f"double (it|{_WHOSE} {{due:n}} [chip]|{_WHOSE} bet)", "go to {to:n} [chip]",
+        "take it [up] to {to:n} [chip]", "(up|lift|push|crank) it [up] by {n} [chip]",
+        f"[re] raise {_WHOSE} bet [(by|with) {{n}} [chip]|to {{to:n}} [chip]]",
+        "[re] raise (you|him|her|{other})",
+        "(make|put in|go for|throw in|fire in|pop in|put down) [a] [{n} [-] [chip]] [re] raise "
+        f"[of {{n}} [chip]|to {{to:n}} [chip]] {_MINE}",
+        f"{_ITS} [a] [re] raise [(of|by) {{n}} [chip]|to {{to:n}} [chip]] {_MINE}",
+        "make it {to:n} [chip]", "(pop|bump|push) it [up] to {to:n} [chip]",
+        "[re] raise [.] (putting|put) in {to:n} [chip] (in total|in all|altogether)",
+        "make it a raise [of {n} [chip]|to {to:n} [chip]]",
+        "bump [up] (it|the (bet|stakes|pot|price)) [up] [by {n} [chip]|to {to:n} [chip]]",
+        "bump it up", "(up|raise|increase|double|lift) the (stakes|bet|ante|price)",
+        "(push|drive) the (bet|price|stakes) (up|higher)",
+        "(go|come) (over the top|higher)", "(come|go) back over the top",
+        f"raise [it] (with|on) {_HELD}",
+    ],
+}  # fmt: skip
 GRAMMAR = Grammar(
-    {
-        "check": [
-            f"{_ITS} check [it] [behind|back|down|over] [(for|to) {_SEAT}] [for me]",
-            "(tap|knock|rap) [(the|on the) table]", "no bet [.] check", "check [.] no bet",
-            "check (my|this|the) (option|turn|1|one)", "check (around|along|through)",
-            "stay put", "(the|a) action is on you [.] [i] check",
-            "(slow play|sandbag) [.] [and|with] [a|i] check", "check with (my|this|the) " + _CARD,
-            "decline to bet [.] [and] [check] [instead]",
-            "(make|give|play) [a] check", "check (this|in this) (one|1|round|hand)",
-            f"(pass|give) (the action|the turn|it) (over|on|back) to {_SEAT}",
-            "over to you [.] [i] check", "check [.] over to you", "check it is",
-            "check [.] your (turn|move|go|action)", "let it check through",
-            "(see|take) (the|a) (next|free) card for free", "(take|have) a free card",
-            "pass [the|my] (action|turn|move) [(on|along)]",
-            "(tap tap|knock knock)", "(trap|slow play|sandbag|induce) [him|her|them] with a check",
-        ],
-        # As OpenSpiel calls it: no chips are put in.
-        "pass": ["pass", "put in nothing", "pay nothing"],
-        "bet": [
-            f"{_ITS} [value|lead|standard|thin value] bet [it] [{{n}} [chip]] {_MINE}",
-            "fire [out] {n:count} [chip]",
-            "open [with|for] [{n} [chip]]",
-            f"bet {_CHIPS} {_MINE} [on it]",
-            f"(put|throw|toss|push|slide|shove|drop|stick|chuck|move|send|place) [in|out] {_CHIPS} "
-            f"[in|out|forward] [(in|into|on|to|toward) {_POT}] [(as|for) a bet]",
-            "(put|throw) [in] {n} [chip] [in]",
-            f"{_FEW} (in|into|go into|goes into|on|to|for) {_POT}",
-            "go for [a] bet", f"{_ITS} [a] bet [of {{n}} [chip]] {_MINE}",
-            f"{_ITS} [a] {{n}} [-] chip bet {_MINE}", "bet {n} [chip] (straight|right) out",
-            "make it {n} [chip]", "start with a bet [of {n} [chip]]",
-            "bet (one|1|a|my) single chip", "bet (my|the) chip", "bet (out|now)", "lead [out]",
-            "(fire|lead|fire off|fire out) [out] a bet [of {n} [chip]] [(in|into) [the] (pot"
-            "|middle)]",
-            "take the lead [with a bet]",
-            "(make|place|put down|lay|put in|launch|start with) [a|my|the] [{n} [-] [chip]] bet "
-            "[of {n} [chip]] [(in|into) [the] (pot|middle)]",
-            "bet (it|with) {n} [chip]",
-            "open [the] [betting|round|action|bidding] [(with|for) {n:count} [single] [chip]]",
-            "open [the] [betting|round|action] (with|by) [a] bet [of {n} [chip]]",
-            "open (for|with) a (bet|wager) [of {n} [chip]]",
-            f"(stake|wager|risk|gamble|venture|invest) {_CHIPS} {_MINE}",
-            f"(stake|wager|risk|gamble) {_CHIPS} on (my|this) {_CARD}",
-            "lead [out] (with|for) {n} [chip]", "get {n} chip in",
-            f"bet [{{n}} [chip]] (on|with) {_HELD}", f"bet {_HELD}",
-            f"bet {_HELD} for {{n}} [chip]",
-            f"(back|support) {_HELD} (with|by) [a] (bet [of {{n}} [chip]]|{{n}} chip)",
-            "(answer|reply|respond|act|begin) with a bet [of {n} [chip]]", "bet for value",
-            "start [the] bet (with|for) {n:count} [chip]",
-            f"(stake|wager|risk|gamble|bet) {{n}} [chip] on {_HELD}", "my bet is {n} [chip]",
-        ],
-        "call": [
-            f"{_ITS} [flat|just|only|simply|cold|hero|crying|snap|loose|curious] "
-            f"call [it] [{{n}} [more] [chip]] {_MINE}",
-            "call (with|for) {n} [chip]", "call (him|her|them|you|{other}) down",
-            "smooth call [with ({held}|my {held}|the {held})]",
-            "flat (it|that|the bet|the raise)", "put me in",
-            f"[flat] (call|match|see|meet|cover|equal|pay [for]|answer with a call) {_WHOSE} "
-            "(bet|raise|wager|stake|chip) [of {n} [chip]]",
-            f"(call|match|see|meet|cover|equal) {_WHOSE} {{n}} [chip]",
-            "(match|meet|cover|equal|pay) [the] {n:count} [more] chip [(from|of) {other}]",
-            "pay [the|those] {n:count} [more] [chip] "
-            "[to (stay in|see it|call|continue|go on|see (your|the|that) card)]",
-            "(match|pay|cover|meet) it", "(i'll|i will) see it", "(call|match) [{other}|you]",
-            "pay to (see|call|continue|stay [in]|go on) "
-            "[it|that|(your|the|that|next|public) [public|next] card|[in] [the|this] hand]",
-            "(call|see) you", "match", "(go|come) along [with it]", "stay in [the] [hand|pot|game]",
-            "pay [the] (chip|bet|price|amount) [to (stay in|see it|call)]",
-            "(stay|go) to [the] showdown",
-            "(see|look at) (your|the|that) (card|cards)",
-            "(pay|call) [to|and] see (your|the|that) (card|cards|hand)",
-            "pay (you|him|her|them) off", "look (him|her|them|you) up", "see that bet",
-            "pay {n:count} [chip] and see the (public|next|board) card",
-            "pay [the|my] [{n:count}] chip and (see|go to|take) [the|a] (showdown|public card"
-            "|next card)",
-            "call and see [the] (showdown|public card|next card|card|cards|your card)",
-            "call (the|this) bet",
-            f"(put|throw|toss|push|slide|drop|chuck) [in] [the] {{n:count}} [more] chip [in] "
-            f"[needed] "
-            f"to (call|match|stay|stay in|see|continue|match {_WHOSE} (bet|raise)) "
-            "[in the hand|in]",
-            f"[the] {{n}} [more] chip {_MINE} to (call|match|stay|see|continue|meet) "
-            f"[in|in the hand|it|(the|your|next|that) [next|public] card|{_WHOSE} (bet|raise)]",
-            "(make|take|go with|put in|play) [the|a] call [of {n} [chip]]",
-            "pay [up] [to stay in]", "[stay] in", "call it is",
-            "(pay|put in) [the] {n:count} (extra|more|extra chip|more chip)",
-            "(pay|put in) [the] {n:count} [more] chip (i'm|i am|that i'm|that i am) behind",
-            f"call with {_HELD}", f"(keep|stay|hang) (in|in there|around) with {_HELD}",
-            "(answer|reply|respond) with a call",
-            "(stay|hang|keep) in for [the|a] [{n:count}] [more] chip",
-        ],
-        "fold": [
-            f"{_ITS} [snap|tight|easy|sad] fold [it|this|this one|them|'em|em] [up] "
-            f"[here|now] {_MINE}",
-            f"fold {_HELD}",
-            f"get rid of ({_HELD}|it|this)",
-            f"(give up|throw away|muck|let go of|ditch|surrender|discard|release|bin|dump|drop"
-            f"|pitch) {_HELD}",
-            "(be|get|drop|bow|back|step|duck|bail) out [of (this|the) " + _ROUND + "]",
-            "give up [on] [(this|the) " + _ROUND + "]",
-            "(give up|throw away|muck|drop|fold) the (hand|card)", "muck [it]",
-            "lay (it|them) down", f"(lay|put|set) down {_HELD}", f"lay {_HELD} (down|to rest)",
-            "out",
-            f"(throw|put|give) {_HELD} (away|down|up)", "(throw|give|put) it (away|up|down)",
-            f"[be] out of (this|the) {_ROUND}",
-            f"{_HELD} and i (bow|drop|step|get|back) out [of (this|the) {_ROUND}]",
-            f"(quit|leave|retire from|withdraw from|retreat from|abandon|forfeit|exit|sit out"
-            f"|skip) "
-            f"(this|the|my) {_ROUND}",
-            f"(fold|drop|quit|retire|withdraw) (this|from this|in this) {_ROUND}",
-            "surrender", "retire", "withdraw", "step aside",
-            "throw in the (towel|hand|card)", "(give|leave|hand) {other} the pot",
-            f"(be|am) done with (this|the) {_ROUND}",
-            f"(give in|bow|yield) to {_SEAT} [.] [and] fold",
-            "(throw|toss) my {held} away",
-            f"(put|throw|send|drop) {_HELD} (in|into|to) [the] muck",
-            "let it go", "let this (one|1|hand) go", f"let {_HELD} go",
-            "let (you|him|her|them|{other}) (have|take|win) (it|the pot|this one|this 1|this pot)",
-            "step out", "drop it", "bow out gracefully", "(get|step|move) out of (the|their) way",
-            "(give up|surrender|concede|yield|cede|leave|give|hand) (the|my|this) (pot|hand|chips) "
-            f"[over] [to {_SEAT}]",
-            f"(concede|yield) [to {_SEAT}]",
-            "(the|this) (pot|hand) is (yours|his|hers) [.] [i] fold",
-            "(make|play) [the|a] fold",
-            "(too (expensive|risky|much|dear)|you win|not worth it|[it's|it is] not worth it) "
-            "[for me] [.] [i] fold",
-        ],
-        "raise": [
-            "(answer|reply|respond|fight back|hit back) with a [re] raise",
-            f"reraise [it] [[by|with] {{n}} [more] [chip]|to {{to:n}} [chip]] {_MINE}",
-            f"{_ITS} [re] raise [it] [again|up] [[by|with] {{n}} [more] [chip]|to {{to:n}} "
-            f"[chip]] {_MINE}",
-            f"[re] raise {_WHOSE} bet [(by|with) {{n}} [chip]|to {{to:n}} [chip]]",
-            "[re] raise (you|him|her|{other})",
-            "(make|put in|go for|throw in|fire in|pop in|put down) [a] [{n} [-] [chip]] [re] raise "
-            f"[of {{n}} [chip]|to {{to:n}} [chip]] {_MINE}",
-            f"{_ITS} [a] [re] raise [(of|by) {{n}} [chip]|to {{to:n}} [chip]] {_MINE}",
-            "make it {to:n} [chip]", "(pop|bump|push) it [up] to {to:n} [chip]",
-            "[re] raise [.] (putting|put) in {to:n} [chip] (in total|in all|altogether)",
-            "make it a raise [of {n} [chip]|to {to:n} [chip]]",
-            "bump [up] (it|the (bet|stakes|pot|price)) [up] [by {n} [chip]|to {to:n} [chip]]",
-            "bump it up", "(up|raise|increase|double|lift) the (stakes|bet|ante|price)",
-            "(push|drive) the (bet|price|stakes) (up|higher)",
-            "(go|come) (over the top|higher)", "(come|go) back over the top",
-            f"raise [it] (with|on) {_HELD}",
-        ],
-    },
+    [*_PHRASES.items(), *phrases().items()],
     {
         "held": {name: name for name in ("hand", "card", "holding", "pair", *_RANKS)},
+        "place": {**RANKS, "middle": 2, "last": -1, "final": -1},
         "other": {},
     },
     short={

@@ -446,6 +446,7 @@ def _open(reading: Reading, offers: dict[int, str], due: int) -> int:
                 raise _illegal(f"you cannot {word} to {to}; it is {offer}", offers)
             if amount is not None and str(amount) != chips:
                 raise _illegal(f"you cannot {word} {amount}; it is {offer}", offers)
+            _check_said(reading, list(offers).index(action) - len(offers), offers, due)
             return action
     facing = "fold" in offers.values()
     reasons = {
@@ -456,6 +457,16 @@ def _open(reading: Reading, offers: dict[int, str], due: int) -> int:
         "fold": "there is no bet to fold to, and checking is free",
     }
     raise _illegal(reasons[word], offers)
+
+
+def _check_said(reading: Reading, behind: int, offers: dict[int, str], due: int) -> None:
+    """What an answer says of its move: its place among the options, counted from the last one in
+    `behind`, and the chips that a call would cost."""
+    values = reading.values
+    if values.get("at", behind) not in (behind, behind + len(offers) + 1):
+        raise _illegal(f"{offers[list(offers)[behind]]} is another option", offers)
+    if values.get("due", due) != due:
+        raise _illegal(f"to call costs {due}, not {values['due']}", offers)
 
 
 def _illegal(reason: str, offers: dict[int, str]) -> IllegalAction:

@@ -213,7 +213,9 @@ class Pool(Bargain):
     # ---- reading answers --------------------------------------------------------------------
 
     def offer_phrases(self, agent: int) -> Mapping[str, Sequence[str]]:
-        takes = "(take|keep|get|receive)"
+        takes = "(take|keep|get|receive|grab|pocket|collect|have)"
+        part = "(share|part|portion|pick|half|side|take|cut)"
+        only = "[only|alone|just|and nothing else|and nothing more|and no more]"
         takes_to = f"({takes}|have)"
         mine = [
             f"[{{me}}] {takes} {{take:list}} [for (me|myself)]",
@@ -222,7 +224,25 @@ class Pool(Bargain):
             f"(i want|i'd like|i would like) [just|only] [to {takes_to}] "
             f"[just|only] {{take:list}} [for (me|myself)]",
             "[just|only] {take:list} [is|are] (for|to) (me|myself|{me})",
-            "{take:list} (is|are|will be) mine",
+            "{take:list} (is|are|will be|should be) mine",
+            "{take:list} belong to me",
+            f"mine [is|are] {{take:list}} {only}",
+            f"[i|i'll|i'm] [will] [be] {takes} [item|part] {{take:list}} {only}",
+            "{take:list} (is|are) (what|all) (i'm|i am) (taking|keeping|getting|claiming)",
+            f"{{take:list}} (is|are) (what|all) i {takes} [here|now]",
+            "(i'm|i am|i'd be|i'll be) (content|happy|satisfied|fine|okay|good) with [just|only] "
+            f"{{take:list}} {only} [this time|here|for now]",
+            f"[i] [will] ({takes}|claim|want|ask for|pick) nothing (but|except|other than) "
+            "{take:list} [for (me|myself)]",
+            "nothing (but|except) {take:list} for (me|myself)",
+            f"[i] (settle for|go for|go with|opt for|stick with|stick to) [just|only] "
+            f"{{take:list}} {only}",
+            f"my [final|own|fair] {part} [is|will be] {{take:list}}",
+            f"[i] (state|declare|write|write down|put down) [that] [i] [{takes}] {{take:list}}",
+            "[i] (stick to|follow) the (plan|deal|agreement) [.] [and] [i] (take|keep) {take:list}",
+            "put me down for {take:list}",
+            "it's {take:list} for me",
+            "everything [on the table] is mine [.] [i] take {take:list}",
             "(me|myself|{me}) [-] {take:list}",
             "[you] (give|leave) me {take:list}",
             "let me (have|keep|take|get) {take:list}",
@@ -244,6 +264,8 @@ class Pool(Bargain):
             f"[i|i'll|i will] let {YOU} (have|keep|take|get) {{give:list}}",
             f"{{give:list}} [is|are] (for|to) {YOU}",
             "{give:list} (is|are|will be) yours",
+            "yours [is|are] {give:list}",
+            "{other} can (keep|have|take|get) {give:list}",
             "({other}|you|them|him|her) [-] {give:list}",
             "{give:list} (goes|go) to (you|{other})",
         ]
@@ -254,6 +276,7 @@ class Pool(Bargain):
             "|(let's|let us) do (this|it like this|it this way)]"
         )
         first, second = f"({'|'.join(mine)})", f"({'|'.join(theirs)})"
+        start = f"[[for|as] a fair (split|division|share|deal) [.]] {start}"
         link = "[.] [and|while|with|so|but] [.]"
         splits = [
             f"{first} [{link} ({second[1:-1]}|{{other}} (take|keep) {{give:list}})]",
@@ -266,7 +289,7 @@ class Pool(Bargain):
                 *(f"(how|what) about [that|if] {split} [?]" for split in splits),
             ],
             "half": (*EVENLY, "(we|both) [each|both] (get|take|receive) half"),
-            "bare": ["{take:list}"],
+            "bare": [f"[just|only] {{take:list}} {only}", "[just|only] {take:list} it is"],
         }
         if len(self.goods) == 1:
             phrases["each"] = [

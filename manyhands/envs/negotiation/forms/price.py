@@ -160,7 +160,7 @@ class Price(Bargain):
 
     def offer_phrases(self, agent: int) -> Mapping[str, Sequence[str]]:
         will = "[i|i'd|i'll] [can|would|willing to|offer to|propose to]"
-        it = "[it|this|the item|your item|my item]"
+        it = "[it|this|the item|your item|my item|the thing|your thing|that|the object]"
         offers = [
             "[offer|propose|suggest|bid] [a price of] {amount}",
             "(offer|propose|suggest|bid|counter|counteroffer) [you|with|at] [a price of] {amount} "
@@ -217,10 +217,25 @@ class Price(Bargain):
                 "[i] [can] give you {amount} [for (it|the item|your item)]",
                 f"{will} (buy|purchase|take) {it} [from you] (for|at) {{amount}}",
                 f"sell {it} [to me] (for|at) {{amount}}",
+                f"[i'm|i am|i'd be] (willing|ready|prepared|happy|glad) to (pay|give [you]|spend"
+                f"|offer [you]) {{amount}} [for {it}]",
+                f"you (get|receive|will get|can get|can have) {{amount}} [from me] [for {it}]",
+                f"{{amount}} from me [for {it}]",
                 f"sell me {it} (for|at) {{amount}}",
                 "[i] (can|could|would) only pay {amount}",
             ]
-        return {"offer": offers, "close": closes}
+        # What makes it firm.
+        coin = "(coin|penny|cent|dime|dollar)"
+        firm = (
+            f"[[.] [and|but] (not (a|1|one) [single] {coin} (more|less)|not {coin} (more|less)"
+            "|no (more|less) [than that]"
+            "|take it or leave it|(that's|that is|it's|it is) (my|the) [final|last|best] "
+            "(offer|price|word|limit)|[my] final offer|firm|(that's|that is) (it|final|all))]"
+        )
+        return {
+            "offer": [f"{pattern} {firm}" for pattern in offers],
+            "close": [f"{pattern} {firm}" for pattern in closes],
+        }
 
     def means_standing(self, seen: Observation, content: np.ndarray) -> bool:
         return bool(seen.marked("offer_by")) and bool(content[0] == seen["offer"][0])

@@ -1,0 +1,321 @@
+"""The sentences that name a move without amounts: answers to an offer, passing, leaving, claims.
+
+Offers are worded by their forms (`Scenario.offer_phrases`).
+"""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+from manyhands.core.grammar import Grammar
+from manyhands.core.words import names
+from manyhands.envs.negotiation.forms import Scenario
+from manyhands.envs.negotiation.state import ACCEPT, CLAIM, PASS, READY, REJECT, WALK
+
+_WHAT = "(offer|deal|proposal|price|bid|split|trade|exchange|swap|terms|counteroffer|division)"
+_OFFER = (
+    f"(it|this|that|this one|[your|this|that|the|their|his|her|{{maker:player}} s] "
+    f"[current|standing|last|latest|new|proposed|generous|fair|unfair|unequal|lopsided|greedy|lousy"
+    f"|stingy|low|high] {_WHAT} [(of|from|by) "
+    "{maker:player}])"
+)
+_FAIR = (
+    (
+        "[yes|yeah|yep] [.] [(that|this|it|{offer}) works [for me] [.] [and|so|.] [i|i'll|i will]"
+        "|(fine|okay|good|alright) (by|with) me [.] [and|so|.] [i|i'll|i will]] "
+        "[[that|this|it|that's|it's|{offer}] [is|seems|looks|sounds] "
+        "(fair|good|great|fine|reasonable|acceptable|ok|okay) [{what}] [enough|to me|for me|by me] "
+        "[.] [and|so|.] [i|i'll|i will]] [[i'm|i am|am] (happy|glad|pleased|willing) to]"
+    )
+    .replace("{offer}", f"[your|this|that|the] {_WHAT}")
+    .replace("{what}", _WHAT)
+)
+_NO = (
+    "[no|no thanks|no thank you|sorry|i'm sorry|i am sorry] [.] [but] [.] [i|i'm|i am|i'll|i will] "
+    "[must|have to] [respectfully|politely]"
+)
+_UNFAIR = (
+    "[. ] [because|since|as] (that|this|it|that's|it's|it is|that is|your offer|the offer) "
+    "[is] [just|simply|very|really|much|far|way] (unfair|not fair|unacceptable|not acceptable"
+    "|not [good] enough|too (low|little|high|much|expensive)) [for me]"
+)
+_TOO = (
+    "[just|simply|still|way|far|much|very|really|a bit|a little] ((not|not nearly) [good] enough"
+    "|too (low|little|high|much|expensive|steep|cheap|dear))"
+)
+_IS = "that is|that's|it is|it's|this is|what"
+_BAD = "(bad|terrible|poor|awful|lousy|unfair|horrible) (deal|trade|offer|price|split|swap)"
+_TABLE = (
+    "[(the|this|these|my|our)] (table|game|negotiation|negotiations|talk|talks|deal|trade"
+    "|bargaining|room)"
+)
+_UNSOLD = "[without (a|any|the) deal]"
+_BYE = (
+    "[.] [no deal [for me|today|here|then]] [game over [for me]] [.] [i keep (what (i own|i have|is"
+    " mine)|my goods)] [(bye|goodbye|farewell|good luck|sorry)]"
+)
+# Why somebody leaves.
+_POINTLESS = (
+    "[([with (a|my) (cost|value|limit) of {n}] (no thanks|enough"
+    "|[(there's|there is)] nothing in (it|this) for me|(this|it) is (pointless|hopeless|useless"
+    "|a waste of time|going nowhere|not worth it)"
+    "|(i'm|i am) not interested|not interested|(i've|i have) had enough) [for me] [.] "
+    "[and|so|therefore])]"
+)
+_THIS_TURN = "(this|it|[the|this|my] (turn|one|1|round))"
+# What somebody waits for: "I'd like to hear the other side first".
+_THEM = (
+    "({other}|them|him|her|you|[the|my] (other [side|party|player|one]|seller|buyer|opponent"
+    "|partner))"
+)
+_HEAR_FIRST = (
+    f"((i'd|i would|i want|i prefer|i'd prefer|let's|let me) [rather|like] [to] "
+    f"((hear|see|watch|know|wait for|listen to) [what] {_THEM} [first] "
+    "[(say|says|want|wants|offer|offers|propose|proposes|do|does|has to say|have to say|think"
+    "|thinks|move|speak)] [first]|(have|let) "
+    f"{_THEM} [first] (speak|say something|name|make|open|go|offer|propose|move|start|begin|talk"
+    "|bid) [(a|the|its|their|an) [first|opening] (offer|price|move|step|bid|proposal|number)] "
+    "[first]))"
+)
+_PHRASES: dict[int, tuple[str, ...]] = {
+    ACCEPT: (
+        "aye",
+        "[(i'm|i am)] in (favour|favor)",
+        "(i'm|i am) for it",
+        "(yes please|thumbs up [from me])",
+        "(let's|let us) (do|make) (it|this|that|the|this trade|the trade|this deal|the deal"
+        "|this swap|this exchange)",
+        "[i] vote to (accept|approve) [it|this|that]",
+        "[yes] [that|this|it] (sounds|looks) (good|great|fine) (to|for) me [.] [yes|deal|i accept]",
+        "[yes] [that|this|it] (sounds|looks) (good|great|fine) [.] (let's|let us) "
+        "(trade|swap|do it|do this|deal)",
+        f"{_FAIR} [yes|deal|agreed] [.] [i] accept [{_OFFER}] [gladly|happily|as it is|as is]",
+        f"{_FAIR} [i] (gladly|happily) accept [{_OFFER}]",
+        f"{_FAIR} [i] (agree|agree to|agree with|approve|approve of|take|back|endorse|welcome"
+        f"|support|go along with|go with|on board with|am on board with|consent to|assent to|sign"
+        f"|settle for|say (yes|aye) to|give (my|a) (yes|approval|consent|blessing|nod) to) "
+        f"{_OFFER}",
+        f"[i] take (you|them|him|her|{{player}}) up on {_OFFER}",
+        f"[i] (nod|say) yes [to {_OFFER}]",
+        f"(it is|it's|that's|that is|this is) [a] (yes|aye|deal) (from me|from my side|to "
+        f"{_OFFER})",
+        "[i] (say|answer|reply) (yes|aye|deal|agreed)",
+        "you (have|have got|'ve got) [yourself|my] [a|my] (deal|agreement|word|yes|hand on it)",
+        "(consider it|call it) (a deal|done|agreed|settled)",
+        f"my (vote|answer|reply|verdict) (is|goes) [a] (yes|aye|in favour|in favor|for it|for "
+        f"{_OFFER}"
+        f"|in favour of {_OFFER}|in favor of {_OFFER}|positive)",
+        f"[i] (vote|am|come out|speak) in (favour|favor) [of {_OFFER}]",
+        f"[i] (wave|vote) {_OFFER} through",
+        f"{_OFFER} (has|gets|finds) my (vote|approval|support|agreement|consent|blessing)",
+        f"{_OFFER} is (accepted|approved|agreed|fine by me|fine with me|okay by me|okay with me)",
+        "(sold|shake on it|i shake on it|let's shake on it|let us shake on it|done and done)",
+        "(count me in|i'm in|i am in)",
+        f"{_FAIR} [i] (agree|approve|agreed)",
+        f"{_FAIR} [.] (deal|agreed|accepted|it's a deal|it is a deal)",
+        f"[i] support {_OFFER}",
+        f"(i'm|i am) (for|in favor of|in favour of) {_OFFER}",
+        "[a|it's a|it is a] yes from me",
+        f"agreed to {_OFFER}",
+        "[that's|it's|that is|it is|this is|you have|you've|you've got|you got|we have|we've got] "
+        "[yourself] [a|got a] deal",
+        "(yes|yeah|yep) [.] [it's a|that's a|you have a] [deal|agreed]",
+        "agreed [deal]",
+        "done deal",
+        "[that|this|it|it's|that's] [is] [a] (good|fair|fine|great) deal [for me] [.] [i] "
+        "(accept|agree)",
+        "(yes|yeah|yep) [.] [i] (accept|agree|take it|will take it)",
+        f"{_WHAT} accepted",
+        f"[i] vote (for|in favour of|in favor of) {_OFFER}",
+        "[i] vote (yes|for|for it|in favour|in favor|aye) [(for|on) {offer}]".replace(
+            "{offer}", _OFFER
+        ),
+        "[that|this|it] (works for me|suits me)",
+        f"(let's|let us) (accept|take) {_OFFER}",
+        f"[i'm|i am] (happy|fine|okay|ok|good|content) with {_OFFER}",
+        "[yes|okay|ok|fine|good|alright] [.] (let's|let us) do (it|that|this)",
+    ),
+    REJECT: (
+        "nay",
+        "thumbs down [from me]",
+        "[i] vote to (reject|decline) [it|this|that]",
+        f"[no|nope|sorry] [.] [[that|this|it|the price|your price|{_OFFER}] is|that's|it's] {_TOO} "
+        "[for me] [.] [so] [no|no thanks|no deal|i vote no|[i] (reject|decline|refuse) "
+        f"[{_OFFER}]]",
+        f"(no|no thanks|no way) [.] [{_IS}] a {_BAD} [for me]",
+        f"[{_IS}] (a {_BAD}|unfair|not fair|unacceptable) [for me|to me] [.] [so] (no|no thanks"
+        f"|no deal|[i] vote no|[i] (reject|decline|refuse) [{_OFFER}])",
+        "[no|sorry] [.] [i] (can't|cannot|won't|will not) (pay|give|afford) that [much]",
+        "[no|sorry] [.] (that's|that is|it's|it is) (above|over|beyond) my (budget|limit)",
+        f"{_NO} (reject|decline|refuse|deny) [{_OFFER}] "
+        f"[{_UNFAIR}]",
+        f"{_NO} (turn|vote|strike|shoot|wave) {_OFFER} (down|away|off) [{_UNFAIR}]",
+        f"{_NO} (throw|cast|give) {_OFFER} (out|back) [{_UNFAIR}]",
+        f"{_NO} (vote down|veto|oppose|dismiss|rebuff|spurn|pass on|pass up|say no to) {_OFFER} "
+        f"[{_UNFAIR}]",
+        f"[no|nope|sorry] [.] {_OFFER} is (rejected|declined|refused|unacceptable [to me]"
+        "|turned down|out)",
+        "(no|nope|sorry) [.] (rejected|declined|refused)",
+        "my (vote|answer|reply|verdict) (is|goes) [a] (no|nay|against it|against)",
+        f"my (vote|answer) (is|goes) (against|to reject|no to) [{_OFFER}]",
+        "[i] (say|answer|reply) (no|nay)",
+        f"(it is|it's|that's|that is|this is) [a] (no|nay) (from me|from my side|to {_OFFER})",
+        f"{_NO} turn down {_OFFER} [{_UNFAIR}]",
+        "[sorry|i'm sorry] [.] [but] (no|nope) [thanks|thank you|deal|way]",
+        f"(no|nope) [.] {_UNFAIR}",
+        "[i] vote (no|against|against it|nay) [(for|on) {offer}]".replace("{offer}", _OFFER),
+        "[i] vote against {offer}".replace("{offer}", _OFFER),
+        f"[i'm|i am] against [{_OFFER}]",
+        "[a|it's a|it is a] no from me",
+        "(not a chance|no chance|absolutely not|certainly not)",
+        "not (at|for) that [price]",
+        "(rejected|declined|refused)",
+        "(that|it|this) (doesn't|does not|won't|will not) work [for me]",
+        "[that's|it's|that is|it is] [much|far|way] too (expensive|much|little|low|high) [for me] "
+        "[.] no [thanks|thank you|deal]",
+        f"[i] disagree [with {_OFFER}]",
+        f"{_NO} (can't|cannot|can not|won't|will not|do not|don't|shall not|refuse to|must not"
+        f"|am not going to|'m not going to|am not willing to|'m not willing to|am unable to) "
+        f"(accept|take|agree to|agree with|approve|go for|go along with|consent to|vote for) "
+        f"[{_OFFER}]",
+        f"{_NO} (not|am not) (accept|take|agree to|go for) [{_OFFER}]",
+        f"[no|sorry] [.] [i'm|i am] not interested [in {_OFFER}]",
+        "[no|sorry] [.] (that's|that is|it's|it is|this is) (not enough|unfair|not fair"
+        "|unacceptable) [for me|to me] [.] [so] [i] (reject|decline|refuse) [it|this|that]",
+    ),
+    WALK: (
+        *(
+            f"{_POINTLESS} [i|i'm|i am|i'll|i will] [(get|stand|pack) up and] ({leave}) {_BYE}"
+            for leave in (
+                f"[no deal .] (walk|walk away|walk out|step away|head) [(from|out of) {_TABLE}"
+                f"|from (this|it)|out|off|away|home] {_UNSOLD}",
+                f"[no deal .] (leave|quit|exit|depart|withdraw from) [{_TABLE}] [here|now] "
+                f"{_UNSOLD}",
+                "(i'm|i am) (out|gone|off) [of here|here]", "(i'm|i am) done here",
+                f"(break off|call off|abandon) {_TABLE} [here|now] {_UNSOLD}",
+                f"(end|stop|terminate) {_TABLE} [here|now] without (a|any|the) deal",
+                f"(drop|back|pull|opt|bow|get) out [of {_TABLE}] {_UNSOLD}",
+                "(prefer|choose|opt for|take) no deal [over (this|that)|here]",
+            )
+        ),
+        "give up", "(bye|goodbye|farewell)", "break it off", "call it off",
+        "end without (a|any) deal",
+    ),
+    READY: (
+        "[fine (by|with) me] [.] "
+        "[i|i'm|i am|we're|we are] (ready|done|finished) [talking|with the talk|with talking"
+        "|to choose|to decide|negotiating] [.] [(let's|let us|time to) (decide|choose)]",
+        "[i|let's] (end|finish|stop) (the talk|talking|the discussion|the chat)",
+        "finish",
+    ),
+    PASS: (
+        "[i|i'll] (pass|skip|wait) [(this|my|the|for this|for the|on this) "
+        "(turn|round|move|month|time|one)]",
+        "[i] [do|propose] nothing [this (turn|round|month|time)]",
+        "[i] [make|have] no (offer|proposal) [for now|now|yet|this (turn|round|time)]",
+        "[i] abstain",
+        "(no op|noop|no move)",
+        "[i] (state|claim|declare|take) (no part [of it|for me]|nothing at all)",
+        "[i] state nothing", "no part for me",
+        *(
+            f"[{_HEAR_FIRST} [.] [and] (so|therefore)|no thanks|nothing for me] "
+            f"[i|i'll|i will|i'm] {words}"
+            for words in (
+                "(pass|skip|wait) [(this|my|the|for this|for the|on this) "
+                "(turn|round|move|month|time|one)]",
+                f"let {_THIS_TURN} (go by|pass|slide|go)",
+                f"sit {_THIS_TURN} out", f"sit out {_THIS_TURN}", "hold back",
+                "(give|hand) the (turn|word|floor) to ({other}|them|him|her)",
+            )
+        ),
+    ),
+}  # fmt: skip
+# No words are a pass where words, or an answer, are due; where an amount is, they name none.
+_SILENT = (
+    "[i] say nothing [this (turn|round|month|time)]",
+    "[i] [hold back and] (stay|keep|remain) (silent|quiet) [and (wait|listen|watch)]",
+    "[i have] nothing to (say|add)",
+    "[i] hold back and (say nothing|wait|listen|watch)",
+    "i listen (for now|this time)",
+    "no comment",
+    "silence",
+)
+_STATED = "[is|are] [worth|at|about|around|=] [about|around]"
+_STATES = (
+    "(claim|state|declare|say|announce|pretend|insist|mention|reveal|disclose"
+    "|bluff|let it be known)"
+)
+_BLUFF = "(bluff|lie|exaggerate|understate) [a (bit|little)]"
+_LIMIT = "(cost|value|limit|valuation|reservation price)"
+_CLAIMS = {
+    "value": (
+        "tell ({player}|them|him|her|you|the other) that [the|a|an|my|each|one] {good} [each] "
+        f"{_STATED} {{n}} [point|coin] [each] (to|for) me",
+        f"[to|for] me [.] [the|a|an|each|one] {{good}} [each] {_STATED} {{n}} [point|coin] [each]",
+        "[the|a|an|my|each|one] {good} [each] (is|are) worth {n} [point|coin] [each] (to|for) me",
+        "[i] value [the|a|an|my|each|one] {good} [each] at {n} [point|coin] [each]",
+        "[the|a|an|each|one] {good} [each] (brings|gives|earns) me {n} [point|coin] [each]",
+        "(claim|state|declare) [that] [the|a|an|my|each|one] {good} [each] "
+        f"{_STATED} {{n}} [point|coin] [each] [to me|for me]",
+        "(claim|state|declare) {n} [point|coin] for [the|a|an|my|each] {good}",
+    ),
+    "price": (
+        f"(claim|state|declare) [that] {_STATED} {{n}} [coin]",
+        f"{_STATES} [that] my {_LIMIT} {_STATED} {{n}} [coin]",
+        f"[{_BLUFF}] (my {_LIMIT} is|my (cost|value|limit) 's|my value's|my cost's|my limit's) "
+        "[about|around] {n} [coin] [[.] i claim]",
+        f"({_STATES}|tell (them|you|him|her|{{other}}|the (buyer|seller)|my (opponent|partner))"
+        f"|let (them|him|her|{{other}}|the (buyer|seller)) know|{_BLUFF} [.]) "
+        f"[that] (my {_LIMIT}|[the|this] item|it) (is|are) [only|just] [worth] "
+        "[only|just] [about|around] {n} [coin] [(to|for) me]",
+        "(it is|it's|[the|this] item is) [only|just] worth [only|just] [about|around] {n} [coin] "
+        "(to|for) me [[.] i claim]",
+    ),
+    "outside": (
+        f"(claim|state|declare) [that] [having] [no deal] {_STATED} {{n}} [coin|point] "
+        "[to me|for me]",
+    ),
+    "pledge": (
+        "(pledge|promise|claim) [that] [to|i'll|i will] [catch|take|harvest|fish] "
+        "[at most|no more than|up to|a maximum of] {n} [ton] [of fish] "
+        "[at most|at the most|or less] [this month|in this month|this time]",
+        "(pledge|promise|commit|vow) [myself] (to (catch|take|harvest|fish)|not to (catch|take"
+        "|harvest|fish) (more than|over)|that (i won't|i will not) (catch|take|harvest|fish) "
+        "(more than|over)) [at most|no more than|up to|a maximum of] {n} [ton] [of fish] "
+        "[this month|in this month|this time]",
+        "[this is|here is|here's] my (pledge|promise) [for this month] [is] "
+        "[to (catch|take|harvest)] [at most|no more than|up to|a maximum of] {n} [ton] [of fish] "
+        "[at most] [this month]",
+    ),
+}
+
+
+@functools.lru_cache(maxsize=128)
+def moves(data: Scenario, agent: int, silent: bool) -> Grammar:
+    """Of answers to an offer, moves without amounts, and claims; `silent`: no words are a pass."""
+    phrases: list[tuple[Any, Any]] = [
+        (kind, patterns) for kind, patterns in _PHRASES.items() if kind != READY or data.sizes[kind]
+    ]
+    phrases += [(PASS, _SILENT)] if silent else []
+    for named in data.terms_named:
+        phrases += [
+            (
+                ACCEPT,
+                [
+                    f"{_FAIR} [i] (accept|agree) {named}",
+                    f"{named} works [for me]",
+                    f"{_FAIR} [i] (take|accept|buy|have) it {named}",
+                    "[that's|it's|that is|it is|you have|you've got|we have|we've got] "
+                    f"[yourself] [a] deal {named}",
+                    f"[yes|okay|ok|fine|good|alright] [.] (agreed|accepted|deal) [.] {named}",
+                ],
+            ),
+            (REJECT, [f"{_NO} (reject|decline|refuse) {named}", f"no deal {named}"]),
+        ]
+    if not data.sizes[READY]:
+        phrases.append((WALK, ["[i] (end|stop) (the|this|these) (negotiation|talk|game)"]))
+    about = "price" if len(data.goods) == 1 and data.about == "value" else data.about
+    phrases.append((CLAIM, _CLAIMS[about]))
+    slots = data.slots(agent) | {"good": names(data.goods)}
+    return Grammar(phrases, slots, keep=("yes", "yeah", "yep"))

@@ -1,0 +1,191 @@
+"""Moves of poker that stand at the end, or at the beginning, of a sentence that says more: what a
+player is after ("I keep him honest with a call"), what is not done ("no bet from me, check"), which
+option it is ("option two, the bet"), and what comes of it ("I call and see the public card").
+
+The move itself is always named, so that the rest only has to be known to be harmless.
+"""
+
+from __future__ import annotations
+
+_SEAT = "({other}|opponent|my opponent|other player|other one|him|her|you|them|everybody|everyone)"
+_WHOSE = "(the|your|that|this|his|her|their|my opponent 's|{other} 's)"
+_HELD = "(my|this|the) ({held}|pair of {held}) [of (heart|spade|diamond|club)]"
+_THEIRS = "(my|this|the|a) {theirs:held}"
+_CHIPS = "{n} [-] [more|single|whole|extra|further] [chip]"
+
+# Each move as a name: "with a bet of 2 chips", "and fold".
+_NAMED = {
+    "check": "check [it] [behind|back|down|along]",
+    "bet": f"[value|big|small|standard] bet [it] [[of|for] {_CHIPS}]",
+    "call": (
+        f"([hero|crying|flat|just|simple|cold] call [it|{_SEAT}] [[of|for] {_CHIPS}]"
+        f"|(pay|match|cover|meet|put in) [the] {_CHIPS}"
+        f"|(see|match|cover|meet|pay) {_WHOSE} (bet|raise) [of {_CHIPS}])"
+    ),
+    "fold": f"fold [it|this|this hand|{_HELD}] [to {_SEAT}]",
+    "raise": f"[re] raise [it|{_SEAT}] [[of|by] {_CHIPS}|to {{to:n}} [chip]]",
+}
+_BY = (
+    "([with|by|and|so|.] [i|i'll|i will|i'm|i just|i have to|i must|going to|to]"
+    "|(with|by) (a|my) [nice|solid|quiet|quick|strong|simple|little]|by (making|putting in))"
+)
+
+# What is seen, or what comes, once a move is made.
+_CARD = f"({_WHOSE}|a) [public|next|board|face down|hole|other|second] (card|cards|hand)"
+_SEE = (
+    f"(see|look at|wait for|watch|view|reveal|look for|turn up|take|get) ({_CARD}|[the] showdown"
+    f"|[the] (second|next|last|final) round|[the] board)"
+    f"|(see|find out|wait and see|wait to see) (it|what happens|what comes|what {_SEAT} "
+    f"(do|does|has|have|holds|got|show|shows|hold)|who wins|how it goes|who has the better (card"
+    f"|hand)|(if|whether) {_SEAT} (fold|folds|call|calls|bluff|bluffs|is bluffing|are bluffing"
+    "|raises|bets|pays|dares|has it|have it))"
+    f"|let's see ({_CARD}|it|them|what {_SEAT} (has|have|got|holds|do|does)|what happens"
+    "|what comes|who wins)"
+    f"|show [me] ({_CARD}|it|them|what {_SEAT} (have|has|got|hold|holds))"
+    "|(go|move|continue|carry|proceed) [on] to [the] [(second|next) round|showdown]"
+    "|(stay|remain|keep) in [the] (hand|pot|game)"
+    f"|show [down] {_HELD}"
+)
+_AFTER = {
+    "check": (
+        f"(let|see) {_SEAT} (act|decide|move|go|do something|do it|make the [first] move|bluff"
+        f"|bet|talk|speak|choose|act first|go first)|{_SEAT} (can|may) (act|decide|go|move)"
+        f"|(wait|give {_SEAT} (the|a) (turn|move|action|chance [to bluff]))"
+        "|keep the pot (small|as it is)|take the showdown|keep my chips"
+    ),
+    "bet": (
+        f"(hope|pray|wait|look) (for|that) (a|an|the|{_SEAT}) (call|calls|fold|folds|pays [me] "
+        f"[off]|pay [me] [off])|hoping {_SEAT} (calls|call|folds|fold|pays|pay) [with {_THEIRS}]"
+        f"|hoping for a (call|fold)|(let|make) {_SEAT} (pay|decide|sweat|choose|think)"
+        "|take [down] the pot|build the pot|get (paid|value)"
+    ),
+    "call": (
+        f"(hope|pray|look|wait) (for|to|that) [i] [a|an|the|my] [hit|catch|pair|get|find|see] "
+        f"[{_HELD}|{{held}}|one|the best]|{_SEAT} (may|can) show|keep {_SEAT} honest"
+        f"|(win|hope to win|try to win) [the] [pot|hand]|pay {_CHIPS}|(put|throw) in {_CHIPS}"
+    ),
+    "fold": (
+        "(lose|give up|forfeit|accept) (just|only|my|the|no more than)* (ante|loss|{lost:n} chip|"
+        "chip) [i (paid|put in)]|(save|keep) (my|the|what) [other|remaining|rest of my] "
+        "(chip|chips|money|i have)|(wait for|hope for) (a|the) (better|next) (hand|card|spot|deal"
+        f"|cards)|(let|leave) {_SEAT} (have|take|win) (it|the pot)|move on|cut my losses"
+        "|(live|wait) to (fight|play) another (day|hand)"
+    ).replace("(just|only|my|the|no more than)*", "[just|only|no more than] [my|the]"),
+    "raise": (
+        f"(make|let) {_SEAT} (pay|decide|sweat|choose|think|fold)|build the pot|get value"
+        f"|(hope|pray|wait) for (a|the) (call|fold)|hoping {_SEAT} (calls|call|folds|fold)"
+        f"|put pressure on {_SEAT}|protect {_HELD}|take [down] the pot"
+    ),
+}
+
+# What a player is after, before the move that does it.
+_PRESSURE = (
+    f"(put|apply|keep) [some|more|real] pressure [on {_SEAT}]|(pressure|attack|punish|squeeze|scare"
+    f"|test|probe|charge|tax) ({_SEAT}|it|that|{_WHOSE} bet) [a bit|a chip]"
+    f"|make {_SEAT} [pay|sweat|think|decide|fold] "
+    "[for it|for this|for that|for (a|the|his|her) card|to (see|stay|continue)]"
+    f"|(go|play|bet) for value|get value (from|out of) {_HELD}|build (a|the) [bigger] pot"
+    f"|(play|take) (it|this|{_HELD}) (aggressively|aggressive|strong|fast|boldly)|be aggressive"
+    f"|take the [betting] (lead|initiative)|get [more|some] (money|chips) in [the pot]|"
+    f"try [for] a bluff|bluff {_SEAT}|turn up the heat|go on the (attack|offensive)"
+    f"|represent {_HELD}|steal (it|the pot)|go big|be bold|come over the top"
+    f"|(push|fight|hit) back|go over the top [of {_SEAT}]"
+)
+_AIMS = {
+    "check": (
+        "keep the pot (small|as it is|down)|stay (where i am|put|out of it|patient|safe)"
+        f"|control the pot|keep my chips|play it (safe|cool|slow)|(slow play|trap|induce|sandbag"
+        f"|slowplay) [{_SEAT}|{_HELD}|it|this]|take it (easy|slow)|(go|get|head) [straight|right"
+        "|directly] to [the] showdown|[straight|right|directly] to [the] showdown|wait"
+        f"|(give|pass) {_SEAT} (the|a) (action|turn|free card|chance)|hand the (action|turn) to "
+        f"{_SEAT}|let {_SEAT} (act|go|bet|decide|act first|make the first move|take the lead"
+        "|bluff)|(take|get|have) (the|a) free (card|showdown)|free (card|showdown)|keep quiet"
+        "|see [the] showdown for free|lie low|wait and see"
+    ),
+    "bet": _PRESSURE,
+    "call": (
+        f"keep {_SEAT} honest|(slow play|trap|slowplay|sandbag) [{_SEAT}|{_HELD}|it|this]"
+        f"|(want|like|love|need) to ({_SEE})|[will] ({_SEE})|take (a|another|the next) card"
+        f"|(stay|hang|keep) in [the hand|there]|(take|accept|face) {_WHOSE} (bet|challenge|raise)"
+        f"|(catch|call|snap off) {_WHOSE} bluff|look {_SEAT} up|(go|play) along|give it a (shot"
+        f"|try|chance)|defend (my|the) (ante|pot|{{held}})|(throw|put|toss) in {_CHIPS}"
+        f"|(throw|put|toss) {_CHIPS} in|pay {_CHIPS}|pay the price|be curious"
+    ),
+    "fold": (
+        "(lose|give up|let go of|forfeit|sacrifice|surrender|accept|take|write off|drop|swallow"
+        "|eat) [only|just] (my|the|this|that|a) [small] (loss|ante|chip|{lost:n} chip|chips)"
+        " [of ((a|1|one) chip|{lost:n} chip|my ante|the ante)] [i (paid|have paid|put in)] "
+        "[in the pot]|cut my losses [here]|(save|keep) (my|the) [other|remaining] (chip|chips"
+        "|money|stack)|(save|keep) {save:n} chip|(get|step|stay) out [of (the|this|his|her|their) "
+        "(hand|pot|way|trouble)]|give up [(the|this|my) (hand|pot)]|(stay|play it) safe"
+        f"|(let|leave) {_SEAT} (have|take|win) (it|this|this one|the pot)|wait for (a|the) "
+        "(better|next) (hand|card|spot|deal)|be (careful|prudent|sensible|disciplined)"
+        f"|respect {_WHOSE} (bet|raise)|believe {_SEAT}|limit (my|the) (loss|losses|damage)"
+    ),
+    "raise": _PRESSURE,
+}
+# What another is told before: "take it, I fold", "I don't believe you, call".
+_DOUBT = (
+    f"[i] (don't|do not|can't) (believe|buy|trust|fear) ({_SEAT}|it|that|this|(that|this|the|your"
+    "|his|her) (bet|story|bluff|raise|act))"
+    f"|[i'm|i am|am] not (scared|afraid|impressed|convinced|intimidated|fooled|worried|folding "
+    f"[this|{_HELD}]|buying (it|that|this|your story|his story)|going anywhere|giving up)"
+    f"|[i] (won't|will not) (fold|be bluffed|be pushed around|give up) [this|here|{_HELD}]"
+    f"|[i think|i bet|i say|i guess] {_SEAT} (is|are) (bluffing|weak|full of it)"
+    f"|you (don't|do not) have (it|{_THEIRS}|anything)|no fold [here|from me]"
+)
+_SAID = {
+    "check": (
+        "no (bet|betting|chip|raise|wager|action|risk) [from (me|my side)|for me] "
+        "[here|now|this time|today|yet]"
+        "|[i] (would rather|i'd rather|prefer to|i'd prefer to) not bet [here|now]|not betting "
+        "[here|this]|[i] (won't|will not|don't|do not) (bet|put anything in|risk anything"
+        "|put (a|any|more|another) chip in|add (anything|a chip|chips)) [here|now|this time]|why "
+        "risk (a|another|more) chip|nothing (from me|to add)"
+    ),
+    "bet": f"no (check|checking|free card|free cards|free showdown) [from me|here|for {_SEAT}]",
+    "call": _DOUBT,
+    "fold": (
+        "no (call|calling|chip|chips|more chips|more chip|more money) [from (me|my side)|for me] "
+        "[here|this time|now|today]|not (this time|today|worth it|my day|my hand|with this)"
+        f"|(you|{_SEAT}) (can|may) (have|take|keep) (it|this|this one|that|the pot)"
+        "|(take|have|keep) (it|the pot|this one)|(it's|it is|the pot is|that's) (yours|all yours"
+        "|his|hers)|you win [this (one|hand|pot|time|round)|the (pot|hand)]|[i] (believe"
+        "|respect) (you|it|that|him|her)|you (have|got|have got) me|well played|nice (bet|hand)|too"
+        " (rich|expensive|dear|steep|much|risky|hot) for (me|my blood|my taste|{held})"
+        "|[i'm|i am|am] not (paying|calling|risking|putting in|throwing away) (for that|for this"
+        "|that|this|it|more|that much|another chip|any more|a chip|{risk:n} [more] chip|chips)"
+        "|[i] (won't|will not|can't|don't want to|do not want to) (pay|call|risk|afford) [for] "
+        "[that|this|it|more|another chip|any more|a chip|{risk:n} [more] chip]"
+        "|(i'd|i would) rather "
+        "lose {lost:n} [chip] than {risk:n} [chip]|better (lose|to lose) {lost:n} [chip] than "
+        "{risk:n} [chip]"
+    ),
+    "raise": _DOUBT,
+}
+_OPTION = "(option|choice|number|action|move|alternative|possibility)"
+
+
+def phrases() -> dict[str, list[str]]:
+    """The moves with what stands beside them, as patterns of a `Grammar`."""
+    return {move: _of(move, named) for move, named in _NAMED.items()}
+
+
+def _of(move: str, named: str) -> list[str]:
+    after = f"[and|.|to|then|,] [i|i'll|i will|i can|we|we'll] ({_AFTER[move]}"
+    after += ")" if move in ("fold", "raise") else f"|{_SEE})"
+    return [
+        f"[want to|try to|like to|time to] ({_AIMS[move]}) {_BY} {named} [with {_HELD}]",
+        f"({_SAID[move]}) [.] [and|so|but|,] [i|i'll|i will|i'm|i just|i have to|i must] {named} "
+        "[instead|then]",
+        f"{named} [with {_HELD}] {after}",
+        f"{named} (with|on) {_HELD}",
+        f"(make|put in|go with|take|play|try) [a|the|my] {named} with {_HELD}",
+        # Which of the options it is.
+        f"[pick|take|choose|select|go for|go with] [(my|the) (pick|choice) is] "
+        f"({_OPTION} {{at:n}}|[the|my] {{at:place}} {_OPTION}|[the] {{at:place}} [one|1]|[the] "
+        f"(free|safe|cheap) {_OPTION}) [.] [i|i'll|to] {named}",
+        # As another did.
+        f"(same as|like|just like|copy|follow|mirror) {_SEAT} [did] [.] [and|i] {named}",
+        f"{named} (like|just like|same as|as) {_SEAT} [did|does]",
+    ]
