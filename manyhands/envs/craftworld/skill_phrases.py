@@ -12,10 +12,10 @@ _ON = (
 _NEAREST = "[(nearest|closest|this|that|some|my|next|nearby)]"
 _GATHER = (
     "(collect|gather|get|mine|chop|take|harvest|pick|pick up|cut|obtain|fetch|dig|dig up|chop down|"
-    "cut down|fell)"
+    "cut down|fell|stock up on|gather up)"
 )
 _UNTIL = (
-    "(until|till|til) ((you|i|we) (hold|have|carry|own|got|have got|have collected)"
+    "(until|till|til) ((you|i|we) (hold|have|carry|own|got|have got|have collected|have gathered)"
     "|i've (got|collected)|we've got) {n} [(of (them|it|those)|{again:item})]"
 )
 _MOST = (
@@ -26,13 +26,25 @@ _MOST = (
 )
 _SIDE = "[right|straight|over] [(up|down|over|there|out)] (on|to|in|at) (the|my) {where:way} [side]"
 _SEE = (
-    "(explore|scout|look around|(have|take) a look [around]"
+    "(explore|scout|look around|discover|search|find out what's there|(have|take) a look [around]"
     "|see (what's|what is|what there is|what lies) [out|over] there|see what (i|we) [can] find)"
 )
 _HAND = "(give|hand|hand over|pass|bring|deliver|carry|take|put)"
 _BACK = "(give|hand|pass|bring)"
 SAID = {
-    "collect": [f"{_ON} {_GATHER} (a|an|1|one|more|some more|enough) {{item}} [more] {_UNTIL}",
+    "collect": [f"{_ON} {_GATHER} {{item}} (here|[right] in front of me|i face|ahead) {_UNTIL}",
+                f"{_ON} {_GATHER} {_UNTIL}",
+                f"{_ON} {_GATHER} {{item}} [up] to [a] [total of] {{n}}",
+                f"{_ON} {_GATHER} {_NEAREST} {{item}} (just|only|exactly) {{count}}",
+                f"{_ON} {_GATHER} {_NEAREST} {{item}} [just] (1|one) [only]".replace(
+                    "(1|one)", "{count}"),
+                f"{_ON} {_GATHER} {{item}} {{count}} [(piece|unit|of them|more)]",
+                f"{_ON} (search|comb) grass {_UNTIL}",
+                f"{_ON} {_GATHER} {_NEAREST} {{item}} here {_UNTIL}",
+                f"{_ON} {_GATHER} {{count}} {{item:goods}} (from|off|out of) {_NEAREST} "
+                "(tree|grass|stone|rock) [here]",
+                f"{_ON} {_GATHER} {{count}} {{item:goods}} first",
+                f"{_ON} {_GATHER} (a|an|1|one|more|some more|enough) {{item}} [more] {_UNTIL}",
                 f"{_ON} {_GATHER} {_NEAREST} {{item}} [{_UNTIL}]",
                 f"{_ON} {_GATHER} {{count}} [(more|piece of|unit of)] {{item:goods}}",
                 f"{_ON} {_GATHER} {_NEAREST} {{item}} (until|up to) {{n}}",
@@ -68,11 +80,23 @@ SAID = {
              "one step)]", "do nothing", "(no op|noop)", "(skip|pass) [(my|this)] (turn|step)"],
     "go to": [f"{_ON} (go|walk|move|run|head|travel|get|make|make my way|come|carry on|press on"
               f"|push on) "
-              "[back|over|across|up|on|off|straight|out] (to|toward|for) "
-              f"{_NEAREST} {{what:sight}} [{_SIDE}]",
+              "[back|over|across|up|down|on|off|straight|out|close|closer] (to|toward|for) "
+              f"{_NEAREST} {{what:sight}} [({_SIDE}|over there)]",
               f"(approach|reach|find [my] way to) {_NEAREST} "
               "{what:sight}"],
-    "explore": ["{way} (to|and) (explore|scout)", f"{_ON} (explore|scout) {{way}}",
+    "explore": ["{way} (to|and) (explore|scout)",
+                "(wander|roam|venture|rove) [(off|out|around|about|over)] [(to|toward|in|into)] "
+                "{way} "
+                "[(side|direction)]",
+                "(explore|scout|check out|look at|search|uncover) {way} (side|part|of here)",
+                "(check out|uncover) {way}",
+                "(wander|roam|venture) [off] [to] {way} (to|and) (see|discover|find|explore) "
+                "[(what's there|whats there|what is there|new (terrain|ground|land|thing))]",
+                "(explore|uncover) [map] to {way} [of here]",
+                "(discover|find out|see|look) (what's|what is|what lies) [(up|down|in|to|out"
+                "|over)] "
+                "{way}",
+                "(have|take) a look around (in|to) {way}", f"{_ON} (explore|scout) {{way}}",
     "(explore|scout) [further] out {way}",
                 "(go|head|set off|walk|travel) (exploring|explore|scout) [(to|toward|in|into)] "
                 "{way}",
@@ -89,7 +113,12 @@ SAID = {
     "one step": ["@"],
     "follow": ["(follow|accompany|join|stay with|stay near|(stay|stick|keep) [very] close to|"
                "stay by|stick with|tag along with|trail|shadow|keep near|go with|go to|walk to|"
-               "come to|go over to|head to|keep follow|keep up with) [my] [{player}]"],
+               "come to|go over to|head to|keep follow|keep up with|go after|walk with|catch up "
+               "with"
+               "|stick together with|move closer to|get closer to|stay beside) [my] [{player}]",
+               "(keep|stay) [my] {player} (company|s side)", "keep company with [my] {player}",
+               "(stay|walk|keep) at [my] {player} s side", "go where [my] {player} go",
+               "(stick|stay|go|keep) with [my] {player} and (go after|follow) (them|him|her|it)"],
     "help": ["(help|help up|revive|rescue|save|go help|go and help) [my] {player} [(up|get up)]",
              "help up", "go help"],
     "give": [f"{_HAND} (all|both) {{count:n}} [of] [my] {{gift}} [over] to [my] {{player}}",
@@ -114,7 +143,9 @@ SAID = {
 }  # fmt: skip
 # Phrases that name no more than a thing.
 SHORT = {
-    "collect": ["[(some|more)] {item} " + _UNTIL],
+    "collect": ["[(some|more)] {item} " + _UNTIL, "{count} {item:goods} first",
+                "[just] {count} {item:goods} (from|off) (tree|grass|stone|this tree)",
+                "i want [single] {count} {item:goods}"],
     "collect all": [f"[(some|more)] {{item}} [.] {_MOST}"],
     "go to": ["[over|back|across|off|on|up] to [(nearest|closest|that|this)] {what:sight}"],
     "make": [f"[(1|one|a|my)] {{what:tool}} {NEAR}"],

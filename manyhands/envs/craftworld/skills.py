@@ -728,7 +728,10 @@ class CraftSkills:
         return self._named(verb if what is None else f"{verb} {what}", "there is no such thing")
 
     def _collect(self, said: dict[str, Any], sight: Perception | None, current: int | None) -> int:
-        item, count, goal = said["item"], said.get("count"), said.get("n", rl.MOST)
+        item = said.get("item", said.get("again"))
+        if item is None:
+            raise IllegalAction("say what to collect: 'collect wood until you hold 5'")
+        count, goal = said.get("count"), said.get("n", rl.MOST)
         if said.get("again", item) != item:
             raise IllegalAction(f"{item} and {said['again']} are two things")
         begun = f"collect {item} until you hold"

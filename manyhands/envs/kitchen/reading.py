@@ -102,6 +102,11 @@ _WAYS = {
 }
 _SIDES = {"up": NORTH, "upward": NORTH, "down": SOUTH, "downward": SOUTH, "right": EAST,
           "rightward": EAST, "left": WEST, "leftward": WEST}  # fmt: skip
+_SIDED = {
+    **{f"{way}ern": i for i, way in enumerate(ACTIONS[:STAY])},
+    **{f"{side}{hand}": _SIDES[side] for side in ("left", "right") for hand in ("", " hand")},
+    **{"upper": NORTH, "top": NORTH, "lower": SOUTH, "bottom": SOUTH},
+}
 _CLEAR = {side: way for side, way in _SIDES.items() if side not in ("left", "right")}
 _ARROWS = {"\u2191": NORTH, "\u2193": SOUTH, "->": EAST, "\u2190": WEST} | {
     f"{'arrow ' * first}{side}{' arrow' * (not first)}{key}": _SIDES[side]
@@ -190,7 +195,10 @@ _SLOTS: dict[str, Any] = {
     "way": _WAYS, "side": _SIDES, "arrow": _ARROWS, "name": _NAMES,
     "own_name": {**_WAYS, **_OTHERS}, "short": _LETTERS,
     "over": {"above": NORTH, "below": SOUTH, "beneath": SOUTH},
-    "near": {"above": NORTH, "below": SOUTH, "left of": WEST, "right of": EAST},
+    "sided": _SIDED,
+    "near": {"above": NORTH, "below": SOUTH, "beneath": SOUTH, "under": SOUTH,
+             "underneath": SOUTH, "left of": WEST, "right of": EAST},
+    "back": {"behind": True},
     "hand": {"left": WEST, "right": EAST},
     "rest": {"up": NORTH, "down": SOUTH, "left": WEST, **_CLEAR}, "clear": _CLEAR,
     "thing": dict(_things()),
@@ -205,7 +213,8 @@ _A = "[a|my|one|another|1|this|that|some] [next|first|second|third|last|fresh|ra
 _FRONT = (
     "from (here|there)"
     "|in front [of me]|ahead [of me]|before me|directly in front of me|right in front of me|here"
-    "|there|[that] i am facing|[that] i'm facing|[that] i face|next to me|beside me"
+    "|there|right (here|there)|under my nose|[that] i am facing|[that] i'm facing|[that] i face"
+    "|next to me|beside me"
 )
 
 
@@ -213,9 +222,11 @@ def _place(label: str) -> str:
     """A place, what lies there, and where it is."""
     what = f"[(with|that holds|holding) [a|my] {{{label}_what:thing}} [on it]]"
     return (
-        f"[a|my|this|that|nearest|closest] [{{{label}_way:way}}] ({{{label}:place}}|it) {what} "
+        f"[a|my|this|that|nearest|closest] [({{{label}_way:way}}|{{{label}_way:sided}})] "
+        f"({{{label}:place}}|it) {what} "
         "[[at] [cell|position] "
-        f"{{{label}_x:n}} {{{label}_y:n}}|[(to|on|in|at)] {{{label}_way:way}} [of me|side]"
+        f"{{{label}_x:n}} {{{label}_y:n}}|[(to|on|in|at|directly|right|just)] {{{label}_way:way}} "
+        f"[of me|of here|side]|{{{label}_back:back}} me"
         f"|(to|on|at) [my] {{{label}_way:side}} [side|hand side] [of me]|{{{label}_way:near}} me"
         f"|{{{label}_way:over}}"
         f"|(directly|right|just) {{{label}_way:near}} me|{_FRONT}] "
@@ -223,6 +234,14 @@ def _place(label: str) -> str:
     )
 
 
+# A cell by its place, and one beside the chef by its side.
+_KIND = "[floor] (cell|tile|square|position|floor|spot|space|field|location)"
+_NEXT = "[free|empty|open|next|adjacent|neighbouring|neighboring|other|my]"
+_XY = f"[{_NEXT} {_KIND} [(beside|next to) me]] [.] [at] [x [=]] {{x:n}} [y [=]] {{y:n}}"
+_BESIDE = (
+    f"({_NEXT} {_KIND} ((to|on|at|in) [my] ({{way}}|{{side}}) [side|hand side] [of me]"
+    f"|({{way}}|{{side}}) of me|{{near}} me)|{_NEXT} {{sided}} [floor] {_KIND})"
+)
 _THERE = "[cell|position|spot] {place_x:n} {place_y:n}"
 _HELD = "[[that] (i|i'm|i am) (hold|have|carry|holding|carrying)|(in|from) my hand]"
 _CELL = "(step|pace|cell|tile|square|space|block|position|field)"
@@ -233,24 +252,30 @@ _GO = (
     "(go|move|walk|step|head|off|run|travel|proceed|advance|shift|slide|edge|inch|shuffle|scoot"
     "|back|back up|back off|back away|retreat|withdraw|pull back|fall back"
     "|(go|move|walk|step|head) back"
-    "|(go|move|walk|step|head) (over|across|straight|right over)"
+    "|slip [out|past]|(shift|slide|edge|inch|shuffle|scoot|hop) over"
+    "|(go|move|walk|step|head) (over|off|across|straight|right over)"
     "|(take|make|do) (a|one|1) (step|move)"
-    "|(keep|continue) [going|moving|walking|heading]|move (myself|my chef)"
+    "|(keep|continue) [going|moving|walking|heading]|(move|bring) (myself|my chef)"
+    "|side step|sidestep|squeeze|swerve|hop|roll|stroll|march|wander|drift|relocate|reposition"
+    "|make (room|way)|give way|yield|clear the way|(move|go|get|step) out of {passed:place} s way"
+    "|(make (room|way)|clear the way) by (go|move|step|walk)"
     "|(go|walk|carry|keep|move|step|head) on|onward|(step|move|stand|get) (aside|out of the way))"
 )
 _TURN = (
-    "((turn|swing) [myself] [back|round|around|about|over]|face|look|rotate [myself]"
-    "|orient [myself])"
+    "([(make|have|let) my chef] (turn|swing|spin|pivot|swivel|rotate|orient|point|aim) "
+    "[myself|my (chef|face|nose|body)] [back|round|around|about|over]"
+    "|[(make|have|let) my chef] (face|look))"
 )
 _TO = (
-    "[to|->|toward|in|into|onto|due|straight|straight to|up to|direction|over to"
+    "[to|->|for|toward|in|into|onto|due|straight|straight to|up to|direction|over to"
     "|back|back to|across to|down to]"
 )
 _TO_DO = (
     "((on [my|our] way|en route|heading|nearer|closer|next|over|back) (to|toward|for)|past|along"
     "|around|by|[that|which] (bring|get|take|lead) (me|us) (to|toward|closer to|nearer to|next to)"
     "|(to|so i can|in order to|so that i can) (get|reach|fetch|grab|take|pick up|collect|face"
-    "|approach|be at|get to|use|be near|get closer to|make room for|avoid|get past|pass))"
+    "|approach|be at|get to|use|be near|get closer to|make room for|avoid|get past|pass|unblock"
+    "|free|let))"
 )
 _AWAY = "(get out of the way|make room|clear the way)"
 _FOR = (
@@ -269,6 +294,16 @@ _STAY = (
     "|stand still and wait|stop [moving|here]|do nothing|nothing|noop|no op|no operation"
     "|keep still|sit (still|tight)|pass|(pass|skip) [my] turn|skip|take no action"
     "|do (a|one) (wait|noop)|be wait)"
+)
+# Not to move is to stay.
+_UNMOVED = (
+    "(do not|don't|dont|won't|wont|will not|shall not|i'm not|am not|not) [even] "
+    f"(go anywhere|budge|stir|leave [from] [my|this] {_KIND}|move (at all|inch|anywhere|this (turn"
+    f"|step|tick|time)|from [my|this] {_KIND})) [from [my|this] {_KIND}|at all|an inch] "
+    "[[for|at] [right] (this|the|1) (turn|step|moment|tick|time)|right now]",
+    "no (move|movement|step) (from|for) me [this (turn|step|tick|time)]",
+    "(stand pat|hold my horses|hold our horse|hang tight|keep my foot where "
+    "they are|stay right where i stand) [for [a] (step|turn|moment)|this (turn|step)]",
 )
 _UNTIL = (
     "(until|till) (something|anything) [else|new|important|relevant] (happen|change|concern me"
@@ -291,9 +326,9 @@ _DONE = (
     "[(on|onto|in|into|to|from|at) [a] ({until_where:place}|me)]|get out of [the|my] way)"
 )
 _WHILE = (
-    "[[for] (a|one|1|another) [little|short|brief] "
+    "[[for] (a|one|1|another|this|this one|this 1) [little|short|brief] "
     "(step|turn|moment|second|sec|tick|bit|while|round|move)"
-    "|1|my turn|for my turn|[for] {count:n} (step|turn|moment|second|tick|round|move)"
+    "|1|my turn|for my turn|for now|[for] {count:n} (step|turn|moment|second|tick|round|move)"
     f"|{_UNTIL}"
     "|for [a|my] ({until:place}|{until:thing}|cooking) "
     "[to (cook|finish|be ready|be done|be cooked|move [away|out of the way]|pass|finish cooking"
@@ -304,7 +339,8 @@ _WHILE = (
     "|[at|on|in] [cell|position] {x:n} {y:n}]"
 )
 _ACT = (
-    "(interact|use|act|activate|operate|trigger|(do|perform|make|use) [a|an] "
+    "[(try|attempt) to] (interact|use|poke|tap|prod|act|activate|operate|trigger|(do|perform"
+    "|make|use) [a|an] "
     "(interact|interaction)"
     "|(press|hit) (interact|space|spacebar|space bar) [key|bar|button])"
 )
@@ -312,20 +348,27 @@ _AHEAD = (
     "(it|this|that|(what|whatever) is (in front of|ahead of|before) me|what i face"
     f"|what i am facing|what i'm facing|(cell|thing|object|station|tile) ({_FRONT})|{_FRONT})"
 )
-_TAKE = "(take|get|grab|fetch|collect|pickup|lift|retrieve|gather|obtain|pick)"
+_TAKE = (
+    "(take|get|grab|fetch|collect|pickup|lift|retrieve|gather|obtain|pick|snatch|pluck|scoop|draw"
+    "|pull|seize|secure|equip|get hold of|get my hands on|get my hand on)"
+)
 _PUT = "(put|place|set|lay|drop|drop off|deposit|pop|store|park|stow|rest|dump|unload)"
 _POUR = (
     "(put|place|drop|add|throw|toss|load|insert|pop|dump|deposit|drop off|bring|carry|move"
-    "|transfer|tip|slide|slip|plop|feed|release|sling|lower)"
+    "|transfer|tip|slide|slip|plop|feed|release|sling|lower|stick|chuck|fling|plonk|pitch|dunk"
+    ")"
 )
 _DISH = "(with|using|onto|on|in|into) [a|my] [clean|empty] (dish|plate|bowl)"
 _START = "(start|begin)"
 _SERVE = "(serve|deliver|hand in|hand over|submit|turn in|send out|hand out|bring|carry|take|put)"
 _DEEDS: dict[str, list[str]] = {
     "take": [
-        f"{_TAKE} [up] {_A} {{thing}} [up] "
+        f"{_TAKE} [up] {_A} {{thing}} [up|out] [in [my] hand] "
         f"[(from|out of|off|at|in|on|with) ({_place('place')}|{_THERE})|{_FRONT}] {_FOR}",
         "(pick up|pickup|take|grab)",
+        f"{_TAKE} [up] (1|one) of {{thing}} [(from|out of) {_place('place')}] {_FOR}",
+        f"{_TAKE} [up] (1|one) (from|out of) {_place('place')}",
+        f"reach into {_place('place')}",
         f"({_TAKE}|pull) {_A} {{thing}} out [(of|from) {_place('place')}]",
         f"help myself to {_A} {{thing}} [(from|at) {_place('place')}]",
         f"{_TAKE} (myself|me) {_A} {{thing}} [(from|out of|at) {_place('place')}|{_FRONT}]",
@@ -344,10 +387,15 @@ _DEEDS: dict[str, list[str]] = {
         f"{_PUT} {_A} {{thing}} (aside|away) [(on|onto|at) {_place('place')}]",
     ],
     "fill": [
-        f"{_POUR} {_A} {{thing}} {_HELD} ((in|inside) [here|there]|(in|into|to|inside|at) "
+        f"{_POUR} {_A} {{thing}} {_HELD} ((in|inside) [here|there]|(in|into|to|inside|at|over) "
         f"{_place('place')}) [{{so_far:n}} of 3]",
         f"(put|place|drop|add|throw|toss) in {_A} {{thing}}",
         f"add {_A} {{thing}}",
+        f"let {_A} {{thing}} (fall|drop|go) (in|into|over) {_place('place')}",
+        f"(get|deliver) {_A} {{thing}} (in|into|to) {_place('place')}",
+        f"(in|into {_place('place')}) [it|{_A} {{thing}}] (go|with) [it|{_A} {{thing}}]",
+        f"{_A} {{thing}} go (in|into|to|inside) [{_place('place')}]",
+        f"(fill|load|feed) {_place('place')}",
         f"(fill|load|feed) {_place('place')} with {_A} {{thing}}",
         f"(feed|give) {_place('place')} {_A} {{thing}}",
     ],
@@ -411,10 +459,20 @@ def _grammar() -> Grammar:
             f"({_GO}|{_TURN}|direction) {_ONE} {_TO} [direction] [=|.] {{way}} [direction] {_BY} "
             f"{_CARRIED} [({_TO_DO}|to|toward) {_place('aim')}|to {_AWAY}]",
             f"{_GO} {_ONE} {_TO} [direction] [=|.] {{side}} [side|direction] {_BY} {_CARRIED} "
-            f"[{_TO_DO} {_place('aim')}|to {_AWAY}]",
+            f"[({_TO_DO}|to|toward) {_place('aim')}|to {_AWAY}]",
             "(turn [myself]|rotate) to face {way}",
             f"face {_TO} {{side}} [side|direction]",
             "(go|move|press|hit|push) {arrow}",
+            f"({_GO}|take|enter|occupy|use|claim|choose) [to|onto|into|on] {_BESIDE}",
+            f"{_TURN} {_TO} ({{way}}|{{side}}) (so [that]|to have|and have) {_place('aim')} [is]",
+            f"({_GO}|off) (to|toward|for|in direction of) {_place('aim')} "
+            "[.|so|->] ({way}|{side})",
+            f"[out of [my|{{passed:place}} s] way] [.] {_GO} {_TO} ({{way}}|{{side}}) "
+            "[{again:arrow}]",
+            "take [a|one|1] single step [to] [my] ({way}|{clear})",
+            "off to ({way}|{side}) (i|we) go",
+            f"[keep] (push|press|hit|walk) [to] ({{way}}|{{clear}}) {_BY}",
+            "(step|move|go) (aside|out of the way) [to] [my] ({way}|{side}) [side]",
         ],
         "turn": [f"(turn|rotate|look|(take|make) a) {_TO} {{hand}}", f"{_GO} to my {{side}}"],
         "ahead": [
@@ -432,18 +490,41 @@ def _grammar() -> Grammar:
             "[cell|tile|square|position|floor] [at] [x [=]] {x:n} [y [=]] {y:n}",
             f"[{_GO}] [to] {{side}} {_ONE} [to] [cell|tile|square|position|floor] [at] {{x:n}} "
             f"{{y:n}} [for {_A} {{for:thing}}]",
-            f"(back|{_ONE} over) to [cell|tile|square|position|floor] [at] {{x:n}} {{y:n}}",
+            f"(back|{_ONE} over) to {_XY}",
+            f"({_GO} [to|onto|into|on|up to|over to]|get (to|onto|on|over to)|(take|enter|occupy"
+            "|reach|claim|step on|stand "
+            f"(on|at)) [to]) {_XY} [and (free|leave|vacate) {_A} {_KIND} [(for|to) {{for:place}}]]",
+            f"[{_GO}] {_ONE} [to] ({{way}}|{{side}}) {_BY} [back] [to|onto|into] {_XY}",
         ],
         "face": [
             f"[{{way}} [-|.|and|to]] ({_TURN} {_TO}|(go|move|walk|step|head) (to|toward|over to"
             f"|up to)|approach|turn around to [face]|turn to face"
             f"|(turn|swing) [back|round|around|about] to face) {_place('place')} [again|once more]",
             f"(back|round|around) to {_place('place')}",
+            f"(follow|join|chase|swap [places|cells|positions] with|trade places with) "
+            f"{_place('place')} ({{way}}|{{clear}})",
+            f"(swap|trade places) {{way}} with {_place('place')}",
+            f"[{_GO}] ({{way}}|{{clear}}) (onto|into|to) {_place('place')} [s (cell|spot|square"
+            "|place|position)]",
+            f"(point|aim) [myself|my (chef|face|nose|body)] at {_place('place')}",
             f"(turn|swing|rotate|pivot) [to] [my|a] {{towards:side}} (to|toward|to face) "
             f"{_place('place')}",
         ],
+        # Against what cannot be entered.
+        "bump": [
+            f"(push|bump|bonk|press|walk|run|knock) [myself] (against|into) "
+            f"{_place('place')} [again|once more]",
+            f"bump {_place('place')} [again|once more]",
+        ],
         "stay": [
             *WAITING,
+            *_UNMOVED,
+            f"{_STAY} [(.|and|to)] ((see|watch|check) (what|how|where|which way) {{until:place}} "
+            "(do|go|move|plan|want|act|decide|will do|is up to|is doing|react)|(watch|observe|mark"
+            "|mind|keep an eye on) {until:place})",
+            f"{_STAY} {_WHILE} [.|and] [to] let {{until:place}} (go|pass|move|work|act|decide|by"
+            "|through|step) [first|by|through|past|ahead|aside|away|off|out of [my|the] way]",
+            f"(stay|remain|stand|wait) (at|on|in) ({_XY}|my {_KIND})",
             f"{_STAY} [-|.|and] [wait here|wait] {_WHILE} "
             "[[.] with [a|my] {until:thing} [in [my] hand]|[.] [a|my] {until:thing} in [my] hand"
             "|and let [my] {until:place} (go|pass|move|work|act) [first|by|through|past|ahead]]",
@@ -507,7 +588,11 @@ def _short() -> Grammar:
                f"{{way}} {_BY} {_CARRIED} ({_TO_DO}|to|toward) {_place('aim')}",
                "(once more|once again) {way}",
                f"{_ONE} [to] {{clear}}", f"(a|one|1) {_CELL} to [my] {{side}}",
-               f"{{clear}} (a|one|1) [{_CELL}]"],
+               f"{{side}} (a|one|1) {_CELL}", "{clear} (a|one|1)", _BESIDE,
+               f"{_ONE} over to [my] ({{way}}|{{side}})",
+               f"(to|to my) {{side}} (to|toward) {_place('aim')}",
+               f"[to] {{clear}} (to|toward) {_place('aim')}"],
+        "step": [f"{_ONE} [to] ({{way}}|{{side}}) {_BY} [to|onto|into] {_XY}"],
         "alone": ["{n}"],
         "ahead": ["forward"],
         "number": ["{n} [-|.|=|is] {own_name}"],
@@ -573,7 +658,7 @@ _CHEF = re.compile(r"chef[ _]?([0-9])(?:[:,]? will|[:,])? (.+)")
 _RIGHT_NOW = re.compile(r"\bright (?:now|then|here|there|away|again|to)\b")
 # What tells how a chef stands, and what does if it stands so.
 _STANDS = re.compile(r"\b(?:i'm|i am|we're|we are|now|am|are) (?:\w+ )?(?:facing|looking)\b")
-_TURNS = re.compile(r"\b(?:turn|face|look|rotate|swing)\b")
+_TURNS = re.compile(r"\b(?:turn|fac|look|rotat|swing|spin|pivot|point)\w*")
 _FACES = re.compile(r"\b(?:facing|looking|(?:i|we) (?:face|look))\b")
 _FACING = re.compile(r"(?:i )?(?:still |now )?(?:face|look)\b")
 _CALLED = frozenset(_list("partner friend team everyone"))
@@ -655,7 +740,11 @@ def _resolved(reading: Reading, plain: str, seen: Seen) -> int | str:
     kind, values = reading
     if kind in ("go", "turn", "name") and _RIGHT_NOW.search(plain):
         return "'right' may be a direction or not"
-    way = _first(values, "way", "side", "hand", "rest", "clear", "letter", "arrow")
+    way = _first(values, "way", "side", "hand", "rest", "clear", "letter", "arrow", "near", "sided")
+    if kind == "go" and values.get("aim_way", way) != way and not _TURNS.search(plain):
+        return "it names two ways"
+    if values.get("again", way) != way:
+        return "the arrow points another way"
     if seen.hand not in values.get("carried", {seen.hand}):
         return "that is not what you hold"
     if kind == "go" and "aim" in values and _TURNS.search(plain):
@@ -682,6 +771,10 @@ def _resolved(reading: Reading, plain: str, seen: Seen) -> int | str:
         return "you are not there" if there else STAY
     if kind in ("step", "face"):
         return _towards(values, way, seen)
+    if kind == "bump":
+        action = _towards(values, way, seen)
+        done = action == seen.facing and not seen.deed.startswith("nothing")
+        return "turn to it, or interact with it" if done else action
     return _deed(kind, values, seen)
 
 
@@ -699,7 +792,9 @@ def _towards(values: dict[str, Any], way: int | None, seen: Seen) -> int | str:
     if not ways:
         return "that is not beside you; name the next step"
     if "towards" in values:  # a side of the chef or of the map
-        return ways[0] if ways == [values["towards"]] else "name a direction of the compass"
+        way = values["towards"]
+        sure = ways == [way] or (way in ways and seen.facing == NORTH)
+        return way if sure else "name a direction of the compass"
     if way is not None:
         return way if way in ways else f"that is not {ACTIONS[way]} of you"
     if len(ways) > 1:
@@ -715,6 +810,7 @@ def _is_at(values: dict[str, Any], label: str, way: int, seen: Seen) -> bool:
         (label not in values or values[label].fits(cell))
         and where == (cell.x, cell.y)
         and values.get(f"{label}_way", way) == way
+        and (f"{label}_back" not in values or way == seen.facing ^ 1)
         and cell.thing in values.get(f"{label}_what", {cell.thing})
         and (cell.code == COUNTER or f"{label}_what" not in values)
     )

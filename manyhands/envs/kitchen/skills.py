@@ -374,7 +374,12 @@ class KitchenSkills:
         # "Pot a" is pot A, although "a" may be an article.
         most = max((len(reading.values) for reading in readings), default=0)
         meant = [reading for reading in readings if len(reading.values) == most]
-        named = {self._skill(meaning, values, perception) for meaning, values in meant}
+        named = {
+            self._under_way(values["thing"], current)
+            if meaning == "go on"
+            else self._skill(meaning, values, perception)
+            for meaning, values in meant
+        }
         if len(named) > 1 and perception is not None:  # "from (3, 4)": a dispenser or a counter
             named = {skill for skill in named if self._leads(skill, meant[0].values, perception)}
         if len(named) != 1:
@@ -383,6 +388,12 @@ class KitchenSkills:
         if perception is not None:
             self._at(skill, meant[0].values, perception)
         return skill
+
+    def _under_way(self, thing: str, current: int | None) -> int:
+        """The current skill, if it is one with that thing."""
+        if current is None or self.names[current].split()[-1] != thing:
+            raise IllegalAction(f"no skill with {thing} is under way")
+        return current
 
     def _at(self, skill: int, said: dict[str, Any], perception: np.ndarray) -> None:
         """That a skill leads to the place of which is spoken."""
@@ -524,7 +535,7 @@ _RIGHT_AWAY = re.compile(r"\bright (?:now|then|away|again)\b|\b(?:yeah|yes|all)\
 _NTH = ("first", "second", "third", "fourth", "fifth", "sixth")
 _ON = (
     "[(keep|still|continue|keep on|go on|continue with|go on with|continue to|go on to|go|go and"
-    "|carry on|carry on with|proceed to|proceed with|resume|get back to|hurry to)]"
+    "|carry on|carry on with|proceed to|proceed with|resume|get back to|hurry to|finish|try to)]"
 )
 _DET = (
     "[(my|some|1|one|another|this|that|more|new|fresh)] "
@@ -540,9 +551,12 @@ _A_POT = (
 _POT = f"({_A_POT}|{{pot:letter}})"
 _FOR = f"[for ([(my|this|next|our)] (soup|order)|{_POT})]"
 _BOX = (
-    "[(from|at|out of) [(nearest|closest)] [{box:thing}] (dispenser|box|crate|pile|stack|supply|"
-    f"source|station|bin)] {_AT}"
+    "[(from|at|out of) [(nearest|closest|this)] [{box:thing}] (dispenser|box|crate|pile|stack|"
+    "supply|source|station|bin) [(in front [of me]|ahead [of me]|to my {box_side:side}|next to me"
+    "|{box_way:way} of me|on [the] {box_way:way} [side])]|[right] here|in front of me|in hand|back"
+    f"|(that's|that is|which is) [right] (here|in front of me|next to me)] {_AT}"
 )
+_BOXES = "{thing} [(dispenser|box|crate|pile|stack|supply|station|bin)]"
 _TOP = (
     "([(nearest|closest|empty|free|nearest empty|nearest free|this|that|middle|central|next|my)] "
     f"(counter|worktop) {_AT}|[(cell|position)] {{at_x:n}} {{at_y:n}})"
@@ -551,7 +565,11 @@ _WINDOW = (
     "(window|serving (window|counter|station|area|hatch|point)|hatch|delivery [(window|station|"
     f"counter|area|point)]|customer) {_AT}"
 )
-_GET = "(fetch|get|take|grab|collect|retrieve|gather|pick|(go|head) for) [(myself|me)]"
+_GET = (
+    "(fetch|get|take|grab|collect|retrieve|gather|pick|snatch|secure|bring [back]|get hold of"
+    "|obtain"
+    "|(go|head|off|be off|go off) for|go (fetch|get|grab)) [(myself|me)]"
+)
 _IN = "[and (drop|put|add|tip|place|throw|pop|toss) it in]"
 _SOUP = "([(my|this|that)] [(ready|cooked|finished)] (soup|dish|order|plate|meal)|it|this)"
 _ONCE = "[(1|one) (step|cell|tile|square)]"
@@ -575,21 +593,33 @@ _FACED = (
 )
 _PHRASES = {
     "fetch": [f"{_ON} {_GET} {_DET} {{thing}} {_BOX} {_FOR}",
+              f"(go|walk|head|run|off|go over|walk over|head over) [over] to {_BOXES} "
+              "[(and|to) (take|get|grab|fetch|collect|pick up) [(1|one|it|for a|a|{thing})]]",
+              f"(go|walk|head|run|off) [over] to {_BOXES} for {{thing}}",
+              f"(i|we) (want|would like) {_DET} {{thing}}",
+              f"{_DET} {{thing}} (is|be) what (i am|i'm|we are) after",
+              f"(i'm|i am|be) (after|on) {_DET} {{thing}} [duty]",
               f"help myself to {_DET} {{thing}} {_BOX}",
               f"{_ON} {_GET} {_DET} {{thing}} (from|at) [(cell|position)] {{at_x:n}} {{at_y:n}} "
               f"{_FOR}",
               f"{_ON} pick up {_DET} {{thing}} (from|at|out of) [(nearest|closest)] [{{thing}}] "
               f"(dispenser|box|crate|pile|stack|supply) {_AT} {_FOR}"],
+    "go on": ["(keep|keep on|stay|stick|carry on|continue|go on|keep going|still) (with|at|on) "
+              "{thing} [(plan|run|job|duty|errand)]"],
     "put in": [f"{_ON} (put|add|drop|place|throw|toss|bring|carry|take|deliver|load|insert|tip"
                "|pop|walk|run|rush) "
                f"[{_HELD}] [(over|across|straight)] (in|into|to|inside|over to) {_POT} {_IN}",
+               f"{_ON} {_GO} to {_POT} (and|to) (put|drop|add|place|throw|tip) {_HELD} [(in"
+               "|there)]",
+               f"(drop|get|put|stick|chuck|fling) {_HELD} [off] (in|into|at|to) {_POT}",
+               f"use {_POT} for {_HELD}", f"(start|begin) (fill|filling) {_POT}",
                f"(fill|load) [up] {_POT} [with {_HELD}]", f"fill {_POT} up [with {_HELD}]",
                f"add {_HELD}", f"feed {_POT} [with {_HELD}]", f"feed {_HELD} to {_POT}",
                f"{_HELD} (in|into|to) {_POT}",
                f"{_ON} {_GO} (to|over to) {_POT} with {_HELD}"],
     "start": [f"(start|cook|turn on|switch on|activate|heat|begin) [cooking] [(in|with|at)] {_POT}",
               f"(cook|start|begin) [(cook|cooking)] [soup] in {_POT}", f"turn {_POT} on",
-              "start cooking [soup]", f"(get|set) {_POT} (going|cooking|started|to (cook|boil))",
+              "start cooking [soup]", f"(get|set) {_A_POT} (going|cooking|started|to (cook|boil))",
               f"let {_POT} (cook|boil|start|start cooking)"],
     "plate from": [f"{_ON} (plate|plate up|dish up|dish) [{_SOUP}] [(from|out of|in|of)] {_POT}",
                    f"{_ON} ({_GET}|scoop|ladle|pick up) {_SOUP} (from|out of|in|of) {_POT}",
@@ -603,7 +633,7 @@ _PHRASES = {
                  f"(put|set|lay|place) {_HELD} down [(on|onto|at) {_TOP}]",
                  f"(put|set|lay|place|leave|drop|park|stow|rest) {_HELD} (on|onto) {_TOP}",
                  f"(bring|carry|take) {_HELD} to {_TOP}", f"(set|put|lay) {_HELD} aside",
-                 f"(drop|let go of|get rid of) {_HELD}", "drop"],
+                 f"(drop|let go of|get rid of|ditch|discard) {_HELD}", "drop"],
     "pick up": [f"{_ON} pick up {_DET} {{thing}} [(from|off|on) {_TOP}]",
                 f"pick {_DET} {{thing}} up [(from|off) {_TOP}]",
                 f"{_ON} {_GET} {_DET} {{thing}} (from|off|on) {_TOP}"],
@@ -615,11 +645,18 @@ _PHRASES = {
              "[(for a (moment|bit|second|while)|[for] this step|step|1 step|one step|for 1 step"
              "|for one step|for my turn"
              f"|[for] {{n}} (step|turn)|with {_HELD} [in hand]|{_FOR_THAT}|{_UNTIL})]",
-             "stay idle", "(skip|pass) [(my|this)] (turn|step)"],
+             "stay idle", "[(hold|keep|maintain)] [my] position",
+             "(do not|don't|won't|i'm not|not) (move|budge) (at all|(this|1) (step|turn)|for now)",
+             "no (move|movement) [(this|for this) (step|turn)]",
+             "(stay|keep) out of [(my|{other} s)] way and wait",
+             "let {other} (go|pass|move|act) [(first|by|past|through)]",
+             "(skip|pass) [(my|this)] (turn|step)"],
     "go to": [f"({_ON} {_GO}|(my|the) [next] (destination|target|goal|place|spot|position|stop"
     f"|cell) "
-              f"[is|will be]|make for|make my way|go and stand|station myself) "
-              f"[over|back|across|up|down|on|straight] [to] "
+              f"[is|will be]|make for|make my way|[go] [and] stand|(station|position|place|park) "
+              f"myself|step|take [up] [my] (position|place|post)|reach|wait|take) "
+              f"[over|back|across|up|down|on|straight] [{_ONCE} [to] [my] ({{way}}|{{side}})] "
+              f"[(to|at|onto)] "
               f"[(cell|tile|square|position|spot|"
               f"floor cell)] [at] {place} [[(to get|to be)] out of [(the|my)] way]"
               for place in
@@ -627,18 +664,22 @@ _PHRASES = {
                "y [=] {y:n} [and] x [=] {x:n}", "row {y:n} [and] column {x:n}",
                "x y [=] {x:n} {y:n}")],
     "step": ["take (1|one|a single) step [to] [my] ({way}|{side})",
-             f"[({_GO}|step|turn|face)] {_ONCE} [to] {{way}} {_ONCE}",
+             f"[({_GO}|step|turn|face)] {_ONCE} [to] {{way}} {_ONCE} [as before]",
+             "(keep|continue|still) (face|go|walk|turn) {way}",
              f"({_GO}|step|turn|face) {_ONCE} [to] [my] {{side}} {_ONCE}",
-             "take 1 step [to] ({way}|{side})", "take one step [to] ({way}|{side})",
-             "take step [to] ({way}|{side})"],
+             "take [(1|one)] step [to] ({way}|{side})", "back {way}", "{way} once",
+             f"({_GO}|step) [a] (cell|tile|square) [to] [my] ({{way}}|{{side}})"],
     "interact": [f"(interact|interact with) [{_FACED}]", f"use {_FACED}"],
 }  # fmt: skip
 _SHORT = {
-    "fetch": ["[(i'll have|i will have|i'd like|i would like|time for)] "
+    "fetch": ["{thing} (duty|run)", "{thing} (it is|first)",
+              "[(i'll have|i will have|i'd like|i would like|time for)] "
               f"[(1|one|another|a|fresh|clean)] [(first|second|third|next|last)] {{thing}} {_BOX}"],
-    "put in": [_A_POT, f"{_DET} {{thing}} (in|into|to|for|is for) {_POT}", f"{_POT} for {_HELD}"],
+    "put in": [_A_POT, f"{_DET} {{thing}} go (in|into|to) {_POT}",
+               f"(in|into|to|off to) {_POT} (with {_HELD}|{_HELD} go)",
+               f"{_DET} {{thing}} (in|into|to|for|is for) {_POT}", f"{_POT} for {_HELD}"],
     "go to": ["[(1|one) (cell|step|square|tile|pace)] [over|back|across|up|down|off|on|straight] "
-              "to [(cell|tile|square|position|spot)] {x:n} {y:n}"],
+              "to [(cell|tile|square|position|spot)] {x:n} {y:n}", "{x:n} {y:n} it is"],
 }  # fmt: skip
 _SIDES = {"up": "north", "down": "south", "right": "east", "left": "west"}
 _WAYS = {f"{way}{ward}": way for way in _SIDES.values() for ward in ("", "ward")}

@@ -280,19 +280,24 @@ def wait_for(slot: str) -> tuple[str, ...]:
         "|get there|get closer|come closer|come here|get into position|go by|clear the way"
         "|come to me|join us|reach me|pass me|pass by|step aside|finish"
         "|(press|push|use) [the|my|its|that] button|(open|unlock|pass|go through) [the|that] door"
-        "|(get|take|bring|fetch) [the] key|(repair|fix) [the|its] generator|clean [the] river)"
+        "|(get|take|bring|fetch|pick up|have) [the] key|come (over|back)|return|(reposition"
+        "|decide|act)"
+        " [first]|(repair|fix) [the|its] generator|clean [the] river)"
     )
     there = (
         "(closer|near|nearer|here|there|ready|in place|in position|beside me|next to me|gone|past"
-        "|close [enough]|adjacent|out of the way|beside it|next to it)"
+        "|close [enough]|adjacent|out of the way|beside it|next to it|back|done)"
     )
     return (
         f"{stay} [for] {who} [to {come}]",
         f"{stay} (until|till) {who} ({come}|(is|be|has|have|get) {there}|has (moved|passed|left"
-        "|arrived|come))",
+        "|arrived|come) [(on|away|off|by|past)])",
         f"{stay} and (let|allow) {who} [to] {come}",
         f"({stay}|stand still {TIME}) and (watch|observe|mark|keep an eye on) {who}",
-        f"let {who} {come}",
+        f"let {who} {come} [first]",
+        f"{stay} while {who} ({come}|(is|be) {there})",
+        f"{stay} (until|till) [my|the] (way|path|coast|corridor|aisle) (is|be) (clear|free|open)",
+        f"(stay|keep) out of [the|my|{{{slot}}} s] way and (wait|hold)",
     )
 
 
@@ -318,12 +323,15 @@ def opened(plain: str) -> str:
 NO_MOVE = (
     "no (action|move|movement) [(this|on this|for this)] (turn|step|time|round)",
     "(do not|don't|dont|won't|wont|will not|shall not|i'll not|i'm not|am not|not) [even] "
-    "(move|go anywhere|budge|stir|leave (this|my) (cell|place|spot|square|room)) "
+    "(move|go anywhere|drive|drive anywhere|budge|stir|leave (this|my) (cell|place|spot|square"
+    "|room)) "
     f"[(at all|an inch|anywhere|a step|1 step|myself)] {TIME} [.] [(stay|wait)]",
 )
 NEXT_CELL = (
-    "[(next|adjacent|free)] (cell|square|tile|field) ((to|on) [my|the] {way} [side] [of me]"
-    "|{way:near} [me]|{way} of me)"
+    "[(next|adjacent|free|empty|neighbouring|neighboring|corner)] "
+    "(cell|square|tile|field|spot|corner) "
+    "((to|on|at|in) [my|the] {way} [side] [of me|of here]|{way:near} [me]|{way} (of|from) (me"
+    "|here))"
 )
 HOLD = "(hold|keep|maintain) [(my|this)] [current] (position|place|ground)"
 _GO = (
@@ -338,11 +346,11 @@ _FAR = (
     "|further|on|now|first|right now|right away]"
 )
 _AIM = "[(to|towards|toward|in|into|for)] [my] [the]"
-_PLACE = "(row {row:n} [and|.] column {column:n}|{pair_row:n} {pair_column:n})"
-_TO = (
-    f"[(to|onto|on|into|at) [cell|square] {_PLACE}|[(up|down)] to row {{row:n}}"
-    "|[over] to column {column:n}]"
+_PLACE = (
+    "[(cell|square|tile|spot|position)] [(at|in|on)] "
+    "(row {row:n} [and|.] column {column:n}|{pair_row:n} {pair_column:n})"
 )
+_TO = f"[(to|onto|on|into|at) {_PLACE}|[(up|down)] to row {{row:n}}|[over] to column {{column:n}}]"
 _SOME = (
     "[(some|that|this|my|1|one|a|the|any)] [(adjacent|nearby|neighbouring|neighboring)] "
     "[piece of|bit of]"
@@ -350,10 +358,13 @@ _SOME = (
 _THING = "(food|fruit|apple|berry|meal|crop|harvest|item|snack)"
 # What one may go towards.
 _GOAL = (
-    f"([(the|that|a)] [level {{to_level:n}}] {_THING} [(of|at|with) level {{to_level:n}}] "
-    "[(at|on|in)] [row {to_row:n} [and|.] column {to_column:n}|{to_row:n} {to_column:n}]"
+    f"([(the|that|a|this)] [(other|{{which:sided}})] [level {{to_level:n}}] {_THING} [(of|at"
+    "|with) level {to_level:n}] "
+    "[(at|on|in)] [row {to_row:n} [and|.] column {to_column:n}|{to_row:n} {to_column:n}|row "
+    "{to_row:n}]"
     "|{to_player:player})"
 )
+_APPROACH = "(approach|go after|close in on|get closer to|get near|aim for|make for)"
 _TOWARDS = (
     f"(to|for|(towards|toward|in direction of|closer to|nearer to)) {_GOAL}"
     "|(towards|toward|in direction of) (row {to_row:n} [and|.] column {to_column:n}|row {to_row:n}"
@@ -374,13 +385,23 @@ _TAKE = (
     "|load up|gather up|help myself to|take up|consume|snatch|seize|pocket)"
 )
 _ALSO = {
-    "north": "up|upward|northward|n",
-    "south": "down|downward|southward|s",
-    "west": "left|leftward|westward|w",
-    "east": "right|rightward|eastward|e",
+    "north": "up|upward|northward|n|\u2191|\u2b06",
+    "south": "down|downward|southward|s|\u2193|\u2b07",
+    "west": "left|leftward|westward|w|\u2190|\u2b05",
+    "east": "right|rightward|eastward|e|->|\u27a1",
 }
 _WAYS = {
     word: ACTIONS.index(way) for way, also in _ALSO.items() for word in (way, *also.split("|"))
+}
+SIDES = {"north": "northern|upper|top", "south": "southern|lower|bottom",
+"west": "western|left hand",
+         "east": "eastern|right hand"}  # fmt: skip
+_SIDED = {word: ACTIONS.index(way) for way, also in SIDES.items() for word in also.split("|")}
+ARROWS = {word: way for word, way in _WAYS.items() if not word.isalpha()}
+# "Pick up" is no direction.
+COURSES = {word: way for word, way in _WAYS.items() if word not in ("up", "down")}
+_CLEAR = {
+    word: way for word, way in _WAYS.items() if len(word) > 1 and word not in ("left", "right")
 }
 _STAY = (
     "(stay|wait|noop|none|pass|idle|skip|hold|rest|stand still|do nothing|no op|stay put|halt|pause"
@@ -391,7 +412,20 @@ GRAMMAR = Grammar(
         "go": [
             f"{_GO} {_FAR} {_AIM} {{way}} [side|direction] {_FAR} {_TO}",
             f"{_GO} {_FAR} {_AIM} {{way}} [by] {_FAR} {_TO}",
-            f"{_GO} [over|back] (to|onto|into) [cell|square] {_PLACE}",
+            f"{_GO} [over|back] (to|onto|into) {_PLACE}",
+            f"(take|enter|occupy|reach|step on|stand (on|at)) {_PLACE} [(beside|next to) {_GOAL}]",
+            f"{_GO} [over|back] (to|onto|into) {_PLACE} (beside|next to) {_GOAL}",
+            f"(join|follow|help) {{who:player}} [.] [{_GO}] {{way}}",
+            f"[{_GO}] {{way}} [.] (into|onto) ({{who:player}} s|{{who:owner}}) "
+            "(cell|square|spot|place)",
+            f"({_GO} (to|onto|into)|take|enter|occupy) {NEXT_CELL}",
+            "(take|choose|pick|try) [(the way|way|direction)] {way:course}",
+            "(my|the) only (way|option|direction) [(forward|on|out|left|open)] (is|be|lead) [to] "
+            "{way}",
+            f"{_GO} (aside|away|out of [the|my] way) [to] [my] [the] {{way}} [side]",
+            f"(swap|swap [places|cells]|trade places) with {{who:player}} [.] [{_GO}] {{way}}",
+            f"(to|first) step [(of|in|to) (that|it|this)] [.] [is] [{_GO}] {{way}}",
+            f"{_GO} {_AIM} {{way}} and (let|help) {{who:player}} [come|pass|load|with (it|that)]",
             f"{_GO} [over|back|up|down] (to|onto|into) (row {{row:n}}|column {{column:n}})",
             f"{_GO} [over] (to|onto|into) {NEXT_CELL}",
             f"(my|the) [next] (step|move|way) (go|lead|take me|be) {_AIM} {{way}}",
@@ -402,6 +436,20 @@ GRAMMAR = Grammar(
         "towards": [
             f"{_GO} {_FAR} {_AIM} {{way}} {_FAR} ({_TOWARDS})",
             f"{_GO} {_FAR} (towards|toward|to) {_GOAL}",
+            f"({_GO} {_FAR} (towards|toward|to|for)|{_APPROACH}) {_GOAL} {{way:near}} [me]",
+            f"({_GO} {_FAR} (towards|toward|to|for)|{_APPROACH}) {_GOAL} [(up|down|over) "
+            "[there]] [.] "
+            f"[{_GO}] [(to|in|on|at)] [the] {{way}} [(by|1|one)] {_FAR} [side]",
+            f"({_GO} {_FAR} (towards|toward|to|for)|{_APPROACH}) {_GOAL}",
+        ],
+        # To a cell beside food.
+        "beside": [
+            f"({_GO} [{{way}}] {_FAR}|get|[go] stand|position myself|place myself|{{way}} "
+            f"[(one|1)]) [to] (beside|next to|adjacent to) {_GOAL} [(to|in|on) [the] {{way}}]",
+            f"{_APPROACH} {_GOAL} from [the] {{of:way}} [side]",
+            f"({_GO} [(to|onto|into)]|get to|take|enter|occupy) [(the|a)] (cell|square|spot|tile) "
+            f"(beside|next to|adjacent to|{{of:way}} of|{{of:near}}) {_GOAL}",
+            f"({_GO}|get) (to|on|onto) [the|its] {{of:way}} side of {_GOAL}",
         ],
         STAY: [
             *WAITING,
@@ -411,7 +459,8 @@ GRAMMAR = Grammar(
             "(skip|pass) [(my|this)] (turn|move|step)",
             "do nothing [at all]",
             HOLD,
-            f"(stay|wait|remain) (at|on|in) [cell|square] {_PLACE}",
+            f"(stay|wait|remain) (at|on|in) ({_PLACE}|my (cell|place|spot|square))",
+            "(hold still|stay|wait) me",
             *wait_for("player"),
             *NO_MOVE,
         ],
@@ -427,6 +476,11 @@ GRAMMAR = Grammar(
     },
     {
         "way": _WAYS,
+        "sided": _SIDED,
+        "clear": _CLEAR,
+        "course": COURSES,
+        "arrow": ARROWS,
+        "owner": {},
         "near": {"above": 1, "below": 2, "beneath": 2, "left of": 3, "right of": 4},
         "player": {},
     },
@@ -436,11 +490,22 @@ GRAMMAR = Grammar(
         "go": [
             f"[straight|due] {_AIM} {{way}} [by] [(one|1|a) {_CELL}] {_TO}",
             f"to {_PLACE}",
-            "{way} (ho|bound)",
+            "{way} (ho|bound|first)",
+            "{way} {same:arrow}",
             NEXT_CELL,
+            f"(1|one|a) {_CELL} {{way}} [from here]",
+            "(1|one) [over] {way:clear} [from here]",
+            "(1|one) over to [the|my] {way} [side]",
+            f"(1|one|a) {_CELL} {{way:near}} [me]",
+            "[(northern|southern)] {way:sided} (cell|square|spot)",
             f"{{way}} [.] {_PLACE}",
         ],
-        "towards": [f"[straight|due] {{way}} {_FAR} ({_TOWARDS})"],
+        "towards": [
+            f"[straight|due] {{way}} {_FAR} ({_TOWARDS})",
+            f"({_TOWARDS}) [.] {{way}} [by] {_FAR}",
+            f"({_TOWARDS}) [.] [of course] [.] {{way}} [by] {_FAR}",
+            f"{{way}} {_FAR} to {_GOAL} by {{who:player}}",
+        ],
         LOAD: [
             "[time for|(i'll|i will) have] [(some|1|one|a|an|another)] "
             f"[level {{level:n}}] {_THING} {_LEVEL} {_BESIDE}"
@@ -470,9 +535,10 @@ def parse(mission: Mission, text: Any, state: MissionState, agent: int) -> int:
             for name in (own, LETTERS[i])
             if i != agent
         }
+        owners = {f"{name}'s": i for name, i in others.items()}
         named: set[int] = set()
         reason = ""
-        for reading in GRAMMAR.read(opened(answer.plain), {"player": others}):
+        for reading in GRAMMAR.read(opened(answer.plain), {"player": others, "owner": owners}):
             action = _named(mission, state, agent, reading)
             if isinstance(action, str):
                 reason = reason or action
@@ -505,7 +571,7 @@ def _lines(offered: tuple[tuple[int, str], ...]) -> Grammar:
 def _named(mission: Mission, state: MissionState, agent: int, reading: Reading) -> int | str:
     """The action of a reading, or why what it says does not hold here."""
     values, cell = reading.values, None
-    if reading.meaning == "towards":
+    if reading.meaning in ("towards", "beside"):
         return _towards(mission, state, agent, reading)
     row = values.get("row", values.get("pair_row"))
     column = values.get("column", values.get("pair_column"))
@@ -518,6 +584,8 @@ def _named(mission: Mission, state: MissionState, agent: int, reading: Reading) 
         own = int(state.row[agent]), int(state.column[agent])
         return STAY if (row, column) in ((None, None), own) else "you are not there"
     if reading.meaning == "go":
+        if values.get("same", values.get("way")) != values.get("way"):
+            return "it names two ways"
         steps = [action for action in told if action not in (STAY, LOAD)]
         fits = [action for action in steps if cell is None or _at(cell, told[action])]
         if "pair_row" in values and "way" not in values:  # it may be column and row
@@ -550,8 +618,6 @@ def _at(cell: str, told: str) -> bool:
 def _towards(mission: Mission, state: MissionState, agent: int, reading: Reading) -> int | str:
     """The way that is named, if what it should lead towards lies on that side."""
     values = reading.values
-    if "way" not in values:
-        return "say which way"
     food, players = in_view(mission, state, agent)
     own = next(thing for thing in players if thing.number == agent)
     if "to_player" in values:
@@ -566,11 +632,63 @@ def _towards(mission: Mission, state: MissionState, agent: int, reading: Reading
         ]
     else:
         goals = [(values.get("to_row", own.row), values.get("to_column", own.column))]
+    if reading.meaning == "beside":
+        return _beside(mission, state, agent, values, goals)
+    if "way" not in values:
+        near = "to_player" in values  # who is beside the player is reached already
+        aligned = [
+            _straight(own, (y, x))
+            for y, x in goals
+            if not (near and abs(y - own.row) + abs(x - own.column) < 2)
+        ]
+        if "which" in values:
+            aligned = [way for way in aligned if way == values["which"]]
+        return aligned[0] if len(aligned) == 1 and aligned[0] else "say which way"
     way = int(values["way"])
+    if values.get("which", way) != way:
+        return f"what you name is not {ACTIONS[way]} of you"
     for row, column in goals:
         if (row - own.row) * ROWS[way] > 0 or (column - own.column) * COLUMNS[way] > 0:
             return way
     return f"what you name is not {ACTIONS[way]} of you"
+
+
+def _straight(own: Any, goal: tuple[int, int]) -> int:
+    """The way to a goal in the same row or column, 0 for another one."""
+    down, across = goal[0] - own.row, goal[1] - own.column
+    return next(
+        (
+            way
+            for way in range(1, LOAD)
+            if (ROWS[way] * down > 0 and not across) or (COLUMNS[way] * across > 0 and not down)
+        ),
+        0,
+    )
+
+
+def _beside(
+    mission: Mission,
+    state: MissionState,
+    agent: int,
+    values: dict[str, Any],
+    goals: Sequence[tuple[int, int]],
+) -> int | str:
+    """The only step to a cell beside one of some goals, on the side of it that is named."""
+    sides = [values["of"]] if "of" in values else range(1, LOAD)
+    cells = [f"row {y + ROWS[way]}, column {x + COLUMNS[way]}" for y, x in goals for way in sides]
+    told = {int(choice.action): str(choice) for choice in choices(mission, state, agent)}
+    fits = [
+        action
+        for action in told
+        if action not in (STAY, LOAD)
+        and values.get("way", action) == action
+        and any(_at(cell, told[action]) for cell in cells)
+    ]
+    if len(fits) > 1:  # where nobody stands
+        fits = [action for action in fits if "unless" not in told[action]]
+    if len(fits) == 1:
+        return fits[0]
+    return "say which way" if fits else "that is not one step away"
 
 
 def _food_at(state: MissionState, agent: int, way: int) -> bool:

@@ -54,7 +54,7 @@ _LIKE = "[(high|soft|safe|gentle|firm|quick|hard|flat|fast|good|controlled)]"
 _MEET = f"[(meet|take|get under|get to|move under|go under|reach|go for) {_BALL} and]"
 _FLY = (
     "(go|fly|move|head|travel|position myself|get|reposition|return|retreat|come|fall|drop|recover"
-    "|float|drift|shift)"
+    "|float|drift|shift|climb|rise|descend)"
 )
 _NEXT = (
     "(return|set|pass|serve|[next] (ball|touch|shot|attack|hit)"
@@ -78,9 +78,19 @@ _THEIRS = (
     "((its|his|her|their|this|that|far {n} s|near {n} s|opponent s|opponent's) "
     "(spike|attack|shot|hit|serve|ball)|it|ball|[their] (spike|attack|shot|hit|serve))"
 )
+# What one does at the net.
+_STOP = (
+    "[(and|to) (block|(hit|send) [back] (ball|it|whatever come|what come) [back] "
+    f"[(if|when|should) (it|ball) come [(to|at) me]]|(stop|block|meet) {_THEIRS})]"
+)
 _LET_GO = (
     "(let (ball|it) (go|drop|fly|fall|land|pass|sail|be) [(out|by|past|through|long|wide|out of "
     "court|out of bounds)]|leave (ball|it) [(alone|be|go)])"
+)
+_MATE = "(near {mate:n}|[my] (team mate|teammate|others|partner))"
+_LEAVE = (
+    f"(leave (ball|it|this ball) (to|for) {_MATE}|let {_MATE} (take|play|have|handle|get) (ball"
+    "|it))"
 )
 
 
@@ -119,6 +129,14 @@ _SKILLS = {
             "(remain|stay|keep) in [a] hover", "keep hover", "[a] [steady] hover",
             "stay as i am", "no op",
             f"come to [a] (rest|stop|halt) [about] [(here|where i am)] {_READY}",
+            f"(come to [a] (rest|stop|halt)|hover|stay [where i am]|hold|stay out of it) [and] "
+            f"({_LET_GO}|(don't|do not|not) touch {_BALL}|hover|{_LEAVE})",
+            _LEAVE, "hold station", "keep still and save (energy|battery|power)",
+            "(hover|float|stay|hold|do nothing) [in place] (until|till) (they|{_DRONE}) serve"
+            .replace("{_DRONE}", _DRONE),
+            "(stay|remain|hover) in [the] air at my (place|spot|position)",
+            "(hover|stay|wait|hold|do nothing) (until|till|for) [(the|their)] serve",
+            "stay airborne [where i am]", "(hold|keep) [my] position me",
             f"{_LET_GO} [it (is|be) going out|it go out|it (will|be) land out] "
             f"[(and|so) (hover|stay [(here|put|where i am)]|hold [position]|wait)]",
             *_WAIT,
@@ -144,6 +162,16 @@ _SKILLS = {
                   "serve [for] [my team]", f"serve {_BALL} [(to|into)] far [(half|side|court)]",
                   f"serve {_BALL} (to|into) middle [{_HALF}]"],
         "block": [f"{_ON} block {_BALL} [at net]",
+                  f"{_ON} (stay [put]|wait|remain|stand [ready]|hang|camp|hold|defend|guard"
+                  "|cover|be) "
+                  f"[up] (at|by) net {_STOP}",
+                  f"{_ON} (guard|hold|cover|defend) net",
+                  f"(take up [my] (place|post|position)|take [my] (post|position|station)) at net "
+                  f"{_STOP}",
+                  f"(station|position|place) myself at net {_STOP}",
+                  "(net|block|blocking) duty", f"{_ON} (i was|was) block and (keep|stay) at it",
+                  "(i'm|i am) blocker",
+                  "(keep|keep on|carry on|continue|go on) (with [my] block|blocking)",
                   f"[{_UP_AT_NET} and] (put|put up|set up|form|do|make|go for) [a] block "
                   f"[(on|to|against) {_THEIRS}] [at net]",
                   f"[{_UP_AT_NET} (and|to)] block {_THEIRS} [at net]",

@@ -58,7 +58,8 @@ if TYPE_CHECKING:
 
 _GO = (
     "(go|move|step|walk|head|run|travel|proceed|advance|continue|keep going|keep moving|sneak"
-    "|make my way|dodge|flee|escape|cross|fall back|retreat|withdraw|charge|dash|rush|get away"
+    "|climb|make my way|dodge|flee|escape|cross|fall back|retreat|withdraw|charge|dash|rush|get "
+    "away"
     "|(take|make) (a|one|1) [single] (step|move|pace))"
 )
 _CELL = "(step|cell|square|field|tile|pace|space|row|column)"
@@ -67,10 +68,14 @@ _FAR = (
     "|due|further"
     "|now|first|right now|right away|again|once more|once again|one more time|one last time|in"
     "|inside|a bit|a bit further"
+    "|aside|away|out of the way|(up|down|along|through) the (corridor|passage|hall|hallway)"
     "|(around|past|along) the (wall|box|crate|obstacle|edge|border|river|river bank|bank)]"
 )
 _AIM = "[(to|towards|toward)] [the]"
-_PLACE = "(row {row:n} [and|.] column {column:n}|{pair_row:n} {pair_column:n})"
+_PLACE = (
+    "[(cell|square|tile|spot|position|corner)] [(at|in|on)] "
+    "(row {row:n} [and|.] column {column:n}|{pair_row:n} {pair_column:n})"
+)
 _THING = "[(the|a|an|that|this)] [{which:sided}] {thing} [(of|for|to) door {door:n}|{door:n}]"
 _ALONG = "along [(the|this)] ((row|column) {n}|[(top|bottom|first|last)] (row|column|wall|edge))"
 _ON = (
@@ -84,15 +89,16 @@ _TOWARDS = (
     "|{to:who} [s (cell|square|place|position)])"
     "|away from {off:who})"
 )
+_WHOSE = "({join:who} [s (cell|square|place|position|spot)]|{join:owner} (cell|square|place|spot))"
 _SIDE = (
     "[(beside|next to|near) me|[just|right] (to|on|in|at) [my|the] {side:way} [side] [of me]"
     "|{side:way} [of me]|{side:near} [me]] [at {place}]"
 ).replace("{place}", _PLACE)
 _WAYS = {
-    "north": "up|upward|northward|n",
-    "south": "down|downward|southward|s",
-    "west": "left|leftward|westward|w",
-    "east": "right|rightward|eastward|e",
+    "north": "up|upward|northward|n|\u2191|\u2b06",
+    "south": "down|downward|southward|s|\u2193|\u2b07",
+    "west": "left|leftward|westward|w|\u2190|\u2b05",
+    "east": "right|rightward|eastward|e|->|\u27a1",
 }
 _DOOR = "[(the|that)] door [{hold:n}]"
 _PLANT = "(apple|tree|fruit|crop|orchard|patch|patches|food|harvest)"
@@ -213,7 +219,14 @@ def _grammar(actions: tuple[str, ...], token: bool = False) -> Grammar:
     if "north" in actions:
         phrases += [
             ("go", [f"{_GO} {_FAR} {_AIM} {{way}} [side|direction] [by] {_FAR} {_ON}",
-                    f"{_GO} [over] (to|onto|into) {NEXT_CELL}",
+                    f"{_GO} [over|back] (to|onto|into) {NEXT_CELL}",
+                    f"(take|occupy|claim) ({NEXT_CELL}|{_PLACE})",
+                    "(take|choose|pick|try) [(the way|way|direction)] {way:course}",
+                    "(my|the) only (way|option|direction) [(forward|on|out|left|open)] "
+                    "(is|be|lead) [to] {way}",
+                    "(to|first) step [(of|in|to) (that|it|this)] [.] [is] {way}",
+                    f"{_GO} [(up|down|over|back|on)] (to|onto|into) (row {{row:n}}|column "
+                    "{column:n})",
                     "(explore|search|scout|look around) [(to|in|towards|toward)] {way}",
                     "(my|the) [next] (step|move|way) (go|lead|take me|be) [to] [the] {way}",
                     f"(1|one|a) [more] {_CELL} [(further|more)] [to] [the] {{way}}",
@@ -223,6 +236,13 @@ def _grammar(actions: tuple[str, ...], token: bool = False) -> Grammar:
                     f"{_GO} (around|past) the (wall|box|crate|obstacle) [by] {_AIM} {{way}}",
                     f"(enter|reach|step on|stand on|get on) ({_PLACE}|{_THING} {_SIDE})",
                     f"(enter|reach|step on|stand on|get on) {_THING} {_BY}"]),
+            # To the cell of another, which is beside the agent.
+            ("join", [f"{_GO} [{{way}}] [over] (to|towards|toward|onto|into) {_WHOSE}",
+                      f"(join|meet) {{join:who}} [(at|in|on) [({_PLACE}|row {{row:n}})]]",
+                      "move in with {join:who}",
+                      f"{_GO} [{{way}}] to where {{join:who}} (is|be|stand|wait)",
+                      "(follow|go after) {join:who} {way}",
+                      f"{_GO} {{way}} (behind|after) {{join:who}}"]),
             ("towards", [f"{_GO} {_FAR} {_AIM} {{way}} [by] {_FAR} {_TOWARDS}",
                          f"{_GO} {_FAR} {_TOWARDS} [{_ALONG}] [.] {{way}} [first]",
                          f"{_TAKE} {_THING} [first] [.] [{_GO}] {_AIM} {{way}}",
@@ -252,7 +272,11 @@ def _grammar(actions: tuple[str, ...], token: bool = False) -> Grammar:
         ]  # fmt: skip
         short += [("towards", [f"[straight|due] {{way}} {_FAR} {_TOWARDS}",
                                f"{_TOWARDS} [{_ALONG}] [.] {{way}} [first]"]),
-                  ("go", ["[straight|due] "
+                  ("join", [f"{{way}} to {_WHOSE}"]),
+                  ("go", ["{way} {same:arrow}", "[out of the way] {way} [into the corner]",
+                          "{way} [(along|through)] the (corridor|passage|hallway)",
+                          "[(up|down|over|back|on)] to (row {row:n}|column {column:n})",
+                          "[straight|due] "
                           f"{_AIM} {{way}} [by] [(one|1|a) [{_CELL}]|again|once more] {_ON}",
                           "{way} (ho|bound)", NEXT_CELL,
                           f"[to] [cell|square] {_PLACE}", f"{{way}} [.] {_PLACE}"]),
@@ -348,10 +372,15 @@ def _grammar(actions: tuple[str, ...], token: bool = False) -> Grammar:
         "thing": _things(),
         "ore": _ORES,
         "who": {},
+        "owner": {},
         "room": {},
     }
     slots["way"] = {
         word: HEADINGS.index(way) for way, also in _WAYS.items() for word in (way, *also.split("|"))
+    }
+    slots["arrow"] = {word: way for word, way in slots["way"].items() if not word.isalpha()}
+    slots["course"] = {
+        word: way for word, way in slots["way"].items() if word not in ("up", "down")
     }
     keep = ("right", "left", "a", "first", "now", "then", "just", "again", "yeah", "away")
     return Grammar(phrases, slots, keep=keep, short=short)
@@ -438,7 +467,13 @@ def _slots(mission: Mission, agent: int) -> dict[str, Any]:
                     f"{team.name}'s {land}",
                 )
                 things |= dict.fromkeys((*words, *(f"{own} {land}" for own in whose)), wanted)
-    return {"who": who, "thing": things, "room": {name: name for name in plan.room_names}}
+    owners = {f"{name}'s": bodies for name, bodies in who.items()}
+    return {
+        "who": who,
+        "owner": owners,
+        "thing": things,
+        "room": {name: name for name in plan.room_names},
+    }
 
 
 def _named(
@@ -462,6 +497,10 @@ def _named(
         ):
             return f"nobody of that name is in room {values['room']}"
         return plan.actions.index(f"go to room {values['room']}")
+    if values.get("same", values.get("way")) != values.get("way"):
+        return "it names two ways"
+    if name == "join":
+        return _joins(look, values)
     if name == "towards":
         return _towards(look, values)
     if name in ("go", "take", "push", "open", "face"):
@@ -582,6 +621,11 @@ def _way(
         inside = 0 <= row < plan.size[0] and 0 <= column < plan.size[1]
         if not inside or (way is not None and way != action - 1):
             continue
+        # "To row 3" is up or down.
+        if (placed == {"row"} and row == look.own.row) or (
+            placed == {"column"} and column == look.own.column
+        ):
+            continue
         here = codes is None or int(look.cells[row, column]) in codes
         if name == "take" and codes is None and way is None:  # "I pick it up"
             here = any(words in told.get(action, "") for words in (" and take ", " and eat "))
@@ -640,6 +684,15 @@ def _towards(look: Look, values: dict[str, Any]) -> int | str:
     if any(_side(own, row, column, way) > 0 for row, column in goals) or _leads(look, goals, way):
         return 1 + way
     return f"what you name is not {HEADINGS[way]} of you"
+
+
+def _joins(look: Look, values: dict[str, Any]) -> int | str:
+    """The step to the cell of another, beside the agent, that is named."""
+    near = {(body.row, body.column) for body in look.others if body.number in values["join"]}
+    ways = [way for way in range(4) if beyond(look.own, way) in near and _is_at(
+        values, *beyond(look.own, way))]  # fmt: skip
+    ways = [way for way in ways if values.get("way", way) == way]
+    return 1 + ways[0] if len(ways) == 1 else NOT_BESIDE
 
 
 def _leads(look: Look, goals: list[tuple[int, int]], way: int) -> bool:

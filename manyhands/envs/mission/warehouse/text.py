@@ -373,25 +373,33 @@ def _blank(mission: Mission) -> list[str]:
 # ---- reading an answer ---------------------------------------------------------------------------
 
 _DRIVE = (
-    "(go|move|drive|step|roll|head|walk|advance|proceed|continue|run|keep going|keep driving"
-    "|keep moving|carry on|press on|push on|edge|inch|creep|drive on|roll on|move on|go on)"
+    "[(let|have|make) (my|the|this) robot] (go|move|drive|step|roll|head|walk|advance|proceed"
+    "|continue|run|keep going|keep driving"
+    "|keep (moving|rolling|heading)|carry on|press on|push on|edge|inch|creep|drive on|roll on"
+    "|move on|go on|cruise|travel|(drive|move|advance|roll) (my|the|this) robot)"
 )
 _CARRY = "(carry|bring|take|move|drive) [(this|my)] {carried}"  # some way
 _CELL = "(step|cell|square|field|tile|space|pace)"
-_FAR = f"[(one|1|a single|by one|by 1|single|another) [{_CELL}]|a {_CELL}|{_CELL}]"
+_FAR = (
+    f"[(one|1|a single|by one|by 1|single|another) [{_CELL}] [further]|by a {_CELL}|a {_CELL}"
+    f"|{_CELL}|further]"
+)
 _ON = (
     "(forward|forwards|ahead|straight|straight on|straight ahead|straight forward|onward|onwards"
     "|right ahead|on ahead)"
 )
 _TO = (
-    "[(along|down|through|in) (the|this) (aisle|way|corridor|lane)|(under|below|beneath) "
+    "[(along|down|through|in|{up}|on) (the|this) (aisle|way|corridor|lane|direction)|(under"
+    "|below|beneath) "
     "(the|that) [(next|requested)] (shelf|rack)] [(to|onto|on|into|at) [cell|square] "
     "(row {row:n} [and|.] column {column:n}|{row:n} {column:n}|row {row:n}|column {column:n})] "
     "[(now|first|right now|right away|onto the goal|to the goal)]"
 )
 _TURN = (
     "(turn|rotate|spin|pivot|swivel|steer|swing|veer|wheel"
-    "|(turn|rotate) (myself|my robot|around|round)|swing (round|around)"
+    "|(turn|rotate|spin|swing|point|orient|steer) (myself|(my|the|this) (robot|nose|front)|around"
+    "|round)"
+    "|orient|point|(change|set|shift) [(my|the)] (heading|course|direction)"
     "|(make|take|do|perform) a turn|face)"
 )
 _BY = (
@@ -444,8 +452,14 @@ GRAMMAR = Grammar(
                 "[for] [(one|1|a)] [(turn|step|moment|bit)]",
                 "(skip|pass) [(my|this)] (turn|move|step)",
                 "do nothing [at all]",
-                HOLD,
-                "(stay|wait|remain) (at|on|in) [cell|square] row {at_row:n} column {at_column:n}",
+                f"{HOLD} [at row {{at_row:n}} [and|.] column {{at_column:n}}]",
+                "(stay|wait|remain|park|stay put) (at|on|in) ([cell|square] row {at_row:n} "
+                f"[and|.] column {{at_column:n}}|(my|this) (cell|place|spot|square)) {TIME}",
+                f"(park|stay parked|park here|stand by) {TIME}",
+                "(stay|wait|idle|stand by|hold|remain) [here] (for|until|till) [(a|the|my|next|new|"
+                "another)] request [(to (come|appear|show up|turn up|come in|come into view)|(come|"
+                "appear|show up|turn up|come in|is (in view|here)|come into view))]",
+                "no (drive|driving) [(this|on this|for this)] (turn|step|time|round)",
                 *wait_for("robot"),
                 *NO_MOVE,
             ],
@@ -459,6 +473,13 @@ GRAMMAR = Grammar(
                 "(requested shelf|request|shelf|rack|goal)",
                 f"(take|make) (a|one|1|another) step [{_ON}] {_TO}",
                 "(1|one|a|another) (step|cell|square|pace) (forward|ahead|onward|straight on)",
+                f"(follow|take) (the|this) (aisle|way|corridor|lane) {_ON}",
+                "(follow|keep to|stay on|continue on) (the|this) (aisle|way|corridor|lane)",
+                "(stay on|keep|hold|keep to) [my] course",
+                "(keep|hold) (this|my) (heading|direction|course) and (drive|go|move|roll) [on]",
+                "(go|drive|move|continue|carry) on in this direction",
+                "(enter|take|claim|drive (to|onto|into)|move (to|onto|into)|go (to|onto|into)) "
+                "[the] next (cell|square) [ahead]",
                 f"enter (the cell|the square|row {{row:n}} column {{column:n}}|the cell {_ON})",
             ],
         ),
@@ -466,11 +487,14 @@ GRAMMAR = Grammar(
             (
                 action,
                 [
-                    f"{_TURN} [(to|towards|toward)] [(my|the)] {side} {_BY} {_SPOT} {_THUS}",
+                    f"{_TURN} [(to|towards|toward)] [(my|the)] {side} [(side|hand side)] {_BY} "
+                    f"{_SPOT} "
+                    f"{_THUS}",
                     f"{_TURN} {_BY} [to|towards|toward] [(my|the)] {side} {_SPOT}",
                     f"(make|take|do|perform) a [quarter|sharp|90 degree] {side} turn {_SPOT}",
                     f"(make|take|do|perform) a [quarter|sharp|90 degree] turn to [my|the] {side}",
                     f"(make|take) a {side}",
+                    f"look [(to|towards|toward)] [(my|the)] {side}",
                     f"[a] [quarter|sharp] {side} turn {_THUS}",
                     f"[a] quarter turn [to] [my|the] {side}",
                     f"(my|the) [next] turn (go|is) [to] [the|my] {side}",
@@ -495,8 +519,13 @@ GRAMMAR = Grammar(
             (
                 ("face", heading),
                 [
-                    f"{_TURN} [(to|towards|toward|to face|so [that] i (face|look) [to])] "
-                    f"[the] ({also})"
+                    f"{_TURN} [(to|towards|toward|to face|so [that] (i|i'm) (face|look) [to])] "
+                    f"[the] ({also}) [(rack|shelf|side|edge|wall)]",
+                    "look [(to|towards|toward)] [the] {facing:compass}".replace(
+                        "{facing:compass}", HEADINGS[heading]
+                    ),
+                    f"{_TURN} (to|towards|toward) [the] (rack|shelf|edge|wall) "
+                    f"((in|to|on|at) [the|my] ({also}) [side]|{also} of (me|here))",
                 ],
             )
             for heading, also in enumerate(_ABSOLUTE.values())
@@ -553,14 +582,25 @@ GRAMMAR = Grammar(
             if word not in ("up", "down", "upward", "downward")
         },
         "robot": {},
+        "up": {"up": True},
         "carried": dict.fromkeys(("it", "shelf", "rack", "load"), True),
     },
     keep=("right", "left", "a", "first", "now", "then", "just", "again", "yeah", "away"),
     # Alone, a direction tells of something else after "I": "I left", "I'm down".
     short=[
-        (FORWARD, [f"{_FAR} {_ON} {_FAR} {_TO}", "fwd"]),
-        (LEFT, ["[to] [my] left", "(counterclockwise|anticlockwise)"]),
-        (RIGHT, ["[to] [my] right", "clockwise"]),
+        (
+            FORWARD,
+            [
+                f"{_FAR} {_ON} {_FAR} {_TO}",
+                "fwd",
+                "full (speed|steam) ahead",
+                "[on] to (row {row:n}|column {column:n})",
+                "[on] to [the] next (cell|square)",
+                "({up}|along) (the|this) (aisle|corridor|lane)",
+            ],
+        ),
+        (LEFT, ["[to] [my] left", "turnleft", "(counterclockwise|anticlockwise)"]),
+        (RIGHT, ["[to] [my] right", "turnright", "clockwise"]),
         *(
             (("go", heading), [f"{_FAR} [(to|towards|toward)] [the] ({also}) {_FAR} {_TO}"])
             for heading, also in enumerate(_ABSOLUTE.values())
@@ -625,6 +665,8 @@ def parse(mission: Mission, text: Any, state: WarehouseState, agent: int) -> int
         for meaning, values in readings:
             if values.get("facing", turned.get(meaning)) != turned.get(meaning):
                 raise refuse(f"that turn faces {HEADINGS[turned[meaning]]}")
+            if "up" in values and HEADINGS[heading] == "south":
+                raise refuse("you face south, down the map")
             if (values.get("at_row", own[0]), values.get("at_column", own[1])) != own:
                 raise refuse("you are not there")
         if len(named) != 1:
