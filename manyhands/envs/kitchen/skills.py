@@ -594,7 +594,7 @@ _FACED = (
 _PHRASES = {
     "fetch": [f"{_ON} {_GET} {_DET} {{thing}} {_BOX} {_FOR}",
               f"(go|walk|head|run|off|go over|walk over|head over) [over] to {_BOXES} "
-              "[(and|to) (take|get|grab|fetch|collect|pick up) [(1|one|it|for a|a|{thing})]]",
+              "(and|to) (take|get|grab|fetch|collect|pick up) [(1|one|it|for a|a|{thing})]",
               f"(go|walk|head|run|off) [over] to {_BOXES} for {{thing}}",
               f"(i|we) (want|would like) {_DET} {{thing}}",
               f"{_DET} {{thing}} (is|be) what (i am|i'm|we are) after",
