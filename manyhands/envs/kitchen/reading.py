@@ -772,9 +772,9 @@ def _resolved(reading: Reading, plain: str, seen: Seen) -> int | str:
     if kind in ("step", "face"):
         return _towards(values, way, seen)
     if kind == "bump":
-        action = _towards(values, way, seen)
-        done = action == seen.facing and not seen.deed.startswith("nothing")
-        return "turn to it, or interact with it" if done else action
+        towards = _towards(values, way, seen)
+        done = towards == seen.facing and not seen.deed.startswith("nothing")
+        return "turn to it, or interact with it" if done else towards
     return _deed(kind, values, seen)
 
 
