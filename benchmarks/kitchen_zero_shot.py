@@ -15,8 +15,8 @@ may be stopped and repeated; the tables of `evaluate` go to `results/kitchen-zer
 - `lapses`: three learners in self-play with partners that are the learner itself, as it is and as
   it was, and that act at random for a part of the time (much as in E3T, Yan et al. 2023), from
   random start cells.
-- `skills`: `lapses`, and beside these partners some that follow skills drawn at random, which is
-  none of the held-out players' ways (`--others`), from random start cells.
+- `skills`: `lapses`, and beside these partners some that follow skills drawn at random
+  (`--others`): they walk as greedy chefs do, but choose without a plan what for.
 - `hsp`: three learners by hidden-utility self-play (`manyhands/baselines/learners/hsp.py`): they
   begin as `lapses` do, and go on beside agents of their own that are paid for other things.
 - `cec`: two learners in self-play in 4,000 generated kitchens, none of which is a layout, that read
@@ -648,12 +648,15 @@ def elsewhere(_: str, episodes: int, chosen: Sequence[str]) -> dict[str, Any]:
 
 
 def ship(layout: str, results: dict[str, Any]) -> None:
-    """Copy the policies of `lapses`, or in their place of `skills`, and of `hsp` that play best
-    with the other seeds into the package, where there are runs; what the held-out partners think of
-    them does not count."""
+    """Copy the policies of `lapses` or of `skills`, whose seeds play better with each other, and of
+    `hsp` that play best with the other seeds into the package, where there are runs; what the
+    held-out partners think of them does not count."""
     from manyhands.baselines.players import network
 
-    for method in ("lapses", "skills", "hsp"):
+    def agree(method: str) -> float:
+        return float(results.get(method, {}).get("cross_play", {"mean": -1.0})["mean"])
+
+    for method in (max(("lapses", "skills"), key=agree), "hsp"):
         found = results.get(method, {})
         best = int(np.argmax(found.get("cross_play_by_policy", [0])))
         file = folder(layout) / method / f"policy-{best}.safetensors"

@@ -326,7 +326,7 @@ def _final(before: list[str], last: str, corrected: bool = False) -> Iterator[Ve
         so = _SO.search(last)
         if so:
             yield Verdict(last[so.end() :], (*others, last[: so.start()]))
-        if _STRONG.match(last) or _SO.search(last) or _ARGUED.match(last):
+        if _STRONG.match(last) or so or _ARGUED.match(last):
             yield Verdict(last, others)
         elif not (
             _WHERE.fullmatch(last)
