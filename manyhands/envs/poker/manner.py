@@ -88,7 +88,7 @@ _PRESSURE = (
     f"|(play|take) (it|this|{_HELD}) (aggressively|aggressive|strong|fast|boldly)|be aggressive"
     f"|take the [betting] (lead|initiative)|get [more|some] (money|chips) in [the pot]|"
     f"try [for] a bluff|bluff {_SEAT}|turn up the heat|go on the (attack|offensive)"
-    f"|represent {_HELD}|steal (it|the pot)|go big|be bold|come over the top"
+    f"|represent (a {{rep:held}}|{_HELD})|steal (it|the pot)|go big|be bold|come over the top"
     f"|(push|fight|hit) back|go over the top [of {_SEAT}]"
 )
 _AIMS = {
@@ -108,7 +108,9 @@ _AIMS = {
         f"|(want|like|love|need) to ({_SEE})|[will] ({_SEE})|take (a|another|the next) card"
         f"|(stay|hang|keep) in [the hand|there]|(take|accept|face) {_WHOSE} (bet|challenge|raise)"
         f"|(catch|call|snap off) {_WHOSE} bluff|look {_SEAT} up|(go|play) along|give it a (shot"
-        f"|try|chance)|defend (my|the) (ante|pot|{{held}})|(throw|put|toss) in {_CHIPS}"
+        f"|try|chance)|keep (it|the pot) small|count me in [for]|(see|meet) {_SEAT} at "
+        f"[the] showdown|{_CHIPS} to (see|call) [(the|{_WHOSE}|that) [public|next] card|{_SEAT}|it]"
+        f"|defend (my|the) (ante|pot|{{held}})|(throw|put|toss) in {_CHIPS}"
         f"|(throw|put|toss) {_CHIPS} in|pay {_CHIPS}|pay the price|be curious"
     ),
     "fold": (

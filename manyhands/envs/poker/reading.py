@@ -22,7 +22,7 @@ _PHRASES = {
     "check": [
         f"{_ITS} check [it] [behind|back|down|over] [(for|to) {_SEAT}] [for me]",
         "(tap|knock|rap) [(the|on the) table]", "no bet [.] check", "check [.] no bet",
-        "check (my|this|the) (option|turn|1|one)", "check (around|along|through)",
+        "check (my|this|the) (option|turn|1|one|pair)", "check (around|along|through)",
         "stay put", "(the|a) action is on you [.] [i] check",
         "(slow play|sandbag) [.] [and|with] [a|i] check", "check with (my|this|the) " + _CARD,
         "decline to bet [.] [and] [check] [instead]",
@@ -34,6 +34,7 @@ _PHRASES = {
         "pass [the|my] (action|turn|move) [(on|along)]",
         f"(do nothing|(put|add|pay|wager|stake) nothing [in]|(put|add) no chip [in]) {_NOW}",
         "(go|head|move) [straight|right|directly] to [the] showdown [.] [no bet from me]",
+        "[just] (a|the) check [here|for me]", "pass the action with a check",
         "(tap tap|knock knock)", "(trap|slow play|sandbag|induce) [him|her|them] with a check",
     ],
     # As OpenSpiel calls it: no chips are put in.
@@ -71,7 +72,8 @@ _PHRASES = {
         "open [the] [betting|round|action|bidding] [(with|for) {n:count} [single] [chip]]",
         "open [the] [betting|round|action] (with|by) [a] bet [of {n} [chip]]",
         "open (for|with) a (bet|wager) [of {n} [chip]]",
-        f"(stake|wager|risk|gamble|venture|invest) {_CHIPS} {_MINE}",
+        f"(stake|wager|risk|gamble|venture|invest) ({{n}}|{_CHIPS}) {_MINE}",
+        f"{_HELD} is worth a bet [of {{n}} [chip]]",
         f"(stake|wager|risk|gamble) {_CHIPS} on (my|this) {_CARD}",
         "lead [out] (with|for) {n} [chip]", "get {n} chip in",
         f"bet [{{n}} [chip]] (on|with) {_HELD}", f"bet {_HELD}",
@@ -86,7 +88,7 @@ _PHRASES = {
         f"call [it] [{{n}} [more] [chip]] {_MINE}",
         "call (with|for) {n} [chip]", "call (him|her|them|you|{other}) down",
         "smooth call [with ({held}|my {held}|the {held})]",
-        "flat (it|that|the bet|the raise)", "put me in",
+        "flat (it|that|the bet|the raise)", "put me in [for {n}]", "[just] (a|the) call [here|for me]",
         f"[flat] (call|match|see|meet|cover|equal|pay [for]|answer with a call) {_WHOSE} "
         "(bet|raise|wager|stake|chip) [of {n} [chip]]",
         f"(call|match|see|meet|cover|equal) {_WHOSE} {{n}} [chip]",
@@ -164,6 +166,7 @@ _PHRASES = {
         "let it go", "let this (one|1|hand) go", f"let {_HELD} go",
         "let (you|him|her|them|{other}) (have|take|win) (it|the pot|this one|this 1|this pot)",
         "step out", "drop it", "bow out gracefully", "(get|step|move) out of (the|their) way",
+        "[just] (a|the) fold [here|for me]", f"{_HELD} is (folded|mucked)", "muck (it|this|these)",
         "(give up|surrender|concede|yield|cede|leave|give|hand) (the|my|this) (pot|hand|chips) "
         f"[over] [to {_SEAT}]",
         f"(concede|yield) [to {_SEAT}]",
@@ -185,6 +188,8 @@ _PHRASES = {
         "(put|throw|pay|push|toss) [in] {to:n} [chip] [in] [.] {due:n} [chip] "
         "(to|for (a|the)) (call|match|see) [.] [and|plus] {n} [chip] "
         "(on top|more|extra|to raise|for (a|the) raise|as (a|the) raise)",
+        "[just] (a|the) [re] raise [here|for me]",
+        "(bluff|value) [re] raise [it] [to {to:n} [chip]|by {n} [chip]]",
         "(put|throw|add|pile|stack|toss) [in] {n} [more] [chip] on top "
         f"[of ({_WHOSE} (bet|{{due:n}} [chip])|it|that)]",
         f"{{n}} [more] [chip] on top [of ({_WHOSE} (bet|{{due:n}} [chip])|it|that)]",
