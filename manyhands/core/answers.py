@@ -34,7 +34,7 @@ from manyhands.core.calls import calls_in
 from manyhands.core.env import IllegalAction, names_of
 from manyhands.core.objects import CALLS, Wordings, objects_in, order_of, orders_in, ways_of
 from manyhands.core.plain import clearly, plainly
-from manyhands.core.verdict import verdicts
+from manyhands.core.verdict import COUNTED, verdicts
 from manyhands.core.word_order import as_own
 from manyhands.core.words import tokens
 
@@ -279,7 +279,7 @@ def _decided(answer: Answer, mean: Callable[[Answer], Any], calm: Callable[[str]
             _names(unit, mean) and not _is_same(unit, action, mean) for unit in others
         ):
             continue
-        named = (word for unit in weighed for word in _words(unit))
+        named = (word for unit in weighed for word in _words(COUNTED.sub("there", unit)))
         if any(_names(word, mean) and not _is_same(word, action, mean) for word in named):
             continue
         if not any(_equal(action, other) for other in found):
@@ -526,9 +526,10 @@ def _in_brackets(text: str) -> Iterator[str]:
 
 
 _BLANK = r"[^\S\n]"  # a space of any kind within a line
-_ACTION = re.compile(rf"(?<![^\W_])action(?:{_BLANK}|[*_`])*[:=\uff1a]", re.I)
+_TAKEN = rf"(?:{_BLANK}(?:chosen|selected|taken|picked))?"
+_ACTION = re.compile(rf"(?<![^\W_])action{_TAKEN}(?:{_BLANK}|[*_`])*[:=\uff1a]", re.I)
 _ARROW = re.compile(
-    rf"(?<![^\W_])action(?:{_BLANK}|[*_`])*(?:-{{1,2}}>|\u2192|\u27a1\ufe0f?)", re.I
+    rf"(?<![^\W_])action{_TAKEN}(?:{_BLANK}|[*_`])*(?:-{{1,2}}>|\u2192|\u27a1\ufe0f?)", re.I
 )
 # Before ACTION: then it is a quotation, or somebody else's.
 _NOT_OWN = re.compile(
@@ -556,10 +557,12 @@ def _in_arrows(text: str) -> Iterator[str]:
 
 # "Final answer: ..." as the last line, or alone on the line before.
 _LABEL = re.compile(
-    rf"(?:{_BLANK}|[>*_`#-])*(?:(?:so|thus|therefore|hence),?{_BLANK}+)?"
+    rf"(?:{_BLANK}|[>*_`#\u2022-])*(?:\d{{1,2}}[.)]{_BLANK}+)?(?:[*_`]{{1,2}})?"
+    rf"(?:(?:so|thus|therefore|hence),?{_BLANK}+)?"
     rf"(?:(?:based on|given|considering|after)\b[^,.:;!?]{{0,60}},{_BLANK}+)?"
     rf"(?:(?:the|my|final|next|chosen|best){_BLANK}+){{0,3}}(?:answer|move|choice|decision|action"
-    rf"|selection|(?<=my )order|final(?=[*_`]{{0,2}}:))(?:{_BLANK}+is)?"
+    rf"|selection|conclusion|verdict|result|output|response|command|pick"
+    rf"|(?:selected|chosen)(?=[*_`]{{0,2}}:)|(?<=my )order|final(?=[*_`]{{0,2}}:))(?:{_BLANK}+is)?"
     rf"(?:{_BLANK}|[*_`])*(?P<colon>[:=\uff1a]?)(?:{_BLANK}|[*_`])*",
     re.I,
 )

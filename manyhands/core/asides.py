@@ -136,6 +136,7 @@ _UNSURE = re.compile(r"\b(?:maybe|perhaps|possibly|probably|might)\b", re.I)
 _OR = re.compile(r"(?<!whether )(\b(?!either\b)[a-z]+),? or (?=[a-z])", re.I)
 # A purpose without an object: "west, to flee".
 _BARE_AIM = re.compile(r"\b(?:flee|escape|hide|defend)\b", re.I)
+_COMMA = re.compile(r",(?![^()]*\))")  # but not that of "(7, 1)"
 # Before it.
 _SINCE = re.compile(
     r"\W*(?:because|since|as|given that|now that|given(?! up\b)|in order to|to)\b[^.;:!\n]*", re.I
@@ -384,7 +385,8 @@ def _reasons(text: str) -> Iterator[Clause]:
             )
     since = _SINCE.match(text)
     if since:
-        first = _comma_before_own(text) or text.rfind(",", 0, since.end())
+        commas = [mark.start() for mark in _COMMA.finditer(text, 0, since.end())]
+        first = _comma_before_own(text) or (commas[-1] if commas else 0)
         if first > 0:
             later = re.match(r"\W*(?:in order )?to\b", text, re.I) is not None
             yield Clause(text[first + 1 :], text[:first], later=later)

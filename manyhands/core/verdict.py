@@ -52,6 +52,14 @@ _STOP = re.compile(
     re.I,
 )
 _ENDED = re.compile(r"[.!?\u2026)\"*`_:]\W*\Z")
+# Numbers that are no action: places, counts and what a label says.
+COUNTED = re.compile(
+    r"\(\s*-?\d+(?:\.\d+)?(?:\s*,\s*-?\d+(?:\.\d+)?)+\s*\)|(?<=:)\s*-?\d+(?:\.\d+)?\b"
+    r"|\b\d+(?:\.\d+)?(?=\s+[a-z]{4,}\b)",
+    re.I,
+)
+# "Bet 1? No, too much."
+_DENIED = re.compile(r"\W*(?:no|nope|nah|hm+,? no)\b", re.I)
 # A heading, or a label at the start of a line.
 _HEADS = (
     r"(?:(?:my|final|next|chosen|selected|best|the) ){0,2}(?:decision|move|action|answer|choice"
@@ -181,7 +189,7 @@ _TAKES_BACK = re.compile(
 )
 # What was said first is taken back, and what counts stands behind it.
 _CORRECTED = re.compile(
-    r"\b(?:no,? wait|wait,? no|hold on,? no|scratch (?:that|this)|scrap (?:that|this)"
+    r"\b(?:no,? wait|wait,? no|hm+,? no|hold on,? no|scratch (?:that|this)|scrap (?:that|this)"
     r"|on second thoughts?|correction|(?:uh+,? |oh,? |no,? )sorry|sorry,? no|no, i mean|i meant"
     r"|wait,? actually|actually,? (?:no|wait|scratch that|scrap that)|no,? actually)\b"
     r"[\s,;:.!\u2026\u2013\u2014-]*(?P<main>\w.*)\Z",
@@ -283,7 +291,7 @@ def _section(text: str) -> tuple[str, str] | None:
     marks = list(_HEADING.finditer(text))
     heads = [mark for mark in marks if mark["head"]]
     whys = [mark for mark in marks if mark["why"]]
-    if len(heads) != 1 or not whys:
+    if len(heads) != 1 or not (whys or _alone(text, heads[0])):
         return None
     head = heads[0]
     end = next((mark.start() for mark in marks if mark.start() > head.start()), len(text))
@@ -300,12 +308,28 @@ def _units(text: str) -> list[str]:
     return found if found and not (_NUMBERED.search(text) and re.search(r"\d", found[-1])) else []
 
 
+def _alone(text: str, head: re.Match[str]) -> bool:
+    """Whether a text is a heading of the decision, and what stands below."""
+    return not text[: head.start()].strip(" #>*_-\n") and "\n" in head[0]
+
+
+def _answered(units: list[str]) -> list[str]:
+    """The sentences without questions to which the next one says no."""
+    return [
+        unit
+        for unit, after in zip(units, [*units[1:], ""], strict=True)
+        if not (unit.rstrip("\"')*_").endswith("?") and _DENIED.match(after))
+    ]
+
+
 def _framed(text: str) -> bool:
     return _FRAMED.search(text) is not None or text.count('"') % 2 == 1
 
 
 def _final(before: list[str], last: str, corrected: bool = False) -> Iterator[Verdict]:
     """The last sentence, or its last clause; behind a correction it is for nobody else."""
+    if len(before) > 1:
+        before = _answered(before)
     told = " \n".join(before)
     yield from _in_clauses(before, last)
     if _framed(told) or "?" in last or _FRAMED.search(last):
