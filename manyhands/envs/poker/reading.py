@@ -88,7 +88,8 @@ _PHRASES = {
         f"call [it] [{{n}} [more] [chip]] {_MINE}",
         "call (with|for) {n} [chip]", "call (him|her|them|you|{other}) down",
         "smooth call [with ({held}|my {held}|the {held})]",
-        "flat (it|that|the bet|the raise)", "put me in [for {n}]", "[just] (a|the) call [here|for me]",
+        "flat (it|that|the bet|the raise)", "put me in [for {n}]",
+        "[just] (a|the) call [here|for me]",
         f"[flat] (call|match|see|meet|cover|equal|pay [for]|answer with a call) {_WHOSE} "
         "(bet|raise|wager|stake|chip) [of {n} [chip]]",
         f"(call|match|see|meet|cover|equal) {_WHOSE} {{n}} [chip]",
