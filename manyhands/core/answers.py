@@ -448,7 +448,8 @@ def _ordered(ways: Wordings, source: str) -> Answer:
 
 
 _CALLED = re.compile(
-    r"(?P<name>[a-z][a-z_]{0,40})\((?P<rest>\s*[a-z_]{1,40}\s*=[^=].*)\)", re.I | re.S
+    r"(?:(?:tool|function)(?:_call)?\s*:\s*)?(?P<name>[a-z][a-z_]{0,40})\((?P<rest>\s*[a-z_]{1,40}\s*=[^=].*)\)",
+    re.I | re.S,
 )
 # `env.step("north")`: the tool takes the action in words.
 _HOLDS = re.compile(
@@ -469,7 +470,7 @@ def _called(answer: Answer) -> Answer:
     if found is None:
         return answer
     try:
-        call = ast.parse(text, mode="eval").body
+        call = ast.parse(text[found.start("name") :], mode="eval").body
         if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name) or call.args:
             return answer
         names = [word.arg for word in call.keywords]
@@ -483,7 +484,7 @@ def _called(answer: Answer) -> Answer:
 
 
 def _answer(raw: str, kind: str) -> Answer:
-    raw = raw.replace("\\_", "_").replace("**", "")  # of Markdown and LaTeX
+    raw = raw.replace("\\_", "_").replace("**", "").replace("`", "")  # of Markdown and LaTeX
     stripped = raw.strip(WRAPPING)
     return Answer(stripped, normalise(stripped), raw, kind)
 
@@ -562,7 +563,8 @@ _LABEL = re.compile(
     rf"(?:(?:based on|given|considering|after)\b[^,.:;!?]{{0,60}},{_BLANK}+)?"
     rf"(?:(?:the|my|final|next|chosen|best){_BLANK}+){{0,3}}(?:answer|move|choice|decision|action"
     rf"|selection|conclusion|verdict|result|output|response|command|pick"
-    rf"|(?:selected|chosen)(?=[*_`]{{0,2}}:)|(?<=my )order|final(?=[*_`]{{0,2}}:))(?:{_BLANK}+is)?"
+    rf"|(?:selected|chosen)(?=[*_`]{{0,2}}:)|(?<=my )order|final(?=[*_`]{{0,2}}:))"
+    rf"(?:{_BLANK}+is(?:{_BLANK}+to(?={_BLANK}+[a-z]))?)?"
     rf"(?:{_BLANK}|[*_`])*(?P<colon>[:=\uff1a]?)(?:{_BLANK}|[*_`])*",
     re.I,
 )

@@ -44,6 +44,14 @@ _TO_BEFORE = re.compile(rf"\W*(?:{_GREETING},? )?{_CALLED}\s*[,!]\s*(?={SELF}\b)
 _TO_BEHIND = re.compile(rf",\s*{_CALLED}\W*$", re.I)
 _OWN = re.compile(rf"\W*{SELF}\b", re.I)
 
+# As whom: "as the nearest drone I go east".
+_ROLE = re.compile(
+    r"\W*as (?![^,]*\b(?:says?|said|tells?|told|wants?|asks?|asked|thinks?|suggest\w*|advise[sd]?"
+    r"|knows?|expects?|hopes?)\b)"
+    rf"(?:(?:an?|the|your|our) )?(?:{_CALLED}|[a-z-]+(?: [a-z-]+){{0,2}}),? "
+    rf"(?={INTEND})",
+    re.I,
+)
 # Words of conclusion before the action, and a label or a call around it.
 _LABEL = re.compile(
     r"\W*(?:(?:so|therefore|thus|hence|consequently|accordingly|ultimately|overall)\b\s*[,:]?\s*"
@@ -186,6 +194,14 @@ _WONT = re.compile(
     rf"|instead,?\s+|rather,?\s+)*(?={INTEND})|[.:;!\n]\s*)(?P<main>.+)",
     re.I | re.S,
 )
+# What was thought of first: "I wanted to hold, but we lose time, so I close ranks".
+_THOUGHT_OF = re.compile(
+    r"\W*(?:at first,? )?i(?: (?:first|initially|originally|almost|nearly|had|was))* "
+    r"(?:wanted to|thought (?:of|about)|considered|going to|about to|tempted (?:by|to)|meant to"
+    r"|planned to)\s+[^,;:.!?\n]+?(?:[,;]\s*|\s+)but\s+(?P<reason>(?:[^;:.!?\n]|\.(?=\d))+?)"
+    r"(?:[;:]\s+|,\s+so\s+)(?P<main>[^;:!?\n]+)",
+    re.I,
+)
 _COULD = re.compile(
     r"\W*(?:i|we) (?:could|can|might) (?:also )?(?P<out>[^,;:.!?\n]+?),? but (?:now |first )?"
     rf"(?P<main>{INTEND}.+)",
@@ -327,7 +343,7 @@ def _clauses(text: str) -> Iterator[Clause]:
         return
     if any(sign in text for sign in '"\u201c\u201d'):
         return
-    label = _TO_BEFORE.match(text) or _LABEL.match(text)
+    label = _TO_BEFORE.match(text) or _ROLE.match(text) or _LABEL.match(text)
     if label and label.end():
         yield Clause(text[label.end() :])
     thinks = _THINKS.fullmatch(text)
@@ -383,6 +399,9 @@ def _reasons(text: str) -> Iterator[Clause]:
                 later=sign is _AIM or _SO_THAT.search(mark[0]) is not None,
                 outcome=faces or _OUTCOME.search(mark[0]) is not None,
             )
+    thought = _THOUGHT_OF.fullmatch(text)
+    if thought:
+        yield Clause(thought["main"], thought["reason"], strict=True, outcome=True)
     since = _SINCE.match(text)
     if since:
         commas = [mark.start() for mark in _COMMA.finditer(text, 0, since.end())]

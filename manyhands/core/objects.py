@@ -64,6 +64,9 @@ _SUMS = frozenset(_list("amount count quantity price size"))  # of which 0 says 
 CALLS = frozenset(  # names of tools that take an action
     _list("choose select play act action submit make take do step answer perform option skill")
 )
+_GAMES = frozenset(  # may stand in the name of such a tool: "poker_action", "execute_move"
+    _list("game env environment world poker kitchen board my final chosen selected execute send")
+)
 _THOUGHTS = frozenset(
     _list(
         "thought thoughts think thinking reason reasoning rationale explanation explain why "
@@ -180,7 +183,8 @@ def _wordings(action: Any, rest: dict[str, Any], called: bool) -> Wordings:
     tiers = [_joined(alone[0], own)] if own else [alone]
     if rest and not own:
         tiers.append(_joined(alone[0], rest))
-    if called and own and CALLS.issuperset(tokens(alone[0])):
+    tool = set(tokens(alone[0]))
+    if called and own and tool <= CALLS | _GAMES and tool & CALLS:
         tiers.append(tuple(words.strip() for words in _joined("", own)))
     return tuple(tiers)
 

@@ -20,6 +20,11 @@ _SPELT = tuple(
         (r"\bu\b", "you"),
         (r"\bur\b", "your"),
         (r"\bthats\b", "that's"),
+        (r"\bgo(?:ing)? 2 (?=[a-z])", "go to "),
+        (
+            r"(?<=[a-z] )2 (?=(?:get|grab|see|find|fetch|cook|take|the|make|help|pick|reach)\b)",
+            "to ",
+        ),
         (r"\b(?:cuz|cos|coz|bc)\b", "because"),
         (
             r"\bthe right (?=(?:move|call|choice|option|action|play|decision|thing|answer)\b)",
@@ -30,6 +35,7 @@ _SPELT = tuple(
 _LAUGH = r"(?:lo+l|lmao|rofl|(?:ha){2,}h?|(?:he){2,}|xd|[>:]*[:=]-?[)dp])"
 _OPENS = re.compile(
     r"\W*(?:(?:nah|nope)[,.! ]+(?=(?:i|i'll|ill|i'm|im|\w+ing) )"
+    r"|no,? wait,\s*(?=\w)"
     rf"|(?:(?:{_LAUGH}|u[hm]+|erm?|ugh|welp|meh|aight|yo|bro|dude|ha|ah|aha|oh well|okey|okie|k)"
     r"\b[,.!\s]*)+"
     r"(?=\w)|(?:(?:let me (?:think|see)|let's (?:see|think)|thinking)\b[,.!:\u2026\s]+)+(?=\w))",
@@ -43,7 +49,8 @@ _HELPS = re.compile(
     r"|be (?:enough|fine|good|best)|keep (?:us|me|things) going)"
     rf"|(?<=[.!;]) *(?:this|that|it) (?:seems|looks|feels)(?: like| to be)? (?:the )?{_GOOD}"
     r"(?: here| now| for me)?"
-    r"|(?<=[.!;]) *(?:done|your turn|over to you|(?:i hope|hopefully) (?:this|that|it)"
+    r"|(?<=[.!;]) *(?:done|(?:your (?:turn|move)|over to you)(?:,? [a-z]+_\d)?"
+    r"|(?:i hope|hopefully) (?:this|that|it)"
     r" (?:works|helps)|no other (?:option|choice|move|action) makes sense)"
     r"|(?<=[.!;\u2014-]) *(?:(?:there(?:'s| is) )?(?:not much|nothing) (?:else|more|better)"
     r" (?:to do|i can do)|no (?:question|doubt)(?: about it)?|i have no doubt"
@@ -90,6 +97,14 @@ def clearly(text: str) -> str:
 
 
 # Who speaks, and what it does beside speaking: "Player: north", "*thinks* north".
+_STAGED = re.compile(r"\A\s*[*(]?(?!i\b)[a-z]+s\b[^()*\n]{3,80}[*)]\s*(?=[A-Z])")
+_POLITE = re.compile(
+    r"\W*(?:with (?:all )?(?:due )?(?:respect|pleasure|your permission|a smile)[^,.;:!?]{0,40},"
+    r"|good luck(?: (?:everyone|everybody|all|to (?:all|you|everyone)|guys|folks))?[,.!]+"
+    r"|let(?:'s| us| me) not (?:waste|lose) (?:any |a |more |another )?"
+    r"(?:time|turns?|steps?|moves?)(?: here| on this)?[:,.;!]+)\s*(?=\w)",
+    re.I,
+)
 _SPEAKER = re.compile(
     r"\W*(?:(?:assistant|ai|bot|agent|player|model)\s*:|tl;?dr\b\s*[:,]?"
     r"|[(*](?:thinking|thinks|pauses|sighs|shrugs|nods|smiles|ponders|hmm+)[^()*]{0,30}[)*])\s*",
@@ -100,8 +115,9 @@ _SPEAKER = re.compile(
 def plainly(text: str) -> str:
     """An answer in the spelling of books, without what says nothing of an action at its ends: who
     speaks, laughter, "let me think", "that should help"."""
-    speaker = _SPEAKER.match(text)
-    text = text[speaker.end() :] if speaker else text
+    for sign in (_STAGED, _SPEAKER, _POLITE):
+        found = sign.match(text)
+        text = text[found.end() :] if found else text
     opening = _OPENS.match(text)
     text = text[opening.end() :] if opening else text
     for sign, words in _SPELT:

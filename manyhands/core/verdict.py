@@ -72,7 +72,7 @@ _WHYS = (
 )
 _HEADING = re.compile(
     rf"(?m)^[ \t>#*_-]*(?:(?P<head>{_HEADS})|(?P<why>{_WHYS}))[ \t*_]*"
-    r"(?:[:\uff1a]|\n|\Z)[ \t*_]*",
+    r"(?:[:\uff1a]|\.(?=[ \t*_]+\w)|\n|\Z)[ \t*_]*",
     re.I,
 )
 
@@ -133,7 +133,14 @@ _WILL = (
     r"|my (?:\w+ ){0,2}(?:move|action|answer|choice|decision|play|pick|vote|skill|order)"
     r"|the (?:move|action|choice|answer) i (?:take|make|pick|choose))\b"
 )
-_STRONG = re.compile(rf"{_LEAD}{_WILL}(?! (?:would|could|might|may|should)\b)", re.I)
+_STRONG = re.compile(
+    rf"{_LEAD}{_WILL}(?! (?:would|could|might|may|should)\b)"
+    r"|\W*(?:so|therefore|thus|hence)\s*:\s*\w"
+    r"|\W*(?!(?:this|that|what|how)\b)[^,;:.!?]{1,40} it is\W*\Z"
+    r"|\W*(?:the )?(?:safest|simplest|easiest|best|wisest|smartest|surest)(?: (?:thing|move|choice"
+    r"|option|play|action))?(?: (?:here|now|for me))? is to\b",
+    re.I,
+)
 _SO = re.compile(
     r",\s+(?:and\s+)?(?:so|hence|thus|therefore)\s+(?=i\b|i'll\b|i'm\b|let me\b|let's\b|we\b)"
     r"(?!\w+ (?:would|could|might|may|should)\b)",
@@ -165,6 +172,35 @@ _RULED_OUT = re.compile(
     re.I,
 )
 
+# ---- what comes of it
+
+# "That threatens c3": what comes of the action names other things.
+_COMES = re.compile(
+    r"\W*(?:that|this|it|which)(?: (?:also|then|only|just|even|already))? (?:threatens|makes"
+    r"|creates|forces|blocks|gives|keeps|sets|leaves|brings|gets|lets|stops|puts|opens|builds|prepares"
+    r"|prevents|completes|extends|connects|guards|protects|saves|clears|frees|covers|starts"
+    r"|takes (?:away|care)|wins|helps|means|closes|cuts|shortens)\b",
+    re.I,
+)
+# "Yes, I know that it changes nothing."
+_CONCEDES = re.compile(
+    r"\W*(?:(?:yes|yeah|ok|okay|well|sure|and|though),? )*(?:i (?:do )?(?:know|realise|realize"
+    r"|am aware|understand)|i'm aware)\b(?!.*\b(?:but|should|wrong|illegal|impossible"
+    r"|instead|rather|would|not allowed|what|who)\b)",
+    re.I,
+)
+# "Too risky for me, sorry!"
+_TOO = re.compile(
+    r"\W*(?:(?:that's|this is|it's|way|far|just|a bit) )*too (?!bad\b|late\b|sure\b)\w+"
+    r"(?: (?:for|with|against) (?:me|my \w+|this|that|a \w+))?(?:,? sorry)?\W*",
+    re.I,
+)
+
+# "Player_1 passed, so it probably waits."
+_ANOTHER_DOES = re.compile(
+    rf"\W*{NAME} (?:(?:has|just|already|also|always|only|never) )*[a-z]+(?:ed|s)\b(?!\s*:)", re.I
+)
+
 # ---- what takes back -----------------------------------------------------------------------------
 
 # A sentence behind the deciding one tells of others, or how things are.
@@ -189,9 +225,10 @@ _TAKES_BACK = re.compile(
 )
 # What was said first is taken back, and what counts stands behind it.
 _CORRECTED = re.compile(
-    r"\b(?:no,? wait|wait,? no|hm+,? no|hold on,? no|scratch (?:that|this)|scrap (?:that|this)"
+    r"(?:\b(?:no,? wait|wait,? no|hm+,? no|hold on,? no|scratch (?:that|this)|scrap (?:that|this)"
     r"|on second thoughts?|correction|(?:uh+,? |oh,? |no,? )sorry|sorry,? no|no, i mean|i meant"
     r"|wait,? actually|actually,? (?:no|wait|scratch that|scrap that)|no,? actually)\b"
+    r"|\.\.\.+ ?(?:no|nah)(?=,))"
     r"[\s,;:.!\u2026\u2013\u2014-]*(?P<main>\w.*)\Z",
     re.I | re.S,
 )
@@ -267,8 +304,13 @@ def verdicts(text: str) -> Iterator[Verdict]:
         main, rest = told
         if not _framed(rest):
             yield Verdict(main, tuple(_units(rest)))
+            first, *behind = _units(main) or [""]
+            if behind and not rest.strip():
+                yield from _first(first, behind)
         return
     corrected = _CORRECTED.search(text)
+    if corrected and not text[: corrected.start()].strip(" *_\"'"):
+        text, corrected = corrected["main"], None
     if corrected:
         said, main = text[: corrected.start()], corrected["main"]
         again = said.lower().strip(" .,;:!-\u2013\u2014\u2026") in main.lower()
@@ -291,6 +333,8 @@ def _section(text: str) -> tuple[str, str] | None:
     marks = list(_HEADING.finditer(text))
     heads = [mark for mark in marks if mark["head"]]
     whys = [mark for mark in marks if mark["why"]]
+    if whys and not heads and len(_units(text[: whys[0].start()])) == 1:
+        return text[: whys[0].start()].strip(), text[whys[0].end() :]
     if len(heads) != 1 or not (whys or _alone(text, heads[0])):
         return None
     head = heads[0]
@@ -358,7 +402,7 @@ def _final(before: list[str], last: str, corrected: bool = False) -> Iterator[Ve
             or (_OF_ANOTHER.match(nearest) and not corrected)
             or any(_OPEN.search(unit) or _ASKS.search(unit) for unit in before)
         ):
-            yield Verdict(last, others, tuple(u for u in before if not _RULED_OUT.search(u)))
+            yield Verdict(last, others, _weighed([u for u in before if not _RULED_OUT.search(u)]))
 
 
 def _in_clauses(before: list[str], last: str) -> Iterator[Verdict]:
@@ -373,12 +417,26 @@ def _in_clauses(before: list[str], last: str) -> Iterator[Verdict]:
             yield Verdict(found["main"], (found["told"],))
     found = _BEHIND.fullmatch(last)
     if found and not _NOT_BEHIND.search(found["tail"]) and not _LETS.match(found["main"]):
-        yield Verdict(found["main"], (found["tail"],), (found["tail"],))
+        yield Verdict(found["main"], (found["tail"],), _weighed([found["tail"]]))
 
 
 def _first(first: str, rest: list[str]) -> Iterator[Verdict]:
     """The first sentence, where the others tell of other things."""
     if "?" in first or _FRAMED.search(first) or _LEADS.search(first):
         return
-    if all(_TELLS.match(unit) and not _TAKES_BACK.search(unit) for unit in rest):
-        yield Verdict(first, tuple(rest), tuple(rest))
+    if all(_harmless_behind(unit) for unit in rest):
+        yield Verdict(first, tuple(rest), _weighed(rest))
+
+
+def _weighed(units: list[str]) -> tuple[str, ...]:
+    """The sentences in which no word may name another action: not what comes of the one that is
+    chosen, what is admitted, or what another one does."""
+    signs = (_COMES, _CONCEDES, _ANOTHER_DOES)
+    return tuple(unit for unit in units if not any(sign.match(unit) for sign in signs))
+
+
+def _harmless_behind(unit: str) -> bool:
+    """Whether a sentence behind the deciding one leaves it as it is."""
+    if _CONCEDES.match(unit) or _TOO.fullmatch(unit):
+        return True
+    return bool(_TELLS.match(unit) or _COMES.match(unit)) and not _TAKES_BACK.search(unit)

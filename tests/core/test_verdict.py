@@ -24,6 +24,17 @@ READ = {
     "No bet from me, I check.": "check",
     "Answer: check": "check",
     "I'll check and see what player_1 does.": "check",
+    "I was tempted to bet, but a jack never wins, so I check": "check",
+    "Bet? No, too risky. Check.": "check",
+    "Check. Too risky with a jack.": "check",
+    "*slides a chip forward* I bet.": "bet 1",
+    "Good luck everyone! I bet.": "bet 1",
+    "Let's not waste time: bet.": "bet 1",
+    "The safest option is to check.": "check",
+    "## Decision\n\nBet. It makes him think.": "bet 1",
+    "1. Card: K\n2. Options: check / bet\n3. Selected: bet": "bet 1",
+    "Action chosen -> bet": "bet 1",
+    'tool: act(action="bet")': "bet 1",
 }
 REFUSED = (
     "Suppose I am him. I bet 1.",
@@ -42,6 +53,18 @@ REFUSED = (
     "bet 1, no wait",
     "call, no wait... I call",
     "1. check\n2. bet\nI'd say 2.",
+    "As player_1 you bet",
+    "As the coach says I will bet",
+    "I was tempted to bet, but no",
+    "bet... no, that was a joke",
+    "Check. Too bad",
+    "bet. I know you would",
+    "Good luck betting, everyone",
+    "The safest option is to check, but who wants that?",
+    "Reason: I want to bet\n\nNot sure yet",
+    "1. Rejected: check\n2. Selected: neither",
+    "Action taken by player_1 -> bet",
+    '{"function": "opponent_action", "args": {"type": "bet"}}',
 )
 
 
