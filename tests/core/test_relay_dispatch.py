@@ -101,6 +101,24 @@ def test_lines_of_a_team_are_read_in_any_dress():
     assert read_team("player_0: take 1\n<think>player_1: take 2", agents) == {"player_0": "take 1"}
 
 
+def test_an_object_of_a_team_is_read_and_a_plain_function_completes():
+    agents = ["player_0", "player_1"]
+    both = {"player_0": "take 1", "player_1": "take 2"}
+    assert read_team('I split them.\n{"player_0": "take 1", "Player_1": "take 2"}', agents) == both
+    assert read_team('{"actions": {"player_0": "take 1", "player_1": "take 2"}}', agents) == both
+    assert read_team("player_0 -> take 1\nplayer_1 = take 2", agents) == both
+    assert read_team('{"player_0": null, "note": "player_1: take 2"}', agents) == {}
+    assert read_team('{"player_0": {"action": "take 1"}}', agents) == {
+        "player_0": '{"action": "take 1"}'
+    }
+    words = Dispatch(TeamText(lambda messages: '{"player_0": "take 1", "player_1": "take 2"}'))
+    result = manyhands.play(TOGETHER, [words, words], max_steps=2, progress=False)
+    assert result.episodes[0].illegal == (0, 0)
+    wrong = Dispatch(TeamText(lambda messages: ["take 1"]))
+    with pytest.raises(SeatError, match="complete gives the reply as text"):
+        manyhands.play(TOGETHER, [wrong, wrong], max_steps=2, progress=False)
+
+
 def test_the_rules_of_a_team_are_told_once_and_stay_the_same():
     asked = []
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import json
 import re
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from typing import Any
@@ -12,6 +13,7 @@ from manyhands.core.answers import spoken
 from manyhands.core.coach import shown
 from manyhands.core.config import one_of, whole
 from manyhands.core.env import DETAILS, ConfigError, IllegalAction, SeatError, shorten
+from manyhands.core.objects import objects_in
 from manyhands.core.view import Reply, View
 
 NO_LINE = "the reply has no line for this agent"
@@ -88,24 +90,24 @@ class TeamText:
     """A dispatcher's policy in words: one prompt for the team, one reply for all of its agents.
 
     Args:
-        complete: a coroutine function of chat messages (`[{"role": ..., "content": ...}]`) that
-            gives the reply as text: one request to an endpoint of yours.
+        complete: a function of chat messages (`[{"role": ..., "content": ...}]`), plain or a
+            coroutine function, that gives the reply as text: one request to an endpoint of yours.
         retries: how often it is asked again, with the reasons, for agents without an answer that
             can be read.
         detail: of the views' texts: "brief", "normal" or "full"; by default as the environment is
             configured.
         speech: characters that an agent may say to others, where there is a channel.
 
-    The reply names each agent on a line of its own, `chef_0: north`. Each answer is then read as
-    any other (`Env.parse`); an agent without a line has none. The whole reply is recorded with the
-    first agent's answer, `info["reply"]`.
+    The reply names each agent on a line of its own, `chef_0: north`, or is a JSON object by agent.
+    Each answer is then read as any other (`Env.parse`); an agent without one has none. The whole
+    reply is recorded with the first agent's answer, `info["reply"]`.
     """
 
     name = "team"
 
     def __init__(
         self,
-        complete: Callable[[list[dict[str, str]]], Awaitable[str]],
+        complete: Callable[[list[dict[str, str]]], Awaitable[str] | str],
         retries: int = 0,
         detail: str | None = None,
         speech: int = 0,
@@ -122,7 +124,10 @@ class TeamText:
         waiting = {view.agent: view for view in views}
         answers: dict[str, Reply] = {}
         for tries_left in range(self.retries, -1, -1):
-            reply = await self.complete(messages)
+            given = self.complete(messages)
+            reply = await given if inspect.isawaitable(given) else given
+            if not isinstance(reply, str):
+                raise SeatError(f"complete gives the reply as text; given {shorten(reply)}")
             found = read_team(reply, list(waiting))
             answers |= {name: Reply(words) for name, words in found.items()}
             refused = dict(_refused(waiting, found)) if tries_left else {}
@@ -203,19 +208,37 @@ def team_messages(
 
 
 _ANSWER = re.compile(
-    r"\s*(?:[-*>\u2022]+\s*|\d+[.)]\s+)?[*_`]*(?P<name>[^:]*?)[*_`\s]*:[*_`]*(?P<words>.*)"
+    r"\s*(?:[-*>\u2022]+\s*|\d+[.)]\s+)?[*_`]*(?P<name>[^:=]*?)[*_`\s]*(?:[:=]|-+>|\u2192)[*_`]*"
+    r"(?P<words>.*)"
 )
+_HOLDS = ("actions", "answers", "moves", "action", "answer")  # of a JSON object: what is by agent
 
 
 def read_team(reply: str, agents: Sequence[str]) -> dict[str, str]:
-    """The answers in a reply, `agent: words` on lines of their own, by agent; the last line of an
-    agent counts. Reasoning between tags is not read."""
+    """The answers in a reply, `agent: words` on lines of their own or a JSON object by agent; the
+    last line of an agent counts, and the object before lines. Reasoning between tags is not read.
+    """
     found, names = {}, {agent.lower(): agent for agent in agents}
-    for line in spoken(reply).splitlines():
+    told = spoken(reply)
+    for line in told.splitlines():
         answer = _ANSWER.match(line)
         if answer is None:
             continue
         name, words = names.get(answer["name"].lower()), answer["words"].strip()
         if name is not None and words:
             found[name] = words
+    for value, _ in objects_in(told):
+        found |= _by_agent(value, names)
     return found
+
+
+def _by_agent(value: Any, names: Mapping[str, str]) -> dict[str, str]:
+    """What a JSON object gives to agents; empty if it is none by agent."""
+    if not isinstance(value, dict):
+        return {}
+    inner = next((value[key] for key in _HOLDS if isinstance(value.get(key), dict)), value)
+    return {
+        names[str(key).lower()]: words if isinstance(words, str) else json.dumps(words)
+        for key, words in inner.items()
+        if str(key).lower() in names and words not in (None, "")
+    }
