@@ -495,7 +495,7 @@ _list = str.split
 
 
 _TAGGED = re.compile(
-    r"<(/?)(answer|action|move|final|final_answer|choice|decision)>|\\boxed\{", re.I
+    r"[<\[](/?)(answer|action|move|final|final_answer|choice|decision)[>\]]|\\boxed\{", re.I
 )
 
 
@@ -528,7 +528,12 @@ def _in_brackets(text: str) -> Iterator[str]:
 
 _BLANK = r"[^\S\n]"  # a space of any kind within a line
 _TAKEN = rf"(?:{_BLANK}(?:chosen|selected|taken|picked))?"
-_ACTION = re.compile(rf"(?<![^\W_])action{_TAKEN}(?:{_BLANK}|[*_`])*[:=\uff1a]", re.I)
+_ACTION = re.compile(
+    rf"(?<![^\W_])action{_TAKEN}(?:{_BLANK}|[*_`\]])*[:=\uff1a]|\[action\]{_BLANK}*(?=[\w\"'])",
+    re.I,
+)
+# Behind the action on its line: "ACTION: north  # to the pot".
+_COMMENT = re.compile(rf"{_BLANK}+(?:#|//){_BLANK}*(?P<said>[^\d\s].*)\Z")
 _ARROW = re.compile(
     rf"(?<![^\W_])action{_TAKEN}(?:{_BLANK}|[*_`])*(?:-{{1,2}}>|\u2192|\u27a1\ufe0f?)", re.I
 )
@@ -548,7 +553,7 @@ def _in_lines(text: str, sign: re.Pattern[str] = _ACTION) -> Iterator[str]:
             words = line[mark.end() : after.start() if after else len(line)]
             if not words.strip(WRAPPING) and after is None:
                 words = next((other for other in lines[i + 1 :] if other.strip(WRAPPING)), words)
-            yield words
+            yield _COMMENT.sub(r" (\g<said>)", words)
 
 
 def _in_arrows(text: str) -> Iterator[str]:
@@ -562,7 +567,7 @@ _LABEL = re.compile(
     rf"(?:(?:so|thus|therefore|hence),?{_BLANK}+)?"
     rf"(?:(?:based on|given|considering|after)\b[^,.:;!?]{{0,60}},{_BLANK}+)?"
     rf"(?:(?:the|my|final|next|chosen|best){_BLANK}+){{0,3}}(?:answer|move|choice|decision|action"
-    rf"|selection|conclusion|verdict|result|output|response|command|pick"
+    rf"|(?:selected|chosen){_BLANK}+(?:skill|action|move)|selection|conclusion|verdict|result|output|response|command|pick"
     rf"|(?:selected|chosen)(?=[*_`]{{0,2}}:)|(?<=my )order|final(?=[*_`]{{0,2}}:))"
     rf"(?:{_BLANK}+is(?:{_BLANK}+to(?={_BLANK}+[a-z]))?)?"
     rf"(?:{_BLANK}|[*_`])*(?P<colon>[:=\uff1a]?)(?:{_BLANK}|[*_`])*",
@@ -613,7 +618,19 @@ _SAY = re.compile(
     rf"(?:(?:^|[;,.|:=])(?:{_BLANK}|[>*_`#-])*(?i:say)|(?<=[\s*_`])SAY)(?:{_BLANK}|[*_`])*[:=\uff1a]"
 )
 _ENDS_IN_ACTION = re.compile(r"(?<![^\W_])action[\s*_`]*$", re.I)
-_THOUGHT = re.compile(r"<(/?)(think|thinking|reasoning)>", re.I)
+_THOUGHT = re.compile(r"<(/?)(think|thinking|reasoning|thought|scratchpad|reflection)>", re.I)
+# Tokens of chat templates, which models leave in their words: what stands behind the end of a turn
+# is another's, and of several channels the last one is told.
+_FINAL = re.compile(r"<\|channel\|>\s*final\s*<\|message\|>")
+_TURN = re.compile(
+    r"\s*(?:<\|(?:im_start|start|start_header_id)\|>\s*(?:assistant)?\s*(?:<\|end_header_id\|>)?"
+    r"|<\|assistant\|>|<start_of_turn>\s*model|<s>|<bos>|\[/INST\])\s*"
+)
+_TURN_ENDS = re.compile(
+    r"<\|(?:im_end|im_start|eot_id|eom_id|end|return|endoftext|end_of_text|end_of_turn|user"
+    r"|start_header_id|start)\|>|</s>|<eos>|<pad>|<end_of_turn>|<\uff5cend\u2581of\u2581sentence\uff5c>"
+    r"|\[INST\]"
+)
 
 
 def split_say(text: str) -> tuple[str, str | None]:
@@ -667,7 +684,8 @@ def _split_lines(text: str) -> tuple[str, str | None]:
 
 def spoken(text: str) -> str:
     """An answer without its reasoning: the text between tags, after an opening tag that is never
-    closed, and before a closing tag that was never opened."""
+    closed, and before a closing tag that was never opened; and without tokens of chat templates."""
+    text = _turn(text)
     parts: list[str] = []
     start, inside = 0, ""
     for tag in _THOUGHT.finditer(text):
@@ -680,6 +698,21 @@ def spoken(text: str) -> str:
         elif closing and name == inside:
             start, inside = tag.end(), ""
     return "".join(parts if inside else [*parts, text[start:]])
+
+
+def _turn(text: str) -> str:
+    """What a model says in its turn, without the tokens that begin and end it."""
+    if "<" not in text and "[" not in text:
+        return text
+    channels = list(_FINAL.finditer(text))
+    if channels:
+        text = text[channels[-1].end() :]
+    begun = _TURN.match(text)
+    while begun and begun.end():
+        text = text[begun.end() :]
+        begun = _TURN.match(text)
+    ended = _TURN_ENDS.search(text)
+    return text[: ended.start()] if ended else text
 
 
 # ---- words ---------------------------------------------------------------------------------------

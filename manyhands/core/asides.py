@@ -62,12 +62,13 @@ _LABEL = re.compile(
     r"|that leaves (?:me )?(?:with )?(?:only )?one (?:thing|option|choice|move)\s*:\s*"
     r"|that(?:'s| is) what i(?:'ll| will| shall)? do\s*:\s*"
     r"|(?:(?:first|next|this) step|step (?:one|1)|first(?: off)?|next(?: up| stop)?|now)\s*:\s*"
-    r"|(?:(?:my|the|final)\s+)?(?:selected|final|output|best|pick|selection|verdict|priority)"
-    r"\s*:\s*"
+    r"|(?:(?:my|the|final)\s+)?(?:selected|final|output|best|pick|selectionpick|selection|verdict|priority)"
+    r"(?:\s+(?:skill|action|move|option))?\s*:\s*"
     r"|(?:(?:my|the) plan|(?:my |the )?(?:best|chosen|final) (?:option|pick|plan|skill|play))"
     r"\s*:\s*"
     r"|(?:->|=>|\u2192|\u27a1\ufe0f?)\s*"
-    r"|(?:(?:my|the|final|best|next)\s+){0,2}(?:action|answer|move|choice|decision)"
+    r"|(?:(?:ok|okay|alright|well|so|right|fine),?\s+)?"
+    r"(?:(?:my|the|final|best|next)\s+){0,2}(?:action|answer|move|choice|decision)"
     r"\s*(?:[-=]+>?\s|[\u2013\u2014\u2192])\s*)(?=[^\W\d])",
     re.I,
 )
