@@ -495,7 +495,9 @@ _list = str.split
 
 
 _TAGGED = re.compile(
-    r"[<\[](/?)(answer|action|move|final|final_answer|choice|decision)[>\]]|\\boxed\{", re.I
+    r"[<\[](/?)(answer|action|move|final|final_answer|final_action|choice|decision"
+    r"|command|act)[>\]]|\\boxed\{",
+    re.I,
 )
 
 
@@ -527,7 +529,10 @@ def _in_brackets(text: str) -> Iterator[str]:
 
 
 _BLANK = r"[^\S\n]"  # a space of any kind within a line
-_TAKEN = rf"(?:{_BLANK}(?:chosen|selected|taken|picked))?"
+_TAKEN = (
+    rf"(?:{_BLANK}(?:chosen|selected|taken|picked)"
+    rf"|{_BLANK}\((?:final|chosen|selected|best|now|this turn)\))?"
+)
 _ACTION = re.compile(
     rf"(?<![^\W_])action{_TAKEN}(?:{_BLANK}|[*_`\]])*[:=\uff1a]|\[action\]{_BLANK}*(?=[\w\"'])",
     re.I,
@@ -568,7 +573,7 @@ _LABEL = re.compile(
     rf"(?:(?:based on|given|considering|after)\b[^,.:;!?]{{0,60}},{_BLANK}+)?"
     rf"(?:(?:the|my|final|next|chosen|best){_BLANK}+){{0,3}}(?:answer|move|choice|decision|action"
     rf"|(?:selected|chosen){_BLANK}+(?:skill|action|move)|selection|conclusion|verdict|result|output|response|command|pick"
-    rf"|(?:selected|chosen)(?=[*_`]{{0,2}}:)|(?<=my )order|final(?=[*_`]{{0,2}}:))"
+    rf"|(?:selected|chosen)(?=[*_`]{{0,2}}:)|(?<=my )order|(?:final|act)(?=[*_`]{{0,2}}:))"
     rf"(?:{_BLANK}+is(?:{_BLANK}+to(?={_BLANK}+[a-z]))?)?"
     rf"(?:{_BLANK}|[*_`])*(?P<colon>[:=\uff1a]?)(?:{_BLANK}|[*_`])*",
     re.I,
@@ -618,7 +623,11 @@ _SAY = re.compile(
     rf"(?:(?:^|[;,.|:=])(?:{_BLANK}|[>*_`#-])*(?i:say)|(?<=[\s*_`])SAY)(?:{_BLANK}|[*_`])*[:=\uff1a]"
 )
 _ENDS_IN_ACTION = re.compile(r"(?<![^\W_])action[\s*_`]*$", re.I)
-_THOUGHT = re.compile(r"<(/?)(think|thinking|reasoning|thought|scratchpad|reflection)>", re.I)
+_THOUGHT = re.compile(
+    r"<(/?)(think|thinking|reasoning|thoughts?|scratchpad|reflection|plan|analysis|rationale)>",
+    re.I,
+)
+_WRAPPED = re.compile(r"\s*<(output|response|result|reply)>(?P<inner>.*)</\1>\s*", re.I | re.S)
 # Tokens of chat templates, which models leave in their words: what stands behind the end of a turn
 # is another's, and of several channels the last one is told.
 _FINAL = re.compile(r"<\|channel\|>\s*final\s*<\|message\|>")
@@ -712,7 +721,9 @@ def _turn(text: str) -> str:
         text = text[begun.end() :]
         begun = _TURN.match(text)
     ended = _TURN_ENDS.search(text)
-    return text[: ended.start()] if ended else text
+    text = text[: ended.start()] if ended else text
+    wrapped = _WRAPPED.fullmatch(text)
+    return wrapped["inner"] if wrapped else text
 
 
 # ---- words ---------------------------------------------------------------------------------------

@@ -37,7 +37,7 @@ _LINES = re.compile(
 # An answer that is one element, <offer>18</offer>, but for those that hold an action or thoughts.
 _ELEMENT = re.compile(
     r"\s*<(?P<name>(?!answer|action|move|final|choice|decision|think|thought|reason|analysis|plan"
-    r"|say|message|response|output|result|explanation|scratchpad|note)[a-z]{2,20})>"
+    r"|say|message|response|output|result|explanation|scratchpad|note|command|act\b)[a-z]{2,20})>"
     r"(?P<given>[^<>{}]{1,100})</(?P=name)>\s*",
     re.I,
 )

@@ -24,6 +24,7 @@ _KEYS = (
 _ARGUMENTS = ("arguments", "parameters", "input", "args", "params", "tool_input")
 _NESTED = (*_ARGUMENTS, "function", "tool_calls", "tool_call", "response", "output", "result")
 _TOOLS = ("name", "tool", "tool_name", "function")
+_MESSAGE = {"role", "type", "content"}
 _TRIES = 32  # objects that are looked for
 _DEEPEST = 6  # how deep objects and lists that name an action are nested
 
@@ -93,8 +94,27 @@ def objects_in(text: str) -> list[tuple[Any, str]]:
             found.append((value, text[start:end]))
         except (ValueError, RecursionError):
             end = start + 1
+            loose = _LOOSE.match(text, start)
+            value = _mended(loose[0]) if loose else None
+            if loose and value is not None:
+                found.append((value, loose[0]))
+                end = loose.end()
         start = text.find("{", end)
     return found
+
+
+# A small object of plain pairs that is no JSON: with comments, a last comma, or Python's quotes.
+_LOOSE = re.compile(r"\{[^{}\[\]]{1,600}\}")
+_NO_JSON = re.compile(r"(?m)(?<=[\"'\w,])[ \t]*(?://|#)[^\n\"']*$|,(?=\s*\}$)")
+_SINGLE = re.compile(r"'([^'\"\\\n]*)'(?=\s*[:,}])")
+
+
+def _mended(text: str) -> Any:
+    """The object that such a text is meant to be; None if it is something else."""
+    try:
+        return _DECODER.decode(_SINGLE.sub(r'"\1"', _NO_JSON.sub("", text)))
+    except (ValueError, RecursionError):
+        return None
 
 
 _DIGITS = re.compile(r"-?(?:0|[1-9][0-9]{0,5})")
@@ -136,6 +156,10 @@ def order_of(value: Any, depth: int = 4) -> tuple[Wordings, str | None] | None:
         if found and found[0]:
             return found
         say = found[1] if found else say
+    # A message with its role or type.
+    own = keys.get("role", "assistant") == "assistant" and set(keys) <= _MESSAGE
+    if own and isinstance(keys.get("content"), str):
+        return _wordings(keys["content"], {}, called=False), say
     # A tool call that is named like the action.
     name = next((keys[key] for key in _TOOLS if isinstance(keys.get(key), str)), None)
     given = next((_decoded(keys[key], depth - 1) for key in _ARGUMENTS if key in keys), None)

@@ -100,6 +100,9 @@ def clearly(text: str) -> str:
 _STAGED = re.compile(r"\A\s*[*(]?(?!i\b)[a-z]+s\b[^()*\n]{3,80}[*)]\s*(?=[A-Z])")
 _POLITE = re.compile(
     r"\W*(?:with (?:all )?(?:due )?(?:respect|pleasure|your permission|a smile)[^,.;:!?]{0,40},"
+    r"|(?:given|considering|based on|looking at|in view of) (?!the (?:chance|choice|option))"
+    r"(?:the|my|this|that|these|all|everything)\b[^,.;:!?]{0,50},(?= (?:i|i'll|i'm|my)\b)"
+    r"|(?:ok(?:ay)?|alright|sure|right),? let(?:'s| me) do (?:this|it)[.!]+"
     r"|good luck(?: (?:everyone|everybody|all|to (?:all|you|everyone)|guys|folks))?[,.!]+"
     r"|let(?:'s| us| me) not (?:waste|lose) (?:any |a |more |another )?"
     r"(?:time|turns?|steps?|moves?)(?: here| on this)?[:,.;!]+)\s*(?=\w)",

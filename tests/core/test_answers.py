@@ -204,6 +204,60 @@ def test_condensed_answers_mean_the_same(text, short):
         assert outcome(short) == outcome(text)
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "ACTION: {}<|im_end|>",
+        "ACTION: {}</s>",
+        "{}<|eot_id|>\n<|start_header_id|>user<|end_header_id|>\n\nfold",
+        "<|im_start|>assistant\n{}<|im_end|>",
+        "<|channel|>analysis<|message|>I could fold.<|end|><|start|>assistant"
+        "<|channel|>final<|message|>{}<|return|>",
+        "ACTION: {}  # the pot is small",
+        "ACTION: {}  // the pot is small",
+        "[ACTION] {} [/ACTION]",
+        "[THOUGHT] hm [/THOUGHT]\n[ACTION]: {}",
+        "Okay, final move -> {}",
+        "Selected action: {}",
+        "Action (final): {}",
+        "think: hm\nact: {}",
+        "<scratchpad>fold, or not?</scratchpad>{}",
+        "<plan>fold</plan>\nACTION: {}",
+        "<output>Let me see.\nACTION: {}</output>",
+        "<command>{}</command>",
+        '{{"action": "{}" // the pot is small\n}}',
+        '{{"action": "{}",}}',
+        "{{'action': '{}', 'thought': 'hm'}}",
+        '{{"role": "assistant", "content": "{}"}}',
+        '{{"type": "action", "content": "{}"}}',
+        "Given the situation, I will choose: {}",
+        "The best action for me is: {}",
+        "Okay, let me do this. {}",
+    ],
+)
+def test_forms_of_models(text):
+    assert (read(text.format("north")), read(text.format("go south"))) == ("north", "south")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "<|im_end|>north",
+        "<plan>north</plan>",
+        "Action (rejected): north",
+        "Action (last turn): north",
+        "{'action': 'not north'}",
+        "{'action': 'north', 'action': 'south'}",
+        '{"role": "user", "content": "north"}',
+        "ACTION: north  # or south?",
+        "[ACTION] north [/ACTION] [ACTION] south [/ACTION]",
+    ],
+)
+def test_forms_that_mean_nothing(text):
+    with pytest.raises(IllegalAction):
+        read(text)
+
+
 def test_numbers():
     assert [answers.number(text) for text in ("5", "#5", "(12)", "option 3")] == [5, 5, 12, 3]
     assert [answers.number(text) for text in ("-1", "1.5", "5 north", "12345", "")] == [None] * 5
@@ -220,7 +274,9 @@ def test_quoted_is_short():
 PIECES = ["; ", " ", "\n", "say ", "say:", "\nsay", "ACTION:", "ACTION:\n", "<think>", "</think>",
           "not ", "north ", "a", "*", "5", "[", "[a", "[a]", "{", '{"a":', '{"action": "north"}',
           '{"action": {"a": ', '{"name": "a", "arguments": ', '{"a": {"action": "x", "to": ',
-          "<answer>", "</answer>", "\\boxed{", "action ", "- ", "```\n", ", say"]  # fmt: skip
+          "<answer>", "</answer>", "\\boxed{", "action ", "- ", "```\n", ", say",
+          "{'a': ", "{'a': 1, }", "<|im_end|>", "<|channel|>final<|message|>", "[ACTION]",
+          "ACTION: a # "]  # fmt: skip
 
 
 @pytest.mark.parametrize("piece", PIECES)
