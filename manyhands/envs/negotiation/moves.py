@@ -125,7 +125,8 @@ _PASS = (
 _NOTHING = (
     "nothing [on the table|here|so far|there] (appeals to|interests|tempts|suits|is for) me"
     "|nothing for me [here]|no (offer|claim|pledge|proposal|move|bid|word|comment|promise) [needed"
-    "|necessary|from me|for me|to make] [yet|now|here|this time|for now]|[i] (say|offer|claim|pledge"
+    "|necessary|from me|for me|to make] [yet|now|here|this time|for now]|[i] "
+    "(say|offer|claim|pledge"
     "|state) nothing|[i have] nothing to (say|add|offer|claim|pledge)"
 )
 _PHRASES: dict[int, tuple[str, ...]] = {
@@ -260,7 +261,8 @@ _PHRASES: dict[int, tuple[str, ...]] = {
         "[i|i'm|i am|we're|we are|i declare (myself|me)] (ready|done|finished) [talking|with the "
         "talk|with talking|negotiating|to (choose|decide|pick|end the talk|end this|stop talking)] "
         "[now] [.] [(let's|let us|time to) (decide|choose|pick|end this)]",
-        f"{_TALKED} (let's|let us|time to|we can|we should) [stop talking and] (choose|decide|pick)",
+        f"{_TALKED} (let's|let us|time to|we can|we should) [stop talking and] "
+        f"(choose|decide|pick)",
         f"{_TALKED} [i|let's] (end|finish|stop|close|conclude|wrap up) [with] [the|this] (talk"
         "|talking|discussion|chat|conversation) [here|now] [and (choose|decide|pick)]",
         "finish",
@@ -269,10 +271,12 @@ _PHRASES: dict[int, tuple[str, ...]] = {
         "[i|i'll] (pass|skip|wait) [(this|my|the|for this|for the|on this) "
         "(turn|round|move|month|time|one)]",
         "[i] [do|propose] nothing [this (turn|round|month|time)]",
-        f"{_PASS} [for now|now] [.] [and] [i] [to|i want to|want to|i'd like to|i would like to|i'll|let me"
+        f"{_PASS} [for now|now] [.] [and] [i] [to|i want to|want to|i'd like to|i would "
+        f"like to|i'll|let me"
         f"|so that i can|because i want to] {_WATCH}",
         f"({_NOTHING}) [.] [and|so|therefore] {_PASS}",
-        f"{_THEM} (passed|pass|passes) [too] [.] [and|so] (so (do|will|shall) i|(i|i'll) (do|will do|'ll "
+        f"{_THEM} (passed|pass|passes) [too] [.] [and|so] (so (do|will|shall) i|(i|i'll) "
+        f"(do|will do|'ll "
         "do) (the same|so too|likewise)|i follow [suit]|me too|same here) [.] "
         f"[and {_PASS} [too|as well]]",
         f"[i|i'll] do (as|like|the same as) {_THEM} [did|does] [.] [and] {_PASS}",
@@ -280,7 +284,8 @@ _PHRASES: dict[int, tuple[str, ...]] = {
         f"(wait|hold back) [(for|until)] {_WATCH}",
         f"wait for {_THEM} [to (speak|talk|move|act|start|begin|offer|name a price|make (a|an|the) "
         "[first] (offer|move|bid|price))]",
-        f"wait for (their|his|her|its|your|{_THEM} 's) [first|next] (offer|move|price|bid|proposal)",
+        f"wait for (their|his|her|its|your|{_THEM} 's) [first|next] "
+        f"(offer|move|price|bid|proposal)",
         f"hold (back|my (cards|fire|tongue)) [and|.] {_WATCH}",
         "[i] [make|have] no (offer|proposal) [for now|now|yet|this (turn|round|time)]",
         "[i] abstain",

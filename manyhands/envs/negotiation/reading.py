@@ -71,7 +71,8 @@ _LEADS_TO_WORDS = re.compile(
     re.I,
 )
 _QUOTES = re.compile(
-    r'(?P<lead>[^"\n]{1,60}?)"(?P<said>[^"\n]{3,60})"\W{0,3}\b(?:as|since|because|which|to|so that|so'
+    r'(?P<lead>[^"\n]{1,60}?)"(?P<said>[^"\n]{3,60})"\W{0,3}'
+    r"\b(?:as|since|because|which|to|so that|so"
     r'|in order to|hoping)\b (?P<why>[^"\n]{3,160})'
 )
 _SO_SAYS = re.compile(r"(?P<why>[^.;:!?\n\"]{3,100}),? so (?=i |i'll )")

@@ -283,11 +283,13 @@ def _patterns(goods: tuple[str, ...]) -> tuple[re.Pattern[str], re.Pattern[str]]
     tail = r"(?: (?:of|from) (?P<tail>mine|yours|me|you))?(?= |$)"
     named = f" ?(?P<good>{names})" if len(goods) > 1 else f" ?(?P<good>{names})?"
     item = (
-        r"(?:(?P<all>all|both|every)(?= )(?: of)? ?)?(?:(?P<whose>the|my|your|their|his|her|these|those)(?= ) )?"
+        r"(?:(?P<all>all|both|every)(?= )(?: of)? "
+        r"?)?(?:(?P<whose>the|my|your|their|his|her|these|those)(?= ) )?"
         r"(?P<other>(?:other|remaining|last)(?= ) )?(?:(?P<n>[0-9]+|an?|no|none(?= of )"
         r"|(?:a )?(?:pair|couple)(?= of ))(?= |$)(?: x)?"
         r"(?: more| single| whole)?(?: (?:unit|piece)s?)?"
-        r"(?:(?: out)? of(?: (?P<whose2>the|my|your|their|his|her|these|those))?(?: (?P<total>[0-9]+))?)?)?"
+        r"(?:(?: out)? of(?: (?P<whose2>the|my|your|their|his|her|these|those))?(?: "
+        r"(?P<total>[0-9]+))?)?)?"
         + named + tail
     )  # fmt: skip
     # "books 1, hats 0" counts; in "wood 2 gold" the number may be of either.

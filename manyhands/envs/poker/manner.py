@@ -170,7 +170,8 @@ _DOUBT = (
     "|i (smell|sense|suspect|see|scent) (a|the|your|his|her) bluff|nice (try|bluff)|good try"
     f"|[there is|there's] no way {_SEAT} (have|has|hold|holds|got) (it|{_THEIRS}|anything)"
     f"|[i'm|i am] not (folding|giving up|laying down|throwing away) {_THEIRS} [here]"
-    f"|{_SEAT} (don't|do not|doesn't|can't|cannot) have (it|{_THEIRS}|anything)|no fold [here|from me]"
+    f"|{_SEAT} (don't|do not|doesn't|can't|cannot) have (it|{_THEIRS}|anything)|no fold "
+    f"[here|from me]"
 )
 _SAID = {
     "check": (
@@ -195,7 +196,8 @@ _SAID = {
         " (rich|expensive|dear|steep|much|risky|hot) for (me|my blood|my taste|{held})"
         "|[i'm|i am|am] not (paying|calling|risking|putting in|throwing away) (for that|for this"
         "|that|this|it|more|that much|another chip|any more|a chip|{risk:n} [more] chip|chips)"
-        "|[i] (won't|will not|can't|cannot|don't want to|do not want to) (pay|call|risk|afford) [for] "
+        "|[i] (won't|will not|can't|cannot|don't want to|do not want to) "
+        "(pay|call|risk|afford) [for] "
         "[that|this|it|more|another chip|any more|a chip|{risk:n} [more] chip] "
         "[with (this|that|it|my (hand|card))|here]"
         "|(i'd|i would) rather "
@@ -206,7 +208,8 @@ _SAID = {
 }
 # What is held: "king high, easy call"; "with only a jack, fold".
 _HOLDS = (
-    "[only|just|nothing but] [a|an|my|the|this|that] [bare|lone|mere|lowly|mighty|weak|strong|decent|mediocre|middling|big"
+    "[only|just|nothing but] [a|an|my|the|this|that] "
+    "[bare|lone|mere|lowly|mighty|weak|strong|decent|mediocre|middling|big"
     "|poor|lousy|bad|good|nice|measly] ({held:rank} [high] [in hand|in my hand|here]"
     "|pair of {held:rank}|{held:rank} of (heart|spade|diamond|club))"
 )
@@ -224,7 +227,8 @@ def _of(move: str, named: str) -> list[str]:
     after += ")" if move in ("fold", "raise") else f"|{_SEE})"
     return [
         f"[want to|try to|like to|time to] ({_AIMS[move]}) {_BY} {named} [with {_HELD}]",
-        f"[{{other}}] [.] ({_SAID[move]}) [{{other}}] [.] [and|so|but|,] [i|i'll|i will|i'm|i just|i have to|i must] {named} "
+        f"[{{other}}] [.] ({_SAID[move]}) [{{other}}] [.] [and|so|but|,] [i|i'll|i "
+        f"will|i'm|i just|i have to|i must] {named} "
         "[instead|then]",
         f"{named} [with {_HELD}] {after}",
         f"{named} (with|on) {_HELD}",

@@ -37,11 +37,14 @@ _PHRASES = {
         "(slow play|sandbag) [.] [and|with] [a|i] check", "check with (my|this|the) " + _CARD,
         "decline to bet [.] [and] [check] [instead]",
         "(make|give|play) [a] check", "check (this|in this) (one|1|round|hand)",
-        f"(pass|give|leave|hand) (the (action|turn|move|word|betting)|it) [over|on|back] to {_SEAT} "
+        f"(pass|give|leave|hand) (the (action|turn|move|word|betting)|it) [over|on|back] to "
+        f"{_SEAT} "
         "[(by|with) [a] check]",
         f"(over to|(the|a) action is on) {_SEAT} [.] [and] [i] check",  "check it is",
-        f"check [.] [and] [it's|it is|now it's] {_WHOSE} (turn|move|go|action|decision) [{{other}}]",
-        f"check [.] [and] (over to|the action is on|up to|let's hear from) {_SEAT}", "let it check through",
+        f"check [.] [and] [it's|it is|now it's] {_WHOSE} (turn|move|go|action|decision) "
+        f"[{{other}}]",
+        f"check [.] [and] (over to|the action is on|up to|let's hear from) {_SEAT}",
+        "let it check through",
         "(see|take) (the|a) (next|free) card for free", "(take|have) a free card",
         "pass [the|my] (action|turn|move) [(on|along)]",
         f"(do nothing|(put|add|pay|wager|stake) nothing [in]|(put|add) no chip [in]) {_NOW}",
@@ -103,7 +106,8 @@ _PHRASES = {
         f"call [it] [{{n}} [more] [chip]] {_MINE}",
         "call (with|for) {n} [chip]", "call (him|her|them|you|{other}) down",
         "smooth call [with ({held}|my {held}|the {held})]",
-        "flat (it|that|the bet|the raise)", "put me in [for {n}]", "[just] (a|the) call [here|for me]",
+        "flat (it|that|the bet|the raise)", "put me in [for {n}]",
+        "[just] (a|the) call [here|for me]",
         f"[flat] (call|match|see|meet|cover|equal|pay [for]|accept|take|answer|answer with a call) "
         f"{_WHOSE} (bet|raise|wager|stake|chip) [(of|for|worth) {_CHIPS}] "
         f"[(of|by|from|made by) {_SEAT}]",
@@ -179,7 +183,8 @@ _PHRASES = {
         "throw in the (towel|hand|card)", "(give|leave|hand) {other} the pot",
         f"(be|am) done with (this|the) {_ROUND}",
         f"(give in|bow|yield) to {_SEAT} [.] [and] fold",
-        f"(put|throw|send|drop|toss|chuck|fling|push|slide|dump) ({_HELD}|it|this|this one|this 1|them) "
+        f"(put|throw|send|drop|toss|chuck|fling|push|slide|dump) ({_HELD}|it|this|this "
+        f"one|this 1|them) "
         "(in|into|to|on) [the] (muck|discard [pile]|trash|bin)",
         "let it go", "let this (one|1|hand) (go|pass)", f"let {_HELD} go",
         "let (you|him|her|them|{other}) (have|take|win) (it|the pot|this one|this 1|this pot)",

@@ -350,7 +350,8 @@ class Exchange(Bargain):
         start = (
             f"[[i|{want} to] (offer|propose|suggest|make) [that|[a|an|the|this] [following] (trade"
             "|exchange|swap|deal|offer)|this]|offer_trade|propose_trade|make_offer|trade_offer"
-            f"|{want} to (trade|swap|deal)|[i] (open|start|begin) [small|low|modestly|carefully] [with]"
+            f"|{want} to (trade|swap|deal)|[i] (open|start|begin) "
+            f"[small|low|modestly|carefully] [with]"
             "|[my|this is my|here is my|a|trade] (offer|proposal|counteroffer|counter offer|trade) "
             "[is] "
             "[that]] [.]"
@@ -370,7 +371,8 @@ class Exchange(Bargain):
             f"[me] {{get}} [to me]|you'll {hands} [me] {{get}}|{hands} me {{get}}"
             f"|{hands} {{get}} to me"
             "|[i|i'll|i'd|i will|i would] (get|receive|ask [for]|ask you for|request|want|expect"
-            "|would like|would like to (get|have)|i'd like|i want|i need|need|i would like|buy|i'll buy) "
+            "|would like|would like to (get|have)|i'd like|i want|i need|need|i would "
+            "like|buy|i'll buy) "
             f"{{get}} [from {YOU}])"
         )
         if_ = (
