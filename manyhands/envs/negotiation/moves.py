@@ -10,6 +10,7 @@ from typing import Any
 
 from manyhands.core.grammar import Grammar
 from manyhands.core.words import names
+from manyhands.envs.negotiation.claims import CLAIMS, LIMITS, SLOTS
 from manyhands.envs.negotiation.forms import Scenario
 from manyhands.envs.negotiation.state import ACCEPT, CLAIM, PASS, READY, REJECT, WALK
 
@@ -46,28 +47,47 @@ _TOO = (
 )
 _IS = "that is|that's|it is|it's|this is|what"
 _BAD = "(bad|terrible|poor|awful|lousy|unfair|horrible) (deal|trade|offer|price|split|swap)"
-_TABLE = (
-    "[(the|this|these|my|our)] (table|game|negotiation|negotiations|talk|talks|deal|trade"
-    "|bargaining|room)"
+_GAME = (
+    "(table|game|negotiation|negotiations|talk|talks|deal|trade|bargaining|room|market|haggling"
+    "|discussion|process)"
 )
+_TABLE = f"[(the|this|these|my|our)] {_GAME}"
 _UNSOLD = "[without (a|any|the) deal]"
+_OWN = (
+    "((all|what|everything|all that) (i own|i have|is mine|i've got)|[all] [of] my (goods|stuff"
+    "|wares|things|items|holdings|belongings|resources|property|possessions|money|own))"
+)
 _BYE = (
-    "[.] [no deal [for me|today|here|then]] [game over [for me]] [.] [i keep (what (i own|i have|is"
-    " mine)|my goods)] [(bye|goodbye|farewell|good luck|sorry)]"
+    "[.] [and|while|so] [.] [no deal [for me|today|here|then]] [game over [for me]] [.] "
+    f"[[i] (keep|take|hold on to|hang on to) {_OWN} [with me]|with {_OWN}] "
+    "[[i] (accept|get|take|settle for|score) [that i (get|score)] ({n}|nothing|zero) [point|coin]] "
+    "[(bye|goodbye|farewell|good luck|sorry)]"
 )
 # Why somebody leaves.
+_HOPELESS = (
+    "[just|simply|really|clearly|so] (pointless|hopeless|useless|senseless|futile|boring|ridiculous"
+    "|a (waste of [my] time|dead end|farce|joke)|(going|leading|getting) nowhere|not worth it"
+    "|not worth my time|no use)"
+)
 _POINTLESS = (
-    "[([with (a|my) (cost|value|limit) of {n}] (no thanks|enough"
-    "|[(there's|there is)] nothing in (it|this) for me|(this|it) is (pointless|hopeless|useless"
-    "|a waste of time|going nowhere|not worth it)"
-    "|(i'm|i am) not interested|not interested|(i've|i have) had enough) [for me] [.] "
+    "[([with (a|my) (cost|value|limit) of {n}] [honestly|frankly|sorry] [.] (no thanks|enough"
+    "|[(there's|there is)] nothing [more] [left] (in (it|this) for me|to (gain|win|get|earn) here"
+    f"|for me here)|([the|this|these] {_GAME}|this|it|that) (is|are|'s|has become|seems|seem|looks"
+    f"|look) {_HOPELESS}|(it's|that's) {_HOPELESS} [to (go on|continue|talk|negotiate)]"
+    f"|([the|this|these] {_GAME}|this|it) (leads|lead|goes|go|gets|get) nowhere"
+    "|(i'm|i am) not (interested|buying|selling|trading|dealing|playing) [today|here|anymore]"
+    "|not interested|(i've|i have) had enough [of (this|it|you|them|the talk)]"
+    "|(forget|screw|damn|to hell with|so much for) (it|this|that|{other})|enough is enough"
+    "|(that's|that is) enough|that does it|no deal (today|for me today)"
+    "|(i'm|i am) (done|tired|sick|through|finished) [of|with] [it|this|the talk|negotiating"
+    f"|bargaining|haggling|talking|{_GAME}]|(i'd|i would) rather keep {_OWN}) [for me] [.] "
     "[and|so|therefore])]"
 )
 _THIS_TURN = "(this|it|[the|this|my] (turn|one|1|round))"
 # What somebody waits for: "I'd like to hear the other side first".
 _THEM = (
-    "({other}|them|him|her|you|[the|my] (other [side|party|player|one]|seller|buyer|opponent"
-    "|partner))"
+    "({other}|them|him|her|you|{player}|[the|my] (other [side|party|player|one]|others|seller"
+    "|buyer|opponent|partner))"
 )
 _HEAR_FIRST = (
     f"((i'd|i would|i want|i prefer|i'd prefer|let's|let me) [rather|like] [to] "
@@ -77,6 +97,37 @@ _HEAR_FIRST = (
     f"{_THEM} [first] (speak|say something|name|make|open|go|offer|propose|move|start|begin|talk"
     "|bid) [(a|the|its|their|an) [first|opening] (offer|price|move|step|bid|proposal|number)] "
     "[first]))"
+)
+_TALKED = (
+    "[(enough|no more|that's enough|that is enough|we've had enough|enough of [the|this]) (talk"
+    "|talking|words|chat|discussion)|(we've|we have) [talked|said|discussed] enough [talked]|time "
+    "to (decide|choose|pick)|(we've|we have) (talked enough|said it all)] [.] [so|and] [.]"
+)
+# Beside a pass: what somebody waits for, who did the same, and why.
+_ASKS = (
+    "[(say|says|want|wants|offer|offers|propose|proposes|do|does|think|thinks|need|needs|come up "
+    "with|comes up with|ask for|asks for|will (do|say|offer|propose|ask [for])|has to (say|offer)"
+    "|have to (say|offer)|is after|are after|is (offering|asking|willing to give)|moves|reacts)]"
+)
+_WATCH = (
+    f"((see|hear|watch|know|learn|find out|wait for|listen to|wait and see) [what|how] {_THEM} "
+    f"[first] {_ASKS} [first|next]|(let|have|make) {_THEM} [first] (speak|talk|say something|move"
+    "|go|start|begin|open|offer|bid|act|show (his|her|their|its) hand|name (a|the|its|his|their) "
+    "price|make (a|an|the|its|their|his) [first|opening] (offer|price|move|bid|step|proposal)) "
+    "[first]|(see|hear|wait for|get) (an|the|their|his|its|a) [first|better] (offer|price|bid"
+    f"|proposal|move) [(from|of) {_THEM}] [first]|watch|listen|wait|wait and see)"
+)
+_PASS = (
+    "([i|i'll|i will|i'm|just|simply]* (pass|skip|wait) [(this|my|the|for this|for the|on this|for)"
+    " (turn|round|move|month|time|one|now)]"
+    f"|let {_THIS_TURN} (go by|pass|slide|go)|sit {_THIS_TURN} out|sit out {_THIS_TURN}|hold back)"
+).replace("[i|i'll|i will|i'm|just|simply]*", "[i|i'll|i will|i'm] [just|simply]")
+_NOTHING = (
+    "nothing [on the table|here|so far|there] (appeals to|interests|tempts|suits|is for) me"
+    "|nothing for me [here]|no (offer|claim|pledge|proposal|move|bid|word|comment|promise) [needed"
+    "|necessary|from me|for me|to make] [yet|now|here|this time|for now]|[i] "
+    "(say|offer|claim|pledge"
+    "|state) nothing|[i have] nothing to (say|add|offer|claim|pledge)"
 )
 _PHRASES: dict[int, tuple[str, ...]] = {
     ACCEPT: (
@@ -197,22 +248,45 @@ _PHRASES: dict[int, tuple[str, ...]] = {
                 f"(end|stop|terminate) {_TABLE} [here|now] without (a|any|the) deal",
                 f"(drop|back|pull|opt|bow|get) out [of {_TABLE}] {_UNSOLD}",
                 "(prefer|choose|opt for|take) no deal [over (this|that)|here]",
+                f"(take|pack|pack up|gather|grab|keep|collect) {_OWN} and (leave|go|go home|quit"
+                f"|head home|(walk|go) (away|out|off)|leave {_TABLE})",
+                "(go|head) home",
             )
         ),
         "give up", "(bye|goodbye|farewell)", "break it off", "call it off",
         "end without (a|any) deal",
     ),
     READY: (
-        "[fine (by|with) me] [.] "
-        "[i|i'm|i am|we're|we are] (ready|done|finished) [talking|with the talk|with talking"
-        "|to choose|to decide|negotiating] [.] [(let's|let us|time to) (decide|choose)]",
-        "[i|let's] (end|finish|stop) (the talk|talking|the discussion|the chat)",
+        f"[fine (by|with) me] {_TALKED} "
+        "[i|i'm|i am|we're|we are|i declare (myself|me)] (ready|done|finished) [talking|with the "
+        "talk|with talking|negotiating|to (choose|decide|pick|end the talk|end this|stop talking)] "
+        "[now] [.] [(let's|let us|time to) (decide|choose|pick|end this)]",
+        f"{_TALKED} (let's|let us|time to|we can|we should) [stop talking and] "
+        f"(choose|decide|pick)",
+        f"{_TALKED} [i|let's] (end|finish|stop|close|conclude|wrap up) [with] [the|this] (talk"
+        "|talking|discussion|chat|conversation) [here|now] [and (choose|decide|pick)]",
         "finish",
     ),
     PASS: (
         "[i|i'll] (pass|skip|wait) [(this|my|the|for this|for the|on this) "
         "(turn|round|move|month|time|one)]",
         "[i] [do|propose] nothing [this (turn|round|month|time)]",
+        f"{_PASS} [for now|now] [.] [and] [i] [to|i want to|want to|i'd like to|i would "
+        f"like to|i'll|let me"
+        f"|so that i can|because i want to] {_WATCH}",
+        f"({_NOTHING}) [.] [and|so|therefore] {_PASS}",
+        f"{_THEM} (passed|pass|passes) [too] [.] [and|so] (so (do|will|shall) i|(i|i'll) "
+        f"(do|will do|'ll "
+        "do) (the same|so too|likewise)|i follow [suit]|me too|same here) [.] "
+        f"[and {_PASS} [too|as well]]",
+        f"[i|i'll] do (as|like|the same as) {_THEM} [did|does] [.] [and] {_PASS}",
+        f"[(like|same as|as) {_THEM} [did] [.]] {_PASS} [too|as well]",
+        f"(wait|hold back) [(for|until)] {_WATCH}",
+        f"wait for {_THEM} [to (speak|talk|move|act|start|begin|offer|name a price|make (a|an|the) "
+        "[first] (offer|move|bid|price))]",
+        f"wait for (their|his|her|its|your|{_THEM} 's) [first|next] "
+        f"(offer|move|price|bid|proposal)",
+        f"hold (back|my (cards|fire|tongue)) [and|.] {_WATCH}",
         "[i] [make|have] no (offer|proposal) [for now|now|yet|this (turn|round|time)]",
         "[i] abstain",
         "(no op|noop|no move)",
@@ -232,63 +306,29 @@ _PHRASES: dict[int, tuple[str, ...]] = {
     ),
 }  # fmt: skip
 # No words are a pass where words, or an answer, are due; where an amount is, they name none.
-_SILENT = (
+_SILENT: tuple[str, ...] = (
     "[i] say nothing [this (turn|round|month|time)]",
     "[i] [hold back and] (stay|keep|remain) (silent|quiet) [and (wait|listen|watch)]",
     "[i have] nothing to (say|add)",
     "[i] hold back and (say nothing|wait|listen|watch)",
+    f"[({_NOTHING}) [.] [and|so]] (skip|sit out|abstain from|pass on|stay out of|keep out of) "
+    "[(this|my|the)] (discussion|talk|chat|debate|conversation|speech|turn to (speak|talk)|round "
+    "of talk)",
+    f"[i|i'll] let {_THEM} [all] (talk|speak|discuss|do the talking)",
+    "[i|i'd|i would] [rather|prefer to] (won't|will not|'ll not|do not|don't|not|not to) ((say|add"
+    "|pledge|promise|claim) (anything|a word|a thing)|speak|comment|talk) [at all] "
+    "[now|here|yet|this (month|turn|time|round)]",
+    "[i] (make|give|offer|have) no (pledge|promise|claim|statement|comment|commitment) "
+    "[now|here|yet|this (month|turn|time|round)]",
+    f"[i] (say nothing|stay (silent|quiet)|keep (silent|quiet)|listen) [in this discussion|now"
+    f"|here|this time|this month] [.] and ({_PASS}|(listen|watch|wait|say nothing))",
+    "[i] (stay|keep|remain) (silent|quiet) [in (this|the) (discussion|talk|round)|now|here|this "
+    "(month|turn|time|round)]",
+    "nothing to (say|add) [from me|for me] [now|here|this (month|turn|time|round)]",
     "i listen (for now|this time)",
     "no comment",
     "silence",
 )
-_STATED = "[is|are] [worth|at|about|around|=] [about|around]"
-_STATES = (
-    "(claim|state|declare|say|announce|pretend|insist|mention|reveal|disclose"
-    "|bluff|let it be known)"
-)
-_BLUFF = "(bluff|lie|exaggerate|understate) [a (bit|little)]"
-_LIMIT = "(cost|value|limit|valuation|reservation price)"
-_CLAIMS = {
-    "value": (
-        "tell ({player}|them|him|her|you|the other) that [the|a|an|my|each|one] {good} [each] "
-        f"{_STATED} {{n}} [point|coin] [each] (to|for) me",
-        f"[to|for] me [.] [the|a|an|each|one] {{good}} [each] {_STATED} {{n}} [point|coin] [each]",
-        "[the|a|an|my|each|one] {good} [each] (is|are) worth {n} [point|coin] [each] (to|for) me",
-        "[i] value [the|a|an|my|each|one] {good} [each] at {n} [point|coin] [each]",
-        "[the|a|an|each|one] {good} [each] (brings|gives|earns) me {n} [point|coin] [each]",
-        "(claim|state|declare) [that] [the|a|an|my|each|one] {good} [each] "
-        f"{_STATED} {{n}} [point|coin] [each] [to me|for me]",
-        "(claim|state|declare) {n} [point|coin] for [the|a|an|my|each] {good}",
-    ),
-    "price": (
-        f"(claim|state|declare) [that] {_STATED} {{n}} [coin]",
-        f"{_STATES} [that] my {_LIMIT} {_STATED} {{n}} [coin]",
-        f"[{_BLUFF}] (my {_LIMIT} is|my (cost|value|limit) 's|my value's|my cost's|my limit's) "
-        "[about|around] {n} [coin] [[.] i claim]",
-        f"({_STATES}|tell (them|you|him|her|{{other}}|the (buyer|seller)|my (opponent|partner))"
-        f"|let (them|him|her|{{other}}|the (buyer|seller)) know|{_BLUFF} [.]) "
-        f"[that] (my {_LIMIT}|[the|this] item|it) (is|are) [only|just] [worth] "
-        "[only|just] [about|around] {n} [coin] [(to|for) me]",
-        "(it is|it's|[the|this] item is) [only|just] worth [only|just] [about|around] {n} [coin] "
-        "(to|for) me [[.] i claim]",
-    ),
-    "outside": (
-        f"(claim|state|declare) [that] [having] [no deal] {_STATED} {{n}} [coin|point] "
-        "[to me|for me]",
-    ),
-    "pledge": (
-        "(pledge|promise|claim) [that] [to|i'll|i will] [catch|take|harvest|fish] "
-        "[at most|no more than|up to|a maximum of] {n} [ton] [of fish] "
-        "[at most|at the most|or less] [this month|in this month|this time]",
-        "(pledge|promise|commit|vow) [myself] (to (catch|take|harvest|fish)|not to (catch|take"
-        "|harvest|fish) (more than|over)|that (i won't|i will not) (catch|take|harvest|fish) "
-        "(more than|over)) [at most|no more than|up to|a maximum of] {n} [ton] [of fish] "
-        "[this month|in this month|this time]",
-        "[this is|here is|here's] my (pledge|promise) [for this month] [is] "
-        "[to (catch|take|harvest)] [at most|no more than|up to|a maximum of] {n} [ton] [of fish] "
-        "[at most] [this month]",
-    ),
-}
 
 
 @functools.lru_cache(maxsize=128)
@@ -316,6 +356,7 @@ def moves(data: Scenario, agent: int, silent: bool) -> Grammar:
     if not data.sizes[READY]:
         phrases.append((WALK, ["[i] (end|stop) (the|this|these) (negotiation|talk|game)"]))
     about = "price" if len(data.goods) == 1 and data.about == "value" else data.about
-    phrases.append((CLAIM, _CLAIMS[about]))
-    slots = data.slots(agent) | {"good": names(data.goods)}
+    phrases.append((CLAIM, CLAIMS[about]))
+    phrases += [(CLAIM, LIMITS.get(about, ()))] if silent else []
+    slots = data.slots(agent) | {"good": names(data.goods)} | SLOTS
     return Grammar(phrases, slots, keep=("yes", "yeah", "yep"))

@@ -54,7 +54,9 @@ _SPOKEN = Grammar({"": ["say", "say aloud", "speak"]})
 _SAYS = re.compile(r"\bsay(?:\s|[*_`])*[:=\uff1a]", re.I)
 # A line of words to say, or the mark in capitals behind a sentence.
 _SAY_LINE = re.compile(
-    r"^[^\w\n]*(?i:say)[^\w\n]*[:=\uff1a]|(?<=[.!?\u2026] )\W{0,2}SAY[*_]{0,2}:", re.M
+    r"^[^\w\n]*(?:(?i:move|action|answer|choice|reply|decision|my move)\W{1,6})?(?i:say)[^\w\n]*"
+    r"[:=\uff1a]|(?<=[^\w\s,;:'\"(]\s)\W{0,2}SAY[*_]{0,2}:",
+    re.M,
 )
 # Before a phrase of the game that stands as it is: who says it, to whom, or nothing.
 _LEADS_TO_WORDS = re.compile(
@@ -67,6 +69,11 @@ _LEADS_TO_WORDS = re.compile(
     r"[^.;:!?\n\"]{0,40}?|(?:my )?(?:msg|message|reply|answer|words?|choice|move|phrase)"
     r"(?: to [\w ]{1,20})?(?: is)?)?[\s:,\"\u201c'*_-]*",
     re.I,
+)
+_QUOTES = re.compile(
+    r'(?P<lead>[^"\n]{1,60}?)"(?P<said>[^"\n]{3,60})"\W{0,3}'
+    r"\b(?:as|since|because|which|to|so that|so"
+    r'|in order to|hoping)\b (?P<why>[^"\n]{3,160})'
 )
 _SO_SAYS = re.compile(r"(?P<why>[^.;:!?\n\"]{3,100}),? so (?=i |i'll )")
 _DENIED = re.compile(r"\b(?:not|never|\w+n't|no|instead|if|avoid|would|could|or)\b", re.I)
@@ -241,6 +248,22 @@ class _Reader:
                 return phrase
         return None
 
+    def phrase_with_reason(self, text: str) -> str | None:
+        """The phrase of the game that an answer quotes, and gives a reason for: "I choose "trust
+        me", as it is true"."""
+        found = _QUOTES.fullmatch(
+            answers.normalise(text).replace("\u201c", '"').replace("\u201d", '"')
+        )
+        if found is None or not is_reason(found["why"]) or _A_MOVE.search(found["why"]):
+            return None
+        lead = found["lead"]
+        if not lead or _DENIED.search(lead) or not _LEADS_TO_WORDS.fullmatch(lead):
+            return None
+        said = found["said"].strip(" .!?,")
+        return next(
+            (p for p in self.env.phrases if answers.normalise(p).strip(".!?") == said), None
+        )
+
     def concluding(self, lead: str) -> str:
         """What leads to words to say, without the reason before it, where talk is all there is to
         do: "I want a fair split, so I say: "."""
@@ -260,7 +283,7 @@ class _Reader:
         if says and self.env.chat is not None and self.is_courtesy(answer.text[: says.start()]):
             return self.words(answer.text[says.end() :].strip(answers.WRAPPING))
         if self.env.chat is not None and answer.kind != answers.REASON:
-            phrase = self.phrase(answer.text)
+            phrase = self.phrase(answer.text) or self.phrase_with_reason(answer.text)
             if phrase is not None and (
                 self.seen.phase == TALK
                 or ("offer_by" in self.seen.at and not self.seen.marked("offer_by"))
@@ -445,9 +468,10 @@ class _Reader:
 
     def claim(self, moves: list[Reading], quoted: str) -> Action:
         claims = self.data.claims
-        if len(moves) != 1 or not self.env.sizes[CLAIM]:
+        stated = {(move.values.get("good", 0), move.values["n"]) for move in moves}
+        if len(stated) != 1 or not self.env.sizes[CLAIM]:
             raise self.illegal(f"{quoted}: {self.why_not(CLAIM)}")
-        good, number = moves[0].values.get("good", 0), moves[0].values["n"]
+        good, number = stated.pop()
         fits = np.flatnonzero((claims[:, 0] == good) & (claims[:, 1] == number))
         if not len(fits):
             known = claims[claims[:, 0] == good, 1]
@@ -539,7 +563,8 @@ def _is_calm(reason: str) -> bool:
     what is asked for it, as in "you give me 3 ore, so I give 2 wheat"."""
     said = tokens(reason)
     amounts = any(whole_number(word) is not None for word in said)
-    return is_reason(reason) and not amounts and _AMOUNTS.isdisjoint(said)
+    unwilling = _UNWILLING.search(reason) is not None
+    return is_reason(reason) and not (amounts or unwilling) and _AMOUNTS.isdisjoint(said)
 
 
 def _is_remark(remark: str) -> bool:
@@ -552,6 +577,12 @@ _TELLS = re.compile(
     r"|too \w+)\b"
     r"|\b(?:is|are|am|isn't|aren't|has|have|i need|i like|i love|i gain|suits|deserves?|makes?"
     r"|\w+'s|i'm)\b",
+    re.I,
+)
+# "I hesitate to pledge: ...", "I regret my pledge: ...".
+_UNWILLING = re.compile(
+    r"\b(?:hesitat\w*|regret\w*|doubt\w*|hate|refuse|reluctant|not|never|\w+n't)\b.*"
+    r"\b(?:pledge|promise|claim|say|offer|propose|state|commit)\W*$",
     re.I,
 )
 _AMOUNTS = frozenset(("half", "all", "both", "everything", "rest", "you", "they", "he", "she"))

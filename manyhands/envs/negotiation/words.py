@@ -116,7 +116,7 @@ class Bundle(NamedTuple):
 
     Attributes:
         parts: (good, how many) of each; in place of a number "all", "both", "the" (the only one)
-            or "" (not said).
+            "other" (one that is left) or "others" (those that are left), or "" (not said).
         whole: "nothing", "everything", "rest", "half" or "each" (one of each good); or "".
         but: what is left out of everything.
         totals: (good, number) of which there must be as many.
@@ -128,6 +128,12 @@ class Bundle(NamedTuple):
     but: tuple[tuple[int, int | str], ...] = ()
     totals: tuple[tuple[int, int], ...] = ()
     owner: str = ""
+
+    def left(self, other: Bundle) -> Bundle:
+        """With the units that are "the other", of which `other` is what somebody else gets."""
+        known = dict(other.parts)
+        parts = tuple((k, 1 if n == "other" and k in known else n) for k, n in self.parts)
+        return self._replace(parts=parts)
 
     def counts(self, goods: Sequence[str], there: np.ndarray | None) -> np.ndarray:
         """i[R], the amounts; `there` is how many there are of each, where that is known."""
@@ -263,6 +269,8 @@ def _item(found: re.Match[str], goods: Sequence[str]) -> Bundle | None:
         totals = ((k, number),) if number is not None else ()
     elif number is not None:
         count = number
+    elif found["other"]:
+        count = "others" if name.endswith("s") and name not in goods else "other"
     else:
         plural_name, known = name.endswith("s") and name not in goods, found["whose"] is not None
         count = ("all" if known else "") if plural_name else "the"
@@ -275,11 +283,13 @@ def _patterns(goods: tuple[str, ...]) -> tuple[re.Pattern[str], re.Pattern[str]]
     tail = r"(?: (?:of|from) (?P<tail>mine|yours|me|you))?(?= |$)"
     named = f" ?(?P<good>{names})" if len(goods) > 1 else f" ?(?P<good>{names})?"
     item = (
-        r"(?:(?P<all>all|both|every)(?= )(?: of)? ?)?(?:(?P<whose>the|my|your|these|those)(?= ) )?"
-        r"(?:(?:(?:other|remaining) (?=[0-9]))?(?P<n>[0-9]+|an?|no|none(?= of )"
+        r"(?:(?P<all>all|both|every)(?= )(?: of)? "
+        r"?)?(?:(?P<whose>the|my|your|their|his|her|these|those)(?= ) )?"
+        r"(?P<other>(?:other|remaining|last)(?= ) )?(?:(?P<n>[0-9]+|an?|no|none(?= of )"
         r"|(?:a )?(?:pair|couple)(?= of ))(?= |$)(?: x)?"
         r"(?: more| single| whole)?(?: (?:unit|piece)s?)?"
-        r"(?:(?: out)? of(?: (?P<whose2>the|my|your|these|those))?(?: (?P<total>[0-9]+))?)?)?"
+        r"(?:(?: out)? of(?: (?P<whose2>the|my|your|their|his|her|these|those))?(?: "
+        r"(?P<total>[0-9]+))?)?)?"
         + named + tail
     )  # fmt: skip
     # "books 1, hats 0" counts; in "wood 2 gold" the number may be of either.

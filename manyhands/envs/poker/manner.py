@@ -14,17 +14,35 @@ _THEIRS = "(my|this|the|a) {theirs:held}"
 _CHIPS = "{n} [-] [more|single|whole|extra|further] [chip]"
 
 # Each move as a name: "with a bet of 2 chips", "and fold".
+_DOWN = f"(it|this|this one|this 1|this hand|them|{_HELD})"
 _NAMED = {
-    "check": "check [it] [behind|back|down|along]",
-    "bet": f"[value|big|small|standard] bet [it] [[of|for] {_CHIPS}]",
-    "call": (
-        f"([hero|crying|flat|just|simple|cold] call [it|{_SEAT}] [[of|for] {_CHIPS}]"
-        f"|(pay|match|cover|meet|put in) [the] {_CHIPS}"
-        f"|(see|match|cover|meet|pay) {_WHOSE} (bet|raise) [of {_CHIPS}])"
+    "check": (
+        f"([simple|quick|quiet|easy] check [it] [behind|back|down|along|here] [to {_SEAT}]"
+        "|(tap|knock on) the table)"
     ),
-    "fold": f"fold [it|this|this hand|{_HELD}] [to {_SEAT}]",
-    "raise": f"[re] raise [it|{_SEAT}] [[of|by] {_CHIPS}|to {{to:n}} [chip]]",
+    "bet": (
+        "[value|big|small|standard|easy|clear|simple] bet [it] "
+        f"[[of|for] {_CHIPS}|(my|the|that|one|1|a) [single] chip]"
+    ),
+    "call": (
+        f"([hero|crying|flat|just|simple|cold|easy|clear|standard] call [it|{_SEAT}] "
+        f"[[of|for] {_CHIPS}]|(pay|match|cover|meet|put in|throw in|toss in) [the] {_CHIPS}"
+        "|(pay|match|cover|meet) (it|the (chip|price|bet|amount))"
+        f"|(put|throw|toss) [the] {_CHIPS} in"
+        f"|(see|match|cover|meet|pay|call|accept) {_WHOSE} (bet|raise) [of {_CHIPS}])"
+    ),
+    "fold": (
+        f"([easy|simple|quick|clear|sad] fold [it|this|this hand|{_HELD}] [to {_SEAT}]"
+        f"|(lay|throw|put|toss|set) {_DOWN} (down|away|aside)|muck [{_DOWN}]"
+        f"|(throw|put|toss) {_DOWN} (in|into) the muck|(give up|let go of|drop) {_HELD}"
+        f"|let {_DOWN} go)"
+    ),
+    "raise": (
+        f"[easy|clear|value|bluff] [re] raise [it|{_SEAT}] [[of|by] {_CHIPS}|to {{to:n}} [chip]]"
+    ),
 }
+# What another did, who is followed.
+_DID = {"check": "checked", "bet": "bet", "call": "called", "fold": "folded", "raise": "raised"}
 _BY = (
     "([with|by|and|so|.] [i|i'll|i will|i'm|i just|i have to|i must|going to|to]"
     "|(with|by) (a|my) [nice|solid|quiet|quick|strong|simple|little]|by (making|putting in))"
@@ -33,7 +51,10 @@ _BY = (
 # What is seen, or what comes, once a move is made.
 _CARD = f"({_WHOSE}|a) [public|next|board|face down|hole|other|second] (card|cards|hand)"
 _SEE = (
-    f"(see|look at|wait for|watch|view|reveal|look for|turn up|take|get) ({_CARD}|[the] showdown"
+    f"(show|compare|turn over|turn up|flip|flip over) [{_WHOSE}|our|my|both] (card|hand)"
+    "|(get|go|come|head|take it|make it) [on] to [the|a] showdown|showdown"
+    "|(see|find out) who (wins|is ahead|is better|is bluffing|is lying|has it|has what)"
+    f"|(see|look at|wait for|watch|view|reveal|look for|turn up|take|get) ({_CARD}|[the] showdown"
     f"|[the] (second|next|last|final) round|[the] board)"
     f"|(see|find out|wait and see|wait to see) (it|what happens|what comes|what {_SEAT} "
     f"(do|does|has|have|holds|got|show|shows|hold)|who wins|how it goes|who has the better (card"
@@ -69,6 +90,15 @@ _AFTER = {
         "chip) [i (paid|put in)]|(save|keep) (my|the|what) [other|remaining|rest of my] "
         "(chip|chips|money|i have)|(wait for|hope for) (a|the) (better|next) (hand|card|spot|deal"
         f"|cards)|(let|leave) {_SEAT} (have|take|win) (it|the pot)|move on|cut my losses"
+        "|(i've|i have) (seen|had) enough [of (this|it|him|her|them|this (maniac|nonsense|game|guy"
+        "|hand|madness|pressure))]"
+        "|[(it's|that's|this is|it is|the price is|the bet is)] [far|way|just|simply|a bit] too "
+        "(expensive|much|risky|rich|dear|steep|strong|high|hot) [for me|for my blood|for {held}]"
+        "|[just|only] {lost:n} [chip] (rather than|instead of) {risk:n} [chip]"
+        "|(losing|better lose|better to lose|i'd rather lose|it's better to lose) {lost:n} [chip] "
+        "[is (better|cheaper) than] [losing] [than] {risk:n} [chip]"
+        "|(lose|give up|pay|forfeit) [just|only] {lost:n} [chip] (rather than|instead of|not) "
+        "{risk:n} [chip]"
         "|(live|wait) to (fight|play) another (day|hand)"
     ).replace("(just|only|my|the|no more than)*", "[just|only|no more than] [my|the]"),
     "raise": (
@@ -80,6 +110,7 @@ _AFTER = {
 
 # What a player is after, before the move that does it.
 _PRESSURE = (
+    "(bluff|value|aggression|pressure|punishment) time|time for (a|my) (bluff|move)|"
     f"(put|apply|keep) [some|more|real] pressure [on {_SEAT}]|(pressure|attack|punish|squeeze|scare"
     f"|test|probe|charge|tax) ({_SEAT}|it|that|{_WHOSE} bet) [a bit|a chip]"
     f"|make {_SEAT} [pay|sweat|think|decide|fold] "
@@ -133,13 +164,21 @@ _DOUBT = (
     f"|[i'm|i am|am] not (scared|afraid|impressed|convinced|intimidated|fooled|worried|folding "
     f"[this|{_HELD}]|buying (it|that|this|your story|his story)|going anywhere|giving up)"
     f"|[i] (won't|will not) (fold|be bluffed|be pushed around|give up) [this|here|{_HELD}]"
-    f"|[i think|i bet|i say|i guess] {_SEAT} (is|are) (bluffing|weak|full of it)"
-    f"|you (don't|do not) have (it|{_THEIRS}|anything)|no fold [here|from me]"
+    f"|[i (think|bet|say|guess|smell|sense|suspect)] ({_SEAT} (is|are)|(you|they) 're|(he|she) 's"
+    "|you're|they're|he's|she's) [just|only|surely|clearly|probably|obviously] "
+    "(bluffing|weak|full of it|lying|making it up|trying to steal [it|the pot])"
+    "|i (smell|sense|suspect|see|scent) (a|the|your|his|her) bluff|nice (try|bluff)|good try"
+    f"|[there is|there's] no way {_SEAT} (have|has|hold|holds|got) (it|{_THEIRS}|anything)"
+    f"|[i'm|i am] not (folding|giving up|laying down|throwing away) {_THEIRS} [here]"
+    f"|{_SEAT} (don't|do not|doesn't|can't|cannot) have (it|{_THEIRS}|anything)|no fold "
+    f"[here|from me]"
 )
 _SAID = {
     "check": (
-        "no (bet|betting|chip|raise|wager|action|risk) [from (me|my side)|for me] "
-        "[here|now|this time|today|yet]"
+        "no (bet|betting|chip|raise|wager|action|risk|money|aggression|bluff|bluffing) "
+        "[from (me|my side)|for me] [here|now|this time|today|yet|at this point]"
+        f"|[(i have|i've got|there is|there's)] nothing [worth] [to] (bet|bet on|bet with|bet for"
+        f"|be proud of|value bet|risk) [with {_HELD}|here|now]"
         "|[i] (would rather|i'd rather|prefer to|i'd prefer to) not bet [here|now]|not betting "
         "[here|this]|[i] (won't|will not|don't|do not) (bet|put anything in|risk anything"
         "|put (a|any|more|another) chip in|add (anything|a chip|chips)) [here|now|this time]|why "
@@ -157,14 +196,23 @@ _SAID = {
         " (rich|expensive|dear|steep|much|risky|hot) for (me|my blood|my taste|{held})"
         "|[i'm|i am|am] not (paying|calling|risking|putting in|throwing away) (for that|for this"
         "|that|this|it|more|that much|another chip|any more|a chip|{risk:n} [more] chip|chips)"
-        "|[i] (won't|will not|can't|don't want to|do not want to) (pay|call|risk|afford) [for] "
-        "[that|this|it|more|another chip|any more|a chip|{risk:n} [more] chip]"
+        "|[i] (won't|will not|can't|cannot|don't want to|do not want to) "
+        "(pay|call|risk|afford) [for] "
+        "[that|this|it|more|another chip|any more|a chip|{risk:n} [more] chip] "
+        "[with (this|that|it|my (hand|card))|here]"
         "|(i'd|i would) rather "
         "lose {lost:n} [chip] than {risk:n} [chip]|better (lose|to lose) {lost:n} [chip] than "
         "{risk:n} [chip]"
     ),
     "raise": _DOUBT,
 }
+# What is held: "king high, easy call"; "with only a jack, fold".
+_HOLDS = (
+    "[only|just|nothing but] [a|an|my|the|this|that] "
+    "[bare|lone|mere|lowly|mighty|weak|strong|decent|mediocre|middling|big"
+    "|poor|lousy|bad|good|nice|measly] ({held:rank} [high] [in hand|in my hand|here]"
+    "|pair of {held:rank}|{held:rank} of (heart|spade|diamond|club))"
+)
 _OPTION = "(option|choice|number|action|move|alternative|possibility)"
 
 
@@ -174,11 +222,13 @@ def phrases() -> dict[str, list[str]]:
 
 
 def _of(move: str, named: str) -> list[str]:
+    did = _DID[move]
     after = f"[and|.|to|then|,] [i|i'll|i will|i can|we|we'll] ({_AFTER[move]}"
     after += ")" if move in ("fold", "raise") else f"|{_SEE})"
     return [
         f"[want to|try to|like to|time to] ({_AIMS[move]}) {_BY} {named} [with {_HELD}]",
-        f"({_SAID[move]}) [.] [and|so|but|,] [i|i'll|i will|i'm|i just|i have to|i must] {named} "
+        f"[{{other}}] [.] ({_SAID[move]}) [{{other}}] [.] [and|so|but|,] [i|i'll|i "
+        f"will|i'm|i just|i have to|i must] {named} "
         "[instead|then]",
         f"{named} [with {_HELD}] {after}",
         f"{named} (with|on) {_HELD}",
@@ -187,7 +237,18 @@ def _of(move: str, named: str) -> list[str]:
         f"[pick|take|choose|select|go for|go with] [(my|the) (pick|choice) is] "
         f"({_OPTION} {{at:n}}|[the|my] {{at:place}} {_OPTION}|[the] {{at:place}} [one|1]|[the] "
         f"(free|safe|cheap) {_OPTION}) [.] [i|i'll|to] {named}",
+        # With what.
+        f"[having|holding|i have|i've got|i hold|i'm holding|got|i got] {_HOLDS} [.] "
+        f"[and|so|then|that's] [i|i'll|i will|i'm|i just|i have to|i must] {named}",
+        # "With a king, bet" is a rule.
+        f"(with|on) {_HOLDS} [.] (i|i'll|i will|i'm|i just|i have to|i must) {named}",
+        f"bluff (with|by|and) [a|my] {named}",
         # As another did.
+        f"{_SEAT} {did} [too] [.] [and] (so (do|will|shall|am) i|i (do|will do) (the same|it too"
+        "|likewise|so too|so as well)|i follow [suit]|me too|likewise|same here) "
+        f"[.] [and|i|i'll] [{named}]",
+        f"(me too|same here|likewise|ditto|i do the same|i follow suit|same [for me]) [.] [i] "
+        f"{named}",
         f"(same as|like|just like|copy|follow|mirror) {_SEAT} [did] [.] [and|i] {named}",
         f"{named} (like|just like|same as|as) {_SEAT} [did|does]",
     ]

@@ -6,30 +6,45 @@ from manyhands.core.grammar import Grammar
 from manyhands.core.words import RANKS
 from manyhands.envs.poker.manner import phrases
 
-_RANKS = ("jack", "queen", "king", "ace")
+_NAMED_RANKS = {
+    **{name: name for name in ("jack", "queen", "king", "ace")},
+    **{"j": "jack", "q": "queen", "k": "king", "10": "10", "ten": "10"},
+}
 _CARD = "({held}|pair of {held})"
 _HELD = f"(my|this|the) {_CARD} [of (heart|spade|diamond|club)]"
 _ITS = "[it's|it is|that's|that is|this is] [going to be]"
+# How a move is made: "an easy call".
+_HOW = (
+    "[an|the|a] [very|pretty|fairly|rather] [easy|simple|quick|clear|trivial|automatic|standard"
+    "|obvious|straightforward|natural|mandatory|routine|loose|light|tight|reluctant|grudging"
+    "|cautious|careful|disciplined|sensible|sad|happy|comfortable]"
+)
 _MINE = "[(for|from) me|as a bluff|for value]"
 _SEAT = "({other}|opponent|my opponent|other player|him|her|you|them)"
 _WHOSE = "(the|your|that|this|his|her|their|{other} 's)"
 _CHIPS = "{n:count} [more|single|whole|extra] chip"
 _FEW = "{n} [more|single|whole|extra] chip"
 _POT = "(the|this|that|my) (pot|middle|center|centre|table)"
+_PUTS = "(put|throw|toss|push|slide|shove|drop|stick|chuck|move|send|place|pop|plunk|fling)"
 _NOW = "[here|now|yet|for now|at all|more|this (time|turn|round|hand)] [from me|to the pot]"
 _ROUND = "(hand|pot|round|one|1|deal|contest)"
 _PHRASES = {
     "check": [
-        f"{_ITS} check [it] [behind|back|down|over] [(for|to) {_SEAT}] [for me]",
+        f"{_ITS} {_HOW} check [it] [behind|back|down|over] [(for|to) {_SEAT}] [for me]",
         "(tap|knock|rap) [(the|on the) table]", "no bet [.] check", "check [.] no bet",
         "check (my|this|the) (option|turn|1|one|pair)", "check (around|along|through)",
-        "stay put", "(the|a) action is on you [.] [i] check",
+        "stay put",
         "(slow play|sandbag) [.] [and|with] [a|i] check", "check with (my|this|the) " + _CARD,
         "decline to bet [.] [and] [check] [instead]",
         "(make|give|play) [a] check", "check (this|in this) (one|1|round|hand)",
-        f"(pass|give) (the action|the turn|it) (over|on|back) to {_SEAT}",
-        "over to you [.] [i] check", "check [.] over to you", "check it is",
-        "check [.] your (turn|move|go|action)", "let it check through",
+        f"(pass|give|leave|hand) (the (action|turn|move|word|betting)|it) [over|on|back] to "
+        f"{_SEAT} "
+        "[(by|with) [a] check]",
+        f"(over to|(the|a) action is on) {_SEAT} [.] [and] [i] check",  "check it is",
+        f"check [.] [and] [it's|it is|now it's] {_WHOSE} (turn|move|go|action|decision) "
+        f"[{{other}}]",
+        f"check [.] [and] (over to|the action is on|up to|let's hear from) {_SEAT}",
+        "let it check through",
         "(see|take) (the|a) (next|free) card for free", "(take|have) a free card",
         "pass [the|my] (action|turn|move) [(on|along)]",
         f"(do nothing|(put|add|pay|wager|stake) nothing [in]|(put|add) no chip [in]) {_NOW}",
@@ -40,14 +55,12 @@ _PHRASES = {
     # As OpenSpiel calls it: no chips are put in.
     "pass": ["pass", "put in nothing", "pay nothing"],
     "bet": [
-        f"{_ITS} [value|lead|standard|thin value] bet [it] [{{n}} [chip]] {_MINE}",
+        f"({_PUTS}|add) [in|out] {_CHIPS} [in|out|forward] [(in|into|on|to|toward) {_POT}] "
+        "(as|for) [a|my] bet",
+        f"{_ITS} {_HOW} [value|lead|thin value] bet [it] [{{n}} [chip]] {_MINE}",
         "fire [out] {n:count} [chip]",
         "open [with|for] [{n} [chip]]",
         f"bet {_CHIPS} {_MINE} [on it]",
-        f"(put|throw|toss|push|slide|shove|drop|stick|chuck|move|send|place) [in|out] {_CHIPS} "
-        f"[in|out|forward] [(in|into|on|to|toward) {_POT}] [(as|for) a bet]",
-        "(put|throw) [in] {n} [chip] [in]",
-        f"{_FEW} (in|into|go into|goes into|on|to|for) {_POT}",
         "go for [a] bet", f"{_ITS} [a] bet [of {{n}} [chip]] {_MINE}",
         f"{_ITS} [a] {{n}} [-] chip bet {_MINE}", "bet {n} [chip] (straight|right) out",
         "make it {n} [chip]", "start with a bet [of {n} [chip]]",
@@ -55,11 +68,7 @@ _PHRASES = {
         "bet (my|the|that) (one|1|{n}|only|single|last) [chip] [i (can|may|have)|allowed]",
         "bet ((the|my) (max|maximum|most|limit|full amount) [i can|allowed|possible]|all i can) "
         "[.] [of|which is|that is|so] [{n} [chip]]",
-        f"(put|throw|toss|push|slide|drop|place|stick) (my|the) [one|1|{{n}}|only|single] chip "
-        f"(in|into {_POT}|down|forward)",
-        "in (go|goes) (my|a|one|1|the|{n}) [one|single] chip", "chip in [{n}]",
-        f"(a|one|1|my|{{n}}) chip from me [in|into {_POT}|on {_POT}]",
-        f"add {_CHIPS} [to {_POT}]", f"fire [off|out] {_CHIPS} [in|into {_POT}] {_MINE}",
+        f"fire [off|out] {_CHIPS} [in|into {_POT}] {_MINE}",
         f"(increase|grow|raise|enlarge|build|sweeten) {_POT} (by|with) {_CHIPS}",
         f"bet {_CHIPS} (in|into) {_POT}", f"bet {_HELD} {_MINE}",
         "take the betting (lead|initiative)", "[bet] the full bet",
@@ -83,15 +92,25 @@ _PHRASES = {
         "start [the] bet (with|for) {n:count} [chip]",
         f"(stake|wager|risk|gamble|bet) {{n}} [chip] on {_HELD}", "my bet is {n} [chip]",
     ],
+    # Paid into the pot: a bet, or what a call costs.
+    "chips": [
+        f"({_PUTS}|add) [in|out] {_CHIPS} [in|out|forward] [(in|into|on|to|toward) {_POT}]",
+        f"{_PUTS} [in] {{n}} [in]", f"{_FEW} (in|into|go into|goes into|on|to|for) {_POT}",
+        f"{_PUTS} (my|the) [one|1|{{n}}|only|single] chip (in|into {_POT}|down|forward)",
+        "in (go|goes) (my|a|one|1|the|{n}) [one|single|more] chip", "chip in [{n}]",
+        f"(a|another|one|1|my|{{n}}) [more|extra] chip ((go|goes|comes) in [from me]"
+        f"|from me [in|into {_POT}|on {_POT}])",
+    ],
     "call": [
-        f"{_ITS} [flat|just|only|simply|cold|hero|crying|snap|loose|curious] "
+        f"{_ITS} {_HOW} [flat|just|only|simply|cold|hero|crying|snap|curious] "
         f"call [it] [{{n}} [more] [chip]] {_MINE}",
         "call (with|for) {n} [chip]", "call (him|her|them|you|{other}) down",
         "smooth call [with ({held}|my {held}|the {held})]",
         "flat (it|that|the bet|the raise)", "put me in [for {n}]",
         "[just] (a|the) call [here|for me]",
-        f"[flat] (call|match|see|meet|cover|equal|pay [for]|answer with a call) {_WHOSE} "
-        "(bet|raise|wager|stake|chip) [of {n} [chip]]",
+        f"[flat] (call|match|see|meet|cover|equal|pay [for]|accept|take|answer|answer with a call) "
+        f"{_WHOSE} (bet|raise|wager|stake|chip) [(of|for|worth) {_CHIPS}] "
+        f"[(of|by|from|made by) {_SEAT}]",
         f"(call|match|see|meet|cover|equal) {_WHOSE} {{n}} [chip]",
         "(match|meet|cover|equal|pay) [the] {n:count} [more] chip [(from|of) {other}]",
         "pay [the|those] {n:count} [more] [chip] "
@@ -105,7 +124,7 @@ _PHRASES = {
         "(see|look at) (your|the|that) (card|cards)",
         "(pay|call) [to|and] see (your|the|that) (card|cards|hand)",
         "pay (you|him|her|them) off", f"look {_SEAT} up [with my {_CARD}]", "see that bet",
-        f"keep {_SEAT} honest", f"(accept|take) {_WHOSE} (bet|raise|wager)",
+        f"keep {_SEAT} honest",
         "(call|see|catch) (the|your|his|her|their|{other} 's) bluff",
         "count me in [for {n} [more] [chip]]",
         "[be|stay|hang] in for [the|a|another] {n} [more|extra] [chip]",
@@ -132,7 +151,7 @@ _PHRASES = {
         "(stay|hang|keep) in for [the|a] [{n:count}] [more] chip",
     ],
     "fold": [
-        f"{_ITS} [snap|tight|easy|sad] fold [it|this|this one|them|'em|em] [up] "
+        f"{_ITS} {_HOW} [snap] fold [it|this|this one|them|'em|em] [up] "
         f"[here|now] {_MINE}",
         f"fold {_HELD}",
         f"get rid of ({_HELD}|it|this)",
@@ -149,9 +168,11 @@ _PHRASES = {
         "(pass|slide|push|return|hand) (my|the) (card|cards|hand) [back|over|in] to the dealer",
         "(the|this) (pot|hand) is (yours|all yours|his|hers)", "(it's|it is) all yours",
         "you win this (one|1|hand|pot|round|time)",
-        "lay (it|them) down", f"(lay|put|set) down {_HELD}", f"lay {_HELD} (down|to rest)",
+        f"(lay|put|set|chuck|toss|throw) (it|them|this one|this 1|{_HELD}) "
+        "(down|aside|away|to rest|in) [face down]",
+        f"(lay|put|set) down (this one|this 1|{_HELD})",
+        f"(throw|put|give) up (it|this one|this 1|{_HELD})",
         "out",
-        f"(throw|put|give) {_HELD} (away|down|up)", "(throw|give|put) it (away|up|down)",
         f"[be] out of (this|the) {_ROUND}",
         f"{_HELD} and i (bow|drop|step|get|back) out [of (this|the) {_ROUND}]",
         f"(quit|leave|retire from|withdraw from|retreat from|abandon|forfeit|exit|sit out"
@@ -162,9 +183,10 @@ _PHRASES = {
         "throw in the (towel|hand|card)", "(give|leave|hand) {other} the pot",
         f"(be|am) done with (this|the) {_ROUND}",
         f"(give in|bow|yield) to {_SEAT} [.] [and] fold",
-        "(throw|toss) my {held} away",
-        f"(put|throw|send|drop) {_HELD} (in|into|to) [the] muck",
-        "let it go", "let this (one|1|hand) go", f"let {_HELD} go",
+        f"(put|throw|send|drop|toss|chuck|fling|push|slide|dump) ({_HELD}|it|this|this "
+        f"one|this 1|them) "
+        "(in|into|to|on) [the] (muck|discard [pile]|trash|bin)",
+        "let it go", "let this (one|1|hand) (go|pass)", f"let {_HELD} go",
         "let (you|him|her|them|{other}) (have|take|win) (it|the pot|this one|this 1|this pot)",
         "step out", "drop it", "bow out gracefully", "(get|step|move) out of (the|their) way",
         "[just] (a|the) fold [here|for me]", f"{_HELD} is (folded|mucked)", "muck (it|this|these)",
@@ -179,7 +201,7 @@ _PHRASES = {
     "raise": [
         "(answer|reply|respond|fight back|hit back) with a [re] raise",
         f"reraise [it] [[by|with] {{n}} [more] [chip]|to {{to:n}} [chip]] {_MINE}",
-        f"{_ITS} [re] raise [it] [again|up] [[by|with] {{n}} [more] [chip]|to {{to:n}} "
+        f"{_ITS} {_HOW} [re] raise [it] [again|up] [[by|with] {{n}} [more] [chip]|to {{to:n}} "
         f"[chip]] {_MINE}",
         f"[re] raise {_SEAT} [[by|with] {{n}} [more] [chip]|to {{to:n}} [chip]] {_MINE}",
         f"[will] (see|call|match|meet|cover|equal) ({_WHOSE} ({{due:n}} [chip]|bet|raise)|[the] "
@@ -214,12 +236,14 @@ _PHRASES = {
 GRAMMAR = Grammar(
     [*_PHRASES.items(), *phrases().items()],
     {
-        "held": {name: name for name in ("hand", "card", "holding", "pair", *_RANKS)},
+        "held": {name: name for name in ("hand", "card", "holding", "pair")} | _NAMED_RANKS,
+        "rank": _NAMED_RANKS,
         "place": {**RANKS, "middle": 2, "last": -1, "final": -1},
         "other": {},
     },
     short={
-        "chips": [f"{_FEW} {_MINE}", f"[a] [single] chip {_MINE}"],
+        "bet": [f"{_FEW} {_MINE}", f"[a] [single] chip {_MINE}", f"{_FEW} on {_HELD}"],
+        "chips": [f"{_FEW} (in|out|forward) {_MINE}", "[a] [single] chip in"],
         "fold": [f"{_HELD} (in|into|to) [the] muck", f"(away|out|down) with {_HELD}"],
     },
 )  # fmt: skip

@@ -437,8 +437,8 @@ def _open(reading: Reading, offers: dict[int, str], due: int) -> int:
     word, amount, to = reading.meaning, reading.values.get("n"), reading.values.get("to")
     if word == "pass":
         word = "fold" if "fold" in offers.values() else "check"
-    if word == "chips":
-        word = "bet"  # alone, chips may also be a call or a raise
+    if word == "chips":  # a bet; or a call, where they cannot be a raise
+        word = "call" if list(offers)[2:] == [] and "fold" in offers.values() else "bet"
     for action, offer in offers.items():
         name, _, chips = offer.partition(" ")
         if name == word:

@@ -341,13 +341,17 @@ class Exchange(Bargain):
         want = "(i'd like|i would like|i want|i wish|i'd prefer|i'd rather|i would rather)"
         will = (
             f"[i|i'll|i'd|i will|i would|i can|will|{want} [to]"
-            "|(i'm|i am|i'd be|i would be) (happy|glad|willing|ready|delighted|pleased|prepared)"
+            "|(i'm|i am|i'd be|i would be) (happy|glad|willing|ready|delighted|pleased|prepared"
+            "|honoured|honored|open|keen)"
             " to]"
         )
         for_ = "(for|in exchange for|in return for|as payment for|against|->|= >)"
-        return_ = "[in return|in exchange|for it|for that|back]"
+        return_ = "[in return|in exchange|for (it|that|them|those)|back]"
         start = (
-            f"[[i|{want} to] (offer|propose|suggest) [that|a trade|an exchange|a swap|this]"
+            f"[[i|{want} to] (offer|propose|suggest|make) [that|[a|an|the|this] [following] (trade"
+            "|exchange|swap|deal|offer)|this]|offer_trade|propose_trade|make_offer|trade_offer"
+            f"|{want} to (trade|swap|deal)|[i] (open|start|begin) "
+            f"[small|low|modestly|carefully] [with]"
             "|[my|this is my|here is my|a|trade] (offer|proposal|counteroffer|counter offer|trade) "
             "[is] "
             "[that]] [.]"
@@ -367,8 +371,9 @@ class Exchange(Bargain):
             f"[me] {{get}} [to me]|you'll {hands} [me] {{get}}|{hands} me {{get}}"
             f"|{hands} {{get}} to me"
             "|[i|i'll|i'd|i will|i would] (get|receive|ask [for]|ask you for|request|want|expect"
-            "|would like|would like to (get|have)|i'd like|i want|i need|need|i would like) {get} "
-            "[from you])"
+            "|would like|would like to (get|have)|i'd like|i want|i need|need|i would "
+            "like|buy|i'll buy) "
+            f"{{get}} [from {YOU}])"
         )
         if_ = (
             f"if (you [will|would|could|can] ({hands}|gave) [me] {{get}}"
@@ -387,6 +392,11 @@ class Exchange(Bargain):
             f"{start} {give} {link} {get} {return_}",
             f"{start} {get} {link} {give} {return_}",
             f"{start} {give} [.] {if_} {return_}",
+            f"{start} [i] put {{give}} on the table {link} {get} {return_}",
+            f"{start} {get} {link} [i|i'll|i will|will] {hands} {{give}} {return_}",
+            f"{start} {{give}} {link} {get} {return_}",
+            f"[{start}] [we|let's|let us] [swap|trade|exchange] [.] {{mine}} [.] "
+            "[and|for|against] {yours}",
             f"{start} {if_} [.] [then] {give} {return_}",
             f"{start} ({swaps}) [{YOU}] {{give}} [to {YOU}] {for_} {{get}} [from {YOU}] {return_} "
             "[or other amounts]",

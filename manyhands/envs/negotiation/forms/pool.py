@@ -244,13 +244,13 @@ class Pool(Bargain):
             "it's {take:list} for me",
             "everything [on the table] is mine [.] [i] take {take:list}",
             "(me|myself|{me}) [-] {take:list}",
-            "[you] (give|leave) me {take:list}",
-            "let me (have|keep|take|get) {take:list}",
+            "(i'm|i am) [only|just|really|mainly] after {take:list}",
+            "([you] (give|leave|hand) me|gimme|let me (have|keep|take|get)) {take:list}",
             "(i|i'll|i will|i'd|let me) [(just|only)] (ask for|request|claim|call for|pick|choose) "
             "[just|only] {take:list} [for (me|myself)]",
             "(i|i'll|i will|let me) help myself to {take:list}",
             "all (i|that i) (ask|ask for|want|claim|request) [for] is {take:list}",
-            "{take:list} (is|are) (all|what) i (ask|want|ask for|take|need|am asking for|claim"
+            "{take:list} (is|are) (all|what) i (ask|want|need|ask for|take|need|am asking for|claim"
             "|request)",
             "{take:list} (goes|go|come|comes) to (me|{me})",
         ]
@@ -276,6 +276,10 @@ class Pool(Bargain):
             "|(let's|let us) do (this|it like this|it this way)]"
         )
         first, second = f"({'|'.join(mine)})", f"({'|'.join(theirs)})"
+        start = (
+            "[everything [on the table] [(is mine|is for me|(goes|comes) to me|for me)] [.] [and] "
+            f"[nothing [(for|to) {YOU}]] [.]] {start}"
+        )
         start = f"[[for|as] a fair (split|division|share|deal) [.]] {start}"
         link = "[.] [and|while|with|so|but] [.]"
         splits = [
@@ -317,6 +321,10 @@ class Pool(Bargain):
                     share = share * total // 100
                 raise IllegalAction(f'say "keep {share}" or "give {share}"')
             values = {name: Bundle(((0, share),)) for name in ("take", "give")}
+        if values.keys() >= {"take", "give"}:
+            values = dict(values)
+            for name, other in (("take", "give"), ("give", "take")):
+                values[name] = values[name].left(values[other])
         parts = {
             name: values[name].counts(self.goods, pool)
             for name in ("take", "give")

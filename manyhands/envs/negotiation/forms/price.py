@@ -159,7 +159,10 @@ class Price(Bargain):
         return f"prices are from {self.offers.min()} to {self.offers.max()}"
 
     def offer_phrases(self, agent: int) -> Mapping[str, Sequence[str]]:
-        will = "[i|i'd|i'll] [can|would|willing to|offer to|propose to]"
+        will = (
+            "[i|i'd|i'll|i'm|i am] [can|would|[be] (willing|ready|prepared|happy|glad) to|offer to"
+            "|propose to]"
+        )
         it = "[it|this|the item|your item|my item|the thing|your thing|that|the object]"
         offers = [
             "[offer|propose|suggest|bid] [a price of] {amount}",
@@ -175,7 +178,13 @@ class Price(Bargain):
             "|[(i'd|i'll|i would|i will)] settle for) {amount}",
             "(make|call) it {amount} [and (we have|we've got|it's|you have|you've got) a deal]",
             "{amount} [coin] for (it|the item|this|that)",
-            "(let's|let us) (settle on|settle at|agree on|do|meet at) {amount}",
+            "(let's|let us|[i] (propose|suggest|offer) [that] we) (settle on|settle at|agree on|do"
+            "|meet at|trade (at|for)|deal at|close at|shake on|go (for|with)) {amount}",
+            f"{will} go (for|with|to|as (high|low) as) {{amount}}",
+            "[i] (place|put in|submit|lodge|bid) [a|my] (bid|offer) of {amount}",
+            "make_offer [price|amount] {amount}",
+            "{amount} (is|would be|seems|sounds|looks) [a] (fair|good|reasonable|decent) [price] "
+            "[.] [and|so] (that's|that is) [my|what i] (offer|bid|price)",
             "[i] can (do|offer) [you] {amount} [for it]",
             "[i] [can|will|i'll|i'd|am willing to] (lower|drop|reduce|raise|increase|cut|bring down"
             "|bring up|bring) my (price|offer|bid|ask|asking price) [down|up] [by {n}] to {amount}",
