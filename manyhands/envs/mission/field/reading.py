@@ -260,8 +260,8 @@ def _grammar(actions: tuple[str, ...], token: bool = False) -> Grammar:
                     f"(1|one|a) [more] {_CELL} [(further|more)] [to] [the] {{way}}",
                     f"{_GO} {_FAR} (to|onto|on|into|through|towards|toward|for) [cell|square] "
                     f"({_PLACE}|{_THING} {_SIDE})",
-                    f"(join|meet|follow|approach|chase|pursue|hunt|go after) {{who}} [(.|->)] [{_GO}] "
-                    f"{_AIM} {{way}}",
+                    "(join|meet|follow|approach|chase|pursue|hunt|go after) {who} [(.|->)] "
+                    f"[{_GO}] {_AIM} {{way}}",
                     f"{_GO} (around|past) the (wall|box|crate|obstacle) [by] {_AIM} {{way}}",
                     f"(enter|reach|step on|stand on|get on) ({_PLACE}|{_THING} {_SIDE})",
                     f"(enter|reach|step on|stand on|get on) {_THING} {_BY}"]),
