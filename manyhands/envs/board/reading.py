@@ -58,7 +58,7 @@ _BY = (
 _END = (
     "[(for|from) me|with my [next] (stone|mark|{mark})"
     "|[again] [.] [(right|straight|directly)] (on top of|above) {on:neighbour}"
-    "|[(.|and)] ((your|now your|now it is your|it's your) (turn|move|go) "
+    "|(.|and) ((your|now your|now it is your|it's your) (turn|move|go) "
     "[(player 0|player 1|now|my friend)]|over to you)"
     "|[.] [the] (opposite corner (of|to|from)|corner opposite [(of|to|from)]) {opposite:neighbour}"
     f"|[.] ({_BY}|[as] far [away] (from|of) (everything|all|it|everyone|others))"
@@ -294,7 +294,6 @@ SQUARES = Grammar(
             f"{_PLAY} {_SQUARE} (called|named|marked|labelled) {{column:letter}} {{row:n}}",
             f"{_FIRST} [.] [(so|i|i'll)] [{_VERB}] [{_ON}] {{column:letter}} {{row:n}}",
             f"{_EXTEND} [.] {{column:letter}} {{row:n}}",
-            f"{_PLAY} {{column:letter}} - {{row:n}}",
             f"{_PLAY} {{column:letter}} {{row:n}} {_GAIN}",
             f"{{column:letter}} {{row:n}} {_FOR}",
             f"{{column:letter}} {{row:n}} (take|get|receive) {_OBJECT}",

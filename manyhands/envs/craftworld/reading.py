@@ -53,7 +53,7 @@ _DEEDS = {
 _ROCK = ("take", "mine")
 _NAMED = ("mine", "chop", "hit")  # said of trees and rocks only by name: "hit the tree"
 _VERBS = {
-    "use": "(interact|use|act|interact with|act on|poke|prod|touch|tap|try)",
+    "use": "(interact|use|activate|act|interact with|act on|poke|prod|touch|tap|try)",
     "take": "(collect|gather|take|get|get me|get myself|fetch|fetch me|obtain|grab|harvest|pick"
     "|pick up|extract|acquire)",
     "mine": "(mine|dig|dig up|dig out|break|break up)",
@@ -91,7 +91,8 @@ _IT = (
     *(
         f"{noun} {where}"
         for noun in ("thing", "cell", "tile", "square", "block", "spot", "space")
-        for where in ("in front of me", "before me", "ahead of me", "i'm facing", "i am facing",
+        for where in ("in front", "in front of me", "before me", "ahead of me", "i'm facing",
+                      "i am facing",
                       "i face", "that i face", "that i'm facing", "i'm looking at", "i look at")
     ),
 )  # fmt: skip
@@ -355,7 +356,8 @@ def _grammar(craft: CraftRules, actions: tuple[str, ...], agents: tuple[str, ...
                         "(1|one|another) [(more|last|quick|final)] (go|try|attempt|shot|look|search"
                         f"|dig|poke|chance) [(at|to|for)] [(find|get|pick|finding|getting)] {_DET} "
                         f"{{of:thing}} [(in|from|on|among|out of) {_DET} {{thing}} {_AT}]",
-                        "(1|one|another) [(more|last|quick|final)] (go|try|attempt|shot|look|search"
+                        "[(have|take|make|do)] (1|one|another) [(more|last|quick|final)] (go|try"
+                        "|attempt|shot|look|search"
                         f"|dig|poke) (at|in|on|through|with) {_DET} {{thing}} {_AT} "
                         f"[(for|to find|to get) {_DET} {{of:thing}}]",
                         f"({_LUCK}) [(with|on|at|in)] {_DET} {{thing}} {_AT} "

@@ -156,7 +156,8 @@ _PHRASES: dict[str, list[str]] = {
         f"[(in|with|keeping) {_SHAPE}]",
         f"{_KEEP} {_GO} [(on|ahead|forward)] [together] in {_SHAPE} [(to|toward|towards) {_GOAL}]",
         f"(keep|hold) {_SHAPE} (and|while) (advance|{_GO} [(on|ahead|forward)]) "
-        f"[(to|toward|towards) {_GOAL}]",
+        f"[(to|toward|towards|for) {_GOAL}]",
+        f"all advance {_WITH} [(to|toward|towards) {_GOAL}]",
         f"(move|fly|take|bring|lead) {_SHAPE} [(on|ahead|forward)] (to|toward|towards) {_GOAL}",
         f"(move|fly|bring|lead) {_SHAPE} (on|ahead|forward|forwards)",
         f"approach {_GOAL} [together] [in formation]",
@@ -186,6 +187,8 @@ _PHRASES: dict[str, list[str]] = {
         f"[(number|#)] {{n}} [of {_SHAPE}] [at goal]",
         f"(take|hold|keep|fill|occupy|claim) {{ordinal}} (slot|place) [(of|in) {_SHAPE}] [at goal]",
         f"{_GO} {_SOME} (to|into|for) {{ordinal}} (slot|place) [(of|in) {_SHAPE}] [at goal]",
+        f"[({_GO}|take|fill|claim|occupy)] {_SOME} [(to|into|for|toward|towards)] slot {{n}} [.] "
+        "(that's|that is|it's|it is|which is) (mine|my (own|place|slot|spot|position))",
         "slot {n} is mine",
         "be in slot {n}",
         "settle (in|into) slot {n} [at goal]",
@@ -196,6 +199,8 @@ _PHRASES: dict[str, list[str]] = {
     "own slot": [
         f"(take|take up|hold|keep|fill|occupy|claim) my [own] (slot|place|position) "
         f"[in {_SHAPE}] at goal",
+        f"((take|take up|hold|keep|fill|occupy|claim)|{_GO} {_SOME} (to|into|for|toward|towards)) "
+        "[my] [own] (own|assigned|designated|given|proper) slot [(there|at goal)]",
         "(take|take up|hold|keep|fill|occupy|claim) my [own] slot [there]",
         f"{_GO} {_SOME} (to|into|for|toward|towards) my [own] slot [(in|of) {_SHAPE}] [at goal]",
         f"{_GO} {_SOME} (to|into) my [own] (place|position) [in {_SHAPE}] at goal",
@@ -210,8 +215,9 @@ _PHRASES: dict[str, list[str]] = {
         f"(give|keep up) chase [to {_PREY}]",
         f"(chase|run|hunt|track) {_PREY} down",
         f"(chase|pursue|hunt|follow|go after|press) {_PREY} {_MEANWHILE}",
+        f"(close|shorten|reduce|cut) (distance|gap) (to|on|with|between (me|us) and) {_PREY}",
         f"(keep|stay) on {_PREY} (heel|tail)",
-        "(stay|keep|stick) (on|to) (its|his|her) (tail|heel)",
+        "(stay|keep|stick|get) (on|to) (its|his|her) (tail|heel)",
         f"close [in] on {_PREY}",
         f"(keep|stay) after {_PREY}",
         f"[at] full speed (at|to|toward|after) {_PREY}",
@@ -229,7 +235,10 @@ _PHRASES: dict[str, list[str]] = {
         f"[(rather than|not|instead of) [to] where ({_PREY} is|it's) [now]]",
         f"{_GO} {_SOME} [(over|out)] [(and|to)] (intercept|cut off|head off) [{_PREY}]",
         f"{_GO} {_SOME} [(over|out)] [(and|to)] (cut|head) {_PREY} off",
-        f"(get|fly|go|move) (ahead of|in front of) {_PREY}",
+        f"{_GO} {_SOME} (ahead of|in front of) {_PREY} "
+        f"[(and|to) ((cut off|intercept|block|head off|stop|meet) [{_PREY}]"
+        f"|(cut|head) {_PREY} off)]",
+        f"(aim|point|steer|make) (at|for|toward|towards) {_AHEAD}",
     ],
     "surround": [
         f"[take my [own] side and] {_KEEP} (surround|encircle|circle|enclose|corner|box in|ring"
@@ -238,10 +247,13 @@ _PHRASES: dict[str, list[str]] = {
         f"(box|hem) {_PREY} in",
         f"(close|form|make|build|complete) [our] (ring|circle) [(around|on) {_PREY}]",
         f"{_GO} {_SOME} (to my [own] side|around) of {_PREY}",
-        f"take my [own] side of {_PREY}",
+        f"take my [own] side of ({_PREY}|ring|circle|triangle|net)",
+        f"(approach|close in|come in|go in) [on] [{_PREY}] from my [own] side "
+        f"[(and|to|so [that] we) (encircle|surround|ring|box in|trap|enclose) {_PREY}]",
     ],
     "side": [
-        f"({_GO}|spread out|swing|fan out|hover|station myself|stand) {_SOME} {_GAP} "
+        f"({_GO}|spread out|swing|fan out|hover|station myself|stand|line up|form up|settle|park"
+        f"|[form [a] line] [.] me|tuck in|set up) {_SOME} {_GAP} "
         f"[(to|on|over to|at)] {{side}} {_FLANK} of {{mate}} {_SEEN}",
         f"(be|stay|take position|take my place|take up position|hold) {_GAP} [(at|on|to)] {{side}} "
         f"{_FLANK} of {{mate}} {_SEEN}",
@@ -250,7 +262,7 @@ _PHRASES: dict[str, list[str]] = {
         f"(spot|place|position|post|station|slot|flank) {_GAP} (on|to|at) {{side}} {_FLANK} "
         f"(of|from|by|beside) {{mate}} {_SEEN} {_TO_CLOSE}",
         f"(spot|place|position|post|station) (on|to|at) {{side}} {_FLANK} of {{mate}} [for me]",
-        f"(flank|cover|shadow|escort) {{mate}} (on|to|at|from) {{side}} {_FLANK} {_TO_CLOSE}",
+        f"(cover|shadow|escort) {{mate}} (on|to|at|from) {{side}} {_FLANK} {_TO_CLOSE}",
         f"(my|the) (spot|place|position|post|station) is (on|at|to) {{side}} {_FLANK} of {{mate}} "
         f"{_TO_CLOSE}",
         f"{_GO} {_SOME} [(to|on|at)] {{side}} {_FLANK} of {{mate}} {_TO_CLOSE}",
@@ -342,6 +354,7 @@ _SHORT = {
     "advance": [
         f"(onward|onwards) {_WITH}",
         f"(onward|onwards|forward|forwards|ahead) (to|toward|towards) {_GOAL} {_WITH}",
+        f"(onward|onwards|forward|forwards|ahead) in {_SHAPE} [(to|toward|towards) {_GOAL}]",
         f"(onward|onwards|forward|forwards|ahead) {_TOGETHER} [(to|toward|towards) {_GOAL}]",
     ],
     "slot": [

@@ -287,7 +287,9 @@ def wait_for(slot: str) -> tuple[str, ...]:
         "|(show|give|betray) (itself|himself|herself|themselves) [(away|up)]|(turn|show) up"
         "|commit [(itself|himself|themselves)] [to (something|someone|somebody|(a|1|one) "
         "(way|side|room|direction|exit)|(one|1) of us)]|make (a|its|his|her|their) [next] move"
-        "|run into me)"
+        "|run into me|(flush|drive|chase|force) (it|him|her|them) [(out|back)] "
+        "[(to|into|towards) me]"
+        "|do the (chasing|work|hunting|running))"
     )
     there = (
         "(closer|near|nearer|here|there|ready|in place|in position|beside me|next to me|gone|past"

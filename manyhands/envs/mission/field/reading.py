@@ -26,6 +26,7 @@ from manyhands.envs.mission.field.look import (
 from manyhands.envs.mission.field.rooms import (
     IN_ROOM,
     TO_A_THING,
+    TO_A_THING_IN_SHORT,
     TO_ONE,
     TO_ROOM,
     TO_ROOM_IN_SHORT,
@@ -68,6 +69,8 @@ if TYPE_CHECKING:
 
 _GO = (
     "(go|move|step|walk|head|run|travel|proceed|advance|continue|keep going|keep moving|sneak"
+    "|sprint|race|cut [across]|drop (down|back)|back [(off|away|up)]|slide|shift|hurry|jog"
+    "|press on|push on|swing|creep|inch|edge|duck|circle [(round|around)]|slip|slip away|veer"
     "|climb|make my way|dodge|flee|escape|cross|fall back|retreat|withdraw|charge|dash|rush|get "
     "away"
     "|(take|make) (a|one|1) [single] (step|move|pace))"
@@ -110,7 +113,8 @@ _AFTER = (
     "[[.] [(and|to)] (close in [on {ONE}]|(close|shorten) [the] (distance|gap) [to {ONE}]"
     "|(chase|pursue|corner|trap|intercept|follow|catch|meet|hunt|surround|flank|block) {ONE}"
     "|(cut off|head off|get closer to|catch up with|get at|go after|be after|approach|get near) "
-    "{ONE}|(cut|head) {ONE} off|(circle|swing|loop) (round|around) [{ONE}])"
+    "{ONE}|(cut|head) {ONE} off|(hem|box|pin|shut) {ONE} in"
+    "|(circle|swing|loop) (round|around) [{ONE}])"
     " [(against the (wall|edge)|in the corner|from {side:way}|there)]]"
 ).replace("{ONE}", _ONE)
 _MATES = (
@@ -136,6 +140,8 @@ _GROWS = (
     f"{_REST} {TIME} (for|until|till) {_PLANT} [to] (grow|regrow|ripen|recover|has grown) [back]",
     f"{_REST} {TIME} (for|until|till) [my] (beam|zap|zapper|tag) "
     "[to] (recharge|cool down|(be|is) ready [again]|work again)",
+    "(not|don't|do not|won't) move [yet] (until|till) [my] (beam|zap|zapper|tag) "
+    "((be|is) (ready|recharged)|recharge) [again]",
     f"let {_PLANT} (grow|regrow|ripen|recover) [back]",
 )
 _STAY = [
@@ -257,7 +263,9 @@ def _grammar(actions: tuple[str, ...], token: bool = False) -> Grammar:
                     "{column:n})",
                     "(explore|search|scout|look around) [(to|in|towards|toward)] {way}",
                     "(my|the) [next] (step|move|way) (go|lead|take me|be) [to] [the] {way}",
-                    f"(1|one|a) [more] {_CELL} [(further|more)] [to] [the] {{way}}",
+                    f"(1|one|a) [more] {_CELL} [(further|more)] [to] [the] {{way}} {_BESIDES}",
+                    f"(1|one|a) {_CELL} [to] [the] {{way}} (bring|take|put|get|move) me "
+                    "[(closer|nearer|next)] [(to|towards|away from|beside)] {prey:who}",
                     f"{_GO} {_FAR} (to|onto|on|into|through|towards|toward|for) [cell|square] "
                     f"({_PLACE}|{_THING} {_SIDE})",
                     "(join|meet|follow|approach|chase|pursue|hunt|go after) {who} [(.|->)] "
@@ -353,7 +361,7 @@ def _grammar(actions: tuple[str, ...], token: bool = False) -> Grammar:
                 "(go|move|walk|run|head) 2 room {room}",
             ]),
         ]  # fmt: skip
-        short.append(("room", TO_ROOM_IN_SHORT))
+        short += [("room", TO_ROOM_IN_SHORT), ("room of a thing", TO_A_THING_IN_SHORT)]
         short.append(("room number", ["[(to|into)] [#] {room}"]))
         phrases = [(meaning, _numbered(ways)) for meaning, ways in phrases]
         short = [(meaning, _numbered(ways)) for meaning, ways in short]

@@ -34,13 +34,20 @@ _INTO = (
 _ROOM = "(room {room}|[#] {figure})"
 _QUICK = "[[.] (quick|fast|now|first|hurry|right away|again)]"
 _CATCH = (
-    "(catch|get|grab|seize|nab|trap|corner|capture|surprise|arrest|take|finish off|bag|find|meet"
-    "|face|tackle|stop|shut in|box in|have|collar|pounce on|join|help|support)"
+    "(catch|get|grab|seize|nab|trap|corner|capture|surprise|arrest|take|finish off|bag|find"
+    "|face|tackle|stop|shut in|box in|have|collar|pounce on)"
 )
 _HIM = "({LABEL:who}|{LABEL:it})"
 _THERE = "[(there|inside|in there|at once|in it|now|up|for good|on the spot|before it leave)]"
 _HIM_THERE = f"{_HIM.replace('LABEL', 'prey')} {_THERE}"
-_WHY = f"[[.] [(and|to|so [that] (i|we) [can])] {_CATCH} {_HIM_THERE}]"
+# What one goes for, of somebody who is in that room, and of others.
+_ANYBODY = "({any:who}|{any:it})"
+_WHY = (
+    f"[[.] [(and|to|so [that] (i|we) [can])] ({_CATCH} {_HIM_THERE}"
+    f"|(head|cut) {_ANYBODY} off|(head|cut) off {_ANYBODY}|(meet|join|help|intercept) "
+    f"{_ANYBODY} [there]"
+    "|(end|finish|win) [(this|it|game)]|close in [from both sides]|wait for {any:who})]"
+)
 _OF = _HIM.replace("LABEL", "of")
 _WHERE_ONE_IS = (
     "(({of:owner}|{of:its}) room|{of:who} s room|room (of|with) {of:who}"
@@ -52,7 +59,7 @@ _WHERE_A_THING_IS = (
     f"(room (with|of|that (has|have)|containing|where [there] is) {_THING} [(in it|is)]"
     f"|{_THING} [room])"
 )
-_NAMELY = "[(.|in|at|=) [(number|no)] (room {room}|{figure})]"
+_NAMELY = "[[(.|in|at|=)] ([(number|no)] {figure}|room {room})]"
 _IN = "(in|inside|in there|inside there|there|right in|straight in)"
 TO_ROOM = [
     f"{_WALK} {_FAR} [.] [{_EXIT}] {_INTO} {_ROOM} {_QUICK} {_WHY}",
@@ -62,24 +69,37 @@ TO_ROOM = [
     "(take|pick|choose|try|use) (room {room}|[#] {figure})",
     f"{_FAR} {_INTO} {_ROOM} (with me|i (go|run|walk|head|move|step|flee))",
     f"{_INTO} {_ROOM} it is",
+    f"(circle|swing|loop|go|head|come) (round|around) (via|through|by way of|by|to) {_ROOM} {_WHY}",
+    f"away from {{off:who}} [.] {_INTO} {_ROOM}",
+    f"my (next|new|target) room is {_ROOM}",
+    "my (destination|target|aim|next (stop|goal)) [is] room {room}",
+    "to be in room {room} [next]",
+    f"(run for it|close in|make a (run|dash)) [.] [{_INTO}] room {{room}}",
 ]
 TO_ROOM_IN_SHORT = [
     f"[(out|off|on|back|straight)] {_EXIT} {_INTO} {_ROOM} {_QUICK}",
-    f"[{_INTO}] room {{room}} [.] [(and|to)] {_CATCH} {_HIM_THERE}",
+    f"[{_INTO}] room {{room}} {_WHY}",
     f"[{_INTO}] room {{room}} . (quick|fast|hurry)",
 ]
 TO_ONE = [
     f"{_WALK} {_FAR} [{_EXIT}] [{_INTO}] {_WHERE_ONE_IS} {_NAMELY} {_WHY}",
     f"{_WALK} {_IN} [(and|to)] {_CATCH} {_OF} {_THERE}",
     f"{_WALK} {_IN} (after|on|with|to) {_OF} {_THERE}",
+    f"(follow|chase|pursue|hunt|join|go after) {_OF} (in|inside|in there|there"
+    f"|[right] into ({{its}}|its own) room) {_NAMELY}",
+    f"(to|join|go to|meet|back to|run to|reach) {_OF} (in|at) {_ROOM}",
+    f"[{_WALK}] {_FAR} [next door] (to|towards|at|for|after) {_OF} [.] [(in|at|into)] "
+    f"room {{room}}",
 ]
 TO_A_THING = [f"{_WALK} {_FAR} [{_EXIT}] {_INTO} {_WHERE_A_THING_IS} {_NAMELY} {_QUICK}"]
+TO_A_THING_IN_SHORT = [f"{_INTO} {_WHERE_A_THING_IS} {_NAMELY}"]
 
 # ---- staying -------------------------------------------------------------------------------------
 
 _REST = (
     "(stay|wait|remain|keep|hide|hold|sit|stand|camp|hang (on|back)|hold [my] position|stay put"
-    "|stand guard|keep watch|stand still)"
+    "|stand guard|keep watch|stand still|lie (low|still)|keep (low|hidden|still|quiet)"
+    "|stay (hidden|quiet|low|out of sight|in hiding))"
 )
 _GUARD = (
     "(guard|block|watch|cover|close off|hold|defend|bar|keep|protect|seal [off]|shut off|cut off"
@@ -91,13 +111,22 @@ _WAY_OUT = (
     "|crossing|junction|hallway) [(closed [off]|shut|covered|open)] "
     "[(to|into|from|towards|out of) [room] {other:room}] [here]"
 )
-_GUARDING = f"[(and|to) {_GUARD} {_WAY_OUT}]"
+_GUARDING = (
+    f"[(and|to) ({_GUARD} {_WAY_OUT}"
+    "|(hide|lie low|listen|keep quiet|stay hidden) [from {any:who}]"
+    f"|wait [for {_ANYBODY}] [in room {{room}}])]"
+)
 _HERE = "[(here|there|put|where i (am|stand)|right here|in place)]"
 IN_ROOM = [
     f"{_REST} {_HERE} {TIME} [in (room|#) {{room}}] {_HERE} {TIME} {_GUARDING}",
     f"{_REST} in {{room}} {TIME} {_GUARDING}",
     f"(guard|watch|hold|defend|keep|man) room {{room}} {TIME} {_GUARDING}",
     f"(stay|remain) {_HERE} (and|to) (watch|cover) (my|our|this|the) (side|end)",
+    f"(guard|hold|watch|cover|block|bar|defend) {_WAY_OUT} [by (stay|wait|remain|stand) {_HERE}]",
+    "(guard|watch|hold|defend|keep) (this|my) room",
+    "(keep|hold|stay at|remain at) (my|this) (post|place|position|station|spot) "
+    "[in (room|#) {room}]",
+    f"(do not|don't|won't|will not|never) leave room {{room}} {TIME}",
 ]
 
 
