@@ -21,7 +21,7 @@ _ON = (
 _VERB = (
     "(play|take|place|put|mark|choose|pick|claim|occupy|drop|go|set|select|use|make|move|start"
     "|begin|open|say|want|stick|grab|get|have|lay|position|plant|land|settle|fill|seize|capture"
-    "|slide|release|insert|call|name|sit|stand|try|enter|build|stack|add|fall|block|defend|cover)"
+    "|slide|release|insert|call|name|do|sit|stand|try|enter|build|stack|add|fall|block|defend|cover)"
 )
 _LINE = (
     "[(x's|o's|{whose:mark}|opponent's|player 0's|player 1's|your|their|his|my|the|a|our|this"
@@ -58,11 +58,28 @@ _BY = (
 _END = (
     "[(for|from) me|with my [next] (stone|mark|{mark})"
     "|[again] [.] [(right|straight|directly)] (on top of|above) {on:neighbour}"
+    "|(.|and) ((your|now your|now it is your|it's your) (turn|move|go) "
+    "[(player 0|player 1|now|my friend)]|over to you)"
     "|[.] [the] (opposite corner (of|to|from)|corner opposite [(of|to|from)]) {opposite:neighbour}"
     f"|[.] ({_BY}|[as] far [away] (from|of) (everything|all|it|everyone|others))"
     "|[.] (near|close to|around|toward|towards) (middle|centre|center) [of board]"
     "|[.] one of [the] [{n}] (central|middle|centre|center|corner|edge) squares"
     "|[.] (i|i'll) (sit|stack|play|go) [right|straight|directly] on top of {on:neighbour}]"
+)
+# What a move brings, which names no other move of one's own.
+_RIVAL = "(x|o|{mark}|[my] (opponent|rival)|them|him|her|player 0|player 1|other [player])"
+_ROWS = "[(bottom|top|middle|left|right|same|long|first|second|third|this|that|1|one)]"
+_GAIN = (
+    "[[(.|-)] [(which|and|to|that|it|this|so|because it)] "
+    "(make|give [me|us]|build|get me|create|keep|leave me|set up|bring|mean) "
+    "[(a|my|me|up|us)] ({n}|pair|fork|[double] threat|line|chance|three|two|row)"
+    f" [(in|on|along|of) {_ROWS} (row|column|line|diagonal|bottom|side)] [open] "
+    f"[(and|so|that) (force|make|send|push) {_RIVAL} "
+    "[to] [(block|play|take|answer|go|reply|respond)] [(at|on|to|in)] "
+    "[({next:letter} {next_row:n}|there|it)]]"
+    f"|[(.|-)] (.|and|so) [(that|it|this)] [threaten [to win (at|with|on)] {{next:letter}} "
+    f"{{next_row:n}}] [.] [so] [{_RIVAL} (has to|must|will have to|is forced to|need to) "
+    "(block|answer|reply|respond|defend|play|go) [(there|it|at once)]]]"
 )
 # The same before the square.
 _FIRST = (
@@ -72,7 +89,8 @@ _FIRST = (
     "{opposite:neighbour})"
 )
 _EXTEND = (
-    "(extend|continue|lengthen) [my [{whose:mark}] [(line|row|chain|stone|column)]] "
+    "(extend|continue|lengthen) [(my [{whose:mark}] [(line|row|chain|stone|column)]|it|that"
+    "|this [(line|row)])] "
     "[(up|upward|down|downward|left|right|to left|to right|diagonally|sideways|leftward"
     "|rightward)] "
     "[(with|at|on|by (play|take))]"
@@ -81,6 +99,12 @@ _FOR = f"(for|with) {_WHICH} {_STONE}"
 
 # ---- columns -------------------------------------------------------------------------------------
 
+_KEEPS = (
+    "[(.|-)] [(reason|since|because)] [.] (it|this|that|which|to) "
+    "(keep|connect|link|leave|join) [my] "
+    "{a:n} [(.|and)] [my] [{b:n}] [(.|and)] [my] [{c:n}] [and] [my] [{d:n}] "
+    "[(on|in) [the] [(bottom|first)] row [{height:n}]] [(connected|open|together|linked|alive)]"
+)
 _COL = "(col|column|slot|lane|file|one|1|stack)"
 _SIDE = "(side|edge|end|border|wall)"
 _BY_FULL = (
@@ -91,6 +115,10 @@ _NAMED = {
     "column": [
         "[in|into|to] [col|column|slot|lane|number|no] [.|number|no] [.] {n}",
         "{n} (st|nd|rd|th) (col|column|slot|lane)",
+        "[(col|column)] {n} [.] [(together|along|in line)] with [my] [(stone|column|the one in)] "
+        "{with:n} [(that|it|this)] (make|give me|build) {many:n} in [a] [(bottom|lowest|first)] "
+        "row",
+        f"[(col|column)] {{n}} {_KEEPS}",
         "[in|into|to] (col|column) {letter}",
         "(col|column) [.] [number] {n} [and] [at|on|in|to] row {row:n}",
         "[[on] top] [at|in] row {row:n} [and|of|in] (col|column) [number] {n}",
@@ -247,6 +275,8 @@ _PLACE = {  # with one square of a small board: how far down, how far across
         f"{_SQUARE} in [the] [very] {_MIDDLE} [of (board|grid)]",
     ],
 }
+_ON_LINE = "(of|in|at|on|where)"
+_CROSS = "[(meet|cross|intersect)]"
 _REL = "[directly|right|just|straight|immediately|exactly] {side}"
 SQUARES = Grammar(
     {
@@ -264,6 +294,7 @@ SQUARES = Grammar(
             f"{_PLAY} {_SQUARE} (called|named|marked|labelled) {{column:letter}} {{row:n}}",
             f"{_FIRST} [.] [(so|i|i'll)] [{_VERB}] [{_ON}] {{column:letter}} {{row:n}}",
             f"{_EXTEND} [.] {{column:letter}} {{row:n}}",
+            f"{_PLAY} {{column:letter}} {{row:n}} {_GAIN}",
             f"{{column:letter}} {{row:n}} {_FOR}",
             f"{{column:letter}} {{row:n}} (take|get|receive) {_OBJECT}",
             f"{{column:letter}} {{row:n}} (block|stop|complete|finish|make) {_LINE}",
@@ -291,6 +322,14 @@ SQUARES = Grammar(
             f"{_PLAY} (col|column) {{column:n}} [and|of|in|at] {{row:ordinal}} row",
             f"{_PLAY} {{row:ordinal}} row [and|of|in|at] (col|column) {{column:n}}",
             f"{_PLAY} {{column:ordinal}} (col|column) [and|of|in|at] row {{row:n}}",
+            f"{_PLAY} {_SQUARE} {_ON_LINE} {{column:ordinal}} (col|column) [(and|of|in|at)] "
+            f"({{row:ordinal}} row|row {{row:n}}) {_CROSS}",
+            f"{_PLAY} {_SQUARE} {_ON_LINE} {{row:ordinal}} row [(and|of|in|at)] "
+            f"({{column:ordinal}} (col|column)|(col|column) {{column:n}}) {_CROSS}",
+            f"{_PLAY} {_SQUARE} {_ON_LINE} row {{row:n}} [(and|of|in|at)] (col|column) "
+            f"{{column:n}} {_CROSS}",
+            f"{_PLAY} {_SQUARE} {_ON_LINE} (col|column) {{column:n}} [(and|of|in|at)] "
+            f"row {{row:n}} {_CROSS}",
             f"{_PLAY} {{column:ordinal}} {_SQUARE} (of|in) (row {{row:n}}|{{row:ordinal}} row)",
             f"{_PLAY} {{row:ordinal}} {_SQUARE} (of|in) "
             "(column {column:n}|{column:ordinal} column)",

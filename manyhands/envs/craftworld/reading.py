@@ -53,7 +53,7 @@ _DEEDS = {
 _ROCK = ("take", "mine")
 _NAMED = ("mine", "chop", "hit")  # said of trees and rocks only by name: "hit the tree"
 _VERBS = {
-    "use": "(interact|use|act|interact with|act on|poke|prod|touch|tap|try)",
+    "use": "(interact|use|activate|act|interact with|act on|poke|prod|touch|tap|try)",
     "take": "(collect|gather|take|get|get me|get myself|fetch|fetch me|obtain|grab|harvest|pick"
     "|pick up|extract|acquire)",
     "mine": "(mine|dig|dig up|dig out|break|break up)",
@@ -87,8 +87,15 @@ _IT = (
     *("it", "this", "that", "him", "her", "them", "what is in front of me", "what i face"),
     *("what's in front of me", "whatever is in front of me", "what i'm facing"),
     *("what i am facing",),
-    *("thing in front of me", "thing ahead", "cell in front of me", "tile in front of me"),
-)
+    "thing ahead",
+    *(
+        f"{noun} {where}"
+        for noun in ("thing", "cell", "tile", "square", "block", "spot", "space")
+        for where in ("in front", "in front of me", "before me", "ahead of me", "i'm facing",
+                      "i am facing",
+                      "i face", "that i face", "that i'm facing", "i'm looking at", "i look at")
+    ),
+)  # fmt: skip
 _SIDES_OF = ("to your left", "to your right", "above you", "below you")
 Thing = tuple[str, int]  # "cell" and material, "body" and creature, "player" and number, or "it"
 
@@ -163,6 +170,13 @@ PLACE += "|install|erect|position|drop)"
 MAKE = "(make|craft|build|forge|create|produce|construct|fashion)"
 NEAR = "[(at|near|beside|next to|using|with|on|by) [my|this] (table|furnace|crafting table|"
 NEAR += "workbench|nearby table|nearby furnace|table and furnace)]"
+# What may come of it: "poke the grass, maybe a sapling pops out".
+_LUCKY = (
+    "[.] [(and|in case|with [a bit of] luck|maybe|perhaps|possibly|hopefully|let's hope|hoping"
+    "|who knows|could be)] [(i (get|find)|it (give|yield|drop|hold|hide|have) [me]|there is)] "
+    f"{_DET} {{of:thing}} [(pop (out|up)|come (out|up|loose)|turn up|drop|fall out|appear|show up"
+    "|(is|be) (in (it|there)|there|hiding))] [(this time|in it|there|from it|here)]"
+)
 _GIVE = "(give|hand|hand over|pass|transfer|donate|gift)"
 _MINE = "[(some|my|1|one|our|of my|1 of my|one of my|another|1 more|more|spare|my spare|1 of)]"
 _MINE += "[(piece|unit|bit|lump|block) of [my]]"
@@ -234,7 +248,7 @@ def _grammar(craft: CraftRules, actions: tuple[str, ...], agents: tuple[str, ...
     players = dict(zip(agents, range(len(agents)), strict=True)) | dict.fromkeys(
         (*_OTHERS, "player", "player in front", "player in front of me", "him", "her", "them"), -1,
     )  # fmt: skip
-    whom = "(my|our) [fellow] {player}"
+    whom = "[(my|our)] [fellow] {player}"
     return Grammar(
         [
             ("move", [
@@ -281,6 +295,13 @@ def _grammar(craft: CraftRules, actions: tuple[str, ...], agents: tuple[str, ...
                 f"(move|go|walk|step|head|travel) (to|toward|for) {_DET} {{thing}} [.] "
                 "[(with|by)] [(go|move|step|walk)] (1|one|a) (step|cell|pace) [to] {way}",
                 "(explore|scout|search) [further] [to|toward|in] {way} [direction]",
+                "(see|check|find out|look|explore|discover) (what|where|if anything) "
+                "[(is|lie|there is|may be|can be found|i find)] [further|over|out] "
+                "[(to|in|on|toward)] [my] {way} [side|direction] [(.|with|by)] "
+                "[(go|take|walk|move)] "
+                f"{_ONE} (step|cell|pace|tile|square) [(that way|there|over|that direction)]",
+                f"(leave|let) {_DET} {{past:thing}} [(alone|be)] [here] (and|.) {_GO} "
+                f"{_CELL} [(to|toward|in)] [my] {{way}} {towards}",
                 "(keep|keep on|continue|carry on) [going|moving|walking|heading] [straight|on|to] "
                 "{way}",
             ]),
@@ -330,7 +351,16 @@ def _grammar(craft: CraftRules, actions: tuple[str, ...], agents: tuple[str, ...
                        f"(quench|slake|still) [my] thirst [(at|from|with|in) {_DET} {{thing}} "
                        f"{_AT}]",
                        f"drink [my fill|deeply] (at|from|of) {_DET} {{thing}} {_AT}"]),
-            ("search", [f"({_LUCK}) [(with|on|at|in)] {_DET} {{thing}} {_AT} "
+            ("search", [f"{ON} ({use}|{_VERBS['hit']}|search|check|comb) {_DET} {{thing}} "
+                        f"{_AT} {_WITH} {_LUCKY}",
+                        "(1|one|another) [(more|last|quick|final)] (go|try|attempt|shot|look|search"
+                        f"|dig|poke|chance) [(at|to|for)] [(find|get|pick|finding|getting)] {_DET} "
+                        f"{{of:thing}} [(in|from|on|among|out of) {_DET} {{thing}} {_AT}]",
+                        "[(have|take|make|do)] (1|one|another) [(more|last|quick|final)] (go|try"
+                        "|attempt|shot|look|search"
+                        f"|dig|poke) (at|in|on|through|with) {_DET} {{thing}} {_AT} "
+                        f"[(for|to find|to get) {_DET} {{of:thing}}]",
+                        f"({_LUCK}) [(with|on|at|in)] {_DET} {{thing}} {_AT} "
                         f"[(for|to (find|get|pick)) {_DET} {{of:thing}}]",
                         f"({_LUCK}) [(for|with|on|to (find|get|pick))] {_DET} {{of:thing}} "
                         f"[(from|in|on) {_DET} {{thing}} {_AT}]",

@@ -53,6 +53,12 @@ _WITH = f"[{_TOGETHER}]"
 # Where a drone is, and how far from a place an order leads.
 _ABOUT = "[(about|roughly|right|exactly|more or less|approximately)]"
 _HERE = f"[({_ABOUT} (here|there|where i (am|hover))|still|put|in place|on [the] spot|steady)]"
+# Where it flies is why one flies that way.
+_SINCE = (
+    f"[[.] [(as|since|because)] [(that is|that's)] (where|where (it's|it is|he's|he is)) "
+    f"[{_PREY}] [(is|be)] "
+    "[(head|go|fly|flee|run|headed|bound)] [(there|that way)]]"
+)
 _BRIEFLY = "[for [1] [(short|little)] (moment|bit|while|second|step)]"
 # Where it flies to, and where it was.
 _AHEAD = (
@@ -90,8 +96,26 @@ _MIDDLE = "[(around|about) (our|their|drone s) (middle|centre|center)]"
 _KEEP = "[(keep|keep on|continue|continue to|go on)]"
 _PACE = (
     "[(slowly|gently|carefully|a little|a bit|steadily|at full speed|fast|directly|straight"
-    f"|head on)] {_BRIEFLY}"
+    "|head on|[.] [in [a]] straight line|[.] [at] full (speed|throttle|power|tilt)|flat out"
+    f"|at top speed|as fast as (i can|possible))] {_BRIEFLY}"
 )
+# What the others do meanwhile.
+_MEANWHILE = (
+    f"[[.] [(and|while|as|so [that])] ({_OTHERS}|{{helper:mate}}) [(can|will|may)] "
+    "(cut (it|him|her) off|cut off [(its|his|her)] (way|path|escape|it|him|her)|block (it|him|her"
+    "|[(its|his|her)] (way|path|escape))|surround (it|him|her)|close in|come in|flank (it|him|her)"
+    "|cover [the] [(other|left|right)] (side|flank|rest|wing)|take [the] other (side|flank)"
+    "|go (around|round)|spread out|follow|catch up|chase (it|him|her)"
+    "|come from [the] other side) [from {flank:way}]]"
+)
+# What one leaves to the others while one waits.
+_DO = (
+    "((drive|push|chase|bring|flush|herd|steer|force|send|lead) (PREY) "
+    "[(to|toward|towards|into|at|back to|past) (me|us|my (side|corner|place|position))]"
+    "|(deal with|handle|take care of|chase|catch|take|hunt|engage|intercept) (PREY)"
+    "|do the (work|chasing|running|hunting|rest)|come [(closer|near|nearer|to (me|us))]|approach"
+    "|catch up [with (me|us)]|close in|move|advance|pass|go first)"
+).replace("(PREY)", _PREY)
 _PHRASES: dict[str, list[str]] = {
     "hold": [
         *WAITING,
@@ -100,6 +124,8 @@ _PHRASES: dict[str, list[str]] = {
         "(hold|keep|maintain) [(my|this|current)] (position|place|spot|altitude|height|station) "
         f"{_FOR}",
         f"let ({_OTHERS}|{{mate}}) (catch up|come [closer])",
+        f"(hold|keep|maintain|hover|stay|wait|remain) [[(my|this)] (position|place|spot|post)] "
+        f"{_HERE} (and|to|so [that]) [let] ({_OTHERS}|{{mate}}|them|him|her) [(can|may)] {_DO}",
         f"[(slow down|brake|stop) and] wait for ({_OTHERS}|{{mate}}|{_PREY}) "
         "[to (catch up|come [closer]|pass)]",
         "come to a (stop|halt|hover|standstill)",
@@ -110,10 +136,15 @@ _PHRASES: dict[str, list[str]] = {
         "[(closer|to (me|us)|near|with (me|us))]",
         f"(hold|stay|wait|hover|remain) [[my] position] {_HERE} (until|till|til) "
         f"({_OTHERS}|{{mate}}|{_PREY}|they) "
-        "((catch|have caught|has caught|are caught) up [(to|with) (me|us)]|arrive"
+        "[(have|has)] ((catch|have caught|has caught|are caught|caught) up [(to|with) (me|us)]"
+        "|arrive"
         "|(be|is|are|am) (here|there|ready)"
-        "|come [(closer|near|back|by)] [(to|toward|past) (me|us)]|pass [by]"
-        "|(is|are|be) (near|close))",
+        "|(come|came|get|draw|move|fly|flown|drawn|gotten|got|pull) "
+        "[(closer|near|nearer|back|by|here|in|up|level|into (place|position|range))] "
+        "[[in] [(to|toward|past|with|by) (me|us)]]|pass [by]|arrived|passed"
+        "|((join|joined|rejoin|rejoined|reach|reached|regroup|regrouped|form up"
+        "|formed up) [with]) [(me|us|formation|shape)]"
+        "|(is|are|be) (near|close|nearer|closer|level|in position|in place|back))",
         "slow down and hold [(here|position)]",
     ],
     "advance": [
@@ -125,7 +156,8 @@ _PHRASES: dict[str, list[str]] = {
         f"[(in|with|keeping) {_SHAPE}]",
         f"{_KEEP} {_GO} [(on|ahead|forward)] [together] in {_SHAPE} [(to|toward|towards) {_GOAL}]",
         f"(keep|hold) {_SHAPE} (and|while) (advance|{_GO} [(on|ahead|forward)]) "
-        f"[(to|toward|towards) {_GOAL}]",
+        f"[(to|toward|towards|for) {_GOAL}]",
+        f"all advance {_WITH} [(to|toward|towards) {_GOAL}]",
         f"(move|fly|take|bring|lead) {_SHAPE} [(on|ahead|forward)] (to|toward|towards) {_GOAL}",
         f"(move|fly|bring|lead) {_SHAPE} (on|ahead|forward|forwards)",
         f"approach {_GOAL} [together] [in formation]",
@@ -140,6 +172,13 @@ _PHRASES: dict[str, list[str]] = {
         f"(take|take up|resume) {_MINE} in {_SHAPE} {_MIDDLE}",
         f"{_GO} {_SOME} (to|into) {_MINE} in {_SHAPE} {_MIDDLE}",
         f"(gather|regroup|close up|form up) [with ({_OTHERS}|them)] [again]",
+        f"(rejoin|join up with|fall in with|link up with|close up (with|to)|reunite with) "
+        f"({_OTHERS}|them|{_SHAPE}) [again] {_MIDDLE}",
+        f"(get|go|fall|move|come|fly|slot|slide|drop|pull|settle) [back] (in|into|to) {_SHAPE} "
+        f"[again] {_MIDDLE}",
+        f"(tighten|close) [up] [our] {_SHAPE} {_MIDDLE}",
+        f"(correct|fix|repair|restore|reduce) [my] (place|position|error|part) [in {_SHAPE}] "
+        f"{_MIDDLE}",
     ],
     "slot": [
         f"(take|take up|hold|keep|fill|occupy|claim|cover|man) [my] [place at] [(formation|shape)] "
@@ -148,14 +187,20 @@ _PHRASES: dict[str, list[str]] = {
         f"[(number|#)] {{n}} [of {_SHAPE}] [at goal]",
         f"(take|hold|keep|fill|occupy|claim) {{ordinal}} (slot|place) [(of|in) {_SHAPE}] [at goal]",
         f"{_GO} {_SOME} (to|into|for) {{ordinal}} (slot|place) [(of|in) {_SHAPE}] [at goal]",
+        f"[({_GO}|take|fill|claim|occupy)] {_SOME} [(to|into|for|toward|towards)] slot {{n}} [.] "
+        "(that's|that is|it's|it is|which is) (mine|my (own|place|slot|spot|position))",
         "slot {n} is mine",
         "be in slot {n}",
         "settle (in|into) slot {n} [at goal]",
         "take (place|position) of slot {n}",
+        "(my|the) (place|spot|position|slot) [(at|in)] [the] [(goal|shape|formation)] is slot {n} "
+        f"[.] [so] [(i|i'll|i will|let me)] [(will|now)] {_GO} {_SOME} there [{_PACE}]",
     ],
     "own slot": [
         f"(take|take up|hold|keep|fill|occupy|claim) my [own] (slot|place|position) "
         f"[in {_SHAPE}] at goal",
+        f"((take|take up|hold|keep|fill|occupy|claim)|{_GO} {_SOME} (to|into|for|toward|towards)) "
+        "[my] [own] (own|assigned|designated|given|proper) slot [(there|at goal)]",
         "(take|take up|hold|keep|fill|occupy|claim) my [own] slot [there]",
         f"{_GO} {_SOME} (to|into|for|toward|towards) my [own] slot [(in|of) {_SHAPE}] [at goal]",
         f"{_GO} {_SOME} (to|into) my [own] (place|position) [in {_SHAPE}] at goal",
@@ -169,6 +214,10 @@ _PHRASES: dict[str, list[str]] = {
         f"{_GO} {_SOME} [(to|for|toward|towards|at)] {_LAST}",
         f"(give|keep up) chase [to {_PREY}]",
         f"(chase|run|hunt|track) {_PREY} down",
+        f"(chase|pursue|hunt|follow|go after|press) {_PREY} {_MEANWHILE}",
+        f"(close|shorten|reduce|cut) (distance|gap) (to|on|with|between (me|us) and) {_PREY}",
+        f"(keep|stay) on {_PREY} (heel|tail)",
+        "(stay|keep|stick|get) (on|to) (its|his|her) (tail|heel)",
         f"close [in] on {_PREY}",
         f"(keep|stay) after {_PREY}",
         f"[at] full speed (at|to|toward|after) {_PREY}",
@@ -186,7 +235,10 @@ _PHRASES: dict[str, list[str]] = {
         f"[(rather than|not|instead of) [to] where ({_PREY} is|it's) [now]]",
         f"{_GO} {_SOME} [(over|out)] [(and|to)] (intercept|cut off|head off) [{_PREY}]",
         f"{_GO} {_SOME} [(over|out)] [(and|to)] (cut|head) {_PREY} off",
-        f"(get|fly|go|move) (ahead of|in front of) {_PREY}",
+        f"{_GO} {_SOME} (ahead of|in front of) {_PREY} "
+        f"[(and|to) ((cut off|intercept|block|head off|stop|meet) [{_PREY}]"
+        f"|(cut|head) {_PREY} off)]",
+        f"(aim|point|steer|make) (at|for|toward|towards) {_AHEAD}",
     ],
     "surround": [
         f"[take my [own] side and] {_KEEP} (surround|encircle|circle|enclose|corner|box in|ring"
@@ -195,14 +247,22 @@ _PHRASES: dict[str, list[str]] = {
         f"(box|hem) {_PREY} in",
         f"(close|form|make|build|complete) [our] (ring|circle) [(around|on) {_PREY}]",
         f"{_GO} {_SOME} (to my [own] side|around) of {_PREY}",
-        f"take my [own] side of {_PREY}",
+        f"take my [own] side of ({_PREY}|ring|circle|triangle|net)",
+        f"(approach|close in|come in|go in) [on] [{_PREY}] from my [own] side "
+        f"[(and|to|so [that] we) (encircle|surround|ring|box in|trap|enclose) {_PREY}]",
     ],
     "side": [
-        f"({_GO}|spread out|swing|fan out|hover|station myself|stand) {_SOME} {_GAP} "
+        f"({_GO}|spread out|swing|fan out|hover|station myself|stand|line up|form up|settle|park"
+        f"|[form [a] line] [.] me|tuck in|set up) {_SOME} {_GAP} "
         f"[(to|on|over to|at)] {{side}} {_FLANK} of {{mate}} {_SEEN}",
         f"(be|stay|take position|take my place|take up position|hold) {_GAP} [(at|on|to)] {{side}} "
         f"{_FLANK} of {{mate}} {_SEEN}",
         f"(cover|guard|take) {{side}} {_FLANK} of {{mate}} {_TO_CLOSE}",
+        f"(take|take up|get|hold|fill|occupy|choose|pick|claim|go for) [my] "
+        f"(spot|place|position|post|station|slot|flank) {_GAP} (on|to|at) {{side}} {_FLANK} "
+        f"(of|from|by|beside) {{mate}} {_SEEN} {_TO_CLOSE}",
+        f"(spot|place|position|post|station) (on|to|at) {{side}} {_FLANK} of {{mate}} [for me]",
+        f"(cover|shadow|escort) {{mate}} (on|to|at|from) {{side}} {_FLANK} {_TO_CLOSE}",
         f"(my|the) (spot|place|position|post|station) is (on|at|to) {{side}} {_FLANK} of {{mate}} "
         f"{_TO_CLOSE}",
         f"{_GO} {_SOME} [(to|on|at)] {{side}} {_FLANK} of {{mate}} {_TO_CLOSE}",
@@ -213,6 +273,8 @@ _PHRASES: dict[str, list[str]] = {
         f"{_GO} {_SOME} {_GAP} (beside|next to|alongside) {{mate}} on {{side}} [side] {_SEEN}",
     ],
     "way": [
+        f"({_GO}) {_SOME} [(to|toward|towards|to the|due)] {{way}} {_PACE} {_SINCE}",
+        f"[at] full (speed|throttle|power|tilt) [(to|toward|towards|due)] {{way}} {_SINCE}",
         f"({_GO}|dodge|swerve|slip [away]|break away|veer) {_SOME} "
         f"[(to|toward|towards|to the|due)] {{way}} {_SOME} "
         f"[(around|past|by) ({_POST}|it)] {_BRIEFLY}"
@@ -275,19 +337,24 @@ _FLIES = {
 }
 _SHORT = {
     "way": [
-        f"[(full|at full) (speed|throttle|power)] [straight] [on] [(to|due)] {{way}} {_PACE}",
+        f"[(full|at full) (speed|throttle|power)] [straight] [on] [(to|due)] {{way}} {_PACE} "
+        f"{_SINCE}",
         f"{{way}} {_OFF}",
     ],
     "side": [
         f"{_GAP} [(to|on|at)] {{side}} {_FLANK} of {{mate}} {_SEEN} {_TO_CLOSE}",
         f"{_GAP} [(to|on|at)] {{mate}} s {{side}} {_FLANK} {_SEEN}",
     ],
-    "chase": [f"[right] after {_PREY}", f"[straight] (at|to|for|toward|towards) {_LAST}"],
+    "chase": [
+        f"[(right|straight)] after {_PREY} {_PACE}",
+        f"[straight] (at|to|for|toward|towards) {_LAST}",
+    ],
     "close ranks": [f"[back] (to|into) {_MINE} in {_SHAPE} {_MIDDLE}"],
     # "Forward" alone may be where the nose points.
     "advance": [
         f"(onward|onwards) {_WITH}",
         f"(onward|onwards|forward|forwards|ahead) (to|toward|towards) {_GOAL} {_WITH}",
+        f"(onward|onwards|forward|forwards|ahead) in {_SHAPE} [(to|toward|towards) {_GOAL}]",
         f"(onward|onwards|forward|forwards|ahead) {_TOGETHER} [(to|toward|towards) {_GOAL}]",
     ],
     "slot": [

@@ -273,7 +273,8 @@ def wait_for(slot: str) -> tuple[str, ...]:
         " [(here|there|where i am|in place)] [(a|one|1) (step|turn|moment)]"
     )
     who = (
-        f"([(the|my)] (other|others|partner|teammate|mate)|{{{slot}}}|they|everyone|everybody|all)"
+        f"([(the|my)] (other|others|partner|teammate|mate)|{{{slot}}}|they|everyone|everybody|all"
+        "|it|he|she|him|her|them)"
     )
     come = (
         "(come|arrive|move|pass|act|move on|leave|go first|go ahead|join me|catch up|help|get here"
@@ -282,7 +283,13 @@ def wait_for(slot: str) -> tuple[str, ...]:
         "|(press|push|use) [the|my|its|that] button|(open|unlock|pass|go through) [the|that] door"
         "|(get|take|bring|fetch|pick up|have) [the] key|come (over|back)|return|(reposition"
         "|decide|act)"
-        " [first]|(repair|fix) [the|its] generator|clean [the] river)"
+        " [first]|(repair|fix) [the|its] generator|clean [the] river|come out [(to me|of there)]"
+        "|(show|give|betray) (itself|himself|herself|themselves) [(away|up)]|(turn|show) up"
+        "|commit [(itself|himself|themselves)] [to (something|someone|somebody|(a|1|one) "
+        "(way|side|room|direction|exit)|(one|1) of us)]|make (a|its|his|her|their) [next] move"
+        "|run into me|(flush|drive|chase|force) (it|him|her|them) [(out|back)] "
+        "[(to|into|towards) me]"
+        "|do the (chasing|work|hunting|running))"
     )
     there = (
         "(closer|near|nearer|here|there|ready|in place|in position|beside me|next to me|gone|past"
@@ -293,6 +300,7 @@ def wait_for(slot: str) -> tuple[str, ...]:
         f"{stay} (until|till) {who} ({come}|(is|be|has|have|get) {there}|has (moved|passed|left"
         "|arrived|come) [(on|away|off|by|past)])",
         f"{stay} and (let|allow) {who} [to] {come}",
+        f"{stay} so [that] {who} [(can|will|may|must|(has|have|is forced) to)] {come}",
         f"({stay}|stand still {TIME}) and (watch|observe|mark|keep an eye on) {who}",
         f"let {who} {come} [first]",
         f"{stay} while {who} ({come}|(is|be) {there})",
@@ -303,7 +311,10 @@ def wait_for(slot: str) -> tuple[str, ...]:
 
 _OPENING = re.compile(r"(?:now|for now|first|just|again|once more)\b[,:]? +(?=\w)")
 _CLOSING = (" again", " once more", " once again", " one more time", " for now", " now")
-_JUST = re.compile(r"((?:i'll|i will|i'm going to|let me|let's|we'll)) (?:just|now|first) (?=\w)")
+_JUST = re.compile(
+    r"\b((?:i'll|i will|i'm going to|let me|let's|we'll)) (?:just|now|first) (?=\w)"
+    r"|^(i) (?:just|now) (?=\w)"
+)
 
 
 def opened(plain: str) -> str:
@@ -312,7 +323,7 @@ def opened(plain: str) -> str:
     moves."""
     if _OPENING.match(plain):
         plain = _OPENING.sub("", plain, count=1)
-    plain = _JUST.sub(r"\1 ", plain)
+    plain = _JUST.sub(lambda found: f"{found[1] or found[2]} ", plain)
     ends = (end for end in _CLOSING if plain.endswith(end))
     rest = next((plain[: -len(end)] for end in ends), plain)
     # "Right again" praises, and "go right now" may say where or when.
@@ -322,6 +333,7 @@ def opened(plain: str) -> str:
 # Not to move is to stay.
 NO_MOVE = (
     "no (action|move|movement) [(this|on this|for this)] (turn|step|time|round)",
+    f"no (action|move|movement|step) (from|by|for) me {TIME}",
     "(do not|don't|dont|won't|wont|will not|shall not|i'll not|i'm not|am not|not) [even] "
     "(move|go anywhere|drive|drive anywhere|budge|stir|leave (this|my) (cell|place|spot|square"
     "|room)) "

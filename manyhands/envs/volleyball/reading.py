@@ -396,7 +396,7 @@ LABELS = {
 LABELS |= dict.fromkeys(STEPPED, LABELS["rotors"])
 _GO = (
     "(go|move|fly|run|drift|head|shift|slide|travel|zoom|glide|float|edge|ease|nudge|scoot|inch"
-    "|creep|crawl|accelerate)"
+    "|creep|crawl|accelerate|push)"
 )
 _SOME = (
     "[(a little|a bit|slightly|slowly|gently|some|a little bit|straight|directly|back|a touch|over"
@@ -489,6 +489,38 @@ _PHRASES = {
              f"{figures.LIST}",
              f"[(give|send|apply|use)] {figures.LIST} (for|to|as) [my] {{space}}"],
 }  # fmt: skip
+# What a motion makes good: "I correct my turning with a turn to the left".
+_MOVEMENT = (
+    "(spin|turning|turn|rotation|drift|tilt|lean|roll|yaw|bank|slide|tip|slip|sway|spinning|rolling"
+    "|tilting|leaning|drifting|movement|motion|attitude|position|course|heading|angle)"
+)
+_COUNTER = (
+    f"((correct|counter|fix|stop|compensate [for]|cancel|offset|undo|reverse|check|damp|balance"
+    "|counteract|kill|arrest|slow|level) [out] [(my|the|this|that|any)] "
+    f"[(slow|slight|own|right|left|sideways|unwanted|fast|clockwise)] {_MOVEMENT} "
+    "[(with|by|using|through|.)]"
+    "|(lean|tip|roll|tilt|come|swing) back [(upright|the other way|level)] [(.|by|with)]"
+    "|(level|straighten|even) (out|up|off|myself [out|up]) [(.|by|with)]"
+    "|right myself [(.|by|with)])"
+)
+_TO_CORRECT = (
+    "(and|to) ((level|straighten|even) (out|up|off)|right myself"
+    "|(get|come|be) (upright|level) [again]"
+    "|(correct|counter|fix|stop|compensate [for]|cancel|offset|undo|reverse|damp|balance"
+    f"|counteract) [out] [(my|the|this|that|any)] {_MOVEMENT})"
+)
+_PHRASES["nose up"] += [
+    f"{phrase} to (slow [down]|brake|stop|lose (speed|way)|kill [my] speed)"
+    for phrase in _PHRASES["nose up"]
+]
+_PHRASES |= {
+    meaning: [
+        *_PHRASES[meaning],
+        *(f"{_COUNTER} {phrase}" for phrase in _PHRASES[meaning]),
+        *(f"{phrase} {_TO_CORRECT}" for phrase in _PHRASES[meaning]),
+    ]
+    for meaning in ("up", "down", "side", "turn", "bank")
+}
 _PHRASES |= {
     meaning: [f"{phrase} {_TOUCH}" for phrase in _PHRASES[meaning]]
     for meaning in ("up", "down", "to the net", "from the net", "side", "bare")

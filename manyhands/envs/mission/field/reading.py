@@ -23,6 +23,17 @@ from manyhands.envs.mission.field.look import (
     look_of,
     steps,
 )
+from manyhands.envs.mission.field.rooms import (
+    IN_ROOM,
+    TO_A_THING,
+    TO_A_THING_IN_SHORT,
+    TO_ONE,
+    TO_ROOM,
+    TO_ROOM_IN_SHORT,
+    figures,
+    pronouns,
+    room_named,
+)
 from manyhands.envs.mission.field.state import (
     APPLE,
     BASE,
@@ -58,6 +69,8 @@ if TYPE_CHECKING:
 
 _GO = (
     "(go|move|step|walk|head|run|travel|proceed|advance|continue|keep going|keep moving|sneak"
+    "|sprint|race|cut [across]|drop (down|back)|back [(off|away|up)]|slide|shift|hurry|jog"
+    "|press on|push on|swing|creep|inch|edge|duck|circle [(round|around)]|slip|slip away|veer"
     "|climb|make my way|dodge|flee|escape|cross|fall back|retreat|withdraw|charge|dash|rush|get "
     "away"
     "|(take|make) (a|one|1) [single] (step|move|pace))"
@@ -86,7 +99,7 @@ _ON = (
 _TOWARDS = (
     "((towards|toward|in direction of|closer to|nearer to|to|for|into|onto|on|through) "
     f"({_PLACE}|row {{row:n}}|column {{column:n}}|{_THING} [(at|on) {_PLACE}]"
-    "|{to:who} [s (cell|square|place|position)])"
+    "|{to:who} [s (cell|square|place|position)])|(after|at|behind|against) {to:who}"
     "|away from {off:who})"
 )
 _WHOSE = "({join:who} [s (cell|square|place|position|spot)]|{join:owner} (cell|square|place|spot))"
@@ -94,6 +107,24 @@ _SIDE = (
     "[(beside|next to|near) me|[just|right] (to|on|in|at) [my|the] {side:way} [side] [of me]"
     "|{side:way} [of me]|{side:near} [me]] [at {place}]"
 ).replace("{place}", _PLACE)
+_ONE = "({prey:who}|it|him|her|them|(the|their|our) [other] {thing})"
+# What a move is for, and what a partner does meanwhile.
+_AFTER = (
+    "[[.] [(and|to)] (close in [on {ONE}]|(close|shorten) [the] (distance|gap) [to {ONE}]"
+    "|(chase|pursue|corner|trap|intercept|follow|catch|meet|hunt|surround|flank|block) {ONE}"
+    "|(cut off|head off|get closer to|catch up with|get at|go after|be after|approach|get near) "
+    "{ONE}|(cut|head) {ONE} off|(hem|box|pin|shut) {ONE} in"
+    "|(circle|swing|loop) (round|around) [{ONE}])"
+    " [(against the (wall|edge)|in the corner|from {side:way}|there)]]"
+).replace("{ONE}", _ONE)
+_MATES = (
+    "[[.] [(and|while|as)] ({mate:who}|(my|the|our) (partner|mate|team mate|teammate|other [one])) "
+    "(cover|guard|watch|take|check|handle|block|hold|attack|chase|defend|go [for]|come from|head"
+    "|keep|stay [on]|search|look after) [(the|our|their)] "
+    "[({their:way}|other|rest|flag|goal|base|door|river|{prey:who})] "
+    "[(side|flank|way|half|exit|end|direction|one)]]"
+)
+_BESIDES = f"{_AFTER} {_MATES}"
 _WAYS = {
     "north": "up|upward|northward|n|\u2191|\u2b06",
     "south": "down|downward|southward|s|\u2193|\u2b07",
@@ -109,6 +140,8 @@ _GROWS = (
     f"{_REST} {TIME} (for|until|till) {_PLANT} [to] (grow|regrow|ripen|recover|has grown) [back]",
     f"{_REST} {TIME} (for|until|till) [my] (beam|zap|zapper|tag) "
     "[to] (recharge|cool down|(be|is) ready [again]|work again)",
+    "(not|don't|do not|won't) move [yet] (until|till) [my] (beam|zap|zapper|tag) "
+    "((be|is) (ready|recharged)|recharge) [again]",
     f"let {_PLANT} (grow|regrow|ripen|recover) [back]",
 )
 _STAY = [
@@ -126,8 +159,9 @@ _STAY = [
     f"[keep|keep on] hold [down] {_THING}",
     f"(keep|hold) {_DOOR} {{held}} "
     f"[(for {{who}}|by (stay|stand|wait) [(here|still|put|on {_THING})])]",
-    "(stay|wait|hold [my] position) [(here|there|put)] and (guard|defend|block|watch) "
-    "[(the|our|my|this)] (way|path|flag|goal|exit|door|room|base|land|line)",
+    "(stay|wait|hold [my] position|remain|keep back) [(here|there|put)] (and|to) (guard|defend"
+    "|block|watch|protect|cover) [(the|our|my|this|their)] "
+    f"(way|path|flag|goal|exit|door|room|base|land|line|side|corridor|patch|gap) {_MATES}",
     "do nothing [at all]",
     *wait_for("who"),
     "(stay|wait) [here] for [(another|a second|the other|other|one more)] {who} to "
@@ -218,7 +252,7 @@ def _grammar(actions: tuple[str, ...], token: bool = False) -> Grammar:
     short: list[tuple[str, list[str]]] = []
     if "north" in actions:
         phrases += [
-            ("go", [f"{_GO} {_FAR} {_AIM} {{way}} [side|direction] [by] {_FAR} {_ON}",
+            ("go", [f"{_GO} {_FAR} {_AIM} {{way}} [side|direction] [by] {_FAR} {_ON} {_BESIDES}",
                     f"{_GO} [over|back] (to|onto|into) {NEXT_CELL}",
                     f"(take|occupy|claim) ({NEXT_CELL}|{_PLACE})",
                     "(take|choose|pick|try) [(the way|way|direction)] {way:course}",
@@ -229,10 +263,13 @@ def _grammar(actions: tuple[str, ...], token: bool = False) -> Grammar:
                     "{column:n})",
                     "(explore|search|scout|look around) [(to|in|towards|toward)] {way}",
                     "(my|the) [next] (step|move|way) (go|lead|take me|be) [to] [the] {way}",
-                    f"(1|one|a) [more] {_CELL} [(further|more)] [to] [the] {{way}}",
+                    f"(1|one|a) [more] {_CELL} [(further|more)] [to] [the] {{way}} {_BESIDES}",
+                    f"(1|one|a) {_CELL} [to] [the] {{way}} (bring|take|put|get|move) me "
+                    "[(closer|nearer|next)] [(to|towards|away from|beside)] {prey:who}",
                     f"{_GO} {_FAR} (to|onto|on|into|through|towards|toward|for) [cell|square] "
                     f"({_PLACE}|{_THING} {_SIDE})",
-                    f"(join|meet|follow|approach|chase|pursue) {{who}} [.] [{_GO}] {_AIM} {{way}}",
+                    "(join|meet|follow|approach|chase|pursue|hunt|go after) {who} [(.|->)] "
+                    f"[{_GO}] {_AIM} {{way}}",
                     f"{_GO} (around|past) the (wall|box|crate|obstacle) [by] {_AIM} {{way}}",
                     f"(enter|reach|step on|stand on|get on) ({_PLACE}|{_THING} {_SIDE})",
                     f"(enter|reach|step on|stand on|get on) {_THING} {_BY}"]),
@@ -277,7 +314,9 @@ def _grammar(actions: tuple[str, ...], token: bool = False) -> Grammar:
                           "{way} [(along|through)] the (corridor|passage|hallway)",
                           "[(up|down|over|back|on)] to (row {row:n}|column {column:n})",
                           "[straight|due] "
-                          f"{_AIM} {{way}} [by] [(one|1|a) [{_CELL}]|again|once more] {_ON}",
+                          f"{_AIM} {{way}} [by] [(one|1|a) [{_CELL}]|again|once more] {_ON} "
+                          f"{_BESIDES}",
+                          f"{_AIM} {{way}} it is {_AFTER}",
                           "{way} (ho|bound)", NEXT_CELL,
                           f"[to] [cell|square] {_PLACE}", f"{{way}} [.] {_PLACE}"]),
                   ("take", [f"{_THING} {_SIDE}"])]  # fmt: skip
@@ -298,38 +337,31 @@ def _grammar(actions: tuple[str, ...], token: bool = False) -> Grammar:
                 "(vote|vote for) {way} [(direction|way)]", "my vote [(is|goes to|is for)] {way}",
             ]))  # fmt: skip
     else:
-        phrases.append(
-            ("in room", ["(stay|wait|remain|keep|hide) in [(room|#)] {room}",
-                         "(guard|watch|hold|defend) room {room}"])
-        )  # fmt: skip
-        phrases.append(("room", [
-            "(go|move|walk|run|head|step|proceed|travel) from room {from:room} "
-            "(to|into|over to|on to) room {room}",
-            "goto room {room}",
-            "go to room room {room}",
-            "(join|meet|go to) {in:who} in room {room}",
-            "(follow|chase|pursue|hunt|join) {who} [(to|into)] room {room}",
-            "(take|use) [the] (exit|way|door|passage) (to|into|towards|toward) [room] {room}",
-            "(take|choose|pick) room {room}",
-            "(chase|pursue|hunt|follow|catch) {who} (via|through|by way of) room {room}",
-            "(leave|set off|move through) (for|to) [room] {room}",
-            "(get away|run away|flee|escape|run) from {who} [(to|into)] room {room}",
-            "(go|run|flee|move|escape|retreat) (to|into) room {room} away from {who}",
-            "(go|move|walk|run|head|step|enter|sneak|proceed|travel|advance|continue|flee|escape"
-            "|make my way"
-            "|retreat|hurry|slip|dash) [back|on|over] [through [the|my|an] exit] "
-            "[(to|into|in|for|towards|toward|through to)] [the] room {room} [(first|now)]",
-            "(go|move|walk|run|head|step|proceed) [back|on|over] (to|into|for) [#] {room}",
-            "(enter|visit) room {room}",
-            "(go|move|head|run|walk|off|be off) (to|for|towards|toward) "
-            "(room {goal:room}|{thing} [(of|for|to) [door] {n}]|{who}) "
-            "(via|through|by way of|by) room {room}",
-            "(go|move|head|run|walk) (via|through|by way of) room {room} "
-            "[(to|towards|toward) (room {goal:room}|{thing} [(of|for|to) [door] {n}]|{who})]",
-            "[(go|move|step|walk|run|slip)] through [(the|my|this)] (exit|door) (to|into) [room] "
-            "{room}",
-            "(go|move|walk|run|head) 2 room {room}",
-        ]))  # fmt: skip
+        phrases += [
+            ("in room", IN_ROOM),
+            ("room of one", TO_ONE),
+            ("room of a thing", TO_A_THING),
+            ("room", TO_ROOM),
+            ("room", [
+                "(go|move|walk|run|head|step|proceed|travel) from room {from:room} "
+                "(to|into|over to|on to) room {room}",
+                "goto room {room}",
+                "go to room room {room}",
+                "(join|meet|go to) {in:who} in room {room}",
+                "(follow|chase|pursue|hunt|join) {who} [(to|into)] room {room}",
+                "(take|use) [the] (exit|way|door|passage) (to|into|towards|toward) [room] {room}",
+                "(chase|pursue|hunt|follow|catch) {who} (via|through|by way of) room {room}",
+                "(get away|run away|flee|escape|run) from {who} [(to|into)] room {room}",
+                "(go|run|flee|move|escape|retreat) (to|into) room {room} away from {who}",
+                "(go|move|head|run|walk|off|be off) (to|for|towards|toward) "
+                "(room {goal:room}|{thing} [(of|for|to) [door] {n}]|{who}) "
+                "(via|through|by way of|by) room {room}",
+                "(go|move|head|run|walk) (via|through|by way of) room {room} "
+                "[(to|towards|toward) (room {goal:room}|{thing} [(of|for|to) [door] {n}]|{who})]",
+                "(go|move|walk|run|head) 2 room {room}",
+            ]),
+        ]  # fmt: skip
+        short += [("room", TO_ROOM_IN_SHORT), ("room of a thing", TO_A_THING_IN_SHORT)]
         short.append(("room number", ["[(to|into)] [#] {room}"]))
         phrases = [(meaning, _numbered(ways)) for meaning, ways in phrases]
         short = [(meaning, _numbered(ways)) for meaning, ways in short]
@@ -374,6 +406,9 @@ def _grammar(actions: tuple[str, ...], token: bool = False) -> Grammar:
         "who": {},
         "owner": {},
         "room": {},
+        "figure": {},
+        "it": {},
+        "its": {},
     }
     slots["way"] = {
         word: HEADINGS.index(way) for way, also in _WAYS.items() for word in (way, *also.split("|"))
@@ -473,6 +508,8 @@ def _slots(mission: Mission, agent: int) -> dict[str, Any]:
         "owner": owners,
         "thing": things,
         "room": {name: name for name in plan.room_names},
+        "figure": figures(plan),
+        **pronouns(plan, agent),
     }
 
 
@@ -485,8 +522,8 @@ def _named(
         return _stays(look, values)
     if name == "in room":
         own = plan.room_names[look.own.column]
-        return 0 if values["room"] == own else f"you are in room {own}"
-    if name in ("room", "room number"):
+        return 0 if values.get("room", own) == own else f"you are in room {own}"
+    if name in ("room", "room number", "room of one", "room of a thing"):
         own = plan.room_names[look.own.column]
         if values.get("from", own) != own:
             return f"you are in room {own}"
@@ -496,7 +533,7 @@ def _named(
             if body.row >= 0
         ):
             return f"nobody of that name is in room {values['room']}"
-        return plan.actions.index(f"go to room {values['room']}")
+        return room_named(plan, look, name, values)
     if values.get("same", values.get("way")) != values.get("way"):
         return "it names two ways"
     if name == "join":
