@@ -210,6 +210,7 @@ def _kind(board: Board) -> str:
 # ---- reading an answer ---------------------------------------------------------------------------
 
 
+_HYPHENED = re.compile(r"\b([a-z])-([0-9]{1,2})\b")  # "c-1"
 _LETTERED = re.compile(r"[a-z] ?[0-9]?")  # "c4" may be column c or column 4
 
 
@@ -230,7 +231,7 @@ def parse(board: Board, text: Any, state: BoardState, agent: int) -> int:
             raise _illegal(board, "columns have numbers, from the left")
         # A line of the choices of a large board, with its effect.
         effect = f": {_form(board).effect}"
-        readings = _readings(board, answer.plain.replace(effect, ""))
+        readings = _readings(board, _HYPHENED.sub(r"\1\2", answer.plain.replace(effect, "")))
         for reading in readings:
             try:
                 if reading.values.get("mark", agent) != agent:
