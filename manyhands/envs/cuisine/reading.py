@@ -397,8 +397,9 @@ def _grammar(
                 "put {item} {place}",
                 f"let {_HELD} (drop|fall|slide|go) [down] {_INTO} {{place}}",
                 f"empty my hand {_INTO} {{place}}",
-                "(tip|slide|slip|lower|empty|feed|pop|sling|drop off|stick|shove|chuck|throw|dunk"
-                "|get|plop|dump|stuff|bung) "
+                "(stick|shove|chuck|throw|dunk|get|plop|dump|stuff|bung) "
+                f"{_HELD} ((in|inside) [(here|there)]|{_INTO} {{place}})",
+                "(tip|slide|slip|lower|empty|feed|pop|sling|drop off) "
                 f"{_HELD} [(down|in|off|here|there)] [{_INTO} {{place}}]",
                 f"(transfer|move|unload|drop) {_HELD} [(from|out of) my hand] [{_INTO} {{place}}]",
                 f"(hand over|give|hand|pass) {_HELD} to {{place}}",

@@ -266,7 +266,7 @@ _TURN = (
     "[myself|my (chef|face|nose|body)] [back|round|around|about|over]"
     "|[(make|have|let) my chef] [turn and] (face|look))"
 )
-_LOOK_AT = "([turn and] (look|glance|stare|gaze|peer)|(have|take) [a] [quick|closer] look) at"
+_LOOK_AT = "(turn and (look|glance|stare|gaze|peer)|(have|take) [a] [quick|closer] look) at"
 _TO = (
     "[to|->|for|toward|in|into|onto|due|straight|straight to|up to|direction|over to"
     "|back|back to|across to|down to]"

@@ -186,7 +186,7 @@ _SKILLS = {
                   f"{_ON} (stay [put]|wait|remain|stand [ready]|hang|camp|hold|defend|guard"
                   "|cover|be) "
                   f"[up] (at|by) net {_STOP}",
-                  f"{_ON} (guard|hold|cover|defend) net",
+                  f"{_ON} (guard|hold|cover|defend) net [and wait [for (ball|it)]]",
                   f"{_ON} (get|stay|wait|stand|be|hover|move) in front of ball at net {_STOP}",
                   "meet ball at net", "(do|play|perform|go for|make|try|continue|keep up) block",
                   f"(take up [my] (place|post|position)|take [my] (post|position|station)) at net "
@@ -207,7 +207,8 @@ _SKILLS = {
                   f"[(to|for|toward|towards)] [my] (same|old|last|previous) "
                   "(place|target|position|destination|spot|goal) [(as before|again|as last time)] "
                   f"{figures.LIST}",
-                  f"to {figures.LIST} {_READY}", f"(position|place) {figures.LIST}",
+                  f"{_ON} {_FLY} (up|down|over|across|out|forward|straight) (to|toward) "
+                  f"{figures.LIST} {_READY}", f"to {figures.LIST} {_READY}", f"(position|place) {figures.LIST}",
                   f"(make for|take [up] [my] (position|place|station|post) [(at|on)]|station "
                   f"myself at|be at|get ready at|(wait|stand by) [(behind|back)] at"
                   f"|(stay|hold) (behind|back) at) "
