@@ -131,9 +131,10 @@ SAID = {
                 f"[(out|off|over|further)] [(to|toward|in|into)] {{way}} (to|and) {_SEE}",
                 "(have|take) a look [around] (to|in|toward) {way}",
                 "see what (lies|is) {way}",
-                "(explore|scout|go see|go and see|check|find out) (what is|what's|what lies|whatever"
-                " (lies|is)) [(out|over|up|down)] [(to|in|at)] {way}",
-                "(explore|scout) (up|down|over|off|out) [(to|in|toward)] {way}","[(go|keep|continue|start|go on)] (explore|scout) "
+                "(explore|scout|go see|go and see|check|find out) (what is|what's|what lies"
+                "|whatever (lies|is)) [(out|over|up|down)] [(to|in|at)] {way}",
+                "(explore|scout) (up|down|over|off|out) [(to|in|toward)] {way}",
+                "[(go|keep|continue|start|go on)] (explore|scout) "
                 "[further] [(to|toward|in|into)] "
                 "{way} [(direction|side)]"],
     "one way": ["[(go|walk|run|head|travel|turn|face|explore to)] [to] {way}"],

@@ -8,8 +8,8 @@ said of anything else, it is refused.
 from __future__ import annotations
 
 import functools
-from collections import Counter
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from itertools import product
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -466,7 +466,7 @@ def _grammar(
                 "(stay|wait|remain|hold) [(here|there|where i am|in place|still|at my place)] "
                 "[for] [(one|1|a)] [(turn|step|moment|bit)]",
                 f"{_WAITS} ({_AT}|in|inside) {{place}} {TIME} [for now]",
-                f"(stay|wait|remain|stand) (at|by|near|next to|beside) {{place}}",
+                "(stay|wait|remain|stand) (at|by|near|next to|beside) {place}",
                 f"{_WAITS} [(at|by) {{place}}] for {_THAT} [to {_TO_DO}]",
                 f"{_WAITS} [(at|by) {{place}}] (until|till) {_THAT} ({_IS_DONE}|{_DOES}|{_TO_DO})",
                 f"{_WAITS} (until|till) it's (done|ready|finished|complete|cooked|over)",

@@ -451,10 +451,16 @@ def bare(catalog: Catalog) -> Grammar:
             "(i'd like|i would like|i'll have|i will have) {thing}",
             "not {out:thing} [.] [but] {thing}",
         ],
-        "go": [f"{to} [{{how:unseen}}] {_WHICH} {_ALSO} {_PURPOSE} {then}",
-               "{place} is up next", f"(off|over|on|out) to {_WHICH} (i|we) go [now|next]"],
-        "room": [f"{to} ({{room}}|{_ROOM}) {_PURPOSE} {then}", "{room} is up next",
-                 "(off|over|on|out) to {room} (i|we) go [now|next]"],
+        "go": [
+            f"{to} [{{how:unseen}}] {_WHICH} {_ALSO} {_PURPOSE} {then}",
+            "{place} is up next",
+            f"(off|over|on|out) to {_WHICH} (i|we) go [now|next]",
+        ],
+        "room": [
+            f"{to} ({{room}}|{_ROOM}) {_PURPOSE} {then}",
+            "{room} is up next",
+            "(off|over|on|out) to {room} (i|we) go [now|next]",
+        ],
         "put": [f"[my] {{thing}} [back] (into|onto) ({_WHICH}|{_BOX})"],
         "wait": ["nothing"],
     }

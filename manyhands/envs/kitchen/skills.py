@@ -676,7 +676,8 @@ _PHRASES = {
                  f"(put|set|lay|place) {_HELD} down [(on|onto|at) {_TOP}] {_SO_FREE}",
                  f"(put|set|lay|place) down {_HELD} [(on|onto|at) {_TOP}] {_SO_FREE}",
                  f"(put|set|lay|place|leave|drop|park|stow|rest|dump) {_HELD} (on|onto) {_TOP} "
-                 f"{_SO_FREE}", f"get rid of {_HELD} (on|onto) {_TOP}", f"(set|put|lay) {_HELD} aside",
+                 f"{_SO_FREE}", f"get rid of {_HELD} (on|onto) {_TOP}",
+                 f"(set|put|lay) {_HELD} aside",
                  f"(drop|let go of|get rid of|ditch|discard) {_HELD}", "drop"],
     "pick up": [f"{_ON} pick up {_DET} {{thing}} [(from|off|on) {_TOP}]",
                 f"pick {_DET} {{thing}} up [(from|off) {_TOP}]",

@@ -208,7 +208,8 @@ _SKILLS = {
                   "(place|target|position|destination|spot|goal) [(as before|again|as last time)] "
                   f"{figures.LIST}",
                   f"{_ON} {_FLY} (up|down|over|across|out|forward|straight) (to|toward) "
-                  f"{figures.LIST} {_READY}", f"to {figures.LIST} {_READY}", f"(position|place) {figures.LIST}",
+                  f"{figures.LIST} {_READY}", f"to {figures.LIST} {_READY}",
+                  f"(position|place) {figures.LIST}",
                   f"(make for|take [up] [my] (position|place|station|post) [(at|on)]|station "
                   f"myself at|be at|get ready at|(wait|stand by) [(behind|back)] at"
                   f"|(stay|hold) (behind|back) at) "
