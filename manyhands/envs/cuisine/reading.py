@@ -773,11 +773,11 @@ def _action(cuisine: Cuisine, facts: Facts, agent: int, reading: Reading) -> int
             return f"you are at {here}, where that cannot be done"
         fits = item is None or any(_fits(book, facts, place, one) for one in item)
         if "raw" in values:  # what is in it, which is not what it makes
-            there = facts.inside[place - TOOLS]
+            contents = facts.inside[place - TOOLS]
             made = item is not None and any(
-                _fits(book, facts, place, one) for one in item if one not in there
+                _fits(book, facts, place, one) for one in item if one not in contents
             )
-            fits = made and any(one in there for one in values["raw"])
+            fits = made and any(one in contents for one in values["raw"])
         return activate if fits else f"that is not what {here} makes"
     if held is None:
         return "your hands are empty"
