@@ -212,7 +212,8 @@ _LUCK = (
 )
 RESTED = (
     "[(until|till) (morning|dawn|sunrise|daylight|i (wake|wake up|am rested|am awake)"
-    "|it is (light|day|morning)|[my] energy is (full|9|back|restored))]"
+    "|it is (light|day|morning)|[my] energy is (full|9|back|restored)"
+    "|i (have|get) [(my|all my|full)] energy [back]|i (am|feel) (rested|fit|refreshed|awake))]"
 )
 SLEEP_ON = (
     "(sleep (on|more|longer)|(stay|remain) asleep|keep sleeping|continue sleeping"

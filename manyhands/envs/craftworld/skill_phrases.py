@@ -31,8 +31,24 @@ _SEE = (
 )
 _HAND = "(give|hand|hand over|pass|bring|deliver|carry|take|put)"
 _BACK = "(give|hand|pass|bring)"
+# Where a thing is that is seen.
+_OVER_THERE = (
+    "[([(up|down|over|right)] there|nearby|here|ahead|[right] in front of me|i face|beside me"
+    "|next to me|near me|(on|to|at) [my] {where:way} [side] [of me])]"
+)
+_WATER = "(water|lake|pond|river|pool|stream|shore)"
+_ENERGY = "(my|some|more|all [my]|lost) energy"
 SAID = {
-    "collect": [f"{_ON} {_GATHER} {{item}} (here|[right] in front of me|i face|ahead) {_UNTIL}",
+    "collect": [f"{_ON} {_GATHER} {_NEAREST} {{again:item}} {_OVER_THERE} for [(some|more|its)] "
+                "{item:goods}",
+                f"{_ON} {_GATHER} [(some|more|my)] {{item:goods}} (from|off|out of|at) {_NEAREST} "
+                f"{{again:item}} {_OVER_THERE} [{_UNTIL}]",
+                f"{_ON} {_GATHER} {_NEAREST} {{item}} {_OVER_THERE}",
+                f"{_ON} {_GATHER} {_NEAREST} {{item:seedling}} (from|in|out of) grass "
+                f"{_OVER_THERE} [{_UNTIL}]",
+                f"{_ON} (search|look) [around] for {_NEAREST} {{item:seedling}} "
+                f"(in|through|on) grass {_OVER_THERE} [{_UNTIL}]",
+                f"{_ON} {_GATHER} {{item}} (here|[right] in front of me|i face|ahead) {_UNTIL}",
                 f"{_ON} {_GATHER} {_UNTIL}",
                 f"{_ON} {_GATHER} {{item}} [up] to [a] [total of] {{n}}",
                 f"{_ON} {_GATHER} {_NEAREST} {{item}} (just|only|exactly) {{count}}",
@@ -60,11 +76,16 @@ SAID = {
                     f"[.] {_MOST}"],
     "drink": [f"{_ON} drink [some] [(water|from water|from lake)] [until [(i am|i'm)] full]",
               f"{_ON} (collect|get|fetch) [some] (water|drink)", "have [a] drink",
-              "take [a] drink [of water]"],
+              "take [a] drink [of water]",
+              f"{_ON} (drink|have [a] (drink|sip)|take [a] (drink|sip)|(get|grab) [a] (drink|sip)) "
+              f"[(some|of)] [water] [(at|from|out of|by|in) {_NEAREST} {_WATER} {_OVER_THERE}]",
+              f"(drink|quench my thirst|fill up) (at|from) {_NEAREST} {_WATER} {_OVER_THERE}",
+              "quench my thirst"],
     "eat plant": [f"{_ON} eat {_NEAREST} [ripe] (plant|fruit|crop)"],
     "eat cow": [f"{_ON} (eat|hunt|kill|attack|fight|kill and eat|hunt and eat) {_NEAREST} cow"],
     "fight": [f"{_ON} (fight|attack|kill|hit|defeat|slay) [off] {_NEAREST} {{what:foe}}"],
-    "place": [f"{PLACE} {_NEAREST} [1|one] {{what:put}} [(here|in front of me|down|in front)]",
+    "place": [f"{PLACE} {_NEAREST} [1|one] {{what:put}} [down] "
+              "[(here|in front of me|down|in front|right here|on grass)]",
               "plant {_NEAREST} {what:seed} [here]".replace("{_NEAREST}", _NEAREST),
               "(make|craft|create) [(my|1|one)] {what:station} [here]"],
     "make": [f"{MAKE} [(myself|me|my|1|one|us)] {{what:tool}} {NEAR}"],
@@ -73,7 +94,12 @@ SAID = {
     "build workshop": ["(build|make|set up) [a] workshop"],
     "sleep": [f"{_ON} (sleep|rest|nap) [here] {RESTED}",
               f"(go to sleep|fall asleep|go to bed|lie down to (sleep|rest)) [here] {RESTED}",
-              f"(get|take|have) [some|a] (sleep|rest|nap) [here] {RESTED}"],
+              f"(get|take|have|catch|grab) [some|a] (sleep|rest|nap|shut eye) [here] {RESTED}",
+              f"(lie down|curl up|settle down) and (sleep|rest) [here] {RESTED}",
+              "(hit (sack|hay)|turn in [for night])",
+              f"(recover|restore|regain|get [back]|recharge) {_ENERGY} [back] by (sleep|rest|nap)",
+              f"(sleep|rest|nap|take [a] nap|get [some] (sleep|rest)) (to|and) "
+              f"(recover|restore|regain|get [back]|recharge|refill) {_ENERGY} [back]"],
     "asleep": [SLEEP_ON],
     "wait": [*WAITING, "(wait|stay|remain|stand|idle|hold) [(here|still|put|in place|where i am"
     "|1 step|"
@@ -82,6 +108,7 @@ SAID = {
               f"|push on) "
               "[back|over|across|up|down|on|off|straight|out|close|closer] (to|toward|for) "
               f"{_NEAREST} {{what:sight}} [({_SIDE}|over there)]",
+              f"[go [and]] (stand|be|stop) (next to|beside|by|near|at) {_NEAREST} {{what:sight}}",
               f"(approach|reach|find [my] way to) {_NEAREST} "
               "{what:sight}"],
     "explore": ["{way} (to|and) (explore|scout)",
@@ -103,7 +130,11 @@ SAID = {
                 "(go|head|set off|walk|travel|move|set out|wander|venture) "
                 f"[(out|off|over|further)] [(to|toward|in|into)] {{way}} (to|and) {_SEE}",
                 "(have|take) a look [around] (to|in|toward) {way}",
-                "see what (lies|is) {way}","[(go|keep|continue|start|go on)] (explore|scout) "
+                "see what (lies|is) {way}",
+                "(explore|scout|go see|go and see|check|find out) (what is|what's|what lies"
+                "|whatever (lies|is)) [(out|over|up|down)] [(to|in|at)] {way}",
+                "(explore|scout) (up|down|over|off|out) [(to|in|toward)] {way}",
+                "[(go|keep|continue|start|go on)] (explore|scout) "
                 "[further] [(to|toward|in|into)] "
                 "{way} [(direction|side)]"],
     "one way": ["[(go|walk|run|head|travel|turn|face|explore to)] [to] {way}"],

@@ -239,7 +239,7 @@ class CraftSkills:
                 "tool": {name: spaced(tool) for name, tool in tools(craft).items()},
                 "sight": {name: name for name in self._targets}
                 | {
-                    "lake": "water",
+                    **dict.fromkeys(("lake", "pond", "pool", "river"), "water"),
                     "rock": "stone",
                     "crafting table": "table",
                     "workbench": "table",
@@ -734,6 +734,9 @@ class CraftSkills:
         count, goal = said.get("count"), said.get("n", rl.MOST)
         if said.get("again", item) != item:
             raise IllegalAction(f"{item} and {said['again']} are two things")
+        source = "tree" if item == "wood" else item
+        if "where" in said and not self._is_on_side(source, said["where"], sight):
+            raise IllegalAction(f"you do not see each {source} on that side")
         begun = f"collect {item} until you hold"
         under_way = -1
         if current is not None and self.names[current].startswith(begun):

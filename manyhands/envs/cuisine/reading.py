@@ -8,8 +8,10 @@ said of anything else, it is refused.
 from __future__ import annotations
 
 import functools
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from itertools import product
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -19,7 +21,7 @@ from manyhands.core.choices import without_effect
 from manyhands.core.env import IllegalAction, names_of
 from manyhands.core.grammar import Grammar, Reading
 from manyhands.core.phrases import TIME, WAITING
-from manyhands.core.pronouns import before_it, named
+from manyhands.core.pronouns import MOST, before_it, named
 from manyhands.core.words import tokens
 from manyhands.envs.cuisine.menu import MOST_CHEFS, Book, words
 from manyhands.envs.cuisine.state import MOST_WAITING, STORE, TABLE, TOOLS, CuisineState, actions_of
@@ -139,6 +141,15 @@ _PLACES = {
         *("serving counter", "table", "serving window", "serving", "pass", "delivery table"),
         *("counter", "serving area", "serving station", "servingtable", "serving hatch"),
         *("serving point", "delivery counter", "delivery area"),
+        *(
+            f"{table} where {the}{dishes} {served}"
+            for table, the, dishes, served in product(
+                ("table", "counter"),
+                ("", "the ", "finished "),
+                ("dishes", "orders", "meals"),
+                ("are served", "get served", "are delivered", "go out"),
+            )
+        ),
     ),
     "chopping_board": (
         *("board", "cutting board", "chopboard", "chopping block", "board for chopping"),
@@ -222,7 +233,7 @@ _CHEFS = {f"chef_{i}": i for i in range(MOST_CHEFS)} | dict.fromkeys(
 # What one waits for, or until: that a tool, an item or a chef has done what it does.
 _WAITS = (
     "(wait|stay|remain|hold on|hold|stand by|stand still|stay put|keep still|keep wait|hang on|idle"
-    "|stand) "
+    "|stand|hang (around|about|back)|linger|loiter|stick around|pause|rest|tarry) "
     "[(here|there|still|in place|nearby|by it|where i am|at my place)] "
     "[(for now|[for] ({n}|a|another|this) [more] (step|turn|moment))]"
 )
@@ -285,6 +296,9 @@ def _grammar(
                 f"{_WALK} {_OVER} (to|towards|toward) {_CHEF}",
                 f"{_WALK} {_OVER} [to] [place] where {{chef}} (is|stands|waits|works)",
                 f"[go [and]] (join|visit|approach|stand {_AT}) {_CHEF}",
+                f"[go [and]] (keep {{chef}} company|help {{chef}} [out]) [{_AT} {{place}}]",
+                "[go [and]] (join|meet|help) (others|everyone|everybody|team|crew|them|rest) "
+                f"{_AT} {{place}}",
                 f"{_WALK} {_OVER} (to|towards|toward) {{place}} (for|after|in search of) "
                 f"[({_SOME}|another|more|new|next)] ({{for:item}}|ingredients|supplies|it)",
                 "(goto|visit|approach|reach|enter) {place}",
@@ -324,6 +338,7 @@ def _grammar(
         (
             ("wait and keep", None),
             [
+                f"{_WAITS} ({_AT}|in) {{place}} with {_HELD} {_FOR_NOW}",
                 f"{_WAITS} [{_AT} {{place}}] [and] [just] "
                 f"(keep [(hold of|hold)]|hold|hold on to|hold onto|with) {_HELD} {_FOR_NOW}",
             ],
@@ -360,6 +375,9 @@ def _grammar(
                 f"{_TAKE} {_DONE} out of {{place}}",
                 f"{_TAKE} (from|out of) {{place}}",
                 f"{_TAKE} {_SOME} {{item}} for [{{of:item}} [{_DISH}]|{_DISH} [of {{of:item}}]]",
+                f"{_TAKE} {_SOME} {{item}} [{_OFF} ({{place}}|shelf|rack) [here]] "
+                f"[[(that|which)] (i|we) need] [(for|to (make|cook|start|fill)) "
+                f"[(my|this|next|first|our|1)] ({{of:item}} [(s bun|{_DISH})]|{_DISH})]",
                 "{item} (is|are) (done|ready|finished) [(so|.)] (take|get|grab|collect) (it|them)",
                 "get {item} {place}",
                 "(pick up|get|take|grab|collect)",
@@ -375,10 +393,12 @@ def _grammar(
                 "in (it|that) goes",
                 f"(put|place|add|drop|insert|set|lay) (down|in) {_HELD}",
                 f"(put down|drop off|put in|set down) [{_HELD}] [{_INTO} {{place}}]",
-                "(fill|load) {place} with {item}",
+                "(fill|load|stock) [up] {place} [with {item}]",
                 "put {item} {place}",
                 f"let {_HELD} (drop|fall|slide|go) [down] {_INTO} {{place}}",
                 f"empty my hand {_INTO} {{place}}",
+                "(stick|shove|chuck|throw|dunk|get|plop|dump|stuff|bung) "
+                f"{_HELD} ((in|inside) [(here|there)]|{_INTO} {{place}})",
                 "(tip|slide|slip|lower|empty|feed|pop|sling|drop off) "
                 f"{_HELD} [(down|in|off|here|there)] [{_INTO} {{place}}]",
                 f"(transfer|move|unload|drop) {_HELD} [(from|out of) my hand] [{_INTO} {{place}}]",
@@ -424,6 +444,11 @@ def _grammar(
             [
                 f"{_SWITCH} [({{place}}|it|this tool|tool|machine)] [(to (make|cook)|->) {{item}}]",
                 "(turn|switch|power|fire|start) ({place}|it) (on|up)",
+                f"{_SWITCH} {{place}} (with|on) {_SOME} {{item}} [(in|on) it]",
+                f"(turn|make|process|transform|convert|cook|change) ({_SOME} {{raw:item}}|it|this) "
+                f"into {_SOME} {{item}}",
+                f"(make|produce|cook|prepare) {_SOME} {{item}} (out of|from|with) "
+                f"({_SOME} {{raw:item}}|it|this|that)",
                 "(set|get) ({place}|it) (go|run|started|off|in motion|to work|work)",
                 "put {place} to work",
                 "(press|hit|push) [start] button [(of|on) {place}]",
@@ -440,6 +465,7 @@ def _grammar(
                 "nothing|no action)",
                 "(stay|wait|remain|hold) [(here|there|where i am|in place|still|at my place)] "
                 "[for] [(one|1|a)] [(turn|step|moment|bit)]",
+                f"{_WAITS} ({_AT}|in|inside) {{place}} {TIME} [for now]",
                 "(stay|wait|remain|stand) (at|by|near|next to|beside) {place}",
                 f"{_WAITS} [(at|by) {{place}}] for {_THAT} [to {_TO_DO}]",
                 f"{_WAITS} [(at|by) {{place}}] (until|till) {_THAT} ({_IS_DONE}|{_DOES}|{_TO_DO})",
@@ -467,7 +493,7 @@ def _grammar(
                 ("use", kind),
                 [
                     f"[(start|begin|start to|begin to)] ({verbs}) "
-                    f"[({_HELD}|{_DISH})] [(up|together)] "
+                    f"[({_HELD}|{_DISH})] [(up|together)] [(here|now)] "
                     "[(in|on|with|at|using) {place}]",
                     f"[(let|have)] {{place}} ({verbs}) [({_HELD}|{_DISH})]",
                     f"get ({verbs})",
@@ -488,6 +514,7 @@ def _grammar(
         (("get", None), [f"[{have}] {_A} {{item}} [{_OFF} {{place}}]",
                          f"[{have}] {_A} {{item}} for [(a|my|1)] {{of:item}}"]),
         (("put", None), [f"{_A} {{item}} (in|into|onto|on|to|->) {{place}}",
+                         f"(in|into) {{place}} with {_SOME} {{item}}",
                          f"{_A} {{item}} (in|down) [(too|as well|also)]"]),
         (("carry", None), [f"{_A} {{item}} {_OVER} (to|->) {{place}}",
                            f"{_OVER} [to] {{place}} with ({_SOME} {{item}}|it)"]),
@@ -626,7 +653,42 @@ def _with_names(
     def here(meaning: Set[int]) -> bool:
         return meaning == {facts.place[agent]}
 
+    text = _with_free(cuisine, facts, agent, text)
     return named(text, name, _OF_IT, ("place",), here, listed)
+
+
+_FREE = re.compile(
+    r"\b(?P<how>empty|unused|idle|free|unoccupied|vacant|available) "
+    r"(?P<kind>[a-z]+(?: [a-z]+)?)\b(?! ?(?:number |#)?\d)",
+    re.I,
+)
+
+
+def _with_free(cuisine: Cuisine, facts: Facts, agent: int, text: Any) -> Any:
+    """An answer with the name of "the empty pan", if one alone is empty; a "free" one has no chef
+    at it either."""
+    if not isinstance(text, str) or len(text) > MOST:
+        return text
+    book = cuisine.book
+    known = _place_words(tuple(book.places))
+    others = {place for i, place in enumerate(facts.place) if i != agent}
+
+    def name(found: re.Match[str]) -> str:
+        said = found["kind"].lower().split()
+        for length in range(len(said), 0, -1):
+            meant = [p for p in known.get(tuple(said[:length]), ()) if p >= TOOLS]
+            free = [
+                p
+                for p in meant
+                if book.exists[facts.level, p]
+                and not (facts.inside[p - TOOLS] or facts.busy[p - TOOLS] or facts.ready[p - TOOLS])
+                and (p not in others or found["how"].lower() in ("empty", "unused", "idle"))
+            ]
+            if len(free) == 1:
+                return " ".join([book.place_names[free[0]], *said[length:]])
+        return found[0]
+
+    return _FREE.sub(name, text)
 
 
 _LONGEST = 4  # words of a name
@@ -680,8 +742,10 @@ def _action(cuisine: Cuisine, facts: Facts, agent: int, reading: Reading) -> int
         named = named or (where,)
     if "off" in values and place not in values["off"]:
         return f"you are at {here}, not there"
-    if "rest" in values:  # "the other pot", said at a pot
-        named = tuple(p for p in values["rest"] if p != place and place in values["rest"])
+    if "rest" in values:  # "the other pot", or "the other pot, number 2", said at a pot
+        kinds = {book.places[p][0] for p in values["rest"]}
+        alike = book.places[place][0] in kinds
+        named = tuple(p for p in values["rest"] if p != place and alike)
     if "also" in values:
         named = tuple(p for p in named or () if p in values["also"])
     if what in ("go", "carry", "meet", "rather"):
@@ -708,6 +772,12 @@ def _action(cuisine: Cuisine, facts: Facts, agent: int, reading: Reading) -> int
         if place < TOOLS or (kind is not None and book.kinds[place - TOOLS].name != kind):
             return f"you are at {here}, where that cannot be done"
         fits = item is None or any(_fits(book, facts, place, one) for one in item)
+        if "raw" in values:  # what is in it, which is not what it makes
+            contents = facts.inside[place - TOOLS]
+            made = item is not None and any(
+                _fits(book, facts, place, one) for one in item if one not in contents
+            )
+            fits = made and any(one in contents for one in values["raw"])
         return activate if fits else f"that is not what {here} makes"
     if held is None:
         return "your hands are empty"

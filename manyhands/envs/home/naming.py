@@ -25,7 +25,7 @@ ALIASES: Mapping[str, tuple[str, ...]] = {
     "dishwasher": ("dish washer", "dishwashing machine"),
     "drawer": (),
     "dresser": ("chest of drawers",),
-    "floor_corner": ("corner",),
+    "floor_corner": ("corner", "corner of the floor", "corner of floor", "corner on the floor"),
     "fridge": ("refrigerator", "icebox"),
     "garbage_can": (
         *("trash can", "rubbish bin", "waste bin", "bin", "dustbin", "garbage bin"),

@@ -56,6 +56,10 @@ LOOKS = ("look", "inventory", "examine", "help")  # ALFWorld's commands that cha
 _LABEL = re.compile(r"^(?:act|command|cmd)(?: ?\d{1,3})? ?[:>] ?|> ?")
 # Where one is, rather than where one goes.
 _IS_THERE = re.compile(r"\b(?:i'm|am|still|already|now) (?:\w+ )?(?:standing|sitting)\b")
+# "Open the cabinet I am standing at."
+_OPENS_WHERE = re.compile(
+    r"\b(?:open|unlatch|close|shut)\b[^.,;:]*? i(?:'m| am) (?:\w+ )?standing (?:at|in|by|next|be)"
+)
 _THOUGHT = re.compile(r"(?:> ?)?(?:think|thought|reason|reasoning)(?: ?\d{1,3})? ?[:>]", re.I)
 _ACT = re.compile(r"\s*(?:>\s*(?:act(?: ?\d{1,3})? ?:)?|act(?:ion)?(?: ?\d{1,3})? ?:)\s*(.+)", re.I)
 
@@ -109,7 +113,8 @@ def parse(home: Home, text: Any, state: HomeState, agent: int) -> int:
                 return action
         if manner and _THOUGHT.match(plain):
             return Actions.WAIT
-        readings = [] if _IS_THERE.search(plain) else grammar(home.catalog).read(plain)
+        there = _IS_THERE.search(plain) and not _OPENS_WHERE.search(plain)
+        readings = [] if there else grammar(home.catalog).read(plain)
         if answer.kind != REASON:
             named = bare(home.catalog).read(plain)
             readings += [one for one in named if not _is_at(home, facts, agent, one)]
@@ -229,6 +234,8 @@ def _action(home: Home, facts: Facts, agent: int, reading: Reading) -> int | str
                 return f"it comes into your {('left', 'right')[hands.index(None)]} hand"
             return do.take + thing
         return do.slice + thing if home.slicing else "nothing can be sliced in this home"
+    if "again" in values and at not in numbered(facts.kind, values["again"], [at]):
+        return f"you are {_at(facts, agent)}, not there"
     if at == NONE and what != "pack":
         return f"you are {_at(facts, agent)}: go to a receptacle first"
     if what in ("open", "close"):
@@ -256,6 +263,10 @@ def _room(facts: Facts, agent: int, do: Actions, values: dict[str, Any]) -> int 
     rooms = rooms_meant(facts, agent, values)
     if len(rooms) != 1:
         return which(facts.room_names, rooms, "room")
+    if "again" in values:  # "go to the office and look around the office"
+        rooms = [room for room in rooms if room in numbered(facts.room_kind, values["again"])]
+        if not rooms:
+            return "that is another room"
     if "room" in values and values["room"].pointed == "this":
         return f"you are in {the(facts.room_names[rooms[0]])} already"
     return do.room + rooms[0]

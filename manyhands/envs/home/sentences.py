@@ -29,7 +29,7 @@ _FROM = (
     "|container|origin)"
 )
 _WITH = "(with|in|at|using|by|on|by using|under|inside|via|through|use)"
-_AFTER = "[(first|again)]"
+_AFTER = "[(first|again|and (stand|stop|be|stay|wait) (there|in front of it|by it|at it))]"
 
 _HOLDS = "(has|holds|contains)"
 _LIES = "(is|lies|stands|sits|rests)"
@@ -46,8 +46,15 @@ _PLACE = f"[{{how}}] {_WHICH} {_ALSO}"
 _OWN = f"{_WHICH} [{{mine}}]"  # "the cabinet in front of me"
 _ROOM = f"({{room}}|room) (with|where|that {_HOLDS}|which {_HOLDS}) {{in:place}} [{_LIES}]"
 _IDLE = (
-    "(wait|do nothing|stay|stay (here|put|where i am)|hold|pass|idle|watch|stand by|remain here"
-    "|keep still|rest)"
+    "((wait|do nothing|stay|hold|pass|idle|watch|stand|remain|rest|linger|loiter|tarry|pause"
+    "|stay (put|still)|stand (by|still)|hold (still|on)|keep still|hang (around|about|back)) "
+    "[(here|where i am|there|in place)])"
+)
+_PLAYER = "(player {n}|teammate|partner|other player|somebody|someone|anybody|anyone)"
+_TURNS_UP = (
+    f"(and|to) ((see|watch|check) (if|whether|when|where|what|that) {_PLAYER} (turn up|come [by|in"
+    "|here|over|back]|arrive|appear|show up|go|do|is|be|is doing|is up to|need [help]|return"
+    f"|move|find [something|anything])|(watch|look out|keep a lookout) for {_PLAYER})"
 )
 _LYING = f"((that|which) {_LIES}|lying|standing|sitting)"
 _PUT = (
@@ -62,8 +69,12 @@ _THINGS = (
 )
 _ALONG = "[(with|carrying|bringing|holding|taking) [my] {along:thing} [(along|with me)]]"
 _PURPOSE = (
-    "[for ([(any|some|more)] {aim:thing} [(and|&|+)] [{aim:thing}]"
-    "|[(quick|closer|short|better|first|good)] (look|check|search|peek))]"
+    "[(for ([(any|some|more)] ({aim:thing}|{aim:things}) [(and|&|+)] [{aim:thing}]"
+    "|[(quick|closer|short|better|first|good)] (look|check|search|peek))"
+    "|in search of [(any|some|more|my)] ({aim:thing}|{aim:things}|target)"
+    "|(to|and) (see|check|find out) ((if|whether) (there (is|are)|it (has|holds|contains)"
+    "|{aim:thing} (is|might be|could be)) [(any|some|more)] [({aim:thing}|{aim:things})]"
+    "|what is|what's) [(there|in it|inside|on it|in there|on there)])]"
 )
 
 _A_LOOK = (
@@ -89,6 +100,16 @@ _SEARCH_ROOM = (
 _ANY = "[(any|some|more|other)] ({aim:thing}|target|object|item|container|something|lamp|light)"
 _SOUGHT = f"[for {_ANY}]"
 
+# Why one opens what is in front.
+_TO_LOOK = (
+    "((and|to) (look|search|check|see|peek|(have|take) [a] [(quick|good)] (look|peek)) "
+    "[([in] (it|there)|inside|inside it|{again:place})] "
+    "[for [(any|some|more|my)] ({aim:thing}|{aim:things}|target)]"
+    "|in search of [(any|some|more|my)] ({aim:thing}|{aim:things}|target)"
+    "|(and|to) (see|check|find out) ((if|whether) (there (is|are)|it (has|holds|contains)"
+    "|{aim:thing} (is|are)) [(any|some|more)] [({aim:thing}|{aim:things})]|what is|what's) "
+    "[(in it|inside|there|in there)])"
+)
 # ---- ways to go there ----------------------------------------------------------------------------
 
 _GO = (
@@ -128,8 +149,19 @@ _HERE = (
 )
 _MINE = (
     *("in front of me", "before me", "right in front of me", "right before me", "next to me"),
-    *("i am at", "i'm at", "i am standing at", "i'm standing at", "i stand at", "where i am"),
-    *("i am standing in front of", "i'm standing in front of", "beside me", "at hand"),
+    *("where i am", "beside me", "at hand", "here", "right here", "where i stand"),
+    *(
+        f"{that}{i_am} {at}"
+        for that in ("", "that ", "which ")
+        for i_am in ("i am", "i'm", "i am standing", "i'm standing", "i stand", "i am now")
+        for at in ("at", "in front of", "by", "next to", "before", "beside")
+    ),
+    *(
+        f"{that}i {just}{came}"
+        for that in ("", "that ", "which ")
+        for just in ("", "just ", "have just ")
+        for came in ("walked to", "walked up to", "went to", "came to", "reached", "arrived at")
+    ),
 )
 _UNSEEN = (
     *("unexplored", "unseen", "unvisited", "unsearched", "unchecked", "unopened", "remaining"),
@@ -179,7 +211,8 @@ def grammar(catalog: Catalog) -> Grammar:
                 f"|[to] [(place|spot|back to)] {_TO_WHERE})",
                 f"{_LEAVING} for {_PLACE}",
                 f"(check|search) {{place}} (in|inside|of) {{room}} {_AFTER}",
-                f"check {{place}} {_AFTER}",
+                f"check {{place}} {_AFTER} {_PURPOSE}",
+                "[next] {place} is [certainly|surely] worth a (look|visit|check|try|peek)",
                 f"(go|(go|walk|head) and (check|inspect|see|search)|go (check|see|inspect|search)"
                 f"|{_BE_AT}|{_BEGIN}) {_PLACE}",
                 "not {out:place} [.] [but] {place}",
@@ -190,7 +223,8 @@ def grammar(catalog: Catalog) -> Grammar:
             "room",
             [
                 f"[{_LEAVING} (and|to) [now]] {_ENTER} ([middle of] {{room}}|{_ROOM}) "
-                f"({_AFTER}|to (look|search|explore) [(around|there|in it)]|{_ALONG})",
+                f"({_AFTER}|(to|and) (look|search|explore|check|have a look) [around] "
+                f"[(there|in it|inside|{{again:room}})] [for {_ANY}]|{_ALONG})",
                 f"{_GO} (from {{from:room}} [on|over] (to|into|in to)|for {_THINGS}) {{room}}",
                 f"{_LEAVING} for {{room}}",
                 f"(take|cover|do|handle|tackle|{_BEGIN}) {{room}}",
@@ -214,6 +248,14 @@ def grammar(catalog: Catalog) -> Grammar:
                 "open [up] (one|door) ({near}|{mine})",
                 "({place}|it) (has|needs) to be opened [first]",
                 "open [up]",
+                f"((open|unlatch) [up]|(pull|swing|push|slide|crack|throw|pop) open) ({_OWN}|it"
+                f"|this|[its] door) [door] [(open|up)] {_TO_LOOK}",
+                f"(pull|swing|push|slide|get|crack|pop) ({_OWN}|it|this|that|[its] door) [door] "
+                f"(open|ajar) [{_TO_LOOK}]",
+                "(see|check|find out|look|discover) (what is|what's) [hidden|hiding] "
+                "(in|inside|behind|within) (here|(this|that) 1|this|[its] door|this door)",
+                "(check|look|peek|glance|search|(have|take) [a] [quick] (look|peek)) "
+                "(in|inside|into) (here|this 1|this)",
                 f"(pull|swing|push|slide|crack|throw|pop) open ({_OWN}|it|this|[its] door)",
                 f"(pull|swing|push|slide|get|crack|pop) ({_OWN}|it|this|[its] door [of {{place}}]) "
                 "(open|ajar)",
@@ -339,7 +381,11 @@ def grammar(catalog: Catalog) -> Grammar:
                 "(stay|wait|remain|hold|rest) "
                 "[(here|there|where i am|in place|still|at my place|put)] "
                 "[for] [(one|1|a)] [(turn|step|moment|bit)]",
-                "(stay|wait|remain) at {place}",
+                "(stay|wait|remain|stand|stand still|linger|loiter|hang (around|about|back)|rest"
+                "|hold on|stay put) [here] (at|by|near|next to|in front of|beside) {place} "
+                f"{TIME} [for now]",
+                f"{_IDLE} {TIME} {_TURNS_UP}",
+                f"{_IDLE} {TIME} [and] {_IDLE}",
                 "(stay|wait|remain) in {room}",
                 "(skip|pass) [(my|this)] (turn|move|step)",
                 "do nothing [at all] [(this|for one) (turn|step)]",
@@ -405,8 +451,16 @@ def bare(catalog: Catalog) -> Grammar:
             "(i'd like|i would like|i'll have|i will have) {thing}",
             "not {out:thing} [.] [but] {thing}",
         ],
-        "go": [f"{to} [{{how:unseen}}] {_WHICH} {_ALSO} {_PURPOSE} {then}"],
-        "room": [f"{to} ({{room}}|{_ROOM}) {then}"],
+        "go": [
+            f"{to} [{{how:unseen}}] {_WHICH} {_ALSO} {_PURPOSE} {then}",
+            "{place} is up next",
+            f"(off|over|on|out) to {_WHICH} (i|we) go [now|next]",
+        ],
+        "room": [
+            f"{to} ({{room}}|{_ROOM}) {_PURPOSE} {then}",
+            "{room} is up next",
+            "(off|over|on|out) to {room} (i|we) go [now|next]",
+        ],
         "put": [f"[my] {{thing}} [back] (into|onto) ({_WHICH}|{_BOX})"],
         "wait": ["nothing"],
     }

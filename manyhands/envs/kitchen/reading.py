@@ -264,8 +264,9 @@ _GO = (
 _TURN = (
     "([(make|have|let) my chef] (turn|swing|spin|pivot|swivel|rotate|orient|point|aim) "
     "[myself|my (chef|face|nose|body)] [back|round|around|about|over]"
-    "|[(make|have|let) my chef] (face|look))"
+    "|[(make|have|let) my chef] [turn and] (face|look))"
 )
+_LOOK_AT = "(turn and (look|glance|stare|gaze|peer)|(have|take) [a] [quick|closer] look) at"
 _TO = (
     "[to|->|for|toward|in|into|onto|due|straight|straight to|up to|direction|over to"
     "|back|back to|across to|down to]"
@@ -277,11 +278,26 @@ _TO_DO = (
     "|approach|be at|get to|use|be near|get closer to|make room for|avoid|get past|pass|unblock"
     "|free|let))"
 )
+# Where a step leaves a chef or a thing.
+_IS_AT = (
+    "(close|closer|nearer|near|ahead|within reach|in reach|[directly|right|just] (next to|beside"
+    "|behind|above|below|under|beneath|in front of|close to|closer to|nearer to|within reach of"
+    "|near|at) (me|us|{end:place})"
+    "|(on|at|to) [my] (left|right|other|{end_way:way}) [hand] [side] [of (me|{end:place})])"
+)
+_ENDS_UP = (
+    f"(so [that] ({{passed:place}}|i|it) (is|be|am|come|end up|get|stand|come to be) {_IS_AT}"
+    f"|(to|and) (be|stand|get|end up|come) {_IS_AT})"
+)
+_THAT_IS = (
+    "[.] [(i . e [.]|that is|that's|so|->|meaning|namely|which (is|be|mean|means)"
+    "|by (go|step|move|walk|turn|head))] [.]"
+)
 _AWAY = "(get out of the way|make room|clear the way)"
 _FOR = (
     "[for [a|my] ({for:place}|{for:thing})|to (cook|plate|serve) [[a|my|it] {for:thing}]"
     "|so [that] {for:place} can (take|get|use|grab|pick up|reach|have) it"
-    "|to (put|place|add) [it] (in|into|to|on) [a|my] {for:place}]"
+    "|to (put|place|add) [it] (in|into|to|on) [a|my] {for:place}|for (later|now)]"
 )
 _STAY = (
     "[keep|keep on|continue|continue to|go on|still|just] "
@@ -292,8 +308,17 @@ _STAY = (
     "|hold (still|on|position|my position|here)|hold|pause|halt|freeze|idle|be idle|stay and wait"
     "|no move|not move|nothing to do|no action|rest|relax|chill|stay there"
     "|stand still and wait|stop [moving|here]|do nothing|nothing|noop|no op|no operation"
-    "|keep still|sit (still|tight)|pass|(pass|skip) [my] turn|skip|take no action"
-    "|do (a|one) (wait|noop)|be wait)"
+    "|keep still|sit (still|tight)|pass|(pass|skip|sit out) [(my|this|a|one|1)] "
+    "(turn|step|beat|tick|round|move)|skip|take no action"
+    "|do (a|one) (wait|noop)|be wait) [without (act|move|do anything)]"
+)
+# What another chef is let do.
+_DOES = (
+    "(go|pass|move|work|act|decide|by|through|step|get|take|use|fetch|bring|have|reach|do|handle"
+    "|finish|cook|fill|serve|deliver|deal with|put|place|get (at|to|by|past|through)) "
+    "[a|an|another|1|my|its|his|her|their] "
+    "[({until_what:place}|{until_what:thing}|it|that|this|rest|way|turn|job|work)] "
+    "[first|by|through|past|ahead|aside|away|off|out of [my|the] way]"
 )
 # Not to move is to stay.
 _UNMOVED = (
@@ -301,6 +326,8 @@ _UNMOVED = (
     f"(go anywhere|budge|stir|leave [from] [my|this] {_KIND}|move (at all|inch|anywhere|this (turn"
     f"|step|tick|time)|from [my|this] {_KIND})) [from [my|this] {_KIND}|at all|an inch] "
     "[[for|at] [right] (this|the|1) (turn|step|moment|tick|time)|right now]",
+    "(do not|don't|won't|will not|shall not|i'm not|am not) (do|touch|press) anything [at all] "
+    "[[for] (this|1) (turn|step|time|tick|round)|here|right now]",
     "no (move|movement|step) (from|for) me [this (turn|step|tick|time)]",
     "(stand pat|hold my horses|hold our horse|hang tight|keep my foot where "
     "they are|stay right where i stand) [for [a] (step|turn|moment)|this (turn|step)]",
@@ -459,14 +486,16 @@ def _grammar() -> Grammar:
             f"({_GO}|{_TURN}|direction) {_ONE} {_TO} [direction] [=|.] {{way}} [direction] {_BY} "
             f"{_CARRIED} [({_TO_DO}|to|toward) {_place('aim')}|to {_AWAY}]",
             f"{_GO} {_ONE} {_TO} [direction] [=|.] {{side}} [side|direction] {_BY} {_CARRIED} "
-            f"[({_TO_DO}|to|toward) {_place('aim')}|to {_AWAY}]",
+            f"[({_TO_DO}|to|toward) {_place('aim')}|to {_AWAY}|[.] {_ENDS_UP}]",
+            f"({_GO}|[take] (a|one|1) {_CELL}) {_ONE} [to [my]] ({{way}}|{{side}}) {_BY} [.] "
+            f"({_ENDS_UP}|[which|that] (puts|brings|gets|takes|leaves) (me|us) {_IS_AT})",
             "(turn [myself]|rotate) to face {way}",
             f"face {_TO} {{side}} [side|direction]",
             "(go|move|press|hit|push) {arrow}",
             f"({_GO}|take|enter|occupy|use|claim|choose) [to|onto|into|on] {_BESIDE}",
             f"{_TURN} {_TO} ({{way}}|{{side}}) (so [that]|to have|and have) {_place('aim')} [is]",
-            f"({_GO}|off) (to|toward|for|in direction of) {_place('aim')} "
-            "[.|so|->] ({way}|{side})",
+            f"({_GO}|off|(a|one|1) {_CELL}) (to|toward|for|in direction of) {_place('aim')} "
+            f"{_THAT_IS} {_ONE} [to [my]] ({{way}}|{{side}}) {_BY}",
             f"[out of [my|{{passed:place}} s] way] [.] {_GO} {_TO} ({{way}}|{{side}}) "
             "[{again:arrow}]",
             "take [a|one|1] single step [to] [my] ({way}|{clear})",
@@ -491,6 +520,8 @@ def _grammar() -> Grammar:
             f"[{_GO}] [to] {{side}} {_ONE} [to] [cell|tile|square|position|floor] [at] {{x:n}} "
             f"{{y:n}} [for {_A} {{for:thing}}]",
             f"(back|{_ONE} over) to {_XY}",
+            f"(go [and] (stand|be)|(place|position|station|park|get|bring|put|plant) "
+            f"(myself|my chef)) (at|on|in|to|onto) {_XY}",
             f"({_GO} [to|onto|into|on|up to|over to]|get (to|onto|on|over to)|(take|enter|occupy"
             "|reach|claim|step on|stand "
             f"(on|at)) [to]) {_XY} [and (free|leave|vacate) {_A} {_KIND} [(for|to) {{for:place}}]]",
@@ -501,6 +532,7 @@ def _grammar() -> Grammar:
             f"|up to)|approach|turn around to [face]|turn to face"
             f"|(turn|swing) [back|round|around|about] to face) {_place('place')} [again|once more]",
             f"(back|round|around) to {_place('place')}",
+            f"{_LOOK_AT} {_place('place')}",
             f"(follow|join|chase|swap [places|cells|positions] with|trade places with) "
             f"{_place('place')} ({{way}}|{{clear}})",
             f"(swap|trade places) {{way}} with {_place('place')}",
@@ -522,8 +554,12 @@ def _grammar() -> Grammar:
             f"{_STAY} [(.|and|to)] ((see|watch|check) (what|how|where|which way) {{until:place}} "
             "(do|go|move|plan|want|act|decide|will do|is up to|is doing|react)|(watch|observe|mark"
             "|mind|keep an eye on) {until:place})",
-            f"{_STAY} {_WHILE} [.|and] [to] let {{until:place}} (go|pass|move|work|act|decide|by"
-            "|through|step) [first|by|through|past|ahead|aside|away|off|out of [my|the] way]",
+            f"{_STAY} {_WHILE} [.|and] ([to] let {{until:place}}|so [that] {{until:place}} can) "
+            f"{_DOES}",
+            f"(keep|hold on to|hold onto|hang on to|hang onto|hold) [a|my] {{carried:thing}} "
+            f"[and|.] {_STAY} {_WHILE}",
+            f"{_STAY} [and|.] (keep|hold on to|hold onto|hang on to) [a|my] {{carried:thing}} "
+            f"{_WHILE}",
             f"(stay|remain|stand|wait) (at|on|in) ({_XY}|my {_KIND})",
             f"{_STAY} [-|.|and] [wait here|wait] {_WHILE} "
             "[[.] with [a|my] {until:thing} [in [my] hand]|[.] [a|my] {until:thing} in [my] hand"
@@ -591,7 +627,8 @@ def _short() -> Grammar:
                f"{{side}} (a|one|1) {_CELL}", "{clear} (a|one|1)", _BESIDE,
                f"{_ONE} over to [my] ({{way}}|{{side}})",
                f"(to|to my) {{side}} (to|toward) {_place('aim')}",
-               f"[to] {{clear}} (to|toward) {_place('aim')}"],
+               f"[to] {{clear}} (to|toward) {_place('aim')}",
+               f"(to|toward) {_place('aim')} by (go|step|move|walk) ({{way}}|{{side}}) {_BY}"],
         "step": [f"{_ONE} [to] ({{way}}|{{side}}) {_BY} [to|onto|into] {_XY}"],
         "alone": ["{n}"],
         "ahead": ["forward"],

@@ -375,7 +375,7 @@ class KitchenSkills:
         most = max((len(reading.values) for reading in readings), default=0)
         meant = [reading for reading in readings if len(reading.values) == most]
         named = {
-            self._under_way(values["thing"], current)
+            self._under_way(values.get("thing") or values.get("pot"), current)
             if meaning == "go on"
             else self._skill(meaning, values, perception)
             for meaning, values in meant
@@ -389,10 +389,10 @@ class KitchenSkills:
             self._at(skill, meant[0].values, perception)
         return skill
 
-    def _under_way(self, thing: str, current: int | None) -> int:
-        """The current skill, if it is one with that thing."""
-        if current is None or self.names[current].split()[-1] != thing:
-            raise IllegalAction(f"no skill with {thing} is under way")
+    def _under_way(self, thing: str | None, current: int | None) -> int:
+        """The current skill, if it is one with that thing or pot."""
+        if current is None or (thing and self.names[current].split()[-1] != thing):
+            raise IllegalAction(f"no skill {f'with {thing} ' if thing else ''}is under way")
         return current
 
     def _at(self, skill: int, said: dict[str, Any], perception: np.ndarray) -> None:
@@ -416,6 +416,7 @@ class KitchenSkills:
     def _skill(self, verb: str, said: dict[str, Any], perception: np.ndarray | None) -> int:
         thing, pots = said.get("thing"), ", ".join(self._pots)
         if verb == "wait":
+            self._in_hand(thing, perception)
             return self.wait
         if verb == "press":
             return self._named("press button", "there is no recipe button here")
@@ -441,6 +442,8 @@ class KitchenSkills:
             return self._index[verb]
         if "pot" not in said and len(self._pots) > 1:
             said = {**said, "pot": self._pot_like(verb, said, perception)}
+        if said.get("also", said.get("pot")) != said.get("pot"):
+            raise IllegalAction(f"that is pot {said['pot']}")
         known = f"the pots are {pots}"
         if verb == "start" and self._config.dynamics != "manual":
             known = "pots start by themselves with the third ingredient"
@@ -546,7 +549,8 @@ _AT = "[[(at|on|in)] [(cell|position)] {at_x:n} {at_y:n}]"
 _POT_SIDE = "({pot_side} [(hand|side)]|{pot_near})"
 _A_POT = (
     f"([(this|that|my)] (pot|pan) [{{pot}}] {_AT}|{{pot:nth}} (pot|pan) {_AT}"
-    f"|{_POT_SIDE} (pot|pan|1)|(pot|pan) (on|to) {{pot_side}} [(hand|side)])"
+    f"|({_POT_SIDE} (pot|pan|1)|(pot|pan|1) (on|to|at) {{pot_side}} [(hand|side)]) "
+    "[[.] [(that's|that is|i . e [.]|namely)] (pot|pan) {also:pot}])"
 )
 _POT = f"({_A_POT}|{{pot:letter}})"
 _FOR = f"[for ([(my|this|next|our)] (soup|order)|{_POT})]"
@@ -570,10 +574,33 @@ _GET = (
     "|obtain"
     "|(go|head|off|be off|go off) for|go (fetch|get|grab)) [(myself|me)]"
 )
-_IN = "[and (drop|put|add|tip|place|throw|pop|toss) it in]"
+_IN = "[(and|to) (drop|put|add|tip|place|throw|pop|toss) it [(in|there|in there|inside)]]"
+# What another chef is let do.
+_DOES = (
+    "(go|pass|move|act|work|get|get (to|at|by|past|through)|reach|use|take|grab|fetch|bring|put"
+    "|fill|finish|cook|plate|serve|deliver|do|have|clear|deal with|by|past|through|squeeze"
+    f" (by|past|through)) [{_DET}] [({{their:thing}} [(dispenser|box|crate|pile|stack|supply)]"
+    "|(pot|pan) [{their_pot:pot}]|window|serving window|counter|it|this|way|job|turn)] "
+    "[(first|by|past|through|away|on|out of [my] way)]"
+)
+# Why one goes or waits: what another can do then.
+_SO_OTHER = (
+    f"(so [that] {{other}} (can|may|has room to|is able to) {_DOES}|(to|and) let {{other}} {_DOES}"
+    "|[to get|to be] out of [(my|{other} s)] way|to (make|give|leave) [{other}] (room|space) "
+    "[for {other}]|to (make way for|free (way|path) for|give way to|avoid) {other})"
+)
+_SO_FREE = (
+    "(for (now|later|{other})|so [that] my hand (is|be|are|get|become) (free|empty)"
+    f"|to (free|empty|clear) my hand|{_SO_OTHER})"
+)
 _SOUP = "([(my|this|that)] [(ready|cooked|finished)] (soup|dish|order|plate|meal)|it|this)"
 _ONCE = "[(1|one) (step|cell|tile|square)]"
 _GO = "(go|walk|move|run|head|head for|travel|make my way)"
+_ASIDE = (
+    "((step|move|go|get|walk) (aside|out of way|back|away)|retreat|back off|back up|back away"
+    "|withdraw|fall back|pull back|shift|slide|slip|hop|relocate|reposition|get|scoot|shuffle"
+    "|(clear way|make room|make way|give way) by (go|walk|move|step))"
+)
 _UNTIL = (
     "(until|till) (something|anything) [(else|new|important)] (happen|change|concern me|occur) "
     "[to me]|for [(a|an|some)] (change|event)|(until|till) [(a|an|some)] (change|event)"
@@ -591,6 +618,10 @@ _FACED = (
     "(it|this|(what|whatever) (i face|i'm facing|is in front of me|is ahead [of me])"
     f"|[(this|that|empty)] {{front}} [{_AHEAD}])"
 )
+_CELLS = (
+    *("{x:n} {y:n}", "x [=] {x:n} [and] y [=] {y:n}", "column {x:n} [and] row {y:n}"),
+    *("y [=] {y:n} [and] x [=] {x:n}", "row {y:n} [and] column {x:n}", "x y [=] {x:n} {y:n}"),
+)
 _PHRASES = {
     "fetch": [f"{_ON} {_GET} {_DET} {{thing}} {_BOX} {_FOR}",
               f"(go|walk|head|run|off|go over|walk over|head over) [over] to {_BOXES} "
@@ -604,14 +635,23 @@ _PHRASES = {
               f"{_FOR}",
               f"{_ON} pick up {_DET} {{thing}} (from|at|out of) [(nearest|closest)] [{{thing}}] "
               f"(dispenser|box|crate|pile|stack|supply) {_AT} {_FOR}"],
-    "go on": ["(keep|keep on|stay|stick|carry on|continue|go on|keep going|still) (with|at|on) "
-              "{thing} [(plan|run|job|duty|errand)]"],
+    "go on": ["(keep|keep on|stay|stick|carry on|continue|go on|keep going|keep up|proceed|still)"
+              " [(with|at|on)] ({thing}|pot {pot}) [(plan|run|job|duty|errand|thing|business|task"
+              "|idea|trip|delivery|fetch|work|mission)]",
+              "(keep on|stay|stick|carry on|continue|go on|keep going|proceed) (with|at|on) "
+              "[(my|this|same|current)] [(current|last)] (skill|task|job|errand|trip)"],
     "put in": [f"{_ON} (put|add|drop|place|throw|toss|bring|carry|take|deliver|load|insert|tip"
                "|pop|walk|run|rush) "
                f"[{_HELD}] [(over|across|straight)] (in|into|to|inside|over to) {_POT} {_IN}",
                f"{_ON} {_GO} to {_POT} (and|to) (put|drop|add|place|throw|tip) {_HELD} [(in"
                "|there)]",
                f"(drop|get|put|stick|chuck|fling) {_HELD} [off] (in|into|at|to) {_POT}",
+               f"(use|spend) {_HELD} (on|in|for|at) {_POT}", f"[.] {_POT} (gets|takes) {_HELD}",
+               f"{_POT} is where {_HELD} (goes|belongs|is going)",
+               f"{_HELD} (goes|belongs|is going) (in|into|to|inside) {_POT}",
+               f"{_A_POT} [please] [.] {_HELD} (goes|belongs|is going) (in|into|inside) "
+               "[(there|it)]",
+               f"{_ON} (bring|carry|take) {_HELD} (up|down|round|around|along) to {_POT} {_IN}",
                f"use {_POT} for {_HELD}", f"(start|begin) (fill|filling) {_POT}",
                f"(fill|load) [up] {_POT} [with {_HELD}]", f"fill {_POT} up [with {_HELD}]",
                f"add {_HELD}", f"feed {_POT} [with {_HELD}]", f"feed {_HELD} to {_POT}",
@@ -632,7 +672,12 @@ _PHRASES = {
     "put down": [f"(put|set|lay|place) down [{_HELD}] [[(on|onto|at)] {_TOP}]",
                  f"(put|set|lay|place) {_HELD} down [(on|onto|at) {_TOP}]",
                  f"(put|set|lay|place|leave|drop|park|stow|rest) {_HELD} (on|onto) {_TOP}",
-                 f"(bring|carry|take) {_HELD} to {_TOP}", f"(set|put|lay) {_HELD} aside",
+                 f"(bring|carry|take) {_HELD} to {_TOP}",
+                 f"(put|set|lay|place) {_HELD} down [(on|onto|at) {_TOP}] {_SO_FREE}",
+                 f"(put|set|lay|place) down {_HELD} [(on|onto|at) {_TOP}] {_SO_FREE}",
+                 f"(put|set|lay|place|leave|drop|park|stow|rest|dump) {_HELD} (on|onto) {_TOP} "
+                 f"{_SO_FREE}", f"get rid of {_HELD} (on|onto) {_TOP}",
+                 f"(set|put|lay) {_HELD} aside",
                  f"(drop|let go of|get rid of|ditch|discard) {_HELD}", "drop"],
     "pick up": [f"{_ON} pick up {_DET} {{thing}} [(from|off|on) {_TOP}]",
                 f"pick {_DET} {{thing}} up [(from|off) {_TOP}]",
@@ -645,6 +690,11 @@ _PHRASES = {
              "[(for a (moment|bit|second|while)|[for] this step|step|1 step|one step|for 1 step"
              "|for one step|for my turn"
              f"|[for] {{n}} (step|turn)|with {_HELD} [in hand]|{_FOR_THAT}|{_UNTIL})]",
+             "(wait|stay|stand still|stand by|hold|hold (on|still)|remain|pause|hang back) [(here"
+             "|right here|still|put|in place|where i am|in position)] "
+             "[[for] [(this|1|one|a)] (step|turn|moment|bit|while|second)] "
+             f"({_SO_OTHER}|while {{other}} {_DOES}|and (see|watch) what {{other}} (do|does|is "
+             "doing|will do))",
              "stay idle", "[(hold|keep|maintain)] [my] position",
              "(do not|don't|won't|i'm not|not) (move|budge) (at all|(this|1) (step|turn)|for now)",
              "no (move|movement) [(this|for this) (step|turn)]",
@@ -659,10 +709,11 @@ _PHRASES = {
               f"[(to|at|onto)] "
               f"[(cell|tile|square|position|spot|"
               f"floor cell)] [at] {place} [[(to get|to be)] out of [(the|my)] way]"
-              for place in
-              ("{x:n} {y:n}", "x [=] {x:n} [and] y [=] {y:n}", "column {x:n} [and] row {y:n}",
-               "y [=] {y:n} [and] x [=] {x:n}", "row {y:n} [and] column {x:n}",
-               "x y [=] {x:n} {y:n}")],
+              for place in _CELLS]
+             + [f"({_ON} {_GO}|{_ASIDE}|step|move|stand|wait) [(over|back|across|up|down|aside)] "
+                "[(to|at|onto|on)] [(cell|tile|square|position|spot|floor cell)] [at] "
+                f"{place} [[.] {_SO_OTHER}]"
+                for place in _CELLS],
     "step": ["take (1|one|a single) step [to] [my] ({way}|{side})",
              f"[({_GO}|step|turn|face)] {_ONCE} [to] {{way}} {_ONCE} [as before]",
              "(keep|continue|still) (face|go|walk|turn) {way}",

@@ -93,6 +93,24 @@ _LEAVE = (
     "|it))"
 )
 
+# Not to play the ball.
+_SHUN = (
+    "((keep|stay) [well] (away|clear|off|out of reach) [(from|of)] (ball|it|that ball|this 1)"
+    "|avoid [any] (ball|contact [with ball]|touch ball|hit ball|play ball)"
+    "|(no|without [any]) (contact|touch|hit|play) [with|of] [(ball|it)]|hand off [(ball|it)]"
+    "|(don't|do not|not) (touch|hit|play|go for|chase|attack) (ball|it|anything))"
+)
+_TO_THEM = (
+    f"(let {_WHOM} (have|take|deal with|handle|play|get|hit|do|receive|try) "
+    "(ball|it|this|that|this 1|this ball|this touch|next touch|next 1|work)"
+    f"|leave (ball|it|this 1|this ball|next touch) (to|for) {_WHOM})"
+)
+_STILL = (
+    "(hover|stay|hold|remain|float|hang|do nothing|stand still|stand by|idle|stay still|keep hover"
+    "|(hold|keep) [my] (position|place|spot|station|height|altitude)) [(here|still|put|in place"
+    "|where i am|in [the] air|steady|there|back)]"
+)
+
 
 @functools.cache
 def skills() -> Grammar:
@@ -128,6 +146,9 @@ _SKILLS = {
             f" {_WATCH} [and {_LET_GO}]",
             "(remain|stay|keep) in [a] hover", "keep hover", "[a] [steady] hover",
             "stay as i am", "no op",
+            f"{_STILL} [(and|.|while)] ({_SHUN}|{_TO_THEM})",
+            f"({_SHUN}|{_TO_THEM}) [(and|.)] {_STILL}",
+            "((keep|stay) [well] (away|clear|off|out of reach) [(from|of)]|avoid) ball",
             f"come to [a] (rest|stop|halt) [about] [(here|where i am)] {_READY}",
             f"(come to [a] (rest|stop|halt)|hover|stay [where i am]|hold|stay out of it) [and] "
             f"({_LET_GO}|(don't|do not|not) touch {_BALL}|hover|{_LEAVE})",
@@ -165,7 +186,9 @@ _SKILLS = {
                   f"{_ON} (stay [put]|wait|remain|stand [ready]|hang|camp|hold|defend|guard"
                   "|cover|be) "
                   f"[up] (at|by) net {_STOP}",
-                  f"{_ON} (guard|hold|cover|defend) net",
+                  f"{_ON} (guard|hold|cover|defend) net [and wait [for (ball|it)]]",
+                  f"{_ON} (get|stay|wait|stand|be|hover|move) in front of ball at net {_STOP}",
+                  "meet ball at net", "(do|play|perform|go for|make|try|continue|keep up) block",
                   f"(take up [my] (place|post|position)|take [my] (post|position|station)) at net "
                   f"{_STOP}",
                   f"(station|position|place) myself at net {_STOP}",
@@ -184,7 +207,9 @@ _SKILLS = {
                   f"[(to|for|toward|towards)] [my] (same|old|last|previous) "
                   "(place|target|position|destination|spot|goal) [(as before|again|as last time)] "
                   f"{figures.LIST}",
-                  f"to {figures.LIST} {_READY}", f"(position|place) {figures.LIST}",
+                  f"{_ON} {_FLY} (up|down|over|across|out|forward|straight) (to|toward) "
+                  f"{figures.LIST} {_READY}", f"to {figures.LIST} {_READY}",
+                  f"(position|place) {figures.LIST}",
                   f"(make for|take [up] [my] (position|place|station|post) [(at|on)]|station "
                   f"myself at|be at|get ready at|(wait|stand by) [(behind|back)] at"
                   f"|(stay|hold) (behind|back) at) "
