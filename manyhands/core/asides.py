@@ -62,6 +62,7 @@ _LABEL = re.compile(
     r"|(?:the|my) (?:best|right|safest|smartest) (?:action|move|choice|option|play)"
     r"(?: (?:for (?:me|us)|here|now|this turn))? is\s*:\s*"
     rf"|{NOTHING_BUT}"
+    r"|(?:the )?(?:safest|simplest|easiest|wisest|smartest|surest)(?: (?:here|now|for me))? is to "
     r"|that leaves (?:me )?(?:with )?(?:only )?one (?:thing|option|choice|move)\s*:\s*"
     r"|that(?:'s| is) what i(?:'ll| will| shall)? do\s*:\s*"
     r"|(?:(?:first|next|this) step|step (?:one|1)|first(?: off)?|next(?: up| stop)?|now)\s*:\s*"
@@ -97,6 +98,7 @@ _WHY = re.compile(
     r"|so (?:the |my |our )*[\w]+(?: \w+)? (?:can|can't|cannot|could|couldn't|won't|doesn't|don't"
     r"|stays?|remains?|keeps?|opens|closes|gets)"
     r"|(?<=, )now (?=(?:it|the|there|that)\b)"
+    r"|(?<=, )need(?= (?:an?|the|some|more|that|\w+\W*\Z))"
     r"|(?<=, )(?:there(?:'s| is) )?nothing (?:else|better|more|useful) (?=(?:for me )?to do\b)"
     r"|(?:reason(?:ing)?|explanation|rationale|justification)(?=\W{0,3}:)"
     r"|(?<=, )where|(?<=, )which (?:has|holds|contains)"
@@ -205,6 +207,18 @@ _THOUGHT_OF = re.compile(
     r"|planned to)\s+[^,;:.!?\n]+?(?:[,;]\s*|\s+)but\s+(?P<reason>(?:[^;:.!?\n]|\.(?=\d))+?)"
     r"(?:[;:]\s+|,\s+so\s+)(?P<main>[^;:!?\n]+)",
     re.I,
+)
+# "The crate is on the desk, so that's where I'm going."
+_WHERE_TO = re.compile(
+    r"\W*(?P<told>(?:[^,;:.!?\n]+ (?:is|are|lies?|sits?|stands?) (?:on|in|at|inside|near|by) "
+    r"(?P<where>[^,;:.!?\n]+)|(?P<what>[^,;:.!?\n]+?) (?:has|holds|contains) [^,;:.!?\n]+)),? "
+    r"(?:so|and so|and) (?:that's|that is|there's|this is) where (?:i'm|i am|i'll|i) "
+    r"(?:going|headed|heading|head|go|walk|off)(?: to)?(?: now| next)?\W*",
+    re.I,
+)
+# "I'll use the pot later, for now south."
+_FOR_NOW = re.compile(
+    r"\W*[^,;:.!?\n]+ later(?: on)?,? (?:but |so |and )?for now,? (?P<main>[^,;:!?\n]+)", re.I
 )
 _COULD = re.compile(
     r"\W*(?:i|we) (?:could|can|might) (?:also )?(?P<out>[^,;:.!?\n]+?),? but (?:now |first )?"
@@ -403,6 +417,12 @@ def _reasons(text: str) -> Iterator[Clause]:
                 later=sign is _AIM or _SO_THAT.search(mark[0]) is not None,
                 outcome=faces or _OUTCOME.search(mark[0]) is not None,
             )
+    where = _WHERE_TO.fullmatch(text)
+    if where:
+        yield Clause(f"go to {where['where'] or where['what']}", where["told"], later=True)
+    for_now = _FOR_NOW.fullmatch(text)
+    if for_now and not HARMFUL.search(text):
+        yield Clause(for_now["main"])
     thought = _THOUGHT_OF.fullmatch(text)
     if thought:
         yield Clause(thought["main"], thought["reason"], strict=True, outcome=True)

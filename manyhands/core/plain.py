@@ -20,6 +20,7 @@ _SPELT = tuple(
         (r"\bu\b", "you"),
         (r"\bur\b", "your"),
         (r"\bthats\b", "that's"),
+        (r"(?<=[a-z] )n (?=(?:let|see|wait|hope|the|i|go|grab|get|put|take|watch)\b)", "and "),
         (r"\bgo(?:ing)? 2 (?=[a-z])", "go to "),
         (
             r"(?<=[a-z] )2 (?=(?:get|grab|see|find|fetch|cook|take|the|make|help|pick|reach)\b)",

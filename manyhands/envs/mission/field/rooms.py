@@ -15,7 +15,7 @@ from manyhands.envs.mission.field.state import DOOR, GROUPS, Plan
 _WALK = (
     "(go|move|walk|run|head|step|enter|sneak|proceed|travel|advance|continue|flee|escape|retreat"
     "|hurry|slip|dash|rush|race|sprint|bolt|duck|dart|charge|creep|jump|get|come|stroll|march|cross"
-    "|pass|push|set off|be off|off|withdraw|fall back|relocate|hop|pop|dive|swing|leave|burst"
+    "|pass|push|set off|be off|off|withdraw|fall back|relocate|hop|pop|dive|swing|leave for|burst"
     "|return|barge|storm|make my way|make (a (run|dash|break)|straight)|reach|visit)"
 )
 _FAR = (
@@ -97,7 +97,7 @@ TO_A_THING_IN_SHORT = [f"{_INTO} {_WHERE_A_THING_IS} {_NAMELY}"]
 # ---- staying -------------------------------------------------------------------------------------
 
 _REST = (
-    "(stay|wait|remain|keep|hide|hold|sit|stand|camp|hang (on|back)|hold [my] position|stay put"
+    "(stay|wait|remain|keep|hide (here|there|in place)|hold|sit|stand|camp|hang (on|back)|hold [my] position|stay put"
     "|stand guard|keep watch|stand still|lie (low|still)|keep (low|hidden|still|quiet)"
     "|stay (hidden|quiet|low|out of sight|in hiding))"
 )
