@@ -31,7 +31,12 @@ _DEEPEST = 6  # how deep objects and lists that name an action are nested
 _list = str.split
 # What is named by these keys is said without them: {"action": "move", "direction": "north"} is
 # "move north". Any other key may turn what it names round ("avoid"), so that it stays.
-_VERBS = frozenset(_list("action move type name skill verb kind command option choice answer"))
+_VERBS = frozenset(
+    _list(
+        "action move type name skill verb kind command option choice answer response reply output "
+        "actions moves"
+    )
+)
 _PLAIN = frozenset(
     _list(
         "direction dir heading way side corner depth target destination place location spot point "

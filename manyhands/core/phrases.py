@@ -217,7 +217,8 @@ FEW_HEAD = (
     "(okay|ok|alright|all right|sure|so|well|very well|fair enough|no rush|here goes|next|.|=)",
     "(yes|yeah|yep) [partner|team]",
     f"(yes|yeah|yep|okay|ok|alright) {_WHO}",
-    f"(my|the) [final|next|best|first] ({_NOUN}|{_AIM}) [is|will be|=|fall on]",
+    f"[here is|here's] (my|the) [final|next|best|first] ({_NOUN}|{_AIM}) [is|will be|=|fall on]",
+    "going (with|for)",
     _POLITE,
 )
 FEW_TAIL = (
@@ -228,6 +229,7 @@ FEW_TAIL = (
     "(thanks|thank you|thank you very much|many thanks) [everyone|all|partner|friend|team]",
     f"(it is|is my [next|first|final] ({_NOUN}|{_AIM})|.|for now|next|first|this time)",
     "(from|for) me",
+    "[for] this (turn|step|round|time|move)",
     "(anyway|for the win)",
     "(i think|i believe|i'd say)",
     f"[thanks|thank you] {_WHO}",
