@@ -98,8 +98,8 @@ TO_A_THING_IN_SHORT = [f"{_INTO} {_WHERE_A_THING_IS} {_NAMELY}"]
 
 _REST = (
     "(stay|wait|remain|keep|hide (here|there|in place)|hold|sit|stand|camp|hang (on|back)"
-    "|hold [my] position|stay put|stand guard|keep watch|stand still|lie (low|still)|keep (low|hidden|still|quiet)"
-    "|stay (hidden|quiet|low|out of sight|in hiding))"
+    "|hold [my] position|stay put|stand guard|keep watch|stand still|lie (low|still)"
+    "|keep (low|hidden|still|quiet)|stay (hidden|quiet|low|out of sight|in hiding))"
 )
 _GUARD = (
     "(guard|block|watch|cover|close off|hold|defend|bar|keep|protect|seal [off]|shut off|cut off"
