@@ -93,7 +93,9 @@ _CALL = re.compile(
 # Behind the action, its reason; "since" and "as" are of time in other places.
 _WHY = re.compile(
     r"\s*[,;(\u2013\u2014-]*\s*\b(?:because|since|so that|in order to|in order that"
-    r"|so (?:i|we) (?:can|could|may|have|keep)|as (?:it|this|the|there|i|we|my|our)\b"
+    r"|so (?:i|we) (?:can|could|may|have|keep)|so (?:i'm|i am|we're|we are) (?=(?:beside|next|near"
+    r"|closer|nearer|in|at|by|on|facing|ready|free|set|out of)\b)"
+    r"|as (?:it|this|the|there|i|we|my|our)\b"
     rf"|as (?={NAME}\b)"
     r"|so (?:the |my |our )*[\w]+(?: \w+)? (?:can|can't|cannot|could|couldn't|won't|doesn't|don't"
     r"|stays?|remains?|keeps?|opens|closes|gets)"
@@ -205,7 +207,7 @@ _THOUGHT_OF = re.compile(
     r"\W*(?:at first,? )?i(?: (?:first|initially|originally|almost|nearly|had|was))* "
     r"(?:wanted to|thought (?:of|about)|considered|going to|about to|tempted (?:by|to)|meant to"
     r"|planned to)\s+[^,;:.!?\n]+?(?:[,;]\s*|\s+)but\s+(?P<reason>(?:[^;:.!?\n]|\.(?=\d))+?)"
-    r"(?:[;:]\s+|,\s+so\s+)(?P<main>[^;:!?\n]+)",
+    r"(?:[;:.]\s+|,\s+so\s+)(?P<main>[^;:!?\n]+)",
     re.I,
 )
 # "The crate is on the desk, so that's where I'm going."

@@ -46,6 +46,8 @@ _OPENS = re.compile(
 _GOOD = r"(?:best|right|safest|most \w+)(?: (?:option|choice|move|action|play|call|thing to do))?"
 _HELPS = re.compile(
     r"(?:,? (?:and |and then |then )(?:see|watch) what happens(?: next)?"
+    r"|, (?:see|watch) (?:what happens|(?:what|how) (?:[a-z]+_\d|he|she|they|the others?)"
+    r" (?:does|do|plays?|reacts?|answers?))(?: next)?"
     r"|(?<=[.!;,]) *(?:that|this|it) (?:should|will|would|'ll) (?:help|work|do|make progress"
     r"|be (?:enough|fine|good|best)|keep (?:us|me|things) going)"
     rf"|(?<=[.!;]) *(?:this|that|it) (?:seems|looks|feels)(?: like| to be)? (?:the )?{_GOOD}"

@@ -126,7 +126,7 @@ _ASKS = re.compile(
 _LEAD = (
     r"\W*(?:(?:so|therefore|thus|hence|ok|okay|anyway|for now|well|yes|no|nope|right|fine|alright"
     r"|all right|instead|overall|accordingly|consequently|in the end|that's why|as a result|still"
-    r"|nevertheless|this time|this turn|now)\b[,:.]?\s+)*"
+    r"|nevertheless|meanwhile|in the meantime|this time|this turn|now)\b[,:.]?\s+)*"
 )
 _WILL = (
     r"(?:i'll|i will|i shall|i'm|i am|i|we'll|let me|let's|let us"
@@ -185,7 +185,8 @@ _COMES = re.compile(
 # "Yes, I know that it changes nothing."
 _CONCEDES = re.compile(
     r"\W*(?:(?:yes|yeah|ok|okay|well|sure|and|though),? )*(?:i (?:do )?(?:know|realise|realize"
-    r"|am aware|understand)|i'm aware)\b(?!.*\b(?:but|should|wrong|illegal|impossible"
+    r"|am aware|understand)|i'm aware|(?<=yes, )(?:it|this|that)(?:'s| is| does| changes))\b"
+    r"(?!.*\b(?:but|should|wrong|illegal|impossible"
     r"|instead|rather|would|not allowed|what|who)\b)",
     re.I,
 )
@@ -196,6 +197,12 @@ _TOO = re.compile(
     re.I,
 )
 
+# What admits too much.
+_QUALIFIED = re.compile(
+    r"\b(?:but|should|wrong|illegal|impossible|instead|rather|would|could|or|not allowed|better|i'd"
+    r"|unless|if not|who|you)\b|[?\"]",
+    re.I,
+)
 # "Player_1 passed, so it probably waits."
 _ANOTHER_DOES = re.compile(
     rf"\W*{NAME} (?:(?:has|just|already|also|always|only|never) )*[a-z]+(?:ed|s)\b(?!\s*:)", re.I
@@ -279,6 +286,12 @@ _BEHIND = re.compile(
     r"|looks|leaves|gives|brings|closes|gets|does|do|makes|saves|keeps|wins|holds|waits)\b.+"
     r"|(?:it's|there's|they're|he's|she's)\b.+)",
     re.I | re.S,
+)
+# "North again, I know it changes nothing", "interact, even though nothing will happen".
+_ADMITS = re.compile(
+    r"(?P<main>[^.;:!?\n]+?),\s+(?P<tail>(?:even though|although|despite|in spite of|even if)\b.+"
+    r"|(?:yes,? |yeah,? )?i know\b.*)",
+    re.I,
 )
 _LETS = re.compile(r"\W*let (?!me\b|us\b)", re.I)  # is told to others
 _NOT_BEHIND = re.compile(
@@ -415,6 +428,9 @@ def _in_clauses(before: list[str], last: str) -> Iterator[Verdict]:
         alone = not _POINTS.search(found["main"])
         if alone and _STATES.search(found["told"]) and not _NOT_TOLD.search(told):
             yield Verdict(found["main"], (found["told"],))
+    found = _ADMITS.fullmatch(last)
+    if found and not _LETS.match(found["main"]) and not _QUALIFIED.search(found["tail"]):
+        yield Verdict(found["main"], (found["tail"],))
     found = _BEHIND.fullmatch(last)
     if found and not _NOT_BEHIND.search(found["tail"]) and not _LETS.match(found["main"]):
         yield Verdict(found["main"], (found["tail"],), _weighed([found["tail"]]))

@@ -35,6 +35,11 @@ READ = {
     "1. Card: K\n2. Options: check / bet\n3. Selected: bet": "bet 1",
     "Action chosen -> bet": "bet 1",
     'tool: act(action="bet")': "bet 1",
+    "Bet, even though I hold a jack.": "bet 1",
+    "Check, although a king is good.": "check",
+    "He sleeps. Meanwhile I bet.": "bet 1",
+    "check, see what player_1 does": "check",
+    "I was tempted to check, but aggression wins small games. Betting.": "bet 1",
 }
 REFUSED = (
     "Suppose I am him. I bet 1.",
@@ -54,6 +59,11 @@ REFUSED = (
     "call, no wait... I call",
     "1. check\n2. bet\nI'd say 2.",
     "As player_1 you bet",
+    "Bet, even though he said check or fold?",
+    "Check, although I would rather bet",
+    "He bets, although I check",
+    "Bet, I know, but he may call",
+    "Meanwhile, betting is what he does",
     "As the coach says I will bet",
     "I was tempted to bet, but no",
     "bet... no, that was a joke",

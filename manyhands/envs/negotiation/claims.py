@@ -120,6 +120,8 @@ CLAIMS: dict[str, tuple[str, ...]] = {
         "[worth|at|about|around|=] [about|around] {n} [coin]",
         f"[{_TRICK} [.]] (my {_LIMIT} is|my (cost|value|limit) 's|my value's|my cost's|my limit's) "
         "[about|around] {n} [coin] [[.] i claim]",
+        f"{_LIKE_TO} ({_STATES}|{_TRICK} [.]) [that] (it's|it is) [only|just] worth "
+        "[only|just] [about|around] {n} [coin] (to|for) me",
         f"{_LIKE_TO} ({_STATES}|{_TRICK} [.]) "
         f"[that] (my {_LIMIT}|[the|this] item|it) (is|are) [only|just] [worth] "
         "[only|just] [about|around] {n} [coin] [(to|for) me]",

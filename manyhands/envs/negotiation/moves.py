@@ -176,6 +176,8 @@ _PHRASES: dict[int, tuple[str, ...]] = {
         "done deal",
         "[that|this|it|it's|that's] [is] [a] (good|fair|fine|great) deal [for me] [.] [i] "
         "(accept|agree)",
+        "[okay|ok|fine|alright|yes] [.] (deal|done|sold) [.] [shake on it|handshake|let's shake "
+        "[on it|hands]]",
         "(yes|yeah|yep) [.] [i] (accept|agree|take it|will take it)",
         f"{_WHAT} accepted",
         f"[i] vote (for|in favour of|in favor of) {_OFFER}",
@@ -328,6 +330,9 @@ _SILENT: tuple[str, ...] = (
     "i listen (for now|this time)",
     "no comment",
     "silence",
+    f"[let {_THEM} (chat|talk|speak) .] [i] (hold|bite) my tongue",
+    "(keep|hold) my (mouth shut|peace|counsel)",
+    "stay silent [.] my (proposal|offer|claim|turn) (comes|follows) (later|afterwards|next)",
 )
 
 
@@ -346,6 +351,7 @@ def moves(data: Scenario, agent: int, silent: bool) -> Grammar:
                     f"{_FAIR} [i] (accept|agree) {named}",
                     f"{named} works [for me]",
                     f"{_FAIR} [i] (take|accept|buy|have) it {named}",
+                    f"{_FAIR} [i] (take|accept) (your|his|her|their) {named}",
                     "[that's|it's|that is|it is|you have|you've got|we have|we've got] "
                     f"[yourself] [a] deal {named}",
                     f"[yes|okay|ok|fine|good|alright] [.] (agreed|accepted|deal) [.] {named}",

@@ -50,6 +50,9 @@ _PHRASES = {
         f"(do nothing|(put|add|pay|wager|stake) nothing [in]|(put|add) no chip [in]) {_NOW}",
         "(go|head|move) [straight|right|directly] to [the] showdown [.] [no bet from me]",
         "[just] (a|the) check [here|for me]", "pass the action with a check",
+        "(see|go to|have|take) [the|a] showdown for (free|nothing)",
+        "[i'm first to act .] [and] [i] knock",
+        f"do nothing {_NOW} and (go|get|come) to [the] showdown",
         "(tap tap|knock knock)", "(trap|slow play|sandbag|induce) [him|her|them] with a check",
     ],
     # As OpenSpiel calls it: no chips are put in.
@@ -63,6 +66,11 @@ _PHRASES = {
         f"bet {_CHIPS} {_MINE} [on it]",
         "go for [a] bet", f"{_ITS} [a] bet [of {{n}} [chip]] {_MINE}",
         f"{_ITS} [a] {{n}} [-] chip bet {_MINE}", "bet {n} [chip] (straight|right) out",
+        "(make|place|put in) [a|the|my] (minimum|maximum|smallest|biggest|largest|only|full) "
+        "[possible|allowed] bet [of {n} [chip]] [allowed|possible]", "go {n:count} chip [in]",
+        "lead out with [a] bet [of {n} [chip]]",
+        "(make (it|this) (interesting|exciting|fun|expensive)|spice it up|start (it|this) off) [.] "
+        "[with] {n:count} chip",
         "make it {n} [chip]", "start with a bet [of {n} [chip]]",
         "bet (one|1|a|my) single chip", "bet (my|the|that) chip", "bet (out|now)", "lead [out]",
         "bet (my|the|that) (one|1|{n}|only|single|last) [chip] [i (can|may|have)|allowed]",
