@@ -87,7 +87,7 @@ _TO_SHUT = (
     "[(to|and|so i|so as to) (close|fill|cover|plug|shut|block|seal|bar|guard|deny|take away)"
     " [off] [(that|this|my)] [(last|open|southern|northern|eastern|western|bottom|top)]"
     " (gap|hole|lane|way|way out|side|corner|exit|door|flank|escape|path|corridor|opening)"
-    " [(there|at bottom|at top|below|above|down there|up there|on (that|this) side|behind {one:prey}"
+    " [(there|at bottom|at top|below|above|down there|up there|on (that|this) side"
     "|in {corner:way})]]"
 )
 _BIT = "[(a bit|a little|slightly|somewhat|some|a touch|a notch|a tad)] [(further|more)]"
@@ -223,8 +223,8 @@ _PHRASES: dict[str, list[str]] = {
         "be in slot {n}",
         "settle (in|into) slot {n} [at goal]",
         "take (place|position) of slot {n}",
-        "(my|the) [own] (place|spot|position|slot) [(at|in)] [the] [(goal|shape|formation)] is slot {n} "
-        f"[.] [(so|and)] [(i|i'll|i will|i'm|let me)] [(will|now)] {_GO} {_SOME} "
+        "(my|the) [own] (place|spot|position|slot) [(at|in)] [the] [(goal|shape|formation)] "
+        f"is slot {{n}} [.] [(so|and)] [(i|i'll|i will|i'm|let me)] [(will|now)] {_GO} {_SOME} "
         f"(there|to it|for it|into it) [{_PACE}]",
     ],
     "own slot": [
@@ -257,7 +257,7 @@ _PHRASES: dict[str, list[str]] = {
         f"{_PACE}",
         f"{_GO} {_STRAIGHT} {_PREY} {_PACE}",
         f"(be|get|stay) [right] behind {_PREY} and catch {_PREY}",
-        f"(close|shorten|narrow) [the] (distance|gap) [(as fast as (i can|possible)|quickly)]",
+        "(close|shorten|narrow) [the] (distance|gap) [(as fast as (i can|possible)|quickly)]",
         f"pedal to the metal [.] {_STRAIGHT} {_PREY}",
     ],
     "cut off": [
