@@ -208,6 +208,8 @@ _PIECE = (
 )
 _SOME = (
     "[(one|1|some|single|another|one more|more|fresh|nice|a|my|this|that)] [1] "
+    "[(useless|stupid|damn|silly|unwanted|unneeded|needless|extra|spare|surplus|leftover|wrong"
+    "|superfluous|unordered)] "
     f"[(finished|ready|complete|completed)] [{_PIECE} of]"
 )
 _HELD = f"({_SOME} {{item}} [[(that|which)] {_I_HOLD}]|{_IT})"
@@ -269,7 +271,18 @@ _GET_RID = (
 _THERE = (
     "[and (be|stand|get) [ready] [there]] "
     f"[((to|and [then]) {_GET_RID}|to (deliver|serve|drop off|put down) [{_HELD}]) "
-    "[there] [(next (step|turn)|then|later|afterwards)]]"
+    "[there] [(next (step|turn)|then|later|afterwards)]"
+    f"|where (i|we) (can|will|may|could) ({_GET_RID}|(deliver|serve|hand in|drop off) {_HELD}) "
+    "[there] [(next (step|turn)|then|later|afterwards)]"
+    f"|(so|so that) ({_HELD}|{_DISH}|(my|this|next|first|our) order) [(can|will|may|get|is|be)] "
+    "(go (out|up)|be (served|delivered)|get (served|delivered)|served|delivered|out) "
+    "[(at once|right away|immediately|soon|in time|fast|quickly|next)]]"
+)
+# The place that is meant, said again: "the pantry, um, the storage I mean".
+_AGAIN = "[.] [(um|er|erm|uh|well)] [.] [(i mean|that is|that's|i . e [.])]"
+_SOMEBODY = (
+    "(somebody else|someone else|somebody|someone|other [2]|others|rest|another chef|chef {n}"
+    "|(my|the) (partner|teammate|colleague|mate)|they)"
 )
 _FOR_NOW = "[for (now|1 (step|turn)|the moment|a (step|turn|moment))]"
 _WATCH = (
@@ -293,6 +306,8 @@ def _grammar(
             ("go", None),
             [
                 f"{_WALK} {_OVER} (to|towards|toward|into|for|at) {{place}} [first] {_THERE}",
+                f"{_WALK} {_OVER} (to|towards|toward|into) {{place}} {_AGAIN} {{also:place}} "
+                "[(i mean|that is)]",
                 f"{_WALK} {_OVER} (to|towards|toward) {_CHEF}",
                 f"{_WALK} {_OVER} [to] [place] where {{chef}} (is|stands|waits|works)",
                 f"[go [and]] (join|visit|approach|stand {_AT}) {_CHEF}",
@@ -473,6 +488,9 @@ def _grammar(
                 f"{_WAITS} [(at|by) {{place}}] while {_THAT} ((is|are) [still] ({_WORKING}|busy"
                 f"|occupied|in use|full)|[still] {_WORKING})",
                 f"{_WAITS} [{_AT} {{place}}] and (let {_THAT} {_TO_DO}|{_WATCH})",
+                f"{_WAITS} [{_AT} {{place}}] [(and|.|while|as|so)] {_SOMEBODY} "
+                f"[(can|will|may|should|is to|must|has to|could)] {_TO_DO}",
+                f"{_WAITS} [{_AT} {{place}}] [(and|.)] leave {{that:item}} to {_SOMEBODY}",
                 f"[(just|only)] {_WATCH} [for (now|1 (step|turn)|a (step|turn|moment))]",
                 f"await {_THAT}",
                 "stand by {place}",
@@ -503,6 +521,11 @@ def _grammar(
     have = "(i will have|i'll have|i'd like|i would like|i should like|i want)"
     short: list[tuple[Any, Sequence[str]]] = [
         (("go", None), [f"{_OVER} [(to|towards|toward)] {{place}}",
+                        f"{_OVER} [(to|towards|toward)] {{place}} {_AGAIN} {{also:place}} "
+                        "[(i mean|that is)]",
+                        f"{_OVER} [to] {{place}} [.] [(i|we)] (need|have|got|want|must) [to] "
+                        f"{_GET_RID}",
+                        f"{_OVER} to {{place}} [.] [and] {_GET_RID} there",
                         "[(off|over|back|on|straight)] to {place} with me",
                         f"[{_OVER} to] {{place}} [(that's|that is|namely|i . e [.])] "
                         "{also:place}",
@@ -517,7 +540,7 @@ def _grammar(
                          f"(in|into) {{place}} with {_SOME} {{item}}",
                          f"{_A} {{item}} (in|down) [(too|as well|also)]"]),
         (("carry", None), [f"{_A} {{item}} {_OVER} (to|->) {{place}}",
-                           f"{_OVER} [to] {{place}} with ({_SOME} {{item}}|it)"]),
+                           f"{_OVER} [to] {{place}} with ({_SOME} {{item}}|it) {_THERE}"]),
         (("throw", None), [f"(away|out) with {_SOME} {{item}}",
                            f"(into|in) {_BIN} with {_SOME} {{item}}"]),
         (("serve", None), [f"(here comes|order up|coming up) [.] {_A} {{item}}",

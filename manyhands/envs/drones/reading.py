@@ -36,6 +36,8 @@ _SOME = (
     "|further|farther|now|at full speed|full speed)]"
 )
 _PREY = "(evader|it|him|her|target|prey|intruder|runaway|enemy|opponent|fugitive)"
+_ITS = "(its|his|her|the|evader's|target's|intruder's)"
+_STRAIGHT = "(straight|right|directly|head on|flat out) (at|for|to|toward|towards|after)"
 _SHAPE = "(shape|formation|THIS SHAPE)"  # and the name of the shape that is flown
 _GOAL = "[(next|our|current)] goal"
 _OTHERS = (
@@ -50,6 +52,7 @@ _THEM = (
 )
 _TOGETHER = f"((together|along|as 1|as [a] team) [{_THEM}]|{_THEM})"
 _WITH = f"[{_TOGETHER}]"
+_IN_SHAPE = f"(in|with|keeping) {_SHAPE}"
 # Where a drone is, and how far from a place an order leads.
 _ABOUT = "[(about|roughly|right|exactly|more or less|approximately)]"
 _HERE = f"[({_ABOUT} (here|there|where i (am|hover))|still|put|in place|on [the] spot|steady)]"
@@ -80,6 +83,14 @@ _TO_CLOSE = (
     "[((to|and) (close|fill|cover|plug|shut|block) [(this|that)] (gap|hole|lane|way|side) [there]"
     "|so [that] we (form|make) [a] (line|wall|net|ring|circle|triangle))]"
 )
+_TO_SHUT = (
+    "[(to|and|so i|so as to) (close|fill|cover|plug|shut|block|seal|bar|guard|deny|take away)"
+    " [off] [(that|this|my)] [(last|open|southern|northern|eastern|western|bottom|top)]"
+    " (gap|hole|lane|way|way out|side|corner|exit|door|flank|escape|path|corridor|opening)"
+    " [(there|at bottom|at top|below|above|down there|up there|on (that|this) side"
+    "|in {corner:way})]]"
+)
+_BIT = "[(a bit|a little|slightly|somewhat|some|a touch|a notch|a tad)] [(further|more)]"
 _GUARD = (
     "[and (guard|cover|watch|block|defend|protect) "
     "[(this|my)] (corner|spot|place|area|gap|side|lane|flank)]"
@@ -146,14 +157,21 @@ _PHRASES: dict[str, list[str]] = {
         "|formed up) [with]) [(me|us|formation|shape)]"
         "|(is|are|be) (near|close|nearer|closer|level|in position|in place|back))",
         "slow down and hold [(here|position)]",
+        f"(hold|keep|stay in|remain in|maintain) [(my|this|a)] hover {_HERE} {_BRIEFLY}",
+        f"(stay|remain|keep|hover|hold|wait) (exactly|right|just) (here|where i am) {_BRIEFLY} "
+        f"{_FOR}",
+        f"(not|not to|don't|do not|won't) (move|budge|go anywhere) {_BRIEFLY} [.] "
+        "[(hover|hold|stay|wait)]",
     ],
     "advance": [
         f"{_KEEP} [(keep pace|keep up) with {_OTHERS} and] "
         f"(advance|{_GO} [(on|along)] forward|{_GO} (onward|ahead)|push on|press on|carry on"
         f"|continue) {_WITH} "
         f"[(in|with|keeping|while keeping) {_SHAPE}] [(to|toward|towards) {_GOAL}] {_WITH} {_PACE}",
-        f"{_KEEP} {_GO} {_SOME} (to|toward|towards|for) {_GOAL} {_WITH} "
-        f"[(in|with|keeping) {_SHAPE}]",
+        # "Go to the goal" may be to one's slot there.
+        f"{_KEEP} {_GO} {_SOME} (toward|towards) {_GOAL} {_WITH} [{_IN_SHAPE}]",
+        f"(keep|keep on|continue|go on) {_GO} {_SOME} (to|for) {_GOAL} {_WITH} [{_IN_SHAPE}]",
+        f"{_GO} {_SOME} (to|for) {_GOAL} ({_TOGETHER} [{_IN_SHAPE}]|{_IN_SHAPE})",
         f"{_KEEP} {_GO} [(on|ahead|forward)] [together] in {_SHAPE} [(to|toward|towards) {_GOAL}]",
         f"(keep|hold) {_SHAPE} (and|while) (advance|{_GO} [(on|ahead|forward)]) "
         f"[(to|toward|towards|for) {_GOAL}]",
@@ -176,7 +194,11 @@ _PHRASES: dict[str, list[str]] = {
         f"({_OTHERS}|them|{_SHAPE}) [again] {_MIDDLE}",
         f"(get|go|fall|move|come|fly|slot|slide|drop|pull|settle) [back] (in|into|to) {_SHAPE} "
         f"[again] {_MIDDLE}",
-        f"(tighten|close) [up] [our] {_SHAPE} {_MIDDLE}",
+        f"(tighten|close|draw|pull|pack) [up] [our] {_SHAPE} [(up|together|tighter)] {_MIDDLE} "
+        f"{_WITH}",
+        f"(close|tighten|bunch|draw) (up|in|together|closer) {_TOGETHER}",
+        f"{_GO} {_SOME} (closer|nearer|back) to ({_OTHERS}|them|{_SHAPE})",
+        f"(squeeze|snug|huddle) [up|in|together] {_TOGETHER}",
         f"(correct|fix|repair|restore|reduce) [my] (place|position|error|part) [in {_SHAPE}] "
         f"{_MIDDLE}",
     ],
@@ -190,11 +212,20 @@ _PHRASES: dict[str, list[str]] = {
         f"[({_GO}|take|fill|claim|occupy)] {_SOME} [(to|into|for|toward|towards)] slot {{n}} [.] "
         "(that's|that is|it's|it is|which is) (mine|my (own|place|slot|spot|position))",
         "slot {n} is mine",
+        f"{_GO} {_SOME} [to] [(place|spot|point|position)] where slot {{n}} "
+        "(is|be|belong|will be|sit|lie) [at goal]",
+        f"({_GO} {_SOME} (to|into|for|toward|towards)|take [up]|fill|occupy|claim|hold) "
+        "(place|spot|position|point) (of|for|at) slot {n} [at goal]",
+        f"({_GO} {_SOME} (to|into|for|toward|towards)|take|fill|occupy|claim|hold) slot {{n}} "
+        "s (place|spot|position|point) [at goal]",
+        f"{_GO} {_SOME} (to|into|for|toward|towards) goal [(in|into|to|at)] slot {{n}}",
+        "(make|call) slot {n} (mine|my (own|place|spot|position))",
         "be in slot {n}",
         "settle (in|into) slot {n} [at goal]",
         "take (place|position) of slot {n}",
-        "(my|the) (place|spot|position|slot) [(at|in)] [the] [(goal|shape|formation)] is slot {n} "
-        f"[.] [so] [(i|i'll|i will|let me)] [(will|now)] {_GO} {_SOME} there [{_PACE}]",
+        "(my|the) [own] (place|spot|position|slot) [(at|in)] [the] [(goal|shape|formation)] "
+        f"is slot {{n}} [.] [(so|and)] [(i|i'll|i will|i'm|let me)] [(will|now)] {_GO} {_SOME} "
+        f"(there|to it|for it|into it) [{_PACE}]",
     ],
     "own slot": [
         f"(take|take up|hold|keep|fill|occupy|claim) my [own] (slot|place|position) "
@@ -217,10 +248,17 @@ _PHRASES: dict[str, list[str]] = {
         f"(chase|pursue|hunt|follow|go after|press) {_PREY} {_MEANWHILE}",
         f"(close|shorten|reduce|cut) (distance|gap) (to|on|with|between (me|us) and) {_PREY}",
         f"(keep|stay) on {_PREY} (heel|tail)",
-        "(stay|keep|stick|get) (on|to) (its|his|her) (tail|heel)",
+        "(stay|keep|stick|get|be|sit) [right|close] (on|to) (its|his|her|evader's) (tail|heel)",
         f"close [in] on {_PREY}",
         f"(keep|stay) after {_PREY}",
-        f"[at] full speed (at|to|toward|after) {_PREY}",
+        f"[at] full (speed|throttle|power|tilt) (at|to|toward|towards|after|for) {_PREY}",
+        f"[go [and]] (get|nab|bag|seize|snatch|nail|hound|stalk|pounce on|bear down on"
+        f"|home in on|zero in on|gain on|set after|take off after|stay after|press) {_PREY} "
+        f"{_PACE}",
+        f"{_GO} {_STRAIGHT} {_PREY} {_PACE}",
+        f"(be|get|stay) [right] behind {_PREY} and catch {_PREY}",
+        "(close|shorten|narrow) [the] (distance|gap) [(as fast as (i can|possible)|quickly)]",
+        f"pedal to the metal [.] {_STRAIGHT} {_PREY}",
     ],
     "cut off": [
         f"[lead {_PREY} and] (cut off|head off|intercept|lead|anticipate|block) [{_PREY}] "
@@ -230,7 +268,18 @@ _PHRASES: dict[str, list[str]] = {
         f"(cut off|block|bar) (its|{_PREY}'s|{_PREY}|evader's) "
         "[(way|path|escape|route|retreat|lane|course|line)] "
         "[(to|in) (east|west|north|south)]",
-        f"{_GO} [to] [ahead of|in front of] {_PREY}",
+        f"{_GO} [to] (ahead of|in front of) {_PREY}",
+        f"(beat|outrun) {_PREY} to (its|his|her|the) (next|future|coming|predicted) "
+        "(place|position|spot|point)",
+        f"{_GO} {_SOME} (to|toward|towards|for) {_ITS} "
+        f"(next|future|coming|predicted|expected|projected) (place|position|spot|point) "
+        f"[of {_PREY}]",
+        f"{_GO} {_SOME} (into|across) {_ITS} "
+        "(way|path|escape|route|lane|course|line|flight path|escape route)",
+        "(fly|take|set|plot|hold|steer) [on] [(a|an)] (intercept|interception) (course|path) "
+        f"[(to|for|with) {_PREY}]",
+        f"(be|get|arrive) there before {_PREY} [(do|is|get there|arrive)]",
+        f"(get|put myself) (between|into way of) {_PREY} and (its|his|her) (way out|escape|exit)",
         f"{_GO} {_SOME} [(to|toward|towards)] {_AHEAD} "
         f"[(rather than|not|instead of) [to] where ({_PREY} is|it's) [now]]",
         f"{_GO} {_SOME} [(over|out)] [(and|to)] (intercept|cut off|head off) [{_PREY}]",
@@ -244,10 +293,23 @@ _PHRASES: dict[str, list[str]] = {
         f"[take my [own] side and] {_KEEP} (surround|encircle|circle|enclose|corner|box in|ring"
         f"|hem in|trap|close around|envelop) [{_PREY}] {_WITH}",
         f"(surround|encircle|enclose|corner|trap) {_PREY} (from|on|at) [my] {{from:way}} [side]",
-        f"(box|hem) {_PREY} in",
+        f"(box|hem|ring|circle|pen|fence|close|shut|wall|block) {_PREY} in [(from|on|at) my "
+        "[own] (side|flank|end)]",
+        f"(surround|encircle|enclose|corner|trap|circle|ring) {_PREY} (from|on|at) my [own] "
+        "(side|flank|end)",
+        f"circle (in|around|round) [(on|around|round)] {_PREY}",
+        f"(close|tighten|draw|complete|hold) [our|the|my side of [the]] "
+        f"(ring|circle|net|noose|cordon|encirclement) [(around|on|about) {_PREY}] "
+        "[(from|on) my [own] (side|flank)]",
+        f"({_GO}|approach|close in|come in) {_SOME} [only] (to|on) my [own] (side|part|place) "
+        f"(of|in|on) [our] (ring|circle|net|noose|cordon|encirclement) [around {_PREY}]",
+        f"{_GO} {_SOME} (to|into) [my] (place|position|spot) (in|on) [our] "
+        f"(ring|circle|net|cordon|encirclement) [around {_PREY}]",
+        f"(take|take up|hold|fill) my [own] (place|position|spot|part) (in|of|on) [our] "
+        f"(ring|circle|net|cordon|encirclement) [around {_PREY}]",
         f"(close|form|make|build|complete) [our] (ring|circle) [(around|on) {_PREY}]",
         f"{_GO} {_SOME} (to my [own] side|around) of {_PREY}",
-        f"take my [own] side of ({_PREY}|ring|circle|triangle|net)",
+        f"(take|hold|cover|fly to|go to) my [own] side of ({_PREY}|ring|circle|triangle|net)",
         f"(approach|close in|come in|go in) [on] [{_PREY}] from my [own] side "
         f"[(and|to|so [that] we) (encircle|surround|ring|box in|trap|enclose) {_PREY}]",
     ],
@@ -273,7 +335,7 @@ _PHRASES: dict[str, list[str]] = {
         f"{_GO} {_SOME} {_GAP} (beside|next to|alongside) {{mate}} on {{side}} [side] {_SEEN}",
     ],
     "way": [
-        f"({_GO}) {_SOME} [(to|toward|towards|to the|due)] {{way}} {_PACE} {_SINCE}",
+        f"({_GO}) {_SOME} [(to|toward|towards|to the|due)] {{way}} {_PACE} {_SINCE} {_TO_SHUT}",
         f"[at] full (speed|throttle|power|tilt) [(to|toward|towards|due)] {{way}} {_SINCE}",
         f"({_GO}|dodge|swerve|slip [away]|break away|veer) {_SOME} "
         f"[(to|toward|towards|to the|due)] {{way}} {_SOME} "
@@ -338,7 +400,9 @@ _FLIES = {
 _SHORT = {
     "way": [
         f"[(full|at full) (speed|throttle|power)] [straight] [on] [(to|due)] {{way}} {_PACE} "
-        f"{_SINCE}",
+        f"{_SINCE} {_TO_SHUT}",
+        f"{_BIT} {{way}} [(->|=|.|that is|i . e .) {{same:way}}]",
+        f"{{way}} [.] {_BIT} {{same:way}}",
         f"{{way}} {_OFF}",
     ],
     "side": [
@@ -347,6 +411,8 @@ _SHORT = {
     ],
     "chase": [
         f"[(right|straight)] after {_PREY} {_PACE}",
+        f"{_STRAIGHT} {_PREY} {_PACE}",
+        f"(get|catch|grab) {_PREY} [.] {_STRAIGHT} {_PREY}",
         f"[straight] (at|to|for|toward|towards) {_LAST}",
     ],
     "close ranks": [f"[back] (to|into) {_MINE} in {_SHAPE} {_MIDDLE}"],
@@ -551,7 +617,7 @@ def _move(reading: Reading, agent: int) -> str:
     if meaning == "side":
         return f"{values['side']} of {values['mate']}"
     if meaning in ("way", "toward"):
-        return str(values["way"])
+        return str(values["way"]) if values.get("same", values["way"]) == values["way"] else ""
     return "" if meaning == "numbers" else str(meaning)
 
 

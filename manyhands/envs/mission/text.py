@@ -301,7 +301,9 @@ def wait_for(slot: str) -> tuple[str, ...]:
         "|arrived|come) [(on|away|off|by|past)])",
         f"{stay} and (let|allow) {who} [to] {come}",
         f"{stay} so [that] {who} [(can|will|may|must|(has|have|is forced) to)] {come}",
-        f"({stay}|stand still {TIME}) and (watch|observe|mark|keep an eye on) {who}",
+        f"({stay}|stand still {TIME}|(pass|skip) (this|my) (turn|move|step)) "
+        f"[(and|to)] (watch|observe|mark|keep an eye on|see) "
+        f"({who}|(what|where|which way|how) {who} (do|go|move|turn|head|want|{come}) [next])",
         f"let {who} {come} [first]",
         f"{stay} while {who} ({come}|(is|be) {there})",
         f"{stay} (until|till) [my|the] (way|path|coast|corridor|aisle) (is|be) (clear|free|open)",
@@ -311,6 +313,7 @@ def wait_for(slot: str) -> tuple[str, ...]:
 
 _OPENING = re.compile(r"(?:now|for now|first|just|again|once more)\b[,:]? +(?=\w)")
 _CLOSING = (" again", " once more", " once again", " one more time", " for now", " now")
+_NO_COMMA = re.compile(r"^no[,:] ")  # "no, move" is not "no move"
 _JUST = re.compile(
     r"\b((?:i'll|i will|i'm going to|let me|let's|we'll)) (?:just|now|first) (?=\w)"
     r"|^(i) (?:just|now) (?=\w)"
@@ -323,6 +326,7 @@ def opened(plain: str) -> str:
     moves."""
     if _OPENING.match(plain):
         plain = _OPENING.sub("", plain, count=1)
+    plain = _NO_COMMA.sub("no . ", plain)
     plain = _JUST.sub(lambda found: f"{found[1] or found[2]} ", plain)
     ends = (end for end in _CLOSING if plain.endswith(end))
     rest = next((plain[: -len(end)] for end in ends), plain)
@@ -332,7 +336,14 @@ def opened(plain: str) -> str:
 
 # Not to move is to stay.
 NO_MOVE = (
+    f"(no|zero) (action|move|movement|moving|motion) {TIME} [(at all|from me|for me|today)]",
     "no (action|move|movement) [(this|on this|for this)] (turn|step|time|round)",
+    f"(not to|to not) (move|act|step|do anything|go anywhere|budge|stir) "
+    f"[at all|anywhere|an inch|1 step] {TIME}",
+    f"[i] (choose|prefer|decide|opt|elect|plan|intend|like|want|wish) (not to|to not) "
+    f"(move|act|step|do anything|go anywhere|budge|stir) [at all|anywhere|an inch|1 step] {TIME}",
+    f"(refrain from|avoid|skip) (move|any (move|movement)|any action) {TIME}",
+    f"without (move|any (move|movement)) {TIME}",
     f"no (action|move|movement|step) (from|by|for) me {TIME}",
     "(do not|don't|dont|won't|wont|will not|shall not|i'll not|i'm not|am not|not) [even] "
     "(move|go anywhere|drive|drive anywhere|budge|stir|leave (this|my) (cell|place|spot|square"
@@ -344,6 +355,14 @@ NEXT_CELL = (
     "(cell|square|tile|field|spot|corner) "
     "((to|on|at|in) [my|the] {way} [side] [of me|of here]|{way:near} [me]|{way} (of|from) (me"
     "|here))"
+)
+# Why one goes aside.
+MAKE_ROOM = (
+    "(make [some] (room|way|space) [for ({who:player}|them|him|her|it|(the|my) "
+    "(other|others|partner|mate|teammate))]"
+    "|(clear|free) [up] (the|this|my) (way|path|corridor|passage|cell|spot|door|doorway|aisle)"
+    "|(get|step|move|stay|keep) out of (the|{who:player} s|his|her|their|its) way"
+    "|give way [to {who:player}]|(let|allow) {who:player} [to] (pass|by|through|go by))"
 )
 HOLD = "(hold|keep|maintain) [(my|this)] [current] (position|place|ground)"
 _GO = (
@@ -435,6 +454,8 @@ GRAMMAR = Grammar(
             "(my|the) only (way|option|direction) [(forward|on|out|left|open)] (is|be|lead) [to] "
             "{way}",
             f"{_GO} (aside|away|out of [the|my] way) [to] [my] [the] {{way}} [side]",
+            f"{MAKE_ROOM} [.] [(by|with|and)] [{_GO}|(1|one|a) {_CELL}] {_AIM} {{way}} "
+            "[side] [by] [(1|one|a)] [(step|cell|square)]",
             f"(swap|swap [places|cells]|trade places) with {{who:player}} [.] [{_GO}] {{way}}",
             f"(to|first) step [(of|in|to) (that|it|this)] [.] [is] [{_GO}] {{way}}",
             f"{_GO} {_AIM} {{way}} and (let|help) {{who:player}} [come|pass|load|with (it|that)]",

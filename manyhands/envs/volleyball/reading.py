@@ -528,6 +528,13 @@ _COUNTER = (
     "|(level|straighten|even) (out|up|off|myself [out|up]) [(.|by|with)]"
     "|right myself [(.|by|with)])"
 )
+# "Bringing the nose down corrects both."
+_MENDS = (
+    "[to] (correct|fix|counter|stop|cure|solve|cancel|handle|help|undo|offset|reduce|compensate"
+    "|settle) [for] [out] (both|it|this|that|them|(my|the|this) "
+    f"[(slow|slight|own|sideways|unwanted|fast|backward|forward)] {_MOVEMENT} "
+    f"[and [(my|the)] {_MOVEMENT}])"
+)
 _TO_CORRECT = (
     "(and|to) ((level|straighten|even) (out|up|off)|right myself"
     "|(get|come|be) (upright|level) [again]"
@@ -538,6 +545,8 @@ _PHRASES["nose up"] += [
     f"{phrase} to (slow [down]|brake|stop|lose (speed|way)|kill [my] speed)"
     for phrase in _PHRASES["nose up"]
 ]
+for _meaning in ("nose down", "nose up", "bank", "turn"):
+    _PHRASES[_meaning] += [f"{phrase} {_MENDS}" for phrase in _PHRASES[_meaning]]
 _PHRASES |= {
     meaning: [
         *_PHRASES[meaning],

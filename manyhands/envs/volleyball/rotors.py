@@ -23,6 +23,8 @@ _EVERY = f"(all [of] [4] [{_ROTOR}]|every {_ROTOR}|4 {_ROTOR}|everything)"
 _ONLY = "(only|just|nothing but|none but)"
 _REST = "(rest|other [(2|3)]|all other|everything else|2 other|3 other)"
 _GO_UP = "((go|fly|move|climb|rise|ascend|shoot|straight|lift) [straight] [up|off|higher]|up|climb)"
+_ALL_OF_IT = f"[give] ({_FULL}|everything|all [of it]|all [the] (thrust|power|throttle))"
+_NOTHING = "(none|nothing|zero|0|no (thrust|power|throttle))"
 _PHRASES = {
     "on": [
         f"{_ONLY} {_SOME} [{_ON}]",
@@ -32,6 +34,9 @@ _PHRASES = {
         f"{_RUN} {_SOME} [{_ON}] and ({_STOP} {_REST}|{_REST} {_OFF})",
         f"{_FULL} (on|to|for|with|from) {_ONLY} {_SOME}",
         f"{_FULL} (on|to|for|with|from) {_SOME}",
+        f"{_ALL_OF_IT} (on|to|for|from) {_SOME} [and {_NOTHING} (on|to|for|from) "
+        f"({_REST}|{{off:rotors}} [{_ROTOR}])]",
+        f"{_SOME} {_ON} [and] [{{off:rotors}} [{_ROTOR}] {_OFF}]",
     ],
     "off": [
         f"{_ONLY} {_SOME} {_OFF}",
@@ -96,6 +101,8 @@ def thrusts(sentence: str, bare: bool = False) -> tuple[float, ...] | None:
         if sum(map(len, named)) != len(frozenset().union(*named)):
             return None  # one of them twice
         running = frozenset().union(*named)
+        if "off" in values and values["off"] != _ALL - running:
+            return None  # it does not tell of all four
         found.add({"off": _ALL - running, "all": _ALL}.get(meaning, running))
     if len(found) != 1:
         return None

@@ -62,7 +62,15 @@ from manyhands.envs.mission.field.state import (
     WATER,
     FieldState,
 )
-from manyhands.envs.mission.text import HOLD, NEXT_CELL, NO_MOVE, offered_action, opened, wait_for
+from manyhands.envs.mission.text import (
+    HOLD,
+    MAKE_ROOM,
+    NEXT_CELL,
+    NO_MOVE,
+    offered_action,
+    opened,
+    wait_for,
+)
 
 if TYPE_CHECKING:
     from manyhands.envs.mission.env import Mission
@@ -71,8 +79,8 @@ _GO = (
     "(go|move|step|walk|head|run|travel|proceed|advance|continue|keep going|keep moving|sneak"
     "|sprint|race|cut [across]|drop (down|back)|back [(off|away|up)]|slide|shift|hurry|jog"
     "|press on|push on|swing|creep|inch|edge|duck|circle [(round|around)]|slip|slip away|veer"
-    "|climb|make my way|dodge|flee|escape|cross|fall back|retreat|withdraw|charge|dash|rush|get "
-    "away"
+    "|climb|tiptoe|make my way|dodge|flee|escape|cross|fall back|retreat|withdraw|charge|dash|rush"
+    "|get away"
     "|(take|make) (a|one|1) [single] (step|move|pace))"
 )
 _CELL = "(step|cell|square|field|tile|pace|space|row|column)"
@@ -124,7 +132,20 @@ _MATES = (
     "[({their:way}|other|rest|flag|goal|base|door|river|{prey:who})] "
     "[(side|flank|way|half|exit|end|direction|one)]]"
 )
-_BESIDES = f"{_AFTER} {_MATES}"
+# How one goes.
+_MANNER = (
+    "[[.] (tiptoe [tiptoe]|step by step|hush [hush]|bit by bit|quick quick|chop chop|hop hop"
+    "|(one|1) step at a time|nice and (slow|quiet|easy)|(quiet|silent) as a mouse|slow and steady)]"
+)
+_BESIDES = f"{_AFTER} {_MATES} {_MANNER}"
+_HEADING = "[current] (direction|heading|course|way) [(that i face|i'm facing|i am facing)]"
+_ONCE_MORE = "[for (1|one|another) [more] (step|turn|cell|move)]"
+_FOR_ROOM = MAKE_ROOM.replace("{who:player}", "{for:who}")
+# A part of the field by its side: "the northern patches".
+_PART = (
+    "[the] {way:sided} (side|half|part|area|edge|end|region|corridor|field|patch|apple|food|row"
+    "|wall|tree|orchard|section|zone|column|room|passage|box|crate|cell|square)"
+)
 _WAYS = {
     "north": "up|upward|northward|n|\u2191|\u2b06",
     "south": "down|downward|southward|s|\u2193|\u2b07",
@@ -170,10 +191,13 @@ _STAY = [
     *_GROWS,
     f"{HOLD} in (my|this) [(own|present|current)] (room|cell|place)",
 ]
+_AT = "[(at|on|in)] (row {row:n} [and|.] (column|col) {column:n}|{pair_row:n} {pair_column:n})"
+_STEPS_OFF = "[[.] [only] [(one|1|{far:n})] (step|cell|square) (away|off|from here|ahead)]"
 _TOKEN = "[(the|our|this)] token [a]"
 _BY = f"by {_GO} {_FAR} {_AIM} {{way}} [by] {_FAR} {_ON}"
 _TAKE = "(take|grab|get|collect|pick|pick up|fetch|gather|seize|pocket|snatch|steal|capture)"
 _AHEAD = "[(ahead|forward|straight ahead|in front [of me]|ahead of me)|[to] [the] {facing:way}]"
+_RAY = "(beam|zapper|ray|gun|zap)"
 _WHO = (
     "(whoever is (ahead|in front|in front of me|in range)|them|em|him|her|(the|that) [other] {who}"
     "|{who}|the other|everyone|everybody|whoever is there)"
@@ -197,7 +221,19 @@ _VERBS = {
                "unlock"],
     "zap": [f"(zap|shoot|fire at|fire on|blast) {_WHO} {_AHEAD}",
             f"(fire|shoot|use) [(the|my|a)] [zap] (beam|zap|zapper|gun) {_AHEAD}",
-            f"(shoot|fire|zap) {_AHEAD}"],
+            f"(shoot|fire|zap) {_AHEAD}",
+            f"(take|knock) {_WHO} (out|down|off) [with [(my|the|a)] {_RAY}] {TIME}",
+            f"(take out|knock out|stun|beam|freeze out|eliminate|remove|take down|strike down) "
+            f"{_WHO} [with [(my|the|a)] {_RAY}] {TIME}",
+            f"(hit|strike|shoot|zap|get|blast) {_WHO} with [(my|the|a)] {_RAY}",
+            f"(send|put) {_WHO} (away|off|out|out of (action|the game|play|the way)|back to "
+            f"(its|his|her|their|the) start) [with [(my|the|a)] {_RAY}] {TIME}",
+            f"(open fire|let (fly|it rip)|pull the trigger) [(on|at) {_WHO}]",
+            f"(fire|shoot|use|aim|let loose|turn|discharge) [(my|the|a)] {_RAY} "
+            f"[(at|on|against|into)] {_WHO}",
+            f"give {_WHO} [a] (zap|taste of [(my|the)] {_RAY})",
+            f"{_WHO} (get|is) (zapped|shot) [by me]",
+            ],
     "clean": [f"(clean|wash|scrub|spray|clean up) [(the|this|some)] [dirty] "
               f"(river|water|dirt|pollution|waste) {_AHEAD}",
               f"(clean|scrub|wash) (it|up) {_AHEAD}",
@@ -255,6 +291,11 @@ def _grammar(actions: tuple[str, ...], token: bool = False) -> Grammar:
             ("go", [f"{_GO} {_FAR} {_AIM} {{way}} [side|direction] [by] {_FAR} {_ON} {_BESIDES}",
                     f"{_GO} [over|back] (to|onto|into) {NEXT_CELL}",
                     f"(take|occupy|claim) ({NEXT_CELL}|{_PLACE})",
+                    f"{_GO} {_FAR} [(up|down|over|back|on)] (to|towards|toward|into|for) {_PART}",
+                    "{way} is where (i|i'm|i'll|we|we're) [(am|are)] "
+                    "(go|head|headed|walk|off to|bound|move)",
+                    f"{_FOR_ROOM} [.] [(by|with|and|->)] [{_GO}|(1|one|a) {_CELL}] {_AIM} {{way}} "
+                    "[side] [by] [(1|one|a)] [(step|cell|square)]",
                     "(take|choose|pick|try) [(the way|way|direction)] {way:course}",
                     "(my|the) only (way|option|direction) [(forward|on|out|left|open)] "
                     "(is|be|lead) [to] {way}",
@@ -273,6 +314,12 @@ def _grammar(actions: tuple[str, ...], token: bool = False) -> Grammar:
                     f"{_GO} (around|past) the (wall|box|crate|obstacle) [by] {_AIM} {{way}}",
                     f"(enter|reach|step on|stand on|get on) ({_PLACE}|{_THING} {_SIDE})",
                     f"(enter|reach|step on|stand on|get on) {_THING} {_BY}"]),
+            ("on", [f"(keep|keep on|continue|carry on|{_GO}) [{_GO}] [(in|on|with|to)] "
+                    f"(this|that|my|the [very] same|the) {_HEADING} [as before] {_ONCE_MORE}",
+                    f"(keep|hold|maintain) [to] (this|that|my|the [very] same|the) {_HEADING} "
+                    f"[as before] {_ONCE_MORE}",
+                    f"(1|one|another) [more] {_CELL} [in] (this|that|my|the [very] same) "
+                    f"{_HEADING}"]),
             # To the cell of another, which is beside the agent.
             ("join", [f"{_GO} [{{way}}] [over] (to|towards|toward|onto|into) {_WHOSE}",
                       f"(join|meet) {{join:who}} [(at|in|on) [({_PLACE}|row {{row:n}})]]",
@@ -295,7 +342,12 @@ def _grammar(actions: tuple[str, ...], token: bool = False) -> Grammar:
                       f"({_TAKE}|eat) [up] it [up]"]),
             ("push", ["(push|shove|move) [(the|this|that)] (box|crate) "
                       f"{_FAR} {_AIM} {{way}} {_FAR}",
-                      f"(push|shove) [(the|this|that)] (box|crate) {_SIDE}"]),
+                      f"(push|shove) [(the|this|that)] (box|crate) {_SIDE}",
+                      f"(push|shove|slide|nudge) (it|[(the|this|that)] (box|crate)) {_FAR} {_AIM} "
+                      f"{{way}} {_FAR} {_ON}",
+                      f"[{_GO}] {{way}} [.] (and|to|->) (push|shove|move|slide|nudge) "
+                      f"(it|[(the|this|that)] (box|crate)) [(along|on|away|up|down)]",
+                      "{way} [.] (push|shove|move|slide|nudge) [(the|this|that)] (box|crate)"]),
             ("open", [f"(open|unlock|go through) [(the|this|that)] door [{{door:n}}] {_SIDE} "
                       "[with (my|the) key]",
                       f"(open|unlock) [(the|this|that)] door [{{door:n}}] [with (my|the) key] "
@@ -308,9 +360,16 @@ def _grammar(actions: tuple[str, ...], token: bool = False) -> Grammar:
                       f"(face|turn to|turn towards) {_THING} {_SIDE}"]),
         ]  # fmt: skip
         short += [("towards", [f"[straight|due] {{way}} {_FAR} {_TOWARDS}",
+                               f"{{way:rise}} {_FAR} {_TOWARDS}",
+                        f"{{way}} [.] [(there is|there's|for|to)] {_THING} [is] {_AT} "
+                               f"{_STEPS_OFF}",
+                               f"{_THING} [is] {_AT} [.] {_STEPS_OFF} [.] {{way}}",
                                f"{_TOWARDS} [{_ALONG}] [.] {{way}} [first]"]),
+                  ("on", [f"[in] (this|my|the [very] same) {_HEADING} [again] {_ONCE_MORE}"]),
                   ("join", [f"{{way}} to {_WHOSE}"]),
-                  ("go", ["{way} {same:arrow}", "[out of the way] {way} [into the corner]",
+                  ("go", ["{way} {same:arrow}", "{way:arrow} {same:way}",
+                          f"to {_PART}",
+                          "[out of the way] {way} [into the corner]",
                           "{way} [(along|through)] the (corridor|passage|hallway)",
                           "[(up|down|over|back|on)] to (row {row:n}|column {column:n})",
                           "[straight|due] "
@@ -396,6 +455,7 @@ def _grammar(actions: tuple[str, ...], token: bool = False) -> Grammar:
             "inside": 0,
         },
         "held": {"open": True},
+        "rise": {"climb": 0, "climb up": 0, "ascend": 0, "descend": 1, "climb down": 1},
         "near": {"above": 0, "below": 1, "beneath": 1},
         "sided": {
             **{"northern": 0, "southern": 1, "western": 2, "eastern": 3},
@@ -413,6 +473,7 @@ def _grammar(actions: tuple[str, ...], token: bool = False) -> Grammar:
     slots["way"] = {
         word: HEADINGS.index(way) for way, also in _WAYS.items() for word in (way, *also.split("|"))
     }
+    slots["way"]["^"] = 0
     slots["arrow"] = {word: way for word, way in slots["way"].items() if not word.isalpha()}
     slots["course"] = {
         word: way for word, way in slots["way"].items() if word not in ("up", "down")
@@ -485,7 +546,11 @@ def _slots(mission: Mission, agent: int) -> dict[str, Any]:
     for team in plan.teams:
         members = range(team.first, team.first + team.size)
         who[team.member] = tuple(k for k in members if k != agent)
+        if not plan.token:
+            who |= {f"{team.member} {letter(k)}": (k,) for k in members if k != agent}
     things = _things()
+    marked = [KEY + k for k in range(GROUPS) if KEY + k in plan.used]
+    things |= {CELLS[code].mark: (code,) for code in marked}
     for k, name in enumerate(mission.agents[:4]):
         mine = ("my coin", "my own coin") if k == agent else ()
         mark = CELLS[COIN + k].mark
@@ -536,6 +601,9 @@ def _named(
         return room_named(plan, look, name, values)
     if values.get("same", values.get("way")) != values.get("way"):
         return "it names two ways"
+    if name == "on":
+        known = "heading" in plan.features and look.own.row >= 0
+        return 1 + int(look.own.heading) if known else "say which way"
     if name == "join":
         return _joins(look, values)
     if name == "towards":

@@ -407,6 +407,7 @@ _BY = (
     "[(degree|degrees|turn|of a turn|°|circle)]"
 )
 _SPOT = "[(on the spot|in place|here|where i am|by 90 degrees|once)] [first]"
+_QUARTER = "[a] quarter [turn]|[by] 90 [(degree|degrees|°)]|[by] a quarter|[a] 90 degree turn"
 # Where a turn leads.
 _THUS = (
     "[[.] [(to|and|so i|so that i)] (face|look) [to] {facing:compass}"
@@ -423,6 +424,20 @@ _WHERE = (
     "[(back|back down|down again)] [(here|on this cell|on my cell|on this rack|on the rack"
     "|onto this rack|onto the rack|in this rack|at this place|back|in its place|right here"
     "|where i am|on the ground|to (the|this|its) rack|where it (was|came from|belongs|stood))]"
+)
+# Why a shelf is put down.
+_NOT_ASKED = (
+    "(isn't|is not|was not|wasn't|ain't) [(even|currently|on the list of|one of the)] {unasked}"
+    "|(is|was) {unasked:unwanted}"
+    "|(nobody|no one|nothing) (requested|want|need|ask for) (it|this|that)"
+)
+_UNASKED = (
+    "[[.] [(as|since|because|for)] [(that|which|it|this|this one|that one|(the|this|my) shelf)] "
+    f"({_NOT_ASKED})]"
+)
+_UNASKED_FIRST = (
+    "[(as|since|because)] (it|this|this one|that one|(the|this|my) shelf|(the|this|my) shelf "
+    f"[that] i carry|what i carry) ({_NOT_ASKED})"
 )
 _ABSOLUTE = {
     "north": "north|northward|up|upward|n",
@@ -490,7 +505,10 @@ GRAMMAR = Grammar(
                     f"{_TURN} [(to|towards|toward)] [(my|the)] {side} [(side|hand side)] {_BY} "
                     f"{_SPOT} "
                     f"{_THUS}",
-                    f"{_TURN} {_BY} [to|towards|toward] [(my|the)] {side} {_SPOT}",
+                    f"{_TURN} {_BY} [to|towards|toward] [(my|the)] {side} {_SPOT} {_THUS}",
+                    f"(face|look) [to] {{facing:compass}} [then] [.] [(so|by|with|thus)] "
+                    f"[(i|i'll|i will|let me)] {_TURN} [to] [(my|the)] {side} {_SPOT}",
+                    f"{_TURN} [to] [(my|the)] {side} [.] {_BY}",
                     f"(make|take|do|perform) a [quarter|sharp|90 degree] {side} turn {_SPOT}",
                     f"(make|take|do|perform) a [quarter|sharp|90 degree] turn to [my|the] {side}",
                     f"(make|take) a {side}",
@@ -508,6 +526,7 @@ GRAMMAR = Grammar(
                 [
                     f"{_TURN} [(to|towards)] {_BY} ({sense}) {_BY} {_SPOT}",
                     f"[a] [quarter] turn ({sense})",
+                    f"(make|take|do|perform) a [quarter|sharp|90 degree] ({sense}) turn {_SPOT}",
                 ],
             )
             for action, sense in (
@@ -563,11 +582,13 @@ GRAMMAR = Grammar(
         (
             "unload",
             [
-                f"{_LOWER} [{_SHELF}] [(down|off)] {_WHERE}",
+                f"{_LOWER} [{_SHELF}] [(down|off)] {_WHERE} {_UNASKED}",
                 f"{_LOWER} [(this|that|my|the)] requested shelf [down|back] {_WHERE}",
-                f"(put|set) down {_NAMED} {_WHERE}",
-                f"bring {_NAMED} down {_WHERE}",
-                f"{_LAY} {_SHELF} [(down|off)] {_WHERE}",
+                f"(put|set) down {_NAMED} {_WHERE} {_UNASKED}",
+                f"bring {_NAMED} down {_WHERE} {_UNASKED}",
+                f"{_LAY} {_SHELF} [(down|off)] {_WHERE} {_UNASKED}",
+                f"{_UNASKED_FIRST} [.] [so] [(i|i'll|i will|let me)] ({_LOWER}|{_LAY}) "
+                f"[{_SHELF}] [(down|off)] {_WHERE}",
                 f"let {_NAMED} down {_WHERE}",
                 "(down|off) with (this|the|my) [requested] shelf",
             ],
@@ -582,6 +603,21 @@ GRAMMAR = Grammar(
             if word not in ("up", "down", "upward", "downward")
         },
         "robot": {},
+        "unasked": dict.fromkeys(
+            (
+                "requested",
+                "request",
+                "wanted",
+                "needed",
+                "asked for",
+                "called for",
+                "required",
+                "due",
+                "a requested one",
+            ),
+            True,
+        ),
+        "unwanted": dict.fromkeys(("unrequested", "unwanted", "unneeded", "useless"), True),
         "up": {"up": True},
         "carried": dict.fromkeys(("it", "shelf", "rack", "load"), True),
     },
@@ -599,8 +635,23 @@ GRAMMAR = Grammar(
                 "({up}|along) (the|this) (aisle|corridor|lane)",
             ],
         ),
-        (LEFT, ["[to] [my] left", "turnleft", "(counterclockwise|anticlockwise)"]),
-        (RIGHT, ["[to] [my] right", "turnright", "clockwise"]),
+        *(
+            (
+                action,
+                [
+                    f"[to] [(my|the)] {side}",
+                    f"turn{side}",
+                    f"[to] [(my|the)] {side} {_BY}",
+                    f"({_QUARTER}) [turn] [(to|towards)] [(my|the)] {side} {_SPOT}",
+                    f"({sense}) [.] [({_QUARTER})] {_SPOT}",
+                    f"({_QUARTER}) [turn] ({sense}) {_SPOT}",
+                ],
+            )
+            for action, side, sense in (
+                (LEFT, "left", "counterclockwise|anticlockwise|counter clockwise|anti clockwise"),
+                (RIGHT, "right", "clockwise"),
+            )
+        ),
         *(
             (("go", heading), [f"{_FAR} [(to|towards|toward)] [the] ({also}) {_FAR} {_TO}"])
             for heading, also in enumerate(_ABSOLUTE.values())
@@ -671,6 +722,9 @@ def parse(mission: Mission, text: Any, state: WarehouseState, agent: int) -> int
                 raise refuse("you are not there")
         if len(named) != 1:
             return None
+        unasked = any("unasked" in reading.values for reading in readings)
+        if unasked and int(state.load[agent]) == REQUESTED:
+            raise refuse("the shelf that you carry is requested")
         if not loaded and any("carried" in reading.values for reading in readings):
             raise refuse("you carry nothing yet")
         (said,) = named
