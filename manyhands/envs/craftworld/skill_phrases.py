@@ -131,7 +131,8 @@ SAID = {
                 "(wander|roam|venture) [off] [to] {way} (to|and) (see|discover|find|explore) "
                 "[(what's there|whats there|what is there|new (terrain|ground|land|thing))]",
                 "(explore|uncover) [map] to {way} [of here]",
-                "(discover|find out|see|look) (what's|what is|what lies) [(out|over|down|up) there] "
+                "(discover|find out|see|look) (what's|what is|what lies) "
+                "[(out|over|down|up) there] "
                 "[(up|down|in|to|out|over)] "
                 "{way}",
                 "(have|take) a look around (in|to) {way}", f"{_ON} (explore|scout) {{way}}",

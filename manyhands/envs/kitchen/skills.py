@@ -579,8 +579,8 @@ _GET = (
 _IN = "[(and|to) (drop|put|add|tip|place|throw|pop|toss) it [(in|there|in there|inside)]]"
 # What another chef is let do.
 _DOES = (
-    "(go|pass|move|act|work|decide|get|get (to|at|by|past|through)|reach|use|take|grab|fetch|bring|put"
-    "|fill|finish|cook|plate|serve|deliver|do|have|clear|deal with|by|past|through|squeeze"
+    "(go|pass|move|act|work|decide|get|get (to|at|by|past|through)|reach|use|take|grab|fetch|bring"
+    "|put|fill|finish|cook|plate|serve|deliver|do|have|clear|deal with|by|past|through|squeeze"
     f" (by|past|through)) [{_DET}] [({{their:thing}} [(dispenser|box|crate|pile|stack|supply)]"
     "|(pot|pan) [{their_pot:pot}]|window|serving window|counter|it|this|way|job|turn)] "
     "[(first|by|past|through|away|on|out of [my] way)]"

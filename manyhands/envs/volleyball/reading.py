@@ -75,9 +75,9 @@ BY_A_STEP = re.compile(
 # How a place lies to the present one, or to the court.
 _MORE = (
     "(higher|lower|deeper|back|forward|further (back|forward|up|down|left|right)"
-    "|farther (back|forward|up|down|left|right)|[further] (up|down|left|right)|to [the] (left|right)"
-    "|(closer|nearer) (to|in to) [the] net|(farther|further|back|away) from [the] net|inward|inwards"
-    "|outward|outwards|sideways)"
+    "|farther (back|forward|up|down|left|right)|[further] (up|down|left|right)"
+    "|to [the] (left|right)|(closer|nearer) (to|in to) [the] net"
+    "|(farther|further|back|away) from [the] net|inward|outward|sideways)"
 )
 _SHIFTED = (
     "(same (spot|place|position|point|height) [but|only|just] [(bit|little|slightly|step|1 step)] "
@@ -300,6 +300,13 @@ _PLACES = {
         },
         "middle": dict.fromkeys(("middle", "centre", "center"), "middle"),
 }  # fmt: skip
+
+
+def with_place(text: str) -> tuple[str, list[float] | None]:
+    """A sentence with `figures.LIST` in place of the place in it, and the place."""
+    plain = BY_A_STEP.sub("", text)
+    return figures.split(plain, ("x", "y", "z"), "m|metres?|meters?")
+
 
 # ---- options of a team ---------------------------------------------------------------------------
 
