@@ -222,7 +222,8 @@ _STANDS_STILL = (
 _OUT_OF_WAY = (
     "(come (over|here|closer|near|to me|up|along) [(here|to me)]|join me|catch up [with me]"
     "|reach me|go|pass|move|act|leave|work|finish|decide|walk|come|clear off"
-    "|get out of [the|my] way|do it|get on with it) [(first|on|by|past|away|off|over|ahead|through|here|1 step)]"
+    "|get out of [the|my] way|do it|get on with it) "
+    "[(first|on|by|past|away|off|over|ahead|through|here|1 step)]"
 )
 _LUCK = (
     "(take|try) [a|my] (chance|gamble|shot|luck)|gamble|(chance|push) my luck"
