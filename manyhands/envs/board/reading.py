@@ -46,10 +46,17 @@ _PLAY = (
     "|block (with|by (play|take))"
     f"|[{_VERB}] [{_OBJECT}] on top of (x's|o's|{{whose:mark}}|opponent's|your|their|my|the) "
     f"[{_STONE}] (in|at|of)"
-    "|(winning|blocking|strongest) (move|square|reply|spot) (is|be)"
+    "|[(my|one)] [only] [(winning|blocking|strongest|best|usual|natural|classic|standard|normal"
+    "|obvious|right|correct|proper|safest|typical|textbook|good|sensible|first|next|opening)] "
+    "(move|square|reply|spot|answer|response|opening [move]|start|stone|column) "
+    "[here] [(is|be|.)]"
     "|{mark} [->|-|in|at|on|to|into]]"
 )
-# What lies beside it, which is checked.
+# What lies beside it, or at the other end of the board, which is checked.
+_ACROSS = (
+    "[(directly|right|straight|exactly|just)] "
+    "(opposite [(to|of)]|across [(from|to)]|on [the] (other|opposite) side (of|from)|facing)"
+)
 _BY = (
     "[right|just|directly|diagonally] (next to|beside|adjacent to|by|alongside|touching|close to"
     "|diagonal to|diagonal from) "
@@ -61,7 +68,9 @@ _END = (
     "|(.|and) ((your|now your|now it is your|it's your) (turn|move|go) "
     "[(player 0|player 1|now|my friend)]|over to you)"
     "|[.] [the] (opposite corner (of|to|from)|corner opposite [(of|to|from)]) {opposite:neighbour}"
-    f"|[.] ({_BY}|[as] far [away] (from|of) (everything|all|it|everyone|others))"
+    f"|[.] ({_BY}|[as] far [away] (from|of) (everything|all|it|everyone|others|{{far:neighbour}})"
+    " [as (possible|i can [(get|go|be)])])"
+    f"|[.] {_ACROSS} {{facing:neighbour}}"
     "|[.] (near|close to|around|toward|towards) (middle|centre|center) [of board]"
     "|[.] one of [the] [{n}] (central|middle|centre|center|corner|edge) squares"
     "|[.] (i|i'll) (sit|stack|play|go) [right|straight|directly] on top of {on:neighbour}]"
@@ -84,6 +93,7 @@ _GAIN = (
 # The same before the square.
 _FIRST = (
     f"([one|1|square|column] {_BY}"
+    f"|[{_VERB}] [{_OBJECT}] {_ACROSS} {{facing:neighbour}}"
     f"|[{_VERB}] [{_OBJECT}] [(right|straight|directly)] (on top of|above|on) {{on:neighbour}}"
     f"|[{_VERB}] [{_OBJECT}] [{_ON}] (opposite corner (of|to|from)|corner opposite [(of|to|from)]) "
     "{opposite:neighbour})"
@@ -111,6 +121,7 @@ _BY_FULL = (
     "[right|directly|just] (beside|next to|by|alongside|adjacent to) [the] full (one|1|column)"
 )
 _FULL = f"[.] {_BY_FULL}"
+_INSIDE = "([just|right|directly] (next to|beside|inside of|inside)|(one|1) [in] from)"
 _NAMED = {
     "column": [
         "[in|into|to] [col|column|slot|lane|number|no] [.|number|no] [.] {n}",
@@ -123,6 +134,7 @@ _NAMED = {
         "(col|column) [.] [number] {n} [and] [at|on|in|to] row {row:n}",
         "[[on] top] [at|in] row {row:n} [and|of|in] (col|column) [number] {n}",
         "[at|on] {row:floor} of (col|column) [number] {n}",
+        "[(col|column)] {n} [(and|.)] [(in|on|at)] ({row:floor} [row]|row {row:n})",
     ],
     "ordinal": [
         f"{{ordinal}} {_COL} [from left|along|across|over]",
@@ -147,7 +159,11 @@ _NAMED = {
         f"[{_COL}] [just|directly|right|immediately] [to] {{beside}} [of] (middle|centre|center) "
         f"[{_COL}]",
     ],
-    "penultimate": [f"(penultimate|second last|next to last|last but one|last but 1) [{_COL}]"],
+    "penultimate": [
+        f"(penultimate|second last|next to last|last but one|last but 1) [{_COL}]",
+        f"[{_COL}] {_INSIDE} (rightmost|last|right) [{_COL}|edge|side|hand side]",
+    ],
+    "second": [f"[{_COL}] {_INSIDE} (leftmost|left) [{_COL}|edge|side|hand side]"],
     "leftmost": [
         f"[one on|1 on] (leftmost|left most|far left|extreme left|very left) [{_COL}]",
         "all the way [to] [the] left",
@@ -166,10 +182,11 @@ _NAMED = {
 
 def _played(ways: list[str], takes: str) -> list[str]:
     """The sentences that play at a place, by the ways to name it and the verbs of one that does."""
+    place = f"({'|'.join(ways)})"
     return [
-        pattern
-        for said in ways
-        for pattern in (f"{_PLAY} {said} {_END}", f"{said} {_FOR}", f"{said} ({takes}) {_OBJECT}")
+        f"{_PLAY} {place} {_END}",
+        f"{place} ({_FOR}|({takes}) {_OBJECT})",
+        f"{_FIRST} [.] {place}",
     ]
 
 
@@ -181,6 +198,7 @@ _OWNERS = {
 _MARKS = {"x": 0, "cross": 0, "o": 1, "nought": 1, "naught": 1, "circle": 1}
 _PIECES = ("stone", "piece", "mark", "token", "disc", "disk", "chip", "counter", "one", "1")
 _STONES = dict.fromkeys(_PIECES, -1) | _MARKS
+_RIVALS = ("him", "her", "them", "my opponent", "opponent", "my rival", "rival")
 _HOW = ("", " own", " other", " first", " last", " only", " lone", " single")
 # What a square may lie beside: whose stone, and its mark or -1.
 _NEIGHBOURS = (
@@ -190,12 +208,14 @@ _NEIGHBOURS = (
        for have in ("have", "already have", "have already")}
     | {name: (f"p{mark}", mark) for name, mark in _MARKS.items()}
     | {"mine": ("me", -1), "theirs": ("you", -1), "it": ("any", -1)}
+    | dict.fromkeys(_RIVALS, ("you", -1))
 )  # fmt: skip
 _ITS = (
     "({owner} [own|other] [first|last|lone|only|single] {stone}|(that|the) {stone:mark}"
     "|{stone} {owner:have}|{owner:whose})"
 )
 _WHOSE = {"mine": "me", "theirs": "you", "his": "you", "hers": "you", "yours": "you"}
+_WHOSE |= dict.fromkeys(_RIVALS, "you")
 _HAVE = {"i have": "me", "i already have": "me", "i have already": "me", "they have": "you"}
 COLUMNS = Grammar(
     {
@@ -275,8 +295,12 @@ _PLACE = {  # with one square of a small board: how far down, how far across
         f"{_SQUARE} in [the] [very] {_MIDDLE} [of (board|grid)]",
     ],
 }
+_THEIRS = f"({_ITS}|{{stone:mark}})"  # of which a small board has few: "below X"
 _ON_LINE = "(of|in|at|on|where)"
 _CROSS = "[(meet|cross|intersect)]"
+_ROW = "(row {row:n}|{row:ordinal} row)"
+_COLUMN = "((col|column) {column:n}|{column:ordinal} (col|column))"
+_AND = "[(and|of|in|at)]"
 _REL = "[directly|right|just|straight|immediately|exactly] {side}"
 SQUARES = Grammar(
     {
@@ -314,43 +338,30 @@ SQUARES = Grammar(
         ],
         "by a square": [f"{_PLAY} [1|one|{_SQUARE}] {_REL} {{column:letter}} {{row:n}} {_END}"],
         "numbers": [
-            f"{_PLAY} row {{row:n}} [and|of|in|at] (col|column) {{column:n}}",
-            f"{_PLAY} (col|column) {{column:n}} [and|of|in|at] row {{row:n}}",
-            f"{_PLAY} {{row:ordinal}} row [and|of|in|at] {{column:ordinal}} (col|column)",
-            f"{_PLAY} {{column:ordinal}} (col|column) [and|of|in|at] {{row:ordinal}} row",
-            f"{_PLAY} row {{row:n}} [and|of|in|at] {{column:ordinal}} (col|column)",
-            f"{_PLAY} (col|column) {{column:n}} [and|of|in|at] {{row:ordinal}} row",
-            f"{_PLAY} {{row:ordinal}} row [and|of|in|at] (col|column) {{column:n}}",
-            f"{_PLAY} {{column:ordinal}} (col|column) [and|of|in|at] row {{row:n}}",
-            f"{_PLAY} {_SQUARE} {_ON_LINE} {{column:ordinal}} (col|column) [(and|of|in|at)] "
-            f"({{row:ordinal}} row|row {{row:n}}) {_CROSS}",
-            f"{_PLAY} {_SQUARE} {_ON_LINE} {{row:ordinal}} row [(and|of|in|at)] "
-            f"({{column:ordinal}} (col|column)|(col|column) {{column:n}}) {_CROSS}",
-            f"{_PLAY} {_SQUARE} {_ON_LINE} row {{row:n}} [(and|of|in|at)] (col|column) "
-            f"{{column:n}} {_CROSS}",
-            f"{_PLAY} {_SQUARE} {_ON_LINE} (col|column) {{column:n}} [(and|of|in|at)] "
-            f"row {{row:n}} {_CROSS}",
-            f"{_PLAY} {{column:ordinal}} {_SQUARE} (of|in) (row {{row:n}}|{{row:ordinal}} row)",
-            f"{_PLAY} {{row:ordinal}} {_SQUARE} (of|in) "
-            "(column {column:n}|{column:ordinal} column)",
+            f"{_PLAY} [{_SQUARE} {_ON_LINE}] ({_ROW} {_AND} {_COLUMN}|{_COLUMN} {_AND} {_ROW}) "
+            f"{_CROSS}",
+            f"{_PLAY} ({{column:ordinal}} {_SQUARE} (of|in) {_ROW}"
+            f"|{{row:ordinal}} {_SQUARE} (of|in) {_COLUMN})",
         ],
         **{meaning: _played(ways, "take|get|receive") for meaning, ways in _PLACE.items()},
+        "across": [f"{_PLAY} [one|1] [{_SQUARE}] {_ACROSS} {_THEIRS} {_END}"],
         "by a stone": [
-            f"{_PLAY} [one|1] [{_SQUARE}] [of] {_REL} {_ITS} [in {_MIDDLE}] {_END}",
-            f"{_PLAY} [one|1] [{_SQUARE}] [right|directly|just] (beside|next to) {_ITS} "
+            f"{_PLAY} [one|1] [{_SQUARE}] [of] {_REL} {_THEIRS} [in {_MIDDLE}] {_END}",
+            f"{_PLAY} [one|1] [{_SQUARE}] [right|directly|just] (beside|next to) {_THEIRS} "
             f"{{side}} [side] [of it]",
         ],
         "several": [f"{_PLAY} (corner|edge|side|border) [{_SQUARE}] {_END}"],
         "by the centre": [f"{_PLAY} [{_SQUARE}] {_REL} {_MIDDLE} [{_SQUARE}] {_END}"],
         "between": [
-            f"{_PLAY} [{_SQUARE}] between {_ITS} and {{down}} {{across}} [hand] [corner] {_END}",
-            f"{_PLAY} [{_SQUARE}] between {{down}} {{across}} [hand] [corner] and {_ITS} {_END}",
+            f"{_PLAY} [{_SQUARE}] between {_THEIRS} and {{down}} {{across}} [hand] [corner] {_END}",
+            f"{_PLAY} [{_SQUARE}] between {{down}} {{across}} [hand] [corner] and {_THEIRS} {_END}",
         ],
         "opposite": [
             f"{_PLAY} [far|opposite] corner [(diagonally|directly)] (across from|opposite"
             f"|opposite to"
-            f"|facing|away from|from) {_ITS}",
-            f"{_PLAY} corner opposite [to|from|of] {_ITS}",
+            f"|facing|away from|from) {_THEIRS}",
+            f"{_PLAY} [{_SQUARE}] diagonally (across from|opposite|opposite to) {_THEIRS}",
+            f"{_PLAY} corner opposite [to|from|of] {_THEIRS}",
         ],
     },
     {
@@ -360,7 +371,8 @@ SQUARES = Grammar(
                  "center": 1, "central": 1, "bottom": 2, "lower": 2, "lowest": 2, "bottommost": 2},
         "outer": {"top": 0, "upper": 0, "first": 0, "bottom": 2, "lower": 2, "last": 2},
         "across": {"left": 0, "leftmost": 0, "middle": 1, "centre": 1, "center": 1, "central": 1,
-                   "right": 2, "rightmost": 2},
+                   "right": 2, "rightmost": 2, "far left": 0, "far right": 2, "extreme left": 0,
+                   "extreme right": 2},
         "outer_side": {"left": 0, "leftmost": 0, "right": 2, "rightmost": 2},
         "side": {"above": (-1, 0), "over": (-1, 0), "on top of": (-1, 0), "below": (1, 0),
                  "under": (1, 0), "beneath": (1, 0), "underneath": (1, 0),

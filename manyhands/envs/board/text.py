@@ -307,6 +307,7 @@ def _column(board: Board, state: BoardState, agent: int, reading: Reading, plain
         "from the right": last + 1 - values.get("ordinal", 0),
         "penultimate": last - 1,
         "leftmost": 1,
+        "second": 2,
         "last": last,
         "middle": (last + 1) // 2,
         "by the middle": (last + 1) // 2 + values.get("beside", 0),
@@ -346,7 +347,7 @@ def _square(board: Board, state: BoardState, agent: int, reading: Reading, plain
         column = values["column"] + values["side"][1]
     elif meaning == "by the centre":
         row, column = 1 + values["side"][0], 1 + values["side"][1]
-    elif meaning in ("by a stone", "between", "opposite"):
+    elif meaning in ("by a stone", "between", "opposite", "across"):
         row, column = _beside(board, _stone(board, state, agent, values), meaning, values)
     else:
         row = values["row"] - 1
@@ -370,7 +371,7 @@ def _check_neighbours(
     cells = board.cells(state)
     if board.falling:
         row, column = int((cells[:, action] < 0).sum()) - 1, action
-    for label in {"near", "on", "opposite"} & set(values):
+    for label in {"near", "on", "opposite", "facing", "far"} & set(values):
         whose, mark = values[label]
         owner = _owner(agent, whose, mark)
         if mark not in (-1, owner):
@@ -387,6 +388,12 @@ def _lies(
     down, right = at[0] - stone[0], at[1] - stone[1]
     if how == "on":
         return (down, right) == (-1, 0)
+    if how == "far":
+        return max(abs(down), abs(right)) > 1
+    if how == "facing":
+        mirrored = board.rows - 1 - stone[0], board.columns - 1 - stone[1]
+        ways = mirrored, (stone[0], mirrored[1]), (mirrored[0], stone[1])
+        return at != stone and at in ways
     if how == "opposite":
         corners = (0, board.rows - 1), (0, board.columns - 1)
         return all(
@@ -415,6 +422,10 @@ def _beside(
     row, column = stone
     if meaning == "by a stone":
         return row + values["side"][0], column + values["side"][1]
+    if meaning == "across":
+        if (row == 1) == (column == 1):
+            raise _illegal(board, "that stone does not lie in the middle of a side")
+        return 2 - row, 2 - column
     if meaning == "opposite":
         if row == 1 or column == 1:
             raise _illegal(board, "that stone is in no corner")

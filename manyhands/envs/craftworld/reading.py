@@ -177,6 +177,13 @@ _LUCKY = (
     f"{_DET} {{of:thing}} [(pop (out|up)|come (out|up|loose)|turn up|drop|fall out|appear|show up"
     "|(is|be) (in (it|there)|there|hiding))] [(this time|in it|there|from it|here)]"
 )
+_SEEK = (
+    "(for|to (find|get|pick)|[and] (hoping|hope) (for|to (find|get|pick|see))|in (hope|hopes) of"
+    "|(to|and) (see|check|find out) (if|whether) [(i (find|get)|there is|it (give|yield|hold|hide"
+    "|have|drop)) [me]]|[and] (hoping|hope) [that]) "
+    f"{_DET} {{of:thing}} [(drop|pop (out|up)|come (out|up|loose)|turn up|appear|show up|fall out"
+    "|(is|be) (in (it|there)|there|hiding))]"
+)
 _GIVE = "(give|hand|hand over|pass|transfer|donate|gift)"
 _MINE = "[(some|my|1|one|our|of my|1 of my|one of my|another|1 more|more|spare|my spare|1 of)]"
 _MINE += "[(piece|unit|bit|lump|block) of [my]]"
@@ -184,6 +191,16 @@ _WISH = "[(with my (compliments|blessing|love|best wishes)|as a (gift|present)"
 _WISH += "|as (promised|requested|asked|agreed|wished)|as (you|they|he|she|it) (asked|wished))]"
 _GO = (
     "(move|go|walk|step|head|run|travel|proceed|shuffle|slide|shift|advance|edge|inch|retreat|back)"
+)
+# What is said to come nearer to something, before the way.
+_JOIN = (
+    "[[(in order)] to] (follow|join|catch up with|go after|chase|approach|reach|accompany|escort"
+    "|(get|come) (closer|nearer) to|[go] over to|stay (close to|near|with)|make for|head for|meet)"
+)
+# Who goes: "my character goes right".
+_FIGURE = re.compile(
+    r"^(?:(?:have|let|make) )?my (?:character|avatar|figure|hero|guy|explorer)(?: will| now)? "
+    r"(?=\w)"
 )
 _ASK = "(request|ask for|beg for|call for|ask [my] {player} for|ask everyone for|ask others for"
 _ASK += "|ask all for|ask team for|ask my team for|ask teammate for|request help with)"
@@ -203,8 +220,10 @@ _STANDS_STILL = (
     "[[for] [just] [(1|one|this|a|another)] [(short|brief|more)] (step|turn|tick|moment|bit|while)]"
 )
 _OUT_OF_WAY = (
-    "(go|pass|move|act|leave|work|finish|decide|walk|come|clear off|get out of [the|my] way|do it"
-    "|get on with it) [(first|on|by|past|away|off|over|ahead|through|here|1 step)]"
+    "(come (over|here|closer|near|to me|up|along) [(here|to me)]|join me|catch up [with me]"
+    "|reach me|go|pass|move|act|leave|work|finish|decide|walk|come|clear off"
+    "|get out of [the|my] way|do it|get on with it) "
+    "[(first|on|by|past|away|off|over|ahead|through|here|1 step)]"
 )
 _LUCK = (
     "(take|try) [a|my] (chance|gamble|shot|luck)|gamble|(chance|push) my luck"
@@ -306,7 +325,9 @@ def _grammar(craft: CraftRules, actions: tuple[str, ...], agents: tuple[str, ...
                 "(keep|keep on|continue|carry on) [going|moving|walking|heading] [straight|on|to] "
                 "{way}",
             ]),
-            ("toward", [f"{_GO} [{_CELL}] (toward|(closer|nearer) to|in [the] direction of) {_DET} "
+            ("toward", [f"{_JOIN} {_DET} {{seen:thing}} [(.|by|with)] [{_GO}] [{_CELL}] "
+                        "[to|toward] [my] {way} [side]",
+                        f"{_GO} [{_CELL}] (toward|(closer|nearer) to|in [the] direction of) {_DET} "
                         f"{{seen:thing}} [{_SIDE}|{{way:rel}}]",
                         f"(approach|near|close in on) {_DET} {{seen:thing}} [{_SIDE}|{{way:rel}}]",
                         f"get [{_CELL}] (closer|nearer) to {_DET} {{seen:thing}} "
@@ -353,7 +374,7 @@ def _grammar(craft: CraftRules, actions: tuple[str, ...], agents: tuple[str, ...
                        f"{_AT}]",
                        f"drink [my fill|deeply] (at|from|of) {_DET} {{thing}} {_AT}"]),
             ("search", [f"{ON} ({use}|{_VERBS['hit']}|search|check|comb) {_DET} {{thing}} "
-                        f"{_AT} {_WITH} {_LUCKY}",
+                        f"{_AT} {_WITH} ({_LUCKY}|[.] {_SEEK})",
                         "(1|one|another) [(more|last|quick|final)] (go|try|attempt|shot|look|search"
                         f"|dig|poke|chance) [(at|to|for)] [(find|get|pick|finding|getting)] {_DET} "
                         f"{{of:thing}} [(in|from|on|among|out of) {_DET} {{thing}} {_AT}]",
@@ -371,10 +392,8 @@ def _grammar(craft: CraftRules, actions: tuple[str, ...], agents: tuple[str, ...
                         f"and (rummage|search|hunt|forage|comb|look|dig|feel|poke|root) "
                         f"[around|about] (through|in|among|around|over) {_DET} {{thing}} {_AT} "
                         f"[for {_DET} {{of:thing}}]",
-                        f"(comb|search|check) {_DET} {{thing}} {_AT} for {_DET} {{of:thing}}",
                         f"(rummage|search|hunt|forage|comb|look|dig|feel|poke|root) [around|about] "
-                        f"(through|in|among|around|over) {_DET} {{thing}} {_AT} "
-                        f"[for {_DET} {{of:thing}}]",
+                        f"(through|in|among|around|over) {_DET} {{thing}} {_AT} [[.] {_SEEK}]",
                         f"(look|search|hunt|rummage|forage|dig) for {_DET} {{of:thing}} "
                         f"(in|on|among|under) {_DET} {{thing}} {_AT}"]),
             ("take", ["(take|get|collect|cut|gather|harvest|pick) "
@@ -409,7 +428,8 @@ def _grammar(craft: CraftRules, actions: tuple[str, ...], agents: tuple[str, ...
                 "(happen|change)|anything to (happen|change))",
                 "(pass|skip) [[(my|this|1|one)] (turn|step)]",
                 "(halt|pause|rest a (moment|bit|step)|stick around [here]|(hold|stand) my ground)",
-                f"{_STANDS_STILL} [and] (let|to let) [my] ({{player}}|{_ALL}) {_OUT_OF_WAY}",
+                f"({_STANDS_STILL}|(pass|skip) (this|my) (turn|step)) ([and] (let|to let)|so) "
+                f"[my] ({{player}}|{_ALL}) [can] {_OUT_OF_WAY}",
                 f"let [my] ({{player}}|{_ALL}) (go|act|move|pass|work) first",
                 f"i (won't|will not|don't|do not) (move|act|(do|touch) anything) {TIME}",
                 f"[i make] no (move|action) [(from|for|by) me] {TIME}",
@@ -420,7 +440,7 @@ def _grammar(craft: CraftRules, actions: tuple[str, ...], agents: tuple[str, ...
                 "do nothing [for] (this|1|one|a) (step|turn|moment)",
                 f"(wait|keep waiting|stay|hold|hold on) [(here|there|{_ONE} step)] for [my] "
                 "({player}|other|others|everyone|team) [to (come|arrive|join me|catch up|get here"
-                "|come here|come closer|act|move|help|get into position)]",
+                "|come (here|closer|over|to me|near)|act|move|help|get into position)]",
             ]),
             ("asleep", [SLEEP_ON]),
             ("sleep", ["(sleep|go to sleep|fall asleep|go to bed|take [a] nap|nap|rest|"
@@ -607,6 +627,7 @@ class _Reader:
 
     def _worded(self, plain: str) -> int | None:
         """The action that a sentence names."""
+        plain = _FIGURE.sub("", plain)
         if ": " in plain:
             plain = without_effect(plain, offers(self.env, self.state, self.obs, self.legal))
         grammar = _grammar(self.env.craft, self.env.actions, self.env.agents)

@@ -38,6 +38,15 @@ _OVER_THERE = (
 )
 _WATER = "(water|lake|pond|river|pool|stream|shore)"
 _ENERGY = "(my|some|more|all [my]|lost) energy"
+_FRIEND = "(buddy|friend|mate|pal|partner|teammate|team mate|companion|fellow|fellow player)"
+_NEAR_THEM = (
+    "(stay|stick|keep) [(close|near|nearby|there|around|close by|by (them|him|her)|with (them|him"
+    "|her)|close to (them|him|her)|near (them|him|her))]"
+)
+_WHEREVER = (
+    "[((wherever|everywhere|anywhere) ((they|he|she|it) (go|goes|walk|walks|are going)|{player} go)"
+    "|closely|all the way|along|step by step|[over|right] there|around|everywhere)]"
+)
 SAID = {
     "collect": [f"{_ON} {_GATHER} {_NEAREST} {{again:item}} {_OVER_THERE} for [(some|more|its)] "
                 "{item:goods}",
@@ -55,7 +64,6 @@ SAID = {
                 f"{_ON} {_GATHER} {_NEAREST} {{item}} [just] (1|one) [only]".replace(
                     "(1|one)", "{count}"),
                 f"{_ON} {_GATHER} {{item}} {{count}} [(piece|unit|of them|more)]",
-                f"{_ON} (search|comb) grass {_UNTIL}",
                 f"{_ON} {_GATHER} {_NEAREST} {{item}} here {_UNTIL}",
                 f"{_ON} {_GATHER} {{count}} {{item:goods}} (from|off|out of) {_NEAREST} "
                 "(tree|grass|stone|rock) [here]",
@@ -69,11 +77,14 @@ SAID = {
                 f"[{_UNTIL}]",
                 f"{_ON} (search|look) for {_NEAREST} {{item:seedling}} in grass [{_UNTIL}]"],
     "collect all": [f"{_ON} {_GATHER} {_NEAREST} {{item}} [.] {_MOST}",
+                    "as (much|many) {again:item} as (i|we) can [(carry|hold|take|get)] [(.|->)] "
+                    f"{_ON} {_GATHER} {{item}} [{_UNTIL}]",
                     f"{_ON} {_GATHER} as (much|many) {{item}} as (i|we) can "
                     "[(carry|hold|take|get)]",
                     f"{_ON} {_GATHER} all {{item}} (i|we) can (carry|hold|take|get)",
                     f"{_ON} (search|comb|look through) grass for {_NEAREST} {{item:seedling}} "
                     f"[.] {_MOST}"],
+    "search": [f"{_ON} (search|comb|look through|comb through) grass {_UNTIL}"],
     "drink": [f"{_ON} drink [some] [(water|from water|from lake)] [until [(i am|i'm)] full]",
               f"{_ON} (collect|get|fetch) [some] (water|drink)", "have [a] drink",
               "take [a] drink [of water]",
@@ -120,8 +131,9 @@ SAID = {
                 "(wander|roam|venture) [off] [to] {way} (to|and) (see|discover|find|explore) "
                 "[(what's there|whats there|what is there|new (terrain|ground|land|thing))]",
                 "(explore|uncover) [map] to {way} [of here]",
-                "(discover|find out|see|look) (what's|what is|what lies) [(up|down|in|to|out"
-                "|over)] "
+                "(discover|find out|see|look) (what's|what is|what lies) "
+                "[(out|over|down|up) there] "
+                "[(up|down|in|to|out|over)] "
                 "{way}",
                 "(have|take) a look around (in|to) {way}", f"{_ON} (explore|scout) {{way}}",
     "(explore|scout) [further] out {way}",
@@ -142,13 +154,17 @@ SAID = {
              "take [(1|one)] step [to|toward] {way}", "(go|walk) (1|one) step [to] {way}"],
     "named": ["{name}"],
     "one step": ["@"],
-    "follow": ["(follow|accompany|join|stay with|stay near|(stay|stick|keep) [very] close to|"
-               "stay by|stick with|tag along with|trail|shadow|keep near|go with|go to|walk to|"
-               "come to|go over to|head to|keep follow|keep up with|go after|walk with|catch up "
-               "with"
-               "|stick together with|move closer to|get closer to|stay beside) [my] [{player}]",
+    "follow": ["(follow|accompany|join|team up with|(stay|stick|keep|walk|move|tag along|go|team)"
+               " [very|right] [(close|closer|near|on)] (to|by|with|beside|behind|near|next to"
+               "|along with|alongside)|get closer to|tag along with|trail|trail (behind|after)"
+               "|shadow|escort|stick together with|keep up with|catch up with|catch up to"
+               "|go after|walk after|run after|(go|walk|come|head|run) [over|up|across|back] to"
+               "|keep follow|(go|walk) [over] (to|and) join) "
+               f"[my] [{_FRIEND}] [{{player}}] {_WHEREVER}",
+               f"go (over|up|across|back) to [my] {{player}} and {_NEAR_THEM}",
                "(keep|stay) [my] {player} (company|s side)", "keep company with [my] {player}",
-               "(stay|walk|keep) at [my] {player} s side", "go where [my] {player} go",
+               "(stay|walk|keep) at [my] {player} s (side|heel)",
+               "go (where|wherever) [my] {player} go",
                "(stick|stay|go|keep) with [my] {player} and (go after|follow) (them|him|her|it)"],
     "help": ["(help|help up|revive|rescue|save|go help|go and help) [my] {player} [(up|get up)]",
              "help up", "go help"],
@@ -175,7 +191,8 @@ SAID = {
 # Phrases that name no more than a thing.
 SHORT = {
     "collect": ["[(some|more)] {item} " + _UNTIL, "{count} {item:goods} first",
-                "[just] {count} {item:goods} (from|off) (tree|grass|stone|this tree)",
+                "[just] {count} [(piece|log|unit|block|lump) of] {item:goods} (from|off) "
+                f"{_NEAREST} (tree|grass|stone|rock)",
                 "i want [single] {count} {item:goods}"],
     "collect all": [f"[(some|more)] {{item}} [.] {_MOST}"],
     "go to": ["[over|back|across|off|on|up] to [(nearest|closest|that|this)] {what:sight}"],

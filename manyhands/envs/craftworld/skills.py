@@ -244,7 +244,7 @@ class CraftSkills:
                     "crafting table": "table",
                     "workbench": "table",
                 },
-                "way": WAYS,
+                "way": WAYS | {f"{side}ern": WAYS[side] for side in COMPASS},
                 "name": {name: i for i, name in enumerate(names) if i < first}
                 | {name: names.index(name) for name in names[first:] if name in MOVES}
                 | dict.fromkeys(("interact", "interact with it", "use it"), names.index("do")),
@@ -714,8 +714,11 @@ class CraftSkills:
             return self._index["do"]
         if verb == "request":
             return self._named(f"request_{said['gift']}", "there is no other player")
-        if verb in ("collect", "collect all"):
-            said = {**said, "n": rl.MOST} if verb == "collect all" else said
+        if verb in ("collect", "collect all", "search"):
+            if verb == "collect all":
+                said = {"n": rl.MOST, **said}
+            if verb == "search":  # in grass there is nothing else
+                said = {"item": "sapling", "again": "sapling", **said}
             return self._collect(said, sight, current)
         if verb in ("follow", "help", "give"):
             mate = self._mate(verb, said.get("player", -1), sight)

@@ -37,7 +37,7 @@ _WHERE = f"where ({{told:things}} {_LIES}|i (saw|found|left) {{told:things}})"
 # A place by its name, and by its room or by what is there: "the kitchen sink", "the drawer in this
 # room", "the table with the bread".
 _WHICH = (
-    "[{of:room}] {place} [({near}|[here|there|over there] (in|inside|of) {room})] "
+    "[({of:room}|{near:near of})] {place} [({near}|[here|there|over there] (in|inside|of) {room})] "
     f"[((with [my]|holding|containing|(that|which) {_HOLDS}) {{has:things}} [(in|on) it]|{_WHERE})]"
 )
 # A place may be told twice: "the kitchen counter, that's counter top 1".
@@ -74,7 +74,28 @@ _PURPOSE = (
     "|in search of [(any|some|more|my)] ({aim:thing}|{aim:things}|target)"
     "|(to|and) (see|check|find out) ((if|whether) (there (is|are)|it (has|holds|contains)"
     "|{aim:thing} (is|might be|could be)) [(any|some|more)] [({aim:thing}|{aim:things})]"
-    "|what is|what's) [(there|in it|inside|on it|in there|on there)])]"
+    "|what is|what's) [(there|in it|inside|on it|in there|on there)]"
+    "|to (switch|turn|put) [on] ({aim:thing}|light) [on] [(in advance|already|there|next|later)])]"
+)
+# Why one goes there: what it may hold, that nobody looked, what was left undone.
+_SOUGHT_ONE = (
+    "[(another|second|1|one|some|other|1 of|one of|some of|any of)] [(the|my|our)] "
+    "({aim:thing}|{aim:things}|food|target|lamp|something|object|item|what (i|we) need)"
+)
+_INSIDE = "[(there|in it|on it|inside|in there|on there|at it)]"
+_WHY_THERE = (
+    "[[.] ([since|because] [(i|we|i've|we've|nobody|no one|which|it)] [(has|have|is|was)] "
+    "(never|not|haven't|hasn't|nobody has|not yet) [yet] [been] (looked|checked|searched|seen"
+    "|opened|explored|visited|been|tried) [(in|into|inside|at|there|it)] [(it|there)] "
+    "[(yet|before|so far|at all)]"
+    f"|(maybe|perhaps|possibly|hopefully) ({_SOUGHT_ONE} is [(hidden|lying|waiting)] {_INSIDE}"
+    f"|there is {_SOUGHT_ONE} {_INSIDE}|it (has|holds|contains) {_SOUGHT_ONE}"
+    f"|(i'll|i will|i|we|i can|we can) (find|get|see) {_SOUGHT_ONE} {_INSIDE})"
+    f"|(it|that|which) (may|might|could|should) [(already|still|well|even)] "
+    f"(hold|have|contain|hide) {_SOUGHT_ONE}"
+    f"|{_SOUGHT_ONE} (may|might|could|should) be [(hidden|lying|waiting)] {_INSIDE}"
+    "|i (forgot|still need|still have|have yet|meant) to (close|shut|open|check|search) "
+    "(it|{also:place})|i left (it|{also:place}) open|(it|{also:place}) is still open)]"
 )
 
 _A_LOOK = (
@@ -125,7 +146,7 @@ _TO = (
     "(to|towards|toward|into|for|in|over to|back to|up to|next to|near|close to|beside|in front of)"
 )
 _GO_TO = (
-    f"({_GO} {_TO}|(make|make beeline|aim|leave|start|depart|bound|headed|head|set (out|off)"
+    f"({_GO} {_TO}|off to|(make|make beeline|aim|leave|start|depart|bound|headed|head|set (out|off)"
     "|(head|start|move) (off|out)) for|goto|visit|approach|reach"
     "|check out|try|call at|look in at|(swing|stop|drop) by|stop at|drop in at)"
 )
@@ -176,6 +197,7 @@ def _names(catalog: Catalog) -> dict[str, Any]:
         "place": Names(catalog.receptacle_kinds, pointing=True),
         "room": Names(catalog.room_kinds, pointing=True),
         "near": dict.fromkeys(_HERE, True),
+        "near of": {"this room's": True},
         "how": {**dict.fromkeys(_UNSEEN, "unseen"), "closed": "closed", "shut": "closed"},
         "unseen": dict.fromkeys(_UNSEEN, "unseen"),
         "mine": dict.fromkeys(_MINE, True),
@@ -206,12 +228,15 @@ def grammar(catalog: Catalog) -> Grammar:
             "go",
             [
                 f"[{_LEAVING} (and|to) [now]] {_GO_TO} ({_PLACE} ({_AFTER} {_PURPOSE}"
-                f"|to (look|search|check|see)|{_ALONG})|{{to:things}} [{_FROM} {_PLACE_HERE}])",
+                f"|to (look|search|check|see)|{_ALONG}|{_WHY_THERE})"
+                f"|{{to:things}} [{_FROM} {_PLACE_HERE}])",
+                "[go] [and] (fetch|get|grab|find|collect|pick up) {told:things} "
+                f"[from where (it|they) {_LIES}] [.] [by] {_GO_TO} {{place}}",
                 f"{_GO} (from ({{off:place}}|{{from:room}}) [on|over] (to|into|in to) {_PLACE}"
                 f"|[to] [(place|spot|back to)] {_TO_WHERE})",
                 f"{_LEAVING} for {_PLACE}",
                 f"(check|search) {{place}} (in|inside|of) {{room}} {_AFTER}",
-                f"check {{place}} {_AFTER} {_PURPOSE}",
+                f"check {{place}} {_AFTER} ({_PURPOSE}|{_WHY_THERE})",
                 "[next] {place} is [certainly|surely] worth a (look|visit|check|try|peek)",
                 f"(go|(go|walk|head) and (check|inspect|see|search)|go (check|see|inspect|search)"
                 f"|{_BE_AT}|{_BEGIN}) {_PLACE}",
@@ -224,7 +249,8 @@ def grammar(catalog: Catalog) -> Grammar:
             [
                 f"[{_LEAVING} (and|to) [now]] {_ENTER} ([middle of] {{room}}|{_ROOM}) "
                 f"({_AFTER}|(to|and) (look|search|explore|check|have a look) [around] "
-                f"[(there|in it|inside|{{again:room}})] [for {_ANY}]|{_ALONG})",
+                f"[(there|in it|inside|{{again:room}})] [for {_ANY}]|{_ALONG}|{_WHY_THERE})",
+                f"{_ENTER} {_ROOM} [.] (that's|that is|i . e [.]|namely|which is) {{again:room}}",
                 f"{_GO} (from {{from:room}} [on|over] (to|into|in to)|for {_THINGS}) {{room}}",
                 f"{_LEAVING} for {{room}}",
                 f"(take|cover|do|handle|tackle|{_BEGIN}) {{room}}",
@@ -410,7 +436,7 @@ def grammar(catalog: Catalog) -> Grammar:
         (
             "search",
             [
-                f"[go] [and] {_SEARCH} ({_PLACE}|{{room}}) {_SOUGHT}",
+                f"[go] [and] {_SEARCH} ({_PLACE}|{{room}}) ({_SOUGHT}|{_WHY_THERE})",
                 f"{_SEARCH_ROOM} {{room}} {_SOUGHT}",
                 "([go] [and] see|inspect|(have|take) look at|take on|go see) {room}",
                 f"(check|see|find out) what ({_PLACE}|{{room}}) "

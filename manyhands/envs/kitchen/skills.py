@@ -415,6 +415,8 @@ class KitchenSkills:
 
     def _skill(self, verb: str, said: dict[str, Any], perception: np.ndarray | None) -> int:
         thing, pots = said.get("thing"), ", ".join(self._pots)
+        if verb == "fetch":  # "to the onion box, take one"
+            thing = said.get("thing", said.get("box"))
         if verb == "wait":
             self._in_hand(thing, perception)
             return self.wait
@@ -577,8 +579,8 @@ _GET = (
 _IN = "[(and|to) (drop|put|add|tip|place|throw|pop|toss) it [(in|there|in there|inside)]]"
 # What another chef is let do.
 _DOES = (
-    "(go|pass|move|act|work|get|get (to|at|by|past|through)|reach|use|take|grab|fetch|bring|put"
-    "|fill|finish|cook|plate|serve|deliver|do|have|clear|deal with|by|past|through|squeeze"
+    "(go|pass|move|act|work|decide|get|get (to|at|by|past|through)|reach|use|take|grab|fetch|bring"
+    "|put|fill|finish|cook|plate|serve|deliver|do|have|clear|deal with|by|past|through|squeeze"
     f" (by|past|through)) [{_DET}] [({{their:thing}} [(dispenser|box|crate|pile|stack|supply)]"
     "|(pot|pan) [{their_pot:pot}]|window|serving window|counter|it|this|way|job|turn)] "
     "[(first|by|past|through|away|on|out of [my] way)]"
@@ -588,6 +590,12 @@ _SO_OTHER = (
     f"(so [that] {{other}} (can|may|has room to|is able to) {_DOES}|(to|and) let {{other}} {_DOES}"
     "|[to get|to be] out of [(my|{other} s)] way|to (make|give|leave) [{other}] (room|space) "
     "[for {other}]|to (make way for|free (way|path) for|give way to|avoid) {other})"
+)
+_WATCH_OTHER = (
+    "[(and|to)] ((see|watch|check|find out) (what|where|how|which way|whether|if) {other} "
+    "(do|does|will do|is doing|is up to|heads|goes|moves|is (going|heading|headed|off to)|wants"
+    "|(wants|is going|plans|intends) to (go|do)|will go|turns|takes|decides|plans)"
+    "|(watch|observe|see|keep an eye on) {other})"
 )
 _SO_FREE = (
     "(for (now|later|{other})|so [that] my hand (is|be|are|get|become) (free|empty)"
@@ -624,6 +632,9 @@ _CELLS = (
 )
 _PHRASES = {
     "fetch": [f"{_ON} {_GET} {_DET} {{thing}} {_BOX} {_FOR}",
+              f"[[(go|walk|head|run|off)] [over] to] [(nearest|closest)] {{box:thing}} "
+              f"(dispenser|box|crate|pile|stack|supply|station|bin) {_AT} [.] [i] {_GET} "
+              f"({_DET} {{thing}}|[(1|one)])",
               f"(go|walk|head|run|off|go over|walk over|head over) [over] to {_BOXES} "
               "(and|to) (take|get|grab|fetch|collect|pick up) [(1|one|it|for a|a|{thing})]",
               f"(go|walk|head|run|off) [over] to {_BOXES} for {{thing}}",
@@ -693,8 +704,10 @@ _PHRASES = {
              "(wait|stay|stand still|stand by|hold|hold (on|still)|remain|pause|hang back) [(here"
              "|right here|still|put|in place|where i am|in position)] "
              "[[for] [(this|1|one|a)] (step|turn|moment|bit|while|second)] "
-             f"({_SO_OTHER}|while {{other}} {_DOES}|and (see|watch) what {{other}} (do|does|is "
-             "doing|will do))",
+             f"({_SO_OTHER}|while {{other}} {_DOES}|{_WATCH_OTHER})",
+             f"do nothing [for] [(this|1|one|a)] [(1|one)] [(step|turn|moment|bit|while)] "
+             f"{_WATCH_OTHER}",
+             f"(pass|skip) [(my|this)] (turn|step) [(and|to)] ({_WATCH_OTHER}|{_SO_OTHER})",
              "stay idle", "[(hold|keep|maintain)] [my] position",
              "(do not|don't|won't|i'm not|not) (move|budge) (at all|(this|1) (step|turn)|for now)",
              "no (move|movement) [(this|for this) (step|turn)]",
@@ -710,6 +723,10 @@ _PHRASES = {
               f"[(cell|tile|square|position|spot|"
               f"floor cell)] [at] {place} [[(to get|to be)] out of [(the|my)] way]"
               for place in _CELLS]
+             + [f"({_ASIDE}|[get] out of [the] way|(make|give) [some] (room|way|space)|clear way) "
+                f"[.] [({_ON} {_GO}|step|move|stand|wait)] [(over|back|across|up|down)] [(to|at)] "
+                f"[(cell|tile|square|position|spot|floor cell)] [at] {place}"
+                for place in _CELLS]
              + [f"({_ON} {_GO}|{_ASIDE}|step|move|stand|wait) [(over|back|across|up|down|aside)] "
                 "[(to|at|onto|on)] [(cell|tile|square|position|spot|floor cell)] [at] "
                 f"{place} [[.] {_SO_OTHER}]"

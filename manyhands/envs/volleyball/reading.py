@@ -57,13 +57,39 @@ _FLY = (
     "|float|drift|shift|climb|rise|descend)"
 )
 _NEXT = (
-    "(return|set|pass|serve|[next] (ball|touch|shot|attack|hit)"
+    "([(their|my|our)] (return|set|pass|serve)|[next] (ball|touch|shot|attack|hit)"
     "|[their] [next] (return|shot|attack|hit)|it)"
 )
 _READY = (
-    f"[(and|to) (get ready|be ready|wait|wait there|stay there|hold|hold there|hover there|prepare"
-    f"|watch|stay ready) [for {_NEXT}]]"
+    f"[((and|to) (get ready|be ready|wait|wait there|stay there|hold|hold there|hover there"
+    f"|prepare|watch|stay ready)|ready [and waiting]) [for {_NEXT}]]"
 )
+# "One step deeper" and "back a metre", which count nothing.
+_TOWARD = r"(?:(?:closer|nearer|deeper|higher|lower|back|forward|up|down|left|right)\b|to the )"
+_STEP = r"(?:a|an|one|1|two|2|half a|a half)[ -](?:m|met(?:re|er)s?|steps?|paces?)"
+BY_A_STEP = re.compile(
+    rf"\b{_STEP} (?=(?:further |farther |more )?{_TOWARD})"
+    rf"|(?<=\bback ){_STEP}\b|(?<=\bup ){_STEP}\b|(?<=\bdown ){_STEP}\b|(?<=\bforward ){_STEP}\b",
+    re.I,
+)
+# How a place lies to the present one, or to the court.
+_MORE = (
+    "(higher|lower|deeper|back|forward|further (back|forward|up|down|left|right)"
+    "|farther (back|forward|up|down|left|right)|[further] (up|down|left|right)"
+    "|to [the] (left|right)|(closer|nearer) (to|in to) [the] net"
+    "|(farther|further|back|away) from [the] net|inward|outward|sideways)"
+)
+_SHIFTED = (
+    "(same (spot|place|position|point|height) [but|only|just] [(bit|little|slightly|step|1 step)] "
+    f"{_MORE}|[over] [(bit|little|touch|slightly|step|1 step|metre|1 metre|half metre|m|notch)] "
+    f"[over] {_MORE} [up])"
+)
+_PART = (
+    "(near|by|at|close to|next to|behind|in front of|in|on|up at|up to) [my|our] "
+    "[(left|right|back|front|own)] (net|middle|centre|center|side|half|court|back|line|flank"
+    "|corner|service line|back line)"
+)
+_AREA = "[my|our] [(left|right|back|front|own)] (middle|centre|center|side|half|court|back|flank)"
 _HOME = (
     "(home|[my] (place|own place)|[my] home [(position|place|spot|base)]|base"
     "|my (base|spot|position|starting (position|place|point)|start position|base position))"
@@ -93,6 +119,16 @@ _LEAVE = (
     "|it))"
 )
 
+# Why one does not play it: "hover, it is not my ball yet".
+_NOT_MINE = (
+    "[.|-] [since|because|as] "
+    "([(it|this|that|ball|it's|that's|this is|that is|it is)] (is not|isn't|not) "
+    "(mine|my (ball|touch|turn|serve|job|play)) "
+    "|(it's|this is|that's) [still] (near {mate:n}|my (partner|teammate)) s (ball|touch|turn|serve)"
+    "|i (may|must|can|should) (not|no longer) (touch|play|hit) (it|ball)"
+    "|i (can't|mustn't|cannot) (touch|play|hit) (it|ball)"
+    "|(i'm|i am) not allowed to (touch|play|hit) (it|ball)) [to (touch|play|hit|take)] [(yet|now)]"
+)
 # Not to play the ball.
 _SHUN = (
     "((keep|stay) [well] (away|clear|off|out of reach) [(from|of)] (ball|it|that ball|this 1)"
@@ -101,13 +137,15 @@ _SHUN = (
     "|(don't|do not|not) (touch|hit|play|go for|chase|attack) (ball|it|anything))"
 )
 _TO_THEM = (
-    f"(let {_WHOM} (have|take|deal with|handle|play|get|hit|do|receive|try) "
+    f"(let {_WHOM} ((have|take|deal with|handle|play|get|hit|do|receive|try) "
     "(ball|it|this|that|this 1|this ball|this touch|next touch|next 1|work)"
+    "|serve [(it|ball)]|receive|play|(do|get on with) [(its|his|her|their)] (job|thing|work))"
     f"|leave (ball|it|this 1|this ball|next touch) (to|for) {_WHOM})"
 )
 _STILL = (
     "(hover|stay|hold|remain|float|hang|do nothing|stand still|stand by|idle|stay still|keep hover"
-    "|(hold|keep) [my] (position|place|spot|station|height|altitude)) [(here|still|put|in place"
+    "|(hold|keep) [my] (position|place|spot|station|height|altitude)) "
+    "[right|just|exactly] [(here|still|put|in place"
     "|where i am|in [the] air|steady|there|back)]"
 )
 
@@ -147,9 +185,11 @@ _SKILLS = {
             "(remain|stay|keep) in [a] hover", "keep hover", "[a] [steady] hover",
             "stay as i am", "no op",
             f"{_STILL} [(and|.|while)] ({_SHUN}|{_TO_THEM})",
-            f"({_SHUN}|{_TO_THEM}) [(and|.)] {_STILL}",
+            f"({_SHUN}|{_TO_THEM}|{_LET_GO}) [(and|.)] [i] [just] {_STILL}",
+            f"({_STILL}|wait) {_NOT_MINE}",
             "((keep|stay) [well] (away|clear|off|out of reach) [(from|of)]|avoid) ball",
-            f"come to [a] (rest|stop|halt) [about] [(here|where i am)] {_READY}",
+            "come to [a] (rest|stop|halt) [(about|right|just|exactly)] [(here|where i am)] "
+            f"{_READY}",
             f"(come to [a] (rest|stop|halt)|hover|stay [where i am]|hold|stay out of it) [and] "
             f"({_LET_GO}|(don't|do not|not) touch {_BALL}|hover|{_LEAVE})",
             _LEAVE, "hold station", "keep still and save (energy|battery|power)",
@@ -188,7 +228,14 @@ _SKILLS = {
                   f"[up] (at|by) net {_STOP}",
                   f"{_ON} (guard|hold|cover|defend) net [and wait [for (ball|it)]]",
                   f"{_ON} (get|stay|wait|stand|be|hover|move) in front of ball at net {_STOP}",
-                  "meet ball at net", "(do|play|perform|go for|make|try|continue|keep up) block",
+                  "meet ball at net",
+                  "(do|play|perform|go for|make|try|continue|keep up|take up|set up|form|get into"
+                  "|fly|man) block [at net]",
+                  "(go|fly|move|get|head) [up] to net for block",
+                  "(be|put up|form|make|build|act as) wall at net",
+                  f"(man|close|seal|shut) net [{_STOP[1:-1]}]",
+                  "(get|be) [(ready|in position|into position|in place)] to block [at net]",
+                  f"{_UP_AT_NET} {_STOP[1:-1]}",
                   f"(take up [my] (place|post|position)|take [my] (post|position|station)) at net "
                   f"{_STOP}",
                   f"(station|position|place) myself at net {_STOP}",
@@ -204,6 +251,11 @@ _SKILLS = {
                   f"(go|go and|go up to net and|move up to net and) block {_BALL} [at net]"],
         "go to": [f"(my|the) [next] (place|target|position|destination|spot|goal|stop) (is|will "
                   f"be) {_THERE}",
+                  f"({_SHIFTED}|{_PART}) [.] {_ON} [{_FLY}] [to] {_THERE} {_READY}",
+                  f"{_ON} ({_FLY}|(position|place|station) myself|wait|stand|stand by|hover) "
+                  f"({_SHIFTED}|{_PART}) [.] [(at|to)] {_THERE} {_READY}",
+                  f"(cover|guard|hold|defend|watch|keep|protect) {_AREA} (at|from) {_THERE} "
+                  f"{_READY}",
                   f"[(to|for|toward|towards)] [my] (same|old|last|previous) "
                   "(place|target|position|destination|spot|goal) [(as before|again|as last time)] "
                   f"{figures.LIST}",
@@ -248,6 +300,13 @@ _PLACES = {
         },
         "middle": dict.fromkeys(("middle", "centre", "center"), "middle"),
 }  # fmt: skip
+
+
+def with_place(text: str) -> tuple[str, list[float] | None]:
+    """A sentence with `figures.LIST` in place of the place in it, and the place."""
+    plain = BY_A_STEP.sub("", text)
+    return figures.split(plain, ("x", "y", "z"), "m|metres?|meters?")
+
 
 # ---- options of a team ---------------------------------------------------------------------------
 

@@ -691,7 +691,7 @@ class VolleyballSkills:
         Raises:
             IllegalAction: it names a skill that is not in the table, or no place on its half.
         """
-        sentence, numbers = figures.split(text, ("x", "y", "z"), "m|metres?|meters?")
+        sentence, numbers = reading.with_place(text)
         readings = reading.skills().read(sentence)
         if {r.meaning for r in readings} == {"receive", "serve"} and perception is not None:
             served = float(self.parse_observation(np.asarray(perception)).served) > 0
