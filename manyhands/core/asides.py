@@ -332,9 +332,25 @@ _PLACE = re.compile(r"\(\s*-?\d+(?:\.\d+)?(?:\s*,\s*-?\d+(?:\.\d+)?)+\s*\)")
 _PIECE = re.compile(r"[.,](?!\d)|[;!\n\u2013\u2014]| - | but | and (?!\S+(?: \S+)? are\b)")
 
 
+# "chef_1 is at the dispenser: takes a dish", "the storage, where I threw it away".
+_OF_OTHERS = re.compile(
+    rf"\W*(?:{NAME}|he|she|they|it|(?:my|the) (?:partner|opponent|other)\w*)\b", re.I
+)
+_THEIRS = re.compile(
+    r"\W*(?!pass|press|cross|toss|yes|always|as\b|is\b|this\b)[a-z]{2,}s\s+\w", re.I
+)
+_WHERE_WAS = re.compile(
+    r"\W*(?:i|we|he|she|they|it) (?:\w+ed|threw|went|was|were|left|put|had|took|got|saw|found)\b",
+    re.I,
+)
+_GOES = re.compile(r"\b(?:go|walk|head|move|back|return|off|run|step|to)\b", re.I)
+
+
 def main_clauses(text: str) -> Iterator[Clause]:
     """The ways to take a sentence apart; none if it asks something, or quotes."""
     for clause in _clauses(text):
+        if _OF_OTHERS.match(clause.reason) and _THEIRS.match(clause.main):
+            continue
         reason = _LATER.sub("", clause.reason) if clause.later else clause.reason
         yield clause._replace(reason=_plain(reason)) if reason else clause
 
@@ -404,6 +420,9 @@ def _reasons(text: str) -> Iterator[Clause]:
             reason = text[mark.end() :].strip(" ().!;:*\n")
             # "Four to win" may be the name of the game.
             bare = _BARE_AIM.search(mark[0]) is not None
+            told = mark[0].endswith("where") and _WHERE_WAS.match(reason)
+            if told and not _GOES.search(text[: mark.start()]):
+                continue
             if not reason and (
                 sign is _WHY or (not bare and text[: mark.start()].strip().isalpha())
             ):

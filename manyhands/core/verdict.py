@@ -299,7 +299,7 @@ _NOT_BEHIND = re.compile(
     r"|wish\w*|hopes?|imagine|suppose|pretend|jok\w+|kidding|instead|rather|wrong|bad|stupid|silly"
     r"|mistake|illegal|impossible|blocked|taken|occupied|forbidden|later"
     r"|next (?:turn|step|time|round)|tomorrow|then|once|when\w*|until|before|after\w*"
-    r"|last|earlier|previous\w*|was|were|had|did|options?|choices?|examples?|who|what|how|why"
+    r"|last|earlier|previous\w*|was|were|had|did|threw|thrown|went|took|dropped|options?|choices?|examples?|who|what|how|why"
     r"|yours?|you|i'd|not to|no (?:way|good"
     r"|use)|pointless|useless|risky|dangerous|nonsense|dumb|right\W*\Z|is\W*\Z|are\W*\Z|too)\b"
     r"|[?\"]",
