@@ -17,6 +17,7 @@ may be stopped and repeated; the tables of `evaluate` go to `results/kitchen-zer
   random start cells.
 - `skills`: `lapses`, and beside these partners some that follow skills drawn at random
   (`--others`): they walk as greedy chefs do, but choose without a plan what for.
+- `memory`: the same with recurrent networks, which see from what happened whom they are with.
 - `hsp`: three learners by hidden-utility self-play (`manyhands/baselines/learners/hsp.py`): they
   begin as `lapses` do, and go on beside agents of their own that are paid for other things.
 - `cec`: two learners in self-play in 4,000 generated kitchens, none of which is a layout, that read
@@ -95,6 +96,7 @@ CO_PLAY_IN = {"forced_coordination": {"lapses": 0.5, "team_shaping": True}}
 # Steps of each learner beside partners by random skills, and how many of these there are.
 SKILLED = {"forced_coordination": (32_000_000, 6), "coordination_ring": (8_000_000, 4)}
 SKILLED_ELSE = (6_000_000, 4)
+REMEMBERING = (20_000_000, 6)  # the same of those with recurrent networks
 GENERATED = "generated"
 # As large as the five layouts, and as varied; none of them is among these.
 KITCHENS = {
@@ -362,9 +364,17 @@ def lapses(layout: str) -> None:
 
 def skills(layout: str) -> None:
     """Learners as those of `lapses`, beside chefs that follow skills drawn at random as well."""
-    steps, count = SKILLED.get(layout, SKILLED_ELSE)
+    beside_skills(layout, "skills", *SKILLED.get(layout, SKILLED_ELSE))
+
+
+def memory(layout: str) -> None:
+    """The same with recurrent networks."""
+    beside_skills(layout, "memory", *REMEMBERING, "--recurrent")
+
+
+def beside_skills(layout: str, name: str, steps: int, count: int, *flags: str) -> None:
     blocks = 2 * (8 + count)
-    train(layout, "skills", "--algorithm", "self_play_pool",
+    train(layout, name, "--algorithm", "self_play_pool", *flags,
           "--others", " ".join(["random_skills"] * count), "--own-lapses", "0.25",
           "--num-envs", str(256 // blocks * blocks), "--total-steps", str(steps),
           starts="random")  # fmt: skip
@@ -503,7 +513,7 @@ def methods_of(layout: str, env: Any, chosen: Sequence[str] = ()) -> dict[str, d
         found[name] = [folder(layout) / f"{name}-{seed}.safetensors" for seed in range(SEEDS)]
     for name in ("cec", "cec-lapses"):
         found[name] = numbered(folder(GENERATED) / name, CEC_SEEDS)
-    for name in ("lapses", "skills", "hsp"):
+    for name in ("lapses", "skills", "memory", "hsp"):
         found[name] = numbered(folder(layout) / name)
     for name, (seeds, _) in OTHERS.items():
         found[name] = numbered(folder(layout) / name, seeds)
@@ -677,6 +687,7 @@ PARTS = {
     "fcp-lapses": fcp_lapses,
     "lapses": lapses,
     "skills": skills,
+    "memory": memory,
     "hsp": hsp,
     "cec": cec,
     "cec-lapses": cec_lapses,
