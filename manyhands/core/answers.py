@@ -448,7 +448,8 @@ def _ordered(ways: Wordings, source: str) -> Answer:
 
 
 _CALLED = re.compile(
-    r"(?:(?:tool|function)(?:_call)?\s*:\s*)?(?P<name>[a-z][a-z_]{0,40})\((?P<rest>\s*[a-z_]{1,40}\s*=[^=].*)\)",
+    r"(?:(?:tool|function)(?:_call)?\s*:\s*)?(?P<name>[a-z][a-z_]{0,40})"
+    r"\((?P<rest>\s*[a-z_]{1,40}\s*=[^=].*)\)",
     re.I | re.S,
 )
 # `env.step("north")`: the tool takes the action in words.
@@ -572,7 +573,8 @@ _LABEL = re.compile(
     rf"(?:(?:so|thus|therefore|hence),?{_BLANK}+)?"
     rf"(?:(?:based on|given|considering|after)\b[^,.:;!?]{{0,60}},{_BLANK}+)?"
     rf"(?:(?:the|my|final|next|chosen|best){_BLANK}+){{0,3}}(?:answer|move|choice|decision|action"
-    rf"|(?:selected|chosen){_BLANK}+(?:skill|action|move)|selection|conclusion|verdict|result|output|response|command|pick"
+    rf"|(?:selected|chosen){_BLANK}+(?:skill|action|move)|selection|conclusion|verdict|result"
+    rf"|output|response|command|pick"
     rf"|(?:selected|chosen)(?=[*_`]{{0,2}}:)|(?<=my )order|(?:final|act)(?=[*_`]{{0,2}}:))"
     rf"(?:{_BLANK}+is(?:{_BLANK}+to(?={_BLANK}+[a-z]))?)?"
     rf"(?:{_BLANK}|[*_`])*(?P<colon>[:=\uff1a]?)(?:{_BLANK}|[*_`])*",

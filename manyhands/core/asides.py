@@ -28,7 +28,17 @@ from manyhands.core.cuts import (
     STATES,
     Clause,
 )
-from manyhands.core.signs import HARMFUL, JUDGES, MOCKING, NAME, NO_NOTE, NOT_WEIGHED, OTHERS, PLAN
+from manyhands.core.signs import (
+    HARMFUL,
+    JUDGES,
+    MOCKING,
+    NAME,
+    NO_NOTE,
+    NOT_WEIGHED,
+    OTHERS,
+    PLACE,
+    PLAN,
+)
 
 MOST = 600  # characters of a sentence that is taken apart; a longer one must mark its action
 _MOST_PIECES = 12  # sentences and clauses of a reason
@@ -66,7 +76,8 @@ _LABEL = re.compile(
     r"|that leaves (?:me )?(?:with )?(?:only )?one (?:thing|option|choice|move)\s*:\s*"
     r"|that(?:'s| is) what i(?:'ll| will| shall)? do\s*:\s*"
     r"|(?:(?:first|next|this) step|step (?:one|1)|first(?: off)?|next(?: up| stop)?|now)\s*:\s*"
-    r"|(?:(?:my|the|final)\s+)?(?:selected|final|output|best|pick|selectionpick|selection|verdict|priority)"
+    r"|(?:(?:my|the|final)\s+)?(?:selected|final|output|best|pick|selection"
+    r"|verdict|priority)"
     r"(?:\s+(?:skill|action|move|option))?\s*:\s*"
     r"|(?:(?:my|the) plan|(?:my |the )?(?:best|chosen|final) (?:option|pick|plan|skill|play))"
     r"\s*:\s*"
@@ -326,8 +337,7 @@ _FORBIDS = re.compile(r"\W*(?:do not|don't|never|not|avoid|no longer|refuse to)\
 # Behind a purpose: "ready to take it next".
 _LATER = re.compile(r",?\s+(?:next|later|afterwards|then|first|soon)\W*\Z", re.I)
 
-# "(2, 3)" is one word, and none of its numbers an action.
-_PLACE = re.compile(r"\(\s*-?\d+(?:\.\d+)?(?:\s*,\s*-?\d+(?:\.\d+)?)+\s*\)")
+_PLACE = re.compile(PLACE)
 # "b2 and a1 are taken" is one clause.
 _PIECE = re.compile(r"[.,](?!\d)|[;!\n\u2013\u2014]| - | but | and (?!\S+(?: \S+)? are\b)")
 
@@ -442,7 +452,7 @@ def _reasons(text: str) -> Iterator[Clause]:
     if where:
         yield Clause(f"go to {where['where'] or where['what']}", where["told"], later=True)
     for_now = _FOR_NOW.fullmatch(text)
-    if for_now and not HARMFUL.search(text):
+    if for_now and not (HARMFUL.search(text) or OTHERS.search(text)):
         yield Clause(for_now["main"])
     thought = _THOUGHT_OF.fullmatch(text)
     if thought:

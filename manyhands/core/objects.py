@@ -24,11 +24,12 @@ _KEYS = (
 _ARGUMENTS = ("arguments", "parameters", "input", "args", "params", "tool_input")
 _NESTED = (*_ARGUMENTS, "function", "tool_calls", "tool_call", "response", "output", "result")
 _TOOLS = ("name", "tool", "tool_name", "function")
-_MESSAGE = {"role", "type", "content"}
 _TRIES = 32  # objects that are looked for
 _DEEPEST = 6  # how deep objects and lists that name an action are nested
 
 _list = str.split
+_MESSAGE = frozenset(_list("role type content"))
+_TOLD = frozenset(_list("action answer move decision final text output_text"))  # types of messages
 # What is named by these keys is said without them: {"action": "move", "direction": "north"} is
 # "move north". Any other key may turn what it names round ("avoid"), so that it stays.
 _VERBS = frozenset(
@@ -162,8 +163,8 @@ def order_of(value: Any, depth: int = 4) -> tuple[Wordings, str | None] | None:
             return found
         say = found[1] if found else say
     # A message with its role or type.
-    own = keys.get("role", "assistant") == "assistant" and set(keys) <= _MESSAGE
-    if own and isinstance(keys.get("content"), str):
+    own = keys.get("role", "assistant") == "assistant" and keys.get("type", "text") in _TOLD
+    if own and set(keys) <= _MESSAGE and isinstance(keys.get("content"), str):
         return _wordings(keys["content"], {}, called=False), say
     # A tool call that is named like the action.
     name = next((keys[key] for key in _TOOLS if isinstance(keys.get(key), str)), None)

@@ -100,7 +100,12 @@ def clearly(text: str) -> str:
 
 
 # Who speaks, and what it does beside speaking: "Player: north", "*thinks* north".
-_STAGED = re.compile(r"\A\s*[*(]?(?!i\b)[a-z]+s\b[^()*\n]{3,80}[*)]\s*(?=[A-Z])")
+# A stage direction may be the action itself, "*raises to 4*".
+_STAGED = re.compile(
+    r"\A\s*[*(]?(?!i\b|(?:bet|fold|call|raise|check|goe|move|walk|turn|step|head|wait|stay|take|put"
+    r"|drop|pick|place|play|offer|accept|reject|chase|hold|interact|open|close|claim|pledge)s\b"
+    r"|passes\b)[a-z]+s\b[^()*\n]{3,80}[*)]\s*(?=[A-Z])"
+)
 _POLITE = re.compile(
     r"\W*(?:with (?:all )?(?:due )?(?:respect|pleasure|your permission|a smile)[^,.;:!?]{0,40},"
     r"|(?:given|considering|based on|looking at|in view of) (?!the (?:chance|choice|option))"

@@ -14,6 +14,9 @@ NAME = (
     r"|agent|bot|opponent|partner|team|seller|buyer) \d{1,2})"
 )
 
+# "(2, 3)" is one word, and none of its numbers an action.
+PLACE = r"\(\s*-?\d+(?:\.\d+)?(?:\s*,\s*-?\d+(?:\.\d+)?)+\s*\)"
+
 # Groups of words, by what they do.
 _NO = r"no not never cannot \w+n't"
 _PEOPLE = "he she they his her their"

@@ -20,7 +20,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from manyhands.core.signs import NAME
+from manyhands.core.signs import NAME, PLACE
 from manyhands.core.words import CHEER
 
 MOST = 2_000  # characters of an answer that is read so
@@ -54,7 +54,7 @@ _STOP = re.compile(
 _ENDED = re.compile(r"[.!?\u2026)\"*`_:]\W*\Z")
 # Numbers that are no action: places, counts and what a label says.
 COUNTED = re.compile(
-    r"\(\s*-?\d+(?:\.\d+)?(?:\s*,\s*-?\d+(?:\.\d+)?)+\s*\)|(?<=:)\s*-?\d+(?:\.\d+)?\b"
+    rf"{PLACE}|(?<=:)\s*-?\d+(?:\.\d+)?\b"
     r"|\b\d+(?:\.\d+)?(?=\s+[a-z]{4,}\b)",
     re.I,
 )
@@ -177,8 +177,8 @@ _RULED_OUT = re.compile(
 # "That threatens c3": what comes of the action names other things.
 _COMES = re.compile(
     r"\W*(?:that|this|it|which)(?: (?:also|then|only|just|even|already))? (?:threatens|makes"
-    r"|creates|forces|blocks|gives|keeps|sets|leaves|brings|gets|lets|stops|puts|opens|builds|prepares"
-    r"|prevents|completes|extends|connects|guards|protects|saves|clears|frees|covers|starts"
+    r"|creates|forces|blocks|gives|keeps|sets|leaves|brings|gets|lets|stops|puts|opens|builds"
+    r"|prepares|prevents|completes|extends|connects|guards|protects|saves|clears|frees|covers|starts"
     r"|takes (?:away|care)|wins|helps|means|closes|cuts|shortens)\b",
     re.I,
 )
@@ -299,7 +299,8 @@ _NOT_BEHIND = re.compile(
     r"|wish\w*|hopes?|imagine|suppose|pretend|jok\w+|kidding|instead|rather|wrong|bad|stupid|silly"
     r"|mistake|illegal|impossible|blocked|taken|occupied|forbidden|later"
     r"|next (?:turn|step|time|round)|tomorrow|then|once|when\w*|until|before|after\w*"
-    r"|last|earlier|previous\w*|was|were|had|did|threw|thrown|went|took|dropped|options?|choices?|examples?|who|what|how|why"
+    r"|last|earlier|previous\w*|was|were|had|did|threw|thrown|went|took|dropped|options?|choices?"
+    r"|examples?|who|what|how|why"
     r"|yours?|you|i'd|not to|no (?:way|good"
     r"|use)|pointless|useless|risky|dangerous|nonsense|dumb|right\W*\Z|is\W*\Z|are\W*\Z|too)\b"
     r"|[?\"]",

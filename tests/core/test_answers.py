@@ -249,6 +249,8 @@ def test_forms_of_models(text):
         "{'action': 'not north'}",
         "{'action': 'north', 'action': 'south'}",
         '{"role": "user", "content": "north"}',
+        '{"type": "thought", "content": "north"}',
+        "*goes to the pot* North",
         "ACTION: north  # or south?",
         "[ACTION] north [/ACTION] [ACTION] south [/ACTION]",
     ],
