@@ -156,7 +156,7 @@ _NO_AIM = re.compile(
 # What the action does at once: "turn right, to face south".
 _FACE = re.compile(r"\bto face\W*$", re.I)
 _OUTCOME = re.compile(r"\b(?:so that|because|since)\b", re.I)
-_SO_THAT = re.compile(r"\bso (?:that|i|we)\b", re.I)
+_SO_THAT = re.compile(r"\bso (?:that|i|we|.* (?:can|could))\b", re.I)
 # "As it might hold one": what is not sure in a cause leaves the action as it is.
 _GIVEN = re.compile(r"\b(?:because|since|as)\b", re.I)
 _UNSURE = re.compile(r"\b(?:maybe|perhaps|possibly|probably|might)\b", re.I)
