@@ -50,7 +50,11 @@ _CALLED = (
 _GREETING = r"(?:ok|okay|alright|all right|sure|yes|hi|hey|hello|thanks|thank you|sorry|no problem)"
 
 # Whom it is said to, before and behind what "I" do.
-_TO_BEFORE = re.compile(rf"\W*(?:{_GREETING},? )?{_CALLED}\s*[,!]\s*(?={SELF}\b)", re.I)
+_TO_BEFORE = re.compile(
+    rf"\W*(?:(?:{_GREETING},? )?{_CALLED}\s*[,!]"
+    rf"|(?:heads[ -]up|attention|listen up|fyi|note),? {_CALLED}\s*[,!:])\s*(?={SELF}\b)",
+    re.I,
+)
 _TO_BEHIND = re.compile(rf",\s*{_CALLED}\W*$", re.I)
 _OWN = re.compile(rf"\W*{SELF}\b", re.I)
 
@@ -103,7 +107,7 @@ _CALL = re.compile(
 
 # Behind the action, its reason; "since" and "as" are of time in other places.
 _WHY = re.compile(
-    r"\s*[,;(\u2013\u2014-]*\s*\b(?:because|since|so that|in order to|in order that"
+    r"\s*[,;(\u2013\u2014-]*\s*\b(?:because|since|now that|so that|in order to|in order that"
     r"|so (?:i|we) (?:can|could|may|have|keep)|so (?:i'm|i am|we're|we are) (?=(?:beside|next|near"
     r"|closer|nearer|in|at|by|on|facing|ready|free|set|out of)\b)"
     r"|as (?:it|this|the|there|i|we|my|our)\b"
@@ -118,8 +122,8 @@ _WHY = re.compile(
     r"|(?<=, )which (?:is|are) (?=(?:also |still |just |now |right |already |only )*(?:open|closed"
     r"|empty|full|free|close|near\w*|next|on|in|at|beside|by|adjacent|one|two|three|\d+|north"
     r"|south|east|west|above|below|ready|running|cooking|waiting|the (?:closest|nearest))\b)"
-    r"|(?<=, )which (?=(?:starts|brings|puts|gives|takes|lets|makes|leads|opens|keeps|moves|leaves"
-    r"|fills|completes|gets|clears|frees|starts|ends|wins|saves)\b)"
+    r"|(?<=, )which (?=(?:(?:also|then|soon|will|at once) )*(?!(?:is|was|has|does|says|means"
+    r"|tells|asks|seems|looks|loses|fails|costs|kills|hurts)\b)(?:[a-z]+s|(?<=will )[a-z]+)\b)"
     r"|and (?:then )?(?:hope|pray|trust)(?: that| for)?"
     r"|before (?=(?:the|my|our|its?|he|she|they|somebody|anyone|another|[a-z]+_\d)\b)"
     r"|while (?:it|this|the|my|our)\b|towards?|in the direction of)\b",
@@ -140,7 +144,11 @@ _AIM = re.compile(
     r"|restore|regain|recover|refill|satisfy|quench|heal|survive|earn|obtain|acquire|increase|reduce"
     r"|improve|test|probe|show|signal|achieve|complete|finish|advance|explore|scout|enter|unlock"
     r"|extract|control|balance|disguise|represent|minimi[sz]e|limit|create|form|threaten|deny|fight"
-    r"|spread|corner|surround|cover)\b"
+    r"|spread|corner|surround|cover|be|stay|become|end up|widen|tighten|narrow|close|squeeze|draw"
+    r"|lure|bait|force|disrupt|deflect|match|beat|punish|reward|support|assist|rescue|relieve|free"
+    r"|bring back|top|plate|fry|boil|bake|mix|add|warm|chill|dry|plant|sleep|rest|wake|fill|empty"
+    r"|swap|buy|sell|cheat|sneak|slip|cross|climb|rise|descend|sink|brake|level|steady|aim|point"
+    r"|inspect|examine|read|count|hunt|retrieve|recover|tuck|remain|continue|speed|slow)\b"
     # "c3, creating two threats": what comes of it.
     r"|(?<=, )(?:creating|forming|building|threatening|completing|blocking|preparing|setting up"
     r"|keeping|protecting|saving|denying|giving me|making (?=(?:it|room|way|sure|a|an|two|three)"
@@ -153,9 +161,17 @@ _NO_AIM = re.compile(
     r"|afraid|\w*able|\w*willing|reluctant|tempt\w+|about|going|early|late|wrong|hard)\W*$",
     re.I,
 )
+_BECOMES = re.compile(r"\bto (?:be|stay|become|end up|remain|continue|rest|sleep|wake)\b", re.I)
+# "I'd like the apple to be cool" is a wish.
+_WISHED = re.compile(
+    r"\b(?:like|love|want|wish|need|prefer|expect|allow|ask|force|got|get|have)\b", re.I
+)
 # What the action does at once: "turn right, to face south".
 _FACE = re.compile(r"\bto face\W*$", re.I)
 _OUTCOME = re.compile(r"\b(?:so that|because|since)\b", re.I)
+# "to see if anything is there" sets no condition.
+_LOOKS = re.compile(r"\b(?:see|check|find|look|test|probe|inspect|explore)\W*$", re.I)
+_WHETHER = re.compile(r"\A(?:out )?(?:if|whether)\b", re.I)
 _SO_THAT = re.compile(r"\bso (?:that|i|we|.* (?:can|could))\b", re.I)
 # "As it might hold one": what is not sure in a cause leaves the action as it is.
 _GIVEN = re.compile(r"\b(?:because|since|as)\b", re.I)
@@ -223,12 +239,22 @@ _THOUGHT_OF = re.compile(
 )
 # "The crate is on the desk, so that's where I'm going."
 _WHERE_TO = re.compile(
-    r"\W*(?P<told>(?:[^,;:.!?\n]+ (?:is|are|lies?|sits?|stands?) (?:on|in|at|inside|near|by) "
+    r"\W*(?P<told>(?:[^,;:.!?\n]+ (?:is|are|lies?|sits?|stands?)"
+    r"(?: (?!not\b|no\b|never\b)\w+){0,2}? (?:on|in|at|inside|near|by) "
     r"(?P<where>[^,;:.!?\n]+)|(?P<what>[^,;:.!?\n]+?) (?:has|holds|contains) [^,;:.!?\n]+)),? "
     r"(?:so|and so|and) (?:that's|that is|there's|this is) where (?:i'm|i am|i'll|i) "
     r"(?:going|headed|heading|head|go|walk|off)(?: to)?(?: now| next)?\W*",
     re.I,
 )
+# "Four coins is what I'm giving away", "column 6 is where I play".
+_IS_WHAT = re.compile(
+    r"\W*(?P<what>[^,;:.!?\n]+?) (?:is|are) (?:what|where) (?P<who>i(?:'m|'ll| am| will| shall)?"
+    r"|we(?:'ll| will)?) (?P<does>(?!(?:was|did|had|would|could|should|might|may|can|cannot|never"
+    r"|hate|fear|lack|miss|said|not|don't|won't)\b)\w+(?: \w+){0,2}?)"
+    r"(?: (?:now|next|here|this turn))*\W*",
+    re.I,
+)
+_CHOSEN = re.compile(r"(?:need|want|choose|pick|prefer|like|do|play|go for|make)\Z", re.I)
 # "I'll use the pot later, for now south."
 _FOR_NOW = re.compile(
     r"\W*[^,;:.!?\n]+ later(?: on)?,? (?:but |so |and )?for now,? (?P<main>[^,;:!?\n]+)", re.I
@@ -310,6 +336,7 @@ _FACTS = tuple(
         (r"\b(?:asks?|calls?) for\b", "needs"),
         (r"\b(?:goes|belongs) (?=(?:in|into|on|onto)\b)", "is for "),
         (r"\bnext door\b", "near"),
+        (r"\b(see|check|find out|look|know|learn|test) (?:if|whether)\b", r"\1 that"),
         (r"\b(is|are|comes?) next\b(?! to\b)", r"\1 due"),
         (
             r"\b(is|are|'s)(?:(?:,| and|, and)? (?:\d+|a|one|two|three|four|five|six|seven|some"
@@ -423,7 +450,12 @@ def _reasons(text: str) -> Iterator[Clause]:
     for sign in (_WHY, _AIM):
         marks = sign.finditer(text, 1)
         if sign is _AIM:
-            marks = (mark for mark in marks if not _NO_AIM.search(text[: mark.start()][-24:]))
+            marks = (
+                mark
+                for mark in marks
+                if not _NO_AIM.search(text[: mark.start()][-24:])
+                and not (_BECOMES.search(mark[0]) and _WISHED.search(text[: mark.start()]))
+            )
         mark = next(marks, None)
         if mark:
             # "to win" is a whole purpose, "because" is not a whole reason.
@@ -439,6 +471,8 @@ def _reasons(text: str) -> Iterator[Clause]:
                 continue
             if _GIVEN.search(mark[0]):
                 reason = _sure(reason)
+            if _LOOKS.search(mark[0]):
+                reason = _WHETHER.sub("that", reason)
             if _PLANS.search(mark[0]):
                 reason = _IN_CASE.sub("", reason).strip() or "it"
             faces = bool(reason) and _FACE.search(mark[0]) is not None
@@ -451,6 +485,12 @@ def _reasons(text: str) -> Iterator[Clause]:
     where = _WHERE_TO.fullmatch(text)
     if where:
         yield Clause(f"go to {where['where'] or where['what']}", where["told"], later=True)
+    what = _IS_WHAT.fullmatch(text)
+    if what:
+        yield Clause(f"{what['who']} {what['does']} {what['what']}")
+        yield Clause(f"{what['who']} {what['does']} to {what['what']}")
+        if _CHOSEN.match(what["does"]):
+            yield Clause(what["what"])
     for_now = _FOR_NOW.fullmatch(text)
     if for_now and not (HARMFUL.search(text) or OTHERS.search(text)):
         yield Clause(for_now["main"])
@@ -481,7 +521,7 @@ def _reasons(text: str) -> Iterator[Clause]:
         found = cut.whole.fullmatch(text)
         if not found:
             continue
-        reason = _plain(found["reason"])
+        reason = _plain(found["reason"] or "")
         if _FORBIDS.match(reason):
             continue
         reason = LIKELY.sub("is", reason) if cut.states else reason

@@ -15,6 +15,7 @@ from manyhands.core.signs import (
     JUDGES,
     NAME,
     NO_HELP,
+    NO_NOTE,
     NOT_DOING,
     NOT_POINTED,
     ORDERED,
@@ -107,6 +108,24 @@ _SENSIBLE = (
     r"(?: (?:thing|move|choice|option|play|action|step))?"
 )
 
+# What another gives may be the price of what "I" give.
+_TRADES = re.compile(
+    r"\b(?:giv\w+|hand\w*|pay\w*|get\w*|trad\w+|send\w*|owe\w*|offer\w*|return\w*|keep\w*|shar\w+"
+    r"|split\w*|exchange|deal|bet\w*|fold\w*|rais\w+|call\w*)\b|\d(?<!_\d)",
+    re.I,
+)
+
+# What stands behind a comma and is no remark: a price, another order, the same order again, a list.
+_NO_TAIL = re.compile(
+    r"\A\W*(?:(?:for|in (?:exchange|return)|against|plus|and|or|minus|so|with|reason|funny|go|leave"
+    r"|enter|take|put|get|open|close|move|turn|step|walk|run|drop|use|grab|pick|place|return|come"
+    r"|head|fly|stop|stay|wait|hold|eat|drink|make|build|give|fetch|bring|cook|serve|push|pull|press"
+    r"|call|fold|raise|bet|check|accept|reject|offer|claim|say|tell|ask|as|seen|in about"
+    r"|the (?:rest|others?))\b|(\w+)(?:\W+\1)*\W*\Z)"
+    r"|\bfunny\b|\band\b.*\bare\b",
+    re.I,
+)
+_CHEERING = re.compile(r"\A\W*(?:yeah|yes|right|sure|oh|great|of course)\b", re.I)
 _THEN = r"(?::|\s*(?:->|=>|\u2192)|\s--?|\s*[\u2013\u2014])\s+"
 CUTS = (
     # "I line up with the food: up", "time to get an onion -> north".
@@ -356,6 +375,51 @@ CUTS = (
             re.I,
         ),
         unless=(IN_TIME, ORDERED),
+    ),
+    # "I step east, back beside the box", "Key in hand, I walk east".
+    _Cut(
+        re.compile(
+            r"(?P<main>(?:[^,;:.!?\n]|\.(?=\d)){1,90}),\s+(?P<reason>[^:;?\n]{1,120})", re.I
+        ),
+        unless=(NO_NOTE, NO_HELP, SPEAKS, _NO_TAIL),
+        clause=Clause("", strict=True, outcome=True),
+    ),
+    _Cut(
+        re.compile(
+            rf"\W*(?P<reason>[^:;!?\n]{{1,120}}),\s+(?:and )?(?P<main>{INTEND}.+)", re.I | re.S
+        ),
+        unless=(OTHERS, IN_TIME, ORDERED, _CHEERING),
+        clause=Clause("", strict=True, outcome=True),
+    ),
+    # "I hold the plate, you go first"; what is given for it would be a part of an offer.
+    _Cut(
+        re.compile(
+            rf"(?P<main>{INTEND}[^;:!?\n]+?)[,;.!]\s+(?P<reason>(?:so |and |now )*(?:please\b"
+            r"|you (?!(?:say|said|tell|told|ask|asked|think|thought|want|wanted|mean|meant|know|win"
+            r"|lose|lost|won|did|had|were|would|could|should|might)\b))[^;:!?\n]{1,80})",
+            re.I,
+        ),
+        unless=(_TRADES,),
+        clause=Clause("", later=True),
+    ),
+    # "hider_1, bring that box over here while I wait".
+    _Cut(
+        re.compile(
+            rf"\W*(?P<reason>{NAME},\s+[^,;:.!?\n]{{1,80}}?),? while (?P<main>i [^;:!?\n]+)", re.I
+        ),
+        unless=(_TRADES,),
+        clause=Clause("", later=True),
+    ),
+    # "Check and see what he does", "I stay and let player_1 finish".
+    _Cut(
+        re.compile(
+            r"(?P<main>[^,;:.!?\n]+?),? and (?:then |just )?(?:(?:see|watch|find out|look|learn)"
+            r" (?:what|if|whether|how|where|who|which)\b[^;:!?\n]*|(?:see|watch|listen|observe)\W*"
+            rf"|let (?:him|her|them|{_OTHER})\s+(?P<reason>[^;:!?\n]+))",
+            re.I,
+        ),
+        unless=(_TRADES,),
+        clause=Clause("", later=True),
     ),
     # "My card decides: I bet"; "the old man: I bet" tells who says it.
     _Cut(

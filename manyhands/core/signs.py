@@ -98,7 +98,7 @@ TAKEN_BACK = _any(
     r"what which where option\w* choices? example",
 )
 # Where another one is told or wishes something, that is not what it does.
-ORDERED = _any(_NO, r"you\w* want\w* ask\w* think\w* thought beat punish\w* win stop")
+ORDERED = _any(_NO, r"you\w* want\w* ask\w* think\w* thought beat punish\w* wins? stop")
 # Where a message or a plan is quoted, what stands behind the colon may be another's.
 SPEAKS = re.compile(
     r"\b(?:you\w*|clear|plan|idea|message|words?|answer\w*|reply|repl\w+|motto|rule|text|note|hint"
