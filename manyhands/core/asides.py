@@ -39,6 +39,7 @@ from manyhands.core.signs import (
     PLACE,
     PLAN,
 )
+from manyhands.core.steps import step_clauses
 
 MOST = 600  # characters of a sentence that is taken apart; a longer one must mark its action
 _MOST_PIECES = 12  # sentences and clauses of a reason
@@ -444,6 +445,7 @@ def _clauses(text: str) -> Iterator[Clause]:
         yield Clause(once["main"])
     yield from _reasons(_ITEMS.sub("", text) if "\n" in text else text)
     yield from _alternatives(text)
+    yield from step_clauses(text)
 
 
 def _reasons(text: str) -> Iterator[Clause]:
