@@ -6,8 +6,7 @@
 
 Worlds with directions read "go west" in a few shapes each. Here the step is found by its head, a
 verb of motion or a word for a cell that only words of manner part from the direction; what is told
-before and behind it is a reason like any other (`core/asides.py`), in which no word may name
-another action.
+before and behind it is a reason like any other (`core/asides.py`), and may be no action of its own.
 """
 
 from __future__ import annotations
@@ -93,6 +92,8 @@ _ELSEWHERE = re.compile(
     rf"\b(?:(?:on|at) (?:my|the|its|our) )?{_WAY}\b{_NOT_BEHIND}",
     re.I,
 )
+_NEXT = re.compile(r"\bthe (?:next|first)\b(?= [a-z])", re.I)  # "for the next onion"
+_JOINED = re.compile(r"\A\W*(?:and|so)\s+", re.I)
 _KEEPS = re.compile(r"keep(?:ing)?\s+(?:up|down)", re.I)  # "keep up the pursuit"
 _IDIOMS = re.compile(
     r"\b(?:lin\w+|end\w*|pick\w*|set\w*|stand\w*|wak\w+|catch\w*|clos\w+|speed\w*|free\w*|open\w*"
@@ -113,14 +114,14 @@ def step_clauses(text: str) -> Iterator[Clause]:
     if len(ways) != 1:
         return
     step = steps[0]
-    before, after = text[: step.start()], text[step.end() :]
+    before, after = text[: step.start()], _JOINED.sub("", text[step.end() :], count=1)
     before = before[: _LEAD.search(before).start()]  # type: ignore[union-attr]
     reason = f"{before.strip(' ,;.!')} , {after.strip(' ,;.!')}".strip(" ,")
     if _AGAINST.search(reason) or re.search(NAME, reason, re.I):
         return
     others = {_way(other["way"]) for other in _ELSEWHERE.finditer(_IDIOMS.sub("", reason))}
     if others <= (ways if step["verb"] or step["cell"] else set()):
-        yield Clause(f"go {next(iter(ways))}", reason, strict=True, outcome=True)
+        yield Clause(f"go {next(iter(ways))}", _NEXT.sub("the", reason), outcome=True)
 
 
 def _is_own(text: str, step: re.Match[str]) -> bool:
