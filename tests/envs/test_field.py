@@ -147,6 +147,19 @@ def test_boxes_are_pushed_and_locked():
     assert env.to_dict(after)["map"][0] == "..b..." and at(env, after, "hider_1") == [0, 3]
 
 
+def test_a_box_at_the_edge_is_not_offered_to_be_pushed():
+    env = own("hide_and_seek", generator=None, size=None,
+              map=["S....T", "...b.T", "S....."])  # fmt: skip
+    now = begin(env, hider_0=(0, 0), hider_1=(1, 2), seeker_0=(0, 5), seeker_1=(2, 5))
+    effects = []
+    for _ in range(3):
+        effects += [c.effect for c in env.choices(now, 1) if c.text == "east"]
+        now, _ = act(env, now, "stay", "east")
+    assert "push the box to row 1, column 4" in effects[0]
+    assert "cannot be pushed: the edge of the field is behind it" in effects[2]
+    assert env.to_dict(now)["map"][1] == ".....b" and at(env, now, "hider_1") == [1, 4]
+
+
 def test_who_hides_is_seen_along_lines():
     env = own("hide_and_seek", generator=None, size=None, sight=4,
               map=["S.#..T", "..#..T", "S....b"])  # fmt: skip

@@ -27,6 +27,7 @@ from manyhands.envs.mission.field.state import (
     DIRT,
     DOOR,
     FLAG,
+    FLOOR,
     GOAL,
     GOLD,
     HEADINGS,
@@ -178,9 +179,7 @@ def _move(mission: Mission, state: FieldState, agent: int, look: Look, action: i
         facts = {f"bodies.{mission.agents[agent]}.heading": HEADINGS[_true_way(plan, agent, way)]}
         return Choice(text, f"turn to {cell_words(mission, code)}", action, facts=facts)
     if code == BOX:
-        y, x = row + (row - own.row), column + (column - own.column)
-        effect = f"push the box to {place(plan, y, x)}, if nothing is or comes there"
-        return Choice(text, effect, action, certain=False)
+        return _push(mission, agent, look, action)
     if closed:
         step = f"open door {code - DOOR + 1} with your key and {step}"
     elif code == GOAL:
@@ -217,6 +216,23 @@ def _move(mission: Mission, state: FieldState, agent: int, look: Look, action: i
     y = int(state.row[agent]) + (-1, 1, 0, 0)[true]
     x = int(state.column[agent]) + (0, 0, -1, 1)[true]
     return Choice(text, step, action, facts=_facts(mission, agent, y, x))
+
+
+def _push(mission: Mission, agent: int, look: Look, action: int) -> Choice:
+    """Into a box, which goes to the cell behind it if that is plain floor."""
+    plan, own, way = mission.plan, look.own, action - 1
+    text, (rows, columns) = plan.actions[action], look.cells.shape
+    box_row, box_column = beyond(own, way)
+    row, column = 2 * box_row - own.row, 2 * box_column - own.column
+    inside = 0 <= row < rows and 0 <= column < columns
+    code = int(look.cells[row, column]) if inside else -1
+    if inside and code <= FLOOR:
+        effect = f"push the box to {place(plan, row, column)}, if nothing is or comes there"
+        return Choice(text, effect, action, certain=False)
+    behind = f"{cell_words(mission, code)} is" if inside else "the edge of the field is"
+    facts = {f"bodies.{mission.agents[agent]}.heading": HEADINGS[_true_way(plan, agent, way)]}
+    effect = f"turn to the box, which cannot be pushed: {behind} behind it"
+    return Choice(text, effect, action, facts=facts)
 
 
 def _true_way(plan: Plan, agent: int, way: int) -> int:
