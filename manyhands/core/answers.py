@@ -860,12 +860,14 @@ _DOUBTS = (
 def doubt(plain: str, what: str = "move") -> str:
     """Why a sentence is no plain statement of an action, in a few words; empty if that cannot be
     seen from its words."""
-    words = set(tokens(re.sub(r"\bonce (?:more|again)\b", "", plain)))
+    words = tokens(re.sub(r"\bonce (?:more|again)\b", "", plain))
     mark = 'end with a line of its own: "ACTION: ..."'
     for reason, signs in _DOUBTS:
-        if not words.isdisjoint(signs.split()):
+        sign = next((word for word in words if word in signs.split()), "")
+        if sign:
+            named = "" if sign == "?" else f' ("{sign}")'
             # In a long answer such a word may belong to what is thought.
-            return reason.format(what) + (f"; {mark}" if len(words) > 12 else "")
+            return reason.format(what) + named + (f"; {mark}" if len(words) > 12 else "")
     return mark if len(words) > 7 else ""
 
 

@@ -321,7 +321,7 @@ class TextTable:
         refusals = self._refusals[i]
         left = self.retries + 1 - len(refusals)
         then = "you forfeit the game" if self.on_illegal == "forfeit" else "your turn is lost"
-        tries = "one more try" if left == 1 else f"{left} more tries"
+        tries = "one more try" if left == 1 else f"{left} more tries in a row"
         return f"Your answer was not accepted: {refusals[-1]}\nYou have {tries}, then {then}."
 
     def _ending(self, i: int) -> str:
