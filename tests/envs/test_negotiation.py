@@ -822,7 +822,7 @@ def _entry(env, line: str, place, offer) -> list[int]:
         return row("offer", 0, [int(found[1]), 0, place(found[2]) + 1])
     if found := re.match(r"spent (\d+) coins? to punish (\w+)", rest):
         return row("offer", 0, [0, int(found[1]), place(found[2]) + 1])
-    if found := re.match(r"kept everything from (\w+)", rest):
+    if found := re.match(r"gave nothing to (\w+)", rest):
         return row("pass", 0, [0, 0, place(found[1]) + 1])
     if found := re.match(r"said: (.*)", rest):
         phrases = [f'"{phrase}"' for phrase in env.phrases] + [OTHER]

@@ -414,3 +414,48 @@ def test_taking_nothing_is_a_choice_and_a_pass_states_none():
     passing = next(str(choice) for choice in env.choices(state, 0) if choice.text == "pass")
     assert "nothing" not in passing
     assert env.parse("take nothing", state, 0) != env.parse("pass", state, 0)
+
+
+def _after(scenario: str, *moves: str, **options):
+    """(environment, state) once these moves were made, each by the player whose turn it is."""
+    env = manyhands.make("negotiation", scenario=scenario, **options)
+    key = episode_key(0)
+    data, frame = np.asarray(jax.random.key_data(key)), stepper(env).reset(key)
+    for t, move in enumerate(moves):
+        agent = int(np.flatnonzero(frame.acting)[0])
+        rows = full_actions(env, {agent: env.parse(move, frame.state, agent)})
+        frame = stepper(env).step(data, t, frame, rows)
+    return env, frame.state
+
+
+def test_a_text_says_why_an_offer_cannot_be_accepted():
+    env, state = _after("trade", "offer 1 wheat for 25 wood")
+    text = env.describe(state, 1)
+    assert "you cannot accept, for the offer asks for 25 wood, more than you own)." in text
+    assert "accept" not in [str(choice).split(":")[0] for choice in env.choices(state, 1)]
+    assert "you cannot accept" not in env.describe(state, 0)
+    env, state = _after("trade", "offer 1 wheat for 1 wood")
+    assert "you cannot accept" not in env.describe(state, 1)
+
+
+def test_rules_tell_of_the_last_turn_the_order_of_speakers_and_of_claims():
+    trade = manyhands.make("negotiation", scenario="trade").rules(0)
+    assert "What is offered in the last turn can no longer be answered." in trade
+    assert "nobody has to believe it" in trade
+    donor = manyhands.make("negotiation", scenario="donor").rules(0)
+    assert "everybody speaks once, in turns, player_0 first." in donor
+
+
+def test_a_claim_of_a_seller_is_of_its_cost():
+    env, state = _after("buy_sell", "claim 30")
+    assert "Claimed cost or value: player_0: 30." in env.describe(state, 1)
+
+
+def test_silence_in_the_talk_keeps_no_coins():
+    talks = ["pass"] * 4
+    env, state = _after("donor", *talks)
+    with pytest.raises(IllegalAction, match="talk is over"):
+        env.parse("No words from me this time, I pass.", state, 0)
+    assert np.array_equal(env.parse("I pass.", state, 0), env.noop)
+    env, state = _after("donor", *talks, "pass")
+    assert "you gave nothing to player_" in env.describe(state, 0)

@@ -30,6 +30,7 @@ _LINE = (
     "(row|column|diagonal|line|threat|attack|three|two|win|fork|three in [a] row) "
     "[({line:letter}|{line_number:n})]"
 )
+_RIVAL = "(x|o|{mark}|[my] (opponent|rival)|them|him|her|player 0|player 1|other [player])"
 _WITH = "(with|at|on|in|by (play|take|choose|mark|drop in|drop into))"
 _PLAY = (
     f"[{_VERB} [{_OBJECT}] [{_ON}]"
@@ -44,6 +45,7 @@ _PLAY = (
     "|(block|stop|cut off) {near:neighbour} [(at once|right away|immediately)] "
     f"by (sit|play|place [{_STONE}]|go) [[right|directly] (next to|beside) it] (on|at|in)"
     "|block (with|by (play|take))"
+    f"|(block|stop|cut off|shut out|deny) {_RIVAL} {_WITH}|cut {_RIVAL} off {_WITH}"
     f"|[{_VERB}] [{_OBJECT}] on top of (x's|o's|{{whose:mark}}|opponent's|your|their|my|the) "
     f"[{_STONE}] (in|at|of)"
     "|[(my|one)] [only] [(winning|blocking|strongest|best|usual|natural|classic|standard|normal"
@@ -76,7 +78,6 @@ _END = (
     "|[.] (i|i'll) (sit|stack|play|go) [right|straight|directly] on top of {on:neighbour}]"
 )
 # What a move brings, which names no other move of one's own.
-_RIVAL = "(x|o|{mark}|[my] (opponent|rival)|them|him|her|player 0|player 1|other [player])"
 _ROWS = "[(bottom|top|middle|left|right|same|long|first|second|third|this|that|1|one)]"
 _GAIN = (
     "[[(.|-)] [(which|and|to|that|it|this|so|because it)] "
@@ -122,6 +123,10 @@ _BY_FULL = (
 )
 _FULL = f"[.] {_BY_FULL}"
 _INSIDE = "([just|right|directly] (next to|beside|inside of|inside)|(one|1) [in] from)"
+_GAP = (
+    "[(close|plug|bridge)] [(empty|free|open|only|one|1)] [(square|space|gap|hole|spot|place|col"
+    "|column|slot)] [left]"
+)
 _NAMED = {
     "column": [
         "[in|into|to] [col|column|slot|lane|number|no] [.|number|no] [.] {n}",
@@ -134,6 +139,7 @@ _NAMED = {
         "(col|column) [.] [number] {n} [and] [at|on|in|to] row {row:n}",
         "[[on] top] [at|in] row {row:n} [and|of|in] (col|column) [number] {n}",
         "[at|on] {row:floor} of (col|column) [number] {n}",
+        "[at|on|in] [the] {row:ordinal} (row|square) (of|in|on) (col|column) [number] {n}",
         "[(col|column)] {n} [(and|.)] [(in|on|at)] ({row:floor} [row]|row {row:n})",
     ],
     "ordinal": [
@@ -172,18 +178,79 @@ _NAMED = {
         f"{_COL} (on|at|to) [the] (far|extreme|very) left [side]",
         f"{_COL} (on|at) [the] left [hand] {_SIDE}",
     ],
+    "between columns": [f"{_GAP} between (col|column) {{low:n}} and [(col|column)] {{high:n}}"],
+    "gap": [f"{_GAP} between {{owner}} [own] [{{two:n}}] {{stone}}"],
     "middle": [
-        f"[in|into|to|right in] (middle|centre|center|central|mid) [{_COL}] [of board]",
+        f"[in|into|to|right in] (middle|centre|center|central|mid) [{_COL}|spot] [of board]",
         f"(very|exact|dead) (middle|centre|center) [{_COL}] [of board]",
         f"{_COL} in [the] (middle|centre|center) [of board]",
     ],
 }
 
 
+# What a column brings, in the row that the stone falls to, and what stands beside its name.
+_IN_ROW = "in [(a|one|1)] (row|line|column)"
+_WAY = (
+    "(upright|vertically|across|up|upward|horizontally|sideways|diagonally|on [the] diagonal"
+    "|side by side|next to each other|together|connected|on top)"
+)
+_LAYER = "(in|on|along|of) [(my|this|that|same)] (({row:ordinal}|{row:floor}) row|row {row:n})"
+_ROWED = f"({_IN_ROW} [{_WAY}] [{_LAYER}]|{_WAY} [{_LAYER}]|{_LAYER})"
+_GOAL = (
+    "[(my|another|a|an|already|us)] [(own|open|good|strong|solid|nice|winning|new|second|third)] "
+    "({many:n} [stone]|pair|line|chain|threat|fork|diagonal|win|game|it|base|start|({row:ordinal}"
+    f"|{{row:floor}}) row|[vertical] (column|tower|stack|pile)|gap|hole) [{_ROWED}]"
+)
+_MAKES = (
+    "(make|complete|finish|form|build|get|give me|bring me|earn me|win|secure|fill|extend|prepare"
+    "|threaten|leave me [with]|bring [me] [up] to|take [me] [up] to|be)"
+)
+_MAKING = "(making|completing|finishing|forming|building|giving me|winning|filling|extending)"
+_BRINGS = (
+    f"([(.|and|so|as|because|since)] ((that|which|it|this) [(already|now|also)] {_MAKES}|to "
+    f"{_MAKES}"
+    f"|that's|{_MAKING}) {_GOAL} [(for me|at once|right away)] [[.] {_GOAL}]"
+    f"|for {{many:n}} {_ROWED}|before (it|they|he|she|{_RIVAL}) (reach|get|make|grow|become"
+    "|complete|have|win|connect|build)"
+    f" [to] [{_GOAL}|higher|taller|further])"
+)
+_SAME = (
+    "[.] ([((that|which|it|this) is|that's|it's|so|namely)] (col|column) {same:n}"
+    "|[(right|just|directly)] (next to|beside) {central} [(col|column|one|1)])"
+)
+_EARLY = (
+    "((for|as|in) [(my|an|a)] (opening|first|start|beginning) [(move|stone)]|to (open|start|begin)"
+    f"|{{many:n}} {_ROWED} [already])"
+)
+_ATOP = (
+    f"(cap|cover|top|stop|block|add [{_OBJECT}] to|build [up] [on]|extend|raise|grow|heighten"
+    f"|(put|drop|play|place|stack|set) {_OBJECT} (on|onto|upon) [top of])"
+)
+
+
+def _in_columns(ways: list[str]) -> list[str]:
+    """The sentences that name a column, with what a stone in it brings."""
+    place = f"({'|'.join(ways)})"
+    # A number alone is none: "four makes a win".
+    told = [way for way in ways if not way.endswith(("[number|no] [.] {n}", "[from [the] left]"))]
+    named = f"({'|'.join([*told, '(col|column|number) {n}'])})" if "{n}" in place else place
+    named = f"({'|'.join(told)})" if told and "{n}" not in place else named
+    return [
+        *_played(ways, "take|get|receive|have|catch|welcome"),
+        f"[{_EARLY} [.] [(so|and)] [(i|i'll|i'm|let me|let's)] [keep]] {_PLAY} {place} [it is] "
+        f"[{_SAME}] [again] [{_BRINGS}]",
+        f"{named} [{_SAME}] [again] [(now|also|already)] {_MAKES} {_GOAL} [(for me|at once)] "
+        f"[[.] {_GOAL}]",
+    ]
+
+
 def _played(ways: list[str], takes: str) -> list[str]:
     """The sentences that play at a place, by the ways to name it and the verbs of one that does."""
     place = f"({'|'.join(ways)})"
     return [
+        f"{place} is where (i|i'll|i'm|i want to) [(will|shall)] "
+        "(play|go|move|drop|put|place|set|build|stack) [(it|mine|one|1|my [next] stone)]",
+        f"{place} is where (my|this) [next] {_STONE} (go|belong|land|fall)",
         f"{_PLAY} {place} {_END}",
         f"{place} ({_FOR}|({takes}) {_OBJECT})",
         f"{_FIRST} [.] {place}",
@@ -217,11 +284,13 @@ _ITS = (
 _WHOSE = {"mine": "me", "theirs": "you", "his": "you", "hers": "you", "yours": "you"}
 _WHOSE |= dict.fromkeys(_RIVALS, "you")
 _HAVE = {"i have": "me", "i already have": "me", "i have already": "me", "they have": "you"}
+# A column's upper end, where it is all of one player.
+_TOWERS = {
+    f"{own} {noun}": whose for own, whose in _OWNERS.items() for noun in ("tower", "stack", "pile")
+}
+_DISC = f"({_ITS}|{{tower}})"
 COLUMNS = Grammar(
-    {
-        meaning: _played(ways, "take|get|receive|have|catch|welcome")
-        for meaning, ways in _NAMED.items()
-    }
+    {meaning: _in_columns(ways) for meaning, ways in _NAMED.items()}
     | {
         "beside": [
             f"{_PLAY} {_BY_FULL} {_END}",
@@ -231,19 +300,28 @@ COLUMNS = Grammar(
         "column beside": [f"{_PLAY} {{ordinal}} {_COL} {_FULL}",
         f"{_PLAY} column {{ordinal:n}} {_FULL}"],
         "on a stone": [
-            f"{_PLAY} [right|straight|directly] (on top of|above|over|upon|on) {_ITS} {_END}",
-            f"{_PLAY} same {_COL} as {_ITS}",
-            f"(stack|build) [up] [right|straight|directly] on [top of] {_ITS} {_END}",
+            f"{_PLAY} [right|straight|directly] (on top of|above|over|upon|on) {_DISC} {_END}",
+            f"{_PLAY} same {_COL} as {_DISC}",
+            f"(stack|build) [up] [right|straight|directly] on [top of] {_DISC} {_END}",
+            f"{_PLAY} [right|straight|directly] (on top of|above|over|upon|on) {_DISC} [{_SAME}] "
+            f"[{_BRINGS}]",
+            f"{_ATOP} {{tower}} [(to {{many:n}}|higher|further|up)] [again] [{_SAME}] [{_BRINGS}]",
         ],
         "column by a stone": [
             f"{_PLAY} [one|1] [{_COL}] [just|directly|right|immediately] [to] {{beside}} [of] "
-            f"{_ITS}",
-            f"{_PLAY} [{_COL}] [just|directly|right|immediately] (beside|next to) {_ITS} (on|to) "
+            f"{_DISC} [{_SAME}] [{_BRINGS}]",
+            f"{_PLAY} [{_COL}] [just|directly|right|immediately] (beside|next to) {_DISC} (on|to) "
             "[its] {beside} [hand] [side]",
-            f"[{_COL}] [just|directly|right|immediately] (beside|next to) {_ITS} (on|to) "
+            f"[{_COL}] [just|directly|right|immediately] (beside|next to) {_DISC} (on|to) "
             "[its] {beside} [hand] [side]",
         ],
         "by it": [
+            f"{_ATOP} [{{owner}}] (col|column) {{n}} (tower|stack|pile|column|threat) [{_BRINGS}]",
+            f"{_ATOP} [{{owner}}] (tower|stack|pile|column|threat|{{stone}}) (in|at|on) (col"
+            "|column) "
+            f"{{n}} [{_BRINGS}]",
+            f"{_PLAY} [right|straight|directly] (on top of|above|over|upon|on) {_ITS} (in|at|of) "
+            f"((col|column) {{n}}|{{ordinal:n}} {_COL}) [{_BRINGS}]",
             f"{_FIRST} [.] [(so|i|i'll)] [{_VERB}] [{_ON}] "
             f"((col|column) {{n}}|{{ordinal:n}} {_COL})",
             f"(cover|top|sit on|cap) {{on:neighbour}} (in|at|on) ((col|column) {{n}}|{{ordinal:n}} "
@@ -252,7 +330,8 @@ COLUMNS = Grammar(
     },
     {
         "mark": _MARKS, "owner": _OWNERS, "stone": _STONES, "neighbour": _NEIGHBOURS,
-        "have": _HAVE, "whose": _WHOSE, "hand": {"left": -1, "right": 1},
+        "have": _HAVE, "whose": _WHOSE, "hand": {"left": -1, "right": 1}, "tower": _TOWERS,
+        "central": dict.fromkeys(("middle", "centre", "center"), 0),
         "letter": names(string.ascii_lowercase, values=range(1, 27)),
         "floor": {"bottom": 1, "foot": 1, "base": 1},
         "beside": {"left of": -1, "left": -1, "right of": 1, "right": 1},

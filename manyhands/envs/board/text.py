@@ -237,6 +237,8 @@ def parse(board: Board, text: Any, state: BoardState, agent: int) -> int:
                 if reading.values.get("mark", agent) != agent:
                     raise _illegal(board, f"your stones are {STONES[agent]}")
                 action = read(board, state, agent, reading, answer.plain)
+                if not _agrees(board, action, reading.values):
+                    raise _illegal(board, f"{quoted(answer.text)} names two columns")
                 _check_neighbours(board, state, agent, action, reading.values)
                 named.add(action)
             except IllegalAction as error:
@@ -286,6 +288,8 @@ def _column(board: Board, state: BoardState, agent: int, reading: Reading, plain
     meaning, values, last = reading.meaning, reading.values, board.columns
     if meaning in ("middle", "by the middle") and not last % 2:
         raise _illegal(board, f"{last} columns have no middle one")
+    if meaning in ("between columns", "gap"):
+        return _between(board, state, agent, values)
     if meaning in ("on a stone", "column by a stone"):
         row, column = _stone(board, state, agent, values)
         if meaning == "on a stone" and row and board.cells(state)[row - 1, column] >= 0:
@@ -315,6 +319,44 @@ def _column(board: Board, state: BoardState, agent: int, reading: Reading, plain
     if not 1 <= number <= last:
         raise _illegal(board, f"there is no column {number}")
     return int(number) - 1
+
+
+def _agrees(board: Board, action: int, values: dict[str, Any]) -> bool:
+    """Whether a column is the one that is named beside it, and beside the middle if it is told
+    so."""
+    beside = "central" not in values or abs(2 * action + 1 - board.columns) == 2
+    return beside and values.get("same", action + 1) == action + 1
+
+
+def _between(board: Board, state: BoardState, agent: int, values: dict[str, Any]) -> int:
+    """The one column between two others, or between two stones of a player that lie in the row that
+    a stone would fall to."""
+    if "low" in values:
+        if values["high"] - values["low"] != 2:
+            raise _illegal(board, "there is not just one column between these")
+        return int(values["low"])
+    owner, cells = _owner(agent, values["owner"], -1), board.cells(state)
+    found = []
+    for column in _free(board, state, agent):
+        row = int((cells[:, column] < 0).sum()) - 1
+        sides = [x for x in (column - 1, column + 1) if 0 <= x < board.columns]
+        if len(sides) == 2 and all(cells[row, x] == owner for x in sides):
+            found.append(column)
+    if len(found) != 1:
+        raise _illegal(board, "it is open which gap is meant")
+    return found[0]
+
+
+def _tower(board: Board, state: BoardState, owner: int) -> tuple[int, int]:
+    """Where the upper end of the one column lies whose two upper stones are of this player."""
+    found, cells = [], board.cells(state)
+    for column in range(board.columns):
+        top = int((cells[:, column] < 0).sum())
+        if top + 1 < board.rows and (cells[top : top + 2, column] == owner).all():
+            found.append((top, column))
+    if len(found) != 1:
+        raise _illegal(board, "it is open which column is meant")
+    return found[0]
 
 
 def _square(board: Board, state: BoardState, agent: int, reading: Reading, plain: str) -> int:
@@ -405,6 +447,8 @@ def _lies(
 
 def _stone(board: Board, state: BoardState, agent: int, values: dict[str, Any]) -> tuple[int, int]:
     """Where the one stone lies that an answer speaks of."""
+    if "tower" in values:
+        return _tower(board, state, _owner(agent, values["tower"], -1))
     said, of = values.get("stone", -1), values.get("owner")
     owner = _owner(agent, of, said)
     if said not in (-1, owner):

@@ -13,13 +13,16 @@ _WHO = (
 _STATES = (
     "(claim|state|declare|say|announce|pretend|insist|mention|reveal|disclose|bluff|lie|signal"
     f"|let it be known|(tell|inform|assure|notify) {_WHO}|let {_WHO} (know|believe|think)"
-    f"|make {_WHO} (believe|think))"
+    f"|make {_WHO} (believe|think)|want {_WHO} to (believe|think|know))"
 )
 _LIKE_TO = "[i'd|i would|i'd like to|i would like to|i want to]"
 _TRICK = (
     "(bluff|lie|exaggerate|understate|overstate|cheat|trick|play it (high|low)) [a (bit|little)]"
 )
-_IS = "[is|are|'s] [only|just|about|around|actually|really] [worth|valued at|at|=]"
+_IS = (
+    "[is|are|'s|means|mean|counts|count|gives me|brings me] "
+    "[only|just|about|around|actually|really] [worth|valued at|at|=]"
+)
 _NUMBER = "[only|just|about|around|roughly|a mere] ({n} [point|coin]|{n:zero})"
 _EACH = "[each|apiece|per (unit|piece)]"
 _GOOD = f"[the|a|an|my|each|one|every] {{good}} {_EACH}"
@@ -31,7 +34,9 @@ _AIM = (
     "|offers|hand|hands) [me] [more|less|have] [it|them|those] [[over] (to|for) me|cheaply|alone]"
     "|to (drive|push|bring|keep|talk) [up|down] the price [up|down]"
     "|to get (it|them|more|a (better|good) (price|deal|offer))"
-    "|(that's|that is|this is|it's) my claim [for (this|the|my) turn]|[i claim]|honestly]"
+    "|(that's|that is|this is|it's) (my claim [for (this|the|my) turn]|what i (claim|am claim)"
+    f"|what i'm claiming)|(should|will|may|might|to) (pull|push|drive|nudge) (the price|{_WHO}) "
+    "[up|upward|upwards|higher|down|lower]|[i claim]|honestly]"
 )
 _FOR = (
     f"[to (make|get|have) {_WHO} [to] (pay|give|offer|yield) [me] [more] [.]] [{_TRICK} [and|by|.]]"
@@ -102,6 +107,8 @@ CLAIMS: dict[str, tuple[str, ...]] = {
     "value": (
         f"{_FOR} {_LIKE_TO} {_STATES} [that] {_GOOD} {_IS} {_NUMBER} {_EACH} (to|for) me {_AIM}",
         f"{_TRICK} [.] {_GOOD} {_IS} {_NUMBER} {_EACH} (to|for) me {_AIM}",
+        f"{_FOR} {_LIKE_TO} {_STATES} [that] {_GOOD} (means|brings|gives|earns) me {_NUMBER} "
+        f"{_EACH} {_AIM}",
         f"[to|for] me [.] [the|a|an|each|one] {{good}} [each] {_IS} {_NUMBER} {_EACH}",
         f"{_GOOD} (is|are) [only|just] worth {_NUMBER} {_EACH} (to|for) me [[.] i claim]",
         f"[i] value {_GOOD} at {_NUMBER} {_EACH} [[.] i claim]",
@@ -113,11 +120,16 @@ CLAIMS: dict[str, tuple[str, ...]] = {
         f"my claim [for this turn|now] [is] [that] {_GOOD} {_IS} {_NUMBER} {_EACH} [(to|for) me]",
     ),
     "price": (
+        f"{_LIKE_TO} {_STATES} [that] (([the|this] item|it) (cost|costs) me|i paid) [only|just] "
+        f"[about|around|roughly|something like] {{n}} [coin] [for (it|the item|this item)] {_AIM}",
         "(claim|state|declare) [that] [is|are] [worth|at|about|around|=] [about|around] {n} [coin]",
         f"{_LIKE_TO} {_STATES} [that] (my|a) {_LIMIT} [is|are|of] "
         "[worth|at|about|around|=] [about|around|only|just] {n} [coin]",
         f"[{_TRICK} [and|.]] {_STATES} [that] (my|a) {_LIMIT} [is|are|of] "
         "[worth|at|about|around|=] [about|around] {n} [coin]",
+        f"my {_LIMIT} is [about|around] {{n}} [coin] [.] (that's|that is|this is) (my claim|what i "
+        "claim|what i am claim|what i'm claiming)",
+        f"{_STATES} [a|my] {_LIMIT} of [about|around] {{n}} [coin] {_AIM}",
         f"[{_TRICK} [.]] (my {_LIMIT} is|my (cost|value|limit) 's|my value's|my cost's|my limit's) "
         "[about|around] {n} [coin] [[.] i claim]",
         f"{_LIKE_TO} ({_STATES}|{_TRICK} [.]) [that] (it's|it is) [only|just] worth "

@@ -16,7 +16,11 @@ from manyhands.envs.negotiation.state import ACCEPT, CLAIM, PASS, READY, REJECT,
 
 _WHAT = "(offer|deal|proposal|price|bid|split|trade|exchange|swap|terms|counteroffer|division)"
 _OFFER = (
-    f"(it|this|that|this one|[your|this|that|the|their|his|her|{{maker:player}} s] "
+    "(it|this|that|this one|that one|what [is|lies] on [the] table"
+    "|what ({maker:other}|they|he|she|you|the (buyer|seller)) [have|has] (put forward|propose"
+    "|proposes"
+    "|proposed|offer|offers|offered|suggest|suggests|suggested|ask for|asks for)"
+    f"|[your|this|that|the|their|his|her|{{maker:player}} s] "
     f"[current|standing|last|latest|new|proposed|generous|fair|unfair|unequal|lopsided|greedy|lousy"
     f"|stingy|low|high] {_WHAT} [(of|from|by) "
     "{maker:player}])"
@@ -58,7 +62,8 @@ _OWN = (
     "|wares|things|items|holdings|belongings|resources|property|possessions|money|own))"
 )
 _BYE = (
-    "[.] [and|while|so] [.] [no deal [for me|today|here|then]] [game over [for me]] [.] "
+    "[.] [and|while|so] [.] [(there's|there is)] [no deal [for me|today|here|then]] [no (deal"
+    "|bargain|trade|profit) to be (had|made|struck|found) [here|today]] [game over [for me]] [.] "
     f"[[i] (keep|take|hold on to|hang on to) {_OWN} [with me]|with {_OWN}] "
     "[[i] (accept|get|take|settle for|score) [that i (get|score)] ({n}|nothing|zero) [point|coin]] "
     "[(bye|goodbye|farewell|good luck|sorry)]"
@@ -78,6 +83,8 @@ _POINTLESS = (
     "|(i'm|i am) not (interested|buying|selling|trading|dealing|playing) [today|here|anymore]"
     "|not interested|(i've|i have) had enough [of (this|it|you|them|the talk)]"
     "|(forget|screw|damn|to hell with|so much for) (it|this|that|{other})|enough is enough"
+    "|[(i've|i have) (had|done)] enough (haggling|bargaining|trading|negotiating|talk|talking|of "
+    "(this|it|that)) [for (me|today)]"
     "|(that's|that is) enough|that does it|no deal (today|for me today)"
     "|(i'm|i am) (done|tired|sick|through|finished) [of|with] [it|this|the talk|negotiating"
     f"|bargaining|haggling|talking|{_GAME}]|(i'd|i would) rather keep {_OWN}) [for me] [.] "
@@ -105,12 +112,15 @@ _TALKED = (
 )
 # Beside a pass: what somebody waits for, who did the same, and why.
 _ASKS = (
-    "[(say|says|want|wants|offer|offers|propose|proposes|do|does|think|thinks|need|needs|come up "
+    "[(raise|raises|go higher|goes higher|go up|goes up|come down|comes down|improve|improves"
+    "|bid more|bids more|give in|gives in|say|says|want|wants|offer|offers|propose|proposes|do"
+    "|does|think|thinks|need|needs|come up "
     "with|comes up with|ask for|asks for|will (do|say|offer|propose|ask [for])|has to (say|offer)"
     "|have to (say|offer)|is after|are after|is (offering|asking|willing to give)|moves|reacts)]"
 )
 _WATCH = (
-    f"((see|hear|watch|know|learn|find out|wait for|listen to|wait and see) [what|how] {_THEM} "
+    f"((see|hear|watch|know|learn|find out|wait for|listen to|wait and see) "
+    f"[what|how|whether|if] {_THEM} "
     f"[first] {_ASKS} [first|next]|(let|have|make) {_THEM} [first] (speak|talk|say something|move"
     "|go|start|begin|open|offer|bid|act|show (his|her|their|its) hand|name (a|the|its|his|their) "
     "price|make (a|an|the|its|their|his) [first|opening] (offer|price|move|bid|step|proposal)) "
@@ -120,14 +130,19 @@ _WATCH = (
 _PASS = (
     "([i|i'll|i will|i'm|just|simply]* (pass|skip|wait) [(this|my|the|for this|for the|on this|for)"
     " (turn|round|move|month|time|one|now)]"
-    f"|let {_THIS_TURN} (go by|pass|slide|go)|sit {_THIS_TURN} out|sit out {_THIS_TURN}|hold back)"
+    f"|let {_THIS_TURN} (go by|pass|slide|go)|sit {_THIS_TURN} out|sit out {_THIS_TURN}|hold back"
+    "|let (it|things|this) (wait|rest) [for] [(a|1|one|this) (turn|round|bit|while|moment)])"
 ).replace("[i|i'll|i will|i'm|just|simply]*", "[i|i'll|i will|i'm] [just|simply]")
 _NOTHING = (
     "nothing [on the table|here|so far|there] (appeals to|interests|tempts|suits|is for) me"
-    "|nothing for me [here]|no (offer|claim|pledge|proposal|move|bid|word|comment|promise) [needed"
-    "|necessary|from me|for me|to make] [yet|now|here|this time|for now]|[i] "
-    "(say|offer|claim|pledge"
-    "|state) nothing|[i have] nothing to (say|add|offer|claim|pledge)"
+    "|nothing for me [here]|no (offer|proposal|move|bid) [needed|necessary|from me|for me|to make] "
+    "[yet|now|here|this time|for now]|[i] offer nothing|[i have] nothing to offer"
+)
+_TALK = "(discussion|talk|chat|debate|conversation|round [of talk])"
+_WORDLESS = (
+    "no (claim|pledge|word|comment|promise|message|remark) [needed|necessary|from me|for me|to make"
+    f"|from my side] [yet|now|here|this (time|round)|for now|in (this|the) {_TALK}]|[i] "
+    "(say|claim|pledge|state) nothing|[i have] nothing to (say|add|claim|pledge) [from my side]"
 )
 _PHRASES: dict[int, tuple[str, ...]] = {
     ACCEPT: (
@@ -169,8 +184,8 @@ _PHRASES: dict[int, tuple[str, ...]] = {
         f"(i'm|i am) (for|in favor of|in favour of) {_OFFER}",
         "[a|it's a|it is a] yes from me",
         f"agreed to {_OFFER}",
-        "[that's|it's|that is|it is|this is|you have|you've|you've got|you got|we have|we've got] "
-        "[yourself] [a|got a] deal",
+        "[yes|yeah|yep|okay|ok] [.] [that's|it's|that is|it is|this is|you have|you've|you've got"
+        "|you got|we have|we've got] [yourself] [a|got a] deal",
         "(yes|yeah|yep) [.] [it's a|that's a|you have a] [deal|agreed]",
         "agreed [deal]",
         "done deal",
@@ -309,11 +324,19 @@ _PHRASES: dict[int, tuple[str, ...]] = {
 }  # fmt: skip
 # No words are a pass where words, or an answer, are due; where an amount is, they name none.
 _SILENT: tuple[str, ...] = (
+    f"({_WORDLESS}) [.] [and|so|therefore] [{_PASS}]",
+    f"{_PASS} (while|and|.) [i] ({_WORDLESS})",
+    f"nothing from (me|my side) [(in|for) (this|the) {_TALK}]",
+    "silence [from me] [is (best|golden|fine|wise|safest|enough)] [here|now|for now|for me]",
+    f"let (this|the) {_TALK} (go by|pass|go)",
+    f"sit (this|the) {_TALK} out",
+    f"[i] (stay|keep|remain) (silent|quiet) [(in|during) (this|the) {_TALK}|this round|for now]",
     "[i] say nothing [this (turn|round|month|time)]",
     "[i] [hold back and] (stay|keep|remain) (silent|quiet) [and (wait|listen|watch)]",
     "[i have] nothing to (say|add)",
     "[i] hold back and (say nothing|wait|listen|watch)",
-    f"[({_NOTHING}) [.] [and|so]] (skip|sit out|abstain from|pass on|stay out of|keep out of) "
+    f"[({_NOTHING}|{_WORDLESS}) [.] [and|so]] (skip|sit out|abstain from|pass on|stay out of"
+    "|keep out of) "
     "[(this|my|the)] (discussion|talk|chat|debate|conversation|speech|turn to (speak|talk)|round "
     "of talk)",
     f"[i|i'll] let {_THEM} [all] (talk|speak|discuss|do the talking)",
@@ -351,13 +374,20 @@ def moves(data: Scenario, agent: int, silent: bool) -> Grammar:
                     f"{_FAIR} [i] (accept|agree) {named}",
                     f"{named} works [for me]",
                     f"{_FAIR} [i] (take|accept|buy|have) it {named}",
-                    f"{_FAIR} [i] (take|accept) (your|his|her|their) {named}",
+                    f"{_FAIR} [i] (take|accept) (your|his|her|their|the (buyer's|seller's)"
+                    f"|my (partner's|opponent's)|{{maker:player}} s) {named}",
                     "[that's|it's|that is|it is|you have|you've got|we have|we've got] "
                     f"[yourself] [a] deal {named}",
                     f"[yes|okay|ok|fine|good|alright] [.] (agreed|accepted|deal) [.] {named}",
                 ],
             ),
-            (REJECT, [f"{_NO} (reject|decline|refuse) {named}", f"no deal {named}"]),
+            (
+                REJECT,
+                [
+                    f"{_NO} (reject|decline|refuse) [your|his|her|their] {named}",
+                    f"no deal {named}",
+                ],
+            ),
         ]
     if not data.sizes[READY]:
         phrases.append((WALK, ["[i] (end|stop) (the|this|these) (negotiation|talk|game)"]))

@@ -43,6 +43,7 @@ from manyhands.envs.negotiation.state import (
     TURNS,
     NegotiationState,
 )
+from manyhands.envs.negotiation.words import digits
 
 if TYPE_CHECKING:
     from manyhands.envs.negotiation.env import Negotiation
@@ -125,6 +126,40 @@ _PLAINLY = re.compile(
     r"|walk away|pass|yes|no)(?: (?:it|this|that|(?:your|the|this|that) (?:offer|deal|trade"
     r"|proposal|price|split)))?)\W*",
     re.I | re.S,
+)
+# An answer to an offer, with a reason before or behind it.
+_ANSWERS = (
+    re.compile(
+        r"(?P<why>.+?)[,;.!\u2014]\s*(?:and |but )?(?P<so>so|therefore|thus|hence)\b,?\s+"
+        r"(?P<main>.+)",
+        re.I | re.S,
+    ),
+    re.compile(
+        r"(?P<why>.+)(?:[,;.!]|\s[-\u2013\u2014]|\u2014)\s*(?:and )?(?P<main>(?:i|i'll|i'm|let's"
+        r"|deal|sold|agreed|done|rejected|declined)\b[^,;.!]*[.!]*)",
+        re.I | re.S,
+    ),
+    re.compile(r"(?P<main>.+?),?\s+(?P<so>since|because|as)\s+(?P<why>.+)", re.I | re.S),
+)
+# What leaves such a reason open, or makes it another's; what is denied is no reason to accept.
+_OPEN = re.compile(
+    r"\b(?:when\w*|once|after|before|next|later|would|could|might|may|should|what|who|how|which"
+    r"|(?:don't|do not|not) (?:know|sure)|doubt\w*|thinks?|but|want\w*"
+    r"|i'd|(?:they|he|she|you)'ll|(?:you|they|he|she|player_\d+) "
+    r"(?:accept|reject|decline|refuse|agree"
+    r"|vote|must|walk|pass)\w*)\b",
+    re.I,
+)
+_DENIES = re.compile(r"\b(?:no|not|never|nothing|cannot|\w+n't|hardly|too)\b", re.I)
+# "Their 30", "thirty is": the price that stands, as a reason has it.
+_THEIR_PRICE = re.compile(
+    r"(?:^|\b(?:their|your|his|her|buyer's|seller's|(?:offer|price|bid) of) )(\d+)\b(?! (?:more"
+    r"|less|better))"
+)
+_OF_WORDS = re.compile(
+    r"\b(?:no (?:words?|comments?|message|remarks?)|nothing to (?:say|add)|say(?:ing)? nothing"
+    r"|silen\w+|(?:stay|keep|remain)(?:ing)? quiet|discussion)\b",
+    re.I,
 )
 # A conclusion behind a reason whose amounts are no part of it, since no part of it is an offer.
 _CONCLUDES = re.compile(
@@ -210,6 +245,15 @@ class _Reader:
         return self.decided(text)
 
     def decided(self, text: Any) -> Action:
+        action = self.decision(text)
+        chooses = self.seen.phase in (PICK, PROPOSE)
+        # "No words from me, I pass" keeps to talk, which is over.
+        words = chooses and isinstance(text, str) and _OF_WORDS.search(text)
+        if words and np.array_equal(action, self.env.action(PASS)):
+            raise self.illegal("the talk is over, and that is about words")
+        return action
+
+    def decision(self, text: Any) -> Action:
         return answers.decide(
             text,
             self.mean,
@@ -333,6 +377,9 @@ class _Reader:
         plain = _PLAINLY.fullmatch(text) if len(text) <= MOST and "?" not in text else None
         if plain and is_reason(plain["why"]) and not _THEIRS.search(plain["why"]):
             return plain["main"]
+        answered = self.answered(text)
+        if answered:
+            return answered
         concluded = self.concluded(text)
         if concluded:
             return concluded
@@ -340,6 +387,54 @@ class _Reader:
         if self.data.players == 2:
             text = re.sub(rf",\s*(?:dear )?{self.env.agents[1 - self.agent]}\W*$", "", text)
         return _BEFORE.sub("", text)
+
+    def answered(self, text: str) -> str:
+        """The answer to an offer of a sentence that gives a reason for it, which may deny what
+        makes one refuse: "I don't have eleven wood, so I turn that one down"; else ""."""
+        if len(text) > MOST or "?" in text or not isinstance(self.data, Bargain):
+            return ""
+        for shape in _ANSWERS:
+            found = shape.fullmatch(text)
+            if found is None:
+                continue
+            why, main = found["why"], found["main"]
+            kinds = self.kinds(main)
+            if kinds not in ({ACCEPT}, {REJECT}) or _OPEN.search(why) or not is_reason(why):
+                continue
+            if kinds == {ACCEPT} and "so" not in found.groupdict() and _DENIES.search(why):
+                continue
+            if self.fits_standing(why, kinds == {ACCEPT}) and all(
+                self.kinds(part) <= kinds and not self.offers(part) for part in pieces(why) or [""]
+            ):
+                return main
+        return ""
+
+    def kinds(self, text: str) -> set[Any]:
+        """The moves without amounts that a text names."""
+        if _PAST.search(text):
+            return {None}
+        silent = self.seen.phase not in (PICK, PROPOSE)
+        return {r.meaning for r in moves_of(self.data, self.agent, silent).read(text)}
+
+    def offers(self, text: str) -> bool:
+        """Whether a text names an offer by itself, possible or not."""
+        try:
+            return self.data.read_offer(self.seen, text) is not None
+        except IllegalAction:
+            return True
+
+    def fits_standing(self, why: str, all_of_it: bool) -> bool:
+        """Whether the amounts in a reason are those of the offer that stands."""
+        said, offer = digits(tokens(why)), self.seen["offer"]
+        if not self.data.composed:
+            prices = _THEIR_PRICE.findall(said) if self.data.width == 1 else []
+            return all(int(price) == int(offer[0]) for price in prices)
+        for k, good in enumerate(self.data.goods if all_of_it else ()):
+            units = {int(offer[k]), int(offer[k + len(self.data.goods)])}
+            for n in re.findall(rf"\b(\d+) (?:of (?:my|your|their|his|her) )?{good}s?\b", said):
+                if int(n) not in units:
+                    return False
+        return True
 
     def concluded(self, text: str) -> str:
         """The conclusion of a sentence whose reason has amounts that are no offer: "30 is above my

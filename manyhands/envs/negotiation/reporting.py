@@ -13,17 +13,27 @@ from manyhands.core.grammar import Grammar
 from manyhands.envs.negotiation.words import named
 
 _WHO = (
-    "({other}|them|him|her|you|everybody|everyone|all|the (others|other|other side|group)|{player}|"
-    "my (opponent|partner|neighbours))"
+    "({other}|them|him|her|you|everybody|everyone|all [of (you|them)]|the (others|other|other side"
+    "|group|table|whole (group|table))|{player}|my (opponent|partner|neighbours))"
 )
 _TELL = (
     f"(say|tell {_WHO}|state|declare|remark|mention|add|stress|signal [to {_WHO}]|announce"
     f"|point out|explain|make [it] clear|let {_WHO} know|remind {_WHO} [of this]|warn {_WHO}"
-    f"|message {_WHO}|reply [to {_WHO}]|answer [{_WHO}]|say to {_WHO}|tell {_WHO} this) [that] [.]"
+    "|make it known|let it be known|(make|have|offer) a remark [(to|for) "
+    f"{_WHO}]|plead with {_WHO}|(appeal|call) (to|on) {_WHO}|(assure|promise|urge) {_WHO}"
+    f"|want {_WHO} to know|tell {_WHO} openly|message {_WHO}|reply [to {_WHO}]|answer [{_WHO}]"
+    f"|say to {_WHO}|tell {_WHO} this) [that] [.]"
 )
 _URGE = f"(tell|ask|urge|invite|beg|remind|want|advise|encourage) {_WHO} to"
 _ASK = f"(ask [{_WHO}]|want to know|inquire|ask {_WHO} about)"
 _THEY = f"({_WHO}|it|they|he|she)"
+_GIVEN = (
+    "for (the|your|that|this|all [the]|their|his|her) [kind|generous|great] (help|gift|coin"
+    "|kindness"
+    "|generosity|support|present|donation)"
+)
+_KIND = f"[.] that was [very|really|so] (kind|generous|nice|good|great) [of {_WHO}]"
+_FOR_HELP = f"[{_GIVEN}] [{_KIND}]"
 _IT = "(that|this|it)"
 _OFFER = f"({_IT}|the offer|your offer|this offer)"
 
@@ -81,8 +91,27 @@ _REPORTS = {
     "somebody took too much": (f"{_TELL} (somebody|someone) took too much",),
     "I keep my promises": (f"{_TELL} i (keep|always keep) my (promises|promise|word)",),
     "we must save for later": (f"{_TELL} we (must|should|have to|need to) save for later",),
-    "help those who help others": (f"{_URGE} help those who help others",),
-    "thank you": (f"thank {_WHO}", f"{_TELL} thank you", f"say (thanks|thank you) [to {_WHO}]"),
+    "help those who help others": (
+        f"{_URGE} help those who help others",
+        f"{_TELL} [we (should|must|ought to)] [all] help those who help others",
+    ),
+    "thank you": (
+        f"{_TELL} (thanks|thank you) [to {_WHO}] {_FOR_HELP}",
+        f"(thank|[many] thanks [to]|thank you) {_WHO} {_FOR_HELP}",
+        f"[i] (say|give) [many] (thanks|thank you) [to {_WHO}] {_FOR_HELP}",
+        f"(thank you|[many] thanks) {_GIVEN} [{_WHO}] [{_KIND}]",
+    ),
+    "that was selfish": (
+        f"{_TELL} [that] (that|it|this) was selfish",
+        "that was selfish [.] [and] i (say|tell (them|everyone|everybody|you)) (so|it|that) [out "
+        "loud|aloud|openly]",
+        "call (that|it|this) selfish",
+    ),
+    "trust me": (
+        f"{_TELL} trust me",
+        f"{_URGE} trust me",
+        f"(ask|beg) [{_WHO}] for (their|his|her|your) trust",
+    ),
 }
 
 

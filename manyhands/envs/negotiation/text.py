@@ -118,6 +118,8 @@ def describe(
             means = "nothing: it is over"
             if seen.phase != OVER:
                 means = data.offer_means(seen, maker, seen["offer"])
+                if maker and data.why_not_accept(seen):
+                    means += f"; you cannot accept, for {data.why_not_accept(seen)}"
             lines.append(f"Standing offer, by {seen.who(maker)}: {words} (then {means}).")
         elif not brief:
             lines.append("Standing offer: none.")
@@ -176,7 +178,9 @@ def _claims(env: Negotiation, seen: Observation) -> str:
         if said:
             parts.append(f"{seen.who(j)}: {', '.join(said)}")
     name = {"pledge": "Pledged catches, at most", "outside": "Claimed worth of no deal"}
-    about = name.get(env.scenario.about, "Claimed worth, each")
+    item = len(env.scenario.goods) == 1 and env.scenario.roles  # its cost, and its value
+    usual = "Claimed cost or value" if item else "Claimed worth, each"
+    about = name.get(env.scenario.about, usual)
     return f"{about}: {'; '.join(parts) or 'none'}."
 
 
@@ -245,7 +249,7 @@ def rules(env: Negotiation, agent: int) -> str:
             "pledge": "A pledge names the most that you will catch in this month's harvest.",
             "outside": "A claim states what having no deal is worth to you.",
         }.get(data.about, "A claim states what something is worth to you.")
-        lines.append(f"{what} Nothing forces it to be true.")
+        lines.append(f"{what} Nothing forces it to be true, and nobody has to believe it.")
     if env.chat is not None:
         lines += ["", "TALKING", *_talking(env)]
     lines += ["", "HOW TO ANSWER", *_answering(env, agent)]
@@ -287,13 +291,13 @@ def _turns(env: Negotiation) -> str:
             "player_0 begins; you take turns. In a turn you do one thing: offer, accept, reject, "
             "speak, claim, walk away, or pass. An offer replaces the one that stood before. Only "
             "the other can accept or reject it; a rejected offer is closed. An offer stays open "
-            "while the two of you talk."
+            "while the two of you talk. What is offered in the last turn can no longer be answered."
         )
     first = ""
     if data.discussion:
         times = "once" if data.discussion == 1 else f"{data.discussion} times"
         first = f"Each {data.round_name} begins with a discussion: everybody speaks {times}, "
-        first += "in turns. "
+        first += f"in turns, {data.agents[0]} first. "
     return first + data.decision_words()
 
 

@@ -214,6 +214,8 @@ def bundles(goods: Sequence[str], owners: Sequence[str] = ("",)) -> Slot:
             stated = bundle.parts and bundle.parts[-1][1] in ("all", "the")
             if added and stated and added.parts[0][1] == "":
                 added = added._replace(parts=((added.parts[0][0], "all"),))  # "the book and hats"
+            if added and found["tail"] and not bundle.owner:  # "1 wood and 3 brick from me"
+                bundle = bundle._replace(owner=added.owner) if bundle.parts else bundle
             again = added is None or added.parts[0][0] in dict(bundle.parts)
             if added is None or again or (bundle.parts and added.owner not in ("", bundle.owner)):
                 return
@@ -280,7 +282,7 @@ def _item(found: re.Match[str], goods: Sequence[str]) -> Bundle | None:
 def _patterns(goods: tuple[str, ...]) -> tuple[re.Pattern[str], re.Pattern[str]]:
     """What an item of a list is, in words one after the other, and what a whole is."""
     names = "|".join(f"{good}s?" for good in goods)
-    tail = r"(?: (?:of|from) (?P<tail>mine|yours|me|you))?(?= |$)"
+    tail = r"(?: (?:of|from) (?P<tail>mine|yours|me|you|theirs|hers|his|them|him|her))?(?= |$)"
     named = f" ?(?P<good>{names})" if len(goods) > 1 else f" ?(?P<good>{names})?"
     item = (
         r"(?:(?P<all>all|both|every)(?= )(?: of)? "

@@ -18,7 +18,7 @@ _DOWN = f"(it|this|this one|this 1|this hand|them|{_HELD})"
 _NAMED = {
     "check": (
         f"([simple|quick|quiet|easy] check [it] [behind|back|down|along|here] [to {_SEAT}]"
-        "|(tap|knock on) the table)"
+        "|(tap|knock on) the table|knock|rap the table)"
     ),
     "bet": (
         "[value|big|small|standard|easy|clear|simple] bet [it] "
@@ -75,7 +75,8 @@ _AFTER = {
         "|keep the pot (small|as it is)|take the showdown|keep my chips"
     ),
     "bet": (
-        f"(hope|pray|wait|look) (for|that) (a|an|the|{_SEAT}) (call|calls|fold|folds|pays [me] "
+        f"(push|press) {_SEAT} [hard]|(hope|pray|wait|look) (for|that) (a|an|the|{_SEAT}) (call"
+        "|calls|fold|folds|pays [me] "
         f"[off]|pay [me] [off])|hoping {_SEAT} (calls|call|folds|fold|pays|pay) [with {_THEIRS}]"
         f"|hoping for a (call|fold)|(let|make) {_SEAT} (pay|decide|sweat|choose|think)"
         "|take [down] the pot|build the pot|get (paid|value)"
@@ -103,6 +104,7 @@ _AFTER = {
     ).replace("(just|only|my|the|no more than)*", "[just|only|no more than] [my|the]"),
     "raise": (
         f"(make|let) {_SEAT} (pay|decide|sweat|choose|think|fold)|build the pot|get value"
+        f"|(push|press) {_SEAT} [hard|to the limit]"
         f"|(hope|pray|wait) for (a|the) (call|fold)|hoping {_SEAT} (calls|call|folds|fold)"
         f"|put pressure on {_SEAT}|protect {_HELD}|take [down] the pot"
     ),
@@ -110,6 +112,10 @@ _AFTER = {
 
 # What a player is after, before the move that does it.
 _PRESSURE = (
+    f"(keep up|keep on|turn up|increase|add to|raise) the (pressure|heat) [on {_SEAT}]|keep "
+    f"{_SEAT} under pressure|put {_SEAT} (to the test|under pressure)|(push|press) {_SEAT} "
+    "[hard|to "
+    "the limit]|"
     "(bluff|value|aggression|pressure|punishment) time|time for (a|my) (bluff|move)|"
     f"(put|apply|keep) [some|more|real] pressure [on {_SEAT}]|(pressure|attack|punish|squeeze|scare"
     f"|test|probe|charge|tax) ({_SEAT}|it|that|{_WHOSE} bet) [a bit|a chip]"
@@ -129,7 +135,8 @@ _AIMS = {
         f"|slowplay) [{_SEAT}|{_HELD}|it|this]|take it (easy|slow)|(go|get|head) [straight|right"
         "|directly] to [the] showdown|[straight|right|directly] to [the] showdown|wait"
         f"|(give|pass) {_SEAT} (the|a) (action|turn|free card|chance)|hand the (action|turn) to "
-        f"{_SEAT}|let {_SEAT} (act|go|bet|decide|act first|make the first move|take the lead"
+        f"{_SEAT}|let {_SEAT} (act|go|bet|decide|act first|move first|lead|make the first move"
+        "|take the lead"
         "|bluff)|(take|get|have) (the|a) free (card|showdown)|free (card|showdown)|keep quiet"
         "|see [the] showdown for free|lie low|wait and see"
     ),
@@ -182,7 +189,10 @@ _SAID = {
         "|[i] (would rather|i'd rather|prefer to|i'd prefer to) not bet [here|now]|not betting "
         "[here|this]|[i] (won't|will not|don't|do not) (bet|put anything in|risk anything"
         "|put (a|any|more|another) chip in|add (anything|a chip|chips)) [here|now|this time]|why "
-        "risk (a|another|more) chip|nothing (from me|to add)"
+        "risk (a|another|more) chip|nothing (from me|to add)|[a|the] free (look|peek|card"
+        "|showdown) "
+        f"[just] (suits|is fine (for|with|by)|is good for|is welcome (to|for)|is all right with"
+        f"|works for) (me|{_HELD})"
     ),
     "bet": f"no (check|checking|free card|free cards|free showdown) [from me|here|for {_SEAT}]",
     "call": _DOUBT,
@@ -216,16 +226,54 @@ _HOLDS = (
 _OPTION = "(option|choice|number|action|move|alternative|possibility)"
 
 
+# Chips that are put in with a purpose: a bet, or all that a raise costs.
+_PAYS = (
+    f"((put|throw|toss|push|slide|shove|drop|move) [in|out] {_CHIPS} [in|out|forward] "
+    "[in|into|to] [the|this|that] [pot|middle|center|centre]|in (go|goes) {n} [more] chip"
+    "|{n} [more] chip (go|goes) in [in|into|to] [the] [pot|middle|center|centre])"
+)
+_REP = (
+    "[i'm|i am|to] (represent (a|the|my) ({rep:held}|public card|board card|pair)|bluff|semi bluff"
+    "|bet for value|slow play)"
+)
+_BARREL = "(a|the|my|another) [second|next|third] barrel"
+
+
 def phrases() -> dict[str, list[str]]:
     """The moves with what stands beside them, as patterns of a `Grammar`."""
-    return {move: _of(move, named) for move, named in _NAMED.items()}
+    found = {move: _of(move, named) for move, named in _NAMED.items()}
+    found["all chips"] = [
+        f"(the|my|a|one|1) [single] chip (go|goes) in [.] {_REP}",
+        f"{_PAYS} [and|to|.] [i|i'll] ({_AFTER['bet']}|{_AFTER['raise']})",
+        f"{_PAYS} [.] {_REP}",
+        f"{_PAYS} [.] {{due:n}} to call [.] [and] [{{by:n}} [more]] (more|to raise|on top)",
+        f"{_PAYS} [.] {{by:n}} of (them|it|these) [as|for] (a|the) raise",
+    ]
+    found["bet"] += [
+        f"({_PRESSURE}) (with|for) {_CHIPS}",
+        f"[fire|send|launch|shoot] [off|out] {_BARREL} [(of|with|for|.) {_CHIPS}] "
+        f"[in|into] [the] [pot|middle] [.] [{_REP}]",
+        "(the|my|this|that) [second round|first round|opening] (bet|wager) [of {n} [chip]] "
+        f"(goes|go) (in|out) [.] [{_REP}]",
+    ]
+    found["raise"] += [
+        "[go|move|come] up [by] (another|a further|{n} more) [{n}] [chip]",
+        f"(come|go) over the top [of {_SEAT}] (with|for|by) [another] {{n}} [more] [chip]",
+    ]
+    found["check"] += [
+        f"(pass|move) (it|the (action|turn)) (along|on|over) [to {_SEAT}] with a check",
+    ]
+    return found
 
 
 def _of(move: str, named: str) -> list[str]:
     did = _DID[move]
     after = f"[and|.|to|then|,] [i|i'll|i will|i can|we|we'll] ({_AFTER[move]}"
     after += ")" if move in ("fold", "raise") else f"|{_SEE})"
+    fits = f"(a|an|another|the) {_NAMED[move]}"
     return [
+        f"[and|so] (this|that|it|the (spot|situation|price|public card|board)|{_HELD}) [just] "
+        f"(calls for|asks for|demands|deserves|is good enough for|is worth) {fits}",
         f"[want to|try to|like to|time to] ({_AIMS[move]}) {_BY} {named} [with {_HELD}]",
         f"[{{other}}] [.] ({_SAID[move]}) [{{other}}] [.] [and|so|but|,] [i|i'll|i "
         f"will|i'm|i just|i have to|i must] {named} "

@@ -62,7 +62,8 @@ def describe(poker: Poker, state: PokerState, agent: int) -> str:
     if turn == n:
         lines += _ending(poker, state, seen, agent)
     elif turn == agent:
-        lines.append("It is your turn.")
+        capped = poker.cap > 1 and int(state.raises) == poker.cap
+        lines.append("It is your turn." + " No raise is left in this round." * capped)
     else:
         lines.append(f"It is {poker.agents[turn]}'s turn.")
     if poker.detail == "full":
@@ -437,8 +438,8 @@ def _open(reading: Reading, offers: dict[int, str], due: int) -> int:
     word, amount, to = reading.meaning, reading.values.get("n"), reading.values.get("to")
     if word == "pass":
         word = "fold" if "fold" in offers.values() else "check"
-    if word == "chips":  # a bet; or a call, where they cannot be a raise
-        word = "call" if list(offers)[2:] == [] and "fold" in offers.values() else "bet"
+    if word in ("chips", "all chips"):
+        word, amount = _paid(amount, reading, offers, due)
     for action, offer in offers.items():
         name, _, chips = offer.partition(" ")
         if name == word:
@@ -457,6 +458,23 @@ def _open(reading: Reading, offers: dict[int, str], due: int) -> int:
         "fold": "there is no bet to fold to, and checking is free",
     }
     raise _illegal(reasons[word], offers)
+
+
+def _paid(
+    chips: int | None, reading: Reading, offers: dict[int, str], due: int
+) -> tuple[str, int | None]:
+    """The move that pays so many chips, and its own number of them: a bet; a raise, if it is said
+    that they are all that it costs; or a call, where they cannot be a raise."""
+    if "fold" not in offers.values():
+        return "bet", chips
+    raises = [int(offer.split()[1]) for offer in offers.values() if offer.startswith("raise")]
+    if not raises:
+        return "call", chips
+    if reading.meaning == "chips" or chips != due + raises[0]:
+        return "bet", chips
+    if reading.values.get("by", raises[0]) != raises[0]:
+        raise _illegal(f"{chips} chips are a raise of {raises[0]}", offers)
+    return "raise", raises[0]
 
 
 def _check_said(reading: Reading, behind: int, offers: dict[int, str], due: int) -> None:

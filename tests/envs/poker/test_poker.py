@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 import manyhands
 from manyhands.core.env import ConfigError, Env, IllegalAction, episode_key
 from manyhands.core.export import export_chat
-from manyhands.core.pack import fingerprint, stepper
+from manyhands.core.pack import fingerprint, no_actions, stepper
 from manyhands.core.play import play
 from manyhands.envs.poker import rules
 from manyhands.envs.poker.env import KuhnPoker, LeducHoldem, Poker
@@ -653,3 +653,16 @@ def test_an_illegal_action_facing_a_bet_folds():
     assert state.folded.tolist() == [False, True]
     with pytest.raises(ConfigError, match="float"):
         env.step(episode_key(1), state, np.array([0.0, np.nan]))
+
+
+def test_a_text_says_where_no_raise_is_left():
+    env = LeducHoldem()
+    key = episode_key(2)
+    data, frame = np.asarray(jax.random.key_data(key)), stepper(env).reset(key)
+    for t in range(2):
+        assert "No raise is left" not in env.describe(frame.state, t)
+        rows = no_actions(env)
+        rows[t] = RAISE
+        frame = stepper(env).step(data, t, frame, rows)
+    assert "No raise is left in this round." in env.describe(frame.state, 0)
+    assert "No raise is left" not in env.describe(frame.state, 1)

@@ -324,8 +324,10 @@ class Exchange(Bargain):
         return "nothing for nothing is no offer"
 
     def why_not_accept(self, seen: Observation) -> str:
-        asked = amount(self.goods, seen["offer"][len(self.goods) :])
-        return f"the offer asks for {asked}, more than you own"
+        units = seen["offer"][len(self.goods) :]
+        if (units <= seen["own_holdings"]).all():
+            return ""
+        return f"the offer asks for {amount(self.goods, units)}, more than you own"
 
     def ending(self, seen: Observation) -> str:
         deals = int(seen["deals"][0])
@@ -348,7 +350,8 @@ class Exchange(Bargain):
         for_ = "(for|in exchange for|in return for|as payment for|against|->|= >)"
         return_ = "[in return|in exchange|for (it|that|them|those)|back]"
         start = (
-            f"[[i|{want} to] (offer|propose|suggest|make) [that|[a|an|the|this] [following] (trade"
+            "[[please] put (this|it|the following) on the table|on the table|make it"
+            f"|[i|{want} to] (offer|propose|suggest|make) [that|[a|an|the|this] [following] (trade"
             "|exchange|swap|deal|offer)|this]|offer_trade|propose_trade|make_offer|trade_offer"
             f"|{want} to (trade|swap|deal)|[i] (open|start|begin) "
             f"[small|low|modestly|carefully] [with]"
@@ -357,20 +360,24 @@ class Exchange(Bargain):
             "[that]] [.]"
         )
         whose = (
-            "[[i] (propose|suggest)|my (offer|proposal|counteroffer) [is]] "
-            "[a] [trade|swap|exchange] [of]"
+            "[[i] (propose|suggest)|my (offer|proposal|counteroffer) [is]|make it|[i|please|let's] "
+            "[put] [this|it] on the table] [.] [a] [trade|swap|exchange] [of]"
         )
         # What is given, and what is got, each said with a verb that tells from whom.
         give = (
             f"({will} {hands} {YOU} {{give}}|{will} {hands} {{give}} [(to|for) {YOU}]"
-            "|(you|{other}) [will|would|can|could|should|shall] (get|receive|have) {give} [from me]"
+            "|(you|{other}|they|he|she) [will|would|can|could|should|shall] (get|receive|have) "
+            "{give} [from me] [from my side]"
             "|you'll (get|receive|have) {give} [from me])"
         )
         get = (
             f"((you|{{other}}) [will|would|can|could|should|shall|in return|in exchange] {hands} "
             f"[me] {{get}} [to me]|you'll {hands} [me] {{get}}|{hands} me {{get}}"
             f"|{hands} {{get}} to me"
-            "|[i|i'll|i'd|i will|i would] (get|receive|ask [for]|ask you for|request|want|expect"
+            "|[i|i'll|i'd|i will|i would] (get|receive|take|ask [for]|ask "
+            f"{YOU}"
+            " for"
+            "|get my hands on|request|want|expect"
             "|would like|would like to (get|have)|i'd like|i want|i need|need|i would "
             "like|buy|i'll buy) "
             f"{{get}} [from {YOU}])"
@@ -382,7 +389,7 @@ class Exchange(Bargain):
         link = f"[.] [and|then|while|so|but|to|->] [.] {return_} [then]"
         swaps = f"{will} (offer|propose|suggest) [to] {hands}|{will} [to] {hands}|counter [with]"
         asks = (
-            f"[i|i'll|i'd|i will|i would|{want} to] "
+            f"[i|i'll|i'd|i will|i would|{want} [to]] "
             "(get|receive|ask [for]|ask you for|request|buy|i want"
             "|i'd like|i would like|i need|would like|want|need|(i'll|i will|i'd|i would) take"
             # "You could offer me ..." only suggests what the other might do.
@@ -396,12 +403,18 @@ class Exchange(Bargain):
             f"{start} {get} {link} [i|i'll|i will|will] {hands} {{give}} {return_}",
             f"{start} {{give}} {link} {get} {return_}",
             f"[{start}] [we|let's|let us] [swap|trade|exchange] [.] {{mine}} [.] "
-            "[and|for|against] {yours}",
+            f"[and|{for_}] {{yours}}",
             f"{start} {if_} [.] [then] {give} {return_}",
             f"{start} ({swaps}) [{YOU}] {{give}} [to {YOU}] {for_} {{get}} [from {YOU}] {return_} "
             "[or other amounts]",
             f"{start} ({swaps}) [{YOU}] {{give}} [to {YOU}] [and] (to get|to receive|get|receive"
-            "|for getting|ask [for]|want) {get} [from you]",
+            "|for getting|ask [for]|want|[to] (get|lay) my hands on|[to] obtain) "
+            f"{{get}} [from {YOU}]",
+            "{give} is what i [can|could|will|would] (spare|give|offer|part with) [.] [and|but|so] "
+            "(i'd|i'll|i|i would|i will) (take|want|like|ask for|expect|need|get) "
+            f"{{get}} ({return_[1:-1]})",
+            f"{whose} {{get}} from {YOU} [.] ({for_}|and) {{give}} [from me]",
+            f"{whose} {{give}} from me [.] [{for_}|and] {{get}} from {YOU}",
             f"{start} {asks} {{get}} [from {YOU}] ({for_}|with) {{give}}",
             f"(for|in exchange for|in return for) {{get}} {will} {hands} [{YOU}] {{give}}",
             f"[you] take {{give}} [from me] and {hands} me {{get}}",
@@ -430,8 +443,20 @@ class Exchange(Bargain):
             f"{{get}} {own} [to get|to have]".replace(own, f"is what i (ask|want) {for_} {{give}}"),
             f"my {{give}} {for_} [your] {{get}}",
         ]
+        # What is said of the offer itself.
+        us = "(both [sides|of us|parties]|us [both]|me|everyone|each of us)"
+        fair = (
+            f"[[.] [and|so] ((that|this|it|which) (suits|helps|works for|is (good|fair|fine) "
+            f"(for|to)) {us}|[a] (fair|good|decent) (deal|trade|swap|exchange) [for {us}]"
+            "|(that's|that is|this is) (what i (propose|offer|suggest)|my (offer|proposal)))]"
+        )
+        both = [f"{pattern} {fair}" for pattern in both]
         return {
             "bare": [f"[[i] (propose|suggest)] {{give}} {for_} {{get}}"],
+            "proposed": [
+                f"([i|i'll|i will|{want} to] (propose|suggest)|make it) {{give}} {for_} {{get}} "
+                f"{fair}"
+            ],
             "both": both,
             "give": [f"[i|i'll|i will] give [{YOU}] {{give}} [to {YOU}] {gift}"],
             "ask": [f"[i] (ask|ask {YOU}) [for] {{get}} [from {YOU}] {gift}"],
@@ -442,9 +467,20 @@ class Exchange(Bargain):
         lists = {name: bundles(self.goods, owner) for name, owner in owners.items()}
         return super().slots(agent) | lists
 
+    def _may_be_theirs(self, seen: Observation, reading: Reading) -> bool:
+        """Whether a proposal may be worded as the standing one of the other is, from its side: it
+        shares a good with it."""
+        if not seen.marked("offer_by"):
+            return False
+        sides = zip(("give", "get"), seen["offer"].reshape(2, -1), strict=True)
+        goods = {side: {k for k, _ in reading.values[side].parts} for side in ("give", "get")}
+        return any(goods[side] & set(np.flatnonzero(units).tolist()) for side, units in sides)
+
     def offered(self, seen: Observation, reading: Reading) -> np.ndarray:
         if reading.meaning == "bare" and seen.marked("offer_by") is not None:
             raise IllegalAction("say who gives what")  # it may repeat the standing offer
+        if reading.meaning == "proposed" and self._may_be_theirs(seen, reading):
+            raise IllegalAction("say who gives what")
         there = [seen["own_holdings"], None]
         if self.public:
             there[1] = seen["other_holdings"]

@@ -182,7 +182,7 @@ class Gift(Choice):
 
     def entry_words(self, seen: Observation, entry: np.ndarray) -> str | None:
         if int(entry[1]) == PASS and entry[5]:
-            return f"{seen.who(int(entry[0]) - 1)} kept everything from {seen.who(entry[5] - 1)}"
+            return f"{seen.who(int(entry[0]) - 1)} gave nothing to {seen.who(entry[5] - 1)}"
         return super().entry_words(seen, entry)
 
     def choice_words(self, seen: Observation, content: np.ndarray) -> str:
@@ -244,14 +244,34 @@ class Gift(Choice):
         if self.players == 2:
             whom = whom.replace("(", "(you|{other}|", 1)
         give = (
-            "[i] [make] [a] (give|donate|send|transfer|pay|gift|hand|hand over|donation|gift|offer)"
+            "[be (generous|kind|nice|fair|modest|helpful) [here|today|this time|now] and] [i] "
+            "[make] "
+            "[a] (give|give away|donate|send|send over|transfer|pay|gift|hand|hand over|donation"
+            "|gift|offer|contribute|settle on|part with)"
         )
-        mine = "[of] [my] {amount} [of my coin]"
-        everything = "(everything|it all|all|all [of] my coin|all i have|everything i have)"
+        mine = "[of] [my] {amount} [of my [{owned:amount}] [coin]] [over|away]"
+        purse = "my [whole|entire|full] (purse|fortune|wealth|money|stock)"
+        everything = (
+            "(everything|it all|all|all [of] my coin|all i have|everything i have"
+            f"|[all [of]] {purse})"
+        )
+        favour = "(favour|favor|return|reward|something|gift|goodwill|help|it|trust|friendship)"
+        # What somebody gives for.
+        why = (
+            "[[.] (a (good|nice|kind|fair|friendly|generous|decent) (start|gesture|gift)|as a "
+            "(thank "
+            "you|thanks|gesture|sign|token) [of (goodwill|trust|thanks|friendship)]|(expect|hope "
+            f"for|in [the] hope of|count on|hoping for) [get|receive] [the|a|some] {favour} [in "
+            "return|back|returned] [back|later|soon]|(to|should|will) (buy|earn|win|gain|keep|build"
+            f"|secure|show) [me] [some|their|his|the|my|a bit of] ({favour}|generosity|reputation) "
+            "[going|alive])]"
+        )
         phrases = {
             "give": [
-                f"{give} [to] [{whom}] {mine} [(to|for) {whom}]",
-                f"{{amount}} [(go|goes)] [to|for] {whom}",
+                f"{give} [to] [{whom}] {mine} [(to|for) {whom}] {why}",
+                f"{{amount}} [of my [{{owned:amount}}] [coin]] [(go|goes)] [to|for] {whom} {why}",
+                "{amount} [is (plenty|enough)] [.] [so|and] (that is|that's|it's|this is) my "
+                f"(gift|donation) [(to|for) {whom}]",
                 "[a] (small|little|big|large|generous|modest|tiny) (gift|donation) [of] {amount}",
                 "({player}|the receiver|the recipient) (get|receive|have) {amount} "
                 "[of my coin|from me|from my coin]",
@@ -263,18 +283,22 @@ class Gift(Choice):
                 f"[my] (gift|donation) [is|of|will be] {{amount}} [(to|for) {whom}]",
             ],
             "all": [
+                f"{everything} (go|goes) to {whom} {why}",
                 f"{give} [to] [{whom}] {everything} [(to|for) {whom}]",
                 f"{give} [to] [{whom}] (everything i have|everything|it all) [.] {{amount}}",
                 f"{give} [to] [{whom}] all [of] [my] {{amount}} [(to|for) {whom}]",
             ],
             "half": [
-                f"half [of] my coin (go|goes) to {whom}",
-                f"{give} [to] [{whom}] half [of] ([my] coin|what i (have|own)) [(to|for) {whom}]",
+                f"half [of] (my coin|{purse}) (go|goes) to {whom}",
+                f"{give} [to] [{whom}] half [of] ([my] coin|what i (have|own)|{purse}) [(to|for) "
+                f"{whom}]",
                 f"{give} [to] [{whom}] half [of] ([my] coin|what i (have|own)) [.] {{amount}}",
             ],
             "nothing": [
                 f"{give} [to] [{whom}] (nothing|no coin|none) [at all] [(to|for) {whom}]",
-                f"[i] keep ({everything}|my coin|my money|all the coin) [for myself]",
+                f"[i] (keep|hold on to|hang on to) ({everything}|my coin|my money|all the "
+                "coin) [for "
+                "myself] [this round]",
             ],
             "punish": [
                 f"punish [{whom}] [with|by spending] {{amount}}",
@@ -291,6 +315,8 @@ class Gift(Choice):
             if values.get(name, receiver) != receiver:
                 raise IllegalAction(f"only {seen.names[_receiver(seen)]} can receive now")
         number, owned = values.get("amount", 0), int(seen["own_holdings"][0])
+        if values.get("owned", owned) != owned:
+            raise IllegalAction(f"you own {owned} coins")
         if reading.meaning in ("all", "half"):
             part = owned if reading.meaning == "all" else owned / 2
             if values.get("amount", int(part)) != part:

@@ -163,6 +163,7 @@ class Price(Bargain):
             "[i|i'd|i'll|i'm|i am] [can|would|[be] (willing|ready|prepared|happy|glad) to|offer to"
             "|propose to]"
         )
+        end = "(low|lowest|least)" if agent == 0 else "(high|highest|most)"
         it = "[it|this|the item|your item|my item|the thing|your thing|that|the object]"
         offers = [
             "[offer|propose|suggest|bid] [a price of] {amount}",
@@ -195,13 +196,26 @@ class Price(Bargain):
             "(split|halve) the difference [.] [at|on] {amount}",
             "[i] [can|will|i'll|i'd|am willing to] (come|go) (down|up) to {amount}",
             "no deal (at|for) {not:amount} [.] my (price|offer|bid) is {amount}",
-            "[the|my] [asking|final|last|new|offered] price [is|will be] [.] {amount}",
-            "{amount} [coin] is (my (price|offer|bid)|what i (offer|ask|want|bid|pay))",
+            "[the|my] [asking|final|last|new|offered|opening|first|starting|next] price [is"
+            "|will be] [.] {amount}",
+            "{amount} [coin] is (my [next|new|first|last|opening] (price|offer|bid|proposal)"
+            "|what i (offer|ask|want|bid|pay))",
+            "a price of {amount} is my [next|new|first|last|opening] (proposal|offer|bid)",
+            "(hold out|stick|insist|stay|remain|hold firm) (for|with|to|at|on) [my price of] "
+            "{amount} [coin]",
+            "name (a|my|the) price [of|.] {amount}",
+            "my price (stays|remains|is still) [at] {amount}",
+            f"{{amount}} is ((as {end} as|the {end} [price|that]) (i (can|will|am going to)"
+            "|i'll) [go|come|do]"
+            f"|the {end} i (go|come)|my bottom line)",
             "{amount} [.] [that is|that's|it is|it's|is] [my|the] (final|last|best) "
             "(offer|price|bid|word)",
         ]
         if agent == 0:
+            buyer = "(you|him|her|them|{other}|the buyer|this buyer|my (partner|opponent))"
             closes = [
+                f"{will} let {buyer} have {it} (for|at) {{amount}}",
+                f"{will} (ask|charge|want) [{buyer}] [for] {{amount}} [from {buyer}] [for {it}]",
                 f"{will} (sell|offer|let you have|give you) {it} [to you] (for|at) {{amount}}",
                 f"{will} sell you {it} (for|at) {{amount}}",
                 "(i want|i'd like|i would like|ask|charge) [you] [for] {amount} "
@@ -236,6 +250,8 @@ class Price(Bargain):
         # What makes it firm.
         coin = "(coin|penny|cent|dime|dollar)"
         firm = (
+            "[[.] [well|far|just|still] (above|over|below|under) (my (cost|value|limit)|what it "
+            "(cost me|is worth to me|costs me))] [right now|for now] "
             f"[[.] [and|but] (not (a|1|one) [single] {coin} (more|less)|not {coin} (more|less)"
             "|no (more|less) [than that]"
             "|take it or leave it|(that's|that is|it's|it is) (my|the) [final|last|best] "
