@@ -30,7 +30,8 @@ from manyhands.envs.kitchen.levels import (
     VOID,
     Level,
 )
-from manyhands.envs.kitchen.reading import Cell, Seen, mean, refuse, with_names
+from manyhands.envs.kitchen.phrases import Cell
+from manyhands.envs.kitchen.reading import Seen, mean, refuse, with_names
 from manyhands.envs.kitchen.scene import (
     A_THING,
     AMOUNTS,
