@@ -178,7 +178,8 @@ _SLOTS: dict[str, Any] = {
     "sided": _SIDED,
     "near": {"above": NORTH, "below": SOUTH, "beneath": SOUTH, "under": SOUTH,
              "underneath": SOUTH, "left of": WEST, "right of": EAST},
-    "back": {"behind": True},
+    "back": {"behind": True}, "free": dict.fromkeys(("empty", "unused"), True),
+    "complete": dict.fromkeys(("finish", "complete", "top up", "top", "finish off"), True),
     "hand": {"left": WEST, "right": EAST},
     "rest": {"up": NORTH, "down": SOUTH, "left": WEST, **_CLEAR}, "clear": _CLEAR,
     "thing": dict(_things()),
@@ -189,11 +190,14 @@ _SLOTS: dict[str, Any] = {
 
 # ---- phrases -------------------------------------------------------------------------------------
 
-_A = "[a|my|one|another|1|this|that|some] [next|first|second|third|last|fresh|raw|clean|empty|new]"
+_A = (
+    "[a|my|one|another|1|this|that|some|its|(one|1) more|more] [next|first|second|third|last|final"
+    "|third and (last|final)|fresh|raw|clean|empty|new|further|extra]"
+)
 _FRONT = (
     "from (here|there)"
     "|in front [of me]|ahead [of me]|before me|directly in front of me|right in front of me|here"
-    "|there|right (here|there)|under my nose|[that] i am facing|[that] i'm facing|[that] i face"
+    "|there|right (here|there)|under my nose|[that|which] (i|i'm|i am) (face|look at)"
     "|next to me|beside me"
 )
 
@@ -202,7 +206,8 @@ def _place(label: str) -> str:
     """A place, what lies there, and where it is."""
     what = f"[(with|that holds|holding) [a|my] {{{label}_what:thing}} [on it]]"
     return (
-        f"[a|my|this|that|nearest|closest] [({{{label}_way:way}}|{{{label}_way:sided}})] "
+        f"[a|my|this|that|nearest|closest] [{{{label}_free:free}}] "
+        f"[({{{label}_way:way}}|{{{label}_side:sided}})] "
         f"({{{label}:place}}|it) {what} "
         "[[at] [cell|position] "
         f"{{{label}_x:n}} {{{label}_y:n}}|[(to|on|in|at|directly|right|just)] {{{label}_way:way}} "
@@ -214,6 +219,19 @@ def _place(label: str) -> str:
     )
 
 
+# What a move or a thing is for.
+_NTH = (
+    "[next|first|second|third|fourth|last|final|third and last|other|empty|free|open|remaining"
+    "|fresh|new|lower|upper|left|right|same|whole]"
+)
+_DET = "[a|my|our|one|1|another|(one|1) more|this|that|its|nearest|closest]"
+_FOR_THIS = (
+    f"([this time|now|again] for {_DET} {_NTH} {_NTH} ({{for:place}}|{{for:thing}}|recipe|batch"
+    "|slot|place|spot|room) [(in|of|inside|for) "
+    f"{_DET} {_NTH} {{for:place}}]"
+    f"|as {_DET} (first|second|third|last|final) [one|1|{{for:thing}}] [(of|out of) (3|it)] "
+    f"[(in|for) {_DET} {_NTH} {{for:place}}])"
+)
 # A cell by its place, and one beside the chef by its side.
 _KIND = "[floor] (cell|tile|square|position|floor|spot|space|field|location)"
 _NEXT = "[free|empty|open|next|adjacent|neighbouring|neighboring|other|my]"
@@ -225,16 +243,20 @@ _BESIDE = (
 _THERE = "[cell|position|spot] {place_x:n} {place_y:n}"
 _HELD = "[[that] (i|i'm|i am) (hold|have|carry|holding|carrying)|(in|from) my hand]"
 _CELL = "(step|pace|cell|tile|square|space|block|position|field)"
-_ONE = f"[(a|one|1) [{_CELL}]]"
-_BY = f"[[by] (a|one|1) [{_CELL}]|once|again|once more|once again]"
-_CARRIED = "[with [a|my] {carried:thing}]"
+_SINGLE = "(a|another|(a|one|1) [more|further|single])"
+_ONE = f"[{_SINGLE} [{_CELL}]]"
+_BY = f"[[by] {_SINGLE} [{_CELL}]|(once|again|once more|once again) [(a|one|1) {_CELL}]]"
+_CARRIED = (
+    "[(with|carrying|holding) [a|my|this] {carried:thing} "
+    "[(in|between) [my] hand|[that] (i|i'm|i am) (hold|carry)]]"
+)
 _GO = (
     "(go|move|walk|step|head|off|run|travel|proceed|advance|shift|slide|edge|inch|shuffle|scoot"
     "|back|back up|back off|back away|retreat|withdraw|pull back|fall back"
     "|(go|move|walk|step|head) back"
     "|slip [out|past]|(shift|slide|edge|inch|shuffle|scoot|hop) over"
     "|(go|move|walk|step|head) (over|off|across|straight|right over)"
-    "|(take|make|do) (a|one|1) (step|move)"
+    f"|(take|make|do) {_SINGLE} (step|move)"
     "|(keep|continue) [going|moving|walking|heading]|(move|bring) (myself|my chef)"
     "|side step|sidestep|squeeze|swerve|hop|roll|stroll|march|wander|drift|relocate|reposition"
     "|make (room|way)|give way|yield|clear the way|(move|go|get|step) out of {passed:place} s way"
@@ -242,11 +264,15 @@ _GO = (
     "|(go|walk|carry|keep|move|step|head) on|onward|(step|move|stand|get) (aside|out of the way))"
 )
 _TURN = (
-    "([(make|have|let) my chef] (turn|swing|spin|pivot|swivel|rotate|orient|point|aim) "
+    "([(make|have|let) (my chef|me)] (turn|swing|spin|pivot|swivel|rotate|orient|point|aim) "
     "[myself|my (chef|face|nose|body)] [back|round|around|about|over]"
-    "|[(make|have|let) my chef] [turn and] (face|look))"
+    "|[(make|have|let) (my chef|me)] [turn and] (face|look))"
 )
-_LOOK_AT = "(turn and (look|glance|stare|gaze|peer)|(have|take) [a] [quick|closer] look) at"
+_LOOK_AT = (
+    "([turn and] (look|glance|stare|gaze|peer) [{towards:side}|{way}]"
+    "|(have|take) [a] [quick|closer] look) at"
+)
+_AND_FACE = "[(and|to) (look at|face|see) (it|that|this|{aim:place})]"
 _TO = (
     "[to|->|for|toward|in|into|onto|due|straight|straight to|up to|direction|over to"
     "|back|back to|across to|down to]"
@@ -261,12 +287,13 @@ _TO_DO = (
 # Where a step leaves a chef or a thing.
 _IS_AT = (
     "(close|closer|nearer|near|ahead|within reach|in reach|[directly|right|just] (next to|beside"
-    "|behind|above|below|under|beneath|in front of|close to|closer to|nearer to|within reach of"
-    "|near|at) (me|us|{end:place})"
+    "|behind|above|below|under|underneath|beneath|in front of|close to|closer to|nearer to"
+    "|within reach of|near|at) (me|us|{end:place})"
     "|(on|at|to) [my] (left|right|other|{end_way:way}) [hand] [side] [of (me|{end:place})])"
 )
 _ENDS_UP = (
-    f"(so [that] ({{passed:place}}|i|it) (is|be|am|come|end up|get|stand|come to be) {_IS_AT}"
+    f"(so [that] (({{passed:place}}|i|it) [will] (is|be|am|come|end up|get|stand|come to be)"
+    f"|i'm|i'll (be|stand|end up)) {_IS_AT}"
     f"|(to|and) (be|stand|get|end up|come) {_IS_AT})"
 )
 _THAT_IS = (
@@ -274,6 +301,13 @@ _THAT_IS = (
     "|by (go|step|move|walk|turn|head))] [.]"
 )
 _AWAY = "(get out of the way|make room|clear the way)"
+# Where a move leads.
+_LEADS = (
+    f"(({_TO_DO}|to|toward|in search of|(in|into|to) [a|my] (nook|corner|alcove|gap|niche|spot|end"
+    f"|side) (next to|beside|near|by|at|below|above|of|with)) {_place('aim')}"
+    "|(to|toward|near) where [a|my] {aim:place} (is|are|stand|lie|wait)"
+    f"|to {_AWAY}|{_FOR_THIS})"
+)
 _FOR = (
     "[for [a|my] ({for:place}|{for:thing})|to (cook|plate|serve) [[a|my|it] {for:thing}]"
     "|so [that] {for:place} can (take|get|use|grab|pick up|reach|have) it"
@@ -367,6 +401,7 @@ _POUR = (
 )
 _DISH = "(with|using|onto|on|in|into) [a|my] [clean|empty] (dish|plate|bowl)"
 _START = "(start|begin)"
+_COMPLETE = "(start|begin|continue|{whole:complete})"
 _SERVE = "(serve|deliver|hand in|hand over|submit|turn in|send out|hand out|bring|carry|take|put)"
 _DEEDS: dict[str, list[str]] = {
     "take": [
@@ -405,6 +440,11 @@ _DEEDS: dict[str, list[str]] = {
         f"(fill|load|feed) {_place('place')}",
         f"(fill|load|feed) {_place('place')} with {_A} {{thing}}",
         f"(feed|give) {_place('place')} {_A} {{thing}}",
+        f"[start|begin] [to] (fill|load|feed) [up] {_place('place')} [with {_A} {{thing}} {_HELD}]",
+        f"{_place('place')} (get|take|receive) {_A} {{thing}} [from me]",
+        f"{_COMPLETE} [{_A} ({{of:thing}}|batch)|{_place('place')}] [off|up] "
+        f"(with {_A} {{thing}} {_HELD}|by {_POUR} {_A} {{thing}} {_HELD} (in|into|to) "
+        f"{_place('place')}|by {_POUR} (in {_A} {{thing}}|{_A} {{thing}} in))",
     ],
     "plate": [
         f"(plate|scoop|ladle|dish (up|out)) [up|out] [{_A} {{thing}}] "
@@ -464,18 +504,22 @@ def grammar() -> Grammar:
     phrases: dict[str, list[str]] = {
         "go": [
             f"({_GO}|{_TURN}|direction) {_ONE} {_TO} [direction] [=|.] {{way}} [direction] {_BY} "
-            f"{_CARRIED} [({_TO_DO}|to|toward) {_place('aim')}|to {_AWAY}]",
+            f"{_CARRIED} [{_LEADS} [again|once more]] [{_FOR_THIS}]",
             f"{_GO} {_ONE} {_TO} [direction] [=|.] {{side}} [side|direction] {_BY} {_CARRIED} "
-            f"[({_TO_DO}|to|toward) {_place('aim')}|to {_AWAY}|[.] {_ENDS_UP}]",
-            f"({_GO}|[take] (a|one|1) {_CELL}) {_ONE} [to [my]] ({{way}}|{{side}}) {_BY} [.] "
+            f"[{_LEADS}|[.] {_ENDS_UP}] [{_FOR_THIS}]",
+            f"(carry|bring|move|haul|transport|run) {_A} {{carried:thing}} {_ONE} "
+            f"({{way}}|to [my] {{side}}) {_BY} [{_LEADS}]",
+            f"{_TURN} {_TO} {{way}} {_AND_FACE}",
+            f"({_GO}|[take] {_SINGLE} {_CELL}) {_ONE} [to [my]] ({{way}}|{{side}}) {_BY} [.] "
             f"({_ENDS_UP}|[which|that] (puts|brings|gets|takes|leaves) (me|us) {_IS_AT})",
             "(turn [myself]|rotate) to face {way}",
             f"face {_TO} {{side}} [side|direction]",
             "(go|move|press|hit|push) {arrow}",
             f"({_GO}|take|enter|occupy|use|claim|choose) [to|onto|into|on] {_BESIDE}",
             f"{_TURN} {_TO} ({{way}}|{{side}}) (so [that]|to have|and have) {_place('aim')} [is]",
-            f"({_GO}|off|(a|one|1) {_CELL}) (to|toward|for|in direction of) {_place('aim')} "
-            f"{_THAT_IS} {_ONE} [to [my]] ({{way}}|{{side}}) {_BY}",
+            f"({_GO}|off|(a|one|1) {_CELL}|(carry|bring|take|move) {_A} {{carried:thing}}) "
+            f"(to|toward|for|in direction of) {_place('aim')} ({_THAT_IS} {_ONE}|{_SINGLE} {_CELL})"
+            f" [to [my]] ({{way}}|{{side}}) {_BY}",
             f"[out of [my|{{passed:place}} s] way] [.] {_GO} {_TO} ({{way}}|{{side}}) "
             "[{again:arrow}]",
             "take [a|one|1] single step [to] [my] ({way}|{clear})",
@@ -483,7 +527,10 @@ def grammar() -> Grammar:
             f"[keep] (push|press|hit|walk) [to] ({{way}}|{{clear}}) {_BY}",
             "(step|move|go) (aside|out of the way) [to] [my] ({way}|{side}) [side]",
         ],
-        "turn": [f"(turn|rotate|look|(take|make) a) {_TO} {{hand}}", f"{_GO} to my {{side}}"],
+        "turn": [
+            f"(turn|rotate|look|(take|make) a) {_TO} {{hand}} {_AND_FACE}",
+            f"{_GO} to my {{side}}",
+        ],
         "ahead": [
             f"(go|move|walk|step|take (a|one|1) step|continue|keep going|keep moving) {_ONE} "
             f"(forward|straight [on|ahead|forward]) {_BY}",
@@ -510,9 +557,12 @@ def grammar() -> Grammar:
         "face": [
             f"[{{way}} [-|.|and|to]] ({_TURN} {_TO}|(go|move|walk|step|head) (to|toward|over to"
             f"|up to)|approach|turn around to [face]|turn to face"
-            f"|(turn|swing) [back|round|around|about] to face) {_place('place')} [again|once more]",
+            f"|(turn|swing) [back|round|around|about] to face) {_place('place')} [again|once more] "
+            f"{_CARRIED} [{_FOR_THIS}]",
+            f"[with] {_A} {{carried:thing}} in [my] hand (i|i'll) {_TURN} {_TO} {_place('place')}",
+            f"(bring|swing|turn) {_A} {{carried:thing}} [round|around] to face {_place('place')}",
             f"(back|round|around) to {_place('place')}",
-            f"{_LOOK_AT} {_place('place')}",
+            f"{_LOOK_AT} {_place('place')} [again|once more] {_CARRIED} [{_FOR_THIS}]",
             f"(follow|join|chase|swap [places|cells|positions] with|trade places with) "
             f"{_place('place')} ({{way}}|{{clear}})",
             f"(swap|trade places) {{way}} with {_place('place')}",
@@ -520,7 +570,7 @@ def grammar() -> Grammar:
             "|place|position)]",
             f"(point|aim) [myself|my (chef|face|nose|body)] at {_place('place')}",
             f"(turn|swing|rotate|pivot) [to] [my|a] {{towards:side}} (to|toward|to face) "
-            f"{_place('place')}",
+            f"{_place('place')} [again|once more] {_CARRIED} [{_FOR_THIS}]",
         ],
         # Against what cannot be entered.
         "bump": [
@@ -573,12 +623,19 @@ def grammar() -> Grammar:
     }
     phrases |= {
         f"do {deed}": [f"[{_ACT} [with|on|at] [{_AHEAD}|{_place('on')}] [to|and|by|for|-|.]"
-                       f"|use {_A} {{tool:thing}} to] {how}"
+                       f"|use {_A} {{tool:thing}} to] {how} [{_FOR_THIS}]"
                        for how in hows]
         for deed, hows in _DEEDS.items()
     }  # fmt: skip
+    phrases["do take"].append(
+        f"{_ACT} [with|on|at] {_place('on')} (i|we) (want|need|would like|lack) {_A} {{thing}} "
+        "[(in|for) my hand|from it]"
+    )
     # "a" is the letter of a pot.
-    one = "[(a|one|1|an|another|next)] [(fresh|clean|empty|new)]"
+    one = (
+        "[(a|one|1|an|another|next|my|(one|1) more)] [next|first|second|third|last|final|fresh"
+        "|clean|empty|new]"
+    )
     few = {
         "do take": ["[time for|(i'll|i will) have|(i'd|i would|i should) like] "
                     f"{one} {{thing:noun}} "
@@ -600,11 +657,11 @@ _SUBJECTS = _list("i i'll i'm i've i'd we we'll we're it it's")
 def short() -> Grammar:
     phrases = {
         "go": [f"[direction] [.] {{way}} [direction] {_BY}", "{letter}", "{arrow}", "[to] {rest}",
-               f"{_ONE} [back] [to] {{way}}", "i (opt for|think) {way}",
-               f"{{way}} {_BY} {_CARRIED} ({_TO_DO}|to|toward) {_place('aim')}",
+               f"{_ONE} [back] [to] {{way}} [{_LEADS}]", "i (opt for|think) {way}",
+               f"{{way}} {_BY} {_CARRIED} {_LEADS}",
                "(once more|once again) {way}",
-               f"{_ONE} [to] {{clear}}", f"(a|one|1) {_CELL} to [my] {{side}}",
-               f"{{side}} (a|one|1) {_CELL}", "{clear} (a|one|1)", _BESIDE,
+               f"{_ONE} [to] {{clear}}", f"{_SINGLE} {_CELL} to [my] {{side}} [{_LEADS}]",
+               f"{{side}} {_SINGLE} {_CELL}", "{clear} (a|one|1)", _BESIDE,
                f"{_ONE} over to [my] ({{way}}|{{side}})",
                f"(to|to my) {{side}} (to|toward) {_place('aim')}",
                f"[to] {{clear}} (to|toward) {_place('aim')}",

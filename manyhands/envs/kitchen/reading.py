@@ -16,7 +16,7 @@ from manyhands.core.grammar import Reading
 from manyhands.core.pronouns import before_it, named
 from manyhands.core.words import tokens
 from manyhands.envs.kitchen import asked as ask
-from manyhands.envs.kitchen.levels import COUNTER
+from manyhands.envs.kitchen.levels import COUNTER, POT
 from manyhands.envs.kitchen.phrases import (
     BY_DISPENSER,
     Cell,
@@ -26,7 +26,7 @@ from manyhands.envs.kitchen.phrases import (
     places,
     short,
 )
-from manyhands.envs.kitchen.state import ACTIONS, INTERACT, NORTH, NOTHING, STAY
+from manyhands.envs.kitchen.state import ACTIONS, EAST, INTERACT, NORTH, NOTHING, SOUTH, STAY
 
 
 class Seen(NamedTuple):
@@ -38,6 +38,7 @@ class Seen(NamedTuple):
     hand: int
     beside: tuple[Cell, ...]  # north, south, east, west
     choices: tuple[str, ...]
+    pots: tuple[tuple[int, int], ...] = ()  # in view
 
     @property
     def deed(self) -> str:
@@ -50,8 +51,7 @@ class Seen(NamedTuple):
 _OF_IT = (
     before_it(
         "place",
-        "face turn_to turn_towards turn_toward turn_to_face look_at approach go_to walk_to move_to "
-        "step_to",
+        "face turn_to turn_towards turn_toward turn_to_face approach go_to walk_to move_to step_to",
     ),
 )
 _PLACE_WORDS = {tuple(tokens(name)): target for name, target in places()}
@@ -77,7 +77,10 @@ _NUMBER_BEFORE = re.compile(r"(?:action )?#?([0-9]{1,2}) ?(\(.+\))")
 _CHEF = re.compile(r"chef[ _]?([0-9])(?:[:,]? will|[:,])? (.+)")
 _RIGHT_NOW = re.compile(r"\bright (?:now|then|here|there|away|again|to)\b")
 # What tells how a chef stands, and what does if it stands so.
-_STANDS = re.compile(r"\b(?:i'm|i am|we're|we are|now|am|are) (?:\w+ )?(?:facing|looking)\b")
+_STANDS = re.compile(
+    r"\b(?:i'm|i am|we're|we are|now|am|are) (?:\w+ )?(?:facing|looking)\b"
+    r"(?!(?: at)?(?:\W*$| with| onto| for))"
+)
 _TURNS = re.compile(r"\b(?:turn|fac|look|rotat|swing|spin|pivot|point)\w*")
 _FACES = re.compile(r"\b(?:facing|looking|(?:i|we) (?:face|look))\b")
 _FACING = re.compile(r"(?:i )?(?:still |now )?(?:face|look)\b")
@@ -151,8 +154,12 @@ def _words(text: str, plain: str, seen: Seen, told: bool = False) -> int | None:
     if actions:
         return actions.pop()
     if reasons and not (told and len(words) == 1):  # a mere thing in a reason is no action
-        raise refuse(f"{quoted(text)}: {reasons[0]}")
+        reason = _NOT_HELD if _NOT_HELD in reasons else reasons[0]
+        raise refuse(f"{quoted(text)}: {reason}")
     return None
+
+
+_NOT_HELD = "that is not what you hold"
 
 
 def _resolved(reading: Reading, plain: str, seen: Seen) -> int | str:
@@ -166,7 +173,7 @@ def _resolved(reading: Reading, plain: str, seen: Seen) -> int | str:
     if values.get("again", way) != way:
         return "the arrow points another way"
     if seen.hand not in values.get("carried", {seen.hand}):
-        return "that is not what you hold"
+        return _NOT_HELD
     if kind == "go" and "aim" in values and _TURNS.search(plain):
         beside = [i for i in range(4) if _is_at(values, "aim", i, seen)]
         if beside and way not in beside:  # whoever turns to a thing is beside it
@@ -230,10 +237,24 @@ def _is_at(values: dict[str, Any], label: str, way: int, seen: Seen) -> bool:
         (label not in values or values[label].fits(cell))
         and where == (cell.x, cell.y)
         and values.get(f"{label}_way", way) == way
+        and (f"{label}_side" not in values or _sided(values[f"{label}_side"], way, cell, seen))
+        and (f"{label}_free" not in values or _empty(cell))
         and (f"{label}_back" not in values or way == seen.facing ^ 1)
         and cell.thing in values.get(f"{label}_what", {cell.thing})
         and (cell.code == COUNTER or f"{label}_what" not in values)
     )
+
+
+def _sided(side: int, way: int, cell: Cell, seen: Seen) -> bool:
+    """Whether what lies in a direction is "the left one": to that side, or the last pot there."""
+    axis, last = (1 if side in (NORTH, SOUTH) else 0), side in (SOUTH, EAST)
+    ends = [pot[axis] for pot in seen.pots]
+    end = (max(ends) if last else min(ends)) if len(set(ends)) > 1 else None
+    return side == way or (cell.code == POT and (cell.x, cell.y)[axis] == end)
+
+
+def _empty(cell: Cell) -> bool:
+    return cell.code in (POT, COUNTER) and cell.thing == NOTHING
 
 
 def _deed(kind: str, values: dict[str, Any], seen: Seen) -> int | str:
@@ -255,6 +276,8 @@ def _deed(kind: str, values: dict[str, Any], seen: Seen) -> int | str:
         "do fill": put and front.code != COUNTER,
         "do start": "start" in seen.deed,
     }.get(kind, kind == f"do {verb}")
+    if "whole" in values and "3 of 3" not in seen.deed:
+        return "that is not the last ingredient"
     there = all(_is_at(values, label, seen.facing, seen) for label in ("on", "place"))
     things = not moved.isdisjoint(values.get("thing", moved))
     if fits and there and things and seen.hand in values.get("tool", {seen.hand}):
