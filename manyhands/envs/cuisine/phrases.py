@@ -29,6 +29,14 @@ _PLACES = {
         "food storage",
         *("pantry", "fridge", "storeroom", "larder", "cupboard", "cold room", "supply room"),
         *("ingredients storage", "ingredient room", "food store", "ingredient store", "supplies"),
+        *(
+            f"{where} {things} are{kept}"
+            for where, things, kept in product(
+                ("where", "place where"),
+                ("the ingredients", "ingredients", "the supplies"),
+                ("", " kept", " stored"),
+            )
+        ),
     ),
     "serving_table": (
         *("serving counter", "table", "serving window", "serving", "pass", "delivery table"),
@@ -57,7 +65,9 @@ _PLACES = {
 _TOOL_WORDS = frozenset(name for names in _PLACES.values() for name in names)
 _ITEMS = {
     "fries": ("chips", "french fries"),
-    "chicken": ("bird", "poultry"),
+    "chicken": ("bird", "poultry", "meat"),
+    "beef": ("meat",),
+    "pork": ("meat",),
     "shrimp": ("prawn",),
     "mushroom": ("shroom", "fungus", "fungi"),
     "potato": ("spud", "tater"),
@@ -66,6 +76,7 @@ _ITEMS = {
     "beans": ("bean", "legume"),
 }
 _RAW = ("raw", "uncooked", "uncut", "whole", "plain", "unprocessed")
+_CUT = ("chopped", "sliced", "cut", "cut up", "diced")
 _VERBS = {
     "chopping_board": "chop|cut|cut up|slice|dice|shred",
     "blender": "blend|puree|mince|grind|liquidise|liquidize|blitz|whizz|pulverise|pulverize",
@@ -87,8 +98,17 @@ _DISH = "(dish|food|meal|order|plate)"
 _DONE = (
     "(it|that|product|result|content|finished (item|product|dish|food)"
     "|what (is|'s) (done|ready|there|in it|inside)|ready (item|dish|food|product)"
-    "|what (it|this|that|tool|{place}) (has made|made|has ready))"
+    "|what (it|this|that|tool|{place}) (has made|made|has ready)|what {own:made})"
 )
+# What a player has made itself.
+_MADE = {
+    f"{who} {just}{did}": True
+    for who, just, did in product(
+        ("i", "i've", "i have", "we", "we've"),
+        ("", "just "),
+        ("made", "cut", "chopped", "sliced", "cooked", "fried", "boiled", "grilled", "prepared"),
+    )
+}
 _OFF = "(from|out of|off|off of|in|at|on|inside)"
 _INTO = "(in|into|inside|on|onto|to|at|in to|on to|down on|down in)"
 _TAKE = (
@@ -109,7 +129,8 @@ _HELD = f"({_SOME} {{item}} [[(that|which)] {_I_HOLD}]|{_IT})"
 _A = f"[(1 [x]|another)] [{_PIECE} of]"
 _SWITCH = (
     "(activate|use|start|start up|turn on|switch on|run|operate|fire up|power on|power up"
-    "|begin using|crank up|kick off|press start on|press button on|push button on|work)"
+    "|heat|heat up|begin using|crank up|kick off|press start on|press button on"
+    "|push button on|work)"
 )
 _WALK = (
     "(go|walk|move|head|run|step|proceed|return|travel|come|get|switch|change|make my way|make"
@@ -128,7 +149,8 @@ _CHEFS = {f"chef_{i}": i for i in range(MOST_CHEFS)} | dict.fromkeys(
 # What one waits for, or until: that a tool, an item or a chef has done what it does.
 _WAITS = (
     "(wait|stay|remain|hold on|hold|stand by|stand still|stay put|keep still|keep wait|hang on|idle"
-    "|stand|hang (around|about|back)|linger|loiter|stick around|pause|rest|tarry) "
+    "|stand|hang (around|about|back)|linger|loiter|stick around|pause|rest|tarry"
+    "|(a|1|another) (step|moment|turn|bit) of (patience|wait)) "
     "[(here|there|still|in place|nearby|by it|where i am|at my place)] "
     "[(for now|[for] ({n}|a|another|this) [more] (step|turn|moment))]"
 )
@@ -171,6 +193,11 @@ _THERE = (
     "(go (out|up)|be (served|delivered)|get (served|delivered)|served|delivered|out) "
     "[(at once|right away|immediately|soon|in time|fast|quickly|next)]]"
 )
+# What is in a tool already, and all that is in it.
+_JOINS = f"[(in|together|down)] (to|with|on|onto|on top of|next to|beside) {_SOME} {{with:item}}"
+_ALL = (
+    "(it all|all [of] [(it|this|them)]|everything|2|both|(2|both|all) (of them|ingredient|thing))"
+)
 # The place that is meant, said again: "the pantry, um, the storage I mean".
 _AGAIN = "[.] [(um|er|erm|uh|well)] [.] [(i mean|that is|that's|i . e [.])]"
 _SOMEBODY = (
@@ -193,12 +220,22 @@ def _grammar(
         "place": _place_names(places),
         "item": _item_names(items),
         "chef": _CHEFS,
+        "made": _MADE,
+        "meal": {
+            f"{how}{dish}": True
+            for how in ("", "finished ", "ready ", "complete ", "my ", "this ")
+            for dish in ("dish", "meal", "order", "plate")
+        },
     }
+    every = "|".join(verbs for _, verbs in kinds)
+    to_work = f"[(to|for) ({every}|cook) [({_SOME} {{for:item}}|it|them|this|that)]]"
+    carried = f"({_HELD}|{{meal:meal}})"
     phrases: list[tuple[Any, Sequence[str]]] = [
         (
             ("go", None),
             [
                 f"{_WALK} {_OVER} (to|towards|toward|into|for|at) {{place}} [first] {_THERE}",
+                f"[({every}) time] [(i|i'll)] {_WALK} {_OVER} (to|towards) {{place}} {to_work}",
                 f"{_WALK} {_OVER} (to|towards|toward|into) {{place}} {_AGAIN} {{also:place}} "
                 "[(i mean|that is)]",
                 f"{_WALK} {_OVER} (to|towards|toward) {_CHEF}",
@@ -256,16 +293,19 @@ def _grammar(
             [
                 f"(bring|carry|take) {_HELD} {_OVER} to {_CHEF}",
                 f"(bring|carry|take|have) {_HELD} [along] with me {_OVER} to ({{place}}|{_CHEF})",
-                f"(bring|carry|take|move|transport|haul|bear|rush) {_HELD} "
-                f"{_OVER} (to|towards|toward) {{place}}",
-                f"{_WALK} {_OVER} (to|towards|toward) ({{place}}|{_CHEF}) {_WITH} {_HELD} {_THERE}",
-                f"{_WALK} {_WITH} {_HELD} {_OVER} (to|towards|toward) ({{place}}|{_CHEF}) {_THERE}",
+                f"(bring|carry|take|move|transport|haul|bear|rush) {carried} "
+                f"{_OVER} (to|towards|toward) {{place}} {to_work}",
+                f"{_WALK} {_OVER} (to|towards|toward) ({{place}}|{_CHEF}) {_WITH} {carried} "
+                f"{_THERE}",
+                f"{_WALK} {_WITH} {carried} {_OVER} (to|towards|toward) ({{place}}|{_CHEF}) "
+                f"{_THERE}",
             ],
         ),
         (
             ("get", None),
             [
                 f"{_TAKE} {_SOME} {{item}} [(up|back|back up|back out|myself)] [{_OFF} {{place}}]",
+                f"{_TAKE} {_SOME} {{item}} [(that|which)] {{own:made}} [{_OFF} {{place}}]",
                 f"{_TAKE} [(out|up)] {_SOME} {{item}}",
                 f"pick [out] {_SOME} {{item}} [{_OFF} {{place}}]",
                 f"(pick|take) {_SOME} {{item}} ([back] up|off) [again] [{_OFF} {{place}}]",
@@ -314,6 +354,14 @@ def _grammar(
                 f"let go of {_HELD} [{_INTO} {{place}}]",
                 f"(start|begin) [({{of:item}}|{_DISH})] (with|by (put|add|drop) [in]) {_HELD} "
                 f"[(in|{_INTO} {{place}})]",
+                f"(put|place|add|drop|pour|toss|throw|tip|slide) {_HELD} {_JOINS} "
+                f"[{_INTO} [{{place}}]]",
+                f"(put|place|add|drop|pour|toss|throw|tip|slide) {_HELD} {_INTO} {{place}} "
+                f"{_JOINS}",
+                f"(mix|combine|join) {_HELD} {_JOINS} by (put|add|drop|place) (it|them|that) "
+                f"[in] [{_INTO} {{place}}]",
+                f"{_SOME} {{item}} (join|go [in] with) {_SOME} {{with:item}} "
+                "[(in|inside) {place}]",
                 f"give {{place}} {_SOME} {{item}}",
                 f"feed {{place}} [with] {_SOME} {{item}}",
             ],
@@ -359,6 +407,9 @@ def _grammar(
                 f"({_SOME} {{raw:item}}|it|this|that)",
                 "(set|get) ({place}|it) (go|run|started|off|in motion|to work|work)",
                 "put {place} to work",
+                f"({_SWITCH} ({{place}}|it)|(turn|switch|power|fire|start) ({{place}}|it) (on|up)"
+                f"|(turn|switch) on ({{place}}|it)) so [that] {_SOME} {{item}} [(can|will)] "
+                f"[(start|begin|get)] [to] {_WORKING}",
                 "(press|hit|push) [start] button [(of|on) {place}]",
                 "let ({place}|it) (run|work|do its work|do its job|do its thing|go|start)",
                 f"(cook|make|prepare|process|start (cook|make|prepare)) [({_HELD}|{_DISH})] "
@@ -386,6 +437,8 @@ def _grammar(
                 f"{_WAITS} [{_AT} {{place}}] [(and|.)] leave {{that:item}} to {_SOMEBODY}",
                 f"[(just|only)] {_WATCH} [for (now|1 (step|turn)|a (step|turn|moment))]",
                 f"await {_THAT}",
+                f"give {_THAT} (a|1|another) (moment|step|second|turn|bit) [more] [to {_TO_DO}]",
+                f"{_WAITS} [(at|by) {{place}}] while {_THAT} (finish|is finishing)",
                 "stand by {place}",
                 "(skip|pass) [(my|this)] (turn|move|step)",
                 f"i (won't|will not|don't|do not) (do|touch) anything {TIME}",
@@ -408,12 +461,21 @@ def _grammar(
                     "[(in|on|with|at|using) {place}]",
                     f"[(let|have)] {{place}} ({verbs}) [({_HELD}|{_DISH})]",
                     f"get ({verbs})",
+                    f"({verbs}) {_ALL} [(together|up)] [(in|with) {{place}}] "
+                    f"[into {_SOME} {{item}}]",
+                    f"({verbs}) {_SOME} {{item}} (and|with) {_SOME} {{and:item}} [(together|up)] "
+                    "[(in|with) {place}]",
+                    f"({verbs}) ({_SOME} {{raw:item}}|it|this|them) [up] (into|to) "
+                    f"[(thin|small|fine|nice)] {_SOME} {{item}}",
+                    f"({_SWITCH} {{place}}|(turn|switch|power|fire) {{place}} (on|up)) "
+                    f"to ({verbs}) [({_HELD}|{_DISH})]",
                 ],
             )
         )
     have = "(i will have|i'll have|i'd like|i would like|i should like|i want)"
+    again = "[(again|once more|once again|this time)]"
     short: list[tuple[Any, Sequence[str]]] = [
-        (("go", None), [f"{_OVER} [(to|towards|toward)] {{place}}",
+        (("go", None), [f"{_OVER} [(to|towards|toward)] {{place}} {to_work}",
                         f"{_OVER} [(to|towards|toward)] {{place}} {_AGAIN} {{also:place}} "
                         "[(i mean|that is)]",
                         f"{_OVER} [to] {{place}} [.] [(i|we)] (need|have|got|want|must) [to] "
@@ -427,13 +489,16 @@ def _grammar(
                         f"{_OVER} to {{place}} {_THERE}",
                         "{place} for (another|more|some) {for:item}",
                         "{place} here (i|we) (come|go)"]),
-        (("get", None), [f"[{have}] {_A} {{item}} [{_OFF} {{place}}]",
+        (("get", None), [f"[this time] [{have} [(some more|more)]|once more] {_A} {{item}} {again} "
+                         f"[{_OFF} {{place}}] [for [(a|my|this|next|first|second)] "
+                         f"(order|{_DISH})]",
                          f"[{have}] {_A} {{item}} for [(a|my|1)] {{of:item}}"]),
         (("put", None), [f"{_A} {{item}} (in|into|onto|on|to|->) {{place}}",
                          f"(in|into) {{place}} with {_SOME} {{item}}",
                          f"{_A} {{item}} (in|down) [(too|as well|also)]"]),
         (("carry", None), [f"{_A} {{item}} {_OVER} (to|->) {{place}}",
-                           f"{_OVER} [to] {{place}} with ({_SOME} {{item}}|it) {_THERE}"]),
+                           f"{_OVER} [to] {{place}} with ({_SOME} {{item}}|it|{{meal:meal}}) "
+                           f"{_THERE}"]),
         (("throw", None), [f"(away|out) with {_SOME} {{item}}",
                            f"(into|in) {_BIN} with {_SOME} {{item}}"]),
         (("serve", None), [f"(here comes|order up|coming up) [.] {_A} {{item}}",
@@ -482,6 +547,11 @@ def _item_names(items: Sequence[str]) -> dict[str, tuple[int, ...]]:
     for k, name in enumerate(items):
         how, _, what = name.partition(" ")
         shorts = [*_ITEMS.get(name, ()), *(f"{raw} {name}" for raw in _RAW if not what)]
+        if how in _CUT or name.endswith("strips"):
+            shorts += ["slices", *(f"{cut} {what if how in _CUT else how}" for cut in _CUT)]
+        if how == "fried" and f"sliced {what.rstrip('s')}" in items:
+            shorts.append("fried slices")
+        shorts = [short for short in shorts if short not in items]
         if what and how.endswith("ed"):
             shorts += [what, *(("mince", "mincemeat") if how == "minced" else ())]
         elif what and (last := name.split()[-1]) not in (*items, *_TOOL_WORDS):
@@ -494,7 +564,8 @@ def _item_names(items: Sequence[str]) -> dict[str, tuple[int, ...]]:
 def grammar_of(book: Book) -> Grammar:
     kinds = dict.fromkeys(kind.name for kind in book.kinds)
     own = {kind.name: kind.verb for kind in book.kinds}
-    verbs = tuple((name, _VERBS.get(name, own[name].replace("-", " "))) for name in kinds)
+    said = _VERBS if "blender" in kinds else {**_VERBS, "mixer": f"{_VERBS['mixer']}|blend"}
+    verbs = tuple((name, said.get(name, own[name].replace("-", " "))) for name in kinds)
     return _grammar(tuple(book.places), tuple(book.item_names), verbs)
 
 

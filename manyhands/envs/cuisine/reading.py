@@ -279,6 +279,13 @@ def _action(cuisine: Cuisine, facts: Facts, agent: int, reading: Reading) -> int
         named = tuple(p for p in values["rest"] if p != place and alike)
     if "also" in values:
         named = tuple(p for p in named or () if p in values["also"])
+    if what == "carry" and held is None:
+        return "your hands are empty"
+    if "meal" in values and held not in book.dishes:
+        return "you hold no finished dish"
+    inside = facts.inside[place - TOOLS] if place >= TOOLS else Counter[int]()
+    if any(not inside.keys() & values[label] for label in ("with", "and") if label in values):
+        return f"that is not in {here}"
     if what in ("go", "carry", "meet", "rather"):
         if item is not None and held not in item:
             return "that is not in your hands"
@@ -338,6 +345,8 @@ def _taken(cuisine: Cuisine, facts: Facts, agent: int, item: tuple[int, ...] | N
         there = [get + k for k in item if get + k in open_]
         # "Beef" is no minced beef while it is taken, but "chips" may be fries.
         exact = all(name.endswith(names[0]) for name in names)
+        if len(there) > 1 and not exact:
+            return "it is open what to take"
         return there[0] if len(there) == 1 and not exact else get + item[0]
     there = [action for action in open_ if get <= action < put]
     return there[0] if len(there) == 1 else "it is open what to take"

@@ -27,21 +27,36 @@ ALL_DISPENSERS = DISPENSERS | {"carrot": CARROTS, "mushroom": MUSHROOMS}
 # Where "right" may be no direction.
 RIGHT_AWAY = re.compile(r"\bright (?:now|then|away|again)\b|\b(?:yeah|yes|all)\W+right\b", re.I)
 
+# Who says so means one from a dispenser.
+FROM_BOX = re.compile(
+    r"\bfetch|\b(?:dispenser|box|crate|pile|stack|supply|source|station|bin)s?\b", re.I
+)
+
 NTH = ("first", "second", "third", "fourth", "fifth", "sixth")
 _ON = (
     "[(keep|still|continue|keep on|go on|continue with|go on with|continue to|go on to|go|go and"
-    "|carry on|carry on with|proceed to|proceed with|resume|get back to|hurry to|finish|try to)]"
+    "|carry on|carry on with|proceed to|proceed with|resume|get back to|hurry to|finish|try to"
+    "|(stay|stick|keep on|keep going) with|stick to|keep at|keep going and"
+    "|(get|stand|be) ready to)]"
 )
 _DET = (
     "[(my|some|1|one|another|this|that|more|new|fresh)] "
     "[(first|second|third|fourth|next|last|final)]"
 )
-_HELD = f"({_DET} {{thing}}|it|this|that|[my] ingredient|what i hold|what i'm holding|what i have)"
+_TAKEN = (
+    "[[(that|which)] (i|i've|i'm|i am) [(just|now)] (took|hold|have|carry|holding|carrying|taken"
+    "|got|(picked|pick) up|fetched|collected)|in [my] hand]"
+)
+_HELD = (
+    f"({_DET} {{thing}} {_TAKEN}|it|this|that|[my] ingredient|what i hold|what i'm holding"
+    "|what i have)"
+)
 _AT = "[[(at|on|in)] [(cell|position)] {at_x:n} {at_y:n}]"
 _POT_SIDE = "({pot_side} [(hand|side)]|{pot_near})"
 _A_POT = (
     f"([(this|that|my)] (pot|pan) [{{pot}}] {_AT}|{{pot:nth}} (pot|pan) {_AT}"
-    f"|({_POT_SIDE} (pot|pan|1)|(pot|pan|1) (on|to|at) {{pot_side}} [(hand|side)]) "
+    f"|({_POT_SIDE} (pot|pan|1)|(pot|pan|1) (on|to|at) {{pot_side}} [(hand|side)]"
+    "|(pot|pan|1) ((on|to) my {pot_dir:dir} [(hand|side)]|{pot_dir:dir} [of] me)) "
     "[[.] [(that's|that is|i . e [.]|namely)] (pot|pan) {also:pot}])"
 )
 _POT = f"({_A_POT}|{{pot:letter}})"
@@ -60,6 +75,32 @@ _TOP = (
 _WINDOW = (
     "(window|serving (window|counter|station|area|hatch|point)|hatch|delivery [(window|station|"
     f"counter|area|point)]|customer) {_AT}"
+)
+# What lies on a counter, and where.
+_LEFT = (
+    "[(that|which)] ({other} [has] [just] (left|put|placed|set|brought|laid|dropped|passed|handed"
+    "|leave|put down) [(down|over|there|here)] [for me]|(is|[is] (lie|lying|sit|wait|rest)))"
+)
+_LIES = (
+    f"[{_LEFT}] [[(from|off|on|at)] ({_TOP}|here|there)] [[(to|on)] my {{at_dir:dir}} [side]"
+    "|{at_dir:dir} of me|{at_front:ahead}] [for me]"
+)
+_KEEPS = "[and [i] (keep|stay|stick) (at|with|to|on) (it|this|that)]"
+_COOKS = (
+    "[[and] (so [that] (it|soup|pot|this|cook) [can] (start|begin) [to] [(cook|boil|go)]"
+    "|(which|that|and) [will] (start|begin|fill|complete) (it|pot|soup|cook)"
+    "|to (start|get|set) (it|soup|pot) [(cook|boil|going|go|started)])]"
+)
+_BOWL = "[(with|onto|on|using|in|into) [(my|this|a)] [(clean|empty)] (dish|plate|bowl)]"
+_SOON = "[(as soon as|moment|instant) (it is|it's|soup is|that is) (ready|done|finished|cooked)]"
+_PART = (
+    "(middle|bottom|top|end|centre|center|corner|(lower|upper|far) end) [cell] of [(my|this|our)] "
+    "(column|aisle|side|row|corridor|lane|part|half|room|area)"
+)
+_TOWARD = (
+    "[[.] (to|toward|facing|to face|to look at|at) [(empty|free|my)] {toward:front} [where {other} "
+    "(put|is about to put|will put|leave|place|is about to place) "
+    f"[{_DET}] [({{their:thing}}|it)] [(down|next)]]]"
 )
 _GET = (
     "(fetch|get|take|grab|collect|retrieve|gather|pick|snatch|secure|bring [back]|get hold of"
@@ -92,6 +133,7 @@ _SO_FREE = (
     f"|to (free|empty|clear) my hand|{_SO_OTHER})"
 )
 _SOUP = "([(my|this|that)] [(ready|cooked|finished)] (soup|dish|order|plate|meal)|it|this)"
+_IS_READY = "[(that|which)] (is|wait) [(ready|done|cooked|finished|cook)]"
 _ONCE = "[(1|one) (step|cell|tile|square)]"
 _GO = "(go|walk|move|run|head|head for|travel|make my way)"
 _ASIDE = (
@@ -132,29 +174,37 @@ PHRASES = {
               f"{_DET} {{thing}} (is|be) what (i am|i'm|we are) after",
               f"(i'm|i am|be) (after|on) {_DET} {{thing}} [duty]",
               f"help myself to {_DET} {{thing}} {_BOX}",
+              f"{_ON} go for {_DET} {{thing}}",
               f"{_ON} {_GET} {_DET} {{thing}} (from|at) [(cell|position)] {{at_x:n}} {{at_y:n}} "
               f"{_FOR}",
               f"{_ON} pick up {_DET} {{thing}} (from|at|out of) [(nearest|closest)] [{{thing}}] "
               f"(dispenser|box|crate|pile|stack|supply) {_AT} {_FOR}"],
     "go on": ["(keep|keep on|stay|stick|carry on|continue|go on|keep going|keep up|proceed|still)"
-              " [(with|at|on)] ({thing}|pot {pot}) [(plan|run|job|duty|errand|thing|business|task"
+              " [(with|at|on)] ({thing}|[{thing} (in|from|at)] pot {pot}) "
+              "[(plan|run|job|duty|errand|thing|business|task"
               "|idea|trip|delivery|fetch|work|mission)]",
               "(keep on|stay|stick|carry on|continue|go on|keep going|proceed) (with|at|on) "
-              "[(my|this|same|current)] [(current|last)] (skill|task|job|errand|trip)"],
+              "[(my|this|same|current)] [(current|last)] (skill|task|job|errand|trip)",
+              "(keep|stay|stick|carry on|continue|go on|keep going|proceed|keep on) [(with|at|on)] "
+              f"[my] {{doing}} [(of|with|from)] [({_DET} {{thing}}|pot {{pot}})]"],
     "put in": [f"{_ON} (put|add|drop|place|throw|toss|bring|carry|take|deliver|load|insert|tip"
                "|pop|walk|run|rush) "
-               f"[{_HELD}] [(over|across|straight)] (in|into|to|inside|over to) {_POT} {_IN}",
+               f"[{_HELD}] [(over|across|straight)] (in|into|to|inside|over to) {_POT} {_IN} "
+               f"{_COOKS}",
                f"{_ON} {_GO} to {_POT} (and|to) (put|drop|add|place|throw|tip) {_HELD} [(in"
                "|there)]",
                f"(drop|get|put|stick|chuck|fling) {_HELD} [off] (in|into|at|to) {_POT}",
                f"(use|spend) {_HELD} (on|in|for|at) {_POT}", f"[.] {_POT} (gets|takes) {_HELD}",
+               f"(start|begin|finish|complete|continue|top up|fill) {_POT} [(off|up)] with {_HELD}",
+               f"(start|begin|finish|complete) {_DET} (soup|batch|order) [.] [(with|by)] {_HELD} "
+               f"(goes|belongs|is going) (in|into|to|inside) {_POT}",
                f"{_POT} is where {_HELD} (goes|belongs|is going)",
                f"{_HELD} (goes|belongs|is going) (in|into|to|inside) {_POT}",
                f"{_A_POT} [please] [.] {_HELD} (goes|belongs|is going) (in|into|inside) "
                "[(there|it)]",
                f"{_ON} (bring|carry|take) {_HELD} (up|down|round|around|along) to {_POT} {_IN}",
                f"use {_POT} for {_HELD}", f"(start|begin) (fill|filling) {_POT}",
-               f"(fill|load) [up] {_POT} [with {_HELD}]", f"fill {_POT} up [with {_HELD}]",
+               f"(fill|load) [up] {_POT} [with {_HELD}] {_COOKS}", f"fill {_POT} up [with {_HELD}]",
                f"add {_HELD}", f"feed {_POT} [with {_HELD}]", f"feed {_HELD} to {_POT}",
                f"{_HELD} (in|into|to) {_POT}",
                f"{_ON} {_GO} (to|over to) {_POT} with {_HELD}"],
@@ -162,13 +212,20 @@ PHRASES = {
               f"(cook|start|begin) [(cook|cooking)] [soup] in {_POT}", f"turn {_POT} on",
               "start cooking [soup]", f"(get|set) {_A_POT} (going|cooking|started|to (cook|boil))",
               f"let {_POT} (cook|boil|start|start cooking)"],
-    "plate from": [f"{_ON} (plate|plate up|dish up|dish) [{_SOUP}] [(from|out of|in|of)] {_POT}",
-                   f"{_ON} ({_GET}|scoop|ladle|pick up) {_SOUP} (from|out of|in|of) {_POT}",
-                   f"fill my dish (from|at) {_POT}", f"(plate|plate up|dish up) {_SOUP}"],
+    "plate from": [f"{_ON} (plate|plate up|dish up|dish) [{_SOUP}] [{_IS_READY}] "
+                   f"[(from|out of|in|of)] {_POT} {_BOWL} {_SOON} {_KEEPS}",
+                   f"{_ON} ({_GET}|scoop|ladle|pick up) {_SOUP} [{_IS_READY}] (from|out of|in|of) "
+                   f"{_POT} {_BOWL} {_SOON}",
+                   f"{_ON} (plate|plate up|dish up) {{pot:pots}} {_SOUP} {_BOWL} {_SOON} {_KEEPS}",
+                   f"(stand|wait|get|stay|be) ready (at|by|beside) {_POT} to "
+                   f"(plate|plate up|dish up|scoop) [{_SOUP}]",
+                   f"fill my dish (from|at) {_POT}",
+                   f"{_ON} (plate|plate up|dish up) {_SOUP} {_BOWL} {_SOON} {_KEEPS}"],
     "serve": [f"{_ON} (serve|deliver) [{_SOUP}] [(at|to|on|through) {_WINDOW}]",
               f"{_ON} (bring|take|carry|hand|send|pass|run|rush) {_SOUP} [over|out] (to|through) "
               f"{_WINDOW}",
               f"put {_SOUP} (to|through|over) {_WINDOW}",
+              f"{_ON} {_GO} [(on|over|straight)] to {_WINDOW} [with {_SOUP}]",
               f"(hand|turn) (in {_SOUP}|{_SOUP} in)", f"(send|hand) (out {_SOUP}|{_SOUP} out)"],
     "put down": [f"(put|set|lay|place) down [{_HELD}] [[(on|onto|at)] {_TOP}]",
                  f"(put|set|lay|place) {_HELD} down [(on|onto|at) {_TOP}]",
@@ -180,9 +237,14 @@ PHRASES = {
                  f"{_SO_FREE}", f"get rid of {_HELD} (on|onto) {_TOP}",
                  f"(set|put|lay) {_HELD} aside",
                  f"(drop|let go of|get rid of|ditch|discard) {_HELD}", "drop"],
-    "pick up": [f"{_ON} pick up {_DET} {{thing}} [(from|off|on) {_TOP}]",
+    "pick up": [f"{_ON} pick up {_DET} {{thing}} {_LIES}",
+                f"{_ON} {_GET} {_DET} {{thing}} {_LEFT} [(from|off|on|at) {_TOP}] {_LIES}",
+                f"{_ON} {_GET} {_DET} {{thing}} [(from|off|on)] {_TOP} {_LIES}",
+                f"{_ON} pick (it|one|1|this|that) up {_LIES}",
+                f"{_ON} pick up (it|one|1|this|that) {_LIES}",
                 f"pick {_DET} {{thing}} up [(from|off) {_TOP}]",
-                f"{_ON} {_GET} {_DET} {{thing}} (from|off|on) {_TOP}"],
+                ],
+    "take it": [f"{_ON} {_GET} (it|this|that)"],
     "press": ["(press|push|hit|use|activate) [(a|the|my|nearest|closest|recipe)] [recipe] button"],
     "wait": [*WAITING, "[(keep|keep on|continue|continue to|go on|still)] "
              "(wait|stay|idle|stand still|stand by|do nothing|no op|pass|hold|stop|remain|pause|"
@@ -210,8 +272,8 @@ PHRASES = {
               f"myself|step|take [up] [my] (position|place|post)|reach|wait|take) "
               f"[over|back|across|up|down|on|straight] [{_ONCE} [to] [my] ({{way}}|{{side}})] "
               f"[(to|at|onto)] "
-              f"[(cell|tile|square|position|spot|"
-              f"floor cell)] [at] {place} [[(to get|to be)] out of [(the|my)] way]"
+              f"[{_PART}] [(cell|tile|square|position|spot|"
+              f"floor cell)] [at] {place} [{_PART}] [[(to get|to be)] out of [(the|my)] way]"
               for place in _CELLS]
              + [f"({_ASIDE}|[get] out of [the] way|(make|give) [some] (room|way|space)|clear way) "
                 f"[.] [({_ON} {_GO}|step|move|stand|wait)] [(over|back|across|up|down)] [(to|at)] "
@@ -224,7 +286,10 @@ PHRASES = {
     "step": ["take (1|one|a single) step [to] [my] ({way}|{side})",
              f"[({_GO}|step|turn|face)] {_ONCE} [to] {{way}} {_ONCE} [as before]",
              "(keep|continue|still) (face|go|walk|turn) {way}",
-             f"({_GO}|step|turn|face) {_ONCE} [to] [my] {{side}} {_ONCE}",
+             f"({_GO}|step|turn|face) {_ONCE} [to] [my] {{side}} {_ONCE} {_TOWARD}",
+             f"({_GO}|turn) {_ONCE} [to] {{way}} {_TOWARD}",
+             "[(go|turn)] [back] [to] face [(empty|free)] {toward:front} (on|to) [my] "
+             "({way}|{side}) [(side|hand side|of me)]",
              "take [(1|one)] step [to] ({way}|{side})", "back {way}", "{way} once",
              f"({_GO}|step) [a] (cell|tile|square) [to] [my] ({{way}}|{{side}})"],
     "interact": [f"(interact|interact with) [{_FACED}]", f"use {_FACED}"],
@@ -258,6 +323,19 @@ FRONTS = {"counter": COUNTER, "worktop": COUNTER, "pot": POT, "pan": POT, "windo
     for thing, code in ALL_DISPENSERS.items()
     for box in ("dispenser", "box", "crate", "pile")
 }  # fmt: skip
+DIRECTIONS = {
+    "right": (1, 1),
+    "left": (1, -1),
+    "above": (0, -1),
+    "below": (0, 1),
+    "east": (1, 1),
+    "west": (1, -1),
+    "north": (0, -1),
+    "south": (0, 1),
+}  # axis, sign
+DOING = {"plating": "plate from", "pickup": "pick up", "pick up": "pick up", "delivery": "serve",
+         "serving": "serve", "delivering": "serve", "fetching": "fetch", "filling": "put in",
+         "walking": "go to", "picking": "pick up"}  # fmt: skip
 CHEFS = {f"chef {i}": i for i in range(6)} | {"partner": -1, "teammate": -1, "other chef": -1}
 THINGS = {name: name for name in ALL_OBJECTS} | {
     "plate": "dish", "bowl": "dish", "clean dish": "dish", "clean plate": "dish",

@@ -36,7 +36,10 @@ from manyhands.envs.kitchen.skill_phrases import (
     ALL_DISPENSERS,
     ALL_OBJECTS,
     CHEFS,
+    DIRECTIONS,
     DISPENSERS,
+    DOING,
+    FROM_BOX,
     FRONTS,
     NTH,
     OBJECTS,
@@ -201,6 +204,12 @@ class KitchenSkills:
                 "pot_side": SIDES_OF_POTS,
                 "pot_near": dict.fromkeys(("nearest", "closest", "nearer", "closer"), True),
                 "front": FRONTS,
+                "dir": DIRECTIONS,
+                "doing": DOING,
+                "ahead": dict.fromkeys(
+                    ("in front of me", "right in front of me", "ahead of me", "before me"), True
+                ),
+                "pots": {f"pot {name.lower()}'s": name for name in letters},
                 "pot": {name: name for name in letters}
                 | {str(i + 1): name for i, name in enumerate(letters[:9])},
                 "nth": dict(zip(NTH, letters, strict=False)),
@@ -331,10 +340,11 @@ class KitchenSkills:
             }.get(verb)
             need = f"needs {wanted} in your hands" if wanted else "needs empty hands"
             return f"{need}; you hold {held}"
-        if why == NO_WAY:
-            return "no way leads there"
-        if why == NO_TARGET:
-            return self._missing(name, verb, obs)
+        if why in (NO_WAY, NO_TARGET):
+            reason = "no way leads there" if why == NO_WAY else self._missing(name, verb, obs)
+            other = self._index.get(name.replace("fetch", "pick up"), i)
+            lies = other != i and int(details.why[other]) == POSSIBLE
+            return f"{reason}; one lies on a counter: {self.names[other]}" if lies else reason
         steps = int(details.steps[i])  # before the interact, which is one more
         done = steps + (not name.startswith("go to"))
         far = "now, if nobody is first" if steps == 0 else f"about {_steps(done)}"
@@ -378,9 +388,14 @@ class KitchenSkills:
         # "Pot a" is pot A, although "a" may be an article.
         most = max((len(reading.values) for reading in readings), default=0)
         meant = [reading for reading in readings if len(reading.values) == most]
+        # "Keep plating" is no plate.
+        meant = [reading for reading in meant if "doing" in reading.values] or meant
+        own = not FROM_BOX.search(text)
         named = {
-            self._under_way(values.get("thing") or values.get("pot"), current)
+            self._under_way(values, current)
             if meaning == "go on"
+            else self._own(self._skill(meaning, values, perception), current, perception)
+            if meaning == "fetch" and own
             else self._skill(meaning, values, perception)
             for meaning, values in meant
         }
@@ -393,19 +408,46 @@ class KitchenSkills:
             self._at(skill, meant[0].values, perception)
         return skill
 
-    def _under_way(self, thing: str | None, current: int | None) -> int:
-        """The current skill, if it is one with that thing or pot."""
-        if current is None or (thing and self.names[current].split()[-1] != thing):
-            raise IllegalAction(f"no skill {f'with {thing} ' if thing else ''}is under way")
+    def _under_way(self, said: dict[str, Any], current: int | None) -> int:
+        """The current skill, if it is one with the thing, the pot or the work that is named."""
+        name = "" if current is None else self.names[current]
+        thing, doing = said.get("pot") or said.get("thing"), said.get("doing", "")
+        with_it = {"plate": ("dish", "soup"), "serve": ("soup",)}.get(name.split(" ")[0], ())
+        known = not thing or thing in (*with_it, name.split(" ")[-1])
+        if current is None or not known or not name.startswith(doing):
+            what = f"with {thing} " if thing else f"to {doing} " if doing else ""
+            raise IllegalAction(f"no skill {what}is under way")
         return current
+
+    def _own(self, skill: int, current: int | None, perception: np.ndarray | None) -> int:
+        """The skill to take a thing, said of no dispenser: to pick it up, where that is under way
+        or the only way to get one."""
+        picking = self._index.get(self.names[skill].replace("fetch", "pick up"), skill)
+        if picking == current or perception is None:
+            return picking if picking == current else skill
+        why = jax.device_get(self._compiled(np.asarray(perception, np.int32))).why
+        lacking = int(why[skill]) in (NO_WAY, NO_TARGET)
+        return picking if lacking and int(why[picking]) == POSSIBLE else skill
 
     def _at(self, skill: int, said: dict[str, Any], perception: np.ndarray) -> None:
         """That a skill leads to the place of which is spoken."""
-        if "at_x" not in said:
-            return
         to = self._target(skill, perception)
-        if to is not None and to != (said["at_x"], said["at_y"]):
+        if to is None or not {"at_x", "at_dir", "at_front"} & said.keys():
+            return
+        x, y, ahead = self._here(perception)
+        there = to == (said.get("at_x", to[0]), said.get("at_y", to[1]))
+        if "at_dir" in said:
+            axis, sign = said["at_dir"]
+            there = there and ((to[1] - y, to[0] - x)[axis] * sign > 0)
+        if not there or ("at_front" in said and to != ahead):
             raise IllegalAction(f"{self.names[skill]!r} leads to {to}")
+
+    def _here(self, perception: np.ndarray) -> tuple[int, int, tuple[int, int]]:
+        """(x, y) of the chef, and of the cell that it faces."""
+        obs = parse_observation(np.asarray(perception), self._config.bits)
+        ((y, x),) = np.argwhere(np.asarray(obs.own)).tolist()
+        way = int(np.asarray(obs.facing)[y, x])
+        return x, y, (x + _COLUMNS[way], y + _ROWS[way])
 
     def _leads(self, skill: int, said: dict[str, Any], perception: np.ndarray) -> bool:
         place = said.get("at_x"), said.get("at_y")
@@ -428,6 +470,8 @@ class KitchenSkills:
             return self._named("press button", "there is no recipe button here")
         if verb == "interact":
             self._in_front(said.get("front"), perception)
+        if verb == "step":
+            self._in_front(said.get("toward"), perception, said.get("way") or said.get("side"))
         if verb in ("step", "interact"):
             return self._index[said.get("way") or said.get("side") or verb]
         if verb == "go to":
@@ -440,6 +484,8 @@ class KitchenSkills:
             raise IllegalAction("say from where: plate from pot A, or pick up soup from a counter")
         if said.get("box", thing) != thing:
             raise IllegalAction(f"there is no {thing} in a {said['box']} dispenser")
+        if verb == "take it" or (verb == "pick up" and thing is None):
+            return self._only(("fetch", "pick up") if verb == "take it" else (verb,), perception)
         if verb in ("fetch", "pick up"):
             known = names_of([name for name in self._objects if name in self._dispensers])
             return self._named(f"{verb} {thing}", f"there are {known}")
@@ -454,6 +500,18 @@ class KitchenSkills:
         if verb == "start" and self._config.dynamics != "manual":
             known = "pots start by themselves with the third ingredient"
         return self._named(f"{verb} pot {said.get('pot', 'A')}", known)
+
+    def _only(self, verbs: tuple[str, ...], perception: np.ndarray | None) -> int:
+        """The one skill of some verbs that is possible."""
+        able = [] if perception is None else self._able(perception)
+        found = [k for k in able if self.names[k].startswith(verbs)]
+        if len(found) != 1:
+            raise IllegalAction(f"say what to take: {names_of([self.names[k] for k in found])}")
+        return found[0]
+
+    def _able(self, perception: np.ndarray) -> list[int]:
+        why = jax.device_get(self._compiled(np.asarray(perception, np.int32))).why
+        return np.flatnonzero(np.asarray(why) == POSSIBLE).tolist()
 
     def _pot_like(self, verb: str, said: dict[str, Any], perception: np.ndarray | None) -> str:
         """The letter of the pot that is named by its side, or as the nearest."""
@@ -473,20 +531,36 @@ class KitchenSkills:
                 for k, letter in zip(rows, self._pots, strict=True)
                 if int(details.why[k]) == POSSIBLE and int(details.steps[k]) == min(steps)
             ]
+        elif perception is not None and "pot_dir" in said:
+            obs = parse_observation(np.asarray(perception), self._config.bits)
+            x, y, _ = self._here(perception)
+            axis, sign = said["pot_dir"]
+            places = np.argwhere(np.asarray(obs.terrain) == POT).tolist()
+            found = [
+                self._pots[k]
+                for k, place in enumerate(places)
+                if (place[axis] - (y, x)[axis]) * sign > 0
+            ]
+        elif perception is not None:  # the only one for which it is possible
+            able = {self.names[k] for k in self._able(perception)}
+            found = [letter for letter in self._pots if f"{verb} pot {letter}" in able]
         if len(found) != 1:
             raise IllegalAction(f"say which pot: {', '.join(self._pots)}")
         return found[0]
 
-    def _in_front(self, front: int | None, perception: np.ndarray | None) -> None:
-        """That the chef faces what it speaks of."""
+    def _in_front(
+        self, front: int | None, perception: np.ndarray | None, way: str | None = None
+    ) -> None:
+        """That what the chef speaks of is what it faces, or what lies in a direction."""
         if front is None or perception is None:
             return
         obs = parse_observation(np.asarray(perception), self._config.bits)
-        ((y, x),) = np.argwhere(np.asarray(obs.own)).tolist()
-        way = int(np.asarray(obs.facing)[y, x])
-        faced = jnp.roll(obs.terrain, (-_ROWS[way], -_COLUMNS[way]), (0, 1))[y, x]
-        if int(faced) != front:
-            raise IllegalAction("that is not what you face")
+        x, y, (to_x, to_y) = self._here(perception)
+        if way is not None:
+            k = ("north", "south", "east", "west").index(way)
+            to_x, to_y = x + _COLUMNS[k], y + _ROWS[k]
+        if int(np.asarray(obs.terrain)[to_y, to_x]) != front:
+            raise IllegalAction("that is not what you face" if way is None else "it is not there")
 
     def _in_hand(self, thing: str | None, perception: np.ndarray | None) -> None:
         """That the chef does not hold something else than it speaks of."""
