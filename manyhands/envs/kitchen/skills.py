@@ -388,8 +388,12 @@ class KitchenSkills:
         # "Pot a" is pot A, although "a" may be an article.
         most = max((len(reading.values) for reading in readings), default=0)
         meant = [reading for reading in readings if len(reading.values) == most]
-        # "Keep plating" is no plate.
-        meant = [reading for reading in meant if "doing" in reading.values] or meant
+        # "Keep plating" is no plate; "continue picking up the onion" may begin it.
+        ongoing = [reading for reading in meant if "doing" in reading.values]
+        work = ongoing[0].values["doing"] if ongoing else ""
+        if ongoing and (current is None or not self.names[current].startswith(work)):
+            ongoing = [reading for reading in readings if reading.meaning == work] or ongoing
+        meant = ongoing or meant
         own = not FROM_BOX.search(text)
         named = {
             self._under_way(values, current)
