@@ -249,6 +249,9 @@ def test_the_chef_before_comes_first():
     assert told["chefs"]["chef_1"]["holding"] == "cucumber"
     assert told["tools"]["chopping board 1"]["inside"] == {"lettuce": 1}
     assert env.last_events(state, 1)[1] == {"event": "failed", "agent": "chef_1"}
+    for agent, who in ((0, "you were"), (1, "chef_0 was")):
+        told = env.describe(state, agent).split("Last step: ")[1]
+        assert f"since {who} faster" in told
     choices = env.choices(play(env, *both)[0], 1)
     assert [choice.certain for choice in choices if choice.text.startswith("put")] == [False]
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -168,26 +168,44 @@ _DID = {
     "put": "put {item} into {place}",
     "throw away": "threw {item} away",
     "activate": "activated {place}",
+    "wait": "waited",
     "deliver": "put {item} on the serving table",
-    "failed": "could not do what was meant, since another chef was faster",
+    "failed": "could not do what was meant at {place}, since {faster} faster",
 }
 
 
 def _happened(cuisine: Cuisine, state: CuisineState, agent: int) -> list[str]:
+    events = cuisine.last_events(state, agent)
+    did = {event["agent"]: event for event in events if "agent" in event}
     said = []
-    for event in cuisine.last_events(state, agent):
+    for i, name in enumerate(cuisine.agents if state.time else ()):
+        event = did.get(name, {"event": "wait"})
+        place = event.get("place", cuisine.book.place_names[int(state.place[i])])
+        values = {**event, "place": the(place), "faster": _faster(cuisine, state, did, i, agent)}
+        who = "you" if i == agent else name
+        said.append(f"{who} {_DID[event['event']].format(**values)}")
+    for event in events:
         if "agent" in event:
-            who = "you" if event["agent"] == cuisine.agents[agent] else event["agent"]
-            i = cuisine.agents.index(event["agent"])
-            place = event.get("place", cuisine.book.place_names[int(state.place[i])])
-            said.append(f"{who} " + _DID[event["event"]].format(**{**event, "place": the(place)}))
-        elif event["event"] == "ordered":
+            continue
+        if event["event"] == "ordered":
             said.append(f"{event['dish']} was ordered")
         else:
             times = f" ({event['orders']} orders)" if event["orders"] > 1 else ""
             verb = "was served" if event["event"] == "served" else "expired"
             said.append(f"the order of {event['dish']} {verb}{times}")
     return said
+
+
+def _faster(
+    cuisine: Cuisine, state: CuisineState, did: Mapping[str, Any], slow: int, agent: int
+) -> str:
+    """Who changed something at a chef's place before it could act."""
+    place = int(state.place[slow])
+    for i, name in enumerate(cuisine.agents[:slow]):
+        changed = did.get(name, {}).get("event") in ("get", "put", "activate", "deliver")
+        if changed and int(state.place[i]) == place:
+            return "you were" if i == agent else f"{name} was"
+    return "another chef was"
 
 
 # ---- choices -------------------------------------------------------------------------------------

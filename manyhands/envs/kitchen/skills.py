@@ -13,7 +13,6 @@ reading order among the pots in view.
 
 from __future__ import annotations
 
-import re
 from typing import Any, NamedTuple
 
 import jax
@@ -22,23 +21,36 @@ import numpy as np
 
 from manyhands.core.env import Array, IllegalAction, names_of
 from manyhands.core.grammar import Grammar
-from manyhands.core.phrases import WAITING
 from manyhands.envs.kitchen import asked as ask
 from manyhands.envs.kitchen.levels import (
     BUTTON,
-    CARROTS,
     COUNTER,
-    DISHES,
     FLOOR,
-    MUSHROOMS,
-    ONIONS,
     POT,
     SERVING,
-    TOMATOES,
     VOID,
 )
 from manyhands.envs.kitchen.observe import fields
 from manyhands.envs.kitchen.paths import FAR, STEP, chef_seeds, flood, longest_path, reach, shifted
+from manyhands.envs.kitchen.skill_phrases import (
+    ALL_DISPENSERS,
+    ALL_OBJECTS,
+    CHEFS,
+    DIRECTIONS,
+    DISPENSERS,
+    DOING,
+    FROM_BOX,
+    FRONTS,
+    NTH,
+    OBJECTS,
+    PHRASES,
+    RIGHT_AWAY,
+    SHORT,
+    SIDES,
+    SIDES_OF_POTS,
+    THINGS,
+    WAYS,
+)
 from manyhands.envs.kitchen.state import (
     CARROT,
     DISH,
@@ -54,11 +66,6 @@ from manyhands.envs.kitchen.state import (
     KitchenConfig,
 )
 
-OBJECTS = {"onion": ONION, "tomato": TOMATO, "dish": DISH, "soup": SOUP}
-DISPENSERS = {"onion": ONIONS, "tomato": TOMATOES, "dish": DISHES}
-# With those that there are only where one recipe is asked for at a time.
-ALL_OBJECTS = OBJECTS | {"carrot": CARROT, "mushroom": MUSHROOM}
-ALL_DISPENSERS = DISPENSERS | {"carrot": CARROTS, "mushroom": MUSHROOMS}
 # Why a skill is impossible now.
 POSSIBLE, WRONG_HANDS, NO_TARGET, NO_WAY = range(4)
 
@@ -191,21 +198,27 @@ class KitchenSkills:
         self._index = {name: i for i, name in enumerate(names)}
         letters = [_letter(i) for i in range(2 * 26)]
         self._grammar = Grammar(
-            _PHRASES,
+            PHRASES,
             {
                 "letter": {name: name for name in letters[: len(self._pots)]},
-                "pot_side": _SIDES_OF_POTS,
+                "pot_side": SIDES_OF_POTS,
                 "pot_near": dict.fromkeys(("nearest", "closest", "nearer", "closer"), True),
-                "front": _FRONTS,
+                "front": FRONTS,
+                "dir": DIRECTIONS,
+                "doing": DOING,
+                "ahead": dict.fromkeys(
+                    ("in front of me", "right in front of me", "ahead of me", "before me"), True
+                ),
+                "pots": {f"pot {name.lower()}'s": name for name in letters},
                 "pot": {name: name for name in letters}
                 | {str(i + 1): name for i, name in enumerate(letters[:9])},
-                "nth": dict(zip(_NTH, letters, strict=False)),
-                "thing": _THINGS,
-                "way": _WAYS,
-                "side": _SIDES,
-                "other": _CHEFS,
+                "nth": dict(zip(NTH, letters, strict=False)),
+                "thing": THINGS,
+                "way": WAYS,
+                "side": SIDES,
+                "other": CHEFS,
             },
-            short=_SHORT,
+            short=SHORT,
         )
         self._compiled = jax.jit(self.details)
 
@@ -327,10 +340,11 @@ class KitchenSkills:
             }.get(verb)
             need = f"needs {wanted} in your hands" if wanted else "needs empty hands"
             return f"{need}; you hold {held}"
-        if why == NO_WAY:
-            return "no way leads there"
-        if why == NO_TARGET:
-            return self._missing(name, verb, obs)
+        if why in (NO_WAY, NO_TARGET):
+            reason = "no way leads there" if why == NO_WAY else self._missing(name, verb, obs)
+            other = self._index.get(name.replace("fetch", "pick up"), i)
+            lies = other != i and int(details.why[other]) == POSSIBLE
+            return f"{reason}; one lies on a counter: {self.names[other]}" if lies else reason
         steps = int(details.steps[i])  # before the interact, which is one more
         done = steps + (not name.startswith("go to"))
         far = "now, if nobody is first" if steps == 0 else f"about {_steps(done)}"
@@ -369,14 +383,23 @@ class KitchenSkills:
                 not in the chef's hands, as `perception` has it.
         """
         readings = self._grammar.read(text)
-        if _RIGHT_AWAY.search(text):
+        if RIGHT_AWAY.search(text):
             readings = [reading for reading in readings if reading.values.get("side") != "east"]
         # "Pot a" is pot A, although "a" may be an article.
         most = max((len(reading.values) for reading in readings), default=0)
         meant = [reading for reading in readings if len(reading.values) == most]
+        # "Keep plating" is no plate; "continue picking up the onion" may begin it.
+        ongoing = [reading for reading in meant if "doing" in reading.values]
+        work = ongoing[0].values["doing"] if ongoing else ""
+        if ongoing and (current is None or not self.names[current].startswith(work)):
+            ongoing = [reading for reading in readings if reading.meaning == work] or ongoing
+        meant = ongoing or meant
+        own = not FROM_BOX.search(text)
         named = {
-            self._under_way(values.get("thing") or values.get("pot"), current)
+            self._under_way(values, current)
             if meaning == "go on"
+            else self._own(self._skill(meaning, values, perception), current, perception)
+            if meaning == "fetch" and own
             else self._skill(meaning, values, perception)
             for meaning, values in meant
         }
@@ -389,19 +412,46 @@ class KitchenSkills:
             self._at(skill, meant[0].values, perception)
         return skill
 
-    def _under_way(self, thing: str | None, current: int | None) -> int:
-        """The current skill, if it is one with that thing or pot."""
-        if current is None or (thing and self.names[current].split()[-1] != thing):
-            raise IllegalAction(f"no skill {f'with {thing} ' if thing else ''}is under way")
+    def _under_way(self, said: dict[str, Any], current: int | None) -> int:
+        """The current skill, if it is one with the thing, the pot or the work that is named."""
+        name = "" if current is None else self.names[current]
+        thing, doing = said.get("pot") or said.get("thing"), said.get("doing", "")
+        with_it = {"plate": ("dish", "soup"), "serve": ("soup",)}.get(name.split(" ")[0], ())
+        known = not thing or thing in (*with_it, name.split(" ")[-1])
+        if current is None or not known or not name.startswith(doing):
+            what = f"with {thing} " if thing else f"to {doing} " if doing else ""
+            raise IllegalAction(f"no skill {what}is under way")
         return current
+
+    def _own(self, skill: int, current: int | None, perception: np.ndarray | None) -> int:
+        """The skill to take a thing, said of no dispenser: to pick it up, where that is under way
+        or the only way to get one."""
+        picking = self._index.get(self.names[skill].replace("fetch", "pick up"), skill)
+        if picking == current or perception is None:
+            return picking if picking == current else skill
+        why = jax.device_get(self._compiled(np.asarray(perception, np.int32))).why
+        lacking = int(why[skill]) in (NO_WAY, NO_TARGET)
+        return picking if lacking and int(why[picking]) == POSSIBLE else skill
 
     def _at(self, skill: int, said: dict[str, Any], perception: np.ndarray) -> None:
         """That a skill leads to the place of which is spoken."""
-        if "at_x" not in said:
-            return
         to = self._target(skill, perception)
-        if to is not None and to != (said["at_x"], said["at_y"]):
+        if to is None or not {"at_x", "at_dir", "at_front"} & said.keys():
+            return
+        x, y, ahead = self._here(perception)
+        there = to == (said.get("at_x", to[0]), said.get("at_y", to[1]))
+        if "at_dir" in said:
+            axis, sign = said["at_dir"]
+            there = there and ((to[1] - y, to[0] - x)[axis] * sign > 0)
+        if not there or ("at_front" in said and to != ahead):
             raise IllegalAction(f"{self.names[skill]!r} leads to {to}")
+
+    def _here(self, perception: np.ndarray) -> tuple[int, int, tuple[int, int]]:
+        """(x, y) of the chef, and of the cell that it faces."""
+        obs = parse_observation(np.asarray(perception), self._config.bits)
+        ((y, x),) = np.argwhere(np.asarray(obs.own)).tolist()
+        way = int(np.asarray(obs.facing)[y, x])
+        return x, y, (x + _COLUMNS[way], y + _ROWS[way])
 
     def _leads(self, skill: int, said: dict[str, Any], perception: np.ndarray) -> bool:
         place = said.get("at_x"), said.get("at_y")
@@ -424,6 +474,8 @@ class KitchenSkills:
             return self._named("press button", "there is no recipe button here")
         if verb == "interact":
             self._in_front(said.get("front"), perception)
+        if verb == "step":
+            self._in_front(said.get("toward"), perception, said.get("way") or said.get("side"))
         if verb in ("step", "interact"):
             return self._index[said.get("way") or said.get("side") or verb]
         if verb == "go to":
@@ -436,6 +488,8 @@ class KitchenSkills:
             raise IllegalAction("say from where: plate from pot A, or pick up soup from a counter")
         if said.get("box", thing) != thing:
             raise IllegalAction(f"there is no {thing} in a {said['box']} dispenser")
+        if verb == "take it" or (verb == "pick up" and thing is None):
+            return self._only(("fetch", "pick up") if verb == "take it" else (verb,), perception)
         if verb in ("fetch", "pick up"):
             known = names_of([name for name in self._objects if name in self._dispensers])
             return self._named(f"{verb} {thing}", f"there are {known}")
@@ -450,6 +504,18 @@ class KitchenSkills:
         if verb == "start" and self._config.dynamics != "manual":
             known = "pots start by themselves with the third ingredient"
         return self._named(f"{verb} pot {said.get('pot', 'A')}", known)
+
+    def _only(self, verbs: tuple[str, ...], perception: np.ndarray | None) -> int:
+        """The one skill of some verbs that is possible."""
+        able = [] if perception is None else self._able(perception)
+        found = [k for k in able if self.names[k].startswith(verbs)]
+        if len(found) != 1:
+            raise IllegalAction(f"say what to take: {names_of([self.names[k] for k in found])}")
+        return found[0]
+
+    def _able(self, perception: np.ndarray) -> list[int]:
+        why = jax.device_get(self._compiled(np.asarray(perception, np.int32))).why
+        return np.flatnonzero(np.asarray(why) == POSSIBLE).tolist()
 
     def _pot_like(self, verb: str, said: dict[str, Any], perception: np.ndarray | None) -> str:
         """The letter of the pot that is named by its side, or as the nearest."""
@@ -469,20 +535,36 @@ class KitchenSkills:
                 for k, letter in zip(rows, self._pots, strict=True)
                 if int(details.why[k]) == POSSIBLE and int(details.steps[k]) == min(steps)
             ]
+        elif perception is not None and "pot_dir" in said:
+            obs = parse_observation(np.asarray(perception), self._config.bits)
+            x, y, _ = self._here(perception)
+            axis, sign = said["pot_dir"]
+            places = np.argwhere(np.asarray(obs.terrain) == POT).tolist()
+            found = [
+                self._pots[k]
+                for k, place in enumerate(places)
+                if (place[axis] - (y, x)[axis]) * sign > 0
+            ]
+        elif perception is not None:  # the only one for which it is possible
+            able = {self.names[k] for k in self._able(perception)}
+            found = [letter for letter in self._pots if f"{verb} pot {letter}" in able]
         if len(found) != 1:
             raise IllegalAction(f"say which pot: {', '.join(self._pots)}")
         return found[0]
 
-    def _in_front(self, front: int | None, perception: np.ndarray | None) -> None:
-        """That the chef faces what it speaks of."""
+    def _in_front(
+        self, front: int | None, perception: np.ndarray | None, way: str | None = None
+    ) -> None:
+        """That what the chef speaks of is what it faces, or what lies in a direction."""
         if front is None or perception is None:
             return
         obs = parse_observation(np.asarray(perception), self._config.bits)
-        ((y, x),) = np.argwhere(np.asarray(obs.own)).tolist()
-        way = int(np.asarray(obs.facing)[y, x])
-        faced = jnp.roll(obs.terrain, (-_ROWS[way], -_COLUMNS[way]), (0, 1))[y, x]
-        if int(faced) != front:
-            raise IllegalAction("that is not what you face")
+        x, y, (to_x, to_y) = self._here(perception)
+        if way is not None:
+            k = ("north", "south", "east", "west").index(way)
+            to_x, to_y = x + _COLUMNS[k], y + _ROWS[k]
+        if int(np.asarray(obs.terrain)[to_y, to_x]) != front:
+            raise IllegalAction("that is not what you face" if way is None else "it is not there")
 
     def _in_hand(self, thing: str | None, perception: np.ndarray | None) -> None:
         """That the chef does not hold something else than it speaks of."""
@@ -531,248 +613,6 @@ class KitchenSkills:
 
 
 _ROWS, _COLUMNS = (-1, 1, 0, 0), (0, 0, 1, -1)  # of north, south, east, west
-
-# ---- ways to say skills ------------------------------------------------------------------------
-
-# Where "right" may be no direction.
-_RIGHT_AWAY = re.compile(r"\bright (?:now|then|away|again)\b|\b(?:yeah|yes|all)\W+right\b", re.I)
-
-_NTH = ("first", "second", "third", "fourth", "fifth", "sixth")
-_ON = (
-    "[(keep|still|continue|keep on|go on|continue with|go on with|continue to|go on to|go|go and"
-    "|carry on|carry on with|proceed to|proceed with|resume|get back to|hurry to|finish|try to)]"
-)
-_DET = (
-    "[(my|some|1|one|another|this|that|more|new|fresh)] "
-    "[(first|second|third|fourth|next|last|final)]"
-)
-_HELD = f"({_DET} {{thing}}|it|this|that|[my] ingredient|what i hold|what i'm holding|what i have)"
-_AT = "[[(at|on|in)] [(cell|position)] {at_x:n} {at_y:n}]"
-_POT_SIDE = "({pot_side} [(hand|side)]|{pot_near})"
-_A_POT = (
-    f"([(this|that|my)] (pot|pan) [{{pot}}] {_AT}|{{pot:nth}} (pot|pan) {_AT}"
-    f"|({_POT_SIDE} (pot|pan|1)|(pot|pan|1) (on|to|at) {{pot_side}} [(hand|side)]) "
-    "[[.] [(that's|that is|i . e [.]|namely)] (pot|pan) {also:pot}])"
-)
-_POT = f"({_A_POT}|{{pot:letter}})"
-_FOR = f"[for ([(my|this|next|our)] (soup|order)|{_POT})]"
-_BOX = (
-    "[(from|at|out of) [(nearest|closest|this)] [{box:thing}] (dispenser|box|crate|pile|stack|"
-    "supply|source|station|bin) [(in front [of me]|ahead [of me]|to my {box_side:side}|next to me"
-    "|{box_way:way} of me|on [the] {box_way:way} [side])]|[right] here|in front of me|in hand|back"
-    f"|(that's|that is|which is) [right] (here|in front of me|next to me)] {_AT}"
-)
-_BOXES = "{thing} [(dispenser|box|crate|pile|stack|supply|station|bin)]"
-_TOP = (
-    "([(nearest|closest|empty|free|nearest empty|nearest free|this|that|middle|central|next|my)] "
-    f"(counter|worktop) {_AT}|[(cell|position)] {{at_x:n}} {{at_y:n}})"
-)
-_WINDOW = (
-    "(window|serving (window|counter|station|area|hatch|point)|hatch|delivery [(window|station|"
-    f"counter|area|point)]|customer) {_AT}"
-)
-_GET = (
-    "(fetch|get|take|grab|collect|retrieve|gather|pick|snatch|secure|bring [back]|get hold of"
-    "|obtain"
-    "|(go|head|off|be off|go off) for|go (fetch|get|grab)) [(myself|me)]"
-)
-_IN = "[(and|to) (drop|put|add|tip|place|throw|pop|toss) it [(in|there|in there|inside)]]"
-# What another chef is let do.
-_DOES = (
-    "(go|pass|move|act|work|decide|get|get (to|at|by|past|through)|reach|use|take|grab|fetch|bring"
-    "|put|fill|finish|cook|plate|serve|deliver|do|have|clear|deal with|by|past|through|squeeze"
-    f" (by|past|through)) [{_DET}] [({{their:thing}} [(dispenser|box|crate|pile|stack|supply)]"
-    "|(pot|pan) [{their_pot:pot}]|window|serving window|counter|it|this|way|job|turn)] "
-    "[(first|by|past|through|away|on|out of [my] way)]"
-)
-# Why one goes or waits: what another can do then.
-_SO_OTHER = (
-    f"(so [that] {{other}} (can|may|has room to|is able to) {_DOES}|(to|and) let {{other}} {_DOES}"
-    "|[to get|to be] out of [(my|{other} s)] way|to (make|give|leave) [{other}] (room|space) "
-    "[for {other}]|to (make way for|free (way|path) for|give way to|avoid) {other})"
-)
-_WATCH_OTHER = (
-    "[(and|to)] ((see|watch|check|find out) (what|where|how|which way|whether|if) {other} "
-    "(do|does|will do|is doing|is up to|heads|goes|moves|is (going|heading|headed|off to)|wants"
-    "|(wants|is going|plans|intends) to (go|do)|will go|turns|takes|decides|plans)"
-    "|(watch|observe|see|keep an eye on) {other})"
-)
-_SO_FREE = (
-    "(for (now|later|{other})|so [that] my hand (is|be|are|get|become) (free|empty)"
-    f"|to (free|empty|clear) my hand|{_SO_OTHER})"
-)
-_SOUP = "([(my|this|that)] [(ready|cooked|finished)] (soup|dish|order|plate|meal)|it|this)"
-_ONCE = "[(1|one) (step|cell|tile|square)]"
-_GO = "(go|walk|move|run|head|head for|travel|make my way)"
-_ASIDE = (
-    "((step|move|go|get|walk) (aside|out of way|back|away)|retreat|back off|back up|back away"
-    "|withdraw|fall back|pull back|shift|slide|slip|hop|relocate|reposition|get|scoot|shuffle"
-    "|(clear way|make room|make way|give way) by (go|walk|move|step))"
-)
-_UNTIL = (
-    "(until|till) (something|anything) [(else|new|important)] (happen|change|concern me|occur) "
-    "[to me]|for [(a|an|some)] (change|event)|(until|till) [(a|an|some)] (change|event)"
-)
-_FOR_THAT = (
-    f"for ({_SOUP}|{_POT}|{{other}}) [to (cook|finish|be (ready|done|cooked)|finish cooking|move"
-    " [(away|on|out of [(my|the)] way)]|pass|leave|get out of my way)]"
-    f"|while ({_SOUP}|{_POT}) cook"
-    f"|(until|till) ({_SOUP}|{_POT}|{{other}}) ((is|are|has|have) [been] (ready|done|cooked|cook"
-    "|finished|moved|left|passed|gone|away|out of [(my|the)] way) [(away|by|on)]"
-    "|(cook|finish|move|leave|pass|go away) [(away|by|on|out of [(my|the)] way)])"
-)
-_AHEAD = "(in front [of me]|ahead [of me]|before me|(that|which) i face|i face|i'm facing)"
-_FACED = (
-    "(it|this|(what|whatever) (i face|i'm facing|is in front of me|is ahead [of me])"
-    f"|[(this|that|empty)] {{front}} [{_AHEAD}])"
-)
-_CELLS = (
-    *("{x:n} {y:n}", "x [=] {x:n} [and] y [=] {y:n}", "column {x:n} [and] row {y:n}"),
-    *("y [=] {y:n} [and] x [=] {x:n}", "row {y:n} [and] column {x:n}", "x y [=] {x:n} {y:n}"),
-)
-_PHRASES = {
-    "fetch": [f"{_ON} {_GET} {_DET} {{thing}} {_BOX} {_FOR}",
-              f"[[(go|walk|head|run|off)] [over] to] [(nearest|closest)] {{box:thing}} "
-              f"(dispenser|box|crate|pile|stack|supply|station|bin) {_AT} [.] [i] {_GET} "
-              f"({_DET} {{thing}}|[(1|one)])",
-              f"(go|walk|head|run|off|go over|walk over|head over) [over] to {_BOXES} "
-              "(and|to) (take|get|grab|fetch|collect|pick up) [(1|one|it|for a|a|{thing})]",
-              f"(go|walk|head|run|off) [over] to {_BOXES} for {{thing}}",
-              f"(i|we) (want|would like) {_DET} {{thing}}",
-              f"{_DET} {{thing}} (is|be) what (i am|i'm|we are) after",
-              f"(i'm|i am|be) (after|on) {_DET} {{thing}} [duty]",
-              f"help myself to {_DET} {{thing}} {_BOX}",
-              f"{_ON} {_GET} {_DET} {{thing}} (from|at) [(cell|position)] {{at_x:n}} {{at_y:n}} "
-              f"{_FOR}",
-              f"{_ON} pick up {_DET} {{thing}} (from|at|out of) [(nearest|closest)] [{{thing}}] "
-              f"(dispenser|box|crate|pile|stack|supply) {_AT} {_FOR}"],
-    "go on": ["(keep|keep on|stay|stick|carry on|continue|go on|keep going|keep up|proceed|still)"
-              " [(with|at|on)] ({thing}|pot {pot}) [(plan|run|job|duty|errand|thing|business|task"
-              "|idea|trip|delivery|fetch|work|mission)]",
-              "(keep on|stay|stick|carry on|continue|go on|keep going|proceed) (with|at|on) "
-              "[(my|this|same|current)] [(current|last)] (skill|task|job|errand|trip)"],
-    "put in": [f"{_ON} (put|add|drop|place|throw|toss|bring|carry|take|deliver|load|insert|tip"
-               "|pop|walk|run|rush) "
-               f"[{_HELD}] [(over|across|straight)] (in|into|to|inside|over to) {_POT} {_IN}",
-               f"{_ON} {_GO} to {_POT} (and|to) (put|drop|add|place|throw|tip) {_HELD} [(in"
-               "|there)]",
-               f"(drop|get|put|stick|chuck|fling) {_HELD} [off] (in|into|at|to) {_POT}",
-               f"(use|spend) {_HELD} (on|in|for|at) {_POT}", f"[.] {_POT} (gets|takes) {_HELD}",
-               f"{_POT} is where {_HELD} (goes|belongs|is going)",
-               f"{_HELD} (goes|belongs|is going) (in|into|to|inside) {_POT}",
-               f"{_A_POT} [please] [.] {_HELD} (goes|belongs|is going) (in|into|inside) "
-               "[(there|it)]",
-               f"{_ON} (bring|carry|take) {_HELD} (up|down|round|around|along) to {_POT} {_IN}",
-               f"use {_POT} for {_HELD}", f"(start|begin) (fill|filling) {_POT}",
-               f"(fill|load) [up] {_POT} [with {_HELD}]", f"fill {_POT} up [with {_HELD}]",
-               f"add {_HELD}", f"feed {_POT} [with {_HELD}]", f"feed {_HELD} to {_POT}",
-               f"{_HELD} (in|into|to) {_POT}",
-               f"{_ON} {_GO} (to|over to) {_POT} with {_HELD}"],
-    "start": [f"(start|cook|turn on|switch on|activate|heat|begin) [cooking] [(in|with|at)] {_POT}",
-              f"(cook|start|begin) [(cook|cooking)] [soup] in {_POT}", f"turn {_POT} on",
-              "start cooking [soup]", f"(get|set) {_A_POT} (going|cooking|started|to (cook|boil))",
-              f"let {_POT} (cook|boil|start|start cooking)"],
-    "plate from": [f"{_ON} (plate|plate up|dish up|dish) [{_SOUP}] [(from|out of|in|of)] {_POT}",
-                   f"{_ON} ({_GET}|scoop|ladle|pick up) {_SOUP} (from|out of|in|of) {_POT}",
-                   f"fill my dish (from|at) {_POT}", f"(plate|plate up|dish up) {_SOUP}"],
-    "serve": [f"{_ON} (serve|deliver) [{_SOUP}] [(at|to|on|through) {_WINDOW}]",
-              f"{_ON} (bring|take|carry|hand|send|pass|run|rush) {_SOUP} [over|out] (to|through) "
-              f"{_WINDOW}",
-              f"put {_SOUP} (to|through|over) {_WINDOW}",
-              f"(hand|turn) (in {_SOUP}|{_SOUP} in)", f"(send|hand) (out {_SOUP}|{_SOUP} out)"],
-    "put down": [f"(put|set|lay|place) down [{_HELD}] [[(on|onto|at)] {_TOP}]",
-                 f"(put|set|lay|place) {_HELD} down [(on|onto|at) {_TOP}]",
-                 f"(put|set|lay|place|leave|drop|park|stow|rest) {_HELD} (on|onto) {_TOP}",
-                 f"(bring|carry|take) {_HELD} to {_TOP}",
-                 f"(put|set|lay|place) {_HELD} down [(on|onto|at) {_TOP}] {_SO_FREE}",
-                 f"(put|set|lay|place) down {_HELD} [(on|onto|at) {_TOP}] {_SO_FREE}",
-                 f"(put|set|lay|place|leave|drop|park|stow|rest|dump) {_HELD} (on|onto) {_TOP} "
-                 f"{_SO_FREE}", f"get rid of {_HELD} (on|onto) {_TOP}",
-                 f"(set|put|lay) {_HELD} aside",
-                 f"(drop|let go of|get rid of|ditch|discard) {_HELD}", "drop"],
-    "pick up": [f"{_ON} pick up {_DET} {{thing}} [(from|off|on) {_TOP}]",
-                f"pick {_DET} {{thing}} up [(from|off) {_TOP}]",
-                f"{_ON} {_GET} {_DET} {{thing}} (from|off|on) {_TOP}"],
-    "press": ["(press|push|hit|use|activate) [(a|the|my|nearest|closest|recipe)] [recipe] button"],
-    "wait": [*WAITING, "[(keep|keep on|continue|continue to|go on|still)] "
-             "(wait|stay|idle|stand still|stand by|do nothing|no op|pass|hold|stop|remain|pause|"
-             "hang (back|on)) [(here|right here|still|put|in place|where i am|there"
-             "|at my (place|cell|spot))] "
-             "[(for a (moment|bit|second|while)|[for] this step|step|1 step|one step|for 1 step"
-             "|for one step|for my turn"
-             f"|[for] {{n}} (step|turn)|with {_HELD} [in hand]|{_FOR_THAT}|{_UNTIL})]",
-             "(wait|stay|stand still|stand by|hold|hold (on|still)|remain|pause|hang back) [(here"
-             "|right here|still|put|in place|where i am|in position)] "
-             "[[for] [(this|1|one|a)] (step|turn|moment|bit|while|second)] "
-             f"({_SO_OTHER}|while {{other}} {_DOES}|{_WATCH_OTHER})",
-             f"do nothing [for] [(this|1|one|a)] [(1|one)] [(step|turn|moment|bit|while)] "
-             f"{_WATCH_OTHER}",
-             f"(pass|skip) [(my|this)] (turn|step) [(and|to)] ({_WATCH_OTHER}|{_SO_OTHER})",
-             "stay idle", "[(hold|keep|maintain)] [my] position",
-             "(do not|don't|won't|i'm not|not) (move|budge) (at all|(this|1) (step|turn)|for now)",
-             "no (move|movement) [(this|for this) (step|turn)]",
-             "(stay|keep) out of [(my|{other} s)] way and wait",
-             "let {other} (go|pass|move|act) [(first|by|past|through)]",
-             "(skip|pass) [(my|this)] (turn|step)"],
-    "go to": [f"({_ON} {_GO}|(my|the) [next] (destination|target|goal|place|spot|position|stop"
-    f"|cell) "
-              f"[is|will be]|make for|make my way|[go] [and] stand|(station|position|place|park) "
-              f"myself|step|take [up] [my] (position|place|post)|reach|wait|take) "
-              f"[over|back|across|up|down|on|straight] [{_ONCE} [to] [my] ({{way}}|{{side}})] "
-              f"[(to|at|onto)] "
-              f"[(cell|tile|square|position|spot|"
-              f"floor cell)] [at] {place} [[(to get|to be)] out of [(the|my)] way]"
-              for place in _CELLS]
-             + [f"({_ASIDE}|[get] out of [the] way|(make|give) [some] (room|way|space)|clear way) "
-                f"[.] [({_ON} {_GO}|step|move|stand|wait)] [(over|back|across|up|down)] [(to|at)] "
-                f"[(cell|tile|square|position|spot|floor cell)] [at] {place}"
-                for place in _CELLS]
-             + [f"({_ON} {_GO}|{_ASIDE}|step|move|stand|wait) [(over|back|across|up|down|aside)] "
-                "[(to|at|onto|on)] [(cell|tile|square|position|spot|floor cell)] [at] "
-                f"{place} [[.] {_SO_OTHER}]"
-                for place in _CELLS],
-    "step": ["take (1|one|a single) step [to] [my] ({way}|{side})",
-             f"[({_GO}|step|turn|face)] {_ONCE} [to] {{way}} {_ONCE} [as before]",
-             "(keep|continue|still) (face|go|walk|turn) {way}",
-             f"({_GO}|step|turn|face) {_ONCE} [to] [my] {{side}} {_ONCE}",
-             "take [(1|one)] step [to] ({way}|{side})", "back {way}", "{way} once",
-             f"({_GO}|step) [a] (cell|tile|square) [to] [my] ({{way}}|{{side}})"],
-    "interact": [f"(interact|interact with) [{_FACED}]", f"use {_FACED}"],
-}  # fmt: skip
-_SHORT = {
-    "fetch": ["{thing} (duty|run)", "{thing} (it is|first)",
-              "[(i'll have|i will have|i'd like|i would like|time for)] "
-              f"[(1|one|another|a|fresh|clean)] [(first|second|third|next|last)] {{thing}} {_BOX}"],
-    "put in": [_A_POT, f"{_DET} {{thing}} go (in|into|to) {_POT}",
-               f"(in|into|to|off to) {_POT} (with {_HELD}|{_HELD} go)",
-               f"{_DET} {{thing}} (in|into|to|for|is for) {_POT}", f"{_POT} for {_HELD}"],
-    "go to": ["[(1|one) (cell|step|square|tile|pace)] [over|back|across|up|down|off|on|straight] "
-              "to [(cell|tile|square|position|spot)] {x:n} {y:n}", "{x:n} {y:n} it is"],
-}  # fmt: skip
-_SIDES = {"up": "north", "down": "south", "right": "east", "left": "west"}
-_WAYS = {f"{way}{ward}": way for way in _SIDES.values() for ward in ("", "ward")}
-# (axis, whether the greatest is meant) of the place of a pot among others.
-_SIDES_OF_POTS = {
-    name: end
-    for end, names in {
-        (1, False): ("left", "leftmost", "west", "western"),
-        (1, True): ("right", "rightmost", "east", "eastern"),
-        (0, False): ("upper", "top", "north", "northern"),
-        (0, True): ("lower", "bottom", "south", "southern"),
-    }.items()
-    for name in names
-}
-_FRONTS = {"counter": COUNTER, "worktop": COUNTER, "pot": POT, "pan": POT, "window": SERVING,
-           "serving window": SERVING, "hatch": SERVING, "recipe button": BUTTON} | {
-    f"{thing} {box}": code
-    for thing, code in ALL_DISPENSERS.items()
-    for box in ("dispenser", "box", "crate", "pile")
-}  # fmt: skip
-_CHEFS = {f"chef {i}": i for i in range(6)} | {"partner": -1, "teammate": -1, "other chef": -1}
-_THINGS = {name: name for name in ALL_OBJECTS} | {
-    "plate": "dish", "bowl": "dish", "clean dish": "dish", "clean plate": "dish",
-    "empty dish": "dish", "empty plate": "dish", "dish of soup": "soup", "finished soup": "soup",
-}  # fmt: skip
 
 
 def _steps(count: int) -> str:

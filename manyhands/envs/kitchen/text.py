@@ -30,7 +30,8 @@ from manyhands.envs.kitchen.levels import (
     VOID,
     Level,
 )
-from manyhands.envs.kitchen.reading import Cell, Seen, mean, refuse, with_names
+from manyhands.envs.kitchen.phrases import Cell
+from manyhands.envs.kitchen.reading import Seen, mean, refuse, with_names
 from manyhands.envs.kitchen.scene import (
     A_THING,
     AMOUNTS,
@@ -546,7 +547,8 @@ def parse(kitchen: Kitchen, text: Any, state: KitchenState, agent: int) -> int:
         beside.append(Cell(x, y, place.terrain[to], scene.objects[to], letter, scene.at.get(to)))
     here = own.cell % kitchen.width, own.cell // kitchen.width
     offered = offers(kitchen, scene)
-    seen = Seen(agent, here, own.facing, own.held, tuple(beside), tuple(offered))
+    pots = tuple((cell % kitchen.width, cell // kitchen.width) for cell in place.letters)
+    seen = Seen(agent, here, own.facing, own.held, tuple(beside), tuple(offered), pots)
     me = kitchen.agents[agent]
     said = with_names(text, seen) if isinstance(text, str) else text
     return int(decide(said, lambda answer: mean(answer, seen), refuse, me=me))
