@@ -12,6 +12,7 @@ from manyhands.core.grammar import Grammar, Reading
 from manyhands.core.phrases import WAITING
 from manyhands.core.words import tokens
 from manyhands.envs.volleyball import figures
+from manyhands.envs.volleyball.rotors import HIGHER, LOWER
 from manyhands.envs.volleyball.state import STEPPED
 
 _WAIT = (*WAITING, f"[(keep|keep on)] wait [for] {figures.LIST} [more] (step|turn|tick|second)")
@@ -553,12 +554,16 @@ _PHRASES = {
              "[a] [gentle|slight|soft] {side} (bank|roll|lean)",
              f"[a] [gentle|slight|soft] (bank|roll|lean) [over] {_WARD} {_SOME}",
              f"(bank|roll|lean|tilt|tip) {_SOME} [over] {_WARD} {_SOME}"],
-    "nose down": ["[(put|push|tip|pitch|point|tilt|dip|drop|bring|lower)] [my] nose down "
-                  f"{_SOME}",
-                  "(push|tip|pitch|point|tilt|dip|drop|lower|put) [down] [my] nose", "pitch down"],
+    "nose down": ["[(put|push|tip|pitch|point|tilt|dip|drop|bring|lower|press)] [my] nose "
+                  f"(down|forward|(forward|over) and down|down and forward) {_SOME}",
+                  f"(push|tip|pitch|point|tilt|dip|drop|lower|put) [down] [my] nose {_SOME}",
+                  f"pitch {_SOME} (down|forward|forward and down|over) {_SOME}",
+                  f"(tilt|lean|tip) {_SOME} forward {_SOME}"],
     "nose up": ["[(put|pull|tip|pitch|point|tilt|bring|lift|raise)] [my] nose up "
                 f"{_SOME}",
-                "(pull up|lift|raise|lift up) [my] nose", "pitch up"],
+                f"(pull up|lift|raise|lift up) [my] nose {_SOME}",
+                f"pitch {_SOME} (up|back|backward|up and back) {_SOME}",
+                f"(tilt|lean|tip) {_SOME} backward {_SOME}"],
     "target": [f"[(keep|continue|keep on|go on)] ({_GO}|navigate|make for|return|continue|come) "
                f"{_SOME} "
                f"[(straight|back|on)] (to|for|toward|towards) target [position|point|place] "
@@ -600,20 +605,37 @@ _TO_CORRECT = (
     "|(correct|counter|fix|stop|compensate [for]|cancel|offset|undo|reverse|damp|balance"
     f"|counteract) [out] [(my|the|this|that|any)] {_MOVEMENT})"
 )
-_PHRASES["nose up"] += [
-    f"{phrase} to (slow [down]|brake|stop|lose (speed|way)|kill [my] speed)"
-    for phrase in _PHRASES["nose up"]
-]
-for _meaning in ("nose down", "nose up", "bank", "turn"):
-    _PHRASES[_meaning] += [f"{phrase} {_MENDS}" for phrase in _PHRASES[_meaning]]
+# What a tilt or a turn is for; where to, its player says as it likes.
+_TO_MOVE = (
+    "(to|so as to|in order to|so [that] i [(can|will)]) (slow down|brake|stop|lose (speed|way)"
+    f"|kill [my] speed|({_GO}|back|back off|come|get|retreat|lean) [back] "
+    "[(to|toward|away from|off|from|up to|closer to|under|back from)] [(my|the)] "
+    "(net|middle|centre|center|back line|line|left|right|ball|place|spot|position)"
+    "|(slow|stop|check|cancel|kill|counter|end|break|damp|reduce|arrest|halt|correct) [(my|the)] "
+    f"[(left|right|sideways|backward|forward|leftward|rightward)] {_MOVEMENT} [over] "
+    "[(to|toward|away from) (left|right|net)]"
+    "|(come|get|stay|keep|be) (level|upright|steady|balanced) [again])"
+)
+_AGAIN = "[(again|once more|further|for [1] (moment|step)|briefly)]"
+_AT_HALF = (
+    "(for|to (keep|have)|and keep) [(a|an|the|my)] "
+    "[(half [of]|balanced|even|moderate|medium|even moderate|steady)] "
+    "thrust [(balanced|even|moderate|steady|at half|as it is)]"
+)
+_ENDS = dict.fromkeys(
+    ("nose down", "nose up", "bank", "turn"), f"[({_MENDS}|{_TO_CORRECT}|{_TO_MOVE}|{_AT_HALF})]"
+)
+_ENDS |= {"up": f"({HIGHER}|{_TO_CORRECT})", "down": f"({LOWER}|{_TO_CORRECT})"}
+_ENDS |= {"side": f"[{_TO_CORRECT}]"}
 _PHRASES |= {
     meaning: [
-        *_PHRASES[meaning],
-        *(f"{_COUNTER} {phrase}" for phrase in _PHRASES[meaning]),
-        *(f"{phrase} {_TO_CORRECT}" for phrase in _PHRASES[meaning]),
+        f"[(another|1 more|more|{_COUNTER})] ({'|'.join(_PHRASES[meaning])}) {_AGAIN} {end}"
+        if "nose" not in meaning
+        else f"[(another|1 more|more)] ({'|'.join(_PHRASES[meaning])}) {_AGAIN} {end}"
     ]
-    for meaning in ("up", "down", "side", "turn", "bank")
+    for meaning, end in _ENDS.items()
 }
+_PHRASES["up"] += [f"(hold|keep|maintain|regain) [my] {_HEIGHT} (with|by) [a] (climb|rise)"]
 _PHRASES |= {
     meaning: [f"{phrase} {_TOUCH}" for phrase in _PHRASES[meaning]]
     for meaning in ("up", "down", "to the net", "from the net", "side", "bare")
