@@ -149,12 +149,17 @@ def test_a_team_that_waits_for_a_ball_stands_apart(task):
     assert TEAM.parse_option("setter: dance") is None
 
 
+def _spiking_row():
+    """What near_0 perceives when it may hit the ball."""
+    return rows(TEAMS, ball=(2.0, -1.0, 4.0), ball_velocity=(0.0, 0.0, 1.0), turn="near")[0]
+
+
 def test_words_name_skills_and_any_numbers_the_nearest_place():
     for skills in (SOLO, TEAM):
         assert [skills.parse(name) for name in skills.names] == list(range(len(skills.names)))
     assert SOLO.names[SOLO.parse("Bump the ball to (-2.2, 0.1)")] == "bump to (-2.4, 0)"
     assert TEAM.names[TEAM.parse("set to (1.4, 1.6, 4)")] == "set to (1.5, 1.5, 3)"
-    assert SOLO.names[SOLO.parse("go to (3.4, -.2, 1.5e0)")] == "go to (2.4, 0, 1.6)"
+    assert SOLO.names[SOLO.parse("go to (2.9, -.2, 1.5e0)")] == "go to (2.4, 0, 1.6)"
     assert SOLO.names[SOLO.parse("pass")] == "receive"
     for words, reason in {
         "bump to": "say where",
@@ -168,9 +173,17 @@ def test_words_name_skills_and_any_numbers_the_nearest_place():
         "go to (900, 0, 1e9)": "off the court; 'go to' has x from 0 to 4, y from -2.5 to 2.5",
         "go to (1, 0, -1)": "off the court",
         "bump to (-2.4, 9)": "off the court",
+        "go to (3.4, 0, 1.6)": "the nearest is 'go to (2.4, 0, 1.6)'; there are x 0.6, 1.05",
     }.items():
         with pytest.raises(IllegalAction, match=reason):
             SOLO.parse(words)
+    # Numbers of two places that are none together are not moved in silence.
+    with pytest.raises(IllegalAction, match=r"the nearest is 'spike to \(-4.8, 1.5\)'"):
+        TEAM.parse("spike to (-4.8, 2.55)")
+    spikes = next(c.form for c in TEAM.offers(_spiking_row()) if c.text.startswith("spike"))
+    assert spikes.effect.endswith(
+        "x -4.8, -3.3 or -1.8, y -1.5, 0 or 1.5; x -1.2, y -2.55, 0 or 2.55"
+    )
     for words in ("dance", "go to (somewhere, 0, 1)", "serve or hover", "serve if it is mine"):
         assert SOLO.parse(words) is None
 
