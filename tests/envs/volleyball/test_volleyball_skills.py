@@ -9,8 +9,8 @@ import pytest
 
 from manyhands.core.env import ConfigError, IllegalAction
 from manyhands.core.registry import from_spec
-from manyhands.envs.volleyball import Volleyball, hits
-from manyhands.envs.volleyball.flight import GO, falls_to
+from manyhands.envs.volleyball import Volleyball, hits, naming
+from manyhands.envs.volleyball.flight import GO, SPIKE, falls_to
 from manyhands.wrappers.events import Events
 
 DUEL, TEAMS = Volleyball("1v1"), Volleyball("3v3")
@@ -149,11 +149,6 @@ def test_a_team_that_waits_for_a_ball_stands_apart(task):
     assert TEAM.parse_option("setter: dance") is None
 
 
-def _spiking_row():
-    """What near_0 perceives when it may hit the ball."""
-    return rows(TEAMS, ball=(2.0, -1.0, 4.0), ball_velocity=(0.0, 0.0, 1.0), turn="near")[0]
-
-
 def test_words_name_skills_and_any_numbers_the_nearest_place():
     for skills in (SOLO, TEAM):
         assert [skills.parse(name) for name in skills.names] == list(range(len(skills.names)))
@@ -180,8 +175,7 @@ def test_words_name_skills_and_any_numbers_the_nearest_place():
     # Numbers of two places that are none together are not moved in silence.
     with pytest.raises(IllegalAction, match=r"the nearest is 'spike to \(-4.8, 1.5\)'"):
         TEAM.parse("spike to (-4.8, 2.55)")
-    spikes = next(c.form for c in TEAM.offers(_spiking_row()) if c.text.startswith("spike"))
-    assert spikes.effect.endswith(
+    assert naming.listed(TEAM, SPIKE) == (
         "x -4.8, -3.3 or -1.8, y -1.5, 0 or 1.5; x -1.2, y -2.55, 0 or 2.55"
     )
     for words in ("dance", "go to (somewhere, 0, 1)", "serve or hover", "serve if it is mine"):
